@@ -1,0 +1,86 @@
+"""Running a child that tests something: its output streamed, its time limited, its summary parsed."""
+
+import os
+import signal
+import subprocess
+import threading
+
+from .results import Counts, parse_summary
+
+TIME_LIMIT_S = 1800
+QUIET_PREFIXES = ("PASS", "SKIP")  # shown only with --verbose
+
+
+def say(text):
+    print(f"  {text}", flush=True)
+
+
+def describe_exit(code):
+    """'exit code 3', or 'killed by SIGSEGV'."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def stream(command, env=None, on_line=say, time_limit_s=TIME_LIMIT_S, cwd=None):
+    """Runs `command`, gives each line of its output to `on_line`, returns its exit code.
+
+    A child over its time limit is killed together with the processes it started.
+    """
+    child = subprocess.Popen([str(part) for part in command], env=env, cwd=cwd, text=True, errors="replace",
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             start_new_session=True)
+
+    def kill_group():
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def expire():
+        say(f"FAIL {command[0]}: over the time limit of {time_limit_s} s")
+        kill_group()
+
+    timer = threading.Timer(time_limit_s, expire)
+    timer.start()
+    try:
+        for line in child.stdout:
+            on_line(line.rstrip("\n"))
+        return child.wait()
+    except BaseException:
+        kill_group()
+        child.wait()
+        raise
+    finally:
+        timer.cancel()
+
+
+def run_with_summary(command, env=None, verbose=False, cwd=None):
+    """Runs a test runner that ends with the summary line; returns the counts.
+
+    A runner that fails without counting a failure, or counts nothing at all, adds one failure.
+    """
+    counts = None
+
+    def on_line(line):
+        nonlocal counts
+        counts = parse_summary(line) or counts
+        if parse_summary(line) is None and (verbose or not line.startswith(QUIET_PREFIXES)):
+            say(line)
+
+    names = [os.path.basename(str(part)) for part in command]
+    name = names[1] if names[0].startswith("python") else names[0]
+    code = stream(command, env=env, on_line=on_line, cwd=cwd)
+    if counts is None:
+        say(f"FAIL {name}: no summary line ({describe_exit(code)})")
+        return Counts(failed=1)
+    if code != 0 and counts.failed == 0:
+        say(f"FAIL {name}: counted no failure, but ended with {describe_exit(code)}")
+        return counts + Counts(failed=1)
+    if counts.total == 0:
+        say(f"FAIL {name}: ran no test")
+        return Counts(failed=1)
+    return counts

@@ -1,0 +1,139 @@
+"""The table of test suites. To add one: a function from Context to Counts, and a row in SUITES."""
+
+import dataclasses
+import os
+import pathlib
+import subprocess
+from collections.abc import Callable
+
+from . import fuzz, gtest
+from .process import run_with_summary, say
+from .results import Counts, SuiteError
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """Where a run finds things."""
+    root: pathlib.Path
+    preset: str
+    verbose: bool
+
+    @property
+    def bin_dir(self):
+        return self.root / "build" / self.preset / "bin"
+
+    @property
+    def tern(self):
+        return self.bin_dir / "tern"
+
+    @property
+    def python(self):
+        path = self.root / ".venv" / "bin" / "python"
+        if not path.exists():
+            raise SuiteError("there is no .venv; run scripts/deps test")
+        return path
+
+    @property
+    def env(self):
+        """The environment of every child: which checkout, which binary; sanitizers that stop and explain."""
+        env = dict(os.environ, TERN_ROOT=str(self.root), TERN_BIN=str(self.tern), PYTHONUNBUFFERED="1")
+        env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
+        return env
+
+    def path(self, relative):
+        """A file or folder of the checkout; its absence is an error, never a skip."""
+        path = self.root / relative
+        if not path.exists():
+            raise SuiteError(f"'{relative}' is not in this checkout")
+        return path
+
+    def binary(self, name):
+        path = self.bin_dir / name
+        if not path.exists():
+            raise SuiteError(f"the build has no binary '{name}' in {self.bin_dir}")
+        return path
+
+    def run(self, *command):
+        return run_with_summary(command, env=self.env, verbose=self.verbose, cwd=self.root)
+
+    def run_script(self, relative, *args):
+        return self.run(self.python, self.path(relative), *args)
+
+    def prepare(self, *command):
+        """Runs one of the scripts that bring the checkout up to date."""
+        code = subprocess.run([str(self.root / part) if i == 0 else part for i, part in enumerate(command)],
+                              check=False).returncode
+        if code != 0:
+            raise SuiteError(f"{' '.join(command)} failed")
+
+
+def unit(context):
+    return gtest.run_all(context.bin_dir, context.env, context.verbose)
+
+
+def cases(context):
+    return context.run(context.binary("tern_cases"), context.path("tests/cases"))
+
+
+def onnx(context):
+    find = "import importlib.util as u; s = u.find_spec('onnx'); print(s.submodule_search_locations[0])"
+    found = subprocess.run([context.python, "-c", find], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        raise SuiteError("the onnx package is not in .venv; run scripts/deps test")
+    data = pathlib.Path(found.stdout.strip()) / "backend" / "test" / "data"
+    if not data.is_dir():
+        raise SuiteError(f"the onnx package has no test data at {data}")
+    return context.run(context.binary("tern_onnx_suite"), data)
+
+
+def zoo(context):
+    script = context.path("tests/zoo/run.py")
+    if not os.environ.get("TERN_ZOO"):
+        say("SKIP zoo: TERN_ZOO does not name a folder of models")
+        return Counts(skipped=1)
+    if not os.path.isdir(os.environ["TERN_ZOO"]):
+        raise SuiteError(f"TERN_ZOO names no folder: '{os.environ['TERN_ZOO']}'")
+    return context.run(context.python, script, "--tern", context.binary("tern"))
+
+
+def e2e(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/e2e"), *verbose)
+
+
+def fuzz_sample(context):
+    corpora = context.path("tests/fuzz/corpus")
+    context.prepare("scripts/deps", "fuzz")
+    context.prepare("scripts/build", "fuzz")
+    return fuzz.run_all(context.root / "build" / "fuzz" / "bin", corpora, context.env)
+
+
+def differential(context):
+    return context.run_script("tests/differential/run.py", "--tern", context.binary("tern"),
+                              "--sample", context.path("tests/differential/sample.txt"))
+
+
+def architectures(context):
+    return context.run_script("tests/architectures/sweep.py", "--tern", context.binary("tern"),
+                              "--models", context.path("tests/data/architectures"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    name: str
+    summary: str
+    run: Callable[[Context], Counts]
+    any_preset: bool = False  # part of a plain run with --preset
+
+
+SUITES = [
+    Suite("unit", "GoogleTest binaries beside the code", unit, any_preset=True),
+    Suite("cases", "text cases of ops, passes, models, server", cases, any_preset=True),
+    Suite("onnx", "the ONNX project's own backend tests", onnx),
+    Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
+    Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("fuzz", "stored inputs, then a few seconds of fuzzing per target", fuzz_sample),
+    Suite("differential", "a fixed sample of random graphs against another engine", differential),
+    Suite("architectures", "small models of many architectures", architectures),
+]

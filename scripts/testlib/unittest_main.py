@@ -1,0 +1,72 @@
+"""Runs the unittest files of a folder and ends with the project's summary line.
+
+usage: unittest_main.py FOLDER [--verbose]
+"""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from testlib.results import Counts  # noqa: E402
+
+
+def say(*words):
+    print(*words, file=sys.__stdout__, flush=True)  # sys.stdout belongs to the test that runs
+
+
+class Result(unittest.TestResult):
+    """Prints each failure when it happens; a test with failing subtests counts once."""
+
+    def __init__(self, verbose):
+        super().__init__()
+        self.buffer = True  # a passing test prints nothing
+        self.verbose = verbose
+        self.passed = 0
+        self.failed = set()
+
+    def note(self, verdict, test):
+        if self.verbose:
+            say(verdict, test.id())
+
+    def fail(self, test, error):
+        self.failed.add(getattr(test, "test_case", test).id())
+        say("FAIL", test.id())
+        say(self._exc_info_to_string(error, test))  # with what the test printed
+
+    def addSuccess(self, test):
+        self.passed += 1
+        self.note("PASS", test)
+
+    def addFailure(self, test, error):
+        self.fail(test, error)
+
+    def addError(self, test, error):
+        self.fail(test, error)
+
+    def addSubTest(self, test, subtest, error):
+        if error is not None:
+            self.fail(subtest, error)
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.note(f"SKIP ({reason})", test)
+
+    def addExpectedFailure(self, test, error):
+        self.passed += 1
+
+    def addUnexpectedSuccess(self, test):
+        self.failed.add(test.id())
+        say("FAIL", test.id(), "was expected to fail, and passed")
+
+
+def main():
+    folder, verbose = sys.argv[1], "--verbose" in sys.argv[2:]
+    result = Result(verbose)
+    unittest.defaultTestLoader.discover(folder, pattern="test_*.py", top_level_dir=folder).run(result)
+    print(Counts(result.passed, len(result.failed), len(result.skipped)))
+    return 1 if result.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
