@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""Fails on a text file that names a folder of the machine it was written on."""
+
+import re
+import sys
+
+from testlib.tree import read_text, source_files
+
+# Written in pieces, so that this file passes its own check.
+PLACES = re.compile(r"(?<![\w.~-])/(?:" + "work" + "|" + "home" + r"/[\w.-]+)/")
+
+
+def main():
+    count = failures = 0
+    for path in source_files():
+        text = read_text(path)
+        if text is None:
+            continue
+        count += 1
+        for number, line in enumerate(text.splitlines(), 1):
+            match = PLACES.search(line)
+            if match:
+                failures += 1
+                print(f"{path}:{number}: names '{match.group()}', a folder of one machine")
+    print(f"paths: {count} text files, {failures} violations")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
