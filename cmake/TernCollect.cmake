@@ -1,0 +1,17 @@
+# tern_collect(TARGET MACRO FUNCTION RESULT HEADER OUTPUT): finds `MACRO(Name)` at the start of a line in the target's sources
+# and generates OUTPUT, a source with one function that lists them. A file's existence is its registration.
+function(tern_collect target macro kind)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "generated")
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_${kind}.generated.cc)
+  set(list_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_${kind}.sources)
+  string(REPLACE ";" "\n" lines "${sources}")
+  file(GENERATE OUTPUT ${list_file} CONTENT "${lines}\n")
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DSOURCES=${list_file} -DMACRO=${macro} -DKIND=${kind} -DOUTPUT=${output}
+            -DROOT=${CMAKE_CURRENT_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/cmake/collect.cmake
+    DEPENDS ${sources} ${list_file} ${CMAKE_SOURCE_DIR}/cmake/collect.cmake
+    COMMENT "Collecting ${macro} in ${target}" VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

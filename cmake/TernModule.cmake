@@ -1,0 +1,24 @@
+# tern_module(NAME DEPS…): a static library tern_NAME from every .cc below this folder but tests, and a test binary
+# NAME_test from the *_test.cc files beside the code. A module links only what the design's map allows.
+function(tern_module name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  add_library(tern_${name} STATIC ${sources})
+  target_include_directories(tern_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  foreach(dep ${ARGN})
+    target_link_libraries(tern_${name} PUBLIC ${dep})
+  endforeach()
+  if(TERN_TESTS AND tests)
+    tern_test(${name}_test "${tests}" tern_${name})
+  endif()
+endfunction()
+
+# tern_test(NAME SOURCES LIBRARIES…): one GoogleTest binary.
+function(tern_test name sources)
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

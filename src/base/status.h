@@ -1,0 +1,123 @@
+// Errors as values. A Status carries a code, a message that shows the numbers, and a chain of what was being done.
+#pragma once
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace tern {
+
+enum class Code {
+  kOk,
+  kInvalidArgument,  // the caller's mistake: wrong name, shape, option
+  kInvalidModel,     // the file is broken or contradicts itself
+  kUnsupported,      // a fair request that Tern cannot serve
+  kNotFound,
+  kIo,
+  kResourceExhausted,
+  kInternal,  // our bug
+};
+
+const char* CodeName(Code code);
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(Code code, std::string message);
+  Status(const Status& other);
+  Status(Status&&) = default;
+  Status& operator=(const Status& other);
+  Status& operator=(Status&&) = default;
+
+  bool ok() const { return rep_ == nullptr; }
+  Code code() const { return rep_ ? rep_->code : Code::kOk; }
+  const std::string& message() const;
+  // Adds what was being done, innermost first: `while: inner < outer`.
+  Status While(std::string context) &&;
+  // Several lines: message, then the chain.
+  std::string ToString() const;
+
+ private:
+  struct Rep {
+    Code code;
+    std::string message;
+    std::string chain;
+  };
+  std::unique_ptr<Rep> rep_;
+};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: implicit on purpose
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT
+  bool ok() const { return value_.has_value(); }
+  const Status& status() const { return status_; }
+  Status TakeStatus() { return std::move(status_); }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+template <class... A>
+Status InvalidArgument(const A&... a) { return {Code::kInvalidArgument, StrCat(a...)}; }
+template <class... A>
+Status InvalidModel(const A&... a) { return {Code::kInvalidModel, StrCat(a...)}; }
+template <class... A>
+Status Unsupported(const A&... a) { return {Code::kUnsupported, StrCat(a...)}; }
+template <class... A>
+Status IoError(const A&... a) { return {Code::kIo, StrCat(a...)}; }
+template <class... A>
+Status NotFound(const A&... a) { return {Code::kNotFound, StrCat(a...)}; }
+template <class... A>
+Status ResourceExhausted(const A&... a) { return {Code::kResourceExhausted, StrCat(a...)}; }
+
+// A broken promise inside Tern. Caught at the library's edge and turned into kInternal.
+class InternalError : public std::logic_error {
+  using std::logic_error::logic_error;
+};
+[[noreturn]] void FailCheck(const char* file, int line, const char* condition, const std::string& detail);
+
+// Runs `body` and turns any exception into a Status: the only place where exceptions end.
+template <class F>
+auto Guard(F&& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kResourceExhausted, "out of memory");
+  } catch (const std::length_error&) {
+    return Status(Code::kResourceExhausted, "out of memory: a size beyond what can be allocated");
+  } catch (const std::exception& e) {
+    return Status(Code::kInternal, StrCat("internal error: ", e.what()));
+  }
+}
+
+}  // namespace tern
+
+#define TERN_CHECK(condition, ...) \
+  do { \
+    if (!(condition)) ::tern::FailCheck(__FILE__, __LINE__, #condition, ::tern::StrCat(__VA_ARGS__)); \
+  } while (0)
+
+#define TERN_TRY(expression) \
+  do { \
+    ::tern::Status tern_status_ = (expression); \
+    if (!tern_status_.ok()) return tern_status_; \
+  } while (0)
+
+#define TERN_CONCAT_(a, b) a##b
+#define TERN_CONCAT(a, b) TERN_CONCAT_(a, b)
+#define TERN_ASSIGN_(temp, lhs, expression) \
+  auto temp = (expression); \
+  if (!temp.ok()) return temp.TakeStatus(); \
+  lhs = std::move(*temp)
+// TERN_ASSIGN(auto x, Compute()); returns the error, or binds the value.
+#define TERN_ASSIGN(lhs, expression) TERN_ASSIGN_(TERN_CONCAT(tern_result_, __LINE__), lhs, expression)

@@ -1,0 +1,101 @@
+#include "base/strings.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace tern {
+
+void AppendPiece(std::string& out, std::string_view v) { out.append(v); }
+
+template <class T>
+static void AppendNumber(std::string& out, T v) {
+  char text[40];
+  auto end = std::to_chars(text, text + sizeof text, v).ptr;
+  out.append(text, end);
+}
+
+void AppendPiece(std::string& out, double v) {
+  if (std::isnan(v)) out += "nan";
+  else if (std::isinf(v)) out += v < 0 ? "-inf" : "inf";
+  else AppendNumber(out, v);
+}
+
+void AppendPiece(std::string& out, float v) {
+  if (std::isnan(v) || std::isinf(v)) AppendPiece(out, static_cast<double>(v));
+  else AppendNumber(out, v);
+}
+
+void AppendPiece(std::string& out, long long v) { AppendNumber(out, v); }
+void AppendPiece(std::string& out, unsigned long long v) { AppendNumber(out, v); }
+
+std::string Join(const std::vector<int64_t>& values, std::string_view separator) {
+  std::string out;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i) out += separator;
+    AppendPiece(out, values[i]);
+  }
+  return out;
+}
+
+std::string Join(const std::vector<std::string>& values, std::string_view separator) {
+  std::string out;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i) out += separator;
+    out += values[i];
+  }
+  return out;
+}
+
+std::vector<std::string> SplitText(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] != separator) continue;
+    parts.emplace_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return parts;
+}
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() && text.substr(0, prefix.size()) == prefix;
+}
+
+bool EndsWith(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+}
+
+template <class T>
+static bool ParseNumber(std::string_view text, T& out) {
+  T value{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return false;
+  out = value;
+  return true;
+}
+
+bool ParseInt(std::string_view text, int64_t& out) { return ParseNumber(text, out); }
+
+bool ParseDouble(std::string_view text, double& out) { return ParseNumber(text, out); }
+
+std::string QuoteText(std::string_view text) {
+  static const char* const kHex = "0123456789abcdef";
+  std::string out = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c < 0x20 || c == 0x7f) {
+      out += "\\x";
+      out += kHex[c >> 4];
+      out += kHex[c & 15];
+    } else {
+      out += static_cast<char>(c);
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace tern

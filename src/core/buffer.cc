@@ -1,0 +1,77 @@
+#include "core/buffer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace tern {
+
+Buffer Buffer::Allocate(size_t bytes) {
+  constexpr size_t kAlign = 64;
+  if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
+  const size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
+  // Large blocks come from fresh pages, which the system hands out zeroed.
+  void* data = nullptr;
+  if (rounded >= size_t{1} << 20) {
+    data = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) throw std::bad_alloc();
+    return Borrow(data, bytes, std::shared_ptr<void>(data, [rounded](void* p) { munmap(p, rounded); }));
+  }
+  data = std::aligned_alloc(kAlign, rounded ? rounded : kAlign);
+  if (!data) throw std::bad_alloc();
+  std::memset(data, 0, rounded);
+  return Borrow(data, bytes, std::shared_ptr<void>(data, std::free));
+}
+
+Buffer Buffer::AllocateStrings(size_t n) {
+  auto strings = std::shared_ptr<std::string[]>(new std::string[n ? n : 1]);
+  return Borrow(strings.get(), n * sizeof(std::string), strings);
+}
+
+Buffer Buffer::Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner) {
+  Buffer b;
+  b.data_ = static_cast<std::byte*>(data);
+  b.size_ = bytes;
+  b.owner_ = std::move(owner);
+  return b;
+}
+
+Result<Buffer> Buffer::MapFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return IoError("cannot open '", path, "': ", std::strerror(errno));
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(fd);
+    return IoError("cannot read '", path, "': not a regular file");
+  }
+  const auto size = static_cast<size_t>(info.st_size);
+  if (size == 0) {
+    close(fd);
+    Buffer empty = Allocate(0);
+    empty.writable_ = false;
+    return empty;
+  }
+  void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  const int error = errno;
+  close(fd);
+  if (data == MAP_FAILED) return IoError("cannot map '", path, "' (", size, " bytes): ", std::strerror(error));
+  Buffer b = Borrow(data, size, std::shared_ptr<void>(data, [size](void* p) { munmap(p, size); }));
+  b.writable_ = false;
+  return b;
+}
+
+Buffer Buffer::Slice(size_t offset, size_t bytes) const {
+  TERN_CHECK(offset <= size_ && bytes <= size_ - offset, "slice beyond the buffer");
+  Buffer b = *this;
+  b.data_ += offset;
+  b.size_ = bytes;
+  return b;
+}
+
+}  // namespace tern

@@ -1,0 +1,42 @@
+// What a value holds at run time: a tensor, a sequence, an optional or a map.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+#include "core/type.h"
+
+namespace tern {
+
+struct Datum;
+using DatumList = std::vector<Datum>;
+
+// Keys and values in parallel: keys i64 or string [n]; values one Datum per key.
+struct MapData {
+  Tensor keys;
+  DatumList values;
+};
+
+struct Datum {
+  enum class Kind : uint8_t { kEmpty, kTensor, kSequence, kNone, kMap };  // kNone: an optional without a value
+  Kind kind = Kind::kEmpty;
+  Tensor tensor;
+  std::shared_ptr<const DatumList> sequence;
+  std::shared_ptr<const MapData> map;
+
+  Datum() = default;
+  Datum(Tensor t) : kind(Kind::kTensor), tensor(std::move(t)) {}  // NOLINT
+  static Datum SequenceOf(DatumList items);
+  static Datum None();
+  static Datum MapOf(Tensor keys, DatumList values);
+  bool is_tensor() const { return kind == Kind::kTensor; }
+  bool is_sequence() const { return kind == Kind::kSequence; }
+  bool is_none() const { return kind == Kind::kNone; }
+  std::string Describe() const;
+};
+
+// The type of what is there now; optionals that hold a value look like the value.
+Type TypeOf(const Datum& datum);
+
+}  // namespace tern

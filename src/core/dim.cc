@@ -1,0 +1,347 @@
+#include "core/dim.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace tern {
+
+// A product of atoms, by their text keys in sorted order, stands for one monomial.
+struct Dim::Atom {
+  std::string key;        // canonical text
+  std::string function;   // empty for a symbol
+  std::array<Dim, 2> arguments;
+};
+
+struct Dim::Polynomial {
+  struct Term {
+    std::vector<std::shared_ptr<const Atom>> atoms;
+    int64_t factor;
+  };
+  std::map<std::string, Term> terms;  // keyed by the product's text; "" is the constant term
+};
+
+namespace {
+
+int64_t FloorDivide(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+
+std::optional<int64_t> Apply(std::string_view function, int64_t a, int64_t b) {
+  if (function == "max") return std::max(a, b);
+  if (function == "min") return std::min(a, b);
+  if (b == 0) return std::nullopt;
+  if (function == "floordiv") return FloorDivide(a, b);
+  if (function == "ceildiv") return -FloorDivide(-a, b);
+  if (function == "mod") return a - FloorDivide(a, b) * b;
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct DimAlgebra {
+  using Poly = Dim::Polynomial;
+  using Term = Poly::Term;
+
+  static Poly ToPoly(const Dim& d) {
+    if (d.symbolic()) return *d.poly_;
+    Poly p;
+    if (d.value_ != 0) p.terms[""] = {{}, d.value_};
+    return p;
+  }
+
+  static Dim FromPoly(Poly p) {
+    for (auto it = p.terms.begin(); it != p.terms.end();) it = it->second.factor == 0 ? p.terms.erase(it) : std::next(it);
+    if (p.terms.empty()) return Dim(0);
+    if (p.terms.size() == 1 && p.terms.begin()->first.empty()) return Dim(p.terms.begin()->second.factor);
+    Dim d;
+    d.state_ = Dim::State::kExpression;
+    d.poly_ = std::make_shared<const Poly>(std::move(p));
+    return d;
+  }
+
+  static Dim FromAtom(Dim::Atom atom) {
+    Poly p;
+    const std::string key = atom.key;
+    p.terms[key] = {{std::make_shared<const Dim::Atom>(std::move(atom))}, 1};
+    return FromPoly(std::move(p));
+  }
+
+  static Dim Combine(const Dim& a, const Dim& b, int64_t sign) {
+    if (a.unknown() || b.unknown()) return {};
+    Poly sum = ToPoly(a);
+    for (const auto& [key, term] : ToPoly(b).terms) {
+      Term& slot = sum.terms[key];
+      slot.atoms = term.atoms;
+      slot.factor += sign * term.factor;
+    }
+    return FromPoly(std::move(sum));
+  }
+
+  static std::string KeyOf(const std::vector<std::shared_ptr<const Dim::Atom>>& atoms) {
+    std::string key;
+    for (const auto& atom : atoms) key += (key.empty() ? "" : "*") + atom->key;
+    return key;
+  }
+
+  static Dim Multiply(const Dim& a, const Dim& b) {
+    if (a.Is(0) || b.Is(0)) return Dim(0);
+    if (a.unknown() || b.unknown()) return {};
+    Poly product;
+    for (const auto& [ka, ta] : ToPoly(a).terms) {
+      for (const auto& [kb, tb] : ToPoly(b).terms) {
+        auto atoms = ta.atoms;
+        atoms.insert(atoms.end(), tb.atoms.begin(), tb.atoms.end());
+        std::sort(atoms.begin(), atoms.end(), [](const auto& x, const auto& y) { return x->key < y->key; });
+        Term& slot = product.terms[KeyOf(atoms)];
+        slot.atoms = std::move(atoms);
+        slot.factor += ta.factor * tb.factor;
+      }
+    }
+    return FromPoly(std::move(product));
+  }
+
+  // a / b when b divides every term exactly.
+  static std::optional<Dim> DivideExactly(const Dim& a, const Dim& b) {
+    const Poly pb = ToPoly(b);
+    if (pb.terms.size() != 1) return a == b ? std::optional<Dim>(Dim(1)) : std::nullopt;
+    const Term& divisor = pb.terms.begin()->second;
+    Poly quotient;
+    for (const auto& [key, term] : ToPoly(a).terms) {
+      if (divisor.factor == 0 || term.factor % divisor.factor != 0) return std::nullopt;
+      auto rest = term.atoms;
+      for (const auto& atom : divisor.atoms) {
+        auto it = std::find_if(rest.begin(), rest.end(), [&](const auto& x) { return x->key == atom->key; });
+        if (it == rest.end()) return std::nullopt;
+        rest.erase(it);
+      }
+      quotient.terms[KeyOf(rest)] = {rest, term.factor / divisor.factor};
+    }
+    return FromPoly(std::move(quotient));
+  }
+
+  static Dim Call(const char* function, const Dim& a, const Dim& b) {
+    if (a.unknown() || b.unknown()) return {};
+    if (a.known() && b.known()) {
+      auto v = Apply(function, a.value_, b.value_);
+      return v ? Dim(*v) : Dim();
+    }
+    return FromAtom({StrCat(function, "(", a.ToString(), ",", b.ToString(), ")"), function, {a, b}});
+  }
+
+  static std::optional<int64_t> Evaluate(const Dim::Atom& atom, const SymbolValues& symbols) {
+    if (atom.function.empty()) {
+      auto it = symbols.find(atom.key);
+      return it == symbols.end() ? std::nullopt : std::optional<int64_t>(it->second);
+    }
+    auto a = atom.arguments[0].Evaluate(symbols), b = atom.arguments[1].Evaluate(symbols);
+    return a && b ? Apply(atom.function, *a, *b) : std::nullopt;
+  }
+
+  static Dim Substitute(const Dim::Atom& atom, const SymbolValues& symbols) {
+    if (atom.function.empty()) {
+      auto it = symbols.find(atom.key);
+      return it == symbols.end() ? Dim::Symbol(atom.key) : Dim(it->second);
+    }
+    const Dim a = atom.arguments[0].Substitute(symbols), b = atom.arguments[1].Substitute(symbols);
+    return Named(atom.function, a, b);
+  }
+
+  static Dim Named(const std::string& f, const Dim& a, const Dim& b) {
+    if (f == "floordiv") return FloorDiv(a, b);
+    if (f == "ceildiv") return CeilDiv(a, b);
+    if (f == "mod") return Mod(a, b);
+    if (f == "max") return Max(a, b);
+    return Min(a, b);
+  }
+
+  static void Symbols(const Dim::Atom& atom, std::vector<std::string>& out) {
+    if (!atom.function.empty()) {
+      for (const Dim& d : atom.arguments) d.CollectSymbols(out);
+    } else if (std::find(out.begin(), out.end(), atom.key) == out.end()) {
+      out.push_back(atom.key);
+    }
+  }
+
+  template <class F>
+  static void EachTerm(const Dim& d, F f) {
+    for (const auto& [key, term] : d.poly_->terms) f(key, term);
+  }
+};
+
+Dim Dim::Symbol(const std::string& name) { return DimAlgebra::FromAtom({name, {}, {}}); }
+
+int64_t Dim::value() const {
+  TERN_CHECK(known(), "dimension is not a number: ", ToString());
+  return value_;
+}
+
+std::string Dim::ToString() const {
+  if (unknown()) return "?";
+  if (known()) return StrCat(value_);
+  std::string out, constant;
+  DimAlgebra::EachTerm(*this, [&](const std::string& key, const auto& term) {
+    const int64_t f = term.factor;
+    const std::string sign = f < 0 ? "-" : "+";
+    const uint64_t size = f < 0 ? uint64_t{0} - static_cast<uint64_t>(f) : static_cast<uint64_t>(f);
+    if (key.empty()) constant = StrCat(sign, size);
+    else if (size == 1) out += sign + key;
+    else out += StrCat(sign, size, "*", key);
+  });
+  out += constant;
+  return out[0] == '+' ? out.substr(1) : out;
+}
+
+std::optional<int64_t> Dim::Evaluate(const SymbolValues& symbols) const {
+  if (known()) return value_;
+  if (unknown()) return std::nullopt;
+  std::optional<int64_t> sum = 0;
+  DimAlgebra::EachTerm(*this, [&](const std::string&, const auto& term) {
+    int64_t product = term.factor;
+    for (const auto& atom : term.atoms) {
+      auto v = DimAlgebra::Evaluate(*atom, symbols);
+      if (!v || __builtin_mul_overflow(product, *v, &product)) return void(sum.reset());
+    }
+    if (sum && __builtin_add_overflow(*sum, product, &*sum)) sum.reset();
+  });
+  return sum;
+}
+
+Dim Dim::Substitute(const SymbolValues& symbols) const {
+  if (!symbolic()) return *this;
+  Dim sum(0);
+  DimAlgebra::EachTerm(*this, [&](const std::string&, const auto& term) {
+    Dim product(term.factor);
+    for (const auto& atom : term.atoms) product = product * DimAlgebra::Substitute(*atom, symbols);
+    sum = sum + product;
+  });
+  return sum;
+}
+
+void Dim::CollectSymbols(std::vector<std::string>& out) const {
+  if (!symbolic()) return;
+  DimAlgebra::EachTerm(*this, [&](const std::string&, const auto& term) {
+    for (const auto& atom : term.atoms) DimAlgebra::Symbols(*atom, out);
+  });
+}
+
+bool operator==(const Dim& a, const Dim& b) {
+  if (a.unknown() || b.unknown() || a.state_ != b.state_) return false;
+  if (a.known()) return a.value_ == b.value_;
+  return a.poly_ == b.poly_ || a.ToString() == b.ToString();
+}
+
+Dim operator+(const Dim& a, const Dim& b) { return DimAlgebra::Combine(a, b, 1); }
+Dim operator-(const Dim& a, const Dim& b) { return DimAlgebra::Combine(a, b, -1); }
+Dim operator*(const Dim& a, const Dim& b) { return DimAlgebra::Multiply(a, b); }
+
+Dim FloorDiv(const Dim& a, const Dim& b) {
+  if (b.Is(1)) return a;
+  if (a.symbolic() && !b.unknown())
+    if (auto q = DimAlgebra::DivideExactly(a, b)) return *q;
+  return DimAlgebra::Call("floordiv", a, b);
+}
+
+Dim CeilDiv(const Dim& a, const Dim& b) {
+  if (b.Is(1)) return a;
+  if (a.symbolic() && !b.unknown())
+    if (auto q = DimAlgebra::DivideExactly(a, b)) return *q;
+  return DimAlgebra::Call("ceildiv", a, b);
+}
+
+Dim Mod(const Dim& a, const Dim& b) {
+  if (b.Is(1)) return Dim(0);
+  if (a.symbolic() && !b.unknown() && DimAlgebra::DivideExactly(a, b)) return Dim(0);
+  return DimAlgebra::Call("mod", a, b);
+}
+
+Dim Max(const Dim& a, const Dim& b) { return a == b ? a : DimAlgebra::Call("max", a, b); }
+Dim Min(const Dim& a, const Dim& b) { return a == b ? a : DimAlgebra::Call("min", a, b); }
+
+namespace {
+
+// expression := term (('+'|'-') term)* ; term := factor ('*' factor)* ; factor := int | symbol | f(e,e) | '(' e ')' | '-' factor
+class DimParser {
+ public:
+  explicit DimParser(std::string_view text) : text_(text) {}
+
+  Result<Dim> Parse() {
+    Dim d = Expression(0);
+    if (failed_ || at_ != text_.size()) return InvalidArgument("cannot read dimension '", text_, "' at character ", at_);
+    return d;
+  }
+
+ private:
+  static constexpr int kMaxDepth = 64;
+
+  bool Eat(char c) {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  Dim Expression(int depth) {
+    if (depth > kMaxDepth) failed_ = true;
+    if (failed_) return {};
+    Dim sum = Product(depth);
+    while (!failed_) {
+      if (Eat('+')) sum = sum + Product(depth);
+      else if (Eat('-')) sum = sum - Product(depth);
+      else break;
+    }
+    return sum;
+  }
+
+  Dim Product(int depth) {
+    Dim product = Factor(depth);
+    while (!failed_ && Eat('*')) product = product * Factor(depth);
+    return product;
+  }
+
+  Dim Factor(int depth) {
+    if (depth > kMaxDepth) failed_ = true;
+    if (failed_) return {};
+    if (Eat('-')) return Dim(0) - Factor(depth + 1);
+    if (Eat('(')) return Closed(Expression(depth + 1));
+    if (Eat('?')) return {};
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    const size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.' || text_[at_] == '\'')) ++at_;
+    const std::string word(text_.substr(begin, at_ - begin));
+    if (word.empty()) return Fail();
+    if (std::isdigit(static_cast<unsigned char>(word[0]))) {
+      int64_t v = 0;
+      return ParseInt(word, v) ? Dim(v) : Fail();
+    }
+    static const char* const kFunctions[] = {"floordiv", "ceildiv", "mod", "max", "min"};
+    for (const char* f : kFunctions)
+      if (word == f && Eat('(')) return CallOf(word, depth);
+    return Dim::Symbol(word);
+  }
+
+  Dim CallOf(const std::string& function, int depth) {
+    Dim a = Expression(depth + 1);
+    if (!Eat(',')) return Fail();
+    Dim b = Closed(Expression(depth + 1));
+    return failed_ ? Dim() : DimAlgebra::Named(function, a, b);
+  }
+
+  Dim Closed(Dim d) { return Eat(')') ? d : Fail(); }
+
+  Dim Fail() {
+    failed_ = true;
+    return {};
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+Result<Dim> Dim::Parse(std::string_view text) { return DimParser(text).Parse(); }
+
+}  // namespace tern

@@ -1,0 +1,69 @@
+// A dimension: a number, an expression over named symbols (`N`, `2*H+1`, `floordiv(H-1,2)+1`), or unknown.
+// Expressions are kept as polynomials in a canonical form, so equal ones compare and print equal.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace tern {
+
+using SymbolValues = std::map<std::string, int64_t>;
+
+class Dim {
+ public:
+  Dim() = default;             // unknown
+  Dim(int64_t v) : value_(v), state_(State::kConstant) {}  // NOLINT: numbers are dims
+  static Dim Symbol(const std::string& name);
+  static Dim Unknown() { return {}; }
+  // The text form, as ToString prints it. `?` is unknown.
+  static Result<Dim> Parse(std::string_view text);
+
+  bool known() const { return state_ == State::kConstant; }
+  bool unknown() const { return state_ == State::kUnknown; }
+  bool symbolic() const { return state_ == State::kExpression; }
+  int64_t value() const;  // only when known()
+  bool Is(int64_t v) const { return known() && value_ == v; }
+  std::string ToString() const;
+  std::optional<int64_t> Evaluate(const SymbolValues& symbols) const;
+  // Symbols replaced by their values where given; the rest stays.
+  Dim Substitute(const SymbolValues& symbols) const;
+  void CollectSymbols(std::vector<std::string>& out) const;
+
+  // Provably the same. Two unknowns are not.
+  friend bool operator==(const Dim& a, const Dim& b);
+  friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
+
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator-(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b);
+  friend Dim FloorDiv(const Dim& a, const Dim& b);
+  friend Dim CeilDiv(const Dim& a, const Dim& b);
+  friend Dim Mod(const Dim& a, const Dim& b);
+  friend Dim Max(const Dim& a, const Dim& b);
+  friend Dim Min(const Dim& a, const Dim& b);
+
+ private:
+  enum class State : uint8_t { kUnknown, kConstant, kExpression };
+  struct Polynomial;
+  struct Atom;
+  friend struct DimAlgebra;
+  int64_t value_ = 0;
+  State state_ = State::kUnknown;
+  std::shared_ptr<const Polynomial> poly_;
+};
+
+Dim operator+(const Dim& a, const Dim& b);
+Dim operator-(const Dim& a, const Dim& b);
+Dim operator*(const Dim& a, const Dim& b);
+Dim FloorDiv(const Dim& a, const Dim& b);
+Dim CeilDiv(const Dim& a, const Dim& b);
+Dim Mod(const Dim& a, const Dim& b);
+Dim Max(const Dim& a, const Dim& b);
+Dim Min(const Dim& a, const Dim& b);
+
+}  // namespace tern

@@ -1,0 +1,70 @@
+#include "core/type.h"
+
+namespace tern {
+
+bool Shape::fully_known() const {
+  if (!ranked) return false;
+  for (const Dim& d : dims)
+    if (!d.known()) return false;
+  return true;
+}
+
+Dims Shape::Concrete() const {
+  TERN_CHECK(fully_known(), "shape ", ToString(), " is not fully known");
+  Dims out;
+  for (const Dim& d : dims) out.push_back(d.value());
+  return out;
+}
+
+std::string Shape::ToString() const {
+  if (!ranked) return "[*]";
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + dims[i].ToString();
+  return out + "]";
+}
+
+bool operator==(const Shape& a, const Shape& b) { return a.ranked && b.ranked && a.dims == b.dims; }
+
+Type Type::TensorOf(DType dtype, Shape shape) {
+  Type t;
+  t.kind = Kind::kTensor;
+  t.dtype = dtype;
+  t.shape = std::move(shape);
+  return t;
+}
+
+static Type Wrap(Type::Kind kind, Type element) {
+  Type t;
+  t.kind = kind;
+  t.element = std::make_shared<const Type>(std::move(element));
+  return t;
+}
+
+Type Type::SequenceOf(Type element) { return Wrap(Kind::kSequence, std::move(element)); }
+Type Type::OptionalOf(Type element) { return Wrap(Kind::kOptional, std::move(element)); }
+
+Type Type::MapOf(DType key, Type value) {
+  Type t = Wrap(Kind::kMap, std::move(value));
+  t.dtype = key;
+  return t;
+}
+
+std::string Type::ToString() const {
+  switch (kind) {
+    case Kind::kUnknown: return "unknown";
+    case Kind::kTensor: return StrCat(DTypeName(dtype), shape.ToString());
+    case Kind::kSequence: return StrCat("seq(", element->ToString(), ")");
+    case Kind::kOptional: return StrCat("optional(", element->ToString(), ")");
+    case Kind::kMap: return StrCat("map(", DTypeName(dtype), ",", element->ToString(), ")");
+  }
+  return "unknown";
+}
+
+bool operator==(const Type& a, const Type& b) {
+  if (a.kind != b.kind || a.dtype != b.dtype) return false;
+  if (a.tensor()) return a.shape == b.shape || (!a.shape.ranked && !b.shape.ranked);
+  if (!a.element || !b.element) return a.element == b.element;
+  return *a.element == *b.element;
+}
+
+}  // namespace tern

@@ -1,0 +1,45 @@
+// What a value in a graph is: a tensor with a symbolic shape, or a sequence, optional or map of such.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "core/dim.h"
+#include "core/tensor.h"
+
+namespace tern {
+
+// Dims, or "rank unknown".
+struct Shape {
+  bool ranked = false;
+  std::vector<Dim> dims;
+
+  Shape() = default;  // rank unknown
+  Shape(std::vector<Dim> d) : ranked(true), dims(std::move(d)) {}  // NOLINT
+  static Shape Of(const Dims& d) { return Shape(std::vector<Dim>(d.begin(), d.end())); }
+  int rank() const { return ranked ? static_cast<int>(dims.size()) : -1; }
+  const Dim& operator[](int i) const { return dims[i < 0 ? i + dims.size() : i]; }
+  bool fully_known() const;
+  Dims Concrete() const;  // only when fully_known()
+  std::string ToString() const;  // "[N,3]"; "[*]" when the rank is unknown
+};
+bool operator==(const Shape& a, const Shape& b);  // provably equal
+
+struct Type {
+  enum class Kind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kMap };
+  Kind kind = Kind::kUnknown;
+  DType dtype = DType::kInvalid;  // tensors; maps: the key's type
+  Shape shape;
+  std::shared_ptr<const Type> element;  // of a sequence or optional; a map's value
+
+  static Type TensorOf(DType dtype, Shape shape = {});
+  static Type SequenceOf(Type element);
+  static Type OptionalOf(Type element);
+  static Type MapOf(DType key, Type value);
+  bool tensor() const { return kind == Kind::kTensor; }
+  std::string ToString() const;  // "f32[N,3]", "seq(f32[*])", "optional(…)", "map(i64,f32[])"
+};
+bool operator==(const Type& a, const Type& b);
+
+}  // namespace tern

@@ -1,0 +1,80 @@
+// How Tern ops become ONNX operators: a table of small functions, each seeing one node.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/graph.h"
+
+namespace tern_onnx {
+class GraphProto;
+class NodeProto;
+}  // namespace tern_onnx
+
+namespace tern::onnx {
+
+class GraphExporter;
+
+// The opset everything is written in.
+inline constexpr int kExportOpset = 21;
+inline constexpr int kExportMlOpset = 3;
+
+// One Tern node during export: names its values, emits ONNX nodes.
+class TernNode {
+ public:
+  TernNode(GraphExporter& exporter, const Node& tern_node) : node(tern_node), exporter_(exporter) {}
+  const Node& node;
+
+  const Attrs& attrs() const { return node.attrs; }
+  bool Has(int i) const { return node.input(i) != nullptr; }
+  const Type& TypeOf(int i) const { return node.input(i)->type; }
+  std::string In(int i) const;   // "" when absent
+  std::string Out(int i) const;  // "" beyond the last
+  std::vector<std::string> Ins() const;
+  std::vector<std::string> Outs() const;
+  std::string Temp();                   // a fresh name
+  std::string Const(const Tensor& t);   // an initializer
+  std::string Ints(const std::vector<int64_t>& v) { return Const(Tensor::Ints(v)); }
+  std::string Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
+
+  // Emits a node; attributes whose value is a DType become ONNX type numbers, bools become ints. Returns its first output.
+  std::string Emit(const char* op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                   const AttrList& attrs = {}, const char* domain = "");
+  // The same with a fresh output.
+  std::string Op(const char* op, const std::vector<std::string>& inputs, const AttrList& attrs = {}, const char* domain = "") {
+    return Emit(op, inputs, {Temp()}, attrs, domain);
+  }
+  // Attaches subgraph `i` as graph attribute to the last emitted node.
+  Status EmitSubgraph(int i, const char* attr);
+  template <class... A>
+  Status NotExportable(const A&... a) const { return Unsupported(node.Describe(), " has no ONNX form: ", a...); }
+
+ private:
+  GraphExporter& exporter_;
+};
+
+using Exporter = std::function<Status(TernNode&)>;
+
+class ExporterTable {
+ public:
+  void Add(const char* tern_op, Exporter exporter);
+  const Exporter* Find(std::string_view tern_op) const;
+
+ private:
+  std::map<std::string, Exporter, std::less<>> table_;
+};
+
+// The common case: same inputs and outputs, the listed attributes copied ("axis", or "dim=axis" for Tern `dim` as ONNX `axis`).
+Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {}, const char* domain = "");
+
+Result<std::string> ExportBytes(const Graph& graph);  // one message, weights inside; error over 2 GB
+// Tensors of 1 KiB and more go to `<path>.data` when the whole is over 1.5 GB, or when asked.
+Status ExportFile(const Graph& graph, const std::string& path, bool external_data = false);
+
+}  // namespace tern::onnx
+
+// A file's exporters; the build finds these lines.
+#define TERN_EXPORTERS(Family) void TernExporters_##Family([[maybe_unused]] ExporterTable& table)

@@ -1,0 +1,175 @@
+#include "export/onnx/graph_exporter.h"
+
+namespace tern::onnx {
+namespace {
+
+void SetAttr(const std::string& name, const AttrValue& value, pb::AttributeProto& a) {
+  a.set_name(name);
+  const auto as_int = [&](int64_t v) {
+    a.set_type(pb::AttributeProto::INT);
+    a.set_i(v);
+  };
+  if (auto* v = std::get_if<bool>(&value)) as_int(*v);
+  else if (auto* v = std::get_if<int64_t>(&value)) as_int(*v);
+  else if (auto* v = std::get_if<DType>(&value)) as_int(DTypeToOnnx(*v));
+  else if (auto* v = std::get_if<double>(&value)) {
+    a.set_type(pb::AttributeProto::FLOAT);
+    a.set_f(static_cast<float>(*v));
+  } else if (auto* v = std::get_if<std::string>(&value)) {
+    a.set_type(pb::AttributeProto::STRING);
+    a.set_s(*v);
+  } else if (auto* v = std::get_if<std::vector<int64_t>>(&value)) {
+    a.set_type(pb::AttributeProto::INTS);
+    for (int64_t x : *v) a.add_ints(x);
+  } else if (auto* v = std::get_if<std::vector<double>>(&value)) {
+    a.set_type(pb::AttributeProto::FLOATS);
+    for (double x : *v) a.add_floats(static_cast<float>(x));
+  } else if (auto* v = std::get_if<std::vector<std::string>>(&value)) {
+    a.set_type(pb::AttributeProto::STRINGS);
+    for (const auto& x : *v) a.add_strings(x);
+  } else {
+    a.set_type(pb::AttributeProto::TENSOR);
+    TensorToOnnx(std::get<Tensor>(value), *a.mutable_t());
+  }
+}
+
+}  // namespace
+
+std::string TernNode::In(int i) const { return node.input(i) ? exporter_.NameOf(node.input(i)) : ""; }
+
+std::string TernNode::Out(int i) const {
+  return i < static_cast<int>(node.outputs().size()) ? exporter_.NameOf(node.output(i)) : "";
+}
+
+std::vector<std::string> TernNode::Ins() const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < node.inputs().size(); ++i) names.push_back(In(static_cast<int>(i)));
+  while (!names.empty() && names.back().empty()) names.pop_back();
+  return names;
+}
+
+std::vector<std::string> TernNode::Outs() const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < node.outputs().size(); ++i) names.push_back(Out(static_cast<int>(i)));
+  return names;
+}
+
+std::string TernNode::Temp() { return exporter_.Fresh(StrCat(Out(0), "_t")); }
+std::string TernNode::Const(const Tensor& t) { return exporter_.AddInitializer(t, StrCat(Out(0), "_c")); }
+
+std::string TernNode::Emit(const char* op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                           const AttrList& attrs, const char* domain) {
+  pb::NodeProto* p = exporter_.AddNode();
+  p->set_op_type(op);
+  p->set_name(exporter_.Fresh(node.name.empty() ? StrCat(op, "_n") : node.name));
+  if (*domain) p->set_domain(domain);
+  size_t count = inputs.size();
+  while (count && inputs[count - 1].empty()) --count;
+  for (size_t i = 0; i < count; ++i) p->add_input(inputs[i]);
+  for (const auto& out : outputs) p->add_output(out);
+  for (const auto& [name, value] : attrs) SetAttr(name, value, *p->add_attribute());
+  return outputs.empty() ? "" : outputs[0];
+}
+
+Status TernNode::EmitSubgraph(int i, const char* attr) {
+  auto* a = exporter_.last_node()->add_attribute();
+  a->set_name(attr);
+  a->set_type(pb::AttributeProto::GRAPH);
+  GraphExporter inner(*a->mutable_g(), &exporter_);
+  return inner.Export(*node.subgraphs()[static_cast<size_t>(i)]);
+}
+
+void ExporterTable::Add(const char* tern_op, Exporter exporter) {
+  const bool fresh = table_.emplace(tern_op, std::move(exporter)).second;
+  TERN_CHECK(fresh, "two exporters for ", tern_op);
+}
+
+const Exporter* ExporterTable::Find(std::string_view tern_op) const {
+  auto it = table_.find(tern_op);
+  return it == table_.end() ? nullptr : &it->second;
+}
+
+Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs, AttrList fixed, const char* domain) {
+  return [=](TernNode& n) -> Status {
+    AttrList list = fixed;
+    for (const auto& entry : n.attrs().List())
+      for (const std::string& name : attrs) {
+        const size_t equals = name.find('=');
+        if (entry.name != name.substr(0, equals)) continue;
+        list.emplace_back(equals == std::string::npos ? name : name.substr(equals + 1), entry.value);
+      }
+    n.Emit(onnx_op, n.Ins(), n.Outs(), list, domain);
+    return {};
+  };
+}
+
+std::string GraphExporter::Fresh(const std::string& base) {
+  const std::string stem = base.empty() ? "v" : base;
+  std::string name = stem;
+  for (int i = 1; !names_->insert(name).second; ++i) name = StrCat(stem, "_", i);
+  return name;
+}
+
+const std::string* GraphExporter::FindName(const Value* value) const {
+  for (const GraphExporter* g = this; g; g = g->outer_) {
+    auto it = g->value_names_.find(value);
+    if (it != g->value_names_.end()) return &it->second;
+  }
+  return nullptr;
+}
+
+std::string GraphExporter::NameOf(const Value* value) {
+  if (const std::string* name = FindName(value)) return *name;
+  return value_names_[value] = Fresh(value->name);
+}
+
+std::string GraphExporter::AddInitializer(const Tensor& tensor, const std::string& base) {
+  pb::TensorProto* p = proto_.add_initializer();
+  const std::string name = Fresh(base);
+  p->set_name(name);
+  constexpr size_t kKeepInside = 1024;
+  const GraphExporter* top = this;
+  while (top->outer_) top = top->outer_;
+  if (top->keep_weights_outside && this == top && tensor.dtype() != DType::kString && tensor.bytes() >= kKeepInside) {
+    p->set_data_type(DTypeToOnnx(tensor.dtype()));
+    for (int64_t d : tensor.dims()) p->add_dims(d);
+    initializers_.emplace_back(p, tensor);
+  } else {
+    TensorToOnnx(tensor, *p);
+  }
+  return name;
+}
+
+pb::NodeProto* GraphExporter::AddNode() { return last_ = proto_.add_node(); }
+
+Status GraphExporter::Export(const Graph& graph) {
+  proto_.set_name(graph.name.empty() ? "main" : graph.name);
+  // Inputs and outputs take their names first: those are the model's interface.
+  for (const Value* v : graph.inputs()) {
+    auto* info = proto_.add_input();
+    info->set_name(NameOf(v));
+    TypeToOnnx(v->type, *info->mutable_type());
+  }
+  for (const Value* v : graph.outputs()) NameOf(v);
+  for (const auto& v : graph.values())
+    if (v->is_constant()) value_names_[v.get()] = AddInitializer(v->constant, v->name.empty() ? "c" : v->name);
+  for (const Value* v : graph.overridable()) {
+    auto* info = proto_.add_input();
+    info->set_name(NameOf(v));
+    TypeToOnnx(v->type, *info->mutable_type());
+  }
+  for (const auto& node : graph.nodes()) {
+    const Exporter* exporter = Exporters().Find(node->op->name);
+    if (!exporter) return Unsupported(node->Describe(), ": no ONNX form of this op is known");
+    TernNode view(*this, *node);
+    TERN_TRY((*exporter)(view));
+  }
+  for (const Value* v : graph.outputs()) {
+    auto* info = proto_.add_output();
+    info->set_name(NameOf(v));
+    TypeToOnnx(v->type, *info->mutable_type());
+  }
+  return {};
+}
+
+}  // namespace tern::onnx

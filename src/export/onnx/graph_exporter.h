@@ -1,0 +1,37 @@
+// Writes one Tern graph as an ONNX graph message.
+#pragma once
+#include <set>
+
+#include "export/onnx/exporter.h"
+#include "import/onnx/proto_tensor.h"
+
+namespace tern::onnx {
+
+const ExporterTable& Exporters();
+
+class GraphExporter {
+ public:
+  // outer: the exporter of the enclosing graph, null for a model. names: every value name used so far, shared.
+  GraphExporter(pb::GraphProto& proto, GraphExporter* outer) : proto_(proto), outer_(outer), names_(outer ? outer->names_ : std::make_shared<std::set<std::string>>()) {}
+  Status Export(const Graph& graph);
+
+  std::string NameOf(const Value* value);
+  std::string Fresh(const std::string& base);
+  std::string AddInitializer(const Tensor& tensor, const std::string& base);
+  pb::NodeProto* AddNode();
+  pb::NodeProto* last_node() { return last_; }
+  // Initializers in order with their tensors, for writing outside the message.
+  const std::vector<std::pair<pb::TensorProto*, Tensor>>& initializers() const { return initializers_; }
+  bool keep_weights_outside = false;
+
+ private:
+  const std::string* FindName(const Value* value) const;
+  pb::GraphProto& proto_;
+  GraphExporter* outer_;
+  std::shared_ptr<std::set<std::string>> names_;
+  std::map<const Value*, std::string> value_names_;
+  std::vector<std::pair<pb::TensorProto*, Tensor>> initializers_;
+  pb::NodeProto* last_ = nullptr;
+};
+
+}  // namespace tern::onnx

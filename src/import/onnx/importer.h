@@ -1,0 +1,21 @@
+// Reads an ONNX model into a Tern graph.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/datum.h"
+#include "ir/graph.h"
+
+namespace tern::onnx {
+
+Result<std::unique_ptr<Graph>> ImportFile(const std::string& path);
+// From memory. folder: where external data may lie; empty refuses it.
+Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder = "");
+
+// Names of all ONNX operators that have a converter.
+std::vector<std::string> SupportedOperators();
+
+// One stored test vector: a TensorProto, SequenceProto or OptionalProto, as `type` says.
+Result<Datum> ReadTestDatum(const std::string& path, const Type& type);
+
+}  // namespace tern::onnx

@@ -1,0 +1,174 @@
+#include "import/onnx/converter.h"
+#include "import/onnx/graph_importer.h"
+
+namespace tern::onnx {
+
+OnnxNode::OnnxNode(GraphImporter& importer, const tern_onnx::NodeProto& proto, Builder& builder, int opset_version)
+    : b(builder), opset(opset_version), importer_(importer), proto_(proto) {}
+
+const std::string& OnnxNode::op() const { return proto_.op_type(); }
+const std::string& OnnxNode::domain() const { return proto_.domain(); }
+int OnnxNode::InputCount() const { return proto_.input_size(); }
+int OnnxNode::OutputCount() const { return proto_.output_size(); }
+bool OnnxNode::Has(int i) const { return In(i) != nullptr; }
+bool OnnxNode::Wants(int i) const { return i < proto_.output_size() && !proto_.output(i).empty(); }
+
+Value* OnnxNode::In(int i) const {
+  if (i >= proto_.input_size() || proto_.input(i).empty()) return nullptr;
+  return importer_.Find(proto_.input(i));
+}
+
+void OnnxNode::Out(int i, Value* value) {
+  if (Wants(i)) importer_.Bind(proto_.output(i), value);
+}
+
+void OnnxNode::Out(const std::vector<Value*>& values) {
+  for (size_t i = 0; i < values.size(); ++i) Out(static_cast<int>(i), values[i]);
+}
+
+const Tensor* OnnxNode::Constant(int i) const {
+  const Value* v = In(i);
+  return v && v->is_constant() ? &v->constant : nullptr;
+}
+
+std::optional<std::vector<int64_t>> OnnxNode::Longs(int i) const {
+  const Tensor* t = Constant(i);
+  if (!t || !IsInt(t->dtype())) return std::nullopt;
+  return ToLongs(*t);
+}
+
+const tern_onnx::AttributeProto* OnnxNode::Raw(std::string_view name) const {
+  for (const auto& a : proto_.attribute()) {
+    if (a.name() != name) continue;
+    return a.ref_attr_name().empty() ? &a : importer_.CallAttribute(a.ref_attr_name());
+  }
+  return nullptr;
+}
+
+bool OnnxNode::HasAttr(std::string_view name) const { return Raw(name) != nullptr; }
+
+int64_t OnnxNode::Int(std::string_view name, int64_t otherwise) const {
+  const auto* a = Raw(name);
+  return a ? a->i() : otherwise;
+}
+
+float OnnxNode::Float(std::string_view name, float otherwise) const {
+  const auto* a = Raw(name);
+  return a ? a->f() : otherwise;
+}
+
+std::string OnnxNode::Text(std::string_view name, std::string otherwise) const {
+  const auto* a = Raw(name);
+  return a ? a->s() : otherwise;
+}
+
+std::vector<int64_t> OnnxNode::Ints(std::string_view name, std::vector<int64_t> otherwise) const {
+  const auto* a = Raw(name);
+  return a ? std::vector<int64_t>(a->ints().begin(), a->ints().end()) : otherwise;
+}
+
+std::vector<float> OnnxNode::Floats(std::string_view name, std::vector<float> otherwise) const {
+  const auto* a = Raw(name);
+  return a ? std::vector<float>(a->floats().begin(), a->floats().end()) : otherwise;
+}
+
+std::vector<std::string> OnnxNode::Texts(std::string_view name) const {
+  const auto* a = Raw(name);
+  return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : std::vector<std::string>();
+}
+
+Result<Tensor> OnnxNode::TensorAttr(std::string_view name) const {
+  const auto* a = Raw(name);
+  if (!a) return Bad("attribute '", name, "' is missing");
+  const TensorSource& source = importer_.model().source;
+  if (a->has_sparse_tensor()) return SparseFromOnnx(a->sparse_tensor(), source);
+  auto tensor = TensorFromOnnx(a->t(), source);
+  if (!tensor.ok()) return Bad("attribute '", name, "': ", tensor.status().message());
+  return tensor;
+}
+
+Result<DType> OnnxNode::DTypeAttr(std::string_view name, DType otherwise) const {
+  const auto* a = Raw(name);
+  if (!a) return otherwise;
+  auto dtype = DTypeFromOnnx(static_cast<int>(a->i()));
+  if (!dtype.ok()) return Bad("attribute '", name, "': ", dtype.status().message());
+  return dtype;
+}
+
+Type OnnxNode::TypeAttr(std::string_view name) const {
+  const auto* a = Raw(name);
+  return a ? TypeFromOnnx(a->tp()) : Type();
+}
+
+std::vector<std::string> OnnxNode::AttrNames() const {
+  std::vector<std::string> names;
+  for (const auto& a : proto_.attribute()) names.push_back(a.name());
+  return names;
+}
+
+Status OnnxNode::Subgraph(Node* node, std::string_view attr, std::string role) {
+  const auto* a = Raw(attr);
+  if (!a || !a->has_g()) return Bad("graph attribute '", attr, "' is missing");
+  Graph* sub = node->graph->AddSubgraph(node, std::move(role));
+  GraphImporter inner(importer_.model(), *sub, &importer_);
+  return inner.Import(a->g()).While(StrCat("importing the ", attr, " graph of ", Describe()));
+}
+
+int OnnxNode::SubgraphInputs(std::string_view attr) const {
+  const auto* a = Raw(attr);
+  return a ? a->g().input_size() : 0;
+}
+
+int OnnxNode::SubgraphOutputs(std::string_view attr) const {
+  const auto* a = Raw(attr);
+  return a ? a->g().output_size() : 0;
+}
+
+std::string OnnxNode::Describe() const {
+  return StrCat("node '", proto_.name(), "' (", proto_.domain().empty() ? "" : proto_.domain() + ".", proto_.op_type(), ")");
+}
+
+void ConverterTable::Add(const char* op, Converter converter, const char* domain) {
+  const bool fresh = table_.emplace(*domain ? StrCat(domain, ".", op) : op, std::move(converter)).second;
+  TERN_CHECK(fresh, "two converters for ", domain, " ", op);
+}
+
+const Converter* ConverterTable::Find(std::string_view domain, std::string_view op) const {
+  auto it = table_.find(domain.empty() ? std::string(op) : StrCat(domain, ".", op));
+  return it == table_.end() ? nullptr : &it->second;
+}
+
+std::vector<std::string> ConverterTable::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, converter] : table_) names.push_back(name);
+  return names;
+}
+
+static AttrValue ToAttrValue(const tern_onnx::AttributeProto& a) {
+  switch (a.type()) {
+    case tern_onnx::AttributeProto::FLOAT: return static_cast<double>(a.f());
+    case tern_onnx::AttributeProto::STRING: return a.s();
+    case tern_onnx::AttributeProto::FLOATS: return std::vector<double>(a.floats().begin(), a.floats().end());
+    case tern_onnx::AttributeProto::INTS: return std::vector<int64_t>(a.ints().begin(), a.ints().end());
+    case tern_onnx::AttributeProto::STRINGS: return std::vector<std::string>(a.strings().begin(), a.strings().end());
+    default: return a.i();
+  }
+}
+
+Converter Direct(const char* tern_op, std::vector<std::string> attrs, AttrList fixed) {
+  return [=](OnnxNode& n) -> Status {
+    AttrList list = fixed;
+    for (const std::string& name : attrs) {
+      const size_t equals = name.find('=');
+      const std::string from = name.substr(0, equals), to = equals == std::string::npos ? name : name.substr(equals + 1);
+      if (const auto* a = n.Raw(from)) list.emplace_back(to, ToAttrValue(*a));
+    }
+    std::vector<Value*> inputs;
+    for (int i = 0; i < n.InputCount(); ++i) inputs.push_back(n.In(i));
+    while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+    n.Out(n.b.Ops(tern_op, inputs, list, n.OutputCount()));
+    return {};
+  };
+}
+
+}  // namespace tern::onnx

@@ -1,0 +1,179 @@
+#include "import/onnx/proto_tensor.h"
+
+#include <cstring>
+
+#include "import/onnx/external_data.h"
+
+namespace tern::onnx {
+namespace {
+
+// ONNX's numbers, in the order of its enum.
+constexpr DType kOnnxTypes[] = {
+    DType::kInvalid, DType::kF32, DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kI32, DType::kI64,
+    DType::kString, DType::kBool, DType::kF16, DType::kF64, DType::kU32, DType::kU64, DType::kC64, DType::kC128,
+    DType::kBF16, DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kU4, DType::kI4,
+    DType::kF4E2M1, DType::kF8E8M0, DType::kU2, DType::kI2};
+constexpr int kOnnxTypeCount = sizeof kOnnxTypes / sizeof kOnnxTypes[0];
+
+Status WrongCount(const pb::TensorProto& p, int64_t wanted, int64_t got, const char* field) {
+  return InvalidModel("tensor '", p.name(), "' needs ", wanted, " elements in ", field, ", has ", got);
+}
+
+Status FillStrings(const pb::TensorProto& p, Tensor& t) {
+  if (p.string_data_size() != t.size()) return WrongCount(p, t.size(), p.string_data_size(), "string_data");
+  for (int i = 0; i < p.string_data_size(); ++i) t.data<std::string>()[i] = p.string_data(i);
+  return {};
+}
+
+template <class Field, class Out>
+void CopyAs(const Field& field, void* out) {
+  auto* to = static_cast<Out*>(out);
+  for (int i = 0; i < field.size(); ++i) to[i] = static_cast<Out>(field[i]);
+}
+
+// int32_data carries every type up to 32 bits; sub-byte types come packed, one byte per entry.
+Status FillFromInt32(const pb::TensorProto& p, Tensor& t) {
+  const int bits = BitWidth(t.dtype());
+  const int64_t entries = bits < 8 ? static_cast<int64_t>(t.bytes()) : t.size();
+  if (p.int32_data_size() != entries) return WrongCount(p, entries, p.int32_data_size(), "int32_data");
+  if (bits <= 8) CopyAs<decltype(p.int32_data()), uint8_t>(p.int32_data(), t.raw());
+  else if (bits == 16) CopyAs<decltype(p.int32_data()), uint16_t>(p.int32_data(), t.raw());
+  else CopyAs<decltype(p.int32_data()), int32_t>(p.int32_data(), t.raw());
+  return {};
+}
+
+Status FillTyped(const pb::TensorProto& p, Tensor& t) {
+  const auto fill = [&](const auto& field, const char* name, int64_t parts) -> Status {
+    if (field.size() != t.size() * parts) return WrongCount(p, t.size() * parts, field.size(), name);
+    std::memcpy(t.raw(), field.data(), t.bytes());
+    return {};
+  };
+  switch (t.dtype()) {
+    case DType::kString: return FillStrings(p, t);
+    case DType::kF32: return fill(p.float_data(), "float_data", 1);
+    case DType::kC64: return fill(p.float_data(), "float_data", 2);
+    case DType::kF64: return fill(p.double_data(), "double_data", 1);
+    case DType::kC128: return fill(p.double_data(), "double_data", 2);
+    case DType::kI64: return fill(p.int64_data(), "int64_data", 1);
+    case DType::kU64: return fill(p.uint64_data(), "uint64_data", 1);
+    case DType::kU32:
+      if (p.uint64_data_size() != t.size()) return WrongCount(p, t.size(), p.uint64_data_size(), "uint64_data");
+      CopyAs<decltype(p.uint64_data()), uint32_t>(p.uint64_data(), t.raw());
+      return {};
+    default: return FillFromInt32(p, t);
+  }
+}
+
+Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const TensorSource& source) {
+  if (dtype == DType::kString) return InvalidModel("tensor '", p.name(), "': strings cannot be raw bytes");
+  const size_t wanted = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
+  const std::string& raw = p.raw_data();
+  if (raw.size() != wanted)
+    return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted, " bytes, has ", raw.size());
+  const bool aligned = reinterpret_cast<uintptr_t>(raw.data()) % 16 == 0;
+  if (source.keep_alive && aligned && wanted >= 1024)
+    return Tensor::View(Buffer::Borrow(const_cast<char*>(raw.data()), raw.size(), source.keep_alive), dtype, std::move(dims));
+  Tensor t(dtype, std::move(dims));
+  if (!raw.empty()) std::memcpy(t.raw(), raw.data(), raw.size());
+  return t;
+}
+
+}  // namespace
+
+Result<DType> DTypeFromOnnx(int data_type) {
+  if (data_type <= 0 || data_type >= kOnnxTypeCount) return InvalidModel("unknown element type number ", data_type);
+  return kOnnxTypes[data_type];
+}
+
+int DTypeToOnnx(DType dtype) {
+  for (int i = 0; i < kOnnxTypeCount; ++i)
+    if (kOnnxTypes[i] == dtype) return i;
+  return 0;
+}
+
+Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& source) {
+  auto dtype = DTypeFromOnnx(p.data_type());
+  if (!dtype.ok()) return InvalidModel("tensor '", p.name(), "': ", dtype.status().message());
+  if (p.has_segment()) return Unsupported("tensor '", p.name(), "' is stored in segments");
+  Dims dims(p.dims().begin(), p.dims().end());
+  if (!CheckedCount(dims, *dtype)) return InvalidModel("tensor '", p.name(), "' has impossible dims [", Join(dims, ","), "]");
+  if (p.data_location() == pb::TensorProto::EXTERNAL) return ReadExternal(p, *dtype, std::move(dims), source);
+  if (p.has_raw_data()) return FromRaw(p, *dtype, std::move(dims), source);
+  // The fields' sizes bound the allocation: a file that claims much and holds little is refused first.
+  const int64_t held = p.float_data_size() + p.int32_data_size() + p.string_data_size() + p.int64_data_size() +
+                       p.double_data_size() + p.uint64_data_size();
+  if (CountOf(dims) > 0 && CountOf(dims) / 4 > held) return WrongCount(p, CountOf(dims), held, "its data fields");
+  Tensor t(*dtype, std::move(dims));
+  TERN_TRY(FillTyped(p, t));
+  return t;
+}
+
+// COO with linear or per-axis indices, made dense.
+Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource& source) {
+  TERN_ASSIGN(Tensor values, TensorFromOnnx(p.values(), source));
+  TERN_ASSIGN(Tensor indices, TensorFromOnnx(p.indices(), source));
+  Dims dims(p.dims().begin(), p.dims().end());
+  const auto count = CheckedCount(dims, values.dtype());
+  constexpr int64_t kMaxDense = int64_t{1} << 31;
+  if (!count || *count > kMaxDense) return InvalidModel("sparse tensor '", p.values().name(), "' has impossible dims [", Join(dims, ","), "]");
+  const auto at = ToLongs(indices);
+  const bool linear = indices.rank() == 1;
+  const size_t width = linear ? 1 : dims.size();
+  if (at.size() != static_cast<size_t>(values.size()) * width)
+    return InvalidModel("sparse tensor '", p.values().name(), "' has ", values.size(), " values and ", at.size(), " indices");
+  const Dims strides = ContiguousStrides(dims);
+  Tensor out(values.dtype(), dims);
+  const size_t bytes = BytesOf(values.dtype(), 1);
+  for (int64_t i = 0; i < values.size(); ++i) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < width; ++d) offset += at[static_cast<size_t>(i) * width + d] * (linear ? 1 : strides[d]);
+    if (offset < 0 || offset >= *count) return InvalidModel("sparse tensor '", p.values().name(), "' has an index outside its dims");
+    std::memcpy(out.data<char>() + static_cast<size_t>(offset) * bytes, values.data<char>() + static_cast<size_t>(i) * bytes, bytes);
+  }
+  return out;
+}
+
+Result<Datum> SequenceFromOnnx(const pb::SequenceProto& p) {
+  DatumList items;
+  for (const auto& t : p.tensor_values()) {
+    TERN_ASSIGN(Tensor tensor, TensorFromOnnx(t, {}));
+    items.emplace_back(std::move(tensor));
+  }
+  for (const auto& s : p.sequence_values()) {
+    TERN_ASSIGN(Datum d, SequenceFromOnnx(s));
+    items.push_back(std::move(d));
+  }
+  for (const auto& o : p.optional_values()) {
+    TERN_ASSIGN(Datum d, OptionalFromOnnx(o));
+    items.push_back(std::move(d));
+  }
+  for (const auto& m : p.map_values()) {
+    TERN_ASSIGN(Datum values, SequenceFromOnnx(m.values()));
+    Tensor keys = m.string_keys_size()
+                      ? Tensor::Strings({m.string_keys_size()}, {m.string_keys().begin(), m.string_keys().end()})
+                      : Tensor::Ints({m.keys().begin(), m.keys().end()});
+    items.push_back(Datum::MapOf(std::move(keys), *values.sequence));
+  }
+  return Datum::SequenceOf(std::move(items));
+}
+
+Result<Datum> OptionalFromOnnx(const pb::OptionalProto& p) {
+  if (p.has_sequence_value()) return SequenceFromOnnx(p.sequence_value());
+  if (p.has_optional_value()) return OptionalFromOnnx(p.optional_value());
+  if (!p.has_tensor_value()) return Datum::None();
+  TERN_ASSIGN(Tensor t, TensorFromOnnx(p.tensor_value(), {}));
+  return Datum(std::move(t));
+}
+
+void TensorToOnnx(const Tensor& tensor, pb::TensorProto& p) {
+  const Tensor t = tensor.Contiguous();
+  p.set_data_type(DTypeToOnnx(t.dtype()));
+  for (int64_t d : t.dims()) p.add_dims(d);
+  if (t.dtype() == DType::kString) {
+    for (const std::string& s : ToStrings(t)) p.add_string_data(s);
+  } else {
+    p.set_raw_data(t.raw(), t.bytes());
+  }
+}
+
+}  // namespace tern::onnx

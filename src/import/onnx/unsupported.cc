@@ -1,0 +1,60 @@
+#include "import/onnx/unsupported.h"
+
+namespace tern::onnx {
+namespace {
+
+constexpr size_t kNamesShown = 5;
+
+struct Missing {
+  int count = 0;
+  std::vector<std::string> nodes;
+};
+
+class Finder {
+ public:
+  explicit Finder(const ModelContext& context) : context_(context) {}
+  std::map<std::string, Missing> missing;
+
+  void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
+    for (const auto& node : nodes) {
+      VisitOne(node);
+      for (const auto& a : node.attribute()) {
+        if (a.has_g()) Visit(a.g().node());
+        for (const auto& g : a.graphs()) Visit(g.node());
+      }
+    }
+  }
+
+ private:
+  void VisitOne(const pb::NodeProto& node) {
+    const std::string domain = CleanDomain(node.domain());
+    auto function = context_.functions.find(FunctionKey(domain, node.op_type(), node.overload()));
+    if (function != context_.functions.end()) {
+      if (visited_.insert(function->second).second) Visit(function->second->node());
+      return;
+    }
+    if (Converters().Find(domain, node.op_type())) return;
+    Missing& m = missing[domain.empty() ? node.op_type() : StrCat(domain, ".", node.op_type())];
+    ++m.count;
+    if (m.nodes.size() < kNamesShown) m.nodes.push_back(StrCat("'", node.name().empty() && node.output_size() ? node.output(0) : node.name(), "'"));
+  }
+
+  const ModelContext& context_;
+  std::set<const pb::FunctionProto*> visited_;
+};
+
+}  // namespace
+
+Status ListUnsupported(const ModelContext& context) {
+  Finder finder(context);
+  finder.Visit(context.model->graph().node());
+  if (finder.missing.empty()) return {};
+  std::string text = StrCat("the model uses ", finder.missing.size(), " operator(s) that Tern does not have:");
+  for (const auto& [name, m] : finder.missing) {
+    text += StrCat("\n  ", name, " x", m.count, " at ", Join(m.nodes, ", "));
+    if (static_cast<size_t>(m.count) > m.nodes.size()) text += ", …";
+  }
+  return Unsupported(text);
+}
+
+}  // namespace tern::onnx

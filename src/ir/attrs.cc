@@ -1,0 +1,206 @@
+#include "ir/attrs.h"
+
+#include <algorithm>
+
+namespace tern {
+namespace {
+
+class Lister : public AttrVisitor {
+ public:
+  std::vector<Attrs::Entry> entries;
+  void operator()(const char* n, bool& v, const char* d) override { Add(n, v, d); }
+  void operator()(const char* n, int64_t& v, const char* d) override { Add(n, v, d); }
+  void operator()(const char* n, float& v, const char* d) override { Add(n, static_cast<double>(v), d); }
+  void operator()(const char* n, std::string& v, const char* d) override { Add(n, v, d); }
+  void operator()(const char* n, DType& v, const char* d) override { Add(n, v, d); }
+  void operator()(const char* n, std::vector<int64_t>& v, const char* d) override { Add(n, v, d); }
+  void operator()(const char* n, std::vector<float>& v, const char* d) override {
+    Add(n, std::vector<double>(v.begin(), v.end()), d);
+  }
+  void operator()(const char* n, std::vector<std::string>& v, const char* d) override { Add(n, v, d); }
+  void operator()(const char* n, Tensor& v, const char* d) override { Add(n, v, d); }
+
+ private:
+  void VisitEnum(const char* n, int& v, const std::vector<const char*>& names, const char* d) override {
+    Add(n, std::string(names.at(static_cast<size_t>(v))), d);
+    entries.back().choices = names;
+  }
+  void Add(const char* name, AttrValue value, const char* doc) {
+    entries.push_back({name, std::move(value), doc, false, {}});
+  }
+};
+
+class Setter : public AttrVisitor {
+ public:
+  Setter(const std::string& name, const AttrValue& value) : name_(name), value_(value) {}
+  Status status = InvalidArgument("no such attribute");
+
+  void operator()(const char* n, bool& v, const char*) override {
+    if (n != name_) return;
+    if (auto* i = std::get_if<int64_t>(&value_); i && (*i == 0 || *i == 1)) Take(v, *i == 1);
+    else Plain(v, "true or false");
+  }
+  void operator()(const char* n, int64_t& v, const char*) override {
+    if (n == name_) Plain(v, "an integer");
+  }
+  void operator()(const char* n, float& v, const char*) override {
+    if (n != name_) return;
+    if (auto* i = std::get_if<int64_t>(&value_)) Take(v, static_cast<float>(*i));
+    else if (auto* d = std::get_if<double>(&value_)) Take(v, static_cast<float>(*d));
+    else Wrong("a number");
+  }
+  void operator()(const char* n, std::string& v, const char*) override {
+    if (n == name_) Plain(v, "text");
+  }
+  void operator()(const char* n, DType& v, const char*) override {
+    if (n != name_) return;
+    auto* text = std::get_if<std::string>(&value_);
+    if (auto t = text ? ParseDType(*text) : std::nullopt) Take(v, *t);
+    else Plain(v, "an element type");
+  }
+  void operator()(const char* n, std::vector<int64_t>& v, const char*) override {
+    if (n == name_) EmptyOr(v, "a list of integers");
+  }
+  void operator()(const char* n, std::vector<float>& v, const char*) override {
+    if (n != name_) return;
+    if (auto* d = std::get_if<std::vector<double>>(&value_)) Take(v, std::vector<float>(d->begin(), d->end()));
+    else if (auto* i = std::get_if<std::vector<int64_t>>(&value_)) Take(v, std::vector<float>(i->begin(), i->end()));
+    else Wrong("a list of numbers");
+  }
+  void operator()(const char* n, std::vector<std::string>& v, const char*) override {
+    if (n == name_) EmptyOr(v, "a list of texts");
+  }
+  void operator()(const char* n, Tensor& v, const char*) override {
+    if (n == name_) Plain(v, "a tensor");
+  }
+
+ private:
+  void VisitEnum(const char* n, int& v, const std::vector<const char*>& names, const char*) override {
+    if (n != name_) return;
+    const auto* text = std::get_if<std::string>(&value_);
+    for (size_t i = 0; text && i < names.size(); ++i)
+      if (*text == names[i]) return Take(v, static_cast<int>(i));
+    std::string wanted;
+    for (const char* name : names) wanted += (wanted.empty() ? "" : "|") + std::string(name);
+    Wrong(wanted);
+  }
+  template <class T, class U>
+  void Take(T& slot, U value) {
+    slot = std::move(value);
+    status = Status();
+  }
+  template <class T>
+  void Plain(T& slot, const char* wanted) {
+    if (auto* v = std::get_if<T>(&value_)) Take(slot, *v);
+    else Wrong(wanted);
+  }
+  // `[]` reads as an empty list of any element type.
+  template <class T>
+  void EmptyOr(T& slot, const char* wanted) {
+    auto* ints = std::get_if<std::vector<int64_t>>(&value_);
+    if (ints && ints->empty()) Take(slot, T{});
+    else Plain(slot, wanted);
+  }
+  void Wrong(const std::string& wanted) { status = InvalidArgument("expected ", wanted, ", got ", AttrToText(value_)); }
+
+  const std::string& name_;
+  const AttrValue& value_;
+};
+
+template <class T>
+const T& Expect(const AttrValue& v, std::string_view name) {
+  const T* p = std::get_if<T>(&v);
+  TERN_CHECK(p, "attribute '", name, "' has another type");
+  return *p;
+}
+
+template <class T>
+std::string ListText(const std::vector<T>& items) {
+  std::string out = "[";
+  for (size_t i = 0; i < items.size(); ++i) out += (i ? ", " : "") + AttrToText(AttrValue(items[i]));
+  return out + "]";
+}
+
+}  // namespace
+
+std::vector<Attrs::Entry> Attrs::List() const {
+  if (!rep_) return {};
+  Lister now, fresh;
+  rep_->Visit(now);
+  rep_->Fresh()->Visit(fresh);
+  for (size_t i = 0; i < now.entries.size(); ++i)
+    now.entries[i].is_default = SameAttr(now.entries[i].value, fresh.entries[i].value);
+  return std::move(now.entries);
+}
+
+bool Attrs::Has(std::string_view name) const {
+  Lister l;
+  if (rep_) rep_->Visit(l);
+  return std::any_of(l.entries.begin(), l.entries.end(), [&](const Entry& e) { return e.name == name; });
+}
+
+Status Attrs::Set(const std::string& name, const AttrValue& value) {
+  if (!rep_) return InvalidArgument("attribute '", name, "': the op has no attributes");
+  auto copy = rep_->Clone();
+  Setter setter(name, value);
+  copy->Visit(setter);
+  if (!setter.status.ok()) return InvalidArgument("attribute '", name, "': ", setter.status.message());
+  rep_ = std::move(copy);
+  return {};
+}
+
+AttrValue Attrs::Get(std::string_view name) const {
+  Lister l;
+  if (rep_) rep_->Visit(l);
+  for (Entry& e : l.entries)
+    if (e.name == name) return std::move(e.value);
+  TERN_CHECK(false, "no attribute '", name, "'");
+  return {};
+}
+
+bool Attrs::Bool(std::string_view name) const { return Expect<bool>(Get(name), name); }
+int64_t Attrs::Int(std::string_view name) const { return Expect<int64_t>(Get(name), name); }
+float Attrs::Float(std::string_view name) const { return static_cast<float>(Expect<double>(Get(name), name)); }
+std::string Attrs::Text(std::string_view name) const { return Expect<std::string>(Get(name), name); }
+DType Attrs::Type(std::string_view name) const { return Expect<DType>(Get(name), name); }
+std::vector<int64_t> Attrs::Ints(std::string_view name) const { return Expect<std::vector<int64_t>>(Get(name), name); }
+
+std::vector<float> Attrs::Floats(std::string_view name) const {
+  const AttrValue v = Get(name);
+  const auto& d = Expect<std::vector<double>>(v, name);
+  return {d.begin(), d.end()};
+}
+
+bool SameAttr(const AttrValue& a, const AttrValue& b) {
+  if (a.index() != b.index()) return false;
+  if (auto* t = std::get_if<Tensor>(&a)) return SameTensor(*t, std::get<Tensor>(b));
+  return AttrToText(a) == AttrToText(b);  // text keeps NaN equal to itself
+}
+
+bool operator==(const Attrs& a, const Attrs& b) {
+  if (a.rep_ == b.rep_) return true;
+  const auto x = a.List(), y = b.List();
+  if (x.size() != y.size()) return false;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (x[i].name != y[i].name || !SameAttr(x[i].value, y[i].value)) return false;
+  return true;
+}
+
+std::string AttrToText(const AttrValue& v) {
+  if (auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
+  if (auto* i = std::get_if<int64_t>(&v)) return StrCat(*i);
+  if (auto* d = std::get_if<double>(&v)) {
+    // Attributes are single precision; the shortest text that reads back to the same float.
+    std::string text = StrCat(static_cast<float>(*d));
+    const bool plain = text.find_first_of(".en") == std::string::npos;
+    return plain ? text + ".0" : text;
+  }
+  if (auto* s = std::get_if<std::string>(&v)) return QuoteText(*s);
+  if (auto* t = std::get_if<DType>(&v)) return DTypeName(*t);
+  if (auto* l = std::get_if<std::vector<int64_t>>(&v)) return ListText(*l);
+  if (auto* l = std::get_if<std::vector<double>>(&v)) return ListText(*l);
+  if (auto* l = std::get_if<std::vector<std::string>>(&v)) return ListText(*l);
+  return std::get<Tensor>(v).Describe();
+}
+
+}  // namespace tern

@@ -1,0 +1,109 @@
+// An op's attributes: a plain struct, reached by name through its Visit function.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "core/tensor.h"
+
+namespace tern {
+
+// The value of an attribute outside its struct: in text, in files, in importers.
+using AttrValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>,
+                               std::vector<std::string>, Tensor>;
+
+// What a struct's `Visit` is handed. Enums travel as text.
+class AttrVisitor {
+ public:
+  virtual ~AttrVisitor() = default;
+  virtual void operator()(const char* name, bool& v, const char* doc) = 0;
+  virtual void operator()(const char* name, int64_t& v, const char* doc) = 0;
+  virtual void operator()(const char* name, float& v, const char* doc) = 0;
+  virtual void operator()(const char* name, std::string& v, const char* doc) = 0;
+  virtual void operator()(const char* name, DType& v, const char* doc) = 0;
+  virtual void operator()(const char* name, std::vector<int64_t>& v, const char* doc) = 0;
+  virtual void operator()(const char* name, std::vector<float>& v, const char* doc) = 0;
+  virtual void operator()(const char* name, std::vector<std::string>& v, const char* doc) = 0;
+  virtual void operator()(const char* name, Tensor& v, const char* doc) = 0;
+  // names: the enumerators' texts in order.
+  template <class E>
+  void Enum(const char* name, E& v, const std::vector<const char*>& names, const char* doc) {
+    int index = static_cast<int>(v);
+    VisitEnum(name, index, names, doc);
+    v = static_cast<E>(index);
+  }
+
+ protected:
+  virtual void VisitEnum(const char* name, int& v, const std::vector<const char*>& names, const char* doc) = 0;
+};
+
+// Type-erased attributes of one node. Copies are cheap and independent.
+class Attrs {
+ public:
+  struct Entry {
+    std::string name;
+    AttrValue value;
+    const char* doc;
+    bool is_default;
+    std::vector<const char*> choices;  // of an enum
+  };
+
+  Attrs() = default;
+  template <class T>
+  static Attrs Of(T value) {
+    Attrs a;
+    a.rep_ = std::make_shared<Model<T>>(std::move(value));
+    return a;
+  }
+  template <class T>
+  const T& As() const { return static_cast<const Model<T>*>(rep_.get())->value; }
+
+  std::vector<Entry> List() const;  // in declaration order
+  bool Has(std::string_view name) const;
+  // Coerces where nothing is lost (int to float, text to enum or dtype); otherwise says what was expected.
+  Status Set(const std::string& name, const AttrValue& value);
+
+  // By name; CHECKs that the attribute exists with that type. Enums read as text.
+  bool Bool(std::string_view name) const;
+  int64_t Int(std::string_view name) const;
+  float Float(std::string_view name) const;
+  std::string Text(std::string_view name) const;
+  DType Type(std::string_view name) const;
+  std::vector<int64_t> Ints(std::string_view name) const;
+  std::vector<float> Floats(std::string_view name) const;
+
+  friend bool operator==(const Attrs& a, const Attrs& b);
+
+ private:
+  struct Concept {
+    virtual ~Concept() = default;
+    virtual void Visit(AttrVisitor& v) = 0;
+    virtual std::shared_ptr<Concept> Clone() const = 0;
+    virtual std::shared_ptr<Concept> Fresh() const = 0;
+  };
+  template <class T>
+  struct Model : Concept {
+    explicit Model(T v) : value(std::move(v)) {}
+    void Visit(AttrVisitor& v) override { value.Visit(v); }
+    std::shared_ptr<Concept> Clone() const override { return std::make_shared<Model>(value); }
+    std::shared_ptr<Concept> Fresh() const override { return std::make_shared<Model>(T{}); }
+    T value;
+  };
+  AttrValue Get(std::string_view name) const;
+  std::shared_ptr<Concept> rep_;
+};
+
+bool SameAttr(const AttrValue& a, const AttrValue& b);
+std::string AttrToText(const AttrValue& v);  // as the text form prints it
+
+// For ops without attributes: struct Erf : NoAttrs {};
+struct NoAttrs {
+  template <class V>
+  void Visit(V&) {}
+};
+
+}  // namespace tern

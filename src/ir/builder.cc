@@ -1,0 +1,42 @@
+#include "ir/builder.h"
+
+namespace tern {
+
+void Builder::At(std::string node_name, std::string origin) {
+  name_ = std::move(node_name);
+  origin_ = std::move(origin);
+}
+
+void Builder::Fail(Status status) {
+  if (status_.ok()) status_ = std::move(status);
+}
+
+Node* Builder::Open(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs, int outputs) {
+  const OpDef* def = FindOp(op);
+  TERN_CHECK(def, "no op named ", op);
+  Attrs values = def->defaults;
+  for (const auto& [name, value] : attrs) {
+    Status status = values.Set(name, value);
+    if (!status.ok()) Fail(InvalidModel("node '", name_, "' (", op, ", ", origin_, "): ", status.message()));
+  }
+  Node* node = graph_.AddNode(*def, std::move(values), inputs, outputs);
+  node->name = name_;
+  node->origin = origin_;
+  return node;
+}
+
+void Builder::Finish(Node* node) {
+  if (status_.ok()) Fail(InferNode(*node));
+}
+
+std::vector<Value*> Builder::Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs, int outputs) {
+  Node* node = Open(op, inputs, attrs, outputs);
+  Finish(node);
+  return node->outputs();
+}
+
+Value* Builder::Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs) {
+  return Ops(op, inputs, attrs, 1)[0];
+}
+
+}  // namespace tern

@@ -1,0 +1,60 @@
+// What an op's Reference function sees: its inputs as data, and where results go.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "core/datum.h"
+#include "ir/op_def.h"
+
+namespace tern {
+
+class EvalContext {
+ public:
+  // inputs: null where absent. types: the outputs' types, as Infer gave them for these inputs.
+  EvalContext(const OpDef& op, std::vector<const Datum*> inputs, std::vector<Type> types);
+  virtual ~EvalContext() = default;
+
+  int InputCount() const { return static_cast<int>(inputs_.size()); }
+  int OutputCount() const { return static_cast<int>(types_.size()); }
+  bool Has(int i) const { return i < InputCount() && inputs_[static_cast<size_t>(i)] != nullptr; }
+  bool Has(std::string_view port) const { return Has(op_.InputIndex(port)); }
+  bool Wants(std::string_view port) const { return op_.OutputIndex(port) < OutputCount(); }
+
+  // Tensors are always contiguous here.
+  const Tensor& In(int i) const;
+  const Tensor& In(std::string_view port) const { return In(op_.InputIndex(port)); }
+  const Datum& InDatum(int i) const;
+  const Datum& InDatum(std::string_view port) const { return InDatum(op_.InputIndex(port)); }
+  std::vector<double> Doubles(std::string_view port) const { return ToDoubles(In(port)); }
+  std::vector<int64_t> Longs(std::string_view port) const { return ToLongs(In(port)); }
+
+  DType OutType(int i) const { return types_[static_cast<size_t>(i)].dtype; }
+  DType OutType(std::string_view port) const { return OutType(op_.OutputIndex(port)); }
+  // Makes output i with these dims and its inferred type. A port nobody asked for gets a scratch tensor.
+  Tensor& Out(int i, const Dims& dims);
+  Tensor& Out(std::string_view port, const Dims& dims) { return Out(op_.OutputIndex(port), dims); }
+  void Out(std::string_view port, const Dims& dims, const std::vector<double>& values);
+  void OutLongs(std::string_view port, const Dims& dims, const std::vector<int64_t>& values);
+  void SetOut(int i, Datum value);
+  void SetOut(std::string_view port, Datum value) { SetOut(op_.OutputIndex(port), std::move(value)); }
+
+  // Runs the node's i-th subgraph; values it captures from outside are bound already.
+  virtual Result<DatumList> RunSubgraph(int i, const DatumList& inputs);
+  virtual int SubgraphOutputCount(int i) const;
+
+  DatumList& outputs() { return outputs_; }
+  const OpDef& op() const { return op_; }
+
+ protected:
+  virtual Tensor Allocate(int output, DType dtype, const Dims& dims);
+
+ private:
+  const OpDef& op_;
+  std::vector<const Datum*> inputs_;
+  DatumList packed_;  // contiguous copies of strided inputs
+  std::vector<Type> types_;
+  DatumList outputs_;
+  Tensor scratch_;
+};
+
+}  // namespace tern

@@ -1,0 +1,114 @@
+#include "ir/evaluate.h"
+
+#include <map>
+
+#include "ir/eval_context.h"
+
+namespace tern {
+namespace {
+
+// Values by identity, with the enclosing graph's values behind.
+struct Environment {
+  const Environment* outer = nullptr;
+  std::map<const Value*, Datum> values;
+
+  const Datum* Find(const Value* v) const {
+    for (const Environment* e = this; e; e = e->outer) {
+      auto it = e->values.find(v);
+      if (it != e->values.end()) return &it->second;
+    }
+    return nullptr;
+  }
+};
+
+using SubgraphRunner = std::function<Result<DatumList>(int, const DatumList&)>;
+
+class NodeContext : public EvalContext {
+ public:
+  NodeContext(const Node& node, std::vector<const Datum*> inputs, std::vector<Type> types, const SubgraphRunner& run)
+      : EvalContext(*node.op, std::move(inputs), std::move(types)), node_(node), run_(run) {}
+  Result<DatumList> RunSubgraph(int i, const DatumList& inputs) override {
+    return run_ ? run_(i, inputs) : EvalContext::RunSubgraph(i, inputs);
+  }
+  int SubgraphOutputCount(int i) const override {
+    return static_cast<int>(node_.subgraphs()[static_cast<size_t>(i)]->outputs().size());
+  }
+
+ private:
+  const Node& node_;
+  const SubgraphRunner& run_;
+};
+
+Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const Datum*>& inputs) {
+  const int count = static_cast<int>(node.outputs().size());
+  if (!node.subgraphs().empty()) {  // its outputs arrive as data from the subgraphs
+    std::vector<Type> types;
+    for (const Value* v : node.outputs()) types.push_back(v->type);
+    return types;
+  }
+  std::vector<InferInput> infer(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    infer[i].present = true;
+    infer[i].type = TypeOf(*inputs[i]);
+    if (inputs[i]->is_tensor()) infer[i].constant = inputs[i]->tensor;
+    // An empty sequence or a missing optional cannot tell its element's type; the graph can.
+    const Value* declared = node.inputs()[i];
+    if (!inputs[i]->is_tensor() && declared->type.kind != Type::Kind::kUnknown) infer[i].type = declared->type;
+  }
+  InferContext context(*node.op, std::move(infer), count);
+  TERN_TRY(RunInfer(*node.op, node.attrs, context));
+  std::vector<Type> types;
+  for (int i = 0; i < count; ++i) {
+    types.push_back(context.outputs()[static_cast<size_t>(i)].type);
+    if (types.back().kind == Type::Kind::kUnknown) types.back() = node.outputs()[static_cast<size_t>(i)]->type;
+  }
+  return types;
+}
+
+Result<DatumList> Evaluate(const Node& node, const std::vector<const Datum*>& inputs, const SubgraphRunner& run) {
+  if (!node.op->reference) return Unsupported("no reference evaluator");
+  TERN_ASSIGN(std::vector<Type> types, OutputTypes(node, inputs));
+  NodeContext context(node, inputs, std::move(types), run);
+  TERN_TRY(node.op->reference(node.attrs, context));
+  return std::move(context.outputs());
+}
+
+Result<DatumList> Run(const Graph& graph, const DatumList& inputs, const Environment* outer, const NodeObserver& observer) {
+  if (inputs.size() != graph.inputs().size())
+    return InvalidArgument("graph '", graph.name, "' takes ", graph.inputs().size(), " inputs, got ", inputs.size());
+  Environment env{outer, {}};
+  for (size_t i = 0; i < inputs.size(); ++i) env.values[graph.inputs()[i]] = inputs[i];
+  for (const auto& v : graph.values())
+    if (v->is_constant()) env.values[v.get()] = v->constant;
+  for (const auto& node : graph.nodes()) {
+    std::vector<const Datum*> data;
+    for (const Value* v : node->inputs()) data.push_back(v ? env.Find(v) : nullptr);
+    const SubgraphRunner run = [&](int i, const DatumList& in) {
+      return Run(*node->subgraphs()[static_cast<size_t>(i)], in, &env, observer);
+    };
+    auto result = Evaluate(*node, data, run);
+    if (!result.ok()) return Status(result.status().code(), StrCat(node->Describe(), ": ", result.status().message()));
+    if (observer) observer(*node, *result);
+    for (size_t i = 0; i < node->outputs().size(); ++i) env.values[node->outputs()[i]] = (*result)[i];
+  }
+  DatumList out;
+  for (const Value* v : graph.outputs()) {
+    const Datum* d = env.Find(v);
+    if (!d) return Status(Code::kInternal, StrCat("output '", v->name, "' was never computed"));
+    out.push_back(*d);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<DatumList> EvaluateNode(const Node& node, const std::vector<const Datum*>& inputs) {
+  return Evaluate(node, inputs, {});
+}
+
+Result<DatumList> EvaluateGraph(const Graph& graph, const DatumList& inputs, const NodeObserver& observer) {
+  return Guard([&]() -> Result<DatumList> { return Run(graph, inputs, nullptr, observer); });
+}
+
+}  // namespace tern

@@ -1,0 +1,116 @@
+// The one IR: SSA values, nodes in topological order, nested graphs for control flow.
+#pragma once
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/type.h"
+#include "ir/attrs.h"
+#include "ir/infer_context.h"
+#include "ir/op_def.h"
+
+namespace tern {
+
+class Graph;
+class Node;
+
+// A value that a node makes, a constant, or a graph input. Owned by its graph; nested graphs may read it.
+struct Value {
+  std::string name;
+  Type type;
+  std::optional<Content> content;  // symbolic elements of a small integer tensor, found by inference
+  Tensor constant;                 // defined for constants
+  Node* producer = nullptr;
+  int output = 0;  // which of the producer's outputs
+  Graph* graph = nullptr;
+  bool is_input = false;
+  std::vector<std::pair<Node*, int>> uses;  // reading nodes, nested ones too, with the input's number
+
+  bool is_constant() const { return constant.defined(); }
+};
+
+class Node {
+ public:
+  const OpDef* op = nullptr;
+  Attrs attrs;
+  std::string name;    // unique is not promised; may be empty
+  std::string origin;  // where it came from: "MatMul, onnx node #142"
+  Graph* graph = nullptr;
+
+  const std::vector<Value*>& inputs() const { return inputs_; }  // null: an optional input that is absent
+  const std::vector<Value*>& outputs() const { return outputs_; }
+  Value* input(int i) const { return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr; }
+  Value* output(int i) const { return outputs_[static_cast<size_t>(i)]; }
+  void SetInput(int i, Value* value);  // extends with absent inputs as needed
+  const std::vector<std::unique_ptr<Graph>>& subgraphs() const { return subgraphs_; }
+
+  // "node 'a/b' (Conv, onnx node #3)", for messages.
+  std::string Describe() const;
+
+ private:
+  friend class Graph;
+  std::vector<Value*> inputs_, outputs_;
+  std::vector<std::unique_ptr<Graph>> subgraphs_;
+  std::list<std::unique_ptr<Node>>::iterator place_;
+};
+
+class Graph {
+ public:
+  explicit Graph(std::string graph_name = "main", Graph* parent_graph = nullptr);
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  std::string name;
+  Graph* parent;  // the graph around this one, null for a model
+  std::vector<std::pair<std::string, std::string>> metadata;
+
+  const std::vector<Value*>& inputs() const { return inputs_; }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+  const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  const std::vector<std::unique_ptr<Value>>& values() const { return values_; }
+  // Constants that a caller may feed in place of the stored value.
+  const std::vector<Value*>& overridable() const { return overridable_; }
+
+  Value* AddInput(std::string value_name, Type type);
+  Value* AddConstant(Tensor tensor, std::string value_name = "");
+  void MarkOverridable(Value* constant) { overridable_.push_back(constant); }
+  void SetOutputs(std::vector<Value*> outputs) { outputs_ = std::move(outputs); }
+  void ReplaceOutput(int i, Value* value) { outputs_[static_cast<size_t>(i)] = value; }
+  // Appends, or inserts before `before`. Outputs get fresh values without types.
+  Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs, Node* before = nullptr);
+  Graph* AddSubgraph(Node* node, std::string graph_name);
+  // The outputs must be unused.
+  void RemoveNode(Node* node);
+  // Every reader of `from`, in this graph and below, and graph outputs read `to` instead.
+  void ReplaceUses(Value* from, Value* to);
+  // A constant becomes an input (an overridable one that is fed).
+  void ConstantToInput(Value* value);
+  void InputToConstant(Value* value, Tensor tensor);
+  // Drops constants and values nobody reads.
+  void RemoveUnusedConstants();
+  // Nodes whose outputs nobody reads; repeats until none is left. Returns how many went.
+  int RemoveDeadNodes();
+  // Kahn's order, stable. Error when the nodes form a cycle; names a node on it.
+  Status SortNodes();
+
+  // Every value of enclosing graphs that this graph or graphs inside it read, in first-use order.
+  std::vector<Value*> Captures() const;
+  std::unique_ptr<Graph> Clone() const;  // of a top-level graph; constants share bytes
+  int NodeCount() const;  // with nested graphs
+
+ private:
+  friend class Node;
+  Value* NewValue(std::string value_name);
+  std::vector<Value*> inputs_, outputs_, overridable_;
+  std::vector<std::unique_ptr<Value>> values_;
+  std::list<std::unique_ptr<Node>> nodes_;
+};
+
+// Types and contents of every node's outputs, in order. Errors name the node, its origin and input types.
+Status InferNode(Node& node);
+Status InferGraph(Graph& graph);
+
+}  // namespace tern

@@ -1,0 +1,136 @@
+// Topological order, captures and cloning.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/graph.h"
+
+namespace tern {
+namespace {
+
+// Values of graphs outside `inner` that nodes in it, or deeper, read.
+void CollectCaptures(const Graph& inner, const Graph& boundary, std::vector<Value*>& out);
+
+bool Inside(const Graph* graph, const Graph& boundary) {
+  for (; graph; graph = graph->parent)
+    if (graph == &boundary) return true;
+  return false;
+}
+
+void Capture(Value* v, const Graph& boundary, std::vector<Value*>& out) {
+  if (v && !Inside(v->graph, boundary) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+}
+
+void CollectCaptures(const Graph& inner, const Graph& boundary, std::vector<Value*>& out) {
+  for (const auto& node : inner.nodes()) {
+    for (Value* v : node->inputs()) Capture(v, boundary, out);
+    for (const auto& sub : node->subgraphs()) CollectCaptures(*sub, boundary, out);
+  }
+  for (Value* v : inner.outputs()) Capture(v, boundary, out);
+}
+
+// Everything a node waits for: its own inputs and what its subgraphs capture.
+std::vector<Value*> Needs(const Node& node) {
+  std::vector<Value*> needs(node.inputs().begin(), node.inputs().end());
+  for (const auto& sub : node.subgraphs()) {
+    const auto captured = sub->Captures();
+    needs.insert(needs.end(), captured.begin(), captured.end());
+  }
+  return needs;
+}
+
+class Cloner {
+ public:
+  void Copy(const Graph& from, Graph& to) {
+    to.metadata = from.metadata;
+    for (const auto& v : from.values()) {
+      if (v->is_input || v->producer) continue;
+      Value* c = to.AddConstant(v->constant, v->name);
+      c->type = v->type;
+      map_[v.get()] = c;
+    }
+    for (Value* v : from.inputs()) CopyInfo(*v, *(map_[v] = to.AddInput(v->name, v->type)));
+    for (const auto& node : from.nodes()) CopyNode(*node, to);
+    std::vector<Value*> outputs;
+    for (Value* v : from.outputs()) outputs.push_back(Find(v));
+    to.SetOutputs(std::move(outputs));
+    for (Value* v : from.overridable()) to.MarkOverridable(Find(v));
+  }
+
+ private:
+  Value* Find(Value* v) {
+    if (!v) return nullptr;
+    auto it = map_.find(v);
+    return it == map_.end() ? v : it->second;
+  }
+
+  static void CopyInfo(const Value& from, Value& to) {
+    to.name = from.name;
+    to.type = from.type;
+    to.content = from.content;
+  }
+
+  void CopyNode(const Node& node, Graph& to) {
+    std::vector<Value*> inputs;
+    for (Value* v : node.inputs()) inputs.push_back(Find(v));
+    Node* copy = to.AddNode(*node.op, node.attrs, inputs, static_cast<int>(node.outputs().size()));
+    copy->name = node.name;
+    copy->origin = node.origin;
+    for (size_t i = 0; i < node.outputs().size(); ++i) {
+      CopyInfo(*node.outputs()[i], *copy->outputs()[i]);
+      map_[node.outputs()[i]] = copy->outputs()[i];
+    }
+    for (const auto& sub : node.subgraphs()) Copy(*sub, *to.AddSubgraph(copy, sub->name));
+  }
+
+  std::map<const Value*, Value*> map_;
+};
+
+}  // namespace
+
+std::vector<Value*> Graph::Captures() const {
+  std::vector<Value*> out;
+  CollectCaptures(*this, *this, out);
+  return out;
+}
+
+std::unique_ptr<Graph> Graph::Clone() const {
+  TERN_CHECK(!parent, "only a whole model can be cloned");
+  auto copy = std::make_unique<Graph>(name);
+  Cloner().Copy(*this, *copy);
+  return copy;
+}
+
+Status Graph::SortNodes() {
+  std::map<const Node*, int> waiting;
+  std::map<const Node*, std::vector<Node*>> readers;
+  std::map<const Node*, int> position;
+  int next = 0;
+  for (const auto& node : nodes_) {
+    position[node.get()] = next++;
+    for (Value* v : Needs(*node)) {
+      if (!v || !v->producer || v->graph != this) continue;
+      ++waiting[node.get()];
+      readers[v->producer].push_back(node.get());
+    }
+  }
+  auto earlier = [&](const Node* a, const Node* b) { return position[a] < position[b]; };
+  std::set<Node*, decltype(earlier)> ready(earlier);
+  for (const auto& node : nodes_)
+    if (waiting[node.get()] == 0) ready.insert(node.get());
+  size_t placed = 0;
+  while (!ready.empty()) {
+    Node* node = *ready.begin();
+    ready.erase(ready.begin());
+    nodes_.splice(nodes_.end(), nodes_, node->place_);
+    ++placed;
+    for (Node* reader : readers[node])
+      if (--waiting[reader] == 0) ready.insert(reader);
+  }
+  if (placed == nodes_.size()) return {};
+  for (const auto& node : nodes_)
+    if (waiting[node.get()] > 0) return InvalidModel("the nodes form a cycle through ", node->Describe());
+  return InvalidModel("the nodes form a cycle");
+}
+
+}  // namespace tern

@@ -1,0 +1,83 @@
+// What an op's Infer function sees: types, constants and symbolic contents of its inputs; and where it answers.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/type.h"
+#include "ir/op_def.h"
+
+namespace tern {
+
+// Small integer tensors (rank 0 or 1) whose elements are known as expressions: shapes on their way to a Reshape.
+using Content = std::vector<Dim>;
+
+struct InferInput {
+  bool present = false;
+  Type type;
+  Tensor constant;                 // defined when the value is known
+  std::optional<Content> content;  // the same for symbolic integers; set for integer constants too when small
+};
+
+struct InferOutput {
+  Type type;
+  std::optional<Content> content;
+};
+
+class InferContext {
+ public:
+  // Infers a subgraph's output types from its input types.
+  using SubgraphInfer = std::function<Result<std::vector<Type>>(int subgraph, const std::vector<Type>& inputs)>;
+
+  InferContext(const OpDef& op, std::vector<InferInput> inputs, int outputs, SubgraphInfer subgraphs = {});
+
+  int InputCount() const { return static_cast<int>(inputs_.size()); }
+  int OutputCount() const { return static_cast<int>(outputs_.size()); }
+  bool Has(int i) const { return i < InputCount() && inputs_[static_cast<size_t>(i)].present; }
+  bool Has(std::string_view port) const { return Has(op_.InputIndex(port)); }
+  bool Wants(std::string_view port) const { return op_.OutputIndex(port) < OutputCount(); }
+
+  // An absent or non-tensor input reads as an unknown type.
+  const Type& In(int i) const;
+  const Type& In(std::string_view port) const { return In(op_.InputIndex(port)); }
+  DType TypeOf(std::string_view port) const { return In(port).dtype; }
+  const Shape& ShapeOf(std::string_view port) const { return In(port).shape; }
+  // Null unless the value is a constant.
+  const Tensor* Constant(int i) const;
+  const Tensor* Constant(std::string_view port) const { return Constant(op_.InputIndex(port)); }
+  // Elements as expressions, for constants and symbolic integers.
+  std::optional<Content> ContentOf(int i) const;
+  std::optional<Content> ContentOf(std::string_view port) const { return ContentOf(op_.InputIndex(port)); }
+  // All elements as numbers, or nothing.
+  std::optional<std::vector<int64_t>> LongsOf(std::string_view port) const;
+
+  void Out(int i, Type type);  // ignored for an output nobody asked for
+  void Out(std::string_view port, Type type) { Out(op_.OutputIndex(port), std::move(type)); }
+  void Out(std::string_view port, DType dtype, Shape shape) { Out(port, Type::TensorOf(dtype, std::move(shape))); }
+  void OutContent(std::string_view port, Content content);
+
+  Result<std::vector<Type>> InferSubgraph(int i, const std::vector<Type>& inputs);
+
+  const OpDef& op() const { return op_; }
+  std::vector<InferOutput>& outputs() { return outputs_; }
+  // "x f32[2,3]   w f32[4]": the inputs, for messages.
+  std::string DescribeInputs() const;
+
+ private:
+  const OpDef& op_;
+  std::vector<InferInput> inputs_;
+  std::vector<InferOutput> outputs_;
+  SubgraphInfer subgraphs_;
+};
+
+// Port counts and element types against the declaration, then the op's own Infer; errors name port and type.
+Status RunInfer(const OpDef& op, const Attrs& attrs, InferContext& context);
+
+// Helpers shared by many Infer functions.
+// axis in [-rank, rank) to [0, rank), or an error that names both.
+Result<int> NormalizeAxis(int64_t axis, int rank);
+// numpy broadcasting; a symbolic dim against 1 gives the symbol, against another unknown gives unknown.
+Result<Shape> BroadcastShapes(const Shape& a, const Shape& b);
+
+}  // namespace tern

@@ -1,0 +1,61 @@
+#include "ir/op_def.h"
+
+#include <map>
+#include <memory>
+
+namespace tern {
+namespace {
+
+std::map<std::string, std::unique_ptr<OpDef>, std::less<>>& Table() {
+  static auto* table = new std::map<std::string, std::unique_ptr<OpDef>, std::less<>>();
+  return *table;
+}
+
+int IndexOf(const std::vector<Port>& ports, std::string_view name) {
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+const Port& PortAt(const std::vector<Port>& ports, int i) {
+  TERN_CHECK(!ports.empty(), "op has no such port");
+  const auto last = static_cast<int>(ports.size()) - 1;
+  return ports[static_cast<size_t>(i < last ? i : last)];
+}
+
+}  // namespace
+
+int OpDef::InputIndex(std::string_view port) const {
+  const int i = IndexOf(inputs, port);
+  TERN_CHECK(i >= 0, "op ", name, " has no input '", port, "'");
+  return i;
+}
+
+int OpDef::OutputIndex(std::string_view port) const {
+  const int i = IndexOf(outputs, port);
+  TERN_CHECK(i >= 0, "op ", name, " has no output '", port, "'");
+  return i;
+}
+
+const Port& OpDef::InputPort(int i) const { return PortAt(inputs, i); }
+const Port& OpDef::OutputPort(int i) const { return PortAt(outputs, i); }
+
+void AddOp(OpDef def) {
+  TERN_CHECK(def.infer, "op ", def.name, " has no Infer");
+  auto& slot = Table()[def.name];
+  TERN_CHECK(!slot, "op ", def.name, " is defined twice");
+  slot = std::make_unique<OpDef>(std::move(def));
+}
+
+const OpDef* FindOp(std::string_view name) {
+  auto it = Table().find(name);
+  return it == Table().end() ? nullptr : it->second.get();
+}
+
+std::vector<const OpDef*> AllOps() {
+  std::vector<const OpDef*> out;
+  for (const auto& [name, def] : Table()) out.push_back(def.get());
+  return out;
+}
+
+}  // namespace tern
