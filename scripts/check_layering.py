@@ -15,6 +15,7 @@ MODULES = {
     "ir": ["core"],
     "ops": ["ir"],
     "import": ["ops"],
+    "export": ["import"],
     "passes": ["ops"],
     "kernels": ["core"],
     "codegen": ["ops", "kernels"],
@@ -23,7 +24,7 @@ MODULES = {
     "compress": ["runtime", "train"],
     "data": ["core"],
     "server": ["runtime", "data"],
-    "bindings": ["import", "compress", "server"],
+    "bindings": ["export", "compress", "server"],
     "tools": ["bindings"],
 }
 
@@ -31,7 +32,7 @@ MODULES = {
 THIRD_PARTY = {
     "hwy/": {"kernels"},
     "flatbuffers/": {"ir"},
-    "google/protobuf/": {"import"},
+    "google/protobuf/": {"import", "export"},
     "llvm/": {"codegen"},
     "xgboost/": {"codegen"},
     "cuda": {"kernels", "codegen"},

@@ -67,4 +67,28 @@ bool operator==(const Type& a, const Type& b) {
   return *a.element == *b.element;
 }
 
+static Shape MergeShapes(const Shape& a, const Shape& b) {
+  if (!a.ranked || !b.ranked || a.rank() != b.rank()) return {};
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < a.dims.size(); ++i) dims.push_back(a.dims[i] == b.dims[i] ? a.dims[i] : Dim::Unknown());
+  return Shape(std::move(dims));
+}
+
+Type MergeTypes(const Type& a, const Type& b) {
+  if (a.kind == Type::Kind::kUnknown) return b;
+  if (b.kind == Type::Kind::kUnknown) return a;
+  // A value that is sometimes wrapped is an optional.
+  if (a.kind == Type::Kind::kOptional && b.kind != Type::Kind::kOptional) return Type::OptionalOf(MergeTypes(*a.element, b));
+  if (b.kind == Type::Kind::kOptional && a.kind != Type::Kind::kOptional) return Type::OptionalOf(MergeTypes(a, *b.element));
+  if (a.kind != b.kind) return {};
+  Type out = a;
+  if (a.tensor()) {
+    out.dtype = a.dtype == b.dtype ? a.dtype : DType::kInvalid;
+    out.shape = MergeShapes(a.shape, b.shape);
+  } else if (a.element && b.element) {
+    out.element = std::make_shared<const Type>(MergeTypes(*a.element, *b.element));
+  }
+  return out;
+}
+
 }  // namespace tern

@@ -42,4 +42,7 @@ struct Type {
 };
 bool operator==(const Type& a, const Type& b);
 
+// What is true of both: dims that differ become unknown, ranks that differ an unknown rank.
+Type MergeTypes(const Type& a, const Type& b);
+
 }  // namespace tern

@@ -30,6 +30,7 @@ class EvalContext {
 
   DType OutType(int i) const { return types_[static_cast<size_t>(i)].dtype; }
   DType OutType(std::string_view port) const { return OutType(op_.OutputIndex(port)); }
+  const Type& OutputType(int i) const { return types_[static_cast<size_t>(i)]; }
   // Makes output i with these dims and its inferred type. A port nobody asked for gets a scratch tensor.
   Tensor& Out(int i, const Dims& dims);
   Tensor& Out(std::string_view port, const Dims& dims) { return Out(op_.OutputIndex(port), dims); }

@@ -47,8 +47,10 @@ class TernNode {
   std::string Op(const char* op, const std::vector<std::string>& inputs, const AttrList& attrs = {}, const char* domain = "") {
     return Emit(op, inputs, {Temp()}, attrs, domain);
   }
-  // Attaches subgraph `i` as graph attribute to the last emitted node.
-  Status EmitSubgraph(int i, const char* attr);
+  // Attaches the node's subgraphs, in order, as graph attributes of the last emitted ONNX node.
+  Status EmitSubgraphs(const std::vector<const char*>& attrs);
+  // A type as attribute of the last emitted ONNX node.
+  void EmitTypeAttr(const char* attr, const Type& type);
   template <class... A>
   Status NotExportable(const A&... a) const { return Unsupported(node.Describe(), " has no ONNX form: ", a...); }
 

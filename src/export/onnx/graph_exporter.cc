@@ -71,12 +71,23 @@ std::string TernNode::Emit(const char* op, const std::vector<std::string>& input
   return outputs.empty() ? "" : outputs[0];
 }
 
-Status TernNode::EmitSubgraph(int i, const char* attr) {
+Status TernNode::EmitSubgraphs(const std::vector<const char*>& attrs) {
+  pb::NodeProto* owner = exporter_.last_node();
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    auto* a = owner->add_attribute();
+    a->set_name(attrs[i]);
+    a->set_type(pb::AttributeProto::GRAPH);
+    GraphExporter inner(*a->mutable_g(), &exporter_);
+    TERN_TRY(inner.Export(*node.subgraphs()[i]));
+  }
+  return {};
+}
+
+void TernNode::EmitTypeAttr(const char* attr, const Type& type) {
   auto* a = exporter_.last_node()->add_attribute();
   a->set_name(attr);
-  a->set_type(pb::AttributeProto::GRAPH);
-  GraphExporter inner(*a->mutable_g(), &exporter_);
-  return inner.Export(*node.subgraphs()[static_cast<size_t>(i)]);
+  a->set_type(pb::AttributeProto::TYPE_PROTO);
+  TypeToOnnx(type, *a->mutable_tp());
 }
 
 void ExporterTable::Add(const char* tern_op, Exporter exporter) {

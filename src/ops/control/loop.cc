@@ -1,0 +1,81 @@
+// Loop: a body run until a count or a condition ends it, with state carried along and per-iteration outputs stacked.
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+#include "ops/control/stack.h"
+
+namespace tern {
+namespace {
+
+struct Loop : NoAttrs {};
+
+constexpr int kFirstState = 2;  // inputs: trip_count, condition, states; body: iteration, condition, states
+constexpr int kMaxRelaxations = 8;
+
+int StateCount(int inputs) { return inputs > kFirstState ? inputs - kFirstState : 0; }
+
+// A state's shape may change from turn to turn; widen until a turn maps the types onto themselves.
+Status Infer(const Loop&, InferContext& c) {
+  const int states = StateCount(c.InputCount());
+  std::vector<Type> inputs = {Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})), Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{}))};
+  for (int i = 0; i < states; ++i) inputs.push_back(c.In(kFirstState + i));
+  std::vector<Type> outputs;
+  for (int turn = 0; turn < kMaxRelaxations; ++turn) {
+    TERN_ASSIGN(outputs, c.InferSubgraph(0, inputs));
+    if (static_cast<int>(outputs.size()) < 1 + states) return InvalidModel("the body gives ", outputs.size(), " outputs, needs at least ", 1 + states);
+    bool stable = true;
+    for (int i = 0; i < states; ++i) {
+      Type& in = inputs[static_cast<size_t>(kFirstState + i)];
+      const Type merged = MergeTypes(in, outputs[static_cast<size_t>(1 + i)]);
+      if (merged.ToString() != in.ToString()) stable = false;
+      in = merged;
+    }
+    if (stable) break;
+  }
+  if (c.OutputCount() > static_cast<int>(outputs.size()) - 1) return InvalidModel("the body gives ", outputs.size() - 1, " results, ", c.OutputCount(), " are wanted");
+  for (int i = 0; i < c.OutputCount(); ++i) {
+    if (i < states) {
+      c.Out(i, inputs[static_cast<size_t>(kFirstState + i)]);
+      continue;
+    }
+    Type slice = outputs[static_cast<size_t>(1 + i)];
+    if (slice.shape.ranked) slice.shape.dims.insert(slice.shape.dims.begin(), Dim::Unknown());
+    c.Out(i, slice);
+  }
+  return {};
+}
+
+Status Reference(const Loop&, EvalContext& c) {
+  const int states = StateCount(c.InputCount());
+  const int64_t trips = c.Has(0) ? LoadLong(c.In(0), 0) : INT64_MAX;
+  bool go = c.Has(1) ? LoadLong(c.In(1), 0) != 0 : true;
+  DatumList state;
+  for (int i = 0; i < states; ++i) state.push_back(c.InDatum(kFirstState + i));
+  std::vector<DatumList> collected(static_cast<size_t>(std::max(0, c.SubgraphOutputCount(0) - 1 - states)));
+  for (int64_t turn = 0; turn < trips && go; ++turn) {
+    Tensor number(DType::kI64, {});
+    number.data<int64_t>()[0] = turn;
+    DatumList inputs = {Datum(number), Datum(Tensor::Scalar(DType::kBool, go))};
+    inputs.insert(inputs.end(), state.begin(), state.end());
+    TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
+    if (!out[0].is_tensor() || out[0].tensor.size() != 1) return InvalidModel("the body's condition is ", out[0].Describe());
+    go = LoadLong(out[0].tensor, 0) != 0;
+    for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(1 + i)];
+    for (size_t i = 0; i < collected.size(); ++i) collected[i].push_back(out[static_cast<size_t>(1 + states) + i]);
+  }
+  for (int i = 0; i < states; ++i) c.SetOut(i, state[static_cast<size_t>(i)]);
+  for (int i = states; i < c.OutputCount(); ++i) {
+    TERN_ASSIGN(Tensor stacked, StackSlices(collected[static_cast<size_t>(i - states)], 0, c.OutputType(i)));
+    c.SetOut(i, std::move(stacked));
+  }
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Loop) {
+  return OpDef::Of<Loop>("runs a body trip_count times or until its condition is false; carries state, stacks the other outputs")
+      .OptIn("trip_count", kInts).OptIn("condition", kBools).VarIn("states", 0).VarOut("outputs", 0).Subgraph("body")
+      .Traits(kControlFlow).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

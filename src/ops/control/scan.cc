@@ -1,0 +1,102 @@
+// Scan: a body run once per slice of its scan inputs, with state carried along and outputs stacked.
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+#include "ops/control/stack.h"
+
+namespace tern {
+namespace {
+
+struct Scan {
+  int64_t scan_inputs = 0;
+  std::vector<int64_t> input_axes, output_axes, input_reverse, output_reverse;
+  template <class V>
+  void Visit(V& v) {
+    v("scan_inputs", scan_inputs, "how many of the last inputs are scanned; those before are state");
+    v("input_axes", input_axes, "axis scanned, per scan input; empty: all 0");
+    v("output_axes", output_axes, "axis stacked along, per scan output; empty: all 0");
+    v("input_reverse", input_reverse, "1: scanned from the end, per scan input; empty: none");
+    v("output_reverse", output_reverse, "1: stacked from the end, per scan output; empty: none");
+  }
+};
+
+int64_t At(const std::vector<int64_t>& list, int i) { return static_cast<size_t>(i) < list.size() ? list[static_cast<size_t>(i)] : 0; }
+
+Status Infer(const Scan& op, InferContext& c) {
+  const auto scanned = static_cast<int>(op.scan_inputs);
+  const int states = c.InputCount() - scanned;
+  if (scanned < 1 || states < 0) return InvalidModel("scan_inputs is ", op.scan_inputs, " of ", c.InputCount(), " inputs");
+  std::vector<Type> inputs;
+  Dim length = Dim::Unknown();
+  for (int i = 0; i < c.InputCount(); ++i) {
+    Type type = c.In(i);
+    if (i >= states && type.shape.ranked) {
+      TERN_ASSIGN(int axis, NormalizeAxis(At(op.input_axes, i - states), type.shape.rank()));
+      const Dim d = type.shape[axis];
+      if (length.known() && d.known() && length != d) return InvalidModel("scan inputs have different lengths: ", length.value(), " and ", d.value());
+      if (!length.known()) length = d;
+      type.shape.dims.erase(type.shape.dims.begin() + axis);
+    }
+    inputs.push_back(type);
+  }
+  TERN_ASSIGN(auto outputs, c.InferSubgraph(0, inputs));
+  if (c.OutputCount() > static_cast<int>(outputs.size())) return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
+  for (int i = 0; i < c.OutputCount(); ++i) {
+    Type type = outputs[static_cast<size_t>(i)];
+    if (i < states) {
+      type = MergeTypes(type, inputs[static_cast<size_t>(i)]);
+    } else if (type.shape.ranked) {
+      TERN_ASSIGN(int axis, NormalizeAxis(At(op.output_axes, i - states), type.shape.rank() + 1));
+      type.shape.dims.insert(type.shape.dims.begin() + axis, length);
+    }
+    c.Out(i, type);
+  }
+  return {};
+}
+
+Status Reference(const Scan& op, EvalContext& c) {
+  const auto scanned = static_cast<int>(op.scan_inputs);
+  const int states = c.InputCount() - scanned;
+  if (scanned < 1 || states < 0) return InvalidModel("scan_inputs is ", op.scan_inputs, " of ", c.InputCount(), " inputs");
+  DatumList state;
+  for (int i = 0; i < states; ++i) state.push_back(c.InDatum(i));
+  std::vector<int> axes;
+  int64_t length = 0;
+  for (int i = 0; i < scanned; ++i) {
+    const Tensor& x = c.In(states + i);
+    TERN_ASSIGN(int axis, NormalizeAxis(At(op.input_axes, i), x.rank()));
+    if (i && x.dim(axis) != length) return InvalidArgument("scan inputs have different lengths: ", length, " and ", x.dim(axis));
+    length = x.dim(axis);
+    axes.push_back(axis);
+  }
+  std::vector<DatumList> collected(static_cast<size_t>(std::max(0, c.SubgraphOutputCount(0) - states)));
+  for (int64_t turn = 0; turn < length; ++turn) {
+    DatumList inputs = state;
+    for (int i = 0; i < scanned; ++i) {
+      const int64_t index = At(op.input_reverse, i) ? length - 1 - turn : turn;
+      inputs.emplace_back(TakeSlice(c.In(states + i), axes[static_cast<size_t>(i)], index));
+    }
+    TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
+    for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(i)];
+    for (size_t i = 0; i < collected.size(); ++i) collected[i].push_back(out[static_cast<size_t>(states) + i]);
+  }
+  for (int i = 0; i < states; ++i) c.SetOut(i, state[static_cast<size_t>(i)]);
+  for (int i = states; i < c.OutputCount(); ++i) {
+    DatumList& slices = collected[static_cast<size_t>(i - states)];
+    if (At(op.output_reverse, i - states)) std::reverse(slices.begin(), slices.end());
+    int64_t axis = At(op.output_axes, i - states);
+    if (axis < 0) axis += slices.empty() ? c.OutputType(i).shape.rank() : slices.front().tensor.rank() + 1;
+    TERN_ASSIGN(Tensor stacked, StackSlices(slices, axis, c.OutputType(i)));
+    c.SetOut(i, std::move(stacked));
+  }
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Scan) {
+  return OpDef::Of<Scan>("runs a body over slices of its last inputs; carries state, stacks the other outputs")
+      .VarIn("inputs", 0).VarOut("outputs", 0).Subgraph("body")
+      .Traits(kControlFlow).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

@@ -1,0 +1,65 @@
+#include "ops/control/stack.h"
+
+namespace tern {
+namespace {
+
+void CopyElements(const Tensor& from, int64_t at, Tensor& to, int64_t put, int64_t count) {
+  if (from.dtype() == DType::kString) {
+    for (int64_t i = 0; i < count; ++i) to.data<std::string>()[put + i] = from.data<std::string>()[at + i];
+  } else if (BitWidth(from.dtype()) < 8) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (IsFloat(from.dtype())) StoreDouble(to, put + i, LoadDouble(from, at + i));
+      else StoreLong(to, put + i, LoadLong(from, at + i));
+    }
+  } else {
+    const auto width = static_cast<size_t>(BitWidth(from.dtype()) / 8);
+    std::memcpy(to.data<char>() + static_cast<size_t>(put) * width, from.data<char>() + static_cast<size_t>(at) * width,
+                static_cast<size_t>(count) * width);
+  }
+}
+
+int64_t InnerCount(const Dims& dims, int64_t axis) { return CountOf(Dims(dims.begin() + axis, dims.end())); }
+
+// No iteration: the dims that inference knows, 0 for the rest.
+Tensor EmptyStack(const Type& type, int64_t axis) {
+  Dims dims;
+  for (const Dim& d : type.shape.dims) dims.push_back(d.known() ? d.value() : 0);
+  if (dims.empty()) dims.push_back(0);
+  if (axis < static_cast<int64_t>(dims.size())) dims[static_cast<size_t>(axis)] = 0;
+  return Tensor(type.dtype == DType::kInvalid ? DType::kF32 : type.dtype, dims);
+}
+
+}  // namespace
+
+Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty) {
+  if (slices.empty()) return EmptyStack(empty, axis);
+  const Tensor first = slices.front().tensor;
+  if (axis < 0 || axis > first.rank()) return InvalidModel("axis ", axis, " is outside a stack of rank-", first.rank(), " slices");
+  Dims dims = first.dims();
+  const auto n = static_cast<int64_t>(slices.size());
+  const int64_t inner = InnerCount(dims, axis);
+  const int64_t outer = inner ? first.size() / inner : 0;
+  dims.insert(dims.begin() + axis, n);
+  Tensor out(first.dtype(), dims);
+  for (int64_t s = 0; s < n; ++s) {
+    if (!slices[static_cast<size_t>(s)].is_tensor()) return InvalidModel("iteration ", s, " gives ", slices[static_cast<size_t>(s)].Describe(), ", which cannot be stacked");
+    const Tensor slice = slices[static_cast<size_t>(s)].tensor.Contiguous();
+    if (slice.dims() != first.dims() || slice.dtype() != first.dtype())
+      return InvalidModel("iteration ", s, " gives ", slice.Describe(), ", the first gave ", first.Describe());
+    for (int64_t o = 0; o < outer; ++o) CopyElements(slice, o * inner, out, (o * n + s) * inner, inner);
+  }
+  return out;
+}
+
+Tensor TakeSlice(const Tensor& x, int axis, int64_t index) {
+  Dims dims = x.dims();
+  const int64_t length = dims[static_cast<size_t>(axis)];
+  const int64_t inner = InnerCount(dims, axis + 1);
+  dims.erase(dims.begin() + axis);
+  Tensor out(x.dtype(), dims);
+  const int64_t outer = inner ? out.size() / inner : 0;
+  for (int64_t o = 0; o < outer; ++o) CopyElements(x, (o * length + index) * inner, out, o * inner, inner);
+  return out;
+}
+
+}  // namespace tern
