@@ -1,0 +1,168 @@
+// The seam between plans and kernels. A kernel is one way to compute one op; tables of them are filled by the
+// TERN_KERNELS functions in runtime/bind, which tie ops and their attributes to the plain functions of src/kernels.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "core/datum.h"
+#include "ir/op_def.h"
+
+namespace tern {
+
+// A tensor before its data: kInvalid for an input that is absent (or not a tensor).
+struct TensorInfo {
+  DType dtype = DType::kInvalid;
+  Dims dims;
+};
+
+// One node with concrete shapes: what selection and Resize look at.
+// Weight: a constant of the model (or computed from constants only), the same in every plan.
+// Known: data that is there before the run: weights, results of shape computations for these input shapes, and, in
+// a step whose shapes depend on data (resized in every run), the data itself. So every input that the output's
+// *shape* depends on is Known in Resize; any other must be read in Run.
+class KernelQuery {
+ public:
+  KernelQuery(const OpDef& op, const Attrs& attrs) : op_(op), attrs_(attrs) {}
+
+  const OpDef& op() const { return op_; }
+  const Attrs& attrs() const { return attrs_; }
+  int InputCount() const { return static_cast<int>(inputs.size()); }
+  int OutputCount() const { return static_cast<int>(outputs.size()); }
+  bool Has(int i) const { return InType(i) != DType::kInvalid; }
+  DType InType(int i) const { return i < InputCount() ? inputs[static_cast<size_t>(i)].dtype : DType::kInvalid; }
+  const Dims& InDims(int i) const { return inputs[static_cast<size_t>(i)].dims; }
+  int InRank(int i) const { return static_cast<int>(InDims(i).size()); }
+  DType OutType(int i) const { return i < OutputCount() ? outputs[static_cast<size_t>(i)].dtype : DType::kInvalid; }
+  const Dims& OutDims(int i) const { return outputs[static_cast<size_t>(i)].dims; }
+  const Tensor* Known(int i) const { return i < InputCount() ? known[static_cast<size_t>(i)] : nullptr; }
+  bool IsWeight(int i) const { return i < InputCount() && weight[static_cast<size_t>(i)]; }
+  // All inputs that are there, and all outputs, have this type.
+  bool AllTypes(DType t) const;
+
+  std::vector<TensorInfo> inputs, outputs;
+  std::vector<const Tensor*> known;
+  std::vector<bool> weight;
+
+ private:
+  const OpDef& op_;
+  const Attrs& attrs_;
+};
+
+// Once per node and model. What is packed here is shared by all plans and all clones of a session.
+class PrepareContext {
+ public:
+  PrepareContext(const KernelQuery& query, size_t& packed_bytes) : query_(query), packed_bytes_(packed_bytes) {}
+  const Attrs& attrs() const { return query_.attrs(); }
+  int InputCount() const { return query_.InputCount(); }
+  bool Has(int i) const { return query_.Has(i); }
+  DType InType(int i) const { return query_.InType(i); }
+  DType OutType(int i) const { return query_.OutType(i); }
+  // Null unless the input is a weight. May lie in a mapped file: read it no more than needed, never write.
+  const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
+  // Memory for packed weights, counted in the session's memory report. A big weight that is packed exists twice:
+  // kernels for weights of hundreds of megabytes had better read them as they are.
+  Tensor AllocateWeights(DType dtype, const Dims& dims);
+
+ private:
+  const KernelQuery& query_;
+  size_t& packed_bytes_;
+};
+
+// Once per shapes: choose tiles, ask for scratch memory.
+class ResizeContext {
+ public:
+  ResizeContext(const KernelQuery& query, int threads) : query_(query), threads_(threads) {}
+  const KernelQuery* operator->() const { return &query_; }
+  const KernelQuery& query() const { return query_; }
+  int threads() const { return threads_; }  // the workers that Run will see
+  // Bytes that Run finds under scratch(), 64-byte aligned, with arbitrary contents.
+  void SetScratch(size_t bytes) { scratch_ = bytes; }
+  size_t scratch() const { return scratch_; }
+
+ private:
+  const KernelQuery& query_;
+  int threads_;
+  size_t scratch_ = 0;
+};
+
+// Tensors here are contiguous, row-major, of the dims that Resize saw. Outputs are not zeroed. Inputs are aligned
+// to their element size, no more (views and callers' memory).
+class RunContext {
+ public:
+  int InputCount() const { return static_cast<int>(inputs.size()); }
+  int OutputCount() const { return static_cast<int>(outputs.size()); }
+  bool Has(int i) const { return i < InputCount() && inputs[static_cast<size_t>(i)] != nullptr; }
+  const Tensor& In(int i) const { return inputs[static_cast<size_t>(i)]->tensor; }
+  template <class T>
+  const T* In(int i) const { return In(i).data<const T>(); }
+  const Tensor& Out(int i) const { return outputs[static_cast<size_t>(i)]->tensor; }
+  template <class T>
+  T* Out(int i) const { return Out(i).data<T>(); }
+  template <class T>
+  T* scratch() const { return static_cast<T*>(scratch_memory); }
+  const Workers& workers() const { return *pool; }
+
+  // Filled by the plan.
+  std::vector<const Datum*> inputs;  // null where absent
+  std::vector<Datum*> outputs;
+  void* scratch_memory = nullptr;
+  const Workers* pool = nullptr;
+};
+
+// Made by the table's factory and prepared once; each plan works on a copy, which is resized for its shapes.
+// So packed weights belong into Tensors or shared_ptrs (copies share), and what Resize finds into plain members.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual Status Prepare(PrepareContext&) { return {}; }
+  virtual Status Resize(ResizeContext&) { return {}; }
+  virtual Status Run(RunContext& c) = 0;  // no allocation, no lock, no exception
+  virtual std::unique_ptr<Kernel> Clone() const = 0;
+};
+
+// class Relu : public KernelOf<Relu> { … };
+template <class T>
+class KernelOf : public Kernel {
+ public:
+  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<T>(static_cast<const T&>(*this)); }
+};
+
+struct KernelEntry {
+  std::string op;
+  std::string name;                                // "cpu.conv.depthwise.f32": in profiles and reports
+  std::function<bool(const KernelQuery&)> legal;   // types, ranks, attributes, which inputs are weights
+  std::function<std::unique_ptr<Kernel>()> make;
+  double cost = 1;                                 // among legal ones the cheapest wins, then the first
+  std::function<double(const KernelQuery&)> cost_of;  // when it depends on the shapes; wins over `cost`
+  // Output 0 may overwrite an input of the same type and dims. Honoured for ops with the trait kInPlace only.
+  bool in_place = true;
+};
+
+class KernelTable {
+ public:
+  void Add(KernelEntry entry);
+  // table.Add<ReluKernel>("Unary", "cpu.relu.f32", [](const KernelQuery& q) { … });
+  template <class T>
+  void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {
+    Add({std::move(op), std::move(name), std::move(legal), [] { return std::make_unique<T>(); }, cost, nullptr, true});
+  }
+  // The cheapest legal kernel, or null.
+  const KernelEntry* Select(const KernelQuery& query) const;
+  // All kernels of an op in the order of their registration.
+  std::vector<const KernelEntry*> Of(std::string_view op) const;
+
+ private:
+  std::vector<std::unique_ptr<KernelEntry>> entries_;
+  std::vector<std::pair<std::string, std::vector<const KernelEntry*>>> by_op_;  // sorted by name
+};
+
+// The CPU's table, filled on first use.
+const KernelTable& CpuKernels();
+
+}  // namespace tern
+
+// Defines void TernKernels_Name(KernelTable& table); the build finds these lines.
+#define TERN_KERNELS(Name) void TernKernels_##Name(KernelTable& table)
