@@ -1,0 +1,93 @@
+// Normalisation.
+#include "import/onnx/converter.h"
+
+namespace tern::onnx {
+namespace {
+
+Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", kind}}); }
+
+Value* CastTo(OnnxNode& n, Value* x, DType type) {
+  return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
+}
+
+// All axes of x but the channel's; statistics of one number per element of [C, D…] average over the batch only.
+std::vector<int64_t> BatchAxes(int rank, bool spatial) {
+  std::vector<int64_t> axes = {0};
+  for (int i = 2; spatial && i < rank; ++i) axes.push_back(i);
+  return axes;
+}
+
+struct Moments {
+  Value *mean, *var;
+};
+
+// In f32 at least, as half types would overflow.
+Moments MeanAndVariance(OnnxNode& n, const std::vector<int64_t>& axes) {
+  const DType type = n.TypeOf(0) == DType::kF64 ? DType::kF64 : DType::kF32;
+  Value* x = CastTo(n, n.In(0), type);
+  Value* list = n.b.Ints(axes);
+  Value* kept = n.b.Op("Reduce", {x, list}, {{"kind", "mean"}, {"keep_dims", true}});
+  Value* centred = Binary(n, "sub", x, kept);
+  Value* var = n.b.Op("Reduce", {Binary(n, "mul", centred, centred), list}, {{"kind", "mean"}, {"keep_dims", false}});
+  return {n.b.Op("Squeeze", {kept, list}), var};
+}
+
+Value* Running(OnnxNode& n, Value* old, Value* now, float momentum) {
+  const DType type = old->type.dtype;
+  Value* kept = Binary(n, "mul", old, n.b.Scalar(type, momentum));
+  return Binary(n, "add", kept, Binary(n, "mul", CastTo(n, now, type), n.b.Scalar(type, 1.0 - momentum)));
+}
+
+// Statistics per element of [C, D…] rather than per channel: plain broadcasting.
+Value* PerElement(OnnxNode& n, Value* mean, Value* var, float epsilon) {
+  const DType type = n.TypeOf(0);
+  Value* deviation = n.b.Op("Unary", {Binary(n, "add", var, n.b.Scalar(type, epsilon))}, {{"kind", "sqrt"}});
+  Value* normal = Binary(n, "div", Binary(n, "sub", n.In(0), mean), deviation);
+  return Binary(n, "add", Binary(n, "mul", normal, n.In(1)), n.In(2));
+}
+
+Value* Normalized(OnnxNode& n, Value* mean, Value* var, bool spatial) {
+  const float epsilon = n.Float("epsilon", 1e-5f);
+  if (!spatial) return PerElement(n, CastTo(n, mean, n.TypeOf(0)), CastTo(n, var, n.TypeOf(0)), epsilon);
+  return n.b.Op("BatchNorm", {n.In(0), n.In(1), n.In(2), mean, var}, {{"epsilon", static_cast<double>(epsilon)}});
+}
+
+// Before version 14 a node trains when it has more than one output.
+Status BatchNormalization(OnnxNode& n) {
+  const bool spatial = n.opset >= 9 || n.Int("spatial", 1) != 0;
+  bool training = n.Int("training_mode") != 0;
+  for (int i = 1; n.opset < 14 && i < n.OutputCount(); ++i) training = training || n.Wants(i);
+  if (!training) {
+    n.Out(0, Normalized(n, n.In(3), n.In(4), spatial));
+    return {};
+  }
+  if (n.RankOf(0) < 0) return n.NotYet("training mode on an input of unknown rank");
+  const Moments now = MeanAndVariance(n, BatchAxes(n.RankOf(0), spatial));
+  const float momentum = n.Float("momentum", 0.9f);
+  n.Out(0, Normalized(n, now.mean, now.var, spatial));
+  n.Out(1, Running(n, n.In(3), now.mean, momentum));
+  n.Out(2, Running(n, n.In(4), now.var, momentum));
+  n.Out(3, CastTo(n, now.mean, n.TypeOf(3)));
+  n.Out(4, CastTo(n, now.var, n.TypeOf(4)));
+  return {};
+}
+
+Status LayerNormalization(OnnxNode& n) {
+  TERN_ASSIGN(DType stash, n.DTypeAttr("stash_type", DType::kF32));
+  int outputs = 1;
+  for (int i = 1; i < 3; ++i)
+    if (n.Wants(i)) outputs = i + 1;
+  const double epsilon = n.Float("epsilon", 1e-5f);
+  n.Out(n.b.Ops("LayerNorm", {n.In(0), n.In(1), n.In(2)},
+                {{"axis", n.Int("axis", -1)}, {"epsilon", epsilon}, {"stash_type", stash}}, outputs));
+  return {};
+}
+
+}  // namespace
+
+TERN_CONVERTERS(norm) {
+  table.Add("BatchNormalization", BatchNormalization);
+  table.Add("LayerNormalization", LayerNormalization);
+}
+
+}  // namespace tern::onnx

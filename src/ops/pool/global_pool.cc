@@ -1,0 +1,64 @@
+// GlobalPool: one number per channel of [N, C, spatial…].
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+#include "ops/support/spread.h"
+
+namespace tern {
+namespace {
+
+enum class Kind { kMax, kAverage, kLp };
+
+struct GlobalPool {
+  Kind kind = Kind::kAverage;
+  float p = 2;
+  template <class V>
+  void Visit(V& v) {
+    v.Enum("kind", kind, {"max", "average", "lp"}, "what becomes of a channel: its greatest, its mean, its p-norm");
+    v("p", p, "lp: the exponent");
+  }
+};
+
+Status Infer(const GlobalPool& op, InferContext& c) {
+  const Shape& x = c.ShapeOf("x");
+  if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
+  if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", must be positive");
+  Shape y = x;
+  for (size_t i = 2; i < y.dims.size(); ++i) y.dims[i] = 1;
+  c.Out("y", c.TypeOf("x"), std::move(y));
+  return {};
+}
+
+double Combine(const GlobalPool& op, const double* x, int64_t n) {
+  double result = op.kind == Kind::kMax ? -std::numeric_limits<double>::infinity() : 0;
+  for (int64_t i = 0; i < n; ++i) {
+    if (op.kind == Kind::kMax) result = x[i] > result || std::isnan(x[i]) ? x[i] : result;
+    else result += op.kind == Kind::kAverage ? x[i] : std::pow(std::fabs(x[i]), op.p);
+  }
+  if (op.kind == Kind::kAverage) return result / static_cast<double>(n);
+  return op.kind == Kind::kLp ? std::pow(result, 1.0 / op.p) : result;
+}
+
+Status Reference(const GlobalPool& op, EvalContext& c) {
+  const Dims& dx = c.In("x").dims();
+  Dims dy(dx.size(), 1);
+  dy[0] = dx[0], dy[1] = dx[1];
+  const auto x = c.Doubles("x");
+  std::vector<double> y(static_cast<size_t>(CountOf(dy)));
+  const int64_t plane = CountOf(Dims(dx.begin() + 2, dx.end()));
+  for (size_t i = 0; i < y.size(); ++i) y[i] = Combine(op, x.data() + static_cast<int64_t>(i) * plane, plane);
+  c.Out("y", dy, y);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(GlobalPool) {
+  return OpDef::Of<GlobalPool>("max, mean or p-norm over all spatial axes, which stay with size 1")
+      .In("x", kRealFloats).Out("y", kRealFloats).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

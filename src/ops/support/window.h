@@ -1,0 +1,47 @@
+// A window sliding over the spatial axes of [N, C, spatial…]: what convolution and pooling share.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "core/dim.h"
+#include "core/type.h"
+
+namespace tern {
+
+enum class AutoPad : uint8_t { kNone, kSameUpper, kSameLower, kValid };
+inline const std::vector<const char*> kAutoPadNames = {"none", "same_upper", "same_lower", "valid"};
+
+struct WindowAxis {
+  int64_t stride = 1, dilation = 1;
+  int64_t begin = 0, end = 0;  // padding; negative crops
+};
+
+struct Window {
+  std::vector<WindowAxis> axes;
+  AutoPad auto_pad = AutoPad::kNone;
+  bool ceil_mode = false;  // a last window may hang over the end
+};
+
+// Empty lists take the defaults (strides and dilations 1, pads 0). Errors name the list and the number.
+Result<Window> MakeWindow(int rank, const std::vector<int64_t>& strides, const std::vector<int64_t>& pads,
+                          const std::vector<int64_t>& dilations, AutoPad auto_pad, bool ceil_mode = false);
+// From the first to the last element a window reads, both included.
+Dim Extent(const WindowAxis& axis, const Dim& kernel);
+// How many windows fit along the axis; an error when the padded input is known to be smaller than one window.
+Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Dim& kernel);
+// The same window with auto_pad turned into numbers for these sizes.
+Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
+// Every kernel size in [1, 2^31).
+Status CheckKernel(const std::vector<Dim>& kernel);
+
+// Along one axis, for tap k (already times dilation) the output positions whose input index lies inside: [first, last).
+struct TapRange {
+  int64_t first, last;
+};
+TapRange ValidOutputs(const WindowAxis& axis, int64_t tap, int64_t input, int64_t output);
+
+// Steps a row-major index through dims; false after the last.
+bool NextIndex(std::vector<int64_t>& index, const Dims& dims, int rank);
+
+}  // namespace tern
