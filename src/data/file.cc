@@ -1,0 +1,144 @@
+#include "data/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace tern::data {
+namespace {
+
+// Paths to remove when a signal ends the program: fixed memory, because a handler may not allocate.
+constexpr int kSlots = 16, kMaxPath = 4096;
+struct Slot {
+  std::atomic<int> state{0};  // 0 free, 1 being filled or read, 2 a file, 3 a folder
+  char path[kMaxPath];
+};
+Slot slots[kSlots];
+
+void Remember(const std::string& path, int kind) {
+  if (path.size() >= kMaxPath) return;
+  for (Slot& slot : slots) {
+    int free = 0;
+    if (!slot.state.compare_exchange_strong(free, 1)) continue;
+    std::memcpy(slot.path, path.c_str(), path.size() + 1);
+    slot.state = kind;
+    return;
+  }
+}
+
+void Forget(const std::string& path) {
+  for (Slot& slot : slots) {
+    int kind = slot.state;
+    if (kind < 2 || !slot.state.compare_exchange_strong(kind, 1)) continue;
+    slot.state = path == slot.path ? 0 : kind;
+  }
+}
+
+std::string TemporaryName(const fs::path& path) {
+  static std::atomic<int> counter{0};
+  const std::string name = StrCat(".", path.filename().string(), ".", getpid(), ".", counter++, ".tmp");
+  return (path.parent_path() / name).string();
+}
+
+Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return IoError("cannot write '", path, "': ", std::strerror(errno));
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+Status Rename(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return {};
+  return IoError("cannot write '", to, "': ", std::strerror(errno));
+}
+
+}  // namespace
+
+Result<std::string> ReadFile(const std::string& path) {
+  TERN_ASSIGN(Buffer file, Buffer::MapFile(path));
+  return std::string(reinterpret_cast<const char*>(file.data()), file.size());
+}
+
+Status WriteFile(const std::string& path, std::string_view bytes) {
+  const std::string temporary = TemporaryName(path);
+  Remember(temporary, 2);
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    const int error = errno;
+    Forget(temporary);
+    return IoError("cannot write '", path, "': ", std::strerror(error));
+  }
+  Status status = WriteAll(fd, bytes, path);
+  if (close(fd) != 0 && status.ok()) status = IoError("cannot write '", path, "': ", std::strerror(errno));
+  if (status.ok()) status = Rename(temporary, path);
+  if (!status.ok()) unlink(temporary.c_str());
+  Forget(temporary);
+  return status;
+}
+
+Status MakeFolders(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error && !fs::is_directory(path)) return IoError("cannot make folder '", path, "': ", error.message());
+  return {};
+}
+
+Result<Staging> Staging::Beside(const std::string& path) {
+  const fs::path target(path);
+  if (target.filename().empty()) return InvalidArgument("'", path, "' names no file");
+  const std::string folder = TemporaryName(target);
+  std::error_code error;
+  if (!fs::create_directory(folder, error)) return IoError("cannot write '", path, "': ", error.message());
+  const std::string file = (fs::path(folder) / target.filename()).string();
+  Remember(folder, 3);
+  Remember(file, 2);
+  Remember(file + ".data", 2);  // what an exporter may put beside its model
+  return Staging(path, folder, file);
+}
+
+Staging::Staging(Staging&& other) noexcept
+    : target_(std::move(other.target_)), folder_(std::move(other.folder_)), file_(std::move(other.file_)) {
+  other.folder_.clear();
+}
+
+Staging::~Staging() {
+  if (folder_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+  Forget(folder_);
+  Forget(file_);
+  Forget(file_ + ".data");
+}
+
+Status Staging::Commit() {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) files.push_back(entry.path());
+  if (error) return IoError("cannot write '", target_, "': ", error.message());
+  const fs::path to = fs::path(target_).parent_path();
+  for (const fs::path& file : files)
+    if (file != file_) TERN_TRY(Rename(file.string(), (to / file.filename()).string()));
+  return Rename(file_, target_);
+}
+
+void RemovePendingFiles() {
+  for (const int kind : {2, 3})  // files first, then the folders around them
+    for (Slot& slot : slots) {
+      if (slot.state != kind) continue;
+      if (kind == 2) unlink(slot.path);
+      else rmdir(slot.path);
+    }
+}
+
+}  // namespace tern::data

@@ -1,0 +1,44 @@
+// Writes JSON piece by piece into a string. Commas and quoting are its business, nesting is the caller's.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/datum.h"
+
+namespace tern::data {
+
+class JsonWriter {
+ public:
+  JsonWriter& BeginObject() { return Open('{'); }
+  JsonWriter& EndObject() { return Close('}'); }
+  JsonWriter& BeginArray() { return Open('['); }
+  JsonWriter& EndArray() { return Close(']'); }
+  JsonWriter& Key(std::string_view name);
+  JsonWriter& Text(std::string_view value);  // bytes that are not UTF-8 become U+FFFD
+  JsonWriter& Int(int64_t value);
+  JsonWriter& Unsigned(uint64_t value);
+  JsonWriter& Number(double value);  // the shortest text that reads back; "nan", "inf", "-inf" as strings
+  JsonWriter& Number(float value);
+  JsonWriter& Bool(bool value);
+  JsonWriter& Null();
+  JsonWriter& Dims(const tern::Dims& dims);
+  // Nested lists, row by row; complex numbers as pairs.
+  JsonWriter& Elements(const Tensor& tensor);
+  // {"type", "shape", "data"} for a tensor, a list for a sequence, an object for a map, null for nothing.
+  JsonWriter& Value(const Datum& datum);
+
+  const std::string& text() const { return out_; }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  JsonWriter& Open(char c);
+  JsonWriter& Close(char c);
+  void Separate();
+  void Rows(const Tensor& tensor, size_t axis, int64_t& index);
+  void Element(const Tensor& tensor, int64_t i);
+  std::string out_;
+  bool comma_ = false;
+};
+
+}  // namespace tern::data

@@ -1,0 +1,23 @@
+// The text header of a .npy file: a Python dict literal with three keys.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "core/tensor.h"
+
+namespace tern::data {
+
+struct NpyHeader {
+  char kind = 0;  // numpy's letter: b i u f c U S V
+  bool big_endian = false;
+  int64_t item_bytes = 0;  // U: 4 per character
+  bool fortran_order = false;
+  Dims shape;
+  size_t data_offset = 0;
+};
+
+Result<NpyHeader> ParseNpyHeader(std::string_view file);
+// Magic, version and header, padded so that the data starts at a multiple of 64.
+std::string FormatNpyHeader(const std::string& descr, const Dims& shape);
+
+}  // namespace tern::data

@@ -1,0 +1,36 @@
+// Zip archives, as far as .npz files need them: stored and deflated entries, sizes over 4 GB on reading.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace tern::data {
+
+struct ZipEntry {
+  std::string name;
+  int method = 0;  // 0 stored, 8 deflated
+  uint32_t crc = 0;
+  uint64_t packed = 0, size = 0, offset = 0;
+};
+
+// Sizes, offsets and methods are checked against the file before they are used.
+Result<std::vector<ZipEntry>> ListZip(std::string_view file);
+// The entry's bytes, checked against its CRC.
+Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& entry);
+
+class ZipWriter {
+ public:
+  explicit ZipWriter(bool compress) : compress_(compress) {}
+  Status Add(const std::string& name, std::string_view bytes);
+  std::string Finish();
+
+ private:
+  bool compress_;
+  std::string body_, directory_;
+  int count_ = 0;
+};
+
+}  // namespace tern::data

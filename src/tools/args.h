@@ -1,0 +1,35 @@
+// A sub-command's options. Wraps the parser, so that a command's file needs none of its headers.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace tern::tools {
+
+class Args {
+ public:
+  explicit Args(CLI::App& app) : app_(app) {}
+
+  // `name` is "--long" or "-s,--long". `value` names the value in the help text.
+  void Flag(const std::string& name, bool& out, const std::string& doc);
+  void Option(const std::string& name, std::string& out, const std::string& value, const std::string& doc);
+  void Option(const std::string& name, int64_t& out, const std::string& value, const std::string& doc,
+              int64_t lowest = INT64_MIN, int64_t highest = INT64_MAX);
+  void Option(const std::string& name, double& out, const std::string& value, const std::string& doc);
+  // May be given many times, one value each.
+  void Option(const std::string& name, std::vector<std::string>& out, const std::string& value, const std::string& doc);
+  void Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices, const std::string& doc);
+  void Positional(const std::string& name, std::string& out, const std::string& doc);
+  void Positional(const std::string& name, std::vector<std::string>& out, const std::string& doc);
+  // Whether the option was on the command line.
+  bool Given(const std::string& name) const;
+
+ private:
+  CLI::App& app_;
+};
+
+}  // namespace tern::tools

@@ -1,0 +1,32 @@
+// Loads models and runs them: the one place where the commands meet the engine.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "core/datum.h"
+#include "ir/graph.h"
+
+namespace tern::tools {
+
+// An .onnx or .tern file, told apart by their first bytes.
+Result<std::unique_ptr<Graph>> LoadModel(const std::string& path);
+
+struct EngineOptions {
+  int threads = 0;         // 0: as many as the machine has
+  bool reference = false;  // the slow, obvious evaluator
+};
+
+class Engine {
+ public:
+  static Result<Engine> Make(std::unique_ptr<Graph> graph, const EngineOptions& options);
+
+  const Graph& graph() const { return *graph_; }
+  // One datum per graph input; one per output.
+  Result<DatumList> Run(const DatumList& inputs);
+
+ private:
+  explicit Engine(std::unique_ptr<Graph> graph) : graph_(std::move(graph)) {}
+  std::unique_ptr<Graph> graph_;
+};
+
+}  // namespace tern::tools

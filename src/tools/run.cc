@@ -1,0 +1,116 @@
+// tern run: one inference, inputs from files or made up, outputs to files or the terminal.
+#include <fmt/core.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "data/json_writer.h"
+#include "tools/engine.h"
+#include "tools/feeds.h"
+#include "tools/results.h"
+#include "tools/shapes.h"
+#include "tools/tool.h"
+
+namespace tern::tools {
+namespace {
+
+class RunTool : public Tool {
+ public:
+  const char* name() const override { return "run"; }
+  const char* summary() const override { return "run a model once"; }
+  const char* examples() const override {
+    return "  tern run model.onnx --random 1\n"
+           "  tern run model.onnx --input image=x.npy --input mask=m.npy --output-dir out\n"
+           "  tern run model.onnx --random 7 --dim batch=4 --save-inputs in --output-dir out\n";
+  }
+  void Declare(Args& args) override;
+  Result<int> Run(const Args& args) override;
+
+ private:
+  Result<DatumList> Inputs(Graph& graph, bool random);
+  void Print(const Graph& graph, const DatumList& outputs, double milliseconds) const;
+  void PrintJson(const Graph& graph, const DatumList& outputs, double milliseconds) const;
+
+  std::vector<std::string> words_, inputs_;
+  std::string output_dir_, save_inputs_, format_ = "npy";
+  int64_t seed_ = 0, threads_ = 0;
+  bool json_ = false, reference_ = false;
+  ShapeOptions shapes_;
+};
+
+void RunTool::Declare(Args& args) {
+  args.Positional("MODEL", words_, "the model, .onnx or .tern");
+  args.Option("--input", inputs_, "NAME=FILE", "an input from .npy, .npz or .pb (repeatable)");
+  args.Option("--random", seed_, "SEED", "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
+  shapes_.Declare(args);
+  args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
+  args.Option("--save-inputs", save_inputs_, "DIR", "write each input to DIR/<name>.npy");
+  args.Choice("--format", format_, {"npy", "npz", "json"}, "of the files written");
+  args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
+  args.Flag("--reference", reference_, "use the slow reference evaluator");
+  args.Flag("--json", json_, "print one JSON object");
+}
+
+// The model is the first word that is a file; other words are more inputs: `--input a=1.npy b=2.npy`.
+Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::string>& inputs) {
+  size_t model = 0;
+  for (size_t i = 0; i < words.size(); ++i)
+    if (std::filesystem::is_regular_file(words[i])) {
+      model = i;
+      break;
+    }
+  const std::string path = words[model];
+  words.erase(words.begin() + static_cast<ptrdiff_t>(model));
+  for (const std::string& word : words) {
+    if (word.find('=') == std::string::npos) return InvalidArgument("unexpected argument '", word, "'");
+    inputs.push_back(word);
+  }
+  return path;
+}
+
+Result<DatumList> RunTool::Inputs(Graph& graph, bool random) {
+  Feeds feeds;
+  TERN_TRY(shapes_.Apply(graph));
+  for (const std::string& input : inputs_) TERN_TRY(AddFeed(graph, input, feeds));
+  if (random) {
+    TERN_TRY(CloseOpenDims(graph));
+    TERN_TRY(AddRandomFeeds(graph, static_cast<uint64_t>(seed_), feeds));
+  }
+  return OrderFeeds(graph, feeds);
+}
+
+void RunTool::Print(const Graph& graph, const DatumList& outputs, double milliseconds) const {
+  for (size_t i = 0; i < outputs.size(); ++i) fmt::print("{}: {}\n", graph.outputs()[i]->name, Preview(outputs[i], 16));
+  fmt::print("{:.3f} ms\n", milliseconds);
+}
+
+void RunTool::PrintJson(const Graph& graph, const DatumList& outputs, double milliseconds) const {
+  data::JsonWriter json;
+  json.BeginObject().Key("latency_ms").Number(milliseconds).Key("outputs").BeginObject();
+  for (size_t i = 0; i < outputs.size(); ++i) json.Key(graph.outputs()[i]->name).Value(outputs[i]);
+  json.EndObject().EndObject();
+  fmt::print("{}\n", json.text());
+}
+
+Result<int> RunTool::Run(const Args& args) {
+  TERN_ASSIGN(const std::string path, TakeModel(words_, inputs_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
+  TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args.Given("--random")));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_}));
+  const auto start = std::chrono::steady_clock::now();
+  auto outputs = engine.Run(inputs);
+  if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
+  const double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const Graph& g = engine.graph();
+  if (!save_inputs_.empty()) TERN_TRY(WriteData(save_inputs_, g.inputs(), inputs, format_));
+  if (!output_dir_.empty()) TERN_TRY(WriteData(output_dir_, g.outputs(), *outputs, format_));
+  if (json_) PrintJson(g, *outputs, milliseconds);
+  else if (output_dir_.empty()) Print(g, *outputs, milliseconds);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Tool> MakeRun() { return std::make_unique<RunTool>(); }
+
+}  // namespace tern::tools

@@ -1,0 +1,136 @@
+#include "tools/shapes.h"
+
+#include <cstdio>
+#include <set>
+
+namespace tern::tools {
+namespace {
+
+struct Assignment {
+  std::string name, value;
+};
+
+Result<Assignment> SplitAssignment(const std::string& text, const char* option) {
+  const size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0) return InvalidArgument(option, " wants NAME=VALUE, got '", text, "'");
+  return Assignment{text.substr(0, at), text.substr(at + 1)};
+}
+
+// Binds the symbol a dim consists of; a known dim must already be that number.
+Status BindDim(const Value& input, size_t axis, int64_t value, SymbolValues& symbols) {
+  const Dim& dim = input.type.shape.dims[axis];
+  if (dim.known() && dim.value() != value)
+    return InvalidArgument("--shape gives input '", input.name, "' ", value, " at dim ", axis, ", the model has ", dim.value());
+  if (!dim.symbolic()) return {};
+  std::vector<std::string> names;
+  dim.CollectSymbols(names);
+  if (names.size() != 1 || dim != Dim::Symbol(names[0])) return {};
+  const auto [it, fresh] = symbols.emplace(names[0], value);
+  if (!fresh && it->second != value)
+    return InvalidArgument("dim '", names[0], "' is ", it->second, " and, in input '", input.name, "', ", value);
+  return {};
+}
+
+Status ApplyShape(Value& input, const Dims& dims, SymbolValues& symbols) {
+  Shape& shape = input.type.shape;
+  if (!input.type.tensor()) return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", not a tensor");
+  if (shape.ranked && shape.dims.size() != dims.size())
+    return InvalidArgument("--shape gives input '", input.name, "' ", dims.size(), " dims, the model has ", shape.ToString());
+  for (size_t i = 0; i < dims.size() && shape.ranked; ++i) TERN_TRY(BindDim(input, i, dims[i], symbols));
+  shape = Shape::Of(dims);
+  return {};
+}
+
+std::set<std::string> OpenSymbols(const Graph& graph) {
+  std::set<std::string> names;
+  for (const Value* v : graph.inputs()) {
+    std::vector<std::string> found;
+    for (const Dim& d : v->type.shape.dims) d.CollectSymbols(found);
+    names.insert(found.begin(), found.end());
+  }
+  return names;
+}
+
+void Substitute(Graph& graph, const SymbolValues& symbols) {
+  for (Value* v : graph.inputs())
+    for (Dim& d : v->type.shape.dims) d = d.Substitute(symbols);
+}
+
+std::string Names(const std::set<std::string>& names) {
+  return names.empty() ? "none" : Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+}
+
+}  // namespace
+
+void ShapeOptions::Declare(Args& args) {
+  args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of an input (repeatable)");
+  args.Option("--dim", dims_, "N=8", "value of a symbolic dim (repeatable)");
+}
+
+Result<Dims> ParseDims(const std::string& text) {
+  Dims dims;
+  if (text.empty() || text == "scalar") return dims;
+  for (const std::string& part : SplitText(text, 'x')) {
+    int64_t v = 0;
+    if (!ParseInt(part, v) || v < 0) return InvalidArgument("'", text, "' is not dims like 1x3x224x224");
+    dims.push_back(v);
+  }
+  if (!CheckedCount(dims, DType::kF64)) return InvalidArgument("dims ", text, " are beyond any memory");
+  return dims;
+}
+
+Result<Value*> FindInput(const Graph& graph, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto* list : {&graph.inputs(), &graph.overridable()})
+    for (Value* v : *list) {
+      if (v->name == name) return v;
+      if (list == &graph.inputs()) names.push_back(v->name);
+    }
+  return NotFound("the model has no input '", name, "'; its inputs are: ", names.empty() ? "none" : Join(names, ", "));
+}
+
+Status ShapeOptions::Apply(Graph& graph) const {
+  if (shapes_.empty() && dims_.empty()) return {};
+  SymbolValues symbols;
+  const std::set<std::string> known = OpenSymbols(graph);
+  for (const std::string& text : dims_) {
+    TERN_ASSIGN(const Assignment a, SplitAssignment(text, "--dim"));
+    int64_t v = 0;
+    if (!ParseInt(a.value, v) || v < 0) return InvalidArgument("--dim ", text, ": '", a.value, "' is not a size");
+    if (!known.count(a.name)) return NotFound("--dim ", text, ": the model's open dims are: ", Names(known));
+    symbols[a.name] = v;
+  }
+  for (const std::string& text : shapes_) {
+    TERN_ASSIGN(const Assignment a, SplitAssignment(text, "--shape"));
+    TERN_ASSIGN(Value* input, FindInput(graph, a.name));
+    TERN_ASSIGN(const Dims dims, ParseDims(a.value));
+    TERN_TRY(ApplyShape(*input, dims, symbols));
+  }
+  Substitute(graph, symbols);
+  return InferGraph(graph).While("inferring shapes from --shape and --dim");
+}
+
+Status CloseOpenDims(Graph& graph) {
+  SymbolValues ones;
+  std::string said;
+  for (const std::string& name : OpenSymbols(graph)) {
+    ones[name] = 1;
+    said += StrCat(said.empty() ? "" : ", ", name);
+  }
+  Substitute(graph, ones);
+  for (Value* v : graph.inputs()) {
+    if (!v->type.tensor()) continue;
+    if (!v->type.shape.ranked) return InvalidArgument("input '", v->name, "' has no known rank; give --shape ", v->name, "=…");
+    for (size_t i = 0; i < v->type.shape.dims.size(); ++i) {
+      Dim& d = v->type.shape.dims[i];
+      if (d.known()) continue;
+      said += StrCat(said.empty() ? "" : ", ", v->name, "[", i, "]");
+      d = 1;
+    }
+  }
+  if (said.empty()) return {};
+  std::fprintf(stderr, "tern: note: open dims set to 1: %s (choose with --dim or --shape)\n", said.c_str());
+  return InferGraph(graph).While("inferring shapes with open dims set to 1");
+}
+
+}  // namespace tern::tools
