@@ -1,0 +1,134 @@
+// Arithmetic, comparison and logic, one element at a time.
+#include <algorithm>
+
+#include "import/onnx/converter.h"
+
+namespace tern::onnx {
+namespace {
+
+// b with its dims lined up with a's from `axis` on: ones appended behind.
+Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
+  const int rank_a = n.RankOf(0), rank_b = b->type.shape.rank();
+  if (rank_b == 0) return b;
+  if (rank_a < 0 || rank_b < 0) return n.NotYet("broadcasting along axis ", axis, " needs known ranks");
+  if (axis < 0) axis += rank_a;
+  const int64_t behind = rank_a - axis - rank_b;
+  if (axis < 0 || behind < 0) return n.Bad("axis ", axis, " cannot line up ", b->type.ToString(), " with ", n.In(0)->type.ToString());
+  if (behind == 0) return b;
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < behind; ++i) axes.push_back(rank_b + i);
+  return n.b.Op("Unsqueeze", {b, n.b.Ints(axes)});
+}
+
+// Before opset 7, b was broadcast only when asked for, with its dims at the end of a's or from `axis` on.
+Result<Value*> SecondOperand(OnnxNode& n) {
+  const bool old = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
+  if (!n.Has(1)) return n.Bad("input 1 is missing");
+  if (!old || n.Int("axis") == -1) return n.In(1);
+  return AlignAt(n, n.In(1), n.Int("axis"));
+}
+
+Converter BinaryOf(const char* kind) {
+  return [kind](OnnxNode& n) -> Status {
+    TERN_ASSIGN(Value * b, SecondOperand(n));
+    n.Out(0, n.b.Op("Binary", {n.In(0), b}, {{"kind", kind}}));
+    return {};
+  };
+}
+
+Status Mod(OnnxNode& n) {
+  n.Out(0, n.b.Op("Binary", {n.In(0), n.In(1)}, {{"kind", n.Int("fmod") ? "fmod" : "mod"}}));
+  return {};
+}
+
+Status BitShift(OnnxNode& n) {
+  const std::string direction = n.Text("direction");
+  if (direction != "LEFT" && direction != "RIGHT") return n.Bad("direction must be LEFT or RIGHT, got '", direction, "'");
+  n.Out(0, n.b.Op("Binary", {n.In(0), n.In(1)}, {{"kind", direction == "LEFT" ? "shift_left" : "shift_right"}}));
+  return {};
+}
+
+// Before opset 7 a slope of more than one element stood for channels.
+Status PRelu(OnnxNode& n) {
+  if (!n.Has(1)) return n.Bad("input 1 is missing");
+  Value* slope = n.In(1);
+  const Shape& s = slope->type.shape;
+  if (n.opset < 7 && s.rank() == 1 && !s[0].Is(1) && n.RankOf(0) > 1) {
+    TERN_ASSIGN(slope, AlignAt(n, slope, 1));
+  }
+  n.Out(0, n.b.Op("Binary", {n.In(0), slope}, {{"kind", "prelu"}}));
+  return {};
+}
+
+Result<Value*> Chain(OnnxNode& n, const char* kind) {
+  if (n.InputCount() == 0) return n.Bad("no inputs");
+  Value* sum = n.In(0);
+  for (int i = 1; i < n.InputCount(); ++i) sum = n.b.Op("Binary", {sum, n.In(i)}, {{"kind", kind}});
+  return n.InputCount() == 1 ? n.b.Op("Identity", {sum}) : sum;
+}
+
+Converter ChainOf(const char* kind) {
+  return [kind](OnnxNode& n) -> Status {
+    TERN_ASSIGN(Value * y, Chain(n, kind));
+    n.Out(0, y);
+    return {};
+  };
+}
+
+Status Mean(OnnxNode& n) {
+  TERN_ASSIGN(Value * sum, Chain(n, "add"));
+  if (n.TypeOf(0) == DType::kInvalid) return n.NotYet("the element type of input 0 is unknown");
+  n.Out(0, n.b.Op("Binary", {sum, n.b.Scalar(n.TypeOf(0), n.InputCount())}, {{"kind", "div"}}));
+  return {};
+}
+
+// Bounds were attributes before opset 11.
+Status Clip(OnnxNode& n) {
+  std::vector<Value*> inputs = {n.In(0), n.In(1), n.In(2)};
+  if (n.opset < 11) {
+    if (n.HasAttr("min")) inputs[1] = n.b.Scalar(n.TypeOf(0), n.Float("min"));
+    if (n.HasAttr("max")) inputs[2] = n.b.Scalar(n.TypeOf(0), n.Float("max"));
+  }
+  while (!inputs.back() && inputs.size() > 1) inputs.pop_back();
+  n.Out(0, n.b.Op("Clip", inputs));
+  return {};
+}
+
+void AddUnary(ConverterTable& table) {
+  static constexpr std::pair<const char*, const char*> kKinds[] = {
+      {"Abs", "abs"}, {"Neg", "neg"}, {"Sign", "sign"}, {"Ceil", "ceil"}, {"Floor", "floor"}, {"Round", "round"},
+      {"Sqrt", "sqrt"}, {"Reciprocal", "reciprocal"}, {"Exp", "exp"}, {"Log", "log"}, {"Sin", "sin"}, {"Cos", "cos"},
+      {"Tan", "tan"}, {"Asin", "asin"}, {"Acos", "acos"}, {"Atan", "atan"}, {"Sinh", "sinh"}, {"Cosh", "cosh"},
+      {"Tanh", "tanh"}, {"Asinh", "asinh"}, {"Acosh", "acosh"}, {"Atanh", "atanh"}, {"Erf", "erf"},
+      {"Sigmoid", "sigmoid"}, {"Relu", "relu"}, {"Softplus", "softplus"}, {"Softsign", "softsign"},
+      {"HardSwish", "hard_swish"}, {"Mish", "mish"}, {"Not", "not"}, {"BitwiseNot", "bitwise_not"}, {"IsNaN", "isnan"}};
+  for (const auto& [onnx, kind] : kKinds) table.Add(onnx, Direct("Unary", {}, {{"kind", kind}}));
+}
+
+void AddBinary(ConverterTable& table) {
+  static constexpr std::pair<const char*, const char*> kKinds[] = {
+      {"Add", "add"}, {"Sub", "sub"}, {"Mul", "mul"}, {"Div", "div"}, {"Pow", "pow"}, {"And", "and"}, {"Or", "or"},
+      {"Xor", "xor"}, {"BitwiseAnd", "bit_and"}, {"BitwiseOr", "bit_or"}, {"BitwiseXor", "bit_xor"},
+      {"Equal", "equal"}, {"Less", "less"}, {"LessOrEqual", "less_equal"}, {"Greater", "greater"},
+      {"GreaterOrEqual", "greater_equal"}};
+  for (const auto& [onnx, kind] : kKinds) table.Add(onnx, BinaryOf(kind));
+}
+
+}  // namespace
+
+TERN_CONVERTERS(elementwise) {
+  AddUnary(table);
+  AddBinary(table);
+  table.Add("Mod", Mod);
+  table.Add("BitShift", BitShift);
+  table.Add("PRelu", PRelu);
+  table.Add("Sum", ChainOf("add"));
+  table.Add("Max", ChainOf("max"));
+  table.Add("Min", ChainOf("min"));
+  table.Add("Mean", Mean);
+  table.Add("Clip", Clip);
+  table.Add("Where", Direct("Where"));
+  table.Add("IsInf", Direct("IsInf", {"detect_negative=negative", "detect_positive=positive"}));
+}
+
+}  // namespace tern::onnx

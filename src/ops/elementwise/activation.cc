@@ -1,0 +1,64 @@
+// Activation: y = f(x; alpha, beta), for functions with one or two parameters.
+#include <cmath>
+
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+
+namespace tern {
+namespace {
+
+enum class Kind { kLeakyRelu, kElu, kSelu, kCelu, kHardSigmoid, kThresholdedRelu, kSwish, kShrink };
+
+struct Activation {
+  Kind kind = Kind::kLeakyRelu;
+  float alpha = 1, beta = 0;
+  template <class V>
+  void Visit(V& v) {
+    v.Enum("kind", kind,
+           {"leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "thresholded_relu", "swish", "shrink"}, "the function");
+    v("alpha", alpha, "slope, scale or threshold (shrink: lambd)");
+    v("beta", beta, "hard_sigmoid: offset; selu: gamma; shrink: bias");
+  }
+};
+
+Status Infer(const Activation& op, InferContext& c) {
+  const DType t = c.TypeOf("x");
+  if (t != DType::kInvalid && !IsFloat(t) && op.kind != Kind::kShrink)
+    return InvalidModel("input 'x' must be float, got ", c.In("x").ToString());
+  c.Out("y", t, c.ShapeOf("x"));
+  return {};
+}
+
+double Apply(const Activation& op, double x) {
+  const double a = op.alpha, b = op.beta;
+  switch (op.kind) {
+    case Kind::kLeakyRelu: return x < 0 ? a * x : x;
+    case Kind::kElu: return x < 0 ? a * std::expm1(x) : x;
+    case Kind::kSelu: return b * (x > 0 ? x : a * std::expm1(x));
+    case Kind::kCelu: return x < 0 ? a * std::expm1(x / a) : x;
+    case Kind::kHardSigmoid: {
+      const double y = a * x + b;
+      return y < 0 ? 0 : y > 1 ? 1 : y;
+    }
+    case Kind::kThresholdedRelu: return x <= a ? 0 : x;
+    case Kind::kSwish: return x / (1 + std::exp(-a * x));
+    default: return x < -a ? x + b : x > a ? x - b : std::isnan(x) ? x : 0;
+  }
+}
+
+Status Reference(const Activation& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  Tensor& y = c.Out("y", x.dims());
+  for (int64_t i = 0; i < x.size(); ++i) StoreDouble(y, i, Apply(op, LoadDouble(x, i)));
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Activation) {
+  return OpDef::Of<Activation>("y = kind(x; alpha, beta)")
+      .In("x", kNumbers).Out("y", kNumbers)
+      .Traits(kPure | kElementwise | kInPlace).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

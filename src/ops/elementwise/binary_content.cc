@@ -1,0 +1,112 @@
+#include <algorithm>
+
+#include "ops/elementwise/binary_kind.h"
+
+namespace tern {
+namespace {
+
+// Sizes are not negative, so neither is a sum of terms none of which is subtracted.
+bool ProvablyNonNegative(const Dim& d) {
+  if (d.known()) return d.value() >= 0;
+  if (d.unknown()) return false;
+  int depth = 0;
+  for (char c : d.ToString()) {
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (c == '-' && depth == 0) return false;
+  }
+  return true;
+}
+
+bool ProvablyPositive(const Dim& d) { return d.known() ? d.value() > 0 : d.symbolic() && ProvablyNonNegative(d); }
+
+Dim Divide(const Dim& a, const Dim& b, bool integers) {
+  if (a.known() && b.known()) {
+    if (b.value() == 0 || (a.value() == INT64_MIN && b.value() == -1)) return {};
+    return integers || a.value() % b.value() == 0 ? Dim(a.value() / b.value()) : Dim();
+  }
+  if (b.Is(1)) return a;
+  if (a.unknown() || b.unknown() || !ProvablyPositive(b)) return {};
+  const Dim floor = FloorDiv(a, b);
+  if (floor * b == a) return floor;  // even, whatever the sign
+  return integers && ProvablyNonNegative(a) ? floor : Dim();
+}
+
+Dim Remainder(const Dim& a, const Dim& b) {
+  if (!ProvablyPositive(b)) return {};
+  return ProvablyNonNegative(a) ? Mod(a, b) : Dim();  // C's and Python's agree here
+}
+
+// Numbers that overflow are no sizes.
+Dim Sum(const Dim& a, const Dim& b) {
+  int64_t v;
+  if (!a.known() || !b.known()) return a + b;
+  return __builtin_add_overflow(a.value(), b.value(), &v) ? Dim() : Dim(v);
+}
+
+Dim Difference(const Dim& a, const Dim& b) {
+  int64_t v;
+  if (!a.known() || !b.known()) return a - b;
+  return __builtin_sub_overflow(a.value(), b.value(), &v) ? Dim() : Dim(v);
+}
+
+Dim Product(const Dim& a, const Dim& b) {
+  int64_t v;
+  if (!a.known() || !b.known()) return a * b;
+  return __builtin_mul_overflow(a.value(), b.value(), &v) ? Dim() : Dim(v);
+}
+
+Dim Truth(std::optional<bool> v) { return v ? Dim(*v ? 1 : 0) : Dim(); }
+
+// a < b where that can be told.
+std::optional<bool> Less(const Dim& a, const Dim& b) {
+  if (a.known() && b.known()) return a.value() < b.value();
+  if (a == b) return false;
+  if (b.known() && b.value() <= 0 && ProvablyNonNegative(a)) return false;
+  if (a.known() && a.value() < 0 && ProvablyNonNegative(b)) return true;
+  return std::nullopt;
+}
+
+std::optional<bool> Not(std::optional<bool> v) { return v ? std::optional<bool>(!*v) : v; }
+
+std::optional<bool> Equal(const Dim& a, const Dim& b) {
+  if (a == b) return true;
+  if (a.known() && b.known()) return false;
+  if (Less(a, b) == true || Less(b, a) == true) return false;
+  return std::nullopt;
+}
+
+std::optional<Dim> Apply(BinaryKind kind, const Dim& a, const Dim& b, bool integers) {
+  switch (kind) {
+    case BinaryKind::kAdd: return Sum(a, b);
+    case BinaryKind::kSub: return Difference(a, b);
+    case BinaryKind::kMul: return Product(a, b);
+    case BinaryKind::kDiv: return Divide(a, b, integers);
+    case BinaryKind::kMod:
+    case BinaryKind::kFmod: return Remainder(a, b);
+    case BinaryKind::kMin: return Min(a, b);
+    case BinaryKind::kMax: return Max(a, b);
+    case BinaryKind::kEqual: return Truth(Equal(a, b));
+    case BinaryKind::kLess: return Truth(Less(a, b));
+    case BinaryKind::kGreater: return Truth(Less(b, a));
+    case BinaryKind::kLessEqual: return Truth(Not(Less(b, a)));
+    case BinaryKind::kGreaterEqual: return Truth(Not(Less(a, b)));
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Content> BinaryContent(BinaryKind kind, const Content& a, const Content& b, bool integers) {
+  const size_t n = a.size() == 1 ? b.size() : a.size();
+  if ((a.size() != n && a.size() != 1) || (b.size() != n && b.size() != 1)) return std::nullopt;
+  Content out;
+  for (size_t i = 0; i < n; ++i) {
+    auto d = Apply(kind, a.size() == 1 ? a[0] : a[i], b.size() == 1 ? b[0] : b[i], integers);
+    if (!d) return std::nullopt;
+    out.push_back(std::move(*d));
+  }
+  return out;
+}
+
+}  // namespace tern

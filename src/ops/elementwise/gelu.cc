@@ -1,0 +1,47 @@
+// Gelu: y = x * P(X <= x) for a standard normal X, exactly or by the tanh formula.
+#include <cmath>
+#include <numbers>
+
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+
+namespace tern {
+namespace {
+
+enum class Approximate { kNone, kTanh };
+
+struct Gelu {
+  Approximate approximate = Approximate::kNone;
+  template <class V>
+  void Visit(V& v) {
+    v.Enum("approximate", approximate, {"none", "tanh"}, "the formula");
+  }
+};
+
+Status Infer(const Gelu&, InferContext& c) {
+  c.Out("y", c.In("x"));
+  return {};
+}
+
+double Apply(const Gelu& op, double x) {
+  if (op.approximate == Approximate::kNone) return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return 0.5 * x * (1 + std::tanh(inner));
+}
+
+Status Reference(const Gelu& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  Tensor& y = c.Out("y", x.dims());
+  for (int64_t i = 0; i < x.size(); ++i) StoreDouble(y, i, Apply(op, LoadDouble(x, i)));
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Gelu) {
+  return OpDef::Of<Gelu>("y = x * (1 + erf(x / sqrt(2))) / 2")
+      .In("x", kFloats).Out("y", kFloats)
+      .Traits(kPure | kElementwise | kInPlace).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

@@ -1,0 +1,48 @@
+// Axes of reductions: which they are, and what is left.
+#pragma once
+#include <vector>
+
+#include "ir/infer_context.h"
+
+namespace tern {
+
+// Which of `rank` axes are named; negative ones count from the end. Error when out of range or named twice.
+inline Result<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int rank) {
+  std::vector<bool> mask(static_cast<size_t>(rank), false);
+  for (int64_t axis : axes) {
+    TERN_ASSIGN(const int i, NormalizeAxis(axis, rank));
+    if (mask[static_cast<size_t>(i)]) return InvalidModel("axis ", axis, " is named twice");
+    mask[static_cast<size_t>(i)] = true;
+  }
+  return mask;
+}
+
+// The dims without (or with 1 for) the masked ones. T: Dim or int64_t.
+template <class T>
+std::vector<T> ReducedDims(const std::vector<T>& dims, const std::vector<bool>& mask, bool keep) {
+  std::vector<T> out;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (!mask[i]) out.push_back(dims[i]);
+    else if (keep) out.push_back(T(1));
+  }
+  return out;
+}
+
+// A tensor seen along one axis: `outer` x `length` x `inner` elements.
+struct AxisView {
+  int64_t outer = 1, length = 1, inner = 1;
+  AxisView(const Dims& dims, int axis) : length(dims[static_cast<size_t>(axis)]) {
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (static_cast<int>(i) < axis) outer *= dims[i];
+      if (static_cast<int>(i) > axis) inner *= dims[i];
+    }
+  }
+  // Calls f(offset of the first element); the rest follow at steps of `inner`.
+  template <class F>
+  void EachLine(F f) const {
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i) f(o * length * inner + i);
+  }
+};
+
+}  // namespace tern

@@ -1,0 +1,191 @@
+// Reduce: one number out of many, along some axes.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ir/eval_context.h"
+#include "ops/elementwise/broadcast.h"
+#include "ops/reduce/axes.h"
+
+namespace tern {
+namespace {
+
+enum class Kind { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum, kLogSumExp, kSumSquare };
+
+struct Reduce {
+  Kind kind = Kind::kSum;
+  bool keep_dims = true, noop_if_empty = false;
+  template <class V>
+  void Visit(V& v) {
+    v.Enum("kind", kind, {"sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"},
+           "what is computed");
+    v("keep_dims", keep_dims, "reduced dimensions stay as 1");
+    v("noop_if_empty", noop_if_empty, "no axes means none, not all");
+  }
+};
+
+// Nothing when the axes are not known yet.
+Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<std::vector<int64_t>> axes, bool absent, int rank) {
+  if (!absent && !axes) return std::optional<std::vector<bool>>();
+  if (absent || axes->empty()) return std::optional(std::vector<bool>(static_cast<size_t>(rank), !op.noop_if_empty));
+  TERN_ASSIGN(auto mask, AxisMask(*axes, rank));
+  return std::optional(std::move(mask));
+}
+
+// Shape arithmetic: the product of a shape's elements is a size.
+void PassContent(const Reduce& op, const std::vector<bool>& mask, InferContext& c) {
+  const auto x = c.ContentOf("x");
+  if (!x || x->empty() || mask.size() != 1 || !mask[0] || !IsInt(c.TypeOf("x"))) return;
+  Dim y = (*x)[0];
+  for (size_t i = 1; i < x->size(); ++i) {
+    const Dim& d = (*x)[i];
+    int64_t v = 0;
+    const bool numbers = y.known() && d.known();
+    switch (op.kind) {
+      case Kind::kSum: y = numbers && __builtin_add_overflow(y.value(), d.value(), &v) ? Dim() : y + d; break;
+      case Kind::kProd: y = numbers && __builtin_mul_overflow(y.value(), d.value(), &v) ? Dim() : y * d; break;
+      case Kind::kMax: y = Max(y, d); break;
+      case Kind::kMin: y = Min(y, d); break;
+      default: return;
+    }
+  }
+  if (x->size() == 1 && op.kind != Kind::kSum && op.kind != Kind::kProd && op.kind != Kind::kMax && op.kind != Kind::kMin) return;
+  c.OutContent("y", {y});
+}
+
+Status Infer(const Reduce& op, InferContext& c) {
+  const DType t = c.TypeOf("x");
+  if (t == DType::kBool && op.kind != Kind::kMax && op.kind != Kind::kMin)
+    return InvalidModel("input 'x' must be a number, got ", c.In("x").ToString());
+  const Shape& x = c.ShapeOf("x");
+  if (!x.ranked) {
+    const bool scalar = !c.Has("axes") && !op.noop_if_empty && !op.keep_dims;
+    c.Out("y", t, scalar ? Shape(std::vector<Dim>()) : Shape());
+    return {};
+  }
+  TERN_ASSIGN(auto mask, MaskOf(op, c.LongsOf("axes"), !c.Has("axes"), x.rank()));
+  if (mask) {
+    c.Out("y", t, Shape(ReducedDims(x.dims, *mask, op.keep_dims)));
+    PassContent(op, *mask, c);
+  } else if (op.keep_dims) {
+    c.Out("y", t, Shape(std::vector<Dim>(x.dims.size())));
+  } else {
+    const Shape& axes = c.ShapeOf("axes");
+    const bool counted = axes.rank() == 1 && axes[0].known() && axes[0].value() > 0 && axes[0].value() <= x.rank();
+    c.Out("y", t, counted ? Shape(std::vector<Dim>(x.dims.size() - static_cast<size_t>(axes[0].value()))) : Shape());
+  }
+  return {};
+}
+
+double Start(Kind kind) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  return kind == Kind::kMax ? -kInf : kind == Kind::kMin ? kInf : kind == Kind::kProd ? 1 : 0;
+}
+
+double Step(Kind kind, double sum, double x) {
+  switch (kind) {
+    case Kind::kMax: return std::isnan(sum) || sum > x ? sum : x;  // NaN wins
+    case Kind::kMin: return std::isnan(sum) || sum < x ? sum : x;
+    case Kind::kProd: return sum * x;
+    case Kind::kL1: return sum + std::fabs(x);
+    case Kind::kL2:
+    case Kind::kSumSquare: return sum + x * x;
+    default: return sum + x;
+  }
+}
+
+double Finish(Kind kind, double sum, double count) {
+  switch (kind) {
+    case Kind::kMean: return sum / count;
+    case Kind::kL2: return std::sqrt(sum);
+    case Kind::kLogSum: return std::log(sum);
+    default: return sum;
+  }
+}
+
+// exp is taken relative to the largest element, so that it cannot overflow.
+std::vector<double> LogSumExp(const Tensor& x, const Dims& kept) {
+  std::vector<double> top(static_cast<size_t>(CountOf(kept)), Start(Kind::kMax)), sum(top.size(), 0);
+  BroadcastWalk first(kept, x.dims()), second(kept, x.dims());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    double& slot = top[static_cast<size_t>(first.Next())];
+    slot = Step(Kind::kMax, slot, LoadDouble(x, i));
+  }
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const auto at = static_cast<size_t>(second.Next());
+    const double v = LoadDouble(x, i);
+    sum[at] += v == top[at] ? 1 : std::exp(v - top[at]);  // inf - inf would be NaN
+  }
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] = sum[i] == 0 ? Start(Kind::kMax) : top[i] + std::log(sum[i]);
+  return sum;
+}
+
+void ReduceFloats(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
+  if (kind == Kind::kLogSumExp) return FromDoubles(LogSumExp(x, kept), y);
+  std::vector<double> sums(static_cast<size_t>(y.size()), Start(kind));
+  BroadcastWalk at(kept, x.dims());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    double& sum = sums[static_cast<size_t>(at.Next())];
+    sum = Step(kind, sum, LoadDouble(x, i));
+  }
+  const double count = y.size() ? static_cast<double>(x.size()) / static_cast<double>(y.size()) : 0;
+  for (double& sum : sums) sum = Finish(kind, sum, count);
+  FromDoubles(sums, y);
+}
+
+// The type's end that loses every comparison: the result over no elements.
+int64_t LongStart(Kind kind, DType t) {
+  if (kind == Kind::kProd) return 1;
+  if (kind != Kind::kMax && kind != Kind::kMin) return 0;
+  const int bits = t == DType::kBool ? 1 : BitWidth(t);
+  if (!IsSignedInt(t)) return kind == Kind::kMax ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
+  const int64_t low = static_cast<int64_t>(~uint64_t{0} << (bits - 1));
+  return kind == Kind::kMax ? low : ~low;
+}
+
+int64_t LongStep(Kind kind, int64_t sum, int64_t x, bool is_signed) {
+  const auto us = static_cast<uint64_t>(sum), ux = static_cast<uint64_t>(x);
+  const bool less = is_signed ? x < sum : ux < us;
+  switch (kind) {
+    case Kind::kMax: return less ? sum : x;
+    case Kind::kMin: return less ? x : sum;
+    case Kind::kProd: return static_cast<int64_t>(us * ux);
+    case Kind::kL1: return static_cast<int64_t>(is_signed && x < 0 ? us - ux : us + ux);
+    case Kind::kSumSquare: return static_cast<int64_t>(us + ux * ux);
+    default: return static_cast<int64_t>(us + ux);
+  }
+}
+
+void ReduceLongs(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
+  const bool is_signed = IsSignedInt(x.dtype());
+  std::vector<int64_t> sums(static_cast<size_t>(y.size()), LongStart(kind, x.dtype()));
+  BroadcastWalk at(kept, x.dims());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    int64_t& sum = sums[static_cast<size_t>(at.Next())];
+    sum = LongStep(kind, sum, LoadLong(x, i), is_signed);
+  }
+  FromLongs(sums, y);
+}
+
+Status Reference(const Reduce& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  std::optional<std::vector<int64_t>> axes;
+  if (c.Has("axes")) axes = c.Longs("axes");
+  TERN_ASSIGN(auto mask, MaskOf(op, axes, !axes, x.rank()));
+  const Dims kept = ReducedDims(x.dims(), *mask, true);
+  Tensor& y = c.Out("y", ReducedDims(x.dims(), *mask, op.keep_dims));
+  const bool exact = op.kind != Kind::kMean && op.kind != Kind::kL2 && op.kind != Kind::kLogSum && op.kind != Kind::kLogSumExp;
+  if (IsFloat(x.dtype()) || !exact) ReduceFloats(op.kind, x, kept, y);
+  else ReduceLongs(op.kind, x, kept, y);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Reduce) {
+  return OpDef::Of<Reduce>("y = kind of x along axes; no axes means all of them")
+      .In("x", kNumbers | kBools).OptIn("axes", kIndices).Out("y", kNumbers | kBools)
+      .Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern
