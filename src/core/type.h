@@ -37,6 +37,8 @@ struct Type {
   static Type SequenceOf(Type element);
   static Type OptionalOf(Type element);
   static Type MapOf(DType key, Type value);
+  // The text form, as ToString prints it.
+  static Result<Type> Parse(std::string_view text);
   bool tensor() const { return kind == Kind::kTensor; }
   std::string ToString() const;  // "f32[N,3]", "seq(f32[*])", "optional(…)", "map(i64,f32[])"
 };

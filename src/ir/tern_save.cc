@@ -1,0 +1,154 @@
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "ir/tern_file.h"
+#include "ir/tern_layout.h"
+#include "tern_generated.h"
+
+namespace tern {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+class Writer {
+ public:
+  Offset<fb::Header> Header(const Graph& graph, uint64_t source_hash) {
+    const auto root = GraphTable(graph);
+    std::vector<Offset<fb::Blob>> blobs;
+    for (const Tensor& t : tensors_) blobs.push_back(BlobTable(t));
+    return fb::CreateHeader(builder, builder.CreateString("tern"), source_hash, root, builder.CreateVector(blobs));
+  }
+
+  FlatBufferBuilder builder;
+  // What goes behind the header, in order, each at a multiple of kTernAlign.
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+
+ private:
+  Offset<fb::Blob> BlobTable(const Tensor& t) {
+    const auto dims = builder.CreateVector(t.dims());
+    if (t.dtype() == DType::kString)
+      return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, 0, 0, 0, builder.CreateVectorOfStrings(ToStrings(t)));
+    const uint64_t at = offset_;
+    offset_ = AlignTern(offset_ + t.bytes());
+    return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, at, t.bytes(), Checksum(t.raw(), t.bytes()));
+  }
+
+  int AddTensor(const Tensor& t) {
+    tensors_.push_back(t.Contiguous());
+    return static_cast<int>(tensors_.size()) - 1;
+  }
+
+  Offset<fb::Attr> AttrTable(const Attrs::Entry& e) {
+    std::vector<int64_t> ints;
+    std::vector<double> floats;
+    std::vector<std::string> texts;
+    int blob = -1;
+    if (auto* v = std::get_if<bool>(&e.value)) ints = {*v};
+    else if (auto* v = std::get_if<int64_t>(&e.value)) ints = {*v};
+    else if (auto* v = std::get_if<double>(&e.value)) floats = {*v};
+    else if (auto* v = std::get_if<std::string>(&e.value)) texts = {*v};
+    else if (auto* v = std::get_if<DType>(&e.value)) ints = {static_cast<int64_t>(*v)};
+    else if (auto* v = std::get_if<std::vector<int64_t>>(&e.value)) ints = *v;
+    else if (auto* v = std::get_if<std::vector<double>>(&e.value)) floats = *v;
+    else if (auto* v = std::get_if<std::vector<std::string>>(&e.value)) texts = *v;
+    else blob = AddTensor(std::get<Tensor>(e.value));
+    return fb::CreateAttr(builder, builder.CreateString(e.name), static_cast<uint8_t>(e.value.index()),
+                          builder.CreateVector(ints), builder.CreateVector(floats), builder.CreateVectorOfStrings(texts), blob);
+  }
+
+  std::vector<int32_t> Numbers(const std::vector<Value*>& values) {
+    std::vector<int32_t> out;
+    for (const Value* v : values) out.push_back(v ? numbers_.at(v) : -1);
+    return out;
+  }
+
+  Offset<fb::Node> NodeTable(const Node& node) {
+    std::vector<Offset<fb::Graph>> subgraphs;
+    for (const auto& sub : node.subgraphs()) subgraphs.push_back(GraphTable(*sub));
+    std::vector<Offset<fb::Attr>> attrs;
+    for (const auto& entry : node.attrs.List())
+      if (!entry.is_default) attrs.push_back(AttrTable(entry));
+    return fb::CreateNode(builder, builder.CreateString(node.op->name), builder.CreateString(node.name),
+                          builder.CreateString(node.origin), builder.CreateVector(attrs),
+                          builder.CreateVector(Numbers(node.inputs())), builder.CreateVector(Numbers(node.outputs())),
+                          builder.CreateVector(subgraphs));
+  }
+
+  Offset<fb::Graph> GraphTable(const Graph& graph) {
+    std::vector<Offset<fb::Value>> values;
+    for (const auto& v : graph.values()) {
+      numbers_.emplace(v.get(), static_cast<int>(numbers_.size()));
+      const int blob = v->is_constant() ? AddTensor(v->constant) : -1;
+      values.push_back(fb::CreateValue(builder, builder.CreateString(v->name), builder.CreateString(v->type.ToString()), blob));
+    }
+    std::vector<Offset<fb::Node>> nodes;
+    for (const auto& node : graph.nodes()) nodes.push_back(NodeTable(*node));
+    std::vector<Offset<fb::Pair>> metadata;
+    for (const auto& [key, value] : graph.metadata)
+      metadata.push_back(fb::CreatePair(builder, builder.CreateString(key), builder.CreateString(value)));
+    return fb::CreateGraph(builder, builder.CreateString(graph.name), builder.CreateVector(values),
+                           builder.CreateVector(Numbers(graph.inputs())), builder.CreateVector(Numbers(graph.outputs())),
+                           builder.CreateVector(Numbers(graph.overridable())), builder.CreateVector(nodes),
+                           builder.CreateVector(metadata));
+  }
+
+  std::map<const Value*, int> numbers_;
+  std::vector<Tensor> tensors_;
+  uint64_t offset_ = 0;
+};
+
+// Hands the file's bytes, in order, to `sink`.
+template <class Sink>
+void WriteAll(const Graph& graph, uint64_t source_hash, Sink sink) {
+  static const char kZeros[kTernAlign] = {};
+  Writer writer;
+  writer.builder.Finish(writer.Header(graph, source_hash));
+  const size_t size = writer.builder.GetSize();
+  TernPrefix prefix{};
+  std::memcpy(prefix.magic, kTernMagic, sizeof kTernMagic);
+  prefix.major = kTernMajor;
+  prefix.minor = kTernMinor;
+  prefix.header_size = size;
+  prefix.header_checksum = Checksum(writer.builder.GetBufferPointer(), size);
+  sink(&prefix, sizeof prefix);
+  sink(writer.builder.GetBufferPointer(), size);
+  sink(kZeros, AlignTern(size) - size);
+  for (const Tensor& t : writer.tensors()) {
+    if (t.dtype() == DType::kString) continue;
+    sink(t.raw(), t.bytes());
+    sink(kZeros, AlignTern(t.bytes()) - t.bytes());
+  }
+}
+
+}  // namespace
+
+Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash) {
+  return Guard([&]() -> Result<std::string> {
+    std::string out;
+    WriteAll(graph, source_hash, [&](const void* data, size_t size) { out.append(static_cast<const char*>(data), size); });
+    return out;
+  });
+}
+
+Status SaveTern(const Graph& graph, const std::string& path, uint64_t source_hash) {
+  return Guard([&]() -> Status {
+    const std::string partial = path + ".partial";
+    std::ofstream out(partial, std::ios::binary);
+    if (!out) return IoError("cannot write '", path, "'");
+    WriteAll(graph, source_hash, [&](const void* data, size_t size) {
+      out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+    });
+    out.close();
+    std::error_code error;
+    if (out) std::filesystem::rename(partial, path, error);
+    if (out && !error) return {};
+    std::remove(partial.c_str());
+    return IoError("cannot write '", path, "'", error ? ": " + error.message() : ": disk full?");
+  });
+}
+
+}  // namespace tern
