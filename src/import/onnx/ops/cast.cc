@@ -1,6 +1,5 @@
 // Changes of element type.
-#include "import/onnx/converter.h"
-#include "import/onnx/proto_tensor.h"
+#include "import/onnx/require.h"
 
 namespace tern::onnx {
 namespace {
@@ -36,8 +35,14 @@ Status Cast(OnnxNode& n) {
 }
 
 Status CastLike(OnnxNode& n) {
-  if (n.TypeOf(1) == DType::kInvalid) return n.NotYet("the element type of input 1 is unknown");
+  TERN_TRY(Require(n, 1, kAnyType));
   n.Out(0, n.b.Op("Cast", {n.In(0)}, CastAttrs(n, n.TypeOf(1))));
+  return {};
+}
+
+Status BitCast(OnnxNode& n) {
+  TERN_ASSIGN(const DType to, n.DTypeAttr("to", DType::kInvalid));
+  n.Out(0, n.b.Op("BitCast", {n.In(0)}, {{"to", to}}));
   return {};
 }
 
@@ -46,6 +51,7 @@ Status CastLike(OnnxNode& n) {
 TERN_CONVERTERS(cast) {
   table.Add("Cast", Cast);
   table.Add("CastLike", CastLike);
+  table.Add("BitCast", BitCast);
 }
 
 }  // namespace tern::onnx

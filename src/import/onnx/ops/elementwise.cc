@@ -1,7 +1,7 @@
 // Arithmetic, comparison and logic, one element at a time.
 #include <algorithm>
 
-#include "import/onnx/converter.h"
+#include "import/onnx/require.h"
 
 namespace tern::onnx {
 namespace {
@@ -23,7 +23,7 @@ Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
 // Before opset 7, b was broadcast only when asked for, with its dims at the end of a's or from `axis` on.
 Result<Value*> SecondOperand(OnnxNode& n) {
   const bool old = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
-  if (!n.Has(1)) return n.Bad("input 1 is missing");
+  TERN_TRY(Require(n, 1, kAnyType));
   if (!old || n.Int("axis") == -1) return n.In(1);
   return AlignAt(n, n.In(1), n.Int("axis"));
 }
@@ -50,7 +50,7 @@ Status BitShift(OnnxNode& n) {
 
 // Before opset 7 a slope of more than one element stood for channels.
 Status PRelu(OnnxNode& n) {
-  if (!n.Has(1)) return n.Bad("input 1 is missing");
+  TERN_TRY(Require(n, 1));
   Value* slope = n.In(1);
   const Shape& s = slope->type.shape;
   if (n.opset < 7 && s.rank() == 1 && !s[0].Is(1) && n.RankOf(0) > 1) {
@@ -76,8 +76,8 @@ Converter ChainOf(const char* kind) {
 }
 
 Status Mean(OnnxNode& n) {
+  TERN_TRY(Require(n, 0));
   TERN_ASSIGN(Value * sum, Chain(n, "add"));
-  if (n.TypeOf(0) == DType::kInvalid) return n.NotYet("the element type of input 0 is unknown");
   n.Out(0, n.b.Op("Binary", {sum, n.b.Scalar(n.TypeOf(0), n.InputCount())}, {{"kind", "div"}}));
   return {};
 }
@@ -86,6 +86,7 @@ Status Mean(OnnxNode& n) {
 Status Clip(OnnxNode& n) {
   std::vector<Value*> inputs = {n.In(0), n.In(1), n.In(2)};
   if (n.opset < 11) {
+    TERN_TRY(Require(n, 0));
     if (n.HasAttr("min")) inputs[1] = n.b.Scalar(n.TypeOf(0), n.Float("min"));
     if (n.HasAttr("max")) inputs[2] = n.b.Scalar(n.TypeOf(0), n.Float("max"));
   }

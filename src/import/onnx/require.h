@@ -1,0 +1,16 @@
+// What converters ask of a node's inputs before they build constants of their types.
+#pragma once
+#include "import/onnx/converter.h"
+
+namespace tern::onnx {
+
+// Input i is there and its elements are of a known type in `types`.
+inline Status Require(const OnnxNode& n, int i, DTypeSet types = kNumbers) {
+  if (!n.Has(i)) return n.Bad("input ", i, " is missing");
+  const DType t = n.TypeOf(i);
+  if (t == DType::kInvalid) return n.NotYet("the element type of input ", i, " is not known");
+  if (!(types & SetOf(t))) return n.Bad("input ", i, " must be ", tern::Describe(types), ", got ", n.In(i)->type.ToString());
+  return {};
+}
+
+}  // namespace tern::onnx
