@@ -1,0 +1,26 @@
+// Words, numbers, quoted texts and signs of the text form, with their places.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace tern {
+
+struct Token {
+  enum class Kind { kEnd, kWord, kNumber, kText, kValue, kSign };
+  Kind kind = Kind::kEnd;
+  std::string text;    // unquoted; a value's name without its sigil
+  char sigil = 0;      // of a value: % or #
+  bool quoted = false; // a value's name was in quotes
+  std::string twin;    // the digits after ~
+  size_t at = 0;       // offset in the source
+};
+
+// The whole source as tokens; `//` starts a comment.
+Result<std::vector<Token>> Tokenize(std::string_view source);
+// "line 3, column 7"
+std::string PlaceOf(std::string_view source, size_t at);
+
+}  // namespace tern

@@ -1,0 +1,45 @@
+#include "ir/sugar.h"
+
+#include <cctype>
+
+namespace tern {
+namespace {
+
+std::string SnakeCase(const std::string& name) {
+  std::string out;
+  for (char c : name) {
+    if (std::isupper(static_cast<unsigned char>(c)) && !out.empty()) out += '_';
+    out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+bool HasKind(const OpDef& op, const std::string& kind) {
+  for (const auto& entry : op.defaults.List()) {
+    if (entry.name != "kind") continue;
+    for (const char* choice : entry.choices)
+      if (kind == choice) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<OpMeaning> ResolveOp(const std::string& name) {
+  if (const OpDef* op = FindOp(name)) return OpMeaning{op, ""};
+  const std::string snake = SnakeCase(name);
+  for (const char* family : {"Unary", "Binary", "Activation", "Softmax"}) {
+    const OpDef* op = FindOp(family);
+    if (op && HasKind(*op, snake)) return OpMeaning{op, snake};
+  }
+  const std::pair<const char*, const char*> prefixed[] = {{"reduce_", "Reduce"}, {"arg_", "ArgReduce"}, {"cum_", "Cumulative"}, {"global_", "GlobalPool"}};
+  for (const auto& [prefix, family] : prefixed) {
+    if (snake.compare(0, std::char_traits<char>::length(prefix), prefix)) continue;
+    const std::string kind = snake.substr(std::char_traits<char>::length(prefix));
+    const OpDef* op = FindOp(family);
+    if (op && HasKind(*op, kind)) return OpMeaning{op, kind};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tern

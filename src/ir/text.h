@@ -1,0 +1,33 @@
+// The readable form of graphs.
+//
+//   graph @mlp(%x: f32[N,784]) -> (%y) {
+//     #w: f32[784,10] = (0.5, …)
+//     %h = MatMul(%x, #w) + #b               // operators and kinds are sugar: Binary{kind="add"}
+//     %y: f32[N,10] = Softmax(Relu(%h)) {axis=-1} as "probabilities"
+//   }
+//
+// Nodes with subgraphs carry them in brackets: %y = If(%c) [then @t() -> (%a) { … } else @e() -> (%b) { … }].
+#pragma once
+#include <memory>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tern {
+
+struct PrintOptions {
+  int64_t max_elements = 64;  // longer constants print as `(...)`, which does not read back
+  bool types = true;          // of node outputs
+  bool names = true;          // of nodes, and where they came from
+};
+std::string PrintGraph(const Graph& graph, const PrintOptions& options = {});
+// Everything, so that ParseGraph gives the same graph back.
+std::string PrintGraphExactly(const Graph& graph);
+
+// Types that are not written are inferred. Errors give line and column.
+Result<std::unique_ptr<Graph>> ParseGraph(std::string_view text);
+
+// Equal but for the names of unnamed values: same ops, attributes, wiring, types, constants, in the same order.
+bool SameGraph(const Graph& a, const Graph& b);
+
+}  // namespace tern

@@ -1,0 +1,80 @@
+#include "ir/verify.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tern {
+namespace {
+
+class Verifier {
+ public:
+  Status Check(const Graph& graph) {
+    for (const auto& v : graph.values()) {
+      if (v->graph != &graph) return Broken("value '", v->name, "' belongs to another graph");
+      if (v->is_constant()) TERN_TRY(CheckConstant(*v));
+    }
+    for (const Value* v : graph.inputs()) {
+      if (!v->is_input || v->producer) return Broken("input '", v->name, "' is not marked as one, or is made by a node");
+      visible_.insert(v);
+    }
+    for (const auto& node : graph.nodes()) TERN_TRY(CheckNode(*node, graph));
+    for (const Value* v : graph.outputs())
+      if (!v || !visible_.count(v)) return Broken("output '", v ? v->name : "", "' of graph '", graph.name, "' is not made in it or around it");
+    return {};
+  }
+
+ private:
+  template <class... A>
+  static Status Broken(const A&... a) { return InvalidModel("broken graph: ", a...); }
+
+  Status CheckConstant(const Value& v) {
+    visible_.insert(&v);
+    if (v.producer || v.is_input) return Broken("constant '", v.name, "' is also an input or a node's output");
+    if (!v.type.tensor() || v.type.dtype != v.constant.dtype() || !(v.type.shape == Shape::Of(v.constant.dims())))
+      return Broken("constant '", v.name, "' is ", v.constant.Describe(), " but has type ", v.type.ToString());
+    return {};
+  }
+
+  Status CheckNode(const Node& node, const Graph& graph) {
+    if (node.graph != &graph || !node.op) return Broken(node.Describe(), " belongs to another graph");
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      const Value* v = node.inputs()[i];
+      if (!v) continue;
+      if (!visible_.count(v)) return Broken(node.Describe(), " reads '", v->name, "' before it is made, or out of scope");
+      const auto use = std::make_pair(const_cast<Node*>(&node), static_cast<int>(i));
+      if (std::count(v->uses.begin(), v->uses.end(), use) != 1) return Broken("the uses of '", v->name, "' do not list ", node.Describe());
+    }
+    TERN_TRY(CheckCounts(node));
+    for (const auto& sub : node.subgraphs()) {
+      if (sub->parent != &graph) return Broken("a subgraph of ", node.Describe(), " has another parent");
+      TERN_TRY(Check(*sub));
+      for (const auto& v : sub->values()) visible_.erase(v.get());  // its scope ends here
+    }
+    for (size_t i = 0; i < node.outputs().size(); ++i) {
+      const Value* v = node.outputs()[i];
+      if (v->producer != &node || v->output != static_cast<int>(i)) return Broken("output ", i, " of ", node.Describe(), " points elsewhere");
+      if (!visible_.insert(v).second) return Broken("'", v->name, "' is made twice");
+    }
+    return {};
+  }
+
+  static Status CheckCounts(const Node& node) {
+    const OpDef& op = *node.op;
+    const auto fits = [](const std::vector<Port>& ports, size_t count) {
+      const bool variadic = !ports.empty() && ports.back().arity == Port::Arity::kVariadic;
+      return variadic || count <= ports.size();
+    };
+    if (!fits(op.inputs, node.inputs().size())) return Broken(node.Describe(), " has ", node.inputs().size(), " inputs, at most ", op.inputs.size(), " are declared");
+    if (!fits(op.outputs, node.outputs().size())) return Broken(node.Describe(), " has ", node.outputs().size(), " outputs, at most ", op.outputs.size(), " are declared");
+    if (node.subgraphs().size() < op.subgraphs.size()) return Broken(node.Describe(), " lacks subgraphs");
+    return {};
+  }
+
+  std::set<const Value*> visible_;
+};
+
+}  // namespace
+
+Status VerifyGraph(const Graph& graph) { return Verifier().Check(graph); }
+
+}  // namespace tern
