@@ -1,0 +1,70 @@
+#include "ir/verify.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/builder.h"
+#include "ops/ops.h"
+
+namespace tern {
+namespace {
+
+const Type kVector = Type::TensorOf(DType::kF32, Shape::Of({2}));
+
+TEST(Verify, AcceptsAGoodGraphAndItsClone) {
+  InitOps();
+  Graph g;
+  Value* x = g.AddInput("x", kVector);
+  Builder b(g);
+  g.SetOutputs({b.Op("Identity", {x})});
+  EXPECT_TRUE(VerifyGraph(g).ok()) << VerifyGraph(g).ToString();
+  EXPECT_TRUE(VerifyGraph(*g.Clone()).ok());
+}
+
+TEST(Verify, NamesAValueReadBeforeItIsMade) {
+  InitOps();
+  Graph g;
+  Value* x = g.AddInput("x", kVector);
+  Builder b(g);
+  Value* first = b.Op("Identity", {x});
+  Value* second = b.Op("Identity", {first});
+  first->name = "first";
+  first->producer->SetInput(0, second);
+  g.SetOutputs({second});
+  EXPECT_NE(VerifyGraph(g).message().find("before it is made"), std::string::npos);
+  EXPECT_NE(g.SortNodes().message().find("cycle"), std::string::npos);
+}
+
+TEST(Verify, NamesAValueOutOfScope) {
+  InitOps();
+  Graph g;
+  Value* c = g.AddInput("c", Type::TensorOf(DType::kBool, Shape::Of({})));
+  Value* x = g.AddInput("x", kVector);
+  Builder b(g);
+  Node* branch = b.Open("If", {c}, {}, 1);
+  for (const char* role : {"then", "else"}) {
+    Graph* sub = g.AddSubgraph(branch, role);
+    Builder inside(*sub);
+    sub->SetOutputs({inside.Op("Identity", {x})});
+  }
+  b.Finish(branch);
+  Value* hidden = branch->subgraphs()[0]->outputs()[0];
+  g.SetOutputs({b.Op("Identity", {hidden})});
+  EXPECT_NE(VerifyGraph(g).message().find("out of scope"), std::string::npos);
+}
+
+TEST(Verify, SortsNodesOfAnyOrder) {
+  InitOps();
+  Graph g;
+  Value* x = g.AddInput("x", kVector);
+  Builder b(g);
+  Value* early = b.Op("Identity", {x});
+  Value* late = b.Op("Identity", {x});
+  early->producer->SetInput(0, late);
+  g.SetOutputs({early});
+  EXPECT_FALSE(VerifyGraph(g).ok());
+  EXPECT_TRUE(g.SortNodes().ok());
+  EXPECT_TRUE(VerifyGraph(g).ok());
+}
+
+}  // namespace
+}  // namespace tern
