@@ -23,7 +23,7 @@ Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
 // Before opset 7, b was broadcast only when asked for, with its dims at the end of a's or from `axis` on.
 Result<Value*> SecondOperand(OnnxNode& n) {
   const bool old = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
-  TERN_TRY(Require(n, 1, kAnyType));
+  if (!n.Has(1)) return n.Bad("input 1 is missing");
   if (!old || n.Int("axis") == -1) return n.In(1);
   return AlignAt(n, n.In(1), n.Int("axis"));
 }

@@ -1,0 +1,132 @@
+#include "export/onnx/exporter.h"
+
+namespace tern::onnx {
+namespace {
+
+using Names = std::pair<const char*, const char*>;  // kind, ONNX operator
+
+template <size_t N>
+const char* OperatorOf(const Names (&names)[N], const std::string& kind) {
+  for (const auto& [tern, onnx] : names)
+    if (kind == tern) return onnx;
+  return nullptr;
+}
+
+Status Unary(TernNode& n) {
+  static constexpr Names kNames[] = {
+      {"abs", "Abs"}, {"neg", "Neg"}, {"sign", "Sign"}, {"ceil", "Ceil"}, {"floor", "Floor"}, {"round", "Round"},
+      {"sqrt", "Sqrt"}, {"reciprocal", "Reciprocal"}, {"exp", "Exp"}, {"log", "Log"}, {"sin", "Sin"}, {"cos", "Cos"},
+      {"tan", "Tan"}, {"asin", "Asin"}, {"acos", "Acos"}, {"atan", "Atan"}, {"sinh", "Sinh"}, {"cosh", "Cosh"},
+      {"tanh", "Tanh"}, {"asinh", "Asinh"}, {"acosh", "Acosh"}, {"atanh", "Atanh"}, {"erf", "Erf"},
+      {"sigmoid", "Sigmoid"}, {"relu", "Relu"}, {"softplus", "Softplus"}, {"softsign", "Softsign"},
+      {"hard_swish", "HardSwish"}, {"mish", "Mish"}, {"not", "Not"}, {"bitwise_not", "BitwiseNot"}, {"isnan", "IsNaN"}};
+  n.Emit(OperatorOf(kNames, n.attrs().Text("kind")), n.Ins(), n.Outs());
+  return {};
+}
+
+// Swish came with opset 24.
+void Swish(TernNode& n, double alpha) {
+  const std::string scale = n.Scalar(n.TypeOf(0).dtype, alpha);
+  const std::string gate = n.Op("Sigmoid", {alpha == 1 ? n.In(0) : n.Op("Mul", {n.In(0), scale})});
+  n.Emit("Mul", {n.In(0), gate}, n.Outs());
+}
+
+Status Activation(TernNode& n) {
+  static constexpr Names kNames[] = {{"leaky_relu", "LeakyRelu"}, {"elu", "Elu"}, {"celu", "Celu"}, {"selu", "Selu"},
+                                     {"hard_sigmoid", "HardSigmoid"}, {"thresholded_relu", "ThresholdedRelu"},
+                                     {"shrink", "Shrink"}};
+  const std::string kind = n.attrs().Text("kind");
+  const double alpha = n.attrs().Float("alpha"), beta = n.attrs().Float("beta");
+  if (kind == "swish") {
+    Swish(n, alpha);
+    return {};
+  }
+  AttrList attrs = {{kind == "shrink" ? "lambd" : "alpha", alpha}};
+  if (kind == "shrink") attrs.emplace_back("bias", beta);
+  if (kind == "selu") attrs.emplace_back("gamma", beta);
+  if (kind == "hard_sigmoid") attrs.emplace_back("beta", beta);
+  n.Emit(OperatorOf(kNames, kind), n.Ins(), n.Outs(), attrs);
+  return {};
+}
+
+// ONNX's Mod of floats is fmod only; ours by definition: a - floor(a / b) * b.
+void FloatMod(TernNode& n) {
+  const std::string whole = n.Op("Floor", {n.Op("Div", {n.In(0), n.In(1)})});
+  n.Emit("Sub", {n.In(0), n.Op("Mul", {whole, n.In(1)})}, n.Outs());
+}
+
+// PRelu wants a slope that broadcasts to x, not the other way round.
+void Prelu(TernNode& n) {
+  const Shape &x = n.TypeOf(0).shape, &slope = n.TypeOf(1).shape;
+  bool one_way = x.ranked && slope.ranked && slope.rank() <= x.rank();
+  for (int i = 1; one_way && i <= slope.rank(); ++i) one_way = slope[-i].Is(1) || slope[-i] == x[-i];
+  if (one_way || !x.ranked || !slope.ranked) {
+    n.Emit("PRelu", n.Ins(), n.Outs());
+    return;
+  }
+  const std::string zero = n.Scalar(n.TypeOf(0).dtype, 0);
+  n.Emit("Where", {n.Op("Less", {n.In(0), zero}), n.Op("Mul", n.Ins()), n.In(0)}, n.Outs());
+}
+
+Status Binary(TernNode& n) {
+  static constexpr Names kNames[] = {
+      {"add", "Add"}, {"sub", "Sub"}, {"mul", "Mul"}, {"div", "Div"}, {"pow", "Pow"}, {"mod", "Mod"}, {"fmod", "Mod"},
+      {"min", "Min"}, {"max", "Max"}, {"and", "And"}, {"or", "Or"}, {"xor", "Xor"}, {"bit_and", "BitwiseAnd"},
+      {"bit_or", "BitwiseOr"}, {"bit_xor", "BitwiseXor"}, {"shift_left", "BitShift"}, {"shift_right", "BitShift"},
+      {"equal", "Equal"}, {"less", "Less"}, {"less_equal", "LessOrEqual"}, {"greater", "Greater"},
+      {"greater_equal", "GreaterOrEqual"}};
+  const std::string kind = n.attrs().Text("kind");
+  AttrList attrs;
+  if (kind == "fmod") attrs = {{"fmod", true}};
+  if (kind == "shift_left") attrs = {{"direction", "LEFT"}};
+  if (kind == "shift_right") attrs = {{"direction", "RIGHT"}};
+  if (kind == "prelu") Prelu(n);
+  else if (kind == "mod" && IsFloat(n.TypeOf(0).dtype)) FloatMod(n);
+  else n.Emit(OperatorOf(kNames, kind), n.Ins(), n.Outs(), attrs);
+  return {};
+}
+
+// Bounds must be scalars there.
+Status Clip(TernNode& n) {
+  std::vector<std::string> inputs = {n.In(0), n.In(1), n.In(2)};
+  for (int i : {1, 2})
+    if (n.Has(i) && n.TypeOf(i).shape.rank() != 0) inputs[static_cast<size_t>(i)] = n.Op("Reshape", {n.In(i), n.Ints({})});
+  n.Emit("Clip", inputs, n.Outs());
+  return {};
+}
+
+bool InExportOpset(DType t) {
+  return t != DType::kF8E8M0 && t != DType::kF4E2M1 && t != DType::kI2 && t != DType::kU2;
+}
+
+Status Cast(TernNode& n) {
+  const DType to = n.attrs().Type("to");
+  for (DType t : {to, n.TypeOf(0).dtype})
+    if (!InExportOpset(t)) return n.NotExportable("opset ", kExportOpset, " has no element type ", DTypeName(t));
+  AttrList attrs = {{"to", to}};
+  if (IsFloat(to) && BitWidth(to) == 8) attrs.emplace_back("saturate", n.attrs().Bool("saturate"));
+  n.Emit("Cast", n.Ins(), n.Outs(), attrs);
+  return {};
+}
+
+Status BitCast(TernNode& n) {
+  if (n.TypeOf(0).dtype != n.attrs().Type("to")) return n.NotExportable("BitCast came with opset 26");
+  n.Emit("Identity", n.Ins(), n.Outs());
+  return {};
+}
+
+}  // namespace
+
+TERN_EXPORTERS(elementwise) {
+  table.Add("Unary", Unary);
+  table.Add("Activation", Activation);
+  table.Add("Gelu", DirectTo("Gelu", {"approximate"}));
+  table.Add("IsInf", DirectTo("IsInf", {"negative=detect_negative", "positive=detect_positive"}));
+  table.Add("Binary", Binary);
+  table.Add("Where", DirectTo("Where"));
+  table.Add("Clip", Clip);
+  table.Add("Cast", Cast);
+  table.Add("BitCast", BitCast);
+}
+
+}  // namespace tern::onnx
