@@ -21,7 +21,9 @@ const ExporterTable& Exporters() {
 namespace {
 
 constexpr size_t kMaxMessage = size_t{3} << 29;  // 1.5 GiB; protobuf stops at 2
-constexpr int64_t kExportIrVersion = 10;
+
+// The format version that came with an opset.
+int64_t IrVersionOf(int opset) { return opset <= 22 ? 10 : opset <= 25 ? opset - 12 : 13; }
 
 size_t WeightBytes(const Graph& graph) {
   size_t bytes = 0;
@@ -53,8 +55,8 @@ class AtomicFile {
   bool done_ = false;
 };
 
-void FillHeader(const Graph& graph, pb::ModelProto& model) {
-  model.set_ir_version(kExportIrVersion);
+void FillHeader(const Graph& graph, int opset_version, pb::ModelProto& model) {
+  model.set_ir_version(IrVersionOf(opset_version));
   model.set_producer_name("tern");
   for (const auto& [key, value] : graph.metadata) {
     auto* m = model.add_metadata_props();
@@ -63,7 +65,7 @@ void FillHeader(const Graph& graph, pb::ModelProto& model) {
   }
   auto* opset = model.add_opset_import();
   opset->set_domain("");
-  opset->set_version(kExportOpset);
+  opset->set_version(opset_version);
   const auto uses = [&](const char* domain) {
     for (const auto& n : model.graph().node())
       if (n.domain() == domain) return true;
@@ -112,7 +114,7 @@ Result<std::string> ExportBytes(const Graph& graph) {
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     TERN_TRY(exporter.Export(graph));
-    FillHeader(graph, model);
+    FillHeader(graph, exporter.opset(), model);
     return model.SerializeAsString();
   });
 }
@@ -124,7 +126,7 @@ Status ExportFile(const Graph& graph, const std::string& path, bool external_dat
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     exporter.keep_weights_outside = external_data || WeightBytes(graph) > kMaxMessage;
     TERN_TRY(exporter.Export(graph));
-    FillHeader(graph, model);
+    FillHeader(graph, exporter.opset(), model);
     const std::string data_path = path + ".data";
     if (!exporter.initializers().empty()) {
       AtomicFile data(data_path);

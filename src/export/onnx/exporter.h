@@ -18,7 +18,7 @@ namespace tern::onnx {
 
 class GraphExporter;
 
-// The opset everything is written in.
+// The opset everything is written in, unless an operator or element type needs a later one (TernNode::NeedOpset).
 inline constexpr int kExportOpset = 21;
 inline constexpr int kExportMlOpset = 3;
 
@@ -51,6 +51,8 @@ class TernNode {
   Status EmitSubgraphs(const std::vector<const char*>& attrs);
   // A type as attribute of the last emitted ONNX node.
   void EmitTypeAttr(const char* attr, const Type& type);
+  // What is emitted needs this opset or a later one.
+  void NeedOpset(int version);
   template <class... A>
   Status NotExportable(const A&... a) const { return Unsupported(node.Describe(), " has no ONNX form: ", a...); }
 

@@ -1,5 +1,7 @@
 #include "export/onnx/graph_exporter.h"
 
+#include <algorithm>
+
 namespace tern::onnx {
 namespace {
 
@@ -30,6 +32,16 @@ void SetAttr(const std::string& name, const AttrValue& value, pb::AttributeProto
   } else {
     a.set_type(pb::AttributeProto::TENSOR);
     TensorToOnnx(std::get<Tensor>(value), *a.mutable_t());
+  }
+}
+
+// The opset that brought the element type in.
+int OpsetOf(DType t) {
+  switch (t) {
+    case DType::kI2: case DType::kU2: return 25;
+    case DType::kF8E8M0: return 24;
+    case DType::kF4E2M1: return 23;
+    default: return kExportOpset;
   }
 }
 
@@ -88,6 +100,14 @@ void TernNode::EmitTypeAttr(const char* attr, const Type& type) {
   a->set_name(attr);
   a->set_type(pb::AttributeProto::TYPE_PROTO);
   TypeToOnnx(type, *a->mutable_tp());
+}
+
+void TernNode::NeedOpset(int version) { exporter_.NeedOpset(version); }
+
+void GraphExporter::NeedOpset(int version) {
+  GraphExporter* top = this;
+  while (top->outer_) top = top->outer_;
+  top->opset_ = std::max(top->opset_, version);
 }
 
 void ExporterTable::Add(const char* tern_op, Exporter exporter) {
@@ -169,6 +189,7 @@ Status GraphExporter::Export(const Graph& graph) {
     info->set_name(NameOf(v));
     TypeToOnnx(v->type, *info->mutable_type());
   }
+  for (const auto& v : graph.values()) NeedOpset(OpsetOf(v->type.dtype));
   for (const auto& node : graph.nodes()) {
     const Exporter* exporter = Exporters().Find(node->op->name);
     if (!exporter) return Unsupported(node->Describe(), ": no ONNX form of this op is known");

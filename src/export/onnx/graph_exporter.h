@@ -13,6 +13,8 @@ class GraphExporter {
  public:
   // outer: the exporter of the enclosing graph, null for a model. names: every value name used so far, shared.
   GraphExporter(pb::GraphProto& proto, GraphExporter* outer) : proto_(proto), outer_(outer), names_(outer ? outer->names_ : std::make_shared<std::set<std::string>>()) {}
+  void NeedOpset(int version);
+  int opset() const { return opset_; }  // of a model: the largest that was needed
   Status Export(const Graph& graph);
 
   std::string NameOf(const Value* value);
@@ -32,6 +34,7 @@ class GraphExporter {
   std::map<const Value*, std::string> value_names_;
   std::vector<std::pair<pb::TensorProto*, Tensor>> initializers_;
   pb::NodeProto* last_ = nullptr;
+  int opset_ = kExportOpset;
 };
 
 }  // namespace tern::onnx

@@ -95,23 +95,18 @@ Status Clip(TernNode& n) {
   return {};
 }
 
-bool InExportOpset(DType t) {
-  return t != DType::kF8E8M0 && t != DType::kF4E2M1 && t != DType::kI2 && t != DType::kU2;
-}
-
 Status Cast(TernNode& n) {
   const DType to = n.attrs().Type("to");
-  for (DType t : {to, n.TypeOf(0).dtype})
-    if (!InExportOpset(t)) return n.NotExportable("opset ", kExportOpset, " has no element type ", DTypeName(t));
   AttrList attrs = {{"to", to}};
   if (IsFloat(to) && BitWidth(to) == 8) attrs.emplace_back("saturate", n.attrs().Bool("saturate"));
+  if (to == DType::kF8E8M0) attrs.emplace_back("round_mode", n.attrs().Text("round_mode"));
   n.Emit("Cast", n.Ins(), n.Outs(), attrs);
   return {};
 }
 
 Status BitCast(TernNode& n) {
-  if (n.TypeOf(0).dtype != n.attrs().Type("to")) return n.NotExportable("BitCast came with opset 26");
-  n.Emit("Identity", n.Ins(), n.Outs());
+  n.NeedOpset(26);
+  n.Emit("BitCast", n.Ins(), n.Outs(), {{"to", n.attrs().Type("to")}});
   return {};
 }
 

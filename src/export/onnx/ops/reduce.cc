@@ -27,13 +27,10 @@ Status ArgReduce(TernNode& n) {
   return {};
 }
 
-// CumProd came with opset 26. y[i] = the product of x[j] over the j that a triangle of ones lets through:
-// quadratic in the axis, but exact.
-Status CumulativeProduct(TernNode& n) {
-  const Tensor* axis_value = n.node.input(1)->is_constant() ? &n.node.input(1)->constant : nullptr;
+// Before CumProd (opset 26): y[i] = the product of x[j] over the j that a triangle of ones lets through.
+// Quadratic in the axis, but exact.
+void CumulativeProduct(TernNode& n, int axis) {
   const int rank = n.TypeOf(0).shape.rank();
-  if (!axis_value || rank < 1) return n.NotExportable("a running product needs a constant axis and a known rank");
-  TERN_ASSIGN(const int axis, NormalizeAxis(LoadLong(*axis_value, 0), rank));
   const DType t = n.TypeOf(0).dtype;
   std::vector<int64_t> to_last, back;
   for (int i = 0; i < rank; ++i)
@@ -52,14 +49,21 @@ Status CumulativeProduct(TernNode& n) {
   const std::string chosen = n.Op("Where", {mask, rows, n.Scalar(t, 1)});
   const std::string y = n.Op("ReduceProd", {chosen, n.Ints({-1})}, {{"keepdims", false}});
   n.Emit("Transpose", {y}, n.Outs(), {{"perm", back}});
-  return {};
 }
 
 Status Cumulative(TernNode& n) {
-  if (n.attrs().Text("kind") == "prod") return CumulativeProduct(n);
+  const bool product = n.attrs().Text("kind") == "prod";
+  const Value& axis_value = *n.node.input(1);
+  const int rank = n.TypeOf(0).shape.rank();
+  if (product && axis_value.is_constant() && rank > 0) {
+    TERN_ASSIGN(const int constant, NormalizeAxis(LoadLong(axis_value.constant, 0), rank));
+    CumulativeProduct(n, constant);
+    return {};
+  }
+  if (product) n.NeedOpset(26);
   std::string axis = n.In(1);
   if (n.TypeOf(1).shape.rank() != 0) axis = n.Op("Reshape", {axis, n.Ints({})});
-  n.Emit("CumSum", {n.In(0), axis}, n.Outs(),
+  n.Emit(product ? "CumProd" : "CumSum", {n.In(0), axis}, n.Outs(),
          {{"exclusive", n.attrs().Bool("exclusive")}, {"reverse", n.attrs().Bool("reverse")}});
   return {};
 }
