@@ -1,0 +1,20 @@
+// Plain text: numbers between blanks or commas, or one string a line.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace tern::data {
+
+// One dimension. Strings: a line each, without its end. `#` starts a comment in a text of numbers.
+Result<Tensor> ParseText(std::string_view text, DType wanted);
+
+// Numbers one a line (the last axis on one line for more dims); strings a line each.
+std::string FormatText(const Tensor& tensor);
+
+// Lines without their ends; a last empty one does not count.
+std::vector<std::string> SplitLines(std::string_view text);
+
+}  // namespace tern::data
