@@ -30,7 +30,7 @@ bool AppendUtf8(uint32_t c, std::string& out) {
     return true;
   }
   const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  put((0xf00u >> more & 0xff) | c >> (6 * more));
+  put((0xff00u >> (more + 1) & 0xff) | c >> (6 * more));
   for (int k = more - 1; k >= 0; --k) put(0x80 | (c >> (6 * k) & 0x3f));
   return true;
 }

@@ -8,6 +8,7 @@
 
 namespace tern::tools {
 
+bool IsTernFile(const std::string& path);
 // An .onnx or .tern file, told apart by their first bytes.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path);
 

@@ -5,17 +5,27 @@
 #include <vector>
 
 #include "core/datum.h"
+#include "data/image.h"
 #include "ir/graph.h"
+#include "tools/args.h"
 
 namespace tern::tools {
 
 using Feeds = std::map<std::string, Datum>;
 
-// One --input argument: NAME=FILE, or FILE alone (.npz with a name for each array; anything else when the model has
-// one input). What the file holds is brought to the input's type where the format leaves it open.
-Status AddFeed(const Graph& graph, const std::string& argument, Feeds& feeds);
+// How pictures become inputs.
+struct PictureOptions {
+  void Declare(Args& args);
+  Result<data::ImageOptions> Parse() const;
+  data::ImageOptions image;
+  std::string mean, std;
+};
+
+// One --input argument: NAME=FILE, or FILE alone (.npz and .json with a name for each tensor; anything when the model
+// has one input). What the file holds is brought to the input's type where the format leaves it open.
+Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures, Feeds& feeds);
 // One file for one input; the extension says what it is.
-Result<Datum> ReadDatum(const std::string& path, const Value& input);
+Result<Datum> ReadDatum(const std::string& path, const Value& input, const data::ImageOptions& pictures = {});
 
 // Random tensors for the inputs that `feeds` lacks. Their dims must be known.
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds);

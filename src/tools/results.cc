@@ -6,6 +6,8 @@
 #include "data/json_writer.h"
 #include "data/npy.h"
 #include "data/npz.h"
+#include "data/text.h"
+#include "export/onnx/test_datum.h"
 
 namespace tern::tools {
 namespace {
@@ -23,6 +25,11 @@ Status WriteJson(const std::string& path, const Datum& datum) {
 Status WriteOne(const std::string& stem, const Datum& datum, const std::string& format) {
   if (datum.is_tensor() && format == "npy") return data::WriteNpy(stem + ".npy", datum.tensor);
   if (datum.is_tensor() && format == "npz") return data::WriteNpz(stem + ".npz", {{"arr_0", datum.tensor}});
+  if (datum.is_tensor() && format == "txt") return data::WriteFile(stem + ".txt", data::FormatText(datum.tensor));
+  if (format == "pb" && datum.kind != Datum::Kind::kMap) {
+    TERN_ASSIGN(const std::string bytes, onnx::TestDatumBytes(datum));
+    return data::WriteFile(stem + ".pb", bytes);
+  }
   if (IsTensorList(datum) && format != "json") {
     data::NamedTensors items;
     for (const Datum& item : *datum.sequence) items.emplace_back(StrCat("arr_", items.size()), item.tensor);

@@ -7,6 +7,7 @@
 #include "data/json_writer.h"
 #include "tools/engine.h"
 #include "tools/feeds.h"
+#include "tools/ranking.h"
 #include "tools/results.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
@@ -21,6 +22,8 @@ class RunTool : public Tool {
   const char* examples() const override {
     return "  tern run model.onnx --random 1\n"
            "  tern run model.onnx --input image=x.npy --input mask=m.npy --output-dir out\n"
+           "  tern run resnet.onnx --input cat.jpg --resize 256 --crop 224 --mean 0.485,0.456,0.406 "
+           "--std 0.229,0.224,0.225 --topk 5 --labels imagenet.txt\n"
            "  tern run model.onnx --random 7 --dim batch=4 --save-inputs in --output-dir out\n";
   }
   void Declare(Args& args) override;
@@ -28,24 +31,28 @@ class RunTool : public Tool {
 
  private:
   Result<DatumList> Inputs(Graph& graph, bool random);
-  void Print(const Graph& graph, const DatumList& outputs, double milliseconds) const;
-  void PrintJson(const Graph& graph, const DatumList& outputs, double milliseconds) const;
+  Status Print(const Graph& graph, const DatumList& outputs, double milliseconds) const;
+  Status PrintJson(const Graph& graph, const DatumList& outputs, double milliseconds) const;
 
   std::vector<std::string> words_, inputs_;
   std::string output_dir_, save_inputs_, format_ = "npy";
   int64_t seed_ = 0, threads_ = 0;
   bool json_ = false, reference_ = false;
   ShapeOptions shapes_;
+  PictureOptions pictures_;
+  RankingOptions ranking_;
 };
 
 void RunTool::Declare(Args& args) {
   args.Positional("MODEL", words_, "the model, .onnx or .tern");
-  args.Option("--input", inputs_, "NAME=FILE", "an input from .npy, .npz or .pb (repeatable)");
+  args.Option("--input", inputs_, "NAME=FILE", "an input from .npy .npz .pb .json .txt .csv .png .jpg (repeatable)");
   args.Option("--random", seed_, "SEED", "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
+  pictures_.Declare(args);
+  ranking_.Declare(args);
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
   args.Option("--save-inputs", save_inputs_, "DIR", "write each input to DIR/<name>.npy");
-  args.Choice("--format", format_, {"npy", "npz", "json"}, "of the files written");
+  args.Choice("--format", format_, {"npy", "npz", "json", "txt", "pb"}, "of the files written");
   args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
   args.Flag("--reference", reference_, "use the slow reference evaluator");
   args.Flag("--json", json_, "print one JSON object");
@@ -71,7 +78,8 @@ Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::
 Result<DatumList> RunTool::Inputs(Graph& graph, bool random) {
   Feeds feeds;
   TERN_TRY(shapes_.Apply(graph));
-  for (const std::string& input : inputs_) TERN_TRY(AddFeed(graph, input, feeds));
+  TERN_ASSIGN(const data::ImageOptions pictures, pictures_.Parse());
+  for (const std::string& input : inputs_) TERN_TRY(AddFeed(graph, input, pictures, feeds));
   if (random) {
     TERN_TRY(CloseOpenDims(graph));
     TERN_TRY(AddRandomFeeds(graph, static_cast<uint64_t>(seed_), feeds));
@@ -79,21 +87,38 @@ Result<DatumList> RunTool::Inputs(Graph& graph, bool random) {
   return OrderFeeds(graph, feeds);
 }
 
-void RunTool::Print(const Graph& graph, const DatumList& outputs, double milliseconds) const {
-  for (size_t i = 0; i < outputs.size(); ++i) fmt::print("{}: {}\n", graph.outputs()[i]->name, Preview(outputs[i], 16));
-  fmt::print("{:.3f} ms\n", milliseconds);
+Status RunTool::Print(const Graph& graph, const DatumList& outputs, double milliseconds) const {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = graph.outputs()[i]->name;
+    if (ranking_.wanted()) TERN_TRY(ranking_.Print(name, outputs[i]));
+    else if (output_dir_.empty()) fmt::print("{}: {}\n", name, Preview(outputs[i], 16));
+  }
+  if (ranking_.wanted() || output_dir_.empty()) fmt::print("{:.3f} ms\n", milliseconds);
+  return {};
 }
 
-void RunTool::PrintJson(const Graph& graph, const DatumList& outputs, double milliseconds) const {
+// With files or a ranking asked for, the elements themselves are left out.
+Status RunTool::PrintJson(const Graph& graph, const DatumList& outputs, double milliseconds) const {
   data::JsonWriter json;
   json.BeginObject().Key("latency_ms").Number(milliseconds).Key("outputs").BeginObject();
-  for (size_t i = 0; i < outputs.size(); ++i) json.Key(graph.outputs()[i]->name).Value(outputs[i]);
-  json.EndObject().EndObject();
-  fmt::print("{}\n", json.text());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    json.Key(graph.outputs()[i]->name);
+    if (output_dir_.empty() && !ranking_.wanted()) json.Value(outputs[i]);
+    else json.Text(outputs[i].Describe());
+  }
+  json.EndObject();
+  if (ranking_.wanted()) {
+    json.Key("topk").BeginObject();
+    for (size_t i = 0; i < outputs.size(); ++i) TERN_TRY(ranking_.Write(outputs[i], json.Key(graph.outputs()[i]->name)));
+    json.EndObject();
+  }
+  fmt::print("{}\n", json.EndObject().text());
+  return {};
 }
 
 Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(const std::string path, TakeModel(words_, inputs_));
+  TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args.Given("--random")));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_}));
@@ -104,8 +129,7 @@ Result<int> RunTool::Run(const Args& args) {
   const Graph& g = engine.graph();
   if (!save_inputs_.empty()) TERN_TRY(WriteData(save_inputs_, g.inputs(), inputs, format_));
   if (!output_dir_.empty()) TERN_TRY(WriteData(output_dir_, g.outputs(), *outputs, format_));
-  if (json_) PrintJson(g, *outputs, milliseconds);
-  else if (output_dir_.empty()) Print(g, *outputs, milliseconds);
+  TERN_TRY(json_ ? PrintJson(g, *outputs, milliseconds) : Print(g, *outputs, milliseconds));
   return 0;
 }
 

@@ -19,6 +19,7 @@ class Tool {
 };
 
 std::unique_ptr<Tool> MakeRun();
+std::unique_ptr<Tool> MakeConvert();
 std::unique_ptr<Tool> MakeVerify();
 
 }  // namespace tern::tools

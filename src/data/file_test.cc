@@ -1,0 +1,67 @@
+#include "data/file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace tern::data {
+namespace {
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "tern_file_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  size_t Count() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  std::string folder_;
+};
+
+TEST_F(FileTest, WritesWhole) {
+  const std::string path = folder_ + "/a";
+  ASSERT_TRUE(WriteFile(path, "one").ok());
+  ASSERT_TRUE(WriteFile(path, "two").ok());
+  EXPECT_EQ(*ReadFile(path), "two");
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(FileTest, LeavesNothingBehindOnFailure) {
+  fs::create_directory(folder_ + "/taken");
+  EXPECT_FALSE(WriteFile(folder_ + "/taken", "x").ok());
+  EXPECT_FALSE(WriteFile(folder_ + "/none/a", "x").ok());
+  EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(FileTest, StagesUntilCommitted) {
+  const std::string path = folder_ + "/m.onnx";
+  {
+    auto staging = Staging::Beside(path);
+    ASSERT_TRUE(staging.ok());
+    ASSERT_TRUE(WriteFile(staging->path(), "half").ok());
+  }
+  EXPECT_EQ(Count(), 0u);
+  auto staging = Staging::Beside(path);
+  ASSERT_TRUE(staging.ok());
+  ASSERT_TRUE(WriteFile(staging->path(), "model").ok());
+  ASSERT_TRUE(WriteFile(staging->path() + ".data", "weights").ok());
+  EXPECT_FALSE(fs::exists(path));
+  ASSERT_TRUE(staging->Commit().ok());
+  EXPECT_EQ(*ReadFile(path), "model");
+  EXPECT_EQ(*ReadFile(path + ".data"), "weights");
+}
+
+TEST_F(FileTest, RemovesPendingFiles) {
+  auto staging = Staging::Beside(folder_ + "/m.onnx");
+  ASSERT_TRUE(staging.ok());
+  ASSERT_TRUE(WriteFile(staging->path(), "half").ok());
+  RemovePendingFiles();
+  EXPECT_EQ(Count(), 0u);
+}
+
+}  // namespace
+}  // namespace tern::data
