@@ -74,7 +74,9 @@ struct DimAlgebra {
     for (const auto& [key, term] : ToPoly(b).terms) {
       Term& slot = sum.terms[key];
       slot.atoms = term.atoms;
-      slot.factor += sign * term.factor;
+      int64_t change = 0;
+      // A size beyond 64 bits is no size: unknown.
+      if (__builtin_mul_overflow(sign, term.factor, &change) || __builtin_add_overflow(slot.factor, change, &slot.factor)) return {};
     }
     return FromPoly(std::move(sum));
   }
@@ -96,7 +98,8 @@ struct DimAlgebra {
         std::sort(atoms.begin(), atoms.end(), [](const auto& x, const auto& y) { return x->key < y->key; });
         Term& slot = product.terms[KeyOf(atoms)];
         slot.atoms = std::move(atoms);
-        slot.factor += ta.factor * tb.factor;
+        int64_t factor = 0;
+        if (__builtin_mul_overflow(ta.factor, tb.factor, &factor) || __builtin_add_overflow(slot.factor, factor, &slot.factor)) return {};
       }
     }
     return FromPoly(std::move(product));

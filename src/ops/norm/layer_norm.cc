@@ -1,9 +1,8 @@
 // LayerNorm: zero mean and unit variance over the last axes.
-#include <cmath>
-
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/support/spread.h"
+#include "ops/support/statistics.h"
 
 namespace tern {
 namespace {
@@ -36,18 +35,6 @@ Status Infer(const LayerNorm& op, InferContext& c) {
   return {};
 }
 
-struct Statistics {
-  double mean, inv_std;
-};
-
-Statistics Measure(const double* x, int64_t n, double epsilon) {
-  double sum = 0, squares = 0;
-  for (int64_t i = 0; i < n; ++i) sum += x[i];
-  const double mean = sum / static_cast<double>(n);
-  for (int64_t i = 0; i < n; ++i) squares += (x[i] - mean) * (x[i] - mean);
-  return {mean, 1 / std::sqrt(squares / static_cast<double>(n) + epsilon)};
-}
-
 Status Reference(const LayerNorm& op, EvalContext& c) {
   const Dims& d = c.In("x").dims();
   TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, static_cast<int>(d.size())));
@@ -57,8 +44,7 @@ Status Reference(const LayerNorm& op, EvalContext& c) {
   auto y = c.Doubles("x");
   std::vector<double> mean(static_cast<size_t>(rows)), inv_std(mean.size());
   for (int64_t r = 0; r < rows; ++r) {
-    const Statistics s = Measure(y.data() + r * n, n, op.epsilon);
-    for (int64_t i = r * n; i < (r + 1) * n; ++i) y[static_cast<size_t>(i)] = (y[static_cast<size_t>(i)] - s.mean) * s.inv_std;
+    const RowStatistics s = NormalizeRow(y.data() + r * n, n, op.epsilon);
     mean[static_cast<size_t>(r)] = s.mean;
     inv_std[static_cast<size_t>(r)] = s.inv_std;
   }

@@ -1,10 +1,12 @@
 // Convolutions.
 #include "import/onnx/ops/window_attrs.h"
+#include "import/onnx/require.h"
 
 namespace tern::onnx {
 namespace {
 
 Status Conv(OnnxNode& n) {
+  for (int i : {0, 1}) TERN_TRY(Require(n, i));
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, n.In(0)->type.shape, kernel));
   attrs.emplace_back("group", n.Int("group", 1));
@@ -12,10 +14,73 @@ Status Conv(OnnxNode& n) {
   return {};
 }
 
+// Some exporters list batch and channels in output_shape too.
+std::vector<int64_t> SpatialOutput(const OnnxNode& n, size_t rank) {
+  auto shape = n.Ints("output_shape");
+  if (rank && shape.size() == rank + 2) shape.erase(shape.begin(), shape.begin() + 2);
+  return shape;
+}
+
+Status ConvTranspose(OnnxNode& n) {
+  for (int i : {0, 1}) TERN_TRY(Require(n, i));
+  TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, n.In(0)->type.shape, kernel, true));
+  attrs.emplace_back("group", n.Int("group", 1));
+  attrs.emplace_back("output_padding", n.Ints("output_padding"));
+  attrs.emplace_back("output_shape", SpatialOutput(n, kernel.size()));
+  n.Out(0, n.b.Op("ConvTranspose", {n.In(0), n.In(1), n.In(2)}, attrs));
+  return {};
+}
+
+Status DeformConv(OnnxNode& n) {
+  for (int i : {0, 1}) TERN_TRY(Require(n, i));
+  TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, n.In(0)->type.shape, kernel));
+  attrs.pop_back();  // it has no auto_pad
+  attrs.emplace_back("group", n.Int("group", 1));
+  attrs.emplace_back("offset_group", n.Int("offset_group", 1));
+  n.Out(0, n.b.Op("DeformConv", {n.In(0), n.In(1), n.In(2), n.In(3), n.In(4)}, attrs));
+  return {};
+}
+
+Value* Zeros(OnnxNode& n, Value* x, Value* w) {
+  Builder& b = n.b;
+  Value* lead = b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{2}}});
+  Value* taps = b.Op("Shape", {w}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+  Value* past = b.Op("Binary", {taps, b.Ints({1})}, {{"kind", "sub"}});
+  return b.Op("Fill", {b.Op("Concat", {lead, past}, {{"axis", int64_t{0}}})}, {{"value", Tensor::Of(x->type.dtype, {1}, {0})}});
+}
+
+// The past (or zeros) in front of the input, a depthwise convolution over both, and the tail as the next past.
+Status CausalConvWithState(OnnxNode& n) {
+  for (int i : {0, 1}) TERN_TRY(Require(n, i));
+  Builder& b = n.b;
+  Value *x = n.In(0), *w = n.In(1);
+  const Shape& weight = w->type.shape;
+  const Dim channels = weight.ranked ? weight[0] : x->type.shape.rank() == 3 ? x->type.shape[1] : Dim();
+  if (!channels.known()) return n.NotYet("the number of channels must be known");
+  Value* past = n.Has(3) ? n.In(3) : Zeros(n, x, w);
+  Value* all = b.Op("Concat", {past, x}, {{"axis", int64_t{2}}});
+  Value* y = b.Op("Conv", {all, w, n.In(2)}, {{"group", channels.value()}});
+  const std::string activation = n.Text("activation", "none");
+  if (activation == "silu" || activation == "swish") y = b.Op("Activation", {y}, {{"kind", "swish"}, {"alpha", 1.0}});
+  else if (activation != "none") return n.Bad("activation '", activation, "' is none of none, silu, swish");
+  n.Out(0, y);
+  if (!n.Wants(1)) return {};
+  Value* total = b.Op("Shape", {all}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+  Value* kept = b.Op("Shape", {past}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+  Value* start = b.Op("Binary", {total, kept}, {{"kind", "sub"}});
+  n.Out(1, b.Op("Slice", {all, start, total, b.Ints({2})}));
+  return {};
+}
+
 }  // namespace
 
 TERN_CONVERTERS(conv) {
   table.Add("Conv", Conv);
+  table.Add("ConvTranspose", ConvTranspose);
+  table.Add("DeformConv", DeformConv);
+  table.Add("CausalConvWithState", CausalConvWithState);
 }
 
 }  // namespace tern::onnx

@@ -1,5 +1,5 @@
 // Normalisation.
-#include "import/onnx/converter.h"
+#include "import/onnx/require.h"
 
 namespace tern::onnx {
 namespace {
@@ -54,6 +54,7 @@ Value* Normalized(OnnxNode& n, Value* mean, Value* var, bool spatial) {
 
 // Before version 14 a node trains when it has more than one output.
 Status BatchNormalization(OnnxNode& n) {
+  for (int i = 0; i < 5; ++i) TERN_TRY(Require(n, i));
   const bool spatial = n.opset >= 9 || n.Int("spatial", 1) != 0;
   bool training = n.Int("training_mode") != 0;
   for (int i = 1; n.opset < 14 && i < n.OutputCount(); ++i) training = training || n.Wants(i);
@@ -83,9 +84,33 @@ Status LayerNormalization(OnnxNode& n) {
   return {};
 }
 
+// Version 18 has one scale per group, later ones one per channel.
+Value* PerChannel(OnnxNode& n, Value* per_group, int64_t groups) {
+  Builder& b = n.b;
+  Value* channels = b.Op("Shape", {n.In(0)}, {{"start", int64_t{1}}, {"end", int64_t{2}}});
+  Value* each = b.Op("Binary", {channels, b.Ints({groups})}, {{"kind", "div"}});
+  Value* column = b.Op("Unsqueeze", {per_group, b.Ints({1})});
+  Value* wanted = b.Op("Concat", {b.Ints({groups}), each}, {{"axis", int64_t{0}}});
+  return b.Op("Reshape", {b.Op("Expand", {column, wanted}), b.Ints({-1})});
+}
+
+Status GroupNormalization(OnnxNode& n) {
+  const int64_t groups = n.Int("num_groups");
+  if (groups < 1) return n.Bad("num_groups is ", groups, ", needs at least 1");
+  const bool per_group = n.opset < 21;
+  Value* scale = per_group ? PerChannel(n, n.In(1), groups) : n.In(1);
+  Value* bias = per_group ? PerChannel(n, n.In(2), groups) : n.In(2);
+  n.Out(0, n.b.Op("GroupNorm", {n.In(0), scale, bias}, {{"groups", groups}, {"epsilon", static_cast<double>(n.Float("epsilon", 1e-5f))}}));
+  return {};
+}
+
 }  // namespace
 
 TERN_CONVERTERS(norm) {
+  table.Add("InstanceNormalization", Direct("InstanceNorm", {"epsilon"}));
+  table.Add("GroupNormalization", GroupNormalization);
+  table.Add("RMSNormalization", Direct("RmsNorm", {"axis", "epsilon"}));
+  table.Add("LRN", Direct("Lrn", {"size", "alpha", "beta", "bias"}));
   table.Add("BatchNormalization", BatchNormalization);
   table.Add("LayerNormalization", LayerNormalization);
 }

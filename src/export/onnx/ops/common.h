@@ -1,0 +1,33 @@
+// Helpers that several exporters of matrix and network ops share.
+#pragma once
+#include "export/onnx/exporter.h"
+
+namespace tern::onnx {
+
+// `name` of type `from` as `to`; no node when they are the same.
+inline std::string CastName(TernNode& n, const std::string& name, DType from, DType to) {
+  return name.empty() || from == to ? name : n.Op("Cast", {name}, {{"to", to}});
+}
+
+// Emits a one-output operator that works in `work` while the node's floats are `own`: casts around it where they differ.
+// Inputs `keep` (a bit set) pass as they are.
+inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<std::string>& inputs, const AttrList& attrs,
+                   uint32_t keep = 0) {
+  const DType own = n.node.output(0)->type.dtype;
+  if (work == own) {
+    n.Emit(op, inputs, {n.Out(0)}, attrs);
+    return;
+  }
+  std::vector<std::string> cast;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    cast.push_back(keep >> i & 1 ? inputs[i] : CastName(n, inputs[i], own, work));
+  n.Emit("Cast", {n.Op(op, cast, attrs)}, {n.Out(0)}, {{"to", own}});
+}
+
+// The exported opset's older operators know no bf16.
+inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t; }
+
+// strides, dilations, pads and auto_pad as ONNX has them; empty lists are left out.
+AttrList WindowToOnnx(const Attrs& attrs);
+
+}  // namespace tern::onnx

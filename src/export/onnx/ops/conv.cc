@@ -1,0 +1,57 @@
+// Convolutions.
+#include "export/onnx/ops/common.h"
+
+namespace tern::onnx {
+
+AttrList WindowToOnnx(const Attrs& attrs) {
+  AttrList list;
+  for (const char* name : {"strides", "dilations", "pads"})
+    if (attrs.Has(name) && !attrs.Ints(name).empty()) list.emplace_back(name, attrs.Ints(name));
+  const std::string auto_pad = attrs.Has("auto_pad") ? attrs.Text("auto_pad") : "none";
+  if (auto_pad == "none") return list;
+  std::erase_if(list, [](const auto& a) { return a.first == "pads"; });
+  list.emplace_back("auto_pad", auto_pad == "valid" ? "VALID" : auto_pad == "same_upper" ? "SAME_UPPER" : "SAME_LOWER");
+  return list;
+}
+
+namespace {
+
+std::string BiasAlongChannels(TernNode& n, int rank) {
+  std::vector<int64_t> axes;
+  for (int i = 1; i < rank - 1; ++i) axes.push_back(i);
+  return axes.empty() ? n.In(2) : n.Op("Unsqueeze", {n.In(2), n.Ints(axes)});
+}
+
+// x u8 and w u8 or i8 have an operator; other integers go through f32, exact below 2^24.
+Status IntegerConv(TernNode& n, const AttrList& attrs) {
+  const DType x = n.TypeOf(0).dtype, w = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
+  if (x == DType::kU8 && (w == DType::kU8 || w == DType::kI8)) {
+    const int rank = std::max(n.TypeOf(0).shape.rank(), n.TypeOf(1).shape.rank());
+    if (!n.Has(2)) return n.Emit("ConvInteger", {n.In(0), n.In(1)}, {n.Out(0)}, attrs), Status();
+    if (rank < 0) return n.NotExportable("an integer convolution with bias needs a known rank");
+    n.Emit("Add", {n.Op("ConvInteger", {n.In(0), n.In(1)}, attrs), BiasAlongChannels(n, rank)}, {n.Out(0)});
+    return {};
+  }
+  std::vector<std::string> inputs;
+  for (int i = 0; i < 3; ++i)
+    if (n.Has(i)) inputs.push_back(CastName(n, n.In(i), n.TypeOf(i).dtype, DType::kF32));
+  n.Emit("Cast", {n.Op("Conv", inputs, attrs)}, {n.Out(0)}, {{"to", y}});
+  return {};
+}
+
+Status Conv(TernNode& n) {
+  AttrList attrs = WindowToOnnx(n.attrs());
+  attrs.emplace_back("group", n.attrs().Int("group"));
+  const DType type = n.node.output(0)->type.dtype;
+  if (IsInt(type)) return IntegerConv(n, attrs);
+  EmitIn(n, WithoutBFloat(type), "Conv", n.Ins(), attrs);
+  return {};
+}
+
+}  // namespace
+
+TERN_EXPORTERS(conv) {
+  table.Add("Conv", Conv);
+}
+
+}  // namespace tern::onnx

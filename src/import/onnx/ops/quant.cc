@@ -1,0 +1,145 @@
+// Quantization, and the operators that compute on quantized tensors.
+#include <algorithm>
+
+#include "import/onnx/ops/window_attrs.h"
+#include "import/onnx/require.h"
+
+namespace tern::onnx {
+namespace {
+
+Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", kind}}); }
+
+Value* CastTo(OnnxNode& n, Value* x, DType type) {
+  return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
+}
+
+// 0 stands for "not given".
+Result<DType> OptionalType(const OnnxNode& n, const char* name) {
+  if (n.Int(name) == 0) return DType::kInvalid;
+  return n.DTypeAttr(name, DType::kInvalid);
+}
+
+Status QuantizeLinear(OnnxNode& n) {
+  TERN_ASSIGN(const DType to, OptionalType(n, "output_dtype"));
+  TERN_ASSIGN(const DType precision, OptionalType(n, "precision"));
+  n.Out(0, n.b.Op("Quantize", {n.In(0), n.In(1), n.In(2)},
+                  {{"axis", n.Int("axis", 1)}, {"block_size", n.Int("block_size")}, {"to", to}, {"precision", precision},
+                   {"saturate", n.Int("saturate", 1) != 0}}));
+  return {};
+}
+
+Status DequantizeLinear(OnnxNode& n) {
+  TERN_ASSIGN(const DType to, OptionalType(n, "output_dtype"));
+  n.Out(0, n.b.Op("Dequantize", {n.In(0), n.In(1), n.In(2)},
+                  {{"axis", n.Int("axis", 1)}, {"block_size", n.Int("block_size")}, {"to", to}}));
+  return {};
+}
+
+Status DynamicQuantizeLinear(OnnxNode& n) {
+  TERN_TRY(Require(n, 0, SetOf(DType::kF32)));
+  Builder& b = n.b;
+  const auto f32 = [&](double v) { return b.Scalar(DType::kF32, v); };
+  const auto end = [&](const char* kind) {
+    return Binary(n, kind, b.Op("Reduce", {n.In(0)}, {{"kind", kind}, {"keep_dims", false}}), f32(0));
+  };
+  Value *low = end("min"), *high = end("max");
+  Value* span = Binary(n, "div", Binary(n, "sub", high, low), f32(255));
+  // A tensor of zeros has no span; any scale serves it.
+  Value* scale = b.Op("Where", {Binary(n, "equal", span, f32(0)), f32(1), span});
+  Value* zero = Binary(n, "div", Binary(n, "sub", f32(0), low), scale);
+  zero = b.Op("Clip", {b.Op("Unary", {zero}, {{"kind", "round"}}), f32(0), f32(255)});
+  zero = CastTo(n, zero, DType::kU8);
+  n.Out({b.Op("Quantize", {n.In(0), scale, zero}), scale, zero});
+  return {};
+}
+
+bool AllZero(const Value* v) {
+  if (!v || !v->is_constant()) return !v;
+  const auto values = ToDoubles(v->constant);
+  return std::all_of(values.begin(), values.end(), [](double x) { return x == 0; });
+}
+
+Value* WithAxes(OnnxNode& n, Value* v, std::vector<int64_t> axes) { return n.b.Op("Unsqueeze", {v, n.b.Ints(axes)}); }
+
+// x - zero in i32 (fp8: in f32). x itself where zero is known to be nothing.
+Value* Shifted(OnnxNode& n, Value* x, Value* zero) {
+  const DType wide = IsFloat(x->type.dtype) ? DType::kF32 : DType::kI32;
+  if (AllZero(zero)) return IsFloat(x->type.dtype) ? CastTo(n, x, wide) : x;
+  return Binary(n, "sub", CastTo(n, x, wide), CastTo(n, zero, wide));
+}
+
+// A vector of one number per row of a: as a column.
+Value* PerRow(OnnxNode& n, Value* v, int rank) {
+  const Shape& s = v ? v->type.shape : Shape();
+  return v && s.rank() == 1 && !s[0].Is(1) && rank != 1 ? WithAxes(n, v, {1}) : v;
+}
+
+Status MatMulInteger(OnnxNode& n) {
+  for (int i : {0, 1}) TERN_TRY(Require(n, i));
+  Value* a = Shifted(n, n.In(0), PerRow(n, n.In(2), n.RankOf(0)));
+  n.Out(0, n.b.Op("MatMul", {a, Shifted(n, n.In(1), n.In(3))}));
+  return {};
+}
+
+Status QLinearMatMul(OnnxNode& n) {
+  for (int i = 0; i < 8; ++i) TERN_TRY(Require(n, i));
+  Value* a = Shifted(n, n.In(0), PerRow(n, n.In(2), n.RankOf(0)));
+  Value* product = n.b.Op("MatMul", {a, Shifted(n, n.In(3), n.In(5))});
+  const auto f32 = [&](Value* v) { return CastTo(n, v, DType::kF32); };
+  Value* scale = Binary(n, "mul", PerRow(n, f32(n.In(1)), n.RankOf(0)), f32(n.In(4)));
+  Value* real = Binary(n, "mul", f32(product), scale);
+  n.Out(0, n.b.Op("Quantize", {real, f32(n.In(6)), n.In(7)}));
+  return {};
+}
+
+// One number per output channel, against the weight [M, …]: with axes behind it.
+Value* PerMap(OnnxNode& n, Value* v, int rank) {
+  if (!v || v->type.shape.rank() != 1 || v->type.shape[0].Is(1)) return v;
+  std::vector<int64_t> axes;
+  for (int i = 1; i < rank; ++i) axes.push_back(i);
+  return WithAxes(n, v, axes);
+}
+
+Result<Value*> IntegerConv(OnnxNode& n, Value* x, Value* x_zero, Value* w, Value* w_zero, Value* bias) {
+  const Shape weight = w->type.shape;
+  const bool per_map = w_zero && w_zero->type.shape.rank() == 1 && !w_zero->type.shape[0].Is(1);
+  if (per_map && !weight.ranked) return n.NotYet("zero points per channel need a weight of known rank");
+  TERN_ASSIGN(auto kernel, KernelOf(n, weight));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
+  attrs.emplace_back("group", n.Int("group", 1));
+  return n.b.Op("Conv", {Shifted(n, x, x_zero), Shifted(n, w, PerMap(n, w_zero, weight.rank())), bias}, attrs);
+}
+
+Status ConvInteger(OnnxNode& n) {
+  for (int i : {0, 1}) TERN_TRY(Require(n, i));
+  TERN_ASSIGN(Value* y, IntegerConv(n, n.In(0), n.In(2), n.In(1), n.In(3), nullptr));
+  n.Out(0, y);
+  return {};
+}
+
+Status QLinearConv(OnnxNode& n) {
+  for (int i = 0; i < 8; ++i) TERN_TRY(Require(n, i));
+  TERN_ASSIGN(Value* sum, IntegerConv(n, n.In(0), n.In(2), n.In(3), n.In(5), n.In(8)));
+  Value* w_scale = n.In(4);
+  if (w_scale->type.shape.rank() == 1 && !w_scale->type.shape[0].Is(1)) {
+    if (n.RankOf(3) < 0) return n.NotYet("scales per channel need a weight of known rank");
+    w_scale = PerMap(n, w_scale, n.RankOf(3) - 1);  // against [M, spatial…] of the result
+  }
+  Value* real = Binary(n, "mul", CastTo(n, sum, DType::kF32), Binary(n, "mul", n.In(1), w_scale));
+  n.Out(0, n.b.Op("Quantize", {real, n.In(6), n.In(7)}));
+  return {};
+}
+
+}  // namespace
+
+TERN_CONVERTERS(quant) {
+  table.Add("QuantizeLinear", QuantizeLinear);
+  table.Add("DequantizeLinear", DequantizeLinear);
+  table.Add("DynamicQuantizeLinear", DynamicQuantizeLinear);
+  table.Add("MatMulInteger", MatMulInteger);
+  table.Add("QLinearMatMul", QLinearMatMul);
+  table.Add("ConvInteger", ConvInteger);
+  table.Add("QLinearConv", QLinearConv);
+}
+
+}  // namespace tern::onnx

@@ -1,0 +1,21 @@
+// Which scale belongs to which element: one for all, one per position of an axis, or one per block along it.
+#pragma once
+#include "ir/infer_context.h"
+
+namespace tern {
+
+class QuantMap {
+ public:
+  // x and scale must have passed CheckQuantShapes.
+  QuantMap(const Dims& x, const Dims& scale, int64_t axis, int64_t block_size);
+  size_t operator()(int64_t element) const;
+
+ private:
+  int64_t inner_ = 1, length_ = 1, block_ = 1, groups_ = 1;
+  bool single_ = false, blocked_ = false;
+};
+
+// scale (and zero_point, which must have scale's shape) against x.
+Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size);
+
+}  // namespace tern

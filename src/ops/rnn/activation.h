@@ -1,0 +1,19 @@
+// The activation functions a recurrent layer may name.
+#pragma once
+#include <string>
+
+#include "base/status.h"
+
+namespace tern {
+
+// tanh sigmoid relu affine leaky_relu thresholded_relu scaled_tanh hard_sigmoid elu softsign softplus
+struct RnnActivation {
+  double (*function)(double x, double alpha, double beta) = nullptr;
+  double alpha = 0, beta = 0;  // defaults, replaced by the layer's
+  bool has_alpha = false, has_beta = false;
+  double operator()(double x) const { return function(x, alpha, beta); }
+};
+
+Result<RnnActivation> FindRnnActivation(const std::string& name);
+
+}  // namespace tern

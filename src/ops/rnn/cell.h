@@ -1,0 +1,36 @@
+// One step of a recurrent layer for one sample.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "ops/rnn/activation.h"
+
+namespace tern {
+
+enum class RnnKind : uint8_t { kRnn, kGru, kLstm };
+
+// Weights of one direction: w [gates*hidden, features], r [gates*hidden, hidden], b [2*gates*hidden] (of w, then of r),
+// p [3*hidden] peepholes i o f.
+struct RnnCell {
+  RnnKind kind;
+  int64_t features, hidden;
+  const double *w, *r, *b, *p;
+  std::vector<RnnActivation> functions;
+  double clip;  // 0: none
+  bool linear_before_reset, input_forget;
+
+  // h and c (lstm) are replaced by the next state.
+  void Step(const double* x, double* h, double* c) const;
+
+ private:
+  double FromInput(int64_t row, const double* x) const;  // with w's bias
+  double FromState(int64_t row, const double* h) const;  // with r's bias
+  double Gate(int64_t gate, int64_t i, const double* x, const double* h) const;
+  double Apply(size_t function, double v) const;
+  int64_t GateCount() const;
+  void StepRnn(const double* x, double* h) const;
+  void StepGru(const double* x, double* h) const;
+  void StepLstm(const double* x, double* h, double* c) const;
+};
+
+}  // namespace tern
