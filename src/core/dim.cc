@@ -167,6 +167,16 @@ struct DimAlgebra {
     }
   }
 
+  static std::optional<int64_t> LowerBound(const Dim::Atom& atom) {
+    if (atom.function.empty()) return 0;
+    const auto a = atom.arguments[0].LowerBound(), b = atom.arguments[1].LowerBound();
+    if (atom.function == "max") return a && b ? std::max(*a, *b) : a ? a : b;
+    if (atom.function == "min") return a && b ? std::optional<int64_t>(std::min(*a, *b)) : std::nullopt;
+    if (!atom.arguments[1].known() || *b <= 0) return std::nullopt;
+    if (atom.function == "mod") return 0;
+    return a ? Apply(atom.function, *a, *b) : std::nullopt;
+  }
+
   template <class F>
   static void EachTerm(const Dim& d, F f) {
     for (const auto& [key, term] : d.poly_->terms) f(key, term);
@@ -229,6 +239,22 @@ void Dim::CollectSymbols(std::vector<std::string>& out) const {
   });
 }
 
+std::optional<int64_t> Dim::LowerBound() const {
+  if (known()) return value_;
+  if (unknown()) return std::nullopt;
+  std::optional<int64_t> sum = 0;
+  DimAlgebra::EachTerm(*this, [&](const std::string& key, const auto& term) {
+    int64_t product = term.factor;
+    if (!key.empty() && product < 0) sum.reset();
+    for (const auto& atom : term.atoms) {
+      const auto low = DimAlgebra::LowerBound(*atom);
+      if (!low || *low < 0 || __builtin_mul_overflow(product, *low, &product)) return void(sum.reset());
+    }
+    if (sum && __builtin_add_overflow(*sum, product, &*sum)) sum.reset();
+  });
+  return sum;
+}
+
 bool operator==(const Dim& a, const Dim& b) {
   if (a.unknown() || b.unknown() || a.state_ != b.state_) return false;
   if (a.known()) return a.value_ == b.value_;
@@ -259,8 +285,15 @@ Dim Mod(const Dim& a, const Dim& b) {
   return DimAlgebra::Call("mod", a, b);
 }
 
-Dim Max(const Dim& a, const Dim& b) { return a == b ? a : DimAlgebra::Call("max", a, b); }
-Dim Min(const Dim& a, const Dim& b) { return a == b ? a : DimAlgebra::Call("min", a, b); }
+Dim Max(const Dim& a, const Dim& b) {
+  if (a == b || (a - b).NonNegative()) return a;
+  return (b - a).NonNegative() ? b : DimAlgebra::Call("max", a, b);
+}
+
+Dim Min(const Dim& a, const Dim& b) {
+  if (a == b || (a - b).NonNegative()) return b;
+  return (b - a).NonNegative() ? a : DimAlgebra::Call("min", a, b);
+}
 
 namespace {
 

@@ -33,6 +33,9 @@ class Dim {
   // Symbols replaced by their values where given; the rest stays.
   Dim Substitute(const SymbolValues& symbols) const;
   void CollectSymbols(std::vector<std::string>& out) const;
+  // A number the dimension is provably not below, taking every symbol as zero or more; nothing when none is seen.
+  std::optional<int64_t> LowerBound() const;
+  bool NonNegative() const { return LowerBound().value_or(-1) >= 0; }
 
   // Provably the same. Two unknowns are not.
   friend bool operator==(const Dim& a, const Dim& b);

@@ -1,0 +1,100 @@
+// Operators that move elements about without computing on them.
+#include "export/onnx/exporter.h"
+
+namespace tern::onnx {
+namespace {
+
+// Lists of axes, dims and repeats: Tern takes i32 too, ONNX mostly i64 alone.
+std::string List(TernNode& n, int i) {
+  if (!n.Has(i)) return "";
+  if (n.TypeOf(i).dtype != DType::kI32) return n.In(i);
+  return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
+}
+
+// Input 0 as it is, the rest lists.
+Exporter WithLists(const char* onnx_op, int lists) {
+  return [=](TernNode& n) -> Status {
+    std::vector<std::string> inputs = {n.In(0)};
+    for (int i = 1; i <= lists; ++i) inputs.push_back(List(n, i));
+    n.Emit(onnx_op, inputs, n.Outs());
+    return {};
+  };
+}
+
+
+Status Split(TernNode& n) {
+  AttrList attrs = {{"axis", n.attrs().Int("axis")}};
+  const auto outputs = static_cast<int64_t>(n.Outs().size());
+  if (!n.Has(1)) {
+    const int64_t pieces = n.attrs().Int("num_outputs");
+    if (pieces > outputs) return n.NotExportable("it makes ", pieces, " pieces for ", outputs, " outputs");
+    attrs.emplace_back("num_outputs", outputs);
+  }
+  n.Emit("Split", {n.In(0), List(n, 1)}, n.Outs(), attrs);
+  return {};
+}
+
+Status Transpose(TernNode& n) {
+  AttrList attrs;
+  if (!n.attrs().Ints("perm").empty()) attrs.emplace_back("perm", n.attrs().Ints("perm"));
+  n.Emit("Transpose", n.Ins(), n.Outs(), attrs);
+  return {};
+}
+
+Status Pad(TernNode& n) {
+  n.Emit("Pad", {n.In(0), List(n, 1), n.In(2), List(n, 3)}, n.Outs(), {{"mode", n.attrs().Text("mode")}});
+  return {};
+}
+
+Status ShapeOf(TernNode& n) {
+  AttrList attrs;
+  if (n.attrs().Int("start") != 0) attrs.emplace_back("start", n.attrs().Int("start"));
+  if (n.attrs().Int("end") != INT64_MAX) attrs.emplace_back("end", n.attrs().Int("end"));
+  n.Emit("Shape", n.Ins(), n.Outs(), attrs);
+  return {};
+}
+
+Status Fill(TernNode& n) {
+  for (const auto& entry : n.attrs().List())
+    if (entry.name == "value")
+      n.Emit("ConstantOfShape", {List(n, 0)}, n.Outs(), {{"value", std::get<Tensor>(entry.value).Reshaped({1})}});
+  return {};
+}
+
+// ONNX has Range for a few types only; the others are made as one of these and cast.
+Status Range(TernNode& n) {
+  const DType dtype = n.TypeOf(0).dtype;
+  const bool direct = dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kI16 || dtype == DType::kI32 || dtype == DType::kI64;
+  std::vector<std::string> inputs;
+  const DType wide = direct ? dtype : IsFloat(dtype) ? DType::kF64 : DType::kI64;
+  for (int i = 0; i < 3; ++i) {
+    std::string in = direct ? n.In(i) : n.Op("Cast", {n.In(i)}, {{"to", wide}});
+    if (n.TypeOf(i).shape.rank() != 0) in = n.Op("Reshape", {in, n.Ints({})});
+    inputs.push_back(in);
+  }
+  if (direct) n.Emit("Range", inputs, n.Outs());
+  else n.Emit("Cast", {n.Op("Range", inputs)}, n.Outs(), {{"to", dtype}});
+  return {};
+}
+
+}  // namespace
+
+TERN_EXPORTERS(shape) {
+  table.Add("Squeeze", WithLists("Squeeze", 1));
+  table.Add("Unsqueeze", WithLists("Unsqueeze", 1));
+  table.Add("Flatten", DirectTo("Flatten", {"axis"}));
+  table.Add("Transpose", Transpose);
+  table.Add("Concat", DirectTo("Concat", {"axis"}));
+  table.Add("Split", Split);
+  table.Add("Slice", WithLists("Slice", 4));
+  table.Add("Gather", DirectTo("Gather", {"axis"}));
+  table.Add("Pad", Pad);
+  table.Add("Tile", WithLists("Tile", 1));
+  table.Add("Expand", WithLists("Expand", 1));
+  table.Add("Shape", ShapeOf);
+  table.Add("Size", DirectTo("Size"));
+  table.Add("Fill", Fill);
+  table.Add("Range", Range);
+}
+
+}  // namespace tern::onnx

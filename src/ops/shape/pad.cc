@@ -1,0 +1,133 @@
+// Pad: a border around a tensor; negative widths crop.
+#include "ops/shape/axes.h"
+#include "ops/shape/element_copy.h"
+
+namespace tern {
+namespace {
+
+enum class PadMode { kConstant, kReflect, kEdge, kWrap };
+
+struct Pad {
+  PadMode mode = PadMode::kConstant;
+  template <class V>
+  void Visit(V& v) {
+    v.Enum("mode", mode, {"constant", "reflect", "edge", "wrap"}, "what the border holds");
+  }
+};
+
+// Widths before and after every dim; dims that `axes` leaves out get none.
+Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads, const std::optional<std::vector<int64_t>>& axes) {
+  std::vector<int> list;
+  if (axes) {
+    TERN_ASSIGN(list, NormalizeAxes(*axes, rank));
+  } else {
+    for (int i = 0; i < rank; ++i) list.push_back(i);
+  }
+  if (pads.size() != 2 * list.size())
+    return InvalidModel("pads has ", pads.size(), " entries for ", list.size(), " axes (needs a begin and an end for each)");
+  std::vector<std::pair<Dim, Dim>> out(static_cast<size_t>(rank), {Dim(0), Dim(0)});
+  for (size_t i = 0; i < list.size(); ++i) out[static_cast<size_t>(list[i])] = {pads[i], pads[list.size() + i]};
+  return out;
+}
+
+Status CheckWidth(int axis, int64_t dim, int64_t begin, int64_t end) {
+  constexpr int64_t kHuge = int64_t{1} << 46;
+  if (begin > kHuge || end > kHuge || begin < -kHuge || end < -kHuge || dim + begin + end < 0)
+    return InvalidModel("pads ", begin, " and ", end, " along axis ", axis, " of size ", dim);
+  return {};
+}
+
+Status Infer(const Pad&, InferContext& c) {
+  TERN_TRY(RequireVector(c, "pads"));
+  const Shape& x = c.ShapeOf("x");
+  c.Out("y", c.TypeOf("x"), x.ranked ? Shape(std::vector<Dim>(x.dims.size())) : Shape());
+  const auto pads = c.ContentOf("pads");
+  const auto axes = c.LongsOf("axes");
+  if (!x.ranked || !pads || (c.Has("axes") && !axes)) return {};
+  TERN_ASSIGN(const auto widths, Widths(x.rank(), *pads, axes));
+  std::vector<Dim> dims;
+  for (int i = 0; i < x.rank(); ++i) {
+    const auto& [begin, end] = widths[static_cast<size_t>(i)];
+    if (begin.known() && end.known() && x[i].known()) TERN_TRY(CheckWidth(i, x[i].value(), begin.value(), end.value()));
+    dims.push_back(x[i] + begin + end);
+  }
+  c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
+  return {};
+}
+
+// For each output position along one dim, the input position it shows, or -1 for the border.
+Result<std::vector<int64_t>> Sources(PadMode mode, int axis, int64_t dim, int64_t begin, int64_t end) {
+  TERN_TRY(CheckWidth(axis, dim, begin, end));
+  // Cropping goes first; the border is made from what is left.
+  const int64_t first = std::max<int64_t>(0, -begin), kept = dim - first - std::max<int64_t>(0, -end);
+  const int64_t lead = std::max<int64_t>(0, begin), total = dim + begin + end;
+  if (mode != PadMode::kConstant && kept <= 0 && total > 0)
+    return InvalidArgument("nothing to pad from along axis ", axis, " of size ", dim, " with pads ", begin, " and ", end);
+  const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
+  std::vector<int64_t> out(static_cast<size_t>(total));
+  for (int64_t o = 0; o < total; ++o) {
+    int64_t i = o - lead;
+    if (i < 0 || i >= kept) {
+      if (mode == PadMode::kConstant) i = -1 - first;
+      else if (mode == PadMode::kEdge) i = i < 0 ? 0 : kept - 1;
+      else if (mode == PadMode::kWrap) i = modulo(i, kept);
+      else if (kept == 1) i = 0;
+      else i = std::min(modulo(i, 2 * kept - 2), 2 * kept - 2 - modulo(i, 2 * kept - 2));
+    }
+    out[static_cast<size_t>(o)] = i + first;
+  }
+  return out;
+}
+
+// Copies along dims from `axis` on; whole neighbouring elements at the last dim.
+void CopyMapped(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources, size_t axis, int64_t from, int64_t to) {
+  if (axis == sources.size()) return CopyRun(x, from, y, to, 1);
+  const auto& map = sources[axis];
+  const auto size = static_cast<int64_t>(map.size());
+  for (int64_t o = 0; o < size; ++o) {
+    const int64_t i = map[static_cast<size_t>(o)];
+    if (i < 0) continue;
+    const int64_t f = from * x.dim(static_cast<int>(axis)) + i, t = to * size + o;
+    if (axis + 1 < sources.size()) {
+      CopyMapped(x, y, sources, axis + 1, f, t);
+      continue;
+    }
+    int64_t run = 1;
+    while (o + run < size && map[static_cast<size_t>(o + run)] == i + run) ++run;
+    CopyRun(x, f, y, t, run);
+    o += run - 1;
+  }
+}
+
+Status Reference(const Pad& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  const auto pads = c.Longs("pads");
+  std::optional<std::vector<int64_t>> axes;
+  if (c.Has("axes")) axes = c.Longs("axes");
+  TERN_ASSIGN(const auto widths, Widths(x.rank(), Content(pads.begin(), pads.end()), axes));
+  std::vector<std::vector<int64_t>> sources;
+  Dims dims;
+  for (int i = 0; i < x.rank(); ++i) {
+    const auto& [begin, end] = widths[static_cast<size_t>(i)];
+    TERN_ASSIGN(auto map, Sources(op.mode, i, x.dim(i), begin.value(), end.value()));
+    dims.push_back(static_cast<int64_t>(map.size()));
+    sources.push_back(std::move(map));
+  }
+  Tensor& y = c.Out("y", dims);
+  if (c.Has("value")) {
+    if (c.In("value").size() != 1) return InvalidArgument("value must have one element, got ", c.In("value").Describe());
+    FillElements(c.In("value"), 0, y);
+  }
+  if (y.size() > 0) CopyMapped(x, y, sources, 0, 0, 0);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Pad) {
+  return OpDef::Of<Pad>("x with a border of pads = [begins…, ends…] elements along axes, or all; negative widths crop")
+      .In("x", kAnyType).In("pads", kIndices).OptIn("value", kAnyType).OptIn("axes", kIndices).Out("y", kAnyType)
+      .Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

@@ -1,0 +1,148 @@
+// Slice: x[start:end:step] along some axes.
+#include "ops/shape/axes.h"
+#include "ops/shape/element_copy.h"
+
+namespace tern {
+namespace {
+
+struct Slice : NoAttrs {};
+
+constexpr int64_t kFar = INT32_MAX;  // "to the end", as exporters write it
+
+// Where a range begins and how many elements it takes from a dim whose size is a number.
+struct Range {
+  int64_t start = 0, count = 0, step = 1;
+};
+
+Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
+  if (step == 0) return InvalidModel("a step is 0");
+  // Far-out values first, so that adding dim cannot overflow.
+  const int64_t far = dim + 1;
+  start = std::max(-far, std::min(start, far));
+  end = std::max(-far, std::min(end, far));
+  if (start < 0) start += dim;
+  if (end < 0) end += dim;
+  const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
+  start = std::max(low, std::min(start, high));
+  end = std::max(low, std::min(end, high));
+  Range r{start, 0, step};
+  if (step > 0 && end > start) r.count = (end - start - 1) / step + 1;
+  if (step < 0 && start > end) r.count = (start - end - 1) / (step == INT64_MIN ? INT64_MAX : -step) + 1;
+  return r;
+}
+
+// How many elements, as an expression. Unknown where a sign is.
+Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
+  Dim from, to;
+  if (start.NonNegative()) from = start;
+  else if (start.known()) from = Max(0, dim + start);
+  if (end.known() && end.value() >= kFar) to = dim;
+  else if (end.NonNegative()) to = Min(end, dim);
+  else if (end.known()) to = dim + end;
+  return Max(0, CeilDiv(to - from, step));
+}
+
+Dim CountBackward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
+  Dim from, to;
+  if (start.known() && start.value() >= kFar) from = dim - 1;
+  else if (start.NonNegative()) from = Min(start, dim - 1);
+  else if (start.known()) from = dim + start;
+  if (end.NonNegative()) to = end;
+  else if (end.known() && end.value() <= -kFar) to = -1;
+  else if (end.known()) to = Max(-1, dim + end);
+  return Max(0, CeilDiv(from - to, Dim(0) - step));
+}
+
+Result<Dim> Sliced(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
+  if (step.Is(0)) return InvalidModel("a step is 0");
+  if (start.known() && end.known() && step.known() && dim.known()) {
+    TERN_ASSIGN(const Range r, Clamp(start.value(), end.value(), step.value(), dim.value()));
+    return Dim(r.count);
+  }
+  if (!step.known() || step.value() < -kFar) return Dim();
+  return step.value() > 0 ? CountForward(start, end, step, dim) : CountBackward(start, end, step, dim);
+}
+
+// An axis list of the given length: the input's, or 0, 1, 2 …
+std::vector<int64_t> FirstAxes(size_t n) {
+  std::vector<int64_t> axes(n);
+  for (size_t i = 0; i < n; ++i) axes[i] = static_cast<int64_t>(i);
+  return axes;
+}
+
+Status CheckLengths(size_t starts, size_t ends, size_t axes, size_t steps) {
+  if (starts == ends && starts == axes && starts == steps) return {};
+  return InvalidModel("starts, ends, axes and steps have ", starts, ", ", ends, ", ", axes, " and ", steps, " entries");
+}
+
+// A vector's elements as expressions; unknowns when only the count is given.
+Content ContentOr(const InferContext& c, std::string_view port, size_t n, const Dim& absent) {
+  if (auto content = c.ContentOf(port)) return *content;
+  return Content(n, c.Has(port) ? Dim() : absent);
+}
+
+void PassContent(InferContext& c, const Dim& start, const Dim& end, const Dim& step) {
+  const auto x = c.ContentOf("x");
+  if (!x || c.ShapeOf("x").rank() != 1 || !start.known() || !end.known() || !step.known()) return;
+  const auto r = Clamp(start.value(), end.value(), step.value(), static_cast<int64_t>(x->size()));
+  Content out;
+  for (int64_t i = 0; r.ok() && i < r->count; ++i) out.push_back((*x)[static_cast<size_t>(r->start + i * r->step)]);
+  c.OutContent("y", std::move(out));
+}
+
+Status Infer(const Slice&, InferContext& c) {
+  for (const char* port : {"starts", "ends", "axes", "steps"}) TERN_TRY(RequireVector(c, port));
+  const Shape& x = c.ShapeOf("x");
+  c.Out("y", c.TypeOf("x"), x.ranked ? Shape(std::vector<Dim>(x.dims.size())) : Shape());
+  const auto given_starts = c.ContentOf("starts"), given_ends = c.ContentOf("ends");
+  int n = given_starts ? static_cast<int>(given_starts->size()) : given_ends ? static_cast<int>(given_ends->size()) : -1;
+  if (n < 0) n = std::max(KnownLength(c.ShapeOf("starts")), KnownLength(c.ShapeOf("ends")));
+  const auto given_axes = c.LongsOf("axes");
+  if (!x.ranked || n < 0 || (c.Has("axes") && !given_axes)) return {};
+  const auto count = static_cast<size_t>(n);
+  const Content starts = ContentOr(c, "starts", count, 0), ends = ContentOr(c, "ends", count, 0);
+  const Content steps = ContentOr(c, "steps", count, 1);
+  const auto axes = given_axes.value_or(FirstAxes(count));
+  TERN_TRY(CheckLengths(starts.size(), ends.size(), axes.size(), steps.size()));
+  TERN_ASSIGN(const auto normal, NormalizeAxes(axes, x.rank()));
+  std::vector<Dim> dims = x.dims;
+  for (size_t i = 0; i < count; ++i) {
+    Dim& d = dims[static_cast<size_t>(normal[i])];
+    TERN_ASSIGN(d, Sliced(starts[i], ends[i], steps[i], d));
+  }
+  c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
+  if (count == 1) PassContent(c, starts[0], ends[0], steps[0]);
+  if (auto content = c.ContentOf("x"); content && count == 0) c.OutContent("y", *content);
+  return {};
+}
+
+Status Reference(const Slice&, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  const auto starts = c.Longs("starts"), ends = c.Longs("ends");
+  const auto axes = c.Has("axes") ? c.Longs("axes") : FirstAxes(starts.size());
+  const auto steps = c.Has("steps") ? c.Longs("steps") : std::vector<int64_t>(starts.size(), 1);
+  TERN_TRY(CheckLengths(starts.size(), ends.size(), axes.size(), steps.size()));
+  TERN_ASSIGN(const auto normal, NormalizeAxes(axes, x.rank()));
+  Dims dims = x.dims(), strides = ContiguousStrides(dims);
+  int64_t offset = 0;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const auto a = static_cast<size_t>(normal[i]);
+    TERN_ASSIGN(const Range r, Clamp(starts[i], ends[i], steps[i], dims[a]));
+    offset += r.start * strides[a];
+    strides[a] = r.count > 1 ? strides[a] * r.step : 0;
+    dims[a] = r.count;
+  }
+  Tensor& y = c.Out("y", dims);
+  CopyElements(x, {offset, strides}, y, {0, ContiguousStrides(dims)}, dims);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Slice) {
+  return OpDef::Of<Slice>("x[starts:ends:steps] along axes, with Python's meaning of negative and far-out bounds")
+      .In("x", kAnyType).In("starts", kIndices).In("ends", kIndices).OptIn("axes", kIndices).OptIn("steps", kIndices)
+      .Out("y", kAnyType).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

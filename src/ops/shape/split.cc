@@ -1,0 +1,105 @@
+// Split: a tensor cut along an axis.
+#include "ops/shape/axes.h"
+#include "ops/shape/element_copy.h"
+
+namespace tern {
+namespace {
+
+struct Split {
+  int64_t axis = 0;
+  int64_t num_outputs = 0;
+  template <class V>
+  void Visit(V& v) {
+    v("axis", axis, "negative counts from the end");
+    v("num_outputs", num_outputs, "without sizes: how many pieces, the last ones shorter; 0: one per output");
+  }
+};
+
+// Equal pieces of ceil(dim / n), the last ones shorter.
+std::vector<Dim> EqualPieces(const Dim& dim, int64_t n, int wanted) {
+  const Dim piece = CeilDiv(dim, n);
+  const bool even = Mod(dim, n).Is(0);
+  std::vector<Dim> out;
+  for (int64_t i = 0; i < wanted; ++i)
+    out.push_back(i == 0 || even ? piece : Min(piece, Max(0, dim - piece * Dim(i))));
+  return out;
+}
+
+Result<std::vector<Dim>> Pieces(const Split& op, const Dim& dim, const std::optional<Content>& sizes, int outputs) {
+  if (!sizes) {
+    if (op.num_outputs < 0) return InvalidModel("num_outputs is ", op.num_outputs);
+    if (op.num_outputs && op.num_outputs < outputs) return InvalidModel("num_outputs is ", op.num_outputs, ", the node has ", outputs, " outputs");
+    return EqualPieces(dim, op.num_outputs ? op.num_outputs : outputs, outputs);
+  }
+  if (static_cast<int>(sizes->size()) < outputs) return InvalidModel(sizes->size(), " sizes for ", outputs, " outputs");
+  Dim sum = 0;
+  for (size_t i = 0; i < sizes->size(); ++i) {
+    const Dim& s = (*sizes)[i];
+    if (s.known() && s.value() < 0) return InvalidModel("sizes[", i, "] is ", s.value());
+    sum = sum + s;
+  }
+  if (sum.known() && dim.known() && sum != dim)
+    return InvalidModel("sizes add up to ", sum.value(), ", the split dimension is ", dim.value());
+  return std::vector<Dim>(sizes->begin(), sizes->begin() + outputs);
+}
+
+// Runs of a content vector, when the pieces are numbers.
+void PassContent(InferContext& c, const Content& all, const std::vector<Dim>& pieces) {
+  int64_t at = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (!pieces[i].known() || at + pieces[i].value() > static_cast<int64_t>(all.size())) return;
+    c.outputs()[i].content = Content(all.begin() + at, all.begin() + at + pieces[i].value());
+    at += pieces[i].value();
+  }
+}
+
+Status Infer(const Split& op, InferContext& c) {
+  const Shape& x = c.ShapeOf("x");
+  if (c.OutputCount() == 0) return {};
+  int axis = -1;
+  if (x.ranked) {
+    TERN_ASSIGN(axis, NormalizeAxis(op.axis, x.rank()));
+  }
+  std::vector<Dim> pieces(static_cast<size_t>(c.OutputCount()));
+  if (auto sizes = c.ContentOf("sizes"); sizes || !c.Has("sizes")) {
+    TERN_ASSIGN(pieces, Pieces(op, axis >= 0 ? x[axis] : Dim(), sizes, c.OutputCount()));
+  }
+  for (int i = 0; i < c.OutputCount(); ++i) {
+    Shape shape = x;
+    if (axis >= 0) shape.dims[static_cast<size_t>(axis)] = pieces[static_cast<size_t>(i)];
+    c.Out(i, Type::TensorOf(c.TypeOf("x"), std::move(shape)));
+  }
+  if (auto content = c.ContentOf("x"); content && x.rank() == 1) PassContent(c, *content, pieces);
+  return {};
+}
+
+Status Reference(const Split& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, x.rank()));
+  std::optional<Content> sizes;
+  if (c.Has("sizes")) {
+    const auto longs = c.Longs("sizes");
+    sizes = Content(longs.begin(), longs.end());
+  }
+  TERN_ASSIGN(const auto pieces, Pieces(op, x.dim(axis), sizes, c.OutputCount()));
+  const Dims strides = ContiguousStrides(x.dims());
+  int64_t at = 0;
+  for (int i = 0; i < c.OutputCount(); ++i) {
+    Dims dims = x.dims();
+    dims[static_cast<size_t>(axis)] = pieces[static_cast<size_t>(i)].value();
+    Tensor& y = c.Out(i, dims);
+    CopyElements(x, {at * strides[static_cast<size_t>(axis)], strides}, y, {0, ContiguousStrides(dims)}, dims);
+    at += dims[static_cast<size_t>(axis)];
+  }
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Split) {
+  return OpDef::Of<Split>("pieces of x along axis, of the given sizes or of equal size")
+      .In("x", kAnyType).OptIn("sizes", kIndices).VarOut("outputs", kAnyType)
+      .Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

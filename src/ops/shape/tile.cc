@@ -1,0 +1,68 @@
+// Tile: the whole tensor repeated along each dim.
+#include "ops/shape/axes.h"
+#include "ops/shape/element_copy.h"
+
+namespace tern {
+namespace {
+
+struct Tile : NoAttrs {};
+
+Result<std::vector<Dim>> Repeated(const Shape& x, const Content& repeats) {
+  if (static_cast<int>(repeats.size()) != x.rank())
+    return InvalidModel("repeats has ", repeats.size(), " entries for a rank-", x.rank(), " tensor");
+  std::vector<Dim> dims;
+  for (int i = 0; i < x.rank(); ++i) {
+    const Dim& r = repeats[static_cast<size_t>(i)];
+    int64_t product = 0;
+    if (r.known() && r.value() < 0) return InvalidModel("repeats[", i, "] is ", r.value());
+    if (r.known() && x[i].known() && __builtin_mul_overflow(r.value(), x[i].value(), &product))
+      return ResourceExhausted("repeats[", i, "] is ", r.value(), " for a dimension of ", x[i].value());
+    dims.push_back(x[i] * r);
+  }
+  return dims;
+}
+
+Status Infer(const Tile&, InferContext& c) {
+  TERN_TRY(RequireVector(c, "repeats"));
+  const Shape& x = c.ShapeOf("x");
+  const auto repeats = c.ContentOf("repeats");
+  if (x.ranked && repeats) {
+    TERN_ASSIGN(auto dims, Repeated(x, *repeats));
+    c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
+  } else {
+    const int rank = x.ranked ? x.rank() : repeats ? static_cast<int>(repeats->size()) : KnownLength(c.ShapeOf("repeats"));
+    c.Out("y", c.TypeOf("x"), rank < 0 ? Shape() : Shape(std::vector<Dim>(static_cast<size_t>(rank))));
+  }
+  const auto content = c.ContentOf("x");
+  if (!content || !repeats || repeats->size() != 1 || !(*repeats)[0].known()) return {};
+  Content all;
+  for (int64_t i = 0; i < (*repeats)[0].value() && all.size() <= 1024; ++i) all.insert(all.end(), content->begin(), content->end());
+  c.OutContent("y", std::move(all));
+  return {};
+}
+
+Status Reference(const Tile&, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  const auto repeats = c.Longs("repeats");
+  TERN_ASSIGN(const auto shape, Repeated(Shape::Of(x.dims()), Content(repeats.begin(), repeats.end())));
+  const Dims dims = Shape(shape).Concrete(), from = ContiguousStrides(x.dims()), to = ContiguousStrides(dims);
+  Tensor& y = c.Out("y", dims);
+  // Each dim becomes two: the repeats, which read the same place again, and the dim itself.
+  Dims loop, source, target;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    loop.insert(loop.end(), {repeats[i], x.dims()[i]});
+    source.insert(source.end(), {0, from[i]});
+    target.insert(target.end(), {to[i] * x.dims()[i], to[i]});
+  }
+  CopyElements(x, {0, source}, y, {0, target}, loop);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Tile) {
+  return OpDef::Of<Tile>("x repeated repeats[i] times along each dim i").In("x", kAnyType).In("repeats", kIndices)
+      .Out("y", kAnyType).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern
