@@ -54,6 +54,8 @@ class OnnxNode {
 
   // Fills a subgraph of an opened node (Builder::Open) from a graph attribute. Extra inputs of the body are its own.
   Status Subgraph(Node* node, std::string_view attr, std::string role);
+  // Puts a graph attribute's nodes right here, its inputs bound to these values; gives its outputs.
+  Result<std::vector<Value*>> Inline(std::string_view attr, const std::vector<Value*>& inputs);
   // How many inputs / outputs the graph attribute has.
   int SubgraphInputs(std::string_view attr) const;
   int SubgraphOutputs(std::string_view attr) const;

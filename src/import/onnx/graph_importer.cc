@@ -132,6 +132,22 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
   return {};
 }
 
+Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& proto, const std::vector<Value*>& inputs) {
+  if (static_cast<size_t>(proto.input_size()) != inputs.size())
+    return InvalidModel("graph '", proto.name(), "' takes ", proto.input_size(), " inputs, gets ", inputs.size());
+  GraphImporter body(model_, graph_, this);
+  for (size_t i = 0; i < inputs.size(); ++i) body.names_[proto.input(static_cast<int>(i)).name()] = inputs[i];
+  TERN_TRY(body.AddInitializers(proto, {}));
+  TERN_TRY(body.AddNodes(proto.node(), body_opsets_ ? *body_opsets_ : model_.opsets));
+  std::vector<Value*> outputs;
+  for (const auto& out : proto.output()) {
+    Value* v = body.Find(out.name());
+    if (!v) return InvalidModel("graph '", proto.name(), "': output '", out.name(), "' is not made by any node");
+    outputs.push_back(v);
+  }
+  return outputs;
+}
+
 Status GraphImporter::SetOutputs(const pb::GraphProto& proto) {
   std::vector<Value*> outputs;
   for (const auto& out : proto.output()) {

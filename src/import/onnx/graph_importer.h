@@ -33,6 +33,9 @@ class GraphImporter {
 
   Status Import(const pb::GraphProto& proto);
 
+  // A nested graph's nodes put into this one, its inputs bound to the given values.
+  Result<std::vector<Value*>> InlineGraph(const pb::GraphProto& proto, const std::vector<Value*>& inputs);
+
   Value* Find(const std::string& name) const;  // through enclosing graphs; null when there is none
   void Bind(const std::string& name, Value* value);
   ModelContext& model() { return model_; }

@@ -114,6 +114,12 @@ Status OnnxNode::Subgraph(Node* node, std::string_view attr, std::string role) {
   return inner.Import(a->g()).While(StrCat("importing the ", attr, " graph of ", Describe()));
 }
 
+Result<std::vector<Value*>> OnnxNode::Inline(std::string_view attr, const std::vector<Value*>& inputs) {
+  const auto* a = Raw(attr);
+  if (!a || !a->has_g()) return Bad("graph attribute '", attr, "' is missing");
+  return importer_.InlineGraph(a->g(), inputs);
+}
+
 int OnnxNode::SubgraphInputs(std::string_view attr) const {
   const auto* a = Raw(attr);
   return a ? a->g().input_size() : 0;

@@ -1,0 +1,10 @@
+// Between packed [batch, length, heads*size] and split [batch, heads, length, size].
+#pragma once
+#include "ir/builder.h"
+
+namespace tern::onnx {
+
+Value* SplitHeads(Builder& b, Value* packed, int64_t heads);
+Value* MergeHeads(Builder& b, Value* split);
+
+}  // namespace tern::onnx

@@ -1,0 +1,183 @@
+// Attention: softmax(q·kᵀ·scale + mask)·v per head, with grouped heads, causal masking and a growing cache.
+#include <cmath>
+#include <limits>
+
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+
+namespace tern {
+namespace {
+
+enum class Scores { kNone, kCapped, kMasked, kProbabilities };
+
+struct Attention {
+  float scale = 0;
+  bool causal = false;
+  float softcap = 0;
+  Scores scores = Scores::kNone;
+  template <class V>
+  void Visit(V& v) {
+    v("scale", scale, "factor of q·kᵀ; 0 stands for 1/sqrt(head size)");
+    v("causal", causal, "query i sees keys up to i plus the length of the past");
+    v("softcap", softcap, "scores become softcap·tanh(scores/softcap) when positive");
+    v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"}, "the stage that the output 'scores' shows");
+  }
+};
+
+Status CheckHeads(int64_t q_heads, int64_t kv_heads) {
+  if (kv_heads > 0 && q_heads % kv_heads == 0) return {};
+  return InvalidModel(q_heads, " query heads are no multiple of ", kv_heads, " key heads");
+}
+
+Status Infer(const Attention&, InferContext& c) {
+  const Shape &q = c.ShapeOf("q"), &k = c.ShapeOf("k"), &v = c.ShapeOf("v");
+  for (const char* port : {"q", "k", "v"})
+    if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 4) return InvalidModel("input '", port, "' must be [batch, heads, length, size], got ", c.In(port).ToString());
+  if (!q.ranked || !k.ranked || !v.ranked) {
+    const std::vector<Dim> four(4);
+    for (const char* port : {"y", "present_k", "present_v", "scores"}) c.Out(port, c.TypeOf("q"), Shape(four));
+    return {};
+  }
+  if (q[1].known() && k[1].known()) TERN_TRY(CheckHeads(q[1].value(), k[1].value()));
+  if (q[3].known() && k[3].known() && q[3] != k[3]) return InvalidModel("head sizes of q and k differ: ", q[3].value(), " and ", k[3].value());
+  Dim length = k[2];
+  if (c.Has("past_k")) length = c.ShapeOf("past_k").ranked ? length + c.ShapeOf("past_k")[2] : Dim::Unknown();
+  c.Out("y", c.TypeOf("q"), Shape({q[0], q[1], q[2], v[3]}));
+  c.Out("present_k", c.TypeOf("k"), Shape({k[0], k[1], length, k[3]}));
+  c.Out("present_v", c.TypeOf("v"), Shape({v[0], v[1], length, v[3]}));
+  c.Out("scores", c.TypeOf("q"), Shape({q[0], q[1], q[2], length}));
+  return {};
+}
+
+// Rows [batch, heads, length, size] with an optional past in front, as doubles.
+struct Rows {
+  Dims dims;
+  std::vector<double> data;
+  const double* At(int64_t b, int64_t h, int64_t t) const { return data.data() + ((b * dims[1] + h) * dims[2] + t) * dims[3]; }
+};
+
+Result<Rows> Joined(EvalContext& c, const char* now, const char* before) {
+  Rows rows{c.In(now).dims(), c.Doubles(now)};
+  if (!c.Has(before)) return rows;
+  const Tensor& past = c.In(before);
+  if (past.rank() != 4 || past.dim(0) != rows.dims[0] || past.dim(1) != rows.dims[1] || past.dim(3) != rows.dims[3])
+    return InvalidArgument("input '", before, "' ", past.Describe(), " does not go with '", now, "' ", c.In(now).Describe());
+  const auto old = c.Doubles(before);
+  const int64_t a = past.dim(2), b = rows.dims[2], size = rows.dims[3];
+  std::vector<double> all;
+  all.reserve(old.size() + rows.data.size());
+  for (int64_t i = 0; i < rows.dims[0] * rows.dims[1]; ++i) {
+    all.insert(all.end(), old.begin() + i * a * size, old.begin() + (i + 1) * a * size);
+    all.insert(all.end(), rows.data.begin() + i * b * size, rows.data.begin() + (i + 1) * b * size);
+  }
+  rows.dims[2] = a + b;
+  rows.data = std::move(all);
+  return rows;
+}
+
+// The mask broadcast over batch, heads and queries; keys beyond its end are hidden.
+class Mask {
+ public:
+  static Result<Mask> Of(EvalContext& c, const Dims& scores) {
+    Mask m;
+    if (!c.Has("mask")) return m;
+    const Tensor& t = c.In("mask");
+    m.present_ = true;
+    m.bool_ = t.dtype() == DType::kBool;
+    m.data_ = m.bool_ ? std::vector<double>() : c.Doubles("mask");
+    if (m.bool_)
+      for (int64_t v : c.Longs("mask")) m.data_.push_back(static_cast<double>(v));
+    m.dims_ = t.dims();
+    if (m.dims_.size() > 4) return InvalidArgument("mask has rank ", m.dims_.size());
+    m.dims_.insert(m.dims_.begin(), 4 - m.dims_.size(), 1);
+    for (size_t i = 0; i < 3; ++i)
+      if (m.dims_[i] != 1 && m.dims_[i] != scores[i]) return InvalidArgument("mask ", t.Describe(), " does not broadcast to scores [", Join(scores, ","), "]");
+    if (m.dims_[3] > scores[3]) return InvalidArgument("mask ", t.Describe(), " is longer than ", scores[3], " keys");
+    return m;
+  }
+
+  double At(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    if (!present_) return 0;
+    constexpr double kHidden = -std::numeric_limits<double>::infinity();
+    if (dims_[3] == 1) j = 0;
+    if (j >= dims_[3]) return kHidden;
+    const auto at = [](int64_t index, int64_t dim) { return dim == 1 ? 0 : index; };
+    const double v = data_[static_cast<size_t>(((at(b, dims_[0]) * dims_[1] + at(h, dims_[1])) * dims_[2] + at(i, dims_[2])) * dims_[3] + j)];
+    return bool_ ? (v != 0 ? 0 : kHidden) : v;
+  }
+
+ private:
+  bool present_ = false, bool_ = false;
+  Dims dims_;
+  std::vector<double> data_;
+};
+
+void SoftmaxRow(std::vector<double>& row) {
+  double top = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (double v : row) top = std::max(top, v);
+  for (double& v : row) sum += v = std::exp(v - top);
+  for (double& v : row) v /= sum;
+}
+
+Status Reference(const Attention& op, EvalContext& c) {
+  Rows q{c.In("q").dims(), c.Doubles("q")};
+  TERN_ASSIGN(Rows k, Joined(c, "k", "past_k"));
+  TERN_ASSIGN(Rows v, Joined(c, "v", "past_v"));
+  const int64_t batch = q.dims[0], heads = q.dims[1], queries = q.dims[2], size = q.dims[3], keys = k.dims[2];
+  TERN_TRY(CheckHeads(heads, k.dims[1]));
+  if (k.dims[0] != batch || v.dims[0] != batch || v.dims[1] != k.dims[1] || v.dims[2] != keys)
+    return InvalidArgument("k [", Join(k.dims, ","), "] and v [", Join(v.dims, ","), "] do not go together");
+  const Dims score_dims = {batch, heads, queries, keys};
+  TERN_ASSIGN(Mask mask, Mask::Of(c, score_dims));
+  const auto lengths = c.Has("lengths") ? c.Longs("lengths") : std::vector<int64_t>();
+  if (!lengths.empty() && static_cast<int64_t>(lengths.size()) != batch) return InvalidArgument("lengths has ", lengths.size(), " elements for a batch of ", batch);
+  const int64_t past = c.Has("past_k") ? c.In("past_k").dim(2) : 0;
+  const double scale = op.scale != 0 ? op.scale : 1 / std::sqrt(static_cast<double>(size));
+  const int64_t group = heads / k.dims[1];
+  std::vector<double> y, shown;
+  std::vector<double> row(static_cast<size_t>(keys)), out(static_cast<size_t>(v.dims[3]));
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t i = 0; i < queries; ++i) {
+        const auto show = [&](Scores stage) { if (op.scores == stage) shown.insert(shown.end(), row.begin(), row.end()); };
+        for (int64_t j = 0; j < keys; ++j) {
+          double dot = 0;
+          for (int64_t d = 0; d < size; ++d) dot += q.At(b, h, i)[d] * k.At(b, h / group, j)[d];
+          row[static_cast<size_t>(j)] = dot * scale;
+        }
+        show(Scores::kNone);
+        if (op.softcap > 0)
+          for (double& s : row) s = op.softcap * std::tanh(s / op.softcap);
+        show(Scores::kCapped);
+        for (int64_t j = 0; j < keys; ++j) {
+          double& s = row[static_cast<size_t>(j)];
+          s += mask.At(b, h, i, j);
+          const bool beyond = (op.causal && j > i + past) || (!lengths.empty() && j >= lengths[static_cast<size_t>(b)]);
+          if (beyond) s = -std::numeric_limits<double>::infinity();
+        }
+        show(Scores::kMasked);
+        SoftmaxRow(row);
+        show(Scores::kProbabilities);
+        std::fill(out.begin(), out.end(), 0.0);
+        for (int64_t j = 0; j < keys; ++j)
+          for (size_t d = 0; d < out.size(); ++d) out[d] += row[static_cast<size_t>(j)] * v.At(b, h / group, j)[d];
+        y.insert(y.end(), out.begin(), out.end());
+      }
+  c.Out("y", {batch, heads, queries, v.dims[3]}, y);
+  if (c.Wants("present_k")) c.Out("present_k", k.dims, k.data);
+  if (c.Wants("present_v")) c.Out("present_v", v.dims, v.data);
+  if (c.Wants("scores")) c.Out("scores", score_dims, shown);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Attention) {
+  return OpDef::Of<Attention>("softmax(q·kᵀ·scale + mask)·v per head; q may have a multiple of the heads of k and v")
+      .In("q", kFloats).In("k", kFloats).In("v", kFloats).OptIn("mask", kFloats | kBools).OptIn("past_k", kFloats).OptIn("past_v", kFloats)
+      .OptIn("lengths", kIndices)
+      .Out("y", kFloats).OptOut("present_k", kFloats).OptOut("present_v", kFloats).OptOut("scores", kFloats)
+      .Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern
