@@ -1,4 +1,4 @@
-// ONNX's own attention operators: Attention, RotaryEmbedding, LinearAttention, CausalConvWithState, FlexAttention.
+// ONNX's own attention operators: Attention, RotaryEmbedding, LinearAttention, FlexAttention.
 #include <cmath>
 
 #include "import/onnx/converter.h"
@@ -81,31 +81,6 @@ Status ConvertLinearAttention(OnnxNode& n) {
   return {};
 }
 
-// Depthwise convolution over the past and the input; the last positions are the next call's past.
-Status ConvertCausalConv(OnnxNode& n) {
-  const Shape& w = n.In(1)->type.shape;
-  if (!w.ranked || w.rank() != 3 || !w[0].known() || !w[2].known()) return n.NotYet("a weight without known dims: ", n.In(1)->type.ToString());
-  const int64_t channels = w[0].value(), kept = w[2].value() - 1;
-  Value* x = n.In(0);
-  if (n.Has(3)) {
-    x = n.b.Op("Concat", {n.In(3), x}, {{"axis", int64_t{2}}});
-  } else {
-    x = n.b.Op("Pad", {x, n.b.Ints({0, 0, kept, 0, 0, 0})});
-  }
-  std::vector<Value*> inputs = {x, n.In(1)};
-  if (n.Has(2)) inputs.push_back(n.In(2));
-  Value* y = n.b.Op("Conv", inputs, {{"group", channels}});
-  const std::string activation = n.Text("activation", "none");
-  if (activation == "silu" || activation == "swish") y = n.b.Op("Activation", {y}, {{"kind", std::string("swish")}, {"alpha", 1.0}});
-  else if (activation != "none") return n.Bad("unknown activation '", activation, "'");
-  n.Out(0, y);
-  if (!n.Wants(1)) return {};
-  const int64_t end = INT64_MAX;
-  Value* start = kept ? n.b.Ints({-kept}) : n.b.Ints({end});
-  n.Out(1, n.b.Op("Slice", {x, start, n.b.Ints({end}), n.b.Ints({2})}));
-  return {};
-}
-
 // Each key head repeated for its group of query heads.
 Value* RepeatHeads(OnnxNode& n, Value* x, int64_t heads, int64_t times) {
   if (times == 1) return x;
@@ -154,7 +129,6 @@ TERN_CONVERTERS(attention) {
   table.Add("Attention", ConvertAttention);
   table.Add("RotaryEmbedding", ConvertRotary);
   table.Add("LinearAttention", ConvertLinearAttention);
-  table.Add("CausalConvWithState", ConvertCausalConv);
   table.Add("FlexAttention", ConvertFlexAttention, "ai.onnx.preview");
 }
 
