@@ -21,28 +21,30 @@ std::string Plain(T v) {
   return {buffer, end};
 }
 
-// numpy: plain from 1e-4 up to below 1e16 with at least one decimal, scientific beyond.
+// numpy 2.4: plain from 1e-4 to below `limit` with at least one decimal, scientific beyond. `exact` decides which
+// where v is only its shortest decimal.
 template <class T>
-std::string FloatText(T v) {
+std::string FloatText(T v, double limit, double exact) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-  const T size = std::fabs(v);
-  if (size != 0 && (size < static_cast<T>(1e-4) || size >= static_cast<T>(1e16))) return Scientific(v);
+  const double size = std::fabs(exact);
+  if (size != 0 && (size < 1e-4 || size >= limit)) return Scientific(v);
   std::string text = Plain(v);
   return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
 // The shortest decimal that rounds to the same narrow float.
 std::string NarrowText(DType t, float v) {
-  if (std::isnan(v) || std::isinf(v)) return FloatText(v);
+  constexpr double kLimit = 1e3;
+  if (std::isnan(v) || std::isinf(v)) return FloatText(v, kLimit, v);
   for (int digits = 1; digits < 9; ++digits) {
     char buffer[64];
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific, digits - 1).ptr;
     float back = 0;
     std::from_chars(buffer, end, back);
-    if (DecodeFloat(t, EncodeFloat(t, back)) == v) return FloatText(back);
+    if (DecodeFloat(t, EncodeFloat(t, back)) == v) return FloatText(back, kLimit, v);
   }
-  return FloatText(v);
+  return FloatText(v, kLimit, v);
 }
 
 std::string Trimmed(const std::string& text) {
@@ -56,11 +58,16 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// inf and nan included; from_chars knows both but no leading plus.
+// from_chars knows no leading plus. A sign behind it stays, and is refused there.
+std::string WithoutPlus(std::string text) {
+  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
+  return plus ? text.substr(1) : text;
+}
+
+// Plain, scientific, inf and nan.
 std::optional<double> ReadDouble(const std::string& text) {
   std::string lower = Lower(Trimmed(text));
-  if (!lower.empty() && lower[0] == '+') lower.erase(0, 1);
-  if (lower.empty() || lower[0] == '+') return std::nullopt;
+  lower = WithoutPlus(std::move(lower));
   double v = 0;
   const auto result = std::from_chars(lower.data(), lower.data() + lower.size(), v);
   if (result.ptr != lower.data() + lower.size()) return std::nullopt;
@@ -69,7 +76,7 @@ std::optional<double> ReadDouble(const std::string& text) {
 }
 
 std::optional<int64_t> ReadLong(std::string text, bool is_signed) {
-  if (!text.empty() && text[0] == '+') text.erase(0, 1);
+  text = WithoutPlus(std::move(text));
   int64_t v = 0;
   uint64_t u = 0;
   const char *begin = text.data(), *end = begin + text.size();
@@ -82,8 +89,8 @@ std::optional<int64_t> ReadLong(std::string text, bool is_signed) {
 
 std::string ElementText(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DType::kF32: return FloatText(t.data<float>()[i]);
-    case DType::kF64: return FloatText(t.data<double>()[i]);
+    case DType::kF32: return FloatText(t.data<float>()[i], 1e6, LoadDouble(t, i));
+    case DType::kF64: return FloatText(t.data<double>()[i], 1e16, LoadDouble(t, i));
     case DType::kBool: return LoadLong(t, i) ? "True" : "False";
     case DType::kU64: return StrCat(t.data<uint64_t>()[i]);
     default: break;
@@ -106,7 +113,7 @@ Status StoreText(const std::string& text, Tensor& t, int64_t i) {
   if (!v) return InvalidArgument("element ", i, ", ", QuoteText(text), ", is not a number");
   if (t.dtype() == DType::kF32) {
     // Straight to float: through double it could round twice.
-    const std::string digits = clean[0] == '+' ? clean.substr(1) : clean;
+    const std::string digits = WithoutPlus(clean);
     float f = static_cast<float>(*v);
     std::from_chars(digits.data(), digits.data() + digits.size(), f);
     t.data<float>()[i] = f;
