@@ -33,6 +33,10 @@ void Args::Positional(const std::string& name, std::string& out, const std::stri
   app_.add_option(name, out, doc)->required()->option_text(" ");
 }
 
+void Args::OptionalPositional(const std::string& name, std::string& out, const std::string& doc) {
+  app_.add_option(name, out, doc)->option_text(" ");
+}
+
 void Args::Positional(const std::string& name, std::vector<std::string>& out, const std::string& doc) {
   app_.add_option(name, out, doc)->required()->option_text(" ");
 }

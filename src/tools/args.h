@@ -24,6 +24,7 @@ class Args {
   void Option(const std::string& name, std::vector<std::string>& out, const std::string& value, const std::string& doc);
   void Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices, const std::string& doc);
   void Positional(const std::string& name, std::string& out, const std::string& doc);
+  void OptionalPositional(const std::string& name, std::string& out, const std::string& doc);
   void Positional(const std::string& name, std::vector<std::string>& out, const std::string& doc);
   // Whether the option was on the command line.
   bool Given(const std::string& name) const;

@@ -1,5 +1,6 @@
 // Loads models and runs them: the one place where the commands meet the engine.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,8 @@ class Engine {
   const Graph& graph() const { return *graph_; }
   // One datum per graph input; one per output.
   Result<DatumList> Run(const DatumList& inputs);
+  // Which kernel runs each node ("reference": the slow evaluator); nodes not known are left out.
+  std::map<const Node*, std::string> Kernels() const;
 
  private:
   explicit Engine(std::unique_ptr<Graph> graph) : graph_(std::move(graph)) {}

@@ -20,6 +20,8 @@ class Tool {
 
 std::unique_ptr<Tool> MakeRun();
 std::unique_ptr<Tool> MakeConvert();
+std::unique_ptr<Tool> MakeInspect();
+std::unique_ptr<Tool> MakeOps();
 std::unique_ptr<Tool> MakeVerify();
 
 }  // namespace tern::tools

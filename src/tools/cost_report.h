@@ -1,0 +1,29 @@
+// A graph's layers with what each costs, and the totals: what `tern inspect` prints.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/cost.h"
+
+namespace tern::tools {
+
+struct Layer {
+  const Node* node = nullptr;
+  int depth = 0;        // in nested graphs
+  int64_t params = 0;   // of weights that no earlier layer reads
+  std::optional<Cost> cost;
+  std::string kernel;   // "" when unknown, "reference" for the slow evaluator
+};
+
+struct CostReport {
+  std::vector<Layer> layers;
+  Cost total;
+  int64_t params = 0, param_bytes = 0;
+  int uncounted = 0;  // layers with dims that are not known
+};
+
+// kernels: by node, where a plan chose one.
+CostReport MakeCostReport(const Graph& graph, const std::map<const Node*, std::string>& kernels);
+
+}  // namespace tern::tools

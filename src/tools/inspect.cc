@@ -1,0 +1,152 @@
+// tern inspect: what a model is made of and what it costs.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "data/json_writer.h"
+#include "tools/cost_report.h"
+#include "tools/engine.h"
+#include "tools/shapes.h"
+#include "tools/tool.h"
+#include "tools/units.h"
+
+namespace tern::tools {
+namespace {
+
+class InspectTool : public Tool {
+ public:
+  const char* name() const override { return "inspect"; }
+  const char* summary() const override { return "layers, shapes, parameters, FLOPs, memory traffic of a model"; }
+  const char* examples() const override {
+    return "  tern inspect model.onnx\n"
+           "  tern inspect model.onnx --dim batch=8 --json\n"
+           "  tern inspect model.tern --summary\n";
+  }
+  void Declare(Args& args) override {
+    args.Positional("MODEL", model_, "the model, .onnx or .tern");
+    shapes_.Declare(args);
+    args.Flag("--summary", summary_, "totals only, no layers");
+    args.Flag("--json", json_, "print one JSON object");
+  }
+  Result<int> Run(const Args& args) override;
+
+ private:
+  void Print(const Graph& graph, const CostReport& report) const;
+  void PrintLayers(const CostReport& report) const;
+  void PrintJson(const Graph& graph, const CostReport& report) const;
+
+  std::string model_;
+  bool json_ = false, summary_ = false;
+  ShapeOptions shapes_;
+};
+
+// Names are cut in the middle: both ends tell.
+std::string Shorten(const std::string& text, size_t width) {
+  if (text.size() <= width) return text;
+  const size_t head = width / 2 - 1;
+  return text.substr(0, head) + ".." + text.substr(text.size() - (width - head - 2));
+}
+
+std::string OutputType(const Node& node) { return node.outputs().empty() ? "" : node.output(0)->type.ToString(); }
+
+std::map<std::string, int> CountKinds(const CostReport& report) {
+  std::map<std::string, int> kinds;
+  for (const Layer& layer : report.layers) ++kinds[KindOf(*layer.node)];
+  return kinds;
+}
+
+std::map<std::string, int> ReferenceOps(const CostReport& report) {
+  std::map<std::string, int> ops;
+  for (const Layer& layer : report.layers)
+    if (layer.kernel == "reference") ++ops[KindOf(*layer.node)];
+  return ops;
+}
+
+std::string Counted(const std::map<std::string, int>& counts) {
+  std::vector<std::pair<int, std::string>> order;
+  for (const auto& [name, count] : counts) order.emplace_back(-count, name);
+  std::sort(order.begin(), order.end());
+  std::string out;
+  for (const auto& [count, name] : order) out += StrCat(out.empty() ? "" : ", ", name, " ", -count);
+  return out;
+}
+
+void InspectTool::PrintLayers(const CostReport& report) const {
+  constexpr const char* kRow = "{:<34} {:<18} {:<26} {:>9} {:>9} {:>9} {:>9} {:>7}  {}\n";
+  fmt::print(kRow, "layer", "op", "output", "params", "MACs", "FLOPs", "bytes", "FLOP/B", "kernel");
+  for (const Layer& l : report.layers) {
+    const auto number = [&](double Cost::*field) { return l.cost ? Thousands((*l.cost).*field) : std::string("?"); };
+    const std::string name = std::string(static_cast<size_t>(l.depth) * 2, ' ') + l.node->name;
+    fmt::print(kRow, Shorten(name, 34), Shorten(KindOf(*l.node), 18), Shorten(OutputType(*l.node), 26),
+               Thousands(static_cast<double>(l.params)), number(&Cost::macs), number(&Cost::flops), number(&Cost::bytes),
+               l.cost ? fmt::format("{:.1f}", l.cost->intensity()) : "?", l.kernel);
+  }
+}
+
+void InspectTool::Print(const Graph& graph, const CostReport& r) const {
+  if (!summary_) PrintLayers(r);
+  const auto values = [](const char* title, const std::vector<Value*>& list) {
+    for (const Value* v : list) fmt::print("{:<11}{} {}\n", title, v->name, v->type.ToString());
+  };
+  fmt::print("{}model      {}\n", summary_ ? "" : "\n", model_);
+  values("input", graph.inputs());
+  values("output", graph.outputs());
+  fmt::print("nodes      {} ({})\n", graph.NodeCount(), Counted(CountKinds(r)));
+  fmt::print("params     {} ({} bytes)\n", Thousands(static_cast<double>(r.params)), Thousands(static_cast<double>(r.param_bytes)));
+  fmt::print("MACs       {}\nFLOPs      {}\nbytes      {} moved at least\n", Thousands(r.total.macs), Thousands(r.total.flops), Thousands(r.total.bytes));
+  fmt::print("intensity  {:.2f} FLOP/byte\n", r.total.intensity());
+  if (r.uncounted) fmt::print("not counted: {} layers whose dims depend on data\n", r.uncounted);
+  const auto reference = ReferenceOps(r);
+  fmt::print("slow       {}\n", reference.empty() ? "none: every op has a kernel" : Counted(reference) + " run by the reference evaluator");
+}
+
+void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
+  data::JsonWriter json;
+  const auto values = [&](const char* key, const std::vector<Value*>& list) {
+    json.Key(key).BeginArray();
+    for (const Value* v : list) json.BeginObject().Key("name").Text(v->name).Key("type").Text(v->type.ToString()).EndObject();
+    json.EndArray();
+  };
+  const auto cost = [&](const Cost& c) {
+    json.Key("macs").Number(c.macs).Key("flops").Number(c.flops).Key("bytes").Number(c.bytes).Key("intensity").Number(c.intensity());
+  };
+  const auto counts = [&](const char* key, const std::map<std::string, int>& map) {
+    json.Key(key).BeginObject();
+    for (const auto& [name, count] : map) json.Key(name).Int(count);
+    json.EndObject();
+  };
+  json.BeginObject().Key("model").Text(model_).Key("params").Int(r.params).Key("param_bytes").Int(r.param_bytes);
+  cost(r.total);
+  json.Key("nodes").Int(graph.NodeCount()).Key("uncounted").Int(r.uncounted);
+  values("inputs", graph.inputs());
+  values("outputs", graph.outputs());
+  counts("ops", CountKinds(r));
+  counts("reference_ops", ReferenceOps(r));
+  json.Key("layers").BeginArray();
+  for (const Layer& l : r.layers) {
+    if (summary_) break;
+    json.BeginObject().Key("name").Text(l.node->name).Key("op").Text(KindOf(*l.node)).Key("origin").Text(l.node->origin);
+    json.Key("depth").Int(l.depth).Key("output").Text(OutputType(*l.node)).Key("params").Int(l.params).Key("kernel").Text(l.kernel);
+    if (l.cost) cost(*l.cost);
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  fmt::print("{}\n", json.text());
+}
+
+Result<int> InspectTool::Run(const Args&) {
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  TERN_TRY(shapes_.Apply(*graph));
+  TERN_TRY(CloseOpenDims(*graph));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {}));
+  const CostReport report = MakeCostReport(engine.graph(), engine.Kernels());
+  if (json_) PrintJson(engine.graph(), report);
+  else Print(engine.graph(), report);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Tool> MakeInspect() { return std::make_unique<InspectTool>(); }
+
+}  // namespace tern::tools

@@ -1,0 +1,20 @@
+// Numbers for people.
+#pragma once
+#include <fmt/core.h>
+
+#include <string>
+
+namespace tern::tools {
+
+// 1234567 → "1.23M".
+inline std::string Thousands(double v) {
+  constexpr const char* kSuffix[] = {"", "k", "M", "G", "T", "P"};
+  int i = 0;
+  while (v >= 1000 && i < 5) {
+    v /= 1000;
+    ++i;
+  }
+  return i == 0 ? fmt::format("{:.0f}", v) : fmt::format("{:.{}f}{}", v, v < 10 ? 2 : v < 100 ? 1 : 0, kSuffix[i]);
+}
+
+}  // namespace tern::tools
