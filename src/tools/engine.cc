@@ -26,6 +26,13 @@ Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions&) 
 
 Result<DatumList> Engine::Run(const DatumList& inputs) { return EvaluateGraph(*graph_, inputs); }
 
+Status Engine::Bind(const DatumList& inputs) {
+  bound_ = inputs;
+  return {};
+}
+
+Status Engine::RunBound() { return Run(bound_).TakeStatus(); }
+
 std::map<const Node*, std::string> Engine::Kernels() const {
   std::map<const Node*, std::string> out;
   for (const auto& node : graph_->nodes()) out[node.get()] = "reference";

@@ -25,12 +25,16 @@ class Engine {
   const Graph& graph() const { return *graph_; }
   // One datum per graph input; one per output.
   Result<DatumList> Run(const DatumList& inputs);
+  // The same in two steps, for measuring: inputs are bound once, results stay inside.
+  Status Bind(const DatumList& inputs);
+  Status RunBound();
   // Which kernel runs each node ("reference": the slow evaluator); nodes not known are left out.
   std::map<const Node*, std::string> Kernels() const;
 
  private:
   explicit Engine(std::unique_ptr<Graph> graph) : graph_(std::move(graph)) {}
   std::unique_ptr<Graph> graph_;
+  DatumList bound_;
 };
 
 }  // namespace tern::tools

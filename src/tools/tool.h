@@ -19,7 +19,9 @@ class Tool {
 };
 
 std::unique_ptr<Tool> MakeRun();
+std::unique_ptr<Tool> MakeBench();
 std::unique_ptr<Tool> MakeConvert();
+std::unique_ptr<Tool> MakeDoctor();
 std::unique_ptr<Tool> MakeInspect();
 std::unique_ptr<Tool> MakeOps();
 std::unique_ptr<Tool> MakeVerify();

@@ -1,0 +1,81 @@
+#include "base/cpu_info.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "base/strings.h"
+
+namespace tern {
+namespace {
+
+std::string ModelName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (StartsWith(line, "model name") || StartsWith(line, "Model")) {
+      const size_t at = line.find(": ");
+      if (at != std::string::npos) return line.substr(at + 2);
+    }
+  return {};
+}
+
+#if defined(__x86_64__)
+std::vector<std::string> Features() {
+  std::vector<std::string> out;
+#define TERN_FEATURE(name) \
+  if (__builtin_cpu_supports(name)) out.push_back(name)
+  TERN_FEATURE("sse4.2");
+  TERN_FEATURE("avx");
+  TERN_FEATURE("avx2");
+  TERN_FEATURE("fma");
+  TERN_FEATURE("avx512f");
+  TERN_FEATURE("avx512bw");
+  TERN_FEATURE("avx512vl");
+  TERN_FEATURE("avx512dq");
+  TERN_FEATURE("avx512vnni");
+  TERN_FEATURE("avx512bf16");
+#undef TERN_FEATURE
+  return out;
+}
+
+std::string BestIsa() {
+  if (__builtin_cpu_supports("avx512vnni")) return "avx512_vnni";
+  if (__builtin_cpu_supports("avx512bw")) return "avx512";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
+  return __builtin_cpu_supports("sse4.2") ? "sse4.2" : "scalar";
+}
+#elif defined(__aarch64__)
+std::vector<std::string> Features() { return {"neon"}; }
+std::string BestIsa() { return "neon"; }
+#else
+std::vector<std::string> Features() { return {}; }
+std::string BestIsa() { return "scalar"; }
+#endif
+
+int UsableCores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  return 1;
+}
+
+}  // namespace
+
+const CpuInfo& Cpu() {
+  static const CpuInfo info{ModelName(), Features(), BestIsa(), UsableCores(),
+                            static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE)};
+  return info;
+}
+
+// From the memory map itself: getrusage would count what ran in this process before exec.
+int64_t PeakMemory() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    long long kilobytes = 0;
+    if (std::sscanf(line.c_str(), "VmHWM: %lld kB", &kilobytes) == 1) return kilobytes * 1024;
+  }
+  return 0;
+}
+
+}  // namespace tern

@@ -1,0 +1,147 @@
+// tern bench: how fast a model runs on this machine.
+#include <fmt/core.h>
+
+#include <numeric>
+
+#include "base/cpu_info.h"
+#include "data/json_writer.h"
+#include "tools/engine.h"
+#include "tools/feeds.h"
+#include "tools/progress.h"
+#include "tools/shapes.h"
+#include "tools/timing.h"
+#include "tools/tool.h"
+
+namespace tern::tools {
+namespace {
+
+struct Measured {
+  std::vector<double> latencies;  // ms, sorted
+  double load = 0, first = 0, mean = 0;
+  int64_t peak = 0, batch = 1;
+  size_t reference_nodes = 0;
+};
+
+class BenchTool : public Tool {
+ public:
+  const char* name() const override { return "bench"; }
+  const char* summary() const override { return "measure a model's latency, load time and memory"; }
+  const char* examples() const override {
+    return "  tern bench model.onnx\n"
+           "  tern bench model.onnx --threads 1 --dim batch=8 --json\n"
+           "  tern bench model.tern --runs 100 --warmup 10\n";
+  }
+  void Declare(Args& args) override;
+  Result<int> Run(const Args& args) override;
+
+ private:
+  Status Measure(Engine& engine, const DatumList& inputs, Measured& m) const;
+  void Print(const Measured& m, int threads) const;
+  void PrintJson(const Measured& m, int threads) const;
+
+  std::string model_;
+  std::vector<std::string> inputs_;
+  int64_t threads_ = 0, seed_ = 0, warmup_ = 3, runs_ = 0;
+  double seconds_ = 2;
+  bool json_ = false, reference_ = false;
+  ShapeOptions shapes_;
+  PictureOptions pictures_;
+};
+
+void BenchTool::Declare(Args& args) {
+  args.Positional("MODEL", model_, "the model, .onnx or .tern");
+  args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
+  args.Option("--warmup", warmup_, "N", "runs before measuring (3)", 0, 1'000'000);
+  args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 10", 0, 100'000'000);
+  args.Option("--seconds", seconds_, "S", "how long to measure (2)");
+  args.Option("--input", inputs_, "NAME=FILE", "an input; the others are made up (repeatable)");
+  args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
+  shapes_.Declare(args);
+  args.Flag("--reference", reference_, "use the slow reference evaluator");
+  args.Flag("--json", json_, "print one JSON object");
+}
+
+Status BenchTool::Measure(Engine& engine, const DatumList& inputs, Measured& m) const {
+  const Stopwatch first;
+  TERN_TRY(engine.Bind(inputs));
+  TERN_TRY(engine.RunBound());
+  m.first = first.Milliseconds();
+  Progress progress("measuring");
+  for (int64_t i = 0; i < warmup_; ++i) TERN_TRY(engine.RunBound());
+  const Stopwatch all;
+  const auto enough = [&] {
+    const auto done = static_cast<int64_t>(m.latencies.size());
+    return runs_ ? done >= runs_ : done >= 10 && all.Milliseconds() >= seconds_ * 1000;
+  };
+  while (!enough()) {
+    const Stopwatch watch;
+    TERN_TRY(engine.RunBound());
+    m.latencies.push_back(watch.Milliseconds());
+    progress.Show(runs_ ? static_cast<double>(m.latencies.size()) / static_cast<double>(runs_) : all.Milliseconds() / (seconds_ * 1000));
+  }
+  m.mean = std::accumulate(m.latencies.begin(), m.latencies.end(), 0.0) / static_cast<double>(m.latencies.size());
+  std::sort(m.latencies.begin(), m.latencies.end());
+  m.peak = PeakMemory();
+  for (const auto& [node, kernel] : engine.Kernels()) m.reference_nodes += kernel == "reference";
+  return {};
+}
+
+constexpr std::pair<const char*, double> kPercentiles[] = {{"min", 0}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
+
+void BenchTool::Print(const Measured& m, int threads) const {
+  fmt::print("{}  {} threads, {}\n", model_, threads, Cpu().isa);
+  fmt::print("latency ms ");
+  for (const auto& [name, p] : kPercentiles) fmt::print(" {} {:.3f}", name, Percentile(m.latencies, p));
+  fmt::print("  mean {:.3f}  over {} runs\n", m.mean, m.latencies.size());
+  fmt::print("throughput  {:.1f} runs/s", 1000 / m.mean);
+  if (m.batch > 1) fmt::print(", {:.1f} items/s (batch {})", 1000 / m.mean * static_cast<double>(m.batch), m.batch);
+  fmt::print("\nload        {:.1f} ms, first run {:.1f} ms\npeak memory {:.1f} MB\n", m.load, m.first, static_cast<double>(m.peak) / 1e6);
+  if (m.reference_nodes) fmt::print("slow        {} nodes run by the reference evaluator; see tern inspect\n", m.reference_nodes);
+}
+
+void BenchTool::PrintJson(const Measured& m, int threads) const {
+  data::JsonWriter json;
+  json.BeginObject().Key("model").Text(model_).Key("latency_ms").BeginObject();
+  for (const auto& [name, p] : kPercentiles) json.Key(name).Number(Percentile(m.latencies, p));
+  json.Key("mean").Number(m.mean).EndObject();
+  json.Key("throughput").Number(1000 / m.mean).Key("batch").Int(m.batch).Key("runs").Int(static_cast<int64_t>(m.latencies.size()));
+  json.Key("load_ms").Number(m.load).Key("first_run_ms").Number(m.first);
+  json.Key("peak_rss_mb").Number(static_cast<double>(m.peak) / 1e6).Key("threads").Int(threads).Key("isa").Text(Cpu().isa);
+  json.Key("reference_nodes").Int(static_cast<int64_t>(m.reference_nodes)).EndObject();
+  fmt::print("{}\n", json.text());
+}
+
+// The first input's first dim, when it has more than one: by convention the batch.
+int64_t BatchOf(const DatumList& inputs) {
+  return !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor.rank() > 1 ? inputs[0].tensor.dim(0) : 1;
+}
+
+Result<int> BenchTool::Run(const Args&) {
+  if (!(seconds_ >= 0 && seconds_ <= 86400)) return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
+  Measured m;
+  const Stopwatch load;
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  const double load_ms = load.Milliseconds();
+  TERN_TRY(shapes_.Apply(*graph));
+  TERN_ASSIGN(const data::ImageOptions pictures, pictures_.Parse());
+  Feeds feeds;
+  for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, pictures, feeds));
+  TERN_TRY(CloseOpenDims(*graph));
+  TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
+  TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, feeds));
+  const Stopwatch make;
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_}));
+  m.load = load_ms + make.Milliseconds();
+  m.batch = BatchOf(inputs);
+  TERN_TRY(Measure(engine, inputs, m).While(StrCat("benchmarking '", model_, "'")));
+  const int threads = threads_ ? static_cast<int>(threads_) : Cpu().cores;
+  if (json_) PrintJson(m, threads);
+  else Print(m, threads);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Tool> MakeBench() { return std::make_unique<BenchTool>(); }
+
+}  // namespace tern::tools

@@ -1,0 +1,146 @@
+// tern doctor: what this machine offers, what this build contains, and whether it works.
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "base/cpu_info.h"
+#include "data/compare.h"
+#include "data/json_writer.h"
+#include "data/random.h"
+#include "ir/builder.h"
+#include "ir/evaluate.h"
+#include "ir/tern_file.h"
+#include "ops/ops.h"
+#include "runtime/kernel.h"
+#include "tools/engine.h"
+#include "tools/onnx_operators.h"
+#include "tools/tool.h"
+#include "tools/units.h"
+
+namespace tern::tools {
+namespace {
+
+struct Check {
+  std::string name, problem;  // no problem: it works
+};
+
+class DoctorTool : public Tool {
+ public:
+  const char* name() const override { return "doctor"; }
+  const char* summary() const override { return "what this machine offers, what the build contains, a self-test"; }
+  const char* examples() const override {
+    return "  tern doctor\n"
+           "  tern doctor --json\n";
+  }
+  void Declare(Args& args) override { args.Flag("--json", json_, "print one JSON object"); }
+  Result<int> Run(const Args& args) override;
+
+ private:
+  bool json_ = false;
+};
+
+// relu(x · w + b), the smallest thing that is a network.
+Result<std::unique_ptr<Graph>> SmallGraph() {
+  auto graph = std::make_unique<Graph>("self-test");
+  Value* x = graph->AddInput("x", Type::TensorOf(DType::kF32, Shape::Of({3, 16})));
+  Builder b(*graph);
+  TERN_ASSIGN(Tensor w, data::RandomTensor(DType::kF32, {16, 8}, 1, "w"));
+  TERN_ASSIGN(Tensor bias, data::RandomTensor(DType::kF32, {8}, 1, "b"));
+  Value* h = b.Op("MatMul", {x, b.Const(w)});
+  Value* y = b.Op("Unary", {b.Op("Binary", {h, b.Const(bias)}, {{"kind", std::string("add")}})}, {{"kind", std::string("relu")}});
+  TERN_TRY(b.status());
+  graph->SetOutputs({y});
+  return graph;
+}
+
+Status SameResults(const DatumList& got, const DatumList& wanted) {
+  const data::Comparison c = data::Compare(got.at(0), wanted.at(0), {1e-5, 1e-6});
+  return c.difference.empty() ? Status() : Status(Code::kInternal, c.difference);
+}
+
+Status CheckEngine() {
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, SmallGraph());
+  TERN_ASSIGN(Tensor x, data::RandomTensor(DType::kF32, {3, 16}, 2, "x"));
+  TERN_ASSIGN(const DatumList wanted, EvaluateGraph(*graph, {x}));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {}));
+  TERN_ASSIGN(const DatumList got, engine.Run({x}));
+  return SameResults(got, wanted);
+}
+
+Status CheckFile() {
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, SmallGraph());
+  TERN_ASSIGN(const std::string bytes, SaveTernBytes(*graph));
+  const Buffer aligned = Buffer::Allocate(bytes.size());
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  TERN_ASSIGN(std::unique_ptr<Graph> back, LoadTernBytes(aligned));
+  TERN_ASSIGN(Tensor x, data::RandomTensor(DType::kF32, {3, 16}, 2, "x"));
+  TERN_ASSIGN(const DatumList wanted, EvaluateGraph(*graph, {x}));
+  TERN_ASSIGN(const DatumList got, EvaluateGraph(*back, {x}));
+  return SameResults(got, wanted);
+}
+
+std::vector<Check> SelfTest() {
+  std::vector<Check> checks;
+  const std::pair<const char*, Status (*)()> all[] = {{"engine agrees with the reference evaluator", CheckEngine},
+                                                     {".tern file survives a round trip", CheckFile}};
+  for (const auto& [name, run] : all) {
+    const Status status = Guard([&, f = run] { return f(); });
+    checks.push_back({name, status.ok() ? "" : status.ToString()});
+  }
+  return checks;
+}
+
+struct BuildFacts {
+  size_t ops = 0, kernels = 0, onnx_imported = 0, onnx_all = 0;
+};
+
+BuildFacts Facts() {
+  BuildFacts f;
+  for (const OpDef* op : AllOps()) {
+    ++f.ops;
+    f.kernels += CpuKernels().Of(op->name).size();
+  }
+  for (const OnnxOperator& o : OnnxCoverage()) {
+    f.onnx_imported += o.imported;
+    ++f.onnx_all;
+  }
+  return f;
+}
+
+void Print(const BuildFacts& f, const std::vector<Check>& checks) {
+  const CpuInfo& cpu = Cpu();
+  fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
+  fmt::print("cpu       {}\nfeatures  {}\nisa       {}\n", cpu.model.empty() ? "unknown" : cpu.model, Join(cpu.features, " "), cpu.isa);
+  fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
+  fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels, f.onnx_imported, f.onnx_all);
+  for (const Check& c : checks) fmt::print("{:<9} {}{}\n", c.problem.empty() ? "ok" : "BROKEN", c.name, c.problem.empty() ? "" : ": " + c.problem);
+}
+
+void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, bool ok) {
+  const CpuInfo& cpu = Cpu();
+  data::JsonWriter json;
+  json.BeginObject().Key("version").Text(TERN_VERSION).Key("build").Text(TERN_BUILD_TYPE).Key("compiler").Text(TERN_COMPILER);
+  json.Key("cpu").Text(cpu.model).Key("isa").Text(cpu.isa).Key("features").BeginArray();
+  for (const std::string& feature : cpu.features) json.Text(feature);
+  json.EndArray().Key("cores").Int(cpu.cores).Key("memory_bytes").Int(cpu.memory_bytes);
+  json.Key("ops").Unsigned(f.ops).Key("kernels").Unsigned(f.kernels);
+  json.Key("onnx_operators").Unsigned(f.onnx_imported).Key("checks").BeginArray();
+  for (const Check& c : checks) json.BeginObject().Key("name").Text(c.name).Key("ok").Bool(c.problem.empty()).Key("problem").Text(c.problem).EndObject();
+  fmt::print("{}\n", json.EndArray().Key("ok").Bool(ok).EndObject().text());
+}
+
+Result<int> DoctorTool::Run(const Args&) {
+  InitOps();
+  const std::vector<Check> checks = SelfTest();
+  bool ok = true;
+  for (const Check& c : checks) ok &= c.problem.empty();
+  if (json_) PrintJson(Facts(), checks, ok);
+  else Print(Facts(), checks);
+  return ok ? 0 : 1;
+}
+
+}  // namespace
+
+std::unique_ptr<Tool> MakeDoctor() { return std::make_unique<DoctorTool>(); }
+
+}  // namespace tern::tools

@@ -1,0 +1,26 @@
+// Stopwatch and percentiles.
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+namespace tern::tools {
+
+class Stopwatch {
+ public:
+  double Milliseconds() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// p in [0, 1], of sorted samples: the smallest that at least a share p does not exceed.
+inline double Percentile(const std::vector<double>& sorted, double p) {
+  const auto rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted.size())));
+  return sorted[std::clamp<size_t>(rank, 1, sorted.size()) - 1];
+}
+
+}  // namespace tern::tools
