@@ -25,7 +25,7 @@ struct Quantize {
 };
 
 constexpr DTypeSet kWide = SetOf(DType::kI32) | SetOf(DType::kI64) | SetOf(DType::kU32) | SetOf(DType::kU64);
-constexpr DTypeSet kTargets = (kNumbers & ~kRealFloats & ~kWide) | SetOf(DType::kI32);
+constexpr DTypeSet kTargets = kNumbers & ~kRealFloats & ~kWide & ~SetOf(DType::kF8E8M0);
 
 Status Infer(const Quantize& op, InferContext& c) {
   const DType zero = c.Has("zero_point") ? c.TypeOf("zero_point") : DType::kInvalid;

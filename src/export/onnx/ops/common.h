@@ -1,5 +1,7 @@
 // Helpers that several exporters of matrix and network ops share.
 #pragma once
+#include <algorithm>
+
 #include "export/onnx/exporter.h"
 
 namespace tern::onnx {
@@ -22,6 +24,14 @@ inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<st
   for (size_t i = 0; i < inputs.size(); ++i)
     cast.push_back(keep >> i & 1 ? inputs[i] : CastName(n, inputs[i], own, work));
   n.Emit("Cast", {n.Op(op, cast, attrs)}, {n.Out(0)}, {{"to", own}});
+}
+
+// Somebody reads this output.
+inline bool Wanted(const TernNode& n, size_t output) {
+  if (n.node.outputs().size() <= output) return false;
+  const Value* v = n.node.outputs()[output];
+  const auto& results = n.node.graph->outputs();
+  return !v->uses.empty() || std::find(results.begin(), results.end(), v) != results.end();
 }
 
 // The exported opset's older operators know no bf16.

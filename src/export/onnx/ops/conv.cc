@@ -48,10 +48,28 @@ Status Conv(TernNode& n) {
   return {};
 }
 
+Status ConvTranspose(TernNode& n) {
+  AttrList attrs = WindowToOnnx(n.attrs());
+  attrs.emplace_back("group", n.attrs().Int("group"));
+  for (const char* name : {"output_padding", "output_shape"})
+    if (!n.attrs().Ints(name).empty()) attrs.emplace_back(name, n.attrs().Ints(name));
+  EmitIn(n, WithoutBFloat(n.TypeOf(0).dtype), "ConvTranspose", n.Ins(), attrs);
+  return {};
+}
+
+Status DeformConv(TernNode& n) {
+  AttrList attrs = WindowToOnnx(n.attrs());
+  for (const char* name : {"group", "offset_group"}) attrs.emplace_back(name, n.attrs().Int(name));
+  EmitIn(n, WithoutBFloat(n.TypeOf(0).dtype), "DeformConv", n.Ins(), attrs);
+  return {};
+}
+
 }  // namespace
 
 TERN_EXPORTERS(conv) {
   table.Add("Conv", Conv);
+  table.Add("ConvTranspose", ConvTranspose);
+  table.Add("DeformConv", DeformConv);
 }
 
 }  // namespace tern::onnx

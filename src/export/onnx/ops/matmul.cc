@@ -59,6 +59,7 @@ Status MatMul(TernNode& n) {
 
 TERN_EXPORTERS(matmul) {
   table.Add("MatMul", MatMul);
+  table.Add("Einsum", DirectTo("Einsum", {"equation"}));
 }
 
 }  // namespace tern::onnx

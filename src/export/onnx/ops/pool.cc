@@ -1,18 +1,10 @@
 // Pooling.
-#include <algorithm>
 #include <cmath>
 
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
 namespace {
-
-bool Wanted(const TernNode& n, size_t output) {
-  if (n.node.outputs().size() <= output) return false;
-  const Value* v = n.node.outputs()[output];
-  const auto& results = n.node.graph->outputs();
-  return !v->uses.empty() || std::find(results.begin(), results.end(), v) != results.end();
-}
 
 // The operators know bytes and, without bf16, the floats; wider integers are exact in f64.
 DType PoolType(DType own) {
@@ -36,11 +28,27 @@ Result<int64_t> WholeExponent(const TernNode& n) {
   return static_cast<int64_t>(p);
 }
 
+// A last window that would start behind the input is dropped; shape inference of earlier opsets keeps it.
+bool DropsWindow(const TernNode& n) {
+  const Shape &x = n.TypeOf(0).shape, &y = n.node.output(0)->type.shape;
+  const auto strides = n.attrs().Ints("strides");
+  if (!n.attrs().Bool("ceil_mode") || !x.ranked || !y.ranked || strides.empty()) return false;
+  const auto kernel = n.attrs().Ints("kernel"), pads = n.attrs().Ints("pads"), dilations = n.attrs().Ints("dilations");
+  const size_t rank = kernel.size();
+  for (size_t i = 0; i < rank; ++i) {
+    const Dim in = x.dims[i + 2], out = y.dims[i + 2];
+    const int64_t padding = pads.empty() ? 0 : pads[i] + pads[i + rank], extent = (dilations.empty() ? 1 : dilations[i]) * (kernel[i] - 1) + 1;
+    if (in.known() && out.known() && CeilDiv(in + padding - extent, strides[i]) + 1 != out) return true;
+  }
+  return false;
+}
+
 Status Pool(TernNode& n) {
   const std::string kind = n.attrs().Text("kind");
   AttrList attrs = WindowToOnnx(n.attrs());
   attrs.emplace_back("kernel_shape", n.attrs().Ints("kernel"));
   attrs.emplace_back("ceil_mode", n.attrs().Bool("ceil_mode"));
+  if (DropsWindow(n)) n.NeedOpset(22);
   if (kind == "max") return MaxPool(n, std::move(attrs));
   const DType work = WithoutBFloat(n.TypeOf(0).dtype);
   if (kind == "average") {
@@ -66,11 +74,26 @@ Status GlobalPool(TernNode& n) {
   return {};
 }
 
+// Runtimes disagree about indices when the operator is given a shape; so the missing rim is padded after it.
+Status MaxUnpool(TernNode& n) {
+  AttrList attrs = WindowToOnnx(n.attrs());
+  attrs.emplace_back("kernel_shape", n.attrs().Ints("kernel"));
+  const DType own = n.TypeOf(0).dtype, work = WithoutBFloat(own);
+  if (!n.Has(2)) return EmitIn(n, work, "MaxUnpool", n.Ins(), attrs, 0b110), Status();
+  const std::string y = n.Op("MaxUnpool", {CastName(n, n.In(0), own, work), n.In(1)}, attrs);
+  const std::string rim = n.Op("Sub", {n.In(2), n.Op("Shape", {y})});
+  const std::string pads = n.Op("Concat", {n.Ints(std::vector<int64_t>(n.attrs().Ints("kernel").size() + 2, 0)), rim}, {{"axis", int64_t{0}}});
+  const std::string padded = n.Emit("Pad", {y, pads}, {own == work ? n.Out(0) : n.Temp()});
+  if (own != work) n.Emit("Cast", {padded}, {n.Out(0)}, {{"to", own}});
+  return {};
+}
+
 }  // namespace
 
 TERN_EXPORTERS(pool) {
   table.Add("Pool", Pool);
   table.Add("GlobalPool", GlobalPool);
+  table.Add("MaxUnpool", MaxUnpool);
 }
 
 }  // namespace tern::onnx

@@ -1,0 +1,56 @@
+// Quantization.
+#include "export/onnx/ops/common.h"
+
+namespace tern::onnx {
+namespace {
+
+// Element types that came after the opset everything is written in.
+void NeedFor(TernNode& n, DType t) {
+  if (t == DType::kI2 || t == DType::kU2) n.NeedOpset(25);
+  else if (t == DType::kF8E8M0) n.NeedOpset(24);
+  else if (t == DType::kF4E2M1) n.NeedOpset(23);
+}
+
+AttrList Placement(const TernNode& n) {
+  return {{"axis", n.attrs().Int("axis")}, {"block_size", n.attrs().Int("block_size")}};
+}
+
+// The operator divides two numbers of one type: f32 unless both are the same half type.
+Status Quantize(TernNode& n) {
+  const DType x = n.TypeOf(0).dtype, scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
+  const DType precision = n.attrs().Type("precision");
+  const DType work = x == scale && (x == DType::kF16 || x == DType::kBF16) ? x : DType::kF32;
+  for (DType t : {to, scale}) NeedFor(n, t);
+  AttrList attrs = Placement(n);
+  attrs.emplace_back("saturate", n.attrs().Bool("saturate"));
+  if (!n.Has(2)) attrs.emplace_back("output_dtype", to);
+  if (precision != DType::kInvalid && precision != work) {
+    n.NeedOpset(23);
+    attrs.emplace_back("precision", precision);
+  }
+  n.Emit("QuantizeLinear", {CastName(n, n.In(0), x, work), CastName(n, n.In(1), scale, work), n.In(2)}, {n.Out(0)}, attrs);
+  return {};
+}
+
+// The operator's result has the scale's type: a narrower scale is widened, a narrower result follows by a cast.
+Status Dequantize(TernNode& n) {
+  const DType scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
+  const DType work = scale == to && to != DType::kF64 ? to : DType::kF32;
+  for (DType t : {n.TypeOf(0).dtype, scale}) NeedFor(n, t);
+  const std::vector<std::string> inputs = {n.In(0), CastName(n, n.In(1), scale, work), n.In(2)};
+  if (work == to) {
+    n.Emit("DequantizeLinear", inputs, {n.Out(0)}, Placement(n));
+  } else {
+    n.Emit("Cast", {n.Op("DequantizeLinear", inputs, Placement(n))}, {n.Out(0)}, {{"to", to}});
+  }
+  return {};
+}
+
+}  // namespace
+
+TERN_EXPORTERS(quant) {
+  table.Add("Quantize", Quantize);
+  table.Add("Dequantize", Dequantize);
+}
+
+}  // namespace tern::onnx
