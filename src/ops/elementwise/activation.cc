@@ -40,9 +40,9 @@ double Apply(const Activation& op, double x) {
       const double y = a * x + b;
       return y < 0 ? 0 : y > 1 ? 1 : y;
     }
-    case Kind::kThresholdedRelu: return x <= a ? 0 : x;
+    case Kind::kThresholdedRelu: return x > a ? x : 0;
     case Kind::kSwish: return x / (1 + std::exp(-a * x));
-    default: return x < -a ? x + b : x > a ? x - b : std::isnan(x) ? x : 0;
+    default: return x < -a ? x + b : x > a ? x - b : 0;  // shrink
   }
 }
 
