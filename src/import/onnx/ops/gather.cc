@@ -1,0 +1,56 @@
+// Picking and placing elements by index; operators whose result's size depends on the data.
+#include "import/onnx/converter.h"
+
+namespace tern::onnx {
+namespace {
+
+// Operators that take x as one long vector unless an axis is given.
+AttrList FlattenOrAxis(OnnxNode& n) {
+  return {{"flatten", !n.HasAttr("axis")}, {"axis", n.Int("axis")}};
+}
+
+Status Compress(OnnxNode& n) {
+  n.Out(0, n.b.Op("Compress", {n.In(0), n.In(1)}, FlattenOrAxis(n)));
+  return {};
+}
+
+Status Unique(OnnxNode& n) {
+  AttrList attrs = FlattenOrAxis(n);
+  attrs.emplace_back("sorted", n.Int("sorted", 1) != 0);
+  n.Out(n.b.Ops("Unique", {n.In(0)}, attrs, n.OutputCount()));
+  return {};
+}
+
+Status EyeLike(OnnxNode& n) {
+  TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", DType::kInvalid));
+  n.Out(0, n.b.Op("EyeLike", {n.In(0)}, {{"dtype", dtype}, {"k", n.Int("k")}}));
+  return {};
+}
+
+Status Trilu(OnnxNode& n) {
+  n.Out(0, n.b.Op("Trilu", {n.In(0), n.In(1)}, {{"upper", n.Int("upper", 1) != 0}}));
+  return {};
+}
+
+}  // namespace
+
+TERN_CONVERTERS(gather) {
+  table.Add("GatherElements", Direct("GatherElements", {"axis"}));
+  table.Add("GatherND", Direct("GatherND", {"batch_dims"}));
+  table.Add("Scatter", Direct("ScatterElements", {"axis"}));
+  table.Add("ScatterElements", Direct("ScatterElements", {"axis", "reduction"}));
+  table.Add("ScatterND", Direct("ScatterND", {"reduction"}));
+  table.Add("TensorScatter", Direct("TensorScatter", {"axis", "mode"}));
+  table.Add("OneHot", Direct("OneHot", {"axis"}));
+  table.Add("NonZero", Direct("NonZero"));
+  table.Add("Compress", Compress);
+  table.Add("Unique", Unique);
+  table.Add("EyeLike", EyeLike);
+  table.Add("Trilu", Trilu);
+  table.Add("DepthToSpace", Direct("DepthToSpace", {"blocksize=block", "mode"}));
+  table.Add("SpaceToDepth", Direct("SpaceToDepth", {"blocksize=block"}));
+  table.Add("ReverseSequence", Direct("ReverseSequence", {"time_axis", "batch_axis"}));
+  table.Add("CenterCropPad", Direct("CenterCropPad", {"axes"}));
+}
+
+}  // namespace tern::onnx

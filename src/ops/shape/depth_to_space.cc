@@ -1,0 +1,59 @@
+// DepthToSpace: channels become blocks of pixels.
+#include "ops/shape/axes.h"
+#include "ops/shape/element_copy.h"
+
+namespace tern {
+namespace {
+
+enum class DepthOrder { kDcr, kCrd };
+
+struct DepthToSpace {
+  int64_t block = 1;
+  DepthOrder mode = DepthOrder::kDcr;
+  template <class V>
+  void Visit(V& v) {
+    v("block", block, "pixels of a block along each side");
+    v.Enum("mode", mode, {"DCR", "CRD"}, "channels count as (row, column, depth) or (depth, row, column)");
+  }
+};
+
+Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
+  if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
+  if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
+  const int64_t area = op.block * op.block;
+  if (x[1].known() && x[1].value() % area) return InvalidModel(x[1].value(), " channels cannot make blocks of ", area);
+  return std::vector<Dim>{x[0], FloorDiv(x[1], area), x[2] * Dim(op.block), x[3] * Dim(op.block)};
+}
+
+Status Infer(const DepthToSpace& op, InferContext& c) {
+  std::vector<Dim> dims(4);
+  if (c.ShapeOf("x").ranked) {
+    TERN_ASSIGN(dims, OutDims(op, c.ShapeOf("x")));
+  }
+  c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
+  return {};
+}
+
+Status Reference(const DepthToSpace& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  TERN_ASSIGN(const auto shape, OutDims(op, Shape::Of(x.dims())));
+  const Dims dims = Shape(shape).Concrete();
+  const int64_t b = op.block, depth = dims[1], h = x.dim(2), w = x.dim(3), plane = h * w;
+  Tensor& y = c.Out("y", dims);
+  // Indices: sample, depth, y, row in block, x, column in block.
+  const int64_t d = op.mode == DepthOrder::kDcr ? plane : b * b * plane;
+  const int64_t r = op.mode == DepthOrder::kDcr ? b * depth * plane : b * plane;
+  const int64_t k = op.mode == DepthOrder::kDcr ? depth * plane : plane;
+  const Dims loop = {x.dim(0), depth, h, b, w, b};
+  CopyElements(x, {0, {x.dim(1) * plane, d, w, r, 1, k}}, y, {0, ContiguousStrides(loop)}, loop);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(DepthToSpace) {
+  return OpDef::Of<DepthToSpace>("[N, C·b·b, H, W] as [N, C, H·b, W·b]").In("x", kAnyType).Out("y", kAnyType)
+      .Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern
