@@ -40,6 +40,12 @@ std::optional<int64_t> Apply(std::string_view function, int64_t a, int64_t b) {
 
 }  // namespace
 
+// Expressions that outgrow these become unknown: a chain of multiplications in a model must not let them grow
+// without end.
+constexpr size_t kMaxTerms = 64;
+constexpr size_t kMaxAtoms = 16;      // in one product
+constexpr size_t kMaxCallText = 512;  // of a function call
+
 struct DimAlgebra {
   using Poly = Dim::Polynomial;
   using Term = Poly::Term;
@@ -78,7 +84,7 @@ struct DimAlgebra {
       // A size beyond 64 bits is no size: unknown.
       if (__builtin_mul_overflow(sign, term.factor, &change) || __builtin_add_overflow(slot.factor, change, &slot.factor)) return {};
     }
-    return FromPoly(std::move(sum));
+    return sum.terms.size() > kMaxTerms ? Dim() : FromPoly(std::move(sum));
   }
 
   static std::string KeyOf(const std::vector<std::shared_ptr<const Dim::Atom>>& atoms) {
@@ -96,13 +102,14 @@ struct DimAlgebra {
         auto atoms = ta.atoms;
         atoms.insert(atoms.end(), tb.atoms.begin(), tb.atoms.end());
         std::sort(atoms.begin(), atoms.end(), [](const auto& x, const auto& y) { return x->key < y->key; });
+        if (atoms.size() > kMaxAtoms) return {};
         Term& slot = product.terms[KeyOf(atoms)];
         slot.atoms = std::move(atoms);
         int64_t factor = 0;
         if (__builtin_mul_overflow(ta.factor, tb.factor, &factor) || __builtin_add_overflow(slot.factor, factor, &slot.factor)) return {};
       }
     }
-    return FromPoly(std::move(product));
+    return product.terms.size() > kMaxTerms ? Dim() : FromPoly(std::move(product));
   }
 
   // a / b when b divides every term exactly.
@@ -130,7 +137,9 @@ struct DimAlgebra {
       auto v = Apply(function, a.value_, b.value_);
       return v ? Dim(*v) : Dim();
     }
-    return FromAtom({StrCat(function, "(", a.ToString(), ",", b.ToString(), ")"), function, {a, b}});
+    std::string key = StrCat(function, "(", a.ToString(), ",", b.ToString(), ")");
+    if (key.size() > kMaxCallText) return {};
+    return FromAtom({std::move(key), function, {a, b}});
   }
 
   static std::optional<int64_t> Evaluate(const Dim::Atom& atom, const SymbolValues& symbols) {

@@ -37,25 +37,6 @@ Dim Remainder(const Dim& a, const Dim& b) {
   return ProvablyNonNegative(a) ? Mod(a, b) : Dim();  // C's and Python's agree here
 }
 
-// Numbers that overflow are no sizes.
-Dim Sum(const Dim& a, const Dim& b) {
-  int64_t v;
-  if (!a.known() || !b.known()) return a + b;
-  return __builtin_add_overflow(a.value(), b.value(), &v) ? Dim() : Dim(v);
-}
-
-Dim Difference(const Dim& a, const Dim& b) {
-  int64_t v;
-  if (!a.known() || !b.known()) return a - b;
-  return __builtin_sub_overflow(a.value(), b.value(), &v) ? Dim() : Dim(v);
-}
-
-Dim Product(const Dim& a, const Dim& b) {
-  int64_t v;
-  if (!a.known() || !b.known()) return a * b;
-  return __builtin_mul_overflow(a.value(), b.value(), &v) ? Dim() : Dim(v);
-}
-
 Dim Truth(std::optional<bool> v) { return v ? Dim(*v ? 1 : 0) : Dim(); }
 
 // a < b where that can be told.
@@ -78,9 +59,9 @@ std::optional<bool> Equal(const Dim& a, const Dim& b) {
 
 std::optional<Dim> Apply(BinaryKind kind, const Dim& a, const Dim& b, bool integers) {
   switch (kind) {
-    case BinaryKind::kAdd: return Sum(a, b);
-    case BinaryKind::kSub: return Difference(a, b);
-    case BinaryKind::kMul: return Product(a, b);
+    case BinaryKind::kAdd: return a + b;
+    case BinaryKind::kSub: return a - b;
+    case BinaryKind::kMul: return a * b;
     case BinaryKind::kDiv: return Divide(a, b, integers);
     case BinaryKind::kMod:
     case BinaryKind::kFmod: return Remainder(a, b);

@@ -44,6 +44,17 @@ TEST_F(ContentTest, OverflowIsUnknown) {
   EXPECT_EQ(Text(Binary("mul", b_.Ints({INT64_MAX}), b_.Ints({2}))), "[?]");
 }
 
+TEST_F(ContentTest, ExpressionsDoNotGrowWithoutEnd) {
+  Value* square = Shape({"N+1"});
+  Value* larger = Shape({"N"});
+  for (int i = 0; i < 60; ++i) {
+    square = Binary("mul", square, square);
+    larger = Binary("max", larger, Binary("mul", larger, Shape({"M"})));
+  }
+  EXPECT_EQ(Text(square), "[?]");
+  EXPECT_EQ(Text(larger), "[?]");
+}
+
 // The pattern that torch exports for expand: a -1 stands for the dim as it is.
 TEST_F(ContentTest, WhereEqual) {
   Value* wanted = Shape({"N", "4"});

@@ -28,7 +28,9 @@ struct Reduce {
 Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<std::vector<int64_t>> axes, bool absent, int rank) {
   if (!absent && !axes) return std::optional<std::vector<bool>>();
   if (absent || axes->empty()) return std::optional(std::vector<bool>(static_cast<size_t>(rank), !op.noop_if_empty));
-  TERN_ASSIGN(auto mask, AxisMask(*axes, rank));
+  // A scalar may be reduced along its "axis" 0, as numpy allows.
+  TERN_ASSIGN(auto mask, AxisMask(*axes, std::max(rank, 1)));
+  mask.resize(static_cast<size_t>(rank));
   return std::optional(std::move(mask));
 }
 
@@ -36,20 +38,12 @@ Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<
 void PassContent(const Reduce& op, const std::vector<bool>& mask, InferContext& c) {
   const auto x = c.ContentOf("x");
   if (!x || x->empty() || mask.size() != 1 || !mask[0] || !IsInt(c.TypeOf("x"))) return;
+  if (op.kind != Kind::kSum && op.kind != Kind::kProd && op.kind != Kind::kMax && op.kind != Kind::kMin) return;
   Dim y = (*x)[0];
   for (size_t i = 1; i < x->size(); ++i) {
     const Dim& d = (*x)[i];
-    int64_t v = 0;
-    const bool numbers = y.known() && d.known();
-    switch (op.kind) {
-      case Kind::kSum: y = numbers && __builtin_add_overflow(y.value(), d.value(), &v) ? Dim() : y + d; break;
-      case Kind::kProd: y = numbers && __builtin_mul_overflow(y.value(), d.value(), &v) ? Dim() : y * d; break;
-      case Kind::kMax: y = Max(y, d); break;
-      case Kind::kMin: y = Min(y, d); break;
-      default: return;
-    }
+    y = op.kind == Kind::kSum ? y + d : op.kind == Kind::kProd ? y * d : op.kind == Kind::kMax ? Max(y, d) : Min(y, d);
   }
-  if (x->size() == 1 && op.kind != Kind::kSum && op.kind != Kind::kProd && op.kind != Kind::kMax && op.kind != Kind::kMin) return;
   c.OutContent("y", {y});
 }
 
