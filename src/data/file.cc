@@ -42,6 +42,9 @@ void Forget(const std::string& path) {
   }
 }
 
+// What the writers of models may leave in a staging folder: the model, its weights, and both while half written.
+constexpr const char* kStaged[] = {"", ".data", ".partial", ".data.partial"};
+
 std::string TemporaryName(const fs::path& path) {
   static std::atomic<int> counter{0};
   const std::string name = StrCat(".", path.filename().string(), ".", getpid(), ".", counter++, ".tmp");
@@ -102,8 +105,7 @@ Result<Staging> Staging::Beside(const std::string& path) {
   if (!fs::create_directory(folder, error)) return IoError("cannot write '", path, "': ", error.message());
   const std::string file = (fs::path(folder) / target.filename()).string();
   Remember(folder, 3);
-  Remember(file, 2);
-  Remember(file + ".data", 2);  // what an exporter may put beside its model
+  for (const char* suffix : kStaged) Remember(file + suffix, 2);
   return Staging(path, folder, file);
 }
 
@@ -117,8 +119,7 @@ Staging::~Staging() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
   Forget(folder_);
-  Forget(file_);
-  Forget(file_ + ".data");
+  for (const char* suffix : kStaged) Forget(file_ + suffix);
 }
 
 Status Staging::Commit() {

@@ -76,8 +76,8 @@ void InspectTool::PrintLayers(const CostReport& report) const {
   fmt::print(kRow, "layer", "op", "output", "params", "MACs", "FLOPs", "bytes", "FLOP/B", "kernel");
   for (const Layer& l : report.layers) {
     const auto number = [&](double Cost::*field) { return l.cost ? Thousands((*l.cost).*field) : std::string("?"); };
-    const std::string name = std::string(static_cast<size_t>(l.depth) * 2, ' ') + l.node->name;
-    fmt::print(kRow, Shorten(name, 34), Shorten(KindOf(*l.node), 18), Shorten(OutputType(*l.node), 26),
+    const std::string name = std::string(static_cast<size_t>(l.depth) * 2, ' ') + Printable(l.node->name);
+    fmt::print(kRow, Shorten(name, 34), Shorten(KindOf(*l.node), 18), Shorten(Printable(OutputType(*l.node)), 26),
                Thousands(static_cast<double>(l.params)), number(&Cost::macs), number(&Cost::flops), number(&Cost::bytes),
                l.cost ? fmt::format("{:.1f}", l.cost->intensity()) : "?", l.kernel);
   }
@@ -86,7 +86,7 @@ void InspectTool::PrintLayers(const CostReport& report) const {
 void InspectTool::Print(const Graph& graph, const CostReport& r) const {
   if (!summary_) PrintLayers(r);
   const auto values = [](const char* title, const std::vector<Value*>& list) {
-    for (const Value* v : list) fmt::print("{:<11}{} {}\n", title, v->name, v->type.ToString());
+    for (const Value* v : list) fmt::print("{:<11}{} {}\n", title, Printable(v->name), Printable(v->type.ToString()));
   };
   fmt::print("{}model      {}\n", summary_ ? "" : "\n", model_);
   values("input", graph.inputs());

@@ -6,6 +6,7 @@
 
 #include "data/file.h"
 #include "tools/tool.h"
+#include "tools/units.h"
 
 namespace tern::tools {
 namespace {
@@ -24,7 +25,7 @@ extern "C" void OnSignal(int signal) {
   std::raise(signal);
 }
 
-void Complain(const std::string& text) { std::fprintf(stderr, "tern: %s\n", text.c_str()); }
+void Complain(const std::string& text) { std::fprintf(stderr, "tern: %s\n", Printable(text).c_str()); }
 
 int RunTool(Tool& tool, const Args& args) {
   Result<int> code = Guard([&] { return tool.Run(args); });

@@ -11,6 +11,7 @@
 #include "tools/results.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
+#include "tools/units.h"
 
 namespace tern::tools {
 namespace {
@@ -91,7 +92,7 @@ Status RunTool::Print(const Graph& graph, const DatumList& outputs, double milli
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = graph.outputs()[i]->name;
     if (ranking_.wanted()) TERN_TRY(ranking_.Print(name, outputs[i]));
-    else if (output_dir_.empty()) fmt::print("{}: {}\n", name, Preview(outputs[i], 16));
+    else if (output_dir_.empty()) fmt::print("{}: {}\n", Printable(name), Preview(outputs[i], 16));
   }
   if (ranking_.wanted() || output_dir_.empty()) fmt::print("{:.3f} ms\n", milliseconds);
   return {};

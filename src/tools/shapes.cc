@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <set>
 
+#include "tools/units.h"
+
 namespace tern::tools {
 namespace {
 
@@ -129,7 +131,7 @@ Status CloseOpenDims(Graph& graph) {
     }
   }
   if (said.empty()) return {};
-  std::fprintf(stderr, "tern: note: open dims set to 1: %s (choose with --dim or --shape)\n", said.c_str());
+  std::fprintf(stderr, "tern: note: open dims set to 1: %s (choose with --dim or --shape)\n", Printable(said).c_str());
   return InferGraph(graph).While("inferring shapes with open dims set to 1");
 }
 

@@ -1,8 +1,9 @@
-// Numbers for people.
+// Numbers and names for people.
 #pragma once
 #include <fmt/core.h>
 
 #include <string>
+#include <string_view>
 
 namespace tern::tools {
 
@@ -16,5 +17,9 @@ inline std::string Thousands(double v) {
   }
   return i == 0 ? fmt::format("{:.0f}", v) : fmt::format("{:.{}f}{}", v, v < 10 ? 2 : v < 100 ? 1 : 0, kSuffix[i]);
 }
+
+// Text from a file that may hold anything, made safe for a terminal: control characters and bytes that are not UTF-8
+// become \xNN.
+std::string Printable(std::string_view text);
 
 }  // namespace tern::tools

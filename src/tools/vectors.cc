@@ -59,7 +59,7 @@ bool HasVectors(const fs::path& folder) {
   return fs::exists(folder / "io.npz") || !StoredFile(folder, "input_", 0).empty() || !StoredFile(folder, "output_", 0).empty();
 }
 
-Result<Vectors> ReadFolder(const Graph& graph, const fs::path& folder) {
+Result<Vectors> ReadFolder(const Graph& graph, const fs::path& folder, bool with_outputs) {
   Vectors v;
   v.folder = folder.string();
   if (fs::exists(folder / "io.npz")) {
@@ -68,13 +68,13 @@ Result<Vectors> ReadFolder(const Graph& graph, const fs::path& folder) {
     TERN_TRY(ReadNumbered(folder, "input_", InputsOf(graph), v.inputs));
     TERN_TRY(ReadNumbered(folder, "output_", {graph.outputs().begin(), graph.outputs().end()}, v.outputs));
   }
-  if (v.outputs.empty()) return NotFound("'", v.folder, "' stores none of the model's outputs");
+  if (with_outputs && v.outputs.empty()) return NotFound("'", v.folder, "' stores none of the model's outputs");
   return v;
 }
 
 }  // namespace
 
-Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& folder) {
+Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& folder, bool with_outputs) {
   if (!fs::is_directory(folder)) return NotFound("'", folder, "' is not a folder");
   std::vector<fs::path> folders;
   if (HasVectors(folder)) folders.push_back(folder);
@@ -86,7 +86,7 @@ Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& 
   std::sort(folders.begin(), folders.end());
   std::vector<Vectors> out;
   for (const fs::path& f : folders) {
-    TERN_ASSIGN(Vectors v, ReadFolder(graph, f));
+    TERN_ASSIGN(Vectors v, ReadFolder(graph, f, with_outputs));
     out.push_back(std::move(v));
   }
   return out;

@@ -4,8 +4,10 @@
 #include "data/compare.h"
 #include "data/json_writer.h"
 #include "tools/engine.h"
+#include "tools/progress.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
+#include "tools/units.h"
 #include "tools/vectors.h"
 
 namespace tern::tools {
@@ -19,45 +21,79 @@ struct Line {
 class VerifyTool : public Tool {
  public:
   const char* name() const override { return "verify"; }
-  const char* summary() const override { return "compare a model's results with stored ones"; }
+  const char* summary() const override { return "compare a model's results with stored ones, another model, the reference"; }
   const char* examples() const override {
     return "  tern verify model.onnx --data test_data_set_0\n"
-           "  tern verify model.onnx --data vectors --rtol 1e-2 --atol 1e-3 --json\n";
+           "  tern verify model.tern --against model.onnx --random 3 --dim batch=2\n"
+           "  tern verify model.onnx --reference --rtol 1e-4 --json\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
 
  private:
-  Status VerifySet(const Vectors& vectors);
+  Result<std::vector<Vectors>> Cases() const;
+  Result<DatumList> RunModel(const std::string& path, const Vectors& vectors, bool reference, std::vector<std::string>& names) const;
+  Status VerifyCase(const Vectors& vectors);
   int Report() const;
 
-  std::string model_, data_;
-  int64_t threads_ = 0;
+  std::string model_, data_, against_;
+  int64_t threads_ = 0, seed_ = 0;
   bool json_ = false, reference_ = false;
   data::Tolerance tolerance_;
+  ShapeOptions shapes_;
   std::vector<Line> lines_;
 };
 
 void VerifyTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
   args.Option("--data", data_, "DIR", "folder with input_K / output_K (.pb, .npy) or io.npz, or of such folders");
-  args.Option("--rtol", tolerance_.relative, "R", "relative tolerance");
-  args.Option("--atol", tolerance_.absolute, "A", "absolute tolerance: |got - wanted| <= A + R * |wanted|");
+  args.Option("--against", against_, "OTHER", "another model: what it gives is what is wanted");
+  args.Flag("--reference", reference_, "what the slow reference evaluator gives is what is wanted");
+  args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
+  shapes_.Declare(args);
+  args.Option("--rtol", tolerance_.relative, "R", "relative tolerance (1e-3)");
+  args.Option("--atol", tolerance_.absolute, "A", "absolute tolerance (1e-4): |got - wanted| <= A + R * |wanted|");
   args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
-  args.Flag("--reference", reference_, "use the slow reference evaluator");
   args.Flag("--json", json_, "print one JSON object");
 }
 
-Status VerifyTool::VerifySet(const Vectors& vectors) {
+// What to feed: the stored inputs, or one random set.
+Result<std::vector<Vectors>> VerifyTool::Cases() const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_);
+  TERN_TRY(shapes_.Apply(*graph));
+  TERN_TRY(CloseOpenDims(*graph));
+  Vectors random;
+  random.folder = StrCat("random ", seed_);
+  TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), random.inputs));
+  return std::vector<Vectors>{random};
+}
+
+Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors, bool reference,
+                                       std::vector<std::string>& names) const {
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_}));
-  TERN_ASSIGN(const DatumList outputs, engine.Run(inputs));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference}));
+  for (const Value* v : engine.graph().outputs()) names.push_back(v->name);
+  auto outputs = engine.Run(inputs);
+  if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "' on ", vectors.folder));
+  return outputs;
+}
+
+Status VerifyTool::VerifyCase(const Vectors& vectors) {
+  std::vector<std::string> names, other_names;
+  TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, false, names));
+  Feeds wanted = vectors.outputs;
+  if (!against_.empty() || reference_) {
+    TERN_ASSIGN(const DatumList others, RunModel(against_.empty() ? model_ : against_, vectors, reference_, other_names));
+    if (others.size() != outputs.size())
+      return InvalidArgument("'", model_, "' has ", outputs.size(), " outputs, '", against_, "' has ", others.size());
+    wanted.clear();
+    for (size_t i = 0; i < others.size(); ++i) wanted[names[i]] = others[i];
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string& name = engine.graph().outputs()[i]->name;
-    const auto wanted = vectors.outputs.find(name);
-    if (wanted != vectors.outputs.end())
-      lines_.push_back({vectors.folder, name, data::Compare(outputs[i], wanted->second, tolerance_)});
+    const auto it = wanted.find(names[i]);
+    if (it != wanted.end()) lines_.push_back({vectors.folder, names[i], data::Compare(outputs[i], it->second, tolerance_)});
   }
   return {};
 }
@@ -72,8 +108,8 @@ int VerifyTool::Report() const {
     json.BeginObject().Key("data").Text(line.where).Key("output").Text(line.output).Key("ok").Bool(c.difference.empty());
     json.Key("max_abs").Number(c.max_abs).Key("max_rel").Number(c.max_rel).Key("difference").Text(c.difference).EndObject();
     if (!json_)
-      fmt::print("{} {} '{}': {}\n", c.difference.empty() ? "ok   " : "WRONG", line.where, line.output,
-                 c.difference.empty() ? fmt::format("max abs {:.3g}, max rel {:.3g}", c.max_abs, c.max_rel) : c.difference);
+      fmt::print("{} {} '{}': {}\n", c.difference.empty() ? "ok   " : "WRONG", Printable(line.where), Printable(line.output),
+                 c.difference.empty() ? fmt::format("max abs {:.3g}, max rel {:.3g}", c.max_abs, c.max_rel) : Printable(c.difference));
   }
   json.EndArray().Key("ok").Bool(wrong == 0).EndObject();
   if (json_) fmt::print("{}\n", json.text());
@@ -83,9 +119,15 @@ int VerifyTool::Report() const {
 }
 
 Result<int> VerifyTool::Run(const Args&) {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
-  TERN_ASSIGN(const std::vector<Vectors> sets, ReadVectors(*graph, data_));
-  for (const Vectors& set : sets) TERN_TRY(VerifySet(set).While(StrCat("verifying '", model_, "' with '", set.folder, "'")));
+  if (data_.empty() && against_.empty() && !reference_)
+    return InvalidArgument("compare with what? give --data DIR, --against MODEL or --reference");
+  if (tolerance_.relative < 0 || tolerance_.absolute < 0) return InvalidArgument("a tolerance below 0");
+  TERN_ASSIGN(const std::vector<Vectors> cases, Cases());
+  Progress progress("verifying");
+  for (size_t i = 0; i < cases.size(); ++i) {
+    progress.Show(static_cast<double>(i) / static_cast<double>(cases.size()));
+    TERN_TRY(VerifyCase(cases[i]));
+  }
   return Report();
 }
 

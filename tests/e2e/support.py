@@ -1,0 +1,95 @@
+"""What the end-to-end tests share: the command, small models, a scratch folder."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+TERN = os.environ.get("TERN_BIN", str(pathlib.Path(__file__).resolve().parents[2] / "build/release/bin/tern"))
+
+
+def run(*args, timeout=120, **kwargs):
+    """Runs the command; returns the finished process with text in stdout and stderr."""
+    return subprocess.run([TERN, *map(str, args)], capture_output=True, text=True, timeout=timeout, check=False, **kwargs)
+
+
+class CliTest(unittest.TestCase):
+    """A test with a scratch folder of its own, and checks that know the exit codes."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="tern_e2e_")
+        self.addCleanup(holder.cleanup)
+        self.dir = pathlib.Path(holder.name)
+
+    def ok(self, *args, code=0, **kwargs):
+        done = run(*args, **kwargs)
+        self.assertEqual(done.returncode, code, f"tern {args}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def json(self, *args, code=0, **kwargs):
+        """The one JSON object on stdout; anything else there is a failure."""
+        return json.loads(self.ok(*args, code=code, **kwargs).stdout)
+
+    def refused(self, *args, says=(), **kwargs):
+        """Exit code 2, nothing on stdout, one paragraph on stderr that holds the words given."""
+        done = run(*args, **kwargs)
+        self.assertEqual(done.returncode, 2, f"tern {args}\n{done.stdout}\n{done.stderr}")
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("tern: "), done.stderr)
+        self.assertNotIn("\n\n", done.stderr.strip())
+        self.assertLess(len(done.stderr), 4000)
+        self.assertNotIn("internal error", done.stderr)
+        for word in [says] if isinstance(says, str) else says:
+            self.assertIn(word, done.stderr)
+        return done
+
+    def files(self):
+        return sorted(str(p.relative_to(self.dir)) for p in self.dir.rglob("*") if p.is_file())
+
+    def save(self, model, name="model.onnx"):
+        path = self.dir / name
+        onnx.save(model, path)
+        return path
+
+    def npy(self, name, array):
+        path = self.dir / name
+        np.save(path, array)
+        return path
+
+
+def make_model(nodes, inputs, outputs, weights=None, opset=17):
+    """inputs, outputs: {name: (type, dims)}."""
+    values = [[helper.make_tensor_value_info(n, t, d) for n, (t, d) in group.items()] for group in (inputs, outputs)]
+    initializers = [numpy_helper.from_array(a, n) for n, a in (weights or {}).items()]
+    graph = helper.make_graph(nodes, "test", *values, initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def mlp():
+    """y = relu(x · w + b), x [N, 4], y [N, 3]; its weights as well."""
+    rng = np.random.default_rng(0)
+    w, b = rng.standard_normal((4, 3)).astype(np.float32), rng.standard_normal(3).astype(np.float32)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], name="mul"), helper.make_node("Add", ["h", "b"], ["s"], name="add"),
+             helper.make_node("Relu", ["s"], ["y"], name="relu")]
+    return make_model(nodes, {"x": (FLOAT, ["N", 4])}, {"y": (FLOAT, ["N", 3])}, {"w": w, "b": b}), w, b
+
+
+def add(name_a="a", name_b="b", name_y="y", dtype=FLOAT, dims=("N", 2)):
+    node = helper.make_node("Add", [name_a, name_b], [name_y], name="sum")
+    dims = list(dims)
+    return make_model([node], {name_a: (dtype, dims), name_b: (dtype, dims)}, {name_y: (dtype, dims)})
+
+
+def picture_model(size=8):
+    """Mean over height and width of a picture: y [1, 3]."""
+    node = helper.make_node("GlobalAveragePool", ["image"], ["y"], name="mean")
+    return make_model([node], {"image": (FLOAT, [1, 3, size, size])}, {"y": (FLOAT, [1, 3, 1, 1])})

@@ -1,0 +1,232 @@
+"""The command as a whole and its other sub-commands: help, exit codes, JSON, files."""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from support import FLOAT, TERN, CliTest, add, make_model, mlp, run
+
+COMMANDS = ["run", "inspect", "convert", "verify", "bench", "doctor", "ops"]
+
+
+class Usage(CliTest):
+    def test_help_lists_every_command(self):
+        text = self.ok("--help").stdout
+        for command in COMMANDS:
+            self.assertIn(f"\n  {command} ", text)
+
+    def test_every_command_has_help_with_examples_and_json(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                text = self.ok(command, "--help").stdout
+                self.assertIn("examples:", text)
+                self.assertIn(f"tern {command}", text)
+                self.assertIn("--json", text)
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version").stdout, r"^tern \d+\.\d+\.\d+\n$")
+
+    def test_bad_usage_is_code_2(self):
+        for args in ([], ["nonsense"], ["run"], ["run", "m.onnx", "--nonsense"], ["run", "m.onnx", "--random", "x"],
+                     ["bench", "m.onnx", "--threads", "-1"], ["run", "m.onnx", "--format", "gif"], ["inspect", "a.onnx", "b.onnx"]):
+            with self.subTest(args):
+                done = run(*args)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertIn("--help", done.stderr)
+
+
+class Inspect(CliTest):
+    def test_counts(self):
+        done = self.json("inspect", self.save(mlp()[0]), "--dim", "N=5", "--json")
+        self.assertEqual(done["params"], 15)
+        self.assertEqual(done["macs"], 5 * 4 * 3)
+        self.assertEqual(done["flops"], 2 * 60 + 15 + 15)
+        self.assertEqual(done["nodes"], 3)
+        self.assertEqual(done["inputs"], [{"name": "x", "type": "f32[5,4]"}])
+        self.assertEqual(done["outputs"], [{"name": "y", "type": "f32[5,3]"}])
+        self.assertEqual(done["bytes"], 4 * (20 + 12 + 15 + 15 + 3 + 15 + 15 + 15))
+        self.assertEqual([layer["name"] for layer in done["layers"]], ["mul", "add", "relu"])
+
+    def test_conv_macs(self):
+        w = np.zeros((8, 2, 3, 3), np.float32)
+        node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2], group=2)
+        model = make_model([node], {"x": (FLOAT, [1, 4, 16, 16])}, {"y": (FLOAT, [1, 8, 8, 8])}, {"w": w})
+        done = self.json("inspect", self.save(model), "--json", "--summary")
+        self.assertEqual(done["macs"], 8 * 8 * 8 * 2 * 9)
+        self.assertEqual(done["layers"], [])
+
+    def test_text(self):
+        text = self.ok("inspect", self.save(mlp()[0])).stdout
+        for word in ("mul", "MatMul", "f32[1,3]", "params", "MACs", "FLOP/byte", "15"):
+            self.assertIn(word, text)
+
+
+class Convert(CliTest):
+    def test_there_and_back(self):
+        model, w, b = mlp()
+        source, tern, back = self.save(model), self.dir / "m.tern", self.dir / "back.onnx"
+        self.ok("convert", source, "-o", tern)
+        self.ok("convert", tern, "-o", back)
+        onnx.checker.check_model(onnx.load(back), full_check=True)
+        for path in (tern, back):
+            self.ok("verify", path, "--against", source, "--dim", "N=4", "--rtol", 0, "--atol", 0)
+        self.assertEqual(self.files(), ["back.onnx", "m.tern", "model.onnx"])
+
+    def test_magic_not_extension_says_what_a_file_is(self):
+        source = self.save(mlp()[0])
+        self.ok("convert", source, "-o", self.dir / "m.tern")
+        os.rename(self.dir / "m.tern", self.dir / "odd.onnx")
+        self.ok("run", self.dir / "odd.onnx", "--random", 1)
+
+    def test_external_data(self):
+        source, out = self.save(mlp()[0]), self.dir / "ext.onnx"
+        big = make_model([helper.make_node("Add", ["x", "w"], ["y"])], {"x": (FLOAT, [1000])}, {"y": (FLOAT, [1000])},
+                         {"w": np.arange(1000, dtype=np.float32)})
+        source = self.save(big, "big.onnx")
+        self.ok("convert", source, "-o", out, "--external-data")
+        self.assertTrue((self.dir / "ext.onnx.data").exists())
+        self.ok("verify", out, "--against", source)
+
+    def test_refusals_write_nothing(self):
+        source = self.save(mlp()[0])
+        self.refused("convert", source, says="-o")
+        self.refused("convert", source, "-o", self.dir / "m.txt", says="m.txt")
+        self.refused("convert", source, "-o", source, says="model.onnx")
+        self.refused("convert", source, "-o", self.dir / "none" / "m.tern", says="none")
+        self.refused("convert", self.dir / "nope.onnx", "-o", self.dir / "m.tern", says="nope.onnx")
+        self.assertEqual(self.files(), ["model.onnx"])
+
+    def test_json(self):
+        done = self.json("convert", self.save(mlp()[0]), "-o", self.dir / "m.tern", "--json")
+        self.assertEqual(done["bytes"], (self.dir / "m.tern").stat().st_size)
+
+    def test_an_interrupt_leaves_no_half_file(self):
+        weight = np.random.default_rng(0).standard_normal((4000, 4000)).astype(np.float32)
+        model = make_model([helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": (FLOAT, [1, 4000])}, {"y": (FLOAT, [1, 4000])},
+                           {"w": weight})
+        source, out = self.save(model), self.dir / "m.tern"
+        before = self.files()
+        for delay in (0.005, 0.02, 0.05, 0.1):
+            process = subprocess.Popen([TERN, "convert", source, "-o", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            code = process.wait(timeout=60)
+            if code == 0:  # it was quicker
+                self.ok("run", out, "--random", 1)
+                out.unlink()
+            self.assertEqual([f for f in self.files() if f not in before], [])
+            self.assertEqual([p for p in self.dir.iterdir() if p.is_dir()], [])
+
+
+class Verify(CliTest):
+    def data(self, folder, x, y, kind="npy"):
+        path = self.dir / folder
+        path.mkdir(parents=True)
+        for name, array in (("input_0", x), ("output_0", y)):
+            if kind == "npy":
+                np.save(path / f"{name}.npy", array)
+            else:
+                (path / f"{name}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+        return path
+
+    def setUp(self):
+        super().setUp()
+        model, w, b = mlp()
+        self.model = self.save(model)
+        self.x = np.random.default_rng(2).standard_normal((3, 4)).astype(np.float32)
+        self.y = np.maximum(self.x @ w + b, 0)
+
+    def test_stored_vectors_of_each_kind(self):
+        self.ok("verify", self.model, "--data", self.data("npy", self.x, self.y))
+        self.ok("verify", self.model, "--data", self.data("pb", self.x, self.y, "pb"))
+        (self.dir / "npz").mkdir()
+        np.savez(self.dir / "npz/io.npz", x=self.x, y=self.y, other=self.x)
+        self.ok("verify", self.model, "--data", self.dir / "npz")
+
+    def test_folders_of_folders(self):
+        for i in range(3):
+            self.data(f"all/test_data_set_{i}", self.x, self.y)
+        self.assertEqual(len(self.json("verify", self.model, "--data", self.dir / "all", "--json")["outputs"]), 3)
+
+    def test_wrong_results_are_code_1(self):
+        wrong = self.y.copy()
+        wrong[1, 2] += 1
+        folder = self.data("wrong", self.x, wrong)
+        self.assertIn("[1,2]", self.ok("verify", self.model, "--data", folder, code=1).stdout)
+        done = self.json("verify", self.model, "--data", folder, "--json", code=1)
+        self.assertFalse(done["ok"])
+        self.assertAlmostEqual(done["outputs"][0]["max_abs"], 1, 5)
+        self.ok("verify", self.model, "--data", folder, "--atol", 2)
+
+    def test_wrong_shape_of_a_result_is_code_1(self):
+        self.ok("verify", self.model, "--data", self.data("s", self.x, self.y[:2]), code=1)
+
+    def test_against_another_model(self):
+        model, w, b = mlp()
+        model.graph.initializer[1].CopyFrom(numpy_helper.from_array(b + 1, "b"))
+        self.ok("verify", self.model, "--against", self.model, "--random", 5)
+        self.ok("verify", self.save(model, "other.onnx"), "--against", self.model, "--random", 5, code=1)
+
+    def test_against_the_reference(self):
+        self.ok("verify", self.model, "--reference", "--dim", "N=7")
+        only_inputs = self.data("in", self.x, self.y)
+        (only_inputs / "output_0.npy").unlink()
+        self.ok("verify", self.model, "--reference", "--data", only_inputs)
+
+    def test_refusals(self):
+        self.refused("verify", self.model, says="--data")
+        self.refused("verify", self.model, "--data", self.dir / "none", says="none")
+        (self.dir / "empty").mkdir()
+        self.refused("verify", self.model, "--data", self.dir / "empty", says="input_0")
+        only_inputs = self.data("in", self.x, self.y)
+        (only_inputs / "output_0.npy").unlink()
+        self.refused("verify", self.model, "--data", only_inputs, says="outputs")
+        np.save(only_inputs / "output_0.npy", self.y)
+        np.save(only_inputs / "input_1.npy", self.y)
+        self.refused("verify", self.model, "--data", only_inputs, says="input_1")
+        self.refused("verify", self.save(add(), "add.onnx"), "--against", self.model, says="")
+
+
+class Bench(CliTest):
+    def test_json(self):
+        done = self.json("bench", self.save(mlp()[0]), "--threads", 1, "--runs", 20, "--json")
+        latency = done["latency_ms"]
+        self.assertEqual(set(latency), {"min", "p50", "p90", "p99", "mean"})
+        self.assertTrue(0 < latency["min"] <= latency["p50"] <= latency["p90"] <= latency["p99"])
+        self.assertEqual((done["threads"], done["runs"]), (1, 20))
+        self.assertGreater(done["load_ms"], 0)
+        self.assertTrue(1 < done["peak_rss_mb"] < 1000)
+        self.assertIsInstance(done["isa"], str)
+
+    def test_text_and_batch(self):
+        text = self.ok("bench", self.save(mlp()[0]), "--seconds", 0.05, "--dim", "N=4").stdout
+        for word in ("p50", "p99", "throughput", "batch 4", "peak memory", "load"):
+            self.assertIn(word, text)
+
+
+class Others(CliTest):
+    def test_doctor(self):
+        done = self.json("doctor", "--json")
+        self.assertTrue(done["ok"])
+        self.assertGreater(done["ops"], 0)
+        self.assertIn("cores", self.ok("doctor").stdout)
+
+    def test_ops(self):
+        done = self.json("ops", "--json")
+        names = {op["name"] for op in done["ops"]}
+        self.assertTrue({"Conv", "MatMul", "Reshape"} <= names)
+        self.assertTrue(any(o["name"] == "Conv" and o["imported"] for o in done["onnx"]))
+        self.assertIn("strides", self.ok("ops", "Conv").stdout)
+        self.assertIn("ai.onnx:", self.ok("ops", "--onnx").stdout)
+        self.refused("ops", "NoSuchOp", says="NoSuchOp")
+
+    def test_markdown_names_every_op(self):
+        text = self.ok("ops", "--markdown").stdout
+        for op in self.json("ops", "--json")["ops"]:
+            self.assertIn(f"### {op['name']}\n", text)

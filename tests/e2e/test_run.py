@@ -1,0 +1,147 @@
+"""tern run: inputs of every kind, outputs of every kind."""
+
+import json
+import struct
+import zlib
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from support import FLOAT, INT64, CliTest, add, make_model, mlp, picture_model
+
+
+def png(pixels):
+    """A PNG file of an array [height, width, 3]."""
+    height, width, _ = pixels.shape
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels.astype(np.uint8))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+class Run(CliTest):
+    def test_npy_in_npy_out(self):
+        model, w, b = mlp()
+        x = np.random.default_rng(1).standard_normal((5, 4)).astype(np.float32)
+        self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', x)}", "--output-dir", self.dir / "out")
+        np.testing.assert_allclose(np.load(self.dir / "out/y.npy"), np.maximum(x @ w + b, 0), rtol=1e-5)
+
+    def test_one_flag_with_many_inputs(self):
+        path = self.save(add())
+        a, b = self.npy("a.npy", np.ones((1, 2), np.float32)), self.npy("b.npy", np.full((1, 2), 2, np.float32))
+        done = self.json("run", path, "--input", f"a={a}", f"b={b}", "--json")
+        self.assertEqual(done["outputs"]["y"]["data"], [[3, 3]])
+        done = self.json("run", "--input", f"a={a}", "--input", f"b={b}", path, "--json")
+        self.assertEqual(done["outputs"]["y"]["data"], [[3, 3]])
+
+    def test_random_is_reproducible_and_saved(self):
+        path = self.save(mlp()[0])
+        for folder in ("1", "2"):
+            self.ok("run", path, "--random", 7, "--dim", "N=3", "--save-inputs", self.dir / folder, "--output-dir", self.dir / folder)
+        x = np.load(self.dir / "1/x.npy")
+        self.assertEqual(x.shape, (3, 4))
+        self.assertTrue((np.abs(x) <= 1).all() and np.unique(x).size > 6)
+        for name in ("x.npy", "y.npy"):
+            self.assertEqual((self.dir / "1" / name).read_bytes(), (self.dir / "2" / name).read_bytes())
+        again = self.json("run", path, "--input", f"x={self.dir / '1/x.npy'}", "--json")["outputs"]["y"]["data"]
+        np.testing.assert_array_equal(np.array(again, np.float32), np.load(self.dir / "1/y.npy"))
+
+    def test_shape_sets_all_inputs_with_the_symbol(self):
+        done = self.json("run", self.save(add()), "--random", 1, "--shape", "a=6x2", "--json")
+        self.assertEqual(done["outputs"]["y"]["shape"], [6, 2])
+
+    def test_open_dims_become_one_and_that_is_said(self):
+        done = self.ok("run", self.save(mlp()[0]), "--random", 1)
+        self.assertIn("N", done.stderr)
+        self.assertIn("f32[1,3]", done.stdout)
+
+    def test_output_names_become_file_names(self):
+        self.ok("run", self.save(add(name_y="scope/y:0")), "--random", 1, "--output-dir", self.dir / "o")
+        self.assertTrue((self.dir / "o/scope_y_0.npy").exists())
+        self.ok("run", self.save(add(name_y="../../y")), "--random", 1, "--output-dir", self.dir / "p")
+        self.assertEqual([p.name for p in (self.dir / "p").iterdir()], [".._.._y.npy"])
+
+    def test_npz_feeds_by_name(self):
+        np.savez(self.dir / "in.npz", a=np.ones((2, 2), np.float32), b=np.ones((2, 2), np.float32))
+        np.savez_compressed(self.dir / "deflated.npz", a=np.ones((2, 2), np.float32), b=np.ones((2, 2), np.float32))
+        for name in ("in.npz", "deflated.npz"):
+            done = self.json("run", self.save(add()), "--input", self.dir / name, "--json")
+            self.assertEqual(done["outputs"]["y"]["data"], [[2, 2], [2, 2]])
+
+    def test_json_text_and_protobuf_inputs(self):
+        path = self.save(add())
+        (self.dir / "both.json").write_text('{"a": [[1, 2]], "b": {"shape": [1, 2], "data": [3, 4]}}')
+        self.assertEqual(self.json("run", path, "--input", self.dir / "both.json", "--json")["outputs"]["y"]["data"], [[4, 6]])
+        (self.dir / "a.txt").write_text("1 2\n3 4 # two rows\n")
+        (self.dir / "b.pb").write_bytes(numpy_helper.from_array(np.ones((2, 2), np.float32)).SerializeToString())
+        done = self.json("run", path, "--input", f"a={self.dir / 'a.txt'}", "--input", f"b={self.dir / 'b.pb'}", "--json")
+        self.assertEqual(done["outputs"]["y"]["data"], [[2, 3], [4, 5]])
+
+    def test_fortran_order_and_big_endian(self):
+        a = np.asfortranarray(np.arange(6, dtype=">f4").reshape(3, 2))
+        done = self.json("run", self.save(add()), "--input", f"a={self.npy('a.npy', a)}", "--input",
+                         f"b={self.npy('b.npy', np.zeros((3, 2), np.float32))}", "--json")
+        self.assertEqual(done["outputs"]["y"]["data"], [[0, 1], [2, 3], [4, 5]])
+
+    def test_pictures(self):
+        pixels = np.zeros((16, 16, 3))
+        pixels[..., 0], pixels[..., 1] = 255, 51
+        (self.dir / "p.png").write_bytes(png(pixels))
+        path = self.save(picture_model())
+        done = self.json("run", path, "--input", self.dir / "p.png", "--json")
+        np.testing.assert_allclose(np.ravel(done["outputs"]["y"]["data"]), [1, 0.2, 0], atol=1e-6)
+        done = self.json("run", path, "--input", f"image={self.dir / 'p.png'}", "--resize", "12", "--crop", "8x8", "--mean", "0.5,0.2,0",
+                         "--std", "0.5", "--channels", "bgr", "--json")
+        np.testing.assert_allclose(np.ravel(done["outputs"]["y"]["data"]), [-1, 0, 2], atol=1e-6)
+
+    def test_topk_with_labels(self):
+        (self.dir / "labels.txt").write_text("cat\ndog\nbird\n")
+        (self.dir / "x.json").write_text("[[0.1, 3, 1]]")
+        model = make_model([helper.make_node("Identity", ["x"], ["y"])], {"x": (FLOAT, [1, 3])}, {"y": (FLOAT, [1, 3])})
+        done = self.ok("run", self.save(model), "--input", self.dir / "x.json", "--topk", 2, "--labels", self.dir / "labels.txt")
+        lines = [line.split() for line in done.stdout.splitlines()[1:3]]
+        self.assertEqual([(line[0], line[2]) for line in lines], [("1", "dog"), ("2", "bird")])
+        done = self.json("run", self.save(model), "--input", self.dir / "x.json", "--topk", 1, "--json")
+        self.assertEqual(done["topk"]["y"][0][0]["index"], 1)
+
+    def test_other_output_formats(self):
+        path = self.save(add())
+        for kind in ("npz", "json", "txt", "pb"):
+            self.ok("run", path, "--random", 1, "--output-dir", self.dir, "--format", kind)
+        want = np.load(self.dir / "y.npz")["arr_0"]
+        np.testing.assert_array_equal(np.array(json.loads((self.dir / "y.json").read_text())["data"], np.float32), want)
+        np.testing.assert_array_equal(np.loadtxt(self.dir / "y.txt", dtype=np.float32, ndmin=2), want)
+        tensor = onnx.load_tensor(self.dir / "y.pb")
+        np.testing.assert_array_equal(numpy_helper.to_array(tensor), want)
+
+    def test_types_numpy_lacks_are_stored_by_their_bits(self):
+        node = helper.make_node("Identity", ["x"], ["y"])
+        model = make_model([node], {"x": (TensorProto.BFLOAT16, [3])}, {"y": (TensorProto.BFLOAT16, [3])})
+        bits = np.array([0x3f80, 0x4000, 0xbf80], np.uint16)
+        self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', bits)}", "--output-dir", self.dir / "o")
+        np.testing.assert_array_equal(np.load(self.dir / "o/y.npy"), bits)
+
+    def test_strings(self):
+        node = helper.make_node("Identity", ["x"], ["y"])
+        model = make_model([node], {"x": (TensorProto.STRING, [2])}, {"y": (TensorProto.STRING, [2])})
+        words = np.array(["grüße", ""])
+        self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', words)}", "--output-dir", self.dir / "o")
+        np.testing.assert_array_equal(np.load(self.dir / "o/y.npy"), words)
+
+    def test_an_initializer_that_is_an_input_may_be_fed(self):
+        node = helper.make_node("Add", ["x", "w"], ["y"])
+        model = make_model([node], {"x": (INT64, [1]), "w": (INT64, [1])}, {"y": (INT64, [1])}, {"w": np.array([10])})
+        path, x, w = self.save(model), self.npy("x.npy", np.array([1])), self.npy("w.npy", np.array([5]))
+        self.assertEqual(self.json("run", path, "--input", f"x={x}", "--json")["outputs"]["y"]["data"], [11])
+        self.assertEqual(self.json("run", path, "--input", f"x={x}", "--input", f"w={w}", "--json")["outputs"]["y"]["data"], [6])
+
+    def test_empty_tensors(self):
+        done = self.json("run", self.save(mlp()[0]), "--random", 1, "--dim", "N=0", "--json")
+        self.assertEqual(done["outputs"]["y"]["shape"], [0, 3])
+
+    def test_threads_do_not_change_results(self):
+        path = self.save(mlp()[0])
+        one, two = (self.json("run", path, "--random", 1, "--threads", n, "--json")["outputs"] for n in (1, 2))
+        self.assertEqual(one, two)
