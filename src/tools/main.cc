@@ -15,7 +15,7 @@ constexpr int kBadUsage = 2;
 
 std::vector<std::unique_ptr<Tool>> AllTools() {
   std::vector<std::unique_ptr<Tool>> tools;
-  for (auto make : {MakeRun, MakeInspect, MakeConvert, MakeVerify, MakeBench, MakeDoctor, MakeOps}) tools.push_back(make());
+  for (auto make : {MakeDemo, MakeRun, MakeInspect, MakeConvert, MakeVerify, MakeBench, MakeDoctor, MakeOps}) tools.push_back(make());
   return tools;
 }
 

@@ -21,6 +21,7 @@ class Tool {
 std::unique_ptr<Tool> MakeRun();
 std::unique_ptr<Tool> MakeBench();
 std::unique_ptr<Tool> MakeConvert();
+std::unique_ptr<Tool> MakeDemo();
 std::unique_ptr<Tool> MakeDoctor();
 std::unique_ptr<Tool> MakeInspect();
 std::unique_ptr<Tool> MakeOps();

@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 
 from support import FLOAT, TERN, CliTest, add, make_model, mlp, run
 
-COMMANDS = ["run", "inspect", "convert", "verify", "bench", "doctor", "ops"]
+COMMANDS = ["demo", "run", "inspect", "convert", "verify", "bench", "doctor", "ops"]
 
 
 class Usage(CliTest):
@@ -230,3 +230,22 @@ class Others(CliTest):
         text = self.ok("ops", "--markdown").stdout
         for op in self.json("ops", "--json")["ops"]:
             self.assertIn(f"### {op['name']}\n", text)
+
+    def test_demo_knows_its_digits_from_anywhere(self):
+        done = self.json("demo", "--all", "--json", cwd="/")
+        answers = {a["picture"]: a["digit"] for a in done["answers"]}
+        self.assertEqual(len(answers), 20)
+        for picture, digit in answers.items():
+            self.assertEqual(digit, int(picture[0]), picture)
+        for answer in done["answers"]:
+            self.assertAlmostEqual(sum(answer["probabilities"]), 1, 4)
+        text = self.ok("demo").stdout
+        self.assertIn("this is a 2", text)
+        self.assertIn("What to try next", text)
+
+    def test_demo_files_work_with_the_other_commands(self):
+        self.ok("demo", "--save", self.dir / "d")
+        done = self.json("run", self.dir / "d/digits.onnx", "--input", self.dir / "d/7_0.png", "--topk", 1, "--json")
+        self.assertEqual(done["topk"]["probabilities"][0][0]["index"], 7)
+        self.assertIn("this is a 7", self.ok("demo", self.dir / "d/7_0.png").stdout)
+        self.refused("demo", self.dir / "d/digits.onnx", says="digits.onnx")

@@ -1,0 +1,12 @@
+# tern_embed(TARGET FILES…): puts the files into the program. The generated source defines EmbeddedFiles(), which
+# tools/embedded.h declares. Changed files are embedded anew by the next build.
+function(tern_embed target)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_embedded.generated.cc)
+  string(REPLACE ";" "|" list "${ARGN}")
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${list}" -DOUTPUT=${output} -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    COMMENT "Embedding files into ${target}" VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

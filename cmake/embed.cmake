@@ -1,0 +1,15 @@
+# Run by tern_embed: writes the files as C++ arrays.
+string(REPLACE "|" ";" files "${FILES}")
+set(arrays "")
+set(rows "")
+set(index 0)
+foreach(file ${files})
+  file(READ ${file} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  get_filename_component(name ${file} NAME)
+  string(APPEND arrays "alignas(64) constexpr unsigned char kFile${index}[] = {${bytes}};\n")
+  string(APPEND rows "    {\"${name}\", kFile${index}, sizeof kFile${index}},\n")
+  math(EXPR index "${index} + 1")
+endforeach()
+file(WRITE ${OUTPUT} "#include \"tools/embedded.h\"\nnamespace tern::tools {\nnamespace {\n${arrays}"
+  "constexpr EmbeddedFile kFiles[] = {\n${rows}};\n}\nstd::span<const EmbeddedFile> EmbeddedFiles() { return kFiles; }\n}\n")

@@ -1,0 +1,18 @@
+// Files that the build put into the program: the demo's model and pictures.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace tern::tools {
+
+struct EmbeddedFile {
+  const char* name;
+  const unsigned char* data;
+  size_t size;
+  std::string_view bytes() const { return {reinterpret_cast<const char*>(data), size}; }
+};
+
+std::span<const EmbeddedFile> EmbeddedFiles();  // in the generated source
+
+}  // namespace tern::tools
