@@ -67,6 +67,19 @@ bool operator==(const Type& a, const Type& b) {
   return *a.element == *b.element;
 }
 
+void RefineType(Type& type, const Type& declared) {
+  const bool vague = type.kind == Type::Kind::kUnknown;
+  // Merged branches may look optional where the model knows that the value is there.
+  const bool maybe = type.kind == Type::Kind::kOptional && declared.kind != Type::Kind::kOptional;
+  if (vague || (maybe && declared.kind != Type::Kind::kUnknown)) type = declared;
+  if (!type.tensor() || !declared.tensor()) return;
+  if (type.dtype == DType::kInvalid) type.dtype = declared.dtype;
+  if (!type.shape.ranked) type.shape = declared.shape;
+  if (type.shape.rank() != declared.shape.rank()) return;
+  for (size_t i = 0; i < type.shape.dims.size(); ++i)
+    if (type.shape.dims[i].unknown()) type.shape.dims[i] = declared.shape.dims[i];
+}
+
 static Shape MergeShapes(const Shape& a, const Shape& b) {
   if (!a.ranked || !b.ranked || a.rank() != b.rank()) return {};
   std::vector<Dim> dims;

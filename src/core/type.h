@@ -44,6 +44,8 @@ struct Type {
 };
 bool operator==(const Type& a, const Type& b);
 
+// Fills what `type` does not say from what was declared; where both speak, `type` stays.
+void RefineType(Type& type, const Type& declared);
 // What is true of both: dims that differ become unknown, ranks that differ an unknown rank.
 Type MergeTypes(const Type& a, const Type& b);
 

@@ -25,17 +25,6 @@ Result<std::vector<Type>> InferSubgraph(Node& node, int index, const std::vector
   return types;
 }
 
-// What inference could not say but a declaration did stays; what both say is the inferred.
-void Refine(Type& inferred, const Type& declared) {
-  if (inferred.kind == Type::Kind::kUnknown) inferred = declared;
-  if (!inferred.tensor() || !declared.tensor()) return;
-  if (inferred.dtype == DType::kInvalid) inferred.dtype = declared.dtype;
-  if (!inferred.shape.ranked) inferred.shape = declared.shape;
-  if (inferred.shape.rank() != declared.shape.rank()) return;
-  for (size_t i = 0; i < inferred.shape.dims.size(); ++i)
-    if (inferred.shape.dims[i].unknown()) inferred.shape.dims[i] = declared.shape.dims[i];
-}
-
 }  // namespace
 
 Status InferNode(Node& node) {
@@ -51,7 +40,7 @@ Status InferNode(Node& node) {
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     Value& v = *node.outputs()[i];
     InferOutput& out = context.outputs()[i];
-    Refine(out.type, v.type);
+    RefineType(out.type, v.type);
     v.type = std::move(out.type);
     v.content = std::move(out.content);
   }

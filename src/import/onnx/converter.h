@@ -52,8 +52,9 @@ class OnnxNode {
   Type TypeAttr(std::string_view name) const;                             // a type_proto
   std::vector<std::string> AttrNames() const;
 
-  // Fills a subgraph of an opened node (Builder::Open) from a graph attribute. Extra inputs of the body are its own.
-  Status Subgraph(Node* node, std::string_view attr, std::string role);
+  // Fills a subgraph of an opened node (Builder::Open) from a graph attribute. types: what the op will pass as the body's
+  // inputs, for bodies that do not say.
+  Status Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types = {});
   // Puts a graph attribute's nodes right here, its inputs bound to these values; gives its outputs.
   Result<std::vector<Value*>> Inline(std::string_view attr, const std::vector<Value*>& inputs);
   // How many inputs / outputs the graph attribute has.

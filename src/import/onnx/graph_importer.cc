@@ -47,13 +47,19 @@ Status GraphImporter::AddInitializers(const pb::GraphProto& proto, const std::se
   return {};
 }
 
+// A body often leaves its inputs' types out; the node around it knows them.
+void GraphImporter::GiveInputTypes(const std::vector<Type>& types) { given_ = types; }
+
 Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
   std::set<std::string> input_names;
   for (const auto& in : proto.input()) input_names.insert(in.name());
   TERN_TRY(AddInitializers(proto, input_names));
   for (const auto& in : proto.input()) {
     if (names_.count(in.name())) continue;
-    names_[in.name()] = graph_.AddInput(in.name(), TypeFromOnnx(in.type()));
+    Type type = TypeFromOnnx(in.type());
+    const size_t index = graph_.inputs().size();
+    if (index < given_.size()) RefineType(type, given_[index]);
+    names_[in.name()] = graph_.AddInput(in.name(), std::move(type));
   }
   for (const auto& info : proto.value_info()) declared_[info.name()] = TypeFromOnnx(info.type());
   for (const auto& out : proto.output()) declared_.emplace(out.name(), TypeFromOnnx(out.type()));
@@ -96,7 +102,7 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
     auto it = names_.find(name);
     if (!v || it == names_.end()) return Status(Code::kInternal, StrCat(view.Describe(), ": output ", i, " was not made"));
     auto declared = declared_.find(name);
-    if (declared != declared_.end() && v->type.kind == Type::Kind::kUnknown) v->type = declared->second;
+    if (declared != declared_.end()) RefineType(v->type, declared->second);
   }
   return {};
 }

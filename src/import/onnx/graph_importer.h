@@ -32,6 +32,7 @@ class GraphImporter {
   GraphImporter(ModelContext& model, Graph& graph, GraphImporter* outer) : model_(model), graph_(graph), outer_(outer) {}
 
   Status Import(const pb::GraphProto& proto);
+  void GiveInputTypes(const std::vector<Type>& types);
 
   // A nested graph's nodes put into this one, its inputs bound to the given values.
   Result<std::vector<Value*>> InlineGraph(const pb::GraphProto& proto, const std::vector<Value*>& inputs);
@@ -59,6 +60,7 @@ class GraphImporter {
   const std::map<std::string, const pb::AttributeProto*>* call_attributes_ = nullptr;
   const std::map<std::string, int>* body_opsets_ = nullptr;
   int depth_ = 0;
+  std::vector<Type> given_;
 };
 
 }  // namespace tern::onnx

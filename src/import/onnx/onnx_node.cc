@@ -106,11 +106,12 @@ std::vector<std::string> OnnxNode::AttrNames() const {
   return names;
 }
 
-Status OnnxNode::Subgraph(Node* node, std::string_view attr, std::string role) {
+Status OnnxNode::Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types) {
   const auto* a = Raw(attr);
   if (!a || !a->has_g()) return Bad("graph attribute '", attr, "' is missing");
   Graph* sub = node->graph->AddSubgraph(node, std::move(role));
   GraphImporter inner(importer_.model(), *sub, &importer_);
+  inner.GiveInputTypes(types);
   return inner.Import(a->g()).While(StrCat("importing the ", attr, " graph of ", Describe()));
 }
 

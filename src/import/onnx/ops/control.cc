@@ -10,6 +10,14 @@ std::vector<Value*> AllInputs(OnnxNode& n, int from = 0) {
   return inputs;
 }
 
+// The type with its dims forgotten: a state may change its size from turn to turn.
+Type AnySize(Type type) {
+  for (Dim& d : type.shape.dims) d = Dim::Unknown();
+  return type;
+}
+
+Type Scalar(DType dtype) { return Type::TensorOf(dtype, Shape(std::vector<Dim>{})); }
+
 Status ConvertIf(OnnxNode& n) {
   Node* node = n.b.Open("If", {n.In(0)}, {}, n.OutputCount());
   TERN_TRY(n.Subgraph(node, "then_branch", "then"));
@@ -23,7 +31,9 @@ Status ConvertLoop(OnnxNode& n) {
   const int states = std::max(0, n.InputCount() - 2);
   if (n.SubgraphInputs("body") != states + 2) return n.Bad("the body takes ", n.SubgraphInputs("body"), " inputs, the loop gives it ", states + 2);
   Node* node = n.b.Open("Loop", AllInputs(n), {}, n.OutputCount());
-  TERN_TRY(n.Subgraph(node, "body", "body"));
+  std::vector<Type> types = {Scalar(DType::kI64), Scalar(DType::kBool)};
+  for (int i = 2; i < n.InputCount(); ++i) types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
+  TERN_TRY(n.Subgraph(node, "body", "body", types));
   n.b.Finish(node);
   n.Out(node->outputs());
   return {};
@@ -61,7 +71,14 @@ Status ConvertScan8(OnnxNode& n) {
 Status ConvertScan(OnnxNode& n) {
   if (n.opset < 9) return ConvertScan8(n);
   Node* node = n.b.Open("Scan", AllInputs(n), ScanAttrs(n), n.OutputCount());
-  TERN_TRY(n.Subgraph(node, "body", "body"));
+  const int64_t states = n.InputCount() - n.Int("num_scan_inputs");
+  std::vector<Type> types;
+  for (int i = 0; i < n.InputCount(); ++i) {
+    types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
+    auto& dims = types.back().shape.dims;
+    if (i >= states && !dims.empty()) dims.pop_back();  // which axis goes does not matter: no dim is known
+  }
+  TERN_TRY(n.Subgraph(node, "body", "body", types));
   n.b.Finish(node);
   n.Out(node->outputs());
   return {};

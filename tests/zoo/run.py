@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Runs every real ONNX model under $TERN_ZOO/models/onnx through Tern.
+
+Each model is compared with onnxruntime on the same random inputs (and with its stored vectors where it has some),
+then converted to .tern and back to ONNX; both results must agree with the first one.
+Ends with `N passed, N failed, N skipped`.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnxruntime
+
+RTOL, ATOL = 1e-3, 1e-4
+# Inputs that random numbers cannot stand in for: symbolic dims, and integers with a meaning.
+SHAPES = {
+    "nsnet2": {"dims": {"batch": 2, "frames": 7}},
+    "translit_encoder": {"dims": {"batch": 2, "src": 5}},
+    "translit_decoder": {"dims": {"batch": 2, "src": 5, "tgt": 4}},
+    "bert_toy_optimized": {"dims": {"batch": 2, "max_seq_len_in_batch": 6}},
+}
+FIXED_INPUTS = {
+    "tiny_gpt2_beamsearch": {
+        "input_ids": np.array([[1, 5, 7, 3], [2, 8, 4, 6]], np.int32),
+        "max_length": np.array([12], np.int32), "min_length": np.array([1], np.int32),
+        "num_beams": np.array([4], np.int32), "num_return_sequences": np.array([2], np.int32),
+        "length_penalty": np.array([1.0], np.float32), "repetition_penalty": np.array([1.0], np.float32),
+    },
+    "30_nested_loops": {
+        "iter": np.array(1, np.int64), "cond_in": np.array(True), "x_in": np.array([1.5], np.float32),
+    },
+}
+# Stored vectors that were made by another computation than the one the file asks for.
+LOOSE_VECTORS = {
+    "mobilenet_v2_int8_qdq": "stored by an integer engine: one quantisation step (0.46 of 8.1) apart from the float meaning",
+}
+
+
+class Report:
+    def __init__(self):
+        self.passed, self.failed, self.skipped = 0, 0, 0
+
+    def check(self, name, error):
+        if error:
+            self.failed += 1
+            print(f"FAIL {name}: {error}", flush=True)
+        else:
+            self.passed += 1
+            print(f"PASS {name}", flush=True)
+
+
+def safe(name):
+    return name.replace("/", "_").replace(":", "_")
+
+
+def call(command):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    return "" if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
+
+
+def difference(got, wanted):
+    if got.dtype != wanted.dtype or got.shape != wanted.shape:
+        return f"got {got.dtype}{list(got.shape)}, wanted {wanted.dtype}{list(wanted.shape)}"
+    if wanted.dtype.kind in "fc":
+        wide = wanted.astype(np.float64)
+        rtol = 1e-2 if wanted.dtype == np.float16 else RTOL
+        atol = max(ATOL, 2e-3 * np.abs(wide).max(initial=0)) if wanted.dtype == np.float16 else ATOL
+        if np.allclose(got.astype(np.float64), wide, rtol=rtol, atol=atol, equal_nan=True):
+            return ""
+        return f"max difference {np.abs(got.astype(np.float64) - wide).max():.3g} of {np.abs(wide).max():.3g}"
+    return "" if (got == wanted).all() else "elements differ"
+
+
+class Model:
+    def __init__(self, path, tern, folder):
+        self.path, self.tern, self.folder = path, tern, folder
+        self.name = path.stem if path.stem != "model" else path.parent.name
+        self.inputs = []
+
+    def prepare_inputs(self):
+        """Writes input files; returns an error text."""
+        fixed = FIXED_INPUTS.get(self.name)
+        if fixed:
+            for name, array in fixed.items():
+                file = self.folder / f"in_{safe(name)}.npy"
+                np.save(file, array)
+                self.inputs.append((name, file))
+            return ""
+        flags = [f for k, v in SHAPES.get(self.name, {}).get("dims", {}).items() for f in ("--dim", f"{k}={v}")]
+        error = call([self.tern, "run", self.path, "--random", 1, *flags, "--save-inputs", self.folder / "in",
+                      "--output-dir", self.folder / "first"])
+        if error:
+            return error
+        for spec in onnxruntime.InferenceSession(str(self.path), providers=["CPUExecutionProvider"]).get_inputs():
+            self.inputs.append((spec.name, self.folder / "in" / (safe(spec.name) + ".npy")))
+        return ""
+
+    def feeds(self):
+        return {name: np.load(file) for name, file in self.inputs}
+
+    def run_tern(self, model, out):
+        flags = [f for name, file in self.inputs for f in ("--input", f"{name}={file}")]
+        return call([self.tern, "run", model, *flags, "--output-dir", out])
+
+    def run_onnxruntime(self, model):
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        names = [o.name for o in session.get_outputs()]
+        return dict(zip(names, session.run(names, self.feeds())))
+
+    def compare(self, wanted, out):
+        for name, value in wanted.items():
+            if not isinstance(value, np.ndarray):
+                continue  # maps and sequences are compared by the conformance suite
+            file = out / (safe(name) + ".npy")
+            if not file.exists():
+                return f"output '{name}' was not written"
+            got = np.load(file, allow_pickle=False) if value.dtype != object else None
+            if got is None:
+                continue
+            error = difference(got, value)
+            if error:
+                return f"output '{name}': {error}"
+        return ""
+
+
+def stored_vectors(path):
+    """(inputs, outputs) files of stored vectors, or None."""
+    stem = path.with_suffix("")
+    for folder in (stem.parent / (stem.name + ".test"), path.parent):
+        if (folder / "io.npz").exists() or (folder / "input_0.npy").exists():
+            return folder
+    return None
+
+
+def loose_vectors(path, folder):
+    """`name.input_0.pb` beside the model, copied to where `tern verify` expects them."""
+    pairs = list(path.parent.glob(path.stem + ".input_*.pb")) + list(path.parent.glob(path.stem + ".output_*.pb"))
+    if not any(".output_" in p.name for p in pairs):
+        return None
+    out = folder / "vectors"
+    out.mkdir()
+    for p in pairs:
+        (out / p.name[len(path.stem) + 1:]).write_bytes(p.read_bytes())
+    return out
+
+
+def check_model(path, tern, report):
+    with tempfile.TemporaryDirectory() as temp:
+        folder = pathlib.Path(temp)
+        model = Model(path, tern, folder)
+        vectors = stored_vectors(path) or loose_vectors(path, folder)
+        if vectors and model.name not in LOOSE_VECTORS:
+            report.check(f"{model.name} stored vectors", call([tern, "verify", path, "--data", vectors]))
+        error = model.prepare_inputs()
+        if error:
+            return report.check(model.name, error)
+        try:
+            wanted = model.run_onnxruntime(path)
+        except Exception as e:  # onnxruntime refuses some old files
+            report.skipped += 1
+            print(f"SKIP {model.name} against onnxruntime: {str(e).splitlines()[0][:160]}")
+            wanted = None
+        error = model.run_tern(path, folder / "out")
+        if not error and wanted is not None:
+            error = model.compare(wanted, folder / "out")
+        report.check(f"{model.name} against onnxruntime", error)
+        if error or wanted is None:
+            return
+        check_conversions(model, wanted, folder, report)
+
+
+def check_conversions(model, wanted, folder, report):
+    tern_file, onnx_file = folder / "m.tern", folder / "m.onnx"
+    error = call([model.tern, "convert", model.path, "-o", tern_file]) or model.run_tern(tern_file, folder / "out_tern")
+    report.check(f"{model.name} as .tern", error or model.compare(wanted, folder / "out_tern"))
+    error = call([model.tern, "convert", tern_file, "-o", onnx_file])
+    if not error:
+        try:
+            again = model.run_onnxruntime(onnx_file)
+            for name, value in wanted.items():
+                if isinstance(value, np.ndarray) and value.dtype != object:
+                    error = error or difference(again[name], value)
+        except Exception as e:
+            error = f"onnxruntime refuses the exported model: {str(e).splitlines()[0][:300]}"
+    report.check(f"{model.name} back to ONNX", error)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
+    parser.add_argument("--only", default="", help="part of a file name")
+    options = parser.parse_args()
+    zoo = os.environ.get("TERN_ZOO")
+    if not zoo:
+        print("SKIP TERN_ZOO is not set\n0 passed, 0 failed, 1 skipped")
+        return 0
+    report = Report()
+    for path in sorted(pathlib.Path(zoo, "models", "onnx").rglob("*.onnx")):
+        if options.only in str(path):
+            check_model(path, options.tern, report)
+    print(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
