@@ -97,6 +97,31 @@ void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int
   }
 }
 
+// From dim `axis` on; whole neighbouring elements at the last dim.
+static void CopyMappedFrom(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources, size_t axis,
+                           int64_t from, int64_t to) {
+  if (axis == sources.size()) return CopyRun(x, from, y, to, 1);
+  const auto& map = sources[axis];
+  const auto size = static_cast<int64_t>(map.size());
+  for (int64_t o = 0; o < size; ++o) {
+    const int64_t i = map[static_cast<size_t>(o)];
+    if (i < 0) continue;
+    const int64_t f = from * x.dim(static_cast<int>(axis)) + i, t = to * size + o;
+    if (axis + 1 < sources.size()) {
+      CopyMappedFrom(x, y, sources, axis + 1, f, t);
+      continue;
+    }
+    int64_t run = 1;
+    while (o + run < size && map[static_cast<size_t>(o + run)] == i + run) ++run;
+    CopyRun(x, f, y, t, run);
+    o += run - 1;
+  }
+}
+
+void CopyMapped(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources) {
+  if (y.size() > 0) CopyMappedFrom(x, y, sources, 0, 0, 0);
+}
+
 void FillElements(const Tensor& from, int64_t source, Tensor& to) {
   CopyElements(from, {source, {0}}, to, {0, {1}}, {to.size()});
 }

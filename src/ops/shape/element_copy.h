@@ -16,6 +16,10 @@ void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, con
 // The same for a run of neighbours.
 void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int64_t count);
 
+// y[i, j, …] = x[sources[0][i], sources[1][j], …]; where a source is negative y keeps what it has. sources has one list
+// per dim, as long as y's dim.
+void CopyMapped(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources);
+
 // All of `to` becomes element `source` of `from`.
 void FillElements(const Tensor& from, int64_t source, Tensor& to);
 

@@ -79,26 +79,6 @@ Result<std::vector<int64_t>> Sources(PadMode mode, int axis, int64_t dim, int64_
   return out;
 }
 
-// Copies along dims from `axis` on; whole neighbouring elements at the last dim.
-void CopyMapped(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources, size_t axis, int64_t from, int64_t to) {
-  if (axis == sources.size()) return CopyRun(x, from, y, to, 1);
-  const auto& map = sources[axis];
-  const auto size = static_cast<int64_t>(map.size());
-  for (int64_t o = 0; o < size; ++o) {
-    const int64_t i = map[static_cast<size_t>(o)];
-    if (i < 0) continue;
-    const int64_t f = from * x.dim(static_cast<int>(axis)) + i, t = to * size + o;
-    if (axis + 1 < sources.size()) {
-      CopyMapped(x, y, sources, axis + 1, f, t);
-      continue;
-    }
-    int64_t run = 1;
-    while (o + run < size && map[static_cast<size_t>(o + run)] == i + run) ++run;
-    CopyRun(x, f, y, t, run);
-    o += run - 1;
-  }
-}
-
 Status Reference(const Pad& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   const auto pads = c.Longs("pads");
@@ -118,7 +98,7 @@ Status Reference(const Pad& op, EvalContext& c) {
     if (c.In("value").size() != 1) return InvalidArgument("value must have one element, got ", c.In("value").Describe());
     FillElements(c.In("value"), 0, y);
   }
-  if (y.size() > 0) CopyMapped(x, y, sources, 0, 0, 0);
+  CopyMapped(x, y, sources);
   return {};
 }
 

@@ -1,0 +1,79 @@
+// Resampling, regions and boxes.
+#include "export/onnx/exporter.h"
+
+namespace tern::onnx {
+namespace {
+
+std::string Longs(TernNode& n, int i) {
+  if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
+  return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
+}
+
+std::string Single(TernNode& n, int i) {
+  if (!n.Has(i) || n.TypeOf(i).dtype == DType::kF32) return n.In(i);
+  return n.Op("Cast", {n.In(i)}, {{"to", DType::kF32}});
+}
+
+Status Resize(TernNode& n) {
+  const Attrs& a = n.attrs();
+  std::string coordinates = a.Text("coordinates"), nearest = a.Text("nearest");
+  if (coordinates == "tf_half_pixel_for_nn") {
+    // floor((x + 0.5) / scale) is half_pixel rounded half up; the other roundings have left the standard.
+    if (a.Text("mode") != "nearest" || nearest != "floor") return n.NotExportable("tf_half_pixel_for_nn left ONNX with opset 13");
+    coordinates = "half_pixel";
+    nearest = "round_prefer_ceil";
+  }
+  AttrList attrs = {{"mode", a.Text("mode")}, {"coordinate_transformation_mode", coordinates}};
+  if (a.Text("mode") == "nearest") attrs.emplace_back("nearest_mode", nearest);
+  if (a.Text("mode") == "cubic") attrs.emplace_back("cubic_coeff_a", static_cast<double>(a.Float("cubic_a")));
+  if (a.Bool("antialias")) attrs.emplace_back("antialias", true);
+  if (a.Bool("exclude_outside")) attrs.emplace_back("exclude_outside", true);
+  if (coordinates == "tf_crop_and_resize") attrs.emplace_back("extrapolation_value", static_cast<double>(a.Float("extrapolation")));
+  if (a.Text("aspect") != "stretch") attrs.emplace_back("keep_aspect_ratio_policy", a.Text("aspect"));
+  if (!a.Ints("axes").empty()) attrs.emplace_back("axes", a.Ints("axes"));
+  n.Emit("Resize", {n.In(0), n.In(1), Single(n, 2), Longs(n, 3)}, n.Outs(), attrs);
+  return {};
+}
+
+Status RoiAlign(TernNode& n) {
+  const Attrs& a = n.attrs();
+  n.Emit("RoiAlign", {n.In(0), n.In(1), Longs(n, 2)}, n.Outs(),
+         {{"mode", a.Text("mode")}, {"output_height", a.Int("height")}, {"output_width", a.Int("width")},
+          {"sampling_ratio", a.Int("sampling_ratio")}, {"spatial_scale", static_cast<double>(a.Float("spatial_scale"))},
+          {"coordinate_transformation_mode", std::string(a.Bool("half_pixel") ? "half_pixel" : "output_half_pixel")}});
+  return {};
+}
+
+Status AffineGrid(TernNode& n) {
+  n.Emit("AffineGrid", {n.In(0), Longs(n, 1)}, n.Outs(), {{"align_corners", n.attrs().Bool("align_corners")}});
+  return {};
+}
+
+Status NonMaxSuppression(TernNode& n) {
+  n.Emit("NonMaxSuppression", {Single(n, 0), Single(n, 1), Longs(n, 2), Single(n, 3), Single(n, 4)}, n.Outs(),
+         {{"center_point_box", n.attrs().Bool("center_point_box")}});
+  return {};
+}
+
+Status Col2Im(TernNode& n) {
+  AttrList attrs;
+  for (const char* name : {"dilations", "pads", "strides"})
+    if (!n.attrs().Ints(name).empty()) attrs.emplace_back(name, n.attrs().Ints(name));
+  n.Emit("Col2Im", {n.In(0), Longs(n, 1), Longs(n, 2)}, n.Outs(), attrs);
+  return {};
+}
+
+}  // namespace
+
+TERN_EXPORTERS(image) {
+  table.Add("Resize", Resize);
+  table.Add("GridSample", DirectTo("GridSample", {"mode", "padding=padding_mode", "align_corners"}));
+  table.Add("AffineGrid", AffineGrid);
+  table.Add("RoiAlign", RoiAlign);
+  table.Add("MaxRoiPool", DirectTo("MaxRoiPool", {"pooled_shape", "spatial_scale"}));
+  table.Add("NonMaxSuppression", NonMaxSuppression);
+  table.Add("Col2Im", Col2Im);
+  table.Add("Det", DirectTo("Det"));
+}
+
+}  // namespace tern::onnx

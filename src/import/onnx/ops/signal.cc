@@ -1,0 +1,44 @@
+// Fourier transforms, windows and mel bands.
+#include "import/onnx/converter.h"
+
+namespace tern::onnx {
+namespace {
+
+Status DFT(OnnxNode& n) {
+  // The axis was an attribute, 1 by default, before version 20.
+  Value* axis = n.opset < 20 ? n.b.Ints({n.Int("axis", 1)}) : n.In(2);
+  n.Out(0, n.b.Op("DFT", {n.In(0), n.In(1), axis}, {{"inverse", n.Int("inverse") != 0}, {"onesided", n.Int("onesided") != 0}}));
+  return {};
+}
+
+Status STFT(OnnxNode& n) {
+  n.Out(0, n.b.Op("STFT", {n.In(0), n.In(1), n.In(2), n.In(3)}, {{"onesided", n.Int("onesided", 1) != 0}}));
+  return {};
+}
+
+Status MelWeightMatrix(OnnxNode& n) {
+  TERN_ASSIGN(const DType dtype, n.DTypeAttr("output_datatype", DType::kF32));
+  n.Out(0, n.b.Op("MelWeightMatrix", {n.In(0), n.In(1), n.In(2), n.In(3), n.In(4)}, {{"dtype", dtype}}));
+  return {};
+}
+
+Converter Window(const char* kind) {
+  return [=](OnnxNode& n) -> Status {
+    TERN_ASSIGN(const DType dtype, n.DTypeAttr("output_datatype", DType::kF32));
+    n.Out(0, n.b.Op("Window", {n.In(0)}, {{"kind", std::string(kind)}, {"periodic", n.Int("periodic", 1) != 0}, {"dtype", dtype}}));
+    return {};
+  };
+}
+
+}  // namespace
+
+TERN_CONVERTERS(signal) {
+  table.Add("DFT", DFT);
+  table.Add("STFT", STFT);
+  table.Add("MelWeightMatrix", MelWeightMatrix);
+  table.Add("HannWindow", Window("hann"));
+  table.Add("HammingWindow", Window("hamming"));
+  table.Add("BlackmanWindow", Window("blackman"));
+}
+
+}  // namespace tern::onnx

@@ -1,0 +1,111 @@
+// Col2Im: blocks put back into an image; where they overlap they add up.
+#include "ops/shape/axes.h"
+#include "ops/shape/each_index.h"
+
+namespace tern {
+namespace {
+
+struct Col2Im {
+  std::vector<int64_t> dilations, pads, strides;
+  template <class V>
+  void Visit(V& v) {
+    v("dilations", dilations, "steps between elements of a block; empty: 1");
+    v("pads", pads, "border of the image, begins then ends; empty: 0");
+    v("strides", strides, "steps between blocks; empty: 1");
+  }
+};
+
+// The op's lists with defaults filled in.
+struct Geometry {
+  std::vector<int64_t> dilations, pads, strides;
+};
+
+Result<Geometry> GeometryOf(const Col2Im& op, size_t spatial) {
+  Geometry g{op.dilations, op.pads, op.strides};
+  if (g.dilations.empty()) g.dilations.assign(spatial, 1);
+  if (g.strides.empty()) g.strides.assign(spatial, 1);
+  if (g.pads.empty()) g.pads.assign(2 * spatial, 0);
+  if (g.dilations.size() != spatial || g.strides.size() != spatial || g.pads.size() != 2 * spatial)
+    return InvalidModel("dilations, strides and pads have ", g.dilations.size(), ", ", g.strides.size(), " and ", g.pads.size(),
+                        " entries for ", spatial, " dims");
+  constexpr int64_t kMost = int64_t{1} << 40;
+  for (const auto* list : {&g.dilations, &g.strides})
+    for (int64_t v : *list)
+      if (v < 1 || v > kMost) return InvalidModel("a dilation or stride is ", v);
+  for (int64_t v : g.pads)
+    if (v < 0 || v > kMost) return InvalidModel("a pad is ", v);
+  return g;
+}
+
+Status Infer(const Col2Im& op, InferContext& c) {
+  for (const char* port : {"image_shape", "block_shape"}) TERN_TRY(RequireVector(c, port));
+  const Shape& x = c.ShapeOf("x");
+  if (x.ranked && x.rank() != 3) return InvalidModel("x must be [N, C·block, blocks], got ", x.ToString());
+  const auto image = c.ContentOf("image_shape"), block = c.ContentOf("block_shape");
+  if (image) TERN_TRY(GeometryOf(op, image->size()).TakeStatus());
+  const int spatial = image ? static_cast<int>(image->size()) : KnownLength(c.ShapeOf("image_shape"));
+  if (spatial < 0) {
+    c.Out("y", c.TypeOf("x"), Shape());
+    return {};
+  }
+  std::vector<Dim> dims(static_cast<size_t>(spatial) + 2);
+  if (x.ranked) dims[0] = x[0];
+  if (x.ranked && block) dims[1] = FloorDiv(x[1], ProductOf(*block, 0, static_cast<int>(block->size())));
+  for (int i = 0; image && i < spatial; ++i) dims[static_cast<size_t>(i) + 2] = (*image)[static_cast<size_t>(i)];
+  c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
+  return {};
+}
+
+// How many blocks fit along each dim.
+Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  Dims counts;
+  for (size_t i = 0; i < image.size(); ++i) {
+    if (image[i] < 0 || block[i] < 1 || image[i] > kMost || block[i] > (kMost / g.dilations[i]))
+      return InvalidArgument("image_shape[", i, "] is ", image[i], ", block_shape[", i, "] is ", block[i]);
+    const int64_t room = image[i] + g.pads[i] + g.pads[i + image.size()] - g.dilations[i] * (block[i] - 1) - 1;
+    counts.push_back(room < 0 ? 0 : room / g.strides[i] + 1);
+  }
+  return counts;
+}
+
+Status Reference(const Col2Im& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  const Dims image = c.Longs("image_shape"), block = c.Longs("block_shape");
+  if (image.size() != block.size()) return InvalidArgument(image.size(), " image dims and ", block.size(), " block dims");
+  TERN_ASSIGN(const Geometry g, GeometryOf(op, image.size()));
+  TERN_ASSIGN(const Dims counts, BlockCounts(g, image, block));
+  const auto area = CheckedCount(block, DType::kI8), blocks = CheckedCount(counts, DType::kI8);
+  if (!area || !blocks || x.dim(1) % *area != 0 || x.dim(2) != *blocks)
+    return InvalidArgument("x is ", x.Describe(), "; blocks of [", Join(block, ","), "] at [", Join(counts, ","), "] places are wanted");
+  Dims dims = {x.dim(0), x.dim(1) / *area};
+  dims.insert(dims.end(), image.begin(), image.end());
+  Tensor& y = c.Out("y", dims);
+  const Dims strides = ContiguousStrides(image);
+  const int64_t plane = CountOf(image);
+  std::vector<double> sums(static_cast<size_t>(y.size()));
+  for (int64_t channel = 0; channel < dims[0] * dims[1]; ++channel)
+    EachIndex(block, [&](int64_t within, const Dims& offset) {
+      EachIndex(counts, [&](int64_t place, const Dims& at) {
+        int64_t to = channel * plane;
+        for (size_t i = 0; i < image.size(); ++i) {
+          const int64_t p = at[i] * g.strides[i] - g.pads[i] + offset[i] * g.dilations[i];
+          if (p < 0 || p >= image[i]) return;
+          to += p * strides[i];
+        }
+        sums[static_cast<size_t>(to)] += LoadDouble(x, (channel * *area + within) * *blocks + place);
+      });
+    });
+  FromDoubles(sums, y);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Col2Im) {
+  return OpDef::Of<Col2Im>("columns of blocks summed into images: the reverse of taking an image's sliding blocks")
+      .In("x", kNumbers).In("image_shape", kIndices).In("block_shape", kIndices).Out("y", kNumbers)
+      .Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

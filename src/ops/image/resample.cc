@@ -1,0 +1,80 @@
+#include "ops/image/resample.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tern {
+namespace {
+
+double CubicWeight(double x, double a) {
+  x = std::abs(x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((x - 5) * x + 8) * x * a - 4 * a;
+  return 0;
+}
+
+double LinearWeight(double x) { return std::max(0.0, 1 - std::abs(x)); }
+
+double Crop(const ResizeAxis& axis, double x) {
+  const auto last = static_cast<double>(axis.input - 1);
+  if (axis.output <= 1) return 0.5 * (axis.begin + axis.end) * last;
+  return axis.begin * last + x * (axis.end - axis.begin) * last / static_cast<double>(axis.output - 1);
+}
+
+}  // namespace
+
+double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t at) {
+  const auto x = static_cast<double>(at), input = static_cast<double>(axis.input), output = static_cast<double>(axis.output);
+  const double wanted = axis.scale * input;  // the output's length before it was cut to a whole number
+  switch (coordinates) {
+    case ResizeCoordinates::kHalfPixel: return (x + 0.5) / axis.scale - 0.5;
+    case ResizeCoordinates::kHalfPixelSymmetric: return input / 2 * (1 - output / wanted) + (x + 0.5) / axis.scale - 0.5;
+    case ResizeCoordinates::kPytorchHalfPixel: return axis.output > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
+    case ResizeCoordinates::kAlignCorners: return wanted == 1 || axis.output == 1 ? 0 : x * (input - 1) / (wanted - 1);
+    case ResizeCoordinates::kAsymmetric: return x / axis.scale;
+    case ResizeCoordinates::kTfHalfPixelForNn: return (x + 0.5) / axis.scale;
+    case ResizeCoordinates::kTfCropAndResize: return Crop(axis, x);
+  }
+  return 0;
+}
+
+bool OutsideCrop(ResizeCoordinates coordinates, const ResizeAxis& axis, double position) {
+  return coordinates == ResizeCoordinates::kTfCropAndResize && !(position >= 0 && position <= static_cast<double>(axis.input - 1));
+}
+
+int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double position) {
+  double at = 0;
+  switch (nearest) {
+    case ResizeNearest::kRoundPreferFloor: at = std::ceil(position - 0.5); break;
+    case ResizeNearest::kRoundPreferCeil: at = std::floor(position + 0.5); break;
+    case ResizeNearest::kFloor: at = std::floor(position); break;
+    case ResizeNearest::kCeil: at = std::ceil(position); break;
+  }
+  return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(axis.input - 1)));
+}
+
+Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position) {
+  const bool cubic = filter.mode == ResizeMode::kCubic;
+  // When shrinking, the antialiasing filter is stretched over all input it stands for.
+  const double shrink = filter.antialias ? std::min(axis.scale, 1.0) : 1;
+  const double first = std::floor((cubic ? -2 : -1) / shrink) + 1, count = 2 - 2 * first;
+  const auto input = static_cast<double>(axis.input);
+  if (!(count <= 8 * input + 64) || !(std::abs(position) <= 1e15))
+    return InvalidArgument("scale ", axis.scale, " is out of proportion to a dimension of ", axis.input);
+  // The left neighbour is strictly left, so the distance to it is in (0, 1].
+  const double left = std::ceil(position) - 1, distance = position - left;
+  std::vector<Tap> taps;
+  double sum = 0;
+  for (double i = first; i < first + count; ++i) {
+    const double d = (i - distance) * shrink, at = left + i;
+    double weight = cubic ? CubicWeight(d, filter.cubic_a) : LinearWeight(d);
+    if (filter.exclude_outside && (at < 0 || at >= input)) weight = 0;
+    sum += weight;
+    taps.push_back({static_cast<int64_t>(std::clamp(at, 0.0, input - 1)), weight});
+  }
+  if ((filter.antialias || filter.exclude_outside) && sum != 0)
+    for (Tap& tap : taps) tap.weight /= sum;
+  return taps;
+}
+
+}  // namespace tern

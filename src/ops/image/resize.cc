@@ -1,0 +1,258 @@
+// Resize: a tensor resampled to other lengths along some axes.
+#include <cmath>
+
+#include "ops/image/resample.h"
+#include "ops/shape/axes.h"
+#include "ops/shape/element_copy.h"
+
+namespace tern {
+namespace {
+
+enum class AspectPolicy { kStretch, kNotLarger, kNotSmaller };
+
+struct Resize {
+  ResizeFilter filter;
+  AspectPolicy aspect = AspectPolicy::kStretch;
+  float extrapolation = 0;
+  std::vector<int64_t> axes;
+  template <class V>
+  void Visit(V& v) {
+    v.Enum("mode", filter.mode, {"nearest", "linear", "cubic"}, "how values between elements are found");
+    v.Enum("coordinates", filter.coordinates,
+           {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+            "tf_half_pixel_for_nn", "tf_crop_and_resize"},
+           "how a position in y maps to one in x");
+    v.Enum("nearest", filter.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}, "rounding of nearest");
+    v("antialias", filter.antialias, "stretch the filter when shrinking");
+    v("exclude_outside", filter.exclude_outside, "weights outside x count nothing, the rest add up to 1");
+    v("cubic_a", filter.cubic_a, "the coefficient of cubic interpolation");
+    v("extrapolation", extrapolation, "what tf_crop_and_resize shows outside x");
+    v.Enum("aspect", aspect, {"stretch", "not_larger", "not_smaller"}, "what sizes mean: exact, or bounds that keep the aspect");
+    v("axes", axes, "which dims roi, scales and sizes are for; empty: all");
+  }
+};
+
+Result<std::vector<int>> AxesOf(const Resize& op, int rank) {
+  if (!op.axes.empty()) return NormalizeAxes(op.axes, rank);
+  std::vector<int> all;
+  for (int i = 0; i < rank; ++i) all.push_back(i);
+  return all;
+}
+
+bool Crops(const Resize& op) { return op.filter.coordinates == ResizeCoordinates::kTfCropAndResize; }
+
+Status CheckScale(double scale) {
+  if (!(scale > 0 && scale < 1e15)) return InvalidArgument("a scale is ", scale);
+  return {};
+}
+
+Status CheckLength(const char* port, int64_t got, size_t wanted) {
+  if (got != static_cast<int64_t>(wanted)) return InvalidModel(port, " has ", got, " entries for ", wanted, " axes");
+  return {};
+}
+
+// Lengths from scales round in single precision, as ONNX's own inference does.
+Result<int64_t> ScaledLength(int64_t input, double scale, double shown) {
+  const float length = std::floor(static_cast<float>(static_cast<float>(input) * static_cast<float>(shown)) * static_cast<float>(scale));
+  if (!(length >= 0 && length < 9e18f)) return InvalidArgument("a dimension of ", input, " scaled by ", scale);
+  return static_cast<int64_t>(length);
+}
+
+// floor(dim * scale) for a symbol, when the scale is m / 2^k.
+Dim ScaledDim(const Dim& dim, double scale) {
+  for (int k = 0; k <= 8; ++k) {
+    const double m = scale * (1 << k);
+    if (m == std::floor(m) && m < 1e6) return FloorDiv(dim * Dim(static_cast<int64_t>(m)), int64_t{1} << k);
+  }
+  return {};
+}
+
+// One axis each, from scales.
+Status ApplyScales(const Resize& op, const Tensor& scales, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
+  TERN_TRY(CheckLength("scales", scales.size(), axes.size()));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    ResizeAxis& axis = all[static_cast<size_t>(axes[i])];
+    axis.scale = LoadDouble(scales, static_cast<int64_t>(i));
+    TERN_TRY(CheckScale(axis.scale));
+    TERN_ASSIGN(axis.output, ScaledLength(axis.input, axis.scale, Crops(op) ? axis.end - axis.begin : 1));
+  }
+  return {};
+}
+
+Status ApplySizes(const Resize& op, const std::vector<int64_t>& sizes, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
+  TERN_TRY(CheckLength("sizes", static_cast<int64_t>(sizes.size()), axes.size()));
+  double common = 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    ResizeAxis& axis = all[static_cast<size_t>(axes[i])];
+    if (sizes[i] < 0 || (axis.input == 0 && sizes[i] != 0))
+      return InvalidArgument("cannot resize a dimension of ", axis.input, " to ", sizes[i]);
+    axis.output = sizes[i];
+    axis.scale = axis.input ? static_cast<double>(sizes[i]) / static_cast<double>(axis.input) : 1;
+    const bool closer = op.aspect == AspectPolicy::kNotLarger ? axis.scale < common : axis.scale > common;
+    if (i == 0 || closer) common = axis.scale;
+  }
+  if (op.aspect == AspectPolicy::kStretch) return {};
+  for (int a : axes) {
+    ResizeAxis& axis = all[static_cast<size_t>(a)];
+    axis.scale = common;
+    axis.output = static_cast<int64_t>(common * static_cast<double>(axis.input) + 0.5);
+  }
+  return {};
+}
+
+// roi: starts of all axes, then ends, as fractions of the input.
+Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
+  if (!Crops(op)) return {};
+  if (!roi || roi->size() == 0) return InvalidArgument("tf_crop_and_resize needs roi");
+  TERN_TRY(CheckLength("roi", roi->size(), 2 * axes.size()));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    ResizeAxis& axis = all[static_cast<size_t>(axes[i])];
+    axis.begin = LoadDouble(*roi, static_cast<int64_t>(i));
+    axis.end = LoadDouble(*roi, static_cast<int64_t>(axes.size() + i));
+    if (!std::isfinite(axis.begin) || !std::isfinite(axis.end)) return InvalidArgument("roi of ", axis.begin, " to ", axis.end);
+  }
+  return {};
+}
+
+// An input that is absent or empty gives nothing.
+const Tensor* Given(const Tensor* t) { return t && t->size() > 0 ? t : nullptr; }
+
+Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tensor* roi, const Tensor* scales, const Tensor* sizes) {
+  TERN_ASSIGN(const auto axes, AxesOf(op, static_cast<int>(x.size())));
+  std::vector<ResizeAxis> all;
+  for (int64_t d : x) all.push_back({d, d});
+  TERN_TRY(ApplyRoi(op, roi, axes, all));
+  if (Given(scales) && Given(sizes)) return InvalidModel("both scales and sizes are given");
+  if (Given(scales)) TERN_TRY(ApplyScales(op, *scales, axes, all));
+  else if (sizes) TERN_TRY(ApplySizes(op, ToLongs(*sizes), axes, all));
+  else return InvalidModel("neither scales nor sizes are given");
+  return all;
+}
+
+// With symbols or unknown inputs: what can be said of each dim.
+Result<std::vector<Dim>> PartialDims(const Resize& op, const InferContext& c) {
+  const Shape& x = c.ShapeOf("x");
+  TERN_ASSIGN(const auto axes, AxesOf(op, x.rank()));
+  std::vector<Dim> dims = x.dims;
+  const auto sizes = c.Has("sizes") && op.aspect == AspectPolicy::kStretch ? c.ContentOf("sizes") : std::nullopt;
+  const Tensor* scales = Given(c.Constant("scales"));
+  if (scales) TERN_TRY(CheckLength("scales", scales->size(), axes.size()));
+  else if (sizes) TERN_TRY(CheckLength("sizes", static_cast<int64_t>(sizes->size()), axes.size()));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    Dim& d = dims[static_cast<size_t>(axes[i])];
+    if (!scales) {
+      d = sizes ? (*sizes)[i] : Dim();
+      continue;
+    }
+    const double scale = LoadDouble(*scales, static_cast<int64_t>(i));
+    TERN_TRY(CheckScale(scale));
+    if (Crops(op)) {
+      d = Dim();
+    } else if (d.known()) {
+      TERN_ASSIGN(d, ScaledLength(d.value(), scale, 1));
+    } else {
+      d = ScaledDim(d, scale);
+    }
+  }
+  return dims;
+}
+
+Status CheckFilter(const Resize& op, DType dtype) {
+  if (op.filter.mode == ResizeMode::kNearest) return op.filter.antialias ? InvalidModel("antialias needs mode linear or cubic") : Status();
+  if (dtype != DType::kInvalid && !IsNumeric(dtype)) return InvalidModel("cannot interpolate ", DTypeName(dtype));
+  return {};
+}
+
+Status Infer(const Resize& op, InferContext& c) {
+  TERN_TRY(CheckFilter(op, c.TypeOf("x")));
+  const Shape& x = c.ShapeOf("x");
+  c.Out("y", c.TypeOf("x"), Shape());
+  if (!x.ranked) return {};
+  const bool all_known = x.fully_known() && (!Crops(op) || c.Constant("roi")) && (!c.Has("scales") || c.Constant("scales")) &&
+                         (!c.Has("sizes") || c.Constant("sizes"));
+  std::vector<Dim> dims;
+  if (all_known) {
+    TERN_ASSIGN(const auto plan, Plan(op, x.Concrete(), c.Constant("roi"), c.Constant("scales"), c.Constant("sizes")));
+    for (const ResizeAxis& axis : plan) dims.push_back(axis.output);
+  } else {
+    TERN_ASSIGN(dims, PartialDims(op, c));
+  }
+  c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
+  return {};
+}
+
+void Nearest(const Resize& op, const std::vector<ResizeAxis>& plan, const Tensor& x, Tensor& y) {
+  std::vector<std::vector<int64_t>> sources;
+  for (const ResizeAxis& axis : plan) {
+    auto& list = sources.emplace_back();
+    for (int64_t i = 0; i < axis.output; ++i) {
+      const double at = axis.identity() ? static_cast<double>(i) : SourcePosition(op.filter.coordinates, axis, i);
+      const bool outside = OutsideCrop(op.filter.coordinates, axis, at);
+      list.push_back(outside ? -1 : NearestPosition(op.filter.nearest, axis, at));
+    }
+  }
+  if (op.extrapolation != 0 && IsNumeric(x.dtype())) FillElements(Tensor::Scalar(x.dtype(), op.extrapolation), 0, y);
+  CopyMapped(x, y, sources);
+}
+
+// data is outer x axis.input x inner; the result outer x axis.output x inner.
+Result<std::vector<double>> Along(const Resize& op, const ResizeAxis& axis, const std::vector<double>& data, int64_t inner) {
+  const int64_t outer = inner && axis.input ? static_cast<int64_t>(data.size()) / (axis.input * inner) : 0;
+  std::vector<double> out(static_cast<size_t>(outer * axis.output * inner));
+  for (int64_t i = 0; i < axis.output; ++i) {
+    const double at = SourcePosition(op.filter.coordinates, axis, i);
+    const bool outside = OutsideCrop(op.filter.coordinates, axis, at);
+    std::vector<Tap> taps;
+    if (!outside) {
+      TERN_ASSIGN(taps, TapsAt(op.filter, axis, at));
+    }
+    for (int64_t o = 0; o < outer; ++o) {
+      double* to = &out[static_cast<size_t>((o * axis.output + i) * inner)];
+      if (outside) std::fill(to, to + inner, op.extrapolation);
+      for (const Tap& tap : taps) {
+        const double* from = &data[static_cast<size_t>((o * axis.input + tap.position) * inner)];
+        for (int64_t j = 0; tap.weight != 0 && j < inner; ++j) to[j] += tap.weight * from[j];
+      }
+    }
+  }
+  return out;
+}
+
+Status Interpolate(const Resize& op, const std::vector<ResizeAxis>& plan, const Tensor& x, Tensor& y) {
+  std::vector<double> data = ToDoubles(x);
+  for (size_t a = 0; a < plan.size(); ++a) {
+    if (plan[a].identity()) continue;
+    TERN_ASSIGN(data, Along(op, plan[a], data, CountBetween(x.dims(), static_cast<int>(a) + 1, x.rank())));
+  }
+  if (IsInt(y.dtype())) {
+    const int bits = BitWidth(y.dtype()) - (IsSignedInt(y.dtype()) ? 1 : 0);
+    const double top = std::ldexp(1.0, bits) - 1, bottom = IsSignedInt(y.dtype()) ? -top - 1 : 0;
+    for (double& v : data) v = std::clamp(std::nearbyint(v), bottom, top);
+  }
+  FromDoubles(data, y);
+  return {};
+}
+
+Status Reference(const Resize& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  const auto input = [&](const char* port) { return c.Has(port) ? &c.In(port) : nullptr; };
+  TERN_ASSIGN(const auto plan, Plan(op, x.dims(), input("roi"), input("scales"), input("sizes")));
+  Dims dims;
+  for (const ResizeAxis& axis : plan) dims.push_back(axis.output);
+  Tensor& y = c.Out("y", dims);
+  if (y.size() == 0) return {};
+  if (x.size() == 0) return InvalidArgument("nothing to resample in ", x.Describe());
+  if (op.filter.mode != ResizeMode::kNearest) return Interpolate(op, plan, x, y);
+  Nearest(op, plan, x, y);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Resize) {
+  return OpDef::Of<Resize>("x resampled: each dim times its scale, or to its size")
+      .In("x", kAnyType).OptIn("roi", kFloats).OptIn("scales", kFloats).OptIn("sizes", kIndices).Out("y", kAnyType)
+      .Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

@@ -1,0 +1,11 @@
+// The discrete Fourier transform of any length.
+#pragma once
+#include <complex>
+#include <vector>
+
+namespace tern {
+
+// x[k] becomes the sum over n of x[n] exp(∓2πi·kn/N): minus forward, plus inverse. Not divided by N. O(N log N).
+void Fourier(std::vector<std::complex<double>>& x, bool inverse);
+
+}  // namespace tern
