@@ -104,9 +104,27 @@ Status GroupNormalization(OnnxNode& n) {
   return {};
 }
 
+// onnxruntime's name for RMS normalisation, in the default domain; its second output is 1 / root.
+Status SimplifiedLayerNormalization(OnnxNode& n) {
+  for (int i : {0, 1}) TERN_TRY(Require(n, i));
+  const int64_t axis = n.Int("axis", -1);
+  const double epsilon = n.Float("epsilon", 1e-5f);
+  n.Out(0, n.b.Op("RmsNorm", {n.In(0), n.In(1)}, {{"axis", axis}, {"epsilon", epsilon}}));
+  if (!n.Wants(1)) return {};
+  if (n.RankOf(0) < 0) return n.NotYet("its second output on an input of unknown rank");
+  std::vector<int64_t> axes;
+  for (int64_t i = axis < 0 ? axis + n.RankOf(0) : axis; i < n.RankOf(0); ++i) axes.push_back(i);
+  Value* x = CastTo(n, n.In(0), DType::kF32);
+  Value* mean = n.b.Op("Reduce", {Binary(n, "mul", x, x), n.b.Ints(axes)}, {{"kind", "mean"}, {"keep_dims", true}});
+  Value* root = n.b.Op("Unary", {Binary(n, "add", mean, n.b.Scalar(DType::kF32, epsilon))}, {{"kind", "sqrt"}});
+  n.Out(1, n.b.Op("Unary", {root}, {{"kind", "reciprocal"}}));
+  return {};
+}
+
 }  // namespace
 
 TERN_CONVERTERS(norm) {
+  table.Add("SimplifiedLayerNormalization", SimplifiedLayerNormalization);
   table.Add("InstanceNormalization", Direct("InstanceNorm", {"epsilon"}));
   table.Add("GroupNormalization", GroupNormalization);
   table.Add("RMSNormalization", Direct("RmsNorm", {"axis", "epsilon"}));
