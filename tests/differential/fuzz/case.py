@@ -1,0 +1,123 @@
+"""One drawn test: a small graph, the values it is fed, and how closely answers must agree."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from . import values
+from .registry import CONTRIB, ML
+
+
+@dataclass
+class Const:
+    """Marks an input that must be an initializer, because onnxruntime or the operator demands it."""
+
+    value: object
+
+
+@dataclass
+class Fed:
+    """Marks an input that must be fed when the model runs."""
+
+    value: object
+
+
+@dataclass
+class Check:
+    """How outputs are compared. `scale` multiplies the absolute tolerance: roughly the size of the
+    terms summed into one output element. `off_by_one` admits integer outputs that differ by one in
+    a few places, for operators that round a float computation. `shape_only` lists outputs whose
+    values are random. `canon` maps the outputs to a form in which equal answers are identical."""
+
+    scale: float = 1.0
+    rtol: float | None = None
+    atol: float | None = None
+    off_by_one: bool = False
+    shape_only: tuple = ()
+    canon: object = None
+
+
+@dataclass
+class Case:
+    op: object
+    seed: int
+    opset: int
+    nodes: list
+    fed: dict
+    constants: dict
+    outputs: list
+    check: Check
+    args: list = field(default_factory=list)   # the main node's inputs in order, None where omitted
+    attrs: dict = field(default_factory=dict)
+    dims: dict = field(default_factory=dict)   # declared input shapes, where not the true ones
+    domain_version: int = 1
+    output_types: list | None = None           # learnt from onnxruntime
+    functions: list = field(default_factory=list)
+
+    @property
+    def ident(self):
+        return f"{self.op.key}:{self.seed}"
+
+    @property
+    def dtypes(self):
+        """Element types of the main node's inputs, for predicates of known differences."""
+        return [values.name_of(a) if isinstance(a, np.ndarray) else None for a in self.args]
+
+
+def ir_version(opset):
+    return max(8, helper.OP_SET_ID_VERSION_MAP.get(("ai.onnx", opset), 8))
+
+
+def opset_imports(case):
+    imports = [helper.make_opsetid("", case.opset)]
+    domains = {n.domain for n in case.nodes} | {case.op.domain}
+    if ML in domains:
+        imports.append(helper.make_opsetid(ML, case.domain_version if case.op.domain == ML else 3))
+    if CONTRIB in domains:
+        imports.append(helper.make_opsetid(CONTRIB, 1))
+    return imports
+
+
+def _output_info(case, index):
+    name = case.outputs[index]
+    if case.output_types is None:
+        return onnx.ValueInfoProto(name=name)
+    return helper.make_value_info(name, case.output_types[index])
+
+
+def make_model(case):
+    """The ONNX model of a case. Outputs carry types once onnxruntime has told them."""
+    inputs = [helper.make_value_info(n, values.type_of(v, case.dims.get(n))) for n, v in case.fed.items()]
+    outputs = [_output_info(case, i) for i in range(len(case.outputs))]
+    constants = [values.tensor_proto(v, n) for n, v in case.constants.items()]
+    graph = helper.make_graph(case.nodes, "case", inputs, outputs, constants)
+    return helper.make_model(graph, opset_imports=opset_imports(case), ir_version=ir_version(case.opset),
+                             producer_name="differential", functions=case.functions)
+
+
+def attribute_text(value):
+    """An attribute's value in a note: short, since tensors and graphs can be long."""
+    if isinstance(value, TensorProto):
+        return f"tensor {helper.tensor_dtype_to_string(value.data_type)}{list(value.dims)}"
+    if isinstance(value, onnx.GraphProto):
+        return f"graph of {[n.op_type for n in value.node]}"
+    text = repr(value)
+    return text if len(text) < 120 else text[:117] + "..."
+
+
+def value_text(value):
+    if isinstance(value, np.ndarray):
+        return f"{values.name_of(value)}{list(value.shape)}"
+    if isinstance(value, values.Seq):
+        return f"seq({value.dtype}){[list(np.shape(i)) for i in value.items]}"
+    return type(value).__name__ if value is not None else "-"
+
+
+def describe(case):
+    """A line for a report: operator, opset, attributes and inputs."""
+    attrs = " ".join(f"{k}={attribute_text(v)}" for k, v in case.attrs.items())
+    inputs = " ".join(value_text(a) for a in case.args)
+    version = f"{case.op.domain}@{case.domain_version}" if case.op.domain == ML else f"opset {case.opset}"
+    return f"{case.ident} {version} ({inputs}) {attrs}".rstrip()

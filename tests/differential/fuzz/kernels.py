@@ -1,0 +1,85 @@
+"""What onnxruntime's CPU provider and the ONNX schemas say about an operator: versions and types."""
+
+from collections import defaultdict
+from functools import cache
+
+import onnx.defs
+from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+MAX_OPSET = 26  # the newest onnxruntime 1.31 accepts
+MIN_OPSET = 7   # the oldest it promises to run
+
+
+@cache
+def _table():
+    table = defaultdict(list)
+    for kernel in state.get_all_opkernel_def():
+        if kernel.provider == "CPUExecutionProvider":
+            types = {name: sorted(values) for name, values in kernel.type_constraints.items()}
+            table[kernel.domain, kernel.op_name].append((*kernel.version_range, types))
+    return table
+
+
+@cache
+def since_versions(domain, name):
+    """Opsets at which the operator's definition changed, from the ONNX schemas; (1,) for contrib ones."""
+    found = {s.since_version for s in onnx.defs.get_all_schemas_with_history()
+             if (s.domain, s.name) == (domain, name) and not s.deprecated}
+    newest = {"": MAX_OPSET}.get(domain, 99)
+    return tuple(sorted(v for v in found if v <= newest)) or (1,)
+
+
+@cache
+def last_version(domain, name):
+    """The last opset that still has the operator: one less than where it was deprecated."""
+    gone = [s.since_version for s in onnx.defs.get_all_schemas_with_history()
+            if (s.domain, s.name) == (domain, name) and s.deprecated]
+    back = max(since_versions(domain, name))
+    return max(gone) - 1 if gone and max(gone) > back else MAX_OPSET
+
+
+def _strip(text):
+    return text[len("tensor("):-1] if text.startswith("tensor(") else text
+
+
+@cache
+def kernel_types(domain, name, opset, param):
+    """Element types onnxruntime has a kernel for, for one type parameter, at one opset."""
+    found = set()
+    for low, high, types in _table().get((domain, name), ()):
+        if low <= opset <= high:
+            found.update(_strip(t) for t in types.get(param, ()))
+    return tuple(sorted(found))
+
+
+@cache
+def combos(domain, name, opset):
+    """Each kernel's types as {parameter: types}; some operators have kernels for few combinations."""
+    return [{param: [_strip(t) for t in found] for param, found in types.items()}
+            for low, high, types in _table()[domain, name] if low <= opset <= high]
+
+
+@cache
+def schema_types(domain, name, opset, param):
+    try:
+        schema = onnx.defs.get_schema(name, opset, domain)
+    except onnx.defs.SchemaError:
+        return ()
+    for constraint in schema.type_constraints:
+        if constraint.type_param_str == param:
+            return tuple(_strip(t) for t in constraint.allowed_type_strs)
+    return ()
+
+
+@cache
+def types(domain, name, opset, param):
+    """Types worth drawing: the kernels' own, and float16 where onnxruntime would cast around a float kernel."""
+    own = kernel_types(domain, name, opset, param)
+    allowed = schema_types(domain, name, opset, param)
+    if not own:  # no kernel: onnxruntime inlines the function body
+        return tuple(t for t in allowed if not t.startswith("complex"))
+    if allowed:
+        own = tuple(t for t in own if t in allowed)
+    if "float" in own and "float16" in allowed and "float16" not in own:
+        own += ("float16",)
+    return own

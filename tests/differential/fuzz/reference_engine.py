@@ -1,0 +1,33 @@
+"""onnx.reference in the place of Tern: finds faults of the generators and of onnxruntime."""
+
+import warnings
+
+import numpy as np
+from onnx.reference import ReferenceEvaluator
+
+from . import values
+from .case import make_model
+from .engine import Answer
+
+
+def run(case):
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            evaluator = ReferenceEvaluator(make_model(case))
+            feeds = {n: values.plain(v) for n, v in case.fed.items()}
+            return Answer(outputs=[_tidy(o) for o in evaluator.run(None, feeds)])
+    except Exception as error:  # it is pure Python: any class can come out
+        name = type(error).__name__
+        status = "unsupported" if name in ("NotImplementedError", "OpRunImplementationError") else "failed"
+        return Answer(status=status, message=f"{name}: {error}"[:400])
+
+
+def _tidy(value):
+    """The evaluator returns numpy scalars and string arrays of fixed width as it pleases."""
+    if isinstance(value, (list, tuple)):
+        return [_tidy(v) for v in value]
+    if value is None or isinstance(value, dict):
+        return value
+    array = np.asarray(value)
+    return array.astype(object) if array.dtype.kind in "US" else array

@@ -1,0 +1,77 @@
+"""Recurrent layers."""
+
+from fuzz.registry import op
+
+# Activations onnxruntime knows, with whether each takes an alpha and a beta.
+ACTIVATIONS = {"Sigmoid": (0, 0), "Tanh": (0, 0), "Relu": (0, 0), "HardSigmoid": (1, 1), "LeakyRelu": (1, 0),
+               "Elu": (1, 0), "Softsign": (0, 0), "Softplus": (0, 0), "ScaledTanh": (1, 1), "Affine": (1, 1),
+               "ThresholdedRelu": (1, 0)}
+
+
+def activations(d, count):
+    """Names with the alphas and betas they consume, in order; mostly the well-behaved ones."""
+    names = [d.choice(list(ACTIVATIONS)) if d.chance(0.5) else d.choice(["Sigmoid", "Tanh"]) for _ in range(count)]
+    # Only the activations that use a parameter consume one, so the lists are as long as that.
+    alphas, betas = ([d.uniform(0.1, 0.9) for n in names if ACTIVATIONS[n][i]] for i in (0, 1))
+    return {"activations": names, "activation_alpha": alphas or None, "activation_beta": betas or None}
+
+
+def common(d, gates, dtype):
+    """Attributes and inputs every recurrent operator shares."""
+    direction = d.choice(["forward", "reverse", "bidirectional"])
+    ways = 2 if direction == "bidirectional" else 1
+    steps, batch, size, hidden = d.int(1, 5), d.int(1, 3), d.int(1, 4), d.int(1, 5)
+    attrs = {"hidden_size": hidden, "direction": direction if direction != "forward" or d.chance(0.5) else None,
+             "clip": d.maybe(d.uniform(0.3, 5), 0.2)}
+    layout = 0
+    if d.since >= 14 and d.chance(0.05):  # onnxruntime refuses layout 1
+        layout = attrs["layout"] = 1
+    x = d.tensor(dtype, [batch, steps, size] if layout else [steps, batch, size])
+    w = d.tensor(dtype, [ways, gates * hidden, size], spread=0.5)
+    r = d.tensor(dtype, [ways, gates * hidden, hidden], spread=0.5)
+    b = d.maybe(d.tensor(dtype, [ways, 2 * gates * hidden], spread=0.5))
+    lengths = d.maybe(d.tensor("int32", [batch], low=1, high=steps), 0.3)
+    first = [batch, ways, hidden] if layout else [ways, batch, hidden]
+    return attrs, [x, w, r, b, lengths], first, ways, hidden
+
+
+def some_outputs(d, count):
+    """Which outputs are asked for: any non-empty set."""
+    wanted = [i if d.chance(0.6) else None for i in range(count)]
+    return wanted if any(w is not None for w in wanted) else list(range(count))
+
+
+@op("RNN", weight=2, since=(7, 14, 22))
+def rnn(d):
+    dtype = d.dtype("T", without=("double",))
+    attrs, inputs, first, ways, _ = common(d, 1, dtype)
+    if d.chance(0.5):
+        attrs |= activations(d, ways)
+    inputs.append(d.maybe(d.tensor(dtype, first), 0.5))
+    return d.case(inputs, attrs, outputs=some_outputs(d, 2), const=0.4, scale=10)
+
+
+@op("GRU", weight=2, since=(7, 14, 22))
+def gru(d):
+    dtype = d.dtype("T", without=("double",))
+    attrs, inputs, first, ways, _ = common(d, 3, dtype)
+    if d.chance(0.5):
+        attrs |= activations(d, 2 * ways)
+    attrs["linear_before_reset"] = d.maybe(d.int(0, 1))
+    inputs.append(d.maybe(d.tensor(dtype, first), 0.5))
+    return d.case(inputs, attrs, outputs=some_outputs(d, 2), const=0.4, scale=10)
+
+
+@op("LSTM", weight=3, since=(7, 14, 22))
+def lstm(d):
+    dtype = d.dtype("T", without=("double",))
+    attrs, inputs, first, ways, hidden = common(d, 4, dtype)
+    if d.chance(0.5):
+        attrs |= activations(d, 3 * ways)
+    attrs["input_forget"] = d.maybe(d.int(0, 1), 0.3)
+    inputs.append(d.maybe(d.tensor(dtype, first), 0.5))
+    inputs.append(d.maybe(d.tensor(dtype, first), 0.5))
+    inputs.append(d.maybe(d.tensor(dtype, [ways, 3 * hidden], spread=0.5), 0.3))
+    return d.case(inputs, attrs, outputs=some_outputs(d, 3), const=0.4, scale=10)
+
+
