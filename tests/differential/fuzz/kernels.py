@@ -60,10 +60,23 @@ def combos(domain, name, opset):
 
 
 @cache
-def schema_types(domain, name, opset, param):
+def _contrib_schemas():
+    return {s.name: s for s in state.get_all_operator_schema() if s.domain == "com.microsoft"}
+
+
+def _schema(domain, name, opset):
+    if domain == "com.microsoft":
+        return _contrib_schemas().get(name)
     try:
-        schema = onnx.defs.get_schema(name, opset, domain)
+        return onnx.defs.get_schema(name, opset, domain)
     except onnx.defs.SchemaError:
+        return None
+
+
+@cache
+def schema_types(domain, name, opset, param):
+    schema = _schema(domain, name, opset)
+    if schema is None:
         return ()
     for constraint in schema.type_constraints:
         if constraint.type_param_str == param:

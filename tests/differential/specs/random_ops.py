@@ -27,7 +27,7 @@ def random_like(d):
     return d.case([d.tensor(source, d.shape())], attrs, shape_only=(0,))
 
 
-@op("Bernoulli", since=(15, 22), weight=0.5)
+@op("Bernoulli", since=(15,), last=21, weight=0.5)
 def bernoulli(d):
     """Probabilities of 0 and 1 leave nothing to chance."""
     certain = d.chance(0.5)

@@ -22,7 +22,8 @@ def string_split(d):
 def string_normalizer(d):
     """Vectors, or matrices of one row. Case folding beyond ASCII depends on the locale, so text is ASCII."""
     words = ("Tern", "GULL", "the", "The", "a", "", "plover", "A b")
-    attrs = {"case_change_action": d.maybe(d.choice(["NONE", "LOWER", "UPPER"]), 0.8),
+    # The default locale, en_US, is not installed everywhere; "C" is.
+    attrs = {"locale": "C", "case_change_action": d.maybe(d.choice(["NONE", "LOWER", "UPPER"]), 0.8),
              "is_case_sensitive": d.maybe(d.int(0, 1)),
              "stopwords": d.maybe(d.subset(["the", "The", "a", "GULL"], at_least=1))}
     shape = [d.int(1, 6)] if d.chance(0.6) else [1, d.int(1, 6)]

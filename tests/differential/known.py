@@ -1,0 +1,3 @@
+"""Differences that have an explanation; see README.md for when an entry may be added."""
+
+ENTRIES = []
