@@ -27,14 +27,14 @@ class Fed:
 @dataclass
 class Check:
     """How outputs are compared. `scale` multiplies the absolute tolerance: roughly the size of the
-    terms summed into one output element. `off_by_one` admits integer outputs that differ by one in
-    a few places, for operators that round a float computation. `shape_only` lists outputs whose
+    terms summed into one output element. `off_by_one` is the share of an integer output that
+    may differ by one (True: a few places), for operators that round a float computation. `shape_only` lists outputs whose
     values are random. `canon` maps the outputs to a form in which equal answers are identical."""
 
     scale: float = 1.0
     rtol: float | None = None
     atol: float | None = None
-    off_by_one: bool = False
+    off_by_one: float = 0.0
     shape_only: tuple = ()
     canon: object = None
 

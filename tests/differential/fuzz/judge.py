@@ -2,7 +2,7 @@
 
 import pathlib
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from . import ort_engine, reference_engine
 from .case import describe, make_model
@@ -21,6 +21,7 @@ class Verdict:
     message: str = ""
     about: str = ""
     known: int | None = None   # index into the list of known differences
+    agreed: tuple = ()         # known differences that cover the case although the engines agree on it
     folder: str = ""
 
 
@@ -45,15 +46,18 @@ class Judge:
             message = outputs_differ(expected, answer.outputs, case.check) or ""
             status = "mismatched" if message else "matched"
         verdict = Verdict(case.ident, op.key, status, message, describe(case))
+        if status == "matched":
+            verdict.agreed = tuple(i for i, entry in enumerate(self.known) if entry.explains(case))
         if status in ("mismatched", "failed"):
-            self._explain(case, expected, answer, verdict)
+            self._look_into(case, expected, answer, verdict)
         return verdict
 
-    def _explain(self, case, expected, answer, verdict):
-        for index, entry in enumerate(self.known):
-            if entry.explains(case, expected, answer, verdict.status):
-                verdict.status, verdict.known = "explained", index
-                return
+    def _look_into(self, case, expected, answer, verdict):
+        if verdict.status == "mismatched":  # there is never an excuse for failing
+            verdict.known = next((i for i, entry in enumerate(self.known) if entry.explains(case)), None)
+        if verdict.known is not None:
+            verdict.status = "explained"
+            return
         if self.tern:
             verdict.message += f" [{_second_opinion(case, expected, answer)}]"
         if self.save:
@@ -85,7 +89,3 @@ def _second_opinion(case, expected, answer):
 def _short(error):
     text = " ".join(str(error).split())
     return text if len(text) < 400 else text[:120] + " ... " + text[-270:]
-
-
-def as_dict(verdict):
-    return asdict(verdict)

@@ -9,6 +9,9 @@ from . import values
 from .case import make_model
 
 
+ort.set_default_logger_severity(4)
+
+
 class Refused(Exception):
     """onnxruntime will not run the case, so it says nothing about any engine."""
 

@@ -4,7 +4,7 @@ import json
 from collections import Counter, defaultdict
 
 STATUSES = ("matched", "explained", "mismatched", "unsupported", "failed", "refused")
-STALE_AFTER = 20  # cases of an operator before an entry that explained none of them is called stale
+STALE_AFTER = 50  # cases an entry covers, on all of which the engines agree, before it is called stale
 
 
 class Report:
@@ -12,6 +12,7 @@ class Report:
         self.known = known
         self.ops = defaultdict(Counter)
         self.hits = Counter()
+        self.agreed = Counter()
         self.findings = []
         self.refusals = defaultdict(Counter)
         self.unsupported = defaultdict(Counter)
@@ -21,6 +22,7 @@ class Report:
         self.ops[verdict.op][verdict.status] += 1
         if verdict.known is not None:
             self.hits[verdict.known] += 1
+        self.agreed.update(verdict.agreed)
         if verdict.status in ("mismatched", "failed"):
             self.findings.append(verdict)
         if verdict.status == "refused":
@@ -38,9 +40,8 @@ class Report:
         return {s: sum(c[s] for c in self.ops.values()) for s in STATUSES}
 
     def stale(self):
-        """Known differences that their operators no longer show."""
-        return [entry for i, entry in enumerate(self.known)
-                if not self.hits[i] and sum(self.cases(op) for op in entry.ops) >= STALE_AFTER * len(entry.ops)]
+        """Known differences that the cases they cover no longer show."""
+        return [e for i, e in enumerate(self.known) if not self.hits[i] and self.agreed[i] >= STALE_AFTER]
 
     def as_json(self):
         return {
@@ -51,7 +52,8 @@ class Report:
             "unsupported": {op: c.most_common(3) for op, c in sorted(self.unsupported.items())},
             "refusals": {op: c.most_common(3) for op, c in sorted(self.refusals.items())},
             "crashes": self.crashes,
-            "known": [{"ops": e.ops, "reason": e.reason, "hits": self.hits[i]} for i, e in enumerate(self.known)],
+            "known": [{"ops": e.ops, "reason": e.reason, "hits": self.hits[i], "agreed": self.agreed[i]}
+                      for i, e in enumerate(self.known)],
             "stale": [{"ops": e.ops, "reason": e.reason} for e in self.stale()],
         }
 

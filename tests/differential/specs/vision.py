@@ -21,7 +21,7 @@ def resize_modes(d):
     if mode == "cubic":
         attrs |= {"cubic_coeff_a": d.maybe(d.choice([-0.5, -0.75])), "exclude_outside": d.maybe(d.int(0, 1))}
     if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize":
-        attrs["extrapolation_value"] = d.maybe(d.uniform(-2, 2))
+        attrs["extrapolation_value"] = d.maybe(float(d.int(-2, 2)))  # whole, so that integers can hold it
     if mode != "nearest" and d.since >= 18:
         attrs["antialias"] = d.maybe(d.int(0, 1), 0.4)
     return mode, attrs
@@ -66,7 +66,7 @@ def resize(d):
     by_scale = d.chance(0.5)
     if not by_scale and d.since >= 18:
         attrs["keep_aspect_ratio_policy"] = d.maybe(d.choice(["stretch", "not_larger", "not_smaller"]), 0.4)
-    roi = resize_roi(d, len(axes)) if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize" else None
+    roi = resize_roi(d, axes, moved) if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize" else None
     if d.since < 13 and roi is None:
         roi = np.zeros(0, np.float32)
     scales = np.array([factors[a] for a in axes], np.float32)
@@ -74,11 +74,15 @@ def resize(d):
     if d.since < 13 and not by_scale:
         scales = np.zeros(0, np.float32)
     inputs = [x, roi, scales if by_scale or d.since < 13 else None, None if by_scale else sizes]
-    return d.case(inputs, attrs, const=0.5, off_by_one=mode != "nearest")
+    # Interpolated integers are truncated, and exact ones turn up often enough to fall either way.
+    return d.case(inputs, attrs, const=0.5, off_by_one=1.0 if mode != "nearest" else 0)
 
 
-def resize_roi(d, rank):
-    return np.array([d.uniform(-0.1, 0.4) for _ in range(rank)] + [d.uniform(0.6, 1.1) for _ in range(rank)], np.float32)
+def resize_roi(d, axes, moved):
+    """Starts then ends; an axis that keeps its size is taken whole."""
+    starts = [d.uniform(-0.1, 0.4) if a in moved else 0.0 for a in axes]
+    ends = [d.uniform(0.6, 1.1) if a in moved else 1.0 for a in axes]
+    return np.array(starts + ends, np.float32)
 
 
 def resize_10(d):
