@@ -9,7 +9,7 @@ import numpy as np
 from fuzz.difference import Known
 from fuzz.values import FLOAT8, FLOATS, TINY_INTS, enum
 
-POOLS = ["MaxPool", "AveragePool", "LpPool"]
+POOLS = ["MaxPool", "AveragePool", "LpPool", "com.microsoft.QLinearAveragePool"]
 REDUCTIONS = ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
               "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"]
 
@@ -24,7 +24,7 @@ def ones(case, name, count):
 
 def windows(case):
     """(size, kernel, stride, dilation) for each spatial axis."""
-    sizes = case.args[0].shape[2:]
+    sizes = case.args[0].shape[1:-1] if case.attrs.get("channels_last") else case.args[0].shape[2:]
     kernel = case.attrs.get("kernel_shape") or list(case.args[1].shape[2:])
     return list(zip(sizes, kernel, ones(case, "strides", len(sizes)), ones(case, "dilations", len(sizes))))
 
@@ -69,8 +69,8 @@ def resize_noop_10(case):
     return case.opset == 10 and all(axis_kept(n, s, None) for n, s in zip(case.args[0].shape, case.args[1]))
 
 
-def resize_roi_ignored(case):
-    if case.attrs.get("coordinate_transformation_mode") != "tf_crop_and_resize":
+def resize_axis_ignored(case):
+    if case.attrs.get("coordinate_transformation_mode") not in ("tf_crop_and_resize", "tf_half_pixel_for_nn"):
         return False
     # A policy other than stretch picks its own scale, which may turn out to be 1 too.
     return case.attrs.get("keep_aspect_ratio_policy", "stretch") != "stretch" or any(
@@ -152,6 +152,15 @@ def no_spread(case):
     return bool(np.any(x.var(axis=axes) < 1e-9))
 
 
+def softmax_of_one(case):
+    x, axis = case.args[0], case.attrs["axis"] % case.args[0].ndim
+    return (x.shape[axis] if case.attrs["opset"] >= 13 else int(np.prod(x.shape[axis:]))) == 1
+
+
+def transposed_by_vector(case):
+    return case.attrs.get("transA") and case.args[1].ndim == 1
+
+
 ENTRIES = [
     Known(POOLS, "onnxruntime bug: auto_pad SAME ignores dilations when it computes the pads", pool_dilated),
     Known(POOLS, "onnxruntime bug: auto_pad SAME with a kernel smaller than the stride crops instead of padding by 0",
@@ -162,7 +171,8 @@ ENTRIES = [
           col2im_dilated),
     Known(["Resize"], "onnxruntime shortcut: copies the input when no size changes, whatever the scales and coordinates",
           lambda c: resize_noop(c) or resize_noop_10(c)),
-    Known(["Resize"], "onnxruntime bug: tf_crop_and_resize ignores the roi of an axis whose scale is 1", resize_roi_ignored),
+    Known(["Resize"], "onnxruntime shortcut: copies an axis whose scale is 1, though tf_crop_and_resize has a roi there and "
+          "tf_half_pixel_for_nn a shift", resize_axis_ignored),
     Known(["Resize"], "onnxruntime rounds n * scale down to a whole size before it maps coordinates; ONNX's tests and "
           "reference keep the fraction", resize_fraction),
     Known(["Resize"], "a nearest sample on the edge between two: which one depends on the precision of the coordinates",
@@ -193,6 +203,11 @@ ENTRIES = [
           "reference uses; the specification is silent", lambda c: "" in c.args[0].reshape(-1).tolist()),
     Known(["MeanVarianceNormalization"], "onnxruntime takes the root of a variance that rounding can make negative",
           no_spread),
+    Known(["com.microsoft.FusedMatMul", "com.microsoft.TransposeMatMul"],
+          "onnxruntime bug: transA is lost when B is a vector", transposed_by_vector),
+    Known(["com.microsoft.QLinearAveragePool"], "onnxruntime bug: count_include_pad counts what ceil_mode adds beyond the pads",
+          lambda c: c.attrs.get("count_include_pad") and c.attrs.get("ceil_mode")),
+    Known(["com.microsoft.QLinearSoftmax"], "onnxruntime bug: a softmax of one element wraps round to 0", softmax_of_one),
     Known(["AffineGrid"], "align_corners of a single point divides by zero; the specification is silent",
           lambda c: c.attrs.get("align_corners") and 1 in c.args[1][2:]),
     Known(["Dropout"], "the mask of inference before opset 12 is unspecified: onnxruntime gives all false",

@@ -49,8 +49,9 @@ def multi_head_attention(d):
     mask = d.maybe((np.arange(total) < d.tensor("int32", [batch, 1], low=1, high=total)).astype(np.int32), 0.3)
     scores = d.maybe(d.tensor("float", [d.choice([1, batch]), d.choice([1, count]), length, total]), 0.3)
     caches = [d.tensor("float", [batch, count, past, s]) for s in (size, v_size)] if past else [None, None]
-    attrs = {"num_heads": count, "scale": d.maybe(d.uniform(0.2, 1), 0.3), "unidirectional": d.maybe(d.int(0, 1), 0.3),
-             "mask_filter_value": d.maybe(-10000.0, 0.2)}
+    attrs = {"num_heads": count, "scale": d.maybe(d.uniform(0.2, 1), 0.3), "mask_filter_value": d.maybe(-10000.0, 0.2),
+             # Its meaning is plain only where queries attend to themselves.
+             "unidirectional": d.maybe(d.int(0, 1), 0.3) if keys == length else None}
     outputs = 3 if past else d.choice([1, 3])
     return d.case([query, key, value, bias, mask, scores, *caches], attrs, outputs=outputs, const=0.3, scale=10)
 

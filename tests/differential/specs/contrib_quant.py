@@ -67,7 +67,7 @@ def qlinear_average_pool(d):
              "channels_last": 1 if last else d.maybe(0)}
     channels = d.int(1, 5)
     shape = [d.int(1, 2), *sizes, channels] if last else [d.int(1, 2), channels, *sizes]
-    inputs = [full(d, dtype, shape), scale_of(d), d.maybe(zero_point(d, dtype)), scale_of(d), d.maybe(zero_point(d, dtype))]
+    inputs = [full(d, dtype, shape), scale_of(d), zero_point(d, dtype), scale_of(d), d.maybe(zero_point(d, dtype))]
     return d.case(inputs, attrs, const=0.6, off_by_one=True)
 
 
