@@ -8,6 +8,7 @@ import numpy as np
 
 from fuzz.difference import Known
 from fuzz.values import FLOAT8, FLOATS, TINY_INTS, enum
+from models.resize import coordinate, plan
 
 POOLS = ["MaxPool", "AveragePool", "LpPool", "com.microsoft.QLinearAveragePool"]
 REDUCTIONS = ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
@@ -87,18 +88,13 @@ def resize_on_edge(case):
     """A nearest sample within rounding of the place where it turns to its neighbour."""
     if case.attrs.get("mode", "nearest") != "nearest" or case.opset == 10:
         return False
-    return any(_on_edge(case, *a) for a in resize_scales(case).values())
-
-
-def _on_edge(case, n, scale, target):
-    scale = float(scale if scale is not None else target / n)
-    out = np.arange(int(np.floor(n * scale)) if target is None else target)
     form = case.attrs.get("coordinate_transformation_mode", "half_pixel")
-    at = {"asymmetric": out / scale, "align_corners": out * (n - 1) / max(len(out) - 1, 1),
-          "tf_half_pixel_for_nn": (out + 0.5) / scale}.get(form, (out + 0.5) / scale - 0.5)
-    halves = "round" in case.attrs.get("nearest_mode", "round_prefer_floor")
-    gap = at - (0.5 if halves else 0.0)
-    return bool(np.any(np.abs(gap - np.round(gap)) < 1e-5))
+    half = 0.5 if "round" in case.attrs.get("nearest_mode", "round_prefer_floor") else 0.0
+    for axis, (scale, out, length, *roi) in plan(case).items():
+        at = np.array([coordinate(form, o, case.args[0].shape[axis], scale, out, length, *roi) for o in range(out)]) - half
+        if np.any(np.abs(at - np.round(at)) < 1e-5):
+            return True
+    return False
 
 
 def resize_negative_axes(case):
@@ -137,6 +133,13 @@ def cast_to_itself(case):
     return case.dtypes[0] in FLOAT8 and case.attrs["to"] == enum(case.dtypes[0])
 
 
+def cast_minus_zero(case):
+    if case.dtypes[0] not in FLOAT8 or case.attrs["to"] != enum("bool"):
+        return False
+    x = case.args[0].astype(np.float64)
+    return bool(np.any((x == 0) & np.signbit(x)))
+
+
 def base_values(case):
     return any(name.startswith("base_values") for name in case.attrs)
 
@@ -150,6 +153,17 @@ def no_spread(case):
     x = case.args[0].astype(np.float64)
     axes = tuple(case.attrs.get("axes") or (0, 2, 3))
     return bool(np.any(x.var(axis=axes) < 1e-9))
+
+
+def gather_string_slices(case):
+    x, axis = case.args[0], case.attrs.get("axis", 0) % case.args[0].ndim
+    return case.dtypes[0] == "string" and int(np.prod(x.shape[axis + 1:])) > 1
+
+
+def slice_back_from_max(case):
+    if case.opset < 10 or len(case.args) < 5 or case.args[4] is None:
+        return False
+    return bool(np.any((case.args[4] < 0) & np.isin(case.args[2], (2 ** 31 - 1, 2 ** 63 - 1))))
 
 
 def softmax_of_one(case):
@@ -186,6 +200,9 @@ ENTRIES = [
           attention_one_query),
     Known(["Attention"], "onnxruntime masks with the lowest float instead of -inf, which qk_matmul_output mode 2 shows",
           lambda c: c.attrs.get("qk_matmul_output_mode") == 2),
+    Known(["Gather"], "onnxruntime bug: of a slice of strings only the first is copied", gather_string_slices),
+    Known(["Slice"], "onnxruntime reads an end of INT_MAX with a negative step as the beginning; the specification clamps it",
+          slice_back_from_max),
     Known(["Clip"], "onnxruntime bug: a missing bound clips infinities to the largest float", clip_unbounded),
     Known([*REDUCTIONS, "ArgMax", "ArgMin"], "onnxruntime bug: a reduction of an empty tensor keeps the shape of its input",
           is_empty),
@@ -195,6 +212,7 @@ ENTRIES = [
     Known(["Cast"], "onnxruntime rounds floats to 4- and 2-bit integers but truncates them to wider ones; the "
           "specification does not say", cast_rounds),
     Known(["Cast"], "onnxruntime shortcut: a cast to the same float8 type does not saturate infinities", cast_to_itself),
+    Known(["Cast"], "onnxruntime bug: a float8 of -0 casts to true", cast_minus_zero),
     Known(["ai.onnx.ml.TreeEnsembleRegressor", "ai.onnx.ml.TreeEnsembleClassifier"],
           "onnxruntime bug: base_values are left out for a target that no leaf writes", base_values),
     Known(["Bernoulli"], "bug of the ONNX function body that onnxruntime runs: it gives 1 with probability 1 - p",
