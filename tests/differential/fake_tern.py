@@ -36,7 +36,7 @@ def spoil(outputs):
 
 
 def session_run(path, feeds):
-    session = ort_engine._session(onnx.load(path))
+    session = ort_engine.open_session(onnx.load(path))
     return [o.name for o in session.get_outputs()], spoil(session.run(None, feeds))
 
 

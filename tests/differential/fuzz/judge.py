@@ -75,15 +75,15 @@ class Judge:
 
 
 def _second_opinion(case, expected, answer):
-    """Whose side onnx.reference takes; it has faults of its own, so this is only a hint."""
+    """Whose side the numpy model or onnx.reference takes; the latter has faults, so it is only a hint."""
     third = reference_engine.run(case)
     if third.status != "ran":
-        return "onnx.reference has no answer"
+        return "no second opinion"
     if outputs_differ(expected, third.outputs, case.check) is None:
-        return "onnx.reference agrees with onnxruntime"
+        return "the reference agrees with onnxruntime"
     if answer.outputs is not None and outputs_differ(third.outputs, answer.outputs, case.check) is None:
-        return "onnx.reference agrees with this engine, not with onnxruntime"
-    return "onnx.reference agrees with neither"
+        return "the reference agrees with this engine, not with onnxruntime"
+    return "the reference agrees with neither"
 
 
 def _short(error):

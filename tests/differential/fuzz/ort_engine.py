@@ -25,7 +25,7 @@ def _options():
     return options
 
 
-def _session(model):
+def open_session(model):
     return ort.InferenceSession(model.SerializeToString(), _options(), providers=["CPUExecutionProvider"])
 
 
@@ -68,11 +68,11 @@ def run(case):
     model = make_model(case)
     feeds = _constant_exotics(model, case)
     try:
-        session = _session(model)
+        session = open_session(model)
         types = [o.type for o in session.get_outputs()]
         if any(_exotic_name(t) for t in types):
             _cast_exotic_outputs(model, types)
-            session = _session(model)
+            session = open_session(model)
         results = session.run(None, feeds)
     except Refused:
         raise

@@ -159,6 +159,12 @@ def to_proto(value, name=""):
     return tensor_proto(np.asarray(value), name)
 
 
+def as_optional(value):
+    """A value onnxruntime returned for an optional output, which it unwraps."""
+    kind = Seq(None, value) if isinstance(value, list) else value
+    return Opt(kind, value is not None)
+
+
 def plain(value):
     """The bare Python value onnxruntime's and the reference evaluator's run() want."""
     if isinstance(value, (Seq, Map)):

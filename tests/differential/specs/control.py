@@ -126,5 +126,3 @@ def scan_9(d, dtype, step, length, body):
     args = [values["state0"], values["xs"]]
     constants = {k: values.pop(k) for k in list(values) if d.chance(0.2)}
     return d.graph([main], values, constants, ["final", "ys"], args=args, attrs=attrs, scale=100)
-
-

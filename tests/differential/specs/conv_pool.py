@@ -78,8 +78,6 @@ def conv_transpose(d):
     return d.case([x, w, bias], attrs, const=0.4, scale=20)
 
 
-
-
 @op("AveragePool", weight=4, since=(7, 10, 11, 19, 22))
 def average_pool(d):
     rank, sizes = image(d)

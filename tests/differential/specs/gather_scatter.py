@@ -45,7 +45,8 @@ def gather_nd(d):
     shape = d.shape(1, 4, zero=0)
     batch = d.int(0, len(shape) - 1) if d.since >= 12 and d.chance(0.4) else 0
     picks, _ = nd_indices(d, shape, batch, shape[:batch] + d.shape(0, 2))
-    return d.case([d.tensor(d.dtype("T"), shape), picks], {"batch_dims": d.maybe(0, 0.3) if batch == 0 and d.since >= 12 else batch or None})
+    stated = batch or (d.maybe(0, 0.3) if d.since >= 12 else None)
+    return d.case([d.tensor(d.dtype("T"), shape), picks], {"batch_dims": stated})
 
 
 def reduction(d, dtype, first, second):

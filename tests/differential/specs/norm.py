@@ -143,5 +143,3 @@ def softmax_cross_entropy_loss(d):
     x, target, weight, ignore = _loss_inputs(d, d.dtype("T", only=("float", "double")))
     attrs = {"reduction": d.maybe(d.choice(["none", "sum", "mean"]), 0.8), "ignore_index": ignore}
     return d.case([x, target, weight], attrs, outputs=d.int(1, 2), scale=10)
-
-

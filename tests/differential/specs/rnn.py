@@ -73,5 +73,3 @@ def lstm(d):
     inputs.append(d.maybe(d.tensor(dtype, first), 0.5))
     inputs.append(d.maybe(d.tensor(dtype, [ways, 3 * hidden], spread=0.5), 0.3))
     return d.case(inputs, attrs, outputs=some_outputs(d, 3), const=0.4, scale=10)
-
-

@@ -126,5 +126,3 @@ def _body(node_op, dtype, **attrs):
 def sequence_map(d):
     seq = sequence(d, at_least=1, dtype=d.choice(["float", "int32"]))
     return d.case([seq], {"body": _body(d.choice(["Neg", "Abs", "Identity"]), seq.dtype)})
-
-

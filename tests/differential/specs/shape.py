@@ -3,7 +3,7 @@
 import numpy as np
 
 from fuzz.registry import op
-from fuzz.values import EXOTIC
+from fuzz.values import EXOTIC, enum, tensor_proto
 
 
 def any_tensor(d, shape, param="T"):
@@ -204,7 +204,6 @@ def size(d):
 
 @op("ConstantOfShape")
 def constant_of_shape(d):
-    from fuzz.values import tensor_proto
     dtype = d.dtype("T2")
     value = d.maybe(tensor_proto(d.tensor(dtype, [1])), 0.8)
     return d.case([d.ints(d.shape(0, 4, zero=0.1))], {"value": value})
@@ -212,7 +211,6 @@ def constant_of_shape(d):
 
 @op("Constant")
 def constant(d):
-    from fuzz.values import tensor_proto
     forms = ["value"]
     if d.since >= 12:
         forms += ["value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"]
@@ -236,7 +234,6 @@ def range_(d):
 
 @op("EyeLike")
 def eye_like(d):
-    from fuzz.values import enum
     dtype = d.maybe(d.choice(d.types("T2", without=("float16",))), 0.6)
     attrs = {"k": d.maybe(d.int(-4, 4)), "dtype": enum(dtype) if dtype else None}
     return d.case([d.tensor(d.dtype("T1"), d.shape(2, 2))], attrs)
@@ -315,5 +312,3 @@ def one_hot(d):
     depth_value = d.scalar(depth_kind, depth)
     attrs = {"axis": d.maybe(d.int(-1 - indices.ndim, indices.ndim))}
     return d.case([indices, depth_value.reshape([1]) if d.chance(0.5) else depth_value, d.tensor(dtype, [2])], attrs)
-
-

@@ -58,5 +58,3 @@ def stft(d):
     size = d.scalar(kind, frame) if window_in is None or d.chance(0.5) else None
     attrs = {"onesided": d.maybe(1) if onesided else 0}
     return d.case([d.tensor(dtype, shape), Const(d.scalar(kind, step)), window_in, size], attrs, scale=20)
-
-

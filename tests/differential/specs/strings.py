@@ -67,5 +67,3 @@ def tf_idf_vectorizer(d):
     else:
         x = d.tensor(d.choice(["int32", "int64"]), shape, low=1, high=6)
     return d.case([x], attrs)
-
-

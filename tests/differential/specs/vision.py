@@ -44,6 +44,12 @@ def resized_axes(shape, mode):
     return list(range(max(0, len(shape) - (3 if len(shape) == 5 else 2)), len(shape)))
 
 
+def resize_type(d, mode):
+    if mode == "nearest":
+        return d.dtype("T1")
+    return d.choice(["float", "float", "float16"] + (["uint8", "int8"] if mode == "linear" else []))
+
+
 def factor(d):
     return d.choice([0.5, 1.5, 2.0, 3.0, 0.6, 1.0, 2.3, 1.25])
 
@@ -55,7 +61,7 @@ def resize(d):
     mode, attrs = resize_modes(d)
     shape = resize_shape(d, mode)
     moved = resized_axes(shape, mode)
-    dtype = d.dtype("T1") if mode == "nearest" else d.choice(["float", "float", "float16"] + (["uint8", "int8"] if mode == "linear" else []))
+    dtype = resize_type(d, mode)
     x = d.tensor(dtype, shape, low=-9 if dtype != "uint8" else 0, high=99 if dtype == "uint8" else 9)
     factors = [factor(d) if i in moved else 1.0 for i in range(len(shape))]
     target = [max(1, int(n * f)) for n, f in zip(shape, factors)]
