@@ -25,6 +25,8 @@ class Buffer {
   size_t size() const { return size_; }
   bool writable() const { return writable_; }
   bool defined() const { return data_ != nullptr || owner_ != nullptr; }
+  // False for memory that only the caller's promise keeps alive.
+  bool owned() const { return owner_ != nullptr; }
   // A window that keeps the whole alive.
   Buffer Slice(size_t offset, size_t bytes) const;
   bool SharesWith(const Buffer& other) const { return owner_ && owner_ == other.owner_; }

@@ -66,6 +66,11 @@ Tensor Tensor::View(Buffer buffer, DType dtype, Dims dims, Dims strides) {
   return t;
 }
 
+void Tensor::SetBuffer(Buffer buffer) {
+  TERN_CHECK(contiguous_ && bytes() <= buffer.size(), "tensor ", Describe(), " needs ", bytes(), " contiguous bytes, buffer has ", buffer.size());
+  buffer_ = std::move(buffer);
+}
+
 Tensor Tensor::Reshaped(Dims dims) const {
   TERN_CHECK(contiguous_ && CountOf(dims) == size_, "reshape of ", Describe(), " to [", Join(dims, ","), "]");
   return View(buffer_, dtype_, std::move(dims));

@@ -40,6 +40,8 @@ class Tensor {
   template <class T>
   T* data() const { return reinterpret_cast<T*>(buffer_.data()); }
 
+  // The same type and dims over other bytes, at least as many; allocates nothing.
+  void SetBuffer(Buffer buffer);
   // The same bytes under other dims (contiguous tensors only, same count).
   Tensor Reshaped(Dims dims) const;
   // Itself when contiguous, else a packed copy.

@@ -1,4 +1,5 @@
-// Runs the ONNX backend test data: tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--skips FILE] [-v]
+// Runs the ONNX backend test data: tern_onnx_suite DATA_DIR [--only REGEX] [--reference]
+// Cases run through a session; with --reference by the reference evaluators, node by node.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include "compare.h"
 #include "import/onnx/importer.h"
 #include "ir/evaluate.h"
+#include "runtime/session.h"
 
 namespace fs = std::filesystem;
 using namespace tern;
@@ -39,12 +41,19 @@ Result<DatumList> ReadData(const fs::path& folder, const char* prefix, const std
   return data;
 }
 
-std::string RunDataSet(const Graph& graph, const fs::path& folder, const Tolerance& tolerance) {
+// Runs a whole model; null session: by the reference evaluators. The second run of a session finds its plan made.
+Result<DatumList> RunModel(const Graph& graph, Session* session, const DatumList& inputs) {
+  if (!session) return EvaluateGraph(graph, inputs);
+  auto first = session->Run(inputs);
+  return first.ok() ? session->Run(inputs) : std::move(first);
+}
+
+std::string RunDataSet(const Graph& graph, Session* session, const fs::path& folder, const Tolerance& tolerance) {
   auto inputs = ReadData(folder, "input_", graph.inputs());
   if (!inputs.ok()) return inputs.status().ToString();
   auto wanted = ReadData(folder, "output_", graph.outputs());
   if (!wanted.ok()) return wanted.status().ToString();
-  auto got = EvaluateGraph(graph, *inputs);
+  auto got = RunModel(graph, session, *inputs);
   if (!got.ok()) return got.status().ToString();
   for (size_t i = 0; i < wanted->size(); ++i) {
     const std::string difference = Difference((*got)[i], (*wanted)[i], tolerance);
@@ -53,12 +62,19 @@ std::string RunDataSet(const Graph& graph, const fs::path& folder, const Toleran
   return {};
 }
 
-std::string RunCase(const fs::path& folder) {
-  auto graph = onnx::ImportFile((folder / "model.onnx").string());
-  if (!graph.ok()) return graph.status().ToString();
+std::string RunCase(const fs::path& folder, bool reference) {
+  auto imported = onnx::ImportFile((folder / "model.onnx").string());
+  if (!imported.ok()) return imported.status().ToString();
+  const std::shared_ptr<const Graph> graph = std::move(*imported);
+  std::unique_ptr<Session> session;
+  if (!reference) {
+    auto created = Session::Create(graph);
+    if (!created.ok()) return created.status().ToString();
+    session = std::move(*created);
+  }
   Tolerance tolerance;
   for (const fs::path& set : SortedFolders(folder)) {
-    const std::string error = RunDataSet(**graph, set, tolerance);
+    const std::string error = RunDataSet(*graph, session.get(), set, tolerance);
     if (!error.empty()) return error;
   }
   return {};
@@ -68,18 +84,21 @@ std::string RunCase(const fs::path& folder) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: tern_onnx_suite DATA_DIR [--only REGEX]\n");
+    std::fprintf(stderr, "usage: tern_onnx_suite DATA_DIR [--only REGEX] [--reference]\n");
     return 2;
   }
   std::regex only(".*");
-  for (int i = 2; i + 1 < argc; ++i)
-    if (!std::strcmp(argv[i], "--only")) only = argv[i + 1];
+  bool reference = false;
+  for (int i = 2; i < argc; ++i) {
+    reference |= !std::strcmp(argv[i], "--reference");
+    if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[i + 1];
+  }
   Counts counts;
   for (const char* kind : {"node", "simple", "pytorch-operator", "pytorch-converted"}) {
     for (const fs::path& folder : SortedFolders(fs::path(argv[1]) / kind)) {
       const std::string name = folder.filename().string();
       if (!std::regex_search(name, only)) continue;
-      const std::string error = RunCase(folder);
+      const std::string error = RunCase(folder, reference);
       ++(error.empty() ? counts.passed : counts.failed);
       if (!error.empty()) std::printf("FAIL %s/%s: %s\n", kind, name.c_str(), error.c_str());
     }

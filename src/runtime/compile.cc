@@ -1,0 +1,206 @@
+// Plan::Compile: infer, choose kernels, share bytes, place memory.
+#include <algorithm>
+
+#include "runtime/copy_kernel.h"
+#include "runtime/memory_planner.h"
+#include "runtime/plan.h"
+
+namespace tern {
+
+class PlanCompiler {
+ public:
+  PlanCompiler(Engine& engine, const Program& program)
+      : engine_(engine), program_(program), plan_(new Plan(program)) {}
+
+  Result<std::unique_ptr<Plan>> Run(const std::vector<BoundValue>& bound) {
+    TERN_ASSIGN(lowered_, Lower(program_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
+    for (int index : lowered_.live) drafts_.push_back(MakeDraft(program_.nodes[static_cast<size_t>(index)]));
+    plan_->layout_ = MakeLayout(program_, lowered_, drafts_);
+    MakeSlots();
+    for (Draft& draft : drafts_)
+      if (!draft.skip) TERN_TRY(AddStep(draft));
+    TERN_TRY(PlaceMemory());
+    FindReleases();
+    ++engine_.plans_made;
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr size_t kMaxKnownCapture = 1024;  // bytes: shapes, axes, scalars
+
+  const SlotFacts& Facts(int slot) const { return lowered_.slots[static_cast<size_t>(slot)]; }
+
+  std::vector<PlanInput> DescribeInputs(const std::vector<BoundValue>& bound) {
+    std::vector<PlanInput> inputs(bound.size());
+    plan_->keys_.resize(bound.size());
+    for (size_t i = 0; i < bound.size(); ++i) {
+      const Datum& d = *bound[i].datum;
+      BoundKey& key = plan_->keys_[i];
+      key.kind = d.kind;
+      inputs[i].type = TypeOf(d);
+      if (d.is_tensor()) {
+        key.dtype = d.tensor.dtype();
+        key.dims = d.tensor.dims();
+        const bool small = d.tensor.bytes() <= kMaxKnownCapture && key.dtype != DType::kString;
+        if (bound[i].known && small) inputs[i].known = key.known = d.tensor.Clone();
+      } else if (program_.values[i]->type.kind != Type::Kind::kUnknown) {
+        // An empty sequence or a missing optional cannot tell its element's type; the graph can.
+        inputs[i].type = program_.values[i]->type;
+      }
+    }
+    return inputs;
+  }
+
+  Draft MakeDraft(const NodeProgram& node) const {
+    Draft draft;
+    draft.node = &node;
+    draft.dynamic = node.node->op->Is(kControlFlow) || !node.subgraphs.empty() || node.node->op->Is(kHostOnly);
+    auto check = [&](int slot) {
+      if (slot >= 0) draft.dynamic |= !Facts(slot).is_static();
+    };
+    for (int slot : node.inputs) check(slot);
+    for (int slot : node.outputs) check(slot);
+    if (!draft.dynamic) draft.entry = engine_.model->kernels().Select(QueryFor(node));
+    return draft;
+  }
+
+  KernelQuery QueryFor(const NodeProgram& node) const {
+    KernelQuery query(*node.node->op, node.node->attrs);
+    for (int slot : node.inputs) {
+      query.inputs.push_back(slot < 0 ? TensorInfo{} : TensorInfo{Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
+      query.known.push_back(slot >= 0 && Facts(slot).is_known() ? &Facts(slot).known : nullptr);
+      query.weight.push_back(slot >= 0 && Facts(slot).weight);
+    }
+    for (int slot : node.outputs) query.outputs.push_back({Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
+    return query;
+  }
+
+  void MakeSlots() {
+    const size_t count = lowered_.slots.size();
+    plan_->slots_.resize(count);
+    plan_->known_.resize(count);
+    plan_->placed_.resize(count);
+    plan_->residents_.resize(plan_->layout_.storages.size());
+    for (size_t i = 0; i < count; ++i) {
+      const SlotFacts& facts = lowered_.slots[i];
+      const Place& place = plan_->layout_.places[i];
+      plan_->known_[i] = facts.is_known();
+      if (place.storage >= 0) {
+        plan_->placed_[i] = true;
+        plan_->residents_[static_cast<size_t>(place.storage)].push_back(static_cast<int>(i));
+        const Buffer later = Buffer::Borrow(nullptr, facts.bytes(), nullptr);
+        plan_->slots_[i] = Datum(Tensor::View(later, facts.type.dtype, facts.type.shape.Concrete()));
+      } else if (facts.is_known()) {
+        plan_->slots_[i] = Datum(facts.known);
+      }
+    }
+  }
+
+  Status AddStep(const Draft& draft) {
+    Step step;
+    step.node = draft.node;
+    step.dynamic = draft.dynamic;
+    step.entry = draft.entry;
+    const Node& node = *draft.node->node;
+    for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
+      // What subgraphs give is not inferred again; an empty stack of slices takes its dims from the declaration.
+      step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type : node.outputs()[i]->type);
+    }
+    step.context.pool = &engine_.workers;
+    if (draft.dynamic) {
+      step.kernel_name = node.op->Is(kControlFlow) ? "control flow" : node.op->Is(kHostOnly) ? "host" : "reference";
+    } else if (draft.is_copy) {
+      step.kernel = MakeCopy(draft);
+      step.kernel_name = "copy";
+    } else if (draft.entry) {
+      TERN_TRY(PrepareKernel(step));
+    } else {
+      step.kernel_name = "reference";
+      engine_.fallbacks.insert(&node);
+    }
+    Connect(step, draft);
+    plan_->steps_.push_back(std::move(step));
+    return {};
+  }
+
+  std::unique_ptr<Kernel> MakeCopy(const Draft& draft) const {
+    auto kernel = std::make_unique<CopyKernel>();
+    for (const auto& [slot, offset] : draft.copies) kernel->parts.push_back({offset, Facts(slot).bytes()});
+    return kernel;
+  }
+
+  Status PrepareKernel(Step& step) {
+    const KernelQuery query = QueryFor(*step.node);
+    const Node& node = *step.node->node;
+    TERN_ASSIGN(step.kernel, engine_.model->Prepared(node, *step.entry, query));
+    ResizeContext resize(query, engine_.workers.threads());
+    Status status = step.kernel->Resize(resize);
+    if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ", kernel ", step.entry->name, ": ", status.message()));
+    step.scratch = resize.scratch();
+    step.kernel_name = step.entry->name.c_str();
+    return {};
+  }
+
+  void Connect(Step& step, const Draft& draft) {
+    auto at = [&](int slot) { return slot < 0 ? nullptr : &plan_->slots_[static_cast<size_t>(slot)]; };
+    if (draft.is_copy) {
+      for (const auto& [slot, offset] : draft.copies) step.context.inputs.push_back(at(slot));
+    } else {
+      for (int slot : draft.node->inputs) step.context.inputs.push_back(at(slot));
+    }
+    for (int slot : draft.node->outputs) step.context.outputs.push_back(at(slot));
+  }
+
+  // Storages and scratch memory get their offsets; times are indices of drafts, as the layout counts them.
+  Status PlaceMemory() {
+    const auto& storages = plan_->layout_.storages;
+    std::vector<Block> blocks(storages.size());
+    for (size_t i = 0; i < storages.size(); ++i)
+      if (!storages[i].external && storages[i].parent < 0) blocks[i] = {storages[i].bytes, storages[i].first, storages[i].last};
+    size_t next = 0;
+    for (size_t t = 0; t < drafts_.size(); ++t) {
+      if (drafts_[t].skip) continue;
+      blocks.push_back({plan_->steps_[next++].scratch, static_cast<int>(t), static_cast<int>(t)});
+    }
+    const Offsets offsets = PlanOffsets(blocks);
+    if (offsets.total > engine_.memory_limit)
+      return ResourceExhausted("graph '", program_.graph->name, "' needs ", offsets.total, " bytes for its intermediate values, the limit is ", engine_.memory_limit);
+    plan_->arena_bytes_ = offsets.total;
+    plan_->offsets_.assign(offsets.at.begin(), offsets.at.begin() + static_cast<std::ptrdiff_t>(storages.size()));
+    for (size_t i = 0; i < plan_->steps_.size(); ++i) plan_->steps_[i].scratch_offset = offsets.at[storages.size() + i];
+    plan_->redirected_.assign(storages.size(), -1);
+    return {};
+  }
+
+  // Where each dynamic value is read for the last time: its memory can be used again after that.
+  void FindReleases() {
+    std::vector<bool> seen(plan_->slots_.size());
+    for (size_t i = 0; i < seen.size(); ++i)
+      seen[i] = plan_->known_[i] || plan_->placed_[i] || static_cast<int>(i) < program_.bound_count();
+    for (int slot : program_.outputs) seen[static_cast<size_t>(slot)] = true;
+    for (size_t t = plan_->steps_.size(); t-- > 0;) {
+      Step& step = plan_->steps_[t];
+      auto release = [&](int slot) {
+        if (slot < 0 || seen[static_cast<size_t>(slot)]) return;
+        seen[static_cast<size_t>(slot)] = true;
+        step.release.push_back(slot);
+      };
+      for (int slot : step.node->inputs) release(slot);
+      for (int slot : step.node->outputs) release(slot);
+      for (const auto& captures : step.node->captures)
+        for (int slot : captures) release(slot);
+    }
+  }
+
+  Engine& engine_;
+  const Program& program_;
+  std::unique_ptr<Plan> plan_;
+  Lowered lowered_;
+  std::vector<Draft> drafts_;
+};
+
+Result<std::unique_ptr<Plan>> Plan::Compile(Engine& engine, const Program& program, const std::vector<BoundValue>& bound) {
+  return PlanCompiler(engine, program).Run(bound);
+}
+
+}  // namespace tern

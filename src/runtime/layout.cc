@@ -1,0 +1,156 @@
+#include "runtime/layout.h"
+
+#include <algorithm>
+
+#include "runtime/views.h"
+
+namespace tern {
+namespace {
+
+class LayoutMaker {
+ public:
+  LayoutMaker(const Program& program, const Lowered& lowered, std::vector<Draft>& drafts)
+      : program_(program), slots_(lowered.slots), drafts_(drafts) {
+    out_.places.resize(slots_.size());
+  }
+
+  Layout Make() {
+    FindLastUses();
+    for (int i = 0; i < program_.bound_count(); ++i)
+      if (Facts(i).is_static() && !Facts(i).is_known()) NewStorage(i, 0, true);
+    for (size_t t = 0; t < drafts_.size(); ++t) Visit(drafts_[t], static_cast<int>(t));
+    for (Place& p : out_.places) p = Resolve(p);
+    return std::move(out_);
+  }
+
+ private:
+  const SlotFacts& Facts(int slot) const { return slots_[static_cast<size_t>(slot)]; }
+  Place& At(int slot) { return out_.places[static_cast<size_t>(slot)]; }
+  Storage& StorageOf(int i) { return out_.storages[static_cast<size_t>(i)]; }
+
+  Place Resolve(Place p) const {
+    while (p.storage >= 0 && out_.storages[static_cast<size_t>(p.storage)].parent >= 0) {
+      const Storage& s = out_.storages[static_cast<size_t>(p.storage)];
+      p = {s.parent, p.offset + s.parent_offset};
+    }
+    return p;
+  }
+
+  void FindLastUses() {
+    last_.assign(slots_.size(), -1);
+    for (size_t t = 0; t < drafts_.size(); ++t) {
+      auto use = [&](int slot) {
+        if (slot >= 0) last_[static_cast<size_t>(slot)] = static_cast<int>(t);
+      };
+      for (int slot : drafts_[t].node->inputs) use(slot);
+      for (int slot : drafts_[t].node->outputs) use(slot);  // one that nobody reads lives in its own step
+      for (const auto& captures : drafts_[t].node->captures)
+        for (int slot : captures) use(slot);
+    }
+    for (int slot : program_.outputs) last_[static_cast<size_t>(slot)] = static_cast<int>(drafts_.size());
+  }
+
+  void NewStorage(int slot, int t, bool external = false) {
+    At(slot) = {static_cast<int>(out_.storages.size()), 0};
+    out_.storages.push_back({external, Facts(slot).bytes(), t, last_[static_cast<size_t>(slot)]});
+  }
+
+  // Puts the slot into bytes that are there already.
+  void Share(int slot, Place place) {
+    At(slot) = place;
+    Storage& root = StorageOf(Resolve(place).storage);
+    root.last = std::max(root.last, last_[static_cast<size_t>(slot)]);
+  }
+
+  void Visit(Draft& draft, int t) {
+    const NodeProgram& node = *draft.node;
+    if (!draft.dynamic) {
+      if (TryView(draft)) return;
+      if (TryConcat(draft, t)) return;
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const int slot = node.outputs[i];
+      if (!Facts(slot).is_static()) continue;
+      const int over = i == 0 ? InPlaceInput(draft, t) : -1;
+      if (over >= 0) Share(slot, At(over));
+      else NewStorage(slot, t);
+    }
+  }
+
+  bool TryView(Draft& draft) {
+    const NodeProgram& node = *draft.node;
+    if (node.inputs.empty() || node.inputs[0] < 0 || At(node.inputs[0]).storage < 0) return false;
+    const auto offsets = ViewOffsets(node, slots_);
+    if (!offsets) return false;
+    const Place base = At(node.inputs[0]);
+    for (size_t i = 0; i < node.outputs.size(); ++i) Share(node.outputs[i], {base.storage, base.offset + (*offsets)[i]});
+    draft.skip = true;
+    return true;
+  }
+
+  // The input whose bytes output 0 may take: it dies here, nobody else in this step reads those bytes otherwise.
+  int InPlaceInput(const Draft& draft, int t) {
+    const NodeProgram& node = *draft.node;
+    if (draft.dynamic || !draft.entry || !draft.entry->in_place || !node.node->op->Is(kInPlace)) return -1;
+    const SlotFacts& y = Facts(node.outputs[0]);
+    for (int slot : node.inputs) {
+      if (slot < 0 || At(slot).storage < 0) continue;
+      const SlotFacts& x = Facts(slot);
+      const Storage& root = StorageOf(Resolve(At(slot)).storage);
+      if (root.external || root.last > t || x.type.dtype != y.type.dtype || !(x.type.shape == y.type.shape)) continue;
+      if (!SharedWithin(node, slot)) return slot;
+    }
+    return -1;
+  }
+
+  bool SharedWithin(const NodeProgram& node, int slot) {
+    const int mine = Resolve(At(slot)).storage;
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](int other) {
+      return other >= 0 && other != slot && Resolve(At(other)).storage == mine;
+    });
+  }
+
+  bool TryConcat(Draft& draft, int t) {
+    const NodeProgram& node = *draft.node;
+    const auto offsets = ConcatOffsets(node, slots_);
+    if (!offsets) return false;
+    const int y = node.outputs[0];
+    NewStorage(y, t);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const int slot = node.inputs[i];
+      if (Facts(slot).bytes() == 0) continue;
+      if (!Adopt(slot, At(y).storage, (*offsets)[i])) draft.copies.emplace_back(slot, (*offsets)[i]);
+    }
+    draft.is_copy = true;
+    draft.skip = draft.copies.empty();
+    return true;
+  }
+
+  // The part's storage becomes a window of the result's, when it is whole and ours.
+  bool Adopt(int slot, int parent, size_t offset) {
+    const Place place = At(slot);
+    if (place.storage < 0 || place.offset != 0 || place.storage == parent) return false;
+    Storage& part = StorageOf(place.storage);
+    if (part.external || part.parent >= 0 || part.bytes != Facts(slot).bytes()) return false;
+    part.parent = parent;
+    part.parent_offset = offset;
+    Storage& whole = StorageOf(parent);
+    whole.first = std::min(whole.first, part.first);
+    whole.last = std::max(whole.last, part.last);
+    return true;
+  }
+
+  const Program& program_;
+  const std::vector<SlotFacts>& slots_;
+  std::vector<Draft>& drafts_;
+  std::vector<int> last_;
+  Layout out_;
+};
+
+}  // namespace
+
+Layout MakeLayout(const Program& program, const Lowered& lowered, std::vector<Draft>& drafts) {
+  return LayoutMaker(program, lowered, drafts).Make();
+}
+
+}  // namespace tern

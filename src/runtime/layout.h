@@ -1,0 +1,41 @@
+// Second half of compiling: which values share bytes. Views lie in their input, a step may write over an input that
+// dies there, and the parts of a Concat are written straight into the result.
+#pragma once
+#include "runtime/lower.h"
+
+namespace tern {
+
+// One step in the making.
+struct Draft {
+  const NodeProgram* node = nullptr;
+  const KernelEntry* entry = nullptr;  // null: the reference evaluator
+  bool dynamic = false;                // shapes depend on data, or something is no tensor of numbers
+  bool skip = false;                   // nothing is left to do: a view, or a Concat of parts that are there already
+  // A Concat along the outermost axis: which inputs to copy, and where to.
+  std::vector<std::pair<int, size_t>> copies;
+  bool is_copy = false;
+};
+
+// Bytes that one or more slots live in.
+struct Storage {
+  bool external = false;  // a bound input's memory
+  size_t bytes = 0;
+  int first = 0, last = 0;  // steps
+  int parent = -1;          // lies in another storage, at parent_offset
+  size_t parent_offset = 0;
+};
+
+struct Place {
+  int storage = -1;  // -1: known, dynamic, or unused
+  size_t offset = 0;
+};
+
+struct Layout {
+  std::vector<Place> places;  // by slot, resolved to storages without a parent
+  std::vector<Storage> storages;
+};
+
+// Fills in what the drafts do about views and concats.
+Layout MakeLayout(const Program& program, const Lowered& lowered, std::vector<Draft>& drafts);
+
+}  // namespace tern

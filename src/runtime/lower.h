@@ -1,0 +1,39 @@
+// First half of compiling: what every value is for given input shapes, and which nodes are left to run.
+#pragma once
+#include "runtime/kernel.h"
+#include "runtime/program.h"
+
+namespace tern {
+
+// What is known about a slot before the run.
+struct SlotFacts {
+  Type type;
+  std::optional<Content> content;
+  Tensor known;         // defined: the data itself
+  bool weight = false;  // known, and the same in all plans
+
+  bool is_known() const { return known.defined(); }
+  // A tensor of numbers with fixed dims: it gets its place in memory before the run.
+  bool is_static() const {
+    return type.tensor() && type.dtype != DType::kInvalid && type.dtype != DType::kString && type.shape.fully_known();
+  }
+  // May hold something other than a tensor of numbers: lives outside the arena, never seen by kernels.
+  bool is_host() const { return (!type.tensor() && type.kind != Type::Kind::kUnknown) || type.dtype == DType::kString; }
+  size_t bytes() const;  // of a static tensor
+};
+
+// One bound value: a graph input or a capture.
+struct PlanInput {
+  Type type;
+  Tensor known;  // defined for a small capture that the enclosing plan knows
+};
+
+struct Lowered {
+  std::vector<SlotFacts> slots;
+  std::vector<int> live;  // indices into program.nodes
+};
+
+Result<Lowered> Lower(const Program& program, const std::vector<PlanInput>& inputs, const KernelTable& kernels,
+                      const Workers& workers);
+
+}  // namespace tern

@@ -1,0 +1,74 @@
+#include "runtime/model.h"
+
+#include <algorithm>
+
+namespace tern {
+namespace {
+
+constexpr size_t kMaxVariants = 4;
+
+size_t ConstantBytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (const auto& v : graph.values())
+    if (v->is_constant()) bytes += v->constant.bytes();
+  for (const auto& node : graph.nodes())
+    for (const auto& sub : node->subgraphs()) bytes += ConstantBytes(*sub);
+  return bytes;
+}
+
+const KernelTable& NoKernels() {
+  static const KernelTable* table = new KernelTable();
+  return *table;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph, const ModelOptions& options,
+                                             const Workers& workers) {
+  std::shared_ptr<Model> model(new Model());
+  model->graph_ = std::move(graph);
+  model->options_ = options;
+  model->kernels_ = options.reference_only ? &NoKernels() : options.kernels ? options.kernels : &CpuKernels();
+  model->folded_ = FoldConstants(*model->graph_, options.fold_budget, *model->kernels_, workers);
+  for (const auto& [value, tensor] : model->folded_) model->folded_bytes_ += tensor.bytes();
+  model->weight_bytes_ = ConstantBytes(*model->graph_);
+  TERN_ASSIGN(model->program_, BuildProgram(*model->graph_, model->folded_));
+  return model;
+}
+
+Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEntry& entry, const KernelQuery& query) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto& kernel = prepared_[{&node, &entry}];
+  if (!kernel) {
+    auto made = entry.make();
+    PrepareContext context(query, packed_bytes_);
+    Status status = made->Prepare(context);
+    if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
+    kernel = std::move(made);
+  }
+  return kernel->Clone();
+}
+
+Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& names, const Workers& workers) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [key, model] : variants_)
+    if (key == names) return model;
+  std::shared_ptr<Graph> graph = graph_->Clone();
+  for (const std::string& name : names) {
+    const auto& values = graph->overridable();
+    const auto it = std::find_if(values.begin(), values.end(), [&](const Value* v) { return v->name == name; });
+    if (it == values.end()) return NotFound("the model has no overridable constant '", name, "'");
+    graph->ConstantToInput(*it);
+  }
+  TERN_ASSIGN(auto model, Create(std::move(graph), options_, workers));
+  if (variants_.size() == kMaxVariants) variants_.erase(variants_.begin());
+  variants_.emplace_back(names, model);
+  return model;
+}
+
+size_t Model::packed_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return packed_bytes_;
+}
+
+}  // namespace tern

@@ -1,0 +1,55 @@
+// What all sessions of a model share: the graph, folded constants, programs, and kernels with packed weights.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "runtime/fold.h"
+#include "runtime/kernel.h"
+#include "runtime/program.h"
+
+namespace tern {
+
+struct ModelOptions {
+  bool reference_only = false;                    // every op by its reference evaluator
+  size_t fold_budget = size_t{256} << 20;         // bytes of constants computed ahead
+  const KernelTable* kernels = nullptr;           // null: the CPU's
+};
+
+// Immutable but for the store of prepared kernels, which has a lock. That lock is taken when plans are made, never
+// in a run.
+class Model {
+ public:
+  static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph, const ModelOptions& options,
+                                               const Workers& workers);
+
+  const Graph& graph() const { return *graph_; }
+  const Program& program() const { return *program_; }
+  const KernelTable& kernels() const { return *kernels_; }
+
+  // A copy of the node's kernel, prepared once.
+  Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry, const KernelQuery& query);
+
+  // The model with some of its overridable constants as further inputs, in the given order. Kept for the next time.
+  Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers);
+
+  size_t weight_bytes() const { return weight_bytes_; }
+  size_t folded_bytes() const { return folded_bytes_; }
+  size_t packed_bytes() const;
+
+ private:
+  Model() = default;
+  std::shared_ptr<const Graph> graph_;
+  ModelOptions options_;
+  const KernelTable* kernels_ = nullptr;
+  FoldedValues folded_;
+  std::unique_ptr<Program> program_;
+  size_t weight_bytes_ = 0, folded_bytes_ = 0;
+
+  mutable std::mutex mutex_;
+  std::map<std::pair<const Node*, const KernelEntry*>, std::unique_ptr<Kernel>> prepared_;
+  size_t packed_bytes_ = 0;
+  std::vector<std::pair<std::vector<std::string>, std::shared_ptr<Model>>> variants_;  // oldest first
+};
+
+}  // namespace tern

@@ -1,0 +1,26 @@
+// Looking on while a session runs: one call per step.
+#pragma once
+#include <cstdint>
+
+#include "ir/graph.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+
+struct StepEvent {
+  int step = 0;       // in its plan
+  int depth = 0;      // 0: the model; deeper: bodies of control flow
+  const Node* node = nullptr;
+  const char* kernel = "";     // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view"
+  int64_t nanoseconds = 0;
+  const RunContext* context = nullptr;  // inputs and outputs, valid during the call
+};
+
+// Called on the thread that runs the session. Without an observer a step pays one comparison with null.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  virtual void OnStep(const StepEvent& event) = 0;
+};
+
+}  // namespace tern

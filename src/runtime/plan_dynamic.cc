@@ -1,0 +1,109 @@
+// Steps whose shapes depend on data: inferred, resized and given memory in every run.
+#include <cstring>
+
+#include "runtime/plan.h"
+#include "runtime/run_once.h"
+
+namespace tern {
+namespace {
+
+bool Numbers(const std::vector<Type>& types) {
+  for (const Type& t : types)
+    if (!t.tensor() || t.dtype == DType::kInvalid || t.dtype == DType::kString || !t.shape.fully_known()) return false;
+  return true;
+}
+
+bool HasHostInput(const RunContext& c) {
+  for (const Datum* d : c.inputs)
+    if (d && (!d->is_tensor() || d->tensor.dtype() == DType::kString)) return true;
+  return false;
+}
+
+Result<std::vector<Type>> InferNow(const NodeProgram& program, const RunContext& c) {
+  const Node& node = *program.node;
+  std::vector<InferInput> inputs(c.inputs.size());
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    if (!c.inputs[i]) continue;
+    const Datum& d = *c.inputs[i];
+    inputs[i].present = true;
+    const Type& declared = node.inputs()[i]->type;
+    inputs[i].type = d.is_tensor() || declared.kind == Type::Kind::kUnknown ? TypeOf(d) : declared;
+    if (d.is_tensor()) inputs[i].constant = d.tensor;
+  }
+  TERN_ASSIGN(auto outputs, InferOutputs(node, std::move(inputs)));
+  std::vector<Type> types;
+  for (InferOutput& out : outputs) types.push_back(std::move(out.type));
+  return types;
+}
+
+}  // namespace
+
+Status Plan::RunDynamic(Engine& engine, Step& step) {
+  for (size_t i = 0; i < step.node->outputs.size(); ++i) {
+    const auto slot = static_cast<size_t>(step.node->outputs[i]);
+    if (!placed_[slot]) slots_[slot] = Datum();
+  }
+  const Node& node = *step.node->node;
+  if (step.node->subgraphs.empty()) {
+    TERN_ASSIGN(step.types, InferNow(*step.node, step.context));
+  }
+  const bool kernel = step.node->subgraphs.empty() && !node.op->Is(kHostOnly) && !HasHostInput(step.context) && Numbers(step.types);
+  TERN_TRY(kernel ? RunDynamicKernel(engine, step, step.types) : RunEvaluator(engine, step));
+  for (int slot : step.release) slots_[static_cast<size_t>(slot)] = Datum();
+  return {};
+}
+
+Status Plan::PlaceDynamic(Engine& engine, int slot, DType dtype, const Dims& dims) {
+  Datum& d = slots_[static_cast<size_t>(slot)];
+  if (placed_[static_cast<size_t>(slot)]) {
+    if (d.tensor.dtype() == dtype && d.tensor.dims() == dims) return {};
+    return Status(Code::kInternal, StrCat("an output is ", Describe(dtype, dims), ", but ", d.tensor.Describe(), " was planned"));
+  }
+  const auto count = CheckedCount(dims, dtype);
+  if (!count) return ResourceExhausted("an output of ", Describe(dtype, dims), " cannot be stored");
+  TERN_ASSIGN(Buffer buffer, engine.pool.Take(BytesOf(dtype, static_cast<size_t>(*count))));
+  d = Datum(Tensor::View(std::move(buffer), dtype, dims));
+  return {};
+}
+
+Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type>& types) {
+  const Node& node = *step.node->node;
+  RunContext& c = step.context;
+  const bool view = node.op->Is(kView);
+  const int y = step.node->outputs.empty() ? -1 : step.node->outputs[0];
+  if (view && c.In(0).buffer().owned() && c.In(0).contiguous() && !placed_[static_cast<size_t>(y)]) {
+    slots_[static_cast<size_t>(y)] = Datum(Tensor::View(c.In(0).buffer(), types[0].dtype, types[0].shape.Concrete()));
+    step.kernel_name = "view";
+    return {};
+  }
+  KernelQuery query = QueryOf(node, c.inputs, types);
+  for (size_t i = 0; i < step.node->inputs.size(); ++i) {
+    const int slot = step.node->inputs[i];
+    query.weight[i] = slot >= 0 && program_.weights[static_cast<size_t>(slot)].defined();
+  }
+  const KernelEntry* entry = view ? nullptr : engine.model->kernels().Select(query);
+  if (!entry && !view) {
+    step.kernel_name = "reference";
+    engine.fallbacks.insert(&node);
+    return RunEvaluator(engine, step);
+  }
+  for (size_t i = 0; i < types.size(); ++i)
+    TERN_TRY(PlaceDynamic(engine, step.node->outputs[i], types[i].dtype, types[i].shape.Concrete()));
+  if (view) {
+    if (c.Out(0).bytes()) std::memcpy(c.Out(0).raw(), c.In(0).Contiguous().raw(), c.Out(0).bytes());
+    step.kernel_name = "copy";
+    return {};
+  }
+  if (entry != step.entry || !step.kernel) {
+    TERN_ASSIGN(step.kernel, engine.model->Prepared(node, *entry, query));
+    step.entry = entry;
+    step.kernel_name = entry->name.c_str();
+  }
+  ResizeContext resize(query, engine.workers.threads());
+  TERN_TRY(step.kernel->Resize(resize));
+  TERN_ASSIGN(const Buffer scratch, engine.pool.Take(resize.scratch()));
+  c.scratch_memory = scratch.data();
+  return step.kernel->Run(c);
+}
+
+}  // namespace tern

@@ -1,0 +1,19 @@
+// One node on given data, outside any plan: how constants are folded.
+#pragma once
+#include "base/thread_pool.h"
+#include "ir/graph.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+
+// What the node's outputs are for these inputs; errors name the node. inputs: present ones have type or constant.
+Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs);
+
+// The query for a node whose inputs are all data (null: absent) and whose outputs have these types.
+KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs, const std::vector<Type>& outputs);
+
+// By the best kernel, or by the reference evaluator when there is none. For nodes without subgraphs.
+Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs, const KernelTable& kernels,
+                          const Workers& workers);
+
+}  // namespace tern

@@ -1,0 +1,230 @@
+#include "runtime/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "ops/ops.h"
+#include "runtime/input_check.h"
+#include "runtime/owned.h"
+#include "runtime/runner.h"
+
+namespace tern {
+namespace {
+
+size_t MachineMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(size) : SIZE_MAX / 4;
+}
+
+std::string NamesOf(const std::vector<Value*>& values) {
+  std::vector<std::string> names;
+  for (const Value* v : values) names.push_back(StrCat("'", v->name, "'"));
+  return Join(names, ", ");
+}
+
+}  // namespace
+
+struct Session::State {
+  State(std::shared_ptr<Model> shared, const SessionOptions& o)
+      : options(o), engine(shared, Workers(o.threads), o.plan_cache, o.memory_limit ? o.memory_limit : MachineMemory()) {
+    const size_t count = shared->graph().inputs().size();
+    inputs.resize(count);
+    for (const Datum& d : inputs) bound.push_back({&d, false});
+    outputs.resize(shared->graph().outputs().size());
+    copies.resize(outputs.size());
+  }
+
+  // Runs the model with these overridable constants as inputs.
+  std::unique_ptr<Session> variant;
+  std::vector<std::string> variant_names;
+
+  SessionOptions options;
+  Engine engine;
+  DatumList inputs;
+  std::vector<BoundValue> bound;   // points to `inputs`
+  std::vector<Tensor> outputs;     // bound ones
+  std::vector<bool> copies;        // bound outputs that are copied after the run
+  Plan* plan = nullptr;            // the one used last
+
+  const Program& program() { return engine.model->program(); }
+
+  Result<Plan*> Prepare() {
+    Runner& runner = engine.RunnerFor(program());
+    if (plan && plan->Matches(bound)) return plan;
+    std::vector<const Datum*> data;
+    for (const Datum& d : inputs) data.push_back(&d);
+    plan = nullptr;
+    TERN_TRY(CheckInputs(engine.model->graph(), data));
+    TERN_ASSIGN(plan, runner.Prepare(bound));
+    return plan;
+  }
+
+  Status BindOutputs() {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor& t = outputs[i];
+      copies[i] = !plan->Redirect(static_cast<int>(i), t) && t.defined();
+      if (!t.defined()) continue;
+      const Datum& planned = plan->Output(static_cast<int>(i));
+      if (!copies[i] || !planned.is_tensor() || !planned.tensor.defined()) continue;
+      TERN_TRY(Fits(i, planned.tensor));
+    }
+    return {};
+  }
+
+  Status Fits(size_t i, const Tensor& got) const {
+    if (got.dtype() == outputs[i].dtype() && got.dims() == outputs[i].dims()) return {};
+    return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is ", got.Describe(),
+                           ", but the bound tensor is ", outputs[i].Describe());
+  }
+
+  Status CheckBoundOutputs() const {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i].defined()) continue;
+      const Datum& planned = plan->Output(static_cast<int>(i));
+      if (planned.is_tensor()) TERN_TRY(Fits(i, planned.tensor));
+    }
+    return {};
+  }
+
+  Status CopyOutputs() {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!copies[i]) continue;
+      const Datum& d = plan->Output(static_cast<int>(i));
+      if (!d.is_tensor()) return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is no tensor");
+      TERN_TRY(Fits(i, d.tensor));
+      if (d.tensor.bytes()) std::memcpy(outputs[i].raw(), d.tensor.raw(), d.tensor.bytes());
+    }
+    return {};
+  }
+
+  Status Run() {
+    TERN_ASSIGN(Plan* current, Prepare());
+    TERN_TRY(CheckBoundOutputs());
+    TERN_TRY(BindOutputs());
+    TERN_TRY(current->Run(engine, bound));
+    return CopyOutputs();
+  }
+};
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> graph, const SessionOptions& options) {
+  return Guard([&]() -> Result<std::unique_ptr<Session>> {
+    InitOps();
+    ModelOptions model_options{options.reference_only, options.fold_budget, options.kernels};
+    TERN_ASSIGN(auto model, Model::Create(std::move(graph), model_options, Workers(options.threads)));
+    return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), options)));
+  });
+}
+
+std::unique_ptr<Session> Session::Clone() const {
+  return std::unique_ptr<Session>(new Session(std::make_unique<State>(state_->engine.model, state_->options)));
+}
+
+const Graph& Session::graph() const { return state_->engine.model->graph(); }
+int Session::InputCount() const { return static_cast<int>(state_->inputs.size()); }
+int Session::OutputCount() const { return static_cast<int>(state_->outputs.size()); }
+
+Status Session::BindInput(int i, const Datum& value) {
+  if (i < 0 || i >= InputCount()) return InvalidArgument("input ", i, " does not exist: the model has ", InputCount());
+  state_->inputs[static_cast<size_t>(i)] = value;
+  return {};
+}
+
+Status Session::BindInput(std::string_view name, const Datum& value) {
+  const auto& inputs = graph().inputs();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i]->name == name) return BindInput(static_cast<int>(i), value);
+  return NotFound("the model has no input '", name, "'; it has ", NamesOf(inputs));
+}
+
+Status Session::BindOutput(int i, const Tensor& tensor) {
+  if (i < 0 || i >= OutputCount()) return InvalidArgument("output ", i, " does not exist: the model has ", OutputCount());
+  if (tensor.defined() && !tensor.contiguous()) return InvalidArgument("output ", i, ": the bound tensor must be contiguous");
+  state_->outputs[static_cast<size_t>(i)] = tensor;
+  return {};
+}
+
+Status Session::Run() {
+  return Guard([&] { return state_->Run(); });
+}
+
+Status Session::Prepare() {
+  return Guard([&]() -> Status {
+    auto plan = state_->Prepare();
+    return plan.ok() ? Status() : plan.TakeStatus();
+  });
+}
+
+const Datum& Session::Output(int i) const { return state_->plan->Output(i); }
+
+Result<DatumList> Session::Run(const DatumList& inputs) {
+  if (static_cast<int>(inputs.size()) != InputCount())
+    return InvalidArgument("the model takes ", InputCount(), " inputs (", NamesOf(graph().inputs()), "), got ", inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) TERN_TRY(BindInput(static_cast<int>(i), inputs[i]));
+  TERN_TRY(Run());
+  return Guard([&]() -> Result<DatumList> {
+    DatumList out;
+    for (int i = 0; i < OutputCount(); ++i) out.push_back(Copied(Output(i)));
+    return out;
+  });
+}
+
+Result<DatumList> Session::Run(const NamedData& inputs) {
+  const auto& overridable = graph().overridable();
+  DatumList data(static_cast<size_t>(InputCount()));
+  std::vector<std::string> names;
+  DatumList overrides;
+  for (const auto& [name, datum] : inputs) {
+    const auto same = [&name = name](const Value* v) { return v->name == name; };
+    const auto it = std::find_if(graph().inputs().begin(), graph().inputs().end(), same);
+    if (it != graph().inputs().end()) {
+      data[static_cast<size_t>(it - graph().inputs().begin())] = datum;
+    } else if (std::any_of(overridable.begin(), overridable.end(), same)) {
+      names.push_back(name);
+      overrides.push_back(datum);
+    } else {
+      return NotFound("the model has no input '", name, "'; it has ", NamesOf(graph().inputs()));
+    }
+  }
+  if (names.empty()) return Run(data);
+  data.insert(data.end(), overrides.begin(), overrides.end());
+  if (!state_->variant || state_->variant_names != names) {
+    auto model = Guard([&] { return state_->engine.model->Variant(names, state_->engine.workers); });
+    if (!model.ok()) return model.TakeStatus();
+    state_->variant.reset(new Session(std::make_unique<State>(*model, state_->options)));
+    state_->variant_names = names;
+  }
+  state_->variant->SetObserver(state_->engine.observer);
+  return state_->variant->Run(data);
+}
+
+void Session::SetObserver(RunObserver* observer) { state_->engine.observer = observer; }
+
+std::vector<Fallback> Session::Fallbacks() const {
+  std::vector<Fallback> out;
+  for (const Node* node : state_->engine.fallbacks) out.push_back({node->Describe(), node->op->name});
+  if (state_->variant)
+    for (Fallback& f : state_->variant->Fallbacks()) out.push_back(std::move(f));
+  return out;
+}
+
+std::vector<StepInfo> Session::Steps() const {
+  std::vector<StepInfo> out;
+  if (state_->plan)
+    for (const Step& step : state_->plan->steps()) out.push_back({step.node->node, step.kernel_name, step.dynamic});
+  return out;
+}
+
+MemoryReport Session::Memory() const {
+  const Engine& e = state_->engine;
+  return {e.model->weight_bytes(), e.model->folded_bytes(), e.model->packed_bytes(), e.arena_bytes(), e.pool.bytes(), e.pool.peak_bytes()};
+}
+
+int Session::PlanCount() const { return state_->engine.RunnerFor(state_->program()).plan_count(); }
+int Session::PlansMade() const { return static_cast<int>(state_->engine.plans_made); }
+
+}  // namespace tern
