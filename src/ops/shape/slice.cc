@@ -22,8 +22,9 @@ Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
   end = std::max(-far, std::min(end, far));
   if (start < 0) start += dim;
   if (end < 0) end += dim;
+  // Backwards, a start before the first element is the first, and -1 is the end behind it.
   const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
-  start = std::max(low, std::min(start, high));
+  start = std::min(std::max<int64_t>(0, start), high);
   end = std::max(low, std::min(end, high));
   Range r{start, 0, step};
   if (step > 0 && end > start) r.count = (end - start - 1) / step + 1;
@@ -44,9 +45,9 @@ Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& d
 
 Dim CountBackward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   Dim from, to;
-  if (start.known() && start.value() >= kFar) from = dim - 1;
+  if (start.Is(-1) || (start.known() && start.value() >= kFar)) from = dim - 1;
   else if (start.NonNegative()) from = Min(start, dim - 1);
-  else if (start.known()) from = dim + start;
+  else if (start.known()) from = Min(Max(0, dim + start), dim - 1);
   if (end.NonNegative()) to = end;
   else if (end.known() && end.value() <= -kFar) to = -1;
   else if (end.known()) to = Max(-1, dim + end);
@@ -140,7 +141,7 @@ Status Reference(const Slice&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Slice) {
-  return OpDef::Of<Slice>("x[starts:ends:steps] along axes, with Python's meaning of negative and far-out bounds")
+  return OpDef::Of<Slice>("x[starts:ends:steps] along axes, negative bounds from the end, far-out bounds clamped")
       .In("x", kAnyType).In("starts", kIndices).In("ends", kIndices).OptIn("axes", kIndices).OptIn("steps", kIndices)
       .Out("y", kAnyType).Infer(Infer).Reference(Reference);
 }

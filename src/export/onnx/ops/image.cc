@@ -14,8 +14,24 @@ std::string Single(TernNode& n, int i) {
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kF32}});
 }
 
+// The first Resize's rounding: up where it shrinks, down where it grows. One node for each, where both occur.
+Status SimpleResize(TernNode& n) {
+  const Value* scales = n.node.input(2);
+  if (!scales || !scales->is_constant()) return n.NotExportable("nearest 'simple' needs constant scales");
+  Tensor shrink = scales->constant.Clone(), grow = scales->constant.Clone();
+  for (int64_t i = 0; i < shrink.size(); ++i) StoreDouble(LoadDouble(shrink, i) < 1 ? grow : shrink, i, 1);
+  const auto attrs = [&](const char* nearest) -> AttrList {
+    return {{"mode", std::string("nearest")}, {"coordinate_transformation_mode", n.attrs().Text("coordinates")},
+            {"nearest_mode", std::string(nearest)}};
+  };
+  const std::string small = n.Op("Resize", {n.In(0), "", n.Const(shrink)}, attrs("ceil"));
+  n.Emit("Resize", {small, "", n.Const(grow)}, n.Outs(), attrs("floor"));
+  return {};
+}
+
 Status Resize(TernNode& n) {
   const Attrs& a = n.attrs();
+  if (a.Text("mode") == "nearest" && a.Text("nearest") == "simple") return SimpleResize(n);
   std::string coordinates = a.Text("coordinates"), nearest = a.Text("nearest");
   if (coordinates == "tf_half_pixel_for_nn") {
     // floor((x + 0.5) / scale) is half_pixel rounded half up; the other roundings have left the standard.

@@ -1,4 +1,6 @@
 // Operators that move elements about without computing on them.
+#include <optional>
+
 #include "export/onnx/exporter.h"
 
 namespace tern::onnx {
@@ -22,15 +24,30 @@ Exporter WithLists(const char* onnx_op, int lists) {
 }
 
 
+// The lengths of the pieces, where inference knows them all.
+std::optional<std::vector<int64_t>> PieceLengths(const TernNode& n) {
+  std::vector<int64_t> lengths;
+  for (const Value* out : n.node.outputs()) {
+    const Shape& shape = out->type.shape;
+    const int64_t axis = n.attrs().Int("axis");
+    if (!shape.ranked || axis < -shape.rank() || axis >= shape.rank()) return std::nullopt;
+    const Dim& d = shape[static_cast<int>(axis)];
+    if (!d.known()) return std::nullopt;
+    lengths.push_back(d.value());
+  }
+  return lengths;
+}
+
+// Written out where known: ONNX counts pieces that do not come out even in another way.
 Status Split(TernNode& n) {
   AttrList attrs = {{"axis", n.attrs().Int("axis")}};
   const auto outputs = static_cast<int64_t>(n.Outs().size());
-  if (!n.Has(1)) {
-    const int64_t pieces = n.attrs().Int("num_outputs");
-    if (pieces > outputs) return n.NotExportable("it makes ", pieces, " pieces for ", outputs, " outputs");
-    attrs.emplace_back("num_outputs", outputs);
-  }
-  n.Emit("Split", {n.In(0), List(n, 1)}, n.Outs(), attrs);
+  const int64_t pieces = n.attrs().Int("num_outputs");
+  if (!n.Has(1) && pieces > outputs) return n.NotExportable("it makes ", pieces, " pieces for ", outputs, " outputs");
+  std::string sizes = List(n, 1);
+  if (const auto lengths = n.Has(1) ? std::nullopt : PieceLengths(n)) sizes = n.Ints(*lengths);
+  else if (!n.Has(1)) attrs.emplace_back("num_outputs", outputs);
+  n.Emit("Split", {n.In(0), sizes}, n.Outs(), attrs);
   return {};
 }
 

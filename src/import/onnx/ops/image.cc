@@ -13,7 +13,7 @@ Value* Filled(OnnxNode& n, int i) {
 
 // What Upsample and the first Resize meant.
 AttrList FirstMeaning(std::string mode) {
-  return {{"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::string("floor")}};
+  return {{"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::string("simple")}};
 }
 
 Status Resize(OnnxNode& n) {
