@@ -15,6 +15,13 @@ AttrList Placement(const TernNode& n) {
   return {{"axis", n.attrs().Int("axis")}, {"block_size", n.attrs().Int("block_size")}};
 }
 
+// A zero point of zeros says the result's type in a way every runtime understands.
+std::string ZeroPoint(TernNode& n, DType to) {
+  const Shape& scale = n.TypeOf(1).shape;
+  if (n.Has(2)) return n.In(2);
+  return scale.fully_known() ? n.Const(Tensor(to, scale.Concrete())) : "";
+}
+
 // The operator divides two numbers of one type: f32 unless both are the same half type.
 Status Quantize(TernNode& n) {
   const DType x = n.TypeOf(0).dtype, scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
@@ -23,12 +30,13 @@ Status Quantize(TernNode& n) {
   for (DType t : {to, scale}) NeedFor(n, t);
   AttrList attrs = Placement(n);
   attrs.emplace_back("saturate", n.attrs().Bool("saturate"));
-  if (!n.Has(2)) attrs.emplace_back("output_dtype", to);
+  const std::string zero = ZeroPoint(n, to);
+  if (zero.empty()) attrs.emplace_back("output_dtype", to);
   if (precision != DType::kInvalid && precision != work) {
     n.NeedOpset(23);
     attrs.emplace_back("precision", precision);
   }
-  n.Emit("QuantizeLinear", {CastName(n, n.In(0), x, work), CastName(n, n.In(1), scale, work), n.In(2)}, {n.Out(0)}, attrs);
+  n.Emit("QuantizeLinear", {CastName(n, n.In(0), x, work), CastName(n, n.In(1), scale, work), zero}, {n.Out(0)}, attrs);
   return {};
 }
 
