@@ -96,7 +96,6 @@ void BenchTool::Print(const Measured& m, int threads) const {
   fmt::print("throughput  {:.1f} runs/s", 1000 / m.mean);
   if (m.batch > 1) fmt::print(", {:.1f} items/s (batch {})", 1000 / m.mean * static_cast<double>(m.batch), m.batch);
   fmt::print("\nload        {:.1f} ms, first run {:.1f} ms\npeak memory {:.1f} MB\n", m.load, m.first, static_cast<double>(m.peak) / 1e6);
-  if (m.reference_nodes) fmt::print("slow        {} nodes run by the reference evaluator; see tern inspect\n", m.reference_nodes);
 }
 
 void BenchTool::PrintJson(const Measured& m, int threads) const {
@@ -134,6 +133,7 @@ Result<int> BenchTool::Run(const Args&) {
   m.load = load_ms + make.Milliseconds();
   m.batch = BatchOf(inputs);
   TERN_TRY(Measure(engine, inputs, m).While(StrCat("benchmarking '", model_, "'")));
+  engine.WarnOfFallbacks();
   const int threads = threads_ ? static_cast<int>(threads_) : Cpu().cores;
   if (json_) PrintJson(m, threads);
   else Print(m, threads);

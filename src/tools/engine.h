@@ -1,4 +1,4 @@
-// Loads models and runs them: the one place where the commands meet the engine.
+// Loads models and runs them: the one place where the commands meet the runtime.
 #pragma once
 #include <map>
 #include <memory>
@@ -6,6 +6,7 @@
 
 #include "core/datum.h"
 #include "ir/graph.h"
+#include "runtime/session.h"
 
 namespace tern::tools {
 
@@ -22,19 +23,24 @@ class Engine {
  public:
   static Result<Engine> Make(std::unique_ptr<Graph> graph, const EngineOptions& options);
 
-  const Graph& graph() const { return *graph_; }
+  const Graph& graph() const { return session_->graph(); }
   // One datum per graph input; one per output.
-  Result<DatumList> Run(const DatumList& inputs);
+  Result<DatumList> Run(const DatumList& inputs) { return session_->Run(inputs); }
   // The same in two steps, for measuring: inputs are bound once, results stay inside.
   Status Bind(const DatumList& inputs);
-  Status RunBound();
-  // Which kernel runs each node ("reference": the slow evaluator); nodes not known are left out.
+  Status RunBound() { return session_->Run(); }
+  // Chooses kernels for the inputs bound, without running them.
+  Status Prepare() { return session_->Prepare(); }
+  // Which kernel runs each node of the model's own graph: its name, "reference" for the slow evaluator, "view" or
+  // "folded" where nothing is left to run. Empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
+  // Says on stderr which ops run by the slow evaluator; nothing when there are none, or when it was asked for.
+  void WarnOfFallbacks() const;
 
  private:
-  explicit Engine(std::unique_ptr<Graph> graph) : graph_(std::move(graph)) {}
-  std::unique_ptr<Graph> graph_;
-  DatumList bound_;
+  Engine(std::unique_ptr<Session> session, bool reference) : session_(std::move(session)), reference_(reference) {}
+  std::unique_ptr<Session> session_;
+  bool reference_;
 };
 
 }  // namespace tern::tools

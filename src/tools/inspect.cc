@@ -6,6 +6,7 @@
 #include "data/json_writer.h"
 #include "tools/cost_report.h"
 #include "tools/engine.h"
+#include "tools/feeds.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
 #include "tools/units.h"
@@ -97,7 +98,8 @@ void InspectTool::Print(const Graph& graph, const CostReport& r) const {
   fmt::print("intensity  {:.2f} FLOP/byte\n", r.total.intensity());
   if (r.uncounted) fmt::print("not counted: {} layers whose dims depend on data\n", r.uncounted);
   const auto reference = ReferenceOps(r);
-  fmt::print("slow       {}\n", reference.empty() ? "none: every op has a kernel" : Counted(reference) + " run by the reference evaluator");
+  const bool planned = std::any_of(r.layers.begin(), r.layers.end(), [](const Layer& l) { return !l.kernel.empty(); });
+  if (planned) fmt::print("slow       {}\n", reference.empty() ? "none: every op has a kernel" : Counted(reference) + " run by the reference evaluator");
 }
 
 void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
@@ -134,11 +136,25 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
   fmt::print("{}\n", json.text());
 }
 
+// Something for every input, so that a plan can be made; none when an input is not a tensor.
+Result<DatumList> SampleInputs(Graph& graph) {
+  for (const Value* v : graph.inputs())
+    if (!v->type.tensor()) return DatumList();
+  Feeds feeds;
+  TERN_TRY(AddRandomFeeds(graph, 0, feeds));
+  return OrderFeeds(graph, feeds);
+}
+
 Result<int> InspectTool::Run(const Args&) {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
   TERN_TRY(CloseOpenDims(*graph));
+  TERN_ASSIGN(const DatumList inputs, SampleInputs(*graph));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {}));
+  if (!inputs.empty()) {
+    TERN_TRY(engine.Bind(inputs));
+    TERN_TRY(engine.Prepare().While(StrCat("choosing kernels for '", model_, "'")));
+  }
   const CostReport report = MakeCostReport(engine.graph(), engine.Kernels());
   if (json_) PrintJson(engine.graph(), report);
   else Print(engine.graph(), report);

@@ -127,6 +127,7 @@ Result<int> RunTool::Run(const Args& args) {
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
   const double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  engine.WarnOfFallbacks();
   const Graph& g = engine.graph();
   if (!save_inputs_.empty()) TERN_TRY(WriteData(save_inputs_, g.inputs(), inputs, format_));
   if (!output_dir_.empty()) TERN_TRY(WriteData(output_dir_, g.outputs(), *outputs, format_));

@@ -1,0 +1,226 @@
+// The public API over the runtime's Session.
+#include "bindings/cpp/api.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/cpp/load.h"
+
+namespace tern::v1 {
+namespace {
+
+Status Convert(const tern::Status& status) {
+  if (status.ok()) return {};
+  return Status(static_cast<Code>(status.code()), status.ToString());
+}
+
+// Where nothing may escape: memory can run out anywhere.
+template <class F>
+Status Protect(F&& body) {
+  return Convert(tern::Guard([&]() -> tern::Status { return body(); }));
+}
+
+std::vector<std::string> NamesOf(const std::vector<tern::Value*>& values) {
+  std::vector<std::string> names;
+  for (const tern::Value* v : values) names.push_back(v->name);
+  return names;
+}
+
+}  // namespace
+
+static_assert(static_cast<int>(Code::kInternal) == static_cast<int>(tern::Code::kInternal));
+static_assert(static_cast<int>(DType::kC128) == static_cast<int>(tern::DType::kC128));
+static_assert(static_cast<int>(tern::DType::kC128) + 1 == static_cast<int>(tern::DType::kCount));
+
+const char* Version() { return TERN_VERSION; }
+const char* Name(DType dtype) { return tern::DTypeName(static_cast<tern::DType>(dtype)); }
+
+Predictor::State::State(std::unique_ptr<tern::Session> s) : session(std::move(s)) {
+  input_names = NamesOf(session->graph().inputs());
+  output_names = NamesOf(session->graph().outputs());
+  for (size_t i = 0; i < input_names.size(); ++i) inputs.push_back({this, static_cast<int>(i), true, session->graph().inputs()[i]});
+  for (size_t i = 0; i < output_names.size(); ++i) outputs.push_back({this, static_cast<int>(i), false, session->graph().outputs()[i]});
+}
+
+Predictor::Predictor(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+Predictor::~Predictor() = default;
+
+Result<Predictor> Predictor::Create(const Config& c) {
+  std::shared_ptr<State> state;
+  const Status status = Protect([&]() -> tern::Status {
+    if (c.threads_ < 0 || c.plan_cache_ < 1) return tern::InvalidArgument("threads ", c.threads_, ", plan cache ", c.plan_cache_);
+    if (c.model_path_.empty() && !c.buffer_) return tern::InvalidArgument("the config names no model");
+    TERN_ASSIGN(std::unique_ptr<tern::Graph> graph, c.buffer_ ? LoadModelBytes(c.buffer_, c.buffer_size_) : LoadModelFile(c.model_path_));
+    tern::SessionOptions options;
+    options.threads = c.threads_;
+    options.plan_cache = c.plan_cache_;
+    options.memory_limit = c.memory_limit_;
+    options.reference_only = c.reference_;
+    TERN_ASSIGN(std::unique_ptr<tern::Session> session, tern::Session::Create(std::move(graph), options));
+    state = std::make_shared<State>(std::move(session));
+    return {};
+  });
+  if (!status.ok()) return status;
+  return Predictor(std::move(state));
+}
+
+Result<Predictor> Predictor::Clone() const {
+  std::shared_ptr<State> state;
+  const Status status = Protect([&]() -> tern::Status {
+    state = std::make_shared<State>(state_->session->Clone());
+    return {};
+  });
+  if (!status.ok()) return status;
+  return Predictor(std::move(state));
+}
+
+const std::vector<std::string>& Predictor::InputNames() const { return state_->input_names; }
+const std::vector<std::string>& Predictor::OutputNames() const { return state_->output_names; }
+
+Tensor Predictor::Input(size_t index) {
+  if (index < state_->inputs.size()) return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->inputs[index]));
+  return Missing(StrCat("input ", index), state_->input_names);
+}
+
+Tensor Predictor::Output(size_t index) {
+  if (index < state_->outputs.size()) return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->outputs[index]));
+  return Missing(StrCat("output ", index), state_->output_names);
+}
+
+Tensor Predictor::Input(const std::string& name) {
+  const auto& names = state_->input_names;
+  const auto it = std::find(names.begin(), names.end(), name);
+  return it == names.end() ? Missing(StrCat("input '", name, "'"), names) : Input(static_cast<size_t>(it - names.begin()));
+}
+
+Tensor Predictor::Output(const std::string& name) {
+  const auto& names = state_->output_names;
+  const auto it = std::find(names.begin(), names.end(), name);
+  return it == names.end() ? Missing(StrCat("output '", name, "'"), names) : Output(static_cast<size_t>(it - names.begin()));
+}
+
+Tensor Predictor::Missing(const std::string& what, const std::vector<std::string>& names) {
+  auto impl = std::make_shared<Tensor::Impl>();
+  impl->status = Status(Code::kNotFound, StrCat("the model has no ", what, "; it has: ", tern::Join(names, ", ")));
+  return Tensor(std::move(impl));
+}
+
+Status Predictor::Run() {
+  for (Tensor::Impl& input : state_->inputs) {
+    if (!input.changed) continue;
+    if (Status bound = Convert(state_->session->BindInput(input.index, tern::Datum(input.value))); !bound.ok()) return bound;
+    input.changed = false;
+  }
+  state_->has_run = false;
+  const tern::Status status = state_->session->Run();
+  if (!status.ok()) return Convert(status);
+  state_->has_run = true;
+  return {};
+}
+
+const tern::Tensor* Tensor::Impl::Get() const {
+  if (!state) return nullptr;
+  if (is_input) return value.defined() ? &value : nullptr;
+  if (!state->has_run) return nullptr;
+  const tern::Datum& datum = state->session->Output(index);
+  return datum.is_tensor() ? &datum.tensor : nullptr;
+}
+
+const Status& Tensor::status() const { return impl_->status; }
+const std::string& Tensor::name() const {
+  static const std::string none;
+  return impl_->declared ? impl_->declared->name : none;
+}
+
+DType Tensor::dtype() const {
+  if (const tern::Tensor* t = impl_->Get()) return static_cast<DType>(t->dtype());
+  return impl_->declared ? static_cast<DType>(impl_->declared->type.dtype) : DType::kInvalid;
+}
+
+Shape Tensor::shape() const {
+  if (const tern::Tensor* t = impl_->Get()) return t->dims();
+  Shape shape;
+  if (impl_->declared)
+    for (const tern::Dim& d : impl_->declared->type.shape.dims) shape.push_back(d.known() ? d.value() : -1);
+  return shape;
+}
+
+size_t Tensor::size() const {
+  const tern::Tensor* t = impl_->Get();
+  return t ? static_cast<size_t>(t->size()) : 0;
+}
+
+size_t Tensor::bytes() const {
+  const tern::Tensor* t = impl_->Get();
+  return t ? t->bytes() : 0;
+}
+
+void* Tensor::raw() {
+  const tern::Tensor* t = impl_->Get();
+  return t ? t->raw() : nullptr;
+}
+
+const void* Tensor::raw() const { return const_cast<Tensor*>(this)->raw(); }
+
+Status Tensor::Impl::CheckInput() const {
+  if (!status.ok()) return status;
+  if (!is_input) return Status(Code::kInvalidArgument, StrCat("output '", declared->name, "' cannot be fed"));
+  if (declared->type.tensor() && declared->type.dtype != tern::DType::kInvalid) return {};
+  return Status(Code::kUnsupported, StrCat("input '", declared->name, "' is ", declared->type.ToString(), ", not a tensor"));
+}
+
+Status Tensor::Reshape(const Shape& shape) {
+  if (Status status = impl_->CheckInput(); !status.ok()) return status;
+  if (impl_->value.defined() && impl_->value.dims() == shape && !impl_->shared) return {};
+  return Protect([&]() -> tern::Status {
+    const tern::DType dtype = impl_->declared->type.dtype;
+    if (!tern::CheckedCount(shape, dtype))
+      return tern::InvalidArgument("input '", impl_->declared->name, "': impossible shape [", tern::Join(shape, ","), "]");
+    impl_->value = tern::Tensor(dtype, shape);
+    impl_->changed = true;
+    impl_->shared = false;
+    return {};
+  });
+}
+
+Status Tensor::Copy(const void* data, size_t count, DType type, const Shape* shape) {
+  if (Status status = impl_->CheckInput(); !status.ok()) return status;
+  const tern::Value& input = *impl_->declared;
+  const auto wrong = [&](const std::string& what) {
+    return Status(Code::kInvalidArgument, StrCat("input '", input.name, "' is ", input.type.ToString(), ", got ", what));
+  };
+  if (static_cast<tern::DType>(type) != input.type.dtype) return wrong(StrCat("elements of type ", Name(type)));
+  if (!shape && !impl_->value.defined() && input.type.shape.fully_known()) {
+    if (Status status = Reshape(input.type.shape.Concrete()); !status.ok()) return status;
+  }
+  if (!shape && !impl_->value.defined()) return wrong(StrCat(count, " elements and no shape; call Reshape first"));
+  const auto wanted = tern::CheckedCount(shape ? *shape : impl_->value.dims(), input.type.dtype);
+  if (!wanted || static_cast<size_t>(*wanted) != count)
+    return wrong(StrCat(count, " elements for the shape [", tern::Join(shape ? *shape : impl_->value.dims(), ","), "]"));
+  if (Status status = Reshape(shape ? *shape : Shape(impl_->value.dims())); !status.ok()) return status;
+  return Protect([&]() -> tern::Status {
+    tern::Tensor& to = impl_->value;
+    if (to.dtype() == tern::DType::kString) std::copy_n(static_cast<const std::string*>(data), count, to.data<std::string>());
+    else if (count) std::memcpy(to.raw(), data, to.bytes());
+    return {};
+  });
+}
+
+Status Tensor::Share(void* data, size_t bytes, const Shape& shape) {
+  if (Status status = impl_->CheckInput(); !status.ok()) return status;
+  return Protect([&]() -> tern::Status {
+    const tern::DType dtype = impl_->declared->type.dtype;
+    const auto count = tern::CheckedCount(shape, dtype);
+    if (dtype == tern::DType::kString || !count || tern::BytesOf(dtype, static_cast<size_t>(*count)) != bytes)
+      return tern::InvalidArgument("input '", impl_->declared->name, "': ", bytes, " bytes cannot be shared as ",
+                                   tern::DTypeName(dtype), "[", tern::Join(shape, ","), "]");
+    impl_->value = tern::Tensor::View(tern::Buffer::Borrow(data, bytes, nullptr), dtype, shape);
+    impl_->changed = true;
+    impl_->shared = true;
+    return {};
+  });
+}
+
+}  // namespace tern::v1

@@ -1,0 +1,147 @@
+// The public API on the digit classifier, as an application uses it: only tern.hpp, only the shared library.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "tern/tern.hpp"
+
+namespace {
+
+tern::Result<tern::Predictor> Digits() { return tern::Predictor::Create(tern::Config(TERN_DIGITS)); }
+
+std::vector<float> Picture(int seed, int count = 1) {
+  std::vector<float> pixels;
+  for (int i = 0; i < count * 28 * 28; ++i) pixels.push_back(static_cast<float>((i * 7919 + seed * 131) % 256) / 255);
+  return pixels;
+}
+
+bool Says(const tern::Status& status, const char* words) { return status.message().find(words) != std::string::npos; }
+
+TEST(Predictor, RunsAModel) {
+  auto p = Digits();
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  EXPECT_EQ(p->InputNames(), std::vector<std::string>{"image"});
+  EXPECT_EQ(p->OutputNames(), std::vector<std::string>{"probabilities"});
+  tern::Tensor image = p->Input("image");
+  EXPECT_EQ(image.dtype(), tern::DType::kF32);
+  EXPECT_EQ(image.shape(), (tern::Shape{-1, 1, 28, 28}));
+  EXPECT_TRUE(image.CopyFrom(Picture(1), {1, 1, 28, 28}).ok());
+  tern::Status ran = p->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  const std::vector<float> y = p->Output("probabilities").ToVector<float>();
+  ASSERT_EQ(y.size(), 10u);
+  float sum = 0;
+  for (const float v : y) sum += v;
+  EXPECT_NEAR(sum, 1, 1e-4);
+  EXPECT_EQ(p->Output(0).data<double>(), nullptr);
+}
+
+TEST(Predictor, AgreesWithTheReference) {
+  auto fast = Digits();
+  auto slow = tern::Predictor::Create(tern::Config(TERN_DIGITS).reference(true));
+  ASSERT_TRUE(fast.ok() && slow.ok());
+  for (auto* p : {&*fast, &*slow}) {
+    ASSERT_TRUE(p->Input(0).CopyFrom(Picture(3, 2), {2, 1, 28, 28}).ok());
+    ASSERT_TRUE(p->Run().ok());
+  }
+  const auto a = fast->Output(0).ToVector<float>(), b = slow->Output(0).ToVector<float>();
+  ASSERT_EQ(a.size(), 20u);
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-4);
+}
+
+TEST(Predictor, TakesNewShapesAndData) {
+  auto p = Digits();
+  ASSERT_TRUE(p.ok());
+  for (const int batch : {1, 3, 2, 1}) {
+    ASSERT_TRUE(p->Input(0).CopyFrom(Picture(2, batch), {batch, 1, 28, 28}).ok());
+    ASSERT_TRUE(p->Run().ok());
+    EXPECT_EQ(p->Output(0).shape(), (tern::Shape{batch, 10}));
+  }
+  const auto before = p->Output(0).ToVector<float>();
+  tern::Tensor image = p->Input(0);
+  for (size_t i = 0; i < image.size(); ++i) image.data<float>()[i] = 0;  // in place, between runs
+  ASSERT_TRUE(p->Run().ok());
+  EXPECT_NE(p->Output(0).ToVector<float>(), before);
+}
+
+TEST(Predictor, SharesTheCallersMemory) {
+  auto p = Digits();
+  auto q = Digits();
+  ASSERT_TRUE(p.ok() && q.ok());
+  std::vector<float> pixels = Picture(4);
+  ASSERT_TRUE(p->Input(0).Share(pixels.data(), pixels.size() * 4, {1, 1, 28, 28}).ok());
+  ASSERT_TRUE(q->Input(0).CopyFrom(pixels, {1, 1, 28, 28}).ok());
+  ASSERT_TRUE(p->Run().ok() && q->Run().ok());
+  EXPECT_EQ(p->Output(0).ToVector<float>(), q->Output(0).ToVector<float>());
+  EXPECT_EQ(pixels, Picture(4));
+  EXPECT_FALSE(p->Input(0).Share(pixels.data(), 5, {1, 1, 28, 28}).ok());
+}
+
+TEST(Predictor, ClonesRunAtTheSameTime) {
+  auto p = Digits();
+  ASSERT_TRUE(p.ok());
+  std::vector<tern::Predictor> clones;
+  for (int i = 0; i < 4; ++i) clones.push_back(std::move(*p->Clone()));
+  std::vector<std::vector<float>> results(clones.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < clones.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 5; ++k)
+        if (clones[i].Input(0).CopyFrom(Picture(7), {1, 1, 28, 28}).ok() && clones[i].Run().ok())
+          results[i] = clones[i].Output(0).ToVector<float>();
+    });
+  for (std::thread& t : threads) t.join();
+  for (const auto& r : results) EXPECT_EQ(r, results[0]);
+  EXPECT_EQ(results[0].size(), 10u);
+}
+
+TEST(Predictor, HandlesOutliveTheirPredictor) {
+  auto p = std::make_unique<tern::Result<tern::Predictor>>(Digits());
+  tern::Tensor image = (*p)->Input(0);
+  ASSERT_TRUE(image.CopyFrom(Picture(1), {1, 1, 28, 28}).ok());
+  p.reset();
+  EXPECT_EQ(image.size(), 28u * 28u);
+}
+
+TEST(Predictor, LoadsFromMemory) {
+  std::ifstream file(TERN_DIGITS, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  auto p = tern::Predictor::Create(tern::Config().model_buffer(bytes.data(), bytes.size()));
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  EXPECT_FALSE(tern::Predictor::Create(tern::Config().model_buffer(bytes.data(), bytes.size() / 2)).ok());
+}
+
+TEST(Predictor, ExplainsMistakes) {
+  EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config("none.onnx")).status(), "none.onnx"));
+  EXPECT_EQ(tern::Predictor::Create(tern::Config()).status().code(), tern::Code::kInvalidArgument);
+  EXPECT_FALSE(tern::Predictor::Create(tern::Config(TERN_DIGITS).threads(-1)).ok());
+  auto p = Digits();
+  ASSERT_TRUE(p.ok());
+  EXPECT_TRUE(Says(p->Run(), "image"));  // not fed
+  EXPECT_TRUE(Says(p->Input("picture").status(), "image"));
+  EXPECT_FALSE(p->Input("picture").CopyFrom(Picture(1)).ok());
+  EXPECT_EQ(p->Input("picture").data<float>(), nullptr);
+  EXPECT_FALSE(p->Output(5).status().ok());
+  EXPECT_TRUE(Says(p->Input(0).CopyFrom(std::vector<double>(784), {1, 1, 28, 28}), "f64"));
+  EXPECT_TRUE(Says(p->Input(0).CopyFrom(Picture(1), {2, 1, 28, 28}), "784"));
+  EXPECT_TRUE(Says(p->Input(0).CopyFrom(Picture(1)), "Reshape"));
+  EXPECT_FALSE(p->Input(0).Reshape({-1, 1}).ok());
+  EXPECT_FALSE(p->Input(0).Reshape({int64_t{1} << 40, int64_t{1} << 40}).ok());
+  EXPECT_FALSE(p->Output(0).CopyFrom(Picture(1)).ok());
+  EXPECT_EQ(p->Output(0).raw(), nullptr);  // nothing has run
+  ASSERT_TRUE(p->Input(0).Reshape({1, 1, 28, 29}).ok());
+  EXPECT_TRUE(Says(p->Run(), "29"));
+  EXPECT_EQ(p->Output(0).raw(), nullptr);
+}
+
+TEST(Predictor, FeedsFixedShapesWithoutSayingThem) {
+  auto p = Digits();
+  ASSERT_TRUE(p.ok());
+  ASSERT_TRUE(p->Input(0).Reshape({1, 1, 28, 28}).ok());
+  EXPECT_TRUE(p->Input(0).CopyFrom(Picture(1)).ok());
+  EXPECT_TRUE(p->Run().ok());
+}
+
+}  // namespace

@@ -1,0 +1,63 @@
+"""Installs Tern and builds a separate project against it, with CMake and with pkg-config."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import numpy as np
+
+from support import TERN, CliTest, mlp
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(TERN).resolve().parents[1]
+
+
+class Consumer(CliTest):
+    def call(self, *command, **kwargs):
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=600, **kwargs)
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.dir / "prefix"
+        self.call("cmake", "--install", BUILD, "--prefix", self.prefix)
+        model, w, b = mlp()
+        self.onnx, self.tern = self.save(model), self.dir / "m.tern"
+        self.call(self.prefix / "bin/tern", "convert", self.onnx, "-o", self.tern)
+        self.want = np.maximum(np.ones((2, 4), np.float32) @ w + b, 0)
+
+    def check(self, program, **kwargs):
+        for model in (self.onnx, self.tern):
+            words = self.call(program, model, **kwargs).split()
+            self.assertEqual(words[:4], ["y", "f32", "2", "3"])
+            np.testing.assert_allclose(np.array(words[4:], np.float32), self.want.ravel(), rtol=1e-4, atol=1e-5)
+
+    def test_find_package(self):
+        self.call("cmake", "-S", ROOT / "tests/consumer", "-B", self.dir / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.call("cmake", "--build", self.dir / "build")
+        self.check(self.dir / "build/consumer")
+
+    @unittest.skipUnless(shutil.which("pkg-config"), "no pkg-config on this machine")
+    def test_pkg_config(self):
+        libs = next(self.prefix.glob("lib*/**/pkgconfig"))
+        env = dict(os.environ, PKG_CONFIG_PATH=str(libs))
+        flags = self.call("pkg-config", "--cflags", "--libs", "tern", env=env).split()
+        program = self.dir / "consumer"
+        self.call("c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", ROOT / "tests/consumer/main.cc", "-o", program, *flags, "-pthread")
+        self.check(program, env=dict(os.environ, LD_LIBRARY_PATH=str(libs.parent)))
+
+    def test_the_library_needs_no_third_party(self):
+        library = next(self.prefix.glob("lib*/**/libtern.so"))
+        needed = [line.split("[")[1].rstrip("]") for line in self.call("readelf", "-d", library).splitlines() if "(NEEDED)" in line]
+        allowed = ("libstdc++", "libm.", "libgcc_s", "libc.", "libpthread", "libdl", "ld-linux", "libasan", "libubsan", "libtsan")
+        self.assertEqual([name for name in needed if not name.startswith(allowed)], [])
+
+    def test_a_missing_model_is_a_message(self):
+        self.call("cmake", "-S", ROOT / "tests/consumer", "-B", self.dir / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.call("cmake", "--build", self.dir / "build")
+        done = subprocess.run([self.dir / "build/consumer", "none.onnx"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("none.onnx", done.stderr)
