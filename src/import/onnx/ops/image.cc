@@ -11,14 +11,14 @@ Value* Filled(OnnxNode& n, int i) {
   return v->type.shape[0].Is(0) ? nullptr : v;
 }
 
-// What Upsample and the first Resize meant.
-AttrList FirstMeaning(std::string mode) {
-  return {{"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::string("simple")}};
+// What Upsample and the first Resize meant; they differ where a scale shrinks, which Upsample cannot.
+AttrList FirstMeaning(std::string mode, std::string nearest) {
+  return {{"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::move(nearest)}};
 }
 
 Status Resize(OnnxNode& n) {
   if (n.opset < 11) {
-    n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, n.In(1)}, FirstMeaning(n.Text("mode", "nearest"))));
+    n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, n.In(1)}, FirstMeaning(n.Text("mode", "nearest"), "simple")));
     return {};
   }
   const std::string coordinates = n.Text("coordinate_transformation_mode", "half_pixel");
@@ -46,7 +46,7 @@ Status Upsample(OnnxNode& n) {
     if (n.opset < 7) list = {1, 1, n.Float("height_scale", 1), n.Float("width_scale", 1)};
     scales = n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(list.size())}, {list.begin(), list.end()}));
   }
-  n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, scales}, FirstMeaning(mode)));
+  n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, scales}, FirstMeaning(mode, "floor")));
   return {};
 }
 
