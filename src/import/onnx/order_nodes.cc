@@ -6,16 +6,27 @@
 namespace tern::onnx {
 namespace {
 
+void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads);
+
+// Names that a graph reads but does not bind itself: those come from outside.
+void CollectFree(const pb::GraphProto& graph, std::set<std::string>& reads) {
+  std::set<std::string> names;
+  for (const auto& node : graph.node()) CollectReads(node, names);
+  for (const auto& out : graph.output()) names.insert(out.name());
+  for (const auto& in : graph.input()) names.erase(in.name());
+  for (const auto& constant : graph.initializer()) names.erase(constant.name());
+  for (const auto& constant : graph.sparse_initializer()) names.erase(constant.values().name());
+  for (const auto& node : graph.node())
+    for (const std::string& out : node.output()) names.erase(out);
+  reads.insert(names.begin(), names.end());
+}
+
 // Names a node's graphs read from outside are needs of the node itself.
 void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads) {
   reads.insert(node.input().begin(), node.input().end());
   for (const auto& a : node.attribute()) {
-    if (a.has_g())
-      for (const auto& inner : a.g().node()) CollectReads(inner, reads);
-    if (a.has_g())
-      for (const auto& out : a.g().output()) reads.insert(out.name());
-    for (const auto& g : a.graphs())
-      for (const auto& inner : g.node()) CollectReads(inner, reads);
+    if (a.has_g()) CollectFree(a.g(), reads);
+    for (const auto& g : a.graphs()) CollectFree(g, reads);
   }
 }
 
@@ -36,8 +47,7 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(const google::protobuf::Rep
     CollectReads(nodes[i], reads);
     for (const std::string& name : reads) {
       auto it = makers.find(name);
-      // A name read only inside a nested graph may be that graph's own.
-      if (it == makers.end() || (it->second == i && !nodes[i].input().empty() && std::find(nodes[i].input().begin(), nodes[i].input().end(), name) == nodes[i].input().end())) continue;
+      if (it == makers.end()) continue;
       ++waiting[static_cast<size_t>(i)];
       readers[static_cast<size_t>(it->second)].push_back(i);
     }
