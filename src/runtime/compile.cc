@@ -14,13 +14,15 @@ class PlanCompiler {
 
   Result<std::unique_ptr<Plan>> Run(const std::vector<BoundValue>& bound) {
     TERN_ASSIGN(lowered_, Lower(program_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
-    for (int index : lowered_.live) drafts_.push_back(MakeDraft(program_.nodes[static_cast<size_t>(index)]));
-    plan_->layout_ = MakeLayout(program_, lowered_, drafts_);
+    for (const PlanNode& node : lowered_.nodes) drafts_.push_back(MakeDraft(node));
+    plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
     MakeSlots();
     for (Draft& draft : drafts_)
       if (!draft.skip) TERN_TRY(AddStep(draft));
     TERN_TRY(PlaceMemory());
+    plan_->outputs_ = lowered_.outputs;
     FindReleases();
+    plan_->nodes_ = std::move(lowered_.nodes);  // the steps keep pointing to the same elements
     ++engine_.plans_made;
     return std::move(plan_);
   }
@@ -51,10 +53,10 @@ class PlanCompiler {
     return inputs;
   }
 
-  Draft MakeDraft(const NodeProgram& node) const {
+  Draft MakeDraft(const PlanNode& node) const {
     Draft draft;
     draft.node = &node;
-    draft.dynamic = node.node->op->Is(kControlFlow) || !node.subgraphs.empty() || node.node->op->Is(kHostOnly);
+    draft.dynamic = node.node().op->Is(kControlFlow) || !node.node().subgraphs().empty() || node.node().op->Is(kHostOnly);
     auto check = [&](int slot) {
       if (slot >= 0) draft.dynamic |= !Facts(slot).is_static();
     };
@@ -64,8 +66,8 @@ class PlanCompiler {
     return draft;
   }
 
-  KernelQuery QueryFor(const NodeProgram& node) const {
-    KernelQuery query(*node.node->op, node.node->attrs);
+  KernelQuery QueryFor(const PlanNode& node) const {
+    KernelQuery query(*node.node().op, node.node().attrs);
     for (int slot : node.inputs) {
       query.inputs.push_back(slot < 0 ? TensorInfo{} : TensorInfo{Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
       query.known.push_back(slot >= 0 && Facts(slot).is_known() ? &Facts(slot).known : nullptr);
@@ -101,11 +103,12 @@ class PlanCompiler {
     step.node = draft.node;
     step.dynamic = draft.dynamic;
     step.entry = draft.entry;
-    const Node& node = *draft.node->node;
+    const Node& node = draft.node->node();
     for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
       // What subgraphs give is not inferred again; an empty stack of slices takes its dims from the declaration.
       step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type : node.outputs()[i]->type);
     }
+    for (int slot : draft.node->inputs) step.weights.push_back(slot >= 0 && Facts(slot).weight);
     step.context.pool = &engine_.workers;
     if (draft.dynamic) {
       step.kernel_name = node.op->Is(kControlFlow) ? "control flow" : node.op->Is(kHostOnly) ? "host" : "reference";
@@ -131,7 +134,7 @@ class PlanCompiler {
 
   Status PrepareKernel(Step& step) {
     const KernelQuery query = QueryFor(*step.node);
-    const Node& node = *step.node->node;
+    const Node& node = step.node->node();
     TERN_ASSIGN(step.kernel, engine_.model->Prepared(node, *step.entry, query));
     ResizeContext resize(query, engine_.workers.threads());
     Status status = step.kernel->Resize(resize);
@@ -177,7 +180,7 @@ class PlanCompiler {
     std::vector<bool> seen(plan_->slots_.size());
     for (size_t i = 0; i < seen.size(); ++i)
       seen[i] = plan_->known_[i] || plan_->placed_[i] || static_cast<int>(i) < program_.bound_count();
-    for (int slot : program_.outputs) seen[static_cast<size_t>(slot)] = true;
+    for (int slot : plan_->outputs_) seen[static_cast<size_t>(slot)] = true;
     for (size_t t = plan_->steps_.size(); t-- > 0;) {
       Step& step = plan_->steps_[t];
       auto release = [&](int slot) {

@@ -66,6 +66,27 @@ TEST(ControlFlow, ShapesFromOutsideAreKnownInside) {
   EXPECT_TRUE(session->Fallbacks().empty());
 }
 
+TEST(ControlFlow, AnIfOnShapesIsDecidedInThePlan) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[N,4]) -> (%y, %v) {
+    #zero: i64[] = (0)
+    #three: i64[] = (3)
+    %shape = Shape(%x)
+    %n = Gather(%shape, #zero) {axis=0}
+    %small = Less(%n, #three)
+    %k = Relu(%x)
+    %v = If(%small) [
+      then @t() -> (%a) { %a = %k + %x }
+      else @e() -> (%b) { %b = If(%small) [then @tt() -> (%c) { %c = %x + %x } else @ee() -> (%k) { }] }]
+    %y = %v + %k
+  })"));
+  for (int64_t n : {2, 5}) {
+    ExpectLikeReference(*session, {Counting({n, 4})});
+    for (const StepInfo& step : session->Steps()) EXPECT_FALSE(step.dynamic) << step.kernel;
+    EXPECT_EQ(session->Steps().size(), n == 2 ? 3u : 2u);
+  }
+  EXPECT_EQ(session->PlansMade(), 2);
+}
+
 TEST(ControlFlow, SequencesOutliveTheArena) {
   auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[2,3]) -> (%y, %s) {
     #zero: i64[] = (0)

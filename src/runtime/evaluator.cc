@@ -12,14 +12,14 @@ namespace tern {
 class PlanEvalContext : public EvalContext {
  public:
   PlanEvalContext(Engine& engine, Plan& plan, const Step& step)
-      : EvalContext(*step.node->node->op, step.context.inputs, step.types), engine_(engine), plan_(plan), node_(*step.node) {}
+      : EvalContext(*step.node->node().op, step.context.inputs, step.types), engine_(engine), plan_(plan), node_(*step.node) {}
 
   int SubgraphOutputCount(int i) const override {
-    return static_cast<int>(node_.subgraphs[static_cast<size_t>(i)]->outputs.size());
+    return static_cast<int>(node_.program->subgraphs[static_cast<size_t>(i)]->outputs.size());
   }
 
   Result<DatumList> RunSubgraph(int i, const DatumList& inputs) override {
-    const Program& program = *node_.subgraphs[static_cast<size_t>(i)];
+    const Program& program = *node_.program->subgraphs[static_cast<size_t>(i)];
     if (static_cast<int>(inputs.size()) != program.input_count)
       return InvalidModel("graph '", program.graph->name, "' takes ", program.input_count, " inputs, got ", inputs.size());
     std::vector<BoundValue> bound;
@@ -54,7 +54,7 @@ class PlanEvalContext : public EvalContext {
  private:
   Engine& engine_;
   Plan& plan_;
-  const NodeProgram& node_;
+  const PlanNode& node_;
 };
 
 namespace {
@@ -70,7 +70,7 @@ Status Store(const Datum& from, Tensor& to) {
 }  // namespace
 
 Status Plan::RunEvaluator(Engine& engine, Step& step) {
-  const Node& node = *step.node->node;
+  const Node& node = step.node->node();
   if (!node.op->reference) return Unsupported("no kernel fits and there is no reference evaluator");
   PlanEvalContext context(engine, *this, step);
   TERN_TRY(node.op->reference(node.attrs, context));

@@ -12,7 +12,7 @@ bool Foldable(const Node& node) {
 
 namespace {
 
-constexpr size_t kSmall = size_t{1} << 20;  // results up to this are worth keeping whatever they came from
+constexpr size_t kSmall = size_t{16} << 20;  // results up to this are worth keeping whatever they came from
 constexpr size_t kGrowth = 8;               // i4 to f32
 
 class Folder {

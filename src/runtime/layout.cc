@@ -9,14 +9,14 @@ namespace {
 
 class LayoutMaker {
  public:
-  LayoutMaker(const Program& program, const Lowered& lowered, std::vector<Draft>& drafts)
-      : program_(program), slots_(lowered.slots), drafts_(drafts) {
+  LayoutMaker(int bound, const Lowered& lowered, std::vector<Draft>& drafts)
+      : bound_(bound), lowered_(lowered), slots_(lowered.slots), drafts_(drafts) {
     out_.places.resize(slots_.size());
   }
 
   Layout Make() {
     FindLastUses();
-    for (int i = 0; i < program_.bound_count(); ++i)
+    for (int i = 0; i < bound_; ++i)
       if (Facts(i).is_static() && !Facts(i).is_known()) NewStorage(i, 0, true);
     for (size_t t = 0; t < drafts_.size(); ++t) Visit(drafts_[t], static_cast<int>(t));
     for (Place& p : out_.places) p = Resolve(p);
@@ -47,7 +47,7 @@ class LayoutMaker {
       for (const auto& captures : drafts_[t].node->captures)
         for (int slot : captures) use(slot);
     }
-    for (int slot : program_.outputs) last_[static_cast<size_t>(slot)] = static_cast<int>(drafts_.size());
+    for (int slot : lowered_.outputs) last_[static_cast<size_t>(slot)] = static_cast<int>(drafts_.size());
   }
 
   void NewStorage(int slot, int t, bool external = false) {
@@ -63,7 +63,7 @@ class LayoutMaker {
   }
 
   void Visit(Draft& draft, int t) {
-    const NodeProgram& node = *draft.node;
+    const PlanNode& node = *draft.node;
     if (!draft.dynamic) {
       if (TryView(draft)) return;
       if (TryConcat(draft, t)) return;
@@ -78,7 +78,7 @@ class LayoutMaker {
   }
 
   bool TryView(Draft& draft) {
-    const NodeProgram& node = *draft.node;
+    const PlanNode& node = *draft.node;
     if (node.inputs.empty() || node.inputs[0] < 0 || At(node.inputs[0]).storage < 0) return false;
     const auto offsets = ViewOffsets(node, slots_);
     if (!offsets) return false;
@@ -90,8 +90,8 @@ class LayoutMaker {
 
   // The input whose bytes output 0 may take: it dies here, nobody else in this step reads those bytes otherwise.
   int InPlaceInput(const Draft& draft, int t) {
-    const NodeProgram& node = *draft.node;
-    if (draft.dynamic || !draft.entry || !draft.entry->in_place || !node.node->op->Is(kInPlace)) return -1;
+    const PlanNode& node = *draft.node;
+    if (draft.dynamic || !draft.entry || !draft.entry->in_place || !node.node().op->Is(kInPlace)) return -1;
     const SlotFacts& y = Facts(node.outputs[0]);
     for (int slot : node.inputs) {
       if (slot < 0 || At(slot).storage < 0) continue;
@@ -103,7 +103,7 @@ class LayoutMaker {
     return -1;
   }
 
-  bool SharedWithin(const NodeProgram& node, int slot) {
+  bool SharedWithin(const PlanNode& node, int slot) {
     const int mine = Resolve(At(slot)).storage;
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](int other) {
       return other >= 0 && other != slot && Resolve(At(other)).storage == mine;
@@ -111,7 +111,7 @@ class LayoutMaker {
   }
 
   bool TryConcat(Draft& draft, int t) {
-    const NodeProgram& node = *draft.node;
+    const PlanNode& node = *draft.node;
     const auto offsets = ConcatOffsets(node, slots_);
     if (!offsets) return false;
     const int y = node.outputs[0];
@@ -140,7 +140,8 @@ class LayoutMaker {
     return true;
   }
 
-  const Program& program_;
+  const int bound_;
+  const Lowered& lowered_;
   const std::vector<SlotFacts>& slots_;
   std::vector<Draft>& drafts_;
   std::vector<int> last_;
@@ -149,8 +150,8 @@ class LayoutMaker {
 
 }  // namespace
 
-Layout MakeLayout(const Program& program, const Lowered& lowered, std::vector<Draft>& drafts) {
-  return LayoutMaker(program, lowered, drafts).Make();
+Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts) {
+  return LayoutMaker(bound, lowered, drafts).Make();
 }
 
 }  // namespace tern

@@ -7,7 +7,7 @@ namespace tern {
 
 // One step in the making.
 struct Draft {
-  const NodeProgram* node = nullptr;
+  const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;  // null: the reference evaluator
   bool dynamic = false;                // shapes depend on data, or something is no tensor of numbers
   bool skip = false;                   // nothing is left to do: a view, or a Concat of parts that are there already
@@ -35,7 +35,7 @@ struct Layout {
   std::vector<Storage> storages;
 };
 
-// Fills in what the drafts do about views and concats.
-Layout MakeLayout(const Program& program, const Lowered& lowered, std::vector<Draft>& drafts);
+// Fills in what the drafts do about views and concats. bound: how many of the first slots are inputs and captures.
+Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts);
 
 }  // namespace tern

@@ -1,6 +1,7 @@
 #include "runtime/lower.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "runtime/fold.h"
 #include "runtime/run_once.h"
@@ -25,53 +26,102 @@ class Lowering {
   }
 
   Result<Lowered> Run(const std::vector<PlanInput>& inputs) {
-    Bind(inputs);
-    for (const NodeProgram& node : program_.nodes) TERN_TRY(Infer(node));
-    FindLive();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      out_.slots[i].type = inputs[i].type;
+      out_.slots[i].known = inputs[i].known;
+    }
+    std::vector<int> slots(out_.slots.size());
+    std::iota(slots.begin(), slots.end(), 0);
+    BindWeights(program_, slots);
+    TERN_TRY(Visit(program_, slots));
+    for (int slot : program_.outputs) out_.outputs.push_back(slots[static_cast<size_t>(slot)]);
+    DropDead();
     return std::move(out_);
   }
 
  private:
   SlotFacts& At(int slot) { return out_.slots[static_cast<size_t>(slot)]; }
 
-  void Bind(const std::vector<PlanInput>& inputs) {
-    for (int i = 0; i < program_.slot_count(); ++i) {
-      SlotFacts& facts = At(i);
-      const Tensor& weight = program_.weights[static_cast<size_t>(i)];
-      if (i < program_.bound_count()) {
-        facts.type = inputs[static_cast<size_t>(i)].type;
-        facts.known = inputs[static_cast<size_t>(i)].known;
-      } else if (weight.defined()) {
-        facts.type = Type::TensorOf(weight.dtype(), Shape::Of(weight.dims()));
-        facts.known = weight;
-        facts.weight = true;
-      }
+  void BindWeights(const Program& program, const std::vector<int>& slots) {
+    for (size_t i = static_cast<size_t>(program.bound_count()); i < program.weights.size(); ++i) {
+      const Tensor& weight = program.weights[i];
+      if (!weight.defined()) continue;
+      SlotFacts& facts = At(slots[i]);
+      facts.type = Type::TensorOf(weight.dtype(), Shape::Of(weight.dims()));
+      facts.known = weight;
+      facts.weight = true;
     }
   }
 
-  Status Infer(const NodeProgram& node) {
-    if (!node.subgraphs.empty()) return Declare(node);
+  // slots: the plan's slot for each of the program's; an inlined branch changes those of its If's outputs.
+  Status Visit(const Program& program, std::vector<int>& slots) {
+    auto mapped = [&](const std::vector<int>& list) {
+      std::vector<int> out;
+      for (int slot : list) out.push_back(slot < 0 ? -1 : slots[static_cast<size_t>(slot)]);
+      return out;
+    };
+    for (const NodeProgram& source : program.nodes) {
+      PlanNode node{&source, mapped(source.inputs), mapped(source.outputs), {}};
+      for (const auto& captures : source.captures) node.captures.push_back(mapped(captures));
+      if (const int branch = KnownBranch(node); branch >= 0) {
+        TERN_ASSIGN(const std::vector<int> results, Inline(node, static_cast<size_t>(branch)));
+        for (size_t i = 0; i < results.size(); ++i) slots[static_cast<size_t>(source.outputs[i])] = results[i];
+        continue;
+      }
+      TERN_TRY(Infer(node));
+      out_.nodes.push_back(std::move(node));
+    }
+    return {};
+  }
+
+  // Which branch of an If will run, when the condition follows from constants and shapes; else -1.
+  int KnownBranch(const PlanNode& node) {
+    if (node.node().op->name != "If") return -1;
+    const Tensor& condition = At(node.inputs[0]).known;
+    return condition.defined() && condition.size() == 1 ? (LoadLong(condition, 0) ? 0 : 1) : -1;
+  }
+
+  // The branch's nodes join the plan. Returns the slots of its outputs, as many as the node has.
+  Result<std::vector<int>> Inline(const PlanNode& node, size_t branch) {
+    const Program& body = *node.program->subgraphs[branch];
+    if (body.input_count != 0 || body.outputs.size() < node.outputs.size())
+      return InvalidModel(node.node().Describe(), ": a branch takes ", body.input_count, " inputs and gives ",
+                          body.outputs.size(), " outputs; none and ", node.outputs.size(), " are needed");
+    std::vector<int> slots = node.captures[branch];
+    for (int i = body.bound_count(); i < body.slot_count(); ++i) {
+      slots.push_back(static_cast<int>(out_.slots.size()));
+      out_.slots.emplace_back();
+    }
+    BindWeights(body, slots);
+    TERN_TRY(Visit(body, slots));
+    std::vector<int> results;
+    for (size_t i = 0; i < node.outputs.size(); ++i) results.push_back(slots[static_cast<size_t>(body.outputs[i])]);
+    return results;
+  }
+
+  Status Infer(const PlanNode& node) {
+    if (!node.program->subgraphs.empty()) return Declare(node);
     std::vector<InferInput> inputs;
     for (int slot : node.inputs) {
       inputs.emplace_back();
       if (slot >= 0) inputs.back() = {true, At(slot).type, At(slot).known, At(slot).content};
     }
-    TERN_ASSIGN(auto outputs, InferOutputs(*node.node, std::move(inputs)));
+    TERN_ASSIGN(auto outputs, InferOutputs(node.node(), std::move(inputs)));
     for (size_t i = 0; i < outputs.size(); ++i) {
       SlotFacts& facts = At(node.outputs[i]);
       facts.type = std::move(outputs[i].type);
       facts.content = std::move(outputs[i].content);
-      TERN_TRY(CheckSize(*node.node, facts.type));
+      TERN_TRY(CheckSize(node.node(), facts.type));
     }
     FoldContent(node);
-    if (Foldable(*node.node) && AllInputsKnown(node)) Fold(node);
+    if (Foldable(node.node()) && AllInputsKnown(node)) Fold(node);
     return {};
   }
 
   // What a subgraph gives arrives as data; only its kind is taken from the declaration.
-  Status Declare(const NodeProgram& node) {
+  Status Declare(const PlanNode& node) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const Type& declared = node.node->outputs()[i]->type;
+      const Type& declared = node.node().outputs()[i]->type;
       At(node.outputs[i]).type = declared.tensor() ? Type::TensorOf(declared.dtype) : declared;
     }
     return {};
@@ -84,7 +134,7 @@ class Lowering {
   }
 
   // Shapes on their way to a Reshape: numbers now that the inputs have dims.
-  void FoldContent(const NodeProgram& node) {
+  void FoldContent(const PlanNode& node) {
     for (int slot : node.outputs) {
       SlotFacts& facts = At(slot);
       if (!facts.content || !facts.is_static() || !IsInt(facts.type.dtype) || facts.type.shape.rank() > 1) continue;
@@ -98,13 +148,13 @@ class Lowering {
     }
   }
 
-  bool AllInputsKnown(const NodeProgram& node) {
+  bool AllInputsKnown(const PlanNode& node) {
     for (int slot : node.inputs)
       if (slot >= 0 && !At(slot).is_known()) return false;
     return true;
   }
 
-  void Fold(const NodeProgram& node) {
+  void Fold(const PlanNode& node) {
     size_t bytes = 0;
     bool done = true;
     for (int slot : node.outputs) {
@@ -113,7 +163,7 @@ class Lowering {
       done &= At(slot).is_known();
     }
     if (done) return;
-    if (node.node->op->Is(kView)) {
+    if (node.node().op->Is(kView)) {
       SlotFacts& y = At(node.outputs[0]);
       y.known = Tensor::View(At(node.inputs[0]).known.buffer(), y.type.dtype, y.type.shape.Concrete());
     } else if (bytes <= kMaxFolded) {
@@ -122,7 +172,7 @@ class Lowering {
   }
 
   // A failure here is not reported: the run does it, if the node is reached.
-  void Evaluate(const NodeProgram& node) {
+  void Evaluate(const PlanNode& node) {
     DatumList data(node.inputs.size());
     std::vector<const Datum*> pointers(node.inputs.size(), nullptr);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -130,7 +180,7 @@ class Lowering {
       data[i] = Datum(At(node.inputs[i]).known);
       pointers[i] = &data[i];
     }
-    auto result = Guard([&] { return RunOnce(*node.node, pointers, kernels_, workers_); });
+    auto result = Guard([&] { return RunOnce(node.node(), pointers, kernels_, workers_); });
     if (!result.ok()) return;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Datum& d = (*result)[i];
@@ -139,23 +189,24 @@ class Lowering {
     }
   }
 
-  void FindLive() {
+  // Backwards from the outputs: keeps the nodes that somebody needs the results of.
+  void DropDead() {
     std::vector<bool> needed(out_.slots.size());
     auto need = [&](int slot) {
       if (slot >= 0) needed[static_cast<size_t>(slot)] = !At(slot).is_known();
     };
-    for (int slot : program_.outputs) need(slot);
-    for (size_t n = program_.nodes.size(); n-- > 0;) {
-      const NodeProgram& node = program_.nodes[n];
-      bool lives = false;
-      for (int slot : node.outputs) lives |= needed[static_cast<size_t>(slot)];
-      if (!lives) continue;
-      out_.live.push_back(static_cast<int>(n));
+    for (int slot : out_.outputs) need(slot);
+    std::vector<PlanNode> live;
+    for (size_t n = out_.nodes.size(); n-- > 0;) {
+      PlanNode& node = out_.nodes[n];
+      if (std::none_of(node.outputs.begin(), node.outputs.end(), [&](int s) { return needed[static_cast<size_t>(s)]; })) continue;
       for (int slot : node.inputs) need(slot);
       for (const auto& captures : node.captures)
         for (int slot : captures) need(slot);
+      live.push_back(std::move(node));
     }
-    std::reverse(out_.live.begin(), out_.live.end());
+    std::reverse(live.begin(), live.end());
+    out_.nodes = std::move(live);
   }
 
   const Program& program_;

@@ -28,9 +28,18 @@ struct PlanInput {
   Tensor known;  // defined for a small capture that the enclosing plan knows
 };
 
+// A node with the plan's slots. They are the program's, but for nodes of a branch that was put in place of its If.
+struct PlanNode {
+  const NodeProgram* program = nullptr;
+  std::vector<int> inputs, outputs;        // -1: an absent input
+  std::vector<std::vector<int>> captures;  // per subgraph
+  const Node& node() const { return *program->node; }
+};
+
 struct Lowered {
-  std::vector<SlotFacts> slots;
-  std::vector<int> live;  // indices into program.nodes
+  std::vector<SlotFacts> slots;  // the program's, then those of inlined branches
+  std::vector<PlanNode> nodes;   // what is left to run, in order
+  std::vector<int> outputs;      // slots of the graph's outputs
 };
 
 Result<Lowered> Lower(const Program& program, const std::vector<PlanInput>& inputs, const KernelTable& kernels,

@@ -54,7 +54,7 @@ void Plan::Bind(Engine& engine, const std::vector<BoundValue>& bound) {
 }
 
 bool Plan::Redirect(int i, const Tensor& tensor) {
-  const int slot = program_.outputs[static_cast<size_t>(i)];
+  const int slot = outputs_[static_cast<size_t>(i)];
   const Place place = layout_.places[static_cast<size_t>(slot)];
   if (place.storage < 0) return false;
   const auto s = static_cast<size_t>(place.storage);
@@ -91,7 +91,7 @@ Status Plan::RunObserved(Engine& engine, Step& step, int index) {
   StepEvent event;
   event.step = index;
   event.depth = program_.depth;
-  event.node = step.node->node;
+  event.node = &step.node->node();
   event.kernel = step.kernel_name;
   event.nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count();
   event.context = &step.context;
@@ -102,7 +102,7 @@ Status Plan::RunObserved(Engine& engine, Step& step, int index) {
 Status Plan::RunStep(Engine& engine, Step& step) {
   Status status = step.dynamic ? RunDynamic(engine, step) : step.kernel ? step.kernel->Run(step.context) : RunEvaluator(engine, step);
   if (status.ok()) return status;
-  return Status(status.code(), StrCat(step.node->node->Describe(), ": ", status.message()));
+  return Status(status.code(), StrCat(step.node->node().Describe(), ": ", status.message()));
 }
 
 }  // namespace tern

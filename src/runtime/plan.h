@@ -23,7 +23,7 @@ struct BoundValue {
 };
 
 struct Step {
-  const NodeProgram* node = nullptr;
+  const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;
   std::unique_ptr<Kernel> kernel;  // null: the reference evaluator
   const char* kernel_name = "";
@@ -32,6 +32,7 @@ struct Step {
   size_t scratch = 0;         // bytes
   size_t scratch_offset = 0;  // in the arena
   std::vector<Type> types;    // of the outputs, for the evaluator
+  std::vector<bool> weights;  // of the inputs
   std::vector<int> release;   // dynamic slots that nobody reads later
 };
 
@@ -45,7 +46,7 @@ class Plan {
   Status Run(Engine& engine, const std::vector<BoundValue>& bound);
   // Valid until the next Run of any plan of the same session and depth; shares memory with inputs where a model
   // hands an input through.
-  const Datum& Output(int i) const { return slots_[static_cast<size_t>(program_.outputs[static_cast<size_t>(i)])]; }
+  const Datum& Output(int i) const { return slots_[static_cast<size_t>(outputs_[static_cast<size_t>(i)])]; }
   // From the next run on, output i is written to this tensor (undefined: to the plan's own memory again). False when
   // the output cannot be redirected; the caller then copies.
   bool Redirect(int i, const Tensor& tensor);
@@ -74,6 +75,8 @@ class Plan {
   friend class PlanEvalContext;
 
   const Program& program_;
+  std::vector<PlanNode> nodes_;
+  std::vector<int> outputs_;  // slots
   std::vector<BoundKey> keys_;
   std::vector<Datum> slots_;
   std::vector<bool> known_;       // by slot

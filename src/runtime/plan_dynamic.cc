@@ -19,8 +19,7 @@ bool HasHostInput(const RunContext& c) {
   return false;
 }
 
-Result<std::vector<Type>> InferNow(const NodeProgram& program, const RunContext& c) {
-  const Node& node = *program.node;
+Result<std::vector<Type>> InferNow(const Node& node, const RunContext& c) {
   std::vector<InferInput> inputs(c.inputs.size());
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     if (!c.inputs[i]) continue;
@@ -43,11 +42,11 @@ Status Plan::RunDynamic(Engine& engine, Step& step) {
     const auto slot = static_cast<size_t>(step.node->outputs[i]);
     if (!placed_[slot]) slots_[slot] = Datum();
   }
-  const Node& node = *step.node->node;
-  if (step.node->subgraphs.empty()) {
-    TERN_ASSIGN(step.types, InferNow(*step.node, step.context));
+  const Node& node = step.node->node();
+  if (node.subgraphs().empty()) {
+    TERN_ASSIGN(step.types, InferNow(node, step.context));
   }
-  const bool kernel = step.node->subgraphs.empty() && !node.op->Is(kHostOnly) && !HasHostInput(step.context) && Numbers(step.types);
+  const bool kernel = node.subgraphs().empty() && !node.op->Is(kHostOnly) && !HasHostInput(step.context) && Numbers(step.types);
   TERN_TRY(kernel ? RunDynamicKernel(engine, step, step.types) : RunEvaluator(engine, step));
   for (int slot : step.release) slots_[static_cast<size_t>(slot)] = Datum();
   return {};
@@ -67,7 +66,7 @@ Status Plan::PlaceDynamic(Engine& engine, int slot, DType dtype, const Dims& dim
 }
 
 Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type>& types) {
-  const Node& node = *step.node->node;
+  const Node& node = step.node->node();
   RunContext& c = step.context;
   const bool view = node.op->Is(kView);
   const int y = step.node->outputs.empty() ? -1 : step.node->outputs[0];
@@ -77,10 +76,7 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
     return {};
   }
   KernelQuery query = QueryOf(node, c.inputs, types);
-  for (size_t i = 0; i < step.node->inputs.size(); ++i) {
-    const int slot = step.node->inputs[i];
-    query.weight[i] = slot >= 0 && program_.weights[static_cast<size_t>(slot)].defined();
-  }
+  query.weight = step.weights;
   const KernelEntry* entry = view ? nullptr : engine.model->kernels().Select(query);
   if (!entry && !view) {
     step.kernel_name = "reference";

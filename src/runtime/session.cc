@@ -215,7 +215,7 @@ std::vector<Fallback> Session::Fallbacks() const {
 std::vector<StepInfo> Session::Steps() const {
   std::vector<StepInfo> out;
   if (state_->plan)
-    for (const Step& step : state_->plan->steps()) out.push_back({step.node->node, step.kernel_name, step.dynamic});
+    for (const Step& step : state_->plan->steps()) out.push_back({&step.node->node(), step.kernel_name, step.dynamic});
   return out;
 }
 

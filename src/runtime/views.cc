@@ -20,12 +20,12 @@ bool Outermost(const Dims& dims, int64_t axis) {
   return std::all_of(dims.begin(), dims.begin() + axis, [](int64_t d) { return d == 1; });
 }
 
-int64_t AxisOf(const NodeProgram& node, const Dims& dims) {
-  const int64_t axis = node.node->attrs.Int("axis");
+int64_t AxisOf(const PlanNode& node, const Dims& dims) {
+  const int64_t axis = node.node().attrs.Int("axis");
   return axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
 }
 
-std::optional<std::vector<size_t>> SplitOffsets(const NodeProgram& node, const Slots& slots) {
+std::optional<std::vector<size_t>> SplitOffsets(const PlanNode& node, const Slots& slots) {
   const SlotFacts& x = At(slots, node.inputs[0]);
   const Dims dims = x.type.shape.Concrete();
   const int64_t axis = AxisOf(node, dims);
@@ -41,12 +41,12 @@ std::optional<std::vector<size_t>> SplitOffsets(const NodeProgram& node, const S
   return offsets;
 }
 
-std::vector<int64_t> LongsOr(const NodeProgram& node, const Slots& slots, size_t input, std::vector<int64_t> otherwise) {
+std::vector<int64_t> LongsOr(const PlanNode& node, const Slots& slots, size_t input, std::vector<int64_t> otherwise) {
   if (input >= node.inputs.size() || node.inputs[input] < 0) return otherwise;
   return ToLongs(At(slots, node.inputs[input]).known);
 }
 
-bool KnownOrAbsent(const NodeProgram& node, const Slots& slots, size_t input) {
+bool KnownOrAbsent(const PlanNode& node, const Slots& slots, size_t input) {
   return input >= node.inputs.size() || node.inputs[input] < 0 || At(slots, node.inputs[input]).is_known();
 }
 
@@ -59,7 +59,7 @@ bool Contiguous(const Dims& whole, const Dims& piece) {
   return true;
 }
 
-std::optional<std::vector<size_t>> SliceOffsets(const NodeProgram& node, const Slots& slots) {
+std::optional<std::vector<size_t>> SliceOffsets(const PlanNode& node, const Slots& slots) {
   for (size_t i = 1; i < 5; ++i)
     if (!KnownOrAbsent(node, slots, i)) return std::nullopt;
   const SlotFacts& x = At(slots, node.inputs[0]);
@@ -83,7 +83,7 @@ std::optional<std::vector<size_t>> SliceOffsets(const NodeProgram& node, const S
   return std::vector<size_t>{*bytes};
 }
 
-std::optional<std::vector<size_t>> GatherOffsets(const NodeProgram& node, const Slots& slots) {
+std::optional<std::vector<size_t>> GatherOffsets(const PlanNode& node, const Slots& slots) {
   const SlotFacts& indices = At(slots, node.inputs[1]);
   if (!indices.is_known() || indices.known.size() != 1) return std::nullopt;
   const SlotFacts& x = At(slots, node.inputs[0]);
@@ -100,8 +100,8 @@ std::optional<std::vector<size_t>> GatherOffsets(const NodeProgram& node, const 
 
 }  // namespace
 
-std::optional<std::vector<size_t>> ViewOffsets(const NodeProgram& node, const Slots& slots) {
-  const OpDef& op = *node.node->op;
+std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots& slots) {
+  const OpDef& op = *node.node().op;
   if (op.Is(kView)) return std::vector<size_t>(node.outputs.size(), 0);
   if (op.name == "Split") return SplitOffsets(node, slots);
   if (op.name == "Slice") return SliceOffsets(node, slots);
@@ -109,8 +109,8 @@ std::optional<std::vector<size_t>> ViewOffsets(const NodeProgram& node, const Sl
   return std::nullopt;
 }
 
-std::optional<std::vector<size_t>> ConcatOffsets(const NodeProgram& node, const Slots& slots) {
-  if (node.node->op->name != "Concat") return std::nullopt;
+std::optional<std::vector<size_t>> ConcatOffsets(const PlanNode& node, const Slots& slots) {
+  if (node.node().op->name != "Concat") return std::nullopt;
   const SlotFacts& y = At(slots, node.outputs[0]);
   const Dims dims = y.type.shape.Concrete();
   const int64_t axis = AxisOf(node, dims);
