@@ -1,45 +1,122 @@
 // Ties elementwise ops to their CPU kernels.
-#include "kernels/cpu/elementwise/add.h"
-#include "kernels/cpu/elementwise/relu.h"
+#include "kernels/cpu/elementwise/elementwise.h"
+
+#include <cstring>
+#include <iterator>
+
+#include "kernels/cpu/support/width.h"
 #include "runtime/kernel.h"
 
 namespace tern {
 namespace {
 
-class Relu : public KernelOf<Relu> {
- public:
-  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && q.attrs().Text("kind") == "relu"; }
-  Status Run(RunContext& c) override {
-    cpu::ReluF32(c.In<float>(0), c.Out<float>(0), c.Out(0).size(), c.workers());
-    return {};
-  }
-};
+template <class Names>
+int IndexOf(const Names& names, const std::string& text) {
+  for (size_t i = 0; i < std::size(names); ++i)
+    if (text == names[i]) return static_cast<int>(i);
+  return -1;
+}
 
-class Add : public KernelOf<Add> {
+bool FewAxes(const KernelQuery& q) { return q.OutDims(0).size() <= static_cast<size_t>(cpu::kMaxRank); }
+
+cpu::UnaryKind UnaryKindOf(const KernelQuery& q) {
+  if (q.op().name == "Gelu") return q.attrs().Text("approximate") == "none" ? cpu::UnaryKind::kGelu : cpu::UnaryKind::kGeluTanh;
+  return static_cast<cpu::UnaryKind>(IndexOf(cpu::kUnaryNames, q.attrs().Text("kind")));
+}
+
+class Unary : public KernelOf<Unary> {
  public:
-  static bool Legal(const KernelQuery& q) {
-    return q.AllTypes(DType::kF32) && q.attrs().Text("kind") == "add" && Fits(q, 0) && Fits(q, 1);
-  }
+  static bool Legal(const KernelQuery& q) { return cpu::HasUnary(UnaryKindOf(q), q.InType(0)); }
+  static bool LegalActivation(const KernelQuery& q) { return IsFloat(q.InType(0)) && Legal(q); }
   Status Resize(ResizeContext& c) override {
-    a_step_ = c->InDims(0) == c->OutDims(0) ? 1 : 0;
-    b_step_ = c->InDims(1) == c->OutDims(0) ? 1 : 0;
+    kind_ = UnaryKindOf(c.query());
+    if (c->op().name != "Activation") return {};
+    alpha_ = c->attrs().Float("alpha"), beta_ = c->attrs().Float("beta");
     return {};
   }
   Status Run(RunContext& c) override {
-    cpu::AddF32(c.In<float>(0), a_step_, c.In<float>(1), b_step_, c.Out<float>(0), c.Out(0).size(), c.workers());
+    cpu::Unary(kind_, c.In(0).dtype(), c.In(0).raw(), c.Out(0).raw(), c.Out(0).size(), alpha_, beta_, c.workers());
     return {};
   }
 
  private:
-  static bool Fits(const KernelQuery& q, int i) { return q.InDims(i) == q.OutDims(0) || CountOf(q.InDims(i)) == 1; }
-  int64_t a_step_ = 1, b_step_ = 1;
+  cpu::UnaryKind kind_ = cpu::UnaryKind::kAbs;
+  float alpha_ = 0, beta_ = 0;
+};
+
+cpu::BinaryKind BinaryKindOf(const KernelQuery& q) { return static_cast<cpu::BinaryKind>(IndexOf(cpu::kBinaryNames, q.attrs().Text("kind"))); }
+
+class Binary : public KernelOf<Binary> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    return q.InType(0) == q.InType(1) && FewAxes(q) && cpu::HasBinary(BinaryKindOf(q), q.InType(0));
+  }
+  Status Resize(ResizeContext& c) override {
+    kind_ = BinaryKindOf(c.query());
+    plan_ = cpu::MakeBroadcast<2>(c->OutDims(0), {c->InDims(0), c->InDims(1)});
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::Binary(kind_, c.In(0).dtype(), plan_, c.In(0).raw(), c.In(1).raw(), c.Out(0).raw(), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::BinaryKind kind_ = cpu::BinaryKind::kAdd;
+  cpu::Broadcast<2> plan_;
+};
+
+class Where : public KernelOf<Where> {
+ public:
+  static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.OutType(0)) > 0 && FewAxes(q); }
+  Status Resize(ResizeContext& c) override {
+    plan_ = cpu::MakeBroadcast<3>(c->OutDims(0), {c->InDims(0), c->InDims(1), c->InDims(2)});
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::Select(plan_, c.In<uint8_t>(0), c.In(1).raw(), c.In(2).raw(), c.Out(0).raw(), cpu::WidthOf(c.Out(0).dtype()), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::Broadcast<3> plan_;
+};
+
+class Clip : public KernelOf<Clip> {
+ public:
+  static bool Legal(const KernelQuery& q) { return cpu::HasUnary(cpu::UnaryKind::kAbs, q.InType(0)) || q.InType(0) == DType::kF64; }
+  Status Resize(ResizeContext& c) override {
+    for (int i : {1, 2})
+      if (c->Has(i) && CountOf(c->InDims(i)) != 1)
+        return InvalidArgument("input ", i == 1 ? "'min'" : "'max'", " holds ", Describe(c->InType(i), c->InDims(i)));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    const auto bound = [&](int i) { return c.Has(i) ? c.In(i).raw() : nullptr; };
+    cpu::Clip(c.In(0).dtype(), c.In(0).raw(), bound(1), bound(2), c.Out(0).raw(), c.Out(0).size(), c.workers());
+    return {};
+  }
+};
+
+class Cast : public KernelOf<Cast> {
+ public:
+  static bool Legal(const KernelQuery& q) { return cpu::HasCast(q.InType(0), q.OutType(0)); }
+  Status Run(RunContext& c) override {
+    cpu::Cast(c.In(0).dtype(), c.Out(0).dtype(), c.In(0).raw(), c.Out(0).raw(), c.Out(0).size(), c.workers());
+    return {};
+  }
 };
 
 }  // namespace
 
 TERN_KERNELS(Elementwise) {
-  table.Add<Relu>("Unary", "cpu.relu.f32", Relu::Legal);
-  table.Add<Add>("Binary", "cpu.add.f32", Add::Legal);
+  table.Add<Unary>("Unary", "cpu.unary", Unary::Legal);
+  table.Add<Unary>("Activation", "cpu.activation", Unary::LegalActivation);
+  table.Add<Unary>("Gelu", "cpu.gelu", Unary::Legal);
+  table.Add<Binary>("Binary", "cpu.binary", Binary::Legal);
+  table.Add<Where>("Where", "cpu.where", Where::Legal);
+  table.Add<Clip>("Clip", "cpu.clip", Clip::Legal);
+  table.Add<Cast>("Cast", "cpu.cast", Cast::Legal);
 }
 
 }  // namespace tern

@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "kernels/cpu/conv/conv.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kColumns = 1 << 20;  // elements of the matrix between product and result, if at all possible
+
+size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Adds the products of one map, [taps, input positions], to its plane.
+void AddMap(const ConvShape& s, const float* columns, float* y) {
+  for (int64_t tap = 0; tap < s.taps(); ++tap, columns += s.input_size()) {
+    const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
+    Spatial shift;
+    for (size_t i = 0; i < 3; ++i) shift[i] = t[i] * s.dilation[i] - s.begin[i];
+    const Inside inside = InsideOf(shift[2], s.stride[2], s.output[2], s.input[2]);
+    for (int64_t row = 0; row < s.input[0] * s.input[1]; ++row) {
+      const int64_t z = row / s.input[1] * s.stride[0] + shift[0], line = row % s.input[1] * s.stride[1] + shift[1];
+      if (z < 0 || z >= s.output[0] || line < 0 || line >= s.output[1]) continue;
+      float* to = y + (z * s.output[1] + line) * s.output[2] + shift[2];
+      const float* from = columns + row * s.input[2];
+      for (int64_t i = inside.first; i < inside.last; ++i) to[i * s.stride[2]] += from[i];
+    }
+  }
+}
+
+}  // namespace
+
+ConvTransposeF32::ConvTransposeF32(const ConvShape& shape) : shape_(shape) {
+  const int64_t per_map = std::max<int64_t>(1, shape.taps() * shape.input_size());
+  maps_at_once_ = std::clamp<int64_t>(kColumns / per_map, 1, std::max<int64_t>(1, shape.group_maps()));
+}
+
+GemmParams ConvTransposeF32::Params(int64_t maps) const {
+  GemmParams p;
+  p.m = maps * shape_.taps(), p.n = shape_.input_size(), p.k = shape_.group_channels();
+  p.a = {nullptr, DType::kF32, 1, shape_.group_maps() * shape_.taps()};
+  p.b = {nullptr, DType::kF32, p.n, 1};
+  p.c_row = p.n;
+  return p;
+}
+
+size_t ConvTransposeF32::Scratch(int threads) const {
+  size_t product = GemmScratch(Params(maps_at_once_), threads);
+  if (const int64_t rest = shape_.group_maps() % maps_at_once_) product = std::max(product, GemmScratch(Params(rest), threads));
+  return Aligned(static_cast<size_t>(maps_at_once_ * shape_.taps() * shape_.input_size()) * sizeof(float)) + product;
+}
+
+void ConvTransposeF32::Spread(const float* columns, int64_t maps, const float* bias, float* y, const Workers& workers) const {
+  const int64_t size = shape_.output_size(), work = std::max<int64_t>(1, shape_.taps() * shape_.input_size());
+  workers.ParallelFor(maps, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
+    for (int64_t m = begin; m < end; ++m) {
+      std::fill(y + m * size, y + (m + 1) * size, bias ? bias[m] : 0.f);
+      AddMap(shape_, columns + m * shape_.taps() * shape_.input_size(), y + m * size);
+    }
+  });
+}
+
+void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, float* y, void* scratch, const Workers& workers) const {
+  const int64_t maps = shape_.group_maps(), channels = shape_.group_channels(), taps = shape_.taps();
+  auto* columns = static_cast<float*>(scratch);
+  void* rest = static_cast<char*>(scratch) + Aligned(static_cast<size_t>(maps_at_once_ * taps * shape_.input_size()) * sizeof(float));
+  for (int64_t i = 0; i < shape_.batch * shape_.group; ++i)
+    for (int64_t m = 0; m < maps; m += maps_at_once_) {
+      const int64_t count = std::min(maps_at_once_, maps - m), group = i % shape_.group;
+      GemmParams p = Params(count);
+      p.a.data = w + (group * channels * maps + m) * taps;
+      p.b.data = x + i * channels * shape_.input_size();
+      p.c = columns;
+      Gemm(p, rest, workers);
+      Spread(columns, count, bias ? bias + group * maps + m : nullptr, y + (i * maps + m) * shape_.output_size(), workers);
+    }
+}
+
+}  // namespace tern::cpu

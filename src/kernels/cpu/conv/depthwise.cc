@@ -1,0 +1,60 @@
+#include <algorithm>
+
+#include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/conv/depthwise_simd.h"
+
+namespace tern::cpu {
+namespace {
+
+struct Row {
+  const float* x;  // the input row
+  const float* w;  // the kernel row
+  float* y;
+};
+
+// One output row and one kernel row: the middle, where all taps lie inside, at once; the ends tap by tap.
+void ConvolveRow(const ConvShape& s, const Row& r, const DepthwiseTable& simd) {
+  const int64_t taps = s.kernel[2], stride = s.stride[2], dilation = s.dilation[2], start = -s.begin[2];
+  const Inside left = InsideOf(start, stride, s.input[2], s.output[2]);
+  const Inside right = InsideOf(start + (taps - 1) * dilation, stride, s.input[2], s.output[2]);
+  const int64_t first = std::max(left.first, right.first), last = std::min(left.last, right.last);
+  const auto edge = [&](int64_t from, int64_t to) {
+    for (int64_t o = from; o < to; ++o)
+      for (int64_t t = 0; t < taps; ++t) {
+        const int64_t at = o * stride + start + t * dilation;
+        if (at >= 0 && at < s.input[2]) r.y[o] += r.w[t] * r.x[at];
+      }
+  };
+  if (first >= last) return edge(0, s.output[2]);
+  edge(0, first);
+  simd.add_row(r.x + first * stride + start, stride, r.w, taps, dilation, r.y + first, last - first);
+  edge(last, s.output[2]);
+}
+
+void ConvolvePlane(const ConvShape& s, const float* x, const float* w, float bias, float* y) {
+  const DepthwiseTable& simd = DepthwiseSimd();
+  for (int64_t z = 0; z < s.output[0]; ++z)
+    for (int64_t o = 0; o < s.output[1]; ++o, y += s.output[2]) {
+      std::fill(y, y + s.output[2], bias);
+      for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
+        for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
+          const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0], iy = o * s.stride[1] + ky * s.dilation[1] - s.begin[1];
+          if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) continue;
+          ConvolveRow(s, {x + (iz * s.input[1] + iy) * s.input[2], w + (kz * s.kernel[1] + ky) * s.kernel[2], y}, simd);
+        }
+    }
+}
+
+}  // namespace
+
+void DepthwiseF32(const ConvShape& s, const float* x, const float* w, const float* bias, float* y, const Workers& workers) {
+  const int64_t work = std::max<int64_t>(1, s.output_size() * s.taps());
+  workers.ParallelFor(s.batch * s.maps, std::max<int64_t>(1, 65536 / work), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t map = i % s.maps, channel = i / s.maps * s.channels + map / s.group_maps();
+      ConvolvePlane(s, x + channel * s.input_size(), w + map * s.taps(), bias ? bias[map] : 0.f, y + i * s.output_size());
+    }
+  });
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,86 @@
+#include <cstring>
+
+#include "kernels/cpu/elementwise/elementwise.h"
+#include "kernels/cpu/elementwise/tiles.h"
+#include "kernels/cpu/support/width.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kGrain = 16384;
+
+// One operand of a row: along memory, or one number which is spread over a tile first.
+class Source {
+ public:
+  Source(DType type, const void* data, int64_t at, bool steps, int64_t n) : type_(type), steps_(steps) {
+    from_ = static_cast<const char*>(data) + at * WidthOf(type);
+    if (steps && !IsNarrowFloat(type)) return;
+    if (!steps) Spread(std::min(n, kTile));
+  }
+  // Elements from i on: at least `count`, at most kTile of them, in the type that is computed in.
+  const void* At(int64_t i, int64_t count) {
+    if (!steps_) return tile_;
+    const char* p = from_ + i * WidthOf(type_);
+    if (!IsNarrowFloat(type_)) return p;
+    Widen(type_, reinterpret_cast<const uint16_t*>(p), reinterpret_cast<float*>(tile_), count);
+    return tile_;
+  }
+
+ private:
+  void Spread(int64_t n) {
+    if (IsNarrowFloat(type_)) {
+      float v;
+      Widen(type_, reinterpret_cast<const uint16_t*>(from_), &v, 1);
+      std::fill_n(reinterpret_cast<float*>(tile_), n, v);
+    } else {
+      WithWidth(WidthOf(type_), [&](auto v) {
+        std::memcpy(&v, from_, sizeof v);
+        std::fill_n(reinterpret_cast<decltype(v)*>(tile_), n, v);
+      });
+    }
+  }
+  DType type_;
+  bool steps_;
+  const char* from_;
+  alignas(64) char tile_[kTile * 8];
+};
+
+void Row(BinaryKind kind, DType type, Source& a, Source& b, char* y, int64_t n, int64_t chunk) {
+  const bool narrow = IsNarrowFloat(type), test = IsComparison(kind);
+  const DType compute = narrow ? DType::kF32 : type;
+  const int width = test ? 1 : WidthOf(type);
+  float tile[kTile];
+  for (int64_t i = 0; i < n; i += chunk) {
+    const int64_t count = std::min(chunk, n - i);
+    char* to = y + i * width;
+    if (!narrow || test) {
+      BinarySimd().run(kind, compute, a.At(i, count), b.At(i, count), to, count);
+    } else {
+      BinarySimd().run(kind, compute, a.At(i, count), b.At(i, count), tile, count);
+      Narrow(type, tile, reinterpret_cast<uint16_t*>(to), count);
+    }
+  }
+}
+
+}  // namespace
+
+bool HasBinary(BinaryKind kind, DType type) {
+  if (IsNarrowFloat(type) || type == DType::kF32 || type == DType::kF64)
+    return kind <= BinaryKind::kMax || kind >= BinaryKind::kEqual;
+  if (type == DType::kBool) return kind >= BinaryKind::kAnd && kind <= BinaryKind::kEqual;
+  return IsInt(type) && BitWidth(type) >= 8;
+}
+
+void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a, const void* b, void* y, const Workers& workers) {
+  const int width = IsComparison(kind) ? 1 : WidthOf(type);
+  const auto& step = plan.steps[static_cast<size_t>(plan.rank - 1)];
+  const bool tiled = !step[0] || !step[1] || IsNarrowFloat(type);
+  workers.ParallelFor(plan.count, kGrain, [&](int64_t begin, int64_t end) {
+    EachRow<2>(plan, begin, end, [&](const std::array<int64_t, 2>& at, int64_t to, int64_t n) {
+      Source p(type, a, at[0], step[0] != 0, n), q(type, b, at[1], step[1] != 0, n);
+      Row(kind, type, p, q, static_cast<char*>(y) + to * width, n, tiled ? kTile : n);
+    });
+  });
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,104 @@
+// Walking broadcast operands in step: axes merged where all operands allow it, then row by row.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "core/tensor.h"
+
+namespace tern::cpu {
+
+constexpr int kMaxRank = 16;
+
+// N contiguous operands broadcast to one contiguous result. The steps of the last axis are 0 or 1.
+template <int N>
+struct Broadcast {
+  int rank = 1;
+  int64_t count = 0;  // elements of the result
+  std::array<int64_t, kMaxRank> dims{1};
+  std::array<std::array<int64_t, N>, kMaxRank> steps{};
+  bool plain() const {  // every operand is like the result, or one number
+    return rank == 1;
+  }
+};
+
+namespace internal {
+
+// Appends an axis, or merges it with the one before.
+template <int N>
+void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const std::array<int64_t, N>& steps) {
+  if (size == 1) return;
+  if (rank > 0) {
+    const auto last = static_cast<size_t>(rank - 1);
+    bool merges = true;
+    for (size_t i = 0; i < N; ++i) merges = merges && b.steps[last][i] == steps[i] * size;
+    if (merges) {
+      b.dims[last] *= size;
+      b.steps[last] = steps;
+      return;
+    }
+  }
+  b.dims[static_cast<size_t>(rank)] = size;
+  b.steps[static_cast<size_t>(rank)] = steps;
+  ++rank;
+}
+
+}  // namespace internal
+
+// Shapes must fit, and have at most kMaxRank axes.
+template <int N>
+Broadcast<N> MakeBroadcast(const Dims& out, const std::array<Dims, N>& operands) {
+  Broadcast<N> b;
+  b.count = CountOf(out);
+  std::array<Dims, N> packed;
+  for (size_t i = 0; i < N; ++i) packed[i] = ContiguousStrides(operands[i]);
+  int rank = 0;
+  for (size_t axis = 0; axis < out.size(); ++axis) {
+    std::array<int64_t, N> steps{};
+    for (size_t i = 0; i < N; ++i) {
+      const size_t lead = out.size() - operands[i].size();
+      if (axis >= lead && operands[i][axis - lead] != 1) steps[i] = packed[i][axis - lead];
+    }
+    internal::AddAxis<N>(b, rank, out[axis], steps);
+  }
+  b.rank = std::max(rank, 1);
+  if (rank == 0) b.dims[0] = b.count;
+  return b;
+}
+
+// Calls f(at, to, n) for rows that make up elements [begin, end) of the result: n elements from index `to` on, where
+// operand i starts at at[i] and advances by the last axis' step.
+template <int N, class F>
+void EachRow(const Broadcast<N>& b, int64_t begin, int64_t end, const F& f) {
+  const auto last = static_cast<size_t>(b.rank - 1);
+  std::array<int64_t, kMaxRank> index;
+  std::array<int64_t, N> at{};
+  int64_t rest = begin;
+  for (size_t axis = last + 1; axis-- > 0;) {
+    index[axis] = rest % b.dims[axis];
+    rest /= b.dims[axis];
+    for (size_t i = 0; i < N; ++i) at[i] += index[axis] * b.steps[axis][i];
+  }
+  while (begin < end) {
+    const int64_t n = std::min(end - begin, b.dims[last] - index[last]);
+    f(at, begin, n);
+    begin += n;
+    for (size_t i = 0; i < N; ++i) at[i] -= index[last] * b.steps[last][i];
+    index[last] = 0;
+    for (size_t axis = last; axis-- > 0;) {
+      for (size_t i = 0; i < N; ++i) at[i] += b.steps[axis][i];
+      if (++index[axis] < b.dims[axis]) break;
+      for (size_t i = 0; i < N; ++i) at[i] -= index[axis] * b.steps[axis][i];
+      index[axis] = 0;
+    }
+  }
+}
+
+// y = x spread out; `width` bytes an element (1, 2, 4, 8 or 16).
+void BroadcastCopy(const Broadcast<1>& b, const void* x, void* y, int width, const Workers& workers);
+// y = condition ? a : b. Operands in this order.
+void Select(const Broadcast<3>& plan, const uint8_t* condition, const void* a, const void* b, void* y, int width, const Workers& workers);
+
+}  // namespace tern::cpu

@@ -1,0 +1,26 @@
+// Inner loops of elementwise functions. Operands do not repeat: callers spread single numbers over a tile.
+#pragma once
+#include "base/dtype.h"
+#include "kernels/cpu/elementwise/kinds.h"
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+
+struct UnaryTable {
+  void (*f32)(UnaryKind kind, const float* x, float* y, int64_t n, float alpha, float beta);
+  void (*widen_half)(const uint16_t* x, float* y, int64_t n);
+  void (*widen_bfloat)(const uint16_t* x, float* y, int64_t n);
+  void (*narrow_half)(const float* x, uint16_t* y, int64_t n);
+  void (*narrow_bfloat)(const float* x, uint16_t* y, int64_t n);
+};
+TERN_SIMD_TABLE(UnaryTable, UnarySimd)
+
+struct BinaryTable {
+  // f32, f64 and integers from 8 to 64 bits; y holds bools for comparisons.
+  void (*run)(BinaryKind kind, DType type, const void* a, const void* b, void* y, int64_t n);
+};
+TERN_SIMD_TABLE(BinaryTable, BinarySimd)
+
+constexpr int64_t kTile = 1024;  // elements converted at once, on the stack
+
+}  // namespace tern::cpu

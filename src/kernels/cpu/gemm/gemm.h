@@ -1,0 +1,50 @@
+// Products of matrices: c = alpha * a·b (+ bias), many at once.
+// Computed in f32 for f32, f16, bf16; in f64; in 32 or 64 bits that wrap around for integers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/thread_pool.h"
+
+namespace tern::cpu {
+
+struct MatrixRef {
+  const void* data = nullptr;
+  DType type = DType::kF32;
+  int64_t row = 0, column = 0;  // steps in elements
+};
+
+// A right-hand matrix that exists only in thought, as the patches of an image do: writes row k, columns
+// [n0, n0 + count), of matrix `batch` in the type that is computed in.
+using RowSource = void (*)(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count, void* to);
+
+struct GemmParams {
+  int64_t m = 0, n = 0, k = 0;
+  MatrixRef a, b;
+  RowSource b_rows = nullptr;  // instead of b
+  const void* b_context = nullptr;
+  void* c = nullptr;  // row-major
+  DType c_type = DType::kF32;
+  int64_t c_row = 0;
+  const void* row_bias = nullptr;     // m elements of c's type
+  const void* column_bias = nullptr;  // n elements of c's type
+  float alpha = 1;                    // other than 1 for floats only
+  bool accumulate = false;            // adds to c; not for 16-bit results
+
+  // `count` products; where each matrix starts, in elements, from the pointers above. Null: at 0 each.
+  int64_t count = 1;
+  const int64_t *a_at = nullptr, *b_at = nullptr, *c_at = nullptr, *bias_at = nullptr;
+};
+
+// Whether matrices of these types can be multiplied into c_type.
+bool GemmTypes(DType a, DType b, DType c_type);
+// The type that b_rows delivers: kF32, kF64, kU32 or kU64.
+DType GemmComputeType(DType c_type);
+
+// Bytes of scratch memory for Gemm with so many threads. Looks at sizes and types only.
+size_t GemmScratch(const GemmParams& p, int threads);
+// c must not overlap a and b. m, n, k may be 0.
+void Gemm(const GemmParams& p, void* scratch, const Workers& workers);
+
+}  // namespace tern::cpu

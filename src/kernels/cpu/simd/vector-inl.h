@@ -1,0 +1,105 @@
+// Vectors and element conversions for *_simd.cc files: everything here is compiled for the level at hand.
+#pragma once
+#include <cstdint>
+
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+template <class T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(kVectorBytes)));
+};
+template <class T>
+using Vector = typename VectorOf<T>::Type;
+template <class T>
+constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+
+template <class T>
+inline Vector<T> LoadVector(const T* p) {
+  Vector<T> v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <class T>
+inline void StoreVector(T* p, Vector<T> v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
+
+template <class T>
+inline T Least(T a, T b) { return b < a ? b : a; }
+template <class T>
+inline T Greatest(T a, T b) { return a < b ? b : a; }
+
+inline uint32_t BitsOf(float v) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &v, 4);
+  return bits;
+}
+inline float FloatOf(uint32_t bits) {
+  float v;
+  __builtin_memcpy(&v, &bits, 4);
+  return v;
+}
+
+// 16-bit floats by their bits; branch-free, so that loops over them become vector code.
+struct Half {
+  uint16_t bits;
+};
+struct BFloat {
+  uint16_t bits;
+};
+
+inline float Widen(Half h) {
+  const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16, rest = (h.bits & 0x7fffu);
+  const uint32_t shifted = (rest << 13) + ((127u - 15u) << 23);
+  const uint32_t special = shifted + ((128u - 16u) << 23);                      // infinity and NaN
+  const uint32_t tiny = BitsOf(FloatOf(shifted + (1u << 23)) - FloatOf(113u << 23));  // zero and subnormals
+  const uint32_t exponent = rest & 0x7c00u;
+  const uint32_t bits = exponent == 0x7c00u ? special : exponent == 0 ? tiny : shifted;
+  return FloatOf(bits | sign);
+}
+inline float Widen(BFloat h) { return FloatOf(static_cast<uint32_t>(h.bits) << 16); }
+
+// To nearest even.
+inline Half NarrowHalf(float v) {
+  const uint32_t bits = BitsOf(v), sign = bits & 0x80000000u, size = bits ^ sign;
+  const uint32_t special = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
+  const uint32_t tiny = BitsOf(FloatOf(size) + FloatOf(126u << 23)) - (126u << 23);
+  const uint32_t usual = (size + 0xc8000fffu + ((size >> 13) & 1u)) >> 13;
+  const uint32_t out = size >= (143u << 23) ? special : size < (113u << 23) ? tiny : usual;
+  return {static_cast<uint16_t>(out | (sign >> 16))};
+}
+inline BFloat NarrowBFloat(float v) {
+  const uint32_t bits = BitsOf(v);
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  return {static_cast<uint16_t>(nan ? (bits >> 16) | 0x40u : rounded)};
+}
+
+// One element of any storable type as the type it is computed in, and back.
+template <class T, class S>
+inline T ValueOf(S s) { return static_cast<T>(s); }
+template <>
+inline float ValueOf<float, Half>(Half s) { return Widen(s); }
+template <>
+inline float ValueOf<float, BFloat>(BFloat s) { return Widen(s); }
+template <class S, class T>
+inline S StoredAs(T v) { return static_cast<S>(v); }
+template <>
+inline Half StoredAs<Half, float>(float v) { return NarrowHalf(v); }
+template <>
+inline BFloat StoredAs<BFloat, float>(float v) { return NarrowBFloat(v); }
+
+}  // namespace
+}  // namespace tern::cpu::TERN_SIMD

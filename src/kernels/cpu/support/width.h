@@ -1,0 +1,28 @@
+// Moving elements whose meaning does not matter: only their width does.
+#pragma once
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace tern::cpu {
+
+struct Wide {
+  uint64_t low, high;
+};
+
+// Calls f with a value of an unsigned type of so many bytes: 1, 2, 4, 8 or 16.
+template <class F>
+void WithWidth(int width, const F& f) {
+  switch (width) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Wide{});
+  }
+}
+
+// Bytes of an element; 0 for strings and types that are packed into bytes.
+inline int WidthOf(DType t) { return BitWidth(t) / 8; }
+
+}  // namespace tern::cpu

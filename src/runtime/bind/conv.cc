@@ -1,0 +1,123 @@
+// Ties the convolutions to their CPU kernels.
+#include <algorithm>
+
+#include "kernels/cpu/conv/conv.h"
+#include "ops/support/window.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+namespace {
+
+// Numbers of the spatial axes, right-aligned among three.
+cpu::Spatial SpatialOf(const std::vector<int64_t>& list, int64_t otherwise) {
+  cpu::Spatial out{otherwise, otherwise, otherwise};
+  for (size_t i = 0; i < list.size(); ++i) out[3 - list.size() + i] = list[i];
+  return out;
+}
+
+bool FewAxes(const KernelQuery& q) { return q.InRank(0) >= 3 && q.InRank(0) <= 5; }
+
+AutoPad AutoPadOf(const Attrs& attrs) {
+  const std::string text = attrs.Text("auto_pad");
+  const auto at = std::find(kAutoPadNames.begin(), kAutoPadNames.end(), text);
+  return static_cast<AutoPad>(at - kAutoPadNames.begin());
+}
+
+Result<cpu::ConvShape> ShapeOf(const KernelQuery& q) {
+  const Dims &x = q.InDims(0), &w = q.InDims(1), &y = q.OutDims(0);
+  const Dims input(x.begin() + 2, x.end()), kernel(w.begin() + 2, w.end()), output(y.begin() + 2, y.end());
+  const Attrs& a = q.attrs();
+  TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(input.size()), a.Ints("strides"), a.Ints("pads"), a.Ints("dilations"), AutoPadOf(a)));
+  window = ResolvePads(std::move(window), input, kernel);
+  cpu::ConvShape s;
+  s.batch = x[0], s.channels = x[1], s.maps = y[1], s.group = a.Int("group");
+  s.input = SpatialOf(input, 1), s.kernel = SpatialOf(kernel, 1), s.output = SpatialOf(output, 1);
+  for (size_t i = 0; i < window.axes.size(); ++i) {
+    const size_t to = 3 - window.axes.size() + i;
+    s.stride[to] = window.axes[i].stride, s.dilation[to] = window.axes[i].dilation, s.begin[to] = window.axes[i].begin;
+  }
+  return s;
+}
+
+class Conv : public KernelOf<Conv> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    return FewAxes(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) && (!q.Has(2) || q.InType(2) == q.OutType(0));
+  }
+  Status Resize(ResizeContext& c) override {
+    TERN_ASSIGN(const cpu::ConvShape shape, ShapeOf(c.query()));
+    conv_ = cpu::ConvAsGemm(shape, c->InType(0), c->InType(1), c->OutType(0));
+    c.SetScratch(conv_.Scratch(c.threads()));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    conv_.Run(c.In(0).raw(), c.In(1).raw(), c.Has(2) ? c.In(2).raw() : nullptr, c.Out(0).raw(), c.scratch<void>(), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::ConvAsGemm conv_;
+};
+
+class Depthwise : public KernelOf<Depthwise> {
+ public:
+  static bool Legal(const KernelQuery& q) { return FewAxes(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 && q.attrs().Int("group") > 1; }
+  Status Resize(ResizeContext& c) override {
+    TERN_ASSIGN(shape_, ShapeOf(c.query()));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::DepthwiseF32(shape_, c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr, c.Out<float>(0), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::ConvShape shape_;
+};
+
+class ConvTranspose : public KernelOf<ConvTranspose> {
+ public:
+  static bool Legal(const KernelQuery& q) { return FewAxes(q) && q.AllTypes(DType::kF32); }
+  Status Resize(ResizeContext& c) override {
+    TERN_ASSIGN(cpu::ConvShape s, ShapeOf(c.query()));
+    s.begin = Cuts(c->attrs(), s, c->InRank(0) - 2);
+    conv_ = cpu::ConvTransposeF32(s);
+    c.SetScratch(conv_.Scratch(c.threads()));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    conv_.Run(c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr, c.Out<float>(0), c.scratch<void>(), c.workers());
+    return {};
+  }
+
+ private:
+  // What is cut from the front: given, or half of what is too much.
+  static cpu::Spatial Cuts(const Attrs& a, const cpu::ConvShape& s, int rank) {
+    const AutoPad mode = AutoPadOf(a);
+    const bool same = mode == AutoPad::kSameUpper || mode == AutoPad::kSameLower;
+    const auto pads = a.Ints("pads"), padding = a.Ints("output_padding");
+    cpu::Spatial cuts{0, 0, 0};
+    for (int i = 0; i < rank; ++i) {
+      const auto from = static_cast<size_t>(i), to = static_cast<size_t>(3 - rank + i);
+      if (!same && a.Ints("output_shape").empty()) {
+        cuts[to] = pads.empty() || mode != AutoPad::kNone ? 0 : pads[from];
+        continue;
+      }
+      const int64_t full = (s.input[to] - 1) * s.stride[to] + (padding.empty() ? 0 : padding[from]) + s.dilation[to] * (s.kernel[to] - 1) + 1;
+      const int64_t total = std::max<int64_t>(0, full - s.output[to]);
+      cuts[to] = mode == AutoPad::kSameUpper ? total / 2 : total - total / 2;
+    }
+    return cuts;
+  }
+  cpu::ConvTransposeF32 conv_;
+};
+
+}  // namespace
+
+TERN_KERNELS(Conv) {
+  table.Add<Conv>("Conv", "cpu.conv.gemm", Conv::Legal);
+  table.Add<Depthwise>("Conv", "cpu.conv.depthwise.f32", Depthwise::Legal, 0.5);
+  table.Add<ConvTranspose>("ConvTranspose", "cpu.conv_transpose.f32", ConvTranspose::Legal);
+}
+
+}  // namespace tern

@@ -1,0 +1,112 @@
+// Ties MatMul to the matrix product.
+#include <algorithm>
+
+#include "kernels/cpu/elementwise/broadcast.h"
+#include "kernels/cpu/gemm/gemm.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+namespace {
+
+// Where each matrix of a batch starts in an operand that is broadcast.
+std::vector<int64_t> Starts(const Dims& operand, const Dims& batch, int64_t matrix) {
+  std::vector<int64_t> at{0};
+  Dims steps(batch.size(), 0);
+  const size_t lead = batch.size() - operand.size();
+  int64_t step = matrix;
+  for (size_t i = operand.size(); i-- > 0; step *= operand[i])
+    if (operand[i] != 1) steps[lead + i] = step;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    std::vector<int64_t> next;
+    for (int64_t start : at)
+      for (int64_t j = 0; j < batch[i]; ++j) next.push_back(start + j * steps[i]);
+    at = std::move(next);
+  }
+  return at;
+}
+
+// One operand as a stack of matrices; a vector is one row (a) or one column (b).
+struct Operand {
+  Dims batch;
+  int64_t rows = 1, columns = 1;
+  bool vector = false;
+};
+
+Operand OperandOf(const Dims& dims, bool transpose, bool left) {
+  if (dims.size() == 1) return {{}, left ? 1 : dims[0], left ? dims[0] : 1, true};
+  const int64_t r = dims[dims.size() - 2], c = dims.back();
+  return {Dims(dims.begin(), dims.end() - 2), transpose ? c : r, transpose ? r : c, false};
+}
+
+class MatMul : public KernelOf<MatMul> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    if (!cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0))) return false;
+    if (!IsFloat(q.OutType(0)) && q.attrs().Float("alpha") != 1) return false;
+    if (!q.Has(2)) return true;
+    const bool narrow = BitWidth(q.OutType(0)) == 16;
+    return q.InType(2) == q.OutType(0) && (!narrow || ColumnBias(q)) && q.OutDims(0).size() <= cpu::kMaxRank;
+  }
+
+  Status Resize(ResizeContext& c) override {
+    const bool ta = c->attrs().Bool("transpose_a"), tb = c->attrs().Bool("transpose_b");
+    Operand a = OperandOf(c->InDims(0), ta, true), b = OperandOf(c->InDims(1), tb, false);
+    const bool flip_a = ta && !a.vector, flip_b = tb && !b.vector;
+    p_ = {};
+    p_.m = a.rows, p_.n = b.columns, p_.k = a.columns;
+    p_.a = {nullptr, c->InType(0), flip_a ? 1 : p_.k, flip_a ? p_.m : 1};
+    p_.b = {nullptr, c->InType(1), flip_b ? 1 : p_.n, flip_b ? p_.k : 1};
+    p_.c_type = c->OutType(0);
+    p_.c_row = p_.n;
+    p_.alpha = c->attrs().Float("alpha");
+    const Dims& y = c->OutDims(0);
+    const Dims batch(y.begin(), y.end() - !a.vector - !b.vector);
+    column_bias_ = c->Has(2) && ColumnBias(c.query());
+    fill_ = c->Has(2) && !column_bias_;
+    if (CountOf(b.batch) == 1 && a.batch == batch && !flip_a) {
+      p_.m *= CountOf(batch);  // the same b for all: one tall product
+    } else {
+      SetBatch(a, b, batch);
+    }
+    p_.accumulate = fill_;
+    if (fill_) fill_plan_ = cpu::MakeBroadcast<1>(y, {c->InDims(2)});
+    c.SetScratch(cpu::GemmScratch(p_, c.threads()));
+    return {};
+  }
+
+  Status Run(RunContext& c) override {
+    cpu::GemmParams p = p_;
+    p.a.data = c.In(0).raw(), p.b.data = c.In(1).raw(), p.c = c.Out(0).raw();
+    if (p.count > 1 || !a_at_.empty()) p.a_at = a_at_.data(), p.b_at = b_at_.data(), p.c_at = c_at_.data();
+    if (column_bias_) p.column_bias = c.In(2).raw();
+    if (fill_) cpu::BroadcastCopy(fill_plan_, c.In(2).raw(), c.Out(0).raw(), BitWidth(p.c_type) / 8, c.workers());
+    cpu::Gemm(p, c.scratch<void>(), c.workers());
+    return {};
+  }
+
+ private:
+  static bool ColumnBias(const KernelQuery& q) {
+    const Dims& bias = q.InDims(2);
+    if (q.InRank(1) == 1) return false;  // the result has no columns
+    return !bias.empty() && CountOf(bias) == bias.back() && bias.back() == q.OutDims(0).back();
+  }
+
+  void SetBatch(const Operand& a, const Operand& b, const Dims& batch) {
+    p_.count = CountOf(batch);
+    a_at_ = Starts(a.batch, batch, p_.m * p_.k);
+    b_at_ = Starts(b.batch, batch, p_.k * p_.n);
+    c_at_.clear();
+    for (int64_t i = 0; i < p_.count; ++i) c_at_.push_back(i * p_.m * p_.n);
+  }
+
+  cpu::GemmParams p_;
+  bool column_bias_ = false, fill_ = false;
+  cpu::Broadcast<1> fill_plan_;
+  std::vector<int64_t> a_at_, b_at_, c_at_;
+};
+
+}  // namespace
+
+TERN_KERNELS(MatMul) { table.Add<MatMul>("MatMul", "cpu.gemm", MatMul::Legal); }
+
+}  // namespace tern

@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include "runtime/bind/kernel_cases.h"
+
+namespace tern {
+namespace {
+
+TEST(Kernels, MatMul) {
+  CheckKernels({"f32", "f64", "f16", "bf16", "i32", "u32", "i64", "u64"},
+               {"MatMul : T[2,3] T[3,4]", "MatMul : T[13,37] T[37,41]", "MatMul {transpose_b=true} : T[2,5] T[3,5]"});
+  CheckKernels({
+      "MatMul : f32[1,1] f32[1,1]",
+      "MatMul : f32[130,300] f32[300,70] @2e-4",
+      "MatMul : f32[5,700] f32[700,1100] @2e-4",
+      "MatMul {transpose_b=true} : f32[3,700] f32[1100,700] @2e-4",
+      "MatMul {transpose_a=true} : f32[700,3] f32[700,50] @2e-4",
+      "MatMul {transpose_a=true,transpose_b=true} : f32[33,50] f32[20,33]",
+      "MatMul {alpha=0.25} : f32[9,8] f32[8,7] f32[7]",
+      "MatMul : f32[9,8] f32[8,7] f32[9,1]",
+      "MatMul : f32[2,9,8] f32[8,7] f32[2,1,7]",
+      "MatMul : f32[9,8] f32[8,7] f32[]",
+      "MatMul {alpha=2} : f16[9,8] f16[8,7] f16[7]",
+      "MatMul : i64[9,8] i64[8,7] i64[9,7]",
+      "MatMul : f32[7] f32[7]",
+      "MatMul : f32[7] f32[7,3]",
+      "MatMul : f32[4,7] f32[7]",
+      "MatMul {transpose_b=true} : f32[4,7] f32[7]",
+      "MatMul : f32[5,4,7] f32[7]",
+      "MatMul : f32[7] f32[5,7,3]",
+      "MatMul : f32[2,1,3,4] f32[5,4,6]",
+      "MatMul : f32[1,5,3,4] f32[2,1,4,6]",
+      "MatMul {transpose_b=true} : f32[2,3,17,64] f32[2,3,19,64]",
+      "MatMul : f32[3,4,5] f32[5,6]",
+      "MatMul : f32[0,4] f32[4,3]",
+      "MatMul : f32[4,0] f32[0,3]",
+      "MatMul : f32[4,0] f32[0,3] f32[3]",
+      "MatMul : f32[0,4,2] f32[2,3]",
+      "MatMul : i8[9,40] i8[40,50]",
+      "MatMul : u8[9,40] i8[40,50]",
+      "MatMul : u8[3,2,40] u8[40,5]",
+      "MatMul : i16[3,2] i16[2,5]",
+  });
+}
+
+TEST(Kernels, Conv) {
+  CheckKernels({"f32", "f16", "bf16", "f64", "i32", "i64"},
+               {"Conv {pads=[1,1,1,1]} : T[1,3,5,6] T[4,3,3,3] T[4]", "Conv {strides=[2,1]} : T[2,2,5,6] T[3,2,1,1]"});
+  CheckKernels({
+      "Conv : f32[1,3,9,9] f32[5,3,1,1] f32[5]",
+      "Conv {pads=[3,3,3,3],strides=[2,2]} : f32[1,3,33,31] f32[17,3,7,7] @1e-4",
+      "Conv {pads=[0,2,1,0],dilations=[2,1]} : f32[2,4,9,8] f32[6,4,3,2] f32[6]",
+      "Conv {group=2,pads=[1,1,1,1]} : f32[2,6,5,5] f32[4,3,3,3] f32[4]",
+      "Conv {group=3} : f32[2,6,5,5] f32[9,2,1,1]",
+      "Conv {pads=[-1,0,0,-2]} : f32[1,2,7,8] f32[3,2,3,3]",
+      "Conv {auto_pad=\"same_upper\",strides=[2,2]} : f32[1,2,7,8] f32[3,2,3,2]",
+      "Conv {auto_pad=\"same_lower\",strides=[2,3]} : f32[1,2,7,8] f32[3,2,4,4]",
+      "Conv {pads=[4,4]} : f32[2,3,5] f32[4,3,3] f32[4]",
+      "Conv {strides=[3]} : f32[1,2,11] f32[4,2,2]",
+      "Conv {pads=[1,0,1,1,1,0],strides=[1,2,1]} : f32[1,2,4,5,6] f32[3,2,2,3,3] f32[3]",
+      "Conv : f32[0,3,5,5] f32[4,3,3,3]",
+      "Conv {pads=[1,1,1,1]} : i8[1,3,5,6] i8[4,3,3,3]",
+      "Conv {pads=[1,1,1,1]} : u8[1,3,5,6] i8[4,3,3,3] i32[4]",
+      "Conv : u8[1,3,5,6] u8[4,3,1,1]",
+  });
+}
+
+TEST(Kernels, DepthwiseConv) {
+  CheckKernels({
+      "Conv {group=4,pads=[1,1,1,1]} : f32[2,4,7,40] f32[4,1,3,3] f32[4]",
+      "Conv {group=4,pads=[1,1,1,1],strides=[2,2]} : f32[1,4,37,37] f32[4,1,3,3] f32[4]",
+      "Conv {group=3,pads=[2,2,2,2]} : f32[1,3,20,21] f32[6,1,5,5]",
+      "Conv {group=3,dilations=[2,3]} : f32[1,3,20,21] f32[3,1,3,3]",
+      "Conv {group=3,strides=[3,3],pads=[5,5,5,5]} : f32[1,3,4,3] f32[3,1,7,7]",
+      "Conv {group=2,pads=[1,2]} : f32[1,2,9] f32[2,1,4]",
+      "Conv {group=2,pads=[1,0,1,1,0,1]} : f32[1,2,3,4,5] f32[2,1,2,3,3]",
+      "Conv {group=3,pads=[0,0,-2,-2]} : f32[1,3,9,9] f32[3,1,3,3]",
+  });
+}
+
+TEST(Kernels, ConvTranspose) {
+  CheckKernels({
+      "ConvTranspose : f32[1,3,4,5] f32[3,2,3,3] f32[2]",
+      "ConvTranspose {strides=[2,2],pads=[1,1,1,1],output_padding=[1,0]} : f32[2,4,5,6] f32[4,3,3,3]",
+      "ConvTranspose {group=2,strides=[3,2]} : f32[1,4,3,4] f32[4,3,2,2] f32[6]",
+      "ConvTranspose {dilations=[2,2],pads=[0,1,2,0]} : f32[1,2,5,4] f32[2,3,3,2]",
+      "ConvTranspose {auto_pad=\"same_upper\",strides=[2,2]} : f32[1,2,3,4] f32[2,3,3,3]",
+      "ConvTranspose {output_shape=[9,10],strides=[3,2]} : f32[1,2,3,4] f32[2,3,3,3]",
+      "ConvTranspose {strides=[2]} : f32[1,2,7] f32[2,3,4] f32[3]",
+      "ConvTranspose {strides=[2,1,2]} : f32[1,2,3,2,3] f32[2,1,2,3,2]",
+  });
+}
+
+}  // namespace
+}  // namespace tern
