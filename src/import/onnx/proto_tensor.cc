@@ -114,8 +114,9 @@ Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource
   TERN_ASSIGN(Tensor indices, TensorFromOnnx(p.indices(), source));
   Dims dims(p.dims().begin(), p.dims().end());
   const auto count = CheckedCount(dims, values.dtype());
-  constexpr int64_t kMaxDense = int64_t{1} << 31;
-  if (!count || *count > kMaxDense) return InvalidModel("sparse tensor '", p.values().name(), "' has impossible dims [", Join(dims, ","), "]");
+  // A small file must not ask for much memory: what is dense stays within a factor of what is stored.
+  const int64_t most = std::max<int64_t>(int64_t{1} << 22, values.size() * 4096);
+  if (!count || *count > most) return InvalidModel("sparse tensor '", p.values().name(), "' is too large when dense: dims [", Join(dims, ","), "] for ", values.size(), " values");
   const auto at = ToLongs(indices);
   const bool linear = indices.rank() == 1;
   const size_t width = linear ? 1 : dims.size();

@@ -1,0 +1,19 @@
+// Tensors from JSON and from plain text.
+#include <cstdlib>
+#include <string_view>
+
+#include "data/json_tensor.h"
+#include "data/text.h"
+
+using namespace tern;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (DType dtype : {DType::kF32, DType::kI4, DType::kString}) {
+    const auto json = ParseJsonTensor(text, dtype);
+    const auto plain = ParseText(text, dtype);
+    for (const Status& s : {json.status(), plain.status()})
+      if (s.code() == Code::kInternal) std::abort();
+  }
+  return 0;
+}

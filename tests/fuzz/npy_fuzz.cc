@@ -1,0 +1,10 @@
+#include <cstdlib>
+#include <string_view>
+
+#include "data/npy.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto result = tern::ParseNpy({reinterpret_cast<const char*>(data), size});
+  if (!result.ok() && result.status().code() == tern::Code::kInternal) std::abort();
+  return 0;
+}

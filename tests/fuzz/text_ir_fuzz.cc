@@ -1,0 +1,23 @@
+// Graphs in text form from hostile text; what reads must print and read back the same.
+#include <cstdlib>
+#include <string_view>
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "ops/ops.h"
+
+using namespace tern;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  InitOps();
+  auto graph = ParseGraph({reinterpret_cast<const char*>(data), size});
+  if (!graph.ok()) {
+    if (graph.status().code() == Code::kInternal) std::abort();
+    return 0;
+  }
+  if (!VerifyGraph(**graph).ok()) std::abort();
+  const std::string text = PrintGraphExactly(**graph);
+  auto again = ParseGraph(text);
+  if (!again.ok() || PrintGraphExactly(**again) != text) std::abort();
+  return 0;
+}
