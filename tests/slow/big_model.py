@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""A model with 3 GB of external data: loads mapped, converts to .tern, runs; peak resident memory stays within 1.1x of the file.
+
+big_model.py --tern build/release/bin/tern [--gigabytes 3]. Needs the numpy and onnx of .venv, and twice the size on disk.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+WIDTH = 8192  # one layer: 8192 x 8192 floats, 256 MiB
+LAYER_BYTES = WIDTH * WIDTH * 4
+LIMIT = 1.1
+
+
+def make_model(folder, layers):
+    rng = np.random.default_rng(0)
+    nodes, weights = [], []
+    with open(folder / "weights.bin", "wb") as data:
+        for i in range(layers):
+            block = rng.standard_normal((64, WIDTH), dtype=np.float32) / WIDTH**0.5
+            for _ in range(WIDTH // 64):  # the same rows again and again: quick to make, not empty
+                data.write(block.tobytes())
+            w = TensorProto(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[WIDTH, WIDTH], data_location=TensorProto.EXTERNAL)
+            for key, value in (("location", "weights.bin"), ("offset", str(i * LAYER_BYTES)), ("length", str(LAYER_BYTES))):
+                entry = w.external_data.add()
+                entry.key, entry.value = key, value
+            weights.append(w)
+            nodes.append(helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"]))
+    shape = ["N", WIDTH]
+    graph = helper.make_graph(nodes, "big", [helper.make_tensor_value_info("x0", TensorProto.FLOAT, shape)],
+                              [helper.make_tensor_value_info(f"x{layers}", TensorProto.FLOAT, shape)], weights)
+    path = folder / "big.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    return path
+
+
+def run(name, command, size):
+    """Runs a command; prints and checks its peak resident memory."""
+    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    peak = usage.ru_maxrss * 1024
+    good = status == 0 and peak <= LIMIT * size
+    print(f"{'PASS' if good else 'FAIL'} {name}: exit {os.waitstatus_to_exitcode(status)}, "
+          f"peak {peak / 1e9:.2f} GB = {peak / size:.2f}x of {size / 1e9:.2f} GB", flush=True)
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
+    parser.add_argument("--gigabytes", type=float, default=3)
+    options = parser.parse_args()
+    layers = max(1, round(options.gigabytes * 1e9 / LAYER_BYTES))
+    with tempfile.TemporaryDirectory() as temp:
+        folder = pathlib.Path(temp)
+        model, size = make_model(folder, layers), layers * LAYER_BYTES
+        flags = ["--dim", "N=1", "--random", 1, "--output-dir", folder / "out"]
+        good = [run("run from ONNX", [options.tern, "run", model, *flags], size),
+                run("convert to .tern", [options.tern, "convert", model, "-o", folder / "big.tern"], size),
+                run("run from .tern", [options.tern, "run", folder / "big.tern", *flags], size)]
+    print(f"{sum(good)} passed, {len(good) - sum(good)} failed, 0 skipped")
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
