@@ -83,7 +83,8 @@ def onnx(context):
     data = pathlib.Path(found.stdout.strip()) / "backend" / "test" / "data"
     if not data.is_dir():
         raise SuiteError(f"the onnx package has no test data at {data}")
-    return context.run(context.binary("tern_onnx_suite"), data)
+    return context.run(context.binary("tern_onnx_suite"), data,
+                       "--expectations", context.path("tests/conformance/expectations.txt"))
 
 
 def zoo(context):
@@ -102,19 +103,35 @@ def e2e(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/e2e"), *verbose)
 
 
-def fuzz_sample(context):
+def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
     context.prepare("scripts/build", "fuzz")
     return fuzz.run_all(context.root / "build" / "fuzz" / "bin", corpora, context.env)
 
 
-def differential(context):
+def fuzz_sample(context):
+    """The stored inputs through the ordinary build: no second compiler, no second build."""
+    return context.run(context.binary("tern_fuzz_replay"), context.path("tests/fuzz/corpus"))
+
+
+def differential_full(context):
+    return context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2")
+
+
+def differential_sample(context):
     return context.run_script("tests/differential/run.py", "--tern", context.binary("tern"),
                               "--sample", context.path("tests/differential/sample.txt"))
 
 
-def architectures(context):
+def architectures_full(context):
+    context.prepare("scripts/deps", "sweep")
+    exported = context.root / ".cache" / "architectures"
+    context.prepare("scripts/export_architectures", str(exported))
+    return context.run_script("tests/architectures/sweep.py", "--tern", context.binary("tern"), "--models", exported)
+
+
+def architectures_sample(context):
     return context.run_script("tests/architectures/sweep.py", "--tern", context.binary("tern"),
                               "--models", context.path("tests/data/architectures"))
 
@@ -125,6 +142,7 @@ class Suite:
     summary: str
     run: Callable[[Context], Counts]
     any_preset: bool = False  # part of a plain run with --preset
+    sample: Callable[[Context], Counts] | None = None  # what a plain run does in place of a slow suite
 
 
 SUITES = [
@@ -133,7 +151,9 @@ SUITES = [
     Suite("onnx", "the ONNX project's own backend tests", onnx),
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
     Suite("e2e", "the tern command as a user runs it", e2e),
-    Suite("fuzz", "stored inputs, then a few seconds of fuzzing per target", fuzz_sample),
-    Suite("differential", "a fixed sample of random graphs against another engine", differential),
-    Suite("architectures", "small models of many architectures", architectures),
+    Suite("fuzz", "libFuzzer on every parser (plain run: the stored inputs)", fuzz_full, sample=fuzz_sample),
+    Suite("differential", "5,000 random operators against onnxruntime (plain run: a fixed sample)", differential_full,
+          sample=differential_sample),
+    Suite("architectures", "networks of PyPI's transformers (plain run: a handful of stored ones)", architectures_full,
+          sample=architectures_sample),
 ]

@@ -1,108 +1,93 @@
-// Runs the ONNX backend test data: tern_onnx_suite DATA_DIR [--only REGEX] [--reference]
-// Cases run through a session; with --reference by the reference evaluators, node by node.
-#include <algorithm>
+// Runs the ONNX backend test data.
+//   tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--expectations FILE]
+// Cases run through a session; with --reference by the reference evaluators; with --through-onnx after an export and a
+// second import. The expectations name cases that are skipped or random, each with a reason; a stale one fails.
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
+#include <fstream>
+#include <map>
 #include <regex>
-#include <set>
 
-#include "compare.h"
-#include "import/onnx/importer.h"
-#include "ir/evaluate.h"
-#include "runtime/session.h"
+#include "base/strings.h"
+#include "suite_case.h"
 
-namespace fs = std::filesystem;
 using namespace tern;
 
 namespace {
 
-struct Counts {
-  int passed = 0, failed = 0, skipped = 0;
+struct Expectation {
+  std::string verdict;  // skip, random
+  std::string reason;
+  bool used = false;
 };
 
-std::vector<fs::path> SortedFolders(const fs::path& folder) {
-  std::vector<fs::path> out;
-  if (fs::is_directory(folder))
-    for (const auto& entry : fs::directory_iterator(folder))
-      if (entry.is_directory()) out.push_back(entry.path());
-  std::sort(out.begin(), out.end());
+// Lines `skip NAME reason…` and `random NAME reason…`; # starts a comment.
+std::map<std::string, Expectation> ReadExpectations(const std::string& path) {
+  std::map<std::string, Expectation> out;
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    const auto words = SplitText(line, ' ');
+    if (words.size() < 3 || words[0][0] == '#') continue;
+    out[words[1]] = {words[0], line.substr(words[0].size() + words[1].size() + 2), false};
+  }
   return out;
 }
 
-Result<DatumList> ReadData(const fs::path& folder, const char* prefix, const std::vector<Value*>& values) {
-  DatumList data;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const fs::path path = folder / StrCat(prefix, i, ".pb");
-    if (!fs::exists(path)) break;
-    TERN_ASSIGN(Datum d, onnx::ReadTestDatum(path.string(), values[i]->type));
-    data.push_back(std::move(d));
-  }
-  return data;
-}
+struct Arguments {
+  std::string data, expectations;
+  std::regex only{".*"};
+  RunOptions run;
+};
 
-// Runs a whole model; null session: by the reference evaluators. The second run of a session finds its plan made.
-Result<DatumList> RunModel(const Graph& graph, Session* session, const DatumList& inputs) {
-  if (!session) return EvaluateGraph(graph, inputs);
-  auto first = session->Run(inputs);
-  return first.ok() ? session->Run(inputs) : std::move(first);
-}
-
-std::string RunDataSet(const Graph& graph, Session* session, const fs::path& folder, const Tolerance& tolerance) {
-  auto inputs = ReadData(folder, "input_", graph.inputs());
-  if (!inputs.ok()) return inputs.status().ToString();
-  auto wanted = ReadData(folder, "output_", graph.outputs());
-  if (!wanted.ok()) return wanted.status().ToString();
-  auto got = RunModel(graph, session, *inputs);
-  if (!got.ok()) return got.status().ToString();
-  for (size_t i = 0; i < wanted->size(); ++i) {
-    const std::string difference = Difference((*got)[i], (*wanted)[i], tolerance);
-    if (!difference.empty()) return StrCat("output '", graph.outputs()[i]->name, "': ", difference);
+Arguments Read(int argc, char** argv) {
+  Arguments a;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--reference") a.run.reference = true;
+    else if (word == "--through-onnx") a.run.through_onnx = true;
+    else if (word == "--only" && i + 1 < argc) a.only = argv[++i];
+    else if (word == "--expectations" && i + 1 < argc) a.expectations = argv[++i];
+    else a.data = word;
   }
-  return {};
-}
-
-std::string RunCase(const fs::path& folder, bool reference) {
-  auto imported = onnx::ImportFile((folder / "model.onnx").string());
-  if (!imported.ok()) return imported.status().ToString();
-  const std::shared_ptr<const Graph> graph = std::move(*imported);
-  std::unique_ptr<Session> session;
-  if (!reference) {
-    auto created = Session::Create(graph);
-    if (!created.ok()) return created.status().ToString();
-    session = std::move(*created);
-  }
-  Tolerance tolerance;
-  for (const fs::path& set : SortedFolders(folder)) {
-    const std::string error = RunDataSet(*graph, session.get(), set, tolerance);
-    if (!error.empty()) return error;
-  }
-  return {};
+  return a;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: tern_onnx_suite DATA_DIR [--only REGEX] [--reference]\n");
+  Arguments arguments = Read(argc, argv);
+  auto expectations = ReadExpectations(arguments.expectations);
+  const auto cases = FindCases(arguments.data);
+  if (cases.empty()) {
+    std::fprintf(stderr, "usage: tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--expectations FILE]\n");
     return 2;
   }
-  std::regex only(".*");
-  bool reference = false;
-  for (int i = 2; i < argc; ++i) {
-    reference |= !std::strcmp(argv[i], "--reference");
-    if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[i + 1];
-  }
-  Counts counts;
-  for (const char* kind : {"node", "simple", "pytorch-operator", "pytorch-converted"}) {
-    for (const fs::path& folder : SortedFolders(fs::path(argv[1]) / kind)) {
-      const std::string name = folder.filename().string();
-      if (!std::regex_search(name, only)) continue;
-      const std::string error = RunCase(folder, reference);
-      ++(error.empty() ? counts.passed : counts.failed);
-      if (!error.empty()) std::printf("FAIL %s/%s: %s\n", kind, name.c_str(), error.c_str());
+  int passed = 0, failed = 0, skipped = 0;
+  for (const SuiteCase& c : cases) {
+    auto expected = expectations.find(c.name);
+    if (expected != expectations.end()) expected->second.used = true;
+    if (!std::regex_search(c.name, arguments.only)) continue;
+    const std::string verdict = expected == expectations.end() ? "" : expected->second.verdict;
+    RunOptions options = arguments.run;
+    options.random = verdict == "random";
+    const std::string error = RunCase(c, options);
+    if (verdict == "skip" && !error.empty()) {
+      ++skipped;
+      std::printf("SKIP %s/%s: %s\n", c.kind.c_str(), c.name.c_str(), expected->second.reason.c_str());
+    } else if (verdict == "skip") {
+      ++failed;
+      std::printf("FAIL %s/%s: listed as skipped, but passes\n", c.kind.c_str(), c.name.c_str());
+    } else {
+      ++(error.empty() ? passed : failed);
+      if (!error.empty()) std::printf("FAIL %s/%s: %s\n", c.kind.c_str(), c.name.c_str(), error.c_str());
     }
   }
-  std::printf("%d passed, %d failed, %d skipped\n", counts.passed, counts.failed, counts.skipped);
-  return counts.failed ? 1 : 0;
+  for (const auto& [name, expectation] : expectations) {
+    if (expectation.used) continue;
+    ++failed;
+    std::printf("FAIL %s: listed in the expectations, but there is no such case\n", name.c_str());
+  }
+  std::printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
+  return failed ? 1 : 0;
 }

@@ -4,10 +4,11 @@
 
 #include "data/json_tensor.h"
 #include "data/text.h"
+#include "entry.h"
 
 using namespace tern;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (DType dtype : {DType::kF32, DType::kI4, DType::kString}) {
     const auto json = ParseJsonTensor(text, dtype);

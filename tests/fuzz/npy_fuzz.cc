@@ -2,8 +2,9 @@
 #include <string_view>
 
 #include "data/npy.h"
+#include "entry.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
   const auto result = tern::ParseNpy({reinterpret_cast<const char*>(data), size});
   if (!result.ok() && result.status().code() == tern::Code::kInternal) std::abort();
   return 0;

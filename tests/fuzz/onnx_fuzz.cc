@@ -3,8 +3,9 @@
 
 #include "import/onnx/importer.h"
 #include "ir/verify.h"
+#include "entry.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
   auto graph = tern::onnx::ImportBytes(data, size);
   if (graph.ok() && !tern::VerifyGraph(**graph).ok()) std::abort();
   // A broken file is the file's fault, never ours.

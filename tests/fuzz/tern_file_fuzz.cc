@@ -6,10 +6,11 @@
 #include "ir/tern_layout.h"
 #include "ir/verify.h"
 #include "ops/ops.h"
+#include "entry.h"
 
 using namespace tern;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
   InitOps();
   Buffer bytes = Buffer::Allocate(size);
   std::memcpy(bytes.data(), data, size);

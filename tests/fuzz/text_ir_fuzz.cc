@@ -5,10 +5,11 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "ops/ops.h"
+#include "entry.h"
 
 using namespace tern;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
   InitOps();
   auto graph = ParseGraph({reinterpret_cast<const char*>(data), size});
   if (!graph.ok()) {

@@ -51,7 +51,7 @@ Result<Built> Build(const Case& c) {
   return built;
 }
 
-Tolerance ToleranceOf(const Case& c, DType dtype) {
+data::Tolerance ToleranceOf(const Case& c, DType dtype) {
   if (c.tolerance >= 0) return {c.tolerance, c.tolerance};
   if (dtype == DType::kF16) return {2e-3, 1e-4};
   if (dtype == DType::kBF16) return {1e-2, 1e-3};
@@ -62,7 +62,7 @@ Tolerance ToleranceOf(const Case& c, DType dtype) {
 std::string Compare(const Case& c, const DatumList& got, const DatumList& wanted) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     const DType dtype = wanted[i].is_tensor() ? wanted[i].tensor.dtype() : DType::kInvalid;
-    const std::string error = Difference(got[i], wanted[i], ToleranceOf(c, dtype));
+    const std::string error = data::Compare(got[i], wanted[i], ToleranceOf(c, dtype)).difference;
     if (!error.empty()) return StrCat("output ", i, ": ", error);
   }
   return {};

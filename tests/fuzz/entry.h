@@ -1,0 +1,11 @@
+// The entry of a fuzz target: libFuzzer's, or a name of its own in the replay program.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#ifdef TERN_FUZZ_ENTRY
+int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size);
+#else
+#define TERN_FUZZ_ENTRY LLVMFuzzerTestOneInput
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+#endif
