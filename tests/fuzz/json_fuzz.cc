@@ -8,11 +8,11 @@
 
 using namespace tern;
 
-int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+int TERN_FUZZ_ENTRY(const uint8_t* bytes, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   for (DType dtype : {DType::kF32, DType::kI4, DType::kString}) {
-    const auto json = ParseJsonTensor(text, dtype);
-    const auto plain = ParseText(text, dtype);
+    const auto json = data::ParseJsonTensor(text, dtype);
+    const auto plain = data::ParseText(text, dtype);
     for (const Status& s : {json.status(), plain.status()})
       if (s.code() == Code::kInternal) std::abort();
   }

@@ -5,7 +5,7 @@
 #include "entry.h"
 
 int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
-  const auto result = tern::ParseNpz({reinterpret_cast<const char*>(data), size});
+  const auto result = tern::data::ParseNpz({reinterpret_cast<const char*>(data), size});
   if (!result.ok() && result.status().code() == tern::Code::kInternal) std::abort();
   return 0;
 }
