@@ -1,0 +1,146 @@
+// Linear models and support vector machines of ai.onnx.ml.
+#include <algorithm>
+
+#include "import/onnx/ops/ml_attrs.h"
+
+namespace tern::onnx {
+namespace {
+
+Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", std::string(kind)}}); }
+Value* Unary(OnnxNode& n, const char* kind, Value* x) { return n.b.Op("Unary", {x}, {{"kind", std::string(kind)}}); }
+Value* F32(OnnxNode& n, double v) { return n.b.Scalar(DType::kF32, v); }
+
+// Winitzki's approximation of the inverse error function, as the classifiers of Tern have it too.
+Value* Probit(OnnxNode& n, Value* p) {
+  constexpr double kA = 0.147, kPi = 3.14159;
+  Value* x = Binary(n, "sub", Binary(n, "mul", p, F32(n, 2)), F32(n, 1));
+  Value* product = Binary(n, "mul", Binary(n, "sub", F32(n, 1), x), Binary(n, "add", F32(n, 1), x));
+  Value* log = Unary(n, "log", product);
+  Value* half = Binary(n, "add", Binary(n, "mul", log, F32(n, 0.5)), F32(n, 2 / (kPi * kA)));
+  Value* inner = Unary(n, "sqrt", Binary(n, "sub", Binary(n, "mul", half, half), Binary(n, "div", log, F32(n, kA))));
+  Value* root = Binary(n, "mul", Unary(n, "sqrt", Binary(n, "sub", inner, half)), F32(n, 1.41421356));
+  return n.b.Op("Where", {Binary(n, "less", x, F32(n, 0)), Unary(n, "neg", root), root});
+}
+
+// A softmax in which scores of zero take no share.
+Value* SoftmaxZero(OnnxNode& n, Value* x) {
+  Value* axis = n.b.Ints({-1});
+  Value* counts = Binary(n, "greater", Unary(n, "abs", x), F32(n, 1e-7));
+  Value* top = n.b.Op("Reduce", {x, axis}, {{"kind", std::string("max")}, {"keep_dims", true}});
+  Value* powers = Unary(n, "exp", Binary(n, "sub", x, top));
+  Value* shares = n.b.Op("Where", {counts, powers, F32(n, 0)});
+  Value* sum = n.b.Op("Reduce", {shares, axis}, {{"kind", std::string("sum")}, {"keep_dims", true}});
+  Value* rest = Binary(n, "mul", x, Unary(n, "exp", Unary(n, "neg", top)));
+  return Binary(n, "div", n.b.Op("Where", {counts, powers, rest}), sum);
+}
+
+// Rows of at least two scores. A single one knows probit only.
+Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores) {
+  if (kind == "probit") return Probit(n, x);
+  if (scores < 2 || kind == "none") return x;
+  if (kind == "logistic") return Unary(n, "sigmoid", x);
+  return kind == "softmax" ? n.b.Op("Softmax", {x}, {{"axis", int64_t{-1}}}) : SoftmaxZero(n, x);
+}
+
+// x [rows, features] or [features] times coefficients [targets, features], plus intercepts.
+Result<Value*> Scores(OnnxNode& n, size_t targets, const std::vector<float>& intercepts) {
+  TERN_TRY(Require(n, 0, kMlInputs));
+  const auto coefficients = n.Floats("coefficients");
+  if (targets == 0 || coefficients.size() % targets) return n.Bad(coefficients.size(), " coefficients for ", targets, " targets");
+  if (!intercepts.empty() && intercepts.size() != targets) return n.Bad(intercepts.size(), " intercepts for ", targets, " targets");
+  if (n.RankOf(0) < 0) return n.NotYet("an input of unknown rank");
+  if (n.RankOf(0) < 1 || n.RankOf(0) > 2) return n.Bad("input must be [rows, features] or [features], got ", n.In(0)->type.ToString());
+  const auto features = static_cast<int64_t>(coefficients.size() / targets);
+  Value* x = ToF32(n, n.In(0));
+  if (n.RankOf(0) == 1) x = n.b.Op("Unsqueeze", {x, n.b.Ints({0})});
+  Value* w = n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(targets), features}, {coefficients.begin(), coefficients.end()}));
+  Value* bias = nullptr;
+  if (!intercepts.empty()) bias = n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(targets)}, {intercepts.begin(), intercepts.end()}));
+  return n.b.Op("MatMul", {x, w, bias}, {{"transpose_b", true}});
+}
+
+Status LinearRegressor(OnnxNode& n) {
+  TERN_ASSIGN(std::string transform, TransformName(n));
+  const int64_t targets = n.Int("targets", 1);
+  if (targets < 1) return n.Bad("targets is ", targets);
+  TERN_ASSIGN(Value* y, Scores(n, static_cast<size_t>(targets), n.Floats("intercepts")));
+  n.Out(0, Transformed(n, transform, y, static_cast<size_t>(targets)));
+  return {};
+}
+
+Value* LabelConstant(OnnxNode& n, const std::vector<int64_t>& ints, const std::vector<std::string>& texts) {
+  if (texts.empty()) return n.b.Const(Tensor::Ints(ints));
+  return n.b.Const(Tensor::Strings({static_cast<int64_t>(texts.size())}, texts));
+}
+
+// One row of coefficients for two labels: the second wins where the score is positive.
+Status TwoByOne(OnnxNode& n, const std::string& transform, Value* score, Value* labels) {
+  if (transform == "probit") return n.NotYet("PROBIT with one row of coefficients for two labels");
+  Value* positive = n.b.Op("Cast", {Binary(n, "greater", score, F32(n, 0))}, {{"to", DType::kI64}});
+  n.Out(0, n.b.Op("Gather", {labels, n.b.Op("Squeeze", {positive, n.b.Ints({1})})}, {{"axis", int64_t{0}}}));
+  const bool logistic = transform == "logistic";
+  Value* second = logistic ? Unary(n, "sigmoid", score) : score;
+  Value* first = logistic ? Unary(n, "sigmoid", Unary(n, "neg", score)) : Binary(n, "sub", F32(n, 1), score);
+  n.Out(1, n.b.Op("Concat", {first, second}, {{"axis", int64_t{1}}}));
+  return {};
+}
+
+Status LinearClassifier(OnnxNode& n) {
+  TERN_ASSIGN(std::string transform, TransformName(n));
+  const auto ints = n.Ints("classlabels_ints");
+  const auto texts = n.Texts("classlabels_strings");
+  const size_t classes = texts.empty() ? ints.size() : texts.size();
+  const auto intercepts = n.Floats("intercepts");
+  const size_t rows = intercepts.empty() ? classes : intercepts.size();
+  if (rows != classes && !(rows == 1 && classes == 2)) return n.Bad(rows, " rows of coefficients for ", classes, " labels");
+  TERN_ASSIGN(Value* scores, Scores(n, rows, intercepts));
+  Value* labels = LabelConstant(n, ints, texts);
+  if (rows == 1 && classes == 2) return TwoByOne(n, transform, scores, labels);
+  Value* best = n.b.Op("ArgReduce", {scores}, {{"kind", std::string("max")}, {"axis", int64_t{1}}, {"keep_dims", false}});
+  n.Out(0, n.b.Op("Gather", {labels, best}, {{"axis", int64_t{0}}}));
+  n.Out(1, Transformed(n, transform, scores, rows));
+  return {};
+}
+
+std::vector<double> Doubles(const std::vector<float>& v) { return {v.begin(), v.end()}; }
+
+Result<AttrList> SvmAttrs(const OnnxNode& n) {
+  std::string kernel = n.Text("kernel_type", "LINEAR");
+  for (char& c : kernel) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto params = n.Floats("kernel_params", {0, 0, 0});
+  if (params.size() < 3 && kernel != "linear") return n.Bad("kernel_params has ", params.size(), " entries, needs 3");
+  const auto param = [&](size_t i) { return i < params.size() ? static_cast<double>(params[i]) : 0.0; };
+  return AttrList{{"kernel", kernel}, {"gamma", param(0)}, {"coef0", param(1)}, {"degree", param(2)},
+                  {"vectors", Doubles(n.Floats("support_vectors"))}, {"coefficients", Doubles(n.Floats("coefficients"))},
+                  {"rho", Doubles(n.Floats("rho"))}};
+}
+
+Status SvmRegressor(OnnxNode& n) {
+  TERN_TRY(Require(n, 0, kMlInputs));
+  TERN_ASSIGN(AttrList attrs, SvmAttrs(n));
+  attrs.insert(attrs.end(), {{"supports", n.Int("n_supports")}, {"one_class", n.Int("one_class") != 0}});
+  n.Out(0, n.b.Op("SVMRegressor", {n.In(0)}, attrs));
+  return {};
+}
+
+Status SvmClassifier(OnnxNode& n) {
+  TERN_TRY(Require(n, 0, kMlInputs));
+  TERN_ASSIGN(AttrList attrs, SvmAttrs(n));
+  TERN_ASSIGN(std::string transform, TransformName(n));
+  attrs.insert(attrs.end(), {{"label_ints", n.Ints("classlabels_ints")}, {"label_texts", n.Texts("classlabels_strings")},
+                             {"per_class", n.Ints("vectors_per_class")}, {"prob_a", Doubles(n.Floats("prob_a"))},
+                             {"prob_b", Doubles(n.Floats("prob_b"))}, {"transform", transform}});
+  n.Out(n.b.Ops("SVMClassifier", {n.In(0)}, attrs, 2));
+  return {};
+}
+
+}  // namespace
+
+TERN_CONVERTERS(ml_linear) {
+  table.Add("LinearRegressor", LinearRegressor, kMl);
+  table.Add("LinearClassifier", LinearClassifier, kMl);
+  table.Add("SVMRegressor", SvmRegressor, kMl);
+  table.Add("SVMClassifier", SvmClassifier, kMl);
+}
+
+}  // namespace tern::onnx

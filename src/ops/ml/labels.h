@@ -1,0 +1,37 @@
+// Class labels of ai.onnx.ml classifiers: integers or texts.
+#pragma once
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+
+namespace tern {
+
+// One label per class; text where texts are given.
+struct Labels {
+  std::vector<int64_t> ints;
+  std::vector<std::string> texts;
+  template <class V>
+  void Visit(V& v) {
+    v("label_ints", ints, "the classes, when they are numbers");
+    v("label_texts", texts, "the classes, when they are texts");
+  }
+  bool text() const { return !texts.empty(); }
+  int64_t count() const { return static_cast<int64_t>(text() ? texts.size() : ints.size()); }
+  DType type() const { return text() ? DType::kString : DType::kI64; }
+};
+
+inline Status CheckLabels(const Labels& labels) {
+  if (!labels.ints.empty() && !labels.texts.empty()) return InvalidModel("labels are given as numbers and as texts");
+  if (labels.count() == 0) return InvalidModel("there are no class labels");
+  return {};
+}
+
+// Writes the labels of these classes.
+inline void WriteLabels(const Labels& labels, const std::vector<int64_t>& classes, Tensor& out) {
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const auto at = static_cast<size_t>(classes[i]);
+    if (labels.text()) out.data<std::string>()[i] = labels.texts[at];
+    else out.data<int64_t>()[i] = labels.ints[at];
+  }
+}
+
+}  // namespace tern

@@ -1,0 +1,61 @@
+// SVMRegressor: a weighted sum of likenesses to support vectors.
+#include "ops/ml/svm.h"
+
+namespace tern {
+namespace {
+
+struct SVMRegressor : SvmModel {
+  int64_t supports = 0;
+  bool one_class = false;
+  template <class V>
+  void Visit(V& v) {
+    SvmModel::Visit(v);
+    v("supports", supports, "number of support vectors; 0: a linear model");
+    v("one_class", one_class, "the result is 1 where the sum is positive, else -1");
+  }
+};
+
+int64_t Width(const SVMRegressor& op) {
+  return static_cast<int64_t>(op.supports ? op.vectors.size() / static_cast<size_t>(op.supports) : op.coefficients.size());
+}
+
+Status Check(const SVMRegressor& op) {
+  if (op.rho.empty()) return InvalidModel("rho is missing");
+  if (op.supports < 0) return InvalidModel("supports is ", op.supports);
+  if (op.coefficients.empty()) return InvalidModel("coefficients are missing");
+  const auto n = static_cast<size_t>(op.supports);
+  if (n && op.coefficients.size() < n) return InvalidModel(op.coefficients.size(), " coefficients for ", n, " support vectors");
+  if (n && op.vectors.size() % n) return InvalidModel(op.vectors.size(), " numbers are no ", n, " support vectors");
+  return {};
+}
+
+Status Infer(const SVMRegressor& op, InferContext& c) {
+  TERN_TRY(Check(op));
+  TERN_ASSIGN(Dim rows, RowCount(c, Width(op)));
+  c.Out("y", DType::kF32, Shape({rows, 1}));
+  return {};
+}
+
+Status Reference(const SVMRegressor& op, EvalContext& c) {
+  TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
+  const int64_t width = Width(op);
+  if (x.width != width) return InvalidArgument("x has ", x.width, " features, the model ", width);
+  std::vector<double> y;
+  for (int64_t r = 0; r < x.count; ++r) {
+    double sum = op.rho[0];
+    for (int64_t s = 0; s < op.supports; ++s) sum += op.coefficients[static_cast<size_t>(s)] * KernelOf(op, x.Row(r), op.vectors.data() + s * width, width);
+    for (int64_t i = 0; op.supports == 0 && i < width; ++i) sum += op.coefficients[static_cast<size_t>(i)] * x.Row(r)[i];
+    y.push_back(op.one_class ? (sum > 0 ? 1 : -1) : sum);
+  }
+  c.Out("y", {x.count, 1}, y);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(SVMRegressor) {
+  return OpDef::Of<SVMRegressor>("rho plus the weighted likenesses of each row of x to the support vectors")
+      .In("x", kFloats | kIndices).Out("y", SetOf(DType::kF32)).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern

@@ -1,0 +1,96 @@
+// TreeEnsemble: the votes of many decision trees, put together per target.
+#include <algorithm>
+
+#include "ops/ml/forest.h"
+#include "ops/ml/post_transform.h"
+
+namespace tern {
+namespace {
+
+enum class Aggregate { kAverage, kSum, kMin, kMax };
+
+struct TreeEnsemble : Forest {
+  int64_t targets = 1;
+  Aggregate aggregate = Aggregate::kSum;
+  std::vector<float> base;
+  Tensor base_wide;
+  PostTransform transform = PostTransform::kNone;
+  DType to = DType::kF32;
+  template <class V>
+  void Visit(V& v) {
+    Forest::Visit(v);
+    v("targets", targets, "columns of the result");
+    v.Enum("aggregate", aggregate, {"average", "sum", "min", "max"}, "how the votes for a target become one number");
+    v("base", base, "added per target at the end; one number goes to a single target; else nothing");
+    v("base_wide", base_wide, "the same as f64, in the place of base");
+    v.Enum("transform", transform, PostTransformNames(), "what the rows go through; a single target knows probit only");
+    v("to", to, "result type");
+  }
+};
+
+std::vector<double> BaseOf(const TreeEnsemble& op) {
+  if (op.base_wide.defined()) return ToDoubles(op.base_wide);
+  return {op.base.begin(), op.base.end()};
+}
+
+Status Check(const TreeEnsemble& op) {
+  if (op.targets < 1) return InvalidModel("targets is ", op.targets);
+  if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype())) return InvalidModel("base_wide is ", op.base_wide.Describe());
+  const size_t base = BaseOf(op).size();
+  if (base > 1 && base != static_cast<size_t>(op.targets)) return InvalidModel(base, " base values for ", op.targets, " targets");
+  return CheckForest(op, op.targets);
+}
+
+Status Infer(const TreeEnsemble& op, InferContext& c) {
+  TERN_TRY(Check(op));
+  TERN_ASSIGN(Dim rows, RowCount(c, ForestWalker(op).columns()));
+  c.Out("y", op.to, Shape({rows, op.targets}));
+  return {};
+}
+
+struct Score {
+  double sum = 0;
+  bool given = false;
+};
+
+void Add(Aggregate how, Score& s, double v, bool narrow) {
+  if (how == Aggregate::kMin) s.sum = s.given ? std::min(s.sum, v) : v;
+  else if (how == Aggregate::kMax) s.sum = s.given ? std::max(s.sum, v) : v;
+  else s.sum = narrow ? static_cast<double>(static_cast<float>(s.sum + v)) : s.sum + v;
+  s.given = true;
+}
+
+Status Reference(const TreeEnsemble& op, EvalContext& c) {
+  const ForestWalker walker(op);
+  TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
+  if (x.width < walker.columns()) return InvalidArgument("feature ", walker.columns() - 1, " is tested, but x has ", x.width, " features");
+  const auto weights = op.vote_weight.defined() ? ToDoubles(op.vote_weight) : std::vector<double>();
+  const bool narrow = !op.vote_weight.defined() || op.vote_weight.dtype() == DType::kF32;
+  auto base = BaseOf(op);
+  base.resize(static_cast<size_t>(op.targets), 0.0);
+  std::vector<double> y;
+  for (int64_t r = 0; r < x.count; ++r) {
+    std::vector<Score> scores(static_cast<size_t>(op.targets));
+    for (int64_t root : op.roots) {
+      const auto leaf = static_cast<size_t>(walker.LeafOf(root, x.Row(r)));
+      for (auto v = static_cast<size_t>(op.leaf_start[leaf]); v < static_cast<size_t>(op.leaf_start[leaf + 1]); ++v)
+        Add(op.aggregate, scores[static_cast<size_t>(op.vote_target[v])], weights[v], narrow);
+    }
+    std::vector<double> row;
+    const double divisor = op.aggregate == Aggregate::kAverage ? static_cast<double>(op.roots.size()) : 1;
+    for (size_t t = 0; t < scores.size(); ++t) row.push_back(scores[t].sum / divisor + base[t]);
+    FinishScores(op.transform, SecondClass::kNone, row);
+    y.insert(y.end(), row.begin(), row.end());
+  }
+  c.Out("y", {x.count, op.targets}, y);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(TreeEnsemble) {
+  return OpDef::Of<TreeEnsemble>("what the leaves that each row of x ends in say about each target, put together")
+      .In("x", kFloats | kIndices).Out("y", kFloats).Infer(Infer).Reference(Reference);
+}
+
+}  // namespace tern
