@@ -94,6 +94,10 @@ Result<Datum> ReadTestDatum(const std::string& path, const Type& type) {
     pb::OptionalProto p;
     return Parse(file.data(), file.size(), p) ? OptionalFromOnnx(p) : broken();
   }
+  if (type.kind == Type::Kind::kMap) {
+    pb::MapProto p;
+    return Parse(file.data(), file.size(), p) ? MapFromOnnx(p) : broken();
+  }
   pb::TensorProto p;
   if (!Parse(file.data(), file.size(), p)) return broken();
   TERN_ASSIGN(Tensor t, TensorFromOnnx(p, {}));

@@ -149,13 +149,19 @@ Result<Datum> SequenceFromOnnx(const pb::SequenceProto& p) {
     items.push_back(std::move(d));
   }
   for (const auto& m : p.map_values()) {
-    TERN_ASSIGN(Datum values, SequenceFromOnnx(m.values()));
-    Tensor keys = m.string_keys_size()
-                      ? Tensor::Strings({m.string_keys_size()}, {m.string_keys().begin(), m.string_keys().end()})
-                      : Tensor::Ints({m.keys().begin(), m.keys().end()});
-    items.push_back(Datum::MapOf(std::move(keys), *values.sequence));
+    TERN_ASSIGN(Datum d, MapFromOnnx(m));
+    items.push_back(std::move(d));
   }
   return Datum::SequenceOf(std::move(items));
+}
+
+Result<Datum> MapFromOnnx(const pb::MapProto& p) {
+  TERN_ASSIGN(Datum values, SequenceFromOnnx(p.values()));
+  Tensor keys = p.string_keys_size() ? Tensor::Strings({p.string_keys_size()}, {p.string_keys().begin(), p.string_keys().end()})
+                                     : Tensor::Ints({p.keys().begin(), p.keys().end()});
+  const DatumList& items = *values.sequence;
+  if (static_cast<int64_t>(items.size()) != keys.size()) return InvalidModel("a map has ", keys.size(), " keys and ", items.size(), " values");
+  return Datum::MapOf(std::move(keys), items);
 }
 
 Result<Datum> OptionalFromOnnx(const pb::OptionalProto& p) {

@@ -20,6 +20,7 @@ struct TensorSource {
 Result<Tensor> TensorFromOnnx(const pb::TensorProto& proto, const TensorSource& source);
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& proto, const TensorSource& source);
 Result<Datum> SequenceFromOnnx(const pb::SequenceProto& proto);
+Result<Datum> MapFromOnnx(const pb::MapProto& proto);
 Result<Datum> OptionalFromOnnx(const pb::OptionalProto& proto);
 void TensorToOnnx(const Tensor& tensor, pb::TensorProto& proto);
 
