@@ -44,6 +44,8 @@ TEST_F(WindowTest, PoolSizes) {
   EXPECT_EQ(ShapeOf("Pool", {x}, {{"kernel", L{2, 2}}, {"strides", L{2, 2}}}), "f32[N,C,floordiv(H-2,2)+1,3]");
   EXPECT_EQ(ShapeOf("Pool", {x}, {{"kernel", L{1, 2}}, {"strides", L{1, 2}}, {"ceil_mode", true}}), "f32[N,C,H,4]");
   EXPECT_EQ(ShapeOf("GlobalPool", {x}, {}), "f32[N,C,1,1]");
+  const AttrList wide = {{"kernel", L{9, 9}}, {"strides", L{9, 9}}, {"ceil_mode", true}};
+  EXPECT_EQ(ShapeOf("Pool", {Input({"1", "2", "1", "7"})}, wide), "f32[1,2,1,1]");  // one window that hangs over the end
 }
 
 TEST_F(WindowTest, UnknownRanksPass) {

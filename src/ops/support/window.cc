@@ -50,7 +50,9 @@ Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Di
   const WindowAxis& a = window.axes[static_cast<size_t>(axis)];
   if (window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower) return CeilDiv(input, a.stride);
   const Dim room = input + (a.begin + a.end) - Extent(a, kernel);
-  if (room.known() && room.value() < 0)
+  // With ceil_mode a window may hang over the end, so one that starts on the input is enough.
+  const int64_t least = window.ceil_mode ? 1 - a.stride : 0;
+  if (room.known() && room.value() < least)
     return InvalidModel("spatial axis ", axis, ": a window of ", Extent(a, kernel).ToString(), " (kernel ", kernel.ToString(),
                         ", dilation ", a.dilation, ") does not fit into ", input.ToString(), " elements padded by ", a.begin,
                         " and ", a.end);
