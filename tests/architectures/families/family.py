@@ -1,0 +1,73 @@
+"""What one entry of the architecture table is made of."""
+
+from dataclasses import dataclass, field
+
+# Sizes of the symbolic dimensions: (exported and first data set, second data set of dynamic models).
+SIZES = {"batch": (2, 3), "length": (8, 11), "target": (5, 7)}
+
+
+@dataclass(frozen=True)
+class Input:
+    """A model input; `dims` mixes numbers with the names of symbolic dimensions."""
+
+    name: str
+    dims: tuple
+    kind: str = "normal"  # normal | uniform | ids | mask | boxes | positions
+    high: int = 99  # one past the largest id
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    model: str  # class in transformers; its config_class builds the configuration
+    inputs: tuple
+    config: dict
+    sizes: dict = field(default_factory=dict)  # overrides SIZES where a network needs special lengths
+    outputs: tuple = ()  # names of the results to keep; all float tensors when empty
+    call: dict = field(default_factory=dict)  # constant keyword arguments of forward
+    method: str = "forward"
+
+    def size(self, dim, data_set):
+        return dim if isinstance(dim, int) else {**SIZES, **self.sizes}[dim][data_set]
+
+    def symbols(self):
+        """The symbolic dimensions in use, batch first."""
+        found = dict.fromkeys(d for i in self.inputs for d in i.dims if isinstance(d, str))
+        return sorted(found, key=lambda d: d != "batch")
+
+
+def ids(name="input_ids", length="length", high=99):
+    return Input(name, ("batch", length), "ids", high)
+
+
+def mask(name="attention_mask", length="length"):
+    return Input(name, ("batch", length), "mask")
+
+
+def boxes(name="bbox", limit=60):
+    return Input(name, ("batch", "length", 4), "boxes", limit)
+
+
+def image(size=32, channels=3, name="pixel_values"):
+    return Input(name, ("batch", channels, size, size))
+
+
+TOKENS = (ids(), mask())
+SEQ2SEQ = (ids(), mask(), ids("decoder_input_ids", "target"))
+
+# Names that the attribute maps of nearly all text configurations understand.
+TINY = dict(
+    vocab_size=99,
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    intermediate_size=48,
+    max_position_embeddings=64,
+    pad_token_id=0,
+    bos_token_id=1,
+    eos_token_id=2,
+)
+
+
+def tiny(**changes):
+    return {**TINY, **changes}

@@ -1,0 +1,155 @@
+"""One export: builds the network, exports it, runs onnxruntime, stores the data sets."""
+
+import re
+import shutil
+import warnings
+
+import numpy
+import onnxruntime
+import torch
+import transformers
+
+import network
+from families import FAMILIES
+
+torch.set_num_threads(1)
+transformers.logging.set_verbosity_error()
+warnings.filterwarnings("ignore")
+
+LARGE_DIFFERENCE = 1e-3  # between torch and onnxruntime, absolute: worth a note in the index
+
+
+class OnnxruntimeError(Exception):
+    pass
+
+
+def _axes(family, dynamic):
+    """Per input, axis -> name of the dynamic dimension."""
+    return [{axis: dim for axis, dim in enumerate(spec.dims) if dim in dynamic} for spec in family.inputs]
+
+
+def _export_torchscript(net, path, dynamic):
+    names = [i.name for i in net.family.inputs]
+    axes = {name: found for name, found in zip(names, _axes(net.family, dynamic)) if found}
+    # Not asked to name the dynamic axes of outputs: the exporter infers them.
+    torch.onnx.export(net, network.inputs(net.family, 0), path, dynamo=False, input_names=names,
+                      output_names=net.output_names, dynamic_axes=axes or None)
+
+
+def _export_dynamo(net, path, dynamic):
+    names = [i.name for i in net.family.inputs]
+    shapes = (tuple(found or None for found in _axes(net.family, dynamic)),) if dynamic else None
+    torch.onnx.export(net, network.inputs(net.family, 0), path, dynamo=True, input_names=names,
+                      output_names=net.output_names, dynamic_shapes=shapes, external_data=False, verbose=False)
+
+
+EXPORT = {"torchscript": _export_torchscript, "dynamo": _export_dynamo}
+
+
+def _session(path):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise OnnxruntimeError(f"load: {error}") from error
+
+
+def _run(session, tensors, family):
+    """Arrays that the graph kept as inputs, in its order, and its results."""
+    arrays = {i.name: t.numpy() for i, t in zip(family.inputs, tensors)}
+    feeds = {i.name: arrays[i.name] for i in session.get_inputs()}
+    try:
+        return list(feeds.values()), session.run(None, feeds)
+    except Exception as error:
+        raise OnnxruntimeError(f"run: {error}") from error
+
+
+def _difference(net, tensors, results):
+    """Largest absolute difference to torch; None where shapes differ."""
+    with torch.no_grad():
+        wanted = [t.numpy() for t in net(*tensors)]
+    if [w.shape for w in wanted] != [r.shape for r in results]:
+        return None
+    return max((float(numpy.abs(w - r).max()) for w, r in zip(wanted, results) if w.size), default=0.0)
+
+
+def _save(folder, arrays, results):
+    folder.mkdir(exist_ok=True)
+    for kind, values in (("input", arrays), ("output", results)):
+        for number, value in enumerate(values):
+            numpy.save(folder / f"{kind}_{number}.npy", value)
+
+
+def _data_set(net, session, number, folder):
+    tensors = network.inputs(net.family, number)
+    arrays, results = _run(session, tensors, net.family)
+    _save(folder, arrays, results)
+    return _difference(net, tensors, results)
+
+
+def _attempt(family, exporter, dynamic, attention, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    net = network.build(family, attention)
+    path = str(folder / "model.onnx")
+    with torch.no_grad():
+        EXPORT[exporter](net, path, dynamic)
+    session = _session(path)
+    differences = [_data_set(net, session, 0, folder)]
+    if dynamic:
+        differences.append(_data_set(net, session, 1, folder / "data_1"))
+    return _describe(differences, dynamic, attention)
+
+
+def _describe(differences, dynamic, attention):
+    outcome = {"status": "exported", "dynamic": list(dynamic), "attention": attention, "torch_diff": differences}
+    if any(d is None for d in differences):
+        outcome["note"] = "onnxruntime and torch differ in shape"
+    elif not all(d <= LARGE_DIFFERENCE for d in differences):
+        outcome["note"] = "onnxruntime and torch differ in values"
+    return outcome
+
+
+def _attempts(family, shape):
+    """Preferred first. Fewer dynamic dimensions, then eager attention, where an exporter cannot do better."""
+    everything = tuple(family.symbols())
+    wishes = [()] if shape == "static" else list(dict.fromkeys([everything, ("batch",)]))
+    return [(dynamic, attention) for attention in network.ATTENTION for dynamic in wishes]
+
+
+def _restricted(family, dynamic):
+    """The second data set may change only what the model left dynamic."""
+    fixed = {d: (family.size(d, 0),) * 2 for d in family.symbols() if d not in dynamic}
+    return type(family)(**{**vars(family), "sizes": {**family.sizes, **fixed}})
+
+
+def _class(error):
+    return "onnxruntime failed" if isinstance(error, OnnxruntimeError) else "exporter failed"
+
+
+def export(name, exporter, shape, out):
+    """The first attempt that onnxruntime runs and that agrees with torch; else the best there was."""
+    family, folder = FAMILIES[name], out / f"{name}.{exporter}.{shape}"
+    failure, noted = None, None
+    for dynamic, attention in _attempts(family, shape):
+        try:
+            outcome = _attempt(_restricted(family, dynamic), exporter, dynamic, attention, folder)
+            if "note" not in outcome:
+                return outcome
+            noted = noted or (outcome, dynamic, attention)
+        except Exception as error:
+            failure = failure or {"status": _class(error), "reason": _reason(error)}
+    if noted:
+        return _attempt(_restricted(family, noted[1]), exporter, *noted[1:], folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    return failure
+
+
+def _reason(error):
+    """One line; the innermost cause says more than the exporter's wrapping."""
+    root = error
+    while root.__cause__ is not None and not isinstance(error, OnnxruntimeError):
+        root = root.__cause__
+    return re.sub(r"\s+", " ", f"{type(root).__name__}: {root}").strip()[:300]
