@@ -5,7 +5,8 @@ from .family import Family, TOKENS, ids, tiny
 NO_CACHE = dict(use_cache=False)
 LOGITS = ("logits",)
 GROUPED = dict(num_key_value_heads=2)
-EXPERTS = dict(num_experts_per_tok=2, num_key_value_heads=2)
+# The grouped product that is the default has no ONNX translation.
+EXPERTS = dict(num_experts_per_tok=2, num_key_value_heads=2, experts_implementation="batched_mm")
 
 
 def decoder(name, model, inputs=TOKENS, call=NO_CACHE, **config):
@@ -53,10 +54,10 @@ FAMILIES = [
     decoder("glm", "GlmForCausalLM", head_dim=8, **GROUPED),
     decoder("smollm3", "SmolLM3ForCausalLM", no_rope_layer_interval=2, **GROUPED),
     decoder("gpt_oss", "GptOssForCausalLM", head_dim=8, num_local_experts=4, sliding_window=4, **EXPERTS),
-    decoder("deepseek_v3", "DeepseekV3ForCausalLM", num_attention_heads=4, num_key_value_heads=4,
-            moe_intermediate_size=16, n_routed_experts=4, n_group=1, topk_group=1, num_experts_per_tok=2,
+    decoder("deepseek_v3", "DeepseekV3ForCausalLM", moe_intermediate_size=16, n_routed_experts=4, n_group=1,
+            topk_group=1,
             q_lora_rank=16, kv_lora_rank=8, qk_rope_head_dim=4, qk_nope_head_dim=8, v_head_dim=8,
-            first_k_dense_replace=1, n_shared_experts=1),
+            first_k_dense_replace=1, n_shared_experts=1, **{**EXPERTS, "num_key_value_heads": 4}),
     decoder("mamba", "MambaForCausalLM", inputs=(ids(),), state_size=4, time_step_rank=2),
     decoder("mamba2", "Mamba2ForCausalLM", inputs=(ids(),), state_size=4, num_heads=8, head_dim=8, n_groups=1,
             chunk_size=4),

@@ -47,7 +47,7 @@ FAMILIES = [
     Family("megatron_bert", "MegatronBertModel", TOKENS, tiny()),
     Family("modernbert", "ModernBertModel", TOKENS, tiny(local_attention=4, global_attn_every_n_layers=2)),
     Family("mra", "MraModel", TOKENS, tiny(block_per_row=1), sizes={"length": (64, 64)}),
-    Family("nystromformer", "NystromformerModel", (ids(),), tiny(num_landmarks=4, segment_means_seq_len=8),
+    Family("nystromformer", "NystromformerModel", TOKENS, tiny(num_landmarks=8, segment_means_seq_len=8),
            sizes={"length": (8, 8)}),
     Family("rembert", "RemBertModel", TOKENS, tiny(input_embedding_size=16, output_embedding_size=16)),
     Family("roformer", "RoFormerModel", TOKENS, tiny()),
