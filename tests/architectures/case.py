@@ -12,8 +12,8 @@ import onnx
 # The tolerance leaves room for that and is far below what a wrong operator causes.
 RTOL, ATOL = 1e-3, 1e-4
 
-# The name of an operator in tern's message, such as: unsupported operator 'GridSample'
-_MISSING = re.compile(r"(?:unsupported|unknown|no such)\s+(?:\w+\s+)?op(?:erator)?\s+'?([\w.:]+)", re.IGNORECASE)
+# tern lists the operators it lacks one a line: "  GridSample x2 at 'node', ..."
+_MISSING = re.compile(r"^\s+([\w.]+) x\d+ at |unsupported: operator ([\w.]+)", re.MULTILINE)
 
 
 def data_sets(folder):
@@ -61,11 +61,12 @@ def _command(tern, model, data, names, out):
 
 
 def _refusal(process):
-    text = process.stderr.strip()
-    message = re.sub(r"\s+", " ", text)[:400] or f"exit status {process.returncode} and no message"
-    ops = sorted(set(_MISSING.findall(text)))
-    outcome = "unsupported" if process.returncode == 2 else "failed"
-    return {"outcome": outcome, "message": message, "ops": ops}
+    """Unsupported when tern says so; anything else it refuses is a failure."""
+    text = process.stderr
+    ops = sorted({listed or single for listed, single in _MISSING.findall(text)})
+    message = f"lacks {', '.join(ops)}" if ops else re.sub(r"\s+", " ", text).strip()[:400]
+    outcome = "unsupported" if process.returncode == 2 and "unsupported:" in text else "failed"
+    return {"outcome": outcome, "message": message or f"exit status {process.returncode}", "ops": ops}
 
 
 def _compare_all(outputs, data, out):
