@@ -19,11 +19,10 @@ SAMPLE = (
     "bert.dynamo.static",
     "gpt2.torchscript.dynamic",
     "llama.dynamo.dynamic",
-    "t5.torchscript.static",
-    "vit.dynamo.static",
-    "swin.torchscript.static",
-    "mobilevit.torchscript.dynamic",
-    "whisper_encoder.dynamo.static",
+    "t5.dynamo.static",
+    "vit.torchscript.dynamic",
+    "swin.dynamo.static",
+    "mobilevit.dynamo.static",
     "wav2vec2.torchscript.dynamic",
 )
 DESTINATION = Path(__file__).resolve().parents[1] / "data" / "architectures"

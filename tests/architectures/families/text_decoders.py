@@ -14,7 +14,7 @@ def decoder(name, model, inputs=TOKENS, call=NO_CACHE, **config):
 
 
 FAMILIES = [
-    decoder("gpt2", "GPT2LMHeadModel"),
+    decoder("gpt2", "GPT2LMHeadModel", n_inner=48),
     decoder("gpt_neo", "GPTNeoForCausalLM", num_layers=2, num_heads=4,
             attention_types=[[["global", "local"], 1]], window_size=4),
     decoder("gpt_neox", "GPTNeoXForCausalLM", rotary_pct=0.5),

@@ -16,7 +16,7 @@ def seq2seq(name, model, base, sizes=(), **config):
 
 
 FAMILIES = [
-    seq2seq("t5", "T5ForConditionalGeneration", T5),
+    seq2seq("t5", "T5ForConditionalGeneration", T5, d_kv=4),
     seq2seq("mt5", "MT5ForConditionalGeneration", T5, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
     seq2seq("umt5", "UMT5ForConditionalGeneration", T5),
     seq2seq("longt5", "LongT5ForConditionalGeneration", T5, local_radius=3, encoder_attention_type="local"),

@@ -5,7 +5,7 @@ from .family import Family, Input, image
 LOGITS = ("logits",)
 PATCHED = dict(image_size=32, patch_size=8, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
                intermediate_size=48, num_labels=10)
-WINDOWED = dict(image_size=32, patch_size=2, embed_dim=8, depths=[1, 2, 1], num_heads=[2, 2, 4], window_size=4,
+WINDOWED = dict(image_size=32, patch_size=2, embed_dim=8, depths=[1, 2], num_heads=[2, 2], window_size=4,
                 num_labels=10)
 STAGED = dict(hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 2, 1], num_labels=10)
 
@@ -37,8 +37,8 @@ FAMILIES = [
     vision("regnet", "RegNetForImageClassification", STAGED, embedding_size=8, groups_width=8),
     vision("mobilenet_v1", "MobileNetV1ForImageClassification", {}, depth_multiplier=0.25, min_depth=8, num_labels=10),
     vision("mobilenet_v2", "MobileNetV2ForImageClassification", {}, depth_multiplier=0.25, min_depth=8, num_labels=10),
-    vision("mobilevit", "MobileViTForImageClassification", {}, hidden_sizes=[8, 12, 16], num_attention_heads=4,
-           neck_hidden_sizes=[4, 4, 8, 8, 12, 16, 24], num_labels=10, image_size=32, mlp_ratio=2.0),
+    vision("mobilevit", "MobileViTForImageClassification", {}, hidden_sizes=[8, 8, 12], num_attention_heads=4,
+           neck_hidden_sizes=[4, 4, 8, 8, 8, 12, 16], num_labels=10, image_size=32, mlp_ratio=2.0),
     vision("mobilevitv2", "MobileViTV2ForImageClassification", {}, image_size=64, size=64, width_multiplier=0.25,
            n_attn_blocks=[1, 1, 1], base_attn_unit_dims=[32, 48, 64], num_labels=10),
     vision("segformer", "SegformerForSemanticSegmentation", {}, num_encoder_blocks=4, depths=[1, 1, 1, 1],
