@@ -73,7 +73,7 @@ Status Plan::RunEvaluator(Engine& engine, Step& step) {
   const Node& node = step.node->node();
   if (!node.op->reference) return Unsupported("no kernel fits and there is no reference evaluator");
   PlanEvalContext context(engine, *this, step);
-  TERN_TRY(node.op->reference(node.attrs, context));
+  TERN_TRY(Guard([&] { return node.op->reference(node.attrs, context); }));
   for (size_t i = 0; i < step.node->outputs.size(); ++i) {
     const auto slot = static_cast<size_t>(step.node->outputs[i]);
     Datum& result = context.outputs()[i];

@@ -69,6 +69,9 @@ class Plan {
   Status RunStep(Engine& engine, Step& step);
   Status RunObserved(Engine& engine, Step& step, int index);
   Status RunDynamic(Engine& engine, Step& step);
+  Status RunDynamicBody(Engine& engine, Step& step);
+  Status RunFallback(Engine& engine, Step& step);
+  Status StoreContents(Engine& engine, Step& step, const std::vector<InferOutput>& outputs);
   Status RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type>& types);
   Status PlaceDynamic(Engine& engine, int slot, DType dtype, const Dims& dims);
   Status RunEvaluator(Engine& engine, Step& step);

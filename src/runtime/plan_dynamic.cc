@@ -19,7 +19,7 @@ bool HasHostInput(const RunContext& c) {
   return false;
 }
 
-Result<std::vector<Type>> InferNow(const Node& node, const RunContext& c) {
+Result<std::vector<InferOutput>> InferNow(const Node& node, const RunContext& c) {
   std::vector<InferInput> inputs(c.inputs.size());
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     if (!c.inputs[i]) continue;
@@ -29,10 +29,18 @@ Result<std::vector<Type>> InferNow(const Node& node, const RunContext& c) {
     inputs[i].type = d.is_tensor() || declared.kind == Type::Kind::kUnknown ? TypeOf(d) : declared;
     if (d.is_tensor()) inputs[i].constant = d.tensor;
   }
-  TERN_ASSIGN(auto outputs, InferOutputs(node, std::move(inputs)));
-  std::vector<Type> types;
-  for (InferOutput& out : outputs) types.push_back(std::move(out.type));
-  return types;
+  return InferOutputs(node, std::move(inputs));
+}
+
+// Shape, Size and arithmetic on shapes: inference has the result already.
+bool AllContentsKnown(const std::vector<InferOutput>& outputs) {
+  for (const InferOutput& out : outputs) {
+    if (!out.content || !IsInt(out.type.dtype) || !out.type.shape.fully_known() || out.type.shape.rank() > 1) return false;
+    if (CountOf(out.type.shape.Concrete()) != static_cast<int64_t>(out.content->size())) return false;
+    for (const Dim& d : *out.content)
+      if (!d.known()) return false;
+  }
+  return !outputs.empty();
 }
 
 }  // namespace
@@ -42,13 +50,41 @@ Status Plan::RunDynamic(Engine& engine, Step& step) {
     const auto slot = static_cast<size_t>(step.node->outputs[i]);
     if (!placed_[slot]) slots_[slot] = Datum();
   }
-  const Node& node = step.node->node();
-  if (node.subgraphs().empty()) {
-    TERN_ASSIGN(step.types, InferNow(node, step.context));
-  }
-  const bool kernel = node.subgraphs().empty() && !node.op->Is(kHostOnly) && !HasHostInput(step.context) && Numbers(step.types);
-  TERN_TRY(kernel ? RunDynamicKernel(engine, step, step.types) : RunEvaluator(engine, step));
+  TERN_TRY(RunDynamicBody(engine, step));
   for (int slot : step.release) slots_[static_cast<size_t>(slot)] = Datum();
+  return {};
+}
+
+Status Plan::RunDynamicBody(Engine& engine, Step& step) {
+  const Node& node = step.node->node();
+  if (!node.subgraphs().empty()) return RunEvaluator(engine, step);
+  TERN_ASSIGN(auto outputs, InferNow(node, step.context));
+  step.types.clear();
+  for (const InferOutput& out : outputs) step.types.push_back(out.type);
+  if (node.op->Is(kHostOnly) || HasHostInput(step.context)) {
+    step.kernel_name = "host";
+    return RunEvaluator(engine, step);
+  }
+  if (node.op->Is(kPure) && AllContentsKnown(outputs)) return StoreContents(engine, step, outputs);
+  if (Numbers(step.types)) return RunDynamicKernel(engine, step, step.types);
+  return RunFallback(engine, step);
+}
+
+Status Plan::RunFallback(Engine& engine, Step& step) {
+  step.kernel_name = "reference";
+  engine.fallbacks.insert(&step.node->node());
+  return RunEvaluator(engine, step);
+}
+
+Status Plan::StoreContents(Engine& engine, Step& step, const std::vector<InferOutput>& outputs) {
+  step.kernel_name = "shape";
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int slot = step.node->outputs[i];
+    TERN_TRY(PlaceDynamic(engine, slot, outputs[i].type.dtype, outputs[i].type.shape.Concrete()));
+    std::vector<int64_t> values;
+    for (const Dim& d : *outputs[i].content) values.push_back(d.value());
+    FromLongs(values, slots_[static_cast<size_t>(slot)].tensor);
+  }
   return {};
 }
 
@@ -78,11 +114,7 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
   KernelQuery query = QueryOf(node, c.inputs, types);
   query.weight = step.weights;
   const KernelEntry* entry = view ? nullptr : engine.model->kernels().Select(query);
-  if (!entry && !view) {
-    step.kernel_name = "reference";
-    engine.fallbacks.insert(&node);
-    return RunEvaluator(engine, step);
-  }
+  if (!entry && !view) return RunFallback(engine, step);
   for (size_t i = 0; i < types.size(); ++i)
     TERN_TRY(PlaceDynamic(engine, step.node->outputs[i], types[i].dtype, types[i].shape.Concrete()));
   if (view) {
@@ -93,8 +125,8 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
   if (entry != step.entry || !step.kernel) {
     TERN_ASSIGN(step.kernel, engine.model->Prepared(node, *entry, query));
     step.entry = entry;
-    step.kernel_name = entry->name.c_str();
   }
+  step.kernel_name = entry->name.c_str();
   ResizeContext resize(query, engine.workers.threads());
   TERN_TRY(step.kernel->Resize(resize));
   TERN_ASSIGN(const Buffer scratch, engine.pool.Take(resize.scratch()));

@@ -6,7 +6,7 @@ namespace tern {
 
 Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs) {
   InferContext context(*node.op, std::move(inputs), static_cast<int>(node.outputs().size()));
-  Status status = RunInfer(*node.op, node.attrs, context);
+  Status status = Guard([&] { return RunInfer(*node.op, node.attrs, context); });
   if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     // A declaration may say what kind of thing it is; its dims are claims, and claims can be wrong.
