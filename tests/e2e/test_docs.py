@@ -1,0 +1,54 @@
+"""The README's examples, as they are written: every `./tern` line, and the C++ program against an installed Tern."""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import unittest
+
+from support import TERN, CliTest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(TERN).resolve().parents[1]
+# These start everything again from the beginning.
+NOT_HERE = ("./tern test", "./tern demo")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / "README.md").read_text(), re.S | re.M)
+
+
+class Readme(CliTest):
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(ROOT / "examples/digits", self.dir / "examples/digits")
+
+    def test_every_command_line_runs(self):
+        lines = [line for block in blocks("") for line in block.splitlines() if line.startswith("./tern ")]
+        lines = [line for line in lines if not line.startswith(NOT_HERE)]
+        self.assertGreater(len(lines), 4)
+        for line in lines:
+            words = shlex.split(line, comments=True)[1:]
+            done = subprocess.run([TERN, *words], cwd=self.dir, capture_output=True, text=True, check=False, timeout=120)
+            self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}\n{done.stderr}")
+
+    def test_the_program_compiles_and_prints_ten_probabilities(self):
+        (source,) = blocks("cpp")
+        (self.dir / "app.cc").write_text(source)
+        prefix, program = self.dir / "prefix", self.dir / "app"
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, capture_output=True)
+        library = next(prefix.glob("lib*/**/libtern.so")).parent
+        subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", self.dir / "app.cc", "-o", program, f"-I{prefix}/include",
+                        f"-L{library}", "-ltern", "-pthread"], check=True)
+        done = subprocess.run([program], cwd=self.dir, env=dict(os.environ, LD_LIBRARY_PATH=str(library)), capture_output=True,
+                              text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        values = [float(word) for word in done.stdout.split()]
+        self.assertEqual(len(values), 10)
+        self.assertAlmostEqual(sum(values), 1, places=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
