@@ -29,6 +29,7 @@ class PlanEvalContext : public EvalContext {
     TERN_ASSIGN(Plan* sub, engine_.RunnerFor(program).Run(bound));
     DatumList outputs;
     for (size_t k = 0; k < program.outputs.size(); ++k) outputs.push_back(Owned(sub->Output(static_cast<int>(k))));
+    sub->Release();
     return outputs;
   }
 

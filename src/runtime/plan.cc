@@ -73,6 +73,17 @@ bool Plan::Redirect(int i, const Tensor& tensor) {
   return true;
 }
 
+void Plan::Release() {
+  for (size_t s = 0; s < layout_.storages.size(); ++s) {
+    const Storage& storage = layout_.storages[s];
+    if (storage.external) Rebase(static_cast<int>(s), Buffer::Borrow(nullptr, storage.bytes, nullptr));
+    if (redirected_[s] >= 0) base_ = nullptr;  // the next run points it into the arena again
+    redirected_[s] = -1;
+  }
+  for (size_t i = 0; i < slots_.size(); ++i)
+    if (!known_[i] && !placed_[i]) slots_[i] = Datum();
+}
+
 Status Plan::Run(Engine& engine, const std::vector<BoundValue>& bound) {
   Bind(engine, bound);
   if (engine.observer) {

@@ -50,6 +50,8 @@ class Plan {
   // From the next run on, output i is written to this tensor (undefined: to the plan's own memory again). False when
   // the output cannot be redirected; the caller then copies.
   bool Redirect(int i, const Tensor& tensor);
+  // Lets go of inputs, bound outputs and values of varying size, so that a plan that waits in a cache holds no memory.
+  void Release();
 
   const Program& program() const { return program_; }
   const std::vector<Step>& steps() const { return steps_; }

@@ -55,6 +55,7 @@ struct Session::State {
     if (plan && plan->Matches(bound)) return plan;
     std::vector<const Datum*> data;
     for (const Datum& d : inputs) data.push_back(&d);
+    if (plan) plan->Release();
     plan = nullptr;
     TERN_TRY(CheckInputs(engine.model->graph(), data));
     TERN_ASSIGN(plan, runner.Prepare(bound));

@@ -47,6 +47,16 @@ TEST(Session, RefusesWhatDoesNotFit) {
   ExpectLikeReference(*session, {Counting({2, 4}), Counting({2, 4})});
 }
 
+TEST(Session, CachedPlansHoldNoInputs) {
+  auto session = SessionOf(ParseOrDie(kAddOne));
+  const auto owner = std::make_shared<std::vector<float>>(8);
+  const Buffer bytes = Buffer::Borrow(owner->data(), 32, owner);
+  ASSERT_TRUE(session->Run(DatumList{Tensor::View(bytes, DType::kF32, {2, 4}), Counting({2, 4})}).ok());
+  EXPECT_GT(owner.use_count(), 2);
+  ASSERT_TRUE(session->Run(DatumList{Counting({3, 4}), Counting({3, 4})}).ok());
+  EXPECT_EQ(owner.use_count(), 2) << "the test's own and its buffer's";
+}
+
 TEST(Session, LimitsTheMemoryOfARun) {
   SessionOptions options;
   options.memory_limit = 1000;
