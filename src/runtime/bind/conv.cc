@@ -1,48 +1,23 @@
 // Ties the convolutions to their CPU kernels.
 #include <algorithm>
 
-#include "kernels/cpu/conv/conv.h"
-#include "ops/support/window.h"
-#include "runtime/kernel.h"
+#include "runtime/bind/via_f32.h"
+#include "runtime/bind/window_shape.h"
 
 namespace tern {
 namespace {
 
-// Numbers of the spatial axes, right-aligned among three.
-cpu::Spatial SpatialOf(const std::vector<int64_t>& list, int64_t otherwise) {
-  cpu::Spatial out{otherwise, otherwise, otherwise};
-  for (size_t i = 0; i < list.size(); ++i) out[3 - list.size() + i] = list[i];
-  return out;
-}
-
-bool FewAxes(const KernelQuery& q) { return q.InRank(0) >= 3 && q.InRank(0) <= 5; }
-
-AutoPad AutoPadOf(const Attrs& attrs) {
-  const std::string text = attrs.Text("auto_pad");
-  const auto at = std::find(kAutoPadNames.begin(), kAutoPadNames.end(), text);
-  return static_cast<AutoPad>(at - kAutoPadNames.begin());
-}
-
 Result<cpu::ConvShape> ShapeOf(const KernelQuery& q) {
-  const Dims &x = q.InDims(0), &w = q.InDims(1), &y = q.OutDims(0);
-  const Dims input(x.begin() + 2, x.end()), kernel(w.begin() + 2, w.end()), output(y.begin() + 2, y.end());
-  const Attrs& a = q.attrs();
-  TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(input.size()), a.Ints("strides"), a.Ints("pads"), a.Ints("dilations"), AutoPadOf(a)));
-  window = ResolvePads(std::move(window), input, kernel);
-  cpu::ConvShape s;
-  s.batch = x[0], s.channels = x[1], s.maps = y[1], s.group = a.Int("group");
-  s.input = SpatialOf(input, 1), s.kernel = SpatialOf(kernel, 1), s.output = SpatialOf(output, 1);
-  for (size_t i = 0; i < window.axes.size(); ++i) {
-    const size_t to = 3 - window.axes.size() + i;
-    s.stride[to] = window.axes[i].stride, s.dilation[to] = window.axes[i].dilation, s.begin[to] = window.axes[i].begin;
-  }
+  Window window;
+  TERN_ASSIGN(cpu::ConvShape s, WindowShape(q, Dims(q.InDims(1).begin() + 2, q.InDims(1).end()), window));
+  s.batch = q.InDims(0)[0], s.channels = q.InDims(0)[1], s.maps = q.OutDims(0)[1], s.group = q.attrs().Int("group");
   return s;
 }
 
 class Conv : public KernelOf<Conv> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return FewAxes(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) && (!q.Has(2) || q.InType(2) == q.OutType(0));
+    return FewSpatialAxes(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) && (!q.Has(2) || q.InType(2) == q.OutType(0));
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(const cpu::ConvShape shape, ShapeOf(c.query()));
@@ -61,7 +36,7 @@ class Conv : public KernelOf<Conv> {
 
 class Depthwise : public KernelOf<Depthwise> {
  public:
-  static bool Legal(const KernelQuery& q) { return FewAxes(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 && q.attrs().Int("group") > 1; }
+  static bool Legal(const KernelQuery& q) { return FewSpatialAxes(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 && q.attrs().Int("group") > 1; }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(shape_, ShapeOf(c.query()));
     return {};
@@ -77,7 +52,7 @@ class Depthwise : public KernelOf<Depthwise> {
 
 class ConvTranspose : public KernelOf<ConvTranspose> {
  public:
-  static bool Legal(const KernelQuery& q) { return FewAxes(q) && q.AllTypes(DType::kF32); }
+  static bool Legal(const KernelQuery& q) { return FewSpatialAxes(q) && q.AllTypes(DType::kF32); }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(cpu::ConvShape s, ShapeOf(c.query()));
     s.begin = Cuts(c->attrs(), s, c->InRank(0) - 2);
@@ -117,7 +92,7 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
 TERN_KERNELS(Conv) {
   table.Add<Conv>("Conv", "cpu.conv.gemm", Conv::Legal);
   table.Add<Depthwise>("Conv", "cpu.conv.depthwise.f32", Depthwise::Legal, 0.5);
-  table.Add<ConvTranspose>("ConvTranspose", "cpu.conv_transpose.f32", ConvTranspose::Legal);
+  AddWithNarrow<ConvTranspose>(table, "ConvTranspose", "cpu.conv_transpose.f32");
 }
 
 }  // namespace tern

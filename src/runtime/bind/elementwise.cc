@@ -1,23 +1,11 @@
 // Ties elementwise ops to their CPU kernels.
 #include "kernels/cpu/elementwise/elementwise.h"
 
-#include <cstring>
-#include <iterator>
-
 #include "kernels/cpu/support/width.h"
-#include "runtime/kernel.h"
+#include "runtime/bind/support.h"
 
 namespace tern {
 namespace {
-
-template <class Names>
-int IndexOf(const Names& names, const std::string& text) {
-  for (size_t i = 0; i < std::size(names); ++i)
-    if (text == names[i]) return static_cast<int>(i);
-  return -1;
-}
-
-bool FewAxes(const KernelQuery& q) { return q.OutDims(0).size() <= static_cast<size_t>(cpu::kMaxRank); }
 
 cpu::UnaryKind UnaryKindOf(const KernelQuery& q) {
   if (q.op().name == "Gelu") return q.attrs().Text("approximate") == "none" ? cpu::UnaryKind::kGelu : cpu::UnaryKind::kGeluTanh;
@@ -49,7 +37,7 @@ cpu::BinaryKind BinaryKindOf(const KernelQuery& q) { return static_cast<cpu::Bin
 class Binary : public KernelOf<Binary> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return q.InType(0) == q.InType(1) && FewAxes(q) && cpu::HasBinary(BinaryKindOf(q), q.InType(0));
+    return q.InType(0) == q.InType(1) && RankFits(q.OutDims(0)) && cpu::HasBinary(BinaryKindOf(q), q.InType(0));
   }
   Status Resize(ResizeContext& c) override {
     kind_ = BinaryKindOf(c.query());
@@ -68,7 +56,7 @@ class Binary : public KernelOf<Binary> {
 
 class Where : public KernelOf<Where> {
  public:
-  static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.OutType(0)) > 0 && FewAxes(q); }
+  static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.OutType(0)) > 0 && RankFits(q.OutDims(0)); }
   Status Resize(ResizeContext& c) override {
     plan_ = cpu::MakeBroadcast<3>(c->OutDims(0), {c->InDims(0), c->InDims(1), c->InDims(2)});
     return {};

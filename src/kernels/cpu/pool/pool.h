@@ -1,0 +1,18 @@
+// Pooling over [N x C, spatial…] with up to three spatial axes.
+#pragma once
+#include <vector>
+
+#include "base/dtype.h"
+#include "kernels/cpu/conv/conv.h"
+
+namespace tern::cpu {
+
+// shape.batch counts the planes.
+bool HasMaxPool(DType type);
+void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const Workers& workers);
+
+// divisors: for each axis and output position, how many taps count; an average over none is 0.
+using PoolDivisors = std::array<std::vector<float>, 3>;
+void AveragePoolF32(const ConvShape& shape, const PoolDivisors& divisors, const float* x, float* y, const Workers& workers);
+
+}  // namespace tern::cpu

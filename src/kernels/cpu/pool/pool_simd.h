@@ -1,0 +1,13 @@
+// The inner loop of max pooling.
+#pragma once
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+
+struct PoolTable {
+  // y[i] = the larger of y[i] and x[i * stride]; NaN wins.
+  void (*max_row)(const float* x, int64_t stride, float* y, int64_t n);
+};
+TERN_SIMD_TABLE(PoolTable, PoolSimd)
+
+}  // namespace tern::cpu

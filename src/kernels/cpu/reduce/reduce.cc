@@ -1,0 +1,219 @@
+#include "kernels/cpu/reduce/reduce.h"
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/reduce/rows_simd.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kWork = 16384;
+constexpr int64_t kColumns = 512;
+
+RowSum RowKind(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::kMax: case ReduceKind::kLogSumExp: return RowSum::kMax;
+    case ReduceKind::kMin: return RowSum::kMin;
+    case ReduceKind::kProd: return RowSum::kProduct;
+    case ReduceKind::kL1: return RowSum::kL1;
+    case ReduceKind::kL2: case ReduceKind::kSumSquare: return RowSum::kSquare;
+    default: return RowSum::kSum;
+  }
+}
+
+// The arithmetic of one element type.
+struct Floats {
+  using T = float;
+  static float Start(RowSum kind) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    return kind == RowSum::kMax ? -kInfinity : kind == RowSum::kMin ? kInfinity : kind == RowSum::kProduct ? 1.f : 0.f;
+  }
+  static float Row(RowSum kind, const float* x, int64_t n) { return RowSimd().reduce(kind, x, n); }
+  static void Join(RowSum kind, const float* x, float* y, int64_t n) { RowSimd().join(kind, x, y, n); }
+};
+
+template <class Number>
+struct Plain {
+  using T = Number;
+  static constexpr bool kReal = std::is_floating_point_v<T>;
+  static T Start(RowSum kind) {
+    using Limits = std::numeric_limits<T>;
+    if (kind == RowSum::kMax) return kReal ? -Limits::infinity() : Limits::lowest();
+    if (kind == RowSum::kMin) return kReal ? Limits::infinity() : Limits::max();
+    return kind == RowSum::kProduct ? T(1) : T(0);
+  }
+  static bool Negative(T x) {
+    if constexpr (std::is_signed_v<T>) return x < 0;
+    return false;
+  }
+  // Integers wrap around.
+  static T One(RowSum kind, T sum, T x) {
+    using W = std::conditional_t<kReal, T, uint64_t>;
+    switch (kind) {
+      case RowSum::kMax: return sum != sum || sum > x ? sum : x;
+      case RowSum::kMin: return sum != sum || sum < x ? sum : x;
+      case RowSum::kProduct: return static_cast<T>(static_cast<W>(sum) * static_cast<W>(x));
+      case RowSum::kL1: return static_cast<T>(Negative(x) ? static_cast<W>(sum) - static_cast<W>(x) : static_cast<W>(sum) + static_cast<W>(x));
+      case RowSum::kSquare: return static_cast<T>(static_cast<W>(sum) + static_cast<W>(x) * static_cast<W>(x));
+      default: return static_cast<T>(static_cast<W>(sum) + static_cast<W>(x));
+    }
+  }
+  static T Row(RowSum kind, const T* x, int64_t n) {
+    T sum = Start(kind);
+    for (int64_t i = 0; i < n; ++i) sum = One(kind, sum, x[i]);
+    return sum;
+  }
+  static void Join(RowSum kind, const T* x, T* y, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) y[i] = One(kind, y[i], x[i]);
+  }
+};
+
+template <class T>
+T Finish(ReduceKind kind, T sum, int64_t count) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (kind == ReduceKind::kMean) return sum / static_cast<T>(count);
+    if (kind == ReduceKind::kL2) return std::sqrt(sum);
+    if (kind == ReduceKind::kLogSum) return std::log(sum);
+  }
+  return sum;
+}
+
+// exp is taken relative to the largest element, so that it cannot overflow.
+void LogSumExpRow(const ReducePlan& p, const float* x, float top, float* y) {
+  float sum = 0;
+  for (int64_t r = 0; r < p.reduced.count; ++r) sum += RowSimd().exp_sum_only(x + p.reduced.OffsetOf(r), top, p.inner);
+  *y = sum == 0 ? -HUGE_VALF : top + std::log(sum);
+}
+
+void LogSumExpColumns(const ReducePlan& p, const float* x, float* top, int64_t n) {
+  float sum[kColumns] = {};
+  for (int64_t r = 0; r < p.reduced.count; ++r) RowSimd().join_exp(x + p.reduced.OffsetOf(r), top, sum, n);
+  for (int64_t j = 0; j < n; ++j) top[j] = sum[j] == 0 ? -HUGE_VALF : top[j] + std::log(sum[j]);
+}
+
+// The innermost axis is reduced: each result from whole rows.
+template <class Math>
+void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y, int64_t begin, int64_t end) {
+  const RowSum row = RowKind(kind);
+  for (int64_t i = begin; i < end; ++i) {
+    const auto* from = x + p.kept.OffsetOf(i);
+    auto sum = Math::Start(row);
+    for (int64_t r = 0; r < p.reduced.count; ++r) {
+      const auto part = Math::Row(row, from + p.reduced.OffsetOf(r), p.inner);
+      const RowSum join = row == RowSum::kL1 || row == RowSum::kSquare ? RowSum::kSum : row;
+      Math::Join(join, &part, &sum, 1);
+    }
+    if constexpr (std::is_same_v<Math, Floats>) {
+      if (kind == ReduceKind::kLogSumExp) {
+        LogSumExpRow(p, from, sum, y + i);
+        continue;
+      }
+    }
+    y[i] = Finish(kind, sum, p.count);
+  }
+}
+
+// The innermost axis stays: many results side by side.
+template <class Math>
+void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y, int64_t begin, int64_t end) {
+  const int64_t tiles = (p.inner + kColumns - 1) / kColumns;
+  const RowSum row = RowKind(kind);
+  for (int64_t t = begin; t < end; ++t) {
+    const int64_t i = t / tiles, j = t % tiles * kColumns, n = std::min(kColumns, p.inner - j);
+    auto* to = y + i * p.inner + j;
+    const auto* from = x + p.kept.OffsetOf(i) + j;
+    std::fill(to, to + n, Math::Start(row));
+    for (int64_t r = 0; r < p.reduced.count; ++r) Math::Join(row, from + p.reduced.OffsetOf(r), to, n);
+    if constexpr (std::is_same_v<Math, Floats>) {
+      if (kind == ReduceKind::kLogSumExp) LogSumExpColumns(p, from, to, n);
+    }
+    for (int64_t k = 0; k < n; ++k) to[k] = Finish(kind, to[k], p.count);
+  }
+}
+
+template <class Math>
+void Run(ReduceKind kind, const ReducePlan& p, const void* x, void* y, const Workers& workers) {
+  using T = typename Math::T;
+  const auto *from = static_cast<const T*>(x);
+  auto* to = static_cast<T*>(y);
+  if (p.inner_reduced) {
+    workers.ParallelFor(p.kept.count, std::max<int64_t>(1, kWork / std::max<int64_t>(1, p.count)),
+                        [&](int64_t begin, int64_t end) { ReduceRows<Math>(kind, p, from, to, begin, end); });
+  } else {
+    const int64_t tiles = (p.inner + kColumns - 1) / kColumns, work = std::max<int64_t>(1, p.count * std::min(p.inner, kColumns));
+    workers.ParallelFor(p.kept.count * tiles, std::max<int64_t>(1, kWork / work),
+                        [&](int64_t begin, int64_t end) { ReduceColumns<Math>(kind, p, from, to, begin, end); });
+  }
+}
+
+}  // namespace
+
+int64_t ReducePlan::Axes::OffsetOf(int64_t index) const {
+  int64_t at = 0;
+  for (int i = rank; i-- > 0;) {
+    at += index % dims[static_cast<size_t>(i)] * steps[static_cast<size_t>(i)];
+    index /= dims[static_cast<size_t>(i)];
+  }
+  return at;
+}
+
+ReducePlan MakeReduce(const Dims& dims, const std::vector<bool>& mask) {
+  struct Axis {
+    int64_t size, step;
+    bool reduced;
+  };
+  std::vector<Axis> axes;
+  const Dims steps = ContiguousStrides(dims);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 1) continue;
+    if (!axes.empty() && axes.back().reduced == mask[i] && dims[i] != 0 && axes.back().size != 0) {
+      axes.back().size *= dims[i];
+      axes.back().step = steps[i];
+    } else {
+      axes.push_back({dims[i], steps[i], mask[i]});
+    }
+  }
+  ReducePlan plan;
+  plan.count = 1;
+  for (const Axis& a : axes)
+    if (a.reduced) plan.count *= a.size;
+  if (!axes.empty()) {
+    plan.inner = axes.back().size;
+    plan.inner_reduced = axes.back().reduced;
+    axes.pop_back();
+  }
+  for (const Axis& a : axes) {
+    ReducePlan::Axes& list = a.reduced ? plan.reduced : plan.kept;
+    list.dims[static_cast<size_t>(list.rank)] = a.size;
+    list.steps[static_cast<size_t>(list.rank)] = a.step;
+    list.count *= a.size;
+    ++list.rank;
+  }
+  return plan;
+}
+
+bool HasReduce(ReduceKind kind, DType type) {
+  const bool exact = kind != ReduceKind::kMean && kind != ReduceKind::kL2 && kind != ReduceKind::kLogSum && kind != ReduceKind::kLogSumExp;
+  switch (type) {
+    case DType::kF32: return true;
+    case DType::kF64: return kind != ReduceKind::kLogSumExp;
+    case DType::kI8: case DType::kU8: case DType::kI32: case DType::kI64: return exact;
+    case DType::kBool: return kind == ReduceKind::kMax || kind == ReduceKind::kMin;
+    default: return false;
+  }
+}
+
+void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y, const Workers& workers) {
+  switch (type) {
+    case DType::kF32: return Run<Floats>(kind, plan, x, y, workers);
+    case DType::kF64: return Run<Plain<double>>(kind, plan, x, y, workers);
+    case DType::kI8: return Run<Plain<int8_t>>(kind, plan, x, y, workers);
+    case DType::kI32: return Run<Plain<int32_t>>(kind, plan, x, y, workers);
+    case DType::kI64: return Run<Plain<int64_t>>(kind, plan, x, y, workers);
+    case DType::kBool: return Run<Plain<bool>>(kind, plan, x, y, workers);
+    default: return Run<Plain<uint8_t>>(kind, plan, x, y, workers);
+  }
+}
+
+}  // namespace tern::cpu

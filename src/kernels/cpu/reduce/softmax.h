@@ -1,0 +1,19 @@
+// Probabilities along an axis.
+#pragma once
+#include <cstdint>
+
+#include "base/thread_pool.h"
+
+namespace tern::cpu {
+
+// A tensor seen along one axis: outer x length x inner elements.
+struct AxisShape {
+  int64_t outer = 1, length = 1, inner = 1;
+};
+
+// y = exp(x) / sum of exp(x), or its logarithm. y may be x.
+void SoftmaxF32(const AxisShape& shape, bool log, const float* x, float* y, const Workers& workers);
+// The same for one row.
+void SoftmaxRow(const float* x, float* y, int64_t n);
+
+}  // namespace tern::cpu

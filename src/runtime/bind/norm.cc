@@ -1,0 +1,113 @@
+// Ties normalisation ops to their CPU kernels.
+#include "kernels/cpu/norm/norm.h"
+
+#include "runtime/bind/support.h"
+#include "runtime/bind/via_f32.h"
+
+namespace tern {
+namespace {
+
+// [batch, channels, plane]; a vector is a batch of single-channel scalars.
+struct Planes {
+  int64_t batch = 1, channels = 1, plane = 1;
+};
+
+Planes PlanesOf(const Dims& d) {
+  if (d.size() < 2) return {CountOf(d), 1, 1};
+  return {d[0], d[1], CountFrom(d, 2, d.size())};
+}
+
+class BatchNorm : public KernelOf<BatchNorm> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
+  Status Resize(ResizeContext& c) override {
+    planes_ = PlanesOf(c->InDims(0));
+    epsilon_ = c->attrs().Float("epsilon");
+    c.SetScratch(static_cast<size_t>(planes_.channels) * 2 * sizeof(float));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    float *factor = c.scratch<float>(), *shift = factor + planes_.channels;
+    cpu::FoldStatisticsF32(c.In<float>(1), c.In<float>(2), c.In<float>(3), c.In<float>(4), epsilon_, factor, shift, planes_.channels);
+    cpu::ChannelAffineF32(c.In<float>(0), factor, shift, c.Out<float>(0), planes_.batch, planes_.channels, planes_.plane, c.workers());
+    return {};
+  }
+
+ private:
+  Planes planes_;
+  float epsilon_ = 0;
+};
+
+class GroupNorm : public KernelOf<GroupNorm> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
+  Status Resize(ResizeContext& c) override {
+    planes_ = PlanesOf(c->InDims(0));
+    epsilon_ = c->attrs().Float("epsilon");
+    groups_ = c->op().name == "InstanceNorm" ? planes_.channels : c->attrs().Int("groups");
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    if (c.Out(0).size() == 0) return {};
+    cpu::GroupNormF32(c.In<float>(0), c.In<float>(1), c.In<float>(2), c.Out<float>(0), planes_.batch, planes_.channels, planes_.plane,
+                      groups_, epsilon_, c.workers());
+    return {};
+  }
+
+ private:
+  Planes planes_;
+  int64_t groups_ = 1;
+  float epsilon_ = 0;
+};
+
+size_t FirstAxis(const KernelQuery& q) { return AxisOf(q.attrs().Int("axis"), q.InDims(0).size()); }
+
+// scale or bias has exactly the elements that are normalised together.
+bool Covers(const KernelQuery& q, int i) {
+  if (!q.Has(i)) return true;
+  const Dims &x = q.InDims(0), &s = q.InDims(i);
+  const size_t normal = x.size() - FirstAxis(q);
+  if (s.size() < normal) return false;
+  for (size_t k = 0; k < s.size(); ++k)
+    if (s[k] != (k < s.size() - normal ? 1 : x[x.size() - s.size() + k])) return false;
+  return true;
+}
+
+class LayerNorm : public KernelOf<LayerNorm> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && Covers(q, 1) && Covers(q, 2); }
+  Status Resize(ResizeContext& c) override {
+    rms_ = c->op().name == "RmsNorm";
+    const Dims& x = c->InDims(0);
+    const size_t axis = FirstAxis(c.query());
+    p_.rows = CountFrom(x, 0, axis), p_.n = CountFrom(x, axis, x.size());
+    p_.epsilon = c->attrs().Float("epsilon");
+    mean_ = c->OutType(1) != DType::kInvalid, inv_std_ = c->OutType(2) != DType::kInvalid;
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::LayerNormParams p = p_;
+    p.scale = c.Has(1) ? c.In<float>(1) : nullptr;
+    p.bias = c.Has(2) ? c.In<float>(2) : nullptr;
+    p.mean = mean_ ? c.Out<float>(1) : nullptr;
+    p.inv_std = inv_std_ ? c.Out<float>(2) : nullptr;
+    (rms_ ? cpu::RmsNormF32 : cpu::LayerNormF32)(p, c.In<float>(0), c.Out<float>(0), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::LayerNormParams p_;
+  bool rms_ = false, mean_ = false, inv_std_ = false;
+};
+
+}  // namespace
+
+TERN_KERNELS(Norm) {
+  AddWithNarrow<BatchNorm>(table, "BatchNorm", "cpu.batch_norm.f32");
+  AddWithNarrow<GroupNorm>(table, "InstanceNorm", "cpu.instance_norm.f32");
+  AddWithNarrow<GroupNorm>(table, "GroupNorm", "cpu.group_norm.f32");
+  AddWithNarrow<LayerNorm>(table, "LayerNorm", "cpu.layer_norm.f32");
+  AddWithNarrow<LayerNorm>(table, "RmsNorm", "cpu.rms_norm.f32");
+}
+
+}  // namespace tern

@@ -1,0 +1,84 @@
+// Ties pooling to its CPU kernels.
+#include "kernels/cpu/pool/pool.h"
+
+#include "kernels/cpu/reduce/reduce.h"
+#include "runtime/bind/support.h"
+#include "runtime/bind/via_f32.h"
+#include "runtime/bind/window_shape.h"
+
+namespace tern {
+namespace {
+
+class Pool : public KernelOf<Pool> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    const std::string kind = q.attrs().Text("kind");
+    if (!FewSpatialAxes(q) || q.OutType(1) != DType::kInvalid) return false;
+    return kind == "max" ? cpu::HasMaxPool(q.InType(0)) : kind == "average" && q.InType(0) == DType::kF32;
+  }
+  Status Resize(ResizeContext& c) override {
+    Window window;
+    const Dims kernel = c->attrs().Ints("kernel");
+    TERN_ASSIGN(shape_, WindowShape(c.query(), kernel, window));
+    shape_.batch = c->InDims(0)[0] * c->InDims(0)[1];
+    max_ = c->attrs().Text("kind") == "max";
+    if (!max_) SetDivisors(window, c->attrs().Bool("count_include_pad"));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    if (max_) cpu::MaxPool(c.In(0).dtype(), shape_, c.In(0).raw(), c.Out(0).raw(), c.workers());
+    else cpu::AveragePoolF32(shape_, divisors_, c.In<float>(0), c.Out<float>(0), c.workers());
+    return {};
+  }
+
+ private:
+  // Taps of each window that lie inside the input, or inside the padded input.
+  void SetDivisors(const Window& window, bool with_padding) {
+    for (size_t axis = 0; axis < 3; ++axis) {
+      std::vector<float>& list = divisors_[axis];
+      list.clear();
+      const size_t missing = 3 - window.axes.size();
+      const int64_t end = axis < missing ? 0 : window.axes[axis - missing].end;
+      for (int64_t o = 0; o < shape_.output[axis]; ++o) {
+        int64_t count = 0;
+        for (int64_t k = 0; k < shape_.kernel[axis]; ++k) {
+          const int64_t at = o * shape_.stride[axis] - shape_.begin[axis] + k * shape_.dilation[axis];
+          count += with_padding ? at < shape_.input[axis] + end : at >= 0 && at < shape_.input[axis];
+        }
+        list.push_back(static_cast<float>(count));
+      }
+    }
+  }
+  cpu::ConvShape shape_;
+  cpu::PoolDivisors divisors_;
+  bool max_ = true;
+};
+
+class GlobalPool : public KernelOf<GlobalPool> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && q.attrs().Text("kind") != "lp" && RankFits(q.InDims(0)); }
+  Status Resize(ResizeContext& c) override {
+    std::vector<bool> mask(c->InDims(0).size(), true);
+    mask[0] = mask[1] = false;
+    plan_ = cpu::MakeReduce(c->InDims(0), mask);
+    kind_ = c->attrs().Text("kind") == "max" ? cpu::ReduceKind::kMax : cpu::ReduceKind::kMean;
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::Reduce(kind_, DType::kF32, plan_, c.In(0).raw(), c.Out(0).raw(), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::ReducePlan plan_;
+  cpu::ReduceKind kind_ = cpu::ReduceKind::kMean;
+};
+
+}  // namespace
+
+TERN_KERNELS(Pool) {
+  AddWithNarrow<Pool>(table, "Pool", "cpu.pool");
+  AddWithNarrow<GlobalPool>(table, "GlobalPool", "cpu.global_pool.f32");
+}
+
+}  // namespace tern

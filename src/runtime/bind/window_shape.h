@@ -1,0 +1,44 @@
+// Attributes of a sliding window as numbers for the kernels.
+#pragma once
+#include <algorithm>
+
+#include "kernels/cpu/conv/conv.h"
+#include "ops/support/window.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+
+// One to three spatial axes.
+inline bool FewSpatialAxes(const KernelQuery& q) { return q.InRank(0) >= 3 && q.InRank(0) <= 5; }
+
+inline AutoPad AutoPadOf(const Attrs& attrs) {
+  const std::string text = attrs.Text("auto_pad");
+  const auto at = std::find(kAutoPadNames.begin(), kAutoPadNames.end(), text);
+  return static_cast<AutoPad>(at - kAutoPadNames.begin());
+}
+
+// Numbers of the spatial axes, right-aligned among three.
+inline cpu::Spatial SpatialOf(const Dims& list) {
+  cpu::Spatial out{1, 1, 1};
+  for (size_t i = 0; i < list.size(); ++i) out[3 - list.size() + i] = list[i];
+  return out;
+}
+
+// Window and sizes; batch, channels, maps and group are the caller's.
+inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kernel, Window& window) {
+  const Dims &x = q.InDims(0), &y = q.OutDims(0);
+  const Dims input(x.begin() + 2, x.end()), output(y.begin() + 2, y.end());
+  const Attrs& a = q.attrs();
+  const bool ceil = a.Has("ceil_mode") && a.Bool("ceil_mode");
+  TERN_ASSIGN(window, MakeWindow(static_cast<int>(input.size()), a.Ints("strides"), a.Ints("pads"), a.Ints("dilations"), AutoPadOf(a), ceil));
+  window = ResolvePads(std::move(window), input, kernel);
+  cpu::ConvShape s;
+  s.input = SpatialOf(input), s.kernel = SpatialOf(kernel), s.output = SpatialOf(output);
+  for (size_t i = 0; i < window.axes.size(); ++i) {
+    const size_t to = 3 - window.axes.size() + i;
+    s.stride[to] = window.axes[i].stride, s.dilation[to] = window.axes[i].dilation, s.begin[to] = window.axes[i].begin;
+  }
+  return s;
+}
+
+}  // namespace tern
