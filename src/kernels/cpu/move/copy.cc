@@ -1,0 +1,157 @@
+#include "kernels/cpu/move/copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/support/width.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kWork = 16384;  // elements worth a thread
+constexpr int64_t kBlock = 16;    // side of the squares that are transposed at once
+
+// The two innermost loops of a copy: rows x columns.
+struct Plane {
+  StridedCopy::Axis rows, columns;
+};
+
+template <class T>
+void CopyRun(const T* x, T* y, int64_t n) {
+  if (n * sizeof(T) >= 64) std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
+  else for (int64_t i = 0; i < n; ++i) y[i] = x[i];
+}
+
+// Square by square, so that both sides stay in cache.
+template <class T>
+void Transpose(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
+  for (int64_t r0 = begin; r0 < end; r0 += kBlock) {
+    const int64_t r1 = std::min(end, r0 + kBlock);
+    for (int64_t c0 = 0; c0 < p.columns.size; c0 += kBlock) {
+      const int64_t c1 = std::min(p.columns.size, c0 + kBlock);
+      for (int64_t r = r0; r < r1; ++r) {
+        const T* from = x + r * p.rows.from;
+        T* to = y + r * p.rows.to;
+        for (int64_t c = c0; c < c1; ++c) to[c * p.columns.to] = from[c * p.columns.from];
+      }
+    }
+  }
+}
+
+// Rows [begin, end) of a plane.
+template <class T>
+void CopyPlane(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
+  if (p.columns.to == 1 && p.columns.from == 1) {
+    for (int64_t r = begin; r < end; ++r) CopyRun(x + r * p.rows.from, y + r * p.rows.to, p.columns.size);
+  } else if (p.columns.to == 1 && p.columns.from == 0) {
+    for (int64_t r = begin; r < end; ++r) std::fill_n(y + r * p.rows.to, p.columns.size, x[r * p.rows.from]);
+  } else {
+    Transpose(p, x, y, begin, end);
+  }
+}
+
+// The innermost axis of y, and the one next to it that reads along memory, if any.
+int RowsAxis(const StridedCopy& plan) {
+  const auto at = [&](int i) { return plan.axes[static_cast<size_t>(i)]; };
+  if (plan.rank < 2) return -1;
+  if (at(plan.rank - 1).from != 1)
+    for (int i = 0; i < plan.rank - 1; ++i)
+      if (at(i).from == 1) return i;
+  return plan.rank - 2;
+}
+
+template <class T>
+void Run(const StridedCopy& plan, const T* x, T* y, const Workers& workers) {
+  const int rows = RowsAxis(plan);
+  Plane plane;
+  if (plan.rank > 0) plane.columns = plan.axes[static_cast<size_t>(plan.rank - 1)];
+  if (rows >= 0) plane.rows = plan.axes[static_cast<size_t>(rows)];
+  // A lone row is cut into pieces that count as rows.
+  if (rows < 0 && plane.columns.size > kWork && plane.columns.size % 64 == 0) {
+    plane.rows = {plane.columns.size / 64, plane.columns.from * 64, plane.columns.to * 64};
+    plane.columns.size = 64;
+  }
+  const int64_t cells = plane.rows.size * plane.columns.size, outer = cells ? plan.count / cells : 0;
+  const int64_t step = std::clamp<int64_t>(kWork / std::max<int64_t>(1, plane.columns.size), 1, std::max<int64_t>(1, plane.rows.size));
+  const int64_t pieces = (plane.rows.size + step - 1) / step;
+  const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, step * plane.columns.size));
+  workers.ParallelFor(outer * pieces, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t job = begin; job < end; ++job) {
+      int64_t rest = job / pieces, from = plan.from, to = plan.to;
+      for (int i = plan.rank - 1; i-- > 0;) {
+        if (i == rows) continue;
+        const StridedCopy::Axis& a = plan.axes[static_cast<size_t>(i)];
+        from += rest % a.size * a.from, to += rest % a.size * a.to;
+        rest /= a.size;
+      }
+      const int64_t first = job % pieces * step;
+      CopyPlane(plane, x + from, y + to, first, std::min(plane.rows.size, first + step));
+    }
+  });
+}
+
+template <class T>
+void RunMapped(const MappedCopy& plan, const T* x, T* y, const Workers& workers) {
+  const auto last = static_cast<size_t>(plan.rank - 1);
+  int64_t outer = 1;
+  for (size_t i = 0; i < last; ++i) outer *= plan.dims[i];
+  const int64_t n = plan.dims[last];
+  workers.ParallelFor(outer, std::max<int64_t>(1, kWork / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t rest = row, from = 0;
+      bool inside = true;
+      for (size_t i = last; i-- > 0; rest /= plan.dims[i]) {
+        const int64_t at = plan.sources[i][rest % plan.dims[i]];
+        inside = inside && at >= 0;
+        from += at * plan.steps[i];
+      }
+      if (!inside) continue;
+      const int64_t* map = plan.sources[last];
+      T* to = y + row * n;
+      for (int64_t j = 0; j < n; ++j)
+        if (map[j] >= 0) to[j] = x[from + map[j]];
+    }
+  });
+}
+
+}  // namespace
+
+void StridedCopy::Add(const Axis& axis) {
+  count *= axis.size;
+  if (axis.size == 1) return;
+  if (rank > 0) {
+    Axis& last = axes[static_cast<size_t>(rank - 1)];
+    if (last.from == axis.from * axis.size && last.to == axis.to * axis.size) {
+      last = {last.size * axis.size, axis.from, axis.to};
+      return;
+    }
+  }
+  axes[static_cast<size_t>(rank++)] = axis;
+}
+
+void Copy(const StridedCopy& plan, const void* x, void* y, int width, const Workers& workers) {
+  if (plan.count == 0) return;
+  WithWidth(width, [&](auto zero) {
+    using T = decltype(zero);
+    Run(plan, static_cast<const T*>(x), static_cast<T*>(y), workers);
+  });
+}
+
+void Fill(const void* value, void* y, int64_t n, int width, const Workers& workers) {
+  workers.ParallelFor(n, kWork, [&](int64_t begin, int64_t end) {
+    WithWidth(width, [&](auto v) {
+      std::memcpy(&v, value, sizeof v);
+      std::fill(static_cast<decltype(v)*>(y) + begin, static_cast<decltype(v)*>(y) + end, v);
+    });
+  });
+}
+
+void Copy(const MappedCopy& plan, const void* x, void* y, int width, const Workers& workers) {
+  WithWidth(width, [&](auto zero) {
+    using T = decltype(zero);
+    if (plan.rank == 0) *static_cast<T*>(y) = *static_cast<const T*>(x);
+    else RunMapped(plan, static_cast<const T*>(x), static_cast<T*>(y), workers);
+  });
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,224 @@
+// Ties ops that only move elements to their CPU kernels.
+#include "kernels/cpu/move/copy.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/support/width.h"
+#include "runtime/bind/support.h"
+
+namespace tern {
+namespace {
+
+bool Movable(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && RankFits(q.InDims(0)); }
+
+class Transpose : public KernelOf<Transpose> {
+ public:
+  Status Resize(ResizeContext& c) override {
+    const Dims& x = c->InDims(0);
+    const Dims from = ContiguousStrides(x), to = ContiguousStrides(c->OutDims(0));
+    const auto perm = c->attrs().Ints("perm");
+    plan_ = {};
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t axis = perm.empty() ? x.size() - 1 - i : AxisOf(perm[i], x.size());
+      plan_.Add({x[axis], from[axis], to[i]});
+    }
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::StridedCopy plan_;
+};
+
+// Blocks of pixels to channels and back: the indices of both sides as one list of axes.
+class Blocks : public KernelOf<Blocks> {
+ public:
+  static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && q.InRank(0) == 4; }
+  Status Resize(ResizeContext& c) override {
+    const Dims& x = c->InDims(0);
+    const int64_t b = c->attrs().Int("block"), h = x[2], w = x[3], plane = h * w;
+    Dims loop, from;
+    if (c->op().name == "SpaceToDepth") {
+      loop = {x[0], b, b, x[1], h / b, w / b};
+      from = {x[1] * plane, w, 1, plane, b * w, b};
+    } else {
+      const bool dcr = c->attrs().Text("mode") == "DCR";
+      const int64_t depth = c->OutDims(0)[1];
+      loop = {x[0], depth, h, b, w, b};
+      from = {x[1] * plane, dcr ? plane : b * b * plane, w, dcr ? b * depth * plane : b * plane, 1, dcr ? depth * plane : plane};
+    }
+    const Dims to = ContiguousStrides(loop);
+    plan_ = {};
+    for (size_t i = 0; i < loop.size(); ++i) plan_.Add({loop[i], from[i], to[i]});
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::StridedCopy plan_;
+};
+
+// Pieces of one tensor side by side along an axis; Concat writes them, Split reads them.
+class Pieces : public KernelOf<Pieces> {
+ public:
+  Status Resize(ResizeContext& c) override {
+    concat_ = c->op().name == "Concat";
+    const Dims& whole = concat_ ? c->OutDims(0) : c->InDims(0);
+    const size_t axis = AxisOf(c->attrs().Int("axis"), whole.size());
+    const int64_t outer = CountFrom(whole, 0, axis), inner = CountFrom(whole, axis + 1, whole.size()), row = whole[axis] * inner;
+    int64_t at = 0;
+    plans_.clear();
+    for (const TensorInfo& part : concat_ ? c->inputs : c->outputs) {
+      cpu::StridedCopy plan;
+      if (part.dtype == DType::kInvalid) return InvalidArgument("a piece of ", c->op().name, " is missing");
+      const int64_t n = part.dims[axis] * inner;
+      if (at + n > row) return InvalidArgument("pieces along axis ", axis, " are longer than its ", whole[axis], " elements");
+      plan.Add({outer, concat_ ? n : row, concat_ ? row : n});
+      plan.Add({n, 1, 1});
+      (concat_ ? plan.to : plan.from) = at;
+      at += n;
+      plans_.push_back(plan);
+    }
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    const int width = cpu::WidthOf(c.In(0).dtype());
+    for (size_t i = 0; i < plans_.size(); ++i) {
+      const int k = static_cast<int>(i);
+      cpu::Copy(plans_[i], c.In(concat_ ? k : 0).raw(), c.Out(concat_ ? 0 : k).raw(), width, c.workers());
+    }
+    return {};
+  }
+
+ private:
+  bool concat_ = true;
+  std::vector<cpu::StridedCopy> plans_;
+};
+
+class Slice : public KernelOf<Slice> {
+ public:
+  // The bounds are read in each run: they need not be known before it.
+  Status Run(RunContext& c) override {
+    const Tensor &x = c.In(0), &y = c.Out(0);
+    const int64_t rank = x.rank();
+    std::array<int64_t, cpu::kMaxRank> start{}, step;
+    step.fill(1);
+    for (int64_t i = 0; i < c.In(1).size(); ++i) {
+      const int64_t given = c.Has(3) ? LoadLong(c.In(3), i) : i, axis = given < 0 ? given + rank : given;
+      if (axis < 0 || axis >= rank) return InvalidArgument("axis ", given, " of a rank-", rank, " tensor");
+      const auto k = static_cast<size_t>(axis);
+      step[k] = c.Has(4) ? LoadLong(c.In(4), i) : 1;
+      start[k] = First(LoadLong(c.In(1), i), step[k], x.dims()[k]);
+    }
+    cpu::StridedCopy plan;
+    int64_t from_step = x.size(), to_step = y.size();
+    for (size_t k = 0; k < x.dims().size(); ++k) {
+      const int64_t size = y.dims()[k];
+      from_step = x.dims()[k] ? from_step / x.dims()[k] : 0, to_step = size ? to_step / size : 0;
+      const int64_t end = start[k] + (size - 1) * (size > 1 ? step[k] : 0);
+      if (size && (start[k] < 0 || start[k] >= x.dims()[k] || end < 0 || end >= x.dims()[k]))
+        return InvalidArgument("slice of ", size, " elements from ", start[k], " by ", step[k], " leaves axis ", k, " of size ", x.dims()[k]);
+      plan.from += start[k] * from_step;
+      plan.Add({size, size > 1 ? from_step * step[k] : 0, to_step});
+    }
+    cpu::Copy(plan, x.raw(), y.raw(), cpu::WidthOf(x.dtype()), c.workers());
+    return {};
+  }
+
+ private:
+  static int64_t First(int64_t start, int64_t step, int64_t dim) {
+    start = std::clamp(start, -dim - 1, dim + 1);
+    if (start < 0) start += dim;
+    return step > 0 ? std::clamp<int64_t>(start, 0, dim) : std::clamp<int64_t>(start, -1, dim - 1);
+  }
+};
+
+class Expand : public KernelOf<Expand> {
+ public:
+  static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && RankFits(q.OutDims(0)); }
+  Status Resize(ResizeContext& c) override {
+    plan_ = cpu::MakeBroadcast<1>(c->OutDims(0), {c->InDims(0)});
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::BroadcastCopy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::Broadcast<1> plan_;
+};
+
+class Tile : public KernelOf<Tile> {
+ public:
+  static bool Legal(const KernelQuery& q) { return Movable(q) && q.InRank(0) <= cpu::kMaxRank / 2; }
+  Status Resize(ResizeContext& c) override {
+    const Dims &x = c->InDims(0), &y = c->OutDims(0);
+    const Dims from = ContiguousStrides(x), to = ContiguousStrides(y);
+    plan_ = {};
+    for (size_t i = 0; i < x.size(); ++i) {
+      plan_.Add({x[i] ? y[i] / x[i] : 0, 0, to[i] * x[i]});
+      plan_.Add({x[i], from[i], to[i]});
+    }
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::StridedCopy plan_;
+};
+
+class Trilu : public KernelOf<Trilu> {
+ public:
+  Status Resize(ResizeContext& c) override {
+    upper_ = c->attrs().Bool("upper");
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    const Tensor& x = c.In(0);
+    const int64_t rows = x.dim(-2), columns = x.dim(-1), width = cpu::WidthOf(x.dtype());
+    const int64_t k = std::clamp(c.Has(1) ? LoadLong(c.In(1), 0) : 0, -rows - 1, columns + 1);
+    const auto *from = x.data<char>();
+    auto* to = c.Out(0).data<char>();
+    const int64_t count = columns ? x.size() / columns : 0;
+    c.workers().ParallelFor(count, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, columns)), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t edge = std::clamp<int64_t>(row % rows + k + (upper_ ? 0 : 1), 0, columns);
+        const int64_t first = upper_ ? edge : 0, last = upper_ ? columns : edge;
+        char* y = to + row * columns * width;
+        std::fill(y, y + first * width, char{0});
+        std::copy_n(from + (row * columns + first) * width, (last - first) * width, y + first * width);
+        std::fill(y + last * width, y + columns * width, char{0});
+      }
+    });
+    return {};
+  }
+
+ private:
+  bool upper_ = true;
+};
+
+}  // namespace
+
+TERN_KERNELS(Move) {
+  table.Add<Transpose>("Transpose", "cpu.transpose", Movable);
+  table.Add<Blocks>("SpaceToDepth", "cpu.space_to_depth", Blocks::Legal);
+  table.Add<Blocks>("DepthToSpace", "cpu.depth_to_space", Blocks::Legal);
+  table.Add<Pieces>("Concat", "cpu.concat", Movable);
+  table.Add<Pieces>("Split", "cpu.split", Movable);
+  table.Add<Slice>("Slice", "cpu.slice", Movable);
+  table.Add<Expand>("Expand", "cpu.expand", Expand::Legal);
+  table.Add<Tile>("Tile", "cpu.tile", Tile::Legal);
+  table.Add<Trilu>("Trilu", "cpu.trilu", Movable);
+}
+
+}  // namespace tern
