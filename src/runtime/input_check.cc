@@ -8,20 +8,25 @@ struct Binding {
   std::string input;
   size_t dim;
 };
-using Bindings = std::map<std::string, Binding>;
+
+// What the symbols stand for, and the first dim that says otherwise.
+struct Bindings {
+  std::map<std::string, Binding> symbols;
+  std::string conflict;
+};
 
 Status Mismatch(const Value& v, const Datum& d, const std::string& why) {
   return InvalidArgument("input '", v.name, "' must be ", v.type.ToString(), ", got ", d.Describe(), why);
 }
 
-// A dim that is a symbol by itself gives the symbol its value, or must agree with the value it has.
-Status BindDim(const Value& v, const Tensor& t, size_t i, Bindings& symbols) {
+// A dim that is a symbol by itself gives the symbol its value, unless it has one.
+void BindDim(const Value& v, const Tensor& t, size_t i, Bindings& bindings) {
   const std::string name = v.type.shape.dims[i].ToString();
-  const auto [it, added] = symbols.emplace(name, Binding{t.dims()[i], v.name, i});
-  if (added || it->second.value == t.dims()[i]) return {};
-  return InvalidArgument("input '", v.name, "': dimension ", i, " (", name, ") is ", t.dims()[i], ", but input '",
-                         it->second.input, "' has ", it->second.value, " for ", name, " in dimension ", it->second.dim,
-                         "; ", v.name, " is ", v.type.ToString());
+  const auto [it, added] = bindings.symbols.emplace(name, Binding{t.dims()[i], v.name, i});
+  if (added || it->second.value == t.dims()[i] || !bindings.conflict.empty()) return;
+  bindings.conflict = StrCat("input '", v.name, "': dimension ", i, " (", name, ") is ", t.dims()[i], ", but input '",
+                             it->second.input, "' has ", it->second.value, " for ", name, " in dimension ",
+                             it->second.dim, "; ", v.name, " is ", v.type.ToString());
 }
 
 bool IsSymbol(const Dim& d) {
@@ -30,7 +35,7 @@ bool IsSymbol(const Dim& d) {
   return names.size() == 1 && names[0] == d.ToString();
 }
 
-Status CheckTensor(const Value& v, const Type& type, const Datum& d, Bindings& symbols) {
+Status CheckTensor(const Value& v, const Type& type, const Datum& d, Bindings& bindings) {
   const Tensor& t = d.tensor;
   if (type.dtype != DType::kInvalid && t.dtype() != type.dtype) return Mismatch(v, d, "");
   if (!type.shape.ranked) return {};
@@ -40,23 +45,22 @@ Status CheckTensor(const Value& v, const Type& type, const Datum& d, Bindings& s
     const Dim& want = type.shape.dims[i];
     if (want.known() && want.value() != t.dims()[i])
       return Mismatch(v, d, StrCat(": dimension ", i, " is ", t.dims()[i], " instead of ", want.value()));
-    if (want.symbolic() && IsSymbol(want)) TERN_TRY(BindDim(v, t, i, symbols));
+    if (want.symbolic() && IsSymbol(want)) BindDim(v, t, i, bindings);
   }
   return {};
 }
 
 // Dims that are expressions over symbols which the inputs gave values.
-Status CheckExpressions(const Value& v, const Datum& d, const SymbolValues& values) {
-  if (!d.is_tensor() || !v.type.tensor() || v.type.shape.rank() != d.tensor.rank()) return {};
+void CheckExpressions(const Value& v, const Datum& d, const SymbolValues& values, std::string& conflict) {
+  if (!d.is_tensor() || !v.type.tensor() || v.type.shape.rank() != d.tensor.rank()) return;
   for (size_t i = 0; i < v.type.shape.dims.size(); ++i) {
     const auto want = v.type.shape.dims[i].Evaluate(values);
-    if (want && *want != d.tensor.dims()[i])
-      return Mismatch(v, d, StrCat(": dimension ", i, " is ", d.tensor.dims()[i], " instead of ", *want));
+    if (want && *want != d.tensor.dims()[i] && conflict.empty())
+      conflict = Mismatch(v, d, StrCat(": dimension ", i, " is ", d.tensor.dims()[i], " instead of ", *want)).message();
   }
-  return {};
 }
 
-Status CheckOne(const Value& v, const Datum& d, Bindings& symbols) {
+Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
   Type type = v.type;
   if (d.kind == Datum::Kind::kEmpty) return InvalidArgument("input '", v.name, "' (", type.ToString(), ") was not fed");
   if (type.kind == Type::Kind::kOptional) {
@@ -64,7 +68,7 @@ Status CheckOne(const Value& v, const Datum& d, Bindings& symbols) {
     type = type.element ? *type.element : Type();
   }
   switch (type.kind) {
-    case Type::Kind::kTensor: return d.is_tensor() ? CheckTensor(v, type, d, symbols) : Mismatch(v, d, "");
+    case Type::Kind::kTensor: return d.is_tensor() ? CheckTensor(v, type, d, bindings) : Mismatch(v, d, "");
     case Type::Kind::kSequence:
       if (!d.is_sequence()) return Mismatch(v, d, "");
       for (const Datum& item : *d.sequence)
@@ -78,13 +82,13 @@ Status CheckOne(const Value& v, const Datum& d, Bindings& symbols) {
 
 }  // namespace
 
-Status CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs) {
-  Bindings symbols;
-  for (size_t i = 0; i < inputs.size(); ++i) TERN_TRY(CheckOne(*graph.inputs()[i], *inputs[i], symbols));
+Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs) {
+  Bindings bindings;
+  for (size_t i = 0; i < inputs.size(); ++i) TERN_TRY(CheckOne(*graph.inputs()[i], *inputs[i], bindings));
   SymbolValues values;
-  for (const auto& [name, binding] : symbols) values[name] = binding.value;
-  for (size_t i = 0; i < inputs.size(); ++i) TERN_TRY(CheckExpressions(*graph.inputs()[i], *inputs[i], values));
-  return {};
+  for (const auto& [name, binding] : bindings.symbols) values[name] = binding.value;
+  for (size_t i = 0; i < inputs.size(); ++i) CheckExpressions(*graph.inputs()[i], *inputs[i], values, bindings.conflict);
+  return bindings.conflict;
 }
 
 }  // namespace tern

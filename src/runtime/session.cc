@@ -57,8 +57,10 @@ struct Session::State {
     for (const Datum& d : inputs) data.push_back(&d);
     if (plan) plan->Release();
     plan = nullptr;
-    TERN_TRY(CheckInputs(engine.model->graph(), data));
-    TERN_ASSIGN(plan, runner.Prepare(bound));
+    TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
+    auto made = runner.Prepare(bound);
+    if (!made.ok() && !conflict.empty()) return Status(made.status().code(), StrCat(conflict, "; so: ", made.status().message()));
+    TERN_ASSIGN(plan, std::move(made));
     return plan;
   }
 

@@ -116,7 +116,8 @@ Result<std::vector<double>> ParseNumbers(const std::string& text, const char* op
   return out;
 }
 
-Status CheckDims(const Value& input, const Tensor& t, SymbolValues& symbols) {
+// Numbers only: what symbols stand for is the session's to judge.
+Status CheckDims(const Value& input, const Tensor& t) {
   const auto wrong = [&](const std::string& why) {
     return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", got ", t.Describe(), why);
   };
@@ -125,11 +126,8 @@ Status CheckDims(const Value& input, const Tensor& t, SymbolValues& symbols) {
   if (!shape.ranked) return {};
   if (shape.rank() != t.rank()) return wrong(StrCat(": ", t.rank(), " dims in place of ", shape.rank()));
   for (int i = 0; i < t.rank(); ++i) {
-    const auto known = shape[i].Evaluate(symbols);
-    if (known && *known != t.dim(i)) return wrong(StrCat(": dim ", i, " is ", t.dim(i), ", must be ", *known));
-    std::vector<std::string> names;
-    shape[i].CollectSymbols(names);
-    if (names.size() == 1 && shape[i] == Dim::Symbol(names[0])) symbols.emplace(names[0], t.dim(i));
+    if (shape[i].known() && !shape[i].Is(t.dim(i)))
+      return wrong(StrCat(": dim ", i, " is ", t.dim(i), ", must be ", shape[i].value()));
   }
   return {};
 }
@@ -211,11 +209,10 @@ Result<DatumList> OrderFeeds(Graph& graph, const Feeds& feeds) {
     if (v->is_constant()) graph.ConstantToInput(v);
   }
   DatumList out;
-  SymbolValues symbols;
   for (const Value* v : graph.inputs()) {
     const auto it = feeds.find(v->name);
     if (it == feeds.end()) return InvalidArgument("input '", v->name, "' ", v->type.ToString(), " was not given; use --input or --random");
-    if (it->second.is_tensor() && v->type.tensor()) TERN_TRY(CheckDims(*v, it->second.tensor, symbols));
+    if (it->second.is_tensor() && v->type.tensor()) TERN_TRY(CheckDims(*v, it->second.tensor));
     out.push_back(it->second);
   }
   return out;

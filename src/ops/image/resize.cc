@@ -52,9 +52,10 @@ Status CheckLength(const char* port, int64_t got, size_t wanted) {
   return {};
 }
 
-// Lengths from scales round in single precision, as ONNX's own inference does.
-Result<int64_t> ScaledLength(int64_t input, double scale, double shown) {
-  const float length = std::floor(static_cast<float>(static_cast<float>(input) * static_cast<float>(shown)) * static_cast<float>(scale));
+// Lengths from scales round in single precision and leave roi out, as ONNX's own inference and reference do, though its
+// text multiplies by the part that roi shows.
+Result<int64_t> ScaledLength(int64_t input, double scale) {
+  const float length = std::floor(static_cast<float>(input) * static_cast<float>(scale));
   if (!(length >= 0 && length < 9e18f)) return InvalidArgument("a dimension of ", input, " scaled by ", scale);
   return static_cast<int64_t>(length);
 }
@@ -69,13 +70,13 @@ Dim ScaledDim(const Dim& dim, double scale) {
 }
 
 // One axis each, from scales.
-Status ApplyScales(const Resize& op, const Tensor& scales, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
+Status ApplyScales(const Tensor& scales, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
   TERN_TRY(CheckLength("scales", scales.size(), axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
     ResizeAxis& axis = all[static_cast<size_t>(axes[i])];
     axis.scale = LoadDouble(scales, static_cast<int64_t>(i));
     TERN_TRY(CheckScale(axis.scale));
-    TERN_ASSIGN(axis.output, ScaledLength(axis.input, axis.scale, Crops(op) ? axis.end - axis.begin : 1));
+    TERN_ASSIGN(axis.output, ScaledLength(axis.input, axis.scale));
   }
   return {};
 }
@@ -125,7 +126,7 @@ Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tens
   for (int64_t d : x) all.push_back({d, d});
   TERN_TRY(ApplyRoi(op, roi, axes, all));
   if (Given(scales) && Given(sizes)) return InvalidModel("both scales and sizes are given");
-  if (Given(scales)) TERN_TRY(ApplyScales(op, *scales, axes, all));
+  if (Given(scales)) TERN_TRY(ApplyScales(*scales, axes, all));
   else if (sizes) TERN_TRY(ApplySizes(op, ToLongs(*sizes), axes, all));
   else return InvalidModel("neither scales nor sizes are given");
   return all;
@@ -148,10 +149,8 @@ Result<std::vector<Dim>> PartialDims(const Resize& op, const InferContext& c) {
     }
     const double scale = LoadDouble(*scales, static_cast<int64_t>(i));
     TERN_TRY(CheckScale(scale));
-    if (Crops(op)) {
-      d = Dim();
-    } else if (d.known()) {
-      TERN_ASSIGN(d, ScaledLength(d.value(), scale, 1));
+    if (d.known()) {
+      TERN_ASSIGN(d, ScaledLength(d.value(), scale));
     } else {
       d = ScaledDim(d, scale);
     }

@@ -1,4 +1,6 @@
 // If, Loop, Scan, sequences and optionals.
+#include <algorithm>
+
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
@@ -47,10 +49,45 @@ AttrList ScanAttrs(OnnxNode& n) {
           {"output_reverse", n.Ints("scan_output_directions")}};
 }
 
+// The length of axis 0, as a vector of one.
+Value* LengthOf(Builder& b, Value* x) { return b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{1}}}); }
+
+// A sequence of one batch entry, cut to the length it is said to have (a negative one counts as none).
+Value* CutSequence(Builder& b, Value* x, Value* length) {
+  Value* end = b.Op("Reshape", {b.Op("Cast", {length}, {{"to", DType::kI64}}), b.Ints({1})});
+  end = b.Op("Binary", {end, b.Ints({0})}, {{"kind", "max"}});
+  return b.Op("Slice", {x, b.Ints({0}), end, b.Ints({0})});
+}
+
+// What a cut sequence gave, with zeros up to the full length.
+Value* FillSequence(Builder& b, Value* y, Value* full) {
+  Value* missing = b.Op("Binary", {full, LengthOf(b, y)}, {{"kind", "sub"}});
+  Value* pads = b.Op("Concat", {b.Ints({0}), missing}, {{"axis", int64_t{0}}});
+  return b.Op("Pad", {y, pads, nullptr, b.Ints({0})});
+}
+
+// One entry of the batch; lengths: its length comes first among the slices.
+Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengths) {
+  Value* length = lengths ? slices.front() : nullptr;
+  Value* full = lengths ? LengthOf(b, slices.back()) : nullptr;
+  if (lengths) slices.erase(slices.begin());
+  const auto states = slices.size() - static_cast<size_t>(n.Int("num_scan_inputs"));
+  for (size_t i = states; lengths && i < slices.size(); ++i) slices[i] = CutSequence(b, slices[i], length);
+  Node* scan = b.Open("Scan", slices, ScanAttrs(n), n.OutputCount());
+  TERN_TRY(n.Subgraph(scan, "body", "body"));
+  b.Finish(scan);
+  std::vector<Value*> outputs = scan->outputs();
+  for (size_t i = states; lengths && i < outputs.size(); ++i) outputs[i] = FillSequence(b, outputs[i], full);
+  b.graph().SetOutputs(outputs);
+  return b.status();
+}
+
 // Opset 8 has a batch axis in front of everything: a Scan over the batch whose body is the Scan itself.
 Status ConvertScan8(OnnxNode& n) {
-  if (n.Has(0)) return n.NotYet("sequence_lens of opset 8");
-  const std::vector<Value*> inputs = AllInputs(n, 1);
+  const std::vector<Value*> inputs = AllInputs(n, n.Has(0) ? 0 : 1);
+  if (std::count(inputs.begin(), inputs.end(), nullptr)) return n.Bad("a state or scan input is missing");
+  if (n.Int("num_scan_inputs") < 1 || n.Int("num_scan_inputs") >= n.InputCount())
+    return n.Bad("num_scan_inputs is ", n.Int("num_scan_inputs"), " of ", n.InputCount() - 1, " inputs");
   Node* batch = n.b.Open("Scan", inputs, {{"scan_inputs", static_cast<int64_t>(inputs.size())}}, n.OutputCount());
   Graph* body = n.b.graph().AddSubgraph(batch, "batch");
   std::vector<Value*> slices;
@@ -60,9 +97,7 @@ Status ConvertScan8(OnnxNode& n) {
     slices.push_back(body->AddInput(v->name, std::move(type)));
   }
   Builder inside(*body);
-  Node* scan = inside.Open("Scan", slices, ScanAttrs(n), n.OutputCount());
-  TERN_TRY(n.Subgraph(scan, "body", "body"));
-  body->SetOutputs(scan->outputs());
+  TERN_TRY(ScanEntry(n, inside, slices, n.Has(0)));
   n.b.Finish(batch);
   n.Out(batch->outputs());
   return {};
