@@ -53,9 +53,12 @@ std::set<std::string> OpenSymbols(const Graph& graph) {
   return names;
 }
 
+// In all values: what inference cannot find out may still be declared in terms of the symbols.
 void Substitute(Graph& graph, const SymbolValues& symbols) {
-  for (Value* v : graph.inputs())
+  for (const auto& v : graph.values())
     for (Dim& d : v->type.shape.dims) d = d.Substitute(symbols);
+  for (const auto& node : graph.nodes())
+    for (const auto& sub : node->subgraphs()) Substitute(*sub, symbols);
 }
 
 std::string Names(const std::set<std::string>& names) {
