@@ -63,6 +63,13 @@ TEST(Npz, RefusesClaimsBeyondTheFile) {
   }
 }
 
+TEST(Npz, EndsOnExtraFieldsThatClaimTooMuch) {
+  const std::string good = *FormatNpz({{"x", Tensor::Ints({1, 2, 3})}, {"y", Tensor::Ints({1, 2, 3})}}, true);
+  std::string bad = good;
+  bad[good.find("PK\x01\x02") + 30] = '\x40';  // an extra field made of the next entry's bytes
+  EXPECT_FALSE(ParseNpz(bad).ok());
+}
+
 TEST(Npz, RefusesEntriesThatOverlap) {
   ZipWriter writer(false);
   ASSERT_TRUE(writer.Add("a", std::string(1000, 'a')).ok());

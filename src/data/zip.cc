@@ -67,7 +67,7 @@ Result<Directory> FindDirectory(std::string_view file) {
         locator.Take(4);
         Reader end64(From(file, locator.Take(8)));
         if (end64.Take(4) != kEnd64) return broken();
-        end64.Take(28);
+        end64.Bytes(28);
         d.entries = end64.Take(8);
         end64.Take(8);
         d.offset = end64.Take(8);
@@ -81,7 +81,7 @@ Result<Directory> FindDirectory(std::string_view file) {
 
 // Takes the 64-bit sizes from an entry's extra field, in the fixed order, for the fields that say so.
 void ReadExtra64(Reader extra, ZipEntry& e) {
-  while (extra.left() >= 4) {
+  while (extra.ok() && extra.left() >= 4) {
     const uint64_t id = extra.Take(2);
     Reader field(extra.Bytes(extra.Take(2)));
     if (id != 1) continue;
@@ -187,7 +187,7 @@ Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& e) {
   return Guard([&]() -> Result<std::string> {
     Reader r(From(file, e.offset));
     const bool local = r.Take(4) == kLocal;
-    r.Take(22);
+    r.Bytes(22);
     const uint64_t name = r.Take(2), extra = r.Take(2);
     r.Bytes(name);
     r.Bytes(extra);
@@ -217,7 +217,7 @@ Status ZipWriter::Add(const std::string& name, std::string_view bytes) {
   Put(directory_, kCentral, 4);
   Put(directory_, 20, 2);
   directory_ += common;
-  Put(directory_, 0, 10);
+  directory_.append(10, '\0');  // comment length, disk, attributes
   Put(directory_, body_.size(), 4);
   directory_ += name;
   Put(body_, kLocal, 4);

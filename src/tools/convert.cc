@@ -41,8 +41,17 @@ class ConvertTool : public Tool {
   ShapeOptions shapes_;
 };
 
+// Says later which file a .tern came from. 0 for one so large that reading it again would cost.
+uint64_t SourceHash(const std::string& path) {
+  std::error_code error;
+  constexpr uintmax_t kMax = uintmax_t{256} << 20;
+  if (fs::file_size(path, error) > kMax || error) return 0;
+  auto bytes = data::ReadFile(path);
+  return bytes.ok() ? Checksum(bytes->data(), bytes->size()) : 0;
+}
+
 Status ConvertTool::Write(const Graph& graph, const std::string& path) const {
-  return EndsWith(path, ".tern") ? SaveTern(graph, path) : onnx::ExportFile(graph, path, external_);
+  return EndsWith(path, ".tern") ? SaveTern(graph, path, SourceHash(in_)) : onnx::ExportFile(graph, path, external_);
 }
 
 Result<int> ConvertTool::Run(const Args&) {

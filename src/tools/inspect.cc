@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/json_writer.h"
 #include "tools/cost_report.h"
@@ -110,7 +111,11 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
     json.EndArray();
   };
   const auto cost = [&](const Cost& c) {
-    json.Key("macs").Number(c.macs).Key("flops").Number(c.flops).Key("bytes").Number(c.bytes).Key("intensity").Number(c.intensity());
+    const auto whole = [&](const char* key, double v) { json.Key(key).Int(static_cast<int64_t>(std::min(std::ceil(v), 9e18))); };
+    whole("macs", c.macs);
+    whole("flops", c.flops);
+    whole("bytes", c.bytes);
+    json.Key("intensity").Number(c.intensity());
   };
   const auto counts = [&](const char* key, const std::map<std::string, int>& map) {
     json.Key(key).BeginObject();
