@@ -5,6 +5,7 @@ big_model.py --tern build/release/bin/tern [--gigabytes 3]. Needs the numpy and 
 """
 
 import argparse
+import math
 import os
 import pathlib
 import subprocess
@@ -58,7 +59,7 @@ def main():
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--gigabytes", type=float, default=3)
     options = parser.parse_args()
-    layers = max(1, round(options.gigabytes * 1e9 / LAYER_BYTES))
+    layers = max(1, math.ceil(options.gigabytes * 1e9 / LAYER_BYTES))
     with tempfile.TemporaryDirectory() as temp:
         folder = pathlib.Path(temp)
         model, size = make_model(folder, layers), layers * LAYER_BYTES
