@@ -196,10 +196,11 @@ Status Tensor::Copy(const void* data, size_t count, DType type, const Shape* sha
     if (Status status = Reshape(input.type.shape.Concrete()); !status.ok()) return status;
   }
   if (!shape && !impl_->value.defined()) return wrong(StrCat(count, " elements and no shape; call Reshape first"));
-  const auto wanted = tern::CheckedCount(shape ? *shape : impl_->value.dims(), input.type.dtype);
+  const Shape& dims = shape ? *shape : impl_->value.dims();
+  const auto wanted = tern::CheckedCount(dims, input.type.dtype);
   if (!wanted || static_cast<size_t>(*wanted) != count)
-    return wrong(StrCat(count, " elements for the shape [", tern::Join(shape ? *shape : impl_->value.dims(), ","), "]"));
-  if (Status status = Reshape(shape ? *shape : Shape(impl_->value.dims())); !status.ok()) return status;
+    return wrong(StrCat(count, " elements for the shape [", tern::Join(dims, ","), "]"));
+  if (Status status = Reshape(dims); !status.ok()) return status;
   return Protect([&]() -> tern::Status {
     tern::Tensor& to = impl_->value;
     if (to.dtype() == tern::DType::kString) std::copy_n(static_cast<const std::string*>(data), count, to.data<std::string>());

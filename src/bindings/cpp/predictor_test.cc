@@ -1,11 +1,24 @@
 // The public API on the digit classifier, as an application uses it: only tern.hpp, only the shared library.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <thread>
 
 #include "tern/tern.hpp"
+
+// Every allocation of the process comes by here, the library's too.
+static std::atomic<long> allocations{0};
+[[gnu::noinline]] void* operator new(size_t size) {
+  ++allocations;
+  if (void* p = std::malloc(size ? size : 1)) return p;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 
 namespace {
 
@@ -95,6 +108,21 @@ TEST(Predictor, ClonesRunAtTheSameTime) {
   for (std::thread& t : threads) t.join();
   for (const auto& r : results) EXPECT_EQ(r, results[0]);
   EXPECT_EQ(results[0].size(), 10u);
+}
+
+TEST(Predictor, AllocatesNothingInSteadyState) {
+  auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).threads(1));
+  ASSERT_TRUE(p.ok());
+  tern::Tensor image = p->Input(0);
+  const std::vector<float> pixels = Picture(1);
+  const tern::Shape shape{1, 1, 28, 28};
+  ASSERT_TRUE(image.CopyFrom(pixels, shape).ok());
+  ASSERT_TRUE(p->Run().ok());
+  const long before = allocations;
+  bool ok = true;
+  for (int i = 0; i < 5; ++i) ok &= image.CopyFrom(pixels, shape).ok() && p->Run().ok() && p->Output(0).data<float>();
+  EXPECT_TRUE(ok);
+  EXPECT_EQ(allocations - before, 0);
 }
 
 TEST(Predictor, HandlesOutliveTheirPredictor) {
