@@ -65,45 +65,6 @@ Result<const MapData*> MapOf(EvalContext& c) {
 
 DType ValueType(const Type& map) { return map.kind == Type::Kind::kMap && map.element ? map.element->dtype : DType::kInvalid; }
 
-Status InferDict(const DictVectorizer& op, InferContext& c) {
-  TERN_TRY(CheckLabels(op));
-  const Type& map = c.In("map");
-  if (map.kind == Type::Kind::kMap && map.dtype != op.type()) return InvalidModel("keys are ", DTypeName(map.dtype), ", the vocabulary is ", DTypeName(op.type()));
-  c.Out("y", ValueType(map), Shape({1, op.count()}));
-  return {};
-}
-
-Status RunDict(const DictVectorizer& op, EvalContext& c) {
-  TERN_ASSIGN(const MapData* map, MapOf(c));
-  if (map->keys.dtype() != op.type()) return InvalidArgument("keys are ", DTypeName(map->keys.dtype()), ", the vocabulary is ", DTypeName(op.type()));
-  std::map<std::string, size_t> texts;
-  std::map<int64_t, size_t> ints;
-  const Tensor keys = map->keys.Contiguous();
-  for (size_t i = 0; i < map->values.size(); ++i) {
-    if (op.text()) texts[keys.data<std::string>()[i]] = i;
-    else ints[keys.data<int64_t>()[i]] = i;
-  }
-  Tensor& y = c.Out("y", {1, op.count()});
-  const auto put = [&](size_t column, size_t value) { CopyElement(map->values[value].tensor, 0, y, static_cast<int64_t>(column)); };
-  for (size_t k = 0; k < static_cast<size_t>(op.count()); ++k) {
-    if (op.text()) {
-      if (auto it = texts.find(op.texts[k]); it != texts.end()) put(k, it->second);
-    } else if (auto it = ints.find(op.ints[k]); it != ints.end()) {
-      put(k, it->second);
-    }
-  }
-  return {};
-}
-
-constexpr int64_t kMaxSparse = int64_t{1} << 31;
-
-Status InferCast(const CastMap& op, InferContext& c) {
-  if (op.sparse && (op.size < 1 || op.size > kMaxSparse)) return InvalidModel("size is ", op.size);
-  static const DType kTypes[] = {DType::kF32, DType::kString, DType::kI64};
-  c.Out("y", kTypes[static_cast<int>(op.to)], Shape({1, op.sparse ? Dim(op.size) : Dim::Unknown()}));
-  return {};
-}
-
 // Six digits behind the point, as C++'s to_string has it: what the operator's makers print.
 std::string NumberText(const Tensor& v) {
   return IsInt(v.dtype()) ? StrCat(LoadLong(v, 0)) : std::to_string(static_cast<float>(LoadDouble(v, 0)));
@@ -124,6 +85,44 @@ Status Put(const Tensor& v, Tensor& y, int64_t at) {
   } else {
     StoreDouble(y, at, IsInt(v.dtype()) ? static_cast<double>(LoadLong(v, 0)) : LoadDouble(v, 0));
   }
+  return {};
+}
+
+Status InferDict(const DictVectorizer& op, InferContext& c) {
+  TERN_TRY(CheckLabels(op));
+  const Type& map = c.In("map");
+  if (map.kind == Type::Kind::kMap && map.dtype != op.type()) return InvalidModel("keys are ", DTypeName(map.dtype), ", the vocabulary is ", DTypeName(op.type()));
+  c.Out("y", ValueType(map), Shape({1, op.count()}));
+  return {};
+}
+
+Status RunDict(const DictVectorizer& op, EvalContext& c) {
+  TERN_ASSIGN(const MapData* map, MapOf(c));
+  if (map->keys.dtype() != op.type()) return InvalidArgument("keys are ", DTypeName(map->keys.dtype()), ", the vocabulary is ", DTypeName(op.type()));
+  std::map<std::string, size_t> texts;
+  std::map<int64_t, size_t> ints;
+  const Tensor keys = map->keys.Contiguous();
+  for (size_t i = 0; i < map->values.size(); ++i) {
+    if (op.text()) texts[keys.data<std::string>()[i]] = i;
+    else ints[keys.data<int64_t>()[i]] = i;
+  }
+  Tensor& y = c.Out("y", {1, op.count()});
+  for (size_t k = 0; k < static_cast<size_t>(op.count()); ++k) {
+    const auto text = op.text() ? texts.find(op.texts[k]) : texts.end();
+    const auto number = op.text() ? ints.end() : ints.find(op.ints[k]);
+    if (text == texts.end() && number == ints.end()) continue;
+    const Tensor& value = map->values[op.text() ? text->second : number->second].tensor;
+    TERN_TRY(Put(value, y, static_cast<int64_t>(k)));
+  }
+  return {};
+}
+
+constexpr int64_t kMaxSparse = int64_t{1} << 31;
+
+Status InferCast(const CastMap& op, InferContext& c) {
+  if (op.sparse && (op.size < 1 || op.size > kMaxSparse)) return InvalidModel("size is ", op.size);
+  static const DType kTypes[] = {DType::kF32, DType::kString, DType::kI64};
+  c.Out("y", kTypes[static_cast<int>(op.to)], Shape({1, op.sparse ? Dim(op.size) : Dim::Unknown()}));
   return {};
 }
 
