@@ -1,0 +1,214 @@
+// com.microsoft: operators on quantized tensors: read as real numbers, computed on, quantized again.
+#include "import/onnx/ops/emit.h"
+#include "import/onnx/ops/window_attrs.h"
+
+namespace tern::onnx {
+namespace {
+
+Value* Real(Emit& e, Value* x, Value* scale, Value* zero) { return e.b.Op("Dequantize", {x, scale, zero}); }
+
+// In the zero point's type, or that of `like` without one.
+Value* Stored(Emit& e, Value* y, Value* scale, Value* zero, DType like) {
+  return e.b.Op("Quantize", {y, scale, zero}, {{"to", zero ? zero->type.dtype : like}});
+}
+
+Status QLinearBinary(OnnxNode& n, const char* kind) {
+  for (int i : {0, 1, 3, 4, 6}) TERN_TRY(Require(n, i));
+  Emit e(n);
+  Value* y = e.Binary(kind, Real(e, n.In(0), n.In(1), n.In(2)), Real(e, n.In(3), n.In(4), n.In(5)));
+  n.Out(0, Stored(e, y, n.In(6), n.In(7), n.TypeOf(0)));
+  return {};
+}
+
+// Operators with inputs x, its scale and zero point, the result's scale and zero point.
+template <class F>
+Converter QLinearUnary(F compute) {
+  return [=](OnnxNode& n) -> Status {
+    for (int i : {0, 1, 3}) TERN_TRY(Require(n, i));
+    Emit e(n);
+    TERN_ASSIGN(Value* y, compute(e, Real(e, n.In(0), n.In(1), n.In(2))));
+    n.Out(0, Stored(e, y, n.In(3), n.In(4), n.TypeOf(0)));
+    return {};
+  };
+}
+
+Result<Value*> Sigmoid(Emit& e, Value* x) { return e.Unary("sigmoid", x); }
+
+Result<Value*> LeakyRelu(Emit& e, Value* x) {
+  return e.b.Op("Activation", {x}, {{"kind", "leaky_relu"}, {"alpha", static_cast<double>(e.n.Float("alpha", 0.01f))}});
+}
+
+Result<Value*> Softmax(Emit& e, Value* x) {
+  const int64_t axis = e.n.Int("axis", -1);
+  if (e.n.Int("opset", 13) >= 13) return e.b.Op("Softmax", {x}, {{"axis", axis}});
+  Value* flat = e.b.Op("Flatten", {x}, {{"axis", axis}});
+  return e.b.Op("Reshape", {e.b.Op("Softmax", {flat}, {{"axis", int64_t{1}}}), e.b.Op("Shape", {x})});
+}
+
+Result<Value*> ReduceMean(Emit& e, Value* x) { return e.Reduce("mean", x, e.n.Ints("axes"), e.n.Int("keepdims", 1) != 0); }
+
+Result<Value*> GlobalAverage(Emit& e, Value* x) {
+  if (!e.n.Int("channels_last")) return e.b.Op("GlobalPool", {x}, {{"kind", "average"}});
+  const int rank = x->type.shape.rank();
+  if (rank < 3) return e.n.NotYet("an input of type ", x->type.ToString());
+  std::vector<int64_t> axes;
+  for (int64_t i = 1; i < rank - 1; ++i) axes.push_back(i);
+  return e.Reduce("mean", x, axes, true);
+}
+
+Result<Value*> AveragePool(Emit& e, Value* x) {
+  OnnxNode& n = e.n;
+  const auto kernel = n.Ints("kernel_shape");
+  if (kernel.empty()) return n.Bad("attribute 'kernel_shape' is missing");
+  const bool last = n.Int("channels_last") != 0, ceil_mode = n.Int("ceil_mode") != 0;
+  if (last && x->type.shape.rank() < 3) return n.NotYet("an input of type ", x->type.ToString());
+  if (last) x = ChannelsFirst(e, x);
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, {kernel.begin(), kernel.end()}, ceil_mode));
+  attrs.insert(attrs.end(), {{"kind", "average"}, {"kernel", kernel}, {"ceil_mode", ceil_mode}, {"count_include_pad", n.Int("count_include_pad") != 0}});
+  Value* y = n.b.Op("Pool", {x}, attrs);
+  return last ? ChannelsLast(e, y) : y;
+}
+
+Status NhwcMaxPool(OnnxNode& n) {
+  TERN_TRY(Require(n, 0));
+  Emit e(n);
+  const auto kernel = n.Ints("kernel_shape");
+  if (n.RankOf(0) < 3) return n.NotYet("an input of type ", n.In(0)->type.ToString());
+  Value* x = ChannelsFirst(e, n.In(0));
+  const bool ceil_mode = n.Int("ceil_mode") != 0;
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, {kernel.begin(), kernel.end()}, ceil_mode));
+  attrs.insert(attrs.end(), {{"kind", "max"}, {"kernel", kernel}, {"ceil_mode", ceil_mode}});
+  n.Out(0, ChannelsLast(e, n.b.Op("Pool", {x}, attrs)));
+  return {};
+}
+
+// Inputs: the result's scale and zero point, then tensor, scale and zero point for each part.
+Status QLinearConcat(OnnxNode& n) {
+  if (n.InputCount() < 5 || (n.InputCount() - 2) % 3) return n.Bad(n.InputCount(), " inputs");
+  Emit e(n);
+  std::vector<Value*> parts;
+  for (int i = 2; i < n.InputCount(); i += 3) {
+    for (int k : {i, i + 1}) TERN_TRY(Require(n, k));
+    parts.push_back(Real(e, n.In(i), n.In(i + 1), n.In(i + 2)));
+  }
+  n.Out(0, Stored(e, e.Concat(parts, n.Int("axis")), n.In(0), n.In(1), n.TypeOf(2)));
+  return {};
+}
+
+Status QLinearWhere(OnnxNode& n) {
+  for (int i : {1, 2, 4, 5, 7}) TERN_TRY(Require(n, i));
+  Emit e(n);
+  Value* y = n.b.Op("Where", {n.In(0), Real(e, n.In(1), n.In(2), n.In(3)), Real(e, n.In(4), n.In(5), n.In(6))});
+  n.Out(0, Stored(e, y, n.In(7), n.In(8), n.TypeOf(1)));
+  return {};
+}
+
+// x - zero in i32; x itself without a zero point.
+Value* Shifted(Emit& e, Value* x, Value* zero) { return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x; }
+
+Status QGemm(OnnxNode& n) {
+  for (int i : {0, 1, 3, 4}) TERN_TRY(Require(n, i));
+  Emit e(n);
+  Value* b = n.Int("transB") ? e.Transpose(n.In(3), {1, 0}) : n.In(3);
+  Value* sum = n.b.Op("MatMul", {Shifted(e, n.In(0), n.In(2)), Shifted(e, b, n.In(5)), n.In(6)}, {{"transpose_a", n.Int("transA") != 0}});
+  Value* scale = e.Mul(e.Mul(n.In(1), n.In(4)), e.Like(n.In(1), n.Float("alpha", 1)));
+  Value* y = e.Mul(e.Cast(sum, DType::kF32), scale);
+  n.Out(0, n.Has(7) ? Stored(e, y, n.In(7), n.In(8), n.TypeOf(0)) : y);
+  return {};
+}
+
+// Numbers per column of a matrix stack may come with a batch axis; a vector goes with the columns as it is.
+Value* Product(Emit& e, Value* a, Value* a_zero, Value* b, Value* b_zero, Value* scale, Value* bias) {
+  Value* sum = e.b.Op("MatMul", {Shifted(e, a, a_zero), Shifted(e, b, b_zero)});
+  Value* y = e.Mul(e.Cast(sum, scale->type.dtype), scale);
+  return bias ? e.Add(y, bias) : y;
+}
+
+Status MatMulIntegerToFloat(OnnxNode& n) {
+  for (int i : {0, 1, 2, 3}) TERN_TRY(Require(n, i));
+  Emit e(n);
+  n.Out(0, Product(e, n.In(0), n.In(4), n.In(1), n.In(5), e.Mul(n.In(2), n.In(3)), n.In(6)));
+  return {};
+}
+
+struct Dynamic {
+  Value *x, *scale, *zero;
+};
+
+// One scale and zero point for all of x, which span its range and zero.
+Dynamic Quantized(Emit& e, Value* x) {
+  const auto end = [&](const char* kind) { return e.Binary(kind, e.b.Op("Reduce", {x}, {{"kind", kind}, {"keep_dims", false}}), e.Like(x, 0)); };
+  Value *low = end("min"), *high = end("max");
+  Value* span = e.Binary("div", e.Sub(high, low), e.Like(x, 255));
+  Value* scale = e.b.Op("Where", {e.Binary("equal", span, e.Like(x, 0)), e.Like(x, 1), span});
+  Value* zero = e.Unary("round", e.Binary("div", e.Sub(e.Like(x, 0), low), scale));
+  zero = e.Cast(e.b.Op("Clip", {zero, e.Like(x, 0), e.Like(x, 255)}), DType::kU8);
+  return {e.b.Op("Quantize", {x, scale, zero}), scale, zero};
+}
+
+Status DynamicQuantizeMatMul(OnnxNode& n) {
+  TERN_TRY(Require(n, 0, SetOf(DType::kF32)));
+  for (int i : {1, 2}) TERN_TRY(Require(n, i));
+  Emit e(n);
+  const Dynamic a = Quantized(e, n.In(0));
+  n.Out(0, Product(e, a.x, a.zero, n.In(1), n.In(3), e.Mul(a.scale, n.In(2)), n.In(4)));
+  return {};
+}
+
+Status QuantizeLinear(OnnxNode& n) {
+  Emit e(n);
+  n.Out(0, n.b.Op("Quantize", {n.In(0), n.In(1), n.In(2)}, {{"axis", n.Int("axis", 1)}}));
+  return {};
+}
+
+Status DequantizeLinear(OnnxNode& n) {
+  n.Out(0, n.b.Op("Dequantize", {n.In(0), n.In(1), n.In(2)}, {{"axis", n.Int("axis", 1)}}));
+  return {};
+}
+
+// The ONNX operator, whose data may have channels last.
+Status QLinearConv(OnnxNode& n) {
+  for (int i = 0; i < 7; ++i)
+    if (i != 2 && i != 5) TERN_TRY(Require(n, i));
+  Emit e(n);
+  const bool last = n.Int("channels_last") != 0;
+  if (n.RankOf(0) < 3 || n.RankOf(3) < 3) return n.NotYet("inputs of types ", n.In(0)->type.ToString(), " and ", n.In(3)->type.ToString());
+  Value* x = last ? ChannelsFirst(e, n.In(0)) : n.In(0);
+  std::vector<int64_t> inner;
+  for (int64_t i = 1; i < n.RankOf(3); ++i) inner.push_back(i);
+  const auto per_map = [&](Value* v, size_t axes) {
+    return v && v->type.shape.rank() == 1 && !v->type.shape[0].Is(1) ? e.Unsqueeze(v, {inner.begin(), inner.begin() + static_cast<int64_t>(axes)}) : v;
+  };
+  TERN_ASSIGN(auto kernel, KernelOf(n, n.In(3)->type.shape));
+  TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
+  attrs.emplace_back("group", n.Int("group", 1));
+  Value* sum = n.b.Op("Conv", {Shifted(e, x, n.In(2)), Shifted(e, n.In(3), per_map(n.In(5), inner.size())), n.In(8)}, attrs);
+  Value* y = e.Mul(e.Cast(sum, DType::kF32), e.Mul(n.In(1), per_map(n.In(4), inner.size() - 1)));
+  y = Stored(e, y, n.In(6), n.In(7), n.TypeOf(0));
+  n.Out(0, last ? ChannelsLast(e, y) : y);
+  return {};
+}
+
+}  // namespace
+
+TERN_CONVERTERS(ms_quant) {
+  table.Add("QLinearAdd", [](OnnxNode& n) { return QLinearBinary(n, "add"); }, kMicrosoft);
+  table.Add("QLinearMul", [](OnnxNode& n) { return QLinearBinary(n, "mul"); }, kMicrosoft);
+  table.Add("QLinearSigmoid", QLinearUnary(Sigmoid), kMicrosoft);
+  table.Add("QLinearLeakyRelu", QLinearUnary(LeakyRelu), kMicrosoft);
+  table.Add("QLinearSoftmax", QLinearUnary(Softmax), kMicrosoft);
+  table.Add("QLinearReduceMean", QLinearUnary(ReduceMean), kMicrosoft);
+  table.Add("QLinearGlobalAveragePool", QLinearUnary(GlobalAverage), kMicrosoft);
+  table.Add("QLinearAveragePool", QLinearUnary(AveragePool), kMicrosoft);
+  table.Add("QLinearConcat", QLinearConcat, kMicrosoft);
+  table.Add("QLinearWhere", QLinearWhere, kMicrosoft);
+  table.Add("QLinearConv", QLinearConv, kMicrosoft);
+  table.Add("QGemm", QGemm, kMicrosoft);
+  table.Add("MatMulIntegerToFloat", MatMulIntegerToFloat, kMicrosoft);
+  table.Add("DynamicQuantizeMatMul", DynamicQuantizeMatMul, kMicrosoft);
+  table.Add("QuantizeLinear", QuantizeLinear, kMicrosoft);
+  table.Add("DequantizeLinear", DequantizeLinear, kMicrosoft);
+  table.Add("NhwcMaxPool", NhwcMaxPool, kMicrosoft);
+}
+
+}  // namespace tern::onnx
