@@ -23,6 +23,14 @@ def run_model(tern, folder, limit):
     return max(results, key=lambda r: OUTCOMES.index(r["outcome"]))
 
 
+def read_index(models):
+    """What export.py wrote; without it, every folder with a model counts as exported."""
+    path = models / "index.json"
+    if path.exists():
+        return json.loads(path.read_text())
+    return {folder.parent.name: {"status": "exported"} for folder in sorted(models.glob("*/model.onnx"))}
+
+
 def families_of(index, only):
     """family -> {exporter.shape: entry}"""
     found = defaultdict(dict)
@@ -89,8 +97,7 @@ def parse():
 
 def main():
     options = parse()
-    index = json.loads((options.models / "index.json").read_text())
-    families = families_of(index, options.only)
+    families = families_of(read_index(options.models), options.only)
     results = {}
     print(f"{'family':32}" + "".join(f"{v.replace('torchscript', 'ts'):14}" for v in VARIANTS))
     for family, variants in families.items():
@@ -106,7 +113,14 @@ def main():
         report = {"summary": summary, "missing_ops": missing_ops(results), "models": results}
         options.report.write_text(json.dumps(report, indent=1) + "\n")
     bad = OUTCOMES[1:] if options.strict else OUTCOMES[2:]
-    return int(any(r["outcome"] in bad for r in results.values()))
+    failed = sum(r["outcome"] in bad for r in results.values())
+    matched = sum(r["outcome"] == "matched" for r in results.values())
+    for name, result in results.items():
+        if result["outcome"] in bad:
+            print(f"FAIL {name}: {result['message']}")
+    skipped = sum(e["status"] != "exported" for variants in families.values() for e in variants.values())
+    print(f"{matched} passed, {failed} failed, {skipped + len(results) - matched - failed} skipped")
+    return int(failed > 0 or not results)
 
 
 if __name__ == "__main__":

@@ -120,6 +120,9 @@ def main():
     print(f"{time.monotonic() - began:.0f} s")
     if options.report:
         report.write(options.report)
+    total = report.totals()
+    passed = total["matched"] + total["explained"]
+    print(f"{passed} passed, {len(report.findings)} failed, {total['unsupported']} skipped")
     return 1 if report.findings else 0
 
 
