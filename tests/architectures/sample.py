@@ -27,7 +27,7 @@ SAMPLE = (
 )
 DESTINATION = Path(__file__).resolve().parents[1] / "data" / "architectures"
 LIMIT = 200 * 1024
-PRIVATE = (b"site-packages", b"/home/", b"/root/", b"/work/", b"/tmp/", b".py")
+PRIVATE = (b"site-packages", b"/home/", b"/root/", b"/tmp/", b".py")
 
 
 def bare(message):
