@@ -59,7 +59,7 @@ def check(folder):
 
 
 def copy(source, name):
-    folder = DESTINATION / name.replace(".", "_")
+    folder = DESTINATION / name
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source / name, folder)
     model = onnx.load(folder / "model.onnx")
