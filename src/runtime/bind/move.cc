@@ -135,7 +135,7 @@ class Slice : public KernelOf<Slice> {
   static int64_t First(int64_t start, int64_t step, int64_t dim) {
     start = std::clamp(start, -dim - 1, dim + 1);
     if (start < 0) start += dim;
-    return step > 0 ? std::clamp<int64_t>(start, 0, dim) : std::clamp<int64_t>(start, -1, dim - 1);
+    return std::min(std::max<int64_t>(start, 0), step > 0 ? dim : dim - 1);
   }
 };
 
