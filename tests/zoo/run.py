@@ -12,6 +12,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 
 import numpy as np
 import onnxruntime
@@ -34,10 +35,39 @@ FIXED_INPUTS = {
     "30_nested_loops": {
         "iter": np.array(1, np.int64), "cond_in": np.array(True), "x_in": np.array([1.5], np.float32),
     },
+    # Bytes of a file, the last of them padding; any other number is no token.
+    "magika_v3_3": {
+        "bytes": np.append(np.random.default_rng(1).integers(0, 256, (2, 2000)), np.full((2, 48), 256), 1).astype(np.int32),
+    },
 }
 # Stored vectors that were made by another computation than the one the file asks for.
 LOOSE_VECTORS = {
     "mobilenet_v2_int8_qdq": "stored by an integer engine: one quantisation step (0.46 of 8.1) apart from the float meaning",
+}
+
+
+@dataclass
+class Looser:
+    """A model that needs more room than RTOL and ATOL, and why; `share` of its largest output is the absolute part."""
+
+    share: float
+    why: str
+
+
+LOOSER_RUNS = {
+    "mobilenetv2-7_fp16": Looser(2e-3, "float outputs of a network in half precision: every layer rounds to 11 bits here, "
+                                 "while onnxruntime computes in float; the float network is 0.2 of 18 away"),
+}
+LOOSER_VECTORS = {
+    "mobilenetv2-7_fp32": Looser(2e-4, "stored by an older engine: onnxruntime itself is 1.6e-3 of 18.3 away from them"),
+}
+# Files that ask for what ONNX forbids. Tern must say so, and onnxruntime must refuse them too.
+INVALID = {
+    "style_starry_night_fp16": "cannot broadcast",  # opset 7, but its Adds still count on broadcast=1 axis=1 of opset 6
+}
+# Exported files that onnxruntime's own optimiser breaks: checked without its extended optimisations.
+UNOPTIMISED = {
+    "tract_qlstm_3-2-3_T3_S1": "moves a Transpose behind a QuantizeLinear and gives the new node a signed output_dtype",
 }
 
 
@@ -63,13 +93,14 @@ def call(command):
     return "" if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
 
 
-def difference(got, wanted):
+def difference(got, wanted, share=0.0):
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return f"got {got.dtype}{list(got.shape)}, wanted {wanted.dtype}{list(wanted.shape)}"
     if wanted.dtype.kind in "fc":
         wide = wanted.astype(np.float64)
         rtol = 1e-2 if wanted.dtype == np.float16 else RTOL
-        atol = max(ATOL, 2e-3 * np.abs(wide).max(initial=0)) if wanted.dtype == np.float16 else ATOL
+        share = max(share, 2e-3) if wanted.dtype == np.float16 else share
+        atol = max(ATOL, share * np.abs(wide[np.isfinite(wide)]).max(initial=0))
         if np.allclose(got.astype(np.float64), wide, rtol=rtol, atol=atol, equal_nan=True):
             return ""
         return f"max difference {np.abs(got.astype(np.float64) - wide).max():.3g} of {np.abs(wide).max():.3g}"
@@ -81,6 +112,7 @@ class Model:
         self.path, self.tern, self.folder = path, tern, folder
         self.name = path.stem if path.stem != "model" else path.parent.name
         self.inputs = []
+        self.share = LOOSER_RUNS[self.name].share if self.name in LOOSER_RUNS else 0.0
 
     def prepare_inputs(self):
         """Writes input files; returns an error text."""
@@ -96,7 +128,7 @@ class Model:
                       "--output-dir", self.folder / "first"])
         if error:
             return error
-        for spec in onnxruntime.InferenceSession(str(self.path), providers=["CPUExecutionProvider"]).get_inputs():
+        for spec in self.session(self.path).get_inputs():
             self.inputs.append((spec.name, self.folder / "in" / (safe(spec.name) + ".npy")))
         return ""
 
@@ -107,10 +139,15 @@ class Model:
         flags = [f for name, file in self.inputs for f in ("--input", f"{name}={file}")]
         return call([self.tern, "run", model, *flags, "--output-dir", out])
 
-    def run_onnxruntime(self, model):
+    def session(self, model):
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        if self.name in UNOPTIMISED and model != self.path:
+            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+    def run_onnxruntime(self, model):
+        session = self.session(model)
         names = [o.name for o in session.get_outputs()]
         return dict(zip(names, session.run(names, self.feeds())))
 
@@ -124,7 +161,7 @@ class Model:
             got = np.load(file, allow_pickle=False) if value.dtype != object else None
             if got is None:
                 continue
-            error = difference(got, value)
+            error = difference(got, value, self.share)
             if error:
                 return f"output '{name}': {error}"
         return ""
@@ -151,13 +188,36 @@ def loose_vectors(path, folder):
     return out
 
 
+def vector_tolerance(name, vectors):
+    """Options for `tern verify`."""
+    if name not in LOOSER_VECTORS:
+        return []
+    largest = max(np.abs(np.load(file)).max() for file in vectors.glob("output_*.npy"))
+    return ["--atol", LOOSER_VECTORS[name].share * largest]
+
+
+def check_invalid(model, report):
+    """Both engines refuse the file, Tern for the right reason."""
+    said = call([model.tern, "inspect", model.path])
+    error = "" if said.startswith("exit 2") and INVALID[model.name] in said else f"was not refused as it should be: {said}"
+    try:
+        model.session(model.path)
+        error = error or "onnxruntime takes it"
+    except Exception:  # noqa: S110 (what it says is its own affair)
+        pass
+    report.check(f"{model.name} is refused", error)
+
+
 def check_model(path, tern, report):
     with tempfile.TemporaryDirectory() as temp:
         folder = pathlib.Path(temp)
         model = Model(path, tern, folder)
+        if model.name in INVALID:
+            return check_invalid(model, report)
         vectors = stored_vectors(path) or loose_vectors(path, folder)
         if vectors and model.name not in LOOSE_VECTORS:
-            report.check(f"{model.name} stored vectors", call([tern, "verify", path, "--data", vectors]))
+            tolerance = vector_tolerance(model.name, vectors)
+            report.check(f"{model.name} stored vectors", call([tern, "verify", path, "--data", vectors, *tolerance]))
         error = model.prepare_inputs()
         if error:
             return report.check(model.name, error)
@@ -186,7 +246,7 @@ def check_conversions(model, wanted, folder, report):
             again = model.run_onnxruntime(onnx_file)
             for name, value in wanted.items():
                 if isinstance(value, np.ndarray) and value.dtype != object:
-                    error = error or difference(again[name], value)
+                    error = error or difference(again[name], value, model.share)
         except Exception as e:
             error = f"onnxruntime refuses the exported model: {str(e).splitlines()[0][:300]}"
     report.check(f"{model.name} back to ONNX", error)
