@@ -96,9 +96,10 @@ def write_data(folder, case, expected):
     for i, (name, value) in enumerate(case.fed.items()):
         (folder / f"input_{i}.pb").write_bytes(values.to_proto(value, name).SerializeToString())
     for i, (name, value) in enumerate(zip(case.outputs, expected)):
-        if case.output_types[i].WhichOneof("value") == "optional_type":
+        kind = case.output_types[i]
+        if kind.WhichOneof("value") == "optional_type":
             value = values.as_optional(value)
-        (folder / f"output_{i}.pb").write_bytes(values.to_proto(value, name).SerializeToString())
+        (folder / f"output_{i}.pb").write_bytes(values.to_proto(value, name, kind).SerializeToString())
 
 
 def verify_tolerance(case, expected):

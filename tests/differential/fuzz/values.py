@@ -107,18 +107,19 @@ def tensor_proto(array, name=""):
     return numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)
 
 
-def sequence_proto(items, dtype, name=""):
+def sequence_proto(items, name="", maps_to=None):
+    """maps_to: the element type of the values, when the items are maps."""
     proto = SequenceProto(name=name)
     if items and isinstance(items[0], dict):
         proto.elem_type = SequenceProto.MAP
-        proto.map_values.extend(map_proto(item) for item in items)
+        proto.map_values.extend(map_proto(item, maps_to) for item in items)
         return proto
     proto.elem_type = SequenceProto.TENSOR
     proto.tensor_values.extend(tensor_proto(np.asarray(item)) for item in items)
     return proto
 
 
-def map_proto(items, name=""):
+def map_proto(items, dtype, name=""):
     proto = MapProto(name=name)
     keys, values = list(items), list(items.values())
     if keys and isinstance(keys[0], str):
@@ -127,7 +128,8 @@ def map_proto(items, name=""):
     else:
         proto.key_type = TensorProto.INT64
         proto.keys.extend(keys)
-    proto.values.CopyFrom(sequence_proto([np.asarray(v) for v in values], None))
+    # Maps carry Python numbers, which have lost their element type.
+    proto.values.CopyFrom(sequence_proto([np.asarray(v, NUMPY[dtype]) for v in values]))
     return proto
 
 
@@ -144,18 +146,30 @@ def optional_proto(value, name=""):
     return proto
 
 
-def to_proto(value, name=""):
-    """Any value as the message a test data file holds. A bare None is an empty optional output."""
+def map_value_type(proto):
+    """The element type at the bottom of map(..) or seq(map(..)); None for other types."""
+    if proto is None or proto.WhichOneof("value") not in ("map_type", "sequence_type"):
+        return None
+    if proto.HasField("sequence_type"):
+        return map_value_type(proto.sequence_type.elem_type)
+    return TensorProto.DataType.Name(proto.map_type.value_type.tensor_type.elem_type).lower()
+
+
+def to_proto(value, name="", type_proto=None):
+    """Any value as the message a test data file holds. A bare None is an empty optional output. Maps that an engine
+    returned need the output's type."""
     if value is None:
         return OptionalProto(name=name, elem_type=OptionalProto.UNDEFINED)
     if isinstance(value, Opt):
         return optional_proto(value, name)
     if isinstance(value, Seq):
-        return sequence_proto(value.items, value.dtype, name)
+        return sequence_proto(value.items, name)
     if isinstance(value, list):
-        return sequence_proto(value, None, name)
-    if isinstance(value, (Map, dict)):
-        return map_proto(value.items if isinstance(value, Map) else value, name)
+        return sequence_proto(value, name, map_value_type(type_proto))
+    if isinstance(value, Map):
+        return map_proto(value.items, value.value, name)
+    if isinstance(value, dict):
+        return map_proto(value, map_value_type(type_proto), name)
     return tensor_proto(np.asarray(value), name)
 
 

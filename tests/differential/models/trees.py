@@ -63,11 +63,17 @@ def tree_ensemble_regressor(case):
     return [y.astype(np.float32)]
 
 
+def transformed(scores, kind):
+    """Version 5 numbers them: 0 none, 1 softmax, 2 logistic."""
+    if kind == 1:
+        raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return raised / raised.sum(axis=1, keepdims=True)
+    return 1 / (1 + np.exp(-scores)) if kind == 2 else scores
+
+
 @model("ai.onnx.ml.TreeEnsemble")
 def tree_ensemble(case):
     attrs, x = case.attrs, case.args[0]
-    if attrs.get("post_transform", 0):
-        return None
     splits, modes, weights = (numpy_helper.to_array(attrs[n]) for n in ("nodes_splits", "nodes_modes", "leaf_weights"))
     tracks = attrs.get("nodes_missing_value_tracks_true")
     how = AGGREGATES[attrs.get("aggregate_function", 1)]
@@ -82,4 +88,4 @@ def tree_ensemble(case):
                 leaf, node = attrs[f"nodes_{side}leafs"][node], attrs[f"nodes_{side}nodeids"][node]
             scores[attrs["leaf_targetids"][node]].append(float(weights[node]))
         y[r] = [combined(scores[t], how, len(attrs["tree_roots"])) for t in range(attrs["n_targets"])]
-    return [y]
+    return [transformed(y, attrs.get("post_transform", 0)).astype(x.dtype)]

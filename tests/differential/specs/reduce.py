@@ -47,6 +47,7 @@ def arg(d):
     attrs = {"axis": d.maybe(d.axis(len(shape)), 0.8), "keepdims": d.maybe(d.int(0, 1))}
     if d.since >= 12:
         attrs["select_last_index"] = d.maybe(d.int(0, 1))
+    shape[attrs["axis"] or 0] = max(1, shape[attrs["axis"] or 0])  # none of no elements is the largest
     x = d.tensor(dtype, shape, low=-3, high=3)
     return d.case([np.round(x) if d.chance(0.5) else x], attrs)  # rounding makes ties
 
