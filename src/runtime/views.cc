@@ -70,10 +70,11 @@ std::optional<std::vector<size_t>> SliceOffsets(const PlanNode& node, const Slot
   for (size_t i = 0; i < starts.size(); ++i) every.push_back(static_cast<int64_t>(i));
   const auto axes = LongsOr(node, slots, 3, every);
   const auto steps = LongsOr(node, slots, 4, std::vector<int64_t>(starts.size(), 1));
+  if (axes.size() != starts.size() || steps.size() != starts.size()) return std::nullopt;
   int64_t at = 0;
   for (size_t i = 0; i < starts.size(); ++i) {
-    if (steps[i] != 1) return std::nullopt;
     const auto axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + rank : axes[i]);
+    if (steps[i] != 1 || axis >= dims.size()) return std::nullopt;
     const int64_t start = starts[i] < 0 ? starts[i] + dims[axis] : starts[i];
     at += std::clamp<int64_t>(start, 0, dims[axis]) * strides[axis];
   }
