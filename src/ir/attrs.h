@@ -34,7 +34,7 @@ class AttrVisitor {
   void Enum(const char* name, E& v, const std::vector<const char*>& names, const char* doc) {
     int index = static_cast<int>(v);
     VisitEnum(name, index, names, doc);
-    v = static_cast<E>(index);
+    if (index != static_cast<int>(v)) v = static_cast<E>(index);  // readers on other threads must see no write
   }
 
  protected:
