@@ -52,6 +52,15 @@ class Run(CliTest):
         done = self.json("run", self.save(add()), "--random", 1, "--shape", "a=6x2", "--json")
         self.assertEqual(done["outputs"]["y"]["shape"], [6, 2])
 
+    def test_one_name_for_sizes_that_differ(self):
+        """By its names the convolution has one row, which cannot stand beside four; by its sizes it has four."""
+        nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Concat", ["c", "four"], ["y"], axis=3)]
+        path = self.save(make_model(nodes, {"x": (FLOAT, [1, 1, "H", 4]), "w": (FLOAT, [1, 1, "H", 1])}, {"y": (FLOAT, None)},
+                                    {"four": np.zeros((1, 1, 4, 1), np.float32)}))
+        x, w = (self.npy(f"{n}.npy", np.ones(d, np.float32)) for n, d in (("x", (1, 1, 5, 4)), ("w", (1, 1, 2, 1))))
+        done = self.json("run", path, "--input", f"x={x}", f"w={w}", "--json")
+        self.assertEqual(done["outputs"]["y"]["data"], [[[[2, 2, 2, 2, 0]] * 4]])
+
     def test_open_dims_become_one_and_that_is_said(self):
         done = self.ok("run", self.save(mlp()[0]), "--random", 1)
         self.assertIn("N", done.stderr)

@@ -46,8 +46,21 @@ Status CheckHeader(const pb::ModelProto& model) {
   return {};
 }
 
-Result<std::unique_ptr<Graph>> Import(std::shared_ptr<pb::ModelProto> model, const std::string& folder) {
-  TERN_TRY(CheckHeader(*model));
+// Makes unknown dims of all symbols that the graph declares; says whether there were any.
+bool ForgetSymbols(pb::GraphProto& graph) {
+  bool any = false;
+  for (auto* list : {graph.mutable_input(), graph.mutable_value_info(), graph.mutable_output()})
+    for (auto& info : *list) {
+      if (!info.type().has_tensor_type() || !info.type().tensor_type().has_shape()) continue;
+      for (auto& d : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+        any |= d.has_dim_param();
+        d.clear_dim_param();
+      }
+    }
+  return any;
+}
+
+Result<std::unique_ptr<Graph>> ImportOnce(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder) {
   ModelContext context{model, {folder, model}, {}, {}};
   for (const auto& o : model->opset_import()) context.opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
   if (model->opset_import_size() == 0) context.opsets[""] = 1;  // before ir_version 3 there was no such field
@@ -62,6 +75,16 @@ Result<std::unique_ptr<Graph>> Import(std::shared_ptr<pb::ModelProto> model, con
   return graph;
 }
 
+// Some exporters give one name to dims that differ. Where that makes shapes contradict each other, the names are dropped;
+// if it was not the names' fault, the first error stands.
+Result<std::unique_ptr<Graph>> Import(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder) {
+  TERN_TRY(CheckHeader(*model));
+  auto first = ImportOnce(model, folder);
+  if (first.ok() || first.status().code() != Code::kInvalidModel || !ForgetSymbols(*model->mutable_graph())) return first;
+  auto second = ImportOnce(model, folder);
+  return second.ok() ? std::move(second) : std::move(first);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder) {
@@ -69,7 +92,7 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
     auto model = std::make_shared<pb::ModelProto>();
     if (!Parse(data, size, *model)) return InvalidModel("not an ONNX model: the protobuf message of ", size, " bytes is broken");
-    return Import(std::move(model), folder);
+    return Import(model, folder);
   });
 }
 
