@@ -1,0 +1,191 @@
+#include "ops/generate/decoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <set>
+
+namespace tern {
+namespace {
+
+constexpr float kLowest = std::numeric_limits<float>::lowest();
+
+// The rows of a past [2, rows, …] in the order of `parents`.
+Tensor Reordered(const Tensor& past, const std::vector<size_t>& parents) {
+  const Tensor from = past.Contiguous();
+  Tensor out(from.dtype(), from.dims());
+  const size_t rows = static_cast<size_t>(from.dim(1)), bytes = rows ? from.bytes() / 2 / rows : 0;
+  for (size_t half = 0; half < 2; ++half)
+    for (size_t r = 0; bytes && r < rows; ++r)
+      std::memcpy(out.data<char>() + (half * rows + r) * bytes, from.data<char>() + (half * rows + parents[r]) * bytes, bytes);
+  return out;
+}
+
+}  // namespace
+
+Status CheckDecoder(const DecoderAttrs& a) {
+  if (a.layers < 0 || a.heads < 1 || a.head_size < 1) return InvalidModel("a decoder of ", a.layers, " layers, ", a.heads, " heads of ", a.head_size);
+  if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat);
+  if (a.index_type != DType::kI32 && a.index_type != DType::kI64) return InvalidModel("words are ", DTypeName(a.index_type));
+  if (!IsFloat(a.past_type) || BitWidth(a.past_type) < 8) return InvalidModel("pasts are ", DTypeName(a.past_type));
+  return {};
+}
+
+Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
+  TERN_TRY(CheckDecoder(a));
+  const Shape& ids = c.ShapeOf("input_ids");
+  if (ids.ranked && ids.rank() != 2) return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
+  std::vector<Type> inputs(3, Type::TensorOf(a.index_type, Shape({Dim(), Dim()})));
+  for (int64_t i = 0; i < a.layers; ++i) inputs.push_back(Type::TensorOf(a.past_type, Shape({2, Dim(), a.heads, Dim(), a.head_size})));
+  TERN_ASSIGN(const auto outputs, c.InferSubgraph(0, inputs));
+  if (static_cast<int64_t>(outputs.size()) < 1 + a.layers) return InvalidModel("the decoder gives ", outputs.size(), " outputs, needs ", 1 + a.layers);
+  return {};
+}
+
+Result<Decoder> Decoder::Start(const DecoderAttrs& attrs, EvalContext& c, int64_t copies) {
+  TERN_TRY(CheckDecoder(attrs));
+  const Tensor& ids = c.In("input_ids");
+  if (ids.rank() != 2 || ids.size() == 0) return InvalidArgument("input_ids must be [batch, length] with words in it, got ", ids.Describe());
+  if (ids.dim(1) > kMaxSequence) return InvalidArgument("prompts of ", ids.dim(1), " words; ", kMaxSequence, " are allowed");
+  const bool masked = c.Has("attention_mask");
+  if (masked && c.In("attention_mask").dims() != ids.dims()) return InvalidArgument("attention_mask is ", c.In("attention_mask").Describe(), " for input_ids ", ids.Describe());
+  Decoder d(attrs, c);
+  d.batch_ = ids.dim(0);
+  d.prompt_length_ = ids.dim(1);
+  const auto words = c.Longs("input_ids");
+  const auto given = masked ? c.Longs("attention_mask") : std::vector<int64_t>();
+  for (int64_t b = 0; b < d.batch_; ++b) {
+    std::vector<int64_t> row(words.begin() + b * d.prompt_length_, words.begin() + (b + 1) * d.prompt_length_), places, mask;
+    int64_t used = 0;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool counts = masked ? given[static_cast<size_t>(b * d.prompt_length_) + i] != 0 : row[i] != attrs.pad;
+      mask.push_back(masked ? given[static_cast<size_t>(b * d.prompt_length_) + i] : counts);
+      places.push_back(counts ? used++ : 0);
+    }
+    for (int64_t k = 0; k < copies; ++k) {
+      d.rows_.emplace_back(row.begin(), row.end());
+      d.ids_.push_back(row);
+      d.positions_.push_back(places);
+      d.positions_.back().push_back(used);  // where the next word will stand
+      d.mask_.push_back(mask);
+    }
+  }
+  for (int64_t i = 0; i < attrs.layers; ++i) d.past_.emplace_back(Tensor(attrs.past_type, {2, d.batch_ * copies, attrs.heads, 0, attrs.head_size}));
+  return d;
+}
+
+Tensor Decoder::IndexTensor(const std::vector<std::vector<int64_t>>& rows) const {
+  const size_t width = rows[0].size();
+  Tensor t(attrs_.index_type, {static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)});
+  for (size_t r = 0; r < rows.size(); ++r)
+    for (size_t i = 0; i < width; ++i) StoreLong(t, static_cast<int64_t>(r * width + i), rows[r][i]);
+  return t;
+}
+
+Result<ScoreRows> Decoder::Logits(const Tensor& t) const {
+  const auto rows = static_cast<int64_t>(rows_.size());
+  if (t.rank() != 3 || t.dim(0) != rows || t.dim(1) < 1) return InvalidModel("the decoder's logits are ", t.Describe(), " for ", rows, " rows");
+  const int64_t words = attrs_.words < 0 ? t.dim(2) : attrs_.words;
+  if (words > t.dim(2) || words < 1) return InvalidModel("a vocabulary of ", words, " words, but logits ", t.Describe());
+  const Tensor logits = t.Contiguous();
+  ScoreRows out(rows_.size());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t w = 0; w < words; ++w) out[static_cast<size_t>(r)].push_back(static_cast<float>(LoadDouble(logits, ((r + 1) * t.dim(1) - 1) * t.dim(2) + w)));
+  return out;
+}
+
+Result<ScoreRows> Decoder::Step() {
+  std::vector<std::vector<int64_t>> positions = positions_;
+  for (auto& row : positions) row.pop_back();
+  DatumList inputs = {Datum(IndexTensor(ids_)), Datum(IndexTensor(positions)), Datum(IndexTensor(mask_))};
+  inputs.insert(inputs.end(), past_.begin(), past_.end());
+  TERN_ASSIGN(DatumList out, c_.RunSubgraph(0, inputs));
+  if (static_cast<int64_t>(out.size()) < 1 + attrs_.layers) return InvalidModel("the decoder gives ", out.size(), " outputs, needs ", 1 + attrs_.layers);
+  for (size_t i = 0; i < past_.size(); ++i) {
+    const Tensor& present = out[i + 1].tensor;
+    if (!out[i + 1].is_tensor() || present.rank() != 5 || present.dim(0) != 2 || present.dim(1) != static_cast<int64_t>(rows_.size()))
+      return InvalidModel("the decoder's past ", i, " is ", out[i + 1].Describe());
+    past_[i] = present;
+  }
+  return Logits(out[0].tensor);
+}
+
+void Decoder::Append(const Words& tokens, const std::vector<size_t>& parents) {
+  std::vector<Words> rows;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    rows.push_back(rows_[parents[i]]);
+    rows.back().push_back(tokens[i]);
+    ids_[i] = {tokens[i]};
+    const int64_t place = positions_[i].back();
+    positions_[i] = {place, place + 1};
+    mask_[i].push_back(1);
+  }
+  rows_ = std::move(rows);
+  for (Datum& past : past_) past = Reordered(past.tensor, parents);
+}
+
+namespace {
+
+void Penalize(float penalty, const Words& row, std::vector<float>& scores) {
+  for (int32_t w : std::set<int32_t>(row.begin(), row.end())) {
+    if (w < 0 || static_cast<size_t>(w) >= scores.size()) continue;
+    float& s = scores[static_cast<size_t>(w)];
+    s = s < 0 ? s * penalty : s / penalty;
+  }
+}
+
+// Words that would repeat a run of n that is there already.
+void BlockRepeats(int64_t n, const Words& row, std::vector<float>& scores) {
+  const auto length = static_cast<int64_t>(row.size());
+  for (int64_t j = 0; j + n <= length; ++j) {
+    const int32_t w = row[static_cast<size_t>(j + n - 1)];
+    if (w >= 0 && static_cast<size_t>(w) < scores.size() && std::equal(row.end() - (n - 1), row.end(), row.begin() + j)) scores[static_cast<size_t>(w)] = kLowest;
+  }
+}
+
+void Forbid(const int64_t* allowed, std::vector<float>& scores) {
+  for (size_t w = 0; w < scores.size(); ++w)
+    if (allowed[w] == 0) scores[w] = kLowest;
+}
+
+}  // namespace
+
+void ScoreRules::Apply(const std::vector<Words>& rows, int64_t batch, bool first_step, ScoreRows& scores) const {
+  const size_t copies = rows.size() / static_cast<size_t>(batch);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::vector<float>& s = scores[r];
+    if (repetition_penalty != 1) Penalize(repetition_penalty, rows[r], s);
+    if (no_repeat > 0) BlockRepeats(no_repeat, rows[r], s);
+    if (allowed.size() >= s.size()) Forbid(allowed.data(), s);
+    if (first_step && first_allowed.size() >= s.size() * static_cast<size_t>(batch)) Forbid(first_allowed.data() + r / copies * s.size(), s);
+    const bool ends = eos >= 0 && static_cast<size_t>(eos) < s.size();
+    if (ends && static_cast<int64_t>(rows[r].size()) < min_length) s[static_cast<size_t>(eos)] = kLowest;
+  }
+}
+
+Result<int64_t> LongOf(EvalContext& c, const char* port, int64_t otherwise) {
+  if (!c.Has(port)) return otherwise;
+  if (c.In(port).size() != 1) return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
+  return LoadLong(c.In(port), 0);
+}
+
+Result<double> DoubleOf(EvalContext& c, const char* port, double otherwise) {
+  if (!c.Has(port)) return otherwise;
+  if (c.In(port).size() != 1) return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
+  return LoadDouble(c.In(port), 0);
+}
+
+Result<ScoreRules> RulesOf(const DecoderAttrs& attrs, EvalContext& c) {
+  ScoreRules rules;
+  rules.no_repeat = attrs.no_repeat;
+  rules.eos = attrs.eos;
+  TERN_ASSIGN(const double penalty, DoubleOf(c, "repetition_penalty", 1));
+  if (!(penalty > 0)) return InvalidArgument("repetition_penalty is ", penalty, ", must be positive");
+  rules.repetition_penalty = static_cast<float>(penalty);
+  TERN_ASSIGN(rules.min_length, LongOf(c, "min_length", 0));
+  if (c.Has("vocab_mask")) rules.allowed = c.Longs("vocab_mask");
+  if (c.Has("prefix_vocab_mask")) rules.first_allowed = c.Longs("prefix_vocab_mask");
+  return rules;
+}
+
+}  // namespace tern
