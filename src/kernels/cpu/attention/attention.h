@@ -1,0 +1,39 @@
+// Attention per head, and the rotation that marks positions.
+#pragma once
+#include <array>
+#include <cstddef>
+
+#include "kernels/cpu/gemm/gemm.h"
+
+namespace tern::cpu {
+
+struct AttentionShape {
+  int64_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, size = 0, value_size = 0;
+  int64_t past = 0;  // keys before the first query, for the causal mask
+  float scale = 1, softcap = 0;
+  bool causal = false;
+  bool bool_mask = false;
+  std::array<int64_t, 4> mask{0, 0, 0, 0};  // dims of the mask; last 0: none. Keys beyond its end are hidden, unless it is 1
+};
+
+// q [batch, heads, queries, size], k [batch, kv_heads, keys, size], v [batch, kv_heads, keys, value_size].
+struct AttentionTensors {
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  const void* mask = nullptr;             // f32 added to scores, or bool: true is seen
+  const int64_t* lengths = nullptr;       // keys that count, per batch; or null
+  const int32_t* short_lengths = nullptr; // the same as i32
+  float* y = nullptr;                     // [batch, heads, queries, value_size]
+};
+
+size_t AttentionScratch(const AttentionShape& s, int threads);
+void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scratch, const Workers& workers);
+
+// x, y [batch, heads, length, size]; cos and sin [batch or 1, length, turned / 2]. y may be x.
+struct RotaryShape {
+  int64_t batch = 1, heads = 1, length = 1, size = 0, turned = 0;
+  bool shared = false;  // angles are the same for the whole batch
+  bool interleaved = false;
+};
+void RotaryF32(const RotaryShape& s, const float* x, const float* cosines, const float* sines, float* y, const Workers& workers);
+
+}  // namespace tern::cpu

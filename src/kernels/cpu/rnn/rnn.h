@@ -1,0 +1,43 @@
+// Recurrent layers over a sequence [length, batch, features], in f32.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "kernels/cpu/elementwise/kinds.h"
+#include "kernels/cpu/gemm/gemm.h"
+
+namespace tern::cpu {
+
+enum class RnnCellKind : int { kRnn, kGru, kLstm };
+inline constexpr const char* kRnnNames[] = {"rnn", "gru", "lstm"};
+
+struct RnnFunction {
+  UnaryKind kind = UnaryKind::kTanh;
+  float alpha = 0, beta = 0;
+};
+
+struct RnnShape {
+  RnnCellKind kind = RnnCellKind::kLstm;
+  int64_t length = 0, batch = 0, features = 0, hidden = 0;
+  int64_t directions = 1;
+  bool reverse = false;  // the first direction; the second always is
+  float clip = 0;        // 0: none
+  bool linear_before_reset = false, input_forget = false;
+  std::vector<RnnFunction> functions;  // per direction: rnn 1, gru 2, lstm 3
+
+  int64_t gates() const { return kind == RnnCellKind::kRnn ? 1 : kind == RnnCellKind::kGru ? 3 : 4; }
+};
+
+// Optional ones may be null. w [dir, gates*hidden, features], r [dir, gates*hidden, hidden], b [dir, 2*gates*hidden],
+// p [dir, 3*hidden]; y [length, dir, batch, hidden]; states [dir, batch, hidden].
+struct RnnTensors {
+  const float *x = nullptr, *w = nullptr, *r = nullptr, *b = nullptr, *h0 = nullptr, *c0 = nullptr, *p = nullptr;
+  const void* lengths = nullptr;  // batch numbers in [0, length], or null
+  bool wide_lengths = false;      // i64, not i32
+  float *y = nullptr, *y_h = nullptr, *y_c = nullptr;
+};
+
+size_t RnnScratch(const RnnShape& s, int threads);
+void RnnF32(const RnnShape& s, const RnnTensors& t, void* scratch, const Workers& workers);
+
+}  // namespace tern::cpu

@@ -1,0 +1,142 @@
+// Ties attention and rotary embeddings to their CPU kernels.
+#include "kernels/cpu/attention/attention.h"
+
+#include <cmath>
+
+#include "kernels/cpu/move/copy.h"
+#include "runtime/bind/support.h"
+#include "runtime/bind/via_f32.h"
+
+namespace tern {
+namespace {
+
+// Inputs: q k v mask past_k past_v lengths; outputs: y present_k present_v scores.
+class Attention : public KernelOf<Attention> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    for (int i : {0, 1, 2, 4, 5})
+      if (q.Has(i) && q.InType(i) != DType::kF32) return false;
+    if (q.Has(3) && q.InType(3) != DType::kF32 && q.InType(3) != DType::kBool) return false;
+    return q.OutType(0) == DType::kF32 && q.OutType(3) == DType::kInvalid && q.Has(4) == q.Has(5);
+  }
+
+  Status Resize(ResizeContext& c) override {
+    const Dims &q = c->InDims(0), &k = c->InDims(1), &v = c->InDims(2);
+    s_ = {};
+    s_.batch = q[0], s_.heads = q[1], s_.queries = q[2], s_.size = q[3];
+    s_.kv_heads = k[1], s_.keys = k[2], s_.value_size = v[3];
+    TERN_TRY(CheckShapes(c.query()));
+    if (c->Has(4)) s_.past = c->InDims(4)[2];
+    s_.keys += s_.past;
+    const float scale = c->attrs().Float("scale");
+    s_.scale = scale != 0 ? scale : static_cast<float>(1 / std::sqrt(static_cast<double>(s_.size)));
+    s_.softcap = c->attrs().Float("softcap"), s_.causal = c->attrs().Bool("causal");
+    if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
+    k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(2) != DType::kInvalid;
+    const size_t heads = static_cast<size_t>(s_.batch * s_.kv_heads);
+    k_bytes_ = s_.past && !k_out_ ? Aligned(heads * static_cast<size_t>(s_.keys * s_.size) * sizeof(float)) : 0;
+    v_bytes_ = s_.past && !v_out_ ? Aligned(heads * static_cast<size_t>(s_.keys * s_.value_size) * sizeof(float)) : 0;
+    c.SetScratch(k_bytes_ + v_bytes_ + cpu::AttentionScratch(s_, c.threads()));
+    return {};
+  }
+
+  Status Run(RunContext& c) override {
+    auto* scratch = c.scratch<std::byte>();
+    cpu::AttentionTensors t;
+    t.q = c.In<float>(0), t.y = c.Out<float>(0);
+    t.k = Joined(c, 1, 4, k_out_ ? c.Out<float>(1) : nullptr, s_.size, scratch);
+    t.v = Joined(c, 2, 5, v_out_ ? c.Out<float>(2) : nullptr, s_.value_size, scratch + k_bytes_);
+    if (c.Has(3)) t.mask = c.In(3).raw();
+    if (c.Has(6)) {
+      if (c.In(6).size() != s_.batch) return InvalidArgument("lengths has ", c.In(6).size(), " elements for a batch of ", s_.batch);
+      if (c.In(6).dtype() == DType::kI64) t.lengths = c.In<int64_t>(6);
+      else t.short_lengths = c.In<int32_t>(6);
+    }
+    cpu::AttentionF32(s_, t, scratch + k_bytes_ + v_bytes_, c.workers());
+    return {};
+  }
+
+ private:
+  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  Status CheckShapes(const KernelQuery& q) const {
+    const Dims &k = q.InDims(1), &v = q.InDims(2);
+    if (s_.kv_heads < 1 || s_.heads % s_.kv_heads) return InvalidArgument(s_.heads, " query heads are no multiple of ", s_.kv_heads, " key heads");
+    if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
+      return InvalidArgument("k [", Join(k, ","), "] and v [", Join(v, ","), "] do not go together with a batch of ", s_.batch, " and heads of ", s_.size);
+    for (const auto& [past, now] : {std::pair(4, 1), std::pair(5, 2)}) {
+      if (!q.Has(past)) continue;
+      const Dims &p = q.InDims(past), &n = q.InDims(now);
+      if (p.size() != 4 || p[0] != n[0] || p[1] != n[1] || p[3] != n[3] || p[2] != q.InDims(4)[2])
+        return InvalidArgument("a past of [", Join(p, ","), "] does not go with [", Join(n, ","), "]");
+    }
+    return {};
+  }
+
+  Status SetMask(DType type, Dims m) {
+    if (m.size() > 4) return InvalidArgument("mask has rank ", m.size());
+    m.insert(m.begin(), 4 - m.size(), 1);
+    const int64_t scores[] = {s_.batch, s_.heads, s_.queries};
+    for (size_t i = 0; i < 3; ++i)
+      if (m[i] != 1 && m[i] != scores[i]) return InvalidArgument("mask [", Join(m, ","), "] does not broadcast to the scores");
+    if (m[3] > s_.keys) return InvalidArgument("mask [", Join(m, ","), "] is longer than ", s_.keys, " keys");
+    for (size_t i = 0; i < 4; ++i) s_.mask[i] = m[i];
+    s_.bool_mask = type == DType::kBool;
+    return {};
+  }
+
+  // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to `out` if wanted.
+  const float* Joined(RunContext& c, int now, int past, float* out, int64_t size, std::byte* room) const {
+    const float* x = c.In<float>(now);
+    if (!s_.past && !out) return x;
+    float* to = out ? out : reinterpret_cast<float*>(room);
+    const int64_t fresh = s_.keys - s_.past, heads = s_.batch * s_.kv_heads;
+    const auto part = [&](const float* from, int64_t first, int64_t rows) {
+      cpu::StridedCopy plan;
+      plan.Add({heads, rows * size, s_.keys * size});
+      plan.Add({rows * size, 1, 1});
+      plan.to = first * size;
+      cpu::Copy(plan, from, to, sizeof(float), c.workers());
+    };
+    if (s_.past) part(c.In<float>(past), 0, s_.past);
+    part(x, s_.past, fresh);
+    return to;
+  }
+
+  cpu::AttentionShape s_;
+  bool k_out_ = false, v_out_ = false;
+  size_t k_bytes_ = 0, v_bytes_ = 0;
+};
+
+class Rotary : public KernelOf<Rotary> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
+  Status Resize(ResizeContext& c) override {
+    const Dims &x = c->InDims(0), &angles = c->InDims(1);
+    s_.batch = x[0], s_.heads = x[1], s_.length = x[2], s_.size = x[3];
+    s_.turned = c->attrs().Int("size") ? c->attrs().Int("size") : s_.size;
+    s_.interleaved = c->attrs().Bool("interleaved");
+    if (s_.turned < 0 || s_.turned % 2 || s_.turned > s_.size) return InvalidArgument("cannot turn ", s_.turned, " of ", s_.size, " features");
+    const bool fits = angles.size() == 3 && (angles[0] == x[0] || angles[0] == 1) && angles[1] == s_.length && angles[2] == s_.turned / 2;
+    if (!fits || c->InDims(2) != angles)
+      return InvalidArgument("cos and sin must be [", x[0], ",", s_.length, ",", s_.turned / 2, "], got [", Join(angles, ","), "] and [", Join(c->InDims(2), ","), "]");
+    s_.shared = angles[0] == 1;
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::RotaryF32(s_, c.In<float>(0), c.In<float>(1), c.In<float>(2), c.Out<float>(0), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::RotaryShape s_;
+};
+
+}  // namespace
+
+TERN_KERNELS(Attention) {
+  AddWithNarrow<Attention>(table, "Attention", "cpu.attention.f32");
+  AddWithNarrow<Rotary>(table, "RotaryEmbedding", "cpu.rotary_embedding.f32");
+}
+
+}  // namespace tern

@@ -1,0 +1,145 @@
+// Ties Resize to its CPU kernels.
+#include "kernels/cpu/resize/resize.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/move/copy.h"
+#include "kernels/cpu/support/width.h"
+#include "ops/image/resample.h"
+#include "runtime/bind/support.h"
+#include "runtime/bind/via_f32.h"
+
+namespace tern {
+namespace {
+
+constexpr const char* kModes[] = {"nearest", "linear", "cubic"};
+constexpr const char* kCoordinates[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                                        "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+constexpr const char* kNearest[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"};
+
+ResizeFilter FilterOf(const Attrs& a) {
+  ResizeFilter f;
+  f.mode = static_cast<ResizeMode>(IndexOf(kModes, a.Text("mode")));
+  f.coordinates = static_cast<ResizeCoordinates>(IndexOf(kCoordinates, a.Text("coordinates")));
+  f.nearest = static_cast<ResizeNearest>(IndexOf(kNearest, a.Text("nearest")));
+  f.antialias = a.Bool("antialias"), f.exclude_outside = a.Bool("exclude_outside"), f.cubic_a = a.Float("cubic_a");
+  return f;
+}
+
+bool HasScales(const KernelQuery& q) { return q.Has(2) && CountOf(q.InDims(2)) > 0; }
+
+// Crops and sizes that keep the aspect are left to the reference.
+bool Plain(const KernelQuery& q) {
+  if (q.attrs().Text("coordinates") == "tf_crop_and_resize" || q.attrs().Text("aspect") != "stretch" || !RankFits(q.InDims(0))) return false;
+  if (CountOf(q.InDims(0)) == 0) return false;
+  return HasScales(q) ? q.Known(2) != nullptr : q.Has(3);
+}
+
+std::vector<ResizeAxis> AxesOf(const KernelQuery& q) {
+  const Dims &x = q.InDims(0), &y = q.OutDims(0);
+  std::vector<ResizeAxis> all;
+  for (size_t i = 0; i < x.size(); ++i) all.push_back({x[i], y[i]});
+  auto axes = q.attrs().Ints("axes");
+  if (axes.empty())
+    for (size_t i = 0; i < x.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    ResizeAxis& axis = all[AxisOf(axes[i], x.size())];
+    axis.sized = !HasScales(q);
+    axis.scale = HasScales(q) ? LoadDouble(*q.Known(2), static_cast<int64_t>(i)) : static_cast<double>(axis.output) / static_cast<double>(axis.input);
+  }
+  return all;
+}
+
+class Nearest : public KernelOf<Nearest> {
+ public:
+  static bool Legal(const KernelQuery& q) { return Plain(q) && q.attrs().Text("mode") == "nearest" && cpu::WidthOf(q.InType(0)) > 0; }
+  Status Resize(ResizeContext& c) override {
+    const ResizeFilter filter = FilterOf(c->attrs());
+    const Dims steps = ContiguousStrides(c->InDims(0));
+    sources_.clear();
+    plan_ = {};
+    for (const ResizeAxis& axis : AxesOf(c.query())) {
+      auto& list = sources_.emplace_back();
+      for (int64_t i = 0; i < axis.output; ++i)
+        list.push_back(axis.identity() ? i : NearestPosition(filter.nearest, axis, SourcePosition(filter.coordinates, axis, i)));
+      const auto k = static_cast<size_t>(plan_.rank++);
+      plan_.dims[k] = axis.output, plan_.steps[k] = steps[k];
+    }
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    for (size_t i = 0; i < sources_.size(); ++i) plan_.sources[i] = sources_[i].data();
+    if (c.Out(0).size()) cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    return {};
+  }
+
+ private:
+  std::vector<std::vector<int64_t>> sources_;
+  cpu::MappedCopy plan_;
+};
+
+class Interpolate : public KernelOf<Interpolate> {
+ public:
+  static bool Legal(const KernelQuery& q) { return Plain(q) && q.attrs().Text("mode") != "nearest" && q.InType(0) == DType::kF32; }
+  Status Resize(ResizeContext& c) override {
+    const ResizeFilter filter = FilterOf(c->attrs());
+    Dims dims = c->InDims(0);
+    passes_.clear();
+    size_t largest = 0;
+    const auto axes = AxesOf(c.query());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (axes[i].identity()) continue;
+      Pass pass{{}, CountFrom(dims, 0, i), CountFrom(dims, i + 1, dims.size())};
+      TERN_TRY(SetTaps(filter, axes[i], pass.taps));
+      dims[i] = axes[i].output;
+      largest = std::max(largest, static_cast<size_t>(CountOf(dims)));
+      passes_.push_back(std::move(pass));
+    }
+    half_ = passes_.size() > 1 ? (largest + 15) / 16 * 16 : 0;
+    c.SetScratch(2 * half_ * sizeof(float));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    if (c.Out(0).size() == 0) return {};
+    const float* from = c.In<float>(0);
+    if (passes_.empty()) std::copy(from, from + c.In(0).size(), c.Out<float>(0));
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      float* to = i + 1 == passes_.size() ? c.Out<float>(0) : c.scratch<float>() + (i % 2) * half_;
+      cpu::ResampleF32(passes_[i].taps, passes_[i].outer, passes_[i].inner, from, to, c.workers());
+      from = to;
+    }
+    return {};
+  }
+
+ private:
+  struct Pass {
+    cpu::AxisTaps taps;
+    int64_t outer, inner;
+  };
+  static Status SetTaps(const ResizeFilter& filter, const ResizeAxis& axis, cpu::AxisTaps& out) {
+    std::vector<std::vector<Tap>> all;
+    for (int64_t i = 0; i < axis.output; ++i) {
+      TERN_ASSIGN(auto taps, TapsAt(filter, axis, SourcePosition(filter.coordinates, axis, i)));
+      out.taps = std::max(out.taps, static_cast<int64_t>(taps.size()));
+      all.push_back(std::move(taps));
+    }
+    out.input = axis.input, out.output = axis.output;
+    for (const auto& taps : all)
+      for (size_t t = 0; t < static_cast<size_t>(out.taps); ++t) {
+        out.positions.push_back(t < taps.size() ? taps[t].position : 0);
+        out.weights.push_back(t < taps.size() ? static_cast<float>(taps[t].weight) : 0.f);
+      }
+    return {};
+  }
+  std::vector<Pass> passes_;
+  size_t half_ = 0;
+};
+
+}  // namespace
+
+TERN_KERNELS(Resize) {
+  table.Add<Nearest>("Resize", "cpu.resize.nearest", Nearest::Legal);
+  AddWithNarrow<Interpolate>(table, "Resize", "cpu.resize.interpolate.f32");
+}
+
+}  // namespace tern

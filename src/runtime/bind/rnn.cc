@@ -1,0 +1,108 @@
+// Ties recurrent layers to their CPU kernel.
+#include "kernels/cpu/rnn/rnn.h"
+
+#include <optional>
+
+#include "runtime/bind/support.h"
+#include "runtime/bind/via_f32.h"
+
+namespace tern {
+namespace {
+
+// Functions with the meaning that a recurrent layer gives them, and their default parameters.
+std::optional<cpu::RnnFunction> FunctionOf(const std::string& name) {
+  struct Row {
+    const char* name;
+    cpu::RnnFunction function;
+  };
+  static const Row rows[] = {{"tanh", {cpu::UnaryKind::kTanh}},
+                             {"sigmoid", {cpu::UnaryKind::kSigmoid}},
+                             {"relu", {cpu::UnaryKind::kRelu}},
+                             {"leaky_relu", {cpu::UnaryKind::kLeakyRelu, 0.01f}},
+                             {"hard_sigmoid", {cpu::UnaryKind::kHardSigmoid, 0.2f, 0.5f}},
+                             {"elu", {cpu::UnaryKind::kElu, 1.f}},
+                             {"softsign", {cpu::UnaryKind::kSoftsign}},
+                             {"softplus", {cpu::UnaryKind::kSoftplus}}};
+  for (const Row& row : rows)
+    if (name == row.name) return row.function;
+  return std::nullopt;
+}
+
+std::vector<std::string> Texts(const Attrs& attrs, const char* name) {
+  for (const Attrs::Entry& e : attrs.List())
+    if (e.name == name)
+      if (const auto* list = std::get_if<std::vector<std::string>>(&e.value)) return *list;
+  return {};
+}
+
+// Nothing when a function is not known here.
+std::optional<std::vector<cpu::RnnFunction>> FunctionsOf(const Attrs& a, cpu::RnnCellKind kind, int64_t directions) {
+  static const std::vector<std::string> usual[] = {{"tanh"}, {"sigmoid", "tanh"}, {"sigmoid", "tanh", "tanh"}};
+  auto names = Texts(a, "activations");
+  if (names.empty())
+    for (int64_t d = 0; d < directions; ++d) names.insert(names.end(), usual[static_cast<int>(kind)].begin(), usual[static_cast<int>(kind)].end());
+  const auto alpha = a.Floats("activation_alpha"), beta = a.Floats("activation_beta");
+  std::vector<cpu::RnnFunction> out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    auto f = FunctionOf(names[i]);
+    if (!f) return std::nullopt;
+    if (!alpha.empty()) f->alpha = alpha[i];
+    if (!beta.empty()) f->beta = beta[i];
+    out.push_back(*f);
+  }
+  return out;
+}
+
+cpu::RnnCellKind KindOf(const KernelQuery& q) { return static_cast<cpu::RnnCellKind>(IndexOf(cpu::kRnnNames, q.attrs().Text("kind"))); }
+int64_t DirectionsOf(const KernelQuery& q) { return q.attrs().Text("direction") == "bidirectional" ? 2 : 1; }
+
+class Rnn : public KernelOf<Rnn> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    for (int i = 0; i < q.InputCount(); ++i)
+      if (i != 4 && q.Has(i) && q.InType(i) != DType::kF32) return false;
+    return q.OutType(0) == DType::kF32 && FunctionsOf(q.attrs(), KindOf(q), DirectionsOf(q)).has_value();
+  }
+  Status Resize(ResizeContext& c) override {
+    const Attrs& a = c->attrs();
+    const Dims& x = c->InDims(0);
+    s_.kind = KindOf(c.query());
+    s_.length = x[0], s_.batch = x[1], s_.features = x[2], s_.hidden = c->InDims(2)[2];
+    s_.directions = DirectionsOf(c.query());
+    s_.reverse = a.Text("direction") == "reverse";
+    s_.clip = a.Float("clip");
+    s_.linear_before_reset = a.Bool("linear_before_reset"), s_.input_forget = a.Bool("input_forget");
+    s_.functions = *FunctionsOf(a, s_.kind, s_.directions);
+    has_h_ = c->OutType(1) != DType::kInvalid, has_c_ = c->OutType(2) != DType::kInvalid;
+    c.SetScratch(cpu::RnnScratch(s_, c.threads()));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::RnnTensors t;
+    const auto optional = [&](int i) { return c.Has(i) ? c.In<float>(i) : nullptr; };
+    t.x = c.In<float>(0), t.w = c.In<float>(1), t.r = c.In<float>(2), t.b = optional(3);
+    t.h0 = optional(5), t.c0 = optional(6), t.p = optional(7);
+    if (c.Has(4)) {
+      t.lengths = c.In(4).raw(), t.wide_lengths = c.In(4).dtype() == DType::kI64;
+      for (int64_t i = 0; i < s_.batch; ++i) {
+        const int64_t n = LoadLong(c.In(4), i);
+        if (n < 0 || n > s_.length) return InvalidArgument("sequence_lens[", i, "] is ", n, ", outside [0, ", s_.length, "]");
+      }
+    }
+    t.y = c.Out<float>(0);
+    t.y_h = has_h_ ? c.Out<float>(1) : nullptr;
+    t.y_c = has_c_ ? c.Out<float>(2) : nullptr;
+    cpu::RnnF32(s_, t, c.scratch<void>(), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::RnnShape s_;
+  bool has_h_ = false, has_c_ = false;
+};
+
+}  // namespace
+
+TERN_KERNELS(Rnn) { AddWithNarrow<Rnn>(table, "Rnn", "cpu.rnn.f32"); }
+
+}  // namespace tern
