@@ -79,7 +79,8 @@ TEST(Kernels, TopKCumulativeRange) {
   CheckKernels({"f32", "f64", "f16", "i32", "i64"},
                {"TopK : T[5,300] i64[1]=(7) -> 2", "TopK {axis=0,largest=false} : T[20,3] i64[1]=(20) -> 2", "TopK {axis=1} : T[2,9,3] i64[1]=(0) -> 2",
                 "Cumulative : T[5,30] i64[]=(1)", "Cumulative {exclusive=true,reverse=true} : T[5,30] i32[]=(0)", "Cumulative {kind=\"prod\"} : T[2,5,3] i64[]=(-2)"});
-  CheckKernels({"TopK : f32[40]~ i64[1]=(40) -> 2", "TopK {largest=false} : f32[40]~ i64[1]=(9) -> 2"});
+  CheckKernels({"TopK : f32[40]~ i64[1]=(40) -> 2", "TopK {largest=false} : f32[40]~ i64[1]=(9) -> 2",
+                "Range : f32[]=(0) f32[]+ f32[]=(0.3)", "Range : f64[]=(1) f64[] f64[]=(-0.25)", "Range : i64[]=(-3) i64[]<5 i64[]=(1)", "Range : i32[]=(9) i32[]<5 i32[]=(-2)"});
 }
 
 }  // namespace
