@@ -16,7 +16,10 @@ Result<cpu::ConvShape> ShapeOf(const KernelQuery& q) {
 
 class Conv : public KernelOf<Conv> {
  public:
+  // 16-bit images are read as they are by 1x1 kernels only; others would convert each element once per tap.
   static bool Legal(const KernelQuery& q) {
+    const Dims& w = q.InDims(1);
+    if (BitWidth(q.OutType(0)) == 16 && CountOf(Dims(w.begin() + 2, w.end())) != 1) return false;
     return FewSpatialAxes(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) && (!q.Has(2) || q.InType(2) == q.OutType(0));
   }
   Status Resize(ResizeContext& c) override {
@@ -90,8 +93,8 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
 }  // namespace
 
 TERN_KERNELS(Conv) {
-  table.Add<Conv>("Conv", "cpu.conv.gemm", Conv::Legal);
-  table.Add<Depthwise>("Conv", "cpu.conv.depthwise.f32", Depthwise::Legal, 0.5);
+  AddWithNarrow<Depthwise>(table, "Conv", "cpu.conv.depthwise.f32", 0.5);
+  AddWithNarrow<Conv>(table, "Conv", "cpu.conv.gemm");
   AddWithNarrow<ConvTranspose>(table, "ConvTranspose", "cpu.conv_transpose.f32");
 }
 

@@ -66,6 +66,7 @@ TEST(Kernels, Conv) {
 
 TEST(Kernels, DepthwiseConv) {
   CheckKernels({
+      "Conv {group=4,pads=[1,1,1,1]} : f16[2,4,7,40] f16[4,1,3,3] f16[4]",
       "Conv {group=4,pads=[1,1,1,1]} : f32[2,4,7,40] f32[4,1,3,3] f32[4]",
       "Conv {group=4,pads=[1,1,1,1],strides=[2,2]} : f32[1,4,37,37] f32[4,1,3,3] f32[4]",
       "Conv {group=3,pads=[2,2,2,2]} : f32[1,3,20,21] f32[6,1,5,5]",

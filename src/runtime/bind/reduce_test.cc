@@ -56,7 +56,7 @@ TEST(Kernels, Pool) {
                              "kernel=[3,3],strides=[2,2],ceil_mode=true} : f32[1,2,8,10]", "kernel=[3,2],strides=[2,3],pads=[1,0,2,1],ceil_mode=true} : f32[1,2,9,9]",
                              "kernel=[3,3],dilations=[2,2],pads=[1,1,1,1]} : f32[1,2,9,9]", "kernel=[3],pads=[2,1]} : f32[2,2,7]",
                              "kernel=[2,3,2],strides=[1,2,1]} : f32[1,2,4,5,6]", "kernel=[3,3],auto_pad=\"same_upper\",strides=[2,2]} : f32[1,2,8,9]",
-                             "kernel=[2,2],auto_pad=\"same_lower\"} : f32[1,2,5,5]", "kernel=[2,2]} : f16[1,2,5,5]", "kernel=[3,3]} : f32[1,1,7,7]~"})
+                             "kernel=[2,2],auto_pad=\"same_lower\"} : f32[1,2,5,5]", "kernel=[2,2]} : f16[1,2,5,5]", "kernel=[2,3],strides=[1,2]} : f32[1,1,3,5000]", "kernel=[3,3]} : f32[1,1,7,7]~"})
       CheckKernels({(op + rest).c_str(), (op + "count_include_pad=true," + rest).c_str()});
     CheckKernels({"f32[2,3,4,5]", "f32[2,3]", "f16[2,3,7]", "bf16[1,2,3,4,5]"}, {StrCat("GlobalPool {kind=\"", kind, "\"} : T").c_str()});
   }

@@ -30,8 +30,8 @@ class ViaF32Kernel : public Kernel {
 
 // Registers T for f32 (as its Legal says) and, through it, for f16 and bf16. T::Legal must not be in terms of data.
 template <class T>
-void AddWithNarrow(KernelTable& table, const std::string& op, const std::string& name) {
-  table.Add<T>(op, name, T::Legal);
+void AddWithNarrow(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
+  table.Add<T>(op, name, T::Legal, cost);
   KernelEntry entry;
   entry.op = op;
   entry.name = name + ".via_f32";
@@ -40,7 +40,7 @@ void AddWithNarrow(KernelTable& table, const std::string& op, const std::string&
     return WidenQuery(q, wide) && T::Legal(wide);
   };
   entry.make = [] { return std::make_unique<ViaF32Kernel>(std::make_unique<T>()); };
-  entry.cost = 3;
+  entry.cost = 3 * cost;
   table.Add(std::move(entry));
 }
 

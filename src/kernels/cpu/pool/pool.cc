@@ -9,65 +9,73 @@
 namespace tern::cpu {
 namespace {
 
-// Calls row(x, y, tap) for each output row and each of its input rows that exists; before: start(y), after: finish(y, z, line).
-template <class T, class Start, class Row, class Finish>
-void EachRow(const ConvShape& s, const T* x, T* y, const Start& start, const Row& row, const Finish& finish) {
-  for (int64_t z = 0; z < s.output[0]; ++z)
-    for (int64_t o = 0; o < s.output[1]; ++o, y += s.output[2]) {
-      start(y);
-      for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
-        for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
-          const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0], iy = o * s.stride[1] + ky * s.dilation[1] - s.begin[1];
-          if (iz >= 0 && iz < s.input[0] && iy >= 0 && iy < s.input[1]) row(x + (iz * s.input[1] + iy) * s.input[2], y);
-        }
-      finish(y, z, o);
-    }
-}
+constexpr int64_t kLine = 2048;  // elements of an input row that are joined on the stack, piece by piece
 
-template <class T>
-void MaxOf(const T* x, int64_t stride, T* y, int64_t n) {
-  if constexpr (std::is_same_v<T, float>) {
-    PoolSimd().max_row(x, stride, y, n);
-  } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = y[i] != y[i] || y[i] > x[i * stride] ? y[i] : x[i * stride];
+// What pooling does with numbers.
+template <class Number>
+struct MaxMath {
+  using T = Number;
+  static T Start() { return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest(); }
+  static void Join(const T* x, int64_t stride, T* y, int64_t n) {
+    if constexpr (std::is_same_v<T, float>) {
+      PoolSimd().max_row(x, stride, y, n);
+    } else {
+      for (int64_t i = 0; i < n; ++i) y[i] = y[i] != y[i] || y[i] > x[i * stride] ? y[i] : x[i * stride];
+    }
+  }
+};
+struct SumMath {
+  using T = float;
+  static float Start() { return 0; }
+  static void Join(const float* x, int64_t stride, float* y, int64_t n) {
+    const float one = 1;
+    DepthwiseSimd().add_row(x, stride, &one, 1, 1, y, n);
+  }
+};
+
+// Joins the taps along the last axis of one input row (or of several, joined) to an output row.
+template <class Math>
+void JoinTaps(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
+  for (int64_t k = 0; k < s.kernel[2]; ++k) {
+    const int64_t shift = k * s.dilation[2] - s.begin[2];
+    const Inside in = InsideOf(shift, s.stride[2], s.input[2], s.output[2]);
+    if (in.first < in.last) Math::Join(x + shift + in.first * s.stride[2], s.stride[2], y + in.first, in.last - in.first);
   }
 }
 
-template <class T>
-void MaxPlane(const ConvShape& s, const T* x, T* y) {
-  using Limits = std::numeric_limits<T>;
-  const T lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  EachRow(
-      s, x, y, [&](T* to) { std::fill(to, to + s.output[2], lowest); },
-      [&](const T* from, T* to) {
-        for (int64_t k = 0; k < s.kernel[2]; ++k) {
-          const int64_t shift = k * s.dilation[2] - s.begin[2];
-          const Inside in = InsideOf(shift, s.stride[2], s.input[2], s.output[2]);
-          if (in.first < in.last) MaxOf(from + shift + in.first * s.stride[2], s.stride[2], to + in.first, in.last - in.first);
-        }
-      },
-      [](T*, int64_t, int64_t) {});
+// One output row: the input rows of its windows are joined first, as that runs along memory.
+template <class Math>
+void PoolRow(const ConvShape& s, const typename Math::T* x, int64_t z, int64_t line, typename Math::T* y) {
+  typename Math::T joined[kLine];
+  const bool fits = s.input[2] <= kLine;
+  if (fits) std::fill(joined, joined + s.input[2], Math::Start());
+  std::fill(y, y + s.output[2], Math::Start());
+  for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
+    for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
+      const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0], iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
+      if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) continue;
+      const auto* row = x + (iz * s.input[1] + iy) * s.input[2];
+      if (fits) Math::Join(row, 1, joined, s.input[2]);
+      else JoinTaps<Math>(s, row, y);
+    }
+  if (fits) JoinTaps<Math>(s, joined, y);
 }
 
-void AveragePlane(const ConvShape& s, const PoolDivisors& divisors, const float* x, float* y) {
-  const float one = 1;
-  EachRow(
-      s, x, y, [&](float* to) { std::fill(to, to + s.output[2], 0.f); },
-      [&](const float* from, float* to) {
-        for (int64_t k = 0; k < s.kernel[2]; ++k) {
-          const int64_t shift = k * s.dilation[2] - s.begin[2];
-          const Inside in = InsideOf(shift, s.stride[2], s.input[2], s.output[2]);
-          if (in.first < in.last)
-            DepthwiseSimd().add_row(from + shift + in.first * s.stride[2], s.stride[2], &one, 1, 1, to + in.first, in.last - in.first);
-        }
-      },
-      [&](float* to, int64_t z, int64_t line) {
-        const float rows = divisors[0][static_cast<size_t>(z)] * divisors[1][static_cast<size_t>(line)];
-        for (int64_t i = 0; i < s.output[2]; ++i) {
-          const float n = rows * divisors[2][static_cast<size_t>(i)];
-          to[i] = n > 0 ? to[i] / n : 0.f;
-        }
-      });
+template <class Math>
+void PoolPlane(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
+  for (int64_t z = 0; z < s.output[0]; ++z)
+    for (int64_t line = 0; line < s.output[1]; ++line, y += s.output[2]) PoolRow<Math>(s, x, z, line, y);
+}
+
+void Divide(const ConvShape& s, const PoolDivisors& divisors, float* y) {
+  for (int64_t z = 0; z < s.output[0]; ++z)
+    for (int64_t line = 0; line < s.output[1]; ++line, y += s.output[2]) {
+      const float rows = divisors[0][static_cast<size_t>(z)] * divisors[1][static_cast<size_t>(line)];
+      for (int64_t i = 0; i < s.output[2]; ++i) {
+        const float n = rows * divisors[2][static_cast<size_t>(i)];
+        y[i] = n > 0 ? y[i] / n : 0.f;
+      }
+    }
 }
 
 template <class F>
@@ -80,7 +88,7 @@ void EachPlane(const ConvShape& s, const Workers& workers, const F& f) {
 
 template <class T>
 void RunMax(const ConvShape& s, const void* x, void* y, const Workers& workers) {
-  EachPlane(s, workers, [&](int64_t from, int64_t to) { MaxPlane(s, static_cast<const T*>(x) + from, static_cast<T*>(y) + to); });
+  EachPlane(s, workers, [&](int64_t from, int64_t to) { PoolPlane<MaxMath<T>>(s, static_cast<const T*>(x) + from, static_cast<T*>(y) + to); });
 }
 
 }  // namespace
@@ -99,7 +107,10 @@ void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const W
 }
 
 void AveragePoolF32(const ConvShape& shape, const PoolDivisors& divisors, const float* x, float* y, const Workers& workers) {
-  EachPlane(shape, workers, [&](int64_t from, int64_t to) { AveragePlane(shape, divisors, x + from, y + to); });
+  EachPlane(shape, workers, [&](int64_t from, int64_t to) {
+    PoolPlane<SumMath>(shape, x + from, y + to);
+    Divide(shape, divisors, y + to);
+  });
 }
 
 }  // namespace tern::cpu
