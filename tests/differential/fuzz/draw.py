@@ -8,11 +8,15 @@ from .case import Case, Check, Const, Fed
 from .registry import ML
 
 
+BIG_EVERY = 8  # one case in so many has an axis long enough for an engine's vectors and tiles
+
+
 class Draw:
     def __init__(self, op, seed):
         self.op = op
         self.seed = seed
         self.rng = np.random.default_rng([op.salt, seed])
+        self.big = seed % BIG_EVERY == BIG_EVERY - 1
         self._draw_version()
 
     def _draw_version(self):
@@ -64,9 +68,15 @@ class Draw:
     def dim(self, high=7, zero=0.0):
         return 0 if self.chance(zero) else self.int(1, high)
 
+    def size(self, high):
+        """1..high, or several times that in a big case."""
+        return self.int(1, high * 6 if self.big else high)
+
     def shape(self, low=0, high=4, dim=6, zero=0.03):
-        """A shape of rank low..high; now and then one of its dimensions is 0."""
+        """A shape of rank low..high; now and then one of its dimensions is 0. A big case has one long dimension."""
         shape = [self.int(1, dim) for _ in range(self.int(low, high))]
+        if shape and self.big:
+            shape[self.int(0, len(shape) - 1)] = self.int(16, 70)
         if shape and self.chance(zero):
             shape[self.int(0, len(shape) - 1)] = 0
         return shape

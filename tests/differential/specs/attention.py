@@ -14,7 +14,7 @@ def heads(d):
 def attention(d):
     dtype = d.dtype("T1", only=("float", "float16"))
     batch, q_heads, kv_heads = d.int(1, 2), *heads(d)
-    q_len, kv_len, size, v_size = d.int(1, 5), d.int(1, 6), d.int(1, 4) * 2, d.int(1, 4) * 2
+    q_len, kv_len, size, v_size = d.size(5), d.size(6), d.size(4) * 2, d.size(4) * 2
     flat = d.chance(0.4)
     past = d.int(1, 4) if d.chance(0.35) else 0
     attrs = {"is_causal": d.maybe(d.int(0, 1)), "scale": d.maybe(d.uniform(0.1, 1)),

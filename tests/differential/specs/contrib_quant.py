@@ -65,7 +65,7 @@ def qlinear_average_pool(d):
     attrs = {"kernel_shape": kernel, **stated(d, "strides", strides), **padding(d, kernel, [1] * rank),
              "count_include_pad": d.maybe(d.int(0, 1)), "ceil_mode": d.maybe(d.int(0, 1)),
              "channels_last": 1 if last else d.maybe(0)}
-    channels = d.int(1, 5)
+    channels = d.size(5)
     shape = [d.int(1, 2), *sizes, channels] if last else [d.int(1, 2), channels, *sizes]
     inputs = [full(d, dtype, shape), scale_of(d), zero_point(d, dtype), scale_of(d), d.maybe(zero_point(d, dtype))]
     return d.case(inputs, attrs, const=0.6, off_by_one=True)
@@ -76,7 +76,7 @@ def qlinear_global_average_pool(d):
     dtype = eight(d)
     _, sizes = image(d)
     last = d.chance(0.4)
-    channels = d.int(1, 9)
+    channels = d.size(9)
     shape = [d.int(1, 2), *sizes, channels] if last else [d.int(1, 2), channels, *sizes]
     inputs = [full(d, dtype, shape), scale_of(d), zero_point(d, dtype), scale_of(d, low=0.01, high=0.05), zero_point(d, dtype)]
     return d.case(inputs, {"channels_last": 1 if last else d.maybe(0)}, const=0.6, off_by_one=True)
@@ -123,7 +123,7 @@ def qgemm(d):
     left, right = integer_pair(d)
     if left == "int8":
         right = "int8"
-    m, k, n = (d.int(1, 12) for _ in range(3))
+    m, k, n = (d.size(12) for _ in range(3))
     ta, tb = d.int(0, 1), d.int(0, 1)
     columns = [n] if d.chance(0.4) else ()
     quantised = d.chance(0.6)

@@ -32,14 +32,14 @@ def stated(d, name, numbers):
 
 def image(d, low=1, high=3):
     rank = d.choice([1, 2, 2, 2, 3])
-    return rank, [d.int(3, 9 if rank < 3 else 6) for _ in range(rank)]
+    return rank, [d.int(3, 20 if d.big else 9 if rank < 3 else 6) for _ in range(rank)]
 
 
 def conv_inputs(d, dtype, sizes, kernel, depthwise=0.3):
     group = d.choice([1, 1, 2, 3])
-    per_in, per_out = d.int(1, 3), d.int(1, 3)
+    per_in, per_out = d.size(3), d.size(3)
     if d.chance(depthwise):
-        group, per_in = d.int(2, 8), 1
+        group, per_in = d.int(2, 40 if d.big else 8), 1
     x = d.tensor(dtype, [d.int(1, 2), group * per_in, *sizes])
     w = d.tensor(dtype, [group * per_out, per_in, *kernel])
     return x, w, group
@@ -66,8 +66,8 @@ def conv_transpose(d):
     rank, sizes = image(d)
     kernel, strides, dilations = window(d, rank, sizes)
     group = d.choice([1, 1, 2, 3])
-    x = d.tensor(dtype, [d.int(1, 2), group * d.int(1, 3), *sizes])
-    w = d.tensor(dtype, [x.shape[1], d.int(1, 3), *kernel])
+    x = d.tensor(dtype, [d.int(1, 2), group * d.size(3), *sizes])
+    w = d.tensor(dtype, [x.shape[1], d.size(3), *kernel])
     attrs = conv_attrs(d, group, kernel, strides, dilations)
     if d.chance(0.4):  # output_padding must stay below the stride or dilation
         attrs["output_padding"] = [d.int(0, max(s, q) - 1) for s, q in zip(strides, dilations)]
@@ -88,7 +88,7 @@ def average_pool(d):
         attrs["ceil_mode"] = d.maybe(d.int(0, 1))
     if d.since >= 19:
         attrs |= stated(d, "dilations", dilations)
-    x = d.tensor(d.dtype("T", without=("double",)), [d.int(1, 2), d.int(1, 4), *sizes])
+    x = d.tensor(d.dtype("T", without=("double",)), [d.int(1, 2), d.size(4), *sizes])
     return d.case([x], attrs)
 
 
@@ -102,7 +102,7 @@ def max_pool(d):
     outputs = d.int(1, 2) if d.since >= 8 else 1
     if outputs == 2:
         attrs["storage_order"] = d.maybe(d.int(0, 1))
-    x = d.tensor(d.dtype("T"), [d.int(1, 2), d.int(1, 4), *sizes], wide=True)
+    x = d.tensor(d.dtype("T"), [d.int(1, 2), d.size(4), *sizes], wide=True)
     return d.case([x], attrs, outputs=outputs)
 
 
@@ -114,20 +114,20 @@ def lp_pool(d):
              "p": d.maybe(d.int(1, 3))}
     if d.since >= 18:
         attrs |= {"ceil_mode": d.maybe(d.int(0, 1)), **stated(d, "dilations", dilations)}
-    x = d.tensor(d.dtype("T", without=("double",)), [d.int(1, 2), d.int(1, 4), *sizes])
+    x = d.tensor(d.dtype("T", without=("double",)), [d.int(1, 2), d.size(4), *sizes])
     return d.case([x], attrs)
 
 
 @op_each(["GlobalAveragePool", "GlobalMaxPool"], since=(1, 22))
 def global_pool(d):
     _, sizes = image(d)
-    return d.case([d.tensor(d.dtype("T", without=("double",)), [d.int(1, 2), d.int(1, 4), *sizes])])
+    return d.case([d.tensor(d.dtype("T", without=("double",)), [d.int(1, 2), d.size(4), *sizes])])
 
 
 @op("GlobalLpPool", since=(2,), last=21)
 def global_lp_pool(d):
     _, sizes = image(d)
-    x = d.tensor(d.dtype("T", without=("double",)), [d.int(1, 2), d.int(1, 4), *sizes])
+    x = d.tensor(d.dtype("T", without=("double",)), [d.int(1, 2), d.size(4), *sizes])
     return d.case([x], {"p": d.maybe(d.int(1, 3))})
 
 

@@ -8,7 +8,7 @@ from fuzz.values import FLOATS
 
 def matmul_shapes(d, dim=8, rank=4):
     """Two shapes MatMul accepts: vectors, matrices, or stacks that broadcast."""
-    m, k, n = d.int(1, dim), d.int(1, dim), d.int(1, dim)
+    m, k, n = d.size(dim), d.size(dim), d.size(dim)
     left, right = d.broadcast(2, low=0, high=rank - 2)
     a, b = [*left, m, k], [*right, k, n]
     if d.chance(0.1):
@@ -30,7 +30,7 @@ def matmul(d):
 @op("Gemm", weight=3)
 def gemm(d):
     dtype = d.dtype("T")
-    m, k, n = (d.int(1, d.choice([4, 20])) for _ in range(3))
+    m, k, n = (d.size(d.choice([4, 20])) for _ in range(3))
     m = 0 if d.chance(0.03) else m
     ta, tb = d.int(0, 1), d.int(0, 1)
     a = d.tensor(dtype, [k, m] if ta else [m, k])

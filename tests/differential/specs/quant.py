@@ -116,7 +116,7 @@ def qlinear_matmul(d):
 def integer_conv(d, left, right):
     rank, sizes = image(d)
     kernel, strides, dilations = window(d, rank, sizes)
-    group, per_in, per_out = d.choice([1, 1, 2, 3]), d.int(1, 3), d.int(1, 3)
+    group, per_in, per_out = d.choice([1, 1, 2, 3]), d.size(3), d.size(3)
     if d.chance(0.3):
         group, per_in, per_out = d.choice([4, 8, 16]), 1, 1
     x = full(d, left, [d.int(1, 2), group * per_in, *sizes])

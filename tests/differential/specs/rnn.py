@@ -20,7 +20,7 @@ def common(d, gates, dtype):
     """Attributes and inputs every recurrent operator shares."""
     direction = d.choice(["forward", "reverse", "bidirectional"])
     ways = 2 if direction == "bidirectional" else 1
-    steps, batch, size, hidden = d.int(1, 5), d.int(1, 3), d.int(1, 4), d.int(1, 5)
+    steps, batch, size, hidden = d.int(1, 5), d.int(1, 3), d.size(4), d.size(5)
     attrs = {"hidden_size": hidden, "direction": direction if direction != "forward" or d.chance(0.5) else None,
              "clip": d.maybe(d.uniform(0.3, 5), 0.2)}
     layout = 0
