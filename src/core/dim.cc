@@ -23,6 +23,7 @@ struct Dim::Polynomial {
 
 namespace {
 
+// b is neither 0 nor, for the smallest number, -1.
 int64_t FloorDivide(int64_t a, int64_t b) {
   const int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
@@ -31,7 +32,7 @@ int64_t FloorDivide(int64_t a, int64_t b) {
 std::optional<int64_t> Apply(std::string_view function, int64_t a, int64_t b) {
   if (function == "max") return std::max(a, b);
   if (function == "min") return std::min(a, b);
-  if (b == 0) return std::nullopt;
+  if (b == 0 || a == INT64_MIN) return std::nullopt;  // the smallest number has no negative
   if (function == "floordiv") return FloorDivide(a, b);
   if (function == "ceildiv") return -FloorDivide(-a, b);
   if (function == "mod") return a - FloorDivide(a, b) * b;
@@ -119,7 +120,7 @@ struct DimAlgebra {
     const Term& divisor = pb.terms.begin()->second;
     Poly quotient;
     for (const auto& [key, term] : ToPoly(a).terms) {
-      if (divisor.factor == 0 || term.factor % divisor.factor != 0) return std::nullopt;
+      if (divisor.factor == 0 || term.factor == INT64_MIN || term.factor % divisor.factor != 0) return std::nullopt;
       auto rest = term.atoms;
       for (const auto& atom : divisor.atoms) {
         auto it = std::find_if(rest.begin(), rest.end(), [&](const auto& x) { return x->key == atom->key; });

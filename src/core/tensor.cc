@@ -6,13 +6,14 @@ namespace tern {
 
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype) {
   constexpr int64_t kMaxBytes = int64_t{1} << 46;
+  // Zeros are left out of the product, so that strides of an empty tensor cannot overflow either.
   int64_t count = 1;
-  for (int64_t d : dims)
-    if (d < 0 || __builtin_mul_overflow(count, d, &count)) {
-      // A later zero makes the product zero whatever came before.
-      for (int64_t e : dims) if (e == 0) return 0;
-      return std::nullopt;
-    }
+  bool empty = false;
+  for (int64_t d : dims) {
+    if (d < 0 || __builtin_mul_overflow(count, d ? d : 1, &count)) return std::nullopt;
+    empty |= d == 0;
+  }
+  if (empty) return 0;
   const int64_t width = dtype == DType::kString ? 256 : BitWidth(dtype);
   if (width && count > kMaxBytes / ((width + 7) / 8)) return std::nullopt;
   return count;
