@@ -1,3 +1,4 @@
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -167,7 +168,9 @@ class Parser {
       if (!items.empty()) TERN_TRY(Expect(","));
       if (Now().kind == Token::Kind::kEnd) return Unexpected("an element");
       items.push_back(tokens_[at_++]);
-      if (IsComplex(type.dtype) && Eat(":")) items.back().text += ":" + tokens_[at_++].text;
+      if (!IsComplex(type.dtype) || !Eat(":")) continue;
+      if (Now().kind == Token::Kind::kEnd) return Unexpected("an imaginary part");
+      items.back().text += ":" + tokens_[at_++].text;
     }
     TERN_TRY(Expect(")"));
     if (static_cast<int64_t>(items.size()) != *count) return InvalidArgument(type.ToString(), " needs ", *count, " elements, has ", items.size(), " at ", PlaceOf(source_, begin));
@@ -199,18 +202,16 @@ class Parser {
     }
     int64_t v = item.text == "true";
     if (t.dtype() == DType::kBool && (item.text == "true" || item.text == "false")) {
-    } else if (t.dtype() == DType::kU64 && item.text.size() > 18) {
+    } else if (t.dtype() == DType::kU64) {
       uint64_t big = 0;
-      for (char c : item.text) {
-        if (!std::isdigit(static_cast<unsigned char>(c))) return bad();
-        big = big * 10 + static_cast<uint64_t>(c - '0');
-      }
+      const char* end = item.text.data() + item.text.size();
+      if (const auto read = std::from_chars(item.text.data(), end, big); read.ec != std::errc() || read.ptr != end) return bad();
       v = static_cast<int64_t>(big);
     } else if (!ParseInt(item.text, v)) {
       return bad();
     }
     StoreLong(t, i, v);
-    return {};
+    return LoadLong(t, i) == v ? Status() : bad();  // beyond the type's range
   }
 
   static bool ReadDouble(const std::string& text, double& v) {

@@ -9,10 +9,14 @@
 namespace tern {
 namespace {
 
+// Reads back without quotes; `//` would start a comment.
 bool PlainName(const std::string& name) {
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) return false;
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) || name.find("//") != std::string::npos) return false;
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
 }
+
+// The same where no sigil stands in front.
+bool PlainWord(const std::string& name) { return PlainName(name) && name[0] != '.' && name[0] != '/'; }
 
 std::string ElementText(const Tensor& t, int64_t i) {
   if (t.dtype() == DType::kString) return QuoteText(t.data<std::string>()[i]);
@@ -41,7 +45,7 @@ class Printer {
   explicit Printer(const PrintOptions& options) : options_(options) {}
 
   void Print(const Graph& graph, const std::string& keyword, int indent) {
-    out += keyword + " @" + (PlainName(graph.name) ? graph.name : QuoteText(graph.name)) + "(";
+    out += keyword + " @" + (PlainWord(graph.name) ? graph.name : QuoteText(graph.name)) + "(";
     for (size_t i = 0; i < graph.inputs().size(); ++i) {
       const Value* v = graph.inputs()[i];
       out += StrCat(i ? ", " : "", NameOf(v), ": ", v->type.ToString());

@@ -75,6 +75,25 @@ TEST_F(Text, NamesThePlaceOfAMistake) {
   EXPECT_NE(ErrorOf("graph @g(%x: f32[2]) -> (%x").find("expected"), std::string::npos);
 }
 
+TEST_F(Text, RoundTripsOddNames) {
+  ExpectRoundTrip(R"(graph @"a//b"(%"x//y": f32[2], %"~": f32[2], %"1": f32[2], %/x: f32[2]) -> (%"\"q\"") {
+    %"\"q\"" = Identity(%"x//y") as "//"
+  })");
+  for (const char* name : {"/g", ".g", "", "graph", "1"}) {
+    Graph graph(name);
+    auto again = ParseGraph(PrintGraphExactly(graph));
+    ASSERT_TRUE(again.ok()) << again.status().ToString();
+    EXPECT_EQ((*again)->name, name);
+  }
+}
+
+TEST_F(Text, RefusesElementsBeyondTheirType) {
+  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: u8[1] = (300) }").find("'300' is not a u8"), std::string::npos);
+  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: u64[1] = (18446744073709551616) }").find("is not a u64"), std::string::npos);
+  EXPECT_EQ(ErrorOf("graph @g() -> (#c) { #c: u64[1] = (18446744073709551615) }"), "no error");
+  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: c64[1] = (1:").find("expected an imaginary part, got the end"), std::string::npos);
+}
+
 TEST_F(Text, LeavesOutLongConstantsUnlessAsked) {
   auto graph = ParseGraph("graph @g() -> (%y) { #c: f32[3] = (1, 2, 3)\n %y = Identity(#c) }");
   ASSERT_TRUE(graph.ok());
