@@ -1,15 +1,17 @@
 #include "ir/graph.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace tern {
 namespace {
 
 void DropUse(Value* value, Node* node, int index) {
   if (!value) return;
-  auto it = std::find(value->uses.begin(), value->uses.end(), std::make_pair(node, index));
-  TERN_CHECK(it != value->uses.end(), "use list of '", value->name, "' is wrong");
-  value->uses.erase(it);
+  // From the end: nodes are mostly removed last first, and a constant may have thousands of readers.
+  auto it = std::find(value->uses.rbegin(), value->uses.rend(), std::make_pair(node, index));
+  TERN_CHECK(it != value->uses.rend(), "use list of '", value->name, "' is wrong");
+  value->uses.erase(std::next(it).base());
 }
 
 }  // namespace
@@ -89,18 +91,21 @@ static void DropAllUses(Graph& graph) {
   }
 }
 
+static void EraseValues(std::vector<std::unique_ptr<Value>>& values, const std::unordered_set<const Value*>& gone) {
+  const auto erased = [&](const std::unique_ptr<Value>& v) { return gone.count(v.get()) != 0; };
+  values.erase(std::remove_if(values.begin(), values.end(), erased), values.end());
+}
+
 void Graph::RemoveNode(Node* node) {
   for (Value* v : node->outputs_) TERN_CHECK(v->uses.empty(), "removing ", node->Describe(), ", whose output is read");
   for (const auto& sub : node->subgraphs_) DropAllUses(*sub);
   for (size_t i = 0; i < node->inputs_.size(); ++i) node->SetInput(static_cast<int>(i), nullptr);
-  std::vector<Value*> gone = node->outputs_;
+  const std::unordered_set<const Value*> gone(node->outputs_.begin(), node->outputs_.end());
   nodes_.erase(node->place_);
-  values_.erase(std::remove_if(values_.begin(), values_.end(),
-                               [&](const auto& v) { return std::find(gone.begin(), gone.end(), v.get()) != gone.end(); }),
-                values_.end());
+  EraseValues(values_, gone);
 }
 
-void ReplaceOutputsBelow(Graph& graph, Value* from, Value* to) {
+static void ReplaceOutputsBelow(Graph& graph, Value* from, Value* to) {
   for (size_t i = 0; i < graph.outputs().size(); ++i)
     if (graph.outputs()[i] == from) graph.ReplaceOutput(static_cast<int>(i), to);
   for (const auto& node : graph.nodes())
@@ -108,8 +113,10 @@ void ReplaceOutputsBelow(Graph& graph, Value* from, Value* to) {
 }
 
 void Graph::ReplaceUses(Value* from, Value* to) {
-  const auto uses = from->uses;
-  for (const auto& [node, index] : uses) node->SetInput(index, to);
+  if (from == to) return;
+  for (const auto& [node, index] : from->uses) node->inputs_[static_cast<size_t>(index)] = to;
+  to->uses.insert(to->uses.end(), from->uses.begin(), from->uses.end());
+  from->uses.clear();
   ReplaceOutputsBelow(*this, from, to);
 }
 
@@ -151,6 +158,10 @@ int Graph::RemoveDeadNodes() {
   MarkOutputs(*this, kept);
   std::sort(kept.begin(), kept.end());
   int removed = 0;
+  // RemoveNode sweeps the values; here they are put aside and swept once for all nodes.
+  std::vector<std::unique_ptr<Value>> aside = std::move(values_);
+  values_.clear();
+  std::unordered_set<const Value*> gone;
   for (auto it = nodes_.end(); it != nodes_.begin();) {
     --it;
     Node* node = it->get();
@@ -159,9 +170,12 @@ int Graph::RemoveDeadNodes() {
     });
     if (!dead) continue;
     ++it;  // the erased element is behind the iterator that goes on
+    gone.insert(node->outputs_.begin(), node->outputs_.end());
     RemoveNode(node);
     ++removed;
   }
+  values_ = std::move(aside);
+  EraseValues(values_, gone);
   return removed;
 }
 

@@ -1,5 +1,4 @@
 // Topological order, captures and cloning.
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -8,20 +7,24 @@
 namespace tern {
 namespace {
 
-// Values of graphs outside `inner` that nodes in it, or deeper, read.
-void CollectCaptures(const Graph& inner, const Graph& boundary, std::vector<Value*>& out);
-
 bool Inside(const Graph* graph, const Graph& boundary) {
   for (; graph; graph = graph->parent)
     if (graph == &boundary) return true;
   return false;
 }
 
-void Capture(Value* v, const Graph& boundary, std::vector<Value*>& out) {
-  if (v && !Inside(v->graph, boundary) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+// Values in the order they were first met.
+struct ValueList {
+  std::vector<Value*> values;
+  std::set<Value*> seen;
+};
+
+void Capture(Value* v, const Graph& boundary, ValueList& out) {
+  if (v && !Inside(v->graph, boundary) && out.seen.insert(v).second) out.values.push_back(v);
 }
 
-void CollectCaptures(const Graph& inner, const Graph& boundary, std::vector<Value*>& out) {
+// Values of graphs outside `boundary` that nodes in `inner`, or deeper, read.
+void CollectCaptures(const Graph& inner, const Graph& boundary, ValueList& out) {
   for (const auto& node : inner.nodes()) {
     for (Value* v : node->inputs()) Capture(v, boundary, out);
     for (const auto& sub : node->subgraphs()) CollectCaptures(*sub, boundary, out);
@@ -89,9 +92,9 @@ class Cloner {
 }  // namespace
 
 std::vector<Value*> Graph::Captures() const {
-  std::vector<Value*> out;
+  ValueList out;
   CollectCaptures(*this, *this, out);
-  return out;
+  return std::move(out.values);
 }
 
 std::unique_ptr<Graph> Graph::Clone() const {

@@ -2,6 +2,7 @@
 
 #include "ir/tern_file.h"
 #include "ir/tern_layout.h"
+#include "ir/verify.h"
 #include "tern_generated.h"
 
 namespace tern {
@@ -210,6 +211,7 @@ Result<std::unique_ptr<Graph>> LoadTernBytes(const Buffer& bytes, const LoadOpti
     Reader reader(*file.header, file.data);
     TERN_TRY(reader.ReadBlobs(options));
     TERN_TRY(reader.ReadGraph(*file.header->graph(), *graph, 0));
+    TERN_TRY(VerifyGraph(*graph));
     TERN_TRY(InferGraph(*graph));
     return graph;
   });

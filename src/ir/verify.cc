@@ -1,6 +1,7 @@
 #include "ir/verify.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace tern {
@@ -23,6 +24,14 @@ class Verifier {
     return {};
   }
 
+  // When all readers have been seen.
+  Status CheckUses(const Graph& graph) {
+    for (const auto& v : graph.values()) TERN_TRY(CheckUses(*v));
+    for (const auto& node : graph.nodes())
+      for (const auto& sub : node->subgraphs()) TERN_TRY(CheckUses(*sub));
+    return {};
+  }
+
  private:
   template <class... A>
   static Status Broken(const A&... a) { return InvalidModel("broken graph: ", a...); }
@@ -35,14 +44,25 @@ class Verifier {
     return {};
   }
 
+  // As many different uses as reads, each of them a read.
+  Status CheckUses(const Value& v) {
+    auto uses = v.uses;
+    std::sort(uses.begin(), uses.end());
+    const bool once = std::adjacent_find(uses.begin(), uses.end()) == uses.end();
+    const bool true_ones = std::all_of(uses.begin(), uses.end(), [&](const auto& use) { return use.first->input(use.second) == &v; });
+    const auto it = reads_.find(&v);
+    const size_t reads = it == reads_.end() ? 0 : it->second;
+    if (!once || !true_ones || uses.size() != reads) return Broken("the uses of '", v.name, "' are not its ", reads, " readers");
+    return {};
+  }
+
   Status CheckNode(const Node& node, const Graph& graph) {
     if (node.graph != &graph || !node.op) return Broken(node.Describe(), " belongs to another graph");
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       const Value* v = node.inputs()[i];
       if (!v) continue;
       if (!visible_.count(v)) return Broken(node.Describe(), " reads '", v->name, "' before it is made, or out of scope");
-      const auto use = std::make_pair(const_cast<Node*>(&node), static_cast<int>(i));
-      if (std::count(v->uses.begin(), v->uses.end(), use) != 1) return Broken("the uses of '", v->name, "' do not list ", node.Describe());
+      ++reads_[v];
     }
     TERN_TRY(CheckCounts(node));
     for (const auto& sub : node.subgraphs()) {
@@ -71,10 +91,15 @@ class Verifier {
   }
 
   std::set<const Value*> visible_;
+  std::map<const Value*, size_t> reads_;
 };
 
 }  // namespace
 
-Status VerifyGraph(const Graph& graph) { return Verifier().Check(graph); }
+Status VerifyGraph(const Graph& graph) {
+  Verifier verifier;
+  TERN_TRY(verifier.Check(graph));
+  return verifier.CheckUses(graph);
+}
 
 }  // namespace tern

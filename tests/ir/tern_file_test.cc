@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "ir/builder.h"
 #include "ir/text.h"
 #include "ops/ops.h"
 
@@ -82,6 +83,29 @@ TEST(TernFile, RefusesAnotherMajorVersionAndTakesANewerMinor) {
   auto loaded = LoadTernBytes(BufferOf(bytes));
   ASSERT_FALSE(loaded.ok());
   EXPECT_NE(loaded.status().message().find("version 2.9"), std::string::npos) << loaded.status().ToString();
+}
+
+// Such a file is well formed, with right checksums: only the graph is wrong.
+TEST(TernFile, RefusesAnOpWithoutItsGraphs) {
+  InitOps();
+  Graph g;
+  Value* c = g.AddInput("c", Type::TensorOf(DType::kBool, Shape::Of({})));
+  Builder b(g);
+  g.SetOutputs({b.Open("If", {c}, {}, 1)->output(0)});
+  auto loaded = LoadTernBytes(BufferOf(*SaveTernBytes(g)));
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.status().code(), Code::kInvalidModel);
+  EXPECT_NE(loaded.status().message().find("lacks subgraphs"), std::string::npos) << loaded.status().ToString();
+}
+
+TEST(TernFile, RefusesValuesOfAnotherGraph) {
+  auto graph = Model();
+  Node* branch = graph->nodes().back().get();
+  Builder b(*graph);
+  graph->SetOutputs({b.Op("Identity", {branch->subgraphs()[0]->outputs()[0]})});
+  auto loaded = LoadTernBytes(BufferOf(*SaveTernBytes(*graph)));
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_NE(loaded.status().message().find("out of scope"), std::string::npos) << loaded.status().ToString();
 }
 
 }  // namespace

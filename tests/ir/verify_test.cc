@@ -52,6 +52,39 @@ TEST(Verify, NamesAValueOutOfScope) {
   EXPECT_NE(VerifyGraph(g).message().find("out of scope"), std::string::npos);
 }
 
+TEST(Verify, NoticesAUseThatIsNoRead) {
+  InitOps();
+  Graph g;
+  Value* x = g.AddInput("x", kVector);
+  Builder b(g);
+  Value* y = b.Op("Identity", {x});
+  g.SetOutputs({y});
+  x->uses.emplace_back(y->producer, 0);
+  EXPECT_NE(VerifyGraph(g).message().find("the uses of 'x'"), std::string::npos);
+  x->uses.clear();
+  EXPECT_NE(VerifyGraph(g).message().find("the uses of 'x'"), std::string::npos);
+}
+
+// Finishes at once; a search through all values or uses for each node would take minutes.
+TEST(Verify, EditsALargeGraphInLinearTime) {
+  InitOps();
+  Graph g;
+  Value* x = g.AddInput("x", kVector);
+  Builder b(g);
+  constexpr int kCount = 60000;
+  for (int i = 0; i < kCount; ++i) b.Op("Identity", {x});
+  Value* y = b.Op("Identity", {x});
+  g.SetOutputs({y});
+  EXPECT_TRUE(VerifyGraph(g).ok());
+  Value* z = g.AddInput("z", kVector);
+  g.ReplaceUses(x, z);
+  EXPECT_TRUE(x->uses.empty());
+  EXPECT_EQ(z->uses.size(), size_t{kCount} + 1);
+  EXPECT_EQ(g.RemoveDeadNodes(), kCount);
+  EXPECT_EQ(g.values().size(), 3u);
+  EXPECT_TRUE(VerifyGraph(g).ok()) << VerifyGraph(g).ToString();
+}
+
 TEST(Verify, SortsNodesOfAnyOrder) {
   InitOps();
   Graph g;
