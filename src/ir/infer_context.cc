@@ -69,7 +69,7 @@ std::string InferContext::DescribeInputs() const {
 
 namespace {
 
-// Input counts and which may be absent.
+// Input and output counts, and which inputs may be absent.
 Status CheckArity(const OpDef& op, const InferContext& c) {
   const int declared = static_cast<int>(op.inputs.size());
   const bool variadic = declared && op.inputs.back().arity == Port::Arity::kVariadic;
@@ -79,6 +79,9 @@ Status CheckArity(const OpDef& op, const InferContext& c) {
     const Port& port = op.inputs[static_cast<size_t>(i)];
     if (port.arity == Port::Arity::kRequired && !c.Has(i)) return InvalidModel("input '", port.name, "' is missing");
   }
+  const int results = static_cast<int>(op.outputs.size());
+  if (c.OutputCount() > results && (!results || op.outputs.back().arity != Port::Arity::kVariadic))
+    return InvalidModel("gives ", results, " outputs, ", c.OutputCount(), " are wanted");
   return {};
 }
 

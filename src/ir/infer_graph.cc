@@ -14,11 +14,49 @@ InferInput InputOf(const Value* v) {
   return in;
 }
 
+// Nothing of `before` is lost in `now`.
+bool Keeps(const Type& before, const Type& now) {
+  if (before.kind == Type::Kind::kUnknown) return true;
+  if (before.kind != now.kind || (before.dtype != now.dtype && before.dtype != DType::kInvalid)) return false;
+  if (before.element) return now.element && Keeps(*before.element, *now.element);
+  if (!before.shape.ranked) return true;
+  if (before.shape.rank() != now.shape.rank()) return false;
+  for (size_t i = 0; i < before.shape.dims.size(); ++i)
+    if (!before.shape.dims[i].unknown() && !(before.shape.dims[i] == now.shape.dims[i])) return false;
+  return true;
+}
+
+Type WithoutShapes(Type type) {
+  type.shape = Shape();
+  if (type.element) type.element = std::make_shared<const Type>(WithoutShapes(*type.element));
+  return type;
+}
+
+// Shapes found for narrower inputs would otherwise stay as if they were declared.
+void ForgetShapes(Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    for (Value* v : node->outputs()) {
+      v->type = WithoutShapes(v->type);
+      v->content.reset();
+    }
+    for (const auto& sub : node->subgraphs()) ForgetShapes(*sub);
+  }
+}
+
 // A subgraph's inputs take the types the op passes; where it passes less than was declared, the declared stay.
 Result<std::vector<Type>> InferSubgraph(Node& node, int index, const std::vector<Type>& inputs) {
+  if (static_cast<size_t>(index) >= node.subgraphs().size())
+    return InvalidModel("has ", node.subgraphs().size(), " graphs, needs ", node.op->subgraphs.size());
   Graph& sub = *node.subgraphs()[static_cast<size_t>(index)];
-  for (size_t i = 0; i < inputs.size() && i < sub.inputs().size(); ++i)
-    if (inputs[i].kind != Type::Kind::kUnknown) sub.inputs()[i]->type = inputs[i];
+  if (inputs.size() != sub.inputs().size())
+    return InvalidModel("its graph '", sub.name, "' takes ", sub.inputs().size(), " inputs, is given ", inputs.size());
+  bool wider = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].kind == Type::Kind::kUnknown) continue;
+    wider |= !Keeps(sub.inputs()[i]->type, inputs[i]);
+    sub.inputs()[i]->type = inputs[i];
+  }
+  if (wider) ForgetShapes(sub);
   TERN_TRY(InferGraph(sub).While(StrCat("inferring the ", node.op->subgraphs.at(static_cast<size_t>(index) % node.op->subgraphs.size()), " graph of ", node.Describe())));
   std::vector<Type> types;
   for (const Value* v : sub.outputs()) types.push_back(v->type);

@@ -1,6 +1,5 @@
 // If: one of two graphs, by a condition.
-#include "ir/eval_context.h"
-#include "ir/infer_context.h"
+#include "ops/control/inputs.h"
 
 namespace tern {
 namespace {
@@ -23,9 +22,8 @@ Status Infer(const If&, InferContext& c) {
 }
 
 Status Reference(const If&, EvalContext& c) {
-  const Tensor& condition = c.In("condition");
-  if (condition.size() != 1) return InvalidArgument("condition must have one element, got ", condition.Describe());
-  TERN_ASSIGN(DatumList out, c.RunSubgraph(LoadLong(condition, 0) ? 0 : 1, {}));
+  TERN_ASSIGN(int64_t condition, OneElement(c, 0, "condition"));
+  TERN_ASSIGN(DatumList out, c.RunSubgraph(condition ? 0 : 1, {}));
   for (int i = 0; i < c.OutputCount(); ++i) c.SetOut(i, out[static_cast<size_t>(i)]);
   return {};
 }

@@ -1,6 +1,5 @@
 // Loop: a body run until a count or a condition ends it, with state carried along and per-iteration outputs stacked.
-#include "ir/eval_context.h"
-#include "ir/infer_context.h"
+#include "ops/control/inputs.h"
 #include "ops/control/stack.h"
 
 namespace tern {
@@ -10,16 +9,31 @@ struct Loop : NoAttrs {};
 
 constexpr int kFirstState = 2;  // inputs: trip_count, condition, states; body: iteration, condition, states
 constexpr int kMaxRelaxations = 8;
+constexpr int kMaxRelaxedNesting = 3;
+
+// How many loops are being inferred around this one. Each repeats its body's inference, and the repetitions multiply:
+// below kMaxRelaxedNesting, states lose their shapes at once and one pass is enough.
+thread_local int nesting = 0;
+struct Nested {
+  Nested() { ++nesting; }
+  ~Nested() { --nesting; }
+};
 
 int StateCount(int inputs) { return inputs > kFirstState ? inputs - kFirstState : 0; }
 
 // A state's shape may change from turn to turn; widen until a turn maps the types onto themselves.
 Status Infer(const Loop&, InferContext& c) {
+  const Nested nested;
+  const bool deep = nesting > kMaxRelaxedNesting;
   const int states = StateCount(c.InputCount());
+  TERN_TRY(RequireInputs(c, kFirstState));
   std::vector<Type> inputs = {Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})), Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{}))};
-  for (int i = 0; i < states; ++i) inputs.push_back(c.In(kFirstState + i));
+  for (int i = 0; i < states; ++i) {
+    inputs.push_back(c.In(kFirstState + i));
+    if (deep) inputs.back().shape = Shape();
+  }
   std::vector<Type> outputs;
-  for (int turn = 0; turn < kMaxRelaxations; ++turn) {
+  for (int turn = 0; turn < (deep ? 1 : kMaxRelaxations); ++turn) {
     TERN_ASSIGN(outputs, c.InferSubgraph(0, inputs));
     if (static_cast<int>(outputs.size()) < 1 + states) return InvalidModel("the body gives ", outputs.size(), " outputs, needs at least ", 1 + states);
     bool stable = true;
@@ -46,19 +60,24 @@ Status Infer(const Loop&, InferContext& c) {
 
 Status Reference(const Loop&, EvalContext& c) {
   const int states = StateCount(c.InputCount());
-  const int64_t trips = c.Has(0) ? LoadLong(c.In(0), 0) : INT64_MAX;
-  bool go = c.Has(1) ? LoadLong(c.In(1), 0) != 0 : true;
+  int64_t trips = INT64_MAX, go = 1;
+  if (c.Has(0)) {
+    TERN_ASSIGN(trips, OneElement(c, 0, "trip_count"));
+  }
+  if (c.Has(1)) {
+    TERN_ASSIGN(go, OneElement(c, 1, "condition"));
+  }
   DatumList state;
   for (int i = 0; i < states; ++i) state.push_back(c.InDatum(kFirstState + i));
   std::vector<DatumList> collected(static_cast<size_t>(std::max(0, c.SubgraphOutputCount(0) - 1 - states)));
   for (int64_t turn = 0; turn < trips && go; ++turn) {
     Tensor number(DType::kI64, {});
     number.data<int64_t>()[0] = turn;
-    DatumList inputs = {Datum(number), Datum(Tensor::Scalar(DType::kBool, go))};
+    DatumList inputs = {Datum(number), Datum(Tensor::Scalar(DType::kBool, go != 0))};
     inputs.insert(inputs.end(), state.begin(), state.end());
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
     if (!out[0].is_tensor() || out[0].tensor.size() != 1) return InvalidModel("the body's condition is ", out[0].Describe());
-    go = LoadLong(out[0].tensor, 0) != 0;
+    go = LoadLong(out[0].tensor, 0);
     for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(1 + i)];
     for (size_t i = 0; i < collected.size(); ++i) collected[i].push_back(out[static_cast<size_t>(1 + states) + i]);
   }

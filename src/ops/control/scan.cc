@@ -1,6 +1,5 @@
 // Scan: a body run once per slice of its scan inputs, with state carried along and outputs stacked.
-#include "ir/eval_context.h"
-#include "ir/infer_context.h"
+#include "ops/control/inputs.h"
 #include "ops/control/stack.h"
 
 namespace tern {
@@ -22,9 +21,9 @@ struct Scan {
 int64_t At(const std::vector<int64_t>& list, int i) { return static_cast<size_t>(i) < list.size() ? list[static_cast<size_t>(i)] : 0; }
 
 Status Infer(const Scan& op, InferContext& c) {
-  const auto scanned = static_cast<int>(op.scan_inputs);
-  const int states = c.InputCount() - scanned;
-  if (scanned < 1 || states < 0) return InvalidModel("scan_inputs is ", op.scan_inputs, " of ", c.InputCount(), " inputs");
+  if (op.scan_inputs < 1 || op.scan_inputs > c.InputCount()) return InvalidModel("scan_inputs is ", op.scan_inputs, " of ", c.InputCount(), " inputs");
+  const int states = c.InputCount() - static_cast<int>(op.scan_inputs);
+  TERN_TRY(RequireInputs(c));
   std::vector<Type> inputs;
   Dim length = Dim::Unknown();
   for (int i = 0; i < c.InputCount(); ++i) {
@@ -39,6 +38,7 @@ Status Infer(const Scan& op, InferContext& c) {
     inputs.push_back(type);
   }
   TERN_ASSIGN(auto outputs, c.InferSubgraph(0, inputs));
+  if (static_cast<int>(outputs.size()) < states) return InvalidModel("the body gives ", outputs.size(), " outputs for ", states, " states");
   if (c.OutputCount() > static_cast<int>(outputs.size())) return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
   for (int i = 0; i < c.OutputCount(); ++i) {
     Type type = outputs[static_cast<size_t>(i)];
@@ -56,7 +56,6 @@ Status Infer(const Scan& op, InferContext& c) {
 Status Reference(const Scan& op, EvalContext& c) {
   const auto scanned = static_cast<int>(op.scan_inputs);
   const int states = c.InputCount() - scanned;
-  if (scanned < 1 || states < 0) return InvalidModel("scan_inputs is ", op.scan_inputs, " of ", c.InputCount(), " inputs");
   DatumList state;
   for (int i = 0; i < states; ++i) state.push_back(c.InDatum(i));
   std::vector<int> axes;
@@ -84,7 +83,7 @@ Status Reference(const Scan& op, EvalContext& c) {
     DatumList& slices = collected[static_cast<size_t>(i - states)];
     if (At(op.output_reverse, i - states)) std::reverse(slices.begin(), slices.end());
     int64_t axis = At(op.output_axes, i - states);
-    if (axis < 0) axis += slices.empty() ? c.OutputType(i).shape.rank() : slices.front().tensor.rank() + 1;
+    if (axis < 0) axis += slices.empty() ? std::max(0, c.OutputType(i).shape.rank()) : slices.front().tensor.rank() + 1;
     TERN_ASSIGN(Tensor stacked, StackSlices(slices, axis, c.OutputType(i)));
     c.SetOut(i, std::move(stacked));
   }

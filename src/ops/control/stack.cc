@@ -25,7 +25,7 @@ Tensor EmptyStack(const Type& type, int64_t axis) {
   Dims dims;
   for (const Dim& d : type.shape.dims) dims.push_back(d.known() ? d.value() : 0);
   if (dims.empty()) dims.push_back(0);
-  if (axis < static_cast<int64_t>(dims.size())) dims[static_cast<size_t>(axis)] = 0;
+  if (axis >= 0 && axis < static_cast<int64_t>(dims.size())) dims[static_cast<size_t>(axis)] = 0;
   return Tensor(type.dtype == DType::kInvalid ? DType::kF32 : type.dtype, dims);
 }
 

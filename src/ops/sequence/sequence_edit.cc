@@ -1,6 +1,5 @@
 // SequenceAt, SequenceInsert, SequenceErase, SequenceLength: elements by position.
-#include "ir/eval_context.h"
-#include "ir/infer_context.h"
+#include "ops/control/inputs.h"
 
 namespace tern {
 namespace {
@@ -20,8 +19,7 @@ Result<const DatumList*> ItemsOf(EvalContext& c) {
 Result<size_t> Position(EvalContext& c, int64_t limit, int64_t otherwise) {
   int64_t p = otherwise;
   if (c.Has("position")) {
-    if (c.In("position").size() != 1) return InvalidArgument("position must have one element, got ", c.In("position").Describe());
-    p = LoadLong(c.In("position"), 0);
+    TERN_ASSIGN(p, OneElement(c, c.op().InputIndex("position"), "position"));
   }
   if (p < -limit || p >= limit + (c.Has("position") ? 0 : 1)) return InvalidArgument("position ", p, " is outside a sequence of ", limit);
   return static_cast<size_t>(p < 0 ? p + limit : p);
@@ -54,7 +52,7 @@ Status RunInsert(const SequenceInsert&, EvalContext& c) {
   const auto size = static_cast<int64_t>(items->size());
   int64_t p = size;
   if (c.Has("position")) {
-    p = LoadLong(c.In("position"), 0);
+    TERN_ASSIGN(p, OneElement(c, c.op().InputIndex("position"), "position"));
     if (p < -size || p > size) return InvalidArgument("position ", p, " is outside a sequence of ", size);
     if (p < 0) p += size;
   }

@@ -1,6 +1,5 @@
 // SequenceMap: a body applied to each element of a sequence.
-#include "ir/eval_context.h"
-#include "ir/infer_context.h"
+#include "ops/control/inputs.h"
 
 namespace tern {
 namespace {
@@ -10,10 +9,13 @@ struct SequenceMap : NoAttrs {};
 Type ElementOf(const Type& t) { return t.kind == Type::Kind::kSequence && t.element ? *t.element : t; }
 
 Status Infer(const SequenceMap&, InferContext& c) {
+  if (c.InputCount() == 0) return InvalidModel("there is no sequence to map");
+  TERN_TRY(RequireInputs(c));
   std::vector<Type> inputs;
   for (int i = 0; i < c.InputCount(); ++i) inputs.push_back(ElementOf(c.In(i)));
   TERN_ASSIGN(auto outputs, c.InferSubgraph(0, inputs));
-  for (int i = 0; i < c.OutputCount() && i < static_cast<int>(outputs.size()); ++i) c.Out(i, Type::SequenceOf(outputs[static_cast<size_t>(i)]));
+  if (c.OutputCount() > static_cast<int>(outputs.size())) return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
+  for (int i = 0; i < c.OutputCount(); ++i) c.Out(i, Type::SequenceOf(outputs[static_cast<size_t>(i)]));
   return {};
 }
 
