@@ -71,6 +71,8 @@ class OnnxNode {
   const tern_onnx::AttributeProto* Raw(std::string_view name) const;
 
  private:
+  // Null, and an error in `b`, when the attribute is stored as another kind than this (a number of ONNX's enum).
+  const tern_onnx::AttributeProto* Typed(std::string_view name, int kind) const;
   GraphImporter& importer_;
   const tern_onnx::NodeProto& proto_;
 };

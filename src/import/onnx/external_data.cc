@@ -58,7 +58,7 @@ Result<Tensor> ReadExternal(const pb::TensorProto& p, DType dtype, Dims dims, co
   if (length >= 0 && static_cast<size_t>(length) != wanted)
     return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted, " bytes, external data length is ", length);
   if (offset < 0 || static_cast<size_t>(offset) > file.size() || wanted > file.size() - static_cast<size_t>(offset))
-    return InvalidModel("tensor '", p.name(), "' needs bytes ", offset, "..", offset + static_cast<int64_t>(wanted), " of '", location, "', which has ", file.size());
+    return InvalidModel("tensor '", p.name(), "' needs ", wanted, " bytes at ", offset, " of '", location, "', which has ", file.size());
   Buffer bytes = file.Slice(static_cast<size_t>(offset), wanted);
   const size_t align = std::max<size_t>(1, static_cast<size_t>(BitWidth(dtype)) / 8);
   Tensor view = Tensor::View(bytes, dtype, dims);

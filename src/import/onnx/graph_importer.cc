@@ -2,7 +2,7 @@
 
 namespace tern::onnx {
 namespace {
-constexpr int kMaxFunctionDepth = 64;
+constexpr int kMaxDepth = 140;
 }
 
 std::string CleanDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
@@ -17,6 +17,12 @@ Value* GraphImporter::Find(const std::string& name) const {
     if (it != g->names_.end()) return it->second;
   }
   return nullptr;
+}
+
+bool GraphImporter::Knows(const std::string& name) const {
+  for (const GraphImporter* g = this; g; g = g->outer_)
+    if (g->names_.count(name)) return true;
+  return false;
 }
 
 void GraphImporter::Bind(const std::string& name, Value* value) {
@@ -52,7 +58,8 @@ void GraphImporter::GiveInputTypes(const std::vector<Type>& types) { given_ = ty
 
 Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
   std::set<std::string> input_names;
-  for (const auto& in : proto.input()) input_names.insert(in.name());
+  for (const auto& in : proto.input())
+    if (!input_names.insert(in.name()).second) return InvalidModel("graph '", proto.name(), "' has two inputs named '", in.name(), "'");
   TERN_TRY(AddInitializers(proto, input_names));
   for (const auto& in : proto.input()) {
     if (names_.count(in.name())) continue;
@@ -68,6 +75,7 @@ Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
 
 Status GraphImporter::AddNodes(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes,
                                const std::map<std::string, int>& opsets) {
+  if (depth_ > kMaxDepth) return InvalidModel("graphs and function calls nest deeper than ", kMaxDepth, ": does a function call itself?");
   TERN_ASSIGN(auto ordered, OrderNodes(nodes));
   std::map<const pb::NodeProto*, int> numbers;
   for (int i = 0; i < nodes.size(); ++i) numbers[&nodes[i]] = i;
@@ -76,12 +84,39 @@ Status GraphImporter::AddNodes(const google::protobuf::RepeatedPtrField<pb::Node
   return {};
 }
 
-static int OpsetOf(const std::map<std::string, int>& opsets, const std::string& domain) {
-  auto it = opsets.find(domain);
-  return it == opsets.end() ? 1 : it->second;
+// A function that does not import a domain sees the model's version of it.
+Result<int> GraphImporter::OpsetOf(const std::map<std::string, int>& opsets, const std::string& domain) const {
+  for (const std::map<std::string, int>* imports : {&opsets, &std::as_const(model_.opsets)}) {
+    auto it = imports->find(domain);
+    if (it != imports->end()) return it->second;
+  }
+  if (domain.empty()) return InvalidModel("operators of ai.onnx are used, but opset_import does not name their version");
+  return 1;
+}
+
+Status GraphImporter::CheckOutputsAreNew(const pb::NodeProto& node) const {
+  for (const std::string& out : node.output())
+    if (!out.empty() && names_.count(out))
+      return InvalidModel("node '", node.name(), "' (", node.op_type(), ") makes '", out, "', which is an input or initializer of its graph");
+  return {};
+}
+
+Status GraphImporter::RefineOutputs(const pb::NodeProto& node) {
+  for (int i = 0; i < node.output_size(); ++i) {
+    const std::string& name = node.output(i);
+    if (name.empty()) continue;
+    auto made = names_.find(name);
+    if (made == names_.end())
+      return InvalidModel("node '", node.name(), "' (", node.op_type(), ") has output ", i, " '", name, "', which the operator does not give");
+    auto declared = declared_.find(name);
+    if (declared != declared_.end()) RefineType(made->second->type, declared->second);
+  }
+  return {};
 }
 
 Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std::string, int>& opsets, int index) {
+  if (--model_.nodes_left < 0) return Unsupported("the model has more than a million nodes once its functions are inlined");
+  TERN_TRY(CheckOutputsAreNew(node));
   const std::string domain = CleanDomain(node.domain());
   auto function = model_.functions.find(FunctionKey(domain, node.op_type(), node.overload()));
   if (function != model_.functions.end()) return InlineFunction(node, *function->second, index);
@@ -90,25 +125,19 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
   Builder builder(graph_);
   const std::string label = node.name().empty() && node.output_size() ? node.output(0) : node.name();
   builder.At(label, StrCat(node.op_type(), ", onnx node #", index));
-  OnnxNode view(*this, node, builder, OpsetOf(opsets, domain));
+  TERN_ASSIGN(int opset, OpsetOf(opsets, domain));
+  OnnxNode view(*this, node, builder, opset);
   for (const std::string& in : node.input())
-    if (!in.empty() && !Find(in)) return view.Bad("input '", in, "' is not made by any node, initializer or graph input");
-  TERN_TRY((*converter)(view));
-  TERN_TRY(Status(builder.status()));
-  for (int i = 0; i < node.output_size(); ++i) {
-    const std::string& name = node.output(i);
-    if (name.empty()) continue;
-    Value* v = Find(name);
-    auto it = names_.find(name);
-    if (!v || it == names_.end()) return Status(Code::kInternal, StrCat(view.Describe(), ": output ", i, " was not made"));
-    auto declared = declared_.find(name);
-    if (declared != declared_.end()) RefineType(v->type, declared->second);
-  }
-  return {};
+    if (!in.empty() && !Knows(in)) return view.Bad("input '", in, "' is not made by any node, initializer or graph input");
+  Status converted = (*converter)(view);
+  TERN_TRY(Status(builder.status()));  // an attribute of the wrong type comes before what it led to
+  TERN_TRY(std::move(converted));
+  return RefineOutputs(node);
 }
 
 Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::FunctionProto& function, int index) {
-  if (depth_ >= kMaxFunctionDepth) return InvalidModel("function '", function.name(), "' calls itself, or calls nest deeper than ", kMaxFunctionDepth);
+  if (call.input_size() > function.input_size())
+    return InvalidModel("call of function '", function.name(), "' (onnx node #", index, ") gives ", call.input_size(), " inputs, it takes ", function.input_size());
   std::map<std::string, const pb::AttributeProto*> attributes;
   for (const auto& a : function.attribute_proto()) attributes[a.name()] = &a;
   // A call's attribute may itself refer to the surrounding call's.
@@ -120,10 +149,10 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
   GraphImporter body(model_, graph_, nullptr);
   body.depth_ = depth_ + 1;
   body.call_attributes_ = &attributes;
-  for (int i = 0; i < function.input_size() && i < call.input_size(); ++i) {
-    if (call.input(i).empty()) continue;
-    Value* v = Find(call.input(i));
-    if (!v) return InvalidModel("call of function '", function.name(), "' (onnx node #", index, "): input '", call.input(i), "' does not exist");
+  for (int i = 0; i < function.input_size(); ++i) {
+    const bool given = i < call.input_size() && !call.input(i).empty();
+    Value* v = given ? Find(call.input(i)) : nullptr;
+    if (given && !Knows(call.input(i))) return InvalidModel("call of function '", function.name(), "' (onnx node #", index, "): input '", call.input(i), "' does not exist");
     body.names_[function.input(i)] = v;
   }
   std::map<std::string, int> opsets;
@@ -135,7 +164,7 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
     if (!v) return InvalidModel("function '", function.name(), "' has no output ", i);
     names_[call.output(i)] = v;
   }
-  return {};
+  return RefineOutputs(call);
 }
 
 Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& proto, const std::vector<Value*>& inputs) {
@@ -156,11 +185,12 @@ Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& pro
 
 Status GraphImporter::SetOutputs(const pb::GraphProto& proto) {
   std::vector<Value*> outputs;
+  std::set<const Value*> taken;
   for (const auto& out : proto.output()) {
     Value* v = Find(out.name());
     if (!v) return InvalidModel("graph '", proto.name(), "': output '", out.name(), "' is not made by any node");
     // Each output is a value of its own, under its own name: a copy where it is an input, constant, or doubled.
-    const bool own = v->graph == &graph_ && v->producer && std::find(outputs.begin(), outputs.end(), v) == outputs.end();
+    const bool own = v->graph == &graph_ && v->producer && taken.insert(v).second;
     if (!outer_ && (!own || v->name != out.name())) {
       Builder b(graph_);
       b.At(out.name(), "graph output");

@@ -19,6 +19,7 @@ struct ModelContext {
   TensorSource source;
   std::map<std::string, int> opsets;  // domain → version
   std::map<std::string, const pb::FunctionProto*> functions;  // "domain:name:overload"
+  int64_t nodes_left = 1000000;  // functions that call functions twice each could make any number of nodes
 };
 
 std::string CleanDomain(const std::string& domain);  // "ai.onnx" and "" are one
@@ -29,7 +30,8 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(const google::protobuf::Rep
 
 class GraphImporter {
  public:
-  GraphImporter(ModelContext& model, Graph& graph, GraphImporter* outer) : model_(model), graph_(graph), outer_(outer) {}
+  GraphImporter(ModelContext& model, Graph& graph, GraphImporter* outer)
+      : model_(model), graph_(graph), outer_(outer), depth_(outer ? outer->depth_ + 1 : 0) {}
 
   Status Import(const pb::GraphProto& proto);
   void GiveInputTypes(const std::vector<Type>& types);
@@ -37,7 +39,9 @@ class GraphImporter {
   // A nested graph's nodes put into this one, its inputs bound to the given values.
   Result<std::vector<Value*>> InlineGraph(const pb::GraphProto& proto, const std::vector<Value*>& inputs);
 
-  Value* Find(const std::string& name) const;  // through enclosing graphs; null when there is none
+  // Through enclosing graphs. Null when there is none, or for a parameter that a function's caller left out.
+  Value* Find(const std::string& name) const;
+  bool Knows(const std::string& name) const;  // true for a parameter left out, too
   void Bind(const std::string& name, Value* value);
   ModelContext& model() { return model_; }
   // Attributes of the function call being inlined, for ref_attr_name.
@@ -50,6 +54,9 @@ class GraphImporter {
   Status AddNodes(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, const std::map<std::string, int>& opsets);
   Status ConvertNode(const pb::NodeProto& node, const std::map<std::string, int>& opsets, int index);
   Status InlineFunction(const pb::NodeProto& call, const pb::FunctionProto& function, int index);
+  Status CheckOutputsAreNew(const pb::NodeProto& node) const;
+  Result<int> OpsetOf(const std::map<std::string, int>& opsets, const std::string& domain) const;
+  Status RefineOutputs(const pb::NodeProto& node);
   Status SetOutputs(const pb::GraphProto& proto);
 
   ModelContext& model_;
@@ -59,7 +66,7 @@ class GraphImporter {
   std::map<std::string, Type> declared_;  // value_info
   const std::map<std::string, const pb::AttributeProto*>* call_attributes_ = nullptr;
   const std::map<std::string, int>* body_opsets_ = nullptr;
-  int depth_ = 0;
+  int depth_;  // graphs and function calls around this one
   std::vector<Type> given_;
 };
 

@@ -40,9 +40,11 @@ Status CheckHeader(const pb::ModelProto& model) {
   if (!model.has_graph()) return InvalidModel("not an ONNX model, or an empty one: it has no graph");
   if (model.ir_version() > kMaxIrVersion)
     return Unsupported("ir_version ", model.ir_version(), " is newer than ", kMaxIrVersion, ", the newest Tern knows");
-  for (const auto& o : model.opset_import())
-    if (CleanDomain(o.domain()).empty() && o.version() > kMaxOpset)
-      return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset, ", the newest Tern knows");
+  for (const auto& o : model.opset_import()) {
+    if (!CleanDomain(o.domain()).empty()) continue;
+    if (o.version() < 1) return InvalidModel("there is no opset ", o.version());
+    if (o.version() > kMaxOpset) return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset, ", the newest Tern knows");
+  }
   return {};
 }
 
@@ -61,7 +63,9 @@ bool ForgetSymbols(pb::GraphProto& graph) {
 }
 
 Result<std::unique_ptr<Graph>> ImportOnce(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder) {
-  ModelContext context{model, {folder, model}, {}, {}};
+  ModelContext context;
+  context.model = model;
+  context.source = {folder, model};
   for (const auto& o : model->opset_import()) context.opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
   if (model->opset_import_size() == 0) context.opsets[""] = 1;  // before ir_version 3 there was no such field
   for (const auto& f : model->functions()) context.functions[FunctionKey(f.domain(), f.name(), f.overload())] = &f;

@@ -45,35 +45,57 @@ const tern_onnx::AttributeProto* OnnxNode::Raw(std::string_view name) const {
   return nullptr;
 }
 
+// Kinds of attributes by ONNX's numbers.
+static const char* KindName(int kind) {
+  static const char* const kNames[] = {"of no kind", "a float", "an integer", "a string", "a tensor", "a graph", "a list of floats",
+                                       "a list of integers", "a list of strings", "a list of tensors", "a list of graphs",
+                                       "a sparse tensor", "a list of sparse tensors", "a type", "a list of types"};
+  return kind >= 0 && kind < static_cast<int>(std::size(kNames)) ? kNames[kind] : "of an unknown kind";
+}
+
+static bool EmptyList(const tern_onnx::AttributeProto& a) {
+  const bool list = a.type() == tern_onnx::AttributeProto::FLOATS || a.type() == tern_onnx::AttributeProto::INTS ||
+                    a.type() == tern_onnx::AttributeProto::STRINGS;
+  return list && a.floats_size() + a.ints_size() + a.strings_size() == 0;
+}
+
+// Files of ir_version 1 do not say the kind; an empty list may be of any.
+const tern_onnx::AttributeProto* OnnxNode::Typed(std::string_view name, int kind) const {
+  const auto* a = Raw(name);
+  if (!a || a->type() == kind || a->type() == tern_onnx::AttributeProto::UNDEFINED || EmptyList(*a)) return a;
+  b.Fail(Bad("attribute '", name, "' is ", KindName(a->type()), ", must be ", KindName(kind)));
+  return nullptr;
+}
+
 bool OnnxNode::HasAttr(std::string_view name) const { return Raw(name) != nullptr; }
 
 int64_t OnnxNode::Int(std::string_view name, int64_t otherwise) const {
-  const auto* a = Raw(name);
+  const auto* a = Typed(name, tern_onnx::AttributeProto::INT);
   return a ? a->i() : otherwise;
 }
 
 float OnnxNode::Float(std::string_view name, float otherwise) const {
-  const auto* a = Raw(name);
+  const auto* a = Typed(name, tern_onnx::AttributeProto::FLOAT);
   return a ? a->f() : otherwise;
 }
 
 std::string OnnxNode::Text(std::string_view name, std::string otherwise) const {
-  const auto* a = Raw(name);
+  const auto* a = Typed(name, tern_onnx::AttributeProto::STRING);
   return a ? a->s() : otherwise;
 }
 
 std::vector<int64_t> OnnxNode::Ints(std::string_view name, std::vector<int64_t> otherwise) const {
-  const auto* a = Raw(name);
+  const auto* a = Typed(name, tern_onnx::AttributeProto::INTS);
   return a ? std::vector<int64_t>(a->ints().begin(), a->ints().end()) : otherwise;
 }
 
 std::vector<float> OnnxNode::Floats(std::string_view name, std::vector<float> otherwise) const {
-  const auto* a = Raw(name);
+  const auto* a = Typed(name, tern_onnx::AttributeProto::FLOATS);
   return a ? std::vector<float>(a->floats().begin(), a->floats().end()) : otherwise;
 }
 
 std::vector<std::string> OnnxNode::Texts(std::string_view name) const {
-  const auto* a = Raw(name);
+  const auto* a = Typed(name, tern_onnx::AttributeProto::STRINGS);
   return a ? std::vector<std::string>(a->strings().begin(), a->strings().end()) : std::vector<std::string>();
 }
 
@@ -82,15 +104,16 @@ Result<Tensor> OnnxNode::TensorAttr(std::string_view name) const {
   if (!a) return Bad("attribute '", name, "' is missing");
   const TensorSource& source = importer_.model().source;
   if (a->has_sparse_tensor()) return SparseFromOnnx(a->sparse_tensor(), source);
+  if (!a->has_t()) return Bad("attribute '", name, "' is ", KindName(a->type()), ", must be a tensor");
   auto tensor = TensorFromOnnx(a->t(), source);
   if (!tensor.ok()) return Bad("attribute '", name, "': ", tensor.status().message());
   return tensor;
 }
 
 Result<DType> OnnxNode::DTypeAttr(std::string_view name, DType otherwise) const {
-  const auto* a = Raw(name);
+  const auto* a = Typed(name, tern_onnx::AttributeProto::INT);
   if (!a) return otherwise;
-  auto dtype = DTypeFromOnnx(static_cast<int>(a->i()));
+  auto dtype = DTypeFromOnnx(a->i() < INT32_MAX ? static_cast<int>(a->i()) : -1);
   if (!dtype.ok()) return Bad("attribute '", name, "': ", dtype.status().message());
   return dtype;
 }
@@ -132,7 +155,8 @@ int OnnxNode::SubgraphOutputs(std::string_view attr) const {
 }
 
 std::string OnnxNode::Describe() const {
-  return StrCat("node '", proto_.name(), "' (", proto_.domain().empty() ? "" : proto_.domain() + ".", proto_.op_type(), ")");
+  const std::string& label = proto_.name().empty() && proto_.output_size() ? proto_.output(0) : proto_.name();
+  return StrCat("node '", label, "' (", proto_.domain().empty() ? "" : proto_.domain() + ".", proto_.op_type(), ")");
 }
 
 void ConverterTable::Add(const char* op, Converter converter, const char* domain) {
@@ -151,14 +175,27 @@ std::vector<std::string> ConverterTable::Names() const {
   return names;
 }
 
-static AttrValue ToAttrValue(const tern_onnx::AttributeProto& a) {
-  switch (a.type()) {
-    case tern_onnx::AttributeProto::FLOAT: return static_cast<double>(a.f());
-    case tern_onnx::AttributeProto::STRING: return a.s();
-    case tern_onnx::AttributeProto::FLOATS: return std::vector<double>(a.floats().begin(), a.floats().end());
-    case tern_onnx::AttributeProto::INTS: return std::vector<int64_t>(a.ints().begin(), a.ints().end());
-    case tern_onnx::AttributeProto::STRINGS: return std::vector<std::string>(a.strings().begin(), a.strings().end());
-    default: return a.i();
+// Files of ir_version 1 do not say the kind; what is there tells.
+static int KindOf(const tern_onnx::AttributeProto& a) {
+  using A = tern_onnx::AttributeProto;
+  if (a.type() != A::UNDEFINED) return a.type();
+  if (a.has_f()) return A::FLOAT;
+  if (a.has_s()) return A::STRING;
+  if (a.floats_size()) return A::FLOATS;
+  if (a.ints_size()) return A::INTS;
+  return a.strings_size() ? A::STRINGS : A::INT;
+}
+
+static Result<AttrValue> ToAttrValue(const tern_onnx::AttributeProto& a) {
+  using A = tern_onnx::AttributeProto;
+  switch (KindOf(a)) {
+    case A::FLOAT: return AttrValue(static_cast<double>(a.f()));
+    case A::INT: return AttrValue(a.i());
+    case A::STRING: return AttrValue(a.s());
+    case A::FLOATS: return AttrValue(std::vector<double>(a.floats().begin(), a.floats().end()));
+    case A::INTS: return AttrValue(std::vector<int64_t>(a.ints().begin(), a.ints().end()));
+    case A::STRINGS: return AttrValue(std::vector<std::string>(a.strings().begin(), a.strings().end()));
+    default: return InvalidModel("attribute '", a.name(), "' is ", KindName(a.type()), ", must be a number, a text or a list of them");
   }
 }
 
@@ -168,7 +205,11 @@ Converter Direct(const char* tern_op, std::vector<std::string> attrs, AttrList f
     for (const std::string& name : attrs) {
       const size_t equals = name.find('=');
       const std::string from = name.substr(0, equals), to = equals == std::string::npos ? name : name.substr(equals + 1);
-      if (const auto* a = n.Raw(from)) list.emplace_back(to, ToAttrValue(*a));
+      const auto* a = n.Raw(from);
+      if (!a) continue;
+      auto value = ToAttrValue(*a);
+      if (!value.ok()) return n.Bad(value.status().message());
+      list.emplace_back(to, std::move(*value));
     }
     std::vector<Value*> inputs;
     for (int i = 0; i < n.InputCount(); ++i) inputs.push_back(n.In(i));

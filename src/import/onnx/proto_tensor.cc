@@ -45,7 +45,7 @@ Status FillFromInt32(const pb::TensorProto& p, Tensor& t) {
 Status FillTyped(const pb::TensorProto& p, Tensor& t) {
   const auto fill = [&](const auto& field, const char* name, int64_t parts) -> Status {
     if (field.size() != t.size() * parts) return WrongCount(p, t.size() * parts, field.size(), name);
-    std::memcpy(t.raw(), field.data(), t.bytes());
+    if (t.size()) std::memcpy(t.raw(), field.data(), t.bytes());
     return {};
   };
   switch (t.dtype()) {
@@ -108,6 +108,17 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   return t;
 }
 
+// The row-major position that one value's indices name: a single linear one, or one per axis.
+Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims, int64_t count) {
+  int64_t position = 0;
+  for (size_t d = 0; d < width; ++d) {
+    const int64_t limit = width == dims.size() ? dims[d] : count;
+    if (at[d] < 0 || at[d] >= limit) return InvalidModel("index ", at[d], " is outside [0, ", limit, ")");
+    position = position * limit + at[d];
+  }
+  return position;
+}
+
 // COO with linear or per-axis indices, made dense.
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource& source) {
   TERN_ASSIGN(Tensor values, TensorFromOnnx(p.values(), source));
@@ -117,19 +128,19 @@ Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource
   // A small file must not ask for much memory: what is dense stays within a factor of what is stored.
   const int64_t most = std::max<int64_t>(int64_t{1} << 22, values.size() * 4096);
   if (!count || *count > most) return InvalidModel("sparse tensor '", p.values().name(), "' is too large when dense: dims [", Join(dims, ","), "] for ", values.size(), " values");
+  if (BitWidth(values.dtype()) < 8 || values.dtype() == DType::kString)
+    return Unsupported("sparse tensor '", p.values().name(), "' of ", DTypeName(values.dtype()));
+  if (indices.dtype() != DType::kI64) return InvalidModel("sparse tensor '", p.values().name(), "' has indices ", indices.Describe());
   const auto at = ToLongs(indices);
-  const bool linear = indices.rank() == 1;
-  const size_t width = linear ? 1 : dims.size();
+  const size_t width = indices.rank() == 1 ? 1 : dims.size();
   if (at.size() != static_cast<size_t>(values.size()) * width)
     return InvalidModel("sparse tensor '", p.values().name(), "' has ", values.size(), " values and ", at.size(), " indices");
-  const Dims strides = ContiguousStrides(dims);
   Tensor out(values.dtype(), dims);
   const size_t bytes = BytesOf(values.dtype(), 1);
   for (int64_t i = 0; i < values.size(); ++i) {
-    int64_t offset = 0;
-    for (size_t d = 0; d < width; ++d) offset += at[static_cast<size_t>(i) * width + d] * (linear ? 1 : strides[d]);
-    if (offset < 0 || offset >= *count) return InvalidModel("sparse tensor '", p.values().name(), "' has an index outside its dims");
-    std::memcpy(out.data<char>() + static_cast<size_t>(offset) * bytes, values.data<char>() + static_cast<size_t>(i) * bytes, bytes);
+    auto offset = SparsePosition(at.data() + static_cast<size_t>(i) * width, width, dims, *count);
+    if (!offset.ok()) return InvalidModel("sparse tensor '", p.values().name(), "': ", offset.status().message());
+    std::memcpy(out.data<char>() + static_cast<size_t>(*offset) * bytes, values.data<char>() + static_cast<size_t>(i) * bytes, bytes);
   }
   return out;
 }
