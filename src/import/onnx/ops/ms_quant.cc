@@ -166,6 +166,29 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
+// Weights [directions, inputs, 4 * hidden] become real numbers and change their axes; the layer computes in f32.
+Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
+  const auto column = [&](Value* v) {
+    if (!v) return v;
+    return e.Cast(v->type.shape.rank() == 2 ? e.Unsqueeze(v, {1}) : e.Reshape(v, {-1, 1, 1}), DType::kF32);
+  };
+  Value* real = e.Cast(w, DType::kF32);
+  if (zero) real = e.Sub(real, column(zero));
+  return e.Transpose(e.Mul(real, column(scale)), {0, 2, 1});
+}
+
+Status DynamicQuantizeLstm(OnnxNode& n) {
+  for (int i : {0, 1, 2, 8, 10}) TERN_TRY(Require(n, i));
+  if (n.HasAttr("activations")) return n.NotYet("activations other than the default ones");
+  Emit e(n);
+  Value* w = GateWeights(e, n.In(1), n.In(8), n.In(9));
+  Value* r = GateWeights(e, n.In(2), n.In(10), n.In(11));
+  n.Out(n.b.Ops("Rnn", {n.In(0), w, r, n.In(3), n.In(4), n.In(5), n.In(6), n.In(7)},
+                {{"kind", "lstm"}, {"direction", n.Text("direction", "forward")}, {"hidden_size", n.Int("hidden_size")},
+                 {"clip", static_cast<double>(n.Float("clip"))}, {"input_forget", n.Int("input_forget") != 0}}, 3));
+  return {};
+}
+
 // The ONNX operator, whose data may have channels last.
 Status QLinearConv(OnnxNode& n) {
   for (int i = 0; i < 7; ++i)
@@ -206,6 +229,7 @@ TERN_CONVERTERS(ms_quant) {
   table.Add("QGemm", QGemm, kMicrosoft);
   table.Add("MatMulIntegerToFloat", MatMulIntegerToFloat, kMicrosoft);
   table.Add("DynamicQuantizeMatMul", DynamicQuantizeMatMul, kMicrosoft);
+  table.Add("DynamicQuantizeLSTM", DynamicQuantizeLstm, kMicrosoft);
   table.Add("QuantizeLinear", QuantizeLinear, kMicrosoft);
   table.Add("DequantizeLinear", DequantizeLinear, kMicrosoft);
   table.Add("NhwcMaxPool", NhwcMaxPool, kMicrosoft);
