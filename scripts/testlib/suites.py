@@ -83,8 +83,8 @@ def onnx(context):
     data = pathlib.Path(found.stdout.strip()) / "backend" / "test" / "data"
     if not data.is_dir():
         raise SuiteError(f"the onnx package has no test data at {data}")
-    return context.run(context.binary("tern_onnx_suite"), data,
-                       "--expectations", context.path("tests/conformance/expectations.txt"))
+    suite = [context.binary("tern_onnx_suite"), data, "--expectations", context.path("tests/conformance/expectations.txt")]
+    return context.run(*suite) + context.run(*suite, "--through-onnx")
 
 
 def zoo(context):
