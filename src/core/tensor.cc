@@ -27,10 +27,10 @@ int64_t CountOf(const Dims& dims) {
 
 Dims ContiguousStrides(const Dims& dims) {
   Dims strides(dims.size());
-  int64_t step = 1;
+  uint64_t step = 1;  // an empty tensor's other dims may multiply to anything; its strides are never used
   for (size_t i = dims.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= dims[i] ? dims[i] : 1;
+    strides[i] = static_cast<int64_t>(step);
+    step *= static_cast<uint64_t>(dims[i] ? dims[i] : 1);
   }
   return strides;
 }
@@ -54,8 +54,8 @@ Tensor Tensor::View(Buffer buffer, DType dtype, Dims dims, Dims strides) {
   t.size_ = CountOf(dims);
   t.contiguous_ = true;
   int64_t step = 1;
-  for (size_t i = dims.size(); i-- > 0;) {
-    if (dims[i] != 1 && strides[i] != step && t.size_ > 0) t.contiguous_ = false;
+  for (size_t i = dims.size(); i-- > 0 && t.size_ > 0;) {
+    if (dims[i] != 1 && strides[i] != step) t.contiguous_ = false;
     step *= dims[i];
   }
   t.dims_ = std::move(dims);

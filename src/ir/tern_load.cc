@@ -13,6 +13,14 @@ constexpr int kMaxNesting = 200;
 template <class T>
 std::string TextOf(const T* s) { return s ? s->str() : std::string(); }
 
+// The verifier promises bounds, not the alignment of 8-byte elements, so they are copied as bytes.
+template <class T>
+std::vector<T> ListOf(const flatbuffers::Vector<T>* list) {
+  std::vector<T> out(list ? list->size() : 0);
+  if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(T));
+  return out;
+}
+
 class Reader {
  public:
   Reader(const fb::Header& header, Buffer data) : header_(header), data_(std::move(data)) {}
@@ -57,8 +65,7 @@ class Reader {
  private:
   Result<Tensor> ReadBlob(const fb::Blob& blob, int number, bool verify) {
     const auto dtype = static_cast<DType>(blob.dtype());
-    Dims dims;
-    if (blob.dims()) dims.assign(blob.dims()->begin(), blob.dims()->end());
+    Dims dims = ListOf(blob.dims());
     if (blob.dtype() == 0 || dtype >= DType::kCount) return InvalidModel("blob ", number, " has unknown element type ", static_cast<int>(blob.dtype()));
     const auto n = CheckedCount(dims, dtype);
     if (!n) return InvalidModel("blob ", number, " has impossible dims [", Join(dims, ","), "]");
@@ -116,8 +123,8 @@ class Reader {
   }
 
   Result<AttrValue> ReadAttr(const fb::Attr& a) {
-    const auto ints = a.ints() ? std::vector<int64_t>(a.ints()->begin(), a.ints()->end()) : std::vector<int64_t>();
-    const auto floats = a.floats() ? std::vector<double>(a.floats()->begin(), a.floats()->end()) : std::vector<double>();
+    const auto ints = ListOf(a.ints());
+    const auto floats = ListOf(a.floats());
     std::vector<std::string> texts;
     if (a.texts())
       for (const auto* t : *a.texts()) texts.push_back(t->str());
