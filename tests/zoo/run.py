@@ -55,6 +55,9 @@ class Looser:
 
 
 LOOSER_RUNS = {
+    "mobilenet_v2_int8_qdq": Looser(0.06, "every layer rounds to 8 bits: an activation on a rounding boundary falls either way with the "
+                                    "order of a sum, and one step of the output is 0.153; onnxruntime differs from itself by three steps "
+                                    "with and without its optimiser"),
     "mobilenetv2-7_fp16": Looser(2e-3, "float outputs of a network in half precision: every layer rounds to 11 bits here, "
                                  "while onnxruntime computes in float; the float network is 0.2 of 18 away"),
 }
