@@ -146,7 +146,7 @@ def loop_without_trips(case):
 
 
 def prints_value(case):
-    return case.dtypes[0] in (*FLOATS, "bool") and (case.attrs.get("to") == enum("string") or case.dtypes[-1] == "string")
+    return case.dtypes[0] in (*FLOATS, *FLOAT8, "bool") and (case.attrs.get("to") == enum("string") or case.dtypes[-1] == "string")
 
 
 def base_values(case):
