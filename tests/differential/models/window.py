@@ -128,7 +128,7 @@ def transpose_geometry(case, sizes, kernel):
     if not shape and not auto.startswith("SAME"):
         return strides, dilations, pads, [f - pads[i] - pads[i + rank] for i, f in enumerate(full)]
     shape = list(shape) if shape else [n * s for n, s in zip(sizes, strides)]
-    totals = [f - o for f, o in zip(full, shape)]
+    totals = [max(0, f - o) for f, o in zip(full, shape)]  # what a wider output adds follows at the end, as in TensorFlow
     low = [t // 2 if auto == "SAME_UPPER" else t - t // 2 for t in totals]
     return strides, dilations, low, shape
 
