@@ -55,7 +55,17 @@ class AtomicFile {
   bool done_ = false;
 };
 
-void FillHeader(const Graph& graph, int opset_version, pb::ModelProto& model) {
+bool UsesDomain(const pb::GraphProto& graph, const char* domain) {
+  for (const auto& n : graph.node()) {
+    if (n.domain() == domain) return true;
+    for (const auto& a : n.attribute())
+      if (a.has_g() && UsesDomain(a.g(), domain)) return true;
+  }
+  return false;
+}
+
+void FillHeader(const Graph& graph, const GraphExporter& exporter, pb::ModelProto& model) {
+  const int opset_version = exporter.opset();
   model.set_ir_version(IrVersionOf(opset_version));
   model.set_producer_name("tern");
   for (const auto& [key, value] : graph.metadata) {
@@ -66,14 +76,9 @@ void FillHeader(const Graph& graph, int opset_version, pb::ModelProto& model) {
   auto* opset = model.add_opset_import();
   opset->set_domain("");
   opset->set_version(opset_version);
-  const auto uses = [&](const char* domain) {
-    for (const auto& n : model.graph().node())
-      if (n.domain() == domain) return true;
-    return false;
-  };
-  const std::pair<const char*, int> others[] = {{"ai.onnx.ml", kExportMlOpset}, {"com.microsoft", 1}};
+  const std::pair<const char*, int> others[] = {{"ai.onnx.ml", exporter.ml_opset()}, {"com.microsoft", 1}};
   for (const auto& [domain, version] : others) {
-    if (!uses(domain)) continue;
+    if (!UsesDomain(model.graph(), domain)) continue;
     auto* o = model.add_opset_import();
     o->set_domain(domain);
     o->set_version(version);
@@ -114,7 +119,7 @@ Result<std::string> ExportBytes(const Graph& graph) {
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     TERN_TRY(exporter.Export(graph));
-    FillHeader(graph, exporter.opset(), model);
+    FillHeader(graph, exporter, model);
     return model.SerializeAsString();
   });
 }
@@ -126,7 +131,7 @@ Status ExportFile(const Graph& graph, const std::string& path, bool external_dat
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     exporter.keep_weights_outside = external_data || WeightBytes(graph) > kMaxMessage;
     TERN_TRY(exporter.Export(graph));
-    FillHeader(graph, exporter.opset(), model);
+    FillHeader(graph, exporter, model);
     const std::string data_path = path + ".data";
     if (!exporter.initializers().empty()) {
       AtomicFile data(data_path);

@@ -51,8 +51,11 @@ class TernNode {
   Status EmitSubgraphs(const std::vector<const char*>& attrs);
   // A type as attribute of the last emitted ONNX node.
   void EmitTypeAttr(const char* attr, const Type& type);
-  // What is emitted needs this opset or a later one.
+  // What is emitted needs this opset or a later one; the second is ai.onnx.ml's.
   void NeedOpset(int version);
+  void NeedMlOpset(int version);
+  // Gives the inputs and outputs of the last emitted node's subgraph these names, whatever the graphs around have.
+  void NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
   template <class... A>
   Status NotExportable(const A&... a) const { return Unsupported(node.Describe(), " has no ONNX form: ", a...); }
 

@@ -45,6 +45,21 @@ int OpsetOf(DType t) {
   }
 }
 
+// Values by other names, in nested graphs too.
+void Rename(const std::map<std::string, std::string>& names, pb::GraphProto& graph) {
+  const auto change = [&](std::string* name) {
+    if (auto it = names.find(*name); it != names.end()) *name = it->second;
+  };
+  for (auto& v : *graph.mutable_input()) change(v.mutable_name());
+  for (auto& v : *graph.mutable_output()) change(v.mutable_name());
+  for (auto& node : *graph.mutable_node()) {
+    for (auto& v : *node.mutable_input()) change(&v);
+    for (auto& v : *node.mutable_output()) change(&v);
+    for (auto& a : *node.mutable_attribute())
+      if (a.has_g()) Rename(names, *a.mutable_g());
+  }
+}
+
 }  // namespace
 
 std::string TernNode::In(int i) const { return node.input(i) ? exporter_.NameOf(node.input(i)) : ""; }
@@ -103,11 +118,26 @@ void TernNode::EmitTypeAttr(const char* attr, const Type& type) {
 }
 
 void TernNode::NeedOpset(int version) { exporter_.NeedOpset(version); }
+void TernNode::NeedMlOpset(int version) { exporter_.NeedMlOpset(version); }
+
+void TernNode::NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  pb::GraphProto& graph = *exporter_.last_node()->mutable_attribute()->rbegin()->mutable_g();
+  std::map<std::string, std::string> names;
+  for (int i = 0; i < graph.input_size() && i < static_cast<int>(inputs.size()); ++i) names[graph.input(i).name()] = inputs[static_cast<size_t>(i)];
+  for (int i = 0; i < graph.output_size() && i < static_cast<int>(outputs.size()); ++i) names[graph.output(i).name()] = outputs[static_cast<size_t>(i)];
+  Rename(names, graph);
+}
 
 void GraphExporter::NeedOpset(int version) {
   GraphExporter* top = this;
   while (top->outer_) top = top->outer_;
   top->opset_ = std::max(top->opset_, version);
+}
+
+void GraphExporter::NeedMlOpset(int version) {
+  GraphExporter* top = this;
+  while (top->outer_) top = top->outer_;
+  top->ml_opset_ = std::max(top->ml_opset_, version);
 }
 
 void ExporterTable::Add(const char* tern_op, Exporter exporter) {

@@ -14,7 +14,9 @@ class GraphExporter {
   // outer: the exporter of the enclosing graph, null for a model. names: every value name used so far, shared.
   GraphExporter(pb::GraphProto& proto, GraphExporter* outer) : proto_(proto), outer_(outer), names_(outer ? outer->names_ : std::make_shared<std::set<std::string>>()) {}
   void NeedOpset(int version);
+  void NeedMlOpset(int version);
   int opset() const { return opset_; }  // of a model: the largest that was needed
+  int ml_opset() const { return ml_opset_; }
   Status Export(const Graph& graph);
 
   std::string NameOf(const Value* value);
@@ -34,7 +36,7 @@ class GraphExporter {
   std::map<const Value*, std::string> value_names_;
   std::vector<std::pair<pb::TensorProto*, Tensor>> initializers_;
   pb::NodeProto* last_ = nullptr;
-  int opset_ = kExportOpset;
+  int opset_ = kExportOpset, ml_opset_ = kExportMlOpset;
 };
 
 }  // namespace tern::onnx

@@ -4,13 +4,24 @@
 namespace tern::onnx {
 namespace {
 
+// Runtimes want a row of the mask for each query, though the specification lets one row serve all.
+std::string RowPerQuery(TernNode& n) {
+  if (!n.Has(3)) return "";
+  const Shape &q = n.TypeOf(0).shape, &mask = n.TypeOf(3).shape;
+  if (mask.rank() < 2 || !mask[-2].Is(1) || (q.ranked && q[2].Is(1))) return n.In(3);
+  const std::string queries = n.Op("Shape", {n.In(0)}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+  return n.Op("Expand", {n.In(3), n.Op("Concat", {queries, n.Ints({1})}, {{"axis", int64_t{0}}})});
+}
+
 Status ExportAttention(TernNode& n) {
   n.NeedOpset(n.Has(6) ? 24 : 23);
   const std::string stage = n.attrs().Text("scores");
   const int64_t mode = stage == "capped" ? 1 : stage == "masked" ? 2 : stage == "probabilities" ? 3 : 0;
   AttrList attrs = {{"is_causal", n.attrs().Bool("causal")}, {"softcap", static_cast<double>(n.attrs().Float("softcap"))}, {"qk_matmul_output_mode", mode}};
   if (const float scale = n.attrs().Float("scale"); scale != 0) attrs.emplace_back("scale", static_cast<double>(scale));
-  n.Emit("Attention", n.Ins(), n.Outs(), attrs);
+  std::vector<std::string> inputs = n.Ins();
+  if (inputs.size() > 3) inputs[3] = RowPerQuery(n);
+  n.Emit("Attention", inputs, n.Outs(), attrs);
   return {};
 }
 

@@ -59,11 +59,11 @@ Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   return p.bias ? e.Add(added, p.bias) : added;
 }
 
-// Gives {y, present_k, present_v, scores}.
-Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, const char* scores = "raw") {
+// Gives the first of {y, present_k, present_v, scores}.
+Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const char* scores = "raw") {
   TERN_ASSIGN(Value* bias, ScoreBias(e, p));
   const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))}, {"causal", e.n.Int("unidirectional") != 0}, {"scores", scores}};
-  return e.b.Ops("Attention", {p.q, p.k, p.v, bias, p.past_k, p.past_v}, attrs, 4);
+  return e.b.Ops("Attention", {p.q, p.k, p.v, bias, p.past_k, p.past_v}, attrs, outputs);
 }
 
 Status CheckHeads(const OnnxNode& n) {
@@ -92,7 +92,7 @@ Status SelfAttention(OnnxNode& n, Value* projected, Value* mask, Value* past, Va
     p.past_k = e.Squeeze(halves[0], {0});
     p.past_v = e.Squeeze(halves[1], {0});
   }
-  TERN_ASSIGN(auto out, Attend(e, p));
+  TERN_ASSIGN(auto out, Attend(e, p, n.Wants(1) ? 3 : 1));
   n.Out(0, MergeHeads(n.b, out[0]));
   if (n.Wants(1)) n.Out(1, e.Concat({e.Unsqueeze(out[1], {0}), e.Unsqueeze(out[2], {0})}, 0));
   return {};
@@ -180,7 +180,7 @@ Status MultiHead(OnnxNode& n, int bias, int mask, int score_bias, int past) {
   p.past_k = n.In(past);
   p.past_v = n.In(past + 1);
   Emit e(n);
-  TERN_ASSIGN(auto out, Attend(e, p, "masked"));
+  TERN_ASSIGN(auto out, Attend(e, p, n.Wants(3) ? 4 : n.Wants(1) || n.Wants(2) ? 3 : 1, "masked"));
   n.Out(out);
   n.Out(0, MergeHeads(n.b, out[0]));
   return {};
