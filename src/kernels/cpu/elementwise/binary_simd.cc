@@ -14,14 +14,12 @@ template <> struct Unsigned<int32_t> { using Type = uint32_t; };
 template <> struct Unsigned<int64_t> { using Type = uint64_t; };
 template <class T>
 constexpr bool kSigned = T(-1) < T(0);
-template <class T>
-constexpr bool kFloating = static_cast<T>(0.5) != T(0);
 
 template <class T, class F>
 inline void Each(const void* a, const void* b, void* y, int64_t n, const F& f) {
   const T *p = static_cast<const T*>(a), *q = static_cast<const T*>(b);
   T* out = static_cast<T*>(y);
-#pragma GCC ivdep
+#pragma omp simd
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(f(p[i], q[i]));
 }
 
@@ -29,7 +27,7 @@ template <class T, class F>
 inline void Test(const void* a, const void* b, void* y, int64_t n, const F& f) {
   const T *p = static_cast<const T*>(a), *q = static_cast<const T*>(b);
   auto* out = static_cast<uint8_t*>(y);
-#pragma GCC ivdep
+#pragma omp simd
   for (int64_t i = 0; i < n; ++i) out[i] = f(p[i], q[i]);
 }
 

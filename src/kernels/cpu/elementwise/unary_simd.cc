@@ -6,7 +6,7 @@ namespace {
 
 template <class F>
 inline void Each(const float* x, float* y, int64_t n, const F& f) {
-#pragma GCC ivdep
+#pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
 }
 

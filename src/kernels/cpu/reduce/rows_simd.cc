@@ -89,19 +89,19 @@ float Spread(const float* x, float mean, int64_t n) {
 }
 
 void Affine(const float* x, float a, float b, float* y, int64_t n) {
-#pragma GCC ivdep
+#pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * a + b;
 }
 
 void Normalize(const float* x, float mean, float factor, const float* scale, const float* bias, float* y, int64_t n) {
-#pragma GCC ivdep
+#pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * factor;
   if (scale) {
-#pragma GCC ivdep
+#pragma omp simd
     for (int64_t i = 0; i < n; ++i) y[i] *= scale[i];
   }
   if (bias) {
-#pragma GCC ivdep
+#pragma omp simd
     for (int64_t i = 0; i < n; ++i) y[i] += bias[i];
   }
 }
