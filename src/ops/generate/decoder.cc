@@ -103,10 +103,11 @@ Result<ScoreRows> Decoder::Step() {
   if (static_cast<int64_t>(out.size()) < 1 + attrs_.layers) return InvalidModel("the decoder gives ", out.size(), " outputs, needs ", 1 + attrs_.layers);
   for (size_t i = 0; i < past_.size(); ++i) {
     const Tensor& present = out[i + 1].tensor;
-    if (!out[i + 1].is_tensor() || present.rank() != 5 || present.dim(0) != 2 || present.dim(1) != static_cast<int64_t>(rows_.size()))
+    if (!out[i + 1].is_tensor() || present.dtype() != attrs_.past_type || present.rank() != 5 || present.dim(0) != 2 || present.dim(1) != static_cast<int64_t>(rows_.size()))
       return InvalidModel("the decoder's past ", i, " is ", out[i + 1].Describe());
     past_[i] = present;
   }
+  if (!out[0].is_tensor() || !IsFloat(out[0].tensor.dtype())) return InvalidModel("the decoder's logits are ", out[0].Describe());
   return Logits(out[0].tensor);
 }
 

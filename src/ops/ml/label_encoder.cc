@@ -74,7 +74,7 @@ Status Reference(const LabelEncoder& op, EvalContext& c) {
 
 TERN_OP(LabelEncoder) {
   return OpDef::Of<LabelEncoder>("each element of x, found among the keys, becomes the value beside the key")
-      .In("x", kAnyType).Out("y", kAnyType).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers | kBools | kStrings).Out("y", kAnyType).Infer(Infer).Reference(Reference);
 }
 
 }  // namespace tern

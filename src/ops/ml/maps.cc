@@ -117,10 +117,10 @@ Status RunDict(const DictVectorizer& op, EvalContext& c) {
   return {};
 }
 
-constexpr int64_t kMaxSparse = int64_t{1} << 31;
+constexpr int64_t kMaxSparse = int64_t{1} << 24;
 
 Status InferCast(const CastMap& op, InferContext& c) {
-  if (op.sparse && (op.size < 1 || op.size > kMaxSparse)) return InvalidModel("size is ", op.size);
+  if (op.sparse && (op.size < 1 || op.size > kMaxSparse)) return InvalidModel("size is ", op.size, ", must be from 1 to ", kMaxSparse);
   static const DType kTypes[] = {DType::kF32, DType::kString, DType::kI64};
   c.Out("y", kTypes[static_cast<int>(op.to)], Shape({1, op.sparse ? Dim(op.size) : Dim::Unknown()}));
   return {};

@@ -7,6 +7,8 @@
 namespace tern {
 namespace {
 
+constexpr int64_t kMaxTargets = int64_t{1} << 24;
+
 enum class Aggregate { kAverage, kSum, kMin, kMax };
 
 struct TreeEnsemble : Forest {
@@ -34,7 +36,7 @@ std::vector<double> BaseOf(const TreeEnsemble& op) {
 }
 
 Status Check(const TreeEnsemble& op) {
-  if (op.targets < 1) return InvalidModel("targets is ", op.targets);
+  if (op.targets < 1 || op.targets > kMaxTargets) return InvalidModel("targets is ", op.targets, ", must be from 1 to ", kMaxTargets);
   if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype())) return InvalidModel("base_wide is ", op.base_wide.Describe());
   const size_t base = BaseOf(op).size();
   if (base > 1 && base != static_cast<size_t>(op.targets)) return InvalidModel(base, " base values for ", op.targets, " targets");

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMaxSteps = 50000;  // bounds memory, and the time a character takes
+constexpr size_t kMaxSteps = 20000;  // bounds memory, and the time a character takes
 
 }  // namespace
 

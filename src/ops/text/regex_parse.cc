@@ -7,6 +7,7 @@ namespace tern {
 namespace {
 
 constexpr int64_t kMaxRepeat = 1000;
+constexpr size_t kMaxPattern = 1 << 16;
 
 struct Flags {
   bool fold = false, dot_all = false, lines = false;
@@ -17,6 +18,7 @@ class Parser {
   explicit Parser(std::string_view pattern) : codes_(CodePoints(pattern)) {}
 
   Result<RegexTree> Run() {
+    if (codes_.size() > kMaxPattern) return InvalidModel("a regular expression of ", codes_.size(), " characters; ", kMaxPattern, " are allowed");
     TERN_ASSIGN(RegexTree tree, Choice(0));
     if (!AtEnd()) return Error("')' without '('");
     return tree;

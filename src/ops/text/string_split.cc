@@ -63,6 +63,8 @@ Status Reference(const StringSplit& op, EvalContext& c) {
     all.push_back(op.delimiter.empty() ? SplitBlanks(text, op.max_splits) : SplitAt(text, op.delimiter, op.max_splits));
     most = std::max(most, all.back().size());
   }
+  constexpr size_t kMaxParts = size_t{1} << 28;
+  if (!all.empty() && most > kMaxParts / all.size()) return ResourceExhausted(all.size(), " texts of up to ", most, " parts are more than ", kMaxParts, " parts");
   Dims dims = x.dims();
   dims.push_back(static_cast<int64_t>(most));
   Tensor& y = c.Out("y", dims);

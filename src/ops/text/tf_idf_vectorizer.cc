@@ -31,7 +31,7 @@ struct TfIdfVectorizer {
   size_t pool_size() const { return pool_texts.empty() ? pool_ints.size() : pool_texts.size(); }
 };
 
-constexpr int64_t kMaxColumns = int64_t{1} << 28;
+constexpr int64_t kMaxColumns = int64_t{1} << 24;
 
 Status Check(const TfIdfVectorizer& op) {
   if (op.min_length < 1 || op.max_length < op.min_length || op.max_skip < 0)

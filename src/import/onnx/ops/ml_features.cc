@@ -64,6 +64,8 @@ Status Normalizer(OnnxNode& n) {
   return {};
 }
 
+constexpr int64_t kMaxColumns = int64_t{1} << 26;
+
 // `count` columns: cut off or filled up with zeros.
 Value* WithColumns(OnnxNode& n, Value* x, int64_t count) {
   if (x->type.shape.ranked && x->type.shape[1].Is(count)) return x;
@@ -81,7 +83,7 @@ Status FeatureVectorizer(OnnxNode& n) {
   for (int i = 0; i < n.InputCount(); ++i) {
     TERN_TRY(Require(n, i, kMlInputs));
     if (n.RankOf(i) < 1) return n.NotYet("input ", i, " of unknown rank or rank 0");
-    if (sizes[static_cast<size_t>(i)] < 0) return n.Bad("inputdimensions has ", sizes[static_cast<size_t>(i)]);
+    if (sizes[static_cast<size_t>(i)] < 0 || sizes[static_cast<size_t>(i)] > kMaxColumns) return n.Bad("inputdimensions has ", sizes[static_cast<size_t>(i)]);
     Value* x = ToF32(n, n.In(i));
     x = n.RankOf(i) == 1 ? n.b.Op("Unsqueeze", {x, n.b.Ints({0})}) : n.b.Op("Flatten", {x}, {{"axis", int64_t{1}}});
     parts.push_back(WithColumns(n, x, sizes[static_cast<size_t>(i)]));

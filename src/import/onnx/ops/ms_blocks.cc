@@ -48,7 +48,7 @@ Result<NBits> Layout(const OnnxNode& n) {
   l.bits = n.Int("bits", 4);
   l.block = n.Int("block_size");
   TERN_ASSIGN(l.type, UnsignedOf(n, l.bits));
-  if (l.k < 1 || l.n < 1 || l.block < 1) return n.Bad("K is ", l.k, ", N ", l.n, ", block_size ", l.block);
+  if (l.k < 1 || l.n < 1 || l.block < 1 || std::max({l.k, l.n, l.block}) > INT32_MAX) return n.Bad("K is ", l.k, ", N ", l.n, ", block_size ", l.block);
   if (l.block * l.bits % 8) return n.Bad("a block of ", l.block, " numbers of ", l.bits, " bits does not fill its bytes");
   l.blocks = (l.k - 1) / l.block + 1;
   const Tensor* b = n.Constant(1);
@@ -63,6 +63,7 @@ Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   if (!n.Has(3)) return n.b.Const(Filled(l.type, {l.n, l.blocks}, int64_t{1} << (l.bits - 1)));
   const Tensor* z = n.Constant(3);
   if (!z) return n.NotYet("zero points that are no constant");
+  if (z->dtype() != DType::kU8) return n.Bad("zero points ", z->Describe(), " must be bytes");
   const int64_t width = (l.blocks * l.bits + 7) / 8;
   if (z->size() != l.n * width) return n.Bad("zero points ", z->Describe(), " are not [", l.n, ",", width, "] bytes");
   return n.b.Const(PackedRows(*z, l.type, l.n, l.blocks));
@@ -132,7 +133,7 @@ Status GatherBlockQuantized(OnnxNode& n) {
     Tensor zero = Filled(type, scales->dims(), int64_t{1} << (bits - 1));
     if (zeros) {
       if (!n.Constant(3)) return n.NotYet("zero points that are no constant");
-      if (n.Constant(3)->size() != rows * ((columns * bits + 7) / 8)) return n.Bad("zero points ", n.Constant(3)->Describe(), " do not go with scales ", scales->Describe());
+      if (n.Constant(3)->dtype() != DType::kU8 || n.Constant(3)->size() != rows * ((columns * bits + 7) / 8)) return n.Bad("zero points ", n.Constant(3)->Describe(), " do not go with scales ", scales->Describe());
       zero = PackedRows(*n.Constant(3), type, rows, columns).Reshaped(scales->dims());
     }
     zeros = n.b.Const(std::move(zero));
@@ -165,12 +166,14 @@ constexpr double kNf4[] = {-1.0, -0.6961928009986877, -0.5250730514526367, -0.39
 // Codes of four bits, the high ones first, name entries of a table; blocks run on across rows.
 Status MatMulBnb4(OnnxNode& n) {
   for (int i : {0, 2}) TERN_TRY(Require(n, i, kFloats));
-  const int64_t k = n.Int("K"), columns = n.Int("N"), block = n.Int("block_size"), kind = n.Int("quant_type");
+  const int64_t k = n.Int("K"), columns = n.Int("N"), kind = n.Int("quant_type");
+  int64_t block = n.Int("block_size");
   const Tensor* packed = n.Constant(1);
   if (!packed) return n.NotYet("a weight that is no constant");
-  if (k < 1 || columns < 1 || block < 1 || (kind != 0 && kind != 1)) return n.Bad("K is ", k, ", N ", columns, ", block_size ", block, ", quant_type ", kind);
+  if (k < 1 || columns < 1 || block < 1 || (kind != 0 && kind != 1) || std::max(k, columns) > INT32_MAX) return n.Bad("K is ", k, ", N ", columns, ", block_size ", block, ", quant_type ", kind);
   if (packed->dtype() != DType::kU8 || packed->size() / columns < k / 2 || packed->size() < (k * columns + 1) / 2) return n.Bad("the weight ", packed->Describe(), " is too small for ", columns, " by ", k);
   const int64_t count = k * columns;
+  block = std::min(block, count);
   Tensor codes(DType::kI32, {(count - 1) / block + 1, block});
   const Tensor bytes = packed->Contiguous();
   for (int64_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
 // com.microsoft: GroupQueryAttention with its cache, windows and sinks; RotaryEmbedding.
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 #include "import/onnx/ops/attention_shapes.h"
@@ -9,7 +9,8 @@ namespace tern::onnx {
 namespace {
 
 Status CheckSupported(const OnnxNode& n) {
-  if (n.Int("num_heads") < 1 || n.Int("kv_num_heads") < 1) return n.Bad("num_heads is ", n.Int("num_heads"), ", kv_num_heads ", n.Int("kv_num_heads"));
+  constexpr int64_t kMaxHeads = 1 << 20;
+  if (n.Int("num_heads") < 1 || n.Int("kv_num_heads") < 1 || std::max(n.Int("num_heads"), n.Int("kv_num_heads")) > kMaxHeads) return n.Bad("num_heads is ", n.Int("num_heads"), ", kv_num_heads ", n.Int("kv_num_heads"));
   if (n.Text("k_quant_type", "NONE") != "NONE" || n.Text("v_quant_type", "NONE") != "NONE") return n.NotYet("a quantized cache");
   if (n.Int("sliding_window_cache")) return n.NotYet("a cache as long as the window");
   if (n.Int("qk_output") || n.Wants(3)) return n.NotYet("the output of scores");

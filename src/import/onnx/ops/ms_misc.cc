@@ -69,9 +69,7 @@ Status UnfoldTensor(OnnxNode& n) {
   Emit e(n);
   Value* end = e.Sub(e.SizeOf(n.In(0), axis), n.b.Ints({size - 1}));
   Value* starts = n.b.Op("Range", {e.Long(0), e.Squeeze(end, {0}), e.Long(step)});
-  std::vector<int64_t> offsets;
-  for (int64_t i = 0; i < size; ++i) offsets.push_back(i);
-  Value* windows = e.Gather(n.In(0), e.Add(e.Unsqueeze(starts, {1}), n.b.Ints(offsets)), axis);
+  Value* windows = e.Gather(n.In(0), e.Add(e.Unsqueeze(starts, {1}), e.CountTo(n.b.Ints({size}))), axis);
   std::vector<int64_t> perm;
   for (int64_t i = 0; i <= rank; ++i)
     if (i != axis + 1) perm.push_back(i);
