@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+
+#include "ops/test_graph.h"
+
+namespace tern {
+namespace {
+
+constexpr int64_t kWords = 4;
+const std::vector<double> kLogits = {0.1, 2.0, 1.5, 0.3, 1.1, 0.2, 0.4, 3.0, 0.7, 0.6, 0.5, 2.5, 1.0, 0.9, 0.8, 0.0};
+
+// A decoder whose next word depends on the last one only. Its past holds the words, so that a wrong order shows.
+void FillDecoder(Graph& g) {
+  Builder b(g);
+  const Type index = Type::TensorOf(DType::kI32, Shape({Dim(), Dim()}));
+  Value* ids = g.AddInput("input_ids", index);
+  g.AddInput("position_ids", index);
+  g.AddInput("attention_mask", index);
+  Value* past = g.AddInput("past_0", Type::TensorOf(DType::kF32, Shape({2, Dim(), 1, Dim(), 1})));
+  Value* table = b.Const(Tensor::Of(DType::kF32, {kWords, kWords}, kLogits));
+  Value* words = b.Op("Unsqueeze", {b.Op("Cast", {ids}, {{"to", DType::kF32}}), b.Ints({0, 2, 4})});
+  Value* present = b.Op("Concat", {past, b.Op("Tile", {words, b.Ints({2, 1, 1, 1, 1})})}, {{"axis", int64_t{3}}});
+  g.SetOutputs({b.Op("Gather", {table, ids}, {{"axis", int64_t{0}}}), present});
+  ASSERT_TRUE(b.status().ok()) << b.status().ToString();
+}
+
+Tensor I32(const Dims& dims, const std::vector<double>& v) { return Tensor::Of(DType::kI32, dims, v); }
+
+AttrList Attrs(int64_t eos) {
+  return {{"eos", eos}, {"pad", int64_t{3}}, {"layers", int64_t{1}}, {"heads", int64_t{1}}, {"head_size", int64_t{1}}};
+}
+
+Result<DatumList> Search(const char* op, const std::vector<Tensor>& inputs, const AttrList& attrs) {
+  InitOps();
+  Graph graph;
+  Builder b(graph);
+  std::vector<Value*> values;
+  for (const Tensor& t : inputs) values.push_back(t.defined() ? b.Const(t) : nullptr);
+  Node* node = b.Open(op, values, attrs, 1);
+  FillDecoder(*graph.AddSubgraph(node, "decoder"));
+  b.Finish(node);
+  if (!b.status().ok()) return b.status();
+  graph.SetOutputs(node->outputs());
+  return EvaluateGraph(graph, {});
+}
+
+double LogOdds(int64_t last, int64_t word) {
+  double sum = 0;
+  for (int64_t w = 0; w < kWords; ++w) sum += std::exp(kLogits[static_cast<size_t>(last * kWords + w)]);
+  return kLogits[static_cast<size_t>(last * kWords + word)] - std::log(sum);
+}
+
+std::vector<int64_t> Beams(int64_t max_length, int64_t beams, int64_t returned, int64_t eos, const std::vector<double>& prompt) {
+  auto out = Search("BeamSearch", {I32({1, static_cast<int64_t>(prompt.size())}, prompt), I32({1}, {static_cast<double>(max_length)}), Tensor(),
+                                   I32({1}, {static_cast<double>(beams)}), I32({1}, {static_cast<double>(returned)})}, Attrs(eos));
+  EXPECT_TRUE(out.ok()) << out.status().ToString();
+  return out.ok() ? ToLongs((*out)[0].tensor) : std::vector<int64_t>();
+}
+
+// With as many beams as there are beginnings nothing is lost: the best of all sequences come out, best first.
+TEST(BeamSearch, FindsTheBestSequences) {
+  struct Sequence {
+    double score;
+    int64_t a, b;
+  };
+  std::vector<Sequence> all;
+  for (int64_t a = 0; a < kWords; ++a)
+    for (int64_t b = 0; b < kWords; ++b) all.push_back({LogOdds(0, a) + LogOdds(a, b), a, b});
+  std::sort(all.begin(), all.end(), [](const Sequence& x, const Sequence& y) { return x.score > y.score; });
+  std::vector<int64_t> wanted;
+  for (size_t i = 0; i < 3; ++i) wanted.insert(wanted.end(), {0, all[i].a, all[i].b});
+  EXPECT_EQ(Beams(3, 8, 3, -1, {0}), wanted);
+}
+
+TEST(BeamSearch, EndsAtTheEndAndFillsUp) {
+  // 1 is followed by 3, the end, most of the time; the end itself is not written but filled in by padding, 3.
+  EXPECT_EQ(Beams(5, 1, 1, 3, {0, 1}), (std::vector<int64_t>{0, 1, 3, 3, 3}));
+}
+
+TEST(GreedySearch, TakesTheLikeliestWord) {
+  const std::vector<Tensor> inputs = {I32({2, 1}, {0, 2}), I32({1}, {4})};
+  auto out = Search("GreedySearch", inputs, Attrs(-1));
+  ASSERT_TRUE(out.ok()) << out.status().ToString();
+  EXPECT_EQ(ToLongs((*out)[0].tensor), (std::vector<int64_t>{0, 1, 3, 0, 2, 3, 0, 1}));
+  out = Search("GreedySearch", inputs, Attrs(3));
+  ASSERT_TRUE(out.ok()) << out.status().ToString();
+  EXPECT_EQ(ToLongs((*out)[0].tensor), (std::vector<int64_t>{0, 1, 3, 3, 2, 3, 3, 3}));
+}
+
+TEST(BeamSearch, BadRequestsAreRefused) {
+  const auto refused = [](double max_length, double beams, double returned, const Tensor& ids) {
+    return !Search("BeamSearch", {ids, I32({1}, {max_length}), Tensor(), I32({1}, {beams}), I32({1}, {returned})}, Attrs(-1)).ok();
+  };
+  const Tensor ids = I32({1, 2}, {0, 1});
+  EXPECT_FALSE(refused(4, 2, 1, ids));
+  EXPECT_TRUE(refused(0, 2, 1, ids));
+  EXPECT_TRUE(refused(1e6, 2, 1, ids));
+  EXPECT_TRUE(refused(1, 2, 1, ids)) << "shorter than the prompt";
+  EXPECT_TRUE(refused(4, 0, 1, ids));
+  EXPECT_TRUE(refused(4, 2, 3, ids));
+  EXPECT_TRUE(refused(4, 2, 1, I32({1, 2}, {0, 9}))) << "a word outside the vocabulary";
+  EXPECT_TRUE(refused(4, 2, 1, I32({2}, {0, 1})));
+  EXPECT_TRUE(refused(4, 2, 1, I32({0, 2}, {})));
+}
+
+}  // namespace
+}  // namespace tern
