@@ -8,8 +8,9 @@
 //   if (tern::Status ran = predictor->Run(); !ran.ok()) return Fail(ran.message());
 //   const float* scores = predictor->Output("scores").data<float>();
 //
-// Nothing throws; every failure is a Status. A Predictor and its tensors belong to one thread at a time; clones share
-// the weights and may run at the same time. Link with Tern::tern (CMake) or `pkg-config --libs tern`.
+// Nothing throws; every failure is a Status. A Predictor and its tensors belong to one thread at a time;
+// clones share the weights and may run at the same time. Link with Tern::tern (CMake) or `pkg-config --libs
+// tern`.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,185 +28,225 @@
 
 namespace tern {
 TERN_API_NAMESPACE {
+  const char* Version();  // "0.1.0"
 
-const char* Version();  // "0.1.0"
+  enum class Code : uint8_t {
+    kOk,
+    kInvalidArgument,  // the caller's mistake: wrong name, shape, option
+    kInvalidModel,     // the file is broken or contradicts itself
+    kUnsupported,      // a fair request that Tern cannot serve
+    kNotFound,
+    kIo,
+    kResourceExhausted,
+    kInternal,  // a bug in Tern
+  };
 
-enum class Code : uint8_t {
-  kOk,
-  kInvalidArgument,  // the caller's mistake: wrong name, shape, option
-  kInvalidModel,     // the file is broken or contradicts itself
-  kUnsupported,      // a fair request that Tern cannot serve
-  kNotFound,
-  kIo,
-  kResourceExhausted,
-  kInternal,  // a bug in Tern
-};
+  class [[nodiscard]] Status {
+   public:
+    Status() = default;
+    Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+    bool ok() const { return code_ == Code::kOk; }
+    Code code() const { return code_; }
+    // What went wrong, with names and numbers, and what was being done.
+    const std::string& message() const { return message_; }
 
-class [[nodiscard]] Status {
- public:
-  Status() = default;
-  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
-  bool ok() const { return code_ == Code::kOk; }
-  Code code() const { return code_; }
-  // What went wrong, with names and numbers, and what was being done.
-  const std::string& message() const { return message_; }
+   private:
+    Code code_ = Code::kOk;
+    std::string message_;
+  };
 
- private:
-  Code code_ = Code::kOk;
-  std::string message_;
-};
+  // A value, or the reason why there is none. Ask ok() before reaching for the value.
+  template <class T> class [[nodiscard]] Result {
+   public:
+    Result(T value) : value_(std::make_unique<T>(std::move(value))) {}  // NOLINT: implicit on purpose
+    Result(Status status) : status_(std::move(status)) {}               // NOLINT
+    bool ok() const { return value_ != nullptr; }
+    const Status& status() const { return status_; }
+    T& operator*() { return *value_; }
+    const T& operator*() const { return *value_; }
+    T* operator->() { return value_.get(); }
+    const T* operator->() const { return value_.get(); }
 
-// A value, or the reason why there is none. Ask ok() before reaching for the value.
-template <class T>
-class [[nodiscard]] Result {
- public:
-  Result(T value) : value_(std::make_unique<T>(std::move(value))) {}  // NOLINT: implicit on purpose
-  Result(Status status) : status_(std::move(status)) {}               // NOLINT
-  bool ok() const { return value_ != nullptr; }
-  const Status& status() const { return status_; }
-  T& operator*() { return *value_; }
-  const T& operator*() const { return *value_; }
-  T* operator->() { return value_.get(); }
-  const T* operator->() const { return value_.get(); }
+   private:
+    std::unique_ptr<T> value_;
+    Status status_;
+  };
 
- private:
-  std::unique_ptr<T> value_;
-  Status status_;
-};
+  // The types of elements. f16, bf16, the fp8s and smaller types are handled by their bits.
+  enum class DType : uint8_t {
+    kInvalid = 0,
+    kF32,
+    kF64,
+    kF16,
+    kBF16,
+    kF8E4M3FN,
+    kF8E4M3FNUZ,
+    kF8E5M2,
+    kF8E5M2FNUZ,
+    kF8E8M0,
+    kF4E2M1,
+    kI8,
+    kI16,
+    kI32,
+    kI64,
+    kU8,
+    kU16,
+    kU32,
+    kU64,
+    kI4,
+    kU4,
+    kI2,
+    kU2,
+    kBool,
+    kString,
+    kC64,
+    kC128,
+  };
+  const char* Name(DType dtype);  // "f32"
 
-// The types of elements. f16, bf16, the fp8s and smaller types are handled by their bits.
-enum class DType : uint8_t {
-  kInvalid = 0,
-  kF32, kF64, kF16, kBF16,
-  kF8E4M3FN, kF8E4M3FNUZ, kF8E5M2, kF8E5M2FNUZ, kF8E8M0, kF4E2M1,
-  kI8, kI16, kI32, kI64,
-  kU8, kU16, kU32, kU64,
-  kI4, kU4, kI2, kU2,
-  kBool, kString, kC64, kC128,
-};
-const char* Name(DType dtype);  // "f32"
+  // The C++ type that holds an element; other types have none and are reached through raw().
+  template <class T> inline constexpr DType kTypeOf = DType::kInvalid;
+  template <> inline constexpr DType kTypeOf<float> = DType::kF32;
+  template <> inline constexpr DType kTypeOf<double> = DType::kF64;
+  template <> inline constexpr DType kTypeOf<int8_t> = DType::kI8;
+  template <> inline constexpr DType kTypeOf<int16_t> = DType::kI16;
+  template <> inline constexpr DType kTypeOf<int32_t> = DType::kI32;
+  template <> inline constexpr DType kTypeOf<int64_t> = DType::kI64;
+  template <> inline constexpr DType kTypeOf<uint8_t> = DType::kU8;
+  template <> inline constexpr DType kTypeOf<uint16_t> = DType::kU16;
+  template <> inline constexpr DType kTypeOf<uint32_t> = DType::kU32;
+  template <> inline constexpr DType kTypeOf<uint64_t> = DType::kU64;
+  template <> inline constexpr DType kTypeOf<bool> = DType::kBool;
+  template <> inline constexpr DType kTypeOf<std::string> = DType::kString;
 
-// The C++ type that holds an element; other types have none and are reached through raw().
-template <class T>
-inline constexpr DType kTypeOf = DType::kInvalid;
-template <> inline constexpr DType kTypeOf<float> = DType::kF32;
-template <> inline constexpr DType kTypeOf<double> = DType::kF64;
-template <> inline constexpr DType kTypeOf<int8_t> = DType::kI8;
-template <> inline constexpr DType kTypeOf<int16_t> = DType::kI16;
-template <> inline constexpr DType kTypeOf<int32_t> = DType::kI32;
-template <> inline constexpr DType kTypeOf<int64_t> = DType::kI64;
-template <> inline constexpr DType kTypeOf<uint8_t> = DType::kU8;
-template <> inline constexpr DType kTypeOf<uint16_t> = DType::kU16;
-template <> inline constexpr DType kTypeOf<uint32_t> = DType::kU32;
-template <> inline constexpr DType kTypeOf<uint64_t> = DType::kU64;
-template <> inline constexpr DType kTypeOf<bool> = DType::kBool;
-template <> inline constexpr DType kTypeOf<std::string> = DType::kString;
+  using Shape = std::vector<int64_t>;
 
-using Shape = std::vector<int64_t>;
+  // A handle to one of a predictor's inputs or outputs. Cheap to copy; lives as long as wanted, keeps the
+  // predictor's memory alive. A handle for a name that does not exist says so in status() and in everything
+  // that returns a Status.
+  class Predictor;
+  class Tensor {
+   public:
+    const Status& status() const;
+    const std::string& name() const;
+    DType dtype() const;
+    // What it holds now. Of an input that was not fed yet: its declared dims, -1 where they are open.
+    Shape shape() const;
+    size_t size() const;   // elements; 0 while a dim is open
+    size_t bytes() const;  // sub-byte types are packed, low bits first
 
-// A handle to one of a predictor's inputs or outputs. Cheap to copy; lives as long as wanted, keeps the predictor's
-// memory alive. A handle for a name that does not exist says so in status() and in everything that returns a Status.
-class Predictor;
-class Tensor {
- public:
-  const Status& status() const;
-  const std::string& name() const;
-  DType dtype() const;
-  // What it holds now. Of an input that was not fed yet: its declared dims, -1 where they are open.
-  Shape shape() const;
-  size_t size() const;   // elements; 0 while a dim is open
-  size_t bytes() const;  // sub-byte types are packed, low bits first
+    // Inputs: memory for these dims; the contents are zero, and kept when the dims stay the same. No check
+    // against the model yet: Run makes it.
+    Status Reshape(const Shape& shape);
+    // Inputs: dims and elements at once, or elements for the dims it has. T must be the element type.
+    template <class T> Status CopyFrom(const T* data, size_t count) {
+      return Copy(data, count, kTypeOf<T>, nullptr);
+    }
+    template <class T> Status CopyFrom(const std::vector<T>& data) {
+      return CopyFrom(data.data(), data.size());
+    }
+    template <class T> Status CopyFrom(const std::vector<T>& data, const Shape& shape) {
+      return Copy(data.data(), data.size(), kTypeOf<T>, &shape);
+    }
+    // Inputs, without a copy: `data` must stay as it is until the last Run that reads it. Not for strings.
+    Status Share(void* data, size_t bytes, const Shape& shape);
 
-  // Inputs: memory for these dims; the contents are zero, and kept when the dims stay the same. No check against the
-  // model yet: Run makes it.
-  Status Reshape(const Shape& shape);
-  // Inputs: dims and elements at once, or elements for the dims it has. T must be the element type.
-  template <class T>
-  Status CopyFrom(const T* data, size_t count) { return Copy(data, count, kTypeOf<T>, nullptr); }
-  template <class T>
-  Status CopyFrom(const std::vector<T>& data) { return CopyFrom(data.data(), data.size()); }
-  template <class T>
-  Status CopyFrom(const std::vector<T>& data, const Shape& shape) { return Copy(data.data(), data.size(), kTypeOf<T>, &shape); }
-  // Inputs, without a copy: `data` must stay as it is until the last Run that reads it. Not for strings.
-  Status Share(void* data, size_t bytes, const Shape& shape);
+    // The elements, row by row; null when T is not the element type, or there are none yet. Of an output:
+    // valid until the next Run. Writable for inputs that own their memory.
+    template <class T> T* data() { return kTypeOf<T> == dtype() ? static_cast<T*>(raw()) : nullptr; }
+    template <class T> const T* data() const {
+      return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
+    }
+    void* raw();
+    const void* raw() const;
+    template <class T> std::vector<T> ToVector() const {
+      const T* from = data<T>();
+      return from ? std::vector<T>(from, from + size()) : std::vector<T>();
+    }
 
-  // The elements, row by row; null when T is not the element type, or there are none yet. Of an output: valid until
-  // the next Run. Writable for inputs that own their memory.
-  template <class T>
-  T* data() { return kTypeOf<T> == dtype() ? static_cast<T*>(raw()) : nullptr; }
-  template <class T>
-  const T* data() const { return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr; }
-  void* raw();
-  const void* raw() const;
-  template <class T>
-  std::vector<T> ToVector() const {
-    const T* from = data<T>();
-    return from ? std::vector<T>(from, from + size()) : std::vector<T>();
-  }
+   private:
+    friend class Predictor;
+    struct Impl;
+    explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+    Status Copy(const void* data, size_t count, DType type, const Shape* shape);
+    std::shared_ptr<Impl> impl_;
+  };
 
- private:
-  friend class Predictor;
-  struct Impl;
-  explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  Status Copy(const void* data, size_t count, DType type, const Shape* shape);
-  std::shared_ptr<Impl> impl_;
-};
+  // What to load and how to run it.
+  class Config {
+   public:
+    Config() = default;
+    // An .onnx or .tern file; its first bytes say which.
+    explicit Config(std::string model_path) : model_path_(std::move(model_path)) {}
 
-// What to load and how to run it.
-class Config {
- public:
-  Config() = default;
-  // An .onnx or .tern file; its first bytes say which.
-  explicit Config(std::string model_path) : model_path_(std::move(model_path)) {}
+    Config& model_path(std::string path) {
+      model_path_ = std::move(path);
+      return *this;
+    }
+    // A model in memory, in place of a file. The bytes must live until Create returns (.onnx), or as long as
+    // the predictor and its clones (.tern, whose weights are used in place; align it to 64 bytes).
+    Config& model_buffer(const void* data, size_t size) {
+      buffer_ = data;
+      buffer_size_ = size;
+      return *this;
+    }
+    Config& threads(int count) {
+      threads_ = count;
+      return *this;
+    }  // 0: one per core
+    Config& plan_cache(int count) {
+      plan_cache_ = count;
+      return *this;
+    }  // input shapes remembered at once
+    Config& memory_limit(size_t bytes) {
+      memory_limit_ = bytes;
+      return *this;
+    }  // for intermediate values; 0: none
+    Config& reference(bool on) {
+      reference_ = on;
+      return *this;
+    }  // the slow, obvious evaluator
 
-  Config& model_path(std::string path) { model_path_ = std::move(path); return *this; }
-  // A model in memory, in place of a file. The bytes must live until Create returns (.onnx), or as long as the
-  // predictor and its clones (.tern, whose weights are used in place; align it to 64 bytes).
-  Config& model_buffer(const void* data, size_t size) { buffer_ = data; buffer_size_ = size; return *this; }
-  Config& threads(int count) { threads_ = count; return *this; }            // 0: one per core
-  Config& plan_cache(int count) { plan_cache_ = count; return *this; }      // input shapes remembered at once
-  Config& memory_limit(size_t bytes) { memory_limit_ = bytes; return *this; }  // for intermediate values; 0: none
-  Config& reference(bool on) { reference_ = on; return *this; }             // the slow, obvious evaluator
+    const std::string& model_path() const { return model_path_; }
+    int threads() const { return threads_; }
+    bool reference() const { return reference_; }
 
-  const std::string& model_path() const { return model_path_; }
-  int threads() const { return threads_; }
-  bool reference() const { return reference_; }
+   private:
+    friend class Predictor;
+    std::string model_path_;
+    const void* buffer_ = nullptr;
+    size_t buffer_size_ = 0, memory_limit_ = 0;
+    int threads_ = 0, plan_cache_ = 8;
+    bool reference_ = false;
+  };
 
- private:
-  friend class Predictor;
-  std::string model_path_;
-  const void* buffer_ = nullptr;
-  size_t buffer_size_ = 0, memory_limit_ = 0;
-  int threads_ = 0, plan_cache_ = 8;
-  bool reference_ = false;
-};
+  class Predictor {
+   public:
+    static Result<Predictor> Create(const Config& config);
+    Predictor(Predictor&&) noexcept;
+    Predictor& operator=(Predictor&&) noexcept;
+    ~Predictor();
+    // Another one on the same weights, for another thread. Its inputs are not fed yet.
+    Result<Predictor> Clone() const;
 
-class Predictor {
- public:
-  static Result<Predictor> Create(const Config& config);
-  Predictor(Predictor&&) noexcept;
-  Predictor& operator=(Predictor&&) noexcept;
-  ~Predictor();
-  // Another one on the same weights, for another thread. Its inputs are not fed yet.
-  Result<Predictor> Clone() const;
+    const std::vector<std::string>& InputNames() const;
+    const std::vector<std::string>& OutputNames() const;
+    Tensor Input(const std::string& name);
+    Tensor Input(size_t index);
+    Tensor Output(const std::string& name);
+    Tensor Output(size_t index);
 
-  const std::vector<std::string>& InputNames() const;
-  const std::vector<std::string>& OutputNames() const;
-  Tensor Input(const std::string& name);
-  Tensor Input(size_t index);
-  Tensor Output(const std::string& name);
-  Tensor Output(size_t index);
+    // Checks the inputs, plans when their shapes are new, runs. With the shapes of an earlier run no memory
+    // is allocated.
+    Status Run();
 
-  // Checks the inputs, plans when their shapes are new, runs. With the shapes of an earlier run no memory is allocated.
-  Status Run();
-
- private:
-  struct State;
-  explicit Predictor(std::shared_ptr<State> state);
-  static Tensor Missing(const std::string& what, const std::vector<std::string>& names);
-  std::shared_ptr<State> state_;
-  friend class Tensor;
-};
+   private:
+    struct State;
+    explicit Predictor(std::shared_ptr<State> state);
+    static Tensor Missing(const std::string& what, const std::vector<std::string>& names);
+    std::shared_ptr<State> state_;
+    friend class Tensor;
+  };
 
 }  // TERN_API_NAMESPACE
 }  // namespace tern

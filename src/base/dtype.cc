@@ -12,34 +12,41 @@ struct TypeRow {
   int bits;
 };
 constexpr TypeRow kRows[] = {
-    {"invalid", 0}, {"f32", 32}, {"f64", 64}, {"f16", 16}, {"bf16", 16},
-    {"f8e4m3fn", 8}, {"f8e4m3fnuz", 8}, {"f8e5m2", 8}, {"f8e5m2fnuz", 8}, {"f8e8m0", 8}, {"f4e2m1", 4},
-    {"i8", 8}, {"i16", 16}, {"i32", 32}, {"i64", 64},
-    {"u8", 8}, {"u16", 16}, {"u32", 32}, {"u64", 64},
-    {"i4", 4}, {"u4", 4}, {"i2", 2}, {"u2", 2},
-    {"bool", 8}, {"string", 0}, {"c64", 64}, {"c128", 128}};
+    {"invalid", 0},    {"f32", 32},   {"f64", 64},       {"f16", 16},   {"bf16", 16},  {"f8e4m3fn", 8},
+    {"f8e4m3fnuz", 8}, {"f8e5m2", 8}, {"f8e5m2fnuz", 8}, {"f8e8m0", 8}, {"f4e2m1", 4}, {"i8", 8},
+    {"i16", 16},       {"i32", 32},   {"i64", 64},       {"u8", 8},     {"u16", 16},   {"u32", 32},
+    {"u64", 64},       {"i4", 4},     {"u4", 4},         {"i2", 2},     {"u2", 2},     {"bool", 8},
+    {"string", 0},     {"c64", 64},   {"c128", 128}};
 static_assert(sizeof kRows / sizeof kRows[0] == static_cast<size_t>(DType::kCount));
 
 // How a narrow float is laid out, sign bit on top.
 struct FloatFormat {
   int exponent_bits, mantissa_bits, bias;
-  bool has_infinity;    // an all-ones exponent with zero mantissa
+  bool has_infinity;       // an all-ones exponent with zero mantissa
   bool nan_is_minus_zero;  // the "uz" formats: one NaN, no negative zero
   bool has_nan;
 };
 
 const FloatFormat& FormatOf(DType t) {
   static constexpr FloatFormat kHalf{5, 10, 15, true, false, true}, kBFloat{8, 7, 127, true, false, true},
-      kE4M3FN{4, 3, 7, false, false, true}, kE4M3FNUZ{4, 3, 8, false, true, true}, kE5M2{5, 2, 15, true, false, true},
-      kE5M2FNUZ{5, 2, 16, false, true, true}, kE2M1{2, 1, 1, false, false, false};
+      kE4M3FN{4, 3, 7, false, false, true}, kE4M3FNUZ{4, 3, 8, false, true, true},
+      kE5M2{5, 2, 15, true, false, true}, kE5M2FNUZ{5, 2, 16, false, true, true},
+      kE2M1{2, 1, 1, false, false, false};
   switch (t) {
-    case DType::kBF16: return kBFloat;
-    case DType::kF8E4M3FN: return kE4M3FN;
-    case DType::kF8E4M3FNUZ: return kE4M3FNUZ;
-    case DType::kF8E5M2: return kE5M2;
-    case DType::kF8E5M2FNUZ: return kE5M2FNUZ;
-    case DType::kF4E2M1: return kE2M1;
-    default: return kHalf;
+    case DType::kBF16:
+      return kBFloat;
+    case DType::kF8E4M3FN:
+      return kE4M3FN;
+    case DType::kF8E4M3FNUZ:
+      return kE4M3FNUZ;
+    case DType::kF8E5M2:
+      return kE5M2;
+    case DType::kF8E5M2FNUZ:
+      return kE5M2FNUZ;
+    case DType::kF4E2M1:
+      return kE2M1;
+    default:
+      return kHalf;
   }
 }
 
@@ -131,7 +138,8 @@ std::string Describe(DTypeSet set) {
 float DecodeFloat(DType t, uint32_t bits) {
   if (t == DType::kF16) return HalfToFloat(static_cast<uint16_t>(bits));
   if (t == DType::kBF16) return BFloatToFloat(static_cast<uint16_t>(bits));
-  if (t == DType::kF8E8M0) return bits == 0xff ? std::nanf("") : static_cast<float>(std::ldexp(1.0, static_cast<int>(bits) - 127));
+  if (t == DType::kF8E8M0)
+    return bits == 0xff ? std::nanf("") : static_cast<float>(std::ldexp(1.0, static_cast<int>(bits) - 127));
   const FloatFormat& f = FormatOf(t);
   const int width = f.exponent_bits + f.mantissa_bits;
   const bool negative = bits >> width & 1;
@@ -150,15 +158,20 @@ uint32_t EncodeFloat(DType t, double value, bool saturate) {
   if (t == DType::kF8E8M0) return EncodeE8M0(value, saturate);
   const FloatFormat& f = FormatOf(t);
   const uint32_t sign = std::signbit(value) ? 1u << (f.exponent_bits + f.mantissa_bits) : 0;
-  if (std::isnan(value)) return f.nan_is_minus_zero ? NanBits(f) : (f.has_nan ? NanBits(f) | sign : NanBits(f));
+  if (std::isnan(value))
+    return f.nan_is_minus_zero ? NanBits(f) : (f.has_nan ? NanBits(f) | sign : NanBits(f));
   const bool wide = t == DType::kF16 || t == DType::kBF16;  // these overflow to infinity, as IEEE does
   const uint32_t limit = MaxFiniteBits(f);
   uint32_t bits = std::isinf(value) ? 0x7fffffff : RoundMagnitude(f, std::fabs(value));
   if (bits > limit) {
-    if (wide) bits = limit + 1;
-    else if (saturate || !f.has_nan) bits = limit;
-    else if (f.has_infinity) bits = limit + 1;
-    else return f.nan_is_minus_zero ? NanBits(f) : NanBits(f) | sign;
+    if (wide)
+      bits = limit + 1;
+    else if (saturate || !f.has_nan)
+      bits = limit;
+    else if (f.has_infinity)
+      bits = limit + 1;
+    else
+      return f.nan_is_minus_zero ? NanBits(f) : NanBits(f) | sign;
   }
   if (bits == 0 && f.nan_is_minus_zero) return 0;
   return bits | sign;

@@ -11,22 +11,42 @@ namespace tern {
 // The numbers are part of the .tern format: append only.
 enum class DType : uint8_t {
   kInvalid = 0,
-  kF32, kF64, kF16, kBF16,
-  kF8E4M3FN, kF8E4M3FNUZ, kF8E5M2, kF8E5M2FNUZ, kF8E8M0, kF4E2M1,
-  kI8, kI16, kI32, kI64,
-  kU8, kU16, kU32, kU64,
-  kI4, kU4, kI2, kU2,
-  kBool, kString, kC64, kC128,
+  kF32,
+  kF64,
+  kF16,
+  kBF16,
+  kF8E4M3FN,
+  kF8E4M3FNUZ,
+  kF8E5M2,
+  kF8E5M2FNUZ,
+  kF8E8M0,
+  kF4E2M1,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kI4,
+  kU4,
+  kI2,
+  kU2,
+  kBool,
+  kString,
+  kC64,
+  kC128,
   kCount
 };
 
-const char* DTypeName(DType t);                        // "f32", "i64", "bool", …
+const char* DTypeName(DType t);                          // "f32", "i64", "bool", …
 std::optional<DType> ParseDType(std::string_view name);  // the same names
-int BitWidth(DType t);                                 // 4 for i4; 0 for strings and kInvalid
+int BitWidth(DType t);                                   // 4 for i4; 0 for strings and kInvalid
 
-bool IsFloat(DType t);       // f64 … f4
-bool IsSignedInt(DType t);   // i2 … i64
-bool IsUnsignedInt(DType t); // u2 … u64
+bool IsFloat(DType t);        // f64 … f4
+bool IsSignedInt(DType t);    // i2 … i64
+bool IsUnsignedInt(DType t);  // u2 … u64
 inline bool IsInt(DType t) { return IsSignedInt(t) || IsUnsignedInt(t); }
 inline bool IsNumeric(DType t) { return IsFloat(t) || IsInt(t); }
 bool IsComplex(DType t);
@@ -51,7 +71,7 @@ std::string Describe(DTypeSet set);  // "float", "i32 or i64", …
 
 // Bit patterns to and from float. Rounding is to nearest even. `saturate` decides what a value beyond the
 // finite range becomes: the largest finite value, or infinity / NaN as the format has it.
-float DecodeFloat(DType t, uint32_t bits);                        // f16, bf16, fp8s, f4
+float DecodeFloat(DType t, uint32_t bits);  // f16, bf16, fp8s, f4
 uint32_t EncodeFloat(DType t, double value, bool saturate = true);
 float HalfToFloat(uint16_t bits);
 uint16_t FloatToHalf(float value);

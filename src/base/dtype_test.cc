@@ -10,10 +10,12 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr DType kNarrow[] = {DType::kF16, DType::kBF16, DType::kF8E4M3FN, DType::kF8E4M3FNUZ,
-                             DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kF8E8M0, DType::kF4E2M1};
+constexpr DType kNarrow[] = {DType::kF16,    DType::kBF16,       DType::kF8E4M3FN, DType::kF8E4M3FNUZ,
+                             DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kF8E8M0,   DType::kF4E2M1};
 
-double RoundTrip(DType t, double v, bool saturate = true) { return DecodeFloat(t, EncodeFloat(t, v, saturate)); }
+double RoundTrip(DType t, double v, bool saturate = true) {
+  return DecodeFloat(t, EncodeFloat(t, v, saturate));
+}
 
 TEST(DType, EveryBitPatternComesBack) {
   for (DType t : kNarrow) {
@@ -81,14 +83,17 @@ TEST(DType, EightBitFloatsSaturateOrNot) {
     DType type;
     double largest, beyond;  // beyond: what an unsaturated overflow becomes
   };
-  const Row rows[] = {{DType::kF8E4M3FN, 448, kNan}, {DType::kF8E4M3FNUZ, 240, kNan},
-                      {DType::kF8E5M2, 57344, kInf}, {DType::kF8E5M2FNUZ, 57344, kNan}};
+  const Row rows[] = {{DType::kF8E4M3FN, 448, kNan},
+                      {DType::kF8E4M3FNUZ, 240, kNan},
+                      {DType::kF8E5M2, 57344, kInf},
+                      {DType::kF8E5M2FNUZ, 57344, kNan}};
   for (const Row& row : rows) {
     for (double v : {1e6, kInf}) {
       EXPECT_EQ(RoundTrip(row.type, v), row.largest) << DTypeName(row.type);
       EXPECT_EQ(RoundTrip(row.type, -v), -row.largest) << DTypeName(row.type);
       const double open = RoundTrip(row.type, v, false);
-      EXPECT_TRUE(open == row.beyond || (std::isnan(open) && std::isnan(row.beyond))) << DTypeName(row.type) << " " << open;
+      EXPECT_TRUE(open == row.beyond || (std::isnan(open) && std::isnan(row.beyond)))
+          << DTypeName(row.type) << " " << open;
     }
     EXPECT_TRUE(std::isnan(RoundTrip(row.type, kNan)));
     EXPECT_EQ(RoundTrip(row.type, row.largest, false), row.largest);

@@ -4,14 +4,22 @@ namespace tern {
 
 const char* CodeName(Code code) {
   switch (code) {
-    case Code::kOk: return "ok";
-    case Code::kInvalidArgument: return "invalid argument";
-    case Code::kInvalidModel: return "invalid model";
-    case Code::kUnsupported: return "unsupported";
-    case Code::kNotFound: return "not found";
-    case Code::kIo: return "i/o error";
-    case Code::kResourceExhausted: return "resource exhausted";
-    case Code::kInternal: return "internal error";
+    case Code::kOk:
+      return "ok";
+    case Code::kInvalidArgument:
+      return "invalid argument";
+    case Code::kInvalidModel:
+      return "invalid model";
+    case Code::kUnsupported:
+      return "unsupported";
+    case Code::kNotFound:
+      return "not found";
+    case Code::kIo:
+      return "i/o error";
+    case Code::kResourceExhausted:
+      return "resource exhausted";
+    case Code::kInternal:
+      return "internal error";
   }
   return "?";
 }
@@ -43,7 +51,8 @@ std::string Status::ToString() const {
 }
 
 void FailCheck(const char* file, int line, const char* condition, const std::string& detail) {
-  throw InternalError(StrCat(file, ":", line, ": check failed: ", condition, detail.empty() ? "" : ": ", detail));
+  throw InternalError(
+      StrCat(file, ":", line, ": check failed: ", condition, detail.empty() ? "" : ": ", detail));
 }
 
 }  // namespace tern

@@ -1,4 +1,5 @@
-// Errors as values. A Status carries a code, a message that shows the numbers, and a chain of what was being done.
+// Errors as values. A Status carries a code, a message that shows the numbers, and a chain of what was being
+// done.
 #pragma once
 #include <memory>
 #include <optional>
@@ -49,8 +50,7 @@ class [[nodiscard]] Status {
   std::unique_ptr<Rep> rep_;
 };
 
-template <class T>
-class [[nodiscard]] Result {
+template <class T> class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}          // NOLINT: implicit on purpose
   Result(Status status) : status_(std::move(status)) {}  // NOLINT
@@ -67,18 +67,14 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
-template <class... A>
-Status InvalidArgument(const A&... a) { return {Code::kInvalidArgument, StrCat(a...)}; }
-template <class... A>
-Status InvalidModel(const A&... a) { return {Code::kInvalidModel, StrCat(a...)}; }
-template <class... A>
-Status Unsupported(const A&... a) { return {Code::kUnsupported, StrCat(a...)}; }
-template <class... A>
-Status IoError(const A&... a) { return {Code::kIo, StrCat(a...)}; }
-template <class... A>
-Status NotFound(const A&... a) { return {Code::kNotFound, StrCat(a...)}; }
-template <class... A>
-Status ResourceExhausted(const A&... a) { return {Code::kResourceExhausted, StrCat(a...)}; }
+template <class... A> Status InvalidArgument(const A&... a) { return {Code::kInvalidArgument, StrCat(a...)}; }
+template <class... A> Status InvalidModel(const A&... a) { return {Code::kInvalidModel, StrCat(a...)}; }
+template <class... A> Status Unsupported(const A&... a) { return {Code::kUnsupported, StrCat(a...)}; }
+template <class... A> Status IoError(const A&... a) { return {Code::kIo, StrCat(a...)}; }
+template <class... A> Status NotFound(const A&... a) { return {Code::kNotFound, StrCat(a...)}; }
+template <class... A> Status ResourceExhausted(const A&... a) {
+  return {Code::kResourceExhausted, StrCat(a...)};
+}
 
 // A broken promise inside Tern. Caught at the library's edge and turned into kInternal.
 class InternalError : public std::logic_error {
@@ -87,8 +83,7 @@ class InternalError : public std::logic_error {
 [[noreturn]] void FailCheck(const char* file, int line, const char* condition, const std::string& detail);
 
 // Runs `body` and turns any exception into a Status: the only place where exceptions end.
-template <class F>
-auto Guard(F&& body) -> decltype(body()) {
+template <class F> auto Guard(F&& body) -> decltype(body()) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
@@ -102,21 +97,21 @@ auto Guard(F&& body) -> decltype(body()) {
 
 }  // namespace tern
 
-#define TERN_CHECK(condition, ...) \
-  do { \
+#define TERN_CHECK(condition, ...)                                                                    \
+  do {                                                                                                \
     if (!(condition)) ::tern::FailCheck(__FILE__, __LINE__, #condition, ::tern::StrCat(__VA_ARGS__)); \
   } while (0)
 
-#define TERN_TRY(expression) \
-  do { \
-    ::tern::Status tern_status_ = (expression); \
+#define TERN_TRY(expression)                     \
+  do {                                           \
+    ::tern::Status tern_status_ = (expression);  \
     if (!tern_status_.ok()) return tern_status_; \
   } while (0)
 
 #define TERN_CONCAT_(a, b) a##b
 #define TERN_CONCAT(a, b) TERN_CONCAT_(a, b)
 #define TERN_ASSIGN_(temp, lhs, expression) \
-  auto temp = (expression); \
+  auto temp = (expression);                 \
   if (!temp.ok()) return temp.TakeStatus(); \
   lhs = std::move(*temp)
 // TERN_ASSIGN(auto x, Compute()); returns the error, or binds the value.

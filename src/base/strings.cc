@@ -7,22 +7,26 @@ namespace tern {
 
 void AppendPiece(std::string& out, std::string_view v) { out.append(v); }
 
-template <class T>
-static void AppendNumber(std::string& out, T v) {
+template <class T> static void AppendNumber(std::string& out, T v) {
   char text[40];
   auto end = std::to_chars(text, text + sizeof text, v).ptr;
   out.append(text, end);
 }
 
 void AppendPiece(std::string& out, double v) {
-  if (std::isnan(v)) out += "nan";
-  else if (std::isinf(v)) out += v < 0 ? "-inf" : "inf";
-  else AppendNumber(out, v);
+  if (std::isnan(v))
+    out += "nan";
+  else if (std::isinf(v))
+    out += v < 0 ? "-inf" : "inf";
+  else
+    AppendNumber(out, v);
 }
 
 void AppendPiece(std::string& out, float v) {
-  if (std::isnan(v) || std::isinf(v)) AppendPiece(out, static_cast<double>(v));
-  else AppendNumber(out, v);
+  if (std::isnan(v) || std::isinf(v))
+    AppendPiece(out, static_cast<double>(v));
+  else
+    AppendNumber(out, v);
 }
 
 void AppendPiece(std::string& out, long long v) { AppendNumber(out, v); }
@@ -65,8 +69,7 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-template <class T>
-static bool ParseNumber(std::string_view text, T& out) {
+template <class T> static bool ParseNumber(std::string_view text, T& out) {
   T value{};
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) return false;

@@ -17,14 +17,14 @@ inline void AppendPiece(std::string& out, const char* v) { AppendPiece(out, std:
 inline void AppendPiece(std::string& out, const std::string& v) { AppendPiece(out, std::string_view(v)); }
 inline void AppendPiece(std::string& out, char v) { out.push_back(v); }
 inline void AppendPiece(std::string& out, bool v) { out += v ? "true" : "false"; }
-template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
-void AppendPiece(std::string& out, T v) {
-  if constexpr (std::is_signed_v<T>) AppendPiece(out, static_cast<long long>(v));
-  else AppendPiece(out, static_cast<unsigned long long>(v));
+template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0> void AppendPiece(std::string& out, T v) {
+  if constexpr (std::is_signed_v<T>)
+    AppendPiece(out, static_cast<long long>(v));
+  else
+    AppendPiece(out, static_cast<unsigned long long>(v));
 }
 
-template <class... Args>
-std::string StrCat(const Args&... args) {
+template <class... Args> std::string StrCat(const Args&... args) {
   std::string out;
   (AppendPiece(out, args), ...);
   return out;

@@ -62,8 +62,10 @@ class Pool {
     job.Work(0);
     Withdraw(job);
     for (int spins = 0; job.active.load(std::memory_order_acquire) != 0; ++spins) {
-      if (spins < kSpins) Pause();
-      else std::this_thread::yield();
+      if (spins < kSpins)
+        Pause();
+      else
+        std::this_thread::yield();
     }
   }
 
@@ -130,7 +132,8 @@ int HardwareThreads() {
   return count;
 }
 
-Workers::Workers(int threads) : threads_(std::clamp(threads == 0 ? HardwareThreads() : threads, 1, kMaxThreads)) {}
+Workers::Workers(int threads)
+    : threads_(std::clamp(threads == 0 ? HardwareThreads() : threads, 1, kMaxThreads)) {}
 
 bool Workers::Nested() { return inside_loop; }
 

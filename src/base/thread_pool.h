@@ -1,4 +1,5 @@
-// One pool of threads for the whole process. A session borrows a slice of it: at most so many threads at once.
+// One pool of threads for the whole process. A session borrows a slice of it: at most so many threads at
+// once.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,12 +17,11 @@ class Workers {
   explicit Workers(int threads = 0);
   int threads() const { return threads_; }
 
-  // Calls f(begin, end) or f(begin, end, worker) over pieces of [0, n), each at least `grain` long but the last.
-  // worker is in [0, threads()): two pieces with the same worker never overlap in time, so it can pick scratch memory.
-  // Returns when all pieces are done. Allocates nothing. Inside another ParallelFor it runs inline, as worker 0
-  // of its own loop. f must not throw.
-  template <class F>
-  void ParallelFor(int64_t n, int64_t grain, const F& f) const {
+  // Calls f(begin, end) or f(begin, end, worker) over pieces of [0, n), each at least `grain` long but the
+  // last. worker is in [0, threads()): two pieces with the same worker never overlap in time, so it can pick
+  // scratch memory. Returns when all pieces are done. Allocates nothing. Inside another ParallelFor it runs
+  // inline, as worker 0 of its own loop. f must not throw.
+  template <class F> void ParallelFor(int64_t n, int64_t grain, const F& f) const {
     if (n <= 0) return;
     const int64_t piece = PieceOf(n, grain);
     if (piece >= n || Nested()) return Call(f, 0, n, 0);
@@ -31,13 +31,13 @@ class Workers {
  private:
   using Body = void (*)(const void* f, int64_t begin, int64_t end, int worker);
 
-  template <class F>
-  static void Call(const F& f, int64_t begin, int64_t end, int worker) {
-    if constexpr (std::is_invocable_v<const F&, int64_t, int64_t, int>) f(begin, end, worker);
-    else f(begin, end);
+  template <class F> static void Call(const F& f, int64_t begin, int64_t end, int worker) {
+    if constexpr (std::is_invocable_v<const F&, int64_t, int64_t, int>)
+      f(begin, end, worker);
+    else
+      f(begin, end);
   }
-  template <class F>
-  static void Trampoline(const void* f, int64_t begin, int64_t end, int worker) {
+  template <class F> static void Trampoline(const void* f, int64_t begin, int64_t end, int worker) {
     Call(*static_cast<const F*>(f), begin, end, worker);
   }
   // A few pieces per thread, so that a late thread does not hold up the rest.

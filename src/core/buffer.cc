@@ -61,7 +61,8 @@ Result<Buffer> Buffer::MapFile(const std::string& path) {
   void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   const int error = errno;
   close(fd);
-  if (data == MAP_FAILED) return IoError("cannot map '", path, "' (", size, " bytes): ", std::strerror(error));
+  if (data == MAP_FAILED)
+    return IoError("cannot map '", path, "' (", size, " bytes): ", std::strerror(error));
   Buffer b = Borrow(data, size, std::shared_ptr<void>(data, [size](void* p) { munmap(p, size); }));
   b.writable_ = false;
   return b;

@@ -19,7 +19,13 @@ struct MapData {
 };
 
 struct Datum {
-  enum class Kind : uint8_t { kEmpty, kTensor, kSequence, kNone, kMap };  // kNone: an optional without a value
+  enum class Kind : uint8_t {
+    kEmpty,
+    kTensor,
+    kSequence,
+    kNone,
+    kMap
+  };  // kNone: an optional without a value
   Kind kind = Kind::kEmpty;
   Tensor tensor;
   std::shared_ptr<const DatumList> sequence;

@@ -8,8 +8,8 @@ namespace tern {
 
 // A product of atoms, by their text keys in sorted order, stands for one monomial.
 struct Dim::Atom {
-  std::string key;        // canonical text
-  std::string function;   // empty for a symbol
+  std::string key;       // canonical text
+  std::string function;  // empty for a symbol
   std::array<Dim, 2> arguments;
 };
 
@@ -59,7 +59,8 @@ struct DimAlgebra {
   }
 
   static Dim FromPoly(Poly p) {
-    for (auto it = p.terms.begin(); it != p.terms.end();) it = it->second.factor == 0 ? p.terms.erase(it) : std::next(it);
+    for (auto it = p.terms.begin(); it != p.terms.end();)
+      it = it->second.factor == 0 ? p.terms.erase(it) : std::next(it);
     if (p.terms.empty()) return Dim(0);
     if (p.terms.size() == 1 && p.terms.begin()->first.empty()) return Dim(p.terms.begin()->second.factor);
     Dim d;
@@ -83,7 +84,9 @@ struct DimAlgebra {
       slot.atoms = term.atoms;
       int64_t change = 0;
       // A size beyond 64 bits is no size: unknown.
-      if (__builtin_mul_overflow(sign, term.factor, &change) || __builtin_add_overflow(slot.factor, change, &slot.factor)) return {};
+      if (__builtin_mul_overflow(sign, term.factor, &change) ||
+          __builtin_add_overflow(slot.factor, change, &slot.factor))
+        return {};
     }
     return sum.terms.size() > kMaxTerms ? Dim() : FromPoly(std::move(sum));
   }
@@ -107,7 +110,9 @@ struct DimAlgebra {
         Term& slot = product.terms[KeyOf(atoms)];
         slot.atoms = std::move(atoms);
         int64_t factor = 0;
-        if (__builtin_mul_overflow(ta.factor, tb.factor, &factor) || __builtin_add_overflow(slot.factor, factor, &slot.factor)) return {};
+        if (__builtin_mul_overflow(ta.factor, tb.factor, &factor) ||
+            __builtin_add_overflow(slot.factor, factor, &slot.factor))
+          return {};
       }
     }
     return product.terms.size() > kMaxTerms ? Dim() : FromPoly(std::move(product));
@@ -120,7 +125,8 @@ struct DimAlgebra {
     const Term& divisor = pb.terms.begin()->second;
     Poly quotient;
     for (const auto& [key, term] : ToPoly(a).terms) {
-      if (divisor.factor == 0 || term.factor == INT64_MIN || term.factor % divisor.factor != 0) return std::nullopt;
+      if (divisor.factor == 0 || term.factor == INT64_MIN || term.factor % divisor.factor != 0)
+        return std::nullopt;
       auto rest = term.atoms;
       for (const auto& atom : divisor.atoms) {
         auto it = std::find_if(rest.begin(), rest.end(), [&](const auto& x) { return x->key == atom->key; });
@@ -187,8 +193,7 @@ struct DimAlgebra {
     return a ? Apply(atom.function, *a, *b) : std::nullopt;
   }
 
-  template <class F>
-  static void EachTerm(const Dim& d, F f) {
+  template <class F> static void EachTerm(const Dim& d, F f) {
     for (const auto& [key, term] : d.poly_->terms) f(key, term);
   }
 };
@@ -208,9 +213,12 @@ std::string Dim::ToString() const {
     const int64_t f = term.factor;
     const std::string sign = f < 0 ? "-" : "+";
     const uint64_t size = f < 0 ? uint64_t{0} - static_cast<uint64_t>(f) : static_cast<uint64_t>(f);
-    if (key.empty()) constant = StrCat(sign, size);
-    else if (size == 1) out += sign + key;
-    else out += StrCat(sign, size, "*", key);
+    if (key.empty())
+      constant = StrCat(sign, size);
+    else if (size == 1)
+      out += sign + key;
+    else
+      out += StrCat(sign, size, "*", key);
   });
   out += constant;
   return out[0] == '+' ? out.substr(1) : out;
@@ -307,14 +315,16 @@ Dim Min(const Dim& a, const Dim& b) {
 
 namespace {
 
-// expression := term (('+'|'-') term)* ; term := factor ('*' factor)* ; factor := int | symbol | f(e,e) | '(' e ')' | '-' factor
+// expression := term (('+'|'-') term)* ; term := factor ('*' factor)* ; factor := int | symbol | f(e,e) | '('
+// e ')' | '-' factor
 class DimParser {
  public:
   explicit DimParser(std::string_view text) : text_(text) {}
 
   Result<Dim> Parse() {
     Dim d = Expression(0);
-    if (failed_ || at_ != text_.size()) return InvalidArgument("cannot read dimension '", text_, "' at character ", at_);
+    if (failed_ || at_ != text_.size())
+      return InvalidArgument("cannot read dimension '", text_, "' at character ", at_);
     return d;
   }
 
@@ -333,9 +343,12 @@ class DimParser {
     if (failed_) return {};
     Dim sum = Product(depth);
     while (!failed_) {
-      if (Eat('+')) sum = sum + Product(depth);
-      else if (Eat('-')) sum = sum - Product(depth);
-      else break;
+      if (Eat('+'))
+        sum = sum + Product(depth);
+      else if (Eat('-'))
+        sum = sum - Product(depth);
+      else
+        break;
     }
     return sum;
   }
@@ -354,7 +367,9 @@ class DimParser {
     if (Eat('?')) return {};
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.' || text_[at_] == '\'')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' ||
+                                  text_[at_] == '.' || text_[at_] == '\''))
+      ++at_;
     const std::string word(text_.substr(begin, at_ - begin));
     if (word.empty()) return Fail();
     if (std::isdigit(static_cast<unsigned char>(word[0]))) {

@@ -16,7 +16,7 @@ using SymbolValues = std::map<std::string, int64_t>;
 
 class Dim {
  public:
-  Dim() = default;             // unknown
+  Dim() = default;                                         // unknown
   Dim(int64_t v) : value_(v), state_(State::kConstant) {}  // NOLINT: numbers are dims
   static Dim Symbol(const std::string& name);
   static Dim Unknown() { return {}; }
@@ -33,7 +33,8 @@ class Dim {
   // Symbols replaced by their values where given; the rest stays.
   Dim Substitute(const SymbolValues& symbols) const;
   void CollectSymbols(std::vector<std::string>& out) const;
-  // A number the dimension is provably not below, taking every symbol as zero or more; nothing when none is seen.
+  // A number the dimension is provably not below, taking every symbol as zero or more; nothing when none is
+  // seen.
   std::optional<int64_t> LowerBound() const;
   bool NonNegative() const { return LowerBound().value_or(-1) >= 0; }
 

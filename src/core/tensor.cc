@@ -63,12 +63,14 @@ Tensor Tensor::View(Buffer buffer, DType dtype, Dims dims, Dims strides) {
   t.buffer_ = std::move(buffer);
   TERN_CHECK(!t.contiguous_ || t.bytes() <= t.buffer_.size(), "tensor ", t.Describe(), " needs ", t.bytes(),
              " bytes, buffer has ", t.buffer_.size());
-  TERN_CHECK(t.contiguous_ || BitWidth(dtype) >= 8 || dtype == DType::kString, "packed types cannot be strided");
+  TERN_CHECK(t.contiguous_ || BitWidth(dtype) >= 8 || dtype == DType::kString,
+             "packed types cannot be strided");
   return t;
 }
 
 void Tensor::SetBuffer(Buffer buffer) {
-  TERN_CHECK(contiguous_ && bytes() <= buffer.size(), "tensor ", Describe(), " needs ", bytes(), " contiguous bytes, buffer has ", buffer.size());
+  TERN_CHECK(contiguous_ && bytes() <= buffer.size(), "tensor ", Describe(), " needs ", bytes(),
+             " contiguous bytes, buffer has ", buffer.size());
   buffer_ = std::move(buffer);
 }
 
@@ -78,8 +80,7 @@ Tensor Tensor::Reshaped(Dims dims) const {
 }
 
 // Calls f(offset) for each element in row-major order.
-template <class F>
-static void EachOffset(const Dims& dims, const Dims& strides, int64_t count, F f) {
+template <class F> static void EachOffset(const Dims& dims, const Dims& strides, int64_t count, F f) {
   Dims at(dims.size(), 0);
   int64_t offset = 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -116,14 +117,18 @@ Tensor Tensor::Clone() const {
   return out;
 }
 
-std::string Describe(DType dtype, const Dims& dims) { return StrCat(DTypeName(dtype), "[", Join(dims, ","), "]"); }
+std::string Describe(DType dtype, const Dims& dims) {
+  return StrCat(DTypeName(dtype), "[", Join(dims, ","), "]");
+}
 
 std::string Tensor::Describe() const { return tern::Describe(dtype_, dims_); }
 
 Tensor Tensor::Of(DType dtype, const Dims& dims, const std::vector<double>& values) {
   Tensor t(dtype, dims);
-  if (IsInt(dtype) || dtype == DType::kBool) FromLongs({values.begin(), values.end()}, t);
-  else FromDoubles(values, t);
+  if (IsInt(dtype) || dtype == DType::kBool)
+    FromLongs({values.begin(), values.end()}, t);
+  else
+    FromDoubles(values, t);
   return t;
 }
 

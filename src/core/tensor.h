@@ -37,8 +37,7 @@ class Tensor {
   bool contiguous() const { return contiguous_; }
   const Buffer& buffer() const { return buffer_; }
   void* raw() const { return buffer_.data(); }
-  template <class T>
-  T* data() const { return reinterpret_cast<T*>(buffer_.data()); }
+  template <class T> T* data() const { return reinterpret_cast<T*>(buffer_.data()); }
 
   // The same type and dims over other bytes, at least as many; allocates nothing.
   void SetBuffer(Buffer buffer);
@@ -46,7 +45,7 @@ class Tensor {
   Tensor Reshaped(Dims dims) const;
   // Itself when contiguous, else a packed copy.
   Tensor Contiguous() const;
-  Tensor Clone() const;  // own, contiguous bytes
+  Tensor Clone() const;          // own, contiguous bytes
   std::string Describe() const;  // "f32[2,3]"
 
   // Scalars and small vectors, mostly for constants and tests.
@@ -71,8 +70,8 @@ std::string Describe(DType dtype, const Dims& dims);
 std::vector<double> ToDoubles(const Tensor& t);
 std::vector<int64_t> ToLongs(const Tensor& t);
 std::vector<std::string> ToStrings(const Tensor& t);
-// Writes into an existing contiguous tensor, rounding to its type: floats to nearest even (infinity beyond the
-// range of f16/bf16, saturation for the fp8s), integers by dropping high bits, bool as != 0.
+// Writes into an existing contiguous tensor, rounding to its type: floats to nearest even (infinity beyond
+// the range of f16/bf16, saturation for the fp8s), integers by dropping high bits, bool as != 0.
 void FromDoubles(const std::vector<double>& values, Tensor& t);
 void FromLongs(const std::vector<int64_t>& values, Tensor& t);
 void FromStrings(const std::vector<std::string>& values, Tensor& t);

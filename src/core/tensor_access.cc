@@ -25,79 +25,137 @@ int64_t SignExtend(uint32_t v, int bits) { return static_cast<int32_t>(v << (32 
 
 int64_t LoadLong(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DType::kI8: return t.data<int8_t>()[i];
-    case DType::kI16: return t.data<int16_t>()[i];
-    case DType::kI32: return t.data<int32_t>()[i];
-    case DType::kI64: return t.data<int64_t>()[i];
-    case DType::kU8: return t.data<uint8_t>()[i];
-    case DType::kU16: return t.data<uint16_t>()[i];
-    case DType::kU32: return t.data<uint32_t>()[i];
-    case DType::kU64: return static_cast<int64_t>(t.data<uint64_t>()[i]);
-    case DType::kBool: return t.data<uint8_t>()[i] != 0;
-    case DType::kI4: return SignExtend(LoadPacked(t, i, 4), 4);
-    case DType::kU4: return LoadPacked(t, i, 4);
-    case DType::kI2: return SignExtend(LoadPacked(t, i, 2), 2);
-    case DType::kU2: return LoadPacked(t, i, 2);
-    default: return static_cast<int64_t>(LoadDouble(t, i));
+    case DType::kI8:
+      return t.data<int8_t>()[i];
+    case DType::kI16:
+      return t.data<int16_t>()[i];
+    case DType::kI32:
+      return t.data<int32_t>()[i];
+    case DType::kI64:
+      return t.data<int64_t>()[i];
+    case DType::kU8:
+      return t.data<uint8_t>()[i];
+    case DType::kU16:
+      return t.data<uint16_t>()[i];
+    case DType::kU32:
+      return t.data<uint32_t>()[i];
+    case DType::kU64:
+      return static_cast<int64_t>(t.data<uint64_t>()[i]);
+    case DType::kBool:
+      return t.data<uint8_t>()[i] != 0;
+    case DType::kI4:
+      return SignExtend(LoadPacked(t, i, 4), 4);
+    case DType::kU4:
+      return LoadPacked(t, i, 4);
+    case DType::kI2:
+      return SignExtend(LoadPacked(t, i, 2), 2);
+    case DType::kU2:
+      return LoadPacked(t, i, 2);
+    default:
+      return static_cast<int64_t>(LoadDouble(t, i));
   }
 }
 
 double LoadDouble(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DType::kF32: return t.data<float>()[i];
-    case DType::kF64: return t.data<double>()[i];
-    case DType::kF16: return HalfToFloat(t.data<uint16_t>()[i]);
-    case DType::kBF16: return BFloatToFloat(t.data<uint16_t>()[i]);
+    case DType::kF32:
+      return t.data<float>()[i];
+    case DType::kF64:
+      return t.data<double>()[i];
+    case DType::kF16:
+      return HalfToFloat(t.data<uint16_t>()[i]);
+    case DType::kBF16:
+      return BFloatToFloat(t.data<uint16_t>()[i]);
     case DType::kF8E4M3FN:
     case DType::kF8E4M3FNUZ:
     case DType::kF8E5M2:
     case DType::kF8E5M2FNUZ:
-    case DType::kF8E8M0: return DecodeFloat(t.dtype(), t.data<uint8_t>()[i]);
-    case DType::kF4E2M1: return DecodeFloat(t.dtype(), LoadPacked(t, i, 4));
-    case DType::kU64: return static_cast<double>(t.data<uint64_t>()[i]);
+    case DType::kF8E8M0:
+      return DecodeFloat(t.dtype(), t.data<uint8_t>()[i]);
+    case DType::kF4E2M1:
+      return DecodeFloat(t.dtype(), LoadPacked(t, i, 4));
+    case DType::kU64:
+      return static_cast<double>(t.data<uint64_t>()[i]);
     case DType::kString:
     case DType::kInvalid:
     case DType::kC64:
     case DType::kC128:
-    case DType::kCount: TERN_CHECK(false, "no number in ", t.Describe());
-    default: return static_cast<double>(LoadLong(t, i));
+    case DType::kCount:
+      TERN_CHECK(false, "no number in ", t.Describe());
+    default:
+      return static_cast<double>(LoadLong(t, i));
   }
 }
 
 void StoreLong(Tensor& t, int64_t i, int64_t v) {
   switch (t.dtype()) {
-    case DType::kI8: case DType::kU8: t.data<uint8_t>()[i] = static_cast<uint8_t>(v); return;
-    case DType::kI16: case DType::kU16: t.data<uint16_t>()[i] = static_cast<uint16_t>(v); return;
-    case DType::kI32: case DType::kU32: t.data<uint32_t>()[i] = static_cast<uint32_t>(v); return;
-    case DType::kI64: case DType::kU64: t.data<int64_t>()[i] = v; return;
-    case DType::kBool: t.data<uint8_t>()[i] = v != 0; return;
-    case DType::kI4: case DType::kU4: return StorePacked(t, i, 4, static_cast<uint32_t>(v));
-    case DType::kI2: case DType::kU2: return StorePacked(t, i, 2, static_cast<uint32_t>(v));
-    default: return StoreDouble(t, i, static_cast<double>(v));
+    case DType::kI8:
+    case DType::kU8:
+      t.data<uint8_t>()[i] = static_cast<uint8_t>(v);
+      return;
+    case DType::kI16:
+    case DType::kU16:
+      t.data<uint16_t>()[i] = static_cast<uint16_t>(v);
+      return;
+    case DType::kI32:
+    case DType::kU32:
+      t.data<uint32_t>()[i] = static_cast<uint32_t>(v);
+      return;
+    case DType::kI64:
+    case DType::kU64:
+      t.data<int64_t>()[i] = v;
+      return;
+    case DType::kBool:
+      t.data<uint8_t>()[i] = v != 0;
+      return;
+    case DType::kI4:
+    case DType::kU4:
+      return StorePacked(t, i, 4, static_cast<uint32_t>(v));
+    case DType::kI2:
+    case DType::kU2:
+      return StorePacked(t, i, 2, static_cast<uint32_t>(v));
+    default:
+      return StoreDouble(t, i, static_cast<double>(v));
   }
 }
 
 void StoreDouble(Tensor& t, int64_t i, double v) {
   switch (t.dtype()) {
-    case DType::kF32: t.data<float>()[i] = static_cast<float>(v); return;
-    case DType::kF64: t.data<double>()[i] = v; return;
+    case DType::kF32:
+      t.data<float>()[i] = static_cast<float>(v);
+      return;
+    case DType::kF64:
+      t.data<double>()[i] = v;
+      return;
     case DType::kF16:
-    case DType::kBF16: t.data<uint16_t>()[i] = static_cast<uint16_t>(EncodeFloat(t.dtype(), v)); return;
+    case DType::kBF16:
+      t.data<uint16_t>()[i] = static_cast<uint16_t>(EncodeFloat(t.dtype(), v));
+      return;
     case DType::kF8E4M3FN:
     case DType::kF8E4M3FNUZ:
     case DType::kF8E5M2:
     case DType::kF8E5M2FNUZ:
-    case DType::kF8E8M0: t.data<uint8_t>()[i] = static_cast<uint8_t>(EncodeFloat(t.dtype(), v)); return;
-    case DType::kF4E2M1: return StorePacked(t, i, 4, EncodeFloat(t.dtype(), v));
-    case DType::kBool: t.data<uint8_t>()[i] = v != 0; return;
-    case DType::kU64: t.data<uint64_t>()[i] = v >= 9223372036854775808.0 ? static_cast<uint64_t>(v) : static_cast<uint64_t>(static_cast<int64_t>(v)); return;
+    case DType::kF8E8M0:
+      t.data<uint8_t>()[i] = static_cast<uint8_t>(EncodeFloat(t.dtype(), v));
+      return;
+    case DType::kF4E2M1:
+      return StorePacked(t, i, 4, EncodeFloat(t.dtype(), v));
+    case DType::kBool:
+      t.data<uint8_t>()[i] = v != 0;
+      return;
+    case DType::kU64:
+      t.data<uint64_t>()[i] = v >= 9223372036854775808.0 ? static_cast<uint64_t>(v)
+                                                         : static_cast<uint64_t>(static_cast<int64_t>(v));
+      return;
     case DType::kString:
     case DType::kInvalid:
     case DType::kC64:
     case DType::kC128:
-    case DType::kCount: TERN_CHECK(false, "cannot store a number in ", t.Describe());
+    case DType::kCount:
+      TERN_CHECK(false, "cannot store a number in ", t.Describe());
     default: {
-      // Out-of-range floats have no integer value; NaN becomes 0, the rest the nearest end, so the result is defined.
+      // Out-of-range floats have no integer value; NaN becomes 0, the rest the nearest end, so the result is
+      // defined.
       constexpr double kTop = 9223372036854775807.0;
       const double c = std::isnan(v) ? 0 : v;
       StoreLong(t, i, c >= kTop ? INT64_MAX : c <= -kTop ? INT64_MIN : static_cast<int64_t>(c));
@@ -132,17 +190,20 @@ std::vector<std::string> ToStrings(const Tensor& t) {
 }
 
 void FromDoubles(const std::vector<double>& values, Tensor& t) {
-  TERN_CHECK(static_cast<int64_t>(values.size()) == t.size() && t.contiguous(), values.size(), " values for ", t.Describe());
+  TERN_CHECK(static_cast<int64_t>(values.size()) == t.size() && t.contiguous(), values.size(), " values for ",
+             t.Describe());
   for (size_t i = 0; i < values.size(); ++i) StoreDouble(t, static_cast<int64_t>(i), values[i]);
 }
 
 void FromLongs(const std::vector<int64_t>& values, Tensor& t) {
-  TERN_CHECK(static_cast<int64_t>(values.size()) == t.size() && t.contiguous(), values.size(), " values for ", t.Describe());
+  TERN_CHECK(static_cast<int64_t>(values.size()) == t.size() && t.contiguous(), values.size(), " values for ",
+             t.Describe());
   for (size_t i = 0; i < values.size(); ++i) StoreLong(t, static_cast<int64_t>(i), values[i]);
 }
 
 void FromStrings(const std::vector<std::string>& values, Tensor& t) {
-  TERN_CHECK(static_cast<int64_t>(values.size()) == t.size() && t.dtype() == DType::kString, values.size(), " strings for ", t.Describe());
+  TERN_CHECK(static_cast<int64_t>(values.size()) == t.size() && t.dtype() == DType::kString, values.size(),
+             " strings for ", t.Describe());
   for (size_t i = 0; i < values.size(); ++i) t.data<std::string>()[i] = values[i];
 }
 

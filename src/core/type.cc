@@ -51,11 +51,16 @@ Type Type::MapOf(DType key, Type value) {
 
 std::string Type::ToString() const {
   switch (kind) {
-    case Kind::kUnknown: return "unknown";
-    case Kind::kTensor: return StrCat(DTypeName(dtype), shape.ToString());
-    case Kind::kSequence: return StrCat("seq(", element->ToString(), ")");
-    case Kind::kOptional: return StrCat("optional(", element->ToString(), ")");
-    case Kind::kMap: return StrCat("map(", DTypeName(dtype), ",", element->ToString(), ")");
+    case Kind::kUnknown:
+      return "unknown";
+    case Kind::kTensor:
+      return StrCat(DTypeName(dtype), shape.ToString());
+    case Kind::kSequence:
+      return StrCat("seq(", element->ToString(), ")");
+    case Kind::kOptional:
+      return StrCat("optional(", element->ToString(), ")");
+    case Kind::kMap:
+      return StrCat("map(", DTypeName(dtype), ",", element->ToString(), ")");
   }
   return "unknown";
 }
@@ -83,7 +88,8 @@ void RefineType(Type& type, const Type& declared) {
 static Shape MergeShapes(const Shape& a, const Shape& b) {
   if (!a.ranked || !b.ranked || a.rank() != b.rank()) return {};
   std::vector<Dim> dims;
-  for (size_t i = 0; i < a.dims.size(); ++i) dims.push_back(a.dims[i] == b.dims[i] ? a.dims[i] : Dim::Unknown());
+  for (size_t i = 0; i < a.dims.size(); ++i)
+    dims.push_back(a.dims[i] == b.dims[i] ? a.dims[i] : Dim::Unknown());
   return Shape(std::move(dims));
 }
 
@@ -91,8 +97,10 @@ Type MergeTypes(const Type& a, const Type& b) {
   if (a.kind == Type::Kind::kUnknown) return b;
   if (b.kind == Type::Kind::kUnknown) return a;
   // A value that is sometimes wrapped is an optional.
-  if (a.kind == Type::Kind::kOptional && b.kind != Type::Kind::kOptional) return Type::OptionalOf(MergeTypes(*a.element, b));
-  if (b.kind == Type::Kind::kOptional && a.kind != Type::Kind::kOptional) return Type::OptionalOf(MergeTypes(a, *b.element));
+  if (a.kind == Type::Kind::kOptional && b.kind != Type::Kind::kOptional)
+    return Type::OptionalOf(MergeTypes(*a.element, b));
+  if (b.kind == Type::Kind::kOptional && a.kind != Type::Kind::kOptional)
+    return Type::OptionalOf(MergeTypes(a, *b.element));
   if (a.kind != b.kind) return {};
   Type out = a;
   if (a.tensor()) {

@@ -15,13 +15,13 @@ struct Shape {
   bool ranked = false;
   std::vector<Dim> dims;
 
-  Shape() = default;  // rank unknown
+  Shape() = default;                                               // rank unknown
   Shape(std::vector<Dim> d) : ranked(true), dims(std::move(d)) {}  // NOLINT
   static Shape Of(const Dims& d) { return Shape(std::vector<Dim>(d.begin(), d.end())); }
   int rank() const { return ranked ? static_cast<int>(dims.size()) : -1; }
   const Dim& operator[](int i) const { return dims[i < 0 ? i + dims.size() : i]; }
   bool fully_known() const;
-  Dims Concrete() const;  // only when fully_known()
+  Dims Concrete() const;         // only when fully_known()
   std::string ToString() const;  // "[N,3]"; "[*]" when the rank is unknown
 };
 bool operator==(const Shape& a, const Shape& b);  // provably equal

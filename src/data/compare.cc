@@ -17,8 +17,8 @@ std::string Place(int64_t index, const Dims& dims) {
 
 void Note(Comparison& c, const Dims& dims, int64_t worst, const std::string& got, const std::string& wanted) {
   if (c.wrong)
-    c.difference = StrCat(c.wrong, " of ", c.elements, " elements differ, the worst at ", Place(worst, dims), ": got ", got,
-                          ", wanted ", wanted);
+    c.difference = StrCat(c.wrong, " of ", c.elements, " elements differ, the worst at ", Place(worst, dims),
+                          ": got ", got, ", wanted ", wanted);
 }
 
 void CompareFloats(const Tensor& got, const Tensor& wanted, const Tolerance& tolerance, Comparison& c) {
@@ -64,7 +64,8 @@ void CompareExactly(const Tensor& got, Comparison& c, Same same, Show show) {
   }
 }
 
-void CompareTensors(const Tensor& got_in, const Tensor& wanted_in, const Tolerance& tolerance, Comparison& c) {
+void CompareTensors(const Tensor& got_in, const Tensor& wanted_in, const Tolerance& tolerance,
+                    Comparison& c) {
   if (got_in.dtype() != wanted_in.dtype() || got_in.dims() != wanted_in.dims()) {
     c.difference = StrCat("got ", got_in.Describe(), ", wanted ", wanted_in.Describe());
     return;
@@ -75,17 +76,20 @@ void CompareTensors(const Tensor& got_in, const Tensor& wanted_in, const Toleran
   if (IsFloat(got.dtype())) return CompareFloats(got, wanted, tolerance, c);
   if (got.dtype() == DType::kString) {
     const std::string *a = got.data<std::string>(), *b = wanted.data<std::string>();
-    return CompareExactly(got, c, [&](int64_t i) { return a[i] == b[i]; },
-                          [&](int64_t i) { return std::pair(QuoteText(a[i]), QuoteText(b[i])); });
+    return CompareExactly(
+        got, c, [&](int64_t i) { return a[i] == b[i]; },
+        [&](int64_t i) { return std::pair(QuoteText(a[i]), QuoteText(b[i])); });
   }
-  CompareExactly(got, c, [&](int64_t i) { return LoadLong(got, i) == LoadLong(wanted, i); },
-                 [&](int64_t i) { return std::pair(StrCat(LoadLong(got, i)), StrCat(LoadLong(wanted, i))); });
+  CompareExactly(
+      got, c, [&](int64_t i) { return LoadLong(got, i) == LoadLong(wanted, i); },
+      [&](int64_t i) { return std::pair(StrCat(LoadLong(got, i)), StrCat(LoadLong(wanted, i))); });
 }
 
 void CompareData(const Datum& got, const Datum& wanted, const Tolerance& tolerance, Comparison& c);
 
 void CompareLists(const DatumList& got, const DatumList& wanted, const Tolerance& tolerance, Comparison& c) {
-  if (got.size() != wanted.size()) c.difference = StrCat("got ", got.size(), " items, wanted ", wanted.size());
+  if (got.size() != wanted.size())
+    c.difference = StrCat("got ", got.size(), " items, wanted ", wanted.size());
   for (size_t i = 0; i < got.size() && c.difference.empty(); ++i) {
     CompareData(got[i], wanted[i], tolerance, c);
     if (!c.difference.empty()) c.difference = StrCat("item ", i, ": ", c.difference);

@@ -42,7 +42,8 @@ void Forget(const std::string& path) {
   }
 }
 
-// What the writers of models may leave in a staging folder: the model, its weights, and both while half written.
+// What the writers of models may leave in a staging folder: the model, its weights, and both while half
+// written.
 constexpr const char* kStaged[] = {"", ".data", ".partial", ".data.partial"};
 
 std::string TemporaryName(const fs::path& path) {
@@ -137,8 +138,10 @@ void RemovePendingFiles() {
   for (const int kind : {2, 3})  // files first, then the folders around them
     for (Slot& slot : slots) {
       if (slot.state != kind) continue;
-      if (kind == 2) unlink(slot.path);
-      else rmdir(slot.path);
+      if (kind == 2)
+        unlink(slot.path);
+      else
+        rmdir(slot.path);
     }
 }
 

@@ -15,8 +15,8 @@ Status WriteFile(const std::string& path, std::string_view bytes);
 
 Status MakeFolders(const std::string& path);
 
-// A hidden folder beside `path`, for writers that open files themselves. They write to path(); Commit moves every
-// file made there to its place, the one called like `path` last. Without Commit the folder vanishes.
+// A hidden folder beside `path`, for writers that open files themselves. They write to path(); Commit moves
+// every file made there to its place, the one called like `path` last. Without Commit the folder vanishes.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);

@@ -18,7 +18,9 @@ class FileTest : public testing::Test {
     folder_ = name;
   }
   void TearDown() override { fs::remove_all(folder_); }
-  size_t Count() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  size_t Count() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
   std::string folder_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-
 namespace tern::data {
 namespace {
 
@@ -18,7 +17,8 @@ std::vector<Taps> MakeTaps(int from, int to) {
   std::vector<Taps> all(static_cast<size_t>(to));
   for (int i = 0; i < to; ++i) {
     const double centre = (i + 0.5) * ratio;
-    const int low = std::max(0, static_cast<int>(centre - reach + 0.5)), high = std::min(from, static_cast<int>(centre + reach + 0.5));
+    const int low = std::max(0, static_cast<int>(centre - reach + 0.5)),
+              high = std::min(from, static_cast<int>(centre + reach + 0.5));
     Taps& taps = all[static_cast<size_t>(i)];
     taps.first = low;
     double total = 0;
@@ -43,7 +43,8 @@ Image ResizeWidth(const Image& in, int width) {
       for (int c = 0; c < in.channels; ++c) {
         const Taps& t = taps[static_cast<size_t>(x)];
         float sum = 0;
-        for (size_t k = 0; k < t.weights.size(); ++k) sum += t.weights[k] * static_cast<float>(in.at(t.first + static_cast<int>(k), y)[c]);
+        for (size_t k = 0; k < t.weights.size(); ++k)
+          sum += t.weights[k] * static_cast<float>(in.at(t.first + static_cast<int>(k), y)[c]);
         out.at(x, y)[c] = Round(sum);
       }
   return out;
@@ -58,7 +59,8 @@ Image ResizeHeight(const Image& in, int height) {
     const Taps& t = taps[static_cast<size_t>(y)];
     for (size_t i = 0; i < row; ++i) {
       float sum = 0;
-      for (size_t k = 0; k < t.weights.size(); ++k) sum += t.weights[k] * static_cast<float>(in.at(0, t.first + static_cast<int>(k))[i]);
+      for (size_t k = 0; k < t.weights.size(); ++k)
+        sum += t.weights[k] * static_cast<float>(in.at(0, t.first + static_cast<int>(k))[i]);
       out.pixels[static_cast<size_t>(y) * row + i] = Round(sum);
     }
   }
@@ -89,8 +91,10 @@ struct Axes {
 bool LooksLikeChannels(int64_t d) { return d == 1 || d == 3; }
 
 Result<Axes> FindAxes(const Dims& dims, const std::string& layout) {
-  if (dims.size() < 2 || dims.size() > 4) return InvalidArgument("a picture needs an input of 2, 3 or 4 dims, this one has ", dims.size());
-  if (dims.size() == 4 && dims[0] > 1) return InvalidArgument("one picture for an input with a batch of ", dims[0]);
+  if (dims.size() < 2 || dims.size() > 4)
+    return InvalidArgument("a picture needs an input of 2, 3 or 4 dims, this one has ", dims.size());
+  if (dims.size() == 4 && dims[0] > 1)
+    return InvalidArgument("one picture for an input with a batch of ", dims[0]);
   Axes a;
   if (dims.size() == 2) {
     a.channels = 1;
@@ -99,7 +103,8 @@ Result<Axes> FindAxes(const Dims& dims, const std::string& layout) {
     return a;
   }
   const Dims d(dims.end() - 3, dims.end());
-  a.channels_first = layout == "auto" ? !(LooksLikeChannels(d[2]) && !LooksLikeChannels(d[0])) : layout == "NCHW";
+  a.channels_first =
+      layout == "auto" ? !(LooksLikeChannels(d[2]) && !LooksLikeChannels(d[0])) : layout == "NCHW";
   a.channels = a.channels_first ? d[0] : d[2];
   a.height = a.channels_first ? d[1] : d[0];
   a.width = a.channels_first ? d[2] : d[1];
@@ -107,7 +112,10 @@ Result<Axes> FindAxes(const Dims& dims, const std::string& layout) {
 }
 
 Result<int> ChooseChannels(const Axes& a, const Image& image, const std::string& wanted) {
-  const int64_t count = wanted == "gray" ? 1 : wanted == "rgb" || wanted == "bgr" ? 3 : a.channels > 0 ? a.channels : image.channels;
+  const int64_t count = wanted == "gray"                     ? 1
+                        : wanted == "rgb" || wanted == "bgr" ? 3
+                        : a.channels > 0                     ? a.channels
+                                                             : image.channels;
   if (!LooksLikeChannels(count) || (a.channels > 0 && a.channels != count))
     return InvalidArgument("a picture of ", count, " channels does not fit an input of ", a.channels);
   return static_cast<int>(count);
@@ -118,8 +126,11 @@ Result<Image> Fit(Image image, const Axes& a, const ImageOptions& o) {
     TERN_ASSIGN(Size s, ParseSize(o.resize, "--resize"));
     if (s.height == 0) {
       const int shorter = std::min(image.width, image.height), side = s.width;
-      const auto scaled = [&](int n) { return std::max<int64_t>(1, static_cast<int64_t>(n) * side / shorter); };
-      if (std::max(scaled(image.width), scaled(image.height)) > 1 << 15) return InvalidArgument("--resize ", o.resize, " makes too large a picture");
+      const auto scaled = [&](int n) {
+        return std::max<int64_t>(1, static_cast<int64_t>(n) * side / shorter);
+      };
+      if (std::max(scaled(image.width), scaled(image.height)) > 1 << 15)
+        return InvalidArgument("--resize ", o.resize, " makes too large a picture");
       s = {static_cast<int>(scaled(image.width)), static_cast<int>(scaled(image.height))};
     }
     image = Resize(image, s.width, s.height);
@@ -131,12 +142,15 @@ Result<Image> Fit(Image image, const Axes& a, const ImageOptions& o) {
   const bool fixed = a.width > 0 && a.height > 0;
   if (!fixed || (image.width == a.width && image.height == a.height)) return image;
   if (!o.resize.empty() || !o.crop.empty())
-    return InvalidArgument("the picture is ", image.width, "x", image.height, " after --resize and --crop, the input wants ", a.width, "x", a.height);
-  if (a.width > 1 << 14 || a.height > 1 << 14) return InvalidArgument("an input of ", a.width, "x", a.height, " is no picture");
+    return InvalidArgument("the picture is ", image.width, "x", image.height,
+                           " after --resize and --crop, the input wants ", a.width, "x", a.height);
+  if (a.width > 1 << 14 || a.height > 1 << 14)
+    return InvalidArgument("an input of ", a.width, "x", a.height, " is no picture");
   return Resize(image, static_cast<int>(a.width), static_cast<int>(a.height));
 }
 
-Result<double> PerChannel(const std::vector<double>& values, size_t channel, int channels, double otherwise, const char* option) {
+Result<double> PerChannel(const std::vector<double>& values, size_t channel, int channels, double otherwise,
+                          const char* option) {
   if (values.empty()) return otherwise;
   if (values.size() == 1) return values[0];
   if (values.size() != static_cast<size_t>(channels))
@@ -152,7 +166,8 @@ Image WithChannels(const Image& image, int channels) {
   const size_t pixels = static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
   out.pixels.resize(pixels * static_cast<size_t>(channels));
   for (size_t i = 0; i < pixels; ++i) {
-    if (channels == 3) std::fill_n(out.pixels.data() + 3 * i, 3, image.pixels[i]);
+    if (channels == 3)
+      std::fill_n(out.pixels.data() + 3 * i, 3, image.pixels[i]);
     else {
       const uint8_t* p = image.pixels.data() + 3 * i;
       out.pixels[i] = static_cast<uint8_t>((p[0] * 19595 + p[1] * 38470 + p[2] * 7471 + 0x8000) >> 16);
@@ -168,21 +183,25 @@ Image Resize(const Image& image, int width, int height) {
 
 Result<Image> CropCentre(const Image& image, int width, int height) {
   if (width > image.width || height > image.height)
-    return InvalidArgument("cannot crop ", width, "x", height, " from a picture of ", image.width, "x", image.height);
+    return InvalidArgument("cannot crop ", width, "x", height, " from a picture of ", image.width, "x",
+                           image.height);
   Image out{width, height, image.channels, {}};
   out.pixels.resize(static_cast<size_t>(width) * static_cast<size_t>(height * image.channels));
   const int left = (image.width - width) / 2, top = (image.height - height) / 2;
-  for (int y = 0; y < height; ++y) std::copy_n(image.at(left, top + y), static_cast<size_t>(width * image.channels), out.at(0, y));
+  for (int y = 0; y < height; ++y)
+    std::copy_n(image.at(left, top + y), static_cast<size_t>(width * image.channels), out.at(0, y));
   return out;
 }
 
 Result<Tensor> ImageToTensor(const Image& source, DType dtype, const Dims& dims, const ImageOptions& o) {
   return Guard([&]() -> Result<Tensor> {
-    if (!IsFloat(dtype) && !IsInt(dtype)) return InvalidArgument("a picture for an input of type ", DTypeName(dtype));
+    if (!IsFloat(dtype) && !IsInt(dtype))
+      return InvalidArgument("a picture for an input of type ", DTypeName(dtype));
     TERN_ASSIGN(const Axes a, FindAxes(dims, o.layout));
     TERN_ASSIGN(const int channels, ChooseChannels(a, source, o.channels));
     TERN_ASSIGN(const Image image, Fit(WithChannels(source, channels), a, o));
-    Dims out_dims = a.channels_first ? Dims{channels, image.height, image.width} : Dims{image.height, image.width, channels};
+    Dims out_dims = a.channels_first ? Dims{channels, image.height, image.width}
+                                     : Dims{image.height, image.width, channels};
     if (dims.size() == 4) out_dims.insert(out_dims.begin(), 1);
     if (dims.size() == 2) out_dims.erase(out_dims.begin());
     Tensor t(dtype, out_dims);
@@ -196,8 +215,10 @@ Result<Tensor> ImageToTensor(const Image& source, DType dtype, const Dims& dims,
       for (int64_t i = 0; i < plane; ++i) {
         const double v = (image.pixels[static_cast<size_t>(i * channels + from)] * scale - mean) / std;
         const int64_t at = a.channels_first ? c * plane + i : i * channels + c;
-        if (IsFloat(dtype)) StoreDouble(t, at, v);
-        else StoreLong(t, at, std::llround(v));
+        if (IsFloat(dtype))
+          StoreDouble(t, at, v);
+        else
+          StoreLong(t, at, std::llround(v));
       }
     }
     return t;

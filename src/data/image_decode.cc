@@ -1,8 +1,8 @@
 // PNG and JPEG decoding. Sizes are checked before memory is taken; the libraries' errors become a Status.
 #include <cstdio>
 
-#include <jpeglib.h>
 #include <jerror.h>
+#include <jpeglib.h>
 #include <png.h>
 
 #include <csetjmp>
@@ -17,7 +17,8 @@ constexpr uint64_t kMaxPixels = uint64_t{1} << 27;
 
 Status CheckSize(uint64_t width, uint64_t height) {
   if (width == 0 || height == 0 || width > 1 << 20 || height > 1 << 20 || width * height > kMaxPixels)
-    return InvalidArgument("a picture of ", width, " x ", height, " pixels; at most ", kMaxPixels, " are read");
+    return InvalidArgument("a picture of ", width, " x ", height, " pixels; at most ", kMaxPixels,
+                           " are read");
   return {};
 }
 
@@ -40,9 +41,11 @@ Result<Image> DecodePng(std::string_view bytes) {
   const size_t stored = colour ? 4 : 2, kept = stored - 1;
   const size_t pixels = size_t{png.width} * png.height;
   std::vector<uint8_t> raw(pixels * stored);
-  Image image{static_cast<int>(png.width), static_cast<int>(png.height), static_cast<int>(kept), std::vector<uint8_t>(pixels * kept)};
+  Image image{static_cast<int>(png.width), static_cast<int>(png.height), static_cast<int>(kept),
+              std::vector<uint8_t>(pixels * kept)};
   if (!png_image_finish_read(&png, nullptr, raw.data(), 0, nullptr)) return broken();
-  for (size_t i = 0; i < pixels; ++i) std::memcpy(image.pixels.data() + i * kept, raw.data() + i * stored, kept);
+  for (size_t i = 0; i < pixels; ++i)
+    std::memcpy(image.pixels.data() + i * kept, raw.data() + i * stored, kept);
   return image;
 }
 
@@ -93,14 +96,17 @@ Result<Image> DecodeJpeg(std::string_view bytes) {
     jpeg_decompress_struct& c;
     ~Release() { jpeg_destroy_decompress(&c); }
   } release{c};
-  if (!ReadJpegHeader(c, errors, bytes)) return InvalidArgument("broken JPEG: ", static_cast<const char*>(errors.text));
+  if (!ReadJpegHeader(c, errors, bytes))
+    return InvalidArgument("broken JPEG: ", static_cast<const char*>(errors.text));
   TERN_TRY(CheckSize(c.image_width, c.image_height));
   if (c.num_components == 4) return Unsupported("a CMYK JPEG; save it as RGB");
   const int channels = c.num_components == 1 ? 1 : 3;
   c.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   const size_t row = size_t{c.image_width} * static_cast<size_t>(channels);
-  Image image{static_cast<int>(c.image_width), static_cast<int>(c.image_height), channels, std::vector<uint8_t>(row * c.image_height)};
-  if (!ReadJpegPixels(c, errors, image.pixels.data(), row)) return InvalidArgument("broken JPEG: ", static_cast<const char*>(errors.text));
+  Image image{static_cast<int>(c.image_width), static_cast<int>(c.image_height), channels,
+              std::vector<uint8_t>(row * c.image_height)};
+  if (!ReadJpegPixels(c, errors, image.pixels.data(), row))
+    return InvalidArgument("broken JPEG: ", static_cast<const char*>(errors.text));
   return image;
 }
 

@@ -19,7 +19,8 @@ Image Gradient(int width, int height, int channels) {
   Image image{width, height, channels, {}};
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
-      for (int c = 0; c < channels; ++c) image.pixels.push_back(static_cast<uint8_t>(x * 10 + y * 3 + c * 50));
+      for (int c = 0; c < channels; ++c)
+        image.pixels.push_back(static_cast<uint8_t>(x * 10 + y * 3 + c * 50));
   return image;
 }
 
@@ -94,7 +95,8 @@ TEST(Image, RefusesTruncationAndSurvivesFlips) {
 
 TEST(Image, RefusesHugeClaims) {
   std::string png = EncodePng(Gradient(2, 2, 1));
-  for (const size_t at : {16, 20}) png[at] = 0x10;  // width and height of 2^28; libpng checks the CRC, or we the size
+  for (const size_t at : {16, 20})
+    png[at] = 0x10;  // width and height of 2^28; libpng checks the CRC, or we the size
   EXPECT_FALSE(DecodeImage(png).ok());
   std::string jpeg = EncodeJpeg(Gradient(8, 8, 1));
   const size_t frame = jpeg.find("\xff\xc0");
@@ -108,7 +110,8 @@ TEST(Image, ResizesLikeItSays) {
   Image two{2, 1, 1, {0, 100}};
   EXPECT_EQ(Resize(two, 4, 1).pixels, (std::vector<uint8_t>{0, 25, 75, 100}));
   Image four{4, 1, 1, {0, 0, 100, 100}};
-  EXPECT_EQ(Resize(four, 2, 1).pixels, (std::vector<uint8_t>{14, 86}));  // triangle of width 4: 1/7 leaks over
+  EXPECT_EQ(Resize(four, 2, 1).pixels,
+            (std::vector<uint8_t>{14, 86}));  // triangle of width 4: 1/7 leaks over
   EXPECT_EQ(Resize(Gradient(5, 5, 3), 5, 5).pixels, Gradient(5, 5, 3).pixels);
 }
 
@@ -128,7 +131,7 @@ TEST(Image, BecomesATensor) {
   options.channels = "bgr";
   auto bgr = ImageToTensor(image, DType::kF32, {3, 2, 4}, options);
   ASSERT_TRUE(bgr.ok());
-  EXPECT_FLOAT_EQ(bgr->data<float>()[0], 50);   // blue 100 - 0, halved
+  EXPECT_FLOAT_EQ(bgr->data<float>()[0], 50);    // blue 100 - 0, halved
   EXPECT_FLOAT_EQ(bgr->data<float>()[16], -50);  // red 0 - 100, halved
 }
 
@@ -179,14 +182,17 @@ TEST(TopK, RanksRows) {
 }
 
 TEST(Compare, FindsTheWorstPlace) {
-  const Tensor wanted = Tensor::Of(DType::kF32, {2, 2}, {1, 2, 3, NAN}), got = Tensor::Of(DType::kF32, {2, 2}, {1, 2.5, 4, NAN});
+  const Tensor wanted = Tensor::Of(DType::kF32, {2, 2}, {1, 2, 3, NAN}),
+               got = Tensor::Of(DType::kF32, {2, 2}, {1, 2.5, 4, NAN});
   const Comparison c = Compare(got, wanted, {});
   EXPECT_EQ(c.wrong, 2);
   EXPECT_EQ(c.max_abs, 1);
   EXPECT_NE(c.difference.find("[1,0]"), std::string::npos) << c.difference;
   EXPECT_TRUE(Compare(wanted, wanted, {}).difference.empty());
-  EXPECT_FALSE(Compare(Tensor::Of(DType::kF32, {1}, {1}), Tensor::Of(DType::kF32, {1}, {NAN}), {}).difference.empty());
-  EXPECT_FALSE(Compare(Tensor::Of(DType::kF32, {1}, {INFINITY}), Tensor::Of(DType::kF32, {1}, {1}), {}).difference.empty());
+  EXPECT_FALSE(
+      Compare(Tensor::Of(DType::kF32, {1}, {1}), Tensor::Of(DType::kF32, {1}, {NAN}), {}).difference.empty());
+  EXPECT_FALSE(Compare(Tensor::Of(DType::kF32, {1}, {INFINITY}), Tensor::Of(DType::kF32, {1}, {1}), {})
+                   .difference.empty());
   EXPECT_FALSE(Compare(Tensor::Ints({1}), Tensor::Ints({2}), {}).difference.empty());
   EXPECT_FALSE(Compare(Tensor::Ints({1}), Tensor::Scalar(DType::kI64, 1), {}).difference.empty());
 }

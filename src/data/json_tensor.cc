@@ -10,7 +10,9 @@ namespace {
 namespace dom = simdjson::dom;
 constexpr size_t kMaxRank = 64;
 
-Status Broken(simdjson::error_code error) { return InvalidArgument("not JSON: ", simdjson::error_message(error)); }
+Status Broken(simdjson::error_code error) {
+  return InvalidArgument("not JSON: ", simdjson::error_message(error));
+}
 
 // One leaf: a number as written, a flag, or text.
 struct Leaf {
@@ -21,10 +23,14 @@ struct Leaf {
 };
 
 bool SpecialNumber(std::string_view text, double& out) {
-  if (text == "nan" || text == "NaN") out = NAN;
-  else if (text == "inf" || text == "Infinity") out = INFINITY;
-  else if (text == "-inf" || text == "-Infinity") out = -INFINITY;
-  else return false;
+  if (text == "nan" || text == "NaN")
+    out = NAN;
+  else if (text == "inf" || text == "Infinity")
+    out = INFINITY;
+  else if (text == "-inf" || text == "-Infinity")
+    out = -INFINITY;
+  else
+    return false;
   return true;
 }
 
@@ -42,9 +48,13 @@ Result<Leaf> LeafOf(dom::element e) {
       const uint64_t v = e.get_uint64().value_unsafe();
       return Leaf{Leaf::Kind::kUnsigned, static_cast<int64_t>(v), static_cast<double>(v), {}};
     }
-    case dom::element_type::DOUBLE: return Leaf{Leaf::Kind::kFloat, 0, e.get_double().value_unsafe(), {}};
-    case dom::element_type::STRING: return Leaf{Leaf::Kind::kText, 0, 0, std::string(e.get_string().value_unsafe())};
-    default: return InvalidArgument("a tensor's elements must be numbers, booleans or strings, found null or an object");
+    case dom::element_type::DOUBLE:
+      return Leaf{Leaf::Kind::kFloat, 0, e.get_double().value_unsafe(), {}};
+    case dom::element_type::STRING:
+      return Leaf{Leaf::Kind::kText, 0, 0, std::string(e.get_string().value_unsafe())};
+    default:
+      return InvalidArgument(
+          "a tensor's elements must be numbers, booleans or strings, found null or an object");
   }
 }
 
@@ -69,7 +79,8 @@ Status Collect(dom::element e, size_t depth, Collected& out) {
     ++count;
   }
   if (count != out.dims[depth])
-    return InvalidArgument("ragged lists: ", count, " items at depth ", depth, " where the first list has ", out.dims[depth]);
+    return InvalidArgument("ragged lists: ", count, " items at depth ", depth, " where the first list has ",
+                           out.dims[depth]);
   return {};
 }
 
@@ -108,12 +119,14 @@ Status StoreInteger(const Leaf& leaf, Tensor& t, int64_t i) {
   if (leaf.kind == Leaf::Kind::kText) return bad(QuoteText(leaf.text));
   int64_t v = leaf.integer;
   if (leaf.kind == Leaf::Kind::kFloat) {
-    if (leaf.number != std::floor(leaf.number) || std::fabs(leaf.number) >= 0x1p53) return bad(StrCat(leaf.number));
+    if (leaf.number != std::floor(leaf.number) || std::fabs(leaf.number) >= 0x1p53)
+      return bad(StrCat(leaf.number));
     v = static_cast<int64_t>(leaf.number);
   }
   StoreLong(t, i, v);
   const bool big = leaf.kind == Leaf::Kind::kUnsigned;  // beyond i64
-  const bool same = LoadLong(t, i) == v && (!big || t.dtype() == DType::kU64) && (v >= 0 || big || !IsUnsignedInt(t.dtype()));
+  const bool same = LoadLong(t, i) == v && (!big || t.dtype() == DType::kU64) &&
+                    (v >= 0 || big || !IsUnsignedInt(t.dtype()));
   return same ? Status() : bad(big ? StrCat(static_cast<uint64_t>(v)) : StrCat(v));
 }
 
@@ -137,7 +150,8 @@ Result<Dims> ShapeField(dom::element e) {
   if (e.get(list)) return InvalidArgument("\"shape\" is not a list");
   for (const dom::element item : list) {
     int64_t d = 0;
-    if (item.get(d) || d < 0 || dims.size() == kMaxRank) return InvalidArgument("\"shape\" is not a list of sizes");
+    if (item.get(d) || d < 0 || dims.size() == kMaxRank)
+      return InvalidArgument("\"shape\" is not a list of sizes");
     dims.push_back(d);
   }
   return dims;
@@ -150,12 +164,14 @@ Result<Tensor> TensorOf(dom::element e, DType wanted) {
     if (!e["shape"].get(given)) {
       TERN_ASSIGN(shape, ShapeField(given));
     }
-    if (e["data"].get(elements)) return InvalidArgument("an object with no \"data\" where a tensor should be");
+    if (e["data"].get(elements))
+      return InvalidArgument("an object with no \"data\" where a tensor should be");
     e = elements;
   }
   Collected c;
   TERN_TRY(MeasureDims(e, c.dims));
-  if (wanted == DType::kC64 || wanted == DType::kC128) return Unsupported("complex numbers in JSON; use .npy");
+  if (wanted == DType::kC64 || wanted == DType::kC128)
+    return Unsupported("complex numbers in JSON; use .npy");
   TERN_TRY(Collect(e, 0, c));
   const Dims dims = shape ? *shape : c.dims;
   const auto count = CheckedCount(dims, DType::kI8);
@@ -182,7 +198,8 @@ Result<Tensor> ParseJsonTensor(std::string_view text, DType wanted) {
   });
 }
 
-Result<NamedTensors> ParseJsonTensors(std::string_view text, const std::function<DType(const std::string&)>& type_of) {
+Result<NamedTensors> ParseJsonTensors(std::string_view text,
+                                      const std::function<DType(const std::string&)>& type_of) {
   return Guard([&]() -> Result<NamedTensors> {
     dom::parser parser;
     dom::object root;

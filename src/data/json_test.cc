@@ -29,7 +29,8 @@ TEST(JsonTensor, SuggestsTypes) {
 
 TEST(JsonTensor, KeepsBigIntegers) {
   EXPECT_EQ(LoadLong(*ParseJsonTensor("[9007199254740993]", DType::kI64), 0), 9007199254740993);
-  EXPECT_EQ(static_cast<uint64_t>(LoadLong(*ParseJsonTensor("[18446744073709551615]", DType::kU64), 0)), UINT64_MAX);
+  EXPECT_EQ(static_cast<uint64_t>(LoadLong(*ParseJsonTensor("[18446744073709551615]", DType::kU64), 0)),
+            UINT64_MAX);
 }
 
 TEST(JsonTensor, TakesAShapeForFlatData) {
@@ -38,11 +39,25 @@ TEST(JsonTensor, TakesAShapeForFlatData) {
 
 TEST(JsonTensor, RefusesWhatDoesNotFit) {
   const std::pair<const char*, DType> bad[] = {
-      {"[[1, 2], [3]]", DType::kF32}, {"[[1], 2]", DType::kF32}, {"[1, [2]]", DType::kF32}, {"[300]", DType::kU8},
-      {"[-1]", DType::kU64}, {"[1.5]", DType::kI32}, {"[18446744073709551615]", DType::kI64}, {"[\"x\"]", DType::kF32},
-      {"[1]", DType::kString}, {"[null]", DType::kF32}, {"[{}]", DType::kF32}, {"{\"shape\":[3],\"data\":[1]}", DType::kF32},
-      {"{\"shape\":[1000000000,1000000000],\"data\":[1]}", DType::kF32}, {"{\"shape\":[-1],\"data\":[1]}", DType::kF32},
-      {"[1,", DType::kF32}, {"", DType::kF32}, {"{}", DType::kF32}, {"[1e999]", DType::kI32}, {"[16]", DType::kU4}};
+      {"[[1, 2], [3]]", DType::kF32},
+      {"[[1], 2]", DType::kF32},
+      {"[1, [2]]", DType::kF32},
+      {"[300]", DType::kU8},
+      {"[-1]", DType::kU64},
+      {"[1.5]", DType::kI32},
+      {"[18446744073709551615]", DType::kI64},
+      {"[\"x\"]", DType::kF32},
+      {"[1]", DType::kString},
+      {"[null]", DType::kF32},
+      {"[{}]", DType::kF32},
+      {"{\"shape\":[3],\"data\":[1]}", DType::kF32},
+      {"{\"shape\":[1000000000,1000000000],\"data\":[1]}", DType::kF32},
+      {"{\"shape\":[-1],\"data\":[1]}", DType::kF32},
+      {"[1,", DType::kF32},
+      {"", DType::kF32},
+      {"{}", DType::kF32},
+      {"[1e999]", DType::kI32},
+      {"[16]", DType::kU4}};
   for (const auto& [text, type] : bad) EXPECT_FALSE(ParseJsonTensor(text, type).ok()) << text;
   EXPECT_FALSE(ParseJsonTensor(std::string(500, '[') + std::string(500, ']'), DType::kF32).ok());
   EXPECT_FALSE(ParseJsonTensor(std::string(100000, '['), DType::kF32).ok());
@@ -64,9 +79,12 @@ TEST(JsonWriter, WritesWhatCanBeReadBack) {
     if (IsComplex(dtype)) continue;
     SCOPED_TRACE(DTypeName(dtype));
     Tensor t(dtype, {1, 3});
-    if (dtype == DType::kString) FromStrings({"a\"\\\n\x01", "", "ü"}, t);
-    else if (IsFloat(dtype)) FromDoubles({0.5, 1, 2}, t);
-    else FromLongs({0, 1, 1}, t);
+    if (dtype == DType::kString)
+      FromStrings({"a\"\\\n\x01", "", "ü"}, t);
+    else if (IsFloat(dtype))
+      FromDoubles({0.5, 1, 2}, t);
+    else
+      FromLongs({0, 1, 1}, t);
     JsonWriter json;
     json.Value(t);
     auto back = ParseJsonTensor(json.text(), dtype);
@@ -77,14 +95,19 @@ TEST(JsonWriter, WritesWhatCanBeReadBack) {
 
 TEST(JsonWriter, WritesOtherData) {
   JsonWriter json;
-  json.Value(Datum::SequenceOf({Datum::MapOf(Tensor::Ints({3}), {Tensor::Scalar(DType::kF32, 0.5)}), Datum::None()}));
+  json.Value(Datum::SequenceOf(
+      {Datum::MapOf(Tensor::Ints({3}), {Tensor::Scalar(DType::kF32, 0.5)}), Datum::None()}));
   EXPECT_EQ(json.text(), "[{\"3\":{\"type\":\"f32\",\"shape\":[],\"data\":0.5}},null]");
 }
 
 TEST(JsonWriter, ReplacesBrokenText) {
   JsonWriter json;
-  json.Text("a\xff" "b");
-  EXPECT_EQ(json.text(), "\"a\xef\xbf\xbd" "b\"");
+  json.Text(
+      "a\xff"
+      "b");
+  EXPECT_EQ(json.text(),
+            "\"a\xef\xbf\xbd"
+            "b\"");
 }
 
 TEST(Text, ReadsNumbersAndComments) {

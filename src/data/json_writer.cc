@@ -19,9 +19,12 @@ void AppendEscaped(std::string_view text, std::string& out) {
   while (!text.empty()) {
     const size_t n = CharacterLength(text);
     const char c = text.front();
-    if (n == 0) out += "\xef\xbf\xbd";
-    else if (c == '"' || c == '\\') (out += '\\') += c;
-    else if (c == '\n') out += "\\n";
+    if (n == 0)
+      out += "\xef\xbf\xbd";
+    else if (c == '"' || c == '\\')
+      (out += '\\') += c;
+    else if (c == '\n')
+      out += "\\n";
     else if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f) {
       char escape[8];
       std::snprintf(escape, sizeof escape, "\\u%04x", c);
@@ -115,16 +118,31 @@ JsonWriter& JsonWriter::Dims(const tern::Dims& dims) {
 
 void JsonWriter::Element(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DType::kString: Text(t.data<std::string>()[i]); return;
-    case DType::kBool: Bool(LoadLong(t, i) != 0); return;
-    case DType::kU64: Unsigned(static_cast<uint64_t>(LoadLong(t, i))); return;
-    case DType::kF64: Number(LoadDouble(t, i)); return;
-    case DType::kC64: BeginArray().Number(t.data<float>()[2 * i]).Number(t.data<float>()[2 * i + 1]).EndArray(); return;
-    case DType::kC128: BeginArray().Number(t.data<double>()[2 * i]).Number(t.data<double>()[2 * i + 1]).EndArray(); return;
-    default: break;
+    case DType::kString:
+      Text(t.data<std::string>()[i]);
+      return;
+    case DType::kBool:
+      Bool(LoadLong(t, i) != 0);
+      return;
+    case DType::kU64:
+      Unsigned(static_cast<uint64_t>(LoadLong(t, i)));
+      return;
+    case DType::kF64:
+      Number(LoadDouble(t, i));
+      return;
+    case DType::kC64:
+      BeginArray().Number(t.data<float>()[2 * i]).Number(t.data<float>()[2 * i + 1]).EndArray();
+      return;
+    case DType::kC128:
+      BeginArray().Number(t.data<double>()[2 * i]).Number(t.data<double>()[2 * i + 1]).EndArray();
+      return;
+    default:
+      break;
   }
-  if (IsFloat(t.dtype())) Number(static_cast<float>(LoadDouble(t, i)));
-  else Int(LoadLong(t, i));
+  if (IsFloat(t.dtype()))
+    Number(static_cast<float>(LoadDouble(t, i)));
+  else
+    Int(LoadLong(t, i));
 }
 
 void JsonWriter::Rows(const Tensor& t, size_t axis, int64_t& index) {
@@ -137,7 +155,8 @@ void JsonWriter::Rows(const Tensor& t, size_t axis, int64_t& index) {
 JsonWriter& JsonWriter::Elements(const Tensor& tensor) {
   const Tensor t = tensor.Contiguous();
   int64_t index = 0;
-  if (t.size() == 0 && t.rank() > 0) return BeginArray().EndArray();  // [1000000000,0] would be a long way to say nothing
+  if (t.size() == 0 && t.rank() > 0)
+    return BeginArray().EndArray();  // [1000000000,0] would be a long way to say nothing
   Rows(t, 0, index);
   return *this;
 }

@@ -15,11 +15,12 @@ struct NumpyType {
   char kind;
   int bytes;
 };
-constexpr NumpyType kTypes[] = {
-    {DType::kF32, 'f', 4}, {DType::kF64, 'f', 8}, {DType::kF16, 'f', 2}, {DType::kI8, 'i', 1},  {DType::kI16, 'i', 2},
-    {DType::kI32, 'i', 4}, {DType::kI64, 'i', 8}, {DType::kU8, 'u', 1},  {DType::kU16, 'u', 2}, {DType::kU32, 'u', 4},
-    {DType::kU64, 'u', 8}, {DType::kBool, 'b', 1}, {DType::kC64, 'c', 8}, {DType::kC128, 'c', 16},
-    {DType::kU8, 'V', 1},  {DType::kU16, 'V', 2}};  // ml_dtypes' bfloat16 and fp8s call themselves void
+constexpr NumpyType kTypes[] = {{DType::kF32, 'f', 4}, {DType::kF64, 'f', 8},   {DType::kF16, 'f', 2},
+                                {DType::kI8, 'i', 1},  {DType::kI16, 'i', 2},   {DType::kI32, 'i', 4},
+                                {DType::kI64, 'i', 8}, {DType::kU8, 'u', 1},    {DType::kU16, 'u', 2},
+                                {DType::kU32, 'u', 4}, {DType::kU64, 'u', 8},   {DType::kBool, 'b', 1},
+                                {DType::kC64, 'c', 8}, {DType::kC128, 'c', 16}, {DType::kU8, 'V', 1},
+                                {DType::kU16, 'V', 2}};  // ml_dtypes' bfloat16 and fp8s call themselves void
 
 Result<DType> NumberType(const NpyHeader& h) {
   for (const NumpyType& t : kTypes)
@@ -98,7 +99,8 @@ std::string Descr(DType dtype) {
 constexpr size_t kMaxText = size_t{1} << 31;
 
 Status TooMuchText(size_t width) {
-  return ResourceExhausted("strings of up to ", width, " characters do not fit numpy's fixed-width text; write .json or .pb");
+  return ResourceExhausted("strings of up to ", width,
+                           " characters do not fit numpy's fixed-width text; write .json or .pb");
 }
 
 Result<std::string> FormatStrings(const Tensor& t) {
@@ -116,11 +118,14 @@ Result<std::string> FormatStrings(const Tensor& t) {
   }
   const size_t item = std::max<size_t>(1, text ? width * 4 : bytes_width);
   if (strings.size() > kMaxText / item) return TooMuchText(text ? width : bytes_width);
-  std::string out = FormatNpyHeader(text ? StrCat("<U", std::max<size_t>(1, width)) : StrCat("|S", item), t.dims());
+  std::string out =
+      FormatNpyHeader(text ? StrCat("<U", std::max<size_t>(1, width)) : StrCat("|S", item), t.dims());
   for (size_t i = 0; i < strings.size(); ++i) {
     const size_t end = out.size() + (text ? std::max<size_t>(1, width) * 4 : item);
-    if (text) out.append(reinterpret_cast<const char*>(decoded[i].data()), decoded[i].size() * 4);
-    else out += strings[i];
+    if (text)
+      out.append(reinterpret_cast<const char*>(decoded[i].data()), decoded[i].size() * 4);
+    else
+      out += strings[i];
     out.resize(end, '\0');
   }
   return out;
@@ -143,7 +148,8 @@ Status CheckRange(const Tensor& t, DType wanted) {
   for (int64_t i = 0; i < t.size(); ++i) {
     const int64_t v = LoadLong(t, i);
     if (v < low || v > high)
-      return InvalidArgument("element [", i, "] is ", v, ", outside ", DTypeName(wanted), "'s range ", low, " to ", high);
+      return InvalidArgument("element [", i, "] is ", v, ", outside ", DTypeName(wanted), "'s range ", low,
+                             " to ", high);
   }
   return {};
 }
@@ -159,7 +165,8 @@ Result<Tensor> ParseNpy(std::string_view bytes) {
       return InvalidArgument("claims the impossible shape [", Join(h.shape, ","), "]");
     const std::string_view data = bytes.substr(h.data_offset);
     if (static_cast<uint64_t>(needed) > data.size())
-      return InvalidArgument("shape [", Join(h.shape, ","), "] needs ", needed, " bytes, the file holds ", data.size());
+      return InvalidArgument("shape [", Join(h.shape, ","), "] needs ", needed, " bytes, the file holds ",
+                             data.size());
     const bool text = h.kind == 'U' || h.kind == 'S';
     Dims dims = h.shape;
     if (h.fortran_order) std::reverse(dims.begin(), dims.end());

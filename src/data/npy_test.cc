@@ -20,7 +20,8 @@ std::string File(const std::string& dict, const std::string& data, char version 
 }
 
 std::string Dict(const std::string& descr, const std::string& shape, bool fortran = false) {
-  return "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape + ", }\n";
+  return "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") +
+         ", 'shape': " + shape + ", }\n";
 }
 
 TEST(Npy, RoundTripsEveryType) {
@@ -29,10 +30,14 @@ TEST(Npy, RoundTripsEveryType) {
     SCOPED_TRACE(DTypeName(dtype));
     Tensor t(dtype, {2, 3});
     for (int64_t k = 0; k < 6; ++k) {
-      if (dtype == DType::kString) t.data<std::string>()[k] = k == 4 ? "" : StrCat("wörd", k);
-      else if (IsComplex(dtype)) t.data<uint8_t>()[k] = static_cast<uint8_t>(k);
-      else if (IsFloat(dtype)) StoreDouble(t, k, dtype == DType::kF8E8M0 ? 1 << k : k - 2);
-      else StoreLong(t, k, k % 2);
+      if (dtype == DType::kString)
+        t.data<std::string>()[k] = k == 4 ? "" : StrCat("wörd", k);
+      else if (IsComplex(dtype))
+        t.data<uint8_t>()[k] = static_cast<uint8_t>(k);
+      else if (IsFloat(dtype))
+        StoreDouble(t, k, dtype == DType::kF8E8M0 ? 1 << k : k - 2);
+      else
+        StoreLong(t, k, k % 2);
     }
     auto bytes = FormatNpy(t);
     ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
@@ -60,7 +65,9 @@ TEST(Npy, RefusesValuesOutsideASmallType) {
   EXPECT_NE(t.status().message().find("-8 to 7"), std::string::npos);
 }
 
-TEST(Npy, RefusesAnotherType) { EXPECT_FALSE(AdoptStorage(Tensor::Scalar(DType::kF64, 1), DType::kF32).ok()); }
+TEST(Npy, RefusesAnotherType) {
+  EXPECT_FALSE(AdoptStorage(Tensor::Scalar(DType::kF64, 1), DType::kF32).ok());
+}
 
 TEST(Npy, ReadsScalarsAndEmptyTensors) {
   EXPECT_EQ(ParseNpy(File(Dict("<i4", "()"), std::string("\x07\0\0\0", 4)))->dims(), Dims{});
@@ -89,12 +96,17 @@ TEST(Npy, ReadsFortranOrder) {
   EXPECT_EQ(ToLongs(*t), (std::vector<int64_t>{1, 2, 3, 4, 5, 6}));
 }
 
-TEST(Npy, ReadsVoidAsBits) { EXPECT_EQ(ParseNpy(File(Dict("<V2", "(1,)"), "\x80\x3f"))->dtype(), DType::kU16); }
+TEST(Npy, ReadsVoidAsBits) {
+  EXPECT_EQ(ParseNpy(File(Dict("<V2", "(1,)"), "\x80\x3f"))->dtype(), DType::kU16);
+}
 
 TEST(Npy, ReadsTextOfBothOrders) {
-  EXPECT_EQ(ToStrings(*ParseNpy(File(Dict("<U2", "(1,)"), std::string("\xe4\0\0\0\0\0\0\0", 8)))), std::vector<std::string>{"ä"});
-  EXPECT_EQ(ToStrings(*ParseNpy(File(Dict(">U1", "(1,)"), std::string("\0\0\0\x41", 4)))), std::vector<std::string>{"A"});
-  EXPECT_EQ(ToStrings(*ParseNpy(File(Dict("|S3", "(1,)"), std::string("ab\0", 3)))), std::vector<std::string>{"ab"});
+  EXPECT_EQ(ToStrings(*ParseNpy(File(Dict("<U2", "(1,)"), std::string("\xe4\0\0\0\0\0\0\0", 8)))),
+            std::vector<std::string>{"ä"});
+  EXPECT_EQ(ToStrings(*ParseNpy(File(Dict(">U1", "(1,)"), std::string("\0\0\0\x41", 4)))),
+            std::vector<std::string>{"A"});
+  EXPECT_EQ(ToStrings(*ParseNpy(File(Dict("|S3", "(1,)"), std::string("ab\0", 3)))),
+            std::vector<std::string>{"ab"});
 }
 
 TEST(Npy, StoresBytesThatAreNotText) {

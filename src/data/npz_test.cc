@@ -8,7 +8,9 @@ namespace tern::data {
 namespace {
 
 NamedTensors Sample() {
-  return {{"a/b", Tensor::Of(DType::kF32, {2, 2}, {1, 2, 3, 4})}, {"empty", Tensor(DType::kI64, {0})}, {"big", Tensor(DType::kU8, {100000})}};
+  return {{"a/b", Tensor::Of(DType::kF32, {2, 2}, {1, 2, 3, 4})},
+          {"empty", Tensor(DType::kI64, {0})},
+          {"big", Tensor(DType::kU8, {100000})}};
 }
 
 TEST(Npz, RoundTripsStoredAndDeflated) {

@@ -28,8 +28,7 @@ std::string Word(Generator& g) {
   return word;
 }
 
-template <class T>
-void FillParts(Tensor& t, Generator& g) {
+template <class T> void FillParts(Tensor& t, Generator& g) {
   for (int64_t i = 0; i < 2 * t.size(); ++i) t.data<T>()[i] = static_cast<T>(g.Uniform());
 }
 
@@ -43,13 +42,18 @@ Result<Tensor> RandomTensor(DType dtype, const Dims& dims, uint64_t seed, std::s
   return Guard([&]() -> Result<Tensor> {
     Tensor t(dtype, dims);
     Generator g(seed, name);
-    if (dtype == DType::kC64) FillParts<float>(t, g);
-    else if (dtype == DType::kC128) FillParts<double>(t, g);
+    if (dtype == DType::kC64)
+      FillParts<float>(t, g);
+    else if (dtype == DType::kC128)
+      FillParts<double>(t, g);
     else
       for (int64_t i = 0; i < t.size(); ++i) {
-        if (dtype == DType::kString) t.data<std::string>()[i] = Word(g);
-        else if (IsFloat(dtype)) StoreDouble(t, i, g.Uniform());
-        else StoreLong(t, i, static_cast<int64_t>(g.Next() >> 63));
+        if (dtype == DType::kString)
+          t.data<std::string>()[i] = Word(g);
+        else if (IsFloat(dtype))
+          StoreDouble(t, i, g.Uniform());
+        else
+          StoreLong(t, i, static_cast<int64_t>(g.Next() >> 63));
       }
     return t;
   });

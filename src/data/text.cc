@@ -1,6 +1,5 @@
 #include "data/text.h"
 
-
 namespace tern::data {
 namespace {
 
@@ -15,15 +14,19 @@ std::vector<std::string> SplitWords(std::string_view text) {
   for (const char c : text) {
     comment = (comment || c == '#') && c != '\n';
     const bool blank = c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' || c == ';';
-    if (blank || comment) end();
-    else word += c;
+    if (blank || comment)
+      end();
+    else
+      word += c;
   }
   end();
   return words;
 }
 
 Status StoreWord(const std::string& word, Tensor& t, int64_t i) {
-  const auto bad = [&] { return InvalidArgument("word ", i + 1, " is '", word, "', which is no ", DTypeName(t.dtype())); };
+  const auto bad = [&] {
+    return InvalidArgument("word ", i + 1, " is '", word, "', which is no ", DTypeName(t.dtype()));
+  };
   if (IsFloat(t.dtype())) {
     double v = 0;
     if (!ParseDouble(word, v)) return bad();
@@ -31,8 +34,10 @@ Status StoreWord(const std::string& word, Tensor& t, int64_t i) {
     return {};
   }
   int64_t v = 0;
-  if (word == "true" || word == "false") v = word == "true";
-  else if (!ParseInt(word, v)) return bad();
+  if (word == "true" || word == "false")
+    v = word == "true";
+  else if (!ParseInt(word, v))
+    return bad();
   StoreLong(t, i, v);
   const bool negative_lost = v < 0 && (IsUnsignedInt(t.dtype()) || t.dtype() == DType::kBool);
   return LoadLong(t, i) == v && !negative_lost ? Status() : bad();
@@ -59,8 +64,10 @@ Result<Tensor> ParseText(std::string_view text, DType wanted) {
     const std::vector<std::string> items = strings ? SplitLines(text) : SplitWords(text);
     Tensor t(wanted == DType::kInvalid ? DType::kF32 : wanted, {static_cast<int64_t>(items.size())});
     for (size_t i = 0; i < items.size(); ++i) {
-      if (strings) t.data<std::string>()[i] = items[i];
-      else TERN_TRY(StoreWord(items[i], t, static_cast<int64_t>(i)));
+      if (strings)
+        t.data<std::string>()[i] = items[i];
+      else
+        TERN_TRY(StoreWord(items[i], t, static_cast<int64_t>(i)));
     }
     return t;
   });
@@ -71,13 +78,20 @@ std::string FormatText(const Tensor& tensor) {
   std::string out;
   const int64_t row = t.rank() > 1 && t.dtype() != DType::kString ? t.dim(-1) : 1;
   for (int64_t i = 0; i < t.size(); ++i) {
-    if (t.dtype() == DType::kString) out += t.data<std::string>()[i];
-    else if (t.dtype() == DType::kC64) out += StrCat(t.data<float>()[2 * i], " ", t.data<float>()[2 * i + 1]);
-    else if (t.dtype() == DType::kC128) out += StrCat(t.data<double>()[2 * i], " ", t.data<double>()[2 * i + 1]);
-    else if (t.dtype() == DType::kF64) AppendPiece(out, LoadDouble(t, i));
-    else if (IsFloat(t.dtype())) AppendPiece(out, static_cast<float>(LoadDouble(t, i)));
-    else if (t.dtype() == DType::kU64) AppendPiece(out, static_cast<uint64_t>(LoadLong(t, i)));
-    else AppendPiece(out, LoadLong(t, i));
+    if (t.dtype() == DType::kString)
+      out += t.data<std::string>()[i];
+    else if (t.dtype() == DType::kC64)
+      out += StrCat(t.data<float>()[2 * i], " ", t.data<float>()[2 * i + 1]);
+    else if (t.dtype() == DType::kC128)
+      out += StrCat(t.data<double>()[2 * i], " ", t.data<double>()[2 * i + 1]);
+    else if (t.dtype() == DType::kF64)
+      AppendPiece(out, LoadDouble(t, i));
+    else if (IsFloat(t.dtype()))
+      AppendPiece(out, static_cast<float>(LoadDouble(t, i)));
+    else if (t.dtype() == DType::kU64)
+      AppendPiece(out, static_cast<uint64_t>(LoadLong(t, i)));
+    else
+      AppendPiece(out, LoadLong(t, i));
     out += (i + 1) % row ? ' ' : '\n';
   }
   return out;

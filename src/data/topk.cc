@@ -6,7 +6,8 @@
 namespace tern::data {
 
 Result<std::vector<std::vector<Ranked>>> TopK(const Tensor& scores, int64_t k) {
-  if (!IsFloat(scores.dtype()) && !IsInt(scores.dtype())) return InvalidArgument("no order among ", scores.Describe());
+  if (!IsFloat(scores.dtype()) && !IsInt(scores.dtype()))
+    return InvalidArgument("no order among ", scores.Describe());
   const Tensor t = scores.Contiguous();
   const int64_t rows = t.rank() > 1 ? t.dim(0) : 1, columns = rows ? t.size() / rows : 0;
   std::vector<std::vector<Ranked>> out;
@@ -17,7 +18,8 @@ Result<std::vector<std::vector<Ranked>>> TopK(const Tensor& scores, int64_t k) {
       row.push_back({i, IsFloat(t.dtype()) ? LoadDouble(t, at) : static_cast<double>(LoadLong(t, at))});
     }
     const auto better = [](const Ranked& a, const Ranked& b) {
-      if (std::isnan(a.score) || std::isnan(b.score)) return std::isnan(b.score) && (!std::isnan(a.score) || a.index < b.index);
+      if (std::isnan(a.score) || std::isnan(b.score))
+        return std::isnan(b.score) && (!std::isnan(a.score) || a.index < b.index);
       return a.score != b.score ? a.score > b.score : a.index < b.index;
     };
     const auto kept = static_cast<ptrdiff_t>(std::min<int64_t>(k, columns));

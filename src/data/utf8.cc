@@ -6,7 +6,11 @@ std::optional<std::vector<uint32_t>> DecodeUtf8(std::string_view text) {
   std::vector<uint32_t> out;
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<uint8_t>(text[i]);
-    const int more = first < 0x80 ? 0 : first >> 5 == 6 ? 1 : first >> 4 == 14 ? 2 : first >> 3 == 30 ? 3 : -1;
+    const int more = first < 0x80       ? 0
+                     : first >> 5 == 6  ? 1
+                     : first >> 4 == 14 ? 2
+                     : first >> 3 == 30 ? 3
+                                        : -1;
     if (more < 0 || i + static_cast<size_t>(more) >= text.size()) return std::nullopt;
     uint32_t c = more == 0 ? first : first & (0x3fu >> more);
     for (int k = 1; k <= more; ++k) {

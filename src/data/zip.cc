@@ -7,9 +7,10 @@
 namespace tern::data {
 namespace {
 
-constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
-constexpr uint32_t kIn64 = 0xffffffff;        // "the real number is in the 64-bit field"
-constexpr uint64_t kMaxInflation = 1032;      // deflate cannot do better
+constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
+                   kLocator64 = 0x07064b50;
+constexpr uint32_t kIn64 = 0xffffffff;    // "the real number is in the 64-bit field"
+constexpr uint64_t kMaxInflation = 1032;  // deflate cannot do better
 
 // A window into the file that refuses to read beyond it: ok() turns false, and reads give zeros.
 class Reader {
@@ -20,7 +21,8 @@ class Reader {
     if (data_.size() < static_cast<size_t>(bytes)) ok_ = false;
     if (!ok_) return 0;
     uint64_t v = 0;
-    for (int i = 0; i < bytes; ++i) v |= static_cast<uint64_t>(static_cast<uint8_t>(data_[static_cast<size_t>(i)])) << (8 * i);
+    for (int i = 0; i < bytes; ++i)
+      v |= static_cast<uint64_t>(static_cast<uint8_t>(data_[static_cast<size_t>(i)])) << (8 * i);
     data_.remove_prefix(static_cast<size_t>(bytes));
     return v;
   }
@@ -42,7 +44,9 @@ void Put(std::string& out, uint64_t v, int bytes) {
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(v >> (8 * i));
 }
 
-std::string_view From(std::string_view file, uint64_t offset) { return offset <= file.size() ? file.substr(offset) : std::string_view(); }
+std::string_view From(std::string_view file, uint64_t offset) {
+  return offset <= file.size() ? file.substr(offset) : std::string_view();
+}
 
 struct Directory {
   uint64_t offset = 0, entries = 0;
@@ -108,15 +112,18 @@ Result<ZipEntry> ReadCentral(Reader& r) {
   r.Bytes(comment);
   if (!r.ok()) return InvalidArgument("the zip directory ends inside an entry");
   if (flags & 1) return Unsupported("zip entry '", e.name, "' is encrypted");
-  if (e.method != 0 && e.method != 8) return Unsupported("zip entry '", e.name, "' uses compression method ", e.method);
+  if (e.method != 0 && e.method != 8)
+    return Unsupported("zip entry '", e.name, "' uses compression method ", e.method);
   return e;
 }
 
 Status CheckSizes(const ZipEntry& e, size_t file_size) {
-  const uint64_t bound = e.method == 0 ? e.packed : e.packed > UINT64_MAX / kMaxInflation ? UINT64_MAX : e.packed * kMaxInflation;
+  const uint64_t bound = e.method == 0                           ? e.packed
+                         : e.packed > UINT64_MAX / kMaxInflation ? UINT64_MAX
+                                                                 : e.packed * kMaxInflation;
   if (e.packed > file_size || e.offset > file_size || e.size > bound || (e.method == 0 && e.size != e.packed))
-    return InvalidArgument("zip entry '", e.name, "' claims ", e.size, " bytes from ", e.packed, " at ", e.offset,
-                           " in a file of ", file_size);
+    return InvalidArgument("zip entry '", e.name, "' claims ", e.size, " bytes from ", e.packed, " at ",
+                           e.offset, " in a file of ", file_size);
   return {};
 }
 
@@ -143,14 +150,16 @@ Result<std::string> Inflate(std::string_view packed, uint64_t size, const std::s
     if (done > out.size()) break;
   }
   inflateEnd(&z);
-  if (state != Z_STREAM_END || done != size) return InvalidArgument("zip entry '", name, "' does not unpack to ", size, " bytes");
+  if (state != Z_STREAM_END || done != size)
+    return InvalidArgument("zip entry '", name, "' does not unpack to ", size, " bytes");
   return out;
 }
 
 std::string Deflate(std::string_view bytes) {
   z_stream z{};
   std::string out;
-  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();
   out.resize(deflateBound(&z, bytes.size()));
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   z.avail_in = static_cast<uInt>(bytes.size());
@@ -177,7 +186,8 @@ Result<std::vector<ZipEntry>> ListZip(std::string_view file) {
   for (uint64_t i = 0; i < directory.entries; ++i) {
     TERN_ASSIGN(ZipEntry e, ReadCentral(r));
     TERN_TRY(CheckSizes(e, file.size()));
-    if ((packed += e.packed) > file.size()) return InvalidArgument("zip entry '", e.name, "' overlaps another");
+    if ((packed += e.packed) > file.size())
+      return InvalidArgument("zip entry '", e.name, "' overlaps another");
     entries.push_back(std::move(e));
   }
   return entries;
@@ -193,8 +203,10 @@ Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& e) {
     r.Bytes(extra);
     const std::string_view packed = r.Bytes(e.packed);
     if (!local || !r.ok()) return InvalidArgument("zip entry '", e.name, "' is not where the directory says");
-    TERN_ASSIGN(std::string out, e.method == 8 ? Inflate(packed, e.size, e.name) : Result<std::string>(std::string(packed)));
-    if (Crc(out) != e.crc) return InvalidArgument("zip entry '", e.name, "' is damaged: its checksum differs");
+    TERN_ASSIGN(std::string out,
+                e.method == 8 ? Inflate(packed, e.size, e.name) : Result<std::string>(std::string(packed)));
+    if (Crc(out) != e.crc)
+      return InvalidArgument("zip entry '", e.name, "' is damaged: its checksum differs");
     return out;
   });
 }
@@ -202,7 +214,8 @@ Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& e) {
 Status ZipWriter::Add(const std::string& name, std::string_view bytes) {
   constexpr size_t kMax = 0xfffffffe;
   if (bytes.size() > kMax || body_.size() > kMax - bytes.size() || name.size() > 65535 || count_ >= 65535)
-    return Unsupported("a zip archive over 4 GB or 65,535 entries, at '", name, "'; write .npy files instead");
+    return Unsupported("a zip archive over 4 GB or 65,535 entries, at '", name,
+                       "'; write .npy files instead");
   const std::string packed = compress_ ? Deflate(bytes) : std::string(bytes);
   std::string common;  // what the two headers share
   Put(common, 20, 2);

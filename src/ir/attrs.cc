@@ -37,17 +37,22 @@ class Setter : public AttrVisitor {
 
   void operator()(const char* n, bool& v, const char*) override {
     if (n != name_) return;
-    if (auto* i = std::get_if<int64_t>(&value_); i && (*i == 0 || *i == 1)) Take(v, *i == 1);
-    else Plain(v, "true or false");
+    if (auto* i = std::get_if<int64_t>(&value_); i && (*i == 0 || *i == 1))
+      Take(v, *i == 1);
+    else
+      Plain(v, "true or false");
   }
   void operator()(const char* n, int64_t& v, const char*) override {
     if (n == name_) Plain(v, "an integer");
   }
   void operator()(const char* n, float& v, const char*) override {
     if (n != name_) return;
-    if (auto* i = std::get_if<int64_t>(&value_)) Take(v, static_cast<float>(*i));
-    else if (auto* d = std::get_if<double>(&value_)) Take(v, static_cast<float>(*d));
-    else Wrong("a number");
+    if (auto* i = std::get_if<int64_t>(&value_))
+      Take(v, static_cast<float>(*i));
+    else if (auto* d = std::get_if<double>(&value_))
+      Take(v, static_cast<float>(*d));
+    else
+      Wrong("a number");
   }
   void operator()(const char* n, std::string& v, const char*) override {
     if (n == name_) Plain(v, "text");
@@ -55,17 +60,22 @@ class Setter : public AttrVisitor {
   void operator()(const char* n, DType& v, const char*) override {
     if (n != name_) return;
     auto* text = std::get_if<std::string>(&value_);
-    if (auto t = text ? ParseDType(*text) : std::nullopt) Take(v, *t);
-    else Plain(v, "an element type");
+    if (auto t = text ? ParseDType(*text) : std::nullopt)
+      Take(v, *t);
+    else
+      Plain(v, "an element type");
   }
   void operator()(const char* n, std::vector<int64_t>& v, const char*) override {
     if (n == name_) EmptyOr(v, "a list of integers");
   }
   void operator()(const char* n, std::vector<float>& v, const char*) override {
     if (n != name_) return;
-    if (auto* d = std::get_if<std::vector<double>>(&value_)) Take(v, std::vector<float>(d->begin(), d->end()));
-    else if (auto* i = std::get_if<std::vector<int64_t>>(&value_)) Take(v, std::vector<float>(i->begin(), i->end()));
-    else Wrong("a list of numbers");
+    if (auto* d = std::get_if<std::vector<double>>(&value_))
+      Take(v, std::vector<float>(d->begin(), d->end()));
+    else if (auto* i = std::get_if<std::vector<int64_t>>(&value_))
+      Take(v, std::vector<float>(i->begin(), i->end()));
+    else
+      Wrong("a list of numbers");
   }
   void operator()(const char* n, std::vector<std::string>& v, const char*) override {
     if (n == name_) EmptyOr(v, "a list of texts");
@@ -84,38 +94,39 @@ class Setter : public AttrVisitor {
     for (const char* name : names) wanted += (wanted.empty() ? "" : "|") + std::string(name);
     Wrong(wanted);
   }
-  template <class T, class U>
-  void Take(T& slot, U value) {
+  template <class T, class U> void Take(T& slot, U value) {
     slot = std::move(value);
     status = Status();
   }
-  template <class T>
-  void Plain(T& slot, const char* wanted) {
-    if (auto* v = std::get_if<T>(&value_)) Take(slot, *v);
-    else Wrong(wanted);
+  template <class T> void Plain(T& slot, const char* wanted) {
+    if (auto* v = std::get_if<T>(&value_))
+      Take(slot, *v);
+    else
+      Wrong(wanted);
   }
   // `[]` reads as an empty list of any element type.
-  template <class T>
-  void EmptyOr(T& slot, const char* wanted) {
+  template <class T> void EmptyOr(T& slot, const char* wanted) {
     auto* ints = std::get_if<std::vector<int64_t>>(&value_);
-    if (ints && ints->empty()) Take(slot, T{});
-    else Plain(slot, wanted);
+    if (ints && ints->empty())
+      Take(slot, T{});
+    else
+      Plain(slot, wanted);
   }
-  void Wrong(const std::string& wanted) { status = InvalidArgument("expected ", wanted, ", got ", AttrToText(value_)); }
+  void Wrong(const std::string& wanted) {
+    status = InvalidArgument("expected ", wanted, ", got ", AttrToText(value_));
+  }
 
   const std::string& name_;
   const AttrValue& value_;
 };
 
-template <class T>
-const T& Expect(const AttrValue& v, std::string_view name) {
+template <class T> const T& Expect(const AttrValue& v, std::string_view name) {
   const T* p = std::get_if<T>(&v);
   TERN_CHECK(p, "attribute '", name, "' has another type");
   return *p;
 }
 
-template <class T>
-std::string ListText(const std::vector<T>& items) {
+template <class T> std::string ListText(const std::vector<T>& items) {
   std::string out = "[";
   for (size_t i = 0; i < items.size(); ++i) out += (i ? ", " : "") + AttrToText(AttrValue(items[i]));
   return out + "]";
@@ -160,10 +171,14 @@ AttrValue Attrs::Get(std::string_view name) const {
 
 bool Attrs::Bool(std::string_view name) const { return Expect<bool>(Get(name), name); }
 int64_t Attrs::Int(std::string_view name) const { return Expect<int64_t>(Get(name), name); }
-float Attrs::Float(std::string_view name) const { return static_cast<float>(Expect<double>(Get(name), name)); }
+float Attrs::Float(std::string_view name) const {
+  return static_cast<float>(Expect<double>(Get(name), name));
+}
 std::string Attrs::Text(std::string_view name) const { return Expect<std::string>(Get(name), name); }
 DType Attrs::Type(std::string_view name) const { return Expect<DType>(Get(name), name); }
-std::vector<int64_t> Attrs::Ints(std::string_view name) const { return Expect<std::vector<int64_t>>(Get(name), name); }
+std::vector<int64_t> Attrs::Ints(std::string_view name) const {
+  return Expect<std::vector<int64_t>>(Get(name), name);
+}
 
 std::vector<float> Attrs::Floats(std::string_view name) const {
   const AttrValue v = Get(name);

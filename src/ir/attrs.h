@@ -13,8 +13,8 @@
 namespace tern {
 
 // The value of an attribute outside its struct: in text, in files, in importers.
-using AttrValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>, std::vector<double>,
-                               std::vector<std::string>, Tensor>;
+using AttrValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>,
+                               std::vector<double>, std::vector<std::string>, Tensor>;
 
 // What a struct's `Visit` is handed. Enums travel as text.
 class AttrVisitor {
@@ -34,11 +34,13 @@ class AttrVisitor {
   void Enum(const char* name, E& v, const std::vector<const char*>& names, const char* doc) {
     int index = static_cast<int>(v);
     VisitEnum(name, index, names, doc);
-    if (index != static_cast<int>(v)) v = static_cast<E>(index);  // readers on other threads must see no write
+    if (index != static_cast<int>(v))
+      v = static_cast<E>(index);  // readers on other threads must see no write
   }
 
  protected:
-  virtual void VisitEnum(const char* name, int& v, const std::vector<const char*>& names, const char* doc) = 0;
+  virtual void VisitEnum(const char* name, int& v, const std::vector<const char*>& names,
+                         const char* doc) = 0;
 };
 
 // Type-erased attributes of one node. Copies are cheap and independent.
@@ -53,14 +55,12 @@ class Attrs {
   };
 
   Attrs() = default;
-  template <class T>
-  static Attrs Of(T value) {
+  template <class T> static Attrs Of(T value) {
     Attrs a;
     a.rep_ = std::make_shared<Model<T>>(std::move(value));
     return a;
   }
-  template <class T>
-  const T& As() const { return static_cast<const Model<T>*>(rep_.get())->value; }
+  template <class T> const T& As() const { return static_cast<const Model<T>*>(rep_.get())->value; }
 
   std::vector<Entry> List() const;  // in declaration order
   bool Has(std::string_view name) const;
@@ -85,8 +85,7 @@ class Attrs {
     virtual std::shared_ptr<Concept> Clone() const = 0;
     virtual std::shared_ptr<Concept> Fresh() const = 0;
   };
-  template <class T>
-  struct Model : Concept {
+  template <class T> struct Model : Concept {
     explicit Model(T v) : value(std::move(v)) {}
     void Visit(AttrVisitor& v) override { value.Visit(v); }
     std::shared_ptr<Concept> Clone() const override { return std::make_shared<Model>(value); }
@@ -102,8 +101,7 @@ std::string AttrToText(const AttrValue& v);  // as the text form prints it
 
 // For ops without attributes: struct Erf : NoAttrs {};
 struct NoAttrs {
-  template <class V>
-  void Visit(V&) {}
+  template <class V> void Visit(V&) {}
 };
 
 }  // namespace tern

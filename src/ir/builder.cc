@@ -29,7 +29,8 @@ void Builder::Finish(Node* node) {
   if (status_.ok()) Fail(InferNode(*node));
 }
 
-std::vector<Value*> Builder::Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs, int outputs) {
+std::vector<Value*> Builder::Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs,
+                                 int outputs) {
   Node* node = Open(op, inputs, attrs, outputs);
   Finish(node);
   return node->outputs();

@@ -25,7 +25,8 @@ using SubgraphRunner = std::function<Result<DatumList>(int, const DatumList&)>;
 
 class NodeContext : public EvalContext {
  public:
-  NodeContext(const Node& node, std::vector<const Datum*> inputs, std::vector<Type> types, const SubgraphRunner& run)
+  NodeContext(const Node& node, std::vector<const Datum*> inputs, std::vector<Type> types,
+              const SubgraphRunner& run)
       : EvalContext(*node.op, std::move(inputs), std::move(types)), node_(node), run_(run) {}
   Result<DatumList> RunSubgraph(int i, const DatumList& inputs) override {
     return run_ ? run_(i, inputs) : EvalContext::RunSubgraph(i, inputs);
@@ -54,19 +55,22 @@ Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const 
     if (inputs[i]->is_tensor()) infer[i].constant = inputs[i]->tensor;
     // An empty sequence or a missing optional cannot tell its element's type; the graph can.
     const Value* declared = node.inputs()[i];
-    if (!inputs[i]->is_tensor() && declared->type.kind != Type::Kind::kUnknown) infer[i].type = declared->type;
+    if (!inputs[i]->is_tensor() && declared->type.kind != Type::Kind::kUnknown)
+      infer[i].type = declared->type;
   }
   InferContext context(*node.op, std::move(infer), count);
   TERN_TRY(RunInfer(*node.op, node.attrs, context));
   std::vector<Type> types;
   for (int i = 0; i < count; ++i) {
     types.push_back(context.outputs()[static_cast<size_t>(i)].type);
-    if (types.back().kind == Type::Kind::kUnknown) types.back() = node.outputs()[static_cast<size_t>(i)]->type;
+    if (types.back().kind == Type::Kind::kUnknown)
+      types.back() = node.outputs()[static_cast<size_t>(i)]->type;
   }
   return types;
 }
 
-Result<DatumList> Evaluate(const Node& node, const std::vector<const Datum*>& inputs, const SubgraphRunner& run) {
+Result<DatumList> Evaluate(const Node& node, const std::vector<const Datum*>& inputs,
+                           const SubgraphRunner& run) {
   if (!node.op->reference) return Unsupported("no reference evaluator");
   TERN_ASSIGN(std::vector<Type> types, OutputTypes(node, inputs));
   NodeContext context(node, inputs, std::move(types), run);
@@ -74,9 +78,11 @@ Result<DatumList> Evaluate(const Node& node, const std::vector<const Datum*>& in
   return std::move(context.outputs());
 }
 
-Result<DatumList> Run(const Graph& graph, const DatumList& inputs, const Environment* outer, const NodeObserver& observer) {
+Result<DatumList> Run(const Graph& graph, const DatumList& inputs, const Environment* outer,
+                      const NodeObserver& observer) {
   if (inputs.size() != graph.inputs().size())
-    return InvalidArgument("graph '", graph.name, "' takes ", graph.inputs().size(), " inputs, got ", inputs.size());
+    return InvalidArgument("graph '", graph.name, "' takes ", graph.inputs().size(), " inputs, got ",
+                           inputs.size());
   Environment env{outer, {}};
   for (size_t i = 0; i < inputs.size(); ++i) env.values[graph.inputs()[i]] = inputs[i];
   for (const auto& v : graph.values())
@@ -88,7 +94,8 @@ Result<DatumList> Run(const Graph& graph, const DatumList& inputs, const Environ
       return Run(*node->subgraphs()[static_cast<size_t>(i)], in, &env, observer);
     };
     auto result = Evaluate(*node, data, run);
-    if (!result.ok()) return Status(result.status().code(), StrCat(node->Describe(), ": ", result.status().message()));
+    if (!result.ok())
+      return Status(result.status().code(), StrCat(node->Describe(), ": ", result.status().message()));
     if (observer) observer(*node, *result);
     for (size_t i = 0; i < node->outputs().size(); ++i) env.values[node->outputs()[i]] = (*result)[i];
   }

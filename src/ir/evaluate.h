@@ -12,6 +12,7 @@ Result<DatumList> EvaluateNode(const Node& node, const std::vector<const Datum*>
 
 // A whole model. inputs: one per graph input. Called after each node when given: (node, outputs).
 using NodeObserver = std::function<void(const Node&, const DatumList&)>;
-Result<DatumList> EvaluateGraph(const Graph& graph, const DatumList& inputs, const NodeObserver& observer = {});
+Result<DatumList> EvaluateGraph(const Graph& graph, const DatumList& inputs,
+                                const NodeObserver& observer = {});
 
 }  // namespace tern

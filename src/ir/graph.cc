@@ -31,7 +31,8 @@ std::string Node::Describe() const {
   return out + ")";
 }
 
-Graph::Graph(std::string graph_name, Graph* parent_graph) : name(std::move(graph_name)), parent(parent_graph) {}
+Graph::Graph(std::string graph_name, Graph* parent_graph)
+    : name(std::move(graph_name)), parent(parent_graph) {}
 
 Graph::~Graph() {
   // Nested graphs may hold uses of our values; nodes go in reverse so that no dangling use is touched.
@@ -61,7 +62,8 @@ Value* Graph::AddConstant(Tensor tensor, std::string value_name) {
   return v;
 }
 
-Node* Graph::AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs, Node* before) {
+Node* Graph::AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
+                     Node* before) {
   auto node = std::make_unique<Node>();
   Node* n = node.get();
   n->op = &op;
@@ -91,13 +93,15 @@ static void DropAllUses(Graph& graph) {
   }
 }
 
-static void EraseValues(std::vector<std::unique_ptr<Value>>& values, const std::unordered_set<const Value*>& gone) {
+static void EraseValues(std::vector<std::unique_ptr<Value>>& values,
+                        const std::unordered_set<const Value*>& gone) {
   const auto erased = [&](const std::unique_ptr<Value>& v) { return gone.count(v.get()) != 0; };
   values.erase(std::remove_if(values.begin(), values.end(), erased), values.end());
 }
 
 void Graph::RemoveNode(Node* node) {
-  for (Value* v : node->outputs_) TERN_CHECK(v->uses.empty(), "removing ", node->Describe(), ", whose output is read");
+  for (Value* v : node->outputs_)
+    TERN_CHECK(v->uses.empty(), "removing ", node->Describe(), ", whose output is read");
   for (const auto& sub : node->subgraphs_) DropAllUses(*sub);
   for (size_t i = 0; i < node->inputs_.size(); ++i) node->SetInput(static_cast<int>(i), nullptr);
   const std::unordered_set<const Value*> gone(node->outputs_.begin(), node->outputs_.end());

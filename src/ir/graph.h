@@ -41,7 +41,9 @@ class Node {
 
   const std::vector<Value*>& inputs() const { return inputs_; }  // null: an optional input that is absent
   const std::vector<Value*>& outputs() const { return outputs_; }
-  Value* input(int i) const { return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr; }
+  Value* input(int i) const {
+    return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr;
+  }
   Value* output(int i) const { return outputs_[static_cast<size_t>(i)]; }
   void SetInput(int i, Value* value);  // extends with absent inputs as needed
   const std::vector<std::unique_ptr<Graph>>& subgraphs() const { return subgraphs_; }
@@ -80,7 +82,8 @@ class Graph {
   void SetOutputs(std::vector<Value*> outputs) { outputs_ = std::move(outputs); }
   void ReplaceOutput(int i, Value* value) { outputs_[static_cast<size_t>(i)] = value; }
   // Appends, or inserts before `before`. Outputs get fresh values without types.
-  Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs, Node* before = nullptr);
+  Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
+                Node* before = nullptr);
   Graph* AddSubgraph(Node* node, std::string graph_name);
   // The outputs must be unused.
   void RemoveNode(Node* node);
@@ -99,7 +102,7 @@ class Graph {
   // Every value of enclosing graphs that this graph or graphs inside it read, in first-use order.
   std::vector<Value*> Captures() const;
   std::unique_ptr<Graph> Clone() const;  // of a top-level graph; constants share bytes
-  int NodeCount() const;  // with nested graphs
+  int NodeCount() const;                 // with nested graphs
 
  private:
   friend class Node;

@@ -10,10 +10,16 @@ const InferInput& Absent() {
 }
 }  // namespace
 
-InferContext::InferContext(const OpDef& op, std::vector<InferInput> inputs, int outputs, SubgraphInfer subgraphs)
-    : op_(op), inputs_(std::move(inputs)), outputs_(static_cast<size_t>(outputs)), subgraphs_(std::move(subgraphs)) {}
+InferContext::InferContext(const OpDef& op, std::vector<InferInput> inputs, int outputs,
+                           SubgraphInfer subgraphs)
+    : op_(op),
+      inputs_(std::move(inputs)),
+      outputs_(static_cast<size_t>(outputs)),
+      subgraphs_(std::move(subgraphs)) {}
 
-const Type& InferContext::In(int i) const { return Has(i) ? inputs_[static_cast<size_t>(i)].type : Absent().type; }
+const Type& InferContext::In(int i) const {
+  return Has(i) ? inputs_[static_cast<size_t>(i)].type : Absent().type;
+}
 
 const Tensor* InferContext::Constant(int i) const {
   if (!Has(i)) return nullptr;
@@ -77,7 +83,8 @@ Status CheckArity(const OpDef& op, const InferContext& c) {
     return InvalidModel("takes at most ", declared, " inputs, got ", c.InputCount());
   for (int i = 0; i < declared; ++i) {
     const Port& port = op.inputs[static_cast<size_t>(i)];
-    if (port.arity == Port::Arity::kRequired && !c.Has(i)) return InvalidModel("input '", port.name, "' is missing");
+    if (port.arity == Port::Arity::kRequired && !c.Has(i))
+      return InvalidModel("input '", port.name, "' is missing");
   }
   const int results = static_cast<int>(op.outputs.size());
   if (c.OutputCount() > results && (!results || op.outputs.back().arity != Port::Arity::kVariadic))
@@ -90,9 +97,11 @@ Status CheckTypes(const OpDef& op, const InferContext& c) {
     const Port& port = op.InputPort(i);
     const Type& type = c.In(i);
     if (!c.Has(i) || port.types == 0 || type.kind == Type::Kind::kUnknown) continue;
-    if (!type.tensor()) return InvalidModel("input '", port.name, "' must be a tensor, got ", type.ToString());
+    if (!type.tensor())
+      return InvalidModel("input '", port.name, "' must be a tensor, got ", type.ToString());
     if (type.dtype != DType::kInvalid && !(port.types & SetOf(type.dtype)))
-      return InvalidModel("input '", port.name, "' must be ", Describe(port.types), ", got ", type.ToString());
+      return InvalidModel("input '", port.name, "' must be ", Describe(port.types), ", got ",
+                          type.ToString());
   }
   return {};
 }
@@ -108,7 +117,8 @@ Status RunInfer(const OpDef& op, const Attrs& attrs, InferContext& context) {
 }
 
 Result<int> NormalizeAxis(int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank) return InvalidModel("axis ", axis, " is outside [", -rank, ", ", rank, ") of a rank-", rank, " tensor");
+  if (axis < -rank || axis >= rank)
+    return InvalidModel("axis ", axis, " is outside [", -rank, ", ", rank, ") of a rank-", rank, " tensor");
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -116,7 +126,8 @@ static Result<Dim> BroadcastDims(const Dim& a, const Dim& b, size_t axis_from_en
   if (a == b || b.Is(1)) return a;
   if (a.Is(1)) return b;
   if (a.known() && b.known())
-    return InvalidModel("cannot broadcast: dimension -", axis_from_end, " is ", a.value(), " against ", b.value());
+    return InvalidModel("cannot broadcast: dimension -", axis_from_end, " is ", a.value(), " against ",
+                        b.value());
   // A number beats what is unknown: the unknown can only be 1 or the same.
   if (a.known()) return a;
   if (b.known()) return b;

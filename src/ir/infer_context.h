@@ -1,4 +1,5 @@
-// What an op's Infer function sees: types, constants and symbolic contents of its inputs; and where it answers.
+// What an op's Infer function sees: types, constants and symbolic contents of its inputs; and where it
+// answers.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,7 +11,8 @@
 
 namespace tern {
 
-// Small integer tensors (rank 0 or 1) whose elements are known as expressions: shapes on their way to a Reshape.
+// Small integer tensors (rank 0 or 1) whose elements are known as expressions: shapes on their way to a
+// Reshape.
 using Content = std::vector<Dim>;
 
 struct InferInput {
@@ -28,7 +30,8 @@ struct InferOutput {
 class InferContext {
  public:
   // Infers a subgraph's output types from its input types.
-  using SubgraphInfer = std::function<Result<std::vector<Type>>(int subgraph, const std::vector<Type>& inputs)>;
+  using SubgraphInfer =
+      std::function<Result<std::vector<Type>>(int subgraph, const std::vector<Type>& inputs)>;
 
   InferContext(const OpDef& op, std::vector<InferInput> inputs, int outputs, SubgraphInfer subgraphs = {});
 
@@ -54,7 +57,9 @@ class InferContext {
 
   void Out(int i, Type type);  // ignored for an output nobody asked for
   void Out(std::string_view port, Type type) { Out(op_.OutputIndex(port), std::move(type)); }
-  void Out(std::string_view port, DType dtype, Shape shape) { Out(port, Type::TensorOf(dtype, std::move(shape))); }
+  void Out(std::string_view port, DType dtype, Shape shape) {
+    Out(port, Type::TensorOf(dtype, std::move(shape)));
+  }
   void OutContent(std::string_view port, Content content);
 
   Result<std::vector<Type>> InferSubgraph(int i, const std::vector<Type>& inputs);

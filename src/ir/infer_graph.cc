@@ -43,13 +43,15 @@ void ForgetShapes(Graph& graph) {
   }
 }
 
-// A subgraph's inputs take the types the op passes; where it passes less than was declared, the declared stay.
+// A subgraph's inputs take the types the op passes; where it passes less than was declared, the declared
+// stay.
 Result<std::vector<Type>> InferSubgraph(Node& node, int index, const std::vector<Type>& inputs) {
   if (static_cast<size_t>(index) >= node.subgraphs().size())
     return InvalidModel("has ", node.subgraphs().size(), " graphs, needs ", node.op->subgraphs.size());
   Graph& sub = *node.subgraphs()[static_cast<size_t>(index)];
   if (inputs.size() != sub.inputs().size())
-    return InvalidModel("its graph '", sub.name, "' takes ", sub.inputs().size(), " inputs, is given ", inputs.size());
+    return InvalidModel("its graph '", sub.name, "' takes ", sub.inputs().size(), " inputs, is given ",
+                        inputs.size());
   bool wider = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].kind == Type::Kind::kUnknown) continue;
@@ -57,7 +59,9 @@ Result<std::vector<Type>> InferSubgraph(Node& node, int index, const std::vector
     sub.inputs()[i]->type = inputs[i];
   }
   if (wider) ForgetShapes(sub);
-  TERN_TRY(InferGraph(sub).While(StrCat("inferring the ", node.op->subgraphs.at(static_cast<size_t>(index) % node.op->subgraphs.size()), " graph of ", node.Describe())));
+  TERN_TRY(InferGraph(sub).While(
+      StrCat("inferring the ", node.op->subgraphs.at(static_cast<size_t>(index) % node.op->subgraphs.size()),
+             " graph of ", node.Describe())));
   std::vector<Type> types;
   for (const Value* v : sub.outputs()) types.push_back(v->type);
   return types;

@@ -5,7 +5,9 @@
 namespace tern {
 namespace {
 
-bool WordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/'; }
+bool WordChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/';
+}
 bool Digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 int HexValue(char c) { return Digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
 
@@ -33,9 +35,12 @@ class Lexer {
 
   void SkipSpace() {
     while (at_ < s_.size()) {
-      if (std::isspace(static_cast<unsigned char>(s_[at_]))) ++at_;
-      else if (Peek() == '/' && Peek(1) == '/') while (at_ < s_.size() && s_[at_] != '\n') ++at_;
-      else return;
+      if (std::isspace(static_cast<unsigned char>(s_[at_])))
+        ++at_;
+      else if (Peek() == '/' && Peek(1) == '/')
+        while (at_ < s_.size() && s_[at_] != '\n') ++at_;
+      else
+        return;
     }
   }
 
@@ -46,15 +51,19 @@ class Lexer {
       return Quoted(t.text);
     }
     if (c == '%' || c == '#') return ValueName(t);
-    if (Digit(c) || (c == '-' && (Digit(Peek(1)) || s_.substr(at_, 4) == "-inf")) || (c == '.' && Digit(Peek(1)))) return Number(t);
+    if (Digit(c) || (c == '-' && (Digit(Peek(1)) || s_.substr(at_, 4) == "-inf")) ||
+        (c == '.' && Digit(Peek(1))))
+      return Number(t);
     if (std::isalpha(static_cast<unsigned char>(c)) || c == '_') {
       t.kind = Token::Kind::kWord;
       while (WordChar(Peek()) && !(Peek() == '/' && Peek(1) == '/')) t.text += s_[at_++];
       return {};
     }
     t.kind = Token::Kind::kSign;
-    if (s_.substr(at_, 2) == "->" || s_.substr(at_, 3) == "...") t.text = s_.substr(at_, c == '-' ? 2 : 3);
-    else t.text = std::string(1, c);
+    if (s_.substr(at_, 2) == "->" || s_.substr(at_, 3) == "...")
+      t.text = s_.substr(at_, c == '-' ? 2 : 3);
+    else
+      t.text = std::string(1, c);
     at_ += t.text.size();
     return {};
   }
@@ -67,7 +76,8 @@ class Lexer {
       TERN_TRY(Quoted(t.text));
     } else {
       while (WordChar(Peek()) && !(Peek() == '/' && Peek(1) == '/')) t.text += s_[at_++];
-      if (t.text.empty()) return InvalidArgument("a name must follow ", std::string(1, t.sigil), " at ", PlaceOf(s_, at_));
+      if (t.text.empty())
+        return InvalidArgument("a name must follow ", std::string(1, t.sigil), " at ", PlaceOf(s_, at_));
     }
     if (Peek() != '~') return {};
     ++at_;
@@ -95,8 +105,10 @@ class Lexer {
       }
       const char c = Peek(1);
       at_ += 2;
-      if (c == 'n') out += '\n';
-      else if (c == '"' || c == '\\') out += c;
+      if (c == 'n')
+        out += '\n';
+      else if (c == '"' || c == '\\')
+        out += c;
       else if (c == 'x' && HexValue(Peek()) >= 0 && HexValue(Peek(1)) >= 0) {
         out += static_cast<char>(HexValue(Peek()) * 16 + HexValue(Peek(1)));
         at_ += 2;

@@ -11,11 +11,11 @@ namespace tern {
 struct Token {
   enum class Kind { kEnd, kWord, kNumber, kText, kValue, kSign };
   Kind kind = Kind::kEnd;
-  std::string text;    // unquoted; a value's name without its sigil
-  char sigil = 0;      // of a value: % or #
-  bool quoted = false; // a value's name was in quotes
-  std::string twin;    // the digits after ~
-  size_t at = 0;       // offset in the source
+  std::string text;     // unquoted; a value's name without its sigil
+  char sigil = 0;       // of a value: % or #
+  bool quoted = false;  // a value's name was in quotes
+  std::string twin;     // the digits after ~
+  size_t at = 0;        // offset in the source
 };
 
 // The whole source as tokens; `//` starts a comment.

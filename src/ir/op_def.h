@@ -12,10 +12,10 @@ class InferContext;
 class EvalContext;
 
 enum Trait : uint32_t {
-  kPure = 1,          // same inputs, same outputs; may be folded, shared, dropped
-  kElementwise = 2,   // output element i depends on (broadcast) input element i only
-  kInPlace = 4,       // the first output may overwrite the first input of the same type
-  kView = 8,          // the output is the first input's bytes under other dims
+  kPure = 1,         // same inputs, same outputs; may be folded, shared, dropped
+  kElementwise = 2,  // output element i depends on (broadcast) input element i only
+  kInPlace = 4,      // the first output may overwrite the first input of the same type
+  kView = 8,         // the output is the first input's bytes under other dims
   kCommutative = 16,
   kControlFlow = 32,  // runs subgraphs
   kRandom = 64,       // another run, another result
@@ -42,20 +42,17 @@ class OpDef {
   std::function<Status(const Attrs&, EvalContext&)> reference;
 
   bool Is(Trait t) const { return traits & t; }
-  int InputIndex(std::string_view port) const;   // CHECKs that it exists
+  int InputIndex(std::string_view port) const;  // CHECKs that it exists
   int OutputIndex(std::string_view port) const;
   const Port& InputPort(int i) const;  // a trailing variadic port covers the rest
   const Port& OutputPort(int i) const;
 
-  template <class T>
-  class Builder;
+  template <class T> class Builder;
   // OpDef::Of<LeakyRelu>("y = …").In("x", kFloats).Out("y", kFloats).Infer(Infer).Reference(Reference)
-  template <class T>
-  static Builder<T> Of(const char* summary) { return Builder<T>(summary); }
+  template <class T> static Builder<T> Of(const char* summary) { return Builder<T>(summary); }
 };
 
-template <class T>
-class OpDef::Builder {
+template <class T> class OpDef::Builder {
  public:
   explicit Builder(const char* summary) {
     def_.summary = summary;
@@ -67,8 +64,14 @@ class OpDef::Builder {
   Builder& Out(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kRequired); }
   Builder& OptOut(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kOptional); }
   Builder& VarOut(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kVariadic); }
-  Builder& Subgraph(const char* role) { def_.subgraphs.push_back(role); return *this; }
-  Builder& Traits(uint32_t traits) { def_.traits = traits; return *this; }
+  Builder& Subgraph(const char* role) {
+    def_.subgraphs.push_back(role);
+    return *this;
+  }
+  Builder& Traits(uint32_t traits) {
+    def_.traits = traits;
+    return *this;
+  }
   Builder& Infer(Status (*f)(const T&, InferContext&)) {
     def_.infer = [f](const Attrs& a, InferContext& c) { return f(a.As<T>(), c); };
     return *this;

@@ -28,7 +28,9 @@ struct Scope {
 
 std::string KeyOf(const Token& t) { return StrCat(t.sigil, t.quoted ? "\"" : "", t.text, "~", t.twin); }
 // A bare number is no name.
-std::string NameIn(const Token& t) { return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text; }
+std::string NameIn(const Token& t) {
+  return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text;
+}
 
 class Parser {
  public:
@@ -44,14 +46,19 @@ class Parser {
 
  private:
   const Token& Now() const { return tokens_[at_]; }
-  bool Is(std::string_view text) const { return (Now().kind == Token::Kind::kSign || Now().kind == Token::Kind::kWord) && Now().text == text; }
+  bool Is(std::string_view text) const {
+    return (Now().kind == Token::Kind::kSign || Now().kind == Token::Kind::kWord) && Now().text == text;
+  }
   bool Eat(std::string_view text) {
     if (!Is(text)) return false;
     ++at_;
     return true;
   }
   Status Unexpected(std::string_view wanted) const {
-    const std::string got = Now().kind == Token::Kind::kEnd ? "the end" : StrCat("'", Now().sigil ? std::string(1, Now().sigil) : "", Now().text, "'");
+    const std::string got =
+        Now().kind == Token::Kind::kEnd
+            ? "the end"
+            : StrCat("'", Now().sigil ? std::string(1, Now().sigil) : "", Now().text, "'");
     return InvalidArgument("expected ", wanted, ", got ", got, " at ", PlaceOf(source_, Now().at));
   }
   Status Expect(std::string_view text) { return Eat(text) ? Status() : Unexpected(StrCat("'", text, "'")); }
@@ -107,7 +114,8 @@ class Parser {
     std::vector<Value*> values;
     for (const Token& t : outputs) {
       Value* v = scope.Find(KeyOf(t));
-      if (!v) return InvalidArgument("output ", t.sigil, t.text, " is never made, at ", PlaceOf(source_, t.at));
+      if (!v)
+        return InvalidArgument("output ", t.sigil, t.text, " is never made, at ", PlaceOf(source_, t.at));
       values.push_back(v);
     }
     graph.SetOutputs(std::move(values));
@@ -127,7 +135,8 @@ class Parser {
   }
 
   Status Define(Scope& scope, const Token& t, Value* value) {
-    if (!scope.values.emplace(KeyOf(t), value).second) return InvalidArgument(t.sigil, t.text, " is made twice, at ", PlaceOf(source_, t.at));
+    if (!scope.values.emplace(KeyOf(t), value).second)
+      return InvalidArgument(t.sigil, t.text, " is made twice, at ", PlaceOf(source_, t.at));
     return {};
   }
 
@@ -140,7 +149,8 @@ class Parser {
       return {};
     }
     const bool overridable = Eat("overridable");
-    if (Now().kind == Token::Kind::kValue && Now().sigil == '#') return ConstantLine(graph, scope, overridable);
+    if (Now().kind == Token::Kind::kValue && Now().sigil == '#')
+      return ConstantLine(graph, scope, overridable);
     return NodeLine(graph, scope, depth);
   }
 
@@ -157,12 +167,15 @@ class Parser {
 
   Result<Tensor> Elements(const Type& type) {
     const size_t begin = Now().at;
-    if (!type.tensor() || !type.shape.fully_known()) return InvalidArgument("a constant needs a known shape at ", PlaceOf(source_, begin));
+    if (!type.tensor() || !type.shape.fully_known())
+      return InvalidArgument("a constant needs a known shape at ", PlaceOf(source_, begin));
     const Dims dims = type.shape.Concrete();
     const auto count = CheckedCount(dims, type.dtype);
     if (!count) return InvalidArgument("impossible dims at ", PlaceOf(source_, begin));
     TERN_TRY(Expect("("));
-    if (Is("...")) return InvalidArgument("the elements of this constant were left out when the graph was printed, at ", PlaceOf(source_, Now().at));
+    if (Is("..."))
+      return InvalidArgument("the elements of this constant were left out when the graph was printed, at ",
+                             PlaceOf(source_, Now().at));
     std::vector<Token> items;
     while (!Is(")")) {
       if (!items.empty()) TERN_TRY(Expect(","));
@@ -173,14 +186,19 @@ class Parser {
       items.back().text += ":" + tokens_[at_++].text;
     }
     TERN_TRY(Expect(")"));
-    if (static_cast<int64_t>(items.size()) != *count) return InvalidArgument(type.ToString(), " needs ", *count, " elements, has ", items.size(), " at ", PlaceOf(source_, begin));
+    if (static_cast<int64_t>(items.size()) != *count)
+      return InvalidArgument(type.ToString(), " needs ", *count, " elements, has ", items.size(), " at ",
+                             PlaceOf(source_, begin));
     Tensor t(type.dtype, dims);
     for (size_t i = 0; i < items.size(); ++i) TERN_TRY(StoreElement(t, static_cast<int64_t>(i), items[i]));
     return t;
   }
 
   Status StoreElement(Tensor& t, int64_t i, const Token& item) {
-    const auto bad = [&] { return InvalidArgument("'", item.text, "' is not a ", DTypeName(t.dtype()), " at ", PlaceOf(source_, item.at)); };
+    const auto bad = [&] {
+      return InvalidArgument("'", item.text, "' is not a ", DTypeName(t.dtype()), " at ",
+                             PlaceOf(source_, item.at));
+    };
     if (t.dtype() == DType::kString) {
       if (item.kind != Token::Kind::kText) return bad();
       t.data<std::string>()[i] = item.text;
@@ -190,8 +208,10 @@ class Parser {
       const auto parts = SplitText(item.text, ':');
       double re = 0, im = 0;
       if (parts.size() != 2 || !ReadDouble(parts[0], re) || !ReadDouble(parts[1], im)) return bad();
-      if (t.dtype() == DType::kC128) t.data<double>()[2 * i] = re, t.data<double>()[2 * i + 1] = im;
-      else t.data<float>()[2 * i] = static_cast<float>(re), t.data<float>()[2 * i + 1] = static_cast<float>(im);
+      if (t.dtype() == DType::kC128)
+        t.data<double>()[2 * i] = re, t.data<double>()[2 * i + 1] = im;
+      else
+        t.data<float>()[2 * i] = static_cast<float>(re), t.data<float>()[2 * i + 1] = static_cast<float>(im);
       return {};
     }
     if (IsFloat(t.dtype())) {
@@ -205,7 +225,9 @@ class Parser {
     } else if (t.dtype() == DType::kU64) {
       uint64_t big = 0;
       const char* end = item.text.data() + item.text.size();
-      if (const auto read = std::from_chars(item.text.data(), end, big); read.ec != std::errc() || read.ptr != end) return bad();
+      if (const auto read = std::from_chars(item.text.data(), end, big);
+          read.ec != std::errc() || read.ptr != end)
+        return bad();
       v = static_cast<int64_t>(big);
     } else if (!ParseInt(item.text, v)) {
       return bad();
@@ -215,9 +237,12 @@ class Parser {
   }
 
   static bool ReadDouble(const std::string& text, double& v) {
-    if (text == "nan" || text == "-nan") v = std::nan("");
-    else if (text == "inf" || text == "-inf") v = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
-    else return ParseDouble(text, v);
+    if (text == "nan" || text == "-nan")
+      v = std::nan("");
+    else if (text == "inf" || text == "-inf")
+      v = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
+    else
+      return ParseDouble(text, v);
     return true;
   }
 
@@ -233,7 +258,7 @@ class Parser {
       outputs.emplace_back(std::move(t), std::move(type));
     }
     TERN_TRY(Expect("="));
-    TERN_ASSIGN(Value* result, Expression(graph, scope, depth, static_cast<int>(outputs.size())));
+    TERN_ASSIGN(Value * result, Expression(graph, scope, depth, static_cast<int>(outputs.size())));
     Node* node = result->producer;
     if (!node || node->graph != &graph || node->outputs().size() != outputs.size()) {
       return InvalidArgument("the right side makes no new value at ", PlaceOf(source_, outputs[0].first.at));
@@ -249,21 +274,22 @@ class Parser {
 
   // Sums and products of calls and values, left to right, products first.
   Result<Value*> Expression(Graph& graph, Scope& scope, int depth, int outputs) {
-    if (depth > kMaxDepth) return InvalidArgument("expression nests deeper than ", kMaxDepth, " at ", PlaceOf(source_, Now().at));
-    TERN_ASSIGN(Value* left, Product(graph, scope, depth, outputs));
+    if (depth > kMaxDepth)
+      return InvalidArgument("expression nests deeper than ", kMaxDepth, " at ", PlaceOf(source_, Now().at));
+    TERN_ASSIGN(Value * left, Product(graph, scope, depth, outputs));
     while (Is("+") || Is("-")) {
       const char* kind = Eat("+") ? "add" : (++at_, "sub");
-      TERN_ASSIGN(Value* right, Product(graph, scope, depth, 1));
+      TERN_ASSIGN(Value * right, Product(graph, scope, depth, 1));
       TERN_ASSIGN(left, Combine(graph, kind, left, right));
     }
     return left;
   }
 
   Result<Value*> Product(Graph& graph, Scope& scope, int depth, int outputs) {
-    TERN_ASSIGN(Value* left, Factor(graph, scope, depth, outputs));
+    TERN_ASSIGN(Value * left, Factor(graph, scope, depth, outputs));
     while (Is("*") || Is("/")) {
       const char* kind = Eat("*") ? "mul" : (++at_, "div");
-      TERN_ASSIGN(Value* right, Factor(graph, scope, depth, 1));
+      TERN_ASSIGN(Value * right, Factor(graph, scope, depth, 1));
       TERN_ASSIGN(left, Combine(graph, kind, left, right));
     }
     return left;
@@ -281,11 +307,13 @@ class Parser {
     if (Now().kind == Token::Kind::kValue) {
       TERN_ASSIGN(Token t, ExpectValue());
       Value* v = scope.Find(KeyOf(t));
-      if (!v) return InvalidArgument(t.sigil, t.text, " is not made before it is read, at ", PlaceOf(source_, t.at));
+      if (!v)
+        return InvalidArgument(t.sigil, t.text, " is not made before it is read, at ",
+                               PlaceOf(source_, t.at));
       return v;
     }
     if (Eat("(")) {
-      TERN_ASSIGN(Value* v, Expression(graph, scope, depth + 1, 1));
+      TERN_ASSIGN(Value * v, Expression(graph, scope, depth + 1, 1));
       TERN_TRY(Expect(")"));
       return v;
     }
@@ -322,10 +350,13 @@ class Parser {
     }
     if (Eat("[")) TERN_TRY(Subgraphs(graph, *node, scope, depth));
     if (node->subgraphs().size() < node->op->subgraphs.size())
-      return InvalidArgument(head.text, " needs ", node->op->subgraphs.size(), " subgraphs at ", PlaceOf(source_, head.at));
+      return InvalidArgument(head.text, " needs ", node->op->subgraphs.size(), " subgraphs at ",
+                             PlaceOf(source_, head.at));
     builder.Finish(node);
-    if (!builder.status().ok()) return InvalidArgument(builder.status().message(), "\n  at ", PlaceOf(source_, head.at));
-    if (node->outputs().empty()) return InvalidArgument(head.text, " gives no output at ", PlaceOf(source_, head.at));
+    if (!builder.status().ok())
+      return InvalidArgument(builder.status().message(), "\n  at ", PlaceOf(source_, head.at));
+    if (node->outputs().empty())
+      return InvalidArgument(head.text, " gives no output at ", PlaceOf(source_, head.at));
     return node->output(0);
   }
 
@@ -364,12 +395,14 @@ class Parser {
       return AttrValue(std::move(tensor));
     }
     ++at_;
-    if (t.kind == Token::Kind::kWord && (t.text == "true" || t.text == "false")) return AttrValue(t.text == "true");
+    if (t.kind == Token::Kind::kWord && (t.text == "true" || t.text == "false"))
+      return AttrValue(t.text == "true");
     if (t.kind == Token::Kind::kWord && ParseDType(t.text)) return AttrValue(*ParseDType(t.text));
     int64_t i = 0;
     double d = 0;
     if (t.kind == Token::Kind::kNumber && ParseInt(t.text, i)) return AttrValue(i);
-    if ((t.kind == Token::Kind::kNumber || t.kind == Token::Kind::kWord) && ReadDouble(t.text, d)) return AttrValue(d);
+    if ((t.kind == Token::Kind::kNumber || t.kind == Token::Kind::kWord) && ReadDouble(t.text, d))
+      return AttrValue(d);
     --at_;
     return Unexpected("an attribute's value");
   }
@@ -383,13 +416,20 @@ class Parser {
       if (!first) TERN_TRY(Expect(","));
       if (Is("[")) return Unexpected("a number or text");
       TERN_ASSIGN(AttrValue v, AttrFromText());
-      if (auto* i = std::get_if<int64_t>(&v)) ints.push_back(*i), floats.push_back(static_cast<double>(*i));
-      else if (auto* d = std::get_if<double>(&v)) floats.push_back(*d);
-      else if (auto* s = std::get_if<std::string>(&v)) texts.push_back(*s);
-      else return Unexpected("a number or text");
+      if (auto* i = std::get_if<int64_t>(&v))
+        ints.push_back(*i), floats.push_back(static_cast<double>(*i));
+      else if (auto* d = std::get_if<double>(&v))
+        floats.push_back(*d);
+      else if (auto* s = std::get_if<std::string>(&v))
+        texts.push_back(*s);
+      else
+        return Unexpected("a number or text");
     }
     TERN_TRY(Expect("]"));
-    if (!texts.empty()) return floats.empty() ? Result<AttrValue>(AttrValue(texts)) : InvalidArgument("a list mixes numbers and texts at ", PlaceOf(source_, Now().at));
+    if (!texts.empty())
+      return floats.empty()
+                 ? Result<AttrValue>(AttrValue(texts))
+                 : InvalidArgument("a list mixes numbers and texts at ", PlaceOf(source_, Now().at));
     if (ints.size() == floats.size()) return AttrValue(ints);
     return AttrValue(floats);
   }

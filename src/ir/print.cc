@@ -11,8 +11,11 @@ namespace {
 
 // Reads back without quotes; `//` would start a comment.
 bool PlainName(const std::string& name) {
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) || name.find("//") != std::string::npos) return false;
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ||
+      name.find("//") != std::string::npos)
+    return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
 }
 
 // The same where no sigil stands in front.
@@ -52,14 +55,18 @@ class Printer {
     }
     // Outputs are named before the body, because they are written before it.
     out += ") -> (";
-    for (size_t i = 0; i < graph.outputs().size(); ++i) out += StrCat(i ? ", " : "", NameOf(graph.outputs()[i]));
+    for (size_t i = 0; i < graph.outputs().size(); ++i)
+      out += StrCat(i ? ", " : "", NameOf(graph.outputs()[i]));
     out += ") {\n";
     const std::string pad(static_cast<size_t>(indent) + 2, ' ');
-    for (const auto& [key, value] : graph.metadata) out += StrCat(pad, "meta ", QuoteText(key), " = ", QuoteText(value), "\n");
+    for (const auto& [key, value] : graph.metadata)
+      out += StrCat(pad, "meta ", QuoteText(key), " = ", QuoteText(value), "\n");
     for (const auto& v : graph.values()) {
       if (!v->is_constant()) continue;
-      const bool may_feed = std::find(graph.overridable().begin(), graph.overridable().end(), v.get()) != graph.overridable().end();
-      out += StrCat(pad, may_feed ? "overridable " : "", NameOf(v.get()), ": ", Describe(v->constant.dtype(), v->constant.dims()), " = ",
+      const bool may_feed = std::find(graph.overridable().begin(), graph.overridable().end(), v.get()) !=
+                            graph.overridable().end();
+      out += StrCat(pad, may_feed ? "overridable " : "", NameOf(v.get()), ": ",
+                    Describe(v->constant.dtype(), v->constant.dims()), " = ",
                     ElementsText(v->constant, options_.max_elements), "\n");
     }
     for (const auto& node : graph.nodes()) PrintNode(*node, indent + 2);
@@ -76,7 +83,8 @@ class Printer {
       out += StrCat(i ? ", " : "", NameOf(v), options_.types ? ": " + v->type.ToString() : "");
     }
     out += StrCat(node.outputs().empty() ? "" : " = ", node.op->name, "(");
-    for (size_t i = 0; i < node.inputs().size(); ++i) out += StrCat(i ? ", " : "", node.inputs()[i] ? NameOf(node.inputs()[i]) : "_");
+    for (size_t i = 0; i < node.inputs().size(); ++i)
+      out += StrCat(i ? ", " : "", node.inputs()[i] ? NameOf(node.inputs()[i]) : "_");
     out += ")";
     PrintAttrs(node.attrs);
     if (options_.names && !node.name.empty()) out += " as " + QuoteText(node.name);
@@ -104,7 +112,8 @@ class Printer {
     if (!text.empty()) out += " {" + text + "}";
   }
 
-  // %name for computed values, #name for constants; a number where there is no name, `~k` to tell twins apart.
+  // %name for computed values, #name for constants; a number where there is no name, `~k` to tell twins
+  // apart.
   std::string NameOf(const Value* v) {
     auto it = names_.find(v);
     if (it != names_.end()) return it->second;

@@ -32,7 +32,8 @@ std::optional<OpMeaning> ResolveOp(const std::string& name) {
     const OpDef* op = FindOp(family);
     if (op && HasKind(*op, snake)) return OpMeaning{op, snake};
   }
-  const std::pair<const char*, const char*> prefixed[] = {{"reduce_", "Reduce"}, {"arg_", "ArgReduce"}, {"cum_", "Cumulative"}, {"global_", "GlobalPool"}};
+  const std::pair<const char*, const char*> prefixed[] = {
+      {"reduce_", "Reduce"}, {"arg_", "ArgReduce"}, {"cum_", "Cumulative"}, {"global_", "GlobalPool"}};
   for (const auto& [prefix, family] : prefixed) {
     if (snake.compare(0, std::char_traits<char>::length(prefix), prefix)) continue;
     const std::string kind = snake.substr(std::char_traits<char>::length(prefix));

@@ -15,7 +15,8 @@ Status SaveTern(const Graph& graph, const std::string& path, uint64_t source_has
 Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash = 0);
 
 struct LoadOptions {
-  // Blobs are checked against their checksums unless the data is larger than this: a huge file opens without being read.
+  // Blobs are checked against their checksums unless the data is larger than this: a huge file opens without
+  // being read.
   size_t verify_up_to = size_t{256} << 20;
 };
 // Constants refer to the mapped file; nothing is copied.

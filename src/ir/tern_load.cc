@@ -10,12 +10,10 @@ namespace {
 
 constexpr int kMaxNesting = 200;
 
-template <class T>
-std::string TextOf(const T* s) { return s ? s->str() : std::string(); }
+template <class T> std::string TextOf(const T* s) { return s ? s->str() : std::string(); }
 
 // The verifier promises bounds, not the alignment of 8-byte elements, so they are copied as bytes.
-template <class T>
-std::vector<T> ListOf(const flatbuffers::Vector<T>* list) {
+template <class T> std::vector<T> ListOf(const flatbuffers::Vector<T>* list) {
   std::vector<T> out(list ? list->size() : 0);
   if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(T));
   return out;
@@ -54,11 +52,13 @@ class Reader {
     to.SetOutputs(std::move(outputs));
     TERN_ASSIGN(auto overridable, Values(from.overridable(), "overridable constant", false));
     for (Value* v : overridable) {
-      if (!v->is_constant() || v->graph != &to) return InvalidModel("value '", v->name, "' is marked overridable but is no constant of its graph");
+      if (!v->is_constant() || v->graph != &to)
+        return InvalidModel("value '", v->name, "' is marked overridable but is no constant of its graph");
       to.MarkOverridable(v);
     }
     if (from.metadata())
-      for (const fb::Pair* p : *from.metadata()) to.metadata.emplace_back(TextOf(p->key()), TextOf(p->value()));
+      for (const fb::Pair* p : *from.metadata())
+        to.metadata.emplace_back(TextOf(p->key()), TextOf(p->value()));
     return {};
   }
 
@@ -66,17 +66,22 @@ class Reader {
   Result<Tensor> ReadBlob(const fb::Blob& blob, int number, bool verify) {
     const auto dtype = static_cast<DType>(blob.dtype());
     Dims dims = ListOf(blob.dims());
-    if (blob.dtype() == 0 || dtype >= DType::kCount) return InvalidModel("blob ", number, " has unknown element type ", static_cast<int>(blob.dtype()));
+    if (blob.dtype() == 0 || dtype >= DType::kCount)
+      return InvalidModel("blob ", number, " has unknown element type ", static_cast<int>(blob.dtype()));
     const auto n = CheckedCount(dims, dtype);
     if (!n) return InvalidModel("blob ", number, " has impossible dims [", Join(dims, ","), "]");
     if (dtype == DType::kString) return ReadStrings(blob, dims, *n, number);
     if (BytesOf(dtype, static_cast<size_t>(*n)) != blob.size())
-      return InvalidModel("blob ", number, " ", Describe(dtype, dims), " needs ", BytesOf(dtype, static_cast<size_t>(*n)), " bytes, has ", blob.size());
-    if (blob.offset() > data_.size() || blob.size() > data_.size() - blob.offset() || blob.offset() % kTernAlign)
-      return InvalidModel("blob ", number, " (bytes ", blob.offset(), "+", blob.size(), ") lies outside the data section of ", data_.size(), " bytes: truncated file?");
+      return InvalidModel("blob ", number, " ", Describe(dtype, dims), " needs ",
+                          BytesOf(dtype, static_cast<size_t>(*n)), " bytes, has ", blob.size());
+    if (blob.offset() > data_.size() || blob.size() > data_.size() - blob.offset() ||
+        blob.offset() % kTernAlign)
+      return InvalidModel("blob ", number, " (bytes ", blob.offset(), "+", blob.size(),
+                          ") lies outside the data section of ", data_.size(), " bytes: truncated file?");
     Buffer bytes = data_.Slice(blob.offset(), blob.size());
     if (verify && Checksum(bytes.data(), bytes.size()) != blob.checksum())
-      return InvalidModel("blob ", number, " ", Describe(dtype, dims), " at byte ", blob.offset(), " of the data is damaged: its checksum does not match");
+      return InvalidModel("blob ", number, " ", Describe(dtype, dims), " at byte ", blob.offset(),
+                          " of the data is damaged: its checksum does not match");
     return Tensor::View(std::move(bytes), dtype, std::move(dims));
   }
 
@@ -84,12 +89,14 @@ class Reader {
     const int64_t held = blob.strings() ? blob.strings()->size() : 0;
     if (held != n) return InvalidModel("blob ", number, " needs ", n, " strings, has ", held);
     Tensor t(DType::kString, dims);
-    for (int64_t i = 0; i < n; ++i) t.data<std::string>()[i] = blob.strings()->Get(static_cast<unsigned>(i))->str();
+    for (int64_t i = 0; i < n; ++i)
+      t.data<std::string>()[i] = blob.strings()->Get(static_cast<unsigned>(i))->str();
     return t;
   }
 
   Result<Tensor> BlobAt(int i) {
-    if (i < 0 || static_cast<size_t>(i) >= blobs_.size()) return InvalidModel("blob number ", i, " of ", blobs_.size());
+    if (i < 0 || static_cast<size_t>(i) >= blobs_.size())
+      return InvalidModel("blob number ", i, " of ", blobs_.size());
     return blobs_[static_cast<size_t>(i)];
   }
 
@@ -98,8 +105,10 @@ class Reader {
     std::vector<Value*> out;
     if (!list) return out;
     for (int32_t i : *list) {
-      Value* v = i >= 0 && static_cast<size_t>(i) < values_.size() ? values_[static_cast<size_t>(i)] : nullptr;
-      if (!v && !(i == -1 && absent_allowed)) return InvalidModel("a ", what, " is value number ", i, ", which does not exist or is made later");
+      Value* v =
+          i >= 0 && static_cast<size_t>(i) < values_.size() ? values_[static_cast<size_t>(i)] : nullptr;
+      if (!v && !(i == -1 && absent_allowed))
+        return InvalidModel("a ", what, " is value number ", i, ", which does not exist or is made later");
       out.push_back(v);
     }
     return out;
@@ -107,7 +116,8 @@ class Reader {
 
   // Claims a number of the graph's own range that nothing has made yet.
   Status Claim(int32_t number, size_t first, size_t end) {
-    if (number < 0 || static_cast<size_t>(number) < first || static_cast<size_t>(number) >= end || values_[static_cast<size_t>(number)])
+    if (number < 0 || static_cast<size_t>(number) < first || static_cast<size_t>(number) >= end ||
+        values_[static_cast<size_t>(number)])
       return InvalidModel("value number ", number, " is made twice or belongs to another graph");
     return {};
   }
@@ -117,7 +127,8 @@ class Reader {
     for (int32_t i : *from.inputs()) {
       TERN_TRY(Claim(i, first, end));
       TERN_ASSIGN(Type type, Type::Parse(TextOf(infos_[static_cast<size_t>(i)]->type())));
-      values_[static_cast<size_t>(i)] = to.AddInput(TextOf(infos_[static_cast<size_t>(i)]->name()), std::move(type));
+      values_[static_cast<size_t>(i)] =
+          to.AddInput(TextOf(infos_[static_cast<size_t>(i)]->name()), std::move(type));
     }
     return {};
   }
@@ -130,34 +141,46 @@ class Reader {
       for (const auto* t : *a.texts()) texts.push_back(t->str());
     const auto missing = [&] { return InvalidModel("attribute '", TextOf(a.name()), "' has no value"); };
     switch (a.kind()) {
-      case 0: return ints.empty() ? Result<AttrValue>(missing()) : AttrValue(ints[0] != 0);
-      case 1: return ints.empty() ? Result<AttrValue>(missing()) : AttrValue(ints[0]);
-      case 2: return floats.empty() ? Result<AttrValue>(missing()) : AttrValue(floats[0]);
-      case 3: return texts.empty() ? Result<AttrValue>(missing()) : AttrValue(texts[0]);
+      case 0:
+        return ints.empty() ? Result<AttrValue>(missing()) : AttrValue(ints[0] != 0);
+      case 1:
+        return ints.empty() ? Result<AttrValue>(missing()) : AttrValue(ints[0]);
+      case 2:
+        return floats.empty() ? Result<AttrValue>(missing()) : AttrValue(floats[0]);
+      case 3:
+        return texts.empty() ? Result<AttrValue>(missing()) : AttrValue(texts[0]);
       case 4:
         if (ints.empty() || ints[0] < 0 || ints[0] >= static_cast<int64_t>(DType::kCount)) return missing();
         return AttrValue(static_cast<DType>(ints[0]));
-      case 5: return AttrValue(ints);
-      case 6: return AttrValue(floats);
-      case 7: return AttrValue(texts);
+      case 5:
+        return AttrValue(ints);
+      case 6:
+        return AttrValue(floats);
+      case 7:
+        return AttrValue(texts);
       case 8: {
         TERN_ASSIGN(Tensor t, BlobAt(a.blob()));
         return AttrValue(std::move(t));
       }
-      default: return InvalidModel("attribute '", TextOf(a.name()), "' has unknown kind ", static_cast<int>(a.kind()));
+      default:
+        return InvalidModel("attribute '", TextOf(a.name()), "' has unknown kind ",
+                            static_cast<int>(a.kind()));
     }
   }
 
   Status ReadNode(const fb::Node& from, Graph& to, size_t first, size_t end, int depth) {
     const std::string op = TextOf(from.op());
     const OpDef* def = FindOp(op);
-    if (!def) return Unsupported("op '", op, "' of node '", TextOf(from.name()), "' is not known to this version of Tern");
+    if (!def)
+      return Unsupported("op '", op, "' of node '", TextOf(from.name()),
+                         "' is not known to this version of Tern");
     Attrs attrs = def->defaults;
     if (from.attrs())
       for (const fb::Attr* a : *from.attrs()) {
         TERN_ASSIGN(AttrValue value, ReadAttr(*a));
         Status status = attrs.Set(TextOf(a->name()), value);
-        if (!status.ok()) return InvalidModel("node '", TextOf(from.name()), "' (", op, "): ", status.message());
+        if (!status.ok())
+          return InvalidModel("node '", TextOf(from.name()), "' (", op, "): ", status.message());
       }
     TERN_ASSIGN(auto inputs, Values(from.inputs(), "node input", true));
     const int outputs = from.outputs() ? static_cast<int>(from.outputs()->size()) : 0;
@@ -173,7 +196,8 @@ class Reader {
       values_[static_cast<size_t>(number)] = v;
     }
     if (!from.subgraphs()) return {};
-    for (const fb::Graph* sub : *from.subgraphs()) TERN_TRY(ReadGraph(*sub, *to.AddSubgraph(node, TextOf(sub->name())), depth + 1));
+    for (const fb::Graph* sub : *from.subgraphs())
+      TERN_TRY(ReadGraph(*sub, *to.AddSubgraph(node, TextOf(sub->name())), depth + 1));
     return {};
   }
 
@@ -191,14 +215,19 @@ struct Opened {
 
 Result<Opened> OpenHeader(const Buffer& bytes) {
   TernPrefix prefix;
-  if (bytes.size() < sizeof prefix || !LooksLikeTern(bytes.data(), bytes.size())) return InvalidModel("not a .tern file");
+  if (bytes.size() < sizeof prefix || !LooksLikeTern(bytes.data(), bytes.size()))
+    return InvalidModel("not a .tern file");
   std::memcpy(&prefix, bytes.data(), sizeof prefix);
   if (prefix.major != kTernMajor)
-    return Unsupported(".tern format version ", prefix.major, ".", prefix.minor, ": this Tern reads version ", kTernMajor, ".x");
+    return Unsupported(".tern format version ", prefix.major, ".", prefix.minor, ": this Tern reads version ",
+                       kTernMajor, ".x");
   const size_t rest = bytes.size() - sizeof prefix;
-  if (prefix.header_size > rest) return InvalidModel("the header claims ", prefix.header_size, " bytes, the file has ", rest, " left: truncated file?");
+  if (prefix.header_size > rest)
+    return InvalidModel("the header claims ", prefix.header_size, " bytes, the file has ", rest,
+                        " left: truncated file?");
   const auto* start = reinterpret_cast<const uint8_t*>(bytes.data()) + sizeof prefix;
-  if (Checksum(start, prefix.header_size) != prefix.header_checksum) return InvalidModel("the header is damaged: its checksum does not match");
+  if (Checksum(start, prefix.header_size) != prefix.header_checksum)
+    return InvalidModel("the header is damaged: its checksum does not match");
   flatbuffers::Verifier verifier(start, prefix.header_size, 1024, 100000000);
   if (!fb::VerifyHeaderBuffer(verifier)) return InvalidModel("the header is not well formed");
   const size_t data_at = sizeof prefix + AlignTern(prefix.header_size);
@@ -208,7 +237,9 @@ Result<Opened> OpenHeader(const Buffer& bytes) {
 
 }  // namespace
 
-bool LooksLikeTern(const void* data, size_t size) { return size >= sizeof kTernMagic && !std::memcmp(data, kTernMagic, sizeof kTernMagic); }
+bool LooksLikeTern(const void* data, size_t size) {
+  return size >= sizeof kTernMagic && !std::memcmp(data, kTernMagic, sizeof kTernMagic);
+}
 
 Result<std::unique_ptr<Graph>> LoadTernBytes(const Buffer& bytes, const LoadOptions& options) {
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
@@ -235,7 +266,9 @@ Status CheckTern(const std::string& path) {
   TERN_ASSIGN(Buffer bytes, Buffer::MapFile(path));
   return Guard([&]() -> Status {
     TERN_ASSIGN(Opened file, OpenHeader(bytes));
-    return Reader(*file.header, file.data).ReadBlobs({.verify_up_to = SIZE_MAX}).While(StrCat("checking '", path, "'"));
+    return Reader(*file.header, file.data)
+        .ReadBlobs({.verify_up_to = SIZE_MAX})
+        .While(StrCat("checking '", path, "'"));
   });
 }
 

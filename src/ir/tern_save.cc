@@ -20,7 +20,8 @@ class Writer {
     const auto root = GraphTable(graph);
     std::vector<Offset<fb::Blob>> blobs;
     for (const Tensor& t : tensors_) blobs.push_back(BlobTable(t));
-    return fb::CreateHeader(builder, builder.CreateString("tern"), source_hash, root, builder.CreateVector(blobs));
+    return fb::CreateHeader(builder, builder.CreateString("tern"), source_hash, root,
+                            builder.CreateVector(blobs));
   }
 
   FlatBufferBuilder builder;
@@ -31,10 +32,12 @@ class Writer {
   Offset<fb::Blob> BlobTable(const Tensor& t) {
     const auto dims = builder.CreateVector(t.dims());
     if (t.dtype() == DType::kString)
-      return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, 0, 0, 0, builder.CreateVectorOfStrings(ToStrings(t)));
+      return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, 0, 0, 0,
+                            builder.CreateVectorOfStrings(ToStrings(t)));
     const uint64_t at = offset_;
     offset_ = AlignTern(offset_ + t.bytes());
-    return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, at, t.bytes(), Checksum(t.raw(), t.bytes()));
+    return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, at, t.bytes(),
+                          Checksum(t.raw(), t.bytes()));
   }
 
   int AddTensor(const Tensor& t) {
@@ -47,17 +50,27 @@ class Writer {
     std::vector<double> floats;
     std::vector<std::string> texts;
     int blob = -1;
-    if (auto* v = std::get_if<bool>(&e.value)) ints = {*v};
-    else if (auto* v = std::get_if<int64_t>(&e.value)) ints = {*v};
-    else if (auto* v = std::get_if<double>(&e.value)) floats = {*v};
-    else if (auto* v = std::get_if<std::string>(&e.value)) texts = {*v};
-    else if (auto* v = std::get_if<DType>(&e.value)) ints = {static_cast<int64_t>(*v)};
-    else if (auto* v = std::get_if<std::vector<int64_t>>(&e.value)) ints = *v;
-    else if (auto* v = std::get_if<std::vector<double>>(&e.value)) floats = *v;
-    else if (auto* v = std::get_if<std::vector<std::string>>(&e.value)) texts = *v;
-    else blob = AddTensor(std::get<Tensor>(e.value));
+    if (auto* v = std::get_if<bool>(&e.value))
+      ints = {*v};
+    else if (auto* v = std::get_if<int64_t>(&e.value))
+      ints = {*v};
+    else if (auto* v = std::get_if<double>(&e.value))
+      floats = {*v};
+    else if (auto* v = std::get_if<std::string>(&e.value))
+      texts = {*v};
+    else if (auto* v = std::get_if<DType>(&e.value))
+      ints = {static_cast<int64_t>(*v)};
+    else if (auto* v = std::get_if<std::vector<int64_t>>(&e.value))
+      ints = *v;
+    else if (auto* v = std::get_if<std::vector<double>>(&e.value))
+      floats = *v;
+    else if (auto* v = std::get_if<std::vector<std::string>>(&e.value))
+      texts = *v;
+    else
+      blob = AddTensor(std::get<Tensor>(e.value));
     return fb::CreateAttr(builder, builder.CreateString(e.name), static_cast<uint8_t>(e.value.index()),
-                          builder.CreateVector(ints), builder.CreateVector(floats), builder.CreateVectorOfStrings(texts), blob);
+                          builder.CreateVector(ints), builder.CreateVector(floats),
+                          builder.CreateVectorOfStrings(texts), blob);
   }
 
   std::vector<int32_t> Numbers(const std::vector<Value*>& values) {
@@ -74,8 +87,8 @@ class Writer {
       if (!entry.is_default) attrs.push_back(AttrTable(entry));
     return fb::CreateNode(builder, builder.CreateString(node.op->name), builder.CreateString(node.name),
                           builder.CreateString(node.origin), builder.CreateVector(attrs),
-                          builder.CreateVector(Numbers(node.inputs())), builder.CreateVector(Numbers(node.outputs())),
-                          builder.CreateVector(subgraphs));
+                          builder.CreateVector(Numbers(node.inputs())),
+                          builder.CreateVector(Numbers(node.outputs())), builder.CreateVector(subgraphs));
   }
 
   Offset<fb::Graph> GraphTable(const Graph& graph) {
@@ -83,7 +96,8 @@ class Writer {
     for (const auto& v : graph.values()) {
       numbers_.emplace(v.get(), static_cast<int>(numbers_.size()));
       const int blob = v->is_constant() ? AddTensor(v->constant) : -1;
-      values.push_back(fb::CreateValue(builder, builder.CreateString(v->name), builder.CreateString(v->type.ToString()), blob));
+      values.push_back(fb::CreateValue(builder, builder.CreateString(v->name),
+                                       builder.CreateString(v->type.ToString()), blob));
     }
     std::vector<Offset<fb::Node>> nodes;
     for (const auto& node : graph.nodes()) nodes.push_back(NodeTable(*node));
@@ -91,7 +105,8 @@ class Writer {
     for (const auto& [key, value] : graph.metadata)
       metadata.push_back(fb::CreatePair(builder, builder.CreateString(key), builder.CreateString(value)));
     return fb::CreateGraph(builder, builder.CreateString(graph.name), builder.CreateVector(values),
-                           builder.CreateVector(Numbers(graph.inputs())), builder.CreateVector(Numbers(graph.outputs())),
+                           builder.CreateVector(Numbers(graph.inputs())),
+                           builder.CreateVector(Numbers(graph.outputs())),
                            builder.CreateVector(Numbers(graph.overridable())), builder.CreateVector(nodes),
                            builder.CreateVector(metadata));
   }
@@ -102,8 +117,7 @@ class Writer {
 };
 
 // Hands the file's bytes, in order, to `sink`.
-template <class Sink>
-void WriteAll(const Graph& graph, uint64_t source_hash, Sink sink) {
+template <class Sink> void WriteAll(const Graph& graph, uint64_t source_hash, Sink sink) {
   static const char kZeros[kTernAlign] = {};
   Writer writer;
   writer.builder.Finish(writer.Header(graph, source_hash));
@@ -129,7 +143,8 @@ void WriteAll(const Graph& graph, uint64_t source_hash, Sink sink) {
 Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash) {
   return Guard([&]() -> Result<std::string> {
     std::string out;
-    WriteAll(graph, source_hash, [&](const void* data, size_t size) { out.append(static_cast<const char*>(data), size); });
+    WriteAll(graph, source_hash,
+             [&](const void* data, size_t size) { out.append(static_cast<const char*>(data), size); });
     return out;
   });
 }

@@ -27,7 +27,8 @@ std::string PrintGraphExactly(const Graph& graph);
 // Types that are not written are inferred. Errors give line and column.
 Result<std::unique_ptr<Graph>> ParseGraph(std::string_view text);
 
-// Equal but for the names of unnamed values: same ops, attributes, wiring, types, constants, in the same order.
+// Equal but for the names of unnamed values: same ops, attributes, wiring, types, constants, in the same
+// order.
 bool SameGraph(const Graph& a, const Graph& b);
 
 }  // namespace tern

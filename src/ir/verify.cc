@@ -15,12 +15,15 @@ class Verifier {
       if (v->is_constant()) TERN_TRY(CheckConstant(*v));
     }
     for (const Value* v : graph.inputs()) {
-      if (!v->is_input || v->producer) return Broken("input '", v->name, "' is not marked as one, or is made by a node");
+      if (!v->is_input || v->producer)
+        return Broken("input '", v->name, "' is not marked as one, or is made by a node");
       visible_.insert(v);
     }
     for (const auto& node : graph.nodes()) TERN_TRY(CheckNode(*node, graph));
     for (const Value* v : graph.outputs())
-      if (!v || !visible_.count(v)) return Broken("output '", v ? v->name : "", "' of graph '", graph.name, "' is not made in it or around it");
+      if (!v || !visible_.count(v))
+        return Broken("output '", v ? v->name : "", "' of graph '", graph.name,
+                      "' is not made in it or around it");
     return {};
   }
 
@@ -33,14 +36,16 @@ class Verifier {
   }
 
  private:
-  template <class... A>
-  static Status Broken(const A&... a) { return InvalidModel("broken graph: ", a...); }
+  template <class... A> static Status Broken(const A&... a) { return InvalidModel("broken graph: ", a...); }
 
   Status CheckConstant(const Value& v) {
     visible_.insert(&v);
-    if (v.producer || v.is_input) return Broken("constant '", v.name, "' is also an input or a node's output");
-    if (!v.type.tensor() || v.type.dtype != v.constant.dtype() || !(v.type.shape == Shape::Of(v.constant.dims())))
-      return Broken("constant '", v.name, "' is ", v.constant.Describe(), " but has type ", v.type.ToString());
+    if (v.producer || v.is_input)
+      return Broken("constant '", v.name, "' is also an input or a node's output");
+    if (!v.type.tensor() || v.type.dtype != v.constant.dtype() ||
+        !(v.type.shape == Shape::Of(v.constant.dims())))
+      return Broken("constant '", v.name, "' is ", v.constant.Describe(), " but has type ",
+                    v.type.ToString());
     return {};
   }
 
@@ -49,10 +54,12 @@ class Verifier {
     auto uses = v.uses;
     std::sort(uses.begin(), uses.end());
     const bool once = std::adjacent_find(uses.begin(), uses.end()) == uses.end();
-    const bool true_ones = std::all_of(uses.begin(), uses.end(), [&](const auto& use) { return use.first->input(use.second) == &v; });
+    const bool true_ones = std::all_of(uses.begin(), uses.end(),
+                                       [&](const auto& use) { return use.first->input(use.second) == &v; });
     const auto it = reads_.find(&v);
     const size_t reads = it == reads_.end() ? 0 : it->second;
-    if (!once || !true_ones || uses.size() != reads) return Broken("the uses of '", v.name, "' are not its ", reads, " readers");
+    if (!once || !true_ones || uses.size() != reads)
+      return Broken("the uses of '", v.name, "' are not its ", reads, " readers");
     return {};
   }
 
@@ -61,7 +68,8 @@ class Verifier {
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       const Value* v = node.inputs()[i];
       if (!v) continue;
-      if (!visible_.count(v)) return Broken(node.Describe(), " reads '", v->name, "' before it is made, or out of scope");
+      if (!visible_.count(v))
+        return Broken(node.Describe(), " reads '", v->name, "' before it is made, or out of scope");
       ++reads_[v];
     }
     TERN_TRY(CheckCounts(node));
@@ -72,7 +80,8 @@ class Verifier {
     }
     for (size_t i = 0; i < node.outputs().size(); ++i) {
       const Value* v = node.outputs()[i];
-      if (v->producer != &node || v->output != static_cast<int>(i)) return Broken("output ", i, " of ", node.Describe(), " points elsewhere");
+      if (v->producer != &node || v->output != static_cast<int>(i))
+        return Broken("output ", i, " of ", node.Describe(), " points elsewhere");
       if (!visible_.insert(v).second) return Broken("'", v->name, "' is made twice");
     }
     return {};
@@ -84,8 +93,12 @@ class Verifier {
       const bool variadic = !ports.empty() && ports.back().arity == Port::Arity::kVariadic;
       return variadic || count <= ports.size();
     };
-    if (!fits(op.inputs, node.inputs().size())) return Broken(node.Describe(), " has ", node.inputs().size(), " inputs, at most ", op.inputs.size(), " are declared");
-    if (!fits(op.outputs, node.outputs().size())) return Broken(node.Describe(), " has ", node.outputs().size(), " outputs, at most ", op.outputs.size(), " are declared");
+    if (!fits(op.inputs, node.inputs().size()))
+      return Broken(node.Describe(), " has ", node.inputs().size(), " inputs, at most ", op.inputs.size(),
+                    " are declared");
+    if (!fits(op.outputs, node.outputs().size()))
+      return Broken(node.Describe(), " has ", node.outputs().size(), " outputs, at most ", op.outputs.size(),
+                    " are declared");
     if (node.subgraphs().size() < op.subgraphs.size()) return Broken(node.Describe(), " lacks subgraphs");
     return {};
   }

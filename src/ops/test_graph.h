@@ -8,7 +8,8 @@
 
 namespace tern {
 
-inline Result<DatumList> EvaluateOp(const char* op, const std::vector<Tensor>& inputs, const AttrList& attrs = {}) {
+inline Result<DatumList> EvaluateOp(const char* op, const std::vector<Tensor>& inputs,
+                                    const AttrList& attrs = {}) {
   InitOps();
   Graph graph;
   Builder b(graph);

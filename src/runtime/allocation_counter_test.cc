@@ -34,10 +34,22 @@ void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
 void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
-void* malloc(std::size_t n) { Count(); return __libc_malloc(n); }
-void* calloc(std::size_t n, std::size_t size) { Count(); return __libc_calloc(n, size); }
-void* realloc(void* p, std::size_t n) { Count(); return __libc_realloc(p, n); }
-void* aligned_alloc(std::size_t align, std::size_t n) { Count(); return __libc_memalign(align, n); }
+void* malloc(std::size_t n) {
+  Count();
+  return __libc_malloc(n);
+}
+void* calloc(std::size_t n, std::size_t size) {
+  Count();
+  return __libc_calloc(n, size);
+}
+void* realloc(void* p, std::size_t n) {
+  Count();
+  return __libc_realloc(p, n);
+}
+void* aligned_alloc(std::size_t align, std::size_t n) {
+  Count();
+  return __libc_memalign(align, n);
+}
 }
 #endif
 

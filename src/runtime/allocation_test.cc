@@ -22,7 +22,8 @@ TEST(Allocation, SteadyStateRunsDoNone) {
     %p, %q = Split(%y) {axis=0}
     %z = %p + %q
     %v = Reshape(%x, #shape)
-  })"), options);
+  })"),
+                           options);
   const Tensor x = Counting({512, 64}), b = Counting({512, 64}, 7);
   const Datum other(Counting({512, 64}, 9));
   const Tensor z(DType::kF32, {768, 64});

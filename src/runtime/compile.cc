@@ -56,7 +56,8 @@ class PlanCompiler {
   Draft MakeDraft(const PlanNode& node) const {
     Draft draft;
     draft.node = &node;
-    draft.dynamic = node.node().op->Is(kControlFlow) || !node.node().subgraphs().empty() || node.node().op->Is(kHostOnly);
+    draft.dynamic =
+        node.node().op->Is(kControlFlow) || !node.node().subgraphs().empty() || node.node().op->Is(kHostOnly);
     auto check = [&](int slot) {
       if (slot >= 0) draft.dynamic |= !Facts(slot).is_static();
     };
@@ -69,11 +70,13 @@ class PlanCompiler {
   KernelQuery QueryFor(const PlanNode& node) const {
     KernelQuery query(*node.node().op, node.node().attrs);
     for (int slot : node.inputs) {
-      query.inputs.push_back(slot < 0 ? TensorInfo{} : TensorInfo{Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
+      query.inputs.push_back(
+          slot < 0 ? TensorInfo{} : TensorInfo{Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
       query.known.push_back(slot >= 0 && Facts(slot).is_known() ? &Facts(slot).known : nullptr);
       query.weight.push_back(slot >= 0 && Facts(slot).weight);
     }
-    for (int slot : node.outputs) query.outputs.push_back({Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
+    for (int slot : node.outputs)
+      query.outputs.push_back({Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
     return query;
   }
 
@@ -105,13 +108,17 @@ class PlanCompiler {
     step.entry = draft.entry;
     const Node& node = draft.node->node();
     for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
-      // What subgraphs give is not inferred again; an empty stack of slices takes its dims from the declaration.
-      step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type : node.outputs()[i]->type);
+      // What subgraphs give is not inferred again; an empty stack of slices takes its dims from the
+      // declaration.
+      step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type
+                                                    : node.outputs()[i]->type);
     }
     for (int slot : draft.node->inputs) step.weights.push_back(slot >= 0 && Facts(slot).weight);
     step.context.pool = &engine_.workers;
     if (draft.dynamic) {
-      step.kernel_name = node.op->Is(kControlFlow) ? "control flow" : node.op->Is(kHostOnly) ? "host" : "reference";
+      step.kernel_name = node.op->Is(kControlFlow) ? "control flow"
+                         : node.op->Is(kHostOnly)  ? "host"
+                                                   : "reference";
     } else if (draft.is_copy) {
       step.kernel = MakeCopy(draft);
       step.kernel_name = "copy";
@@ -138,7 +145,9 @@ class PlanCompiler {
     TERN_ASSIGN(step.kernel, engine_.model->Prepared(node, *step.entry, query));
     ResizeContext resize(query, engine_.workers.threads());
     Status status = step.kernel->Resize(resize);
-    if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ", kernel ", step.entry->name, ": ", status.message()));
+    if (!status.ok())
+      return Status(status.code(),
+                    StrCat(node.Describe(), ", kernel ", step.entry->name, ": ", status.message()));
     step.scratch = resize.scratch();
     step.kernel_name = step.entry->name.c_str();
     return {};
@@ -159,7 +168,8 @@ class PlanCompiler {
     const auto& storages = plan_->layout_.storages;
     std::vector<Block> blocks(storages.size());
     for (size_t i = 0; i < storages.size(); ++i)
-      if (!storages[i].external && storages[i].parent < 0) blocks[i] = {storages[i].bytes, storages[i].first, storages[i].last};
+      if (!storages[i].external && storages[i].parent < 0)
+        blocks[i] = {storages[i].bytes, storages[i].first, storages[i].last};
     size_t next = 0;
     for (size_t t = 0; t < drafts_.size(); ++t) {
       if (drafts_[t].skip) continue;
@@ -167,10 +177,13 @@ class PlanCompiler {
     }
     const Offsets offsets = PlanOffsets(blocks);
     if (offsets.total > engine_.memory_limit)
-      return ResourceExhausted("graph '", program_.graph->name, "' needs ", offsets.total, " bytes for its intermediate values, the limit is ", engine_.memory_limit);
+      return ResourceExhausted("graph '", program_.graph->name, "' needs ", offsets.total,
+                               " bytes for its intermediate values, the limit is ", engine_.memory_limit);
     plan_->arena_bytes_ = offsets.total;
-    plan_->offsets_.assign(offsets.at.begin(), offsets.at.begin() + static_cast<std::ptrdiff_t>(storages.size()));
-    for (size_t i = 0; i < plan_->steps_.size(); ++i) plan_->steps_[i].scratch_offset = offsets.at[storages.size() + i];
+    plan_->offsets_.assign(offsets.at.begin(),
+                           offsets.at.begin() + static_cast<std::ptrdiff_t>(storages.size()));
+    for (size_t i = 0; i < plan_->steps_.size(); ++i)
+      plan_->steps_[i].scratch_offset = offsets.at[storages.size() + i];
     plan_->redirected_.assign(storages.size(), -1);
     return {};
   }
@@ -202,7 +215,8 @@ class PlanCompiler {
   std::vector<Draft> drafts_;
 };
 
-Result<std::unique_ptr<Plan>> Plan::Compile(Engine& engine, const Program& program, const std::vector<BoundValue>& bound) {
+Result<std::unique_ptr<Plan>> Plan::Compile(Engine& engine, const Program& program,
+                                            const std::vector<BoundValue>& bound) {
   return PlanCompiler(engine, program).Run(bound);
 }
 

@@ -34,7 +34,8 @@ TEST(ControlFlow, AGrowingStateKeepsTheCacheBounded) {
       %r = Relu(%s)
       %t = Concat(%r, %x) {axis=0}
     }]
-  })"), options);
+  })"),
+                           options);
   ExpectLikeReference(*session, {Tensor::Scalar(DType::kI64, 20), Counting({1}, 1)});
 }
 
@@ -47,7 +48,8 @@ TEST(ControlFlow, CapturesThroughTwoLevels) {
     }]
   })"));
   for (double c : {0, 1})
-    ExpectLikeReference(*session, {Tensor::Scalar(DType::kI64, 3), Counting({3}), Tensor::Scalar(DType::kBool, c)});
+    ExpectLikeReference(*session,
+                        {Tensor::Scalar(DType::kI64, 3), Counting({3}), Tensor::Scalar(DType::kBool, c)});
 }
 
 TEST(ControlFlow, ShapesFromOutsideAreKnownInside) {

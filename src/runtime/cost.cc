@@ -59,7 +59,8 @@ std::optional<double> ConvTransposeMacs(const Node& n) {
 
 // At each step and for each sequence, every input and recurrent weight once.
 std::optional<double> RnnMacs(const Node& n) {
-  const auto input = DimOf(n.input(0), -1), elements = CountOf(n.input(0)), w = CountOf(n.input(1)), r = CountOf(n.input(2));
+  const auto input = DimOf(n.input(0), -1), elements = CountOf(n.input(0)), w = CountOf(n.input(1)),
+             r = CountOf(n.input(2));
   if (!input || !elements || !w || !r || *input == 0) return std::nullopt;
   return *elements / *input * (*w + *r);
 }
@@ -100,8 +101,10 @@ std::optional<double> EinsumMacs(const Node& n) {
 
 const std::map<std::string, Rule, std::less<>>& MacRules() {
   static const auto* rules = new std::map<std::string, Rule, std::less<>>{
-      {"MatMul", MatMulMacs}, {"Conv", ConvMacs}, {"DeformConv", ConvMacs}, {"ConvTranspose", ConvTransposeMacs},
-      {"Rnn", RnnMacs}, {"Attention", AttentionMacs}, {"Einsum", EinsumMacs}};
+      {"MatMul", MatMulMacs},   {"Conv", ConvMacs},
+      {"DeformConv", ConvMacs}, {"ConvTranspose", ConvTransposeMacs},
+      {"Rnn", RnnMacs},         {"Attention", AttentionMacs},
+      {"Einsum", EinsumMacs}};
   return *rules;
 }
 
@@ -121,25 +124,44 @@ std::optional<double> PoolFlops(const Node& n) {
 }
 
 const std::map<std::string, Rule, std::less<>>& FlopRules() {
-  static const auto* rules = new std::map<std::string, Rule, std::less<>>{
-      {"Pool", PoolFlops},           {"GlobalPool", PerInput(1)},    {"Reduce", PerInput(1)},      {"ArgReduce", PerInput(1)},
-      {"Cumulative", PerInput(1)},   {"Softmax", PerOutput(5)},      {"TopK", PerInput(1)},        {"BatchNorm", PerOutput(2)},
-      {"InstanceNorm", PerOutput(8)}, {"GroupNorm", PerOutput(8)},   {"LayerNorm", PerOutput(8)},  {"RmsNorm", PerOutput(4)},
-      {"Lrn", PerOutput(5)},         {"LpNorm", PerOutput(3)},       {"Gelu", PerOutput(5)},       {"Activation", PerOutput(2)},
-      {"Clip", PerOutput(2)},        {"Quantize", PerOutput(3)},     {"Dequantize", PerOutput(2)}, {"RotaryEmbedding", PerOutput(3)},
-      {"Resize", PerOutput(4)},      {"GridSample", PerOutput(8)},   {"RoiAlign", PerOutput(8)}};
+  static const auto* rules = new std::map<std::string, Rule, std::less<>>{{"Pool", PoolFlops},
+                                                                          {"GlobalPool", PerInput(1)},
+                                                                          {"Reduce", PerInput(1)},
+                                                                          {"ArgReduce", PerInput(1)},
+                                                                          {"Cumulative", PerInput(1)},
+                                                                          {"Softmax", PerOutput(5)},
+                                                                          {"TopK", PerInput(1)},
+                                                                          {"BatchNorm", PerOutput(2)},
+                                                                          {"InstanceNorm", PerOutput(8)},
+                                                                          {"GroupNorm", PerOutput(8)},
+                                                                          {"LayerNorm", PerOutput(8)},
+                                                                          {"RmsNorm", PerOutput(4)},
+                                                                          {"Lrn", PerOutput(5)},
+                                                                          {"LpNorm", PerOutput(3)},
+                                                                          {"Gelu", PerOutput(5)},
+                                                                          {"Activation", PerOutput(2)},
+                                                                          {"Clip", PerOutput(2)},
+                                                                          {"Quantize", PerOutput(3)},
+                                                                          {"Dequantize", PerOutput(2)},
+                                                                          {"RotaryEmbedding", PerOutput(3)},
+                                                                          {"Resize", PerOutput(4)},
+                                                                          {"GridSample", PerOutput(8)},
+                                                                          {"RoiAlign", PerOutput(8)}};
   return *rules;
 }
 
 std::optional<double> Flops(const Node& n, double macs) {
   const auto it = FlopRules().find(n.op->name);
   if (it != FlopRules().end()) return it->second(n);
-  if (macs > 0) return n.input(2) && (n.op->name == "Conv" || n.op->name == "MatMul") ? CountOf(n.output(0)) : std::optional<double>(0);
+  if (macs > 0)
+    return n.input(2) && (n.op->name == "Conv" || n.op->name == "MatMul") ? CountOf(n.output(0))
+                                                                          : std::optional<double>(0);
   return n.op->Is(kElementwise) ? CountOf(n.output(0)) : std::optional<double>(0);
 }
 
 bool Picks(const std::string& op) {
-  static const auto* names = new std::set<std::string, std::less<>>{"Gather", "GatherElements", "GatherND", "Slice", "Split", "Compress"};
+  static const auto* names = new std::set<std::string, std::less<>>{"Gather", "GatherElements", "GatherND",
+                                                                    "Slice",  "Split",          "Compress"};
   return names->count(op) > 0;
 }
 

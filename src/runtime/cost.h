@@ -6,10 +6,10 @@
 
 namespace tern {
 
-// A multiply-accumulate counts as one MAC and two FLOPs. Everything else counts one FLOP per arithmetic step and
-// element, transcendental functions too; moving data counts none. Bytes are what must be read and written at least
-// once: inputs, weights, outputs; ops that only reinterpret bytes have none, ops that pick from an input (Gather,
-// Slice) read what they pick.
+// A multiply-accumulate counts as one MAC and two FLOPs. Everything else counts one FLOP per arithmetic step
+// and element, transcendental functions too; moving data counts none. Bytes are what must be read and written
+// at least once: inputs, weights, outputs; ops that only reinterpret bytes have none, ops that pick from an
+// input (Gather, Slice) read what they pick.
 struct Cost {
   double macs = 0;
   double flops = 0;

@@ -24,7 +24,8 @@ Result<Buffer> DynamicPool::Take(size_t bytes) {
       blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(smallest));
     }
     if (bytes > limit_ || bytes_ > limit_ - bytes)
-      return ResourceExhausted("a run needs ", bytes, " more bytes for values of varying size; ", bytes_, " are in use, the limit is ", limit_);
+      return ResourceExhausted("a run needs ", bytes, " more bytes for values of varying size; ", bytes_,
+                               " are in use, the limit is ", limit_);
     best = blocks_.size();
     blocks_.push_back(std::make_shared<const Buffer>(Buffer::Allocate(Rounded(bytes))));
     bytes_ += blocks_.back()->size();

@@ -1,5 +1,5 @@
-// Memory for values whose size is known only in the run. Blocks are kept between runs and handed out again once
-// nobody holds them.
+// Memory for values whose size is known only in the run. Blocks are kept between runs and handed out again
+// once nobody holds them.
 #pragma once
 #include <memory>
 #include <vector>

@@ -51,7 +51,8 @@ TEST(Dynamic, KeepsItsBlocksBetweenRuns) {
   auto session = SessionOf(ParseOrDie(kSelect));
   size_t bytes[2] = {};
   for (size_t& after : bytes) {
-    for (unsigned bits = 0; bits < 256; ++bits) ASSERT_TRUE(session->Run(DatumList{Counting({8}), Mask(bits)}).ok());
+    for (unsigned bits = 0; bits < 256; ++bits)
+      ASSERT_TRUE(session->Run(DatumList{Counting({8}), Mask(bits)}).ok());
     after = session->Memory().dynamic;
   }
   EXPECT_GT(bytes[0], 0u);

@@ -1,4 +1,5 @@
-// What one session owns besides its plans: memory, a slice of the threads, an observer. Used by one thread at a time.
+// What one session owns besides its plans: memory, a slice of the threads, an observer. Used by one thread at
+// a time.
 #pragma once
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
-// Steps that run an op's own reference function: control flow and ops on sequences or strings, where it is the only
-// implementation there is, and the fallback for ops without a fitting kernel.
+// Steps that run an op's own reference function: control flow and ops on sequences or strings, where it is
+// the only implementation there is, and the fallback for ops without a fitting kernel.
 #include <cstring>
 
 #include "ir/eval_context.h"
@@ -12,7 +12,10 @@ namespace tern {
 class PlanEvalContext : public EvalContext {
  public:
   PlanEvalContext(Engine& engine, Plan& plan, const Step& step)
-      : EvalContext(*step.node->node().op, step.context.inputs, step.types), engine_(engine), plan_(plan), node_(*step.node) {}
+      : EvalContext(*step.node->node().op, step.context.inputs, step.types),
+        engine_(engine),
+        plan_(plan),
+        node_(*step.node) {}
 
   int SubgraphOutputCount(int i) const override {
     return static_cast<int>(node_.program->subgraphs[static_cast<size_t>(i)]->outputs.size());
@@ -21,14 +24,16 @@ class PlanEvalContext : public EvalContext {
   Result<DatumList> RunSubgraph(int i, const DatumList& inputs) override {
     const Program& program = *node_.program->subgraphs[static_cast<size_t>(i)];
     if (static_cast<int>(inputs.size()) != program.input_count)
-      return InvalidModel("graph '", program.graph->name, "' takes ", program.input_count, " inputs, got ", inputs.size());
+      return InvalidModel("graph '", program.graph->name, "' takes ", program.input_count, " inputs, got ",
+                          inputs.size());
     std::vector<BoundValue> bound;
     for (const Datum& d : inputs) bound.push_back({&d, false});
     for (int slot : node_.captures[static_cast<size_t>(i)])
       bound.push_back({&plan_.slots_[static_cast<size_t>(slot)], plan_.is_known(slot)});
-    TERN_ASSIGN(Plan* sub, engine_.RunnerFor(program).Run(bound));
+    TERN_ASSIGN(Plan * sub, engine_.RunnerFor(program).Run(bound));
     DatumList outputs;
-    for (size_t k = 0; k < program.outputs.size(); ++k) outputs.push_back(Owned(sub->Output(static_cast<int>(k))));
+    for (size_t k = 0; k < program.outputs.size(); ++k)
+      outputs.push_back(Owned(sub->Output(static_cast<int>(k))));
     sub->Release();
     return outputs;
   }
@@ -63,8 +68,10 @@ namespace {
 // The result goes to the place the plan keeps for it.
 Status Store(const Datum& from, Tensor& to) {
   if (!from.is_tensor() || from.tensor.dtype() != to.dtype() || from.tensor.dims() != to.dims())
-    return Status(Code::kInternal, StrCat("the reference evaluator gave ", from.Describe(), ", but ", to.Describe(), " was inferred"));
-  if (from.tensor.raw() != to.raw() && to.bytes()) std::memcpy(to.raw(), from.tensor.Contiguous().raw(), to.bytes());
+    return Status(Code::kInternal, StrCat("the reference evaluator gave ", from.Describe(), ", but ",
+                                          to.Describe(), " was inferred"));
+  if (from.tensor.raw() != to.raw() && to.bytes())
+    std::memcpy(to.raw(), from.tensor.Contiguous().raw(), to.bytes());
   return {};
 }
 
@@ -79,8 +86,10 @@ Status Plan::RunEvaluator(Engine& engine, Step& step) {
     const auto slot = static_cast<size_t>(step.node->outputs[i]);
     Datum& result = context.outputs()[i];
     if (result.kind == Datum::Kind::kEmpty && node.outputs()[i]->uses.empty()) continue;
-    if (placed_[slot]) TERN_TRY(Store(result, slots_[slot].tensor));
-    else slots_[slot] = Owned(std::move(result));
+    if (placed_[slot])
+      TERN_TRY(Store(result, slots_[slot].tensor));
+    else
+      slots_[slot] = Owned(std::move(result));
   }
   return {};
 }

@@ -7,13 +7,14 @@
 namespace tern {
 
 bool Foldable(const Node& node) {
-  return node.op->Is(kPure) && !node.op->Is(kRandom) && !node.op->Is(kControlFlow) && node.subgraphs().empty();
+  return node.op->Is(kPure) && !node.op->Is(kRandom) && !node.op->Is(kControlFlow) &&
+         node.subgraphs().empty();
 }
 
 namespace {
 
 constexpr size_t kSmall = size_t{16} << 20;  // results up to this are worth keeping whatever they came from
-constexpr size_t kGrowth = 8;               // i4 to f32
+constexpr size_t kGrowth = 8;                // i4 to f32
 
 class Folder {
  public:
@@ -29,7 +30,8 @@ class Folder {
 
   FoldedValues Finish(const Graph& graph) {
     KeepRead(graph);
-    for (auto it = folded_.begin(); it != folded_.end();) it = read_.count(it->first) ? std::next(it) : folded_.erase(it);
+    for (auto it = folded_.begin(); it != folded_.end();)
+      it = read_.count(it->first) ? std::next(it) : folded_.erase(it);
     return std::move(folded_);
   }
 
@@ -61,7 +63,8 @@ class Folder {
     size_t bytes = 0;
     for (const InferOutput& out : outputs) {
       if (!out.type.tensor()) return false;
-      if (!out.type.shape.fully_known() || out.type.dtype == DType::kInvalid) return input_bytes <= kSmall / kGrowth;
+      if (!out.type.shape.fully_known() || out.type.dtype == DType::kInvalid)
+        return input_bytes <= kSmall / kGrowth;
       const auto count = CheckedCount(out.type.shape.Concrete(), out.type.dtype);
       if (!count) return false;
       bytes += BytesOf(out.type.dtype, static_cast<size_t>(*count));
@@ -108,7 +111,8 @@ class Folder {
 
 }  // namespace
 
-FoldedValues FoldConstants(const Graph& graph, size_t budget, const KernelTable& kernels, const Workers& workers) {
+FoldedValues FoldConstants(const Graph& graph, size_t budget, const KernelTable& kernels,
+                           const Workers& workers) {
   Folder folder(budget, kernels, workers);
   folder.Visit(graph);
   return folder.Finish(graph);

@@ -24,9 +24,9 @@ void BindDim(const Value& v, const Tensor& t, size_t i, Bindings& bindings) {
   const std::string name = v.type.shape.dims[i].ToString();
   const auto [it, added] = bindings.symbols.emplace(name, Binding{t.dims()[i], v.name, i});
   if (added || it->second.value == t.dims()[i] || !bindings.conflict.empty()) return;
-  bindings.conflict = StrCat("input '", v.name, "': dimension ", i, " (", name, ") is ", t.dims()[i], ", but input '",
-                             it->second.input, "' has ", it->second.value, " for ", name, " in dimension ",
-                             it->second.dim, "; ", v.name, " is ", v.type.ToString());
+  bindings.conflict = StrCat("input '", v.name, "': dimension ", i, " (", name, ") is ", t.dims()[i],
+                             ", but input '", it->second.input, "' has ", it->second.value, " for ", name,
+                             " in dimension ", it->second.dim, "; ", v.name, " is ", v.type.ToString());
 }
 
 bool IsSymbol(const Dim& d) {
@@ -56,27 +56,33 @@ void CheckExpressions(const Value& v, const Datum& d, const SymbolValues& values
   for (size_t i = 0; i < v.type.shape.dims.size(); ++i) {
     const auto want = v.type.shape.dims[i].Evaluate(values);
     if (want && *want != d.tensor.dims()[i] && conflict.empty())
-      conflict = Mismatch(v, d, StrCat(": dimension ", i, " is ", d.tensor.dims()[i], " instead of ", *want)).message();
+      conflict = Mismatch(v, d, StrCat(": dimension ", i, " is ", d.tensor.dims()[i], " instead of ", *want))
+                     .message();
   }
 }
 
 Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
   Type type = v.type;
-  if (d.kind == Datum::Kind::kEmpty) return InvalidArgument("input '", v.name, "' (", type.ToString(), ") was not fed");
+  if (d.kind == Datum::Kind::kEmpty)
+    return InvalidArgument("input '", v.name, "' (", type.ToString(), ") was not fed");
   if (type.kind == Type::Kind::kOptional) {
     if (d.is_none()) return {};
     type = type.element ? *type.element : Type();
   }
   switch (type.kind) {
-    case Type::Kind::kTensor: return d.is_tensor() ? CheckTensor(v, type, d, bindings) : Mismatch(v, d, "");
+    case Type::Kind::kTensor:
+      return d.is_tensor() ? CheckTensor(v, type, d, bindings) : Mismatch(v, d, "");
     case Type::Kind::kSequence:
       if (!d.is_sequence()) return Mismatch(v, d, "");
       for (const Datum& item : *d.sequence)
-        if (item.is_tensor() && type.element && type.element->tensor() && item.tensor.dtype() != type.element->dtype)
+        if (item.is_tensor() && type.element && type.element->tensor() &&
+            item.tensor.dtype() != type.element->dtype)
           return Mismatch(v, d, StrCat(" with an element ", item.Describe()));
       return {};
-    case Type::Kind::kMap: return d.kind == Datum::Kind::kMap ? Status() : Mismatch(v, d, "");
-    default: return {};
+    case Type::Kind::kMap:
+      return d.kind == Datum::Kind::kMap ? Status() : Mismatch(v, d, "");
+    default:
+      return {};
   }
 }
 
@@ -87,7 +93,8 @@ Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datu
   for (size_t i = 0; i < inputs.size(); ++i) TERN_TRY(CheckOne(*graph.inputs()[i], *inputs[i], bindings));
   SymbolValues values;
   for (const auto& [name, binding] : bindings.symbols) values[name] = binding.value;
-  for (size_t i = 0; i < inputs.size(); ++i) CheckExpressions(*graph.inputs()[i], *inputs[i], values, bindings.conflict);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    CheckExpressions(*graph.inputs()[i], *inputs[i], values, bindings.conflict);
   return bindings.conflict;
 }
 

@@ -1,5 +1,6 @@
 // The seam between plans and kernels. A kernel is one way to compute one op; tables of them are filled by the
-// TERN_KERNELS functions in runtime/bind, which tie ops and their attributes to the plain functions of src/kernels.
+// TERN_KERNELS functions in runtime/bind, which tie ops and their attributes to the plain functions of
+// src/kernels.
 #pragma once
 #include <functional>
 #include <memory>
@@ -20,9 +21,9 @@ struct TensorInfo {
 
 // One node with concrete shapes: what selection and Resize look at.
 // Weight: a constant of the model (or computed from constants only), the same in every plan.
-// Known: data that is there before the run: weights, results of shape computations for these input shapes, and, in
-// a step whose shapes depend on data (resized in every run), the data itself. So every input that the output's
-// *shape* depends on is Known in Resize; any other must be read in Run.
+// Known: data that is there before the run: weights, results of shape computations for these input shapes,
+// and, in a step whose shapes depend on data (resized in every run), the data itself. So every input that the
+// output's *shape* depends on is Known in Resize; any other must be read in Run.
 class KernelQuery {
  public:
   KernelQuery(const OpDef& op, const Attrs& attrs) : op_(op), attrs_(attrs) {}
@@ -32,10 +33,14 @@ class KernelQuery {
   int InputCount() const { return static_cast<int>(inputs.size()); }
   int OutputCount() const { return static_cast<int>(outputs.size()); }
   bool Has(int i) const { return InType(i) != DType::kInvalid; }
-  DType InType(int i) const { return i < InputCount() ? inputs[static_cast<size_t>(i)].dtype : DType::kInvalid; }
+  DType InType(int i) const {
+    return i < InputCount() ? inputs[static_cast<size_t>(i)].dtype : DType::kInvalid;
+  }
   const Dims& InDims(int i) const { return inputs[static_cast<size_t>(i)].dims; }
   int InRank(int i) const { return static_cast<int>(InDims(i).size()); }
-  DType OutType(int i) const { return i < OutputCount() ? outputs[static_cast<size_t>(i)].dtype : DType::kInvalid; }
+  DType OutType(int i) const {
+    return i < OutputCount() ? outputs[static_cast<size_t>(i)].dtype : DType::kInvalid;
+  }
   const Dims& OutDims(int i) const { return outputs[static_cast<size_t>(i)].dims; }
   const Tensor* Known(int i) const { return i < InputCount() ? known[static_cast<size_t>(i)] : nullptr; }
   bool IsWeight(int i) const { return i < InputCount() && weight[static_cast<size_t>(i)]; }
@@ -54,7 +59,8 @@ class KernelQuery {
 // Once per node and model. What is packed here is shared by all plans and all clones of a session.
 class PrepareContext {
  public:
-  PrepareContext(const KernelQuery& query, size_t& packed_bytes) : query_(query), packed_bytes_(packed_bytes) {}
+  PrepareContext(const KernelQuery& query, size_t& packed_bytes)
+      : query_(query), packed_bytes_(packed_bytes) {}
   const Attrs& attrs() const { return query_.attrs(); }
   int InputCount() const { return query_.InputCount(); }
   bool Has(int i) const { return query_.Has(i); }
@@ -62,8 +68,8 @@ class PrepareContext {
   DType OutType(int i) const { return query_.OutType(i); }
   // Null unless the input is a weight. May lie in a mapped file: read it no more than needed, never write.
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
-  // Memory for packed weights, counted in the session's memory report. A big weight that is packed exists twice:
-  // kernels for weights of hundreds of megabytes had better read them as they are.
+  // Memory for packed weights, counted in the session's memory report. A big weight that is packed exists
+  // twice: kernels for weights of hundreds of megabytes had better read them as they are.
   Tensor AllocateWeights(DType dtype, const Dims& dims);
 
  private:
@@ -88,21 +94,18 @@ class ResizeContext {
   size_t scratch_ = 0;
 };
 
-// Tensors here are contiguous, row-major, of the dims that Resize saw. Outputs are not zeroed. Inputs are aligned
-// to their element size, no more (views and callers' memory).
+// Tensors here are contiguous, row-major, of the dims that Resize saw. Outputs are not zeroed. Inputs are
+// aligned to their element size, no more (views and callers' memory).
 class RunContext {
  public:
   int InputCount() const { return static_cast<int>(inputs.size()); }
   int OutputCount() const { return static_cast<int>(outputs.size()); }
   bool Has(int i) const { return i < InputCount() && inputs[static_cast<size_t>(i)] != nullptr; }
   const Tensor& In(int i) const { return inputs[static_cast<size_t>(i)]->tensor; }
-  template <class T>
-  const T* In(int i) const { return In(i).data<const T>(); }
+  template <class T> const T* In(int i) const { return In(i).data<const T>(); }
   const Tensor& Out(int i) const { return outputs[static_cast<size_t>(i)]->tensor; }
-  template <class T>
-  T* Out(int i) const { return Out(i).data<T>(); }
-  template <class T>
-  T* scratch() const { return static_cast<T*>(scratch_memory); }
+  template <class T> T* Out(int i) const { return Out(i).data<T>(); }
+  template <class T> T* scratch() const { return static_cast<T*>(scratch_memory); }
   const Workers& workers() const { return *pool; }
 
   // Filled by the plan.
@@ -113,7 +116,8 @@ class RunContext {
 };
 
 // Made by the table's factory and prepared once; each plan works on a copy, which is resized for its shapes.
-// So packed weights belong into Tensors or shared_ptrs (copies share), and what Resize finds into plain members.
+// So packed weights belong into Tensors or shared_ptrs (copies share), and what Resize finds into plain
+// members.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -124,18 +128,17 @@ class Kernel {
 };
 
 // class Relu : public KernelOf<Relu> { … };
-template <class T>
-class KernelOf : public Kernel {
+template <class T> class KernelOf : public Kernel {
  public:
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<T>(static_cast<const T&>(*this)); }
 };
 
 struct KernelEntry {
   std::string op;
-  std::string name;                                // "cpu.conv.depthwise.f32": in profiles and reports
-  std::function<bool(const KernelQuery&)> legal;   // types, ranks, attributes, which inputs are weights
+  std::string name;                               // "cpu.conv.depthwise.f32": in profiles and reports
+  std::function<bool(const KernelQuery&)> legal;  // types, ranks, attributes, which inputs are weights
   std::function<std::unique_ptr<Kernel>()> make;
-  double cost = 1;                                 // among legal ones the cheapest wins, then the first
+  double cost = 1;                                    // among legal ones the cheapest wins, then the first
   std::function<double(const KernelQuery&)> cost_of;  // when it depends on the shapes; wins over `cost`
   // Output 0 may overwrite an input of the same type and dims. Honoured for ops with the trait kInPlace only.
   bool in_place = true;
@@ -147,7 +150,8 @@ class KernelTable {
   // table.Add<ReluKernel>("Unary", "cpu.relu.f32", [](const KernelQuery& q) { … });
   template <class T>
   void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {
-    Add({std::move(op), std::move(name), std::move(legal), [] { return std::make_unique<T>(); }, cost, nullptr, true});
+    Add({std::move(op), std::move(name), std::move(legal), [] { return std::make_unique<T>(); }, cost,
+         nullptr, true});
   }
   // The cheapest legal kernel, or null.
   const KernelEntry* Select(const KernelQuery& query) const;

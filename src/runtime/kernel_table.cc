@@ -19,9 +19,9 @@ Tensor PrepareContext::AllocateWeights(DType dtype, const Dims& dims) {
 
 namespace {
 
-template <class List>
-auto Find(List& list, std::string_view op) {
-  return std::lower_bound(list.begin(), list.end(), op, [](const auto& row, std::string_view name) { return row.first < name; });
+template <class List> auto Find(List& list, std::string_view op) {
+  return std::lower_bound(list.begin(), list.end(), op,
+                          [](const auto& row, std::string_view name) { return row.first < name; });
 }
 
 double CostOf(const KernelEntry& entry, const KernelQuery& query) {

@@ -41,8 +41,10 @@ class Counted : public KernelOf<Counted> {
 
 KernelTable CountedTable() {
   KernelTable table;
-  table.Add<Counted>("Binary", "test.slow", [](const KernelQuery& q) { return q.IsWeight(1); }, 5);
-  table.Add<Counted>("Binary", "test.fast", [](const KernelQuery& q) { return q.IsWeight(1) && q.InRank(0) == 2; }, 2);
+  table.Add<Counted>(
+      "Binary", "test.slow", [](const KernelQuery& q) { return q.IsWeight(1); }, 5);
+  table.Add<Counted>(
+      "Binary", "test.fast", [](const KernelQuery& q) { return q.IsWeight(1) && q.InRank(0) == 2; }, 2);
   return table;
 }
 
@@ -53,7 +55,8 @@ TEST(Kernel, IsPreparedOncePerModelAndResizedOncePerShapes) {
   auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[N,M]) -> (%y) {
     #w: f32[1,1] = (3)
     %y = %x + #w
-  })"), options);
+  })"),
+                           options);
   prepared = resized = ran = 0;
   for (int round = 0; round < 2; ++round)
     for (int64_t n = 1; n <= 4; ++n) ExpectLikeReference(*session, {Counting({n, 5})});

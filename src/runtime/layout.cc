@@ -72,8 +72,10 @@ class LayoutMaker {
       const int slot = node.outputs[i];
       if (!Facts(slot).is_static()) continue;
       const int over = i == 0 ? InPlaceInput(draft, t) : -1;
-      if (over >= 0) Share(slot, At(over));
-      else NewStorage(slot, t);
+      if (over >= 0)
+        Share(slot, At(over));
+      else
+        NewStorage(slot, t);
     }
   }
 
@@ -83,12 +85,14 @@ class LayoutMaker {
     const auto offsets = ViewOffsets(node, slots_);
     if (!offsets) return false;
     const Place base = At(node.inputs[0]);
-    for (size_t i = 0; i < node.outputs.size(); ++i) Share(node.outputs[i], {base.storage, base.offset + (*offsets)[i]});
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      Share(node.outputs[i], {base.storage, base.offset + (*offsets)[i]});
     draft.skip = true;
     return true;
   }
 
-  // The input whose bytes output 0 may take: it dies here, nobody else in this step reads those bytes otherwise.
+  // The input whose bytes output 0 may take: it dies here, nobody else in this step reads those bytes
+  // otherwise.
   int InPlaceInput(const Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (draft.dynamic || !draft.entry || !draft.entry->in_place || !node.node().op->Is(kInPlace)) return -1;
@@ -97,7 +101,8 @@ class LayoutMaker {
       if (slot < 0 || At(slot).storage < 0) continue;
       const SlotFacts& x = Facts(slot);
       const Storage& root = StorageOf(Resolve(At(slot)).storage);
-      if (root.external || root.last > t || x.type.dtype != y.type.dtype || !(x.type.shape == y.type.shape)) continue;
+      if (root.external || root.last > t || x.type.dtype != y.type.dtype || !(x.type.shape == y.type.shape))
+        continue;
       if (!SharedWithin(node, slot)) return slot;
     }
     return -1;

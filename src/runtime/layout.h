@@ -1,5 +1,5 @@
-// Second half of compiling: which values share bytes. Views lie in their input, a step may write over an input that
-// dies there, and the parts of a Concat are written straight into the result.
+// Second half of compiling: which values share bytes. Views lie in their input, a step may write over an
+// input that dies there, and the parts of a Concat are written straight into the result.
 #pragma once
 #include "runtime/lower.h"
 
@@ -10,7 +10,7 @@ struct Draft {
   const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;  // null: the reference evaluator
   bool dynamic = false;                // shapes depend on data, or something is no tensor of numbers
-  bool skip = false;                   // nothing is left to do: a view, or a Concat of parts that are there already
+  bool skip = false;  // nothing is left to do: a view, or a Concat of parts that are there already
   // A Concat along the outermost axis: which inputs to copy, and where to.
   std::vector<std::pair<int, size_t>> copies;
   bool is_copy = false;
@@ -35,7 +35,8 @@ struct Layout {
   std::vector<Storage> storages;
 };
 
-// Fills in what the drafts do about views and concats. bound: how many of the first slots are inputs and captures.
+// Fills in what the drafts do about views and concats. bound: how many of the first slots are inputs and
+// captures.
 Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts);
 
 }  // namespace tern

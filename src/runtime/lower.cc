@@ -65,7 +65,8 @@ class Lowering {
       for (const auto& captures : source.captures) node.captures.push_back(mapped(captures));
       if (const int branch = KnownBranch(node); branch >= 0) {
         TERN_ASSIGN(const std::vector<int> results, Inline(node, static_cast<size_t>(branch)));
-        for (size_t i = 0; i < results.size(); ++i) slots[static_cast<size_t>(source.outputs[i])] = results[i];
+        for (size_t i = 0; i < results.size(); ++i)
+          slots[static_cast<size_t>(source.outputs[i])] = results[i];
         continue;
       }
       TERN_TRY(Infer(node));
@@ -95,7 +96,8 @@ class Lowering {
     BindWeights(body, slots);
     TERN_TRY(Visit(body, slots));
     std::vector<int> results;
-    for (size_t i = 0; i < node.outputs.size(); ++i) results.push_back(slots[static_cast<size_t>(body.outputs[i])]);
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      results.push_back(slots[static_cast<size_t>(body.outputs[i])]);
     return results;
   }
 
@@ -137,7 +139,8 @@ class Lowering {
   void FoldContent(const PlanNode& node) {
     for (int slot : node.outputs) {
       SlotFacts& facts = At(slot);
-      if (!facts.content || !facts.is_static() || !IsInt(facts.type.dtype) || facts.type.shape.rank() > 1) continue;
+      if (!facts.content || !facts.is_static() || !IsInt(facts.type.dtype) || facts.type.shape.rank() > 1)
+        continue;
       std::vector<int64_t> values;
       for (const Dim& d : *facts.content)
         if (d.known()) values.push_back(d.value());
@@ -199,7 +202,9 @@ class Lowering {
     std::vector<PlanNode> live;
     for (size_t n = out_.nodes.size(); n-- > 0;) {
       PlanNode& node = out_.nodes[n];
-      if (std::none_of(node.outputs.begin(), node.outputs.end(), [&](int s) { return needed[static_cast<size_t>(s)]; })) continue;
+      if (std::none_of(node.outputs.begin(), node.outputs.end(),
+                       [&](int s) { return needed[static_cast<size_t>(s)]; }))
+        continue;
       for (int slot : node.inputs) need(slot);
       for (const auto& captures : node.captures)
         for (int slot : captures) need(slot);
@@ -217,8 +222,8 @@ class Lowering {
 
 }  // namespace
 
-Result<Lowered> Lower(const Program& program, const std::vector<PlanInput>& inputs, const KernelTable& kernels,
-                      const Workers& workers) {
+Result<Lowered> Lower(const Program& program, const std::vector<PlanInput>& inputs,
+                      const KernelTable& kernels, const Workers& workers) {
   return Lowering(program, kernels, workers).Run(inputs);
 }
 

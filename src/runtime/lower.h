@@ -15,10 +15,13 @@ struct SlotFacts {
   bool is_known() const { return known.defined(); }
   // A tensor of numbers with fixed dims: it gets its place in memory before the run.
   bool is_static() const {
-    return type.tensor() && type.dtype != DType::kInvalid && type.dtype != DType::kString && type.shape.fully_known();
+    return type.tensor() && type.dtype != DType::kInvalid && type.dtype != DType::kString &&
+           type.shape.fully_known();
   }
   // May hold something other than a tensor of numbers: lives outside the arena, never seen by kernels.
-  bool is_host() const { return (!type.tensor() && type.kind != Type::Kind::kUnknown) || type.dtype == DType::kString; }
+  bool is_host() const {
+    return (!type.tensor() && type.kind != Type::Kind::kUnknown) || type.dtype == DType::kString;
+  }
   size_t bytes() const;  // of a static tensor
 };
 
@@ -28,7 +31,8 @@ struct PlanInput {
   Tensor known;  // defined for a small capture that the enclosing plan knows
 };
 
-// A node with the plan's slots. They are the program's, but for nodes of a branch that was put in place of its If.
+// A node with the plan's slots. They are the program's, but for nodes of a branch that was put in place of
+// its If.
 struct PlanNode {
   const NodeProgram* program = nullptr;
   std::vector<int> inputs, outputs;        // -1: an absent input
@@ -42,7 +46,7 @@ struct Lowered {
   std::vector<int> outputs;      // slots of the graph's outputs
 };
 
-Result<Lowered> Lower(const Program& program, const std::vector<PlanInput>& inputs, const KernelTable& kernels,
-                      const Workers& workers);
+Result<Lowered> Lower(const Program& program, const std::vector<PlanInput>& inputs,
+                      const KernelTable& kernels, const Workers& workers);
 
 }  // namespace tern

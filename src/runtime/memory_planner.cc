@@ -31,14 +31,17 @@ Offsets PlanOffsets(const std::vector<Block>& blocks) {
   out.at.resize(blocks.size());
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
   std::vector<Placed> placed;
   for (size_t i : order) {
     const size_t bytes = (blocks[i].bytes + kAlign - 1) / kAlign * kAlign;
     if (bytes == 0) continue;
     const size_t at = LowestGap(placed, blocks[i], bytes);
     const Placed p{at, at + bytes, blocks[i].first, blocks[i].last};
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), p, [](const Placed& a, const Placed& b) { return a.begin < b.begin; }), p);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), p,
+                                   [](const Placed& a, const Placed& b) { return a.begin < b.begin; }),
+                  p);
     out.at[i] = at;
     out.total = std::max(out.total, p.end);
   }

@@ -16,7 +16,8 @@ struct Offsets {
   size_t total = 0;
 };
 
-// Greedy by size: big blocks first, each at the lowest place free during its whole life. Offsets are multiples of
+// Greedy by size: big blocks first, each at the lowest place free during its whole life. Offsets are
+// multiples of
 // 64. Two blocks alive at the same step never overlap.
 Offsets PlanOffsets(const std::vector<Block>& blocks);
 

@@ -15,7 +15,8 @@ void ExpectDisjoint(const std::vector<Block>& blocks, const Offsets& offsets) {
     EXPECT_LE(offsets.at[a] + blocks[a].bytes, offsets.total);
     for (size_t b = 0; b < a; ++b) {
       const bool together = blocks[a].first <= blocks[b].last && blocks[b].first <= blocks[a].last;
-      const bool overlap = offsets.at[a] < offsets.at[b] + blocks[b].bytes && offsets.at[b] < offsets.at[a] + blocks[a].bytes;
+      const bool overlap =
+          offsets.at[a] < offsets.at[b] + blocks[b].bytes && offsets.at[b] < offsets.at[a] + blocks[a].bytes;
       EXPECT_FALSE(together && overlap && blocks[a].bytes && blocks[b].bytes) << a << " and " << b;
     }
   }

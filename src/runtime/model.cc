@@ -36,7 +36,8 @@ Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph,
   return model;
 }
 
-Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEntry& entry, const KernelQuery& query) {
+Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEntry& entry,
+                                                const KernelQuery& query) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto& kernel = prepared_[{&node, &entry}];
   if (!kernel) {
@@ -56,7 +57,8 @@ Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& na
   std::shared_ptr<Graph> graph = graph_->Clone();
   for (const std::string& name : names) {
     const auto& values = graph->overridable();
-    const auto it = std::find_if(values.begin(), values.end(), [&](const Value* v) { return v->name == name; });
+    const auto it =
+        std::find_if(values.begin(), values.end(), [&](const Value* v) { return v->name == name; });
     if (it == values.end()) return NotFound("the model has no overridable constant '", name, "'");
     graph->ConstantToInput(*it);
   }

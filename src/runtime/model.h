@@ -11,26 +11,28 @@
 namespace tern {
 
 struct ModelOptions {
-  bool reference_only = false;                    // every op by its reference evaluator
-  size_t fold_budget = size_t{256} << 20;         // bytes of constants computed ahead
-  const KernelTable* kernels = nullptr;           // null: the CPU's
+  bool reference_only = false;             // every op by its reference evaluator
+  size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead
+  const KernelTable* kernels = nullptr;    // null: the CPU's
 };
 
-// Immutable but for the store of prepared kernels, which has a lock. That lock is taken when plans are made, never
-// in a run.
+// Immutable but for the store of prepared kernels, which has a lock. That lock is taken when plans are made,
+// never in a run.
 class Model {
  public:
-  static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph, const ModelOptions& options,
-                                               const Workers& workers);
+  static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph,
+                                               const ModelOptions& options, const Workers& workers);
 
   const Graph& graph() const { return *graph_; }
   const Program& program() const { return *program_; }
   const KernelTable& kernels() const { return *kernels_; }
 
   // A copy of the node's kernel, prepared once.
-  Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry, const KernelQuery& query);
+  Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
+                                           const KernelQuery& query);
 
-  // The model with some of its overridable constants as further inputs, in the given order. Kept for the next time.
+  // The model with some of its overridable constants as further inputs, in the given order. Kept for the next
+  // time.
   Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers);
 
   size_t weight_bytes() const { return weight_bytes_; }

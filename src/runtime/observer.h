@@ -8,10 +8,10 @@
 namespace tern {
 
 struct StepEvent {
-  int step = 0;       // in its plan
-  int depth = 0;      // 0: the model; deeper: bodies of control flow
+  int step = 0;   // in its plan
+  int depth = 0;  // 0: the model; deeper: bodies of control flow
   const Node* node = nullptr;
-  const char* kernel = "";     // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
+  const char* kernel = "";  // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
   int64_t nanoseconds = 0;
   const RunContext* context = nullptr;  // inputs and outputs, valid during the call
 };

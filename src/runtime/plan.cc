@@ -42,8 +42,10 @@ void Plan::BindInput(int slot, const Datum& datum) {
     return;
   }
   const Tensor& t = datum.tensor;
-  if (!t.contiguous()) Rebase(layout_.places[i].storage, t.Contiguous().buffer());
-  else if (t.raw() != slots_[i].tensor.raw() || t.buffer().owned()) Rebase(layout_.places[i].storage, t.buffer());
+  if (!t.contiguous())
+    Rebase(layout_.places[i].storage, t.Contiguous().buffer());
+  else if (t.raw() != slots_[i].tensor.raw() || t.buffer().owned())
+    Rebase(layout_.places[i].storage, t.buffer());
 }
 
 void Plan::Bind(Engine& engine, const std::vector<BoundValue>& bound) {
@@ -68,7 +70,8 @@ bool Plan::Redirect(int i, const Tensor& tensor) {
     return true;
   }
   if (place.offset != 0 || storage.bytes != tensor.bytes() || !tensor.contiguous()) return false;
-  if (redirected_[s] != i || slots_[static_cast<size_t>(slot)].tensor.raw() != tensor.raw()) Rebase(place.storage, tensor.buffer());
+  if (redirected_[s] != i || slots_[static_cast<size_t>(slot)].tensor.raw() != tensor.raw())
+    Rebase(place.storage, tensor.buffer());
   redirected_[s] = i;
   return true;
 }
@@ -111,7 +114,9 @@ Status Plan::RunObserved(Engine& engine, Step& step, int index) {
 }
 
 Status Plan::RunStep(Engine& engine, Step& step) {
-  Status status = step.dynamic ? RunDynamic(engine, step) : step.kernel ? step.kernel->Run(step.context) : RunEvaluator(engine, step);
+  Status status = step.dynamic  ? RunDynamic(engine, step)
+                  : step.kernel ? step.kernel->Run(step.context)
+                                : RunEvaluator(engine, step);
   if (status.ok()) return status;
   return Status(status.code(), StrCat(step.node->node().Describe(), ": ", status.message()));
 }

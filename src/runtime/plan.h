@@ -16,7 +16,8 @@ struct BoundKey {
   Tensor known;
 };
 
-// A value handed to a plan. known: its data will not change while the enclosing plan lives, so it may be compiled in.
+// A value handed to a plan. known: its data will not change while the enclosing plan lives, so it may be
+// compiled in.
 struct BoundValue {
   const Datum* datum = nullptr;
   bool known = false;
@@ -39,18 +40,20 @@ struct Step {
 class Plan {
  public:
   // bound: the graph's inputs, then its captures.
-  static Result<std::unique_ptr<Plan>> Compile(Engine& engine, const Program& program, const std::vector<BoundValue>& bound);
+  static Result<std::unique_ptr<Plan>> Compile(Engine& engine, const Program& program,
+                                               const std::vector<BoundValue>& bound);
 
   bool Matches(const std::vector<BoundValue>& bound) const;
   // Allocates nothing when all steps are static and have kernels.
   Status Run(Engine& engine, const std::vector<BoundValue>& bound);
-  // Valid until the next Run of any plan of the same session and depth; shares memory with inputs where a model
-  // hands an input through.
+  // Valid until the next Run of any plan of the same session and depth; shares memory with inputs where a
+  // model hands an input through.
   const Datum& Output(int i) const { return slots_[static_cast<size_t>(outputs_[static_cast<size_t>(i)])]; }
-  // From the next run on, output i is written to this tensor (undefined: to the plan's own memory again). False when
-  // the output cannot be redirected; the caller then copies.
+  // From the next run on, output i is written to this tensor (undefined: to the plan's own memory again).
+  // False when the output cannot be redirected; the caller then copies.
   bool Redirect(int i, const Tensor& tensor);
-  // Lets go of inputs, bound outputs and values of varying size, so that a plan that waits in a cache holds no memory.
+  // Lets go of inputs, bound outputs and values of varying size, so that a plan that waits in a cache holds
+  // no memory.
   void Release();
 
   const Program& program() const { return program_; }
@@ -84,13 +87,13 @@ class Plan {
   std::vector<int> outputs_;  // slots
   std::vector<BoundKey> keys_;
   std::vector<Datum> slots_;
-  std::vector<bool> known_;       // by slot
-  std::vector<bool> placed_;      // by slot: lies in a storage
+  std::vector<bool> known_;   // by slot
+  std::vector<bool> placed_;  // by slot: lies in a storage
   std::vector<Step> steps_;
   Layout layout_;
-  std::vector<size_t> offsets_;               // of storages in the arena
-  std::vector<std::vector<int>> residents_;   // slots of each storage
-  std::vector<int> redirected_;               // storages that lie in a caller's tensor
+  std::vector<size_t> offsets_;              // of storages in the arena
+  std::vector<std::vector<int>> residents_;  // slots of each storage
+  std::vector<int> redirected_;              // storages that lie in a caller's tensor
   size_t arena_bytes_ = 0;
   const std::byte* base_ = nullptr;  // the arena the slots point into
 };

@@ -9,7 +9,8 @@ namespace {
 
 bool Numbers(const std::vector<Type>& types) {
   for (const Type& t : types)
-    if (!t.tensor() || t.dtype == DType::kInvalid || t.dtype == DType::kString || !t.shape.fully_known()) return false;
+    if (!t.tensor() || t.dtype == DType::kInvalid || t.dtype == DType::kString || !t.shape.fully_known())
+      return false;
   return true;
 }
 
@@ -35,7 +36,8 @@ Result<std::vector<InferOutput>> InferNow(const Node& node, const RunContext& c)
 // Shape, Size and arithmetic on shapes: inference has the result already.
 bool AllContentsKnown(const std::vector<InferOutput>& outputs) {
   for (const InferOutput& out : outputs) {
-    if (!out.content || !IsInt(out.type.dtype) || !out.type.shape.fully_known() || out.type.shape.rank() > 1) return false;
+    if (!out.content || !IsInt(out.type.dtype) || !out.type.shape.fully_known() || out.type.shape.rank() > 1)
+      return false;
     if (CountOf(out.type.shape.Concrete()) != static_cast<int64_t>(out.content->size())) return false;
     for (const Dim& d : *out.content)
       if (!d.known()) return false;
@@ -92,7 +94,8 @@ Status Plan::PlaceDynamic(Engine& engine, int slot, DType dtype, const Dims& dim
   Datum& d = slots_[static_cast<size_t>(slot)];
   if (placed_[static_cast<size_t>(slot)]) {
     if (d.tensor.dtype() == dtype && d.tensor.dims() == dims) return {};
-    return Status(Code::kInternal, StrCat("an output is ", Describe(dtype, dims), ", but ", d.tensor.Describe(), " was planned"));
+    return Status(Code::kInternal, StrCat("an output is ", Describe(dtype, dims), ", but ",
+                                          d.tensor.Describe(), " was planned"));
   }
   const auto count = CheckedCount(dims, dtype);
   if (!count) return ResourceExhausted("an output of ", Describe(dtype, dims), " cannot be stored");
@@ -107,7 +110,8 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
   const bool view = node.op->Is(kView);
   const int y = step.node->outputs.empty() ? -1 : step.node->outputs[0];
   if (view && c.In(0).buffer().owned() && c.In(0).contiguous() && !placed_[static_cast<size_t>(y)]) {
-    slots_[static_cast<size_t>(y)] = Datum(Tensor::View(c.In(0).buffer(), types[0].dtype, types[0].shape.Concrete()));
+    slots_[static_cast<size_t>(y)] =
+        Datum(Tensor::View(c.In(0).buffer(), types[0].dtype, types[0].shape.Concrete()));
     step.kernel_name = "view";
     return {};
   }

@@ -43,7 +43,8 @@ TEST(Plan, WritesInPlaceWhereTheInputDies) {
     %b = Relu(%a)
     %c = Relu(%b)
     %y = %c + %c
-  })", {Counting({64, 64})});
+  })",
+                         {Counting({64, 64})});
   EXPECT_EQ(c.plan->arena_bytes(), 64u * 64 * 4);
   ExpectOutput(c, 0);
 }
@@ -53,7 +54,8 @@ TEST(Plan, KeepsAnInputThatIsReadLater) {
     %a = %x + %x
     %b = Relu(%a)
     %y = %b + %a
-  })", {Counting({64})});
+  })",
+                         {Counting({64})});
   EXPECT_EQ(c.plan->arena_bytes(), 2 * 64u * 4);
   ExpectOutput(c, 0);
   ExpectOutput(c, 1);
@@ -67,7 +69,8 @@ TEST(Plan, DoesNotOverwriteWhatAnotherInputStillReads) {
     %a = %x + %x
     %r = Slice(%a, #s, #e)
     %y = %a + %r
-  })", {Counting({4, 64})});
+  })",
+                         {Counting({4, 64})});
   ExpectOutput(c, 0);
 }
 
@@ -83,7 +86,8 @@ TEST(Plan, ViewsTakeNoStepAndNoMemory) {
     %u = Unsqueeze(%q, #axes)
     %f = Flatten(%u) {axis=1}
     %y = Relu(%f)
-  })", {Counting({2, 6})});
+  })",
+                         {Counting({2, 6})});
   EXPECT_EQ(c.plan->steps().size(), 1u);
   EXPECT_EQ(c.plan->arena_bytes(), 64u);
   ExpectOutput(c, 0);
@@ -96,7 +100,8 @@ TEST(Plan, PartsOfAConcatAreWrittenIntoIt) {
     %b = %x + %x
     %y = Concat(%a, %b, #k, %x, %a) {axis=0}
     %n = %y + %y
-  })", {Counting({16, 4})});
+  })",
+                         {Counting({16, 4})});
   // Relu, add, one copy step for the constant, the input and the second %a; then the last add.
   EXPECT_EQ(c.plan->steps().size(), 4u);
   ExpectOutput(c, 0);
@@ -111,7 +116,8 @@ TEST(Plan, ConcatOfConcatsIsOneBlock) {
     %c = Relu(%ab)
     %abc = Concat(%ab, %c) {axis=1}
     %y = Relu(%abc)
-  })", {Counting({1, 64})});
+  })",
+                         {Counting({1, 64})});
   EXPECT_EQ(c.plan->arena_bytes(), 256u * 4);
   ExpectOutput(c, 0);
 }
@@ -125,7 +131,8 @@ TEST(Plan, ShapeComputationsVanish) {
     %t = Concat(%n, #rest) {axis=0}
     %r = Reshape(%x, %t)
     %y = Relu(%r)
-  })", {Counting({2, 3, 4})});
+  })",
+                         {Counting({2, 3, 4})});
   EXPECT_EQ(c.plan->steps().size(), 1u);
   EXPECT_EQ(c.plan->Output(0).tensor.dims(), (Dims{2, 12}));
   ExpectOutput(c, 0);
@@ -137,7 +144,8 @@ TEST(Plan, FoldsConstantsOnce) {
     %b = Relu(#a)
     %c = %b + #a
     %y = %x + %c
-  })", {Counting({2})});
+  })",
+                         {Counting({2})});
   EXPECT_EQ(c.plan->steps().size(), 1u);
   EXPECT_EQ(c.engine->model->folded_bytes(), 8u);
   ExpectOutput(c, 0);
@@ -149,12 +157,14 @@ TEST(Plan, OutputsMayBeInputsAndConstants) {
     #shape: i64[2] = (3, 1)
     %k = Identity(#a)
     %v = Reshape(%x, #shape)
-  })", {Counting({3})});
+  })",
+                         {Counting({3})});
   EXPECT_TRUE(c.plan->steps().empty());
   for (int i = 0; i < 3; ++i) ExpectOutput(c, i);
 }
 
-// Random graphs of views, in-place ops, concats and splits: whatever shares memory, the numbers are the reference's.
+// Random graphs of views, in-place ops, concats and splits: whatever shares memory, the numbers are the
+// reference's.
 class RandomGraph {
  public:
   explicit RandomGraph(unsigned seed) : random_(seed) {
@@ -163,7 +173,8 @@ class RandomGraph {
     const int nodes = 3 + static_cast<int>(random_() % 14);
     for (int i = 0; i < nodes; ++i) AddNode();
     const size_t outputs = 1 + random_() % 3;
-    for (size_t i = 0; i < outputs; ++i) text_ += StrCat(i ? ", " : "", "%v", i == 0 ? values_.back().id : Pick().id);
+    for (size_t i = 0; i < outputs; ++i)
+      text_ += StrCat(i ? ", " : "", "%v", i == 0 ? values_.back().id : Pick().id);
     text_ += ") {\n" + body_ + "}";
   }
   const std::string& text() const { return text_; }
@@ -195,8 +206,10 @@ class RandomGraph {
     const int64_t count = CountOf(m.dims);
     const std::string x = StrCat("%v", m.id);
     switch (random_() % 6) {
-      case 0: return Add(m.dims, StrCat("Relu(", x, ")"));
-      case 1: return Add(m.dims, StrCat(x, " + %v", PickLike(m.dims)->id));
+      case 0:
+        return Add(m.dims, StrCat("Relu(", x, ")"));
+      case 1:
+        return Add(m.dims, StrCat(x, " + %v", PickLike(m.dims)->id));
       case 2: {
         const Dims dims = random_() % 2 ? Dims{1, count} : count % 2 ? Dims{count, 1} : Dims{2, count / 2};
         const std::string shape = Ints(dims);
@@ -225,7 +238,8 @@ class RandomGraph {
         const size_t axis = random_() % 2;
         Dims dims = m.dims;
         const int64_t from = static_cast<int64_t>(random_() % static_cast<unsigned>(dims[axis]));
-        const std::string starts = Ints({from}), ends = Ints({dims[axis]}), axes = Ints({static_cast<int64_t>(axis)});
+        const std::string starts = Ints({from}), ends = Ints({dims[axis]}),
+                          axes = Ints({static_cast<int64_t>(axis)});
         dims[axis] -= from;
         return Add(dims, StrCat("Slice(", x, ", ", starts, ", ", ends, ", ", axes, ")"));
       }

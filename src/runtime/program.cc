@@ -12,7 +12,8 @@ class ProgramBuilder {
   ProgramBuilder(const Graph& graph, const FoldedValues& folded) : graph_(graph), folded_(folded) {}
 
   Result<std::unique_ptr<Program>> Build(int depth) {
-    if (depth > kMaxDepth) return Unsupported("graph '", graph_.name, "' is nested more than ", kMaxDepth, " deep");
+    if (depth > kMaxDepth)
+      return Unsupported("graph '", graph_.name, "' is nested more than ", kMaxDepth, " deep");
     program_->graph = &graph_;
     program_->depth = depth;
     for (const Value* v : graph_.inputs()) SlotOf(v);

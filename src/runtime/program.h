@@ -1,5 +1,5 @@
-// A graph made ready for planning: values numbered as slots, dead and folded nodes left out. Immutable and shared by
-// all plans of the graph.
+// A graph made ready for planning: values numbered as slots, dead and folded nodes left out. Immutable and
+// shared by all plans of the graph.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -24,9 +24,9 @@ struct NodeProgram {
 
 struct Program {
   const Graph* graph = nullptr;
-  int depth = 0;          // 0 for a model, 1 for a loop's body in it, …
-  int input_count = 0;    // slots [0, input_count): the graph's inputs
-  int capture_count = 0;  // the next ones: values of enclosing graphs that are no weights
+  int depth = 0;                     // 0 for a model, 1 for a loop's body in it, …
+  int input_count = 0;               // slots [0, input_count): the graph's inputs
+  int capture_count = 0;             // the next ones: values of enclosing graphs that are no weights
   std::vector<const Value*> values;  // by slot
   std::vector<Tensor> weights;       // by slot; undefined where the value is no weight
   std::vector<int> outputs;          // slots of the graph's outputs

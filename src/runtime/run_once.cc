@@ -12,13 +12,15 @@ Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<Infe
     // A declaration may say what kind of thing it is; its dims are claims, and claims can be wrong.
     Type& type = context.outputs()[i].type;
     const Type& declared = node.outputs()[i]->type;
-    if (type.kind == Type::Kind::kUnknown) type = declared.tensor() ? Type::TensorOf(declared.dtype) : declared;
+    if (type.kind == Type::Kind::kUnknown)
+      type = declared.tensor() ? Type::TensorOf(declared.dtype) : declared;
     if (type.tensor() && declared.tensor() && type.dtype == DType::kInvalid) type.dtype = declared.dtype;
   }
   return std::move(context.outputs());
 }
 
-KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs, const std::vector<Type>& outputs) {
+KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
+                    const std::vector<Type>& outputs) {
   KernelQuery query(*node.op, node.attrs);
   query.weight.resize(inputs.size());
   for (const Datum* d : inputs) {
@@ -34,12 +36,13 @@ namespace {
 
 bool AllConcrete(const std::vector<Type>& types) {
   for (const Type& t : types)
-    if (!t.tensor() || t.dtype == DType::kInvalid || t.dtype == DType::kString || !t.shape.fully_known()) return false;
+    if (!t.tensor() || t.dtype == DType::kInvalid || t.dtype == DType::kString || !t.shape.fully_known())
+      return false;
   return true;
 }
 
-Result<DatumList> RunKernel(const KernelEntry& entry, const KernelQuery& query, const std::vector<const Datum*>& inputs,
-                            const Workers& workers) {
+Result<DatumList> RunKernel(const KernelEntry& entry, const KernelQuery& query,
+                            const std::vector<const Datum*>& inputs, const Workers& workers) {
   std::unique_ptr<Kernel> kernel = entry.make();
   size_t packed = 0;
   PrepareContext prepare(query, packed);
@@ -60,8 +63,8 @@ Result<DatumList> RunKernel(const KernelEntry& entry, const KernelQuery& query, 
 
 }  // namespace
 
-Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs, const KernelTable& kernels,
-                          const Workers& workers) {
+Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs,
+                          const KernelTable& kernels, const Workers& workers) {
   std::vector<InferInput> known(inputs.size());
   DatumList packed(inputs.size());
   std::vector<const Datum*> data = inputs;

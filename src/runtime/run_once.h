@@ -6,14 +6,16 @@
 
 namespace tern {
 
-// What the node's outputs are for these inputs; errors name the node. inputs: present ones have type or constant.
+// What the node's outputs are for these inputs; errors name the node. inputs: present ones have type or
+// constant.
 Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs);
 
 // The query for a node whose inputs are all data (null: absent) and whose outputs have these types.
-KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs, const std::vector<Type>& outputs);
+KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
+                    const std::vector<Type>& outputs);
 
 // By the best kernel, or by the reference evaluator when there is none. For nodes without subgraphs.
-Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs, const KernelTable& kernels,
-                          const Workers& workers);
+Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs,
+                          const KernelTable& kernels, const Workers& workers);
 
 }  // namespace tern

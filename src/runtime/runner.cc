@@ -17,13 +17,17 @@ Result<Plan*> Runner::Prepare(const std::vector<BoundValue>& bound) {
 }
 
 Result<Plan*> Runner::Run(const std::vector<BoundValue>& bound) {
-  TERN_ASSIGN(Plan* plan, Prepare(bound));
+  TERN_ASSIGN(Plan * plan, Prepare(bound));
   TERN_TRY(plan->Run(engine_, bound));
   return plan;
 }
 
 Engine::Engine(std::shared_ptr<Model> shared_model, Workers slice, int cache, size_t limit)
-    : model(std::move(shared_model)), workers(slice), plan_cache(std::max(1, cache)), memory_limit(limit), pool(limit) {}
+    : model(std::move(shared_model)),
+      workers(slice),
+      plan_cache(std::max(1, cache)),
+      memory_limit(limit),
+      pool(limit) {}
 
 Engine::~Engine() = default;
 

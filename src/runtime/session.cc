@@ -28,7 +28,8 @@ std::string NamesOf(const std::vector<Value*>& values) {
 
 struct Session::State {
   State(std::shared_ptr<Model> shared, const SessionOptions& o)
-      : options(o), engine(shared, Workers(o.threads), o.plan_cache, o.memory_limit ? o.memory_limit : MachineMemory()) {
+      : options(o),
+        engine(shared, Workers(o.threads), o.plan_cache, o.memory_limit ? o.memory_limit : MachineMemory()) {
     const size_t count = shared->graph().inputs().size();
     inputs.resize(count);
     for (const Datum& d : inputs) bound.push_back({&d, false});
@@ -43,10 +44,10 @@ struct Session::State {
   SessionOptions options;
   Engine engine;
   DatumList inputs;
-  std::vector<BoundValue> bound;   // points to `inputs`
-  std::vector<Tensor> outputs;     // bound ones
-  std::vector<bool> copies;        // bound outputs that are copied after the run
-  Plan* plan = nullptr;            // the one used last
+  std::vector<BoundValue> bound;  // points to `inputs`
+  std::vector<Tensor> outputs;    // bound ones
+  std::vector<bool> copies;       // bound outputs that are copied after the run
+  Plan* plan = nullptr;           // the one used last
 
   const Program& program() { return engine.model->program(); }
 
@@ -59,7 +60,8 @@ struct Session::State {
     plan = nullptr;
     TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
     auto made = runner.Prepare(bound);
-    if (!made.ok() && !conflict.empty()) return Status(made.status().code(), StrCat(conflict, "; so: ", made.status().message()));
+    if (!made.ok() && !conflict.empty())
+      return Status(made.status().code(), StrCat(conflict, "; so: ", made.status().message()));
     TERN_ASSIGN(plan, std::move(made));
     return plan;
   }
@@ -95,7 +97,8 @@ struct Session::State {
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!copies[i]) continue;
       const Datum& d = plan->Output(static_cast<int>(i));
-      if (!d.is_tensor()) return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is no tensor");
+      if (!d.is_tensor())
+        return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is no tensor");
       TERN_TRY(Fits(i, d.tensor));
       if (d.tensor.bytes()) std::memcpy(outputs[i].raw(), d.tensor.raw(), d.tensor.bytes());
     }
@@ -103,7 +106,7 @@ struct Session::State {
   }
 
   Status Run() {
-    TERN_ASSIGN(Plan* current, Prepare());
+    TERN_ASSIGN(Plan * current, Prepare());
     TERN_TRY(CheckBoundOutputs());
     TERN_TRY(BindOutputs());
     TERN_TRY(current->Run(engine, bound));
@@ -114,7 +117,8 @@ struct Session::State {
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
-Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> graph, const SessionOptions& options) {
+Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> graph,
+                                                 const SessionOptions& options) {
   return Guard([&]() -> Result<std::unique_ptr<Session>> {
     InitOps();
     ModelOptions model_options{options.reference_only, options.fold_budget, options.kernels};
@@ -124,7 +128,8 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
 }
 
 std::unique_ptr<Session> Session::Clone() const {
-  return std::unique_ptr<Session>(new Session(std::make_unique<State>(state_->engine.model, state_->options)));
+  return std::unique_ptr<Session>(
+      new Session(std::make_unique<State>(state_->engine.model, state_->options)));
 }
 
 const Graph& Session::graph() const { return state_->engine.model->graph(); }
@@ -132,7 +137,8 @@ int Session::InputCount() const { return static_cast<int>(state_->inputs.size())
 int Session::OutputCount() const { return static_cast<int>(state_->outputs.size()); }
 
 Status Session::BindInput(int i, const Datum& value) {
-  if (i < 0 || i >= InputCount()) return InvalidArgument("input ", i, " does not exist: the model has ", InputCount());
+  if (i < 0 || i >= InputCount())
+    return InvalidArgument("input ", i, " does not exist: the model has ", InputCount());
   state_->inputs[static_cast<size_t>(i)] = value;
   return {};
 }
@@ -145,8 +151,10 @@ Status Session::BindInput(std::string_view name, const Datum& value) {
 }
 
 Status Session::BindOutput(int i, const Tensor& tensor) {
-  if (i < 0 || i >= OutputCount()) return InvalidArgument("output ", i, " does not exist: the model has ", OutputCount());
-  if (tensor.defined() && !tensor.contiguous()) return InvalidArgument("output ", i, ": the bound tensor must be contiguous");
+  if (i < 0 || i >= OutputCount())
+    return InvalidArgument("output ", i, " does not exist: the model has ", OutputCount());
+  if (tensor.defined() && !tensor.contiguous())
+    return InvalidArgument("output ", i, ": the bound tensor must be contiguous");
   state_->outputs[static_cast<size_t>(i)] = tensor;
   return {};
 }
@@ -166,7 +174,8 @@ const Datum& Session::Output(int i) const { return state_->plan->Output(i); }
 
 Result<DatumList> Session::Run(const DatumList& inputs) {
   if (static_cast<int>(inputs.size()) != InputCount())
-    return InvalidArgument("the model takes ", InputCount(), " inputs (", NamesOf(graph().inputs()), "), got ", inputs.size());
+    return InvalidArgument("the model takes ", InputCount(), " inputs (", NamesOf(graph().inputs()),
+                           "), got ", inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) TERN_TRY(BindInput(static_cast<int>(i), inputs[i]));
   TERN_TRY(Run());
   return Guard([&]() -> Result<DatumList> {
@@ -218,13 +227,15 @@ std::vector<Fallback> Session::Fallbacks() const {
 std::vector<StepInfo> Session::Steps() const {
   std::vector<StepInfo> out;
   if (state_->plan)
-    for (const Step& step : state_->plan->steps()) out.push_back({&step.node->node(), step.kernel_name, step.dynamic});
+    for (const Step& step : state_->plan->steps())
+      out.push_back({&step.node->node(), step.kernel_name, step.dynamic});
   return out;
 }
 
 MemoryReport Session::Memory() const {
   const Engine& e = state_->engine;
-  return {e.model->weight_bytes(), e.model->folded_bytes(), e.model->packed_bytes(), e.arena_bytes(), e.pool.bytes(), e.pool.peak_bytes()};
+  return {e.model->weight_bytes(), e.model->folded_bytes(), e.model->packed_bytes(),
+          e.arena_bytes(),         e.pool.bytes(),          e.pool.peak_bytes()};
 }
 
 int Session::PlanCount() const { return state_->engine.RunnerFor(state_->program()).plan_count(); }

@@ -16,16 +16,16 @@ struct SessionOptions {
   int plan_cache = 8;           // plans kept per graph, one per set of input shapes
   bool reference_only = false;  // every op by its reference evaluator: the oracle, through the same executor
   size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead of time
-  size_t memory_limit = 0;      // for intermediate values; 0: the machine's memory
+  size_t memory_limit = 0;                 // for intermediate values; 0: the machine's memory
   const KernelTable* kernels = nullptr;    // null: the CPU's
 };
 
 struct MemoryReport {
-  size_t weights = 0;     // constants of the graph, mapped or not
-  size_t folded = 0;      // constants computed ahead
-  size_t packed = 0;      // weights in the form that kernels want
-  size_t arena = 0;       // intermediate values of fixed size: the most that any plan needs
-  size_t dynamic = 0;     // blocks for values of varying size
+  size_t weights = 0;  // constants of the graph, mapped or not
+  size_t folded = 0;   // constants computed ahead
+  size_t packed = 0;   // weights in the form that kernels want
+  size_t arena = 0;    // intermediate values of fixed size: the most that any plan needs
+  size_t dynamic = 0;  // blocks for values of varying size
   size_t dynamic_peak = 0;
 };
 
@@ -43,10 +43,12 @@ struct StepInfo {
 
 using NamedData = std::vector<std::pair<std::string, Datum>>;
 
-// For one thread at a time. Clones are independent and may run at the same time; they share graph and weights.
+// For one thread at a time. Clones are independent and may run at the same time; they share graph and
+// weights.
 class Session {
  public:
-  static Result<std::unique_ptr<Session>> Create(std::shared_ptr<const Graph> graph, const SessionOptions& options = {});
+  static Result<std::unique_ptr<Session>> Create(std::shared_ptr<const Graph> graph,
+                                                 const SessionOptions& options = {});
   ~Session();
   std::unique_ptr<Session> Clone() const;
 
@@ -54,17 +56,18 @@ class Session {
   int InputCount() const;
   int OutputCount() const;
 
-  // Simple: results are the caller's own. Inputs in the graph's order, or by name; by name, constants that the graph
-  // marks as overridable can be fed too.
+  // Simple: results are the caller's own. Inputs in the graph's order, or by name; by name, constants that
+  // the graph marks as overridable can be fed too.
   Result<DatumList> Run(const DatumList& inputs);
   Result<DatumList> Run(const NamedData& inputs);
 
-  // Without allocation: bind once, then Run as often as wished. The session keeps the views it is given; their
-  // bytes are read during Run. A change of shape takes effect at the next Run, which then makes or finds a plan.
+  // Without allocation: bind once, then Run as often as wished. The session keeps the views it is given;
+  // their bytes are read during Run. A change of shape takes effect at the next Run, which then makes or
+  // finds a plan.
   Status BindInput(int i, const Datum& value);
   Status BindInput(std::string_view name, const Datum& value);
-  // Where output i goes: a contiguous tensor of the right type and dims, kept by reference. An undefined tensor
-  // returns it to the session's memory.
+  // Where output i goes: a contiguous tensor of the right type and dims, kept by reference. An undefined
+  // tensor returns it to the session's memory.
   Status BindOutput(int i, const Tensor& tensor);
   Status Run();
   // A view that is valid until the next Run, or until a bound input it shares memory with goes away.
@@ -77,8 +80,8 @@ class Session {
   std::vector<Fallback> Fallbacks() const;  // seen in the plans made so far
   std::vector<StepInfo> Steps() const;      // of the plan used last
   MemoryReport Memory() const;
-  int PlanCount() const;   // kept for the model's own graph
-  int PlansMade() const;   // ever, nested graphs included
+  int PlanCount() const;  // kept for the model's own graph
+  int PlansMade() const;  // ever, nested graphs included
 
  private:
   struct State;

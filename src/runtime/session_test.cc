@@ -32,12 +32,17 @@ TEST(Session, RunsManyShapesWithABoundedCache) {
 TEST(Session, RefusesWhatDoesNotFit) {
   auto session = SessionOf(ParseOrDie(kAddOne));
   const std::string sizes = ErrorOf(*session, {Counting({2, 4}), Counting({3, 4})});
-  EXPECT_EQ(sizes.find("input 'b': dimension 0 (N) is 3, but input 'x' has 2 for N in dimension 0; b is f32[N,4]; so: "), 0u) << sizes;
+  EXPECT_EQ(
+      sizes.find(
+          "input 'b': dimension 0 (N) is 3, but input 'x' has 2 for N in dimension 0; b is f32[N,4]; so: "),
+      0u)
+      << sizes;
   EXPECT_EQ(ErrorOf(*session, {Counting({2, 5}), Counting({2, 4})}),
             "input 'x' must be f32[N,4], got f32[2,5]: dimension 1 is 5 instead of 4");
   EXPECT_EQ(ErrorOf(*session, {Counting({4}), Counting({2, 4})}),
             "input 'x' must be f32[N,4], got f32[4]: rank 1 instead of 2");
-  EXPECT_EQ(ErrorOf(*session, {Tensor(DType::kI32, {2, 4}), Counting({2, 4})}), "input 'x' must be f32[N,4], got i32[2,4]");
+  EXPECT_EQ(ErrorOf(*session, {Tensor(DType::kI32, {2, 4}), Counting({2, 4})}),
+            "input 'x' must be f32[N,4], got i32[2,4]");
   EXPECT_EQ(ErrorOf(*session, {Datum::None(), Counting({2, 4})}), "input 'x' must be f32[N,4], got none");
   EXPECT_EQ(ErrorOf(*session, {Counting({2, 4})}), "the model takes 2 inputs ('x', 'b'), got 1");
   auto named = session->Run(NamedData{{"x", Counting({2, 4})}, {"c", Counting({2, 4})}});
@@ -80,7 +85,8 @@ TEST(Session, WritesToBoundOutputs) {
   })"));
   const Tensor x = Counting({2, 4}), y(DType::kF32, {2, 4}), v(DType::kF32, {8}), z(DType::kF32, {2, 4});
   ASSERT_TRUE(session->BindInput(0, x).ok());
-  for (const auto& [i, t] : {std::pair(0, y), std::pair(1, v), std::pair(2, z)}) ASSERT_TRUE(session->BindOutput(i, t).ok());
+  for (const auto& [i, t] : {std::pair(0, y), std::pair(1, v), std::pair(2, z)})
+    ASSERT_TRUE(session->BindOutput(i, t).ok());
   for (int round = 0; round < 2; ++round) {
     const Status status = session->Run();
     ASSERT_TRUE(status.ok()) << status.ToString();

@@ -16,7 +16,8 @@ inline std::shared_ptr<const Graph> ParseOrDie(const std::string& text) {
   return graph.ok() ? std::shared_ptr<const Graph>(std::move(*graph)) : nullptr;
 }
 
-inline std::unique_ptr<Session> SessionOf(std::shared_ptr<const Graph> graph, const SessionOptions& options = {}) {
+inline std::unique_ptr<Session> SessionOf(std::shared_ptr<const Graph> graph,
+                                          const SessionOptions& options = {}) {
   auto session = Session::Create(std::move(graph), options);
   EXPECT_TRUE(session.ok()) << session.status().ToString();
   return session.ok() ? std::move(*session) : nullptr;
@@ -40,7 +41,8 @@ inline void ExpectLikeReference(Session& session, const DatumList& inputs) {
       ASSERT_EQ((*got)[i].kind, (*want)[i].kind);
       if (!(*want)[i].is_tensor()) continue;
       EXPECT_TRUE(SameTensor((*got)[i].tensor, (*want)[i].tensor))
-          << "output " << i << " in round " << round << ": " << (*got)[i].Describe() << " against " << (*want)[i].Describe();
+          << "output " << i << " in round " << round << ": " << (*got)[i].Describe() << " against "
+          << (*want)[i].Describe();
     }
   }
 }

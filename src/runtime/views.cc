@@ -41,7 +41,8 @@ std::optional<std::vector<size_t>> SplitOffsets(const PlanNode& node, const Slot
   return offsets;
 }
 
-std::vector<int64_t> LongsOr(const PlanNode& node, const Slots& slots, size_t input, std::vector<int64_t> otherwise) {
+std::vector<int64_t> LongsOr(const PlanNode& node, const Slots& slots, size_t input,
+                             std::vector<int64_t> otherwise) {
   if (input >= node.inputs.size() || node.inputs[input] < 0) return otherwise;
   return ToLongs(At(slots, node.inputs[input]).known);
 }

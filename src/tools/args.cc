@@ -6,12 +6,13 @@ namespace tern::tools {
 
 void Args::Flag(const std::string& name, bool& out, const std::string& doc) { app_.add_flag(name, out, doc); }
 
-void Args::Option(const std::string& name, std::string& out, const std::string& value, const std::string& doc) {
+void Args::Option(const std::string& name, std::string& out, const std::string& value,
+                  const std::string& doc) {
   app_.add_option(name, out, doc)->option_text(value);
 }
 
-void Args::Option(const std::string& name, int64_t& out, const std::string& value, const std::string& doc, int64_t lowest,
-                  int64_t highest) {
+void Args::Option(const std::string& name, int64_t& out, const std::string& value, const std::string& doc,
+                  int64_t lowest, int64_t highest) {
   app_.add_option(name, out, doc)->option_text(value)->check(CLI::Range(lowest, highest));
 }
 
@@ -19,11 +20,13 @@ void Args::Option(const std::string& name, double& out, const std::string& value
   app_.add_option(name, out, doc)->option_text(value);
 }
 
-void Args::Option(const std::string& name, std::vector<std::string>& out, const std::string& value, const std::string& doc) {
+void Args::Option(const std::string& name, std::vector<std::string>& out, const std::string& value,
+                  const std::string& doc) {
   app_.add_option(name, out, doc)->option_text(value)->allow_extra_args(false);
 }
 
-void Args::Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices, const std::string& doc) {
+void Args::Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices,
+                  const std::string& doc) {
   std::string text;
   for (const std::string& choice : choices) text += (text.empty() ? "" : "|") + choice;
   app_.add_option(name, out, doc)->option_text(text)->check(CLI::IsMember(choices));

@@ -21,8 +21,10 @@ class Args {
               int64_t lowest = INT64_MIN, int64_t highest = INT64_MAX);
   void Option(const std::string& name, double& out, const std::string& value, const std::string& doc);
   // May be given many times, one value each.
-  void Option(const std::string& name, std::vector<std::string>& out, const std::string& value, const std::string& doc);
-  void Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices, const std::string& doc);
+  void Option(const std::string& name, std::vector<std::string>& out, const std::string& value,
+              const std::string& doc);
+  void Choice(const std::string& name, std::string& out, const std::vector<std::string>& choices,
+              const std::string& doc);
   void Positional(const std::string& name, std::string& out, const std::string& doc);
   void OptionalPositional(const std::string& name, std::string& out, const std::string& doc);
   void Positional(const std::string& name, std::vector<std::string>& out, const std::string& doc);

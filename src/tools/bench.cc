@@ -52,7 +52,8 @@ void BenchTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
   args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
   args.Option("--warmup", warmup_, "N", "runs before measuring (3)", 0, 1'000'000);
-  args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 10", 0, 100'000'000);
+  args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 10", 0,
+              100'000'000);
   args.Option("--seconds", seconds_, "S", "how long to measure (2)");
   args.Option("--input", inputs_, "NAME=FILE", "an input; the others are made up (repeatable)");
   args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
@@ -77,16 +78,19 @@ Status BenchTool::Measure(Engine& engine, const DatumList& inputs, Measured& m) 
     const Stopwatch watch;
     TERN_TRY(engine.RunBound());
     m.latencies.push_back(watch.Milliseconds());
-    progress.Show(runs_ ? static_cast<double>(m.latencies.size()) / static_cast<double>(runs_) : all.Milliseconds() / (seconds_ * 1000));
+    progress.Show(runs_ ? static_cast<double>(m.latencies.size()) / static_cast<double>(runs_)
+                        : all.Milliseconds() / (seconds_ * 1000));
   }
-  m.mean = std::accumulate(m.latencies.begin(), m.latencies.end(), 0.0) / static_cast<double>(m.latencies.size());
+  m.mean =
+      std::accumulate(m.latencies.begin(), m.latencies.end(), 0.0) / static_cast<double>(m.latencies.size());
   std::sort(m.latencies.begin(), m.latencies.end());
   m.peak = PeakMemory();
   for (const auto& [node, kernel] : engine.Kernels()) m.reference_nodes += kernel == "reference";
   return {};
 }
 
-constexpr std::pair<const char*, double> kPercentiles[] = {{"min", 0}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
+constexpr std::pair<const char*, double> kPercentiles[] = {
+    {"min", 0}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
 
 void BenchTool::Print(const Measured& m, int threads) const {
   fmt::print("{}  {} threads, {}\n", model_, threads, Cpu().isa);
@@ -94,8 +98,10 @@ void BenchTool::Print(const Measured& m, int threads) const {
   for (const auto& [name, p] : kPercentiles) fmt::print(" {} {:.3f}", name, Percentile(m.latencies, p));
   fmt::print("  mean {:.3f}  over {} runs\n", m.mean, m.latencies.size());
   fmt::print("throughput  {:.1f} runs/s", 1000 / m.mean);
-  if (m.batch > 1) fmt::print(", {:.1f} items/s (batch {})", 1000 / m.mean * static_cast<double>(m.batch), m.batch);
-  fmt::print("\nload        {:.1f} ms, first run {:.1f} ms\npeak memory {:.1f} MB\n", m.load, m.first, static_cast<double>(m.peak) / 1e6);
+  if (m.batch > 1)
+    fmt::print(", {:.1f} items/s (batch {})", 1000 / m.mean * static_cast<double>(m.batch), m.batch);
+  fmt::print("\nload        {:.1f} ms, first run {:.1f} ms\npeak memory {:.1f} MB\n", m.load, m.first,
+             static_cast<double>(m.peak) / 1e6);
 }
 
 void BenchTool::PrintJson(const Measured& m, int threads) const {
@@ -103,20 +109,32 @@ void BenchTool::PrintJson(const Measured& m, int threads) const {
   json.BeginObject().Key("model").Text(model_).Key("latency_ms").BeginObject();
   for (const auto& [name, p] : kPercentiles) json.Key(name).Number(Percentile(m.latencies, p));
   json.Key("mean").Number(m.mean).EndObject();
-  json.Key("throughput").Number(1000 / m.mean).Key("batch").Int(m.batch).Key("runs").Int(static_cast<int64_t>(m.latencies.size()));
+  json.Key("throughput")
+      .Number(1000 / m.mean)
+      .Key("batch")
+      .Int(m.batch)
+      .Key("runs")
+      .Int(static_cast<int64_t>(m.latencies.size()));
   json.Key("load_ms").Number(m.load).Key("first_run_ms").Number(m.first);
-  json.Key("peak_rss_mb").Number(static_cast<double>(m.peak) / 1e6).Key("threads").Int(threads).Key("isa").Text(Cpu().isa);
+  json.Key("peak_rss_mb")
+      .Number(static_cast<double>(m.peak) / 1e6)
+      .Key("threads")
+      .Int(threads)
+      .Key("isa")
+      .Text(Cpu().isa);
   json.Key("reference_nodes").Int(static_cast<int64_t>(m.reference_nodes)).EndObject();
   fmt::print("{}\n", json.text());
 }
 
 // The first input's first dim, when it has more than one: by convention the batch.
 int64_t BatchOf(const DatumList& inputs) {
-  return !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor.rank() > 1 ? inputs[0].tensor.dim(0) : 1;
+  return !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor.rank() > 1 ? inputs[0].tensor.dim(0)
+                                                                                 : 1;
 }
 
 Result<int> BenchTool::Run(const Args&) {
-  if (!(seconds_ >= 0 && seconds_ <= 86400)) return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
+  if (!(seconds_ >= 0 && seconds_ <= 86400))
+    return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
   Measured m;
   const Stopwatch load;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
@@ -135,8 +153,10 @@ Result<int> BenchTool::Run(const Args&) {
   TERN_TRY(Measure(engine, inputs, m).While(StrCat("benchmarking '", model_, "'")));
   engine.WarnOfFallbacks();
   const int threads = threads_ ? static_cast<int>(threads_) : Cpu().cores;
-  if (json_) PrintJson(m, threads);
-  else Print(m, threads);
+  if (json_)
+    PrintJson(m, threads);
+  else
+    Print(m, threads);
   return 0;
 }
 

@@ -51,7 +51,8 @@ uint64_t SourceHash(const std::string& path) {
 }
 
 Status ConvertTool::Write(const Graph& graph, const std::string& path) const {
-  return EndsWith(path, ".tern") ? SaveTern(graph, path, SourceHash(in_)) : onnx::ExportFile(graph, path, external_);
+  return EndsWith(path, ".tern") ? SaveTern(graph, path, SourceHash(in_))
+                                 : onnx::ExportFile(graph, path, external_);
 }
 
 Result<int> ConvertTool::Run(const Args&) {
@@ -68,7 +69,14 @@ Result<int> ConvertTool::Run(const Args&) {
   const uint64_t bytes = fs::file_size(out_, ignored);
   if (json_) {
     data::JsonWriter json;
-    json.BeginObject().Key("output").Text(out_).Key("nodes").Int(graph->NodeCount()).Key("bytes").Unsigned(bytes).EndObject();
+    json.BeginObject()
+        .Key("output")
+        .Text(out_)
+        .Key("nodes")
+        .Int(graph->NodeCount())
+        .Key("bytes")
+        .Unsigned(bytes)
+        .EndObject();
     fmt::print("{}\n", json.text());
   } else {
     fmt::print("{}: {} nodes, {} bytes\n", out_, graph->NodeCount(), bytes);

@@ -10,10 +10,10 @@ namespace tern::tools {
 
 struct Layer {
   const Node* node = nullptr;
-  int depth = 0;        // in nested graphs
-  int64_t params = 0;   // of weights that no earlier layer reads
+  int depth = 0;       // in nested graphs
+  int64_t params = 0;  // of weights that no earlier layer reads
   std::optional<Cost> cost;
-  std::string kernel;   // "" when unknown, "reference" for the slow evaluator
+  std::string kernel;  // "" when unknown, "reference" for the slow evaluator
 };
 
 struct CostReport {

@@ -38,9 +38,11 @@ class DemoTool : public Tool {
            "  tern demo --save FOLDER\n";
   }
   void Declare(Args& args) override {
-    args.OptionalPositional("PICTURE", picture_, "a .png or .jpg of a light digit on a dark ground, in place of the samples");
+    args.OptionalPositional("PICTURE", picture_,
+                            "a .png or .jpg of a light digit on a dark ground, in place of the samples");
     args.Flag("--all", all_, "every built-in picture, not just three");
-    args.Option("--save", save_, "DIR", "write the model and the pictures to DIR, to try other commands on them");
+    args.Option("--save", save_, "DIR",
+                "write the model and the pictures to DIR, to try other commands on them");
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
@@ -77,7 +79,8 @@ void Print(const Answer& a) {
   std::vector<std::string> beside = {fmt::format("{}: this is a {}", a.picture, a.digit), ""};
   for (size_t d = 0; d < a.probabilities.size(); ++d) {
     const double p = a.probabilities[d];
-    beside.push_back(fmt::format("{} {:>6.2f}% {}", d, 100 * p, std::string(static_cast<size_t>(p * 30 + 0.5), '#')));
+    beside.push_back(
+        fmt::format("{} {:>6.2f}% {}", d, 100 * p, std::string(static_cast<size_t>(p * 30 + 0.5), '#')));
   }
   beside.push_back(fmt::format("in {:.3f} ms", a.milliseconds));
   PrintPicture(a.image, beside);
@@ -88,7 +91,13 @@ void PrintJson(const std::vector<Answer>& answers) {
   data::JsonWriter json;
   json.BeginObject().Key("answers").BeginArray();
   for (const Answer& a : answers) {
-    json.BeginObject().Key("picture").Text(a.picture).Key("digit").Int(a.digit).Key("probabilities").BeginArray();
+    json.BeginObject()
+        .Key("picture")
+        .Text(a.picture)
+        .Key("digit")
+        .Int(a.digit)
+        .Key("probabilities")
+        .BeginArray();
     for (const double p : a.probabilities) json.Number(static_cast<float>(p));
     json.EndArray().Key("latency_ms").Number(a.milliseconds).EndObject();
   }
@@ -97,7 +106,8 @@ void PrintJson(const std::vector<Answer>& answers) {
 
 Status Save(const std::string& folder) {
   TERN_TRY(data::MakeFolders(folder));
-  for (const EmbeddedFile& file : EmbeddedFiles()) TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
+  for (const EmbeddedFile& file : EmbeddedFiles())
+    TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
   fmt::print("wrote {} files to {}\n", EmbeddedFiles().size(), folder);
   return {};
 }
@@ -139,7 +149,8 @@ void PrintNext() {
       {"bench digits/digits.onnx", "how fast it is on this machine"},
       {"run digits/digits.onnx --input digits/7_0.png --topk 3", ""}};
   fmt::print("What to try next:\n");
-  for (const auto& [arguments, what] : next) fmt::print("  {} {:<30} {}\n", command ? command : "tern", arguments, what);
+  for (const auto& [arguments, what] : next)
+    fmt::print("  {} {:<30} {}\n", command ? command : "tern", arguments, what);
 }
 
 Result<int> DemoTool::Run(const Args&) {
@@ -149,7 +160,8 @@ Result<int> DemoTool::Run(const Args&) {
   }
   TERN_ASSIGN(const auto pictures, Pictures());
   TERN_ASSIGN(Engine engine, MakeEngine());
-  TERN_ASSIGN(const Tensor blank, data::ImageToTensor(data::Image{28, 28, 1, std::vector<uint8_t>(28 * 28)}, DType::kF32, {1, 1, 28, 28}, {}));
+  TERN_ASSIGN(const Tensor blank, data::ImageToTensor(data::Image{28, 28, 1, std::vector<uint8_t>(28 * 28)},
+                                                      DType::kF32, {1, 1, 28, 28}, {}));
   TERN_TRY(engine.Run({blank}).TakeStatus());  // the first run also plans
   std::vector<Answer> answers;
   for (const auto& [name, image] : pictures) {

@@ -27,7 +27,9 @@ struct Check {
 class DoctorTool : public Tool {
  public:
   const char* name() const override { return "doctor"; }
-  const char* summary() const override { return "what this machine offers, what the build contains, a self-test"; }
+  const char* summary() const override {
+    return "what this machine offers, what the build contains, a self-test";
+  }
   const char* examples() const override {
     return "  tern doctor\n"
            "  tern doctor --json\n";
@@ -47,7 +49,8 @@ Result<std::unique_ptr<Graph>> SmallGraph() {
   TERN_ASSIGN(Tensor w, data::RandomTensor(DType::kF32, {16, 8}, 1, "w"));
   TERN_ASSIGN(Tensor bias, data::RandomTensor(DType::kF32, {8}, 1, "b"));
   Value* h = b.Op("MatMul", {x, b.Const(w)});
-  Value* y = b.Op("Unary", {b.Op("Binary", {h, b.Const(bias)}, {{"kind", std::string("add")}})}, {{"kind", std::string("relu")}});
+  Value* y = b.Op("Unary", {b.Op("Binary", {h, b.Const(bias)}, {{"kind", std::string("add")}})},
+                  {{"kind", std::string("relu")}});
   TERN_TRY(b.status());
   graph->SetOutputs({y});
   return graph;
@@ -81,8 +84,9 @@ Status CheckFile() {
 
 std::vector<Check> SelfTest() {
   std::vector<Check> checks;
-  const std::pair<const char*, Status (*)()> all[] = {{"engine agrees with the reference evaluator", CheckEngine},
-                                                     {".tern file survives a round trip", CheckFile}};
+  const std::pair<const char*, Status (*)()> all[] = {
+      {"engine agrees with the reference evaluator", CheckEngine},
+      {".tern file survives a round trip", CheckFile}};
   for (const auto& [name, run] : all) {
     const Status status = Guard([&, f = run] { return f(); });
     checks.push_back({name, status.ok() ? "" : status.ToString()});
@@ -110,22 +114,40 @@ BuildFacts Facts() {
 void Print(const BuildFacts& f, const std::vector<Check>& checks) {
   const CpuInfo& cpu = Cpu();
   fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
-  fmt::print("cpu       {}\nfeatures  {}\nisa       {}\n", cpu.model.empty() ? "unknown" : cpu.model, Join(cpu.features, " "), cpu.isa);
+  fmt::print("cpu       {}\nfeatures  {}\nisa       {}\n", cpu.model.empty() ? "unknown" : cpu.model,
+             Join(cpu.features, " "), cpu.isa);
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
-  fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels, f.onnx_imported, f.onnx_all);
-  for (const Check& c : checks) fmt::print("{:<9} {}{}\n", c.problem.empty() ? "ok" : "BROKEN", c.name, c.problem.empty() ? "" : ": " + c.problem);
+  fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
+             f.onnx_imported, f.onnx_all);
+  for (const Check& c : checks)
+    fmt::print("{:<9} {}{}\n", c.problem.empty() ? "ok" : "BROKEN", c.name,
+               c.problem.empty() ? "" : ": " + c.problem);
 }
 
 void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, bool ok) {
   const CpuInfo& cpu = Cpu();
   data::JsonWriter json;
-  json.BeginObject().Key("version").Text(TERN_VERSION).Key("build").Text(TERN_BUILD_TYPE).Key("compiler").Text(TERN_COMPILER);
+  json.BeginObject()
+      .Key("version")
+      .Text(TERN_VERSION)
+      .Key("build")
+      .Text(TERN_BUILD_TYPE)
+      .Key("compiler")
+      .Text(TERN_COMPILER);
   json.Key("cpu").Text(cpu.model).Key("isa").Text(cpu.isa).Key("features").BeginArray();
   for (const std::string& feature : cpu.features) json.Text(feature);
   json.EndArray().Key("cores").Int(cpu.cores).Key("memory_bytes").Int(cpu.memory_bytes);
   json.Key("ops").Unsigned(f.ops).Key("kernels").Unsigned(f.kernels);
   json.Key("onnx_operators").Unsigned(f.onnx_imported).Key("checks").BeginArray();
-  for (const Check& c : checks) json.BeginObject().Key("name").Text(c.name).Key("ok").Bool(c.problem.empty()).Key("problem").Text(c.problem).EndObject();
+  for (const Check& c : checks)
+    json.BeginObject()
+        .Key("name")
+        .Text(c.name)
+        .Key("ok")
+        .Bool(c.problem.empty())
+        .Key("problem")
+        .Text(c.problem)
+        .EndObject();
   fmt::print("{}\n", json.EndArray().Key("ok").Bool(ok).EndObject().text());
 }
 
@@ -134,8 +156,10 @@ Result<int> DoctorTool::Run(const Args&) {
   const std::vector<Check> checks = SelfTest();
   bool ok = true;
   for (const Check& c : checks) ok &= c.problem.empty();
-  if (json_) PrintJson(Facts(), checks, ok);
-  else Print(Facts(), checks);
+  if (json_)
+    PrintJson(Facts(), checks, ok);
+  else
+    Print(Facts(), checks);
   return ok ? 0 : 1;
 }
 

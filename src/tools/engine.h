@@ -31,14 +31,16 @@ class Engine {
   Status RunBound() { return session_->Run(); }
   // Chooses kernels for the inputs bound, without running them.
   Status Prepare() { return session_->Prepare(); }
-  // Which kernel runs each node of the model's own graph: its name, "reference" for the slow evaluator, "view" or
-  // "folded" where nothing is left to run. Empty before the first plan.
+  // Which kernel runs each node of the model's own graph: its name, "reference" for the slow evaluator,
+  // "view" or "folded" where nothing is left to run. Empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
-  // Says on stderr which ops run by the slow evaluator; nothing when there are none, or when it was asked for.
+  // Says on stderr which ops run by the slow evaluator; nothing when there are none, or when it was asked
+  // for.
   void WarnOfFallbacks() const;
 
  private:
-  Engine(std::unique_ptr<Session> session, bool reference) : session_(std::move(session)), reference_(reference) {}
+  Engine(std::unique_ptr<Session> session, bool reference)
+      : session_(std::move(session)), reference_(reference) {}
   std::unique_ptr<Session> session_;
   bool reference_;
 };

@@ -21,11 +21,15 @@ std::string Extension(const std::string& path) {
 }
 
 // The type of the tensors that go into this value.
-DType ElementType(const Type& type) { return type.element && type.kind != Type::Kind::kMap ? ElementType(*type.element) : type.dtype; }
+DType ElementType(const Type& type) {
+  return type.element && type.kind != Type::Kind::kMap ? ElementType(*type.element) : type.dtype;
+}
 
 Result<Tensor> Adopt(Tensor stored, const Value& input, const std::string& path) {
   auto t = data::AdoptStorage(std::move(stored), ElementType(input.type));
-  if (!t.ok()) return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ": '", path, "' ", t.status().message());
+  if (!t.ok())
+    return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ": '", path, "' ",
+                           t.status().message());
   return t;
 }
 
@@ -56,8 +60,10 @@ Tensor FitShape(const Tensor& t, const Shape& shape) {
   for (size_t i = 0; i < shape.dims.size(); ++i) {
     dims.push_back(shape.dims[i].known() ? shape.dims[i].value() : 1);
     if (!shape.dims[i].known() && open >= 0) return t;
-    if (!shape.dims[i].known()) open = static_cast<int64_t>(i);
-    else if (__builtin_mul_overflow(known, dims.back(), &known)) return t;
+    if (!shape.dims[i].known())
+      open = static_cast<int64_t>(i);
+    else if (__builtin_mul_overflow(known, dims.back(), &known))
+      return t;
   }
   if (open >= 0 && known > 0) dims[static_cast<size_t>(open)] = t.size() / known;
   const auto count = CheckedCount(dims, t.dtype());
@@ -68,9 +74,12 @@ Result<Tensor> FromPicture(const std::string& path, const Value& input, const da
   TERN_ASSIGN(const data::Image image, data::ReadImage(path));
   Dims dims;
   for (const Dim& d : input.type.shape.dims) dims.push_back(d.known() ? d.value() : -1);
-  if (!input.type.shape.ranked) return InvalidArgument("input '", input.name, "' has no known rank; give --shape ", input.name, "=…");
+  if (!input.type.shape.ranked)
+    return InvalidArgument("input '", input.name, "' has no known rank; give --shape ", input.name, "=…");
   auto t = data::ImageToTensor(image, input.type.dtype, dims, options);
-  if (!t.ok()) return t.TakeStatus().While(StrCat("making input '", input.name, "' ", input.type.ToString(), " from '", path, "'"));
+  if (!t.ok())
+    return t.TakeStatus().While(
+        StrCat("making input '", input.name, "' ", input.type.ToString(), " from '", path, "'"));
   return t;
 }
 
@@ -84,7 +93,7 @@ Result<Tensor> FromWords(const std::string& path, const Value& input, bool json)
 Status AddNamedFromNpz(const Graph& graph, const std::string& path, Feeds& feeds) {
   TERN_ASSIGN(data::NamedTensors arrays, data::ReadNpz(path));
   for (auto& [name, tensor] : arrays) {
-    TERN_ASSIGN(Value* input, FindInput(graph, name));
+    TERN_ASSIGN(Value * input, FindInput(graph, name));
     TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), *input, path));
     feeds[name] = Datum(std::move(t));
   }
@@ -99,7 +108,7 @@ Status AddNamedFromJson(const Graph& graph, const std::string& path, const std::
   auto tensors = data::ParseJsonTensors(text, type_of);
   if (!tensors.ok()) return tensors.TakeStatus().While(StrCat("reading '", path, "'"));
   for (auto& [name, tensor] : *tensors) {
-    TERN_ASSIGN(Value* input, FindInput(graph, name));
+    TERN_ASSIGN(Value * input, FindInput(graph, name));
     feeds[name] = Datum(FitShape(tensor, input->type.shape));
   }
   return {};
@@ -110,7 +119,8 @@ Result<std::vector<double>> ParseNumbers(const std::string& text, const char* op
   if (text.empty()) return out;
   for (const std::string& part : SplitText(text, ',')) {
     double v = 0;
-    if (!ParseDouble(part, v)) return InvalidArgument(option, " ", text, ": wanted are numbers like 0.485,0.456,0.406");
+    if (!ParseDouble(part, v))
+      return InvalidArgument(option, " ", text, ": wanted are numbers like 0.485,0.456,0.406");
     out.push_back(v);
   }
   return out;
@@ -119,7 +129,8 @@ Result<std::vector<double>> ParseNumbers(const std::string& text, const char* op
 // Numbers only: what symbols stand for is the session's to judge.
 Status CheckDims(const Value& input, const Tensor& t) {
   const auto wrong = [&](const std::string& why) {
-    return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", got ", t.Describe(), why);
+    return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", got ", t.Describe(),
+                           why);
   };
   if (input.type.dtype != DType::kInvalid && t.dtype() != input.type.dtype) return wrong("");
   const Shape& shape = input.type.shape;
@@ -137,11 +148,13 @@ Status CheckDims(const Value& input, const Tensor& t) {
 void PictureOptions::Declare(Args& args) {
   args.Option("--resize", image.resize, "WxH|N", "pictures: resize (bilinear); N: the shorter side");
   args.Option("--crop", image.crop, "WxH|N", "pictures: keep the middle");
-  args.Option("--scale", image.scale, "S", "pictures: value = (pixel * S - mean) / std; 1/255 for float inputs, else 1");
+  args.Option("--scale", image.scale, "S",
+              "pictures: value = (pixel * S - mean) / std; 1/255 for float inputs, else 1");
   args.Option("--mean", mean, "R,G,B", "pictures: subtracted, one number or one per channel");
   args.Option("--std", std, "R,G,B", "pictures: divided by, one number or one per channel");
   args.Choice("--layout", image.layout, {"auto", "NCHW", "NHWC"}, "pictures: order of the input's axes");
-  args.Choice("--channels", image.channels, {"auto", "rgb", "bgr", "gray"}, "pictures: order of the channels");
+  args.Choice("--channels", image.channels, {"auto", "rgb", "bgr", "gray"},
+              "pictures: order of the channels");
 }
 
 Result<data::ImageOptions> PictureOptions::Parse() const {
@@ -160,7 +173,8 @@ Result<Datum> ReadDatum(const std::string& path, const Value& input, const data:
     TERN_ASSIGN(Tensor t, Adopt(std::move(stored), input, path));
     return Datum(std::move(t));
   }
-  if (!input.type.tensor()) return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), "; give it as .pb or .npz");
+  if (!input.type.tensor())
+    return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), "; give it as .pb or .npz");
   if (kind == ".json" || kind == ".txt" || kind == ".csv") {
     TERN_ASSIGN(Tensor t, FromWords(path, input, kind == ".json"));
     return Datum(std::move(t));
@@ -169,10 +183,12 @@ Result<Datum> ReadDatum(const std::string& path, const Value& input, const data:
     TERN_ASSIGN(Tensor t, FromPicture(path, input, pictures));
     return Datum(std::move(t));
   }
-  return Unsupported("'", path, "': inputs are read from .npy, .npz, .pb, .json, .txt, .csv, .png and .jpg files");
+  return Unsupported("'", path,
+                     "': inputs are read from .npy, .npz, .pb, .json, .txt, .csv, .png and .jpg files");
 }
 
-Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures, Feeds& feeds) {
+Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
+               Feeds& feeds) {
   // The longest name that fits: names may hold '=' themselves.
   const Value* found = nullptr;
   for (const auto* list : {&graph.inputs(), &graph.overridable()})
@@ -186,7 +202,8 @@ Status AddFeed(const Graph& graph, const std::string& argument, const data::Imag
     if (data::HoldsNamedTensors(text)) return AddNamedFromJson(graph, argument, text, feeds);
   }
   if (!found && graph.inputs().size() != 1)
-    return InvalidArgument("--input ", argument, ": the model has ", graph.inputs().size(), " inputs; say NAME=FILE");
+    return InvalidArgument("--input ", argument, ": the model has ", graph.inputs().size(),
+                           " inputs; say NAME=FILE");
   const Value& input = found ? *found : *graph.inputs()[0];
   const std::string path = found ? argument.substr(found->name.size() + 1) : argument;
   TERN_ASSIGN(feeds[input.name], ReadDatum(path, input, pictures));
@@ -196,7 +213,8 @@ Status AddFeed(const Graph& graph, const std::string& argument, const data::Imag
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds) {
   for (const Value* v : graph.inputs()) {
     if (feeds.count(v->name)) continue;
-    if (!v->type.tensor()) return Unsupported("input '", v->name, "' is ", v->type.ToString(), ": give it with --input");
+    if (!v->type.tensor())
+      return Unsupported("input '", v->name, "' is ", v->type.ToString(), ": give it with --input");
     TERN_ASSIGN(Tensor t, data::RandomTensor(v->type.dtype, v->type.shape.Concrete(), seed, v->name));
     feeds[v->name] = Datum(std::move(t));
   }
@@ -205,13 +223,15 @@ Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds) {
 
 Result<DatumList> OrderFeeds(Graph& graph, const Feeds& feeds) {
   for (const auto& [name, datum] : feeds) {
-    TERN_ASSIGN(Value* v, FindInput(graph, name));
+    TERN_ASSIGN(Value * v, FindInput(graph, name));
     if (v->is_constant()) graph.ConstantToInput(v);
   }
   DatumList out;
   for (const Value* v : graph.inputs()) {
     const auto it = feeds.find(v->name);
-    if (it == feeds.end()) return InvalidArgument("input '", v->name, "' ", v->type.ToString(), " was not given; use --input or --random");
+    if (it == feeds.end())
+      return InvalidArgument("input '", v->name, "' ", v->type.ToString(),
+                             " was not given; use --input or --random");
     if (it->second.is_tensor() && v->type.tensor()) TERN_TRY(CheckDims(*v, it->second.tensor));
     out.push_back(it->second);
   }

@@ -21,17 +21,19 @@ struct PictureOptions {
   std::string mean, std;
 };
 
-// One --input argument: NAME=FILE, or FILE alone (.npz and .json with a name for each tensor; anything when the model
-// has one input). What the file holds is brought to the input's type where the format leaves it open.
-Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures, Feeds& feeds);
+// One --input argument: NAME=FILE, or FILE alone (.npz and .json with a name for each tensor; anything when
+// the model has one input). What the file holds is brought to the input's type where the format leaves it
+// open.
+Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
+               Feeds& feeds);
 // One file for one input; the extension says what it is.
 Result<Datum> ReadDatum(const std::string& path, const Value& input, const data::ImageOptions& pictures = {});
 
 // Random tensors for the inputs that `feeds` lacks. Their dims must be known.
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds);
 
-// In the graph's order. Constants that are fed become inputs first. Missing and unknown names, wrong types and dims
-// are errors.
+// In the graph's order. Constants that are fed become inputs first. Missing and unknown names, wrong types
+// and dims are errors.
 Result<DatumList> OrderFeeds(Graph& graph, const Feeds& feeds);
 
 }  // namespace tern::tools

@@ -18,7 +18,9 @@ namespace {
 class InspectTool : public Tool {
  public:
   const char* name() const override { return "inspect"; }
-  const char* summary() const override { return "layers, shapes, parameters, FLOPs, memory traffic of a model"; }
+  const char* summary() const override {
+    return "layers, shapes, parameters, FLOPs, memory traffic of a model";
+  }
   const char* examples() const override {
     return "  tern inspect model.onnx\n"
            "  tern inspect model.onnx --dim batch=8 --json\n"
@@ -49,7 +51,9 @@ std::string Shorten(const std::string& text, size_t width) {
   return text.substr(0, head) + ".." + text.substr(text.size() - (width - head - 2));
 }
 
-std::string OutputType(const Node& node) { return node.outputs().empty() ? "" : node.output(0)->type.ToString(); }
+std::string OutputType(const Node& node) {
+  return node.outputs().empty() ? "" : node.output(0)->type.ToString();
+}
 
 std::map<std::string, int> CountKinds(const CostReport& report) {
   std::map<std::string, int> kinds;
@@ -77,10 +81,13 @@ void InspectTool::PrintLayers(const CostReport& report) const {
   constexpr const char* kRow = "{:<34} {:<18} {:<26} {:>9} {:>9} {:>9} {:>9} {:>7}  {}\n";
   fmt::print(kRow, "layer", "op", "output", "params", "MACs", "FLOPs", "bytes", "FLOP/B", "kernel");
   for (const Layer& l : report.layers) {
-    const auto number = [&](double Cost::*field) { return l.cost ? Thousands((*l.cost).*field) : std::string("?"); };
+    const auto number = [&](double Cost::*field) {
+      return l.cost ? Thousands((*l.cost).*field) : std::string("?");
+    };
     const std::string name = std::string(static_cast<size_t>(l.depth) * 2, ' ') + Printable(l.node->name);
-    fmt::print(kRow, Shorten(name, 34), Shorten(KindOf(*l.node), 18), Shorten(Printable(OutputType(*l.node)), 26),
-               Thousands(static_cast<double>(l.params)), number(&Cost::macs), number(&Cost::flops), number(&Cost::bytes),
+    fmt::print(kRow, Shorten(name, 34), Shorten(KindOf(*l.node), 18),
+               Shorten(Printable(OutputType(*l.node)), 26), Thousands(static_cast<double>(l.params)),
+               number(&Cost::macs), number(&Cost::flops), number(&Cost::bytes),
                l.cost ? fmt::format("{:.1f}", l.cost->intensity()) : "?", l.kernel);
   }
 }
@@ -88,30 +95,39 @@ void InspectTool::PrintLayers(const CostReport& report) const {
 void InspectTool::Print(const Graph& graph, const CostReport& r) const {
   if (!summary_) PrintLayers(r);
   const auto values = [](const char* title, const std::vector<Value*>& list) {
-    for (const Value* v : list) fmt::print("{:<11}{} {}\n", title, Printable(v->name), Printable(v->type.ToString()));
+    for (const Value* v : list)
+      fmt::print("{:<11}{} {}\n", title, Printable(v->name), Printable(v->type.ToString()));
   };
   fmt::print("{}model      {}\n", summary_ ? "" : "\n", model_);
   values("input", graph.inputs());
   values("output", graph.outputs());
   fmt::print("nodes      {} ({})\n", graph.NodeCount(), Counted(CountKinds(r)));
-  fmt::print("params     {} ({} bytes)\n", Thousands(static_cast<double>(r.params)), Thousands(static_cast<double>(r.param_bytes)));
-  fmt::print("MACs       {}\nFLOPs      {}\nbytes      {} moved at least\n", Thousands(r.total.macs), Thousands(r.total.flops), Thousands(r.total.bytes));
+  fmt::print("params     {} ({} bytes)\n", Thousands(static_cast<double>(r.params)),
+             Thousands(static_cast<double>(r.param_bytes)));
+  fmt::print("MACs       {}\nFLOPs      {}\nbytes      {} moved at least\n", Thousands(r.total.macs),
+             Thousands(r.total.flops), Thousands(r.total.bytes));
   fmt::print("intensity  {:.2f} FLOP/byte\n", r.total.intensity());
   if (r.uncounted) fmt::print("not counted: {} layers whose dims depend on data\n", r.uncounted);
   const auto reference = ReferenceOps(r);
-  const bool planned = std::any_of(r.layers.begin(), r.layers.end(), [](const Layer& l) { return !l.kernel.empty(); });
-  if (planned) fmt::print("slow       {}\n", reference.empty() ? "none: every op has a kernel" : Counted(reference) + " run by the reference evaluator");
+  const bool planned =
+      std::any_of(r.layers.begin(), r.layers.end(), [](const Layer& l) { return !l.kernel.empty(); });
+  if (planned)
+    fmt::print("slow       {}\n", reference.empty() ? "none: every op has a kernel"
+                                                    : Counted(reference) + " run by the reference evaluator");
 }
 
 void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
   data::JsonWriter json;
   const auto values = [&](const char* key, const std::vector<Value*>& list) {
     json.Key(key).BeginArray();
-    for (const Value* v : list) json.BeginObject().Key("name").Text(v->name).Key("type").Text(v->type.ToString()).EndObject();
+    for (const Value* v : list)
+      json.BeginObject().Key("name").Text(v->name).Key("type").Text(v->type.ToString()).EndObject();
     json.EndArray();
   };
   const auto cost = [&](const Cost& c) {
-    const auto whole = [&](const char* key, double v) { json.Key(key).Int(static_cast<int64_t>(std::min(std::ceil(v), 9e18))); };
+    const auto whole = [&](const char* key, double v) {
+      json.Key(key).Int(static_cast<int64_t>(std::min(std::ceil(v), 9e18)));
+    };
     whole("macs", c.macs);
     whole("flops", c.flops);
     whole("bytes", c.bytes);
@@ -122,7 +138,13 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
     for (const auto& [name, count] : map) json.Key(name).Int(count);
     json.EndObject();
   };
-  json.BeginObject().Key("model").Text(model_).Key("params").Int(r.params).Key("param_bytes").Int(r.param_bytes);
+  json.BeginObject()
+      .Key("model")
+      .Text(model_)
+      .Key("params")
+      .Int(r.params)
+      .Key("param_bytes")
+      .Int(r.param_bytes);
   cost(r.total);
   json.Key("nodes").Int(graph.NodeCount()).Key("uncounted").Int(r.uncounted);
   values("inputs", graph.inputs());
@@ -132,8 +154,21 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
   json.Key("layers").BeginArray();
   for (const Layer& l : r.layers) {
     if (summary_) break;
-    json.BeginObject().Key("name").Text(l.node->name).Key("op").Text(KindOf(*l.node)).Key("origin").Text(l.node->origin);
-    json.Key("depth").Int(l.depth).Key("output").Text(OutputType(*l.node)).Key("params").Int(l.params).Key("kernel").Text(l.kernel);
+    json.BeginObject()
+        .Key("name")
+        .Text(l.node->name)
+        .Key("op")
+        .Text(KindOf(*l.node))
+        .Key("origin")
+        .Text(l.node->origin);
+    json.Key("depth")
+        .Int(l.depth)
+        .Key("output")
+        .Text(OutputType(*l.node))
+        .Key("params")
+        .Int(l.params)
+        .Key("kernel")
+        .Text(l.kernel);
     if (l.cost) cost(*l.cost);
     json.EndObject();
   }
@@ -161,8 +196,10 @@ Result<int> InspectTool::Run(const Args&) {
     TERN_TRY(engine.Prepare().While(StrCat("choosing kernels for '", model_, "'")));
   }
   const CostReport report = MakeCostReport(engine.graph(), engine.Kernels());
-  if (json_) PrintJson(engine.graph(), report);
-  else Print(engine.graph(), report);
+  if (json_)
+    PrintJson(engine.graph(), report);
+  else
+    Print(engine.graph(), report);
   return 0;
 }
 

@@ -15,7 +15,8 @@ constexpr int kBadUsage = 2;
 
 std::vector<std::unique_ptr<Tool>> AllTools() {
   std::vector<std::unique_ptr<Tool>> tools;
-  for (auto make : {MakeDemo, MakeRun, MakeInspect, MakeConvert, MakeVerify, MakeBench, MakeDoctor, MakeOps}) tools.push_back(make());
+  for (auto make : {MakeDemo, MakeRun, MakeInspect, MakeConvert, MakeVerify, MakeBench, MakeDoctor, MakeOps})
+    tools.push_back(make());
   return tools;
 }
 
@@ -53,7 +54,8 @@ int Main(int argc, char** argv) {
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    Complain(std::string(e.what()) + "; see tern " + (argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "") + "--help");
+    Complain(std::string(e.what()) + "; see tern " +
+             (argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "") + "--help");
     return kBadUsage;
   }
   return code;

@@ -18,7 +18,8 @@ void Progress::Show(double share) {
   if (!terminal_ || now < 1000 || now - shown_ < 100) return;
   shown_ = now;
   const auto filled = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * 30);
-  fmt::print(stderr, "\r\033[K{} [{}{}] {:.0f}%", title_, std::string(filled, '#'), std::string(30 - filled, ' '), std::clamp(share, 0.0, 1.0) * 100);
+  fmt::print(stderr, "\r\033[K{} [{}{}] {:.0f}%", title_, std::string(filled, '#'),
+             std::string(30 - filled, ' '), std::clamp(share, 0.0, 1.0) * 100);
   std::fflush(stderr);
 }
 

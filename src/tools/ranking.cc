@@ -27,11 +27,14 @@ std::string RankingOptions::LabelOf(int64_t index) const {
 }
 
 Status RankingOptions::Print(const std::string& output, const Datum& datum) const {
-  if (!datum.is_tensor()) return InvalidArgument("--topk: output '", output, "' is ", datum.Describe(), ", not a tensor");
+  if (!datum.is_tensor())
+    return InvalidArgument("--topk: output '", output, "' is ", datum.Describe(), ", not a tensor");
   TERN_ASSIGN(const auto rows, data::TopK(datum.tensor, count_));
   for (size_t r = 0; r < rows.size(); ++r) {
-    fmt::print("{}{}: {}\n", Printable(output), rows.size() > 1 ? fmt::format("[{}]", r) : "", datum.tensor.Describe());
-    for (const data::Ranked& best : rows[r]) fmt::print("  {:>6}  {:>12.6g}  {}\n", best.index, best.score, Printable(LabelOf(best.index)));
+    fmt::print("{}{}: {}\n", Printable(output), rows.size() > 1 ? fmt::format("[{}]", r) : "",
+               datum.tensor.Describe());
+    for (const data::Ranked& best : rows[r])
+      fmt::print("  {:>6}  {:>12.6g}  {}\n", best.index, best.score, Printable(LabelOf(best.index)));
   }
   return {};
 }

@@ -13,7 +13,8 @@ namespace tern::tools {
 namespace {
 
 bool IsTensorList(const Datum& d) {
-  return d.is_sequence() && std::all_of(d.sequence->begin(), d.sequence->end(), [](const Datum& i) { return i.is_tensor(); });
+  return d.is_sequence() &&
+         std::all_of(d.sequence->begin(), d.sequence->end(), [](const Datum& i) { return i.is_tensor(); });
 }
 
 Status WriteJson(const std::string& path, const Datum& datum) {
@@ -25,7 +26,8 @@ Status WriteJson(const std::string& path, const Datum& datum) {
 Status WriteOne(const std::string& stem, const Datum& datum, const std::string& format) {
   if (datum.is_tensor() && format == "npy") return data::WriteNpy(stem + ".npy", datum.tensor);
   if (datum.is_tensor() && format == "npz") return data::WriteNpz(stem + ".npz", {{"arr_0", datum.tensor}});
-  if (datum.is_tensor() && format == "txt") return data::WriteFile(stem + ".txt", data::FormatText(datum.tensor));
+  if (datum.is_tensor() && format == "txt")
+    return data::WriteFile(stem + ".txt", data::FormatText(datum.tensor));
   if (format == "pb" && datum.kind != Datum::Kind::kMap) {
     TERN_ASSIGN(const std::string bytes, onnx::TestDatumBytes(datum));
     return data::WriteFile(stem + ".pb", bytes);
@@ -43,7 +45,8 @@ std::string ElementText(const Tensor& t, int64_t i) {
   const Tensor flat = t.Contiguous().Reshaped({t.size()});
   const size_t width = BytesOf(t.dtype(), 1);
   if (t.dtype() == DType::kString) return QuoteText(flat.data<std::string>()[i]);
-  if (BitWidth(t.dtype()) < 8) return IsFloat(t.dtype()) ? StrCat(LoadDouble(flat, i)) : StrCat(LoadLong(flat, i));
+  if (BitWidth(t.dtype()) < 8)
+    return IsFloat(t.dtype()) ? StrCat(LoadDouble(flat, i)) : StrCat(LoadLong(flat, i));
   json.Elements(Tensor::View(flat.buffer().Slice(static_cast<size_t>(i) * width, width), t.dtype(), {}));
   return json.Take();
 }
@@ -58,9 +61,11 @@ std::string FileName(const std::string& value_name) {
   return name;
 }
 
-Status WriteData(const std::string& folder, const std::vector<Value*>& values, const DatumList& data, const std::string& format) {
+Status WriteData(const std::string& folder, const std::vector<Value*>& values, const DatumList& data,
+                 const std::string& format) {
   TERN_TRY(data::MakeFolders(folder));
-  for (size_t i = 0; i < data.size(); ++i) TERN_TRY(WriteOne(folder + "/" + FileName(values[i]->name), data[i], format));
+  for (size_t i = 0; i < data.size(); ++i)
+    TERN_TRY(WriteOne(folder + "/" + FileName(values[i]->name), data[i], format));
   return {};
 }
 

@@ -46,8 +46,10 @@ class RunTool : public Tool {
 
 void RunTool::Declare(Args& args) {
   args.Positional("MODEL", words_, "the model, .onnx or .tern");
-  args.Option("--input", inputs_, "NAME=FILE", "an input from .npy .npz .pb .json .txt .csv .png .jpg (repeatable)");
-  args.Option("--random", seed_, "SEED", "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
+  args.Option("--input", inputs_, "NAME=FILE",
+              "an input from .npy .npz .pb .json .txt .csv .png .jpg (repeatable)");
+  args.Option("--random", seed_, "SEED",
+              "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
   pictures_.Declare(args);
   ranking_.Declare(args);
@@ -91,8 +93,10 @@ Result<DatumList> RunTool::Inputs(Graph& graph, bool random) {
 Status RunTool::Print(const Graph& graph, const DatumList& outputs, double milliseconds) const {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = graph.outputs()[i]->name;
-    if (ranking_.wanted()) TERN_TRY(ranking_.Print(name, outputs[i]));
-    else if (output_dir_.empty()) fmt::print("{}: {}\n", Printable(name), Preview(outputs[i], 16));
+    if (ranking_.wanted())
+      TERN_TRY(ranking_.Print(name, outputs[i]));
+    else if (output_dir_.empty())
+      fmt::print("{}: {}\n", Printable(name), Preview(outputs[i], 16));
   }
   if (ranking_.wanted() || output_dir_.empty()) fmt::print("{:.3f} ms\n", milliseconds);
   return {};
@@ -104,13 +108,16 @@ Status RunTool::PrintJson(const Graph& graph, const DatumList& outputs, double m
   json.BeginObject().Key("latency_ms").Number(milliseconds).Key("outputs").BeginObject();
   for (size_t i = 0; i < outputs.size(); ++i) {
     json.Key(graph.outputs()[i]->name);
-    if (output_dir_.empty() && !ranking_.wanted()) json.Value(outputs[i]);
-    else json.Text(outputs[i].Describe());
+    if (output_dir_.empty() && !ranking_.wanted())
+      json.Value(outputs[i]);
+    else
+      json.Text(outputs[i].Describe());
   }
   json.EndObject();
   if (ranking_.wanted()) {
     json.Key("topk").BeginObject();
-    for (size_t i = 0; i < outputs.size(); ++i) TERN_TRY(ranking_.Write(outputs[i], json.Key(graph.outputs()[i]->name)));
+    for (size_t i = 0; i < outputs.size(); ++i)
+      TERN_TRY(ranking_.Write(outputs[i], json.Key(graph.outputs()[i]->name)));
     json.EndObject();
   }
   fmt::print("{}\n", json.EndObject().text());
@@ -126,7 +133,8 @@ Result<int> RunTool::Run(const Args& args) {
   const auto start = std::chrono::steady_clock::now();
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
-  const double milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   engine.WarnOfFallbacks();
   const Graph& g = engine.graph();
   if (!save_inputs_.empty()) TERN_TRY(WriteData(save_inputs_, g.inputs(), inputs, format_));

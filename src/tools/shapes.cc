@@ -14,7 +14,8 @@ struct Assignment {
 
 Result<Assignment> SplitAssignment(const std::string& text, const char* option) {
   const size_t at = text.rfind('=');
-  if (at == std::string::npos || at == 0) return InvalidArgument(option, " wants NAME=VALUE, got '", text, "'");
+  if (at == std::string::npos || at == 0)
+    return InvalidArgument(option, " wants NAME=VALUE, got '", text, "'");
   return Assignment{text.substr(0, at), text.substr(at + 1)};
 }
 
@@ -22,22 +23,26 @@ Result<Assignment> SplitAssignment(const std::string& text, const char* option) 
 Status BindDim(const Value& input, size_t axis, int64_t value, SymbolValues& symbols) {
   const Dim& dim = input.type.shape.dims[axis];
   if (dim.known() && dim.value() != value)
-    return InvalidArgument("--shape gives input '", input.name, "' ", value, " at dim ", axis, ", the model has ", dim.value());
+    return InvalidArgument("--shape gives input '", input.name, "' ", value, " at dim ", axis,
+                           ", the model has ", dim.value());
   if (!dim.symbolic()) return {};
   std::vector<std::string> names;
   dim.CollectSymbols(names);
   if (names.size() != 1 || dim != Dim::Symbol(names[0])) return {};
   const auto [it, fresh] = symbols.emplace(names[0], value);
   if (!fresh && it->second != value)
-    return InvalidArgument("dim '", names[0], "' is ", it->second, " and, in input '", input.name, "', ", value);
+    return InvalidArgument("dim '", names[0], "' is ", it->second, " and, in input '", input.name, "', ",
+                           value);
   return {};
 }
 
 Status ApplyShape(Value& input, const Dims& dims, SymbolValues& symbols) {
   Shape& shape = input.type.shape;
-  if (!input.type.tensor()) return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", not a tensor");
+  if (!input.type.tensor())
+    return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", not a tensor");
   if (shape.ranked && shape.dims.size() != dims.size())
-    return InvalidArgument("--shape gives input '", input.name, "' ", dims.size(), " dims, the model has ", shape.ToString());
+    return InvalidArgument("--shape gives input '", input.name, "' ", dims.size(), " dims, the model has ",
+                           shape.ToString());
   for (size_t i = 0; i < dims.size() && shape.ranked; ++i) TERN_TRY(BindDim(input, i, dims[i], symbols));
   shape = Shape::Of(dims);
   return {};
@@ -91,7 +96,8 @@ Result<Value*> FindInput(const Graph& graph, const std::string& name) {
       if (v->name == name) return v;
       if (list == &graph.inputs()) names.push_back(v->name);
     }
-  return NotFound("the model has no input '", name, "'; its inputs are: ", names.empty() ? "none" : Join(names, ", "));
+  return NotFound("the model has no input '", name,
+                  "'; its inputs are: ", names.empty() ? "none" : Join(names, ", "));
 }
 
 Status ShapeOptions::Apply(Graph& graph) const {
@@ -101,13 +107,14 @@ Status ShapeOptions::Apply(Graph& graph) const {
   for (const std::string& text : dims_) {
     TERN_ASSIGN(const Assignment a, SplitAssignment(text, "--dim"));
     int64_t v = 0;
-    if (!ParseInt(a.value, v) || v < 0) return InvalidArgument("--dim ", text, ": '", a.value, "' is not a size");
+    if (!ParseInt(a.value, v) || v < 0)
+      return InvalidArgument("--dim ", text, ": '", a.value, "' is not a size");
     if (!known.count(a.name)) return NotFound("--dim ", text, ": the model's open dims are: ", Names(known));
     symbols[a.name] = v;
   }
   for (const std::string& text : shapes_) {
     TERN_ASSIGN(const Assignment a, SplitAssignment(text, "--shape"));
-    TERN_ASSIGN(Value* input, FindInput(graph, a.name));
+    TERN_ASSIGN(Value * input, FindInput(graph, a.name));
     TERN_ASSIGN(const Dims dims, ParseDims(a.value));
     TERN_TRY(ApplyShape(*input, dims, symbols));
   }
@@ -125,7 +132,8 @@ Status CloseOpenDims(Graph& graph) {
   Substitute(graph, ones);
   for (Value* v : graph.inputs()) {
     if (!v->type.tensor()) continue;
-    if (!v->type.shape.ranked) return InvalidArgument("input '", v->name, "' has no known rank; give --shape ", v->name, "=…");
+    if (!v->type.shape.ranked)
+      return InvalidArgument("input '", v->name, "' has no known rank; give --shape ", v->name, "=…");
     for (size_t i = 0; i < v->type.shape.dims.size(); ++i) {
       Dim& d = v->type.shape.dims[i];
       if (d.known()) continue;
@@ -134,7 +142,8 @@ Status CloseOpenDims(Graph& graph) {
     }
   }
   if (said.empty()) return {};
-  std::fprintf(stderr, "tern: note: open dims set to 1: %s (choose with --dim or --shape)\n", Printable(said).c_str());
+  std::fprintf(stderr, "tern: note: open dims set to 1: %s (choose with --dim or --shape)\n",
+               Printable(said).c_str());
   return InferGraph(graph).While("inferring shapes with open dims set to 1");
 }
 

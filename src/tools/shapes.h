@@ -11,8 +11,8 @@ namespace tern::tools {
 class ShapeOptions {
  public:
   void Declare(Args& args);
-  // Sets the inputs' dims, in all inputs that share a symbol, and infers the graph anew. Names that no input has,
-  // and dims that contradict the model, are errors.
+  // Sets the inputs' dims, in all inputs that share a symbol, and infers the graph anew. Names that no input
+  // has, and dims that contradict the model, are errors.
   Status Apply(Graph& graph) const;
 
  private:

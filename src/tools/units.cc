@@ -11,7 +11,8 @@ std::string Printable(std::string_view text) {
     for (size_t n = 1; n <= 4 && n <= text.size() && length == 0; ++n)
       if (data::DecodeUtf8(text.substr(0, n))) length = n;
     const auto first = static_cast<unsigned char>(text.front());
-    const bool control = (first < 0x20 && first != '\n') || first == 0x7f || (length == 2 && first == 0xc2 && (text[1] & 0xe0) == 0x80);
+    const bool control = (first < 0x20 && first != '\n') || first == 0x7f ||
+                         (length == 2 && first == 0xc2 && (text[1] & 0xe0) == 0x80);
     if (length == 0 || control) {
       length = 1;
       out += fmt::format("\\x{:02x}", first);

@@ -15,11 +15,16 @@ inline std::string Thousands(double v) {
     v /= 1000;
     ++i;
   }
-  return i == 0 ? fmt::format("{:.0f}", v) : fmt::format("{:.{}f}{}", v, v < 10 ? 2 : v < 100 ? 1 : 0, kSuffix[i]);
+  return i == 0 ? fmt::format("{:.0f}", v)
+                : fmt::format("{:.{}f}{}", v,
+                              v < 10    ? 2
+                              : v < 100 ? 1
+                                        : 0,
+                              kSuffix[i]);
 }
 
-// Text from a file that may hold anything, made safe for a terminal: control characters and bytes that are not UTF-8
-// become \xNN.
+// Text from a file that may hold anything, made safe for a terminal: control characters and bytes that are
+// not UTF-8 become \xNN.
 std::string Printable(std::string_view text);
 
 }  // namespace tern::tools

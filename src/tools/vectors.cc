@@ -19,14 +19,16 @@ std::string StoredFile(const fs::path& folder, const char* prefix, size_t index)
   return {};
 }
 
-Status ReadNumbered(const fs::path& folder, const char* prefix, const std::vector<const Value*>& values, Feeds& out) {
+Status ReadNumbered(const fs::path& folder, const char* prefix, const std::vector<const Value*>& values,
+                    Feeds& out) {
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string path = StoredFile(folder, prefix, i);
     if (path.empty()) continue;
     TERN_ASSIGN(out[values[i]->name], ReadDatum(path, *values[i]));
   }
   const std::string extra = StoredFile(folder, prefix, values.size());
-  if (!extra.empty()) return InvalidArgument("'", extra, "' is one more than the model's ", values.size(), " values");
+  if (!extra.empty())
+    return InvalidArgument("'", extra, "' is one more than the model's ", values.size(), " values");
   return {};
 }
 
@@ -44,7 +46,8 @@ const Value* FindNamed(const std::vector<const Value*>& values, const std::strin
 // Arrays for neither an input nor an output are left alone: such files often hold more.
 Status ReadNamed(const std::string& path, const Graph& graph, Vectors& v) {
   TERN_ASSIGN(data::NamedTensors arrays, data::ReadNpz(path));
-  const std::vector<const Value*> inputs = InputsOf(graph), outputs(graph.outputs().begin(), graph.outputs().end());
+  const std::vector<const Value*> inputs = InputsOf(graph),
+                                  outputs(graph.outputs().begin(), graph.outputs().end());
   for (auto& [name, tensor] : arrays) {
     const Value* input = FindNamed(inputs, name);
     const Value* value = input ? input : FindNamed(outputs, name);
@@ -56,7 +59,8 @@ Status ReadNamed(const std::string& path, const Graph& graph, Vectors& v) {
 }
 
 bool HasVectors(const fs::path& folder) {
-  return fs::exists(folder / "io.npz") || !StoredFile(folder, "input_", 0).empty() || !StoredFile(folder, "output_", 0).empty();
+  return fs::exists(folder / "io.npz") || !StoredFile(folder, "input_", 0).empty() ||
+         !StoredFile(folder, "output_", 0).empty();
 }
 
 Result<Vectors> ReadFolder(const Graph& graph, const fs::path& folder, bool with_outputs) {
@@ -68,7 +72,8 @@ Result<Vectors> ReadFolder(const Graph& graph, const fs::path& folder, bool with
     TERN_TRY(ReadNumbered(folder, "input_", InputsOf(graph), v.inputs));
     TERN_TRY(ReadNumbered(folder, "output_", {graph.outputs().begin(), graph.outputs().end()}, v.outputs));
   }
-  if (with_outputs && v.outputs.empty()) return NotFound("'", v.folder, "' stores none of the model's outputs");
+  if (with_outputs && v.outputs.empty())
+    return NotFound("'", v.folder, "' stores none of the model's outputs");
   return v;
 }
 
@@ -77,12 +82,14 @@ Result<Vectors> ReadFolder(const Graph& graph, const fs::path& folder, bool with
 Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& folder, bool with_outputs) {
   if (!fs::is_directory(folder)) return NotFound("'", folder, "' is not a folder");
   std::vector<fs::path> folders;
-  if (HasVectors(folder)) folders.push_back(folder);
+  if (HasVectors(folder))
+    folders.push_back(folder);
   else
     for (const auto& entry : fs::directory_iterator(folder))
       if (entry.is_directory() && HasVectors(entry.path())) folders.push_back(entry.path());
   if (folders.empty())
-    return NotFound("'", folder, "' holds no vectors: neither input_0.pb, input_0.npy nor io.npz, nor folders with such");
+    return NotFound("'", folder,
+                    "' holds no vectors: neither input_0.pb, input_0.npy nor io.npz, nor folders with such");
   std::sort(folders.begin(), folders.end());
   std::vector<Vectors> out;
   for (const fs::path& f : folders) {

@@ -21,7 +21,9 @@ struct Line {
 class VerifyTool : public Tool {
  public:
   const char* name() const override { return "verify"; }
-  const char* summary() const override { return "compare a model's results with stored ones, another model, the reference"; }
+  const char* summary() const override {
+    return "compare a model's results with stored ones, another model, the reference";
+  }
   const char* examples() const override {
     return "  tern verify model.onnx --data test_data_set_0\n"
            "  tern verify model.tern --against model.onnx --random 3 --dim batch=2\n"
@@ -32,7 +34,8 @@ class VerifyTool : public Tool {
 
  private:
   Result<std::vector<Vectors>> Cases() const;
-  Result<DatumList> RunModel(const std::string& path, const Vectors& vectors, bool reference, std::vector<std::string>& names) const;
+  Result<DatumList> RunModel(const std::string& path, const Vectors& vectors, bool reference,
+                             std::vector<std::string>& names) const;
   Status VerifyCase(const Vectors& vectors);
   int Report() const;
 
@@ -46,13 +49,15 @@ class VerifyTool : public Tool {
 
 void VerifyTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
-  args.Option("--data", data_, "DIR", "folder with input_K / output_K (.pb, .npy) or io.npz, or of such folders");
+  args.Option("--data", data_, "DIR",
+              "folder with input_K / output_K (.pb, .npy) or io.npz, or of such folders");
   args.Option("--against", against_, "OTHER", "another model: what it gives is what is wanted");
   args.Flag("--reference", reference_, "what the slow reference evaluator gives is what is wanted");
   args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
   shapes_.Declare(args);
   args.Option("--rtol", tolerance_.relative, "R", "relative tolerance (1e-3)");
-  args.Option("--atol", tolerance_.absolute, "A", "absolute tolerance (1e-4): |got - wanted| <= A + R * |wanted|");
+  args.Option("--atol", tolerance_.absolute, "A",
+              "absolute tolerance (1e-4): |got - wanted| <= A + R * |wanted|");
   args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -85,15 +90,18 @@ Status VerifyTool::VerifyCase(const Vectors& vectors) {
   TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, false, names));
   Feeds wanted = vectors.outputs;
   if (!against_.empty() || reference_) {
-    TERN_ASSIGN(const DatumList others, RunModel(against_.empty() ? model_ : against_, vectors, reference_, other_names));
+    TERN_ASSIGN(const DatumList others,
+                RunModel(against_.empty() ? model_ : against_, vectors, reference_, other_names));
     if (others.size() != outputs.size())
-      return InvalidArgument("'", model_, "' has ", outputs.size(), " outputs, '", against_, "' has ", others.size());
+      return InvalidArgument("'", model_, "' has ", outputs.size(), " outputs, '", against_, "' has ",
+                             others.size());
     wanted.clear();
     for (size_t i = 0; i < others.size(); ++i) wanted[names[i]] = others[i];
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto it = wanted.find(names[i]);
-    if (it != wanted.end()) lines_.push_back({vectors.folder, names[i], data::Compare(outputs[i], it->second, tolerance_)});
+    if (it != wanted.end())
+      lines_.push_back({vectors.folder, names[i], data::Compare(outputs[i], it->second, tolerance_)});
   }
   return {};
 }
@@ -105,16 +113,32 @@ int VerifyTool::Report() const {
   for (const Line& line : lines_) {
     const data::Comparison& c = line.comparison;
     wrong += !c.difference.empty();
-    json.BeginObject().Key("data").Text(line.where).Key("output").Text(line.output).Key("ok").Bool(c.difference.empty());
-    json.Key("max_abs").Number(c.max_abs).Key("max_rel").Number(c.max_rel).Key("difference").Text(c.difference).EndObject();
+    json.BeginObject()
+        .Key("data")
+        .Text(line.where)
+        .Key("output")
+        .Text(line.output)
+        .Key("ok")
+        .Bool(c.difference.empty());
+    json.Key("max_abs")
+        .Number(c.max_abs)
+        .Key("max_rel")
+        .Number(c.max_rel)
+        .Key("difference")
+        .Text(c.difference)
+        .EndObject();
     if (!json_)
-      fmt::print("{} {} '{}': {}\n", c.difference.empty() ? "ok   " : "WRONG", Printable(line.where), Printable(line.output),
-                 c.difference.empty() ? fmt::format("max abs {:.3g}, max rel {:.3g}", c.max_abs, c.max_rel) : Printable(c.difference));
+      fmt::print("{} {} '{}': {}\n", c.difference.empty() ? "ok   " : "WRONG", Printable(line.where),
+                 Printable(line.output),
+                 c.difference.empty() ? fmt::format("max abs {:.3g}, max rel {:.3g}", c.max_abs, c.max_rel)
+                                      : Printable(c.difference));
   }
   json.EndArray().Key("ok").Bool(wrong == 0).EndObject();
-  if (json_) fmt::print("{}\n", json.text());
-  else fmt::print("{} of {} outputs within rtol {:g}, atol {:g}\n", lines_.size() - static_cast<size_t>(wrong), lines_.size(),
-                  tolerance_.relative, tolerance_.absolute);
+  if (json_)
+    fmt::print("{}\n", json.text());
+  else
+    fmt::print("{} of {} outputs within rtol {:g}, atol {:g}\n", lines_.size() - static_cast<size_t>(wrong),
+               lines_.size(), tolerance_.relative, tolerance_.absolute);
   return wrong ? 1 : 0;
 }
 

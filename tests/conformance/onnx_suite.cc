@@ -1,7 +1,8 @@
 // Runs the ONNX backend test data.
 //   tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--expectations FILE]
-// Cases run through a session; with --reference by the reference evaluators; with --through-onnx after an export and a
-// second import. The expectations name cases that are skipped or random, each with a reason; a stale one fails.
+// Cases run through a session; with --reference by the reference evaluators; with --through-onnx after an
+// export and a second import. The expectations name cases that are skipped or random, each with a reason; a
+// stale one fails.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -44,11 +45,16 @@ Arguments Read(int argc, char** argv) {
   Arguments a;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--reference") a.run.reference = true;
-    else if (word == "--through-onnx") a.run.through_onnx = true;
-    else if (word == "--only" && i + 1 < argc) a.only = argv[++i];
-    else if (word == "--expectations" && i + 1 < argc) a.expectations = argv[++i];
-    else a.data = word;
+    if (word == "--reference")
+      a.run.reference = true;
+    else if (word == "--through-onnx")
+      a.run.through_onnx = true;
+    else if (word == "--only" && i + 1 < argc)
+      a.only = argv[++i];
+    else if (word == "--expectations" && i + 1 < argc)
+      a.expectations = argv[++i];
+    else
+      a.data = word;
   }
   return a;
 }
@@ -60,7 +66,9 @@ int main(int argc, char** argv) {
   auto expectations = ReadExpectations(arguments.expectations);
   const auto cases = FindCases(arguments.data);
   if (cases.empty()) {
-    std::fprintf(stderr, "usage: tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--expectations FILE]\n");
+    std::fprintf(
+        stderr,
+        "usage: tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--expectations FILE]\n");
     return 2;
   }
   int passed = 0, failed = 0, skipped = 0;

@@ -36,24 +36,28 @@ Result<DatumList> ReadData(const fs::path& folder, const char* prefix, const std
 Result<DatumList> LightInputs(const Graph& graph) {
   DatumList data;
   for (const Value* v : graph.inputs()) {
-    if (!v->type.tensor() || !v->type.shape.ranked) return InvalidArgument("input '", v->name, "' has no shape");
+    if (!v->type.tensor() || !v->type.shape.ranked)
+      return InvalidArgument("input '", v->name, "' has no shape");
     Dims dims;
     for (const Dim& d : v->type.shape.dims) dims.push_back(d.known() ? d.value() : 1);
     Tensor t(DType::kF32, dims);
-    for (int64_t i = 0; i < t.size(); ++i) t.data<float>()[i] = static_cast<float>(static_cast<double>(i) / static_cast<double>(t.size()));
+    for (int64_t i = 0; i < t.size(); ++i)
+      t.data<float>()[i] = static_cast<float>(static_cast<double>(i) / static_cast<double>(t.size()));
     data.emplace_back(std::move(t));
   }
   return data;
 }
 
-// Runs a whole model; null session: by the reference evaluators. The second run of a session finds its plan made.
+// Runs a whole model; null session: by the reference evaluators. The second run of a session finds its plan
+// made.
 Result<DatumList> RunModel(const Graph& graph, Session* session, const DatumList& inputs) {
   if (!session) return EvaluateGraph(graph, inputs);
   auto first = session->Run(inputs);
   return first.ok() ? session->Run(inputs) : std::move(first);
 }
 
-std::string Compare(const Graph& graph, const DatumList& got, const DatumList& wanted, const data::Tolerance& tolerance, bool random) {
+std::string Compare(const Graph& graph, const DatumList& got, const DatumList& wanted,
+                    const data::Tolerance& tolerance, bool random) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Type a = TypeOf(got[i]), b = TypeOf(wanted[i]);
     if (random && a == b) continue;
@@ -87,10 +91,15 @@ std::vector<SuiteCase> FindCases(const fs::path& data) {
   std::vector<SuiteCase> cases;
   for (const char* kind : {"node", "simple", "pytorch-operator", "pytorch-converted"})
     for (const fs::path& folder : Sorted(data / kind, true))
-      if (fs::exists(folder / "model.onnx")) cases.push_back({kind, folder.filename().string(), folder / "model.onnx", Sorted(folder, true), {}});
+      if (fs::exists(folder / "model.onnx"))
+        cases.push_back({kind, folder.filename().string(), folder / "model.onnx", Sorted(folder, true), {}});
   for (const fs::path& file : Sorted(data / "light", false)) {
     if (file.extension() != ".onnx") continue;
-    SuiteCase c{"light", file.stem().string(), file, {}, file.parent_path() / (file.stem().string() + "_output_0.pb")};
+    SuiteCase c{"light",
+                file.stem().string(),
+                file,
+                {},
+                file.parent_path() / (file.stem().string() + "_output_0.pb")};
     if (c.name == "light_densenet121") c.tolerance.relative = 2e-3;  // as the suite's own list says
     cases.push_back(std::move(c));
   }
@@ -110,11 +119,13 @@ std::string RunCase(const SuiteCase& c, const RunOptions& options) {
   };
   if (!c.light_output.empty()) {
     auto wanted = onnx::ReadTestDatum(c.light_output.string(), graph.outputs().at(0)->type);
-    return run(LightInputs(graph), wanted.ok() ? Result<DatumList>(DatumList{*wanted}) : Result<DatumList>(wanted.status()));
+    return run(LightInputs(graph),
+               wanted.ok() ? Result<DatumList>(DatumList{*wanted}) : Result<DatumList>(wanted.status()));
   }
   if (c.data_sets.empty()) return "no data";
   for (const fs::path& set : c.data_sets) {
-    const std::string error = run(ReadData(set, "input_", graph.inputs()), ReadData(set, "output_", graph.outputs()));
+    const std::string error =
+        run(ReadData(set, "input_", graph.inputs()), ReadData(set, "output_", graph.outputs()));
     if (!error.empty()) return error;
   }
   return {};

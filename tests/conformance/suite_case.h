@@ -13,16 +13,16 @@ struct SuiteCase {
   std::string name;
   std::filesystem::path model;
   std::vector<std::filesystem::path> data_sets;  // folders with input_K.pb and output_K.pb
-  std::filesystem::path light_output;            // light models: the one stored output; the input is 0/n, 1/n, …
-  data::Tolerance tolerance{1e-3, 1e-7};               // the suite's default
+  std::filesystem::path light_output;     // light models: the one stored output; the input is 0/n, 1/n, …
+  data::Tolerance tolerance{1e-3, 1e-7};  // the suite's default
 };
 
 std::vector<SuiteCase> FindCases(const std::filesystem::path& data);
 
 struct RunOptions {
-  bool reference = false;    // by the reference evaluators, node by node, in place of a session
-  bool random = false;       // results cannot be foreseen: only kind, type and dims are compared
-  bool through_onnx = false; // exported to ONNX and imported again first
+  bool reference = false;     // by the reference evaluators, node by node, in place of a session
+  bool random = false;        // results cannot be foreseen: only kind, type and dims are compared
+  bool through_onnx = false;  // exported to ONNX and imported again first
 };
 // Empty when every data set gives what is stored.
 std::string RunCase(const SuiteCase& c, const RunOptions& options);

@@ -1,9 +1,9 @@
 // ONNX models from hostile bytes: an error or a graph that keeps its promises.
 #include <cstdlib>
 
+#include "entry.h"
 #include "import/onnx/importer.h"
 #include "ir/verify.h"
-#include "entry.h"
 
 int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
   auto graph = tern::onnx::ImportBytes(data, size);

@@ -20,8 +20,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: tern_fuzz_replay CORPUS\n");
     return 2;
   }
-  const std::pair<const char*, Target> targets[] = {{"onnx_fuzz", FuzzOnnx}, {"tern_file_fuzz", FuzzTernFile}, {"text_ir_fuzz", FuzzTextIr},
-                                                    {"npy_fuzz", FuzzNpy}, {"npz_fuzz", FuzzNpz}, {"json_fuzz", FuzzJson}, {"image_fuzz", FuzzImage}};
+  const std::pair<const char*, Target> targets[] = {
+      {"onnx_fuzz", FuzzOnnx},      {"tern_file_fuzz", FuzzTernFile},
+      {"text_ir_fuzz", FuzzTextIr}, {"npy_fuzz", FuzzNpy},
+      {"npz_fuzz", FuzzNpz},        {"json_fuzz", FuzzJson},
+      {"image_fuzz", FuzzImage}};
   int count = 0;
   for (const auto& [name, target] : targets) {
     for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(argv[1]) / name)) {

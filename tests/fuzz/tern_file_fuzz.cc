@@ -2,11 +2,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "entry.h"
 #include "ir/tern_file.h"
 #include "ir/tern_layout.h"
 #include "ir/verify.h"
 #include "ops/ops.h"
-#include "entry.h"
 
 using namespace tern;
 
@@ -18,7 +18,8 @@ int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
   if (size >= sizeof prefix) {
     std::memcpy(&prefix, data, sizeof prefix);
     const size_t rest = size - sizeof prefix;
-    prefix.header_checksum = Checksum(data + sizeof prefix, prefix.header_size < rest ? prefix.header_size : rest);
+    prefix.header_checksum =
+        Checksum(data + sizeof prefix, prefix.header_size < rest ? prefix.header_size : rest);
     std::memcpy(bytes.data(), &prefix, sizeof prefix);
   }
   LoadOptions options;

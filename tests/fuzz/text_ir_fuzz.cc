@@ -2,10 +2,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "entry.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "ops/ops.h"
-#include "entry.h"
 
 using namespace tern;
 

@@ -19,20 +19,25 @@ std::string ErrorOf(const std::string& text) {
 TEST(Control, CountsWhatBodiesTakeAndGive) {
   EXPECT_PART(ErrorOf(R"(graph @g(%x: f32[2], %s: f32[3,2]) -> (%y) {
     %y = Scan(%x, %x, %s) {scan_inputs=1} [body @b(%p: f32[2], %q: f32[2], %e: f32[2]) -> (%p) {}]
-  })"), "the body gives 1 outputs for 2 states");
+  })"),
+              "the body gives 1 outputs for 2 states");
   EXPECT_PART(ErrorOf(R"(graph @g(%s: f32[3,2]) -> (%y) {
     %y = Scan(%s) {scan_inputs=4294967297} [body @b(%e: f32[2]) -> (%e) {}]
-  })"), "scan_inputs is 4294967297 of 1 inputs");
+  })"),
+              "scan_inputs is 4294967297 of 1 inputs");
   EXPECT_PART(ErrorOf(R"(graph @g(%s: seq(f32[2])) -> (%y) {
     %y, %z = SequenceMap(%s) [body @b(%e: f32[2]) -> (%e) {}]
-  })"), "the body gives 1 outputs, 2 are wanted");
+  })"),
+              "the body gives 1 outputs, 2 are wanted");
   EXPECT_PART(ErrorOf(R"(graph @g(%c: bool[]) -> (%y) {
     #k: f32[1] = (1)
     %y = If(%c) [then @t(%extra: f32[1]) -> (%extra) {} else @e() -> (#k) {}]
-  })"), "takes 1 inputs, is given 0");
+  })"),
+              "takes 1 inputs, is given 0");
   EXPECT_PART(ErrorOf(R"(graph @g(%n: i64[]) -> (%y) {
     %y = Loop(%n, _, _) [body @b(%i: i64[], %c: bool[], %s: f32[2]) -> (%c, %s) {}]
-  })"), "input 2 is missing");
+  })"),
+              "input 2 is missing");
 }
 
 Result<DatumList> Evaluated(const std::string& text, const DatumList& inputs) {
@@ -46,21 +51,24 @@ TEST(Control, AsksForOneCountAndOnePosition) {
   auto loop = Evaluated(R"(graph @g(%n: i64[*]) -> (%y) {
     #x: f32[1] = (1)
     %y = Loop(%n, _, #x) [body @b(%i: i64[], %c: bool[], %s: f32[1]) -> (%c, %s) {}]
-  })", {none});
+  })",
+                        {none});
   EXPECT_PART(loop.status().message(), "trip_count must have one element, got i64[0]");
   auto insert = Evaluated(R"(graph @g(%p: i64[*]) -> (%y) {
     #x: f32[1] = (1)
     %s = SequenceConstruct(#x)
     %t = SequenceInsert(%s, #x, %p)
     %y = SequenceLength(%t)
-  })", {none});
+  })",
+                          {none});
   EXPECT_PART(insert.status().message(), "position must have one element, got i64[0]");
 }
 
 TEST(Control, StacksNothingAlongANegativeAxis) {
   auto out = Evaluated(R"(graph @g(%s: f32[*]) -> (%y) {
     %y = Scan(%s) {scan_inputs=1, output_axes=[-1]} [body @b(%e: f32[*]) -> (%e) {}]
-  })", {Datum(Tensor(DType::kF32, {0, 2}))});
+  })",
+                       {Datum(Tensor(DType::kF32, {0, 2}))});
   EXPECT_TRUE(out.ok()) << out.status().ToString();
 }
 
@@ -74,7 +82,8 @@ TEST(Control, ForgetsShapesOfTheFirstTurn) {
   })");
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
   const Graph& body = *(*graph)->nodes().front()->subgraphs()[0];
-  for (const auto& node : body.nodes()) EXPECT_FALSE(node->output(0)->type.shape.fully_known()) << node->output(0)->type.ToString();
+  for (const auto& node : body.nodes())
+    EXPECT_FALSE(node->output(0)->type.shape.fully_known()) << node->output(0)->type.ToString();
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 namespace pb = tern_onnx;
 using Names = std::vector<std::string>;
 
-pb::NodeProto* AddNode(google::protobuf::RepeatedPtrField<pb::NodeProto>* nodes, const char* op, const Names& inputs, const Names& outputs) {
+pb::NodeProto* AddNode(google::protobuf::RepeatedPtrField<pb::NodeProto>* nodes, const char* op,
+                       const Names& inputs, const Names& outputs) {
   auto* node = nodes->Add();
   node->set_op_type(op);
   for (const auto& in : inputs) node->add_input(in);
@@ -65,9 +66,9 @@ struct Model {
   }
 };
 
-#define EXPECT_ERROR(model, code, part) \
-  do { \
-    const std::string error = (model).Error(); \
+#define EXPECT_ERROR(model, code, part)                                                     \
+  do {                                                                                      \
+    const std::string error = (model).Error();                                              \
     EXPECT_TRUE(StartsWith(error, code) && error.find(part) != std::string::npos) << error; \
   } while (0)
 
@@ -83,7 +84,9 @@ TEST(Import, NamesAnAttributeOfTheWrongKind) {
 TEST(Import, RefusesOutputsTheOperatorDoesNotGive) {
   for (const char* op : {"Relu", "Softmax", "Gemm"}) {
     Model model;
-    model.Add(op, {"x", "x", "x"}, {"y", "z"})->mutable_input()->DeleteSubrange(op[0] == 'G' ? 2 : 1, op[0] == 'G' ? 1 : 2);
+    model.Add(op, {"x", "x", "x"}, {"y", "z"})
+        ->mutable_input()
+        ->DeleteSubrange(op[0] == 'G' ? 2 : 1, op[0] == 'G' ? 1 : 2);
     EXPECT_ERROR(model, "invalid model", "");
   }
 }
@@ -151,10 +154,13 @@ TEST(Import, StopsFunctionsThatMultiply) {
 // A loop whose state grows, around such a loop, and so on.
 void AddLoop(google::protobuf::RepeatedPtrField<pb::NodeProto>* nodes, int depth) {
   const std::string d = StrCat(depth);
-  auto* body = AddAttr(AddNode(nodes, "Loop", {"n", "", "x"}, {"l" + d}), "body", pb::AttributeProto::GRAPH)->mutable_g();
+  auto* body = AddAttr(AddNode(nodes, "Loop", {"n", "", "x"}, {"l" + d}), "body", pb::AttributeProto::GRAPH)
+                   ->mutable_g();
   if (depth) AddLoop(body->mutable_node(), depth - 1);
   AddNode(body->mutable_node(), "Identity", {"c" + d}, {"k" + d});
-  AddAttr(AddNode(body->mutable_node(), "Concat", {"s" + d, "s" + d}, {"o" + d}), "axis", pb::AttributeProto::INT)->set_i(0);
+  AddAttr(AddNode(body->mutable_node(), "Concat", {"s" + d, "s" + d}, {"o" + d}), "axis",
+          pb::AttributeProto::INT)
+      ->set_i(0);
   Describe(body->add_input(), ("i" + d).c_str(), DType::kI64, 0);
   Describe(body->add_input(), ("c" + d).c_str(), DType::kBool, 0);
   body->add_input()->set_name("s" + d);
@@ -219,9 +225,16 @@ TEST(Import, RefusesNegativeDimsBesideZeros) {
 }
 
 TEST(Import, ReadsDimsThatDivideTheSmallestNumber) {
-  for (const char* text : {"floordiv(-9223372036854775807-1,-1)", "mod((-9223372036854775807-1)*n,-1)", "ceildiv(-9223372036854775807-1,-1)"}) {
+  for (const char* text : {"floordiv(-9223372036854775807-1,-1)", "mod((-9223372036854775807-1)*n,-1)",
+                           "ceildiv(-9223372036854775807-1,-1)"}) {
     Model model;
-    model.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param(text);
+    model.proto.mutable_graph()
+        ->mutable_input(0)
+        ->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(0)
+        ->set_dim_param(text);
     model.Add("Relu", {"x"}, {"y"});
     EXPECT_EQ(model.Error(), "no error");
   }

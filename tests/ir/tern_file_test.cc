@@ -95,7 +95,8 @@ TEST(TernFile, RefusesAnOpWithoutItsGraphs) {
   auto loaded = LoadTernBytes(BufferOf(*SaveTernBytes(g)));
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.status().code(), Code::kInvalidModel);
-  EXPECT_NE(loaded.status().message().find("lacks subgraphs"), std::string::npos) << loaded.status().ToString();
+  EXPECT_NE(loaded.status().message().find("lacks subgraphs"), std::string::npos)
+      << loaded.status().ToString();
 }
 
 TEST(TernFile, RefusesValuesOfAnotherGraph) {

@@ -67,9 +67,12 @@ TEST_F(Text, RoundTripsSubgraphsThatCapture) {
 }
 
 TEST_F(Text, NamesThePlaceOfAMistake) {
-  EXPECT_EQ(ErrorOf("graph @g(%x: f32[2]) -> (%y) {\n  %y = Nonsense(%x)\n}"), "no op named 'Nonsense' at line 2, column 8");
-  EXPECT_EQ(ErrorOf("graph @g() -> (%y) {\n  %y = Identity(%x)\n}"), "%x is not made before it is read, at line 2, column 17");
-  EXPECT_EQ(ErrorOf("graph @g() -> () { #c: f32[2] = (1) }"), "f32[2] needs 2 elements, has 1 at line 1, column 33");
+  EXPECT_EQ(ErrorOf("graph @g(%x: f32[2]) -> (%y) {\n  %y = Nonsense(%x)\n}"),
+            "no op named 'Nonsense' at line 2, column 8");
+  EXPECT_EQ(ErrorOf("graph @g() -> (%y) {\n  %y = Identity(%x)\n}"),
+            "%x is not made before it is read, at line 2, column 17");
+  EXPECT_EQ(ErrorOf("graph @g() -> () { #c: f32[2] = (1) }"),
+            "f32[2] needs 2 elements, has 1 at line 1, column 33");
   EXPECT_EQ(ErrorOf("graph @g() -> () { #c: f32[2] = (1, x) }"), "'x' is not a f32 at line 1, column 37");
   EXPECT_NE(ErrorOf("graph @g(%x: f99[2]) -> () {}").find("unknown element type 'f99'"), std::string::npos);
   EXPECT_NE(ErrorOf("graph @g(%x: f32[2]) -> (%x").find("expected"), std::string::npos);
@@ -89,9 +92,11 @@ TEST_F(Text, RoundTripsOddNames) {
 
 TEST_F(Text, RefusesElementsBeyondTheirType) {
   EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: u8[1] = (300) }").find("'300' is not a u8"), std::string::npos);
-  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: u64[1] = (18446744073709551616) }").find("is not a u64"), std::string::npos);
+  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: u64[1] = (18446744073709551616) }").find("is not a u64"),
+            std::string::npos);
   EXPECT_EQ(ErrorOf("graph @g() -> (#c) { #c: u64[1] = (18446744073709551615) }"), "no error");
-  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: c64[1] = (1:").find("expected an imaginary part, got the end"), std::string::npos);
+  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: c64[1] = (1:").find("expected an imaginary part, got the end"),
+            std::string::npos);
 }
 
 TEST_F(Text, LeavesOutLongConstantsUnlessAsked) {

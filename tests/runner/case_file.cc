@@ -36,7 +36,8 @@ Result<Tensor> RandomTensor(DType dtype, const Dims& dims, const std::string& ca
   const auto parts = SplitText(call.substr(5, call.size() - 6), ',');
   double numbers[3];
   for (size_t i = 0; i < 3; ++i)
-    if (parts.size() != 3 || !ParseDouble(parts[i], numbers[i])) return InvalidArgument("expected rand(SEED,LOW,HIGH), got ", call);
+    if (parts.size() != 3 || !ParseDouble(parts[i], numbers[i]))
+      return InvalidArgument("expected rand(SEED,LOW,HIGH), got ", call);
   std::mt19937_64 random(static_cast<uint64_t>(numbers[0]));
   std::vector<double> values;
   for (int64_t i = 0; i < CountOf(dims); ++i) {
@@ -50,19 +51,26 @@ Result<Tensor> ValueOf(const std::string& type_text, const std::vector<std::stri
   TERN_ASSIGN(Type type, Type::Parse(type_text));
   if (!type.tensor() || !type.shape.fully_known()) return InvalidArgument(type_text, " is not a known shape");
   const Dims dims = type.shape.Concrete();
-  if (from < words.size() && StartsWith(words[from], "rand(")) return RandomTensor(type.dtype, dims, words[from]);
-  if (static_cast<int64_t>(words.size() - from) != CountOf(dims)) return InvalidArgument(type_text, " needs ", CountOf(dims), " elements, has ", words.size() - from);
+  if (from < words.size() && StartsWith(words[from], "rand("))
+    return RandomTensor(type.dtype, dims, words[from]);
+  if (static_cast<int64_t>(words.size() - from) != CountOf(dims))
+    return InvalidArgument(type_text, " needs ", CountOf(dims), " elements, has ", words.size() - from);
   Tensor t(type.dtype, dims);
   for (size_t i = from; i < words.size(); ++i) {
     const auto at = static_cast<int64_t>(i - from);
     const std::string& w = words[i];
     double d = 0;
     int64_t n = 0;
-    if (type.dtype == DType::kString) t.data<std::string>()[at] = w.size() > 1 && w[0] == '"' ? w.substr(1, w.size() - 2) : w;
-    else if (IsFloat(type.dtype) && (ParseDouble(w, d))) StoreDouble(t, at, d);
-    else if (!IsFloat(type.dtype) && ParseInt(w, n)) StoreLong(t, at, n);
-    else if (w == "true" || w == "false") StoreLong(t, at, w == "true");
-    else return InvalidArgument("'", w, "' is not a ", DTypeName(type.dtype));
+    if (type.dtype == DType::kString)
+      t.data<std::string>()[at] = w.size() > 1 && w[0] == '"' ? w.substr(1, w.size() - 2) : w;
+    else if (IsFloat(type.dtype) && (ParseDouble(w, d)))
+      StoreDouble(t, at, d);
+    else if (!IsFloat(type.dtype) && ParseInt(w, n))
+      StoreLong(t, at, n);
+    else if (w == "true" || w == "false")
+      StoreLong(t, at, w == "true");
+    else
+      return InvalidArgument("'", w, "' is not a ", DTypeName(type.dtype));
   }
   return t;
 }
@@ -79,7 +87,9 @@ class CaseReader {
       ++line_;
       const auto words = Words(line);
       if (words.empty()) continue;
-      Status status = words[0] == "foreach" ? StartLoop(words) : loop_types_.empty() ? Take(words) : TakeEach(words);
+      Status status = words[0] == "foreach" ? StartLoop(words)
+                      : loop_types_.empty() ? Take(words)
+                                            : TakeEach(words);
       if (!status.ok()) return InvalidArgument(Place(), ": ", status.message());
     }
     if (!loop_types_.empty() || now_.size()) return InvalidArgument(Place(), ": the last case has no `end`");

@@ -5,11 +5,11 @@
 //   in x T[5] = -2 -1 0 3 nan                     an input; `= rand(SEED,LOW,HIGH)` for seeded random numbers
 //   const w f32[2] = 1 2                          the same, but a constant of the graph
 //   absent                                        an optional input that is not given
-//   out y T[5] = -0.2 -0.1 0 3 nan                an expected output; `= reference` for what the reference evaluator gives
-//   tolerance 1e-4                                relative and absolute, in place of the element type's own
-//   end
-//   sweep f32[1] f32[7] f32[0] rand(1,-4,4)       one input of each type, expected: what the reference evaluator gives
-//   fails "part of the message"                   in place of `out`: the graph must be refused, or the run must fail
+//   out y T[5] = -0.2 -0.1 0 3 nan                an expected output; `= reference` for what the reference
+//   evaluator gives tolerance 1e-4                                relative and absolute, in place of the
+//   element type's own end sweep f32[1] f32[7] f32[0] rand(1,-4,4)       one input of each type, expected:
+//   what the reference evaluator gives fails "part of the message"                   in place of `out`: the
+//   graph must be refused, or the run must fail
 #pragma once
 #include <string>
 #include <vector>

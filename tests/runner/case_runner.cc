@@ -27,7 +27,8 @@ std::string GraphText(const Case& c) {
   for (const CaseOutput& out : c.outputs) outputs += StrCat(outputs.empty() ? "" : ", ", "%", out.name);
   if (outputs.empty()) outputs = "%y";
   const std::string attrs = c.attrs.empty() ? "" : " {" + c.attrs + "}";
-  return StrCat("graph @case(", parameters, ") -> (", outputs, ") {\n  ", outputs, " = ", c.op, "(", arguments, ")", attrs, "\n}");
+  return StrCat("graph @case(", parameters, ") -> (", outputs, ") {\n  ", outputs, " = ", c.op, "(",
+                arguments, ")", attrs, "\n}");
 }
 
 struct Built {
@@ -43,8 +44,10 @@ Result<Built> Build(const Case& c) {
   for (const CaseInput& in : c.inputs) {
     if (!in.value.defined()) continue;
     Value* v = inputs[at++];
-    if (in.constant) built.graph->InputToConstant(v, in.value);
-    else built.feeds.emplace_back(in.value);
+    if (in.constant)
+      built.graph->InputToConstant(v, in.value);
+    else
+      built.feeds.emplace_back(in.value);
   }
   TERN_TRY(InferGraph(*built.graph));
   TERN_TRY(VerifyGraph(*built.graph));
@@ -100,7 +103,9 @@ std::string ExpectFailure(const Case& c) {
     auto session = RunSession(built->graph, built->feeds, 1);
     if (session.ok()) return "the reference fails as expected, but the session runs";
   }
-  return message.find(c.fails) != std::string::npos ? "" : StrCat("should fail with \"", c.fails, "\", but says: ", message);
+  return message.find(c.fails) != std::string::npos
+             ? ""
+             : StrCat("should fail with \"", c.fails, "\", but says: ", message);
 }
 
 }  // namespace
@@ -112,7 +117,8 @@ std::string RunCase(const Case& c) {
   auto reference = EvaluateGraph(*built->graph, built->feeds);
   if (!reference.ok()) return reference.status().ToString();
   DatumList wanted;
-  for (size_t i = 0; i < c.outputs.size(); ++i) wanted.push_back(c.outputs[i].value.defined() ? Datum(c.outputs[i].value) : (*reference)[i]);
+  for (size_t i = 0; i < c.outputs.size(); ++i)
+    wanted.push_back(c.outputs[i].value.defined() ? Datum(c.outputs[i].value) : (*reference)[i]);
   std::string error = Compare(c, *reference, wanted);
   if (!error.empty()) return "reference: " + error;
   for (int threads : {1, 2}) {

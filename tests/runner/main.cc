@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
   const std::string only = argc > 3 && !std::strcmp(argv[2], "--only") ? argv[3] : "";
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(argv[1]))
-    if (entry.path().extension() == ".case" && entry.path().string().find(only) != std::string::npos) files.push_back(entry.path());
+    if (entry.path().extension() == ".case" && entry.path().string().find(only) != std::string::npos)
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   int passed = 0, failed = 0;
   for (const fs::path& file : files) {

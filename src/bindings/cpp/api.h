@@ -1,4 +1,5 @@
-// What stands behind the public API's handles. Includes both worlds: tern::v1 is the API's, tern the library's own.
+// What stands behind the public API's handles. Includes both worlds: tern::v1 is the API's, tern the
+// library's own.
 #pragma once
 #define TERN_BUILDING_API
 #include "tern/tern.hpp"

@@ -1,5 +1,5 @@
-// Models for the public API: .tern by itself, .onnx through a library of its own, so that programs which only run .tern
-// files need no protobuf.
+// Models for the public API: .tern by itself, .onnx through a library of its own, so that programs which only
+// run .tern files need no protobuf.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,7 +13,8 @@ Result<std::unique_ptr<Graph>> LoadModelFile(const std::string& path);
 Result<std::unique_ptr<Graph>> LoadModelBytes(const void* data, size_t size);
 
 // What libtern_onnx offers under the name kOnnxImportSymbol. path: a file, or null for the bytes.
-using OnnxImport = void (*)(const char* path, const void* data, size_t size, Result<std::unique_ptr<Graph>>* result);
+using OnnxImport = void (*)(const char* path, const void* data, size_t size,
+                            Result<std::unique_ptr<Graph>>* result);
 inline constexpr const char* kOnnxImportSymbol = "tern_onnx_import";
 
 }  // namespace tern

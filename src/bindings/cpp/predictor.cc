@@ -15,8 +15,7 @@ Status Convert(const tern::Status& status) {
 }
 
 // Where nothing may escape: memory can run out anywhere.
-template <class F>
-Status Protect(F&& body) {
+template <class F> Status Protect(F&& body) {
   return Convert(tern::Guard([&]() -> tern::Status { return body(); }));
 }
 
@@ -38,8 +37,10 @@ const char* Name(DType dtype) { return tern::DTypeName(static_cast<tern::DType>(
 Predictor::State::State(std::unique_ptr<tern::Session> s) : session(std::move(s)) {
   input_names = NamesOf(session->graph().inputs());
   output_names = NamesOf(session->graph().outputs());
-  for (size_t i = 0; i < input_names.size(); ++i) inputs.push_back({this, static_cast<int>(i), true, session->graph().inputs()[i]});
-  for (size_t i = 0; i < output_names.size(); ++i) outputs.push_back({this, static_cast<int>(i), false, session->graph().outputs()[i]});
+  for (size_t i = 0; i < input_names.size(); ++i)
+    inputs.push_back({this, static_cast<int>(i), true, session->graph().inputs()[i]});
+  for (size_t i = 0; i < output_names.size(); ++i)
+    outputs.push_back({this, static_cast<int>(i), false, session->graph().outputs()[i]});
 }
 
 Predictor::Predictor(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -50,9 +51,11 @@ Predictor::~Predictor() = default;
 Result<Predictor> Predictor::Create(const Config& c) {
   std::shared_ptr<State> state;
   const Status status = Protect([&]() -> tern::Status {
-    if (c.threads_ < 0 || c.plan_cache_ < 1) return tern::InvalidArgument("threads ", c.threads_, ", plan cache ", c.plan_cache_);
+    if (c.threads_ < 0 || c.plan_cache_ < 1)
+      return tern::InvalidArgument("threads ", c.threads_, ", plan cache ", c.plan_cache_);
     if (c.model_path_.empty() && !c.buffer_) return tern::InvalidArgument("the config names no model");
-    TERN_ASSIGN(std::unique_ptr<tern::Graph> graph, c.buffer_ ? LoadModelBytes(c.buffer_, c.buffer_size_) : LoadModelFile(c.model_path_));
+    TERN_ASSIGN(std::unique_ptr<tern::Graph> graph,
+                c.buffer_ ? LoadModelBytes(c.buffer_, c.buffer_size_) : LoadModelFile(c.model_path_));
     tern::SessionOptions options;
     options.threads = c.threads_;
     options.plan_cache = c.plan_cache_;
@@ -80,37 +83,44 @@ const std::vector<std::string>& Predictor::InputNames() const { return state_->i
 const std::vector<std::string>& Predictor::OutputNames() const { return state_->output_names; }
 
 Tensor Predictor::Input(size_t index) {
-  if (index < state_->inputs.size()) return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->inputs[index]));
+  if (index < state_->inputs.size())
+    return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->inputs[index]));
   return Missing(StrCat("input ", index), state_->input_names);
 }
 
 Tensor Predictor::Output(size_t index) {
-  if (index < state_->outputs.size()) return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->outputs[index]));
+  if (index < state_->outputs.size())
+    return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->outputs[index]));
   return Missing(StrCat("output ", index), state_->output_names);
 }
 
 Tensor Predictor::Input(const std::string& name) {
   const auto& names = state_->input_names;
   const auto it = std::find(names.begin(), names.end(), name);
-  return it == names.end() ? Missing(StrCat("input '", name, "'"), names) : Input(static_cast<size_t>(it - names.begin()));
+  return it == names.end() ? Missing(StrCat("input '", name, "'"), names)
+                           : Input(static_cast<size_t>(it - names.begin()));
 }
 
 Tensor Predictor::Output(const std::string& name) {
   const auto& names = state_->output_names;
   const auto it = std::find(names.begin(), names.end(), name);
-  return it == names.end() ? Missing(StrCat("output '", name, "'"), names) : Output(static_cast<size_t>(it - names.begin()));
+  return it == names.end() ? Missing(StrCat("output '", name, "'"), names)
+                           : Output(static_cast<size_t>(it - names.begin()));
 }
 
 Tensor Predictor::Missing(const std::string& what, const std::vector<std::string>& names) {
   auto impl = std::make_shared<Tensor::Impl>();
-  impl->status = Status(Code::kNotFound, StrCat("the model has no ", what, "; it has: ", tern::Join(names, ", ")));
+  impl->status =
+      Status(Code::kNotFound, StrCat("the model has no ", what, "; it has: ", tern::Join(names, ", ")));
   return Tensor(std::move(impl));
 }
 
 Status Predictor::Run() {
   for (Tensor::Impl& input : state_->inputs) {
     if (!input.changed) continue;
-    if (Status bound = Convert(state_->session->BindInput(input.index, tern::Datum(input.value))); !bound.ok()) return bound;
+    if (Status bound = Convert(state_->session->BindInput(input.index, tern::Datum(input.value)));
+        !bound.ok())
+      return bound;
     input.changed = false;
   }
   state_->has_run = false;
@@ -168,7 +178,8 @@ Status Tensor::Impl::CheckInput() const {
   if (!status.ok()) return status;
   if (!is_input) return Status(Code::kInvalidArgument, StrCat("output '", declared->name, "' cannot be fed"));
   if (declared->type.tensor() && declared->type.dtype != tern::DType::kInvalid) return {};
-  return Status(Code::kUnsupported, StrCat("input '", declared->name, "' is ", declared->type.ToString(), ", not a tensor"));
+  return Status(Code::kUnsupported,
+                StrCat("input '", declared->name, "' is ", declared->type.ToString(), ", not a tensor"));
 }
 
 Status Tensor::Reshape(const Shape& shape) {
@@ -177,7 +188,8 @@ Status Tensor::Reshape(const Shape& shape) {
   return Protect([&]() -> tern::Status {
     const tern::DType dtype = impl_->declared->type.dtype;
     if (!tern::CheckedCount(shape, dtype))
-      return tern::InvalidArgument("input '", impl_->declared->name, "': impossible shape [", tern::Join(shape, ","), "]");
+      return tern::InvalidArgument("input '", impl_->declared->name, "': impossible shape [",
+                                   tern::Join(shape, ","), "]");
     impl_->value = tern::Tensor(dtype, shape);
     impl_->changed = true;
     impl_->shared = false;
@@ -189,13 +201,16 @@ Status Tensor::Copy(const void* data, size_t count, DType type, const Shape* sha
   if (Status status = impl_->CheckInput(); !status.ok()) return status;
   const tern::Value& input = *impl_->declared;
   const auto wrong = [&](const std::string& what) {
-    return Status(Code::kInvalidArgument, StrCat("input '", input.name, "' is ", input.type.ToString(), ", got ", what));
+    return Status(Code::kInvalidArgument,
+                  StrCat("input '", input.name, "' is ", input.type.ToString(), ", got ", what));
   };
-  if (static_cast<tern::DType>(type) != input.type.dtype) return wrong(StrCat("elements of type ", Name(type)));
+  if (static_cast<tern::DType>(type) != input.type.dtype)
+    return wrong(StrCat("elements of type ", Name(type)));
   if (!shape && !impl_->value.defined() && input.type.shape.fully_known()) {
     if (Status status = Reshape(input.type.shape.Concrete()); !status.ok()) return status;
   }
-  if (!shape && !impl_->value.defined()) return wrong(StrCat(count, " elements and no shape; call Reshape first"));
+  if (!shape && !impl_->value.defined())
+    return wrong(StrCat(count, " elements and no shape; call Reshape first"));
   const Shape& dims = shape ? *shape : impl_->value.dims();
   const auto wanted = tern::CheckedCount(dims, input.type.dtype);
   if (!wanted || static_cast<size_t>(*wanted) != count)
@@ -203,8 +218,10 @@ Status Tensor::Copy(const void* data, size_t count, DType type, const Shape* sha
   if (Status status = Reshape(dims); !status.ok()) return status;
   return Protect([&]() -> tern::Status {
     tern::Tensor& to = impl_->value;
-    if (to.dtype() == tern::DType::kString) std::copy_n(static_cast<const std::string*>(data), count, to.data<std::string>());
-    else if (count) std::memcpy(to.raw(), data, to.bytes());
+    if (to.dtype() == tern::DType::kString)
+      std::copy_n(static_cast<const std::string*>(data), count, to.data<std::string>());
+    else if (count)
+      std::memcpy(to.raw(), data, to.bytes());
     return {};
   });
 }
@@ -215,8 +232,9 @@ Status Tensor::Share(void* data, size_t bytes, const Shape& shape) {
     const tern::DType dtype = impl_->declared->type.dtype;
     const auto count = tern::CheckedCount(shape, dtype);
     if (dtype == tern::DType::kString || !count || tern::BytesOf(dtype, static_cast<size_t>(*count)) != bytes)
-      return tern::InvalidArgument("input '", impl_->declared->name, "': ", bytes, " bytes cannot be shared as ",
-                                   tern::DTypeName(dtype), "[", tern::Join(shape, ","), "]");
+      return tern::InvalidArgument("input '", impl_->declared->name, "': ", bytes,
+                                   " bytes cannot be shared as ", tern::DTypeName(dtype), "[",
+                                   tern::Join(shape, ","), "]");
     impl_->value = tern::Tensor::View(tern::Buffer::Borrow(data, bytes, nullptr), dtype, shape);
     impl_->changed = true;
     impl_->shared = true;

@@ -26,11 +26,14 @@ tern::Result<tern::Predictor> Digits() { return tern::Predictor::Create(tern::Co
 
 std::vector<float> Picture(int seed, int count = 1) {
   std::vector<float> pixels;
-  for (int i = 0; i < count * 28 * 28; ++i) pixels.push_back(static_cast<float>((i * 7919 + seed * 131) % 256) / 255);
+  for (int i = 0; i < count * 28 * 28; ++i)
+    pixels.push_back(static_cast<float>((i * 7919 + seed * 131) % 256) / 255);
   return pixels;
 }
 
-bool Says(const tern::Status& status, const char* words) { return status.message().find(words) != std::string::npos; }
+bool Says(const tern::Status& status, const char* words) {
+  return status.message().find(words) != std::string::npos;
+}
 
 TEST(Predictor, RunsAModel) {
   auto p = Digits();
@@ -120,7 +123,8 @@ TEST(Predictor, AllocatesNothingInSteadyState) {
   ASSERT_TRUE(p->Run().ok());
   const long before = allocations;
   bool ok = true;
-  for (int i = 0; i < 5; ++i) ok &= image.CopyFrom(pixels, shape).ok() && p->Run().ok() && p->Output(0).data<float>();
+  for (int i = 0; i < 5; ++i)
+    ok &= image.CopyFrom(pixels, shape).ok() && p->Run().ok() && p->Output(0).data<float>();
   EXPECT_TRUE(ok);
   EXPECT_EQ(allocations - before, 0);
 }

@@ -35,11 +35,14 @@ size_t WeightBytes(const Graph& graph) {
 // The file appears under its name only when it is whole.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path) : path_(std::move(path)), temp_(path_ + ".partial"), out_(temp_, std::ios::binary) {}
+  explicit AtomicFile(std::string path)
+      : path_(std::move(path)), temp_(path_ + ".partial"), out_(temp_, std::ios::binary) {}
   ~AtomicFile() {
     if (!done_) std::remove(temp_.c_str());
   }
-  bool Write(const void* data, size_t size) { return static_cast<bool>(out_.write(static_cast<const char*>(data), static_cast<std::streamsize>(size))); }
+  bool Write(const void* data, size_t size) {
+    return static_cast<bool>(out_.write(static_cast<const char*>(data), static_cast<std::streamsize>(size)));
+  }
   Status Commit() {
     out_.close();
     std::error_code error;
@@ -87,7 +90,8 @@ void FillHeader(const Graph& graph, const GraphExporter& exporter, pb::ModelProt
 
 void PointOutside(pb::TensorProto& p, const std::string& file, size_t offset, size_t length) {
   p.set_data_location(pb::TensorProto::EXTERNAL);
-  const std::pair<const char*, std::string> entries[] = {{"location", file}, {"offset", StrCat(offset)}, {"length", StrCat(length)}};
+  const std::pair<const char*, std::string> entries[] = {
+      {"location", file}, {"offset", StrCat(offset)}, {"length", StrCat(length)}};
   for (const auto& [key, value] : entries) {
     auto* e = p.add_external_data();
     e->set_key(key);
@@ -102,7 +106,8 @@ Status WriteOutside(const GraphExporter& exporter, AtomicFile& out, const std::s
   for (const auto& [proto, tensor] : exporter.initializers()) {
     const Tensor t = tensor.Contiguous();
     const size_t padding = (kAlign - offset % kAlign) % kAlign;
-    if (!out.Write(kZeros, padding) || !out.Write(t.raw(), t.bytes())) return IoError("cannot write '", file, "'");
+    if (!out.Write(kZeros, padding) || !out.Write(t.raw(), t.bytes()))
+      return IoError("cannot write '", file, "'");
     offset += padding;
     PointOutside(*proto, file, offset, t.bytes());
     offset += t.bytes();
@@ -115,7 +120,9 @@ Status WriteOutside(const GraphExporter& exporter, AtomicFile& out, const std::s
 Result<std::string> ExportBytes(const Graph& graph) {
   InitOps();
   return Guard([&]() -> Result<std::string> {
-    if (WeightBytes(graph) > kMaxMessage) return InvalidArgument("the weights take ", WeightBytes(graph), " bytes: too much for one ONNX message; write a file");
+    if (WeightBytes(graph) > kMaxMessage)
+      return InvalidArgument("the weights take ", WeightBytes(graph),
+                             " bytes: too much for one ONNX message; write a file");
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     TERN_TRY(exporter.Export(graph));

@@ -18,7 +18,8 @@ namespace tern::onnx {
 
 class GraphExporter;
 
-// The opset everything is written in, unless an operator or element type needs a later one (TernNode::NeedOpset).
+// The opset everything is written in, unless an operator or element type needs a later one
+// (TernNode::NeedOpset).
 inline constexpr int kExportOpset = 21;
 inline constexpr int kExportMlOpset = 3;
 
@@ -35,16 +36,19 @@ class TernNode {
   std::string Out(int i) const;  // "" beyond the last
   std::vector<std::string> Ins() const;
   std::vector<std::string> Outs() const;
-  std::string Temp();                   // a fresh name
-  std::string Const(const Tensor& t);   // an initializer
+  std::string Temp();                  // a fresh name
+  std::string Const(const Tensor& t);  // an initializer
   std::string Ints(const std::vector<int64_t>& v) { return Const(Tensor::Ints(v)); }
   std::string Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
 
-  // Emits a node; attributes whose value is a DType become ONNX type numbers, bools become ints. Returns its first output.
-  std::string Emit(const char* op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                   const AttrList& attrs = {}, const char* domain = "");
+  // Emits a node; attributes whose value is a DType become ONNX type numbers, bools become ints. Returns its
+  // first output.
+  std::string Emit(const char* op, const std::vector<std::string>& inputs,
+                   const std::vector<std::string>& outputs, const AttrList& attrs = {},
+                   const char* domain = "");
   // The same with a fresh output.
-  std::string Op(const char* op, const std::vector<std::string>& inputs, const AttrList& attrs = {}, const char* domain = "") {
+  std::string Op(const char* op, const std::vector<std::string>& inputs, const AttrList& attrs = {},
+                 const char* domain = "") {
     return Emit(op, inputs, {Temp()}, attrs, domain);
   }
   // Attaches the node's subgraphs, in order, as graph attributes of the last emitted ONNX node.
@@ -54,10 +58,12 @@ class TernNode {
   // What is emitted needs this opset or a later one; the second is ai.onnx.ml's.
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  // Gives the inputs and outputs of the last emitted node's subgraph these names, whatever the graphs around have.
+  // Gives the inputs and outputs of the last emitted node's subgraph these names, whatever the graphs around
+  // have.
   void NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
-  template <class... A>
-  Status NotExportable(const A&... a) const { return Unsupported(node.Describe(), " has no ONNX form: ", a...); }
+  template <class... A> Status NotExportable(const A&... a) const {
+    return Unsupported(node.Describe(), " has no ONNX form: ", a...);
+  }
 
  private:
   GraphExporter& exporter_;
@@ -74,8 +80,10 @@ class ExporterTable {
   std::map<std::string, Exporter, std::less<>> table_;
 };
 
-// The common case: same inputs and outputs, the listed attributes copied ("axis", or "dim=axis" for Tern `dim` as ONNX `axis`).
-Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {}, const char* domain = "");
+// The common case: same inputs and outputs, the listed attributes copied ("axis", or "dim=axis" for Tern
+// `dim` as ONNX `axis`).
+Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {},
+                  const char* domain = "");
 
 Result<std::string> ExportBytes(const Graph& graph);  // one message, weights inside; error over 2 GB
 // Tensors of 1 KiB and more go to `<path>.data` when the whole is over 1.5 GB, or when asked.

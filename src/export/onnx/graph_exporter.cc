@@ -11,9 +11,12 @@ void SetAttr(const std::string& name, const AttrValue& value, pb::AttributeProto
     a.set_type(pb::AttributeProto::INT);
     a.set_i(v);
   };
-  if (auto* v = std::get_if<bool>(&value)) as_int(*v);
-  else if (auto* v = std::get_if<int64_t>(&value)) as_int(*v);
-  else if (auto* v = std::get_if<DType>(&value)) as_int(DTypeToOnnx(*v));
+  if (auto* v = std::get_if<bool>(&value))
+    as_int(*v);
+  else if (auto* v = std::get_if<int64_t>(&value))
+    as_int(*v);
+  else if (auto* v = std::get_if<DType>(&value))
+    as_int(DTypeToOnnx(*v));
   else if (auto* v = std::get_if<double>(&value)) {
     a.set_type(pb::AttributeProto::FLOAT);
     a.set_f(static_cast<float>(*v));
@@ -38,10 +41,15 @@ void SetAttr(const std::string& name, const AttrValue& value, pb::AttributeProto
 // The opset that brought the element type in.
 int OpsetOf(DType t) {
   switch (t) {
-    case DType::kI2: case DType::kU2: return 25;
-    case DType::kF8E8M0: return 24;
-    case DType::kF4E2M1: return 23;
-    default: return kExportOpset;
+    case DType::kI2:
+    case DType::kU2:
+      return 25;
+    case DType::kF8E8M0:
+      return 24;
+    case DType::kF4E2M1:
+      return 23;
+    default:
+      return kExportOpset;
   }
 }
 
@@ -84,8 +92,9 @@ std::vector<std::string> TernNode::Outs() const {
 std::string TernNode::Temp() { return exporter_.Fresh(StrCat(Out(0), "_t")); }
 std::string TernNode::Const(const Tensor& t) { return exporter_.AddInitializer(t, StrCat(Out(0), "_c")); }
 
-std::string TernNode::Emit(const char* op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                           const AttrList& attrs, const char* domain) {
+std::string TernNode::Emit(const char* op, const std::vector<std::string>& inputs,
+                           const std::vector<std::string>& outputs, const AttrList& attrs,
+                           const char* domain) {
   pb::NodeProto* p = exporter_.AddNode();
   p->set_op_type(op);
   p->set_name(exporter_.Fresh(node.name.empty() ? StrCat(op, "_n") : node.name));
@@ -123,8 +132,10 @@ void TernNode::NeedMlOpset(int version) { exporter_.NeedMlOpset(version); }
 void TernNode::NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
   pb::GraphProto& graph = *exporter_.last_node()->mutable_attribute()->rbegin()->mutable_g();
   std::map<std::string, std::string> names;
-  for (int i = 0; i < graph.input_size() && i < static_cast<int>(inputs.size()); ++i) names[graph.input(i).name()] = inputs[static_cast<size_t>(i)];
-  for (int i = 0; i < graph.output_size() && i < static_cast<int>(outputs.size()); ++i) names[graph.output(i).name()] = outputs[static_cast<size_t>(i)];
+  for (int i = 0; i < graph.input_size() && i < static_cast<int>(inputs.size()); ++i)
+    names[graph.input(i).name()] = inputs[static_cast<size_t>(i)];
+  for (int i = 0; i < graph.output_size() && i < static_cast<int>(outputs.size()); ++i)
+    names[graph.output(i).name()] = outputs[static_cast<size_t>(i)];
   Rename(names, graph);
 }
 
@@ -191,7 +202,8 @@ std::string GraphExporter::AddInitializer(const Tensor& tensor, const std::strin
   constexpr size_t kKeepInside = 1024;
   const GraphExporter* top = this;
   while (top->outer_) top = top->outer_;
-  if (top->keep_weights_outside && this == top && tensor.dtype() != DType::kString && tensor.bytes() >= kKeepInside) {
+  if (top->keep_weights_outside && this == top && tensor.dtype() != DType::kString &&
+      tensor.bytes() >= kKeepInside) {
     p->set_data_type(DTypeToOnnx(tensor.dtype()));
     for (int64_t d : tensor.dims()) p->add_dims(d);
     initializers_.emplace_back(p, tensor);
@@ -213,7 +225,8 @@ Status GraphExporter::Export(const Graph& graph) {
   }
   for (const Value* v : graph.outputs()) NameOf(v);
   for (const auto& v : graph.values())
-    if (v->is_constant()) value_names_[v.get()] = AddInitializer(v->constant, v->name.empty() ? "c" : v->name);
+    if (v->is_constant())
+      value_names_[v.get()] = AddInitializer(v->constant, v->name.empty() ? "c" : v->name);
   for (const Value* v : graph.overridable()) {
     auto* info = proto_.add_input();
     info->set_name(NameOf(v));

@@ -11,8 +11,12 @@ const ExporterTable& Exporters();
 
 class GraphExporter {
  public:
-  // outer: the exporter of the enclosing graph, null for a model. names: every value name used so far, shared.
-  GraphExporter(pb::GraphProto& proto, GraphExporter* outer) : proto_(proto), outer_(outer), names_(outer ? outer->names_ : std::make_shared<std::set<std::string>>()) {}
+  // outer: the exporter of the enclosing graph, null for a model. names: every value name used so far,
+  // shared.
+  GraphExporter(pb::GraphProto& proto, GraphExporter* outer)
+      : proto_(proto),
+        outer_(outer),
+        names_(outer ? outer->names_ : std::make_shared<std::set<std::string>>()) {}
   void NeedOpset(int version);
   void NeedMlOpset(int version);
   int opset() const { return opset_; }  // of a model: the largest that was needed

@@ -27,7 +27,8 @@ Status FillSequence(const DatumList& items, pb::SequenceProto& proto) {
 
 Result<std::string> TestDatumBytes(const Datum& datum) {
   if (datum.is_tensor()) {
-    if (datum.tensor.bytes() >= kMaxMessage) return Unsupported(datum.Describe(), " is too large for a .pb file; write .npy");
+    if (datum.tensor.bytes() >= kMaxMessage)
+      return Unsupported(datum.Describe(), " is too large for a .pb file; write .npy");
     pb::TensorProto proto;
     TensorToOnnx(datum.tensor, proto);
     return proto.SerializeAsString();

@@ -29,16 +29,16 @@ class OnnxNode {
 
   int InputCount() const;
   int OutputCount() const;
-  bool Has(int input) const;         // present and not the empty name
-  Value* In(int i) const;            // null when absent
-  bool Wants(int output) const;      // present and not the empty name
-  void Out(int i, Value* value);     // the i-th ONNX output is this value
+  bool Has(int input) const;      // present and not the empty name
+  Value* In(int i) const;         // null when absent
+  bool Wants(int output) const;   // present and not the empty name
+  void Out(int i, Value* value);  // the i-th ONNX output is this value
   void Out(const std::vector<Value*>& values);
 
   DType TypeOf(int i) const { return In(i) ? In(i)->type.dtype : DType::kInvalid; }
   int RankOf(int i) const { return In(i) ? In(i)->type.shape.rank() : -1; }  // -1: unknown
-  const Tensor* Constant(int i) const;  // null unless known now
-  std::optional<std::vector<int64_t>> Longs(int i) const;  // a constant input's integers
+  const Tensor* Constant(int i) const;                                       // null unless known now
+  std::optional<std::vector<int64_t>> Longs(int i) const;                    // a constant input's integers
 
   bool HasAttr(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t otherwise = 0) const;
@@ -47,13 +47,13 @@ class OnnxNode {
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {}) const;
   std::vector<float> Floats(std::string_view name, std::vector<float> otherwise = {}) const;
   std::vector<std::string> Texts(std::string_view name) const;
-  Result<Tensor> TensorAttr(std::string_view name) const;  // dense or sparse
+  Result<Tensor> TensorAttr(std::string_view name) const;                 // dense or sparse
   Result<DType> DTypeAttr(std::string_view name, DType otherwise) const;  // an ONNX type number
   Type TypeAttr(std::string_view name) const;                             // a type_proto
   std::vector<std::string> AttrNames() const;
 
-  // Fills a subgraph of an opened node (Builder::Open) from a graph attribute. types: what the op will pass as the body's
-  // inputs, for bodies that do not say.
+  // Fills a subgraph of an opened node (Builder::Open) from a graph attribute. types: what the op will pass
+  // as the body's inputs, for bodies that do not say.
   Status Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types = {});
   // Puts a graph attribute's nodes right here, its inputs bound to these values; gives its outputs.
   Result<std::vector<Value*>> Inline(std::string_view attr, const std::vector<Value*>& inputs);
@@ -62,16 +62,19 @@ class OnnxNode {
   int SubgraphOutputs(std::string_view attr) const;
 
   // Errors that name this node.
-  template <class... A>
-  Status Bad(const A&... a) const { return Status(Code::kInvalidModel, Describe() + ": " + StrCat(a...)); }
-  template <class... A>
-  Status NotYet(const A&... a) const { return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...)); }
+  template <class... A> Status Bad(const A&... a) const {
+    return Status(Code::kInvalidModel, Describe() + ": " + StrCat(a...));
+  }
+  template <class... A> Status NotYet(const A&... a) const {
+    return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...));
+  }
   std::string Describe() const;
   // The attribute as stored, references to a function call's attributes resolved; null when absent.
   const tern_onnx::AttributeProto* Raw(std::string_view name) const;
 
  private:
-  // Null, and an error in `b`, when the attribute is stored as another kind than this (a number of ONNX's enum).
+  // Null, and an error in `b`, when the attribute is stored as another kind than this (a number of ONNX's
+  // enum).
   const tern_onnx::AttributeProto* Typed(std::string_view name, int kind) const;
   GraphImporter& importer_;
   const tern_onnx::NodeProto& proto_;
@@ -94,8 +97,9 @@ inline constexpr const char* kMl = "ai.onnx.ml";
 inline constexpr const char* kMicrosoft = "com.microsoft";
 inline constexpr const char* kTraining = "ai.onnx.preview.training";
 
-// The common case: the operator is a Tern op with the same inputs and outputs and these ONNX attributes copied by name
-// (as they are; absent ones keep Tern's default). {"alpha", "axis=dim"} renames ONNX `axis` to Tern `dim`.
+// The common case: the operator is a Tern op with the same inputs and outputs and these ONNX attributes
+// copied by name (as they are; absent ones keep Tern's default). {"alpha", "axis=dim"} renames ONNX `axis` to
+// Tern `dim`.
 Converter Direct(const char* tern_op, std::vector<std::string> attrs = {}, AttrList fixed = {});
 
 }  // namespace tern::onnx

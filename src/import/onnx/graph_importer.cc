@@ -59,7 +59,8 @@ void GraphImporter::GiveInputTypes(const std::vector<Type>& types) { given_ = ty
 Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
   std::set<std::string> input_names;
   for (const auto& in : proto.input())
-    if (!input_names.insert(in.name()).second) return InvalidModel("graph '", proto.name(), "' has two inputs named '", in.name(), "'");
+    if (!input_names.insert(in.name()).second)
+      return InvalidModel("graph '", proto.name(), "' has two inputs named '", in.name(), "'");
   TERN_TRY(AddInitializers(proto, input_names));
   for (const auto& in : proto.input()) {
     if (names_.count(in.name())) continue;
@@ -75,7 +76,9 @@ Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
 
 Status GraphImporter::AddNodes(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes,
                                const std::map<std::string, int>& opsets) {
-  if (depth_ > kMaxDepth) return InvalidModel("graphs and function calls nest deeper than ", kMaxDepth, ": does a function call itself?");
+  if (depth_ > kMaxDepth)
+    return InvalidModel("graphs and function calls nest deeper than ", kMaxDepth,
+                        ": does a function call itself?");
   TERN_ASSIGN(auto ordered, OrderNodes(nodes));
   std::map<const pb::NodeProto*, int> numbers;
   for (int i = 0; i < nodes.size(); ++i) numbers[&nodes[i]] = i;
@@ -85,19 +88,22 @@ Status GraphImporter::AddNodes(const google::protobuf::RepeatedPtrField<pb::Node
 }
 
 // A function that does not import a domain sees the model's version of it.
-Result<int> GraphImporter::OpsetOf(const std::map<std::string, int>& opsets, const std::string& domain) const {
+Result<int> GraphImporter::OpsetOf(const std::map<std::string, int>& opsets,
+                                   const std::string& domain) const {
   for (const std::map<std::string, int>* imports : {&opsets, &std::as_const(model_.opsets)}) {
     auto it = imports->find(domain);
     if (it != imports->end()) return it->second;
   }
-  if (domain.empty()) return InvalidModel("operators of ai.onnx are used, but opset_import does not name their version");
+  if (domain.empty())
+    return InvalidModel("operators of ai.onnx are used, but opset_import does not name their version");
   return 1;
 }
 
 Status GraphImporter::CheckOutputsAreNew(const pb::NodeProto& node) const {
   for (const std::string& out : node.output())
     if (!out.empty() && names_.count(out))
-      return InvalidModel("node '", node.name(), "' (", node.op_type(), ") makes '", out, "', which is an input or initializer of its graph");
+      return InvalidModel("node '", node.name(), "' (", node.op_type(), ") makes '", out,
+                          "', which is an input or initializer of its graph");
   return {};
 }
 
@@ -107,43 +113,53 @@ Status GraphImporter::RefineOutputs(const pb::NodeProto& node) {
     if (name.empty()) continue;
     auto made = names_.find(name);
     if (made == names_.end())
-      return InvalidModel("node '", node.name(), "' (", node.op_type(), ") has output ", i, " '", name, "', which the operator does not give");
+      return InvalidModel("node '", node.name(), "' (", node.op_type(), ") has output ", i, " '", name,
+                          "', which the operator does not give");
     auto declared = declared_.find(name);
     if (declared != declared_.end()) RefineType(made->second->type, declared->second);
   }
   return {};
 }
 
-Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std::string, int>& opsets, int index) {
-  if (--model_.nodes_left < 0) return Unsupported("the model has more than a million nodes once its functions are inlined");
+Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std::string, int>& opsets,
+                                  int index) {
+  if (--model_.nodes_left < 0)
+    return Unsupported("the model has more than a million nodes once its functions are inlined");
   TERN_TRY(CheckOutputsAreNew(node));
   const std::string domain = CleanDomain(node.domain());
   auto function = model_.functions.find(FunctionKey(domain, node.op_type(), node.overload()));
   if (function != model_.functions.end()) return InlineFunction(node, *function->second, index);
   const Converter* converter = Converters().Find(domain, node.op_type());
-  if (!converter) return Unsupported("operator ", domain.empty() ? "" : domain + ".", node.op_type(), " of node '", node.name(), "'");
+  if (!converter)
+    return Unsupported("operator ", domain.empty() ? "" : domain + ".", node.op_type(), " of node '",
+                       node.name(), "'");
   Builder builder(graph_);
   const std::string label = node.name().empty() && node.output_size() ? node.output(0) : node.name();
   builder.At(label, StrCat(node.op_type(), ", onnx node #", index));
   TERN_ASSIGN(int opset, OpsetOf(opsets, domain));
   OnnxNode view(*this, node, builder, opset);
   for (const std::string& in : node.input())
-    if (!in.empty() && !Knows(in)) return view.Bad("input '", in, "' is not made by any node, initializer or graph input");
+    if (!in.empty() && !Knows(in))
+      return view.Bad("input '", in, "' is not made by any node, initializer or graph input");
   Status converted = (*converter)(view);
   TERN_TRY(Status(builder.status()));  // an attribute of the wrong type comes before what it led to
   TERN_TRY(std::move(converted));
   return RefineOutputs(node);
 }
 
-Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::FunctionProto& function, int index) {
+Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::FunctionProto& function,
+                                     int index) {
   if (call.input_size() > function.input_size())
-    return InvalidModel("call of function '", function.name(), "' (onnx node #", index, ") gives ", call.input_size(), " inputs, it takes ", function.input_size());
+    return InvalidModel("call of function '", function.name(), "' (onnx node #", index, ") gives ",
+                        call.input_size(), " inputs, it takes ", function.input_size());
   std::map<std::string, const pb::AttributeProto*> attributes;
   for (const auto& a : function.attribute_proto()) attributes[a.name()] = &a;
   // A call's attribute may itself refer to the surrounding call's.
   for (const auto& a : call.attribute()) {
-    if (a.ref_attr_name().empty()) attributes[a.name()] = &a;
-    else if (const auto* outer = CallAttribute(a.ref_attr_name())) attributes[a.name()] = outer;
+    if (a.ref_attr_name().empty())
+      attributes[a.name()] = &a;
+    else if (const auto* outer = CallAttribute(a.ref_attr_name()))
+      attributes[a.name()] = outer;
   }
   // Function bodies see their parameters only, so no outer scope for names.
   GraphImporter body(model_, graph_, nullptr);
@@ -152,12 +168,17 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
   for (int i = 0; i < function.input_size(); ++i) {
     const bool given = i < call.input_size() && !call.input(i).empty();
     Value* v = given ? Find(call.input(i)) : nullptr;
-    if (given && !Knows(call.input(i))) return InvalidModel("call of function '", function.name(), "' (onnx node #", index, "): input '", call.input(i), "' does not exist");
+    if (given && !Knows(call.input(i)))
+      return InvalidModel("call of function '", function.name(), "' (onnx node #", index, "): input '",
+                          call.input(i), "' does not exist");
     body.names_[function.input(i)] = v;
   }
   std::map<std::string, int> opsets;
-  for (const auto& o : function.opset_import()) opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
-  TERN_TRY(body.AddNodes(function.node(), opsets).While(StrCat("inlining function '", function.name(), "' called by node '", call.name(), "'")));
+  for (const auto& o : function.opset_import())
+    opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
+  TERN_TRY(
+      body.AddNodes(function.node(), opsets)
+          .While(StrCat("inlining function '", function.name(), "' called by node '", call.name(), "'")));
   for (int i = 0; i < call.output_size(); ++i) {
     if (call.output(i).empty()) continue;
     Value* v = i < function.output_size() ? body.Find(function.output(i)) : nullptr;
@@ -167,9 +188,11 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
   return RefineOutputs(call);
 }
 
-Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& proto, const std::vector<Value*>& inputs) {
+Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& proto,
+                                                       const std::vector<Value*>& inputs) {
   if (static_cast<size_t>(proto.input_size()) != inputs.size())
-    return InvalidModel("graph '", proto.name(), "' takes ", proto.input_size(), " inputs, gets ", inputs.size());
+    return InvalidModel("graph '", proto.name(), "' takes ", proto.input_size(), " inputs, gets ",
+                        inputs.size());
   GraphImporter body(model_, graph_, this);
   for (size_t i = 0; i < inputs.size(); ++i) body.names_[proto.input(static_cast<int>(i)).name()] = inputs[i];
   TERN_TRY(body.AddInitializers(proto, {}));
@@ -177,7 +200,8 @@ Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& pro
   std::vector<Value*> outputs;
   for (const auto& out : proto.output()) {
     Value* v = body.Find(out.name());
-    if (!v) return InvalidModel("graph '", proto.name(), "': output '", out.name(), "' is not made by any node");
+    if (!v)
+      return InvalidModel("graph '", proto.name(), "': output '", out.name(), "' is not made by any node");
     outputs.push_back(v);
   }
   return outputs;
@@ -188,8 +212,10 @@ Status GraphImporter::SetOutputs(const pb::GraphProto& proto) {
   std::set<const Value*> taken;
   for (const auto& out : proto.output()) {
     Value* v = Find(out.name());
-    if (!v) return InvalidModel("graph '", proto.name(), "': output '", out.name(), "' is not made by any node");
-    // Each output is a value of its own, under its own name: a copy where it is an input, constant, or doubled.
+    if (!v)
+      return InvalidModel("graph '", proto.name(), "': output '", out.name(), "' is not made by any node");
+    // Each output is a value of its own, under its own name: a copy where it is an input, constant, or
+    // doubled.
     const bool own = v->graph == &graph_ && v->producer && taken.insert(v).second;
     if (!outer_ && (!own || v->name != out.name())) {
       Builder b(graph_);

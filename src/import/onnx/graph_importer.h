@@ -17,7 +17,7 @@ const ConverterTable& Converters();
 struct ModelContext {
   std::shared_ptr<pb::ModelProto> model;
   TensorSource source;
-  std::map<std::string, int> opsets;  // domain → version
+  std::map<std::string, int> opsets;                          // domain → version
   std::map<std::string, const pb::FunctionProto*> functions;  // "domain:name:overload"
   int64_t nodes_left = 1000000;  // functions that call functions twice each could make any number of nodes
 };
@@ -25,8 +25,10 @@ struct ModelContext {
 std::string CleanDomain(const std::string& domain);  // "ai.onnx" and "" are one
 std::string FunctionKey(const std::string& domain, const std::string& name, const std::string& overload);
 
-// Node order in which every name is made before it is read; names from outside need no maker. Error on a cycle.
-Result<std::vector<const pb::NodeProto*>> OrderNodes(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
+// Node order in which every name is made before it is read; names from outside need no maker. Error on a
+// cycle.
+Result<std::vector<const pb::NodeProto*>> OrderNodes(
+    const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
 
 class GraphImporter {
  public:
@@ -51,7 +53,8 @@ class GraphImporter {
   friend class OnnxNode;
   Status AddInitializers(const pb::GraphProto& proto, const std::set<std::string>& inputs);
   Status AddInputs(const pb::GraphProto& proto);
-  Status AddNodes(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, const std::map<std::string, int>& opsets);
+  Status AddNodes(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes,
+                  const std::map<std::string, int>& opsets);
   Status ConvertNode(const pb::NodeProto& node, const std::map<std::string, int>& opsets, int index);
   Status InlineFunction(const pb::NodeProto& call, const pb::FunctionProto& function, int index);
   Status CheckOutputsAreNew(const pb::NodeProto& node) const;

@@ -27,8 +27,7 @@ namespace {
 constexpr int kMaxNesting = 400;  // messages inside messages: 130 nested Loop bodies
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
-template <class Message>
-bool Parse(const void* data, size_t size, Message& message) {
+template <class Message> bool Parse(const void* data, size_t size, Message& message) {
   if (size > INT32_MAX) return false;
   google::protobuf::io::ArrayInputStream stream(data, static_cast<int>(size));
   google::protobuf::io::CodedInputStream coded(&stream);
@@ -39,11 +38,13 @@ bool Parse(const void* data, size_t size, Message& message) {
 Status CheckHeader(const pb::ModelProto& model) {
   if (!model.has_graph()) return InvalidModel("not an ONNX model, or an empty one: it has no graph");
   if (model.ir_version() > kMaxIrVersion)
-    return Unsupported("ir_version ", model.ir_version(), " is newer than ", kMaxIrVersion, ", the newest Tern knows");
+    return Unsupported("ir_version ", model.ir_version(), " is newer than ", kMaxIrVersion,
+                       ", the newest Tern knows");
   for (const auto& o : model.opset_import()) {
     if (!CleanDomain(o.domain()).empty()) continue;
     if (o.version() < 1) return InvalidModel("there is no opset ", o.version());
-    if (o.version() > kMaxOpset) return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset, ", the newest Tern knows");
+    if (o.version() > kMaxOpset)
+      return Unsupported("opset ", o.version(), " is newer than ", kMaxOpset, ", the newest Tern knows");
   }
   return {};
 }
@@ -62,13 +63,16 @@ bool ForgetSymbols(pb::GraphProto& graph) {
   return any;
 }
 
-Result<std::unique_ptr<Graph>> ImportOnce(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder) {
+Result<std::unique_ptr<Graph>> ImportOnce(const std::shared_ptr<pb::ModelProto>& model,
+                                          const std::string& folder) {
   ModelContext context;
   context.model = model;
   context.source = {folder, model};
-  for (const auto& o : model->opset_import()) context.opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
+  for (const auto& o : model->opset_import())
+    context.opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
   if (model->opset_import_size() == 0) context.opsets[""] = 1;  // before ir_version 3 there was no such field
-  for (const auto& f : model->functions()) context.functions[FunctionKey(f.domain(), f.name(), f.overload())] = &f;
+  for (const auto& f : model->functions())
+    context.functions[FunctionKey(f.domain(), f.name(), f.overload())] = &f;
   TERN_TRY(ListUnsupported(context));
   auto graph = std::make_unique<Graph>(model->graph().name());
   for (const auto& m : model->metadata_props()) graph->metadata.emplace_back(m.key(), m.value());
@@ -79,12 +83,14 @@ Result<std::unique_ptr<Graph>> ImportOnce(const std::shared_ptr<pb::ModelProto>&
   return graph;
 }
 
-// Some exporters give one name to dims that differ. Where that makes shapes contradict each other, the names are dropped;
-// if it was not the names' fault, the first error stands.
-Result<std::unique_ptr<Graph>> Import(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder) {
+// Some exporters give one name to dims that differ. Where that makes shapes contradict each other, the names
+// are dropped; if it was not the names' fault, the first error stands.
+Result<std::unique_ptr<Graph>> Import(const std::shared_ptr<pb::ModelProto>& model,
+                                      const std::string& folder) {
   TERN_TRY(CheckHeader(*model));
   auto first = ImportOnce(model, folder);
-  if (first.ok() || first.status().code() != Code::kInvalidModel || !ForgetSymbols(*model->mutable_graph())) return first;
+  if (first.ok() || first.status().code() != Code::kInvalidModel || !ForgetSymbols(*model->mutable_graph()))
+    return first;
   auto second = ImportOnce(model, folder);
   return second.ok() ? std::move(second) : std::move(first);
 }
@@ -95,7 +101,8 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
   InitOps();
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
     auto model = std::make_shared<pb::ModelProto>();
-    if (!Parse(data, size, *model)) return InvalidModel("not an ONNX model: the protobuf message of ", size, " bytes is broken");
+    if (!Parse(data, size, *model))
+      return InvalidModel("not an ONNX model: the protobuf message of ", size, " bytes is broken");
     return Import(model, folder);
   });
 }

@@ -3,7 +3,8 @@
 
 namespace tern::onnx {
 
-OnnxNode::OnnxNode(GraphImporter& importer, const tern_onnx::NodeProto& proto, Builder& builder, int opset_version)
+OnnxNode::OnnxNode(GraphImporter& importer, const tern_onnx::NodeProto& proto, Builder& builder,
+                   int opset_version)
     : b(builder), opset(opset_version), importer_(importer), proto_(proto) {}
 
 const std::string& OnnxNode::op() const { return proto_.op_type(); }
@@ -47,14 +48,27 @@ const tern_onnx::AttributeProto* OnnxNode::Raw(std::string_view name) const {
 
 // Kinds of attributes by ONNX's numbers.
 static const char* KindName(int kind) {
-  static const char* const kNames[] = {"of no kind", "a float", "an integer", "a string", "a tensor", "a graph", "a list of floats",
-                                       "a list of integers", "a list of strings", "a list of tensors", "a list of graphs",
-                                       "a sparse tensor", "a list of sparse tensors", "a type", "a list of types"};
+  static const char* const kNames[] = {"of no kind",
+                                       "a float",
+                                       "an integer",
+                                       "a string",
+                                       "a tensor",
+                                       "a graph",
+                                       "a list of floats",
+                                       "a list of integers",
+                                       "a list of strings",
+                                       "a list of tensors",
+                                       "a list of graphs",
+                                       "a sparse tensor",
+                                       "a list of sparse tensors",
+                                       "a type",
+                                       "a list of types"};
   return kind >= 0 && kind < static_cast<int>(std::size(kNames)) ? kNames[kind] : "of an unknown kind";
 }
 
 static bool EmptyList(const tern_onnx::AttributeProto& a) {
-  const bool list = a.type() == tern_onnx::AttributeProto::FLOATS || a.type() == tern_onnx::AttributeProto::INTS ||
+  const bool list = a.type() == tern_onnx::AttributeProto::FLOATS ||
+                    a.type() == tern_onnx::AttributeProto::INTS ||
                     a.type() == tern_onnx::AttributeProto::STRINGS;
   return list && a.floats_size() + a.ints_size() + a.strings_size() == 0;
 }
@@ -129,7 +143,8 @@ std::vector<std::string> OnnxNode::AttrNames() const {
   return names;
 }
 
-Status OnnxNode::Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types) {
+Status OnnxNode::Subgraph(Node* node, std::string_view attr, std::string role,
+                          const std::vector<Type>& types) {
   const auto* a = Raw(attr);
   if (!a || !a->has_g()) return Bad("graph attribute '", attr, "' is missing");
   Graph* sub = node->graph->AddSubgraph(node, std::move(role));
@@ -156,7 +171,8 @@ int OnnxNode::SubgraphOutputs(std::string_view attr) const {
 
 std::string OnnxNode::Describe() const {
   const std::string& label = proto_.name().empty() && proto_.output_size() ? proto_.output(0) : proto_.name();
-  return StrCat("node '", label, "' (", proto_.domain().empty() ? "" : proto_.domain() + ".", proto_.op_type(), ")");
+  return StrCat("node '", label, "' (", proto_.domain().empty() ? "" : proto_.domain() + ".",
+                proto_.op_type(), ")");
 }
 
 void ConverterTable::Add(const char* op, Converter converter, const char* domain) {
@@ -189,13 +205,21 @@ static int KindOf(const tern_onnx::AttributeProto& a) {
 static Result<AttrValue> ToAttrValue(const tern_onnx::AttributeProto& a) {
   using A = tern_onnx::AttributeProto;
   switch (KindOf(a)) {
-    case A::FLOAT: return AttrValue(static_cast<double>(a.f()));
-    case A::INT: return AttrValue(a.i());
-    case A::STRING: return AttrValue(a.s());
-    case A::FLOATS: return AttrValue(std::vector<double>(a.floats().begin(), a.floats().end()));
-    case A::INTS: return AttrValue(std::vector<int64_t>(a.ints().begin(), a.ints().end()));
-    case A::STRINGS: return AttrValue(std::vector<std::string>(a.strings().begin(), a.strings().end()));
-    default: return InvalidModel("attribute '", a.name(), "' is ", KindName(a.type()), ", must be a number, a text or a list of them");
+    case A::FLOAT:
+      return AttrValue(static_cast<double>(a.f()));
+    case A::INT:
+      return AttrValue(a.i());
+    case A::STRING:
+      return AttrValue(a.s());
+    case A::FLOATS:
+      return AttrValue(std::vector<double>(a.floats().begin(), a.floats().end()));
+    case A::INTS:
+      return AttrValue(std::vector<int64_t>(a.ints().begin(), a.ints().end()));
+    case A::STRINGS:
+      return AttrValue(std::vector<std::string>(a.strings().begin(), a.strings().end()));
+    default:
+      return InvalidModel("attribute '", a.name(), "' is ", KindName(a.type()),
+                          ", must be a number, a text or a list of them");
   }
 }
 
@@ -204,7 +228,8 @@ Converter Direct(const char* tern_op, std::vector<std::string> attrs, AttrList f
     AttrList list = fixed;
     for (const std::string& name : attrs) {
       const size_t equals = name.find('=');
-      const std::string from = name.substr(0, equals), to = equals == std::string::npos ? name : name.substr(equals + 1);
+      const std::string from = name.substr(0, equals),
+                        to = equals == std::string::npos ? name : name.substr(equals + 1);
       const auto* a = n.Raw(from);
       if (!a) continue;
       auto value = ToAttrValue(*a);

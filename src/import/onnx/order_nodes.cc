@@ -32,13 +32,15 @@ void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads) {
 
 }  // namespace
 
-Result<std::vector<const pb::NodeProto*>> OrderNodes(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
+Result<std::vector<const pb::NodeProto*>> OrderNodes(
+    const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
   std::map<std::string, int> makers;
   for (int i = 0; i < nodes.size(); ++i)
     for (const std::string& out : nodes[i].output()) {
       if (out.empty()) continue;
       if (!makers.emplace(out, i).second)
-        return InvalidModel("value '", out, "' is made twice: by nodes #", makers[out], " and #", i, " ('", nodes[i].name(), "')");
+        return InvalidModel("value '", out, "' is made twice: by nodes #", makers[out], " and #", i, " ('",
+                            nodes[i].name(), "')");
     }
   std::vector<int> waiting(static_cast<size_t>(nodes.size()), 0);
   std::vector<std::vector<int>> readers(static_cast<size_t>(nodes.size()));
@@ -66,7 +68,8 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(const google::protobuf::Rep
   if (static_cast<int>(ordered.size()) == nodes.size()) return ordered;
   for (int i = 0; i < nodes.size(); ++i)
     if (waiting[static_cast<size_t>(i)] > 0)
-      return InvalidModel("the nodes form a cycle through node '", nodes[i].name(), "' (", nodes[i].op_type(), ", onnx node #", i, ")");
+      return InvalidModel("the nodes form a cycle through node '", nodes[i].name(), "' (", nodes[i].op_type(),
+                          ", onnx node #", i, ")");
   return ordered;
 }
 

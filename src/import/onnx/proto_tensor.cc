@@ -9,10 +9,11 @@ namespace {
 
 // ONNX's numbers, in the order of its enum.
 constexpr DType kOnnxTypes[] = {
-    DType::kInvalid, DType::kF32, DType::kU8, DType::kI8, DType::kU16, DType::kI16, DType::kI32, DType::kI64,
-    DType::kString, DType::kBool, DType::kF16, DType::kF64, DType::kU32, DType::kU64, DType::kC64, DType::kC128,
-    DType::kBF16, DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kU4, DType::kI4,
-    DType::kF4E2M1, DType::kF8E8M0, DType::kU2, DType::kI2};
+    DType::kInvalid,    DType::kF32,    DType::kU8,         DType::kI8,   DType::kU16,  DType::kI16,
+    DType::kI32,        DType::kI64,    DType::kString,     DType::kBool, DType::kF16,  DType::kF64,
+    DType::kU32,        DType::kU64,    DType::kC64,        DType::kC128, DType::kBF16, DType::kF8E4M3FN,
+    DType::kF8E4M3FNUZ, DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kU4,   DType::kI4,   DType::kF4E2M1,
+    DType::kF8E8M0,     DType::kU2,     DType::kI2};
 constexpr int kOnnxTypeCount = sizeof kOnnxTypes / sizeof kOnnxTypes[0];
 
 Status WrongCount(const pb::TensorProto& p, int64_t wanted, int64_t got, const char* field) {
@@ -25,8 +26,7 @@ Status FillStrings(const pb::TensorProto& p, Tensor& t) {
   return {};
 }
 
-template <class Field, class Out>
-void CopyAs(const Field& field, void* out) {
+template <class Field, class Out> void CopyAs(const Field& field, void* out) {
   auto* to = static_cast<Out*>(out);
   for (int i = 0; i < field.size(); ++i) to[i] = static_cast<Out>(field[i]);
 }
@@ -36,9 +36,12 @@ Status FillFromInt32(const pb::TensorProto& p, Tensor& t) {
   const int bits = BitWidth(t.dtype());
   const int64_t entries = bits < 8 ? static_cast<int64_t>(t.bytes()) : t.size();
   if (p.int32_data_size() != entries) return WrongCount(p, entries, p.int32_data_size(), "int32_data");
-  if (bits <= 8) CopyAs<decltype(p.int32_data()), uint8_t>(p.int32_data(), t.raw());
-  else if (bits == 16) CopyAs<decltype(p.int32_data()), uint16_t>(p.int32_data(), t.raw());
-  else CopyAs<decltype(p.int32_data()), int32_t>(p.int32_data(), t.raw());
+  if (bits <= 8)
+    CopyAs<decltype(p.int32_data()), uint8_t>(p.int32_data(), t.raw());
+  else if (bits == 16)
+    CopyAs<decltype(p.int32_data()), uint16_t>(p.int32_data(), t.raw());
+  else
+    CopyAs<decltype(p.int32_data()), int32_t>(p.int32_data(), t.raw());
   return {};
 }
 
@@ -49,18 +52,27 @@ Status FillTyped(const pb::TensorProto& p, Tensor& t) {
     return {};
   };
   switch (t.dtype()) {
-    case DType::kString: return FillStrings(p, t);
-    case DType::kF32: return fill(p.float_data(), "float_data", 1);
-    case DType::kC64: return fill(p.float_data(), "float_data", 2);
-    case DType::kF64: return fill(p.double_data(), "double_data", 1);
-    case DType::kC128: return fill(p.double_data(), "double_data", 2);
-    case DType::kI64: return fill(p.int64_data(), "int64_data", 1);
-    case DType::kU64: return fill(p.uint64_data(), "uint64_data", 1);
+    case DType::kString:
+      return FillStrings(p, t);
+    case DType::kF32:
+      return fill(p.float_data(), "float_data", 1);
+    case DType::kC64:
+      return fill(p.float_data(), "float_data", 2);
+    case DType::kF64:
+      return fill(p.double_data(), "double_data", 1);
+    case DType::kC128:
+      return fill(p.double_data(), "double_data", 2);
+    case DType::kI64:
+      return fill(p.int64_data(), "int64_data", 1);
+    case DType::kU64:
+      return fill(p.uint64_data(), "uint64_data", 1);
     case DType::kU32:
-      if (p.uint64_data_size() != t.size()) return WrongCount(p, t.size(), p.uint64_data_size(), "uint64_data");
+      if (p.uint64_data_size() != t.size())
+        return WrongCount(p, t.size(), p.uint64_data_size(), "uint64_data");
       CopyAs<decltype(p.uint64_data()), uint32_t>(p.uint64_data(), t.raw());
       return {};
-    default: return FillFromInt32(p, t);
+    default:
+      return FillFromInt32(p, t);
   }
 }
 
@@ -69,10 +81,12 @@ Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const T
   const size_t wanted = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
   const std::string& raw = p.raw_data();
   if (raw.size() != wanted)
-    return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted, " bytes, has ", raw.size());
+    return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted, " bytes, has ",
+                        raw.size());
   const bool aligned = reinterpret_cast<uintptr_t>(raw.data()) % 16 == 0;
   if (source.keep_alive && aligned && wanted >= 1024)
-    return Tensor::View(Buffer::Borrow(const_cast<char*>(raw.data()), raw.size(), source.keep_alive), dtype, std::move(dims));
+    return Tensor::View(Buffer::Borrow(const_cast<char*>(raw.data()), raw.size(), source.keep_alive), dtype,
+                        std::move(dims));
   Tensor t(dtype, std::move(dims));
   if (!raw.empty()) std::memcpy(t.raw(), raw.data(), raw.size());
   return t;
@@ -81,7 +95,8 @@ Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const T
 }  // namespace
 
 Result<DType> DTypeFromOnnx(int data_type) {
-  if (data_type <= 0 || data_type >= kOnnxTypeCount) return InvalidModel("unknown element type number ", data_type);
+  if (data_type <= 0 || data_type >= kOnnxTypeCount)
+    return InvalidModel("unknown element type number ", data_type);
   return kOnnxTypes[data_type];
 }
 
@@ -96,13 +111,15 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   if (!dtype.ok()) return InvalidModel("tensor '", p.name(), "': ", dtype.status().message());
   if (p.has_segment()) return Unsupported("tensor '", p.name(), "' is stored in segments");
   Dims dims(p.dims().begin(), p.dims().end());
-  if (!CheckedCount(dims, *dtype)) return InvalidModel("tensor '", p.name(), "' has impossible dims [", Join(dims, ","), "]");
+  if (!CheckedCount(dims, *dtype))
+    return InvalidModel("tensor '", p.name(), "' has impossible dims [", Join(dims, ","), "]");
   if (p.data_location() == pb::TensorProto::EXTERNAL) return ReadExternal(p, *dtype, std::move(dims), source);
   if (p.has_raw_data()) return FromRaw(p, *dtype, std::move(dims), source);
   // The fields' sizes bound the allocation: a file that claims much and holds little is refused first.
-  const int64_t held = p.float_data_size() + p.int32_data_size() + p.string_data_size() + p.int64_data_size() +
-                       p.double_data_size() + p.uint64_data_size();
-  if (CountOf(dims) > 0 && CountOf(dims) / 4 > held) return WrongCount(p, CountOf(dims), held, "its data fields");
+  const int64_t held = p.float_data_size() + p.int32_data_size() + p.string_data_size() +
+                       p.int64_data_size() + p.double_data_size() + p.uint64_data_size();
+  if (CountOf(dims) > 0 && CountOf(dims) / 4 > held)
+    return WrongCount(p, CountOf(dims), held, "its data fields");
   Tensor t(*dtype, std::move(dims));
   TERN_TRY(FillTyped(p, t));
   return t;
@@ -127,20 +144,26 @@ Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource
   const auto count = CheckedCount(dims, values.dtype());
   // A small file must not ask for much memory: what is dense stays within a factor of what is stored.
   const int64_t most = std::max<int64_t>(int64_t{1} << 22, values.size() * 4096);
-  if (!count || *count > most) return InvalidModel("sparse tensor '", p.values().name(), "' is too large when dense: dims [", Join(dims, ","), "] for ", values.size(), " values");
+  if (!count || *count > most)
+    return InvalidModel("sparse tensor '", p.values().name(), "' is too large when dense: dims [",
+                        Join(dims, ","), "] for ", values.size(), " values");
   if (BitWidth(values.dtype()) < 8 || values.dtype() == DType::kString)
     return Unsupported("sparse tensor '", p.values().name(), "' of ", DTypeName(values.dtype()));
-  if (indices.dtype() != DType::kI64) return InvalidModel("sparse tensor '", p.values().name(), "' has indices ", indices.Describe());
+  if (indices.dtype() != DType::kI64)
+    return InvalidModel("sparse tensor '", p.values().name(), "' has indices ", indices.Describe());
   const auto at = ToLongs(indices);
   const size_t width = indices.rank() == 1 ? 1 : dims.size();
   if (at.size() != static_cast<size_t>(values.size()) * width)
-    return InvalidModel("sparse tensor '", p.values().name(), "' has ", values.size(), " values and ", at.size(), " indices");
+    return InvalidModel("sparse tensor '", p.values().name(), "' has ", values.size(), " values and ",
+                        at.size(), " indices");
   Tensor out(values.dtype(), dims);
   const size_t bytes = BytesOf(values.dtype(), 1);
   for (int64_t i = 0; i < values.size(); ++i) {
     auto offset = SparsePosition(at.data() + static_cast<size_t>(i) * width, width, dims, *count);
-    if (!offset.ok()) return InvalidModel("sparse tensor '", p.values().name(), "': ", offset.status().message());
-    std::memcpy(out.data<char>() + static_cast<size_t>(*offset) * bytes, values.data<char>() + static_cast<size_t>(i) * bytes, bytes);
+    if (!offset.ok())
+      return InvalidModel("sparse tensor '", p.values().name(), "': ", offset.status().message());
+    std::memcpy(out.data<char>() + static_cast<size_t>(*offset) * bytes,
+                values.data<char>() + static_cast<size_t>(i) * bytes, bytes);
   }
   return out;
 }
@@ -168,10 +191,12 @@ Result<Datum> SequenceFromOnnx(const pb::SequenceProto& p) {
 
 Result<Datum> MapFromOnnx(const pb::MapProto& p) {
   TERN_ASSIGN(Datum values, SequenceFromOnnx(p.values()));
-  Tensor keys = p.string_keys_size() ? Tensor::Strings({p.string_keys_size()}, {p.string_keys().begin(), p.string_keys().end()})
+  Tensor keys = p.string_keys_size() ? Tensor::Strings({p.string_keys_size()},
+                                                       {p.string_keys().begin(), p.string_keys().end()})
                                      : Tensor::Ints({p.keys().begin(), p.keys().end()});
   const DatumList& items = *values.sequence;
-  if (static_cast<int64_t>(items.size()) != keys.size()) return InvalidModel("a map has ", keys.size(), " keys and ", items.size(), " values");
+  if (static_cast<int64_t>(items.size()) != keys.size())
+    return InvalidModel("a map has ", keys.size(), " keys and ", items.size(), " values");
   return Datum::MapOf(std::move(keys), items);
 }
 

@@ -29,8 +29,10 @@ DType DTypeOrInvalid(int number) {
 void ShapeToOnnx(const Shape& shape, pb::TensorShapeProto& p) {
   for (const Dim& d : shape.dims) {
     auto* out = p.add_dim();
-    if (d.known()) out->set_dim_value(d.value());
-    else if (d.symbolic()) out->set_dim_param(d.ToString());
+    if (d.known())
+      out->set_dim_value(d.value());
+    else if (d.symbolic())
+      out->set_dim_param(d.ToString());
   }
 }
 
@@ -47,7 +49,8 @@ Type TypeFromOnnx(const pb::TypeProto& p) {
   }
   if (p.has_sequence_type()) return Type::SequenceOf(TypeFromOnnx(p.sequence_type().elem_type()));
   if (p.has_optional_type()) return Type::OptionalOf(TypeFromOnnx(p.optional_type().elem_type()));
-  if (p.has_map_type()) return Type::MapOf(DTypeOrInvalid(p.map_type().key_type()), TypeFromOnnx(p.map_type().value_type()));
+  if (p.has_map_type())
+    return Type::MapOf(DTypeOrInvalid(p.map_type().key_type()), TypeFromOnnx(p.map_type().value_type()));
   return {};
 }
 
@@ -57,12 +60,15 @@ void TypeToOnnx(const Type& type, pb::TypeProto& p) {
       p.mutable_tensor_type()->set_elem_type(DTypeToOnnx(type.dtype));
       if (type.shape.ranked) ShapeToOnnx(type.shape, *p.mutable_tensor_type()->mutable_shape());
       return;
-    case Type::Kind::kSequence: return TypeToOnnx(*type.element, *p.mutable_sequence_type()->mutable_elem_type());
-    case Type::Kind::kOptional: return TypeToOnnx(*type.element, *p.mutable_optional_type()->mutable_elem_type());
+    case Type::Kind::kSequence:
+      return TypeToOnnx(*type.element, *p.mutable_sequence_type()->mutable_elem_type());
+    case Type::Kind::kOptional:
+      return TypeToOnnx(*type.element, *p.mutable_optional_type()->mutable_elem_type());
     case Type::Kind::kMap:
       p.mutable_map_type()->set_key_type(DTypeToOnnx(type.dtype));
       return TypeToOnnx(*type.element, *p.mutable_map_type()->mutable_value_type());
-    case Type::Kind::kUnknown: return;
+    case Type::Kind::kUnknown:
+      return;
   }
 }
 

@@ -36,7 +36,9 @@ class Finder {
     if (Converters().Find(domain, node.op_type())) return;
     Missing& m = missing[domain.empty() ? node.op_type() : StrCat(domain, ".", node.op_type())];
     ++m.count;
-    if (m.nodes.size() < kNamesShown) m.nodes.push_back(StrCat("'", node.name().empty() && node.output_size() ? node.output(0) : node.name(), "'"));
+    if (m.nodes.size() < kNamesShown)
+      m.nodes.push_back(
+          StrCat("'", node.name().empty() && node.output_size() ? node.output(0) : node.name(), "'"));
   }
 
   const ModelContext& context_;
@@ -49,7 +51,8 @@ Status ListUnsupported(const ModelContext& context) {
   Finder finder(context);
   finder.Visit(context.model->graph().node());
   if (finder.missing.empty()) return {};
-  std::string text = StrCat("the model uses ", finder.missing.size(), " operator(s) that Tern does not have:");
+  std::string text =
+      StrCat("the model uses ", finder.missing.size(), " operator(s) that Tern does not have:");
   for (const auto& [name, m] : finder.missing) {
     text += StrCat("\n  ", name, " x", m.count, " at ", Join(m.nodes, ", "));
     if (static_cast<size_t>(m.count) > m.nodes.size()) text += ", …";

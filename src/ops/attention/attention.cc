@@ -15,12 +15,12 @@ struct Attention {
   bool causal = false;
   float softcap = 0;
   Scores scores = Scores::kNone;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("scale", scale, "factor of q·kᵀ; 0 stands for 1/sqrt(head size)");
     v("causal", causal, "query i sees keys up to i plus the length of the past");
     v("softcap", softcap, "scores become softcap·tanh(scores/softcap) when positive");
-    v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"}, "the stage that the output 'scores' shows");
+    v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
+           "the stage that the output 'scores' shows");
   }
 };
 
@@ -32,14 +32,18 @@ Status CheckHeads(int64_t q_heads, int64_t kv_heads) {
 Status Infer(const Attention&, InferContext& c) {
   const Shape &q = c.ShapeOf("q"), &k = c.ShapeOf("k"), &v = c.ShapeOf("v");
   for (const char* port : {"q", "k", "v"})
-    if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 4) return InvalidModel("input '", port, "' must be [batch, heads, length, size], got ", c.In(port).ToString());
+    if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 4)
+      return InvalidModel("input '", port, "' must be [batch, heads, length, size], got ",
+                          c.In(port).ToString());
   if (!q.ranked || !k.ranked || !v.ranked) {
     const std::vector<Dim> four(4);
-    for (const char* port : {"y", "present_k", "present_v", "scores"}) c.Out(port, c.TypeOf("q"), Shape(four));
+    for (const char* port : {"y", "present_k", "present_v", "scores"})
+      c.Out(port, c.TypeOf("q"), Shape(four));
     return {};
   }
   if (q[1].known() && k[1].known()) TERN_TRY(CheckHeads(q[1].value(), k[1].value()));
-  if (q[3].known() && k[3].known() && q[3] != k[3]) return InvalidModel("head sizes of q and k differ: ", q[3].value(), " and ", k[3].value());
+  if (q[3].known() && k[3].known() && q[3] != k[3])
+    return InvalidModel("head sizes of q and k differ: ", q[3].value(), " and ", k[3].value());
   Dim length = k[2];
   if (c.Has("past_k")) length = c.ShapeOf("past_k").ranked ? length + c.ShapeOf("past_k")[2] : Dim::Unknown();
   c.Out("y", c.TypeOf("q"), Shape({q[0], q[1], q[2], v[3]}));
@@ -53,15 +57,19 @@ Status Infer(const Attention&, InferContext& c) {
 struct Rows {
   Dims dims;
   std::vector<double> data;
-  const double* At(int64_t b, int64_t h, int64_t t) const { return data.data() + ((b * dims[1] + h) * dims[2] + t) * dims[3]; }
+  const double* At(int64_t b, int64_t h, int64_t t) const {
+    return data.data() + ((b * dims[1] + h) * dims[2] + t) * dims[3];
+  }
 };
 
 Result<Rows> Joined(EvalContext& c, const char* now, const char* before) {
   Rows rows{c.In(now).dims(), c.Doubles(now)};
   if (!c.Has(before)) return rows;
   const Tensor& past = c.In(before);
-  if (past.rank() != 4 || past.dim(0) != rows.dims[0] || past.dim(1) != rows.dims[1] || past.dim(3) != rows.dims[3])
-    return InvalidArgument("input '", before, "' ", past.Describe(), " does not go with '", now, "' ", c.In(now).Describe());
+  if (past.rank() != 4 || past.dim(0) != rows.dims[0] || past.dim(1) != rows.dims[1] ||
+      past.dim(3) != rows.dims[3])
+    return InvalidArgument("input '", before, "' ", past.Describe(), " does not go with '", now, "' ",
+                           c.In(now).Describe());
   const auto old = c.Doubles(before);
   const int64_t a = past.dim(2), b = rows.dims[2], size = rows.dims[3];
   std::vector<double> all;
@@ -91,8 +99,11 @@ class Mask {
     if (m.dims_.size() > 4) return InvalidArgument("mask has rank ", m.dims_.size());
     m.dims_.insert(m.dims_.begin(), 4 - m.dims_.size(), 1);
     for (size_t i = 0; i < 3; ++i)
-      if (m.dims_[i] != 1 && m.dims_[i] != scores[i]) return InvalidArgument("mask ", t.Describe(), " does not broadcast to scores [", Join(scores, ","), "]");
-    if (m.dims_[3] > scores[3]) return InvalidArgument("mask ", t.Describe(), " is longer than ", scores[3], " keys");
+      if (m.dims_[i] != 1 && m.dims_[i] != scores[i])
+        return InvalidArgument("mask ", t.Describe(), " does not broadcast to scores [", Join(scores, ","),
+                               "]");
+    if (m.dims_[3] > scores[3])
+      return InvalidArgument("mask ", t.Describe(), " is longer than ", scores[3], " keys");
     return m;
   }
 
@@ -102,7 +113,8 @@ class Mask {
     if (dims_[3] == 1) j = 0;
     if (j >= dims_[3]) return kHidden;
     const auto at = [](int64_t index, int64_t dim) { return dim == 1 ? 0 : index; };
-    const double v = data_[static_cast<size_t>(((at(b, dims_[0]) * dims_[1] + at(h, dims_[1])) * dims_[2] + at(i, dims_[2])) * dims_[3] + j)];
+    const double v = data_[static_cast<size_t>(
+        ((at(b, dims_[0]) * dims_[1] + at(h, dims_[1])) * dims_[2] + at(i, dims_[2])) * dims_[3] + j)];
     return bool_ ? (v != 0 ? 0 : kHidden) : v;
   }
 
@@ -130,7 +142,8 @@ Status Reference(const Attention& op, EvalContext& c) {
   const Dims score_dims = {batch, heads, queries, keys};
   TERN_ASSIGN(Mask mask, Mask::Of(c, score_dims));
   const auto lengths = c.Has("lengths") ? c.Longs("lengths") : std::vector<int64_t>();
-  if (!lengths.empty() && static_cast<int64_t>(lengths.size()) != batch) return InvalidArgument("lengths has ", lengths.size(), " elements for a batch of ", batch);
+  if (!lengths.empty() && static_cast<int64_t>(lengths.size()) != batch)
+    return InvalidArgument("lengths has ", lengths.size(), " elements for a batch of ", batch);
   const int64_t past = c.Has("past_k") ? c.In("past_k").dim(2) : 0;
   const double scale = op.scale != 0 ? op.scale : 1 / std::sqrt(static_cast<double>(size));
   const int64_t group = heads / k.dims[1];
@@ -139,7 +152,9 @@ Status Reference(const Attention& op, EvalContext& c) {
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t i = 0; i < queries; ++i) {
-        const auto show = [&](Scores stage) { if (op.scores == stage) shown.insert(shown.end(), row.begin(), row.end()); };
+        const auto show = [&](Scores stage) {
+          if (op.scores == stage) shown.insert(shown.end(), row.begin(), row.end());
+        };
         for (int64_t j = 0; j < keys; ++j) {
           double dot = 0;
           for (int64_t d = 0; d < size; ++d) dot += q.At(b, h, i)[d] * k.At(b, h / group, j)[d];
@@ -152,7 +167,8 @@ Status Reference(const Attention& op, EvalContext& c) {
         for (int64_t j = 0; j < keys; ++j) {
           double& s = row[static_cast<size_t>(j)];
           s += mask.At(b, h, i, j);
-          const bool beyond = (op.causal && j > i + past) || (!lengths.empty() && j >= lengths[static_cast<size_t>(b)]);
+          const bool beyond =
+              (op.causal && j > i + past) || (!lengths.empty() && j >= lengths[static_cast<size_t>(b)]);
           if (beyond) s = -std::numeric_limits<double>::infinity();
         }
         show(Scores::kMasked);
@@ -160,7 +176,8 @@ Status Reference(const Attention& op, EvalContext& c) {
         show(Scores::kProbabilities);
         std::fill(out.begin(), out.end(), 0.0);
         for (int64_t j = 0; j < keys; ++j)
-          for (size_t d = 0; d < out.size(); ++d) out[d] += row[static_cast<size_t>(j)] * v.At(b, h / group, j)[d];
+          for (size_t d = 0; d < out.size(); ++d)
+            out[d] += row[static_cast<size_t>(j)] * v.At(b, h / group, j)[d];
         y.insert(y.end(), out.begin(), out.end());
       }
   c.Out("y", {batch, heads, queries, v.dims[3]}, y);
@@ -173,11 +190,21 @@ Status Reference(const Attention& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Attention) {
-  return OpDef::Of<Attention>("softmax(q·kᵀ·scale + mask)·v per head; q may have a multiple of the heads of k and v")
-      .In("q", kFloats).In("k", kFloats).In("v", kFloats).OptIn("mask", kFloats | kBools).OptIn("past_k", kFloats).OptIn("past_v", kFloats)
+  return OpDef::Of<Attention>(
+             "softmax(q·kᵀ·scale + mask)·v per head; q may have a multiple of the heads of k and v")
+      .In("q", kFloats)
+      .In("k", kFloats)
+      .In("v", kFloats)
+      .OptIn("mask", kFloats | kBools)
+      .OptIn("past_k", kFloats)
+      .OptIn("past_v", kFloats)
       .OptIn("lengths", kIndices)
-      .Out("y", kFloats).OptOut("present_k", kFloats).OptOut("present_v", kFloats).OptOut("scores", kFloats)
-      .Infer(Infer).Reference(Reference);
+      .Out("y", kFloats)
+      .OptOut("present_k", kFloats)
+      .OptOut("present_v", kFloats)
+      .OptOut("scores", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

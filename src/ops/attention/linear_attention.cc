@@ -12,8 +12,7 @@ enum class Rule { kLinear, kGated, kDelta, kGatedDelta };
 struct LinearAttention {
   Rule rule = Rule::kGatedDelta;
   float scale = 0;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("rule", rule, {"linear", "gated", "delta", "gated_delta"}, "how the state takes up a token");
     v("scale", scale, "factor of the output; 0 stands for 1/sqrt(key size)");
   }
@@ -25,9 +24,13 @@ bool Corrects(Rule r) { return r == Rule::kDelta || r == Rule::kGatedDelta; }
 Status Infer(const LinearAttention& op, InferContext& c) {
   const Shape &q = c.ShapeOf("q"), &k = c.ShapeOf("k"), &v = c.ShapeOf("v");
   for (const char* port : {"q", "k", "v"})
-    if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 4) return InvalidModel("input '", port, "' must be [batch, heads, length, size], got ", c.In(port).ToString());
-  if (Gated(op.rule) != c.Has("decay")) return InvalidModel("input 'decay' goes with the gated rules, and only with them");
-  if (Corrects(op.rule) != c.Has("beta")) return InvalidModel("input 'beta' goes with the delta rules, and only with them");
+    if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 4)
+      return InvalidModel("input '", port, "' must be [batch, heads, length, size], got ",
+                          c.In(port).ToString());
+  if (Gated(op.rule) != c.Has("decay"))
+    return InvalidModel("input 'decay' goes with the gated rules, and only with them");
+  if (Corrects(op.rule) != c.Has("beta"))
+    return InvalidModel("input 'beta' goes with the delta rules, and only with them");
   const DType state = c.Has("past") ? c.TypeOf("past") : c.TypeOf("q");
   if (!q.ranked || !k.ranked || !v.ranked) {
     c.Out("y", c.TypeOf("q"), Shape(std::vector<Dim>(4)));
@@ -48,17 +51,23 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
   const Dims qd = c.In("q").dims(), kd = c.In("k").dims(), vd = c.In("v").dims();
   const auto q = c.Doubles("q"), k = c.Doubles("k"), v = c.Doubles("v");
   const int64_t batch = kd[0], kv_heads = kd[1], length = kd[2], dk = kd[3], dv = vd[3];
-  if (kv_heads == 0 || qd[1] % kv_heads || qd[0] != batch || qd[2] != length || qd[3] != dk || vd[0] != batch || vd[1] != kv_heads || vd[2] != length)
-    return InvalidArgument("q ", c.In("q").Describe(), ", k ", c.In("k").Describe(), " and v ", c.In("v").Describe(), " do not go together");
+  if (kv_heads == 0 || qd[1] % kv_heads || qd[0] != batch || qd[2] != length || qd[3] != dk ||
+      vd[0] != batch || vd[1] != kv_heads || vd[2] != length)
+    return InvalidArgument("q ", c.In("q").Describe(), ", k ", c.In("k").Describe(), " and v ",
+                           c.In("v").Describe(), " do not go together");
   const Dims state_dims = {batch, kv_heads, dk, dv};
-  auto state = c.Has("past") ? c.Doubles("past") : std::vector<double>(static_cast<size_t>(batch * kv_heads * dk * dv));
-  if (c.Has("past") && c.In("past").dims() != state_dims) return InvalidArgument("past ", c.In("past").Describe(), " must be [", Join(state_dims, ","), "]");
+  auto state = c.Has("past") ? c.Doubles("past")
+                             : std::vector<double>(static_cast<size_t>(batch * kv_heads * dk * dv));
+  if (c.Has("past") && c.In("past").dims() != state_dims)
+    return InvalidArgument("past ", c.In("past").Describe(), " must be [", Join(state_dims, ","), "]");
   for (const char* port : {"decay", "beta"}) {
     if (!c.Has(port)) continue;
     const Dims& d = c.In(port).dims();
     const int64_t last = port[0] == 'd' ? dk : 1;
-    if (d.size() != 4 || d[0] != batch || (d[1] != 1 && d[1] != kv_heads) || d[2] != length || (d[3] != 1 && d[3] != last))
-      return InvalidArgument("input '", port, "' ", c.In(port).Describe(), " does not go with k ", c.In("k").Describe());
+    if (d.size() != 4 || d[0] != batch || (d[1] != 1 && d[1] != kv_heads) || d[2] != length ||
+        (d[3] != 1 && d[3] != last))
+      return InvalidArgument("input '", port, "' ", c.In(port).Describe(), " does not go with k ",
+                             c.In("k").Describe());
   }
   const auto decay = c.Has("decay") ? c.Doubles("decay") : std::vector<double>();
   const auto beta = c.Has("beta") ? c.Doubles("beta") : std::vector<double>();
@@ -70,7 +79,8 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
       double* s = state.data() + (b * kv_heads + h) * dk * dv;
       for (int64_t t = 0; t < length; ++t) {
         const double* key = k.data() + ((b * kv_heads + h) * length + t) * dk;
-        std::vector<double> token(v.begin() + ((b * kv_heads + h) * length + t) * dv, v.begin() + ((b * kv_heads + h) * length + t + 1) * dv);
+        std::vector<double> token(v.begin() + ((b * kv_heads + h) * length + t) * dv,
+                                  v.begin() + ((b * kv_heads + h) * length + t + 1) * dv);
         if (Gated(op.rule))
           for (int64_t i = 0; i < dk; ++i) {
             const double keep = std::exp(decay[Broadcast(c.In("decay").dims(), b, h, t, i)]);
@@ -104,10 +114,18 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(LinearAttention) {
-  return OpDef::Of<LinearAttention>("a state per head that each token decays, corrects and adds to, read by the query")
-      .In("q", kFloats).In("k", kFloats).In("v", kFloats).OptIn("past", kFloats).OptIn("decay", kFloats).OptIn("beta", kFloats)
-      .Out("y", kFloats).OptOut("present", kFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<LinearAttention>(
+             "a state per head that each token decays, corrects and adds to, read by the query")
+      .In("q", kFloats)
+      .In("k", kFloats)
+      .In("v", kFloats)
+      .OptIn("past", kFloats)
+      .OptIn("decay", kFloats)
+      .OptIn("beta", kFloats)
+      .Out("y", kFloats)
+      .OptOut("present", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -9,14 +9,18 @@ struct If : NoAttrs {};
 Status Infer(const If&, InferContext& c) {
   TERN_ASSIGN(auto yes, c.InferSubgraph(0, {}));
   TERN_ASSIGN(auto no, c.InferSubgraph(1, {}));
-  if (yes.size() != no.size()) return InvalidModel("the branches give ", yes.size(), " and ", no.size(), " outputs");
-  if (c.OutputCount() > static_cast<int>(yes.size())) return InvalidModel("the branches give ", yes.size(), " outputs, ", c.OutputCount(), " are wanted");
+  if (yes.size() != no.size())
+    return InvalidModel("the branches give ", yes.size(), " and ", no.size(), " outputs");
+  if (c.OutputCount() > static_cast<int>(yes.size()))
+    return InvalidModel("the branches give ", yes.size(), " outputs, ", c.OutputCount(), " are wanted");
   const Tensor* condition = c.Constant("condition");
   for (int i = 0; i < c.OutputCount(); ++i) {
     const auto& a = yes[static_cast<size_t>(i)];
     const auto& b = no[static_cast<size_t>(i)];
-    if (condition && condition->size() == 1) c.Out(i, LoadLong(*condition, 0) ? a : b);
-    else c.Out(i, MergeTypes(a, b));
+    if (condition && condition->size() == 1)
+      c.Out(i, LoadLong(*condition, 0) ? a : b);
+    else
+      c.Out(i, MergeTypes(a, b));
   }
   return {};
 }
@@ -32,8 +36,13 @@ Status Reference(const If&, EvalContext& c) {
 
 TERN_OP(If) {
   return OpDef::Of<If>("the outputs of one of two graphs")
-      .In("condition", kBools).VarOut("outputs", 0).Subgraph("then").Subgraph("else")
-      .Traits(kControlFlow).Infer(Infer).Reference(Reference);
+      .In("condition", kBools)
+      .VarOut("outputs", 0)
+      .Subgraph("then")
+      .Subgraph("else")
+      .Traits(kControlFlow)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -1,4 +1,5 @@
-// Loop: a body run until a count or a condition ends it, with state carried along and per-iteration outputs stacked.
+// Loop: a body run until a count or a condition ends it, with state carried along and per-iteration outputs
+// stacked.
 #include "ops/control/inputs.h"
 #include "ops/control/stack.h"
 
@@ -11,8 +12,8 @@ constexpr int kFirstState = 2;  // inputs: trip_count, condition, states; body: 
 constexpr int kMaxRelaxations = 8;
 constexpr int kMaxRelaxedNesting = 3;
 
-// How many loops are being inferred around this one. Each repeats its body's inference, and the repetitions multiply:
-// below kMaxRelaxedNesting, states lose their shapes at once and one pass is enough.
+// How many loops are being inferred around this one. Each repeats its body's inference, and the repetitions
+// multiply: below kMaxRelaxedNesting, states lose their shapes at once and one pass is enough.
 thread_local int nesting = 0;
 struct Nested {
   Nested() { ++nesting; }
@@ -27,7 +28,8 @@ Status Infer(const Loop&, InferContext& c) {
   const bool deep = nesting > kMaxRelaxedNesting;
   const int states = StateCount(c.InputCount());
   TERN_TRY(RequireInputs(c, kFirstState));
-  std::vector<Type> inputs = {Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})), Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{}))};
+  std::vector<Type> inputs = {Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})),
+                              Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{}))};
   for (int i = 0; i < states; ++i) {
     inputs.push_back(c.In(kFirstState + i));
     if (deep) inputs.back().shape = Shape();
@@ -35,7 +37,8 @@ Status Infer(const Loop&, InferContext& c) {
   std::vector<Type> outputs;
   for (int turn = 0; turn < (deep ? 1 : kMaxRelaxations); ++turn) {
     TERN_ASSIGN(outputs, c.InferSubgraph(0, inputs));
-    if (static_cast<int>(outputs.size()) < 1 + states) return InvalidModel("the body gives ", outputs.size(), " outputs, needs at least ", 1 + states);
+    if (static_cast<int>(outputs.size()) < 1 + states)
+      return InvalidModel("the body gives ", outputs.size(), " outputs, needs at least ", 1 + states);
     bool stable = true;
     for (int i = 0; i < states; ++i) {
       Type& in = inputs[static_cast<size_t>(kFirstState + i)];
@@ -45,7 +48,8 @@ Status Infer(const Loop&, InferContext& c) {
     }
     if (stable) break;
   }
-  if (c.OutputCount() > static_cast<int>(outputs.size()) - 1) return InvalidModel("the body gives ", outputs.size() - 1, " results, ", c.OutputCount(), " are wanted");
+  if (c.OutputCount() > static_cast<int>(outputs.size()) - 1)
+    return InvalidModel("the body gives ", outputs.size() - 1, " results, ", c.OutputCount(), " are wanted");
   for (int i = 0; i < c.OutputCount(); ++i) {
     if (i < states) {
       c.Out(i, inputs[static_cast<size_t>(kFirstState + i)]);
@@ -76,10 +80,12 @@ Status Reference(const Loop&, EvalContext& c) {
     DatumList inputs = {Datum(number), Datum(Tensor::Scalar(DType::kBool, go != 0))};
     inputs.insert(inputs.end(), state.begin(), state.end());
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
-    if (!out[0].is_tensor() || out[0].tensor.size() != 1) return InvalidModel("the body's condition is ", out[0].Describe());
+    if (!out[0].is_tensor() || out[0].tensor.size() != 1)
+      return InvalidModel("the body's condition is ", out[0].Describe());
     go = LoadLong(out[0].tensor, 0);
     for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(1 + i)];
-    for (size_t i = 0; i < collected.size(); ++i) collected[i].push_back(out[static_cast<size_t>(1 + states) + i]);
+    for (size_t i = 0; i < collected.size(); ++i)
+      collected[i].push_back(out[static_cast<size_t>(1 + states) + i]);
   }
   for (int i = 0; i < states; ++i) c.SetOut(i, state[static_cast<size_t>(i)]);
   for (int i = states; i < c.OutputCount(); ++i) {
@@ -92,9 +98,16 @@ Status Reference(const Loop&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Loop) {
-  return OpDef::Of<Loop>("runs a body trip_count times or until its condition is false; carries state, stacks the other outputs")
-      .OptIn("trip_count", kInts).OptIn("condition", kBools).VarIn("states", 0).VarOut("outputs", 0).Subgraph("body")
-      .Traits(kControlFlow).Infer(Infer).Reference(Reference);
+  return OpDef::Of<Loop>(
+             "runs a body trip_count times or until its condition is false; carries state, stacks the other outputs")
+      .OptIn("trip_count", kInts)
+      .OptIn("condition", kBools)
+      .VarIn("states", 0)
+      .VarOut("outputs", 0)
+      .Subgraph("body")
+      .Traits(kControlFlow)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -8,8 +8,7 @@ namespace {
 struct Scan {
   int64_t scan_inputs = 0;
   std::vector<int64_t> input_axes, output_axes, input_reverse, output_reverse;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("scan_inputs", scan_inputs, "how many of the last inputs are scanned; those before are state");
     v("input_axes", input_axes, "axis scanned, per scan input; empty: all 0");
     v("output_axes", output_axes, "axis stacked along, per scan output; empty: all 0");
@@ -18,10 +17,13 @@ struct Scan {
   }
 };
 
-int64_t At(const std::vector<int64_t>& list, int i) { return static_cast<size_t>(i) < list.size() ? list[static_cast<size_t>(i)] : 0; }
+int64_t At(const std::vector<int64_t>& list, int i) {
+  return static_cast<size_t>(i) < list.size() ? list[static_cast<size_t>(i)] : 0;
+}
 
 Status Infer(const Scan& op, InferContext& c) {
-  if (op.scan_inputs < 1 || op.scan_inputs > c.InputCount()) return InvalidModel("scan_inputs is ", op.scan_inputs, " of ", c.InputCount(), " inputs");
+  if (op.scan_inputs < 1 || op.scan_inputs > c.InputCount())
+    return InvalidModel("scan_inputs is ", op.scan_inputs, " of ", c.InputCount(), " inputs");
   const int states = c.InputCount() - static_cast<int>(op.scan_inputs);
   TERN_TRY(RequireInputs(c));
   std::vector<Type> inputs;
@@ -31,15 +33,18 @@ Status Infer(const Scan& op, InferContext& c) {
     if (i >= states && type.shape.ranked) {
       TERN_ASSIGN(int axis, NormalizeAxis(At(op.input_axes, i - states), type.shape.rank()));
       const Dim d = type.shape[axis];
-      if (length.known() && d.known() && length != d) return InvalidModel("scan inputs have different lengths: ", length.value(), " and ", d.value());
+      if (length.known() && d.known() && length != d)
+        return InvalidModel("scan inputs have different lengths: ", length.value(), " and ", d.value());
       if (!length.known()) length = d;
       type.shape.dims.erase(type.shape.dims.begin() + axis);
     }
     inputs.push_back(type);
   }
   TERN_ASSIGN(auto outputs, c.InferSubgraph(0, inputs));
-  if (static_cast<int>(outputs.size()) < states) return InvalidModel("the body gives ", outputs.size(), " outputs for ", states, " states");
-  if (c.OutputCount() > static_cast<int>(outputs.size())) return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
+  if (static_cast<int>(outputs.size()) < states)
+    return InvalidModel("the body gives ", outputs.size(), " outputs for ", states, " states");
+  if (c.OutputCount() > static_cast<int>(outputs.size()))
+    return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
   for (int i = 0; i < c.OutputCount(); ++i) {
     Type type = outputs[static_cast<size_t>(i)];
     if (i < states) {
@@ -63,7 +68,8 @@ Status Reference(const Scan& op, EvalContext& c) {
   for (int i = 0; i < scanned; ++i) {
     const Tensor& x = c.In(states + i);
     TERN_ASSIGN(int axis, NormalizeAxis(At(op.input_axes, i), x.rank()));
-    if (i && x.dim(axis) != length) return InvalidArgument("scan inputs have different lengths: ", length, " and ", x.dim(axis));
+    if (i && x.dim(axis) != length)
+      return InvalidArgument("scan inputs have different lengths: ", length, " and ", x.dim(axis));
     length = x.dim(axis);
     axes.push_back(axis);
   }
@@ -76,14 +82,16 @@ Status Reference(const Scan& op, EvalContext& c) {
     }
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
     for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(i)];
-    for (size_t i = 0; i < collected.size(); ++i) collected[i].push_back(out[static_cast<size_t>(states) + i]);
+    for (size_t i = 0; i < collected.size(); ++i)
+      collected[i].push_back(out[static_cast<size_t>(states) + i]);
   }
   for (int i = 0; i < states; ++i) c.SetOut(i, state[static_cast<size_t>(i)]);
   for (int i = states; i < c.OutputCount(); ++i) {
     DatumList& slices = collected[static_cast<size_t>(i - states)];
     if (At(op.output_reverse, i - states)) std::reverse(slices.begin(), slices.end());
     int64_t axis = At(op.output_axes, i - states);
-    if (axis < 0) axis += slices.empty() ? std::max(0, c.OutputType(i).shape.rank()) : slices.front().tensor.rank() + 1;
+    if (axis < 0)
+      axis += slices.empty() ? std::max(0, c.OutputType(i).shape.rank()) : slices.front().tensor.rank() + 1;
     TERN_ASSIGN(Tensor stacked, StackSlices(slices, axis, c.OutputType(i)));
     c.SetOut(i, std::move(stacked));
   }
@@ -93,9 +101,14 @@ Status Reference(const Scan& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Scan) {
-  return OpDef::Of<Scan>("runs a body over slices of its last inputs; carries state, stacks the other outputs")
-      .VarIn("inputs", 0).VarOut("outputs", 0).Subgraph("body")
-      .Traits(kControlFlow).Infer(Infer).Reference(Reference);
+  return OpDef::Of<Scan>(
+             "runs a body over slices of its last inputs; carries state, stacks the other outputs")
+      .VarIn("inputs", 0)
+      .VarOut("outputs", 0)
+      .Subgraph("body")
+      .Traits(kControlFlow)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -8,13 +8,15 @@ void CopyElements(const Tensor& from, int64_t at, Tensor& to, int64_t put, int64
     for (int64_t i = 0; i < count; ++i) to.data<std::string>()[put + i] = from.data<std::string>()[at + i];
   } else if (BitWidth(from.dtype()) < 8) {
     for (int64_t i = 0; i < count; ++i) {
-      if (IsFloat(from.dtype())) StoreDouble(to, put + i, LoadDouble(from, at + i));
-      else StoreLong(to, put + i, LoadLong(from, at + i));
+      if (IsFloat(from.dtype()))
+        StoreDouble(to, put + i, LoadDouble(from, at + i));
+      else
+        StoreLong(to, put + i, LoadLong(from, at + i));
     }
   } else {
     const auto width = static_cast<size_t>(BitWidth(from.dtype()) / 8);
-    std::memcpy(to.data<char>() + static_cast<size_t>(put) * width, from.data<char>() + static_cast<size_t>(at) * width,
-                static_cast<size_t>(count) * width);
+    std::memcpy(to.data<char>() + static_cast<size_t>(put) * width,
+                from.data<char>() + static_cast<size_t>(at) * width, static_cast<size_t>(count) * width);
   }
 }
 
@@ -34,7 +36,8 @@ Tensor EmptyStack(const Type& type, int64_t axis) {
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty) {
   if (slices.empty()) return EmptyStack(empty, axis);
   const Tensor first = slices.front().tensor;
-  if (axis < 0 || axis > first.rank()) return InvalidModel("axis ", axis, " is outside a stack of rank-", first.rank(), " slices");
+  if (axis < 0 || axis > first.rank())
+    return InvalidModel("axis ", axis, " is outside a stack of rank-", first.rank(), " slices");
   Dims dims = first.dims();
   const auto n = static_cast<int64_t>(slices.size());
   const int64_t inner = InnerCount(dims, axis);
@@ -42,10 +45,13 @@ Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& em
   dims.insert(dims.begin() + axis, n);
   Tensor out(first.dtype(), dims);
   for (int64_t s = 0; s < n; ++s) {
-    if (!slices[static_cast<size_t>(s)].is_tensor()) return InvalidModel("iteration ", s, " gives ", slices[static_cast<size_t>(s)].Describe(), ", which cannot be stacked");
+    if (!slices[static_cast<size_t>(s)].is_tensor())
+      return InvalidModel("iteration ", s, " gives ", slices[static_cast<size_t>(s)].Describe(),
+                          ", which cannot be stacked");
     const Tensor slice = slices[static_cast<size_t>(s)].tensor.Contiguous();
     if (slice.dims() != first.dims() || slice.dtype() != first.dtype())
-      return InvalidModel("iteration ", s, " gives ", slice.Describe(), ", the first gave ", first.Describe());
+      return InvalidModel("iteration ", s, " gives ", slice.Describe(), ", the first gave ",
+                          first.Describe());
     for (int64_t o = 0; o < outer; ++o) CopyElements(slice, o * inner, out, (o * n + s) * inner, inner);
   }
   return out;

@@ -7,7 +7,8 @@
 
 namespace tern {
 
-// Slices of one type and shape, put along a new axis (0 ≤ axis ≤ rank). `empty` gives type and dims when there is no slice.
+// Slices of one type and shape, put along a new axis (0 ≤ axis ≤ rank). `empty` gives type and dims when
+// there is no slice.
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty);
 // Slice `index` of x along axis, the axis dropped.
 Tensor TakeSlice(const Tensor& x, int axis, int64_t index);

@@ -13,8 +13,7 @@ struct Conv {
   std::vector<int64_t> strides, pads, dilations;
   int64_t group = 1;
   AutoPad auto_pad = AutoPad::kNone;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "all begins, then all ends; negative crops; empty: 0");
     v("dilations", dilations, "one per spatial axis; empty: 1");
@@ -28,13 +27,15 @@ std::vector<Dim> Spatial(const Shape& s) { return {s.dims.begin() + 2, s.dims.en
 Status CheckShapes(const Conv& op, const Shape& x, const Shape& w) {
   if (op.group < 1) return InvalidModel("group is ", op.group, ", needs at least 1");
   for (const auto& [name, s] : {std::pair("x", &x), std::pair("w", &w)})
-    if (s->ranked && s->rank() < 3) return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
+    if (s->ranked && s->rank() < 3)
+      return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
   if (w.ranked && w[0].known() && w[0].value() % op.group)
     return InvalidModel("group ", op.group, " does not divide the ", w[0].value(), " output channels");
   if (!x.ranked || !w.ranked) return {};
   if (x.rank() != w.rank()) return InvalidModel("ranks differ: x ", x.ToString(), ", w ", w.ToString());
   if (Differ(x[1], w[1] * op.group))
-    return InvalidModel("x has ", x[1].value(), " channels, w expects ", w[1].value(), " in each of ", op.group, " group(s)");
+    return InvalidModel("x has ", x[1].value(), " channels, w expects ", w[1].value(), " in each of ",
+                        op.group, " group(s)");
   return {};
 }
 
@@ -60,7 +61,8 @@ Status Infer(const Conv& op, InferContext& c) {
   TERN_ASSIGN(Shape y, OutputShape(op, c.ShapeOf("x"), c.ShapeOf("w")));
   TERN_ASSIGN(DType type, ProductType(c.TypeOf("x"), c.TypeOf("w")));
   TERN_TRY(CheckVector(c, "bias", y.ranked ? y[1] : Dim()));
-  if (c.Has("bias") && type != DType::kInvalid && c.TypeOf("bias") != DType::kInvalid && c.TypeOf("bias") != type)
+  if (c.Has("bias") && type != DType::kInvalid && c.TypeOf("bias") != DType::kInvalid &&
+      c.TypeOf("bias") != type)
     return InvalidModel("input 'bias' must be ", DTypeName(type), ", got ", DTypeName(c.TypeOf("bias")));
   c.Out("y", type, std::move(y));
   return {};
@@ -73,8 +75,7 @@ struct Plane {  // spatial sizes of one channel
 };
 
 // y += w ⋆ x for one input and one output channel. The inner loop runs along the last spatial axis.
-template <class T>
-void ConvolveChannel(const Plane& p, const T* x, const T* w, T* y) {
+template <class T> void ConvolveChannel(const Plane& p, const T* x, const T* w, T* y) {
   const int outer = static_cast<int>(p.input.size()) - 1;
   const size_t last = static_cast<size_t>(outer);
   const WindowAxis& along = p.window.axes[last];
@@ -104,8 +105,8 @@ void ConvolveChannel(const Plane& p, const T* x, const T* w, T* y) {
 }
 
 template <class T>
-std::vector<T> Convolve(const Conv& op, const Plane& p, const Dims& dx, const Dims& dw, const std::vector<T>& x,
-                        const std::vector<T>& w) {
+std::vector<T> Convolve(const Conv& op, const Plane& p, const Dims& dx, const Dims& dw,
+                        const std::vector<T>& x, const std::vector<T>& w) {
   const int64_t channels = dx[1], maps = dw[0], group_channels = dw[1], group_maps = maps / op.group;
   std::vector<T> y(static_cast<size_t>(dx[0] * maps * p.output_size), T{0});
   if (y.empty() || x.empty()) return y;
@@ -113,14 +114,14 @@ std::vector<T> Convolve(const Conv& op, const Plane& p, const Dims& dx, const Di
     for (int64_t m = 0; m < maps; ++m)
       for (int64_t k = 0; k < group_channels; ++k) {
         const int64_t channel = m / group_maps * group_channels + k;
-        ConvolveChannel(p, x.data() + (n * channels + channel) * p.input_size, w.data() + (m * group_channels + k) * p.kernel_size,
+        ConvolveChannel(p, x.data() + (n * channels + channel) * p.input_size,
+                        w.data() + (m * group_channels + k) * p.kernel_size,
                         y.data() + (n * maps + m) * p.output_size);
       }
   return y;
 }
 
-template <class T>
-void AddBias(std::vector<T>& y, const std::vector<T>& bias, int64_t plane) {
+template <class T> void AddBias(std::vector<T>& y, const std::vector<T>& bias, int64_t plane) {
   for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(plane) % bias.size()];
 }
 
@@ -133,8 +134,15 @@ Status Reference(const Conv& op, EvalContext& c) {
   const Dims &dx = c.In("x").dims(), &dw = c.In("w").dims();
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx), Shape::Of(dw)));
   const Dims dy = shape.Concrete();
-  TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(dx.size()) - 2, op.strides, op.pads, op.dilations, op.auto_pad));
-  Plane p{Dims(dx.begin() + 2, dx.end()), Dims(dw.begin() + 2, dw.end()), Dims(dy.begin() + 2, dy.end()), {}, 0, 0, 0};
+  TERN_ASSIGN(Window window,
+              MakeWindow(static_cast<int>(dx.size()) - 2, op.strides, op.pads, op.dilations, op.auto_pad));
+  Plane p{Dims(dx.begin() + 2, dx.end()),
+          Dims(dw.begin() + 2, dw.end()),
+          Dims(dy.begin() + 2, dy.end()),
+          {},
+          0,
+          0,
+          0};
   p.window = ResolvePads(std::move(window), p.input, p.kernel);
   p.input_size = CountOf(p.input), p.kernel_size = CountOf(p.kernel), p.output_size = CountOf(p.output);
   if (IsFloat(c.OutType("y"))) {
@@ -152,9 +160,14 @@ Status Reference(const Conv& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Conv) {
-  return OpDef::Of<Conv>("convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers narrower than 32 bits give i32")
-      .In("x", kNumbers).In("w", kNumbers).OptIn("bias", kNumbers).Out("y", kNumbers)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Conv>(
+             "convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers narrower than 32 bits give i32")
+      .In("x", kNumbers)
+      .In("w", kNumbers)
+      .OptIn("bias", kNumbers)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

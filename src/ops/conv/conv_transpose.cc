@@ -13,13 +13,13 @@ struct ConvTranspose {
   std::vector<int64_t> strides, pads, dilations, output_padding, output_shape;
   int64_t group = 1;
   AutoPad auto_pad = AutoPad::kNone;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "cut from the result: all begins, then all ends; empty: 0");
     v("dilations", dilations, "one per spatial axis; empty: 1");
     v("output_padding", output_padding, "added at the end of each spatial axis; empty: 0");
-    v("output_shape", output_shape, "the result's spatial sizes, from which pads follow; empty: sizes follow from pads");
+    v("output_shape", output_shape,
+      "the result's spatial sizes, from which pads follow; empty: sizes follow from pads");
     v("group", group, "channels are convolved in this many separate groups");
     v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads follow from sizes; `none`: as given");
   }
@@ -29,14 +29,16 @@ Status CheckSizes(const char* name, const std::vector<int64_t>& list, int rank, 
   if (!list.empty() && static_cast<int>(list.size()) != rank)
     return InvalidModel(name, " has ", list.size(), " numbers, needs ", rank);
   for (int64_t v : list)
-    if (v < least || v >= int64_t{1} << 31) return InvalidModel(name, " [", Join(list, ", "), "]: ", v, " is outside [", least, ", 2^31)");
+    if (v < least || v >= int64_t{1} << 31)
+      return InvalidModel(name, " [", Join(list, ", "), "]: ", v, " is outside [", least, ", 2^31)");
   return {};
 }
 
 Status CheckShapes(const ConvTranspose& op, const Shape& x, const Shape& w) {
   if (op.group < 1) return InvalidModel("group is ", op.group, ", needs at least 1");
   for (const auto& [name, s] : {std::pair("x", &x), std::pair("w", &w)})
-    if (s->ranked && s->rank() < 3) return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
+    if (s->ranked && s->rank() < 3)
+      return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
   if (w.ranked && w[0].known() && w[0].value() % op.group)
     return InvalidModel("group ", op.group, " does not divide the ", w[0].value(), " input channels");
   if (!x.ranked || !w.ranked) return {};
@@ -45,23 +47,30 @@ Status CheckShapes(const ConvTranspose& op, const Shape& x, const Shape& w) {
   return {};
 }
 
-int64_t At(const std::vector<int64_t>& list, size_t i, int64_t otherwise) { return list.empty() ? otherwise : list[i]; }
+int64_t At(const std::vector<int64_t>& list, size_t i, int64_t otherwise) {
+  return list.empty() ? otherwise : list[i];
+}
 
-bool Same(const ConvTranspose& op) { return op.auto_pad == AutoPad::kSameUpper || op.auto_pad == AutoPad::kSameLower; }
+bool Same(const ConvTranspose& op) {
+  return op.auto_pad == AutoPad::kSameUpper || op.auto_pad == AutoPad::kSameLower;
+}
 
 // Sizes before anything is cut.
-Dim FullSize(const ConvTranspose& op, const Window& window, size_t axis, const Dim& input, const Dim& kernel) {
+Dim FullSize(const ConvTranspose& op, const Window& window, size_t axis, const Dim& input,
+             const Dim& kernel) {
   const WindowAxis& a = window.axes[axis];
   return (input - 1) * a.stride + At(op.output_padding, axis, 0) + Extent(a, kernel);
 }
 
-Result<Dim> OutputSize(const ConvTranspose& op, const Window& window, size_t axis, const Dim& input, const Dim& kernel) {
+Result<Dim> OutputSize(const ConvTranspose& op, const Window& window, size_t axis, const Dim& input,
+                       const Dim& kernel) {
   const WindowAxis& a = window.axes[axis];
   if (!op.output_shape.empty()) return Dim(op.output_shape[axis]);
   if (Same(op)) return input * a.stride;
   const Dim size = FullSize(op, window, axis, input, kernel) - (a.begin + a.end);
   if (size.known() && size.value() < 0)
-    return InvalidModel("spatial axis ", axis, ": pads ", a.begin, " and ", a.end, " cut more than the whole result, which has ",
+    return InvalidModel("spatial axis ", axis, ": pads ", a.begin, " and ", a.end,
+                        " cut more than the whole result, which has ",
                         FullSize(op, window, axis, input, kernel).value(), " elements");
   return size;
 }
@@ -85,7 +94,8 @@ Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& 
   }
   for (int i = 2; i < rank; ++i) {
     const size_t axis = static_cast<size_t>(i) - 2;
-    TERN_ASSIGN(out[static_cast<size_t>(i)], OutputSize(op, window, axis, x.ranked ? x[i] : Dim(), w.ranked ? w[i] : Dim()));
+    TERN_ASSIGN(out[static_cast<size_t>(i)],
+                OutputSize(op, window, axis, x.ranked ? x[i] : Dim(), w.ranked ? w[i] : Dim()));
   }
   return Shape(std::move(out));
 }
@@ -98,10 +108,12 @@ Status Infer(const ConvTranspose& op, InferContext& c) {
 }
 
 // When the size is given, what is too much is cut on both sides; what is missing is added at the end.
-void ResolveCuts(const ConvTranspose& op, Window& window, const Dims& input, const Dims& kernel, const Dims& output) {
+void ResolveCuts(const ConvTranspose& op, Window& window, const Dims& input, const Dims& kernel,
+                 const Dims& output) {
   if (op.output_shape.empty() && !Same(op)) return;
   for (size_t i = 0; i < window.axes.size(); ++i) {
-    const int64_t total = std::max<int64_t>(0, FullSize(op, window, i, input[i], kernel[i]).value() - output[i]);
+    const int64_t total =
+        std::max<int64_t>(0, FullSize(op, window, i, input[i], kernel[i]).value() - output[i]);
     window.axes[i].begin = op.auto_pad == AutoPad::kSameUpper ? total / 2 : total - total / 2;
     window.axes[i].end = total - window.axes[i].begin;
   }
@@ -145,7 +157,8 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx), Shape::Of(dw)));
   TERN_ASSIGN(Window window, WindowOf(op, static_cast<int>(dx.size()) - 2));
   const Dims dy = shape.Concrete();
-  Plane p{Dims(dx.begin() + 2, dx.end()), Dims(dw.begin() + 2, dw.end()), Dims(dy.begin() + 2, dy.end()), std::move(window)};
+  Plane p{Dims(dx.begin() + 2, dx.end()), Dims(dw.begin() + 2, dw.end()), Dims(dy.begin() + 2, dy.end()),
+          std::move(window)};
   ResolveCuts(op, p.window, p.input, p.kernel, p.output);
   const int64_t channels = dx[1], maps = dw[1], group_channels = channels / op.group;
   const int64_t from = CountOf(p.input), taps = CountOf(p.kernel), to = CountOf(p.output);
@@ -167,9 +180,14 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(ConvTranspose) {
-  return OpDef::Of<ConvTranspose>("each element of x [N, C, spatial…] adds w [C, M/group, kernel…] times itself to the result")
-      .In("x", kRealFloats).In("w", kRealFloats).OptIn("bias", kRealFloats).Out("y", kRealFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<ConvTranspose>(
+             "each element of x [N, C, spatial…] adds w [C, M/group, kernel…] times itself to the result")
+      .In("x", kRealFloats)
+      .In("w", kRealFloats)
+      .OptIn("bias", kRealFloats)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -13,8 +13,7 @@ namespace {
 struct DeformConv {
   std::vector<int64_t> strides, pads, dilations;
   int64_t group = 1, offset_group = 1;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "all begins, then all ends; empty: 0");
     v("dilations", dilations, "one per spatial axis; empty: 1");
@@ -24,23 +23,29 @@ struct DeformConv {
 };
 
 Status CheckChannels(const DeformConv& op, const Shape& x, const Shape& w) {
-  if (op.group < 1 || op.offset_group < 1) return InvalidModel("group ", op.group, " and offset_group ", op.offset_group, " must be 1 or more");
+  if (op.group < 1 || op.offset_group < 1)
+    return InvalidModel("group ", op.group, " and offset_group ", op.offset_group, " must be 1 or more");
   for (const auto& [name, s] : {std::pair("x", &x), std::pair("w", &w)})
-    if (s->ranked && s->rank() < 3) return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
+    if (s->ranked && s->rank() < 3)
+      return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
   if (w.ranked && w[0].known() && w[0].value() % op.group)
     return InvalidModel("group ", op.group, " does not divide the ", w[0].value(), " output channels");
   if (x.ranked && x[1].known() && x[1].value() % op.offset_group)
-    return InvalidModel("offset_group ", op.offset_group, " does not divide the ", x[1].value(), " input channels");
+    return InvalidModel("offset_group ", op.offset_group, " does not divide the ", x[1].value(),
+                        " input channels");
   if (!x.ranked || !w.ranked) return {};
   if (x.rank() != w.rank()) return InvalidModel("ranks differ: x ", x.ToString(), ", w ", w.ToString());
   if (Differ(x[1], w[1] * op.group))
-    return InvalidModel("x has ", x[1].value(), " channels, w expects ", w[1].value(), " in each of ", op.group, " group(s)");
+    return InvalidModel("x has ", x[1].value(), " channels, w expects ", w[1].value(), " in each of ",
+                        op.group, " group(s)");
   return {};
 }
 
 Result<Shape> OutputShape(const DeformConv& op, const Shape& x, const Shape& w) {
   TERN_TRY(CheckChannels(op, x, w));
-  if (!x.ranked || !w.ranked) return x.ranked || w.ranked ? Shape(std::vector<Dim>(static_cast<size_t>(std::max(x.rank(), w.rank())))) : Shape();
+  if (!x.ranked || !w.ranked)
+    return x.ranked || w.ranked ? Shape(std::vector<Dim>(static_cast<size_t>(std::max(x.rank(), w.rank()))))
+                                : Shape();
   TERN_ASSIGN(Window window, MakeWindow(x.rank() - 2, op.strides, op.pads, op.dilations, AutoPad::kNone));
   TERN_TRY(CheckKernel(std::vector<Dim>(w.dims.begin() + 2, w.dims.end())));
   std::vector<Dim> out = {x[0], w[0]};
@@ -60,7 +65,8 @@ Status CheckPerTap(const DeformConv& op, InferContext& c, const char* port, int6
   for (int i = 2; i < w.rank(); ++i) wanted[1] = wanted[1] * w[i];
   bool fits = s.rank() == y.rank();
   for (size_t i = 0; fits && i < wanted.size(); ++i) fits = !Differ(s.dims[i], wanted[i]);
-  return fits ? Status() : InvalidModel("input '", port, "' must be ", Shape(wanted).ToString(), ", got ", s.ToString());
+  return fits ? Status()
+              : InvalidModel("input '", port, "' must be ", Shape(wanted).ToString(), ", got ", s.ToString());
 }
 
 Status Infer(const DeformConv& op, InferContext& c) {
@@ -73,14 +79,16 @@ Status Infer(const DeformConv& op, InferContext& c) {
 }
 
 // The plane at a real position, linear between the 2^rank corners; outside lies 0.
-double Interpolate(const double* plane, const Dims& dims, const std::vector<double>& position, size_t axis = 0, int64_t offset = 0) {
+double Interpolate(const double* plane, const Dims& dims, const std::vector<double>& position,
+                   size_t axis = 0, int64_t offset = 0) {
   if (axis == dims.size()) return plane[offset];
   const double low = std::floor(position[axis]), part = position[axis] - low;
   double sum = 0;
   for (int side = 0; side < 2; ++side) {
     const double at = low + side, weight = side ? part : 1 - part;
     if (weight == 0 || !(at >= 0 && at < static_cast<double>(dims[axis]))) continue;
-    sum += weight * Interpolate(plane, dims, position, axis + 1, offset * dims[axis] + static_cast<int64_t>(at));
+    sum +=
+        weight * Interpolate(plane, dims, position, axis + 1, offset * dims[axis] + static_cast<int64_t>(at));
   }
   return sum;
 }
@@ -91,11 +99,13 @@ struct Sampler {
   int64_t taps, places, planes;  // elements of kernel, output, input
 
   // Where tap k of the window at `place` reads, moved by its offsets [taps, rank, places].
-  std::vector<double> Position(const Dims& place, int64_t at, const Dims& tap, int64_t k, const double* offset) const {
+  std::vector<double> Position(const Dims& place, int64_t at, const Dims& tap, int64_t k,
+                               const double* offset) const {
     std::vector<double> position(input.size());
     for (size_t i = 0; i < position.size(); ++i) {
       const WindowAxis& a = window.axes[i];
-      const double moved = offset[(k * static_cast<int64_t>(input.size()) + static_cast<int64_t>(i)) * places + at];
+      const double moved =
+          offset[(k * static_cast<int64_t>(input.size()) + static_cast<int64_t>(i)) * places + at];
       position[i] = static_cast<double>(place[i] * a.stride + tap[i] * a.dilation - a.begin) + moved;
     }
     return position;
@@ -114,9 +124,16 @@ struct Sampler {
 Status Reference(const DeformConv& op, EvalContext& c) {
   const Dims &dx = c.In("x").dims(), &dw = c.In("w").dims();
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx), Shape::Of(dw)));
-  TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(dx.size()) - 2, op.strides, op.pads, op.dilations, AutoPad::kNone));
+  TERN_ASSIGN(Window window,
+              MakeWindow(static_cast<int>(dx.size()) - 2, op.strides, op.pads, op.dilations, AutoPad::kNone));
   const Dims dy = shape.Concrete();
-  Sampler s{Dims(dx.begin() + 2, dx.end()), Dims(dw.begin() + 2, dw.end()), Dims(dy.begin() + 2, dy.end()), std::move(window), 0, 0, 0};
+  Sampler s{Dims(dx.begin() + 2, dx.end()),
+            Dims(dw.begin() + 2, dw.end()),
+            Dims(dy.begin() + 2, dy.end()),
+            std::move(window),
+            0,
+            0,
+            0};
   s.taps = CountOf(s.kernel), s.places = CountOf(s.output), s.planes = CountOf(s.input);
   const auto x = c.Doubles("x"), w = c.Doubles("w"), offset = c.Doubles("offset");
   const auto mask = c.Has("mask") ? c.Doubles("mask") : std::vector<double>();
@@ -126,13 +143,16 @@ Status Reference(const DeformConv& op, EvalContext& c) {
   for (int64_t n = 0; !y.empty() && n < dx[0]; ++n)
     for (int64_t k = 0; k < channels; ++k) {
       const int64_t field = (n * op.offset_group + k / share) * s.taps * s.places;
-      s.Gather(x.data() + (n * channels + k) * s.planes, offset.data() + field * rank, mask.empty() ? nullptr : mask.data() + field, columns.data());
+      s.Gather(x.data() + (n * channels + k) * s.planes, offset.data() + field * rank,
+               mask.empty() ? nullptr : mask.data() + field, columns.data());
       const int64_t g = k / group_channels;
       for (int64_t m = g * group_maps; m < (g + 1) * group_maps; ++m)
         for (int64_t t = 0; t < s.taps; ++t) {
-          const double factor = w[static_cast<size_t>((m * group_channels + k % group_channels) * s.taps + t)];
+          const double factor =
+              w[static_cast<size_t>((m * group_channels + k % group_channels) * s.taps + t)];
           double* row = y.data() + (n * maps + m) * s.places;
-          for (int64_t at = 0; at < s.places; ++at) row[at] += factor * columns[static_cast<size_t>(t * s.places + at)];
+          for (int64_t at = 0; at < s.places; ++at)
+            row[at] += factor * columns[static_cast<size_t>(t * s.places + at)];
         }
     }
   if (c.Has("bias")) {
@@ -147,8 +167,14 @@ Status Reference(const DeformConv& op, EvalContext& c) {
 
 TERN_OP(DeformConv) {
   return OpDef::Of<DeformConv>("convolution whose taps read x at places moved by offset and weighted by mask")
-      .In("x", kRealFloats).In("w", kRealFloats).In("offset", kRealFloats).OptIn("bias", kRealFloats).OptIn("mask", kRealFloats)
-      .Out("y", kRealFloats).Infer(Infer).Reference(Reference);
+      .In("x", kRealFloats)
+      .In("w", kRealFloats)
+      .In("offset", kRealFloats)
+      .OptIn("bias", kRealFloats)
+      .OptIn("mask", kRealFloats)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -12,10 +12,10 @@ enum class Kind { kLeakyRelu, kElu, kSelu, kCelu, kHardSigmoid, kThresholdedRelu
 struct Activation {
   Kind kind = Kind::kLeakyRelu;
   float alpha = 1, beta = 0;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind,
-           {"leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "thresholded_relu", "swish", "shrink"}, "the function");
+           {"leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "thresholded_relu", "swish", "shrink"},
+           "the function");
     v("alpha", alpha, "slope, scale or threshold (shrink: lambd)");
     v("beta", beta, "hard_sigmoid: offset; selu: gamma; shrink: bias");
   }
@@ -32,17 +32,24 @@ Status Infer(const Activation& op, InferContext& c) {
 double Apply(const Activation& op, double x) {
   const double a = op.alpha, b = op.beta;
   switch (op.kind) {
-    case Kind::kLeakyRelu: return x < 0 ? a * x : x;
-    case Kind::kElu: return x < 0 ? a * std::expm1(x) : x;
-    case Kind::kSelu: return b * (x > 0 ? x : a * std::expm1(x));
-    case Kind::kCelu: return x < 0 ? a * std::expm1(x / a) : x;
+    case Kind::kLeakyRelu:
+      return x < 0 ? a * x : x;
+    case Kind::kElu:
+      return x < 0 ? a * std::expm1(x) : x;
+    case Kind::kSelu:
+      return b * (x > 0 ? x : a * std::expm1(x));
+    case Kind::kCelu:
+      return x < 0 ? a * std::expm1(x / a) : x;
     case Kind::kHardSigmoid: {
       const double y = a * x + b;
       return y < 0 ? 0 : y > 1 ? 1 : y;
     }
-    case Kind::kThresholdedRelu: return x > a ? x : 0;
-    case Kind::kSwish: return x / (1 + std::exp(-a * x));
-    default: return x < -a ? x + b : x > a ? x - b : 0;  // shrink
+    case Kind::kThresholdedRelu:
+      return x > a ? x : 0;
+    case Kind::kSwish:
+      return x / (1 + std::exp(-a * x));
+    default:
+      return x < -a ? x + b : x > a ? x - b : 0;  // shrink
   }
 }
 
@@ -57,8 +64,11 @@ Status Reference(const Activation& op, EvalContext& c) {
 
 TERN_OP(Activation) {
   return OpDef::Of<Activation>("y = kind(x; alpha, beta)")
-      .In("x", kNumbers).Out("y", kNumbers)
-      .Traits(kPure | kElementwise | kInPlace).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers)
+      .Out("y", kNumbers)
+      .Traits(kPure | kElementwise | kInPlace)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

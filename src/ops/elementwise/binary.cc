@@ -12,21 +12,31 @@ using Kind = BinaryKind;
 
 struct Binary {
   Kind kind = Kind::kAdd;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind,
-           {"add", "sub", "mul", "div", "pow", "mod", "fmod", "min", "max", "and", "or", "xor", "bit_and", "bit_or",
-            "bit_xor", "shift_left", "shift_right", "equal", "less", "less_equal", "greater", "greater_equal", "prelu"},
+           {"add",         "sub",   "mul",  "div",        "pow",     "mod",           "fmod",    "min",
+            "max",         "and",   "or",   "xor",        "bit_and", "bit_or",        "bit_xor", "shift_left",
+            "shift_right", "equal", "less", "less_equal", "greater", "greater_equal", "prelu"},
            "the function; integer division truncates, mod takes the divisor's sign, fmod the dividend's");
   }
 };
 
 DTypeSet TypesOf(Kind kind) {
   switch (kind) {
-    case Kind::kAnd: case Kind::kOr: case Kind::kXor: return kBools;
-    case Kind::kBitAnd: case Kind::kBitOr: case Kind::kBitXor: case Kind::kShiftLeft: case Kind::kShiftRight: return kInts;
-    case Kind::kEqual: return kNumbers | kBools | kStrings;
-    default: return kNumbers;
+    case Kind::kAnd:
+    case Kind::kOr:
+    case Kind::kXor:
+      return kBools;
+    case Kind::kBitAnd:
+    case Kind::kBitOr:
+    case Kind::kBitXor:
+    case Kind::kShiftLeft:
+    case Kind::kShiftRight:
+      return kInts;
+    case Kind::kEqual:
+      return kNumbers | kBools | kStrings;
+    default:
+      return kNumbers;
   }
 }
 
@@ -34,7 +44,8 @@ Status CheckTypes(Kind kind, const InferContext& c) {
   for (const char* port : {"a", "b"}) {
     const DType t = c.TypeOf(port);
     if (t != DType::kInvalid && !(SetOf(t) & TypesOf(kind)))
-      return InvalidModel("input '", port, "' must be ", Describe(TypesOf(kind)), ", got ", c.In(port).ToString());
+      return InvalidModel("input '", port, "' must be ", Describe(TypesOf(kind)), ", got ",
+                          c.In(port).ToString());
   }
   const DType a = c.TypeOf("a"), b = c.TypeOf("b");
   if (a != b && a != DType::kInvalid && b != DType::kInvalid && kind != Kind::kPow)
@@ -60,29 +71,43 @@ double FloorMod(double a, double b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-template <class T>
-bool Compare(Kind kind, const T& a, const T& b) {
+template <class T> bool Compare(Kind kind, const T& a, const T& b) {
   switch (kind) {
-    case Kind::kEqual: return a == b;
-    case Kind::kLess: return a < b;
-    case Kind::kLessEqual: return a <= b;
-    case Kind::kGreater: return a > b;
-    default: return a >= b;
+    case Kind::kEqual:
+      return a == b;
+    case Kind::kLess:
+      return a < b;
+    case Kind::kLessEqual:
+      return a <= b;
+    case Kind::kGreater:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 
 double Apply(Kind kind, double a, double b) {
   switch (kind) {
-    case Kind::kAdd: return a + b;
-    case Kind::kSub: return a - b;
-    case Kind::kMul: return a * b;
-    case Kind::kDiv: return a / b;
-    case Kind::kPow: return std::pow(a, b);
-    case Kind::kMod: return FloorMod(a, b);
-    case Kind::kFmod: return std::fmod(a, b);
-    case Kind::kMin: return std::isnan(a) || a < b ? a : b;  // NaN wins
-    case Kind::kMax: return std::isnan(a) || a > b ? a : b;
-    default: return a < 0 ? a * b : a;  // prelu
+    case Kind::kAdd:
+      return a + b;
+    case Kind::kSub:
+      return a - b;
+    case Kind::kMul:
+      return a * b;
+    case Kind::kDiv:
+      return a / b;
+    case Kind::kPow:
+      return std::pow(a, b);
+    case Kind::kMod:
+      return FloorMod(a, b);
+    case Kind::kFmod:
+      return std::fmod(a, b);
+    case Kind::kMin:
+      return std::isnan(a) || a < b ? a : b;  // NaN wins
+    case Kind::kMax:
+      return std::isnan(a) || a > b ? a : b;
+    default:
+      return a < 0 ? a * b : a;  // prelu
   }
 }
 
@@ -119,39 +144,61 @@ struct LongMath {
   bool is_signed;
   int bits;
 
-  bool Less(int64_t a, int64_t b) const { return is_signed ? a < b : static_cast<uint64_t>(a) < static_cast<uint64_t>(b); }
+  bool Less(int64_t a, int64_t b) const {
+    return is_signed ? a < b : static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
+  }
 
   int64_t operator()(int64_t a, int64_t b) const {
     const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
     switch (kind) {
-      case Kind::kAdd: return static_cast<int64_t>(ua + ub);
-      case Kind::kSub: return static_cast<int64_t>(ua - ub);
-      case Kind::kMul: return static_cast<int64_t>(ua * ub);
-      case Kind::kDiv: return Divide(a, b, is_signed);
+      case Kind::kAdd:
+        return static_cast<int64_t>(ua + ub);
+      case Kind::kSub:
+        return static_cast<int64_t>(ua - ub);
+      case Kind::kMul:
+        return static_cast<int64_t>(ua * ub);
+      case Kind::kDiv:
+        return Divide(a, b, is_signed);
       case Kind::kMod: {
         const int64_t r = Remainder(a, b, is_signed);
         return is_signed && r != 0 && (r < 0) != (b < 0) ? r + b : r;
       }
-      case Kind::kFmod: return Remainder(a, b, is_signed);
-      case Kind::kMin: return Less(a, b) ? a : b;
-      case Kind::kMax: return Less(a, b) ? b : a;
-      case Kind::kAnd: case Kind::kBitAnd: return a & b;
-      case Kind::kOr: case Kind::kBitOr: return a | b;
-      case Kind::kXor: case Kind::kBitXor: return a ^ b;
-      case Kind::kShiftLeft: return b < 0 || b >= bits ? 0 : static_cast<int64_t>(ua << b);
-      case Kind::kShiftRight: return ShiftRight(a, b, is_signed, bits);
-      case Kind::kEqual: return a == b;
-      case Kind::kLess: return Less(a, b);
-      case Kind::kLessEqual: return !Less(b, a);
-      case Kind::kGreater: return Less(b, a);
-      case Kind::kGreaterEqual: return !Less(a, b);
-      default: return is_signed && a < 0 ? static_cast<int64_t>(ua * ub) : a;  // prelu
+      case Kind::kFmod:
+        return Remainder(a, b, is_signed);
+      case Kind::kMin:
+        return Less(a, b) ? a : b;
+      case Kind::kMax:
+        return Less(a, b) ? b : a;
+      case Kind::kAnd:
+      case Kind::kBitAnd:
+        return a & b;
+      case Kind::kOr:
+      case Kind::kBitOr:
+        return a | b;
+      case Kind::kXor:
+      case Kind::kBitXor:
+        return a ^ b;
+      case Kind::kShiftLeft:
+        return b < 0 || b >= bits ? 0 : static_cast<int64_t>(ua << b);
+      case Kind::kShiftRight:
+        return ShiftRight(a, b, is_signed, bits);
+      case Kind::kEqual:
+        return a == b;
+      case Kind::kLess:
+        return Less(a, b);
+      case Kind::kLessEqual:
+        return !Less(b, a);
+      case Kind::kGreater:
+        return Less(b, a);
+      case Kind::kGreaterEqual:
+        return !Less(a, b);
+      default:
+        return is_signed && a < 0 ? static_cast<int64_t>(ua * ub) : a;  // prelu
     }
   }
 };
 
-template <class F>
-void EachPair(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
+template <class F> void EachPair(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
   BroadcastWalk at_a(a.dims(), y.dims()), at_b(b.dims(), y.dims());
   for (int64_t i = 0; i < y.size(); ++i) {
     const int64_t j = at_a.Next();
@@ -162,8 +209,10 @@ void EachPair(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
 void PowReference(const Tensor& a, const Tensor& b, Tensor& y) {
   const bool whole = !IsFloat(a.dtype()) && !IsFloat(b.dtype()), b_signed = IsSignedInt(b.dtype());
   EachPair(a, b, y, [&](int64_t i, int64_t j, int64_t k) {
-    if (whole) StoreLong(y, i, Power(LoadLong(a, j), LoadLong(b, k), b_signed));
-    else StoreDouble(y, i, std::pow(LoadDouble(a, j), LoadDouble(b, k)));
+    if (whole)
+      StoreLong(y, i, Power(LoadLong(a, j), LoadLong(b, k), b_signed));
+    else
+      StoreDouble(y, i, std::pow(LoadDouble(a, j), LoadDouble(b, k)));
   });
 }
 
@@ -178,7 +227,8 @@ Status Reference(const Binary& op, EvalContext& c) {
     EachPair(a, b, y, [&](int64_t i, int64_t j, int64_t k) { StoreLong(y, i, p[j] == q[k]); });
   } else if (!IsFloat(a.dtype())) {
     const LongMath f{op.kind, IsSignedInt(a.dtype()), BitWidth(a.dtype())};
-    EachPair(a, b, y, [&](int64_t i, int64_t j, int64_t k) { StoreLong(y, i, f(LoadLong(a, j), LoadLong(b, k))); });
+    EachPair(a, b, y,
+             [&](int64_t i, int64_t j, int64_t k) { StoreLong(y, i, f(LoadLong(a, j), LoadLong(b, k))); });
   } else if (IsComparison(op.kind)) {
     EachPair(a, b, y, [&](int64_t i, int64_t j, int64_t k) {
       StoreLong(y, i, Compare(op.kind, LoadDouble(a, j), LoadDouble(b, k)));
@@ -194,9 +244,14 @@ Status Reference(const Binary& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Binary) {
-  return OpDef::Of<Binary>("y = kind(a, b), broadcasting; pow takes any exponent type, the rest want equal types")
-      .In("a", kNumbers | kBools | kStrings).In("b", kNumbers | kBools | kStrings).Out("y", kNumbers | kBools)
-      .Traits(kPure | kElementwise | kInPlace).Infer(Infer).Reference(Reference);
+  return OpDef::Of<Binary>(
+             "y = kind(a, b), broadcasting; pow takes any exponent type, the rest want equal types")
+      .In("a", kNumbers | kBools | kStrings)
+      .In("b", kNumbers | kBools | kStrings)
+      .Out("y", kNumbers | kBools)
+      .Traits(kPure | kElementwise | kInPlace)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -18,7 +18,9 @@ bool ProvablyNonNegative(const Dim& d) {
   return true;
 }
 
-bool ProvablyPositive(const Dim& d) { return d.known() ? d.value() > 0 : d.symbolic() && ProvablyNonNegative(d); }
+bool ProvablyPositive(const Dim& d) {
+  return d.known() ? d.value() > 0 : d.symbolic() && ProvablyNonNegative(d);
+}
 
 Dim Divide(const Dim& a, const Dim& b, bool integers) {
   if (a.known() && b.known()) {
@@ -59,20 +61,33 @@ std::optional<bool> Equal(const Dim& a, const Dim& b) {
 
 std::optional<Dim> Apply(BinaryKind kind, const Dim& a, const Dim& b, bool integers) {
   switch (kind) {
-    case BinaryKind::kAdd: return a + b;
-    case BinaryKind::kSub: return a - b;
-    case BinaryKind::kMul: return a * b;
-    case BinaryKind::kDiv: return Divide(a, b, integers);
+    case BinaryKind::kAdd:
+      return a + b;
+    case BinaryKind::kSub:
+      return a - b;
+    case BinaryKind::kMul:
+      return a * b;
+    case BinaryKind::kDiv:
+      return Divide(a, b, integers);
     case BinaryKind::kMod:
-    case BinaryKind::kFmod: return Remainder(a, b);
-    case BinaryKind::kMin: return Min(a, b);
-    case BinaryKind::kMax: return Max(a, b);
-    case BinaryKind::kEqual: return Truth(Equal(a, b));
-    case BinaryKind::kLess: return Truth(Less(a, b));
-    case BinaryKind::kGreater: return Truth(Less(b, a));
-    case BinaryKind::kLessEqual: return Truth(Not(Less(b, a)));
-    case BinaryKind::kGreaterEqual: return Truth(Not(Less(a, b)));
-    default: return std::nullopt;
+    case BinaryKind::kFmod:
+      return Remainder(a, b);
+    case BinaryKind::kMin:
+      return Min(a, b);
+    case BinaryKind::kMax:
+      return Max(a, b);
+    case BinaryKind::kEqual:
+      return Truth(Equal(a, b));
+    case BinaryKind::kLess:
+      return Truth(Less(a, b));
+    case BinaryKind::kGreater:
+      return Truth(Less(b, a));
+    case BinaryKind::kLessEqual:
+      return Truth(Not(Less(b, a)));
+    case BinaryKind::kGreaterEqual:
+      return Truth(Not(Less(a, b)));
+    default:
+      return std::nullopt;
   }
 }
 

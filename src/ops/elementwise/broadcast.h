@@ -46,11 +46,14 @@ inline void CopyElement(const Tensor& from, int64_t i, Tensor& to, int64_t j) {
   if (from.dtype() == DType::kString) {
     to.data<std::string>()[j] = from.data<std::string>()[i];
   } else if (bits < 8) {
-    if (IsFloat(from.dtype())) StoreDouble(to, j, LoadDouble(from, i));
-    else StoreLong(to, j, LoadLong(from, i));
+    if (IsFloat(from.dtype()))
+      StoreDouble(to, j, LoadDouble(from, i));
+    else
+      StoreLong(to, j, LoadLong(from, i));
   } else {
     const auto bytes = static_cast<size_t>(bits / 8);
-    std::memcpy(to.data<char>() + static_cast<size_t>(j) * bytes, from.data<char>() + static_cast<size_t>(i) * bytes, bytes);
+    std::memcpy(to.data<char>() + static_cast<size_t>(j) * bytes,
+                from.data<char>() + static_cast<size_t>(i) * bytes, bytes);
   }
 }
 

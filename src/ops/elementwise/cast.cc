@@ -14,11 +14,11 @@ struct Cast {
   DType to = DType::kF32;
   bool saturate = true;
   RoundMode round_mode = RoundMode::kUp;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("to", to, "the type of y");
     v("saturate", saturate, "fp8: what is too large becomes the largest finite value, not infinity or NaN");
-    v.Enum("round_mode", round_mode, {"up", "down", "nearest"}, "f8e8m0: away from zero, towards it, or nearest");
+    v.Enum("round_mode", round_mode, {"up", "down", "nearest"},
+           "f8e8m0: away from zero, towards it, or nearest");
   }
 };
 
@@ -40,14 +40,14 @@ uint32_t EncodeE8M0(const Cast& op, double v) {
   if (std::isinf(v)) return op.saturate ? kMax : kNan;
   int exponent;
   const double fraction = std::frexp(size, &exponent);  // in [0.5, 1)
-  const bool up = (op.round_mode == RoundMode::kUp && fraction > 0.5) || (op.round_mode == RoundMode::kNearest && fraction >= 0.75);
+  const bool up = (op.round_mode == RoundMode::kUp && fraction > 0.5) ||
+                  (op.round_mode == RoundMode::kNearest && fraction >= 0.75);
   const int field = exponent - 1 + 127 + up;
   return field <= 254 ? static_cast<uint32_t>(field) : op.saturate ? kMax : kNan;
 }
 
 void StoreNarrow(const Cast& op, Tensor& y, int64_t i, double v) {
-  const uint32_t bits =
-      op.to == DType::kF8E8M0 ? EncodeE8M0(op, v) : EncodeFloat(op.to, v, op.saturate);
+  const uint32_t bits = op.to == DType::kF8E8M0 ? EncodeE8M0(op, v) : EncodeFloat(op.to, v, op.saturate);
   y.data<uint8_t>()[i] = static_cast<uint8_t>(bits);
 }
 
@@ -55,12 +55,18 @@ void CastNumbers(const Cast& op, const Tensor& x, Tensor& y) {
   const bool fp8 = IsFloat(op.to) && BitWidth(op.to) == 8;
   const bool from_float = IsFloat(x.dtype());
   for (int64_t i = 0; i < x.size(); ++i) {
-    if (fp8) StoreNarrow(op, y, i, LoadDouble(x, i));
-    else if (from_float) StoreDouble(y, i, LoadDouble(x, i));
-    else if (op.to == DType::kF32 && x.dtype() == DType::kU64) y.data<float>()[i] = static_cast<float>(x.data<uint64_t>()[i]);
-    else if (op.to == DType::kF32) y.data<float>()[i] = static_cast<float>(LoadLong(x, i));
-    else if (IsFloat(op.to)) StoreDouble(y, i, LoadDouble(x, i));
-    else StoreLong(y, i, LoadLong(x, i));
+    if (fp8)
+      StoreNarrow(op, y, i, LoadDouble(x, i));
+    else if (from_float)
+      StoreDouble(y, i, LoadDouble(x, i));
+    else if (op.to == DType::kF32 && x.dtype() == DType::kU64)
+      y.data<float>()[i] = static_cast<float>(x.data<uint64_t>()[i]);
+    else if (op.to == DType::kF32)
+      y.data<float>()[i] = static_cast<float>(LoadLong(x, i));
+    else if (IsFloat(op.to))
+      StoreDouble(y, i, LoadDouble(x, i));
+    else
+      StoreLong(y, i, LoadLong(x, i));
   }
 }
 
@@ -86,8 +92,11 @@ Status Reference(const Cast& op, EvalContext& c) {
 TERN_OP(Cast) {
   constexpr DTypeSet kCastable = kNumbers | kBools | kStrings;
   return OpDef::Of<Cast>("y = x in element type `to`")
-      .In("x", kCastable).Out("y", kCastable)
-      .Traits(kPure | kElementwise).Infer(Infer).Reference(Reference);
+      .In("x", kCastable)
+      .Out("y", kCastable)
+      .Traits(kPure | kElementwise)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

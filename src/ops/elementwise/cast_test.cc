@@ -14,7 +14,9 @@ Tensor Cast(const Tensor& x, DType to, AttrList attrs = {}) {
   return OutputOf("Cast", {x}, attrs);
 }
 
-Tensor Floats(const std::vector<double>& v, DType t = DType::kF32) { return Tensor::Of(t, {static_cast<int64_t>(v.size())}, v); }
+Tensor Floats(const std::vector<double>& v, DType t = DType::kF32) {
+  return Tensor::Of(t, {static_cast<int64_t>(v.size())}, v);
+}
 
 std::vector<std::string> Texts(const Tensor& x) { return ToStrings(Cast(x, DType::kString)); }
 
@@ -59,7 +61,9 @@ TEST(Cast, EightBitFloatsFollowSaturate) {
 
 TEST(Cast, E8M0FollowsRoundMode) {
   const Tensor x = Floats({1, 1.2, 1.5, 1.7, 3.4e38});
-  const auto as = [&](const char* mode) { return ToDoubles(Cast(x, DType::kF8E8M0, {{"round_mode", mode}})); };
+  const auto as = [&](const char* mode) {
+    return ToDoubles(Cast(x, DType::kF8E8M0, {{"round_mode", mode}}));
+  };
   EXPECT_EQ(as("up"), (std::vector<double>{1, 2, 2, 2, 0x1p127}));
   EXPECT_EQ(as("down"), (std::vector<double>{1, 1, 1, 1, 0x1p127}));
   EXPECT_EQ(as("nearest"), (std::vector<double>{1, 1, 2, 2, 0x1p127}));
@@ -69,10 +73,13 @@ TEST(Cast, E8M0FollowsRoundMode) {
 }
 
 TEST(Cast, PrintsAsNumpyDoes) {
-  EXPECT_EQ(Texts(Floats({1, 0.1, -2.5, 100000, 1e-5, 0.0001, 1e16, kNan, kInf, -kInf, -0.0})),
-            (Strings{"1.0", "0.1", "-2.5", "100000.0", "1e-05", "1e-04", "1e+16", "nan", "inf", "-inf", "-0.0"}));
-  EXPECT_EQ(Texts(Floats({0.1, 1e15, 123456789.125}, DType::kF64)), (Strings{"0.1", "1000000000000000.0", "123456789.125"}));
-  EXPECT_EQ(Texts(Floats({0.1, 65504, 1234.5, 1e-4}, DType::kF16)), (Strings{"0.1", "6.55e+04", "1.234e+03", "0.0001"}));
+  EXPECT_EQ(
+      Texts(Floats({1, 0.1, -2.5, 100000, 1e-5, 0.0001, 1e16, kNan, kInf, -kInf, -0.0})),
+      (Strings{"1.0", "0.1", "-2.5", "100000.0", "1e-05", "1e-04", "1e+16", "nan", "inf", "-inf", "-0.0"}));
+  EXPECT_EQ(Texts(Floats({0.1, 1e15, 123456789.125}, DType::kF64)),
+            (Strings{"0.1", "1000000000000000.0", "123456789.125"}));
+  EXPECT_EQ(Texts(Floats({0.1, 65504, 1234.5, 1e-4}, DType::kF16)),
+            (Strings{"0.1", "6.55e+04", "1.234e+03", "0.0001"}));
   EXPECT_EQ(Texts(Tensor::Ints({-3, 0})), (Strings{"-3", "0"}));
   EXPECT_EQ(Texts(Tensor::Of(DType::kBool, {2}, {1, 0})), (Strings{"True", "False"}));
 }
@@ -87,7 +94,8 @@ TEST(Cast, ReadsNumbers) {
   EXPECT_EQ(v[4], -kInf);
   EXPECT_TRUE(std::isnan(v[5]));
   EXPECT_EQ(v[6], 7);
-  EXPECT_EQ(ToDoubles(Cast(Tensor::Strings({2}, {"0.1", "1e99"}), DType::kF32)), (std::vector<double>{0.1f, kInf}));
+  EXPECT_EQ(ToDoubles(Cast(Tensor::Strings({2}, {"0.1", "1e99"}), DType::kF32)),
+            (std::vector<double>{0.1f, kInf}));
   EXPECT_EQ(ToLongs(Cast(Tensor::Strings({3}, {"100.5", "-7", "+9"}), DType::kI32)), (Longs{100, -7, 9}));
   EXPECT_EQ(ToLongs(Cast(Tensor::Strings({3}, {"True", "0", "2"}), DType::kBool)), (Longs{1, 0, 1}));
 }
@@ -108,7 +116,8 @@ TEST(Cast, EveryTypePairWorksOnEmptyAndSmall) {
       const Tensor one = from == DType::kString ? Tensor::Strings({1}, {"1"}) : Tensor::Of(from, {1}, {1});
       const Tensor y = Cast(one, to);
       ASSERT_EQ(y.dtype(), to);
-      EXPECT_EQ(to == DType::kString ? 1 : std::fabs(ToDoubles(y)[0]), 1) << DTypeName(from) << " to " << DTypeName(to);
+      EXPECT_EQ(to == DType::kString ? 1 : std::fabs(ToDoubles(y)[0]), 1)
+          << DTypeName(from) << " to " << DTypeName(to);
       EXPECT_EQ(Cast(Tensor(from, {0, 3}), to).dims(), (Dims{0, 3}));
     }
 }

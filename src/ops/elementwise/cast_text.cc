@@ -7,24 +7,21 @@ namespace tern {
 namespace {
 
 // Digits of the shortest text that reads back the same in the element's own precision.
-template <class T>
-std::string Scientific(T v) {
+template <class T> std::string Scientific(T v) {
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific).ptr;
   return {buffer, end};
 }
 
-template <class T>
-std::string Plain(T v) {
+template <class T> std::string Plain(T v) {
   char buffer[512];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::fixed).ptr;
   return {buffer, end};
 }
 
-// numpy 2.4: plain from 1e-4 to below `limit` with at least one decimal, scientific beyond. `exact` decides which
-// where v is only its shortest decimal.
-template <class T>
-std::string FloatText(T v, double limit, double exact) {
+// numpy 2.4: plain from 1e-4 to below `limit` with at least one decimal, scientific beyond. `exact` decides
+// which where v is only its shortest decimal.
+template <class T> std::string FloatText(T v, double limit, double exact) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
   const double size = std::fabs(exact);
@@ -39,7 +36,8 @@ std::string NarrowText(DType t, float v) {
   if (std::isnan(v) || std::isinf(v)) return FloatText(v, kLimit, v);
   for (int digits = 1; digits < 9; ++digits) {
     char buffer[64];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific, digits - 1).ptr;
+    const auto end =
+        std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific, digits - 1).ptr;
     float back = 0;
     std::from_chars(buffer, end, back);
     if (DecodeFloat(t, EncodeFloat(t, back)) == v) return FloatText(back, kLimit, v);
@@ -81,7 +79,8 @@ std::optional<int64_t> ReadLong(std::string text, bool is_signed) {
   uint64_t u = 0;
   const char *begin = text.data(), *end = begin + text.size();
   if (auto r = std::from_chars(begin, end, v); r.ptr == end && r.ec == std::errc()) return v;
-  if (auto r = std::from_chars(begin, end, u); !is_signed && r.ptr == end && r.ec == std::errc()) return static_cast<int64_t>(u);
+  if (auto r = std::from_chars(begin, end, u); !is_signed && r.ptr == end && r.ec == std::errc())
+    return static_cast<int64_t>(u);
   return std::nullopt;
 }
 
@@ -89,13 +88,19 @@ std::optional<int64_t> ReadLong(std::string text, bool is_signed) {
 
 std::string ElementText(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case DType::kF32: return FloatText(t.data<float>()[i], 1e6, LoadDouble(t, i));
-    case DType::kF64: return FloatText(t.data<double>()[i], 1e16, LoadDouble(t, i));
-    case DType::kBool: return LoadLong(t, i) ? "True" : "False";
-    case DType::kU64: return StrCat(t.data<uint64_t>()[i]);
-    default: break;
+    case DType::kF32:
+      return FloatText(t.data<float>()[i], 1e6, LoadDouble(t, i));
+    case DType::kF64:
+      return FloatText(t.data<double>()[i], 1e16, LoadDouble(t, i));
+    case DType::kBool:
+      return LoadLong(t, i) ? "True" : "False";
+    case DType::kU64:
+      return StrCat(t.data<uint64_t>()[i]);
+    default:
+      break;
   }
-  return IsFloat(t.dtype()) ? NarrowText(t.dtype(), static_cast<float>(LoadDouble(t, i))) : StrCat(LoadLong(t, i));
+  return IsFloat(t.dtype()) ? NarrowText(t.dtype(), static_cast<float>(LoadDouble(t, i)))
+                            : StrCat(LoadLong(t, i));
 }
 
 Status StoreText(const std::string& text, Tensor& t, int64_t i) {

@@ -11,9 +11,11 @@ Status CheckBound(const InferContext& c, const char* port) {
   if (!c.Has(port)) return {};
   const Type& bound = c.In(port);
   if (bound.dtype != DType::kInvalid && c.TypeOf("x") != DType::kInvalid && bound.dtype != c.TypeOf("x"))
-    return InvalidModel("input '", port, "' must be ", DTypeName(c.TypeOf("x")), " as x is, got ", bound.ToString());
+    return InvalidModel("input '", port, "' must be ", DTypeName(c.TypeOf("x")), " as x is, got ",
+                        bound.ToString());
   for (const Dim& d : bound.shape.dims)
-    if (d.known() && d.value() != 1) return InvalidModel("input '", port, "' must hold one number, got ", bound.ToString());
+    if (d.known() && d.value() != 1)
+      return InvalidModel("input '", port, "' must hold one number, got ", bound.ToString());
   return {};
 }
 
@@ -23,7 +25,8 @@ Status Infer(const Clip&, InferContext& c) {
   c.Out("y", c.In("x"));
   if (auto x = c.ContentOf("x")) {
     const auto low = c.ContentOf("min"), high = c.ContentOf("max");
-    if ((c.Has("min") && (!low || low->size() != 1)) || (c.Has("max") && (!high || high->size() != 1))) return {};
+    if ((c.Has("min") && (!low || low->size() != 1)) || (c.Has("max") && (!high || high->size() != 1)))
+      return {};
     for (Dim& d : *x) {
       if (low) d = Max(d, (*low)[0]);
       if (high) d = Min(d, (*high)[0]);
@@ -34,8 +37,7 @@ Status Infer(const Clip&, InferContext& c) {
 }
 
 // T is double, int64_t or uint64_t: the order the type compares in. NaN stays; with low > high, high wins.
-template <class T, class Load, class Store>
-void Bound(EvalContext& c, Load load, Store store) {
+template <class T, class Load, class Store> void Bound(EvalContext& c, Load load, Store store) {
   const Tensor& x = c.In("x");
   Tensor& y = c.Out("y", x.dims());
   for (int64_t i = 0; i < x.size(); ++i) {
@@ -50,10 +52,14 @@ Status Reference(const Clip&, EvalContext& c) {
   const DType t = c.In("x").dtype();
   const auto store_long = [](Tensor& y, int64_t i, auto v) { StoreLong(y, i, static_cast<int64_t>(v)); };
   for (const char* port : {"min", "max"})
-    if (c.Has(port) && c.In(port).size() != 1) return InvalidArgument("input '", port, "' holds ", c.In(port).Describe());
-  if (IsFloat(t)) Bound<double>(c, LoadDouble, StoreDouble);
-  else if (t == DType::kU64) Bound<uint64_t>(c, LoadLong, store_long);
-  else Bound<int64_t>(c, LoadLong, store_long);
+    if (c.Has(port) && c.In(port).size() != 1)
+      return InvalidArgument("input '", port, "' holds ", c.In(port).Describe());
+  if (IsFloat(t))
+    Bound<double>(c, LoadDouble, StoreDouble);
+  else if (t == DType::kU64)
+    Bound<uint64_t>(c, LoadLong, store_long);
+  else
+    Bound<int64_t>(c, LoadLong, store_long);
   return {};
 }
 
@@ -61,8 +67,13 @@ Status Reference(const Clip&, EvalContext& c) {
 
 TERN_OP(Clip) {
   return OpDef::Of<Clip>("y = min(max(x, low), high); a bound may be absent")
-      .In("x", kNumbers).OptIn("min", kNumbers).OptIn("max", kNumbers).Out("y", kNumbers)
-      .Traits(kPure | kElementwise | kInPlace).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers)
+      .OptIn("min", kNumbers)
+      .OptIn("max", kNumbers)
+      .Out("y", kNumbers)
+      .Traits(kPure | kElementwise | kInPlace)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -12,7 +12,8 @@ class ContentTest : public testing::Test {
   Value* Shape(const std::vector<const char*>& dims) {
     Content content;
     for (const char* d : dims) content.push_back(*Dim::Parse(d));
-    Value* v = graph_.AddInput("s", Type::TensorOf(DType::kI64, tern::Shape::Of({static_cast<int64_t>(dims.size())})));
+    Value* v = graph_.AddInput(
+        "s", Type::TensorOf(DType::kI64, tern::Shape::Of({static_cast<int64_t>(dims.size())})));
     v->content = content;
     return v;
   }

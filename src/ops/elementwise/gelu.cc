@@ -12,10 +12,7 @@ enum class Approximate { kNone, kTanh };
 
 struct Gelu {
   Approximate approximate = Approximate::kNone;
-  template <class V>
-  void Visit(V& v) {
-    v.Enum("approximate", approximate, {"none", "tanh"}, "the formula");
-  }
+  template <class V> void Visit(V& v) { v.Enum("approximate", approximate, {"none", "tanh"}, "the formula"); }
 };
 
 Status Infer(const Gelu&, InferContext& c) {
@@ -40,8 +37,11 @@ Status Reference(const Gelu& op, EvalContext& c) {
 
 TERN_OP(Gelu) {
   return OpDef::Of<Gelu>("y = x * (1 + erf(x / sqrt(2))) / 2")
-      .In("x", kFloats).Out("y", kFloats)
-      .Traits(kPure | kElementwise | kInPlace).Infer(Infer).Reference(Reference);
+      .In("x", kFloats)
+      .Out("y", kFloats)
+      .Traits(kPure | kElementwise | kInPlace)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

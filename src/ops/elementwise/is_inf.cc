@@ -9,8 +9,7 @@ namespace {
 
 struct IsInf {
   bool negative = true, positive = true;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("negative", negative, "-inf counts");
     v("positive", positive, "+inf counts");
   }
@@ -35,7 +34,11 @@ Status Reference(const IsInf& op, EvalContext& c) {
 
 TERN_OP(IsInf) {
   return OpDef::Of<IsInf>("y = x is infinite, of the signs asked for")
-      .In("x", kFloats).Out("y", kBools).Traits(kPure | kElementwise).Infer(Infer).Reference(Reference);
+      .In("x", kFloats)
+      .Out("y", kBools)
+      .Traits(kPure | kElementwise)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -8,42 +8,82 @@ namespace tern {
 namespace {
 
 enum class Kind {
-  kAbs, kNeg, kSign, kCeil, kFloor, kRound, kSqrt, kReciprocal, kExp, kLog, kSin, kCos, kTan, kAsin, kAcos, kAtan,
-  kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh, kErf, kSigmoid, kRelu, kSoftplus, kSoftsign, kHardSwish, kMish,
-  kNot, kBitwiseNot, kIsNan
+  kAbs,
+  kNeg,
+  kSign,
+  kCeil,
+  kFloor,
+  kRound,
+  kSqrt,
+  kReciprocal,
+  kExp,
+  kLog,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kTanh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kErf,
+  kSigmoid,
+  kRelu,
+  kSoftplus,
+  kSoftsign,
+  kHardSwish,
+  kMish,
+  kNot,
+  kBitwiseNot,
+  kIsNan
 };
 
 struct Unary {
   Kind kind = Kind::kAbs;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind,
-           {"abs", "neg", "sign", "ceil", "floor", "round", "sqrt", "reciprocal", "exp", "log", "sin", "cos", "tan",
-            "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "sigmoid", "relu",
-            "softplus", "softsign", "hard_swish", "mish", "not", "bitwise_not", "isnan"},
+           {"abs",  "neg",      "sign",     "ceil",       "floor", "round", "sqrt",        "reciprocal",
+            "exp",  "log",      "sin",      "cos",        "tan",   "asin",  "acos",        "atan",
+            "sinh", "cosh",     "tanh",     "asinh",      "acosh", "atanh", "erf",         "sigmoid",
+            "relu", "softplus", "softsign", "hard_swish", "mish",  "not",   "bitwise_not", "isnan"},
            "the function");
   }
 };
 
 DTypeSet TypesOf(Kind kind) {
   switch (kind) {
-    case Kind::kAbs: case Kind::kNeg: case Kind::kSign: case Kind::kRelu: return kNumbers;
-    case Kind::kNot: return kBools;
-    case Kind::kBitwiseNot: return kInts;
-    default: return kFloats;
+    case Kind::kAbs:
+    case Kind::kNeg:
+    case Kind::kSign:
+    case Kind::kRelu:
+      return kNumbers;
+    case Kind::kNot:
+      return kBools;
+    case Kind::kBitwiseNot:
+      return kInts;
+    default:
+      return kFloats;
   }
 }
 
 // What a function of shape integers makes of their expressions, where it is one too.
 std::optional<Content> ContentOf(Kind kind, const Content& x) {
   switch (kind) {
-    case Kind::kCeil: case Kind::kFloor: case Kind::kRound: return x;
+    case Kind::kCeil:
+    case Kind::kFloor:
+    case Kind::kRound:
+      return x;
     case Kind::kNeg: {
       Content y;
       for (const Dim& d : x) y.push_back(Dim(0) - d);
       return y;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -66,36 +106,66 @@ double HardSwish(double x) {
 
 double Apply(Kind kind, double x) {
   switch (kind) {
-    case Kind::kAbs: return std::fabs(x);
-    case Kind::kNeg: return -x;
-    case Kind::kSign: return x > 0 ? 1 : x < 0 ? -1 : x;  // keeps NaN
-    case Kind::kCeil: return std::ceil(x);
-    case Kind::kFloor: return std::floor(x);
-    case Kind::kRound: return std::nearbyint(x);  // ties to even
-    case Kind::kSqrt: return std::sqrt(x);
-    case Kind::kReciprocal: return 1 / x;
-    case Kind::kExp: return std::exp(x);
-    case Kind::kLog: return std::log(x);
-    case Kind::kSin: return std::sin(x);
-    case Kind::kCos: return std::cos(x);
-    case Kind::kTan: return std::tan(x);
-    case Kind::kAsin: return std::asin(x);
-    case Kind::kAcos: return std::acos(x);
-    case Kind::kAtan: return std::atan(x);
-    case Kind::kSinh: return std::sinh(x);
-    case Kind::kCosh: return std::cosh(x);
-    case Kind::kTanh: return std::tanh(x);
-    case Kind::kAsinh: return std::asinh(x);
-    case Kind::kAcosh: return std::acosh(x);
-    case Kind::kAtanh: return std::atanh(x);
-    case Kind::kErf: return std::erf(x);
-    case Kind::kSigmoid: return 1 / (1 + std::exp(-x));
-    case Kind::kRelu: return x < 0 ? 0 : x;
-    case Kind::kSoftplus: return Softplus(x);
-    case Kind::kSoftsign: return x / (1 + std::fabs(x));
-    case Kind::kHardSwish: return HardSwish(x);
-    case Kind::kMish: return x * std::tanh(Softplus(x));
-    default: return std::isnan(x);
+    case Kind::kAbs:
+      return std::fabs(x);
+    case Kind::kNeg:
+      return -x;
+    case Kind::kSign:
+      return x > 0 ? 1 : x < 0 ? -1 : x;  // keeps NaN
+    case Kind::kCeil:
+      return std::ceil(x);
+    case Kind::kFloor:
+      return std::floor(x);
+    case Kind::kRound:
+      return std::nearbyint(x);  // ties to even
+    case Kind::kSqrt:
+      return std::sqrt(x);
+    case Kind::kReciprocal:
+      return 1 / x;
+    case Kind::kExp:
+      return std::exp(x);
+    case Kind::kLog:
+      return std::log(x);
+    case Kind::kSin:
+      return std::sin(x);
+    case Kind::kCos:
+      return std::cos(x);
+    case Kind::kTan:
+      return std::tan(x);
+    case Kind::kAsin:
+      return std::asin(x);
+    case Kind::kAcos:
+      return std::acos(x);
+    case Kind::kAtan:
+      return std::atan(x);
+    case Kind::kSinh:
+      return std::sinh(x);
+    case Kind::kCosh:
+      return std::cosh(x);
+    case Kind::kTanh:
+      return std::tanh(x);
+    case Kind::kAsinh:
+      return std::asinh(x);
+    case Kind::kAcosh:
+      return std::acosh(x);
+    case Kind::kAtanh:
+      return std::atanh(x);
+    case Kind::kErf:
+      return std::erf(x);
+    case Kind::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Kind::kRelu:
+      return x < 0 ? 0 : x;
+    case Kind::kSoftplus:
+      return Softplus(x);
+    case Kind::kSoftsign:
+      return x / (1 + std::fabs(x));
+    case Kind::kHardSwish:
+      return HardSwish(x);
+    case Kind::kMish:
+      return x * std::tanh(Softplus(x));
+    default:
+      return std::isnan(x);
   }
 }
 
@@ -103,12 +173,18 @@ double Apply(Kind kind, double x) {
 int64_t ApplyLong(Kind kind, int64_t x, bool is_signed) {
   const int64_t minus = static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(x));
   switch (kind) {
-    case Kind::kAbs: return is_signed && x < 0 ? minus : x;
-    case Kind::kNeg: return minus;
-    case Kind::kSign: return x == 0 ? 0 : is_signed && x < 0 ? -1 : 1;
-    case Kind::kRelu: return is_signed && x < 0 ? 0 : x;
-    case Kind::kNot: return !x;
-    default: return ~x;
+    case Kind::kAbs:
+      return is_signed && x < 0 ? minus : x;
+    case Kind::kNeg:
+      return minus;
+    case Kind::kSign:
+      return x == 0 ? 0 : is_signed && x < 0 ? -1 : 1;
+    case Kind::kRelu:
+      return is_signed && x < 0 ? 0 : x;
+    case Kind::kNot:
+      return !x;
+    default:
+      return ~x;
   }
 }
 
@@ -128,8 +204,11 @@ Status Reference(const Unary& op, EvalContext& c) {
 
 TERN_OP(Unary) {
   return OpDef::Of<Unary>("y = kind(x)")
-      .In("x", kNumbers | kBools).Out("y", kNumbers | kBools)
-      .Traits(kPure | kElementwise | kInPlace).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers | kBools)
+      .Out("y", kNumbers | kBools)
+      .Traits(kPure | kElementwise | kInPlace)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

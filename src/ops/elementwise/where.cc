@@ -25,8 +25,10 @@ std::optional<Content> Choose(const InferContext& c) {
   Content y;
   for (size_t i = 0; i < n; ++i) {
     const Dim choice = at(*condition, i), p = at(*a, i), q = at(*b, i);
-    if (choice.known()) y.push_back(choice.value() ? p : q);
-    else y.push_back(p == q ? p : Dim());
+    if (choice.known())
+      y.push_back(choice.value() ? p : q);
+    else
+      y.push_back(p == q ? p : Dim());
   }
   return y;
 }
@@ -52,8 +54,10 @@ Status Reference(const Where&, EvalContext& c) {
   BroadcastWalk at(condition.dims(), dims), at_a(a.dims(), dims), at_b(b.dims(), dims);
   for (int64_t i = 0; i < y.size(); ++i) {
     const int64_t j = at_a.Next(), k = at_b.Next();
-    if (condition.data<uint8_t>()[at.Next()]) CopyElement(a, j, y, i);
-    else CopyElement(b, k, y, i);
+    if (condition.data<uint8_t>()[at.Next()])
+      CopyElement(a, j, y, i);
+    else
+      CopyElement(b, k, y, i);
   }
   return {};
 }
@@ -62,8 +66,13 @@ Status Reference(const Where&, EvalContext& c) {
 
 TERN_OP(Where) {
   return OpDef::Of<Where>("y = condition ? a : b, broadcasting")
-      .In("condition", kBools).In("a", kAnyType).In("b", kAnyType).Out("y", kAnyType)
-      .Traits(kPure | kElementwise).Infer(Infer).Reference(Reference);
+      .In("condition", kBools)
+      .In("a", kAnyType)
+      .In("b", kAnyType)
+      .Out("y", kAnyType)
+      .Traits(kPure | kElementwise)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -8,8 +8,7 @@ namespace {
 struct Compress {
   bool flatten = true;
   int64_t axis = 0;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("flatten", flatten, "take x as one long vector and ignore axis");
     v("axis", axis, "negative counts from the end");
   }
@@ -17,7 +16,8 @@ struct Compress {
 
 Status Infer(const Compress& op, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &condition = c.ShapeOf("condition");
-  if (condition.ranked && condition.rank() != 1) return InvalidModel("condition must have rank 1, got rank ", condition.rank());
+  if (condition.ranked && condition.rank() != 1)
+    return InvalidModel("condition must have rank 1, got rank ", condition.rank());
   Shape y = op.flatten ? Shape({Dim()}) : x;
   if (!op.flatten && x.ranked) {
     TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, x.rank()));
@@ -34,7 +34,8 @@ Status Reference(const Compress& op, EvalContext& c) {
   std::vector<int64_t> kept;
   for (int64_t i = 0; i < condition.size(); ++i) {
     if (!LoadLong(condition, i)) continue;
-    if (i >= x.dim(axis)) return InvalidArgument("condition[", i, "] is true, axis ", axis, " has size ", x.dim(axis));
+    if (i >= x.dim(axis))
+      return InvalidArgument("condition[", i, "] is true, axis ", axis, " has size ", x.dim(axis));
     kept.push_back(i);
   }
   Dims dims = x.dims();
@@ -54,7 +55,11 @@ Status Reference(const Compress& op, EvalContext& c) {
 
 TERN_OP(Compress) {
   return OpDef::Of<Compress>("the slices of x along axis whose condition is true")
-      .In("x", kAnyType).In("condition", kBools).Out("y", kAnyType).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .In("condition", kBools)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -7,8 +7,7 @@ namespace {
 
 struct Gather {
   int64_t axis = 0;
-  template <class V>
-  void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
+  template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
 };
 
 // Elements of a shape on its way to a Reshape, picked by constant numbers.
@@ -66,7 +65,11 @@ Status Reference(const Gather& op, EvalContext& c) {
 
 TERN_OP(Gather) {
   return OpDef::Of<Gather>("slices of x along axis, numbered by indices (negative: from the end)")
-      .In("x", kAnyType).In("indices", kIndices).Out("y", kAnyType).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .In("indices", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -8,15 +8,16 @@ namespace {
 
 struct GatherElements {
   int64_t axis = 0;
-  template <class V>
-  void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
+  template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
 };
 
 Status CheckDims(const Shape& x, const Shape& indices, int axis) {
-  if (x.rank() != indices.rank()) return InvalidModel("indices has rank ", indices.rank(), ", x has rank ", x.rank());
+  if (x.rank() != indices.rank())
+    return InvalidModel("indices has rank ", indices.rank(), ", x has rank ", x.rank());
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis && x[i].known() && indices[i].known() && indices[i].value() > x[i].value())
-      return InvalidModel("indices.dim[", i, "]=", indices[i].value(), " is beyond x.dim[", i, "]=", x[i].value());
+      return InvalidModel("indices.dim[", i, "]=", indices[i].value(), " is beyond x.dim[", i,
+                          "]=", x[i].value());
   return {};
 }
 
@@ -39,8 +40,10 @@ Status Reference(const GatherElements& op, EvalContext& c) {
   Status status;
   EachIndex(indices.dims(), [&](int64_t flat, const Dims& at) {
     const auto i = NormalizeIndex(LoadLong(indices, flat), x.dim(axis), axis);
-    if (!i.ok()) status = i.status();
-    else CopyRun(x, OffsetOf(at, strides) + (*i - at[a]) * strides[a], y, flat, 1);
+    if (!i.ok())
+      status = i.status();
+    else
+      CopyRun(x, OffsetOf(at, strides) + (*i - at[a]) * strides[a], y, flat, 1);
   });
   return status;
 }
@@ -49,7 +52,11 @@ Status Reference(const GatherElements& op, EvalContext& c) {
 
 TERN_OP(GatherElements) {
   return OpDef::Of<GatherElements>("y[i, j, …] = x[i, indices[i, j, …], …], the index standing at axis")
-      .In("x", kAnyType).In("indices", kIndices).Out("y", kAnyType).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .In("indices", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -7,8 +7,9 @@ namespace {
 
 struct GatherND {
   int64_t batch_dims = 0;
-  template <class V>
-  void Visit(V& v) { v("batch_dims", batch_dims, "leading dims that x and indices share"); }
+  template <class V> void Visit(V& v) {
+    v("batch_dims", batch_dims, "leading dims that x and indices share");
+  }
 };
 
 // indices.dims[:-1] + x.dims[batch_dims + width:]
@@ -16,14 +17,17 @@ Result<Shape> OutShape(const GatherND& op, const Shape& x, const Shape& indices)
   if (x.rank() < 1 || indices.rank() < 1) return InvalidModel("x and indices must have rank 1 or more");
   const int64_t batch = op.batch_dims;
   if (batch < 0 || batch >= std::min(x.rank(), indices.rank()))
-    return InvalidModel("batch_dims is ", batch, ", x has rank ", x.rank(), " and indices rank ", indices.rank());
+    return InvalidModel("batch_dims is ", batch, ", x has rank ", x.rank(), " and indices rank ",
+                        indices.rank());
   for (int i = 0; i < batch; ++i)
     if (x[i].known() && indices[i].known() && x[i] != indices[i])
-      return InvalidModel("batch dimension ", i, " is ", x[i].value(), " in x and ", indices[i].value(), " in indices");
+      return InvalidModel("batch dimension ", i, " is ", x[i].value(), " in x and ", indices[i].value(),
+                          " in indices");
   if (!indices[-1].known()) return Shape();
   const int64_t width = indices[-1].value();
   if (width < 1 || batch + width > x.rank())
-    return InvalidModel("index tuples of ", width, " after ", batch, " batch dims do not fit rank ", x.rank());
+    return InvalidModel("index tuples of ", width, " after ", batch, " batch dims do not fit rank ",
+                        x.rank());
   std::vector<Dim> dims(indices.dims.begin(), indices.dims.end() - 1);
   dims.insert(dims.end(), x.dims.begin() + batch + width, x.dims.end());
   return Shape(std::move(dims));
@@ -45,7 +49,8 @@ Status Reference(const GatherND& op, EvalContext& c) {
   TERN_ASSIGN(const auto offsets, TupleOffsets(indices, x.dims(), static_cast<int>(op.batch_dims)));
   const int64_t slice = CountBetween(x.dims(), static_cast<int>(op.batch_dims + indices.dim(-1)), x.rank());
   Tensor& y = c.Out("y", shape.Concrete());
-  for (size_t i = 0; i < offsets.size(); ++i) CopyRun(x, offsets[i], y, static_cast<int64_t>(i) * slice, slice);
+  for (size_t i = 0; i < offsets.size(); ++i)
+    CopyRun(x, offsets[i], y, static_cast<int64_t>(i) * slice, slice);
   return {};
 }
 
@@ -53,7 +58,11 @@ Status Reference(const GatherND& op, EvalContext& c) {
 
 TERN_OP(GatherND) {
   return OpDef::Of<GatherND>("slices of x, each at the place a tuple in the last dim of indices names")
-      .In("x", kAnyType).In("indices", kIndices).Out("y", kAnyType).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .In("indices", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

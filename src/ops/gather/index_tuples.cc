@@ -14,7 +14,8 @@ Result<std::vector<int64_t>> TupleOffsets(const Tensor& indices, const Dims& x, 
     int64_t offset = per_batch ? t / per_batch * batch_stride : 0;
     for (int64_t i = 0; i < width; ++i) {
       const auto axis = static_cast<size_t>(batch_dims + i);
-      TERN_ASSIGN(const int64_t at, NormalizeIndex(LoadLong(indices, t * width + i), x[axis], batch_dims + i));
+      TERN_ASSIGN(const int64_t at,
+                  NormalizeIndex(LoadLong(indices, t * width + i), x[axis], batch_dims + i));
       offset += at * strides[axis];
     }
     offsets[static_cast<size_t>(t)] = offset;

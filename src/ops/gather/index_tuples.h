@@ -4,8 +4,8 @@
 
 namespace tern {
 
-// The offset in x of each tuple's slice, in tuple order. Tuples index x's dims from batch_dims on; leading dims of
-// indices run along with x's. Every index is checked.
+// The offset in x of each tuple's slice, in tuple order. Tuples index x's dims from batch_dims on; leading
+// dims of indices run along with x's. Every index is checked.
 Result<std::vector<int64_t>> TupleOffsets(const Tensor& indices, const Dims& x, int batch_dims);
 
 }  // namespace tern

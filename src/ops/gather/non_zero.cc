@@ -32,7 +32,10 @@ Status Reference(const NonZero&, EvalContext& c) {
 
 TERN_OP(NonZero) {
   return OpDef::Of<NonZero>("the indices of elements that are not zero, one column each, in row-major order")
-      .In("x", kNumbers | kBools).Out("indices", SetOf(DType::kI64)).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers | kBools)
+      .Out("indices", SetOf(DType::kI64))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

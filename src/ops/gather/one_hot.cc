@@ -7,8 +7,7 @@ namespace {
 
 struct OneHot {
   int64_t axis = -1;
-  template <class V>
-  void Visit(V& v) { v("axis", axis, "where the new dim stands in y"); }
+  template <class V> void Visit(V& v) { v("axis", axis, "where the new dim stands in y"); }
 };
 
 Result<int64_t> DepthOf(const Tensor& depth) {
@@ -60,8 +59,12 @@ Status Reference(const OneHot& op, EvalContext& c) {
 
 TERN_OP(OneHot) {
   return OpDef::Of<OneHot>("values[1] where the new dim's position is the index, values[0] elsewhere")
-      .In("indices", kNumbers).In("depth", kNumbers).In("values", kAnyType).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+      .In("indices", kNumbers)
+      .In("depth", kNumbers)
+      .In("values", kAnyType)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

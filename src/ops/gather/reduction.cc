@@ -24,17 +24,23 @@ int64_t Join(ScatterReduction reduction, int64_t a, int64_t b, bool is_unsigned)
 
 }  // namespace
 
-void ScatterRun(ScatterReduction reduction, const Tensor& updates, int64_t from, Tensor& y, int64_t at, int64_t count) {
+void ScatterRun(ScatterReduction reduction, const Tensor& updates, int64_t from, Tensor& y, int64_t at,
+                int64_t count) {
   if (reduction == ScatterReduction::kNone) return CopyRun(updates, from, y, at, count);
   const DType dtype = y.dtype();
   for (int64_t i = 0; i < count; ++i) {
-    if (IsFloat(dtype)) StoreDouble(y, at + i, Join(reduction, LoadDouble(y, at + i), LoadDouble(updates, from + i)));
-    else StoreLong(y, at + i, Join(reduction, LoadLong(y, at + i), LoadLong(updates, from + i), IsUnsignedInt(dtype)));
+    if (IsFloat(dtype))
+      StoreDouble(y, at + i, Join(reduction, LoadDouble(y, at + i), LoadDouble(updates, from + i)));
+    else
+      StoreLong(y, at + i,
+                Join(reduction, LoadLong(y, at + i), LoadLong(updates, from + i), IsUnsignedInt(dtype)));
   }
 }
 
 Status CheckReducible(ScatterReduction reduction, DType dtype) {
-  if (reduction == ScatterReduction::kNone || dtype == DType::kInvalid || IsNumeric(dtype) || dtype == DType::kBool) return {};
+  if (reduction == ScatterReduction::kNone || dtype == DType::kInvalid || IsNumeric(dtype) ||
+      dtype == DType::kBool)
+    return {};
   return InvalidModel("only 'none' is possible as reduction of ", DTypeName(dtype));
 }
 

@@ -9,8 +9,7 @@ namespace {
 struct ScatterElements {
   int64_t axis = 0;
   ScatterReduction reduction = ScatterReduction::kNone;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "negative counts from the end");
     VisitReduction(v, reduction);
   }
@@ -18,12 +17,15 @@ struct ScatterElements {
 
 Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates, int axis) {
   if (x.rank() != indices.rank() || x.rank() != updates.rank())
-    return InvalidModel("x, indices and updates have ranks ", x.rank(), ", ", indices.rank(), " and ", updates.rank());
+    return InvalidModel("x, indices and updates have ranks ", x.rank(), ", ", indices.rank(), " and ",
+                        updates.rank());
   for (int i = 0; i < x.rank(); ++i) {
     if (indices[i].known() && updates[i].known() && indices[i] != updates[i])
-      return InvalidModel("indices.dim[", i, "]=", indices[i].value(), ", updates.dim[", i, "]=", updates[i].value());
+      return InvalidModel("indices.dim[", i, "]=", indices[i].value(), ", updates.dim[", i,
+                          "]=", updates[i].value());
     if (i != axis && x[i].known() && indices[i].known() && indices[i].value() > x[i].value())
-      return InvalidModel("indices.dim[", i, "]=", indices[i].value(), " is beyond x.dim[", i, "]=", x[i].value());
+      return InvalidModel("indices.dim[", i, "]=", indices[i].value(), " is beyond x.dim[", i,
+                          "]=", x[i].value());
   }
   return {};
 }
@@ -31,7 +33,8 @@ Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates, int
 Status Infer(const ScatterElements& op, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &indices = c.ShapeOf("indices"), &updates = c.ShapeOf("updates");
   TERN_TRY(CheckReducible(op.reduction, c.TypeOf("x")));
-  if (c.TypeOf("x") != c.TypeOf("updates") && c.TypeOf("updates") != DType::kInvalid && c.TypeOf("x") != DType::kInvalid)
+  if (c.TypeOf("x") != c.TypeOf("updates") && c.TypeOf("updates") != DType::kInvalid &&
+      c.TypeOf("x") != DType::kInvalid)
     return InvalidModel("x is ", DTypeName(c.TypeOf("x")), ", updates is ", DTypeName(c.TypeOf("updates")));
   if (x.ranked && indices.ranked && updates.ranked) {
     TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, x.rank()));
@@ -50,8 +53,10 @@ Status Reference(const ScatterElements& op, EvalContext& c) {
   Status status;
   EachIndex(indices.dims(), [&](int64_t flat, const Dims& at) {
     const auto i = NormalizeIndex(LoadLong(indices, flat), x.dim(axis), axis);
-    if (!i.ok()) status = i.status();
-    else ScatterRun(op.reduction, updates, flat, y, OffsetOf(at, strides) + (*i - at[a]) * strides[a], 1);
+    if (!i.ok())
+      status = i.status();
+    else
+      ScatterRun(op.reduction, updates, flat, y, OffsetOf(at, strides) + (*i - at[a]) * strides[a], 1);
   });
   TERN_TRY(status);
   c.SetOut("y", std::move(y));
@@ -61,9 +66,14 @@ Status Reference(const ScatterElements& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(ScatterElements) {
-  return OpDef::Of<ScatterElements>("x with y[i, indices[i, j, …], …] = updates[i, j, …], the index standing at axis")
-      .In("x", kAnyType).In("indices", kIndices).In("updates", kAnyType).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<ScatterElements>(
+             "x with y[i, indices[i, j, …], …] = updates[i, j, …], the index standing at axis")
+      .In("x", kAnyType)
+      .In("indices", kIndices)
+      .In("updates", kAnyType)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

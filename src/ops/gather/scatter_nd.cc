@@ -7,8 +7,7 @@ namespace {
 
 struct ScatterND {
   ScatterReduction reduction = ScatterReduction::kNone;
-  template <class V>
-  void Visit(V& v) { VisitReduction(v, reduction); }
+  template <class V> void Visit(V& v) { VisitReduction(v, reduction); }
 };
 
 // updates.dims must be indices.dims[:-1] + x.dims[width:].
@@ -29,7 +28,8 @@ Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates) {
 Status Infer(const ScatterND& op, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &indices = c.ShapeOf("indices");
   TERN_TRY(CheckReducible(op.reduction, c.TypeOf("x")));
-  if (c.TypeOf("x") != c.TypeOf("updates") && c.TypeOf("updates") != DType::kInvalid && c.TypeOf("x") != DType::kInvalid)
+  if (c.TypeOf("x") != c.TypeOf("updates") && c.TypeOf("updates") != DType::kInvalid &&
+      c.TypeOf("x") != DType::kInvalid)
     return InvalidModel("x is ", DTypeName(c.TypeOf("x")), ", updates is ", DTypeName(c.TypeOf("updates")));
   if (x.ranked && indices.ranked) TERN_TRY(CheckDims(x, indices, c.ShapeOf("updates")));
   c.Out("y", c.In("x"));
@@ -50,9 +50,14 @@ Status Reference(const ScatterND& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(ScatterND) {
-  return OpDef::Of<ScatterND>("x with slices replaced by, or joined with, updates at the places index tuples name")
-      .In("x", kAnyType).In("indices", kIndices).In("updates", kAnyType).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<ScatterND>(
+             "x with slices replaced by, or joined with, updates at the places index tuples name")
+      .In("x", kAnyType)
+      .In("indices", kIndices)
+      .In("updates", kAnyType)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

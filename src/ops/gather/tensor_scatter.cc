@@ -10,8 +10,7 @@ enum class ScatterMode { kLinear, kCircular };
 struct TensorScatter {
   int64_t axis = -2;
   ScatterMode mode = ScatterMode::kLinear;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "the sequence; not 0, the batch");
     v.Enum("mode", mode, {"linear", "circular"}, "circular writes on at the start when the end is reached");
   }
@@ -19,22 +18,26 @@ struct TensorScatter {
 
 Status CheckDims(const Shape& cache, const Shape& update, int axis) {
   if (axis == 0) return InvalidModel("axis 0 is the batch");
-  if (cache.rank() != update.rank()) return InvalidModel("cache has rank ", cache.rank(), ", update rank ", update.rank());
+  if (cache.rank() != update.rank())
+    return InvalidModel("cache has rank ", cache.rank(), ", update rank ", update.rank());
   for (int i = 0; i < cache.rank(); ++i) {
     if (!cache[i].known() || !update[i].known()) continue;
     const int64_t c = cache[i].value(), u = update[i].value();
-    if (i == axis ? u > c : u != c) return InvalidModel("cache.dim[", i, "]=", c, ", update.dim[", i, "]=", u);
+    if (i == axis ? u > c : u != c)
+      return InvalidModel("cache.dim[", i, "]=", c, ", update.dim[", i, "]=", u);
   }
   return {};
 }
 
 Status Infer(const TensorScatter& op, InferContext& c) {
-  const Shape &cache = c.ShapeOf("cache"), &update = c.ShapeOf("update"), &starts = c.ShapeOf("write_indices");
+  const Shape &cache = c.ShapeOf("cache"), &update = c.ShapeOf("update"),
+              &starts = c.ShapeOf("write_indices");
   if (cache.ranked && update.ranked) {
     TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, cache.rank()));
     TERN_TRY(CheckDims(cache, update, axis));
   }
-  if (starts.ranked && starts.rank() != 1) return InvalidModel("write_indices must have rank 1, got rank ", starts.rank());
+  if (starts.ranked && starts.rank() != 1)
+    return InvalidModel("write_indices must have rank 1, got rank ", starts.rank());
   if (starts.ranked && cache.rank() > 0 && starts[0].known() && cache[0].known() && starts[0] != cache[0])
     return InvalidModel(starts[0].value(), " write_indices for a batch of ", cache[0].value());
   c.Out("present", c.In("cache"));
@@ -45,13 +48,16 @@ Status Reference(const TensorScatter& op, EvalContext& c) {
   const Tensor &cache = c.In("cache"), &update = c.In("update");
   TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, cache.rank()));
   const int64_t batch = cache.dim(0), room = cache.dim(axis), length = update.dim(axis);
-  const auto starts = c.Has("write_indices") ? c.Longs("write_indices") : std::vector<int64_t>(static_cast<size_t>(batch), 0);
-  const int64_t middle = CountBetween(cache.dims(), 1, axis), inner = CountBetween(cache.dims(), axis + 1, cache.rank());
+  const auto starts =
+      c.Has("write_indices") ? c.Longs("write_indices") : std::vector<int64_t>(static_cast<size_t>(batch), 0);
+  const int64_t middle = CountBetween(cache.dims(), 1, axis),
+                inner = CountBetween(cache.dims(), axis + 1, cache.rank());
   Tensor y = cache.Clone();
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t start = starts[static_cast<size_t>(b)];
     if (start < 0 || start > room || (op.mode == ScatterMode::kLinear && start + length > room))
-      return InvalidArgument("write_indices[", b, "]=", start, " with an update of ", length, " does not fit ", room, " along axis ", axis);
+      return InvalidArgument("write_indices[", b, "]=", start, " with an update of ", length,
+                             " does not fit ", room, " along axis ", axis);
     for (int64_t m = 0; m < middle; ++m)
       for (int64_t s = 0; s < length; ++s) {
         const int64_t row = b * middle + m;
@@ -65,9 +71,14 @@ Status Reference(const TensorScatter& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(TensorScatter) {
-  return OpDef::Of<TensorScatter>("cache with update written along axis from write_indices[batch] on, or from 0")
-      .In("cache", kAnyType).In("update", kAnyType).OptIn("write_indices", kIndices).Out("present", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<TensorScatter>(
+             "cache with update written along axis from write_indices[batch] on, or from 0")
+      .In("cache", kAnyType)
+      .In("update", kAnyType)
+      .OptIn("write_indices", kIndices)
+      .Out("present", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

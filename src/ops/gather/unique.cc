@@ -12,8 +12,7 @@ struct Unique {
   bool flatten = true;
   int64_t axis = 0;
   bool sorted = true;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("flatten", flatten, "take x as one long vector and ignore axis");
     v("axis", axis, "negative counts from the end");
     v("sorted", sorted, "ascending; otherwise in order of first appearance");
@@ -24,7 +23,8 @@ struct Unique {
 int Compare(const Tensor& x, int64_t i, int64_t j) {
   const auto three_way = [](auto a, auto b) { return a < b ? -1 : b < a ? 1 : 0; };
   if (x.dtype() == DType::kString) return three_way(x.data<std::string>()[i], x.data<std::string>()[j]);
-  if (IsUnsignedInt(x.dtype())) return three_way(static_cast<uint64_t>(LoadLong(x, i)), static_cast<uint64_t>(LoadLong(x, j)));
+  if (IsUnsignedInt(x.dtype()))
+    return three_way(static_cast<uint64_t>(LoadLong(x, i)), static_cast<uint64_t>(LoadLong(x, j)));
   if (!IsFloat(x.dtype())) return three_way(LoadLong(x, i), LoadLong(x, j));
   const double a = LoadDouble(x, i), b = LoadDouble(x, j);
   if (std::isnan(a) || std::isnan(b)) return three_way(std::isnan(a), std::isnan(b));
@@ -48,13 +48,15 @@ struct Slices {
 std::vector<std::vector<int64_t>> Groups(const Slices& s, bool sorted) {
   std::vector<int64_t> order(static_cast<size_t>(s.count));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return s.CompareSlices(a, b) < 0; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return s.CompareSlices(a, b) < 0; });
   std::vector<std::vector<int64_t>> groups;
   for (int64_t i : order) {
     if (groups.empty() || s.CompareSlices(groups.back()[0], i) != 0) groups.emplace_back();
     groups.back().push_back(i);
   }
-  if (!sorted) std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a[0] < b[0]; });
+  if (!sorted)
+    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a[0] < b[0]; });
   return groups;
 }
 
@@ -97,10 +99,15 @@ Status Reference(const Unique& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Unique) {
-  return OpDef::Of<Unique>("the different slices of x along axis, where each first stood, which one each is, how often")
-      .In("x", kNumbers | kBools | kStrings).Out("y", kNumbers | kBools | kStrings)
-      .OptOut("indices", SetOf(DType::kI64)).OptOut("inverse", SetOf(DType::kI64)).OptOut("counts", SetOf(DType::kI64))
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Unique>(
+             "the different slices of x along axis, where each first stood, which one each is, how often")
+      .In("x", kNumbers | kBools | kStrings)
+      .Out("y", kNumbers | kBools | kStrings)
+      .OptOut("indices", SetOf(DType::kI64))
+      .OptOut("inverse", SetOf(DType::kI64))
+      .OptOut("counts", SetOf(DType::kI64))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -17,48 +17,62 @@ Tensor Reordered(const Tensor& past, const std::vector<size_t>& parents) {
   const size_t rows = static_cast<size_t>(from.dim(1)), bytes = rows ? from.bytes() / 2 / rows : 0;
   for (size_t half = 0; half < 2; ++half)
     for (size_t r = 0; bytes && r < rows; ++r)
-      std::memcpy(out.data<char>() + (half * rows + r) * bytes, from.data<char>() + (half * rows + parents[r]) * bytes, bytes);
+      std::memcpy(out.data<char>() + (half * rows + r) * bytes,
+                  from.data<char>() + (half * rows + parents[r]) * bytes, bytes);
   return out;
 }
 
 }  // namespace
 
 Status CheckDecoder(const DecoderAttrs& a) {
-  if (a.layers < 0 || a.heads < 1 || a.head_size < 1) return InvalidModel("a decoder of ", a.layers, " layers, ", a.heads, " heads of ", a.head_size);
+  if (a.layers < 0 || a.heads < 1 || a.head_size < 1)
+    return InvalidModel("a decoder of ", a.layers, " layers, ", a.heads, " heads of ", a.head_size);
   if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat);
-  if (a.index_type != DType::kI32 && a.index_type != DType::kI64) return InvalidModel("words are ", DTypeName(a.index_type));
-  if (!IsFloat(a.past_type) || BitWidth(a.past_type) < 8) return InvalidModel("pasts are ", DTypeName(a.past_type));
+  if (a.index_type != DType::kI32 && a.index_type != DType::kI64)
+    return InvalidModel("words are ", DTypeName(a.index_type));
+  if (!IsFloat(a.past_type) || BitWidth(a.past_type) < 8)
+    return InvalidModel("pasts are ", DTypeName(a.past_type));
   return {};
 }
 
 Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
   TERN_TRY(CheckDecoder(a));
   const Shape& ids = c.ShapeOf("input_ids");
-  if (ids.ranked && ids.rank() != 2) return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
+  if (ids.ranked && ids.rank() != 2)
+    return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
   std::vector<Type> inputs(3, Type::TensorOf(a.index_type, Shape({Dim(), Dim()})));
-  for (int64_t i = 0; i < a.layers; ++i) inputs.push_back(Type::TensorOf(a.past_type, Shape({2, Dim(), a.heads, Dim(), a.head_size})));
+  for (int64_t i = 0; i < a.layers; ++i)
+    inputs.push_back(Type::TensorOf(a.past_type, Shape({2, Dim(), a.heads, Dim(), a.head_size})));
   TERN_ASSIGN(const auto outputs, c.InferSubgraph(0, inputs));
-  if (static_cast<int64_t>(outputs.size()) < 1 + a.layers) return InvalidModel("the decoder gives ", outputs.size(), " outputs, needs ", 1 + a.layers);
+  if (static_cast<int64_t>(outputs.size()) < 1 + a.layers)
+    return InvalidModel("the decoder gives ", outputs.size(), " outputs, needs ", 1 + a.layers);
   return {};
 }
 
 Result<Decoder> Decoder::Start(const DecoderAttrs& attrs, EvalContext& c, int64_t copies) {
   TERN_TRY(CheckDecoder(attrs));
   const Tensor& ids = c.In("input_ids");
-  if (ids.rank() != 2 || ids.size() == 0) return InvalidArgument("input_ids must be [batch, length] with words in it, got ", ids.Describe());
-  if (ids.dim(1) > kMaxSequence) return InvalidArgument("prompts of ", ids.dim(1), " words; ", kMaxSequence, " are allowed");
+  if (ids.rank() != 2 || ids.size() == 0)
+    return InvalidArgument("input_ids must be [batch, length] with words in it, got ", ids.Describe());
+  if (ids.dim(1) > kMaxSequence)
+    return InvalidArgument("prompts of ", ids.dim(1), " words; ", kMaxSequence, " are allowed");
   const bool masked = c.Has("attention_mask");
-  if (masked && c.In("attention_mask").dims() != ids.dims()) return InvalidArgument("attention_mask is ", c.In("attention_mask").Describe(), " for input_ids ", ids.Describe());
+  if (masked && c.In("attention_mask").dims() != ids.dims())
+    return InvalidArgument("attention_mask is ", c.In("attention_mask").Describe(), " for input_ids ",
+                           ids.Describe());
   Decoder d(attrs, c);
   d.batch_ = ids.dim(0);
   d.prompt_length_ = ids.dim(1);
   const auto words = c.Longs("input_ids");
   const auto given = masked ? c.Longs("attention_mask") : std::vector<int64_t>();
   for (int64_t b = 0; b < d.batch_; ++b) {
-    std::vector<int64_t> row(words.begin() + b * d.prompt_length_, words.begin() + (b + 1) * d.prompt_length_), places, mask;
+    std::vector<int64_t> row(words.begin() + b * d.prompt_length_,
+                             words.begin() + (b + 1) * d.prompt_length_),
+        places, mask;
     int64_t used = 0;
     for (size_t i = 0; i < row.size(); ++i) {
-      const bool counts = masked ? given[static_cast<size_t>(b * d.prompt_length_) + i] != 0 : row[i] != attrs.pad;
+      const bool counts =
+          masked ? given[static_cast<size_t>(b * d.prompt_length_) + i] != 0 : row[i] != attrs.pad;
       mask.push_back(masked ? given[static_cast<size_t>(b * d.prompt_length_) + i] : counts);
       places.push_back(counts ? used++ : 0);
     }
@@ -70,7 +84,8 @@ Result<Decoder> Decoder::Start(const DecoderAttrs& attrs, EvalContext& c, int64_
       d.mask_.push_back(mask);
     }
   }
-  for (int64_t i = 0; i < attrs.layers; ++i) d.past_.emplace_back(Tensor(attrs.past_type, {2, d.batch_ * copies, attrs.heads, 0, attrs.head_size}));
+  for (int64_t i = 0; i < attrs.layers; ++i)
+    d.past_.emplace_back(Tensor(attrs.past_type, {2, d.batch_ * copies, attrs.heads, 0, attrs.head_size}));
   return d;
 }
 
@@ -84,13 +99,17 @@ Tensor Decoder::IndexTensor(const std::vector<std::vector<int64_t>>& rows) const
 
 Result<ScoreRows> Decoder::Logits(const Tensor& t) const {
   const auto rows = static_cast<int64_t>(rows_.size());
-  if (t.rank() != 3 || t.dim(0) != rows || t.dim(1) < 1) return InvalidModel("the decoder's logits are ", t.Describe(), " for ", rows, " rows");
+  if (t.rank() != 3 || t.dim(0) != rows || t.dim(1) < 1)
+    return InvalidModel("the decoder's logits are ", t.Describe(), " for ", rows, " rows");
   const int64_t words = attrs_.words < 0 ? t.dim(2) : attrs_.words;
-  if (words > t.dim(2) || words < 1) return InvalidModel("a vocabulary of ", words, " words, but logits ", t.Describe());
+  if (words > t.dim(2) || words < 1)
+    return InvalidModel("a vocabulary of ", words, " words, but logits ", t.Describe());
   const Tensor logits = t.Contiguous();
   ScoreRows out(rows_.size());
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t w = 0; w < words; ++w) out[static_cast<size_t>(r)].push_back(static_cast<float>(LoadDouble(logits, ((r + 1) * t.dim(1) - 1) * t.dim(2) + w)));
+    for (int64_t w = 0; w < words; ++w)
+      out[static_cast<size_t>(r)].push_back(
+          static_cast<float>(LoadDouble(logits, ((r + 1) * t.dim(1) - 1) * t.dim(2) + w)));
   return out;
 }
 
@@ -100,14 +119,17 @@ Result<ScoreRows> Decoder::Step() {
   DatumList inputs = {Datum(IndexTensor(ids_)), Datum(IndexTensor(positions)), Datum(IndexTensor(mask_))};
   inputs.insert(inputs.end(), past_.begin(), past_.end());
   TERN_ASSIGN(DatumList out, c_.RunSubgraph(0, inputs));
-  if (static_cast<int64_t>(out.size()) < 1 + attrs_.layers) return InvalidModel("the decoder gives ", out.size(), " outputs, needs ", 1 + attrs_.layers);
+  if (static_cast<int64_t>(out.size()) < 1 + attrs_.layers)
+    return InvalidModel("the decoder gives ", out.size(), " outputs, needs ", 1 + attrs_.layers);
   for (size_t i = 0; i < past_.size(); ++i) {
     const Tensor& present = out[i + 1].tensor;
-    if (!out[i + 1].is_tensor() || present.dtype() != attrs_.past_type || present.rank() != 5 || present.dim(0) != 2 || present.dim(1) != static_cast<int64_t>(rows_.size()))
+    if (!out[i + 1].is_tensor() || present.dtype() != attrs_.past_type || present.rank() != 5 ||
+        present.dim(0) != 2 || present.dim(1) != static_cast<int64_t>(rows_.size()))
       return InvalidModel("the decoder's past ", i, " is ", out[i + 1].Describe());
     past_[i] = present;
   }
-  if (!out[0].is_tensor() || !IsFloat(out[0].tensor.dtype())) return InvalidModel("the decoder's logits are ", out[0].Describe());
+  if (!out[0].is_tensor() || !IsFloat(out[0].tensor.dtype()))
+    return InvalidModel("the decoder's logits are ", out[0].Describe());
   return Logits(out[0].tensor);
 }
 
@@ -140,7 +162,9 @@ void BlockRepeats(int64_t n, const Words& row, std::vector<float>& scores) {
   const auto length = static_cast<int64_t>(row.size());
   for (int64_t j = 0; j + n <= length; ++j) {
     const int32_t w = row[static_cast<size_t>(j + n - 1)];
-    if (w >= 0 && static_cast<size_t>(w) < scores.size() && std::equal(row.end() - (n - 1), row.end(), row.begin() + j)) scores[static_cast<size_t>(w)] = kLowest;
+    if (w >= 0 && static_cast<size_t>(w) < scores.size() &&
+        std::equal(row.end() - (n - 1), row.end(), row.begin() + j))
+      scores[static_cast<size_t>(w)] = kLowest;
   }
 }
 
@@ -151,14 +175,16 @@ void Forbid(const int64_t* allowed, std::vector<float>& scores) {
 
 }  // namespace
 
-void ScoreRules::Apply(const std::vector<Words>& rows, int64_t batch, bool first_step, ScoreRows& scores) const {
+void ScoreRules::Apply(const std::vector<Words>& rows, int64_t batch, bool first_step,
+                       ScoreRows& scores) const {
   const size_t copies = rows.size() / static_cast<size_t>(batch);
   for (size_t r = 0; r < rows.size(); ++r) {
     std::vector<float>& s = scores[r];
     if (repetition_penalty != 1) Penalize(repetition_penalty, rows[r], s);
     if (no_repeat > 0) BlockRepeats(no_repeat, rows[r], s);
     if (allowed.size() >= s.size()) Forbid(allowed.data(), s);
-    if (first_step && first_allowed.size() >= s.size() * static_cast<size_t>(batch)) Forbid(first_allowed.data() + r / copies * s.size(), s);
+    if (first_step && first_allowed.size() >= s.size() * static_cast<size_t>(batch))
+      Forbid(first_allowed.data() + r / copies * s.size(), s);
     const bool ends = eos >= 0 && static_cast<size_t>(eos) < s.size();
     if (ends && static_cast<int64_t>(rows[r].size()) < min_length) s[static_cast<size_t>(eos)] = kLowest;
   }
@@ -166,13 +192,15 @@ void ScoreRules::Apply(const std::vector<Words>& rows, int64_t batch, bool first
 
 Result<int64_t> LongOf(EvalContext& c, const char* port, int64_t otherwise) {
   if (!c.Has(port)) return otherwise;
-  if (c.In(port).size() != 1) return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
+  if (c.In(port).size() != 1)
+    return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
   return LoadLong(c.In(port), 0);
 }
 
 Result<double> DoubleOf(EvalContext& c, const char* port, double otherwise) {
   if (!c.Has(port)) return otherwise;
-  if (c.In(port).size() != 1) return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
+  if (c.In(port).size() != 1)
+    return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
   return LoadDouble(c.In(port), 0);
 }
 

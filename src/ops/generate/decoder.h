@@ -10,8 +10,7 @@ namespace tern {
 struct DecoderAttrs {
   int64_t eos = -1, pad = 0, no_repeat = 0, words = -1, layers = 0, heads = 0, head_size = 0;
   DType index_type = DType::kI32, past_type = DType::kF32;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("eos", eos, "the word that ends a sequence; below 0: none does");
     v("pad", pad, "the word that fills sequences up, and stands in front of short prompts");
     v("no_repeat", no_repeat, "no run of so many words may occur twice; 0: it may");
@@ -47,6 +46,7 @@ class Decoder {
   Result<ScoreRows> Step();
   // Row i goes on as row parents[i] with tokens[i] behind it.
   void Append(const Words& tokens, const std::vector<size_t>& parents);
+
  private:
   Decoder(const DecoderAttrs& attrs, EvalContext& c) : attrs_(attrs), c_(c) {}
   Tensor IndexTensor(const std::vector<std::vector<int64_t>>& rows) const;

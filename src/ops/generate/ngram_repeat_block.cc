@@ -10,16 +10,14 @@ namespace {
 
 struct NGramRepeatBlock {
   int64_t size = 1;
-  template <class V>
-  void Visit(V& v) {
-    v("size", size, "how many words must not occur twice in a row");
-  }
+  template <class V> void Visit(V& v) { v("size", size, "how many words must not occur twice in a row"); }
 };
 
 Status Infer(const NGramRepeatBlock& op, InferContext& c) {
   if (op.size < 1) return InvalidModel("size is ", op.size);
   for (const char* port : {"words", "scores"})
-    if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 2) return InvalidModel("input '", port, "' must have rank 2, got ", c.In(port).ToString());
+    if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 2)
+      return InvalidModel("input '", port, "' must have rank 2, got ", c.In(port).ToString());
   c.Out("y", c.In("scores"));
   return {};
 }
@@ -27,7 +25,8 @@ Status Infer(const NGramRepeatBlock& op, InferContext& c) {
 Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
   const auto words = c.Longs("words");
   const Tensor &table = c.In("words"), &scores = c.In("scores");
-  if (table.dim(0) != scores.dim(0)) return InvalidArgument(table.dim(0), " rows of words, ", scores.dim(0), " of scores");
+  if (table.dim(0) != scores.dim(0))
+    return InvalidArgument(table.dim(0), " rows of words, ", scores.dim(0), " of scores");
   const int64_t length = table.dim(1), vocabulary = scores.dim(1), n = op.size;
   auto y = c.Doubles("scores");
   for (int64_t r = 0; r < table.dim(0); ++r) {
@@ -35,7 +34,8 @@ Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
     for (int64_t j = 0; n <= length && j + n <= length; ++j) {
       if (!std::equal(row + length - (n - 1), row + length, row + j)) continue;
       const int64_t w = row[j + n - 1];
-      if (w < 0 || w >= vocabulary) return InvalidArgument("word ", w, " is outside a vocabulary of ", vocabulary);
+      if (w < 0 || w >= vocabulary)
+        return InvalidArgument("word ", w, " is outside a vocabulary of ", vocabulary);
       y[static_cast<size_t>(r * vocabulary + w)] = -std::numeric_limits<double>::infinity();
     }
   }
@@ -46,8 +46,13 @@ Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(NGramRepeatBlock) {
-  return OpDef::Of<NGramRepeatBlock>("scores, minus infinity for words that would make an n-gram occur twice in a row of words")
-      .In("words", kIndices).In("scores", kFloats).Out("y", kFloats).Infer(Infer).Reference(Reference);
+  return OpDef::Of<NGramRepeatBlock>(
+             "scores, minus infinity for words that would make an n-gram occur twice in a row of words")
+      .In("words", kIndices)
+      .In("scores", kFloats)
+      .Out("y", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -7,9 +7,11 @@ namespace tern {
 namespace {
 
 constexpr int64_t kWords = 4;
-const std::vector<double> kLogits = {0.1, 2.0, 1.5, 0.3, 1.1, 0.2, 0.4, 3.0, 0.7, 0.6, 0.5, 2.5, 1.0, 0.9, 0.8, 0.0};
+const std::vector<double> kLogits = {0.1, 2.0, 1.5, 0.3, 1.1, 0.2, 0.4, 3.0,
+                                     0.7, 0.6, 0.5, 2.5, 1.0, 0.9, 0.8, 0.0};
 
-// A decoder whose next word depends on the last one only. Its past holds the words, so that a wrong order shows.
+// A decoder whose next word depends on the last one only. Its past holds the words, so that a wrong order
+// shows.
 void FillDecoder(Graph& g) {
   Builder b(g);
   const Type index = Type::TensorOf(DType::kI32, Shape({Dim(), Dim()}));
@@ -19,7 +21,8 @@ void FillDecoder(Graph& g) {
   Value* past = g.AddInput("past_0", Type::TensorOf(DType::kF32, Shape({2, Dim(), 1, Dim(), 1})));
   Value* table = b.Const(Tensor::Of(DType::kF32, {kWords, kWords}, kLogits));
   Value* words = b.Op("Unsqueeze", {b.Op("Cast", {ids}, {{"to", DType::kF32}}), b.Ints({0, 2, 4})});
-  Value* present = b.Op("Concat", {past, b.Op("Tile", {words, b.Ints({2, 1, 1, 1, 1})})}, {{"axis", int64_t{3}}});
+  Value* present =
+      b.Op("Concat", {past, b.Op("Tile", {words, b.Ints({2, 1, 1, 1, 1})})}, {{"axis", int64_t{3}}});
   g.SetOutputs({b.Op("Gather", {table, ids}, {{"axis", int64_t{0}}}), present});
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
 }
@@ -27,7 +30,11 @@ void FillDecoder(Graph& g) {
 Tensor I32(const Dims& dims, const std::vector<double>& v) { return Tensor::Of(DType::kI32, dims, v); }
 
 AttrList Attrs(int64_t eos) {
-  return {{"eos", eos}, {"pad", int64_t{3}}, {"layers", int64_t{1}}, {"heads", int64_t{1}}, {"head_size", int64_t{1}}};
+  return {{"eos", eos},
+          {"pad", int64_t{3}},
+          {"layers", int64_t{1}},
+          {"heads", int64_t{1}},
+          {"head_size", int64_t{1}}};
 }
 
 Result<DatumList> Search(const char* op, const std::vector<Tensor>& inputs, const AttrList& attrs) {
@@ -50,9 +57,13 @@ double LogOdds(int64_t last, int64_t word) {
   return kLogits[static_cast<size_t>(last * kWords + word)] - std::log(sum);
 }
 
-std::vector<int64_t> Beams(int64_t max_length, int64_t beams, int64_t returned, int64_t eos, const std::vector<double>& prompt) {
-  auto out = Search("BeamSearch", {I32({1, static_cast<int64_t>(prompt.size())}, prompt), I32({1}, {static_cast<double>(max_length)}), Tensor(),
-                                   I32({1}, {static_cast<double>(beams)}), I32({1}, {static_cast<double>(returned)})}, Attrs(eos));
+std::vector<int64_t> Beams(int64_t max_length, int64_t beams, int64_t returned, int64_t eos,
+                           const std::vector<double>& prompt) {
+  auto out = Search(
+      "BeamSearch",
+      {I32({1, static_cast<int64_t>(prompt.size())}, prompt), I32({1}, {static_cast<double>(max_length)}),
+       Tensor(), I32({1}, {static_cast<double>(beams)}), I32({1}, {static_cast<double>(returned)})},
+      Attrs(eos));
   EXPECT_TRUE(out.ok()) << out.status().ToString();
   return out.ok() ? ToLongs((*out)[0].tensor) : std::vector<int64_t>();
 }
@@ -89,7 +100,10 @@ TEST(GreedySearch, TakesTheLikeliestWord) {
 
 TEST(BeamSearch, BadRequestsAreRefused) {
   const auto refused = [](double max_length, double beams, double returned, const Tensor& ids) {
-    return !Search("BeamSearch", {ids, I32({1}, {max_length}), Tensor(), I32({1}, {beams}), I32({1}, {returned})}, Attrs(-1)).ok();
+    return !Search("BeamSearch",
+                   {ids, I32({1}, {max_length}), Tensor(), I32({1}, {beams}), I32({1}, {returned})},
+                   Attrs(-1))
+                .ok();
   };
   const Tensor ids = I32({1, 2}, {0, 1});
   EXPECT_FALSE(refused(4, 2, 1, ids));

@@ -7,17 +7,20 @@ namespace {
 
 struct AffineGrid {
   bool align_corners = false;
-  template <class V>
-  void Visit(V& v) { v("align_corners", align_corners, "-1 and 1 are the centres of the outermost elements"); }
+  template <class V> void Visit(V& v) {
+    v("align_corners", align_corners, "-1 and 1 are the centres of the outermost elements");
+  }
 };
 
 // [N, D?, H, W, 2 or 3] from size = [N, C, D?, H, W].
 Result<Shape> OutShape(const Shape& theta, const Content& size) {
-  if (size.size() != 4 && size.size() != 5) return InvalidModel("size must have 4 or 5 entries, got ", size.size());
+  if (size.size() != 4 && size.size() != 5)
+    return InvalidModel("size must have 4 or 5 entries, got ", size.size());
   const int64_t spatial = static_cast<int64_t>(size.size()) - 2;
   const std::vector<Dim> wanted = {size[0], spatial, spatial + 1};
   for (int i = 0; theta.ranked && i < 3; ++i)
-    if (theta.rank() != 3 || (theta[i].known() && wanted[static_cast<size_t>(i)].known() && theta[i] != wanted[static_cast<size_t>(i)]))
+    if (theta.rank() != 3 || (theta[i].known() && wanted[static_cast<size_t>(i)].known() &&
+                              theta[i] != wanted[static_cast<size_t>(i)]))
       return InvalidModel("theta must be ", Shape(wanted).ToString(), ", got ", theta.ToString());
   std::vector<Dim> dims = {size[0]};
   for (size_t i = 2; i < size.size(); ++i) {
@@ -71,7 +74,11 @@ Status Reference(const AffineGrid& op, EvalContext& c) {
 
 TERN_OP(AffineGrid) {
   return OpDef::Of<AffineGrid>("for each point of an image of the given size, theta times (x, y[, z], 1)")
-      .In("theta", kFloats).In("size", kIndices).Out("grid", kFloats).Infer(Infer).Reference(Reference);
+      .In("theta", kFloats)
+      .In("size", kIndices)
+      .Out("grid", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

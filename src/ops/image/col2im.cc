@@ -7,8 +7,7 @@ namespace {
 
 struct Col2Im {
   std::vector<int64_t> dilations, pads, strides;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("dilations", dilations, "steps between elements of a block; empty: 1");
     v("pads", pads, "border of the image, begins then ends; empty: 0");
     v("strides", strides, "steps between blocks; empty: 1");
@@ -26,8 +25,8 @@ Result<Geometry> GeometryOf(const Col2Im& op, size_t spatial) {
   if (g.strides.empty()) g.strides.assign(spatial, 1);
   if (g.pads.empty()) g.pads.assign(2 * spatial, 0);
   if (g.dilations.size() != spatial || g.strides.size() != spatial || g.pads.size() != 2 * spatial)
-    return InvalidModel("dilations, strides and pads have ", g.dilations.size(), ", ", g.strides.size(), " and ", g.pads.size(),
-                        " entries for ", spatial, " dims");
+    return InvalidModel("dilations, strides and pads have ", g.dilations.size(), ", ", g.strides.size(),
+                        " and ", g.pads.size(), " entries for ", spatial, " dims");
   constexpr int64_t kMost = int64_t{1} << 40;
   for (const auto* list : {&g.dilations, &g.strides})
     for (int64_t v : *list)
@@ -51,7 +50,8 @@ Status Infer(const Col2Im& op, InferContext& c) {
   std::vector<Dim> dims(static_cast<size_t>(spatial) + 2);
   if (x.ranked) dims[0] = x[0];
   if (x.ranked && block) dims[1] = FloorDiv(x[1], ProductOf(*block, 0, static_cast<int>(block->size())));
-  for (int i = 0; image && i < spatial; ++i) dims[static_cast<size_t>(i) + 2] = (*image)[static_cast<size_t>(i)];
+  for (int i = 0; image && i < spatial; ++i)
+    dims[static_cast<size_t>(i) + 2] = (*image)[static_cast<size_t>(i)];
   c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
   return {};
 }
@@ -63,7 +63,8 @@ Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block
   for (size_t i = 0; i < image.size(); ++i) {
     if (image[i] < 0 || block[i] < 1 || image[i] > kMost || block[i] > (kMost / g.dilations[i]))
       return InvalidArgument("image_shape[", i, "] is ", image[i], ", block_shape[", i, "] is ", block[i]);
-    const int64_t room = image[i] + g.pads[i] + g.pads[i + image.size()] - g.dilations[i] * (block[i] - 1) - 1;
+    const int64_t room =
+        image[i] + g.pads[i] + g.pads[i + image.size()] - g.dilations[i] * (block[i] - 1) - 1;
     counts.push_back(room < 0 ? 0 : room / g.strides[i] + 1);
   }
   return counts;
@@ -72,12 +73,14 @@ Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block
 Status Reference(const Col2Im& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   const Dims image = c.Longs("image_shape"), block = c.Longs("block_shape");
-  if (image.size() != block.size()) return InvalidArgument(image.size(), " image dims and ", block.size(), " block dims");
+  if (image.size() != block.size())
+    return InvalidArgument(image.size(), " image dims and ", block.size(), " block dims");
   TERN_ASSIGN(const Geometry g, GeometryOf(op, image.size()));
   TERN_ASSIGN(const Dims counts, BlockCounts(g, image, block));
   const auto area = CheckedCount(block, DType::kI8), blocks = CheckedCount(counts, DType::kI8);
   if (!area || !blocks || x.dim(1) % *area != 0 || x.dim(2) != *blocks)
-    return InvalidArgument("x is ", x.Describe(), "; blocks of [", Join(block, ","), "] at [", Join(counts, ","), "] places are wanted");
+    return InvalidArgument("x is ", x.Describe(), "; blocks of [", Join(block, ","), "] at [",
+                           Join(counts, ","), "] places are wanted");
   Dims dims = {x.dim(0), x.dim(1) / *area};
   dims.insert(dims.end(), image.begin(), image.end());
   Tensor& y = c.Out("y", dims);
@@ -103,9 +106,14 @@ Status Reference(const Col2Im& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Col2Im) {
-  return OpDef::Of<Col2Im>("columns of blocks summed into images: the reverse of taking an image's sliding blocks")
-      .In("x", kNumbers).In("image_shape", kIndices).In("block_shape", kIndices).Out("y", kNumbers)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Col2Im>(
+             "columns of blocks summed into images: the reverse of taking an image's sliding blocks")
+      .In("x", kNumbers)
+      .In("image_shape", kIndices)
+      .In("block_shape", kIndices)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

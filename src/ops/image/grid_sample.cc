@@ -14,11 +14,11 @@ struct GridSample {
   SampleMode mode = SampleMode::kLinear;
   SamplePadding padding = SamplePadding::kZeros;
   bool align_corners = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("mode", mode, {"linear", "nearest", "cubic"}, "how values between elements are found");
     v.Enum("padding", padding, {"zeros", "border", "reflection"}, "what stands outside x");
-    v("align_corners", align_corners, "-1 and 1 are the centres of the outermost elements, not their outer edges");
+    v("align_corners", align_corners,
+      "-1 and 1 are the centres of the outermost elements, not their outer edges");
   }
 };
 
@@ -53,7 +53,8 @@ double Reflect(double x, double low, double high) {
   const double range = high - low;
   if (range <= 0) return low;
   if (x >= low && x <= high) return x;
-  const double beyond = x < low ? low - x : x - high, turns = std::floor(beyond / range), rest = beyond - turns * range;
+  const double beyond = x < low ? low - x : x - high, turns = std::floor(beyond / range),
+               rest = beyond - turns * range;
   const bool even = std::fmod(turns, 2) == 0;
   return (x < low) == even ? low + rest : high - rest;
 }
@@ -75,7 +76,8 @@ struct Axis {
     x = std::isnan(x) ? -kFar : std::clamp(x, -kFar, kFar);
     if (x >= low() && x <= high()) return x;
     // Cubic keeps its place beyond the border, where its neighbours are clamped one by one.
-    if (op.padding == SamplePadding::kBorder) return op.mode == SampleMode::kCubic ? x : std::clamp(x, 0.0, n - 1);
+    if (op.padding == SamplePadding::kBorder)
+      return op.mode == SampleMode::kCubic ? x : std::clamp(x, 0.0, n - 1);
     return op.padding == SamplePadding::kReflection ? Reflect(x, low(), high()) : x;
   }
 
@@ -93,16 +95,21 @@ struct Axis {
     constexpr double kA = -0.75;
     const auto far = [&](double t) { return ((kA * t - 5 * kA) * t + 8 * kA) * t - 4 * kA; };
     const auto near = [&](double t) { return ((kA + 2) * t - (kA + 3)) * t * t + 1; };
-    return {{Element(left - 1), far(d + 1)}, {Element(left), near(d)}, {Element(left + 1), near(1 - d)}, {Element(left + 2), far(2 - d)}};
+    return {{Element(left - 1), far(d + 1)},
+            {Element(left), near(d)},
+            {Element(left + 1), near(1 - d)},
+            {Element(left + 2), far(2 - d)}};
   }
 };
 
 // Sum over the taps of every axis from `axis` on.
-double Sample(const double* image, const Dims& dims, const std::vector<std::vector<Tap>>& taps, size_t axis, int64_t offset) {
+double Sample(const double* image, const Dims& dims, const std::vector<std::vector<Tap>>& taps, size_t axis,
+              int64_t offset) {
   if (axis == taps.size()) return image[offset];
   double sum = 0;
   for (const Tap& tap : taps[axis])
-    if (tap.position >= 0) sum += tap.weight * Sample(image, dims, taps, axis + 1, offset * dims[axis + 2] + tap.position);
+    if (tap.position >= 0)
+      sum += tap.weight * Sample(image, dims, taps, axis + 1, offset * dims[axis + 2] + tap.position);
   return sum;
 }
 
@@ -121,12 +128,14 @@ Status Reference(const GridSample& op, EvalContext& c) {
     for (int64_t p = 0; p < points; ++p) {
       // The grid names the last axis first.
       for (size_t a = 0; a < spatial; ++a) {
-        const double normal = LoadDouble(grid, (n * points + p) * static_cast<int64_t>(spatial) + static_cast<int64_t>(spatial - 1 - a));
+        const double normal = LoadDouble(
+            grid, (n * points + p) * static_cast<int64_t>(spatial) + static_cast<int64_t>(spatial - 1 - a));
         taps[a] = Axis{op, x.dims()[a + 2]}.Taps(normal);
       }
       for (int64_t ch = 0; ch < dims[1]; ++ch) {
         const int64_t channel = n * dims[1] + ch;
-        StoreDouble(y, channel * points + p, Sample(&image[static_cast<size_t>(channel * plane)], x.dims(), taps, 0, 0));
+        StoreDouble(y, channel * points + p,
+                    Sample(&image[static_cast<size_t>(channel * plane)], x.dims(), taps, 0, 0));
       }
     }
   return {};
@@ -136,7 +145,11 @@ Status Reference(const GridSample& op, EvalContext& c) {
 
 TERN_OP(GridSample) {
   return OpDef::Of<GridSample>("x read at grid's positions, which run from -1 to 1 along each axis")
-      .In("x", kNumbers).In("grid", kFloats).Out("y", kNumbers).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers)
+      .In("grid", kFloats)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -9,15 +9,18 @@ namespace {
 
 struct NonMaxSuppression {
   bool center_point_box = false;
-  template <class V>
-  void Visit(V& v) { v("center_point_box", center_point_box, "boxes are [x, y, width, height] of the centre, not [y1, x1, y2, x2]"); }
+  template <class V> void Visit(V& v) {
+    v("center_point_box", center_point_box,
+      "boxes are [x, y, width, height] of the centre, not [y1, x1, y2, x2]");
+  }
 };
 
 Status Infer(const NonMaxSuppression&, InferContext& c) {
   const Shape &boxes = c.ShapeOf("boxes"), &scores = c.ShapeOf("scores");
   if (boxes.ranked && (boxes.rank() != 3 || (boxes[2].known() && !boxes[2].Is(4))))
     return InvalidModel("boxes must be [batch,boxes,4], got ", boxes.ToString());
-  if (scores.ranked && scores.rank() != 3) return InvalidModel("scores must be [batch,classes,boxes], got ", scores.ToString());
+  if (scores.ranked && scores.rank() != 3)
+    return InvalidModel("scores must be [batch,classes,boxes], got ", scores.ToString());
   if (boxes.ranked && scores.ranked) {
     const bool same = (!boxes[0].known() || !scores[0].known() || boxes[0] == scores[0]) &&
                       (!boxes[1].known() || !scores[2].known() || boxes[1] == scores[2]);
@@ -39,7 +42,8 @@ Box BoxAt(const NonMaxSuppression& op, const double* v) {
 }
 
 bool Overlap(const Box& a, const Box& b, float threshold) {
-  const float w = std::min(a.x1, b.x1) - std::max(a.x0, b.x0), h = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
+  const float w = std::min(a.x1, b.x1) - std::max(a.x0, b.x0),
+              h = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
   if (!(w > 0 && h > 0) || a.Area() <= 0 || b.Area() <= 0) return false;
   const float both = w * h, either = a.Area() + b.Area() - both;
   return either > 0 && both / either > threshold;
@@ -68,7 +72,8 @@ Status Reference(const NonMaxSuppression& op, EvalContext& c) {
       for (int64_t i : order) {
         if (static_cast<double>(kept.size()) >= most) break;
         const Box box = BoxAt(op, boxes.data() + (n * count + i) * 4);
-        if (std::any_of(kept.begin(), kept.end(), [&](const Box& b) { return Overlap(box, b, threshold); })) continue;
+        if (std::any_of(kept.begin(), kept.end(), [&](const Box& b) { return Overlap(box, b, threshold); }))
+          continue;
         kept.push_back(box);
         selected.insert(selected.end(), {n, k, i});
       }
@@ -80,9 +85,16 @@ Status Reference(const NonMaxSuppression& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(NonMaxSuppression) {
-  return OpDef::Of<NonMaxSuppression>("[sample, class, box] of the boxes with the best scores that overlap no better one")
-      .In("boxes", kFloats).In("scores", kFloats).OptIn("max_output", kIndices).OptIn("iou_threshold", kFloats)
-      .OptIn("score_threshold", kFloats).Out("selected", SetOf(DType::kI64)).Infer(Infer).Reference(Reference);
+  return OpDef::Of<NonMaxSuppression>(
+             "[sample, class, box] of the boxes with the best scores that overlap no better one")
+      .In("boxes", kFloats)
+      .In("scores", kFloats)
+      .OptIn("max_output", kIndices)
+      .OptIn("iou_threshold", kFloats)
+      .OptIn("score_threshold", kFloats)
+      .Out("selected", SetOf(DType::kI64))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -28,32 +28,51 @@ double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int
   const auto x = static_cast<float>(at), scale = static_cast<float>(axis.scale);
   const auto input = static_cast<float>(axis.input), output = static_cast<float>(axis.output);
   const float wanted = scale * input;  // the output's length before it was cut to a whole number
-  // ONNX's text takes the whole length, as every runtime does; its suite's data, where a scale shrinks, the wanted one.
+  // ONNX's text takes the whole length, as every runtime does; its suite's data, where a scale shrinks, the
+  // wanted one.
   const float length = axis.sized || scale >= 1 ? output : wanted;
   switch (coordinates) {
-    case ResizeCoordinates::kHalfPixel: return (x + 0.5f) / scale - 0.5f;
-    case ResizeCoordinates::kHalfPixelSymmetric: return input / 2 * (1 - output / wanted) + (x + 0.5f) / scale - 0.5f;
-    case ResizeCoordinates::kPytorchHalfPixel: return axis.output > 1 ? (x + 0.5f) / scale - 0.5f : 0;
-    case ResizeCoordinates::kAlignCorners: return axis.output == 1 ? 0 : x * (input - 1) / (length - 1);
-    case ResizeCoordinates::kAsymmetric: return x / scale;
-    case ResizeCoordinates::kTfHalfPixelForNn: return (x + 0.5f) / scale;
-    case ResizeCoordinates::kTfCropAndResize: return Crop(axis, x);
+    case ResizeCoordinates::kHalfPixel:
+      return (x + 0.5f) / scale - 0.5f;
+    case ResizeCoordinates::kHalfPixelSymmetric:
+      return input / 2 * (1 - output / wanted) + (x + 0.5f) / scale - 0.5f;
+    case ResizeCoordinates::kPytorchHalfPixel:
+      return axis.output > 1 ? (x + 0.5f) / scale - 0.5f : 0;
+    case ResizeCoordinates::kAlignCorners:
+      return axis.output == 1 ? 0 : x * (input - 1) / (length - 1);
+    case ResizeCoordinates::kAsymmetric:
+      return x / scale;
+    case ResizeCoordinates::kTfHalfPixelForNn:
+      return (x + 0.5f) / scale;
+    case ResizeCoordinates::kTfCropAndResize:
+      return Crop(axis, x);
   }
   return 0;
 }
 
 bool OutsideCrop(ResizeCoordinates coordinates, const ResizeAxis& axis, double position) {
-  return coordinates == ResizeCoordinates::kTfCropAndResize && !(position >= 0 && position <= static_cast<double>(axis.input - 1));
+  return coordinates == ResizeCoordinates::kTfCropAndResize &&
+         !(position >= 0 && position <= static_cast<double>(axis.input - 1));
 }
 
 int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double position) {
   double at = 0;
   switch (nearest) {
-    case ResizeNearest::kRoundPreferFloor: at = std::ceil(position - 0.5); break;
-    case ResizeNearest::kRoundPreferCeil: at = std::floor(position + 0.5); break;
-    case ResizeNearest::kFloor: at = std::floor(position); break;
-    case ResizeNearest::kCeil: at = std::ceil(position); break;
-    case ResizeNearest::kSimple: at = axis.scale < 1 ? std::ceil(position) : std::floor(position); break;
+    case ResizeNearest::kRoundPreferFloor:
+      at = std::ceil(position - 0.5);
+      break;
+    case ResizeNearest::kRoundPreferCeil:
+      at = std::floor(position + 0.5);
+      break;
+    case ResizeNearest::kFloor:
+      at = std::floor(position);
+      break;
+    case ResizeNearest::kCeil:
+      at = std::ceil(position);
+      break;
+    case ResizeNearest::kSimple:
+      at = axis.scale < 1 ? std::ceil(position) : std::floor(position);
+      break;
   }
   return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(axis.input - 1)));
 }

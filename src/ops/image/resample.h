@@ -7,9 +7,22 @@
 namespace tern {
 
 enum class ResizeMode { kNearest, kLinear, kCubic };
-enum class ResizeCoordinates { kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAlignCorners, kAsymmetric,
-                               kTfHalfPixelForNn, kTfCropAndResize };
-enum class ResizeNearest { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil, kSimple };  // simple: ceil to shrink, floor to grow
+enum class ResizeCoordinates {
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kTfHalfPixelForNn,
+  kTfCropAndResize
+};
+enum class ResizeNearest {
+  kRoundPreferFloor,
+  kRoundPreferCeil,
+  kFloor,
+  kCeil,
+  kSimple
+};  // simple: ceil to shrink, floor to grow
 
 struct ResizeFilter {
   ResizeMode mode = ResizeMode::kNearest;
@@ -27,11 +40,13 @@ struct ResizeAxis {
   double begin = 0, end = 1;
   bool sized = false;  // the length was asked for; otherwise it follows from the scale
 
-  bool identity() const { return input == output && scale > 1 - 1e-9 && scale < 1 + 1e-9 && begin == 0 && end == 1; }
+  bool identity() const {
+    return input == output && scale > 1 - 1e-9 && scale < 1 + 1e-9 && begin == 0 && end == 1;
+  }
 };
 
-// The position in the input that output position x shows. In single precision: where two elements are equally near,
-// models expect the choice that every other runtime's floats make.
+// The position in the input that output position x shows. In single precision: where two elements are equally
+// near, models expect the choice that every other runtime's floats make.
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t x);
 // tf_crop_and_resize shows the extrapolation value there.
 bool OutsideCrop(ResizeCoordinates coordinates, const ResizeAxis& axis, double position);

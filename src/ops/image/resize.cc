@@ -15,8 +15,7 @@ struct Resize {
   AspectPolicy aspect = AspectPolicy::kStretch;
   float extrapolation = 0;
   std::vector<int64_t> axes;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("mode", filter.mode, {"nearest", "linear", "cubic"}, "how values between elements are found");
     v.Enum("coordinates", filter.coordinates,
            {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
@@ -28,7 +27,8 @@ struct Resize {
     v("exclude_outside", filter.exclude_outside, "weights outside x count nothing, the rest add up to 1");
     v("cubic_a", filter.cubic_a, "the coefficient of cubic interpolation");
     v("extrapolation", extrapolation, "what tf_crop_and_resize shows outside x");
-    v.Enum("aspect", aspect, {"stretch", "not_larger", "not_smaller"}, "what sizes mean: exact, or bounds that keep the aspect");
+    v.Enum("aspect", aspect, {"stretch", "not_larger", "not_smaller"},
+           "what sizes mean: exact, or bounds that keep the aspect");
     v("axes", axes, "which dims roi, scales and sizes are for; empty: all");
   }
 };
@@ -48,15 +48,17 @@ Status CheckScale(double scale) {
 }
 
 Status CheckLength(const char* port, int64_t got, size_t wanted) {
-  if (got != static_cast<int64_t>(wanted)) return InvalidModel(port, " has ", got, " entries for ", wanted, " axes");
+  if (got != static_cast<int64_t>(wanted))
+    return InvalidModel(port, " has ", got, " entries for ", wanted, " axes");
   return {};
 }
 
-// Lengths from scales round in single precision and leave roi out, as ONNX's own inference and reference do, though its
-// text multiplies by the part that roi shows.
+// Lengths from scales round in single precision and leave roi out, as ONNX's own inference and reference do,
+// though its text multiplies by the part that roi shows.
 Result<int64_t> ScaledLength(int64_t input, double scale) {
   const float length = std::floor(static_cast<float>(input) * static_cast<float>(scale));
-  if (!(length >= 0 && length < 9e18f)) return InvalidArgument("a dimension of ", input, " scaled by ", scale);
+  if (!(length >= 0 && length < 9e18f))
+    return InvalidArgument("a dimension of ", input, " scaled by ", scale);
   return static_cast<int64_t>(length);
 }
 
@@ -81,7 +83,8 @@ Status ApplyScales(const Tensor& scales, const std::vector<int>& axes, std::vect
   return {};
 }
 
-Status ApplySizes(const Resize& op, const std::vector<int64_t>& sizes, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
+Status ApplySizes(const Resize& op, const std::vector<int64_t>& sizes, const std::vector<int>& axes,
+                  std::vector<ResizeAxis>& all) {
   TERN_TRY(CheckLength("sizes", static_cast<int64_t>(sizes.size()), axes.size()));
   double common = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -104,7 +107,8 @@ Status ApplySizes(const Resize& op, const std::vector<int64_t>& sizes, const std
 }
 
 // roi: starts of all axes, then ends, as fractions of the input.
-Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
+Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axes,
+                std::vector<ResizeAxis>& all) {
   if (!Crops(op)) return {};
   if (!roi || roi->size() == 0) return InvalidArgument("tf_crop_and_resize needs roi");
   TERN_TRY(CheckLength("roi", roi->size(), 2 * axes.size()));
@@ -112,7 +116,8 @@ Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axe
     ResizeAxis& axis = all[static_cast<size_t>(axes[i])];
     axis.begin = LoadDouble(*roi, static_cast<int64_t>(i));
     axis.end = LoadDouble(*roi, static_cast<int64_t>(axes.size() + i));
-    if (!std::isfinite(axis.begin) || !std::isfinite(axis.end)) return InvalidArgument("roi of ", axis.begin, " to ", axis.end);
+    if (!std::isfinite(axis.begin) || !std::isfinite(axis.end))
+      return InvalidArgument("roi of ", axis.begin, " to ", axis.end);
   }
   return {};
 }
@@ -120,15 +125,19 @@ Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axe
 // An input that is absent or empty gives nothing.
 const Tensor* Given(const Tensor* t) { return t && t->size() > 0 ? t : nullptr; }
 
-Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tensor* roi, const Tensor* scales, const Tensor* sizes) {
+Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tensor* roi, const Tensor* scales,
+                                     const Tensor* sizes) {
   TERN_ASSIGN(const auto axes, AxesOf(op, static_cast<int>(x.size())));
   std::vector<ResizeAxis> all;
   for (int64_t d : x) all.push_back({d, d});
   TERN_TRY(ApplyRoi(op, roi, axes, all));
   if (Given(scales) && Given(sizes)) return InvalidModel("both scales and sizes are given");
-  if (Given(scales)) TERN_TRY(ApplyScales(*scales, axes, all));
-  else if (sizes) TERN_TRY(ApplySizes(op, ToLongs(*sizes), axes, all));
-  else return InvalidModel("neither scales nor sizes are given");
+  if (Given(scales))
+    TERN_TRY(ApplyScales(*scales, axes, all));
+  else if (sizes)
+    TERN_TRY(ApplySizes(op, ToLongs(*sizes), axes, all));
+  else
+    return InvalidModel("neither scales nor sizes are given");
   return all;
 }
 
@@ -137,10 +146,13 @@ Result<std::vector<Dim>> PartialDims(const Resize& op, const InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   TERN_ASSIGN(const auto axes, AxesOf(op, x.rank()));
   std::vector<Dim> dims = x.dims;
-  const auto sizes = c.Has("sizes") && op.aspect == AspectPolicy::kStretch ? c.ContentOf("sizes") : std::nullopt;
+  const auto sizes =
+      c.Has("sizes") && op.aspect == AspectPolicy::kStretch ? c.ContentOf("sizes") : std::nullopt;
   const Tensor* scales = Given(c.Constant("scales"));
-  if (scales) TERN_TRY(CheckLength("scales", scales->size(), axes.size()));
-  else if (sizes) TERN_TRY(CheckLength("sizes", static_cast<int64_t>(sizes->size()), axes.size()));
+  if (scales)
+    TERN_TRY(CheckLength("scales", scales->size(), axes.size()));
+  else if (sizes)
+    TERN_TRY(CheckLength("sizes", static_cast<int64_t>(sizes->size()), axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& d = dims[static_cast<size_t>(axes[i])];
     if (!scales) {
@@ -159,8 +171,10 @@ Result<std::vector<Dim>> PartialDims(const Resize& op, const InferContext& c) {
 }
 
 Status CheckFilter(const Resize& op, DType dtype) {
-  if (op.filter.mode == ResizeMode::kNearest) return op.filter.antialias ? InvalidModel("antialias needs mode linear or cubic") : Status();
-  if (dtype != DType::kInvalid && !IsNumeric(dtype)) return InvalidModel("cannot interpolate ", DTypeName(dtype));
+  if (op.filter.mode == ResizeMode::kNearest)
+    return op.filter.antialias ? InvalidModel("antialias needs mode linear or cubic") : Status();
+  if (dtype != DType::kInvalid && !IsNumeric(dtype))
+    return InvalidModel("cannot interpolate ", DTypeName(dtype));
   return {};
 }
 
@@ -169,11 +183,13 @@ Status Infer(const Resize& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   c.Out("y", c.TypeOf("x"), Shape());
   if (!x.ranked) return {};
-  const bool all_known = x.fully_known() && (!Crops(op) || c.Constant("roi")) && (!c.Has("scales") || c.Constant("scales")) &&
+  const bool all_known = x.fully_known() && (!Crops(op) || c.Constant("roi")) &&
+                         (!c.Has("scales") || c.Constant("scales")) &&
                          (!c.Has("sizes") || c.Constant("sizes"));
   std::vector<Dim> dims;
   if (all_known) {
-    TERN_ASSIGN(const auto plan, Plan(op, x.Concrete(), c.Constant("roi"), c.Constant("scales"), c.Constant("sizes")));
+    TERN_ASSIGN(const auto plan,
+                Plan(op, x.Concrete(), c.Constant("roi"), c.Constant("scales"), c.Constant("sizes")));
     for (const ResizeAxis& axis : plan) dims.push_back(axis.output);
   } else {
     TERN_ASSIGN(dims, PartialDims(op, c));
@@ -187,17 +203,20 @@ void Nearest(const Resize& op, const std::vector<ResizeAxis>& plan, const Tensor
   for (const ResizeAxis& axis : plan) {
     auto& list = sources.emplace_back();
     for (int64_t i = 0; i < axis.output; ++i) {
-      const double at = axis.identity() ? static_cast<double>(i) : SourcePosition(op.filter.coordinates, axis, i);
+      const double at =
+          axis.identity() ? static_cast<double>(i) : SourcePosition(op.filter.coordinates, axis, i);
       const bool outside = OutsideCrop(op.filter.coordinates, axis, at);
       list.push_back(outside ? -1 : NearestPosition(op.filter.nearest, axis, at));
     }
   }
-  if (op.extrapolation != 0 && IsNumeric(x.dtype())) FillElements(Tensor::Scalar(x.dtype(), op.extrapolation), 0, y);
+  if (op.extrapolation != 0 && IsNumeric(x.dtype()))
+    FillElements(Tensor::Scalar(x.dtype(), op.extrapolation), 0, y);
   CopyMapped(x, y, sources);
 }
 
 // data is outer x axis.input x inner; the result outer x axis.output x inner.
-Result<std::vector<double>> Along(const Resize& op, const ResizeAxis& axis, const std::vector<double>& data, int64_t inner) {
+Result<std::vector<double>> Along(const Resize& op, const ResizeAxis& axis, const std::vector<double>& data,
+                                  int64_t inner) {
   const int64_t outer = inner && axis.input ? static_cast<int64_t>(data.size()) / (axis.input * inner) : 0;
   std::vector<double> out(static_cast<size_t>(outer * axis.output * inner));
   for (int64_t i = 0; i < axis.output; ++i) {
@@ -252,8 +271,13 @@ Status Reference(const Resize& op, EvalContext& c) {
 
 TERN_OP(Resize) {
   return OpDef::Of<Resize>("x resampled: each dim times its scale, or to its size")
-      .In("x", kAnyType).OptIn("roi", kFloats).OptIn("scales", kFloats).OptIn("sizes", kIndices).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .OptIn("roi", kFloats)
+      .OptIn("scales", kFloats)
+      .OptIn("sizes", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -15,8 +15,7 @@ struct RoiAlign {
   int64_t sampling_ratio = 0;
   float spatial_scale = 1;
   bool half_pixel = true;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("mode", mode, {"avg", "max"}, "how the samples of a bin become one");
     v("height", height, "bins along y");
     v("width", width, "bins along x");
@@ -31,8 +30,10 @@ Status Infer(const RoiAlign& op, InferContext& c) {
   if (op.height < 1 || op.width < 1) return InvalidModel("output of ", op.height, " by ", op.width);
   if (op.sampling_ratio < 0) return InvalidModel("sampling_ratio is ", op.sampling_ratio);
   if (x.ranked && x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
-  if (rois.ranked && (rois.rank() != 2 || (rois[1].known() && !rois[1].Is(4)))) return InvalidModel("rois must be [rois,4], got ", rois.ToString());
-  if (batch.ranked && batch.rank() != 1) return InvalidModel("batch_indices must have rank 1, got ", batch.ToString());
+  if (rois.ranked && (rois.rank() != 2 || (rois[1].known() && !rois[1].Is(4))))
+    return InvalidModel("rois must be [rois,4], got ", rois.ToString());
+  if (batch.ranked && batch.rank() != 1)
+    return InvalidModel("batch_indices must have rank 1, got ", batch.ToString());
   if (rois.ranked && batch.ranked && rois[0].known() && batch[0].known() && rois[0] != batch[0])
     return InvalidModel(rois[0].value(), " rois with ", batch[0].value(), " batch_indices");
   const Dim count = rois.ranked ? rois[0] : batch.ranked ? batch[0] : Dim();
@@ -73,20 +74,23 @@ Result<Span> SpanOf(const RoiAlign& op, double begin, double end, int64_t bins) 
   s.bin = length / static_cast<double>(bins);
   constexpr double kMostSamples = 2048;
   const double wanted = op.sampling_ratio > 0 ? static_cast<double>(op.sampling_ratio) : std::ceil(s.bin);
-  if (!(wanted <= kMostSamples)) return InvalidArgument("a region from ", begin, " to ", end, " needs ", wanted, " samples a bin");
+  if (!(wanted <= kMostSamples))
+    return InvalidArgument("a region from ", begin, " to ", end, " needs ", wanted, " samples a bin");
   s.samples = static_cast<int64_t>(std::max(wanted, 0.0));
   return s;
 }
 
-double PoolBin(const RoiAlign& op, const double* image, int64_t width, const std::vector<Place>& ys, const std::vector<Place>& xs) {
+double PoolBin(const RoiAlign& op, const double* image, int64_t width, const std::vector<Place>& ys,
+               const std::vector<Place>& xs) {
   double sum = 0, best = 0;
   bool first = true;
   for (const Place& y : ys)
     for (const Place& x : xs) {
       const bool valid = y.valid && x.valid;
       const auto at = [&](int64_t r, int64_t k, double w) { return valid ? w * image[r * width + k] : 0; };
-      const double corners[4] = {at(y.low, x.low, (1 - y.weight) * (1 - x.weight)), at(y.low, x.high, (1 - y.weight) * x.weight),
-                                 at(y.high, x.low, y.weight * (1 - x.weight)), at(y.high, x.high, y.weight * x.weight)};
+      const double corners[4] = {
+          at(y.low, x.low, (1 - y.weight) * (1 - x.weight)), at(y.low, x.high, (1 - y.weight) * x.weight),
+          at(y.high, x.low, y.weight * (1 - x.weight)), at(y.high, x.high, y.weight * x.weight)};
       sum += corners[0] + corners[1] + corners[2] + corners[3];
       const double top = *std::max_element(corners, corners + 4);
       best = first ? top : std::max(best, top);
@@ -123,7 +127,9 @@ Status Reference(const RoiAlign& op, EvalContext& c) {
       for (int64_t i = 0; i < op.height; ++i) {
         const auto ys = BinPlaces(down, i, height);
         for (int64_t j = 0; j < op.width; ++j)
-          StoreDouble(y, to++, PoolBin(op, &image[static_cast<size_t>((n * channels + ch) * height * width)], width, ys, BinPlaces(across, j, width)));
+          StoreDouble(y, to++,
+                      PoolBin(op, &image[static_cast<size_t>((n * channels + ch) * height * width)], width,
+                              ys, BinPlaces(across, j, width)));
       }
   }
   return {};
@@ -132,9 +138,14 @@ Status Reference(const RoiAlign& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(RoiAlign) {
-  return OpDef::Of<RoiAlign>("each region [x1, y1, x2, y2] of x[batch_indices] pooled to height by width bins")
-      .In("x", kFloats).In("rois", kFloats).In("batch_indices", kIndices).Out("y", kFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<RoiAlign>(
+             "each region [x1, y1, x2, y2] of x[batch_indices] pooled to height by width bins")
+      .In("x", kFloats)
+      .In("rois", kFloats)
+      .In("batch_indices", kIndices)
+      .Out("y", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

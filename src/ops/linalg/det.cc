@@ -54,8 +54,11 @@ Status Reference(const Det&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Det) {
-  return OpDef::Of<Det>("the determinant of each matrix in the last two dims").In("x", kFloats).Out("y", kFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Det>("the determinant of each matrix in the last two dims")
+      .In("x", kFloats)
+      .Out("y", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

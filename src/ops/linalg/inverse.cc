@@ -21,7 +21,8 @@ void AddRow(std::vector<double>& m, size_t n, size_t from, size_t to, double fac
   for (size_t j = 0; j < n; ++j) m[to * n + j] += factor * m[from * n + j];
 }
 
-// Gauss-Jordan elimination with the greatest pivot of each column. A singular matrix gives infinities and NaNs.
+// Gauss-Jordan elimination with the greatest pivot of each column. A singular matrix gives infinities and
+// NaNs.
 std::vector<double> Inverted(std::vector<double> m, size_t n) {
   std::vector<double> y(n * n, 0);
   for (size_t i = 0; i < n; ++i) y[i * n + i] = 1;
@@ -48,7 +49,8 @@ std::vector<double> Inverted(std::vector<double> m, size_t n) {
 
 Status Reference(const Inverse&, EvalContext& c) {
   const Tensor& x = c.In("x");
-  if (x.rank() < 2 || x.dim(-1) != x.dim(-2)) return InvalidArgument("x must hold square matrices, got ", x.Describe());
+  if (x.rank() < 2 || x.dim(-1) != x.dim(-2))
+    return InvalidArgument("x must hold square matrices, got ", x.Describe());
   auto y = c.Doubles("x");
   const auto n = static_cast<size_t>(x.dim(-1));
   for (size_t at = 0; n && at < y.size(); at += n * n) {
@@ -64,7 +66,10 @@ Status Reference(const Inverse&, EvalContext& c) {
 
 TERN_OP(Inverse) {
   return OpDef::Of<Inverse>("the inverse of each square matrix of x")
-      .In("x", kFloats).Out("y", kFloats).Infer(Infer).Reference(Reference);
+      .In("x", kFloats)
+      .Out("y", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

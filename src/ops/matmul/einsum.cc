@@ -12,8 +12,7 @@ namespace {
 
 struct Einsum {
   std::string equation;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("equation", equation, "letters name axes: \"bij,bjk->bik\"; \"...\" stands for broadcast axes");
   }
 };
@@ -28,11 +27,14 @@ Result<Shape> OutputShape(const EinsumLabels& labels, const std::vector<Shape>& 
       const Dim d = shapes[i].dims[k];
       auto [it, fresh] = sizes.emplace(label, d);
       if (fresh || d.Is(1)) continue;
-      if (it->second.Is(1)) it->second = d;
+      if (it->second.Is(1))
+        it->second = d;
       else if (Differ(it->second, d))
-        return InvalidModel("einsum axis '", label > 0 ? std::string(1, static_cast<char>(label)) : std::string("..."), "' is ",
-                            it->second.value(), " and ", d.value());
-      else it->second = Better(it->second, d);
+        return InvalidModel("einsum axis '",
+                            label > 0 ? std::string(1, static_cast<char>(label)) : std::string("..."),
+                            "' is ", it->second.value(), " and ", d.value());
+      else
+        it->second = Better(it->second, d);
     }
   std::vector<Dim> out;
   for (int label : labels.output) out.push_back(sizes[label]);
@@ -47,14 +49,17 @@ Status Infer(const Einsum& op, InferContext& c) {
   bool ranked = true;
   for (int i = 0; i < c.InputCount(); ++i) {
     const DType t = c.In(i).dtype;
-    if (type != DType::kInvalid && t != DType::kInvalid && t != type) return InvalidModel("inputs have types ", DTypeName(type), " and ", DTypeName(t));
+    if (type != DType::kInvalid && t != DType::kInvalid && t != type)
+      return InvalidModel("inputs have types ", DTypeName(type), " and ", DTypeName(t));
     if (t != DType::kInvalid) type = t;
     shapes.push_back(c.In(i).shape);
     ranks.push_back(shapes.back().rank());
     ranked = ranked && shapes.back().ranked;
   }
   if (!ranked) {
-    c.Out("y", type, equation.output.find('*') == std::string::npos ? Shape(std::vector<Dim>(equation.output.size())) : Shape());
+    c.Out("y", type,
+          equation.output.find('*') == std::string::npos ? Shape(std::vector<Dim>(equation.output.size()))
+                                                         : Shape());
     return {};
   }
   TERN_ASSIGN(EinsumLabels labels, LabelAxes(equation, ranks));
@@ -64,8 +69,7 @@ Status Infer(const Einsum& op, InferContext& c) {
 }
 
 // An operand or intermediate product.
-template <class T>
-struct Term {
+template <class T> struct Term {
   Labels labels;
   Dims dims;
   std::vector<T> values;
@@ -73,8 +77,7 @@ struct Term {
 
 using Sizes = std::map<int, int64_t>;
 
-template <class T>
-void Measure(const Term<T>& t, Sizes& sizes) {
+template <class T> void Measure(const Term<T>& t, Sizes& sizes) {
   for (size_t i = 0; i < t.labels.size(); ++i) {
     int64_t& size = sizes.emplace(t.labels[i], 1).first->second;
     if (t.dims[i] != 1) size = t.dims[i];
@@ -82,8 +85,7 @@ void Measure(const Term<T>& t, Sizes& sizes) {
 }
 
 // How far one step along each label moves in the term: repeated labels walk the diagonal, size-1 axes stay.
-template <class T>
-Dims StepsOf(const Term<T>& t, const Labels& loop) {
+template <class T> Dims StepsOf(const Term<T>& t, const Labels& loop) {
   const Dims strides = ContiguousStrides(t.dims);
   Dims steps(loop.size(), 0);
   for (size_t l = 0; l < loop.size(); ++l)
@@ -93,8 +95,7 @@ Dims StepsOf(const Term<T>& t, const Labels& loop) {
 }
 
 // Sums a·b over every label that `keep` does not have; the loop over summed labels is innermost.
-template <class T>
-Term<T> Contract(const Term<T>& a, const Term<T>& b, const Labels& keep) {
+template <class T> Term<T> Contract(const Term<T>& a, const Term<T>& b, const Labels& keep) {
   Sizes sizes;
   Measure(a, sizes);
   Measure(b, sizes);
@@ -105,7 +106,8 @@ Term<T> Contract(const Term<T>& a, const Term<T>& b, const Labels& keep) {
     if (sizes.count(label)) out.labels.push_back(label), out.dims.push_back(sizes[label]);
   loop = out.labels, extents = out.dims;
   for (const auto& [label, size] : sizes)
-    if (std::find(loop.begin(), loop.end(), label) == loop.end()) loop.push_back(label), extents.push_back(size);
+    if (std::find(loop.begin(), loop.end(), label) == loop.end())
+      loop.push_back(label), extents.push_back(size);
   out.values.assign(static_cast<size_t>(CountOf(out.dims)), T{0});
   if (CountOf(extents) == 0) return out;
   const Dims sa = StepsOf(a, loop), sb = StepsOf(b, loop), so = StepsOf(out, loop);
@@ -119,8 +121,10 @@ Term<T> Contract(const Term<T>& a, const Term<T>& b, const Labels& keep) {
       ia = static_cast<size_t>(static_cast<int64_t>(ia) + turn * sa[l]);
       ib = static_cast<size_t>(static_cast<int64_t>(ib) + turn * sb[l]);
       io = static_cast<size_t>(static_cast<int64_t>(io) + turn * so[l]);
-      if (turn == 1) more = true;
-      else index[l] = 0;
+      if (turn == 1)
+        more = true;
+      else
+        index[l] = 0;
     }
   }
   return out;
@@ -135,15 +139,13 @@ Labels Needed(const EinsumLabels& labels, size_t done) {
   return keep;
 }
 
-template <class T>
-std::vector<T> Load(const Tensor& t) {
+template <class T> std::vector<T> Load(const Tensor& t) {
   if constexpr (std::is_same_v<T, double>) return ToDoubles(t);
   const auto longs = ToLongs(t);
   return {longs.begin(), longs.end()};
 }
 
-template <class T>
-std::vector<T> Compute(EvalContext& c, const EinsumLabels& labels, const Dims& dims) {
+template <class T> std::vector<T> Compute(EvalContext& c, const EinsumLabels& labels, const Dims& dims) {
   Term<T> total{{}, {}, {T{1}}};
   for (size_t i = 0; i < labels.inputs.size(); ++i) {
     const Tensor& t = c.In(static_cast<int>(i));
@@ -176,7 +178,10 @@ Status Reference(const Einsum& op, EvalContext& c) {
 
 TERN_OP(Einsum) {
   return OpDef::Of<Einsum>("sums of products over named axes, as numpy.einsum")
-      .VarIn("inputs", kNumbers).Out("y", kNumbers).Infer(Infer).Reference(Reference);
+      .VarIn("inputs", kNumbers)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -15,7 +15,8 @@ Result<std::string> ReadTerm(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == ' ') continue;
     if (text.compare(i, 3, "...") == 0) {
-      if (out.find('*') != std::string::npos) return InvalidModel("einsum term '", text, "' has two ellipses");
+      if (out.find('*') != std::string::npos)
+        return InvalidModel("einsum term '", text, "' has two ellipses");
       out += '*';
       i += 2;
     } else if (Letter(text[i])) {
@@ -41,8 +42,10 @@ std::string ImpliedOutput(const std::vector<std::string>& inputs) {
 Status CheckOutput(const EinsumEquation& e) {
   for (size_t i = 0; i < e.output.size(); ++i) {
     const char c = e.output[i];
-    if (e.output.find(c, i + 1) != std::string::npos) return InvalidModel("einsum output '", e.output, "' names '", c, "' twice");
-    const bool known = std::any_of(e.inputs.begin(), e.inputs.end(), [&](const auto& t) { return t.find(c) != std::string::npos; });
+    if (e.output.find(c, i + 1) != std::string::npos)
+      return InvalidModel("einsum output '", e.output, "' names '", c, "' twice");
+    const bool known = std::any_of(e.inputs.begin(), e.inputs.end(),
+                                   [&](const auto& t) { return t.find(c) != std::string::npos; });
     if (!known && c != '*') return InvalidModel("einsum output names '", c, "', which no input has");
   }
   return {};
@@ -71,8 +74,10 @@ namespace {
 std::vector<int> Expand(const std::string& term, int ellipsis) {
   std::vector<int> labels;
   for (char c : term) {
-    if (c != '*') labels.push_back(c);
-    else for (int k = ellipsis; k-- > 0;) labels.push_back(-1 - k);
+    if (c != '*')
+      labels.push_back(c);
+    else
+      for (int k = ellipsis; k-- > 0;) labels.push_back(-1 - k);
   }
   return labels;
 }

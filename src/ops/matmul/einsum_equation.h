@@ -15,7 +15,8 @@ struct EinsumEquation {
 
 Result<EinsumEquation> ParseEinsum(const std::string& equation);
 
-// The equation for operands of given ranks: letters as their character code, ellipsis axes as -1, -2, … from its last axis.
+// The equation for operands of given ranks: letters as their character code, ellipsis axes as -1, -2, … from
+// its last axis.
 struct EinsumLabels {
   std::vector<std::vector<int>> inputs;
   std::vector<int> output;

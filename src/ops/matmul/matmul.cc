@@ -11,8 +11,7 @@ namespace {
 struct MatMul {
   bool transpose_a = false, transpose_b = false;
   float alpha = 1;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("transpose_a", transpose_a, "the last two axes of a change places first; a vector stays");
     v("transpose_b", transpose_b, "the same for b");
     v("alpha", alpha, "factor of the product, not of the bias");
@@ -36,7 +35,8 @@ Result<Shape> ProductShape(const MatMul& op, const Shape& a, const Shape& b) {
   if (!a.ranked || !b.ranked) return Shape();
   const Operand l = Split(a, op.transpose_a, true), r = Split(b, op.transpose_b, false);
   if (Differ(l.columns, r.rows))
-    return InvalidModel("inner dimensions differ: ", l.columns.value(), " columns of a against ", r.rows.value(), " rows of b");
+    return InvalidModel("inner dimensions differ: ", l.columns.value(), " columns of a against ",
+                        r.rows.value(), " rows of b");
   TERN_ASSIGN(Shape y, BroadcastShapes(Shape(l.batch), Shape(r.batch)));
   if (!l.vector) y.dims.push_back(l.rows);
   if (!r.vector) y.dims.push_back(r.columns);
@@ -57,8 +57,7 @@ Status Infer(const MatMul& op, InferContext& c) {
   return {};
 }
 
-template <class T>
-std::vector<T> Load(const Tensor& t) {
+template <class T> std::vector<T> Load(const Tensor& t) {
   if constexpr (std::is_same_v<T, double>) {
     return ToDoubles(t);
   } else {
@@ -68,10 +67,10 @@ std::vector<T> Load(const Tensor& t) {
 }
 
 // [batch, rows, columns] to [batch, columns, rows].
-template <class T>
-std::vector<T> Transposed(const std::vector<T>& v, int64_t rows, int64_t columns) {
+template <class T> std::vector<T> Transposed(const std::vector<T>& v, int64_t rows, int64_t columns) {
   std::vector<T> out(v.size());
-  const size_t area = static_cast<size_t>(rows * columns), r = static_cast<size_t>(rows), w = static_cast<size_t>(columns);
+  const size_t area = static_cast<size_t>(rows * columns), r = static_cast<size_t>(rows),
+               w = static_cast<size_t>(columns);
   for (size_t base = 0; area && base < v.size(); base += area)
     for (size_t i = 0; i < r; ++i)
       for (size_t j = 0; j < w; ++j) out[base + j * r + i] = v[base + i * w + j];
@@ -79,8 +78,7 @@ std::vector<T> Transposed(const std::vector<T>& v, int64_t rows, int64_t columns
 }
 
 // y += a·b for one matrix; row by row, so that the inner loop runs along memory.
-template <class T>
-void Multiply(const T* a, const T* b, T* y, int64_t m, int64_t k, int64_t n) {
+template <class T> void Multiply(const T* a, const T* b, T* y, int64_t m, int64_t k, int64_t n) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t p = 0; p < k; ++p) {
       const T factor = a[i * k + p];
@@ -104,22 +102,27 @@ uint64_t Scaled(uint64_t v, float alpha) {
 }
 
 void Store(EvalContext& c, const Dims& dims, const std::vector<double>& y) { c.Out("y", dims, y); }
-void Store(EvalContext& c, const Dims& dims, const std::vector<uint64_t>& y) { c.OutLongs("y", dims, {y.begin(), y.end()}); }
+void Store(EvalContext& c, const Dims& dims, const std::vector<uint64_t>& y) {
+  c.OutLongs("y", dims, {y.begin(), y.end()});
+}
 
-// T: double, or uint64_t whose arithmetic wraps, so that dropping high bits at the end gives any integer type.
-template <class T>
-void Compute(const MatMul& op, EvalContext& c, const Dims& dims) {
+// T: double, or uint64_t whose arithmetic wraps, so that dropping high bits at the end gives any integer
+// type.
+template <class T> void Compute(const MatMul& op, EvalContext& c, const Dims& dims) {
   const Tensor &ta = c.In("a"), &tb = c.In("b");
-  const Operand l = Split(Shape::Of(ta.dims()), op.transpose_a, true), r = Split(Shape::Of(tb.dims()), op.transpose_b, false);
+  const Operand l = Split(Shape::Of(ta.dims()), op.transpose_a, true),
+                r = Split(Shape::Of(tb.dims()), op.transpose_b, false);
   const int64_t m = l.rows.value(), k = l.columns.value(), n = r.columns.value();
   std::vector<T> a = Load<T>(ta), b = Load<T>(tb);
   if (op.transpose_a && !l.vector) a = Transposed(a, k, m);
   if (op.transpose_b && !r.vector) b = Transposed(b, n, k);
   const Dims batch(dims.begin(), dims.end() - (l.vector ? 0 : 1) - (r.vector ? 0 : 1));
-  const auto from_a = MatrixNumbers(Shape(l.batch).Concrete(), batch), from_b = MatrixNumbers(Shape(r.batch).Concrete(), batch);
+  const auto from_a = MatrixNumbers(Shape(l.batch).Concrete(), batch),
+             from_b = MatrixNumbers(Shape(r.batch).Concrete(), batch);
   std::vector<T> y(static_cast<size_t>(CountOf(dims)), T{0});
   for (size_t i = 0; i < from_a.size(); ++i)
-    Multiply(a.data() + from_a[i] * m * k, b.data() + from_b[i] * k * n, y.data() + static_cast<int64_t>(i) * m * n, m, k, n);
+    Multiply(a.data() + from_a[i] * m * k, b.data() + from_b[i] * k * n,
+             y.data() + static_cast<int64_t>(i) * m * n, m, k, n);
   for (T& v : y) v = Scaled(v, op.alpha);
   if (c.Has("bias")) {
     const auto bias = Spread(Load<T>(c.In("bias")), c.In("bias").dims(), dims);
@@ -130,8 +133,10 @@ void Compute(const MatMul& op, EvalContext& c, const Dims& dims) {
 
 Status Reference(const MatMul& op, EvalContext& c) {
   TERN_ASSIGN(Shape y, ProductShape(op, Shape::Of(c.In("a").dims()), Shape::Of(c.In("b").dims())));
-  if (IsFloat(c.OutType("y"))) Compute<double>(op, c, y.Concrete());
-  else Compute<uint64_t>(op, c, y.Concrete());
+  if (IsFloat(c.OutType("y")))
+    Compute<double>(op, c, y.Concrete());
+  else
+    Compute<uint64_t>(op, c, y.Concrete());
   return {};
 }
 
@@ -139,8 +144,12 @@ Status Reference(const MatMul& op, EvalContext& c) {
 
 TERN_OP(MatMul) {
   return OpDef::Of<MatMul>("y = alpha * a @ b + bias; integers narrower than 32 bits give i32")
-      .In("a", kNumbers).In("b", kNumbers).OptIn("bias", kNumbers).Out("y", kNumbers)
-      .Infer(Infer).Reference(Reference);
+      .In("a", kNumbers)
+      .In("b", kNumbers)
+      .OptIn("bias", kNumbers)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -8,23 +8,33 @@ namespace {
 
 Status CheckSizes(const Forest& f) {
   const size_t n = f.feature.size();
-  const auto bad = [&](const char* name, size_t size) { return InvalidModel("attribute '", name, "' has ", size, " entries for ", n, " nodes"); };
+  const auto bad = [&](const char* name, size_t size) {
+    return InvalidModel("attribute '", name, "' has ", size, " entries for ", n, " nodes");
+  };
   if (f.mode.size() != n) return bad("mode", f.mode.size());
   if (f.true_child.size() != n) return bad("true_child", f.true_child.size());
   if (f.false_child.size() != n) return bad("false_child", f.false_child.size());
-  if (!f.missing_true.empty() && f.missing_true.size() != n) return bad("missing_true", f.missing_true.size());
-  if ((n || f.value.defined()) && static_cast<size_t>(f.value.size()) != n) return bad("value", static_cast<size_t>(f.value.size()));
+  if (!f.missing_true.empty() && f.missing_true.size() != n)
+    return bad("missing_true", f.missing_true.size());
+  if ((n || f.value.defined()) && static_cast<size_t>(f.value.size()) != n)
+    return bad("value", static_cast<size_t>(f.value.size()));
   const size_t weights = f.vote_weight.defined() ? static_cast<size_t>(f.vote_weight.size()) : 0;
-  if (weights != f.vote_target.size()) return InvalidModel(weights, " vote weights for ", f.vote_target.size(), " vote targets");
+  if (weights != f.vote_target.size())
+    return InvalidModel(weights, " vote weights for ", f.vote_target.size(), " vote targets");
   for (const Tensor* t : {&f.value, &f.vote_weight, &f.member})
-    if (t->defined() && t->dtype() != DType::kF32 && t->dtype() != DType::kF64) return InvalidModel("thresholds, weights and members must be f32 or f64, got ", t->Describe());
+    if (t->defined() && t->dtype() != DType::kF32 && t->dtype() != DType::kF64)
+      return InvalidModel("thresholds, weights and members must be f32 or f64, got ", t->Describe());
   return {};
 }
 
 // Start offsets: from 0, never falling, up to `total`.
 Status CheckStarts(const char* name, const std::vector<int64_t>& starts, size_t total) {
-  if (starts.empty()) return total ? InvalidModel("attribute '", name, "' is empty, but there are ", total, " entries to divide") : Status();
-  if (starts.front() != 0 || starts.back() != static_cast<int64_t>(total) || !std::is_sorted(starts.begin(), starts.end()))
+  if (starts.empty())
+    return total
+               ? InvalidModel("attribute '", name, "' is empty, but there are ", total, " entries to divide")
+               : Status();
+  if (starts.front() != 0 || starts.back() != static_cast<int64_t>(total) ||
+      !std::is_sorted(starts.begin(), starts.end()))
     return InvalidModel("attribute '", name, "' must rise from 0 to ", total);
   return {};
 }
@@ -33,7 +43,8 @@ Status CheckValues(const Forest& f, int64_t targets) {
   size_t sets = 0;
   for (size_t i = 0; i < f.feature.size(); ++i) {
     if (f.feature[i] < 0) return InvalidModel("node ", i, " tests feature ", f.feature[i]);
-    if (f.mode[i] < 0 || f.mode[i] > static_cast<int64_t>(Branch::kMember)) return InvalidModel("node ", i, " has mode ", f.mode[i]);
+    if (f.mode[i] < 0 || f.mode[i] > static_cast<int64_t>(Branch::kMember))
+      return InvalidModel("node ", i, " has mode ", f.mode[i]);
     sets += f.mode[i] == static_cast<int64_t>(Branch::kMember);
   }
   const size_t given = f.member_start.empty() ? 0 : f.member_start.size() - 1;
@@ -56,7 +67,8 @@ Status CheckTrees(const Forest& f) {
       continue;
     }
     if (at >= nodes) return InvalidModel("node ", at, " of ", nodes, " is referred to");
-    if (seen[static_cast<size_t>(at)]++) return InvalidModel("node ", at, " is reached twice: the nodes form no trees");
+    if (seen[static_cast<size_t>(at)]++)
+      return InvalidModel("node ", at, " is reached twice: the nodes form no trees");
     todo.push_back(f.true_child[static_cast<size_t>(at)]);
     todo.push_back(f.false_child[static_cast<size_t>(at)]);
   }
@@ -68,7 +80,8 @@ Status CheckTrees(const Forest& f) {
 Status CheckForest(const Forest& f, int64_t targets) {
   TERN_TRY(CheckSizes(f));
   TERN_TRY(CheckStarts("leaf_start", f.leaf_start, f.vote_target.size()));
-  TERN_TRY(CheckStarts("member_start", f.member_start, f.member.defined() ? static_cast<size_t>(f.member.size()) : 0));
+  TERN_TRY(CheckStarts("member_start", f.member_start,
+                       f.member.defined() ? static_cast<size_t>(f.member.size()) : 0));
   TERN_TRY(CheckValues(f, targets));
   return CheckTrees(f);
 }
@@ -78,7 +91,12 @@ ForestWalker::ForestWalker(const Forest& f) {
   if (f.member.defined()) members_ = ToDoubles(f.member);
   size_t set = 0;
   for (size_t i = 0; i < f.feature.size(); ++i) {
-    Node n{f.feature[i], f.true_child[i], f.false_child[i], values[i], static_cast<Branch>(f.mode[i]), !f.missing_true.empty() && f.missing_true[i] != 0};
+    Node n{f.feature[i],
+           f.true_child[i],
+           f.false_child[i],
+           values[i],
+           static_cast<Branch>(f.mode[i]),
+           !f.missing_true.empty() && f.missing_true[i] != 0};
     if (n.mode == Branch::kMember) {
       n.set_begin = f.member_start[set++];
       n.set_end = f.member_start[set];
@@ -91,13 +109,21 @@ ForestWalker::ForestWalker(const Forest& f) {
 bool ForestWalker::Holds(const Node& n, double x) const {
   if (n.missing_true && std::isnan(x)) return true;
   switch (n.mode) {
-    case Branch::kLeq: return x <= n.value;
-    case Branch::kLt: return x < n.value;
-    case Branch::kGte: return x >= n.value;
-    case Branch::kGt: return x > n.value;
-    case Branch::kEq: return x == n.value;
-    case Branch::kNeq: return x != n.value;
-    case Branch::kMember: return std::find(members_.begin() + n.set_begin, members_.begin() + n.set_end, x) != members_.begin() + n.set_end;
+    case Branch::kLeq:
+      return x <= n.value;
+    case Branch::kLt:
+      return x < n.value;
+    case Branch::kGte:
+      return x >= n.value;
+    case Branch::kGt:
+      return x > n.value;
+    case Branch::kEq:
+      return x == n.value;
+    case Branch::kNeq:
+      return x != n.value;
+    case Branch::kMember:
+      return std::find(members_.begin() + n.set_begin, members_.begin() + n.set_end, x) !=
+             members_.begin() + n.set_end;
   }
   return false;
 }
@@ -112,7 +138,8 @@ int64_t ForestWalker::LeafOf(int64_t root, const double* row) const {
 }
 
 Result<Rows> RowsOf(const Tensor& x) {
-  if (x.rank() != 1 && x.rank() != 2) return InvalidArgument("x must be [rows, features] or [features], got ", x.Describe());
+  if (x.rank() != 1 && x.rank() != 2)
+    return InvalidArgument("x must be [rows, features] or [features], got ", x.Describe());
   Rows rows;
   rows.count = x.rank() == 1 ? 1 : x.dim(0);
   rows.width = x.dim(-1);
@@ -129,8 +156,10 @@ Result<Rows> RowsOf(const Tensor& x) {
 Result<Dim> RowCount(const InferContext& c, int64_t columns) {
   const Shape& x = c.ShapeOf("x");
   if (!x.ranked) return Dim::Unknown();
-  if (x.rank() != 1 && x.rank() != 2) return InvalidModel("input 'x' must be [rows, features] or [features], got ", c.In("x").ToString());
-  if (x[-1].known() && x[-1].value() < columns) return InvalidModel("feature ", columns - 1, " is tested, but x has ", x[-1].value(), " features");
+  if (x.rank() != 1 && x.rank() != 2)
+    return InvalidModel("input 'x' must be [rows, features] or [features], got ", c.In("x").ToString());
+  if (x[-1].known() && x[-1].value() < columns)
+    return InvalidModel("feature ", columns - 1, " is tested, but x has ", x[-1].value(), " features");
   return x.rank() == 1 ? Dim(1) : x[0];
 }
 

@@ -13,15 +13,15 @@ enum class Branch : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember };
 // Nodes are numbered from 0. A child below 0 is leaf -1 - child; so is a root.
 struct Forest {
   std::vector<int64_t> roots, feature, mode, true_child, false_child, missing_true;
-  Tensor value;                      // thresholds, f32 or f64 [nodes]
-  std::vector<int64_t> leaf_start;   // leaf i has votes leaf_start[i] up to leaf_start[i+1]
+  Tensor value;                     // thresholds, f32 or f64 [nodes]
+  std::vector<int64_t> leaf_start;  // leaf i has votes leaf_start[i] up to leaf_start[i+1]
   std::vector<int64_t> vote_target;
-  Tensor vote_weight;                // f32 or f64 [votes]
-  std::vector<int64_t> member_start; // the k-th member node's set is member[member_start[k]] up to member_start[k+1]
+  Tensor vote_weight;  // f32 or f64 [votes]
+  std::vector<int64_t>
+      member_start;  // the k-th member node's set is member[member_start[k]] up to member_start[k+1]
   Tensor member;
 
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("roots", roots, "the first node of each tree; below 0: leaf -1 - root");
     v("feature", feature, "the column each node tests");
     v("mode", mode, "the test: 0 <=, 1 <, 2 >=, 3 >, 4 ==, 5 !=, 6 is in a set");
@@ -32,14 +32,16 @@ struct Forest {
     v("leaf_start", leaf_start, "first vote of each leaf, and the number of votes");
     v("vote_target", vote_target, "the target each vote is for");
     v("vote_weight", vote_weight, "what each vote adds");
-    v("member_start", member_start, "first member of each set, in the order of their nodes, and the number of members");
+    v("member_start", member_start,
+      "first member of each set, in the order of their nodes, and the number of members");
     v("member", member, "members of the sets");
   }
 
   int64_t leaves() const { return leaf_start.empty() ? 0 : static_cast<int64_t>(leaf_start.size()) - 1; }
 };
 
-// Sizes agree, indices are in range, every node is reached once: no walk can leave the arrays or go on for ever.
+// Sizes agree, indices are in range, every node is reached once: no walk can leave the arrays or go on for
+// ever.
 Status CheckForest(const Forest& forest, int64_t targets);
 
 // A forest unpacked for walking. The forest must have passed CheckForest and outlive this.

@@ -13,8 +13,7 @@ namespace {
 struct LabelEncoder {
   Tensor keys, values, otherwise;
   bool strict = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("keys", keys, "what is looked for, a vector of x's type; of equal ones the last counts");
     v("values", values, "what takes their place, a vector of as many elements");
     v("otherwise", otherwise, "one element, for what is not found");
@@ -23,23 +22,28 @@ struct LabelEncoder {
 };
 
 Status Check(const LabelEncoder& op) {
-  if (!op.keys.defined() || !op.values.defined() || !op.otherwise.defined()) return InvalidModel("keys, values or the value for the rest are missing");
+  if (!op.keys.defined() || !op.values.defined() || !op.otherwise.defined())
+    return InvalidModel("keys, values or the value for the rest are missing");
   if (op.keys.rank() != 1 || op.values.rank() != 1 || op.keys.size() != op.values.size())
-    return InvalidModel("keys ", op.keys.Describe(), " and values ", op.values.Describe(), " must be vectors of one length");
+    return InvalidModel("keys ", op.keys.Describe(), " and values ", op.values.Describe(),
+                        " must be vectors of one length");
   if (op.otherwise.size() != 1 || op.otherwise.dtype() != op.values.dtype())
-    return InvalidModel("the value for the rest must be one ", DTypeName(op.values.dtype()), ", got ", op.otherwise.Describe());
+    return InvalidModel("the value for the rest must be one ", DTypeName(op.values.dtype()), ", got ",
+                        op.otherwise.Describe());
   return {};
 }
 
 Status Infer(const LabelEncoder& op, InferContext& c) {
   TERN_TRY(Check(op));
   const DType x = c.TypeOf("x");
-  if (x != DType::kInvalid && x != op.keys.dtype()) return InvalidModel("x is ", DTypeName(x), ", the keys are ", DTypeName(op.keys.dtype()));
+  if (x != DType::kInvalid && x != op.keys.dtype())
+    return InvalidModel("x is ", DTypeName(x), ", the keys are ", DTypeName(op.keys.dtype()));
   c.Out("y", op.values.dtype(), c.ShapeOf("x"));
   return {};
 }
 
-// An element as a text that is equal exactly when the elements are; all NaNs are equal, and so are the two zeros.
+// An element as a text that is equal exactly when the elements are; all NaNs are equal, and so are the two
+// zeros.
 std::string KeyOf(const Tensor& t, int64_t i) {
   if (t.dtype() == DType::kString) return t.data<std::string>()[i];
   char bytes[8];
@@ -63,9 +67,12 @@ Status Reference(const LabelEncoder& op, EvalContext& c) {
   Tensor& y = c.Out("y", x.dims());
   for (int64_t i = 0; i < x.size(); ++i) {
     const auto found = places.find(KeyOf(x, i));
-    if (found == places.end() && op.strict) return InvalidArgument("element ", i, " of x is none of the ", keys.size(), " categories");
-    if (found == places.end()) CopyElement(op.otherwise, 0, y, i);
-    else CopyElement(values, found->second, y, i);
+    if (found == places.end() && op.strict)
+      return InvalidArgument("element ", i, " of x is none of the ", keys.size(), " categories");
+    if (found == places.end())
+      CopyElement(op.otherwise, 0, y, i);
+    else
+      CopyElement(values, found->second, y, i);
   }
   return {};
 }
@@ -74,7 +81,10 @@ Status Reference(const LabelEncoder& op, EvalContext& c) {
 
 TERN_OP(LabelEncoder) {
   return OpDef::Of<LabelEncoder>("each element of x, found among the keys, becomes the value beside the key")
-      .In("x", kNumbers | kBools | kStrings).Out("y", kAnyType).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers | kBools | kStrings)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -9,8 +9,7 @@ namespace tern {
 struct Labels {
   std::vector<int64_t> ints;
   std::vector<std::string> texts;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("label_ints", ints, "the classes, when they are numbers");
     v("label_texts", texts, "the classes, when they are texts");
   }
@@ -20,7 +19,8 @@ struct Labels {
 };
 
 inline Status CheckLabels(const Labels& labels) {
-  if (!labels.ints.empty() && !labels.texts.empty()) return InvalidModel("labels are given as numbers and as texts");
+  if (!labels.ints.empty() && !labels.texts.empty())
+    return InvalidModel("labels are given as numbers and as texts");
   if (labels.count() == 0) return InvalidModel("there are no class labels");
   return {};
 }
@@ -29,8 +29,10 @@ inline Status CheckLabels(const Labels& labels) {
 inline void WriteLabels(const Labels& labels, const std::vector<int64_t>& classes, Tensor& out) {
   for (size_t i = 0; i < classes.size(); ++i) {
     const auto at = static_cast<size_t>(classes[i]);
-    if (labels.text()) out.data<std::string>()[i] = labels.texts[at];
-    else out.data<int64_t>()[i] = labels.ints[at];
+    if (labels.text())
+      out.data<std::string>()[i] = labels.texts[at];
+    else
+      out.data<int64_t>()[i] = labels.ints[at];
   }
 }
 

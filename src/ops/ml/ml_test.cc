@@ -10,9 +10,16 @@ using Ints = std::vector<int64_t>;
 
 // x <= 1 ? leaf 0 : (y == 5 ? leaf 1 : leaf 2); leaf 2 votes twice.
 AttrList Tree() {
-  return {{"roots", Ints{0}}, {"feature", Ints{0, 1}}, {"mode", Ints{0, 4}}, {"value", F32({2}, {1, 5})}, {"true_child", Ints{-1, -2}},
-          {"false_child", Ints{1, -3}}, {"leaf_start", Ints{0, 1, 2, 4}}, {"vote_target", Ints{0, 1, 0, 1}},
-          {"vote_weight", F32({4}, {10, 20, 30, 40})}, {"targets", int64_t{2}}};
+  return {{"roots", Ints{0}},
+          {"feature", Ints{0, 1}},
+          {"mode", Ints{0, 4}},
+          {"value", F32({2}, {1, 5})},
+          {"true_child", Ints{-1, -2}},
+          {"false_child", Ints{1, -3}},
+          {"leaf_start", Ints{0, 1, 2, 4}},
+          {"vote_target", Ints{0, 1, 0, 1}},
+          {"vote_weight", F32({4}, {10, 20, 30, 40})},
+          {"targets", int64_t{2}}};
 }
 
 AttrList With(AttrList attrs, const char* name, AttrValue value) {
@@ -35,7 +42,8 @@ TEST(TreeEnsemble, WalksToLeaves) {
 TEST(TreeEnsemble, MissingValuesAndSets) {
   const Tensor x = F32({1, 2}, {std::nan(""), 5});
   EXPECT_EQ(ToDoubles(OutputOf("TreeEnsemble", {x}, Tree())), (std::vector<double>{0, 20}));
-  EXPECT_EQ(ToDoubles(OutputOf("TreeEnsemble", {x}, With(Tree(), "missing_true", Ints{1, 0}))), (std::vector<double>{10, 0}));
+  EXPECT_EQ(ToDoubles(OutputOf("TreeEnsemble", {x}, With(Tree(), "missing_true", Ints{1, 0}))),
+            (std::vector<double>{10, 0}));
   AttrList sets = With(Tree(), "mode", Ints{0, 6});
   sets = With(With(sets, "member_start", Ints{0, 2}), "member", F32({2}, {6, 7}));
   EXPECT_EQ(ToDoubles(OutputOf("TreeEnsemble", {F32({1, 2}, {2, 7})}, sets)), (std::vector<double>{0, 20}));
@@ -44,7 +52,9 @@ TEST(TreeEnsemble, MissingValuesAndSets) {
 
 TEST(TreeEnsemble, BrokenTablesAreRefused) {
   const Tensor x = F32({1, 2}, {0, 0});
-  const auto refused = [&](const char* name, AttrValue value) { return !EvaluateOp("TreeEnsemble", {x}, With(Tree(), name, std::move(value))).ok(); };
+  const auto refused = [&](const char* name, AttrValue value) {
+    return !EvaluateOp("TreeEnsemble", {x}, With(Tree(), name, std::move(value))).ok();
+  };
   EXPECT_TRUE(refused("false_child", Ints{0, -3})) << "a node that is its own child";
   EXPECT_TRUE(refused("false_child", Ints{1, 0})) << "a cycle";
   EXPECT_TRUE(refused("true_child", Ints{7, -2})) << "a node that does not exist";
@@ -67,20 +77,27 @@ TEST(TreeEnsembleClassifier, ManyClassesTakeTheBest) {
   AttrList attrs = Tree();
   attrs.pop_back();
   attrs = With(attrs, "label_texts", std::vector<std::string>{"a", "b", "c"});
-  EXPECT_EQ(ToStrings(OutputOf("TreeEnsembleClassifier", {F32({3, 2}, {0, 0, 2, 5, 2, 6})}, attrs)), (std::vector<std::string>{"a", "b", "b"}));
+  EXPECT_EQ(ToStrings(OutputOf("TreeEnsembleClassifier", {F32({3, 2}, {0, 0, 2, 5, 2, 6})}, attrs)),
+            (std::vector<std::string>{"a", "b", "b"}));
 }
 
 TEST(LabelEncoder, LooksUp) {
-  const AttrList attrs = {{"keys", F32({3}, {1.5, std::nan(""), 0})}, {"values", Tensor::Ints({7, 8, 9})}, {"otherwise", Tensor::Ints({-1})}};
-  EXPECT_EQ(ToLongs(OutputOf("LabelEncoder", {F32({4}, {std::nan(""), -0.0, 1.5, 2})}, attrs)), (Ints{8, 9, 7, -1}));
+  const AttrList attrs = {{"keys", F32({3}, {1.5, std::nan(""), 0})},
+                          {"values", Tensor::Ints({7, 8, 9})},
+                          {"otherwise", Tensor::Ints({-1})}};
+  EXPECT_EQ(ToLongs(OutputOf("LabelEncoder", {F32({4}, {std::nan(""), -0.0, 1.5, 2})}, attrs)),
+            (Ints{8, 9, 7, -1}));
   EXPECT_FALSE(EvaluateOp("LabelEncoder", {F32({1}, {2})}, With(attrs, "strict", true)).ok());
   EXPECT_FALSE(EvaluateOp("LabelEncoder", {F32({1}, {2})}, With(attrs, "values", Tensor::Ints({7}))).ok());
   EXPECT_FALSE(EvaluateOp("LabelEncoder", {Tensor::Ints({2})}, attrs).ok()) << "keys of another type";
 }
 
 TEST(SVMClassifier, SizesMustAgree) {
-  const AttrList attrs = {{"label_ints", Ints{3, 4}}, {"per_class", Ints{1, 1}}, {"vectors", std::vector<double>{1, 0, 0, 1}},
-                          {"coefficients", std::vector<double>{1, -1}}, {"rho", std::vector<double>{0}}};
+  const AttrList attrs = {{"label_ints", Ints{3, 4}},
+                          {"per_class", Ints{1, 1}},
+                          {"vectors", std::vector<double>{1, 0, 0, 1}},
+                          {"coefficients", std::vector<double>{1, -1}},
+                          {"rho", std::vector<double>{0}}};
   EXPECT_EQ(ToLongs(OutputOf("SVMClassifier", {F32({2, 2}, {2, 0, 0, 2})}, attrs)), (Ints{3, 4}));
   const Tensor x = F32({1, 2}, {0, 0});
   EXPECT_FALSE(EvaluateOp("SVMClassifier", {x}, With(attrs, "per_class", Ints{1, 5})).ok());

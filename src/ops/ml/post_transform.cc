@@ -19,8 +19,10 @@ void SoftmaxZero(std::vector<double>& row) {
   const double top = *std::max_element(row.begin(), row.end()), shrink = std::exp(-top);
   double sum = 0;
   for (double& v : row) {
-    if (std::fabs(v) > kZero) sum += v = std::exp(v - top);
-    else v *= shrink;
+    if (std::fabs(v) > kZero)
+      sum += v = std::exp(v - top);
+    else
+      v *= shrink;
   }
   for (double& v : row) v /= sum;
 }
@@ -43,9 +45,12 @@ double ProbitOf(double v) {
 void ApplyPostTransform(PostTransform kind, std::vector<double>& row) {
   if (row.empty()) return;
   switch (kind) {
-    case PostTransform::kNone: return;
-    case PostTransform::kSoftmax: return Softmax(row);
-    case PostTransform::kSoftmaxZero: return SoftmaxZero(row);
+    case PostTransform::kNone:
+      return;
+    case PostTransform::kSoftmax:
+      return Softmax(row);
+    case PostTransform::kSoftmaxZero:
+      return SoftmaxZero(row);
     case PostTransform::kLogistic:
       for (double& v : row) v = LogisticOf(v);
       return;
@@ -58,10 +63,14 @@ void ApplyPostTransform(PostTransform kind, std::vector<double>& row) {
 void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row) {
   if (row.size() != 1) return ApplyPostTransform(kind, row);
   const double s = row[0];
-  if (kind == PostTransform::kProbit) row[0] = ProbitOf(s);
-  else if (second == SecondClass::kNone) return;
-  else if (kind == PostTransform::kLogistic) row = {LogisticOf(-s), LogisticOf(s)};
-  else row = {second == SecondClass::kComplement ? 1 - s : -s, s};
+  if (kind == PostTransform::kProbit)
+    row[0] = ProbitOf(s);
+  else if (second == SecondClass::kNone)
+    return;
+  else if (kind == PostTransform::kLogistic)
+    row = {LogisticOf(-s), LogisticOf(s)};
+  else
+    row = {second == SecondClass::kComplement ? 1 - s : -s, s};
 }
 
 }  // namespace tern

@@ -5,7 +5,9 @@
 namespace tern {
 
 enum class PostTransform { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
-inline std::vector<const char*> PostTransformNames() { return {"none", "softmax", "logistic", "softmax_zero", "probit"}; }
+inline std::vector<const char*> PostTransformNames() {
+  return {"none", "softmax", "logistic", "softmax_zero", "probit"};
+}
 
 double LogisticOf(double v);
 double ProbitOf(double v);  // by Winitzki's approximation of the inverse error function

@@ -10,8 +10,7 @@ struct SvmModel {
   SvmKernel kernel = SvmKernel::kLinear;
   float gamma = 0, coef0 = 0, degree = 0;
   std::vector<float> vectors, coefficients, rho;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kernel", kernel, {"linear", "poly", "rbf", "sigmoid"}, "how alike two vectors are");
     v("gamma", gamma, "factor inside poly, rbf and sigmoid");
     v("coef0", coef0, "summand inside poly and sigmoid");

@@ -17,8 +17,7 @@ struct SVMClassifier : SvmModel {
   std::vector<int64_t> per_class;
   std::vector<float> prob_a, prob_b;
   PostTransform transform = PostTransform::kNone;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     SvmModel::Visit(v);
     labels.Visit(v);
     v("per_class", per_class, "number of support vectors of each class; empty: a linear model");
@@ -40,23 +39,32 @@ Result<Layout> LayoutOf(const SVMClassifier& op) {
   if (l.classes > kMaxClasses) return InvalidModel(l.classes, " classes are more than ", kMaxClasses);
   l.pairs = l.classes * (l.classes - 1) / 2;
   for (int64_t n : op.per_class) {
-    if (n < 0 || n > static_cast<int64_t>(op.vectors.size())) return InvalidModel("a class has ", n, " support vectors");
+    if (n < 0 || n > static_cast<int64_t>(op.vectors.size()))
+      return InvalidModel("a class has ", n, " support vectors");
     l.vectors += n;
   }
   l.pairwise = l.vectors > 0;
   if (op.rho.empty()) return InvalidModel("rho is missing");
-  if (op.prob_a.size() != op.prob_b.size()) return InvalidModel("prob_a has ", op.prob_a.size(), " entries, prob_b ", op.prob_b.size());
+  if (op.prob_a.size() != op.prob_b.size())
+    return InvalidModel("prob_a has ", op.prob_a.size(), " entries, prob_b ", op.prob_b.size());
   if (!l.pairwise) {
     l.width = static_cast<int64_t>(op.coefficients.size()) / l.classes;
-    if (l.width == 0) return InvalidModel(op.coefficients.size(), " coefficients for ", l.classes, " classes");
+    if (l.width == 0)
+      return InvalidModel(op.coefficients.size(), " coefficients for ", l.classes, " classes");
     return l;
   }
-  if (l.vectors > static_cast<int64_t>(op.vectors.size())) return InvalidModel(op.vectors.size(), " numbers are no ", l.vectors, " support vectors");
+  if (l.vectors > static_cast<int64_t>(op.vectors.size()))
+    return InvalidModel(op.vectors.size(), " numbers are no ", l.vectors, " support vectors");
   l.width = static_cast<int64_t>(op.vectors.size()) / l.vectors;
-  if (static_cast<int64_t>(op.per_class.size()) != l.classes) return InvalidModel(op.per_class.size(), " counts of support vectors for ", l.classes, " classes");
-  if (static_cast<int64_t>(op.coefficients.size()) / l.vectors < l.classes - 1) return InvalidModel(op.coefficients.size(), " coefficients for ", l.vectors, " support vectors of ", l.classes, " classes");
-  if (static_cast<int64_t>(op.rho.size()) < l.pairs) return InvalidModel(op.rho.size(), " entries of rho for ", l.pairs, " pairs of classes");
-  if (!op.prob_a.empty() && static_cast<int64_t>(op.prob_a.size()) < l.pairs) return InvalidModel(op.prob_a.size(), " entries of prob_a for ", l.pairs, " pairs of classes");
+  if (static_cast<int64_t>(op.per_class.size()) != l.classes)
+    return InvalidModel(op.per_class.size(), " counts of support vectors for ", l.classes, " classes");
+  if (static_cast<int64_t>(op.coefficients.size()) / l.vectors < l.classes - 1)
+    return InvalidModel(op.coefficients.size(), " coefficients for ", l.vectors, " support vectors of ",
+                        l.classes, " classes");
+  if (static_cast<int64_t>(op.rho.size()) < l.pairs)
+    return InvalidModel(op.rho.size(), " entries of rho for ", l.pairs, " pairs of classes");
+  if (!op.prob_a.empty() && static_cast<int64_t>(op.prob_a.size()) < l.pairs)
+    return InvalidModel(op.prob_a.size(), " entries of prob_a for ", l.pairs, " pairs of classes");
   return l;
 }
 
@@ -74,15 +82,18 @@ Status Infer(const SVMClassifier& op, InferContext& c) {
 }
 
 // One score per pair of classes i < j; a positive one is a vote for i.
-std::vector<double> PairScores(const SVMClassifier& op, const Layout& l, const double* row, std::vector<int64_t>& votes) {
+std::vector<double> PairScores(const SVMClassifier& op, const Layout& l, const double* row,
+                               std::vector<int64_t>& votes) {
   std::vector<double> likeness(static_cast<size_t>(l.vectors));
-  for (int64_t s = 0; s < l.vectors; ++s) likeness[static_cast<size_t>(s)] = KernelOf(op, row, op.vectors.data() + s * l.width, l.width);
+  for (int64_t s = 0; s < l.vectors; ++s)
+    likeness[static_cast<size_t>(s)] = KernelOf(op, row, op.vectors.data() + s * l.width, l.width);
   std::vector<int64_t> start(op.per_class.size() + 1, 0);
   std::partial_sum(op.per_class.begin(), op.per_class.end(), start.begin() + 1);
   const auto part = [&](int64_t coefficient_row, int64_t of) {
     double sum = 0;
     for (int64_t s = start[static_cast<size_t>(of)]; s < start[static_cast<size_t>(of) + 1]; ++s)
-      sum += op.coefficients[static_cast<size_t>(coefficient_row * l.vectors + s)] * likeness[static_cast<size_t>(s)];
+      sum += op.coefficients[static_cast<size_t>(coefficient_row * l.vectors + s)] *
+             likeness[static_cast<size_t>(s)];
     return sum;
   };
   std::vector<double> scores;
@@ -95,8 +106,10 @@ std::vector<double> PairScores(const SVMClassifier& op, const Layout& l, const d
   return scores;
 }
 
-// Class probabilities from those of the pairs, by the second method of Wu, Lin and Weng (2004), as libsvm has it.
-std::vector<double> CoupledProbabilities(const SVMClassifier& op, int64_t classes, const std::vector<double>& scores) {
+// Class probabilities from those of the pairs, by the second method of Wu, Lin and Weng (2004), as libsvm has
+// it.
+std::vector<double> CoupledProbabilities(const SVMClassifier& op, int64_t classes,
+                                         const std::vector<double>& scores) {
   constexpr double kClose = 1e-7;
   constexpr int kTurns = 100;
   const auto n = static_cast<size_t>(classes);
@@ -104,7 +117,8 @@ std::vector<double> CoupledProbabilities(const SVMClassifier& op, int64_t classe
   size_t pair = 0;
   for (size_t i = 0; i + 1 < n; ++i)
     for (size_t j = i + 1; j < n; ++j, ++pair) {
-      r[i * n + j] = std::clamp(1 - LogisticOf(scores[pair] * op.prob_a[pair] + op.prob_b[pair]), kClose, 1 - kClose);
+      r[i * n + j] =
+          std::clamp(1 - LogisticOf(scores[pair] * op.prob_a[pair] + op.prob_b[pair]), kClose, 1 - kClose);
       r[j * n + i] = 1 - r[i * n + j];
     }
   for (size_t i = 0; i < n; ++i)
@@ -137,18 +151,21 @@ std::vector<double> CoupledProbabilities(const SVMClassifier& op, int64_t classe
 std::vector<double> LinearScores(const SVMClassifier& op, const Layout& l, const double* row) {
   std::vector<double> scores(static_cast<size_t>(l.classes), op.rho[0]);
   for (size_t k = 0; k < scores.size(); ++k)
-    for (int64_t i = 0; i < l.width; ++i) scores[k] += op.coefficients[k * static_cast<size_t>(l.width) + static_cast<size_t>(i)] * row[i];
+    for (int64_t i = 0; i < l.width; ++i)
+      scores[k] += op.coefficients[k * static_cast<size_t>(l.width) + static_cast<size_t>(i)] * row[i];
   return scores;
 }
 
-template <class T>
-int64_t Largest(const std::vector<T>& v) { return std::max_element(v.begin(), v.end()) - v.begin(); }
+template <class T> int64_t Largest(const std::vector<T>& v) {
+  return std::max_element(v.begin(), v.end()) - v.begin();
+}
 
 // Two classes of a linear model: the second wins once the larger score passes the threshold.
 int64_t LinearWinner(const SVMClassifier& op, const std::vector<double>& scores) {
   const int64_t top = Largest(scores);
   if (scores.size() != 2 || !op.prob_a.empty()) return top;
-  const bool positive = std::all_of(op.coefficients.begin(), op.coefficients.end(), [](float v) { return v >= 0; });
+  const bool positive =
+      std::all_of(op.coefficients.begin(), op.coefficients.end(), [](float v) { return v >= 0; });
   const double best = scores[static_cast<size_t>(top)];
   return (positive ? best >= 0.5 : best > 0) ? 1 : top;
 }
@@ -157,7 +174,8 @@ Status Reference(const SVMClassifier& op, EvalContext& c) {
   TERN_ASSIGN(const Layout l, LayoutOf(op));
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
   if (x.width != l.width) return InvalidArgument("x has ", x.width, " features, the model ", l.width);
-  const SecondClass second = op.transform == PostTransform::kNone ? SecondClass::kOpposite : SecondClass::kComplement;
+  const SecondClass second =
+      op.transform == PostTransform::kNone ? SecondClass::kOpposite : SecondClass::kComplement;
   std::vector<int64_t> winners;
   std::vector<double> all;
   for (int64_t r = 0; r < x.count; ++r) {
@@ -177,9 +195,13 @@ Status Reference(const SVMClassifier& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(SVMClassifier) {
-  return OpDef::Of<SVMClassifier>("the class of each row of x by its likeness to support vectors, and the scores")
-      .In("x", kFloats | kIndices).Out("label", SetOf(DType::kI64) | kStrings).OptOut("scores", SetOf(DType::kF32))
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<SVMClassifier>(
+             "the class of each row of x by its likeness to support vectors, and the scores")
+      .In("x", kFloats | kIndices)
+      .Out("label", SetOf(DType::kI64) | kStrings)
+      .OptOut("scores", SetOf(DType::kF32))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

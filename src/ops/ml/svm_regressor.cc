@@ -7,8 +7,7 @@ namespace {
 struct SVMRegressor : SvmModel {
   int64_t supports = 0;
   bool one_class = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     SvmModel::Visit(v);
     v("supports", supports, "number of support vectors; 0: a linear model");
     v("one_class", one_class, "the result is 1 where the sum is positive, else -1");
@@ -16,7 +15,8 @@ struct SVMRegressor : SvmModel {
 };
 
 int64_t Width(const SVMRegressor& op) {
-  return static_cast<int64_t>(op.supports ? op.vectors.size() / static_cast<size_t>(op.supports) : op.coefficients.size());
+  return static_cast<int64_t>(op.supports ? op.vectors.size() / static_cast<size_t>(op.supports)
+                                          : op.coefficients.size());
 }
 
 Status Check(const SVMRegressor& op) {
@@ -24,8 +24,10 @@ Status Check(const SVMRegressor& op) {
   if (op.supports < 0) return InvalidModel("supports is ", op.supports);
   if (op.coefficients.empty()) return InvalidModel("coefficients are missing");
   const auto n = static_cast<size_t>(op.supports);
-  if (n && op.coefficients.size() < n) return InvalidModel(op.coefficients.size(), " coefficients for ", n, " support vectors");
-  if (n && op.vectors.size() % n) return InvalidModel(op.vectors.size(), " numbers are no ", n, " support vectors");
+  if (n && op.coefficients.size() < n)
+    return InvalidModel(op.coefficients.size(), " coefficients for ", n, " support vectors");
+  if (n && op.vectors.size() % n)
+    return InvalidModel(op.vectors.size(), " numbers are no ", n, " support vectors");
   return {};
 }
 
@@ -43,8 +45,11 @@ Status Reference(const SVMRegressor& op, EvalContext& c) {
   std::vector<double> y;
   for (int64_t r = 0; r < x.count; ++r) {
     double sum = op.rho[0];
-    for (int64_t s = 0; s < op.supports; ++s) sum += op.coefficients[static_cast<size_t>(s)] * KernelOf(op, x.Row(r), op.vectors.data() + s * width, width);
-    for (int64_t i = 0; op.supports == 0 && i < width; ++i) sum += op.coefficients[static_cast<size_t>(i)] * x.Row(r)[i];
+    for (int64_t s = 0; s < op.supports; ++s)
+      sum += op.coefficients[static_cast<size_t>(s)] *
+             KernelOf(op, x.Row(r), op.vectors.data() + s * width, width);
+    for (int64_t i = 0; op.supports == 0 && i < width; ++i)
+      sum += op.coefficients[static_cast<size_t>(i)] * x.Row(r)[i];
     y.push_back(op.one_class ? (sum > 0 ? 1 : -1) : sum);
   }
   c.Out("y", {x.count, 1}, y);
@@ -55,7 +60,10 @@ Status Reference(const SVMRegressor& op, EvalContext& c) {
 
 TERN_OP(SVMRegressor) {
   return OpDef::Of<SVMRegressor>("rho plus the weighted likenesses of each row of x to the support vectors")
-      .In("x", kFloats | kIndices).Out("y", SetOf(DType::kF32)).Infer(Infer).Reference(Reference);
+      .In("x", kFloats | kIndices)
+      .Out("y", SetOf(DType::kF32))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -18,14 +18,15 @@ struct TreeEnsemble : Forest {
   Tensor base_wide;
   PostTransform transform = PostTransform::kNone;
   DType to = DType::kF32;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     Forest::Visit(v);
     v("targets", targets, "columns of the result");
-    v.Enum("aggregate", aggregate, {"average", "sum", "min", "max"}, "how the votes for a target become one number");
+    v.Enum("aggregate", aggregate, {"average", "sum", "min", "max"},
+           "how the votes for a target become one number");
     v("base", base, "added per target at the end; one number goes to a single target; else nothing");
     v("base_wide", base_wide, "the same as f64, in the place of base");
-    v.Enum("transform", transform, PostTransformNames(), "what the rows go through; a single target knows probit only");
+    v.Enum("transform", transform, PostTransformNames(),
+           "what the rows go through; a single target knows probit only");
     v("to", to, "result type");
   }
 };
@@ -36,10 +37,13 @@ std::vector<double> BaseOf(const TreeEnsemble& op) {
 }
 
 Status Check(const TreeEnsemble& op) {
-  if (op.targets < 1 || op.targets > kMaxTargets) return InvalidModel("targets is ", op.targets, ", must be from 1 to ", kMaxTargets);
-  if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype())) return InvalidModel("base_wide is ", op.base_wide.Describe());
+  if (op.targets < 1 || op.targets > kMaxTargets)
+    return InvalidModel("targets is ", op.targets, ", must be from 1 to ", kMaxTargets);
+  if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype()))
+    return InvalidModel("base_wide is ", op.base_wide.Describe());
   const size_t base = BaseOf(op).size();
-  if (base > 1 && base != static_cast<size_t>(op.targets)) return InvalidModel(base, " base values for ", op.targets, " targets");
+  if (base > 1 && base != static_cast<size_t>(op.targets))
+    return InvalidModel(base, " base values for ", op.targets, " targets");
   return CheckForest(op, op.targets);
 }
 
@@ -56,16 +60,20 @@ struct Score {
 };
 
 void Add(Aggregate how, Score& s, double v, bool narrow) {
-  if (how == Aggregate::kMin) s.sum = s.given ? std::min(s.sum, v) : v;
-  else if (how == Aggregate::kMax) s.sum = s.given ? std::max(s.sum, v) : v;
-  else s.sum = narrow ? static_cast<double>(static_cast<float>(s.sum + v)) : s.sum + v;
+  if (how == Aggregate::kMin)
+    s.sum = s.given ? std::min(s.sum, v) : v;
+  else if (how == Aggregate::kMax)
+    s.sum = s.given ? std::max(s.sum, v) : v;
+  else
+    s.sum = narrow ? static_cast<double>(static_cast<float>(s.sum + v)) : s.sum + v;
   s.given = true;
 }
 
 Status Reference(const TreeEnsemble& op, EvalContext& c) {
   const ForestWalker walker(op);
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
-  if (x.width < walker.columns()) return InvalidArgument("feature ", walker.columns() - 1, " is tested, but x has ", x.width, " features");
+  if (x.width < walker.columns())
+    return InvalidArgument("feature ", walker.columns() - 1, " is tested, but x has ", x.width, " features");
   const auto weights = op.vote_weight.defined() ? ToDoubles(op.vote_weight) : std::vector<double>();
   const bool narrow = !op.vote_weight.defined() || op.vote_weight.dtype() == DType::kF32;
   auto base = BaseOf(op);
@@ -75,7 +83,8 @@ Status Reference(const TreeEnsemble& op, EvalContext& c) {
     std::vector<Score> scores(static_cast<size_t>(op.targets));
     for (int64_t root : op.roots) {
       const auto leaf = static_cast<size_t>(walker.LeafOf(root, x.Row(r)));
-      for (auto v = static_cast<size_t>(op.leaf_start[leaf]); v < static_cast<size_t>(op.leaf_start[leaf + 1]); ++v)
+      for (auto v = static_cast<size_t>(op.leaf_start[leaf]);
+           v < static_cast<size_t>(op.leaf_start[leaf + 1]); ++v)
         Add(op.aggregate, scores[static_cast<size_t>(op.vote_target[v])], weights[v], narrow);
     }
     std::vector<double> row;
@@ -91,8 +100,12 @@ Status Reference(const TreeEnsemble& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(TreeEnsemble) {
-  return OpDef::Of<TreeEnsemble>("what the leaves that each row of x ends in say about each target, put together")
-      .In("x", kFloats | kIndices).Out("y", kFloats).Infer(Infer).Reference(Reference);
+  return OpDef::Of<TreeEnsemble>(
+             "what the leaves that each row of x ends in say about each target, put together")
+      .In("x", kFloats | kIndices)
+      .Out("y", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -10,10 +10,7 @@ namespace {
 
 struct BatchNorm {
   float epsilon = 1e-5f;
-  template <class V>
-  void Visit(V& v) {
-    v("epsilon", epsilon, "added to the variance");
-  }
+  template <class V> void Visit(V& v) { v("epsilon", epsilon, "added to the variance"); }
 };
 
 Status Infer(const BatchNorm&, InferContext& c) {
@@ -28,7 +25,8 @@ Status Infer(const BatchNorm&, InferContext& c) {
 
 Status Reference(const BatchNorm& op, EvalContext& c) {
   const Tensor& x = c.In("x");
-  const auto scale = c.Doubles("scale"), bias = c.Doubles("bias"), mean = c.Doubles("mean"), variance = c.Doubles("var");
+  const auto scale = c.Doubles("scale"), bias = c.Doubles("bias"), mean = c.Doubles("mean"),
+             variance = c.Doubles("var");
   const size_t channels = scale.size();
   const Dims& d = x.dims();
   const size_t plane = d.size() < 2 ? 1 : static_cast<size_t>(CountOf(Dims(d.begin() + 2, d.end())));
@@ -45,8 +43,14 @@ Status Reference(const BatchNorm& op, EvalContext& c) {
 
 TERN_OP(BatchNorm) {
   return OpDef::Of<BatchNorm>("y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel (axis 1)")
-      .In("x", kRealFloats).In("scale", kRealFloats).In("bias", kRealFloats).In("mean", kRealFloats).In("var", kRealFloats)
-      .Out("y", kRealFloats).Infer(Infer).Reference(Reference);
+      .In("x", kRealFloats)
+      .In("scale", kRealFloats)
+      .In("bias", kRealFloats)
+      .In("mean", kRealFloats)
+      .In("var", kRealFloats)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -10,8 +10,7 @@ namespace {
 struct GroupNorm {
   int64_t groups = 1;
   float epsilon = 1e-5f;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("groups", groups, "how many groups the channels form");
     v("epsilon", epsilon, "added to the variance");
   }
@@ -46,9 +45,14 @@ Status Reference(const GroupNorm& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(GroupNorm) {
-  return OpDef::Of<GroupNorm>("zero mean and unit variance over each group of channels, then scale and bias per channel")
-      .In("x", kRealFloats).In("scale", kRealFloats).In("bias", kRealFloats).Out("y", kRealFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<GroupNorm>(
+             "zero mean and unit variance over each group of channels, then scale and bias per channel")
+      .In("x", kRealFloats)
+      .In("scale", kRealFloats)
+      .In("bias", kRealFloats)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -9,10 +9,7 @@ namespace {
 
 struct InstanceNorm {
   float epsilon = 1e-5f;
-  template <class V>
-  void Visit(V& v) {
-    v("epsilon", epsilon, "added to the variance");
-  }
+  template <class V> void Visit(V& v) { v("epsilon", epsilon, "added to the variance"); }
 };
 
 Status Infer(const InstanceNorm&, InferContext& c) {
@@ -41,9 +38,14 @@ Status Reference(const InstanceNorm& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(InstanceNorm) {
-  return OpDef::Of<InstanceNorm>("zero mean and unit variance over the spatial axes, then scale and bias per channel")
-      .In("x", kRealFloats).In("scale", kRealFloats).In("bias", kRealFloats).Out("y", kRealFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<InstanceNorm>(
+             "zero mean and unit variance over the spatial axes, then scale and bias per channel")
+      .In("x", kRealFloats)
+      .In("scale", kRealFloats)
+      .In("bias", kRealFloats)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -11,8 +11,7 @@ struct LayerNorm {
   int64_t axis = -1;
   float epsilon = 1e-5f;
   DType stash_type = DType::kF32;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "first axis of those normalised together");
     v("epsilon", epsilon, "added to the variance");
     v("stash_type", stash_type, "element type of mean and inv_std");
@@ -21,7 +20,8 @@ struct LayerNorm {
 
 Status Infer(const LayerNorm& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
-  if (!IsFloat(op.stash_type)) return InvalidModel("stash_type must be a float type, got ", DTypeName(op.stash_type));
+  if (!IsFloat(op.stash_type))
+    return InvalidModel("stash_type must be a float type, got ", DTypeName(op.stash_type));
   c.Out("y", c.TypeOf("x"), x);
   Shape reduced = x;
   if (x.ranked) {
@@ -29,7 +29,9 @@ Status Infer(const LayerNorm& op, InferContext& c) {
     for (size_t i = static_cast<size_t>(axis); i < reduced.dims.size(); ++i) reduced.dims[i] = 1;
   }
   for (const char* port : {"scale", "bias"})
-    if (c.Has(port)) { TERN_TRY(CheckSpreads(port, c.ShapeOf(port), x)); }
+    if (c.Has(port)) {
+      TERN_TRY(CheckSpreads(port, c.ShapeOf(port), x));
+    }
   c.Out("mean", op.stash_type, reduced);
   c.Out("inv_std", op.stash_type, std::move(reduced));
   return {};
@@ -65,10 +67,16 @@ Status Reference(const LayerNorm& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(LayerNorm) {
-  return OpDef::Of<LayerNorm>("y = (x - mean) * inv_std * scale + bias, statistics over the axes from `axis` on")
-      .In("x", kRealFloats).OptIn("scale", kRealFloats).OptIn("bias", kRealFloats)
-      .Out("y", kRealFloats).OptOut("mean", kRealFloats).OptOut("inv_std", kRealFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<LayerNorm>(
+             "y = (x - mean) * inv_std * scale + bias, statistics over the axes from `axis` on")
+      .In("x", kRealFloats)
+      .OptIn("scale", kRealFloats)
+      .OptIn("bias", kRealFloats)
+      .Out("y", kRealFloats)
+      .OptOut("mean", kRealFloats)
+      .OptOut("inv_std", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -12,8 +12,7 @@ namespace {
 struct Lrn {
   int64_t size = 1;
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("size", size, "how many channels are summed");
     v("alpha", alpha, "factor of the mean square");
     v("beta", beta, "the exponent");
@@ -45,7 +44,8 @@ Status Reference(const Lrn& op, EvalContext& c) {
           squares += v * v;
         }
         const size_t at = static_cast<size_t>((n * channels + k) * plane + i);
-        y[at] = x[at] / std::pow(op.bias + op.alpha / static_cast<double>(op.size) * squares, static_cast<double>(op.beta));
+        y[at] = x[at] / std::pow(op.bias + op.alpha / static_cast<double>(op.size) * squares,
+                                 static_cast<double>(op.beta));
       }
   c.Out("y", d, y);
   return {};
@@ -55,7 +55,10 @@ Status Reference(const Lrn& op, EvalContext& c) {
 
 TERN_OP(Lrn) {
   return OpDef::Of<Lrn>("y = x / (bias + alpha / size * sum of squares over `size` channels around) ^ beta")
-      .In("x", kRealFloats).Out("y", kRealFloats).Infer(Infer).Reference(Reference);
+      .In("x", kRealFloats)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -11,8 +11,7 @@ namespace {
 struct RmsNorm {
   int64_t axis = -1;
   float epsilon = 1e-5f;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "first axis of those normalised together");
     v("epsilon", epsilon, "added to the mean square");
   }
@@ -20,8 +19,12 @@ struct RmsNorm {
 
 Status Infer(const RmsNorm& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
-  if (x.ranked) { TERN_TRY(Status(NormalizeAxis(op.axis, x.rank()).status())); }
-  if (c.Has("scale")) { TERN_TRY(CheckSpreads("scale", c.ShapeOf("scale"), x)); }
+  if (x.ranked) {
+    TERN_TRY(Status(NormalizeAxis(op.axis, x.rank()).status()));
+  }
+  if (c.Has("scale")) {
+    TERN_TRY(CheckSpreads("scale", c.ShapeOf("scale"), x));
+  }
   c.Out("y", c.Has("scale") ? c.TypeOf("scale") : c.TypeOf("x"), x);
   return {};
 }
@@ -29,7 +32,8 @@ Status Infer(const RmsNorm& op, InferContext& c) {
 Status Reference(const RmsNorm& op, EvalContext& c) {
   const Dims& d = c.In("x").dims();
   TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, static_cast<int>(d.size())));
-  const int64_t n = CountOf(Dims(d.begin() + axis, d.end())), rows = CountOf(Dims(d.begin(), d.begin() + axis));
+  const int64_t n = CountOf(Dims(d.begin() + axis, d.end())),
+                rows = CountOf(Dims(d.begin(), d.begin() + axis));
   auto y = c.Doubles("x");
   for (int64_t r = 0; r < rows; ++r) {
     double* at = y.data() + r * n;
@@ -49,8 +53,13 @@ Status Reference(const RmsNorm& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(RmsNorm) {
-  return OpDef::Of<RmsNorm>("y = x / sqrt(mean(x^2) + epsilon) * scale, the mean over the axes from `axis` on")
-      .In("x", kRealFloats).OptIn("scale", kRealFloats).Out("y", kRealFloats).Infer(Infer).Reference(Reference);
+  return OpDef::Of<RmsNorm>(
+             "y = x / sqrt(mean(x^2) + epsilon) * scale, the mean over the axes from `axis` on")
+      .In("x", kRealFloats)
+      .OptIn("scale", kRealFloats)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -15,9 +15,9 @@ enum class Kind { kMax, kAverage, kLp };
 struct GlobalPool {
   Kind kind = Kind::kAverage;
   float p = 2;
-  template <class V>
-  void Visit(V& v) {
-    v.Enum("kind", kind, {"max", "average", "lp"}, "what becomes of a channel: its greatest, its mean, its p-norm");
+  template <class V> void Visit(V& v) {
+    v.Enum("kind", kind, {"max", "average", "lp"},
+           "what becomes of a channel: its greatest, its mean, its p-norm");
     v("p", p, "lp: the exponent");
   }
 };
@@ -35,8 +35,10 @@ Status Infer(const GlobalPool& op, InferContext& c) {
 double Combine(const GlobalPool& op, const double* x, int64_t n) {
   double result = op.kind == Kind::kMax ? -std::numeric_limits<double>::infinity() : 0;
   for (int64_t i = 0; i < n; ++i) {
-    if (op.kind == Kind::kMax) result = x[i] > result || std::isnan(x[i]) ? x[i] : result;
-    else result += op.kind == Kind::kAverage ? x[i] : std::pow(std::fabs(x[i]), op.p);
+    if (op.kind == Kind::kMax)
+      result = x[i] > result || std::isnan(x[i]) ? x[i] : result;
+    else
+      result += op.kind == Kind::kAverage ? x[i] : std::pow(std::fabs(x[i]), op.p);
   }
   if (op.kind == Kind::kAverage) return result / static_cast<double>(n);
   return op.kind == Kind::kLp ? std::pow(result, 1.0 / op.p) : result;
@@ -58,7 +60,10 @@ Status Reference(const GlobalPool& op, EvalContext& c) {
 
 TERN_OP(GlobalPool) {
   return OpDef::Of<GlobalPool>("max, mean or p-norm over all spatial axes, which stay with size 1")
-      .In("x", kRealFloats).Out("y", kRealFloats).Infer(Infer).Reference(Reference);
+      .In("x", kRealFloats)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

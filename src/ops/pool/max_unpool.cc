@@ -9,8 +9,7 @@ namespace {
 
 struct MaxUnpool {
   std::vector<int64_t> kernel, strides, pads;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("kernel", kernel, "window size of the pooling, one per spatial axis");
     v("strides", strides, "of the pooling; empty: 1");
     v("pads", pads, "of the pooling: all begins, then all ends; empty: 0");
@@ -21,16 +20,19 @@ struct MaxUnpool {
 Result<Shape> PooledShape(const MaxUnpool& op, const Shape& x) {
   if (op.kernel.empty()) return InvalidModel("kernel is empty");
   TERN_TRY(CheckKernel(std::vector<Dim>(op.kernel.begin(), op.kernel.end())));
-  TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(op.kernel.size()), op.strides, op.pads, {}, AutoPad::kNone));
+  TERN_ASSIGN(Window window,
+              MakeWindow(static_cast<int>(op.kernel.size()), op.strides, op.pads, {}, AutoPad::kNone));
   if (!x.ranked) return Shape(std::vector<Dim>(op.kernel.size() + 2));
   if (x.dims.size() != op.kernel.size() + 2)
-    return InvalidModel("kernel has ", op.kernel.size(), " numbers, so x must have rank ", op.kernel.size() + 2, ", got ", x.ToString());
+    return InvalidModel("kernel has ", op.kernel.size(), " numbers, so x must have rank ",
+                        op.kernel.size() + 2, ", got ", x.ToString());
   Shape y = x;
   for (size_t i = 0; i < op.kernel.size(); ++i) {
     const WindowAxis& a = window.axes[i];
     const Dim size = (x.dims[i + 2] - 1) * a.stride + op.kernel[i] - (a.begin + a.end);
     if (size.known() && size.value() < 0)
-      return InvalidModel("spatial axis ", i, ": pads ", a.begin, " and ", a.end, " leave no room for ", x.dims[i + 2].value(), " windows");
+      return InvalidModel("spatial axis ", i, ": pads ", a.begin, " and ", a.end, " leave no room for ",
+                          x.dims[i + 2].value(), " windows");
     y.dims[i + 2] = size;
   }
   return y;
@@ -41,7 +43,8 @@ Status Infer(const MaxUnpool& op, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &indices = c.ShapeOf("indices");
   bool same = !x.ranked || !indices.ranked || x.rank() == indices.rank();
   for (int i = 0; same && x.ranked && indices.ranked && i < x.rank(); ++i) same = !Differ(x[i], indices[i]);
-  if (!same) return InvalidModel("x ", x.ToString(), " and indices ", indices.ToString(), " must have one shape");
+  if (!same)
+    return InvalidModel("x ", x.ToString(), " and indices ", indices.ToString(), " must have one shape");
   if (c.Has("output_shape")) {
     const auto wanted = c.ContentOf("output_shape");
     if (wanted && wanted->size() != y.dims.size())
@@ -49,7 +52,8 @@ Status Infer(const MaxUnpool& op, InferContext& c) {
     for (size_t i = 0; i < y.dims.size(); ++i) {
       const Dim given = wanted ? (*wanted)[i] : Dim();
       if (given.known() && (given.value() < 0 || (y.dims[i].known() && given.value() < y.dims[i].value())))
-        return InvalidModel("output_shape[", i, "] is ", given.value(), ", less than the unpooled size ", y.dims[i].ToString());
+        return InvalidModel("output_shape[", i, "] is ", given.value(), ", less than the unpooled size ",
+                            y.dims[i].ToString());
       y.dims[i] = given;
     }
   }
@@ -67,7 +71,8 @@ Status Reference(const MaxUnpool& op, EvalContext& c) {
   std::vector<double> y(static_cast<size_t>(CountOf(dims)), 0);
   for (size_t i = 0; i < x.size(); ++i) {
     int64_t rest = indices[i], at = 0, step = 1;
-    if (rest < 0 || rest >= count) return InvalidArgument("indices[", i, "] is ", rest, ", outside [0, ", count, ")");
+    if (rest < 0 || rest >= count)
+      return InvalidArgument("indices[", i, "] is ", rest, ", outside [0, ", count, ")");
     for (size_t k = dims.size(); k-- > 0; rest /= inner[k], step *= dims[k]) at += rest % inner[k] * step;
     y[static_cast<size_t>(at)] = x[i];
   }
@@ -78,9 +83,14 @@ Status Reference(const MaxUnpool& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(MaxUnpool) {
-  return OpDef::Of<MaxUnpool>("zeros, but x at the flat positions `indices` of the unpooled shape, in a corner of output_shape")
-      .In("x", kRealFloats).In("indices", SetOf(DType::kI64)).OptIn("output_shape", SetOf(DType::kI64)).Out("y", kRealFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<MaxUnpool>(
+             "zeros, but x at the flat positions `indices` of the unpooled shape, in a corner of output_shape")
+      .In("x", kRealFloats)
+      .In("indices", SetOf(DType::kI64))
+      .OptIn("output_shape", SetOf(DType::kI64))
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -22,9 +22,9 @@ struct Pool {
   AutoPad auto_pad = AutoPad::kNone;
   bool ceil_mode = false, count_include_pad = false, column_major = false;
   float p = 2;
-  template <class V>
-  void Visit(V& v) {
-    v.Enum("kind", kind, {"max", "average", "lp"}, "what becomes of a window: its greatest, its mean, its p-norm");
+  template <class V> void Visit(V& v) {
+    v.Enum("kind", kind, {"max", "average", "lp"},
+           "what becomes of a window: its greatest, its mean, its p-norm");
     v("kernel", kernel, "window size, one per spatial axis");
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "all begins, then all ends; empty: 0");
@@ -42,8 +42,8 @@ Status CheckPads(const Window& window, const std::vector<int64_t>& kernel) {
     const WindowAxis& a = window.axes[i];
     const int64_t extent = a.dilation * (kernel[i] - 1) + 1;
     if (std::max(a.begin, a.end) >= extent || std::min(a.begin, a.end) < 0)
-      return InvalidModel("pads ", a.begin, " and ", a.end, " of spatial axis ", i, " must be in [0, ", extent,
-                          "), smaller than the window");
+      return InvalidModel("pads ", a.begin, " and ", a.end, " of spatial axis ", i, " must be in [0, ",
+                          extent, "), smaller than the window");
   }
   return {};
 }
@@ -51,7 +51,8 @@ Status CheckPads(const Window& window, const std::vector<int64_t>& kernel) {
 Result<Window> WindowOf(const Pool& op) {
   if (op.kernel.empty()) return InvalidModel("kernel is empty");
   TERN_TRY(CheckKernel(std::vector<Dim>(op.kernel.begin(), op.kernel.end())));
-  TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(op.kernel.size()), op.strides, op.pads, op.dilations, op.auto_pad, op.ceil_mode));
+  TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(op.kernel.size()), op.strides, op.pads, op.dilations,
+                                        op.auto_pad, op.ceil_mode));
   TERN_TRY(CheckPads(window, op.kernel));
   if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", must be positive");
   return window;
@@ -61,19 +62,22 @@ Result<Shape> OutputShape(const Pool& op, const Shape& x) {
   TERN_ASSIGN(Window window, WindowOf(op));
   const int rank = static_cast<int>(op.kernel.size()) + 2;
   if (x.ranked && x.rank() != rank)
-    return InvalidModel("kernel has ", op.kernel.size(), " numbers, so x must have rank ", rank, ", got ", x.ToString());
+    return InvalidModel("kernel has ", op.kernel.size(), " numbers, so x must have rank ", rank, ", got ",
+                        x.ToString());
   std::vector<Dim> out(static_cast<size_t>(rank));
   for (int i = 0; x.ranked && i < rank; ++i) {
     out[static_cast<size_t>(i)] = x[i];
     if (i < 2) continue;
-    TERN_ASSIGN(out[static_cast<size_t>(i)], Positions(window, i - 2, x[i], op.kernel[static_cast<size_t>(i) - 2]));
+    TERN_ASSIGN(out[static_cast<size_t>(i)],
+                Positions(window, i - 2, x[i], op.kernel[static_cast<size_t>(i) - 2]));
   }
   return Shape(std::move(out));
 }
 
 Status Infer(const Pool& op, InferContext& c) {
   const DType type = c.TypeOf("x");
-  if (op.kind != Kind::kMax && IsInt(type)) return InvalidModel("only max pooling takes integers, got ", DTypeName(type));
+  if (op.kind != Kind::kMax && IsInt(type))
+    return InvalidModel("only max pooling takes integers, got ", DTypeName(type));
   TERN_ASSIGN(Shape y, OutputShape(op, c.ShapeOf("x")));
   c.Out("y", type, y);
   c.Out("indices", DType::kI64, std::move(y));
@@ -105,7 +109,8 @@ class WindowWalker {
       : window_(window), kernel_(kernel), input_(input), spans_(input.size()) {}
 
   void Move(const Dims& place) {
-    for (size_t i = 0; i < spans_.size(); ++i) spans_[i] = SpanOf(window_.axes[i], kernel_[i], place[i], input_[i]);
+    for (size_t i = 0; i < spans_.size(); ++i)
+      spans_[i] = SpanOf(window_.axes[i], kernel_[i], place[i], input_[i]);
   }
   int64_t PaddedCount() const {
     int64_t n = 1;
@@ -117,14 +122,12 @@ class WindowWalker {
     for (const Span& s : spans_) n *= s.last - s.first;
     return n;
   }
-  template <class F>
-  void Each(const F& visit) {
+  template <class F> void Each(const F& visit) {
     if (Count() > 0) Each(0, 0, visit);
   }
 
  private:
-  template <class F>
-  void Each(size_t axis, int64_t offset, const F& visit) {
+  template <class F> void Each(size_t axis, int64_t offset, const F& visit) {
     if (axis == spans_.size()) return visit(offset);
     const Span& s = spans_[axis];
     for (int64_t k = s.first; k < s.last; ++k)
@@ -140,7 +143,8 @@ class WindowWalker {
 Best MaxOf(WindowWalker& walker, const double* x) {
   Best best{-std::numeric_limits<double>::infinity(), -1};
   walker.Each([&](int64_t i) {
-    if (best.index < 0 || x[i] > best.value || (std::isnan(x[i]) && !std::isnan(best.value))) best = {x[i], i};
+    if (best.index < 0 || x[i] > best.value || (std::isnan(x[i]) && !std::isnan(best.value)))
+      best = {x[i], i};
   });
   return best;
 }
@@ -186,9 +190,11 @@ Status Reference(const Pool& op, EvalContext& c) {
       if (op.kind == Kind::kMax) {
         const Best best = MaxOf(walker, from);
         y[at] = best.value;
-        indices[at] = channel * plane + (op.column_major && best.index >= 0 ? ColumnMajor(best.index, input) : best.index);
+        indices[at] = channel * plane +
+                      (op.column_major && best.index >= 0 ? ColumnMajor(best.index, input) : best.index);
       } else {
-        y[at] = op.kind == Kind::kAverage ? AverageOf(walker, from, op.count_include_pad) : NormOf(walker, from, op.p);
+        y[at] = op.kind == Kind::kAverage ? AverageOf(walker, from, op.count_include_pad)
+                                          : NormOf(walker, from, op.p);
       }
       ++at;
     } while (NextIndex(place, output, static_cast<int>(output.size())));
@@ -201,9 +207,13 @@ Status Reference(const Pool& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Pool) {
-  return OpDef::Of<Pool>("max, mean or p-norm of each window; indices: where each maximum was in the flat input")
-      .In("x", kRealFloats | kNarrowInts).Out("y", kRealFloats | kNarrowInts).OptOut("indices", SetOf(DType::kI64))
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Pool>(
+             "max, mean or p-norm of each window; indices: where each maximum was in the flat input")
+      .In("x", kRealFloats | kNarrowInts)
+      .Out("y", kRealFloats | kNarrowInts)
+      .OptOut("indices", SetOf(DType::kI64))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

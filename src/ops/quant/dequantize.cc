@@ -10,10 +10,10 @@ namespace {
 struct Dequantize {
   int64_t axis = 1, block_size = 0;
   DType to = DType::kInvalid;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "the axis along which scales differ");
-    v("block_size", block_size, "how many elements along the axis share a scale; 0: scale is a scalar or one per position");
+    v("block_size", block_size,
+      "how many elements along the axis share a scale; 0: scale is a scalar or one per position");
     v("to", to, "result type; invalid: scale's, or f32 when that is f8e8m0");
   }
 };
@@ -23,10 +23,13 @@ constexpr DTypeSet kSources = kNumbers & ~kRealFloats & ~SetOf(DType::kI64) & ~S
 Status Infer(const Dequantize& op, InferContext& c) {
   const DType scale = c.TypeOf("scale") == DType::kF8E8M0 ? DType::kF32 : c.TypeOf("scale");
   const DType to = op.to == DType::kInvalid ? scale : op.to;
-  if (to != DType::kInvalid && !(kRealFloats & SetOf(to))) return InvalidModel("cannot dequantize to ", DTypeName(to));
+  if (to != DType::kInvalid && !(kRealFloats & SetOf(to)))
+    return InvalidModel("cannot dequantize to ", DTypeName(to));
   TERN_TRY(CheckQuantShapes(c, op.axis, op.block_size));
-  if (c.Has("zero_point") && c.TypeOf("zero_point") != c.TypeOf("x") && c.TypeOf("x") != DType::kInvalid && c.TypeOf("zero_point") != DType::kInvalid)
-    return InvalidModel("zero_point is ", DTypeName(c.TypeOf("zero_point")), ", x ", DTypeName(c.TypeOf("x")));
+  if (c.Has("zero_point") && c.TypeOf("zero_point") != c.TypeOf("x") && c.TypeOf("x") != DType::kInvalid &&
+      c.TypeOf("zero_point") != DType::kInvalid)
+    return InvalidModel("zero_point is ", DTypeName(c.TypeOf("zero_point")), ", x ",
+                        DTypeName(c.TypeOf("x")));
   c.Out("y", to, c.ShapeOf("x"));
   return {};
 }
@@ -48,8 +51,12 @@ Status Reference(const Dequantize& op, EvalContext& c) {
 
 TERN_OP(Dequantize) {
   return OpDef::Of<Dequantize>("y = (x - zero_point) * scale")
-      .In("x", kSources).In("scale", kRealFloats | SetOf(DType::kF8E8M0)).OptIn("zero_point", kSources).Out("y", kRealFloats)
-      .Infer(Infer).Reference(Reference);
+      .In("x", kSources)
+      .In("scale", kRealFloats | SetOf(DType::kF8E8M0))
+      .OptIn("zero_point", kSources)
+      .Out("y", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

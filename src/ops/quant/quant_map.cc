@@ -27,12 +27,13 @@ size_t QuantMap::operator()(int64_t element) const {
 namespace {
 
 Status CheckBlocks(const Shape& x, const Shape& scale, int axis, int64_t block_size) {
-  if (scale.rank() != x.rank()) return InvalidModel("blocked scale ", scale.ToString(), " must have the rank of x ", x.ToString());
+  if (scale.rank() != x.rank())
+    return InvalidModel("blocked scale ", scale.ToString(), " must have the rank of x ", x.ToString());
   for (int i = 0; i < x.rank(); ++i) {
     const Dim wanted = i == axis ? CeilDiv(x[i], block_size) : x[i];
     if (Differ(scale[i], wanted))
-      return InvalidModel("scale ", scale.ToString(), " must have size ", wanted.value(), " on axis ", i, " for blocks of ", block_size,
-                          " along axis ", axis, " of x ", x.ToString());
+      return InvalidModel("scale ", scale.ToString(), " must have size ", wanted.value(), " on axis ", i,
+                          " for blocks of ", block_size, " along axis ", axis, " of x ", x.ToString());
   }
   return {};
 }
@@ -41,9 +42,11 @@ Status CheckScale(const Shape& x, const Shape& scale, int64_t axis, int64_t bloc
   if (scale.rank() == 0 || (scale.rank() == 1 && scale[0].Is(1) && block_size == 0)) return {};
   TERN_ASSIGN(const int at, NormalizeAxis(axis, x.rank()));
   if (block_size > 0) return CheckBlocks(x, scale, at, block_size);
-  if (scale.rank() != 1) return InvalidModel("scale ", scale.ToString(), " must be a scalar or a vector, or block_size be given");
+  if (scale.rank() != 1)
+    return InvalidModel("scale ", scale.ToString(), " must be a scalar or a vector, or block_size be given");
   if (Differ(scale[0], x[at]))
-    return InvalidModel("scale has ", scale[0].value(), " elements, axis ", at, " of x ", x.ToString(), " has ", x[at].value());
+    return InvalidModel("scale has ", scale[0].value(), " elements, axis ", at, " of x ", x.ToString(),
+                        " has ", x[at].value());
   return {};
 }
 
@@ -52,15 +55,20 @@ Status CheckScale(const Shape& x, const Shape& scale, int64_t axis, int64_t bloc
 Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size) {
   const Shape &x = c.ShapeOf("x"), &scale = c.ShapeOf("scale");
   if (block_size < 0) return InvalidModel("block_size is ", block_size, ", must not be negative");
-  if (block_size > 0 && scale.rank() == 0) return InvalidModel("block_size is ", block_size, " but scale is a scalar");
-  if (x.ranked && scale.ranked) { TERN_TRY(CheckScale(x, scale, axis, block_size)); }
+  if (block_size > 0 && scale.rank() == 0)
+    return InvalidModel("block_size is ", block_size, " but scale is a scalar");
+  if (x.ranked && scale.ranked) {
+    TERN_TRY(CheckScale(x, scale, axis, block_size));
+  }
   if (!c.Has("zero_point") || !scale.ranked || !c.ShapeOf("zero_point").ranked) return {};
   const Shape& zero = c.ShapeOf("zero_point");
   const auto one = [](const Shape& s) { return s.rank() == 0 || (s.rank() == 1 && s[0].Is(1)); };
   if (one(zero) && one(scale)) return {};
   bool same = zero.rank() == scale.rank();
   for (int i = 0; same && i < zero.rank(); ++i) same = !Differ(zero[i], scale[i]);
-  return same ? Status() : InvalidModel("zero_point ", zero.ToString(), " must have the shape of scale ", scale.ToString());
+  return same ? Status()
+              : InvalidModel("zero_point ", zero.ToString(), " must have the shape of scale ",
+                             scale.ToString());
 }
 
 }  // namespace tern

@@ -14,10 +14,10 @@ struct Quantize {
   int64_t axis = 1, block_size = 0;
   DType to = DType::kInvalid, precision = DType::kInvalid;
   bool saturate = true;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "the axis along which scales differ");
-    v("block_size", block_size, "how many elements along the axis share a scale; 0: scale is a scalar or one per position");
+    v("block_size", block_size,
+      "how many elements along the axis share a scale; 0: scale is a scalar or one per position");
     v("to", to, "result type; invalid: zero_point's, else u8");
     v("precision", precision, "type in which x / scale is rounded first; invalid: f32, or f64 when x is");
     v("saturate", saturate, "fp8 results beyond the range become the largest number, else infinity or NaN");
@@ -30,9 +30,12 @@ constexpr DTypeSet kTargets = kNumbers & ~kRealFloats & ~kWide & ~SetOf(DType::k
 Status Infer(const Quantize& op, InferContext& c) {
   const DType zero = c.Has("zero_point") ? c.TypeOf("zero_point") : DType::kInvalid;
   const DType to = op.to != DType::kInvalid ? op.to : c.Has("zero_point") ? zero : DType::kU8;
-  if (to != DType::kInvalid && !(kTargets & SetOf(to))) return InvalidModel("cannot quantize to ", DTypeName(to));
-  if (zero != DType::kInvalid && zero != to) return InvalidModel("zero_point is ", DTypeName(zero), ", the result ", DTypeName(to));
-  if (op.precision != DType::kInvalid && !IsFloat(op.precision)) return InvalidModel("precision must be a float type, got ", DTypeName(op.precision));
+  if (to != DType::kInvalid && !(kTargets & SetOf(to)))
+    return InvalidModel("cannot quantize to ", DTypeName(to));
+  if (zero != DType::kInvalid && zero != to)
+    return InvalidModel("zero_point is ", DTypeName(zero), ", the result ", DTypeName(to));
+  if (op.precision != DType::kInvalid && !IsFloat(op.precision))
+    return InvalidModel("precision must be a float type, got ", DTypeName(op.precision));
   TERN_TRY(CheckQuantShapes(c, op.axis, op.block_size));
   c.Out("y", to, c.ShapeOf("x"));
   return {};
@@ -56,12 +59,15 @@ DType DivisionType(const Quantize& op, DType x) {
 // Rounds through the element type.
 double RoundTo(DType type, double v) {
   if (type == DType::kF64) return v;
-  return type == DType::kF32 ? static_cast<double>(static_cast<float>(v)) : static_cast<double>(DecodeFloat(type, EncodeFloat(type, v)));
+  return type == DType::kF32 ? static_cast<double>(static_cast<float>(v))
+                             : static_cast<double>(DecodeFloat(type, EncodeFloat(type, v)));
 }
 
 void StoreFloat(Tensor& y, int64_t i, double v, bool saturate) {
-  if (BitWidth(y.dtype()) == 8) y.data<uint8_t>()[i] = static_cast<uint8_t>(EncodeFloat(y.dtype(), v, saturate));
-  else StoreDouble(y, i, v);
+  if (BitWidth(y.dtype()) == 8)
+    y.data<uint8_t>()[i] = static_cast<uint8_t>(EncodeFloat(y.dtype(), v, saturate));
+  else
+    StoreDouble(y, i, v);
 }
 
 Status Reference(const Quantize& op, EvalContext& c) {
@@ -77,8 +83,11 @@ Status Reference(const Quantize& op, EvalContext& c) {
     const size_t k = map(static_cast<int64_t>(i));
     const double quotient = RoundTo(division, values[i] / scale[k]);
     const double v = whole ? std::nearbyint(quotient) + zero[k] : quotient + zero[k];
-    if (whole) StoreLong(y, static_cast<int64_t>(i), static_cast<int64_t>(std::isnan(v) ? zero[k] : std::clamp(v, range.low, range.high)));
-    else StoreFloat(y, static_cast<int64_t>(i), v, op.saturate);
+    if (whole)
+      StoreLong(y, static_cast<int64_t>(i),
+                static_cast<int64_t>(std::isnan(v) ? zero[k] : std::clamp(v, range.low, range.high)));
+    else
+      StoreFloat(y, static_cast<int64_t>(i), v, op.saturate);
   }
   return {};
 }
@@ -87,8 +96,12 @@ Status Reference(const Quantize& op, EvalContext& c) {
 
 TERN_OP(Quantize) {
   return OpDef::Of<Quantize>("y = saturate(round(x / scale) + zero_point), ties to even")
-      .In("x", kRealFloats | SetOf(DType::kI32)).In("scale", kRealFloats | SetOf(DType::kI32) | SetOf(DType::kF8E8M0))
-      .OptIn("zero_point", kTargets).Out("y", kTargets).Infer(Infer).Reference(Reference);
+      .In("x", kRealFloats | SetOf(DType::kI32))
+      .In("scale", kRealFloats | SetOf(DType::kI32) | SetOf(DType::kF8E8M0))
+      .OptIn("zero_point", kTargets)
+      .Out("y", kTargets)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

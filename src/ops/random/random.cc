@@ -16,8 +16,7 @@ struct Random {
   float a = 0, b = 1;
   bool seeded = false;
   float seed = 0;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"uniform", "normal"}, "the distribution");
     v("dtype", dtype, "the type of y");
     v("a", a, "uniform: lower end; normal: mean");
@@ -33,7 +32,8 @@ Status Infer(const Random& op, InferContext& c) {
   Shape y;
   if (auto dims = c.ContentOf("shape")) {
     for (const Dim& d : *dims)
-      if (d.known() && d.value() < 0) return InvalidModel("shape ", Shape(*dims).ToString(), " has a negative size");
+      if (d.known() && d.value() < 0)
+        return InvalidModel("shape ", Shape(*dims).ToString(), " has a negative size");
     y = Shape(std::move(*dims));
   } else if (s.rank() == 1 && s[0].known()) {
     y = Shape(std::vector<Dim>(static_cast<size_t>(s[0].value())));
@@ -97,7 +97,11 @@ Status Reference(const Random& op, EvalContext& c) {
 
 TERN_OP(Random) {
   return OpDef::Of<Random>("random numbers of the given shape")
-      .In("shape", kIndices).Out("y", kFloats).Traits(kRandom).Infer(Infer).Reference(Reference);
+      .In("shape", kIndices)
+      .Out("y", kFloats)
+      .Traits(kRandom)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

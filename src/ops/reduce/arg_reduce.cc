@@ -13,8 +13,7 @@ struct ArgReduce {
   Kind kind = Kind::kMax;
   int64_t axis = 0;
   bool keep_dims = true, last = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"max", "min"}, "which element is looked for");
     v("axis", axis, "along which; negative counts from the end");
     v("keep_dims", keep_dims, "the axis stays as 1");
@@ -37,8 +36,7 @@ Status Infer(const ArgReduce& op, InferContext& c) {
 }
 
 // a comes before b in the search: NaN before all else.
-template <class T>
-bool Better(Kind kind, T a, T b) {
+template <class T> bool Better(Kind kind, T a, T b) {
   if (a != a || b != b) return a != a && b == b;
   return kind == Kind::kMax ? a > b : a < b;
 }
@@ -49,7 +47,8 @@ void Search(const ArgReduce& op, const AxisView& view, const Tensor& x, Tensor& 
   view.EachLine([&](int64_t first) {
     int64_t best = 0;
     for (int64_t i = 1; i < view.length; ++i) {
-      const T here = static_cast<T>(load(x, first + i * view.inner)), there = static_cast<T>(load(x, first + best * view.inner));
+      const T here = static_cast<T>(load(x, first + i * view.inner)),
+              there = static_cast<T>(load(x, first + best * view.inner));
       if (Better(op.kind, here, there) || (op.last && !Better(op.kind, there, here))) best = i;
     }
     y.data<int64_t>()[out++] = best;
@@ -64,9 +63,12 @@ Status Reference(const ArgReduce& op, EvalContext& c) {
   Tensor& y = c.Out("y", ReducedDims(x.dims(), mask, op.keep_dims));
   const AxisView view(x.dims(), axis);
   if (view.length == 0) return InvalidArgument("axis ", op.axis, " of ", x.Describe(), " has no elements");
-  if (IsFloat(x.dtype())) Search<double>(op, view, x, y, LoadDouble);
-  else if (x.dtype() == DType::kU64) Search<uint64_t>(op, view, x, y, LoadLong);
-  else Search<int64_t>(op, view, x, y, LoadLong);
+  if (IsFloat(x.dtype()))
+    Search<double>(op, view, x, y, LoadDouble);
+  else if (x.dtype() == DType::kU64)
+    Search<uint64_t>(op, view, x, y, LoadLong);
+  else
+    Search<int64_t>(op, view, x, y, LoadLong);
   return {};
 }
 
@@ -74,7 +76,10 @@ Status Reference(const ArgReduce& op, EvalContext& c) {
 
 TERN_OP(ArgReduce) {
   return OpDef::Of<ArgReduce>("y = index of the largest or smallest element of x along axis")
-      .In("x", kNumbers | kBools).Out("y", SetOf(DType::kI64)).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers | kBools)
+      .Out("y", SetOf(DType::kI64))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

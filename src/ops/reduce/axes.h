@@ -22,8 +22,10 @@ template <class T>
 std::vector<T> ReducedDims(const std::vector<T>& dims, const std::vector<bool>& mask, bool keep) {
   std::vector<T> out;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (!mask[i]) out.push_back(dims[i]);
-    else if (keep) out.push_back(T(1));
+    if (!mask[i])
+      out.push_back(dims[i]);
+    else if (keep)
+      out.push_back(T(1));
   }
   return out;
 }
@@ -38,8 +40,7 @@ struct AxisView {
     }
   }
   // Calls f(offset of the first element); the rest follow at steps of `inner`.
-  template <class F>
-  void EachLine(F f) const {
+  template <class F> void EachLine(F f) const {
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) f(o * length * inner + i);
   }

@@ -10,8 +10,7 @@ enum class Kind { kSum, kProd };
 struct Cumulative {
   Kind kind = Kind::kSum;
   bool exclusive = false, reverse = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"sum", "prod"}, "what runs");
     v("exclusive", exclusive, "an element does not count itself");
     v("reverse", reverse, "from the end");
@@ -21,7 +20,8 @@ struct Cumulative {
 Status Infer(const Cumulative&, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (const auto axis = c.LongsOf("axis")) {
-    if (axis->size() != 1) return InvalidModel("input 'axis' must hold one number, got ", c.In("axis").ToString());
+    if (axis->size() != 1)
+      return InvalidModel("input 'axis' must hold one number, got ", c.In("axis").ToString());
     if (x.ranked) TERN_TRY(NormalizeAxis((*axis)[0], x.rank()).status());
   }
   c.Out("y", c.In("x"));
@@ -45,13 +45,16 @@ void Run(const Cumulative& op, const AxisView& view, const Tensor& x, Tensor& y,
 Status Reference(const Cumulative& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   const auto axes = c.Longs("axis");
-  if (axes.size() != 1) return InvalidArgument("input 'axis' must hold one number, got ", c.In("axis").Describe());
+  if (axes.size() != 1)
+    return InvalidArgument("input 'axis' must hold one number, got ", c.In("axis").Describe());
   TERN_ASSIGN(const int axis, NormalizeAxis(axes[0], x.rank()));
   Tensor& y = c.Out("y", x.dims());
   const AxisView view(x.dims(), axis);
   const auto store_long = [](Tensor& t, int64_t i, uint64_t v) { StoreLong(t, i, static_cast<int64_t>(v)); };
-  if (IsFloat(x.dtype())) Run<double>(op, view, x, y, LoadDouble, StoreDouble);
-  else Run<uint64_t>(op, view, x, y, LoadLong, store_long);
+  if (IsFloat(x.dtype()))
+    Run<double>(op, view, x, y, LoadDouble, StoreDouble);
+  else
+    Run<uint64_t>(op, view, x, y, LoadLong, store_long);
   return {};
 }
 
@@ -59,7 +62,11 @@ Status Reference(const Cumulative& op, EvalContext& c) {
 
 TERN_OP(Cumulative) {
   return OpDef::Of<Cumulative>("y[i] = kind of x[0..i] along axis")
-      .In("x", kNumbers).In("axis", kIndices).Out("y", kNumbers).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers)
+      .In("axis", kIndices)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -15,9 +15,9 @@ enum class Kind { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum, kLogSumExp,
 struct Reduce {
   Kind kind = Kind::kSum;
   bool keep_dims = true, noop_if_empty = false;
-  template <class V>
-  void Visit(V& v) {
-    v.Enum("kind", kind, {"sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"},
+  template <class V> void Visit(V& v) {
+    v.Enum("kind", kind,
+           {"sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"},
            "what is computed");
     v("keep_dims", keep_dims, "reduced dimensions stay as 1");
     v("noop_if_empty", noop_if_empty, "no axes means none, not all");
@@ -25,9 +25,11 @@ struct Reduce {
 };
 
 // Nothing when the axes are not known yet.
-Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<std::vector<int64_t>> axes, bool absent, int rank) {
+Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<std::vector<int64_t>> axes,
+                                                bool absent, int rank) {
   if (!absent && !axes) return std::optional<std::vector<bool>>();
-  if (absent || axes->empty()) return std::optional(std::vector<bool>(static_cast<size_t>(rank), !op.noop_if_empty));
+  if (absent || axes->empty())
+    return std::optional(std::vector<bool>(static_cast<size_t>(rank), !op.noop_if_empty));
   // A scalar may be reduced along its "axis" 0, as numpy allows.
   TERN_ASSIGN(auto mask, AxisMask(*axes, std::max(rank, 1)));
   mask.resize(static_cast<size_t>(rank));
@@ -38,11 +40,15 @@ Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<
 void PassContent(const Reduce& op, const std::vector<bool>& mask, InferContext& c) {
   const auto x = c.ContentOf("x");
   if (!x || x->empty() || mask.size() != 1 || !mask[0] || !IsInt(c.TypeOf("x"))) return;
-  if (op.kind != Kind::kSum && op.kind != Kind::kProd && op.kind != Kind::kMax && op.kind != Kind::kMin) return;
+  if (op.kind != Kind::kSum && op.kind != Kind::kProd && op.kind != Kind::kMax && op.kind != Kind::kMin)
+    return;
   Dim y = (*x)[0];
   for (size_t i = 1; i < x->size(); ++i) {
     const Dim& d = (*x)[i];
-    y = op.kind == Kind::kSum ? y + d : op.kind == Kind::kProd ? y * d : op.kind == Kind::kMax ? Max(y, d) : Min(y, d);
+    y = op.kind == Kind::kSum    ? y + d
+        : op.kind == Kind::kProd ? y * d
+        : op.kind == Kind::kMax  ? Max(y, d)
+                                 : Min(y, d);
   }
   c.OutContent("y", {y});
 }
@@ -65,8 +71,10 @@ Status Infer(const Reduce& op, InferContext& c) {
     c.Out("y", t, Shape(std::vector<Dim>(x.dims.size())));
   } else {
     const Shape& axes = c.ShapeOf("axes");
-    const bool counted = axes.rank() == 1 && axes[0].known() && axes[0].value() > 0 && axes[0].value() <= x.rank();
-    c.Out("y", t, counted ? Shape(std::vector<Dim>(x.dims.size() - static_cast<size_t>(axes[0].value()))) : Shape());
+    const bool counted =
+        axes.rank() == 1 && axes[0].known() && axes[0].value() > 0 && axes[0].value() <= x.rank();
+    c.Out("y", t,
+          counted ? Shape(std::vector<Dim>(x.dims.size() - static_cast<size_t>(axes[0].value()))) : Shape());
   }
   return {};
 }
@@ -78,22 +86,32 @@ double Start(Kind kind) {
 
 double Step(Kind kind, double sum, double x) {
   switch (kind) {
-    case Kind::kMax: return std::isnan(sum) || sum > x ? sum : x;  // NaN wins
-    case Kind::kMin: return std::isnan(sum) || sum < x ? sum : x;
-    case Kind::kProd: return sum * x;
-    case Kind::kL1: return sum + std::fabs(x);
+    case Kind::kMax:
+      return std::isnan(sum) || sum > x ? sum : x;  // NaN wins
+    case Kind::kMin:
+      return std::isnan(sum) || sum < x ? sum : x;
+    case Kind::kProd:
+      return sum * x;
+    case Kind::kL1:
+      return sum + std::fabs(x);
     case Kind::kL2:
-    case Kind::kSumSquare: return sum + x * x;
-    default: return sum + x;
+    case Kind::kSumSquare:
+      return sum + x * x;
+    default:
+      return sum + x;
   }
 }
 
 double Finish(Kind kind, double sum, double count) {
   switch (kind) {
-    case Kind::kMean: return sum / count;
-    case Kind::kL2: return std::sqrt(sum);
-    case Kind::kLogSum: return std::log(sum);
-    default: return sum;
+    case Kind::kMean:
+      return sum / count;
+    case Kind::kL2:
+      return std::sqrt(sum);
+    case Kind::kLogSum:
+      return std::log(sum);
+    default:
+      return sum;
   }
 }
 
@@ -110,7 +128,8 @@ std::vector<double> LogSumExp(const Tensor& x, const Dims& kept) {
     const double v = LoadDouble(x, i);
     sum[at] += v == top[at] ? 1 : std::exp(v - top[at]);  // inf - inf would be NaN
   }
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] = sum[i] == 0 ? Start(Kind::kMax) : top[i] + std::log(sum[i]);
+  for (size_t i = 0; i < sum.size(); ++i)
+    sum[i] = sum[i] == 0 ? Start(Kind::kMax) : top[i] + std::log(sum[i]);
   return sum;
 }
 
@@ -141,12 +160,18 @@ int64_t LongStep(Kind kind, int64_t sum, int64_t x, bool is_signed) {
   const auto us = static_cast<uint64_t>(sum), ux = static_cast<uint64_t>(x);
   const bool less = is_signed ? x < sum : ux < us;
   switch (kind) {
-    case Kind::kMax: return less ? sum : x;
-    case Kind::kMin: return less ? x : sum;
-    case Kind::kProd: return static_cast<int64_t>(us * ux);
-    case Kind::kL1: return static_cast<int64_t>(is_signed && x < 0 ? us - ux : us + ux);
-    case Kind::kSumSquare: return static_cast<int64_t>(us + ux * ux);
-    default: return static_cast<int64_t>(us + ux);
+    case Kind::kMax:
+      return less ? sum : x;
+    case Kind::kMin:
+      return less ? x : sum;
+    case Kind::kProd:
+      return static_cast<int64_t>(us * ux);
+    case Kind::kL1:
+      return static_cast<int64_t>(is_signed && x < 0 ? us - ux : us + ux);
+    case Kind::kSumSquare:
+      return static_cast<int64_t>(us + ux * ux);
+    default:
+      return static_cast<int64_t>(us + ux);
   }
 }
 
@@ -168,9 +193,12 @@ Status Reference(const Reduce& op, EvalContext& c) {
   TERN_ASSIGN(auto mask, MaskOf(op, axes, !axes, x.rank()));
   const Dims kept = ReducedDims(x.dims(), *mask, true);
   Tensor& y = c.Out("y", ReducedDims(x.dims(), *mask, op.keep_dims));
-  const bool exact = op.kind != Kind::kMean && op.kind != Kind::kL2 && op.kind != Kind::kLogSum && op.kind != Kind::kLogSumExp;
-  if (IsFloat(x.dtype()) || !exact) ReduceFloats(op.kind, x, kept, y);
-  else ReduceLongs(op.kind, x, kept, y);
+  const bool exact = op.kind != Kind::kMean && op.kind != Kind::kL2 && op.kind != Kind::kLogSum &&
+                     op.kind != Kind::kLogSumExp;
+  if (IsFloat(x.dtype()) || !exact)
+    ReduceFloats(op.kind, x, kept, y);
+  else
+    ReduceLongs(op.kind, x, kept, y);
   return {};
 }
 
@@ -178,8 +206,11 @@ Status Reference(const Reduce& op, EvalContext& c) {
 
 TERN_OP(Reduce) {
   return OpDef::Of<Reduce>("y = kind of x along axes; no axes means all of them")
-      .In("x", kNumbers | kBools).OptIn("axes", kIndices).Out("y", kNumbers | kBools)
-      .Infer(Infer).Reference(Reference);
+      .In("x", kNumbers | kBools)
+      .OptIn("axes", kIndices)
+      .Out("y", kNumbers | kBools)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

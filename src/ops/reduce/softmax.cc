@@ -12,8 +12,7 @@ enum class Kind { kSoftmax, kLogSoftmax, kHardmax };
 struct Softmax {
   Kind kind = Kind::kSoftmax;
   int64_t axis = -1;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"softmax", "log_softmax", "hardmax"}, "what is computed");
     v("axis", axis, "the axis that sums to 1; negative counts from the end");
   }
@@ -34,9 +33,12 @@ void Line(Kind kind, std::vector<double>& v) {
   double sum = 0;
   for (double x : v) sum += std::exp(x - largest);
   for (size_t i = 0; i < v.size(); ++i) {
-    if (kind == Kind::kHardmax) v[i] = i == top;
-    else if (kind == Kind::kSoftmax) v[i] = std::exp(v[i] - largest) / sum;
-    else v[i] = v[i] - largest - std::log(sum);
+    if (kind == Kind::kHardmax)
+      v[i] = i == top;
+    else if (kind == Kind::kSoftmax)
+      v[i] = std::exp(v[i] - largest) / sum;
+    else
+      v[i] = v[i] - largest - std::log(sum);
   }
 }
 
@@ -48,9 +50,11 @@ Status Reference(const Softmax& op, EvalContext& c) {
   const AxisView view(x.dims(), axis);
   std::vector<double> line(static_cast<size_t>(view.length));
   view.EachLine([&](int64_t first) {
-    for (size_t i = 0; i < line.size(); ++i) line[i] = LoadDouble(x, first + static_cast<int64_t>(i) * view.inner);
+    for (size_t i = 0; i < line.size(); ++i)
+      line[i] = LoadDouble(x, first + static_cast<int64_t>(i) * view.inner);
     Line(op.kind, line);
-    for (size_t i = 0; i < line.size(); ++i) StoreDouble(y, first + static_cast<int64_t>(i) * view.inner, line[i]);
+    for (size_t i = 0; i < line.size(); ++i)
+      StoreDouble(y, first + static_cast<int64_t>(i) * view.inner, line[i]);
   });
   return {};
 }
@@ -58,8 +62,13 @@ Status Reference(const Softmax& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Softmax) {
-  return OpDef::Of<Softmax>("y = exp(x) / sum(exp(x)) along axis; log_softmax its logarithm; hardmax 1 at the first largest")
-      .In("x", kFloats).Out("y", kFloats).Traits(kPure | kInPlace).Infer(Infer).Reference(Reference);
+  return OpDef::Of<Softmax>(
+             "y = exp(x) / sum(exp(x)) along axis; log_softmax its logarithm; hardmax 1 at the first largest")
+      .In("x", kFloats)
+      .Out("y", kFloats)
+      .Traits(kPure | kInPlace)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -11,8 +11,7 @@ namespace {
 struct TopK {
   int64_t axis = -1;
   bool largest = true, sorted = true;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "along which; negative counts from the end");
     v("largest", largest, "the largest, not the smallest");
     v("sorted", sorted, "best first; otherwise in any order");
@@ -25,7 +24,8 @@ Status Infer(const TopK& op, InferContext& c) {
     TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, y.rank()));
     Dim k;
     if (const auto content = c.ContentOf("k")) {
-      if (content->size() != 1) return InvalidModel("input 'k' must hold one number, got ", c.In("k").ToString());
+      if (content->size() != 1)
+        return InvalidModel("input 'k' must hold one number, got ", c.In("k").ToString());
       k = (*content)[0];
     }
     Dim& length = y.dims[static_cast<size_t>(axis)];
@@ -39,19 +39,20 @@ Status Infer(const TopK& op, InferContext& c) {
 }
 
 // Equal elements in order of position; NaN counts as the largest.
-template <class T>
-bool Better(bool largest, T a, T b) {
+template <class T> bool Better(bool largest, T a, T b) {
   if (a != a || b != b) return largest ? a != a && b == b : a == a && b != b;
   return largest ? a > b : a < b;
 }
 
 template <class T, class Load>
-void Select(const TopK& op, const AxisView& view, int64_t k, const Tensor& x, Tensor& values, Tensor& indices, Load load) {
+void Select(const TopK& op, const AxisView& view, int64_t k, const Tensor& x, Tensor& values, Tensor& indices,
+            Load load) {
   std::vector<T> line(static_cast<size_t>(view.length));
   std::vector<int64_t> order(line.size());
   int64_t row = 0;
   view.EachLine([&](int64_t first) {
-    for (size_t i = 0; i < line.size(); ++i) line[i] = static_cast<T>(load(x, first + static_cast<int64_t>(i) * view.inner));
+    for (size_t i = 0; i < line.size(); ++i)
+      line[i] = static_cast<T>(load(x, first + static_cast<int64_t>(i) * view.inner));
     std::iota(order.begin(), order.end(), 0);
     std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
       const T va = line[static_cast<size_t>(a)], vb = line[static_cast<size_t>(b)];
@@ -62,8 +63,10 @@ void Select(const TopK& op, const AxisView& view, int64_t k, const Tensor& x, Te
     for (int64_t i = 0; i < k; ++i) {
       const int64_t from = order[static_cast<size_t>(i)], at = to + i * view.inner;
       indices.data<int64_t>()[at] = from;
-      if (IsFloat(x.dtype())) StoreDouble(values, at, LoadDouble(x, first + from * view.inner));
-      else StoreLong(values, at, LoadLong(x, first + from * view.inner));
+      if (IsFloat(x.dtype()))
+        StoreDouble(values, at, LoadDouble(x, first + from * view.inner));
+      else
+        StoreLong(values, at, LoadLong(x, first + from * view.inner));
     }
   });
 }
@@ -74,14 +77,18 @@ Status Reference(const TopK& op, EvalContext& c) {
   const auto ks = c.Longs("k");
   const int64_t length = x.dim(axis);
   if (ks.size() != 1 || ks[0] < 0 || ks[0] > length)
-    return InvalidArgument("k must be one number from 0 to ", length, ", got ", ks.size() == 1 ? StrCat(ks[0]) : c.In("k").Describe());
+    return InvalidArgument("k must be one number from 0 to ", length, ", got ",
+                           ks.size() == 1 ? StrCat(ks[0]) : c.In("k").Describe());
   Dims dims = x.dims();
   dims[static_cast<size_t>(axis)] = ks[0];
   Tensor values(x.dtype(), dims), indices(DType::kI64, dims);
   const AxisView view(x.dims(), axis);
-  if (IsFloat(x.dtype())) Select<double>(op, view, ks[0], x, values, indices, LoadDouble);
-  else if (x.dtype() == DType::kU64) Select<uint64_t>(op, view, ks[0], x, values, indices, LoadLong);
-  else Select<int64_t>(op, view, ks[0], x, values, indices, LoadLong);
+  if (IsFloat(x.dtype()))
+    Select<double>(op, view, ks[0], x, values, indices, LoadDouble);
+  else if (x.dtype() == DType::kU64)
+    Select<uint64_t>(op, view, ks[0], x, values, indices, LoadLong);
+  else
+    Select<int64_t>(op, view, ks[0], x, values, indices, LoadLong);
   c.SetOut("values", std::move(values));
   c.SetOut("indices", std::move(indices));
   return {};
@@ -91,8 +98,12 @@ Status Reference(const TopK& op, EvalContext& c) {
 
 TERN_OP(TopK) {
   return OpDef::Of<TopK>("the k best elements of x along axis, and their indices")
-      .In("x", kNumbers).In("k", kIndices).Out("values", kNumbers).Out("indices", SetOf(DType::kI64))
-      .Infer(Infer).Reference(Reference);
+      .In("x", kNumbers)
+      .In("k", kIndices)
+      .Out("values", kNumbers)
+      .Out("indices", SetOf(DType::kI64))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -15,7 +15,9 @@ double Dot(const double* a, const double* b, int64_t n) {
 
 int64_t RnnCell::GateCount() const { return kind == RnnKind::kRnn ? 1 : kind == RnnKind::kGru ? 3 : 4; }
 
-double RnnCell::FromInput(int64_t row, const double* x) const { return Dot(w + row * features, x, features) + b[row]; }
+double RnnCell::FromInput(int64_t row, const double* x) const {
+  return Dot(w + row * features, x, features) + b[row];
+}
 
 double RnnCell::FromState(int64_t row, const double* h) const {
   return Dot(r + row * hidden, h, hidden) + b[GateCount() * hidden + row];
@@ -65,9 +67,12 @@ void RnnCell::StepLstm(const double* x, double* h, double* c) const {
 }
 
 void RnnCell::Step(const double* x, double* h, double* c) const {
-  if (kind == RnnKind::kRnn) StepRnn(x, h);
-  else if (kind == RnnKind::kGru) StepGru(x, h);
-  else StepLstm(x, h, c);
+  if (kind == RnnKind::kRnn)
+    StepRnn(x, h);
+  else if (kind == RnnKind::kGru)
+    StepGru(x, h);
+  else
+    StepLstm(x, h, c);
 }
 
 }  // namespace tern

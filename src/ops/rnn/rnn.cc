@@ -20,12 +20,12 @@ struct Rnn {
   std::vector<float> activation_alpha, activation_beta;
   float clip = 0;
   bool linear_before_reset = false, input_forget = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"rnn", "gru", "lstm"}, "the cell");
     v.Enum("direction", direction, {"forward", "reverse", "bidirectional"}, "which way the sequence is read");
     v("hidden_size", hidden_size, "size of the state; 0: as r has it");
-    v("activations", activations, "per direction: rnn (f), gru (f, g), lstm (f, g, h); empty: the usual sigmoid and tanh");
+    v("activations", activations,
+      "per direction: rnn (f), gru (f, g), lstm (f, g, h); empty: the usual sigmoid and tanh");
     v("activation_alpha", activation_alpha, "one per activation; empty: each function's default");
     v("activation_beta", activation_beta, "one per activation; empty: each function's default");
     v("clip", clip, "inputs of activations are cut to [-clip, clip]; 0: not cut");
@@ -39,14 +39,16 @@ int Gates(const Rnn& op) { return op.kind == RnnKind::kRnn ? 1 : op.kind == RnnK
 
 // One direction's functions, with their parameters.
 Result<std::vector<RnnActivation>> Activations(const Rnn& op, int direction) {
-  static const std::vector<std::string> kUsual[] = {{"tanh"}, {"sigmoid", "tanh"}, {"sigmoid", "tanh", "tanh"}};
+  static const std::vector<std::string> kUsual[] = {
+      {"tanh"}, {"sigmoid", "tanh"}, {"sigmoid", "tanh", "tanh"}};
   const auto& usual = kUsual[static_cast<int>(op.kind)];
   const size_t count = usual.size(), wanted = count * static_cast<size_t>(Directions(op));
   if (!op.activations.empty() && op.activations.size() != wanted)
     return InvalidModel("activations has ", op.activations.size(), " names, needs ", wanted);
   for (const auto* list : {&op.activation_alpha, &op.activation_beta})
     if (!list->empty() && list->size() != wanted)
-      return InvalidModel("activation_alpha and activation_beta must have ", wanted, " numbers or none, got ", list->size());
+      return InvalidModel("activation_alpha and activation_beta must have ", wanted, " numbers or none, got ",
+                          list->size());
   std::vector<RnnActivation> out;
   for (size_t i = 0; i < count; ++i) {
     const size_t at = i + count * static_cast<size_t>(direction);
@@ -70,12 +72,15 @@ Status CheckPort(InferContext& c, const char* port, const std::vector<Dim>& want
 Status Infer(const Rnn& op, InferContext& c) {
   const int directions = Directions(op), gates = Gates(op);
   for (int d = 0; d < directions; ++d) TERN_TRY(Status(Activations(op, d).status()));
-  if (op.hidden_size < 0 || op.hidden_size >= int64_t{1} << 31) return InvalidModel("hidden_size is ", op.hidden_size);
+  if (op.hidden_size < 0 || op.hidden_size >= int64_t{1} << 31)
+    return InvalidModel("hidden_size is ", op.hidden_size);
   const Shape &x = c.ShapeOf("x"), &r = c.ShapeOf("r");
-  if (x.ranked && x.rank() != 3) return InvalidModel("input 'x' must be [length, batch, features], got ", x.ToString());
+  if (x.ranked && x.rank() != 3)
+    return InvalidModel("input 'x' must be [length, batch, features], got ", x.ToString());
   if (r.ranked && r.rank() != 3) return InvalidModel("input 'r' must have rank 3, got ", r.ToString());
   const Dim hidden = op.hidden_size ? Dim(op.hidden_size) : r.ranked ? r[2] : Dim();
-  const Dim length = x.ranked ? x[0] : Dim(), batch = x.ranked ? x[1] : Dim(), features = x.ranked ? x[2] : Dim();
+  const Dim length = x.ranked ? x[0] : Dim(), batch = x.ranked ? x[1] : Dim(),
+            features = x.ranked ? x[2] : Dim();
   TERN_TRY(CheckPort(c, "w", {directions, hidden * gates, features}));
   TERN_TRY(CheckPort(c, "r", {directions, hidden * gates, hidden}));
   TERN_TRY(CheckPort(c, "b", {directions, hidden * (2 * gates)}));
@@ -98,23 +103,36 @@ Result<std::vector<int64_t>> Lengths(EvalContext& c, int64_t length, int64_t bat
   if (!c.Has("sequence_lens")) return std::vector<int64_t>(static_cast<size_t>(batch), length);
   auto lengths = c.Longs("sequence_lens");
   for (size_t i = 0; i < lengths.size(); ++i)
-    if (lengths[i] < 0 || lengths[i] > length) return InvalidArgument("sequence_lens[", i, "] is ", lengths[i], ", outside [0, ", length, "]");
+    if (lengths[i] < 0 || lengths[i] > length)
+      return InvalidArgument("sequence_lens[", i, "] is ", lengths[i], ", outside [0, ", length, "]");
   return lengths;
 }
 
 Status Reference(const Rnn& op, EvalContext& c) {
   const Dims &dx = c.In("x").dims(), &dr = c.In("r").dims();
-  const int64_t length = dx[0], batch = dx[1], features = dx[2], hidden = dr[2], gates = Gates(op), directions = Directions(op);
+  const int64_t length = dx[0], batch = dx[1], features = dx[2], hidden = dr[2], gates = Gates(op),
+                directions = Directions(op);
   const auto x = c.Doubles("x"), w = c.Doubles("w"), r = c.Doubles("r");
-  const auto b = OptionalDoubles(c, "b", directions * 2 * gates * hidden), p = OptionalDoubles(c, "p", directions * 3 * hidden);
-  auto h = OptionalDoubles(c, "initial_h", directions * batch * hidden), cell = OptionalDoubles(c, "initial_c", directions * batch * hidden);
+  const auto b = OptionalDoubles(c, "b", directions * 2 * gates * hidden),
+             p = OptionalDoubles(c, "p", directions * 3 * hidden);
+  auto h = OptionalDoubles(c, "initial_h", directions * batch * hidden),
+       cell = OptionalDoubles(c, "initial_c", directions * batch * hidden);
   TERN_ASSIGN(const auto lengths, Lengths(c, length, batch));
   std::vector<double> y(static_cast<size_t>(length * directions * batch * hidden), 0);
   for (int64_t d = 0; d < directions; ++d) {
     TERN_ASSIGN(auto functions, Activations(op, static_cast<int>(d)));
     const bool backward = op.direction == Direction::kReverse || d == 1;
-    RnnCell step{op.kind, features, hidden, w.data() + d * gates * hidden * features, r.data() + d * gates * hidden * hidden,
-                 b.data() + d * 2 * gates * hidden, p.data() + d * 3 * hidden, functions, op.clip, op.linear_before_reset, op.input_forget};
+    RnnCell step{op.kind,
+                 features,
+                 hidden,
+                 w.data() + d * gates * hidden * features,
+                 r.data() + d * gates * hidden * hidden,
+                 b.data() + d * 2 * gates * hidden,
+                 p.data() + d * 3 * hidden,
+                 functions,
+                 op.clip,
+                 op.linear_before_reset,
+                 op.input_forget};
     for (int64_t n = 0; n < batch; ++n) {
       double *state = h.data() + (d * batch + n) * hidden, *memory = cell.data() + (d * batch + n) * hidden;
       const int64_t steps = lengths[static_cast<size_t>(n)];
@@ -134,11 +152,21 @@ Status Reference(const Rnn& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Rnn) {
-  return OpDef::Of<Rnn>("a recurrent layer; gates in ONNX order (gru: z r h, lstm: i o f c), y [length, directions, batch, hidden]")
-      .In("x", kRealFloats).In("w", kRealFloats).In("r", kRealFloats).OptIn("b", kRealFloats)
-      .OptIn("sequence_lens", kIndices).OptIn("initial_h", kRealFloats).OptIn("initial_c", kRealFloats).OptIn("p", kRealFloats)
-      .Out("y", kRealFloats).OptOut("y_h", kRealFloats).OptOut("y_c", kRealFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Rnn>(
+             "a recurrent layer; gates in ONNX order (gru: z r h, lstm: i o f c), y [length, directions, batch, hidden]")
+      .In("x", kRealFloats)
+      .In("w", kRealFloats)
+      .In("r", kRealFloats)
+      .OptIn("b", kRealFloats)
+      .OptIn("sequence_lens", kIndices)
+      .OptIn("initial_h", kRealFloats)
+      .OptIn("initial_c", kRealFloats)
+      .OptIn("p", kRealFloats)
+      .Out("y", kRealFloats)
+      .OptOut("y_h", kRealFloats)
+      .OptOut("y_c", kRealFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

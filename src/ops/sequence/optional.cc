@@ -8,8 +8,7 @@ namespace {
 struct Optional {
   DType dtype = DType::kF32;
   bool sequence = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("dtype", dtype, "element type of what is missing, when no input is given");
     v("sequence", sequence, "what is missing is a sequence of tensors");
   }
@@ -55,17 +54,29 @@ Status RunGet(const OptionalGetElement&, EvalContext& c) {
 
 TERN_OP(Optional) {
   return OpDef::Of<Optional>("x as an optional; without x, an optional with nothing in it")
-      .OptIn("x", 0).Out("y", 0).Traits(kPure | kHostOnly).Infer(InferOptional).Reference(RunOptional);
+      .OptIn("x", 0)
+      .Out("y", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferOptional)
+      .Reference(RunOptional);
 }
 
 TERN_OP(OptionalHasElement) {
   return OpDef::Of<OptionalHasElement>("whether there is an element")
-      .OptIn("x", 0).Out("y", kBools).Traits(kPure | kHostOnly).Infer(InferHas).Reference(RunHas);
+      .OptIn("x", 0)
+      .Out("y", kBools)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferHas)
+      .Reference(RunHas);
 }
 
 TERN_OP(OptionalGetElement) {
   return OpDef::Of<OptionalGetElement>("the element of an optional")
-      .In("x", 0).Out("y", 0).Traits(kPure | kHostOnly).Infer(InferGet).Reference(RunGet);
+      .In("x", 0)
+      .Out("y", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferGet)
+      .Reference(RunGet);
 }
 
 }  // namespace tern

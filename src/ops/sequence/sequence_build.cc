@@ -7,8 +7,7 @@ namespace {
 
 struct SequenceEmpty {
   DType dtype = DType::kF32;
-  template <class V>
-  void Visit(V& v) { v("dtype", dtype, "element type of the tensors it may hold"); }
+  template <class V> void Visit(V& v) { v("dtype", dtype, "element type of the tensors it may hold"); }
 };
 
 Status InferEmpty(const SequenceEmpty& op, InferContext& c) {
@@ -41,12 +40,19 @@ Status RunConstruct(const SequenceConstruct&, EvalContext& c) {
 
 TERN_OP(SequenceEmpty) {
   return OpDef::Of<SequenceEmpty>("a sequence without elements")
-      .Out("sequence", 0).Traits(kPure | kHostOnly).Infer(InferEmpty).Reference(RunEmpty);
+      .Out("sequence", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferEmpty)
+      .Reference(RunEmpty);
 }
 
 TERN_OP(SequenceConstruct) {
   return OpDef::Of<SequenceConstruct>("a sequence of the given tensors")
-      .VarIn("inputs", kAnyType).Out("sequence", 0).Traits(kPure | kHostOnly).Infer(InferConstruct).Reference(RunConstruct);
+      .VarIn("inputs", kAnyType)
+      .Out("sequence", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferConstruct)
+      .Reference(RunConstruct);
 }
 
 }  // namespace tern

@@ -21,7 +21,8 @@ Result<size_t> Position(EvalContext& c, int64_t limit, int64_t otherwise) {
   if (c.Has("position")) {
     TERN_ASSIGN(p, OneElement(c, c.op().InputIndex("position"), "position"));
   }
-  if (p < -limit || p >= limit + (c.Has("position") ? 0 : 1)) return InvalidArgument("position ", p, " is outside a sequence of ", limit);
+  if (p < -limit || p >= limit + (c.Has("position") ? 0 : 1))
+    return InvalidArgument("position ", p, " is outside a sequence of ", limit);
   return static_cast<size_t>(p < 0 ? p + limit : p);
 }
 
@@ -35,7 +36,8 @@ Status InferAt(const SequenceAt&, InferContext& c) {
 Status RunAt(const SequenceAt&, EvalContext& c) {
   TERN_ASSIGN(const DatumList* items, ItemsOf(c));
   TERN_ASSIGN(size_t at, Position(c, static_cast<int64_t>(items->size()), 0));
-  if (at >= items->size()) return InvalidArgument("position ", at, " is outside a sequence of ", items->size());
+  if (at >= items->size())
+    return InvalidArgument("position ", at, " is outside a sequence of ", items->size());
   c.SetOut("element", (*items)[at]);
   return {};
 }
@@ -94,24 +96,44 @@ Status RunLength(const SequenceLength&, EvalContext& c) {
 
 TERN_OP(SequenceAt) {
   return OpDef::Of<SequenceAt>("the element at a position, counted from the end when negative")
-      .In("sequence", 0).In("position", kIndices).Out("element", 0).Traits(kPure | kHostOnly).Infer(InferAt).Reference(RunAt);
+      .In("sequence", 0)
+      .In("position", kIndices)
+      .Out("element", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferAt)
+      .Reference(RunAt);
 }
 
 TERN_OP(SequenceInsert) {
-  return OpDef::Of<SequenceInsert>("the sequence with an element put before a position; at the end when none is given")
-      .In("sequence", 0).In("element", 0).OptIn("position", kIndices).Out("result", 0)
-      .Traits(kPure | kHostOnly).Infer(InferInsert).Reference(RunInsert);
+  return OpDef::Of<SequenceInsert>(
+             "the sequence with an element put before a position; at the end when none is given")
+      .In("sequence", 0)
+      .In("element", 0)
+      .OptIn("position", kIndices)
+      .Out("result", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferInsert)
+      .Reference(RunInsert);
 }
 
 TERN_OP(SequenceErase) {
-  return OpDef::Of<SequenceErase>("the sequence without the element at a position; the last when none is given")
-      .In("sequence", 0).OptIn("position", kIndices).Out("result", 0)
-      .Traits(kPure | kHostOnly).Infer(InferErase).Reference(RunErase);
+  return OpDef::Of<SequenceErase>(
+             "the sequence without the element at a position; the last when none is given")
+      .In("sequence", 0)
+      .OptIn("position", kIndices)
+      .Out("result", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferErase)
+      .Reference(RunErase);
 }
 
 TERN_OP(SequenceLength) {
   return OpDef::Of<SequenceLength>("how many elements a sequence has")
-      .In("sequence", 0).Out("length", SetOf(DType::kI64)).Traits(kPure | kHostOnly).Infer(InferLength).Reference(RunLength);
+      .In("sequence", 0)
+      .Out("length", SetOf(DType::kI64))
+      .Traits(kPure | kHostOnly)
+      .Infer(InferLength)
+      .Reference(RunLength);
 }
 
 }  // namespace tern

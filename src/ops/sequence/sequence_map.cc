@@ -14,34 +14,44 @@ Status Infer(const SequenceMap&, InferContext& c) {
   std::vector<Type> inputs;
   for (int i = 0; i < c.InputCount(); ++i) inputs.push_back(ElementOf(c.In(i)));
   TERN_ASSIGN(auto outputs, c.InferSubgraph(0, inputs));
-  if (c.OutputCount() > static_cast<int>(outputs.size())) return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
+  if (c.OutputCount() > static_cast<int>(outputs.size()))
+    return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
   for (int i = 0; i < c.OutputCount(); ++i) c.Out(i, Type::SequenceOf(outputs[static_cast<size_t>(i)]));
   return {};
 }
 
 Status Reference(const SequenceMap&, EvalContext& c) {
-  if (!c.InDatum(0).is_sequence()) return InvalidArgument("the first input must be a sequence, got ", c.InDatum(0).Describe());
+  if (!c.InDatum(0).is_sequence())
+    return InvalidArgument("the first input must be a sequence, got ", c.InDatum(0).Describe());
   const size_t length = c.InDatum(0).sequence->size();
   for (int i = 1; i < c.InputCount(); ++i)
     if (c.InDatum(i).is_sequence() && c.InDatum(i).sequence->size() != length)
-      return InvalidArgument("sequences of different lengths: ", length, " and ", c.InDatum(i).sequence->size());
+      return InvalidArgument("sequences of different lengths: ", length, " and ",
+                             c.InDatum(i).sequence->size());
   std::vector<DatumList> results(static_cast<size_t>(c.OutputCount()));
   for (size_t turn = 0; turn < length; ++turn) {
     DatumList inputs;
-    for (int i = 0; i < c.InputCount(); ++i) inputs.push_back(c.InDatum(i).is_sequence() ? (*c.InDatum(i).sequence)[turn] : c.InDatum(i));
+    for (int i = 0; i < c.InputCount(); ++i)
+      inputs.push_back(c.InDatum(i).is_sequence() ? (*c.InDatum(i).sequence)[turn] : c.InDatum(i));
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
     for (size_t i = 0; i < results.size(); ++i) results[i].push_back(out[i]);
   }
-  for (size_t i = 0; i < results.size(); ++i) c.SetOut(static_cast<int>(i), Datum::SequenceOf(std::move(results[i])));
+  for (size_t i = 0; i < results.size(); ++i)
+    c.SetOut(static_cast<int>(i), Datum::SequenceOf(std::move(results[i])));
   return {};
 }
 
 }  // namespace
 
 TERN_OP(SequenceMap) {
-  return OpDef::Of<SequenceMap>("a body applied to each element of the first input; sequences after it go along, tensors are passed whole")
-      .VarIn("inputs", 0).VarOut("outputs", 0).Subgraph("body")
-      .Traits(kControlFlow).Infer(Infer).Reference(Reference);
+  return OpDef::Of<SequenceMap>(
+             "a body applied to each element of the first input; sequences after it go along, tensors are passed whole")
+      .VarIn("inputs", 0)
+      .VarOut("outputs", 0)
+      .Subgraph("body")
+      .Traits(kControlFlow)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

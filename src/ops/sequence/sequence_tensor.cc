@@ -9,8 +9,7 @@ namespace {
 struct ConcatFromSequence {
   int64_t axis = 0;
   bool new_axis = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "axis to join along");
     v("new_axis", new_axis, "stack along a new axis in place of joining an existing one");
   }
@@ -22,8 +21,10 @@ Status InferConcat(const ConcatFromSequence& op, InferContext& c) {
   if (out.shape.ranked) {
     const int rank = out.shape.rank() + op.new_axis;
     TERN_ASSIGN(int axis, NormalizeAxis(op.axis, rank));
-    if (op.new_axis) out.shape.dims.insert(out.shape.dims.begin() + axis, Dim::Unknown());
-    else out.shape.dims[static_cast<size_t>(axis)] = Dim::Unknown();
+    if (op.new_axis)
+      out.shape.dims.insert(out.shape.dims.begin() + axis, Dim::Unknown());
+    else
+      out.shape.dims[static_cast<size_t>(axis)] = Dim::Unknown();
   }
   c.Out("y", out);
   return {};
@@ -36,7 +37,8 @@ Status CollectSlices(const DatumList& items, int axis, DatumList& slices) {
     Dims a = item.tensor.dims(), b = first.dims();
     if (a.size() == b.size()) a[static_cast<size_t>(axis)] = b[static_cast<size_t>(axis)] = 0;
     if (a != b || item.tensor.dtype() != first.dtype())
-      return InvalidArgument("cannot join ", first.Describe(), " and ", item.tensor.Describe(), " along axis ", axis);
+      return InvalidArgument("cannot join ", first.Describe(), " and ", item.tensor.Describe(),
+                             " along axis ", axis);
     const Tensor x = item.tensor.Contiguous();
     for (int64_t i = 0; i < x.dim(axis); ++i) slices.emplace_back(TakeSlice(x, axis, i));
   }
@@ -51,8 +53,10 @@ Status RunConcat(const ConcatFromSequence& op, EvalContext& c) {
   const Tensor& first = in.sequence->front().tensor;
   TERN_ASSIGN(int axis, NormalizeAxis(op.axis, first.rank() + op.new_axis));
   DatumList slices;
-  if (op.new_axis) slices = *in.sequence;
-  else TERN_TRY(CollectSlices(*in.sequence, axis, slices));
+  if (op.new_axis)
+    slices = *in.sequence;
+  else
+    TERN_TRY(CollectSlices(*in.sequence, axis, slices));
   if (slices.empty()) {
     c.SetOut("y", Datum(first.Clone()));
     return {};
@@ -65,8 +69,7 @@ Status RunConcat(const ConcatFromSequence& op, EvalContext& c) {
 struct SplitToSequence {
   int64_t axis = 0;
   bool keep_dims = true;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "axis to split along");
     v("keep_dims", keep_dims, "keep the axis, of length 1, when no sizes are given");
   }
@@ -77,9 +80,12 @@ Status InferSplit(const SplitToSequence& op, InferContext& c) {
   if (element.shape.ranked) {
     TERN_ASSIGN(int axis, NormalizeAxis(op.axis, element.shape.rank()));
     auto& dims = element.shape.dims;
-    if (c.Has("sizes")) dims[static_cast<size_t>(axis)] = Dim::Unknown();
-    else if (op.keep_dims) dims[static_cast<size_t>(axis)] = 1;
-    else dims.erase(dims.begin() + axis);
+    if (c.Has("sizes"))
+      dims[static_cast<size_t>(axis)] = Dim::Unknown();
+    else if (op.keep_dims)
+      dims[static_cast<size_t>(axis)] = 1;
+    else
+      dims.erase(dims.begin() + axis);
   }
   c.Out("sequence", Type::SequenceOf(element));
   return {};
@@ -128,12 +134,21 @@ Status RunSplit(const SplitToSequence& op, EvalContext& c) {
 
 TERN_OP(ConcatFromSequence) {
   return OpDef::Of<ConcatFromSequence>("the tensors of a sequence joined along an axis")
-      .In("sequence", 0).Out("y", 0).Traits(kPure | kHostOnly).Infer(InferConcat).Reference(RunConcat);
+      .In("sequence", 0)
+      .Out("y", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferConcat)
+      .Reference(RunConcat);
 }
 
 TERN_OP(SplitToSequence) {
   return OpDef::Of<SplitToSequence>("a tensor cut along an axis into a sequence")
-      .In("x", kAnyType).OptIn("sizes", kIndices).Out("sequence", 0).Traits(kPure | kHostOnly).Infer(InferSplit).Reference(RunSplit);
+      .In("x", kAnyType)
+      .OptIn("sizes", kIndices)
+      .Out("sequence", 0)
+      .Traits(kPure | kHostOnly)
+      .Infer(InferSplit)
+      .Reference(RunSplit);
 }
 
 }  // namespace tern

@@ -13,7 +13,8 @@ Result<std::vector<int>> NormalizeAxes(const std::vector<int64_t>& axes, int ran
 // index in [-dim, dim) to [0, dim), or an error that names index, axis and dim.
 inline Result<int64_t> NormalizeIndex(int64_t index, int64_t dim, int64_t axis) {
   if (index < -dim || index >= dim)
-    return InvalidArgument("index ", index, " is outside [", -dim, ", ", dim, ") along axis ", axis, " of size ", dim);
+    return InvalidArgument("index ", index, " is outside [", -dim, ", ", dim, ") along axis ", axis,
+                           " of size ", dim);
   return index < 0 ? index + dim : index;
 }
 

@@ -7,8 +7,7 @@ namespace {
 
 struct CenterCropPad {
   std::vector<int64_t> axes;
-  template <class V>
-  void Visit(V& v) { v("axes", axes, "which dims the shape is for; empty: all"); }
+  template <class V> void Visit(V& v) { v("axes", axes, "which dims the shape is for; empty: all"); }
 };
 
 Result<std::vector<int>> Axes(const CenterCropPad& op, int rank, size_t count) {
@@ -49,8 +48,10 @@ Status Reference(const CenterCropPad& op, EvalContext& c) {
   Dims common;
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t extra = x.dims()[i] - dims[i];
-    if (extra > 0) source.offset += extra / 2 * from[i];
-    else target.offset += -extra / 2 * to[i];
+    if (extra > 0)
+      source.offset += extra / 2 * from[i];
+    else
+      target.offset += -extra / 2 * to[i];
     common.push_back(std::min(x.dims()[i], dims[i]));
   }
   CopyElements(x, source, y, target, common);
@@ -61,7 +62,11 @@ Status Reference(const CenterCropPad& op, EvalContext& c) {
 
 TERN_OP(CenterCropPad) {
   return OpDef::Of<CenterCropPad>("x cropped or padded with zeros to shape along axes, centred")
-      .In("x", kAnyType).In("shape", kIndices).Out("y", kAnyType).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .In("shape", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -7,8 +7,7 @@ namespace {
 
 struct Concat {
   int64_t axis = 0;
-  template <class V>
-  void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
+  template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
 };
 
 // Dims but the axis agree; what one input does not know another may.
@@ -20,7 +19,8 @@ Status Merge(std::vector<Dim>& dims, const Shape& next, int axis, int input) {
     if (i == axis) {
       d = d + next[i];
     } else if (d.known() && next[i].known() && d != next[i]) {
-      return InvalidModel("input ", input, " has ", next[i].value(), " along axis ", i, ", those before it ", d.value());
+      return InvalidModel("input ", input, " has ", next[i].value(), " along axis ", i, ", those before it ",
+                          d.value());
     } else if (!d.known() && (next[i].known() || d.unknown())) {
       d = next[i];
     }
@@ -94,7 +94,8 @@ Status Reference(const Concat& op, EvalContext& c) {
   int64_t at = 0;
   for (int i = 0; i < c.InputCount(); ++i) {
     const Tensor& x = c.In(i);
-    CopyElements(x, {0, ContiguousStrides(x.dims())}, y, {at * strides[static_cast<size_t>(axis)], strides}, x.dims());
+    CopyElements(x, {0, ContiguousStrides(x.dims())}, y, {at * strides[static_cast<size_t>(axis)], strides},
+                 x.dims());
     at += x.dim(axis);
   }
   return {};
@@ -103,8 +104,11 @@ Status Reference(const Concat& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Concat) {
-  return OpDef::Of<Concat>("the inputs one after the other along axis").VarIn("inputs", kAnyType).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Concat>("the inputs one after the other along axis")
+      .VarIn("inputs", kAnyType)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -10,8 +10,7 @@ enum class DepthOrder { kDcr, kCrd };
 struct DepthToSpace {
   int64_t block = 1;
   DepthOrder mode = DepthOrder::kDcr;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("block", block, "pixels of a block along each side");
     v.Enum("mode", mode, {"DCR", "CRD"}, "channels count as (row, column, depth) or (depth, row, column)");
   }
@@ -21,7 +20,8 @@ Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
   if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   const int64_t area = op.block * op.block;
-  if (x[1].known() && x[1].value() % area) return InvalidModel(x[1].value(), " channels cannot make blocks of ", area);
+  if (x[1].known() && x[1].value() % area)
+    return InvalidModel(x[1].value(), " channels cannot make blocks of ", area);
   return std::vector<Dim>{x[0], FloorDiv(x[1], area), x[2] * Dim(op.block), x[3] * Dim(op.block)};
 }
 
@@ -52,8 +52,11 @@ Status Reference(const DepthToSpace& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(DepthToSpace) {
-  return OpDef::Of<DepthToSpace>("[N, C·b·b, H, W] as [N, C, H·b, W·b]").In("x", kAnyType).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<DepthToSpace>("[N, C·b·b, H, W] as [N, C, H·b, W·b]")
+      .In("x", kAnyType)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

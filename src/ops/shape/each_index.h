@@ -5,8 +5,7 @@
 namespace tern {
 
 // Calls f(flat, index) for each index below dims. f may return void.
-template <class F>
-void EachIndex(const Dims& dims, F f) {
+template <class F> void EachIndex(const Dims& dims, F f) {
   const int64_t count = CountOf(dims);
   Dims at(dims.size(), 0);
   for (int64_t flat = 0; flat < count; ++flat) {

@@ -9,7 +9,8 @@ struct Loop {
   int64_t count, from, to;  // how often, and the step on each side
 };
 
-// The nest without loops of one round, neighbours joined where a step of the outer is a full run of the inner.
+// The nest without loops of one round, neighbours joined where a step of the outer is a full run of the
+// inner.
 std::vector<Loop> Nest(const Dims& dims, const ElementView& source, const ElementView& target) {
   std::vector<Loop> loops;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -30,7 +31,8 @@ template <class F>
 void EachRun(const std::vector<Loop>& loops, size_t depth, int64_t from, int64_t to, F& body) {
   if (depth + 1 == loops.size()) return body(from, to);
   const Loop& loop = loops[depth];
-  for (int64_t i = 0; i < loop.count; ++i) EachRun(loops, depth + 1, from + i * loop.from, to + i * loop.to, body);
+  for (int64_t i = 0; i < loop.count; ++i)
+    EachRun(loops, depth + 1, from + i * loop.from, to + i * loop.to, body);
 }
 
 template <class T>
@@ -46,7 +48,8 @@ void CopyTyped(const T* from, int64_t source, T* to, int64_t target, const std::
   EachRun(loops, 0, source, target, body);
 }
 
-void CopyPacked(const Tensor& from, int64_t source, Tensor& to, int64_t target, const std::vector<Loop>& loops) {
+void CopyPacked(const Tensor& from, int64_t source, Tensor& to, int64_t target,
+                const std::vector<Loop>& loops) {
   const int bits = BitWidth(from.dtype());
   const unsigned mask = (1u << bits) - 1;
   const auto* x = from.data<uint8_t>();
@@ -68,20 +71,28 @@ struct Wide {  // c128
 
 }  // namespace
 
-void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, const ElementView& target, const Dims& dims) {
+void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, const ElementView& target,
+                  const Dims& dims) {
   TERN_CHECK(from.dtype() == to.dtype(), "copy of ", from.Describe(), " into ", to.Describe());
   for (int64_t d : dims)
     if (d == 0) return;
   const auto loops = Nest(dims, source, target);
   const int64_t f = source.offset, t = target.offset;
-  if (from.dtype() == DType::kString) return CopyTyped(from.data<std::string>(), f, to.data<std::string>(), t, loops);
+  if (from.dtype() == DType::kString)
+    return CopyTyped(from.data<std::string>(), f, to.data<std::string>(), t, loops);
   switch (BitWidth(from.dtype())) {
-    case 8: return CopyTyped(from.data<uint8_t>(), f, to.data<uint8_t>(), t, loops);
-    case 16: return CopyTyped(from.data<uint16_t>(), f, to.data<uint16_t>(), t, loops);
-    case 32: return CopyTyped(from.data<uint32_t>(), f, to.data<uint32_t>(), t, loops);
-    case 64: return CopyTyped(from.data<uint64_t>(), f, to.data<uint64_t>(), t, loops);
-    case 128: return CopyTyped(from.data<Wide>(), f, to.data<Wide>(), t, loops);
-    default: return CopyPacked(from, f, to, t, loops);
+    case 8:
+      return CopyTyped(from.data<uint8_t>(), f, to.data<uint8_t>(), t, loops);
+    case 16:
+      return CopyTyped(from.data<uint16_t>(), f, to.data<uint16_t>(), t, loops);
+    case 32:
+      return CopyTyped(from.data<uint32_t>(), f, to.data<uint32_t>(), t, loops);
+    case 64:
+      return CopyTyped(from.data<uint64_t>(), f, to.data<uint64_t>(), t, loops);
+    case 128:
+      return CopyTyped(from.data<Wide>(), f, to.data<Wide>(), t, loops);
+    default:
+      return CopyPacked(from, f, to, t, loops);
   }
 }
 
@@ -91,15 +102,17 @@ void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int
     std::copy_n(from.data<std::string>() + source, count, to.data<std::string>() + target);
   } else if (bits >= 8) {
     const int64_t width = bits / 8;
-    if (count > 0) std::memcpy(to.data<uint8_t>() + target * width, from.data<uint8_t>() + source * width, static_cast<size_t>(count * width));
+    if (count > 0)
+      std::memcpy(to.data<uint8_t>() + target * width, from.data<uint8_t>() + source * width,
+                  static_cast<size_t>(count * width));
   } else {
     CopyElements(from, {source, {1}}, to, {target, {1}}, {count});
   }
 }
 
 // From dim `axis` on; whole neighbouring elements at the last dim.
-static void CopyMappedFrom(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources, size_t axis,
-                           int64_t from, int64_t to) {
+static void CopyMappedFrom(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources,
+                           size_t axis, int64_t from, int64_t to) {
   if (axis == sources.size()) return CopyRun(x, from, y, to, 1);
   const auto& map = sources[axis];
   const auto size = static_cast<int64_t>(map.size());

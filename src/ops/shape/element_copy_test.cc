@@ -13,8 +13,10 @@ TEST(ElementCopy, TransposeThereAndBackKeepsEveryType) {
     if (dtype == DType::kString) {
       for (int i = 0; i < 30; ++i) x.data<std::string>()[i] = StrCat("s", i);
     } else {
-      for (size_t i = 0; i < x.bytes(); ++i) x.data<uint8_t>()[i] = static_cast<uint8_t>(dtype == DType::kBool ? i % 2 : 37 * i + 11);
-      if (BitWidth(dtype) < 8) x.data<uint8_t>()[x.bytes() - 1] &= static_cast<uint8_t>((1 << (30 * BitWidth(dtype) % 8)) - 1);
+      for (size_t i = 0; i < x.bytes(); ++i)
+        x.data<uint8_t>()[i] = static_cast<uint8_t>(dtype == DType::kBool ? i % 2 : 37 * i + 11);
+      if (BitWidth(dtype) < 8)
+        x.data<uint8_t>()[x.bytes() - 1] &= static_cast<uint8_t>((1 << (30 * BitWidth(dtype) % 8)) - 1);
     }
     const Tensor y = OutputOf("Transpose", {x}, {{"perm", std::vector<int64_t>{2, 0, 1}}});
     const Tensor back = OutputOf("Transpose", {y}, {{"perm", std::vector<int64_t>{1, 2, 0}}});

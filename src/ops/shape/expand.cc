@@ -26,7 +26,8 @@ Status Infer(const Expand&, InferContext& c) {
   const auto content = c.ContentOf("x");
   if (content && content->size() == 1 && y.rank() == 0) c.OutContent("y", *content);
   if (content && y.rank() == 1 && y[0].known() && y[0].value() <= 1024)
-    c.OutContent("y", content->size() == 1 ? Content(static_cast<size_t>(y[0].value()), (*content)[0]) : *content);
+    c.OutContent("y",
+                 content->size() == 1 ? Content(static_cast<size_t>(y[0].value()), (*content)[0]) : *content);
   c.Out("y", c.TypeOf("x"), std::move(y));
   return {};
 }
@@ -48,8 +49,12 @@ Status Reference(const Expand&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Expand) {
-  return OpDef::Of<Expand>("x broadcast against shape").In("x", kAnyType).In("shape", kIndices).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Expand>("x broadcast against shape")
+      .In("x", kAnyType)
+      .In("shape", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -7,8 +7,7 @@ namespace {
 struct EyeLike {
   DType dtype = DType::kInvalid;
   int64_t k = 0;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("dtype", dtype, "the output's type; unset: x's");
     v("k", k, "which diagonal: y[i, i + k] = 1");
   }
@@ -37,7 +36,10 @@ Status Reference(const EyeLike& op, EvalContext& c) {
 
 TERN_OP(EyeLike) {
   return OpDef::Of<EyeLike>("a matrix of x's dims with ones on diagonal k, else zeros")
-      .In("x", kAnyType).Out("y", kNumbers | kBools).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .Out("y", kNumbers | kBools)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

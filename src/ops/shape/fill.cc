@@ -7,8 +7,7 @@ namespace {
 
 struct Fill {
   Tensor value = Tensor::Scalar(DType::kF32, 0);
-  template <class V>
-  void Visit(V& v) { v("value", value, "one element; its type is the output's"); }
+  template <class V> void Visit(V& v) { v("value", value, "one element; its type is the output's"); }
 };
 
 Status CheckDims(const Content& dims) {
@@ -19,7 +18,8 @@ Status CheckDims(const Content& dims) {
 
 Status Infer(const Fill& op, InferContext& c) {
   TERN_TRY(RequireVector(c, "shape"));
-  if (!op.value.defined() || op.value.size() != 1) return InvalidModel("value must have one element, got ", op.value.Describe());
+  if (!op.value.defined() || op.value.size() != 1)
+    return InvalidModel("value must have one element, got ", op.value.Describe());
   Shape y;
   if (auto content = c.ContentOf("shape")) {
     TERN_TRY(CheckDims(*content));
@@ -42,8 +42,11 @@ Status Reference(const Fill& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Fill) {
-  return OpDef::Of<Fill>("a tensor of the given dims, every element the value").In("shape", kIndices).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Fill>("a tensor of the given dims, every element the value")
+      .In("shape", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -6,12 +6,12 @@ namespace {
 
 struct Flatten {
   int64_t axis = 1;
-  template <class V>
-  void Visit(V& v) { v("axis", axis, "first dim of the columns, in [-rank, rank]"); }
+  template <class V> void Visit(V& v) { v("axis", axis, "first dim of the columns, in [-rank, rank]"); }
 };
 
 Result<int> SplitAt(const Flatten& op, int rank) {
-  if (op.axis < -rank || op.axis > rank) return InvalidModel("axis ", op.axis, " is outside [", -rank, ", ", rank, "]");
+  if (op.axis < -rank || op.axis > rank)
+    return InvalidModel("axis ", op.axis, " is outside [", -rank, ", ", rank, "]");
   return static_cast<int>(op.axis < 0 ? op.axis + rank : op.axis);
 }
 
@@ -37,7 +37,11 @@ Status Reference(const Flatten& op, EvalContext& c) {
 
 TERN_OP(Flatten) {
   return OpDef::Of<Flatten>("x as a matrix: dims before axis by dims from axis on")
-      .In("x", kAnyType).Out("y", kAnyType).Traits(kPure | kView).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .Out("y", kAnyType)
+      .Traits(kPure | kView)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

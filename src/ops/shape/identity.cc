@@ -22,7 +22,12 @@ Status Reference(const Identity&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Identity) {
-  return OpDef::Of<Identity>("y = x").In("x", 0).Out("y", 0).Traits(kPure | kView).Infer(Infer).Reference(Reference);
+  return OpDef::Of<Identity>("y = x")
+      .In("x", 0)
+      .Out("y", 0)
+      .Traits(kPure | kView)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

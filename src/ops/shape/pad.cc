@@ -9,14 +9,14 @@ enum class PadMode { kConstant, kReflect, kEdge, kWrap };
 
 struct Pad {
   PadMode mode = PadMode::kConstant;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("mode", mode, {"constant", "reflect", "edge", "wrap"}, "what the border holds");
   }
 };
 
 // Widths before and after every dim; dims that `axes` leaves out get none.
-Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads, const std::optional<std::vector<int64_t>>& axes) {
+Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads,
+                                                const std::optional<std::vector<int64_t>>& axes) {
   std::vector<int> list;
   if (axes) {
     TERN_ASSIGN(list, NormalizeAxes(*axes, rank));
@@ -24,9 +24,11 @@ Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads, c
     for (int i = 0; i < rank; ++i) list.push_back(i);
   }
   if (pads.size() != 2 * list.size())
-    return InvalidModel("pads has ", pads.size(), " entries for ", list.size(), " axes (needs a begin and an end for each)");
+    return InvalidModel("pads has ", pads.size(), " entries for ", list.size(),
+                        " axes (needs a begin and an end for each)");
   std::vector<std::pair<Dim, Dim>> out(static_cast<size_t>(rank), {Dim(0), Dim(0)});
-  for (size_t i = 0; i < list.size(); ++i) out[static_cast<size_t>(list[i])] = {pads[i], pads[list.size() + i]};
+  for (size_t i = 0; i < list.size(); ++i)
+    out[static_cast<size_t>(list[i])] = {pads[i], pads[list.size() + i]};
   return out;
 }
 
@@ -48,7 +50,8 @@ Status Infer(const Pad&, InferContext& c) {
   std::vector<Dim> dims;
   for (int i = 0; i < x.rank(); ++i) {
     const auto& [begin, end] = widths[static_cast<size_t>(i)];
-    if (begin.known() && end.known() && x[i].known()) TERN_TRY(CheckWidth(i, x[i].value(), begin.value(), end.value()));
+    if (begin.known() && end.known() && x[i].known())
+      TERN_TRY(CheckWidth(i, x[i].value(), begin.value(), end.value()));
     dims.push_back(x[i] + begin + end);
   }
   c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
@@ -62,17 +65,23 @@ Result<std::vector<int64_t>> Sources(PadMode mode, int axis, int64_t dim, int64_
   const int64_t first = std::max<int64_t>(0, -begin), kept = dim - first - std::max<int64_t>(0, -end);
   const int64_t lead = std::max<int64_t>(0, begin), total = dim + begin + end;
   if (mode != PadMode::kConstant && kept <= 0 && total > 0)
-    return InvalidArgument("nothing to pad from along axis ", axis, " of size ", dim, " with pads ", begin, " and ", end);
+    return InvalidArgument("nothing to pad from along axis ", axis, " of size ", dim, " with pads ", begin,
+                           " and ", end);
   const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
   std::vector<int64_t> out(static_cast<size_t>(total));
   for (int64_t o = 0; o < total; ++o) {
     int64_t i = o - lead;
     if (i < 0 || i >= kept) {
-      if (mode == PadMode::kConstant) i = -1 - first;
-      else if (mode == PadMode::kEdge) i = i < 0 ? 0 : kept - 1;
-      else if (mode == PadMode::kWrap) i = modulo(i, kept);
-      else if (kept == 1) i = 0;
-      else i = std::min(modulo(i, 2 * kept - 2), 2 * kept - 2 - modulo(i, 2 * kept - 2));
+      if (mode == PadMode::kConstant)
+        i = -1 - first;
+      else if (mode == PadMode::kEdge)
+        i = i < 0 ? 0 : kept - 1;
+      else if (mode == PadMode::kWrap)
+        i = modulo(i, kept);
+      else if (kept == 1)
+        i = 0;
+      else
+        i = std::min(modulo(i, 2 * kept - 2), 2 * kept - 2 - modulo(i, 2 * kept - 2));
     }
     out[static_cast<size_t>(o)] = i + first;
   }
@@ -95,7 +104,8 @@ Status Reference(const Pad& op, EvalContext& c) {
   }
   Tensor& y = c.Out("y", dims);
   if (c.Has("value")) {
-    if (c.In("value").size() != 1) return InvalidArgument("value must have one element, got ", c.In("value").Describe());
+    if (c.In("value").size() != 1)
+      return InvalidArgument("value must have one element, got ", c.In("value").Describe());
     FillElements(c.In("value"), 0, y);
   }
   CopyMapped(x, y, sources);
@@ -105,9 +115,15 @@ Status Reference(const Pad& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Pad) {
-  return OpDef::Of<Pad>("x with a border of pads = [begins…, ends…] elements along axes, or all; negative widths crop")
-      .In("x", kAnyType).In("pads", kIndices).OptIn("value", kAnyType).OptIn("axes", kIndices).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Pad>(
+             "x with a border of pads = [begins…, ends…] elements along axes, or all; negative widths crop")
+      .In("x", kAnyType)
+      .In("pads", kIndices)
+      .OptIn("value", kAnyType)
+      .OptIn("axes", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -22,19 +22,22 @@ Result<int64_t> CountOfLongs(int64_t start, int64_t limit, int64_t delta) {
 Result<int64_t> CountOfDoubles(double start, double limit, double delta) {
   if (delta == 0) return InvalidArgument("delta is 0");
   const double count = std::ceil((limit - start) / delta);
-  if (std::isnan(count) || count >= 9e18) return InvalidArgument("no count for start ", start, ", limit ", limit, ", delta ", delta);
+  if (std::isnan(count) || count >= 9e18)
+    return InvalidArgument("no count for start ", start, ", limit ", limit, ", delta ", delta);
   return static_cast<int64_t>(std::max(0.0, count));
 }
 
 Result<int64_t> CountFor(const Tensor& start, const Tensor& limit, const Tensor& delta) {
   for (const Tensor* t : {&start, &limit, &delta})
-    if (t->size() != 1) return InvalidArgument("start, limit and delta must have one element each, got ", t->Describe());
+    if (t->size() != 1)
+      return InvalidArgument("start, limit and delta must have one element each, got ", t->Describe());
   if (IsInt(start.dtype())) return CountOfLongs(LoadLong(start, 0), LoadLong(limit, 0), LoadLong(delta, 0));
   return CountOfDoubles(LoadDouble(start, 0), LoadDouble(limit, 0), LoadDouble(delta, 0));
 }
 
 // Both ends may be expressions when the step is a number.
-Dim SymbolicCount(const std::optional<Content>& start, const std::optional<Content>& limit, const std::optional<Content>& delta) {
+Dim SymbolicCount(const std::optional<Content>& start, const std::optional<Content>& limit,
+                  const std::optional<Content>& delta) {
   for (const auto* c : {&start, &limit, &delta})
     if (!*c || (*c)->size() != 1) return {};
   const Dim& d = (*delta)[0];
@@ -59,7 +62,8 @@ Status Infer(const Range&, InferContext& c) {
   c.Out("y", dtype, Shape({count}));
   if (!count.known() || count.value() > 1024) return {};
   Content content;
-  for (int64_t i = 0; i < count.value(); ++i) content.push_back((*c.ContentOf("start"))[0] + Dim(i) * (*c.ContentOf("delta"))[0]);
+  for (int64_t i = 0; i < count.value(); ++i)
+    content.push_back((*c.ContentOf("start"))[0] + Dim(i) * (*c.ContentOf("delta"))[0]);
   c.OutContent("y", std::move(content));
   return {};
 }
@@ -69,8 +73,10 @@ Status Reference(const Range&, EvalContext& c) {
   TERN_ASSIGN(const int64_t count, CountFor(start, c.In("limit"), delta));
   Tensor& y = c.Out("y", {count});
   if (IsInt(start.dtype())) {
-    const auto first = static_cast<uint64_t>(LoadLong(start, 0)), step = static_cast<uint64_t>(LoadLong(delta, 0));
-    for (int64_t i = 0; i < count; ++i) StoreLong(y, i, static_cast<int64_t>(first + static_cast<uint64_t>(i) * step));
+    const auto first = static_cast<uint64_t>(LoadLong(start, 0)),
+               step = static_cast<uint64_t>(LoadLong(delta, 0));
+    for (int64_t i = 0; i < count; ++i)
+      StoreLong(y, i, static_cast<int64_t>(first + static_cast<uint64_t>(i) * step));
     return {};
   }
   const double first = LoadDouble(start, 0), step = LoadDouble(delta, 0);
@@ -82,8 +88,12 @@ Status Reference(const Range&, EvalContext& c) {
 
 TERN_OP(Range) {
   return OpDef::Of<Range>("start, start + delta, … before limit")
-      .In("start", kNumbers).In("limit", kNumbers).In("delta", kNumbers).Out("y", kNumbers)
-      .Infer(Infer).Reference(Reference);
+      .In("start", kNumbers)
+      .In("limit", kNumbers)
+      .In("delta", kNumbers)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

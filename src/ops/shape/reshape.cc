@@ -7,8 +7,7 @@ namespace {
 
 struct Reshape {
   bool allow_zero = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("allow_zero", allow_zero, "a 0 in shape means an empty dimension, not a copy of the input's");
   }
 };
@@ -26,7 +25,8 @@ Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim d = wanted[i];
     if (d.Is(0) && !op.allow_zero) {
-      if (x.ranked && i >= x.dims.size()) return InvalidModel("shape[", i, "] is 0 (copy), but the input has rank ", x.rank());
+      if (x.ranked && i >= x.dims.size())
+        return InvalidModel("shape[", i, "] is 0 (copy), but the input has rank ", x.rank());
       d = x.ranked ? x.dims[i] : Dim::Unknown();
     } else if (d.Is(-1)) {
       if (rest >= 0) return InvalidModel("shape has more than one -1");
@@ -40,7 +40,9 @@ Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content
   const Dim total = x.ranked ? Product(x.dims) : Dim::Unknown(), given = Product(out);
   if (total.known() && given.known()) {
     const bool fits = rest < 0 ? total == given : given.value() != 0 && total.value() % given.value() == 0;
-    if (!fits) return InvalidModel("cannot reshape ", total.value(), " elements ", x.ToString(), " into ", Shape(wanted).ToString());
+    if (!fits)
+      return InvalidModel("cannot reshape ", total.value(), " elements ", x.ToString(), " into ",
+                          Shape(wanted).ToString());
   }
   if (rest >= 0) out[static_cast<size_t>(rest)] = given.Is(0) ? Dim::Unknown() : FloorDiv(total, given);
   return out;
@@ -75,8 +77,12 @@ Status Reference(const Reshape& op, EvalContext& c) {
 
 TERN_OP(Reshape) {
   return OpDef::Of<Reshape>("the elements of x under new dims; 0 copies a dim, -1 takes the rest")
-      .In("x", kAnyType).In("shape", kIndices).Out("y", kAnyType)
-      .Traits(kPure | kView).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .In("shape", kIndices)
+      .Out("y", kAnyType)
+      .Traits(kPure | kView)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

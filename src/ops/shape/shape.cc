@@ -7,8 +7,7 @@ namespace {
 struct ShapeOp {
   int64_t start = 0;
   int64_t end = INT64_MAX;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("start", start, "first dim, negative counts from the end");
     v("end", end, "behind the last dim, negative counts from the end");
   }
@@ -44,8 +43,11 @@ Status Reference(const ShapeOp& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Shape) {
-  return OpDef::Of<ShapeOp>("dims [start, end) of x").In("x", kAnyType).Out("shape", SetOf(DType::kI64))
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<ShapeOp>("dims [start, end) of x")
+      .In("x", kAnyType)
+      .Out("shape", SetOf(DType::kI64))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

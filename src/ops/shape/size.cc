@@ -21,8 +21,11 @@ Status Reference(const Size&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Size) {
-  return OpDef::Of<Size>("how many elements x has").In("x", kAnyType).Out("size", SetOf(DType::kI64))
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Size>("how many elements x has")
+      .In("x", kAnyType)
+      .Out("size", SetOf(DType::kI64))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -35,22 +35,33 @@ Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
 // How many elements, as an expression. Unknown where a sign is.
 Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   Dim from, to;
-  if (start.NonNegative()) from = start;
-  else if (start.known()) from = Max(0, dim + start);
-  if (end.known() && end.value() >= kFar) to = dim;
-  else if (end.NonNegative()) to = Min(end, dim);
-  else if (end.known()) to = dim + end;
+  if (start.NonNegative())
+    from = start;
+  else if (start.known())
+    from = Max(0, dim + start);
+  if (end.known() && end.value() >= kFar)
+    to = dim;
+  else if (end.NonNegative())
+    to = Min(end, dim);
+  else if (end.known())
+    to = dim + end;
   return Max(0, CeilDiv(to - from, step));
 }
 
 Dim CountBackward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   Dim from, to;
-  if (start.Is(-1) || (start.known() && start.value() >= kFar)) from = dim - 1;
-  else if (start.NonNegative()) from = Min(start, dim - 1);
-  else if (start.known()) from = Min(Max(0, dim + start), dim - 1);
-  if (end.NonNegative()) to = end;
-  else if (end.known() && end.value() <= -kFar) to = -1;
-  else if (end.known()) to = Max(-1, dim + end);
+  if (start.Is(-1) || (start.known() && start.value() >= kFar))
+    from = dim - 1;
+  else if (start.NonNegative())
+    from = Min(start, dim - 1);
+  else if (start.known())
+    from = Min(Max(0, dim + start), dim - 1);
+  if (end.NonNegative())
+    to = end;
+  else if (end.known() && end.value() <= -kFar)
+    to = -1;
+  else if (end.known())
+    to = Max(-1, dim + end);
   return Max(0, CeilDiv(from - to, Dim(0) - step));
 }
 
@@ -73,7 +84,8 @@ std::vector<int64_t> FirstAxes(size_t n) {
 
 Status CheckLengths(size_t starts, size_t ends, size_t axes, size_t steps) {
   if (starts == ends && starts == axes && starts == steps) return {};
-  return InvalidModel("starts, ends, axes and steps have ", starts, ", ", ends, ", ", axes, " and ", steps, " entries");
+  return InvalidModel("starts, ends, axes and steps have ", starts, ", ", ends, ", ", axes, " and ", steps,
+                      " entries");
 }
 
 // A vector's elements as expressions; unknowns when only the count is given.
@@ -87,7 +99,8 @@ void PassContent(InferContext& c, const Dim& start, const Dim& end, const Dim& s
   if (!x || c.ShapeOf("x").rank() != 1 || !start.known() || !end.known() || !step.known()) return;
   const auto r = Clamp(start.value(), end.value(), step.value(), static_cast<int64_t>(x->size()));
   Content out;
-  for (int64_t i = 0; r.ok() && i < r->count; ++i) out.push_back((*x)[static_cast<size_t>(r->start + i * r->step)]);
+  for (int64_t i = 0; r.ok() && i < r->count; ++i)
+    out.push_back((*x)[static_cast<size_t>(r->start + i * r->step)]);
   c.OutContent("y", std::move(out));
 }
 
@@ -96,7 +109,9 @@ Status Infer(const Slice&, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   c.Out("y", c.TypeOf("x"), x.ranked ? Shape(std::vector<Dim>(x.dims.size())) : Shape());
   const auto given_starts = c.ContentOf("starts"), given_ends = c.ContentOf("ends");
-  int n = given_starts ? static_cast<int>(given_starts->size()) : given_ends ? static_cast<int>(given_ends->size()) : -1;
+  int n = given_starts ? static_cast<int>(given_starts->size())
+          : given_ends ? static_cast<int>(given_ends->size())
+                       : -1;
   if (n < 0) n = std::max(KnownLength(c.ShapeOf("starts")), KnownLength(c.ShapeOf("ends")));
   const auto given_axes = c.LongsOf("axes");
   if (!x.ranked || n < 0 || (c.Has("axes") && !given_axes)) return {};
@@ -141,9 +156,16 @@ Status Reference(const Slice&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Slice) {
-  return OpDef::Of<Slice>("x[starts:ends:steps] along axes, negative bounds from the end, far-out bounds clamped")
-      .In("x", kAnyType).In("starts", kIndices).In("ends", kIndices).OptIn("axes", kIndices).OptIn("steps", kIndices)
-      .Out("y", kAnyType).Infer(Infer).Reference(Reference);
+  return OpDef::Of<Slice>(
+             "x[starts:ends:steps] along axes, negative bounds from the end, far-out bounds clamped")
+      .In("x", kAnyType)
+      .In("starts", kIndices)
+      .In("ends", kIndices)
+      .OptIn("axes", kIndices)
+      .OptIn("steps", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -7,8 +7,7 @@ namespace {
 
 struct SpaceToDepth {
   int64_t block = 1;
-  template <class V>
-  void Visit(V& v) { v("block", block, "pixels of a block along each side"); }
+  template <class V> void Visit(V& v) { v("block", block, "pixels of a block along each side"); }
 };
 
 Result<std::vector<Dim>> OutDims(const SpaceToDepth& op, const Shape& x) {
@@ -17,7 +16,8 @@ Result<std::vector<Dim>> OutDims(const SpaceToDepth& op, const Shape& x) {
   for (int i = 2; i < 4; ++i)
     if (x[i].known() && x[i].value() % op.block)
       return InvalidModel("x.dim[", i, "]=", x[i].value(), " is no multiple of block ", op.block);
-  return std::vector<Dim>{x[0], x[1] * Dim(op.block * op.block), FloorDiv(x[2], op.block), FloorDiv(x[3], op.block)};
+  return std::vector<Dim>{x[0], x[1] * Dim(op.block * op.block), FloorDiv(x[2], op.block),
+                          FloorDiv(x[3], op.block)};
 }
 
 Status Infer(const SpaceToDepth& op, InferContext& c) {
@@ -44,8 +44,11 @@ Status Reference(const SpaceToDepth& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(SpaceToDepth) {
-  return OpDef::Of<SpaceToDepth>("[N, C, H·b, W·b] as [N, b·b·C, H, W]").In("x", kAnyType).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<SpaceToDepth>("[N, C, H·b, W·b] as [N, b·b·C, H, W]")
+      .In("x", kAnyType)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

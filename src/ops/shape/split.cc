@@ -8,8 +8,7 @@ namespace {
 struct Split {
   int64_t axis = 0;
   int64_t num_outputs = 0;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("axis", axis, "negative counts from the end");
     v("num_outputs", num_outputs, "without sizes: how many pieces, the last ones shorter; 0: one per output");
   }
@@ -25,13 +24,16 @@ std::vector<Dim> EqualPieces(const Dim& dim, int64_t n, int wanted) {
   return out;
 }
 
-Result<std::vector<Dim>> Pieces(const Split& op, const Dim& dim, const std::optional<Content>& sizes, int outputs) {
+Result<std::vector<Dim>> Pieces(const Split& op, const Dim& dim, const std::optional<Content>& sizes,
+                                int outputs) {
   if (!sizes) {
     if (op.num_outputs < 0) return InvalidModel("num_outputs is ", op.num_outputs);
-    if (op.num_outputs && op.num_outputs < outputs) return InvalidModel("num_outputs is ", op.num_outputs, ", the node has ", outputs, " outputs");
+    if (op.num_outputs && op.num_outputs < outputs)
+      return InvalidModel("num_outputs is ", op.num_outputs, ", the node has ", outputs, " outputs");
     return EqualPieces(dim, op.num_outputs ? op.num_outputs : outputs, outputs);
   }
-  if (static_cast<int>(sizes->size()) < outputs) return InvalidModel(sizes->size(), " sizes for ", outputs, " outputs");
+  if (static_cast<int>(sizes->size()) < outputs)
+    return InvalidModel(sizes->size(), " sizes for ", outputs, " outputs");
   Dim sum = 0;
   for (size_t i = 0; i < sizes->size(); ++i) {
     const Dim& s = (*sizes)[i];
@@ -88,7 +90,8 @@ Status Reference(const Split& op, EvalContext& c) {
     Dims dims = x.dims();
     dims[static_cast<size_t>(axis)] = pieces[static_cast<size_t>(i)].value();
     Tensor& y = c.Out(i, dims);
-    CopyElements(x, {at * strides[static_cast<size_t>(axis)], strides}, y, {0, ContiguousStrides(dims)}, dims);
+    CopyElements(x, {at * strides[static_cast<size_t>(axis)], strides}, y, {0, ContiguousStrides(dims)},
+                 dims);
     at += dims[static_cast<size_t>(axis)];
   }
   return {};
@@ -98,8 +101,11 @@ Status Reference(const Split& op, EvalContext& c) {
 
 TERN_OP(Split) {
   return OpDef::Of<Split>("pieces of x along axis, of the given sizes or of equal size")
-      .In("x", kAnyType).OptIn("sizes", kIndices).VarOut("outputs", kAnyType)
-      .Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .OptIn("sizes", kIndices)
+      .VarOut("outputs", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

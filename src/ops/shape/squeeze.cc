@@ -20,7 +20,8 @@ Result<std::vector<int>> Kept(const Shape& x, const std::optional<std::vector<in
   if (axes) {
     TERN_ASSIGN(const auto list, NormalizeAxes(*axes, x.rank()));
     for (int a : list) {
-      if (x[a].known() && !x[a].Is(1)) return InvalidModel("cannot squeeze axis ", a, " of size ", x[a].value());
+      if (x[a].known() && !x[a].Is(1))
+        return InvalidModel("cannot squeeze axis ", a, " of size ", x[a].value());
       gone[static_cast<size_t>(a)] = true;
     }
   }
@@ -41,7 +42,8 @@ Status Infer(const Squeeze&, InferContext& c) {
     for (int i : kept) dims.push_back(x[i]);
     if (auto content = c.ContentOf("x"); content && dims.size() <= 1) c.OutContent("y", *content);
     c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
-  } else if (const int n = c.Has("axes") ? KnownLength(c.ShapeOf("axes")) : -1; x.ranked && n >= 0 && n <= x.rank()) {
+  } else if (const int n = c.Has("axes") ? KnownLength(c.ShapeOf("axes")) : -1;
+             x.ranked && n >= 0 && n <= x.rank()) {
     c.Out("y", c.TypeOf("x"), Shape(std::vector<Dim>(static_cast<size_t>(x.rank() - n))));
   }
   return {};
@@ -62,8 +64,12 @@ Status Reference(const Squeeze&, EvalContext& c) {
 
 TERN_OP(Squeeze) {
   return OpDef::Of<Squeeze>("x without the named dims of size 1, or without all of them")
-      .In("x", kAnyType).OptIn("axes", kIndices).Out("y", kAnyType)
-      .Traits(kPure | kView).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .OptIn("axes", kIndices)
+      .Out("y", kAnyType)
+      .Traits(kPure | kView)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -8,7 +8,9 @@ Dim Sym(const char* text) { return *Dim::Parse(text); }
 
 class Symbolic : public ::testing::Test {
  protected:
-  Symbolic() : b((InitOps(), graph)) { x = graph.AddInput("x", Type::TensorOf(DType::kF32, Shape({Sym("N"), 3, Sym("H"), Sym("W")}))); }
+  Symbolic() : b((InitOps(), graph)) {
+    x = graph.AddInput("x", Type::TensorOf(DType::kF32, Shape({Sym("N"), 3, Sym("H"), Sym("W")})));
+  }
 
   Value* DimOf(Value* v, int64_t axis) { return b.Op("Gather", {b.Op("Shape", {v}), b.Ints({axis})}); }
   Value* Slice(Value* v, int64_t start, int64_t end, int64_t axis, int64_t step = 1) {
@@ -34,7 +36,8 @@ TEST_F(Symbolic, FlattenByShapeGatherConcat) {
 TEST_F(Symbolic, ScalarGatherAndUnsqueeze) {
   Value* scalar = b.Op("Gather", {b.Op("Shape", {x}), b.Const(Tensor::Scalar(DType::kI64, 2))});
   EXPECT_EQ(scalar->type.shape.rank(), 0);
-  Value* target = b.Op("Concat", {b.Op("Unsqueeze", {scalar, b.Ints({0})}), b.Ints({7})}, {{"axis", int64_t{0}}});
+  Value* target =
+      b.Op("Concat", {b.Op("Unsqueeze", {scalar, b.Ints({0})}), b.Ints({7})}, {{"axis", int64_t{0}}});
   EXPECT_EQ(Text(b.Op("Expand", {b.Scalar(DType::kF32, 1), target})), "f32[H,7]");
   EXPECT_EQ(ContentText(b.Op("Squeeze", {DimOf(x, -1)})), "[W]");
 }
@@ -73,14 +76,19 @@ TEST_F(Symbolic, SliceExpressionsAgreeWithEvaluation) {
       for (int64_t step : {-3, -1, 1, 3}) {
         const Dim said = Slice(x, start, end, 2, step)->type.shape[2];
         for (int64_t size : {0, 1, 2, 5, 20}) {
-          const Tensor got = OutputOf("Slice", {Tensor(DType::kI8, {size}), Tensor::Ints({start}), Tensor::Ints({end}), Tensor::Ints({0}), Tensor::Ints({step})});
-          EXPECT_EQ(said.Evaluate({{"H", size}}), got.dim(0)) << start << ":" << end << ":" << step << " of " << size << " by " << said.ToString();
+          const Tensor got =
+              OutputOf("Slice", {Tensor(DType::kI8, {size}), Tensor::Ints({start}), Tensor::Ints({end}),
+                                 Tensor::Ints({0}), Tensor::Ints({step})});
+          EXPECT_EQ(said.Evaluate({{"H", size}}), got.dim(0))
+              << start << ":" << end << ":" << step << " of " << size << " by " << said.ToString();
         }
       }
 }
 
 TEST_F(Symbolic, OtherOps) {
-  EXPECT_EQ(Text(b.Op("Range", {b.Const(Tensor::Scalar(DType::kI64, 0)), b.Op("Squeeze", {DimOf(x, 2)}), b.Const(Tensor::Scalar(DType::kI64, 1))})), "i64[H]");
+  EXPECT_EQ(Text(b.Op("Range", {b.Const(Tensor::Scalar(DType::kI64, 0)), b.Op("Squeeze", {DimOf(x, 2)}),
+                                b.Const(Tensor::Scalar(DType::kI64, 1))})),
+            "i64[H]");
   EXPECT_EQ(Text(b.Op("Tile", {x, b.Ints({1, 2, 3, 1})})), "f32[N,6,3*H,W]");
   EXPECT_EQ(Text(b.Op("Pad", {x, b.Ints({0, 0, 1, -1, 0, 0, 1, 0})})), "f32[N,3,H+2,W-1]");
   EXPECT_EQ(Text(b.Op("Fill", {b.Op("Shape", {x})})), "f32[N,3,H,W]");
@@ -89,7 +97,9 @@ TEST_F(Symbolic, OtherOps) {
   EXPECT_EQ(Text(b.Op("Transpose", {x}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})), "f32[N,H,W,3]");
   const Tensor scales = Tensor::Of(DType::kF32, {4}, {1, 1, 2, 0.5});
   EXPECT_EQ(Text(b.Op("Resize", {x, nullptr, b.Const(scales)})), "f32[N,3,2*H,floordiv(W,2)]");
-  EXPECT_EQ(Text(b.Op("DepthToSpace", {b.Op("Concat", {x, x, x, x}, {{"axis", int64_t{1}}})}, {{"block", int64_t{2}}})), "f32[N,3,2*H,2*W]");
+  EXPECT_EQ(Text(b.Op("DepthToSpace", {b.Op("Concat", {x, x, x, x}, {{"axis", int64_t{1}}})},
+                      {{"block", int64_t{2}}})),
+            "f32[N,3,2*H,2*W]");
 }
 
 }  // namespace

@@ -30,13 +30,16 @@ Status Infer(const Tile&, InferContext& c) {
     TERN_ASSIGN(auto dims, Repeated(x, *repeats));
     c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
   } else {
-    const int rank = x.ranked ? x.rank() : repeats ? static_cast<int>(repeats->size()) : KnownLength(c.ShapeOf("repeats"));
+    const int rank = x.ranked  ? x.rank()
+                     : repeats ? static_cast<int>(repeats->size())
+                               : KnownLength(c.ShapeOf("repeats"));
     c.Out("y", c.TypeOf("x"), rank < 0 ? Shape() : Shape(std::vector<Dim>(static_cast<size_t>(rank))));
   }
   const auto content = c.ContentOf("x");
   if (!content || !repeats || repeats->size() != 1 || !(*repeats)[0].known()) return {};
   Content all;
-  for (int64_t i = 0; i < (*repeats)[0].value() && all.size() <= 1024; ++i) all.insert(all.end(), content->begin(), content->end());
+  for (int64_t i = 0; i < (*repeats)[0].value() && all.size() <= 1024; ++i)
+    all.insert(all.end(), content->begin(), content->end());
   c.OutContent("y", std::move(all));
   return {};
 }
@@ -61,8 +64,12 @@ Status Reference(const Tile&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Tile) {
-  return OpDef::Of<Tile>("x repeated repeats[i] times along each dim i").In("x", kAnyType).In("repeats", kIndices)
-      .Out("y", kAnyType).Infer(Infer).Reference(Reference);
+  return OpDef::Of<Tile>("x repeated repeats[i] times along each dim i")
+      .In("x", kAnyType)
+      .In("repeats", kIndices)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

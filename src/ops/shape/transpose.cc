@@ -7,8 +7,7 @@ namespace {
 
 struct Transpose {
   std::vector<int64_t> perm;
-  template <class V>
-  void Visit(V& v) { v("perm", perm, "y's dim i is x's dim perm[i]; empty reverses all"); }
+  template <class V> void Visit(V& v) { v("perm", perm, "y's dim i is x's dim perm[i]; empty reverses all"); }
 };
 
 Result<std::vector<int>> Permutation(const Transpose& op, int rank) {
@@ -18,7 +17,8 @@ Result<std::vector<int>> Permutation(const Transpose& op, int rank) {
     return reversed;
   }
   if (static_cast<int>(op.perm.size()) != rank)
-    return InvalidModel("perm [", Join(op.perm, ","), "] has ", op.perm.size(), " entries for a rank-", rank, " tensor");
+    return InvalidModel("perm [", Join(op.perm, ","), "] has ", op.perm.size(), " entries for a rank-", rank,
+                        " tensor");
   return NormalizeAxes(op.perm, rank);
 }
 
@@ -53,8 +53,11 @@ Status Reference(const Transpose& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Transpose) {
-  return OpDef::Of<Transpose>("x with its dims permuted").In("x", kAnyType).Out("y", kAnyType)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Transpose>("x with its dims permuted")
+      .In("x", kAnyType)
+      .Out("y", kAnyType)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -7,14 +7,16 @@ namespace {
 
 struct Trilu {
   bool upper = true;
-  template <class V>
-  void Visit(V& v) { v("upper", upper, "keep columns j >= row + k; otherwise j <= row + k"); }
+  template <class V> void Visit(V& v) {
+    v("upper", upper, "keep columns j >= row + k; otherwise j <= row + k");
+  }
 };
 
 Status Infer(const Trilu&, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 2) return InvalidModel("x must have rank 2 or more, got ", c.In("x").ToString());
-  if (const Tensor* k = c.Constant("k"); k && k->size() != 1) return InvalidModel("k must have one element, got ", k->Describe());
+  if (const Tensor* k = c.Constant("k"); k && k->size() != 1)
+    return InvalidModel("k must have one element, got ", k->Describe());
   c.Out("y", c.In("x"));
   return {};
 }
@@ -38,7 +40,11 @@ Status Reference(const Trilu& op, EvalContext& c) {
 
 TERN_OP(Trilu) {
   return OpDef::Of<Trilu>("the triangle of each matrix above, or below, diagonal k; zeros elsewhere")
-      .In("x", kNumbers | kBools).OptIn("k", kIndices).Out("y", kNumbers | kBools).Infer(Infer).Reference(Reference);
+      .In("x", kNumbers | kBools)
+      .OptIn("k", kIndices)
+      .Out("y", kNumbers | kBools)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

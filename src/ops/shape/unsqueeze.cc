@@ -45,8 +45,12 @@ Status Reference(const Unsqueeze&, EvalContext& c) {
 
 TERN_OP(Unsqueeze) {
   return OpDef::Of<Unsqueeze>("x with dims of size 1 put in so that they stand at the named axes of y")
-      .In("x", kAnyType).In("axes", kIndices).Out("y", kAnyType)
-      .Traits(kPure | kView).Infer(Infer).Reference(Reference);
+      .In("x", kAnyType)
+      .In("axes", kIndices)
+      .Out("y", kAnyType)
+      .Traits(kPure | kView)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -8,8 +8,7 @@ namespace {
 struct DFT {
   bool inverse = false;
   bool onesided = false;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("inverse", inverse, "back from frequencies, divided by the length");
     v("onesided", onesided, "real signals: only the first length/2 + 1 frequencies are given, or taken");
   }
@@ -57,7 +56,8 @@ Status Infer(const DFT& op, InferContext& c) {
 
 using Complex = std::complex<double>;
 
-// A one-sided spectrum's other half is the mirrored conjugate; the first and, for even lengths, middle ones are real.
+// A one-sided spectrum's other half is the mirrored conjugate; the first and, for even lengths, middle ones
+// are real.
 void Complete(std::vector<Complex>& x) {
   const size_t n = x.size();
   x[0] = x[0].real();
@@ -76,7 +76,8 @@ Status Reference(const DFT& op, EvalContext& c) {
   Tensor& y = c.Out("y", dims);
   const int64_t out = dims[static_cast<size_t>(axis)];
   const int64_t used = std::min(given, Real(op) ? length / 2 + 1 : length);
-  const int64_t inner = CountBetween(x.dims(), axis + 1, x.rank() - 1), outer = CountBetween(x.dims(), 0, axis);
+  const int64_t inner = CountBetween(x.dims(), axis + 1, x.rank() - 1),
+                outer = CountBetween(x.dims(), 0, axis);
   const double scale = op.inverse ? 1 / static_cast<double>(length) : 1;
   for (int64_t row = 0; row < outer * inner; ++row) {
     const int64_t o = row / inner, i = row % inner;
@@ -100,9 +101,14 @@ Status Reference(const DFT& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(DFT) {
-  return OpDef::Of<DFT>("the Fourier transform along axis, cut or filled with zeros to length; the last dim is [re] or [re, im]")
-      .In("x", kFloats).OptIn("length", kIndices).OptIn("axis", kIndices).Out("y", kFloats)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<DFT>(
+             "the Fourier transform along axis, cut or filled with zeros to length; the last dim is [re] or [re, im]")
+      .In("x", kFloats)
+      .OptIn("length", kIndices)
+      .OptIn("axis", kIndices)
+      .Out("y", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

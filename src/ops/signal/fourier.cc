@@ -36,7 +36,8 @@ void Chirp(std::vector<Complex>& x, bool inverse) {
   while (m < 2 * n - 1) m *= 2;
   std::vector<Complex> chirp(n), a(m), b(m);
   for (size_t k = 0; k < n; ++k) {
-    const auto square = static_cast<double>(k * k % (2 * n));  // the angle repeats; small numbers keep it exact
+    const auto square =
+        static_cast<double>(k * k % (2 * n));  // the angle repeats; small numbers keep it exact
     chirp[k] = std::polar(1.0, (inverse ? 1 : -1) * std::numbers::pi * square / static_cast<double>(n));
     a[k] = x[k] * chirp[k];
     b[k] = std::conj(chirp[k]);
@@ -54,8 +55,10 @@ void Chirp(std::vector<Complex>& x, bool inverse) {
 void Fourier(std::vector<std::complex<double>>& x, bool inverse) {
   const size_t n = x.size();
   if (n < 2) return;
-  if ((n & (n - 1)) == 0) Radix2(x, inverse);
-  else Chirp(x, inverse);
+  if ((n & (n - 1)) == 0)
+    Radix2(x, inverse);
+  else
+    Chirp(x, inverse);
 }
 
 }  // namespace tern

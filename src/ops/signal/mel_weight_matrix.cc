@@ -8,8 +8,7 @@ namespace {
 
 struct MelWeightMatrix {
   DType dtype = DType::kF32;
-  template <class V>
-  void Visit(V& v) { v("dtype", dtype, "the output's type"); }
+  template <class V> void Visit(V& v) { v("dtype", dtype, "the output's type"); }
 };
 
 Dim ScalarOf(const InferContext& c, std::string_view port) {
@@ -19,9 +18,11 @@ Dim ScalarOf(const InferContext& c, std::string_view port) {
 
 Status Infer(const MelWeightMatrix& op, InferContext& c) {
   if (!IsNumeric(op.dtype)) return InvalidModel("no weights of ", DTypeName(op.dtype));
-  const Dim bands = ScalarOf(c, "bands"), length = ScalarOf(c, "dft_length"), rate = ScalarOf(c, "sample_rate");
+  const Dim bands = ScalarOf(c, "bands"), length = ScalarOf(c, "dft_length"),
+            rate = ScalarOf(c, "sample_rate");
   if (bands.known() && bands.value() < 0) return InvalidModel("num_mel_bins is ", bands.value());
-  if (length.known() && (length.value() < 0 || length.value() > INT32_MAX)) return InvalidModel("dft_length is ", length.value());
+  if (length.known() && (length.value() < 0 || length.value() > INT32_MAX))
+    return InvalidModel("dft_length is ", length.value());
   if (rate.known() && rate.value() < 1) return InvalidModel("sample_rate is ", rate.value());
   c.Out("y", op.dtype, Shape({FloorDiv(length, 2) + Dim(1), bands}));
   return {};
@@ -49,10 +50,12 @@ Status Reference(const MelWeightMatrix&, EvalContext& c) {
   Tensor& y = c.Out("y", {bins, bands});
   TERN_ASSIGN(const auto corners, Corners(c, bands, bins));
   for (int64_t i = 0; i < bands; ++i) {
-    const int64_t left = corners[static_cast<size_t>(i)], peak = corners[static_cast<size_t>(i) + 1], right = corners[static_cast<size_t>(i) + 2];
+    const int64_t left = corners[static_cast<size_t>(i)], peak = corners[static_cast<size_t>(i) + 1],
+                  right = corners[static_cast<size_t>(i) + 2];
     const auto ratio = [](int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); };
     if (left == peak) StoreDouble(y, peak * bands + i, 1);
-    for (int64_t j = left; left < peak && j <= peak; ++j) StoreDouble(y, j * bands + i, ratio(j - left, peak - left));
+    for (int64_t j = left; left < peak && j <= peak; ++j)
+      StoreDouble(y, j * bands + i, ratio(j - left, peak - left));
     for (int64_t j = peak; j < right; ++j) StoreDouble(y, j * bands + i, ratio(right - j, right - peak));
   }
   return {};
@@ -61,9 +64,16 @@ Status Reference(const MelWeightMatrix&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(MelWeightMatrix) {
-  return OpDef::Of<MelWeightMatrix>("[dft_length/2 + 1, bands] weights: one triangle of the mel scale for each band")
-      .In("bands", kIndices).In("dft_length", kIndices).In("sample_rate", kIndices).In("lower", kFloats).In("upper", kFloats)
-      .Out("y", kNumbers).Infer(Infer).Reference(Reference);
+  return OpDef::Of<MelWeightMatrix>(
+             "[dft_length/2 + 1, bands] weights: one triangle of the mel scale for each band")
+      .In("bands", kIndices)
+      .In("dft_length", kIndices)
+      .In("sample_rate", kIndices)
+      .In("lower", kFloats)
+      .In("upper", kFloats)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

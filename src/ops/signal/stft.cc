@@ -7,8 +7,9 @@ namespace {
 
 struct STFT {
   bool onesided = true;
-  template <class V>
-  void Visit(V& v) { v("onesided", onesided, "only the first frame_length/2 + 1 frequencies"); }
+  template <class V> void Visit(V& v) {
+    v("onesided", onesided, "only the first frame_length/2 + 1 frequencies");
+  }
 };
 
 std::optional<Dim> ScalarContent(const InferContext& c, std::string_view port) {
@@ -26,19 +27,27 @@ Dim FrameCount(const Dim& signal, const Dim& length, const Dim& step) {
   return Max(0, FloorDiv(signal - length, step) + Dim(1));
 }
 
-Dim BinCount(const STFT& op, const Dim& length) { return op.onesided ? FloorDiv(length, 2) + Dim(1) : length; }
+Dim BinCount(const STFT& op, const Dim& length) {
+  return op.onesided ? FloorDiv(length, 2) + Dim(1) : length;
+}
 
 Status Infer(const STFT& op, InferContext& c) {
   const Shape &x = c.ShapeOf("signal"), &window = c.ShapeOf("window");
-  if (x.ranked && (x.rank() < 2 || x.rank() > 3 || (x.rank() == 3 && x[2].known() && !x[2].Is(1) && !x[2].Is(2))))
-    return InvalidModel("signal must be [batch,length], [batch,length,1] or [batch,length,2], got ", x.ToString());
-  if (window.ranked && window.rank() != 1) return InvalidModel("window must have rank 1, got ", window.ToString());
+  if (x.ranked &&
+      (x.rank() < 2 || x.rank() > 3 || (x.rank() == 3 && x[2].known() && !x[2].Is(1) && !x[2].Is(2))))
+    return InvalidModel("signal must be [batch,length], [batch,length,1] or [batch,length,2], got ",
+                        x.ToString());
+  if (window.ranked && window.rank() != 1)
+    return InvalidModel("window must have rank 1, got ", window.ToString());
   const Dim samples = x.ranked ? x[1] : Dim(), step = ScalarContent(c, "frame_step").value_or(Dim());
   Dim length = samples;
-  if (c.Has("frame_length")) length = ScalarContent(c, "frame_length").value_or(Dim());
-  else if (c.Has("window")) length = window.ranked ? window[0] : Dim();
+  if (c.Has("frame_length"))
+    length = ScalarContent(c, "frame_length").value_or(Dim());
+  else if (c.Has("window"))
+    length = window.ranked ? window[0] : Dim();
   TERN_TRY(CheckSizes(step, length));
-  c.Out("y", c.TypeOf("signal"), Shape({x.ranked ? x[0] : Dim(), FrameCount(samples, length, step), BinCount(op, length), 2}));
+  c.Out("y", c.TypeOf("signal"),
+        Shape({x.ranked ? x[0] : Dim(), FrameCount(samples, length, step), BinCount(op, length), 2}));
   return {};
 }
 
@@ -74,9 +83,15 @@ Status Reference(const STFT& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(STFT) {
-  return OpDef::Of<STFT>("the Fourier transform of every frame_length samples, frame_step apart, times the window")
-      .In("signal", kFloats).In("frame_step", kIndices).OptIn("window", kFloats).OptIn("frame_length", kIndices)
-      .Out("y", kFloats).Infer(Infer).Reference(Reference);
+  return OpDef::Of<STFT>(
+             "the Fourier transform of every frame_length samples, frame_step apart, times the window")
+      .In("signal", kFloats)
+      .In("frame_step", kIndices)
+      .OptIn("window", kFloats)
+      .OptIn("frame_length", kIndices)
+      .Out("y", kFloats)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

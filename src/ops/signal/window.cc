@@ -13,8 +13,7 @@ struct Window {
   WindowKind kind = WindowKind::kHann;
   bool periodic = true;
   DType dtype = DType::kF32;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"hann", "hamming", "blackman"}, "which curve");
     v("periodic", periodic, "the curve of one element more, without the last");
     v("dtype", dtype, "the output's type");
@@ -37,9 +36,12 @@ Status Reference(const Window& op, EvalContext& c) {
   const int64_t size = c.Longs("size").at(0);
   Tensor& y = c.Out("y", {size});
   // a0 - a1 cos t + a2 cos 2t over one turn.
-  struct Curve { double a0, a1, a2; };
-  const Curve curve = op.kind == WindowKind::kHann ? Curve{0.5, 0.5, 0}
-                      : op.kind == WindowKind::kHamming ? Curve{25.0 / 46, 21.0 / 46, 0} : Curve{0.42, 0.5, 0.08};
+  struct Curve {
+    double a0, a1, a2;
+  };
+  const Curve curve = op.kind == WindowKind::kHann      ? Curve{0.5, 0.5, 0}
+                      : op.kind == WindowKind::kHamming ? Curve{25.0 / 46, 21.0 / 46, 0}
+                                                        : Curve{0.42, 0.5, 0.08};
   const auto span = static_cast<double>(op.periodic ? size : size - 1);
   for (int64_t i = 0; i < size; ++i) {
     const double t = 2 * std::numbers::pi * static_cast<double>(i) / span;
@@ -51,8 +53,11 @@ Status Reference(const Window& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Window) {
-  return OpDef::Of<Window>("a window function of the given size").In("size", kIndices).Out("y", kNumbers)
-      .Infer(Infer).Reference(Reference);
+  return OpDef::Of<Window>("a window function of the given size")
+      .In("size", kIndices)
+      .Out("y", kNumbers)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

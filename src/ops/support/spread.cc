@@ -22,12 +22,14 @@ Status CheckVector(InferContext& c, const char* port, const Dim& size) {
   if (!c.Has(port) || !c.ShapeOf(port).ranked) return {};
   const Shape& s = c.ShapeOf(port);
   if (s.rank() != 1) return InvalidModel("input '", port, "' must have rank 1, got ", s.ToString());
-  if (Differ(s[0], size)) return InvalidModel("input '", port, "' must have ", size.value(), " elements, got ", s[0].value());
+  if (Differ(s[0], size))
+    return InvalidModel("input '", port, "' must have ", size.value(), " elements, got ", s[0].value());
   return {};
 }
 
 Result<DType> ProductType(DType a, DType b) {
-  if (a == DType::kInvalid || b == DType::kInvalid) return a == DType::kInvalid && IsFloat(b) ? b : IsFloat(a) ? a : DType::kInvalid;
+  if (a == DType::kInvalid || b == DType::kInvalid)
+    return a == DType::kInvalid && IsFloat(b) ? b : IsFloat(a) ? a : DType::kInvalid;
   if (IsFloat(a) != IsFloat(b) || (IsFloat(a) && a != b))
     return InvalidModel("element types ", DTypeName(a), " and ", DTypeName(b), " do not multiply");
   if (IsFloat(a)) return a;

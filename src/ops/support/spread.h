@@ -7,11 +7,11 @@
 namespace tern {
 
 // The types a network computes in.
-constexpr DTypeSet kRealFloats = SetOf(DType::kF32) | SetOf(DType::kF64) | SetOf(DType::kF16) | SetOf(DType::kBF16);
+constexpr DTypeSet kRealFloats =
+    SetOf(DType::kF32) | SetOf(DType::kF64) | SetOf(DType::kF16) | SetOf(DType::kBF16);
 
 // `values` of shape `from`, repeated to `to` by numpy broadcasting. The shapes must fit.
-template <class T>
-std::vector<T> Spread(const std::vector<T>& values, const Dims& from, const Dims& to) {
+template <class T> std::vector<T> Spread(const std::vector<T>& values, const Dims& from, const Dims& to) {
   if (from == to) return values;
   std::vector<T> out(static_cast<size_t>(CountOf(to)));
   const size_t lead = to.size() - from.size();

@@ -12,7 +12,8 @@ Status CheckList(const char* name, const std::vector<int64_t>& list, int wanted,
   if (static_cast<int>(list.size()) != wanted)
     return InvalidModel(name, " has ", list.size(), " numbers, needs ", wanted);
   for (int64_t v : list)
-    if (v < least || v >= kLimit) return InvalidModel(name, " [", Join(list, ", "), "]: ", v, " is outside [", least, ", 2^31)");
+    if (v < least || v >= kLimit)
+      return InvalidModel(name, " [", Join(list, ", "), "]: ", v, " is outside [", least, ", 2^31)");
   return {};
 }
 
@@ -48,14 +49,15 @@ Status CheckKernel(const std::vector<Dim>& kernel) {
 
 Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Dim& kernel) {
   const WindowAxis& a = window.axes[static_cast<size_t>(axis)];
-  if (window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower) return CeilDiv(input, a.stride);
+  if (window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower)
+    return CeilDiv(input, a.stride);
   const Dim room = input + (a.begin + a.end) - Extent(a, kernel);
   // With ceil_mode a window may hang over the end, so one that starts on the input is enough.
   const int64_t least = window.ceil_mode ? 1 - a.stride : 0;
   if (room.known() && room.value() < least)
-    return InvalidModel("spatial axis ", axis, ": a window of ", Extent(a, kernel).ToString(), " (kernel ", kernel.ToString(),
-                        ", dilation ", a.dilation, ") does not fit into ", input.ToString(), " elements padded by ", a.begin,
-                        " and ", a.end);
+    return InvalidModel("spatial axis ", axis, ": a window of ", Extent(a, kernel).ToString(), " (kernel ",
+                        kernel.ToString(), ", dilation ", a.dilation, ") does not fit into ",
+                        input.ToString(), " elements padded by ", a.begin, " and ", a.end);
   if (!window.ceil_mode) return FloorDiv(room, a.stride) + 1;
   // Windows that would start in the padding behind the input are dropped.
   return Min(CeilDiv(room, a.stride) + 1, CeilDiv(input + a.begin, a.stride));
@@ -66,7 +68,8 @@ Window ResolvePads(Window window, const Dims& input, const Dims& kernel) {
     WindowAxis& a = window.axes[i];
     if (window.auto_pad != AutoPad::kSameUpper && window.auto_pad != AutoPad::kSameLower) continue;
     const int64_t output = (input[i] + a.stride - 1) / a.stride;
-    const int64_t total = std::max<int64_t>(0, (output - 1) * a.stride + a.dilation * (kernel[i] - 1) + 1 - input[i]);
+    const int64_t total =
+        std::max<int64_t>(0, (output - 1) * a.stride + a.dilation * (kernel[i] - 1) + 1 - input[i]);
     a.begin = window.auto_pad == AutoPad::kSameUpper ? total / 2 : total - total / 2;
     a.end = total - a.begin;
   }

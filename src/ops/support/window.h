@@ -35,7 +35,8 @@ Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
 // Every kernel size in [1, 2^31).
 Status CheckKernel(const std::vector<Dim>& kernel);
 
-// Along one axis, for tap k (already times dilation) the output positions whose input index lies inside: [first, last).
+// Along one axis, for tap k (already times dilation) the output positions whose input index lies inside:
+// [first, last).
 struct TapRange {
   int64_t first, last;
 };

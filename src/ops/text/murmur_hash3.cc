@@ -10,15 +10,15 @@ namespace {
 struct MurmurHash3 {
   int64_t seed = 0;
   bool positive = true;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("seed", seed, "an unsigned 32-bit number");
     v("positive", positive, "the result is u32; otherwise i32");
   }
 };
 
 Status Infer(const MurmurHash3& op, InferContext& c) {
-  if (op.seed < 0 || op.seed > UINT32_MAX) return InvalidModel("seed is ", op.seed, ", must be an unsigned 32-bit number");
+  if (op.seed < 0 || op.seed > UINT32_MAX)
+    return InvalidModel("seed is ", op.seed, ", must be an unsigned 32-bit number");
   c.Out("y", op.positive ? DType::kU32 : DType::kI32, c.ShapeOf("x"));
   return {};
 }
@@ -51,19 +51,24 @@ Status Reference(const MurmurHash3& op, EvalContext& c) {
   const auto width = static_cast<size_t>(BitWidth(x.dtype()) / 8);
   for (int64_t i = 0; i < x.size(); ++i) {
     const bool text = x.dtype() == DType::kString;
-    const char* data = text ? x.data<std::string>()[i].data() : x.data<char>() + static_cast<size_t>(i) * width;
+    const char* data =
+        text ? x.data<std::string>()[i].data() : x.data<char>() + static_cast<size_t>(i) * width;
     y.data<uint32_t>()[i] = Hash(data, text ? x.data<std::string>()[i].size() : width, seed);
   }
   return {};
 }
 
-constexpr DTypeSet kHashed = SetOf(DType::kI32) | SetOf(DType::kU32) | SetOf(DType::kI64) | SetOf(DType::kU64) | SetOf(DType::kF32) | SetOf(DType::kF64) | kStrings;
+constexpr DTypeSet kHashed = SetOf(DType::kI32) | SetOf(DType::kU32) | SetOf(DType::kI64) |
+                             SetOf(DType::kU64) | SetOf(DType::kF32) | SetOf(DType::kF64) | kStrings;
 
 }  // namespace
 
 TERN_OP(MurmurHash3) {
   return OpDef::Of<MurmurHash3>("the MurmurHash3_x86_32 of each element's bytes")
-      .In("x", kHashed).Out("y", SetOf(DType::kU32) | SetOf(DType::kI32)).Infer(Infer).Reference(Reference);
+      .In("x", kHashed)
+      .Out("y", SetOf(DType::kU32) | SetOf(DType::kI32))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

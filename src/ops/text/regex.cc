@@ -36,17 +36,23 @@ class Regex::Compiler {
 
   void Emit(const RegexTree& t) {
     switch (t.kind) {
-      case TreeKind::kEmpty: Add({Kind::kJump}); return;
+      case TreeKind::kEmpty:
+        Add({Kind::kJump});
+        return;
       case TreeKind::kSet:
         out_.sets_.push_back(t.set);
         Add({Kind::kSet, {}, static_cast<int>(out_.sets_.size()) - 1});
         return;
-      case TreeKind::kAssert: Add({Kind::kAssert, t.condition}); return;
+      case TreeKind::kAssert:
+        Add({Kind::kAssert, t.condition});
+        return;
       case TreeKind::kSequence:
         for (const RegexTree& part : t.parts) Emit(part);
         return;
-      case TreeKind::kChoice: return EmitChoice(t);
-      case TreeKind::kRepeat: return EmitRepeat(t);
+      case TreeKind::kChoice:
+        return EmitChoice(t);
+      case TreeKind::kRepeat:
+        return EmitRepeat(t);
     }
   }
 
@@ -103,7 +109,8 @@ class Regex::Runner {
       ++turn_;
       for (int s : now) {
         const Step& step = regex_.steps_[static_cast<size_t>(s)];
-        if (step.kind == Kind::kSet && Contains(regex_.sets_[static_cast<size_t>(step.set)], text_[at])) Follow(step.next, at + 1, next);
+        if (step.kind == Kind::kSet && Contains(regex_.sets_[static_cast<size_t>(step.set)], text_[at]))
+          Follow(step.next, at + 1, next);
       }
       now.swap(next);
       if (now.empty()) return false;
@@ -118,12 +125,18 @@ class Regex::Runner {
     const bool first = at == 0, last = at == text_.size();
     const bool before = !first && IsWordCode(text_[at - 1]), after = !last && IsWordCode(text_[at]);
     switch (condition) {
-      case RegexAssert::kTextStart: return first;
-      case RegexAssert::kTextEnd: return last;
-      case RegexAssert::kLineStart: return first || text_[at - 1] == '\n';
-      case RegexAssert::kLineEnd: return last || text_[at] == '\n';
-      case RegexAssert::kWordEdge: return before != after;
-      case RegexAssert::kNoWordEdge: return before == after;
+      case RegexAssert::kTextStart:
+        return first;
+      case RegexAssert::kTextEnd:
+        return last;
+      case RegexAssert::kLineStart:
+        return first || text_[at - 1] == '\n';
+      case RegexAssert::kLineEnd:
+        return last || text_[at] == '\n';
+      case RegexAssert::kWordEdge:
+        return before != after;
+      case RegexAssert::kNoWordEdge:
+        return before == after;
     }
     return false;
   }

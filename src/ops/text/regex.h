@@ -1,4 +1,5 @@
-// Regular expressions in RE2's syntax, matched in time linear in the text: a program of states, all followed at once.
+// Regular expressions in RE2's syntax, matched in time linear in the text: a program of states, all followed
+// at once.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -20,8 +21,8 @@ class Regex {
   struct Step {
     Kind kind;
     RegexAssert condition = RegexAssert::kTextStart;
-    int set = 0;               // number of a set
-    int next = 0, other = 0;   // other: the second way of a split
+    int set = 0;              // number of a set
+    int next = 0, other = 0;  // other: the second way of a split
   };
   class Compiler;
   class Runner;

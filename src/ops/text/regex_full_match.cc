@@ -8,10 +8,7 @@ namespace {
 
 struct RegexFullMatch {
   std::string pattern;
-  template <class V>
-  void Visit(V& v) {
-    v("pattern", pattern, "in RE2's syntax");
-  }
+  template <class V> void Visit(V& v) { v("pattern", pattern, "in RE2's syntax"); }
 };
 
 Status Infer(const RegexFullMatch& op, InferContext& c) {
@@ -32,7 +29,11 @@ Status Reference(const RegexFullMatch& op, EvalContext& c) {
 
 TERN_OP(RegexFullMatch) {
   return OpDef::Of<RegexFullMatch>("whether each text of x as a whole matches the pattern")
-      .In("x", kStrings).Out("y", kBools).Traits(kPure | kHostOnly).Infer(Infer).Reference(Reference);
+      .In("x", kStrings)
+      .Out("y", kBools)
+      .Traits(kPure | kHostOnly)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -18,7 +18,9 @@ class Parser {
   explicit Parser(std::string_view pattern) : codes_(CodePoints(pattern)) {}
 
   Result<RegexTree> Run() {
-    if (codes_.size() > kMaxPattern) return InvalidModel("a regular expression of ", codes_.size(), " characters; ", kMaxPattern, " are allowed");
+    if (codes_.size() > kMaxPattern)
+      return InvalidModel("a regular expression of ", codes_.size(), " characters; ", kMaxPattern,
+                          " are allowed");
     TERN_ASSIGN(RegexTree tree, Choice(0));
     if (!AtEnd()) return Error("')' without '('");
     return tree;
@@ -28,10 +30,13 @@ class Parser {
   using Tree = RegexTree;
   using Kind = RegexTree::Kind;
 
-  template <class... A>
-  Status Error(const A&... a) const { return InvalidModel("regular expression, character ", at_, ": ", a...); }
+  template <class... A> Status Error(const A&... a) const {
+    return InvalidModel("regular expression, character ", at_, ": ", a...);
+  }
   bool AtEnd() const { return at_ >= codes_.size(); }
-  bool Peek(uint32_t c, size_t ahead = 0) const { return at_ + ahead < codes_.size() && codes_[at_ + ahead] == c; }
+  bool Peek(uint32_t c, size_t ahead = 0) const {
+    return at_ + ahead < codes_.size() && codes_[at_ + ahead] == c;
+  }
   bool Take(uint32_t c) {
     if (!Peek(c)) return false;
     ++at_;
@@ -82,12 +87,17 @@ class Parser {
   Result<Tree> Repeated(int depth) {
     TERN_ASSIGN(Tree atom, Atom(depth));
     int64_t low = 0, high = 0;
-    if (Take('*')) high = -1;
-    else if (Take('+')) low = 1, high = -1;
-    else if (Take('?')) high = 1;
-    else if (!Counts(low, high)) return atom;
+    if (Take('*'))
+      high = -1;
+    else if (Take('+'))
+      low = 1, high = -1;
+    else if (Take('?'))
+      high = 1;
+    else if (!Counts(low, high))
+      return atom;
     Take('?');  // lazy or not: the same texts match
-    if (low > kMaxRepeat || high > kMaxRepeat || (high >= 0 && low > high)) return Error("bad repetition: from ", low, " to ", high, " times");
+    if (low > kMaxRepeat || high > kMaxRepeat || (high >= 0 && low > high))
+      return Error("bad repetition: from ", low, " to ", high, " times");
     if (Peek('*') || Peek('+') || Peek('?')) return Error("a repetition of a repetition");
     Tree t;
     t.kind = Kind::kRepeat;
@@ -111,7 +121,8 @@ class Parser {
 
   bool Number(int64_t& v) {
     const size_t first = at_;
-    for (v = 0; !AtEnd() && codes_[at_] >= '0' && codes_[at_] <= '9' && at_ - first < 9; ++at_) v = v * 10 + static_cast<int64_t>(codes_[at_] - '0');
+    for (v = 0; !AtEnd() && codes_[at_] >= '0' && codes_[at_] <= '9' && at_ - first < 9; ++at_)
+      v = v * 10 + static_cast<int64_t>(codes_[at_] - '0');
     return at_ > first;
   }
 
@@ -145,18 +156,24 @@ class Parser {
     return x;
   }
 
-  // Behind "(?": i, m, s, U, with '-' before those to switch off, then ':' or ')'. True when it ends with ')'.
+  // Behind "(?": i, m, s, U, with '-' before those to switch off, then ':' or ')'. True when it ends with
+  // ')'.
   Result<bool> ReadFlags() {
     bool on = true;
     while (!AtEnd()) {
       const uint32_t c = codes_[at_++];
       if (c == ':') return false;
       if (c == ')') return true;
-      if (c == '-' && on) on = false;
-      else if (c == 'i') flags_.fold = on;
-      else if (c == 's') flags_.dot_all = on;
-      else if (c == 'm') flags_.lines = on;
-      else if (c != 'U') return Error(c == '=' || c == '!' || c == '<' ? "look-around is not supported" : "unknown group");
+      if (c == '-' && on)
+        on = false;
+      else if (c == 'i')
+        flags_.fold = on;
+      else if (c == 's')
+        flags_.dot_all = on;
+      else if (c == 'm')
+        flags_.lines = on;
+      else if (c != 'U')
+        return Error(c == '=' || c == '!' || c == '<' ? "look-around is not supported" : "unknown group");
     }
     return Error("'(' without ')'");
   }
@@ -178,7 +195,8 @@ class Parser {
 
   Tree Quoted() {
     std::vector<Tree> parts;
-    for (; !AtEnd() && !(Peek('\\') && Peek('E', 1)); ++at_) parts.push_back(SetTree({{codes_[at_], codes_[at_]}}));
+    for (; !AtEnd() && !(Peek('\\') && Peek('E', 1)); ++at_)
+      parts.push_back(SetTree({{codes_[at_], codes_[at_]}}));
     if (!AtEnd()) at_ += 2;
     return Many(Kind::kSequence, std::move(parts));
   }
@@ -199,7 +217,8 @@ class Parser {
       for (int i = 0; i < 2 && PeekOctal(); ++i) code = code * 8 + (codes_[at_++] - '0');
       return code;
     }
-    if (c < 128 && IsWordCode(c) && c != '_') return Error("escape '\\", static_cast<char>(c), "' is not supported");
+    if (c < 128 && IsWordCode(c) && c != '_')
+      return Error("escape '\\", static_cast<char>(c), "' is not supported");
     return c;
   }
 
@@ -209,11 +228,15 @@ class Parser {
     int digits = 0;
     for (; !AtEnd() && digits < (braces ? 6 : 2); ++digits, ++at_) {
       const uint32_t c = codes_[at_], lower = c | 32;
-      if (c >= '0' && c <= '9') code = code * 16 + (c - '0');
-      else if (lower >= 'a' && lower <= 'f') code = code * 16 + (lower - 'a' + 10);
-      else break;
+      if (c >= '0' && c <= '9')
+        code = code * 16 + (c - '0');
+      else if (lower >= 'a' && lower <= 'f')
+        code = code * 16 + (lower - 'a' + 10);
+      else
+        break;
     }
-    if (digits == 0 || (!braces && digits != 2) || (braces && !Take('}')) || code > kMaxCode) return Error("bad \\x escape");
+    if (digits == 0 || (!braces && digits != 2) || (braces && !Take('}')) || code > kMaxCode)
+      return Error("bad \\x escape");
     return code;
   }
 
@@ -263,8 +286,10 @@ class Parser {
   Status PosixItem(RegexSet& set) {
     std::string name;
     size_t end = at_ + 2;
-    while (end < codes_.size() && codes_[end] != ':' && codes_[end] < 128) name += static_cast<char>(codes_[end++]);
-    if (end + 1 >= codes_.size() || codes_[end + 1] != ']' || !PosixSet(name, set)) return Error("unknown class [:", name, ":]");
+    while (end < codes_.size() && codes_[end] != ':' && codes_[end] < 128)
+      name += static_cast<char>(codes_[end++]);
+    if (end + 1 >= codes_.size() || codes_[end + 1] != ']' || !PosixSet(name, set))
+      return Error("unknown class [:", name, ":]");
     at_ = end + 2;
     return {};
   }

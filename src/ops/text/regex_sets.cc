@@ -17,11 +17,20 @@ struct Named {
 };
 
 const std::vector<Named>& PosixSets() {
-  static const std::vector<Named> sets = {
-      {"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}}, {"alpha", {{'A', 'Z'}, {'a', 'z'}}}, {"ascii", {{0, 127}}},
-      {"blank", {{'\t', '\t'}, {' ', ' '}}}, {"cntrl", {{0, 31}, {127, 127}}}, {"digit", Digits()}, {"graph", {{'!', '~'}}},
-      {"lower", {{'a', 'z'}}}, {"print", {{' ', '~'}}}, {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}},
-      {"space", {{'\t', '\r'}, {' ', ' '}}}, {"upper", {{'A', 'Z'}}}, {"word", Words()}, {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
+  static const std::vector<Named> sets = {{"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}},
+                                          {"alpha", {{'A', 'Z'}, {'a', 'z'}}},
+                                          {"ascii", {{0, 127}}},
+                                          {"blank", {{'\t', '\t'}, {' ', ' '}}},
+                                          {"cntrl", {{0, 31}, {127, 127}}},
+                                          {"digit", Digits()},
+                                          {"graph", {{'!', '~'}}},
+                                          {"lower", {{'a', 'z'}}},
+                                          {"print", {{' ', '~'}}},
+                                          {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}},
+                                          {"space", {{'\t', '\r'}, {' ', ' '}}},
+                                          {"upper", {{'A', 'Z'}}},
+                                          {"word", Words()},
+                                          {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
   return sets;
 }
 
@@ -31,8 +40,10 @@ RegexSet SortedSet(RegexSet set) {
   std::sort(set.begin(), set.end(), [](const CodeRange& a, const CodeRange& b) { return a.low < b.low; });
   RegexSet out;
   for (const CodeRange& r : set) {
-    if (!out.empty() && r.low <= out.back().high + 1) out.back().high = std::max(out.back().high, r.high);
-    else out.push_back(r);
+    if (!out.empty() && r.low <= out.back().high + 1)
+      out.back().high = std::max(out.back().high, r.high);
+    else
+      out.push_back(r);
   }
   return out;
 }
@@ -60,10 +71,14 @@ RegexSet FoldedSet(const RegexSet& set) {
 
 bool EscapedSet(uint32_t c, RegexSet& set) {
   const uint32_t lower = c | 32;
-  if (lower == 'd') set = Digits();
-  else if (lower == 's') set = Spaces();
-  else if (lower == 'w') set = Words();
-  else return false;
+  if (lower == 'd')
+    set = Digits();
+  else if (lower == 's')
+    set = Spaces();
+  else if (lower == 'w')
+    set = Words();
+  else
+    return false;
   if (c != lower) set = InvertedSet(set);
   return true;
 }
@@ -80,12 +95,14 @@ bool PosixSet(std::string_view name, RegexSet& set) {
 }
 
 bool Contains(const RegexSet& set, uint32_t code) {
-  auto it = std::upper_bound(set.begin(), set.end(), code, [](uint32_t c, const CodeRange& r) { return c < r.low; });
+  auto it = std::upper_bound(set.begin(), set.end(), code,
+                             [](uint32_t c, const CodeRange& r) { return c < r.low; });
   return it != set.begin() && code <= std::prev(it)->high;
 }
 
 bool IsWordCode(uint32_t code) {
-  return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') || code == '_';
+  return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') ||
+         code == '_';
 }
 
 }  // namespace tern

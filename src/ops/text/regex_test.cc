@@ -60,7 +60,8 @@ TEST(Regex, CodePointsAndLines) {
 }
 
 TEST(Regex, BadPatternsSayWhere) {
-  for (const char* bad : {"(", ")", "a)", "[a", "*a", "a**", "a{3,2}", "a{2000}", "\\", "(?=a)", "(?<!a)b", "\\1", "[z-a]", "\\pL", "(?P<n", "[[:no:]]"})
+  for (const char* bad : {"(", ")", "a)", "[a", "*a", "a**", "a{3,2}", "a{2000}", "\\", "(?=a)", "(?<!a)b",
+                          "\\1", "[z-a]", "\\pL", "(?P<n", "[[:no:]]"})
     EXPECT_FALSE(Regex::Parse(bad).ok()) << bad;
   EXPECT_NE(Regex::Parse("ab[c").status().message().find("character 4"), std::string::npos);
 }

@@ -19,7 +19,8 @@ Status Reference(const StringConcat&, EvalContext& c) {
   TERN_ASSIGN(const Dims dims, BroadcastDims(a.dims(), b.dims()));
   Tensor& y = c.Out("y", dims);
   BroadcastWalk from_a(a.dims(), dims), from_b(b.dims(), dims);
-  for (int64_t i = 0; i < y.size(); ++i) y.data<std::string>()[i] = a.data<std::string>()[from_a.Next()] + b.data<std::string>()[from_b.Next()];
+  for (int64_t i = 0; i < y.size(); ++i)
+    y.data<std::string>()[i] = a.data<std::string>()[from_a.Next()] + b.data<std::string>()[from_b.Next()];
   return {};
 }
 
@@ -27,7 +28,12 @@ Status Reference(const StringConcat&, EvalContext& c) {
 
 TERN_OP(StringConcat) {
   return OpDef::Of<StringConcat>("each text of a with the text of b behind it")
-      .In("a", kStrings).In("b", kStrings).Out("y", kStrings).Traits(kPure | kHostOnly | kElementwise).Infer(Infer).Reference(Reference);
+      .In("a", kStrings)
+      .In("b", kStrings)
+      .Out("y", kStrings)
+      .Traits(kPure | kHostOnly | kElementwise)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -14,8 +14,7 @@ struct StringNormalizer {
   Change change = Change::kNone;
   bool case_sensitive = false;
   std::vector<std::string> stop_words;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("change", change, {"none", "lower", "upper"}, "the case of what is left");
     v("case_sensitive", case_sensitive, "stop words count only as they are written");
     v("stop_words", stop_words, "texts that are left out");
@@ -25,7 +24,8 @@ struct StringNormalizer {
 Status Infer(const StringNormalizer& op, InferContext& c) {
   Shape y = c.ShapeOf("x");
   const bool row = y.rank() == 2 && (!y[0].known() || y[0].Is(1));
-  if (y.ranked && y.rank() != 1 && !row) return InvalidModel("x must be [words] or [1, words], got ", c.In("x").ToString());
+  if (y.ranked && y.rank() != 1 && !row)
+    return InvalidModel("x must be [words] or [1, words], got ", c.In("x").ToString());
   if (y.ranked && (!op.stop_words.empty() || y.dims.back().Is(0))) y.dims.back() = Dim::Unknown();
   c.Out("y", DType::kString, std::move(y));
   return {};
@@ -38,7 +38,8 @@ std::string Changed(Change change, const std::string& text) {
 
 Status Reference(const StringNormalizer& op, EvalContext& c) {
   const Tensor& x = c.In("x");
-  if (x.rank() != 1 && !(x.rank() == 2 && x.dim(0) == 1)) return InvalidArgument("x must be [words] or [1, words], got ", x.Describe());
+  if (x.rank() != 1 && !(x.rank() == 2 && x.dim(0) == 1))
+    return InvalidArgument("x must be [words] or [1, words], got ", x.Describe());
   const auto folded = [&](const std::string& s) { return op.case_sensitive ? s : LowerText(s); };
   std::set<std::string> stop;
   for (const std::string& s : op.stop_words) stop.insert(folded(s));
@@ -55,8 +56,13 @@ Status Reference(const StringNormalizer& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(StringNormalizer) {
-  return OpDef::Of<StringNormalizer>("the texts of x without stop words, in one case; one empty text when none is left")
-      .In("x", kStrings).Out("y", kStrings).Traits(kPure | kHostOnly).Infer(Infer).Reference(Reference);
+  return OpDef::Of<StringNormalizer>(
+             "the texts of x without stop words, in one case; one empty text when none is left")
+      .In("x", kStrings)
+      .Out("y", kStrings)
+      .Traits(kPure | kHostOnly)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -10,8 +10,7 @@ namespace {
 struct StringSplit {
   std::string delimiter;
   int64_t max_splits = -1;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v("delimiter", delimiter, "empty: any run of blanks, with none at the ends");
     v("max_splits", max_splits, "the rest stays whole after so many cuts; below 0: no limit");
   }
@@ -60,15 +59,19 @@ Status Reference(const StringSplit& op, EvalContext& c) {
   size_t most = 0;
   for (int64_t i = 0; i < x.size(); ++i) {
     const std::string& text = x.data<std::string>()[i];
-    all.push_back(op.delimiter.empty() ? SplitBlanks(text, op.max_splits) : SplitAt(text, op.delimiter, op.max_splits));
+    all.push_back(op.delimiter.empty() ? SplitBlanks(text, op.max_splits)
+                                       : SplitAt(text, op.delimiter, op.max_splits));
     most = std::max(most, all.back().size());
   }
   constexpr size_t kMaxParts = size_t{1} << 28;
-  if (!all.empty() && most > kMaxParts / all.size()) return ResourceExhausted(all.size(), " texts of up to ", most, " parts are more than ", kMaxParts, " parts");
+  if (!all.empty() && most > kMaxParts / all.size())
+    return ResourceExhausted(all.size(), " texts of up to ", most, " parts are more than ", kMaxParts,
+                             " parts");
   Dims dims = x.dims();
   dims.push_back(static_cast<int64_t>(most));
   Tensor& y = c.Out("y", dims);
-  for (size_t i = 0; i < all.size(); ++i) std::copy(all[i].begin(), all[i].end(), y.data<std::string>() + i * most);
+  for (size_t i = 0; i < all.size(); ++i)
+    std::copy(all[i].begin(), all[i].end(), y.data<std::string>() + i * most);
   std::vector<int64_t> counts;
   for (const Parts& p : all) counts.push_back(static_cast<int64_t>(p.size()));
   c.OutLongs("count", x.dims(), counts);
@@ -78,8 +81,14 @@ Status Reference(const StringSplit& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(StringSplit) {
-  return OpDef::Of<StringSplit>("the parts of each text along a new last axis, filled up with empty texts, and their number")
-      .In("x", kStrings).Out("y", kStrings).OptOut("count", SetOf(DType::kI64)).Traits(kPure | kHostOnly).Infer(Infer).Reference(Reference);
+  return OpDef::Of<StringSplit>(
+             "the parts of each text along a new last axis, filled up with empty texts, and their number")
+      .In("x", kStrings)
+      .Out("y", kStrings)
+      .OptOut("count", SetOf(DType::kI64))
+      .Traits(kPure | kHostOnly)
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -18,23 +18,34 @@ TEST(Utf8, KeepsWhatIsValidAndReplacesTheRest) {
 TEST(StringSplit, Cuts) {
   const Tensor x = Tensor::Strings({2}, {" a  b c ", ""});
   EXPECT_EQ(ToStrings(OutputOf("StringSplit", {x})), (Texts{"a", "b", "c", "", "", ""}));
-  EXPECT_EQ(ToStrings(OutputOf("StringSplit", {x}, {{"max_splits", int64_t{1}}})), (Texts{"a", "b c ", "", ""}));
+  EXPECT_EQ(ToStrings(OutputOf("StringSplit", {x}, {{"max_splits", int64_t{1}}})),
+            (Texts{"a", "b c ", "", ""}));
   const Tensor y = Tensor::Strings({1}, {"a,,b"});
   EXPECT_EQ(ToStrings(OutputOf("StringSplit", {y}, {{"delimiter", ","}})), (Texts{"a", "", "b"}));
-  EXPECT_EQ(ToStrings(OutputOf("StringSplit", {y}, {{"delimiter", ","}, {"max_splits", int64_t{1}}})), (Texts{"a", ",b"}));
+  EXPECT_EQ(ToStrings(OutputOf("StringSplit", {y}, {{"delimiter", ","}, {"max_splits", int64_t{1}}})),
+            (Texts{"a", ",b"}));
 }
 
 TEST(StringNormalizer, DropsAndChanges) {
   const Tensor x = Tensor::Strings({3}, {"The", "TERN", "é"});
-  EXPECT_EQ(ToStrings(OutputOf("StringNormalizer", {x}, {{"stop_words", Texts{"the"}}, {"change", "upper"}})), (Texts{"TERN", "É"}));
-  EXPECT_EQ(ToStrings(OutputOf("StringNormalizer", {x}, {{"stop_words", Texts{"the"}}, {"case_sensitive", true}})), (Texts{"The", "TERN", "é"}));
-  EXPECT_EQ(ToStrings(OutputOf("StringNormalizer", {x}, {{"stop_words", Texts{"the", "tern", "É"}}})), (Texts{""}));
+  EXPECT_EQ(ToStrings(OutputOf("StringNormalizer", {x}, {{"stop_words", Texts{"the"}}, {"change", "upper"}})),
+            (Texts{"TERN", "É"}));
+  EXPECT_EQ(
+      ToStrings(OutputOf("StringNormalizer", {x}, {{"stop_words", Texts{"the"}}, {"case_sensitive", true}})),
+      (Texts{"The", "TERN", "é"}));
+  EXPECT_EQ(ToStrings(OutputOf("StringNormalizer", {x}, {{"stop_words", Texts{"the", "tern", "É"}}})),
+            (Texts{""}));
   EXPECT_FALSE(EvaluateOp("StringNormalizer", {Tensor::Strings({2, 1}, {"a", "b"})}).ok());
 }
 
 AttrList Grams() {
-  return {{"mode", "tf"}, {"min_length", int64_t{1}}, {"max_length", int64_t{2}}, {"max_skip", int64_t{1}}, {"starts", Ints{0, 2}},
-          {"places", Ints{2, 0, 1}}, {"pool_ints", Ints{5, 6, 5, 6}}};
+  return {{"mode", "tf"},
+          {"min_length", int64_t{1}},
+          {"max_length", int64_t{2}},
+          {"max_skip", int64_t{1}},
+          {"starts", Ints{0, 2}},
+          {"places", Ints{2, 0, 1}},
+          {"pool_ints", Ints{5, 6, 5, 6}}};
 }
 
 TEST(TfIdfVectorizer, CountsWithGaps) {

@@ -16,8 +16,7 @@ struct TfIdfVectorizer {
   std::vector<int64_t> starts, places, pool_ints;
   std::vector<std::string> pool_texts;
   std::vector<float> weights;
-  template <class V>
-  void Visit(V& v) {
+  template <class V> void Visit(V& v) {
     v.Enum("mode", mode, {"tf", "idf", "tfidf"}, "counts, weights of what occurs, or their product");
     v("min_length", min_length, "of the n-grams that count");
     v("max_length", max_length, "of the n-grams that count");
@@ -35,33 +34,44 @@ constexpr int64_t kMaxColumns = int64_t{1} << 24;
 
 Status Check(const TfIdfVectorizer& op) {
   if (op.min_length < 1 || op.max_length < op.min_length || op.max_skip < 0)
-    return InvalidModel("n-grams of ", op.min_length, " to ", op.max_length, " items with gaps up to ", op.max_skip);
+    return InvalidModel("n-grams of ", op.min_length, " to ", op.max_length, " items with gaps up to ",
+                        op.max_skip);
   if (!op.pool_ints.empty() && !op.pool_texts.empty()) return InvalidModel("the pool has numbers and texts");
   if (op.places.empty()) return InvalidModel("no n-gram has a place");
-  if (op.max_length > static_cast<int64_t>(op.starts.size())) return InvalidModel("n-grams of ", op.max_length, " items, but starts for ", op.starts.size(), " lengths");
+  if (op.max_length > static_cast<int64_t>(op.starts.size()))
+    return InvalidModel("n-grams of ", op.max_length, " items, but starts for ", op.starts.size(),
+                        " lengths");
   int64_t grams = 0;
   for (size_t n = 0; n < op.starts.size(); ++n) {
     const int64_t end = n + 1 < op.starts.size() ? op.starts[n + 1] : static_cast<int64_t>(op.pool_size());
-    if (op.starts[n] < 0 || op.starts[n] > end || end > static_cast<int64_t>(op.pool_size())) return InvalidModel("starts [", Join(op.starts, ","), "] do not divide a pool of ", op.pool_size());
-    if ((end - op.starts[n]) % static_cast<int64_t>(n + 1)) return InvalidModel(end - op.starts[n], " items are no whole number of ", n + 1, "-grams");
+    if (op.starts[n] < 0 || op.starts[n] > end || end > static_cast<int64_t>(op.pool_size()))
+      return InvalidModel("starts [", Join(op.starts, ","), "] do not divide a pool of ", op.pool_size());
+    if ((end - op.starts[n]) % static_cast<int64_t>(n + 1))
+      return InvalidModel(end - op.starts[n], " items are no whole number of ", n + 1, "-grams");
     grams += (end - op.starts[n]) / static_cast<int64_t>(n + 1);
   }
-  if (grams != static_cast<int64_t>(op.places.size())) return InvalidModel(op.places.size(), " places for ", grams, " n-grams");
-  if (!op.weights.empty() && op.weights.size() != op.places.size()) return InvalidModel(op.weights.size(), " weights for ", op.places.size(), " n-grams");
+  if (grams != static_cast<int64_t>(op.places.size()))
+    return InvalidModel(op.places.size(), " places for ", grams, " n-grams");
+  if (!op.weights.empty() && op.weights.size() != op.places.size())
+    return InvalidModel(op.weights.size(), " weights for ", op.places.size(), " n-grams");
   for (int64_t p : op.places)
     if (p < 0 || p >= kMaxColumns) return InvalidModel("place ", p, " is outside 0…", kMaxColumns - 1);
   return {};
 }
 
-int64_t Columns(const TfIdfVectorizer& op) { return *std::max_element(op.places.begin(), op.places.end()) + 1; }
+int64_t Columns(const TfIdfVectorizer& op) {
+  return *std::max_element(op.places.begin(), op.places.end()) + 1;
+}
 
 Status Infer(const TfIdfVectorizer& op, InferContext& c) {
   TERN_TRY(Check(op));
   Shape y = c.ShapeOf("x");
-  if (y.ranked && (y.rank() < 1 || y.rank() > 2)) return InvalidModel("x must be [items] or [rows, items], got ", c.In("x").ToString());
+  if (y.ranked && (y.rank() < 1 || y.rank() > 2))
+    return InvalidModel("x must be [items] or [rows, items], got ", c.In("x").ToString());
   if (y.ranked) y.dims.back() = Columns(op);
   const DType x = c.TypeOf("x");
-  if (x != DType::kInvalid && (x == DType::kString) != op.pool_ints.empty() && op.pool_size()) return InvalidModel("x is ", DTypeName(x), ", the pool has ", op.pool_ints.empty() ? "texts" : "numbers");
+  if (x != DType::kInvalid && (x == DType::kString) != op.pool_ints.empty() && op.pool_size())
+    return InvalidModel("x is ", DTypeName(x), ", the pool has ", op.pool_ints.empty() ? "texts" : "numbers");
   c.Out("y", DType::kF32, std::move(y));
   return {};
 }
@@ -74,8 +84,10 @@ struct Vocabulary {
 
   explicit Vocabulary(const TfIdfVectorizer& op) {
     std::vector<int64_t> numbers;
-    for (int64_t v : op.pool_ints) numbers.push_back(ints.emplace(v, static_cast<int64_t>(ints.size())).first->second);
-    for (const auto& v : op.pool_texts) numbers.push_back(texts.emplace(v, static_cast<int64_t>(texts.size())).first->second);
+    for (int64_t v : op.pool_ints)
+      numbers.push_back(ints.emplace(v, static_cast<int64_t>(ints.size())).first->second);
+    for (const auto& v : op.pool_texts)
+      numbers.push_back(texts.emplace(v, static_cast<int64_t>(texts.size())).first->second);
     size_t gram = 0;
     for (size_t n = 0; n < op.starts.size(); ++n) {
       const auto length = static_cast<int64_t>(n + 1);
@@ -96,14 +108,16 @@ struct Vocabulary {
 };
 
 // Adds up how often each n-gram occurs in a row.
-void CountRow(const TfIdfVectorizer& op, const Vocabulary& vocabulary, const std::vector<int64_t>& row, std::vector<double>& counts) {
+void CountRow(const TfIdfVectorizer& op, const Vocabulary& vocabulary, const std::vector<int64_t>& row,
+              std::vector<double>& counts) {
   const auto items = static_cast<int64_t>(row.size());
   for (int64_t n = op.min_length; n <= std::min(op.max_length, items); ++n)
     for (int64_t gap = 1; gap <= (n == 1 ? 1 : op.max_skip + 1); ++gap) {
       if (n > 1 && gap > (items - 1) / (n - 1)) break;
       std::vector<int64_t> gram(static_cast<size_t>(n));
       for (int64_t start = 0; start + (n - 1) * gap < items; ++start) {
-        for (int64_t i = 0; i < n; ++i) gram[static_cast<size_t>(i)] = row[static_cast<size_t>(start + i * gap)];
+        for (int64_t i = 0; i < n; ++i)
+          gram[static_cast<size_t>(i)] = row[static_cast<size_t>(start + i * gap)];
         if (auto it = vocabulary.grams.find(gram); it != vocabulary.grams.end()) counts[it->second] += 1;
       }
     }
@@ -118,7 +132,8 @@ double ScoreOf(const TfIdfVectorizer& op, size_t gram, double count) {
 Status Reference(const TfIdfVectorizer& op, EvalContext& c) {
   TERN_TRY(Check(op));
   const Tensor& x = c.In("x");
-  if (x.rank() < 1 || x.rank() > 2) return InvalidArgument("x must be [items] or [rows, items], got ", x.Describe());
+  if (x.rank() < 1 || x.rank() > 2)
+    return InvalidArgument("x must be [items] or [rows, items], got ", x.Describe());
   const Vocabulary vocabulary(op);
   const int64_t rows = x.rank() == 1 ? 1 : x.dim(0), items = x.dim(-1), columns = Columns(op);
   Tensor& y = c.Out("y", x.rank() == 1 ? Dims{columns} : Dims{rows, columns});
@@ -128,7 +143,8 @@ Status Reference(const TfIdfVectorizer& op, EvalContext& c) {
     std::vector<double> counts(op.places.size(), 0);
     CountRow(op, vocabulary, row, counts);
     for (size_t g = 0; g < counts.size(); ++g)
-      if (counts[g] > 0) y.data<float>()[r * columns + op.places[g]] = static_cast<float>(ScoreOf(op, g, counts[g]));
+      if (counts[g] > 0)
+        y.data<float>()[r * columns + op.places[g]] = static_cast<float>(ScoreOf(op, g, counts[g]));
   }
   return {};
 }
@@ -137,7 +153,10 @@ Status Reference(const TfIdfVectorizer& op, EvalContext& c) {
 
 TERN_OP(TfIdfVectorizer) {
   return OpDef::Of<TfIdfVectorizer>("how often each n-gram of a pool occurs in each row of x, weighted")
-      .In("x", kIndices | kStrings).Out("y", SetOf(DType::kF32)).Infer(Infer).Reference(Reference);
+      .In("x", kIndices | kStrings)
+      .Out("y", SetOf(DType::kF32))
+      .Infer(Infer)
+      .Reference(Reference);
 }
 
 }  // namespace tern

@@ -29,17 +29,18 @@ struct CaseRange {
   uint32_t low, high, distance;  // upper-case letters low…high; their lower case is `distance` further
 };
 
-constexpr CaseRange kRanges[] = {{'A', 'Z', 32}, {0xC0, 0xD6, 32}, {0xD8, 0xDE, 32}, {0x391, 0x3A1, 32},
-                                 {0x3A3, 0x3AB, 32}, {0x400, 0x40F, 80}, {0x410, 0x42F, 32}};
+constexpr CaseRange kRanges[] = {{'A', 'Z', 32},     {0xC0, 0xD6, 32},   {0xD8, 0xDE, 32},
+                                 {0x391, 0x3A1, 32}, {0x3A3, 0x3AB, 32}, {0x400, 0x40F, 80},
+                                 {0x410, 0x42F, 32}};
 // Pairs of neighbours: the even (or odd) one of each is upper case.
 struct PairRange {
   uint32_t low, high;
 };
-constexpr PairRange kPairs[] = {{0x100, 0x12F}, {0x132, 0x137}, {0x139, 0x148}, {0x14A, 0x177}, {0x179, 0x17E},
-                                {0x460, 0x481}, {0x48A, 0x4BF}, {0x4D0, 0x52F}, {0x1E00, 0x1E95}, {0x1EA0, 0x1EFF}};
+constexpr PairRange kPairs[] = {{0x100, 0x12F},   {0x132, 0x137},  {0x139, 0x148}, {0x14A, 0x177},
+                                {0x179, 0x17E},   {0x460, 0x481},  {0x48A, 0x4BF}, {0x4D0, 0x52F},
+                                {0x1E00, 0x1E95}, {0x1EA0, 0x1EFF}};
 
-template <class F>
-std::string Mapped(std::string_view text, F map) {
+template <class F> std::string Mapped(std::string_view text, F map) {
   std::string out;
   for (uint32_t code : CodePoints(text)) AppendUtf8(map(code), out);
   return out;

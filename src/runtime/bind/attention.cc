@@ -34,8 +34,11 @@ class Attention : public KernelOf<Attention> {
     if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
     k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(2) != DType::kInvalid;
     const size_t heads = static_cast<size_t>(s_.batch * s_.kv_heads);
-    k_bytes_ = s_.past && !k_out_ ? Aligned(heads * static_cast<size_t>(s_.keys * s_.size) * sizeof(float)) : 0;
-    v_bytes_ = s_.past && !v_out_ ? Aligned(heads * static_cast<size_t>(s_.keys * s_.value_size) * sizeof(float)) : 0;
+    k_bytes_ =
+        s_.past && !k_out_ ? Aligned(heads * static_cast<size_t>(s_.keys * s_.size) * sizeof(float)) : 0;
+    v_bytes_ = s_.past && !v_out_
+                   ? Aligned(heads * static_cast<size_t>(s_.keys * s_.value_size) * sizeof(float))
+                   : 0;
     c.SetScratch(k_bytes_ + v_bytes_ + cpu::AttentionScratch(s_, c.threads()));
     return {};
   }
@@ -48,9 +51,12 @@ class Attention : public KernelOf<Attention> {
     t.v = Joined(c, 2, 5, v_out_ ? c.Out<float>(2) : nullptr, s_.value_size, scratch + k_bytes_);
     if (c.Has(3)) t.mask = c.In(3).raw();
     if (c.Has(6)) {
-      if (c.In(6).size() != s_.batch) return InvalidArgument("lengths has ", c.In(6).size(), " elements for a batch of ", s_.batch);
-      if (c.In(6).dtype() == DType::kI64) t.lengths = c.In<int64_t>(6);
-      else t.short_lengths = c.In<int32_t>(6);
+      if (c.In(6).size() != s_.batch)
+        return InvalidArgument("lengths has ", c.In(6).size(), " elements for a batch of ", s_.batch);
+      if (c.In(6).dtype() == DType::kI64)
+        t.lengths = c.In<int64_t>(6);
+      else
+        t.short_lengths = c.In<int32_t>(6);
     }
     cpu::AttentionF32(s_, t, scratch + k_bytes_ + v_bytes_, c.workers());
     return {};
@@ -61,9 +67,11 @@ class Attention : public KernelOf<Attention> {
 
   Status CheckShapes(const KernelQuery& q) const {
     const Dims &k = q.InDims(1), &v = q.InDims(2);
-    if (s_.kv_heads < 1 || s_.heads % s_.kv_heads) return InvalidArgument(s_.heads, " query heads are no multiple of ", s_.kv_heads, " key heads");
+    if (s_.kv_heads < 1 || s_.heads % s_.kv_heads)
+      return InvalidArgument(s_.heads, " query heads are no multiple of ", s_.kv_heads, " key heads");
     if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
-      return InvalidArgument("k [", Join(k, ","), "] and v [", Join(v, ","), "] do not go together with a batch of ", s_.batch, " and heads of ", s_.size);
+      return InvalidArgument("k [", Join(k, ","), "] and v [", Join(v, ","),
+                             "] do not go together with a batch of ", s_.batch, " and heads of ", s_.size);
     for (const auto& [past, now] : {std::pair(4, 1), std::pair(5, 2)}) {
       if (!q.Has(past)) continue;
       const Dims &p = q.InDims(past), &n = q.InDims(now);
@@ -78,14 +86,16 @@ class Attention : public KernelOf<Attention> {
     m.insert(m.begin(), 4 - m.size(), 1);
     const int64_t scores[] = {s_.batch, s_.heads, s_.queries};
     for (size_t i = 0; i < 3; ++i)
-      if (m[i] != 1 && m[i] != scores[i]) return InvalidArgument("mask [", Join(m, ","), "] does not broadcast to the scores");
+      if (m[i] != 1 && m[i] != scores[i])
+        return InvalidArgument("mask [", Join(m, ","), "] does not broadcast to the scores");
     if (m[3] > s_.keys) return InvalidArgument("mask [", Join(m, ","), "] is longer than ", s_.keys, " keys");
     for (size_t i = 0; i < 4; ++i) s_.mask[i] = m[i];
     s_.bool_mask = type == DType::kBool;
     return {};
   }
 
-  // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to `out` if wanted.
+  // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to
+  // `out` if wanted.
   const float* Joined(RunContext& c, int now, int past, float* out, int64_t size, std::byte* room) const {
     const float* x = c.In<float>(now);
     if (!s_.past && !out) return x;
@@ -116,10 +126,13 @@ class Rotary : public KernelOf<Rotary> {
     s_.batch = x[0], s_.heads = x[1], s_.length = x[2], s_.size = x[3];
     s_.turned = c->attrs().Int("size") ? c->attrs().Int("size") : s_.size;
     s_.interleaved = c->attrs().Bool("interleaved");
-    if (s_.turned < 0 || s_.turned % 2 || s_.turned > s_.size) return InvalidArgument("cannot turn ", s_.turned, " of ", s_.size, " features");
-    const bool fits = angles.size() == 3 && (angles[0] == x[0] || angles[0] == 1) && angles[1] == s_.length && angles[2] == s_.turned / 2;
+    if (s_.turned < 0 || s_.turned % 2 || s_.turned > s_.size)
+      return InvalidArgument("cannot turn ", s_.turned, " of ", s_.size, " features");
+    const bool fits = angles.size() == 3 && (angles[0] == x[0] || angles[0] == 1) && angles[1] == s_.length &&
+                      angles[2] == s_.turned / 2;
     if (!fits || c->InDims(2) != angles)
-      return InvalidArgument("cos and sin must be [", x[0], ",", s_.length, ",", s_.turned / 2, "], got [", Join(angles, ","), "] and [", Join(c->InDims(2), ","), "]");
+      return InvalidArgument("cos and sin must be [", x[0], ",", s_.length, ",", s_.turned / 2, "], got [",
+                             Join(angles, ","), "] and [", Join(c->InDims(2), ","), "]");
     s_.shared = angles[0] == 1;
     return {};
   }

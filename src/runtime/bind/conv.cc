@@ -10,7 +10,8 @@ namespace {
 Result<cpu::ConvShape> ShapeOf(const KernelQuery& q) {
   Window window;
   TERN_ASSIGN(cpu::ConvShape s, WindowShape(q, Dims(q.InDims(1).begin() + 2, q.InDims(1).end()), window));
-  s.batch = q.InDims(0)[0], s.channels = q.InDims(0)[1], s.maps = q.OutDims(0)[1], s.group = q.attrs().Int("group");
+  s.batch = q.InDims(0)[0], s.channels = q.InDims(0)[1], s.maps = q.OutDims(0)[1],
+  s.group = q.attrs().Int("group");
   return s;
 }
 
@@ -20,7 +21,8 @@ class Conv : public KernelOf<Conv> {
   static bool Legal(const KernelQuery& q) {
     const Dims& w = q.InDims(1);
     if (BitWidth(q.OutType(0)) == 16 && CountOf(Dims(w.begin() + 2, w.end())) != 1) return false;
-    return FewSpatialAxes(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) && (!q.Has(2) || q.InType(2) == q.OutType(0));
+    return FewSpatialAxes(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) &&
+           (!q.Has(2) || q.InType(2) == q.OutType(0));
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(const cpu::ConvShape shape, ShapeOf(c.query()));
@@ -29,7 +31,8 @@ class Conv : public KernelOf<Conv> {
     return {};
   }
   Status Run(RunContext& c) override {
-    conv_.Run(c.In(0).raw(), c.In(1).raw(), c.Has(2) ? c.In(2).raw() : nullptr, c.Out(0).raw(), c.scratch<void>(), c.workers());
+    conv_.Run(c.In(0).raw(), c.In(1).raw(), c.Has(2) ? c.In(2).raw() : nullptr, c.Out(0).raw(),
+              c.scratch<void>(), c.workers());
     return {};
   }
 
@@ -39,13 +42,16 @@ class Conv : public KernelOf<Conv> {
 
 class Depthwise : public KernelOf<Depthwise> {
  public:
-  static bool Legal(const KernelQuery& q) { return FewSpatialAxes(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 && q.attrs().Int("group") > 1; }
+  static bool Legal(const KernelQuery& q) {
+    return FewSpatialAxes(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 && q.attrs().Int("group") > 1;
+  }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(shape_, ShapeOf(c.query()));
     return {};
   }
   Status Run(RunContext& c) override {
-    cpu::DepthwiseF32(shape_, c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr, c.Out<float>(0), c.workers());
+    cpu::DepthwiseF32(shape_, c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr,
+                      c.Out<float>(0), c.workers());
     return {};
   }
 
@@ -64,7 +70,8 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
     return {};
   }
   Status Run(RunContext& c) override {
-    conv_.Run(c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr, c.Out<float>(0), c.scratch<void>(), c.workers());
+    conv_.Run(c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr, c.Out<float>(0),
+              c.scratch<void>(), c.workers());
     return {};
   }
 
@@ -81,7 +88,8 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
         cuts[to] = pads.empty() || mode != AutoPad::kNone ? 0 : pads[from];
         continue;
       }
-      const int64_t full = (s.input[to] - 1) * s.stride[to] + (padding.empty() ? 0 : padding[from]) + s.dilation[to] * (s.kernel[to] - 1) + 1;
+      const int64_t full = (s.input[to] - 1) * s.stride[to] + (padding.empty() ? 0 : padding[from]) +
+                           s.dilation[to] * (s.kernel[to] - 1) + 1;
       const int64_t total = std::max<int64_t>(0, full - s.output[to]);
       cuts[to] = mode == AutoPad::kSameUpper ? total / 2 : total - total / 2;
     }

@@ -12,7 +12,9 @@ namespace {
 
 using Labels = std::vector<int>;
 
-bool Contains(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool Contains(const Labels& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 bool HasTwice(Labels labels) {
   std::sort(labels.begin(), labels.end());
@@ -45,7 +47,8 @@ class Einsum : public KernelOf<Einsum> {
   static bool Legal(const KernelQuery& q) {
     if (q.InputCount() < 1 || q.InputCount() > 2 || cpu::WidthOf(q.OutType(0)) == 0) return false;
     const auto labels = LabelsOf(q);
-    if (!labels.ok() || labels->output.size() + labels->inputs[0].size() > static_cast<size_t>(cpu::kMaxRank)) return false;
+    if (!labels.ok() || labels->output.size() + labels->inputs[0].size() > static_cast<size_t>(cpu::kMaxRank))
+      return false;
     for (const Labels& list : labels->inputs)
       if (HasTwice(list) || list.size() > static_cast<size_t>(cpu::kMaxRank)) return false;
     if (q.InputCount() == 1) return labels->inputs[0].size() == labels->output.size();
@@ -65,7 +68,8 @@ class Einsum : public KernelOf<Einsum> {
     if (moves_only_) {
       const Dims to = ContiguousStrides(c->OutDims(0));
       move_ = {};
-      for (size_t i = 0; i < labels.output.size(); ++i) move_.Add({sizes[labels.output[i]], a.StepOf(labels.output[i]), to[i]});
+      for (size_t i = 0; i < labels.output.size(); ++i)
+        move_.Add({sizes[labels.output[i]], a.StepOf(labels.output[i]), to[i]});
       return {};
     }
     const Operand b{labels.inputs[1], c->InDims(1)};
@@ -76,8 +80,10 @@ class Einsum : public KernelOf<Einsum> {
   }
 
   Status Run(RunContext& c) override {
-    if (moves_only_) cpu::Copy(move_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
-    else cpu::Contract(plan_, c.In(0).raw(), c.In(1).raw(), c.Out(0).raw(), c.scratch<void>(), c.workers());
+    if (moves_only_)
+      cpu::Copy(move_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    else
+      cpu::Contract(plan_, c.In(0).raw(), c.In(1).raw(), c.Out(0).raw(), c.scratch<void>(), c.workers());
     return {};
   }
 
@@ -88,7 +94,8 @@ class Einsum : public KernelOf<Einsum> {
     return n;
   }
   // A copy between an operand's layout and packed groups of labels in the given order.
-  static cpu::StridedCopy Packing(const std::vector<const Labels*>& groups, const std::map<int, int64_t>& sizes, const Operand& side, bool pack) {
+  static cpu::StridedCopy Packing(const std::vector<const Labels*>& groups,
+                                  const std::map<int, int64_t>& sizes, const Operand& side, bool pack) {
     Labels order;
     Dims dims;
     for (const Labels* group : groups) order.insert(order.end(), group->begin(), group->end());
@@ -99,20 +106,24 @@ class Einsum : public KernelOf<Einsum> {
       for (size_t i = 0; i < order.size(); ++i) plan.Add({dims[i], side.StepOf(order[i]), packed[i]});
     } else {  // in the order of y, which is written
       for (size_t i = 0; i < side.labels.size(); ++i) {
-        const auto at = static_cast<size_t>(std::find(order.begin(), order.end(), side.labels[i]) - order.begin());
+        const auto at =
+            static_cast<size_t>(std::find(order.begin(), order.end(), side.labels[i]) - order.begin());
         plan.Add({dims[at], packed[at], side.steps[i]});
       }
     }
     return plan;
   }
 
-  void Plan(const EinsumLabels& labels, const std::map<int, int64_t>& sizes, const Operand& a, const Operand& b, const Dims& out) {
+  void Plan(const EinsumLabels& labels, const std::map<int, int64_t>& sizes, const Operand& a,
+            const Operand& b, const Dims& out) {
     Labels batch, m, n, k;
-    for (int l : labels.output) (Contains(a.labels, l) && Contains(b.labels, l) ? batch : Contains(a.labels, l) ? m : n).push_back(l);
+    for (int l : labels.output)
+      (Contains(a.labels, l) && Contains(b.labels, l) ? batch : Contains(a.labels, l) ? m : n).push_back(l);
     for (const auto& [l, size] : sizes)
       if (!Contains(labels.output, l)) k.push_back(l);
     const Operand y{labels.output, out};
-    plan_.batch = SizeOf(batch, sizes), plan_.m = SizeOf(m, sizes), plan_.n = SizeOf(n, sizes), plan_.k = SizeOf(k, sizes);
+    plan_.batch = SizeOf(batch, sizes), plan_.m = SizeOf(m, sizes), plan_.n = SizeOf(n, sizes),
+    plan_.k = SizeOf(k, sizes);
     plan_.a = Packing({&batch, &m, &k}, sizes, a, true);
     plan_.b = Packing({&batch, &k, &n}, sizes, b, true);
     plan_.y = Packing({&batch, &m, &n}, sizes, y, false);

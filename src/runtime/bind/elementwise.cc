@@ -8,7 +8,8 @@ namespace tern {
 namespace {
 
 cpu::UnaryKind UnaryKindOf(const KernelQuery& q) {
-  if (q.op().name == "Gelu") return q.attrs().Text("approximate") == "none" ? cpu::UnaryKind::kGelu : cpu::UnaryKind::kGeluTanh;
+  if (q.op().name == "Gelu")
+    return q.attrs().Text("approximate") == "none" ? cpu::UnaryKind::kGelu : cpu::UnaryKind::kGeluTanh;
   return static_cast<cpu::UnaryKind>(IndexOf(cpu::kUnaryNames, q.attrs().Text("kind")));
 }
 
@@ -23,7 +24,8 @@ class Unary : public KernelOf<Unary> {
     return {};
   }
   Status Run(RunContext& c) override {
-    cpu::Unary(kind_, c.In(0).dtype(), c.In(0).raw(), c.Out(0).raw(), c.Out(0).size(), alpha_, beta_, c.workers());
+    cpu::Unary(kind_, c.In(0).dtype(), c.In(0).raw(), c.Out(0).raw(), c.Out(0).size(), alpha_, beta_,
+               c.workers());
     return {};
   }
 
@@ -32,12 +34,15 @@ class Unary : public KernelOf<Unary> {
   float alpha_ = 0, beta_ = 0;
 };
 
-cpu::BinaryKind BinaryKindOf(const KernelQuery& q) { return static_cast<cpu::BinaryKind>(IndexOf(cpu::kBinaryNames, q.attrs().Text("kind"))); }
+cpu::BinaryKind BinaryKindOf(const KernelQuery& q) {
+  return static_cast<cpu::BinaryKind>(IndexOf(cpu::kBinaryNames, q.attrs().Text("kind")));
+}
 
 class Binary : public KernelOf<Binary> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return q.InType(0) == q.InType(1) && RankFits(q.OutDims(0)) && cpu::HasBinary(BinaryKindOf(q), q.InType(0));
+    return q.InType(0) == q.InType(1) && RankFits(q.OutDims(0)) &&
+           cpu::HasBinary(BinaryKindOf(q), q.InType(0));
   }
   Status Resize(ResizeContext& c) override {
     kind_ = BinaryKindOf(c.query());
@@ -62,7 +67,8 @@ class Where : public KernelOf<Where> {
     return {};
   }
   Status Run(RunContext& c) override {
-    cpu::Select(plan_, c.In<uint8_t>(0), c.In(1).raw(), c.In(2).raw(), c.Out(0).raw(), cpu::WidthOf(c.Out(0).dtype()), c.workers());
+    cpu::Select(plan_, c.In<uint8_t>(0), c.In(1).raw(), c.In(2).raw(), c.Out(0).raw(),
+                cpu::WidthOf(c.Out(0).dtype()), c.workers());
     return {};
   }
 
@@ -72,16 +78,20 @@ class Where : public KernelOf<Where> {
 
 class Clip : public KernelOf<Clip> {
  public:
-  static bool Legal(const KernelQuery& q) { return cpu::HasUnary(cpu::UnaryKind::kAbs, q.InType(0)) || q.InType(0) == DType::kF64; }
+  static bool Legal(const KernelQuery& q) {
+    return cpu::HasUnary(cpu::UnaryKind::kAbs, q.InType(0)) || q.InType(0) == DType::kF64;
+  }
   Status Resize(ResizeContext& c) override {
     for (int i : {1, 2})
       if (c->Has(i) && CountOf(c->InDims(i)) != 1)
-        return InvalidArgument("input ", i == 1 ? "'min'" : "'max'", " holds ", Describe(c->InType(i), c->InDims(i)));
+        return InvalidArgument("input ", i == 1 ? "'min'" : "'max'", " holds ",
+                               Describe(c->InType(i), c->InDims(i)));
     return {};
   }
   Status Run(RunContext& c) override {
     const auto bound = [&](int i) { return c.Has(i) ? c.In(i).raw() : nullptr; };
-    cpu::Clip(c.In(0).dtype(), c.In(0).raw(), bound(1), bound(2), c.Out(0).raw(), c.Out(0).size(), c.workers());
+    cpu::Clip(c.In(0).dtype(), c.In(0).raw(), bound(1), bound(2), c.Out(0).raw(), c.Out(0).size(),
+              c.workers());
     return {};
   }
 };

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/elementwise/kinds.h"
 #include "base/strings.h"
+#include "kernels/cpu/elementwise/kinds.h"
 #include "runtime/bind/kernel_cases.h"
 
 namespace tern {
@@ -17,27 +17,33 @@ TEST(Kernels, Unary) {
   CheckKernels({"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"},
                {"Unary {kind=\"abs\"} : T[37]", "Unary {kind=\"neg\"} : T[5]", "Unary {kind=\"sign\"} : T[5]",
                 "Unary {kind=\"relu\"} : T[5]", "Unary {kind=\"bitwise_not\"} : T[5]"});
-  CheckKernels({"Unary {kind=\"not\"} : bool[9]", "Unary {kind=\"relu\"} : f32[0,3]", "Unary {kind=\"exp\"} : f32[]",
-                "Unary {kind=\"isnan\"} : f64[9]~", "Unary {kind=\"tanh\"} : f32[7,9973]"});
+  CheckKernels({"Unary {kind=\"not\"} : bool[9]", "Unary {kind=\"relu\"} : f32[0,3]",
+                "Unary {kind=\"exp\"} : f32[]", "Unary {kind=\"isnan\"} : f64[9]~",
+                "Unary {kind=\"tanh\"} : f32[7,9973]"});
 }
 
 TEST(Kernels, Activation) {
-  CheckKernels({"f32[40]~", "f32[77]", "f16[20]", "bf16[21]"},
-               {"Activation {kind=\"leaky_relu\",alpha=0.1} : T", "Activation {kind=\"elu\",alpha=1.5} : T",
-                "Activation {kind=\"selu\",alpha=1.67,beta=1.05} : T", "Activation {kind=\"celu\",alpha=0.7} : T",
-                "Activation {kind=\"hard_sigmoid\",alpha=0.2,beta=0.5} : T", "Activation {kind=\"thresholded_relu\",alpha=0.5} : T",
-                "Activation {kind=\"swish\",alpha=1.2} : T", "Activation {kind=\"shrink\",alpha=0.5,beta=0.2} : T",
-                "Gelu : T", "Gelu {approximate=\"tanh\"} : T"});
+  CheckKernels(
+      {"f32[40]~", "f32[77]", "f16[20]", "bf16[21]"},
+      {"Activation {kind=\"leaky_relu\",alpha=0.1} : T", "Activation {kind=\"elu\",alpha=1.5} : T",
+       "Activation {kind=\"selu\",alpha=1.67,beta=1.05} : T", "Activation {kind=\"celu\",alpha=0.7} : T",
+       "Activation {kind=\"hard_sigmoid\",alpha=0.2,beta=0.5} : T",
+       "Activation {kind=\"thresholded_relu\",alpha=0.5} : T", "Activation {kind=\"swish\",alpha=1.2} : T",
+       "Activation {kind=\"shrink\",alpha=0.5,beta=0.2} : T", "Gelu : T", "Gelu {approximate=\"tanh\"} : T"});
 }
 
 TEST(Kernels, Binary) {
-  for (const char* kind : {"add", "sub", "mul", "div", "pow", "mod", "fmod", "min", "max", "prelu", "equal", "less", "less_equal", "greater", "greater_equal"})
-    for (const char* type : {"f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
+  for (const char* kind : {"add", "sub", "mul", "div", "pow", "mod", "fmod", "min", "max", "prelu", "equal",
+                           "less", "less_equal", "greater", "greater_equal"})
+    for (const char* type :
+         {"f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
       const std::string op = StrCat("Binary {kind=\"", kind, "\"} : ", type, "[3,37] ", type);
-      CheckKernels({(op + "[3,37]").c_str(), (op + "[37]").c_str(), (op + "[3,1]").c_str(), (op + "[]").c_str()});
+      CheckKernels(
+          {(op + "[3,37]").c_str(), (op + "[37]").c_str(), (op + "[3,1]").c_str(), (op + "[]").c_str()});
     }
   for (const char* kind : {"bit_and", "bit_or", "bit_xor", "shift_left", "shift_right"})
-    CheckKernels({"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}, {StrCat("Binary {kind=\"", kind, "\"} : T[67] T[67]").c_str()});
+    CheckKernels({"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"},
+                 {StrCat("Binary {kind=\"", kind, "\"} : T[67] T[67]").c_str()});
   CheckKernels({"and", "or", "xor", "equal"}, {"Binary {kind=\"T\"} : bool[4,1,3] bool[5,1]"});
   CheckKernels({
       "Binary {kind=\"add\"} : f32[1] f32[4,5]",
@@ -59,21 +65,30 @@ TEST(Kernels, Binary) {
 }
 
 TEST(Kernels, WhereClipCast) {
-  CheckKernels({"bool", "i8", "i16", "f16", "f32", "i64"},
-               {"Where : bool[3,7] T[3,7] T[3,7]", "Where : bool[7] T[3,1] T[]", "Where : bool[3,1] T[7] T[3,7]", "Where : bool[] T[7] T[3,1]",
-                "Where : bool[2,1,3] T[4,1] T[2,4,3]"});
-  CheckKernels({"f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"},
-               {"Clip : T[37] T[]=(1) T[]=(3)", "Clip : T[37] _ T[1]=(1)", "Clip : T[37] T[]=(1)", "Clip : T[37]"});
+  CheckKernels(
+      {"bool", "i8", "i16", "f16", "f32", "i64"},
+      {"Where : bool[3,7] T[3,7] T[3,7]", "Where : bool[7] T[3,1] T[]", "Where : bool[3,1] T[7] T[3,7]",
+       "Where : bool[] T[7] T[3,1]", "Where : bool[2,1,3] T[4,1] T[2,4,3]"});
+  CheckKernels(
+      {"f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"},
+      {"Clip : T[37] T[]=(1) T[]=(3)", "Clip : T[37] _ T[1]=(1)", "Clip : T[37] T[]=(1)", "Clip : T[37]"});
   CheckKernels({"Clip : f32[40]~ f32[]=(-1) f32[]=(1)", "Clip : f32[40]~ f32[]=(1) f32[]=(-1)"});
-  for (const char* to : {"f32", "f64", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
-    for (const char* from : {"f32", "f64", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
+  for (const char* to :
+       {"f32", "f64", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
+    for (const char* from :
+         {"f32", "f64", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
       const bool to_narrow = std::string(to) == "f16" || std::string(to) == "bf16";
       const std::string f = from;
-      if (f != to && (to_narrow && (f == "f64" || f.find("32", 1) != std::string::npos || f.find("64", 1) != std::string::npos) && f != "f32")) continue;
+      if (f != to &&
+          (to_narrow &&
+           (f == "f64" || f.find("32", 1) != std::string::npos || f.find("64", 1) != std::string::npos) &&
+           f != "f32"))
+        continue;
       CheckKernels({StrCat("Cast {to=", to, "} : ", from, "[41]").c_str()});
     }
-  CheckKernels({"Cast {to=i64} : f32[40]~", "Cast {to=i32} : f32[40]~", "Cast {to=u8} : f32[40]~", "Cast {to=f16} : f32[40]~",
-                "Cast {to=bf16} : f32[40]~", "Cast {to=bool} : f32[40]~", "Cast {to=f32} : f16[40]~"});
+  CheckKernels({"Cast {to=i64} : f32[40]~", "Cast {to=i32} : f32[40]~", "Cast {to=u8} : f32[40]~",
+                "Cast {to=f16} : f32[40]~", "Cast {to=bf16} : f32[40]~", "Cast {to=bool} : f32[40]~",
+                "Cast {to=f32} : f16[40]~"});
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ bool Movable(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && Ran
 
 cpu::Indices IndicesOf(const Tensor& t) { return {t.raw(), t.dtype() == DType::kI64}; }
 
-Status CheckIndices(const cpu::Indices& indices, int64_t first, int64_t stride, int64_t n, int64_t size, int64_t axis) {
+Status CheckIndices(const cpu::Indices& indices, int64_t first, int64_t stride, int64_t n, int64_t size,
+                    int64_t axis) {
   const int64_t bad = cpu::FindBadIndex(indices, first, stride, n, size);
   return bad < 0 ? Status() : NormalizeIndex(indices[bad], size, axis).status();
 }
@@ -29,7 +30,8 @@ class Gather : public KernelOf<Gather> {
   Status Run(RunContext& c) override {
     const cpu::Indices indices = IndicesOf(c.In(1));
     TERN_TRY(CheckIndices(indices, 0, 1, c.In(1).size(), shape_.length, static_cast<int64_t>(axis_)));
-    cpu::Gather(shape_, indices, c.In(1).size(), c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    cpu::Gather(shape_, indices, c.In(1).size(), c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()),
+                c.workers());
     return {};
   }
 
@@ -45,7 +47,8 @@ Status TuplesOf(const Dims& x, const Dims& indices, int64_t batch_dims, cpu::Tup
   t.count = CountFrom(indices, 0, indices.size() - 1);
   const Dims steps = ContiguousStrides(x);
   const auto batch = static_cast<size_t>(batch_dims), size = static_cast<size_t>(t.size);
-  if (batch + size > x.size()) return InvalidArgument("index tuples of ", t.size, " do not fit rank ", x.size());
+  if (batch + size > x.size())
+    return InvalidArgument("index tuples of ", t.size, " do not fit rank ", x.size());
   for (size_t i = 0; i < size; ++i) t.dims[i] = x[batch + i], t.steps[i] = steps[batch + i];
   const int64_t batches = CountFrom(x, 0, batch);
   t.per_batch = batches ? t.count / batches : 0;
@@ -78,7 +81,9 @@ class GatherND : public KernelOf<GatherND> {
   cpu::Tuples tuples_;
 };
 
-cpu::ScatterKind ScatterKindOf(const KernelQuery& q) { return static_cast<cpu::ScatterKind>(IndexOf(cpu::kScatterNames, q.attrs().Text("reduction"))); }
+cpu::ScatterKind ScatterKindOf(const KernelQuery& q) {
+  return static_cast<cpu::ScatterKind>(IndexOf(cpu::kScatterNames, q.attrs().Text("reduction")));
+}
 bool Scatters(const KernelQuery& q) { return Movable(q) && cpu::HasScatter(ScatterKindOf(q), q.InType(0)); }
 
 class ScatterND : public KernelOf<ScatterND> {
@@ -90,7 +95,8 @@ class ScatterND : public KernelOf<ScatterND> {
   Status Run(RunContext& c) override {
     tuples_.indices = IndicesOf(c.In(1));
     TERN_TRY(CheckTuples(tuples_, 0));
-    if (c.In(0).raw() != c.Out(0).raw() && c.In(0).size()) std::memcpy(c.Out(0).raw(), c.In(0).raw(), c.In(0).bytes());
+    if (c.In(0).raw() != c.Out(0).raw() && c.In(0).size())
+      std::memcpy(c.Out(0).raw(), c.In(0).raw(), c.In(0).bytes());
     cpu::ScatterTuples(kind_, c.In(0).dtype(), tuples_, c.In(2).raw(), c.Out(0).raw());
     return {};
   }
@@ -139,7 +145,8 @@ class ScatterElements : public KernelOf<ScatterElements> {
   Status Run(RunContext& c) override {
     elements_.indices = IndicesOf(c.In(1));
     TERN_TRY(CheckIndices(elements_.indices, 0, 1, elements_.count, elements_.length, elements_.axis));
-    if (c.In(0).raw() != c.Out(0).raw() && c.In(0).size()) std::memcpy(c.Out(0).raw(), c.In(0).raw(), c.In(0).bytes());
+    if (c.In(0).raw() != c.Out(0).raw() && c.In(0).size())
+      std::memcpy(c.Out(0).raw(), c.In(0).raw(), c.In(0).bytes());
     cpu::ScatterElements(kind_, c.In(0).dtype(), elements_, c.In(2).raw(), c.Out(0).raw());
     return {};
   }
@@ -160,7 +167,8 @@ class OneHot : public KernelOf<OneHot> {
   }
   Status Run(RunContext& c) override {
     if (c.In(2).size() != 2) return InvalidArgument("values must be [off, on], got ", c.In(2).Describe());
-    cpu::OneHot(IndicesOf(c.In(0)), shape_.outer, shape_.length, shape_.inner, c.In(2).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(2).dtype()), c.workers());
+    cpu::OneHot(IndicesOf(c.In(0)), shape_.outer, shape_.length, shape_.inner, c.In(2).raw(), c.Out(0).raw(),
+                cpu::WidthOf(c.In(2).dtype()), c.workers());
     return {};
   }
 

@@ -1,4 +1,5 @@
-// One-node graphs as text, run by their kernels and by the reference evaluators; for the tests of this folder.
+// One-node graphs as text, run by their kernels and by the reference evaluators; for the tests of this
+// folder.
 //
 //   MatMul {alpha=0.5} : f32[2,3] f32[3,4]            inputs are random
 //   Slice : f32[5] i64[1]=(1) i64[1]=(4) -> 1 @0      constants; the number of outputs; the tolerance
@@ -10,7 +11,8 @@
 
 namespace tern {
 
-// Every case, at every instruction set of the machine, with 1 and 2 threads. No node may fall back to its reference.
+// Every case, at every instruction set of the machine, with 1 and 2 threads. No node may fall back to its
+// reference.
 void CheckKernels(std::initializer_list<const char*> cases);
 // The same for each of several element types: T in the text.
 void CheckKernels(std::initializer_list<const char*> types, std::initializer_list<const char*> cases);

@@ -22,9 +22,12 @@ Case ParseCase(const std::string& text) {
   out.head = text.substr(0, colon);
   std::istringstream rest(text.substr(colon + 3));
   for (std::string word; rest >> word;) {
-    if (word == "->") rest >> out.outputs;
-    else if (word[0] == '@') out.tolerance = std::stod(word.substr(1));
-    else out.inputs.push_back(word);
+    if (word == "->")
+      rest >> out.outputs;
+    else if (word[0] == '@')
+      out.tolerance = std::stod(word.substr(1));
+    else
+      out.inputs.push_back(word);
   }
   return out;
 }
@@ -61,9 +64,13 @@ std::vector<double> Numbers(const Input& in, std::mt19937& random) {
   for (int64_t i = 0; i < CountOf(in.dims); ++i) {
     double v = in.positive ? unit(random) : real(random);
     if (in.special && i % 2) v = specials[static_cast<size_t>(i / 2) % std::size(specials)];
-    if (in.dtype == DType::kBool) v = v > 0;
-    else if (in.below) v = static_cast<double>(static_cast<int64_t>(random() % static_cast<uint64_t>(2 * in.below)) - in.below);
-    else if (IsInt(in.dtype)) v = IsSignedInt(in.dtype) ? std::floor(v * 4) : std::floor(std::fabs(v) * 5);
+    if (in.dtype == DType::kBool)
+      v = v > 0;
+    else if (in.below)
+      v = static_cast<double>(static_cast<int64_t>(random() % static_cast<uint64_t>(2 * in.below)) -
+                              in.below);
+    else if (IsInt(in.dtype))
+      v = IsSignedInt(in.dtype) ? std::floor(v * 4) : std::floor(std::fabs(v) * 5);
     out.push_back(v);
   }
   return out;
@@ -92,27 +99,36 @@ std::string GraphOf(const Case& c, DatumList& feeds) {
   }
   for (int i = 0; i < c.outputs; ++i) results += StrCat(i ? ", " : "", "%y", i);
   const size_t space = c.head.find(' ');
-  const std::string op = c.head.substr(0, space), attrs = space == std::string::npos ? "" : c.head.substr(space);
-  return StrCat("graph @g(", params, ") -> (", results, ") {\n", constants, "  ", results, " = ", op, "(", arguments, ")", attrs, "\n}");
+  const std::string op = c.head.substr(0, space),
+                    attrs = space == std::string::npos ? "" : c.head.substr(space);
+  return StrCat("graph @g(", params, ") -> (", results, ") {\n", constants, "  ", results, " = ", op, "(",
+                arguments, ")", attrs, "\n}");
 }
 
 double ToleranceOf(const Case& c, DType t) {
   if (c.tolerance >= 0 && t == DType::kF32) return c.tolerance;
   switch (t) {
-    case DType::kF64: return 1e-12;
-    case DType::kF16: return 2e-3;
-    case DType::kBF16: return 1.6e-2;
-    default: return IsFloat(t) ? 1e-5 : 0;
+    case DType::kF64:
+      return 1e-12;
+    case DType::kF16:
+      return 2e-3;
+    case DType::kBF16:
+      return 1.6e-2;
+    default:
+      return IsFloat(t) ? 1e-5 : 0;
   }
 }
 
 std::string Difference(const Tensor& got, const Tensor& want, double tolerance) {
-  if (got.dtype() != want.dtype() || got.dims() != want.dims()) return StrCat(got.Describe(), " instead of ", want.Describe());
+  if (got.dtype() != want.dtype() || got.dims() != want.dims())
+    return StrCat(got.Describe(), " instead of ", want.Describe());
   for (int64_t i = 0; i < want.size(); ++i) {
     const bool numbers = IsFloat(want.dtype());
     const double a = numbers ? LoadDouble(got, i) : static_cast<double>(LoadLong(got, i));
     const double b = numbers ? LoadDouble(want, i) : static_cast<double>(LoadLong(want, i));
-    if (a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= tolerance * std::max(1.0, std::fabs(b))) continue;
+    if (a == b || (std::isnan(a) && std::isnan(b)) ||
+        std::fabs(a - b) <= tolerance * std::max(1.0, std::fabs(b)))
+      continue;
     return StrCat("element ", i, " is ", a, " instead of ", b);
   }
   return "";
@@ -120,14 +136,15 @@ std::string Difference(const Tensor& got, const Tensor& want, double tolerance) 
 
 std::string Differences(const Case& c, const DatumList& got, const DatumList& want) {
   for (size_t i = 0; i < want.size(); ++i) {
-    const std::string difference = Difference(got[i].tensor, want[i].tensor, ToleranceOf(c, want[i].tensor.dtype()));
+    const std::string difference =
+        Difference(got[i].tensor, want[i].tensor, ToleranceOf(c, want[i].tensor.dtype()));
     if (!difference.empty()) return StrCat("output ", i, ": ", difference);
   }
   return "";
 }
 
-// The first run writes to the plan's memory, the second to tensors of exactly the right size, which sanitizers guard.
-// What went wrong; empty: nothing.
+// The first run writes to the plan's memory, the second to tensors of exactly the right size, which
+// sanitizers guard. What went wrong; empty: nothing.
 std::string Failure(const Case& c, Session& session, const DatumList& feeds, const DatumList& want) {
   auto got = session.Run(feeds);
   if (!got.ok()) return got.status().ToString();
@@ -160,7 +177,8 @@ void CheckCase(const std::string& text) {
       auto session = SessionOf(graph, options);
       ASSERT_TRUE(session) << text;
       failure = Failure(c, *session, feeds, *want);
-      if (!failure.empty()) ADD_FAILURE() << text << " [level " << level << ", threads " << threads << "]: " << failure;
+      if (!failure.empty())
+        ADD_FAILURE() << text << " [level " << level << ", threads " << threads << "]: " << failure;
       if (!failure.empty()) break;
     }
   cpu::LimitSimd(cpu::BestSimd());
@@ -174,7 +192,8 @@ void CheckKernels(std::initializer_list<const char*> cases) {
 
 void CheckKernels(std::initializer_list<const char*> types, std::initializer_list<const char*> cases) {
   for (const char* text : cases)
-    for (const char* type : types) CheckCase(std::regex_replace(std::string(text), std::regex("\\bT\\b"), type));
+    for (const char* type : types)
+      CheckCase(std::regex_replace(std::string(text), std::regex("\\bT\\b"), type));
 }
 
 }  // namespace tern

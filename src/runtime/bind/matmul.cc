@@ -79,7 +79,8 @@ class MatMul : public KernelOf<MatMul> {
     p.a.data = c.In(0).raw(), p.b.data = c.In(1).raw(), p.c = c.Out(0).raw();
     if (p.count > 1 || !a_at_.empty()) p.a_at = a_at_.data(), p.b_at = b_at_.data(), p.c_at = c_at_.data();
     if (column_bias_) p.column_bias = c.In(2).raw();
-    if (fill_) cpu::BroadcastCopy(fill_plan_, c.In(2).raw(), c.Out(0).raw(), BitWidth(p.c_type) / 8, c.workers());
+    if (fill_)
+      cpu::BroadcastCopy(fill_plan_, c.In(2).raw(), c.Out(0).raw(), BitWidth(p.c_type) / 8, c.workers());
     cpu::Gemm(p, c.scratch<void>(), c.workers());
     return {};
   }

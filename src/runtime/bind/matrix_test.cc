@@ -6,8 +6,9 @@ namespace tern {
 namespace {
 
 TEST(Kernels, MatMul) {
-  CheckKernels({"f32", "f64", "f16", "bf16", "i32", "u32", "i64", "u64"},
-               {"MatMul : T[2,3] T[3,4]", "MatMul : T[13,37] T[37,41]", "MatMul {transpose_b=true} : T[2,5] T[3,5]"});
+  CheckKernels(
+      {"f32", "f64", "f16", "bf16", "i32", "u32", "i64", "u64"},
+      {"MatMul : T[2,3] T[3,4]", "MatMul : T[13,37] T[37,41]", "MatMul {transpose_b=true} : T[2,5] T[3,5]"});
   CheckKernels({
       "MatMul : f32[1,1] f32[1,1]",
       "MatMul : f32[130,300] f32[300,70] @2e-4",
@@ -43,8 +44,9 @@ TEST(Kernels, MatMul) {
 }
 
 TEST(Kernels, Conv) {
-  CheckKernels({"f32", "f16", "bf16", "f64", "i32", "i64"},
-               {"Conv {pads=[1,1,1,1]} : T[1,3,5,6] T[4,3,3,3] T[4]", "Conv {strides=[2,1]} : T[2,2,5,6] T[3,2,1,1]"});
+  CheckKernels(
+      {"f32", "f16", "bf16", "f64", "i32", "i64"},
+      {"Conv {pads=[1,1,1,1]} : T[1,3,5,6] T[4,3,3,3] T[4]", "Conv {strides=[2,1]} : T[2,2,5,6] T[3,2,1,1]"});
   CheckKernels({
       "Conv : f32[1,3,9,9] f32[5,3,1,1] f32[5]",
       "Conv {pads=[3,3,3,3],strides=[2,2]} : f32[1,3,33,31] f32[17,3,7,7] @1e-4",

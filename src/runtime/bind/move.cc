@@ -48,7 +48,12 @@ class Blocks : public KernelOf<Blocks> {
       const bool dcr = c->attrs().Text("mode") == "DCR";
       const int64_t depth = c->OutDims(0)[1];
       loop = {x[0], depth, h, b, w, b};
-      from = {x[1] * plane, dcr ? plane : b * b * plane, w, dcr ? b * depth * plane : b * plane, 1, dcr ? depth * plane : plane};
+      from = {x[1] * plane,
+              dcr ? plane : b * b * plane,
+              w,
+              dcr ? b * depth * plane : b * plane,
+              1,
+              dcr ? depth * plane : plane};
     }
     const Dims to = ContiguousStrides(loop);
     plan_ = {};
@@ -71,14 +76,16 @@ class Pieces : public KernelOf<Pieces> {
     concat_ = c->op().name == "Concat";
     const Dims& whole = concat_ ? c->OutDims(0) : c->InDims(0);
     const size_t axis = AxisOf(c->attrs().Int("axis"), whole.size());
-    const int64_t outer = CountFrom(whole, 0, axis), inner = CountFrom(whole, axis + 1, whole.size()), row = whole[axis] * inner;
+    const int64_t outer = CountFrom(whole, 0, axis), inner = CountFrom(whole, axis + 1, whole.size()),
+                  row = whole[axis] * inner;
     int64_t at = 0;
     plans_.clear();
     for (const TensorInfo& part : concat_ ? c->inputs : c->outputs) {
       cpu::StridedCopy plan;
       if (part.dtype == DType::kInvalid) return InvalidArgument("a piece of ", c->op().name, " is missing");
       const int64_t n = part.dims[axis] * inner;
-      if (at + n > row) return InvalidArgument("pieces along axis ", axis, " are longer than its ", whole[axis], " elements");
+      if (at + n > row)
+        return InvalidArgument("pieces along axis ", axis, " are longer than its ", whole[axis], " elements");
       plan.Add({outer, concat_ ? n : row, concat_ ? row : n});
       plan.Add({n, 1, 1});
       (concat_ ? plan.to : plan.from) = at;
@@ -123,7 +130,8 @@ class Slice : public KernelOf<Slice> {
       from_step = x.dims()[k] ? from_step / x.dims()[k] : 0, to_step = size ? to_step / size : 0;
       const int64_t end = start[k] + (size - 1) * (size > 1 ? step[k] : 0);
       if (size && (start[k] < 0 || start[k] >= x.dims()[k] || end < 0 || end >= x.dims()[k]))
-        return InvalidArgument("slice of ", size, " elements from ", start[k], " by ", step[k], " leaves axis ", k, " of size ", x.dims()[k]);
+        return InvalidArgument("slice of ", size, " elements from ", start[k], " by ", step[k],
+                               " leaves axis ", k, " of size ", x.dims()[k]);
       plan.from += start[k] * from_step;
       plan.Add({size, size > 1 ? from_step * step[k] : 0, to_step});
     }
@@ -187,19 +195,20 @@ class Trilu : public KernelOf<Trilu> {
     const Tensor& x = c.In(0);
     const int64_t rows = x.dim(-2), columns = x.dim(-1), width = cpu::WidthOf(x.dtype());
     const int64_t k = std::clamp(c.Has(1) ? LoadLong(c.In(1), 0) : 0, -rows - 1, columns + 1);
-    const auto *from = x.data<char>();
+    const auto* from = x.data<char>();
     auto* to = c.Out(0).data<char>();
     const int64_t count = columns ? x.size() / columns : 0;
-    c.workers().ParallelFor(count, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, columns)), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t edge = std::clamp<int64_t>(row % rows + k + (upper_ ? 0 : 1), 0, columns);
-        const int64_t first = upper_ ? edge : 0, last = upper_ ? columns : edge;
-        char* y = to + row * columns * width;
-        std::fill(y, y + first * width, char{0});
-        std::copy_n(from + (row * columns + first) * width, (last - first) * width, y + first * width);
-        std::fill(y + last * width, y + columns * width, char{0});
-      }
-    });
+    c.workers().ParallelFor(
+        count, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, columns)), [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            const int64_t edge = std::clamp<int64_t>(row % rows + k + (upper_ ? 0 : 1), 0, columns);
+            const int64_t first = upper_ ? edge : 0, last = upper_ ? columns : edge;
+            char* y = to + row * columns * width;
+            std::fill(y, y + first * width, char{0});
+            std::copy_n(from + (row * columns + first) * width, (last - first) * width, y + first * width);
+            std::fill(y + last * width, y + columns * width, char{0});
+          }
+        });
     return {};
   }
 

@@ -28,8 +28,10 @@ class BatchNorm : public KernelOf<BatchNorm> {
   }
   Status Run(RunContext& c) override {
     float *factor = c.scratch<float>(), *shift = factor + planes_.channels;
-    cpu::FoldStatisticsF32(c.In<float>(1), c.In<float>(2), c.In<float>(3), c.In<float>(4), epsilon_, factor, shift, planes_.channels);
-    cpu::ChannelAffineF32(c.In<float>(0), factor, shift, c.Out<float>(0), planes_.batch, planes_.channels, planes_.plane, c.workers());
+    cpu::FoldStatisticsF32(c.In<float>(1), c.In<float>(2), c.In<float>(3), c.In<float>(4), epsilon_, factor,
+                           shift, planes_.channels);
+    cpu::ChannelAffineF32(c.In<float>(0), factor, shift, c.Out<float>(0), planes_.batch, planes_.channels,
+                          planes_.plane, c.workers());
     return {};
   }
 
@@ -49,8 +51,8 @@ class GroupNorm : public KernelOf<GroupNorm> {
   }
   Status Run(RunContext& c) override {
     if (c.Out(0).size() == 0) return {};
-    cpu::GroupNormF32(c.In<float>(0), c.In<float>(1), c.In<float>(2), c.Out<float>(0), planes_.batch, planes_.channels, planes_.plane,
-                      groups_, epsilon_, c.workers());
+    cpu::GroupNormF32(c.In<float>(0), c.In<float>(1), c.In<float>(2), c.Out<float>(0), planes_.batch,
+                      planes_.channels, planes_.plane, groups_, epsilon_, c.workers());
     return {};
   }
 

@@ -18,12 +18,15 @@ class Pad : public KernelOf<Pad> {
     const size_t rank = c->InDims(0).size();
     const auto pads = ToLongs(*c->Known(1));
     std::vector<int64_t> axes;
-    if (c->Has(3)) axes = ToLongs(*c->Known(3));
-    else for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+    if (c->Has(3))
+      axes = ToLongs(*c->Known(3));
+    else
+      for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
     Dims begin(rank, 0), end(rank, 0);
     for (size_t i = 0; i < axes.size(); ++i) {
       const size_t axis = AxisOf(axes[i], rank);
-      if (axis >= rank || pads.size() != 2 * axes.size()) return InvalidArgument("pads or axes do not fit rank ", rank);
+      if (axis >= rank || pads.size() != 2 * axes.size())
+        return InvalidArgument("pads or axes do not fit rank ", rank);
       begin[axis] = pads[i], end[axis] = pads[axes.size() + i];
     }
     return mode_ == "constant" ? PlanConstant(c, begin, end) : PlanMapped(c, begin, end);
@@ -37,7 +40,8 @@ class Pad : public KernelOf<Pad> {
       return {};
     }
     const uint64_t zero[2] = {0, 0};
-    if (c.Has(2) && c.In(2).size() != 1) return InvalidArgument("value must have one element, got ", c.In(2).Describe());
+    if (c.Has(2) && c.In(2).size() != 1)
+      return InvalidArgument("value must have one element, got ", c.In(2).Describe());
     cpu::Fill(c.Has(2) ? c.In(2).raw() : zero, c.Out(0).raw(), c.Out(0).size(), width, c.workers());
     cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), width, c.workers());
     return {};
@@ -49,7 +53,8 @@ class Pad : public KernelOf<Pad> {
     const Dims &x = c->InDims(0), from = ContiguousStrides(x), to = ContiguousStrides(c->OutDims(0));
     plan_ = {};
     for (size_t i = 0; i < x.size(); ++i) {
-      const int64_t first = std::max<int64_t>(0, -begin[i]), kept = std::max<int64_t>(0, x[i] - first - std::max<int64_t>(0, -end[i]));
+      const int64_t first = std::max<int64_t>(0, -begin[i]),
+                    kept = std::max<int64_t>(0, x[i] - first - std::max<int64_t>(0, -end[i]));
       plan_.from += first * from[i], plan_.to += std::max<int64_t>(0, begin[i]) * to[i];
       plan_.Add({kept, from[i], to[i]});
     }
@@ -62,10 +67,12 @@ class Pad : public KernelOf<Pad> {
     mapped_ = {};
     mapped_.rank = static_cast<int>(x.size());
     for (size_t i = 0; i < x.size(); ++i) {
-      const int64_t first = std::max<int64_t>(0, -begin[i]), kept = x[i] - first - std::max<int64_t>(0, -end[i]);
+      const int64_t first = std::max<int64_t>(0, -begin[i]),
+                    kept = x[i] - first - std::max<int64_t>(0, -end[i]);
       const int64_t lead = std::max<int64_t>(0, begin[i]), total = c->OutDims(0)[i];
       if (kept <= 0 && total > 0)
-        return InvalidArgument("nothing to pad from along axis ", i, " of size ", x[i], " with pads ", begin[i], " and ", end[i]);
+        return InvalidArgument("nothing to pad from along axis ", i, " of size ", x[i], " with pads ",
+                               begin[i], " and ", end[i]);
       auto& list = sources_.emplace_back();
       for (int64_t o = 0; o < total; ++o) list.push_back(SourceOf(o - lead, kept) + first);
       mapped_.dims[i] = total, mapped_.steps[i] = steps[i];

@@ -26,8 +26,10 @@ class Pool : public KernelOf<Pool> {
     return {};
   }
   Status Run(RunContext& c) override {
-    if (max_) cpu::MaxPool(c.In(0).dtype(), shape_, c.In(0).raw(), c.Out(0).raw(), c.workers());
-    else cpu::AveragePoolF32(shape_, divisors_, c.In<float>(0), c.Out<float>(0), c.workers());
+    if (max_)
+      cpu::MaxPool(c.In(0).dtype(), shape_, c.In(0).raw(), c.Out(0).raw(), c.workers());
+    else
+      cpu::AveragePoolF32(shape_, divisors_, c.In<float>(0), c.Out<float>(0), c.workers());
     return {};
   }
 
@@ -56,7 +58,9 @@ class Pool : public KernelOf<Pool> {
 
 class GlobalPool : public KernelOf<GlobalPool> {
  public:
-  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && q.attrs().Text("kind") != "lp" && RankFits(q.InDims(0)); }
+  static bool Legal(const KernelQuery& q) {
+    return q.AllTypes(DType::kF32) && q.attrs().Text("kind") != "lp" && RankFits(q.InDims(0));
+  }
   Status Resize(ResizeContext& c) override {
     std::vector<bool> mask(c->InDims(0).size(), true);
     mask[0] = mask[1] = false;

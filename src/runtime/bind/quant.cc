@@ -25,14 +25,16 @@ class Quantize : public KernelOf<Quantize> {
  public:
   static bool Legal(const KernelQuery& q) {
     const DType precision = q.attrs().Type("precision");
-    return q.InType(0) == DType::kF32 && q.InType(1) == DType::kF32 && cpu::HasQuant(q.OutType(0)) && (precision == DType::kInvalid || precision == DType::kF32);
+    return q.InType(0) == DType::kF32 && q.InType(1) == DType::kF32 && cpu::HasQuant(q.OutType(0)) &&
+           (precision == DType::kInvalid || precision == DType::kF32);
   }
   Status Resize(ResizeContext& c) override {
     shape_ = ShapeOf(c.query());
     return {};
   }
   Status Run(RunContext& c) override {
-    cpu::QuantizeF32(shape_, c.Out(0).dtype(), c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In(2).raw() : nullptr, c.Out(0).raw(), c.workers());
+    cpu::QuantizeF32(shape_, c.Out(0).dtype(), c.In<float>(0), c.In<float>(1),
+                     c.Has(2) ? c.In(2).raw() : nullptr, c.Out(0).raw(), c.workers());
     return {};
   }
 
@@ -43,14 +45,16 @@ class Quantize : public KernelOf<Quantize> {
 class Dequantize : public KernelOf<Dequantize> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return (cpu::HasQuant(q.InType(0)) || q.InType(0) == DType::kI32) && q.InType(1) == DType::kF32 && q.OutType(0) == DType::kF32;
+    return (cpu::HasQuant(q.InType(0)) || q.InType(0) == DType::kI32) && q.InType(1) == DType::kF32 &&
+           q.OutType(0) == DType::kF32;
   }
   Status Resize(ResizeContext& c) override {
     shape_ = ShapeOf(c.query());
     return {};
   }
   Status Run(RunContext& c) override {
-    cpu::DequantizeF32(shape_, c.In(0).dtype(), c.In(0).raw(), c.In<float>(1), c.Has(2) ? c.In(2).raw() : nullptr, c.Out<float>(0), c.workers());
+    cpu::DequantizeF32(shape_, c.In(0).dtype(), c.In(0).raw(), c.In<float>(1),
+                       c.Has(2) ? c.In(2).raw() : nullptr, c.Out<float>(0), c.workers());
     return {};
   }
 

@@ -9,7 +9,9 @@ namespace {
 
 class Softmax : public KernelOf<Softmax> {
  public:
-  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && q.attrs().Text("kind") != "hardmax"; }
+  static bool Legal(const KernelQuery& q) {
+    return q.AllTypes(DType::kF32) && q.attrs().Text("kind") != "hardmax";
+  }
   Status Resize(ResizeContext& c) override {
     log_ = c->attrs().Text("kind") == "log_softmax";
     shape_ = AxisShapeOf(c->InDims(0), AxisOf(c->attrs().Int("axis"), c->InDims(0).size()));
@@ -28,7 +30,8 @@ class Softmax : public KernelOf<Softmax> {
 class Reduce : public KernelOf<Reduce> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return q.InType(0) == q.OutType(0) && cpu::HasReduce(KindOf(q), q.InType(0)) && RankFits(q.InDims(0)) && (!q.Has(1) || q.Known(1));
+    return q.InType(0) == q.OutType(0) && cpu::HasReduce(KindOf(q), q.InType(0)) && RankFits(q.InDims(0)) &&
+           (!q.Has(1) || q.Known(1));
   }
   Status Resize(ResizeContext& c) override {
     kind_ = KindOf(c.query());
@@ -50,7 +53,9 @@ class Reduce : public KernelOf<Reduce> {
   }
 
  private:
-  static cpu::ReduceKind KindOf(const KernelQuery& q) { return static_cast<cpu::ReduceKind>(IndexOf(cpu::kReduceNames, q.attrs().Text("kind"))); }
+  static cpu::ReduceKind KindOf(const KernelQuery& q) {
+    return static_cast<cpu::ReduceKind>(IndexOf(cpu::kReduceNames, q.attrs().Text("kind")));
+  }
   cpu::ReduceKind kind_ = cpu::ReduceKind::kSum;
   cpu::ReducePlan plan_;
 };
@@ -61,7 +66,9 @@ class ArgReduce : public KernelOf<ArgReduce> {
   Status Resize(ResizeContext& c) override {
     shape_ = AxisShapeOf(c->InDims(0), AxisOf(c->attrs().Int("axis"), c->InDims(0).size()));
     largest_ = c->attrs().Text("kind") == "max", last_ = c->attrs().Bool("last");
-    if (shape_.length == 0) return InvalidArgument("axis ", c->attrs().Int("axis"), " of ", Describe(c->InType(0), c->InDims(0)), " has no elements");
+    if (shape_.length == 0)
+      return InvalidArgument("axis ", c->attrs().Int("axis"), " of ", Describe(c->InType(0), c->InDims(0)),
+                             " has no elements");
     return {};
   }
   Status Run(RunContext& c) override {

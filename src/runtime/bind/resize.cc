@@ -13,8 +13,9 @@ namespace tern {
 namespace {
 
 constexpr const char* kModes[] = {"nearest", "linear", "cubic"};
-constexpr const char* kCoordinates[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-                                        "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+constexpr const char* kCoordinates[] = {"half_pixel",        "half_pixel_symmetric", "pytorch_half_pixel",
+                                        "align_corners",     "asymmetric",           "tf_half_pixel_for_nn",
+                                        "tf_crop_and_resize"};
 constexpr const char* kNearest[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"};
 
 ResizeFilter FilterOf(const Attrs& a) {
@@ -22,7 +23,8 @@ ResizeFilter FilterOf(const Attrs& a) {
   f.mode = static_cast<ResizeMode>(IndexOf(kModes, a.Text("mode")));
   f.coordinates = static_cast<ResizeCoordinates>(IndexOf(kCoordinates, a.Text("coordinates")));
   f.nearest = static_cast<ResizeNearest>(IndexOf(kNearest, a.Text("nearest")));
-  f.antialias = a.Bool("antialias"), f.exclude_outside = a.Bool("exclude_outside"), f.cubic_a = a.Float("cubic_a");
+  f.antialias = a.Bool("antialias"), f.exclude_outside = a.Bool("exclude_outside"),
+  f.cubic_a = a.Float("cubic_a");
   return f;
 }
 
@@ -30,7 +32,9 @@ bool HasScales(const KernelQuery& q) { return q.Has(2) && CountOf(q.InDims(2)) >
 
 // Crops and sizes that keep the aspect are left to the reference.
 bool Plain(const KernelQuery& q) {
-  if (q.attrs().Text("coordinates") == "tf_crop_and_resize" || q.attrs().Text("aspect") != "stretch" || !RankFits(q.InDims(0))) return false;
+  if (q.attrs().Text("coordinates") == "tf_crop_and_resize" || q.attrs().Text("aspect") != "stretch" ||
+      !RankFits(q.InDims(0)))
+    return false;
   if (CountOf(q.InDims(0)) == 0) return false;
   return HasScales(q) ? q.Known(2) != nullptr : q.Has(3);
 }
@@ -45,14 +49,17 @@ std::vector<ResizeAxis> AxesOf(const KernelQuery& q) {
   for (size_t i = 0; i < axes.size(); ++i) {
     ResizeAxis& axis = all[AxisOf(axes[i], x.size())];
     axis.sized = !HasScales(q);
-    axis.scale = HasScales(q) ? LoadDouble(*q.Known(2), static_cast<int64_t>(i)) : static_cast<double>(axis.output) / static_cast<double>(axis.input);
+    axis.scale = HasScales(q) ? LoadDouble(*q.Known(2), static_cast<int64_t>(i))
+                              : static_cast<double>(axis.output) / static_cast<double>(axis.input);
   }
   return all;
 }
 
 class Nearest : public KernelOf<Nearest> {
  public:
-  static bool Legal(const KernelQuery& q) { return Plain(q) && q.attrs().Text("mode") == "nearest" && cpu::WidthOf(q.InType(0)) > 0; }
+  static bool Legal(const KernelQuery& q) {
+    return Plain(q) && q.attrs().Text("mode") == "nearest" && cpu::WidthOf(q.InType(0)) > 0;
+  }
   Status Resize(ResizeContext& c) override {
     const ResizeFilter filter = FilterOf(c->attrs());
     const Dims steps = ContiguousStrides(c->InDims(0));
@@ -61,7 +68,9 @@ class Nearest : public KernelOf<Nearest> {
     for (const ResizeAxis& axis : AxesOf(c.query())) {
       auto& list = sources_.emplace_back();
       for (int64_t i = 0; i < axis.output; ++i)
-        list.push_back(axis.identity() ? i : NearestPosition(filter.nearest, axis, SourcePosition(filter.coordinates, axis, i)));
+        list.push_back(axis.identity() ? i
+                                       : NearestPosition(filter.nearest, axis,
+                                                         SourcePosition(filter.coordinates, axis, i)));
       const auto k = static_cast<size_t>(plan_.rank++);
       plan_.dims[k] = axis.output, plan_.steps[k] = steps[k];
     }
@@ -69,7 +78,8 @@ class Nearest : public KernelOf<Nearest> {
   }
   Status Run(RunContext& c) override {
     for (size_t i = 0; i < sources_.size(); ++i) plan_.sources[i] = sources_[i].data();
-    if (c.Out(0).size()) cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    if (c.Out(0).size())
+      cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
     return {};
   }
 
@@ -80,7 +90,9 @@ class Nearest : public KernelOf<Nearest> {
 
 class Interpolate : public KernelOf<Interpolate> {
  public:
-  static bool Legal(const KernelQuery& q) { return Plain(q) && q.attrs().Text("mode") != "nearest" && q.InType(0) == DType::kF32; }
+  static bool Legal(const KernelQuery& q) {
+    return Plain(q) && q.attrs().Text("mode") != "nearest" && q.InType(0) == DType::kF32;
+  }
   Status Resize(ResizeContext& c) override {
     const ResizeFilter filter = FilterOf(c->attrs());
     Dims dims = c->InDims(0);

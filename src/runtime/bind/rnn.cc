@@ -36,11 +36,14 @@ std::vector<std::string> Texts(const Attrs& attrs, const char* name) {
 }
 
 // Nothing when a function is not known here.
-std::optional<std::vector<cpu::RnnFunction>> FunctionsOf(const Attrs& a, cpu::RnnCellKind kind, int64_t directions) {
-  static const std::vector<std::string> usual[] = {{"tanh"}, {"sigmoid", "tanh"}, {"sigmoid", "tanh", "tanh"}};
+std::optional<std::vector<cpu::RnnFunction>> FunctionsOf(const Attrs& a, cpu::RnnCellKind kind,
+                                                         int64_t directions) {
+  static const std::vector<std::string> usual[] = {
+      {"tanh"}, {"sigmoid", "tanh"}, {"sigmoid", "tanh", "tanh"}};
   auto names = Texts(a, "activations");
   if (names.empty())
-    for (int64_t d = 0; d < directions; ++d) names.insert(names.end(), usual[static_cast<int>(kind)].begin(), usual[static_cast<int>(kind)].end());
+    for (int64_t d = 0; d < directions; ++d)
+      names.insert(names.end(), usual[static_cast<int>(kind)].begin(), usual[static_cast<int>(kind)].end());
   const auto alpha = a.Floats("activation_alpha"), beta = a.Floats("activation_beta");
   std::vector<cpu::RnnFunction> out;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -53,7 +56,9 @@ std::optional<std::vector<cpu::RnnFunction>> FunctionsOf(const Attrs& a, cpu::Rn
   return out;
 }
 
-cpu::RnnCellKind KindOf(const KernelQuery& q) { return static_cast<cpu::RnnCellKind>(IndexOf(cpu::kRnnNames, q.attrs().Text("kind"))); }
+cpu::RnnCellKind KindOf(const KernelQuery& q) {
+  return static_cast<cpu::RnnCellKind>(IndexOf(cpu::kRnnNames, q.attrs().Text("kind")));
+}
 int64_t DirectionsOf(const KernelQuery& q) { return q.attrs().Text("direction") == "bidirectional" ? 2 : 1; }
 
 class Rnn : public KernelOf<Rnn> {
@@ -86,7 +91,8 @@ class Rnn : public KernelOf<Rnn> {
       t.lengths = c.In(4).raw(), t.wide_lengths = c.In(4).dtype() == DType::kI64;
       for (int64_t i = 0; i < s_.batch; ++i) {
         const int64_t n = LoadLong(c.In(4), i);
-        if (n < 0 || n > s_.length) return InvalidArgument("sequence_lens[", i, "] is ", n, ", outside [0, ", s_.length, "]");
+        if (n < 0 || n > s_.length)
+          return InvalidArgument("sequence_lens[", i, "] is ", n, ", outside [0, ", s_.length, "]");
       }
     }
     t.y = c.Out<float>(0);

@@ -15,12 +15,14 @@ class TopK : public KernelOf<TopK> {
     shape_ = AxisShapeOf(c->InDims(0), axis);
     k_ = c->OutDims(0)[axis];
     largest_ = c->attrs().Bool("largest");
-    if (k_ > shape_.length) return InvalidArgument("k is ", k_, ", the axis has ", shape_.length, " elements");
+    if (k_ > shape_.length)
+      return InvalidArgument("k is ", k_, ", the axis has ", shape_.length, " elements");
     c.SetScratch(cpu::TopKScratch(shape_, c.threads()));
     return {};
   }
   Status Run(RunContext& c) override {
-    cpu::TopK(c.In(0).dtype(), shape_, k_, largest_, c.In(0).raw(), c.Out(0).raw(), c.Out<int64_t>(1), c.scratch<void>(), c.workers());
+    cpu::TopK(c.In(0).dtype(), shape_, k_, largest_, c.In(0).raw(), c.Out(0).raw(), c.Out<int64_t>(1),
+              c.scratch<void>(), c.workers());
     return {};
   }
 
@@ -40,11 +42,14 @@ class Cumulative : public KernelOf<Cumulative> {
   }
   Status Run(RunContext& c) override {
     const Tensor& x = c.In(0);
-    if (c.In(1).size() != 1) return InvalidArgument("input 'axis' must hold one number, got ", c.In(1).Describe());
+    if (c.In(1).size() != 1)
+      return InvalidArgument("input 'axis' must hold one number, got ", c.In(1).Describe());
     const int64_t given = LoadLong(c.In(1), 0), axis = given < 0 ? given + x.rank() : given;
-    if (axis < 0 || axis >= x.rank()) return InvalidArgument("axis ", given, " of a rank-", x.rank(), " tensor");
+    if (axis < 0 || axis >= x.rank())
+      return InvalidArgument("axis ", given, " of a rank-", x.rank(), " tensor");
     cpu::AxisShape shape;
-    for (int i = 0; i < x.rank(); ++i) (i < axis ? shape.outer : i == axis ? shape.length : shape.inner) *= x.dim(i);
+    for (int i = 0; i < x.rank(); ++i)
+      (i < axis ? shape.outer : i == axis ? shape.length : shape.inner) *= x.dim(i);
     cpu::Cumulate(x.dtype(), shape, product_, exclusive_, reverse_, x.raw(), c.Out(0).raw(), c.workers());
     return {};
   }
@@ -60,24 +65,29 @@ class Range : public KernelOf<Range> {
     const Tensor& y = c.Out(0);
     if (y.size() == 0) return {};
     switch (y.dtype()) {
-      case DType::kF32: return Reals<float>(c);
-      case DType::kF64: return Reals<double>(c);
-      case DType::kI32: return Wholes<int32_t>(c);
-      default: return Wholes<int64_t>(c);
+      case DType::kF32:
+        return Reals<float>(c);
+      case DType::kF64:
+        return Reals<double>(c);
+      case DType::kI32:
+        return Wholes<int32_t>(c);
+      default:
+        return Wholes<int64_t>(c);
     }
   }
 
  private:
-  template <class T>
-  static Status Reals(RunContext& c) {
+  template <class T> static Status Reals(RunContext& c) {
     const double first = LoadDouble(c.In(0), 0), step = LoadDouble(c.In(2), 0);
-    for (int64_t i = 0; i < c.Out(0).size(); ++i) c.Out<T>(0)[i] = static_cast<T>(first + static_cast<double>(i) * step);
+    for (int64_t i = 0; i < c.Out(0).size(); ++i)
+      c.Out<T>(0)[i] = static_cast<T>(first + static_cast<double>(i) * step);
     return {};
   }
-  template <class T>
-  static Status Wholes(RunContext& c) {
-    const auto first = static_cast<uint64_t>(LoadLong(c.In(0), 0)), step = static_cast<uint64_t>(LoadLong(c.In(2), 0));
-    for (int64_t i = 0; i < c.Out(0).size(); ++i) c.Out<T>(0)[i] = static_cast<T>(first + static_cast<uint64_t>(i) * step);
+  template <class T> static Status Wholes(RunContext& c) {
+    const auto first = static_cast<uint64_t>(LoadLong(c.In(0), 0)),
+               step = static_cast<uint64_t>(LoadLong(c.In(2), 0));
+    for (int64_t i = 0; i < c.Out(0).size(); ++i)
+      c.Out<T>(0)[i] = static_cast<T>(first + static_cast<uint64_t>(i) * step);
     return {};
   }
 };

@@ -10,8 +10,7 @@
 namespace tern {
 
 // Where a text stands in a list of names; -1: nowhere.
-template <class Names>
-int IndexOf(const Names& names, const std::string& text) {
+template <class Names> int IndexOf(const Names& names, const std::string& text) {
   for (size_t i = 0; i < std::size(names); ++i)
     if (text == names[i]) return static_cast<int>(i);
   return -1;
@@ -20,9 +19,13 @@ int IndexOf(const Names& names, const std::string& text) {
 inline bool RankFits(const Dims& dims) { return dims.size() <= static_cast<size_t>(cpu::kMaxRank); }
 
 // An axis that inference has checked; negative counts from the end.
-inline size_t AxisOf(int64_t axis, size_t rank) { return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis); }
+inline size_t AxisOf(int64_t axis, size_t rank) {
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+}
 
-inline int64_t CountFrom(const Dims& dims, size_t first, size_t last) { return CountOf(Dims(dims.begin() + static_cast<int64_t>(first), dims.begin() + static_cast<int64_t>(last))); }
+inline int64_t CountFrom(const Dims& dims, size_t first, size_t last) {
+  return CountOf(Dims(dims.begin() + static_cast<int64_t>(first), dims.begin() + static_cast<int64_t>(last)));
+}
 
 inline cpu::AxisShape AxisShapeOf(const Dims& dims, size_t axis) {
   return {CountFrom(dims, 0, axis), dims[axis], CountFrom(dims, axis + 1, dims.size())};

@@ -11,7 +11,8 @@ size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
 bool WidenQuery(const KernelQuery& query, KernelQuery& wide) {
-  wide.inputs = query.inputs, wide.outputs = query.outputs, wide.known = query.known, wide.weight = query.weight;
+  wide.inputs = query.inputs, wide.outputs = query.outputs, wide.known = query.known,
+  wide.weight = query.weight;
   bool any = false;
   for (size_t i = 0; i < wide.inputs.size(); ++i) {
     if (!Narrow(wide.inputs[i].dtype)) continue;
@@ -27,12 +28,14 @@ bool WidenQuery(const KernelQuery& query, KernelQuery& wide) {
   return any;
 }
 
-void ViaF32Kernel::AddStands(const std::vector<TensorInfo>& narrow, std::vector<Stand>& stands, size_t& bytes) {
+void ViaF32Kernel::AddStands(const std::vector<TensorInfo>& narrow, std::vector<Stand>& stands,
+                             size_t& bytes) {
   stands.clear();
   for (size_t i = 0; i < narrow.size(); ++i) {
     if (!Narrow(narrow[i].dtype)) continue;
     const size_t size = static_cast<size_t>(CountOf(narrow[i].dims)) * sizeof(float);
-    stands.push_back({static_cast<int>(i), bytes, Tensor::View(Buffer::Borrow(nullptr, size, nullptr), DType::kF32, narrow[i].dims)});
+    stands.push_back({static_cast<int>(i), bytes,
+                      Tensor::View(Buffer::Borrow(nullptr, size, nullptr), DType::kF32, narrow[i].dims)});
     bytes += Aligned(size);
   }
 }
@@ -57,7 +60,9 @@ Status ViaF32Kernel::Run(RunContext& c) {
   context_.scratch_memory = c.scratch_memory;
   for (size_t i = 0; i < context_.inputs.size(); ++i) context_.inputs[i] = c.inputs[i];
   for (size_t i = 0; i < context_.outputs.size(); ++i) context_.outputs[i] = c.outputs[i];
-  const auto place = [&](Stand& s) { s.datum.tensor.SetBuffer(Buffer::Borrow(scratch + s.offset, s.datum.tensor.bytes(), nullptr)); };
+  const auto place = [&](Stand& s) {
+    s.datum.tensor.SetBuffer(Buffer::Borrow(scratch + s.offset, s.datum.tensor.bytes(), nullptr));
+  };
   for (Stand& s : inputs_) {
     place(s);
     const Tensor& x = c.In(s.index);

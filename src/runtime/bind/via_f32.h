@@ -28,7 +28,8 @@ class ViaF32Kernel : public Kernel {
   RunContext context_;
 };
 
-// Registers T for f32 (as its Legal says) and, through it, for f16 and bf16. T::Legal must not be in terms of data.
+// Registers T for f32 (as its Legal says) and, through it, for f16 and bf16. T::Legal must not be in terms of
+// data.
 template <class T>
 void AddWithNarrow(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
   table.Add<T>(op, name, T::Legal, cost);

@@ -30,13 +30,15 @@ inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kern
   const Dims input(x.begin() + 2, x.end()), output(y.begin() + 2, y.end());
   const Attrs& a = q.attrs();
   const bool ceil = a.Has("ceil_mode") && a.Bool("ceil_mode");
-  TERN_ASSIGN(window, MakeWindow(static_cast<int>(input.size()), a.Ints("strides"), a.Ints("pads"), a.Ints("dilations"), AutoPadOf(a), ceil));
+  TERN_ASSIGN(window, MakeWindow(static_cast<int>(input.size()), a.Ints("strides"), a.Ints("pads"),
+                                 a.Ints("dilations"), AutoPadOf(a), ceil));
   window = ResolvePads(std::move(window), input, kernel);
   cpu::ConvShape s;
   s.input = SpatialOf(input), s.kernel = SpatialOf(kernel), s.output = SpatialOf(output);
   for (size_t i = 0; i < window.axes.size(); ++i) {
     const size_t to = 3 - window.axes.size() + i;
-    s.stride[to] = window.axes[i].stride, s.dilation[to] = window.axes[i].dilation, s.begin[to] = window.axes[i].begin;
+    s.stride[to] = window.axes[i].stride, s.dilation[to] = window.axes[i].dilation,
+    s.begin[to] = window.axes[i].begin;
   }
   return s;
 }

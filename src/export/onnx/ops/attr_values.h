@@ -4,16 +4,19 @@
 
 namespace tern::onnx {
 
-template <class T>
-T AttrOf(const TernNode& n, std::string_view name) {
+template <class T> T AttrOf(const TernNode& n, std::string_view name) {
   for (const auto& entry : n.attrs().List())
     if (entry.name == name) return std::get<T>(entry.value);
   return {};
 }
 
-inline std::vector<std::string> Texts(const TernNode& n, std::string_view name) { return AttrOf<std::vector<std::string>>(n, name); }
+inline std::vector<std::string> Texts(const TernNode& n, std::string_view name) {
+  return AttrOf<std::vector<std::string>>(n, name);
+}
 inline Tensor TensorOf(const TernNode& n, std::string_view name) { return AttrOf<Tensor>(n, name); }
-inline std::vector<double> Doubles(const TernNode& n, std::string_view name) { return AttrOf<std::vector<double>>(n, name); }
+inline std::vector<double> Doubles(const TernNode& n, std::string_view name) {
+  return AttrOf<std::vector<double>>(n, name);
+}
 
 inline std::string Upper(std::string text) {
   for (char& c : text)

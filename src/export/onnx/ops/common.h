@@ -11,10 +11,10 @@ inline std::string CastName(TernNode& n, const std::string& name, DType from, DT
   return name.empty() || from == to ? name : n.Op("Cast", {name}, {{"to", to}});
 }
 
-// Emits a one-output operator that works in `work` while the node's floats are `own`: casts around it where they differ.
-// Inputs `keep` (a bit set) pass as they are.
-inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<std::string>& inputs, const AttrList& attrs,
-                   uint32_t keep = 0) {
+// Emits a one-output operator that works in `work` while the node's floats are `own`: casts around it where
+// they differ. Inputs `keep` (a bit set) pass as they are.
+inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<std::string>& inputs,
+                   const AttrList& attrs, uint32_t keep = 0) {
   const DType own = n.node.output(0)->type.dtype;
   if (work == own) {
     n.Emit(op, inputs, {n.Out(0)}, attrs);

@@ -10,7 +10,9 @@ AttrList WindowToOnnx(const Attrs& attrs) {
   const std::string auto_pad = attrs.Has("auto_pad") ? attrs.Text("auto_pad") : "none";
   if (auto_pad == "none") return list;
   std::erase_if(list, [](const auto& a) { return a.first == "pads"; });
-  list.emplace_back("auto_pad", auto_pad == "valid" ? "VALID" : auto_pad == "same_upper" ? "SAME_UPPER" : "SAME_LOWER");
+  list.emplace_back("auto_pad", auto_pad == "valid"        ? "VALID"
+                                : auto_pad == "same_upper" ? "SAME_UPPER"
+                                                           : "SAME_LOWER");
   return list;
 }
 

@@ -5,21 +5,45 @@ namespace {
 
 using Names = std::pair<const char*, const char*>;  // kind, ONNX operator
 
-template <size_t N>
-const char* OperatorOf(const Names (&names)[N], const std::string& kind) {
+template <size_t N> const char* OperatorOf(const Names (&names)[N], const std::string& kind) {
   for (const auto& [tern, onnx] : names)
     if (kind == tern) return onnx;
   return nullptr;
 }
 
 Status Unary(TernNode& n) {
-  static constexpr Names kNames[] = {
-      {"abs", "Abs"}, {"neg", "Neg"}, {"sign", "Sign"}, {"ceil", "Ceil"}, {"floor", "Floor"}, {"round", "Round"},
-      {"sqrt", "Sqrt"}, {"reciprocal", "Reciprocal"}, {"exp", "Exp"}, {"log", "Log"}, {"sin", "Sin"}, {"cos", "Cos"},
-      {"tan", "Tan"}, {"asin", "Asin"}, {"acos", "Acos"}, {"atan", "Atan"}, {"sinh", "Sinh"}, {"cosh", "Cosh"},
-      {"tanh", "Tanh"}, {"asinh", "Asinh"}, {"acosh", "Acosh"}, {"atanh", "Atanh"}, {"erf", "Erf"},
-      {"sigmoid", "Sigmoid"}, {"relu", "Relu"}, {"softplus", "Softplus"}, {"softsign", "Softsign"},
-      {"hard_swish", "HardSwish"}, {"mish", "Mish"}, {"not", "Not"}, {"bitwise_not", "BitwiseNot"}, {"isnan", "IsNaN"}};
+  static constexpr Names kNames[] = {{"abs", "Abs"},
+                                     {"neg", "Neg"},
+                                     {"sign", "Sign"},
+                                     {"ceil", "Ceil"},
+                                     {"floor", "Floor"},
+                                     {"round", "Round"},
+                                     {"sqrt", "Sqrt"},
+                                     {"reciprocal", "Reciprocal"},
+                                     {"exp", "Exp"},
+                                     {"log", "Log"},
+                                     {"sin", "Sin"},
+                                     {"cos", "Cos"},
+                                     {"tan", "Tan"},
+                                     {"asin", "Asin"},
+                                     {"acos", "Acos"},
+                                     {"atan", "Atan"},
+                                     {"sinh", "Sinh"},
+                                     {"cosh", "Cosh"},
+                                     {"tanh", "Tanh"},
+                                     {"asinh", "Asinh"},
+                                     {"acosh", "Acosh"},
+                                     {"atanh", "Atanh"},
+                                     {"erf", "Erf"},
+                                     {"sigmoid", "Sigmoid"},
+                                     {"relu", "Relu"},
+                                     {"softplus", "Softplus"},
+                                     {"softsign", "Softsign"},
+                                     {"hard_swish", "HardSwish"},
+                                     {"mish", "Mish"},
+                                     {"not", "Not"},
+                                     {"bitwise_not", "BitwiseNot"},
+                                     {"isnan", "IsNaN"}};
   n.Emit(OperatorOf(kNames, n.attrs().Text("kind")), n.Ins(), n.Outs());
   return {};
 }
@@ -32,8 +56,12 @@ void Swish(TernNode& n, double alpha) {
 }
 
 Status Activation(TernNode& n) {
-  static constexpr Names kNames[] = {{"leaky_relu", "LeakyRelu"}, {"elu", "Elu"}, {"celu", "Celu"}, {"selu", "Selu"},
-                                     {"hard_sigmoid", "HardSigmoid"}, {"thresholded_relu", "ThresholdedRelu"},
+  static constexpr Names kNames[] = {{"leaky_relu", "LeakyRelu"},
+                                     {"elu", "Elu"},
+                                     {"celu", "Celu"},
+                                     {"selu", "Selu"},
+                                     {"hard_sigmoid", "HardSigmoid"},
+                                     {"thresholded_relu", "ThresholdedRelu"},
                                      {"shrink", "Shrink"}};
   const std::string kind = n.attrs().Text("kind");
   const double alpha = n.attrs().Float("alpha"), beta = n.attrs().Float("beta");
@@ -69,20 +97,39 @@ void Prelu(TernNode& n) {
 }
 
 Status Binary(TernNode& n) {
-  static constexpr Names kNames[] = {
-      {"add", "Add"}, {"sub", "Sub"}, {"mul", "Mul"}, {"div", "Div"}, {"pow", "Pow"}, {"mod", "Mod"}, {"fmod", "Mod"},
-      {"min", "Min"}, {"max", "Max"}, {"and", "And"}, {"or", "Or"}, {"xor", "Xor"}, {"bit_and", "BitwiseAnd"},
-      {"bit_or", "BitwiseOr"}, {"bit_xor", "BitwiseXor"}, {"shift_left", "BitShift"}, {"shift_right", "BitShift"},
-      {"equal", "Equal"}, {"less", "Less"}, {"less_equal", "LessOrEqual"}, {"greater", "Greater"},
-      {"greater_equal", "GreaterOrEqual"}};
+  static constexpr Names kNames[] = {{"add", "Add"},
+                                     {"sub", "Sub"},
+                                     {"mul", "Mul"},
+                                     {"div", "Div"},
+                                     {"pow", "Pow"},
+                                     {"mod", "Mod"},
+                                     {"fmod", "Mod"},
+                                     {"min", "Min"},
+                                     {"max", "Max"},
+                                     {"and", "And"},
+                                     {"or", "Or"},
+                                     {"xor", "Xor"},
+                                     {"bit_and", "BitwiseAnd"},
+                                     {"bit_or", "BitwiseOr"},
+                                     {"bit_xor", "BitwiseXor"},
+                                     {"shift_left", "BitShift"},
+                                     {"shift_right", "BitShift"},
+                                     {"equal", "Equal"},
+                                     {"less", "Less"},
+                                     {"less_equal", "LessOrEqual"},
+                                     {"greater", "Greater"},
+                                     {"greater_equal", "GreaterOrEqual"}};
   const std::string kind = n.attrs().Text("kind");
   AttrList attrs;
   if (kind == "fmod") attrs = {{"fmod", true}};
   if (kind == "shift_left") attrs = {{"direction", "LEFT"}};
   if (kind == "shift_right") attrs = {{"direction", "RIGHT"}};
-  if (kind == "prelu") Prelu(n);
-  else if (kind == "mod" && IsFloat(n.TypeOf(0).dtype)) FloatMod(n);
-  else n.Emit(OperatorOf(kNames, kind), n.Ins(), n.Outs(), attrs);
+  if (kind == "prelu")
+    Prelu(n);
+  else if (kind == "mod" && IsFloat(n.TypeOf(0).dtype))
+    FloatMod(n);
+  else
+    n.Emit(OperatorOf(kNames, kind), n.Ins(), n.Outs(), attrs);
   return {};
 }
 
@@ -90,7 +137,8 @@ Status Binary(TernNode& n) {
 Status Clip(TernNode& n) {
   std::vector<std::string> inputs = {n.In(0), n.In(1), n.In(2)};
   for (int i : {1, 2})
-    if (n.Has(i) && n.TypeOf(i).shape.rank() != 0) inputs[static_cast<size_t>(i)] = n.Op("Reshape", {n.In(i), n.Ints({})});
+    if (n.Has(i) && n.TypeOf(i).shape.rank() != 0)
+      inputs[static_cast<size_t>(i)] = n.Op("Reshape", {n.In(i), n.Ints({})});
   n.Emit("Clip", inputs, n.Outs());
   return {};
 }

@@ -9,8 +9,11 @@ constexpr const char* kMicrosoft = "com.microsoft";
 // The operator knows the decoder's inputs and outputs by their names.
 Status Search(TernNode& n, const char* op, AttrList attrs) {
   const Attrs& a = n.attrs();
-  attrs.insert(attrs.end(), {{"model_type", int64_t{0}}, {"eos_token_id", a.Int("eos")}, {"pad_token_id", a.Int("pad")},
-                             {"no_repeat_ngram_size", a.Int("no_repeat")}, {"vocab_size", a.Int("words")}});
+  attrs.insert(attrs.end(), {{"model_type", int64_t{0}},
+                             {"eos_token_id", a.Int("eos")},
+                             {"pad_token_id", a.Int("pad")},
+                             {"no_repeat_ngram_size", a.Int("no_repeat")},
+                             {"vocab_size", a.Int("words")}});
   n.Emit(op, n.Ins(), n.Outs(), attrs, kMicrosoft);
   TERN_TRY(n.EmitSubgraphs({"decoder"}));
   std::vector<std::string> inputs = {"input_ids", "position_ids", "attention_mask"}, outputs = {"logits"};
@@ -25,7 +28,9 @@ Status Search(TernNode& n, const char* op, AttrList attrs) {
 }  // namespace
 
 TERN_EXPORTERS(generate) {
-  table.Add("BeamSearch", [](TernNode& n) { return Search(n, "BeamSearch", {{"early_stopping", n.attrs().Bool("early_stopping")}}); });
+  table.Add("BeamSearch", [](TernNode& n) {
+    return Search(n, "BeamSearch", {{"early_stopping", n.attrs().Bool("early_stopping")}});
+  });
   table.Add("GreedySearch", [](TernNode& n) { return Search(n, "GreedySearch", {}); });
   table.Add("NGramRepeatBlock", DirectTo("NGramRepeatBlock", {"size=ngram_size"}, {}, kMicrosoft));
   table.Add("Inverse", DirectTo("Inverse", {}, {}, kMicrosoft));

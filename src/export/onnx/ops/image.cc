@@ -21,7 +21,8 @@ Status SimpleResize(TernNode& n) {
   Tensor shrink = scales->constant.Clone(), grow = scales->constant.Clone();
   for (int64_t i = 0; i < shrink.size(); ++i) StoreDouble(LoadDouble(shrink, i) < 1 ? grow : shrink, i, 1);
   const auto attrs = [&](const char* nearest) -> AttrList {
-    return {{"mode", std::string("nearest")}, {"coordinate_transformation_mode", n.attrs().Text("coordinates")},
+    return {{"mode", std::string("nearest")},
+            {"coordinate_transformation_mode", n.attrs().Text("coordinates")},
             {"nearest_mode", std::string(nearest)}};
   };
   const std::string small = n.Op("Resize", {n.In(0), "", n.Const(shrink)}, attrs("ceil"));
@@ -35,7 +36,8 @@ Status Resize(TernNode& n) {
   std::string coordinates = a.Text("coordinates"), nearest = a.Text("nearest");
   if (coordinates == "tf_half_pixel_for_nn") {
     // floor((x + 0.5) / scale) is half_pixel rounded half up; the other roundings have left the standard.
-    if (a.Text("mode") != "nearest" || nearest != "floor") return n.NotExportable("tf_half_pixel_for_nn left ONNX with opset 13");
+    if (a.Text("mode") != "nearest" || nearest != "floor")
+      return n.NotExportable("tf_half_pixel_for_nn left ONNX with opset 13");
     coordinates = "half_pixel";
     nearest = "round_prefer_ceil";
   }
@@ -44,7 +46,8 @@ Status Resize(TernNode& n) {
   if (a.Text("mode") == "cubic") attrs.emplace_back("cubic_coeff_a", static_cast<double>(a.Float("cubic_a")));
   if (a.Bool("antialias")) attrs.emplace_back("antialias", true);
   if (a.Bool("exclude_outside")) attrs.emplace_back("exclude_outside", true);
-  if (coordinates == "tf_crop_and_resize") attrs.emplace_back("extrapolation_value", static_cast<double>(a.Float("extrapolation")));
+  if (coordinates == "tf_crop_and_resize")
+    attrs.emplace_back("extrapolation_value", static_cast<double>(a.Float("extrapolation")));
   if (a.Text("aspect") != "stretch") attrs.emplace_back("keep_aspect_ratio_policy", a.Text("aspect"));
   if (!a.Ints("axes").empty()) attrs.emplace_back("axes", a.Ints("axes"));
   n.Emit("Resize", {n.In(0), n.In(1), Single(n, 2), Longs(n, 3)}, n.Outs(), attrs);
@@ -54,14 +57,19 @@ Status Resize(TernNode& n) {
 Status RoiAlign(TernNode& n) {
   const Attrs& a = n.attrs();
   n.Emit("RoiAlign", {n.In(0), n.In(1), Longs(n, 2)}, n.Outs(),
-         {{"mode", a.Text("mode")}, {"output_height", a.Int("height")}, {"output_width", a.Int("width")},
-          {"sampling_ratio", a.Int("sampling_ratio")}, {"spatial_scale", static_cast<double>(a.Float("spatial_scale"))},
-          {"coordinate_transformation_mode", std::string(a.Bool("half_pixel") ? "half_pixel" : "output_half_pixel")}});
+         {{"mode", a.Text("mode")},
+          {"output_height", a.Int("height")},
+          {"output_width", a.Int("width")},
+          {"sampling_ratio", a.Int("sampling_ratio")},
+          {"spatial_scale", static_cast<double>(a.Float("spatial_scale"))},
+          {"coordinate_transformation_mode",
+           std::string(a.Bool("half_pixel") ? "half_pixel" : "output_half_pixel")}});
   return {};
 }
 
 Status AffineGrid(TernNode& n) {
-  n.Emit("AffineGrid", {n.In(0), Longs(n, 1)}, n.Outs(), {{"align_corners", n.attrs().Bool("align_corners")}});
+  n.Emit("AffineGrid", {n.In(0), Longs(n, 1)}, n.Outs(),
+         {{"align_corners", n.attrs().Bool("align_corners")}});
   return {};
 }
 

@@ -6,8 +6,10 @@ namespace {
 
 Status Gemm(TernNode& n) {
   const Attrs& a = n.attrs();
-  n.Emit("Gemm", n.Ins(), {n.Out(0)}, {{"transA", a.Bool("transpose_a")}, {"transB", a.Bool("transpose_b")},
-                                       {"alpha", static_cast<double>(a.Float("alpha"))}});
+  n.Emit("Gemm", n.Ins(), {n.Out(0)},
+         {{"transA", a.Bool("transpose_a")},
+          {"transB", a.Bool("transpose_b")},
+          {"alpha", static_cast<double>(a.Float("alpha"))}});
   return {};
 }
 
@@ -42,7 +44,8 @@ std::string Scaled(TernNode& n, const std::string& x) {
 Status MatMul(TernNode& n) {
   const Attrs& attrs = n.attrs();
   const bool flat = n.TypeOf(0).shape.rank() == 2 && n.TypeOf(1).shape.rank() == 2;
-  const bool plain = !attrs.Bool("transpose_a") && !attrs.Bool("transpose_b") && attrs.Float("alpha") == 1 && !n.Has(2);
+  const bool plain =
+      !attrs.Bool("transpose_a") && !attrs.Bool("transpose_b") && attrs.Float("alpha") == 1 && !n.Has(2);
   if (flat && !plain && IsFloat(n.node.output(0)->type.dtype)) return Gemm(n);
   TERN_ASSIGN(std::string a, Operand(n, 0, attrs.Bool("transpose_a")));
   TERN_ASSIGN(std::string b, Operand(n, 1, attrs.Bool("transpose_b")));
@@ -50,8 +53,10 @@ Status MatMul(TernNode& n) {
   std::string y = Product(n, a, b, last ? n.Out(0) : n.Temp());
   if (last) return {};
   y = Scaled(n, y);
-  if (n.Has(2)) n.Emit("Add", {y, n.In(2)}, {n.Out(0)});
-  else n.Emit("Identity", {y}, {n.Out(0)});
+  if (n.Has(2))
+    n.Emit("Add", {y, n.In(2)}, {n.Out(0)});
+  else
+    n.Emit("Identity", {y}, {n.Out(0)});
   return {};
 }
 

@@ -13,20 +13,26 @@ AttrList SvmAttrs(const TernNode& n) {
   const Attrs& a = n.attrs();
   return {{"kernel_type", Upper(a.Text("kernel"))},
           {"kernel_params", std::vector<double>{a.Float("gamma"), a.Float("coef0"), a.Float("degree")}},
-          {"support_vectors", Doubles(n, "vectors")}, {"coefficients", Doubles(n, "coefficients")}, {"rho", Doubles(n, "rho")}};
+          {"support_vectors", Doubles(n, "vectors")},
+          {"coefficients", Doubles(n, "coefficients")},
+          {"rho", Doubles(n, "rho")}};
 }
 
 Status SvmRegressor(TernNode& n) {
   AttrList attrs = SvmAttrs(n);
-  attrs.insert(attrs.end(), {{"n_supports", n.attrs().Int("supports")}, {"one_class", n.attrs().Bool("one_class")}});
+  attrs.insert(attrs.end(),
+               {{"n_supports", n.attrs().Int("supports")}, {"one_class", n.attrs().Bool("one_class")}});
   n.Emit("SVMRegressor", n.Ins(), n.Outs(), WithoutEmpty(attrs), kMl);
   return {};
 }
 
 Status SvmClassifier(TernNode& n) {
   AttrList attrs = SvmAttrs(n);
-  attrs.insert(attrs.end(), {{"classlabels_ints", n.attrs().Ints("label_ints")}, {"classlabels_strings", Texts(n, "label_texts")},
-                             {"vectors_per_class", n.attrs().Ints("per_class")}, {"prob_a", Doubles(n, "prob_a")}, {"prob_b", Doubles(n, "prob_b")},
+  attrs.insert(attrs.end(), {{"classlabels_ints", n.attrs().Ints("label_ints")},
+                             {"classlabels_strings", Texts(n, "label_texts")},
+                             {"vectors_per_class", n.attrs().Ints("per_class")},
+                             {"prob_a", Doubles(n, "prob_a")},
+                             {"prob_b", Doubles(n, "prob_b")},
                              {"post_transform", Upper(n.attrs().Text("transform"))}});
   std::vector<std::string> outputs = n.Outs();
   if (outputs.size() < 2) outputs.push_back(n.Temp());
@@ -36,10 +42,14 @@ Status SvmClassifier(TernNode& n) {
 
 // keys_strings, values_int64s, …: a list under its type's name, or a tensor for other types.
 void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrList& attrs) {
-  if (as_tensor) attrs.emplace_back(name + "_tensor", t);
-  else if (t.dtype() == DType::kString) attrs.emplace_back(name + "_strings", ToStrings(t));
-  else if (t.dtype() == DType::kI64) attrs.emplace_back(name + "_int64s", ToLongs(t));
-  else attrs.emplace_back(name + "_floats", ToDoubles(t));
+  if (as_tensor)
+    attrs.emplace_back(name + "_tensor", t);
+  else if (t.dtype() == DType::kString)
+    attrs.emplace_back(name + "_strings", ToStrings(t));
+  else if (t.dtype() == DType::kI64)
+    attrs.emplace_back(name + "_int64s", ToLongs(t));
+  else
+    attrs.emplace_back(name + "_floats", ToDoubles(t));
 }
 
 bool HasList(DType t) { return t == DType::kString || t == DType::kI64 || t == DType::kF32; }
@@ -48,7 +58,9 @@ bool HasList(DType t) { return t == DType::kString || t == DType::kI64 || t == D
 std::vector<int64_t> LastOfEach(const Tensor& keys) {
   std::map<std::string, int64_t> last;
   for (int64_t i = 0; i < keys.size(); ++i) {
-    std::string text = keys.dtype() == DType::kString ? keys.data<std::string>()[i] : IsFloat(keys.dtype()) ? StrCat(LoadDouble(keys, i)) : StrCat(LoadLong(keys, i));
+    std::string text = keys.dtype() == DType::kString ? keys.data<std::string>()[i]
+                       : IsFloat(keys.dtype())        ? StrCat(LoadDouble(keys, i))
+                                                      : StrCat(LoadLong(keys, i));
     last[std::move(text)] = i;
   }
   std::vector<int64_t> kept;
@@ -61,9 +73,12 @@ Tensor Picked(const Tensor& t, const std::vector<int64_t>& rows) {
   Tensor out(t.dtype(), {static_cast<int64_t>(rows.size())});
   for (size_t i = 0; i < rows.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
-    if (t.dtype() == DType::kString) out.data<std::string>()[i] = t.data<std::string>()[rows[i]];
-    else if (IsFloat(t.dtype())) StoreDouble(out, at, LoadDouble(t, rows[i]));
-    else StoreLong(out, at, LoadLong(t, rows[i]));
+    if (t.dtype() == DType::kString)
+      out.data<std::string>()[i] = t.data<std::string>()[rows[i]];
+    else if (IsFloat(t.dtype()))
+      StoreDouble(out, at, LoadDouble(t, rows[i]));
+    else
+      StoreLong(out, at, LoadLong(t, rows[i]));
   }
   return out;
 }
@@ -80,28 +95,42 @@ Status LabelEncoder(TernNode& n) {
   AttrList attrs;
   AddColumn("keys", keys, tensors, attrs);
   AddColumn("values", values, tensors, attrs);
-  if (tensors) attrs.emplace_back("default_tensor", otherwise.Reshaped({1}));
-  else if (values.dtype() == DType::kString) attrs.emplace_back("default_string", ToStrings(otherwise)[0]);
-  else if (values.dtype() == DType::kI64) attrs.emplace_back("default_int64", ToLongs(otherwise)[0]);
-  else attrs.emplace_back("default_float", ToDoubles(otherwise)[0]);
+  if (tensors)
+    attrs.emplace_back("default_tensor", otherwise.Reshaped({1}));
+  else if (values.dtype() == DType::kString)
+    attrs.emplace_back("default_string", ToStrings(otherwise)[0]);
+  else if (values.dtype() == DType::kI64)
+    attrs.emplace_back("default_int64", ToLongs(otherwise)[0]);
+  else
+    attrs.emplace_back("default_float", ToDoubles(otherwise)[0]);
   n.Emit("LabelEncoder", n.Ins(), n.Outs(), attrs, kMl);
   return {};
 }
 
 Status ZipMap(TernNode& n) {
-  n.Emit("ZipMap", n.Ins(), n.Outs(), WithoutEmpty({{"classlabels_int64s", n.attrs().Ints("label_ints")}, {"classlabels_strings", Texts(n, "label_texts")}}), kMl);
+  n.Emit("ZipMap", n.Ins(), n.Outs(),
+         WithoutEmpty({{"classlabels_int64s", n.attrs().Ints("label_ints")},
+                       {"classlabels_strings", Texts(n, "label_texts")}}),
+         kMl);
   return {};
 }
 
 Status DictVectorizer(TernNode& n) {
-  n.Emit("DictVectorizer", n.Ins(), n.Outs(), WithoutEmpty({{"int64_vocabulary", n.attrs().Ints("label_ints")}, {"string_vocabulary", Texts(n, "label_texts")}}), kMl);
+  n.Emit("DictVectorizer", n.Ins(), n.Outs(),
+         WithoutEmpty({{"int64_vocabulary", n.attrs().Ints("label_ints")},
+                       {"string_vocabulary", Texts(n, "label_texts")}}),
+         kMl);
   return {};
 }
 
 Status CastMap(TernNode& n) {
   const std::string to = n.attrs().Text("to");
   const char* cast = to == "f32" ? "TO_FLOAT" : to == "i64" ? "TO_INT64" : "TO_STRING";
-  n.Emit("CastMap", n.Ins(), n.Outs(), {{"cast_to", cast}, {"map_form", n.attrs().Bool("sparse") ? "SPARSE" : "DENSE"}, {"max_map", n.attrs().Int("size")}}, kMl);
+  n.Emit("CastMap", n.Ins(), n.Outs(),
+         {{"cast_to", cast},
+          {"map_form", n.attrs().Bool("sparse") ? "SPARSE" : "DENSE"},
+          {"max_map", n.attrs().Int("size")}},
+         kMl);
   return {};
 }
 

@@ -33,8 +33,10 @@ struct Forest {
 
 // Floats as a list, or as a tensor where f32 would not hold them.
 void AddFloats(const std::string& name, const std::vector<double>& v, bool wide, AttrList& attrs) {
-  if (wide) attrs.emplace_back(name + "_as_tensor", Tensor::Of(DType::kF64, {static_cast<int64_t>(v.size())}, v));
-  else attrs.emplace_back(name, v);
+  if (wide)
+    attrs.emplace_back(name + "_as_tensor", Tensor::Of(DType::kF64, {static_cast<int64_t>(v.size())}, v));
+  else
+    attrs.emplace_back(name, v);
 }
 
 // The lists of the old form. Nodes are numbered in the order they are met.
@@ -45,11 +47,14 @@ class OldLists {
   }
 
   AttrList Attrs() const {
-    AttrList attrs = {{"nodes_treeids", trees_}, {"nodes_nodeids", ids_}, {"nodes_featureids", features_}, {"nodes_modes", modes_},
-                      {"nodes_truenodeids", trues_}, {"nodes_falsenodeids", falses_}};
+    AttrList attrs = {{"nodes_treeids", trees_},       {"nodes_nodeids", ids_},
+                      {"nodes_featureids", features_}, {"nodes_modes", modes_},
+                      {"nodes_truenodeids", trues_},   {"nodes_falsenodeids", falses_}};
     AddFloats("nodes_values", values_, f_.wide, attrs);
     if (!f_.missing.empty()) attrs.emplace_back("nodes_missing_value_tracks_true", missing_);
-    attrs.insert(attrs.end(), {{votes_ + "_treeids", vote_trees_}, {votes_ + "_nodeids", vote_nodes_}, {votes_ + "_ids", vote_ids_}});
+    attrs.insert(attrs.end(), {{votes_ + "_treeids", vote_trees_},
+                               {votes_ + "_nodeids", vote_nodes_},
+                               {votes_ + "_ids", vote_ids_}});
     AddFloats(votes_ + "_weights", weights_, f_.wide, attrs);
     return attrs;
   }
@@ -57,7 +62,8 @@ class OldLists {
  private:
   // Appends a node without children; its place in the lists.
   size_t AddOne(int64_t tree, int64_t id, int64_t at) {
-    static const char* const kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"};
+    static const char* const kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                         "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
     const bool leaf = at < 0;
     const auto i = static_cast<size_t>(leaf ? 0 : at);
     trees_.push_back(tree);
@@ -101,15 +107,18 @@ class OldLists {
 
   const Forest& f_;
   std::string votes_;
-  std::vector<int64_t> trees_, ids_, features_, trues_, falses_, missing_, vote_trees_, vote_nodes_, vote_ids_;
+  std::vector<int64_t> trees_, ids_, features_, trues_, falses_, missing_, vote_trees_, vote_nodes_,
+      vote_ids_;
   std::vector<std::string> modes_;
   std::vector<double> values_, weights_;
 };
 
 void AddBase(const TernNode& n, AttrList& attrs) {
   const Tensor wide = TensorOf(n, "base_wide");
-  if (wide.defined()) AddFloats("base_values", ToDoubles(wide), true, attrs);
-  else if (!Doubles(n, "base").empty()) attrs.emplace_back("base_values", Doubles(n, "base"));
+  if (wide.defined())
+    AddFloats("base_values", ToDoubles(wide), true, attrs);
+  else if (!Doubles(n, "base").empty())
+    attrs.emplace_back("base_values", Doubles(n, "base"));
 }
 
 Status Classifier(TernNode& n) {
@@ -117,7 +126,9 @@ Status Classifier(TernNode& n) {
   for (int64_t mode : f.mode)
     if (mode == kMemberMode) return n.NotExportable("a test for membership in a classifier");
   AttrList attrs = OldLists(f, "class").Attrs();
-  attrs.insert(attrs.end(), {{"classlabels_int64s", n.attrs().Ints("label_ints")}, {"classlabels_strings", Texts(n, "label_texts")}, {"post_transform", Upper(n.attrs().Text("transform"))}});
+  attrs.insert(attrs.end(), {{"classlabels_int64s", n.attrs().Ints("label_ints")},
+                             {"classlabels_strings", Texts(n, "label_texts")},
+                             {"post_transform", Upper(n.attrs().Text("transform"))}});
   AddBase(n, attrs);
   std::vector<std::string> outputs = n.Outs();
   if (outputs.size() < 2) outputs.push_back(n.Temp());
@@ -146,18 +157,29 @@ std::vector<double> JoinedSets(const Forest& f) {
 }
 
 Status NewTable(TernNode& n, const Forest& f) {
-  if (!Doubles(n, "base").empty() || TensorOf(n, "base_wide").defined()) return n.NotExportable("base values in version 5's table");
+  if (!Doubles(n, "base").empty() || TensorOf(n, "base_wide").defined())
+    return n.NotExportable("base values in version 5's table");
   for (size_t i = 0; i + 1 < f.leaf_start.size(); ++i)
-    if (f.leaf_start[i + 1] != f.leaf_start[i] + 1) return n.NotExportable("a leaf with ", f.leaf_start[i + 1] - f.leaf_start[i], " votes in version 5's table");
+    if (f.leaf_start[i + 1] != f.leaf_start[i] + 1)
+      return n.NotExportable("a leaf with ", f.leaf_start[i + 1] - f.leaf_start[i],
+                             " votes in version 5's table");
   for (int64_t r : f.roots)
     if (r < 0) return n.NotExportable("a tree without a node in version 5's table");
   const DType type = n.TypeOf(0).dtype;
-  const auto tensor = [&](const std::vector<double>& v) { return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v); };
-  AttrList attrs = {{"tree_roots", f.roots}, {"n_targets", n.attrs().Int("targets")}, {"nodes_featureids", f.feature},
-                    {"aggregate_function", PlaceOf(n, "aggregate", {"average", "sum", "min", "max"})},
-                    {"post_transform", PlaceOf(n, "transform", {"none", "softmax", "logistic", "softmax_zero", "probit"})},
-                    {"nodes_modes", Tensor::Of(DType::kU8, {static_cast<int64_t>(f.mode.size())}, {f.mode.begin(), f.mode.end()})},
-                    {"nodes_splits", tensor(f.value)}, {"leaf_weights", tensor(f.weight)}, {"leaf_targetids", f.target}};
+  const auto tensor = [&](const std::vector<double>& v) {
+    return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v);
+  };
+  AttrList attrs = {
+      {"tree_roots", f.roots},
+      {"n_targets", n.attrs().Int("targets")},
+      {"nodes_featureids", f.feature},
+      {"aggregate_function", PlaceOf(n, "aggregate", {"average", "sum", "min", "max"})},
+      {"post_transform", PlaceOf(n, "transform", {"none", "softmax", "logistic", "softmax_zero", "probit"})},
+      {"nodes_modes",
+       Tensor::Of(DType::kU8, {static_cast<int64_t>(f.mode.size())}, {f.mode.begin(), f.mode.end()})},
+      {"nodes_splits", tensor(f.value)},
+      {"leaf_weights", tensor(f.weight)},
+      {"leaf_targetids", f.target}};
   if (!f.missing.empty()) attrs.emplace_back("nodes_missing_value_tracks_true", f.missing);
   if (!f.member.empty()) attrs.emplace_back("membership_values", tensor(JoinedSets(f)));
   const auto children = [&](const std::string& side, const std::vector<int64_t>& list) {
@@ -179,7 +201,9 @@ Status Ensemble(TernNode& n) {
   const Forest f(n);
   if (!f.member_start.empty() || n.attrs().Type("to") != DType::kF32) return NewTable(n, f);
   AttrList attrs = OldLists(f, "target").Attrs();
-  attrs.insert(attrs.end(), {{"n_targets", n.attrs().Int("targets")}, {"aggregate_function", Upper(n.attrs().Text("aggregate"))}, {"post_transform", Upper(n.attrs().Text("transform"))}});
+  attrs.insert(attrs.end(), {{"n_targets", n.attrs().Int("targets")},
+                             {"aggregate_function", Upper(n.attrs().Text("aggregate"))},
+                             {"post_transform", Upper(n.attrs().Text("transform"))}});
   AddBase(n, attrs);
   n.Emit("TreeEnsembleRegressor", n.Ins(), n.Outs(), attrs, kMl);
   return {};

@@ -19,7 +19,8 @@ bool CoversRow(const TernNode& n, int input) {
   const int64_t first = axis < 0 ? axis + x.rank() : axis;
   if (s.rank() != x.rank() - first) return false;
   for (int i = 1; i <= s.rank(); ++i)
-    if (s[-i].known() && x[-i].known() ? s[-i].value() != x[-i].value() : s[-i].known() && s[-i].value() == 1) return false;
+    if (s[-i].known() && x[-i].known() ? s[-i].value() != x[-i].value() : s[-i].known() && s[-i].value() == 1)
+      return false;
   return true;
 }
 
@@ -32,16 +33,19 @@ std::string Ones(TernNode& n) {
 // Scale and bias go along when they fit; otherwise they follow as plain arithmetic.
 Status LayerNorm(TernNode& n) {
   const DType type = n.TypeOf(0).dtype;
-  const AttrList attrs = {{"axis", n.attrs().Int("axis")}, {"epsilon", Epsilon(n)}, {"stash_type", n.attrs().Type("stash_type")}};
+  const AttrList attrs = {
+      {"axis", n.attrs().Int("axis")}, {"epsilon", Epsilon(n)}, {"stash_type", n.attrs().Type("stash_type")}};
   const bool scale_fits = n.Has(1) && CoversRow(n, 1), bias_fits = scale_fits && n.Has(2) && CoversRow(n, 2);
   const bool scale_after = n.Has(1) && !scale_fits, bias_after = n.Has(2) && !bias_fits;
-  std::vector<std::string> inputs = {n.In(0), scale_fits ? CastName(n, n.In(1), n.TypeOf(1).dtype, type) : Ones(n)};
+  std::vector<std::string> inputs = {n.In(0),
+                                     scale_fits ? CastName(n, n.In(1), n.TypeOf(1).dtype, type) : Ones(n)};
   if (bias_fits) inputs.push_back(CastName(n, n.In(2), n.TypeOf(2).dtype, type));
   std::vector<std::string> outputs = {scale_after || bias_after ? n.Temp() : n.Out(0)};
   if (Wanted(n, 1) || Wanted(n, 2)) outputs.push_back(Wanted(n, 1) ? n.Out(1) : "");
   if (Wanted(n, 2)) outputs.push_back(n.Out(2));
   std::string y = n.Emit("LayerNormalization", inputs, outputs, attrs);
-  if (scale_after) y = n.Emit("Mul", {y, CastName(n, n.In(1), n.TypeOf(1).dtype, type)}, {bias_after ? n.Temp() : n.Out(0)});
+  if (scale_after)
+    y = n.Emit("Mul", {y, CastName(n, n.In(1), n.TypeOf(1).dtype, type)}, {bias_after ? n.Temp() : n.Out(0)});
   if (bias_after) n.Emit("Add", {y, CastName(n, n.In(2), n.TypeOf(2).dtype, type)}, {n.Out(0)});
   return {};
 }
@@ -59,7 +63,8 @@ Result<std::vector<int64_t>> RowAxes(TernNode& n) {
 // The operator came with opset 23; here it is spelt out, half types in f32.
 Status RmsNorm(TernNode& n) {
   TERN_ASSIGN(const auto axes, RowAxes(n));
-  const DType own = n.TypeOf(0).dtype, work = own == DType::kF64 ? own : DType::kF32, out = n.node.output(0)->type.dtype;
+  const DType own = n.TypeOf(0).dtype, work = own == DType::kF64 ? own : DType::kF32,
+              out = n.node.output(0)->type.dtype;
   const std::string x = CastName(n, n.In(0), own, work);
   const std::string mean = n.Op("ReduceMean", {n.Op("Mul", {x, x}), n.Ints(axes)}, {{"keepdims", true}});
   const std::string root = n.Op("Sqrt", {n.Op("Add", {mean, n.Scalar(work, Epsilon(n))})});

@@ -33,11 +33,13 @@ bool DropsWindow(const TernNode& n) {
   const Shape &x = n.TypeOf(0).shape, &y = n.node.output(0)->type.shape;
   const auto strides = n.attrs().Ints("strides");
   if (!n.attrs().Bool("ceil_mode") || !x.ranked || !y.ranked || strides.empty()) return false;
-  const auto kernel = n.attrs().Ints("kernel"), pads = n.attrs().Ints("pads"), dilations = n.attrs().Ints("dilations");
+  const auto kernel = n.attrs().Ints("kernel"), pads = n.attrs().Ints("pads"),
+             dilations = n.attrs().Ints("dilations");
   const size_t rank = kernel.size();
   for (size_t i = 0; i < rank; ++i) {
     const Dim in = x.dims[i + 2], out = y.dims[i + 2];
-    const int64_t padding = pads.empty() ? 0 : pads[i] + pads[i + rank], extent = (dilations.empty() ? 1 : dilations[i]) * (kernel[i] - 1) + 1;
+    const int64_t padding = pads.empty() ? 0 : pads[i] + pads[i + rank],
+                  extent = (dilations.empty() ? 1 : dilations[i]) * (kernel[i] - 1) + 1;
     if (in.known() && out.known() && CeilDiv(in + padding - extent, strides[i]) + 1 != out) return true;
   }
   return false;
@@ -82,7 +84,9 @@ Status MaxUnpool(TernNode& n) {
   if (!n.Has(2)) return EmitIn(n, work, "MaxUnpool", n.Ins(), attrs, 0b110), Status();
   const std::string y = n.Op("MaxUnpool", {CastName(n, n.In(0), own, work), n.In(1)}, attrs);
   const std::string rim = n.Op("Sub", {n.In(2), n.Op("Shape", {y})});
-  const std::string pads = n.Op("Concat", {n.Ints(std::vector<int64_t>(n.attrs().Ints("kernel").size() + 2, 0)), rim}, {{"axis", int64_t{0}}});
+  const std::string pads =
+      n.Op("Concat", {n.Ints(std::vector<int64_t>(n.attrs().Ints("kernel").size() + 2, 0)), rim},
+           {{"axis", int64_t{0}}});
   const std::string padded = n.Emit("Pad", {y, pads}, {own == work ? n.Out(0) : n.Temp()});
   if (own != work) n.Emit("Cast", {padded}, {n.Out(0)}, {{"to", own}});
   return {};

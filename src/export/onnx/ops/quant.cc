@@ -6,9 +6,12 @@ namespace {
 
 // Element types that came after the opset everything is written in.
 void NeedFor(TernNode& n, DType t) {
-  if (t == DType::kI2 || t == DType::kU2) n.NeedOpset(25);
-  else if (t == DType::kF8E8M0) n.NeedOpset(24);
-  else if (t == DType::kF4E2M1) n.NeedOpset(23);
+  if (t == DType::kI2 || t == DType::kU2)
+    n.NeedOpset(25);
+  else if (t == DType::kF8E8M0)
+    n.NeedOpset(24);
+  else if (t == DType::kF4E2M1)
+    n.NeedOpset(23);
 }
 
 AttrList Placement(const TernNode& n) {
@@ -36,11 +39,13 @@ Status Quantize(TernNode& n) {
     n.NeedOpset(23);
     attrs.emplace_back("precision", precision);
   }
-  n.Emit("QuantizeLinear", {CastName(n, n.In(0), x, work), CastName(n, n.In(1), scale, work), zero}, {n.Out(0)}, attrs);
+  n.Emit("QuantizeLinear", {CastName(n, n.In(0), x, work), CastName(n, n.In(1), scale, work), zero},
+         {n.Out(0)}, attrs);
   return {};
 }
 
-// The operator's result has the scale's type: a narrower scale is widened, a narrower result follows by a cast.
+// The operator's result has the scale's type: a narrower scale is widened, a narrower result follows by a
+// cast.
 Status Dequantize(TernNode& n) {
   const DType scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType work = scale == to && to != DType::kF64 ? to : DType::kF32;

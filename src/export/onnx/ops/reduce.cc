@@ -4,18 +4,26 @@ namespace tern::onnx {
 namespace {
 
 Status Reduce(TernNode& n) {
-  static constexpr std::pair<const char*, const char*> kNames[] = {
-      {"sum", "ReduceSum"}, {"mean", "ReduceMean"}, {"max", "ReduceMax"}, {"min", "ReduceMin"}, {"prod", "ReduceProd"},
-      {"l1", "ReduceL1"}, {"l2", "ReduceL2"}, {"log_sum", "ReduceLogSum"}, {"log_sum_exp", "ReduceLogSumExp"},
-      {"sum_square", "ReduceSumSquare"}};
+  static constexpr std::pair<const char*, const char*> kNames[] = {{"sum", "ReduceSum"},
+                                                                   {"mean", "ReduceMean"},
+                                                                   {"max", "ReduceMax"},
+                                                                   {"min", "ReduceMin"},
+                                                                   {"prod", "ReduceProd"},
+                                                                   {"l1", "ReduceL1"},
+                                                                   {"l2", "ReduceL2"},
+                                                                   {"log_sum", "ReduceLogSum"},
+                                                                   {"log_sum_exp", "ReduceLogSumExp"},
+                                                                   {"sum_square", "ReduceSumSquare"}};
   const std::string kind = n.attrs().Text("kind");
   std::vector<std::string> inputs = n.Ins();
   // Axes are i64 there.
-  if (n.Has(1) && n.TypeOf(1).dtype == DType::kI32) inputs[1] = n.Op("Cast", {inputs[1]}, {{"to", DType::kI64}});
+  if (n.Has(1) && n.TypeOf(1).dtype == DType::kI32)
+    inputs[1] = n.Op("Cast", {inputs[1]}, {{"to", DType::kI64}});
   for (const auto& [tern, onnx] : kNames)
     if (kind == tern)
       n.Emit(onnx, inputs, n.Outs(),
-             {{"keepdims", n.attrs().Bool("keep_dims")}, {"noop_with_empty_axes", n.attrs().Bool("noop_if_empty")}});
+             {{"keepdims", n.attrs().Bool("keep_dims")},
+              {"noop_with_empty_axes", n.attrs().Bool("noop_if_empty")}});
   return {};
 }
 
@@ -70,8 +78,10 @@ Status Cumulative(TernNode& n) {
 
 Status Softmax(TernNode& n) {
   const std::string kind = n.attrs().Text("kind");
-  n.Emit(kind == "softmax" ? "Softmax" : kind == "log_softmax" ? "LogSoftmax" : "Hardmax", n.Ins(), n.Outs(),
-         {{"axis", n.attrs().Int("axis")}});
+  n.Emit(kind == "softmax"       ? "Softmax"
+         : kind == "log_softmax" ? "LogSoftmax"
+                                 : "Hardmax",
+         n.Ins(), n.Outs(), {{"axis", n.attrs().Int("axis")}});
   return {};
 }
 
@@ -83,7 +93,9 @@ Status TopK(TernNode& n) {
   std::vector<std::string> outputs = n.Outs();
   while (outputs.size() < 2) outputs.push_back(n.Temp());
   n.Emit("TopK", {n.In(0), k}, outputs,
-         {{"axis", n.attrs().Int("axis")}, {"largest", n.attrs().Bool("largest")}, {"sorted", n.attrs().Bool("sorted")}});
+         {{"axis", n.attrs().Int("axis")},
+          {"largest", n.attrs().Bool("largest")},
+          {"sorted", n.attrs().Bool("sorted")}});
   return {};
 }
 

@@ -59,8 +59,10 @@ Status Rnn(TernNode& n) {
   const DType own = n.TypeOf(0).dtype, work = WithoutBFloat(own);
   std::vector<std::string> inputs;
   for (int i = 0; i < (kind == "lstm" ? 8 : 6); ++i) {
-    if (i == 4) inputs.push_back(n.Has(4) ? CastName(n, n.In(4), n.TypeOf(4).dtype, DType::kI32) : "");
-    else inputs.push_back(n.Has(i) ? CastName(n, n.In(i), n.TypeOf(i).dtype, work) : "");
+    if (i == 4)
+      inputs.push_back(n.Has(4) ? CastName(n, n.In(4), n.TypeOf(4).dtype, DType::kI32) : "");
+    else
+      inputs.push_back(n.Has(i) ? CastName(n, n.In(i), n.TypeOf(i).dtype, work) : "");
   }
   std::vector<std::string> outputs;
   for (size_t i = 0; i < (kind == "lstm" ? 3 : 2); ++i)
@@ -74,8 +76,6 @@ Status Rnn(TernNode& n) {
 
 }  // namespace
 
-TERN_EXPORTERS(rnn) {
-  table.Add("Rnn", Rnn);
-}
+TERN_EXPORTERS(rnn) { table.Add("Rnn", Rnn); }
 
 }  // namespace tern::onnx

@@ -23,7 +23,6 @@ Exporter WithLists(const char* onnx_op, int lists) {
   };
 }
 
-
 // The lengths of the pieces, where inference knows them all.
 std::optional<std::vector<int64_t>> PieceLengths(const TernNode& n) {
   std::vector<int64_t> lengths;
@@ -43,10 +42,13 @@ Status Split(TernNode& n) {
   AttrList attrs = {{"axis", n.attrs().Int("axis")}};
   const auto outputs = static_cast<int64_t>(n.Outs().size());
   const int64_t pieces = n.attrs().Int("num_outputs");
-  if (!n.Has(1) && pieces > outputs) return n.NotExportable("it makes ", pieces, " pieces for ", outputs, " outputs");
+  if (!n.Has(1) && pieces > outputs)
+    return n.NotExportable("it makes ", pieces, " pieces for ", outputs, " outputs");
   std::string sizes = List(n, 1);
-  if (const auto lengths = n.Has(1) ? std::nullopt : PieceLengths(n)) sizes = n.Ints(*lengths);
-  else if (!n.Has(1)) attrs.emplace_back("num_outputs", outputs);
+  if (const auto lengths = n.Has(1) ? std::nullopt : PieceLengths(n))
+    sizes = n.Ints(*lengths);
+  else if (!n.Has(1))
+    attrs.emplace_back("num_outputs", outputs);
   n.Emit("Split", {n.In(0), sizes}, n.Outs(), attrs);
   return {};
 }
@@ -74,14 +76,16 @@ Status ShapeOf(TernNode& n) {
 Status Fill(TernNode& n) {
   for (const auto& entry : n.attrs().List())
     if (entry.name == "value")
-      n.Emit("ConstantOfShape", {List(n, 0)}, n.Outs(), {{"value", std::get<Tensor>(entry.value).Reshaped({1})}});
+      n.Emit("ConstantOfShape", {List(n, 0)}, n.Outs(),
+             {{"value", std::get<Tensor>(entry.value).Reshaped({1})}});
   return {};
 }
 
 // ONNX has Range for a few types only; the others are made as one of these and cast.
 Status Range(TernNode& n) {
   const DType dtype = n.TypeOf(0).dtype;
-  const bool direct = dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kI16 || dtype == DType::kI32 || dtype == DType::kI64;
+  const bool direct = dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kI16 ||
+                      dtype == DType::kI32 || dtype == DType::kI64;
   std::vector<std::string> inputs;
   const DType wide = direct ? dtype : IsFloat(dtype) ? DType::kF64 : DType::kI64;
   for (int i = 0; i < 3; ++i) {
@@ -89,8 +93,10 @@ Status Range(TernNode& n) {
     if (n.TypeOf(i).shape.rank() != 0) in = n.Op("Reshape", {in, n.Ints({})});
     inputs.push_back(in);
   }
-  if (direct) n.Emit("Range", inputs, n.Outs());
-  else n.Emit("Cast", {n.Op("Range", inputs)}, n.Outs(), {{"to", dtype}});
+  if (direct)
+    n.Emit("Range", inputs, n.Outs());
+  else
+    n.Emit("Cast", {n.Op("Range", inputs)}, n.Outs(), {{"to", dtype}});
   return {};
 }
 

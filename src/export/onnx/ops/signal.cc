@@ -20,7 +20,8 @@ Status DFT(TernNode& n) {
 }
 
 Status STFT(TernNode& n) {
-  n.Emit("STFT", {n.In(0), Scalar(n, 1), n.In(2), Scalar(n, 3)}, n.Outs(), {{"onesided", n.attrs().Bool("onesided")}});
+  n.Emit("STFT", {n.In(0), Scalar(n, 1), n.In(2), Scalar(n, 3)}, n.Outs(),
+         {{"onesided", n.attrs().Bool("onesided")}});
   return {};
 }
 
@@ -34,7 +35,8 @@ Status MelWeightMatrix(TernNode& n) {
 Status Window(TernNode& n) {
   const std::string kind = n.attrs().Text("kind");
   const char* op = kind == "hann" ? "HannWindow" : kind == "hamming" ? "HammingWindow" : "BlackmanWindow";
-  n.Emit(op, {Scalar(n, 0)}, n.Outs(), {{"periodic", n.attrs().Bool("periodic")}, {"output_datatype", n.attrs().Type("dtype")}});
+  n.Emit(op, {Scalar(n, 0)}, n.Outs(),
+         {{"periodic", n.attrs().Bool("periodic")}, {"output_datatype", n.attrs().Type("dtype")}});
   return {};
 }
 

@@ -15,7 +15,8 @@ Status StringSplit(TernNode& n) {
 
 Status StringNormalizer(TernNode& n) {
   n.Emit("StringNormalizer", n.Ins(), n.Outs(),
-         WithoutEmpty({{"case_change_action", Upper(n.attrs().Text("change"))}, {"is_case_sensitive", n.attrs().Bool("case_sensitive")},
+         WithoutEmpty({{"case_change_action", Upper(n.attrs().Text("change"))},
+                       {"is_case_sensitive", n.attrs().Bool("case_sensitive")},
                        {"stopwords", Texts(n, "stop_words")}}));
   return {};
 }
@@ -23,9 +24,15 @@ Status StringNormalizer(TernNode& n) {
 Status TfIdf(TernNode& n) {
   const Attrs& a = n.attrs();
   n.Emit("TfIdfVectorizer", n.Ins(), n.Outs(),
-         WithoutEmpty({{"mode", Upper(a.Text("mode"))}, {"min_gram_length", a.Int("min_length")}, {"max_gram_length", a.Int("max_length")},
-                       {"max_skip_count", a.Int("max_skip")}, {"ngram_counts", a.Ints("starts")}, {"ngram_indexes", a.Ints("places")},
-                       {"pool_int64s", a.Ints("pool_ints")}, {"pool_strings", Texts(n, "pool_texts")}, {"weights", Doubles(n, "weights")}}));
+         WithoutEmpty({{"mode", Upper(a.Text("mode"))},
+                       {"min_gram_length", a.Int("min_length")},
+                       {"max_gram_length", a.Int("max_length")},
+                       {"max_skip_count", a.Int("max_skip")},
+                       {"ngram_counts", a.Ints("starts")},
+                       {"ngram_indexes", a.Ints("places")},
+                       {"pool_int64s", a.Ints("pool_ints")},
+                       {"pool_strings", Texts(n, "pool_texts")},
+                       {"weights", Doubles(n, "weights")}}));
   return {};
 }
 

@@ -5,7 +5,8 @@ namespace tern::onnx {
 namespace {
 
 // `second`: the ONNX attribute that becomes beta, null when there is none.
-Converter ActivationOf(const char* kind, const char* first, float alpha, const char* second = nullptr, float beta = 0) {
+Converter ActivationOf(const char* kind, const char* first, float alpha, const char* second = nullptr,
+                       float beta = 0) {
   return [=](OnnxNode& n) -> Status {
     const double a = n.Float(first, alpha), b = second ? n.Float(second, beta) : beta;
     n.Out(0, n.b.Op("Activation", {n.In(0)}, {{"kind", kind}, {"alpha", a}, {"beta", b}}));

@@ -23,7 +23,9 @@ Status ConvertAttention(OnnxNode& n) {
   if (rank < 0) return n.NotYet("a query of unknown rank");
   const bool packed = rank == 3;
   const int64_t q_heads = n.Int("q_num_heads"), kv_heads = n.Int("kv_num_heads");
-  if (packed && (q_heads <= 0 || kv_heads <= 0)) return n.Bad("q_num_heads and kv_num_heads must be given with rank-3 inputs, got ", q_heads, " and ", kv_heads);
+  if (packed && (q_heads <= 0 || kv_heads <= 0))
+    return n.Bad("q_num_heads and kv_num_heads must be given with rank-3 inputs, got ", q_heads, " and ",
+                 kv_heads);
   Value *q = n.In(0), *k = n.In(1), *v = n.In(2);
   if (!q || !k || !v) return n.Bad("Q, K and V must be given");
   if (packed) {
@@ -38,7 +40,8 @@ Status ConvertAttention(OnnxNode& n) {
                           {"causal", n.Int("is_causal") != 0},
                           {"softcap", static_cast<double>(n.Float("softcap"))},
                           {"scores", std::string(kStages[mode])}};
-  const auto out = n.b.Ops("Attention", {q, k, v, n.In(3), n.In(4), n.In(5), n.In(6)}, attrs, n.OutputCount());
+  const auto out =
+      n.b.Ops("Attention", {q, k, v, n.In(3), n.In(4), n.In(5), n.In(6)}, attrs, n.OutputCount());
   n.Out(out);
   if (packed) n.Out(0, MergeHeads(n.b, out[0]));
   return {};
@@ -71,11 +74,15 @@ Value* SplitOptional(OnnxNode& n, int input, int64_t heads) {
 
 Status ConvertLinearAttention(OnnxNode& n) {
   const int64_t q_heads = n.Int("q_num_heads"), kv_heads = n.Int("kv_num_heads");
-  if (q_heads <= 0 || kv_heads <= 0) return n.Bad("q_num_heads and kv_num_heads must be positive, got ", q_heads, " and ", kv_heads);
-  const auto out = n.b.Ops("LinearAttention",
-                           {SplitHeads(n.b, n.In(0), q_heads), SplitHeads(n.b, n.In(1), kv_heads), SplitHeads(n.b, n.In(2), kv_heads), n.In(3),
-                            SplitOptional(n, 4, kv_heads), SplitOptional(n, 5, kv_heads)},
-                           {{"rule", n.Text("update_rule", "gated_delta")}, {"scale", static_cast<double>(n.Float("scale"))}}, n.OutputCount());
+  if (q_heads <= 0 || kv_heads <= 0)
+    return n.Bad("q_num_heads and kv_num_heads must be positive, got ", q_heads, " and ", kv_heads);
+  const auto out = n.b.Ops(
+      "LinearAttention",
+      {SplitHeads(n.b, n.In(0), q_heads), SplitHeads(n.b, n.In(1), kv_heads),
+       SplitHeads(n.b, n.In(2), kv_heads), n.In(3), SplitOptional(n, 4, kv_heads),
+       SplitOptional(n, 5, kv_heads)},
+      {{"rule", n.Text("update_rule", "gated_delta")}, {"scale", static_cast<double>(n.Float("scale"))}},
+      n.OutputCount());
   n.Out(out);
   n.Out(0, MergeHeads(n.b, out[0]));
   return {};
@@ -88,28 +95,38 @@ Value* RepeatHeads(OnnxNode& n, Value* x, int64_t heads, int64_t times) {
   Value* repeated = n.b.Op("Tile", {tall, n.b.Ints({1, 1, times, 1, 1})});
   Value* tail = n.b.Op("Shape", {x}, {{"start", int64_t{2}}});
   Value* batch = n.b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
-  return n.b.Op("Reshape", {repeated, n.b.Op("Concat", {batch, n.b.Ints({heads * times}), tail}, {{"axis", int64_t{0}}})});
+  return n.b.Op("Reshape", {repeated, n.b.Op("Concat", {batch, n.b.Ints({heads * times}), tail},
+                                             {{"axis", int64_t{0}}})});
 }
 
 Value* Times(OnnxNode& n, Value* x, double factor) {
   return n.b.Op("Binary", {x, n.b.Scalar(x->type.dtype, factor)}, {{"kind", std::string("mul")}});
 }
 
-Value* CastTo(OnnxNode& n, Value* x, DType to) { return x->type.dtype == to ? x : n.b.Op("Cast", {x}, {{"to", to}}); }
+Value* CastTo(OnnxNode& n, Value* x, DType to) {
+  return x->type.dtype == to ? x : n.b.Op("Cast", {x}, {{"to", to}});
+}
 
 Status ConvertFlexAttention(OnnxNode& n) {
   const Shape &q = n.In(0)->type.shape, &k = n.In(1)->type.shape;
-  if (q.rank() != 4 || k.rank() != 4 || !q[1].known() || !k[1].known() || !q[3].known()) return n.NotYet("inputs without known heads: ", n.In(0)->type.ToString(), " and ", n.In(1)->type.ToString());
+  if (q.rank() != 4 || k.rank() != 4 || !q[1].known() || !k[1].known() || !q[3].known())
+    return n.NotYet("inputs without known heads: ", n.In(0)->type.ToString(), " and ",
+                    n.In(1)->type.ToString());
   const int64_t heads = k[1].value();
-  if (heads <= 0 || q[1].value() % heads) return n.Bad(q[1].value(), " query heads are no multiple of ", heads);
+  if (heads <= 0 || q[1].value() % heads)
+    return n.Bad(q[1].value(), " query heads are no multiple of ", heads);
   const int64_t group = q[1].value() / heads;
   const DType type = n.TypeOf(0);
-  TERN_ASSIGN(DType precision, n.DTypeAttr("softmax_precision", type == DType::kF64 ? DType::kF64 : DType::kF32));
-  const double scale = n.HasAttr("scale") ? n.Float("scale") : 1 / std::sqrt(static_cast<double>(q[3].value()));
+  TERN_ASSIGN(DType precision,
+              n.DTypeAttr("softmax_precision", type == DType::kF64 ? DType::kF64 : DType::kF32));
+  const double scale =
+      n.HasAttr("scale") ? n.Float("scale") : 1 / std::sqrt(static_cast<double>(q[3].value()));
   const double root = std::sqrt(scale);
   Value* keys = RepeatHeads(n, n.In(1), heads, group);
   Value* values = RepeatHeads(n, n.In(2), heads, group);
-  Value* scores = CastTo(n, n.b.Op("MatMul", {Times(n, n.In(0), root), Times(n, keys, root)}, {{"transpose_b", true}}), precision);
+  Value* scores =
+      CastTo(n, n.b.Op("MatMul", {Times(n, n.In(0), root), Times(n, keys, root)}, {{"transpose_b", true}}),
+             precision);
   if (n.HasAttr("score_mod")) {
     TERN_ASSIGN(auto out, n.Inline("score_mod", {scores}));
     scores = out.at(0);

@@ -7,8 +7,8 @@ namespace {
 // Before opset 6 the type was written out.
 Result<DType> NamedType(const OnnxNode& n, const std::string& name) {
   static constexpr std::pair<const char*, DType> kNames[] = {
-      {"FLOAT", DType::kF32}, {"UINT8", DType::kU8}, {"INT8", DType::kI8}, {"UINT16", DType::kU16},
-      {"INT16", DType::kI16}, {"INT32", DType::kI32}, {"INT64", DType::kI64}, {"STRING", DType::kString},
+      {"FLOAT", DType::kF32}, {"UINT8", DType::kU8},    {"INT8", DType::kI8},    {"UINT16", DType::kU16},
+      {"INT16", DType::kI16}, {"INT32", DType::kI32},   {"INT64", DType::kI64},  {"STRING", DType::kString},
       {"BOOL", DType::kBool}, {"FLOAT16", DType::kF16}, {"DOUBLE", DType::kF64}, {"UINT32", DType::kU32},
       {"UINT64", DType::kU64}};
   for (const auto& [text, type] : kNames)

@@ -31,7 +31,8 @@ Status ConvertIf(OnnxNode& n) {
 
 Status ConvertLoop(OnnxNode& n) {
   const int states = std::max(0, n.InputCount() - 2);
-  if (n.SubgraphInputs("body") != states + 2) return n.Bad("the body takes ", n.SubgraphInputs("body"), " inputs, the loop gives it ", states + 2);
+  if (n.SubgraphInputs("body") != states + 2)
+    return n.Bad("the body takes ", n.SubgraphInputs("body"), " inputs, the loop gives it ", states + 2);
   Node* node = n.b.Open("Loop", AllInputs(n), {}, n.OutputCount());
   std::vector<Type> types = {Scalar(DType::kI64), Scalar(DType::kBool)};
   for (int i = 2; i < n.InputCount(); ++i) types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
@@ -50,7 +51,9 @@ AttrList ScanAttrs(OnnxNode& n) {
 }
 
 // The length of axis 0, as a vector of one.
-Value* LengthOf(Builder& b, Value* x) { return b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{1}}}); }
+Value* LengthOf(Builder& b, Value* x) {
+  return b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
+}
 
 // A sequence of one batch entry, cut to the length it is said to have (a negative one counts as none).
 Value* CutSequence(Builder& b, Value* x, Value* length) {
@@ -88,7 +91,8 @@ Status ConvertScan8(OnnxNode& n) {
   if (std::count(inputs.begin(), inputs.end(), nullptr)) return n.Bad("a state or scan input is missing");
   if (n.Int("num_scan_inputs") < 1 || n.Int("num_scan_inputs") >= n.InputCount())
     return n.Bad("num_scan_inputs is ", n.Int("num_scan_inputs"), " of ", n.InputCount() - 1, " inputs");
-  Node* batch = n.b.Open("Scan", inputs, {{"scan_inputs", static_cast<int64_t>(inputs.size())}}, n.OutputCount());
+  Node* batch =
+      n.b.Open("Scan", inputs, {{"scan_inputs", static_cast<int64_t>(inputs.size())}}, n.OutputCount());
   Graph* body = n.b.graph().AddSubgraph(batch, "batch");
   std::vector<Value*> slices;
   for (Value* v : inputs) {

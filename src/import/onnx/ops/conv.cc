@@ -48,11 +48,13 @@ Value* Zeros(OnnxNode& n, Value* x, Value* w) {
   Value* lead = b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{2}}});
   Value* taps = b.Op("Shape", {w}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
   Value* past = b.Op("Binary", {taps, b.Ints({1})}, {{"kind", "sub"}});
-  return b.Op("Fill", {b.Op("Concat", {lead, past}, {{"axis", int64_t{0}}})}, {{"value", Tensor::Of(x->type.dtype, {1}, {0})}});
+  return b.Op("Fill", {b.Op("Concat", {lead, past}, {{"axis", int64_t{0}}})},
+              {{"value", Tensor::Of(x->type.dtype, {1}, {0})}});
 }
 
 Value* LengthOf(Builder& b, Value* x, int64_t axis) {
-  return b.Op("Gather", {b.Op("Shape", {x}), b.Scalar(DType::kI64, static_cast<double>(axis))}, {{"axis", int64_t{0}}});
+  return b.Op("Gather", {b.Op("Shape", {x}), b.Scalar(DType::kI64, static_cast<double>(axis))},
+              {{"axis", int64_t{0}}});
 }
 
 // 0, 1 … length - 1, along the first of two axes or the last.
@@ -64,13 +66,16 @@ Value* Counting(Builder& b, Value* length, bool first) {
 // A depthwise convolution of x [N, C, T] by w [C, 1, K] whose C is open: windows times weights, added up.
 Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   Builder& b = n.b;
-  Value* at = b.Op("Binary", {Counting(b, length, true), Counting(b, LengthOf(b, w, 2), false)}, {{"kind", "add"}});
+  Value* at =
+      b.Op("Binary", {Counting(b, length, true), Counting(b, LengthOf(b, w, 2), false)}, {{"kind", "add"}});
   Value* windows = b.Op("Gather", {x, at}, {{"axis", int64_t{2}}});
-  Value* y = b.Op("Reduce", {b.Op("Binary", {windows, w}, {{"kind", "mul"}}), b.Ints({-1})}, {{"kind", "sum"}, {"keep_dims", false}});
+  Value* y = b.Op("Reduce", {b.Op("Binary", {windows, w}, {{"kind", "mul"}}), b.Ints({-1})},
+                  {{"kind", "sum"}, {"keep_dims", false}});
   return bias ? b.Op("Binary", {y, b.Op("Unsqueeze", {bias, b.Ints({1})})}, {{"kind", "add"}}) : y;
 }
 
-// The past (or zeros) in front of the input, a depthwise convolution over both, and the tail as the next past.
+// The past (or zeros) in front of the input, a depthwise convolution over both, and the tail as the next
+// past.
 Status CausalConvWithState(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Builder& b = n.b;
@@ -82,8 +87,10 @@ Status CausalConvWithState(OnnxNode& n) {
   Value* y = channels.known() ? b.Op("Conv", {all, w, n.In(2)}, {{"group", channels.value()}})
                               : SumWindows(n, all, w, LengthOf(b, x, 2), n.In(2));
   const std::string activation = n.Text("activation", "none");
-  if (activation == "silu" || activation == "swish") y = b.Op("Activation", {y}, {{"kind", "swish"}, {"alpha", 1.0}});
-  else if (activation != "none") return n.Bad("activation '", activation, "' is none of none, silu, swish");
+  if (activation == "silu" || activation == "swish")
+    y = b.Op("Activation", {y}, {{"kind", "swish"}, {"alpha", 1.0}});
+  else if (activation != "none")
+    return n.Bad("activation '", activation, "' is none of none, silu, swish");
   n.Out(0, y);
   if (!n.Wants(1)) return {};
   Value* total = b.Op("Shape", {all}, {{"start", int64_t{2}}, {"end", int64_t{3}}});

@@ -13,7 +13,8 @@ Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
   if (rank_a < 0 || rank_b < 0) return n.NotYet("broadcasting along axis ", axis, " needs known ranks");
   if (axis < 0) axis += rank_a;
   const int64_t behind = rank_a - axis - rank_b;
-  if (axis < 0 || behind < 0) return n.Bad("axis ", axis, " cannot line up ", b->type.ToString(), " with ", n.In(0)->type.ToString());
+  if (axis < 0 || behind < 0)
+    return n.Bad("axis ", axis, " cannot line up ", b->type.ToString(), " with ", n.In(0)->type.ToString());
   if (behind == 0) return b;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < behind; ++i) axes.push_back(rank_b + i);
@@ -43,8 +44,10 @@ Status Mod(OnnxNode& n) {
 
 Status BitShift(OnnxNode& n) {
   const std::string direction = n.Text("direction");
-  if (direction != "LEFT" && direction != "RIGHT") return n.Bad("direction must be LEFT or RIGHT, got '", direction, "'");
-  n.Out(0, n.b.Op("Binary", {n.In(0), n.In(1)}, {{"kind", direction == "LEFT" ? "shift_left" : "shift_right"}}));
+  if (direction != "LEFT" && direction != "RIGHT")
+    return n.Bad("direction must be LEFT or RIGHT, got '", direction, "'");
+  n.Out(0,
+        n.b.Op("Binary", {n.In(0), n.In(1)}, {{"kind", direction == "LEFT" ? "shift_left" : "shift_right"}}));
   return {};
 }
 
@@ -96,22 +99,58 @@ Status Clip(OnnxNode& n) {
 }
 
 void AddUnary(ConverterTable& table) {
-  static constexpr std::pair<const char*, const char*> kKinds[] = {
-      {"Abs", "abs"}, {"Neg", "neg"}, {"Sign", "sign"}, {"Ceil", "ceil"}, {"Floor", "floor"}, {"Round", "round"},
-      {"Sqrt", "sqrt"}, {"Reciprocal", "reciprocal"}, {"Exp", "exp"}, {"Log", "log"}, {"Sin", "sin"}, {"Cos", "cos"},
-      {"Tan", "tan"}, {"Asin", "asin"}, {"Acos", "acos"}, {"Atan", "atan"}, {"Sinh", "sinh"}, {"Cosh", "cosh"},
-      {"Tanh", "tanh"}, {"Asinh", "asinh"}, {"Acosh", "acosh"}, {"Atanh", "atanh"}, {"Erf", "erf"},
-      {"Sigmoid", "sigmoid"}, {"Relu", "relu"}, {"Softplus", "softplus"}, {"Softsign", "softsign"},
-      {"HardSwish", "hard_swish"}, {"Mish", "mish"}, {"Not", "not"}, {"BitwiseNot", "bitwise_not"}, {"IsNaN", "isnan"}};
+  static constexpr std::pair<const char*, const char*> kKinds[] = {{"Abs", "abs"},
+                                                                   {"Neg", "neg"},
+                                                                   {"Sign", "sign"},
+                                                                   {"Ceil", "ceil"},
+                                                                   {"Floor", "floor"},
+                                                                   {"Round", "round"},
+                                                                   {"Sqrt", "sqrt"},
+                                                                   {"Reciprocal", "reciprocal"},
+                                                                   {"Exp", "exp"},
+                                                                   {"Log", "log"},
+                                                                   {"Sin", "sin"},
+                                                                   {"Cos", "cos"},
+                                                                   {"Tan", "tan"},
+                                                                   {"Asin", "asin"},
+                                                                   {"Acos", "acos"},
+                                                                   {"Atan", "atan"},
+                                                                   {"Sinh", "sinh"},
+                                                                   {"Cosh", "cosh"},
+                                                                   {"Tanh", "tanh"},
+                                                                   {"Asinh", "asinh"},
+                                                                   {"Acosh", "acosh"},
+                                                                   {"Atanh", "atanh"},
+                                                                   {"Erf", "erf"},
+                                                                   {"Sigmoid", "sigmoid"},
+                                                                   {"Relu", "relu"},
+                                                                   {"Softplus", "softplus"},
+                                                                   {"Softsign", "softsign"},
+                                                                   {"HardSwish", "hard_swish"},
+                                                                   {"Mish", "mish"},
+                                                                   {"Not", "not"},
+                                                                   {"BitwiseNot", "bitwise_not"},
+                                                                   {"IsNaN", "isnan"}};
   for (const auto& [onnx, kind] : kKinds) table.Add(onnx, Direct("Unary", {}, {{"kind", kind}}));
 }
 
 void AddBinary(ConverterTable& table) {
-  static constexpr std::pair<const char*, const char*> kKinds[] = {
-      {"Add", "add"}, {"Sub", "sub"}, {"Mul", "mul"}, {"Div", "div"}, {"Pow", "pow"}, {"And", "and"}, {"Or", "or"},
-      {"Xor", "xor"}, {"BitwiseAnd", "bit_and"}, {"BitwiseOr", "bit_or"}, {"BitwiseXor", "bit_xor"},
-      {"Equal", "equal"}, {"Less", "less"}, {"LessOrEqual", "less_equal"}, {"Greater", "greater"},
-      {"GreaterOrEqual", "greater_equal"}};
+  static constexpr std::pair<const char*, const char*> kKinds[] = {{"Add", "add"},
+                                                                   {"Sub", "sub"},
+                                                                   {"Mul", "mul"},
+                                                                   {"Div", "div"},
+                                                                   {"Pow", "pow"},
+                                                                   {"And", "and"},
+                                                                   {"Or", "or"},
+                                                                   {"Xor", "xor"},
+                                                                   {"BitwiseAnd", "bit_and"},
+                                                                   {"BitwiseOr", "bit_or"},
+                                                                   {"BitwiseXor", "bit_xor"},
+                                                                   {"Equal", "equal"},
+                                                                   {"Less", "less"},
+                                                                   {"LessOrEqual", "less_equal"},
+                                                                   {"Greater", "greater"},
+                                                                   {"GreaterOrEqual", "greater_equal"}};
   for (const auto& [onnx, kind] : kKinds) table.Add(onnx, BinaryOf(kind));
 }
 

@@ -23,16 +23,26 @@ class Emit {
     t.data<int64_t>()[0] = v;
     return b.Const(std::move(t));
   }
-  Value* Transpose(Value* x, std::vector<int64_t> perm) { return b.Op("Transpose", {x}, {{"perm", std::move(perm)}}); }
+  Value* Transpose(Value* x, std::vector<int64_t> perm) {
+    return b.Op("Transpose", {x}, {{"perm", std::move(perm)}});
+  }
   Value* Reshape(Value* x, const std::vector<int64_t>& dims) { return b.Op("Reshape", {x, b.Ints(dims)}); }
-  Value* Unsqueeze(Value* x, const std::vector<int64_t>& axes) { return b.Op("Unsqueeze", {x, b.Ints(axes)}); }
+  Value* Unsqueeze(Value* x, const std::vector<int64_t>& axes) {
+    return b.Op("Unsqueeze", {x, b.Ints(axes)});
+  }
   Value* Squeeze(Value* x, const std::vector<int64_t>& axes) { return b.Op("Squeeze", {x, b.Ints(axes)}); }
-  Value* Concat(const std::vector<Value*>& parts, int64_t axis) { return b.Op("Concat", parts, {{"axis", axis}}); }
-  Value* Gather(Value* x, Value* indices, int64_t axis = 0) { return b.Op("Gather", {x, indices}, {{"axis", axis}}); }
+  Value* Concat(const std::vector<Value*>& parts, int64_t axis) {
+    return b.Op("Concat", parts, {{"axis", axis}});
+  }
+  Value* Gather(Value* x, Value* indices, int64_t axis = 0) {
+    return b.Op("Gather", {x, indices}, {{"axis", axis}});
+  }
   // i64[1]: the size of an axis.
   Value* SizeOf(Value* x, int64_t axis) { return b.Op("Shape", {x}, {{"start", axis}, {"end", axis + 1}}); }
   // x from start up to end along an axis; both i64[1].
-  Value* Slice(Value* x, Value* start, Value* end, int64_t axis) { return b.Op("Slice", {x, start, end, b.Ints({axis})}); }
+  Value* Slice(Value* x, Value* start, Value* end, int64_t axis) {
+    return b.Op("Slice", {x, start, end, b.Ints({axis})});
+  }
   Value* Reduce(const char* kind, Value* x, const std::vector<int64_t>& axes, bool keep) {
     return b.Op("Reduce", {x, b.Ints(axes)}, {{"kind", kind}, {"keep_dims", keep}});
   }

@@ -5,9 +5,7 @@ namespace tern::onnx {
 namespace {
 
 // Operators that take x as one long vector unless an axis is given.
-AttrList FlattenOrAxis(OnnxNode& n) {
-  return {{"flatten", !n.HasAttr("axis")}, {"axis", n.Int("axis")}};
-}
+AttrList FlattenOrAxis(OnnxNode& n) { return {{"flatten", !n.HasAttr("axis")}, {"axis", n.Int("axis")}}; }
 
 Status Compress(OnnxNode& n) {
   n.Out(0, n.b.Op("Compress", {n.In(0), n.In(1)}, FlattenOrAxis(n)));

@@ -13,12 +13,14 @@ Value* Filled(OnnxNode& n, int i) {
 
 // What Upsample and the first Resize meant; they differ where a scale shrinks, which Upsample cannot.
 AttrList FirstMeaning(std::string mode, std::string nearest) {
-  return {{"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::move(nearest)}};
+  return {
+      {"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::move(nearest)}};
 }
 
 Status Resize(OnnxNode& n) {
   if (n.opset < 11) {
-    n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, n.In(1)}, FirstMeaning(n.Text("mode", "nearest"), "simple")));
+    n.Out(0,
+          n.b.Op("Resize", {n.In(0), nullptr, n.In(1)}, FirstMeaning(n.Text("mode", "nearest"), "simple")));
     return {};
   }
   const std::string coordinates = n.Text("coordinate_transformation_mode", "half_pixel");
@@ -44,7 +46,8 @@ Status Upsample(OnnxNode& n) {
   if (n.opset < 9) {
     std::vector<float> list = n.Floats("scales");
     if (n.opset < 7) list = {1, 1, n.Float("height_scale", 1), n.Float("width_scale", 1)};
-    scales = n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(list.size())}, {list.begin(), list.end()}));
+    scales =
+        n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(list.size())}, {list.begin(), list.end()}));
   }
   n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, scales}, FirstMeaning(mode, "floor")));
   return {};
@@ -55,17 +58,23 @@ Status GridSample(OnnxNode& n) {
   if (mode == "bilinear") mode = "linear";
   if (mode == "bicubic") mode = "cubic";
   n.Out(0, n.b.Op("GridSample", {n.In(0), n.In(1)},
-                  {{"mode", mode}, {"padding", n.Text("padding_mode", "zeros")}, {"align_corners", n.Int("align_corners") != 0}}));
+                  {{"mode", mode},
+                   {"padding", n.Text("padding_mode", "zeros")},
+                   {"align_corners", n.Int("align_corners") != 0}}));
   return {};
 }
 
 Status RoiAlign(OnnxNode& n) {
-  const std::string coordinates = n.Text("coordinate_transformation_mode", n.opset < 16 ? "output_half_pixel" : "half_pixel");
+  const std::string coordinates =
+      n.Text("coordinate_transformation_mode", n.opset < 16 ? "output_half_pixel" : "half_pixel");
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
     return n.Bad("coordinate_transformation_mode is '", coordinates, "'");
   n.Out(0, n.b.Op("RoiAlign", {n.In(0), n.In(1), n.In(2)},
-                  {{"mode", n.Text("mode", "avg")}, {"height", n.Int("output_height", 1)}, {"width", n.Int("output_width", 1)},
-                   {"sampling_ratio", n.Int("sampling_ratio")}, {"spatial_scale", static_cast<double>(n.Float("spatial_scale", 1))},
+                  {{"mode", n.Text("mode", "avg")},
+                   {"height", n.Int("output_height", 1)},
+                   {"width", n.Int("output_width", 1)},
+                   {"sampling_ratio", n.Int("sampling_ratio")},
+                   {"spatial_scale", static_cast<double>(n.Float("spatial_scale", 1))},
                    {"half_pixel", coordinates == "half_pixel"}}));
   return {};
 }
@@ -73,7 +82,8 @@ Status RoiAlign(OnnxNode& n) {
 Status MaxRoiPool(OnnxNode& n) {
   if (!n.HasAttr("pooled_shape")) return n.Bad("attribute 'pooled_shape' is missing");
   n.Out(0, n.b.Op("MaxRoiPool", {n.In(0), n.In(1)},
-                  {{"pooled_shape", n.Ints("pooled_shape")}, {"spatial_scale", static_cast<double>(n.Float("spatial_scale", 1))}}));
+                  {{"pooled_shape", n.Ints("pooled_shape")},
+                   {"spatial_scale", static_cast<double>(n.Float("spatial_scale", 1))}}));
   return {};
 }
 

@@ -14,7 +14,8 @@ class LikelihoodLoss {
     TERN_TRY(Require(n_, 0));
     TERN_TRY(Require(n_, 1, kInts));
     const std::string reduction = n_.Text("reduction", "mean");
-    if (reduction != "none" && reduction != "sum" && reduction != "mean") return n_.Bad("reduction is '", reduction, "'");
+    if (reduction != "none" && reduction != "sum" && reduction != "mean")
+      return n_.Bad("reduction is '", reduction, "'");
     FindIgnored();
     Value* weight = Weights();
     Value* index = b_.Op("Unsqueeze", {target_, b_.Ints({1})});
@@ -44,10 +45,12 @@ class LikelihoodLoss {
   }
 
   Value* Reduced(Value* loss, Value* weight, const std::string& reduction) {
-    if (reduction == "mean" && !weight) return b_.Op("Reduce", {loss}, {{"kind", "mean"}, {"keep_dims", false}});
+    if (reduction == "mean" && !weight)
+      return b_.Op("Reduce", {loss}, {{"kind", "mean"}, {"keep_dims", false}});
     Value* sum = b_.Op("Reduce", {loss}, {{"kind", "sum"}, {"keep_dims", false}});
     if (reduction == "sum") return sum;
-    return b_.Op("Binary", {sum, b_.Op("Reduce", {weight}, {{"kind", "sum"}, {"keep_dims", false}})}, {{"kind", "div"}});
+    return b_.Op("Binary", {sum, b_.Op("Reduce", {weight}, {{"kind", "sum"}, {"keep_dims", false}})},
+                 {{"kind", "div"}});
   }
 
   OnnxNode& n_;

@@ -7,7 +7,9 @@
 namespace tern::onnx {
 namespace {
 
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", std::string(kind)}}); }
+Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
+  return n.b.Op("Binary", {a, b}, {{"kind", std::string(kind)}});
+}
 
 Value* Row(OnnxNode& n, DType type, const std::vector<float>& v) {
   return n.b.Const(Tensor::Of(type, {static_cast<int64_t>(v.size())}, {v.begin(), v.end()}));
@@ -16,7 +18,8 @@ Value* Row(OnnxNode& n, DType type, const std::vector<float>& v) {
 Status Scaler(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
   const auto offset = n.Floats("offset"), scale = n.Floats("scale");
-  if (offset.empty() || offset.size() != scale.size()) return n.Bad("offset has ", offset.size(), " entries, scale ", scale.size());
+  if (offset.empty() || offset.size() != scale.size())
+    return n.Bad("offset has ", offset.size(), " entries, scale ", scale.size());
   Value* x = ToF32(n, n.In(0));
   n.Out(0, Binary(n, "mul", Binary(n, "sub", x, Row(n, DType::kF32, offset)), Row(n, DType::kF32, scale)));
   return {};
@@ -36,16 +39,25 @@ Status Imputer(OnnxNode& n) {
   const DType type = n.TypeOf(0);
   const auto floats = n.Floats("imputed_value_floats");
   const auto ints = n.Ints("imputed_value_int64s");
-  if (IsInt(type) ? ints.empty() : floats.empty()) return n.Bad("there are no imputed values of the input's kind");
-  Value* fill = IsInt(type) ? n.b.Const(Tensor::Of(type, {static_cast<int64_t>(ints.size())}, {ints.begin(), ints.end()})) : Row(n, type, floats);
+  if (IsInt(type) ? ints.empty() : floats.empty())
+    return n.Bad("there are no imputed values of the input's kind");
+  Value* fill =
+      IsInt(type)
+          ? n.b.Const(Tensor::Of(type, {static_cast<int64_t>(ints.size())}, {ints.begin(), ints.end()}))
+          : Row(n, type, floats);
   const Shape& shape = n.In(0)->type.shape;
-  if (shape.ranked && shape.rank() > 0 && shape[-1].known() && !fill->type.shape[0].Is(1) && fill->type.shape[0] != shape[-1]) {
+  if (shape.ranked && shape.rank() > 0 && shape[-1].known() && !fill->type.shape[0].Is(1) &&
+      fill->type.shape[0] != shape[-1]) {
     // A list that goes with no axis: its first number serves for all.
     fill = n.b.Op("Slice", {fill, n.b.Ints({0}), n.b.Ints({1})});
   }
   Value* missing = nullptr;
-  if (IsFloat(type) && std::isnan(n.Float("replaced_value_float"))) missing = n.b.Op("Unary", {n.In(0)}, {{"kind", std::string("isnan")}});
-  else missing = Binary(n, "equal", n.In(0), n.b.Scalar(type, IsInt(type) ? static_cast<double>(n.Int("replaced_value_int64")) : n.Float("replaced_value_float")));
+  if (IsFloat(type) && std::isnan(n.Float("replaced_value_float")))
+    missing = n.b.Op("Unary", {n.In(0)}, {{"kind", std::string("isnan")}});
+  else
+    missing = Binary(n, "equal", n.In(0),
+                     n.b.Scalar(type, IsInt(type) ? static_cast<double>(n.Int("replaced_value_int64"))
+                                                  : n.Float("replaced_value_float")));
   n.Out(0, n.b.Op("Where", {missing, fill, n.In(0)}));
   return {};
 }
@@ -78,14 +90,17 @@ Value* WithColumns(OnnxNode& n, Value* x, int64_t count) {
 
 Status FeatureVectorizer(OnnxNode& n) {
   const auto sizes = n.Ints("inputdimensions");
-  if (static_cast<int>(sizes.size()) != n.InputCount()) return n.Bad(sizes.size(), " inputdimensions for ", n.InputCount(), " inputs");
+  if (static_cast<int>(sizes.size()) != n.InputCount())
+    return n.Bad(sizes.size(), " inputdimensions for ", n.InputCount(), " inputs");
   std::vector<Value*> parts;
   for (int i = 0; i < n.InputCount(); ++i) {
     TERN_TRY(Require(n, i, kMlInputs));
     if (n.RankOf(i) < 1) return n.NotYet("input ", i, " of unknown rank or rank 0");
-    if (sizes[static_cast<size_t>(i)] < 0 || sizes[static_cast<size_t>(i)] > kMaxColumns) return n.Bad("inputdimensions has ", sizes[static_cast<size_t>(i)]);
+    if (sizes[static_cast<size_t>(i)] < 0 || sizes[static_cast<size_t>(i)] > kMaxColumns)
+      return n.Bad("inputdimensions has ", sizes[static_cast<size_t>(i)]);
     Value* x = ToF32(n, n.In(i));
-    x = n.RankOf(i) == 1 ? n.b.Op("Unsqueeze", {x, n.b.Ints({0})}) : n.b.Op("Flatten", {x}, {{"axis", int64_t{1}}});
+    x = n.RankOf(i) == 1 ? n.b.Op("Unsqueeze", {x, n.b.Ints({0})})
+                         : n.b.Op("Flatten", {x}, {{"axis", int64_t{1}}});
     parts.push_back(WithColumns(n, x, sizes[static_cast<size_t>(i)]));
   }
   if (parts.empty()) return n.Bad("there are no inputs");
@@ -102,12 +117,19 @@ Status ArrayFeatureExtractor(OnnxNode& n) {
   return {};
 }
 
-Tensor Texts(const std::vector<std::string>& v) { return Tensor::Strings({static_cast<int64_t>(v.size())}, v); }
-Tensor Floats(const std::vector<float>& v) { return Tensor::Of(DType::kF32, {static_cast<int64_t>(v.size())}, {v.begin(), v.end()}); }
+Tensor Texts(const std::vector<std::string>& v) {
+  return Tensor::Strings({static_cast<int64_t>(v.size())}, v);
+}
+Tensor Floats(const std::vector<float>& v) {
+  return Tensor::Of(DType::kF32, {static_cast<int64_t>(v.size())}, {v.begin(), v.end()});
+}
 Tensor OneLong(int64_t v) { return Tensor::Ints({v}); }
 
 Status Encode(OnnxNode& n, Tensor keys, Tensor values, Tensor otherwise) {
-  n.Out(0, n.b.Op("LabelEncoder", {n.In(0)}, {{"keys", std::move(keys)}, {"values", std::move(values)}, {"otherwise", std::move(otherwise)}}));
+  n.Out(0,
+        n.b.Op(
+            "LabelEncoder", {n.In(0)},
+            {{"keys", std::move(keys)}, {"values", std::move(values)}, {"otherwise", std::move(otherwise)}}));
   return {};
 }
 
@@ -147,7 +169,8 @@ Status LabelEncoder1(OnnxNode& n) {
   const auto classes = n.Texts("classes_strings");
   std::vector<int64_t> numbers(classes.size());
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
-  if (n.TypeOf(0) == DType::kString) return Encode(n, Texts(classes), Tensor::Ints(numbers), OneLong(n.Int("default_int64", -1)));
+  if (n.TypeOf(0) == DType::kString)
+    return Encode(n, Texts(classes), Tensor::Ints(numbers), OneLong(n.Int("default_int64", -1)));
   return Encode(n, Tensor::Ints(numbers), Texts(classes), Texts({n.Text("default_string", "_Unused")}));
 }
 
@@ -169,26 +192,40 @@ Status OneHotEncoder(OnnxNode& n) {
   std::vector<int64_t> numbers(static_cast<size_t>(count));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
   Value* x = text || n.TypeOf(0) == DType::kI64 ? n.In(0) : n.b.Op("Cast", {n.In(0)}, {{"to", DType::kI64}});
-  Value* place = n.b.Op("LabelEncoder", {x}, {{"keys", keys}, {"values", Tensor::Ints(numbers)}, {"otherwise", OneLong(count)}, {"strict", n.Int("zeros", 1) == 0}});
-  n.Out(0, n.b.Op("OneHot", {place, n.b.Ints({count}), n.b.Const(Tensor::Of(DType::kF32, {2}, {0, 1}))}, {{"axis", int64_t{-1}}}));
+  Value* place = n.b.Op("LabelEncoder", {x},
+                        {{"keys", keys},
+                         {"values", Tensor::Ints(numbers)},
+                         {"otherwise", OneLong(count)},
+                         {"strict", n.Int("zeros", 1) == 0}});
+  n.Out(0, n.b.Op("OneHot", {place, n.b.Ints({count}), n.b.Const(Tensor::Of(DType::kF32, {2}, {0, 1}))},
+                  {{"axis", int64_t{-1}}}));
   return {};
 }
 
 Status ZipMap(OnnxNode& n) {
-  n.Out(0, n.b.Op("ZipMap", {n.In(0)}, {{"label_ints", n.Ints("classlabels_int64s")}, {"label_texts", n.Texts("classlabels_strings")}}));
+  n.Out(0, n.b.Op("ZipMap", {n.In(0)},
+                  {{"label_ints", n.Ints("classlabels_int64s")},
+                   {"label_texts", n.Texts("classlabels_strings")}}));
   return {};
 }
 
 Status DictVectorizer(OnnxNode& n) {
-  n.Out(0, n.b.Op("DictVectorizer", {n.In(0)}, {{"label_ints", n.Ints("int64_vocabulary")}, {"label_texts", n.Texts("string_vocabulary")}}));
+  n.Out(0,
+        n.b.Op("DictVectorizer", {n.In(0)},
+               {{"label_ints", n.Ints("int64_vocabulary")}, {"label_texts", n.Texts("string_vocabulary")}}));
   return {};
 }
 
 Status CastMap(OnnxNode& n) {
   const std::string to = n.Text("cast_to", "TO_FLOAT"), form = n.Text("map_form", "DENSE");
-  const char* type = to == "TO_FLOAT" ? "f32" : to == "TO_STRING" ? "string" : to == "TO_INT64" ? "i64" : nullptr;
-  if (!type || (form != "DENSE" && form != "SPARSE")) return n.Bad("cast_to is '", to, "', map_form '", form, "'");
-  n.Out(0, n.b.Op("CastMap", {n.In(0)}, {{"to", std::string(type)}, {"sparse", form == "SPARSE"}, {"size", n.Int("max_map", 1)}}));
+  const char* type = to == "TO_FLOAT"    ? "f32"
+                     : to == "TO_STRING" ? "string"
+                     : to == "TO_INT64"  ? "i64"
+                                         : nullptr;
+  if (!type || (form != "DENSE" && form != "SPARSE"))
+    return n.Bad("cast_to is '", to, "', map_form '", form, "'");
+  n.Out(0, n.b.Op("CastMap", {n.In(0)},
+                  {{"to", std::string(type)}, {"sparse", form == "SPARSE"}, {"size", n.Int("max_map", 1)}}));
   return {};
 }
 

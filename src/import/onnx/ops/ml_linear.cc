@@ -6,8 +6,12 @@
 namespace tern::onnx {
 namespace {
 
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", std::string(kind)}}); }
-Value* Unary(OnnxNode& n, const char* kind, Value* x) { return n.b.Op("Unary", {x}, {{"kind", std::string(kind)}}); }
+Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
+  return n.b.Op("Binary", {a, b}, {{"kind", std::string(kind)}});
+}
+Value* Unary(OnnxNode& n, const char* kind, Value* x) {
+  return n.b.Op("Unary", {x}, {{"kind", std::string(kind)}});
+}
 Value* F32(OnnxNode& n, double v) { return n.b.Scalar(DType::kF32, v); }
 
 // Winitzki's approximation of the inverse error function, as the classifiers of Tern have it too.
@@ -17,7 +21,8 @@ Value* Probit(OnnxNode& n, Value* p) {
   Value* product = Binary(n, "mul", Binary(n, "sub", F32(n, 1), x), Binary(n, "add", F32(n, 1), x));
   Value* log = Unary(n, "log", product);
   Value* half = Binary(n, "add", Binary(n, "mul", log, F32(n, 0.5)), F32(n, 2 / (kPi * kA)));
-  Value* inner = Unary(n, "sqrt", Binary(n, "sub", Binary(n, "mul", half, half), Binary(n, "div", log, F32(n, kA))));
+  Value* inner =
+      Unary(n, "sqrt", Binary(n, "sub", Binary(n, "mul", half, half), Binary(n, "div", log, F32(n, kA))));
   Value* root = Binary(n, "mul", Unary(n, "sqrt", Binary(n, "sub", inner, half)), F32(n, 1.41421356));
   return n.b.Op("Where", {Binary(n, "less", x, F32(n, 0)), Unary(n, "neg", root), root});
 }
@@ -46,16 +51,22 @@ Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores
 Result<Value*> Scores(OnnxNode& n, size_t targets, const std::vector<float>& intercepts) {
   TERN_TRY(Require(n, 0, kMlInputs));
   const auto coefficients = n.Floats("coefficients");
-  if (targets == 0 || coefficients.size() % targets) return n.Bad(coefficients.size(), " coefficients for ", targets, " targets");
-  if (!intercepts.empty() && intercepts.size() != targets) return n.Bad(intercepts.size(), " intercepts for ", targets, " targets");
+  if (targets == 0 || coefficients.size() % targets)
+    return n.Bad(coefficients.size(), " coefficients for ", targets, " targets");
+  if (!intercepts.empty() && intercepts.size() != targets)
+    return n.Bad(intercepts.size(), " intercepts for ", targets, " targets");
   if (n.RankOf(0) < 0) return n.NotYet("an input of unknown rank");
-  if (n.RankOf(0) < 1 || n.RankOf(0) > 2) return n.Bad("input must be [rows, features] or [features], got ", n.In(0)->type.ToString());
+  if (n.RankOf(0) < 1 || n.RankOf(0) > 2)
+    return n.Bad("input must be [rows, features] or [features], got ", n.In(0)->type.ToString());
   const auto features = static_cast<int64_t>(coefficients.size() / targets);
   Value* x = ToF32(n, n.In(0));
   if (n.RankOf(0) == 1) x = n.b.Op("Unsqueeze", {x, n.b.Ints({0})});
-  Value* w = n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(targets), features}, {coefficients.begin(), coefficients.end()}));
+  Value* w = n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(targets), features},
+                                  {coefficients.begin(), coefficients.end()}));
   Value* bias = nullptr;
-  if (!intercepts.empty()) bias = n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(targets)}, {intercepts.begin(), intercepts.end()}));
+  if (!intercepts.empty())
+    bias = n.b.Const(
+        Tensor::Of(DType::kF32, {static_cast<int64_t>(targets)}, {intercepts.begin(), intercepts.end()}));
   return n.b.Op("MatMul", {x, w, bias}, {{"transpose_b", true}});
 }
 
@@ -63,7 +74,7 @@ Status LinearRegressor(OnnxNode& n) {
   TERN_ASSIGN(std::string transform, TransformName(n));
   const int64_t targets = n.Int("targets", 1);
   if (targets < 1) return n.Bad("targets is ", targets);
-  TERN_ASSIGN(Value* y, Scores(n, static_cast<size_t>(targets), n.Floats("intercepts")));
+  TERN_ASSIGN(Value * y, Scores(n, static_cast<size_t>(targets), n.Floats("intercepts")));
   n.Out(0, Transformed(n, transform, y, static_cast<size_t>(targets)));
   return {};
 }
@@ -92,11 +103,13 @@ Status LinearClassifier(OnnxNode& n) {
   const size_t classes = texts.empty() ? ints.size() : texts.size();
   const auto intercepts = n.Floats("intercepts");
   const size_t rows = intercepts.empty() ? classes : intercepts.size();
-  if (rows != classes && !(rows == 1 && classes == 2)) return n.Bad(rows, " rows of coefficients for ", classes, " labels");
-  TERN_ASSIGN(Value* scores, Scores(n, rows, intercepts));
+  if (rows != classes && !(rows == 1 && classes == 2))
+    return n.Bad(rows, " rows of coefficients for ", classes, " labels");
+  TERN_ASSIGN(Value * scores, Scores(n, rows, intercepts));
   Value* labels = LabelConstant(n, ints, texts);
   if (rows == 1 && classes == 2) return TwoByOne(n, transform, scores, labels);
-  Value* best = n.b.Op("ArgReduce", {scores}, {{"kind", std::string("max")}, {"axis", int64_t{1}}, {"keep_dims", false}});
+  Value* best = n.b.Op("ArgReduce", {scores},
+                       {{"kind", std::string("max")}, {"axis", int64_t{1}}, {"keep_dims", false}});
   n.Out(0, n.b.Op("Gather", {labels, best}, {{"axis", int64_t{0}}}));
   n.Out(1, Transformed(n, transform, scores, rows));
   return {};
@@ -108,10 +121,15 @@ Result<AttrList> SvmAttrs(const OnnxNode& n) {
   std::string kernel = n.Text("kernel_type", "LINEAR");
   for (char& c : kernel) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto params = n.Floats("kernel_params", {0, 0, 0});
-  if (params.size() < 3 && kernel != "linear") return n.Bad("kernel_params has ", params.size(), " entries, needs 3");
+  if (params.size() < 3 && kernel != "linear")
+    return n.Bad("kernel_params has ", params.size(), " entries, needs 3");
   const auto param = [&](size_t i) { return i < params.size() ? static_cast<double>(params[i]) : 0.0; };
-  return AttrList{{"kernel", kernel}, {"gamma", param(0)}, {"coef0", param(1)}, {"degree", param(2)},
-                  {"vectors", Doubles(n.Floats("support_vectors"))}, {"coefficients", Doubles(n.Floats("coefficients"))},
+  return AttrList{{"kernel", kernel},
+                  {"gamma", param(0)},
+                  {"coef0", param(1)},
+                  {"degree", param(2)},
+                  {"vectors", Doubles(n.Floats("support_vectors"))},
+                  {"coefficients", Doubles(n.Floats("coefficients"))},
                   {"rho", Doubles(n.Floats("rho"))}};
 }
 
@@ -127,9 +145,12 @@ Status SvmClassifier(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
   TERN_ASSIGN(AttrList attrs, SvmAttrs(n));
   TERN_ASSIGN(std::string transform, TransformName(n));
-  attrs.insert(attrs.end(), {{"label_ints", n.Ints("classlabels_ints")}, {"label_texts", n.Texts("classlabels_strings")},
-                             {"per_class", n.Ints("vectors_per_class")}, {"prob_a", Doubles(n.Floats("prob_a"))},
-                             {"prob_b", Doubles(n.Floats("prob_b"))}, {"transform", transform}});
+  attrs.insert(attrs.end(), {{"label_ints", n.Ints("classlabels_ints")},
+                             {"label_texts", n.Texts("classlabels_strings")},
+                             {"per_class", n.Ints("vectors_per_class")},
+                             {"prob_a", Doubles(n.Floats("prob_a"))},
+                             {"prob_b", Doubles(n.Floats("prob_b"))},
+                             {"transform", transform}});
   n.Out(n.b.Ops("SVMClassifier", {n.In(0)}, attrs, 2));
   return {};
 }

@@ -10,20 +10,26 @@ namespace {
 
 // Tern's arrays (ops/ml/forest.h).
 struct Table {
-  std::vector<int64_t> roots, feature, mode, on_true, on_false, missing, leaf_start = {0}, target, member_start;
+  std::vector<int64_t> roots, feature, mode, on_true, on_false, missing, leaf_start = {0}, target,
+                                                                         member_start;
   Tensor value, weight, member;
 
   AttrList Attrs() const {
-    AttrList list = {{"roots", roots}, {"feature", feature}, {"mode", mode}, {"value", value}, {"true_child", on_true},
-                     {"false_child", on_false}, {"missing_true", missing}, {"leaf_start", leaf_start}, {"vote_target", target},
-                     {"vote_weight", weight}, {"member_start", member_start}};
+    AttrList list = {{"roots", roots},          {"feature", feature},          {"mode", mode},
+                     {"value", value},          {"true_child", on_true},       {"false_child", on_false},
+                     {"missing_true", missing}, {"leaf_start", leaf_start},    {"vote_target", target},
+                     {"vote_weight", weight},   {"member_start", member_start}};
     if (member.defined()) list.emplace_back("member", member);
     return list;
   }
 };
 
-Tensor Wide(const std::vector<double>& v) { return Tensor::Of(DType::kF64, {static_cast<int64_t>(v.size())}, v); }
-Tensor Numbers(const std::vector<double>& v, DType type) { return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v); }
+Tensor Wide(const std::vector<double>& v) {
+  return Tensor::Of(DType::kF64, {static_cast<int64_t>(v.size())}, v);
+}
+Tensor Numbers(const std::vector<double>& v, DType type) {
+  return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v);
+}
 
 // A list of floats, or the tensor that stands in for it.
 Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name) {
@@ -70,10 +76,12 @@ class OldTable {
     TERN_ASSIGN(thresholds_, FloatList(n_, "nodes_values"));
     const size_t count = trees_.size();
     if (count == 0) return n_.Bad("there are no nodes");
-    for (size_t size : {ids_.size(), features_.size(), modes_.size(), trues_.size(), falses_.size(), thresholds_.size(), missing_.empty() ? count : missing_.size()})
+    for (size_t size : {ids_.size(), features_.size(), modes_.size(), trues_.size(), falses_.size(),
+                        thresholds_.size(), missing_.empty() ? count : missing_.size()})
       if (size != count) return n_.Bad("attributes nodes_* have ", size, " and ", count, " entries");
     for (size_t i = 0; i < count; ++i)
-      if (!index_.emplace(Id(trees_[i], ids_[i]), i).second) return n_.Bad("node ", ids_[i], " of tree ", trees_[i], " is given twice");
+      if (!index_.emplace(Id(trees_[i], ids_[i]), i).second)
+        return n_.Bad("node ", ids_[i], " of tree ", trees_[i], " is given twice");
     Number();
     return {};
   }
@@ -88,13 +96,16 @@ class OldTable {
 
   Status ReadVotes() {
     const std::string prefix = votes_;
-    const auto tree = n_.Ints(prefix + "_treeids"), node = n_.Ints(prefix + "_nodeids"), target = n_.Ints(prefix + "_ids");
+    const auto tree = n_.Ints(prefix + "_treeids"), node = n_.Ints(prefix + "_nodeids"),
+               target = n_.Ints(prefix + "_ids");
     TERN_ASSIGN(auto weight, FloatList(n_, prefix + "_weights"));
     if (node.size() != tree.size() || target.size() != tree.size() || weight.size() != tree.size())
-      return n_.Bad("attributes ", prefix, "_* have ", tree.size(), ", ", node.size(), ", ", target.size(), " and ", weight.size(), " entries");
+      return n_.Bad("attributes ", prefix, "_* have ", tree.size(), ", ", node.size(), ", ", target.size(),
+                    " and ", weight.size(), " entries");
     for (size_t i = 0; i < tree.size(); ++i) {
       auto at = index_.find(Id(tree[i], node[i]));
-      if (at == index_.end()) return n_.Bad("a vote belongs to node ", node[i], " of tree ", tree[i], ", which does not exist");
+      if (at == index_.end())
+        return n_.Bad("a vote belongs to node ", node[i], " of tree ", tree[i], ", which does not exist");
       votes_of_[at->second].emplace_back(target[i], weight[i]);
     }
     return {};
@@ -107,7 +118,9 @@ class OldTable {
       if (Leaf(i)) continue;
       for (int64_t id : {trues_[i], falses_[i]}) {
         auto at = index_.find(Id(trees_[i], id));
-        if (at == index_.end()) return n_.Bad("node ", ids_[i], " of tree ", trees_[i], " goes on to node ", id, ", which does not exist");
+        if (at == index_.end())
+          return n_.Bad("node ", ids_[i], " of tree ", trees_[i], " goes on to node ", id,
+                        ", which does not exist");
         child[at->second] = 1;
       }
     }
@@ -132,7 +145,8 @@ class OldTable {
       out_.leaf_start.push_back(static_cast<int64_t>(out_.target.size()));
       return {};
     }
-    static const char* const kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"};
+    static const char* const kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                         "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
     const auto mode = std::find(std::begin(kModes), std::end(kModes), modes_[i]);
     if (mode == std::end(kModes)) return n_.Bad("mode '", modes_[i], "' of node ", ids_[i], " is unknown");
     out_.feature.push_back(features_[i]);
@@ -159,8 +173,10 @@ class OldTable {
 Status AddBase(const OnnxNode& n, AttrList& attrs) {
   TERN_ASSIGN(auto base, FloatList(n, "base_values"));
   if (base.empty()) return {};
-  if (n.HasAttr("base_values_as_tensor")) attrs.emplace_back("base_wide", Wide(base));
-  else attrs.emplace_back("base", base);
+  if (n.HasAttr("base_values_as_tensor"))
+    attrs.emplace_back("base_wide", Wide(base));
+  else
+    attrs.emplace_back("base", base);
   return {};
 }
 
@@ -174,7 +190,9 @@ Status Regressor(OnnxNode& n) {
   TERN_ASSIGN(const Table table, OldTable(n, "target").Read());
   TERN_ASSIGN(std::string transform, TransformName(n));
   AttrList attrs = table.Attrs();
-  attrs.insert(attrs.end(), {{"targets", n.Int("n_targets", 1)}, {"aggregate", Lower(n.Text("aggregate_function", "SUM"))}, {"transform", transform}});
+  attrs.insert(attrs.end(), {{"targets", n.Int("n_targets", 1)},
+                             {"aggregate", Lower(n.Text("aggregate_function", "SUM"))},
+                             {"transform", transform}});
   TERN_TRY(AddBase(n, attrs));
   n.Out(0, n.b.Op("TreeEnsemble", {n.In(0)}, attrs));
   return {};
@@ -185,7 +203,9 @@ Status Classifier(OnnxNode& n) {
   TERN_ASSIGN(const Table table, OldTable(n, "class").Read());
   TERN_ASSIGN(std::string transform, TransformName(n));
   AttrList attrs = table.Attrs();
-  attrs.insert(attrs.end(), {{"label_ints", n.Ints("classlabels_int64s")}, {"label_texts", n.Texts("classlabels_strings")}, {"transform", transform}});
+  attrs.insert(attrs.end(), {{"label_ints", n.Ints("classlabels_int64s")},
+                             {"label_texts", n.Texts("classlabels_strings")},
+                             {"transform", transform}});
   TERN_TRY(AddBase(n, attrs));
   n.Out(n.b.Ops("TreeEnsembleClassifier", {n.In(0)}, attrs, 2));
   return {};
@@ -212,7 +232,9 @@ Result<Table> NewTable(OnnxNode& n) {
   const auto children = [&](const std::string& side, std::vector<int64_t>& out) -> Status {
     out = n.Ints("nodes_" + side + "nodeids");
     const auto leaf = n.Ints("nodes_" + side + "leafs");
-    if (leaf.size() != out.size()) return n.Bad("nodes_", side, "leafs has ", leaf.size(), " entries, nodes_", side, "nodeids ", out.size());
+    if (leaf.size() != out.size())
+      return n.Bad("nodes_", side, "leafs has ", leaf.size(), " entries, nodes_", side, "nodeids ",
+                   out.size());
     for (size_t i = 0; i < out.size(); ++i) {
       if (out[i] < 0) return n.Bad("nodes_", side, "nodeids has ", out[i]);
       if (leaf[i]) out[i] = -1 - out[i];
@@ -231,7 +253,8 @@ Result<Table> NewTable(OnnxNode& n) {
   const auto list = ToDoubles(given);
   for (size_t i = 0; i < list.size(); ++i) {
     if (!std::isnan(list[i])) members.push_back(list[i]);
-    if (std::isnan(list[i]) || i + 1 == list.size()) t.member_start.push_back(static_cast<int64_t>(members.size()));
+    if (std::isnan(list[i]) || i + 1 == list.size())
+      t.member_start.push_back(static_cast<int64_t>(members.size()));
   }
   t.member = Numbers(members, work);
   return t;
@@ -243,10 +266,13 @@ Status Ensemble(OnnxNode& n) {
   static const char* const kAggregates[] = {"average", "sum", "min", "max"};
   static const char* const kTransforms[] = {"none", "softmax", "logistic", "softmax_zero", "probit"};
   const int64_t aggregate = n.Int("aggregate_function", 1), transform = n.Int("post_transform");
-  if (aggregate < 0 || aggregate > 3 || transform < 0 || transform > 4) return n.Bad("aggregate_function is ", aggregate, ", post_transform ", transform);
+  if (aggregate < 0 || aggregate > 3 || transform < 0 || transform > 4)
+    return n.Bad("aggregate_function is ", aggregate, ", post_transform ", transform);
   AttrList attrs = table.Attrs();
-  attrs.insert(attrs.end(), {{"targets", n.Int("n_targets", 1)}, {"aggregate", std::string(kAggregates[aggregate])},
-                             {"transform", std::string(kTransforms[transform])}, {"to", n.TypeOf(0)}});
+  attrs.insert(attrs.end(), {{"targets", n.Int("n_targets", 1)},
+                             {"aggregate", std::string(kAggregates[aggregate])},
+                             {"transform", std::string(kTransforms[transform])},
+                             {"to", n.TypeOf(0)}});
   n.Out(0, n.b.Op("TreeEnsemble", {n.In(0)}, attrs));
   return {};
 }

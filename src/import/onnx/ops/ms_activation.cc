@@ -13,7 +13,8 @@ Status Gelu(OnnxNode& n, const char* approximate) {
 }
 
 Status QuickGelu(OnnxNode& n) {
-  n.Out(0, n.b.Op("Activation", {n.In(0)}, {{"kind", "swish"}, {"alpha", static_cast<double>(n.Float("alpha", 1.702f))}}));
+  n.Out(0, n.b.Op("Activation", {n.In(0)},
+                  {{"kind", "swish"}, {"alpha", static_cast<double>(n.Float("alpha", 1.702f))}}));
   return {};
 }
 
@@ -21,7 +22,8 @@ Status QuickGelu(OnnxNode& n) {
 Status BiasSplitGelu(OnnxNode& n) {
   Emit e(n);
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));
-  const auto halves = n.b.Ops("Split", {e.Add(n.In(0), n.In(1))}, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{2}}}, 2);
+  const auto halves =
+      n.b.Ops("Split", {e.Add(n.In(0), n.In(1))}, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{2}}}, 2);
   n.Out(0, e.Mul(halves[0], n.b.Op("Gelu", {halves[1]})));
   return {};
 }
@@ -60,9 +62,12 @@ Status GatedAdd(OnnxNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(ms_activation) {
-  table.Add("Gelu", [](OnnxNode& n) { return Gelu(n, "none"); }, kMicrosoft);
-  table.Add("BiasGelu", [](OnnxNode& n) { return Gelu(n, "none"); }, kMicrosoft);
-  table.Add("FastGelu", [](OnnxNode& n) { return Gelu(n, "tanh"); }, kMicrosoft);
+  table.Add(
+      "Gelu", [](OnnxNode& n) { return Gelu(n, "none"); }, kMicrosoft);
+  table.Add(
+      "BiasGelu", [](OnnxNode& n) { return Gelu(n, "none"); }, kMicrosoft);
+  table.Add(
+      "FastGelu", [](OnnxNode& n) { return Gelu(n, "tanh"); }, kMicrosoft);
   table.Add("QuickGelu", QuickGelu, kMicrosoft);
   table.Add("BiasSplitGelu", BiasSplitGelu, kMicrosoft);
   table.Add("BiasAdd", BiasAdd, kMicrosoft);

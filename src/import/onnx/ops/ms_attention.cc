@@ -7,9 +7,9 @@ namespace {
 
 // What the two kinds have in common: heads split, a past, a mask and a bias for the scores.
 struct Parts {
-  Value *q = nullptr, *k = nullptr, *v = nullptr;            // [batch, heads, length, size]
+  Value *q = nullptr, *k = nullptr, *v = nullptr;  // [batch, heads, length, size]
   Value *past_k = nullptr, *past_v = nullptr;
-  Value *mask = nullptr, *bias = nullptr;                    // as the operator has them
+  Value *mask = nullptr, *bias = nullptr;  // as the operator has them
 };
 
 // i64[1]: the number of keys, past ones included.
@@ -24,7 +24,8 @@ Value* RangeMask(Emit& e, Value* mask, Value* keys, bool starts) {
   const auto column = [&](Value* v) { return e.Reshape(e.Cast(v, DType::kI64), {-1, 1, 1, 1}); };
   if (!starts) return e.Binary("less", places, column(mask));
   const auto halves = e.b.Ops("Split", {mask}, {{"axis", int64_t{0}}, {"num_outputs", int64_t{2}}}, 2);
-  return e.Binary("and", e.Binary("less", places, column(halves[0])), e.Binary("greater_equal", places, column(halves[1])));
+  return e.Binary("and", e.Binary("less", places, column(halves[0])),
+                  e.Binary("greater_equal", places, column(halves[1])));
 }
 
 // True where a key may be seen; broadcasts to [batch, heads, queries, keys].
@@ -36,24 +37,28 @@ Result<Value*> Visible(Emit& e, const Parts& p) {
       const Dim batch = p.q->type.shape.ranked ? p.q->type.shape[0] : Dim();
       const bool same = shape[0] == batch;
       const bool twice = !same && batch.known() && shape[0].known() && shape[0].value() == 2 * batch.value();
-      if (!same && !twice && shape[0].known() && batch.known()) return e.n.NotYet("a mask of ", shape[0].value(), " numbers for a batch of ", batch.value());
+      if (!same && !twice && shape[0].known() && batch.known())
+        return e.n.NotYet("a mask of ", shape[0].value(), " numbers for a batch of ", batch.value());
       return RangeMask(e, p.mask, KeyCount(e, p), twice);
     }
-    case 2: return used(e.Unsqueeze(p.mask, {1, 2}));
-    case 3: return used(e.Unsqueeze(p.mask, {1}));
+    case 2:
+      return used(e.Unsqueeze(p.mask, {1, 2}));
+    case 3:
+      return used(e.Unsqueeze(p.mask, {1}));
     case 4: {
       Value* keys = KeyCount(e, p);
       Value* rows = e.Slice(p.mask, e.Sub(keys, e.SizeOf(p.q, 2)), keys, 2);
       return used(e.Slice(rows, e.b.Ints({0}), keys, 3));
     }
-    default: return e.n.NotYet("a mask of type ", p.mask->type.ToString());
+    default:
+      return e.n.NotYet("a mask of type ", p.mask->type.ToString());
   }
 }
 
 // The number to add to the scores; null when there is nothing.
 Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   if (!p.mask) return p.bias;
-  TERN_ASSIGN(Value* seen, Visible(e, p));
+  TERN_ASSIGN(Value * seen, Visible(e, p));
   const double low = e.n.Float("mask_filter_value", -10000.0f);
   Value* added = e.b.Op("Where", {seen, e.Like(p.q, 0), e.Like(p.q, low)});
   return p.bias ? e.Add(added, p.bias) : added;
@@ -61,8 +66,10 @@ Result<Value*> ScoreBias(Emit& e, const Parts& p) {
 
 // Gives the first of {y, present_k, present_v, scores}.
 Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const char* scores = "raw") {
-  TERN_ASSIGN(Value* bias, ScoreBias(e, p));
-  const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))}, {"causal", e.n.Int("unidirectional") != 0}, {"scores", scores}};
+  TERN_ASSIGN(Value * bias, ScoreBias(e, p));
+  const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))},
+                          {"causal", e.n.Int("unidirectional") != 0},
+                          {"scores", scores}};
   return e.b.Ops("Attention", {p.q, p.k, p.v, bias, p.past_k, p.past_v}, attrs, outputs);
 }
 
@@ -77,9 +84,11 @@ Status CheckHeads(const OnnxNode& n) {
 Status SelfAttention(OnnxNode& n, Value* projected, Value* mask, Value* past, Value* bias) {
   Emit e(n);
   const auto sizes = n.Ints("qkv_hidden_sizes");
-  if (!sizes.empty() && sizes.size() != 3) return n.Bad("qkv_hidden_sizes has ", sizes.size(), " entries, needs 3");
+  if (!sizes.empty() && sizes.size() != 3)
+    return n.Bad("qkv_hidden_sizes has ", sizes.size(), " entries, needs 3");
   Value* given = sizes.empty() ? nullptr : n.b.Ints(sizes);
-  const auto qkv = n.b.Ops("Split", {projected, given}, {{"axis", int64_t{2}}, {"num_outputs", int64_t{given ? 0 : 3}}}, 3);
+  const auto qkv = n.b.Ops("Split", {projected, given},
+                           {{"axis", int64_t{2}}, {"num_outputs", int64_t{given ? 0 : 3}}}, 3);
   const int64_t heads = n.Int("num_heads");
   Parts p;
   p.q = SplitHeads(n.b, qkv[0], heads);
@@ -105,7 +114,9 @@ Status Attention(OnnxNode& n) {
   return SelfAttention(n, n.b.Op("MatMul", {n.In(0), n.In(1), n.In(2)}), n.In(3), n.In(4), n.In(5));
 }
 
-Value* Shifted(Emit& e, Value* x, Value* zero) { return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x; }
+Value* Shifted(Emit& e, Value* x, Value* zero) {
+  return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
+}
 
 Status QAttention(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kInts));
@@ -119,12 +130,14 @@ Status QAttention(OnnxNode& n) {
 
 // [batch, length, heads, count, size] to `count` values [batch, heads, length, size].
 std::vector<Value*> Unpacked(Emit& e, Value* packed, int64_t count) {
-  std::vector<Value*> out = e.b.Ops("Split", {packed}, {{"axis", int64_t{3}}, {"num_outputs", count}}, static_cast<int>(count));
+  std::vector<Value*> out =
+      e.b.Ops("Split", {packed}, {{"axis", int64_t{3}}, {"num_outputs", count}}, static_cast<int>(count));
   for (Value*& v : out) v = e.Transpose(e.Squeeze(v, {3}), {0, 2, 1, 3});
   return out;
 }
 
-// [batch, length, width] plus its part of the bias, heads split. A rank-4 value is split already and has no bias.
+// [batch, length, width] plus its part of the bias, heads split. A rank-4 value is split already and has no
+// bias.
 Value* WithBias(Emit& e, Value* x, Value* bias, int64_t heads) {
   if (x->type.shape.rank() == 4) return x;
   return SplitHeads(e.b, bias ? e.Add(x, bias) : x, heads);
@@ -161,7 +174,8 @@ Result<Parts> MultiHeadParts(OnnxNode& n, int bias_input) {
     return p;
   }
   if (!v) return n.Bad("a key without a value");
-  if ((n.RankOf(1) != 3 && n.RankOf(1) != 4) || n.RankOf(2) != n.RankOf(1)) return n.NotYet("key and value of types ", k->type.ToString(), " and ", v->type.ToString());
+  if ((n.RankOf(1) != 3 && n.RankOf(1) != 4) || n.RankOf(2) != n.RankOf(1))
+    return n.NotYet("key and value of types ", k->type.ToString(), " and ", v->type.ToString());
   TERN_ASSIGN(const auto bias, BiasParts(n, bias_input, q, k, v, heads));
   p.q = WithBias(e, q, bias[0], heads);
   p.k = WithBias(e, k, bias[1], heads);
@@ -173,7 +187,8 @@ Status MultiHead(OnnxNode& n, int bias, int mask, int score_bias, int past) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(CheckHeads(n));
   for (int i = past + 2; i < n.InputCount(); ++i)
-    if (n.Has(i) && i != bias) return n.NotYet("input ", i, ", for a past that shares its buffer with the present");
+    if (n.Has(i) && i != bias)
+      return n.NotYet("input ", i, ", for a past that shares its buffer with the present");
   TERN_ASSIGN(Parts p, MultiHeadParts(n, bias));
   p.mask = n.In(mask);
   p.bias = n.In(score_bias);
@@ -191,8 +206,10 @@ Status MultiHead(OnnxNode& n, int bias, int mask, int score_bias, int past) {
 TERN_CONVERTERS(ms_attention) {
   table.Add("Attention", Attention, kMicrosoft);
   table.Add("QAttention", QAttention, kMicrosoft);
-  table.Add("MultiHeadAttention", [](OnnxNode& n) { return MultiHead(n, 3, 4, 5, 6); }, kMicrosoft);
-  table.Add("DecoderMaskedMultiHeadAttention", [](OnnxNode& n) { return MultiHead(n, 10, 3, 4, 5); }, kMicrosoft);
+  table.Add(
+      "MultiHeadAttention", [](OnnxNode& n) { return MultiHead(n, 3, 4, 5, 6); }, kMicrosoft);
+  table.Add(
+      "DecoderMaskedMultiHeadAttention", [](OnnxNode& n) { return MultiHead(n, 10, 3, 4, 5); }, kMicrosoft);
 }
 
 }  // namespace tern::onnx

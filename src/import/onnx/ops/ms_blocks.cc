@@ -48,13 +48,17 @@ Result<NBits> Layout(const OnnxNode& n) {
   l.bits = n.Int("bits", 4);
   l.block = n.Int("block_size");
   TERN_ASSIGN(l.type, UnsignedOf(n, l.bits));
-  if (l.k < 1 || l.n < 1 || l.block < 1 || std::max({l.k, l.n, l.block}) > INT32_MAX) return n.Bad("K is ", l.k, ", N ", l.n, ", block_size ", l.block);
-  if (l.block * l.bits % 8) return n.Bad("a block of ", l.block, " numbers of ", l.bits, " bits does not fill its bytes");
+  if (l.k < 1 || l.n < 1 || l.block < 1 || std::max({l.k, l.n, l.block}) > INT32_MAX)
+    return n.Bad("K is ", l.k, ", N ", l.n, ", block_size ", l.block);
+  if (l.block * l.bits % 8)
+    return n.Bad("a block of ", l.block, " numbers of ", l.bits, " bits does not fill its bytes");
   l.blocks = (l.k - 1) / l.block + 1;
   const Tensor* b = n.Constant(1);
   if (!b) return n.NotYet("a weight that is no constant");
-  if (b->dtype() != DType::kU8 || b->size() / l.n / l.blocks != l.block * l.bits / 8 || b->size() % (l.n * l.blocks))
-    return n.Bad("the weight ", b->Describe(), " is not [", l.n, ",", l.blocks, ",", l.block * l.bits / 8, "] bytes");
+  if (b->dtype() != DType::kU8 || b->size() / l.n / l.blocks != l.block * l.bits / 8 ||
+      b->size() % (l.n * l.blocks))
+    return n.Bad("the weight ", b->Describe(), " is not [", l.n, ",", l.blocks, ",", l.block * l.bits / 8,
+                 "] bytes");
   return l;
 }
 
@@ -65,7 +69,8 @@ Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   if (!z) return n.NotYet("zero points that are no constant");
   if (z->dtype() != DType::kU8) return n.Bad("zero points ", z->Describe(), " must be bytes");
   const int64_t width = (l.blocks * l.bits + 7) / 8;
-  if (z->size() != l.n * width) return n.Bad("zero points ", z->Describe(), " are not [", l.n, ",", width, "] bytes");
+  if (z->size() != l.n * width)
+    return n.Bad("zero points ", z->Describe(), " are not [", l.n, ",", width, "] bytes");
   return n.b.Const(PackedRows(*z, l.type, l.n, l.blocks));
 }
 
@@ -104,7 +109,8 @@ Status MatMulNBits(OnnxNode& n) {
   if (n.Has(4)) {
     w = ByGroup(e, packed, scale, zeros, n.In(4), l);
   } else {
-    w = n.b.Op("Dequantize", {packed, scale, real_zeros ? nullptr : zeros}, {{"axis", int64_t{1}}, {"block_size", l.block}});
+    w = n.b.Op("Dequantize", {packed, scale, real_zeros ? nullptr : zeros},
+               {{"axis", int64_t{1}}, {"block_size", l.block}});
     if (real_zeros) w = TakeOffRealZeros(e, w, scale, zeros, l);
     if (l.blocks * l.block != l.k) w = e.Slice(w, n.b.Ints({0}), n.b.Ints({l.k}), 1);
   }
@@ -128,12 +134,15 @@ Status GatherBlockQuantized(OnnxNode& n) {
     TERN_ASSIGN(const DType type, UnsignedOf(n, bits));
     data = Unpacked(data, type);
     const Tensor* scales = n.Constant(2);
-    if (!scales || scales->rank() != data.rank()) return n.NotYet("scales that are no constant of rank ", data.rank());
+    if (!scales || scales->rank() != data.rank())
+      return n.NotYet("scales that are no constant of rank ", data.rank());
     const int64_t columns = scales->dim(-1), rows = columns ? scales->size() / columns : 0;
     Tensor zero = Filled(type, scales->dims(), int64_t{1} << (bits - 1));
     if (zeros) {
       if (!n.Constant(3)) return n.NotYet("zero points that are no constant");
-      if (n.Constant(3)->dtype() != DType::kU8 || n.Constant(3)->size() != rows * ((columns * bits + 7) / 8)) return n.Bad("zero points ", n.Constant(3)->Describe(), " do not go with scales ", scales->Describe());
+      if (n.Constant(3)->dtype() != DType::kU8 || n.Constant(3)->size() != rows * ((columns * bits + 7) / 8))
+        return n.Bad("zero points ", n.Constant(3)->Describe(), " do not go with scales ",
+                     scales->Describe());
       zero = PackedRows(*n.Constant(3), type, rows, columns).Reshaped(scales->dims());
     }
     zeros = n.b.Const(std::move(zero));
@@ -157,11 +166,24 @@ Status GatherBlockQuantized(OnnxNode& n) {
   return {};
 }
 
-constexpr double kFp4[] = {0, 0.0052083333, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25,
+constexpr double kFp4[] = {0,    0.0052083333,  0.66666667,  1,  0.33333333,  0.5,  0.16666667,  0.25,
                            -0.0, -0.0052083333, -0.66666667, -1, -0.33333333, -0.5, -0.16666667, -0.25};
-constexpr double kNf4[] = {-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
-                           -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
-                           0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0};
+constexpr double kNf4[] = {-1.0,
+                           -0.6961928009986877,
+                           -0.5250730514526367,
+                           -0.39491748809814453,
+                           -0.28444138169288635,
+                           -0.18477343022823334,
+                           -0.09105003625154495,
+                           0.0,
+                           0.07958029955625534,
+                           0.16093020141124725,
+                           0.24611230194568634,
+                           0.33791524171829224,
+                           0.44070982933044434,
+                           0.5626170039176941,
+                           0.7229568362236023,
+                           1.0};
 
 // Codes of four bits, the high ones first, name entries of a table; blocks run on across rows.
 Status MatMulBnb4(OnnxNode& n) {
@@ -170,8 +192,11 @@ Status MatMulBnb4(OnnxNode& n) {
   int64_t block = n.Int("block_size");
   const Tensor* packed = n.Constant(1);
   if (!packed) return n.NotYet("a weight that is no constant");
-  if (k < 1 || columns < 1 || block < 1 || (kind != 0 && kind != 1) || std::max(k, columns) > INT32_MAX) return n.Bad("K is ", k, ", N ", columns, ", block_size ", block, ", quant_type ", kind);
-  if (packed->dtype() != DType::kU8 || packed->size() / columns < k / 2 || packed->size() < (k * columns + 1) / 2) return n.Bad("the weight ", packed->Describe(), " is too small for ", columns, " by ", k);
+  if (k < 1 || columns < 1 || block < 1 || (kind != 0 && kind != 1) || std::max(k, columns) > INT32_MAX)
+    return n.Bad("K is ", k, ", N ", columns, ", block_size ", block, ", quant_type ", kind);
+  if (packed->dtype() != DType::kU8 || packed->size() / columns < k / 2 ||
+      packed->size() < (k * columns + 1) / 2)
+    return n.Bad("the weight ", packed->Describe(), " is too small for ", columns, " by ", k);
   const int64_t count = k * columns;
   block = std::min(block, count);
   Tensor codes(DType::kI32, {(count - 1) / block + 1, block});
@@ -185,7 +210,8 @@ Status MatMulBnb4(OnnxNode& n) {
   Value* table = n.b.Const(Tensor::Of(n.TypeOf(2), {16}, std::vector<double>(list, list + 16)));
   Value* w = e.Mul(e.Gather(table, n.b.Const(std::move(codes))), e.Reshape(n.In(2), {-1, 1}));
   w = e.Slice(e.Reshape(w, {-1}), n.b.Ints({0}), n.b.Ints({count}), 0);
-  n.Out(0, n.b.Op("MatMul", {n.In(0), e.Cast(e.Reshape(w, {columns, k}), n.TypeOf(0))}, {{"transpose_b", true}}));
+  n.Out(0, n.b.Op("MatMul", {n.In(0), e.Cast(e.Reshape(w, {columns, k}), n.TypeOf(0))},
+                  {{"transpose_b", true}}));
   return {};
 }
 

@@ -8,7 +8,9 @@ namespace {
 // The activation a fused operator names; its parameters in the operator's order, defaults behind them.
 Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
   const std::string name = n.Text("activation");
-  const auto param = [&](size_t i, float otherwise) { return static_cast<double>(i < params.size() ? params[i] : otherwise); };
+  const auto param = [&](size_t i, float otherwise) {
+    return static_cast<double>(i < params.size() ? params[i] : otherwise);
+  };
   Emit e(n);
   if (name.empty()) return x;
   if (name == "Relu") return e.Unary("relu", x);
@@ -18,11 +20,16 @@ Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
   if (name == "Softsign") return e.Unary("softsign", x);
   if (name == "HardSwish") return e.Unary("hard_swish", x);
   if (name == "Gelu") return n.b.Op("Gelu", {x});
-  if (name == "LeakyRelu") return n.b.Op("Activation", {x}, {{"kind", "leaky_relu"}, {"alpha", param(0, 0.01f)}});
+  if (name == "LeakyRelu")
+    return n.b.Op("Activation", {x}, {{"kind", "leaky_relu"}, {"alpha", param(0, 0.01f)}});
   if (name == "Elu") return n.b.Op("Activation", {x}, {{"kind", "elu"}, {"alpha", param(0, 1)}});
-  if (name == "ThresholdedRelu") return n.b.Op("Activation", {x}, {{"kind", "thresholded_relu"}, {"alpha", param(0, 1)}});
-  if (name == "HardSigmoid") return n.b.Op("Activation", {x}, {{"kind", "hard_sigmoid"}, {"alpha", param(0, 0.2f)}, {"beta", param(1, 0.5f)}});
-  if (name == "Clip" && params.size() >= 2) return n.b.Op("Clip", {x, e.Like(x, params[0]), e.Like(x, params[1])});
+  if (name == "ThresholdedRelu")
+    return n.b.Op("Activation", {x}, {{"kind", "thresholded_relu"}, {"alpha", param(0, 1)}});
+  if (name == "HardSigmoid")
+    return n.b.Op("Activation", {x},
+                  {{"kind", "hard_sigmoid"}, {"alpha", param(0, 0.2f)}, {"beta", param(1, 0.5f)}});
+  if (name == "Clip" && params.size() >= 2)
+    return n.b.Op("Clip", {x, e.Like(x, params[0]), e.Like(x, params[1])});
   return n.NotYet("activation '", name, "' with ", params.size(), " parameters");
 }
 
@@ -53,7 +60,9 @@ Status FusedGemm(OnnxNode& n) {
   Value* c = n.In(2) && beta != 0 ? n.In(2) : nullptr;
   if (c && beta != 1) c = e.Mul(c, n.b.Scalar(n.TypeOf(0), beta));
   Value* y = n.b.Op("MatMul", {n.In(0), n.In(1), c},
-                    {{"transpose_a", n.Int("transA") != 0}, {"transpose_b", n.Int("transB") != 0}, {"alpha", static_cast<double>(n.Float("alpha", 1))}});
+                    {{"transpose_a", n.Int("transA") != 0},
+                     {"transpose_b", n.Int("transB") != 0},
+                     {"alpha", static_cast<double>(n.Float("alpha", 1))}});
   std::vector<float> params;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
     if (n.HasAttr(name)) params.push_back(n.Float(name));
@@ -77,10 +86,12 @@ Result<Value*> BatchTurned(OnnxNode& n, int i, const char* flag) {
 
 Status FusedMatMul(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));
-  TERN_ASSIGN(Value* a, BatchTurned(n, 0, "transBatchA"));
-  TERN_ASSIGN(Value* b, BatchTurned(n, 1, "transBatchB"));
+  TERN_ASSIGN(Value * a, BatchTurned(n, 0, "transBatchA"));
+  TERN_ASSIGN(Value * b, BatchTurned(n, 1, "transBatchB"));
   Value* y = n.b.Op("MatMul", {a, b},
-                    {{"transpose_a", n.Int("transA") != 0}, {"transpose_b", n.Int("transB") != 0}, {"alpha", static_cast<double>(n.Float("alpha", 1))}});
+                    {{"transpose_a", n.Int("transA") != 0},
+                     {"transpose_b", n.Int("transB") != 0},
+                     {"alpha", static_cast<double>(n.Float("alpha", 1))}});
   TERN_ASSIGN(y, Activated(n, y, n.Floats("activation_params")));
   n.Out(0, y);
   return {};
@@ -101,9 +112,12 @@ Status MatMulInteger16(OnnxNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(ms_fused) {
-  table.Add("FusedConv", [](OnnxNode& n) { return FusedConv(n, false); }, kMicrosoft);
-  table.Add("NhwcConv", [](OnnxNode& n) { return FusedConv(n, true); }, kMicrosoft);
-  table.Add("NhwcFusedConv", [](OnnxNode& n) { return FusedConv(n, true); }, kMicrosoft);
+  table.Add(
+      "FusedConv", [](OnnxNode& n) { return FusedConv(n, false); }, kMicrosoft);
+  table.Add(
+      "NhwcConv", [](OnnxNode& n) { return FusedConv(n, true); }, kMicrosoft);
+  table.Add(
+      "NhwcFusedConv", [](OnnxNode& n) { return FusedConv(n, true); }, kMicrosoft);
   table.Add("FusedGemm", FusedGemm, kMicrosoft);
   table.Add("FusedMatMul", FusedMatMul, kMicrosoft);
   table.Add("FusedMatMulActivation", FusedMatMul, kMicrosoft);

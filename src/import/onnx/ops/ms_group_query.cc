@@ -10,8 +10,11 @@ namespace {
 
 Status CheckSupported(const OnnxNode& n) {
   constexpr int64_t kMaxHeads = 1 << 20;
-  if (n.Int("num_heads") < 1 || n.Int("kv_num_heads") < 1 || std::max(n.Int("num_heads"), n.Int("kv_num_heads")) > kMaxHeads) return n.Bad("num_heads is ", n.Int("num_heads"), ", kv_num_heads ", n.Int("kv_num_heads"));
-  if (n.Text("k_quant_type", "NONE") != "NONE" || n.Text("v_quant_type", "NONE") != "NONE") return n.NotYet("a quantized cache");
+  if (n.Int("num_heads") < 1 || n.Int("kv_num_heads") < 1 ||
+      std::max(n.Int("num_heads"), n.Int("kv_num_heads")) > kMaxHeads)
+    return n.Bad("num_heads is ", n.Int("num_heads"), ", kv_num_heads ", n.Int("kv_num_heads"));
+  if (n.Text("k_quant_type", "NONE") != "NONE" || n.Text("v_quant_type", "NONE") != "NONE")
+    return n.NotYet("a quantized cache");
   if (n.Int("sliding_window_cache")) return n.NotYet("a cache as long as the window");
   if (n.Int("qk_output") || n.Wants(3)) return n.NotYet("the output of scores");
   if (n.Has(12) || n.Has(13)) return n.NotYet("a quantized cache");
@@ -42,7 +45,8 @@ class GroupQuery {
       present_v = WithZeroRow(present_v);
     }
     Value* y = b_.Op("Attention", {q_, present_k, present_v, bias},
-                     {{"scale", static_cast<double>(n_.Float("scale"))}, {"softcap", static_cast<double>(n_.Float("softcap"))}});
+                     {{"scale", static_cast<double>(n_.Float("scale"))},
+                      {"softcap", static_cast<double>(n_.Float("softcap"))}});
     n_.Out(0, MergeHeads(b_, y));
     return {};
   }
@@ -52,11 +56,14 @@ class GroupQuery {
     const int64_t heads = n_.Int("num_heads"), kv = n_.Int("kv_num_heads");
     Value *q = n_.In(0), *k = n_.In(1), *v = n_.In(2);
     if (!k || !v) {
-      if (n_.RankOf(0) >= 0 && n_.RankOf(0) != 3) return n_.Bad("packed q, k and v must have rank 3, got ", q->type.ToString());
+      if (n_.RankOf(0) >= 0 && n_.RankOf(0) != 3)
+        return n_.Bad("packed q, k and v must have rank 3, got ", q->type.ToString());
       const Shape& packed = q->type.shape;
-      if (packed.ranked && packed[2].known() && packed[2].value() % (heads + 2 * kv)) return n_.Bad("a width of ", packed[2].value(), " is no multiple of ", heads + 2 * kv, " heads");
+      if (packed.ranked && packed[2].known() && packed[2].value() % (heads + 2 * kv))
+        return n_.Bad("a width of ", packed[2].value(), " is no multiple of ", heads + 2 * kv, " heads");
       Value* size = e_.Binary("div", e_.SizeOf(q, 2), b_.Ints({heads + 2 * kv}));
-      const auto parts = b_.Ops("Split", {q, e_.Mul(size, b_.Ints({heads, kv, kv}))}, {{"axis", int64_t{2}}}, 3);
+      const auto parts =
+          b_.Ops("Split", {q, e_.Mul(size, b_.Ints({heads, kv, kv}))}, {{"axis", int64_t{2}}}, 3);
       q = parts[0], k = parts[1], v = parts[2];
     }
     q_ = SplitHeads(b_, q, heads);
@@ -76,7 +83,8 @@ class GroupQuery {
   }
 
   void Normalize() {
-    const AttrList attrs = {{"axis", int64_t{-1}}, {"epsilon", static_cast<double>(n_.Float("qk_norm_epsilon", 1e-6f))}};
+    const AttrList attrs = {{"axis", int64_t{-1}},
+                            {"epsilon", static_cast<double>(n_.Float("qk_norm_epsilon", 1e-6f))}};
     q_ = b_.Op("RmsNorm", {q_, n_.In(14)}, attrs);
     k_ = b_.Op("RmsNorm", {k_, n_.In(15)}, attrs);
   }
@@ -84,7 +92,8 @@ class GroupQuery {
   Status Rotate() {
     for (int i : {7, 8}) TERN_TRY(Require(n_, i, kFloats));
     const Shape& cache = n_.In(7)->type.shape;
-    const int64_t turned = cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;  // 0: whole heads
+    const int64_t turned =
+        cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;  // 0: whole heads
     Value* places = n_.Has(9) ? n_.In(9) : e_.Squeeze(positions_, {1, 3});
     const AttrList attrs = {{"interleaved", n_.Int("rotary_interleaved") != 0}, {"size", turned}};
     Value *cosine = e_.Gather(n_.In(7), places), *sine = e_.Gather(n_.In(8), places);
@@ -106,9 +115,11 @@ class GroupQuery {
   Value* ScoreBias(Value* keys) {
     Value* places = e_.Reshape(e_.CountTo(keys), {1, 1, 1, -1});
     const bool causal = n_.Int("causal", 1) != 0;
-    Value* seen = causal ? e_.Binary("less_equal", places, positions_) : e_.Binary("less", places, e_.Reshape(total_, {1, 1, 1, 1}));
+    Value* seen = causal ? e_.Binary("less_equal", places, positions_)
+                         : e_.Binary("less", places, e_.Reshape(total_, {1, 1, 1, 1}));
     const int64_t window = n_.Int("local_window_size", -1);
-    if (causal && window > 0) seen = e_.Binary("and", seen, e_.Binary("greater", places, e_.Sub(positions_, e_.Long(window))));
+    if (causal && window > 0)
+      seen = e_.Binary("and", seen, e_.Binary("greater", places, e_.Sub(positions_, e_.Long(window))));
     if (!n_.Has(10) && !Sink()) return seen;
     Value* added = e_.Like(q_, 0);
     if (n_.Has(10)) {  // it ends with the keys in use; the cache may be longer
@@ -122,13 +133,12 @@ class GroupQuery {
   bool Sink() const { return n_.Has(11) || n_.Int("smooth_softmax", -1) > 0; }
 
   // One more key of zeros: its score is the sink's, 0 by default, and its value adds nothing.
-  Value* WithZeroRow(Value* x) {
-    return b_.Op("Pad", {x, b_.Ints({0, 0, 0, 0, 0, 0, 1, 0})});
-  }
+  Value* WithZeroRow(Value* x) { return b_.Op("Pad", {x, b_.Ints({0, 0, 0, 0, 0, 0, 1, 0})}); }
 
   Value* WithSinkColumn(Value* bias) {
     const int64_t heads = n_.Int("num_heads");
-    Value* sink = n_.Has(11) ? e_.Reshape(n_.In(11), {1, heads, 1, 1}) : e_.Reshape(e_.Like(q_, 0), {1, 1, 1, 1});
+    Value* sink =
+        n_.Has(11) ? e_.Reshape(n_.In(11), {1, heads, 1, 1}) : e_.Reshape(e_.Like(q_, 0), {1, 1, 1, 1});
     Value* whole = e_.Concat({e_.SizeOf(bias, 0), b_.Ints({heads}), e_.SizeOf(bias, 2)}, 0);
     const auto with_columns = [&](Value* columns) { return e_.Concat({whole, columns}, 0); };
     Value* wide = b_.Op("Expand", {bias, with_columns(e_.SizeOf(bias, 3))});
@@ -146,7 +156,9 @@ class GroupQuery {
 Result<int64_t> HeadCount(const OnnxNode& n, int64_t half) {
   if (n.Int("num_heads") > 0) return n.Int("num_heads");
   const Shape& x = n.In(0)->type.shape;
-  if (!x[2].known() || half < 1 || x[2].value() % (2 * half)) return n.NotYet("the number of heads of ", n.In(0)->type.ToString(), " with a cache of ", half, " columns");
+  if (!x[2].known() || half < 1 || x[2].value() % (2 * half))
+    return n.NotYet("the number of heads of ", n.In(0)->type.ToString(), " with a cache of ", half,
+                    " columns");
   return x[2].value() / (2 * half);
 }
 
@@ -157,7 +169,9 @@ Status Rotary(OnnxNode& n) {
   const int rank = n.RankOf(0);
   const Shape& cache = n.In(2)->type.shape;
   if (rank != 3 && rank != 4) return n.NotYet("an input of type ", n.In(0)->type.ToString());
-  const int64_t half = cache.rank() == 2 && cache[1].known() ? cache[1].value() : n.Int("rotary_embedding_dim") / 2;  // 0: of whole heads
+  const int64_t half = cache.rank() == 2 && cache[1].known()
+                           ? cache[1].value()
+                           : n.Int("rotary_embedding_dim") / 2;  // 0: of whole heads
   Emit e(n);
   Value* x = n.In(0);
   if (rank == 3) {
@@ -165,7 +179,9 @@ Status Rotary(OnnxNode& n) {
     x = SplitHeads(n.b, x, heads);
   }
   Value* places = n.In(1);
-  if (n.RankOf(1) == 1) places = e.Add(e.Reshape(places, {1, 1}), e.Cast(e.Unsqueeze(e.CountTo(e.SizeOf(x, 2)), {0}), n.TypeOf(1)));
+  if (n.RankOf(1) == 1)
+    places =
+        e.Add(e.Reshape(places, {1, 1}), e.Cast(e.Unsqueeze(e.CountTo(e.SizeOf(x, 2)), {0}), n.TypeOf(1)));
   Value* y = n.b.Op("RotaryEmbedding", {x, e.Gather(n.In(2), places), e.Gather(n.In(3), places)},
                     {{"interleaved", n.Int("interleaved") != 0}, {"size", 2 * half}});
   n.Out(0, rank == 3 ? MergeHeads(n.b, y) : y);
@@ -175,7 +191,8 @@ Status Rotary(OnnxNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(ms_group_query) {
-  table.Add("GroupQueryAttention", [](OnnxNode& n) { return GroupQuery(n).Convert(); }, kMicrosoft);
+  table.Add(
+      "GroupQueryAttention", [](OnnxNode& n) { return GroupQuery(n).Convert(); }, kMicrosoft);
   table.Add("RotaryEmbedding", Rotary, kMicrosoft);
 }
 

@@ -37,7 +37,9 @@ Status Unique(OnnxNode& n) {
 Status Range(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   Emit e(n);
-  const auto scalar = [&](int i) { return n.RankOf(i) == 0 ? n.In(i) : e.b.Op("Reshape", {n.In(i), n.b.Ints({})}); };
+  const auto scalar = [&](int i) {
+    return n.RankOf(i) == 0 ? n.In(i) : e.b.Op("Reshape", {n.In(i), n.b.Ints({})});
+  };
   n.Out(0, n.b.Op("Range", {scalar(0), scalar(1), n.Has(2) ? scalar(2) : e.Like(n.In(0), 1)}));
   return {};
 }
@@ -101,7 +103,8 @@ Status ConvTransposeWithPads(OnnxNode& n) {
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
   if (!known && kernel.empty()) return n.NotYet("a weight of unknown rank");
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, n.In(0)->type.shape, kernel, true));
-  attrs.erase(std::remove_if(attrs.begin(), attrs.end(), [](const auto& a) { return a.first == "pads"; }), attrs.end());
+  attrs.erase(std::remove_if(attrs.begin(), attrs.end(), [](const auto& a) { return a.first == "pads"; }),
+              attrs.end());
   attrs.insert(attrs.end(), {{"group", n.Int("group", 1)}, {"output_padding", n.Ints("output_padding")}});
   if (known) attrs.emplace_back("pads", *known);
   Emit e(n);
@@ -113,7 +116,8 @@ Status ConvTransposeWithPads(OnnxNode& n) {
 // The last axis as a signal; the result has real and imaginary parts on a new last axis.
 Status Rfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
-  if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1)) return n.NotYet("a transform that is not one-dimensional, one-sided and without a factor");
+  if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
+    return n.NotYet("a transform that is not one-dimensional, one-sided and without a factor");
   Emit e(n);
   n.Out(0, n.b.Op("DFT", {e.Unsqueeze(n.In(0), {-1}), nullptr, n.b.Ints({-2})}, {{"onesided", true}}));
   return {};
@@ -122,12 +126,14 @@ Status Rfft(OnnxNode& n) {
 // The other half of the spectrum is the first, without its ends, conjugated and backwards.
 Status Irfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
-  if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1)) return n.NotYet("a transform that is not one-dimensional, one-sided and without a factor");
+  if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
+    return n.NotYet("a transform that is not one-dimensional, one-sided and without a factor");
   Emit e(n);
   Value* x = n.In(0);
   Value* middle = n.b.Op("Slice", {x, n.b.Ints({-2}), n.b.Ints({0}), n.b.Ints({-2}), n.b.Ints({-1})});
   Value* signs = n.b.Const(Tensor::Of(x->type.dtype, {2}, {1, -1}));
-  Value* whole = n.b.Op("DFT", {e.Concat({x, e.Mul(middle, signs)}, -2), nullptr, n.b.Ints({-2})}, {{"inverse", true}});
+  Value* whole =
+      n.b.Op("DFT", {e.Concat({x, e.Mul(middle, signs)}, -2), nullptr, n.b.Ints({-2})}, {{"inverse", true}});
   n.Out(0, e.Squeeze(n.b.Op("Slice", {whole, n.b.Ints({0}), n.b.Ints({1}), n.b.Ints({-1})}), {-1}));
   return {};
 }
@@ -141,24 +147,30 @@ Result<Value*> ExpertActivation(Emit& e, Value* x) {
   return e.n.NotYet("experts with activation '", kind, "'");
 }
 
-// All experts on all rows, weighted by what the router gives each; those not among the k likeliest weigh nothing.
+// All experts on all rows, weighted by what the router gives each; those not among the k likeliest weigh
+// nothing.
 Status MixtureOfExperts(OnnxNode& n) {
   for (int i : {0, 1, 2, 4}) TERN_TRY(Require(n, i, kFloats));
-  if (n.Has(6) || n.Int("use_sparse_mixer") || n.Int("swiglu_fusion")) return n.NotYet("experts with a third layer or a sparse mixer");
+  if (n.Has(6) || n.Int("use_sparse_mixer") || n.Int("swiglu_fusion"))
+    return n.NotYet("experts with a third layer or a sparse mixer");
   const Shape& router = n.In(1)->type.shape;
   if (router.rank() != 2) return n.NotYet("router_probs of type ", n.In(1)->type.ToString());
   Emit e(n);
   Value* odds = n.b.Op("Softmax", {n.In(1)}, {{"axis", int64_t{-1}}});
   const auto top = n.b.Ops("TopK", {odds, n.b.Ints({n.Int("k", 1)})}, {{"axis", int64_t{-1}}}, 2);
-  Value* share = n.Int("normalize_routing_weights") ? e.Binary("div", top[0], e.Reduce("sum", top[0], {1}, true)) : top[0];
+  Value* share = n.Int("normalize_routing_weights")
+                     ? e.Binary("div", top[0], e.Reduce("sum", top[0], {1}, true))
+                     : top[0];
   Value* none = e.Mul(odds, e.Like(odds, 0));
   Value* weights = n.b.Op("ScatterElements", {none, top[1], share}, {{"axis", int64_t{1}}});
-  Value* x = n.RankOf(0) == 3 ? e.b.Op("Reshape", {n.In(0), e.Concat({n.b.Ints({-1}), e.SizeOf(n.In(0), 2)}, 0)}) : n.In(0);
+  Value* x = n.RankOf(0) == 3
+                 ? e.b.Op("Reshape", {n.In(0), e.Concat({n.b.Ints({-1}), e.SizeOf(n.In(0), 2)}, 0)})
+                 : n.In(0);
   const auto layer = [&](Value* in, int weight, int bias) {
     Value* y = n.b.Op("MatMul", {in, n.In(weight)}, {{"transpose_b", true}});
     return n.Has(bias) ? e.Add(y, e.Unsqueeze(n.In(bias), {1})) : y;
   };
-  TERN_ASSIGN(Value* hidden, ExpertActivation(e, layer(e.Unsqueeze(x, {0}), 2, 3)));
+  TERN_ASSIGN(Value * hidden, ExpertActivation(e, layer(e.Unsqueeze(x, {0}), 2, 3)));
   Value* per_expert = e.Mul(layer(hidden, 4, 5), e.Unsqueeze(e.Transpose(weights, {1, 0}), {2}));
   Value* y = e.Reduce("sum", per_expert, {0}, false);
   n.Out(0, n.RankOf(0) == 3 ? n.b.Op("Reshape", {y, n.b.Op("Shape", {n.In(0)})}) : y);

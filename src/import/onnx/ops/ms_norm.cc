@@ -1,4 +1,5 @@
-// com.microsoft: normalisation with sums and lookups folded in; and the simplified forms, which stand in ai.onnx too.
+// com.microsoft: normalisation with sums and lookups folded in; and the simplified forms, which stand in
+// ai.onnx too.
 #include "import/onnx/ops/emit.h"
 
 namespace tern::onnx {
@@ -25,7 +26,7 @@ Status Simplified(OnnxNode& n) {
   const double epsilon = Epsilon(n, 1e-5f);
   n.Out(0, n.b.Op("RmsNorm", {n.In(0), n.In(1)}, {{"axis", axis}, {"epsilon", epsilon}}));
   if (!n.Wants(1)) return {};
-  TERN_ASSIGN(Value* inverse, InverseRoot(n, n.In(0), axis, epsilon));
+  TERN_ASSIGN(Value * inverse, InverseRoot(n, n.In(0), axis, epsilon));
   n.Out(1, inverse);
   return {};
 }
@@ -35,7 +36,9 @@ Status SkipLayerNorm(OnnxNode& n) {
   Emit e(n);
   Value* sum = e.Add(n.In(0), n.In(1));
   if (n.Has(4)) sum = e.Add(sum, n.In(4));
-  const auto out = n.b.Ops("LayerNorm", {sum, n.In(2), n.In(3)}, {{"axis", int64_t{-1}}, {"epsilon", Epsilon(n, 1e-12f)}}, n.Wants(1) || n.Wants(2) ? 3 : 1);
+  const auto out =
+      n.b.Ops("LayerNorm", {sum, n.In(2), n.In(3)}, {{"axis", int64_t{-1}}, {"epsilon", Epsilon(n, 1e-12f)}},
+              n.Wants(1) || n.Wants(2) ? 3 : 1);
   n.Out(out);
   n.Out(3, sum);
   return {};
@@ -50,7 +53,7 @@ Status SkipSimplified(OnnxNode& n) {
   const double epsilon = Epsilon(n, 1e-12f);
   n.Out(0, n.b.Op("RmsNorm", {sum, n.In(2)}, {{"axis", int64_t{-1}}, {"epsilon", epsilon}}));
   if (n.Wants(2)) {
-    TERN_ASSIGN(Value* inverse, InverseRoot(n, sum, -1, epsilon));
+    TERN_ASSIGN(Value * inverse, InverseRoot(n, sum, -1, epsilon));
     n.Out(2, inverse);
   }
   n.Out(3, sum);
@@ -58,7 +61,9 @@ Status SkipSimplified(OnnxNode& n) {
 }
 
 // The rows 0, 1, … of the table, as many as the sequence is long.
-Value* FirstRows(Emit& e, Value* table, Value* ids) { return e.Slice(table, e.b.Ints({0}), e.SizeOf(ids, 1), 0); }
+Value* FirstRows(Emit& e, Value* table, Value* ids) {
+  return e.Slice(table, e.b.Ints({0}), e.SizeOf(ids, 1), 0);
+}
 
 Status EmbedLayerNorm(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kIndices));
@@ -68,7 +73,8 @@ Status EmbedLayerNorm(OnnxNode& n) {
   Value* places = n.Has(8) ? e.Gather(n.In(3), n.In(8)) : FirstRows(e, n.In(3), ids);
   Value* sum = e.Add(e.Gather(n.In(2), ids), places);
   if (n.Has(1) && n.Has(4)) sum = e.Add(sum, e.Gather(n.In(4), n.In(1)));
-  n.Out(0, n.b.Op("LayerNorm", {sum, n.In(5), n.In(6)}, {{"axis", int64_t{-1}}, {"epsilon", Epsilon(n, 1e-12f)}}));
+  n.Out(0, n.b.Op("LayerNorm", {sum, n.In(5), n.In(6)},
+                  {{"axis", int64_t{-1}}, {"epsilon", Epsilon(n, 1e-12f)}}));
   if (n.Wants(1)) {
     Value* zeros = n.b.Op("Fill", {e.SizeOf(ids, 0)}, {{"value", Tensor::Of(DType::kI32, {1}, {0})}});
     n.Out(1, n.Has(7) ? e.Cast(e.Reduce("sum", n.In(7), {1}, false), DType::kI32) : zeros);
@@ -82,9 +88,12 @@ Status GatedRmsNorm(OnnxNode& n) {
   Emit e(n);
   const std::string activation = n.Text("activation", "silu");
   Value* gate = nullptr;
-  if (activation == "sigmoid") gate = e.Unary("sigmoid", n.In(2));
-  else if (activation == "silu" || activation == "swish") gate = n.b.Op("Activation", {n.In(2)}, {{"kind", "swish"}, {"alpha", 1.0}});
-  else return n.Bad("activation '", activation, "' is none of silu, swish, sigmoid");
+  if (activation == "sigmoid")
+    gate = e.Unary("sigmoid", n.In(2));
+  else if (activation == "silu" || activation == "swish")
+    gate = n.b.Op("Activation", {n.In(2)}, {{"kind", "swish"}, {"alpha", 1.0}});
+  else
+    return n.Bad("activation '", activation, "' is none of silu, swish, sigmoid");
   Value* y = n.b.Op("RmsNorm", {n.In(0), n.In(1)}, {{"axis", int64_t{-1}}, {"epsilon", Epsilon(n, 1e-5f)}});
   n.Out(0, e.Mul(y, gate));
   return {};
@@ -100,7 +109,8 @@ Status GroupNorm(OnnxNode& n, bool skip) {
   if (skip) {
     TERN_TRY(Require(n, 3, kFloats));
     Value* residual = n.In(3);
-    if (n.RankOf(3) == 2) residual = e.Unsqueeze(residual, last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3});
+    if (n.RankOf(3) == 2)
+      residual = e.Unsqueeze(residual, last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3});
     x = e.Add(x, residual);
     if (n.Has(4)) x = e.Add(x, last ? n.In(4) : e.Unsqueeze(n.In(4), {1, 2}));
     n.Out(1, x);
@@ -108,7 +118,8 @@ Status GroupNorm(OnnxNode& n, bool skip) {
   Value* first = last ? ChannelsFirst(e, x) : x;
   Value* scale = e.Cast(n.In(1), x->type.dtype);
   Value* bias = e.Cast(n.In(2), x->type.dtype);
-  Value* y = n.b.Op("GroupNorm", {first, scale, bias}, {{"groups", n.Int("groups")}, {"epsilon", Epsilon(n, 1e-5f)}});
+  Value* y = n.b.Op("GroupNorm", {first, scale, bias},
+                    {{"groups", n.Int("groups")}, {"epsilon", Epsilon(n, 1e-5f)}});
   if (n.Int("activation") == 1) y = n.b.Op("Activation", {y}, {{"kind", "swish"}, {"alpha", 1.0}});
   n.Out(0, last ? ChannelsLast(e, y) : y);
   return {};
@@ -122,8 +133,10 @@ TERN_CONVERTERS(ms_norm) {
   table.Add("SkipSimplifiedLayerNormalization", SkipSimplified, kMicrosoft);
   table.Add("EmbedLayerNormalization", EmbedLayerNorm, kMicrosoft);
   table.Add("GatedRMSNorm", GatedRmsNorm, kMicrosoft);
-  table.Add("GroupNorm", [](OnnxNode& n) { return GroupNorm(n, false); }, kMicrosoft);
-  table.Add("SkipGroupNorm", [](OnnxNode& n) { return GroupNorm(n, true); }, kMicrosoft);
+  table.Add(
+      "GroupNorm", [](OnnxNode& n) { return GroupNorm(n, false); }, kMicrosoft);
+  table.Add(
+      "SkipGroupNorm", [](OnnxNode& n) { return GroupNorm(n, true); }, kMicrosoft);
 }
 
 }  // namespace tern::onnx

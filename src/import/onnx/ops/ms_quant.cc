@@ -21,12 +21,11 @@ Status QLinearBinary(OnnxNode& n, const char* kind) {
 }
 
 // Operators with inputs x, its scale and zero point, the result's scale and zero point.
-template <class F>
-Converter QLinearUnary(F compute) {
+template <class F> Converter QLinearUnary(F compute) {
   return [=](OnnxNode& n) -> Status {
     for (int i : {0, 1, 3}) TERN_TRY(Require(n, i));
     Emit e(n);
-    TERN_ASSIGN(Value* y, compute(e, Real(e, n.In(0), n.In(1), n.In(2))));
+    TERN_ASSIGN(Value * y, compute(e, Real(e, n.In(0), n.In(1), n.In(2))));
     n.Out(0, Stored(e, y, n.In(3), n.In(4), n.TypeOf(0)));
     return {};
   };
@@ -35,7 +34,8 @@ Converter QLinearUnary(F compute) {
 Result<Value*> Sigmoid(Emit& e, Value* x) { return e.Unary("sigmoid", x); }
 
 Result<Value*> LeakyRelu(Emit& e, Value* x) {
-  return e.b.Op("Activation", {x}, {{"kind", "leaky_relu"}, {"alpha", static_cast<double>(e.n.Float("alpha", 0.01f))}});
+  return e.b.Op("Activation", {x},
+                {{"kind", "leaky_relu"}, {"alpha", static_cast<double>(e.n.Float("alpha", 0.01f))}});
 }
 
 Result<Value*> Softmax(Emit& e, Value* x) {
@@ -45,7 +45,9 @@ Result<Value*> Softmax(Emit& e, Value* x) {
   return e.b.Op("Reshape", {e.b.Op("Softmax", {flat}, {{"axis", int64_t{1}}}), e.b.Op("Shape", {x})});
 }
 
-Result<Value*> ReduceMean(Emit& e, Value* x) { return e.Reduce("mean", x, e.n.Ints("axes"), e.n.Int("keepdims", 1) != 0); }
+Result<Value*> ReduceMean(Emit& e, Value* x) {
+  return e.Reduce("mean", x, e.n.Ints("axes"), e.n.Int("keepdims", 1) != 0);
+}
 
 Result<Value*> GlobalAverage(Emit& e, Value* x) {
   if (!e.n.Int("channels_last")) return e.b.Op("GlobalPool", {x}, {{"kind", "average"}});
@@ -64,7 +66,10 @@ Result<Value*> AveragePool(Emit& e, Value* x) {
   if (last && x->type.shape.rank() < 3) return n.NotYet("an input of type ", x->type.ToString());
   if (last) x = ChannelsFirst(e, x);
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, {kernel.begin(), kernel.end()}, ceil_mode));
-  attrs.insert(attrs.end(), {{"kind", "average"}, {"kernel", kernel}, {"ceil_mode", ceil_mode}, {"count_include_pad", n.Int("count_include_pad") != 0}});
+  attrs.insert(attrs.end(), {{"kind", "average"},
+                             {"kernel", kernel},
+                             {"ceil_mode", ceil_mode},
+                             {"count_include_pad", n.Int("count_include_pad") != 0}});
   Value* y = n.b.Op("Pool", {x}, attrs);
   return last ? ChannelsLast(e, y) : y;
 }
@@ -98,19 +103,23 @@ Status QLinearConcat(OnnxNode& n) {
 Status QLinearWhere(OnnxNode& n) {
   for (int i : {1, 2, 4, 5, 7}) TERN_TRY(Require(n, i));
   Emit e(n);
-  Value* y = n.b.Op("Where", {n.In(0), Real(e, n.In(1), n.In(2), n.In(3)), Real(e, n.In(4), n.In(5), n.In(6))});
+  Value* y =
+      n.b.Op("Where", {n.In(0), Real(e, n.In(1), n.In(2), n.In(3)), Real(e, n.In(4), n.In(5), n.In(6))});
   n.Out(0, Stored(e, y, n.In(7), n.In(8), n.TypeOf(1)));
   return {};
 }
 
 // x - zero in i32; x itself without a zero point.
-Value* Shifted(Emit& e, Value* x, Value* zero) { return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x; }
+Value* Shifted(Emit& e, Value* x, Value* zero) {
+  return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
+}
 
 Status QGemm(OnnxNode& n) {
   for (int i : {0, 1, 3, 4}) TERN_TRY(Require(n, i));
   Emit e(n);
   Value* b = n.Int("transB") ? e.Transpose(n.In(3), {1, 0}) : n.In(3);
-  Value* sum = n.b.Op("MatMul", {Shifted(e, n.In(0), n.In(2)), Shifted(e, b, n.In(5)), n.In(6)}, {{"transpose_a", n.Int("transA") != 0}});
+  Value* sum = n.b.Op("MatMul", {Shifted(e, n.In(0), n.In(2)), Shifted(e, b, n.In(5)), n.In(6)},
+                      {{"transpose_a", n.Int("transA") != 0}});
   Value* scale = e.Mul(e.Mul(n.In(1), n.In(4)), e.Like(n.In(1), n.Float("alpha", 1)));
   Value* y = e.Mul(e.Cast(sum, DType::kF32), scale);
   n.Out(0, n.Has(7) ? Stored(e, y, n.In(7), n.In(8), n.TypeOf(0)) : y);
@@ -137,7 +146,9 @@ struct Dynamic {
 
 // One scale and zero point for all of x, which span its range and zero.
 Dynamic Quantized(Emit& e, Value* x) {
-  const auto end = [&](const char* kind) { return e.Binary(kind, e.b.Op("Reduce", {x}, {{"kind", kind}, {"keep_dims", false}}), e.Like(x, 0)); };
+  const auto end = [&](const char* kind) {
+    return e.Binary(kind, e.b.Op("Reduce", {x}, {{"kind", kind}, {"keep_dims", false}}), e.Like(x, 0));
+  };
   Value *low = end("min"), *high = end("max");
   Value* span = e.Binary("div", e.Sub(high, low), e.Like(x, 255));
   Value* scale = e.b.Op("Where", {e.Binary("equal", span, e.Like(x, 0)), e.Like(x, 1), span});
@@ -166,7 +177,8 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
-// Weights [directions, inputs, 4 * hidden] become real numbers and change their axes; the layer computes in f32.
+// Weights [directions, inputs, 4 * hidden] become real numbers and change their axes; the layer computes in
+// f32.
 Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
   const auto column = [&](Value* v) {
     if (!v) return v;
@@ -184,8 +196,12 @@ Status DynamicQuantizeLstm(OnnxNode& n) {
   Value* w = GateWeights(e, n.In(1), n.In(8), n.In(9));
   Value* r = GateWeights(e, n.In(2), n.In(10), n.In(11));
   n.Out(n.b.Ops("Rnn", {n.In(0), w, r, n.In(3), n.In(4), n.In(5), n.In(6), n.In(7)},
-                {{"kind", "lstm"}, {"direction", n.Text("direction", "forward")}, {"hidden_size", n.Int("hidden_size")},
-                 {"clip", static_cast<double>(n.Float("clip"))}, {"input_forget", n.Int("input_forget") != 0}}, 3));
+                {{"kind", "lstm"},
+                 {"direction", n.Text("direction", "forward")},
+                 {"hidden_size", n.Int("hidden_size")},
+                 {"clip", static_cast<double>(n.Float("clip"))},
+                 {"input_forget", n.Int("input_forget") != 0}},
+                3));
   return {};
 }
 
@@ -195,17 +211,21 @@ Status QLinearConv(OnnxNode& n) {
     if (i != 2 && i != 5) TERN_TRY(Require(n, i));
   Emit e(n);
   const bool last = n.Int("channels_last") != 0;
-  if (n.RankOf(0) < 3 || n.RankOf(3) < 3) return n.NotYet("inputs of types ", n.In(0)->type.ToString(), " and ", n.In(3)->type.ToString());
+  if (n.RankOf(0) < 3 || n.RankOf(3) < 3)
+    return n.NotYet("inputs of types ", n.In(0)->type.ToString(), " and ", n.In(3)->type.ToString());
   Value* x = last ? ChannelsFirst(e, n.In(0)) : n.In(0);
   std::vector<int64_t> inner;
   for (int64_t i = 1; i < n.RankOf(3); ++i) inner.push_back(i);
   const auto per_map = [&](Value* v, size_t axes) {
-    return v && v->type.shape.rank() == 1 && !v->type.shape[0].Is(1) ? e.Unsqueeze(v, {inner.begin(), inner.begin() + static_cast<int64_t>(axes)}) : v;
+    return v && v->type.shape.rank() == 1 && !v->type.shape[0].Is(1)
+               ? e.Unsqueeze(v, {inner.begin(), inner.begin() + static_cast<int64_t>(axes)})
+               : v;
   };
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(3)->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
   attrs.emplace_back("group", n.Int("group", 1));
-  Value* sum = n.b.Op("Conv", {Shifted(e, x, n.In(2)), Shifted(e, n.In(3), per_map(n.In(5), inner.size())), n.In(8)}, attrs);
+  Value* sum = n.b.Op(
+      "Conv", {Shifted(e, x, n.In(2)), Shifted(e, n.In(3), per_map(n.In(5), inner.size())), n.In(8)}, attrs);
   Value* y = e.Mul(e.Cast(sum, DType::kF32), e.Mul(n.In(1), per_map(n.In(4), inner.size() - 1)));
   y = Stored(e, y, n.In(6), n.In(7), n.TypeOf(0));
   n.Out(0, last ? ChannelsLast(e, y) : y);
@@ -215,8 +235,10 @@ Status QLinearConv(OnnxNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(ms_quant) {
-  table.Add("QLinearAdd", [](OnnxNode& n) { return QLinearBinary(n, "add"); }, kMicrosoft);
-  table.Add("QLinearMul", [](OnnxNode& n) { return QLinearBinary(n, "mul"); }, kMicrosoft);
+  table.Add(
+      "QLinearAdd", [](OnnxNode& n) { return QLinearBinary(n, "add"); }, kMicrosoft);
+  table.Add(
+      "QLinearMul", [](OnnxNode& n) { return QLinearBinary(n, "mul"); }, kMicrosoft);
   table.Add("QLinearSigmoid", QLinearUnary(Sigmoid), kMicrosoft);
   table.Add("QLinearLeakyRelu", QLinearUnary(LeakyRelu), kMicrosoft);
   table.Add("QLinearSoftmax", QLinearUnary(Softmax), kMicrosoft);

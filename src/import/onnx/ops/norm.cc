@@ -4,13 +4,16 @@
 namespace tern::onnx {
 namespace {
 
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", kind}}); }
+Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
+  return n.b.Op("Binary", {a, b}, {{"kind", kind}});
+}
 
 Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// All axes of x but the channel's; statistics of one number per element of [C, D…] average over the batch only.
+// All axes of x but the channel's; statistics of one number per element of [C, D…] average over the batch
+// only.
 std::vector<int64_t> BatchAxes(int rank, bool spatial) {
   std::vector<int64_t> axes = {0};
   for (int i = 2; spatial && i < rank; ++i) axes.push_back(i);
@@ -28,7 +31,8 @@ Moments MeanAndVariance(OnnxNode& n, const std::vector<int64_t>& axes) {
   Value* list = n.b.Ints(axes);
   Value* kept = n.b.Op("Reduce", {x, list}, {{"kind", "mean"}, {"keep_dims", true}});
   Value* centred = Binary(n, "sub", x, kept);
-  Value* var = n.b.Op("Reduce", {Binary(n, "mul", centred, centred), list}, {{"kind", "mean"}, {"keep_dims", false}});
+  Value* var =
+      n.b.Op("Reduce", {Binary(n, "mul", centred, centred), list}, {{"kind", "mean"}, {"keep_dims", false}});
   return {n.b.Op("Squeeze", {kept, list}), var};
 }
 
@@ -49,7 +53,8 @@ Value* PerElement(OnnxNode& n, Value* mean, Value* var, float epsilon) {
 Value* Normalized(OnnxNode& n, Value* mean, Value* var, bool spatial) {
   const float epsilon = n.Float("epsilon", 1e-5f);
   if (!spatial) return PerElement(n, CastTo(n, mean, n.TypeOf(0)), CastTo(n, var, n.TypeOf(0)), epsilon);
-  return n.b.Op("BatchNorm", {n.In(0), n.In(1), n.In(2), mean, var}, {{"epsilon", static_cast<double>(epsilon)}});
+  return n.b.Op("BatchNorm", {n.In(0), n.In(1), n.In(2), mean, var},
+                {{"epsilon", static_cast<double>(epsilon)}});
 }
 
 // Before version 14 a node trains when it has more than one output.
@@ -100,7 +105,8 @@ Status GroupNormalization(OnnxNode& n) {
   const bool per_group = n.opset < 21;
   Value* scale = per_group ? PerChannel(n, n.In(1), groups) : n.In(1);
   Value* bias = per_group ? PerChannel(n, n.In(2), groups) : n.In(2);
-  n.Out(0, n.b.Op("GroupNorm", {n.In(0), scale, bias}, {{"groups", groups}, {"epsilon", static_cast<double>(n.Float("epsilon", 1e-5f))}}));
+  n.Out(0, n.b.Op("GroupNorm", {n.In(0), scale, bias},
+                  {{"groups", groups}, {"epsilon", static_cast<double>(n.Float("epsilon", 1e-5f))}}));
   return {};
 }
 
@@ -115,8 +121,10 @@ Status SimplifiedLayerNormalization(OnnxNode& n) {
   std::vector<int64_t> axes;
   for (int64_t i = axis < 0 ? axis + n.RankOf(0) : axis; i < n.RankOf(0); ++i) axes.push_back(i);
   Value* x = CastTo(n, n.In(0), DType::kF32);
-  Value* mean = n.b.Op("Reduce", {Binary(n, "mul", x, x), n.b.Ints(axes)}, {{"kind", "mean"}, {"keep_dims", true}});
-  Value* root = n.b.Op("Unary", {Binary(n, "add", mean, n.b.Scalar(DType::kF32, epsilon))}, {{"kind", "sqrt"}});
+  Value* mean =
+      n.b.Op("Reduce", {Binary(n, "mul", x, x), n.b.Ints(axes)}, {{"kind", "mean"}, {"keep_dims", true}});
+  Value* root =
+      n.b.Op("Unary", {Binary(n, "add", mean, n.b.Scalar(DType::kF32, epsilon))}, {{"kind", "sqrt"}});
   n.Out(1, n.b.Op("Unary", {root}, {{"kind", "reciprocal"}}));
   return {};
 }

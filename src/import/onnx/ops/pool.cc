@@ -6,7 +6,9 @@ namespace tern::onnx {
 namespace {
 
 // The exponent was a float in the first version.
-double Exponent(const OnnxNode& n) { return n.opset < 2 ? n.Float("p", 2) : static_cast<double>(n.Int("p", 2)); }
+double Exponent(const OnnxNode& n) {
+  return n.opset < 2 ? n.Float("p", 2) : static_cast<double>(n.Int("p", 2));
+}
 
 Status Pool(OnnxNode& n, const char* kind) {
   TERN_TRY(Require(n, 0));
@@ -14,8 +16,11 @@ Status Pool(OnnxNode& n, const char* kind) {
   if (kernel.empty()) return n.Bad("attribute 'kernel_shape' is missing");
   const bool ceil_mode = n.Int("ceil_mode") != 0;
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, n.In(0)->type.shape, {kernel.begin(), kernel.end()}, ceil_mode));
-  attrs.insert(attrs.end(), {{"kind", kind}, {"kernel", kernel}, {"ceil_mode", ceil_mode},
-                             {"count_include_pad", n.Int("count_include_pad") != 0}, {"column_major", n.Int("storage_order") != 0}});
+  attrs.insert(attrs.end(), {{"kind", kind},
+                             {"kernel", kernel},
+                             {"ceil_mode", ceil_mode},
+                             {"count_include_pad", n.Int("count_include_pad") != 0},
+                             {"column_major", n.Int("storage_order") != 0}});
   if (std::string_view(kind) == "lp") attrs.emplace_back("p", Exponent(n));
   n.Out(n.b.Ops("Pool", {n.In(0)}, attrs, n.Wants(1) ? 2 : 1));
   return {};
@@ -27,7 +32,8 @@ Status GlobalPool(OnnxNode& n, const char* kind) {
 }
 
 Status MaxUnpool(OnnxNode& n) {
-  const AttrList attrs = {{"kernel", n.Ints("kernel_shape")}, {"strides", n.Ints("strides")}, {"pads", n.Ints("pads")}};
+  const AttrList attrs = {
+      {"kernel", n.Ints("kernel_shape")}, {"strides", n.Ints("strides")}, {"pads", n.Ints("pads")}};
   n.Out(0, n.b.Op("MaxUnpool", {n.In(0), n.In(1), n.In(2)}, attrs));
   return {};
 }

@@ -7,7 +7,9 @@
 namespace tern::onnx {
 namespace {
 
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", kind}}); }
+Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
+  return n.b.Op("Binary", {a, b}, {{"kind", kind}});
+}
 
 Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
@@ -23,7 +25,10 @@ Status QuantizeLinear(OnnxNode& n) {
   TERN_ASSIGN(const DType to, OptionalType(n, "output_dtype"));
   TERN_ASSIGN(const DType precision, OptionalType(n, "precision"));
   n.Out(0, n.b.Op("Quantize", {n.In(0), n.In(1), n.In(2)},
-                  {{"axis", n.Int("axis", 1)}, {"block_size", n.Int("block_size")}, {"to", to}, {"precision", precision},
+                  {{"axis", n.Int("axis", 1)},
+                   {"block_size", n.Int("block_size")},
+                   {"to", to},
+                   {"precision", precision},
                    {"saturate", n.Int("saturate", 1) != 0}}));
   return {};
 }
@@ -59,7 +64,9 @@ bool AllZero(const Value* v) {
   return std::all_of(values.begin(), values.end(), [](double x) { return x == 0; });
 }
 
-Value* WithAxes(OnnxNode& n, Value* v, std::vector<int64_t> axes) { return n.b.Op("Unsqueeze", {v, n.b.Ints(axes)}); }
+Value* WithAxes(OnnxNode& n, Value* v, std::vector<int64_t> axes) {
+  return n.b.Op("Unsqueeze", {v, n.b.Ints(axes)});
+}
 
 // x - zero in i32 (fp8: in f32). x itself where zero is known to be nothing.
 Value* Shifted(OnnxNode& n, Value* x, Value* zero) {
@@ -107,19 +114,20 @@ Result<Value*> IntegerConv(OnnxNode& n, Value* x, Value* x_zero, Value* w, Value
   TERN_ASSIGN(auto kernel, KernelOf(n, weight));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
   attrs.emplace_back("group", n.Int("group", 1));
-  return n.b.Op("Conv", {Shifted(n, x, x_zero), Shifted(n, w, PerMap(n, w_zero, weight.rank())), bias}, attrs);
+  return n.b.Op("Conv", {Shifted(n, x, x_zero), Shifted(n, w, PerMap(n, w_zero, weight.rank())), bias},
+                attrs);
 }
 
 Status ConvInteger(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
-  TERN_ASSIGN(Value* y, IntegerConv(n, n.In(0), n.In(2), n.In(1), n.In(3), nullptr));
+  TERN_ASSIGN(Value * y, IntegerConv(n, n.In(0), n.In(2), n.In(1), n.In(3), nullptr));
   n.Out(0, y);
   return {};
 }
 
 Status QLinearConv(OnnxNode& n) {
   for (int i = 0; i < 8; ++i) TERN_TRY(Require(n, i));
-  TERN_ASSIGN(Value* sum, IntegerConv(n, n.In(0), n.In(2), n.In(3), n.In(5), n.In(8)));
+  TERN_ASSIGN(Value * sum, IntegerConv(n, n.In(0), n.In(2), n.In(3), n.In(5), n.In(8)));
   Value* w_scale = n.In(4);
   if (w_scale->type.shape.rank() == 1 && !w_scale->type.shape[0].Is(1)) {
     if (n.RankOf(3) < 0) return n.NotYet("scales per channel need a weight of known rank");

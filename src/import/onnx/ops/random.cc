@@ -74,7 +74,9 @@ Status Dropout(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   Value *x = n.In(0), *training = n.In(2);
   const DType t = n.TypeOf(0);
-  const auto binary = [&](const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", kind}}); };
+  const auto binary = [&](const char* kind, Value* a, Value* b) {
+    return n.b.Op("Binary", {a, b}, {{"kind", kind}});
+  };
   Value* ratio = n.Has(1) ? n.b.Op("Cast", {n.In(1)}, {{"to", DType::kF64}}) : n.b.Scalar(DType::kF64, 0.5);
   Value* draw = RandomOf(n, n.b.Op("Shape", {x}), "uniform", DType::kF64, 0, 1);
   Value* one = n.b.Scalar(DType::kF64, 1);

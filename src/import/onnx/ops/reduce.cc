@@ -8,8 +8,10 @@ namespace {
 Converter ReduceOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     std::vector<Value*> inputs = {n.In(0)};
-    if (n.HasAttr("axes")) inputs.push_back(n.b.Ints(n.Ints("axes")));
-    else if (n.Has(1)) inputs.push_back(n.In(1));
+    if (n.HasAttr("axes"))
+      inputs.push_back(n.b.Ints(n.Ints("axes")));
+    else if (n.Has(1))
+      inputs.push_back(n.In(1));
     const AttrList attrs = {{"kind", kind},
                             {"keep_dims", n.Int("keepdims", 1) != 0},
                             {"noop_if_empty", n.Int("noop_with_empty_axes") != 0}};
@@ -39,12 +41,16 @@ Converter ArgOf(const char* kind) {
   return Direct("ArgReduce", {"axis", "keepdims=keep_dims", "select_last_index=last"}, {{"kind", kind}});
 }
 
-Converter CumulativeOf(const char* kind) { return Direct("Cumulative", {"exclusive", "reverse"}, {{"kind", kind}}); }
+Converter CumulativeOf(const char* kind) {
+  return Direct("Cumulative", {"exclusive", "reverse"}, {{"kind", kind}});
+}
 
 // k moved from an attribute to an input in opset 10.
 Status TopK(OnnxNode& n) {
   Value* k = n.opset < 10 ? n.b.Ints({n.Int("k")}) : n.In(1);
-  const AttrList attrs = {{"axis", n.Int("axis", -1)}, {"largest", n.Int("largest", 1) != 0}, {"sorted", n.Int("sorted", 1) != 0}};
+  const AttrList attrs = {{"axis", n.Int("axis", -1)},
+                          {"largest", n.Int("largest", 1) != 0},
+                          {"sorted", n.Int("sorted", 1) != 0}};
   n.Out(n.b.Ops("TopK", {n.In(0), k}, attrs, 2));
   return {};
 }

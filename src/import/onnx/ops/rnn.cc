@@ -52,11 +52,21 @@ Status Recurrent(OnnxNode& n, const char* kind) {
   const bool lstm = std::string_view(kind) == "lstm", batch_first = n.Int("layout") != 0;
   std::string direction = Lower(n.Text("direction", "forward"));
   if (direction == "foward") direction = "forward";  // the first GRU's default was misspelt
-  AttrList attrs = {{"kind", kind}, {"direction", direction}, {"hidden_size", n.Int("hidden_size")},
-                    {"clip", static_cast<double>(n.Float("clip"))}, {"linear_before_reset", n.Int("linear_before_reset") != 0},
+  AttrList attrs = {{"kind", kind},
+                    {"direction", direction},
+                    {"hidden_size", n.Int("hidden_size")},
+                    {"clip", static_cast<double>(n.Float("clip"))},
+                    {"linear_before_reset", n.Int("linear_before_reset") != 0},
                     {"input_forget", n.Int("input_forget") != 0}};
   TERN_TRY(AddActivations(n, attrs));
-  std::vector<Value*> in = {n.In(0), n.In(1), n.In(2), n.In(3), n.In(4), n.In(5), lstm ? n.In(6) : nullptr, lstm ? n.In(7) : nullptr};
+  std::vector<Value*> in = {n.In(0),
+                            n.In(1),
+                            n.In(2),
+                            n.In(3),
+                            n.In(4),
+                            n.In(5),
+                            lstm ? n.In(6) : nullptr,
+                            lstm ? n.In(7) : nullptr};
   if (batch_first)
     for (size_t i : {size_t{0}, size_t{5}, size_t{6}}) in[i] = Permute(n, in[i], {1, 0, 2});
   auto out = n.b.Ops("Rnn", in, attrs, lstm ? 3 : 2);

@@ -4,7 +4,9 @@
 namespace tern::onnx {
 namespace {
 
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) { return n.b.Op("Binary", {a, b}, {{"kind", kind}}); }
+Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
+  return n.b.Op("Binary", {a, b}, {{"kind", kind}});
+}
 Value* Number(OnnxNode& n, double v) { return n.b.Scalar(n.TypeOf(0), v); }
 Value* Times(OnnxNode& n, Value* x, double v) { return v == 1 ? x : Binary(n, "mul", x, Number(n, v)); }
 
@@ -24,7 +26,8 @@ Status LpNormalization(OnnxNode& n) {
 Status MeanVarianceNormalization(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const bool across = n.opset < 9 && n.Int("across_channels") != 0;
-  Value* axes = n.b.Ints(n.Ints("axes", across ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 2, 3}));
+  Value* axes =
+      n.b.Ints(n.Ints("axes", across ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 2, 3}));
   Value* mean = n.b.Op("Reduce", {n.In(0), axes}, {{"kind", "mean"}});
   Value* centered = Binary(n, "sub", n.In(0), mean);
   if (n.opset < 9 && n.Int("normalize_variance", 1) == 0) {
@@ -53,7 +56,8 @@ Status Scale(OnnxNode& n) {
 Status ImageScaler(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const auto bias = n.Floats("bias");
-  const Tensor per_channel = Tensor::Of(n.TypeOf(0), {static_cast<int64_t>(bias.size()), 1, 1}, {bias.begin(), bias.end()});
+  const Tensor per_channel =
+      Tensor::Of(n.TypeOf(0), {static_cast<int64_t>(bias.size()), 1, 1}, {bias.begin(), bias.end()});
   Value* y = Times(n, n.In(0), n.Float("scale", 1));
   n.Out(0, bias.empty() ? n.b.Op("Identity", {y}) : Binary(n, "add", y, n.b.Const(per_channel)));
   return {};
@@ -69,7 +73,8 @@ Converter AroundOf(const char* kind) {
   };
 }
 
-// border: left, top, right, bottom; scale: the height and width to keep, which then overrides right and bottom.
+// border: left, top, right, bottom; scale: the height and width to keep, which then overrides right and
+// bottom.
 Status Crop(OnnxNode& n) {
   const auto border = n.Ints("border", {0, 0, 0, 0}), scale = n.Ints("scale");
   if (border.size() != 4) return n.Bad("border must hold 4 numbers, got ", border.size());

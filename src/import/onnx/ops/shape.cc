@@ -33,7 +33,8 @@ Status Concat(OnnxNode& n) {
 Status Split(OnnxNode& n) {
   Value* sizes = n.In(1);
   if (n.opset < 13 && n.HasAttr("split")) sizes = n.b.Ints(n.Ints("split"));
-  n.Out(n.b.Ops("Split", {n.In(0), sizes}, {{"axis", n.Int("axis")}, {"num_outputs", n.Int("num_outputs")}}, n.OutputCount()));
+  n.Out(n.b.Ops("Split", {n.In(0), sizes}, {{"axis", n.Int("axis")}, {"num_outputs", n.Int("num_outputs")}},
+                n.OutputCount()));
   return {};
 }
 
@@ -55,15 +56,19 @@ Status Pad(OnnxNode& n) {
   }
   const char* attr = n.opset == 1 ? "paddings" : "pads";
   if (!n.HasAttr(attr)) return n.Bad("attribute '", attr, "' is missing");
-  Value* value = n.HasAttr("value") && IsFloat(n.TypeOf(0)) ? n.b.Scalar(n.TypeOf(0), n.Float("value")) : nullptr;
+  Value* value =
+      n.HasAttr("value") && IsFloat(n.TypeOf(0)) ? n.b.Scalar(n.TypeOf(0), n.Float("value")) : nullptr;
   n.Out(0, n.b.Op("Pad", {n.In(0), n.b.Ints(n.Ints(attr)), value}, mode));
   return {};
 }
 
 // Before version 6 one axis alone was tiled: repeats = ones, with the count put in at the axis.
 Status TileOneAxis(OnnxNode& n) {
-  const auto axis = n.Constant(2) ? std::optional<int64_t>(static_cast<int64_t>(LoadDouble(*n.Constant(2), 0))) : std::nullopt;
-  if (!axis || n.RankOf(0) < 0) return n.NotYet("the first form of Tile needs a constant axis and a known rank");
+  const auto axis = n.Constant(2)
+                        ? std::optional<int64_t>(static_cast<int64_t>(LoadDouble(*n.Constant(2), 0)))
+                        : std::nullopt;
+  if (!axis || n.RankOf(0) < 0)
+    return n.NotYet("the first form of Tile needs a constant axis and a known rank");
   const int rank = n.RankOf(0);
   if (*axis < 0 || *axis >= rank) return n.Bad("axis ", *axis, " of a rank-", rank, " tensor");
   Value* tiles = n.b.Op("Reshape", {n.b.Op("Cast", {n.In(1)}, {{"to", DType::kI64}}), n.b.Ints({1})});
@@ -94,9 +99,12 @@ Status ConstantFill(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", DType::kF32));
   if (!IsNumeric(dtype) && dtype != DType::kBool) return n.Bad("cannot fill with ", DTypeName(dtype));
   Value* shape = nullptr;
-  if (!n.Has(0)) shape = n.b.Ints(n.Ints("shape"));
-  else if (n.Int("input_as_shape")) shape = n.In(0);
-  else shape = n.b.Op("Shape", {n.In(0)});
+  if (!n.Has(0))
+    shape = n.b.Ints(n.Ints("shape"));
+  else if (n.Int("input_as_shape"))
+    shape = n.In(0);
+  else
+    shape = n.b.Op("Shape", {n.In(0)});
   if (n.HasAttr("extra_shape"))
     shape = n.b.Op("Concat", {shape, n.b.Ints(n.Ints("extra_shape"))}, {{"axis", int64_t{0}}});
   n.Out(0, n.b.Op("Fill", {shape}, {{"value", Tensor::Scalar(dtype, n.Float("value"))}}));

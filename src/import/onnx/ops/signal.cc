@@ -7,7 +7,8 @@ namespace {
 Status DFT(OnnxNode& n) {
   // The axis was an attribute, 1 by default, before version 20.
   Value* axis = n.opset < 20 ? n.b.Ints({n.Int("axis", 1)}) : n.In(2);
-  n.Out(0, n.b.Op("DFT", {n.In(0), n.In(1), axis}, {{"inverse", n.Int("inverse") != 0}, {"onesided", n.Int("onesided") != 0}}));
+  n.Out(0, n.b.Op("DFT", {n.In(0), n.In(1), axis},
+                  {{"inverse", n.Int("inverse") != 0}, {"onesided", n.Int("onesided") != 0}}));
   return {};
 }
 
@@ -25,7 +26,9 @@ Status MelWeightMatrix(OnnxNode& n) {
 Converter Window(const char* kind) {
   return [=](OnnxNode& n) -> Status {
     TERN_ASSIGN(const DType dtype, n.DTypeAttr("output_datatype", DType::kF32));
-    n.Out(0, n.b.Op("Window", {n.In(0)}, {{"kind", std::string(kind)}, {"periodic", n.Int("periodic", 1) != 0}, {"dtype", dtype}}));
+    n.Out(0,
+          n.b.Op("Window", {n.In(0)},
+                 {{"kind", std::string(kind)}, {"periodic", n.Int("periodic", 1) != 0}, {"dtype", dtype}}));
     return {};
   };
 }

@@ -12,19 +12,26 @@ std::string Lower(std::string text) {
 
 Status StringNormalizer(OnnxNode& n) {
   n.Out(0, n.b.Op("StringNormalizer", {n.In(0)},
-                  {{"change", Lower(n.Text("case_change_action", "NONE"))}, {"case_sensitive", n.Int("is_case_sensitive") != 0},
+                  {{"change", Lower(n.Text("case_change_action", "NONE"))},
+                   {"case_sensitive", n.Int("is_case_sensitive") != 0},
                    {"stop_words", n.Texts("stopwords")}}));
   return {};
 }
 
 Status TfIdf(OnnxNode& n) {
   const auto weights = n.Floats("weights");
-  for (const char* name : {"mode", "min_gram_length", "max_gram_length", "max_skip_count", "ngram_counts", "ngram_indexes"})
+  for (const char* name :
+       {"mode", "min_gram_length", "max_gram_length", "max_skip_count", "ngram_counts", "ngram_indexes"})
     if (!n.HasAttr(name)) return n.Bad("attribute '", name, "' is missing");
   n.Out(0, n.b.Op("TfIdfVectorizer", {n.In(0)},
-                  {{"mode", Lower(n.Text("mode"))}, {"min_length", n.Int("min_gram_length")}, {"max_length", n.Int("max_gram_length")},
-                   {"max_skip", n.Int("max_skip_count")}, {"starts", n.Ints("ngram_counts")}, {"places", n.Ints("ngram_indexes")},
-                   {"pool_ints", n.Ints("pool_int64s")}, {"pool_texts", n.Texts("pool_strings")},
+                  {{"mode", Lower(n.Text("mode"))},
+                   {"min_length", n.Int("min_gram_length")},
+                   {"max_length", n.Int("max_gram_length")},
+                   {"max_skip", n.Int("max_skip_count")},
+                   {"starts", n.Ints("ngram_counts")},
+                   {"places", n.Ints("ngram_indexes")},
+                   {"pool_ints", n.Ints("pool_int64s")},
+                   {"pool_texts", n.Texts("pool_strings")},
                    {"weights", std::vector<double>(weights.begin(), weights.end())}}));
   return {};
 }

@@ -7,13 +7,14 @@ namespace {
 class Optimizer {
  public:
   // states: how many state tensors each optimized tensor has.
-  Optimizer(OnnxNode& node, int states) : n(node), states_(states), count_((node.InputCount() - 2) / (2 + states)) {}
+  Optimizer(OnnxNode& node, int states)
+      : n(node), states_(states), count_((node.InputCount() - 2) / (2 + states)) {}
 
   // step: given (x, regularized gradient, states) returns (new x, new states).
-  template <class F>
-  Status Run(F step) {
+  template <class F> Status Run(F step) {
     if (count_ < 1 || n.InputCount() != 2 + count_ * (2 + states_))
-      return n.Bad("takes R, T and ", 2 + states_, " tensors for each one optimized, got ", n.InputCount(), " inputs");
+      return n.Bad("takes R, T and ", 2 + states_, " tensors for each one optimized, got ", n.InputCount(),
+                   " inputs");
     for (int i = 0; i < n.InputCount(); ++i) TERN_TRY(Require(n, i));
     for (int i = 0; i < count_; ++i) {
       Value* x = n.In(2 + i);
@@ -40,7 +41,9 @@ class Optimizer {
   Value* Rate() { return As(n.In(0)); }
   Value* Count() { return As(n.In(1)); }
   // T > 0 ? a : b
-  Value* LaterElse(Value* a, Value* b) { return n.b.Op("Where", {Binary("greater", Count(), Number(0)), a, b}); }
+  Value* LaterElse(Value* a, Value* b) {
+    return n.b.Op("Where", {Binary("greater", Count(), Number(0)), a, b});
+  }
 
   OnnxNode& n;
   DType type = DType::kF32;
@@ -65,7 +68,9 @@ Status Adam(OnnxNode& n) {
   return o.Run([&](Value* x, Value* g, const std::vector<Value*>& state) -> std::vector<Value*> {
     Value* v = o.Add(o.Times(state[0], alpha), o.Times(g, 1 - alpha));
     Value* h = o.Add(o.Times(state[1], beta), o.Times(o.Mul(g, g), 1 - beta));
-    const auto rest = [&](double base) { return o.Sub(o.Number(1), o.Binary("pow", o.Number(base), o.Count())); };
+    const auto rest = [&](double base) {
+      return o.Sub(o.Number(1), o.Binary("pow", o.Number(base), o.Count()));
+    };
     Value* corrected = o.Div(o.Mul(o.Rate(), o.Sqrt(rest(beta))), rest(alpha));
     Value* rate = o.LaterElse(corrected, o.Rate());
     Value* next = o.Sub(x, o.Div(o.Mul(rate, v), o.Plus(o.Sqrt(h), n.Float("epsilon", 1e-6f))));

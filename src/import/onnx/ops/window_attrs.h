@@ -6,7 +6,8 @@ namespace tern::onnx {
 
 // x: [N, C, spatial…]; kernel: sizes of the window, empty when its rank is unknown.
 // keep_auto_pad: pads must not be worked out here (they depend on more than sizes).
-Result<AttrList> WindowAttrs(const OnnxNode& n, const Shape& x, const std::vector<Dim>& kernel, bool keep_auto_pad = false);
+Result<AttrList> WindowAttrs(const OnnxNode& n, const Shape& x, const std::vector<Dim>& kernel,
+                             bool keep_auto_pad = false);
 // The spatial sizes of a weight [M, C, kernel…]; empty when unknown. Must agree with attribute kernel_shape.
 Result<std::vector<Dim>> KernelOf(const OnnxNode& n, const Shape& weight);
 

@@ -11,7 +11,9 @@ namespace {
 
 constexpr int64_t kScores = 1 << 16;  // elements of the block of scores that one thread works on, if possible
 
-int64_t RowsAtOnce(const AttentionShape& s) { return std::clamp<int64_t>(kScores / std::max<int64_t>(1, s.keys), 1, std::max<int64_t>(1, s.queries)); }
+int64_t RowsAtOnce(const AttentionShape& s) {
+  return std::clamp<int64_t>(kScores / std::max<int64_t>(1, s.keys), 1, std::max<int64_t>(1, s.queries));
+}
 int64_t Rounded(int64_t n) { return (n + 15) / 16 * 16; }
 
 GemmParams ScoreProduct(const AttentionShape& s, int64_t rows) {
@@ -40,12 +42,17 @@ size_t GemmBytes(const AttentionShape& s) {
   return (bytes + 63) / 64 * 64;
 }
 
-size_t BytesPerThread(const AttentionShape& s) { return static_cast<size_t>(Rounded(RowsAtOnce(s) * s.keys)) * sizeof(float) + GemmBytes(s); }
+size_t BytesPerThread(const AttentionShape& s) {
+  return static_cast<size_t>(Rounded(RowsAtOnce(s) * s.keys)) * sizeof(float) + GemmBytes(s);
+}
 
-void AddMask(const AttentionShape& s, const AttentionTensors& t, int64_t b, int64_t h, int64_t i, float* row) {
+void AddMask(const AttentionShape& s, const AttentionTensors& t, int64_t b, int64_t h, int64_t i,
+             float* row) {
   const auto at = [](int64_t index, int64_t dim) { return dim == 1 ? 0 : index; };
-  const int64_t start = ((at(b, s.mask[0]) * s.mask[1] + at(h, s.mask[1])) * s.mask[2] + at(i, s.mask[2])) * s.mask[3];
-  const int64_t length = s.mask[3], step = length == 1 ? 0 : 1, n = length == 1 ? s.keys : std::min(length, s.keys);
+  const int64_t start =
+      ((at(b, s.mask[0]) * s.mask[1] + at(h, s.mask[1])) * s.mask[2] + at(i, s.mask[2])) * s.mask[3];
+  const int64_t length = s.mask[3], step = length == 1 ? 0 : 1,
+                n = length == 1 ? s.keys : std::min(length, s.keys);
   if (s.bool_mask) {
     const uint8_t* m = static_cast<const uint8_t*>(t.mask) + start;
     for (int64_t j = 0; j < n; ++j) row[j] = m[j * step] ? row[j] : -HUGE_VALF;
@@ -56,7 +63,8 @@ void AddMask(const AttentionShape& s, const AttentionTensors& t, int64_t b, int6
   std::fill(row + n, row + s.keys, -HUGE_VALF);
 }
 
-void FinishRow(const AttentionShape& s, const AttentionTensors& t, int64_t b, int64_t h, int64_t i, float* row) {
+void FinishRow(const AttentionShape& s, const AttentionTensors& t, int64_t b, int64_t h, int64_t i,
+               float* row) {
   if (s.softcap > 0) {
     for (int64_t j = 0; j < s.keys; ++j) row[j] /= s.softcap;
     UnarySimd().f32(UnaryKind::kTanh, row, row, s.keys, 0, 0);
@@ -73,44 +81,54 @@ void FinishRow(const AttentionShape& s, const AttentionTensors& t, int64_t b, in
 
 }  // namespace
 
-size_t AttentionScratch(const AttentionShape& s, int threads) { return BytesPerThread(s) * static_cast<size_t>(threads); }
+size_t AttentionScratch(const AttentionShape& s, int threads) {
+  return BytesPerThread(s) * static_cast<size_t>(threads);
+}
 
 void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scratch, const Workers& workers) {
-  const int64_t rows = RowsAtOnce(s), blocks = (s.queries + rows - 1) / rows, group = s.heads / std::max<int64_t>(1, s.kv_heads);
+  const int64_t rows = RowsAtOnce(s), blocks = (s.queries + rows - 1) / rows,
+                group = s.heads / std::max<int64_t>(1, s.kv_heads);
   const size_t per_thread = BytesPerThread(s);
   const Workers alone(1);
   workers.ParallelFor(s.batch * s.heads * blocks, 1, [&](int64_t begin, int64_t end, int worker) {
-    auto* scores = reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
+    auto* scores =
+        reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
     float* rest = scores + Rounded(rows * s.keys);
     for (int64_t job = begin; job < end; ++job) {
-      const int64_t head = job / blocks, first = job % blocks * rows, count = std::min(rows, s.queries - first);
+      const int64_t head = job / blocks, first = job % blocks * rows,
+                    count = std::min(rows, s.queries - first);
       const int64_t b = head / s.heads, h = head % s.heads, kv = b * s.kv_heads + h / group;
       GemmParams p = ScoreProduct(s, count);
-      p.a.data = t.q + (head * s.queries + first) * s.size, p.b.data = t.k + kv * s.keys * s.size, p.c = scores;
+      p.a.data = t.q + (head * s.queries + first) * s.size, p.b.data = t.k + kv * s.keys * s.size,
+      p.c = scores;
       Gemm(p, rest, alone);
       for (int64_t i = 0; i < count; ++i) FinishRow(s, t, b, h, first + i, scores + i * s.keys);
       p = ValueProduct(s, count);
-      p.a.data = scores, p.b.data = t.v + kv * s.keys * s.value_size, p.c = t.y + (head * s.queries + first) * s.value_size;
+      p.a.data = scores, p.b.data = t.v + kv * s.keys * s.value_size,
+      p.c = t.y + (head * s.queries + first) * s.value_size;
       Gemm(p, rest, alone);
     }
   });
 }
 
-void RotaryF32(const RotaryShape& s, const float* x, const float* cosines, const float* sines, float* y, const Workers& workers) {
+void RotaryF32(const RotaryShape& s, const float* x, const float* cosines, const float* sines, float* y,
+               const Workers& workers) {
   const int64_t half = s.turned / 2, step = s.interleaved ? 2 : 1, apart = s.interleaved ? 1 : half;
-  workers.ParallelFor(s.batch * s.heads * s.length, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, s.size)), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t b = s.shared ? 0 : row / (s.heads * s.length), at = (b * s.length + row % s.length) * half;
-      const float *from = x + row * s.size, *c = cosines + at, *d = sines + at;
-      float* to = y + row * s.size;
-      for (int64_t i = 0; i < half; ++i) {
-        const float p = from[i * step], q = from[i * step + apart];
-        to[i * step] = c[i] * p - d[i] * q;
-        to[i * step + apart] = d[i] * p + c[i] * q;
-      }
-      std::copy(from + s.turned, from + s.size, to + s.turned);
-    }
-  });
+  workers.ParallelFor(s.batch * s.heads * s.length, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, s.size)),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t row = begin; row < end; ++row) {
+                          const int64_t b = s.shared ? 0 : row / (s.heads * s.length),
+                                        at = (b * s.length + row % s.length) * half;
+                          const float *from = x + row * s.size, *c = cosines + at, *d = sines + at;
+                          float* to = y + row * s.size;
+                          for (int64_t i = 0; i < half; ++i) {
+                            const float p = from[i * step], q = from[i * step + apart];
+                            to[i * step] = c[i] * p - d[i] * q;
+                            to[i * step + apart] = d[i] * p + c[i] * q;
+                          }
+                          std::copy(from + s.turned, from + s.size, to + s.turned);
+                        }
+                      });
 }
 
 }  // namespace tern::cpu

@@ -13,16 +13,17 @@ struct AttentionShape {
   float scale = 1, softcap = 0;
   bool causal = false;
   bool bool_mask = false;
-  std::array<int64_t, 4> mask{0, 0, 0, 0};  // dims of the mask; last 0: none. Keys beyond its end are hidden, unless it is 1
+  std::array<int64_t, 4> mask{
+      0, 0, 0, 0};  // dims of the mask; last 0: none. Keys beyond its end are hidden, unless it is 1
 };
 
 // q [batch, heads, queries, size], k [batch, kv_heads, keys, size], v [batch, kv_heads, keys, value_size].
 struct AttentionTensors {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const void* mask = nullptr;             // f32 added to scores, or bool: true is seen
-  const int64_t* lengths = nullptr;       // keys that count, per batch; or null
-  const int32_t* short_lengths = nullptr; // the same as i32
-  float* y = nullptr;                     // [batch, heads, queries, value_size]
+  const void* mask = nullptr;              // f32 added to scores, or bool: true is seen
+  const int64_t* lengths = nullptr;        // keys that count, per batch; or null
+  const int32_t* short_lengths = nullptr;  // the same as i32
+  float* y = nullptr;                      // [batch, heads, queries, value_size]
 };
 
 size_t AttentionScratch(const AttentionShape& s, int threads);
@@ -34,6 +35,7 @@ struct RotaryShape {
   bool shared = false;  // angles are the same for the whole batch
   bool interleaved = false;
 };
-void RotaryF32(const RotaryShape& s, const float* x, const float* cosines, const float* sines, float* y, const Workers& workers);
+void RotaryF32(const RotaryShape& s, const float* x, const float* cosines, const float* sines, float* y,
+               const Workers& workers);
 
 }  // namespace tern::cpu

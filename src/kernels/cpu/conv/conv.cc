@@ -13,19 +13,21 @@ struct Image {
   const void* x;
 };
 
-template <class T, class S>
-T ValueOf(S v) { return static_cast<T>(v); }
-struct HalfBits { uint16_t bits; };
-struct BFloatBits { uint16_t bits; };
-template <>
-float ValueOf<float, HalfBits>(HalfBits v) { return HalfToFloat(v.bits); }
-template <>
-float ValueOf<float, BFloatBits>(BFloatBits v) { return BFloatToFloat(v.bits); }
+template <class T, class S> T ValueOf(S v) { return static_cast<T>(v); }
+struct HalfBits {
+  uint16_t bits;
+};
+struct BFloatBits {
+  uint16_t bits;
+};
+template <> float ValueOf<float, HalfBits>(HalfBits v) { return HalfToFloat(v.bits); }
+template <> float ValueOf<float, BFloatBits>(BFloatBits v) { return BFloatToFloat(v.bits); }
 
 // Output columns [from, to) of one row; x is the input row, or null when it lies in the padding.
 template <class T, class S>
 void PatchRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t from, int64_t to, T* out) {
-  const int64_t first = x ? std::clamp(inside.first, from, to) : to, last = x ? std::clamp(inside.last, first, to) : to;
+  const int64_t first = x ? std::clamp(inside.first, from, to) : to,
+                last = x ? std::clamp(inside.last, first, to) : to;
   std::fill(out, out + (first - from), T(0));
   T* at = out + (first - from);
   const S* source = x ? x + shift + first * stride : nullptr;
@@ -57,9 +59,11 @@ void Patches(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t 
   int64_t column = n0 % s.output[2], row = n0 / s.output[2];
   while (count > 0) {
     const int64_t end = std::min(s.output[2], column + count);
-    const int64_t z = row / s.output[1] * s.stride[0] + shift[0], y = row % s.output[1] * s.stride[1] + shift[1];
+    const int64_t z = row / s.output[1] * s.stride[0] + shift[0],
+                  y = row % s.output[1] * s.stride[1] + shift[1];
     const bool there = z >= 0 && z < s.input[0] && y >= 0 && y < s.input[1];
-    PatchRow<T, S>(there ? x + (z * s.input[1] + y) * s.input[2] : nullptr, shift[2], s.stride[2], inside, column, end, out);
+    PatchRow<T, S>(there ? x + (z * s.input[1] + y) * s.input[2] : nullptr, shift[2], s.stride[2], inside,
+                   column, end, out);
     out += end - column;
     count -= end - column;
     column = 0;
@@ -70,19 +74,29 @@ void Patches(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t 
 RowSource PatchesOf(DType x, DType compute) {
   if (compute == DType::kU32) {
     switch (x) {
-      case DType::kI8: return Patches<uint32_t, int8_t>;
-      case DType::kU8: return Patches<uint32_t, uint8_t>;
-      case DType::kI16: return Patches<uint32_t, int16_t>;
-      case DType::kU16: return Patches<uint32_t, uint16_t>;
-      default: return Patches<uint32_t, uint32_t>;
+      case DType::kI8:
+        return Patches<uint32_t, int8_t>;
+      case DType::kU8:
+        return Patches<uint32_t, uint8_t>;
+      case DType::kI16:
+        return Patches<uint32_t, int16_t>;
+      case DType::kU16:
+        return Patches<uint32_t, uint16_t>;
+      default:
+        return Patches<uint32_t, uint32_t>;
     }
   }
   switch (x) {
-    case DType::kF16: return Patches<float, HalfBits>;
-    case DType::kBF16: return Patches<float, BFloatBits>;
-    case DType::kF32: return Patches<float, float>;
-    case DType::kF64: return Patches<double, double>;
-    default: return Patches<uint64_t, uint64_t>;
+    case DType::kF16:
+      return Patches<float, HalfBits>;
+    case DType::kBF16:
+      return Patches<float, BFloatBits>;
+    case DType::kF32:
+      return Patches<float, float>;
+    case DType::kF64:
+      return Patches<double, double>;
+    default:
+      return Patches<uint64_t, uint64_t>;
   }
 }
 
@@ -94,8 +108,10 @@ Inside InsideOf(int64_t shift, int64_t stride, int64_t input, int64_t output) {
   return {first, std::clamp(last, first, output)};
 }
 
-ConvAsGemm::ConvAsGemm(const ConvShape& shape, DType x, DType w, DType y) : shape_(shape), x_type_(x), w_type_(w), y_type_(y) {
-  direct_ = shape.taps() == 1 && shape.input == shape.output && shape.stride == Spatial{1, 1, 1} && shape.begin == Spatial{0, 0, 0};
+ConvAsGemm::ConvAsGemm(const ConvShape& shape, DType x, DType w, DType y)
+    : shape_(shape), x_type_(x), w_type_(w), y_type_(y) {
+  direct_ = shape.taps() == 1 && shape.input == shape.output && shape.stride == Spatial{1, 1, 1} &&
+            shape.begin == Spatial{0, 0, 0};
   const int64_t count = shape.batch * shape.group, maps = shape.group_maps();
   for (int64_t i = 0; i < count; ++i) {
     const int64_t group = i % shape.group;
@@ -110,8 +126,10 @@ GemmParams ConvAsGemm::Params() const {
   GemmParams p;
   p.m = shape_.group_maps(), p.n = shape_.output_size(), p.k = shape_.group_channels() * shape_.taps();
   p.a = {nullptr, w_type_, p.k, 1};
-  if (direct_) p.b = {nullptr, x_type_, p.n, 1};
-  else p.b_rows = PatchesOf(x_type_, GemmComputeType(y_type_));
+  if (direct_)
+    p.b = {nullptr, x_type_, p.n, 1};
+  else
+    p.b_rows = PatchesOf(x_type_, GemmComputeType(y_type_));
   p.c_type = y_type_;
   p.c_row = p.n;
   p.count = shape_.batch * shape_.group;
@@ -121,7 +139,8 @@ GemmParams ConvAsGemm::Params() const {
 
 size_t ConvAsGemm::Scratch(int threads) const { return GemmScratch(Params(), threads); }
 
-void ConvAsGemm::Run(const void* x, const void* w, const void* bias, void* y, void* scratch, const Workers& workers) const {
+void ConvAsGemm::Run(const void* x, const void* w, const void* bias, void* y, void* scratch,
+                     const Workers& workers) const {
   GemmParams p = Params();
   const Image image{&shape_, x};
   p.a.data = w;

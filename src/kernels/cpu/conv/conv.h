@@ -13,7 +13,8 @@ using Spatial = std::array<int64_t, 3>;
 
 struct ConvShape {
   int64_t batch = 1, channels = 1, maps = 1, group = 1;
-  Spatial input{1, 1, 1}, kernel{1, 1, 1}, output{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};  // begin: padding
+  Spatial input{1, 1, 1}, kernel{1, 1, 1}, output{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1},
+      begin{0, 0, 0};  // begin: padding
 
   int64_t group_channels() const { return channels / group; }
   int64_t group_maps() const { return maps / group; }
@@ -22,8 +23,8 @@ struct ConvShape {
   int64_t output_size() const { return output[0] * output[1] * output[2]; }
 };
 
-// Along one axis, for a shift of the input against the output times stride, the output positions in [first, last)
-// whose input index lies in [0, input).
+// Along one axis, for a shift of the input against the output times stride, the output positions in [first,
+// last) whose input index lies in [0, input).
 struct Inside {
   int64_t first, last;
 };
@@ -36,7 +37,8 @@ class ConvAsGemm {
   ConvAsGemm(const ConvShape& shape, DType x, DType w, DType y);
   size_t Scratch(int threads) const;
   // bias may be null.
-  void Run(const void* x, const void* w, const void* bias, void* y, void* scratch, const Workers& workers) const;
+  void Run(const void* x, const void* w, const void* bias, void* y, void* scratch,
+           const Workers& workers) const;
 
  private:
   GemmParams Params() const;
@@ -47,7 +49,8 @@ class ConvAsGemm {
 };
 
 // One input channel per group: each plane by itself. bias may be null.
-void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias, float* y, const Workers& workers);
+void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias, float* y,
+                  const Workers& workers);
 
 // The gradient of a convolution with respect to its input: `input` is what is read, `output` what is written,
 // begin what is cut from the front. w: [C, M / group, kernel…].
@@ -56,7 +59,8 @@ class ConvTransposeF32 {
   ConvTransposeF32() = default;
   explicit ConvTransposeF32(const ConvShape& shape);
   size_t Scratch(int threads) const;
-  void Run(const float* x, const float* w, const float* bias, float* y, void* scratch, const Workers& workers) const;
+  void Run(const float* x, const float* w, const float* bias, float* y, void* scratch,
+           const Workers& workers) const;
 
  private:
   GemmParams Params(int64_t maps) const;

@@ -5,7 +5,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kColumns = 1 << 20;  // elements of the matrix between product and result, if at all possible
+constexpr int64_t kColumns =
+    1 << 20;  // elements of the matrix between product and result, if at all possible
 
 size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -17,7 +18,8 @@ void AddMap(const ConvShape& s, const float* columns, float* y) {
     for (size_t i = 0; i < 3; ++i) shift[i] = t[i] * s.dilation[i] - s.begin[i];
     const Inside inside = InsideOf(shift[2], s.stride[2], s.output[2], s.input[2]);
     for (int64_t row = 0; row < s.input[0] * s.input[1]; ++row) {
-      const int64_t z = row / s.input[1] * s.stride[0] + shift[0], line = row % s.input[1] * s.stride[1] + shift[1];
+      const int64_t z = row / s.input[1] * s.stride[0] + shift[0],
+                    line = row % s.input[1] * s.stride[1] + shift[1];
       if (z < 0 || z >= s.output[0] || line < 0 || line >= s.output[1]) continue;
       float* to = y + (z * s.output[1] + line) * s.output[2] + shift[2];
       const float* from = columns + row * s.input[2];
@@ -44,11 +46,14 @@ GemmParams ConvTransposeF32::Params(int64_t maps) const {
 
 size_t ConvTransposeF32::Scratch(int threads) const {
   size_t product = GemmScratch(Params(maps_at_once_), threads);
-  if (const int64_t rest = shape_.group_maps() % maps_at_once_) product = std::max(product, GemmScratch(Params(rest), threads));
-  return Aligned(static_cast<size_t>(maps_at_once_ * shape_.taps() * shape_.input_size()) * sizeof(float)) + product;
+  if (const int64_t rest = shape_.group_maps() % maps_at_once_)
+    product = std::max(product, GemmScratch(Params(rest), threads));
+  return Aligned(static_cast<size_t>(maps_at_once_ * shape_.taps() * shape_.input_size()) * sizeof(float)) +
+         product;
 }
 
-void ConvTransposeF32::Spread(const float* columns, int64_t maps, const float* bias, float* y, const Workers& workers) const {
+void ConvTransposeF32::Spread(const float* columns, int64_t maps, const float* bias, float* y,
+                              const Workers& workers) const {
   const int64_t size = shape_.output_size(), work = std::max<int64_t>(1, shape_.taps() * shape_.input_size());
   workers.ParallelFor(maps, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
     for (int64_t m = begin; m < end; ++m) {
@@ -58,10 +63,12 @@ void ConvTransposeF32::Spread(const float* columns, int64_t maps, const float* b
   });
 }
 
-void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, float* y, void* scratch, const Workers& workers) const {
+void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, float* y, void* scratch,
+                           const Workers& workers) const {
   const int64_t maps = shape_.group_maps(), channels = shape_.group_channels(), taps = shape_.taps();
   auto* columns = static_cast<float*>(scratch);
-  void* rest = static_cast<char*>(scratch) + Aligned(static_cast<size_t>(maps_at_once_ * taps * shape_.input_size()) * sizeof(float));
+  void* rest = static_cast<char*>(scratch) +
+               Aligned(static_cast<size_t>(maps_at_once_ * taps * shape_.input_size()) * sizeof(float));
   for (int64_t i = 0; i < shape_.batch * shape_.group; ++i)
     for (int64_t m = 0; m < maps; m += maps_at_once_) {
       const int64_t count = std::min(maps_at_once_, maps - m), group = i % shape_.group;
@@ -70,7 +77,8 @@ void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, fl
       p.b.data = x + i * channels * shape_.input_size();
       p.c = columns;
       Gemm(p, rest, workers);
-      Spread(columns, count, bias ? bias + group * maps + m : nullptr, y + (i * maps + m) * shape_.output_size(), workers);
+      Spread(columns, count, bias ? bias + group * maps + m : nullptr,
+             y + (i * maps + m) * shape_.output_size(), workers);
     }
 }
 

@@ -38,21 +38,26 @@ void ConvolvePlane(const ConvShape& s, const float* x, const float* w, float bia
       std::fill(y, y + s.output[2], bias);
       for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
         for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
-          const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0], iy = o * s.stride[1] + ky * s.dilation[1] - s.begin[1];
+          const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
+                        iy = o * s.stride[1] + ky * s.dilation[1] - s.begin[1];
           if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) continue;
-          ConvolveRow(s, {x + (iz * s.input[1] + iy) * s.input[2], w + (kz * s.kernel[1] + ky) * s.kernel[2], y}, simd);
+          ConvolveRow(s,
+                      {x + (iz * s.input[1] + iy) * s.input[2], w + (kz * s.kernel[1] + ky) * s.kernel[2], y},
+                      simd);
         }
     }
 }
 
 }  // namespace
 
-void DepthwiseF32(const ConvShape& s, const float* x, const float* w, const float* bias, float* y, const Workers& workers) {
+void DepthwiseF32(const ConvShape& s, const float* x, const float* w, const float* bias, float* y,
+                  const Workers& workers) {
   const int64_t work = std::max<int64_t>(1, s.output_size() * s.taps());
   workers.ParallelFor(s.batch * s.maps, std::max<int64_t>(1, 65536 / work), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t map = i % s.maps, channel = i / s.maps * s.channels + map / s.group_maps();
-      ConvolvePlane(s, x + channel * s.input_size(), w + map * s.taps(), bias ? bias[map] : 0.f, y + i * s.output_size());
+      ConvolvePlane(s, x + channel * s.input_size(), w + map * s.taps(), bias ? bias[map] : 0.f,
+                    y + i * s.output_size());
     }
   });
 }

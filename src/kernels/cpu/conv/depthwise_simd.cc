@@ -19,14 +19,17 @@ void AddTaps(const float* __restrict x, int64_t any_stride, const float* w, floa
   }
 }
 
-template <int kTaps>
-void AddStrided(const float* x, int64_t stride, const float* w, float* y, int64_t n) {
-  if (stride == 1) AddTaps<kTaps, 1>(x, stride, w, y, n);
-  else if (stride == 2) AddTaps<kTaps, 2>(x, stride, w, y, n);
-  else AddTaps<kTaps, 0>(x, stride, w, y, n);
+template <int kTaps> void AddStrided(const float* x, int64_t stride, const float* w, float* y, int64_t n) {
+  if (stride == 1)
+    AddTaps<kTaps, 1>(x, stride, w, y, n);
+  else if (stride == 2)
+    AddTaps<kTaps, 2>(x, stride, w, y, n);
+  else
+    AddTaps<kTaps, 0>(x, stride, w, y, n);
 }
 
-void AddRow(const float* x, int64_t stride, const float* w, int64_t taps, int64_t dilation, float* y, int64_t n) {
+void AddRow(const float* x, int64_t stride, const float* w, int64_t taps, int64_t dilation, float* y,
+            int64_t n) {
   int64_t t = 0;
   for (; dilation == 1 && t + 3 <= taps; t += 3) AddStrided<3>(x + t, stride, w + t, y, n);
   for (; t < taps; ++t) AddStrided<1>(x + t * dilation, stride, w + t, y, n);

@@ -71,7 +71,8 @@ bool HasBinary(BinaryKind kind, DType type) {
   return IsInt(type) && BitWidth(type) >= 8;
 }
 
-void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a, const void* b, void* y, const Workers& workers) {
+void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a, const void* b, void* y,
+            const Workers& workers) {
   const int width = IsComparison(kind) ? 1 : WidthOf(type);
   const auto& step = plan.steps[static_cast<size_t>(plan.rank - 1)];
   const bool tiled = !step[0] || !step[1] || IsNarrowFloat(type);

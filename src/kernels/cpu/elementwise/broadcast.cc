@@ -9,17 +9,19 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 
-template <class T>
-void CopyRows(const Broadcast<1>& b, const T* x, T* y, int64_t begin, int64_t end) {
+template <class T> void CopyRows(const Broadcast<1>& b, const T* x, T* y, int64_t begin, int64_t end) {
   const int64_t step = b.steps[static_cast<size_t>(b.rank - 1)][0];
   EachRow<1>(b, begin, end, [&](const std::array<int64_t, 1>& at, int64_t to, int64_t n) {
-    if (step) std::memcpy(y + to, x + at[0], static_cast<size_t>(n) * sizeof(T));
-    else std::fill(y + to, y + to + n, x[at[0]]);
+    if (step)
+      std::memcpy(y + to, x + at[0], static_cast<size_t>(n) * sizeof(T));
+    else
+      std::fill(y + to, y + to + n, x[at[0]]);
   });
 }
 
 template <class T>
-void SelectRows(const Broadcast<3>& plan, const uint8_t* condition, const T* a, const T* b, T* y, int64_t begin, int64_t end) {
+void SelectRows(const Broadcast<3>& plan, const uint8_t* condition, const T* a, const T* b, T* y,
+                int64_t begin, int64_t end) {
   const auto& step = plan.steps[static_cast<size_t>(plan.rank - 1)];
   EachRow<3>(plan, begin, end, [&](const std::array<int64_t, 3>& at, int64_t to, int64_t n) {
     const uint8_t* c = condition + at[0];
@@ -27,8 +29,10 @@ void SelectRows(const Broadcast<3>& plan, const uint8_t* condition, const T* a, 
     T* out = y + to;
     if (!step[0]) {
       const T* from = *c ? p : q;
-      if (step[*c ? 1 : 2]) std::memcpy(out, from, static_cast<size_t>(n) * sizeof(T));
-      else std::fill(out, out + n, *from);
+      if (step[*c ? 1 : 2])
+        std::memcpy(out, from, static_cast<size_t>(n) * sizeof(T));
+      else
+        std::fill(out, out + n, *from);
     } else if (step[1] && step[2]) {
       for (int64_t i = 0; i < n; ++i) out[i] = c[i] ? p[i] : q[i];
     } else {
@@ -48,11 +52,13 @@ void BroadcastCopy(const Broadcast<1>& b, const void* x, void* y, int width, con
   });
 }
 
-void Select(const Broadcast<3>& plan, const uint8_t* condition, const void* a, const void* b, void* y, int width, const Workers& workers) {
+void Select(const Broadcast<3>& plan, const uint8_t* condition, const void* a, const void* b, void* y,
+            int width, const Workers& workers) {
   workers.ParallelFor(plan.count, kGrain, [&](int64_t begin, int64_t end) {
     WithWidth(width, [&](auto zero) {
       using T = decltype(zero);
-      SelectRows<T>(plan, condition, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(y), begin, end);
+      SelectRows<T>(plan, condition, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<T*>(y),
+                    begin, end);
     });
   });
 }

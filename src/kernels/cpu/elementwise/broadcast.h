@@ -13,8 +13,7 @@ namespace tern::cpu {
 constexpr int kMaxRank = 16;
 
 // N contiguous operands broadcast to one contiguous result. The steps of the last axis are 0 or 1.
-template <int N>
-struct Broadcast {
+template <int N> struct Broadcast {
   int rank = 1;
   int64_t count = 0;  // elements of the result
   std::array<int64_t, kMaxRank> dims{1};
@@ -27,8 +26,7 @@ struct Broadcast {
 namespace internal {
 
 // Appends an axis, or merges it with the one before.
-template <int N>
-void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const std::array<int64_t, N>& steps) {
+template <int N> void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const std::array<int64_t, N>& steps) {
   if (size == 1) return;
   if (rank > 0) {
     const auto last = static_cast<size_t>(rank - 1);
@@ -48,8 +46,7 @@ void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const std::array<int64_t,
 }  // namespace internal
 
 // Shapes must fit, and have at most kMaxRank axes.
-template <int N>
-Broadcast<N> MakeBroadcast(const Dims& out, const std::array<Dims, N>& operands) {
+template <int N> Broadcast<N> MakeBroadcast(const Dims& out, const std::array<Dims, N>& operands) {
   Broadcast<N> b;
   b.count = CountOf(out);
   std::array<Dims, N> packed;
@@ -68,10 +65,9 @@ Broadcast<N> MakeBroadcast(const Dims& out, const std::array<Dims, N>& operands)
   return b;
 }
 
-// Calls f(at, to, n) for rows that make up elements [begin, end) of the result: n elements from index `to` on, where
-// operand i starts at at[i] and advances by the last axis' step.
-template <int N, class F>
-void EachRow(const Broadcast<N>& b, int64_t begin, int64_t end, const F& f) {
+// Calls f(at, to, n) for rows that make up elements [begin, end) of the result: n elements from index `to`
+// on, where operand i starts at at[i] and advances by the last axis' step.
+template <int N, class F> void EachRow(const Broadcast<N>& b, int64_t begin, int64_t end, const F& f) {
   const auto last = static_cast<size_t>(b.rank - 1);
   std::array<int64_t, kMaxRank> index;
   std::array<int64_t, N> at{};
@@ -99,6 +95,7 @@ void EachRow(const Broadcast<N>& b, int64_t begin, int64_t end, const F& f) {
 // y = x spread out; `width` bytes an element (1, 2, 4, 8 or 16).
 void BroadcastCopy(const Broadcast<1>& b, const void* x, void* y, int width, const Workers& workers);
 // y = condition ? a : b. Operands in this order.
-void Select(const Broadcast<3>& plan, const uint8_t* condition, const void* a, const void* b, void* y, int width, const Workers& workers);
+void Select(const Broadcast<3>& plan, const uint8_t* condition, const void* a, const void* b, void* y,
+            int width, const Workers& workers);
 
 }  // namespace tern::cpu

@@ -13,8 +13,7 @@ struct Boolean {
 };
 
 // NaN becomes 0; beyond 64 bits the nearest end; then the high bits drop.
-template <class To, class From>
-To Whole(From v) {
+template <class To, class From> To Whole(From v) {
   constexpr From kTop = static_cast<From>(9223372036854775807.0);
   if constexpr (std::is_same_v<To, uint64_t>) {
     if (v >= kTop) return v >= kTop * 2 ? ~uint64_t{0} : static_cast<uint64_t>(v);
@@ -24,19 +23,21 @@ To Whole(From v) {
 }
 
 // Most floats fit 32 bits, and those are converted many at once.
-template <class To, class From>
-void FloatsToWhole(const From* x, To* y, int64_t n) {
+template <class To, class From> void FloatsToWhole(const From* x, To* y, int64_t n) {
   bool fits = true;
   for (int64_t i = 0; i < n; ++i) fits &= x[i] > From(-2147483000) && x[i] < From(2147483000);
-  if (fits) for (int64_t i = 0; i < n; ++i) y[i] = static_cast<To>(static_cast<int32_t>(x[i]));
-  else for (int64_t i = 0; i < n; ++i) y[i] = Whole<To>(x[i]);
+  if (fits)
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<To>(static_cast<int32_t>(x[i]));
+  else
+    for (int64_t i = 0; i < n; ++i) y[i] = Whole<To>(x[i]);
 }
 
-template <class From, class To>
-void Convert(const From* x, To* y, int64_t n) {
+template <class From, class To> void Convert(const From* x, To* y, int64_t n) {
   if constexpr (std::is_same_v<To, Boolean>) {
-    if constexpr (std::is_same_v<From, Boolean>) std::memcpy(y, x, static_cast<size_t>(n));
-    else for (int64_t i = 0; i < n; ++i) y[i].value = x[i] != 0;
+    if constexpr (std::is_same_v<From, Boolean>)
+      std::memcpy(y, x, static_cast<size_t>(n));
+    else
+      for (int64_t i = 0; i < n; ++i) y[i].value = x[i] != 0;
   } else if constexpr (std::is_same_v<From, Boolean>) {
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<To>(x[i].value != 0);
   } else if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
@@ -46,26 +47,37 @@ void Convert(const From* x, To* y, int64_t n) {
   }
 }
 
-template <class F>
-void WithType(DType t, const F& f) {
+template <class F> void WithType(DType t, const F& f) {
   switch (t) {
-    case DType::kF32: return f(float{});
-    case DType::kF64: return f(double{});
-    case DType::kI8: return f(int8_t{});
-    case DType::kI16: return f(int16_t{});
-    case DType::kI32: return f(int32_t{});
-    case DType::kI64: return f(int64_t{});
-    case DType::kU8: return f(uint8_t{});
-    case DType::kU16: return f(uint16_t{});
-    case DType::kU32: return f(uint32_t{});
-    case DType::kU64: return f(uint64_t{});
-    default: return f(Boolean{});
+    case DType::kF32:
+      return f(float{});
+    case DType::kF64:
+      return f(double{});
+    case DType::kI8:
+      return f(int8_t{});
+    case DType::kI16:
+      return f(int16_t{});
+    case DType::kI32:
+      return f(int32_t{});
+    case DType::kI64:
+      return f(int64_t{});
+    case DType::kU8:
+      return f(uint8_t{});
+    case DType::kU16:
+      return f(uint16_t{});
+    case DType::kU32:
+      return f(uint32_t{});
+    case DType::kU64:
+      return f(uint64_t{});
+    default:
+      return f(Boolean{});
   }
 }
 
 void ConvertAny(DType from, DType to, const void* x, void* y, int64_t n) {
   WithType(from, [&](auto a) {
-    WithType(to, [&](auto b) { Convert(static_cast<const decltype(a)*>(x), static_cast<decltype(b)*>(y), n); });
+    WithType(to,
+             [&](auto b) { Convert(static_cast<const decltype(a)*>(x), static_cast<decltype(b)*>(y), n); });
   });
 }
 
@@ -83,15 +95,23 @@ void Part(DType from, DType to, const char* x, char* y, int64_t n) {
       ConvertAny(from, DType::kF32, p, tile, count);
       source = tile;
     }
-    if (IsNarrowFloat(to)) Narrow(to, static_cast<const float*>(source), reinterpret_cast<uint16_t*>(q), count);
-    else ConvertAny(source == p ? from : DType::kF32, to, source, q, count);
+    if (IsNarrowFloat(to))
+      Narrow(to, static_cast<const float*>(source), reinterpret_cast<uint16_t*>(q), count);
+    else
+      ConvertAny(source == p ? from : DType::kF32, to, source, q, count);
   }
 }
 
 bool Known(DType t) {
   switch (t) {
-    case DType::kF32: case DType::kF64: case DType::kF16: case DType::kBF16: case DType::kBool: return true;
-    default: return IsInt(t) && BitWidth(t) >= 8;
+    case DType::kF32:
+    case DType::kF64:
+    case DType::kF16:
+    case DType::kBF16:
+    case DType::kBool:
+      return true;
+    default:
+      return IsInt(t) && BitWidth(t) >= 8;
   }
 }
 
@@ -107,12 +127,14 @@ void Cast(DType from, DType to, const void* x, void* y, int64_t n, const Workers
   if (from == to) {
     const int width = BitWidth(from) / 8;
     workers.ParallelFor(n * width, 1 << 18, [=](int64_t begin, int64_t end) {
-      std::memcpy(static_cast<char*>(y) + begin, static_cast<const char*>(x) + begin, static_cast<size_t>(end - begin));
+      std::memcpy(static_cast<char*>(y) + begin, static_cast<const char*>(x) + begin,
+                  static_cast<size_t>(end - begin));
     });
     return;
   }
   workers.ParallelFor(n, 16384, [&](int64_t begin, int64_t end) {
-    Part(from, to, static_cast<const char*>(x) + begin * BitWidth(from) / 8, static_cast<char*>(y) + begin * BitWidth(to) / 8, end - begin);
+    Part(from, to, static_cast<const char*>(x) + begin * BitWidth(from) / 8,
+         static_cast<char*>(y) + begin * BitWidth(to) / 8, end - begin);
   });
 }
 

@@ -10,12 +10,15 @@ bool HasUnary(UnaryKind kind, DType type);
 bool HasBinary(BinaryKind kind, DType type);
 
 // y[i] = kind(x[i]; alpha, beta). y may be x. isnan gives bools.
-void Unary(UnaryKind kind, DType type, const void* x, void* y, int64_t n, float alpha, float beta, const Workers& workers);
+void Unary(UnaryKind kind, DType type, const void* x, void* y, int64_t n, float alpha, float beta,
+           const Workers& workers);
 // y = kind(a, b), operands in this order. y may be a or b where that has y's dims. Comparisons give bools.
-void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a, const void* b, void* y, const Workers& workers);
+void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a, const void* b, void* y,
+            const Workers& workers);
 
 // y[i] = min(max(x[i], low), high); a null bound is none.
-void Clip(DType type, const void* x, const void* low, const void* high, void* y, int64_t n, const Workers& workers);
+void Clip(DType type, const void* x, const void* low, const void* high, void* y, int64_t n,
+          const Workers& workers);
 
 // Whether Cast knows the pair.
 bool HasCast(DType from, DType to);

@@ -1,4 +1,5 @@
-// Functions of one f32, without branches, so that loops over them become vector code. A few units in the last place.
+// Functions of one f32, without branches, so that loops over them become vector code. A few units in the last
+// place.
 #pragma once
 #include "kernels/cpu/simd/vector-inl.h"
 
@@ -8,7 +9,9 @@ namespace {
 constexpr float kInfinity = __builtin_inff();
 
 inline float Absolute(float x) { return FloatOf(BitsOf(x) & 0x7fffffffu); }
-inline float WithSignOf(float size, float sign) { return FloatOf((BitsOf(size) & 0x7fffffffu) | (BitsOf(sign) & 0x80000000u)); }
+inline float WithSignOf(float size, float sign) {
+  return FloatOf((BitsOf(size) & 0x7fffffffu) | (BitsOf(sign) & 0x80000000u));
+}
 
 // NaN stays NaN throughout: comparisons with it are false and leave it in place.
 inline float Exp(float x) {
@@ -27,7 +30,8 @@ inline float Exp(float x) {
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.f;
   const int32_t half = whole >> 1;  // in two steps, so that 2^n itself need not exist
-  const float low = FloatOf(static_cast<uint32_t>(half + 127) << 23), high = FloatOf(static_cast<uint32_t>(whole - half + 127) << 23);
+  const float low = FloatOf(static_cast<uint32_t>(half + 127) << 23),
+              high = FloatOf(static_cast<uint32_t>(whole - half + 127) << 23);
   return p * low * high;
 }
 

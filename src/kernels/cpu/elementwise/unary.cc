@@ -9,18 +9,19 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 
-template <class T>
-void Integers(UnaryKind kind, const T* x, T* y, int64_t n) {
+template <class T> void Integers(UnaryKind kind, const T* x, T* y, int64_t n) {
   using U = std::make_unsigned_t<T>;
   switch (kind) {
     case UnaryKind::kAbs:
-      for (int64_t i = 0; i < n; ++i) y[i] = std::is_signed_v<T> && x[i] < 0 ? static_cast<T>(U(0) - static_cast<U>(x[i])) : x[i];
+      for (int64_t i = 0; i < n; ++i)
+        y[i] = std::is_signed_v<T> && x[i] < 0 ? static_cast<T>(U(0) - static_cast<U>(x[i])) : x[i];
       return;
     case UnaryKind::kNeg:
       for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(U(0) - static_cast<U>(x[i]));
       return;
     case UnaryKind::kSign:
-      for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(x[i] == 0 ? 0 : std::is_signed_v<T> && x[i] < 0 ? -1 : 1);
+      for (int64_t i = 0; i < n; ++i)
+        y[i] = static_cast<T>(x[i] == 0 ? 0 : std::is_signed_v<T> && x[i] < 0 ? -1 : 1);
       return;
     case UnaryKind::kRelu:
       for (int64_t i = 0; i < n; ++i) y[i] = std::is_signed_v<T> && x[i] < 0 ? T(0) : x[i];
@@ -49,7 +50,8 @@ void Nans(DType type, const void* x, uint8_t* y, int64_t n) {
   }
 }
 
-void NarrowFloats(UnaryKind kind, DType type, const uint16_t* x, uint16_t* y, int64_t n, float alpha, float beta) {
+void NarrowFloats(UnaryKind kind, DType type, const uint16_t* x, uint16_t* y, int64_t n, float alpha,
+                  float beta) {
   float tile[kTile];
   for (int64_t i = 0; i < n; i += kTile) {
     const int64_t count = std::min(kTile, n - i);
@@ -59,28 +61,41 @@ void NarrowFloats(UnaryKind kind, DType type, const uint16_t* x, uint16_t* y, in
   }
 }
 
-template <class T>
-void IntegersOf(UnaryKind kind, const void* x, void* y, int64_t begin, int64_t n) {
+template <class T> void IntegersOf(UnaryKind kind, const void* x, void* y, int64_t begin, int64_t n) {
   Integers(kind, static_cast<const T*>(x) + begin, static_cast<T*>(y) + begin, n);
 }
 
-void Part(UnaryKind kind, DType type, const void* x, void* y, int64_t at, int64_t n, float alpha, float beta) {
+void Part(UnaryKind kind, DType type, const void* x, void* y, int64_t at, int64_t n, float alpha,
+          float beta) {
   if (kind == UnaryKind::kIsNan)
-    return Nans(type, static_cast<const char*>(x) + at * BitWidth(type) / 8, static_cast<uint8_t*>(y) + at, n);
+    return Nans(type, static_cast<const char*>(x) + at * BitWidth(type) / 8, static_cast<uint8_t*>(y) + at,
+                n);
   switch (type) {
-    case DType::kF32: return UnarySimd().f32(kind, static_cast<const float*>(x) + at, static_cast<float*>(y) + at, n, alpha, beta);
+    case DType::kF32:
+      return UnarySimd().f32(kind, static_cast<const float*>(x) + at, static_cast<float*>(y) + at, n, alpha,
+                             beta);
     case DType::kF16:
     case DType::kBF16:
-      return NarrowFloats(kind, type, static_cast<const uint16_t*>(x) + at, static_cast<uint16_t*>(y) + at, n, alpha, beta);
-    case DType::kBool: return Bools(static_cast<const uint8_t*>(x) + at, static_cast<uint8_t*>(y) + at, n);
-    case DType::kI8: return IntegersOf<int8_t>(kind, x, y, at, n);
-    case DType::kI16: return IntegersOf<int16_t>(kind, x, y, at, n);
-    case DType::kI32: return IntegersOf<int32_t>(kind, x, y, at, n);
-    case DType::kI64: return IntegersOf<int64_t>(kind, x, y, at, n);
-    case DType::kU8: return IntegersOf<uint8_t>(kind, x, y, at, n);
-    case DType::kU16: return IntegersOf<uint16_t>(kind, x, y, at, n);
-    case DType::kU32: return IntegersOf<uint32_t>(kind, x, y, at, n);
-    default: return IntegersOf<uint64_t>(kind, x, y, at, n);
+      return NarrowFloats(kind, type, static_cast<const uint16_t*>(x) + at, static_cast<uint16_t*>(y) + at, n,
+                          alpha, beta);
+    case DType::kBool:
+      return Bools(static_cast<const uint8_t*>(x) + at, static_cast<uint8_t*>(y) + at, n);
+    case DType::kI8:
+      return IntegersOf<int8_t>(kind, x, y, at, n);
+    case DType::kI16:
+      return IntegersOf<int16_t>(kind, x, y, at, n);
+    case DType::kI32:
+      return IntegersOf<int32_t>(kind, x, y, at, n);
+    case DType::kI64:
+      return IntegersOf<int64_t>(kind, x, y, at, n);
+    case DType::kU8:
+      return IntegersOf<uint8_t>(kind, x, y, at, n);
+    case DType::kU16:
+      return IntegersOf<uint16_t>(kind, x, y, at, n);
+    case DType::kU32:
+      return IntegersOf<uint32_t>(kind, x, y, at, n);
+    default:
+      return IntegersOf<uint64_t>(kind, x, y, at, n);
   }
 }
 
@@ -88,7 +103,8 @@ bool WholeInt(DType t) { return IsInt(t) && BitWidth(t) >= 8; }
 
 template <class T>
 void Bound(const void* x, const void* low, const void* high, void* y, int64_t begin, int64_t end) {
-  const T *p = static_cast<const T*>(x), lo = low ? *static_cast<const T*>(low) : std::numeric_limits<T>::lowest(),
+  const T *p = static_cast<const T*>(x),
+          lo = low ? *static_cast<const T*>(low) : std::numeric_limits<T>::lowest(),
           hi = high ? *static_cast<const T*>(high) : std::numeric_limits<T>::max();
   T* out = static_cast<T*>(y);
   for (int64_t i = begin; i < end; ++i) {
@@ -97,7 +113,8 @@ void Bound(const void* x, const void* low, const void* high, void* y, int64_t be
   }
 }
 
-void ClipFloats(DType type, const void* x, const void* low, const void* high, void* y, int64_t n, const Workers& workers) {
+void ClipFloats(DType type, const void* x, const void* low, const void* high, void* y, int64_t n,
+                const Workers& workers) {
   const auto bound = [&](const void* p, float otherwise) {
     if (!p) return otherwise;
     float v;
@@ -114,31 +131,52 @@ void ClipFloats(DType type, const void* x, const void* low, const void* high, vo
 bool HasUnary(UnaryKind kind, DType type) {
   const bool narrow = IsNarrowFloat(type), f32 = type == DType::kF32;
   switch (kind) {
-    case UnaryKind::kNot: return type == DType::kBool;
-    case UnaryKind::kBitwiseNot: return WholeInt(type);
-    case UnaryKind::kIsNan: return narrow || f32 || type == DType::kF64;
-    case UnaryKind::kAbs: case UnaryKind::kNeg: case UnaryKind::kSign: case UnaryKind::kRelu: return narrow || f32 || WholeInt(type);
-    default: return narrow || f32;
+    case UnaryKind::kNot:
+      return type == DType::kBool;
+    case UnaryKind::kBitwiseNot:
+      return WholeInt(type);
+    case UnaryKind::kIsNan:
+      return narrow || f32 || type == DType::kF64;
+    case UnaryKind::kAbs:
+    case UnaryKind::kNeg:
+    case UnaryKind::kSign:
+    case UnaryKind::kRelu:
+      return narrow || f32 || WholeInt(type);
+    default:
+      return narrow || f32;
   }
 }
 
-void Unary(UnaryKind kind, DType type, const void* x, void* y, int64_t n, float alpha, float beta, const Workers& workers) {
-  workers.ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) { Part(kind, type, x, y, begin, end - begin, alpha, beta); });
+void Unary(UnaryKind kind, DType type, const void* x, void* y, int64_t n, float alpha, float beta,
+           const Workers& workers) {
+  workers.ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
+    Part(kind, type, x, y, begin, end - begin, alpha, beta);
+  });
 }
 
-void Clip(DType type, const void* x, const void* low, const void* high, void* y, int64_t n, const Workers& workers) {
+void Clip(DType type, const void* x, const void* low, const void* high, void* y, int64_t n,
+          const Workers& workers) {
   if (type == DType::kF32 || IsNarrowFloat(type)) return ClipFloats(type, x, low, high, y, n, workers);
   workers.ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
     switch (type) {
-      case DType::kF64: return Bound<double>(x, low, high, y, begin, end);
-      case DType::kI8: return Bound<int8_t>(x, low, high, y, begin, end);
-      case DType::kI16: return Bound<int16_t>(x, low, high, y, begin, end);
-      case DType::kI32: return Bound<int32_t>(x, low, high, y, begin, end);
-      case DType::kI64: return Bound<int64_t>(x, low, high, y, begin, end);
-      case DType::kU8: return Bound<uint8_t>(x, low, high, y, begin, end);
-      case DType::kU16: return Bound<uint16_t>(x, low, high, y, begin, end);
-      case DType::kU32: return Bound<uint32_t>(x, low, high, y, begin, end);
-      default: return Bound<uint64_t>(x, low, high, y, begin, end);
+      case DType::kF64:
+        return Bound<double>(x, low, high, y, begin, end);
+      case DType::kI8:
+        return Bound<int8_t>(x, low, high, y, begin, end);
+      case DType::kI16:
+        return Bound<int16_t>(x, low, high, y, begin, end);
+      case DType::kI32:
+        return Bound<int32_t>(x, low, high, y, begin, end);
+      case DType::kI64:
+        return Bound<int64_t>(x, low, high, y, begin, end);
+      case DType::kU8:
+        return Bound<uint8_t>(x, low, high, y, begin, end);
+      case DType::kU16:
+        return Bound<uint16_t>(x, low, high, y, begin, end);
+      case DType::kU32:
+        return Bound<uint32_t>(x, low, high, y, begin, end);
+      default:
+        return Bound<uint64_t>(x, low, high, y, begin, end);
     }
   });
 }

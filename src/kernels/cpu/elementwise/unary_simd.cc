@@ -4,8 +4,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-template <class F>
-inline void Each(const float* x, float* y, int64_t n, const F& f) {
+template <class F> inline void Each(const float* x, float* y, int64_t n, const F& f) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
 }
@@ -21,32 +20,38 @@ inline float Mish(float x) {
   return x > 20.f ? x : x * (t / (t + 2.f));
 }
 
-inline float GeluTanh(float x) {
-  return 0.5f * x * (1.f + Tanh(0.797884561f * (x + 0.044715f * x * x * x)));
-}
+inline float GeluTanh(float x) { return 0.5f * x * (1.f + Tanh(0.797884561f * (x + 0.044715f * x * x * x))); }
 
 // Activations with parameters.
 void WithParameters(UnaryKind kind, const float* x, float* y, int64_t n, float a, float b) {
   using K = UnaryKind;
   switch (kind) {
-    case K::kLeakyRelu: return Each(x, y, n, [=](float v) { return v < 0.f ? a * v : v; });
-    case K::kElu: return Each(x, y, n, [=](float v) { return v < 0.f ? a * ExpMinusOne(v) : v; });
-    case K::kSelu: return Each(x, y, n, [=](float v) { return b * (v > 0.f ? v : a * ExpMinusOne(v)); });
-    case K::kCelu: return Each(x, y, n, [=](float v) { return v < 0.f ? a * ExpMinusOne(v / a) : v; });
+    case K::kLeakyRelu:
+      return Each(x, y, n, [=](float v) { return v < 0.f ? a * v : v; });
+    case K::kElu:
+      return Each(x, y, n, [=](float v) { return v < 0.f ? a * ExpMinusOne(v) : v; });
+    case K::kSelu:
+      return Each(x, y, n, [=](float v) { return b * (v > 0.f ? v : a * ExpMinusOne(v)); });
+    case K::kCelu:
+      return Each(x, y, n, [=](float v) { return v < 0.f ? a * ExpMinusOne(v / a) : v; });
     case K::kHardSigmoid:
       return Each(x, y, n, [=](float v) {
         const float t = a * v + b, low = t < 0.f ? 0.f : t;
         return low > 1.f ? 1.f : low;
       });
-    case K::kThresholdedRelu: return Each(x, y, n, [=](float v) { return v > a ? v : 0.f; });
-    case K::kSwish: return Each(x, y, n, [=](float v) { return v / (1.f + Exp(-a * v)); });
-    case K::kShrink: return Each(x, y, n, [=](float v) { return v < -a ? v + b : v > a ? v - b : 0.f; });
+    case K::kThresholdedRelu:
+      return Each(x, y, n, [=](float v) { return v > a ? v : 0.f; });
+    case K::kSwish:
+      return Each(x, y, n, [=](float v) { return v / (1.f + Exp(-a * v)); });
+    case K::kShrink:
+      return Each(x, y, n, [=](float v) { return v < -a ? v + b : v > a ? v - b : 0.f; });
     case K::kClip:
       return Each(x, y, n, [=](float v) {
         const float low = v < a ? a : v;
         return low > b ? b : low;
       });
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -54,48 +59,83 @@ void WithParameters(UnaryKind kind, const float* x, float* y, int64_t n, float a
 void Trigonometric(UnaryKind kind, const float* x, float* y, int64_t n) {
   using K = UnaryKind;
   switch (kind) {
-    case K::kSin: return Each(x, y, n, [](float v) { return __builtin_sinf(v); });
-    case K::kCos: return Each(x, y, n, [](float v) { return __builtin_cosf(v); });
-    case K::kTan: return Each(x, y, n, [](float v) { return __builtin_tanf(v); });
-    case K::kAsin: return Each(x, y, n, [](float v) { return __builtin_asinf(v); });
-    case K::kAcos: return Each(x, y, n, [](float v) { return __builtin_acosf(v); });
-    case K::kAtan: return Each(x, y, n, [](float v) { return __builtin_atanf(v); });
-    case K::kSinh: return Each(x, y, n, [](float v) { return __builtin_sinhf(v); });
-    case K::kCosh: return Each(x, y, n, [](float v) { return __builtin_coshf(v); });
-    case K::kAsinh: return Each(x, y, n, [](float v) { return __builtin_asinhf(v); });
-    case K::kAcosh: return Each(x, y, n, [](float v) { return __builtin_acoshf(v); });
-    case K::kAtanh: return Each(x, y, n, [](float v) { return __builtin_atanhf(v); });
-    default: return;
+    case K::kSin:
+      return Each(x, y, n, [](float v) { return __builtin_sinf(v); });
+    case K::kCos:
+      return Each(x, y, n, [](float v) { return __builtin_cosf(v); });
+    case K::kTan:
+      return Each(x, y, n, [](float v) { return __builtin_tanf(v); });
+    case K::kAsin:
+      return Each(x, y, n, [](float v) { return __builtin_asinf(v); });
+    case K::kAcos:
+      return Each(x, y, n, [](float v) { return __builtin_acosf(v); });
+    case K::kAtan:
+      return Each(x, y, n, [](float v) { return __builtin_atanf(v); });
+    case K::kSinh:
+      return Each(x, y, n, [](float v) { return __builtin_sinhf(v); });
+    case K::kCosh:
+      return Each(x, y, n, [](float v) { return __builtin_coshf(v); });
+    case K::kAsinh:
+      return Each(x, y, n, [](float v) { return __builtin_asinhf(v); });
+    case K::kAcosh:
+      return Each(x, y, n, [](float v) { return __builtin_acoshf(v); });
+    case K::kAtanh:
+      return Each(x, y, n, [](float v) { return __builtin_atanhf(v); });
+    default:
+      return;
   }
 }
 
 void Run(UnaryKind kind, const float* x, float* y, int64_t n, float alpha, float beta) {
   using K = UnaryKind;
   switch (kind) {
-    case K::kAbs: return Each(x, y, n, [](float v) { return Absolute(v); });
-    case K::kNeg: return Each(x, y, n, [](float v) { return -v; });
-    case K::kSign: return Each(x, y, n, [](float v) { return v > 0.f ? 1.f : v < 0.f ? -1.f : v; });
-    case K::kCeil: return Each(x, y, n, [](float v) { return __builtin_ceilf(v); });
-    case K::kFloor: return Each(x, y, n, [](float v) { return __builtin_floorf(v); });
-    case K::kRound: return Each(x, y, n, [](float v) { return __builtin_nearbyintf(v); });
-    case K::kSqrt: return Each(x, y, n, [](float v) { return __builtin_sqrtf(v); });
-    case K::kReciprocal: return Each(x, y, n, [](float v) { return 1.f / v; });
-    case K::kExp: return Each(x, y, n, [](float v) { return Exp(v); });
-    case K::kLog: return Each(x, y, n, [](float v) { return Log(v); });
-    case K::kTanh: return Each(x, y, n, [](float v) { return Tanh(v); });
-    case K::kErf: return Each(x, y, n, [](float v) { return Erf(v); });
-    case K::kSigmoid: return Each(x, y, n, [](float v) { return Sigmoid(v); });
-    case K::kRelu: return Each(x, y, n, [](float v) { return v < 0.f ? 0.f : v; });
-    case K::kSoftplus: return Each(x, y, n, [](float v) { return Softplus(v); });
-    case K::kSoftsign: return Each(x, y, n, [](float v) { return v / (1.f + Absolute(v)); });
-    case K::kHardSwish: return Each(x, y, n, [](float v) { return HardSwish(v); });
-    case K::kMish: return Each(x, y, n, [](float v) { return Mish(v); });
-    case K::kGelu: return Each(x, y, n, [](float v) { return 0.5f * v * (1.f + Erf(v * 0.707106781f)); });
-    case K::kGeluTanh: return Each(x, y, n, [](float v) { return GeluTanh(v); });
-    default: break;
+    case K::kAbs:
+      return Each(x, y, n, [](float v) { return Absolute(v); });
+    case K::kNeg:
+      return Each(x, y, n, [](float v) { return -v; });
+    case K::kSign:
+      return Each(x, y, n, [](float v) { return v > 0.f ? 1.f : v < 0.f ? -1.f : v; });
+    case K::kCeil:
+      return Each(x, y, n, [](float v) { return __builtin_ceilf(v); });
+    case K::kFloor:
+      return Each(x, y, n, [](float v) { return __builtin_floorf(v); });
+    case K::kRound:
+      return Each(x, y, n, [](float v) { return __builtin_nearbyintf(v); });
+    case K::kSqrt:
+      return Each(x, y, n, [](float v) { return __builtin_sqrtf(v); });
+    case K::kReciprocal:
+      return Each(x, y, n, [](float v) { return 1.f / v; });
+    case K::kExp:
+      return Each(x, y, n, [](float v) { return Exp(v); });
+    case K::kLog:
+      return Each(x, y, n, [](float v) { return Log(v); });
+    case K::kTanh:
+      return Each(x, y, n, [](float v) { return Tanh(v); });
+    case K::kErf:
+      return Each(x, y, n, [](float v) { return Erf(v); });
+    case K::kSigmoid:
+      return Each(x, y, n, [](float v) { return Sigmoid(v); });
+    case K::kRelu:
+      return Each(x, y, n, [](float v) { return v < 0.f ? 0.f : v; });
+    case K::kSoftplus:
+      return Each(x, y, n, [](float v) { return Softplus(v); });
+    case K::kSoftsign:
+      return Each(x, y, n, [](float v) { return v / (1.f + Absolute(v)); });
+    case K::kHardSwish:
+      return Each(x, y, n, [](float v) { return HardSwish(v); });
+    case K::kMish:
+      return Each(x, y, n, [](float v) { return Mish(v); });
+    case K::kGelu:
+      return Each(x, y, n, [](float v) { return 0.5f * v * (1.f + Erf(v * 0.707106781f)); });
+    case K::kGeluTanh:
+      return Each(x, y, n, [](float v) { return GeluTanh(v); });
+    default:
+      break;
   }
-  if (kind < K::kErf) Trigonometric(kind, x, y, n);
-  else WithParameters(kind, x, y, n, alpha, beta);
+  if (kind < K::kErf)
+    Trigonometric(kind, x, y, n);
+  else
+    WithParameters(kind, x, y, n, alpha, beta);
 }
 
 void WidenHalf(const uint16_t* x, float* y, int64_t n) {

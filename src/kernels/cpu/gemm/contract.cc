@@ -9,7 +9,8 @@ size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // The elements lie in this order already.
 bool InOrder(const StridedCopy& plan) {
-  return plan.from == 0 && plan.to == 0 && (plan.rank == 0 || (plan.rank == 1 && plan.axes[0].from == 1 && plan.axes[0].to == 1));
+  return plan.from == 0 && plan.to == 0 &&
+         (plan.rank == 0 || (plan.rank == 1 && plan.axes[0].from == 1 && plan.axes[0].to == 1));
 }
 
 GemmParams Params(const Contraction& c) {
@@ -34,7 +35,8 @@ size_t ContractionScratch(const Contraction& c, int threads) {
   return BytesFor(c, c.a) + BytesFor(c, c.b) + BytesFor(c, c.y) + GemmScratch(Params(c), threads);
 }
 
-void Contract(const Contraction& c, const void* a, const void* b, void* y, void* scratch, const Workers& workers) {
+void Contract(const Contraction& c, const void* a, const void* b, void* y, void* scratch,
+              const Workers& workers) {
   const int width = WidthOf(c.type);
   char* at = static_cast<char*>(scratch);
   const auto ordered = [&](const StridedCopy& plan, const void* from) {

@@ -12,17 +12,30 @@ constexpr int64_t kWorthAThread = 1 << 19;  // multiplications
 
 std::optional<Stored> StoredOf(DType t) {
   switch (t) {
-    case DType::kF32: return Stored::kF32;
-    case DType::kF16: return Stored::kF16;
-    case DType::kBF16: return Stored::kBF16;
-    case DType::kF64: return Stored::kF64;
-    case DType::kI8: return Stored::kI8;
-    case DType::kU8: return Stored::kU8;
-    case DType::kI16: return Stored::kI16;
-    case DType::kU16: return Stored::kU16;
-    case DType::kI32: case DType::kU32: return Stored::kI32;
-    case DType::kI64: case DType::kU64: return Stored::kI64;
-    default: return std::nullopt;
+    case DType::kF32:
+      return Stored::kF32;
+    case DType::kF16:
+      return Stored::kF16;
+    case DType::kBF16:
+      return Stored::kBF16;
+    case DType::kF64:
+      return Stored::kF64;
+    case DType::kI8:
+      return Stored::kI8;
+    case DType::kU8:
+      return Stored::kU8;
+    case DType::kI16:
+      return Stored::kI16;
+    case DType::kU16:
+      return Stored::kU16;
+    case DType::kI32:
+    case DType::kU32:
+      return Stored::kI32;
+    case DType::kI64:
+    case DType::kU64:
+      return Stored::kI64;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -31,10 +44,14 @@ bool Narrow(DType t) { return t == DType::kF16 || t == DType::kBF16; }
 const GemmTable& TableOf(DType compute) {
   const GemmTables& tables = GemmSimd();
   switch (compute) {
-    case DType::kF32: return tables.f32;
-    case DType::kF64: return tables.f64;
-    case DType::kU32: return tables.u32;
-    default: return tables.u64;
+    case DType::kF32:
+      return tables.f32;
+    case DType::kF64:
+      return tables.f64;
+    case DType::kU32:
+      return tables.u32;
+    default:
+      return tables.u64;
   }
 }
 
@@ -43,12 +60,18 @@ struct Grid {
   int64_t m_block, n_block, m_count, n_count;
 };
 
-int64_t Pieces(int64_t size, int64_t unit, int64_t wanted) { return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, size / unit)); }
-int64_t BlockOf(int64_t size, int64_t unit, int64_t pieces) { return (((size + pieces - 1) / pieces + unit - 1) / unit) * unit; }
+int64_t Pieces(int64_t size, int64_t unit, int64_t wanted) {
+  return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, size / unit));
+}
+int64_t BlockOf(int64_t size, int64_t unit, int64_t pieces) {
+  return (((size + pieces - 1) / pieces + unit - 1) / unit) * unit;
+}
 
 Grid GridOf(const GemmParams& p, const GemmTable& table, int threads) {
-  const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(std::max<int64_t>(p.k, 1)) * static_cast<double>(p.count);
-  int64_t wanted = threads == 1 ? 1 : static_cast<int64_t>(std::min<double>(work / kWorthAThread, threads * 4.0));
+  const double work = static_cast<double>(p.m) * static_cast<double>(p.n) *
+                      static_cast<double>(std::max<int64_t>(p.k, 1)) * static_cast<double>(p.count);
+  int64_t wanted =
+      threads == 1 ? 1 : static_cast<int64_t>(std::min<double>(work / kWorthAThread, threads * 4.0));
   wanted = (std::max<int64_t>(wanted, 1) + p.count - 1) / std::max<int64_t>(p.count, 1);
   int64_t m_pieces = 1, n_pieces = 1;
   if (p.m > p.n) {
@@ -69,7 +92,8 @@ Grid GridOf(const GemmParams& p, const GemmTable& table, int threads) {
 }
 
 size_t ScratchPerThread(const GemmParams& p, const GemmTable& table, const Grid& grid) {
-  const int64_t bytes = table.scratch(std::min(grid.m_block, p.m), std::min(grid.n_block, p.n), p.k, Narrow(p.c_type));
+  const int64_t bytes =
+      table.scratch(std::min(grid.m_block, p.m), std::min(grid.n_block, p.n), p.k, Narrow(p.c_type));
   return (static_cast<size_t>(bytes) + 127) / 64 * 64;
 }
 
@@ -80,13 +104,15 @@ const void* Moved(const void* data, DType type, int64_t elements) {
 int64_t At(const int64_t* list, int64_t i) { return list ? list[i] : 0; }
 
 GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
-  const int64_t batch = job / (grid.m_count * grid.n_count), m = job / grid.n_count % grid.m_count, n = job % grid.n_count;
+  const int64_t batch = job / (grid.m_count * grid.n_count), m = job / grid.n_count % grid.m_count,
+                n = job % grid.n_count;
   GemmBlock block{};
   block.m0 = m * grid.m_block, block.m1 = std::min(p.m, block.m0 + grid.m_block);
   block.n0 = n * grid.n_block, block.n1 = std::min(p.n, block.n0 + grid.n_block);
   block.k = p.k;
   block.a = {Moved(p.a.data, p.a.type, At(p.a_at, batch)), *StoredOf(p.a.type), p.a.row, p.a.column};
-  if (!p.b_rows) block.b = {Moved(p.b.data, p.b.type, At(p.b_at, batch)), *StoredOf(p.b.type), p.b.row, p.b.column};
+  if (!p.b_rows)
+    block.b = {Moved(p.b.data, p.b.type, At(p.b_at, batch)), *StoredOf(p.b.type), p.b.row, p.b.column};
   block.b_rows = p.b_rows;
   block.b_context = p.b_context;
   block.batch = batch;
@@ -104,11 +130,20 @@ GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
 
 DType GemmComputeType(DType c_type) {
   switch (c_type) {
-    case DType::kF32: case DType::kF16: case DType::kBF16: return DType::kF32;
-    case DType::kF64: return DType::kF64;
-    case DType::kI32: case DType::kU32: return DType::kU32;
-    case DType::kI64: case DType::kU64: return DType::kU64;
-    default: return DType::kInvalid;
+    case DType::kF32:
+    case DType::kF16:
+    case DType::kBF16:
+      return DType::kF32;
+    case DType::kF64:
+      return DType::kF64;
+    case DType::kI32:
+    case DType::kU32:
+      return DType::kU32;
+    case DType::kI64:
+    case DType::kU64:
+      return DType::kU64;
+    default:
+      return DType::kInvalid;
   }
 }
 
@@ -135,14 +170,16 @@ void Gemm(const GemmParams& p, void* scratch, const Workers& workers) {
   const Grid grid = GridOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(p, table, grid);
   const int64_t small = p.m * p.n * std::max<int64_t>(p.k, 1);
-  const int64_t grain = grid.m_count * grid.n_count > 1 ? 1 : std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(small, 1));
-  workers.ParallelFor(p.count * grid.m_count * grid.n_count, grain, [&](int64_t begin, int64_t end, int worker) {
-    for (int64_t job = begin; job < end; ++job) {
-      GemmBlock block = BlockFor(p, grid, job);
-      block.scratch = static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker);
-      table.run(block);
-    }
-  });
+  const int64_t grain =
+      grid.m_count * grid.n_count > 1 ? 1 : std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(small, 1));
+  workers.ParallelFor(
+      p.count * grid.m_count * grid.n_count, grain, [&](int64_t begin, int64_t end, int worker) {
+        for (int64_t job = begin; job < end; ++job) {
+          GemmBlock block = BlockFor(p, grid, job);
+          block.scratch = static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker);
+          table.run(block);
+        }
+      });
 }
 
 }  // namespace tern::cpu

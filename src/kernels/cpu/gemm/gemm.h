@@ -17,7 +17,8 @@ struct MatrixRef {
 
 // A right-hand matrix that exists only in thought, as the patches of an image do: writes row k, columns
 // [n0, n0 + count), of matrix `batch` in the type that is computed in.
-using RowSource = void (*)(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count, void* to);
+using RowSource = void (*)(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count,
+                           void* to);
 
 struct GemmParams {
   int64_t m = 0, n = 0, k = 0;

@@ -5,7 +5,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The register tile: mr rows by nv vectors. The sums, one row of b and one element of a must fit the registers.
+// The register tile: mr rows by nv vectors. The sums, one row of b and one element of a must fit the
+// registers.
 #if defined(__AVX512F__)
 constexpr int kMr = 12, kNv = 2;
 #elif defined(__AVX2__)
@@ -18,14 +19,14 @@ constexpr int kMr = 4, kNv = 2;
 constexpr int64_t kMc = 12 * 12, kKc = 256, kNc = 1024;
 constexpr int64_t kSkinny = 4;  // rows up to which packing costs more than it gives
 
-template <class T>
-constexpr int64_t kNr = kNv * kLanes<T>;
+template <class T> constexpr int64_t kNr = kNv* kLanes<T>;
 
 int64_t RoundUp(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
 // tile [mr, nr] = a·b over kc steps. a: [kc, mr]. b: kc rows of nr elements, `ldb` apart.
 template <class T>
-inline void Multiply(int64_t kc, const T* __restrict a, const T* __restrict b, int64_t ldb, Vector<T> (&sum)[kMr][kNv]) {
+inline void Multiply(int64_t kc, const T* __restrict a, const T* __restrict b, int64_t ldb,
+                     Vector<T> (&sum)[kMr][kNv]) {
 #pragma GCC unroll 16
   for (int i = 0; i < kMr; ++i)
 #pragma GCC unroll 4
@@ -57,7 +58,8 @@ void FullTile(int64_t kc, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc
 
 // The first rows and columns of a tile.
 template <class T>
-void PartTile(int64_t kc, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc, bool accumulate, int64_t rows, int64_t columns) {
+void PartTile(int64_t kc, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc, bool accumulate,
+              int64_t rows, int64_t columns) {
   T part[kMr * kNr<T>];
   FullTile(kc, a, b, ldb, part, kNr<T>, false);
   for (int64_t i = 0; i < rows; ++i)
@@ -78,7 +80,8 @@ void PackA(const S* a, int64_t row, int64_t column, int64_t m, int64_t kc, T alp
         for (int r = 0; r < kMr; ++r) to[k * kMr + r] = alpha * ValueOf<T>(from[r * row + k * column]);
     } else {
       for (int64_t k = 0; k < kc; ++k)
-        for (int64_t r = 0; r < kMr; ++r) to[k * kMr + r] = r < rows ? alpha * ValueOf<T>(from[r * row + k * column]) : T(0);
+        for (int64_t r = 0; r < kMr; ++r)
+          to[k * kMr + r] = r < rows ? alpha * ValueOf<T>(from[r * row + k * column]) : T(0);
     }
   }
 }
@@ -102,8 +105,7 @@ void PackB(const S* b, int64_t row, int64_t column, int64_t kc, int64_t n, T* to
   }
 }
 
-template <class T>
-void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int64_t n0, int64_t n, T* to) {
+template <class T> void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int64_t n0, int64_t n, T* to) {
   constexpr int64_t nr = kNr<T>;
   T row[kNc];
   for (int64_t k = 0; k < kc; ++k) {
@@ -114,8 +116,7 @@ void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int64_t n0, int64_t n,
 }
 
 // Calls f with a typed pointer. The compute type T limits what can be stored.
-template <class T, class F>
-inline void Typed(const void* data, Stored type, const F& f) {
+template <class T, class F> inline void Typed(const void* data, Stored type, const F& f) {
   if constexpr (__is_same(T, float)) {
     if (type == Stored::kF16) return f(static_cast<const Half*>(data));
     if (type == Stored::kBF16) return f(static_cast<const BFloat*>(data));
@@ -130,8 +131,7 @@ inline void Typed(const void* data, Stored type, const F& f) {
 }
 
 // c [m, n] of the block, in T.
-template <class T>
-struct Target {
+template <class T> struct Target {
   T* data;
   int64_t row;
 };
@@ -144,18 +144,20 @@ void MultiplyPiece(const T* a, int64_t m, const T* b, int64_t n, int64_t kc, Tar
     for (int64_t i = 0; i < m; i += kMr) {
       const T *pa = a + i * kc, *pb = b + j * kc;
       T* to = c.data + i * c.row + j;
-      if (i + kMr <= m && j + nr <= n) FullTile(kc, pa, pb, nr, to, c.row, accumulate);
-      else PartTile(kc, pa, pb, nr, to, c.row, accumulate, Least<int64_t>(kMr, m - i), Least(nr, n - j));
+      if (i + kMr <= m && j + nr <= n)
+        FullTile(kc, pa, pb, nr, to, c.row, accumulate);
+      else
+        PartTile(kc, pa, pb, nr, to, c.row, accumulate, Least<int64_t>(kMr, m - i), Least(nr, n - j));
     }
 }
 
-template <class T>
-void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, T* packed_b) {
+template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, T* packed_b) {
   for (int64_t n0 = g.n0; n0 < g.n1; n0 += kNc) {
     const int64_t n = Least(kNc, g.n1 - n0);
     for (int64_t k0 = 0; k0 < g.k; k0 += kKc) {
       const int64_t kc = Least(kKc, g.k - k0);
-      if (g.b_rows) PackRows(g, k0, kc, n0, n, packed_b);
+      if (g.b_rows)
+        PackRows(g, k0, kc, n0, n, packed_b);
       else
         Typed<T>(g.b.data, g.b.type, [&](auto* b) {
           PackB(b + k0 * g.b.row + n0 * g.b.column, g.b.row, g.b.column, kc, n, packed_b);
@@ -163,17 +165,18 @@ void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, T* packed_b) {
       for (int64_t m0 = g.m0; m0 < g.m1; m0 += kMc) {
         const int64_t m = Least(kMc, g.m1 - m0);
         Typed<T>(g.a.data, g.a.type, [&](auto* a) {
-          PackA(a + m0 * g.a.row + k0 * g.a.column, g.a.row, g.a.column, m, kc, static_cast<T>(g.alpha), packed_a);
+          PackA(a + m0 * g.a.row + k0 * g.a.column, g.a.row, g.a.column, m, kc, static_cast<T>(g.alpha),
+                packed_a);
         });
-        MultiplyPiece(packed_a, m, packed_b, n, kc, {c.data + (m0 - g.m0) * c.row + n0 - g.n0, c.row}, k0 > 0 || g.accumulate);
+        MultiplyPiece(packed_a, m, packed_b, n, kc, {c.data + (m0 - g.m0) * c.row + n0 - g.n0, c.row},
+                      k0 > 0 || g.accumulate);
       }
     }
   }
 }
 
 // Few rows, b along memory: rows of b are added to rows of c. a: [m, k], packed.
-template <class T, class S>
-void RunRows(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
+template <class T, class S> void RunRows(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
   const int64_t m = g.m1 - g.m0;
   for (int64_t n0 = g.n0; n0 < g.n1; n0 += kNc) {
     const int64_t n = Least(kNc, g.n1 - n0);
@@ -190,8 +193,8 @@ void RunRows(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
         T* __restrict to = base + i * c.row;
         if (last >= 3) {
           for (int64_t j = 0; j < n; ++j)
-            to[j] += f[0] * ValueOf<T>(rows[0][j]) + f[1] * ValueOf<T>(rows[1][j]) + f[2] * ValueOf<T>(rows[2][j]) +
-                     f[3] * ValueOf<T>(rows[3][j]);
+            to[j] += f[0] * ValueOf<T>(rows[0][j]) + f[1] * ValueOf<T>(rows[1][j]) +
+                     f[2] * ValueOf<T>(rows[2][j]) + f[3] * ValueOf<T>(rows[3][j]);
         } else {
           for (int64_t r = 0; r <= last; ++r)
             for (int64_t j = 0; j < n; ++j) to[j] += f[r] * ValueOf<T>(rows[r][j]);
@@ -202,8 +205,7 @@ void RunRows(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
 }
 
 // Few rows, b's columns along memory: each element is a dot product.
-template <class T, class S>
-void RunColumns(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
+template <class T, class S> void RunColumns(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
   const int64_t m = g.m1 - g.m0;
   for (int64_t j = g.n0; j < g.n1; ++j) {
     const S* __restrict column = b + j * g.b.column;
@@ -218,28 +220,28 @@ void RunColumns(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
   }
 }
 
-template <class T>
-bool Skinny(const GemmBlock& g) {
+template <class T> bool Skinny(const GemmBlock& g) {
   return g.m1 - g.m0 <= kSkinny && !g.b_rows && (g.b.column == 1 || g.b.row == 1);
 }
 
-template <class T>
-void RunSkinny(const GemmBlock& g, Target<T> c, T* packed_a) {
+template <class T> void RunSkinny(const GemmBlock& g, Target<T> c, T* packed_a) {
   const int64_t m = g.m1 - g.m0;
   Typed<T>(g.a.data, g.a.type, [&](auto* a) {
     for (int64_t i = 0; i < m; ++i)
       for (int64_t k = 0; k < g.k; ++k)
-        packed_a[i * g.k + k] = static_cast<T>(g.alpha) * ValueOf<T>(a[(g.m0 + i) * g.a.row + k * g.a.column]);
+        packed_a[i * g.k + k] =
+            static_cast<T>(g.alpha) * ValueOf<T>(a[(g.m0 + i) * g.a.row + k * g.a.column]);
   });
   Typed<T>(g.b.data, g.b.type, [&](auto* b) {
-    if (g.b.column == 1) RunRows(g, c, packed_a, b);
-    else RunColumns(g, c, packed_a, b);
+    if (g.b.column == 1)
+      RunRows(g, c, packed_a, b);
+    else
+      RunColumns(g, c, packed_a, b);
   });
 }
 
 // c += bias, in T.
-template <class T>
-void AddBias(const GemmBlock& g, Target<T> c) {
+template <class T> void AddBias(const GemmBlock& g, Target<T> c) {
   const int64_t m = g.m1 - g.m0, n = g.n1 - g.n0;
   if (g.row_bias) {
     Typed<T>(g.row_bias, g.c_type, [&](auto* bias) {
@@ -257,18 +259,18 @@ void AddBias(const GemmBlock& g, Target<T> c) {
   }
 }
 
-template <class T>
-void Compute(const GemmBlock& g, Target<T> c, T* scratch) {
-  if (Skinny<T>(g)) RunSkinny(g, c, scratch);
-  else if (g.k > 0) RunPacked(g, c, scratch, scratch + kMc * Least(kKc, g.k));
+template <class T> void Compute(const GemmBlock& g, Target<T> c, T* scratch) {
+  if (Skinny<T>(g))
+    RunSkinny(g, c, scratch);
+  else if (g.k > 0)
+    RunPacked(g, c, scratch, scratch + kMc * Least(kKc, g.k));
   else
     for (int64_t i = 0; !g.accumulate && i < g.m1 - g.m0; ++i)
       for (int64_t j = 0; j < g.n1 - g.n0; ++j) c.data[i * c.row + j] = 0;
   AddBias(g, c);
 }
 
-template <class S>
-void RunNarrow(const GemmBlock& g) {
+template <class S> void RunNarrow(const GemmBlock& g) {
   const int64_t m = g.m1 - g.m0, n = g.n1 - g.n0;
   auto* sums = static_cast<float*>(g.scratch);
   Compute<float>(g, {sums, n}, sums + RoundUp(m * n, 16));
@@ -277,8 +279,7 @@ void RunNarrow(const GemmBlock& g) {
     for (int64_t j = 0; j < n; ++j) to[i * g.c_row + j] = StoredAs<S>(sums[i * n + j]);
 }
 
-template <class T>
-void Run(const GemmBlock& g) {
+template <class T> void Run(const GemmBlock& g) {
   if constexpr (__is_same(T, float)) {
     if (g.c_type == Stored::kF16) return RunNarrow<Half>(g);
     if (g.c_type == Stored::kBF16) return RunNarrow<BFloat>(g);
@@ -286,11 +287,11 @@ void Run(const GemmBlock& g) {
   Compute<T>(g, {static_cast<T*>(g.c) + g.m0 * g.c_row + g.n0, g.c_row}, static_cast<T*>(g.scratch));
 }
 
-template <class T>
-int64_t Scratch(int64_t m, int64_t n, int64_t k, bool narrow_result) {
+template <class T> int64_t Scratch(int64_t m, int64_t n, int64_t k, bool narrow_result) {
   const int64_t kc = Least(kKc, k);
   const int64_t packed = kMc * kc + RoundUp(Least(kNc, n), kNr<T>) * kc, rows = kSkinny * k;
-  return static_cast<int64_t>(sizeof(T)) * (Greatest(packed, rows) + (narrow_result ? RoundUp(m * n, 16) : 0));
+  return static_cast<int64_t>(sizeof(T)) *
+         (Greatest(packed, rows) + (narrow_result ? RoundUp(m * n, 16) : 0));
 }
 
 template <class T>

@@ -4,7 +4,18 @@
 
 namespace tern::cpu {
 
-enum class Stored : uint8_t { kF32, kF16, kBF16, kF64, kI8, kU8, kI16, kU16, kI32, kI64 };  // signs matter below 32 bits
+enum class Stored : uint8_t {
+  kF32,
+  kF16,
+  kBF16,
+  kF64,
+  kI8,
+  kU8,
+  kI16,
+  kU16,
+  kI32,
+  kI64
+};  // signs matter below 32 bits
 
 struct GemmMatrix {
   const void* data;
@@ -29,8 +40,8 @@ struct GemmBlock {
 };
 
 struct GemmTable {
-  int mr, nr;                            // of the register tile
-  int64_t mc, kc, nc;                    // of the blocks that stay in cache
+  int mr, nr;          // of the register tile
+  int64_t mc, kc, nc;  // of the blocks that stay in cache
   void (*run)(const GemmBlock& block);
   // Bytes of scratch that run needs for a block of m x n with k.
   int64_t (*scratch)(int64_t m, int64_t n, int64_t k, bool narrow_result);

@@ -15,40 +15,50 @@ constexpr int64_t kWork = 16384;
 int64_t Wrapped(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
 int64_t GrainOf(int64_t work) { return std::max<int64_t>(1, kWork / std::max<int64_t>(1, work)); }
 
-template <class T>
-T Joined(ScatterKind kind, T a, T b) {
-  using W = std::conditional_t<std::is_floating_point_v<T>, T, std::make_unsigned_t<std::conditional_t<std::is_floating_point_v<T>, int, T>>>;
+template <class T> T Joined(ScatterKind kind, T a, T b) {
+  using W = std::conditional_t<std::is_floating_point_v<T>, T,
+                               std::make_unsigned_t<std::conditional_t<std::is_floating_point_v<T>, int, T>>>;
   switch (kind) {
-    case ScatterKind::kAdd: return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
-    case ScatterKind::kMul: return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
-    case ScatterKind::kMin: return a != a ? a : b != b ? b : std::min(a, b);
-    default: return a != a ? a : b != b ? b : std::max(a, b);
+    case ScatterKind::kAdd:
+      return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
+    case ScatterKind::kMul:
+      return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
+    case ScatterKind::kMin:
+      return a != a ? a : b != b ? b : std::min(a, b);
+    default:
+      return a != a ? a : b != b ? b : std::max(a, b);
   }
 }
 
-template <class T>
-void JoinRun(ScatterKind kind, const T* updates, T* y, int64_t n) {
+template <class T> void JoinRun(ScatterKind kind, const T* updates, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = Joined(kind, y[i], updates[i]);
 }
 
 // Elements [from, from + n) of updates join those of y from `to` on.
-void JoinTyped(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to, int64_t n) {
+void JoinTyped(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
+               int64_t n) {
   const auto run = [&](auto zero) {
     using T = decltype(zero);
     JoinRun(kind, static_cast<const T*>(updates) + from, static_cast<T*>(y) + to, n);
   };
   switch (type) {
-    case DType::kF32: return run(float{});
-    case DType::kF64: return run(double{});
-    case DType::kI32: return run(int32_t{});
-    default: return run(int64_t{});
+    case DType::kF32:
+      return run(float{});
+    case DType::kF64:
+      return run(double{});
+    case DType::kI32:
+      return run(int32_t{});
+    default:
+      return run(int64_t{});
   }
 }
 
-void ScatterRun(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to, int64_t n) {
+void ScatterRun(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
+                int64_t n) {
   if (kind != ScatterKind::kNone) return JoinTyped(kind, type, updates, from, y, to, n);
   const auto width = static_cast<size_t>(WidthOf(type));
-  std::memcpy(static_cast<char*>(y) + static_cast<size_t>(to) * width, static_cast<const char*>(updates) + static_cast<size_t>(from) * width,
+  std::memcpy(static_cast<char*>(y) + static_cast<size_t>(to) * width,
+              static_cast<const char*>(updates) + static_cast<size_t>(from) * width,
               static_cast<size_t>(n) * width);
 }
 
@@ -62,7 +72,8 @@ int64_t FindBadIndex(const Indices& indices, int64_t first, int64_t stride, int6
   return -1;
 }
 
-void Gather(const AxisShape& x, const Indices& indices, int64_t count, const void* from, void* y, int width, const Workers& workers) {
+void Gather(const AxisShape& x, const Indices& indices, int64_t count, const void* from, void* y, int width,
+            const Workers& workers) {
   const size_t bytes = static_cast<size_t>(x.inner) * static_cast<size_t>(width);
   const auto row = [&](int64_t i) { return (i / count * x.length + Wrapped(indices[i % count], x.length)); };
   workers.ParallelFor(x.outer * count, GrainOf(x.inner), [&](int64_t begin, int64_t end) {
@@ -74,7 +85,8 @@ void Gather(const AxisShape& x, const Indices& indices, int64_t count, const voi
       return;
     }
     for (int64_t i = begin; i < end; ++i)
-      std::memcpy(static_cast<char*>(y) + static_cast<size_t>(i) * bytes, static_cast<const char*>(from) + static_cast<size_t>(row(i)) * bytes, bytes);
+      std::memcpy(static_cast<char*>(y) + static_cast<size_t>(i) * bytes,
+                  static_cast<const char*>(from) + static_cast<size_t>(row(i)) * bytes, bytes);
   });
 }
 
@@ -91,7 +103,10 @@ void GatherTuples(const Tuples& t, const void* x, void* y, int width, const Work
   const size_t bytes = static_cast<size_t>(t.slice) * static_cast<size_t>(width);
   workers.ParallelFor(t.count, GrainOf(t.slice), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      std::memcpy(static_cast<char*>(y) + static_cast<size_t>(i) * bytes, static_cast<const char*>(x) + static_cast<size_t>(t.OffsetOf(i)) * static_cast<size_t>(width), bytes);
+      std::memcpy(
+          static_cast<char*>(y) + static_cast<size_t>(i) * bytes,
+          static_cast<const char*>(x) + static_cast<size_t>(t.OffsetOf(i)) * static_cast<size_t>(width),
+          bytes);
   });
 }
 
@@ -121,14 +136,16 @@ bool HasScatter(ScatterKind kind, DType type) {
 }
 
 void ScatterTuples(ScatterKind kind, DType type, const Tuples& t, const void* updates, void* y) {
-  for (int64_t i = 0; i < t.count; ++i) ScatterRun(kind, type, updates, i * t.slice, y, t.OffsetOf(i), t.slice);
+  for (int64_t i = 0; i < t.count; ++i)
+    ScatterRun(kind, type, updates, i * t.slice, y, t.OffsetOf(i), t.slice);
 }
 
 void ScatterElements(ScatterKind kind, DType type, const Elements& e, const void* updates, void* y) {
   for (int64_t i = 0; i < e.count; ++i) ScatterRun(kind, type, updates, i, y, e.OffsetOf(i), 1);
 }
 
-void OneHot(const Indices& indices, int64_t outer, int64_t depth, int64_t inner, const void* off_on, void* y, int width, const Workers& workers) {
+void OneHot(const Indices& indices, int64_t outer, int64_t depth, int64_t inner, const void* off_on, void* y,
+            int width, const Workers& workers) {
   workers.ParallelFor(outer, GrainOf(depth * inner), [&](int64_t begin, int64_t end) {
     WithWidth(width, [&](auto zero) {
       using T = decltype(zero);

@@ -16,15 +16,15 @@ struct Plane {
   StridedCopy::Axis rows, columns;
 };
 
-template <class T>
-void CopyRun(const T* x, T* y, int64_t n) {
-  if (n * sizeof(T) >= 64) std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
-  else for (int64_t i = 0; i < n; ++i) y[i] = x[i];
+template <class T> void CopyRun(const T* x, T* y, int64_t n) {
+  if (n * sizeof(T) >= 64)
+    std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
+  else
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i];
 }
 
 // Square by square, so that both sides stay in cache.
-template <class T>
-void Transpose(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
+template <class T> void Transpose(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
   for (int64_t r0 = begin; r0 < end; r0 += kBlock) {
     const int64_t r1 = std::min(end, r0 + kBlock);
     for (int64_t c0 = 0; c0 < p.columns.size; c0 += kBlock) {
@@ -39,8 +39,7 @@ void Transpose(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
 }
 
 // Rows [begin, end) of a plane.
-template <class T>
-void CopyPlane(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
+template <class T> void CopyPlane(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
   if (p.columns.to == 1 && p.columns.from == 1) {
     for (int64_t r = begin; r < end; ++r) CopyRun(x + r * p.rows.from, y + r * p.rows.to, p.columns.size);
   } else if (p.columns.to == 1 && p.columns.from == 0) {
@@ -60,8 +59,7 @@ int RowsAxis(const StridedCopy& plan) {
   return plan.rank - 2;
 }
 
-template <class T>
-void Run(const StridedCopy& plan, const T* x, T* y, const Workers& workers) {
+template <class T> void Run(const StridedCopy& plan, const T* x, T* y, const Workers& workers) {
   const int rows = RowsAxis(plan);
   Plane plane;
   if (plan.rank > 0) plane.columns = plan.axes[static_cast<size_t>(plan.rank - 1)];
@@ -72,7 +70,8 @@ void Run(const StridedCopy& plan, const T* x, T* y, const Workers& workers) {
     plane.columns.size = 64;
   }
   const int64_t cells = plane.rows.size * plane.columns.size, outer = cells ? plan.count / cells : 0;
-  const int64_t step = std::clamp<int64_t>(kWork / std::max<int64_t>(1, plane.columns.size), 1, std::max<int64_t>(1, plane.rows.size));
+  const int64_t step = std::clamp<int64_t>(kWork / std::max<int64_t>(1, plane.columns.size), 1,
+                                           std::max<int64_t>(1, plane.rows.size));
   const int64_t pieces = (plane.rows.size + step - 1) / step;
   const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, step * plane.columns.size));
   workers.ParallelFor(outer * pieces, grain, [&](int64_t begin, int64_t end) {
@@ -90,28 +89,28 @@ void Run(const StridedCopy& plan, const T* x, T* y, const Workers& workers) {
   });
 }
 
-template <class T>
-void RunMapped(const MappedCopy& plan, const T* x, T* y, const Workers& workers) {
+template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, const Workers& workers) {
   const auto last = static_cast<size_t>(plan.rank - 1);
   int64_t outer = 1;
   for (size_t i = 0; i < last; ++i) outer *= plan.dims[i];
   const int64_t n = plan.dims[last];
-  workers.ParallelFor(outer, std::max<int64_t>(1, kWork / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t rest = row, from = 0;
-      bool inside = true;
-      for (size_t i = last; i-- > 0; rest /= plan.dims[i]) {
-        const int64_t at = plan.sources[i][rest % plan.dims[i]];
-        inside = inside && at >= 0;
-        from += at * plan.steps[i];
-      }
-      if (!inside) continue;
-      const int64_t* map = plan.sources[last];
-      T* to = y + row * n;
-      for (int64_t j = 0; j < n; ++j)
-        if (map[j] >= 0) to[j] = x[from + map[j]];
-    }
-  });
+  workers.ParallelFor(outer, std::max<int64_t>(1, kWork / std::max<int64_t>(1, n)),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t row = begin; row < end; ++row) {
+                          int64_t rest = row, from = 0;
+                          bool inside = true;
+                          for (size_t i = last; i-- > 0; rest /= plan.dims[i]) {
+                            const int64_t at = plan.sources[i][rest % plan.dims[i]];
+                            inside = inside && at >= 0;
+                            from += at * plan.steps[i];
+                          }
+                          if (!inside) continue;
+                          const int64_t* map = plan.sources[last];
+                          T* to = y + row * n;
+                          for (int64_t j = 0; j < n; ++j)
+                            if (map[j] >= 0) to[j] = x[from + map[j]];
+                        }
+                      });
 }
 
 }  // namespace
@@ -149,8 +148,10 @@ void Fill(const void* value, void* y, int64_t n, int width, const Workers& worke
 void Copy(const MappedCopy& plan, const void* x, void* y, int width, const Workers& workers) {
   WithWidth(width, [&](auto zero) {
     using T = decltype(zero);
-    if (plan.rank == 0) *static_cast<T*>(y) = *static_cast<const T*>(x);
-    else RunMapped(plan, static_cast<const T*>(x), static_cast<T*>(y), workers);
+    if (plan.rank == 0)
+      *static_cast<T*>(y) = *static_cast<const T*>(x);
+    else
+      RunMapped(plan, static_cast<const T*>(x), static_cast<T*>(y), workers);
   });
 }
 

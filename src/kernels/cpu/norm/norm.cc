@@ -24,24 +24,24 @@ Statistics StatisticsOf(const float* x, int64_t n, float epsilon) {
 
 }  // namespace
 
-void ChannelAffineF32(const float* x, const float* factor, const float* shift, float* y, int64_t batch, int64_t channels, int64_t plane,
-                      const Workers& workers) {
+void ChannelAffineF32(const float* x, const float* factor, const float* shift, float* y, int64_t batch,
+                      int64_t channels, int64_t plane, const Workers& workers) {
   workers.ParallelFor(batch * channels, GrainOf(plane), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       RowSimd().affine(x + i * plane, factor[i % channels], shift[i % channels], y + i * plane, plane);
   });
 }
 
-void FoldStatisticsF32(const float* scale, const float* bias, const float* mean, const float* variance, float epsilon, float* factor,
-                       float* shift, int64_t channels) {
+void FoldStatisticsF32(const float* scale, const float* bias, const float* mean, const float* variance,
+                       float epsilon, float* factor, float* shift, int64_t channels) {
   for (int64_t i = 0; i < channels; ++i) {
     factor[i] = scale[i] / std::sqrt(variance[i] + epsilon);
     shift[i] = bias[i] - mean[i] * factor[i];
   }
 }
 
-void GroupNormF32(const float* x, const float* scale, const float* bias, float* y, int64_t batch, int64_t channels, int64_t plane,
-                  int64_t groups, float epsilon, const Workers& workers) {
+void GroupNormF32(const float* x, const float* scale, const float* bias, float* y, int64_t batch,
+                  int64_t channels, int64_t plane, int64_t groups, float epsilon, const Workers& workers) {
   const int64_t members = channels / groups, run = members * plane;
   workers.ParallelFor(batch * groups, GrainOf(run), [&](int64_t begin, int64_t end) {
     for (int64_t g = begin; g < end; ++g) {

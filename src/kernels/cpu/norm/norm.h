@@ -7,21 +7,22 @@
 namespace tern::cpu {
 
 // [batch, channels, plane]: y = x * factor[channel] + shift[channel].
-void ChannelAffineF32(const float* x, const float* factor, const float* shift, float* y, int64_t batch, int64_t channels, int64_t plane,
-                      const Workers& workers);
+void ChannelAffineF32(const float* x, const float* factor, const float* shift, float* y, int64_t batch,
+                      int64_t channels, int64_t plane, const Workers& workers);
 // factor and shift that make an affine map of stored statistics.
-void FoldStatisticsF32(const float* scale, const float* bias, const float* mean, const float* variance, float epsilon, float* factor,
-                       float* shift, int64_t channels);
+void FoldStatisticsF32(const float* scale, const float* bias, const float* mean, const float* variance,
+                       float epsilon, float* factor, float* shift, int64_t channels);
 
-// [batch, groups x (channels / groups), plane]: zero mean and unit variance in each group, then scale and bias per channel.
-void GroupNormF32(const float* x, const float* scale, const float* bias, float* y, int64_t batch, int64_t channels, int64_t plane,
-                  int64_t groups, float epsilon, const Workers& workers);
+// [batch, groups x (channels / groups), plane]: zero mean and unit variance in each group, then scale and
+// bias per channel.
+void GroupNormF32(const float* x, const float* scale, const float* bias, float* y, int64_t batch,
+                  int64_t channels, int64_t plane, int64_t groups, float epsilon, const Workers& workers);
 
 struct LayerNormParams {
   int64_t rows = 0, n = 0;
   float epsilon = 0;
-  const float *scale = nullptr, *bias = nullptr;    // n each, or null
-  float *mean = nullptr, *inv_std = nullptr;        // rows each, or null
+  const float *scale = nullptr, *bias = nullptr;  // n each, or null
+  float *mean = nullptr, *inv_std = nullptr;      // rows each, or null
 };
 void LayerNormF32(const LayerNormParams& p, const float* x, float* y, const Workers& workers);
 // By the root of the mean square; bias, mean and inv_std are not looked at.

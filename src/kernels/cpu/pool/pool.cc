@@ -12,10 +12,12 @@ namespace {
 constexpr int64_t kLine = 2048;  // elements of an input row that are joined on the stack, piece by piece
 
 // What pooling does with numbers.
-template <class Number>
-struct MaxMath {
+template <class Number> struct MaxMath {
   using T = Number;
-  static T Start() { return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest(); }
+  static T Start() {
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::lowest();
+  }
   static void Join(const T* x, int64_t stride, T* y, int64_t n) {
     if constexpr (std::is_same_v<T, float>) {
       PoolSimd().max_row(x, stride, y, n);
@@ -34,12 +36,12 @@ struct SumMath {
 };
 
 // Joins the taps along the last axis of one input row (or of several, joined) to an output row.
-template <class Math>
-void JoinTaps(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
+template <class Math> void JoinTaps(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
   for (int64_t k = 0; k < s.kernel[2]; ++k) {
     const int64_t shift = k * s.dilation[2] - s.begin[2];
     const Inside in = InsideOf(shift, s.stride[2], s.input[2], s.output[2]);
-    if (in.first < in.last) Math::Join(x + shift + in.first * s.stride[2], s.stride[2], y + in.first, in.last - in.first);
+    if (in.first < in.last)
+      Math::Join(x + shift + in.first * s.stride[2], s.stride[2], y + in.first, in.last - in.first);
   }
 }
 
@@ -52,17 +54,19 @@ void PoolRow(const ConvShape& s, const typename Math::T* x, int64_t z, int64_t l
   std::fill(y, y + s.output[2], Math::Start());
   for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
     for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
-      const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0], iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
+      const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
+                    iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
       if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) continue;
       const auto* row = x + (iz * s.input[1] + iy) * s.input[2];
-      if (fits) Math::Join(row, 1, joined, s.input[2]);
-      else JoinTaps<Math>(s, row, y);
+      if (fits)
+        Math::Join(row, 1, joined, s.input[2]);
+      else
+        JoinTaps<Math>(s, row, y);
     }
   if (fits) JoinTaps<Math>(s, joined, y);
 }
 
-template <class Math>
-void PoolPlane(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
+template <class Math> void PoolPlane(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
   for (int64_t z = 0; z < s.output[0]; ++z)
     for (int64_t line = 0; line < s.output[1]; ++line, y += s.output[2]) PoolRow<Math>(s, x, z, line, y);
 }
@@ -78,17 +82,17 @@ void Divide(const ConvShape& s, const PoolDivisors& divisors, float* y) {
     }
 }
 
-template <class F>
-void EachPlane(const ConvShape& s, const Workers& workers, const F& f) {
+template <class F> void EachPlane(const ConvShape& s, const Workers& workers, const F& f) {
   const int64_t work = std::max<int64_t>(1, s.output_size() * s.taps());
   workers.ParallelFor(s.batch, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i * s.input_size(), i * s.output_size());
   });
 }
 
-template <class T>
-void RunMax(const ConvShape& s, const void* x, void* y, const Workers& workers) {
-  EachPlane(s, workers, [&](int64_t from, int64_t to) { PoolPlane<MaxMath<T>>(s, static_cast<const T*>(x) + from, static_cast<T*>(y) + to); });
+template <class T> void RunMax(const ConvShape& s, const void* x, void* y, const Workers& workers) {
+  EachPlane(s, workers, [&](int64_t from, int64_t to) {
+    PoolPlane<MaxMath<T>>(s, static_cast<const T*>(x) + from, static_cast<T*>(y) + to);
+  });
 }
 
 }  // namespace
@@ -99,14 +103,19 @@ bool HasMaxPool(DType type) {
 
 void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const Workers& workers) {
   switch (type) {
-    case DType::kF32: return RunMax<float>(shape, x, y, workers);
-    case DType::kF64: return RunMax<double>(shape, x, y, workers);
-    case DType::kI8: return RunMax<int8_t>(shape, x, y, workers);
-    default: return RunMax<uint8_t>(shape, x, y, workers);
+    case DType::kF32:
+      return RunMax<float>(shape, x, y, workers);
+    case DType::kF64:
+      return RunMax<double>(shape, x, y, workers);
+    case DType::kI8:
+      return RunMax<int8_t>(shape, x, y, workers);
+    default:
+      return RunMax<uint8_t>(shape, x, y, workers);
   }
 }
 
-void AveragePoolF32(const ConvShape& shape, const PoolDivisors& divisors, const float* x, float* y, const Workers& workers) {
+void AveragePoolF32(const ConvShape& shape, const PoolDivisors& divisors, const float* x, float* y,
+                    const Workers& workers) {
   EachPlane(shape, workers, [&](int64_t from, int64_t to) {
     PoolPlane<SumMath>(shape, x + from, y + to);
     Divide(shape, divisors, y + to);

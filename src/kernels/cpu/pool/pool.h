@@ -13,6 +13,7 @@ void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const W
 
 // divisors: for each axis and output position, how many taps count; an average over none is 0.
 using PoolDivisors = std::array<std::vector<float>, 3>;
-void AveragePoolF32(const ConvShape& shape, const PoolDivisors& divisors, const float* x, float* y, const Workers& workers);
+void AveragePoolF32(const ConvShape& shape, const PoolDivisors& divisors, const float* x, float* y,
+                    const Workers& workers);
 
 }  // namespace tern::cpu

@@ -15,9 +15,12 @@ void MaxStrided(const float* __restrict x, int64_t any_stride, float* __restrict
 }
 
 void MaxRow(const float* x, int64_t stride, float* y, int64_t n) {
-  if (stride == 1) MaxStrided<1>(x, stride, y, n);
-  else if (stride == 2) MaxStrided<2>(x, stride, y, n);
-  else MaxStrided<0>(x, stride, y, n);
+  if (stride == 1)
+    MaxStrided<1>(x, stride, y, n);
+  else if (stride == 2)
+    MaxStrided<2>(x, stride, y, n);
+  else
+    MaxStrided<0>(x, stride, y, n);
 }
 
 }  // namespace

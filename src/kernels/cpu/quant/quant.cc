@@ -12,50 +12,59 @@ constexpr int64_t kGrain = 16384;
 float ZeroOf(DType type, const void* zero, int64_t i) {
   if (!zero) return 0;
   switch (type) {
-    case DType::kI8: return static_cast<const int8_t*>(zero)[i];
-    case DType::kU8: return static_cast<const uint8_t*>(zero)[i];
-    case DType::kI16: return static_cast<const int16_t*>(zero)[i];
-    case DType::kU16: return static_cast<const uint16_t*>(zero)[i];
-    default: return static_cast<float>(static_cast<const int32_t*>(zero)[i]);
+    case DType::kI8:
+      return static_cast<const int8_t*>(zero)[i];
+    case DType::kU8:
+      return static_cast<const uint8_t*>(zero)[i];
+    case DType::kI16:
+      return static_cast<const int16_t*>(zero)[i];
+    case DType::kU16:
+      return static_cast<const uint16_t*>(zero)[i];
+    default:
+      return static_cast<float>(static_cast<const int32_t*>(zero)[i]);
   }
 }
 
 // Calls f(first element, count, index of the scale) for runs that share a scale.
-template <class F>
-void EachRun(const QuantShape& s, const Workers& workers, const F& f) {
+template <class F> void EachRun(const QuantShape& s, const Workers& workers, const F& f) {
   if (s.single) {
-    workers.ParallelFor(s.outer * s.length * s.inner, kGrain, [&](int64_t begin, int64_t end) { f(begin, end - begin, 0); });
+    workers.ParallelFor(s.outer * s.length * s.inner, kGrain,
+                        [&](int64_t begin, int64_t end) { f(begin, end - begin, 0); });
     return;
   }
   const int64_t groups = s.block ? (s.length + s.block - 1) / s.block : 0;
-  workers.ParallelFor(s.outer * s.length, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, s.inner)), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t place = row % s.length;
-      if (!s.block) {
-        f(row * s.inner, s.inner, place);
-        continue;
-      }
-      const int64_t scale = (row / s.length * groups + place / s.block) * s.inner;
-      for (int64_t i = 0; i < s.inner; ++i) f(row * s.inner + i, 1, scale + i);
-    }
-  });
+  workers.ParallelFor(s.outer * s.length, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, s.inner)),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t row = begin; row < end; ++row) {
+                          const int64_t place = row % s.length;
+                          if (!s.block) {
+                            f(row * s.inner, s.inner, place);
+                            continue;
+                          }
+                          const int64_t scale = (row / s.length * groups + place / s.block) * s.inner;
+                          for (int64_t i = 0; i < s.inner; ++i) f(row * s.inner + i, 1, scale + i);
+                        }
+                      });
 }
 
 }  // namespace
 
 bool HasQuant(DType t) { return t == DType::kI8 || t == DType::kU8 || t == DType::kI16 || t == DType::kU16; }
 
-void QuantizeF32(const QuantShape& s, DType to, const float* x, const float* scale, const void* zero, void* y, const Workers& workers) {
+void QuantizeF32(const QuantShape& s, DType to, const float* x, const float* scale, const void* zero, void* y,
+                 const Workers& workers) {
   const int width = BitWidth(to) / 8;
   EachRun(s, workers, [&](int64_t at, int64_t n, int64_t k) {
     QuantSimd().quantize(to, x + at, scale[k], ZeroOf(to, zero, k), static_cast<char*>(y) + at * width, n);
   });
 }
 
-void DequantizeF32(const QuantShape& s, DType from, const void* x, const float* scale, const void* zero, float* y, const Workers& workers) {
+void DequantizeF32(const QuantShape& s, DType from, const void* x, const float* scale, const void* zero,
+                   float* y, const Workers& workers) {
   const int width = BitWidth(from) / 8;
   EachRun(s, workers, [&](int64_t at, int64_t n, int64_t k) {
-    QuantSimd().dequantize(from, static_cast<const char*>(x) + at * width, ZeroOf(from, zero, k), scale[k], y + at, n);
+    QuantSimd().dequantize(from, static_cast<const char*>(x) + at * width, ZeroOf(from, zero, k), scale[k],
+                           y + at, n);
   });
 }
 

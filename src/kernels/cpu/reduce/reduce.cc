@@ -13,12 +13,20 @@ constexpr int64_t kColumns = 512;
 
 RowSum RowKind(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::kMax: case ReduceKind::kLogSumExp: return RowSum::kMax;
-    case ReduceKind::kMin: return RowSum::kMin;
-    case ReduceKind::kProd: return RowSum::kProduct;
-    case ReduceKind::kL1: return RowSum::kL1;
-    case ReduceKind::kL2: case ReduceKind::kSumSquare: return RowSum::kSquare;
-    default: return RowSum::kSum;
+    case ReduceKind::kMax:
+    case ReduceKind::kLogSumExp:
+      return RowSum::kMax;
+    case ReduceKind::kMin:
+      return RowSum::kMin;
+    case ReduceKind::kProd:
+      return RowSum::kProduct;
+    case ReduceKind::kL1:
+      return RowSum::kL1;
+    case ReduceKind::kL2:
+    case ReduceKind::kSumSquare:
+      return RowSum::kSquare;
+    default:
+      return RowSum::kSum;
   }
 }
 
@@ -27,14 +35,16 @@ struct Floats {
   using T = float;
   static float Start(RowSum kind) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    return kind == RowSum::kMax ? -kInfinity : kind == RowSum::kMin ? kInfinity : kind == RowSum::kProduct ? 1.f : 0.f;
+    return kind == RowSum::kMax       ? -kInfinity
+           : kind == RowSum::kMin     ? kInfinity
+           : kind == RowSum::kProduct ? 1.f
+                                      : 0.f;
   }
   static float Row(RowSum kind, const float* x, int64_t n) { return RowSimd().reduce(kind, x, n); }
   static void Join(RowSum kind, const float* x, float* y, int64_t n) { RowSimd().join(kind, x, y, n); }
 };
 
-template <class Number>
-struct Plain {
+template <class Number> struct Plain {
   using T = Number;
   static constexpr bool kReal = std::is_floating_point_v<T>;
   static T Start(RowSum kind) {
@@ -51,12 +61,19 @@ struct Plain {
   static T One(RowSum kind, T sum, T x) {
     using W = std::conditional_t<kReal, T, uint64_t>;
     switch (kind) {
-      case RowSum::kMax: return sum != sum || sum > x ? sum : x;
-      case RowSum::kMin: return sum != sum || sum < x ? sum : x;
-      case RowSum::kProduct: return static_cast<T>(static_cast<W>(sum) * static_cast<W>(x));
-      case RowSum::kL1: return static_cast<T>(Negative(x) ? static_cast<W>(sum) - static_cast<W>(x) : static_cast<W>(sum) + static_cast<W>(x));
-      case RowSum::kSquare: return static_cast<T>(static_cast<W>(sum) + static_cast<W>(x) * static_cast<W>(x));
-      default: return static_cast<T>(static_cast<W>(sum) + static_cast<W>(x));
+      case RowSum::kMax:
+        return sum != sum || sum > x ? sum : x;
+      case RowSum::kMin:
+        return sum != sum || sum < x ? sum : x;
+      case RowSum::kProduct:
+        return static_cast<T>(static_cast<W>(sum) * static_cast<W>(x));
+      case RowSum::kL1:
+        return static_cast<T>(Negative(x) ? static_cast<W>(sum) - static_cast<W>(x)
+                                          : static_cast<W>(sum) + static_cast<W>(x));
+      case RowSum::kSquare:
+        return static_cast<T>(static_cast<W>(sum) + static_cast<W>(x) * static_cast<W>(x));
+      default:
+        return static_cast<T>(static_cast<W>(sum) + static_cast<W>(x));
     }
   }
   static T Row(RowSum kind, const T* x, int64_t n) {
@@ -69,8 +86,7 @@ struct Plain {
   }
 };
 
-template <class T>
-T Finish(ReduceKind kind, T sum, int64_t count) {
+template <class T> T Finish(ReduceKind kind, T sum, int64_t count) {
   if constexpr (std::is_floating_point_v<T>) {
     if (kind == ReduceKind::kMean) return sum / static_cast<T>(count);
     if (kind == ReduceKind::kL2) return std::sqrt(sum);
@@ -82,7 +98,8 @@ T Finish(ReduceKind kind, T sum, int64_t count) {
 // exp is taken relative to the largest element, so that it cannot overflow.
 void LogSumExpRow(const ReducePlan& p, const float* x, float top, float* y) {
   float sum = 0;
-  for (int64_t r = 0; r < p.reduced.count; ++r) sum += RowSimd().exp_sum_only(x + p.reduced.OffsetOf(r), top, p.inner);
+  for (int64_t r = 0; r < p.reduced.count; ++r)
+    sum += RowSimd().exp_sum_only(x + p.reduced.OffsetOf(r), top, p.inner);
   *y = sum == 0 ? -HUGE_VALF : top + std::log(sum);
 }
 
@@ -94,7 +111,8 @@ void LogSumExpColumns(const ReducePlan& p, const float* x, float* top, int64_t n
 
 // The innermost axis is reduced: each result from whole rows.
 template <class Math>
-void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y, int64_t begin, int64_t end) {
+void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
+                int64_t begin, int64_t end) {
   const RowSum row = RowKind(kind);
   for (int64_t i = begin; i < end; ++i) {
     const auto* from = x + p.kept.OffsetOf(i);
@@ -116,7 +134,8 @@ void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x,
 
 // The innermost axis stays: many results side by side.
 template <class Math>
-void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y, int64_t begin, int64_t end) {
+void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
+                   int64_t begin, int64_t end) {
   const int64_t tiles = (p.inner + kColumns - 1) / kColumns;
   const RowSum row = RowKind(kind);
   for (int64_t t = begin; t < end; ++t) {
@@ -135,15 +154,17 @@ void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T*
 template <class Math>
 void Run(ReduceKind kind, const ReducePlan& p, const void* x, void* y, const Workers& workers) {
   using T = typename Math::T;
-  const auto *from = static_cast<const T*>(x);
+  const auto* from = static_cast<const T*>(x);
   auto* to = static_cast<T*>(y);
   if (p.inner_reduced) {
     workers.ParallelFor(p.kept.count, std::max<int64_t>(1, kWork / std::max<int64_t>(1, p.count)),
                         [&](int64_t begin, int64_t end) { ReduceRows<Math>(kind, p, from, to, begin, end); });
   } else {
-    const int64_t tiles = (p.inner + kColumns - 1) / kColumns, work = std::max<int64_t>(1, p.count * std::min(p.inner, kColumns));
-    workers.ParallelFor(p.kept.count * tiles, std::max<int64_t>(1, kWork / work),
-                        [&](int64_t begin, int64_t end) { ReduceColumns<Math>(kind, p, from, to, begin, end); });
+    const int64_t tiles = (p.inner + kColumns - 1) / kColumns,
+                  work = std::max<int64_t>(1, p.count * std::min(p.inner, kColumns));
+    workers.ParallelFor(
+        p.kept.count * tiles, std::max<int64_t>(1, kWork / work),
+        [&](int64_t begin, int64_t end) { ReduceColumns<Math>(kind, p, from, to, begin, end); });
   }
 }
 
@@ -194,25 +215,42 @@ ReducePlan MakeReduce(const Dims& dims, const std::vector<bool>& mask) {
 }
 
 bool HasReduce(ReduceKind kind, DType type) {
-  const bool exact = kind != ReduceKind::kMean && kind != ReduceKind::kL2 && kind != ReduceKind::kLogSum && kind != ReduceKind::kLogSumExp;
+  const bool exact = kind != ReduceKind::kMean && kind != ReduceKind::kL2 && kind != ReduceKind::kLogSum &&
+                     kind != ReduceKind::kLogSumExp;
   switch (type) {
-    case DType::kF32: return true;
-    case DType::kF64: return kind != ReduceKind::kLogSumExp;
-    case DType::kI8: case DType::kU8: case DType::kI32: case DType::kI64: return exact;
-    case DType::kBool: return kind == ReduceKind::kMax || kind == ReduceKind::kMin;
-    default: return false;
+    case DType::kF32:
+      return true;
+    case DType::kF64:
+      return kind != ReduceKind::kLogSumExp;
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kI32:
+    case DType::kI64:
+      return exact;
+    case DType::kBool:
+      return kind == ReduceKind::kMax || kind == ReduceKind::kMin;
+    default:
+      return false;
   }
 }
 
-void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y, const Workers& workers) {
+void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y,
+            const Workers& workers) {
   switch (type) {
-    case DType::kF32: return Run<Floats>(kind, plan, x, y, workers);
-    case DType::kF64: return Run<Plain<double>>(kind, plan, x, y, workers);
-    case DType::kI8: return Run<Plain<int8_t>>(kind, plan, x, y, workers);
-    case DType::kI32: return Run<Plain<int32_t>>(kind, plan, x, y, workers);
-    case DType::kI64: return Run<Plain<int64_t>>(kind, plan, x, y, workers);
-    case DType::kBool: return Run<Plain<bool>>(kind, plan, x, y, workers);
-    default: return Run<Plain<uint8_t>>(kind, plan, x, y, workers);
+    case DType::kF32:
+      return Run<Floats>(kind, plan, x, y, workers);
+    case DType::kF64:
+      return Run<Plain<double>>(kind, plan, x, y, workers);
+    case DType::kI8:
+      return Run<Plain<int8_t>>(kind, plan, x, y, workers);
+    case DType::kI32:
+      return Run<Plain<int32_t>>(kind, plan, x, y, workers);
+    case DType::kI64:
+      return Run<Plain<int64_t>>(kind, plan, x, y, workers);
+    case DType::kBool:
+      return Run<Plain<bool>>(kind, plan, x, y, workers);
+    default:
+      return Run<Plain<uint8_t>>(kind, plan, x, y, workers);
   }
 }
 

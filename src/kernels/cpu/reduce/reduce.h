@@ -13,9 +13,11 @@ namespace tern::cpu {
 
 // In the order of kReduceNames.
 enum class ReduceKind : int { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum, kLogSumExp, kSumSquare };
-inline constexpr const char* kReduceNames[] = {"sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"};
+inline constexpr const char* kReduceNames[] = {"sum", "mean", "max",     "min",         "prod",
+                                               "l1",  "l2",   "log_sum", "log_sum_exp", "sum_square"};
 
-// Neighbouring axes of the same fate merged: kept ones and reduced ones, outermost first, without the innermost axis.
+// Neighbouring axes of the same fate merged: kept ones and reduced ones, outermost first, without the
+// innermost axis.
 struct ReducePlan {
   struct Axes {
     int rank = 0;
@@ -24,17 +26,20 @@ struct ReducePlan {
     int64_t OffsetOf(int64_t index) const;  // in the input
   };
   Axes kept, reduced;
-  int64_t inner = 1;           // the innermost axis
+  int64_t inner = 1;  // the innermost axis
   bool inner_reduced = false;
-  int64_t count = 0;           // elements behind each result
+  int64_t count = 0;  // elements behind each result
 };
 ReducePlan MakeReduce(const Dims& dims, const std::vector<bool>& mask);
 
 bool HasReduce(ReduceKind kind, DType type);
-void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y, const Workers& workers);
+void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y,
+            const Workers& workers);
 
-// Index of the largest (or smallest) element along an axis; the first of equals, or the last. NaN counts as it.
+// Index of the largest (or smallest) element along an axis; the first of equals, or the last. NaN counts as
+// it.
 bool HasArgReduce(DType type);
-void ArgReduce(DType type, const AxisShape& shape, bool largest, bool last, const void* x, int64_t* y, const Workers& workers);
+void ArgReduce(DType type, const AxisShape& shape, bool largest, bool last, const void* x, int64_t* y,
+               const Workers& workers);
 
 }  // namespace tern::cpu

@@ -10,8 +10,7 @@ constexpr int64_t kBlock = 4096;  // summed in f32; blocks are summed in f64
 inline float Higher(float a, float b) { return a != a || a > b ? a : b; }
 inline float Lower(float a, float b) { return a != a || a < b ? a : b; }
 
-template <class F>
-inline float Sum(const float* x, int64_t n, const F& f) {
+template <class F> inline float Sum(const float* x, int64_t n, const F& f) {
   double total = 0;
   for (int64_t from = 0; from < n; from += kBlock) {
     const int64_t to = Least(n, from + kBlock);
@@ -24,8 +23,7 @@ inline float Sum(const float* x, int64_t n, const F& f) {
 }
 
 // Many lanes side by side, then the lanes together.
-template <class F>
-inline float Fold(const float* x, int64_t n, float start, const F& f) {
+template <class F> inline float Fold(const float* x, int64_t n, float start, const F& f) {
   constexpr int lanes = 4 * kLanes<float>;
   float best[lanes];
   for (int j = 0; j < lanes; ++j) best[j] = start;
@@ -40,28 +38,39 @@ inline float Fold(const float* x, int64_t n, float start, const F& f) {
 
 float Reduce(RowSum kind, const float* x, int64_t n) {
   switch (kind) {
-    case RowSum::kSum: return Sum(x, n, [](float v) { return v; });
-    case RowSum::kL1: return Sum(x, n, [](float v) { return Absolute(v); });
-    case RowSum::kSquare: return Sum(x, n, [](float v) { return v * v; });
-    case RowSum::kMax: return Fold(x, n, -kInfinity, [](float a, float b) { return Higher(a, b); });
-    case RowSum::kMin: return Fold(x, n, kInfinity, [](float a, float b) { return Lower(a, b); });
-    default: return Fold(x, n, 1.f, [](float a, float b) { return a * b; });
+    case RowSum::kSum:
+      return Sum(x, n, [](float v) { return v; });
+    case RowSum::kL1:
+      return Sum(x, n, [](float v) { return Absolute(v); });
+    case RowSum::kSquare:
+      return Sum(x, n, [](float v) { return v * v; });
+    case RowSum::kMax:
+      return Fold(x, n, -kInfinity, [](float a, float b) { return Higher(a, b); });
+    case RowSum::kMin:
+      return Fold(x, n, kInfinity, [](float a, float b) { return Lower(a, b); });
+    default:
+      return Fold(x, n, 1.f, [](float a, float b) { return a * b; });
   }
 }
 
-template <class F>
-inline void Each(const float* __restrict x, float* __restrict y, int64_t n, const F& f) {
+template <class F> inline void Each(const float* __restrict x, float* __restrict y, int64_t n, const F& f) {
   for (int64_t i = 0; i < n; ++i) y[i] = f(y[i], x[i]);
 }
 
 void Join(RowSum kind, const float* x, float* y, int64_t n) {
   switch (kind) {
-    case RowSum::kSum: return Each(x, y, n, [](float a, float b) { return a + b; });
-    case RowSum::kL1: return Each(x, y, n, [](float a, float b) { return a + Absolute(b); });
-    case RowSum::kSquare: return Each(x, y, n, [](float a, float b) { return a + b * b; });
-    case RowSum::kMax: return Each(x, y, n, [](float a, float b) { return Higher(a, b); });
-    case RowSum::kMin: return Each(x, y, n, [](float a, float b) { return Lower(a, b); });
-    default: return Each(x, y, n, [](float a, float b) { return a * b; });
+    case RowSum::kSum:
+      return Each(x, y, n, [](float a, float b) { return a + b; });
+    case RowSum::kL1:
+      return Each(x, y, n, [](float a, float b) { return a + Absolute(b); });
+    case RowSum::kSquare:
+      return Each(x, y, n, [](float a, float b) { return a + b * b; });
+    case RowSum::kMax:
+      return Each(x, y, n, [](float a, float b) { return Higher(a, b); });
+    case RowSum::kMin:
+      return Each(x, y, n, [](float a, float b) { return Lower(a, b); });
+    default:
+      return Each(x, y, n, [](float a, float b) { return a * b; });
   }
 }
 
@@ -93,7 +102,8 @@ void Affine(const float* x, float a, float b, float* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * a + b;
 }
 
-void Normalize(const float* x, float mean, float factor, const float* scale, const float* bias, float* y, int64_t n) {
+void Normalize(const float* x, float mean, float factor, const float* scale, const float* bias, float* y,
+               int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * factor;
   if (scale) {

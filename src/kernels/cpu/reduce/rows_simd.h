@@ -22,7 +22,8 @@ struct RowTable {
   // y[i] = x[i] * a + b
   void (*affine)(const float* x, float a, float b, float* y, int64_t n);
   // y[i] = (x[i] - mean) * factor * scale[i] + bias[i]; scale and bias may be null.
-  void (*normalize)(const float* x, float mean, float factor, const float* scale, const float* bias, float* y, int64_t n);
+  void (*normalize)(const float* x, float mean, float factor, const float* scale, const float* bias, float* y,
+                    int64_t n);
 };
 TERN_SIMD_TABLE(RowTable, RowSimd)
 

@@ -9,8 +9,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWork = 8192;     // elements that are worth a thread
-constexpr int64_t kColumns = 256;   // handled side by side
+constexpr int64_t kWork = 8192;    // elements that are worth a thread
+constexpr int64_t kColumns = 256;  // handled side by side
 
 void LogSoftmaxRow(const float* x, float* y, int64_t n) {
   const float top = RowSimd().reduce(RowSum::kMax, x, n);
@@ -30,8 +30,10 @@ void SoftmaxColumns(const AxisShape& s, bool log, const float* x, float* y, int6
     for (int64_t j = 0; j < n; ++j) line[j] = x[i * s.inner + j] - top[j];
     UnarySimd().f32(UnaryKind::kExp, line, line, n, 0, 0);
     rows.join(RowSum::kSum, line, sum, n);
-    if (!log) std::copy(line, line + n, y + i * s.inner);
-    else for (int64_t j = 0; j < n; ++j) y[i * s.inner + j] = x[i * s.inner + j] - top[j];
+    if (!log)
+      std::copy(line, line + n, y + i * s.inner);
+    else
+      for (int64_t j = 0; j < n; ++j) y[i * s.inner + j] = x[i * s.inner + j] - top[j];
   }
   if (log) UnarySimd().f32(UnaryKind::kLog, sum, sum, n, 0, 0);
   for (int64_t i = 0; i < s.length; ++i)
@@ -54,12 +56,14 @@ void SoftmaxF32(const AxisShape& s, bool log, const float* x, float* y, const Wo
   if (s.inner == 1) {
     const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, s.length));
     workers.ParallelFor(s.outer, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) (log ? LogSoftmaxRow : SoftmaxRow)(x + i * s.length, y + i * s.length, s.length);
+      for (int64_t i = begin; i < end; ++i)
+        (log ? LogSoftmaxRow : SoftmaxRow)(x + i * s.length, y + i * s.length, s.length);
     });
     return;
   }
   const int64_t tiles = (s.inner + kColumns - 1) / kColumns;
-  const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, s.length * std::min(s.inner, kColumns)));
+  const int64_t grain =
+      std::max<int64_t>(1, kWork / std::max<int64_t>(1, s.length * std::min(s.inner, kColumns)));
   workers.ParallelFor(s.outer * tiles, grain, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const int64_t at = t / tiles * s.length * s.inner + t % tiles * kColumns;

@@ -34,7 +34,8 @@ class Direction {
     r_ = t.r + d * width_ * s.hidden;
     b_ = t.b ? t.b + d * 2 * width_ : nullptr;
     p_ = t.p ? t.p + d * 3 * s.hidden : nullptr;
-    functions_ = s.functions.data() + static_cast<size_t>(d) * (s.functions.size() / static_cast<size_t>(s.directions));
+    functions_ = s.functions.data() +
+                 static_cast<size_t>(d) * (s.functions.size() / static_cast<size_t>(s.directions));
   }
 
   void Run() {
@@ -54,17 +55,21 @@ class Direction {
   }
   void Start(const float* given, float* state) const {
     const int64_t n = s_.batch * s_.hidden;
-    if (given) std::copy(given + d_ * n, given + (d_ + 1) * n, state);
-    else std::fill(state, state + n, 0.f);
+    if (given)
+      std::copy(given + d_ * n, given + (d_ + 1) * n, state);
+    else
+      std::fill(state, state + n, 0.f);
   }
-  void Multiply(const float* x, const float* weights, int64_t rows, int64_t columns, int64_t inner, const float* bias, float* y) const {
+  void Multiply(const float* x, const float* weights, int64_t rows, int64_t columns, int64_t inner,
+                const float* bias, float* y) const {
     GemmParams p = Product(rows, columns, inner);
     p.a.data = x, p.b.data = weights, p.c = y, p.column_bias = bias;
     Gemm(p, gemm_, workers_);
   }
   int64_t LengthOf(int64_t n) const {
     if (!t_.lengths) return s_.length;
-    return t_.wide_lengths ? static_cast<const int64_t*>(t_.lengths)[n] : static_cast<const int32_t*>(t_.lengths)[n];
+    return t_.wide_lengths ? static_cast<const int64_t*>(t_.lengths)[n]
+                           : static_cast<const int32_t*>(t_.lengths)[n];
   }
   void Apply(size_t function, float* v) const {
     if (s_.clip > 0)
@@ -85,12 +90,14 @@ class Direction {
       if (step >= LengthOf(n)) continue;
       float* x = from_x_ + RowOf(step, n) * width_;
       const float* h = from_h_ + n * stride;
-      if (gru) GruGates(x, h, n);
+      if (gru)
+        GruGates(x, h, n);
       else
         for (int64_t i = 0; i < width_; ++i) x[i] += h[i];
     }
     if (late)
-      Multiply(gated_, r_ + 2 * s_.hidden * s_.hidden, s_.batch, s_.hidden, s_.hidden, b_ ? b_ + width_ + 2 * s_.hidden : nullptr, from_h_);
+      Multiply(gated_, r_ + 2 * s_.hidden * s_.hidden, s_.batch, s_.hidden, s_.hidden,
+               b_ ? b_ + width_ + 2 * s_.hidden : nullptr, from_h_);
     for (int64_t n = 0; n < s_.batch; ++n) Finish(step, n, late);
   }
 
@@ -127,7 +134,8 @@ class Direction {
     for (int64_t i = 0; i < 2 * s_.hidden; ++i) x[i] += h[i];
     Apply(0, x);
     Apply(0, x + s_.hidden);
-    for (int64_t i = 0; i < s_.hidden; ++i) gated_[n * s_.hidden + i] = x[s_.hidden + i] * h_[n * s_.hidden + i];
+    for (int64_t i = 0; i < s_.hidden; ++i)
+      gated_[n * s_.hidden + i] = x[s_.hidden + i] * h_[n * s_.hidden + i];
   }
   void GruState(float* x, const float* candidate, bool late, float* h) const {
     const float *z = x, *r = x + s_.hidden;
@@ -141,13 +149,17 @@ class Direction {
   void Lstm(float* x, float* h, float* c) const {
     const int64_t n = s_.hidden;
     float *input = x, *output = x + n, *forget = x + 2 * n, *fresh = x + 3 * n;
-    if (p_) for (int64_t i = 0; i < n; ++i) input[i] += p_[i] * c[i], forget[i] += p_[2 * n + i] * c[i];
+    if (p_)
+      for (int64_t i = 0; i < n; ++i) input[i] += p_[i] * c[i], forget[i] += p_[2 * n + i] * c[i];
     Apply(0, input);
-    if (s_.input_forget) for (int64_t i = 0; i < n; ++i) forget[i] = 1 - input[i];
-    else Apply(0, forget);
+    if (s_.input_forget)
+      for (int64_t i = 0; i < n; ++i) forget[i] = 1 - input[i];
+    else
+      Apply(0, forget);
     Apply(1, fresh);
     for (int64_t i = 0; i < n; ++i) c[i] = forget[i] * c[i] + input[i] * fresh[i];
-    if (p_) for (int64_t i = 0; i < n; ++i) output[i] += p_[n + i] * c[i];
+    if (p_)
+      for (int64_t i = 0; i < n; ++i) output[i] += p_[n + i] * c[i];
     Apply(0, output);
     ApplyFreely(2, c, h);
     for (int64_t i = 0; i < n; ++i) h[i] *= output[i];
@@ -167,9 +179,12 @@ class Direction {
 size_t RnnScratch(const RnnShape& s, int threads) {
   const int64_t width = s.gates() * s.hidden, state = Rounded(s.batch * s.hidden);
   const size_t gemm = std::max({GemmScratch(Product(s.length * s.batch, width, s.features), threads),
-                                GemmScratch(Product(s.batch, width, s.hidden), threads), GemmScratch(Product(s.batch, s.hidden, s.hidden), threads),
+                                GemmScratch(Product(s.batch, width, s.hidden), threads),
+                                GemmScratch(Product(s.batch, s.hidden, s.hidden), threads),
                                 GemmScratch(Product(s.batch, 2 * s.hidden, s.hidden), threads)});
-  return static_cast<size_t>(Rounded(s.length * s.batch * width) + Rounded(s.batch * width) + 3 * state) * sizeof(float) + gemm;
+  return static_cast<size_t>(Rounded(s.length * s.batch * width) + Rounded(s.batch * width) + 3 * state) *
+             sizeof(float) +
+         gemm;
 }
 
 void RnnF32(const RnnShape& s, const RnnTensors& t, void* scratch, const Workers& workers) {

@@ -28,10 +28,11 @@ struct RnnShape {
   int64_t gates() const { return kind == RnnCellKind::kRnn ? 1 : kind == RnnCellKind::kGru ? 3 : 4; }
 };
 
-// Optional ones may be null. w [dir, gates*hidden, features], r [dir, gates*hidden, hidden], b [dir, 2*gates*hidden],
-// p [dir, 3*hidden]; y [length, dir, batch, hidden]; states [dir, batch, hidden].
+// Optional ones may be null. w [dir, gates*hidden, features], r [dir, gates*hidden, hidden], b [dir,
+// 2*gates*hidden], p [dir, 3*hidden]; y [length, dir, batch, hidden]; states [dir, batch, hidden].
 struct RnnTensors {
-  const float *x = nullptr, *w = nullptr, *r = nullptr, *b = nullptr, *h0 = nullptr, *c0 = nullptr, *p = nullptr;
+  const float *x = nullptr, *w = nullptr, *r = nullptr, *b = nullptr, *h0 = nullptr, *c0 = nullptr,
+              *p = nullptr;
   const void* lengths = nullptr;  // batch numbers in [0, length], or null
   bool wide_lengths = false;      // i64, not i32
   float *y = nullptr, *y_h = nullptr, *y_c = nullptr;

@@ -1,7 +1,8 @@
-// One source, several instruction sets. Files named *_simd.cc are compiled once for each level, into the namespace
-// of that level; each defines a table of functions, and the best table is picked while the program runs.
-// Rule for such files: no standard library beyond <cstdint>, no inline function from elsewhere, everything in an
-// anonymous namespace. Otherwise the linker could keep the copy with the newest instructions for old machines too.
+// One source, several instruction sets. Files named *_simd.cc are compiled once for each level, into the
+// namespace of that level; each defines a table of functions, and the best table is picked while the program
+// runs. Rule for such files: no standard library beyond <cstdint>, no inline function from elsewhere,
+// everything in an anonymous namespace. Otherwise the linker could keep the copy with the newest instructions
+// for old machines too.
 #pragma once
 #include <cstdint>
 
@@ -18,19 +19,30 @@ void LimitSimd(SimdLevel level);
 
 // Declares Type k<Name> of each level, and <Name>() which gives the active one.
 #if defined(__x86_64__)
-#define TERN_SIMD_TABLE(Type, Name)                                     \
-  namespace base { extern const Type k##Name; }                         \
-  namespace avx2 { extern const Type k##Name; }                         \
-  namespace avx512 { extern const Type k##Name; }                       \
-  inline const Type& Name() {                                           \
-    switch (ActiveSimd()) {                                             \
-      case SimdLevel::kAvx512: return avx512::k##Name;                  \
-      case SimdLevel::kAvx2: return avx2::k##Name;                      \
-      default: return base::k##Name;                                    \
-    }                                                                   \
+#define TERN_SIMD_TABLE(Type, Name) \
+  namespace base {                  \
+  extern const Type k##Name;        \
+  }                                 \
+  namespace avx2 {                  \
+  extern const Type k##Name;        \
+  }                                 \
+  namespace avx512 {                \
+  extern const Type k##Name;        \
+  }                                 \
+  inline const Type& Name() {       \
+    switch (ActiveSimd()) {         \
+      case SimdLevel::kAvx512:      \
+        return avx512::k##Name;     \
+      case SimdLevel::kAvx2:        \
+        return avx2::k##Name;       \
+      default:                      \
+        return base::k##Name;       \
+    }                               \
   }
 #else
-#define TERN_SIMD_TABLE(Type, Name)             \
-  namespace base { extern const Type k##Name; } \
+#define TERN_SIMD_TABLE(Type, Name) \
+  namespace base {                  \
+  extern const Type k##Name;        \
+  }                                 \
   inline const Type& Name() { return base::k##Name; }
 #endif

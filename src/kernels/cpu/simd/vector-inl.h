@@ -15,31 +15,20 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 
-template <class T>
-struct VectorOf {
-  typedef T Type __attribute__((vector_size(kVectorBytes)));
-};
-template <class T>
-using Vector = typename VectorOf<T>::Type;
-template <class T>
-constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+template <class T> struct VectorOf { typedef T Type __attribute__((vector_size(kVectorBytes))); };
+template <class T> using Vector = typename VectorOf<T>::Type;
+template <class T> constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
 
-template <class T>
-inline Vector<T> LoadVector(const T* p) {
+template <class T> inline Vector<T> LoadVector(const T* p) {
   Vector<T> v;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
 
-template <class T>
-inline void StoreVector(T* p, Vector<T> v) {
-  __builtin_memcpy(p, &v, sizeof v);
-}
+template <class T> inline void StoreVector(T* p, Vector<T> v) { __builtin_memcpy(p, &v, sizeof v); }
 
-template <class T>
-inline T Least(T a, T b) { return b < a ? b : a; }
-template <class T>
-inline T Greatest(T a, T b) { return a < b ? b : a; }
+template <class T> inline T Least(T a, T b) { return b < a ? b : a; }
+template <class T> inline T Greatest(T a, T b) { return a < b ? b : a; }
 
 inline uint32_t BitsOf(float v) {
   uint32_t bits;
@@ -63,7 +52,7 @@ struct BFloat {
 inline float Widen(Half h) {
   const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16, rest = (h.bits & 0x7fffu);
   const uint32_t shifted = (rest << 13) + ((127u - 15u) << 23);
-  const uint32_t special = shifted + ((128u - 16u) << 23);                      // infinity and NaN
+  const uint32_t special = shifted + ((128u - 16u) << 23);                            // infinity and NaN
   const uint32_t tiny = BitsOf(FloatOf(shifted + (1u << 23)) - FloatOf(113u << 23));  // zero and subnormals
   const uint32_t exponent = rest & 0x7c00u;
   const uint32_t bits = exponent == 0x7c00u ? special : exponent == 0 ? tiny : shifted;
@@ -88,18 +77,12 @@ inline BFloat NarrowBFloat(float v) {
 }
 
 // One element of any storable type as the type it is computed in, and back.
-template <class T, class S>
-inline T ValueOf(S s) { return static_cast<T>(s); }
-template <>
-inline float ValueOf<float, Half>(Half s) { return Widen(s); }
-template <>
-inline float ValueOf<float, BFloat>(BFloat s) { return Widen(s); }
-template <class S, class T>
-inline S StoredAs(T v) { return static_cast<S>(v); }
-template <>
-inline Half StoredAs<Half, float>(float v) { return NarrowHalf(v); }
-template <>
-inline BFloat StoredAs<BFloat, float>(float v) { return NarrowBFloat(v); }
+template <class T, class S> inline T ValueOf(S s) { return static_cast<T>(s); }
+template <> inline float ValueOf<float, Half>(Half s) { return Widen(s); }
+template <> inline float ValueOf<float, BFloat>(BFloat s) { return Widen(s); }
+template <class S, class T> inline S StoredAs(T v) { return static_cast<S>(v); }
+template <> inline Half StoredAs<Half, float>(float v) { return NarrowHalf(v); }
+template <> inline BFloat StoredAs<BFloat, float>(float v) { return NarrowBFloat(v); }
 
 }  // namespace
 }  // namespace tern::cpu::TERN_SIMD

@@ -11,14 +11,18 @@ struct Wide {
 };
 
 // Calls f with a value of an unsigned type of so many bytes: 1, 2, 4, 8 or 16.
-template <class F>
-void WithWidth(int width, const F& f) {
+template <class F> void WithWidth(int width, const F& f) {
   switch (width) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Wide{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(Wide{});
   }
 }
 
