@@ -99,40 +99,42 @@ Status QLinearMatMul(OnnxNode& n) {
   return {};
 }
 
-// One number per output channel, against the weight [M, …]: with axes behind it.
-Value* PerMap(OnnxNode& n, Value* v, int rank) {
-  if (!v || v->type.shape.rank() != 1 || v->type.shape[0].Is(1)) return v;
-  std::vector<int64_t> axes;
-  for (int i = 1; i < rank; ++i) axes.push_back(i);
-  return WithAxes(n, v, axes);
+// One number, or one per output channel, against the weight [M, …]: with axes of 1 behind it up to this rank.
+Result<Value*> PerMap(OnnxNode& n, Value* v, int rank) {
+  if (!v || v->type.shape.rank() == 0 || (v->type.shape.rank() == 1 && v->type.shape[0].Is(1))) return v;
+  if (rank < 1) return n.NotYet("scales or zero points per channel need an input or a weight of known rank");
+  std::vector<int64_t> dims(static_cast<size_t>(rank), 1);
+  dims[0] = -1;
+  return n.b.Op("Reshape", {v, n.b.Ints(dims)});
 }
 
-Result<Value*> IntegerConv(OnnxNode& n, Value* x, Value* x_zero, Value* w, Value* w_zero, Value* bias) {
-  const Shape weight = w->type.shape;
-  const bool per_map = w_zero && w_zero->type.shape.rank() == 1 && !w_zero->type.shape[0].Is(1);
-  if (per_map && !weight.ranked) return n.NotYet("zero points per channel need a weight of known rank");
-  TERN_ASSIGN(auto kernel, KernelOf(n, weight));
+// Of x and the weight, from whichever says it; -1 when neither does.
+int ConvRank(const OnnxNode& n, int x, int w) {
+  return std::max({n.RankOf(x), n.RankOf(w),
+                   n.HasAttr("kernel_shape") ? static_cast<int>(n.Ints("kernel_shape").size()) + 2 : -1});
+}
+
+Result<Value*> IntegerConv(OnnxNode& n, Value* x, Value* x_zero, Value* w, Value* w_zero, Value* bias,
+                           int rank) {
+  TERN_ASSIGN(Value * zero, PerMap(n, w_zero, rank));
+  TERN_ASSIGN(auto kernel, KernelOf(n, w->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
   attrs.emplace_back("group", n.Int("group", 1));
-  return n.b.Op("Conv", {Shifted(n, x, x_zero), Shifted(n, w, PerMap(n, w_zero, weight.rank())), bias},
-                attrs);
+  return n.b.Op("Conv", {Shifted(n, x, x_zero), Shifted(n, w, zero), bias}, attrs);
 }
 
 Status ConvInteger(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
-  TERN_ASSIGN(Value * y, IntegerConv(n, n.In(0), n.In(2), n.In(1), n.In(3), nullptr));
+  TERN_ASSIGN(Value * y, IntegerConv(n, n.In(0), n.In(2), n.In(1), n.In(3), nullptr, ConvRank(n, 0, 1)));
   n.Out(0, y);
   return {};
 }
 
 Status QLinearConv(OnnxNode& n) {
   for (int i = 0; i < 8; ++i) TERN_TRY(Require(n, i));
-  TERN_ASSIGN(Value * sum, IntegerConv(n, n.In(0), n.In(2), n.In(3), n.In(5), n.In(8)));
-  Value* w_scale = n.In(4);
-  if (w_scale->type.shape.rank() == 1 && !w_scale->type.shape[0].Is(1)) {
-    if (n.RankOf(3) < 0) return n.NotYet("scales per channel need a weight of known rank");
-    w_scale = PerMap(n, w_scale, n.RankOf(3) - 1);  // against [M, spatial…] of the result
-  }
+  const int rank = ConvRank(n, 0, 3);
+  TERN_ASSIGN(Value * sum, IntegerConv(n, n.In(0), n.In(2), n.In(3), n.In(5), n.In(8), rank));
+  TERN_ASSIGN(Value * w_scale, PerMap(n, n.In(4), rank - 1));  // against [M, spatial…] of the result
   Value* real = Binary(n, "mul", CastTo(n, sum, DType::kF32), Binary(n, "mul", n.In(1), w_scale));
   n.Out(0, n.b.Op("Quantize", {real, n.In(6), n.In(7)}));
   return {};
