@@ -34,6 +34,9 @@ class Readme(CliTest):
             done = subprocess.run([TERN, *words], cwd=self.dir, capture_output=True, text=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}\n{done.stderr}")
 
+    def test_the_list_of_ops_is_up_to_date(self):
+        self.assertEqual(self.ok("ops", "--markdown").stdout, (ROOT / "docs/ops.md").read_text(), "run: ./tern ops --markdown > docs/ops.md")
+
     def test_the_program_compiles_and_prints_ten_probabilities(self):
         (source,) = blocks("cpp")
         (self.dir / "app.cc").write_text(source)
