@@ -84,9 +84,11 @@ def parse():
 
 def main():
     options = parse()
+    options.out = options.out.resolve()
     options.out.mkdir(parents=True, exist_ok=True)
     import worker
 
+    os.chdir(options.out)  # a checkout that replaces this folder meanwhile must not fail the exports
     index = Index(options.out)
     for job in jobs(worker.FAMILIES, options):
         name = ".".join(job)
