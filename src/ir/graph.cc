@@ -44,7 +44,23 @@ Value* Graph::NewValue(std::string value_name) {
   Value* v = values_.back().get();
   v->name = std::move(value_name);
   v->graph = this;
+  v->place_ = std::prev(values_.end());
   return v;
+}
+
+void Graph::SetOutputs(std::vector<Value*> outputs) {
+  for (Value* v : outputs)
+    if (v) ++v->output_uses;
+  for (Value* v : outputs_)
+    if (v) --v->output_uses;
+  outputs_ = std::move(outputs);
+}
+
+void Graph::ReplaceOutput(int i, Value* value) {
+  Value*& place = outputs_[static_cast<size_t>(i)];
+  if (value) ++value->output_uses;
+  if (place) --place->output_uses;
+  place = value;
 }
 
 Value* Graph::AddInput(std::string value_name, Type type) {
@@ -85,35 +101,32 @@ Graph* Graph::AddSubgraph(Node* node, std::string graph_name) {
   return node->subgraphs_.back().get();
 }
 
-// Uses that nodes inside `graph` make of outside values end with the graph.
-static void DropAllUses(Graph& graph) {
-  for (const auto& node : graph.nodes()) {
-    for (size_t i = 0; i < node->inputs().size(); ++i) node->SetInput(static_cast<int>(i), nullptr);
-    for (const auto& sub : node->subgraphs()) DropAllUses(*sub);
+// Uses that this graph makes of outside values end with it.
+void Graph::DropAllUses() {
+  SetOutputs({});
+  for (const auto& node : nodes_) {
+    for (size_t i = 0; i < node->inputs_.size(); ++i) node->SetInput(static_cast<int>(i), nullptr);
+    for (const auto& sub : node->subgraphs_) sub->DropAllUses();
   }
-}
-
-static void EraseValues(std::vector<std::unique_ptr<Value>>& values,
-                        const std::unordered_set<const Value*>& gone) {
-  const auto erased = [&](const std::unique_ptr<Value>& v) { return gone.count(v.get()) != 0; };
-  values.erase(std::remove_if(values.begin(), values.end(), erased), values.end());
 }
 
 void Graph::RemoveNode(Node* node) {
   for (Value* v : node->outputs_)
-    TERN_CHECK(v->uses.empty(), "removing ", node->Describe(), ", whose output is read");
-  for (const auto& sub : node->subgraphs_) DropAllUses(*sub);
+    TERN_CHECK(v->unused(), "removing ", node->Describe(), ", whose output is read");
+  for (const auto& sub : node->subgraphs_) sub->DropAllUses();
   for (size_t i = 0; i < node->inputs_.size(); ++i) node->SetInput(static_cast<int>(i), nullptr);
-  const std::unordered_set<const Value*> gone(node->outputs_.begin(), node->outputs_.end());
+  const std::vector<Value*> outputs = node->outputs_;
   nodes_.erase(node->place_);
-  EraseValues(values_, gone);
+  for (Value* v : outputs) values_.erase(v->place_);
 }
 
-static void ReplaceOutputsBelow(Graph& graph, Value* from, Value* to) {
-  for (size_t i = 0; i < graph.outputs().size(); ++i)
-    if (graph.outputs()[i] == from) graph.ReplaceOutput(static_cast<int>(i), to);
-  for (const auto& node : graph.nodes())
-    for (const auto& sub : node->subgraphs()) ReplaceOutputsBelow(*sub, from, to);
+void Graph::ReplaceOutputsBelow(Value* from, Value* to) {
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    if (outputs_[i] == from) ReplaceOutput(static_cast<int>(i), to);
+  for (const auto& node : nodes_) {
+    if (from->output_uses == 0) return;
+    for (const auto& sub : node->subgraphs_) sub->ReplaceOutputsBelow(from, to);
+  }
 }
 
 void Graph::ReplaceUses(Value* from, Value* to) {
@@ -121,7 +134,7 @@ void Graph::ReplaceUses(Value* from, Value* to) {
   for (const auto& [node, index] : from->uses) node->inputs_[static_cast<size_t>(index)] = to;
   to->uses.insert(to->uses.end(), from->uses.begin(), from->uses.end());
   from->uses.clear();
-  ReplaceOutputsBelow(*this, from, to);
+  if (from->output_uses) from->graph->ReplaceOutputsBelow(from, to);
 }
 
 void Graph::ConstantToInput(Value* value) {
@@ -140,46 +153,26 @@ void Graph::InputToConstant(Value* value, Tensor tensor) {
   inputs_.erase(std::remove(inputs_.begin(), inputs_.end(), value), inputs_.end());
 }
 
-static void MarkOutputs(const Graph& graph, std::vector<const Value*>& out) {
-  out.insert(out.end(), graph.outputs().begin(), graph.outputs().end());
-  for (const auto& node : graph.nodes())
-    for (const auto& sub : node->subgraphs()) MarkOutputs(*sub, out);
-}
-
 void Graph::RemoveUnusedConstants() {
-  std::vector<const Value*> kept;
-  MarkOutputs(*this, kept);
-  kept.insert(kept.end(), overridable_.begin(), overridable_.end());
-  std::sort(kept.begin(), kept.end());
-  auto unused = [&](const std::unique_ptr<Value>& v) {
-    return v->is_constant() && v->uses.empty() && !std::binary_search(kept.begin(), kept.end(), v.get());
-  };
-  values_.erase(std::remove_if(values_.begin(), values_.end(), unused), values_.end());
+  const std::unordered_set<const Value*> kept(overridable_.begin(), overridable_.end());
+  values_.remove_if([&](const std::unique_ptr<Value>& v) {
+    return v->is_constant() && v->unused() && !kept.count(v.get());
+  });
 }
 
 int Graph::RemoveDeadNodes() {
-  std::vector<const Value*> kept;
-  MarkOutputs(*this, kept);
-  std::sort(kept.begin(), kept.end());
   int removed = 0;
-  // RemoveNode sweeps the values; here they are put aside and swept once for all nodes.
-  std::vector<std::unique_ptr<Value>> aside = std::move(values_);
-  values_.clear();
-  std::unordered_set<const Value*> gone;
   for (auto it = nodes_.end(); it != nodes_.begin();) {
-    --it;
-    Node* node = it->get();
-    const bool dead = std::all_of(node->outputs_.begin(), node->outputs_.end(), [&](Value* v) {
-      return v->uses.empty() && !std::binary_search(kept.begin(), kept.end(), v);
-    });
-    if (!dead) continue;
-    ++it;  // the erased element is behind the iterator that goes on
-    gone.insert(node->outputs_.begin(), node->outputs_.end());
+    Node* node = std::prev(it)->get();
+    const bool dead =
+        std::all_of(node->outputs_.begin(), node->outputs_.end(), [](Value* v) { return v->unused(); });
+    if (!dead) {
+      --it;
+      continue;
+    }
     RemoveNode(node);
     ++removed;
   }
-  values_ = std::move(aside);
-  EraseValues(values_, gone);
   return removed;
 }
 

@@ -27,8 +27,14 @@ struct Value {
   Graph* graph = nullptr;
   bool is_input = false;
   std::vector<std::pair<Node*, int>> uses;  // reading nodes, nested ones too, with the input's number
+  int output_uses = 0;                      // how often it is an output of its graph or of graphs inside
 
   bool is_constant() const { return constant.defined(); }
+  bool unused() const { return uses.empty() && output_uses == 0; }
+
+ private:
+  friend class Graph;
+  std::list<std::unique_ptr<Value>>::iterator place_;
 };
 
 class Node {
@@ -37,6 +43,7 @@ class Node {
   Attrs attrs;
   std::string name;    // unique is not promised; may be empty
   std::string origin;  // where it came from: "MatMul, onnx node #142"
+  std::string rule;    // the rewrite rule that made it, if one did; not kept in files
   Graph* graph = nullptr;
 
   const std::vector<Value*>& inputs() const { return inputs_; }  // null: an optional input that is absent
@@ -72,20 +79,20 @@ class Graph {
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
-  const std::vector<std::unique_ptr<Value>>& values() const { return values_; }
+  const std::list<std::unique_ptr<Value>>& values() const { return values_; }
   // Constants that a caller may feed in place of the stored value.
   const std::vector<Value*>& overridable() const { return overridable_; }
 
   Value* AddInput(std::string value_name, Type type);
   Value* AddConstant(Tensor tensor, std::string value_name = "");
   void MarkOverridable(Value* constant) { overridable_.push_back(constant); }
-  void SetOutputs(std::vector<Value*> outputs) { outputs_ = std::move(outputs); }
-  void ReplaceOutput(int i, Value* value) { outputs_[static_cast<size_t>(i)] = value; }
+  void SetOutputs(std::vector<Value*> outputs);
+  void ReplaceOutput(int i, Value* value);
   // Appends, or inserts before `before`. Outputs get fresh values without types.
   Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
                 Node* before = nullptr);
   Graph* AddSubgraph(Node* node, std::string graph_name);
-  // The outputs must be unused.
+  // The outputs must be unused; their values go too.
   void RemoveNode(Node* node);
   // Every reader of `from`, in this graph and below, and graph outputs read `to` instead.
   void ReplaceUses(Value* from, Value* to);
@@ -107,8 +114,10 @@ class Graph {
  private:
   friend class Node;
   Value* NewValue(std::string value_name);
+  void ReplaceOutputsBelow(Value* from, Value* to);
+  void DropAllUses();
   std::vector<Value*> inputs_, outputs_, overridable_;
-  std::vector<std::unique_ptr<Value>> values_;
+  std::list<std::unique_ptr<Value>> values_;
   std::list<std::unique_ptr<Node>> nodes_;
 };
 

@@ -1,8 +1,8 @@
 #include "ir/verify.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace tern {
 namespace {
@@ -20,10 +20,12 @@ class Verifier {
       visible_.insert(v);
     }
     for (const auto& node : graph.nodes()) TERN_TRY(CheckNode(*node, graph));
-    for (const Value* v : graph.outputs())
+    for (const Value* v : graph.outputs()) {
       if (!v || !visible_.count(v))
         return Broken("output '", v ? v->name : "", "' of graph '", graph.name,
                       "' is not made in it or around it");
+      ++outputs_[v];
+    }
     return {};
   }
 
@@ -60,6 +62,9 @@ class Verifier {
     const size_t reads = it == reads_.end() ? 0 : it->second;
     if (!once || !true_ones || uses.size() != reads)
       return Broken("the uses of '", v.name, "' are not its ", reads, " readers");
+    const auto listed = outputs_.find(&v);
+    if (v.output_uses != (listed == outputs_.end() ? 0 : listed->second))
+      return Broken("'", v.name, "' does not count how often it is an output");
     return {};
   }
 
@@ -103,8 +108,9 @@ class Verifier {
     return {};
   }
 
-  std::set<const Value*> visible_;
-  std::map<const Value*, size_t> reads_;
+  std::unordered_set<const Value*> visible_;
+  std::unordered_map<const Value*, size_t> reads_;
+  std::unordered_map<const Value*, int> outputs_;
 };
 
 }  // namespace
