@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "ir/eval_context.h"
-#include "ir/infer_context.h"
+#include "ops/attention/heads.h"
 
 namespace tern {
 namespace {
@@ -15,12 +15,17 @@ struct Attention {
   bool causal = false;
   float softcap = 0;
   Scores scores = Scores::kNone;
+  int64_t q_heads = 0, kv_heads = 0;
+  bool merged = false;
   template <class V> void Visit(V& v) {
     v("scale", scale, "factor of q·kᵀ; 0 stands for 1/sqrt(head size)");
     v("causal", causal, "query i sees keys up to i plus the length of the past");
     v("softcap", softcap, "scores become softcap·tanh(scores/softcap) when positive");
     v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
            "the stage that the output 'scores' shows");
+    v("q_heads", q_heads, "heads of q where it is [batch, length, heads*size]; 0: q has rank 4");
+    v("kv_heads", kv_heads, "the same for k and v");
+    v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
   }
 };
 
@@ -29,24 +34,23 @@ Status CheckHeads(int64_t q_heads, int64_t kv_heads) {
   return InvalidModel(q_heads, " query heads are no multiple of ", kv_heads, " key heads");
 }
 
-Status Infer(const Attention&, InferContext& c) {
-  const Shape &q = c.ShapeOf("q"), &k = c.ShapeOf("k"), &v = c.ShapeOf("v");
-  for (const char* port : {"q", "k", "v"})
-    if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 4)
-      return InvalidModel("input '", port, "' must be [batch, heads, length, size], got ",
-                          c.In(port).ToString());
-  if (!q.ranked || !k.ranked || !v.ranked) {
-    const std::vector<Dim> four(4);
-    for (const char* port : {"y", "present_k", "present_v", "scores"})
-      c.Out(port, c.TypeOf("q"), Shape(four));
-    return {};
-  }
+Status Infer(const Attention& op, InferContext& c) {
+  TERN_ASSIGN(const Shape q, SplitShape(c, "q", op.q_heads));
+  TERN_ASSIGN(const Shape k, SplitShape(c, "k", op.kv_heads));
+  TERN_ASSIGN(const Shape v, SplitShape(c, "v", op.kv_heads));
   if (q[1].known() && k[1].known()) TERN_TRY(CheckHeads(q[1].value(), k[1].value()));
-  if (q[3].known() && k[3].known() && q[3] != k[3])
+  if (Differ(q[3], k[3]))
     return InvalidModel("head sizes of q and k differ: ", q[3].value(), " and ", k[3].value());
-  Dim length = k[2];
-  if (c.Has("past_k")) length = c.ShapeOf("past_k").ranked ? length + c.ShapeOf("past_k")[2] : Dim::Unknown();
-  c.Out("y", c.TypeOf("q"), Shape({q[0], q[1], q[2], v[3]}));
+  Dim length = Better(k[2], v[2]);
+  if (c.Has("past_k")) {
+    const Shape& past = c.ShapeOf("past_k");
+    if (past.ranked && past.rank() != 4)
+      return InvalidModel("input 'past_k' must be [batch, heads, length, size], got ",
+                          c.In("past_k").ToString());
+    length = past.ranked ? length + past[2] : Dim::Unknown();
+  }
+  c.Out("y", c.TypeOf("q"),
+        op.merged ? Shape({q[0], q[2], q[1] * v[3]}) : Shape({q[0], q[1], q[2], v[3]}));
   c.Out("present_k", c.TypeOf("k"), Shape({k[0], k[1], length, k[3]}));
   c.Out("present_v", c.TypeOf("v"), Shape({v[0], v[1], length, v[3]}));
   c.Out("scores", c.TypeOf("q"), Shape({q[0], q[1], q[2], length}));
@@ -62,8 +66,24 @@ struct Rows {
   }
 };
 
-Result<Rows> Joined(EvalContext& c, const char* now, const char* before) {
-  Rows rows{c.In(now).dims(), c.Doubles(now)};
+// An input in either layout, brought into the order of Rows.
+Result<Rows> Split(EvalContext& c, const char* port, int64_t heads) {
+  TERN_ASSIGN(const Dims dims, SplitDims(port, c.In(port).dims(), heads));
+  Rows rows{dims, c.Doubles(port)};
+  if (c.In(port).rank() == 4) return rows;
+  const std::vector<double> packed = std::move(rows.data);
+  rows.data.clear();
+  for (int64_t b = 0; b < dims[0]; ++b)
+    for (int64_t h = 0; h < dims[1]; ++h)
+      for (int64_t t = 0; t < dims[2]; ++t) {
+        const auto row = packed.begin() + ((b * dims[2] + t) * dims[1] + h) * dims[3];
+        rows.data.insert(rows.data.end(), row, row + dims[3]);
+      }
+  return rows;
+}
+
+Result<Rows> Joined(EvalContext& c, const char* now, const char* before, int64_t heads) {
+  TERN_ASSIGN(Rows rows, Split(c, now, heads));
   if (!c.Has(before)) return rows;
   const Tensor& past = c.In(before);
   if (past.rank() != 4 || past.dim(0) != rows.dims[0] || past.dim(1) != rows.dims[1] ||
@@ -132,12 +152,13 @@ void SoftmaxRow(std::vector<double>& row) {
 }
 
 Status Reference(const Attention& op, EvalContext& c) {
-  Rows q{c.In("q").dims(), c.Doubles("q")};
-  TERN_ASSIGN(Rows k, Joined(c, "k", "past_k"));
-  TERN_ASSIGN(Rows v, Joined(c, "v", "past_v"));
+  TERN_ASSIGN(const Rows q, Split(c, "q", op.q_heads));
+  TERN_ASSIGN(const Rows k, Joined(c, "k", "past_k", op.kv_heads));
+  TERN_ASSIGN(const Rows v, Joined(c, "v", "past_v", op.kv_heads));
   const int64_t batch = q.dims[0], heads = q.dims[1], queries = q.dims[2], size = q.dims[3], keys = k.dims[2];
   TERN_TRY(CheckHeads(heads, k.dims[1]));
-  if (k.dims[0] != batch || v.dims[0] != batch || v.dims[1] != k.dims[1] || v.dims[2] != keys)
+  if (k.dims[0] != batch || v.dims[0] != batch || v.dims[1] != k.dims[1] || v.dims[2] != keys ||
+      k.dims[3] != size)
     return InvalidArgument("k [", Join(k.dims, ","), "] and v [", Join(v.dims, ","), "] do not go together");
   const Dims score_dims = {batch, heads, queries, keys};
   TERN_ASSIGN(Mask mask, Mask::Of(c, score_dims));
@@ -147,8 +168,9 @@ Status Reference(const Attention& op, EvalContext& c) {
   const int64_t past = c.Has("past_k") ? c.In("past_k").dim(2) : 0;
   const double scale = op.scale != 0 ? op.scale : 1 / std::sqrt(static_cast<double>(size));
   const int64_t group = heads / k.dims[1];
-  std::vector<double> y, shown;
-  std::vector<double> row(static_cast<size_t>(keys)), out(static_cast<size_t>(v.dims[3]));
+  const int64_t width = v.dims[3], head_step = op.merged ? 1 : queries, row_step = op.merged ? heads : 1;
+  std::vector<double> y(static_cast<size_t>(batch * heads * queries * width)), shown;
+  std::vector<double> row(static_cast<size_t>(keys));
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t i = 0; i < queries; ++i) {
@@ -174,13 +196,12 @@ Status Reference(const Attention& op, EvalContext& c) {
         show(Scores::kMasked);
         SoftmaxRow(row);
         show(Scores::kProbabilities);
-        std::fill(out.begin(), out.end(), 0.0);
+        double* out = y.data() + (b * heads * queries + h * head_step + i * row_step) * width;
         for (int64_t j = 0; j < keys; ++j)
-          for (size_t d = 0; d < out.size(); ++d)
+          for (int64_t d = 0; d < width; ++d)
             out[d] += row[static_cast<size_t>(j)] * v.At(b, h / group, j)[d];
-        y.insert(y.end(), out.begin(), out.end());
       }
-  c.Out("y", {batch, heads, queries, v.dims[3]}, y);
+  c.Out("y", op.merged ? Dims{batch, queries, heads * width} : Dims{batch, heads, queries, width}, y);
   if (c.Wants("present_k")) c.Out("present_k", k.dims, k.data);
   if (c.Wants("present_v")) c.Out("present_v", v.dims, v.data);
   if (c.Wants("scores")) c.Out("scores", score_dims, shown);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/cpu/move/copy.h"
+#include "ops/attention/heads.h"
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_f32.h"
 
@@ -21,24 +22,21 @@ class Attention : public KernelOf<Attention> {
   }
 
   Status Resize(ResizeContext& c) override {
-    const Dims &q = c->InDims(0), &k = c->InDims(1), &v = c->InDims(2);
     s_ = {};
-    s_.batch = q[0], s_.heads = q[1], s_.queries = q[2], s_.size = q[3];
-    s_.kv_heads = k[1], s_.keys = k[2], s_.value_size = v[3];
-    TERN_TRY(CheckShapes(c.query()));
+    TERN_TRY(SetShapes(c.query()));
     if (c->Has(4)) s_.past = c->InDims(4)[2];
     s_.keys += s_.past;
     const float scale = c->attrs().Float("scale");
     s_.scale = scale != 0 ? scale : static_cast<float>(1 / std::sqrt(static_cast<double>(s_.size)));
     s_.softcap = c->attrs().Float("softcap"), s_.causal = c->attrs().Bool("causal");
     if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
+    SetSteps(c.query());
     k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(2) != DType::kInvalid;
     const size_t heads = static_cast<size_t>(s_.batch * s_.kv_heads);
-    k_bytes_ =
-        s_.past && !k_out_ ? Aligned(heads * static_cast<size_t>(s_.keys * s_.size) * sizeof(float)) : 0;
-    v_bytes_ = s_.past && !v_out_
-                   ? Aligned(heads * static_cast<size_t>(s_.keys * s_.value_size) * sizeof(float))
-                   : 0;
+    const auto room = [&](bool out, int64_t size) {
+      return s_.past && !out ? Aligned(heads * static_cast<size_t>(s_.keys * size) * sizeof(float)) : 0;
+    };
+    k_bytes_ = room(k_out_, s_.size), v_bytes_ = room(v_out_, s_.value_size);
     c.SetScratch(k_bytes_ + v_bytes_ + cpu::AttentionScratch(s_, c.threads()));
     return {};
   }
@@ -47,8 +45,8 @@ class Attention : public KernelOf<Attention> {
     auto* scratch = c.scratch<std::byte>();
     cpu::AttentionTensors t;
     t.q = c.In<float>(0), t.y = c.Out<float>(0);
-    t.k = Joined(c, 1, 4, k_out_ ? c.Out<float>(1) : nullptr, s_.size, scratch);
-    t.v = Joined(c, 2, 5, v_out_ ? c.Out<float>(2) : nullptr, s_.value_size, scratch + k_bytes_);
+    t.k = Joined(c, 1, 4, k_out_ ? c.Out<float>(1) : nullptr, k_, s_.size, scratch);
+    t.v = Joined(c, 2, 5, v_out_ ? c.Out<float>(2) : nullptr, v_, s_.value_size, scratch + k_bytes_);
     if (c.Has(3)) t.mask = c.In(3).raw();
     if (c.Has(6)) {
       if (c.In(6).size() != s_.batch)
@@ -65,20 +63,45 @@ class Attention : public KernelOf<Attention> {
  private:
   static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-  Status CheckShapes(const KernelQuery& q) const {
-    const Dims &k = q.InDims(1), &v = q.InDims(2);
+  Status SetShapes(const KernelQuery& query) {
+    const int64_t q_heads = query.attrs().Int("q_heads"), kv_heads = query.attrs().Int("kv_heads");
+    TERN_ASSIGN(const Dims q, SplitDims("q", query.InDims(0), q_heads));
+    TERN_ASSIGN(const Dims k, SplitDims("k", query.InDims(1), kv_heads));
+    TERN_ASSIGN(const Dims v, SplitDims("v", query.InDims(2), kv_heads));
+    s_.batch = q[0], s_.heads = q[1], s_.queries = q[2], s_.size = q[3];
+    s_.kv_heads = k[1], s_.keys = k[2], s_.value_size = v[3];
     if (s_.kv_heads < 1 || s_.heads % s_.kv_heads)
       return InvalidArgument(s_.heads, " query heads are no multiple of ", s_.kv_heads, " key heads");
     if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
       return InvalidArgument("k [", Join(k, ","), "] and v [", Join(v, ","),
                              "] do not go together with a batch of ", s_.batch, " and heads of ", s_.size);
-    for (const auto& [past, now] : {std::pair(4, 1), std::pair(5, 2)}) {
-      if (!q.Has(past)) continue;
-      const Dims &p = q.InDims(past), &n = q.InDims(now);
-      if (p.size() != 4 || p[0] != n[0] || p[1] != n[1] || p[3] != n[3] || p[2] != q.InDims(4)[2])
-        return InvalidArgument("a past of [", Join(p, ","), "] does not go with [", Join(n, ","), "]");
-    }
+    TERN_TRY(CheckPast(query, 4, k));
+    return CheckPast(query, 5, v);
+  }
+
+  static Status CheckPast(const KernelQuery& q, int past, const Dims& now) {
+    if (!q.Has(past)) return {};
+    const Dims& p = q.InDims(past);
+    if (p.size() != 4 || p[0] != now[0] || p[1] != now[1] || p[3] != now[3] || p[2] != q.InDims(4)[2])
+      return InvalidArgument("a past of [", Join(p, ","), "] does not go with [", Join(now, ","), "]");
     return {};
+  }
+
+  // k_ and v_ are of the inputs as they come, s_.k and s_.v of what is computed on: that, or past and present
+  // joined.
+  void SetSteps(const KernelQuery& query) {
+    const auto steps = [](bool packed, int64_t heads, int64_t length, int64_t size) {
+      return packed ? cpu::HeadSteps::Packed(heads, length, size) : cpu::HeadSteps::Split(heads, length, size);
+    };
+    const int64_t fresh = s_.keys - s_.past;
+    k_ = steps(query.InRank(1) == 3, s_.kv_heads, fresh, s_.size);
+    v_ = steps(query.InRank(2) == 3, s_.kv_heads, fresh, s_.value_size);
+    s_.q = steps(query.InRank(0) == 3, s_.heads, s_.queries, s_.size);
+    s_.y = steps(query.attrs().Bool("merged"), s_.heads, s_.queries, s_.value_size);
+    const bool k_joined = s_.past || query.OutType(1) != DType::kInvalid;
+    const bool v_joined = s_.past || query.OutType(2) != DType::kInvalid;
+    s_.k = k_joined ? cpu::HeadSteps::Split(s_.kv_heads, s_.keys, s_.size) : k_;
+    s_.v = v_joined ? cpu::HeadSteps::Split(s_.kv_heads, s_.keys, s_.value_size) : v_;
   }
 
   Status SetMask(DType type, Dims m) {
@@ -96,24 +119,27 @@ class Attention : public KernelOf<Attention> {
 
   // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to
   // `out` if wanted.
-  const float* Joined(RunContext& c, int now, int past, float* out, int64_t size, std::byte* room) const {
+  const float* Joined(RunContext& c, int now, int past, float* out, const cpu::HeadSteps& now_steps,
+                      int64_t size, std::byte* room) const {
     const float* x = c.In<float>(now);
     if (!s_.past && !out) return x;
     float* to = out ? out : reinterpret_cast<float*>(room);
-    const int64_t fresh = s_.keys - s_.past, heads = s_.batch * s_.kv_heads;
-    const auto part = [&](const float* from, int64_t first, int64_t rows) {
+    const auto part = [&](const float* from, const cpu::HeadSteps& steps, int64_t first, int64_t rows) {
       cpu::StridedCopy plan;
-      plan.Add({heads, rows * size, s_.keys * size});
-      plan.Add({rows * size, 1, 1});
+      plan.Add({s_.batch, steps.batch, s_.kv_heads * s_.keys * size});
+      plan.Add({s_.kv_heads, steps.head, s_.keys * size});
+      plan.Add({rows, steps.row, size});
+      plan.Add({size, 1, 1});
       plan.to = first * size;
       cpu::Copy(plan, from, to, sizeof(float), c.workers());
     };
-    if (s_.past) part(c.In<float>(past), 0, s_.past);
-    part(x, s_.past, fresh);
+    if (s_.past) part(c.In<float>(past), cpu::HeadSteps::Split(s_.kv_heads, s_.past, size), 0, s_.past);
+    part(x, now_steps, s_.past, s_.keys - s_.past);
     return to;
   }
 
   cpu::AttentionShape s_;
+  cpu::HeadSteps k_, v_;
   bool k_out_ = false, v_out_ = false;
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };

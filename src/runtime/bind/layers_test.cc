@@ -82,6 +82,20 @@ TEST(Kernels, Attention) {
        "Attention : f16[1,2,3,8] f16[1,2,3,8] f16[1,2,3,4]",
        "Attention : f32[1,1,300,16] f32[1,1,400,16] f32[1,1,400,16]",
        "Attention : f32[1,1,3,8] f32[1,1,3,8] f32[1,1,3,4] -> 2"});
+  CheckKernels(
+      {"Attention {q_heads=3,kv_heads=3,merged=true} : f32[2,4,24] f32[2,5,24] f32[2,5,21]",
+       "Attention {q_heads=4,kv_heads=2} : f32[2,5,32] f32[2,7,16] f32[2,7,6]",
+       "Attention {q_heads=4,merged=true,causal=true} : f32[2,5,32] f32[2,2,5,8] f32[2,2,5,3]",
+       "Attention {kv_heads=2,scale=0.3,softcap=2} : f32[1,4,5,8] f32[1,9,16] f32[1,2,9,4] f32[4,1,9]",
+       "Attention {merged=true} : f32[2,2,3,8] f32[2,2,9,8] f32[2,2,9,4] bool[2,1,1,9]=(1,0,1,1,1,0,0,1,1,1,1,1,1,1,1,1,1,0)",
+       "Attention {q_heads=2,kv_heads=2,merged=true,causal=true} : f32[1,3,16] f32[1,3,16] f32[1,3,8] _ "
+       "f32[1,2,4,8] f32[1,2,4,4] -> 3",
+       "Attention {q_heads=2,kv_heads=2,causal=true} : f32[2,3,16] f32[2,3,16] f32[2,3,8] _ f32[2,2,4,8] "
+       "f32[2,2,4,4]",
+       "Attention {q_heads=2,kv_heads=2,merged=true} : f32[2,3,16] f32[2,6,16] f32[2,6,8] _ _ _ i64[2]=(6,3) -> 3",
+       "Attention {q_heads=2,kv_heads=2,merged=true} : bf16[1,3,16] bf16[1,3,16] bf16[1,3,8]",
+       "Attention {q_heads=2,kv_heads=1,merged=true} : f32[1,300,32] f32[1,400,16] f32[1,400,16]",
+       "Attention {q_heads=2,kv_heads=1,merged=true} : f32[2,0,32] f32[2,4,16] f32[2,4,16]"});
   CheckKernels({"f32", "bf16"}, {"RotaryEmbedding : T[2,3,4,8] T[2,4,4] T[2,4,4]",
                                  "RotaryEmbedding {interleaved=true} : T[2,3,4,8] T[1,4,4] T[1,4,4]",
                                  "RotaryEmbedding {size=4} : T[2,3,4,8] T[2,4,2] T[2,4,2]"});

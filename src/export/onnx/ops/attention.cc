@@ -1,4 +1,6 @@
 // Attention, RotaryEmbedding and LinearAttention, in the opsets that have them.
+#include <array>
+
 #include "export/onnx/exporter.h"
 
 namespace tern::onnx {
@@ -8,23 +10,66 @@ namespace {
 std::string RowPerQuery(TernNode& n) {
   if (!n.Has(3)) return "";
   const Shape &q = n.TypeOf(0).shape, &mask = n.TypeOf(3).shape;
-  if (mask.rank() < 2 || !mask[-2].Is(1) || (q.ranked && q[2].Is(1))) return n.In(3);
-  const std::string queries = n.Op("Shape", {n.In(0)}, {{"start", int64_t{2}}, {"end", int64_t{3}}});
+  const int axis = q.rank() == 3 ? 1 : 2;
+  if (mask.rank() < 2 || !mask[-2].Is(1) || (q.ranked && q[axis].Is(1))) return n.In(3);
+  const std::string queries =
+      n.Op("Shape", {n.In(0)}, {{"start", int64_t{axis}}, {"end", int64_t{axis + 1}}});
   return n.Op("Expand", {n.In(3), n.Op("Concat", {queries, n.Ints({1})}, {{"axis", int64_t{0}}})});
 }
 
+
+std::vector<int64_t> Swapped() { return {0, 2, 1, 3}; }
+
+std::string Packed(TernNode& n, const std::string& split) {
+  return n.Op("Reshape", {n.Op("Transpose", {split}, {{"perm", Swapped()}}), n.Ints({0, 0, -1})});
+}
+
+std::string Split(TernNode& n, const std::string& packed, int64_t heads) {
+  return n.Op("Transpose", {n.Op("Reshape", {packed, n.Ints({0, 0, heads, -1})})}, {{"perm", Swapped()}});
+}
+
+// ONNX has all operands and the result in one layout; others are rearranged to and from rank 4.
+struct Layouts {
+  bool packed = true;  // everything is [batch, length, heads*size]
+  std::array<bool, 3> packed_input{};
+  static Result<Layouts> Of(const TernNode& n) {
+    Layouts l;
+    for (int i = 0; i < 3; ++i) {
+      if (!n.TypeOf(i).shape.ranked) return n.NotExportable("the rank of input ", i, " is not known");
+      l.packed_input[static_cast<size_t>(i)] = n.TypeOf(i).shape.rank() == 3;
+      l.packed = l.packed && n.TypeOf(i).shape.rank() == 3;
+    }
+    l.packed = l.packed && n.attrs().Bool("merged");
+    return l;
+  }
+};
+
 Status ExportAttention(TernNode& n) {
   n.NeedOpset(n.Has(6) ? 24 : 23);
+  TERN_ASSIGN(const Layouts layouts, Layouts::Of(n));
   const std::string stage = n.attrs().Text("scores");
   const int64_t mode = stage == "capped" ? 1 : stage == "masked" ? 2 : stage == "probabilities" ? 3 : 0;
+  const int64_t q_heads = n.attrs().Int("q_heads"), kv_heads = n.attrs().Int("kv_heads");
   AttrList attrs = {{"is_causal", n.attrs().Bool("causal")},
                     {"softcap", static_cast<double>(n.attrs().Float("softcap"))},
                     {"qk_matmul_output_mode", mode}};
   if (const float scale = n.attrs().Float("scale"); scale != 0)
     attrs.emplace_back("scale", static_cast<double>(scale));
-  std::vector<std::string> inputs = n.Ins();
+  std::vector<std::string> inputs = n.Ins(), outputs = n.Outs();
   if (inputs.size() > 3) inputs[3] = RowPerQuery(n);
-  n.Emit("Attention", inputs, n.Outs(), attrs);
+  if (layouts.packed) {
+    attrs.emplace_back("q_num_heads", q_heads);
+    attrs.emplace_back("kv_num_heads", kv_heads);
+    n.Emit("Attention", inputs, outputs, attrs);
+    return {};
+  }
+  for (size_t i = 0; i < 3; ++i)
+    if (layouts.packed_input[i]) inputs[i] = Split(n, inputs[i], i == 0 ? q_heads : kv_heads);
+  const bool merge = n.attrs().Bool("merged");
+  if (merge) outputs[0] = n.Temp();
+  n.Emit("Attention", inputs, outputs, attrs);
+  if (merge)
+    n.Emit("Reshape", {n.Op("Transpose", {outputs[0]}, {{"perm", Swapped()}}), n.Ints({0, 0, -1})}, {n.Out(0)});
   return {};
 }
 
@@ -34,11 +79,6 @@ Status ExportRotary(TernNode& n) {
   n.Emit("RotaryEmbedding", n.Ins(), n.Outs(),
          {{"interleaved", n.attrs().Bool("interleaved")}, {"rotary_embedding_dim", n.attrs().Int("size")}});
   return {};
-}
-
-std::string Packed(TernNode& n, const std::string& split) {
-  const std::string rows = n.Op("Transpose", {split}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
-  return n.Op("Reshape", {rows, n.Ints({0, 0, -1})});
 }
 
 Status ExportLinearAttention(TernNode& n) {
@@ -56,7 +96,7 @@ Status ExportLinearAttention(TernNode& n) {
           {"update_rule", n.attrs().Text("rule")},
           {"scale", static_cast<double>(n.attrs().Float("scale"))}});
   const std::string split = n.Op("Reshape", {outputs[0], n.Ints({0, 0, q[1].value(), -1})});
-  n.Emit("Transpose", {split}, {n.Out(0)}, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+  n.Emit("Transpose", {split}, {n.Out(0)}, {{"perm", Swapped()}});
   return {};
 }
 

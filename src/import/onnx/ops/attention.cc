@@ -28,22 +28,17 @@ Status ConvertAttention(OnnxNode& n) {
                  kv_heads);
   Value *q = n.In(0), *k = n.In(1), *v = n.In(2);
   if (!q || !k || !v) return n.Bad("Q, K and V must be given");
-  if (packed) {
-    q = SplitHeads(n.b, q, q_heads);
-    k = SplitHeads(n.b, k, kv_heads);
-    v = SplitHeads(n.b, v, kv_heads);
-  }
   static const char* const kStages[] = {"raw", "capped", "masked", "probabilities"};
   const int64_t mode = n.Int("qk_matmul_output_mode");
   if (mode < 0 || mode > 3) return n.Bad("qk_matmul_output_mode is ", mode);
   const AttrList attrs = {{"scale", static_cast<double>(n.Float("scale"))},
                           {"causal", n.Int("is_causal") != 0},
                           {"softcap", static_cast<double>(n.Float("softcap"))},
-                          {"scores", std::string(kStages[mode])}};
-  const auto out =
-      n.b.Ops("Attention", {q, k, v, n.In(3), n.In(4), n.In(5), n.In(6)}, attrs, n.OutputCount());
-  n.Out(out);
-  if (packed) n.Out(0, MergeHeads(n.b, out[0]));
+                          {"scores", std::string(kStages[mode])},
+                          {"q_heads", packed ? q_heads : 0},
+                          {"kv_heads", packed ? kv_heads : 0},
+                          {"merged", packed}};
+  n.Out(n.b.Ops("Attention", {q, k, v, n.In(3), n.In(4), n.In(5), n.In(6)}, attrs, n.OutputCount()));
   return {};
 }
 

@@ -1,20 +1,22 @@
 // com.microsoft: Attention, QAttention and MultiHeadAttention, with their many forms of masks.
-#include "import/onnx/ops/attention_shapes.h"
 #include "import/onnx/ops/emit.h"
 
 namespace tern::onnx {
 namespace {
 
-// What the two kinds have in common: heads split, a past, a mask and a bias for the scores.
+// What the two kinds have in common: q, k and v, a past, a mask and a bias for the scores.
 struct Parts {
-  Value *q = nullptr, *k = nullptr, *v = nullptr;  // [batch, heads, length, size]
+  // [batch, length, heads*size]; or [batch, heads, length, size], known to have rank 4.
+  Value *q = nullptr, *k = nullptr, *v = nullptr;
   Value *past_k = nullptr, *past_v = nullptr;
   Value *mask = nullptr, *bias = nullptr;  // as the operator has them
 };
 
+Value* LengthOf(Emit& e, Value* x) { return e.SizeOf(x, x->type.shape.rank() == 4 ? 2 : 1); }
+
 // i64[1]: the number of keys, past ones included.
 Value* KeyCount(Emit& e, const Parts& p) {
-  Value* now = e.SizeOf(p.k, 2);
+  Value* now = LengthOf(e, p.k);
   return p.past_k ? e.Add(now, e.SizeOf(p.past_k, 2)) : now;
 }
 
@@ -47,7 +49,7 @@ Result<Value*> Visible(Emit& e, const Parts& p) {
       return used(e.Unsqueeze(p.mask, {1}));
     case 4: {
       Value* keys = KeyCount(e, p);
-      Value* rows = e.Slice(p.mask, e.Sub(keys, e.SizeOf(p.q, 2)), keys, 2);
+      Value* rows = e.Slice(p.mask, e.Sub(keys, LengthOf(e, p.q)), keys, 2);
       return used(e.Slice(rows, e.b.Ints({0}), keys, 3));
     }
     default:
@@ -64,12 +66,15 @@ Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   return p.bias ? e.Add(added, p.bias) : added;
 }
 
-// Gives the first of {y, present_k, present_v, scores}.
+// Gives the first of {y, present_k, present_v, scores}; y is [batch, length, heads*size].
 Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const char* scores = "raw") {
   TERN_ASSIGN(Value * bias, ScoreBias(e, p));
   const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))},
                           {"causal", e.n.Int("unidirectional") != 0},
-                          {"scores", scores}};
+                          {"scores", scores},
+                          {"q_heads", e.n.Int("num_heads")},
+                          {"kv_heads", e.n.Int("num_heads")},
+                          {"merged", true}};
   return e.b.Ops("Attention", {p.q, p.k, p.v, bias, p.past_k, p.past_v}, attrs, outputs);
 }
 
@@ -89,11 +94,8 @@ Status SelfAttention(OnnxNode& n, Value* projected, Value* mask, Value* past, Va
   Value* given = sizes.empty() ? nullptr : n.b.Ints(sizes);
   const auto qkv = n.b.Ops("Split", {projected, given},
                            {{"axis", int64_t{2}}, {"num_outputs", int64_t{given ? 0 : 3}}}, 3);
-  const int64_t heads = n.Int("num_heads");
   Parts p;
-  p.q = SplitHeads(n.b, qkv[0], heads);
-  p.k = SplitHeads(n.b, qkv[1], heads);
-  p.v = SplitHeads(n.b, qkv[2], heads);
+  p.q = qkv[0], p.k = qkv[1], p.v = qkv[2];
   p.mask = mask;
   p.bias = bias;
   if (past) {
@@ -102,7 +104,7 @@ Status SelfAttention(OnnxNode& n, Value* projected, Value* mask, Value* past, Va
     p.past_v = e.Squeeze(halves[1], {0});
   }
   TERN_ASSIGN(auto out, Attend(e, p, n.Wants(1) ? 3 : 1));
-  n.Out(0, MergeHeads(n.b, out[0]));
+  n.Out(0, out[0]);
   if (n.Wants(1)) n.Out(1, e.Concat({e.Unsqueeze(out[1], {0}), e.Unsqueeze(out[2], {0})}, 0));
   return {};
 }
@@ -128,19 +130,17 @@ Status QAttention(OnnxNode& n) {
   return SelfAttention(n, e.Add(real, n.In(2)), n.In(5), n.In(8), nullptr);
 }
 
-// [batch, length, heads, count, size] to `count` values [batch, heads, length, size].
+// [batch, length, heads, count, size] to `count` values [batch, length, heads*size].
 std::vector<Value*> Unpacked(Emit& e, Value* packed, int64_t count) {
   std::vector<Value*> out =
       e.b.Ops("Split", {packed}, {{"axis", int64_t{3}}, {"num_outputs", count}}, static_cast<int>(count));
-  for (Value*& v : out) v = e.Transpose(e.Squeeze(v, {3}), {0, 2, 1, 3});
+  for (Value*& v : out) v = e.Reshape(v, {0, 0, -1});
   return out;
 }
 
-// [batch, length, width] plus its part of the bias, heads split. A rank-4 value is split already and has no
-// bias.
-Value* WithBias(Emit& e, Value* x, Value* bias, int64_t heads) {
-  if (x->type.shape.rank() == 4) return x;
-  return SplitHeads(e.b, bias ? e.Add(x, bias) : x, heads);
+// [batch, length, width] plus its part of the bias. A rank-4 value has none.
+Value* WithBias(Emit& e, Value* x, Value* bias) {
+  return bias && x->type.shape.rank() != 4 ? e.Add(x, bias) : x;
 }
 
 // The three parts of the bias, of the widths of q, k and v; nulls without a bias.
@@ -170,16 +170,16 @@ Result<Parts> MultiHeadParts(OnnxNode& n, int bias_input) {
   if (n.RankOf(1) == 5) {
     if (n.Has(bias_input)) return n.NotYet("a bias with packed k and v");
     const auto pair = Unpacked(e, k, 2);
-    p.q = SplitHeads(n.b, q, heads), p.k = pair[0], p.v = pair[1];
+    p.q = q, p.k = pair[0], p.v = pair[1];
     return p;
   }
   if (!v) return n.Bad("a key without a value");
   if ((n.RankOf(1) != 3 && n.RankOf(1) != 4) || n.RankOf(2) != n.RankOf(1))
     return n.NotYet("key and value of types ", k->type.ToString(), " and ", v->type.ToString());
   TERN_ASSIGN(const auto bias, BiasParts(n, bias_input, q, k, v, heads));
-  p.q = WithBias(e, q, bias[0], heads);
-  p.k = WithBias(e, k, bias[1], heads);
-  p.v = WithBias(e, v, bias[2], heads);
+  p.q = WithBias(e, q, bias[0]);
+  p.k = WithBias(e, k, bias[1]);
+  p.v = WithBias(e, v, bias[2]);
   return p;
 }
 
@@ -197,7 +197,6 @@ Status MultiHead(OnnxNode& n, int bias, int mask, int score_bias, int past) {
   Emit e(n);
   TERN_ASSIGN(auto out, Attend(e, p, n.Wants(3) ? 4 : n.Wants(1) || n.Wants(2) ? 3 : 1, "masked"));
   n.Out(out);
-  n.Out(0, MergeHeads(n.b, out[0]));
   return {};
 }
 

@@ -46,8 +46,10 @@ class GroupQuery {
     }
     Value* y = b_.Op("Attention", {q_, present_k, present_v, bias},
                      {{"scale", static_cast<double>(n_.Float("scale"))},
-                      {"softcap", static_cast<double>(n_.Float("softcap"))}});
-    n_.Out(0, MergeHeads(b_, y));
+                      {"softcap", static_cast<double>(n_.Float("softcap"))},
+                      {"q_heads", n_.Int("num_heads")},
+                      {"merged", true}});
+    n_.Out(0, y);
     return {};
   }
 

@@ -19,8 +19,8 @@ int64_t Rounded(int64_t n) { return (n + 15) / 16 * 16; }
 GemmParams ScoreProduct(const AttentionShape& s, int64_t rows) {
   GemmParams p;
   p.m = rows, p.n = s.keys, p.k = s.size;
-  p.a = {nullptr, DType::kF32, s.size, 1};
-  p.b = {nullptr, DType::kF32, 1, s.size};
+  p.a = {nullptr, DType::kF32, s.q.row, 1};
+  p.b = {nullptr, DType::kF32, 1, s.k.row};
   p.c_row = s.keys;
   p.alpha = s.scale;
   return p;
@@ -30,8 +30,8 @@ GemmParams ValueProduct(const AttentionShape& s, int64_t rows) {
   GemmParams p;
   p.m = rows, p.n = s.value_size, p.k = s.keys;
   p.a = {nullptr, DType::kF32, s.keys, 1};
-  p.b = {nullptr, DType::kF32, s.value_size, 1};
-  p.c_row = s.value_size;
+  p.b = {nullptr, DType::kF32, s.v.row, 1};
+  p.c_row = s.y.row;
   return p;
 }
 
@@ -97,15 +97,13 @@ void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scra
     for (int64_t job = begin; job < end; ++job) {
       const int64_t head = job / blocks, first = job % blocks * rows,
                     count = std::min(rows, s.queries - first);
-      const int64_t b = head / s.heads, h = head % s.heads, kv = b * s.kv_heads + h / group;
+      const int64_t b = head / s.heads, h = head % s.heads;
       GemmParams p = ScoreProduct(s, count);
-      p.a.data = t.q + (head * s.queries + first) * s.size, p.b.data = t.k + kv * s.keys * s.size,
-      p.c = scores;
+      p.a.data = t.q + s.q.At(b, h, first), p.b.data = t.k + s.k.At(b, h / group, 0), p.c = scores;
       Gemm(p, rest, alone);
       for (int64_t i = 0; i < count; ++i) FinishRow(s, t, b, h, first + i, scores + i * s.keys);
       p = ValueProduct(s, count);
-      p.a.data = scores, p.b.data = t.v + kv * s.keys * s.value_size,
-      p.c = t.y + (head * s.queries + first) * s.value_size;
+      p.a.data = scores, p.b.data = t.v + s.v.At(b, h / group, 0), p.c = t.y + s.y.At(b, h, first);
       Gemm(p, rest, alone);
     }
   });
