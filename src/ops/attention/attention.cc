@@ -49,8 +49,7 @@ Status Infer(const Attention& op, InferContext& c) {
                           c.In("past_k").ToString());
     length = past.ranked ? length + past[2] : Dim::Unknown();
   }
-  c.Out("y", c.TypeOf("q"),
-        op.merged ? Shape({q[0], q[2], q[1] * v[3]}) : Shape({q[0], q[1], q[2], v[3]}));
+  c.Out("y", c.TypeOf("q"), op.merged ? Shape({q[0], q[2], q[1] * v[3]}) : Shape({q[0], q[1], q[2], v[3]}));
   c.Out("present_k", c.TypeOf("k"), Shape({k[0], k[1], length, k[3]}));
   c.Out("present_v", c.TypeOf("v"), Shape({v[0], v[1], length, v[3]}));
   c.Out("scores", c.TypeOf("q"), Shape({q[0], q[1], q[2], length}));

@@ -20,14 +20,16 @@ Result<Shape> SplitShape(const InferContext& c, const char* port, int64_t heads)
     return InvalidModel("input '", port, "' ", c.In(port).ToString(),
                         " needs its number of heads as an attribute");
   if (x[2].known() && x[2].value() % heads)
-    return InvalidModel("input '", port, "' ", c.In(port).ToString(), " does not divide into ", heads, " heads");
+    return InvalidModel("input '", port, "' ", c.In(port).ToString(), " does not divide into ", heads,
+                        " heads");
   return Shape({x[0], count, x[1], FloorDiv(x[2], heads)});
 }
 
 Result<Dims> SplitDims(const char* port, const Dims& dims, int64_t heads) {
   if (dims.size() == 4 && (!heads || dims[1] == heads)) return dims;
   if (dims.size() != 3 || heads < 1 || dims[2] % heads)
-    return InvalidArgument("input '", port, "' [", Join(dims, ","), "] does not divide into ", heads, " heads");
+    return InvalidArgument("input '", port, "' [", Join(dims, ","), "] does not divide into ", heads,
+                           " heads");
   return Dims{dims[0], heads, dims[1], dims[2] / heads};
 }
 

@@ -6,8 +6,8 @@
 
 namespace tern {
 
-// The split shape of an input of either layout; `heads` belongs to the packed one and is 0 when unknown. Always
-// four dims, unknown ones where nothing is known.
+// The split shape of an input of either layout; `heads` belongs to the packed one and is 0 when unknown.
+// Always four dims, unknown ones where nothing is known.
 Result<Shape> SplitShape(const InferContext& c, const char* port, int64_t heads);
 // The same for dims that are known.
 Result<Dims> SplitDims(const char* port, const Dims& dims, int64_t heads);

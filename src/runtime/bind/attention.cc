@@ -91,7 +91,8 @@ class Attention : public KernelOf<Attention> {
   // joined.
   void SetSteps(const KernelQuery& query) {
     const auto steps = [](bool packed, int64_t heads, int64_t length, int64_t size) {
-      return packed ? cpu::HeadSteps::Packed(heads, length, size) : cpu::HeadSteps::Split(heads, length, size);
+      return packed ? cpu::HeadSteps::Packed(heads, length, size)
+                    : cpu::HeadSteps::Split(heads, length, size);
     };
     const int64_t fresh = s_.keys - s_.past;
     k_ = steps(query.InRank(1) == 3, s_.kv_heads, fresh, s_.size);

@@ -6,17 +6,24 @@
 namespace tern::onnx {
 namespace {
 
-// Runtimes want a row of the mask for each query, though the specification lets one row serve all.
-std::string RowPerQuery(TernNode& n) {
-  if (!n.Has(3)) return "";
-  const Shape &q = n.TypeOf(0).shape, &mask = n.TypeOf(3).shape;
-  const int axis = q.rank() == 3 ? 1 : 2;
-  if (mask.rank() < 2 || !mask[-2].Is(1) || (q.ranked && q[axis].Is(1))) return n.In(3);
-  const std::string queries =
-      n.Op("Shape", {n.In(0)}, {{"start", int64_t{axis}}, {"end", int64_t{axis + 1}}});
-  return n.Op("Expand", {n.In(3), n.Op("Concat", {queries, n.Ints({1})}, {{"axis", int64_t{0}}})});
+// i64[1]: the length of q, k or a past, in either layout.
+std::string LengthOf(TernNode& n, int input) {
+  const int64_t axis = n.TypeOf(input).shape.rank() == 3 ? 1 : 2;
+  return n.Op("Shape", {n.In(input)}, {{"start", axis}, {"end", axis + 1}});
 }
 
+// Runtimes want a row of the mask for each query and a column for each key, though the specification lets one
+// serve all.
+std::string WholeMask(TernNode& n) {
+  const Shape& mask = n.TypeOf(3).shape;
+  const bool one_row = mask.rank() == 1 || (mask.rank() > 1 && mask[-2].Is(1));
+  const bool one_column = mask.rank() == 0 || (mask.rank() > 0 && mask[-1].Is(1));
+  if (!one_row && !one_column) return n.In(3);
+  std::string keys = n.Ints({1});
+  if (one_column) keys = LengthOf(n, 1);
+  if (one_column && n.Has(4)) keys = n.Op("Add", {keys, LengthOf(n, 4)});
+  return n.Op("Expand", {n.In(3), n.Op("Concat", {LengthOf(n, 0), keys}, {{"axis", int64_t{0}}})});
+}
 
 std::vector<int64_t> Swapped() { return {0, 2, 1, 3}; }
 
@@ -56,7 +63,7 @@ Status ExportAttention(TernNode& n) {
   if (const float scale = n.attrs().Float("scale"); scale != 0)
     attrs.emplace_back("scale", static_cast<double>(scale));
   std::vector<std::string> inputs = n.Ins(), outputs = n.Outs();
-  if (inputs.size() > 3) inputs[3] = RowPerQuery(n);
+  if (n.Has(3)) inputs[3] = WholeMask(n);
   if (layouts.packed) {
     attrs.emplace_back("q_num_heads", q_heads);
     attrs.emplace_back("kv_num_heads", kv_heads);
@@ -69,7 +76,8 @@ Status ExportAttention(TernNode& n) {
   if (merge) outputs[0] = n.Temp();
   n.Emit("Attention", inputs, outputs, attrs);
   if (merge)
-    n.Emit("Reshape", {n.Op("Transpose", {outputs[0]}, {{"perm", Swapped()}}), n.Ints({0, 0, -1})}, {n.Out(0)});
+    n.Emit("Reshape", {n.Op("Transpose", {outputs[0]}, {{"perm", Swapped()}}), n.Ints({0, 0, -1})},
+           {n.Out(0)});
   return {};
 }
 

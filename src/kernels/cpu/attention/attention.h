@@ -30,7 +30,8 @@ struct AttentionShape {
       0, 0, 0, 0};  // dims of the mask; last 0: none. Keys beyond its end are hidden, unless it is 1
 };
 
-// q has heads of queries × size, k and v kv_heads of keys × size and keys × value_size; laid out as the steps say.
+// q has heads of queries × size, k and v kv_heads of keys × size and keys × value_size; laid out as the steps
+// say.
 struct AttentionTensors {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   const void* mask = nullptr;              // f32 added to scores, or bool: true is seen
