@@ -1,0 +1,53 @@
+"""A call in a forked child with a time limit, so that a crash or a hang costs one result only."""
+
+import multiprocessing
+import os
+import re
+import signal
+
+
+class Failure(Exception):
+    """Why there is no result, in one line."""
+
+
+def one_line(text, limit=240):
+    """Without the folders of files: those are temporary and would make every message another one."""
+    return re.sub(r"\s+", " ", re.sub(r"(?<![\w.])/(?:[\w.-]+/)+", "", str(text))).strip()[:limit]
+
+
+def _target(function, args, pipe):
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    try:
+        pipe.send((function(*args), None))
+    except Failure as failure:
+        pipe.send((None, str(failure)))
+    except Exception as error:
+        pipe.send((None, one_line(f"{type(error).__name__}: {error}")))
+
+
+def _death(code):
+    return f"killed by {signal.Signals(-code).name}" if code and code < 0 else f"exit status {code}"
+
+
+def call(function, *args, limit):
+    """What `function` returns, a plain value; raises Failure where it raises, dies or takes too long."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_target, args=(function, args, sender))
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(limit):
+            raise Failure(f"time limit of {limit} s")
+        result, reason = receiver.recv()
+    except EOFError:
+        process.join()
+        raise Failure(_death(process.exitcode)) from None
+    finally:
+        process.kill()
+        process.join()
+    if reason is not None:
+        raise Failure(reason)
+    return result

@@ -1,0 +1,103 @@
+"""The models to compare on, and what to feed them."""
+
+import hashlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import onnx
+from onnx import helper, numpy_helper
+
+TESTS = Path(__file__).resolve().parents[1]
+TOLERANCE = 1e-5
+OPEN_DIM = 2  # of a dimension that nothing fixes
+
+
+def _zoo_tables():
+    """tests/zoo/run.py knows what the published models need: dims, inputs with a meaning, room for rounding."""
+    spec = importlib.util.spec_from_file_location("zoo_run", TESTS / "zoo" / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+ZOO = _zoo_tables()
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str
+    path: Path
+    published: bool  # from the zoo: random inputs where no stored ones are known
+
+    @property
+    def sha(self):
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
+    @property
+    def tolerance(self):
+        looser = ZOO.LOOSER_RUNS.get(self.name) if self.published else None
+        return looser.share if looser else TOLERANCE
+
+    @property
+    def invalid(self):
+        """The file asks for what ONNX forbids; everybody has to refuse it."""
+        return self.published and self.name in ZOO.INVALID
+
+
+def models(folder, zoo):
+    """The exported architectures in `folder`, then the published models in `zoo`; either may be None."""
+    found = [Model(p.parent.name, p, False) for p in sorted(folder.glob("*/model.onnx"))] if folder else []
+    for path in sorted(Path(zoo, "models").rglob("*.onnx")) if zoo else []:
+        found.append(Model(path.stem if path.stem != "model" else path.parent.name, path, True))
+    return found
+
+
+def inputs(model):
+    """The ValueInfos that a caller has to feed."""
+    graph = onnx.load(model.path, load_external_data=False).graph
+    constants = {t.name for t in graph.initializer}
+    return [i for i in graph.input if i.name not in constants]
+
+
+def _numbered(folder):
+    return sorted(folder.glob("input_*.npy"), key=lambda f: int(f.stem.split("_")[1]))
+
+
+def _stored(model, names):
+    """Feeds from files beside the model: one dict a data set."""
+    if not model.published:
+        return [dict(zip(names, map(numpy.load, _numbered(folder)), strict=True))
+                for folder in [model.path.parent, *sorted(model.path.parent.glob("data_*"))]]
+    archive = model.path.parent / "io.npz"
+    if archive.exists():
+        arrays = numpy.load(archive)
+        return [{name: arrays[name] for name in names}]
+    vectors = [numpy_helper.to_array(onnx.load_tensor(file))
+               for file in sorted(model.path.parent.glob(model.path.stem + ".input_*.pb"))]
+    folder = model.path.with_suffix(".test")
+    vectors = vectors or [numpy.load(file) for file in _numbered(folder)]
+    return [dict(zip(names, vectors))] if len(vectors) == len(names) else []
+
+
+def _random(value, dims, generator):
+    tensor = value.type.tensor_type
+    shape = [d.dim_value if d.dim_value > 0 else dims.get(d.dim_param, OPEN_DIM) for d in tensor.shape.dim]
+    dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    if dtype.kind == "f":
+        return generator.uniform(-1, 1, shape).astype(dtype)
+    return generator.integers(0, 2, shape).astype(dtype)
+
+
+def feeds(model):
+    """Input name -> array, one dict a data set; never empty."""
+    if model.published and model.name in ZOO.FIXED_INPUTS:
+        return [ZOO.FIXED_INPUTS[model.name]]
+    values = inputs(model)
+    found = _stored(model, [v.name for v in values])
+    if found:
+        return found
+    dims = ZOO.SHAPES.get(model.name, {}).get("dims", {}) if model.published else {}
+    generator = numpy.random.default_rng(1)
+    return [{v.name: _random(v, dims, generator) for v in values}]

@@ -1,0 +1,38 @@
+"""Counting the nodes of an ONNX model the same way for everybody."""
+
+from collections import Counter
+
+import onnx
+import onnx.inliner
+
+
+def load(path):
+    """The model with its local functions inlined, so that no optimizer hides nodes in them or stops at them."""
+    model = onnx.load(path)
+    return onnx.inliner.inline_local_functions(model) if model.functions else model
+
+
+def bodies(graph):
+    """A graph and the graphs inside its nodes' attributes."""
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
+                yield from bodies(inner)
+
+
+def _name(node):
+    return f"{node.domain}.{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
+
+
+def ops(model):
+    """Operator -> nodes, over all graphs and functions. A Constant is data, as an initializer is."""
+    found = Counter()
+    for body in [*bodies(model.graph), *(b for f in model.functions for b in bodies(f))]:
+        found.update(_name(n) for n in body.node if n.op_type != "Constant")
+    return found
+
+
+def is_random(model):
+    """Whether two runs may differ."""
+    return any(op.startswith("Random") or op in ("Multinomial", "Bernoulli") for op in ops(model))

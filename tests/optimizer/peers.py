@@ -1,0 +1,145 @@
+"""What other optimizers make of a model, kept in a file so that they need not run again."""
+
+import importlib
+import importlib.metadata
+import json
+import math
+import tempfile
+import time
+from pathlib import Path
+
+import onnx
+
+import child
+import graphs
+import outputs
+from data import TESTS
+
+PINS = [TESTS.parent / "scripts" / f"requirements-{group}.txt" for group in ("test", "optimizer")]
+WRONG = 1e-2  # an optimizer whose outputs are further off has not optimised this model but another one
+
+
+def _onnxruntime(model, folder):
+    """Its extended level: fusions, but no layout and no kernel of one machine."""
+    given, out = folder / "given.onnx", folder / "optimised.onnx"
+    onnx.save(model, given)
+    outputs.session(given, outputs.LEVELS.ORT_ENABLE_EXTENDED, save_to=out)
+    return onnx.load(out)
+
+
+def _onnxsim(model, folder):
+    import onnxsim
+
+    return onnxsim.simplify(model)[0]
+
+
+def _onnxslim(model, folder):
+    import onnxslim
+
+    return onnxslim.slim(model)
+
+
+OPTIMIZERS = {"onnxruntime": _onnxruntime, "onnxsim": _onnxsim, "onnxslim": _onnxslim}
+
+
+def versions():
+    """The pinned version of each peer, whether it is installed or not: results may come from the file alone."""
+    pins = dict(line.strip().split("==") for file in PINS for line in file.read_text().splitlines() if "==" in line)
+    return {peer: pins[peer] for peer in OPTIMIZERS}
+
+
+def _require(peer, version):
+    try:
+        found = importlib.metadata.version(peer)
+    except importlib.metadata.PackageNotFoundError:
+        found = "none"
+    if found != version:
+        raise SystemExit(f"{peer} {version} is needed for what the cache lacks, {found} is installed; "
+                         "run scripts/deps optimizer")
+    importlib.import_module(peer)  # here once, so that the children need not
+
+
+def _optimise(peer, path):
+    with tempfile.TemporaryDirectory() as folder:
+        optimised = OPTIMIZERS[peer](graphs.load(path), Path(folder))
+        return optimised.SerializeToString()
+
+
+def _originals(path, all_feeds):
+    return [outputs.results(outputs.load(path), feeds) for feeds in all_feeds]
+
+
+def _runnable(peer, model, optimised, folder):
+    """A session of what the peer made. onnxruntime counts as right when it runs its own graph; some of those that it
+    writes it cannot read."""
+    if peer == "onnxruntime":
+        return outputs.session(model.path, outputs.LEVELS.ORT_ENABLE_EXTENDED)
+    path = Path(folder) / "optimised.onnx"
+    path.write_bytes(optimised)
+    return outputs.load(path)
+
+
+def _distance(peer, model, optimised, all_feeds):
+    """How far the optimised model's outputs are from the original's."""
+    with tempfile.TemporaryDirectory() as folder:
+        session = _runnable(peer, model, optimised, folder)
+        pairs = zip(_originals(model.path, all_feeds), (outputs.results(session, feeds) for feeds in all_feeds))
+        return max(outputs.distance(wanted, got) for wanted, got in pairs)
+
+
+def _judge(peer, model, optimised, all_feeds, limit):
+    """Keys that say how good the peer's model is; none where the original cannot tell."""
+    if graphs.is_random(graphs.load(model.path)):
+        return {}
+    try:
+        child.call(_originals, model.path, all_feeds, limit=limit)
+    except child.Failure:
+        return {}
+    try:
+        error = child.call(_distance, peer, model, optimised, all_feeds, limit=limit)
+    except child.Failure as failure:
+        return {"broken": str(failure)}
+    return {"error": error} if math.isfinite(error) else {"broken": "other shapes, types or NaNs"}
+
+
+def _measure(peer, model, all_feeds, limit):
+    start = time.monotonic()
+    try:
+        optimised = child.call(_optimise, peer, model.path, limit=limit)
+    except child.Failure as failure:
+        return {"reason": str(failure)}
+    seconds = round(time.monotonic() - start, 2)
+    found = graphs.ops(onnx.load_from_string(optimised))
+    result = {"nodes": sum(found.values()), "seconds": seconds, "ops": dict(found.most_common())}
+    return {**result, **_judge(peer, model, optimised, all_feeds, limit)}
+
+
+class Cache:
+    """File hash -> "peer version" -> result; rewritten whole after each model, so a stop loses nothing."""
+
+    def __init__(self, path, limit):
+        self.path, self.limit = path, limit
+        self.entries = json.loads(path.read_text()) if path.exists() else {}
+        self.versions = versions()
+
+    def _save(self):
+        fresh = self.path.with_suffix(".tmp")
+        fresh.write_text(json.dumps(self.entries, indent=1, sort_keys=True) + "\n")
+        fresh.replace(self.path)
+
+    def results(self, model, all_feeds):
+        """Peer -> {nodes, ops, seconds, error | broken} or {reason}."""
+        known = self.entries.setdefault(model.sha, {})
+        keys = {peer: f"{peer} {version}" for peer, version in self.versions.items()}
+        missing = [peer for peer, key in keys.items() if key not in known]
+        for peer in missing:
+            _require(peer, self.versions[peer])
+            known[keys[peer]] = _measure(peer, model, all_feeds, self.limit)
+        if missing:
+            self._save()
+        return {peer: known[key] for peer, key in keys.items()}
+
+
+def is_wrong(result, model):
+    """Whether a peer's model does not run, or computes something else."""
+    return "broken" in result or result.get("error", 0.0) > max(WRONG, model.tolerance)

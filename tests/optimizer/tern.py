@@ -1,0 +1,82 @@
+"""Tern's side: optimises a model, runs it, times it."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+
+from child import Failure, one_line
+
+
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds a run, the best round of each, and how far the rounds of one model were apart."""
+
+    original: float
+    optimised: float
+    spread: float
+
+    @property
+    def ratio(self):
+        return self.optimised / self.original
+
+
+class Tern:
+    def __init__(self, program, limit):
+        self.program, self.limit = str(program), limit
+
+    def _call(self, *args):
+        try:
+            done = subprocess.run([self.program, *map(str, args)], capture_output=True, text=True, errors="replace",
+                                  timeout=self.limit, check=False)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"tern {args[0]}: time limit of {self.limit} s") from None
+        except OSError as error:
+            raise SystemExit(f"cannot start '{self.program}': {error.strerror}") from None
+        if done.returncode:
+            raise Failure(f"tern {args[0]}: exit status {done.returncode}: {one_line(done.stderr)}")
+        return done.stdout
+
+    def _object(self, *args):
+        text = self._call(*args, "--json")
+        try:
+            return json.loads(text)
+        except ValueError:
+            raise Failure(f"tern {args[0]} --json printed no JSON: {one_line(text)}") from None
+
+    def optimise(self, model, out):
+        """Writes `out`, .onnx or .tern; returns the report with nodes_before, nodes_after, rules, ..."""
+        report = self._object("optimize", model, "-o", out, "--level", "extended")
+        if not Path(out).exists():
+            raise Failure(f"tern optimize wrote no {Path(out).name}")
+        return report
+
+    def run(self, model, inputs, out):
+        """Output file -> array."""
+        self._call("run", model, *inputs, "--output-dir", out)
+        return {file.name: numpy.load(file) for file in sorted(out.glob("*.npy"))}
+
+    def times(self, original, optimised, inputs, rounds, seconds):
+        """Alternates between the two, so that a busy machine disturbs both alike."""
+        def bench(model):
+            report = self._object("bench", model, *inputs, "--threads", 1, "--seconds", seconds)
+            return report["latency_ms"]["p50"]
+
+        before, after = zip(*((bench(original), bench(optimised)) for _ in range(rounds)))
+        return Times(min(before), min(after), max(max(t) / min(t) - 1 for t in (before, after)))
+
+
+def shape_options(feeds):
+    """The options that fix what a model leaves open, to the shapes of the arrays."""
+    return [word for name, value in feeds.items() if value.shape
+            for word in ("--shape", f"{name}={'x'.join(map(str, value.shape))}")]
+
+
+def save_inputs(feeds, folder):
+    """The options that feed the arrays to tern."""
+    folder.mkdir()
+    for number, value in enumerate(feeds.values()):
+        numpy.save(folder / f"{number}.npy", value)
+    return [word for number, name in enumerate(feeds) for word in ("--input", f"{name}={folder / f'{number}.npy'}")]
