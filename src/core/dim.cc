@@ -8,7 +8,8 @@ namespace tern {
 
 // A product of atoms, by their text keys in sorted order, stands for one monomial.
 struct Dim::Atom {
-  std::string key;       // canonical text
+  std::string key;       // canonical text; a symbol's name, in quotes where it is no plain word
+  std::string name;      // of a symbol, as it was given
   std::string function;  // empty for a symbol
   std::array<Dim, 2> arguments;
 };
@@ -146,12 +147,12 @@ struct DimAlgebra {
     }
     std::string key = StrCat(function, "(", a.ToString(), ",", b.ToString(), ")");
     if (key.size() > kMaxCallText) return {};
-    return FromAtom({std::move(key), function, {a, b}});
+    return FromAtom({std::move(key), "", function, {a, b}});
   }
 
   static std::optional<int64_t> Evaluate(const Dim::Atom& atom, const SymbolValues& symbols) {
     if (atom.function.empty()) {
-      auto it = symbols.find(atom.key);
+      auto it = symbols.find(atom.name);
       return it == symbols.end() ? std::nullopt : std::optional<int64_t>(it->second);
     }
     auto a = atom.arguments[0].Evaluate(symbols), b = atom.arguments[1].Evaluate(symbols);
@@ -160,8 +161,8 @@ struct DimAlgebra {
 
   static Dim Substitute(const Dim::Atom& atom, const SymbolValues& symbols) {
     if (atom.function.empty()) {
-      auto it = symbols.find(atom.key);
-      return it == symbols.end() ? Dim::Symbol(atom.key) : Dim(it->second);
+      auto it = symbols.find(atom.name);
+      return it == symbols.end() ? Dim::Symbol(atom.name) : Dim(it->second);
     }
     const Dim a = atom.arguments[0].Substitute(symbols), b = atom.arguments[1].Substitute(symbols);
     return Named(atom.function, a, b);
@@ -178,8 +179,8 @@ struct DimAlgebra {
   static void Symbols(const Dim::Atom& atom, std::vector<std::string>& out) {
     if (!atom.function.empty()) {
       for (const Dim& d : atom.arguments) d.CollectSymbols(out);
-    } else if (std::find(out.begin(), out.end(), atom.key) == out.end()) {
-      out.push_back(atom.key);
+    } else if (std::find(out.begin(), out.end(), atom.name) == out.end()) {
+      out.push_back(atom.name);
     }
   }
 
@@ -198,7 +199,16 @@ struct DimAlgebra {
   }
 };
 
-Dim Dim::Symbol(const std::string& name) { return DimAlgebra::FromAtom({name, {}, {}}); }
+// A word that the text form reads back as a symbol.
+static bool PlainSymbol(const std::string& name) {
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '\''; });
+}
+
+Dim Dim::Symbol(const std::string& name) {
+  return DimAlgebra::FromAtom({PlainSymbol(name) ? name : QuoteText(name), name, {}, {}});
+}
 
 int64_t Dim::value() const {
   TERN_CHECK(known(), "dimension is not a number: ", ToString());
@@ -312,97 +322,5 @@ Dim Min(const Dim& a, const Dim& b) {
   if (a == b || (a - b).NonNegative()) return b;
   return (b - a).NonNegative() ? a : DimAlgebra::Call("min", a, b);
 }
-
-namespace {
-
-// expression := term (('+'|'-') term)* ; term := factor ('*' factor)* ; factor := int | symbol | f(e,e) | '('
-// e ')' | '-' factor
-class DimParser {
- public:
-  explicit DimParser(std::string_view text) : text_(text) {}
-
-  Result<Dim> Parse() {
-    Dim d = Expression(0);
-    if (failed_ || at_ != text_.size())
-      return InvalidArgument("cannot read dimension '", text_, "' at character ", at_);
-    return d;
-  }
-
- private:
-  static constexpr int kMaxDepth = 64;
-
-  bool Eat(char c) {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-
-  Dim Expression(int depth) {
-    if (depth > kMaxDepth) failed_ = true;
-    if (failed_) return {};
-    Dim sum = Product(depth);
-    while (!failed_) {
-      if (Eat('+'))
-        sum = sum + Product(depth);
-      else if (Eat('-'))
-        sum = sum - Product(depth);
-      else
-        break;
-    }
-    return sum;
-  }
-
-  Dim Product(int depth) {
-    Dim product = Factor(depth);
-    while (!failed_ && Eat('*')) product = product * Factor(depth);
-    return product;
-  }
-
-  Dim Factor(int depth) {
-    if (depth > kMaxDepth) failed_ = true;
-    if (failed_) return {};
-    if (Eat('-')) return Dim(0) - Factor(depth + 1);
-    if (Eat('(')) return Closed(Expression(depth + 1));
-    if (Eat('?')) return {};
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' ||
-                                  text_[at_] == '.' || text_[at_] == '\''))
-      ++at_;
-    const std::string word(text_.substr(begin, at_ - begin));
-    if (word.empty()) return Fail();
-    if (std::isdigit(static_cast<unsigned char>(word[0]))) {
-      int64_t v = 0;
-      return ParseInt(word, v) ? Dim(v) : Fail();
-    }
-    static const char* const kFunctions[] = {"floordiv", "ceildiv", "mod", "max", "min"};
-    for (const char* f : kFunctions)
-      if (word == f && Eat('(')) return CallOf(word, depth);
-    return Dim::Symbol(word);
-  }
-
-  Dim CallOf(const std::string& function, int depth) {
-    Dim a = Expression(depth + 1);
-    if (!Eat(',')) return Fail();
-    Dim b = Closed(Expression(depth + 1));
-    return failed_ ? Dim() : DimAlgebra::Named(function, a, b);
-  }
-
-  Dim Closed(Dim d) { return Eat(')') ? d : Fail(); }
-
-  Dim Fail() {
-    failed_ = true;
-    return {};
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  bool failed_ = false;
-};
-
-}  // namespace
-
-Result<Dim> Dim::Parse(std::string_view text) { return DimParser(text).Parse(); }
 
 }  // namespace tern

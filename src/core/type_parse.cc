@@ -1,4 +1,6 @@
 // Types from their text form.
+#include <algorithm>
+
 #include "core/type.h"
 
 namespace tern {
@@ -6,22 +8,32 @@ namespace {
 
 constexpr int kMaxDepth = 16;
 
+// Position of the quote that closes the one at `open`, or the end.
+size_t ClosingQuote(std::string_view text, size_t open) {
+  size_t i = open + 1;
+  while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
+  return i;
+}
+
 // Position of the bracket that closes the one at `open`, or npos.
 size_t Closing(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '"') i = ClosingQuote(text, i);
+    if (i >= text.size()) break;
     if (text[i] == '(' || text[i] == '[') ++depth;
     if ((text[i] == ')' || text[i] == ']') && --depth == 0) return i;
   }
   return std::string_view::npos;
 }
 
-// Splits at commas outside brackets.
+// Splits at commas outside brackets and quotes.
 std::vector<std::string_view> Arguments(std::string_view text) {
   std::vector<std::string_view> parts;
   int depth = 0;
   size_t begin = 0;
   for (size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '"') i = std::min(ClosingQuote(text, i), text.size());
     if (i < text.size() && (text[i] == '(' || text[i] == '[')) ++depth;
     if (i < text.size() && (text[i] == ')' || text[i] == ']')) --depth;
     if (i < text.size() && (text[i] != ',' || depth)) continue;

@@ -129,6 +129,18 @@ class Lexer {
 
 Result<std::vector<Token>> Tokenize(std::string_view source) { return Lexer(source).Run(); }
 
+std::string WithoutSpace(std::string_view source) {
+  std::string text;
+  bool quoted = false;
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == '"') quoted = !quoted;
+    if (!quoted && std::isspace(static_cast<unsigned char>(source[i]))) continue;
+    text += source[i];
+    if (quoted && source[i] == '\\' && i + 1 < source.size()) text += source[++i];
+  }
+  return text;
+}
+
 std::string PlaceOf(std::string_view source, size_t at) {
   size_t line = 1, column = 1;
   for (size_t i = 0; i < at && i < source.size(); ++i) {

@@ -20,6 +20,8 @@ struct Token {
 
 // The whole source as tokens; `//` starts a comment.
 Result<std::vector<Token>> Tokenize(std::string_view source);
+// The source less its white space, quoted texts apart.
+std::string WithoutSpace(std::string_view source);
 // "line 3, column 7"
 std::string PlaceOf(std::string_view source, size_t at);
 

@@ -84,10 +84,7 @@ class Parser {
       if (Now().kind == Token::Kind::kEnd) return Unexpected("the rest of a type");
       ++at_;
     } while (depth > 0);
-    std::string text;
-    for (char c : source_.substr(begin, tokens_[at_ - 1].at + 1 - begin))
-      if (!std::isspace(static_cast<unsigned char>(c))) text += c;
-    auto type = Type::Parse(text);
+    auto type = Type::Parse(WithoutSpace(source_.substr(begin, tokens_[at_ - 1].at + 1 - begin)));
     if (!type.ok()) return InvalidArgument(type.status().message(), " at ", PlaceOf(source_, begin));
     return type;
   }

@@ -20,8 +20,7 @@ Status Mismatch(const Value& v, const Datum& d, const std::string& why) {
 }
 
 // A dim that is a symbol by itself gives the symbol its value, unless it has one.
-void BindDim(const Value& v, const Tensor& t, size_t i, Bindings& bindings) {
-  const std::string name = v.type.shape.dims[i].ToString();
+void BindDim(const Value& v, const Tensor& t, size_t i, const std::string& name, Bindings& bindings) {
   const auto [it, added] = bindings.symbols.emplace(name, Binding{t.dims()[i], v.name, i});
   if (added || it->second.value == t.dims()[i] || !bindings.conflict.empty()) return;
   bindings.conflict = StrCat("input '", v.name, "': dimension ", i, " (", name, ") is ", t.dims()[i],
@@ -29,10 +28,11 @@ void BindDim(const Value& v, const Tensor& t, size_t i, Bindings& bindings) {
                              " in dimension ", it->second.dim, "; ", v.name, " is ", v.type.ToString());
 }
 
-bool IsSymbol(const Dim& d) {
+// The symbol that the dim is, empty when it is something else.
+std::string SymbolOf(const Dim& d) {
   std::vector<std::string> names;
   d.CollectSymbols(names);
-  return names.size() == 1 && names[0] == d.ToString();
+  return names.size() == 1 && d == Dim::Symbol(names[0]) ? names[0] : "";
 }
 
 Status CheckTensor(const Value& v, const Type& type, const Datum& d, Bindings& bindings) {
@@ -45,7 +45,8 @@ Status CheckTensor(const Value& v, const Type& type, const Datum& d, Bindings& b
     const Dim& want = type.shape.dims[i];
     if (want.known() && want.value() != t.dims()[i])
       return Mismatch(v, d, StrCat(": dimension ", i, " is ", t.dims()[i], " instead of ", want.value()));
-    if (want.symbolic() && IsSymbol(want)) BindDim(v, t, i, bindings);
+    const std::string symbol = SymbolOf(want);
+    if (!symbol.empty()) BindDim(v, t, i, symbol, bindings);
   }
   return {};
 }
