@@ -1,4 +1,6 @@
-// tern_cases FOLDER [--only TEXT]: runs every .case file below the folder, each case on every engine.
+// tern_cases FOLDER [--only TEXT]: runs every .case file below the folder, each case on every engine. With
+// --only, the cases whose path or name (as failures print it, with attributes) holds the text; others count
+// as skipped.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -11,32 +13,51 @@
 namespace fs = std::filesystem;
 using namespace tern;
 
+namespace {
+
+struct Tally {
+  int passed = 0, failed = 0, skipped = 0;
+};
+
+std::string NameOf(const Case& c) {
+  return StrCat(c.place, " ", c.op, c.attrs.empty() ? "" : " {" + c.attrs + "}");
+}
+
+void RunFile(const fs::path& file, const std::string& only, Tally& tally) {
+  const bool whole = file.string().find(only) != std::string::npos;
+  auto cases = ReadCases(file.string());
+  if (!cases.ok()) {
+    ++tally.failed;
+    std::printf("FAIL %s\n", cases.status().message().c_str());
+    return;
+  }
+  for (const Case& c : *cases) {
+    const std::string name = NameOf(c);
+    if (!whole && name.find(only) == std::string::npos) {
+      ++tally.skipped;
+      continue;
+    }
+    const std::string error = RunCase(c);
+    ++(error.empty() ? tally.passed : tally.failed);
+    if (!error.empty()) std::printf("FAIL %s: %s\n", name.c_str(), error.c_str());
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  if (argc < 2) {
+  const bool filtered = argc == 4 && !std::strcmp(argv[2], "--only");
+  if (argc != 2 && !filtered) {
     std::fprintf(stderr, "usage: tern_cases FOLDER [--only TEXT]\n");
     return 2;
   }
   InitOps();
-  const std::string only = argc > 3 && !std::strcmp(argv[2], "--only") ? argv[3] : "";
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(argv[1]))
-    if (entry.path().extension() == ".case" && entry.path().string().find(only) != std::string::npos)
-      files.push_back(entry.path());
+    if (entry.path().extension() == ".case") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  int passed = 0, failed = 0;
-  for (const fs::path& file : files) {
-    auto cases = ReadCases(file.string());
-    if (!cases.ok()) {
-      ++failed;
-      std::printf("FAIL %s\n", cases.status().message().c_str());
-      continue;
-    }
-    for (const Case& c : *cases) {
-      const std::string error = RunCase(c);
-      ++(error.empty() ? passed : failed);
-      if (!error.empty()) std::printf("FAIL %s %s: %s\n", c.place.c_str(), c.op.c_str(), error.c_str());
-    }
-  }
-  std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-  return failed || !passed;
+  Tally tally;
+  for (const fs::path& file : files) RunFile(file, filtered ? argv[3] : "", tally);
+  std::printf("%d passed, %d failed, %d skipped\n", tally.passed, tally.failed, tally.skipped);
+  return tally.failed || !tally.passed;
 }
