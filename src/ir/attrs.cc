@@ -1,6 +1,7 @@
 #include "ir/attrs.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tern {
 namespace {
@@ -30,6 +31,8 @@ class Lister : public AttrVisitor {
   }
 };
 
+bool IsWhole(double d) { return std::trunc(d) == d && std::fabs(d) < 0x1p63; }
+
 class Setter : public AttrVisitor {
  public:
   Setter(const std::string& name, const AttrValue& value) : name_(name), value_(value) {}
@@ -43,7 +46,11 @@ class Setter : public AttrVisitor {
       Plain(v, "true or false");
   }
   void operator()(const char* n, int64_t& v, const char*) override {
-    if (n == name_) Plain(v, "an integer");
+    if (n != name_) return;
+    if (auto* d = std::get_if<double>(&value_); d && IsWhole(*d))
+      Take(v, static_cast<int64_t>(*d));
+    else
+      Plain(v, "an integer");
   }
   void operator()(const char* n, float& v, const char*) override {
     if (n != name_) return;
@@ -66,7 +73,11 @@ class Setter : public AttrVisitor {
       Plain(v, "an element type");
   }
   void operator()(const char* n, std::vector<int64_t>& v, const char*) override {
-    if (n == name_) EmptyOr(v, "a list of integers");
+    if (n != name_) return;
+    if (auto* d = std::get_if<std::vector<double>>(&value_); d && std::all_of(d->begin(), d->end(), IsWhole))
+      Take(v, std::vector<int64_t>(d->begin(), d->end()));
+    else
+      EmptyOr(v, "a list of integers");
   }
   void operator()(const char* n, std::vector<float>& v, const char*) override {
     if (n != name_) return;

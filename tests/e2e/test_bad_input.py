@@ -1,6 +1,7 @@
 """Whatever is wrong with models or inputs: one paragraph, exit code 2, nothing written."""
 
 import os
+import resource
 
 import numpy as np
 import onnx
@@ -125,6 +126,25 @@ class BadModels(CliTest):
         for i in range(8, len(data), 61):
             bad.write_bytes(data[:i] + bytes([data[i] ^ 0x10]) + data[i + 1:])
             self.assertIn(run("run", bad, "--random", 1).returncode, (0, 2), f"byte {i}")
+
+    def test_a_message_beyond_protobufs_limit(self):
+        path = self.dir / "large.onnx"
+        path.touch()
+        os.truncate(path, 3 << 30)  # without blocks on the disk
+
+        def little_memory():
+            resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
+
+        self.refused("inspect", path, says=["large.onnx", str(3 << 30), str((1 << 31) - 1), "external data"],
+                     preexec_fn=little_memory, timeout=20)
+
+    def test_initializers_of_one_name(self):
+        model = mlp()[0]
+        other = model.graph.initializer.add()
+        other.CopyFrom(model.graph.initializer[0])
+        self.ok("run", self.save(model), "--random", 1)
+        other.raw_data = bytes(len(other.raw_data))
+        self.refuse(self.save(model), says=["initializer #0", "initializer #2", "'w'"])
 
     def test_cycle(self):
         nodes = [helper.make_node("Add", ["x", "b"], ["a"], name="first"), helper.make_node("Relu", ["a"], ["b"], name="second")]

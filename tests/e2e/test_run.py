@@ -61,6 +61,21 @@ class Run(CliTest):
         done = self.json("run", path, "--input", f"x={x}", f"w={w}", "--json")
         self.assertEqual(done["outputs"]["y"]["data"], [[[[2, 2, 2, 2, 0]] * 4]])
 
+    def test_dims_with_odd_names(self):
+        """Each text is a name of its own; two inputs must agree on it; it survives each format."""
+        model = make_model([helper.make_node("Add", ["a", "b"], ["y"])], {n: (FLOAT, ["batch-size", "a b"]) for n in "ab"},
+                           {"y": (FLOAT, ["batch-size", "a b"])})
+        path = self.save(model)
+        for name in ("m.tern", "again.onnx"):
+            self.ok("convert", path, "-o", self.dir / name)
+        self.assertEqual([d.dim_param for d in onnx.load(self.dir / "again.onnx").graph.output[0].type.tensor_type.shape.dim],
+                         ["batch-size", "a b"])
+        two, three = (self.npy(f"{n}.npy", np.ones((n, 2), np.float32)) for n in (2, 3))
+        for file in (path, self.dir / "m.tern", self.dir / "again.onnx"):
+            done = self.json("run", file, "--random", 1, "--dim", "batch-size=5", "--dim", "a b=3", "--json")
+            self.assertEqual(done["outputs"]["y"]["shape"], [5, 3])
+            self.refused("run", file, "--input", f"a={two}", "--input", f"b={three}", says=["batch-size", "is 3", "has 2"])
+
     def test_open_dims_become_one_and_that_is_said(self):
         done = self.ok("run", self.save(mlp()[0]), "--random", 1)
         self.assertIn("N", done.stderr)

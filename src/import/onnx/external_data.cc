@@ -1,50 +1,76 @@
 #include "import/onnx/external_data.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <map>
-#include <mutex>
 
 namespace tern::onnx {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Many tensors point into one file; map it once and let the last tensor unmap it.
-Result<Buffer> MapShared(const std::string& path) {
-  static std::mutex mutex;
-  static auto* files = new std::map<std::string, std::weak_ptr<Buffer>>();
-  std::lock_guard lock(mutex);
-  if (auto live = (*files)[path].lock()) return *live;
-  TERN_ASSIGN(Buffer mapped, Buffer::MapFile(path));
-  auto held = std::make_shared<Buffer>(mapped);
-  (*files)[path] = held;
-  return Buffer::Borrow(mapped.data(), mapped.size(), held);
-}
+class File {
+ public:
+  // Without O_NONBLOCK a pipe in a file's place would wait for a writer.
+  explicit File(const fs::path& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int fd() const { return fd_; }
+  // Names this open file, whatever happens to the path it was opened by.
+  std::string proc_path() const { return StrCat("/proc/self/fd/", fd_); }
 
-// The location must stay inside the folder, symbolic links included.
-Result<std::string> ResolveInside(const std::string& folder, const std::string& location,
-                                  const std::string& tensor) {
+ private:
+  int fd_;
+};
+
+Status CheckLocation(const std::string& location, const std::string& tensor) {
   const fs::path relative(location);
-  std::error_code error;
-  const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
-  if (error) return IoError("cannot open the model's folder '", folder, "': ", error.message());
   if (location.empty() || relative.is_absolute())
     return InvalidModel("external data of tensor '", tensor, "' must be a relative path, got '", location,
                         "'");
-  for (const auto& part : relative)
-    if (part == "..")
-      return InvalidModel("external data of tensor '", tensor, "' leaves the model's folder: '", location,
-                          "'");
-  const fs::path full = fs::canonical(root / relative, error);
-  if (error)
-    return IoError("external data file '", location, "' of tensor '", tensor, "': ", error.message());
-  const auto [end, mismatch] = std::mismatch(root.begin(), root.end(), full.begin(), full.end());
-  if (end != root.end())
-    return InvalidModel("external data of tensor '", tensor, "' leaves the model's folder: '", location, "'");
-  return full.string();
+  if (std::find(relative.begin(), relative.end(), "..") == relative.end()) return {};
+  return InvalidModel("external data of tensor '", tensor, "' leaves the model's folder: '", location, "'");
+}
+
+bool Inside(const fs::path& root, const fs::path& path) {
+  return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
 }
 
 }  // namespace
+
+// Opens first and then asks where the open file lies, so that no link can be swapped between check and use.
+Result<Buffer> ExternalFiles::Map(const std::string& location, const std::string& tensor) {
+  const auto fail = [&](const auto&... why) {
+    return IoError("external data file '", location, "' of tensor '", tensor, "': ", why...);
+  };
+  TERN_TRY(CheckLocation(location, tensor));
+  std::error_code error;
+  const fs::path root = fs::canonical(folder_, error);
+  if (error) return IoError("cannot open the model's folder '", folder_, "': ", error.message());
+  const File file(root / location);
+  if (file.fd() < 0) return fail(std::strerror(errno));
+  const fs::path where = fs::read_symlink(file.proc_path(), error);
+  if (error) return fail("cannot tell where it lies: ", error.message());
+  if (!Inside(root, where))
+    return InvalidModel("external data of tensor '", tensor, "' leaves the model's folder: '", location, "'");
+  struct stat info {};
+  if (fstat(file.fd(), &info) != 0) return fail(std::strerror(errno));
+  const Identity identity{info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  if (auto it = maps_.find(identity); it != maps_.end()) return it->second;
+  if (!S_ISREG(info.st_mode)) return fail("not a regular file");
+  auto mapped = Buffer::MapFile(file.proc_path());
+  if (!mapped.ok()) return fail(mapped.status().message());
+  maps_[identity] = *mapped;
+  return mapped;
+}
 
 Result<Tensor> ReadExternal(const pb::TensorProto& p, DType dtype, Dims dims, const TensorSource& source) {
   if (dtype == DType::kString) return InvalidModel("tensor '", p.name(), "': strings cannot be external");
@@ -62,11 +88,10 @@ Result<Tensor> ReadExternal(const pb::TensorProto& p, DType dtype, Dims dims, co
       return InvalidModel("tensor '", p.name(), "': external data ", entry.key(), " '", entry.value(),
                           "' is not a number");
   }
-  if (source.folder.empty())
+  if (!source.files)
     return InvalidModel("tensor '", p.name(), "' keeps its data in '", location,
                         "', which cannot be reached from a model in memory");
-  TERN_ASSIGN(std::string path, ResolveInside(source.folder, location, p.name()));
-  TERN_ASSIGN(Buffer file, MapShared(path));
+  TERN_ASSIGN(Buffer file, source.files->Map(location, p.name()));
   const size_t wanted = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
   if (length >= 0 && static_cast<size_t>(length) != wanted)
     return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted,

@@ -1,9 +1,8 @@
 #include "import/onnx/graph_importer.h"
 
+#include <utility>
+
 namespace tern::onnx {
-namespace {
-constexpr int kMaxDepth = 140;
-}
 
 std::string CleanDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -39,16 +38,31 @@ const pb::AttributeProto* GraphImporter::CallAttribute(const std::string& name) 
   return nullptr;
 }
 
-Status GraphImporter::AddInitializers(const pb::GraphProto& proto, const std::set<std::string>& inputs) {
-  for (const auto& p : proto.initializer()) {
-    TERN_ASSIGN(Tensor tensor, TensorFromOnnx(p, model_.source));
-    Value* v = graph_.AddConstant(std::move(tensor), p.name());
-    names_[p.name()] = v;
-    if (inputs.count(p.name()) && !outer_) graph_.MarkOverridable(v);
+// One name for two tensors would leave open which is meant; the same tensor stored twice does no harm.
+Status GraphImporter::AddInitializer(const std::string& name, const std::string& place, Tensor tensor,
+                                     bool overridable) {
+  const auto [first, fresh] = initializers_.emplace(name, place);
+  if (!fresh) {
+    if (SameTensor(names_[name]->constant, tensor)) return {};
+    return InvalidModel(first->second, " and ", place, " are both named '", name,
+                        "' and differ: ", names_[name]->constant.Describe(), " and ", tensor.Describe());
   }
-  for (const auto& p : proto.sparse_initializer()) {
+  names_[name] = graph_.AddConstant(std::move(tensor), name);
+  if (overridable) graph_.MarkOverridable(names_[name]);
+  return {};
+}
+
+Status GraphImporter::AddInitializers(const pb::GraphProto& proto, const std::set<std::string>& inputs) {
+  for (int i = 0; i < proto.initializer_size(); ++i) {
+    const auto& p = proto.initializer(i);
+    TERN_ASSIGN(Tensor tensor, TensorFromOnnx(p, model_.source));
+    const bool overridable = !outer_ && inputs.count(p.name());
+    TERN_TRY(AddInitializer(p.name(), StrCat("initializer #", i), std::move(tensor), overridable));
+  }
+  for (int i = 0; i < proto.sparse_initializer_size(); ++i) {
+    const auto& p = proto.sparse_initializer(i);
     TERN_ASSIGN(Tensor tensor, SparseFromOnnx(p, model_.source));
-    names_[p.values().name()] = graph_.AddConstant(std::move(tensor), p.values().name());
+    TERN_TRY(AddInitializer(p.values().name(), StrCat("sparse initializer #", i), std::move(tensor), false));
   }
   return {};
 }
@@ -64,13 +78,13 @@ Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
   TERN_TRY(AddInitializers(proto, input_names));
   for (const auto& in : proto.input()) {
     if (names_.count(in.name())) continue;
-    Type type = TypeFromOnnx(in.type());
+    Type type = Declared(in.type(), !outer_);
     const size_t index = graph_.inputs().size();
     if (index < given_.size()) RefineType(type, given_[index]);
     names_[in.name()] = graph_.AddInput(in.name(), std::move(type));
   }
-  for (const auto& info : proto.value_info()) declared_[info.name()] = TypeFromOnnx(info.type());
-  for (const auto& out : proto.output()) declared_.emplace(out.name(), TypeFromOnnx(out.type()));
+  for (const auto& info : proto.value_info()) declared_[info.name()] = Declared(info.type());
+  for (const auto& out : proto.output()) declared_.emplace(out.name(), Declared(out.type()));
   return {};
 }
 
@@ -107,6 +121,13 @@ Status GraphImporter::CheckOutputsAreNew(const pb::NodeProto& node) const {
   return {};
 }
 
+// Whether the declaration knows a size that inference did not find.
+static bool GivesNumbers(const Shape& found, const Shape& declared) {
+  for (int i = 0; i < declared.rank(); ++i)
+    if (declared[i].known() && (!found.ranked || (i < found.rank() && found[i].unknown()))) return true;
+  return false;
+}
+
 Status GraphImporter::RefineOutputs(const pb::NodeProto& node) {
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string& name = node.output(i);
@@ -116,7 +137,9 @@ Status GraphImporter::RefineOutputs(const pb::NodeProto& node) {
       return InvalidModel("node '", node.name(), "' (", node.op_type(), ") has output ", i, " '", name,
                           "', which the operator does not give");
     auto declared = declared_.find(name);
-    if (declared != declared_.end()) RefineType(made->second->type, declared->second);
+    if (declared == declared_.end()) continue;
+    model_.claims.numbers |= GivesNumbers(made->second->type.shape, declared->second.shape);
+    RefineType(made->second->type, declared->second);
   }
   return {};
 }
@@ -124,7 +147,7 @@ Status GraphImporter::RefineOutputs(const pb::NodeProto& node) {
 Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std::string, int>& opsets,
                                   int index) {
   if (--model_.nodes_left < 0)
-    return Unsupported("the model has more than a million nodes once its functions are inlined");
+    return Unsupported("the model has more than ", kMaxNodes, " nodes once its functions are inlined");
   TERN_TRY(CheckOutputsAreNew(node));
   const std::string domain = CleanDomain(node.domain());
   auto function = model_.functions.find(FunctionKey(domain, node.op_type(), node.overload()));
@@ -133,18 +156,27 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
   if (!converter)
     return Unsupported("operator ", domain.empty() ? "" : domain + ".", node.op_type(), " of node '",
                        node.name(), "'");
+  TERN_ASSIGN(int opset, OpsetOf(opsets, domain));
+  Status status = RunConverter(*converter, node, opset, index);
+  if (status.ok()) return RefineOutputs(node);
+  // The first failure is the innermost; those of the nodes around it follow from it.
+  const bool first = !std::exchange(model_.claims.failed, true);
+  if (first && status.code() == Code::kInvalidModel) Diagnose(*converter, node, opset, index);
+  return status;
+}
+
+Status GraphImporter::RunConverter(const Converter& converter, const pb::NodeProto& node, int opset,
+                                   int index) {
   Builder builder(graph_);
   const std::string label = node.name().empty() && node.output_size() ? node.output(0) : node.name();
   builder.At(label, StrCat(node.op_type(), ", onnx node #", index));
-  TERN_ASSIGN(int opset, OpsetOf(opsets, domain));
   OnnxNode view(*this, node, builder, opset);
   for (const std::string& in : node.input())
     if (!in.empty() && !Knows(in))
       return view.Bad("input '", in, "' is not made by any node, initializer or graph input");
-  Status converted = (*converter)(view);
+  Status converted = converter(view);
   TERN_TRY(Status(builder.status()));  // an attribute of the wrong type comes before what it led to
-  TERN_TRY(std::move(converted));
-  return RefineOutputs(node);
+  return converted;
 }
 
 Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::FunctionProto& function,

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 
+#include "import/onnx/external_data.h"
 #include "import/onnx/graph_importer.h"
+#include "import/onnx/inlined_size.h"
 #include "import/onnx/unsupported.h"
 #include "ops/ops.h"
 
@@ -24,11 +26,12 @@ const ConverterTable& Converters() {
 
 namespace {
 
-constexpr int kMaxNesting = 400;  // messages inside messages: 130 nested Loop bodies
+constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, 2 GiB less a byte
+constexpr int kMaxNesting = 400;           // messages inside messages: 130 nested Loop bodies
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
 template <class Message> bool Parse(const void* data, size_t size, Message& message) {
-  if (size > INT32_MAX) return false;
+  if (size > kMaxMessage) return false;
   google::protobuf::io::ArrayInputStream stream(data, static_cast<int>(size));
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(kMaxNesting);
@@ -49,50 +52,73 @@ Status CheckHeader(const pb::ModelProto& model) {
   return {};
 }
 
-// Makes unknown dims of all symbols that the graph declares; says whether there were any.
-bool ForgetSymbols(pb::GraphProto& graph) {
-  bool any = false;
-  for (auto* list : {graph.mutable_input(), graph.mutable_value_info(), graph.mutable_output()})
-    for (auto& info : *list) {
-      if (!info.type().has_tensor_type() || !info.type().tensor_type().has_shape()) continue;
-      for (auto& d : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
-        any |= d.has_dim_param();
-        d.clear_dim_param();
-      }
-    }
-  return any;
+DimNames DimNamesOf(const pb::GraphProto& graph) {
+  DimNames names;
+  for (const auto& input : graph.input())
+    for (const auto& d : input.type().tensor_type().shape().dim())
+      if (!d.dim_param().empty()) names.insert(d.dim_param());
+  return names;
 }
 
-Result<std::unique_ptr<Graph>> ImportOnce(const std::shared_ptr<pb::ModelProto>& model,
-                                          const std::string& folder) {
+ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder) {
   ModelContext context;
   context.model = model;
-  context.source = {folder, model};
+  context.source.keep_alive = model;
+  if (!folder.empty()) context.source.files = std::make_shared<ExternalFiles>(folder);
+  context.dim_names = DimNamesOf(model->graph());
   for (const auto& o : model->opset_import())
     context.opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
   if (model->opset_import_size() == 0) context.opsets[""] = 1;  // before ir_version 3 there was no such field
   for (const auto& f : model->functions())
     context.functions[FunctionKey(f.domain(), f.name(), f.overload())] = &f;
-  TERN_TRY(ListUnsupported(context));
-  auto graph = std::make_unique<Graph>(model->graph().name());
-  for (const auto& m : model->metadata_props()) graph->metadata.emplace_back(m.key(), m.value());
-  GraphImporter importer(context, *graph, nullptr);
-  TERN_TRY(importer.Import(model->graph()));
+  return context;
+}
+
+// claims: what came up on the way.
+Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Claims& claims) {
+  const auto& model = *context.model;
+  auto graph = std::make_unique<Graph>(model.graph().name());
+  for (const auto& m : model.metadata_props()) graph->metadata.emplace_back(m.key(), m.value());
+  context.trust = trust;
+  Status status = GraphImporter(context, *graph, nullptr).Import(model.graph());
+  claims = context.claims;
+  TERN_TRY(std::move(status));
   graph->RemoveDeadNodes();
   graph->RemoveUnusedConstants();
   return graph;
 }
 
-// Some exporters give one name to dims that differ. Where that makes shapes contradict each other, the names
-// are dropped; if it was not the names' fault, the first error stands.
-Result<std::unique_ptr<Graph>> Import(const std::shared_ptr<pb::ModelProto>& model,
-                                      const std::string& folder) {
+}  // namespace
+
+// Some exporters give one name to dims that differ, or leave value_info behind that is no longer true. Where
+// the shapes of a model contradict each other, and only there, it is read again with less of what it declares
+// believed; if that does not help, the first error stands.
+Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
+                                           int* attempts) {
   TERN_TRY(CheckHeader(*model));
-  auto first = ImportOnce(model, folder);
-  if (first.ok() || first.status().code() != Code::kInvalidModel || !ForgetSymbols(*model->mutable_graph()))
-    return first;
-  auto second = ImportOnce(model, folder);
-  return second.ok() ? std::move(second) : std::move(first);
+  const ModelContext context = ContextOf(model, folder);
+  TERN_TRY(ListUnsupported(context));
+  TERN_TRY(CheckInlinedSize(context));
+  Claims claims;
+  auto first = ImportOnce(context, Trust::kAll, claims);
+  if (attempts) *attempts = 1;
+  for (const Trust trust : {Trust::kNoNames, Trust::kInputsOnly}) {
+    if (first.ok() || !claims.contradiction) return first;
+    if (trust == Trust::kNoNames ? !claims.names : !claims.numbers) continue;
+    if (attempts) ++*attempts;
+    auto again = ImportOnce(context, trust, claims);
+    if (again.ok()) return again;
+  }
+  return first;
+}
+
+namespace {
+
+Status TooLarge(size_t size) {
+  return InvalidModel("an ONNX file of ", size, " bytes is beyond the ", kMaxMessage,
+                      " bytes that one protobuf message can have; save the model with external data "
+                      "(onnx.save(..., save_as_external_data=True)), so that its weights lie in files of "
+                      "their own");
 }
 
 }  // namespace
@@ -100,10 +126,11 @@ Result<std::unique_ptr<Graph>> Import(const std::shared_ptr<pb::ModelProto>& mod
 Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder) {
   InitOps();
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
+    if (size > kMaxMessage) return TooLarge(size);
     auto model = std::make_shared<pb::ModelProto>();
     if (!Parse(data, size, *model))
       return InvalidModel("not an ONNX model: the protobuf message of ", size, " bytes is broken");
-    return Import(model, folder);
+    return ImportModel(std::move(model), folder);
   });
 }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "import/onnx/converter.h"
 #include "import/onnx/graph_importer.h"
 
@@ -66,18 +69,45 @@ static const char* KindName(int kind) {
   return kind >= 0 && kind < static_cast<int>(std::size(kNames)) ? kNames[kind] : "of an unknown kind";
 }
 
-static bool EmptyList(const tern_onnx::AttributeProto& a) {
-  const bool list = a.type() == tern_onnx::AttributeProto::FLOATS ||
-                    a.type() == tern_onnx::AttributeProto::INTS ||
-                    a.type() == tern_onnx::AttributeProto::STRINGS;
-  return list && a.floats_size() + a.ints_size() + a.strings_size() == 0;
+// Files of ir_version 1 do not say the kind; what is there tells.
+static int KindOf(const tern_onnx::AttributeProto& a) {
+  using A = tern_onnx::AttributeProto;
+  if (a.type() != A::UNDEFINED) return a.type();
+  if (a.has_f()) return A::FLOAT;
+  if (a.has_s()) return A::STRING;
+  if (a.floats_size()) return A::FLOATS;
+  if (a.ints_size()) return A::INTS;
+  return a.strings_size() ? A::STRINGS : A::INT;
 }
 
-// Files of ir_version 1 do not say the kind; an empty list may be of any.
+// An empty list, or of no kind and without a value.
+static bool HoldsNothing(const tern_onnx::AttributeProto& a) {
+  using A = tern_onnx::AttributeProto;
+  const bool list = a.type() == A::FLOATS || a.type() == A::INTS || a.type() == A::STRINGS;
+  const bool bare = a.type() == A::UNDEFINED && !a.has_f() && !a.has_i() && !a.has_s();
+  return (list || bare) && a.floats_size() + a.ints_size() + a.strings_size() == 0;
+}
+
+// Whether the attribute can be read as this kind. Numbers may be stored as the other kind of number where
+// nothing is lost, 1 for 1.0 and 1.0 for 1: old and hand-written files have that, though onnx.checker and
+// onnxruntime refuse it. What holds nothing may be of any kind.
+static bool ReadsAs(const tern_onnx::AttributeProto& a, int kind) {
+  using A = tern_onnx::AttributeProto;
+  const int stored = KindOf(a);
+  if (stored == kind || HoldsNothing(a)) return true;
+  const auto whole = [](float f) { return std::trunc(f) == f && std::fabs(f) < 0x1p63f; };
+  const auto exact = [](int64_t i) { return i >= -(1 << 24) && i <= 1 << 24; };
+  if (kind == A::INT) return stored == A::FLOAT && whole(a.f());
+  if (kind == A::FLOAT) return stored == A::INT && exact(a.i());
+  if (kind == A::INTS) return stored == A::FLOATS && std::all_of(a.floats().begin(), a.floats().end(), whole);
+  if (kind == A::FLOATS) return stored == A::INTS && std::all_of(a.ints().begin(), a.ints().end(), exact);
+  return false;
+}
+
 const tern_onnx::AttributeProto* OnnxNode::Typed(std::string_view name, int kind) const {
   const auto* a = Raw(name);
-  if (!a || a->type() == kind || a->type() == tern_onnx::AttributeProto::UNDEFINED || EmptyList(*a)) return a;
-  b.Fail(Bad("attribute '", name, "' is ", KindName(a->type()), ", must be ", KindName(kind)));
+  if (!a || ReadsAs(*a, kind)) return a;
+  b.Fail(Bad("attribute '", name, "' is ", KindName(KindOf(*a)), ", must be ", KindName(kind)));
   return nullptr;
 }
 
@@ -85,12 +115,14 @@ bool OnnxNode::HasAttr(std::string_view name) const { return Raw(name) != nullpt
 
 int64_t OnnxNode::Int(std::string_view name, int64_t otherwise) const {
   const auto* a = Typed(name, tern_onnx::AttributeProto::INT);
-  return a ? a->i() : otherwise;
+  if (!a) return otherwise;
+  return KindOf(*a) == tern_onnx::AttributeProto::FLOAT ? static_cast<int64_t>(a->f()) : a->i();
 }
 
 float OnnxNode::Float(std::string_view name, float otherwise) const {
   const auto* a = Typed(name, tern_onnx::AttributeProto::FLOAT);
-  return a ? a->f() : otherwise;
+  if (!a) return otherwise;
+  return KindOf(*a) == tern_onnx::AttributeProto::INT ? static_cast<float>(a->i()) : a->f();
 }
 
 std::string OnnxNode::Text(std::string_view name, std::string otherwise) const {
@@ -100,12 +132,16 @@ std::string OnnxNode::Text(std::string_view name, std::string otherwise) const {
 
 std::vector<int64_t> OnnxNode::Ints(std::string_view name, std::vector<int64_t> otherwise) const {
   const auto* a = Typed(name, tern_onnx::AttributeProto::INTS);
-  return a ? std::vector<int64_t>(a->ints().begin(), a->ints().end()) : otherwise;
+  if (!a) return otherwise;
+  if (a->floats_size()) return {a->floats().begin(), a->floats().end()};
+  return {a->ints().begin(), a->ints().end()};
 }
 
 std::vector<float> OnnxNode::Floats(std::string_view name, std::vector<float> otherwise) const {
   const auto* a = Typed(name, tern_onnx::AttributeProto::FLOATS);
-  return a ? std::vector<float>(a->floats().begin(), a->floats().end()) : otherwise;
+  if (!a) return otherwise;
+  if (a->ints_size()) return {a->ints().begin(), a->ints().end()};
+  return {a->floats().begin(), a->floats().end()};
 }
 
 std::vector<std::string> OnnxNode::Texts(std::string_view name) const {
@@ -125,16 +161,16 @@ Result<Tensor> OnnxNode::TensorAttr(std::string_view name) const {
 }
 
 Result<DType> OnnxNode::DTypeAttr(std::string_view name, DType otherwise) const {
-  const auto* a = Typed(name, tern_onnx::AttributeProto::INT);
-  if (!a) return otherwise;
-  auto dtype = DTypeFromOnnx(a->i() < INT32_MAX ? static_cast<int>(a->i()) : -1);
+  if (!Typed(name, tern_onnx::AttributeProto::INT)) return otherwise;
+  const int64_t number = Int(name);
+  auto dtype = DTypeFromOnnx(number < INT32_MAX ? static_cast<int>(number) : -1);
   if (!dtype.ok()) return Bad("attribute '", name, "': ", dtype.status().message());
   return dtype;
 }
 
 Type OnnxNode::TypeAttr(std::string_view name) const {
   const auto* a = Raw(name);
-  return a ? TypeFromOnnx(a->tp()) : Type();
+  return a ? importer_.Declared(a->tp()) : Type();
 }
 
 std::vector<std::string> OnnxNode::AttrNames() const {
@@ -189,17 +225,6 @@ std::vector<std::string> ConverterTable::Names() const {
   std::vector<std::string> names;
   for (const auto& [name, converter] : table_) names.push_back(name);
   return names;
-}
-
-// Files of ir_version 1 do not say the kind; what is there tells.
-static int KindOf(const tern_onnx::AttributeProto& a) {
-  using A = tern_onnx::AttributeProto;
-  if (a.type() != A::UNDEFINED) return a.type();
-  if (a.has_f()) return A::FLOAT;
-  if (a.has_s()) return A::STRING;
-  if (a.floats_size()) return A::FLOATS;
-  if (a.ints_size()) return A::INTS;
-  return a.strings_size() ? A::STRINGS : A::INT;
 }
 
 static Result<AttrValue> ToAttrValue(const tern_onnx::AttributeProto& a) {

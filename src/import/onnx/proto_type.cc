@@ -3,21 +3,26 @@
 namespace tern::onnx {
 namespace {
 
-Dim DimFromOnnx(const pb::TensorShapeProto::Dimension& d) {
+// A dim_param is free text: "batch", "batch-size", "s0//2". It is read as an expression when it parses as one
+// and each symbol in it is also, by itself, the dim_param of some graph input: so "s0//2" beside an input
+// [s0] is a division, and "batch-size" without inputs that have a "batch" and a "size" is a name. All other
+// texts are symbols of their own, under exactly that name. "?" says that the size is not known.
+Dim DimFromOnnx(const pb::TensorShapeProto::Dimension& d, const DimNames& names) {
   if (d.has_dim_value()) return d.dim_value() < 0 ? Dim::Unknown() : Dim(d.dim_value());
-  if (!d.has_dim_param() || d.dim_param().empty()) return Dim::Unknown();
-  // Exporters write any text here. What does not read as an expression becomes a symbol of its own.
-  auto parsed = Dim::Parse(d.dim_param());
-  if (parsed.ok() && !parsed->unknown() && !parsed->known()) return *parsed;
-  std::string name;
-  for (char c : d.dim_param()) name += std::isalnum(static_cast<unsigned char>(c)) || c == '.' ? c : '_';
-  if (std::isdigit(static_cast<unsigned char>(name[0]))) name = "d" + name;
-  return Dim::Symbol(name);
+  const std::string& text = d.dim_param();
+  if (text.empty() || text == "?") return Dim::Unknown();
+  const auto parsed = Dim::Parse(text);
+  if (!parsed.ok() || !parsed->symbolic()) return Dim::Symbol(text);
+  std::vector<std::string> symbols;
+  parsed->CollectSymbols(symbols);
+  for (const std::string& symbol : symbols)
+    if (!names.count(symbol)) return Dim::Symbol(text);
+  return *parsed;
 }
 
-Shape ShapeFromOnnx(const pb::TensorShapeProto& p) {
+Shape ShapeFromOnnx(const pb::TensorShapeProto& p, const DimNames& names) {
   std::vector<Dim> dims;
-  for (const auto& d : p.dim()) dims.push_back(DimFromOnnx(d));
+  for (const auto& d : p.dim()) dims.push_back(DimFromOnnx(d, names));
   return Shape(std::move(dims));
 }
 
@@ -26,31 +31,37 @@ DType DTypeOrInvalid(int number) {
   return t.ok() ? *t : DType::kInvalid;
 }
 
+// A symbol goes out under the very name it came in with; in an expression odd names stay in quotes.
+std::string ParamOf(const Dim& d) {
+  std::vector<std::string> symbols;
+  d.CollectSymbols(symbols);
+  return symbols.size() == 1 && d == Dim::Symbol(symbols[0]) ? symbols[0] : d.ToString();
+}
+
 void ShapeToOnnx(const Shape& shape, pb::TensorShapeProto& p) {
   for (const Dim& d : shape.dims) {
     auto* out = p.add_dim();
     if (d.known())
       out->set_dim_value(d.value());
     else if (d.symbolic())
-      out->set_dim_param(d.ToString());
+      out->set_dim_param(ParamOf(d));
   }
 }
 
 }  // namespace
 
-Type TypeFromOnnx(const pb::TypeProto& p) {
-  if (p.has_tensor_type()) {
-    const auto& t = p.tensor_type();
-    return Type::TensorOf(DTypeOrInvalid(t.elem_type()), t.has_shape() ? ShapeFromOnnx(t.shape()) : Shape());
-  }
-  if (p.has_sparse_tensor_type()) {
-    const auto& t = p.sparse_tensor_type();
-    return Type::TensorOf(DTypeOrInvalid(t.elem_type()), t.has_shape() ? ShapeFromOnnx(t.shape()) : Shape());
-  }
-  if (p.has_sequence_type()) return Type::SequenceOf(TypeFromOnnx(p.sequence_type().elem_type()));
-  if (p.has_optional_type()) return Type::OptionalOf(TypeFromOnnx(p.optional_type().elem_type()));
+Type TypeFromOnnx(const pb::TypeProto& p, const DimNames& names) {
+  const auto tensor = [&](const auto& t) {
+    return Type::TensorOf(DTypeOrInvalid(t.elem_type()),
+                          t.has_shape() ? ShapeFromOnnx(t.shape(), names) : Shape());
+  };
+  if (p.has_tensor_type()) return tensor(p.tensor_type());
+  if (p.has_sparse_tensor_type()) return tensor(p.sparse_tensor_type());
+  if (p.has_sequence_type()) return Type::SequenceOf(TypeFromOnnx(p.sequence_type().elem_type(), names));
+  if (p.has_optional_type()) return Type::OptionalOf(TypeFromOnnx(p.optional_type().elem_type(), names));
   if (p.has_map_type())
-    return Type::MapOf(DTypeOrInvalid(p.map_type().key_type()), TypeFromOnnx(p.map_type().value_type()));
+    return Type::MapOf(DTypeOrInvalid(p.map_type().key_type()),
+                       TypeFromOnnx(p.map_type().value_type(), names));
   return {};
 }
 

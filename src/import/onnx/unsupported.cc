@@ -15,22 +15,24 @@ class Finder {
   explicit Finder(const ModelContext& context) : context_(context) {}
   std::map<std::string, Missing> missing;
 
-  void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
+  // What nests deeper is refused by the import.
+  void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, int depth = 0) {
+    if (depth > kMaxDepth) return;
     for (const auto& node : nodes) {
-      VisitOne(node);
+      VisitOne(node, depth + 1);
       for (const auto& a : node.attribute()) {
-        if (a.has_g()) Visit(a.g().node());
-        for (const auto& g : a.graphs()) Visit(g.node());
+        if (a.has_g()) Visit(a.g().node(), depth + 1);
+        for (const auto& g : a.graphs()) Visit(g.node(), depth + 1);
       }
     }
   }
 
  private:
-  void VisitOne(const pb::NodeProto& node) {
+  void VisitOne(const pb::NodeProto& node, int depth) {
     const std::string domain = CleanDomain(node.domain());
     auto function = context_.functions.find(FunctionKey(domain, node.op_type(), node.overload()));
     if (function != context_.functions.end()) {
-      if (visited_.insert(function->second).second) Visit(function->second->node());
+      if (visited_.insert(function->second).second) Visit(function->second->node(), depth);
       return;
     }
     if (Converters().Find(domain, node.op_type())) return;

@@ -1,10 +1,12 @@
 // Changes of element type.
 #include "import/onnx/require.h"
+#include "onnx.pb.h"
 
 namespace tern::onnx {
 namespace {
 
-// Before opset 6 the type was written out.
+// Before opset 6 the type was written out; files that claim such an opset and give a number are about as
+// common.
 Result<DType> NamedType(const OnnxNode& n, const std::string& name) {
   static constexpr std::pair<const char*, DType> kNames[] = {
       {"FLOAT", DType::kF32}, {"UINT8", DType::kU8},    {"INT8", DType::kI8},    {"UINT16", DType::kU16},
@@ -25,7 +27,7 @@ AttrList CastAttrs(const OnnxNode& n, DType to) {
 Status Cast(OnnxNode& n) {
   if (!n.HasAttr("to")) return n.Bad("attribute 'to' is missing");
   DType to = DType::kInvalid;
-  if (n.opset < 6 && !n.Text("to").empty()) {
+  if (n.opset < 6 && !n.Raw("to")->s().empty()) {
     TERN_ASSIGN(to, NamedType(n, n.Text("to")));
   } else {
     TERN_ASSIGN(to, n.DTypeAttr("to", DType::kF32));

@@ -1,0 +1,50 @@
+// Shapes that a file declares: how far they are believed, and whether they are to blame for a failure.
+#include "import/onnx/graph_importer.h"
+
+namespace tern::onnx {
+namespace {
+
+bool HasNames(const Type& type) {
+  for (const Dim& d : type.shape.dims)
+    if (d.symbolic()) return true;
+  return type.element && HasNames(*type.element);
+}
+
+void ForgetDims(Type& type, bool numbers_too) {
+  for (Dim& d : type.shape.dims)
+    if (numbers_too || d.symbolic()) d = Dim::Unknown();
+  if (!type.element) return;
+  Type element = *type.element;
+  ForgetDims(element, numbers_too);
+  type.element = std::make_shared<const Type>(std::move(element));
+}
+
+void ForgetDims(Graph& graph) {
+  for (const auto& v : graph.values()) {
+    if (v->is_constant()) continue;
+    ForgetDims(v->type, true);
+    v->content.reset();
+  }
+}
+
+}  // namespace
+
+Type GraphImporter::Declared(const pb::TypeProto& proto, bool surely) {
+  Type type = TypeFromOnnx(proto, model_.dim_names);
+  if (HasNames(type)) model_.claims.names = true;
+  if (outer_ && type.tensor() && !type.shape.dims.empty()) model_.claims.numbers = true;
+  if (model_.trust != Trust::kAll) ForgetDims(type, !surely && model_.trust == Trust::kInputsOnly);
+  return type;
+}
+
+// A node that failed is converted once more as if no dim were known. Where that works, shapes contradicted
+// each other; where not, its operator, element types, attributes or inputs are wrong, and no declared shape
+// can be the reason. Either way the import has failed and its graph is thrown away, so its values may lose
+// their dims.
+void GraphImporter::Diagnose(const Converter& converter, const pb::NodeProto& node, int opset, int index) {
+  if (!model_.claims.names && !model_.claims.numbers) return;
+  for (Graph* g = &graph_; g; g = g->parent) ForgetDims(*g);
+  model_.claims.contradiction = RunConverter(converter, node, opset, index).ok();
+}
+
+}  // namespace tern::onnx
