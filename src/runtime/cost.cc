@@ -1,8 +1,11 @@
 #include "runtime/cost.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
+
+#include "ops/elementwise/activation_kind.h"
 
 namespace tern {
 namespace {
@@ -110,6 +113,8 @@ const std::map<std::string, Rule, std::less<>>& MacRules() {
 
 // Other arithmetic, in FLOPs.
 
+constexpr double kGeluFlops = 5, kActivationFlops = 2;
+
 Rule PerOutput(double flops) {
   return [flops](const Node& n) { return Times(CountOf(n.output(0)), flops); };
 }
@@ -124,38 +129,50 @@ std::optional<double> PoolFlops(const Node& n) {
 }
 
 const std::map<std::string, Rule, std::less<>>& FlopRules() {
-  static const auto* rules = new std::map<std::string, Rule, std::less<>>{{"Pool", PoolFlops},
-                                                                          {"GlobalPool", PerInput(1)},
-                                                                          {"Reduce", PerInput(1)},
-                                                                          {"ArgReduce", PerInput(1)},
-                                                                          {"Cumulative", PerInput(1)},
-                                                                          {"Softmax", PerOutput(5)},
-                                                                          {"TopK", PerInput(1)},
-                                                                          {"BatchNorm", PerOutput(2)},
-                                                                          {"InstanceNorm", PerOutput(8)},
-                                                                          {"GroupNorm", PerOutput(8)},
-                                                                          {"LayerNorm", PerOutput(8)},
-                                                                          {"RmsNorm", PerOutput(4)},
-                                                                          {"Lrn", PerOutput(5)},
-                                                                          {"LpNorm", PerOutput(3)},
-                                                                          {"Gelu", PerOutput(5)},
-                                                                          {"Activation", PerOutput(2)},
-                                                                          {"Clip", PerOutput(2)},
-                                                                          {"Quantize", PerOutput(3)},
-                                                                          {"Dequantize", PerOutput(2)},
-                                                                          {"RotaryEmbedding", PerOutput(3)},
-                                                                          {"Resize", PerOutput(4)},
-                                                                          {"GridSample", PerOutput(8)},
-                                                                          {"RoiAlign", PerOutput(8)}};
+  static const auto* rules =
+      new std::map<std::string, Rule, std::less<>>{{"Pool", PoolFlops},
+                                                   {"GlobalPool", PerInput(1)},
+                                                   {"Reduce", PerInput(1)},
+                                                   {"ArgReduce", PerInput(1)},
+                                                   {"Cumulative", PerInput(1)},
+                                                   {"Softmax", PerOutput(5)},
+                                                   {"TopK", PerInput(1)},
+                                                   {"BatchNorm", PerOutput(2)},
+                                                   {"InstanceNorm", PerOutput(8)},
+                                                   {"GroupNorm", PerOutput(8)},
+                                                   {"LayerNorm", PerOutput(8)},
+                                                   {"RmsNorm", PerOutput(4)},
+                                                   {"Lrn", PerOutput(5)},
+                                                   {"LpNorm", PerOutput(3)},
+                                                   {"Gelu", PerOutput(kGeluFlops)},
+                                                   {"Activation", PerOutput(kActivationFlops)},
+                                                   {"Clip", PerOutput(kActivationFlops)},
+                                                   {"Quantize", PerOutput(3)},
+                                                   {"Dequantize", PerOutput(2)},
+                                                   {"RotaryEmbedding", PerOutput(3)},
+                                                   {"Resize", PerOutput(4)},
+                                                   {"GridSample", PerOutput(8)},
+                                                   {"RoiAlign", PerOutput(8)}};
   return *rules;
+}
+
+// Per element of the result: one for bias and residual each; an activation as the op of its own.
+double EpilogueFlops(const Node& n) {
+  const double added = (n.input(2) ? 1 : 0) + (n.input(3) ? 1 : 0);
+  const std::string kind = n.attrs.Text("activation");
+  if (kind == "none") return added;
+  if (kind.starts_with("gelu")) return added + kGeluFlops;
+  const auto& names = ActivationNames();
+  const bool has_parameters = kind == "clip" || std::any_of(names.begin(), names.end(),
+                                                            [&](const char* name) { return kind == name; });
+  return added + (has_parameters ? kActivationFlops : 1);
 }
 
 std::optional<double> Flops(const Node& n, double macs) {
   const auto it = FlopRules().find(n.op->name);
   if (it != FlopRules().end()) return it->second(n);
-  if (macs > 0)
-    return n.input(2) && (n.op->name == "Conv" || n.op->name == "MatMul") ? CountOf(n.output(0))
-                                                                          : std::optional<double>(0);
+  if (n.attrs.Has("activation")) return Times(CountOf(n.output(0)), EpilogueFlops(n));
+  if (macs > 0) return n.input(2) && n.op->name == "Conv" ? CountOf(n.output(0)) : std::optional<double>(0);
   return n.op->Is(kElementwise) ? CountOf(n.output(0)) : std::optional<double>(0);
 }
 

@@ -3,19 +3,18 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/elementwise/activation_kind.h"
 
 namespace tern {
 namespace {
 
-enum class Kind { kLeakyRelu, kElu, kSelu, kCelu, kHardSigmoid, kThresholdedRelu, kSwish, kShrink };
+using Kind = ActivationKind;
 
 struct Activation {
   Kind kind = Kind::kLeakyRelu;
   float alpha = 1, beta = 0;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind,
-           {"leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "thresholded_relu", "swish", "shrink"},
-           "the function");
+    v.Enum("kind", kind, ActivationNames(), "the function");
     v("alpha", alpha, "slope, scale or threshold (shrink: lambd)");
     v("beta", beta, "hard_sigmoid: offset; selu: gamma; shrink: bias");
   }
@@ -29,9 +28,25 @@ Status Infer(const Activation& op, InferContext& c) {
   return {};
 }
 
-double Apply(const Activation& op, double x) {
-  const double a = op.alpha, b = op.beta;
-  switch (op.kind) {
+Status Reference(const Activation& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  Tensor& y = c.Out("y", x.dims());
+  for (int64_t i = 0; i < x.size(); ++i)
+    StoreDouble(y, i, ActivationValue(op.kind, op.alpha, op.beta, LoadDouble(x, i)));
+  return {};
+}
+
+}  // namespace
+
+const std::vector<const char*>& ActivationNames() {
+  static const auto* names = new std::vector<const char*>{
+      "leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "thresholded_relu", "swish", "shrink"};
+  return *names;
+}
+
+double ActivationValue(ActivationKind kind, double alpha, double beta, double x) {
+  const double a = alpha, b = beta;
+  switch (kind) {
     case Kind::kLeakyRelu:
       return x < 0 ? a * x : x;
     case Kind::kElu:
@@ -52,15 +67,6 @@ double Apply(const Activation& op, double x) {
       return x < -a ? x + b : x > a ? x - b : 0;  // shrink
   }
 }
-
-Status Reference(const Activation& op, EvalContext& c) {
-  const Tensor& x = c.In("x");
-  Tensor& y = c.Out("y", x.dims());
-  for (int64_t i = 0; i < x.size(); ++i) StoreDouble(y, i, Apply(op, LoadDouble(x, i)));
-  return {};
-}
-
-}  // namespace
 
 TERN_OP(Activation) {
   return OpDef::Of<Activation>("y = kind(x; alpha, beta)")

@@ -4,6 +4,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/elementwise/activation_kind.h"
 
 namespace tern {
 namespace {
@@ -20,20 +21,21 @@ Status Infer(const Gelu&, InferContext& c) {
   return {};
 }
 
-double Apply(const Gelu& op, double x) {
-  if (op.approximate == Approximate::kNone) return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
-  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-  return 0.5 * x * (1 + std::tanh(inner));
-}
-
 Status Reference(const Gelu& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   Tensor& y = c.Out("y", x.dims());
-  for (int64_t i = 0; i < x.size(); ++i) StoreDouble(y, i, Apply(op, LoadDouble(x, i)));
+  for (int64_t i = 0; i < x.size(); ++i)
+    StoreDouble(y, i, GeluValue(op.approximate == Approximate::kTanh, LoadDouble(x, i)));
   return {};
 }
 
 }  // namespace
+
+double GeluValue(bool by_tanh, double x) {
+  if (!by_tanh) return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return 0.5 * x * (1 + std::tanh(inner));
+}
 
 TERN_OP(Gelu) {
   return OpDef::Of<Gelu>("y = x * (1 + erf(x / sqrt(2))) / 2")

@@ -3,55 +3,16 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/elementwise/unary_kind.h"
 
 namespace tern {
 namespace {
 
-enum class Kind {
-  kAbs,
-  kNeg,
-  kSign,
-  kCeil,
-  kFloor,
-  kRound,
-  kSqrt,
-  kReciprocal,
-  kExp,
-  kLog,
-  kSin,
-  kCos,
-  kTan,
-  kAsin,
-  kAcos,
-  kAtan,
-  kSinh,
-  kCosh,
-  kTanh,
-  kAsinh,
-  kAcosh,
-  kAtanh,
-  kErf,
-  kSigmoid,
-  kRelu,
-  kSoftplus,
-  kSoftsign,
-  kHardSwish,
-  kMish,
-  kNot,
-  kBitwiseNot,
-  kIsNan
-};
+using Kind = UnaryKind;
 
 struct Unary {
   Kind kind = Kind::kAbs;
-  template <class V> void Visit(V& v) {
-    v.Enum("kind", kind,
-           {"abs",  "neg",      "sign",     "ceil",       "floor", "round", "sqrt",        "reciprocal",
-            "exp",  "log",      "sin",      "cos",        "tan",   "asin",  "acos",        "atan",
-            "sinh", "cosh",     "tanh",     "asinh",      "acosh", "atanh", "erf",         "sigmoid",
-            "relu", "softplus", "softsign", "hard_swish", "mish",  "not",   "bitwise_not", "isnan"},
-           "the function");
-  }
+  template <class V> void Visit(V& v) { v.Enum("kind", kind, UnaryNames(), "the function"); }
 };
 
 DTypeSet TypesOf(Kind kind) {
@@ -104,7 +65,49 @@ double HardSwish(double x) {
   return x * (gate < 0 ? 0 : gate > 1 ? 1 : gate);
 }
 
-double Apply(Kind kind, double x) {
+// Wraps around as the stored type does.
+int64_t ApplyLong(Kind kind, int64_t x, bool is_signed) {
+  const int64_t minus = static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(x));
+  switch (kind) {
+    case Kind::kAbs:
+      return is_signed && x < 0 ? minus : x;
+    case Kind::kNeg:
+      return minus;
+    case Kind::kSign:
+      return x == 0 ? 0 : is_signed && x < 0 ? -1 : 1;
+    case Kind::kRelu:
+      return is_signed && x < 0 ? 0 : x;
+    case Kind::kNot:
+      return !x;
+    default:
+      return ~x;
+  }
+}
+
+Status Reference(const Unary& op, EvalContext& c) {
+  const Tensor& x = c.In("x");
+  Tensor& y = c.Out("y", x.dims());
+  if (IsFloat(x.dtype())) {
+    for (int64_t i = 0; i < x.size(); ++i) StoreDouble(y, i, UnaryValue(op.kind, LoadDouble(x, i)));
+  } else {
+    const bool is_signed = IsSignedInt(x.dtype());
+    for (int64_t i = 0; i < x.size(); ++i) StoreLong(y, i, ApplyLong(op.kind, LoadLong(x, i), is_signed));
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<const char*>& UnaryNames() {
+  static const auto* names = new std::vector<const char*>{
+      "abs",  "neg",      "sign",     "ceil",       "floor", "round", "sqrt",        "reciprocal",
+      "exp",  "log",      "sin",      "cos",        "tan",   "asin",  "acos",        "atan",
+      "sinh", "cosh",     "tanh",     "asinh",      "acosh", "atanh", "erf",         "sigmoid",
+      "relu", "softplus", "softsign", "hard_swish", "mish",  "not",   "bitwise_not", "isnan"};
+  return *names;
+}
+
+double UnaryValue(UnaryKind kind, double x) {
   switch (kind) {
     case Kind::kAbs:
       return std::fabs(x);
@@ -168,39 +171,6 @@ double Apply(Kind kind, double x) {
       return std::isnan(x);
   }
 }
-
-// Wraps around as the stored type does.
-int64_t ApplyLong(Kind kind, int64_t x, bool is_signed) {
-  const int64_t minus = static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(x));
-  switch (kind) {
-    case Kind::kAbs:
-      return is_signed && x < 0 ? minus : x;
-    case Kind::kNeg:
-      return minus;
-    case Kind::kSign:
-      return x == 0 ? 0 : is_signed && x < 0 ? -1 : 1;
-    case Kind::kRelu:
-      return is_signed && x < 0 ? 0 : x;
-    case Kind::kNot:
-      return !x;
-    default:
-      return ~x;
-  }
-}
-
-Status Reference(const Unary& op, EvalContext& c) {
-  const Tensor& x = c.In("x");
-  Tensor& y = c.Out("y", x.dims());
-  if (IsFloat(x.dtype())) {
-    for (int64_t i = 0; i < x.size(); ++i) StoreDouble(y, i, Apply(op.kind, LoadDouble(x, i)));
-  } else {
-    const bool is_signed = IsSignedInt(x.dtype());
-    for (int64_t i = 0; i < x.size(); ++i) StoreLong(y, i, ApplyLong(op.kind, LoadLong(x, i), is_signed));
-  }
-  return {};
-}
-
-}  // namespace
 
 TERN_OP(Unary) {
   return OpDef::Of<Unary>("y = kind(x)")

@@ -3,6 +3,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/support/epilogue.h"
 #include "ops/support/spread.h"
 
 namespace tern {
@@ -11,10 +12,12 @@ namespace {
 struct MatMul {
   bool transpose_a = false, transpose_b = false;
   float alpha = 1;
+  EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
     v("transpose_a", transpose_a, "the last two axes of a change places first; a vector stays");
     v("transpose_b", transpose_b, "the same for b");
     v("alpha", alpha, "factor of the product, not of the bias");
+    epilogue.Visit(v);
   }
 };
 
@@ -48,11 +51,9 @@ Status Infer(const MatMul& op, InferContext& c) {
   TERN_ASSIGN(DType type, ProductType(c.TypeOf("a"), c.TypeOf("b")));
   if (c.Has("bias")) {
     TERN_TRY(CheckSpreads("bias", c.ShapeOf("bias"), y));
-    const DType bias = c.TypeOf("bias");
-    if (type == DType::kInvalid) type = bias;
-    if (bias != DType::kInvalid && bias != type)
-      return InvalidModel("input 'bias' must be ", DTypeName(type), ", got ", DTypeName(bias));
+    TERN_TRY(CheckTermType(c, "bias", type));
   }
+  TERN_TRY(InferEpilogue(op.epilogue, c, y, type));
   c.Out("y", type, std::move(y));
   return {};
 }
@@ -128,6 +129,7 @@ template <class T> void Compute(const MatMul& op, EvalContext& c, const Dims& di
     const auto bias = Spread(Load<T>(c.In("bias")), c.In("bias").dims(), dims);
     for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i];
   }
+  ApplyEpilogue(op.epilogue, c, dims, y);
   Store(c, dims, y);
 }
 
@@ -143,10 +145,12 @@ Status Reference(const MatMul& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(MatMul) {
-  return OpDef::Of<MatMul>("y = alpha * a @ b + bias; integers narrower than 32 bits give i32")
+  return OpDef::Of<MatMul>(
+             "y = activation(alpha * a @ b + bias + residual); integers narrower than 32 bits give i32")
       .In("a", kNumbers)
       .In("b", kNumbers)
       .OptIn("bias", kNumbers)
+      .OptIn("residual", kNumbers)
       .Out("y", kNumbers)
       .Infer(Infer)
       .Reference(Reference);

@@ -27,6 +27,14 @@ Status CheckVector(InferContext& c, const char* port, const Dim& size) {
   return {};
 }
 
+Status CheckTermType(InferContext& c, const char* port, DType& type) {
+  const DType own = c.TypeOf(port);
+  if (type == DType::kInvalid) type = own;
+  if (own != DType::kInvalid && own != type)
+    return InvalidModel("input '", port, "' must be ", DTypeName(type), ", got ", DTypeName(own));
+  return {};
+}
+
 Result<DType> ProductType(DType a, DType b) {
   if (a == DType::kInvalid || b == DType::kInvalid)
     return a == DType::kInvalid && IsFloat(b) ? b : IsFloat(a) ? a : DType::kInvalid;

@@ -35,6 +35,8 @@ template <class T> std::vector<T> Spread(const std::vector<T>& values, const Dim
 Status CheckSpreads(const char* port, const Shape& from, const Shape& to);
 // A vector of `size` elements (either may be unknown).
 Status CheckVector(InferContext& c, const char* port, const Dim& size);
+// Something added to a result has the result's type, which it makes known where nothing else does.
+Status CheckTermType(InferContext& c, const char* port, DType& type);
 // Known and different.
 bool Differ(const Dim& a, const Dim& b);
 // The better known of two sizes that must be equal.

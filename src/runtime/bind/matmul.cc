@@ -1,9 +1,8 @@
 // Ties MatMul to the matrix product.
 #include <algorithm>
 
-#include "kernels/cpu/elementwise/broadcast.h"
 #include "kernels/cpu/gemm/gemm.h"
-#include "runtime/kernel.h"
+#include "runtime/bind/epilogue.h"
 
 namespace tern {
 namespace {
@@ -43,9 +42,7 @@ class MatMul : public KernelOf<MatMul> {
   static bool Legal(const KernelQuery& q) {
     if (!cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0))) return false;
     if (!IsFloat(q.OutType(0)) && q.attrs().Float("alpha") != 1) return false;
-    if (!q.Has(2)) return true;
-    const bool narrow = BitWidth(q.OutType(0)) == 16;
-    return q.InType(2) == q.OutType(0) && (!narrow || ColumnBias(q)) && q.OutDims(0).size() <= cpu::kMaxRank;
+    return BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
   }
 
   Status Resize(ResizeContext& c) override {
@@ -62,14 +59,12 @@ class MatMul : public KernelOf<MatMul> {
     const Dims& y = c->OutDims(0);
     const Dims batch(y.begin(), y.end() - !a.vector - !b.vector);
     column_bias_ = c->Has(2) && ColumnBias(c.query());
-    fill_ = c->Has(2) && !column_bias_;
+    epilogue_ = column_bias_ ? BoundEpilogue(c.query(), {3}) : BoundEpilogue(c.query(), {2, 3});
     if (CountOf(b.batch) == 1 && a.batch == batch && !flip_a) {
       p_.m *= CountOf(batch);  // the same b for all: one tall product
     } else {
       SetBatch(a, b, batch);
     }
-    p_.accumulate = fill_;
-    if (fill_) fill_plan_ = cpu::MakeBroadcast<1>(y, {c->InDims(2)});
     c.SetScratch(cpu::GemmScratch(p_, c.threads()));
     return {};
   }
@@ -79,8 +74,7 @@ class MatMul : public KernelOf<MatMul> {
     p.a.data = c.In(0).raw(), p.b.data = c.In(1).raw(), p.c = c.Out(0).raw();
     if (p.count > 1 || !a_at_.empty()) p.a_at = a_at_.data(), p.b_at = b_at_.data(), p.c_at = c_at_.data();
     if (column_bias_) p.column_bias = c.In(2).raw();
-    if (fill_)
-      cpu::BroadcastCopy(fill_plan_, c.In(2).raw(), c.Out(0).raw(), BitWidth(p.c_type) / 8, c.workers());
+    p.epilogue = epilogue_.For(c);
     cpu::Gemm(p, c.scratch<void>(), c.workers());
     return {};
   }
@@ -101,8 +95,8 @@ class MatMul : public KernelOf<MatMul> {
   }
 
   cpu::GemmParams p_;
-  bool column_bias_ = false, fill_ = false;
-  cpu::Broadcast<1> fill_plan_;
+  bool column_bias_ = false;
+  BoundEpilogue epilogue_;
   std::vector<int64_t> a_at_, b_at_, c_at_;
 };
 

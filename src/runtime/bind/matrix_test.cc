@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <string>
+
+#include "ops/support/epilogue.h"
 #include "runtime/bind/kernel_cases.h"
 
 namespace tern {
@@ -40,6 +44,45 @@ TEST(Kernels, MatMul) {
       "MatMul : u8[9,40] i8[40,50]",
       "MatMul : u8[3,2,40] u8[40,5]",
       "MatMul : i16[3,2] i16[2,5]",
+  });
+}
+
+TEST(Kernels, MatMulEpilogue) {
+  const std::string every = "MatMul {activation=\"KIND\",act_alpha=0.75,act_beta=1.5} : ";
+  for (const std::string kind : EpilogueNames()) {
+    // Values for functions that are not defined, or steep, elsewhere: between 0.1 and 3, at least 1 for
+    // acosh.
+    const std::string head = std::regex_replace(every, std::regex("KIND"), kind);
+    CheckKernels({"f32", "f16", "bf16", "f64"},
+                 {(head + "T[5,1]+ T[1,7]=(0.25,0.3,0.5,0.75,0.8,0.9,1)").c_str()});
+    CheckKernels({(head + "f32[5,3] f32[3,7] @1e-4").c_str()});
+  }
+  CheckKernels({"f32", "f64", "f16", "bf16", "i32", "u32", "i64", "u64"},
+               {"MatMul : T[13,37] T[37,41] _ T[13,41]", "MatMul : T[13,37] T[37,41] T[41] T[13,1]",
+                "MatMul : T[3,13,7] T[7,41] T[13,41] T[3,1,41]", "MatMul : T[2,3] T[3,4] T[] T[4]",
+                "MatMul : T[1,7] T[7,9] T[1,9] T[]"});
+  CheckKernels({"f32", "f16", "bf16"},
+               {
+                   "MatMul {activation=\"relu\"} : T[13,37] T[37,41] T[41] T[13,41]",
+                   "MatMul {activation=\"clip\",act_alpha=0,act_beta=inf} : T[0,7] T[7,5]",
+                   "MatMul {activation=\"sigmoid\"} : T[4,0] T[0,3] _ T[4,1]",
+                   "MatMul {activation=\"tanh\"} : T[7] T[7] T[] T[]",
+                   "MatMul {activation=\"gelu\"} : T[4,7] T[7] T[4] T[1]",
+                   "MatMul {activation=\"mish\"} : T[2,1,3,4] T[5,4,6] T[6] T[5,3,6]",
+                   "MatMul {activation=\"relu\"} : T[2,3,4] T[2,4,5] T[2,1,1] T[3,5]",
+                   "MatMul {activation=\"elu\"} : T[3,4,5] T[5,6] _ T[3,1,6]",
+               });
+  CheckKernels({
+      // Several pieces of k, rows and columns; few rows either way; rows that are one array.
+      "MatMul {activation=\"relu\"} : f32[301,300] f32[300,1100] f32[1100] f32[301,1100] @2e-4",
+      "MatMul {activation=\"relu\"} : f32[301,300] f32[300,1100] _ f32[301,1] @2e-4",
+      "MatMul {activation=\"swish\"} : f32[3,700] f32[700,1100] f32[1100] f32[1100] @2e-4",
+      "MatMul {transpose_b=true,activation=\"swish\"} : f32[3,700] f32[1100,700] f32[1100] f32[3,1100] @2e-4",
+      "MatMul {activation=\"softplus\"} : f32[400,20] f32[20,7] f32[7] f32[400,7]",
+      "MatMul {activation=\"tanh\"} : f16[200,30] f16[30,600] f16[200,600] f16[1,600]",
+      "MatMul {activation=\"relu\"} : f32[2,3]~ f32[3,4] _ f32[2,4]~",
+      "MatMul : i8[9,40] i8[40,50] i32[50] i32[9,50]",
+      "MatMul : u8[9,40] i8[40,50] _ i32[9,1]",
   });
 }
 

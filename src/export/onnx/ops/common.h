@@ -40,4 +40,17 @@ inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t
 // strides, dilations, pads and auto_pad as ONNX has them; empty lists are left out.
 AttrList WindowToOnnx(const Attrs& attrs);
 
+// A function of Unary, Activation, Gelu or Clip ("clip", from alpha to beta) on floats of `type`.
+struct Function {
+  std::string kind;
+  DType type;
+  double alpha = 1, beta = 0;
+};
+void EmitFunction(TernNode& n, const Function& f, const std::string& x, const std::string& out);
+
+// The name under which a product or convolution emits its sums: its output's, when nothing follows.
+std::string SumsOf(TernNode& n);
+// The rest: residual (input 3) and activation.
+void EmitEpilogue(TernNode& n, std::string sums);
+
 }  // namespace tern::onnx

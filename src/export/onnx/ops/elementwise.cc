@@ -1,4 +1,4 @@
-#include "export/onnx/exporter.h"
+#include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
 namespace {
@@ -11,7 +11,7 @@ template <size_t N> const char* OperatorOf(const Names (&names)[N], const std::s
   return nullptr;
 }
 
-Status Unary(TernNode& n) {
+const char* SimpleOperator(const std::string& kind) {
   static constexpr Names kNames[] = {{"abs", "Abs"},
                                      {"neg", "Neg"},
                                      {"sign", "Sign"},
@@ -44,18 +44,16 @@ Status Unary(TernNode& n) {
                                      {"not", "Not"},
                                      {"bitwise_not", "BitwiseNot"},
                                      {"isnan", "IsNaN"}};
-  n.Emit(OperatorOf(kNames, n.attrs().Text("kind")), n.Ins(), n.Outs());
-  return {};
+  return OperatorOf(kNames, kind);
 }
 
 // Swish came with opset 24.
-void Swish(TernNode& n, double alpha) {
-  const std::string scale = n.Scalar(n.TypeOf(0).dtype, alpha);
-  const std::string gate = n.Op("Sigmoid", {alpha == 1 ? n.In(0) : n.Op("Mul", {n.In(0), scale})});
-  n.Emit("Mul", {n.In(0), gate}, n.Outs());
+void Swish(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
+  const std::string scaled = f.alpha == 1 ? x : n.Op("Mul", {x, n.Scalar(f.type, f.alpha)});
+  n.Emit("Mul", {x, n.Op("Sigmoid", {scaled})}, {out});
 }
 
-Status Activation(TernNode& n) {
+void WithParameters(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
   static constexpr Names kNames[] = {{"leaky_relu", "LeakyRelu"},
                                      {"elu", "Elu"},
                                      {"celu", "Celu"},
@@ -63,17 +61,28 @@ Status Activation(TernNode& n) {
                                      {"hard_sigmoid", "HardSigmoid"},
                                      {"thresholded_relu", "ThresholdedRelu"},
                                      {"shrink", "Shrink"}};
-  const std::string kind = n.attrs().Text("kind");
-  const double alpha = n.attrs().Float("alpha"), beta = n.attrs().Float("beta");
-  if (kind == "swish") {
-    Swish(n, alpha);
-    return {};
-  }
-  AttrList attrs = {{kind == "shrink" ? "lambd" : "alpha", alpha}};
-  if (kind == "shrink") attrs.emplace_back("bias", beta);
-  if (kind == "selu") attrs.emplace_back("gamma", beta);
-  if (kind == "hard_sigmoid") attrs.emplace_back("beta", beta);
-  n.Emit(OperatorOf(kNames, kind), n.Ins(), n.Outs(), attrs);
+  AttrList attrs = {{f.kind == "shrink" ? "lambd" : "alpha", f.alpha}};
+  if (f.kind == "shrink") attrs.emplace_back("bias", f.beta);
+  if (f.kind == "selu") attrs.emplace_back("gamma", f.beta);
+  if (f.kind == "hard_sigmoid") attrs.emplace_back("beta", f.beta);
+  n.Emit(OperatorOf(kNames, f.kind), {x}, {out}, attrs);
+}
+
+Status Unary(TernNode& n) {
+  EmitFunction(n, {n.attrs().Text("kind"), n.TypeOf(0).dtype}, n.In(0), n.Out(0));
+  return {};
+}
+
+Status Activation(TernNode& n) {
+  EmitFunction(n,
+               {n.attrs().Text("kind"), n.TypeOf(0).dtype, n.attrs().Float("alpha"), n.attrs().Float("beta")},
+               n.In(0), n.Out(0));
+  return {};
+}
+
+Status Gelu(TernNode& n) {
+  const bool exact = n.attrs().Text("approximate") == "none";
+  EmitFunction(n, {exact ? "gelu" : "gelu_tanh", n.TypeOf(0).dtype}, n.In(0), n.Out(0));
   return {};
 }
 
@@ -160,10 +169,23 @@ Status BitCast(TernNode& n) {
 
 }  // namespace
 
+void EmitFunction(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
+  if (const char* simple = SimpleOperator(f.kind))
+    n.Emit(simple, {x}, {out});
+  else if (f.kind == "gelu" || f.kind == "gelu_tanh")
+    n.Emit("Gelu", {x}, {out}, {{"approximate", f.kind == "gelu" ? "none" : "tanh"}});
+  else if (f.kind == "clip")
+    n.Emit("Clip", {x, n.Scalar(f.type, f.alpha), n.Scalar(f.type, f.beta)}, {out});
+  else if (f.kind == "swish")
+    Swish(n, f, x, out);
+  else
+    WithParameters(n, f, x, out);
+}
+
 TERN_EXPORTERS(elementwise) {
   table.Add("Unary", Unary);
   table.Add("Activation", Activation);
-  table.Add("Gelu", DirectTo("Gelu", {"approximate"}));
+  table.Add("Gelu", Gelu);
   table.Add("IsInf", DirectTo("IsInf", {"negative=detect_negative", "positive=detect_positive"}));
   table.Add("Binary", Binary);
   table.Add("Where", DirectTo("Where"));

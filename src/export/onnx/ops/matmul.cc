@@ -4,13 +4,12 @@
 namespace tern::onnx {
 namespace {
 
-Status Gemm(TernNode& n) {
+void Gemm(TernNode& n, const std::string& out) {
   const Attrs& a = n.attrs();
-  n.Emit("Gemm", n.Ins(), {n.Out(0)},
+  n.Emit("Gemm", {n.In(0), n.In(1), n.In(2)}, {out},
          {{"transA", a.Bool("transpose_a")},
           {"transB", a.Bool("transpose_b")},
           {"alpha", static_cast<double>(a.Float("alpha"))}});
-  return {};
 }
 
 Result<std::string> Operand(TernNode& n, int i, bool transpose) {
@@ -41,22 +40,29 @@ std::string Scaled(TernNode& n, const std::string& x) {
   return CastName(n, wide, DType::kF64, type);
 }
 
-Status MatMul(TernNode& n) {
+// Everything but the epilogue.
+Status Sums(TernNode& n, const std::string& out) {
   const Attrs& attrs = n.attrs();
   const bool flat = n.TypeOf(0).shape.rank() == 2 && n.TypeOf(1).shape.rank() == 2;
-  const bool plain =
-      !attrs.Bool("transpose_a") && !attrs.Bool("transpose_b") && attrs.Float("alpha") == 1 && !n.Has(2);
-  if (flat && !plain && IsFloat(n.node.output(0)->type.dtype)) return Gemm(n);
+  const bool last = attrs.Float("alpha") == 1 && !n.Has(2);
+  const bool plain = last && !attrs.Bool("transpose_a") && !attrs.Bool("transpose_b");
+  if (flat && !plain && IsFloat(n.node.output(0)->type.dtype)) return Gemm(n, out), Status();
   TERN_ASSIGN(std::string a, Operand(n, 0, attrs.Bool("transpose_a")));
   TERN_ASSIGN(std::string b, Operand(n, 1, attrs.Bool("transpose_b")));
-  const bool last = attrs.Float("alpha") == 1 && !n.Has(2);
-  std::string y = Product(n, a, b, last ? n.Out(0) : n.Temp());
+  std::string y = Product(n, a, b, last ? out : n.Temp());
   if (last) return {};
   y = Scaled(n, y);
   if (n.Has(2))
-    n.Emit("Add", {y, n.In(2)}, {n.Out(0)});
+    n.Emit("Add", {y, n.In(2)}, {out});
   else
-    n.Emit("Identity", {y}, {n.Out(0)});
+    n.Emit("Identity", {y}, {out});
+  return {};
+}
+
+Status MatMul(TernNode& n) {
+  const std::string sums = SumsOf(n);
+  TERN_TRY(Sums(n, sums));
+  EmitEpilogue(n, sums);
   return {};
 }
 

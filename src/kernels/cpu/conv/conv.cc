@@ -129,7 +129,7 @@ GemmParams ConvAsGemm::Params() const {
   if (direct_)
     p.b = {nullptr, x_type_, p.n, 1};
   else
-    p.b_rows = PatchesOf(x_type_, GemmComputeType(y_type_));
+    p.b_rows = PatchesOf(x_type_, ComputeType(y_type_));
   p.c_type = y_type_;
   p.c_row = p.n;
   p.count = shape_.batch * shape_.group;

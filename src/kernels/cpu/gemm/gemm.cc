@@ -103,6 +103,10 @@ const void* Moved(const void* data, DType type, int64_t elements) {
 
 int64_t At(const int64_t* list, int64_t i) { return list ? list[i] : 0; }
 
+void Finish(const void* epilogue, int64_t index, int64_t count, void* sums) {
+  static_cast<const Epilogue*>(epilogue)->Apply(index, count, sums);
+}
+
 GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
   const int64_t batch = job / (grid.m_count * grid.n_count), m = job / grid.n_count % grid.m_count,
                 n = job % grid.n_count;
@@ -123,32 +127,16 @@ GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
   block.column_bias = Moved(p.column_bias, p.c_type, At(p.bias_at, batch));
   block.alpha = p.alpha;
   block.accumulate = p.accumulate;
+  if (p.epilogue && !p.epilogue->empty()) block.finish = Finish;
+  block.finish_context = p.epilogue;
+  block.c_at = At(p.c_at, batch);
   return block;
 }
 
 }  // namespace
 
-DType GemmComputeType(DType c_type) {
-  switch (c_type) {
-    case DType::kF32:
-    case DType::kF16:
-    case DType::kBF16:
-      return DType::kF32;
-    case DType::kF64:
-      return DType::kF64;
-    case DType::kI32:
-    case DType::kU32:
-      return DType::kU32;
-    case DType::kI64:
-    case DType::kU64:
-      return DType::kU64;
-    default:
-      return DType::kInvalid;
-  }
-}
-
 bool GemmTypes(DType a, DType b, DType c_type) {
-  const DType compute = GemmComputeType(c_type);
+  const DType compute = ComputeType(c_type);
   if (compute == DType::kInvalid) return false;
   if (IsFloat(c_type)) return a == c_type && b == c_type;
   for (DType t : {a, b}) {
@@ -160,13 +148,13 @@ bool GemmTypes(DType a, DType b, DType c_type) {
 
 size_t GemmScratch(const GemmParams& p, int threads) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return 0;
-  const GemmTable& table = TableOf(GemmComputeType(p.c_type));
+  const GemmTable& table = TableOf(ComputeType(p.c_type));
   return ScratchPerThread(p, table, GridOf(p, table, threads)) * static_cast<size_t>(threads);
 }
 
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return;
-  const GemmTable& table = TableOf(GemmComputeType(p.c_type));
+  const GemmTable& table = TableOf(ComputeType(p.c_type));
   const Grid grid = GridOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(p, table, grid);
   const int64_t small = p.m * p.n * std::max<int64_t>(p.k, 1);

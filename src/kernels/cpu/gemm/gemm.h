@@ -1,4 +1,4 @@
-// Products of matrices: c = alpha * a·b (+ bias), many at once.
+// Products of matrices: c = epilogue(alpha * a·b + bias), many at once.
 // Computed in f32 for f32, f16, bf16; in f64; in 32 or 64 bits that wrap around for integers.
 #pragma once
 #include <cstddef>
@@ -6,6 +6,7 @@
 
 #include "base/dtype.h"
 #include "base/thread_pool.h"
+#include "kernels/cpu/elementwise/epilogue.h"
 
 namespace tern::cpu {
 
@@ -16,7 +17,7 @@ struct MatrixRef {
 };
 
 // A right-hand matrix that exists only in thought, as the patches of an image do: writes row k, columns
-// [n0, n0 + count), of matrix `batch` in the type that is computed in.
+// [n0, n0 + count), of matrix `batch` in ComputeType(c_type).
 using RowSource = void (*)(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count,
                            void* to);
 
@@ -28,10 +29,11 @@ struct GemmParams {
   void* c = nullptr;  // row-major
   DType c_type = DType::kF32;
   int64_t c_row = 0;
-  const void* row_bias = nullptr;     // m elements of c's type
-  const void* column_bias = nullptr;  // n elements of c's type
-  float alpha = 1;                    // other than 1 for floats only
-  bool accumulate = false;            // adds to c; not for 16-bit results
+  const void* row_bias = nullptr;      // m elements of c's type
+  const void* column_bias = nullptr;   // n elements of c's type
+  float alpha = 1;                     // other than 1 for floats only
+  bool accumulate = false;             // adds to c; not for 16-bit results
+  const Epilogue* epilogue = nullptr;  // its result is c as one array, counted from `c` on
 
   // `count` products; where each matrix starts, in elements, from the pointers above. Null: at 0 each.
   int64_t count = 1;
@@ -40,8 +42,6 @@ struct GemmParams {
 
 // Whether matrices of these types can be multiplied into c_type.
 bool GemmTypes(DType a, DType b, DType c_type);
-// The type that b_rows delivers: kF32, kF64, kU32 or kU64.
-DType GemmComputeType(DType c_type);
 
 // Bytes of scratch memory for Gemm with so many threads. Looks at sizes and types only.
 size_t GemmScratch(const GemmParams& p, int threads);

@@ -151,6 +151,32 @@ void MultiplyPiece(const T* a, int64_t m, const T* b, int64_t n, int64_t kc, Tar
     }
 }
 
+// Rows [m0, m1) and columns [n0, n1) of c have their sums: bias and what else is to be done to them. c is
+// where row g.m0, column g.n0 lies.
+template <class T>
+void Finish(const GemmBlock& g, Target<T> c, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
+  T* data = c.data + (m0 - g.m0) * c.row + n0 - g.n0;
+  const int64_t m = m1 - m0, n = n1 - n0;
+  if (g.row_bias) {
+    Typed<T>(g.row_bias, g.c_type, [&](auto* bias) {
+      for (int64_t i = 0; i < m; ++i) {
+        const T v = ValueOf<T>(bias[m0 + i]);
+        for (int64_t j = 0; j < n; ++j) data[i * c.row + j] += v;
+      }
+    });
+  }
+  if (g.column_bias) {
+    Typed<T>(g.column_bias, g.c_type, [&](auto* bias) {
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) data[i * c.row + j] += ValueOf<T>(bias[n0 + j]);
+    });
+  }
+  if (!g.finish) return;
+  const int64_t at = g.c_at + m0 * g.c_row + n0;
+  if (c.row == n && g.c_row == n) return g.finish(g.finish_context, at, m * n, data);
+  for (int64_t i = 0; i < m; ++i) g.finish(g.finish_context, at + i * g.c_row, n, data + i * c.row);
+}
+
 template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, T* packed_b) {
   for (int64_t n0 = g.n0; n0 < g.n1; n0 += kNc) {
     const int64_t n = Least(kNc, g.n1 - n0);
@@ -170,6 +196,7 @@ template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, 
         });
         MultiplyPiece(packed_a, m, packed_b, n, kc, {c.data + (m0 - g.m0) * c.row + n0 - g.n0, c.row},
                       k0 > 0 || g.accumulate);
+        if (k0 + kc == g.k) Finish(g, c, m0, m0 + m, n0, n0 + n);
       }
     }
   }
@@ -201,6 +228,7 @@ template <class T, class S> void RunRows(const GemmBlock& g, Target<T> c, const 
         }
       }
     }
+    Finish(g, c, g.m0, g.m1, n0, n0 + n);
   }
 }
 
@@ -218,6 +246,7 @@ template <class T, class S> void RunColumns(const GemmBlock& g, Target<T> c, con
       to = g.accumulate ? to + sum : sum;
     }
   }
+  Finish(g, c, g.m0, g.m1, g.n0, g.n1);
 }
 
 template <class T> bool Skinny(const GemmBlock& g) {
@@ -240,34 +269,12 @@ template <class T> void RunSkinny(const GemmBlock& g, Target<T> c, T* packed_a) 
   });
 }
 
-// c += bias, in T.
-template <class T> void AddBias(const GemmBlock& g, Target<T> c) {
-  const int64_t m = g.m1 - g.m0, n = g.n1 - g.n0;
-  if (g.row_bias) {
-    Typed<T>(g.row_bias, g.c_type, [&](auto* bias) {
-      for (int64_t i = 0; i < m; ++i) {
-        const T v = ValueOf<T>(bias[g.m0 + i]);
-        for (int64_t j = 0; j < n; ++j) c.data[i * c.row + j] += v;
-      }
-    });
-  }
-  if (g.column_bias) {
-    Typed<T>(g.column_bias, g.c_type, [&](auto* bias) {
-      for (int64_t i = 0; i < m; ++i)
-        for (int64_t j = 0; j < n; ++j) c.data[i * c.row + j] += ValueOf<T>(bias[g.n0 + j]);
-    });
-  }
-}
-
 template <class T> void Compute(const GemmBlock& g, Target<T> c, T* scratch) {
-  if (Skinny<T>(g))
-    RunSkinny(g, c, scratch);
-  else if (g.k > 0)
-    RunPacked(g, c, scratch, scratch + kMc * Least(kKc, g.k));
-  else
-    for (int64_t i = 0; !g.accumulate && i < g.m1 - g.m0; ++i)
-      for (int64_t j = 0; j < g.n1 - g.n0; ++j) c.data[i * c.row + j] = 0;
-  AddBias(g, c);
+  if (Skinny<T>(g)) return RunSkinny(g, c, scratch);
+  if (g.k > 0) return RunPacked(g, c, scratch, scratch + kMc * Least(kKc, g.k));
+  for (int64_t i = 0; !g.accumulate && i < g.m1 - g.m0; ++i)
+    for (int64_t j = 0; j < g.n1 - g.n0; ++j) c.data[i * c.row + j] = 0;
+  Finish(g, c, g.m0, g.m1, g.n0, g.n1);
 }
 
 template <class S> void RunNarrow(const GemmBlock& g) {

@@ -36,6 +36,11 @@ struct GemmBlock {
   const void *row_bias, *column_bias;
   float alpha;
   bool accumulate;
+  // What is done to finished sums, in T, while they are in cache: `count` of them, which become the elements
+  // of c from c_at + index on. Null: nothing.
+  void (*finish)(const void* context, int64_t index, int64_t count, void* sums);
+  const void* finish_context;
+  int64_t c_at;
   void* scratch;
 };
 

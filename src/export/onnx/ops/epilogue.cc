@@ -1,0 +1,24 @@
+// What products and convolutions do to their sums, as operators of their own.
+#include "export/onnx/ops/common.h"
+
+namespace tern::onnx {
+namespace {
+
+constexpr int kResidual = 3;
+
+bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
+
+}  // namespace
+
+std::string SumsOf(TernNode& n) { return Active(n) || n.Has(kResidual) ? n.Temp() : n.Out(0); }
+
+void EmitEpilogue(TernNode& n, std::string sums) {
+  const Attrs& a = n.attrs();
+  if (n.Has(kResidual)) sums = n.Emit("Add", {sums, n.In(kResidual)}, {Active(n) ? n.Temp() : n.Out(0)});
+  if (!Active(n)) return;
+  const Function function{a.Text("activation"), n.node.output(0)->type.dtype, a.Float("act_alpha"),
+                          a.Float("act_beta")};
+  EmitFunction(n, function, sums, n.Out(0));
+}
+
+}  // namespace tern::onnx

@@ -1,0 +1,50 @@
+// What is done to the sums of a product or convolution while they are in cache:
+// y = activation(sums + terms), in the type that is computed in.
+#pragma once
+#include "kernels/cpu/elementwise/broadcast.h"
+#include "kernels/cpu/elementwise/kinds.h"
+
+namespace tern::cpu {
+
+// The type that products and sums of a result type are computed in: kF32, kF64, kU32 or kU64; kInvalid: none.
+DType ComputeType(DType result);
+
+class Epilogue {
+ public:
+  // Of a double, where there is no vector loop: kind is the activation's.
+  using Scalar = double (*)(int kind, double alpha, double beta, double x);
+
+  Epilogue() = default;
+  // Results of these dims (at most kMaxRank axes) and type.
+  Epilogue(DType type, const Dims& dims) : type_(type), compute_(ComputeType(type)), dims_(dims) {}
+
+  // An operand of the result's type that broadcasts to it; its data comes with SetTerm. At most two.
+  int AddTerm(const Dims& dims);
+  void SetTerm(int i, const void* data) { terms_[static_cast<size_t>(i)].data = data; }
+  // For float types; clip takes its bounds from alpha and beta. f64 goes through `scalar(scalar_kind, …)`.
+  void SetActivation(UnaryKind kind, float alpha, float beta, Scalar scalar, int scalar_kind);
+
+  bool empty() const { return term_count_ == 0 && !active_; }
+  // values: `count` sums in ComputeType, which become elements [index, index + count) of the result.
+  void Apply(int64_t index, int64_t count, void* values) const;
+
+ private:
+  struct Term {
+    const void* data = nullptr;
+    Broadcast<1> plan;
+  };
+  void Add(const Term& term, int64_t index, int64_t count, char* values) const;
+  void Activate(int64_t count, void* values) const;
+
+  DType type_ = DType::kF32, compute_ = DType::kF32;
+  Dims dims_;
+  std::array<Term, 2> terms_;
+  int term_count_ = 0;
+  bool active_ = false;
+  UnaryKind kind_ = UnaryKind::kRelu;
+  float alpha_ = 0, beta_ = 0;
+  Scalar scalar_ = nullptr;
+  int scalar_kind_ = 0;
+};
+
+}  // namespace tern::cpu

@@ -1,0 +1,47 @@
+// One operand of an elementwise loop, as the inner loops want it.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/elementwise/tiles.h"
+#include "kernels/cpu/support/width.h"
+
+namespace tern::cpu {
+
+// One operand of a row: along memory, or one number which is spread over a tile first.
+class Source {
+ public:
+  Source(DType type, const void* data, int64_t at, bool steps, int64_t n) : type_(type), steps_(steps) {
+    from_ = static_cast<const char*>(data) + at * WidthOf(type);
+    if (steps && !IsNarrowFloat(type)) return;
+    if (!steps) Spread(std::min(n, kTile));
+  }
+  // Elements from i on: at least `count`, at most kTile of them, in the type that is computed in.
+  const void* At(int64_t i, int64_t count) {
+    if (!steps_) return tile_;
+    const char* p = from_ + i * WidthOf(type_);
+    if (!IsNarrowFloat(type_)) return p;
+    Widen(type_, reinterpret_cast<const uint16_t*>(p), reinterpret_cast<float*>(tile_), count);
+    return tile_;
+  }
+
+ private:
+  void Spread(int64_t n) {
+    if (IsNarrowFloat(type_)) {
+      float v;
+      Widen(type_, reinterpret_cast<const uint16_t*>(from_), &v, 1);
+      std::fill_n(reinterpret_cast<float*>(tile_), n, v);
+    } else {
+      WithWidth(WidthOf(type_), [&](auto v) {
+        std::memcpy(&v, from_, sizeof v);
+        std::fill_n(reinterpret_cast<decltype(v)*>(tile_), n, v);
+      });
+    }
+  }
+  DType type_;
+  bool steps_;
+  const char* from_;
+  alignas(64) char tile_[kTile * 8];
+};
+
+}  // namespace tern::cpu

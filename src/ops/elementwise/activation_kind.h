@@ -1,0 +1,13 @@
+// The functions of Activation and Gelu, for them and for ops that apply them to their own results.
+#pragma once
+#include <vector>
+
+namespace tern {
+
+enum class ActivationKind { kLeakyRelu, kElu, kSelu, kCelu, kHardSigmoid, kThresholdedRelu, kSwish, kShrink };
+
+const std::vector<const char*>& ActivationNames();  // in the order of ActivationKind
+double ActivationValue(ActivationKind kind, double alpha, double beta, double x);
+double GeluValue(bool by_tanh, double x);
+
+}  // namespace tern

@@ -1,0 +1,47 @@
+// The epilogue of an op's attributes as the kernels take it: activation and operands that are added.
+#pragma once
+#include "kernels/cpu/elementwise/epilogue.h"
+#include "ops/support/epilogue.h"
+#include "runtime/bind/support.h"
+
+namespace tern {
+
+// The inputs that are added one by one, and the activation.
+class BoundEpilogue {
+ public:
+  // Whether input i, if it is there, can be added.
+  static bool Fits(const KernelQuery& q, int i) {
+    return !q.Has(i) || (q.InType(i) == q.OutType(0) && RankFits(q.OutDims(0)));
+  }
+
+  BoundEpilogue() = default;
+  BoundEpilogue(const KernelQuery& q, std::initializer_list<int> inputs)
+      : epilogue_(q.OutType(0), q.OutDims(0)) {
+    for (int i : inputs) {
+      if (!q.Has(i)) continue;
+      epilogue_.AddTerm(q.InDims(i));
+      inputs_.push_back(i);
+    }
+    const std::string kind = q.attrs().Text("activation");
+    if (kind != "none")
+      epilogue_.SetActivation(static_cast<cpu::UnaryKind>(IndexOf(cpu::kUnaryNames, kind)),
+                              q.attrs().Float("act_alpha"), q.attrs().Float("act_beta"), Value,
+                              IndexOf(EpilogueNames(), kind));
+  }
+
+  // For one run; null when there is nothing to do.
+  const cpu::Epilogue* For(const RunContext& c) {
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      epilogue_.SetTerm(static_cast<int>(i), c.In(inputs_[i]).raw());
+    return epilogue_.empty() ? nullptr : &epilogue_;
+  }
+
+ private:
+  static double Value(int kind, double alpha, double beta, double x) {
+    return EpilogueValue(static_cast<Epilogue>(kind), alpha, beta, x);
+  }
+  cpu::Epilogue epilogue_;
+  std::vector<int> inputs_;
+};
+
+}  // namespace tern
