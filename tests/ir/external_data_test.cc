@@ -90,17 +90,21 @@ TEST_F(ExternalData, LinksMayPointInsideTheFolderOnly) {
   EXPECT_NE(graph.status().message().find("leaves the model's folder"), std::string::npos);
 }
 
-// One thread turns the link back and forth; whenever a load works, it must have read the file inside.
+// One thread turns the file into a link and back; whenever a load works, it must have read the file inside.
 TEST_F(ExternalData, LinksSwappedDuringALoadDoNotLetItOut) {
   Write(outside_ / "secret.bin", {42, 42});
   Write(folder_ / "good.bin", {1, 2});
-  fs::create_symlink("good.bin", folder_ / "w.bin");
+  fs::create_hard_link(folder_ / "good.bin", folder_ / "w.bin");
   std::atomic<bool> done = false;
   std::thread swapper([&] {
     for (int i = 0; !done; ++i) {
       const fs::path next = folder_ / "next";
-      fs::create_symlink(i % 2 ? fs::path("good.bin") : outside_ / "secret.bin", next);
+      if (i % 2)
+        fs::create_hard_link(folder_ / "good.bin", next);
+      else
+        fs::create_symlink(outside_ / "secret.bin", next);
       fs::rename(next, folder_ / "w.bin");
+      fs::remove(next);  // renaming a file onto another name of itself leaves both
     }
   });
   int loaded = 0, stolen = 0;
