@@ -72,7 +72,8 @@ def unit(context):
 
 
 def cases(context):
-    return context.run(context.binary("tern_cases"), context.path("tests/cases"))
+    return (context.run(context.binary("tern_cases"), context.path("tests/cases")) +
+            context.run(context.binary("tern_rules"), context.path("tests/cases/rule")))
 
 
 def onnx(context):

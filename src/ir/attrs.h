@@ -67,7 +67,8 @@ class Attrs {
   // Coerces where nothing is lost (int to float, text to enum or dtype); otherwise says what was expected.
   Status Set(const std::string& name, const AttrValue& value);
 
-  // By name; CHECKs that the attribute exists with that type. Enums read as text.
+  // By name; CHECKs that the attribute exists (with that type). Enums read as text.
+  AttrValue Get(std::string_view name) const;
   bool Bool(std::string_view name) const;
   int64_t Int(std::string_view name) const;
   float Float(std::string_view name) const;
@@ -92,7 +93,6 @@ class Attrs {
     std::shared_ptr<Concept> Fresh() const override { return std::make_shared<Model>(T{}); }
     T value;
   };
-  AttrValue Get(std::string_view name) const;
   std::shared_ptr<Concept> rep_;
 };
 

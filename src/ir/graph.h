@@ -86,6 +86,7 @@ class Graph {
   Value* AddInput(std::string value_name, Type type);
   Value* AddConstant(Tensor tensor, std::string value_name = "");
   void MarkOverridable(Value* constant) { overridable_.push_back(constant); }
+  void FixOverridable() { overridable_.clear(); }  // from here on plain constants
   void SetOutputs(std::vector<Value*> outputs);
   void ReplaceOutput(int i, Value* value);
   // Appends, or inserts before `before`. Outputs get fresh values without types.

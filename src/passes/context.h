@@ -1,0 +1,48 @@
+// What the passes of one optimization share: switches, counts, and the budget that makes every set of rules
+// end.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tern {
+
+struct Rule;
+
+struct WhyNot {
+  std::string rule, node, reason;
+};
+
+class PassContext {
+ public:
+  std::set<std::string> disabled;        // rules and passes by name
+  std::set<std::string> only;            // when not empty, all others are disabled
+  std::string why_rule, why_node;        // --why-not RULE@NODE
+  size_t fold_limit = size_t{64} << 20;  // bytes that one folded node may make
+  double fold_operations = 2e9;          // and operations it may take
+
+  bool Enabled(const std::string& name) const {
+    return only.empty() ? disabled.count(name) == 0 : only.count(name) != 0;
+  }
+  void Hit(const std::string& name, int count = 1) { hits_[name] += count; }
+  const std::map<std::string, int>& hits() const { return hits_; }
+
+  // Every rewrite costs one. False when none is left.
+  void SetBudget(int rewrites) { budget_ = rewrites; }
+  bool Spend() { return --budget_ > 0; }
+  bool exhausted() const { return budget_ <= 0; }
+
+  bool Asks(const Rule& rule, const Node& node) const;
+  void Answer(const Node& node, const std::string& reason);
+  const std::vector<WhyNot>& answers() const { return answers_; }
+
+ private:
+  std::map<std::string, int> hits_;
+  std::vector<WhyNot> answers_;
+  int budget_ = 1 << 30;
+};
+
+}  // namespace tern

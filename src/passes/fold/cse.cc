@@ -1,0 +1,115 @@
+#include "passes/fold/cse.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+#include "passes/rewrite/rewrite.h"
+
+namespace tern {
+namespace {
+
+constexpr size_t kShared = 4096;
+
+size_t Mix(size_t seed, size_t v) { return seed ^ (v + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2)); }
+
+size_t HashOf(const Tensor& t) {
+  size_t hash = Mix(static_cast<size_t>(t.dtype()), t.bytes());
+  for (int64_t d : t.dims()) hash = Mix(hash, static_cast<size_t>(d));
+  return Mix(hash, std::hash<std::string_view>()({t.data<const char>(), t.bytes()}));
+}
+
+class ConstantSharer {
+ public:
+  int Visit(Graph& graph) {
+    int shared = 0;
+    std::vector<size_t> added;
+    for (const auto& v : graph.values()) {
+      if (!v->is_constant() || v->output_uses || v->uses.empty()) continue;
+      const Tensor& t = v->constant;
+      if (!t.contiguous() || t.dtype() == DType::kString || t.bytes() > kShared) continue;
+      auto& twins = seen_[HashOf(t)];
+      const auto twin = std::find_if(twins.begin(), twins.end(),
+                                     [&](const Value* o) { return SameTensor(o->constant, t); });
+      if (twin == twins.end()) {
+        twins.push_back(v.get());
+        added.push_back(HashOf(t));
+        continue;
+      }
+      graph.ReplaceUses(v.get(), *twin);
+      ++shared;
+    }
+    for (const auto& node : graph.nodes())
+      for (const auto& sub : node->subgraphs()) shared += Visit(*sub);
+    for (size_t hash : added) seen_[hash].pop_back();  // out of scope from here on
+    return shared;
+  }
+
+ private:
+  std::unordered_map<size_t, std::vector<Value*>> seen_;
+};
+
+class NodeSharer {
+ public:
+  int Visit(Graph& graph) {
+    int shared = 0;
+    std::vector<size_t> added;
+    for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+      Node& node = **it++;
+      for (const auto& sub : node.subgraphs()) shared += Visit(*sub);
+      if (!node.op->Is(kPure) || node.op->Is(kRandom) || !node.subgraphs().empty()) continue;
+      const size_t hash = Hash(node);
+      auto& twins = seen_[hash];
+      const auto twin =
+          std::find_if(twins.begin(), twins.end(), [&](const Node* o) { return Same(*o, node); });
+      if (twin == twins.end()) {
+        twins.push_back(&node);
+        added.push_back(hash);
+      } else if (Merge(**twin, node)) {
+        ++shared;
+      }
+    }
+    for (size_t hash : added) seen_[hash].pop_back();
+    return shared;
+  }
+
+ private:
+  static size_t Hash(const Node& node) {
+    size_t hash = std::hash<const void*>()(node.op);
+    for (const Value* v : node.inputs()) hash = Mix(hash, std::hash<const void*>()(v));
+    return Mix(hash, node.outputs().size());
+  }
+
+  static bool Same(const Node& a, const Node& b) {
+    return a.op == b.op && a.inputs() == b.inputs() && a.outputs().size() == b.outputs().size() &&
+           a.attrs == b.attrs;
+  }
+
+  static bool Merge(Node& kept, Node& node) {
+    for (size_t i = 0; i < node.outputs().size(); ++i) {  // an output of the graph keeps its name
+      if (!node.outputs()[i]->output_uses) continue;
+      if (kept.outputs()[i]->output_uses || kept.graph != node.graph) return false;
+    }
+    for (size_t i = 0; i < node.outputs().size(); ++i) {
+      Value *from = node.outputs()[i], *to = kept.outputs()[i];
+      if (from->output_uses) to->name = from->name;
+      node.graph->ReplaceUses(from, to);
+    }
+    RemoveUnread(node);
+    return true;
+  }
+
+  std::unordered_map<size_t, std::vector<Node*>> seen_;
+};
+
+}  // namespace
+
+Result<int> ShareConstants(Graph& graph, PassContext&) {
+  const int shared = ConstantSharer().Visit(graph);
+  if (shared) graph.RemoveUnusedConstants();
+  return shared;
+}
+
+Result<int> ShareNodes(Graph& graph, PassContext&) { return NodeSharer().Visit(graph); }
+
+}  // namespace tern

@@ -1,0 +1,172 @@
+#include "passes/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "ir/verify.h"
+#include "passes/fold/cse.h"
+#include "passes/fold/fold_constants.h"
+#include "passes/rewrite/driver.h"
+
+namespace tern {
+namespace {
+
+// Groups of rules that work side by side until none of them fires. Later stages keep the earlier groups, so
+// what a fusion leaves behind is cleaned up at once.
+struct Stage {
+  const char* name;
+  Level level;
+  std::vector<std::string> groups;
+};
+
+const std::vector<Stage>& Stages() {
+  static const auto* stages = new std::vector<Stage>{
+      {"clean", Level::kBasic, {"control", "redundant", "algebra", "quant"}},
+      {"linear", Level::kBasic, {"linear"}},
+      {"recompose", Level::kExtended, {"recompose", "move"}},
+      {"replace", Level::kExtended, {"replace"}},
+      {"fuse", Level::kExtended, {"fuse"}},
+      {"layout", Level::kLayout, {"layout"}},
+  };
+  return *stages;
+}
+
+Result<int> RemoveDead(Graph& graph, PassContext& context) {
+  int removed = 0;
+  for (const auto& node : graph.nodes())
+    for (const auto& sub : node->subgraphs()) {
+      TERN_ASSIGN(const int inside, RemoveDead(*sub, context));
+      removed += inside;
+    }
+  removed += graph.RemoveDeadNodes();
+  graph.RemoveUnusedConstants();
+  return removed;
+}
+
+class Optimizer {
+ public:
+  Optimizer(Graph& graph, const OptimizeOptions& options) : graph_(graph), options_(options) {}
+
+  Result<OptimizeReport> Run() {
+    TERN_TRY(Configure());
+    std::vector<std::string> groups;
+    for (const Stage& stage : Stages()) {
+      if (stage.level > options_.level) break;
+      groups.insert(groups.end(), stage.groups.begin(), stage.groups.end());
+      TERN_TRY(RunStage(groups).While(StrCat("stage '", stage.name, "' of the optimizer")));
+      report_.stages.push_back(stage.name);
+      if (options_.after_stage) options_.after_stage(stage.name, graph_);
+      if (stage.name == options_.stop_after) break;
+    }
+    report_.hits = context_.hits();
+    report_.why_not = context_.answers();
+    return std::move(report_);
+  }
+
+ private:
+  Status Configure() {
+    for (const auto& name : options_.disable) TERN_TRY(Expand(name, context_.disabled));
+    for (const auto& name : options_.only) TERN_TRY(Expand(name, context_.only));
+    if (!options_.why_not.empty()) {
+      const size_t at = options_.why_not.find('@');
+      context_.why_rule = options_.why_not.substr(0, at);
+      if (at != std::string::npos) context_.why_node = options_.why_not.substr(at + 1);
+      if (!FindRule(context_.why_rule))
+        return NotFound("no rule is called '", context_.why_rule, "'; see tern passes");
+    }
+    const auto names = StageNames();
+    if (!options_.stop_after.empty() &&
+        std::find(names.begin(), names.end(), options_.stop_after) == names.end())
+      return NotFound("no stage is called '", options_.stop_after, "'; there are: ", Join(names, ", "));
+    context_.SetBudget(2000 + 20 * graph_.NodeCount());
+    return {};
+  }
+
+  // A group stands for its rules.
+  static Status Expand(const std::string& name, std::set<std::string>& into) {
+    bool found = false;
+    for (const Rule* rule : AllRules()) {
+      if (rule->name != name && rule->group != name) continue;
+      into.insert(rule->name);
+      found = true;
+    }
+    for (const Pass& pass : AllPasses()) {
+      if (pass.name != name) continue;
+      into.insert(name);
+      found = true;
+    }
+    return found ? Status() : NotFound("no rule, pass or group is called '", name, "'; see tern passes");
+  }
+
+  Status RunStage(const std::vector<std::string>& groups) {
+    const RuleIndex rules(RulesOf(groups, options_.level));
+    for (int changes = 1; changes > 0;) {
+      changes = 0;
+      TERN_TRY(InferGraph(graph_));
+      for (const Pass& pass : AllPasses()) {
+        if (!context_.Enabled(pass.name)) continue;
+        TERN_ASSIGN(const int some, pass.run(graph_, context_));
+        if (some) context_.Hit(pass.name, some);
+        changes += some;
+      }
+      TERN_ASSIGN(const int applied, ApplyRules(graph_, rules, context_));
+      changes += applied;
+      TERN_TRY(VerifyGraph(graph_));
+      if (context_.exhausted()) return GiveUp();
+    }
+    return {};
+  }
+
+  // The graph is sound, only not as small as it could be.
+  Status GiveUp() {
+    if (!report_.warnings.empty()) return {};
+    std::vector<std::pair<int, std::string>> busy;
+    for (const auto& [name, hits] : context_.hits()) busy.emplace_back(-hits, name);
+    std::sort(busy.begin(), busy.end());
+    std::string text = "the rules do not come to an end; stopped. Most busy:";
+    for (size_t i = 0; i < busy.size() && i < 3; ++i)
+      text += StrCat(" ", busy[i].second, " (", -busy[i].first, ")");
+    report_.warnings.push_back(text);
+    return {};
+  }
+
+  Graph& graph_;
+  const OptimizeOptions& options_;
+  PassContext context_;
+  OptimizeReport report_;
+};
+
+}  // namespace
+
+const std::vector<Pass>& AllPasses() {
+  static const auto* passes = new std::vector<Pass>{
+      {"FoldConstants", "computes what depends on constants only", Level::kBasic, FoldConstants},
+      {"FoldShapes", "turns shapes that inference knows into constants", Level::kBasic, FoldShapes},
+      {"ShareConstants", "keeps one of several equal small constants", Level::kBasic, ShareConstants},
+      {"ShareNodes", "computes common subexpressions once", Level::kBasic, ShareNodes},
+      {"RemoveDead", "removes nodes and constants that nobody reads", Level::kBasic, RemoveDead},
+  };
+  return *passes;
+}
+
+std::vector<std::string> StageNames() {
+  std::vector<std::string> names;
+  for (const Stage& stage : Stages()) names.push_back(stage.name);
+  return names;
+}
+
+Result<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& options) {
+  return Guard([&]() -> Result<OptimizeReport> {
+    const auto start = std::chrono::steady_clock::now();
+    OptimizeReport report;
+    if (options.level != Level::kNone) {
+      graph.FixOverridable();
+      TERN_ASSIGN(report, Optimizer(graph, options).Run());
+    }
+    report.milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return report;
+  });
+}
+
+}  // namespace tern

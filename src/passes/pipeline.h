@@ -1,0 +1,47 @@
+// The optimizer: passes in a readable order, each counted, verified, switchable.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "passes/context.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+
+// A pure function on a graph with a name; or the rules of some groups.
+struct Pass {
+  std::string name;
+  std::string summary;
+  Level level = Level::kBasic;
+  std::function<Result<int>(Graph&, PassContext&)> run;  // returns how much changed
+};
+// The passes that are not rules, in the order they run.
+const std::vector<Pass>& AllPasses();
+
+struct OptimizeOptions {
+  Level level = Level::kExtended;
+  std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
+  std::string stop_after;                  // the name of a stage
+  std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
+  std::function<void(const std::string& stage, const Graph&)> after_stage;
+};
+
+struct OptimizeReport {
+  std::map<std::string, int> hits;  // by rule and pass; those that fired
+  std::vector<std::string> stages;  // that ran
+  std::vector<WhyNot> why_not;
+  std::vector<std::string> warnings;
+  double milliseconds = 0;
+};
+
+// The stages, in order: "clean", "recompose", "fuse", …
+std::vector<std::string> StageNames();
+
+// Changes the graph in place. The graph is verified after each stage; a stage that breaks it is named in the
+// error. Running it again changes nothing. Constants that callers could override become fixed.
+Result<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& options = {});
+
+}  // namespace tern

@@ -1,0 +1,139 @@
+#include "passes/rewrite/driver.h"
+
+#include <unordered_map>
+
+namespace tern {
+
+struct RuleIndex::Impl {
+  // "Op" and "Op:kind" to the rules to try, in order.
+  std::unordered_map<std::string, std::vector<const Rule*>> by_key;
+  std::unordered_map<const OpDef*, bool> has_kind;  // ops with rules for one kind only
+  std::vector<const Rule*> none;
+};
+
+namespace {
+
+struct Root {
+  std::string op, kind;  // kind may be empty: any
+};
+
+std::vector<Root> RootsOf(const Rule& rule) {
+  std::vector<Root> roots;
+  for (const Pattern& p : rule.patterns) {
+    Root root{p.root().op->name, ""};
+    for (const PatternAttr& a : p.root().attrs)
+      if (a.name == "kind" && a.value) root.kind = std::get<std::string>(*a.value);
+    roots.push_back(std::move(root));
+  }
+  for (const std::string root : rule.roots) {
+    const size_t colon = root.find(':');
+    roots.push_back({root.substr(0, colon), colon == std::string::npos ? "" : root.substr(colon + 1)});
+  }
+  return roots;
+}
+
+void AddOnce(std::vector<const Rule*>& list, const Rule* rule) {
+  if (list.empty() || list.back() != rule) list.push_back(rule);
+}
+
+}  // namespace
+
+RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
+  auto impl = std::make_shared<Impl>();
+  std::vector<std::string> kinds;  // keys with a kind, seen anywhere
+  for (const Rule* rule : rules)
+    for (const Root& root : RootsOf(*rule))
+      if (!root.kind.empty()) impl->by_key[root.op + ":" + root.kind];
+  for (const Rule* rule : rules) {
+    for (const Root& root : RootsOf(*rule)) {
+      if (!root.kind.empty()) {
+        AddOnce(impl->by_key[root.op + ":" + root.kind], rule);
+        impl->has_kind[FindOp(root.op)] = true;
+        continue;
+      }
+      AddOnce(impl->by_key[root.op], rule);
+      for (auto& [key, list] : impl->by_key)  // a rule for any kind is one for each
+        if (key.compare(0, root.op.size() + 1, root.op + ":") == 0) AddOnce(list, rule);
+    }
+  }
+  impl_ = std::move(impl);
+}
+
+const std::vector<const Rule*>& RuleIndex::For(const Node& node) const {
+  if (impl_->has_kind.count(node.op)) {
+    const auto it = impl_->by_key.find(node.op->name + ":" + KindName(node));
+    if (it != impl_->by_key.end()) return it->second;
+  }
+  const auto it = impl_->by_key.find(node.op->name);
+  return it == impl_->by_key.end() ? impl_->none : it->second;
+}
+
+namespace {
+
+class Sweep {
+ public:
+  Sweep(const RuleIndex& rules, PassContext& context) : rules_(rules), context_(context) {}
+
+  // Once over the nodes; a place that changed is looked at again before going on.
+  Status Run(Graph& graph) {
+    for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+      Node& node = **it;
+      for (const auto& sub : node.subgraphs()) TERN_TRY(Run(*sub));
+      const auto next = std::next(it);
+      Node* first_new = nullptr;
+      TERN_ASSIGN(const bool changed, At(node, first_new));
+      if (!changed) {
+        ++it;
+        continue;
+      }
+      if (!context_.Spend()) return {};
+      it = next;  // the node is gone; nodes behind it are not touched by a rewrite
+      while (first_new && it != graph.nodes().begin() && std::prev(it)->get() != first_new) --it;
+      if (first_new) --it;
+    }
+    return {};
+  }
+
+  int hits() const { return hits_; }
+
+ private:
+  Result<bool> At(Node& node, Node*& first_new) {
+    for (const Rule* rule : rules_.For(node)) {
+      if (!context_.Enabled(rule->name)) continue;
+      Rewrite rewrite(node, rule->name);
+      const bool asked = context_.Asks(*rule, node);
+      if (asked) rewrite.Explain();
+      const bool applied = ApplyRule(*rule, rewrite);
+      TERN_TRY(Status(rewrite.status()));
+      if (asked) context_.Answer(node, applied ? "the rule was applied" : rewrite.why());
+      if (!applied) continue;
+      TERN_CHECK(rewrite.done(), "rule '", rule->name, "' says it fired but replaced nothing");
+      if (!rewrite.emitted().empty()) first_new = rewrite.emitted().front();
+      ++hits_;
+      context_.Hit(rule->name);
+      RemoveUnread(node);
+      return true;
+    }
+    return false;
+  }
+
+  const RuleIndex& rules_;
+  PassContext& context_;
+  int hits_ = 0;
+};
+
+}  // namespace
+
+Result<int> ApplyRules(Graph& graph, const RuleIndex& rules, PassContext& context) {
+  int total = 0;
+  for (;;) {
+    Sweep sweep(rules, context);
+    TERN_TRY(sweep.Run(graph));
+    total += sweep.hits();
+    if (sweep.hits() == 0 || context.exhausted()) break;
+  }
+  if (total) graph.RemoveUnusedConstants();
+  return total;
+}
+
+}  // namespace tern

@@ -1,0 +1,108 @@
+#include "passes/rewrite/facts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tern {
+namespace {
+
+// Half a unit in the last place of a type, relative, with room for one operation.
+double Rounding(DType dtype) {
+  if (dtype == DType::kF64) return 1e-12;
+  if (dtype == DType::kF16) return 1e-3;
+  if (dtype == DType::kBF16) return 8e-3;
+  return 1e-6;
+}
+
+}  // namespace
+
+std::optional<double> ScalarOf(const Value* v) {
+  if (!v || !v->is_constant() || v->constant.size() != 1) return std::nullopt;
+  return UniformOf(v);
+}
+
+bool IsScalar(const Value* v, double expected) {
+  const auto found = ScalarOf(v);
+  if (!found) return false;
+  const double slack = IsFloat(v->constant.dtype()) ? Rounding(v->constant.dtype()) : 0;
+  return std::abs(*found - expected) <= slack * std::abs(expected);
+}
+
+std::optional<double> UniformOf(const Value* v) {
+  if (!v || !v->is_constant() || v->constant.size() == 0) return std::nullopt;
+  const Tensor t = v->constant.Contiguous();
+  if (t.dtype() == DType::kString || IsComplex(t.dtype())) return std::nullopt;
+  const double first = LoadDouble(t, 0);
+  for (int64_t i = 1; i < t.size(); ++i)
+    if (LoadDouble(t, i) != first) return std::nullopt;
+  return first;
+}
+
+std::optional<std::vector<int64_t>> IntsOf(const Value* v) {
+  if (!v || !v->is_constant() || !IsInt(v->constant.dtype())) return std::nullopt;
+  return ToLongs(v->constant);
+}
+
+std::optional<Content> ContentOf(const Value* v) {
+  if (!v) return std::nullopt;
+  if (v->content) return v->content;
+  if (!v->is_constant() || v->constant.rank() > 1) return std::nullopt;
+  const auto ints = IntsOf(v);
+  if (!ints) return std::nullopt;
+  return Content(ints->begin(), ints->end());
+}
+
+bool IsOp(const Node& node, std::string_view op) { return node.op->name == op; }
+bool IsOp(const Node& node, std::string_view op, std::string_view kind) {
+  return node.op->name == op && KindName(node) == kind;
+}
+std::string KindName(const Node& node) { return node.attrs.Has("kind") ? node.attrs.Text("kind") : ""; }
+
+Node* MadeBy(const Value* v, std::string_view op) {
+  return v && v->producer && IsOp(*v->producer, op) ? v->producer : nullptr;
+}
+Node* MadeBy(const Value* v, std::string_view op, std::string_view kind) {
+  return v && v->producer && IsOp(*v->producer, op, kind) ? v->producer : nullptr;
+}
+
+bool OnlyUse(const Value* v) { return v && v->uses.size() == 1 && v->output_uses == 0; }
+Node* OnlyReader(const Value* v) { return OnlyUse(v) ? v->uses[0].first : nullptr; }
+
+bool SameShape(const Value* a, const Value* b) {
+  return a && b && a->type.tensor() && b->type.tensor() && a->type.shape.ranked && b->type.shape.ranked &&
+         a->type.shape == b->type.shape;
+}
+bool SameType(const Value* a, const Value* b) { return SameShape(a, b) && a->type.dtype == b->type.dtype; }
+
+bool BroadcastsInto(const Value* v, const Value* whole) {
+  if (!v || !whole || !v->type.shape.ranked || !whole->type.shape.ranked) return false;
+  const Shape &s = v->type.shape, &w = whole->type.shape;
+  if (s.rank() > w.rank()) return false;
+  for (int i = 1; i <= s.rank(); ++i)
+    if (!s[-i].Is(1) && !(s[-i] == w[-i])) return false;
+  return true;
+}
+
+bool IsFloatValue(const Value* v) { return v && v->type.tensor() && IsFloat(v->type.dtype); }
+
+std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape) {
+  if (!shape.ranked) return std::nullopt;
+  std::vector<int64_t> target;
+  for (const Dim& d : shape.dims) {
+    if (!d.known() && std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
+    target.push_back(d.known() ? d.value() : -1);
+  }
+  // Beside an empty dim nobody can tell what -1 stands for.
+  const bool empty = std::find(target.begin(), target.end(), 0) != target.end();
+  if (empty && std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
+  return target;
+}
+
+std::optional<int> AxisOf(int64_t axis, const Value* v) {
+  if (!v || !v->type.shape.ranked) return std::nullopt;
+  const int rank = v->type.shape.rank();
+  if (axis < -rank || axis >= rank) return std::nullopt;
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+}  // namespace tern

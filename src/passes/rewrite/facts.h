@@ -1,0 +1,48 @@
+// Questions that rules ask about values and nodes. Pointers may be null: nothing is true of nothing.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tern {
+
+// The value of a constant with one element.
+std::optional<double> ScalarOf(const Value* v);
+// A constant with one element that is `expected` but for the rounding of its type.
+bool IsScalar(const Value* v, double expected);
+// The value that all elements of a constant share.
+std::optional<double> UniformOf(const Value* v);
+// The elements of an integer constant.
+std::optional<std::vector<int64_t>> IntsOf(const Value* v);
+// The same, also where an element is known for shapes only symbolically.
+std::optional<Content> ContentOf(const Value* v);
+
+// Made by this op (and kind); null otherwise.
+Node* MadeBy(const Value* v, std::string_view op);
+Node* MadeBy(const Value* v, std::string_view op, std::string_view kind);
+bool IsOp(const Node& node, std::string_view op);
+bool IsOp(const Node& node, std::string_view op, std::string_view kind);
+// The attribute `kind`, or nothing.
+std::string KindName(const Node& node);
+
+// One reader, and not an output of any graph.
+bool OnlyUse(const Value* v);
+Node* OnlyReader(const Value* v);  // null unless OnlyUse
+
+// Provably the same shape.
+bool SameShape(const Value* a, const Value* b);
+bool SameType(const Value* a, const Value* b);
+// Every dim of v, from the right, is one or the same dim of `whole`: adding or multiplying by v keeps the
+// shape of `whole`.
+bool BroadcastsInto(const Value* v, const Value* whole);
+bool IsFloatValue(const Value* v);
+
+// Dims as the content of a shape, for Reshape and the like: a number, or -1 for one dim that is not known.
+std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape);
+
+// axis, counted from the front; nothing when the rank is unknown.
+std::optional<int> AxisOf(int64_t axis, const Value* v);
+
+}  // namespace tern

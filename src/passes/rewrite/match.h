@@ -1,0 +1,73 @@
+// One place in a graph where a pattern fits, as a rule's guard and computation see it.
+#pragma once
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+#include "passes/rewrite/pattern.h"
+
+namespace tern {
+
+class Match {
+ public:
+  explicit Match(const Pattern& pattern);
+
+  // By the variable's name. CHECKs that the pattern has it.
+  Value* At(std::string_view name) const;  // null: an optional input that is absent
+  bool Has(std::string_view name) const { return At(name) != nullptr; }
+  const Type& TypeOf(std::string_view name) const { return At(name)->type; }
+  const Shape& ShapeOf(std::string_view name) const { return At(name)->type.shape; }
+  int Rank(std::string_view name) const { return ShapeOf(name).rank(); }  // -1: unknown
+  DType DTypeOf(std::string_view name) const { return At(name)->type.dtype; }
+  const Tensor& operator[](std::string_view name) const;  // a constant's data
+  // The node that makes the value, which must be one of the pattern's.
+  const Node& NodeOf(std::string_view name) const { return *At(name)->producer; }
+
+  const AttrValue& Attr(std::string_view name) const;
+  double Number(std::string_view name) const;  // an attribute that is a number
+  int64_t Int(std::string_view name) const;
+  std::string Text(std::string_view name) const;
+  std::vector<int64_t> Ints(std::string_view name) const;
+  const Attrs& AttrsOf(std::string_view set) const;  // {@name}
+
+  // For `compute`: constants and attributes that the replacement names.
+  void Set(std::string name, Tensor constant);
+  void SetAttr(std::string name, AttrValue value);
+
+  // For `when`: false, with the reason for --why-not.
+  template <class... A> bool Skip(const A&... reason) const {
+    if (why_) *why_ = StrCat(reason...);
+    return false;
+  }
+
+  const Node& root() const { return *nodes_.back(); }
+  const std::vector<Node*>& nodes() const { return nodes_; }
+
+ private:
+  friend class Matcher;
+  friend class Emitter;
+  const Pattern* pattern_;
+  std::vector<Value*> values_;         // by Pattern::values
+  std::vector<bool> bound_;            // the same
+  std::vector<AttrValue> attributes_;  // by Pattern::attributes
+  std::vector<bool> attribute_bound_;
+  std::vector<Attrs> attr_sets_;
+  std::vector<Node*> nodes_;  // by Pattern::nodes
+  std::vector<std::pair<std::string, Tensor>> made_;
+  std::vector<std::pair<std::string, AttrValue>> made_attrs_;
+  std::string* why_ = nullptr;
+};
+
+// Fits the pattern with its root at `root`. `accept` is asked for each way to fit, until it says yes.
+// failure, when given: what went wrong in the attempt that came furthest, if it came further than what stands
+// there.
+struct MatchFailure {
+  int depth = -1;
+  std::string reason;
+};
+bool MatchAt(Node& root, Match& match, const std::function<bool(const Match&)>& accept,
+             MatchFailure* failure);
+
+}  // namespace tern

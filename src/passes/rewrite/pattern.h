@@ -1,0 +1,65 @@
+// What rules are written in: the IR's text form with variables.
+//
+//   %c = Conv(%x, #w, #b?) {@conv}   %y = BatchNorm(%c, #gamma, #beta, #mean, #var) {epsilon=@eps}
+//
+// %x stands for any value, #w for a constant, `?` lets an input be absent, `_` demands that it is absent. A
+// number stands for a constant with one element of that value. {kind="relu"} demands an attribute, {axis=@a}
+// gives it a name, {@conv} gives all of them a name. A value made and read inside the pattern may not be read
+// outside of it, unless its statement ends with `shared`. The last statement is the root. Operands of
+// commutative ops match in either order.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/attrs.h"
+#include "ir/op_def.h"
+
+namespace tern {
+
+struct PatternOperand {
+  enum class Kind : uint8_t {
+    kAny,        // %x
+    kConstant,   // #w
+    kLiteral,    // 0.5
+    kAttribute,  // @eps: the number that an attribute was, in replacements only
+    kNode,       // made by another statement
+    kAbsent,     // _
+  };
+  Kind kind = Kind::kAny;
+  bool optional = false;
+  int variable = -1;  // kAny, kConstant: index into Pattern::values; kAttribute: into Pattern::attributes
+  double literal = 0;
+  int node = -1, output = 0;  // kNode
+};
+
+struct PatternAttr {
+  std::string name;
+  std::optional<AttrValue> value;  // a demand, or
+  int variable = -1;               // index into Pattern::attributes
+};
+
+struct PatternNode {
+  const OpDef* op = nullptr;  // null: `%y = %x`, in replacements only
+  std::vector<PatternOperand> inputs;
+  std::vector<int> outputs;  // index into Pattern::values; -1: unnamed
+  std::vector<PatternAttr> attrs;
+  int all_attrs = -1;  // index into Pattern::attr_sets
+  bool commutative = false;
+  bool shared = false;
+};
+
+struct Pattern {
+  std::vector<PatternNode> nodes;                          // operands before readers; the root last
+  std::vector<std::string> values, attributes, attr_sets;  // names of variables
+
+  const PatternNode& root() const { return nodes.back(); }
+};
+
+// A mistake in a rule's text; the error gives the place.
+Result<Pattern> ParsePattern(std::string_view text);
+
+// Binary kinds whose operands may change places.
+bool CommutativeKind(std::string_view kind);
+
+}  // namespace tern

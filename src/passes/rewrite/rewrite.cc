@@ -1,0 +1,169 @@
+#include "passes/rewrite/rewrite.h"
+
+#include <algorithm>
+
+#include "ir/evaluate.h"
+
+namespace tern {
+namespace {
+
+bool Foldable(const Node& node) {
+  if (!node.op->Is(kPure) || node.op->Is(kRandom) || !node.subgraphs().empty()) return false;
+  return std::all_of(node.inputs().begin(), node.inputs().end(),
+                     [](const Value* v) { return !v || v->is_constant(); });
+}
+
+// Keeps what was known of the old value: its dims, unless the new one is known as a number.
+void KeepKnown(const Type& old, Type& now) {
+  if (!now.tensor() || !old.tensor() || !old.shape.ranked) return;
+  if (!now.shape.ranked) {
+    now.shape = old.shape;
+    return;
+  }
+  for (size_t i = 0; i < now.shape.dims.size(); ++i)
+    if (!now.shape.dims[i].known() && !old.shape.dims[i].unknown()) now.shape.dims[i] = old.shape.dims[i];
+}
+
+}  // namespace
+
+Rewrite::~Rewrite() {
+  if (!done_) TakeBack();
+}
+
+void Rewrite::TakeBack() {
+  while (!emitted_.empty()) {
+    graph().RemoveNode(emitted_.back());
+    emitted_.pop_back();
+  }
+}
+
+Value* Rewrite::Const(Tensor tensor) {
+  fresh_.push_back(graph().AddConstant(std::move(tensor)));
+  return fresh_.back();
+}
+
+Value* Rewrite::Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs) {
+  const OpDef* def = FindOp(op);
+  TERN_CHECK(def, "no op ", op);
+  Attrs set = def->defaults;
+  for (const auto& [name, value] : attrs) {
+    const Status status = set.Set(name, value);
+    TERN_CHECK(status.ok(), "rule '", rule_, "': ", status.message());
+  }
+  return Op(*def, std::move(set), inputs);
+}
+
+Value* Rewrite::Op(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs) {
+  return Ops(op, std::move(attrs), inputs, 1)[0];
+}
+
+std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs,
+                                 int outputs) {
+  Node* node = graph().AddNode(op, std::move(attrs), inputs, outputs, &root_);
+  node->name = root_.name;
+  node->origin = root_.origin;
+  node->rule = rule_;
+  emitted_.push_back(node);
+  Status status = InferNode(*node);
+  if (status.ok() && Foldable(*node)) {
+    std::vector<const Datum*> data;
+    std::vector<Datum> held;
+    held.reserve(node->inputs().size());
+    for (const Value* v : node->inputs()) {
+      if (v) held.emplace_back(v->constant);
+      data.push_back(v ? &held.back() : nullptr);
+    }
+    auto made = EvaluateNode(*node, data);
+    if (made.ok() && std::all_of(made->begin(), made->end(), [](const Datum& d) { return d.is_tensor(); })) {
+      graph().RemoveNode(node);
+      emitted_.pop_back();
+      std::vector<Value*> constants;
+      for (const Datum& d : *made) constants.push_back(Const(d.tensor));
+      return constants;
+    }
+    status = made.TakeStatus();
+  }
+  if (!status.ok() && status_.ok())
+    status_ = Status(Code::kInternal, StrCat("rule '", rule_, "' makes a wrong node at ", root_.Describe(),
+                                             ": ", status.message()));
+  for (Value* v : node->outputs()) fresh_.push_back(v);
+  return node->outputs();
+}
+
+bool Rewrite::Fits(const Value& old, Value& value) {
+  const Type &before = old.type, &after = value.type;
+  const auto changed = [&] {
+    return Skip("the type of '", old.name, "' would change from ", before.ToString(), " to ",
+                after.ToString());
+  };
+  const bool fresh = std::find(fresh_.begin(), fresh_.end(), &value) != fresh_.end();
+  if (before.kind != Type::Kind::kUnknown && before.kind != after.kind) return changed();
+  if (before.tensor()) {
+    if (before.dtype != after.dtype) return changed();
+    if (before.shape.ranked && after.shape.ranked && before.shape.rank() != after.shape.rank())
+      return changed();
+    if (!fresh && !SameShape(&old, &value)) return changed();
+    for (size_t i = 0; before.shape.ranked && after.shape.ranked && i < before.shape.dims.size(); ++i) {
+      const Dim &a = before.shape.dims[i], &b = after.shape.dims[i];
+      if (a.known() && b.known() && a.value() != b.value()) return changed();
+    }
+  }
+  if (old.output_uses == 0 || fresh) return true;
+  if (value.graph != old.graph || value.is_input || value.output_uses)
+    return Skip("'", old.name, "' is an output of the graph and '", value.name, "' cannot take its name");
+  return true;
+}
+
+void Rewrite::Rename(const Value& old, Value& value) {
+  const bool fresh = std::find(fresh_.begin(), fresh_.end(), &value) != fresh_.end();
+  if (old.output_uses || (fresh && value.name.empty())) value.name = old.name;
+  KeepKnown(old.type, value.type);
+  if (!value.content && !value.is_constant()) value.content = old.content;
+}
+
+bool Rewrite::ReplaceOutputs(Node& node, const std::vector<Value*>& values) {
+  TERN_CHECK(values.size() <= node.outputs().size(), "rule '", rule_, "' gives too many outputs");
+  if (!status_.ok()) {
+    TakeBack();
+    return false;
+  }
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    const Value& old = *node.outputs()[i];
+    Value* now = i < values.size() ? values[i] : nullptr;
+    if (!now && !old.unused())
+      status_ =
+          Status(Code::kInternal, StrCat("rule '", rule_, "' forgets output ", i, " of ", node.Describe()));
+    if (status_.ok() && (!now || old.unused() || Fits(old, *now))) continue;
+    TakeBack();
+    return false;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    Value* old = node.outputs()[i];
+    if (!values[i] || old->unused()) continue;
+    Rename(*old, *values[i]);
+    graph().ReplaceUses(old, values[i]);
+  }
+  done_ = true;
+  return true;
+}
+
+void RemoveUnread(Node& node) {
+  std::vector<Node*> doomed = {&node};
+  while (!doomed.empty()) {
+    Node* next = doomed.back();
+    doomed.pop_back();
+    std::vector<Node*> makers;
+    for (const Value* v : next->inputs())
+      if (v && v->producer && v->producer != next && v->graph == next->graph &&
+          std::find(makers.begin(), makers.end(), v->producer) == makers.end())
+        makers.push_back(v->producer);
+    next->graph->RemoveNode(next);
+    for (Node* maker : makers)
+      if (std::all_of(maker->outputs().begin(), maker->outputs().end(),
+                      [](const Value* v) { return v->unused(); }) &&
+          std::find(doomed.begin(), doomed.end(), maker) == doomed.end())
+        doomed.push_back(maker);
+  }
+}
+
+}  // namespace tern

@@ -1,0 +1,68 @@
+// One attempt to rewrite a graph at one node. New nodes go before the root; nothing is changed until Replace.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/graph.h"
+#include "passes/rewrite/facts.h"
+
+namespace tern {
+
+class Rewrite {
+ public:
+  Rewrite(Node& root, const std::string& rule) : root_(root), rule_(rule) {}
+  ~Rewrite();
+  Rewrite(const Rewrite&) = delete;
+
+  Node& root() const { return root_; }
+  Graph& graph() const { return *root_.graph; }
+
+  // Says no, and why.
+  template <class... A> bool Skip(const A&... reason) {
+    if (explain_) why_ = StrCat(reason...);
+    return false;
+  }
+
+  // Emission. A node that reads constants only is computed at once.
+  Value* Const(Tensor tensor);
+  Value* Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
+  Value* Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
+  Value* Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs = {});
+  Value* Op(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs);
+  std::vector<Value*> Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs);
+
+  // The root's outputs, in order, are read from these instead; null: that output has no reader. False, with
+  // all emitted nodes taken back, when this would change a type or the name of an output of the graph.
+  bool Replace(const std::vector<Value*>& values) { return ReplaceOutputs(root_, values); }
+  bool Replace(Value* value) { return Replace(std::vector<Value*>{value}); }
+  // The same for another node of the graph, which must come before the root, and whose readers all come
+  // after it.
+  bool ReplaceOutputs(Node& node, const std::vector<Value*>& values);
+
+  // For the driver.
+  void Explain() { explain_ = true; }
+  bool explains() const { return explain_; }
+  const std::string& why() const { return why_; }
+  const Status& status() const { return status_; }  // the rule is wrong: names it
+  const std::vector<Node*>& emitted() const { return emitted_; }
+  bool done() const { return done_; }
+
+ private:
+  bool Fits(const Value& old, Value& value);
+  void Rename(const Value& old, Value& value);
+  void TakeBack();
+
+  Node& root_;
+  std::string rule_;
+  std::vector<Node*> emitted_;
+  std::vector<Value*> fresh_;
+  bool explain_ = false, done_ = false;
+  std::string why_;
+  Status status_;
+};
+
+// Removes the node and, going up, every node that nobody reads any more.
+void RemoveUnread(Node& node);
+
+}  // namespace tern

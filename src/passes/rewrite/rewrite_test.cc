@@ -1,0 +1,170 @@
+// The engine itself: what patterns match, what they refuse, and that every set of rules comes to an end.
+#include <gtest/gtest.h>
+
+#include "ir/text.h"
+#include "ops/ops.h"
+#include "passes/pipeline.h"
+#include "passes/rewrite/driver.h"
+
+namespace tern {
+namespace {
+
+std::unique_ptr<Graph> Parse(const char* text) {
+  InitOps();
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  return graph.ok() ? std::move(*graph) : nullptr;
+}
+
+// Ops and kinds in order: "Conv Unary:relu".
+std::string Ops(const Graph& graph) {
+  std::string out;
+  for (const auto& node : graph.nodes()) {
+    out += out.empty() ? "" : " ";
+    out += node->op->name;
+    if (!KindName(*node).empty()) out += ":" + KindName(*node);
+  }
+  return out;
+}
+
+int Apply(Graph& graph, Rule rule, PassContext& context) {
+  rule.name = "Test";
+  const Status prepared = PrepareRule(rule);
+  EXPECT_TRUE(prepared.ok()) << prepared.ToString();
+  auto hits = ApplyRules(graph, RuleIndex({&rule}), context);
+  EXPECT_TRUE(hits.ok()) << hits.status().ToString();
+  return hits.ok() ? *hits : -1;
+}
+
+int Apply(Graph& graph, Rule rule) {
+  PassContext context;
+  return Apply(graph, std::move(rule), context);
+}
+
+Rule AddRelu() { return Rule{.match = {"%c = %a + %b   %y = Relu(%c)"}, .emit = "%y = Relu(%b - %a)"}; }
+
+TEST(Rewrite, AppliesTextRules) {
+  auto g = Parse("graph @g(%p: f32[2], %q: f32[2]) -> (%y) { %s = %p + %q  %y = Relu(%s) }");
+  EXPECT_EQ(Apply(*g, AddRelu()), 1);
+  EXPECT_EQ(Ops(*g), "Binary:sub Unary:relu");
+  EXPECT_EQ(g->outputs()[0]->name, "y");
+}
+
+TEST(Rewrite, RefusesAnOtherReader) {
+  auto g = Parse("graph @g(%p: f32[2], %q: f32[2]) -> (%y, %s) { %s = %p + %q  %y = Relu(%s) }");
+  EXPECT_EQ(Apply(*g, AddRelu()), 0);
+  auto h = Parse("graph @g(%p: f32[2], %q: f32[2]) -> (%y, %z) { %s = %p + %q  %y = Relu(%s) %z = Neg(%s) }");
+  EXPECT_EQ(Apply(*h, AddRelu()), 0);
+}
+
+TEST(Rewrite, SharedValuesMayHaveOtherReaders) {
+  auto g = Parse("graph @g(%p: f32[2], %q: f32[2]) -> (%y, %s) { %s = %p + %q  %y = Relu(%s) }");
+  EXPECT_EQ(Apply(*g, Rule{.match = {"%c = %a + %b shared %y = Relu(%c)"}, .emit = "%y = Relu(%b - %a)"}), 1);
+  EXPECT_EQ(Ops(*g), "Binary:add Binary:sub Unary:relu");
+}
+
+TEST(Rewrite, CommutativeOperandsMatchInEitherOrderAndBacktrack) {
+  // Either operand of the outer sum could be the product; only one choice lets %x be the same twice.
+  const Rule rule{.match = {"%y = %x * 2 + %x * 3"}, .emit = "%y = %x * 5"};
+  auto g = Parse(
+      "graph @g(%p: f32[2]) -> (%y) { #two: f32[] = (2) #three: f32[] = (3)"
+      "%a = #three * %p %b = %p * #two %y = %a + %b }");
+  EXPECT_EQ(Apply(*g, rule), 1);
+  EXPECT_EQ(Ops(*g), "Binary:mul");
+}
+
+TEST(Rewrite, NumbersMatchConstantsOfOneElement) {
+  const Rule rule{.match = {"%y = %x * 1"}, .emit = "%y = %x"};
+  auto one = Parse("graph @g(%p: f32[2]) -> (%y) { #c: f32[] = (1) %z = %p * #c %y = Relu(%z) }");
+  EXPECT_EQ(Apply(*one, rule), 1);
+  auto two = Parse("graph @g(%p: f32[2]) -> (%y) { #c: f32[] = (2) %z = %p * #c %y = Relu(%z) }");
+  EXPECT_EQ(Apply(*two, rule), 0);
+  auto wider = Parse("graph @g(%p: f32[2]) -> (%y) { #c: f32[1,1] = (1) %z = %p * #c %y = Relu(%z) }");
+  EXPECT_EQ(Apply(*wider, rule), 0) << "the rank would change";
+}
+
+TEST(Rewrite, OptionalInputsMayBeAbsent) {
+  const Rule rule{.match = {"%c = MatMul(%a, %b, %d?) {@all}  %y = Relu(%c)"},
+                  .emit = "%y = Abs(MatMul(%a, %b, %d) {@all})"};
+  auto without = Parse("graph @g(%p: f32[2,2], %q: f32[2,2]) -> (%y) { %m = MatMul(%p, %q) %y = Relu(%m) }");
+  EXPECT_EQ(Apply(*without, rule), 1);
+  EXPECT_EQ(Ops(*without), "MatMul Unary:abs");
+  auto with = Parse(
+      "graph @g(%p: f32[2,2], %q: f32[2,2], %r: f32[2]) -> (%y) { %m = MatMul(%p, %q, %r) %y = Relu(%m) }");
+  EXPECT_EQ(Apply(*with, rule), 1);
+  EXPECT_EQ(with->nodes().front()->inputs().size(), 3u);
+}
+
+TEST(Rewrite, AnInputOfTheGraphCannotTakeAnOutputsName) {
+  const Rule rule{.match = {"%y = Identity(%x)"}, .emit = "%y = %x"};
+  auto g = Parse("graph @g(%p: f32[2]) -> (%y) { %y = Identity(%p) }");
+  EXPECT_EQ(Apply(*g, rule), 0);
+  auto h = Parse("graph @g(%p: f32[2]) -> (%y) { %r = Relu(%p) %y = Identity(%r) }");
+  EXPECT_EQ(Apply(*h, rule), 1);
+  EXPECT_EQ(h->outputs()[0]->name, "y");
+}
+
+TEST(Rewrite, ReachesIntoSubgraphs) {
+  auto g = Parse(
+      "graph @g(%c: bool[], %p: f32[2]) -> (%y) {"
+      "%y = If(%c) [then @t() -> (%u) { %i = Identity(%p) %u = Relu(%i) }"
+      "             else @e() -> (%v) { %v = Neg(%p) }] }");
+  EXPECT_EQ(Apply(*g, Rule{.match = {"%y = Identity(%x)"}, .emit = "%y = %x"}), 1);
+  EXPECT_EQ(g->NodeCount(), 3);
+}
+
+TEST(Rewrite, ComputesConstantsAtOnce) {
+  const Rule rule{.match = {"%y = %x * #c"}, .emit = "%y = Relu(%x + Sqrt(#c) * 2)"};
+  auto g = Parse("graph @g(%p: f32[1]) -> (%y) { #c: f32[1] = (9) %y = %p * #c }");
+  EXPECT_EQ(Apply(*g, rule), 1);
+  EXPECT_EQ(Ops(*g), "Binary:add Unary:relu");
+  EXPECT_EQ(LoadDouble(g->nodes().front()->input(1)->constant, 0), 6);
+}
+
+TEST(Rewrite, RulesThatUndoEachOtherComeToAnEnd) {
+  Rule a{.match = {"%y = Relu(%x)"}, .emit = "%y = Abs(%x)"};
+  Rule b{.match = {"%y = Abs(%x)"}, .emit = "%y = Relu(%x)"};
+  a.name = "A", b.name = "B";
+  ASSERT_TRUE(PrepareRule(a).ok() && PrepareRule(b).ok());
+  auto g = Parse("graph @g(%p: f32[2]) -> (%y) { %y = Relu(%p) }");
+  PassContext context;
+  context.SetBudget(100);
+  auto hits = ApplyRules(*g, RuleIndex({&a, &b}), context);
+  ASSERT_TRUE(hits.ok());
+  EXPECT_TRUE(context.exhausted());
+  EXPECT_EQ(g->NodeCount(), 1);
+}
+
+TEST(Rewrite, ARuleThatMakesAWrongNodeIsNamed) {
+  Rule rule{.match = {"%y = Relu(%x)"}, .emit = "%y = Concat(%x, #bad) {axis=9}", .compute = [](Match& m) {
+              m.Set("bad", Tensor::Ints({1}));
+            }};
+  rule.name = "Broken";
+  ASSERT_TRUE(PrepareRule(rule).ok());
+  auto g = Parse("graph @g(%p: f32[2]) -> (%y) { %y = Relu(%p) }");
+  PassContext context;
+  auto hits = ApplyRules(*g, RuleIndex({&rule}), context);
+  ASSERT_FALSE(hits.ok());
+  EXPECT_NE(hits.status().message().find("'Broken'"), std::string::npos) << hits.status().message();
+  EXPECT_EQ(Ops(*g), "Unary:relu");
+}
+
+TEST(Rewrite, SaysWhyNot) {
+  auto g = Parse("graph @g(%p: f32[2], %q: f32[2]) -> (%y, %s) { %s = %p + %q  %y = Relu(%s) }");
+  PassContext context;
+  context.why_rule = "Test";
+  EXPECT_EQ(Apply(*g, AddRelu(), context), 0);
+  ASSERT_EQ(context.answers().size(), 1u);
+  EXPECT_EQ(context.answers()[0].reason, "'s' is an output of the graph");
+}
+
+TEST(Rewrite, BadTextNamesThePlace) {
+  EXPECT_FALSE(ParsePattern("%y = Nonsense(%x)").ok());
+  EXPECT_FALSE(ParsePattern("%y = Relu(%x").ok());
+  EXPECT_FALSE(ParsePattern("%y = Relu(%x) {nothing=1}").ok());
+}
+
+TEST(Rules, AllTextsParse) { EXPECT_GE(AllRules().size(), 3u); }
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,52 @@
+// A rewrite rule: a pattern and its replacement in the IR's text form, or a function for what text cannot
+// say. One file per rule or family of rules, under src/passes/<group>; the build finds TERN_RULE lines.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "passes/rewrite/match.h"
+#include "passes/rewrite/rewrite.h"
+
+namespace tern {
+
+enum class Level : uint8_t { kNone, kBasic, kExtended, kLayout };
+const char* LevelName(Level level);
+std::optional<Level> ParseLevel(std::string_view name);
+
+struct Rule {
+  const char* summary = "";
+  Level level = Level::kBasic;
+
+  // In text. The spellings of a pattern share their variables; the first that fits is taken.
+  std::vector<const char*> match;
+  const char* emit = "";
+  std::function<bool(const Match&)> when;  // may not change anything; m.Skip("reason") says no
+  std::function<void(Match&)> compute;     // sets the constants and attributes that `emit` names
+
+  // In code: the ops whose nodes are tried, "Binary:add" for one kind; and what is done there.
+  // Answers false without having changed anything, or true after Replace.
+  std::vector<const char*> roots;
+  std::function<bool(Rewrite&)> apply;
+  const char* example = "";  // for the documentation: a graph where a rule in code fires
+
+  // Filled by the table.
+  std::string name, group;
+  std::vector<Pattern> patterns;
+  Pattern replacement;
+};
+
+// All rules, by group and name. CHECKs that their texts parse.
+const std::vector<const Rule*>& AllRules();
+const Rule* FindRule(std::string_view name);
+std::vector<const Rule*> RulesOf(const std::vector<std::string>& groups, Level level);
+// Parses the texts; for rules made by tests.
+Status PrepareRule(Rule& rule);
+
+// Where the rule fits at this node it is applied.
+bool ApplyRule(const Rule& rule, Rewrite& rewrite);
+
+}  // namespace tern
+
+// Defines the rule. Its group is the folder's name.
+#define TERN_RULE(Name) Rule TernRule_##Name()

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <memory>
+
+#include "ops/ops.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+
+// Generated from the TERN_RULE lines.
+void CollectRules(void (*Add)(Rule, const char* name, const char* group));
+
+namespace {
+
+constexpr const char* kLevelNames[] = {"none", "basic", "extended", "layout"};
+
+std::vector<std::unique_ptr<Rule>>& Table() {
+  static auto* table = new std::vector<std::unique_ptr<Rule>>();
+  return *table;
+}
+
+void AddToTable(Rule rule, const char* name, const char* group) {
+  rule.name = name;
+  rule.group = group;
+  const Status status = PrepareRule(rule);
+  TERN_CHECK(status.ok(), status.ToString());
+  Table().push_back(std::make_unique<Rule>(std::move(rule)));
+}
+
+std::vector<const Rule*> MakeTable() {
+  InitOps();
+  CollectRules(AddToTable);
+  std::vector<const Rule*> rules;
+  for (const auto& rule : Table()) rules.push_back(rule.get());
+  std::sort(rules.begin(), rules.end(), [](const Rule* a, const Rule* b) {
+    return std::pair(a->group, a->name) < std::pair(b->group, b->name);
+  });
+  return rules;
+}
+
+}  // namespace
+
+const char* LevelName(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
+
+std::optional<Level> ParseLevel(std::string_view name) {
+  for (size_t i = 0; i < std::size(kLevelNames); ++i)
+    if (name == kLevelNames[i]) return static_cast<Level>(i);
+  return std::nullopt;
+}
+
+Status PrepareRule(Rule& rule) {
+  const auto parse = [&](const char* text, Pattern& into) -> Status {
+    auto pattern = ParsePattern(text);
+    if (!pattern.ok()) return pattern.TakeStatus().While(StrCat("reading rule '", rule.name, "'"));
+    into = std::move(*pattern);
+    return {};
+  };
+  for (const char* text : rule.match) TERN_TRY(parse(text, rule.patterns.emplace_back()));
+  if (!rule.match.empty()) return parse(rule.emit, rule.replacement);
+  for (const char* root : rule.roots) {
+    const std::string_view name(root);
+    if (!FindOp(name.substr(0, name.find(':'))))
+      return InvalidArgument("rule '", rule.name, "' is for an op '", root, "' that does not exist");
+  }
+  return {};
+}
+
+const std::vector<const Rule*>& AllRules() {
+  static const auto* rules = new std::vector<const Rule*>(MakeTable());
+  return *rules;
+}
+
+const Rule* FindRule(std::string_view name) {
+  for (const Rule* rule : AllRules())
+    if (rule->name == name) return rule;
+  return nullptr;
+}
+
+std::vector<const Rule*> RulesOf(const std::vector<std::string>& groups, Level level) {
+  std::vector<const Rule*> out;
+  for (const std::string& group : groups)
+    for (const Rule* rule : AllRules())
+      if (rule->group == group && rule->level <= level) out.push_back(rule);
+  return out;
+}
+
+}  // namespace tern
