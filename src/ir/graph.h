@@ -122,6 +122,14 @@ class Graph {
   std::list<std::unique_ptr<Node>> nodes_;
 };
 
+// Copies of a nested graph's nodes and constants, put into a graph around it before the node `before`; the
+// graph's inputs stand for `inputs`. Types are copied too, not inferred.
+struct InlinedGraph {
+  std::vector<Node*> nodes;
+  std::vector<Value*> constants, outputs;
+};
+InlinedGraph InlineGraph(const Graph& body, const std::vector<Value*>& inputs, Node* before);
+
 // Types and contents of every node's outputs, in order. Errors name the node, its origin and input types.
 Status InferNode(Node& node);
 Status InferGraph(Graph& graph);

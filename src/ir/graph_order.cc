@@ -46,12 +46,8 @@ class Cloner {
  public:
   void Copy(const Graph& from, Graph& to) {
     to.metadata = from.metadata;
-    for (const auto& v : from.values()) {
-      if (v->is_input || v->producer) continue;
-      Value* c = to.AddConstant(v->constant, v->name);
-      c->type = v->type;
-      map_[v.get()] = c;
-    }
+    for (const auto& v : from.values())
+      if (!v->is_input && !v->producer) CopyConstant(*v, to);
     for (Value* v : from.inputs()) CopyInfo(*v, *(map_[v] = to.AddInput(v->name, v->type)));
     for (const auto& node : from.nodes()) CopyNode(*node, to);
     std::vector<Value*> outputs;
@@ -60,7 +56,23 @@ class Cloner {
     for (Value* v : from.overridable()) to.MarkOverridable(Find(v));
   }
 
+  InlinedGraph Inline(const Graph& body, const std::vector<Value*>& inputs, Node* before) {
+    InlinedGraph made;
+    for (size_t i = 0; i < body.inputs().size(); ++i) map_[body.inputs()[i]] = inputs[i];
+    for (const auto& v : body.values())
+      if (!v->is_input && !v->producer) made.constants.push_back(CopyConstant(*v, *before->graph));
+    for (const auto& node : body.nodes()) made.nodes.push_back(CopyNode(*node, *before->graph, before));
+    for (Value* v : body.outputs()) made.outputs.push_back(Find(v));
+    return made;
+  }
+
  private:
+  Value* CopyConstant(const Value& v, Graph& to) {
+    Value* c = to.AddConstant(v.constant, v.name);
+    c->type = v.type;
+    return map_[&v] = c;
+  }
+
   Value* Find(Value* v) {
     if (!v) return nullptr;
     auto it = map_.find(v);
@@ -73,10 +85,10 @@ class Cloner {
     to.content = from.content;
   }
 
-  void CopyNode(const Node& node, Graph& to) {
+  Node* CopyNode(const Node& node, Graph& to, Node* before = nullptr) {
     std::vector<Value*> inputs;
     for (Value* v : node.inputs()) inputs.push_back(Find(v));
-    Node* copy = to.AddNode(*node.op, node.attrs, inputs, static_cast<int>(node.outputs().size()));
+    Node* copy = to.AddNode(*node.op, node.attrs, inputs, static_cast<int>(node.outputs().size()), before);
     copy->name = node.name;
     copy->origin = node.origin;
     for (size_t i = 0; i < node.outputs().size(); ++i) {
@@ -84,6 +96,7 @@ class Cloner {
       map_[node.outputs()[i]] = copy->outputs()[i];
     }
     for (const auto& sub : node.subgraphs()) Copy(*sub, *to.AddSubgraph(copy, sub->name));
+    return copy;
   }
 
   std::map<const Value*, Value*> map_;
@@ -102,6 +115,12 @@ std::unique_ptr<Graph> Graph::Clone() const {
   auto copy = std::make_unique<Graph>(name);
   Cloner().Copy(*this, *copy);
   return copy;
+}
+
+InlinedGraph InlineGraph(const Graph& body, const std::vector<Value*>& inputs, Node* before) {
+  TERN_CHECK(inputs.size() == body.inputs().size(), "graph '", body.name, "' takes ", body.inputs().size(),
+             " inputs, got ", inputs.size());
+  return Cloner().Inline(body, inputs, before);
 }
 
 Status Graph::SortNodes() {

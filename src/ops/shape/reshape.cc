@@ -21,6 +21,7 @@ Dim Product(const std::vector<Dim>& dims) {
 // The target with 0 (copy) and -1 (the rest) resolved.
 Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content& wanted) {
   std::vector<Dim> out;
+  std::vector<Dim> own = x.dims, named;  // without the dims that are copied, which may be empty
   int rest = -1;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim d = wanted[i];
@@ -28,6 +29,9 @@ Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content
       if (x.ranked && i >= x.dims.size())
         return InvalidModel("shape[", i, "] is 0 (copy), but the input has rank ", x.rank());
       d = x.ranked ? x.dims[i] : Dim::Unknown();
+      if (x.ranked) own[i] = 1;
+      out.push_back(d);
+      continue;
     } else if (d.Is(-1)) {
       if (rest >= 0) return InvalidModel("shape has more than one -1");
       rest = static_cast<int>(i);
@@ -36,8 +40,11 @@ Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content
       return InvalidModel("shape[", i, "] is ", d.value());
     }
     out.push_back(d);
+    named.push_back(d);
   }
-  const Dim total = x.ranked ? Product(x.dims) : Dim::Unknown(), given = Product(out);
+  // What -1 stands for follows from the dims that are not copied, so an empty batch keeps its other dims.
+  const Dim total = x.ranked ? Product(rest < 0 ? x.dims : own) : Dim::Unknown();
+  const Dim given = Product(rest < 0 ? out : named);
   if (total.known() && given.known()) {
     const bool fits = rest < 0 ? total == given : given.value() != 0 && total.value() % given.value() == 0;
     if (!fits)

@@ -1,5 +1,6 @@
 #include "passes/rewrite/driver.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace tern {
@@ -76,8 +77,22 @@ class Sweep {
 
   // Once over the nodes; a place that changed is looked at again before going on.
   Status Run(Graph& graph) {
+    const int dead = dead_;
+    TERN_TRY(Visit(graph));
+    if (dead_ > dead) graph.RemoveDeadNodes();
+    return {};
+  }
+
+  int hits() const { return hits_; }
+
+ private:
+  Status Visit(Graph& graph) {
     for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
       Node& node = **it;
+      if (Dead(node)) {
+        ++it;
+        continue;
+      }
       for (const auto& sub : node.subgraphs()) TERN_TRY(Run(*sub));
       const auto next = std::next(it);
       Node* first_new = nullptr;
@@ -94,9 +109,11 @@ class Sweep {
     return {};
   }
 
-  int hits() const { return hits_; }
+  static bool Dead(const Node& node) {
+    return std::all_of(node.outputs().begin(), node.outputs().end(),
+                       [](const Value* v) { return v->unused(); });
+  }
 
- private:
   Result<bool> At(Node& node, Node*& first_new) {
     for (const Rule* rule : rules_.For(node)) {
       if (!context_.Enabled(rule->name)) continue;
@@ -111,6 +128,7 @@ class Sweep {
       if (!rewrite.emitted().empty()) first_new = rewrite.emitted().front();
       ++hits_;
       context_.Hit(rule->name);
+      dead_ += rewrite.leaves_dead();
       RemoveUnread(node);
       return true;
     }
@@ -119,7 +137,7 @@ class Sweep {
 
   const RuleIndex& rules_;
   PassContext& context_;
-  int hits_ = 0;
+  int hits_ = 0, dead_ = 0;
 };
 
 }  // namespace

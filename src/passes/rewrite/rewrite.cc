@@ -90,6 +90,19 @@ std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector
   return node->outputs();
 }
 
+std::vector<Value*> Rewrite::Inline(const Graph& body, const std::vector<Value*>& inputs) {
+  const InlinedGraph made = InlineGraph(body, inputs, &root_);
+  fresh_.insert(fresh_.end(), made.constants.begin(), made.constants.end());
+  for (Node* node : made.nodes) {
+    node->rule = rule_;
+    emitted_.push_back(node);
+    Status status = InferNode(*node);
+    if (!status.ok() && status_.ok()) status_ = std::move(status).While(StrCat("rule '", rule_, "' inlines a graph"));
+    fresh_.insert(fresh_.end(), node->outputs().begin(), node->outputs().end());
+  }
+  return made.outputs;
+}
+
 bool Rewrite::Fits(const Value& old, Value& value) {
   const Type &before = old.type, &after = value.type;
   const auto changed = [&] {
@@ -123,25 +136,26 @@ void Rewrite::Rename(const Value& old, Value& value) {
 
 bool Rewrite::ReplaceOutputs(Node& node, const std::vector<Value*>& values) {
   TERN_CHECK(values.size() <= node.outputs().size(), "rule '", rule_, "' gives too many outputs");
-  if (!status_.ok()) {
+  std::vector<std::pair<Value*, Value*>> pairs;
+  for (size_t i = 0; i < node.outputs().size(); ++i)
+    pairs.emplace_back(node.outputs()[i], i < values.size() ? values[i] : nullptr);
+  return ReplaceValues(pairs);
+}
+
+bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs) {
+  for (const auto& [old, now] : pairs) {
+    if (!now && !old->unused() && status_.ok())
+      status_ = Status(Code::kInternal, StrCat("rule '", rule_, "' forgets output ", old->output, " of ",
+                                               old->producer->Describe()));
+    if (status_.ok() && (!now || old->unused() || Fits(*old, *now))) continue;
     TakeBack();
     return false;
   }
-  for (size_t i = 0; i < node.outputs().size(); ++i) {
-    const Value& old = *node.outputs()[i];
-    Value* now = i < values.size() ? values[i] : nullptr;
-    if (!now && !old.unused())
-      status_ =
-          Status(Code::kInternal, StrCat("rule '", rule_, "' forgets output ", i, " of ", node.Describe()));
-    if (status_.ok() && (!now || old.unused() || Fits(old, *now))) continue;
-    TakeBack();
-    return false;
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    Value* old = node.outputs()[i];
-    if (!values[i] || old->unused()) continue;
-    Rename(*old, *values[i]);
-    graph().ReplaceUses(old, values[i]);
+  for (const auto& [old, now] : pairs) {
+    leaves_dead_ |= old->producer != &root_;
+    if (!now || old->unused()) continue;
+    Rename(*old, *now);
+    graph().ReplaceUses(old, now);
   }
   done_ = true;
   return true;

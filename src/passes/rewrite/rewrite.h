@@ -32,6 +32,9 @@ class Rewrite {
   Value* Op(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs);
   std::vector<Value*> Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs);
 
+  // The nodes of a nested graph; its inputs stand for these. Returns its outputs.
+  std::vector<Value*> Inline(const Graph& body, const std::vector<Value*>& inputs);
+
   // The root's outputs, in order, are read from these instead; null: that output has no reader. False, with
   // all emitted nodes taken back, when this would change a type or the name of an output of the graph.
   bool Replace(const std::vector<Value*>& values) { return ReplaceOutputs(root_, values); }
@@ -39,6 +42,9 @@ class Rewrite {
   // The same for another node of the graph, which must come before the root, and whose readers all come
   // after it.
   bool ReplaceOutputs(Node& node, const std::vector<Value*>& values);
+  // All of these at once, or none: first is read from second instead. The root must lose all its readers;
+  // other nodes that do must come behind it, so that the new nodes stand before their readers.
+  bool ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs);
 
   // For the driver.
   void Explain() { explain_ = true; }
@@ -46,6 +52,7 @@ class Rewrite {
   const std::string& why() const { return why_; }
   const Status& status() const { return status_; }  // the rule is wrong: names it
   const std::vector<Node*>& emitted() const { return emitted_; }
+  bool leaves_dead() const { return leaves_dead_; }  // nodes beside the root that nobody reads
   bool done() const { return done_; }
 
  private:
@@ -57,7 +64,7 @@ class Rewrite {
   std::string rule_;
   std::vector<Node*> emitted_;
   std::vector<Value*> fresh_;
-  bool explain_ = false, done_ = false;
+  bool explain_ = false, done_ = false, leaves_dead_ = false;
   std::string why_;
   Status status_;
 };

@@ -1,0 +1,68 @@
+#include "passes/rewrite/views.h"
+
+#include <algorithm>
+
+namespace tern {
+namespace {
+
+bool HasEmptyDim(const Shape& s) {
+  return std::any_of(s.dims.begin(), s.dims.end(), [](const Dim& d) { return d.Is(0); });
+}
+
+// Where dims of size 1 have to go into `less` to make it `more`. Dims that are 1 in both are taken as they
+// come, which leaves the elements in order all the same.
+std::optional<std::vector<int64_t>> OnesBetween(const Shape& less, const Shape& more) {
+  std::vector<int64_t> axes;
+  int at = 0;
+  for (int i = 0; i < more.rank(); ++i) {
+    if (at < less.rank() && less[at] == more[i])
+      ++at;
+    else if (more[i].Is(1))
+      axes.push_back(i);
+    else
+      return std::nullopt;
+  }
+  if (at < less.rank()) return std::nullopt;
+  return axes;
+}
+
+}  // namespace
+
+std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shape& to) {
+  if (!from.ranked || !to.ranked || HasEmptyDim(from) || HasEmptyDim(to)) return std::nullopt;
+  int open = 0;  // dims that are no numbers
+  for (const Dim& d : to.dims) open += !d.known();
+  std::vector<int64_t> numbers;
+  int rest = 0;
+  for (int i = 0; i < to.rank(); ++i) {
+    const bool stays = i < from.rank() && from[i] == to[i];
+    // A single open dim is better said as the rest: that holds for any input.
+    const int64_t n = to[i].known() ? to[i].value() : stays && open > 1 ? 0 : -1;
+    rest += n == -1;
+    numbers.push_back(n);
+  }
+  if (rest > 1) return std::nullopt;
+  return numbers;
+}
+
+Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to) {
+  const Shape& from = x->type.shape;
+  if (!x->type.tensor() || !from.ranked || !to.ranked) return nullptr;
+  if (from == to) return x;
+  if (const auto numbers = ReshapeNumbers(from, to))
+    return rewrite.Op("Reshape", {x, rewrite.Ints(*numbers)});
+  if (from.rank() < to.rank()) {
+    const auto axes = OnesBetween(from, to);
+    return axes ? rewrite.Op("Unsqueeze", {x, rewrite.Ints(*axes)}) : nullptr;
+  }
+  const auto axes = OnesBetween(to, from);
+  return axes ? rewrite.Op("Squeeze", {x, rewrite.Ints(*axes)}) : nullptr;
+}
+
+bool IsView(const Node& node) {
+  return IsOp(node, "Reshape") || IsOp(node, "Squeeze") || IsOp(node, "Unsqueeze") || IsOp(node, "Flatten");
+}
+
+Node* MadeByView(const Value* v) { return v && v->producer && IsView(*v->producer) ? v->producer : nullptr; }
+
+}  // namespace tern

@@ -1,0 +1,23 @@
+// The same elements under other dims.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "passes/rewrite/rewrite.h"
+
+namespace tern {
+
+// What Reshape needs to be told to get from one shape to the other: numbers, 0 for a dim that stays in its
+// place, -1 for one other dim. Nothing where two dims cannot be said; the elements must be equally many.
+std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shape& to);
+
+// x under the dims of `to`: x itself, or one node that needs constants only (Reshape, Squeeze or Unsqueeze).
+// Null where no such node is seen. The elements must be equally many.
+Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to);
+
+// Reshape, Squeeze, Unsqueeze or Flatten of a tensor.
+bool IsView(const Node& node);
+// Made by a view op; null otherwise.
+Node* MadeByView(const Value* v);
+
+}  // namespace tern
