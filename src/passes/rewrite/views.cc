@@ -65,4 +65,33 @@ bool IsView(const Node& node) {
 
 Node* MadeByView(const Value* v) { return v && v->producer && IsView(*v->producer) ? v->producer : nullptr; }
 
+std::optional<Permutation> PermutationOf(const Node& transpose) {
+  const Value* y = transpose.output(0);
+  Permutation p = transpose.attrs.Ints("perm");
+  if (!y->type.shape.ranked) return std::nullopt;
+  const int rank = y->type.shape.rank();
+  if (p.empty())
+    for (int i = rank; i-- > 0;) p.push_back(i);
+  for (int64_t& axis : p) axis += axis < 0 ? rank : 0;
+  return p;
+}
+
+bool IsIdentity(const Permutation& p) {
+  for (size_t i = 0; i < p.size(); ++i)
+    if (p[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+Permutation Compose(const Permutation& p, const Permutation& q) {
+  Permutation out;
+  for (int64_t i : q) out.push_back(p[static_cast<size_t>(i)]);
+  return out;
+}
+
+Permutation Inverse(const Permutation& p) {
+  Permutation out(p.size());
+  for (size_t i = 0; i < p.size(); ++i) out[static_cast<size_t>(p[i])] = static_cast<int64_t>(i);
+  return out;
+}
+
 }  // namespace tern

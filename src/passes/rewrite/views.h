@@ -20,4 +20,12 @@ bool IsView(const Node& node);
 // Made by a view op; null otherwise.
 Node* MadeByView(const Value* v);
 
+// A Transpose's permutation, counted from the front; nothing when the rank is not known.
+using Permutation = std::vector<int64_t>;
+std::optional<Permutation> PermutationOf(const Node& transpose);
+bool IsIdentity(const Permutation& p);
+// First p, then q.
+Permutation Compose(const Permutation& p, const Permutation& q);
+Permutation Inverse(const Permutation& p);
+
 }  // namespace tern
