@@ -1,0 +1,122 @@
+// The cheapest op that cuts a tensor: Slice for one piece, Split for all, Gather only for loose indices.
+#include <algorithm>
+
+#include "passes/redundant/parts.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+bool SplitToSlice(Rewrite& r) {
+  const Node& split = r.root();
+  const Value* used = nullptr;
+  for (const Value* v : split.outputs()) {
+    if (v->unused()) continue;
+    if (used) return r.Skip("several pieces are read");
+    used = v;
+  }
+  const auto part = ReadPart(used);
+  if (!part || part->Whole() || part->start == part->end) return r.Skip("the sizes are not known, or it takes all");
+  std::vector<Value*> values(split.outputs().size());
+  values[static_cast<size_t>(used->output)] = EmitSlice(r, part->x, {{part->axis, part->start, part->end, 1}});
+  return r.Replace(values);
+}
+
+bool FirstInGraph(const Node& node, const std::vector<std::pair<Part, Value*>>& others) {
+  for (const auto& n : node.graph->nodes()) {
+    if (n.get() == &node) return true;
+    for (const auto& [part, v] : others)
+      if (v->producer == n.get()) return false;
+  }
+  return false;
+}
+
+// Every Slice of x along the axis, by start.
+std::vector<std::pair<Part, Value*>> SlicesOf(const Part& root, const Graph& graph) {
+  std::vector<std::pair<Part, Value*>> slices;
+  for (const auto& [reader, input] : root.x->uses) {
+    if (input != 0 || !IsOp(*reader, "Slice") || reader->graph != &graph) continue;
+    const auto part = ReadPart(reader->output(0));
+    if (part && part->axis == root.axis && !reader->output(0)->unused())
+      slices.emplace_back(*part, reader->output(0));
+  }
+  std::sort(slices.begin(), slices.end(),
+            [](const auto& a, const auto& b) { return a.first.start < b.first.start; });
+  return slices;
+}
+
+bool SlicesToSplit(Rewrite& r) {
+  const auto root = ReadPart(r.root().output(0));
+  if (!root) return r.Skip("the range is not constant along one axis");
+  const auto slices = SlicesOf(*root, r.graph());
+  int64_t at = 0;
+  std::vector<int64_t> sizes;
+  for (const auto& [part, v] : slices) {
+    if (part.start != at) return r.Skip("the Slices of its input overlap or leave something out");
+    sizes.push_back(part.end - part.start);
+    at = part.end;
+  }
+  if (slices.size() < 2 || !root->x->type.shape[root->axis].Is(at))
+    return r.Skip("the Slices of its input overlap or leave something out");
+  if (!FirstInGraph(r.root(), slices)) return r.Skip("another Slice of the same input comes first");
+  Attrs attrs = FindOp("Split")->defaults;
+  const Status status = attrs.Set("axis", int64_t{root->axis});
+  TERN_CHECK(status.ok(), status.message());
+  const auto pieces =
+      r.Ops(*FindOp("Split"), attrs, {root->x, r.Ints(sizes)}, static_cast<int>(slices.size()));
+  std::vector<std::pair<Value*, Value*>> pairs;
+  for (size_t i = 0; i < slices.size(); ++i) pairs.emplace_back(slices[i].second, pieces[i]);
+  return r.ReplaceValues(pairs);
+}
+
+bool GatherToSlice(Rewrite& r) {
+  const Node& node = r.root();
+  Value *x = node.input(0), *indices = node.input(1);
+  const auto list = IntsOf(indices);
+  if (!list || indices->constant.rank() != 1 || list->empty()) return r.Skip("the indices are no constant list");
+  const auto axis = AxisOf(node.attrs.Int("axis"), x);
+  if (!axis || !x->type.shape[*axis].known()) return r.Skip("the size of the axis is not known");
+  const int64_t dim = x->type.shape[*axis].value();
+  const auto place = [&](size_t i) { return (*list)[i] < 0 ? (*list)[i] + dim : (*list)[i]; };
+  const int64_t step = list->size() > 1 ? place(1) - place(0) : 1;
+  if (step < 1) return r.Skip("the indices do not rise");
+  for (size_t i = 0; i < list->size(); ++i)
+    if (place(i) != place(0) + static_cast<int64_t>(i) * step || place(i) < 0 || place(i) >= dim)
+      return r.Skip("the indices are not evenly spaced");
+  return r.Replace(EmitSlice(r, x, {{*axis, place(0), place(list->size() - 1) + 1, step}}));
+}
+
+}  // namespace
+
+TERN_RULE(ReplaceSplitBySlice) {
+  return Rule{.summary = "a Split of which one piece is read cuts only that one",
+              .roots = {"Split"},
+              .apply = SplitToSlice,
+              .example = R"(graph @g(%x: f32[N,6]) -> (%y) {
+  %a, %b = Split(%x) {axis=1}
+  %y = Relu(%b)
+})"};
+}
+
+TERN_RULE(ReplaceSlicesBySplit) {
+  return Rule{.summary = "Slices that together cut all of a tensor are one Split",
+              .roots = {"Slice"},
+              .apply = SlicesToSplit,
+              .example = R"(graph @g(%x: f32[N,6]) -> (%a, %b) {
+  #zero: i64[1] = (0)  #two: i64[1] = (2)  #six: i64[1] = (6)  #axis: i64[1] = (1)
+  %a = Slice(%x, #zero, #two, #axis)
+  %b = Slice(%x, #two, #six, #axis)
+})"};
+}
+
+TERN_RULE(ReplaceGatherBySlice) {
+  return Rule{.summary = "a Gather of evenly spaced constant indices is a Slice",
+              .roots = {"Gather"},
+              .apply = GatherToSlice,
+              .example = R"(graph @g(%x: f32[N,6]) -> (%y) {
+  #list: i64[3] = (1, 3, 5)
+  %y = Gather(%x, #list) {axis=1}
+})"};
+}
+
+}  // namespace tern

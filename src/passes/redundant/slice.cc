@@ -1,0 +1,132 @@
+// Slices: none that takes all, one instead of two, constant bounds where they are known.
+#include <algorithm>
+
+#include "passes/redundant/parts.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+bool StepsAreOne(const Value* steps) {
+  if (!steps) return true;
+  const auto content = ContentOf(steps);
+  return content && std::all_of(content->begin(), content->end(), [](const Dim& d) { return d.Is(1); });
+}
+
+// As many elements in steps of one are all elements.
+bool TakesAll(const Match& m) {
+  if (!StepsAreOne(m.At("steps"))) return m.Skip("the steps are not known to be 1");
+  return SameType(m.At("x"), m.At("y")) || m.Skip("it may take less than all");
+}
+
+bool Small(int64_t v) { return v > -kFarBound && v < kFarBound; }
+
+// x[a.start:a.end][b.start:b.end] where the size of x is not known, or nothing.
+std::optional<SliceAxis> MergeOpen(const SliceAxis& a, const SliceAxis& b) {
+  if (a.step != 1 || b.step != 1 || a.start < 0 || b.start < 0 || !Small(a.start) || !Small(b.start))
+    return std::nullopt;
+  SliceAxis both{a.axis, a.start + b.start, 0, 1};
+  if (b.end >= kFarBound)
+    both.end = a.end;
+  else if (a.end >= kFarBound)
+    both.end = b.end < 0 ? b.end : a.start + b.end;
+  else if (a.end >= 0 && b.end >= 0)
+    both.end = std::min(a.end, a.start + b.end);
+  else
+    return std::nullopt;
+  return both;
+}
+
+// Where a range begins and how many it takes, of n elements.
+std::pair<int64_t, int64_t> RangeOf(const SliceAxis& s, int64_t n) {
+  const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? std::max(v, -n) + n : v, 0, n); };
+  const int64_t start = place(s.start), end = place(s.end);
+  return {start, end > start ? (end - start - 1) / s.step + 1 : 0};
+}
+
+std::optional<SliceAxis> MergeAxis(const SliceAxis& a, const SliceAxis& b, const Dim& dim) {
+  if (!dim.known() || a.step < 1 || b.step < 1 || !Small(a.step) || !Small(b.step)) return MergeOpen(a, b);
+  const auto [first, count] = RangeOf(a, dim.value());
+  const auto [second, left] = RangeOf(b, count);
+  SliceAxis both{a.axis, 0, 0, a.step * b.step};
+  if (left == 0) return both;
+  both.start = first + second * a.step;
+  both.end = std::min(dim.value(), both.start + (left - 1) * both.step + 1);
+  return both;
+}
+
+bool MergeSlices(Rewrite& r) {
+  const Node* first = MadeBy(r.root().input(0), "Slice");
+  if (!first) return r.Skip("its input is not made by a Slice");
+  if (!OnlyUse(first->output(0))) return r.Skip("the first Slice is also read by others");
+  const auto a = ReadSlice(*first), b = ReadSlice(r.root());
+  if (!a || !b) return r.Skip("the bounds are not constant");
+  std::vector<SliceAxis> both = *a;
+  for (const SliceAxis& s : *b) {
+    const auto same = std::find_if(both.begin(), both.end(), [&](const auto& o) { return o.axis == s.axis; });
+    if (same == both.end()) {
+      both.push_back(s);
+      continue;
+    }
+    const auto merged = MergeAxis(*same, s, first->input(0)->type.shape[s.axis]);
+    if (!merged) return r.Skip("the ranges along axis ", s.axis, " are no single range for every size");
+    *same = *merged;
+  }
+  return r.Replace(EmitSlice(r, first->input(0), both));
+}
+
+// The bound as a number; the size of the dim itself is the end of it.
+std::optional<int64_t> FixedEnd(const Dim& end, const Dim& dim) {
+  if (end.known()) return end.value();
+  return end == dim ? std::optional(kToTheEnd) : std::nullopt;
+}
+
+bool FixSliceBounds(Rewrite& r) {
+  const Node& node = r.root();
+  if (ReadSlice(node)) return r.Skip("the bounds are constant already");
+  const auto starts = ContentOf(node.input(1)), ends = ContentOf(node.input(2));
+  const auto axes = IntsOf(node.input(3));
+  if (!starts || !ends || (node.input(3) && !axes) || !StepsAreOne(node.input(4)))
+    return r.Skip("the bounds are not known");
+  std::vector<SliceAxis> fixed;
+  for (size_t i = 0; i < starts->size(); ++i) {
+    const auto axis = AxisOf(axes ? (*axes)[i] : static_cast<int64_t>(i), node.input(0));
+    if (!axis) return r.Skip("the rank is not known");
+    const auto end = FixedEnd((*ends)[i], node.input(0)->type.shape[*axis]);
+    if (!(*starts)[i].known() || !end) return r.Skip("a bound along axis ", *axis, " is not known");
+    fixed.push_back({*axis, (*starts)[i].value(), *end, 1});
+  }
+  return r.Replace(EmitSlice(r, node.input(0), fixed));
+}
+
+}  // namespace
+
+TERN_RULE(RemoveFullSlice) {
+  return Rule{.summary = "a Slice that takes all of its input",
+              .match = {"%y = Slice(%x, %starts, %ends, %axes?, %steps?)"},
+              .emit = "%y = %x",
+              .when = TakesAll};
+}
+
+TERN_RULE(MergeSlices) {
+  return Rule{.summary = "a Slice of a Slice is one Slice",
+              .roots = {"Slice"},
+              .apply = MergeSlices,
+              .example = R"(graph @g(%x: f32[N,8,8]) -> (%y) {
+  #one: i64[1] = (1)  #two: i64[1] = (2)  #five: i64[1] = (5)
+  %y = Slice(Slice(%x, #one, #five, #one), #one, #five, #two)
+})"};
+}
+
+TERN_RULE(FixSliceBounds) {
+  return Rule{.summary = "a Slice whose bounds are computed but known gets constant ones; the size of the dim "
+                         "means its end",
+              .roots = {"Slice"},
+              .apply = FixSliceBounds,
+              .example = R"(graph @g(%x: f32[N,S]) -> (%y) {
+  #one: i64[1] = (1)
+  %y = Slice(%x, #one, Shape(%x) {start=1, end=2}, #one)
+})"};
+}
+
+}  // namespace tern
