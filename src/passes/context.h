@@ -1,6 +1,7 @@
 // What the passes of one optimization share: switches, counts, and the budget that makes every set of rules
 // end.
 #pragma once
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -18,16 +19,20 @@ struct WhyNot {
 
 class PassContext {
  public:
-  std::set<std::string> disabled;        // rules and passes by name
-  std::set<std::string> only;            // when not empty, all others are disabled
-  std::string why_rule, why_node;        // --why-not RULE@NODE
-  size_t fold_limit = size_t{64} << 20;  // bytes that one folded node may make
-  double fold_operations = 2e9;          // and operations it may take
+  std::set<std::string> disabled;                             // rules and passes by name
+  std::set<std::string> only;                                 // when not empty, all others are disabled
+  std::string why_rule, why_node;                             // --why-not RULE@NODE
+  size_t fold_limit = size_t{64} << 20;                       // bytes that one folded node may make
+  double fold_operations = 2e9;                               // and operations it may take
+  std::function<void(const std::string& name)> after_change;  // a rule or pass has changed the graph
 
   bool Enabled(const std::string& name) const {
     return only.empty() ? disabled.count(name) == 0 : only.count(name) != 0;
   }
-  void Hit(const std::string& name, int count = 1) { hits_[name] += count; }
+  void Hit(const std::string& name, int count = 1) {
+    hits_[name] += count;
+    if (after_change) after_change(name);
+  }
   const std::map<std::string, int>& hits() const { return hits_; }
 
   // Every rewrite costs one. False when none is left.

@@ -78,6 +78,8 @@ class Optimizer {
     if (!options_.stop_after.empty() &&
         std::find(names.begin(), names.end(), options_.stop_after) == names.end())
       return NotFound("no stage is called '", options_.stop_after, "'; there are: ", Join(names, ", "));
+    if (options_.after_change)
+      context_.after_change = [this](const std::string& name) { options_.after_change(name, graph_); };
     context_.SetBudget(2000 + 20 * graph_.NodeCount());
     return {};
   }

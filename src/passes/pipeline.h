@@ -27,6 +27,8 @@ struct OptimizeOptions {
   std::string stop_after;                  // the name of a stage
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
+  // After every rewrite and every pass that changed something.
+  std::function<void(const std::string& name, const Graph&)> after_change;
 };
 
 struct OptimizeReport {

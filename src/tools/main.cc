@@ -15,7 +15,8 @@ constexpr int kBadUsage = 2;
 
 std::vector<std::unique_ptr<Tool>> AllTools() {
   std::vector<std::unique_ptr<Tool>> tools;
-  for (auto make : {MakeDemo, MakeRun, MakeInspect, MakeConvert, MakeVerify, MakeBench, MakeDoctor, MakeOps})
+  for (auto make : {MakeDemo, MakeRun, MakeInspect, MakeConvert, MakeOptimize, MakeVerify, MakeBench,
+                    MakeDoctor, MakeOps, MakePasses})
     tools.push_back(make());
   return tools;
 }

@@ -25,6 +25,8 @@ std::unique_ptr<Tool> MakeDemo();
 std::unique_ptr<Tool> MakeDoctor();
 std::unique_ptr<Tool> MakeInspect();
 std::unique_ptr<Tool> MakeOps();
+std::unique_ptr<Tool> MakeOptimize();
+std::unique_ptr<Tool> MakePasses();
 std::unique_ptr<Tool> MakeVerify();
 
 }  // namespace tern::tools

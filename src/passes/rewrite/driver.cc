@@ -127,9 +127,9 @@ class Sweep {
       TERN_CHECK(rewrite.done(), "rule '", rule->name, "' says it fired but replaced nothing");
       if (!rewrite.emitted().empty()) first_new = rewrite.emitted().front();
       ++hits_;
-      context_.Hit(rule->name);
       dead_ += rewrite.leaves_dead();
       RemoveUnread(node);
+      context_.Hit(rule->name);
       return true;
     }
     return false;

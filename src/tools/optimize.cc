@@ -1,0 +1,126 @@
+// tern optimize: the graph optimizer, with a report of what it did.
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "data/file.h"
+#include "export/onnx/exporter.h"
+#include "ir/tern_file.h"
+#include "ir/text.h"
+#include "tools/engine.h"
+#include "tools/optimize_report.h"
+#include "tools/shapes.h"
+#include "tools/tool.h"
+
+namespace fs = std::filesystem;
+
+namespace tern::tools {
+namespace {
+
+class OptimizeTool : public Tool {
+ public:
+  const char* name() const override { return "optimize"; }
+  const char* summary() const override { return "make a model smaller and faster, and say how"; }
+  const char* examples() const override {
+    return "  tern optimize model.onnx -o better.onnx\n"
+           "  tern optimize model.onnx -o better.tern --level basic --json\n"
+           "  tern optimize model.onnx --measure --disable FuseMatMulActivation\n"
+           "  tern optimize model.onnx --why-not RecomposeGelu@/encoder/layer.0/Mul_1\n"
+           "  tern optimize model.onnx --print-after clean\n";
+  }
+  void Declare(Args& args) override;
+  Result<int> Run(const Args& args) override;
+
+ private:
+  Result<OptimizeOptions> Options() const;
+  Status Write(const Graph& graph) const;
+  void PrintAnswers(const OptimizeReport& report) const;
+
+  std::string model_, out_, level_ = "extended", stop_after_, print_after_, why_not_;
+  std::vector<std::string> disable_, only_;
+  bool json_ = false, external_ = false, measure_ = false;
+  ShapeOptions shapes_;
+};
+
+void OptimizeTool::Declare(Args& args) {
+  args.Positional("MODEL", model_, "the model, .onnx or .tern");
+  args.Option("-o,--output", out_, "OUT", "the file to write, .onnx or .tern; without it only the report");
+  args.Choice("--level", level_, {"none", "basic", "extended", "layout"}, "how far to go (extended)");
+  args.Option("--disable", disable_, "NAME", "leave out a rule, pass or group (repeatable; see tern passes)");
+  args.Option("--only", only_, "NAME", "nothing but this rule, pass or group (repeatable)");
+  args.Option("--stop-after", stop_after_, "STAGE", "end after a stage; see tern passes");
+  args.Option("--print-after", print_after_, "STAGE",
+              "print the graph as text after a stage, or after `all`");
+  args.Option("--why-not", why_not_, "RULE@NODE",
+              "say why a rule does not fire at a node (or anywhere: RULE)");
+  args.Flag("--measure", measure_, "run the model before and after, on one thread");
+  args.Flag("--external-data", external_, "put an .onnx model's weights into OUT.data");
+  shapes_.Declare(args);
+  args.Flag("--json", json_, "print one JSON object");
+}
+
+Result<OptimizeOptions> OptimizeTool::Options() const {
+  OptimizeOptions options;
+  options.level = *ParseLevel(level_);
+  options.disable = disable_;
+  options.only = only_;
+  options.stop_after = stop_after_;
+  options.why_not = why_not_;
+  if (print_after_.empty()) return options;
+  const auto stages = StageNames();
+  if (print_after_ != "all" && std::find(stages.begin(), stages.end(), print_after_) == stages.end())
+    return NotFound("no stage is called '", print_after_, "'; there are: ", Join(stages, ", "));
+  options.after_stage = [this](const std::string& stage, const Graph& graph) {
+    if (stage == print_after_ || print_after_ == "all")
+      fmt::print("// after {}\n{}\n", stage, PrintGraph(graph));
+  };
+  return options;
+}
+
+Status OptimizeTool::Write(const Graph& graph) const {
+  TERN_ASSIGN(data::Staging staging, data::Staging::Beside(out_));
+  const Status written = EndsWith(out_, ".tern") ? SaveTern(graph, staging.path())
+                                                 : onnx::ExportFile(graph, staging.path(), external_);
+  TERN_TRY(Status(written).While(StrCat("writing '", out_, "'")));
+  return staging.Commit();
+}
+
+void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
+  for (const std::string& warning : report.warnings) fmt::print(stderr, "tern: warning: {}\n", warning);
+  if (why_not_.empty() || json_) return;
+  for (const WhyNot& answer : report.why_not)
+    fmt::print("{} at {}: {}\n", answer.rule, answer.node, answer.reason);
+  if (report.why_not.empty())
+    fmt::print("{}: no node of that name has an op that the rule starts from\n", why_not_);
+}
+
+Result<int> OptimizeTool::Run(const Args&) {
+  if (!out_.empty() && !EndsWith(out_, ".tern") && !EndsWith(out_, ".onnx"))
+    return InvalidArgument("'", out_, "': the output's name must end in .tern or .onnx");
+  std::error_code ignored;
+  if (!out_.empty() && fs::equivalent(model_, out_, ignored))
+    return InvalidArgument("'", out_, "' is the input itself");
+  TERN_ASSIGN(OptimizeOptions options, Options());
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  TERN_TRY(shapes_.Apply(*graph));
+  const std::unique_ptr<Graph> before = measure_ ? graph->Clone() : nullptr;
+  TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options, CloseOpenDims));
+  if (!out_.empty()) TERN_TRY(Write(*graph));
+  if (measure_) {
+    TERN_TRY(CloseOpenDims(*before));
+    TERN_TRY(CloseOpenDims(*graph));
+    TERN_TRY(MeasureBoth(*before, *graph, 2, figures));
+  }
+  if (json_)
+    fmt::print("{}\n", FiguresToJson(model_, out_, figures));
+  else if (why_not_.empty())
+    PrintFigures(figures);
+  PrintAnswers(figures.report);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Tool> MakeOptimize() { return std::make_unique<OptimizeTool>(); }
+
+}  // namespace tern::tools

@@ -1,0 +1,50 @@
+// What an optimization did, in numbers: nodes, FLOPs, bytes and time, before and after, rule by rule.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "passes/pipeline.h"
+#include "runtime/cost.h"
+
+namespace tern::tools {
+
+struct GraphFigures {
+  int nodes = 0;
+  Cost cost;          // open dims counted as 1 (or as the user said)
+  int uncounted = 0;  // nodes whose dims depend on data
+  double estimated_ms = 0;
+  double measured_ms = 0;  // the fastest run; 0: not measured
+};
+
+struct RuleFigures {
+  int hits = 0;
+  int nodes = 0;  // more or fewer than before
+  double flops = 0, bytes = 0;
+};
+
+struct OptimizeFigures {
+  GraphFigures before, after;
+  std::map<std::string, RuleFigures> rules;
+  std::map<std::string, int> ops;  // kinds of nodes that are left
+  OptimizeReport report;
+};
+
+// Counts a graph; `closed` has no open dims.
+GraphFigures CountGraph(const Graph& closed);
+// Milliseconds of one thread at a nominal speed: enough to compare two graphs, not to predict a run.
+double EstimateMs(const Cost& cost, int nodes);
+std::map<std::string, int> CountOps(const Graph& graph);
+
+// Runs both in turns for about `seconds` and fills measured_ms.
+Status MeasureBoth(const Graph& before, const Graph& after, double seconds, OptimizeFigures& figures);
+
+// Optimizes in place and counts what each rule changed.
+Result<OptimizeFigures> OptimizeAndCount(Graph& graph, OptimizeOptions options,
+                                         const std::function<Status(Graph&)>& close);
+
+void PrintFigures(const OptimizeFigures& figures);
+std::string FiguresToJson(const std::string& model, const std::string& output,
+                          const OptimizeFigures& figures);
+
+}  // namespace tern::tools

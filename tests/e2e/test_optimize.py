@@ -1,0 +1,97 @@
+"""tern optimize and tern passes: the report, the files, the switches, and that a second run changes nothing."""
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper
+
+from support import FLOAT, CliTest, make_model
+
+
+def gelu_mlp():
+    """Two matrix products around a GELU spelled out, with an Identity and a shape computation on the way."""
+    rng = np.random.default_rng(1)
+    weight = lambda *dims: rng.normal(size=dims).astype(np.float32)
+    nodes = [
+        helper.make_node("Identity", ["x"], ["i"], "pass"),
+        helper.make_node("MatMul", ["i", "w1"], ["h"], "first"),
+        helper.make_node("Add", ["h", "b1"], ["a"], "bias"),
+        helper.make_node("Div", ["a", "root"], ["d"], "div"),
+        helper.make_node("Erf", ["d"], ["e"], "erf"),
+        helper.make_node("Add", ["e", "one"], ["p"], "plus"),
+        helper.make_node("Mul", ["a", "half"], ["f"], "halve"),
+        helper.make_node("Mul", ["f", "p"], ["g"], "gelu"),
+        helper.make_node("MatMul", ["g", "w2"], ["y"], "second"),
+    ]
+    constants = {"w1": weight(8, 16), "b1": weight(16), "w2": weight(16, 4), "root": np.float32(2 ** 0.5),
+                 "one": np.float32(1), "half": np.float32(0.5)}
+    constants = {name: np.asarray(value) for name, value in constants.items()}
+    return make_model(nodes, {"x": (FLOAT, ["batch", 8])}, {"y": (FLOAT, ["batch", 4])}, constants)
+
+
+class Optimize(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.save(gelu_mlp())
+
+    def optimize(self, out, *args, model=None):
+        return self.json("optimize", model or self.model, "-o", self.dir / out, "--json", *args)
+
+    def run_onnx(self, path, x):
+        return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+
+    def test_report_and_results(self):
+        report = self.optimize("out.onnx")
+        self.assertLess(report["nodes_after"], report["nodes_before"])
+        self.assertEqual(report["rules"]["RecomposeGelu"], 1)
+        for key in ("flops_before", "flops_after", "bytes_before", "bytes_after"):
+            self.assertGreater(report[key], 0)
+        onnx.checker.check_model(self.dir / "out.onnx", full_check=True)
+        x = np.random.default_rng(2).normal(size=(5, 8)).astype(np.float32)
+        np.testing.assert_allclose(self.run_onnx(self.dir / "out.onnx", x), self.run_onnx(self.model, x), rtol=1e-4, atol=1e-5)
+
+    def test_levels(self):
+        counts = [self.optimize("out.tern", "--level", level)["nodes_after"] for level in ("none", "basic", "extended", "layout")]
+        self.assertEqual(counts, sorted(counts, reverse=True))
+        self.assertGreater(counts[0], counts[2])
+        self.assertEqual(self.optimize("out.tern", "--level", "none")["rules"], {})
+
+    def test_idempotent_and_deterministic(self):
+        self.optimize("a.tern")
+        self.optimize("b.tern")
+        self.assertEqual((self.dir / "a.tern").read_bytes(), (self.dir / "b.tern").read_bytes())
+        again = self.optimize("c.tern", model=self.dir / "a.tern")
+        self.assertEqual(again["rules"], {})
+        self.assertEqual(again["nodes_after"], again["nodes_before"])
+
+    def test_switches(self):
+        self.assertNotIn("RecomposeGelu", self.optimize("out.onnx", "--disable", "RecomposeGelu")["rules"])
+        self.assertEqual(list(self.optimize("out.onnx", "--only", "RemoveIdentity")["rules"]), ["RemoveIdentity"])
+        text = self.ok("optimize", self.model, "--print-after", "clean").stdout
+        self.assertIn("// after clean", text)
+        self.assertIn('{kind="erf"}', text)
+
+    def test_why_not(self):
+        why = self.ok("optimize", self.model, "--only", "RemoveIdentity", "--only", "RecomposeGelu", "--why-not", "RecomposeGelu@gelu")
+        self.assertIn("the rule was applied", why.stdout)
+        why = self.ok("optimize", self.model, "--why-not", "RecomposeGelu@second")
+        self.assertIn("no node of that name", why.stdout)
+
+    def test_mistakes(self):
+        for args, says in [(("--disable", "Nothing"), "'Nothing'"), (("--only", "Nothing"), "'Nothing'"),
+                           (("--stop-after", "lunch"), "'lunch'"), (("--print-after", "lunch"), "'lunch'"),
+                           (("--why-not", "Nothing@x"), "'Nothing'"), (("-o", self.dir / "out.txt"), "out.txt"),
+                           (("-o", self.model), "the input itself")]:
+            with self.subTest(args=args):
+                self.refused("optimize", self.model, *args, says=says)
+        self.assertEqual(self.files(), ["model.onnx"])
+
+    def test_passes(self):
+        listed = self.json("passes", "--json")
+        ids = [row["id"] for row in listed["passes"]]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertIn("RecomposeGelu", ids)
+        self.assertIn("FoldConstants", ids)
+        for row in listed["passes"]:
+            self.assertTrue(row["summary"] and row["level"] in ("basic", "extended", "layout"), row)
+        self.assertIn("RecomposeGelu", self.ok("passes").stdout)
