@@ -1,4 +1,5 @@
 // BatchNorm goes into the convolution before it.
+#include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
@@ -19,6 +20,7 @@ TERN_RULE(FoldBatchNormIntoConv) {
       .when =
           [](const Match& m) {
             if (!IsFloat(m.DTypeOf("w"))) return m.Skip("the weights are quantized");
+            if (!NoEpilogue(m.NodeOf("c"))) return m.Skip("an activation or a residual stands between");
             return m.DTypeOf("gamma") == m.DTypeOf("w") || m.Skip("weights and scale have different types");
           },
       .compute =

@@ -38,6 +38,22 @@ std::optional<double> UniformOf(const Value* v) {
   return first;
 }
 
+bool AllFinite(const Value* v) {
+  if (!v || !v->is_constant() || !IsFloat(v->constant.dtype())) return false;
+  const Tensor t = v->constant.Contiguous();
+  for (int64_t i = 0; i < t.size(); ++i)
+    if (!std::isfinite(LoadDouble(t, i))) return false;
+  return true;
+}
+
+bool AllFiniteAndNotZero(const Value* v) {
+  if (!AllFinite(v)) return false;
+  const Tensor t = v->constant.Contiguous();
+  for (int64_t i = 0; i < t.size(); ++i)
+    if (LoadDouble(t, i) == 0) return false;
+  return true;
+}
+
 std::optional<std::vector<int64_t>> IntsOf(const Value* v) {
   if (!v || !v->is_constant() || !IsInt(v->constant.dtype())) return std::nullopt;
   return ToLongs(v->constant);
@@ -65,6 +81,11 @@ Node* MadeBy(const Value* v, std::string_view op, std::string_view kind) {
   return v && v->producer && IsOp(*v->producer, op, kind) ? v->producer : nullptr;
 }
 
+bool NoEpilogue(const Node& node) {
+  if (node.attrs.Has("activation") && node.attrs.Text("activation") != "none") return false;
+  return !node.input(3);
+}
+
 bool OnlyUse(const Value* v) { return v && v->uses.size() == 1 && v->output_uses == 0; }
 Node* OnlyReader(const Value* v) { return OnlyUse(v) ? v->uses[0].first : nullptr; }
 
@@ -84,6 +105,11 @@ bool BroadcastsInto(const Value* v, const Value* whole) {
 }
 
 bool IsFloatValue(const Value* v) { return v && v->type.tensor() && IsFloat(v->type.dtype); }
+
+std::optional<int64_t> CountOf(const Value* v) {
+  if (!v || !v->type.tensor() || !v->type.shape.fully_known()) return std::nullopt;
+  return CountOf(v->type.shape.Concrete());
+}
 
 std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape) {
   if (!shape.ranked) return std::nullopt;

@@ -14,6 +14,9 @@ std::optional<double> ScalarOf(const Value* v);
 bool IsScalar(const Value* v, double expected);
 // The value that all elements of a constant share.
 std::optional<double> UniformOf(const Value* v);
+// A constant whose elements are all numbers; and none of them zero, so that it can be divided by.
+bool AllFinite(const Value* v);
+bool AllFiniteAndNotZero(const Value* v);
 // The elements of an integer constant.
 std::optional<std::vector<int64_t>> IntsOf(const Value* v);
 // The same, also where an element is known for shapes only symbolically.
@@ -27,6 +30,9 @@ bool IsOp(const Node& node, std::string_view op, std::string_view kind);
 // The attribute `kind`, or nothing.
 std::string KindName(const Node& node);
 
+// Of Conv, ConvTranspose, MatMul: neither a residual nor an activation stands between the sums and the result.
+bool NoEpilogue(const Node& node);
+
 // One reader, and not an output of any graph.
 bool OnlyUse(const Value* v);
 Node* OnlyReader(const Value* v);  // null unless OnlyUse
@@ -38,6 +44,9 @@ bool SameType(const Value* a, const Value* b);
 // shape of `whole`.
 bool BroadcastsInto(const Value* v, const Value* whole);
 bool IsFloatValue(const Value* v);
+
+// How many elements, where all dims are known.
+std::optional<int64_t> CountOf(const Value* v);
 
 // Dims as the content of a shape, for Reshape and the like: a number, or -1 for one dim that is not known.
 std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape);

@@ -57,8 +57,10 @@ Value* Rewrite::Op(const OpDef& op, Attrs attrs, const std::vector<Value*>& inpu
   return Ops(op, std::move(attrs), inputs, 1)[0];
 }
 
-std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs,
+std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector<Value*>& given,
                                  int outputs) {
+  std::vector<Value*> inputs = given;
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   Node* node = graph().AddNode(op, std::move(attrs), inputs, outputs, &root_);
   node->name = root_.name;
   node->origin = root_.origin;

@@ -24,7 +24,7 @@ class Rewrite {
     return false;
   }
 
-  // Emission. A node that reads constants only is computed at once.
+  // Emission. A node that reads constants only is computed at once. Absent inputs at the end are dropped.
   Value* Const(Tensor tensor);
   Value* Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
   Value* Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }

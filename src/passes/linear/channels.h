@@ -1,0 +1,54 @@
+// Ops that sum up products with constant weights: Conv, ConvTranspose, MatMul. Whatever follows and treats each
+// channel of the result on its own can go into the weights and the bias.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "passes/rewrite/rewrite.h"
+
+namespace tern {
+
+struct Channels {
+  Node* node = nullptr;
+  Value *x = nullptr, *weights = nullptr;
+  Value* bias = nullptr;  // null: none
+  int64_t count = 0;      // channels of the result
+  int rank = -1, axis = -1;  // of the result; where its channels are
+};
+
+// y's maker, when it is this op with constant float weights, plain sums, and y is read only here.
+std::optional<Channels> ChannelsOf(Rewrite& r, Value* y, std::string_view op);
+
+// The constant as a vector of one or `count` elements, when it differs along the channels only and does not
+// widen the result.
+Value* PerChannel(Rewrite& r, const Channels& c, Value* constant);
+
+// The weights times a factor (a vector of one or `count` elements) per channel of the result.
+Value* ScaledWeights(Rewrite& r, const Channels& c, Value* factor);
+// The constant bias, or zeroes. Null, with the reason told, when it is not constant.
+Value* BiasOf(Rewrite& r, const Channels& c);
+
+// The node with other weights and bias.
+Value* WithWeights(Rewrite& r, const Channels& c, Value* weights, Value* bias);
+
+// Short forms for arithmetic on constants (and values).
+inline Value* Add(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "add"}}); }
+inline Value* Sub(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "sub"}}); }
+inline Value* Mul(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "mul"}}); }
+inline Value* Div(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "div"}}); }
+inline Value* Neg(Rewrite& r, Value* a) { return r.Op("Unary", {a}, {{"kind", "neg"}}); }
+inline Value* Reshape(Rewrite& r, Value* a, const Dims& dims) { return r.Op("Reshape", {a, r.Ints(dims)}); }
+inline Value* Transpose(Rewrite& r, Value* a, const Dims& perm) {
+  return r.Op("Transpose", {a}, {{"perm", perm}});
+}
+inline Value* SumOver(Rewrite& r, Value* a, const Dims& axes) {
+  return r.Op("Reduce", {a, r.Ints(axes)}, {{"kind", "sum"}, {"keep_dims", false}});
+}
+
+// BatchNorm with constant statistics as x * factor + shift. False, with the reason told, otherwise.
+struct Affine {
+  Value *factor = nullptr, *shift = nullptr;
+};
+bool AffineOf(Rewrite& r, const Node& batch_norm, DType dtype, Affine& out);
+
+}  // namespace tern

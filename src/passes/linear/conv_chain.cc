@@ -1,0 +1,174 @@
+// Linear maps in a row become one where that saves work.
+#include "passes/linear/channels.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+std::vector<int64_t> Or(std::vector<int64_t> list, size_t size, int64_t otherwise) {
+  return list.empty() ? std::vector<int64_t>(size, otherwise) : list;
+}
+
+bool All(const std::vector<int64_t>& list, int64_t value) {
+  for (int64_t v : list)
+    if (v != value) return false;
+  return true;
+}
+
+bool Unpadded(const Attrs& a) {
+  const std::string automatic = a.Text("auto_pad");
+  return automatic == "valid" || (automatic == "none" && All(a.Ints("pads"), 0));
+}
+
+// A 1x1 kernel, one group, no pads.
+bool Pointwise(const Node& conv) {
+  const Dims& w = conv.input(1)->constant.dims();
+  return All({w.begin() + 2, w.end()}, 1) && conv.attrs.Int("group") == 1 && Unpadded(conv.attrs);
+}
+
+// Both Convs have constant float weights; the first has plain sums, read only by the second.
+std::optional<Channels> FirstOf(Rewrite& r) {
+  Node& second = r.root();
+  auto first = ChannelsOf(r, second.input(0), "Conv");
+  if (!first) return std::nullopt;
+  for (int i : {1, 2})
+    if (second.input(i) && !second.input(i)->is_constant()) {
+      r.Skip("'", second.input(i)->name, "' is not constant");
+      return std::nullopt;
+    }
+  if (first->bias && !first->bias->is_constant()) {
+    r.Skip("the bias '", first->bias->name, "' is not constant");
+    return std::nullopt;
+  }
+  if (first->node->attrs.Int("group") != 1 || second.attrs.Int("group") != 1) {
+    r.Skip("a Conv has groups");
+    return std::nullopt;
+  }
+  return first;
+}
+
+void CopyEpilogue(const Attrs& from, Attrs& to) {
+  for (const char* name : {"activation", "act_alpha", "act_beta"})
+    if (from.Has(name)) (void)to.Set(name, from.Get(name));
+}
+
+// The second looks at single positions: w = w2 · w1, and its strides skip what the first need not compute.
+bool MergeAfter(Rewrite& r) {
+  Node& second = r.root();
+  const auto first = FirstOf(r);
+  if (!first) return false;
+  if (!Pointwise(second)) return r.Skip("the second Conv is not 1x1 without pads");
+  const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
+  const int64_t taps = CountOf(d1) / d1[0];
+  if (d2[0] * taps >= d1[0] * taps + d2[0] * d1[0]) return r.Skip("one Conv would be more work than two");
+  Attrs attrs = first->node->attrs;
+  const auto more = Or(second.attrs.Ints("strides"), d1.size() - 2, 1);
+  auto strides = Or(attrs.Ints("strides"), d1.size() - 2, 1);
+  const std::string automatic = attrs.Text("auto_pad");
+  if (!All(more, 1) && automatic != "none" && automatic != "valid") return r.Skip("the pads follow from auto_pad");
+  for (size_t i = 0; i < strides.size(); ++i) strides[i] *= more[i];
+  if (!All(more, 1)) (void)attrs.Set("strides", strides);
+  CopyEpilogue(second.attrs, attrs);
+  Value* map = Reshape(r, second.input(1), {d2[0], d2[1]});
+  Dims dims = d1;
+  dims[0] = d2[0];
+  Value* weights = Reshape(r, r.Op("MatMul", {map, Reshape(r, first->weights, {d1[0], taps})}), dims);
+  Value* bias = second.input(2);
+  if (first->bias) {
+    Value* moved = r.Op("MatMul", {map, first->bias});
+    bias = bias ? Add(r, bias, moved) : moved;
+  }
+  return r.Replace(r.Op(*second.op, attrs, {first->x, weights, bias, second.input(3)}));
+}
+
+// The first looks at single positions. A border of zeroes between the two would miss its bias.
+bool MergeBefore(Rewrite& r) {
+  Node& second = r.root();
+  const auto first = FirstOf(r);
+  if (!first) return false;
+  if (!Pointwise(*first->node) || !All(first->node->attrs.Ints("strides"), 1))
+    return r.Skip("the first Conv is not 1x1 without pads and strides");
+  if (first->bias && !Unpadded(second.attrs)) return r.Skip("the second Conv pads what the first one shifts");
+  const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
+  const int64_t kernel = CountOf(d2) / (d2[0] * d2[1]);
+  if (kernel == 1) return r.Skip("both are 1x1");
+  if (d2[0] * d1[1] * kernel >= d1[0] * d1[1] + d2[0] * d2[1] * kernel)
+    return r.Skip("one Conv would be more work than two");
+  Value* taps = Transpose(r, Reshape(r, second.input(1), {d2[0], d2[1], kernel}), {0, 2, 1});
+  Value* product = r.Op("MatMul", {taps, Reshape(r, first->weights, {d1[0], d1[1]})});
+  Dims dims = d2;
+  dims[1] = d1[1];
+  Value* weights = Reshape(r, Transpose(r, product, {0, 2, 1}), dims);
+  Value* bias = second.input(2);
+  if (first->bias) {
+    Value* moved = SumOver(r, Mul(r, taps, first->bias), {1, 2});
+    bias = bias ? Add(r, bias, moved) : moved;
+  }
+  return r.Replace(r.Op(*second.op, second.attrs, {first->x, weights, bias, second.input(3)}));
+}
+
+// Conv, channels moved last, then a MatMul over them: the MatMul goes into the Conv.
+bool MergeMatMul(Rewrite& r) {
+  Node& product = r.root();
+  Node* move = MadeBy(product.input(0), "Transpose");
+  if (!move || !OnlyUse(product.input(0))) return r.Skip("no Transpose that is read only here comes before");
+  auto c = ChannelsOf(r, move->input(0), "Conv");
+  if (!c) return false;
+  std::vector<int64_t> last = {0};
+  for (int i = 2; i < c->rank; ++i) last.push_back(i);
+  last.push_back(1);
+  if (move->attrs.Ints("perm") != last) return r.Skip("the Transpose does not move the channels to the end");
+  Value *w = product.input(1), *bias = product.input(2);
+  if (!w->is_constant() || w->constant.rank() != 2) return r.Skip("the MatMul is not by a constant matrix");
+  if (product.attrs.Bool("transpose_a") || !NoEpilogue(product)) return r.Skip("the MatMul is not a plain one");
+  if (bias && (!bias->is_constant() || bias->constant.rank() != 1)) return r.Skip("the bias is not a constant row");
+  if (c->node->attrs.Int("group") != 1) return r.Skip("the Conv has groups");
+  if (!product.attrs.Bool("transpose_b")) w = Transpose(r, w, {1, 0});
+  const Dims d1 = c->weights->constant.dims();
+  const int64_t taps = CountOf(d1) / d1[0], maps = w->constant.dim(0);
+  if (maps * taps >= d1[0] * taps + maps * d1[0]) return r.Skip("one Conv would be more work than both");
+  w = Mul(r, w, r.Scalar(w->type.dtype, static_cast<double>(product.attrs.Float("alpha"))));
+  Value* moved = c->bias ? BiasOf(r, *c) : nullptr;
+  if (c->bias && !moved) return false;
+  Value* shift = r.Const(Tensor(w->type.dtype, {maps}));
+  if (bias) shift = Add(r, shift, bias);
+  if (moved) shift = Add(r, shift, r.Op("MatMul", {w, moved}));
+  Dims dims = d1;
+  dims[0] = maps;
+  Value* weights = Reshape(r, r.Op("MatMul", {w, Reshape(r, c->weights, {d1[0], taps})}), dims);
+  return r.Replace(Transpose(r, WithWeights(r, *c, weights, shift), last));
+}
+
+}  // namespace
+
+TERN_RULE(MergePointwiseConvAfterConv) {
+  return Rule{.summary = "Conv then 1x1 Conv is one Conv, where that is less work",
+              .roots = {"Conv"},
+              .apply = MergeAfter,
+              .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
+  #w: f32[2,1,3] = (1, 2, 3, 4, 5, 6)  #v: f32[1,2,1] = (1, 2)
+  %y = Conv(Conv(%x, #w), #v)
+})"};
+}
+
+TERN_RULE(MergePointwiseConvBeforeConv) {
+  return Rule{.summary = "1x1 Conv then Conv is one Conv, where that is less work",
+              .roots = {"Conv"},
+              .apply = MergeBefore,
+              .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
+  #w: f32[2,1,1] = (1, 2)  #v: f32[1,2,2] = (1, 2, 3, 4)
+  %y = Conv(Conv(%x, #w), #v)
+})"};
+}
+
+TERN_RULE(MergeMatMulIntoConv) {
+  return Rule{.summary = "Conv, Transpose that moves channels last, MatMul: the MatMul goes into the Conv's weights",
+              .roots = {"MatMul"},
+              .apply = MergeMatMul,
+              .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
+  #w: f32[2,1,3] = (1, 2, 3, 4, 5, 6)  #v: f32[2,1] = (1, 2)
+  %y = MatMul(Transpose(Conv(%x, #w)) {perm=[0,2,1]}, #v)
+})"};
+}
+
+}  // namespace tern

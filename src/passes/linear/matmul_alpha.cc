@@ -1,0 +1,104 @@
+// Scalar factors before and after a MatMul become its alpha.
+#include <cmath>
+
+#include "passes/linear/channels.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// The constant factor of `node`, a multiplication or division of `value` by a scalar.
+struct Scaling {
+  Value* value = nullptr;
+  double factor = 1;
+};
+std::optional<Scaling> ScalingOf(const Node* node) {
+  if (!node || !IsOp(*node, "Binary") || !IsFloatValue(node->output(0))) return std::nullopt;
+  const bool divides = IsOp(*node, "Binary", "div");
+  if (!divides && !IsOp(*node, "Binary", "mul")) return std::nullopt;
+  for (int at : {1, 0}) {
+    const auto scalar = ScalarOf(node->input(at));
+    Value* value = node->input(1 - at);
+    if (!scalar || value->is_constant() || (divides && at == 0)) continue;
+    if (node->input(at)->constant.rank() > 0 && !BroadcastsInto(node->input(at), value)) continue;
+    return Scaling{value, divides ? 1 / *scalar : *scalar};
+  }
+  return std::nullopt;
+}
+
+// Another alpha that means the same in the type of y; false when no float does.
+bool Scale(Attrs& attrs, double factor, DType dtype) {
+  const double alpha = static_cast<double>(attrs.Float("alpha")) * factor;
+  const auto rounded = static_cast<float>(alpha);
+  if (!std::isnormal(rounded)) return false;
+  if (dtype == DType::kF64 && static_cast<double>(rounded) != alpha) return false;
+  return attrs.Set("alpha", alpha).ok();
+}
+
+bool FuseAfter(Rewrite& r) {
+  const auto scaling = ScalingOf(&r.root());
+  if (!scaling) return r.Skip("not a multiplication by a constant scalar");
+  Value* y = scaling->value;
+  Node* node = MadeBy(y, "MatMul");
+  if (!node) return r.Skip("'", y->name, "' is not made by MatMul");
+  if (!OnlyUse(y)) return r.Skip("'", y->name, "' is also read by another node");
+  if (node->graph != &r.graph()) return r.Skip("'", y->name, "' is made outside of this graph");
+  if (!NoEpilogue(*node)) return r.Skip("an activation or a residual stands between");
+  Value* bias = node->input(2);
+  if (bias && !bias->is_constant()) return r.Skip("the bias '", bias->name, "' is not constant");
+  Attrs attrs = node->attrs;
+  if (!Scale(attrs, scaling->factor, y->type.dtype)) return r.Skip("alpha would be zero or not exact");
+  if (bias) bias = Mul(r, bias, r.Scalar(bias->type.dtype, scaling->factor));
+  return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), bias}));
+}
+
+bool FuseBefore(Rewrite& r) {
+  Node& root = r.root();
+  if (!IsFloatValue(root.output(0))) return r.Skip("the product is quantized");
+  std::vector<Value*> inputs = root.inputs();
+  Attrs attrs = root.attrs;
+  bool found = false;
+  for (size_t i : {0u, 1u}) {
+    const auto scaling = ScalingOf(inputs[i]->producer);
+    if (!scaling) continue;
+    if (!OnlyUse(inputs[i])) {
+      r.Skip("'", inputs[i]->name, "' is also read by another node");
+      continue;
+    }
+    if (!Scale(attrs, scaling->factor, root.output(0)->type.dtype)) {
+      r.Skip("alpha would be zero or not exact");
+      continue;
+    }
+    inputs[i] = scaling->value;
+    found = true;
+  }
+  if (!found) {
+    const bool any = ScalingOf(inputs[0]->producer) || ScalingOf(inputs[1]->producer);
+    return any ? false : r.Skip("no operand is multiplied by a constant scalar");
+  }
+  return r.Replace(r.Op(*root.op, attrs, inputs));
+}
+
+}  // namespace
+
+TERN_RULE(FuseScalarMulIntoMatMul) {
+  return Rule{.summary = "a MatMul multiplied or divided by a scalar constant is a MatMul with alpha",
+              .roots = {"Binary:mul", "Binary:div"},
+              .apply = FuseAfter,
+              .example = R"(graph @g(%a: f32[N,4], %b: f32[4,M]) -> (%y) {
+  #c: f32[] = (0.5)
+  %y = MatMul(%a, %b) * #c
+})"};
+}
+
+TERN_RULE(FuseScalarMulBeforeMatMul) {
+  return Rule{.summary = "an operand of a MatMul multiplied or divided by a scalar constant gives its alpha",
+              .roots = {"MatMul"},
+              .apply = FuseBefore,
+              .example = R"(graph @g(%a: f32[N,4], %b: f32[4,M]) -> (%y) {
+  #c: f32[] = (0.5)
+  %y = MatMul(%a * #c, %b)
+})"};
+}
+
+}  // namespace tern

@@ -1,0 +1,99 @@
+// What is added to every row of a MatMul becomes its bias.
+#include "passes/linear/channels.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// The MatMul that makes y, read only here.
+Node* MatMulBefore(Rewrite& r, Value* y) {
+  Node* node = MadeBy(y, "MatMul");
+  const auto no = [&](const auto&... reason) {
+    r.Skip(reason...);
+    return nullptr;
+  };
+  if (!node) return no("'", y->name, "' is not made by MatMul");
+  if (!OnlyUse(y)) return no("'", y->name, "' is also read by another node");
+  if (node->graph != &r.graph()) return no("'", y->name, "' is made outside of this graph");
+  if (!NoEpilogue(*node)) return no("an activation or a residual stands between");
+  if (!IsFloatValue(y)) return no("the product is quantized");
+  return node;
+}
+
+// One row, as wide as y or a single number. Scores plus a mask look the same when the mask has one row; a
+// mask has a rank of two or more, and its product no constant operand.
+bool IsRow(Rewrite& r, const Node& product, const Value* v, const Value* y) {
+  if (!BroadcastsInto(v, y)) return r.Skip("'", v->name, "' is not known to fit into the rows of '", y->name, "'");
+  const Shape& s = v->type.shape;
+  for (int i = 0; i + 1 < s.rank(); ++i)
+    if (!s[i].Is(1)) return r.Skip("'", v->name, "' differs from row to row");
+  if (!v->is_constant() && s.rank() != 1) return r.Skip("'", v->name, "' is not a vector");
+  if (s.rank() > 1 && !product.input(1)->is_constant()) return r.Skip("'", v->name, "' may be a mask");
+  return v->type.dtype == y->type.dtype || r.Skip("'", v->name, "' has another type");
+}
+
+Value* AsVector(Rewrite& r, Value* v) {
+  return v->is_constant() && v->constant.rank() != 1 ? Reshape(r, v, {-1}) : v;
+}
+
+// y + v, y - #v, #v - y.
+bool FuseAdd(Rewrite& r) {
+  Node& root = r.root();
+  const bool adds = IsOp(root, "Binary", "add");
+  int at = MadeBy(root.input(0), "MatMul") ? 1 : 0;
+  if (at == 1 && MadeBy(root.input(1), "MatMul") && !BroadcastsInto(root.input(1), root.input(0))) at = 0;
+  Value *term = root.input(at), *y = root.input(1 - at);
+  Node* node = MatMulBefore(r, y);
+  if (!node) return false;
+  if (node->input(2)) return r.Skip("the MatMul has a bias");
+  if (!adds && !term->is_constant()) return r.Skip("what is subtracted is not a constant");
+  if (!IsRow(r, *node, term, y)) return false;
+  Value* bias = AsVector(r, term);
+  Attrs attrs = node->attrs;
+  if (!adds && at == 1) bias = Neg(r, bias);
+  if (!adds && at == 0) (void)attrs.Set("alpha", -static_cast<double>(attrs.Float("alpha")));
+  return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), bias}));
+}
+
+// (a b + #bias) + #c, and with minus.
+bool MergeBias(Rewrite& r) {
+  Node& root = r.root();
+  const bool adds = IsOp(root, "Binary", "add");
+  const int at = root.input(0)->is_constant() ? 0 : 1;
+  Value *term = root.input(at), *y = root.input(1 - at);
+  if (!term->is_constant()) return r.Skip("no operand is a constant");
+  Node* node = MatMulBefore(r, y);
+  if (!node) return false;
+  Value* bias = node->input(2);
+  if (!bias) return r.Skip("the MatMul has no bias");
+  if (!bias->is_constant()) return r.Skip("the bias '", bias->name, "' is not constant");
+  if (!IsRow(r, *node, term, y)) return false;
+  term = AsVector(r, term);
+  Attrs attrs = node->attrs;
+  if (!adds && at == 0) (void)attrs.Set("alpha", -static_cast<double>(attrs.Float("alpha")));
+  Value* sum = adds ? Add(r, bias, term) : at == 1 ? Sub(r, bias, term) : Sub(r, term, bias);
+  return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), sum}));
+}
+
+}  // namespace
+
+TERN_RULE(FuseAddIntoMatMul) {
+  return Rule{.summary = "MatMul then a vector added to every row is a MatMul with a bias",
+              .roots = {"Binary:add", "Binary:sub"},
+              .apply = FuseAdd,
+              .example = R"(graph @g(%x: f32[N,M,K], %w: f32[K,4], %b: f32[4]) -> (%y) {
+  %y = MatMul(%x, %w) + %b
+})"};
+}
+
+TERN_RULE(MergeAddIntoMatMulBias) {
+  return Rule{.summary = "a constant added to a MatMul that has a constant bias",
+              .roots = {"Binary:add", "Binary:sub"},
+              .apply = MergeBias,
+              .example = R"(graph @g(%x: f32[N,K], %w: f32[K,2]) -> (%y) {
+  #b: f32[2] = (1, 2)  #c: f32[2] = (3, 4)
+  %y = MatMul(%x, %w, #b) + #c
+})"};
+}
+
+}  // namespace tern

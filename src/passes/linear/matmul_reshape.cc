@@ -1,0 +1,51 @@
+// Tensors made flat for a MatMul and unfolded after it: MatMul takes them as they are.
+#include "passes/rewrite/facts.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+bool SameButLast(const Shape& a, const Shape& b) {
+  if (!a.ranked || a.rank() != b.rank() || a.rank() < 2) return false;
+  for (int i = 0; i + 1 < a.rank(); ++i)
+    if (!(a[i] == b[i])) return false;
+  return true;
+}
+
+bool Unwrap(Rewrite& r) {
+  Value* y = r.root().input(0);
+  Node* product = MadeBy(y, "MatMul");
+  if (!product) return r.Skip("'", y->name, "' is not made by MatMul");
+  if (!OnlyUse(y)) return r.Skip("'", y->name, "' is also read by another node");
+  if (product->graph != &r.graph()) return r.Skip("'", y->name, "' is made outside of this graph");
+  Value* flat = product->input(0);
+  Node* fold = MadeBy(flat, "Reshape");
+  if (!fold) fold = MadeBy(flat, "Flatten");
+  if (!fold) return r.Skip("'", flat->name, "' is not made by Reshape");
+  if (flat->type.shape.rank() != 2 || product->input(1)->type.shape.rank() != 2)
+    return r.Skip("the product is not of two matrices");
+  if (product->attrs.Bool("transpose_a")) return r.Skip("the flat matrix is transposed");
+  const Value *bias = product->input(2), *x = fold->input(0);
+  if (product->input(3) || (bias && bias->type.shape.rank() > 1)) return r.Skip("what is added is not a row");
+  const Shape &inside = x->type.shape, &outside = r.root().output(0)->type.shape;
+  if (!SameButLast(inside, outside)) return r.Skip("the shapes before and after are not known to agree");
+  if (!(inside[-1] == flat->type.shape[-1]) || !(outside[-1] == y->type.shape[-1]))
+    return r.Skip("the last dim is reshaped too");
+  std::vector<Value*> inputs = product->inputs();
+  inputs[0] = fold->input(0);
+  return r.Replace(r.Op(*product->op, product->attrs, inputs));
+}
+
+}  // namespace
+
+TERN_RULE(RemoveReshapesAroundMatMul) {
+  return Rule{.summary = "Reshape to a matrix, MatMul, Reshape back: MatMul takes any rank",
+              .roots = {"Reshape"},
+              .apply = Unwrap,
+              .example = R"(graph @g(%x: f32[5,7,4], %w: f32[4,3]) -> (%y) {
+  #flat: i64[2] = (-1, 4)  #back: i64[3] = (5, 7, 3)
+  %y = Reshape(MatMul(Reshape(%x, #flat), %w), #back)
+})"};
+}
+
+}  // namespace tern

@@ -1,0 +1,136 @@
+// A border of zeroes goes into the pads of the Conv or Pool that reads it.
+#include <cmath>
+
+#include "passes/rewrite/facts.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// Widths of a Pad's border over the spatial axes: all begins, then all ends.
+std::optional<std::vector<int64_t>> SpatialPads(Rewrite& r, const Node& pad) {
+  const auto no = [&](const auto&... reason) {
+    r.Skip(reason...);
+    return std::nullopt;
+  };
+  const int rank = pad.output(0)->type.shape.rank();
+  const auto widths = IntsOf(pad.input(1));
+  if (rank < 3 || !widths) return no("the widths of the border are not known");
+  std::vector<int64_t> axes;
+  if (pad.input(3)) {
+    const auto given = IntsOf(pad.input(3));
+    if (!given) return no("the axes of the border are not known");
+    for (int64_t a : *given) axes.push_back(a < 0 ? a + rank : a);
+  } else {
+    for (int i = 0; i < rank; ++i) axes.push_back(i);
+  }
+  std::vector<int64_t> pads(static_cast<size_t>(2 * (rank - 2)), 0);
+  for (size_t i = 0; i < axes.size(); ++i)
+    for (size_t end : {0u, 1u}) {
+      const int64_t width = (*widths)[i + end * axes.size()];
+      if (width < 0) return no("the Pad crops");
+      if (axes[i] < 2 && width) return no("the border is not of a spatial axis");
+      if (axes[i] >= 2) pads[static_cast<size_t>(axes[i] - 2) + end * pads.size() / 2] = width;
+    }
+  return pads;
+}
+
+// The reader's pads and the border's, put together in its attributes.
+bool AddPads(Rewrite& r, const Node& pad, Attrs& attrs) {
+  const std::string automatic = attrs.Text("auto_pad");
+  if (automatic != "none" && automatic != "valid") return r.Skip("the pads follow from auto_pad");
+  auto pads = SpatialPads(r, pad);
+  if (!pads) return false;
+  const auto own = automatic == "none" ? attrs.Ints("pads") : std::vector<int64_t>();
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i] < 0) return r.Skip("the pads crop");
+    (*pads)[i] += own[i];
+  }
+  return attrs.Set("pads", *pads).ok() && attrs.Set("auto_pad", "none").ok();
+}
+
+const Node* ConstantPad(Rewrite& r) {
+  const Value* x = r.root().input(0);
+  const Node* pad = MadeBy(x, "Pad");
+  if (!pad) r.Skip("'", x->name, "' is not made by Pad");
+  if (pad && pad->attrs.Text("mode") != "constant") {
+    r.Skip("the border is not constant");
+    return nullptr;
+  }
+  return pad;
+}
+
+// What the border holds.
+std::optional<double> BorderOf(const Node& pad) { return pad.input(2) ? ScalarOf(pad.input(2)) : 0.0; }
+
+bool FoldIntoConv(Rewrite& r) {
+  Node& conv = r.root();
+  const Node* pad = ConstantPad(r);
+  if (!pad) return false;
+  if (BorderOf(*pad) != 0.0) return r.Skip("the border is not zero");
+  Attrs attrs = conv.attrs;
+  if (!AddPads(r, *pad, attrs)) return false;
+  std::vector<Value*> inputs = conv.inputs();
+  inputs[0] = pad->input(0);
+  return r.Replace(r.Op(*conv.op, attrs, inputs));
+}
+
+bool AnyPads(const Attrs& attrs) {
+  for (int64_t p : attrs.Ints("pads"))
+    if (p) return true;
+  return false;
+}
+
+// Pool wants pads smaller than its window.
+bool FitWindow(const Attrs& attrs) {
+  const auto pads = attrs.Ints("pads"), kernel = attrs.Ints("kernel"), dilations = attrs.Ints("dilations");
+  for (size_t i = 0; i < pads.size(); ++i) {
+    const size_t axis = i % kernel.size();
+    if (pads[i] > (kernel[axis] - 1) * (dilations.empty() ? 1 : dilations[axis])) return false;
+  }
+  return true;
+}
+
+bool FoldIntoPool(Rewrite& r) {
+  Node& pool = r.root();
+  const Node* pad = ConstantPad(r);
+  if (!pad) return false;
+  if (pool.outputs().size() > 1 && !pool.output(1)->unused()) return r.Skip("the indices are read");
+  if (pool.attrs.Bool("ceil_mode")) return r.Skip("the last window may hang over the end");
+  const auto border = BorderOf(*pad);
+  const std::string kind = KindName(pool);
+  const bool lowest = border && IsFloatValue(pool.input(0)) && *border == -INFINITY;
+  if (kind == "max" && !lowest) return r.Skip("the border is not below every number");
+  if (kind != "max" && border != 0.0) return r.Skip("the border is not zero");
+  Attrs attrs = pool.attrs;
+  if (kind == "average" && AnyPads(attrs) && !attrs.Bool("count_include_pad"))
+    return r.Skip("the pads are not counted, the border is");
+  if (!AddPads(r, *pad, attrs)) return false;
+  if (!FitWindow(attrs)) return r.Skip("the border is as wide as the window");
+  if (kind == "average") (void)attrs.Set("count_include_pad", true);
+  return r.Replace(r.Op(*pool.op, attrs, {pad->input(0)}));
+}
+
+}  // namespace
+
+TERN_RULE(FoldPadIntoConv) {
+  return Rule{.summary = "Pad with zeroes then Conv is a Conv with pads",
+              .roots = {"Conv"},
+              .apply = FoldIntoConv,
+              .example = R"(graph @g(%x: f32[N,1,8]) -> (%y) {
+  #w: f32[1,1,3] = (1, 2, 1)  #p: i64[6] = (0, 0, 1, 0, 0, 1)
+  %y = Conv(Pad(%x, #p), #w)
+})"};
+}
+
+TERN_RULE(FoldPadIntoPool) {
+  return Rule{.summary = "Pad then Pool is a Pool with pads: zeroes for averages, -inf for maxima",
+              .roots = {"Pool"},
+              .apply = FoldIntoPool,
+              .example = R"(graph @g(%x: f32[N,1,8]) -> (%y) {
+  #p: i64[6] = (0, 0, 1, 0, 0, 1)
+  %y = Pool(Pad(%x, #p)) {kind="average", kernel=[3]}
+})"};
+}
+
+}  // namespace tern
