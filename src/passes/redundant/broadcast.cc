@@ -1,0 +1,127 @@
+// Work that broadcasting does by itself.
+#include <algorithm>
+
+#include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+// Equal but for ones in front.
+bool SameButForOnes(const Shape& a, const Shape& b) {
+  if (!a.ranked || !b.ranked) return false;
+  const int common = std::min(a.rank(), b.rank());
+  for (int i = 1; i <= std::max(a.rank(), b.rank()); ++i) {
+    if (i <= common && a[-i] == b[-i]) continue;
+    if (i <= common || !(i <= a.rank() ? a : b)[-i].Is(1)) return false;
+  }
+  return true;
+}
+
+bool GivesShape(const std::vector<Value*>& inputs, const Shape& wanted) {
+  Shape all = inputs[0]->type.shape;
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    auto next = BroadcastShapes(all, inputs[i]->type.shape);
+    if (!next.ok()) return false;
+    all = std::move(*next);
+  }
+  return all.ranked && all == wanted;
+}
+
+// The root reads `source(operand)` in place of an operand where that gives the same shape; first those that
+// nobody else reads.
+template <class F> bool ReadOperand(Rewrite& r, const F& source) {
+  for (bool own : {true, false})
+    for (size_t i = 0; i < r.root().inputs().size(); ++i) {
+      std::vector<Value*> inputs = r.root().inputs();
+      if (OnlyUse(inputs[i]) != own) continue;
+      inputs[i] = source(inputs[i]);
+      if (inputs[i] && GivesShape(inputs, r.root().output(0)->type.shape))
+        return r.Replace(r.Op(*r.root().op, r.root().attrs, inputs));
+    }
+  return r.Skip("no operand is made so, or the result would have another shape");
+}
+
+bool RemoveExpandBeforeBroadcast(Rewrite& r) {
+  return ReadOperand(r, [](const Value* v) {
+    const Node* expand = MadeBy(v, "Expand");
+    return expand ? expand->input(0) : nullptr;
+  });
+}
+
+bool RemoveViewBeforeBroadcast(Rewrite& r) {
+  return ReadOperand(r, [](const Value* v) -> Value* {
+    const Node* view = MadeByView(v);
+    return view && SameButForOnes(v->type.shape, view->input(0)->type.shape) ? view->input(0) : nullptr;
+  });
+}
+
+// What Expand has to be told: 1 for a dim that stays.
+std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to) {
+  if (!from.ranked || !to.ranked) return std::nullopt;
+  std::vector<int64_t> numbers(static_cast<size_t>(to.rank()), 1);
+  for (int i = 1; i <= to.rank(); ++i) {
+    if (i <= from.rank() && from[-i] == to[-i]) continue;
+    if (!to[-i].known()) return std::nullopt;
+    numbers[static_cast<size_t>(to.rank() - i)] = to[-i].value();
+  }
+  return numbers;
+}
+
+bool FixExpandTarget(Rewrite& r) {
+  const Node& node = r.root();
+  if (node.input(1)->is_constant()) return r.Skip("the target is constant already");
+  const auto numbers = ExpandNumbers(node.input(0)->type.shape, node.output(0)->type.shape);
+  if (!numbers) return r.Skip("the dims are not known");
+  return r.Replace(r.Op("Expand", {node.input(0), r.Ints(*numbers)}));
+}
+
+bool MergeExpands(Rewrite& r) {
+  const Node* first = MadeBy(r.root().input(0), "Expand");
+  if (!first) return r.Skip("its input is not made by an Expand");
+  const auto numbers = ExpandNumbers(first->input(0)->type.shape, r.root().output(0)->type.shape);
+  if (!numbers) return r.Skip("the dims are not known");
+  return r.Replace(r.Op("Expand", {first->input(0), r.Ints(*numbers)}));
+}
+
+}  // namespace
+
+TERN_RULE(RemoveExpandBeforeBroadcast) {
+  return Rule{.summary = "an Expand of an operand that broadcasting would stretch as well",
+              .roots = {"Binary", "Where"},
+              .apply = RemoveExpandBeforeBroadcast,
+              .example = R"(graph @g(%x: f32[N,4], %b: f32[4]) -> (%y) { %y = %x + Expand(%b, Shape(%x)) })"};
+}
+
+TERN_RULE(RemoveViewBeforeBroadcast) {
+  return Rule{.summary = "a Reshape, Unsqueeze or Squeeze of an operand that only puts ones in front or takes "
+                         "them away: broadcasting does without",
+              .roots = {"Binary", "Where"},
+              .apply = RemoveViewBeforeBroadcast,
+              .example = R"(graph @g(%x: f32[N,4], %b: f32[4]) -> (%y) {
+  #zero: i64[1] = (0)
+  %y = %x + Unsqueeze(%b, #zero)
+})"};
+}
+
+TERN_RULE(FixExpandTarget) {
+  return Rule{.summary = "an Expand whose target is computed gets a constant one where the new dims are known",
+              .roots = {"Expand"},
+              .apply = FixExpandTarget,
+              .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
+  #four: i64[1] = (4)
+  %y = Expand(%x, Concat(Shape(%x) {end=1}, #four) {axis=0})
+})"};
+}
+
+TERN_RULE(MergeExpands) {
+  return Rule{.summary = "an Expand of an Expand is one Expand",
+              .roots = {"Expand"},
+              .apply = MergeExpands,
+              .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
+  #a: i64[2] = (1, 4)  #b: i64[3] = (2, 1, 1)
+  %y = Expand(Expand(%x, #a), #b)
+})"};
+}
+
+}  // namespace tern

@@ -1,0 +1,108 @@
+// Bounds: Clip, Relu, Min and Max with constants.
+#include <algorithm>
+#include <limits>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Numbers that a double holds.
+bool Bounded(const Value* v) {
+  return IsFloatValue(v) || (v->type.tensor() && IsInt(v->type.dtype) && BitWidth(v->type.dtype) <= 32);
+}
+
+struct Bounds {
+  double low = -kInf, high = kInf;
+  double Apply(double v) const { return std::min(std::max(v, low), high); }
+  friend bool operator==(const Bounds& a, const Bounds& b) { return a.low == b.low && a.high == b.high; }
+};
+
+std::optional<Bounds> BoundsOf(const Node& node) {
+  Bounds b;
+  if (IsOp(node, "Unary", "relu")) {
+    b.low = 0;
+    return b;
+  }
+  if (!IsOp(node, "Clip")) return std::nullopt;
+  for (int i : {1, 2}) {
+    if (!node.input(i)) continue;
+    const auto bound = ScalarOf(node.input(i));
+    if (!bound || *bound != *bound) return std::nullopt;
+    (i == 1 ? b.low : b.high) = *bound;
+  }
+  return b;
+}
+
+Value* EmitBounds(Rewrite& r, Value* x, const Bounds& b) {
+  if (b.low == 0 && b.high == kInf) return r.Op("Unary", {x}, {{"kind", "relu"}});
+  const DType t = x->type.dtype;
+  Value* low = b.low == -kInf ? nullptr : r.Scalar(t, b.low);
+  if (b.high == kInf) return r.Op("Clip", {x, low});
+  return r.Op("Clip", {x, low, r.Scalar(t, b.high)});
+}
+
+bool MergeClips(Rewrite& r) {
+  Value* v = r.root().input(0);
+  const auto outer = BoundsOf(r.root()), inner = v->producer ? BoundsOf(*v->producer) : std::nullopt;
+  if (!outer || !inner) return r.Skip("its input is no Clip or Relu, or bounds are not constant");
+  if (!Bounded(v)) return r.Skip("the numbers are too long");
+  // Both are monotone, and so is what they are together: it is known by where it puts the ends.
+  const Bounds both{outer->Apply(inner->low > inner->high ? inner->high : inner->low), outer->Apply(inner->high)};
+  if (both == *inner) return r.Replace(v);
+  if (!OnlyUse(v)) return r.Skip("the inner one is also read by others");
+  return r.Replace(EmitBounds(r, v->producer->input(0), both));
+}
+
+bool SimplifyClip(Rewrite& r) {
+  const auto b = BoundsOf(r.root());
+  if (!b) return r.Skip("the bounds are not constant");
+  Value* x = r.root().input(0);
+  if (b->low == -kInf && b->high == kInf) return r.Replace(x);
+  if (b->low == 0 && b->high == kInf && Bounded(x)) return r.Replace(EmitBounds(r, x, *b));
+  return r.Skip("it has other bounds than 0 from below");
+}
+
+bool MinMaxToClip(Rewrite& r) {
+  const Node& node = r.root();
+  const bool second = ScalarOf(node.input(1)).has_value();
+  const auto bound = ScalarOf(node.input(second ? 1 : 0));
+  Value* x = node.input(second ? 0 : 1);
+  if (!bound || *bound != *bound) return r.Skip("no operand is a constant number");
+  if (!Bounded(x)) return r.Skip("the numbers are too long");
+  if (!SameShape(x, node.output(0))) return r.Skip("the constant changes the shape");
+  Bounds b;
+  (KindName(node) == "max" ? b.low : b.high) = *bound;
+  if (b == Bounds{}) return r.Replace(x);
+  return r.Replace(EmitBounds(r, x, b));
+}
+
+}  // namespace
+
+TERN_RULE(MergeClips) {
+  return Rule{.summary = "Clip and Relu in a row are one of them",
+              .roots = {"Clip", "Unary:relu"},
+              .apply = MergeClips,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
+  #low: f32[] = (-1)  #high: f32[] = (6)
+  %y = Clip(Relu(%x), #low, #high)
+})"};
+}
+
+TERN_RULE(SimplifyClip) {
+  return Rule{.summary = "a Clip without bounds is nothing, one at 0 from below is Relu",
+              .roots = {"Clip"},
+              .apply = SimplifyClip,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) { #low: f32[] = (0) %y = Clip(%x, #low) })"};
+}
+
+TERN_RULE(ReplaceMinMaxByClip) {
+  return Rule{.summary = "Min or Max with a constant number is Clip, or Relu",
+              .roots = {"Binary:min", "Binary:max"},
+              .apply = MinMaxToClip,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) { #six: f32[] = (6) %y = Min(%x, #six) })"};
+}
+
+}  // namespace tern

@@ -1,0 +1,76 @@
+// Constants that change nothing: x * 1, x - 0, x ^ 1.
+#include <cmath>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// The constant that leaves x as it is; `left`: it may stand on the left too.
+struct Neutral {
+  const char* kind;
+  double value;
+  bool left;
+};
+constexpr Neutral kNeutral[] = {{"add", 0, true},      {"sub", 0, false},       {"mul", 1, true},
+                                {"div", 1, false},     {"pow", 1, false},       {"and", 1, true},
+                                {"or", 0, true},       {"xor", 0, true},        {"bit_or", 0, true},
+                                {"bit_xor", 0, true},  {"shift_left", 0, false}, {"shift_right", 0, false}};
+
+// The operand that is the result, when the other is neutral.
+Value* Kept(const Node& node, double* constant) {
+  const std::string kind = KindName(node);
+  for (const Neutral& n : kNeutral) {
+    if (kind != n.kind) continue;
+    for (int i : {1, 0}) {
+      const auto c = UniformOf(node.input(i));
+      Value* x = node.input(1 - i);
+      if (!c || *c != n.value || (i == 0 && !n.left) || !SameShape(x, node.output(0))) continue;
+      *constant = *c;
+      return x;
+    }
+  }
+  return nullptr;
+}
+
+// -0 + 0 is 0, and -0 - -0 too.
+bool LosesSign(const Node& node, double constant) {
+  const std::string kind = KindName(node);
+  if (!IsFloatValue(node.output(0)) || constant != 0) return false;
+  return kind == "add" ? !std::signbit(constant) : std::signbit(constant);
+}
+
+bool RemoveNeutral(Rewrite& r) {
+  double constant = 0;
+  Value* x = Kept(r.root(), &constant);
+  if (!x) return r.Skip("no operand is a constant that leaves the other as it is");
+  if (LosesSign(r.root(), constant)) return r.Skip("a negative zero would keep its sign");
+  return r.Replace(x);
+}
+
+bool RemoveAddZero(Rewrite& r) {
+  double constant = 0;
+  Value* x = Kept(r.root(), &constant);
+  if (!x) return r.Skip("no operand is a constant that leaves the other as it is");
+  return r.Replace(x);
+}
+
+}  // namespace
+
+TERN_RULE(RemoveNeutral) {
+  return Rule{.summary = "an operation with a constant that leaves the other operand as it is: x * 1, x / 1, "
+                         "x - 0, x ^ 1, x and true",
+              .roots = {"Binary"},
+              .apply = RemoveNeutral,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) { #one: f32[4] = (1, 1, 1, 1) %y = Relu(%x * #one) })"};
+}
+
+TERN_RULE(RemoveAddZero) {
+  return Rule{.summary = "x + 0 for floats, which would turn a negative zero into a positive one",
+              .level = Level::kExtended,
+              .roots = {"Binary:add", "Binary:sub"},
+              .apply = RemoveAddZero,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) { #zero: f32[] = (0) %y = Relu(%x + #zero) })"};
+}
+
+}  // namespace tern

@@ -1,0 +1,77 @@
+// Shapes are read where they are first known, so that nothing is computed only to be measured.
+#include <algorithm>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// Where in the dims of v the wanted ones stand side by side.
+std::optional<int64_t> Find(const Content& wanted, const Value& v) {
+  if (!v.type.tensor() || !v.type.shape.ranked) return std::nullopt;
+  const auto& dims = v.type.shape.dims;
+  const auto it = std::search(dims.begin(), dims.end(), wanted.begin(), wanted.end());
+  return it == dims.end() ? std::nullopt : std::optional<int64_t>(it - dims.begin());
+}
+
+// The tensor whose Shape the value is cut from.
+Value* Measured(const Value* v) {
+  for (int steps = 0; v->producer && steps < 8; ++steps) {
+    if (IsOp(*v->producer, "Shape")) return v->producer->input(0);
+    if (v->producer->inputs().empty() || !v->producer->input(0)) return nullptr;
+    v = v->producer->input(0);
+  }
+  return nullptr;
+}
+
+// An operand with the dims of v that is there before it.
+Value* SameSizedOperand(const Value* v) {
+  if (!v->producer || !v->producer->op->Is(kElementwise)) return nullptr;
+  for (Value* x : v->producer->inputs())
+    if (x && !x->is_constant() && SameShape(x, v)) return x;
+  return nullptr;
+}
+
+// A tensor with these dims that needs no computing, or less of it.
+Value* SourceOf(const Content& wanted, const Node& root) {
+  for (const Graph* graph = root.graph; graph; graph = graph->parent)
+    for (Value* v : graph->inputs())
+      if (Find(wanted, *v)) return v;
+  Value* x = Measured(root.output(0));
+  while (x)
+    if (Value* before = SameSizedOperand(x))
+      x = before;
+    else
+      break;
+  return x && Find(wanted, *x) ? x : nullptr;
+}
+
+bool ReadShapeAtSource(Rewrite& r) {
+  const Node& root = r.root();
+  const Value* y = root.output(0);
+  const auto wanted = ContentOf(y);
+  if (y->type.dtype != DType::kI64 || y->type.shape.rank() != 1 || !wanted || wanted->empty())
+    return r.Skip("it is no list of dims that are known");
+  if (std::all_of(wanted->begin(), wanted->end(), [](const Dim& d) { return d.known(); }))
+    return r.Skip("it is a constant");
+  Value* x = SourceOf(*wanted, root);
+  if (!x) return r.Skip("no tensor has these dims side by side");
+  const int64_t start = *Find(*wanted, *x), end = start + static_cast<int64_t>(wanted->size());
+  if (IsOp(root, "Shape") && root.input(0) == x) return r.Skip("it is read at the source already");
+  return r.Replace(r.Op("Shape", {x}, {{"start", start}, {"end", end}}));
+}
+
+}  // namespace
+
+TERN_RULE(ReadShapeAtSource) {
+  return Rule{.summary = "dims are read from an input of the graph that has them, or from the first tensor "
+                         "that does, in one Shape",
+              .roots = {"Shape", "Concat", "Unsqueeze", "Reshape", "Gather", "Slice", "Cast", "Squeeze", "Binary"},
+              .apply = ReadShapeAtSource,
+              .example = R"(graph @g(%x: f32[N,S,4]) -> (%y) {
+  #one: i64[] = (1)  #zero: i64[1] = (0)
+  %y = Unsqueeze(Gather(Shape(Relu(%x)), #one), #zero)
+})"};
+}
+
+}  // namespace tern

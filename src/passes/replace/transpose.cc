@@ -1,0 +1,39 @@
+// Transposes that move nothing. After recomposition, whose patterns look for transposes.
+#include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+// The dims that hold more than one element stay in order.
+bool OnlyOnesMove(const Permutation& perm, const Shape& x) {
+  int64_t last = -1;
+  for (int64_t p : perm) {
+    if (x[static_cast<int>(p)].Is(1)) continue;
+    if (p < last) return false;
+    last = p;
+  }
+  return true;
+}
+
+bool TransposeToView(Rewrite& r) {
+  const auto perm = PermutationOf(r.root());
+  Value* x = r.root().input(0);
+  if (!perm || !x->type.shape.ranked) return r.Skip("the rank is not known");
+  if (!OnlyOnesMove(*perm, x->type.shape)) return r.Skip("dims of more than one element change places");
+  Value* view = ViewAs(r, x, r.root().output(0)->type.shape);
+  if (!view) return r.Skip("the dims cannot be said with constants");
+  return r.Replace(view);
+}
+
+}  // namespace
+
+TERN_RULE(ReplaceTransposeByView) {
+  return Rule{.summary = "a Transpose that moves dims of size 1 only is a Reshape",
+              .level = Level::kExtended,
+              .roots = {"Transpose"},
+              .apply = TransposeToView,
+              .example = R"(graph @g(%x: f32[N,1,4]) -> (%y) { %y = Transpose(%x) {perm=[1,0,2]} })"};
+}
+
+}  // namespace tern
