@@ -45,7 +45,8 @@ Status Status::While(std::string context) && {
 
 std::string Status::ToString() const {
   if (!rep_) return "ok";
-  std::string out = StrCat(CodeName(rep_->code), ": ", rep_->message);
+  const std::string prefix = StrCat(CodeName(rep_->code), ": ");
+  std::string out = StartsWith(rep_->message, prefix) ? rep_->message : prefix + rep_->message;
   if (!rep_->chain.empty()) out += "\n  while: " + rep_->chain;
   return out;
 }

@@ -45,7 +45,10 @@ Buffer Buffer::Borrow(void* data, size_t bytes, std::shared_ptr<const void> owne
 Result<Buffer> Buffer::MapFile(const std::string& path) {
   // Without O_NONBLOCK a pipe in a file's place would wait for a writer.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return IoError("cannot open '", path, "': ", std::strerror(errno));
+  if (fd < 0) {
+    const Code code = errno == ENOENT || errno == ENOTDIR ? Code::kNotFound : Code::kIo;
+    return Status(code, StrCat("cannot open '", path, "': ", std::strerror(errno)));
+  }
   struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);

@@ -26,8 +26,10 @@ void Node::SetInput(int i, Value* value) {
 
 std::string Node::Describe() const {
   std::string out = name.empty() ? StrCat("a node") : StrCat("node '", name, "'");
-  out += StrCat(" (", op ? op->name : "?");
-  if (!origin.empty()) out += StrCat(", ", origin);
+  const std::string op_name = op ? op->name : "?";
+  out += " (";
+  if (!StartsWith(origin + ",", op_name + ",")) out += op_name + (origin.empty() ? "" : ", ");
+  out += origin;
   return out + ")";
 }
 

@@ -60,8 +60,7 @@ struct Session::State {
     plan = nullptr;
     TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
     auto made = runner.Prepare(bound);
-    if (!made.ok() && !conflict.empty())
-      return Status(made.status().code(), StrCat(conflict, "; so: ", made.status().message()));
+    if (!made.ok() && !conflict.empty()) return InvalidArgument(conflict, "; so: ", made.status().message());
     TERN_ASSIGN(plan, std::move(made));
     return plan;
   }

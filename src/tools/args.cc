@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/strings.h"
+
 namespace tern::tools {
 
 void Args::Flag(const std::string& name, bool& out, const std::string& doc) { app_.add_flag(name, out, doc); }
@@ -13,11 +15,21 @@ void Args::Option(const std::string& name, std::string& out, const std::string& 
 
 void Args::Option(const std::string& name, int64_t& out, const std::string& value, const std::string& doc,
                   int64_t lowest, int64_t highest) {
-  app_.add_option(name, out, doc)->option_text(value)->check(CLI::Range(lowest, highest));
+  const auto check = [lowest, highest](const std::string& text) -> std::string {
+    int64_t v = 0;
+    if (!ParseInt(text, v)) return StrCat("'", text, "' is not a whole number");
+    if (v >= lowest && v <= highest) return "";
+    return StrCat(text, " is not between ", lowest, " and ", highest);
+  };
+  app_.add_option(name, out, doc)->option_text(value)->check(check);
 }
 
 void Args::Option(const std::string& name, double& out, const std::string& value, const std::string& doc) {
-  app_.add_option(name, out, doc)->option_text(value);
+  const auto check = [](const std::string& text) -> std::string {
+    double v = 0;
+    return ParseDouble(text, v) ? "" : StrCat("'", text, "' is not a number");
+  };
+  app_.add_option(name, out, doc)->option_text(value)->check(check);
 }
 
 void Args::Option(const std::string& name, std::vector<std::string>& out, const std::string& value,

@@ -45,7 +45,6 @@ class BenchTool : public Tool {
   double seconds_ = 2;
   bool json_ = false, reference_ = false;
   ShapeOptions shapes_;
-  PictureOptions pictures_;
 };
 
 void BenchTool::Declare(Args& args) {
@@ -107,17 +106,17 @@ void BenchTool::Print(const Measured& m, int threads) const {
 void BenchTool::PrintJson(const Measured& m, int threads) const {
   data::JsonWriter json;
   json.BeginObject().Key("model").Text(model_).Key("latency_ms").BeginObject();
-  for (const auto& [name, p] : kPercentiles) json.Key(name).Number(Percentile(m.latencies, p));
-  json.Key("mean").Number(m.mean).EndObject();
+  for (const auto& [name, p] : kPercentiles) json.Key(name).Number(Rounded(Percentile(m.latencies, p)));
+  json.Key("mean").Number(Rounded(m.mean)).EndObject();
   json.Key("throughput")
-      .Number(1000 / m.mean)
+      .Number(Rounded(1000 / m.mean))
       .Key("batch")
       .Int(m.batch)
       .Key("runs")
       .Int(static_cast<int64_t>(m.latencies.size()));
-  json.Key("load_ms").Number(m.load).Key("first_run_ms").Number(m.first);
+  json.Key("load_ms").Number(Rounded(m.load)).Key("first_run_ms").Number(Rounded(m.first));
   json.Key("peak_rss_mb")
-      .Number(static_cast<double>(m.peak) / 1e6)
+      .Number(Rounded(static_cast<double>(m.peak) / 1e6))
       .Key("threads")
       .Int(threads)
       .Key("isa")
@@ -140,10 +139,9 @@ Result<int> BenchTool::Run(const Args&) {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   const double load_ms = load.Milliseconds();
   TERN_TRY(shapes_.Apply(*graph));
-  TERN_ASSIGN(const data::ImageOptions pictures, pictures_.Parse());
   Feeds feeds;
-  for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, pictures, feeds));
-  TERN_TRY(CloseOpenDims(*graph));
+  for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, {}, feeds));
+  TERN_TRY(CloseOpenDims(*graph, feeds));
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, feeds));
   const Stopwatch make;

@@ -59,6 +59,8 @@ Result<int> ConvertTool::Run(const Args&) {
   if (out_.empty()) return InvalidArgument("where to? give -o OUT.tern or -o OUT.onnx");
   if (!EndsWith(out_, ".tern") && !EndsWith(out_, ".onnx"))
     return InvalidArgument("'", out_, "': the output's name must end in .tern or .onnx");
+  if (external_ && EndsWith(out_, ".tern"))
+    return InvalidArgument("--external-data is for .onnx; '", out_, "' keeps its weights inside");
   std::error_code ignored;
   if (fs::equivalent(in_, out_, ignored)) return InvalidArgument("'", out_, "' is the input itself");
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(in_));

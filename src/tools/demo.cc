@@ -76,7 +76,8 @@ void PrintPicture(const data::Image& image, const std::vector<std::string>& besi
 }
 
 void Print(const Answer& a) {
-  std::vector<std::string> beside = {fmt::format("{}: this is a {}", a.picture, a.digit), ""};
+  std::vector<std::string> beside = {
+      fmt::format("{}: this is {} {}", a.picture, a.digit == 8 ? "an" : "a", a.digit), ""};
   for (size_t d = 0; d < a.probabilities.size(); ++d) {
     const double p = a.probabilities[d];
     beside.push_back(
@@ -144,13 +145,13 @@ void PrintNext() {
   const std::pair<const char*, const char*> next[] = {
       {"demo --all", "every built-in picture"},
       {"demo your_picture.png", "a light digit on a dark ground"},
-      {"demo --save digits", "the model and the pictures as files; then:"},
-      {"inspect digits/digits.onnx", "its layers and what they cost"},
-      {"bench digits/digits.onnx", "how fast it is on this machine"},
-      {"run digits/digits.onnx --input digits/7_0.png --topk 3", ""}};
+      {"demo --save /tmp/digits", "the model and the pictures as files; then:"},
+      {"inspect /tmp/digits/digits.onnx", "its layers and what they cost"},
+      {"bench /tmp/digits/digits.onnx", "how fast it is on this machine"},
+      {"run /tmp/digits/digits.onnx --input /tmp/digits/7_0.png --topk 3", ""}};
   fmt::print("What to try next:\n");
   for (const auto& [arguments, what] : next)
-    fmt::print("  {} {:<30} {}\n", command ? command : "tern", arguments, what);
+    fmt::print("  {} {:<34} {}\n", command ? command : "tern", arguments, what);
 }
 
 Result<int> DemoTool::Run(const Args&) {

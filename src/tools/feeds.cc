@@ -1,5 +1,6 @@
 #include "tools/feeds.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "data/file.h"
@@ -18,6 +19,11 @@ std::string Extension(const std::string& path) {
   std::string text = std::filesystem::path(path).extension().string();
   for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
   return text;
+}
+
+bool IsPicture(const std::string& path) {
+  const std::string kind = Extension(path);
+  return kind == ".png" || kind == ".jpg" || kind == ".jpeg";
 }
 
 // The type of the tensors that go into this value.
@@ -90,12 +96,18 @@ Result<Tensor> FromWords(const std::string& path, const Value& input, bool json)
   return FitShape(*t, input.type.shape);
 }
 
+Status PutFeed(const std::string& name, Datum datum, Feeds& feeds) {
+  if (!feeds.emplace(name, std::move(datum)).second)
+    return InvalidArgument("input '", name, "' is given twice");
+  return {};
+}
+
 Status AddNamedFromNpz(const Graph& graph, const std::string& path, Feeds& feeds) {
   TERN_ASSIGN(data::NamedTensors arrays, data::ReadNpz(path));
   for (auto& [name, tensor] : arrays) {
     TERN_ASSIGN(Value * input, FindInput(graph, name));
     TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), *input, path));
-    feeds[name] = Datum(std::move(t));
+    TERN_TRY(PutFeed(name, Datum(std::move(t)), feeds));
   }
   return {};
 }
@@ -109,7 +121,7 @@ Status AddNamedFromJson(const Graph& graph, const std::string& path, const std::
   if (!tensors.ok()) return tensors.TakeStatus().While(StrCat("reading '", path, "'"));
   for (auto& [name, tensor] : *tensors) {
     TERN_ASSIGN(Value * input, FindInput(graph, name));
-    feeds[name] = Datum(FitShape(tensor, input->type.shape));
+    TERN_TRY(PutFeed(name, Datum(FitShape(tensor, input->type.shape)), feeds));
   }
   return {};
 }
@@ -157,7 +169,11 @@ void PictureOptions::Declare(Args& args) {
               "pictures: order of the channels");
 }
 
-Result<data::ImageOptions> PictureOptions::Parse() const {
+Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
+                                                 const std::vector<std::string>& inputs) const {
+  if (std::none_of(inputs.begin(), inputs.end(), IsPicture))
+    for (const char* option : {"--resize", "--crop", "--scale", "--mean", "--std", "--layout", "--channels"})
+      if (args.Given(option)) return InvalidArgument(option, " is for pictures, and no --input is one");
   data::ImageOptions out = image;
   TERN_ASSIGN(out.mean, ParseNumbers(mean, "--mean"));
   TERN_ASSIGN(out.std, ParseNumbers(std, "--std"));
@@ -179,7 +195,7 @@ Result<Datum> ReadDatum(const std::string& path, const Value& input, const data:
     TERN_ASSIGN(Tensor t, FromWords(path, input, kind == ".json"));
     return Datum(std::move(t));
   }
-  if (kind == ".png" || kind == ".jpg" || kind == ".jpeg") {
+  if (IsPicture(path)) {
     TERN_ASSIGN(Tensor t, FromPicture(path, input, pictures));
     return Datum(std::move(t));
   }
@@ -206,8 +222,8 @@ Status AddFeed(const Graph& graph, const std::string& argument, const data::Imag
                            " inputs; say NAME=FILE");
   const Value& input = found ? *found : *graph.inputs()[0];
   const std::string path = found ? argument.substr(found->name.size() + 1) : argument;
-  TERN_ASSIGN(feeds[input.name], ReadDatum(path, input, pictures));
-  return {};
+  TERN_ASSIGN(Datum datum, ReadDatum(path, input, pictures));
+  return PutFeed(input.name, std::move(datum), feeds);
 }
 
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds) {

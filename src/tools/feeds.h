@@ -8,22 +8,22 @@
 #include "data/image.h"
 #include "ir/graph.h"
 #include "tools/args.h"
+#include "tools/shapes.h"
 
 namespace tern::tools {
-
-using Feeds = std::map<std::string, Datum>;
 
 // How pictures become inputs.
 struct PictureOptions {
   void Declare(Args& args);
-  Result<data::ImageOptions> Parse() const;
+  // Options without a picture among the inputs are an error.
+  Result<data::ImageOptions> Parse(const Args& args, const std::vector<std::string>& inputs) const;
   data::ImageOptions image;
   std::string mean, std;
 };
 
 // One --input argument: NAME=FILE, or FILE alone (.npz and .json with a name for each tensor; anything when
 // the model has one input). What the file holds is brought to the input's type where the format leaves it
-// open.
+// open. An input that `feeds` has already is an error.
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
                Feeds& feeds);
 // One file for one input; the extension says what it is.

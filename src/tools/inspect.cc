@@ -15,6 +15,18 @@
 namespace tern::tools {
 namespace {
 
+// An input or output as the model has it, before open dims are set to anything.
+struct Declared {
+  std::string name;
+  Type type;
+};
+
+std::vector<Declared> DeclaredOf(const std::vector<Value*>& values) {
+  std::vector<Declared> out;
+  for (const Value* v : values) out.push_back({v->name, v->type});
+  return out;
+}
+
 class InspectTool : public Tool {
  public:
   const char* name() const override { return "inspect"; }
@@ -36,12 +48,15 @@ class InspectTool : public Tool {
 
  private:
   void Print(const Graph& graph, const CostReport& report) const;
+  void PrintValues(const char* title, const std::vector<Declared>& values) const;
+  static void WriteValues(const char* key, const std::vector<Declared>& values, data::JsonWriter& json);
   void PrintLayers(const CostReport& report) const;
   void PrintJson(const Graph& graph, const CostReport& report) const;
 
   std::string model_;
   bool json_ = false, summary_ = false;
   ShapeOptions shapes_;
+  std::vector<Declared> inputs_, outputs_;
 };
 
 // Names are cut in the middle: both ends tell.
@@ -92,15 +107,33 @@ void InspectTool::PrintLayers(const CostReport& report) const {
   }
 }
 
+void InspectTool::PrintValues(const char* title, const std::vector<Declared>& values) const {
+  for (const Declared& v : values)
+    fmt::print("{:<11}{} {}\n", title, Printable(v.name), Printable(v.type.ToString()));
+}
+
+// Of a tensor also "dtype" and "shape": numbers, symbols as text, null where nothing is known.
+void InspectTool::WriteValues(const char* key, const std::vector<Declared>& values, data::JsonWriter& json) {
+  json.Key(key).BeginArray();
+  for (const Declared& v : values) {
+    json.BeginObject().Key("name").Text(v.name).Key("type").Text(v.type.ToString());
+    if (v.type.tensor()) {
+      json.Key("dtype").Text(DTypeName(v.type.dtype)).Key("shape");
+      v.type.shape.ranked ? json.BeginArray() : json.Null();
+      for (const Dim& d : v.type.shape.dims)
+        d.known() ? json.Int(d.value()) : d.symbolic() ? json.Text(d.ToString()) : json.Null();
+      if (v.type.shape.ranked) json.EndArray();
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void InspectTool::Print(const Graph& graph, const CostReport& r) const {
   if (!summary_) PrintLayers(r);
-  const auto values = [](const char* title, const std::vector<Value*>& list) {
-    for (const Value* v : list)
-      fmt::print("{:<11}{} {}\n", title, Printable(v->name), Printable(v->type.ToString()));
-  };
   fmt::print("{}model      {}\n", summary_ ? "" : "\n", model_);
-  values("input", graph.inputs());
-  values("output", graph.outputs());
+  PrintValues("input", inputs_);
+  PrintValues("output", outputs_);
   fmt::print("nodes      {} ({})\n", graph.NodeCount(), Counted(CountKinds(r)));
   fmt::print("params     {} ({} bytes)\n", Thousands(static_cast<double>(r.params)),
              Thousands(static_cast<double>(r.param_bytes)));
@@ -118,12 +151,6 @@ void InspectTool::Print(const Graph& graph, const CostReport& r) const {
 
 void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
   data::JsonWriter json;
-  const auto values = [&](const char* key, const std::vector<Value*>& list) {
-    json.Key(key).BeginArray();
-    for (const Value* v : list)
-      json.BeginObject().Key("name").Text(v->name).Key("type").Text(v->type.ToString()).EndObject();
-    json.EndArray();
-  };
   const auto cost = [&](const Cost& c) {
     const auto whole = [&](const char* key, double v) {
       json.Key(key).Int(static_cast<int64_t>(std::min(std::ceil(v), 9e18)));
@@ -147,8 +174,8 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
       .Int(r.param_bytes);
   cost(r.total);
   json.Key("nodes").Int(graph.NodeCount()).Key("uncounted").Int(r.uncounted);
-  values("inputs", graph.inputs());
-  values("outputs", graph.outputs());
+  WriteValues("inputs", inputs_, json);
+  WriteValues("outputs", outputs_, json);
   counts("ops", CountKinds(r));
   counts("reference_ops", ReferenceOps(r));
   json.Key("layers").BeginArray();
@@ -188,6 +215,8 @@ Result<DatumList> SampleInputs(Graph& graph) {
 Result<int> InspectTool::Run(const Args&) {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
+  inputs_ = DeclaredOf(graph->inputs());
+  outputs_ = DeclaredOf(graph->outputs());
   TERN_TRY(CloseOpenDims(*graph));
   TERN_ASSIGN(const DatumList inputs, SampleInputs(*graph));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {}));

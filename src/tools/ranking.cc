@@ -4,7 +4,6 @@
 
 #include "data/file.h"
 #include "data/text.h"
-#include "data/topk.h"
 #include "tools/units.h"
 
 namespace tern::tools {
@@ -17,44 +16,58 @@ void RankingOptions::Declare(Args& args) {
 Status RankingOptions::Load() {
   if (file_.empty()) return {};
   if (!wanted()) count_ = 5;
+  if (EndsWith(file_, ".json"))
+    return InvalidArgument("--labels ", file_, ": wanted is a text file with a name a line, not JSON");
   TERN_ASSIGN(const std::string text, data::ReadFile(file_));
   labels_ = data::SplitLines(text);
+  if (labels_.empty()) return InvalidArgument("--labels ", file_, ": the file holds no names");
   return {};
 }
 
-std::string RankingOptions::LabelOf(int64_t index) const {
-  return static_cast<size_t>(index) < labels_.size() ? labels_[static_cast<size_t>(index)] : "";
-}
-
-Status RankingOptions::Print(const std::string& output, const Datum& datum) const {
-  if (!datum.is_tensor())
-    return InvalidArgument("--topk: output '", output, "' is ", datum.Describe(), ", not a tensor");
-  TERN_ASSIGN(const auto rows, data::TopK(datum.tensor, count_));
-  for (size_t r = 0; r < rows.size(); ++r) {
-    fmt::print("{}{}: {}\n", Printable(output), rows.size() > 1 ? fmt::format("[{}]", r) : "",
-               datum.tensor.Describe());
-    for (const data::Ranked& best : rows[r])
-      fmt::print("  {:>6}  {:>12.6g}  {}\n", best.index, best.score, Printable(LabelOf(best.index)));
-  }
-  return {};
-}
-
-Status RankingOptions::Write(const Datum& datum, data::JsonWriter& json) const {
-  json.BeginArray();
-  if (datum.is_tensor()) {
-    TERN_ASSIGN(const auto rows, data::TopK(datum.tensor, count_));
-    for (const auto& row : rows) {
-      json.BeginArray();
-      for (const data::Ranked& best : row) {
-        json.BeginObject().Key("index").Int(best.index).Key("score").Number(best.score);
-        if (!labels_.empty()) json.Key("label").Text(LabelOf(best.index));
-        json.EndObject();
-      }
-      json.EndArray();
+Result<std::vector<Ranking>> RankingOptions::Rank(const std::vector<Value*>& outputs,
+                                                  const DatumList& data) const {
+  std::vector<Ranking> out;
+  if (!wanted()) return out;
+  for (size_t i = 0; i < data.size(); ++i) {
+    const std::string& name = outputs[i]->name;
+    Result<std::vector<std::vector<data::Ranked>>> rows = InvalidArgument("not a tensor");
+    if (data[i].is_tensor()) rows = data::TopK(data[i].tensor, count_);
+    if (!rows.ok()) {
+      fmt::print(stderr, "tern: note: --topk leaves out output '{}': no order in {}\n", Printable(name),
+                 Printable(data[i].Describe()));
+      continue;
     }
+    const auto count = static_cast<int64_t>(rows->size());
+    out.push_back({name, data[i].Describe(), count ? data[i].tensor.size() / count : 0, std::move(*rows)});
+  }
+  if (labels_.empty() || out.empty()) return out;
+  for (const Ranking& r : out)
+    if (Labels(r)) return out;
+  return InvalidArgument("--labels ", file_, " holds ", labels_.size(), " names, output '", out[0].output,
+                         "' has ", out[0].classes, " classes");
+}
+
+void RankingOptions::Print(const Ranking& r) const {
+  for (size_t row = 0; row < r.rows.size(); ++row) {
+    fmt::print("{}{}: {}\n", Printable(r.output), r.rows.size() > 1 ? fmt::format("[{}]", row) : "", r.type);
+    for (const data::Ranked& best : r.rows[row])
+      fmt::print("  {:>6}  {:>12.6g}{}\n", best.index, best.score,
+                 Labels(r) ? "  " + Printable(labels_[static_cast<size_t>(best.index)]) : "");
+  }
+}
+
+void RankingOptions::Write(const Ranking& r, data::JsonWriter& json) const {
+  json.BeginArray();
+  for (const auto& row : r.rows) {
+    json.BeginArray();
+    for (const data::Ranked& best : row) {
+      json.BeginObject().Key("index").Int(best.index).Key("score").Number(best.score);
+      if (Labels(r)) json.Key("label").Text(labels_[static_cast<size_t>(best.index)]);
+      json.EndObject();
+    }
+    json.EndArray();
   }
   json.EndArray();
-  return {};
 }
 
 }  // namespace tern::tools

@@ -5,9 +5,18 @@
 
 #include "core/datum.h"
 #include "data/json_writer.h"
+#include "data/topk.h"
+#include "ir/graph.h"
 #include "tools/args.h"
 
 namespace tern::tools {
+
+// One output's best classes, row by row.
+struct Ranking {
+  std::string output, type;
+  int64_t classes = 0;
+  std::vector<std::vector<data::Ranked>> rows;
+};
 
 class RankingOptions {
  public:
@@ -15,11 +24,16 @@ class RankingOptions {
   bool wanted() const { return count_ > 0; }
   // Reads the labels: a name a line.
   Status Load();
-  Status Print(const std::string& output, const Datum& datum) const;
-  Status Write(const Datum& datum, data::JsonWriter& json) const;
+  // The best classes of each output. Outputs without an order (sequences, texts) are left out, which is said
+  // on stderr. Labels that are too few for every output are an error.
+  Result<std::vector<Ranking>> Rank(const std::vector<Value*>& outputs, const DatumList& data) const;
+  void Print(const Ranking& ranking) const;
+  void Write(const Ranking& ranking, data::JsonWriter& json) const;
 
  private:
-  std::string LabelOf(int64_t index) const;
+  bool Labels(const Ranking& ranking) const {
+    return ranking.classes <= static_cast<int64_t>(labels_.size());
+  }
   int64_t count_ = 0;
   std::string file_;
   std::vector<std::string> labels_;

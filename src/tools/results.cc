@@ -1,6 +1,8 @@
 #include "tools/results.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
 #include "data/file.h"
 #include "data/json_writer.h"
@@ -8,6 +10,8 @@
 #include "data/npz.h"
 #include "data/text.h"
 #include "export/onnx/test_datum.h"
+
+namespace fs = std::filesystem;
 
 namespace tern::tools {
 namespace {
@@ -23,21 +27,25 @@ Status WriteJson(const std::string& path, const Datum& datum) {
   return data::WriteFile(path, json.Take() + "\n");
 }
 
-Status WriteOne(const std::string& stem, const Datum& datum, const std::string& format) {
-  if (datum.is_tensor() && format == "npy") return data::WriteNpy(stem + ".npy", datum.tensor);
-  if (datum.is_tensor() && format == "npz") return data::WriteNpz(stem + ".npz", {{"arr_0", datum.tensor}});
-  if (datum.is_tensor() && format == "txt")
-    return data::WriteFile(stem + ".txt", data::FormatText(datum.tensor));
-  if (format == "pb" && datum.kind != Datum::Kind::kMap) {
+// The extension a datum is stored under when `format` is asked for.
+std::string KindFor(const Datum& datum, const std::string& format) {
+  if (datum.is_tensor() || format == "json") return format;
+  if (format == "pb" && datum.kind != Datum::Kind::kMap) return format;
+  return IsTensorList(datum) ? "npz" : "json";
+}
+
+Status WriteOne(const std::string& path, const Datum& datum, const std::string& kind) {
+  if (kind == "npy") return data::WriteNpy(path, datum.tensor);
+  if (kind == "txt") return data::WriteFile(path, data::FormatText(datum.tensor));
+  if (kind == "json") return WriteJson(path, datum);
+  if (kind == "pb") {
     TERN_ASSIGN(const std::string bytes, onnx::TestDatumBytes(datum));
-    return data::WriteFile(stem + ".pb", bytes);
+    return data::WriteFile(path, bytes);
   }
-  if (IsTensorList(datum) && format != "json") {
-    data::NamedTensors items;
-    for (const Datum& item : *datum.sequence) items.emplace_back(StrCat("arr_", items.size()), item.tensor);
-    return data::WriteNpz(stem + ".npz", items);
-  }
-  return WriteJson(stem + ".json", datum);
+  if (datum.is_tensor()) return data::WriteNpz(path, {{"arr_0", datum.tensor}});
+  data::NamedTensors items;
+  for (const Datum& item : *datum.sequence) items.emplace_back(StrCat("arr_", items.size()), item.tensor);
+  return data::WriteNpz(path, items);
 }
 
 std::string ElementText(const Tensor& t, int64_t i) {
@@ -61,12 +69,31 @@ std::string FileName(const std::string& value_name) {
   return name;
 }
 
-Status WriteData(const std::string& folder, const std::vector<Value*>& values, const DatumList& data,
-                 const std::string& format) {
-  TERN_TRY(data::MakeFolders(folder));
-  for (size_t i = 0; i < data.size(); ++i)
-    TERN_TRY(WriteOne(folder + "/" + FileName(values[i]->name), data[i], format));
+Status CheckFileNames(const std::vector<Destination>& destinations) {
+  std::map<std::string, const Value*> taken;
+  for (const Destination& to : destinations) {
+    if (to.folder.empty()) continue;
+    const fs::path folder = fs::absolute(to.folder).lexically_normal() / "";
+    for (const Value* v : to.values) {
+      const auto [it, fresh] = taken.emplace((folder / FileName(v->name)).string(), v);
+      if (!fresh)
+        return InvalidArgument("'", it->second->name, "' and '", v->name, "' would both be written to '",
+                               to.folder, "/", FileName(v->name), "'; nothing was run");
+    }
+  }
   return {};
+}
+
+Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
+                                           const std::string& format) {
+  TERN_TRY(data::MakeFolders(to.folder));
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < data.size(); ++i) {
+    const std::string kind = KindFor(data[i], format);
+    paths.push_back(StrCat(to.folder, "/", FileName(to.values[i]->name), ".", kind));
+    TERN_TRY(WriteOne(paths.back(), data[i], kind));
+  }
+  return paths;
 }
 
 std::string Preview(const Datum& datum, int64_t limit) {

@@ -1,7 +1,6 @@
 // tern run: one inference, inputs from files or made up, outputs to files or the terminal.
 #include <fmt/core.h>
 
-#include <chrono>
 #include <filesystem>
 
 #include "data/json_writer.h"
@@ -10,11 +9,20 @@
 #include "tools/ranking.h"
 #include "tools/results.h"
 #include "tools/shapes.h"
+#include "tools/timing.h"
 #include "tools/tool.h"
 #include "tools/units.h"
 
 namespace tern::tools {
 namespace {
+
+// What a run gave.
+struct Outcome {
+  DatumList outputs;
+  std::vector<Ranking> rankings;
+  std::vector<std::string> files;  // one per output, when they are written
+  double milliseconds = 0;
+};
 
 class RunTool : public Tool {
  public:
@@ -31,9 +39,10 @@ class RunTool : public Tool {
   Result<int> Run(const Args& args) override;
 
  private:
-  Result<DatumList> Inputs(Graph& graph, bool random);
-  Status Print(const Graph& graph, const DatumList& outputs, double milliseconds) const;
-  Status PrintJson(const Graph& graph, const DatumList& outputs, double milliseconds) const;
+  Result<DatumList> Inputs(Graph& graph, const Args& args);
+  void Print(const Graph& graph, const Outcome& done) const;
+  void PrintJson(const Graph& graph, const Outcome& done) const;
+  void WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json) const;
 
   std::vector<std::string> words_, inputs_;
   std::string output_dir_, save_inputs_, format_ = "npy";
@@ -78,68 +87,78 @@ Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::
   return path;
 }
 
-Result<DatumList> RunTool::Inputs(Graph& graph, bool random) {
+Result<DatumList> RunTool::Inputs(Graph& graph, const Args& args) {
   Feeds feeds;
   TERN_TRY(shapes_.Apply(graph));
-  TERN_ASSIGN(const data::ImageOptions pictures, pictures_.Parse());
+  TERN_ASSIGN(const data::ImageOptions pictures, pictures_.Parse(args, inputs_));
   for (const std::string& input : inputs_) TERN_TRY(AddFeed(graph, input, pictures, feeds));
-  if (random) {
-    TERN_TRY(CloseOpenDims(graph));
+  if (args.Given("--random")) {
+    TERN_TRY(CloseOpenDims(graph, feeds));
     TERN_TRY(AddRandomFeeds(graph, static_cast<uint64_t>(seed_), feeds));
   }
   return OrderFeeds(graph, feeds);
 }
 
-Status RunTool::Print(const Graph& graph, const DatumList& outputs, double milliseconds) const {
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string& name = graph.outputs()[i]->name;
-    if (ranking_.wanted())
-      TERN_TRY(ranking_.Print(name, outputs[i]));
-    else if (output_dir_.empty())
-      fmt::print("{}: {}\n", Printable(name), Preview(outputs[i], 16));
-  }
-  if (ranking_.wanted() || output_dir_.empty()) fmt::print("{:.3f} ms\n", milliseconds);
-  return {};
+void RunTool::Print(const Graph& graph, const Outcome& done) const {
+  for (size_t i = 0; i < done.files.size(); ++i)
+    fmt::print("{}: {}\n", Printable(done.files[i]), done.outputs[i].Describe());
+  for (const Ranking& r : done.rankings) ranking_.Print(r);
+  if (!ranking_.wanted() && output_dir_.empty())
+    for (size_t i = 0; i < done.outputs.size(); ++i)
+      fmt::print("{}: {}\n", Printable(graph.outputs()[i]->name), Preview(done.outputs[i], 16));
+  fmt::print("{:.3f} ms\n", done.milliseconds);
 }
 
-// With files or a ranking asked for, the elements themselves are left out.
-Status RunTool::PrintJson(const Graph& graph, const DatumList& outputs, double milliseconds) const {
-  data::JsonWriter json;
-  json.BeginObject().Key("latency_ms").Number(milliseconds).Key("outputs").BeginObject();
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    json.Key(graph.outputs()[i]->name);
-    if (output_dir_.empty() && !ranking_.wanted())
-      json.Value(outputs[i]);
+// {"type", "shape", "file"?, "data"?}; only tensors have a shape. With files or a ranking asked for, the
+// elements themselves are left out.
+void RunTool::WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json) const {
+  const Datum& d = done.outputs[i];
+  json.BeginObject().Key("type").Text(d.is_tensor() ? DTypeName(d.tensor.dtype()) : d.Describe());
+  if (d.is_tensor()) json.Key("shape").Dims(d.tensor.dims());
+  if (i < done.files.size()) json.Key("file").Text(done.files[i]);
+  if (output_dir_.empty() && !ranking_.wanted()) {
+    json.Key("data");
+    if (d.is_tensor())
+      json.Elements(d.tensor);
     else
-      json.Text(outputs[i].Describe());
+      json.Value(d);
   }
+  json.EndObject();
+}
+
+void RunTool::PrintJson(const Graph& graph, const Outcome& done) const {
+  data::JsonWriter json;
+  json.BeginObject().Key("latency_ms").Number(Rounded(done.milliseconds)).Key("outputs").BeginObject();
+  for (size_t i = 0; i < done.outputs.size(); ++i) WriteOutput(done, i, json.Key(graph.outputs()[i]->name));
   json.EndObject();
   if (ranking_.wanted()) {
     json.Key("topk").BeginObject();
-    for (size_t i = 0; i < outputs.size(); ++i)
-      TERN_TRY(ranking_.Write(outputs[i], json.Key(graph.outputs()[i]->name)));
+    for (const Ranking& r : done.rankings) ranking_.Write(r, json.Key(r.output));
     json.EndObject();
   }
   fmt::print("{}\n", json.EndObject().text());
-  return {};
 }
 
 Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(const std::string path, TakeModel(words_, inputs_));
   TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
-  TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args.Given("--random")));
+  TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_}));
-  const auto start = std::chrono::steady_clock::now();
+  const Graph& g = engine.graph();
+  const Destination ins{save_inputs_, g.inputs()}, outs{output_dir_, g.outputs()};
+  TERN_TRY(CheckFileNames({ins, outs}));
+  const Stopwatch watch;
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
-  const double milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  Outcome done{std::move(*outputs), {}, {}, watch.Milliseconds()};
   engine.WarnOfFallbacks();
-  const Graph& g = engine.graph();
-  if (!save_inputs_.empty()) TERN_TRY(WriteData(save_inputs_, g.inputs(), inputs, format_));
-  if (!output_dir_.empty()) TERN_TRY(WriteData(output_dir_, g.outputs(), *outputs, format_));
-  TERN_TRY(json_ ? PrintJson(g, *outputs, milliseconds) : Print(g, *outputs, milliseconds));
+  TERN_ASSIGN(done.rankings, ranking_.Rank(g.outputs(), done.outputs));
+  if (!save_inputs_.empty()) TERN_TRY(WriteData(ins, inputs, format_).TakeStatus());
+  if (!output_dir_.empty()) {
+    TERN_ASSIGN(done.files, WriteData(outs, done.outputs, format_));
+  }
+  json_ ? PrintJson(g, done) : Print(g, done);
   return 0;
 }
 

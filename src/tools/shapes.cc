@@ -1,5 +1,6 @@
 #include "tools/shapes.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -19,11 +20,11 @@ Result<Assignment> SplitAssignment(const std::string& text, const char* option) 
   return Assignment{text.substr(0, at), text.substr(at + 1)};
 }
 
-// Binds the symbol a dim consists of; a known dim must already be that number.
-Status BindDim(const Value& input, size_t axis, int64_t value, SymbolValues& symbols) {
+// Binds the symbol a dim consists of; a known dim must already be that number. source: what gives the value.
+Status BindDim(const Value& input, size_t axis, int64_t value, const char* source, SymbolValues& symbols) {
   const Dim& dim = input.type.shape.dims[axis];
   if (dim.known() && dim.value() != value)
-    return InvalidArgument("--shape gives input '", input.name, "' ", value, " at dim ", axis,
+    return InvalidArgument(source, " gives input '", input.name, "' ", value, " at dim ", axis,
                            ", the model has ", dim.value());
   if (!dim.symbolic()) return {};
   std::vector<std::string> names;
@@ -36,14 +37,15 @@ Status BindDim(const Value& input, size_t axis, int64_t value, SymbolValues& sym
   return {};
 }
 
-Status ApplyShape(Value& input, const Dims& dims, SymbolValues& symbols) {
+Status ApplyShape(Value& input, const Dims& dims, const char* source, SymbolValues& symbols) {
   Shape& shape = input.type.shape;
   if (!input.type.tensor())
     return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", not a tensor");
   if (shape.ranked && shape.dims.size() != dims.size())
-    return InvalidArgument("--shape gives input '", input.name, "' ", dims.size(), " dims, the model has ",
+    return InvalidArgument(source, " gives input '", input.name, "' ", dims.size(), " dims, the model has ",
                            shape.ToString());
-  for (size_t i = 0; i < dims.size() && shape.ranked; ++i) TERN_TRY(BindDim(input, i, dims[i], symbols));
+  for (size_t i = 0; i < dims.size() && shape.ranked; ++i)
+    TERN_TRY(BindDim(input, i, dims[i], source, symbols));
   shape = Shape::Of(dims);
   return {};
 }
@@ -67,7 +69,36 @@ void Substitute(Graph& graph, const SymbolValues& symbols) {
 }
 
 std::string Names(const std::set<std::string>& names) {
-  return names.empty() ? "none" : Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+  return Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+}
+
+Status UnknownDim(const std::string& text, const std::set<std::string>& known) {
+  if (!known.empty()) return NotFound("--dim ", text, ": the model's open dims are: ", Names(known));
+  return NotFound("--dim ", text, ": the model has no open dim with a name; give --shape NAME=… to set an ",
+                  "input's dims");
+}
+
+// Dims that have no name, as input[axis].
+Result<std::vector<std::string>> CloseUnnamed(const Graph& graph) {
+  std::vector<std::string> closed;
+  for (Value* v : graph.inputs()) {
+    if (!v->type.tensor()) continue;
+    if (!v->type.shape.ranked)
+      return InvalidArgument("input '", v->name, "' has no known rank; give --shape ", v->name, "=…");
+    for (size_t i = 0; i < v->type.shape.dims.size(); ++i) {
+      Dim& d = v->type.shape.dims[i];
+      if (d.known()) continue;
+      closed.push_back(StrCat(v->name, "[", i, "]"));
+      d = 1;
+    }
+  }
+  return closed;
+}
+
+void SayClosed(const std::string& names, const char* option) {
+  if (!names.empty())
+    std::fprintf(stderr, "tern: note: open dims set to 1: %s (choose with %s)\n", Printable(names).c_str(),
+                 option);
 }
 
 }  // namespace
@@ -109,42 +140,40 @@ Status ShapeOptions::Apply(Graph& graph) const {
     int64_t v = 0;
     if (!ParseInt(a.value, v) || v < 0)
       return InvalidArgument("--dim ", text, ": '", a.value, "' is not a size");
-    if (!known.count(a.name)) return NotFound("--dim ", text, ": the model's open dims are: ", Names(known));
-    symbols[a.name] = v;
+    if (!known.count(a.name)) return UnknownDim(text, known);
+    const auto [it, fresh] = symbols.emplace(a.name, v);
+    if (!fresh && it->second != v)
+      return InvalidArgument("--dim sets '", a.name, "' to ", it->second, " and to ", v);
   }
   for (const std::string& text : shapes_) {
     TERN_ASSIGN(const Assignment a, SplitAssignment(text, "--shape"));
     TERN_ASSIGN(Value * input, FindInput(graph, a.name));
     TERN_ASSIGN(const Dims dims, ParseDims(a.value));
-    TERN_TRY(ApplyShape(*input, dims, symbols));
+    TERN_TRY(ApplyShape(*input, dims, "--shape", symbols));
   }
   Substitute(graph, symbols);
   return InferGraph(graph).While("inferring shapes from --shape and --dim");
 }
 
-Status CloseOpenDims(Graph& graph) {
-  SymbolValues ones;
-  std::string said;
-  for (const std::string& name : OpenSymbols(graph)) {
-    ones[name] = 1;
-    said += StrCat(said.empty() ? "" : ", ", name);
-  }
-  Substitute(graph, ones);
+Status CloseOpenDims(Graph& graph, const Feeds& given) {
+  const auto is_given = [&](const Value* v) { return given.count(v->name) > 0; };
+  if (std::all_of(graph.inputs().begin(), graph.inputs().end(), is_given)) return {};
+  SymbolValues symbols;
   for (Value* v : graph.inputs()) {
-    if (!v->type.tensor()) continue;
-    if (!v->type.shape.ranked)
-      return InvalidArgument("input '", v->name, "' has no known rank; give --shape ", v->name, "=…");
-    for (size_t i = 0; i < v->type.shape.dims.size(); ++i) {
-      Dim& d = v->type.shape.dims[i];
-      if (d.known()) continue;
-      said += StrCat(said.empty() ? "" : ", ", v->name, "[", i, "]");
-      d = 1;
-    }
+    const auto it = given.find(v->name);
+    if (it != given.end() && it->second.is_tensor() && v->type.tensor())
+      TERN_TRY(ApplyShape(*v, it->second.tensor.dims(), "the file", symbols));
   }
-  if (said.empty()) return {};
-  std::fprintf(stderr, "tern: note: open dims set to 1: %s (choose with --dim or --shape)\n",
-               Printable(said).c_str());
-  return InferGraph(graph).While("inferring shapes with open dims set to 1");
+  Substitute(graph, symbols);
+  const std::set<std::string> named = OpenSymbols(graph);
+  SymbolValues ones;
+  for (const std::string& name : named) ones[name] = 1;
+  Substitute(graph, ones);
+  TERN_ASSIGN(const std::vector<std::string> unnamed, CloseUnnamed(graph));
+  SayClosed(Names(named), "--dim or --shape");
+  SayClosed(Join(unnamed, ", "), "--shape");
+  if (symbols.empty() && given.empty() && named.empty() && unnamed.empty()) return {};
+  return InferGraph(graph).While("inferring shapes for the inputs that are made up");
 }
 
 }  // namespace tern::tools

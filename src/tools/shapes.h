@@ -1,12 +1,16 @@
 // --shape NAME=1x3x224x224 and --dim N=8: what the user says about a model's open dims.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
+#include "core/datum.h"
 #include "ir/graph.h"
 #include "tools/args.h"
 
 namespace tern::tools {
+
+using Feeds = std::map<std::string, Datum>;  // by the input's name
 
 class ShapeOptions {
  public:
@@ -19,8 +23,10 @@ class ShapeOptions {
   std::vector<std::string> shapes_, dims_;
 };
 
-// Sets every dim of the inputs that is still open to 1 and says so on stderr, once; then infers anew.
-Status CloseOpenDims(Graph& graph);
+// For inputs that are made up beside these: open dims take what the given tensors say, in all inputs that
+// share a symbol; what is still open becomes 1, which is said on stderr. Infers the graph anew. With every
+// input given there is nothing to close.
+Status CloseOpenDims(Graph& graph, const Feeds& given = {});
 
 // "1x3x224" to dims; "" and "scalar" are a scalar.
 Result<Dims> ParseDims(const std::string& text);

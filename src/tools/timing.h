@@ -17,6 +17,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// To a ten-thousandth, for JSON: what is beyond that is noise.
+inline double Rounded(double v) { return std::round(v * 1e4) / 1e4; }
+
 // p in [0, 1], of sorted samples: the smallest that at least a share p does not exceed.
 inline double Percentile(const std::vector<double>& sorted, double p) {
   const auto rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted.size())));

@@ -37,7 +37,11 @@ class VerifyTool : public Tool {
   Result<DatumList> RunModel(const std::string& path, const Vectors& vectors, bool reference,
                              std::vector<std::string>& names) const;
   Status VerifyCase(const Vectors& vectors);
+  void Compare(const std::string& where, const std::vector<std::string>& names, const DatumList& got,
+               const Feeds& wanted);
   int Report() const;
+  void Print(size_t wrong) const;
+  void PrintJson(size_t wrong) const;
 
   std::string model_, data_, against_;
   int64_t threads_ = 0, seed_ = 0;
@@ -45,6 +49,7 @@ class VerifyTool : public Tool {
   data::Tolerance tolerance_;
   ShapeOptions shapes_;
   std::vector<Line> lines_;
+  std::vector<std::pair<std::string, std::string>> unstored_;  // where, output: nothing to compare with
 };
 
 void VerifyTool::Declare(Args& args) {
@@ -85,60 +90,76 @@ Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& v
   return outputs;
 }
 
+void VerifyTool::Compare(const std::string& where, const std::vector<std::string>& names,
+                         const DatumList& got, const Feeds& wanted) {
+  for (size_t i = 0; i < got.size(); ++i) {
+    const auto it = wanted.find(names[i]);
+    if (it == wanted.end())
+      unstored_.emplace_back(where, names[i]);
+    else
+      lines_.push_back({where, names[i], data::Compare(got[i], it->second, tolerance_)});
+  }
+}
+
+// Against what is stored, and against another model or evaluator when one is named.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
   TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, false, names));
-  Feeds wanted = vectors.outputs;
-  if (!against_.empty() || reference_) {
-    TERN_ASSIGN(const DatumList others,
-                RunModel(against_.empty() ? model_ : against_, vectors, reference_, other_names));
-    if (others.size() != outputs.size())
-      return InvalidArgument("'", model_, "' has ", outputs.size(), " outputs, '", against_, "' has ",
-                             others.size());
-    wanted.clear();
-    for (size_t i = 0; i < others.size(); ++i) wanted[names[i]] = others[i];
-  }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const auto it = wanted.find(names[i]);
-    if (it != wanted.end())
-      lines_.push_back({vectors.folder, names[i], data::Compare(outputs[i], it->second, tolerance_)});
-  }
+  if (!vectors.outputs.empty()) Compare(vectors.folder, names, outputs, vectors.outputs);
+  if (against_.empty() && !reference_) return {};
+  const std::string& other = against_.empty() ? model_ : against_;
+  TERN_ASSIGN(const DatumList others, RunModel(other, vectors, reference_, other_names));
+  if (others.size() != outputs.size())
+    return InvalidArgument("'", model_, "' has ", outputs.size(), " outputs, '", other, "' has ",
+                           others.size());
+  Feeds wanted;
+  for (size_t i = 0; i < others.size(); ++i) wanted[names[i]] = others[i];
+  const std::string other_name =
+      reference_ ? StrCat(against_, against_.empty() ? "" : " by ", "the reference") : other;
+  Compare(StrCat(vectors.folder, " against ", other_name), names, outputs, wanted);
   return {};
 }
 
-int VerifyTool::Report() const {
-  int wrong = 0;
+void VerifyTool::PrintJson(size_t wrong) const {
   data::JsonWriter json;
   json.BeginObject().Key("outputs").BeginArray();
   for (const Line& line : lines_) {
     const data::Comparison& c = line.comparison;
-    wrong += !c.difference.empty();
-    json.BeginObject()
-        .Key("data")
-        .Text(line.where)
-        .Key("output")
-        .Text(line.output)
-        .Key("ok")
-        .Bool(c.difference.empty());
-    json.Key("max_abs")
+    json.BeginObject().Key("data").Text(line.where).Key("output").Text(line.output);
+    json.Key("ok")
+        .Bool(c.difference.empty())
+        .Key("max_abs")
         .Number(c.max_abs)
         .Key("max_rel")
-        .Number(c.max_rel)
-        .Key("difference")
-        .Text(c.difference)
-        .EndObject();
-    if (!json_)
-      fmt::print("{} {} '{}': {}\n", c.difference.empty() ? "ok   " : "WRONG", Printable(line.where),
-                 Printable(line.output),
-                 c.difference.empty() ? fmt::format("max abs {:.3g}, max rel {:.3g}", c.max_abs, c.max_rel)
-                                      : Printable(c.difference));
+        .Number(c.max_rel);
+    json.Key("difference").Text(c.difference).EndObject();
   }
-  json.EndArray().Key("ok").Bool(wrong == 0).EndObject();
-  if (json_)
-    fmt::print("{}\n", json.text());
-  else
-    fmt::print("{} of {} outputs within rtol {:g}, atol {:g}\n", lines_.size() - static_cast<size_t>(wrong),
-               lines_.size(), tolerance_.relative, tolerance_.absolute);
+  json.EndArray().Key("not_compared").BeginArray();
+  for (const auto& [where, output] : unstored_)
+    json.BeginObject().Key("data").Text(where).Key("output").Text(output).EndObject();
+  fmt::print("{}\n", json.EndArray().Key("ok").Bool(wrong == 0).EndObject().text());
+}
+
+void VerifyTool::Print(size_t wrong) const {
+  for (const Line& line : lines_) {
+    const data::Comparison& c = line.comparison;
+    const std::string apart = fmt::format("max abs {:.3g}, max rel {:.3g}", c.max_abs, c.max_rel);
+    fmt::print("{} {} '{}': {}\n", c.difference.empty() ? "ok   " : "WRONG", Printable(line.where),
+               Printable(line.output),
+               c.difference.empty() ? apart : Printable(c.difference) + (c.max_abs > 0 ? "; " + apart : ""));
+  }
+  for (const auto& [where, output] : unstored_)
+    fmt::print("-     {} '{}': not compared, nothing is stored for it\n", Printable(where),
+               Printable(output));
+  fmt::print("{} of {} outputs within rtol {:g}, atol {:g}", lines_.size() - wrong, lines_.size(),
+             tolerance_.relative, tolerance_.absolute);
+  fmt::print("{}\n", unstored_.empty() ? "" : fmt::format("; {} not compared", unstored_.size()));
+}
+
+int VerifyTool::Report() const {
+  size_t wrong = 0;
+  for (const Line& line : lines_) wrong += !line.comparison.difference.empty();
+  json_ ? PrintJson(wrong) : Print(wrong);
   return wrong ? 1 : 0;
 }
 

@@ -48,8 +48,8 @@ class Inspect(CliTest):
         self.assertEqual(done["macs"], 5 * 4 * 3)
         self.assertEqual(done["flops"], 2 * 60 + 15 + 15)
         self.assertEqual(done["nodes"], 3)
-        self.assertEqual(done["inputs"], [{"name": "x", "type": "f32[5,4]"}])
-        self.assertEqual(done["outputs"], [{"name": "y", "type": "f32[5,3]"}])
+        self.assertEqual(done["inputs"], [{"name": "x", "type": "f32[5,4]", "dtype": "f32", "shape": [5, 4]}])
+        self.assertEqual(done["outputs"], [{"name": "y", "type": "f32[5,3]", "dtype": "f32", "shape": [5, 3]}])
         self.assertEqual(done["bytes"], 4 * (20 + 12 + 15 + 15 + 3 + 15 + 15 + 15))
         self.assertEqual([layer["name"] for layer in done["layers"]], ["mul", "add", "relu"])
 

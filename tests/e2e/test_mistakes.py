@@ -1,0 +1,210 @@
+"""What a user may get wrong or misread: nothing is lost, guessed or passed over in silence."""
+
+import json
+import os
+import subprocess
+import unittest
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from support import FLOAT, INT64, TERN, CliTest, add, make_model, mlp, picture_model, run
+
+
+def identities(names, dims=(2,)):
+    """One input x, and an output of each of these names that is x."""
+    nodes = [helper.make_node("Identity", ["x"], [name]) for name in names]
+    return make_model(nodes, {"x": (FLOAT, list(dims))}, {name: (FLOAT, list(dims)) for name in names})
+
+
+def with_sequence():
+    """y = x [1, 3], and a sequence that holds it."""
+    nodes = [helper.make_node("SequenceConstruct", ["x"], ["s"]), helper.make_node("Identity", ["x"], ["y"])]
+    model = make_model(nodes, {"x": (FLOAT, [1, 3])}, {"y": (FLOAT, [1, 3])})
+    model.graph.output.insert(0, helper.make_tensor_sequence_value_info("s", FLOAT, None))
+    return model
+
+
+class GivenDims(CliTest):
+    """What is given says what open dims are, for the inputs that are made up as well."""
+
+    def test_bench_takes_the_batch_of_its_input(self):
+        x = self.npy("x.npy", np.ones((7, 4), np.float32))
+        done = self.ok("bench", self.save(mlp()[0]), "--input", f"x={x}", "--runs", 1, "--json")
+        self.assertEqual(json.loads(done.stdout)["batch"], 7)
+        self.assertEqual(done.stderr, "")
+
+    def test_a_made_up_input_follows_a_given_one(self):
+        a = self.npy("a.npy", np.ones((3, 2), np.float32))
+        done = self.ok("run", self.save(add()), "--input", f"a={a}", "--random", 1, "--json")
+        self.assertEqual(json.loads(done.stdout)["outputs"]["y"]["shape"], [3, 2])
+        self.assertEqual(done.stderr, "")
+
+    def test_unnamed_dims_and_rank_follow_too(self):
+        a = self.npy("a.npy", np.ones((3, 2), np.float32))
+        model = add()
+        model.graph.input[0].type.tensor_type.ClearField("shape")
+        done = self.ok("run", self.save(model), "--input", f"a={a}", "--random", 1, "--json")
+        self.assertIn("set to 1: N", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["outputs"]["y"]["shape"], [3, 2])
+
+    def test_files_that_contradict_what_is_made_up(self):
+        a = self.npy("a.npy", np.ones((3, 2), np.float32))
+        self.refused("run", self.save(add()), "--input", f"a={a}", "--random", 1, "--dim", "N=4", says=["'a'", "3", "4"])
+
+    def test_the_note_names_an_option_that_works(self):
+        path = self.save(add(dims=(None, 2)))
+        note = self.ok("run", path, "--random", 1).stderr
+        self.assertIn("a[0], b[0] (choose with --shape)", note)
+        self.refused("run", path, "--random", 1, "--dim", "a[0]=2", says="--shape")
+        self.ok("run", path, "--random", 1, "--shape", "a=2x2", "--shape", "b=2x2")
+
+    def test_one_dim_two_sizes(self):
+        self.refused("run", self.save(add()), "--random", 1, "--dim", "N=2", "--dim", "N=3", says=["'N'", "2", "3"])
+
+    def test_sizes_that_differ_are_the_users_mistake(self):
+        two, three = (self.npy(f"{n}.npy", np.ones((n, 2), np.float32)) for n in (2, 3))
+        done = self.refused("run", self.save(add()), "--input", f"a={two}", "--input", f"b={three}", says="invalid argument")
+        self.assertNotIn("invalid model", done.stderr)
+
+
+class NothingIsLost(CliTest):
+    def test_outputs_that_share_a_file_name(self):
+        path = self.save(identities(["a/b", "a:b", "c"]))
+        self.refused("run", path, "--random", 1, "--output-dir", self.dir / "o", says=["'a/b'", "'a:b'", "a_b"])
+        self.assertFalse((self.dir / "o").exists())
+        self.ok("run", path, "--random", 1)
+
+    def test_inputs_and_outputs_in_one_folder(self):
+        path = self.save(add(name_a="v/1", name_y="v_1"))
+        self.refused("run", path, "--random", 1, "--output-dir", self.dir / "o", "--save-inputs", f"{self.dir}/./o/", says=["'v/1'", "'v_1'"])
+        self.ok("run", path, "--random", 1, "--output-dir", self.dir / "o", "--save-inputs", self.dir / "i")
+
+    def test_an_input_given_twice(self):
+        path = self.save(add())
+        a = self.npy("a.npy", np.ones((1, 2), np.float32))
+        np.savez(self.dir / "both.npz", a=np.ones((1, 2), np.float32), b=np.ones((1, 2), np.float32))
+        (self.dir / "b.json").write_text('{"b": [[1, 2]]}')
+        for more in (f"a={a}", self.dir / "both.npz"):
+            self.refused("run", path, "--input", f"a={a}", "--input", more, says="'a' is given twice")
+        self.refused("run", path, "--input", self.dir / "both.npz", "--input", self.dir / "b.json", says="'b' is given twice")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full on this machine")
+    def test_a_full_disk_behind_stdout(self):
+        model = self.save(identities(["y"], [3000]))
+        for args in (["--version"], ["run", "--help"], ["run", model, "--random", "1"], ["run", model, "--random", "1", "--json"]):
+            with self.subTest(args), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([TERN, *map(str, args)], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("cannot write to stdout", done.stderr)
+                self.assertNotIn("internal error", done.stderr)
+
+    def test_written_files_are_named(self):
+        done = self.ok("run", self.save(add(name_y="s/y")), "--random", 1, "--output-dir", self.dir / "o")
+        self.assertIn(f"{self.dir}/o/s_y.npy: f32[1,2]", done.stdout)
+
+
+class RunJson(CliTest):
+    def test_outputs_are_objects_whatever_else_is_asked(self):
+        path = self.save(with_sequence())
+        plain = self.json("run", path, "--random", 1, "--json")["outputs"]
+        files = self.json("run", path, "--random", 1, "--json", "--output-dir", self.dir / "o")["outputs"]
+        ranked = self.json("run", path, "--random", 1, "--json", "--topk", 1)["outputs"]
+        for outputs in (plain, files, ranked):
+            self.assertEqual((outputs["y"]["type"], outputs["y"]["shape"]), ("f32", [1, 3]))
+            self.assertIn("sequence", outputs["s"]["type"])
+        self.assertEqual(np.shape(plain["y"]["data"]), (1, 3))
+        self.assertEqual(plain["s"]["data"][0]["data"], plain["y"]["data"])
+        self.assertTrue("data" not in files["y"] and "data" not in ranked["y"] and "data" not in ranked["s"])
+        self.assertEqual({files["y"]["file"], files["s"]["file"]}, {str(p) for p in (self.dir / "o").iterdir()})
+
+    def test_bench_numbers_are_short(self):
+        done = self.ok("bench", self.save(mlp()[0]), "--runs", 1, "--json").stdout
+        self.assertNotRegex(done, r"\.\d{5}")
+
+
+class Ranking(CliTest):
+    def test_outputs_without_an_order_are_left_out(self):
+        path = self.save(with_sequence())
+        done = self.ok("run", path, "--random", 1, "--topk", 1)
+        self.assertIn("y: f32[1,3]", done.stdout)
+        self.assertIn("leaves out output 's'", done.stderr)
+        self.assertEqual(list(self.json("run", path, "--random", 1, "--topk", 1, "--json")["topk"]), ["y"])
+
+    def test_labels_that_do_not_fit(self):
+        path = self.save(identities(["y"], [1, 3]))
+        (self.dir / "two.txt").write_text("cat\ndog\n")
+        (self.dir / "names.json").write_text('["cat", "dog", "bird"]')
+        (self.dir / "empty.txt").write_text("")
+        self.refused("run", path, "--random", 1, "--labels", self.dir / "two.txt", "--output-dir", self.dir / "o", says=["2 names", "3 classes", "'y'"])
+        self.refused("run", path, "--random", 1, "--labels", self.dir / "names.json", says="name a line")
+        self.refused("run", path, "--random", 1, "--labels", self.dir / "empty.txt", says="no names")
+        self.assertFalse((self.dir / "o").exists())
+
+
+class VerifyBoth(CliTest):
+    def setUp(self):
+        super().setUp()
+        model, w, b = mlp()
+        self.model, self.x = self.save(model), np.ones((2, 4), np.float32)
+        self.y = np.maximum(self.x @ w + b, 0)
+
+    def store(self, **arrays):
+        np.savez(self.dir / "io.npz", **arrays)
+
+    def test_stored_outputs_count_beside_the_reference(self):
+        self.store(x=self.x, y=self.y + 1)
+        for other in (["--reference"], ["--against", self.model]):
+            done = self.json("verify", self.model, "--data", self.dir, *other, "--json", code=1)
+            self.assertEqual([line["ok"] for line in done["outputs"]], [False, True])
+        self.store(x=self.x, y=self.y)
+        self.assertIn("2 of 2", self.ok("verify", self.model, "--data", self.dir, "--reference").stdout)
+
+    def test_outputs_that_are_not_stored_are_named(self):
+        path = self.save(identities(["y", "z"]))
+        self.store(x=self.x[0, :2], y=self.x[0, :2])
+        done = self.ok("verify", path, "--data", self.dir).stdout
+        self.assertIn("'z': not compared", done)
+        self.assertIn("1 of 1 outputs", done)
+        self.assertIn("1 not compared", done)
+        self.assertEqual(self.json("verify", path, "--data", self.dir, "--json")["not_compared"][0]["output"], "z")
+
+    def test_wrong_lines_say_how_far_apart(self):
+        self.store(x=self.x, y=self.y + 1)
+        self.assertRegex(self.ok("verify", self.model, "--data", self.dir, code=1).stdout, r"WRONG .*max abs 1,")
+
+
+class Usage(CliTest):
+    def test_unknown_commands(self):
+        for word in ("bogus", "serve"):
+            self.refused(word, says=[f"unknown command '{word}'", "demo, run, inspect", "tern --help"])
+        self.refused(says=["no command", "demo, run"])
+
+    def test_numbers_that_are_none(self):
+        self.refused("bench", "m.onnx", "--threads", "abc", says=["--threads", "'abc' is not a whole number"])
+        self.refused("bench", "m.onnx", "--threads", 1025, says=["--threads", "1025", "0 and 1024"])
+        self.refused("bench", "m.onnx", "--seconds", "abc", says=["--seconds", "'abc' is not a number"])
+
+    def test_help_names_one_model(self):
+        self.assertNotIn("MODEL...", self.ok("run", "--help").stdout)
+
+    def test_options_without_effect(self):
+        a = self.npy("x.npy", np.ones((1, 3, 8, 8), np.float32))
+        self.refused("run", self.save(picture_model()), "--input", a, "--resize", 8, says=["--resize", "picture"])
+        self.refused("convert", self.save(mlp()[0]), "-o", self.dir / "m.tern", "--external-data", says="--external-data")
+        self.assertFalse((self.dir / "m.tern").exists())
+
+    def test_inspect_shows_what_is_declared(self):
+        path = self.save(mlp()[0])
+        self.assertIn("x f32[N,4]", self.ok("inspect", path).stdout)
+        done = self.json("inspect", path, "--json")
+        self.assertEqual(done["inputs"], [{"name": "x", "type": "f32[N,4]", "dtype": "f32", "shape": ["N", 4]}])
+        self.assertEqual(self.json("inspect", self.save(add(dims=(None, 2))), "--json")["inputs"][0]["shape"], [None, 2])
+        self.assertEqual(done["macs"], 12)
+
+    def test_an_eight(self):
+        self.assertIn("this is an 8", self.ok("demo").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
