@@ -8,8 +8,9 @@
 //   if (tern::Status ran = predictor->Run(); !ran.ok()) return Fail(ran.message());
 //   const float* scores = predictor->Output("scores").data<float>();
 //
-// Nothing throws; every failure is a Status. A Predictor and its tensors belong to one thread at a time;
-// clones share the weights and may run at the same time. Link with Tern::tern (CMake) or `pkg-config --libs
+// Nothing throws; every failure is a Status. A Predictor and its tensors belong to one thread at a time:
+// feeding or running it while another thread does so fails with a Status, reading it then is undefined.
+// Clones share the weights and may run at the same time. Link with Tern::tern (CMake) or `pkg-config --libs
 // tern`.
 #pragma once
 #include <cstddef>
@@ -148,6 +149,9 @@ TERN_API_NAMESPACE {
     template <class T> Status CopyFrom(const std::vector<T>& data, const Shape& shape) {
       return Copy(data.data(), data.size(), kTypeOf<T>, &shape);
     }
+    // std::vector<bool> has no array to copy from: by way of one.
+    Status CopyFrom(const std::vector<bool>& data) { return CopyBits(data, nullptr); }
+    Status CopyFrom(const std::vector<bool>& data, const Shape& shape) { return CopyBits(data, &shape); }
     // Inputs, without a copy: `data` must stay as it is until the last Run that reads it. Not for strings.
     Status Share(void* data, size_t bytes, const Shape& shape);
 
@@ -169,6 +173,8 @@ TERN_API_NAMESPACE {
     struct Impl;
     explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
     Status Copy(const void* data, size_t count, DType type, const Shape* shape);
+    Status CopyBits(const std::vector<bool>& data, const Shape* shape);
+    template <class F> Status Change(F&& body);
     std::shared_ptr<Impl> impl_;
   };
 
@@ -193,7 +199,7 @@ TERN_API_NAMESPACE {
     Config& threads(int count) {
       threads_ = count;
       return *this;
-    }  // 0: one per core
+    }  // at most 1024; 0: one per core
     Config& plan_cache(int count) {
       plan_cache_ = count;
       return *this;

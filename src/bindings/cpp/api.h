@@ -4,6 +4,8 @@
 #define TERN_BUILDING_API
 #include "tern/tern.hpp"
 
+#include <atomic>
+
 #include "runtime/session.h"
 
 namespace tern::v1 {
@@ -20,15 +22,37 @@ struct Tensor::Impl {
   bool shared = false;      // the caller's memory
 
   const tern::Tensor* Get() const;  // what is there now, or null
-  Status CheckInput() const;
+  tern::Status CheckInput() const;
+  // Under a Hold:
+  tern::Status Resize(const Shape& shape);
+  tern::Status Copy(const void* data, size_t count, tern::DType type, const Shape* shape);
+  tern::Status Share(void* data, size_t bytes, const Shape& shape);
 };
 
 struct Predictor::State {
+  // One call's hold on a predictor. A second thread that calls meanwhile is told so: it would corrupt the
+  // first one's memory.
+  class Hold {
+   public:
+    explicit Hold(State& state) : state_(state), held_(!state.busy.exchange(true)) {}
+    ~Hold() {
+      if (held_) state_.busy = false;
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    tern::Status status() const;
+
+   private:
+    State& state_;
+    const bool held_;
+  };
+
   explicit State(std::unique_ptr<tern::Session> session);
   std::unique_ptr<tern::Session> session;
   std::vector<std::string> input_names, output_names;
   std::vector<Tensor::Impl> inputs, outputs;
-  bool has_run = false;
+  std::atomic<bool> has_run{false};
+  std::atomic<bool> busy{false};
 };
 
 }  // namespace tern::v1

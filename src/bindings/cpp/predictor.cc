@@ -19,6 +19,16 @@ template <class F> Status Protect(F&& body) {
   return Convert(tern::Guard([&]() -> tern::Status { return body(); }));
 }
 
+constexpr int kMaxThreads = 1024;
+
+tern::Status CheckOptions(int threads, int plan_cache) {
+  if (threads < 0 || threads > kMaxThreads)
+    return tern::InvalidArgument("threads must be 0 (one per core) or up to ", kMaxThreads, ", got ",
+                                 threads);
+  if (plan_cache < 1) return tern::InvalidArgument("plan_cache must be at least 1, got ", plan_cache);
+  return {};
+}
+
 std::vector<std::string> NamesOf(const std::vector<tern::Value*>& values) {
   std::vector<std::string> names;
   for (const tern::Value* v : values) names.push_back(v->name);
@@ -51,8 +61,7 @@ Predictor::~Predictor() = default;
 Result<Predictor> Predictor::Create(const Config& c) {
   std::shared_ptr<State> state;
   const Status status = Protect([&]() -> tern::Status {
-    if (c.threads_ < 0 || c.plan_cache_ < 1)
-      return tern::InvalidArgument("threads ", c.threads_, ", plan cache ", c.plan_cache_);
+    TERN_TRY(CheckOptions(c.threads_, c.plan_cache_));
     if (c.model_path_.empty() && !c.buffer_) return tern::InvalidArgument("the config names no model");
     TERN_ASSIGN(std::unique_ptr<tern::Graph> graph,
                 c.buffer_ ? LoadModelBytes(c.buffer_, c.buffer_size_) : LoadModelFile(c.model_path_));
@@ -110,12 +119,18 @@ Tensor Predictor::Output(const std::string& name) {
 
 Tensor Predictor::Missing(const std::string& what, const std::vector<std::string>& names) {
   auto impl = std::make_shared<Tensor::Impl>();
-  impl->status =
-      Status(Code::kNotFound, StrCat("the model has no ", what, "; it has: ", tern::Join(names, ", ")));
+  impl->status = Convert(tern::NotFound("the model has no ", what, "; it has: ", tern::Join(names, ", ")));
   return Tensor(std::move(impl));
 }
 
+tern::Status Predictor::State::Hold::status() const {
+  if (held_) return {};
+  return tern::InvalidArgument("the predictor is in use by another thread; give each thread a Clone() of it");
+}
+
 Status Predictor::Run() {
+  const State::Hold hold(*state_);
+  if (const tern::Status status = hold.status(); !status.ok()) return Convert(status);
   for (Tensor::Impl& input : state_->inputs) {
     if (!input.changed) continue;
     if (Status bound = Convert(state_->session->BindInput(input.index, tern::Datum(input.value)));
@@ -174,72 +189,87 @@ void* Tensor::raw() {
 
 const void* Tensor::raw() const { return const_cast<Tensor*>(this)->raw(); }
 
-Status Tensor::Impl::CheckInput() const {
-  if (!status.ok()) return status;
-  if (!is_input) return Status(Code::kInvalidArgument, StrCat("output '", declared->name, "' cannot be fed"));
+tern::Status Tensor::Impl::CheckInput() const {
+  if (!is_input) return tern::InvalidArgument("output '", declared->name, "' cannot be fed");
   if (declared->type.tensor() && declared->type.dtype != tern::DType::kInvalid) return {};
-  return Status(Code::kUnsupported,
-                StrCat("input '", declared->name, "' is ", declared->type.ToString(), ", not a tensor"));
+  return tern::Unsupported("input '", declared->name, "' is ", declared->type.ToString(), ", not a tensor");
+}
+
+tern::Status Tensor::Impl::Resize(const Shape& shape) {
+  if (value.defined() && value.dims() == shape && !shared) return {};
+  const tern::DType dtype = declared->type.dtype;
+  if (!tern::CheckedCount(shape, dtype))
+    return tern::InvalidArgument("input '", declared->name, "': impossible shape [", tern::Join(shape, ","),
+                                 "]");
+  value = tern::Tensor(dtype, shape);
+  changed = true;
+  shared = false;
+  return {};
+}
+
+tern::Status Tensor::Impl::Copy(const void* data, size_t count, tern::DType type, const Shape* shape) {
+  const tern::Value& input = *declared;
+  const auto wrong = [&](const auto&... what) {
+    return tern::InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", got ", what...);
+  };
+  if (type != input.type.dtype) return wrong("elements of type ", tern::DTypeName(type));
+  if (!shape && !value.defined() && input.type.shape.fully_known())
+    TERN_TRY(Resize(input.type.shape.Concrete()));
+  if (!shape && !value.defined()) return wrong(count, " elements and no shape; call Reshape first");
+  const Shape& dims = shape ? *shape : value.dims();
+  const auto wanted = tern::CheckedCount(dims, input.type.dtype);
+  if (!wanted || static_cast<size_t>(*wanted) != count)
+    return wrong(count, " elements for the shape [", tern::Join(dims, ","), "]");
+  TERN_TRY(Resize(dims));
+  if (value.dtype() == tern::DType::kString)
+    std::copy_n(static_cast<const std::string*>(data), count, value.data<std::string>());
+  else if (count)
+    std::memcpy(value.raw(), data, value.bytes());
+  return {};
+}
+
+tern::Status Tensor::Impl::Share(void* data, size_t bytes, const Shape& shape) {
+  const tern::DType dtype = declared->type.dtype;
+  const auto count = tern::CheckedCount(shape, dtype);
+  if (dtype == tern::DType::kString || !count || tern::BytesOf(dtype, static_cast<size_t>(*count)) != bytes)
+    return tern::InvalidArgument("input '", declared->name, "': ", bytes, " bytes cannot be shared as ",
+                                 tern::DTypeName(dtype), "[", tern::Join(shape, ","), "]");
+  value = tern::Tensor::View(tern::Buffer::Borrow(data, bytes, nullptr), dtype, shape);
+  changed = true;
+  shared = true;
+  return {};
+}
+
+template <class F> Status Tensor::Change(F&& body) {
+  if (!impl_->status.ok()) return impl_->status;
+  return Protect([&]() -> tern::Status {
+    TERN_TRY(impl_->CheckInput());
+    const Predictor::State::Hold hold(*impl_->state);
+    TERN_TRY(hold.status());
+    return body(*impl_);
+  });
 }
 
 Status Tensor::Reshape(const Shape& shape) {
-  if (Status status = impl_->CheckInput(); !status.ok()) return status;
-  if (impl_->value.defined() && impl_->value.dims() == shape && !impl_->shared) return {};
-  return Protect([&]() -> tern::Status {
-    const tern::DType dtype = impl_->declared->type.dtype;
-    if (!tern::CheckedCount(shape, dtype))
-      return tern::InvalidArgument("input '", impl_->declared->name, "': impossible shape [",
-                                   tern::Join(shape, ","), "]");
-    impl_->value = tern::Tensor(dtype, shape);
-    impl_->changed = true;
-    impl_->shared = false;
-    return {};
-  });
+  return Change([&](Impl& impl) { return impl.Resize(shape); });
 }
 
 Status Tensor::Copy(const void* data, size_t count, DType type, const Shape* shape) {
-  if (Status status = impl_->CheckInput(); !status.ok()) return status;
-  const tern::Value& input = *impl_->declared;
-  const auto wrong = [&](const std::string& what) {
-    return Status(Code::kInvalidArgument,
-                  StrCat("input '", input.name, "' is ", input.type.ToString(), ", got ", what));
-  };
-  if (static_cast<tern::DType>(type) != input.type.dtype)
-    return wrong(StrCat("elements of type ", Name(type)));
-  if (!shape && !impl_->value.defined() && input.type.shape.fully_known()) {
-    if (Status status = Reshape(input.type.shape.Concrete()); !status.ok()) return status;
-  }
-  if (!shape && !impl_->value.defined())
-    return wrong(StrCat(count, " elements and no shape; call Reshape first"));
-  const Shape& dims = shape ? *shape : impl_->value.dims();
-  const auto wanted = tern::CheckedCount(dims, input.type.dtype);
-  if (!wanted || static_cast<size_t>(*wanted) != count)
-    return wrong(StrCat(count, " elements for the shape [", tern::Join(dims, ","), "]"));
-  if (Status status = Reshape(dims); !status.ok()) return status;
-  return Protect([&]() -> tern::Status {
-    tern::Tensor& to = impl_->value;
-    if (to.dtype() == tern::DType::kString)
-      std::copy_n(static_cast<const std::string*>(data), count, to.data<std::string>());
-    else if (count)
-      std::memcpy(to.raw(), data, to.bytes());
+  return Change([&](Impl& impl) { return impl.Copy(data, count, static_cast<tern::DType>(type), shape); });
+}
+
+Status Tensor::CopyBits(const std::vector<bool>& data, const Shape* shape) {
+  std::unique_ptr<bool[]> flat;
+  const Status made = Protect([&]() -> tern::Status {
+    flat = std::make_unique<bool[]>(data.size());
+    std::copy(data.begin(), data.end(), flat.get());
     return {};
   });
+  return made.ok() ? Copy(flat.get(), data.size(), DType::kBool, shape) : made;
 }
 
 Status Tensor::Share(void* data, size_t bytes, const Shape& shape) {
-  if (Status status = impl_->CheckInput(); !status.ok()) return status;
-  return Protect([&]() -> tern::Status {
-    const tern::DType dtype = impl_->declared->type.dtype;
-    const auto count = tern::CheckedCount(shape, dtype);
-    if (dtype == tern::DType::kString || !count || tern::BytesOf(dtype, static_cast<size_t>(*count)) != bytes)
-      return tern::InvalidArgument("input '", impl_->declared->name, "': ", bytes,
-                                   " bytes cannot be shared as ", tern::DTypeName(dtype), "[",
-                                   tern::Join(shape, ","), "]");
-    impl_->value = tern::Tensor::View(tern::Buffer::Borrow(data, bytes, nullptr), dtype, shape);
-    impl_->changed = true;
-    impl_->shared = true;
-    return {};
-  });
+  return Change([&](Impl& impl) { return impl.Share(data, bytes, shape); });
 }
 
 }  // namespace tern::v1

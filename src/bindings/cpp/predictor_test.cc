@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -113,6 +114,29 @@ TEST(Predictor, ClonesRunAtTheSameTime) {
   EXPECT_EQ(results[0].size(), 10u);
 }
 
+TEST(Predictor, TellsTwoThreadsApart) {
+  auto p = Digits();
+  ASSERT_TRUE(p.ok());
+  std::atomic<int> refused{0}, wrong{0};
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto use = [&](int batch) {
+    const std::vector<float> pixels = Picture(batch, batch);
+    while (refused < 20 && std::chrono::steady_clock::now() < deadline) {
+      tern::Status status = p->Input(0).CopyFrom(pixels, {batch, 1, 28, 28});
+      if (status.ok()) status = p->Run();
+      if (status.ok()) continue;
+      ++(status.code() == tern::Code::kInvalidArgument && Says(status, "another thread") ? refused : wrong);
+    }
+  };
+  std::thread other(use, 16);
+  use(32);
+  other.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GE(refused, 20);
+  ASSERT_TRUE(p->Input(0).CopyFrom(Picture(1), {1, 1, 28, 28}).ok());
+  EXPECT_TRUE(p->Run().ok());
+}
+
 TEST(Predictor, AllocatesNothingInSteadyState) {
   auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).threads(1));
   ASSERT_TRUE(p.ok());
@@ -148,10 +172,16 @@ TEST(Predictor, LoadsFromMemory) {
 TEST(Predictor, ExplainsMistakes) {
   EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config("none.onnx")).status(), "none.onnx"));
   EXPECT_EQ(tern::Predictor::Create(tern::Config()).status().code(), tern::Code::kInvalidArgument);
-  EXPECT_FALSE(tern::Predictor::Create(tern::Config(TERN_DIGITS).threads(-1)).ok());
+  EXPECT_EQ(tern::Predictor::Create(tern::Config("none.onnx")).status().code(), tern::Code::kNotFound);
+  for (const int threads : {-3, 1025, 1000000})
+    EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config(TERN_DIGITS).threads(threads)).status(),
+                     "invalid argument: threads must be 0 (one per core) or up to 1024, got"));
+  EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config(TERN_DIGITS).plan_cache(0)).status(),
+                   "plan_cache must be at least 1, got 0"));
   auto p = Digits();
   ASSERT_TRUE(p.ok());
   EXPECT_TRUE(Says(p->Run(), "image"));  // not fed
+  EXPECT_TRUE(Says(p->Input("picture").status(), "not found: "));
   EXPECT_TRUE(Says(p->Input("picture").status(), "image"));
   EXPECT_FALSE(p->Input("picture").CopyFrom(Picture(1)).ok());
   EXPECT_EQ(p->Input("picture").data<float>(), nullptr);
@@ -161,7 +191,9 @@ TEST(Predictor, ExplainsMistakes) {
   EXPECT_TRUE(Says(p->Input(0).CopyFrom(Picture(1)), "Reshape"));
   EXPECT_FALSE(p->Input(0).Reshape({-1, 1}).ok());
   EXPECT_FALSE(p->Input(0).Reshape({int64_t{1} << 40, int64_t{1} << 40}).ok());
-  EXPECT_FALSE(p->Output(0).CopyFrom(Picture(1)).ok());
+  EXPECT_TRUE(
+      Says(p->Input(0).CopyFrom(std::vector<bool>(784), {1, 1, 28, 28}), "invalid argument: input 'image'"));
+  EXPECT_TRUE(Says(p->Output(0).CopyFrom(Picture(1)), "invalid argument: output 'probabilities'"));
   EXPECT_EQ(p->Output(0).raw(), nullptr);  // nothing has run
   ASSERT_TRUE(p->Input(0).Reshape({1, 1, 28, 29}).ok());
   EXPECT_TRUE(Says(p->Run(), "29"));
