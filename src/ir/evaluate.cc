@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "ir/bind_symbols.h"
 #include "ir/eval_context.h"
 
 namespace tern {
@@ -43,8 +44,12 @@ class NodeContext : public EvalContext {
 Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const Datum*>& inputs) {
   const int count = static_cast<int>(node.outputs().size());
   if (!node.subgraphs().empty()) {  // its outputs arrive as data from the subgraphs
+    SymbolValues symbols;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i] && inputs[i]->is_tensor())
+        BindSymbols(node.inputs()[i]->type, inputs[i]->tensor.dims(), symbols);
     std::vector<Type> types;
-    for (const Value* v : node.outputs()) types.push_back(v->type);
+    for (const Value* v : node.outputs()) types.push_back(WithSymbols(v->type, symbols));
     return types;
   }
   std::vector<InferInput> infer(inputs.size());

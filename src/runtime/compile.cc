@@ -1,6 +1,7 @@
 // Plan::Compile: infer, choose kernels, share bytes, place memory.
 #include <algorithm>
 
+#include "ir/bind_symbols.h"
 #include "runtime/copy_kernel.h"
 #include "runtime/memory_planner.h"
 #include "runtime/plan.h"
@@ -43,6 +44,7 @@ class PlanCompiler {
       if (d.is_tensor()) {
         key.dtype = d.tensor.dtype();
         key.dims = d.tensor.dims();
+        BindSymbols(program_.values[i]->type, key.dims, symbols_);
         const bool small = d.tensor.bytes() <= kMaxKnownCapture && key.dtype != DType::kString;
         if (bound[i].known && small) inputs[i].known = key.known = d.tensor.Clone();
       } else if (program_.values[i]->type.kind != Type::Kind::kUnknown) {
@@ -111,7 +113,7 @@ class PlanCompiler {
       // What subgraphs give is not inferred again; an empty stack of slices takes its dims from the
       // declaration.
       step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type
-                                                    : node.outputs()[i]->type);
+                                                    : WithSymbols(node.outputs()[i]->type, symbols_));
     }
     for (int slot : draft.node->inputs) step.weights.push_back(slot >= 0 && Facts(slot).weight);
     step.context.pool = &engine_.workers;
@@ -208,6 +210,7 @@ class PlanCompiler {
     }
   }
 
+  SymbolValues symbols_;  // of the program's inputs
   Engine& engine_;
   const Program& program_;
   std::unique_ptr<Plan> plan_;

@@ -25,6 +25,24 @@ TEST(ControlFlow, LoopCarriesStateAndStacks) {
   EXPECT_EQ(session->PlansMade(), 2);
 }
 
+TEST(ControlFlow, ALoopThatNeverRunsStacksTheDimsItKnows) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%n: i64[], %x: f32[N,3]) -> (%last, %all, %outer) {
+    #go: bool[] = (true)
+    %last, %all = Loop(%n, #go, %x) [body @b(%i: i64[], %cond: bool[], %s: f32[N,3]) -> (%cond, %t, %t) {
+      %t = %s + %x
+    }]
+    %outer = Loop(%n, #go) [body @c(%j: i64[], %more: bool[]) -> (%more, %u) {
+      %u = Relu(%x)
+    }]
+  })"));
+  for (const int64_t rows : {2, 5}) {
+    auto out = session->Run({Tensor::Scalar(DType::kI64, 0), Counting({rows, 3})});
+    ASSERT_TRUE(out.ok()) << out.status().ToString();
+    EXPECT_EQ((*out)[1].tensor.dims(), (Dims{0, rows, 3}));
+    EXPECT_EQ((*out)[2].tensor.dims(), (Dims{0, rows, 3}));
+  }
+}
+
 TEST(ControlFlow, AGrowingStateKeepsTheCacheBounded) {
   SessionOptions options;
   options.plan_cache = 2;

@@ -72,6 +72,17 @@ TEST(Control, StacksNothingAlongANegativeAxis) {
   EXPECT_TRUE(out.ok()) << out.status().ToString();
 }
 
+TEST(Control, StacksNothingOfTheDimsItsStateHas) {
+  auto out = Evaluated(R"(graph @g(%n: i64[], %x: f32[N,3]) -> (%all) {
+    %last, %all = Loop(%n, _, %x) [body @b(%i: i64[], %c: bool[], %s: f32[N,3]) -> (%c, %s, %t) {
+      %t = Relu(%s)
+    }]
+  })",
+                       {Datum(Tensor::Scalar(DType::kI64, 0)), Datum(Tensor(DType::kF32, {2, 3}))});
+  ASSERT_TRUE(out.ok()) << out.status().ToString();
+  EXPECT_EQ((*out)[0].tensor.dims(), (Dims{0, 2, 3}));
+}
+
 TEST(Control, ForgetsShapesOfTheFirstTurn) {
   InitOps();
   auto graph = ParseGraph(R"(graph @g(%n: i64[], %x: f32[1]) -> (%y) {
