@@ -1,10 +1,13 @@
 #include "tools/engine.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "import/onnx/importer.h"
 #include "ir/tern_file.h"
 #include "ops/ops.h"
+#include "tools/units.h"
 
 namespace tern::tools {
 
@@ -16,9 +19,24 @@ bool IsTernFile(const std::string& path) {
   return LooksLikeTern(start, n);
 }
 
+// Each once: a command may load a model more than once.
+static void Warn(const std::string& path, const std::vector<std::string>& texts) {
+  constexpr size_t kShown = 10;
+  static std::set<std::string> said;
+  if (texts.empty() || !said.insert(path).second) return;
+  for (size_t i = 0; i < std::min(texts.size(), kShown); ++i)
+    std::fprintf(stderr, "tern: warning: '%s': %s\n", Printable(path).c_str(), Printable(texts[i]).c_str());
+  if (texts.size() > kShown)
+    std::fprintf(stderr, "tern: warning: and %zu more of the kind\n", texts.size() - kShown);
+}
+
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path) {
   InitOps();
-  return IsTernFile(path) ? LoadTern(path) : onnx::ImportFile(path);
+  if (IsTernFile(path)) return LoadTern(path);
+  std::vector<std::string> warnings;
+  auto graph = onnx::ImportFile(path, &warnings);
+  Warn(path, warnings);
+  return graph;
 }
 
 Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {

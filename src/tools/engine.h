@@ -11,7 +11,7 @@
 namespace tern::tools {
 
 bool IsTernFile(const std::string& path);
-// An .onnx or .tern file, told apart by their first bytes.
+// An .onnx or .tern file, told apart by their first bytes. What an import ignores is said on stderr.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path);
 
 struct EngineOptions {

@@ -34,6 +34,20 @@ class Readme(CliTest):
             done = subprocess.run([TERN, *words], cwd=self.dir, capture_output=True, text=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}\n{done.stderr}")
 
+    def test_examples_leave_nothing_in_a_checkout(self):
+        """What the lines write lies under folders that git ignores."""
+        ignored = [line.strip("/\n") for line in (ROOT / ".gitignore").read_text().splitlines()]
+        before = set(self.dir.iterdir())
+        self.test_every_command_line_runs()
+        self.assertEqual([p.name for p in set(self.dir.iterdir()) - before if p.name not in ignored], [])
+
+    def test_the_checks_need_git_and_say_so(self):
+        (self.dir / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts/check", self.dir / "scripts/check")
+        done = subprocess.run([self.dir / "scripts/check"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("no git checkout", done.stderr)
+
     def test_the_list_of_ops_is_up_to_date(self):
         self.assertEqual(self.ok("ops", "--markdown").stdout, (ROOT / "docs/ops.md").read_text(), "run: ./tern ops --markdown > docs/ops.md")
 

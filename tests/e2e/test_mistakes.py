@@ -2,13 +2,18 @@
 
 import json
 import os
+import pathlib
+import re
 import subprocess
 import unittest
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper
 
-from support import FLOAT, INT64, TERN, CliTest, add, make_model, mlp, picture_model, run
+from support import FLOAT, INT64, TERN, CliTest, add, make_model, mlp, picture_model
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def identities(names, dims=(2,)):
@@ -172,6 +177,48 @@ class VerifyBoth(CliTest):
     def test_wrong_lines_say_how_far_apart(self):
         self.store(x=self.x, y=self.y + 1)
         self.assertRegex(self.ok("verify", self.model, "--data", self.dir, code=1).stdout, r"WRONG .*max abs 1,")
+
+
+class Import(CliTest):
+    """What a file says is either used or spoken of."""
+
+    def softmax(self, **attributes):
+        nodes = [helper.make_node("Softmax", ["x"], [f"y{i}"], name=f"sm{i}", **attributes) for i in range(5)]
+        return self.save(make_model(nodes, {"x": (FLOAT, [1, 3])}, {f"y{i}": (FLOAT, [1, 3]) for i in range(5)}))
+
+    def test_unknown_attributes_are_named_once(self):
+        done = self.ok("verify", self.softmax(axs=1), "--reference", "--json")
+        self.assertRegex(done.stderr, r"^tern: warning: .*attribute 'axs' is ignored at node 'sm0', node 'sm1'.*…: Softmax has axis\n$")
+        self.assertTrue(json.loads(done.stdout)["ok"])
+        self.assertEqual(self.ok("verify", self.softmax(axis=1), "--reference").stderr, "")
+
+    def test_unknown_attributes_in_bodies(self):
+        info = helper.make_tensor_value_info("y", FLOAT, [2])
+        branch = helper.make_graph([helper.make_node("Relu", ["x"], ["y"], slope=1.0)], "b", [], [info])
+        node = helper.make_node("If", ["c"], ["z"], then_branch=branch, else_branch=branch)
+        path = self.save(make_model([node], {"c": (TensorProto.BOOL, []), "x": (FLOAT, [2])}, {"z": (FLOAT, [2])}))
+        self.assertIn("'slope' is ignored at node 'y', node 'y': Relu has", self.ok("run", path, "--random", 1).stderr)
+
+    def test_the_table_holds_every_attribute_of_onnx(self):
+        text = (ROOT / "src/import/onnx/attributes.inc").read_text()
+        rows = re.findall(r'^TERN_ONNX_ATTRIBUTES\("(.*?)", (\w+),\s*((?:"[^"]*"\s*)+)\)', text, re.M)
+        table = {(domain, op): set("".join(re.findall('"([^"]*)"', words)).split()) for domain, op, words in rows}
+        for schema in onnx.defs.get_all_schemas_with_history():
+            self.assertLessEqual(set(schema.attributes), table[schema.domain, schema.name], schema.name)
+
+    def test_an_output_of_another_type_than_declared(self):
+        node = helper.make_node("Relu", ["x"], ["y"], name="r")
+        path = self.save(make_model([node], {"x": (FLOAT, [2])}, {"y": (INT64, [2])}))
+        self.refused("run", path, "--random", 1, says=["'y'", "i64", "'r'", "f32", str(path)])
+
+    def test_nodes_without_a_name_are_told_by_what_they_make(self):
+        path = self.save(make_model([helper.make_node("Relu", ["x"], ["x"])], {"x": (FLOAT, [2])}, {"x": (FLOAT, [2])}))
+        self.assertNotIn("node ''", self.refused("run", path, "--random", 1, says="node 'x'").stderr)
+
+    def test_an_operator_is_named_once(self):
+        node = helper.make_node("MatMul", ["x", "x"], ["y"], name="m")
+        done = self.refused("run", self.save(make_model([node], {"x": (FLOAT, [2, 3])}, {"y": (FLOAT, [2, 3])})), "--random", 1)
+        self.assertIn("node 'm' (MatMul, onnx node #0)", done.stderr)
 
 
 class Usage(CliTest):

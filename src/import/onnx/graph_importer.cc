@@ -6,6 +6,10 @@ namespace tern::onnx {
 
 std::string CleanDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
+std::string NodeLabel(const pb::NodeProto& node) {
+  return node.name().empty() && node.output_size() ? node.output(0) : node.name();
+}
+
 std::string FunctionKey(const std::string& domain, const std::string& name, const std::string& overload) {
   return StrCat(CleanDomain(domain), ":", name, ":", overload);
 }
@@ -116,7 +120,7 @@ Result<int> GraphImporter::OpsetOf(const std::map<std::string, int>& opsets,
 Status GraphImporter::CheckOutputsAreNew(const pb::NodeProto& node) const {
   for (const std::string& out : node.output())
     if (!out.empty() && names_.count(out))
-      return InvalidModel("node '", node.name(), "' (", node.op_type(), ") makes '", out,
+      return InvalidModel("node '", NodeLabel(node), "' (", node.op_type(), ") makes '", out,
                           "', which is an input or initializer of its graph");
   return {};
 }
@@ -134,7 +138,7 @@ Status GraphImporter::RefineOutputs(const pb::NodeProto& node) {
     if (name.empty()) continue;
     auto made = names_.find(name);
     if (made == names_.end())
-      return InvalidModel("node '", node.name(), "' (", node.op_type(), ") has output ", i, " '", name,
+      return InvalidModel("node '", NodeLabel(node), "' (", node.op_type(), ") has output ", i, " '", name,
                           "', which the operator does not give");
     auto declared = declared_.find(name);
     if (declared == declared_.end()) continue;
@@ -155,7 +159,7 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
   const Converter* converter = Converters().Find(domain, node.op_type());
   if (!converter)
     return Unsupported("operator ", domain.empty() ? "" : domain + ".", node.op_type(), " of node '",
-                       node.name(), "'");
+                       NodeLabel(node), "'");
   TERN_ASSIGN(int opset, OpsetOf(opsets, domain));
   Status status = RunConverter(*converter, node, opset, index);
   if (status.ok()) return RefineOutputs(node);
@@ -168,8 +172,7 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
 Status GraphImporter::RunConverter(const Converter& converter, const pb::NodeProto& node, int opset,
                                    int index) {
   Builder builder(graph_);
-  const std::string label = node.name().empty() && node.output_size() ? node.output(0) : node.name();
-  builder.At(label, StrCat(node.op_type(), ", onnx node #", index));
+  builder.At(NodeLabel(node), StrCat(node.op_type(), ", onnx node #", index));
   OnnxNode view(*this, node, builder, opset);
   for (const std::string& in : node.input())
     if (!in.empty() && !Knows(in))
@@ -210,7 +213,7 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
     opsets[CleanDomain(o.domain())] = static_cast<int>(o.version());
   TERN_TRY(
       body.AddNodes(function.node(), opsets)
-          .While(StrCat("inlining function '", function.name(), "' called by node '", call.name(), "'")));
+          .While(StrCat("inlining function '", function.name(), "' called by node '", NodeLabel(call), "'")));
   for (int i = 0; i < call.output_size(); ++i) {
     if (call.output(i).empty()) continue;
     Value* v = i < function.output_size() ? body.Find(function.output(i)) : nullptr;

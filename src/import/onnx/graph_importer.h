@@ -45,6 +45,7 @@ struct ModelContext {
 };
 
 std::string CleanDomain(const std::string& domain);  // "ai.onnx" and "" are one
+std::string NodeLabel(const pb::NodeProto& node);    // its name, or what it makes when it has none
 std::string FunctionKey(const std::string& domain, const std::string& name, const std::string& overload);
 
 // Node order in which every name is made before it is read; names from outside need no maker. Error on a

@@ -8,6 +8,7 @@
 #include "import/onnx/external_data.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/inlined_size.h"
+#include "import/onnx/review.h"
 #include "import/onnx/unsupported.h"
 #include "ops/ops.h"
 
@@ -123,21 +124,25 @@ Status TooLarge(size_t size) {
 
 }  // namespace
 
-Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder) {
+Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder,
+                                           std::vector<std::string>* warnings) {
   InitOps();
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
     if (size > kMaxMessage) return TooLarge(size);
     auto model = std::make_shared<pb::ModelProto>();
     if (!Parse(data, size, *model))
       return InvalidModel("not an ONNX model: the protobuf message of ", size, " bytes is broken");
-    return ImportModel(std::move(model), folder);
+    TERN_ASSIGN(std::unique_ptr<Graph> graph, ImportModel(model, folder));
+    TERN_TRY(CheckOutputTypes(model->graph(), *graph));
+    if (warnings) *warnings = UnknownAttributes(*model);
+    return graph;
   });
 }
 
-Result<std::unique_ptr<Graph>> ImportFile(const std::string& path) {
+Result<std::unique_ptr<Graph>> ImportFile(const std::string& path, std::vector<std::string>* warnings) {
   TERN_ASSIGN(Buffer file, Buffer::MapFile(path));
   const auto parent = std::filesystem::path(path).parent_path().string();
-  auto graph = ImportBytes(file.data(), file.size(), parent.empty() ? "." : parent);
+  auto graph = ImportBytes(file.data(), file.size(), parent.empty() ? "." : parent, warnings);
   if (!graph.ok()) return graph.TakeStatus().While(StrCat("loading '", path, "'"));
   return graph;
 }

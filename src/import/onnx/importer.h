@@ -2,15 +2,19 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/datum.h"
 #include "ir/graph.h"
 
 namespace tern::onnx {
 
-Result<std::unique_ptr<Graph>> ImportFile(const std::string& path);
+// warnings: what the file says and the import ignores, a text each.
+Result<std::unique_ptr<Graph>> ImportFile(const std::string& path,
+                                          std::vector<std::string>* warnings = nullptr);
 // From memory. folder: where external data may lie; empty refuses it.
-Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder = "");
+Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder = "",
+                                           std::vector<std::string>* warnings = nullptr);
 
 // Names of all ONNX operators that have a converter.
 std::vector<std::string> SupportedOperators();

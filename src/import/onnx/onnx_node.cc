@@ -206,8 +206,7 @@ int OnnxNode::SubgraphOutputs(std::string_view attr) const {
 }
 
 std::string OnnxNode::Describe() const {
-  const std::string& label = proto_.name().empty() && proto_.output_size() ? proto_.output(0) : proto_.name();
-  return StrCat("node '", label, "' (", proto_.domain().empty() ? "" : proto_.domain() + ".",
+  return StrCat("node '", NodeLabel(proto_), "' (", proto_.domain().empty() ? "" : proto_.domain() + ".",
                 proto_.op_type(), ")");
 }
 

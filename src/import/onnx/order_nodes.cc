@@ -68,8 +68,8 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(
   if (static_cast<int>(ordered.size()) == nodes.size()) return ordered;
   for (int i = 0; i < nodes.size(); ++i)
     if (waiting[static_cast<size_t>(i)] > 0)
-      return InvalidModel("the nodes form a cycle through node '", nodes[i].name(), "' (", nodes[i].op_type(),
-                          ", onnx node #", i, ")");
+      return InvalidModel("the nodes form a cycle through node '", NodeLabel(nodes[i]), "' (",
+                          nodes[i].op_type(), ", onnx node #", i, ")");
   return ordered;
 }
 

@@ -38,9 +38,7 @@ class Finder {
     if (Converters().Find(domain, node.op_type())) return;
     Missing& m = missing[domain.empty() ? node.op_type() : StrCat(domain, ".", node.op_type())];
     ++m.count;
-    if (m.nodes.size() < kNamesShown)
-      m.nodes.push_back(
-          StrCat("'", node.name().empty() && node.output_size() ? node.output(0) : node.name(), "'"));
+    if (m.nodes.size() < kNamesShown) m.nodes.push_back(StrCat("'", NodeLabel(node), "'"));
   }
 
   const ModelContext& context_;

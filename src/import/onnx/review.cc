@@ -1,0 +1,107 @@
+#include "import/onnx/review.h"
+
+#include <algorithm>
+
+namespace tern::onnx {
+namespace {
+
+constexpr size_t kNodesShown = 3;
+
+struct Row {
+  const char *domain, *op, *attributes;
+};
+constexpr Row kRows[] = {
+#define TERN_ONNX_ATTRIBUTES(domain, op, attributes) {domain, #op, attributes},
+#include "import/onnx/attributes.inc"
+#undef TERN_ONNX_ATTRIBUTES
+};
+
+std::string OperatorName(const std::string& domain, const std::string& op) {
+  return domain.empty() ? op : StrCat(domain, ".", op);
+}
+
+// By operator; null for one that is not in the table.
+const std::vector<std::string>* AttributesOf(const std::string& name) {
+  static const auto* table = [] {
+    auto* t = new std::map<std::string, std::vector<std::string>>();
+    for (const Row& row : kRows)
+      (*t)[OperatorName(row.domain, row.op)] =
+          *row.attributes ? SplitText(row.attributes, ' ') : std::vector<std::string>();
+    return t;
+  }();
+  const auto it = table->find(name);
+  return it == table->end() ? nullptr : &it->second;
+}
+
+class Reviewer {
+ public:
+  explicit Reviewer(const pb::ModelProto& model) {
+    for (const auto& f : model.functions())
+      functions_.insert(FunctionKey(f.domain(), f.name(), f.overload()));
+  }
+
+  // Messages nest no deeper than the parser allows.
+  void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
+    for (const auto& node : nodes) {
+      VisitOne(node);
+      for (const auto& a : node.attribute()) {
+        if (a.has_g()) Visit(a.g().node());
+        for (const auto& g : a.graphs()) Visit(g.node());
+      }
+    }
+  }
+
+  std::vector<std::string> Texts() const {
+    std::vector<std::string> texts;
+    for (const auto& [key, nodes] : found_) {
+      const auto& [op, attribute] = key;
+      const std::vector<std::string>& known = *AttributesOf(op);
+      const std::vector<std::string> shown(
+          nodes.begin(), nodes.begin() + static_cast<ptrdiff_t>(std::min(nodes.size(), kNodesShown)));
+      texts.push_back(StrCat("attribute '", attribute, "' is ignored at ", Join(shown, ", "),
+                             nodes.size() > shown.size() ? ", …" : "", ": ", op,
+                             known.empty() ? " has no attributes" : StrCat(" has ", Join(known, ", "))));
+    }
+    return texts;
+  }
+
+ private:
+  void VisitOne(const pb::NodeProto& node) {
+    const std::string domain = CleanDomain(node.domain());
+    if (functions_.count(FunctionKey(domain, node.op_type(), node.overload()))) return;
+    const std::string op = OperatorName(domain, node.op_type());
+    const std::vector<std::string>* known = AttributesOf(op);
+    if (!known) return;
+    for (const auto& a : node.attribute())
+      if (std::find(known->begin(), known->end(), a.name()) == known->end())
+        found_[{op, a.name()}].push_back(StrCat("node '", NodeLabel(node), "'"));
+  }
+
+  std::set<std::string> functions_;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>>
+      found_;  // (operator, attribute) → nodes
+};
+
+}  // namespace
+
+std::vector<std::string> UnknownAttributes(const pb::ModelProto& model) {
+  Reviewer reviewer(model);
+  reviewer.Visit(model.graph().node());
+  for (const auto& f : model.functions()) reviewer.Visit(f.node());
+  return reviewer.Texts();
+}
+
+Status CheckOutputTypes(const pb::GraphProto& proto, const Graph& graph) {
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const Value& made = *graph.outputs()[static_cast<size_t>(i)];
+    const Type declared = TypeFromOnnx(proto.output(i).type(), {});
+    if (!declared.tensor() || !made.type.tensor() || declared.dtype == made.type.dtype) continue;
+    if (declared.dtype == DType::kInvalid || made.type.dtype == DType::kInvalid) continue;
+    return InvalidModel("output '", made.name, "' is declared as ", DTypeName(declared.dtype), ", but ",
+                        made.producer ? made.producer->Describe() : "the graph", " gives ",
+                        made.type.ToString());
+  }
+  return {};
+}
+
+}  // namespace tern::onnx
