@@ -97,6 +97,8 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
 Result<int> OptimizeTool::Run(const Args&) {
   if (!out_.empty() && !EndsWith(out_, ".tern") && !EndsWith(out_, ".onnx"))
     return InvalidArgument("'", out_, "': the output's name must end in .tern or .onnx");
+  if (external_ && !EndsWith(out_, ".onnx"))
+    return InvalidArgument("--external-data is for an .onnx output, got '", out_, "'");
   std::error_code ignored;
   if (!out_.empty() && fs::equivalent(model_, out_, ignored))
     return InvalidArgument("'", out_, "' is the input itself");
@@ -104,7 +106,8 @@ Result<int> OptimizeTool::Run(const Args&) {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
   const std::unique_ptr<Graph> before = measure_ ? graph->Clone() : nullptr;
-  TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options, CloseOpenDims));
+  const auto close = [](Graph& g) { return CloseOpenDims(g); };
+  TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options, close));
   if (!out_.empty()) TERN_TRY(Write(*graph));
   if (measure_) {
     TERN_TRY(CloseOpenDims(*before));

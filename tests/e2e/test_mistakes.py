@@ -238,7 +238,8 @@ class Usage(CliTest):
     def test_options_without_effect(self):
         a = self.npy("x.npy", np.ones((1, 3, 8, 8), np.float32))
         self.refused("run", self.save(picture_model()), "--input", a, "--resize", 8, says=["--resize", "picture"])
-        self.refused("convert", self.save(mlp()[0]), "-o", self.dir / "m.tern", "--external-data", says="--external-data")
+        for command in ("convert", "optimize"):
+            self.refused(command, self.save(mlp()[0]), "-o", self.dir / "m.tern", "--external-data", says="--external-data")
         self.assertFalse((self.dir / "m.tern").exists())
 
     def test_inspect_shows_what_is_declared(self):
