@@ -122,6 +122,12 @@ Rule PerInput(double flops) {
   return [flops](const Node& n) { return Times(CountOf(n.input(0)), flops); };
 }
 
+std::optional<double> EltwiseFlops(const Node& n) {
+  const auto inputs = static_cast<double>(n.inputs().size());
+  const auto factors = static_cast<double>(n.attrs.Floats("coefficients").size());
+  return Times(CountOf(n.output(0)), inputs - 1 + factors);
+}
+
 std::optional<double> PoolFlops(const Node& n) {
   double window = 1;
   for (const int64_t k : n.attrs.Ints("kernel")) window *= static_cast<double>(k);
@@ -146,6 +152,8 @@ const std::map<std::string, Rule, std::less<>>& FlopRules() {
                                                    {"LpNorm", PerOutput(3)},
                                                    {"Gelu", PerOutput(kGeluFlops)},
                                                    {"Activation", PerOutput(kActivationFlops)},
+                                                   {"Eltwise", EltwiseFlops},
+                                                   {"Scale", PerOutput(2)},
                                                    {"Clip", PerOutput(kActivationFlops)},
                                                    {"Quantize", PerOutput(3)},
                                                    {"Dequantize", PerOutput(2)},

@@ -15,8 +15,8 @@ struct Activation {
   float alpha = 1, beta = 0;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, ActivationNames(), "the function");
-    v("alpha", alpha, "slope, scale or threshold (shrink: lambd)");
-    v("beta", beta, "hard_sigmoid: offset; selu: gamma; shrink: bias");
+    v("alpha", alpha, "slope, scale or threshold (shrink: lambd; affine: alpha * x + beta)");
+    v("beta", beta, "hard_sigmoid: offset; selu: gamma; shrink: bias; affine: beta");
   }
 };
 
@@ -40,7 +40,7 @@ Status Reference(const Activation& op, EvalContext& c) {
 
 const std::vector<const char*>& ActivationNames() {
   static const auto* names = new std::vector<const char*>{
-      "leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "thresholded_relu", "swish", "shrink"};
+      "leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "thresholded_relu", "swish", "shrink", "affine"};
   return *names;
 }
 
@@ -63,6 +63,8 @@ double ActivationValue(ActivationKind kind, double alpha, double beta, double x)
       return x > a ? x : 0;
     case Kind::kSwish:
       return x / (1 + std::exp(-a * x));
+    case Kind::kAffine:
+      return a * x + b;
     default:
       return x < -a ? x + b : x > a ? x - b : 0;  // shrink
   }

@@ -1,6 +1,7 @@
 // Ties elementwise ops to their CPU kernels.
 #include "kernels/cpu/elementwise/elementwise.h"
 
+#include "kernels/cpu/elementwise/eltwise.h"
 #include "kernels/cpu/support/width.h"
 #include "runtime/bind/support.h"
 
@@ -59,6 +60,34 @@ class Binary : public KernelOf<Binary> {
   cpu::Broadcast<2> plan_;
 };
 
+class Eltwise : public KernelOf<Eltwise> {
+ public:
+  static bool Legal(const KernelQuery& q) { return cpu::HasEltwise(q.OutType(0)) && RankFits(q.OutDims(0)); }
+  Status Resize(ResizeContext& c) override {
+    static constexpr cpu::BinaryKind kSteps[] = {cpu::BinaryKind::kAdd, cpu::BinaryKind::kMul,
+                                                 cpu::BinaryKind::kMax, cpu::BinaryKind::kMin};
+    static constexpr const char* kKinds[] = {"sum", "prod", "max", "min"};
+    plan_ = {};
+    plan_.step = kSteps[IndexOf(kKinds, c->attrs().Text("kind"))];
+    plan_.type = c->OutType(0);
+    plan_.count = CountOf(c->OutDims(0));
+    plan_.factors = c->attrs().Floats("coefficients");
+    for (int i = 0; i < c->InputCount(); ++i)
+      plan_.operands.push_back(cpu::MakeBroadcast<1>(c->OutDims(0), {c->InDims(i)}));
+    operands_.assign(plan_.operands.size(), nullptr);
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    for (size_t i = 0; i < operands_.size(); ++i) operands_[i] = c.In(static_cast<int>(i)).raw();
+    cpu::Eltwise(plan_, operands_.data(), c.Out(0).raw(), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::EltwisePlan plan_;
+  std::vector<const void*> operands_;
+};
+
 class Where : public KernelOf<Where> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.OutType(0)) > 0 && RankFits(q.OutDims(0)); }
@@ -112,6 +141,7 @@ TERN_KERNELS(Elementwise) {
   table.Add<Unary>("Activation", "cpu.activation", Unary::LegalActivation);
   table.Add<Unary>("Gelu", "cpu.gelu", Unary::Legal);
   table.Add<Binary>("Binary", "cpu.binary", Binary::Legal);
+  table.Add<Eltwise>("Eltwise", "cpu.eltwise", Eltwise::Legal);
   table.Add<Where>("Where", "cpu.where", Where::Legal);
   table.Add<Clip>("Clip", "cpu.clip", Clip::Legal);
   table.Add<Cast>("Cast", "cpu.cast", Cast::Legal);

@@ -29,7 +29,8 @@ TEST(Kernels, Activation) {
        "Activation {kind=\"selu\",alpha=1.67,beta=1.05} : T", "Activation {kind=\"celu\",alpha=0.7} : T",
        "Activation {kind=\"hard_sigmoid\",alpha=0.2,beta=0.5} : T",
        "Activation {kind=\"thresholded_relu\",alpha=0.5} : T", "Activation {kind=\"swish\",alpha=1.2} : T",
-       "Activation {kind=\"shrink\",alpha=0.5,beta=0.2} : T", "Gelu : T", "Gelu {approximate=\"tanh\"} : T"});
+       "Activation {kind=\"shrink\",alpha=0.5,beta=0.2} : T",
+       "Activation {kind=\"affine\",alpha=0.5,beta=-2} : T", "Gelu : T", "Gelu {approximate=\"tanh\"} : T"});
 }
 
 TEST(Kernels, Binary) {
@@ -62,6 +63,33 @@ TEST(Kernels, Binary) {
       "Binary {kind=\"less\"} : f32[7,9973] f32[]=(0)",
       "Binary {kind=\"equal\"} : i64[3,5,7] i64[5,1]",
   });
+}
+
+TEST(Kernels, Eltwise) {
+  for (const char* kind : {"sum", "prod", "max", "min"})
+    for (const char* type :
+         {"f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
+      const std::string op = StrCat("Eltwise {kind=\"", kind, "\"} : ", type), next = StrCat(" ", type);
+      CheckKernels({(op + "[37]").c_str(), (op + "[3,37]" + next + "[37]").c_str(),
+                    (op + "[5,7]" + next + "[5,7]" + next + "[5,7]").c_str(),
+                    (op + "[]" + next + "[2,1,7]" + next + "[3,1]" + next + "[2,3,7]").c_str()});
+    }
+  CheckKernels({"f32", "f64", "f16", "bf16"},
+               {"Eltwise {coefficients=[0.5,1,-2]} : T[7,9] T[7,9] T[7,9]",
+                "Eltwise {coefficients=[3]} : T[70]~", "Eltwise {coefficients=[1,0.25]} : T[1] T[70]",
+                "Eltwise {coefficients=[1,1,1]} : T[2,1,3000] T[1,2,3000] T[3000]",
+                "Eltwise {kind=\"max\"} : T[40]~ T[40] T[40]", "Eltwise {kind=\"min\"} : T[40] T[40]~ T[40]",
+                "Eltwise : T[0,3] T[3] T[1,1]"});
+  CheckKernels({"Eltwise : f32[7,9973] f32[7,9973] f32[7,1] f32[9973]",
+                "Eltwise {kind=\"prod\"} : f32[2,3,4,5] f32[3,1,5] f32[4,1] f32[2,1,1,1]"});
+}
+
+TEST(Kernels, Scale) {
+  CheckKernels({"f32", "f16", "bf16"},
+               {"Scale : T[2,3,4,5] T[3] T[3]", "Scale : T[2,3,40] T[3]",
+                "Scale {axis=-1} : T[5,37] T[37] T[37]", "Scale {axis=0} : T[9] T[9]",
+                "Scale {axis=0} : T[9,2] T[9] T[9]", "Scale : T[0,3,2] T[3] T[3]", "Scale : T[2,0,2] T[0]",
+                "Scale {axis=2} : T[2,3,40]~ T[40] T[40]", "Scale : T[9,700,33] T[700] T[700]"});
 }
 
 TEST(Kernels, WhereClipCast) {

@@ -40,6 +40,29 @@ class BatchNorm : public KernelOf<BatchNorm> {
   float epsilon_ = 0;
 };
 
+class Scale : public KernelOf<Scale> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
+  Status Resize(ResizeContext& c) override {
+    const size_t axis = AxisOf(c->attrs().Int("axis"), c->InDims(0).size());
+    shape_ = AxisShapeOf(c->InDims(0), axis);
+    const Dims channels = {c->InDims(0)[axis]};
+    for (int i : {1, 2})
+      if (c->Has(i) && c->InDims(i) != channels)
+        return InvalidArgument(i == 1 ? "scale [" : "bias [", Join(c->InDims(i), ","), "] for ", channels[0],
+                               " elements along axis ", axis);
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    cpu::ScaleF32(c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr, c.Out<float>(0),
+                  shape_.outer, shape_.length, shape_.inner, c.workers());
+    return {};
+  }
+
+ private:
+  cpu::AxisShape shape_;
+};
+
 class GroupNorm : public KernelOf<GroupNorm> {
  public:
   static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
@@ -105,6 +128,7 @@ class LayerNorm : public KernelOf<LayerNorm> {
 }  // namespace
 
 TERN_KERNELS(Norm) {
+  AddWithNarrow<Scale>(table, "Scale", "cpu.scale.f32");
   AddWithNarrow<BatchNorm>(table, "BatchNorm", "cpu.batch_norm.f32");
   AddWithNarrow<GroupNorm>(table, "InstanceNorm", "cpu.instance_norm.f32");
   AddWithNarrow<GroupNorm>(table, "GroupNorm", "cpu.group_norm.f32");

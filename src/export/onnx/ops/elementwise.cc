@@ -53,6 +53,18 @@ void Swish(TernNode& n, const Function& f, const std::string& x, const std::stri
   n.Emit("Mul", {x, n.Op("Sigmoid", {scaled})}, {out});
 }
 
+// alpha * x + beta without the steps that change nothing.
+void Affine(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
+  if (f.alpha == 1 && f.beta == 0) {
+    n.Emit("Identity", {x}, {out});
+  } else if (f.beta == 0) {
+    n.Emit("Mul", {x, n.Scalar(f.type, f.alpha)}, {out});
+  } else {
+    const std::string scaled = f.alpha == 1 ? x : n.Op("Mul", {x, n.Scalar(f.type, f.alpha)});
+    n.Emit("Add", {scaled, n.Scalar(f.type, f.beta)}, {out});
+  }
+}
+
 void WithParameters(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
   static constexpr Names kNames[] = {{"leaky_relu", "LeakyRelu"},
                                      {"elu", "Elu"},
@@ -142,6 +154,49 @@ Status Binary(TernNode& n) {
   return {};
 }
 
+// Vectors along an axis broadcast when as many axes of one element follow.
+Status Scale(TernNode& n) {
+  const Shape& x = n.TypeOf(0).shape;
+  if (!x.ranked) return n.NotExportable("the rank of x is not known");
+  const int64_t axis = n.attrs().Int("axis"), after = axis < 0 ? -1 - axis : x.rank() - 1 - axis;
+  const auto along = [&](int i) {
+    std::vector<int64_t> dims = {-1};
+    dims.resize(static_cast<size_t>(after) + 1, 1);
+    if (after == 0) return n.In(i);
+    const Value* v = n.node.input(i);
+    if (!v->is_constant()) return n.Op("Reshape", {n.In(i), n.Ints(dims)});
+    dims[0] = v->constant.size();
+    return n.Const(v->constant.Reshaped(dims));
+  };
+  const std::vector<std::string> product = {n.In(0), along(1)};
+  if (!n.Has(2))
+    n.Emit("Mul", product, n.Outs());
+  else
+    n.Emit("Add", {n.Op("Mul", product), along(2)}, n.Outs());
+  return {};
+}
+
+// Operators of any number of inputs, where there are such for the type; otherwise one by one.
+Status Eltwise(TernNode& n) {
+  const std::string kind = n.attrs().Text("kind");
+  const DType type = n.node.output(0)->type.dtype;
+  const std::vector<float> factors = n.attrs().Floats("coefficients");
+  std::vector<std::string> inputs = n.Ins();
+  for (size_t i = 0; i < factors.size(); ++i)
+    if (factors[i] != 1) inputs[i] = n.Op("Mul", {inputs[i], n.Scalar(type, factors[i])});
+  if (inputs.size() == 1) {
+    n.Emit("Identity", inputs, n.Outs());
+  } else if (kind == "max" || kind == "min" || (kind == "sum" && IsFloat(type))) {
+    n.Emit(kind == "max" ? "Max" : kind == "min" ? "Min" : "Sum", inputs, n.Outs());
+  } else {
+    const char* step = kind == "sum" ? "Add" : "Mul";
+    std::string so_far = inputs[0];
+    for (size_t i = 1; i + 1 < inputs.size(); ++i) so_far = n.Op(step, {so_far, inputs[i]});
+    n.Emit(step, {so_far, inputs.back()}, n.Outs());
+  }
+  return {};
+}
+
 // Bounds must be scalars there.
 Status Clip(TernNode& n) {
   std::vector<std::string> inputs = {n.In(0), n.In(1), n.In(2)};
@@ -178,6 +233,8 @@ void EmitFunction(TernNode& n, const Function& f, const std::string& x, const st
     n.Emit("Clip", {x, n.Scalar(f.type, f.alpha), n.Scalar(f.type, f.beta)}, {out});
   else if (f.kind == "swish")
     Swish(n, f, x, out);
+  else if (f.kind == "affine")
+    Affine(n, f, x, out);
   else
     WithParameters(n, f, x, out);
 }
@@ -188,6 +245,8 @@ TERN_EXPORTERS(elementwise) {
   table.Add("Gelu", Gelu);
   table.Add("IsInf", DirectTo("IsInf", {"negative=detect_negative", "positive=detect_positive"}));
   table.Add("Binary", Binary);
+  table.Add("Eltwise", Eltwise);
+  table.Add("Scale", Scale);
   table.Add("Where", DirectTo("Where"));
   table.Add("Clip", Clip);
   table.Add("Cast", Cast);

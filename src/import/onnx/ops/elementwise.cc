@@ -63,25 +63,30 @@ Status PRelu(OnnxNode& n) {
   return {};
 }
 
-Result<Value*> Chain(OnnxNode& n, const char* kind) {
-  if (n.InputCount() == 0) return n.Bad("no inputs");
-  Value* sum = n.In(0);
-  for (int i = 1; i < n.InputCount(); ++i) sum = n.b.Op("Binary", {sum, n.In(i)}, {{"kind", kind}});
-  return n.InputCount() == 1 ? n.b.Op("Identity", {sum}) : sum;
-}
-
-Converter ChainOf(const char* kind) {
-  return [kind](OnnxNode& n) -> Status {
-    TERN_ASSIGN(Value * y, Chain(n, kind));
-    n.Out(0, y);
+Converter JoinOf(const char* kind, const char* binary) {
+  return [kind, binary](OnnxNode& n) -> Status {
+    std::vector<Value*> inputs;
+    for (int i = 0; i < n.InputCount(); ++i) inputs.push_back(n.In(i));
+    if (inputs.empty()) return n.Bad("no inputs");
+    n.Out(0, inputs.size() == 1   ? n.b.Op("Identity", inputs)
+             : inputs.size() == 2 ? n.b.Op("Binary", inputs, {{"kind", binary}})
+                                  : n.b.Op("Eltwise", inputs, {{"kind", kind}}));
     return {};
   };
 }
 
+// A third as a coefficient would have the precision of f32.
 Status Mean(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
-  TERN_ASSIGN(Value * sum, Chain(n, "add"));
-  n.Out(0, n.b.Op("Binary", {sum, n.b.Scalar(n.TypeOf(0), n.InputCount())}, {{"kind", "div"}}));
+  std::vector<Value*> inputs;
+  for (int i = 0; i < n.InputCount(); ++i) inputs.push_back(n.In(i));
+  if (n.TypeOf(0) == DType::kF64) {
+    Value* sum = n.b.Op("Eltwise", inputs);
+    n.Out(0, n.b.Op("Binary", {sum, n.b.Scalar(n.TypeOf(0), n.InputCount())}, {{"kind", "div"}}));
+  } else {
+    const std::vector<double> parts(inputs.size(), 1.0 / static_cast<double>(inputs.size()));
+    n.Out(0, n.b.Op("Eltwise", inputs, {{"coefficients", parts}}));
+  }
   return {};
 }
 
@@ -162,9 +167,9 @@ TERN_CONVERTERS(elementwise) {
   table.Add("Mod", Mod);
   table.Add("BitShift", BitShift);
   table.Add("PRelu", PRelu);
-  table.Add("Sum", ChainOf("add"));
-  table.Add("Max", ChainOf("max"));
-  table.Add("Min", ChainOf("min"));
+  table.Add("Sum", JoinOf("sum", "add"));
+  table.Add("Max", JoinOf("max", "max"));
+  table.Add("Min", JoinOf("min", "min"));
   table.Add("Mean", Mean);
   table.Add("Clip", Clip);
   table.Add("Where", Direct("Where"));

@@ -47,7 +47,8 @@ enum class UnaryKind : int {
   kShrink,
   kGelu,
   kGeluTanh,
-  kClip
+  kClip,
+  kAffine
 };
 inline constexpr const char* kUnaryNames[] = {"abs",          "neg",
                                               "sign",         "ceil",
@@ -70,7 +71,7 @@ inline constexpr const char* kUnaryNames[] = {"abs",          "neg",
                                               "hard_sigmoid", "thresholded_relu",
                                               "swish",        "shrink",
                                               "gelu",         "gelu_tanh",
-                                              "clip"};
+                                              "clip",         "affine"};
 
 enum class BinaryKind : int {
   kAdd,

@@ -45,6 +45,8 @@ void WithParameters(UnaryKind kind, const float* x, float* y, int64_t n, float a
       return Each(x, y, n, [=](float v) { return v / (1.f + Exp(-a * v)); });
     case K::kShrink:
       return Each(x, y, n, [=](float v) { return v < -a ? v + b : v > a ? v - b : 0.f; });
+    case K::kAffine:
+      return Each(x, y, n, [=](float v) { return a * v + b; });
     case K::kClip:
       return Each(x, y, n, [=](float v) {
         const float low = v < a ? a : v;

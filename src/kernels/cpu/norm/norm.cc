@@ -32,6 +32,22 @@ void ChannelAffineF32(const float* x, const float* factor, const float* shift, f
   });
 }
 
+void ScaleF32(const float* x, const float* factor, const float* shift, float* y, int64_t outer,
+              int64_t channels, int64_t inner, const Workers& workers) {
+  if (inner == 1) {
+    workers.ParallelFor(outer, GrainOf(channels), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        RowSimd().normalize(x + i * channels, 0.f, 1.f, factor, shift, y + i * channels, channels);
+    });
+    return;
+  }
+  workers.ParallelFor(outer * channels, GrainOf(inner), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      RowSimd().affine(x + i * inner, factor[i % channels], shift ? shift[i % channels] : 0.f, y + i * inner,
+                       inner);
+  });
+}
+
 void FoldStatisticsF32(const float* scale, const float* bias, const float* mean, const float* variance,
                        float epsilon, float* factor, float* shift, int64_t channels) {
   for (int64_t i = 0; i < channels; ++i) {

@@ -9,6 +9,9 @@ namespace tern::cpu {
 // [batch, channels, plane]: y = x * factor[channel] + shift[channel].
 void ChannelAffineF32(const float* x, const float* factor, const float* shift, float* y, int64_t batch,
                       int64_t channels, int64_t plane, const Workers& workers);
+// [outer, channels, inner]: the same, without shift where that is null. y may be any operand.
+void ScaleF32(const float* x, const float* factor, const float* shift, float* y, int64_t outer,
+              int64_t channels, int64_t inner, const Workers& workers);
 // factor and shift that make an affine map of stored statistics.
 void FoldStatisticsF32(const float* scale, const float* bias, const float* mean, const float* variance,
                        float epsilon, float* factor, float* shift, int64_t channels);
