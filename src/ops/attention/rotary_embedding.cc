@@ -1,46 +1,104 @@
 // RotaryEmbedding: pairs of features turned by angles that depend on the position.
 #include "ir/eval_context.h"
-#include "ir/infer_context.h"
+#include "ops/attention/heads.h"
 
 namespace tern {
 namespace {
 
 struct RotaryEmbedding {
   bool interleaved = false;
-  int64_t size = 0;
+  int64_t size = 0, heads = 0;
   template <class V> void Visit(V& v) {
     v("interleaved", interleaved, "pairs are neighbours; otherwise feature i goes with i + size/2");
-    v("size", size, "how many of the first features are turned; 0: all");
+    v("size", size, "how many of the first features of a head are turned; 0: all");
+    v("heads", heads, "heads of x where it is [batch, length, heads*size]; 0: x has rank 4");
   }
 };
 
-Status Infer(const RotaryEmbedding&, InferContext& c) {
-  const Shape& x = c.ShapeOf("x");
-  if (x.ranked && x.rank() != 4)
-    return InvalidModel("input 'x' must be [batch, heads, length, size], got ", c.In("x").ToString());
+Status CheckTurned(const RotaryEmbedding& op, int64_t width) {
+  const int64_t turned = op.size ? op.size : width;
+  if (turned >= 0 && turned % 2 == 0 && turned <= width) return {};
+  return InvalidModel("cannot turn ", turned, " of ", width, " features");
+}
+
+// With positions, caches [max, half]; without, angles [batch or 1, length, half].
+Status CheckAngles(const InferContext& c, const char* port, const Shape& x, const Dim& half) {
+  const Shape& angles = c.ShapeOf(port);
+  if (!angles.ranked) return {};
+  const bool cached = c.Has("positions");
+  if (angles.rank() != (cached ? 2 : 3))
+    return InvalidModel("input '", port, "' must be ", cached ? "[max, size/2]" : "[batch, length, size/2]",
+                        ", got ", c.In(port).ToString());
+  const bool fits = cached || ((angles[0].Is(1) || !Differ(angles[0], x[0])) && !Differ(angles[1], x[2]));
+  if (fits && !Differ(angles[-1], half)) return {};
+  return InvalidModel("input '", port, "' ", c.In(port).ToString(), " does not go with x ",
+                      c.In("x").ToString());
+}
+
+Status CheckPositions(const InferContext& c, const Shape& x) {
+  const Shape& p = c.ShapeOf("positions");
+  if (!c.Has("positions") || !p.ranked) return {};
+  if (p.rank() == 2 && (p[0].Is(1) || !Differ(p[0], x[0])) && !Differ(p[1], x[2])) return {};
+  return InvalidModel("input 'positions' must be [batch, length], got ", c.In("positions").ToString(),
+                      " for x ", c.In("x").ToString());
+}
+
+Status Infer(const RotaryEmbedding& op, InferContext& c) {
+  TERN_ASSIGN(const Shape x, SplitShape(c, "x", op.heads));
+  if (x[3].known()) TERN_TRY(CheckTurned(op, x[3].value()));
+  const Dim half = op.size ? Dim(op.size / 2) : x[3].known() ? Dim(x[3].value() / 2) : Dim::Unknown();
+  for (const char* port : {"cos", "sin"}) TERN_TRY(CheckAngles(c, port, x, half));
+  TERN_TRY(CheckPositions(c, x));
   c.Out("y", c.In("x"));
   return {};
 }
 
-// x [batch, heads, length, size]; cos, sin [batch, length, half] already taken at the positions.
+// Where the angles of row (b, t) lie in cos and sin, in rows of theirs.
+class Rows {
+ public:
+  static Result<Rows> Of(EvalContext& c, const Dims& x, int64_t half) {
+    Rows r;
+    const Dims& angles = c.In("cos").dims();
+    const bool cached = c.Has("positions");
+    const Dims& by_row = cached ? c.In("positions").dims() : angles;
+    const size_t rank = cached ? 2 : 3;
+    if (c.In("sin").dims() != angles || angles.size() != rank || angles.back() != half ||
+        by_row.size() != rank || (by_row[0] != x[0] && by_row[0] != 1) || by_row[1] != x[2])
+      return InvalidArgument("cos ", c.In("cos").Describe(), " and sin ", c.In("sin").Describe(),
+                             " do not go with [", Join(x, ","), "]");
+    r.length_ = x[2], r.shared_ = by_row[0] == 1;
+    if (!cached) return r;
+    r.positions_ = c.Longs("positions");
+    for (int64_t p : r.positions_)
+      if (p < 0 || p >= angles[0])
+        return InvalidArgument("position ", p, " is beyond the ", angles[0], " rows of cos and sin");
+    return r;
+  }
+  int64_t At(int64_t b, int64_t t) const {
+    const int64_t i = (shared_ ? 0 : b * length_) + t;
+    return positions_.empty() ? i : positions_[static_cast<size_t>(i)];
+  }
+
+ private:
+  int64_t length_ = 0;
+  bool shared_ = false;
+  std::vector<int64_t> positions_;
+};
+
 Status Reference(const RotaryEmbedding& op, EvalContext& c) {
+  TERN_ASSIGN(const Dims dims, SplitDims("x", c.In("x").dims(), op.heads));
+  TERN_TRY(CheckTurned(op, dims[3]));
   auto x = c.Doubles("x");
   const auto cosines = c.Doubles("cos"), sines = c.Doubles("sin");
-  const Dims dims = c.In("x").dims(), angles = c.In("cos").dims();
-  const int64_t width = dims[3], turned = op.size ? op.size : width, half = turned / 2, length = dims[2];
-  if (turned % 2 || turned > width)
-    return InvalidArgument("cannot turn ", turned, " of ", width, " features");
-  const bool fits = angles.size() == 3 && (angles[0] == dims[0] || angles[0] == 1) && angles[1] == length &&
-                    angles[2] == half;
-  if (!fits || c.In("sin").dims() != angles)
-    return InvalidArgument("cos and sin must be [", dims[0], ",", length, ",", half, "], got ",
-                           c.In("cos").Describe(), " and ", c.In("sin").Describe());
-  for (int64_t row = 0; row < dims[0] * dims[1] * length; ++row) {
-    const int64_t b = angles[0] == 1 ? 0 : row / (dims[1] * length), t = row % length;
+  const int64_t heads = dims[1], length = dims[2], width = dims[3], half = (op.size ? op.size : width) / 2;
+  TERN_ASSIGN(const Rows rows, Rows::Of(c, dims, half));
+  const bool packed = c.In("x").rank() == 3;
+  for (int64_t row = 0; row < dims[0] * heads * length; ++row) {
+    const int64_t b = row / (heads * length), t = packed ? row / heads % length : row % length;
+    const auto at = static_cast<size_t>(rows.At(b, t) * half);
     double* v = x.data() + row * width;
     for (int64_t i = 0; i < half; ++i) {
-      const double cosine = cosines[static_cast<size_t>((b * length + t) * half + i)],
-                   sine = sines[static_cast<size_t>((b * length + t) * half + i)];
+      const double cosine = cosines[at + static_cast<size_t>(i)], sine = sines[at + static_cast<size_t>(i)];
       double& a = v[op.interleaved ? 2 * i : i];
       double& z = v[op.interleaved ? 2 * i + 1 : i + half];
       const double real = cosine * a - sine * z, imaginary = sine * a + cosine * z;
@@ -48,7 +106,7 @@ Status Reference(const RotaryEmbedding& op, EvalContext& c) {
       z = imaginary;
     }
   }
-  c.Out("y", dims, x);
+  c.Out("y", c.In("x").dims(), x);
   return {};
 }
 
@@ -56,11 +114,14 @@ Status Reference(const RotaryEmbedding& op, EvalContext& c) {
 
 TERN_OP(RotaryEmbedding) {
   return OpDef::Of<RotaryEmbedding>(
-             "pairs of features of x turned by the angles whose cosines and sines are given")
+             "pairs of features of x turned by the angles whose cosines and sines are given: for each row of x, "
+             "or for each position")
       .In("x", kFloats)
       .In("cos", kFloats)
       .In("sin", kFloats)
+      .OptIn("positions", kIndices)
       .Out("y", kFloats)
+      .Traits(kPure | kInPlace)
       .Infer(Infer)
       .Reference(Reference);
 }

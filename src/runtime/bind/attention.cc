@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kernels/cpu/attention/rotary.h"
 #include "kernels/cpu/move/copy.h"
 #include "ops/attention/heads.h"
 #include "runtime/bind/support.h"
@@ -145,30 +146,52 @@ class Attention : public KernelOf<Attention> {
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };
 
+// Inputs: x cos sin positions.
 class Rotary : public KernelOf<Rotary> {
  public:
-  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
+  static bool Legal(const KernelQuery& q) {
+    for (int i : {0, 1, 2})
+      if (q.InType(i) != DType::kF32) return false;
+    return q.OutType(0) == DType::kF32;
+  }
   Status Resize(ResizeContext& c) override {
-    const Dims &x = c->InDims(0), &angles = c->InDims(1);
+    TERN_ASSIGN(const Dims x, SplitDims("x", c->InDims(0), c->attrs().Int("heads")));
     s_.batch = x[0], s_.heads = x[1], s_.length = x[2], s_.size = x[3];
     s_.turned = c->attrs().Int("size") ? c->attrs().Int("size") : s_.size;
-    s_.interleaved = c->attrs().Bool("interleaved");
+    s_.interleaved = c->attrs().Bool("interleaved"), s_.packed = c->InRank(0) == 3;
     if (s_.turned < 0 || s_.turned % 2 || s_.turned > s_.size)
       return InvalidArgument("cannot turn ", s_.turned, " of ", s_.size, " features");
-    const bool fits = angles.size() == 3 && (angles[0] == x[0] || angles[0] == 1) && angles[1] == s_.length &&
-                      angles[2] == s_.turned / 2;
-    if (!fits || c->InDims(2) != angles)
-      return InvalidArgument("cos and sin must be [", x[0], ",", s_.length, ",", s_.turned / 2, "], got [",
-                             Join(angles, ","), "] and [", Join(c->InDims(2), ","), "]");
-    s_.shared = angles[0] == 1;
+    const Dims &angles = c->InDims(1), &by_row = c->Has(3) ? c->InDims(3) : angles;
+    const size_t rank = c->Has(3) ? 2 : 3;
+    if (c->InDims(2) != angles || angles.size() != rank || angles.back() != s_.turned / 2 ||
+        by_row.size() != rank || (by_row[0] != x[0] && by_row[0] != 1) || by_row[1] != s_.length)
+      return InvalidArgument("cos [", Join(angles, ","), "] and sin [", Join(c->InDims(2), ","),
+                             "] do not go with [", Join(x, ","), "]");
+    s_.shared = by_row[0] == 1;
     return {};
   }
   Status Run(RunContext& c) override {
-    cpu::RotaryF32(s_, c.In<float>(0), c.In<float>(1), c.In<float>(2), c.Out<float>(0), c.workers());
+    cpu::RotaryTensors t;
+    t.x = c.In<float>(0), t.cosines = c.In<float>(1), t.sines = c.In<float>(2), t.y = c.Out<float>(0);
+    if (c.Has(3) && c.In(3).dtype() == DType::kI64) {
+      t.positions = c.In<int64_t>(3);
+      TERN_TRY(CheckPositions(t.positions, c.In(3).size(), c.In(1).dim(0)));
+    } else if (c.Has(3)) {
+      t.short_positions = c.In<int32_t>(3);
+      TERN_TRY(CheckPositions(t.short_positions, c.In(3).size(), c.In(1).dim(0)));
+    }
+    cpu::RotaryF32(s_, t, c.workers());
     return {};
   }
 
  private:
+  template <class T> static Status CheckPositions(const T* positions, int64_t n, int64_t rows) {
+    for (int64_t i = 0; i < n; ++i)
+      if (positions[i] < 0 || positions[i] >= rows)
+        return InvalidArgument("position ", positions[i], " is beyond the ", rows, " rows of cos and sin");
+    return {};
+  }
+
   cpu::RotaryShape s_;
 };
 

@@ -96,9 +96,16 @@ TEST(Kernels, Attention) {
        "Attention {q_heads=2,kv_heads=2,merged=true} : bf16[1,3,16] bf16[1,3,16] bf16[1,3,8]",
        "Attention {q_heads=2,kv_heads=1,merged=true} : f32[1,300,32] f32[1,400,16] f32[1,400,16]",
        "Attention {q_heads=2,kv_heads=1,merged=true} : f32[2,0,32] f32[2,4,16] f32[2,4,16]"});
-  CheckKernels({"f32", "bf16"}, {"RotaryEmbedding : T[2,3,4,8] T[2,4,4] T[2,4,4]",
-                                 "RotaryEmbedding {interleaved=true} : T[2,3,4,8] T[1,4,4] T[1,4,4]",
-                                 "RotaryEmbedding {size=4} : T[2,3,4,8] T[2,4,2] T[2,4,2]"});
+  CheckKernels({"f32", "bf16"},
+               {"RotaryEmbedding : T[2,3,4,8] T[2,4,4] T[2,4,4]",
+                "RotaryEmbedding {interleaved=true} : T[2,3,4,8] T[1,4,4] T[1,4,4]",
+                "RotaryEmbedding {size=4} : T[2,3,4,8] T[2,4,2] T[2,4,2]",
+                "RotaryEmbedding {heads=3} : T[2,4,24] T[2,4,4] T[2,4,4]",
+                "RotaryEmbedding {heads=2,size=34,interleaved=true} : T[1,5,80] T[1,5,17] T[1,5,17]",
+                "RotaryEmbedding {heads=1} : T[2,3,74] T[9,37] T[9,37] i64[2,3]=(8,0,3,4,4,1)",
+                "RotaryEmbedding : T[2,2,3,8] T[5,4] T[5,4] i32[1,3]=(4,0,2)",
+                "RotaryEmbedding : T[2,2,0,8] T[5,4] T[5,4] i64[2,0]",
+                "RotaryEmbedding {interleaved=true} : T[2,70,30,6] T[1,30,3] T[1,30,3]"});
 }
 
 TEST(Kernels, Resize) {

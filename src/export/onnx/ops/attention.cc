@@ -1,7 +1,7 @@
 // Attention, RotaryEmbedding and LinearAttention, in the opsets that have them.
 #include <array>
 
-#include "export/onnx/exporter.h"
+#include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
 namespace {
@@ -81,11 +81,28 @@ Status ExportAttention(TernNode& n) {
   return {};
 }
 
-// The ONNX operator takes the caches with or without a batch axis as long as no positions are given.
+// A row of positions or angles that serves the whole batch, once for each sample.
+std::string ForEachSample(TernNode& n, int input, const std::string& name) {
+  const Shape &x = n.TypeOf(0).shape, &rows = n.TypeOf(input).shape;
+  if (!rows.ranked || !rows[0].Is(1) || (x.ranked && x[0].Is(1))) return name;
+  const std::string batch = n.Op("Shape", {n.In(0)}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
+  const std::vector<int64_t> ones(static_cast<size_t>(rows.rank() - 1), 1);
+  return n.Op("Expand", {name, n.Op("Concat", {batch, n.Ints(ones)}, {{"axis", int64_t{0}}})});
+}
+
 Status ExportRotary(TernNode& n) {
   n.NeedOpset(23);
-  n.Emit("RotaryEmbedding", n.Ins(), n.Outs(),
-         {{"interleaved", n.attrs().Bool("interleaved")}, {"rotary_embedding_dim", n.attrs().Int("size")}});
+  std::vector<std::string> inputs = n.Ins();
+  for (int i : {1, 2}) {
+    std::string& name = inputs[static_cast<size_t>(i)];
+    name = CastName(n, name, n.TypeOf(i).dtype, n.TypeOf(0).dtype);
+    if (!n.Has(3)) name = ForEachSample(n, i, name);
+  }
+  if (n.Has(3)) inputs[3] = ForEachSample(n, 3, CastName(n, inputs[3], n.TypeOf(3).dtype, DType::kI64));
+  AttrList attrs = {{"interleaved", n.attrs().Bool("interleaved")},
+                    {"rotary_embedding_dim", n.attrs().Int("size")}};
+  if (n.TypeOf(0).shape.rank() == 3) attrs.emplace_back("num_heads", n.attrs().Int("heads"));
+  n.Emit("RotaryEmbedding", inputs, n.Outs(), attrs);
   return {};
 }
 

@@ -47,15 +47,10 @@ Status ConvertRotary(OnnxNode& n) {
   if (rank < 0) return n.NotYet("an input of unknown rank");
   const int64_t heads = n.Int("num_heads");
   if (rank == 3 && heads <= 0) return n.Bad("num_heads must be given with a rank-3 input");
-  Value* x = rank == 3 ? SplitHeads(n.b, n.In(0), heads) : n.In(0);
-  Value *cosine = n.In(1), *sine = n.In(2);
-  if (n.Has(3)) {
-    cosine = n.b.Op("Gather", {cosine, n.In(3)}, {{"axis", int64_t{0}}});
-    sine = n.b.Op("Gather", {sine, n.In(3)}, {{"axis", int64_t{0}}});
-  }
-  Value* y = n.b.Op("RotaryEmbedding", {x, cosine, sine},
-                    {{"interleaved", n.Int("interleaved") != 0}, {"size", n.Int("rotary_embedding_dim")}});
-  n.Out(0, rank == 3 ? MergeHeads(n.b, y) : y);
+  n.Out(0, n.b.Op("RotaryEmbedding", {n.In(0), n.In(1), n.In(2), n.In(3)},
+                  {{"interleaved", n.Int("interleaved") != 0},
+                   {"size", n.Int("rotary_embedding_dim")},
+                   {"heads", rank == 3 ? heads : 0}}));
   return {};
 }
 

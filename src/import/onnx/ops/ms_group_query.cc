@@ -68,7 +68,7 @@ class GroupQuery {
           b_.Ops("Split", {q, e_.Mul(size, b_.Ints({heads, kv, kv}))}, {{"axis", int64_t{2}}}, 3);
       q = parts[0], k = parts[1], v = parts[2];
     }
-    q_ = SplitHeads(b_, q, heads);
+    q_ = q;
     k_ = n_.RankOf(1) == 4 ? k : SplitHeads(b_, k, kv);
     v_ = n_.RankOf(2) == 4 ? v : SplitHeads(b_, v, kv);
     return {};
@@ -76,7 +76,7 @@ class GroupQuery {
 
   // Where each sample's new keys begin: behind its past, or at 0 where the prompt is everything there is.
   void FindPlaces() {
-    Value* length = e_.SizeOf(q_, 2);
+    Value* length = e_.SizeOf(q_, 1);
     total_ = e_.Reshape(e_.Cast(n_.In(6), DType::kI64), {1});
     Value* used = e_.Add(e_.Reshape(e_.Cast(n_.In(5), DType::kI64), {-1}), e_.Long(1));
     starts_ = b_.Op("Where", {e_.Binary("equal", length, total_), e_.Long(0), e_.Sub(used, length)});
@@ -87,7 +87,8 @@ class GroupQuery {
   void Normalize() {
     const AttrList attrs = {{"axis", int64_t{-1}},
                             {"epsilon", static_cast<double>(n_.Float("qk_norm_epsilon", 1e-6f))}};
-    q_ = b_.Op("RmsNorm", {q_, n_.In(14)}, attrs);
+    Value* rows = b_.Op("RmsNorm", {e_.Reshape(q_, {0, 0, n_.Int("num_heads"), -1}), n_.In(14)}, attrs);
+    q_ = e_.Reshape(rows, {0, 0, -1});
     k_ = b_.Op("RmsNorm", {k_, n_.In(15)}, attrs);
   }
 
@@ -98,9 +99,10 @@ class GroupQuery {
         cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;  // 0: whole heads
     Value* places = n_.Has(9) ? n_.In(9) : e_.Squeeze(positions_, {1, 3});
     const AttrList attrs = {{"interleaved", n_.Int("rotary_interleaved") != 0}, {"size", turned}};
-    Value *cosine = e_.Gather(n_.In(7), places), *sine = e_.Gather(n_.In(8), places);
-    q_ = b_.Op("RotaryEmbedding", {q_, cosine, sine}, attrs);
-    k_ = b_.Op("RotaryEmbedding", {k_, cosine, sine}, attrs);
+    AttrList q_attrs = attrs;
+    q_attrs.emplace_back("heads", n_.Int("num_heads"));
+    q_ = b_.Op("RotaryEmbedding", {q_, n_.In(7), n_.In(8), places}, q_attrs);
+    k_ = b_.Op("RotaryEmbedding", {k_, n_.In(7), n_.In(8), places}, attrs);
     return {};
   }
 
@@ -150,7 +152,8 @@ class GroupQuery {
   OnnxNode& n_;
   Emit e_;
   Builder& b_;
-  Value *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;
+  Value* q_ = nullptr;                 // [batch, length, heads*size]
+  Value *k_ = nullptr, *v_ = nullptr;  // [batch, heads, length, size]
   Value *total_ = nullptr, *starts_ = nullptr, *positions_ = nullptr;
 };
 
@@ -175,18 +178,16 @@ Status Rotary(OnnxNode& n) {
                            ? cache[1].value()
                            : n.Int("rotary_embedding_dim") / 2;  // 0: of whole heads
   Emit e(n);
-  Value* x = n.In(0);
+  int64_t heads = 0;
   if (rank == 3) {
-    TERN_ASSIGN(int64_t heads, HeadCount(n, half));
-    x = SplitHeads(n.b, x, heads);
+    TERN_ASSIGN(heads, HeadCount(n, half));
   }
   Value* places = n.In(1);
+  Value* length = e.SizeOf(n.In(0), rank == 3 ? 1 : 2);
   if (n.RankOf(1) == 1)
-    places =
-        e.Add(e.Reshape(places, {1, 1}), e.Cast(e.Unsqueeze(e.CountTo(e.SizeOf(x, 2)), {0}), n.TypeOf(1)));
-  Value* y = n.b.Op("RotaryEmbedding", {x, e.Gather(n.In(2), places), e.Gather(n.In(3), places)},
-                    {{"interleaved", n.Int("interleaved") != 0}, {"size", 2 * half}});
-  n.Out(0, rank == 3 ? MergeHeads(n.b, y) : y);
+    places = e.Add(e.Reshape(places, {1, 1}), e.Cast(e.Unsqueeze(e.CountTo(length), {0}), n.TypeOf(1)));
+  n.Out(0, n.b.Op("RotaryEmbedding", {n.In(0), n.In(2), n.In(3), places},
+                  {{"interleaved", n.Int("interleaved") != 0}, {"size", 2 * half}, {"heads", heads}}));
   return {};
 }
 

@@ -109,24 +109,4 @@ void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scra
   });
 }
 
-void RotaryF32(const RotaryShape& s, const float* x, const float* cosines, const float* sines, float* y,
-               const Workers& workers) {
-  const int64_t half = s.turned / 2, step = s.interleaved ? 2 : 1, apart = s.interleaved ? 1 : half;
-  workers.ParallelFor(s.batch * s.heads * s.length, std::max<int64_t>(1, 8192 / std::max<int64_t>(1, s.size)),
-                      [&](int64_t begin, int64_t end) {
-                        for (int64_t row = begin; row < end; ++row) {
-                          const int64_t b = s.shared ? 0 : row / (s.heads * s.length),
-                                        at = (b * s.length + row % s.length) * half;
-                          const float *from = x + row * s.size, *c = cosines + at, *d = sines + at;
-                          float* to = y + row * s.size;
-                          for (int64_t i = 0; i < half; ++i) {
-                            const float p = from[i * step], q = from[i * step + apart];
-                            to[i * step] = c[i] * p - d[i] * q;
-                            to[i * step + apart] = d[i] * p + c[i] * q;
-                          }
-                          std::copy(from + s.turned, from + s.size, to + s.turned);
-                        }
-                      });
-}
-
 }  // namespace tern::cpu

@@ -1,4 +1,4 @@
-// Attention per head, and the rotation that marks positions.
+// Attention per head.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -42,14 +42,5 @@ struct AttentionTensors {
 
 size_t AttentionScratch(const AttentionShape& s, int threads);
 void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scratch, const Workers& workers);
-
-// x, y [batch, heads, length, size]; cos and sin [batch or 1, length, turned / 2]. y may be x.
-struct RotaryShape {
-  int64_t batch = 1, heads = 1, length = 1, size = 0, turned = 0;
-  bool shared = false;  // angles are the same for the whole batch
-  bool interleaved = false;
-};
-void RotaryF32(const RotaryShape& s, const float* x, const float* cosines, const float* sines, float* y,
-               const Workers& workers);
 
 }  // namespace tern::cpu
