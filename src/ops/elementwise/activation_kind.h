@@ -4,7 +4,17 @@
 
 namespace tern {
 
-enum class ActivationKind { kLeakyRelu, kElu, kSelu, kCelu, kHardSigmoid, kThresholdedRelu, kSwish, kShrink, kAffine };
+enum class ActivationKind {
+  kLeakyRelu,
+  kElu,
+  kSelu,
+  kCelu,
+  kHardSigmoid,
+  kThresholdedRelu,
+  kSwish,
+  kShrink,
+  kAffine
+};
 
 const std::vector<const char*>& ActivationNames();  // in the order of ActivationKind
 double ActivationValue(ActivationKind kind, double alpha, double beta, double x);
