@@ -122,6 +122,15 @@ Result<int> NormalizeAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
+// limited is min(whole, n) for a number n of at least 1. Then either they are equal or they do not broadcast.
+static bool IsLimited(const Dim& limited, const Dim& whole) {
+  std::vector<std::string> symbols;
+  whole.CollectSymbols(symbols);
+  if (symbols.size() != 1 || whole != Dim::Symbol(symbols[0])) return false;
+  const auto limit = limited.Evaluate({{symbols[0], int64_t{1} << 40}});
+  return limit && *limit >= 1 && Min(whole, Dim(*limit)) == limited;
+}
+
 static Result<Dim> BroadcastDims(const Dim& a, const Dim& b, size_t axis_from_end) {
   if (a == b || b.Is(1)) return a;
   if (a.Is(1)) return b;
@@ -131,6 +140,10 @@ static Result<Dim> BroadcastDims(const Dim& a, const Dim& b, size_t axis_from_en
   // A number beats what is unknown: the unknown can only be 1 or the same.
   if (a.known()) return a;
   if (b.known()) return b;
+  if (a.symbolic() && b.symbolic()) {
+    if (IsLimited(b, a)) return a;
+    if (IsLimited(a, b)) return b;
+  }
   return Dim::Unknown();
 }
 

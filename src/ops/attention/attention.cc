@@ -16,7 +16,7 @@ struct Attention {
   float softcap = 0;
   Scores scores = Scores::kNone;
   int64_t q_heads = 0, kv_heads = 0;
-  bool merged = false;
+  bool merged = false, guarded = false;
   template <class V> void Visit(V& v) {
     v("scale", scale, "factor of q·kᵀ; 0 stands for 1/sqrt(head size)");
     v("causal", causal, "query i sees keys up to i plus the length of the past");
@@ -26,6 +26,7 @@ struct Attention {
     v("q_heads", q_heads, "heads of q where it is [batch, length, heads*size]; 0: q has rank 4");
     v("kv_heads", kv_heads, "the same for k and v");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
+    v("guarded", guarded, "a query that no key is open to gets zeros, not NaN");
   }
 };
 
@@ -143,11 +144,12 @@ class Mask {
   std::vector<double> data_;
 };
 
-void SoftmaxRow(std::vector<double>& row) {
+// The largest score contributes 1 to the sum: either all of a row is NaN or nothing is.
+void SoftmaxRow(std::vector<double>& row, bool guarded) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (double v : row) top = std::max(top, v);
   for (double& v : row) sum += v = std::exp(v - top);
-  for (double& v : row) v /= sum;
+  for (double& v : row) v = guarded && std::isnan(sum) ? 0 : v / sum;
 }
 
 Status Reference(const Attention& op, EvalContext& c) {
@@ -193,7 +195,7 @@ Status Reference(const Attention& op, EvalContext& c) {
           if (beyond) s = -std::numeric_limits<double>::infinity();
         }
         show(Scores::kMasked);
-        SoftmaxRow(row);
+        SoftmaxRow(row, op.guarded);
         show(Scores::kProbabilities);
         double* out = y.data() + (b * heads * queries + h * head_step + i * row_step) * width;
         for (int64_t j = 0; j < keys; ++j)

@@ -30,6 +30,7 @@ class Attention : public KernelOf<Attention> {
     const float scale = c->attrs().Float("scale");
     s_.scale = scale != 0 ? scale : static_cast<float>(1 / std::sqrt(static_cast<double>(s_.size)));
     s_.softcap = c->attrs().Float("softcap"), s_.causal = c->attrs().Bool("causal");
+    s_.guarded = c->attrs().Bool("guarded");
     if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
     SetSteps(c.query());
     k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(2) != DType::kInvalid;

@@ -1,5 +1,7 @@
 // Attention, RotaryEmbedding and LinearAttention, in the opsets that have them.
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "export/onnx/ops/common.h"
 
@@ -51,9 +53,65 @@ struct Layouts {
   }
 };
 
+// k or v with a copy of each head for every query head that reads it.
+Result<std::string> Repeated(TernNode& n, const std::string& x, const Dim& heads, const Dim& q_heads) {
+  if (heads == q_heads) return x;
+  if (!heads.known() || !q_heads.known() || heads.value() < 1)
+    return n.NotExportable("the number of heads is not known");
+  std::vector<int64_t> from;
+  for (int64_t h = 0; h < q_heads.value(); ++h) from.push_back(h / (q_heads.value() / heads.value()));
+  return n.Op("Gather", {x, n.Ints(from)}, {{"axis", int64_t{1}}});
+}
+
+// Attention's own operator leaves open what a query without keys gets: written out, with zeros.
+Status ExportGuarded(TernNode& n, const Layouts& layouts) {
+  if (n.Has(4) || n.Has(6) || n.attrs().Bool("causal") || n.node.outputs().size() > 1)
+    return n.NotExportable("zeros for queries without keys go with a mask only");
+  const DType dtype = n.TypeOf(0).dtype;
+  const std::array<int64_t, 3> counts = {n.attrs().Int("q_heads"), n.attrs().Int("kv_heads"),
+                                         n.attrs().Int("kv_heads")};
+  std::array<std::string, 3> in;
+  std::array<Dim, 3> heads;
+  for (size_t i = 0; i < 3; ++i) {
+    const bool packed = layouts.packed_input[i];
+    const int port = static_cast<int>(i);
+    in[i] = packed ? Split(n, n.In(port), counts[i]) : n.In(port);
+    heads[i] = packed ? Dim(counts[i]) : n.TypeOf(port).shape[1];
+  }
+  for (size_t i : {1, 2}) {
+    TERN_ASSIGN(in[i], Repeated(n, in[i], heads[i], heads[0]));
+  }
+  double scale = n.attrs().Float("scale");
+  if (scale == 0) {
+    const Dim width = n.TypeOf(0).shape[-1];
+    if (!width.known()) return n.NotExportable("the size of a head is not known");
+    const double size = static_cast<double>(width.value()) / (layouts.packed_input[0] ? counts[0] : 1);
+    scale = 1 / std::sqrt(size);
+  }
+  const std::string keys = n.Op("Transpose", {in[1]}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
+  std::string s = n.Op("Mul", {n.Op("MatMul", {in[0], keys}), n.Scalar(dtype, scale)});
+  if (const float cap = n.attrs().Float("softcap"); cap > 0)
+    s = n.Op("Mul", {n.Op("Tanh", {n.Op("Div", {s, n.Scalar(dtype, cap)})}), n.Scalar(dtype, cap)});
+  if (n.Has(3)) {
+    const bool choice = n.TypeOf(3).dtype == DType::kBool;
+    s = choice ? n.Op("Where", {n.In(3), s, n.Scalar(dtype, -std::numeric_limits<double>::infinity())})
+               : n.Op("Add", {s, n.In(3)});
+  }
+  s = n.Op("Softmax", {s}, {{"axis", int64_t{-1}}});
+  s = n.Op("Where", {n.Op("IsNaN", {s}), n.Scalar(dtype, 0), s});
+  if (!n.attrs().Bool("merged")) {
+    n.Emit("MatMul", {s, in[2]}, {n.Out(0)});
+    return {};
+  }
+  const std::string y = n.Op("Transpose", {n.Op("MatMul", {s, in[2]})}, {{"perm", Swapped()}});
+  n.Emit("Reshape", {y, n.Ints({0, 0, -1})}, {n.Out(0)});
+  return {};
+}
+
 Status ExportAttention(TernNode& n) {
-  n.NeedOpset(n.Has(6) ? 24 : 23);
   TERN_ASSIGN(const Layouts layouts, Layouts::Of(n));
+  if (n.attrs().Bool("guarded")) return ExportGuarded(n, layouts);
+  n.NeedOpset(n.Has(6) ? 24 : 23);
   const std::string stage = n.attrs().Text("scores");
   const int64_t mode = stage == "capped" ? 1 : stage == "masked" ? 2 : stage == "probabilities" ? 3 : 0;
   const int64_t q_heads = n.attrs().Int("q_heads"), kv_heads = n.attrs().Int("kv_heads");

@@ -77,6 +77,7 @@ void FinishRow(const AttentionShape& s, const AttentionTensors& t, int64_t b, in
   if (t.short_lengths) seen = std::min<int64_t>(seen, t.short_lengths[b]);
   std::fill(row + std::max<int64_t>(0, seen), row + s.keys, -HUGE_VALF);
   SoftmaxRow(row, row, s.keys);
+  if (s.guarded && s.keys > 0 && std::isnan(row[0])) std::fill(row, row + s.keys, 0.0f);
 }
 
 }  // namespace

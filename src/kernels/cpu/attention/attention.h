@@ -24,6 +24,7 @@ struct AttentionShape {
   int64_t past = 0;  // keys before the first query, for the causal mask
   float scale = 1, softcap = 0;
   bool causal = false;
+  bool guarded = false;  // a row of probabilities that is NaN becomes zero
   bool bool_mask = false;
   HeadSteps q, k, v, y;
   std::array<int64_t, 4> mask{

@@ -1,0 +1,127 @@
+#include "passes/recompose/angles.h"
+
+#include <cstring>
+
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+constexpr int kMaxDepth = 12;
+
+bool LastAxis(int64_t axis, const Value* v) { return axis == -1 || axis == v->type.shape.rank() - 1; }
+
+class Thinner {
+ public:
+  Thinner(Rewrite& r, Twice twice) : r_(r), twice_(twice) {}
+
+  Value* Of(Value* v, int depth) {
+    const Shape& s = v->type.shape;
+    if (depth > kMaxDepth || !v->type.tensor() || s.rank() < 1 || !s[-1].known() || s[-1].value() % 2)
+      return nullptr;
+    if (v->is_constant()) return OfConstant(v->constant);
+    if (!v->producer) return nullptr;
+    const Node& n = *v->producer;
+    if (Value* base = Copied(n)) return base;
+    if (IsOp(n, "Unary") || IsOp(n, "Cast")) return Again(n, {Of(n.input(0), depth + 1)});
+    if (IsOp(n, "Binary")) return OfBinary(n, depth);
+    if (IsView(n)) return OfView(v, n, depth);
+    if (IsOp(n, "Expand")) return OfExpand(n, depth);
+    if (IsOp(n, "Gather")) return OfGather(n, depth);
+    return nullptr;
+  }
+
+ private:
+  Value* OfConstant(const Tensor& constant) {
+    const Tensor t = constant.Contiguous();
+    const int64_t n = t.dim(-1), half = n / 2;
+    Dims dims = t.dims();
+    dims.back() = half;
+    Tensor out(t.dtype(), dims);
+    if (!IsFloat(t.dtype())) return nullptr;
+    const size_t size = t.bytes() / static_cast<size_t>(std::max<int64_t>(1, t.size()));
+    const auto* from = static_cast<const char*>(t.raw());
+    auto* to = static_cast<char*>(out.raw());
+    for (int64_t row = 0; row < t.size() / std::max<int64_t>(1, n); ++row)
+      for (int64_t i = 0; i < half; ++i) {
+        const int64_t a = row * n + (twice_ == Twice::kHalves ? i : 2 * i),
+                      b = a + (twice_ == Twice::kHalves ? half : 1);
+        if (std::memcmp(from + a * size, from + b * size, size)) return nullptr;
+        std::memcpy(to + (row * half + i) * size, from + a * size, size);
+      }
+    return r_.Const(out);
+  }
+
+  // The one thing of which this node's result is two copies.
+  Value* Copied(const Node& n) {
+    if (twice_ == Twice::kHalves) {
+      const bool both = IsOp(n, "Concat") && n.inputs().size() == 2 && n.input(0) == n.input(1);
+      return both && LastAxis(n.attrs.Int("axis"), n.output(0)) ? n.input(0) : nullptr;
+    }
+    // [..., n, 1] to [..., n, 2] to [..., 2n].
+    if (!IsOp(n, "Reshape") || !n.input(0)->producer) return nullptr;
+    const Node& copy = *n.input(0)->producer;
+    const Shape &wide = n.input(0)->type.shape, &y = n.output(0)->type.shape;
+    const Shape& narrow = copy.input(0)->type.shape;
+    const int rank = wide.rank();
+    if (rank != y.rank() + 1 || narrow.rank() != rank || !wide[-1].Is(2) || !narrow[-1].Is(1)) return nullptr;
+    for (int i = 0; i + 2 < rank; ++i)
+      if (wide[i] != y[i] || narrow[i] != y[i]) return nullptr;
+    if (wide[-2] != narrow[-2] || !y[-1].known() || !(wide[-2] * Dim(2) == y[-1])) return nullptr;
+    const bool copies =
+        IsOp(copy, "Expand") || IsOp(copy, "Tile") ||
+        (IsOp(copy, "Concat") && copy.inputs().size() == 2 && copy.input(0) == copy.input(1) &&
+         LastAxis(copy.attrs.Int("axis"), copy.output(0)));
+    return copies ? ViewAs(r_, copy.input(0), Halved(y)) : nullptr;
+  }
+
+  static Shape Halved(Shape s) {
+    s.dims.back() = Dim(s.dims.back().value() / 2);
+    return s;
+  }
+
+  Value* Again(const Node& n, const std::vector<Value*>& inputs) {
+    for (const Value* v : inputs)
+      if (!v) return nullptr;
+    return r_.Op(*n.op, n.attrs, inputs);
+  }
+
+  Value* OfBinary(const Node& n, int depth) {
+    std::vector<Value*> inputs;
+    for (Value* v : n.inputs()) {
+      const Shape& s = v->type.shape;
+      if (!s.ranked) return nullptr;
+      inputs.push_back(s.rank() == 0 || s[-1].Is(1) ? v : Of(v, depth + 1));
+    }
+    return Again(n, inputs);
+  }
+
+  Value* OfView(Value* v, const Node& n, int depth) {
+    const Shape &x = n.input(0)->type.shape, &y = v->type.shape;
+    if (x.rank() < 1 || x[-1] != y[-1]) return nullptr;
+    Value* half = Of(n.input(0), depth + 1);
+    return half ? ViewAs(r_, half, Halved(y)) : nullptr;
+  }
+
+  // Broadcasting does the rest, as long as the rank stays.
+  Value* OfExpand(const Node& n, int depth) {
+    const Shape &x = n.input(0)->type.shape, &y = n.output(0)->type.shape;
+    return x.rank() == y.rank() && x[-1] == y[-1] ? Of(n.input(0), depth + 1) : nullptr;
+  }
+
+  // Rows of a table.
+  Value* OfGather(const Node& n, int depth) {
+    const Shape& table = n.input(0)->type.shape;
+    if (table.rank() < 2 || LastAxis(n.attrs.Int("axis"), n.input(0))) return nullptr;
+    return Again(n, {Of(n.input(0), depth + 1), n.input(1)});
+  }
+
+  Rewrite& r_;
+  Twice twice_;
+};
+
+}  // namespace
+
+Value* Once(Rewrite& r, Value* v, Twice twice) { return Thinner(r, twice).Of(v, 0); }
+
+}  // namespace tern

@@ -1,0 +1,218 @@
+// Attention reads packed heads and repeated heads itself: what splits, merges and repeats them falls away.
+#include <algorithm>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+const std::vector<int64_t> kSwapped = {0, 2, 1, 3};
+
+bool IsSwap(const Node* n) { return n && n->attrs.Ints("perm") == kSwapped; }
+
+// The Attention of `node` with other inputs and attributes; only y may be read.
+Value* Again(Rewrite& r, const Node& node, std::vector<Value*> inputs, const AttrList& changes) {
+  Attrs attrs = node.attrs;
+  for (const auto& [name, value] : changes) {
+    const Status status = attrs.Set(name, value);
+    TERN_CHECK(status.ok(), status.message());
+  }
+  return r.Op(*node.op, std::move(attrs), inputs);
+}
+
+bool OnlyFirstOutput(const Node& node) {
+  return std::all_of(node.outputs().begin() + 1, node.outputs().end(),
+                     [](const Value* v) { return v->unused(); });
+}
+
+// v = Transpose(split), split [batch, length, heads, size]: [batch, length, heads*size], or null.
+struct Packed {
+  Value* x = nullptr;
+  int64_t heads = 0;
+};
+
+Packed PackedOf(Rewrite& r, Value* v) {
+  const Node* transpose = MadeBy(v, "Transpose");
+  if (!IsSwap(transpose)) return {};
+  Value* split = transpose->input(0);
+  const Shape& s = split->type.shape;
+  if (!s.ranked || !s[2].known() || !s[3].known() || s[2].value() < 1) return {};
+  const Dim width(s[2].value() * s[3].value());
+  const Node* reshape = MadeBy(split, "Reshape");
+  if (reshape) {
+    const Shape& x = reshape->input(0)->type.shape;
+    if (x.rank() == 3 && x[0] == s[0] && x[1] == s[1] && x[2] == width)
+      return {reshape->input(0), s[2].value()};
+  }
+  return {r.Op("Reshape", {split, r.Ints({0, 0, width.value()})}), s[2].value()};
+}
+
+bool FuseSplitHeadsAt(Rewrite& r) {
+  const Node& node = r.root();
+  if (!OnlyFirstOutput(node)) return r.Skip("other outputs are read");
+  std::vector<Value*> inputs = node.inputs();
+  AttrList changes;
+  for (size_t i = 0; i < 3; ++i) {
+    if (inputs[i]->type.shape.rank() != 4) continue;
+    const Packed packed = PackedOf(r, inputs[i]);
+    if (!packed.x) continue;
+    inputs[i] = packed.x;
+    changes.emplace_back(i == 0 ? "q_heads" : "kv_heads", packed.heads);
+  }
+  if (changes.empty()) return r.Skip("no input is a transposed split into heads");
+  return r.Replace(Again(r, node, inputs, changes));
+}
+
+// Same data as a reshape of the packed result.
+bool FuseMergedHeadsAt(Rewrite& r) {
+  const Node& root = r.root();
+  Node* transpose = MadeBy(root.input(0), "Transpose");
+  if (!IsSwap(transpose) || !OnlyUse(root.input(0))) return r.Skip("the input is not a transpose of heads");
+  Node* attention = MadeBy(transpose->input(0), "Attention");
+  if (!attention || transpose->input(0)->output != 0 || !OnlyUse(transpose->input(0)))
+    return r.Skip("not the result of an Attention, read nowhere else");
+  if (attention->attrs.Bool("merged") || !OnlyFirstOutput(*attention))
+    return r.Skip("the heads are merged already, or other outputs are read");
+  Value* merged = Again(r, *attention, attention->inputs(), {{"merged", true}});
+  if (SameShape(merged, root.output(0))) return r.Replace(merged);
+  // Dims 0 and 1 are the same for both; a zero further back would copy another one.
+  const auto target = IntsOf(root.input(1));
+  if (target && !root.attrs.Bool("allow_zero") && target->size() > 2 &&
+      std::find(target->begin() + 2, target->end(), 0) != target->end())
+    return r.Skip("the new shape copies dims");
+  return r.Replace(r.Op(*root.op, root.attrs, {merged, root.input(1)}));
+}
+
+// v = Reshape(Expand(Unsqueeze(x, 2))): each head of x stands `times` in a row.
+struct Repeated {
+  Value* x = nullptr;
+  int64_t times = 1;
+};
+
+Repeated RepeatedOf(Value* v) {
+  const Node* merge = MadeBy(v, "Reshape");
+  const Node* expand = merge ? MadeBy(merge->input(0), "Expand") : nullptr;
+  if (!expand) return {};
+  const Node* insert = MadeBy(expand->input(0), "Unsqueeze");
+  if (!insert) insert = MadeBy(expand->input(0), "Reshape");
+  if (!insert) return {};
+  Value* x = insert->input(0);
+  const Shape &s = x->type.shape, &one = insert->output(0)->type.shape, &wide = expand->output(0)->type.shape,
+              &y = v->type.shape;
+  if (s.rank() != 4 || one.rank() != 5 || wide.rank() != 5 || y.rank() != 4 || !wide[2].known()) return {};
+  const Dim times = wide[2];
+  const bool inserted =
+      one[0] == s[0] && one[1] == s[1] && one[2].Is(1) && one[3] == s[2] && one[4] == s[3];
+  const bool expanded = wide[0] == s[0] && wide[1] == s[1] && wide[3] == s[2] && wide[4] == s[3];
+  const bool merged = y[0] == s[0] && y[1] == s[1] * times && y[2] == s[2] && y[3] == s[3];
+  return inserted && expanded && merged && times.value() > 0 ? Repeated{x, times.value()} : Repeated{};
+}
+
+bool FuseRepeatedHeadsAt(Rewrite& r) {
+  const Node& node = r.root();
+  if (!OnlyFirstOutput(node) || node.input(4) || node.input(5)) return r.Skip("there is a past");
+  const Repeated k = RepeatedOf(node.input(1)), v = RepeatedOf(node.input(2));
+  if (!k.x || !v.x || k.times != v.times) return r.Skip("keys and values are not repeated alike");
+  std::vector<Value*> inputs = node.inputs();
+  inputs[1] = k.x, inputs[2] = v.x;
+  return r.Replace(Again(r, node, inputs, {{"kv_heads", int64_t{0}}}));
+}
+
+// x [batch*heads, length, size] is a reshape of [batch, heads, length, size].
+Value* Unflattened(Value* v) {
+  const Node* reshape = MadeBy(v, "Reshape");
+  if (!reshape) return nullptr;
+  Value* x = reshape->input(0);
+  const Shape &s = x->type.shape, &y = v->type.shape;
+  if (s.rank() != 4 || y.rank() != 3) return nullptr;
+  return y[0] == s[0] * s[1] && y[1] == s[2] && y[2] == s[3] ? x : nullptr;
+}
+
+bool FuseFlattenedHeadsAt(Rewrite& r) {
+  const Node& node = r.root();
+  const bool single = node.attrs.Int("q_heads") == 1 && node.attrs.Int("kv_heads") == 1 &&
+                      node.attrs.Bool("merged");
+  if (!single || !OnlyFirstOutput(node) || node.input(4) || node.input(6))
+    return r.Skip("not one head per batch");
+  std::vector<Value*> inputs = node.inputs();
+  for (size_t i = 0; i < 3; ++i) {
+    inputs[i] = Unflattened(inputs[i]);
+    if (!inputs[i]) return r.Skip("input ", i, " is not a batch of heads made flat");
+    const Shape &s = inputs[i]->type.shape, &first = inputs[0]->type.shape;
+    if (s[0] != first[0] || s[1] != first[1]) return r.Skip("the heads differ");
+  }
+  if (inputs.size() > 3 && inputs[3]) {
+    const Shape& mask = inputs[3]->type.shape;
+    const bool shared = mask.rank() >= 0 && (mask.rank() < 4 ? mask.rank() < 3 : mask[0].Is(1));
+    const Node* insert = MadeBy(inputs[3], "Unsqueeze");
+    Value* whole = insert ? Unflattened(insert->input(0)) : nullptr;
+    if (!shared && !whole) return r.Skip("the mask is not a batch of heads made flat");
+    if (!shared) {
+      const Shape &m = whole->type.shape, &q = inputs[0]->type.shape;
+      if (m[0] != q[0] || m[1] != q[1]) return r.Skip("the heads of the mask differ");
+      inputs[3] = whole;
+    }
+  }
+  Value* y = Again(r, node, inputs,
+                   {{"q_heads", int64_t{0}}, {"kv_heads", int64_t{0}}, {"merged", false}});
+  const Shape& s = y->type.shape;
+  if (!s.ranked || !s[3].known()) return r.Skip("the size of a head is not known");
+  // With the length known, or one head, the flat batch is what is left over.
+  const auto target = ReshapeTarget(node.output(0)->type.shape);
+  if (target) return r.Replace(r.Op("Reshape", {y, r.Ints(*target)}));
+  Value* shape = MadeBy(node.input(0), "Reshape")->input(1);
+  if (inputs[0]->type.shape[3] != s[3]) return r.Skip("values have another size than keys");
+  return r.Replace(r.Op("Reshape", {y, shape}));
+}
+
+}  // namespace
+
+TERN_RULE(FuseSplitHeadsIntoAttention) {
+  return Rule{.summary = "Attention reads [batch, length, heads*size] itself: no reshape and transpose before",
+              .level = Level::kExtended,
+              .roots = {"Attention"},
+              .apply = FuseSplitHeadsAt,
+              .example = R"(graph @split(%q: f32[2,5,32], %k: f32[2,4,5,8], %v: f32[2,4,5,8]) -> (%y) {
+  #shape: i64[4] = (2, 5, 4, 8)
+  %h = Transpose(Reshape(%q, #shape)) {perm=[0,2,1,3]}
+  %y = Attention(%h, %k, %v)
+})"};
+}
+
+TERN_RULE(FuseMergedHeadsIntoAttention) {
+  return Rule{.summary = "Attention writes [batch, length, heads*size] itself: no transpose behind",
+              .level = Level::kExtended,
+              .roots = {"Reshape"},
+              .apply = FuseMergedHeadsAt,
+              .example = R"(graph @merge(%q: f32[2,4,5,8], %k: f32[2,4,5,8], %v: f32[2,4,5,8]) -> (%y) {
+  #shape: i64[3] = (2, 5, 32)
+  %t = Transpose(Attention(%q, %k, %v)) {perm=[0,2,1,3]}
+  %y = Reshape(%t, #shape)
+})"};
+}
+
+TERN_RULE(FuseRepeatedHeadsIntoAttention) {
+  return Rule{.summary = "Attention lets several query heads read one head of keys and values: no copies",
+              .level = Level::kExtended,
+              .roots = {"Attention"},
+              .apply = FuseRepeatedHeadsAt,
+              .example = R"(graph @repeat(%q: f32[2,4,5,8], %k: f32[2,2,5,8], %v: f32[2,2,5,8]) -> (%y) {
+  #axes: i64[1] = (2)  #wide: i64[5] = (2, 2, 2, 5, 8)  #shape: i64[4] = (2, 4, 5, 8)
+  %kr = Reshape(Expand(Unsqueeze(%k, #axes), #wide), #shape)
+  %vr = Reshape(Expand(Unsqueeze(%v, #axes), #wide), #shape)
+  %y = Attention(%q, %kr, %vr)
+})"};
+}
+
+TERN_RULE(FuseFlattenedHeadsIntoAttention) {
+  return Rule{.summary = "Attention over batch*heads becomes Attention over batch and heads",
+              .level = Level::kExtended,
+              .roots = {"Attention"},
+              .apply = FuseFlattenedHeadsAt,
+              .example = R"(graph @flat(%q: f32[2,4,5,8], %k: f32[2,4,5,8], %v: f32[2,4,5,8]) -> (%y) {
+  #shape: i64[3] = (8, 5, 8)
+  %y = Attention(Reshape(%q, #shape), Reshape(%k, #shape), Reshape(%v, #shape)) {q_heads=1, kv_heads=1, merged=true}
+})"};
+}
+
+}  // namespace tern

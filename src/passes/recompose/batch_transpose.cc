@@ -1,0 +1,46 @@
+// Transposes that are written through a shape with fewer axes.
+#include <numeric>
+
+#include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+// x [..., a, b] -> [n, a, b] -> [n, b, a] -> [..., b, a], as torch writes k.transpose(-1, -2).
+bool RecomposeBatchTransposeAt(Rewrite& r) {
+  Value* y = r.root().output(0);
+  const Node* transpose = MadeBy(r.root().input(0), "Transpose");
+  const Node* flat = transpose ? MadeBy(transpose->input(0), "Reshape") : nullptr;
+  if (!flat || !OnlyUse(r.root().input(0)) || !OnlyUse(transpose->input(0)))
+    return r.Skip("not a transpose between reshapes, read nowhere else");
+  const Shape &from = flat->output(0)->type.shape, &x = flat->input(0)->type.shape, &to = y->type.shape;
+  const int rank = to.rank();
+  if (rank < 4 || from.rank() != 3 || x.rank() < 4) return r.Skip("not a batch made flat and restored");
+  if (transpose->attrs.Ints("perm") != std::vector<int64_t>{0, 2, 1}) return r.Skip("not the last two axes");
+  if (from[1] != x[-2] || from[2] != x[-1]) return r.Skip("the last two axes are not kept");
+  if (to[-2] != x[-1] || to[-1] != x[-2]) return r.Skip("the last two axes are not exchanged");
+  Shape before = to;
+  std::swap(before.dims[before.dims.size() - 1], before.dims[before.dims.size() - 2]);
+  Value* view = ViewAs(r, flat->input(0), before);
+  if (!view) return r.Skip("the shape cannot be said in numbers");
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return r.Replace(r.Op("Transpose", {view}, {{"perm", perm}}));
+}
+
+}  // namespace
+
+TERN_RULE(RecomposeBatchTranspose) {
+  return Rule{.summary = "a transpose of the last two axes with the others made one for a while",
+              .level = Level::kExtended,
+              .roots = {"Reshape"},
+              .apply = RecomposeBatchTransposeAt,
+              .example = R"(graph @transpose(%x: f32[N,4,3,8]) -> (%y) {
+  #flat: i64[3] = (-1, 3, 8)  #shape: i64[4] = (-1, 4, 8, 3)
+  %y = Reshape(Transpose(Reshape(%x, #flat)) {perm=[0,2,1]}, #shape)
+})"};
+}
+
+}  // namespace tern

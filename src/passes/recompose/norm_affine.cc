@@ -1,0 +1,131 @@
+// Scale and bias that follow a normalisation go into it; casts around it fall away.
+#include <algorithm>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// How many axes are normalised together; nothing when the rank is unknown.
+std::optional<int> Width(const Match& m) {
+  const auto axis = AxisOf(m.Int("axis"), m.At("x"));
+  return axis ? std::optional<int>(m.Rank("x") - *axis) : std::nullopt;
+}
+
+// The constant has exactly the normalised axes; ones may stand before.
+bool Covers(const Match& m, const char* name) {
+  const auto width = Width(m);
+  if (!width) return m.Skip("the rank is not known");
+  const Shape &x = m.ShapeOf("x"), &w = m.ShapeOf(name);
+  if (m.DTypeOf(name) != m.DTypeOf("x")) return m.Skip("the types differ");
+  const int rank = w.rank();
+  if (rank < *width || rank > x.rank()) return m.Skip("the constant does not cover the normalised axes");
+  for (int i = 1; i <= rank; ++i)
+    if (!(i <= *width ? w[-i] == x[-i] : w[-i].Is(1)))
+      return m.Skip("the constant does not cover the normalised axes");
+  return true;
+}
+
+// Without the ones before.
+Tensor Fitted(const Match& m, const char* name) {
+  const Tensor t = m[name].Contiguous();
+  return t.Reshaped(Dims(t.dims().end() - *Width(m), t.dims().end()));
+}
+
+}  // namespace
+
+TERN_RULE(FuseScaleIntoLayerNorm) {
+  return Rule{.summary = "LayerNorm times a constant over the normalised axes is LayerNorm with a scale",
+              .level = Level::kExtended,
+              .match = {"%n = LayerNorm(%x) {@all, axis=@axis}  %y = %n * #w"},
+              .emit = "%y = LayerNorm(%x, #scale) {@all}",
+              .when = [](const Match& m) { return Covers(m, "w"); },
+              .compute = [](Match& m) { m.Set("scale", Fitted(m, "w")); }};
+}
+
+TERN_RULE(FuseBiasIntoLayerNorm) {
+  return Rule{.summary = "LayerNorm plus a constant over the normalised axes is LayerNorm with a bias",
+              .level = Level::kExtended,
+              .match = {"%n = LayerNorm(%x, #s?) {@all, axis=@axis}  %y = %n + #w"},
+              .emit = "%y = LayerNorm(%x, #s, #bias) {@all}",
+              .when = [](const Match& m) { return Covers(m, "w"); },
+              .compute = [](Match& m) { m.Set("bias", Fitted(m, "w")); }};
+}
+
+TERN_RULE(FuseScaleIntoRmsNorm) {
+  return Rule{.summary = "RmsNorm times a constant over the normalised axes is RmsNorm with a scale",
+              .level = Level::kExtended,
+              .match = {"%n = RmsNorm(%x) {@all, axis=@axis}  %y = %n * #w"},
+              .emit = "%y = RmsNorm(%x, #scale) {@all}",
+              .when = [](const Match& m) { return Covers(m, "w"); },
+              .compute = [](Match& m) { m.Set("scale", Fitted(m, "w")); }};
+}
+
+namespace {
+
+bool Widens(const Match& m) {
+  if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the result has another type than the input");
+  const bool narrow = m.DTypeOf("x") == DType::kF16 || m.DTypeOf("x") == DType::kBF16;
+  return narrow || m.Skip("the input is not narrow");
+}
+
+}  // namespace
+
+TERN_RULE(RemoveCastsAroundLayerNorm) {
+  return Rule{.summary = "LayerNorm computes in f32 by itself: narrow types need no casts around it",
+              .level = Level::kExtended,
+              .match = {"%w = Cast(%x) shared  %n = LayerNorm(%w) {@all}  %y = Cast(%n)"},
+              .emit = "%y = LayerNorm(%x) {@all}",
+              .when = Widens};
+}
+
+TERN_RULE(RemoveCastsAroundRmsNorm) {
+  return Rule{.summary = "RmsNorm computes in f32 by itself: narrow types need no casts around it",
+              .level = Level::kExtended,
+              .match = {"%w = Cast(%x) shared  %n = RmsNorm(%w) {@all}  %y = Cast(%n)"},
+              .emit = "%y = RmsNorm(%x) {@all}",
+              .when = Widens};
+}
+
+// A scale or bias [C,1,1] behind the transpose that brings the channels back.
+namespace {
+
+bool PerChannel(const Match& m) {
+  if (m.Rank("y") < 0 || m.Int("axis") != -1) return m.Skip("not one axis is normalised");
+  const auto perm = m.Ints("perm");
+  const int rank = m.Rank("y");
+  const auto channel =
+      static_cast<int>(std::find(perm.begin(), perm.end(), int64_t{rank - 1}) - perm.begin());
+  const Shape &w = m.ShapeOf("w"), &y = m.ShapeOf("y");
+  if (m.DTypeOf("w") != m.DTypeOf("x")) return m.Skip("the types differ");
+  if (w.rank() < rank - channel || w.rank() > rank) return m.Skip("the constant is not one per channel");
+  for (int i = 1; i <= w.rank(); ++i)
+    if (!(rank - i == channel ? w[-i] == y[-i] : w[-i].Is(1)))
+      return m.Skip("the constant is not one per channel");
+  return true;
+}
+
+Tensor Flat(const Tensor& t) { return t.Contiguous().Reshaped({t.size()}); }
+
+}  // namespace
+
+TERN_RULE(FuseScaleIntoMovedLayerNorm) {
+  return Rule{.summary = "a scale per channel goes through the transpose into LayerNorm",
+              .level = Level::kExtended,
+              .match = {"%n = LayerNorm(%x) {@all, axis=@axis}  %t = Transpose(%n) {perm=@perm}  %y = %t * #w"},
+              .emit = "%y = Transpose(LayerNorm(%x, #scale) {@all}) {perm=@perm}",
+              .when = PerChannel,
+              .compute = [](Match& m) { m.Set("scale", Flat(m["w"])); }};
+}
+
+TERN_RULE(FuseBiasIntoMovedLayerNorm) {
+  return Rule{
+      .summary = "a bias per channel goes through the transpose into LayerNorm",
+      .level = Level::kExtended,
+      .match = {"%n = LayerNorm(%x, #s?) {@all, axis=@axis}  %t = Transpose(%n) {perm=@perm}  %y = %t + #w"},
+      .emit = "%y = Transpose(LayerNorm(%x, #s, #bias) {@all}) {perm=@perm}",
+      .when = PerChannel,
+      .compute = [](Match& m) { m.Set("bias", Flat(m["w"])); }};
+}
+
+}  // namespace tern

@@ -1,0 +1,128 @@
+#include "passes/recompose/scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tern {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Adding a score to a number so large does not change it.
+constexpr double kHuge = 1e30;
+
+class ScoreReader {
+ public:
+  Scores Run(Value* v) {
+    Read(v, 1, 0);
+    if (!scores_.product && scores_.problem.empty()) scores_.problem = "the scores are not a product";
+    return std::move(scores_);
+  }
+
+ private:
+  // The softmax reads factor * v.
+  bool Read(Value* v, double factor, int depth) {
+    if (!v || !v->producer || depth > 16) return false;
+    if (!OnlyUse(v)) return Problem(StrCat("'", v->name, "' has other readers"));
+    Node& n = *v->producer;
+    if (IsOp(n, "MatMul")) return ReadProduct(n, factor);
+    if (IsOp(n, "Cast")) return IsFloatValue(n.input(0)) && Read(n.input(0), factor, depth + 1);
+    if (IsOp(n, "Where")) return ReadChoice(n, factor, depth);
+    if (IsOp(n, "Unary", "tanh")) return ReadCap(n, factor, depth);
+    if (IsOp(n, "Binary", "add")) return ReadSum(n, factor, depth);
+    if (IsOp(n, "Binary", "mul") || IsOp(n, "Binary", "div")) return ReadScaled(n, factor, depth);
+    return false;
+  }
+
+  bool Problem(std::string why) {
+    scores_.problem = std::move(why);
+    return false;
+  }
+
+  bool ReadProduct(Node& n, double factor) {
+    if (n.input(2) || n.input(3) || n.attrs.Text("activation") != "none")
+      return Problem("the product has more to it");
+    scores_.product = &n;
+    scores_.scale = factor * n.attrs.Float("alpha");
+    return true;
+  }
+
+  bool ReadScaled(Node& n, double factor, int depth) {
+    const auto right = ScalarOf(n.input(1));
+    if (IsOp(n, "Binary", "div"))
+      return right && *right != 0 && Read(n.input(0), factor / *right, depth + 1);
+    if (right) return Read(n.input(0), factor * *right, depth + 1);
+    const auto left = ScalarOf(n.input(0));
+    return left && Read(n.input(1), factor * *left, depth + 1);
+  }
+
+  // One side leads to the product; the other is a mask.
+  bool ReadSum(Node& n, double factor, int depth) {
+    if (scores_.softcap > 0) return Problem("a mask comes before the cap");
+    for (int side : {0, 1}) {
+      const size_t before = scores_.masks.size();
+      MaskStep step;
+      step.addend = n.input(1 - side);
+      step.factor = factor;
+      scores_.masks.push_back(step);
+      if (Read(n.input(side), factor, depth + 1)) return true;
+      scores_.masks.resize(before);
+    }
+    return false;
+  }
+
+  bool ReadChoice(Node& n, double factor, int depth) {
+    if (scores_.softcap > 0) return Problem("a mask comes before the cap");
+    for (int side : {1, 2}) {
+      const auto fill = ScalarOf(n.input(3 - side));
+      if (!fill) continue;
+      if (!(*fill * factor <= -kHuge)) return Problem(StrCat("hidden scores are ", *fill * factor));
+      MaskStep step;
+      step.condition = n.input(0);
+      step.open = side == 1;
+      step.fill = *fill * factor;
+      scores_.masks.push_back(step);
+      return Read(n.input(side), factor, depth + 1);
+    }
+    return Problem("a choice between scores");
+  }
+
+  bool ReadCap(Node& n, double factor, int depth) {
+    if (scores_.softcap > 0 || factor <= 0) return Problem("two caps");
+    scores_.softcap = factor;
+    return Read(n.input(0), factor, depth + 1);
+  }
+
+  Scores scores_;
+};
+
+Value* Scaled(Rewrite& r, Value* mask, double factor, DType dtype) {
+  if (factor == 1) return mask;
+  return r.Op("Binary", {mask, r.Scalar(dtype, factor)}, {{"kind", std::string("mul")}});
+}
+
+}  // namespace
+
+Scores ReadScores(Value* v) { return ScoreReader().Run(v); }
+
+Value* JoinMasks(Rewrite& r, const Scores& scores, DType dtype) {
+  const auto& masks = scores.masks;
+  if (masks.size() == 1 && masks[0].condition && masks[0].fill == -kInfinity) {
+    Value* condition = masks[0].condition;
+    return masks[0].open ? condition : r.Op("Unary", {condition}, {{"kind", std::string("not")}});
+  }
+  Value* joined = nullptr;
+  for (auto it = masks.rbegin(); it != masks.rend(); ++it) {
+    if (it->addend) {
+      Value* mask = Scaled(r, it->addend, it->factor, dtype);
+      joined = joined ? r.Op("Binary", {joined, mask}, {{"kind", std::string("add")}}) : mask;
+      continue;
+    }
+    Value* open = joined ? joined : r.Scalar(dtype, 0);
+    Value* hidden = r.Scalar(dtype, it->fill);
+    joined = r.Op("Where", {it->condition, it->open ? open : hidden, it->open ? hidden : open});
+  }
+  return joined;
+}
+
+}  // namespace tern
