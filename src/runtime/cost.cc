@@ -180,7 +180,7 @@ std::optional<double> Flops(const Node& n, double macs) {
   const auto it = FlopRules().find(n.op->name);
   if (it != FlopRules().end()) return it->second(n);
   if (n.attrs.Has("activation")) return Times(CountOf(n.output(0)), EpilogueFlops(n));
-  if (macs > 0) return n.input(2) && n.op->name == "Conv" ? CountOf(n.output(0)) : std::optional<double>(0);
+  if (macs > 0) return 0;
   return n.op->Is(kElementwise) ? CountOf(n.output(0)) : std::optional<double>(0);
 }
 

@@ -3,6 +3,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/support/epilogue.h"
 #include "ops/support/spread.h"
 #include "ops/support/window.h"
 
@@ -13,12 +14,14 @@ struct Conv {
   std::vector<int64_t> strides, pads, dilations;
   int64_t group = 1;
   AutoPad auto_pad = AutoPad::kNone;
+  EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "all begins, then all ends; negative crops; empty: 0");
     v("dilations", dilations, "one per spatial axis; empty: 1");
     v("group", group, "channels are convolved in this many separate groups");
     v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads follow from sizes; `none`: as given");
+    epilogue.Visit(v);
   }
 };
 
@@ -61,9 +64,8 @@ Status Infer(const Conv& op, InferContext& c) {
   TERN_ASSIGN(Shape y, OutputShape(op, c.ShapeOf("x"), c.ShapeOf("w")));
   TERN_ASSIGN(DType type, ProductType(c.TypeOf("x"), c.TypeOf("w")));
   TERN_TRY(CheckVector(c, "bias", y.ranked ? y[1] : Dim()));
-  if (c.Has("bias") && type != DType::kInvalid && c.TypeOf("bias") != DType::kInvalid &&
-      c.TypeOf("bias") != type)
-    return InvalidModel("input 'bias' must be ", DTypeName(type), ", got ", DTypeName(c.TypeOf("bias")));
+  if (c.Has("bias")) TERN_TRY(CheckTermType(c, "bias", type));
+  TERN_TRY(InferEpilogue(op.epilogue, c, y, type));
   c.Out("y", type, std::move(y));
   return {};
 }
@@ -148,10 +150,12 @@ Status Reference(const Conv& op, EvalContext& c) {
   if (IsFloat(c.OutType("y"))) {
     auto y = Convolve(op, p, dx, dw, c.Doubles("x"), c.Doubles("w"));
     if (c.Has("bias")) AddBias(y, c.Doubles("bias"), p.output_size);
+    ApplyEpilogue(op.epilogue, c, dy, y);
     c.Out("y", dy, y);
   } else {
     auto y = Convolve(op, p, dx, dw, Wrapping(c.In("x")), Wrapping(c.In("w")));
     if (c.Has("bias")) AddBias(y, Wrapping(c.In("bias")), p.output_size);
+    ApplyEpilogue(op.epilogue, c, dy, y);
     c.OutLongs("y", dy, {y.begin(), y.end()});
   }
   return {};
@@ -161,10 +165,11 @@ Status Reference(const Conv& op, EvalContext& c) {
 
 TERN_OP(Conv) {
   return OpDef::Of<Conv>(
-             "convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers narrower than 32 bits give i32")
+             "y = activation(x ⋆ w + bias + residual): convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers narrower than 32 bits give i32")
       .In("x", kNumbers)
       .In("w", kNumbers)
       .OptIn("bias", kNumbers)
+      .OptIn("residual", kNumbers)
       .Out("y", kNumbers)
       .Infer(Infer)
       .Reference(Reference);

@@ -3,6 +3,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/support/epilogue.h"
 #include "ops/support/spread.h"
 #include "ops/support/window.h"
 
@@ -13,6 +14,7 @@ struct ConvTranspose {
   std::vector<int64_t> strides, pads, dilations, output_padding, output_shape;
   int64_t group = 1;
   AutoPad auto_pad = AutoPad::kNone;
+  EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "cut from the result: all begins, then all ends; empty: 0");
@@ -22,6 +24,7 @@ struct ConvTranspose {
       "the result's spatial sizes, from which pads follow; empty: sizes follow from pads");
     v("group", group, "channels are convolved in this many separate groups");
     v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads follow from sizes; `none`: as given");
+    epilogue.Visit(v);
   }
 };
 
@@ -103,7 +106,11 @@ Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& 
 Status Infer(const ConvTranspose& op, InferContext& c) {
   TERN_ASSIGN(Shape y, OutputShape(op, c.ShapeOf("x"), c.ShapeOf("w")));
   TERN_TRY(CheckVector(c, "bias", y.ranked ? y[1] : Dim()));
-  c.Out("y", c.TypeOf("x"), std::move(y));
+  DType type = c.TypeOf("x");
+  for (const char* port : {"w", "bias"})
+    if (c.Has(port)) TERN_TRY(CheckTermType(c, port, type));
+  TERN_TRY(InferEpilogue(op.epilogue, c, y, type));
+  c.Out("y", type, std::move(y));
   return {};
 }
 
@@ -173,6 +180,7 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
     const auto bias = c.Doubles("bias");
     for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(to) % bias.size()];
   }
+  ApplyEpilogue(op.epilogue, c, dy, y);
   c.Out("y", dy, y);
   return {};
 }
@@ -181,10 +189,11 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
 
 TERN_OP(ConvTranspose) {
   return OpDef::Of<ConvTranspose>(
-             "each element of x [N, C, spatial…] adds w [C, M/group, kernel…] times itself to the result")
+             "each element of x [N, C, spatial…] adds w [C, M/group, kernel…] times itself to the sums; y = activation(sums + bias + residual)")
       .In("x", kRealFloats)
       .In("w", kRealFloats)
       .OptIn("bias", kRealFloats)
+      .OptIn("residual", kRealFloats)
       .Out("y", kRealFloats)
       .Infer(Infer)
       .Reference(Reference);

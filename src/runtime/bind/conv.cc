@@ -1,6 +1,7 @@
 // Ties the convolutions to their CPU kernels.
 #include <algorithm>
 
+#include "runtime/bind/epilogue.h"
 #include "runtime/bind/via_f32.h"
 #include "runtime/bind/window_shape.h"
 
@@ -22,22 +23,24 @@ class Conv : public KernelOf<Conv> {
     const Dims& w = q.InDims(1);
     if (BitWidth(q.OutType(0)) == 16 && CountOf(Dims(w.begin() + 2, w.end())) != 1) return false;
     return FewSpatialAxes(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) &&
-           (!q.Has(2) || q.InType(2) == q.OutType(0));
+           (!q.Has(2) || q.InType(2) == q.OutType(0)) && BoundEpilogue::Fits(q, 3);
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(const cpu::ConvShape shape, ShapeOf(c.query()));
     conv_ = cpu::ConvAsGemm(shape, c->InType(0), c->InType(1), c->OutType(0));
+    epilogue_ = BoundEpilogue(c.query(), {3});
     c.SetScratch(conv_.Scratch(c.threads()));
     return {};
   }
   Status Run(RunContext& c) override {
-    conv_.Run(c.In(0).raw(), c.In(1).raw(), c.Has(2) ? c.In(2).raw() : nullptr, c.Out(0).raw(),
-              c.scratch<void>(), c.workers());
+    conv_.Run(c.In(0).raw(), c.In(1).raw(), c.Has(2) ? c.In(2).raw() : nullptr, epilogue_.For(c),
+              c.Out(0).raw(), c.scratch<void>(), c.workers());
     return {};
   }
 
  private:
   cpu::ConvAsGemm conv_;
+  BoundEpilogue epilogue_;
 };
 
 class Depthwise : public KernelOf<Depthwise> {
@@ -47,16 +50,18 @@ class Depthwise : public KernelOf<Depthwise> {
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(shape_, ShapeOf(c.query()));
+    epilogue_ = BoundEpilogue(c.query(), {3});
     return {};
   }
   Status Run(RunContext& c) override {
     cpu::DepthwiseF32(shape_, c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr,
-                      c.Out<float>(0), c.workers());
+                      epilogue_.For(c), c.Out<float>(0), c.workers());
     return {};
   }
 
  private:
   cpu::ConvShape shape_;
+  BoundEpilogue epilogue_;
 };
 
 class ConvTranspose : public KernelOf<ConvTranspose> {
@@ -66,12 +71,13 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
     TERN_ASSIGN(cpu::ConvShape s, ShapeOf(c.query()));
     s.begin = Cuts(c->attrs(), s, c->InRank(0) - 2);
     conv_ = cpu::ConvTransposeF32(s);
+    epilogue_ = BoundEpilogue(c.query(), {3});
     c.SetScratch(conv_.Scratch(c.threads()));
     return {};
   }
   Status Run(RunContext& c) override {
-    conv_.Run(c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr, c.Out<float>(0),
-              c.scratch<void>(), c.workers());
+    conv_.Run(c.In<float>(0), c.In<float>(1), c.Has(2) ? c.In<float>(2) : nullptr, epilogue_.For(c),
+              c.Out<float>(0), c.scratch<void>(), c.workers());
     return {};
   }
 
@@ -96,6 +102,7 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
     return cuts;
   }
   cpu::ConvTransposeF32 conv_;
+  BoundEpilogue epilogue_;
 };
 
 }  // namespace

@@ -136,5 +136,58 @@ TEST(Kernels, ConvTranspose) {
   });
 }
 
+TEST(Kernels, ConvEpilogue) {
+  CheckKernels(
+      {"f32", "f16", "bf16", "f64"},
+      {
+          "Conv {pads=[1,1,1,1],activation=\"relu\"} : T[2,3,5,6] T[4,3,3,3] T[4] T[2,4,5,6]",
+          "Conv {pads=[1,1,1,1],activation=\"gelu\"} : T[2,3,5,6] T[4,3,3,3] _ T[4,1,1]",
+          "Conv {strides=[2,1],activation=\"clip\",act_alpha=-0.5,act_beta=0.75} : T[2,2,5,6] T[3,2,1,1]",
+          "Conv {group=2,activation=\"hard_swish\"} : T[2,6,5,7] T[4,3,1,1] T[4] T[2,1,5,7]",
+          "Conv {activation=\"leaky_relu\",act_alpha=0.1} : T[1,3,9,9] T[5,3,1,1] T[5] T[]",
+          "Conv {activation=\"sigmoid\"} : T[0,3,5,5] T[4,3,3,3] _ T[4,1,1]",
+      });
+  CheckKernels({"i32", "i64"}, {"Conv {pads=[1,1,1,1]} : T[1,3,5,6] T[4,3,3,3] T[4] T[1,4,5,6]"});
+  CheckKernels({
+      "Conv {pads=[3,3,3,3],strides=[2,2],activation=\"swish\"} : f32[1,3,33,31] f32[17,3,7,7] f32[17] "
+      "f32[1,17,17,16] @1e-4",
+      "Conv {pads=[1,1,1,1],activation=\"mish\"} : f32[1,40,37,41] f32[150,40,3,3] f32[150] f32[37,41] @1e-4",
+      "Conv {pads=[4,4],activation=\"tanh\"} : f32[2,3,5] f32[4,3,3] f32[4] f32[2,4,1]",
+      "Conv {activation=\"elu\"} : f32[1,2,4,5,6] f32[3,2,2,3,3] f32[3] f32[1,3,3,3,4]",
+      "Conv {pads=[1,1,1,1]} : u8[1,3,5,6] i8[4,3,3,3] i32[4] i32[6]",
+  });
+}
+
+TEST(Kernels, DepthwiseConvEpilogue) {
+  CheckKernels(
+      {"f32", "f16", "bf16"},
+      {
+          "Conv {group=4,pads=[1,1,1,1],activation=\"relu\"} : T[2,4,7,40] T[4,1,3,3] T[4] T[2,4,7,40]",
+          "Conv {group=3,pads=[2,2,2,2],activation=\"swish\"} : T[1,3,20,21] T[6,1,5,5] _ T[6,1,1]",
+      });
+  CheckKernels({
+      // More than is finished at once, and rows that do not divide it.
+      "Conv {group=2,pads=[1,1,1,1],activation=\"softplus\"} : f32[1,2,99,101] f32[2,1,3,3] f32[2] f32[1,2,99,101]",
+      "Conv {group=2,pads=[1,2],activation=\"abs\"} : f32[1,2,9] f32[2,1,4] _ f32[9]",
+      "Conv {group=2,pads=[1,0,1,1,0,1],activation=\"relu\"} : f32[1,2,3,4,5] f32[2,1,2,3,3] f32[2] f32[4,2,5]",
+      "Conv {group=2,activation=\"relu\"} : f32[0,2,5,5] f32[2,1,3,3] f32[2] f32[1]",
+  });
+}
+
+TEST(Kernels, ConvTransposeEpilogue) {
+  CheckKernels(
+      {"f32", "f16", "bf16"},
+      {
+          "ConvTranspose {activation=\"relu\"} : T[1,3,4,5] T[3,2,3,3] T[2] T[1,2,6,7]",
+          "ConvTranspose {strides=[2,2],pads=[1,1,1,1],output_padding=[1,0],activation=\"sigmoid\"} : "
+          "T[2,4,5,6] T[4,3,3,3] _ T[3,1,1]",
+      });
+  CheckKernels({
+      "ConvTranspose {group=2,strides=[3,2],activation=\"elu\"} : f32[2,4,3,4] f32[4,3,2,2] f32[6] f32[2,6,1,1]",
+      "ConvTranspose {strides=[2],activation=\"gelu_tanh\"} : f32[1,2,7] f32[2,3,4] f32[3] f32[16]",
+      "ConvTranspose {strides=[2,1,2]} : f32[1,2,3,2,3] f32[2,1,2,3,2] _ f32[1,1,6,4,6]",
+  });
+}
+
 }  // namespace
 }  // namespace tern

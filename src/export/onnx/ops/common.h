@@ -12,18 +12,19 @@ inline std::string CastName(TernNode& n, const std::string& name, DType from, DT
 }
 
 // Emits a one-output operator that works in `work` while the node's floats are `own`: casts around it where
-// they differ. Inputs `keep` (a bit set) pass as they are.
+// they differ. Inputs `keep` (a bit set) pass as they are. The result is `out`, or the node's output.
 inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<std::string>& inputs,
-                   const AttrList& attrs, uint32_t keep = 0) {
+                   const AttrList& attrs, uint32_t keep = 0, const std::string& out = "") {
   const DType own = n.node.output(0)->type.dtype;
+  const std::string y = out.empty() ? n.Out(0) : out;
   if (work == own) {
-    n.Emit(op, inputs, {n.Out(0)}, attrs);
+    n.Emit(op, inputs, {y}, attrs);
     return;
   }
   std::vector<std::string> cast;
   for (size_t i = 0; i < inputs.size(); ++i)
     cast.push_back(keep >> i & 1 ? inputs[i] : CastName(n, inputs[i], own, work));
-  n.Emit("Cast", {n.Op(op, cast, attrs)}, {n.Out(0)}, {{"to", own}});
+  n.Emit("Cast", {n.Op(op, cast, attrs)}, {y}, {{"to", own}});
 }
 
 // Somebody reads this output.

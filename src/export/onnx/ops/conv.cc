@@ -25,29 +25,38 @@ std::string BiasAlongChannels(TernNode& n, int rank) {
 }
 
 // x u8 and w u8 or i8 have an operator; other integers go through f32, exact below 2^24.
-Status IntegerConv(TernNode& n, const AttrList& attrs) {
+Status IntegerConv(TernNode& n, const AttrList& attrs, const std::string& out) {
   const DType x = n.TypeOf(0).dtype, w = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
   if (x == DType::kU8 && (w == DType::kU8 || w == DType::kI8)) {
     const int rank = std::max(n.TypeOf(0).shape.rank(), n.TypeOf(1).shape.rank());
-    if (!n.Has(2)) return n.Emit("ConvInteger", {n.In(0), n.In(1)}, {n.Out(0)}, attrs), Status();
+    if (!n.Has(2)) return n.Emit("ConvInteger", {n.In(0), n.In(1)}, {out}, attrs), Status();
     if (rank < 0) return n.NotExportable("an integer convolution with bias needs a known rank");
-    n.Emit("Add", {n.Op("ConvInteger", {n.In(0), n.In(1)}, attrs), BiasAlongChannels(n, rank)}, {n.Out(0)});
+    n.Emit("Add", {n.Op("ConvInteger", {n.In(0), n.In(1)}, attrs), BiasAlongChannels(n, rank)}, {out});
     return {};
   }
   std::vector<std::string> inputs;
   for (int i = 0; i < 3; ++i)
     if (n.Has(i)) inputs.push_back(CastName(n, n.In(i), n.TypeOf(i).dtype, DType::kF32));
-  n.Emit("Cast", {n.Op("Conv", inputs, attrs)}, {n.Out(0)}, {{"to", y}});
+  n.Emit("Cast", {n.Op("Conv", inputs, attrs)}, {out}, {{"to", y}});
+  return {};
+}
+
+// The sums of x, w and bias, then the epilogue.
+Status Convolution(TernNode& n, const char* op, const AttrList& attrs) {
+  const DType type = n.node.output(0)->type.dtype;
+  const std::string sums = SumsOf(n);
+  if (IsInt(type))
+    TERN_TRY(IntegerConv(n, attrs, sums));
+  else
+    EmitIn(n, WithoutBFloat(type), op, {n.In(0), n.In(1), n.In(2)}, attrs, 0, sums);
+  EmitEpilogue(n, sums);
   return {};
 }
 
 Status Conv(TernNode& n) {
   AttrList attrs = WindowToOnnx(n.attrs());
   attrs.emplace_back("group", n.attrs().Int("group"));
-  const DType type = n.node.output(0)->type.dtype;
-  if (IsInt(type)) return IntegerConv(n, attrs);
-  EmitIn(n, WithoutBFloat(type), "Conv", n.Ins(), attrs);
-  return {};
+  return Convolution(n, "Conv", attrs);
 }
 
 Status ConvTranspose(TernNode& n) {
@@ -55,8 +64,7 @@ Status ConvTranspose(TernNode& n) {
   attrs.emplace_back("group", n.attrs().Int("group"));
   for (const char* name : {"output_padding", "output_shape"})
     if (!n.attrs().Ints(name).empty()) attrs.emplace_back(name, n.attrs().Ints(name));
-  EmitIn(n, WithoutBFloat(n.TypeOf(0).dtype), "ConvTranspose", n.Ins(), attrs);
-  return {};
+  return Convolution(n, "ConvTranspose", attrs);
 }
 
 Status DeformConv(TernNode& n) {

@@ -42,7 +42,9 @@ void CheckRoundTrip(const std::string& text) {
   const Tensor &a = (*got)[0].tensor, &b = (*want)[0].tensor;
   ASSERT_EQ(a.Describe(), b.Describe());
   for (int64_t i = 0; i < b.size(); ++i) {
-    const double x = LoadDouble(a, i), y = LoadDouble(b, i);
+    const bool numbers = IsFloat(b.dtype());
+    const double x = numbers ? LoadDouble(a, i) : static_cast<double>(LoadLong(a, i)),
+                 y = numbers ? LoadDouble(b, i) : static_cast<double>(LoadLong(b, i));
     EXPECT_TRUE((std::isnan(x) && std::isnan(y)) ||
                 std::fabs(x - y) <= ToleranceOf(b.dtype()) * (1 + std::fabs(y)))
         << "element " << i << ": " << x << " instead of " << y;
@@ -72,6 +74,23 @@ TEST(ExportEpilogue, MatMul) {
       CheckRoundTrip(Fused("MatMul", StrCat("%a: ", t, "[2,4,4], %b: ", t, "[4,4], %r: ", t, "[]"),
                            "%a, %b, _, %r", attrs));
     }
+}
+
+TEST(ExportEpilogue, Convolutions) {
+  for (const std::string t : {"f32", "f64", "f16", "bf16"})
+    for (const std::string attrs : {"activation=\"relu\"", "activation=\"clip\", act_alpha=0, act_beta=inf",
+                                    "strides=[2,2], pads=[1,1,1,1], activation=\"gelu\"", "group=2"})
+      for (const std::string op : {"Conv", "ConvTranspose"}) {
+        const std::string x = StrCat("%x: ", t, "[1,4,6,6], "),
+                          w = StrCat("%w: ", t, attrs == "group=2" ? "[4,2,3,3], " : "[4,4,3,3], "),
+                          r = StrCat("%r: ", t, "[4,1,1]"), bias = StrCat("%c: ", t, "[4], ");
+        CheckRoundTrip(Fused(op, x + w + r, "%x, %w, _, %r", attrs));
+        if (op == "Conv" || attrs != "group=2")
+          CheckRoundTrip(Fused(op, x + w + bias + r, "%x, %w, %c, %r", attrs));
+      }
+  CheckRoundTrip(
+      Fused("Conv", "%x: u8[1,2,4,4], %w: i8[3,2,3,3], %c: i32[3], %r: i32[3,2,2]", "%x, %w, %c, %r", ""));
+  CheckRoundTrip(Fused("Conv", "%x: i32[1,2,4,4], %w: i32[3,2,3,3], %r: i32[1]", "%x, %w, _, %r", ""));
 }
 
 }  // namespace

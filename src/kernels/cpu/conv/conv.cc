@@ -139,8 +139,8 @@ GemmParams ConvAsGemm::Params() const {
 
 size_t ConvAsGemm::Scratch(int threads) const { return GemmScratch(Params(), threads); }
 
-void ConvAsGemm::Run(const void* x, const void* w, const void* bias, void* y, void* scratch,
-                     const Workers& workers) const {
+void ConvAsGemm::Run(const void* x, const void* w, const void* bias, const Epilogue* epilogue, void* y,
+                     void* scratch, const Workers& workers) const {
   GemmParams p = Params();
   const Image image{&shape_, x};
   p.a.data = w;
@@ -148,6 +148,7 @@ void ConvAsGemm::Run(const void* x, const void* w, const void* bias, void* y, vo
   p.b_context = &image;
   p.c = y;
   p.row_bias = bias;
+  p.epilogue = epilogue;
   Gemm(p, scratch, workers);
 }
 

@@ -36,8 +36,8 @@ class ConvAsGemm {
   ConvAsGemm() = default;
   ConvAsGemm(const ConvShape& shape, DType x, DType w, DType y);
   size_t Scratch(int threads) const;
-  // bias may be null.
-  void Run(const void* x, const void* w, const void* bias, void* y, void* scratch,
+  // bias and epilogue may be null, here and below.
+  void Run(const void* x, const void* w, const void* bias, const Epilogue* epilogue, void* y, void* scratch,
            const Workers& workers) const;
 
  private:
@@ -48,9 +48,9 @@ class ConvAsGemm {
   std::vector<int64_t> w_at_, x_at_, y_at_, bias_at_;
 };
 
-// One input channel per group: each plane by itself. bias may be null.
-void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias, float* y,
-                  const Workers& workers);
+// One input channel per group: each plane by itself.
+void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias,
+                  const Epilogue* epilogue, float* y, const Workers& workers);
 
 // The gradient of a convolution with respect to its input: `input` is what is read, `output` what is written,
 // begin what is cut from the front. w: [C, M / group, kernel…].
@@ -59,12 +59,18 @@ class ConvTransposeF32 {
   ConvTransposeF32() = default;
   explicit ConvTransposeF32(const ConvShape& shape);
   size_t Scratch(int threads) const;
-  void Run(const float* x, const float* w, const float* bias, float* y, void* scratch,
-           const Workers& workers) const;
+  void Run(const float* x, const float* w, const float* bias, const Epilogue* epilogue, float* y,
+           void* scratch, const Workers& workers) const;
 
  private:
+  // Planes [first, first + maps) of the result.
+  struct Planes {
+    int64_t first, maps;
+    const float* bias;  // of the first
+  };
   GemmParams Params(int64_t maps) const;
-  void Spread(const float* columns, int64_t maps, const float* bias, float* y, const Workers& workers) const;
+  void Spread(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
+              const Workers& workers) const;
   ConvShape shape_;
   int64_t maps_at_once_ = 1;
 };

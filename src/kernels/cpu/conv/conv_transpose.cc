@@ -52,19 +52,23 @@ size_t ConvTransposeF32::Scratch(int threads) const {
          product;
 }
 
-void ConvTransposeF32::Spread(const float* columns, int64_t maps, const float* bias, float* y,
+void ConvTransposeF32::Spread(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
                               const Workers& workers) const {
   const int64_t size = shape_.output_size(), work = std::max<int64_t>(1, shape_.taps() * shape_.input_size());
-  workers.ParallelFor(maps, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
+  workers.ParallelFor(planes.maps, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
+    EpilogueRun run(epilogue, y, (planes.first + begin) * size);
     for (int64_t m = begin; m < end; ++m) {
-      std::fill(y + m * size, y + (m + 1) * size, bias ? bias[m] : 0.f);
-      AddMap(shape_, columns + m * shape_.taps() * shape_.input_size(), y + m * size);
+      const int64_t at = (planes.first + m) * size;
+      std::fill(y + at, y + at + size, planes.bias ? planes.bias[m] : 0.f);
+      AddMap(shape_, columns + m * shape_.taps() * shape_.input_size(), y + at);
+      run.Reach(at + size);
     }
+    run.Finish((planes.first + end) * size);
   });
 }
 
-void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, float* y, void* scratch,
-                           const Workers& workers) const {
+void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, const Epilogue* epilogue,
+                           float* y, void* scratch, const Workers& workers) const {
   const int64_t maps = shape_.group_maps(), channels = shape_.group_channels(), taps = shape_.taps();
   auto* columns = static_cast<float*>(scratch);
   void* rest = static_cast<char*>(scratch) +
@@ -77,8 +81,7 @@ void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, fl
       p.b.data = x + i * channels * shape_.input_size();
       p.c = columns;
       Gemm(p, rest, workers);
-      Spread(columns, count, bias ? bias + group * maps + m : nullptr,
-             y + (i * maps + m) * shape_.output_size(), workers);
+      Spread(columns, {i * maps + m, count, bias ? bias + group * maps + m : nullptr}, epilogue, y, workers);
     }
 }
 

@@ -31,34 +31,44 @@ void ConvolveRow(const ConvShape& s, const Row& r, const DepthwiseTable& simd) {
   edge(last, s.output[2]);
 }
 
-void ConvolvePlane(const ConvShape& s, const float* x, const float* w, float bias, float* y) {
+// Row o of plane z, from all kernel rows.
+void ConvolveRows(const ConvShape& s, const float* x, const float* w, int64_t z, int64_t o, float* y) {
   const DepthwiseTable& simd = DepthwiseSimd();
-  for (int64_t z = 0; z < s.output[0]; ++z)
-    for (int64_t o = 0; o < s.output[1]; ++o, y += s.output[2]) {
-      std::fill(y, y + s.output[2], bias);
-      for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
-        for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
-          const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
-                        iy = o * s.stride[1] + ky * s.dilation[1] - s.begin[1];
-          if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) continue;
-          ConvolveRow(s,
-                      {x + (iz * s.input[1] + iy) * s.input[2], w + (kz * s.kernel[1] + ky) * s.kernel[2], y},
-                      simd);
-        }
+  for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
+    for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
+      const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
+                    iy = o * s.stride[1] + ky * s.dilation[1] - s.begin[1];
+      if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) continue;
+      ConvolveRow(s, {x + (iz * s.input[1] + iy) * s.input[2], w + (kz * s.kernel[1] + ky) * s.kernel[2], y},
+                  simd);
     }
+}
+
+// The plane that starts at element `first` of y.
+void ConvolvePlane(const ConvShape& s, const float* x, const float* w, float bias, int64_t first, float* y,
+                   EpilogueRun& run) {
+  const int64_t width = s.output[2];
+  for (int64_t row = 0; row < s.output[0] * s.output[1]; ++row) {
+    float* to = y + first + row * width;
+    std::fill(to, to + width, bias);
+    ConvolveRows(s, x, w, row / s.output[1], row % s.output[1], to);
+    run.Reach(first + (row + 1) * width);
+  }
 }
 
 }  // namespace
 
-void DepthwiseF32(const ConvShape& s, const float* x, const float* w, const float* bias, float* y,
-                  const Workers& workers) {
-  const int64_t work = std::max<int64_t>(1, s.output_size() * s.taps());
+void DepthwiseF32(const ConvShape& s, const float* x, const float* w, const float* bias,
+                  const Epilogue* epilogue, float* y, const Workers& workers) {
+  const int64_t size = s.output_size(), work = std::max<int64_t>(1, size * s.taps());
   workers.ParallelFor(s.batch * s.maps, std::max<int64_t>(1, 65536 / work), [&](int64_t begin, int64_t end) {
+    EpilogueRun run(epilogue, y, begin * size);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t map = i % s.maps, channel = i / s.maps * s.channels + map / s.group_maps();
-      ConvolvePlane(s, x + channel * s.input_size(), w + map * s.taps(), bias ? bias[map] : 0.f,
-                    y + i * s.output_size());
+      ConvolvePlane(s, x + channel * s.input_size(), w + map * s.taps(), bias ? bias[map] : 0.f, i * size, y,
+                    run);
     }
+    run.Finish(end * size);
   });
 }
 

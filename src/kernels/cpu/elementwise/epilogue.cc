@@ -34,34 +34,43 @@ void Epilogue::SetActivation(UnaryKind kind, float alpha, float beta, Scalar sca
   scalar_ = scalar, scalar_kind_ = scalar_kind;
 }
 
-void Epilogue::Apply(int64_t index, int64_t count, void* values) const {
-  if (count == 0) return;
-  for (int i = 0; i < term_count_; ++i)
-    Add(terms_[static_cast<size_t>(i)], index, count, static_cast<char*>(values));
-  if (active_) Activate(count, values);
+void Epilogue::Apply(const Rows& rows) const {
+  if (rows.width == 0) return;
+  const int64_t width = WidthOf(compute_);
+  for (int64_t r = 0; r < rows.count; ++r) {
+    char* sums = static_cast<char*>(rows.sums) + r * rows.sums_step * width;
+    for (int i = 0; i < term_count_; ++i)
+      Add(terms_[static_cast<size_t>(i)], rows.index + r * rows.index_step, rows.width, sums);
+    if (active_) Activate(rows.width, sums);
+  }
 }
 
-void Epilogue::Add(const Term& term, int64_t index, int64_t count, char* values) const {
-  const bool steps = term.plan.steps[static_cast<size_t>(term.plan.rank - 1)][0] != 0;
-  const int64_t width = WidthOf(compute_), chunk = steps && !IsNarrowFloat(type_) ? count : kTile;
+void Epilogue::Add(const Term& term, int64_t index, int64_t count, char* sums) const {
+  const auto add = BinarySimd().run;
+  const int64_t width = WidthOf(compute_);
+  const bool steps = term.plan.steps[static_cast<size_t>(term.plan.rank - 1)][0] != 0,
+             narrow = IsNarrowFloat(type_);
+  if (term.plan.plain() && steps && !narrow)
+    return add(BinaryKind::kAdd, compute_, sums, static_cast<const char*>(term.data) + index * width, sums,
+               count);
+  const int64_t chunk = steps && !narrow ? count : kTile;
   EachRow<1>(term.plan, index, index + count, [&](const std::array<int64_t, 1>& at, int64_t to, int64_t n) {
     Source source(type_, term.data, at[0], steps, n);
     for (int64_t i = 0; i < n; i += chunk) {
       const int64_t some = std::min(chunk, n - i);
-      char* sums = values + (to - index + i) * width;
-      BinarySimd().run(BinaryKind::kAdd, compute_, sums, source.At(i, some), sums, some);
+      char* here = sums + (to - index + i) * width;
+      add(BinaryKind::kAdd, compute_, here, source.At(i, some), here, some);
     }
   });
 }
 
-void Epilogue::Activate(int64_t count, void* values) const {
+void Epilogue::Activate(int64_t count, void* sums) const {
   if (compute_ == DType::kF32) {
-    auto* sums = static_cast<float*>(values);
-    UnarySimd().f32(kind_, sums, sums, count, alpha_, beta_);
-    return;
+    auto* values = static_cast<float*>(sums);
+    return UnarySimd().f32(kind_, values, values, count, alpha_, beta_);
   }
-  auto* sums = static_cast<double*>(values);
-  for (int64_t i = 0; i < count; ++i) sums[i] = scalar_(scalar_kind_, alpha_, beta_, sums[i]);
+  auto* values = static_cast<double*>(sums);
+  for (int64_t i = 0; i < count; ++i) values[i] = scalar_(scalar_kind_, alpha_, beta_, values[i]);
 }
 
 }  // namespace tern::cpu

@@ -25,16 +25,24 @@ class Epilogue {
   void SetActivation(UnaryKind kind, float alpha, float beta, Scalar scalar, int scalar_kind);
 
   bool empty() const { return term_count_ == 0 && !active_; }
-  // values: `count` sums in ComputeType, which become elements [index, index + count) of the result.
-  void Apply(int64_t index, int64_t count, void* values) const;
+  // `count` sums in ComputeType, which become elements [index, index + count) of the result.
+  void Apply(int64_t index, int64_t count, void* sums) const { Apply({1, count, index, 0, sums, 0}); }
+  // The same for several rows of sums.
+  struct Rows {
+    int64_t count, width;
+    int64_t index, index_step;  // where in the result the first row starts, and from row to row
+    void* sums;
+    int64_t sums_step;  // elements from row to row
+  };
+  void Apply(const Rows& rows) const;
 
  private:
   struct Term {
     const void* data = nullptr;
     Broadcast<1> plan;
   };
-  void Add(const Term& term, int64_t index, int64_t count, char* values) const;
-  void Activate(int64_t count, void* values) const;
+  void Add(const Term& term, int64_t index, int64_t count, char* sums) const;
+  void Activate(int64_t count, void* sums) const;
 
   DType type_ = DType::kF32, compute_ = DType::kF32;
   Dims dims_;
@@ -45,6 +53,29 @@ class Epilogue {
   float alpha_ = 0, beta_ = 0;
   Scalar scalar_ = nullptr;
   int scalar_kind_ = 0;
+};
+
+// Applies an epilogue (null: none) to f32 results that are written one after the other, some thousand at a
+// time: few enough to be in cache, and many enough for the call not to matter.
+class EpilogueRun {
+ public:
+  // y: the whole result; what is written starts at element `first`.
+  EpilogueRun(const Epilogue* epilogue, float* y, int64_t first)
+      : epilogue_(epilogue), y_(y), finished_(first) {}
+  // Elements up to `end` are written.
+  void Reach(int64_t end) {
+    if (end - finished_ >= kAtOnce) Finish(end);
+  }
+  void Finish(int64_t end) {
+    if (epilogue_) epilogue_->Apply(finished_, end - finished_, y_ + finished_);
+    finished_ = end;
+  }
+
+ private:
+  static constexpr int64_t kAtOnce = 2048;
+  const Epilogue* epilogue_;
+  float* y_;
+  int64_t finished_;
 };
 
 }  // namespace tern::cpu

@@ -103,8 +103,11 @@ const void* Moved(const void* data, DType type, int64_t elements) {
 
 int64_t At(const int64_t* list, int64_t i) { return list ? list[i] : 0; }
 
-void Finish(const void* epilogue, int64_t index, int64_t count, void* sums) {
-  static_cast<const Epilogue*>(epilogue)->Apply(index, count, sums);
+void Finish(const GemmBlock& block, int64_t index, int64_t rows, int64_t columns, void* sums, int64_t step) {
+  const bool one_array = step == columns && block.c_row == columns;
+  static_cast<const Epilogue*>(block.finish_context)
+      ->Apply(one_array ? Epilogue::Rows{1, rows * columns, index, 0, sums, 0}
+                        : Epilogue::Rows{rows, columns, index, block.c_row, sums, step});
 }
 
 GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {

@@ -17,7 +17,8 @@ constexpr int kMr = 8, kNv = 2;
 constexpr int kMr = 4, kNv = 2;
 #endif
 constexpr int64_t kMc = 12 * 12, kKc = 256, kNc = 1024;
-constexpr int64_t kSkinny = 4;  // rows up to which packing costs more than it gives
+constexpr int64_t kFinish = 2048;  // elements
+constexpr int64_t kSkinny = 4;     // rows up to which packing costs more than it gives
 
 template <class T> constexpr int64_t kNr = kNv* kLanes<T>;
 
@@ -151,32 +152,6 @@ void MultiplyPiece(const T* a, int64_t m, const T* b, int64_t n, int64_t kc, Tar
     }
 }
 
-// Rows [m0, m1) and columns [n0, n1) of c have their sums: bias and what else is to be done to them. c is
-// where row g.m0, column g.n0 lies.
-template <class T>
-void Finish(const GemmBlock& g, Target<T> c, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
-  T* data = c.data + (m0 - g.m0) * c.row + n0 - g.n0;
-  const int64_t m = m1 - m0, n = n1 - n0;
-  if (g.row_bias) {
-    Typed<T>(g.row_bias, g.c_type, [&](auto* bias) {
-      for (int64_t i = 0; i < m; ++i) {
-        const T v = ValueOf<T>(bias[m0 + i]);
-        for (int64_t j = 0; j < n; ++j) data[i * c.row + j] += v;
-      }
-    });
-  }
-  if (g.column_bias) {
-    Typed<T>(g.column_bias, g.c_type, [&](auto* bias) {
-      for (int64_t i = 0; i < m; ++i)
-        for (int64_t j = 0; j < n; ++j) data[i * c.row + j] += ValueOf<T>(bias[n0 + j]);
-    });
-  }
-  if (!g.finish) return;
-  const int64_t at = g.c_at + m0 * g.c_row + n0;
-  if (c.row == n && g.c_row == n) return g.finish(g.finish_context, at, m * n, data);
-  for (int64_t i = 0; i < m; ++i) g.finish(g.finish_context, at + i * g.c_row, n, data + i * c.row);
-}
-
 template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, T* packed_b) {
   for (int64_t n0 = g.n0; n0 < g.n1; n0 += kNc) {
     const int64_t n = Least(kNc, g.n1 - n0);
@@ -196,7 +171,6 @@ template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, 
         });
         MultiplyPiece(packed_a, m, packed_b, n, kc, {c.data + (m0 - g.m0) * c.row + n0 - g.n0, c.row},
                       k0 > 0 || g.accumulate);
-        if (k0 + kc == g.k) Finish(g, c, m0, m0 + m, n0, n0 + n);
       }
     }
   }
@@ -228,7 +202,6 @@ template <class T, class S> void RunRows(const GemmBlock& g, Target<T> c, const 
         }
       }
     }
-    Finish(g, c, g.m0, g.m1, n0, n0 + n);
   }
 }
 
@@ -246,7 +219,6 @@ template <class T, class S> void RunColumns(const GemmBlock& g, Target<T> c, con
       to = g.accumulate ? to + sum : sum;
     }
   }
-  Finish(g, c, g.m0, g.m1, g.n0, g.n1);
 }
 
 template <class T> bool Skinny(const GemmBlock& g) {
@@ -269,12 +241,48 @@ template <class T> void RunSkinny(const GemmBlock& g, Target<T> c, T* packed_a) 
   });
 }
 
+// c += bias, in T, for m rows from m0 on and n columns from n0 on (of the whole product); `c` is there.
+template <class T>
+void AddBias(const GemmBlock& g, Target<T> c, int64_t m0, int64_t m, int64_t n0, int64_t n) {
+  if (g.row_bias) {
+    Typed<T>(g.row_bias, g.c_type, [&](auto* bias) {
+      for (int64_t i = 0; i < m; ++i) {
+        const T v = ValueOf<T>(bias[m0 + i]);
+        for (int64_t j = 0; j < n; ++j) c.data[i * c.row + j] += v;
+      }
+    });
+  }
+  if (g.column_bias) {
+    Typed<T>(g.column_bias, g.c_type, [&](auto* bias) {
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) c.data[i * c.row + j] += ValueOf<T>(bias[n0 + j]);
+    });
+  }
+}
+
+// Bias and whatever else is done to the sums: one pass, in parts that stay in the nearest cache. (Finishing
+// each piece of c right after its last product instead drives the packed matrices out of the cache.)
+template <class T> void Finish(const GemmBlock& g, Target<T> c) {
+  if (!g.row_bias && !g.column_bias && !g.finish) return;
+  const int64_t columns = Least(kFinish, g.n1 - g.n0), rows = Greatest<int64_t>(1, kFinish / columns);
+  for (int64_t m0 = g.m0; m0 < g.m1; m0 += rows)
+    for (int64_t n0 = g.n0; n0 < g.n1; n0 += columns) {
+      const int64_t m = Least(rows, g.m1 - m0), n = Least(columns, g.n1 - n0);
+      const Target<T> part{c.data + (m0 - g.m0) * c.row + n0 - g.n0, c.row};
+      AddBias(g, part, m0, m, n0, n);
+      if (g.finish) g.finish(g, g.c_at + m0 * g.c_row + n0, m, n, part.data, part.row);
+    }
+}
+
 template <class T> void Compute(const GemmBlock& g, Target<T> c, T* scratch) {
-  if (Skinny<T>(g)) return RunSkinny(g, c, scratch);
-  if (g.k > 0) return RunPacked(g, c, scratch, scratch + kMc * Least(kKc, g.k));
-  for (int64_t i = 0; !g.accumulate && i < g.m1 - g.m0; ++i)
-    for (int64_t j = 0; j < g.n1 - g.n0; ++j) c.data[i * c.row + j] = 0;
-  Finish(g, c, g.m0, g.m1, g.n0, g.n1);
+  if (Skinny<T>(g))
+    RunSkinny(g, c, scratch);
+  else if (g.k > 0)
+    RunPacked(g, c, scratch, scratch + kMc * Least(kKc, g.k));
+  else
+    for (int64_t i = 0; !g.accumulate && i < g.m1 - g.m0; ++i)
+      for (int64_t j = 0; j < g.n1 - g.n0; ++j) c.data[i * c.row + j] = 0;
+  Finish(g, c);
 }
 
 template <class S> void RunNarrow(const GemmBlock& g) {

@@ -36,9 +36,10 @@ struct GemmBlock {
   const void *row_bias, *column_bias;
   float alpha;
   bool accumulate;
-  // What is done to finished sums, in T, while they are in cache: `count` of them, which become the elements
-  // of c from c_at + index on. Null: nothing.
-  void (*finish)(const void* context, int64_t index, int64_t count, void* sums);
+  // What is done to finished sums, in T, while they are in cache: rows of them, `step` apart, which become
+  // rows of c from its element `index` (c_at included) on. Null: nothing.
+  void (*finish)(const GemmBlock& block, int64_t index, int64_t rows, int64_t columns, void* sums,
+                 int64_t step);
   const void* finish_context;
   int64_t c_at;
   void* scratch;
