@@ -98,6 +98,10 @@ Node* Graph::AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& in
   return n;
 }
 
+const Node* Graph::Before(const Node& node) const {
+  return node.place_ == nodes_.begin() ? nullptr : std::prev(node.place_)->get();
+}
+
 Graph* Graph::AddSubgraph(Node* node, std::string graph_name) {
   node->subgraphs_.push_back(std::make_unique<Graph>(std::move(graph_name), this));
   return node->subgraphs_.back().get();

@@ -92,6 +92,8 @@ class Graph {
   // Appends, or inserts before `before`. Outputs get fresh values without types.
   Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
                 Node* before = nullptr);
+  // The node that comes right before this one of the graph; null for the first.
+  const Node* Before(const Node& node) const;
   Graph* AddSubgraph(Node* node, std::string graph_name);
   // The outputs must be unused; their values go too.
   void RemoveNode(Node* node);

@@ -1,0 +1,172 @@
+// Constants that meet in a chain of sums or products become one.
+#include <algorithm>
+
+#include "passes/rewrite/facts.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// value ∘ constant, or constant ∘ value.
+struct Term {
+  Value *value = nullptr, *constant = nullptr;
+  bool adds = false;      // else: multiplies
+  bool inverse = false;   // the constant is subtracted, or divided by
+  bool reversed = false;  // constant - value
+};
+
+std::optional<Term> TermOf(const Node* node) {
+  if (!node || !IsOp(*node, "Binary")) return std::nullopt;
+  const std::string kind = KindName(*node);
+  Term t;
+  t.adds = kind == "add" || kind == "sub";
+  if (!t.adds && kind != "mul" && kind != "div") return std::nullopt;
+  t.inverse = kind == "sub" || kind == "div";
+  const int at = node->input(0)->is_constant() ? 0 : 1;
+  t.constant = node->input(at);
+  t.value = node->input(1 - at);
+  if (!t.constant->is_constant() || t.value->is_constant()) return std::nullopt;
+  if (at == 0 && t.inverse) {
+    if (kind == "div") return std::nullopt;
+    t.inverse = false;
+    t.reversed = true;
+  }
+  return t;
+}
+
+Value* Do(Rewrite& r, const char* kind, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", kind}}); }
+
+// The constant to add to, or multiply with, what is there already.
+Value* Plain(Rewrite& r, const Term& t) {
+  if (!t.inverse) return t.constant;
+  if (t.adds) return r.Op("Unary", {t.constant}, {{"kind", "neg"}});
+  return Do(r, "div", r.Scalar(t.constant->type.dtype, 1), t.constant);
+}
+
+bool Small(const Value* made, const Value* a, const Value* b) {
+  return made->constant.size() <= std::max(a->constant.size(), b->constant.size());
+}
+
+// The inner node of a chain whose value only the root reads.
+std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
+  const auto no = [&](const auto&... reason) {
+    r.Skip(reason...);
+    return std::nullopt;
+  };
+  auto inner = TermOf(outer.value->producer);
+  if (!inner) return no("'", outer.value->name, "' is not a sum or product with a constant");
+  if (!OnlyUse(outer.value)) return no("'", outer.value->name, "' is also read by another node");
+  if (inner->constant->type.dtype != outer.constant->type.dtype) return no("the types differ");
+  return inner;
+}
+
+// (x + a) + b, (a - x) + b, b - (x + a), …: ±x + c.
+bool MergeSums(Rewrite& r) {
+  const auto outer = TermOf(&r.root());
+  if (!outer || !outer->adds) return r.Skip("no operand is a constant");
+  const auto inner = InnerTerm(r, *outer);
+  if (!inner) return false;
+  if (!inner->adds) return r.Skip("a product, not a sum");
+  const DType dtype = r.root().output(0)->type.dtype;
+  if (!IsFloat(dtype) && !IsSignedInt(dtype)) return r.Skip("the type has no sign");
+  Value *a = Plain(r, *inner), *b = Plain(r, *outer);
+  Value* c = outer->reversed ? Do(r, "sub", b, a) : Do(r, "add", a, b);
+  if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
+  if (IsFloat(dtype) && AllFinite(a) && AllFinite(b) && !AllFinite(c)) return r.Skip("the sum of the constants is not finite");
+  const bool minus = outer->reversed != inner->reversed;
+  return r.Replace(minus ? Do(r, "sub", c, inner->value) : Do(r, "add", inner->value, c));
+}
+
+// (x * a) * b, (x * a) / b, (x / a) * b, (x / a) / b.
+bool MergeProducts(Rewrite& r) {
+  const auto outer = TermOf(&r.root());
+  if (!outer || outer->adds) return r.Skip("no operand is a constant");
+  const auto inner = InnerTerm(r, *outer);
+  if (!inner) return false;
+  if (inner->adds) return r.Skip("a sum, not a product");
+  const DType dtype = r.root().output(0)->type.dtype;
+  if (IsFloat(dtype)) {
+    if (!AllFiniteAndNotZero(inner->constant) || !AllFiniteAndNotZero(outer->constant))
+      return r.Skip("a constant is zero or not finite");
+  } else if (inner->inverse || outer->inverse) {
+    return r.Skip("integers are divided with a rest");
+  }
+  // One quotient is rounded once, as before.
+  Value* c = inner->inverse == outer->inverse ? Do(r, "mul", inner->constant, outer->constant)
+             : inner->inverse                 ? Do(r, "div", outer->constant, inner->constant)
+                                              : Do(r, "div", inner->constant, outer->constant);
+  if (!Small(c, inner->constant, outer->constant))
+    return r.Skip("the product of the constants is larger than each of them");
+  if (IsFloat(dtype) && !AllFiniteAndNotZero(c)) return r.Skip("the product of the constants is zero or not finite");
+  const bool divides = inner->inverse && outer->inverse;
+  return r.Replace(Do(r, divides ? "div" : "mul", inner->value, c));
+}
+
+// (x * a + b) * c is x * (a c) + b c.
+bool MergeAffine(Rewrite& r) {
+  const auto outer = TermOf(&r.root());
+  if (!outer || outer->adds) return r.Skip("no operand is a constant");
+  if (!IsFloatValue(r.root().output(0))) return r.Skip("not of floats");
+  const auto sum = InnerTerm(r, *outer);
+  if (!sum) return false;
+  if (!sum->adds || sum->reversed) return r.Skip("no sum with a constant");
+  const auto inner = InnerTerm(r, *sum);
+  if (!inner) return false;
+  if (inner->adds) return r.Skip("a sum of sums");
+  if (!AllFiniteAndNotZero(inner->constant) || !AllFiniteAndNotZero(outer->constant))
+    return r.Skip("a constant is zero or not finite");
+  const char* kind = outer->inverse ? "div" : "mul";
+  Value* scale = Do(r, kind, Plain(r, *inner), outer->constant);
+  Value* shift = Do(r, kind, Plain(r, *sum), outer->constant);
+  if (!Small(scale, inner->constant, outer->constant) || !Small(shift, sum->constant, outer->constant))
+    return r.Skip("the new constants are larger than the old ones");
+  if (!AllFiniteAndNotZero(scale)) return r.Skip("the product of the constants is zero or not finite");
+  return r.Replace(Do(r, "add", Do(r, "mul", inner->value, scale), shift));
+}
+
+// (x + a) + (y + b) is (x + y) + (a + b).
+bool GatherConstants(Rewrite& r) {
+  std::optional<Term> sides[2];
+  for (int i : {0, 1}) {
+    Value* v = r.root().input(i);
+    sides[i] = TermOf(v->producer);
+    if (!sides[i] || !sides[i]->adds || sides[i]->reversed) return r.Skip("'", v->name, "' is not a sum with a constant");
+    if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
+    if (!IsFloatValue(v) && !IsSignedInt(v->type.dtype)) return r.Skip("the type has no sign");
+  }
+  Value *a = Plain(r, *sides[0]), *b = Plain(r, *sides[1]), *c = Do(r, "add", a, b);
+  if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
+  if (IsFloatValue(c) && AllFinite(a) && AllFinite(b) && !AllFinite(c)) return r.Skip("the sum of the constants is not finite");
+  return r.Replace(Do(r, "add", Do(r, "add", sides[0]->value, sides[1]->value), c));
+}
+
+}  // namespace
+
+TERN_RULE(MergeConstantSums) {
+  return Rule{.summary = "(x + 1) + 2 is x + 3, in all arrangements of plus and minus",
+              .roots = {"Binary:add", "Binary:sub"},
+              .apply = MergeSums,
+              .example = R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (1) #b: f32[] = (2) %y = (%x + #a) - #b })"};
+}
+TERN_RULE(MergeConstantProducts) {
+  return Rule{.summary = "(x * 6) / 2 is x * 3, in all arrangements of products and quotients",
+              .roots = {"Binary:mul", "Binary:div"},
+              .apply = MergeProducts,
+              .example = R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (6) #b: f32[] = (2) %y = (%x * #a) / #b })"};
+}
+TERN_RULE(MergeAffineConstants) {
+  return Rule{.summary = "(x * 2 + 3) * 4 is x * 8 + 12",
+              .roots = {"Binary:mul", "Binary:div"},
+              .apply = MergeAffine,
+              .example =
+                  R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (2) #b: f32[] = (3) #c: f32[] = (4) %y = (%x * #a + #b) * #c })"};
+}
+TERN_RULE(GatherConstantTerms) {
+  return Rule{.summary = "(x + 1) + (y + 2) is (x + y) + 3",
+              .roots = {"Binary:add"},
+              .apply = GatherConstants,
+              .example =
+                  R"(graph @g(%x: f32[N], %z: f32[N]) -> (%y) { #a: f32[] = (1) #b: f32[] = (2) %y = (%x + #a) + (%z + #b) })"};
+}
+
+}  // namespace tern

@@ -1,0 +1,103 @@
+// Reductions in a row.
+#include <algorithm>
+
+#include "passes/rewrite/facts.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// The axes that are reduced, counted from the front, in order; nothing when they are not known.
+std::optional<std::vector<int64_t>> AxesOf(const Node& reduce) {
+  const int rank = reduce.input(0)->type.shape.rank();
+  if (rank < 0) return std::nullopt;
+  std::vector<int64_t> axes;
+  if (reduce.input(1)) {
+    const auto given = IntsOf(reduce.input(1));
+    if (!given) return std::nullopt;
+    for (int64_t a : *given) axes.push_back(a < 0 ? a + rank : a);
+  }
+  if (axes.empty() && !reduce.attrs.Bool("noop_if_empty"))
+    for (int i = 0; i < rank; ++i) axes.push_back(i);
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+// Axes of a tensor from which `gone` were dropped, as axes of the whole.
+std::vector<int64_t> BeforeDropping(std::vector<int64_t> axes, const std::vector<int64_t>& gone) {
+  for (int64_t& a : axes)
+    for (int64_t g : gone)
+      if (a >= g) ++a;
+  return axes;
+}
+
+bool Composes(const std::string& kind) {
+  return kind == "sum" || kind == "mean" || kind == "max" || kind == "min" || kind == "prod";
+}
+
+bool Merge(Rewrite& r) {
+  Node& outer = r.root();
+  Value* x = outer.input(0);
+  const std::string kind = KindName(outer);
+  Node* inner = MadeBy(x, "Reduce", kind);
+  if (!inner || !Composes(kind)) return r.Skip("no reduction of the same kind comes before");
+  if (!OnlyUse(x)) return r.Skip("'", x->name, "' is also read by another node");
+  const auto first = AxesOf(*inner);
+  auto second = AxesOf(outer);
+  if (!first || !second || first->empty() || second->empty()) return r.Skip("the axes are not known");
+  const bool keep = inner->attrs.Bool("keep_dims");
+  if (keep != outer.attrs.Bool("keep_dims")) return r.Skip("only one of them keeps the dims");
+  std::vector<int64_t> all = keep ? *second : BeforeDropping(*second, *first);
+  all.insert(all.end(), first->begin(), first->end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return r.Replace(r.Op("Reduce", {inner->input(0), r.Ints(all)}, {{"kind", kind}, {"keep_dims", keep}}));
+}
+
+// sum(x) / count, sum(x) * (1 / count).
+bool ToMean(Rewrite& r) {
+  Node& root = r.root();
+  const bool divides = IsOp(root, "Binary", "div");
+  const int at = root.input(0)->is_constant() ? 0 : 1;
+  if (divides && at == 0) return r.Skip("the constant is what is divided");
+  Value* sum = root.input(1 - at);
+  Node* reduce = MadeBy(sum, "Reduce", "sum");
+  if (!reduce) return r.Skip("'", sum->name, "' is not a sum");
+  if (!OnlyUse(sum)) return r.Skip("'", sum->name, "' is also read by another node");
+  if (!IsFloatValue(sum)) return r.Skip("not of floats");
+  const auto axes = AxesOf(*reduce);
+  if (!axes) return r.Skip("the axes are not known");
+  double count = 1;
+  for (int64_t a : *axes) {
+    const Dim& d = reduce->input(0)->type.shape[static_cast<int>(a)];
+    if (!d.known() || d.value() == 0) return r.Skip("the number of elements is not known");
+    count *= static_cast<double>(d.value());
+  }
+  if (!IsScalar(root.input(at), divides ? count : 1 / count)) return r.Skip("the factor is not the number of elements");
+  Attrs attrs = reduce->attrs;
+  (void)attrs.Set("kind", "mean");
+  return r.Replace(r.Op(*reduce->op, attrs, reduce->inputs()));
+}
+
+}  // namespace
+
+TERN_RULE(MergeReduces) {
+  return Rule{.summary = "the sum of sums, mean of means, maximum of maxima in one step",
+              .roots = {"Reduce"},
+              .apply = Merge,
+              .example = R"(graph @g(%x: f32[N,C,H,W]) -> (%y) {
+  #w: i64[1] = (3)  #h: i64[1] = (2)
+  %y = ReduceMean(ReduceMean(%x, #w), #h)
+})"};
+}
+TERN_RULE(ReplaceSumByMean) {
+  return Rule{.summary = "a sum divided by the number of elements is a mean",
+              .roots = {"Binary:mul", "Binary:div"},
+              .apply = ToMean,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
+  #a: i64[1] = (1)  #n: f32[] = (4)
+  %y = ReduceSum(%x, #a) / #n
+})"};
+}
+
+}  // namespace tern
