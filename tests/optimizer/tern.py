@@ -53,6 +53,10 @@ class Tern:
             raise Failure(f"tern optimize wrote no {Path(out).name}")
         return report
 
+    def report(self, model, *options):
+        """The same report, without a file."""
+        return self._object("optimize", model, "--level", "extended", *options)
+
     def run(self, model, inputs, out):
         """Output file -> array."""
         self._call("run", model, *inputs, "--output-dir", out)

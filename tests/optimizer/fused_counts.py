@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Counts the ops that Tern recognises in exports of known architectures, against what the architectures hold.
+
+    fused_counts.py --tern build/release/bin/tern --models .cache/architectures
+
+Prints a line per export and exits with 1 where a count differs or an export is missing. Activations are counted after
+the stage `recompose`: later ones put them into convolutions and products.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from child import Failure
+from tern import Tern
+
+# What is counted, by the names in the report of `tern optimize`.
+KINDS = {"Attention": "Attention", "LayerNorm": "LayerNorm", "RmsNorm": "RmsNorm", "Gelu": "Gelu",
+         "swish": "Activation.swish", "rotary": "RotaryEmbedding"}
+EXPORTERS = ("torchscript", "dynamo")
+SHAPES = ("static", "dynamic")
+
+
+@dataclass(frozen=True)
+class Expected:
+    config: str  # what of tests/architectures/families the numbers follow from
+    counts: dict = field(default_factory=dict)
+
+
+def encoder(layers, config, extra_norms, extra_gelus=0):
+    """Each layer: one attention, two norms, one GELU."""
+    return Expected(config, {"Attention": layers, "LayerNorm": 2 * layers + extra_norms, "Gelu": layers + extra_gelus})
+
+
+def rotary_decoder(layers, config):
+    """Each layer: one attention on two rotated inputs, two norms, one gate; a norm at the end."""
+    return Expected(config, {"Attention": layers, "RmsNorm": 2 * layers + 1, "swish": layers, "rotary": 2 * layers})
+
+
+def t5(encoder_layers, decoder_layers, config):
+    """Decoder layers also look at the encoder. A norm before each part and one behind each stack."""
+    return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
+                             "RmsNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1})
+
+
+def whisper(encoder_layers, decoder_layers, config):
+    """As T5, with GELU in each layer and behind the two convolutions."""
+    return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
+                             "LayerNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1,
+                             "Gelu": encoder_layers + decoder_layers + 2})
+
+
+def mobilevit(inverted, transformers, config):
+    """inverted: residuals per plain stage; transformers: layers per stage that ends in some.
+
+    Two SiLUs an inverted residual; a transformer stage has one of those, three convolutions with SiLU, its layers'
+    gates and a norm at the end; one SiLU each for the first and the last convolution.
+    """
+    layers, stages = sum(transformers), len(transformers)
+    return Expected(config, {"Attention": layers, "LayerNorm": 2 * layers + stages,
+                             "swish": 1 + 2 * sum(inverted) + stages * (2 + 3) + layers + 1})
+
+
+EXPECTED = {
+    "bert": encoder(2, "BertModel, num_hidden_layers=2; a norm in the embeddings", 1),
+    "distilbert": encoder(2, "DistilBertForMaskedLM, n_layers=2; a norm in the embeddings, GELU and norm in the head",
+                          2, 1),
+    "vit": encoder(2, "ViTForImageClassification, num_hidden_layers=2; a norm at the end", 1),
+    "gpt2": encoder(2, "GPT2LMHeadModel, n_layer=2; a norm at the end", 1),
+    "llama": rotary_decoder(2, "LlamaForCausalLM, num_hidden_layers=2"),
+    "qwen2": rotary_decoder(2, "Qwen2ForCausalLM, num_hidden_layers=2"),
+    "swin": encoder(3, "SwinForImageClassification, depths=[1, 2]; norms in the embeddings, between stages, at the end",
+                    3),
+    "whisper": whisper(2, 2, "WhisperForConditionalGeneration, encoder_layers=2, decoder_layers=2"),
+    "t5": t5(2, 2, "T5ForConditionalGeneration, num_layers=2, num_decoder_layers=2, feed forward with ReLU"),
+    "mobilevit": mobilevit((1, 3), (2, 4, 3), "MobileViTForImageClassification, hidden_sizes of three stages"),
+}
+
+
+def counted(tern, model):
+    final = tern.report(model)["ops"]
+    early = tern.report(model, "--stop-after", "recompose")["ops"]
+    activations = ("Gelu", "swish")
+    return {kind: (early if kind in activations else final).get(name, 0) for kind, name in KINDS.items()}
+
+
+def check(tern, folder, expected):
+    """The line to print, and whether it is as it should be."""
+    model = folder / "model.onnx"
+    if not model.is_file():
+        return "no such export", False
+    try:
+        found = counted(tern, model)
+    except Failure as failure:
+        return str(failure), False
+    parts, right = [], True
+    for kind in KINDS:
+        want = expected.counts.get(kind, 0)
+        right = right and found[kind] == want
+        if found[kind] or want:
+            parts.append(f"{kind} {found[kind]}" + ("" if found[kind] == want else f" (expected {want})"))
+    return ", ".join(parts), right
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tern", type=Path, default=Path("build/release/bin/tern"))
+    parser.add_argument("--models", type=Path, default=Path(".cache/architectures"), help="folder of exports")
+    parser.add_argument("--only", nargs="*", default=sorted(EXPECTED), choices=sorted(EXPECTED), metavar="FAMILY")
+    parser.add_argument("--limit", type=float, default=120, help="seconds a model")
+    args = parser.parse_args()
+    tern = Tern(args.tern, args.limit)
+    wrong = 0
+    for family in args.only:
+        expected = EXPECTED[family]
+        print(f"{family}: {expected.config}")
+        for name in (f"{family}.{exporter}.{shape}" for exporter in EXPORTERS for shape in SHAPES):
+            line, right = check(tern, args.models / name, expected)
+            wrong += not right
+            print(f"  {'ok  ' if right else 'FAIL'} {name}: {line}")
+    print(f"{wrong} of {len(args.only) * len(EXPORTERS) * len(SHAPES)} exports differ")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
