@@ -125,6 +125,7 @@ class Sweep {
       if (asked) context_.Answer(node, applied ? "the rule was applied" : rewrite.why());
       if (!applied) continue;
       TERN_CHECK(rewrite.done(), "rule '", rule->name, "' says it fired but replaced nothing");
+      rewrite.DropUnread();
       if (!rewrite.emitted().empty()) first_new = rewrite.emitted().front();
       ++hits_;
       dead_ += rewrite.leaves_dead();

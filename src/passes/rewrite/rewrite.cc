@@ -163,6 +163,15 @@ bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs)
   return true;
 }
 
+void Rewrite::DropUnread() {
+  for (size_t i = emitted_.size(); i-- > 0;) {
+    const auto& outputs = emitted_[i]->outputs();
+    if (!std::all_of(outputs.begin(), outputs.end(), [](const Value* v) { return v->unused(); })) continue;
+    graph().RemoveNode(emitted_[i]);
+    emitted_.erase(emitted_.begin() + static_cast<long>(i));
+  }
+}
+
 void RemoveUnread(Node& node) {
   std::vector<Node*> doomed = {&node};
   while (!doomed.empty()) {

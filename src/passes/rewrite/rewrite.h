@@ -47,6 +47,7 @@ class Rewrite {
   bool ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs);
 
   // For the driver.
+  void DropUnread();  // what was emitted and not needed after all: a part of an inlined graph, say
   void Explain() { explain_ = true; }
   bool explains() const { return explain_; }
   const std::string& why() const { return why_; }

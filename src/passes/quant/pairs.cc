@@ -1,0 +1,118 @@
+// Quantize and Dequantize that undo each other, and bounds that quantization sets anyway.
+#include <algorithm>
+#include <cmath>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+bool SameParameter(const Value* a, const Value* b) {
+  if (a == b) return true;
+  return a && b && a->is_constant() && b->is_constant() && SameTensor(a->constant, b->constant);
+}
+
+// Large and small enough that (q * scale) / scale is q again in f32.
+bool OrdinaryScale(const Value* scale) {
+  if (!scale->is_constant() || scale->constant.dtype() != DType::kF32) return false;
+  const auto values = ToDoubles(scale->constant);
+  return std::all_of(values.begin(), values.end(), [](double s) { return s >= 1e-30 && s <= 1e30; });
+}
+
+bool AllZero(const Value* zero) {
+  const auto v = UniformOf(zero);
+  return v && *v == 0;
+}
+
+bool SameZeroPoint(const Value* a, const Value* b) {
+  return SameParameter(a, b) || (!a && AllZero(b)) || (!b && AllZero(a));
+}
+
+bool InSingle(const Node& quantize) {
+  const DType precision = quantize.attrs.Type("precision");
+  return precision == DType::kInvalid || precision == DType::kF32;
+}
+
+// Dequantize then Quantize with the same parameters gives every whole number back.
+bool UndoneExactly(const Match& m) {
+  const Attrs &d = m.AttrsOf("d"), &q = m.AttrsOf("q");
+  if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the types differ");
+  if (!IsInt(m.DTypeOf("x")) || BitWidth(m.DTypeOf("x")) > 16) return m.Skip("the type is not a short integer");
+  if (!SameParameter(m.At("s"), m.At("t"))) return m.Skip("the scales differ");
+  if (!SameZeroPoint(m.At("z"), m.At("o"))) return m.Skip("the zero points differ");
+  if (!OrdinaryScale(m.At("s"))) return m.Skip("the scale is not constant, or too large or small to be exact");
+  const bool one = m["s"].size() == 1;
+  if (!one && (d.Int("axis") != q.Int("axis") || d.Int("block_size") != q.Int("block_size")))
+    return m.Skip("the scales go along different axes");
+  if (m.DTypeOf("a") != DType::kF32 || !InSingle(m.NodeOf("y")))
+    return m.Skip("it is computed in another type than f32");
+  return true;
+}
+
+struct IntRange {
+  double low, high;
+};
+IntRange RangeOf(DType t) {
+  const int bits = BitWidth(t);
+  if (IsSignedInt(t)) return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1};
+  return {0, std::ldexp(1, bits) - 1};
+}
+
+// Whether everything from `high` on becomes the highest number, and everything to `low` the lowest.
+bool Saturates(const Node& quantize, double low, double high) {
+  const IntRange range = RangeOf(quantize.output(0)->type.dtype);
+  const auto scales = ToDoubles(quantize.input(1)->constant);
+  std::vector<double> zeros(scales.size(), 0);
+  if (quantize.input(2)) zeros = ToDoubles(quantize.input(2)->constant);
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const double zero = zeros[zeros.size() == scales.size() ? i : 0];
+    const auto place = [&](double v) { return std::nearbyint(static_cast<float>(v / scales[i])) + zero; };
+    if (place(low) > range.low || place(high) < range.high) return false;
+  }
+  return true;
+}
+
+bool RemoveBoundsBeforeQuantize(Rewrite& r) {
+  const Node& q = r.root();
+  Value* v = q.input(0);
+  const bool relu = MadeBy(v, "Unary", "relu") != nullptr;
+  const Node* clip = MadeBy(v, "Clip");
+  if (!relu && !clip) return r.Skip("its input is not made by Relu or Clip");
+  if (!IsFloatValue(v) || !IsInt(q.output(0)->type.dtype)) return r.Skip("it does not make integers of floats");
+  if (v->type.dtype == DType::kF64 || !InSingle(q)) return r.Skip("it is computed in another type than f32");
+  if (!OrdinaryScale(q.input(1)) || (q.input(2) && !q.input(2)->is_constant()))
+    return r.Skip("the parameters are not constant f32");
+  double low = relu ? 0 : -INFINITY, high = INFINITY;
+  for (int i : {1, 2}) {
+    if (!clip || !clip->input(i)) continue;
+    const auto bound = ScalarOf(clip->input(i));
+    if (!bound || std::isnan(*bound)) return r.Skip("a bound is not constant");
+    (i == 1 ? low : high) = *bound;
+  }
+  if (!(low <= high) || !Saturates(q, low, high)) return r.Skip("the bounds are narrower than the type");
+  std::vector<Value*> inputs = q.inputs();
+  inputs[0] = v->producer->input(0);
+  return r.Replace(r.Op(*q.op, q.attrs, inputs));
+}
+
+}  // namespace
+
+TERN_RULE(RemoveDequantizeQuantize) {
+  return Rule{.summary = "Dequantize then Quantize with the same scale and zero point; of two "
+                         "Quantize-Dequantize pairs in a row that leaves one",
+              .match = {"%a = Dequantize(%x, %s, %z?) {@d} shared  %y = Quantize(%a, %t, %o?) {@q}"},
+              .emit = "%y = %x",
+              .when = UndoneExactly};
+}
+
+TERN_RULE(RemoveBoundsBeforeQuantize) {
+  return Rule{.summary = "a Relu or Clip before Quantize whose range is no narrower: saturation does the same",
+              .roots = {"Quantize"},
+              .apply = RemoveBoundsBeforeQuantize,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
+  #scale: f32[] = (0.1)  #zero: u8[] = (0)
+  %y = Quantize(Relu(%x), #scale, #zero)
+})"};
+}
+
+}  // namespace tern
