@@ -104,7 +104,7 @@ class Sweep {
       if (!context_.Spend()) return {};
       it = next;  // the node is gone; nodes behind it are not touched by a rewrite
       while (first_new && it != graph.nodes().begin() && std::prev(it)->get() != first_new) --it;
-      if (first_new) --it;
+      if (first_new && it != graph.nodes().begin()) --it;  // at the front when the nodes were sorted anew
     }
     return {};
   }

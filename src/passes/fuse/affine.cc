@@ -1,0 +1,62 @@
+// Scalar constants become attributes: a chain of x * c, x + c, x - c, x / c is one affine map.
+#include <cmath>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+struct Affine {
+  double alpha = 1, beta = 0;
+  Value* x = nullptr;
+};
+
+std::optional<Affine> ReadBinary(const Node& node) {
+  const std::string kind = KindName(node);
+  const bool right = ScalarOf(node.input(1)).has_value();
+  const auto c = ScalarOf(node.input(right ? 1 : 0));
+  Value* x = node.input(right ? 0 : 1);
+  if (!c || !SameShape(x, node.output(0))) return std::nullopt;
+  if (kind == "add") return Affine{1, *c, x};
+  if (kind == "mul") return Affine{*c, 0, x};
+  if (kind == "sub") return right ? Affine{1, -*c, x} : Affine{-1, *c, x};
+  if (kind == "div" && right && *c != 0) return Affine{1 / *c, 0, x};
+  return std::nullopt;
+}
+
+std::optional<Affine> ReadAffine(const Node* node) {
+  if (!node) return std::nullopt;
+  if (IsOp(*node, "Binary")) return ReadBinary(*node);
+  if (!IsOp(*node, "Activation", "affine")) return std::nullopt;
+  return Affine{node->attrs.Float("alpha"), node->attrs.Float("beta"), node->input(0)};
+}
+
+bool FuseAffine(Rewrite& r) {
+  const auto outer = ReadAffine(&r.root());
+  if (!outer) return r.Skip("no operand is a constant number");
+  const DType t = outer->x->type.dtype;
+  if (t != DType::kF32 && t != DType::kF16 && t != DType::kBF16) return r.Skip("it is not f32 or shorter");
+  const auto inner = ReadAffine(outer->x->producer);
+  if (!inner) return r.Skip("its input is no such operation");
+  if (!OnlyUse(outer->x)) return r.Skip("'", outer->x->name, "' is also read by others");
+  const double alpha = outer->alpha * inner->alpha, beta = outer->alpha * inner->beta + outer->beta;
+  if (!std::isfinite(static_cast<float>(alpha)) || !std::isfinite(static_cast<float>(beta)))
+    return r.Skip("the constants become infinite");
+  return r.Replace(
+      r.Op("Activation", {inner->x}, {{"kind", "affine"}, {"alpha", alpha}, {"beta", beta}}));
+}
+
+}  // namespace
+
+TERN_RULE(FuseAffine) {
+  return Rule{.summary = "two or more of x * c, x / c, x + c, x - c in a row are alpha * x + beta",
+              .level = Level::kExtended,
+              .roots = {"Binary:add", "Binary:sub", "Binary:mul", "Binary:div"},
+              .apply = FuseAffine,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
+  #a: f32[] = (0.5)  #b: f32[] = (3)
+  %y = %x * #a + #b
+})"};
+}
+
+}  // namespace tern
