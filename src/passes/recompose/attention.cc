@@ -36,15 +36,15 @@ Probabilities ReadProbabilities(Value* v) {
   v = ThroughCast(v);
   Value* inner = ThroughGuard(v);
   found.guarded = inner != v;
-  if (!found.guarded && !OnlyUse(v)) {
-    found.problem = "the probabilities have other readers";
-    return found;
-  }
   Node* softmax = MadeBy(inner, "Softmax", "softmax");
   const int rank = inner->type.shape.rank();
   if (!softmax || rank < 0) return found;
   const int64_t axis = softmax->attrs.Int("axis");
   if (axis != -1 && axis != rank - 1) return found;
+  if (!found.guarded && !OnlyUse(v)) {
+    found.problem = "the probabilities have other readers";
+    return found;
+  }
   found.softmax = softmax;
   return found;
 }
@@ -99,14 +99,29 @@ std::string ShapeProblem(const Shape& q, const Shape& k, const Shape& v) {
   return "";
 }
 
+// The sum of both has the shape of `whole`, whatever the sizes that are not known.
+bool SpreadsInto(const Value* mask, const Value* whole) {
+  const auto joined = BroadcastShapes(mask->type.shape, whole->type.shape);
+  return joined.ok() && whole->type.shape.ranked && *joined == whole->type.shape;
+}
+
+// Made of finite numbers only: a constant, or a choice between two.
+bool IsFinite(const Value* mask) {
+  if (AllFinite(mask)) return true;
+  const Node* choice = MadeBy(mask, "Where");
+  return choice && AllFinite(choice->input(1)) && AllFinite(choice->input(2));
+}
+
 std::string MaskProblem(const Scores& scores, DType dtype) {
   const Value* product = scores.product->output(0);
   for (const MaskStep& step : scores.masks) {
     const Value* mask = step.addend ? step.addend : step.condition;
-    if (!BroadcastsInto(mask, product))
+    if (!SpreadsInto(mask, product))
       return StrCat("mask ", mask->type.ToString(), " does not broadcast into ", product->type.ToString());
     if (step.addend && mask->type.dtype != dtype) return "the mask has another type";
+    if (scores.floored && (step.condition || !IsFinite(mask))) return "the scores are bounded";
   }
+  if (scores.head_scale && !SpreadsInto(scores.head_scale, product)) return "a factor is larger than the scores";
   return "";
 }
 
@@ -157,7 +172,10 @@ bool RecomposeAttentionAt(Rewrite& r) {
                     {"guarded", p.guarded}};
   if (shape.rank() == 3)
     attrs.insert(attrs.end(), {{"q_heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"merged", true}});
-  std::vector<Value*> inputs = {q.rest, k, v};
+  Value* queries = q.rest;
+  if (scores.head_scale)
+    queries = r.Op("Binary", {queries, scores.head_scale}, {{"kind", std::string("mul")}});
+  std::vector<Value*> inputs = {queries, k, v};
   if (mask) inputs.push_back(mask);
   return r.Replace(r.Op("Attention", inputs, attrs));
 }

@@ -86,23 +86,43 @@ std::optional<Rotation> RotationAt(const Node& sum) {
   return std::nullopt;
 }
 
-// Angles [batch or 1, length, n] from a factor of x [batch, heads, length, size]; null when its axes are
-// others.
-Value* AnglesFor(Rewrite& r, Value* factor, Value* once, const Shape& x) {
+// Which axis of x counts positions: 2 of [batch, heads, length, size], or 1 of [batch, length, heads, size]; that
+// is where the angles differ.
+int PositionAxis(const Value* factor, const Shape& x) {
   const Shape& f = factor->type.shape;
   const int rank = f.rank();
-  if (rank < 2 || rank > 4 || f[-2] != x[2]) return nullptr;
-  if (rank >= 3 && !f[-3].Is(1)) return nullptr;
-  const Dim batch = rank == 4 ? f[0] : Dim(1);
-  if (!batch.Is(1) && batch != x[0]) return nullptr;
-  return ViewAs(r, once, Shape({batch, x[2], once->type.shape[-1]}));
+  if (rank >= 2 && rank <= 4 && f[-2] == x[2] && (rank == 2 || f[-3].Is(1))) return 2;
+  if (rank >= 3 && rank <= 4 && f[-3] == x[1] && f[-2].Is(1)) return 1;
+  return -1;
 }
 
-bool Emit(Rewrite& r, Value* x, Value* cos, Value* sin, bool interleaved) {
+// Angles [batch or 1, length, n] from a factor of x; null when they differ along other axes too.
+Value* AnglesFor(Rewrite& r, Value* factor, Value* once, const Shape& x, int axis) {
+  const Shape& f = factor->type.shape;
+  const Dim batch = f.rank() == 4 ? f[0] : Dim(1);
+  if (axis < 0 || PositionAxis(factor, x) != axis || (!batch.Is(1) && batch != x[0])) return nullptr;
+  return ViewAs(r, once, Shape({batch, x[axis], once->type.shape[-1]}));
+}
+
+struct Factors {
+  Value *cos = nullptr, *cos_once = nullptr, *sin = nullptr, *sin_once = nullptr;
+};
+
+bool Emit(Rewrite& r, Value* x, const Factors& f, bool interleaved) {
+  const Shape& s = x->type.shape;
+  const int axis = PositionAxis(f.cos, s);
+  Value *cos = AnglesFor(r, f.cos, f.cos_once, s, axis), *sin = AnglesFor(r, f.sin, f.sin_once, s, axis);
   if (!cos || !sin) return r.Skip("the angles are not one per position");
   if (!SameType(cos, sin) || cos->type.dtype != x->type.dtype)
     return r.Skip("cosines and sines have different shapes");
-  return r.Replace(r.Op("RotaryEmbedding", {x, cos, sin}, {{"interleaved", interleaved}}));
+  if (axis == 2) return r.Replace(r.Op("RotaryEmbedding", {x, cos, sin}, {{"interleaved", interleaved}}));
+  if (!s[2].known()) return r.Skip("the number of heads is not known");
+  Value* packed = ViewAs(r, x, Shape({s[0], s[1], s[2] * s[3]}));
+  if (!packed) return r.Skip("the heads cannot be packed");
+  Value* y = r.Op("RotaryEmbedding", {packed, cos, sin},
+                  {{"interleaved", interleaved}, {"heads", s[2].value()}});
+  Value* split = ViewAs(r, y, s);
+  return split ? r.Replace(split) : r.Skip("the heads cannot be split again");
 }
 
 bool RecomposeRotaryAt(Rewrite& r) {
@@ -110,9 +130,7 @@ bool RecomposeRotaryAt(Rewrite& r) {
   if (!found) return r.Skip("not x * cos + turned(x) * sin");
   Value *cos = Once(r, found->cos, found->pairs), *sin = Once(r, found->sin, found->pairs);
   if (!cos || !sin) return r.Skip("the angles of a pair are not seen to be the same");
-  const Shape& x = found->x->type.shape;
-  cos = AnglesFor(r, found->cos, cos, x), sin = AnglesFor(r, found->sin, sin, x);
-  return Emit(r, found->x, cos, sin, found->pairs == Twice::kPairs);
+  return Emit(r, found->x, {found->cos, cos, found->sin, sin}, found->pairs == Twice::kPairs);
 }
 
 // concat(x1 * cos - x2 * sin, x2 * cos + x1 * sin): each angle stands once.
@@ -144,33 +162,9 @@ bool RecomposeSplitRotaryAt(Rewrite& r) {
             if (!width || !IsPart(a.part, first->x, 0, *width / 2) ||
                 !IsPart(b.part, first->x, *width / 2, *width))
               continue;
-            const Shape& x = first->x->type.shape;
-            return Emit(r, first->x, AnglesFor(r, a.angle, a.angle, x), AnglesFor(r, b.angle, b.angle, x),
-                        false);
+            return Emit(r, first->x, {a.angle, a.angle, b.angle, b.angle}, false);
           }
   return r.Skip("not the halves of one value turned by the same angles");
-}
-
-// concat(rotary(x[:size]), x[size:])
-bool FusePartialRotaryAt(Rewrite& r) {
-  const Node& root = r.root();
-  if (root.inputs().size() != 2 || !LastAxis(root)) return r.Skip("not two parts along the last axis");
-  const Node* rotary = MadeBy(root.input(0), "RotaryEmbedding");
-  if (!rotary || !OnlyUse(root.input(0)) || rotary->attrs.Int("size"))
-    return r.Skip("the first part is not an embedding of all features");
-  const auto first = ReadPart(rotary->input(0));
-  if (!first || first->start != 0 || first->x->type.shape.rank() != 4 || !first->x->type.shape[-1].known())
-    return r.Skip("the first part is not a part of a value");
-  const int64_t width = first->x->type.shape[-1].value();
-  if (!IsPart(rotary->input(0), first->x, 0, first->end) ||
-      !IsPart(root.input(1), first->x, first->end, width))
-    return r.Skip("the second part is not the rest of the value");
-  std::vector<Value*> inputs = rotary->inputs();
-  inputs[0] = first->x;
-  Attrs attrs = rotary->attrs;
-  const Status status = attrs.Set("size", first->end);
-  TERN_CHECK(status.ok(), status.message());
-  return r.Replace(r.Op(*rotary->op, std::move(attrs), inputs));
 }
 
 }  // namespace
@@ -199,18 +193,6 @@ TERN_RULE(RecomposeSplitRotaryEmbedding) {
   #sizes: i64[2] = (4, 4)
   %a, %b = Split(%x, #sizes) {axis=3}
   %y = Concat(%a * %c - %b * %s, %b * %c + %a * %s) {axis=3}
-})"};
-}
-
-TERN_RULE(FusePartialRotaryEmbedding) {
-  return Rule{.summary = "RotaryEmbedding of the first features only needs no parts cut and joined",
-              .level = Level::kExtended,
-              .roots = {"Concat"},
-              .apply = FusePartialRotaryAt,
-              .example = R"(graph @partial(%x: f32[2,4,3,8], %c: f32[1,3,2], %s: f32[1,3,2]) -> (%y) {
-  #sizes: i64[2] = (4, 4)
-  %a, %b = Split(%x, #sizes) {axis=3}
-  %y = Concat(RotaryEmbedding(%a, %c, %s), %b) {axis=3}
 })"};
 }
 

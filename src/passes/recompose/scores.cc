@@ -27,6 +27,7 @@ class ScoreReader {
     Node& n = *v->producer;
     if (IsOp(n, "MatMul")) return ReadProduct(n, factor);
     if (IsOp(n, "Cast")) return IsFloatValue(n.input(0)) && Read(n.input(0), factor, depth + 1);
+    if (IsOp(n, "Clip")) return ReadFloor(n, factor, depth);
     if (IsOp(n, "Where")) return ReadChoice(n, factor, depth);
     if (IsOp(n, "Unary", "tanh")) return ReadCap(n, factor, depth);
     if (IsOp(n, "Binary", "add")) return ReadSum(n, factor, depth);
@@ -49,6 +50,7 @@ class ScoreReader {
 
   bool ReadScaled(Node& n, double factor, int depth) {
     const auto right = ScalarOf(n.input(1));
+    if (!right && ScalarOf(n.input(0)) == std::nullopt) return ReadHeadScale(n, factor, depth);
     if (IsOp(n, "Binary", "div"))
       return right && *right != 0 && Read(n.input(0), factor / *right, depth + 1);
     if (right) return Read(n.input(0), factor * *right, depth + 1);
@@ -56,9 +58,29 @@ class ScoreReader {
     return left && Read(n.input(1), factor * *left, depth + 1);
   }
 
+  // A constant [heads, 1, 1].
+  bool ReadHeadScale(Node& n, double factor, int depth) {
+    if (!IsOp(n, "Binary", "mul") || scores_.head_scale || scores_.softcap > 0) return false;
+    for (int side : {0, 1}) {
+      Value* scale = n.input(1 - side);
+      const Shape& s = scale->type.shape;
+      if (!scale->is_constant() || s.rank() < 2 || !s[-1].Is(1) || !s[-2].Is(1)) continue;
+      scores_.head_scale = scale;
+      return Read(n.input(side), factor, depth + 1);
+    }
+    return false;
+  }
+
+  bool ReadFloor(Node& n, double factor, int depth) {
+    const auto least = ScalarOf(n.input(1));
+    if (!least || n.input(2) || *least > -kHuge || factor <= 0) return Problem("the scores are bounded");
+    scores_.floored = true;
+    return Read(n.input(0), factor, depth + 1);
+  }
+
   // One side leads to the product; the other is a mask.
   bool ReadSum(Node& n, double factor, int depth) {
-    if (scores_.softcap > 0) return Problem("a mask comes before the cap");
+    if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask comes before the cap");
     for (int side : {0, 1}) {
       const size_t before = scores_.masks.size();
       MaskStep step;
@@ -72,7 +94,7 @@ class ScoreReader {
   }
 
   bool ReadChoice(Node& n, double factor, int depth) {
-    if (scores_.softcap > 0) return Problem("a mask comes before the cap");
+    if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask comes before the cap");
     for (int side : {1, 2}) {
       const auto fill = ScalarOf(n.input(3 - side));
       if (!fill) continue;

@@ -19,7 +19,9 @@ struct MaskStep {
 struct Scores {
   Node* product = nullptr;  // MatMul(q, keys)
   double scale = 1;
+  Value* head_scale = nullptr;  // a factor for each head, or null
   double softcap = 0;
+  bool floored = false;         // not below the least number, which matters only where scores are infinite
   std::vector<MaskStep> masks;  // the last one first
   std::string problem;          // why this is no attention; empty: it is
 };

@@ -1,0 +1,116 @@
+// Products and softmaxes of batches that were made flat: done on the batch as it was.
+#include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+// x [..., a, b] was made [n, a, b]; the leading axes of x.
+struct Flat {
+  Value* x = nullptr;
+  std::vector<Dim> batch;
+};
+
+std::optional<Flat> FlatOf(Value* v) {
+  const Node* reshape = MadeBy(v, "Reshape");
+  if (!reshape || v->type.shape.rank() != 3) return std::nullopt;
+  const Shape &x = reshape->input(0)->type.shape, &y = v->type.shape;
+  if (x.rank() < 4 || x[-1] != y[-1] || x[-2] != y[-2]) return std::nullopt;
+  Flat flat{reshape->input(0), {x.dims.begin(), x.dims.end() - 2}};
+  Dim count(1);
+  for (const Dim& d : flat.batch) count = count * d;
+  return count == y[0] ? std::optional(std::move(flat)) : std::nullopt;
+}
+
+bool SameDims(const std::vector<Dim>& a, const Dim* b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
+bool RecomposeBatchMatMulAt(Rewrite& r) {
+  Node* product = MadeBy(r.root().input(0), "MatMul");
+  if (!product || !OnlyUse(r.root().input(0))) return r.Skip("not a product, read nowhere else");
+  if (product->input(2) || product->input(3)) return r.Skip("the product has more inputs");
+  const auto a = FlatOf(product->input(0)), b = FlatOf(product->input(1));
+  if (!a || !b) return r.Skip("the operands are not batches made flat");
+  const Shape &y = r.root().output(0)->type.shape, &flat = product->output(0)->type.shape;
+  if (a->batch.size() != b->batch.size() || !SameDims(a->batch, b->batch.data()))
+    return r.Skip("the operands had different batches");
+  const auto rank = static_cast<int>(a->batch.size()) + 2;
+  if (y.rank() != rank || !SameDims(a->batch, y.dims.data()) || y[-1] != flat[-1] || y[-2] != flat[-2])
+    return r.Skip("the batch is not restored");
+  return r.Replace(r.Op(*product->op, product->attrs, {a->x, b->x}));
+}
+
+bool MoveReshapeBehindSoftmaxAt(Rewrite& r) {
+  Node& softmax = r.root();
+  const auto flat = FlatOf(softmax.input(0));
+  if (!flat || !OnlyUse(softmax.input(0))) return r.Skip("not a batch made flat, read nowhere else");
+  const int64_t axis = softmax.attrs.Int("axis");
+  if (axis != -1 && axis != 2) return r.Skip("not over the last axis");
+  Attrs attrs = softmax.attrs;
+  const Status status = attrs.Set("axis", int64_t{-1});
+  TERN_CHECK(status.ok(), status.message());
+  const Node* reshape = softmax.input(0)->producer;
+  Value* y = r.Op(*softmax.op, std::move(attrs), {flat->x});
+  return r.Replace(r.Op(*reshape->op, reshape->attrs, {y, reshape->input(1)}));
+}
+
+}  // namespace
+
+TERN_RULE(RecomposeBatchMatMul) {
+  return Rule{.summary = "a product of batches made flat for it, and restored behind it, needs neither",
+              .level = Level::kExtended,
+              .roots = {"Reshape"},
+              .apply = RecomposeBatchMatMulAt,
+              .example = R"(graph @product(%a: f32[2,4,3,8], %b: f32[2,4,8,5]) -> (%y) {
+  #a: i64[3] = (8, 3, 8)  #b: i64[3] = (8, 8, 5)  #y: i64[4] = (2, 4, 3, 5)
+  %y = Reshape(MatMul(Reshape(%a, #a), Reshape(%b, #b)), #y)
+})"};
+}
+
+TERN_RULE(MoveReshapeBehindSoftmax) {
+  return Rule{.summary = "a batch is made flat behind a softmax over the last axis, where it may meet its reverse",
+              .level = Level::kExtended,
+              .roots = {"Softmax"},
+              .apply = MoveReshapeBehindSoftmaxAt,
+              .example = R"(graph @softmax(%x: f32[2,4,3,5]) -> (%y) {
+  #flat: i64[3] = (8, 3, 5)
+  %y = Softmax(Reshape(%x, #flat))
+})"};
+}
+
+namespace {
+
+// The largest along the axis of the softmax, or any other shift that all elements of a line share.
+bool SharedShift(const Match& m) {
+  const auto axis = AxisOf(m.Int("axis"), m.At("x"));
+  const Shape &x = m.ShapeOf("x"), &shift = m.ShapeOf("m");
+  if (!axis || !shift.ranked || shift.rank() != x.rank()) return m.Skip("the ranks are not known to be equal");
+  if (!shift[*axis].Is(1)) return m.Skip("the shift differs along the axis");
+  return BroadcastsInto(m.At("m"), m.At("x")) || m.Skip("the shift is larger than the value");
+}
+
+}  // namespace
+
+TERN_RULE(RemoveShiftBeforeSoftmax) {
+  return Rule{.summary = "taking the largest off before a softmax changes nothing",
+              .level = Level::kExtended,
+              .match = {"%y = Softmax(%x - %m) {@all, axis=@axis}"},
+              .emit = "%y = Softmax(%x) {@all}",
+              .when = SharedShift};
+}
+
+TERN_RULE(RemoveScaledShiftBeforeSoftmax) {
+  return Rule{.summary = "taking the largest off before a scaled softmax changes nothing",
+              .level = Level::kExtended,
+              .match = {"%y = Softmax((%x - %m) * #c) {@all, axis=@axis}"},
+              .emit = "%y = Softmax(%x * #c) {@all}",
+              .when =
+                  [](const Match& m) {
+                    return ScalarOf(m.At("c")) ? SharedShift(m) : m.Skip("the factor is not a number");
+                  }};
+}
+
+}  // namespace tern
