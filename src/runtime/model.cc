@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/pipeline.h"
+
 namespace tern {
 namespace {
 
@@ -16,6 +18,15 @@ size_t ConstantBytes(const Graph& graph) {
   return bytes;
 }
 
+Result<std::shared_ptr<const Graph>> Optimized(const Graph& graph, Level level) {
+  std::shared_ptr<Graph> copy = graph.Clone();
+  OptimizeOptions options;
+  options.level = level;
+  auto report = Optimize(*copy, options);
+  if (!report.ok()) return report.TakeStatus().While("optimizing the graph");
+  return std::shared_ptr<const Graph>(std::move(copy));
+}
+
 const KernelTable& NoKernels() {
   static const KernelTable* table = new KernelTable();
   return *table;
@@ -26,8 +37,13 @@ const KernelTable& NoKernels() {
 Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph, const ModelOptions& options,
                                              const Workers& workers) {
   std::shared_ptr<Model> model(new Model());
-  model->graph_ = std::move(graph);
+  model->source_ = model->graph_ = std::move(graph);
   model->options_ = options;
+  if (options.level != Level::kNone) {
+    TERN_ASSIGN(model->graph_, Optimized(*model->source_, options.level));
+  }
+  // What the optimizer folded away need not stay in memory for constants that nobody can override.
+  if (model->source_->overridable().empty()) model->source_ = model->graph_;
   model->kernels_ = options.reference_only ? &NoKernels() : options.kernels ? options.kernels : &CpuKernels();
   model->folded_ = FoldConstants(*model->graph_, options.fold_budget, *model->kernels_, workers);
   for (const auto& [value, tensor] : model->folded_) model->folded_bytes_ += tensor.bytes();
@@ -54,7 +70,7 @@ Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& na
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [key, model] : variants_)
     if (key == names) return model;
-  std::shared_ptr<Graph> graph = graph_->Clone();
+  std::shared_ptr<Graph> graph = source_->Clone();
   for (const std::string& name : names) {
     const auto& values = graph->overridable();
     const auto it =

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "passes/level.h"
 #include "runtime/fold.h"
 #include "runtime/kernel.h"
 #include "runtime/program.h"
@@ -14,6 +15,7 @@ struct ModelOptions {
   bool reference_only = false;             // every op by its reference evaluator
   size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead
   const KernelTable* kernels = nullptr;    // null: the CPU's
+  Level level = Level::kNone;              // of optimization
 };
 
 // Immutable but for the store of prepared kernels, which has a lock. That lock is taken when plans are made,
@@ -23,7 +25,8 @@ class Model {
   static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph,
                                                const ModelOptions& options, const Workers& workers);
 
-  const Graph& graph() const { return *graph_; }
+  const Graph& graph() const { return *graph_; }    // as it runs
+  const Graph& source() const { return *source_; }  // as it was given; its overridable constants can be fed
   const Program& program() const { return *program_; }
   const KernelTable& kernels() const { return *kernels_; }
 
@@ -41,7 +44,7 @@ class Model {
 
  private:
   Model() = default;
-  std::shared_ptr<const Graph> graph_;
+  std::shared_ptr<const Graph> source_, graph_;
   ModelOptions options_;
   const KernelTable* kernels_ = nullptr;
   FoldedValues folded_;

@@ -120,7 +120,8 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
                                                  const SessionOptions& options) {
   return Guard([&]() -> Result<std::unique_ptr<Session>> {
     InitOps();
-    ModelOptions model_options{options.reference_only, options.fold_budget, options.kernels};
+    ModelOptions model_options{options.reference_only, options.fold_budget, options.kernels,
+                               options.reference_only ? Level::kNone : options.level};
     TERN_ASSIGN(auto model, Model::Create(std::move(graph), model_options, Workers(options.threads)));
     return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), options)));
   });
@@ -185,7 +186,7 @@ Result<DatumList> Session::Run(const DatumList& inputs) {
 }
 
 Result<DatumList> Session::Run(const NamedData& inputs) {
-  const auto& overridable = graph().overridable();
+  const auto& overridable = state_->engine.model->source().overridable();
   DatumList data(static_cast<size_t>(InputCount()));
   std::vector<std::string> names;
   DatumList overrides;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/level.h"
 #include "runtime/observer.h"
 
 namespace tern {
@@ -18,6 +19,7 @@ struct SessionOptions {
   size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead of time
   size_t memory_limit = 0;                 // for intermediate values; 0: the machine's memory
   const KernelTable* kernels = nullptr;    // null: the CPU's
+  Level level = Level::kNone;              // of optimization; the graph that runs is graph()
 };
 
 struct MemoryReport {

@@ -107,9 +107,13 @@ void PrintJson(const std::vector<Answer>& answers) {
 
 Status Save(const std::string& folder) {
   TERN_TRY(data::MakeFolders(folder));
-  for (const EmbeddedFile& file : EmbeddedFiles())
+  int written = 0;
+  for (const EmbeddedFile& file : EmbeddedFiles()) {
+    if (EndsWith(file.name, ".html")) continue;  // another command's
     TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
-  fmt::print("wrote {} files to {}\n", EmbeddedFiles().size(), folder);
+    ++written;
+  }
+  fmt::print("wrote {} files to {}\n", written, folder);
   return {};
 }
 

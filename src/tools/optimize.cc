@@ -8,6 +8,7 @@
 #include "ir/tern_file.h"
 #include "ir/text.h"
 #include "tools/engine.h"
+#include "tools/optimize_page.h"
 #include "tools/optimize_report.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
@@ -26,6 +27,7 @@ class OptimizeTool : public Tool {
            "  tern optimize model.onnx -o better.tern --level basic --json\n"
            "  tern optimize model.onnx --measure --disable FuseMatMulActivation\n"
            "  tern optimize model.onnx --why-not RecomposeGelu@/encoder/layer.0/Mul_1\n"
+           "  tern optimize model.onnx --html report.html\n"
            "  tern optimize model.onnx --print-after clean\n";
   }
   void Declare(Args& args) override;
@@ -34,9 +36,10 @@ class OptimizeTool : public Tool {
  private:
   Result<OptimizeOptions> Options() const;
   Status Write(const Graph& graph) const;
+  Status WritePage(const std::string& page) const;
   void PrintAnswers(const OptimizeReport& report) const;
 
-  std::string model_, out_, level_ = "extended", stop_after_, print_after_, why_not_;
+  std::string model_, out_, html_, level_ = "extended", stop_after_, print_after_, why_not_;
   std::vector<std::string> disable_, only_;
   bool json_ = false, external_ = false, measure_ = false;
   ShapeOptions shapes_;
@@ -53,6 +56,7 @@ void OptimizeTool::Declare(Args& args) {
               "print the graph as text after a stage, or after `all`");
   args.Option("--why-not", why_not_, "RULE@NODE",
               "say why a rule does not fire at a node (or anywhere: RULE)");
+  args.Option("--html", html_, "FILE", "write a page with both graphs side by side");
   args.Flag("--measure", measure_, "run the model before and after, on one thread");
   args.Flag("--external-data", external_, "put an .onnx model's weights into OUT.data");
   shapes_.Declare(args);
@@ -85,6 +89,12 @@ Status OptimizeTool::Write(const Graph& graph) const {
   return staging.Commit();
 }
 
+Status OptimizeTool::WritePage(const std::string& page) const {
+  TERN_ASSIGN(data::Staging staging, data::Staging::Beside(html_));
+  TERN_TRY(data::WriteFile(staging.path(), page));
+  return staging.Commit();
+}
+
 void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
   for (const std::string& warning : report.warnings) fmt::print(stderr, "tern: warning: {}\n", warning);
   if (why_not_.empty() || json_) return;
@@ -105,15 +115,17 @@ Result<int> OptimizeTool::Run(const Args&) {
   TERN_ASSIGN(OptimizeOptions options, Options());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
-  const std::unique_ptr<Graph> before = measure_ ? graph->Clone() : nullptr;
+  const bool both = measure_ || !html_.empty();
+  const std::unique_ptr<Graph> before = both ? graph->Clone() : nullptr;
   const auto close = [](Graph& g) { return CloseOpenDims(g); };
   TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options, close));
   if (!out_.empty()) TERN_TRY(Write(*graph));
-  if (measure_) {
+  if (both) {
     TERN_TRY(CloseOpenDims(*before));
     TERN_TRY(CloseOpenDims(*graph));
-    TERN_TRY(MeasureBoth(*before, *graph, 2, figures));
   }
+  if (measure_) TERN_TRY(MeasureBoth(*before, *graph, 2, figures));
+  if (!html_.empty()) TERN_TRY(WritePage(OptimizePage(model_, *before, *graph, figures)));
   if (json_)
     fmt::print("{}\n", FiguresToJson(model_, out_, figures));
   else if (why_not_.empty())

@@ -5,14 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "passes/level.h"
 #include "passes/rewrite/match.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace tern {
-
-enum class Level : uint8_t { kNone, kBasic, kExtended, kLayout };
-const char* LevelName(Level level);
-std::optional<Level> ParseLevel(std::string_view name);
 
 struct Rule {
   const char* summary = "";
