@@ -117,12 +117,11 @@ Result<int> OptimizeTool::Run(const Args&) {
   TERN_TRY(shapes_.Apply(*graph));
   const bool both = measure_ || !html_.empty();
   const std::unique_ptr<Graph> before = both ? graph->Clone() : nullptr;
-  const auto close = [](Graph& g) { return CloseOpenDims(g); };
-  TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options, close));
+  TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options));
   if (!out_.empty()) TERN_TRY(Write(*graph));
   if (both) {
-    TERN_TRY(CloseOpenDims(*before));
-    TERN_TRY(CloseOpenDims(*graph));
+    TERN_TRY(FillOpenDims(*before, figures.open_dims));
+    TERN_TRY(FillOpenDims(*graph, figures.open_dims));
   }
   if (measure_) TERN_TRY(MeasureBoth(*before, *graph, 2, figures));
   if (!html_.empty()) TERN_TRY(WritePage(OptimizePage(model_, *before, *graph, figures)));

@@ -28,6 +28,7 @@ struct OptimizeFigures {
   std::map<std::string, RuleFigures> rules;
   std::map<std::string, int> ops;  // kinds of nodes that are left
   OptimizeReport report;
+  int64_t open_dims = 1;  // the size that open dims are counted with
 };
 
 // Counts a graph; `closed` has no open dims.
@@ -39,9 +40,9 @@ std::map<std::string, int> CountOps(const Graph& graph);
 // Runs both in turns for about `seconds` and fills measured_ms.
 Status MeasureBoth(const Graph& before, const Graph& after, double seconds, OptimizeFigures& figures);
 
-// Optimizes in place and counts what each rule changed.
-Result<OptimizeFigures> OptimizeAndCount(Graph& graph, OptimizeOptions options,
-                                         const std::function<Status(Graph&)>& close);
+// Optimizes in place and counts what each rule changed. Open dims are counted as 1, or as the first larger
+// size that the model can take.
+Result<OptimizeFigures> OptimizeAndCount(Graph& graph, OptimizeOptions options);
 
 void PrintFigures(const OptimizeFigures& figures);
 std::string FiguresToJson(const std::string& model, const std::string& output,

@@ -79,7 +79,7 @@ Status UnknownDim(const std::string& text, const std::set<std::string>& known) {
 }
 
 // Dims that have no name, as input[axis].
-Result<std::vector<std::string>> CloseUnnamed(const Graph& graph) {
+Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) {
   std::vector<std::string> closed;
   for (Value* v : graph.inputs()) {
     if (!v->type.tensor()) continue;
@@ -89,7 +89,7 @@ Result<std::vector<std::string>> CloseUnnamed(const Graph& graph) {
       Dim& d = v->type.shape.dims[i];
       if (d.known()) continue;
       closed.push_back(StrCat(v->name, "[", i, "]"));
-      d = 1;
+      d = size;
     }
   }
   return closed;
@@ -169,11 +169,19 @@ Status CloseOpenDims(Graph& graph, const Feeds& given) {
   SymbolValues ones;
   for (const std::string& name : named) ones[name] = 1;
   Substitute(graph, ones);
-  TERN_ASSIGN(const std::vector<std::string> unnamed, CloseUnnamed(graph));
+  TERN_ASSIGN(const std::vector<std::string> unnamed, CloseUnnamed(graph, 1));
   SayClosed(Names(named), "--dim or --shape");
   SayClosed(Join(unnamed, ", "), "--shape");
   if (symbols.empty() && given.empty() && named.empty() && unnamed.empty()) return {};
   return InferGraph(graph).While("inferring shapes for the inputs that are made up");
+}
+
+Status FillOpenDims(Graph& graph, int64_t size) {
+  SymbolValues sizes;
+  for (const std::string& name : OpenSymbols(graph)) sizes[name] = size;
+  Substitute(graph, sizes);
+  TERN_TRY(CloseUnnamed(graph, size).TakeStatus());
+  return InferGraph(graph).While(StrCat("inferring shapes with open dims at ", size));
 }
 
 }  // namespace tern::tools

@@ -28,6 +28,9 @@ class ShapeOptions {
 // input given there is nothing to close.
 Status CloseOpenDims(Graph& graph, const Feeds& given = {});
 
+// Sets every dim of the inputs that is still open to `size`, in silence; then infers anew.
+Status FillOpenDims(Graph& graph, int64_t size);
+
 // "1x3x224" to dims; "" and "scalar" are a scalar.
 Result<Dims> ParseDims(const std::string& text);
 
