@@ -122,8 +122,8 @@ Result<int> NormalizeAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// limited is max(0, whole), the same for a size; or min(whole, n) for a number n of at least 1: then either they
-// are equal or they do not broadcast.
+// limited is max(0, whole), the same for a size; or min(whole, n) for a number n of at least 1: then either
+// they are equal or they do not broadcast.
 static bool IsLimited(const Dim& limited, const Dim& whole) {
   if (limited == Max(Dim(0), whole) || limited == Max(whole, Dim(0))) return true;
   std::vector<std::string> symbols;

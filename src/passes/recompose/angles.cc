@@ -68,10 +68,9 @@ class Thinner {
     for (int i = 0; i + 2 < rank; ++i)
       if (wide[i] != y[i] || narrow[i] != y[i]) return nullptr;
     if (wide[-2] != narrow[-2] || !y[-1].known() || !(wide[-2] * Dim(2) == y[-1])) return nullptr;
-    const bool copies =
-        IsOp(copy, "Expand") || IsOp(copy, "Tile") ||
-        (IsOp(copy, "Concat") && copy.inputs().size() == 2 && copy.input(0) == copy.input(1) &&
-         LastAxis(copy.attrs.Int("axis"), copy.output(0)));
+    const bool copies = IsOp(copy, "Expand") || IsOp(copy, "Tile") ||
+                        (IsOp(copy, "Concat") && copy.inputs().size() == 2 &&
+                         copy.input(0) == copy.input(1) && LastAxis(copy.attrs.Int("axis"), copy.output(0)));
     return copies ? ViewAs(r_, copy.input(0), Halved(y)) : nullptr;
   }
 

@@ -26,8 +26,8 @@ Value* ThroughGuard(Value* v) {
   if (!where || !OnlyUse(v) || !IsScalar(where->input(1), 0)) return v;
   const Node* test = MadeBy(where->input(0), "Unary", "isnan");
   Value* p = where->input(2);
-  const bool fits = test && test->input(0) == p && OnlyUse(where->input(0)) && p->uses.size() == 2 &&
-                    p->output_uses == 0;
+  const bool fits =
+      test && test->input(0) == p && OnlyUse(where->input(0)) && p->uses.size() == 2 && p->output_uses == 0;
   return fits ? p : v;
 }
 
@@ -51,7 +51,7 @@ Probabilities ReadProbabilities(Value* v) {
 
 // Keys as rows: [..., length, size].
 struct Keys {
-  Value* base = nullptr;           // rows once it is transposed so; no perm: as it is
+  Value* base = nullptr;  // rows once it is transposed so; no perm: as it is
   std::vector<int64_t> perm;
   double factor = 1;
 };
@@ -72,7 +72,8 @@ Keys ReadKeys(Value* v, bool rows) {
   for (int i = 0; i < rank; ++i) keys.perm[static_cast<size_t>(i)] = i;
   if (const Node* transpose = MadeBy(outer.rest, "Transpose")) {
     keys.perm = transpose->attrs.Ints("perm");
-    const Scaled inner = OnlyUse(outer.rest) ? PeelFactor(transpose->input(0)) : Scaled{1, transpose->input(0)};
+    const Scaled inner =
+        OnlyUse(outer.rest) ? PeelFactor(transpose->input(0)) : Scaled{1, transpose->input(0)};
     keys.base = inner.rest, keys.factor *= inner.factor;
   }
   std::swap(keys.perm[keys.perm.size() - 1], keys.perm[keys.perm.size() - 2]);
@@ -121,7 +122,8 @@ std::string MaskProblem(const Scores& scores, DType dtype) {
     if (step.addend && mask->type.dtype != dtype) return "the mask has another type";
     if (scores.floored && (step.condition || !IsFinite(mask))) return "the scores are bounded";
   }
-  if (scores.head_scale && !SpreadsInto(scores.head_scale, product)) return "a factor is larger than the scores";
+  if (scores.head_scale && !SpreadsInto(scores.head_scale, product))
+    return "a factor is larger than the scores";
   return "";
 }
 
@@ -167,9 +169,8 @@ bool RecomposeAttentionAt(Rewrite& r) {
   if (scale == 0) return r.Skip("the scale is 0");
   Value* k = keys.perm.empty() ? keys.base : r.Op("Transpose", {keys.base}, {{"perm", keys.perm}});
   Value* mask = WithHeads(r, JoinMasks(r, scores, dtype), shape.rank());
-  AttrList attrs = {{"scale", AttributeScale(scale, shape[-1])},
-                    {"softcap", scores.softcap},
-                    {"guarded", p.guarded}};
+  AttrList attrs = {
+      {"scale", AttributeScale(scale, shape[-1])}, {"softcap", scores.softcap}, {"guarded", p.guarded}};
   if (shape.rank() == 3)
     attrs.insert(attrs.end(), {{"q_heads", int64_t{1}}, {"kv_heads", int64_t{1}}, {"merged", true}});
   Value* queries = q.rest;
@@ -183,11 +184,13 @@ bool RecomposeAttentionAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RecomposeAttention) {
-  return Rule{.summary = "softmax(q * keys * scale + mask) * v is Attention, in its many spellings",
-              .level = Level::kExtended,
-              .roots = {"MatMul"},
-              .apply = RecomposeAttentionAt,
-              .example = R"(graph @attention(%q: f32[N,8,L,64], %k: f32[N,8,S,64], %v: f32[N,8,S,64], %mask: f32[N,1,1,S]) -> (%y) {
+  return Rule{
+      .summary = "softmax(q * keys * scale + mask) * v is Attention, in its many spellings",
+      .level = Level::kExtended,
+      .roots = {"MatMul"},
+      .apply = RecomposeAttentionAt,
+      .example =
+          R"(graph @attention(%q: f32[N,8,L,64], %k: f32[N,8,S,64], %v: f32[N,8,S,64], %mask: f32[N,1,1,S]) -> (%y) {
   #scale: f32[] = (0.125)
   %t = Transpose(%k) {perm=[0,1,3,2]}
   %p = Softmax(MatMul(%q, %t) * #scale + %mask) {axis=-1}

@@ -101,8 +101,7 @@ Repeated RepeatedOf(Value* v) {
               &y = v->type.shape;
   if (s.rank() != 4 || one.rank() != 5 || wide.rank() != 5 || y.rank() != 4 || !wide[2].known()) return {};
   const Dim times = wide[2];
-  const bool inserted =
-      one[0] == s[0] && one[1] == s[1] && one[2].Is(1) && one[3] == s[2] && one[4] == s[3];
+  const bool inserted = one[0] == s[0] && one[1] == s[1] && one[2].Is(1) && one[3] == s[2] && one[4] == s[3];
   const bool expanded = wide[0] == s[0] && wide[1] == s[1] && wide[3] == s[2] && wide[4] == s[3];
   const bool merged = y[0] == s[0] && y[1] == s[1] * times && y[2] == s[2] && y[3] == s[3];
   return inserted && expanded && merged && times.value() > 0 ? Repeated{x, times.value()} : Repeated{};
@@ -130,8 +129,8 @@ Value* Unflattened(Value* v) {
 
 bool FuseFlattenedHeadsAt(Rewrite& r) {
   const Node& node = r.root();
-  const bool single = node.attrs.Int("q_heads") == 1 && node.attrs.Int("kv_heads") == 1 &&
-                      node.attrs.Bool("merged");
+  const bool single =
+      node.attrs.Int("q_heads") == 1 && node.attrs.Int("kv_heads") == 1 && node.attrs.Bool("merged");
   if (!single || !OnlyFirstOutput(node) || node.input(4) || node.input(6))
     return r.Skip("not one head per batch");
   std::vector<Value*> inputs = node.inputs();
@@ -153,8 +152,7 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
       inputs[3] = whole;
     }
   }
-  Value* y = Again(r, node, inputs,
-                   {{"q_heads", int64_t{0}}, {"kv_heads", int64_t{0}}, {"merged", false}});
+  Value* y = Again(r, node, inputs, {{"q_heads", int64_t{0}}, {"kv_heads", int64_t{0}}, {"merged", false}});
   const Shape& s = y->type.shape;
   if (!s.ranked || !s[3].known()) return r.Skip("the size of a head is not known");
   // With the length known, or one head, the flat batch is what is left over.
@@ -168,11 +166,12 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(FuseSplitHeadsIntoAttention) {
-  return Rule{.summary = "Attention reads [batch, length, heads*size] itself: no reshape and transpose before",
-              .level = Level::kExtended,
-              .roots = {"Attention"},
-              .apply = FuseSplitHeadsAt,
-              .example = R"(graph @split(%q: f32[2,5,32], %k: f32[2,4,5,8], %v: f32[2,4,5,8]) -> (%y) {
+  return Rule{
+      .summary = "Attention reads [batch, length, heads*size] itself: no reshape and transpose before",
+      .level = Level::kExtended,
+      .roots = {"Attention"},
+      .apply = FuseSplitHeadsAt,
+      .example = R"(graph @split(%q: f32[2,5,32], %k: f32[2,4,5,8], %v: f32[2,4,5,8]) -> (%y) {
   #shape: i64[4] = (2, 5, 4, 8)
   %h = Transpose(Reshape(%q, #shape)) {perm=[0,2,1,3]}
   %y = Attention(%h, %k, %v)

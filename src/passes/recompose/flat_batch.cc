@@ -71,11 +71,12 @@ TERN_RULE(RecomposeBatchMatMul) {
 }
 
 TERN_RULE(MoveReshapeBehindSoftmax) {
-  return Rule{.summary = "a batch is made flat behind a softmax over the last axis, where it may meet its reverse",
-              .level = Level::kExtended,
-              .roots = {"Softmax"},
-              .apply = MoveReshapeBehindSoftmaxAt,
-              .example = R"(graph @softmax(%x: f32[2,4,3,5]) -> (%y) {
+  return Rule{
+      .summary = "a batch is made flat behind a softmax over the last axis, where it may meet its reverse",
+      .level = Level::kExtended,
+      .roots = {"Softmax"},
+      .apply = MoveReshapeBehindSoftmaxAt,
+      .example = R"(graph @softmax(%x: f32[2,4,3,5]) -> (%y) {
   #flat: i64[3] = (8, 3, 5)
   %y = Softmax(Reshape(%x, #flat))
 })"};
@@ -87,7 +88,8 @@ namespace {
 bool SharedShift(const Match& m) {
   const auto axis = AxisOf(m.Int("axis"), m.At("x"));
   const Shape &x = m.ShapeOf("x"), &shift = m.ShapeOf("m");
-  if (!axis || !shift.ranked || shift.rank() != x.rank()) return m.Skip("the ranks are not known to be equal");
+  if (!axis || !shift.ranked || shift.rank() != x.rank())
+    return m.Skip("the ranks are not known to be equal");
   if (!shift[*axis].Is(1)) return m.Skip("the shift differs along the axis");
   return BroadcastsInto(m.At("m"), m.At("x")) || m.Skip("the shift is larger than the value");
 }
@@ -107,10 +109,9 @@ TERN_RULE(RemoveScaledShiftBeforeSoftmax) {
               .level = Level::kExtended,
               .match = {"%y = Softmax((%x - %m) * #c) {@all, axis=@axis}"},
               .emit = "%y = Softmax(%x * #c) {@all}",
-              .when =
-                  [](const Match& m) {
-                    return ScalarOf(m.At("c")) ? SharedShift(m) : m.Skip("the factor is not a number");
-                  }};
+              .when = [](const Match& m) {
+                return ScalarOf(m.At("c")) ? SharedShift(m) : m.Skip("the factor is not a number");
+              }};
 }
 
 }  // namespace tern

@@ -55,14 +55,13 @@ TERN_RULE(RecomposeHardSwish) {
               .match = {"%y = %x * Clip(%x + 3, 0, 6) / 6", "%y = %x * Clip(%x + 3, 0, 6) * 0.16666667",
                         R"(%h = Activation(%x) {kind="hard_sigmoid", alpha=@a, beta=@b}  %y = %x * %h)"},
               .emit = "%y = HardSwish(%x)",
-              .when =
-                  [](const Match& m) {
-                    const Node& h = *m.nodes().front();
-                    if (!IsOp(h, "Activation")) return Floats(m);
-                    const bool fits = std::abs(h.attrs.Float("alpha") - 1.0f / 6) < 1e-6f &&
-                                      h.attrs.Float("beta") == 0.5f;
-                    return fits || m.Skip("the slope is not 1/6 or the offset not 1/2");
-                  }};
+              .when = [](const Match& m) {
+                const Node& h = *m.nodes().front();
+                if (!IsOp(h, "Activation")) return Floats(m);
+                const bool fits =
+                    std::abs(h.attrs.Float("alpha") - 1.0f / 6) < 1e-6f && h.attrs.Float("beta") == 0.5f;
+                return fits || m.Skip("the slope is not 1/6 or the offset not 1/2");
+              }};
 }
 
 TERN_RULE(RecomposeSoftsign) {

@@ -19,7 +19,8 @@ bool RecomposeGroupNormAt(Rewrite& r) {
   const Node& root = r.root();
   const Node* norm = MadeBy(root.input(0), "InstanceNorm");
   const Node* flat = norm ? MadeBy(norm->input(0), "Reshape") : nullptr;
-  if (!flat || !OnlyUse(root.input(0))) return r.Skip("not an InstanceNorm between reshapes, read nowhere else");
+  if (!flat || !OnlyUse(root.input(0)))
+    return r.Skip("not an InstanceNorm between reshapes, read nowhere else");
   const Shape &y = root.output(0)->type.shape, &groups = norm->input(0)->type.shape;
   if (y.rank() < 2 || groups.rank() != 3 || y[0] != groups[0]) return r.Skip("the batch is not kept");
   if (!y[1].known() || !groups[1].known() || groups[1].value() < 1 || y[1].value() % groups[1].value())
@@ -92,7 +93,8 @@ TERN_RULE(FuseScaleIntoInstanceNorm) {
 
 TERN_RULE(FuseBiasIntoInstanceNorm) {
   return Fuse("InstanceNorm plus a constant per channel is InstanceNorm with another bias",
-              "%n = InstanceNorm(%x, #s, #b) {@all}  %y = %n + #w", "%y = InstanceNorm(%x, #s, #b + #v) {@all}");
+              "%n = InstanceNorm(%x, #s, #b) {@all}  %y = %n + #w",
+              "%y = InstanceNorm(%x, #s, #b + #v) {@all}");
 }
 
 }  // namespace tern

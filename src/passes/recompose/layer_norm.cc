@@ -25,7 +25,8 @@ Value* UnderRoot(Value* v) {
 Value* UnderInverseRoot(Value* v) {
   if (!OnlyUse(v)) return nullptr;
   if (const Node* n = MadeBy(v, "Unary", "reciprocal")) return UnderRoot(n->input(0));
-  if (const Node* n = MadeBy(v, "Binary", "div"); n && IsScalar(n->input(0), 1)) return UnderRoot(n->input(1));
+  if (const Node* n = MadeBy(v, "Binary", "div"); n && IsScalar(n->input(0), 1))
+    return UnderRoot(n->input(1));
   if (const Node* n = MadeBy(v, "Unary", "sqrt"); n && OnlyUse(n->input(0)))
     if (const Node* inverse = MadeBy(n->input(0), "Unary", "reciprocal")) return inverse->input(0);
   const Node* n = MadeBy(v, "Binary", "pow");
@@ -36,8 +37,7 @@ std::optional<Normalised> Split(Value* x, Value* under) {
   const Node* sum = MadeBy(under, "Binary", "add");
   if (!sum || !OnlyUse(under)) return std::nullopt;
   for (int side : {0, 1})
-    if (const auto epsilon = ScalarOf(sum->input(side)))
-      return Normalised{x, sum->input(1 - side), *epsilon};
+    if (const auto epsilon = ScalarOf(sum->input(side))) return Normalised{x, sum->input(1 - side), *epsilon};
   return std::nullopt;
 }
 
@@ -160,7 +160,8 @@ bool RecomposeRmsNormAt(Rewrite& r) {
 
 TERN_RULE(RecomposeLayerNorm) {
   return Rule{
-      .summary = "(x - mean) / sqrt(variance + epsilon) is LayerNorm; other axes than the last are moved there",
+      .summary =
+          "(x - mean) / sqrt(variance + epsilon) is LayerNorm; other axes than the last are moved there",
       .level = Level::kExtended,
       .roots = {"Binary:div", "Binary:mul"},
       .apply = RecomposeLayerNormAt,

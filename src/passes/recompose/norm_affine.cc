@@ -110,12 +110,13 @@ Tensor Flat(const Tensor& t) { return t.Contiguous().Reshaped({t.size()}); }
 }  // namespace
 
 TERN_RULE(FuseScaleIntoMovedLayerNorm) {
-  return Rule{.summary = "a scale per channel goes through the transpose into LayerNorm",
-              .level = Level::kExtended,
-              .match = {"%n = LayerNorm(%x) {@all, axis=@axis}  %t = Transpose(%n) {perm=@perm}  %y = %t * #w"},
-              .emit = "%y = Transpose(LayerNorm(%x, #scale) {@all}) {perm=@perm}",
-              .when = PerChannel,
-              .compute = [](Match& m) { m.Set("scale", Flat(m["w"])); }};
+  return Rule{
+      .summary = "a scale per channel goes through the transpose into LayerNorm",
+      .level = Level::kExtended,
+      .match = {"%n = LayerNorm(%x) {@all, axis=@axis}  %t = Transpose(%n) {perm=@perm}  %y = %t * #w"},
+      .emit = "%y = Transpose(LayerNorm(%x, #scale) {@all}) {perm=@perm}",
+      .when = PerChannel,
+      .compute = [](Match& m) { m.Set("scale", Flat(m["w"])); }};
 }
 
 TERN_RULE(FuseBiasIntoMovedLayerNorm) {

@@ -86,8 +86,8 @@ std::optional<Rotation> RotationAt(const Node& sum) {
   return std::nullopt;
 }
 
-// Which axis of x counts positions: 2 of [batch, heads, length, size], or 1 of [batch, length, heads, size]; that
-// is where the angles differ.
+// Which axis of x counts positions: 2 of [batch, heads, length, size], or 1 of [batch, length, heads, size];
+// that is where the angles differ.
 int PositionAxis(const Value* factor, const Shape& x) {
   const Shape& f = factor->type.shape;
   const int rank = f.rank();
@@ -119,8 +119,8 @@ bool Emit(Rewrite& r, Value* x, const Factors& f, bool interleaved) {
   if (!s[2].known()) return r.Skip("the number of heads is not known");
   Value* packed = ViewAs(r, x, Shape({s[0], s[1], s[2] * s[3]}));
   if (!packed) return r.Skip("the heads cannot be packed");
-  Value* y = r.Op("RotaryEmbedding", {packed, cos, sin},
-                  {{"interleaved", interleaved}, {"heads", s[2].value()}});
+  Value* y =
+      r.Op("RotaryEmbedding", {packed, cos, sin}, {{"interleaved", interleaved}, {"heads", s[2].value()}});
   Value* split = ViewAs(r, y, s);
   return split ? r.Replace(split) : r.Skip("the heads cannot be split again");
 }

@@ -67,7 +67,8 @@ bool FusePartialRotaryAt(Rewrite& r) {
 bool MoveSplitHeadsBehindRotaryAt(Rewrite& r) {
   const Node& root = r.root();
   const Node* transpose = MadeBy(root.input(0), "Transpose");
-  if (!transpose || transpose->attrs.Ints("perm") != std::vector<int64_t>{0, 2, 1, 3} || root.attrs.Int("heads"))
+  if (!transpose || transpose->attrs.Ints("perm") != std::vector<int64_t>{0, 2, 1, 3} ||
+      root.attrs.Int("heads"))
     return r.Skip("x is not a transpose of heads");
   const Node* split = MadeBy(transpose->input(0), "Reshape");
   if (!split) return r.Skip("x is not split into heads");

@@ -51,8 +51,7 @@ class ScoreReader {
   bool ReadScaled(Node& n, double factor, int depth) {
     const auto right = ScalarOf(n.input(1));
     if (!right && ScalarOf(n.input(0)) == std::nullopt) return ReadHeadScale(n, factor, depth);
-    if (IsOp(n, "Binary", "div"))
-      return right && *right != 0 && Read(n.input(0), factor / *right, depth + 1);
+    if (IsOp(n, "Binary", "div")) return right && *right != 0 && Read(n.input(0), factor / *right, depth + 1);
     if (right) return Read(n.input(0), factor * *right, depth + 1);
     const auto left = ScalarOf(n.input(0));
     return left && Read(n.input(1), factor * *left, depth + 1);

@@ -29,7 +29,8 @@ struct Scores {
 // Every value on the way must be read by the next one only.
 Scores ReadScores(Value* v);
 
-// The masks as one: null for none, bool where that says it all. Emits nodes. The shapes must have been checked.
+// The masks as one: null for none, bool where that says it all. Emits nodes. The shapes must have been
+// checked.
 Value* JoinMasks(Rewrite& r, const Scores& scores, DType dtype);
 
 }  // namespace tern

@@ -46,22 +46,24 @@ TERN_RULE(FuseLogIntoSoftmax) {
 }
 
 TERN_RULE(RecomposeReduceLogSumExp) {
-  return Rule{.summary = "log(sum(exp(x))) is ReduceLogSumExp",
-              .level = Level::kExtended,
-              .match = {"%s = ReduceSum(Exp(%x), %axes?) {keep_dims=@keep, noop_if_empty=false}  %y = Log(%s)"},
-              .emit = "%y = ReduceLogSumExp(%x, %axes) {keep_dims=@keep}",
-              .when = Floats};
+  return Rule{
+      .summary = "log(sum(exp(x))) is ReduceLogSumExp",
+      .level = Level::kExtended,
+      .match = {"%s = ReduceSum(Exp(%x), %axes?) {keep_dims=@keep, noop_if_empty=false}  %y = Log(%s)"},
+      .emit = "%y = ReduceLogSumExp(%x, %axes) {keep_dims=@keep}",
+      .when = Floats};
 }
 
 TERN_RULE(RecomposeReduceL2) {
-  return Rule{.summary = "sqrt(sum(x * x)) is ReduceL2",
-              .level = Level::kExtended,
-              .match = {"%s = ReduceSum(%x * %x, %axes?) {keep_dims=@keep, noop_if_empty=false}  %y = Sqrt(%s)",
-                        "%p = Pow(%x, 2)  %s = ReduceSum(%p, %axes?) {keep_dims=@keep, noop_if_empty=false}"
-                        "%y = Sqrt(%s)",
-                        "%s = ReduceSumSquare(%x, %axes?) {keep_dims=@keep, noop_if_empty=false}  %y = Sqrt(%s)"},
-              .emit = "%y = ReduceL2(%x, %axes) {keep_dims=@keep}",
-              .when = Floats};
+  return Rule{
+      .summary = "sqrt(sum(x * x)) is ReduceL2",
+      .level = Level::kExtended,
+      .match = {"%s = ReduceSum(%x * %x, %axes?) {keep_dims=@keep, noop_if_empty=false}  %y = Sqrt(%s)",
+                "%p = Pow(%x, 2)  %s = ReduceSum(%p, %axes?) {keep_dims=@keep, noop_if_empty=false}"
+                "%y = Sqrt(%s)",
+                "%s = ReduceSumSquare(%x, %axes?) {keep_dims=@keep, noop_if_empty=false}  %y = Sqrt(%s)"},
+      .emit = "%y = ReduceL2(%x, %axes) {keep_dims=@keep}",
+      .when = Floats};
 }
 
 TERN_RULE(RecomposeReduceL1) {

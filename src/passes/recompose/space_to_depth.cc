@@ -41,7 +41,8 @@ bool RecomposeDepthToSpaceAt(Rewrite& r) {
   if (!crd && !dcr) return r.Skip("another order of axes");
   const auto block = crd ? BlockOf(s->split, 2, 3) : BlockOf(s->split, 1, 2);
   const Dim& depth = s->split[crd ? 1 : 3];
-  if (!block || s->split[4] != s->before[2] || s->split[5] != s->before[3]) return r.Skip("not a square block");
+  if (!block || s->split[4] != s->before[2] || s->split[5] != s->before[3])
+    return r.Skip("not a square block");
   const Dim b(*block);
   if (s->before[1] != depth * b * b || s->after[1] != depth || s->after[2] != s->before[2] * b ||
       s->after[3] != s->before[3] * b)
@@ -140,11 +141,13 @@ bool FuseChannelOrderAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RecomposeDepthToSpace) {
-  return Rule{.summary = "channels that become pixels by reshape, transpose, reshape (pixel shuffle) are DepthToSpace",
-              .level = Level::kExtended,
-              .roots = {"Reshape"},
-              .apply = RecomposeDepthToSpaceAt,
-              .example = R"(graph @shuffle(%x: f32[1,8,3,3]) -> (%y) {
+  return Rule{
+      .summary =
+          "channels that become pixels by reshape, transpose, reshape (pixel shuffle) are DepthToSpace",
+      .level = Level::kExtended,
+      .roots = {"Reshape"},
+      .apply = RecomposeDepthToSpaceAt,
+      .example = R"(graph @shuffle(%x: f32[1,8,3,3]) -> (%y) {
   #split: i64[6] = (1, 2, 2, 2, 3, 3)  #shape: i64[4] = (1, 2, 6, 6)
   %y = Reshape(Transpose(Reshape(%x, #split)) {perm=[0,1,4,2,5,3]}, #shape)
 })"};
@@ -162,11 +165,12 @@ TERN_RULE(RecomposeSpaceToDepth) {
 }
 
 TERN_RULE(RecomposeFocus) {
-  return Rule{.summary = "every n-th pixel, from each start, joined as channels (YOLO's Focus) is SpaceToDepth",
-              .level = Level::kExtended,
-              .roots = {"Concat"},
-              .apply = RecomposeFocusAt,
-              .example = R"(graph @focus(%x: f32[1,3,8,8]) -> (%y) {
+  return Rule{
+      .summary = "every n-th pixel, from each start, joined as channels (YOLO's Focus) is SpaceToDepth",
+      .level = Level::kExtended,
+      .roots = {"Concat"},
+      .apply = RecomposeFocusAt,
+      .example = R"(graph @focus(%x: f32[1,3,8,8]) -> (%y) {
   #s00: i64[2] = (0, 0)  #s10: i64[2] = (1, 0)  #s01: i64[2] = (0, 1)  #s11: i64[2] = (1, 1)
   #end: i64[2] = (8, 8)  #axes: i64[2] = (2, 3)  #steps: i64[2] = (2, 2)
   %a = Slice(%x, #s00, #end, #axes, #steps)
@@ -178,11 +182,12 @@ TERN_RULE(RecomposeFocus) {
 }
 
 TERN_RULE(FuseChannelOrderIntoConv) {
-  return Rule{.summary = "channels brought into another order before a Conv: its weights are reordered instead",
-              .level = Level::kExtended,
-              .roots = {"Conv"},
-              .apply = FuseChannelOrderAt,
-              .example = R"(graph @order(%x: f32[1,3,8,8]) -> (%y) {
+  return Rule{
+      .summary = "channels brought into another order before a Conv: its weights are reordered instead",
+      .level = Level::kExtended,
+      .roots = {"Conv"},
+      .apply = FuseChannelOrderAt,
+      .example = R"(graph @order(%x: f32[1,3,8,8]) -> (%y) {
   #order: i64[3] = (2, 0, 1)  #w: f32[1,3,1,1] = (1, 2, 3)
   %y = Conv(Gather(%x, #order) {axis=1}, #w)
 })"};
