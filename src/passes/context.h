@@ -21,6 +21,7 @@ class PassContext {
  public:
   std::set<std::string> disabled;                             // rules and passes by name
   std::set<std::string> only;                                 // when not empty, all others are disabled
+  std::set<std::string> requested;                            // rules that run on request only
   std::string why_rule, why_node;                             // --why-not RULE@NODE
   size_t fold_limit = size_t{64} << 20;                       // bytes that one folded node may make
   double fold_operations = 2e9;                               // and operations it may take

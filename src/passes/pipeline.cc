@@ -67,6 +67,7 @@ class Optimizer {
   Status Configure() {
     for (const auto& name : options_.disable) TERN_TRY(Expand(name, context_.disabled));
     for (const auto& name : options_.only) TERN_TRY(Expand(name, context_.only));
+    for (const auto& name : options_.enable) TERN_TRY(Expand(name, context_.requested));
     if (!options_.why_not.empty()) {
       const size_t at = options_.why_not.find('@');
       context_.why_rule = options_.why_not.substr(0, at);

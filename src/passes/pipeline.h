@@ -24,6 +24,7 @@ const std::vector<Pass>& AllPasses();
 struct OptimizeOptions {
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
+  std::vector<std::string> enable;         // names of rules that run on request only
   std::string stop_after;                  // the name of a stage
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;

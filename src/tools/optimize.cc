@@ -40,7 +40,7 @@ class OptimizeTool : public Tool {
   void PrintAnswers(const OptimizeReport& report) const;
 
   std::string model_, out_, html_, level_ = "extended", stop_after_, print_after_, why_not_;
-  std::vector<std::string> disable_, only_;
+  std::vector<std::string> disable_, enable_, only_;
   bool json_ = false, external_ = false, measure_ = false;
   ShapeOptions shapes_;
 };
@@ -50,6 +50,7 @@ void OptimizeTool::Declare(Args& args) {
   args.Option("-o,--output", out_, "OUT", "the file to write, .onnx or .tern; without it only the report");
   args.Choice("--level", level_, {"none", "basic", "extended", "layout"}, "how far to go (extended)");
   args.Option("--disable", disable_, "NAME", "leave out a rule, pass or group (repeatable; see tern passes)");
+  args.Option("--enable", enable_, "NAME", "run a rule that runs on request only (repeatable)");
   args.Option("--only", only_, "NAME", "nothing but this rule, pass or group (repeatable)");
   args.Option("--stop-after", stop_after_, "STAGE", "end after a stage; see tern passes");
   args.Option("--print-after", print_after_, "STAGE",
@@ -67,6 +68,7 @@ Result<OptimizeOptions> OptimizeTool::Options() const {
   OptimizeOptions options;
   options.level = *ParseLevel(level_);
   options.disable = disable_;
+  options.enable = enable_;
   options.only = only_;
   options.stop_after = stop_after_;
   options.why_not = why_not_;

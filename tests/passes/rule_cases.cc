@@ -36,6 +36,7 @@ Result<int> Apply(const RuleCase& c, Graph& graph, PassContext& context) {
   const Rule* rule = FindRule(c.rule);
   if (!rule) return NotFound("no rule is called '", c.rule, "'");
   context.why_rule = rule->name;
+  context.requested.insert(rule->name);
   context.SetBudget(1000);
   TERN_ASSIGN(const int hits, ApplyRules(graph, RuleIndex({rule}), context));
   if (context.exhausted()) return InvalidArgument("the rule does not come to an end");

@@ -14,6 +14,7 @@ namespace tern {
 struct Rule {
   const char* summary = "";
   Level level = Level::kBasic;
+  bool on_request = false;  // runs only when OptimizeOptions::enable or `only` names it
 
   // In text. The spellings of a pattern share their variables; the first that fits is taken.
   std::vector<const char*> match;

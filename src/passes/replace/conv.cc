@@ -1,0 +1,115 @@
+// Convolutions as matrix products and back, whichever moves less data.
+#include "passes/linear/channels.h"
+#include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+bool All(const std::vector<int64_t>& list, int64_t value) {
+  for (int64_t v : list)
+    if (v != value) return false;
+  return true;
+}
+
+bool Unpadded(const Attrs& a) {
+  const std::string automatic = a.Text("auto_pad");
+  return automatic == "valid" || (automatic == "none" && All(a.Ints("pads"), 0));
+}
+
+// The kernel covers the whole input: one position.
+bool CoversInput(const Node& conv) {
+  const Shape& x = conv.input(0)->type.shape;
+  const Shape& w = conv.input(1)->type.shape;
+  if (!x.ranked || !w.ranked || !Unpadded(conv.attrs) || conv.attrs.Int("group") != 1) return false;
+  const auto dilations = conv.attrs.Ints("dilations");
+  for (int i = 2; i < x.rank(); ++i) {
+    if (!w[i].known() || !(x[i] == w[i])) return false;
+    if (!w[i].Is(1) && !dilations.empty() && dilations[static_cast<size_t>(i - 2)] != 1) return false;
+  }
+  return true;
+}
+
+void CopyEpilogue(const Attrs& from, Attrs& to) {
+  for (const char* name : {"activation", "act_alpha", "act_beta"}) (void)to.Set(name, from.Get(name));
+}
+
+// flatten(conv(x)) to flatten(x) · wᵀ, as after global pooling.
+bool ToMatMul(Rewrite& r) {
+  Value* y = r.root().input(0);
+  Node* conv = MadeBy(y, "Conv");
+  if (!conv) return r.Skip("'", y->name, "' is not made by Conv");
+  if (!OnlyUse(y)) return r.Skip("'", y->name, "' is also read by another node");
+  if (conv->graph != &r.graph()) return r.Skip("'", y->name, "' is made outside of this graph");
+  const Shape& flat = r.root().output(0)->type.shape;
+  if (flat.rank() != 2 || !(flat[0] == y->type.shape[0]) || !(flat[1] == y->type.shape[1]))
+    return r.Skip("the result is not one row of channels for each image");
+  if (!CoversInput(*conv)) return r.Skip("the kernel does not cover the input, in one group and without pads");
+  Value* w = conv->input(1);
+  if (!w->is_constant() || !IsFloatValue(w)) return r.Skip("the weights are not constant floats");
+  if (conv->input(3)) return r.Skip("the Conv has a residual");
+  const Dims dims = w->constant.dims();
+  Value* rows = r.Op("Flatten", {conv->input(0)}, {{"axis", int64_t{1}}});
+  Attrs attrs = FindOp("MatMul")->defaults;
+  CopyEpilogue(conv->attrs, attrs);
+  (void)attrs.Set("transpose_b", true);
+  Value* matrix = Reshape(r, w, {dims[0], CountOf(dims) / dims[0]});
+  return r.Replace(r.Op(*FindOp("MatMul"), attrs, {rows, matrix, conv->input(2)}));
+}
+
+// Channels moved last, multiplied by a matrix, moved back: a 1x1 Conv.
+bool FromMatMul(Rewrite& r) {
+  Value* y = r.root().input(0);
+  Node* product = MadeBy(y, "MatMul");
+  if (!product) return r.Skip("'", y->name, "' is not made by MatMul");
+  Value* in = product->input(0);
+  Node* move = MadeBy(in, "Transpose");
+  if (!move) return r.Skip("'", in->name, "' is not made by Transpose");
+  if (!OnlyUse(y) || !OnlyUse(in)) return r.Skip("a value between is also read by another node");
+  if (product->graph != &r.graph() || move->graph != &r.graph()) return r.Skip("made outside of this graph");
+  const int rank = y->type.shape.rank();
+  const auto first = PermutationOf(*move), last = PermutationOf(r.root());
+  if (rank < 3 || !first || !last) return r.Skip("the rank is not known, or below 3");
+  Permutation to_end = {0};
+  for (int i = 2; i < rank; ++i) to_end.push_back(i);
+  to_end.push_back(1);
+  if (*first != to_end || *last != Inverse(to_end)) return r.Skip("the Transposes do not move the channels last and back");
+  Value *w = product->input(1), *bias = product->input(2);
+  if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w)) return r.Skip("not by a constant matrix");
+  if (product->attrs.Bool("transpose_a") || product->input(3)) return r.Skip("the MatMul is not a plain one");
+  if (bias && (bias->type.shape.rank() != 1 || !(bias->type.shape[0] == y->type.shape[-1])))
+    return r.Skip("the bias is not one number for each channel");
+  if (!product->attrs.Bool("transpose_b")) w = Transpose(r, w, {1, 0});
+  if (const float alpha = product->attrs.Float("alpha"); alpha != 1)
+    w = Mul(r, w, r.Scalar(w->type.dtype, static_cast<double>(alpha)));
+  Dims kernel(static_cast<size_t>(rank), 1);
+  kernel[0] = w->constant.dim(0), kernel[1] = w->constant.dim(1);
+  Attrs attrs = FindOp("Conv")->defaults;
+  CopyEpilogue(product->attrs, attrs);
+  return r.Replace(r.Op(*FindOp("Conv"), attrs, {move->input(0), Reshape(r, w, kernel), bias}));
+}
+
+}  // namespace
+
+TERN_RULE(ReplaceConvByMatMul) {
+  return Rule{.summary = "a flattened Conv whose kernel covers its input, as after global pooling, is a MatMul",
+              .level = Level::kExtended,
+              .roots = {"Reshape", "Squeeze", "Flatten"},
+              .apply = ToMatMul,
+              .example = R"(graph @g(%x: f32[N,2,H,W]) -> (%y) {
+  #w: f32[1,2,1,1] = (1, 2)
+  %y = Flatten(Conv(GlobalAverage(%x), #w))
+})"};
+}
+TERN_RULE(ReplaceMatMulByConv) {
+  return Rule{.summary = "channels moved last, a MatMul, and moved back are a 1x1 Conv",
+              .level = Level::kExtended,
+              .roots = {"Transpose"},
+              .apply = FromMatMul,
+              .example = R"(graph @g(%x: f32[N,2,H,W]) -> (%y) {
+  #w: f32[2,1] = (1, 2)
+  %y = Transpose(MatMul(Transpose(%x) {perm=[0,2,3,1]}, #w)) {perm=[0,3,1,2]}
+})"};
+}
+
+}  // namespace tern
