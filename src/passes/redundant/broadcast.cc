@@ -56,18 +56,6 @@ bool RemoveViewBeforeBroadcast(Rewrite& r) {
   });
 }
 
-// What Expand has to be told: 1 for a dim that stays.
-std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to) {
-  if (!from.ranked || !to.ranked) return std::nullopt;
-  std::vector<int64_t> numbers(static_cast<size_t>(to.rank()), 1);
-  for (int i = 1; i <= to.rank(); ++i) {
-    if (i <= from.rank() && from[-i] == to[-i]) continue;
-    if (!to[-i].known()) return std::nullopt;
-    numbers[static_cast<size_t>(to.rank() - i)] = to[-i].value();
-  }
-  return numbers;
-}
-
 bool FixExpandTarget(Rewrite& r) {
   const Node& node = r.root();
   if (node.input(1)->is_constant()) return r.Skip("the target is constant already");

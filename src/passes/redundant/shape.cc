@@ -46,14 +46,25 @@ Value* SourceOf(const Content& wanted, const Node& root) {
   return x && Find(wanted, *x) ? x : nullptr;
 }
 
+// One dim as a number: taken out of the whole shape, which others of its dims can share.
+bool ReadDim(Rewrite& r, const Content& wanted) {
+  const Node& root = r.root();
+  if (!IsOp(root, "Gather")) return r.Skip("it is no list of dims that are known");
+  Value* x = SourceOf(wanted, root);
+  const Node* shape = MadeBy(root.input(0), "Shape");
+  if (!x || (shape && shape->input(0) == x)) return r.Skip("it is read at the source already");
+  return r.Replace(r.Op("Gather", {r.Op("Shape", {x}), r.Scalar(DType::kI64, static_cast<double>(*Find(wanted, *x)))}));
+}
+
 bool ReadShapeAtSource(Rewrite& r) {
   const Node& root = r.root();
   const Value* y = root.output(0);
   const auto wanted = ContentOf(y);
-  if (y->type.dtype != DType::kI64 || y->type.shape.rank() != 1 || !wanted || wanted->empty())
+  if (y->type.dtype != DType::kI64 || !y->type.shape.ranked || !wanted || wanted->empty())
     return r.Skip("it is no list of dims that are known");
   if (std::all_of(wanted->begin(), wanted->end(), [](const Dim& d) { return d.known(); }))
     return r.Skip("it is a constant");
+  if (y->type.shape.rank() == 0) return ReadDim(r, *wanted);
   Value* x = SourceOf(*wanted, root);
   if (!x) return r.Skip("no tensor has these dims side by side");
   const int64_t start = *Find(*wanted, *x), end = start + static_cast<int64_t>(wanted->size());
@@ -66,7 +77,8 @@ bool ReadShapeAtSource(Rewrite& r) {
 TERN_RULE(ReadShapeAtSource) {
   return Rule{.summary = "dims are read from an input of the graph that has them, or from the first tensor "
                          "that does, in one Shape",
-              .roots = {"Shape", "Concat", "Unsqueeze", "Reshape", "Gather", "Slice", "Cast", "Squeeze", "Binary"},
+              .roots = {"Shape", "Concat", "Unsqueeze", "Reshape", "Gather", "Slice", "Cast", "Squeeze", "Binary",
+                        "Where"},
               .apply = ReadShapeAtSource,
               .example = R"(graph @g(%x: f32[N,S,4]) -> (%y) {
   #one: i64[] = (1)  #zero: i64[1] = (0)

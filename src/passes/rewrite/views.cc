@@ -59,6 +59,17 @@ Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to) {
   return axes ? rewrite.Op("Squeeze", {x, rewrite.Ints(*axes)}) : nullptr;
 }
 
+std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to) {
+  if (!from.ranked || !to.ranked) return std::nullopt;
+  std::vector<int64_t> numbers(static_cast<size_t>(to.rank()), 1);
+  for (int i = 1; i <= to.rank(); ++i) {
+    if (i <= from.rank() && from[-i] == to[-i]) continue;
+    if (!to[-i].known()) return std::nullopt;
+    numbers[static_cast<size_t>(to.rank() - i)] = to[-i].value();
+  }
+  return numbers;
+}
+
 bool IsView(const Node& node) {
   return IsOp(node, "Reshape") || IsOp(node, "Squeeze") || IsOp(node, "Unsqueeze") || IsOp(node, "Flatten");
 }

@@ -15,6 +15,10 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shap
 // Null where no such node is seen. The elements must be equally many.
 Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to);
 
+// What Expand needs to be told: 1 for a dim that stays, numbers for those that grow. Nothing where one that
+// grows is not known.
+std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to);
+
 // Reshape, Squeeze, Unsqueeze or Flatten of a tensor.
 bool IsView(const Node& node);
 // Made by a view op; null otherwise.

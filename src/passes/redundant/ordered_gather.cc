@@ -1,0 +1,97 @@
+// Gathers that take everything, in order: attention masks are exported so.
+#include "passes/redundant/linear_index.h"
+#include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+// Positions counted through in row-major order.
+bool CountsThrough(const Strides& strides, const Shape& shape) {
+  Dim step = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    if (shape.dims[i].Is(1)) continue;
+    if (strides[i] != step) return false;
+    step = step * shape.dims[i];
+  }
+  return true;
+}
+
+Dim Count(const Shape& shape) {
+  Dim count = 1;
+  for (const Dim& d : shape.dims) count = count * d;
+  return count;
+}
+
+// The elements of x as they are, maybe before a view that hides the dims.
+bool ReplaceByView(Rewrite& r, Value* x) {
+  const Shape& to = r.root().output(0)->type.shape;
+  Value* y = ViewAs(r, x, to);
+  if (const Node* view = y ? nullptr : MadeByView(x)) y = ViewAs(r, view->input(0), to);
+  if (!y) return r.Skip("no single view goes from ", x->type.shape.ToString(), " to ", to.ToString());
+  return r.Replace(y);
+}
+
+bool OrderedGather(Rewrite& r) {
+  Value *x = r.root().input(0), *indices = r.root().input(1);
+  const auto axis = AxisOf(r.root().attrs.Int("axis"), x);
+  const auto strides = LinearIndex(indices);
+  if (!axis || !strides || !CountsThrough(*strides, indices->type.shape))
+    return r.Skip("the indices are not known to count through");
+  if (Count(indices->type.shape) != x->type.shape[*axis]) return r.Skip("the indices may stop before the end");
+  return ReplaceByView(r, x);
+}
+
+// Tuple part k runs through dim k of x along one dim of the indices, the parts one after the other.
+bool TuplesCountThrough(const std::vector<Strides>& parts, const Shape& indices, const Shape& x) {
+  size_t at = 0;
+  const auto skip_ones = [&] {
+    while (at + 1 < indices.dims.size() && indices.dims[at].Is(1)) ++at;
+  };
+  for (size_t k = 0; k < parts.size(); ++k) {
+    skip_ones();
+    const bool one = x.dims[k].Is(1);
+    for (size_t i = 0; i < parts[k].size(); ++i)
+      if (!indices.dims[i].Is(1) && !parts[k][i].Is(i == at && !one ? 1 : 0)) return false;
+    if (one) continue;
+    if (at + 1 >= indices.dims.size() || indices.dims[at] != x.dims[k]) return false;
+    ++at;
+  }
+  skip_ones();
+  return at + 1 == indices.dims.size();
+}
+
+bool OrderedGatherND(Rewrite& r) {
+  Value *x = r.root().input(0), *indices = r.root().input(1);
+  if (r.root().attrs.Int("batch_dims") != 0 || !x->type.shape.ranked || !indices->type.shape.ranked)
+    return r.Skip("there are batch dims, or ranks are not known");
+  const auto parts = LinearTuples(indices);
+  if (!parts || static_cast<int>(parts->size()) > x->type.shape.rank() ||
+      !TuplesCountThrough(*parts, indices->type.shape, x->type.shape))
+    return r.Skip("the indices are not known to count through");
+  return ReplaceByView(r, x);
+}
+
+}  // namespace
+
+TERN_RULE(ReplaceOrderedGather) {
+  return Rule{.summary = "a Gather of all there is, in order, is a Reshape",
+              .roots = {"Gather"},
+              .apply = OrderedGather,
+              .example = R"(graph @g(%x: f32[6]) -> (%y) {
+  #list: i64[2,3] = (0, 1, 2, 3, 4, 5)
+  %y = Gather(%x, #list)
+})"};
+}
+
+TERN_RULE(ReplaceOrderedGatherND) {
+  return Rule{.summary = "a GatherND of all there is, in order, is a Reshape",
+              .roots = {"GatherND"},
+              .apply = OrderedGatherND,
+              .example = R"(graph @g(%x: f32[2,2]) -> (%y) {
+  #list: i64[2,1,2,2] = (0, 0, 0, 1, 1, 0, 1, 1)
+  %y = GatherND(%x, #list)
+})"};
+}
+
+}  // namespace tern

@@ -1,0 +1,112 @@
+// Tensors that hold one number everywhere, whatever was done to their dims.
+#include <algorithm>
+
+#include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+// The element that v repeats, as a constant of one element; looks through ops that move or repeat elements.
+std::optional<Tensor> Repeated(const Value* v) {
+  for (int steps = 0; v && steps < 16; ++steps) {
+    if (v->is_constant()) {
+      if (!UniformOf(v)) return std::nullopt;
+      Tensor one(v->constant.dtype(), {});
+      if (IsInt(one.dtype()) || one.dtype() == DType::kBool)
+        StoreLong(one, 0, ToLongs(v->constant)[0]);
+      else
+        StoreDouble(one, 0, *UniformOf(v));
+      return one;
+    }
+    if (!v->producer) return std::nullopt;
+    const Node& node = *v->producer;
+    if (IsOp(node, "Fill")) return std::get<Tensor>(node.attrs.Get("value")).Clone().Reshaped({});
+    const bool moves = IsView(node) || IsOp(node, "Slice") || IsOp(node, "Expand") || IsOp(node, "Transpose") ||
+                       IsOp(node, "Tile") || IsOp(node, "Gather") || IsOp(node, "GatherElements");
+    if (!moves) return std::nullopt;
+    v = node.input(0);
+  }
+  return std::nullopt;
+}
+
+bool ExpandUniform(Rewrite& r) {
+  const Node& node = r.root();
+  Value* x = node.input(0);
+  if (x->is_constant() && x->constant.size() == 1) return r.Skip("it expands a single constant already");
+  const auto one = Repeated(x);
+  if (!one) return r.Skip("its input is not one number everywhere");
+  const auto target = ContentOf(node.input(1));
+  if (!target || !node.output(0)->type.shape.ranked || !(Shape(*target) == node.output(0)->type.shape))
+    return r.Skip("the target may not be the whole shape");
+  return r.Replace(r.Op("Expand", {r.Const(*one), node.input(1)}));
+}
+
+// Which operand of the root a row of the table can stand for.
+bool GatherUniform(Rewrite& r) {
+  for (size_t i = 0; i < r.root().inputs().size(); ++i) {
+    const Node* gather = MadeBy(r.root().inputs()[i], "Gather");
+    const Value* indices = gather ? gather->input(1) : nullptr;
+    if (!gather || indices->is_constant() || !indices->type.shape.ranked || gather->attrs.Int("axis") != 0)
+      continue;
+    const auto one = Repeated(indices);
+    if (!one) continue;
+    const Dims ones(static_cast<size_t>(indices->type.shape.rank()), 1);
+    std::vector<Value*> inputs = r.root().inputs();
+    inputs[i] = r.Op(*gather->op, gather->attrs, {gather->input(0), r.Const(one->Reshaped(ones))});
+    Value* y = r.Op(*r.root().op, r.root().attrs, inputs);
+    if (SameShape(y, r.root().output(0))) return r.Replace(y);
+  }
+  return r.Skip("no operand gathers one row everywhere, or the result would have another shape");
+}
+
+bool ConcatUniform(Rewrite& r) {
+  const Node& node = r.root();
+  const auto axis = AxisOf(node.attrs.Int("axis"), node.output(0));
+  if (!axis || node.inputs().size() != 2) return r.Skip("it is no Concat of two");
+  for (size_t i : {size_t{1}, size_t{0}}) {
+    const Value *border = node.inputs()[i], *x = node.inputs()[1 - i];
+    if (border->is_constant() || !x->type.shape.ranked || !border->type.shape.ranked) continue;
+    const auto one = Repeated(border);
+    if (!one || !border->type.shape[*axis].known()) continue;
+    const auto rank = static_cast<size_t>(x->type.shape.rank());
+    std::vector<int64_t> pads(2 * rank, 0);
+    pads[static_cast<size_t>(*axis) + (i == 1 ? rank : 0)] = border->type.shape[*axis].value();
+    return r.Replace(r.Op("Pad", {node.inputs()[1 - i], r.Ints(pads), r.Const(*one)}));
+  }
+  return r.Skip("no input is made to be one number everywhere");
+}
+
+}  // namespace
+
+TERN_RULE(ExpandUniform) {
+  return Rule{.summary = "an Expand of what is one number everywhere expands the number",
+              .roots = {"Expand"},
+              .apply = ExpandUniform,
+              .example = R"(graph @g(%x: i64[N,S]) -> (%y) {
+  #zeros: i64[1,4] = (0, 0, 0, 0)  #zero: i64[1] = (0)  #one: i64[1] = (1)
+  %y = Expand(Slice(#zeros, #zero, Shape(%x) {start=1, end=2}, #one), Shape(%x))
+})"};
+}
+
+TERN_RULE(ReadGatheredRow) {
+  return Rule{.summary = "an operand gathered by one index everywhere is one row of the table, broadcast",
+              .roots = {"Binary", "Where"},
+              .apply = GatherUniform,
+              .example = R"(graph @g(%ids: i64[N,S], %x: f32[N,S,2]) -> (%y) {
+  #table: f32[2,2] = (1, 2, 3, 4)  #one: i64[] = (1)
+  %y = %x + Gather(#table, Expand(#one, Shape(%ids)))
+})"};
+}
+
+TERN_RULE(ReplaceConcatByPad) {
+  return Rule{.summary = "a Concat with what is made to be one number everywhere is a Pad",
+              .roots = {"Concat"},
+              .apply = ConcatUniform,
+              .example = R"(graph @g(%x: f32[N,S,1]) -> (%y) {
+  #zero: f32[] = (0)
+  %y = Concat(%x, Expand(#zero, Shape(%x))) {axis=2}
+})"};
+}
+
+}  // namespace tern
