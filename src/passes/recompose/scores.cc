@@ -140,7 +140,9 @@ Value* JoinMasks(Rewrite& r, const Scores& scores, DType dtype) {
       continue;
     }
     Value* open = joined ? joined : r.Scalar(dtype, 0);
-    Value* hidden = r.Scalar(dtype, it->fill);
+    // A finite fill drowns every score alike; at the lowest float of all, onnxruntime's Attention takes a row
+    // that is hidden throughout for an empty one.
+    Value* hidden = r.Scalar(dtype, it->fill == -kInfinity ? it->fill : -kHuge);
     joined = r.Op("Where", {it->condition, it->open ? open : hidden, it->open ? hidden : open});
   }
   return joined;
