@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import pathlib
+import shutil
 import subprocess
 from collections.abc import Callable
 
@@ -137,6 +138,26 @@ def architectures_sample(context):
                               "--models", context.path("tests/data/architectures"))
 
 
+def browser_full(context):
+    context.prepare("scripts/deps", "browser")
+    return run_browser(context)
+
+
+def browser_if_present(context):
+    playwright = subprocess.run([context.python, "-c", "import playwright"], capture_output=True, check=False).returncode == 0
+    missing = [name for name, there in (("chromium", shutil.which("chromium")), ("playwright", playwright)) if not there]
+    if missing:
+        say(f"SKIP browser: {' and '.join(missing)} missing; `tern test browser` installs what it needs")
+        return Counts(skipped=1)
+    return run_browser(context)
+
+
+def run_browser(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/browser"), *verbose)
+
+
 @dataclasses.dataclass(frozen=True)
 class Suite:
     name: str
@@ -152,6 +173,8 @@ SUITES = [
     Suite("onnx", "the ONNX project's own backend tests", onnx),
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("browser", "the page of tern optimize in Chromium (plain run: where that is installed)", browser_full,
+          sample=browser_if_present),
     Suite("fuzz", "libFuzzer on every parser (plain run: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (plain run: a fixed sample)", differential_full,
           sample=differential_sample),

@@ -9,7 +9,7 @@
 namespace tern::tools {
 namespace {
 
-// Where a value comes from, by the place of its node in the list of layers.
+// One graph. Nodes refer to each other by their place in the list.
 class SideWriter {
  public:
   explicit SideWriter(data::JsonWriter& json) : json_(json) {}
@@ -21,7 +21,10 @@ class SideWriter {
     json_.Key("bytes").Number(figures.cost.bytes).Key("ms").Number(figures.estimated_ms);
     json_.Key("nodes").BeginArray();
     for (const Layer& layer : report.layers) Node(layer);
-    json_.EndArray().EndObject();
+    json_.EndArray();
+    Ends("inputs", graph.inputs());
+    Ends("outputs", graph.outputs());
+    json_.EndObject();
   }
 
  private:
@@ -29,6 +32,8 @@ class SideWriter {
     const tern::Node& node = *layer.node;
     const Cost cost = layer.cost.value_or(Cost());
     json_.BeginObject().Key("name").Text(node.name).Key("op").Text(KindOf(node));
+    json_.Key("inside").Int(inside_.count(node.graph) ? inside_[node.graph] : -1);
+    for (const auto& body : node.subgraphs()) inside_[body.get()] = place_[&node];
     json_.Key("origin").Text(node.origin).Key("rule").Text(node.rule);
     json_.Key("flops").Number(cost.flops).Key("bytes").Number(cost.bytes);
     json_.Key("ms").Number(EstimateMs(cost, 1)).Key("attrs").BeginArray();
@@ -36,14 +41,20 @@ class SideWriter {
       if (!entry.is_default)
         json_.BeginArray().Text(entry.name).Text(AttrToText(entry.value).substr(0, kLongest)).EndArray();
     json_.EndArray().Key("inputs").BeginArray();
-    for (const Value* v : node.inputs()) Input(v);
+    for (const Value* v : node.inputs()) Read(v);
     json_.EndArray().Key("outputs").BeginArray();
     for (const Value* v : node.outputs())
       json_.BeginObject().Key("name").Text(v->name).Key("type").Text(v->type.ToString()).EndObject();
     json_.EndArray().EndObject();
   }
 
-  void Input(const Value* v) {
+  void Ends(const char* key, const std::vector<Value*>& values) {
+    json_.Key(key).BeginArray();
+    for (const Value* v : values) Read(v);
+    json_.EndArray();
+  }
+
+  void Read(const Value* v) {
     json_.BeginObject().Key("name").Text(v ? v->name : "").Key("type").Text(v ? v->type.ToString() : "");
     const auto it = v && v->producer ? place_.find(v->producer) : place_.end();
     json_.Key("from").Int(it == place_.end() ? -1 : it->second);
@@ -53,6 +64,7 @@ class SideWriter {
   static constexpr size_t kLongest = 200;  // of an attribute's text
   data::JsonWriter& json_;
   std::unordered_map<const tern::Node*, int64_t> place_;
+  std::unordered_map<const Graph*, int64_t> inside_;  // nested graphs, by the place of the node that has them
 };
 
 // In a script element a text may not end the element.
