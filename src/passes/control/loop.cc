@@ -8,7 +8,8 @@ namespace {
 
 constexpr int64_t kMaxTurns = 8;
 constexpr int64_t kMaxNodes = 32;  // in all turns together: beyond, a loop is better than its copies
-constexpr size_t kFirstState = 2;  // inputs: trip_count, condition, states; body: iteration, condition, states
+constexpr size_t kFirstState =
+    2;  // inputs: trip_count, condition, states; body: iteration, condition, states
 
 bool Given(const Value* v) { return v != nullptr; }
 

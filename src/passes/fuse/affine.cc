@@ -42,8 +42,7 @@ bool FuseAffine(Rewrite& r) {
   const double alpha = outer->alpha * inner->alpha, beta = outer->alpha * inner->beta + outer->beta;
   if (!std::isfinite(static_cast<float>(alpha)) || !std::isfinite(static_cast<float>(beta)))
     return r.Skip("the constants become infinite");
-  return r.Replace(
-      r.Op("Activation", {inner->x}, {{"kind", "affine"}, {"alpha", alpha}, {"beta", beta}}));
+  return r.Replace(r.Op("Activation", {inner->x}, {{"kind", "affine"}, {"alpha", alpha}, {"beta", beta}}));
 }
 
 }  // namespace

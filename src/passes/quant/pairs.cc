@@ -37,10 +37,12 @@ bool InSingle(const Node& quantize) {
 bool UndoneExactly(const Match& m) {
   const Attrs &d = m.AttrsOf("d"), &q = m.AttrsOf("q");
   if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the types differ");
-  if (!IsInt(m.DTypeOf("x")) || BitWidth(m.DTypeOf("x")) > 16) return m.Skip("the type is not a short integer");
+  if (!IsInt(m.DTypeOf("x")) || BitWidth(m.DTypeOf("x")) > 16)
+    return m.Skip("the type is not a short integer");
   if (!SameParameter(m.At("s"), m.At("t"))) return m.Skip("the scales differ");
   if (!SameZeroPoint(m.At("z"), m.At("o"))) return m.Skip("the zero points differ");
-  if (!OrdinaryScale(m.At("s"))) return m.Skip("the scale is not constant, or too large or small to be exact");
+  if (!OrdinaryScale(m.At("s")))
+    return m.Skip("the scale is not constant, or too large or small to be exact");
   const bool one = m["s"].size() == 1;
   if (!one && (d.Int("axis") != q.Int("axis") || d.Int("block_size") != q.Int("block_size")))
     return m.Skip("the scales go along different axes");
@@ -78,7 +80,8 @@ bool RemoveBoundsBeforeQuantize(Rewrite& r) {
   const bool relu = MadeBy(v, "Unary", "relu") != nullptr;
   const Node* clip = MadeBy(v, "Clip");
   if (!relu && !clip) return r.Skip("its input is not made by Relu or Clip");
-  if (!IsFloatValue(v) || !IsInt(q.output(0)->type.dtype)) return r.Skip("it does not make integers of floats");
+  if (!IsFloatValue(v) || !IsInt(q.output(0)->type.dtype))
+    return r.Skip("it does not make integers of floats");
   if (v->type.dtype == DType::kF64 || !InSingle(q)) return r.Skip("it is computed in another type than f32");
   if (!OrdinaryScale(q.input(1)) || (q.input(2) && !q.input(2)->is_constant()))
     return r.Skip("the parameters are not constant f32");
@@ -98,18 +101,20 @@ bool RemoveBoundsBeforeQuantize(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RemoveDequantizeQuantize) {
-  return Rule{.summary = "Dequantize then Quantize with the same scale and zero point; of two "
-                         "Quantize-Dequantize pairs in a row that leaves one",
+  return Rule{.summary =
+                  "Dequantize then Quantize with the same scale and zero point; of two "
+                  "Quantize-Dequantize pairs in a row that leaves one",
               .match = {"%a = Dequantize(%x, %s, %z?) {@d} shared  %y = Quantize(%a, %t, %o?) {@q}"},
               .emit = "%y = %x",
               .when = UndoneExactly};
 }
 
 TERN_RULE(RemoveBoundsBeforeQuantize) {
-  return Rule{.summary = "a Relu or Clip before Quantize whose range is no narrower: saturation does the same",
-              .roots = {"Quantize"},
-              .apply = RemoveBoundsBeforeQuantize,
-              .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
+  return Rule{
+      .summary = "a Relu or Clip before Quantize whose range is no narrower: saturation does the same",
+      .roots = {"Quantize"},
+      .apply = RemoveBoundsBeforeQuantize,
+      .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
   #scale: f32[] = (0.1)  #zero: u8[] = (0)
   %y = Quantize(Relu(%x), #scale, #zero)
 })"};

@@ -82,8 +82,9 @@ TERN_RULE(RemoveExpandBeforeBroadcast) {
 }
 
 TERN_RULE(RemoveViewBeforeBroadcast) {
-  return Rule{.summary = "a Reshape, Unsqueeze or Squeeze of an operand that only puts ones in front or takes "
-                         "them away: broadcasting does without",
+  return Rule{.summary =
+                  "a Reshape, Unsqueeze or Squeeze of an operand that only puts ones in front or takes "
+                  "them away: broadcasting does without",
               .roots = {"Binary", "Where"},
               .apply = RemoveViewBeforeBroadcast,
               .example = R"(graph @g(%x: f32[N,4], %b: f32[4]) -> (%y) {
@@ -93,10 +94,11 @@ TERN_RULE(RemoveViewBeforeBroadcast) {
 }
 
 TERN_RULE(FixExpandTarget) {
-  return Rule{.summary = "an Expand whose target is computed gets a constant one where the new dims are known",
-              .roots = {"Expand"},
-              .apply = FixExpandTarget,
-              .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
+  return Rule{
+      .summary = "an Expand whose target is computed gets a constant one where the new dims are known",
+      .roots = {"Expand"},
+      .apply = FixExpandTarget,
+      .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
   #four: i64[1] = (4)
   %y = Expand(%x, Concat(Shape(%x) {end=1}, #four) {axis=0})
 })"};

@@ -40,8 +40,9 @@ bool MiddleIsIdle(DType a, DType b, DType c) {
 }  // namespace
 
 TERN_RULE(MergeCasts) {
-  return Rule{.summary = "of two Casts in a row the first is idle when it loses nothing (widens), or when both "
-                         "drop bits of whole numbers; Casts there and back vanish",
+  return Rule{.summary =
+                  "of two Casts in a row the first is idle when it loses nothing (widens), or when both "
+                  "drop bits of whole numbers; Casts there and back vanish",
               .match = {"%a = Cast(%x) shared  %y = Cast(%a) {@cast}"},
               .emit = "%y = Cast(%x) {@cast}",
               .when = [](const Match& m) {

@@ -50,7 +50,8 @@ bool MergeClips(Rewrite& r) {
   if (!outer || !inner) return r.Skip("its input is no Clip or Relu, or bounds are not constant");
   if (!Bounded(v)) return r.Skip("the numbers are too long");
   // Both are monotone, and so is what they are together: it is known by where it puts the ends.
-  const Bounds both{outer->Apply(inner->low > inner->high ? inner->high : inner->low), outer->Apply(inner->high)};
+  const Bounds both{outer->Apply(inner->low > inner->high ? inner->high : inner->low),
+                    outer->Apply(inner->high)};
   if (both == *inner) return r.Replace(v);
   if (!OnlyUse(v)) return r.Skip("the inner one is also read by others");
   return r.Replace(EmitBounds(r, v->producer->input(0), both));

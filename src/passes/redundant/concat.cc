@@ -36,7 +36,8 @@ bool RemoveEmptyFromConcat(Rewrite& r) {
     const Shape& s = v->type.shape;
     if (!(axis && s.rank() > *axis && s[*axis].Is(0))) inputs.push_back(v);
   }
-  if (inputs.empty() || inputs.size() == r.root().inputs().size()) return r.Skip("no input is known to be empty");
+  if (inputs.empty() || inputs.size() == r.root().inputs().size())
+    return r.Skip("no input is known to be empty");
   return r.Replace(EmitConcat(r, inputs));
 }
 
@@ -91,14 +92,16 @@ bool MergeConcatParts(Rewrite& r) {
     // One new node has to replace one or more.
     const bool pays = run.part.x && (run.part.Whole() || run.own || run.count == inputs.size());
     if (run.count > 1 && pays) {
-      merged.push_back(run.part.Whole() ? run.part.x
-                                        : EmitSlice(r, run.part.x, {{*axis, run.part.start, run.part.end, 1}}));
+      merged.push_back(run.part.Whole()
+                           ? run.part.x
+                           : EmitSlice(r, run.part.x, {{*axis, run.part.start, run.part.end, 1}}));
       i += run.count;
     } else {
       merged.push_back(inputs[i++]);
     }
   }
-  if (merged.size() == inputs.size()) return r.Skip("no inputs that stand side by side were cut side by side");
+  if (merged.size() == inputs.size())
+    return r.Skip("no inputs that stand side by side were cut side by side");
   return r.Replace(EmitConcat(r, merged));
 }
 
@@ -133,8 +136,7 @@ bool SliceOfConcat(Rewrite& r) {
   const bool exact = cover.start == part->start && cover.end == part->end;
   if (cover.inputs.size() != 1 && !(exact && OnlyUse(part->x)))
     return r.Skip("the range covers parts of several inputs");
-  Value* x = cover.inputs.size() == 1 ? cover.inputs[0]
-                                      : r.Op(*concat->op, concat->attrs, cover.inputs);
+  Value* x = cover.inputs.size() == 1 ? cover.inputs[0] : r.Op(*concat->op, concat->attrs, cover.inputs);
   if (!exact) x = EmitSlice(r, x, {{part->axis, part->start - cover.start, part->end - cover.start, 1}});
   return r.Replace(x);
 }
@@ -145,9 +147,11 @@ bool SplitOfConcat(Rewrite& r) {
   if (!concat) return r.Skip("its input is not made by a Concat");
   const auto axis = AxisOf(split.attrs.Int("axis"), split.input(0));
   if (!axis || AxisOf(concat->attrs.Int("axis"), split.input(0)) != axis) return r.Skip("the axes differ");
-  if (concat->inputs().size() != split.outputs().size()) return r.Skip("the pieces are not those of the Concat");
+  if (concat->inputs().size() != split.outputs().size())
+    return r.Skip("the pieces are not those of the Concat");
   for (size_t i = 0; i < split.outputs().size(); ++i)
-    if (!SameShape(split.outputs()[i], concat->inputs()[i])) return r.Skip("piece ", i, " may have another size");
+    if (!SameShape(split.outputs()[i], concat->inputs()[i]))
+      return r.Skip("piece ", i, " may have another size");
   return r.Replace(concat->inputs());
 }
 
@@ -172,8 +176,9 @@ TERN_RULE(RemoveEmptyFromConcat) {
 }
 
 TERN_RULE(MergeConcatParts) {
-  return Rule{.summary = "pieces of a tensor put together again: all pieces of a Split in order are its input, "
-                         "neighbouring Slices one Slice",
+  return Rule{.summary =
+                  "pieces of a tensor put together again: all pieces of a Split in order are its input, "
+                  "neighbouring Slices one Slice",
               .roots = {"Concat"},
               .apply = MergeConcatParts,
               .example = R"(graph @g(%x: f32[N,6]) -> (%y) {

@@ -15,9 +15,7 @@ bool AllKnownAs(const Value* v, int64_t number) {
   return content && std::all_of(content->begin(), content->end(), [&](const Dim& d) { return d.Is(number); });
 }
 
-bool SameShapes(const Match& m) {
-  return SameType(m.At("x"), m.At("y")) || m.Skip("the shapes may differ");
-}
+bool SameShapes(const Match& m) { return SameType(m.At("x"), m.At("y")) || m.Skip("the shapes may differ"); }
 
 bool IdlePool(const Match& m) {
   const Attrs& a = m.AttrsOf("pool");

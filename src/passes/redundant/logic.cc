@@ -13,7 +13,8 @@ bool RemoveDecidedWhere(Rewrite& r) {
   Value *a = node.input(1), *b = node.input(2);
   if (!condition && a != b) return r.Skip("the condition is not one constant");
   Value* taken = condition && *condition == 0 ? b : a;
-  if (!SameShape(taken, node.output(0))) return r.Skip("what is taken may have another shape than the result");
+  if (!SameShape(taken, node.output(0)))
+    return r.Skip("what is taken may have another shape than the result");
   return r.Replace(taken);
 }
 
@@ -70,8 +71,9 @@ TERN_RULE(RemoveDoubleNegation) {
 }
 
 TERN_RULE(RemoveIdempotent) {
-  return Rule{.summary = "Relu or Abs of what is never negative; Ceil, Floor or Round of whole numbers; Sign of "
-                         "Sign",
+  return Rule{.summary =
+                  "Relu or Abs of what is never negative; Ceil, Floor or Round of whole numbers; Sign of "
+                  "Sign",
               .roots = {"Unary:relu", "Unary:abs", "Unary:ceil", "Unary:floor", "Unary:round", "Unary:sign"},
               .apply = RemoveIdempotent,
               .example = R"(graph @g(%x: f32[N,4]) -> (%y) { %y = Tanh(Relu(Sigmoid(%x))) })"};

@@ -12,10 +12,10 @@ struct Neutral {
   double value;
   bool left;
 };
-constexpr Neutral kNeutral[] = {{"add", 0, true},      {"sub", 0, false},       {"mul", 1, true},
-                                {"div", 1, false},     {"pow", 1, false},       {"and", 1, true},
-                                {"or", 0, true},       {"xor", 0, true},        {"bit_or", 0, true},
-                                {"bit_xor", 0, true},  {"shift_left", 0, false}, {"shift_right", 0, false}};
+constexpr Neutral kNeutral[] = {{"add", 0, true},     {"sub", 0, false},        {"mul", 1, true},
+                                {"div", 1, false},    {"pow", 1, false},        {"and", 1, true},
+                                {"or", 0, true},      {"xor", 0, true},         {"bit_or", 0, true},
+                                {"bit_xor", 0, true}, {"shift_left", 0, false}, {"shift_right", 0, false}};
 
 // The operand that is the result, when the other is neutral.
 Value* Kept(const Node& node, double* constant) {
@@ -58,11 +58,13 @@ bool RemoveAddZero(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RemoveNeutral) {
-  return Rule{.summary = "an operation with a constant that leaves the other operand as it is: x * 1, x / 1, "
-                         "x - 0, x ^ 1, x and true",
-              .roots = {"Binary"},
-              .apply = RemoveNeutral,
-              .example = R"(graph @g(%x: f32[N,4]) -> (%y) { #one: f32[4] = (1, 1, 1, 1) %y = Relu(%x * #one) })"};
+  return Rule{
+      .summary =
+          "an operation with a constant that leaves the other operand as it is: x * 1, x / 1, "
+          "x - 0, x ^ 1, x and true",
+      .roots = {"Binary"},
+      .apply = RemoveNeutral,
+      .example = R"(graph @g(%x: f32[N,4]) -> (%y) { #one: f32[4] = (1, 1, 1, 1) %y = Relu(%x * #one) })"};
 }
 
 TERN_RULE(RemoveAddZero) {

@@ -38,7 +38,8 @@ bool OrderedGather(Rewrite& r) {
   const auto strides = LinearIndex(indices);
   if (!axis || !strides || !CountsThrough(*strides, indices->type.shape))
     return r.Skip("the indices are not known to count through");
-  if (Count(indices->type.shape) != x->type.shape[*axis]) return r.Skip("the indices may stop before the end");
+  if (Count(indices->type.shape) != x->type.shape[*axis])
+    return r.Skip("the indices may stop before the end");
   return ReplaceByView(r, x);
 }
 

@@ -16,9 +16,11 @@ bool SplitToSlice(Rewrite& r) {
     used = v;
   }
   const auto part = ReadPart(used);
-  if (!part || part->Whole() || part->start == part->end) return r.Skip("the sizes are not known, or it takes all");
+  if (!part || part->Whole() || part->start == part->end)
+    return r.Skip("the sizes are not known, or it takes all");
   std::vector<Value*> values(split.outputs().size());
-  values[static_cast<size_t>(used->output)] = EmitSlice(r, part->x, {{part->axis, part->start, part->end, 1}});
+  values[static_cast<size_t>(used->output)] =
+      EmitSlice(r, part->x, {{part->axis, part->start, part->end, 1}});
   return r.Replace(values);
 }
 
@@ -73,7 +75,8 @@ bool GatherToSlice(Rewrite& r) {
   const Node& node = r.root();
   Value *x = node.input(0), *indices = node.input(1);
   const auto list = IntsOf(indices);
-  if (!list || indices->constant.rank() != 1 || list->empty()) return r.Skip("the indices are no constant list");
+  if (!list || indices->constant.rank() != 1 || list->empty())
+    return r.Skip("the indices are no constant list");
   const auto axis = AxisOf(node.attrs.Int("axis"), x);
   if (!axis || !x->type.shape[*axis].known()) return r.Skip("the size of the axis is not known");
   const int64_t dim = x->type.shape[*axis].value();

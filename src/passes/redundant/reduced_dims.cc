@@ -83,11 +83,13 @@ bool MergeReduceView(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MergeReduceView) {
-  return Rule{.summary = "a Reshape, Flatten, Squeeze or Unsqueeze that takes away or puts back the dims that a "
-                         "reduction or global pooling before it has reduced: the reduction does that itself",
-              .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
-              .apply = MergeReduceView,
-              .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) { %y = Flatten(GlobalAverage(%x)) {axis=1} })"};
+  return Rule{
+      .summary =
+          "a Reshape, Flatten, Squeeze or Unsqueeze that takes away or puts back the dims that a "
+          "reduction or global pooling before it has reduced: the reduction does that itself",
+      .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
+      .apply = MergeReduceView,
+      .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) { %y = Flatten(GlobalAverage(%x)) {axis=1} })"};
 }
 
 }  // namespace tern

@@ -53,7 +53,8 @@ bool ReadDim(Rewrite& r, const Content& wanted) {
   Value* x = SourceOf(wanted, root);
   const Node* shape = MadeBy(root.input(0), "Shape");
   if (!x || (shape && shape->input(0) == x)) return r.Skip("it is read at the source already");
-  return r.Replace(r.Op("Gather", {r.Op("Shape", {x}), r.Scalar(DType::kI64, static_cast<double>(*Find(wanted, *x)))}));
+  return r.Replace(
+      r.Op("Gather", {r.Op("Shape", {x}), r.Scalar(DType::kI64, static_cast<double>(*Find(wanted, *x)))}));
 }
 
 bool ReadShapeAtSource(Rewrite& r) {
@@ -75,10 +76,11 @@ bool ReadShapeAtSource(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(ReadShapeAtSource) {
-  return Rule{.summary = "dims are read from an input of the graph that has them, or from the first tensor "
-                         "that does, in one Shape",
-              .roots = {"Shape", "Concat", "Unsqueeze", "Reshape", "Gather", "Slice", "Cast", "Squeeze", "Binary",
-                        "Where"},
+  return Rule{.summary =
+                  "dims are read from an input of the graph that has them, or from the first tensor "
+                  "that does, in one Shape",
+              .roots = {"Shape", "Concat", "Unsqueeze", "Reshape", "Gather", "Slice", "Cast", "Squeeze",
+                        "Binary", "Where"},
               .apply = ReadShapeAtSource,
               .example = R"(graph @g(%x: f32[N,S,4]) -> (%y) {
   #one: i64[] = (1)  #zero: i64[1] = (0)

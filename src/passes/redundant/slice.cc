@@ -119,8 +119,9 @@ TERN_RULE(MergeSlices) {
 }
 
 TERN_RULE(FixSliceBounds) {
-  return Rule{.summary = "a Slice whose bounds are computed but known gets constant ones; the size of the dim "
-                         "means its end",
+  return Rule{.summary =
+                  "a Slice whose bounds are computed but known gets constant ones; the size of the dim "
+                  "means its end",
               .roots = {"Slice"},
               .apply = FixSliceBounds,
               .example = R"(graph @g(%x: f32[N,S]) -> (%y) {

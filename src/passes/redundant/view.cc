@@ -61,20 +61,21 @@ TERN_RULE(RemoveView) {
 }
 
 TERN_RULE(MergeViews) {
-  return Rule{
-      .summary = "two views in a row (Reshape, Squeeze, Unsqueeze, Flatten) are one, or none when the dims "
-                 "are the first ones again",
-      .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
-      .apply = MergeViews,
-      .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
+  return Rule{.summary =
+                  "two views in a row (Reshape, Squeeze, Unsqueeze, Flatten) are one, or none when the dims "
+                  "are the first ones again",
+              .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
+              .apply = MergeViews,
+              .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
   #a: i64[2] = (-1, 4)  #b: i64[1] = (0)
   %y = Unsqueeze(Reshape(%x, #a), #b)
 })"};
 }
 
 TERN_RULE(FixViewTarget) {
-  return Rule{.summary = "a view whose target is computed gets a constant one, where inference knows the dims "
-                         "(one of them may be open, and those that stay in place)",
+  return Rule{.summary =
+                  "a view whose target is computed gets a constant one, where inference knows the dims "
+                  "(one of them may be open, and those that stay in place)",
               .roots = {"Reshape", "Squeeze", "Unsqueeze"},
               .apply = FixViewTarget,
               .example = R"(graph @g(%x: f32[N,S,12]) -> (%y) {

@@ -53,8 +53,7 @@ bool RemoveExpandOfMask(Rewrite& r) {
     return r.Skip("the mask is expanded along the keys, or to another rank");
   std::vector<Value*> inputs = root.inputs();
   inputs[3] = expand->input(0);
-  return r.Replace(
-      r.Ops(*root.op, root.attrs, inputs, static_cast<int>(root.outputs().size())));
+  return r.Replace(r.Ops(*root.op, root.attrs, inputs, static_cast<int>(root.outputs().size())));
 }
 
 }  // namespace
@@ -71,19 +70,21 @@ TERN_RULE(MoveExpandDown) {
 }
 
 TERN_RULE(ReplaceNeutralByExpand) {
-  return Rule{.summary = "an And with constant true, or an Or with constant false, that changes the shape only",
-              .level = Level::kExtended,
-              .roots = {"Binary:and", "Binary:or"},
-              .apply = NeutralToExpand,
-              .example = R"(graph @g(%c: bool[N,1,S]) -> (%y) { #t: bool[2,1] = (1, 1) %y = And(%c, #t) })"};
+  return Rule{
+      .summary = "an And with constant true, or an Or with constant false, that changes the shape only",
+      .level = Level::kExtended,
+      .roots = {"Binary:and", "Binary:or"},
+      .apply = NeutralToExpand,
+      .example = R"(graph @g(%c: bool[N,1,S]) -> (%y) { #t: bool[2,1] = (1, 1) %y = And(%c, #t) })"};
 }
 
 TERN_RULE(RemoveExpandOfMask) {
-  return Rule{.summary = "an attention mask that is expanded over batch, heads or queries: attention does that",
-              .level = Level::kExtended,
-              .roots = {"Attention"},
-              .apply = RemoveExpandOfMask,
-              .example = R"(graph @g(%q: f32[N,2,3,4], %k: f32[N,2,3,4], %v: f32[N,2,3,4], %m: f32[1,1,1,3]) -> (%y) {
+  return Rule{
+      .summary = "an attention mask that is expanded over batch, heads or queries: attention does that",
+      .level = Level::kExtended,
+      .roots = {"Attention"},
+      .apply = RemoveExpandOfMask,
+      .example = R"(graph @g(%q: f32[N,2,3,4], %k: f32[N,2,3,4], %v: f32[N,2,3,4], %m: f32[1,1,1,3]) -> (%y) {
   #s: i64[4] = (1, 1, 3, 3)
   %y = Attention(%q, %k, %v, Expand(%m, #s))
 })"};

@@ -24,10 +24,10 @@ bool OneScale(const Node& node) {
 
 // Ops with one operand to permute, whose other inputs and attributes can follow.
 bool FollowsFirst(const Node& node) {
-  if (IsOneOf(node, {"Unary", "Activation", "Gelu", "IsInf", "Cast", "Clip", "Softmax", "Split"})) return true;
+  if (IsOneOf(node, {"Unary", "Activation", "Gelu", "IsInf", "Cast", "Clip", "Softmax", "Split"}))
+    return true;
   if (IsOneOf(node, {"Quantize", "Dequantize"})) return OneScale(node);
-  if (IsOp(node, "Reduce"))
-    return node.attrs.Bool("keep_dims") && (!node.input(1) || IntsOf(node.input(1)));
+  if (IsOp(node, "Reduce")) return node.attrs.Bool("keep_dims") && (!node.input(1) || IntsOf(node.input(1)));
   if (IsOp(node, "Slice")) return node.input(3) && IntsOf(node.input(3));
   if (IsOp(node, "Pad"))
     return IntsOf(node.input(1)).has_value() && (!node.input(3) || IntsOf(node.input(3)));
@@ -99,7 +99,7 @@ std::vector<Value*> EmitPermuted(Rewrite& r, const Node& node, const Permutation
   const bool all = Broadcasts(node);
   for (size_t i = 0; i < inputs.size() && (all || i == 0); ++i)
     inputs[i] = all && IsOp(node, "Concat") && !inputs[i]->is_constant() ? read(inputs[i])
-                                                                          : Operand(r, inputs[i], perm, read);
+                                                                         : Operand(r, inputs[i], perm, read);
   Attrs attrs = node.attrs;
   if (IsOneOf(node, {"Concat", "Softmax", "Split"})) {
     const Status status = attrs.Set("axis", NewAxis(attrs.Int("axis"), perm));

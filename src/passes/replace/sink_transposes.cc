@@ -109,8 +109,8 @@ class Region {
     return !exit_.empty() && reader.graph == node.graph && IsTranspose(reader, exit_);
   }
   bool ReadInsideOnly(const Value& v) const {
-    return v.output_uses == 0 && std::all_of(v.uses.begin(), v.uses.end(),
-                                             [&](const auto& use) { return Inside(use.first); });
+    return v.output_uses == 0 &&
+           std::all_of(v.uses.begin(), v.uses.end(), [&](const auto& use) { return Inside(use.first); });
   }
 
   Permutation exit_;
@@ -120,7 +120,8 @@ class Region {
 // Writes the region again under permuted dims, from what is asked for upwards.
 class Permuter {
  public:
-  Permuter(Rewrite& r, const Region& region, Permutation perm) : r_(r), region_(region), perm_(std::move(perm)) {}
+  Permuter(Rewrite& r, const Region& region, Permutation perm)
+      : r_(r), region_(region), perm_(std::move(perm)) {}
 
   Value* Read(Value* v) {
     const auto it = made_.find(v);
@@ -182,8 +183,9 @@ bool PushTransposes(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(PullTranspose) {
-  return Rule{.summary = "a Transpose moves up through elementwise ops, Concat, Split, Slice, Pad, Reduce and "
-                         "Softmax to where it cancels with others",
+  return Rule{.summary =
+                  "a Transpose moves up through elementwise ops, Concat, Split, Slice, Pad, Reduce and "
+                  "Softmax to where it cancels with others",
               .level = Level::kExtended,
               .roots = {"Transpose"},
               .apply = PullTranspose,

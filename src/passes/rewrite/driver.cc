@@ -117,7 +117,8 @@ class Sweep {
   Result<bool> At(Node& node, Node*& first_new) {
     for (const Rule* rule : rules_.For(node)) {
       if (!context_.Enabled(rule->name)) continue;
-      if (rule->on_request && !context_.requested.count(rule->name) && !context_.only.count(rule->name)) continue;
+      if (rule->on_request && !context_.requested.count(rule->name) && !context_.only.count(rule->name))
+        continue;
       Rewrite rewrite(node, rule->name);
       const bool asked = context_.Asks(*rule, node);
       if (asked) rewrite.Explain();

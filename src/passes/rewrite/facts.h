@@ -30,7 +30,8 @@ bool IsOp(const Node& node, std::string_view op, std::string_view kind);
 // The attribute `kind`, or nothing.
 std::string KindName(const Node& node);
 
-// Of Conv, ConvTranspose, MatMul: neither a residual nor an activation stands between the sums and the result.
+// Of Conv, ConvTranspose, MatMul: neither a residual nor an activation stands between the sums and the
+// result.
 bool NoEpilogue(const Node& node);
 
 // One reader, and not an output of any graph.

@@ -99,7 +99,8 @@ std::vector<Value*> Rewrite::Inline(const Graph& body, const std::vector<Value*>
     node->rule = rule_;
     emitted_.push_back(node);
     Status status = InferNode(*node);
-    if (!status.ok() && status_.ok()) status_ = std::move(status).While(StrCat("rule '", rule_, "' inlines a graph"));
+    if (!status.ok() && status_.ok())
+      status_ = std::move(status).While(StrCat("rule '", rule_, "' inlines a graph"));
     fresh_.insert(fresh_.end(), node->outputs().begin(), node->outputs().end());
   }
   return made.outputs;
