@@ -208,6 +208,11 @@ TERN_API_NAMESPACE {
       memory_limit_ = bytes;
       return *this;
     }  // for intermediate values; 0: none
+    // How far the graph is optimized at load: "none", "basic", "extended" or "layout".
+    Config& optimize(std::string level) {
+      optimize_ = std::move(level);
+      return *this;
+    }
     Config& reference(bool on) {
       reference_ = on;
       return *this;
@@ -219,7 +224,7 @@ TERN_API_NAMESPACE {
 
    private:
     friend class Predictor;
-    std::string model_path_;
+    std::string model_path_, optimize_ = "extended";
     const void* buffer_ = nullptr;
     size_t buffer_size_ = 0, memory_limit_ = 0;
     int threads_ = 0, plan_cache_ = 8;

@@ -45,6 +45,7 @@ class BenchTool : public Tool {
   double seconds_ = 2;
   bool json_ = false, reference_ = false;
   ShapeOptions shapes_;
+  LevelOption level_;
 };
 
 void BenchTool::Declare(Args& args) {
@@ -57,6 +58,7 @@ void BenchTool::Declare(Args& args) {
   args.Option("--input", inputs_, "NAME=FILE", "an input; the others are made up (repeatable)");
   args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
   shapes_.Declare(args);
+  level_.Declare(args);
   args.Flag("--reference", reference_, "use the slow reference evaluator");
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -145,7 +147,8 @@ Result<int> BenchTool::Run(const Args&) {
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, feeds));
   const Stopwatch make;
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_}));
+  TERN_ASSIGN(Engine engine,
+              Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_, level_.level()}));
   m.load = load_ms + make.Milliseconds();
   m.batch = BatchOf(inputs);
   TERN_TRY(Measure(engine, inputs, m).While(StrCat("benchmarking '", model_, "'")));

@@ -39,10 +39,16 @@ Result<std::unique_ptr<Graph>> LoadModel(const std::string& path) {
   return graph;
 }
 
+void LevelOption::Declare(Args& args) {
+  args.Choice("--level", name, {"none", "basic", "extended", "layout"},
+              "how far to optimize the model before it runs (extended)");
+}
+
 Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {
   SessionOptions session_options;
   session_options.threads = options.threads;
   session_options.reference_only = options.reference;
+  session_options.level = options.level;
   TERN_ASSIGN(std::unique_ptr<Session> session, Session::Create(std::move(graph), session_options));
   return Engine(std::move(session), options.reference);
 }

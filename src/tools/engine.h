@@ -7,6 +7,7 @@
 #include "core/datum.h"
 #include "ir/graph.h"
 #include "runtime/session.h"
+#include "tools/args.h"
 
 namespace tern::tools {
 
@@ -17,6 +18,14 @@ Result<std::unique_ptr<Graph>> LoadModel(const std::string& path);
 struct EngineOptions {
   int threads = 0;         // 0: as many as the machine has
   bool reference = false;  // the slow, obvious evaluator
+  Level level = Level::kNone;
+};
+
+// --level: how far a command optimizes the model before it runs it.
+struct LevelOption {
+  void Declare(Args& args);
+  Level level() const { return *ParseLevel(name); }
+  std::string name = "extended";
 };
 
 class Engine {

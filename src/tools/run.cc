@@ -49,6 +49,7 @@ class RunTool : public Tool {
   int64_t seed_ = 0, threads_ = 0;
   bool json_ = false, reference_ = false;
   ShapeOptions shapes_;
+  LevelOption level_;
   PictureOptions pictures_;
   RankingOptions ranking_;
 };
@@ -60,6 +61,7 @@ void RunTool::Declare(Args& args) {
   args.Option("--random", seed_, "SEED",
               "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
+  level_.Declare(args);
   pictures_.Declare(args);
   ranking_.Declare(args);
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
@@ -144,7 +146,8 @@ Result<int> RunTool::Run(const Args& args) {
   TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_}));
+  TERN_ASSIGN(Engine engine,
+              Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_, level_.level()}));
   const Graph& g = engine.graph();
   const Destination ins{save_inputs_, g.inputs()}, outs{output_dir_, g.outputs()};
   TERN_TRY(CheckFileNames({ins, outs}));

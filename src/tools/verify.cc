@@ -48,6 +48,7 @@ class VerifyTool : public Tool {
   bool json_ = false, reference_ = false;
   data::Tolerance tolerance_;
   ShapeOptions shapes_;
+  LevelOption level_;
   std::vector<Line> lines_;
   std::vector<std::pair<std::string, std::string>> unstored_;  // where, output: nothing to compare with
 };
@@ -60,6 +61,7 @@ void VerifyTool::Declare(Args& args) {
   args.Flag("--reference", reference_, "what the slow reference evaluator gives is what is wanted");
   args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
   shapes_.Declare(args);
+  level_.Declare(args);
   args.Option("--rtol", tolerance_.relative, "R", "relative tolerance (1e-3)");
   args.Option("--atol", tolerance_.absolute, "A",
               "absolute tolerance (1e-4): |got - wanted| <= A + R * |wanted|");
@@ -83,7 +85,8 @@ Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& v
                                        std::vector<std::string>& names) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference}));
+  TERN_ASSIGN(Engine engine,
+              Engine::Make(std::move(graph), {static_cast<int>(threads_), reference, level_.level()}));
   for (const Value* v : engine.graph().outputs()) names.push_back(v->name);
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "' on ", vectors.folder));
