@@ -32,7 +32,8 @@ class PassesTool : public Tool {
     for (const Pass& pass : AllPasses())
       fmt::print(kRow, "pass", pass.name, LevelName(pass.level), pass.summary);
     for (const Rule* rule : AllRules())
-      fmt::print(kRow, rule->group, rule->name, LevelName(rule->level), rule->summary);
+      fmt::print(kRow, rule->group, rule->name, rule->on_request ? "request" : LevelName(rule->level),
+                 rule->summary);
     fmt::print("\n{} passes, {} rules; stages: {}\n", AllPasses().size(), AllRules().size(),
                Join(StageNames(), ", "));
   }

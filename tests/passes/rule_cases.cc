@@ -78,6 +78,21 @@ std::string Run(const RuleCase& c) {
   return c.fires ? CheckFires(c, **before, *after, *hits) : CheckMisses(c, *hits, context);
 }
 
+// A rule in code shows in its documentation a graph where it fires.
+std::string RunExample(const Rule& rule) {
+  auto graph = ParseGraph(rule.example);
+  if (!graph.ok()) return graph.status().ToString();
+  if (Status inferred = InferGraph(**graph); !inferred.ok()) return inferred.ToString();
+  RuleCase c;
+  c.rule = rule.name;
+  PassContext context;
+  auto hits = Guard([&] { return Apply(c, **graph, context); });
+  if (!hits.ok()) return hits.status().ToString();
+  return *hits ? ""
+               : "the rule did not fire: " +
+                     (context.answers().empty() ? "no root" : context.answers()[0].reason);
+}
+
 // Names of rules that lack one or the other.
 std::vector<std::string> Untested(const std::vector<RuleCase>& cases) {
   std::set<std::pair<std::string, bool>> seen;
@@ -120,6 +135,9 @@ int main(int argc, char** argv) {
       all.push_back(std::move(c));
     }
   }
+  for (const Rule* rule : AllRules())
+    if (rule->apply && rule->name.find(only) != std::string::npos)
+      count("the example of " + rule->name, RunExample(*rule));
   if (only.empty())
     for (const std::string& name : Untested(all)) count(name, "add a .rule case");
   std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);

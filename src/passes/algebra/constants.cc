@@ -34,7 +34,9 @@ std::optional<Term> TermOf(const Node* node) {
   return t;
 }
 
-Value* Do(Rewrite& r, const char* kind, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", kind}}); }
+Value* Do(Rewrite& r, const char* kind, Value* a, Value* b) {
+  return r.Op("Binary", {a, b}, {{"kind", kind}});
+}
 
 // The constant to add to, or multiply with, what is there already.
 Value* Plain(Rewrite& r, const Term& t) {
@@ -72,7 +74,8 @@ bool MergeSums(Rewrite& r) {
   Value *a = Plain(r, *inner), *b = Plain(r, *outer);
   Value* c = outer->reversed ? Do(r, "sub", b, a) : Do(r, "add", a, b);
   if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
-  if (IsFloat(dtype) && AllFinite(a) && AllFinite(b) && !AllFinite(c)) return r.Skip("the sum of the constants is not finite");
+  if (IsFloat(dtype) && AllFinite(a) && AllFinite(b) && !AllFinite(c))
+    return r.Skip("the sum of the constants is not finite");
   const bool minus = outer->reversed != inner->reversed;
   return r.Replace(minus ? Do(r, "sub", c, inner->value) : Do(r, "add", inner->value, c));
 }
@@ -97,7 +100,8 @@ bool MergeProducts(Rewrite& r) {
                                               : Do(r, "div", inner->constant, outer->constant);
   if (!Small(c, inner->constant, outer->constant))
     return r.Skip("the product of the constants is larger than each of them");
-  if (IsFloat(dtype) && !AllFiniteAndNotZero(c)) return r.Skip("the product of the constants is zero or not finite");
+  if (IsFloat(dtype) && !AllFiniteAndNotZero(c))
+    return r.Skip("the product of the constants is zero or not finite");
   const bool divides = inner->inverse && outer->inverse;
   return r.Replace(Do(r, divides ? "div" : "mul", inner->value, c));
 }
@@ -130,43 +134,49 @@ bool GatherConstants(Rewrite& r) {
   for (int i : {0, 1}) {
     Value* v = r.root().input(i);
     sides[i] = TermOf(v->producer);
-    if (!sides[i] || !sides[i]->adds || sides[i]->reversed) return r.Skip("'", v->name, "' is not a sum with a constant");
+    if (!sides[i] || !sides[i]->adds || sides[i]->reversed)
+      return r.Skip("'", v->name, "' is not a sum with a constant");
     if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
     if (!IsFloatValue(v) && !IsSignedInt(v->type.dtype)) return r.Skip("the type has no sign");
   }
   Value *a = Plain(r, *sides[0]), *b = Plain(r, *sides[1]), *c = Do(r, "add", a, b);
   if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
-  if (IsFloatValue(c) && AllFinite(a) && AllFinite(b) && !AllFinite(c)) return r.Skip("the sum of the constants is not finite");
+  if (IsFloatValue(c) && AllFinite(a) && AllFinite(b) && !AllFinite(c))
+    return r.Skip("the sum of the constants is not finite");
   return r.Replace(Do(r, "add", Do(r, "add", sides[0]->value, sides[1]->value), c));
 }
 
 }  // namespace
 
 TERN_RULE(MergeConstantSums) {
-  return Rule{.summary = "(x + 1) + 2 is x + 3, in all arrangements of plus and minus",
-              .roots = {"Binary:add", "Binary:sub"},
-              .apply = MergeSums,
-              .example = R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (1) #b: f32[] = (2) %y = (%x + #a) - #b })"};
+  return Rule{
+      .summary = "(x + 1) + 2 is x + 3, in all arrangements of plus and minus",
+      .roots = {"Binary:add", "Binary:sub"},
+      .apply = MergeSums,
+      .example = R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (1) #b: f32[] = (2) %y = (%x + #a) - #b })"};
 }
 TERN_RULE(MergeConstantProducts) {
-  return Rule{.summary = "(x * 6) / 2 is x * 3, in all arrangements of products and quotients",
-              .roots = {"Binary:mul", "Binary:div"},
-              .apply = MergeProducts,
-              .example = R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (6) #b: f32[] = (2) %y = (%x * #a) / #b })"};
+  return Rule{
+      .summary = "(x * 6) / 2 is x * 3, in all arrangements of products and quotients",
+      .roots = {"Binary:mul", "Binary:div"},
+      .apply = MergeProducts,
+      .example = R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (6) #b: f32[] = (2) %y = (%x * #a) / #b })"};
 }
 TERN_RULE(MergeAffineConstants) {
-  return Rule{.summary = "(x * 2 + 3) * 4 is x * 8 + 12",
-              .roots = {"Binary:mul", "Binary:div"},
-              .apply = MergeAffine,
-              .example =
-                  R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (2) #b: f32[] = (3) #c: f32[] = (4) %y = (%x * #a + #b) * #c })"};
+  return Rule{
+      .summary = "(x * 2 + 3) * 4 is x * 8 + 12",
+      .roots = {"Binary:mul", "Binary:div"},
+      .apply = MergeAffine,
+      .example =
+          R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (2) #b: f32[] = (3) #c: f32[] = (4) %y = (%x * #a + #b) * #c })"};
 }
 TERN_RULE(GatherConstantTerms) {
-  return Rule{.summary = "(x + 1) + (y + 2) is (x + y) + 3",
-              .roots = {"Binary:add"},
-              .apply = GatherConstants,
-              .example =
-                  R"(graph @g(%x: f32[N], %z: f32[N]) -> (%y) { #a: f32[] = (1) #b: f32[] = (2) %y = (%x + #a) + (%z + #b) })"};
+  return Rule{
+      .summary = "(x + 1) + (y + 2) is (x + y) + 3",
+      .roots = {"Binary:add"},
+      .apply = GatherConstants,
+      .example =
+          R"(graph @g(%x: f32[N], %z: f32[N]) -> (%y) { #a: f32[] = (1) #b: f32[] = (2) %y = (%x + #a) + (%z + #b) })"};
 }
 
 }  // namespace tern

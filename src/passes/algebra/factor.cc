@@ -40,8 +40,9 @@ TERN_RULE(ReplaceVarianceOfMoments) {
                         "%y = ReduceMean(%x * %x, #axes) {keep_dims=true} - Pow(%m, 2)",
                         "%m = ReduceMean(%x, #axes) {keep_dims=true, noop_if_empty=@noop} shared"
                         "%y = ReduceMean(Pow(%x, 2), #axes) {keep_dims=true} - %m * %m"},
-              .emit = "%d = %x - %m"
-                      "%y = ReduceMean(%d * %d, #axes) {keep_dims=true}",
+              .emit =
+                  "%d = %x - %m"
+                  "%y = ReduceMean(%d * %d, #axes) {keep_dims=true}",
               .when = [](const Match& m) {
                 if (!IsFloatValue(m.At("x"))) return m.Skip("not of floats");
                 return m["axes"].size() > 0 || m.Skip("the axes are not given");

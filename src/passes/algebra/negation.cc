@@ -13,10 +13,12 @@ bool Signed(const Match& m) {
 }  // namespace
 
 TERN_RULE(ReplaceAddOfNegation) {
-  return Rule{.summary = "a + (-b) is a - b", .match = {"%n = Neg(%b) shared %y = %a + %n"}, .emit = "%y = %a - %b"};
+  return Rule{
+      .summary = "a + (-b) is a - b", .match = {"%n = Neg(%b) shared %y = %a + %n"}, .emit = "%y = %a - %b"};
 }
 TERN_RULE(ReplaceSubOfNegation) {
-  return Rule{.summary = "a - (-b) is a + b", .match = {"%n = Neg(%b) shared %y = %a - %n"}, .emit = "%y = %a + %b"};
+  return Rule{
+      .summary = "a - (-b) is a + b", .match = {"%n = Neg(%b) shared %y = %a - %n"}, .emit = "%y = %a + %b"};
 }
 TERN_RULE(ReplaceNegationOfSub) {
   return Rule{.summary = "-(a - b) is b - a", .match = {"%y = Neg(%a - %b)"}, .emit = "%y = %b - %a"};

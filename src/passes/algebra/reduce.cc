@@ -73,7 +73,8 @@ bool ToMean(Rewrite& r) {
     if (!d.known() || d.value() == 0) return r.Skip("the number of elements is not known");
     count *= static_cast<double>(d.value());
   }
-  if (!IsScalar(root.input(at), divides ? count : 1 / count)) return r.Skip("the factor is not the number of elements");
+  if (!IsScalar(root.input(at), divides ? count : 1 / count))
+    return r.Skip("the factor is not the number of elements");
   Attrs attrs = reduce->attrs;
   (void)attrs.Set("kind", "mean");
   return r.Replace(r.Op(*reduce->op, attrs, reduce->inputs()));

@@ -33,10 +33,11 @@ TERN_RULE(RemoveSignBeforeEvenFunction) {
               .example = R"(graph @g(%x: f32[N]) -> (%y) { %y = Cos(Neg(%x)) })"};
 }
 TERN_RULE(RemoveSameOperands) {
-  return Rule{.summary = "max(x, x), min(x, x), x and x, x or x are x",
-              .roots = {"Binary:max", "Binary:min", "Binary:and", "Binary:or", "Binary:bit_and", "Binary:bit_or"},
-              .apply = RemoveTwin,
-              .example = R"(graph @g(%x: f32[N]) -> (%y) { %a = Max(%x, %x) %y = Neg(%a) })"};
+  return Rule{
+      .summary = "max(x, x), min(x, x), x and x, x or x are x",
+      .roots = {"Binary:max", "Binary:min", "Binary:and", "Binary:or", "Binary:bit_and", "Binary:bit_or"},
+      .apply = RemoveTwin,
+      .example = R"(graph @g(%x: f32[N]) -> (%y) { %a = Max(%x, %x) %y = Neg(%a) })"};
 }
 
 }  // namespace tern

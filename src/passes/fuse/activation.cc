@@ -64,19 +64,21 @@ TERN_RULE(FuseActivationIntoMatMul) {
               .example = R"(graph @g(%x: f32[N,K], %w: f32[K,M]) -> (%y) { %y = Relu(MatMul(%x, %w)) })"};
 }
 TERN_RULE(FuseActivationIntoConv) {
-  return Rule{.summary = "an activation after a Conv is applied by it",
-              .level = Level::kExtended,
-              .roots = {"Unary", "Activation", "Gelu", "Clip"},
-              .apply = [](Rewrite& r) { return FuseInto(r, "Conv"); },
-              .example = R"(graph @g(%x: f32[N,3,H,W], %w: f32[8,3,3,3]) -> (%y) { %y = Relu(Conv(%x, %w)) })"};
+  return Rule{
+      .summary = "an activation after a Conv is applied by it",
+      .level = Level::kExtended,
+      .roots = {"Unary", "Activation", "Gelu", "Clip"},
+      .apply = [](Rewrite& r) { return FuseInto(r, "Conv"); },
+      .example = R"(graph @g(%x: f32[N,3,H,W], %w: f32[8,3,3,3]) -> (%y) { %y = Relu(Conv(%x, %w)) })"};
 }
 TERN_RULE(FuseActivationIntoConvTranspose) {
-  return Rule{.summary = "an activation after a ConvTranspose is applied by it",
-              .level = Level::kExtended,
-              .roots = {"Unary", "Activation", "Gelu", "Clip"},
-              .apply = [](Rewrite& r) { return FuseInto(r, "ConvTranspose"); },
-              .example =
-                  R"(graph @g(%x: f32[N,3,H,W], %w: f32[3,8,3,3]) -> (%y) { %y = Relu(ConvTranspose(%x, %w)) })"};
+  return Rule{
+      .summary = "an activation after a ConvTranspose is applied by it",
+      .level = Level::kExtended,
+      .roots = {"Unary", "Activation", "Gelu", "Clip"},
+      .apply = [](Rewrite& r) { return FuseInto(r, "ConvTranspose"); },
+      .example =
+          R"(graph @g(%x: f32[N,3,H,W], %w: f32[3,8,3,3]) -> (%y) { %y = Relu(ConvTranspose(%x, %w)) })"};
 }
 
 }  // namespace tern

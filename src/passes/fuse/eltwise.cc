@@ -66,7 +66,8 @@ bool FuseSum(Rewrite& r) {
     terms.values.push_back(v);
     terms.factors.push_back(factor);
   }
-  const bool opened = terms.values.size() > 2 || terms.values[0] != root.input(0) || terms.values[1] != root.input(1);
+  const bool opened =
+      terms.values.size() > 2 || terms.values[0] != root.input(0) || terms.values[1] != root.input(1);
   if (!opened) return r.Skip("only two terms without coefficients");
   if (terms.values.size() > kMostTerms) return r.Skip("more than ", kMostTerms, " terms");
   Attrs attrs = FindOp("Eltwise")->defaults;
@@ -117,18 +118,20 @@ TERN_RULE(FuseProductIntoEltwise) {
               .example = R"(graph @g(%a: f32[N], %b: f32[N], %c: f32[N]) -> (%y) { %y = %a * %b * %c })"};
 }
 TERN_RULE(FuseMaxIntoEltwise) {
-  return Rule{.summary = "the maximum of three or more tensors of one shape is one Eltwise",
-              .level = Level::kExtended,
-              .roots = {"Binary:max"},
-              .apply = [](Rewrite& r) { return FuseChain(r, "max", "max"); },
-              .example = R"(graph @g(%a: f32[N], %b: f32[N], %c: f32[N]) -> (%y) { %y = Max(%a, Max(%b, %c)) })"};
+  return Rule{
+      .summary = "the maximum of three or more tensors of one shape is one Eltwise",
+      .level = Level::kExtended,
+      .roots = {"Binary:max"},
+      .apply = [](Rewrite& r) { return FuseChain(r, "max", "max"); },
+      .example = R"(graph @g(%a: f32[N], %b: f32[N], %c: f32[N]) -> (%y) { %y = Max(%a, Max(%b, %c)) })"};
 }
 TERN_RULE(FuseMinIntoEltwise) {
-  return Rule{.summary = "the minimum of three or more tensors of one shape is one Eltwise",
-              .level = Level::kExtended,
-              .roots = {"Binary:min"},
-              .apply = [](Rewrite& r) { return FuseChain(r, "min", "min"); },
-              .example = R"(graph @g(%a: f32[N], %b: f32[N], %c: f32[N]) -> (%y) { %y = Min(%a, Min(%b, %c)) })"};
+  return Rule{
+      .summary = "the minimum of three or more tensors of one shape is one Eltwise",
+      .level = Level::kExtended,
+      .roots = {"Binary:min"},
+      .apply = [](Rewrite& r) { return FuseChain(r, "min", "min"); },
+      .example = R"(graph @g(%a: f32[N], %b: f32[N], %c: f32[N]) -> (%y) { %y = Min(%a, Min(%b, %c)) })"};
 }
 
 }  // namespace tern

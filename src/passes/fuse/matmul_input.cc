@@ -1,4 +1,5 @@
-// Constants per column of what a MatMul by a constant matrix reads. After recomposition: norms want theirs first.
+// Constants per column of what a MatMul by a constant matrix reads. After recomposition: norms want theirs
+// first.
 #include <algorithm>
 
 #include "passes/linear/channels.h"
@@ -26,7 +27,8 @@ std::optional<Place> Find(Rewrite& r, std::initializer_list<const char*> kinds) 
     if (Node* node = MadeBy(in, "Binary", kind)) p.before = node;
   if (!p.before) return no("'", in->name, "' is not a sum or product of the kind");
   if (!OnlyUse(in)) return no("'", in->name, "' is also read by another node");
-  if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w)) return no("not by a constant float matrix");
+  if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w))
+    return no("not by a constant float matrix");
   if (root.attrs.Bool("transpose_a")) return no("the first operand is transposed");
   p.at = p.before->input(0)->is_constant() ? 0 : 1;
   p.constant = p.before->input(p.at);
@@ -85,11 +87,12 @@ bool FoldAdd(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(FoldMulBeforeMatMul) {
-  return Rule{.summary = "a constant factor per column of what a MatMul reads goes into the rows of its weights",
-              .level = Level::kExtended,
-              .roots = {"MatMul"},
-              .apply = FoldMul,
-              .example = R"(graph @g(%x: f32[N,2]) -> (%y) {
+  return Rule{
+      .summary = "a constant factor per column of what a MatMul reads goes into the rows of its weights",
+      .level = Level::kExtended,
+      .roots = {"MatMul"},
+      .apply = FoldMul,
+      .example = R"(graph @g(%x: f32[N,2]) -> (%y) {
   #c: f32[2] = (3, 4)  #w: f32[2,1] = (1, 2)
   %y = MatMul(%x * #c, #w)
 })"};

@@ -5,7 +5,9 @@
 namespace tern {
 namespace {
 
-bool HoldsSums(const Node& node) { return IsOp(node, "Conv") || IsOp(node, "ConvTranspose") || IsOp(node, "MatMul"); }
+bool HoldsSums(const Node& node) {
+  return IsOp(node, "Conv") || IsOp(node, "ConvTranspose") || IsOp(node, "MatMul");
+}
 
 // How many nodes before the root are looked at.
 constexpr int kFar = 200;
@@ -41,7 +43,8 @@ bool CanTake(Rewrite& r, Value* sums, Value* other) {
   if (!maker->attrs.Has("activation")) return r.Skip(maker->op->name, " takes no residual");
   if (!NoEpilogue(*maker)) return r.Skip(maker->op->name, " has a residual or an activation");
   if (!IsFloatValue(sums) || other->type.dtype != sums->type.dtype) return r.Skip("the sums are quantized");
-  if (!BroadcastsInto(other, sums)) return r.Skip("'", other->name, "' is not known to fit into '", sums->name, "'");
+  if (!BroadcastsInto(other, sums))
+    return r.Skip("'", other->name, "' is not known to fit into '", sums->name, "'");
   return KeepsMemory(r, *maker, other);
 }
 
@@ -59,19 +62,19 @@ bool Fuse(Rewrite& r, const char* op) {
   Value *sums = take_left ? a : b, *other = take_left ? b : a;
   const Node& maker = *sums->producer;
   if (!IsOp(maker, op)) return r.Skip("'", sums->name, "' is not made by ", op);
-  return r.Replace(
-      r.Op(*maker.op, maker.attrs, {maker.input(0), maker.input(1), maker.input(2), other}));
+  return r.Replace(r.Op(*maker.op, maker.attrs, {maker.input(0), maker.input(1), maker.input(2), other}));
 }
 
 }  // namespace
 
 TERN_RULE(FuseResidualIntoMatMul) {
-  return Rule{.summary = "a tensor added to a MatMul is added by it",
-              .level = Level::kExtended,
-              .roots = {"Binary:add"},
-              .apply = [](Rewrite& r) { return Fuse(r, "MatMul"); },
-              .example =
-                  R"(graph @g(%x: f32[N,K], %w: f32[K,M], %z: f32[N,M]) -> (%y) { %y = MatMul(%x, %w) + %z })"};
+  return Rule{
+      .summary = "a tensor added to a MatMul is added by it",
+      .level = Level::kExtended,
+      .roots = {"Binary:add"},
+      .apply = [](Rewrite& r) { return Fuse(r, "MatMul"); },
+      .example =
+          R"(graph @g(%x: f32[N,K], %w: f32[K,M], %z: f32[N,M]) -> (%y) { %y = MatMul(%x, %w) + %z })"};
 }
 TERN_RULE(FuseResidualIntoConv) {
   return Rule{.summary = "a tensor added to a Conv is added by it",
@@ -81,11 +84,12 @@ TERN_RULE(FuseResidualIntoConv) {
               .example = R"(graph @g(%x: f32[N,8,H], %w: f32[8,8,1]) -> (%y) { %y = %x + Conv(%x, %w) })"};
 }
 TERN_RULE(FuseResidualIntoConvTranspose) {
-  return Rule{.summary = "a tensor added to a ConvTranspose is added by it",
-              .level = Level::kExtended,
-              .roots = {"Binary:add"},
-              .apply = [](Rewrite& r) { return Fuse(r, "ConvTranspose"); },
-              .example = R"(graph @g(%x: f32[N,8,H], %w: f32[8,8,1]) -> (%y) { %y = %x + ConvTranspose(%x, %w) })"};
+  return Rule{
+      .summary = "a tensor added to a ConvTranspose is added by it",
+      .level = Level::kExtended,
+      .roots = {"Binary:add"},
+      .apply = [](Rewrite& r) { return Fuse(r, "ConvTranspose"); },
+      .example = R"(graph @g(%x: f32[N,8,H], %w: f32[8,8,1]) -> (%y) { %y = %x + ConvTranspose(%x, %w) })"};
 }
 
 }  // namespace tern

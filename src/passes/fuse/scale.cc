@@ -33,7 +33,8 @@ bool ToScale(Rewrite& r) {
   const int from = mul->input(0)->is_constant() ? 0 : 1;
   Value *x = mul->input(1 - from), *scale = mul->input(from);
   const int axis = AxisOfVector(scale, x);
-  if (axis < 0 || AxisOfVector(bias, x) != axis) return r.Skip("the constants are not vectors along one axis");
+  if (axis < 0 || AxisOfVector(bias, x) != axis)
+    return r.Skip("the constants are not vectors along one axis");
   const auto vector = [&](Value* v) { return r.Op("Reshape", {v, r.Ints({-1})}); };
   if (!adds) bias = r.Op("Unary", {bias}, {{"kind", "neg"}});
   return r.Replace(r.Op("Scale", {x, vector(scale), vector(bias)}, {{"axis", static_cast<int64_t>(axis)}}));
@@ -42,12 +43,13 @@ bool ToScale(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(FuseMulAddIntoScale) {
-  return Rule{.summary = "x * scale + bias with constant vectors along one axis is a Scale",
-              .level = Level::kExtended,
-              .roots = {"Binary:add", "Binary:sub"},
-              .apply = ToScale,
-              .example =
-                  R"(graph @g(%x: f32[N,2]) -> (%y) { #a: f32[2] = (2, 3) #b: f32[2] = (3, 4) %y = %x * #a + #b })"};
+  return Rule{
+      .summary = "x * scale + bias with constant vectors along one axis is a Scale",
+      .level = Level::kExtended,
+      .roots = {"Binary:add", "Binary:sub"},
+      .apply = ToScale,
+      .example =
+          R"(graph @g(%x: f32[N,2]) -> (%y) { #a: f32[2] = (2, 3) #b: f32[2] = (3, 4) %y = %x * #a + #b })"};
 }
 
 }  // namespace tern

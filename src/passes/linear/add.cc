@@ -33,10 +33,11 @@ TERN_RULE(FoldAddIntoConv) {
 }
 
 TERN_RULE(FoldAddIntoConvTranspose) {
-  return Rule{.summary = "a constant per channel added to (or subtracted from) a ConvTranspose becomes its bias",
-              .roots = {"Binary:add", "Binary:sub"},
-              .apply = [](Rewrite& r) { return FoldAdd(r, "ConvTranspose"); },
-              .example = R"(graph @g(%x: f32[N,1,H,W]) -> (%y) {
+  return Rule{
+      .summary = "a constant per channel added to (or subtracted from) a ConvTranspose becomes its bias",
+      .roots = {"Binary:add", "Binary:sub"},
+      .apply = [](Rewrite& r) { return FoldAdd(r, "ConvTranspose"); },
+      .example = R"(graph @g(%x: f32[N,1,H,W]) -> (%y) {
   #w: f32[1,2,1,1] = (1, 2)  #c: f32[2,1,1] = (3, 4)
   %y = ConvTranspose(%x, #w) + #c
 })"};

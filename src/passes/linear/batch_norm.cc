@@ -22,14 +22,6 @@ bool IsZero(const Value* v) {
   return all && *all == 0;
 }
 
-bool HasPads(const Node& conv) {
-  const std::string automatic = conv.attrs.Text("auto_pad");
-  if (automatic != "none") return automatic != "valid";
-  for (int64_t p : conv.attrs.Ints("pads"))
-    if (p != 0) return true;
-  return false;
-}
-
 // w·(k x + t) = (w k)·x + Σ w t. The border of a padded x would miss its t.
 bool FoldBefore(Rewrite& r) {
   Node& conv = r.root();
@@ -44,13 +36,13 @@ bool FoldBefore(Rewrite& r) {
   if (CountOf(dims) == 0) return r.Skip("the weights are empty");
   Affine affine;
   if (!AffineOf(r, *norm, w->type.dtype, affine)) return false;
-  if (HasPads(conv) && !IsZero(affine.shift)) return r.Skip("the Conv has pads, which BatchNorm does not shift");
+  if (!Unpadded(conv.attrs) && !IsZero(affine.shift))
+    return r.Skip("the Conv has pads, which BatchNorm does not shift");
   const int64_t group = conv.attrs.Int("group");
   Value* grouped = Reshape(r, w, {group, dims[0] / group, dims[1], -1});
   const Dims row = {group, 1, dims[1], 1};
   Value* weights = Reshape(r, Mul(r, grouped, Reshape(r, affine.factor, row)), dims);
-  Value* bias =
-      Reshape(r, SumOver(r, Mul(r, grouped, Reshape(r, affine.shift, row)), {2, 3}), {dims[0]});
+  Value* bias = Reshape(r, SumOver(r, Mul(r, grouped, Reshape(r, affine.shift, row)), {2, 3}), {dims[0]});
   if (conv.input(2)) bias = Add(r, bias, conv.input(2));
   return r.Replace(r.Op(*conv.op, conv.attrs, {norm->input(0), weights, bias, conv.input(3)}));
 }

@@ -1,5 +1,7 @@
 #include "passes/linear/channels.h"
 
+#include <algorithm>
+
 namespace tern {
 namespace {
 
@@ -85,6 +87,19 @@ Value* BiasOf(Rewrite& r, const Channels& c) {
 
 Value* WithWeights(Rewrite& r, const Channels& c, Value* weights, Value* bias) {
   return r.Op(*c.node->op, c.node->attrs, {c.x, weights, bias});
+}
+
+bool AllAre(const std::vector<int64_t>& list, int64_t v) {
+  return std::all_of(list.begin(), list.end(), [v](int64_t each) { return each == v; });
+}
+
+bool Unpadded(const Attrs& conv) {
+  const std::string automatic = conv.Text("auto_pad");
+  return automatic == "valid" || (automatic == "none" && AllAre(conv.Ints("pads"), 0));
+}
+
+void CopyEpilogue(const Attrs& from, Attrs& to) {
+  for (const char* name : {"activation", "act_alpha", "act_beta"}) (void)to.Set(name, from.Get(name));
 }
 
 bool AffineOf(Rewrite& r, const Node& batch_norm, DType dtype, Affine& out) {

@@ -1,8 +1,9 @@
-// Ops that sum up products with constant weights: Conv, ConvTranspose, MatMul. Whatever follows and treats each
-// channel of the result on its own can go into the weights and the bias.
+// Ops that sum up products with constant weights: Conv, ConvTranspose, MatMul. Whatever follows and treats
+// each channel of the result on its own can go into the weights and the bias.
 #pragma once
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "passes/rewrite/rewrite.h"
 
@@ -11,8 +12,8 @@ namespace tern {
 struct Channels {
   Node* node = nullptr;
   Value *x = nullptr, *weights = nullptr;
-  Value* bias = nullptr;  // null: none
-  int64_t count = 0;      // channels of the result
+  Value* bias = nullptr;     // null: none
+  int64_t count = 0;         // channels of the result
   int rank = -1, axis = -1;  // of the result; where its channels are
 };
 
@@ -30,6 +31,13 @@ Value* BiasOf(Rewrite& r, const Channels& c);
 
 // The node with other weights and bias.
 Value* WithWeights(Rewrite& r, const Channels& c, Value* weights, Value* bias);
+
+// Every number of the list is v.
+bool AllAre(const std::vector<int64_t>& list, int64_t v);
+// Of Conv: it adds no border.
+bool Unpadded(const Attrs& conv);
+// The activation of one Conv or MatMul for another.
+void CopyEpilogue(const Attrs& from, Attrs& to);
 
 // Short forms for arithmetic on constants (and values).
 inline Value* Add(Rewrite& r, Value* a, Value* b) { return r.Op("Binary", {a, b}, {{"kind", "add"}}); }

@@ -9,21 +9,10 @@ std::vector<int64_t> Or(std::vector<int64_t> list, size_t size, int64_t otherwis
   return list.empty() ? std::vector<int64_t>(size, otherwise) : list;
 }
 
-bool All(const std::vector<int64_t>& list, int64_t value) {
-  for (int64_t v : list)
-    if (v != value) return false;
-  return true;
-}
-
-bool Unpadded(const Attrs& a) {
-  const std::string automatic = a.Text("auto_pad");
-  return automatic == "valid" || (automatic == "none" && All(a.Ints("pads"), 0));
-}
-
 // A 1x1 kernel, one group, no pads.
 bool Pointwise(const Node& conv) {
   const Dims& w = conv.input(1)->constant.dims();
-  return All({w.begin() + 2, w.end()}, 1) && conv.attrs.Int("group") == 1 && Unpadded(conv.attrs);
+  return AllAre({w.begin() + 2, w.end()}, 1) && conv.attrs.Int("group") == 1 && Unpadded(conv.attrs);
 }
 
 // Both Convs have constant float weights; the first has plain sums, read only by the second.
@@ -47,11 +36,6 @@ std::optional<Channels> FirstOf(Rewrite& r) {
   return first;
 }
 
-void CopyEpilogue(const Attrs& from, Attrs& to) {
-  for (const char* name : {"activation", "act_alpha", "act_beta"})
-    if (from.Has(name)) (void)to.Set(name, from.Get(name));
-}
-
 // The second looks at single positions: w = w2 · w1, and its strides skip what the first need not compute.
 bool MergeAfter(Rewrite& r) {
   Node& second = r.root();
@@ -65,9 +49,10 @@ bool MergeAfter(Rewrite& r) {
   const auto more = Or(second.attrs.Ints("strides"), d1.size() - 2, 1);
   auto strides = Or(attrs.Ints("strides"), d1.size() - 2, 1);
   const std::string automatic = attrs.Text("auto_pad");
-  if (!All(more, 1) && automatic != "none" && automatic != "valid") return r.Skip("the pads follow from auto_pad");
+  if (!AllAre(more, 1) && automatic != "none" && automatic != "valid")
+    return r.Skip("the pads follow from auto_pad");
   for (size_t i = 0; i < strides.size(); ++i) strides[i] *= more[i];
-  if (!All(more, 1)) (void)attrs.Set("strides", strides);
+  if (!AllAre(more, 1)) (void)attrs.Set("strides", strides);
   CopyEpilogue(second.attrs, attrs);
   Value* map = Reshape(r, second.input(1), {d2[0], d2[1]});
   Dims dims = d1;
@@ -86,7 +71,7 @@ bool MergeBefore(Rewrite& r) {
   Node& second = r.root();
   const auto first = FirstOf(r);
   if (!first) return false;
-  if (!Pointwise(*first->node) || !All(first->node->attrs.Ints("strides"), 1))
+  if (!Pointwise(*first->node) || !AllAre(first->node->attrs.Ints("strides"), 1))
     return r.Skip("the first Conv is not 1x1 without pads and strides");
   if (first->bias && !Unpadded(second.attrs)) return r.Skip("the second Conv pads what the first one shifts");
   const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
@@ -120,8 +105,10 @@ bool MergeMatMul(Rewrite& r) {
   if (move->attrs.Ints("perm") != last) return r.Skip("the Transpose does not move the channels to the end");
   Value *w = product.input(1), *bias = product.input(2);
   if (!w->is_constant() || w->constant.rank() != 2) return r.Skip("the MatMul is not by a constant matrix");
-  if (product.attrs.Bool("transpose_a") || !NoEpilogue(product)) return r.Skip("the MatMul is not a plain one");
-  if (bias && (!bias->is_constant() || bias->constant.rank() != 1)) return r.Skip("the bias is not a constant row");
+  if (product.attrs.Bool("transpose_a") || !NoEpilogue(product))
+    return r.Skip("the MatMul is not a plain one");
+  if (bias && (!bias->is_constant() || bias->constant.rank() != 1))
+    return r.Skip("the bias is not a constant row");
   if (c->node->attrs.Int("group") != 1) return r.Skip("the Conv has groups");
   if (!product.attrs.Bool("transpose_b")) w = Transpose(r, w, {1, 0});
   const Dims d1 = c->weights->constant.dims();
@@ -162,10 +149,11 @@ TERN_RULE(MergePointwiseConvBeforeConv) {
 }
 
 TERN_RULE(MergeMatMulIntoConv) {
-  return Rule{.summary = "Conv, Transpose that moves channels last, MatMul: the MatMul goes into the Conv's weights",
-              .roots = {"MatMul"},
-              .apply = MergeMatMul,
-              .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
+  return Rule{
+      .summary = "Conv, Transpose that moves channels last, MatMul: the MatMul goes into the Conv's weights",
+      .roots = {"MatMul"},
+      .apply = MergeMatMul,
+      .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
   #w: f32[2,1,3] = (1, 2, 3, 4, 5, 6)  #v: f32[2,1] = (1, 2)
   %y = MatMul(Transpose(Conv(%x, #w)) {perm=[0,2,1]}, #v)
 })"};

@@ -23,7 +23,8 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
 // One row, as wide as y or a single number. Scores plus a mask look the same when the mask has one row; a
 // mask has a rank of two or more, and its product no constant operand.
 bool IsRow(Rewrite& r, const Node& product, const Value* v, const Value* y) {
-  if (!BroadcastsInto(v, y)) return r.Skip("'", v->name, "' is not known to fit into the rows of '", y->name, "'");
+  if (!BroadcastsInto(v, y))
+    return r.Skip("'", v->name, "' is not known to fit into the rows of '", y->name, "'");
   const Shape& s = v->type.shape;
   for (int i = 0; i + 1 < s.rank(); ++i)
     if (!s[i].Is(1)) return r.Skip("'", v->name, "' differs from row to row");

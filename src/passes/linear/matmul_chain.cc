@@ -32,8 +32,7 @@ bool MergeConstants(Rewrite& r) {
   Value* bias = !moved ? q : q ? Add(r, moved, q) : moved;
   // The factors go in here, so that alpha needs no rounding.
   const double factor = static_cast<double>(first->node->attrs.Float("alpha"));
-  Value* weights =
-      r.Op("MatMul", {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", factor}});
+  Value* weights = r.Op("MatMul", {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", factor}});
   Attrs attrs = second.attrs;
   (void)attrs.Set("transpose_a", first->node->attrs.Bool("transpose_a"));
   (void)attrs.Set("transpose_b", false);
@@ -91,7 +90,8 @@ bool ToTheRight(Rewrite& r) {
   const bool ta = inner->attrs.Bool("transpose_a"), tb = inner->attrs.Bool("transpose_b"),
              tc = root.attrs.Bool("transpose_b");
   const Dim m = Rows(a, ta), k = Columns(a, ta), n = Columns(b, tb), p = Columns(c, tc);
-  if (!Dearer(m * k * n + m * n * p, k * n * p + m * k * p)) return r.Skip("the other order is not known to be cheaper");
+  if (!Dearer(m * k * n + m * n * p, k * n * p + m * k * p))
+    return r.Skip("the other order is not known to be cheaper");
   Value* right = r.Op("MatMul", {b, c},
                       {{"transpose_a", tb}, {"transpose_b", tc}, {"alpha", inner->attrs.Get("alpha")}});
   Attrs attrs = root.attrs;
@@ -111,7 +111,8 @@ bool ToTheLeft(Rewrite& r) {
   const bool ta = root.attrs.Bool("transpose_a"), tb = inner->attrs.Bool("transpose_a"),
              tc = inner->attrs.Bool("transpose_b");
   const Dim m = Rows(a, ta), k = Columns(a, ta), n = Columns(b, tb), p = Columns(c, tc);
-  if (!Dearer(k * n * p + m * k * p, m * k * n + m * n * p)) return r.Skip("the other order is not known to be cheaper");
+  if (!Dearer(k * n * p + m * k * p, m * k * n + m * n * p))
+    return r.Skip("the other order is not known to be cheaper");
   Value* left = r.Op("MatMul", {a, b},
                      {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", inner->attrs.Get("alpha")}});
   Attrs attrs = root.attrs;

@@ -50,7 +50,8 @@ bool FuseResult(Rewrite& r) {
   if (!OnlyUse(y)) return r.Skip("'", y->name, "' is also read by another node");
   if (product->graph != &r.graph()) return r.Skip("'", y->name, "' is made outside of this graph");
   Value *a = product->input(0), *b = product->input(1);
-  if (a->type.shape.rank() < 2 || b->type.shape.rank() < 2) return r.Skip("an operand is not known to be a matrix");
+  if (a->type.shape.rank() < 2 || b->type.shape.rank() < 2)
+    return r.Skip("an operand is not known to be a matrix");
   if (product->input(2) || product->input(3)) return r.Skip("the MatMul has a bias or a residual");
   Attrs attrs = product->attrs;
   (void)attrs.Set("transpose_a", !product->attrs.Bool("transpose_b"));

@@ -23,17 +23,17 @@ bool FoldMul(Rewrite& r, const char* op) {
     return r.Skip("a scalar becomes alpha instead");
   Value* bias = nullptr;
   if (c->bias && !(bias = BiasOf(r, *c))) return false;
-  return r.Replace(
-      WithWeights(r, *c, ScaledWeights(r, *c, factor), bias ? Mul(r, bias, factor) : nullptr));
+  return r.Replace(WithWeights(r, *c, ScaledWeights(r, *c, factor), bias ? Mul(r, bias, factor) : nullptr));
 }
 
 }  // namespace
 
 TERN_RULE(FoldMulIntoConv) {
-  return Rule{.summary = "a constant factor (or divisor) per channel goes into the weights of the Conv before it",
-              .roots = {"Binary:mul", "Binary:div"},
-              .apply = [](Rewrite& r) { return FoldMul(r, "Conv"); },
-              .example = R"(graph @g(%x: f32[N,1,H,W]) -> (%y) {
+  return Rule{
+      .summary = "a constant factor (or divisor) per channel goes into the weights of the Conv before it",
+      .roots = {"Binary:mul", "Binary:div"},
+      .apply = [](Rewrite& r) { return FoldMul(r, "Conv"); },
+      .example = R"(graph @g(%x: f32[N,1,H,W]) -> (%y) {
   #w: f32[2,1,1,1] = (1, 2)  #c: f32[2,1,1] = (3, 4)
   %y = Conv(%x, #w) * #c
 })"};
@@ -41,7 +41,8 @@ TERN_RULE(FoldMulIntoConv) {
 
 TERN_RULE(FoldMulIntoConvTranspose) {
   return Rule{
-      .summary = "a constant factor (or divisor) per channel goes into the weights of the ConvTranspose before it",
+      .summary =
+          "a constant factor (or divisor) per channel goes into the weights of the ConvTranspose before it",
       .roots = {"Binary:mul", "Binary:div"},
       .apply = [](Rewrite& r) { return FoldMul(r, "ConvTranspose"); },
       .example = R"(graph @g(%x: f32[N,1,H,W]) -> (%y) {
@@ -51,10 +52,11 @@ TERN_RULE(FoldMulIntoConvTranspose) {
 }
 
 TERN_RULE(FoldMulIntoMatMul) {
-  return Rule{.summary = "a constant factor (or divisor) per column goes into the weights of the MatMul before it",
-              .roots = {"Binary:mul", "Binary:div"},
-              .apply = [](Rewrite& r) { return FoldMul(r, "MatMul"); },
-              .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
+  return Rule{
+      .summary = "a constant factor (or divisor) per column goes into the weights of the MatMul before it",
+      .roots = {"Binary:mul", "Binary:div"},
+      .apply = [](Rewrite& r) { return FoldMul(r, "MatMul"); },
+      .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
   #w: f32[1,2] = (1, 2)  #c: f32[2] = (3, 4)
   %y = MatMul(%x, #w) * #c
 })"};

@@ -71,10 +71,12 @@ TERN_RULE(MergeBatchNorms) {
 }
 
 TERN_RULE(FoldAffineIntoBatchNorm) {
-  return Rule{.summary = "a constant per channel that a BatchNorm's result is multiplied by, divided by or shifted by",
-              .roots = {"Binary:add", "Binary:sub", "Binary:mul", "Binary:div"},
-              .apply = MergeBinary,
-              .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
+  return Rule{
+      .summary =
+          "a constant per channel that a BatchNorm's result is multiplied by, divided by or shifted by",
+      .roots = {"Binary:add", "Binary:sub", "Binary:mul", "Binary:div"},
+      .apply = MergeBinary,
+      .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
   #s: f32[1] = (1)  #b: f32[1] = (2)  #m: f32[1] = (3)  #v: f32[1] = (4)  #c: f32[] = (5)
   %y = BatchNorm(%x, #s, #b, #m, #v) * #c
 })"};

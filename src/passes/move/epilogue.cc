@@ -15,7 +15,8 @@ Node* TakerOf(Value* v) {
   if (!v || !OnlyUse(v) || !v->producer) return nullptr;
   Node& node = *v->producer;
   if (!IsOp(node, "Conv") && !IsOp(node, "ConvTranspose") && !IsOp(node, "MatMul")) return nullptr;
-  if (!IsFloatValue(v) || !node.attrs.Has("activation") || node.attrs.Text("activation") != "none") return nullptr;
+  if (!IsFloatValue(v) || !node.attrs.Has("activation") || node.attrs.Text("activation") != "none")
+    return nullptr;
   return &node;
 }
 
@@ -59,19 +60,20 @@ bool MoveFactor(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MoveActivationBeforeReshape) {
-  return Rule{.summary = "an activation goes before the Reshape or Transpose that parts it from a Conv or MatMul",
-              .level = Level::kExtended,
-              .roots = {"Unary", "Activation", "Gelu", "Clip"},
-              .apply = MoveActivation,
-              .example =
-                  R"(graph @g(%x: f32[N,K], %w: f32[K,M]) -> (%y) { %y = Relu(Transpose(MatMul(%x, %w))) })"};
+  return Rule{
+      .summary = "an activation goes before the Reshape or Transpose that parts it from a Conv or MatMul",
+      .level = Level::kExtended,
+      .roots = {"Unary", "Activation", "Gelu", "Clip"},
+      .apply = MoveActivation,
+      .example = R"(graph @g(%x: f32[N,K], %w: f32[K,M]) -> (%y) { %y = Relu(Transpose(MatMul(%x, %w))) })"};
 }
 TERN_RULE(MoveScalarMulBeforeReshape) {
-  return Rule{.summary = "a scalar factor goes before the Reshape or Transpose that parts it from a Conv or MatMul",
-              .level = Level::kExtended,
-              .roots = {"Binary:mul", "Binary:div"},
-              .apply = MoveFactor,
-              .example = R"(graph @g(%x: f32[N,K], %w: f32[K,M]) -> (%y) {
+  return Rule{
+      .summary = "a scalar factor goes before the Reshape or Transpose that parts it from a Conv or MatMul",
+      .level = Level::kExtended,
+      .roots = {"Binary:mul", "Binary:div"},
+      .apply = MoveFactor,
+      .example = R"(graph @g(%x: f32[N,K], %w: f32[K,M]) -> (%y) {
   #c: f32[] = (0.5)
   %y = Transpose(MatMul(%x, %w)) * #c
 })"};

@@ -9,7 +9,8 @@ namespace {
 
 // One value in, the same shape out, element by element; other operands are constants.
 bool IsPointwise(const Node& node) {
-  if (IsOp(node, "Unary") || IsOp(node, "Activation") || IsOp(node, "Gelu") || IsOp(node, "Cast")) return true;
+  if (IsOp(node, "Unary") || IsOp(node, "Activation") || IsOp(node, "Gelu") || IsOp(node, "Cast"))
+    return true;
   if (IsOp(node, "Clip"))
     return std::all_of(node.inputs().begin() + 1, node.inputs().end(),
                        [](const Value* v) { return !v || v->is_constant(); });
@@ -45,12 +46,14 @@ Node* Movable(Rewrite& r) {
     r.Skip(reason...);
     return nullptr;
   };
-  if (!node || !IsPointwise(*node)) return no("'", v->name, "' is not made element by element out of one value");
+  if (!node || !IsPointwise(*node))
+    return no("'", v->name, "' is not made element by element out of one value");
   if (!OnlyUse(v)) return no("'", v->name, "' is also read by another node");
   if (node->graph != &r.graph()) return no("'", v->name, "' is made outside of this graph");
   Value* x = node->input(MainInput(*node));
   if (!SameShape(x, v)) return no("'", v->name, "' is wider than '", x->name, "'");
-  if (TakesEpilogue(x->producer) && OnlyUse(x)) return no("'", v->name, "' goes into ", x->producer->op->name);
+  if (TakesEpilogue(x->producer) && OnlyUse(x))
+    return no("'", v->name, "' goes into ", x->producer->op->name);
   return node;
 }
 
@@ -88,10 +91,12 @@ bool MoveGather(Rewrite& r) {
   const auto before = CountOf(gather.input(0)), after = CountOf(gather.output(0));
   const Shape& indices = gather.input(1)->type.shape;
   const bool single = indices.rank() == 0 || (indices.rank() == 1 && indices[0].Is(1));
-  if (!axis || (!single && !(before && after && *after <= *before))) return r.Skip("the result may be larger");
+  if (!axis || (!single && !(before && after && *after <= *before)))
+    return r.Skip("the result may be larger");
   // A scalar index drops the axis: constants that reach it would meet other axes.
   for (const Value* v : node->inputs())
-    if (v && v->is_constant() && v->constant.size() != 1) return r.Skip("a constant would have to be cut too");
+    if (v && v->is_constant() && v->constant.size() != 1)
+      return r.Skip("a constant would have to be cut too");
   for (const Value* v : node->inputs())
     if (v && v->is_constant() && v->constant.rank() > gather.output(0)->type.shape.rank())
       return r.Skip("a constant has more axes than the result");

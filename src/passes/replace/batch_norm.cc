@@ -26,20 +26,21 @@ TERN_RULE(ReplaceBatchNormByScale) {
 })"};
 }
 TERN_RULE(ReplacePreluByLeakyRelu) {
-  return Rule{.summary = "PReLU with one slope for all channels is LeakyReLU",
-              .level = Level::kExtended,
-              .match = {"%y = Prelu(%x, #slope)"},
-              .emit = "%y = LeakyRelu(%x) {alpha=@slope}",
-              .when =
-                  [](const Match& m) {
-                    if (!IsFloatValue(m.At("x"))) return m.Skip("not of floats");
-                    const auto slope = UniformOf(m.At("slope"));
-                    if (!slope) return m.Skip("the slopes differ");
-                    if (m.DTypeOf("x") == DType::kF64 && static_cast<double>(static_cast<float>(*slope)) != *slope)
-                      return m.Skip("the slope is not exact in f32");
-                    return BroadcastsInto(m.At("slope"), m.At("x")) || m.Skip("the slopes widen the result");
-                  },
-              .compute = [](Match& m) { m.SetAttr("slope", *UniformOf(m.At("slope"))); }};
+  return Rule{
+      .summary = "PReLU with one slope for all channels is LeakyReLU",
+      .level = Level::kExtended,
+      .match = {"%y = Prelu(%x, #slope)"},
+      .emit = "%y = LeakyRelu(%x) {alpha=@slope}",
+      .when =
+          [](const Match& m) {
+            if (!IsFloatValue(m.At("x"))) return m.Skip("not of floats");
+            const auto slope = UniformOf(m.At("slope"));
+            if (!slope) return m.Skip("the slopes differ");
+            if (m.DTypeOf("x") == DType::kF64 && static_cast<double>(static_cast<float>(*slope)) != *slope)
+              return m.Skip("the slope is not exact in f32");
+            return BroadcastsInto(m.At("slope"), m.At("x")) || m.Skip("the slopes widen the result");
+          },
+      .compute = [](Match& m) { m.SetAttr("slope", *UniformOf(m.At("slope"))); }};
 }
 
 }  // namespace tern

@@ -6,17 +6,6 @@
 namespace tern {
 namespace {
 
-bool All(const std::vector<int64_t>& list, int64_t value) {
-  for (int64_t v : list)
-    if (v != value) return false;
-  return true;
-}
-
-bool Unpadded(const Attrs& a) {
-  const std::string automatic = a.Text("auto_pad");
-  return automatic == "valid" || (automatic == "none" && All(a.Ints("pads"), 0));
-}
-
 // The kernel covers the whole input: one position.
 bool CoversInput(const Node& conv) {
   const Shape& x = conv.input(0)->type.shape;
@@ -30,10 +19,6 @@ bool CoversInput(const Node& conv) {
   return true;
 }
 
-void CopyEpilogue(const Attrs& from, Attrs& to) {
-  for (const char* name : {"activation", "act_alpha", "act_beta"}) (void)to.Set(name, from.Get(name));
-}
-
 // flatten(conv(x)) to flatten(x) · wᵀ, as after global pooling.
 bool ToMatMul(Rewrite& r) {
   Value* y = r.root().input(0);
@@ -44,7 +29,8 @@ bool ToMatMul(Rewrite& r) {
   const Shape& flat = r.root().output(0)->type.shape;
   if (flat.rank() != 2 || !(flat[0] == y->type.shape[0]) || !(flat[1] == y->type.shape[1]))
     return r.Skip("the result is not one row of channels for each image");
-  if (!CoversInput(*conv)) return r.Skip("the kernel does not cover the input, in one group and without pads");
+  if (!CoversInput(*conv))
+    return r.Skip("the kernel does not cover the input, in one group and without pads");
   Value* w = conv->input(1);
   if (!w->is_constant() || !IsFloatValue(w)) return r.Skip("the weights are not constant floats");
   if (conv->input(3)) return r.Skip("the Conv has a residual");
@@ -73,9 +59,11 @@ bool FromMatMul(Rewrite& r) {
   Permutation to_end = {0};
   for (int i = 2; i < rank; ++i) to_end.push_back(i);
   to_end.push_back(1);
-  if (*first != to_end || *last != Inverse(to_end)) return r.Skip("the Transposes do not move the channels last and back");
+  if (*first != to_end || *last != Inverse(to_end))
+    return r.Skip("the Transposes do not move the channels last and back");
   Value *w = product->input(1), *bias = product->input(2);
-  if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w)) return r.Skip("not by a constant matrix");
+  if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w))
+    return r.Skip("not by a constant matrix");
   if (product->attrs.Bool("transpose_a") || product->input(3)) return r.Skip("the MatMul is not a plain one");
   if (bias && (bias->type.shape.rank() != 1 || !(bias->type.shape[0] == y->type.shape[-1])))
     return r.Skip("the bias is not one number for each channel");
@@ -92,11 +80,12 @@ bool FromMatMul(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(ReplaceConvByMatMul) {
-  return Rule{.summary = "a flattened Conv whose kernel covers its input, as after global pooling, is a MatMul",
-              .level = Level::kExtended,
-              .roots = {"Reshape", "Squeeze", "Flatten"},
-              .apply = ToMatMul,
-              .example = R"(graph @g(%x: f32[N,2,H,W]) -> (%y) {
+  return Rule{
+      .summary = "a flattened Conv whose kernel covers its input, as after global pooling, is a MatMul",
+      .level = Level::kExtended,
+      .roots = {"Reshape", "Squeeze", "Flatten"},
+      .apply = ToMatMul,
+      .example = R"(graph @g(%x: f32[N,2,H,W]) -> (%y) {
   #w: f32[1,2,1,1] = (1, 2)
   %y = Flatten(Conv(GlobalAverage(%x), #w))
 })"};

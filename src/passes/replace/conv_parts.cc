@@ -41,7 +41,8 @@ std::vector<int64_t> WithoutFirst(const std::vector<int64_t>& list) {
 bool DropDepth(Rewrite& r) {
   Node& conv = r.root();
   Value *x = conv.input(0), *w = conv.input(1);
-  if (!w->is_constant() || w->constant.rank() != 5) return r.Skip("not a Conv over three axes with constant weights");
+  if (!w->is_constant() || w->constant.rank() != 5)
+    return r.Skip("not a Conv over three axes with constant weights");
   if (x->type.shape.rank() != 5 || !x->type.shape[2].Is(1) || w->constant.dim(2) != 1)
     return r.Skip("the depth is not known to be 1");
   const auto pads = conv.attrs.Ints("pads");
@@ -51,7 +52,8 @@ bool DropDepth(Rewrite& r) {
   for (const char* name : {"strides", "dilations"}) (void)attrs.Set(name, WithoutFirst(attrs.Ints(name)));
   if (!pads.empty()) (void)attrs.Set("pads", std::vector<int64_t>{pads[1], pads[2], pads[4], pads[5]});
   Value* axis = r.Ints({2});
-  Value* plane = r.Op(*conv.op, attrs, {r.Op("Squeeze", {x, axis}), r.Op("Squeeze", {w, axis}), conv.input(2)});
+  Value* plane =
+      r.Op(*conv.op, attrs, {r.Op("Squeeze", {x, axis}), r.Op("Squeeze", {w, axis}), conv.input(2)});
   return r.Replace(r.Op("Unsqueeze", {plane, axis}));
 }
 

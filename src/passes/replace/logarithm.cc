@@ -22,7 +22,8 @@ TERN_RULE(RemoveExpOfLog) {
               .match = {"%l = Log(%x) shared %y = Exp(%l)"},
               .emit = "%y = %x",
               .when = [](const Match& m) {
-                return NeverNegative(m.At("x")->producer) || m.Skip("'", m.At("x")->name, "' may be negative");
+                return NeverNegative(m.At("x")->producer) ||
+                       m.Skip("'", m.At("x")->name, "' may be negative");
               }};
 }
 TERN_RULE(RemoveLogOfExp) {

@@ -12,8 +12,10 @@ bool Joins(const Node& node, const Value* x) {
   if (!IsOp(node, "MatMul") || node.input(0) != x || !NoEpilogue(node)) return false;
   const Value *w = node.input(1), *bias = node.input(2);
   if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w)) return false;
-  if (node.attrs.Bool("transpose_a") || node.attrs.Bool("transpose_b") || node.attrs.Float("alpha") != 1) return false;
-  return !bias || (bias->is_constant() && bias->constant.rank() == 1 && bias->constant.size() == w->constant.dim(1));
+  if (node.attrs.Bool("transpose_a") || node.attrs.Bool("transpose_b") || node.attrs.Float("alpha") != 1)
+    return false;
+  return !bias ||
+         (bias->is_constant() && bias->constant.rank() == 1 && bias->constant.size() == w->constant.dim(1));
 }
 
 // Whether one of the nodes stands between x's maker and this one.
@@ -43,8 +45,10 @@ bool Merge(Rewrite& r) {
     width += sizes.back();
     biased |= node->input(2) != nullptr;
   }
-  const int64_t depth = root.input(1)->constant.dim(0), saved = static_cast<int64_t>(nodes.size() - 1) * depth;
-  if (saved <= 2 * width) return r.Skip("splitting the result would cost more than reading '", x->name, "' again");
+  const int64_t depth = root.input(1)->constant.dim(0),
+                saved = static_cast<int64_t>(nodes.size() - 1) * depth;
+  if (saved <= 2 * width)
+    return r.Skip("splitting the result would cost more than reading '", x->name, "' again");
   if (!ComesFirst(root, nodes, x->producer)) return r.Skip("another of them comes first");
   for (size_t i = 0; biased && i < nodes.size(); ++i)
     biases.push_back(nodes[i]->input(2) ? nodes[i]->input(2) : r.Const(Tensor(x->type.dtype, {sizes[i]})));
