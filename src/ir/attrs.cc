@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/float_text.h"
+
 namespace tern {
 namespace {
 
@@ -217,7 +219,9 @@ std::string AttrToText(const AttrValue& v) {
   if (auto* i = std::get_if<int64_t>(&v)) return StrCat(*i);
   if (auto* d = std::get_if<double>(&v)) {
     // Attributes are single precision; the shortest text that reads back to the same float.
-    std::string text = StrCat(static_cast<float>(*d));
+    Tensor single(DType::kF32, {});
+    single.data<float>()[0] = static_cast<float>(*d);
+    const std::string text = FloatText(single, 0);
     const bool plain = text.find_first_of(".en") == std::string::npos;
     return plain ? text + ".0" : text;
   }

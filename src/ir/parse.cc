@@ -1,9 +1,8 @@
 #include <charconv>
-#include <cmath>
-#include <limits>
 #include <map>
 
 #include "ir/builder.h"
+#include "ir/float_text.h"
 #include "ir/lexer.h"
 #include "ir/sugar.h"
 #include "ir/text.h"
@@ -176,11 +175,11 @@ class Parser {
     std::vector<Token> items;
     while (!Is(")")) {
       if (!items.empty()) TERN_TRY(Expect(","));
-      if (Now().kind == Token::Kind::kEnd) return Unexpected("an element");
-      items.push_back(tokens_[at_++]);
+      items.push_back(Now());
+      TERN_ASSIGN(items.back().text, NumberText("an element"));
       if (!IsComplex(type.dtype) || !Eat(":")) continue;
-      if (Now().kind == Token::Kind::kEnd) return Unexpected("an imaginary part");
-      items.back().text += ":" + tokens_[at_++].text;
+      TERN_ASSIGN(const std::string imaginary, NumberText("an imaginary part"));
+      items.back().text += ":" + imaginary;
     }
     TERN_TRY(Expect(")"));
     if (static_cast<int64_t>(items.size()) != *count)
@@ -202,21 +201,13 @@ class Parser {
       return {};
     }
     if (IsComplex(t.dtype())) {
-      const auto parts = SplitText(item.text, ':');
-      double re = 0, im = 0;
-      if (parts.size() != 2 || !ReadDouble(parts[0], re) || !ReadDouble(parts[1], im)) return bad();
-      if (t.dtype() == DType::kC128)
-        t.data<double>()[2 * i] = re, t.data<double>()[2 * i + 1] = im;
-      else
-        t.data<float>()[2 * i] = static_cast<float>(re), t.data<float>()[2 * i + 1] = static_cast<float>(im);
-      return {};
+      const auto texts = SplitText(item.text, ':');
+      Tensor parts = ComplexParts(t);
+      const bool good = texts.size() == 2 && StoreFloatText(parts, 2 * i, texts[0]) &&
+                        StoreFloatText(parts, 2 * i + 1, texts[1]);
+      return good ? Status() : bad();
     }
-    if (IsFloat(t.dtype())) {
-      double v = 0;
-      if (!ReadDouble(item.text, v)) return bad();
-      StoreDouble(t, i, v);
-      return {};
-    }
+    if (IsFloat(t.dtype())) return StoreFloatText(t, i, item.text) ? Status() : bad();
     int64_t v = item.text == "true";
     if (t.dtype() == DType::kBool && (item.text == "true" || item.text == "false")) {
     } else if (t.dtype() == DType::kU64) {
@@ -233,14 +224,16 @@ class Parser {
     return LoadLong(t, i) == v ? Status() : bad();  // beyond the type's range
   }
 
-  static bool ReadDouble(const std::string& text, double& v) {
-    if (text == "nan" || text == "-nan")
-      v = std::nan("");
-    else if (text == "inf" || text == "-inf")
-      v = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
-    else
-      return ParseDouble(text, v);
-    return true;
+  // The next token's text; the bits of a NaN, `nan(0x…)`, belong to it.
+  Result<std::string> NumberText(std::string_view wanted) {
+    if (Now().kind == Token::Kind::kEnd) return Unexpected(wanted);
+    std::string text = tokens_[at_++].text;
+    if (text != "nan" || !Eat("(")) return text;
+    text += "(" + Now().text + ")";
+    if (Now().kind != Token::Kind::kNumber) return Unexpected("the bits of a NaN");
+    ++at_;
+    TERN_TRY(Expect(")"));
+    return text;
   }
 
   // %a: f32[2], %b = Op(…) {…} as "name" from "origin" [body @b() -> () {…}]
@@ -396,11 +389,15 @@ class Parser {
       return AttrValue(t.text == "true");
     if (t.kind == Token::Kind::kWord && ParseDType(t.text)) return AttrValue(*ParseDType(t.text));
     int64_t i = 0;
-    double d = 0;
     if (t.kind == Token::Kind::kNumber && ParseInt(t.text, i)) return AttrValue(i);
-    if ((t.kind == Token::Kind::kNumber || t.kind == Token::Kind::kWord) && ReadDouble(t.text, d))
-      return AttrValue(d);
     --at_;
+    if (t.kind != Token::Kind::kNumber && t.kind != Token::Kind::kWord)
+      return Unexpected("an attribute's value");
+    const size_t begin = at_;
+    TERN_ASSIGN(const std::string text, NumberText("an attribute's value"));
+    Tensor number(DType::kF32, {});  // as attributes are
+    if (StoreFloatText(number, 0, text)) return AttrValue(LoadDouble(number, 0));
+    at_ = begin;
     return Unexpected("an attribute's value");
   }
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <map>
 #include <set>
 
+#include "ir/float_text.h"
 #include "ir/text.h"
 
 namespace tern {
@@ -23,15 +23,12 @@ bool PlainWord(const std::string& name) { return PlainName(name) && name[0] != '
 
 std::string ElementText(const Tensor& t, int64_t i) {
   if (t.dtype() == DType::kString) return QuoteText(t.data<std::string>()[i]);
-  if (t.dtype() == DType::kF64) return StrCat(t.data<double>()[i]);
   if (t.dtype() == DType::kU64) return StrCat(t.data<uint64_t>()[i]);
   if (IsComplex(t.dtype())) {
-    const bool wide = t.dtype() == DType::kC128;
-    const double re = wide ? t.data<double>()[2 * i] : t.data<float>()[2 * i];
-    const double im = wide ? t.data<double>()[2 * i + 1] : t.data<float>()[2 * i + 1];
-    return StrCat(re, ":", im);
+    const Tensor parts = ComplexParts(t);
+    return StrCat(FloatText(parts, 2 * i), ":", FloatText(parts, 2 * i + 1));
   }
-  if (IsFloat(t.dtype())) return StrCat(static_cast<float>(LoadDouble(t, i)));
+  if (IsFloat(t.dtype())) return FloatText(t, i);
   return StrCat(LoadLong(t, i));
 }
 

@@ -6,6 +6,7 @@
 //     %y: f32[N,10] = Softmax(Relu(%h)) {axis=-1} as "probabilities"
 //   }
 //
+// Floats read back to the same bits; a NaN with a sign or payload is written nan(0x…), all its bits.
 // Nodes with subgraphs carry them in brackets: %y = If(%c) [then @t() -> (%a) { … } else @e() -> (%b) { … }].
 #pragma once
 #include <memory>

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "ops/ops.h"
 
 namespace tern {
@@ -58,6 +60,52 @@ TEST_F(Text, RoundTripsEveryElementType) {
     %"a b" = Identity(#s)
     %1 = Identity(#c)
   })");
+}
+
+// Every bit pattern of the types up to 16 bits; chosen ones of the wider.
+TEST_F(Text, KeepsEveryBitOfAFloat) {
+  Graph graph("g");
+  for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2,
+                            DType::kF8E5M2FNUZ, DType::kF8E8M0, DType::kF4E2M1}) {
+    const int bits = BitWidth(dtype);
+    Tensor t(dtype, {int64_t{1} << bits});
+    for (uint32_t i = 0; i < 1u << bits; ++i) {
+      if (bits == 16) t.data<uint16_t>()[i] = static_cast<uint16_t>(i);
+      if (bits == 8) t.data<uint8_t>()[i] = static_cast<uint8_t>(i);
+      if (bits == 4 && i % 2) t.data<uint8_t>()[i / 2] = static_cast<uint8_t>(i << 4 | (i - 1));
+    }
+    graph.AddConstant(std::move(t), DTypeName(dtype));
+  }
+  const std::vector<uint32_t> singles = {0x7fc00000, 0x7fc00001, 0xffc00000, 0x7f800001, 0xffffffff,
+                                         0x80000000, 0x00000001, 0x7f7fffff, 0xff800000, 0x3dcccccd};
+  const std::vector<uint64_t> doubles = {0x7ff8000000000000, 0xfff8000000000000, 0x7ff0000000000001,
+                                         0xffffffffffffffff, 0x0000000000000001, 0x8000000000000000};
+  for (const DType dtype : {DType::kF32, DType::kC64}) {
+    Tensor t(dtype, {static_cast<int64_t>(singles.size()) / (IsComplex(dtype) ? 2 : 1)});
+    std::memcpy(t.raw(), singles.data(), t.bytes());
+    graph.AddConstant(std::move(t), DTypeName(dtype));
+  }
+  for (const DType dtype : {DType::kF64, DType::kC128}) {
+    Tensor t(dtype, {static_cast<int64_t>(doubles.size()) / (IsComplex(dtype) ? 2 : 1)});
+    std::memcpy(t.raw(), doubles.data(), t.bytes());
+    graph.AddConstant(std::move(t), DTypeName(dtype));
+  }
+  auto again = ParseGraph(PrintGraphExactly(graph));
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  auto got = (*again)->values().begin();
+  for (const auto& v : graph.values()) EXPECT_TRUE(SameTensor(v->constant, (*got++)->constant)) << v->name;
+}
+
+TEST_F(Text, WritesTheBitsOfAnOddNan) {
+  ExpectRoundTrip("graph @g() -> (#c) { #c: f32[3] = (nan, nan(0xffc00000), nan(0x7fc00001)) }");
+  ExpectRoundTrip(R"(graph @g(%x: f32[2]) -> (%y) {
+    %y = Activation(%x) {kind="leaky_relu", alpha=nan(0xffc00001)}
+  })");
+  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: f32[1] = (nan(0x3f800000)) }").find("is not a f32"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: f16[1] = (nan(0x7fc00001)) }").find("is not a f16"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("graph @g() -> (#c) { #c: f32[1] = (nan(").find("bits of a NaN"), std::string::npos);
 }
 
 TEST_F(Text, RoundTripsSubgraphsThatCapture) {
