@@ -65,6 +65,12 @@ std::string Type::ToString() const {
   return "unknown";
 }
 
+int Type::Depth() const {
+  int depth = 0;
+  for (const Type* t = element.get(); t; t = t->element.get()) ++depth;
+  return depth;
+}
+
 bool operator==(const Type& a, const Type& b) {
   if (a.kind != b.kind || a.dtype != b.dtype) return false;
   if (a.tensor()) return a.shape == b.shape || (!a.shape.ranked && !b.shape.ranked);

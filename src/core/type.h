@@ -26,6 +26,9 @@ struct Shape {
 };
 bool operator==(const Shape& a, const Shape& b);  // provably equal
 
+// How deep types may nest in text and in files; a tensor's depth is 0, a sequence's of tensors 1.
+inline constexpr int kMaxTypeDepth = 16;
+
 struct Type {
   enum class Kind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kMap };
   Kind kind = Kind::kUnknown;
@@ -40,6 +43,7 @@ struct Type {
   // The text form, as ToString prints it.
   static Result<Type> Parse(std::string_view text);
   bool tensor() const { return kind == Kind::kTensor; }
+  int Depth() const;             // of sequences, optionals and maps around the innermost type
   std::string ToString() const;  // "f32[N,3]", "seq(f32[*])", "optional(…)", "map(i64,f32[])"
 };
 bool operator==(const Type& a, const Type& b);

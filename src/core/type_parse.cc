@@ -6,8 +6,6 @@
 namespace tern {
 namespace {
 
-constexpr int kMaxDepth = 16;
-
 // Position of the quote that closes the one at `open`, or the end.
 size_t ClosingQuote(std::string_view text, size_t open) {
   size_t i = open + 1;
@@ -63,7 +61,8 @@ Result<DType> ElementType(std::string_view name) {
 
 Result<Type> ParseAt(std::string_view text, int depth) {
   const auto bad = [&] { return InvalidArgument("cannot read type '", text, "'"); };
-  if (depth > kMaxDepth) return bad();
+  if (depth > kMaxTypeDepth)
+    return InvalidArgument("a type is nested deeper than ", kMaxTypeDepth, " sequences, optionals and maps");
   if (text == "unknown") return Type();
   const size_t open = text.find_first_of("([");
   if (open == std::string_view::npos || Closing(text, open) != text.size() - 1) return bad();

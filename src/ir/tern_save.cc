@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <tuple>
 
 #include "ir/tern_file.h"
 #include "ir/tern_layout.h"
@@ -26,7 +27,7 @@ class Writer {
 
   FlatBufferBuilder builder;
   // What goes behind the header, in order, each at a multiple of kTernAlign.
-  const std::vector<Tensor>& tensors() const { return tensors_; }
+  const std::vector<Tensor>& data() const { return data_; }
 
  private:
   Offset<fb::Blob> BlobTable(const Tensor& t) {
@@ -34,15 +35,33 @@ class Writer {
     if (t.dtype() == DType::kString)
       return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, 0, 0, 0,
                             builder.CreateVectorOfStrings(ToStrings(t)));
-    const uint64_t at = offset_;
-    offset_ = AlignTern(offset_ + t.bytes());
-    return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, at, t.bytes(),
-                          Checksum(t.raw(), t.bytes()));
+    const uint64_t checksum = Checksum(t.raw(), t.bytes());
+    return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, Place(t, checksum), t.bytes(),
+                          checksum);
   }
 
+  // Where the tensor's bytes lie in the data section. Equal bytes are written once, whoever holds them.
+  uint64_t Place(const Tensor& t, uint64_t checksum) {
+    const auto [first, last] = placed_.equal_range({checksum, t.bytes()});
+    for (auto it = first; it != last; ++it) {
+      const Tensor& other = data_[it->second.index];
+      if (other.raw() == t.raw() || !t.bytes() || !std::memcmp(other.raw(), t.raw(), t.bytes()))
+        return it->second.offset;
+    }
+    const uint64_t at = offset_;
+    placed_.emplace(std::pair(checksum, t.bytes()), Placed{data_.size(), at});
+    data_.push_back(t);
+    offset_ = AlignTern(offset_ + t.bytes());
+    return at;
+  }
+
+  // Views of the same elements share a blob.
   int AddTensor(const Tensor& t) {
-    tensors_.push_back(t.Contiguous());
-    return static_cast<int>(tensors_.size()) - 1;
+    const Tensor packed = t.Contiguous();
+    const auto key = std::tuple(packed.raw(), packed.dtype(), packed.dims());
+    const auto [it, added] = numbered_.emplace(key, static_cast<int>(tensors_.size()));
+    if (added) tensors_.push_back(packed);
+    return it->second;
   }
 
   Offset<fb::Attr> AttrTable(const Attrs::Entry& e) {
@@ -112,9 +131,27 @@ class Writer {
   }
 
   std::map<const Value*, int> numbers_;
-  std::vector<Tensor> tensors_;
+  std::vector<Tensor> tensors_;  // one per blob
+  std::map<std::tuple<const void*, DType, Dims>, int> numbered_;
+  struct Placed {
+    size_t index;  // in data_
+    uint64_t offset;
+  };
+  std::multimap<std::pair<uint64_t, size_t>, Placed> placed_;  // by checksum and size
+  std::vector<Tensor> data_;
   uint64_t offset_ = 0;
 };
+
+// The loader reads types back from their text, and only so deep.
+Status CheckTypes(const Graph& graph) {
+  for (const auto& v : graph.values())
+    if (const int depth = v->type.Depth(); depth > kMaxTypeDepth)
+      return Unsupported("value '", v->name, "' of graph '", graph.name, "' has a type nested ", depth,
+                         " deep; a .tern file holds types of up to ", kMaxTypeDepth);
+  for (const auto& node : graph.nodes())
+    for (const auto& sub : node->subgraphs()) TERN_TRY(CheckTypes(*sub));
+  return {};
+}
 
 // Hands the file's bytes, in order, to `sink`.
 template <class Sink> void WriteAll(const Graph& graph, uint64_t source_hash, Sink sink) {
@@ -131,8 +168,7 @@ template <class Sink> void WriteAll(const Graph& graph, uint64_t source_hash, Si
   sink(&prefix, sizeof prefix);
   sink(writer.builder.GetBufferPointer(), size);
   sink(kZeros, AlignTern(size) - size);
-  for (const Tensor& t : writer.tensors()) {
-    if (t.dtype() == DType::kString) continue;
+  for (const Tensor& t : writer.data()) {
     sink(t.raw(), t.bytes());
     sink(kZeros, AlignTern(t.bytes()) - t.bytes());
   }
@@ -142,6 +178,7 @@ template <class Sink> void WriteAll(const Graph& graph, uint64_t source_hash, Si
 
 Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash) {
   return Guard([&]() -> Result<std::string> {
+    TERN_TRY(CheckTypes(graph));
     std::string out;
     WriteAll(graph, source_hash,
              [&](const void* data, size_t size) { out.append(static_cast<const char*>(data), size); });
@@ -151,6 +188,7 @@ Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash) {
 
 Status SaveTern(const Graph& graph, const std::string& path, uint64_t source_hash) {
   return Guard([&]() -> Status {
+    TERN_TRY(CheckTypes(graph));
     const std::string partial = path + ".partial";
     std::ofstream out(partial, std::ios::binary);
     if (!out) return IoError("cannot write '", path, "'");

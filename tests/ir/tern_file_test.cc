@@ -54,6 +54,56 @@ TEST(TernFile, ConstantsReferToTheFile) {
     }
 }
 
+// One value that many graphs share in memory, and an equal one of its own: three constants, one set of bytes.
+TEST(TernFile, EqualBytesAreWrittenOnce) {
+  InitOps();
+  Graph graph("g");
+  const Tensor big = Tensor::Of(DType::kF32, {64, 64}, std::vector<double>(4096, 0.5));
+  graph.AddConstant(big, "a");
+  graph.AddConstant(big.Reshaped({4096}), "b");
+  graph.AddConstant(big.Clone(), "c");
+  graph.AddConstant(Tensor::View(big.buffer(), DType::kI32, {32, 64}), "half");
+  const Tensor words = Tensor::Strings({1}, {std::string(10000, 'x')});
+  graph.AddConstant(words, "s");
+  graph.AddConstant(words, "t");
+  auto bytes = SaveTernBytes(graph);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_LT(bytes->size(), big.bytes() * 3 / 2 + 10000 + 2000);
+  auto loaded = LoadTernBytes(BufferOf(*bytes));
+  ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+  EXPECT_EQ(PrintGraphExactly(graph), PrintGraphExactly(**loaded));
+  const auto first = (*loaded)->values().begin();
+  EXPECT_EQ((*first)->constant.raw(), (*std::next(first, 2))->constant.raw());
+  auto again = SaveTernBytes(**loaded);
+  ASSERT_TRUE(again.ok());
+  EXPECT_LE(again->size(), bytes->size());
+}
+
+TEST(TernFile, RefusesToSaveTypesItCannotLoad) {
+  InitOps();
+  for (const int depth : {kMaxTypeDepth, kMaxTypeDepth + 1}) {
+    Type type = Type::TensorOf(DType::kF32);
+    for (int i = 0; i < depth; ++i) type = i % 2 ? Type::SequenceOf(type) : Type::OptionalOf(type);
+    Graph graph("g");
+    graph.SetOutputs({graph.AddInput("deep", type)});
+    auto bytes = SaveTernBytes(graph);
+    if (depth <= kMaxTypeDepth) {
+      ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+      EXPECT_TRUE(LoadTernBytes(BufferOf(*bytes)).ok());
+      EXPECT_TRUE(ParseGraph(PrintGraphExactly(graph)).ok());
+      continue;
+    }
+    ASSERT_FALSE(bytes.ok());
+    EXPECT_NE(bytes.status().message().find("value 'deep' of graph 'g' has a type nested 17 deep"),
+              std::string::npos)
+        << bytes.status().message();
+    auto parsed = ParseGraph(PrintGraphExactly(graph));
+    ASSERT_FALSE(parsed.ok());
+    EXPECT_NE(parsed.status().message().find("nested deeper than 16"), std::string::npos)
+        << parsed.status().message();
+  }
+}
+
 // Wherever a bit flips, the loader must notice or the graph must be the same (padding).
 TEST(TernFile, EveryFlippedBitIsNoticed) {
   auto graph = Model();
