@@ -7,13 +7,6 @@
 namespace tern {
 namespace {
 
-bool Numbers(const std::vector<Type>& types) {
-  for (const Type& t : types)
-    if (!t.tensor() || t.dtype == DType::kInvalid || t.dtype == DType::kString || !t.shape.fully_known())
-      return false;
-  return true;
-}
-
 bool HasHostInput(const RunContext& c) {
   for (const Datum* d : c.inputs)
     if (d && (!d->is_tensor() || d->tensor.dtype() == DType::kString)) return true;
@@ -68,7 +61,7 @@ Status Plan::RunDynamicBody(Engine& engine, Step& step) {
     return RunEvaluator(engine, step);
   }
   if (node.op->Is(kPure) && AllContentsKnown(outputs)) return StoreContents(engine, step, outputs);
-  if (Numbers(step.types)) return RunDynamicKernel(engine, step, step.types);
+  if (AllConcrete(step.types)) return RunDynamicKernel(engine, step, step.types);
   return RunFallback(engine, step);
 }
 

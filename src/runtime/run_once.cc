@@ -32,14 +32,14 @@ KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
   return query;
 }
 
-namespace {
-
 bool AllConcrete(const std::vector<Type>& types) {
   for (const Type& t : types)
     if (!t.tensor() || t.dtype == DType::kInvalid || t.dtype == DType::kString || !t.shape.fully_known())
       return false;
   return true;
 }
+
+namespace {
 
 Result<DatumList> RunKernel(const KernelEntry& entry, const KernelQuery& query,
                             const std::vector<const Datum*>& inputs, const Workers& workers) {

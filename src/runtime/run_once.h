@@ -14,6 +14,9 @@ Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<Infe
 KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
                     const std::vector<Type>& outputs);
 
+// Tensors of numbers whose dims are all known: what a kernel can be asked about.
+bool AllConcrete(const std::vector<Type>& types);
+
 // By the best kernel, or by the reference evaluator when there is none. For nodes without subgraphs.
 Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs,
                           const KernelTable& kernels, const Workers& workers);

@@ -25,16 +25,17 @@ int64_t AxisOf(const PlanNode& node, const Dims& dims) {
   return axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
 }
 
-std::optional<std::vector<size_t>> SplitOffsets(const PlanNode& node, const Slots& slots) {
-  const SlotFacts& x = At(slots, node.inputs[0]);
-  const Dims dims = x.type.shape.Concrete();
-  const int64_t axis = AxisOf(node, dims);
-  if (!Outermost(dims, axis)) return std::nullopt;
+// Where pieces that lie side by side along the node's axis begin in the whole, in bytes.
+std::optional<std::vector<size_t>> PieceOffsets(const PlanNode& node, const Slots& slots, int whole,
+                                                const std::vector<int>& pieces) {
+  const Type& type = At(slots, whole).type;
+  const Dims dims = type.shape.Concrete();
+  if (!Outermost(dims, AxisOf(node, dims))) return std::nullopt;
   std::vector<size_t> offsets;
   int64_t at = 0;
-  for (int slot : node.outputs) {
-    const auto bytes = WholeBytes(x.type.dtype, at);
-    if (!bytes) return std::nullopt;
+  for (int slot : pieces) {
+    const auto bytes = WholeBytes(type.dtype, at);
+    if (!bytes || slot < 0) return std::nullopt;
     offsets.push_back(*bytes);
     at += CountOf(At(slots, slot).type.shape.Concrete());
   }
@@ -105,7 +106,7 @@ std::optional<std::vector<size_t>> GatherOffsets(const PlanNode& node, const Slo
 std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots& slots) {
   const OpDef& op = *node.node().op;
   if (op.Is(kView)) return std::vector<size_t>(node.outputs.size(), 0);
-  if (op.name == "Split") return SplitOffsets(node, slots);
+  if (op.name == "Split") return PieceOffsets(node, slots, node.inputs[0], node.outputs);
   if (op.name == "Slice") return SliceOffsets(node, slots);
   if (op.name == "Gather") return GatherOffsets(node, slots);
   return std::nullopt;
@@ -113,19 +114,7 @@ std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots
 
 std::optional<std::vector<size_t>> ConcatOffsets(const PlanNode& node, const Slots& slots) {
   if (node.node().op->name != "Concat") return std::nullopt;
-  const SlotFacts& y = At(slots, node.outputs[0]);
-  const Dims dims = y.type.shape.Concrete();
-  const int64_t axis = AxisOf(node, dims);
-  if (!Outermost(dims, axis)) return std::nullopt;
-  std::vector<size_t> offsets;
-  int64_t at = 0;
-  for (int slot : node.inputs) {
-    const auto bytes = WholeBytes(y.type.dtype, at);
-    if (!bytes || slot < 0) return std::nullopt;
-    offsets.push_back(*bytes);
-    at += CountOf(At(slots, slot).type.shape.Concrete());
-  }
-  return offsets;
+  return PieceOffsets(node, slots, node.outputs[0], node.inputs);
 }
 
 }  // namespace tern

@@ -3,27 +3,21 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/conv/conv_shapes.h"
 #include "ops/support/epilogue.h"
-#include "ops/support/spread.h"
-#include "ops/support/window.h"
 
 namespace tern {
 namespace {
 
-struct ConvTranspose {
-  std::vector<int64_t> strides, pads, dilations, output_padding, output_shape;
-  int64_t group = 1;
-  AutoPad auto_pad = AutoPad::kNone;
+struct ConvTranspose : ConvAttrs {
+  std::vector<int64_t> output_padding, output_shape;
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    v("strides", strides, "one per spatial axis; empty: 1");
-    v("pads", pads, "cut from the result: all begins, then all ends; empty: 0");
-    v("dilations", dilations, "one per spatial axis; empty: 1");
+    VisitWindow(v, "cut from the result: all begins, then all ends; empty: 0");
     v("output_padding", output_padding, "added at the end of each spatial axis; empty: 0");
     v("output_shape", output_shape,
       "the result's spatial sizes, from which pads follow; empty: sizes follow from pads");
-    v("group", group, "channels are convolved in this many separate groups");
-    v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads follow from sizes; `none`: as given");
+    VisitGroup(v);
     epilogue.Visit(v);
   }
 };
@@ -34,19 +28,6 @@ Status CheckSizes(const char* name, const std::vector<int64_t>& list, int rank, 
   for (int64_t v : list)
     if (v < least || v >= int64_t{1} << 31)
       return InvalidModel(name, " [", Join(list, ", "), "]: ", v, " is outside [", least, ", 2^31)");
-  return {};
-}
-
-Status CheckShapes(const ConvTranspose& op, const Shape& x, const Shape& w) {
-  if (op.group < 1) return InvalidModel("group is ", op.group, ", needs at least 1");
-  for (const auto& [name, s] : {std::pair("x", &x), std::pair("w", &w)})
-    if (s->ranked && s->rank() < 3)
-      return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
-  if (w.ranked && w[0].known() && w[0].value() % op.group)
-    return InvalidModel("group ", op.group, " does not divide the ", w[0].value(), " input channels");
-  if (!x.ranked || !w.ranked) return {};
-  if (x.rank() != w.rank()) return InvalidModel("ranks differ: x ", x.ToString(), ", w ", w.ToString());
-  if (Differ(x[1], w[0])) return InvalidModel("x has ", x[1].value(), " channels, w ", w[0].value());
   return {};
 }
 
@@ -85,14 +66,16 @@ Result<Window> WindowOf(const ConvTranspose& op, int rank) {
 }
 
 Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& w) {
-  TERN_TRY(CheckShapes(op, x, w));
+  TERN_TRY(CheckConvShapes(op.group, x, w, "input"));
+  if (x.ranked && w.ranked && Differ(x[1], w[0]))
+    return InvalidModel("x has ", x[1].value(), " channels, w ", w[0].value());
   if (!x.ranked && !w.ranked) return Shape();
   const int rank = std::max(x.rank(), w.rank());
   TERN_ASSIGN(Window window, WindowOf(op, rank - 2));
   std::vector<Dim> out(static_cast<size_t>(rank));
   if (x.ranked) out[0] = x[0];
   if (w.ranked) {
-    TERN_TRY(CheckKernel(std::vector<Dim>(w.dims.begin() + 2, w.dims.end())));
+    TERN_TRY(CheckKernel({w.dims.begin() + 2, w.dims.end()}));
     out[1] = w[1] * op.group;
   }
   for (int i = 2; i < rank; ++i) {
@@ -126,37 +109,14 @@ void ResolveCuts(const ConvTranspose& op, Window& window, const Dims& input, con
   }
 }
 
-struct Plane {  // spatial sizes of one channel
-  Dims input, kernel, output;
-  Window window;
-};
-
-// Spreads one input channel over one output channel; the inner loop runs along the last spatial axis.
-void SpreadChannel(const Plane& p, const double* x, const double* w, double* y) {
-  const int outer = static_cast<int>(p.input.size()) - 1;
-  const size_t last = static_cast<size_t>(outer);
-  const WindowAxis& along = p.window.axes[last];
-  Dims tap(p.input.size(), 0), place(p.input.size(), 0);
-  do {
-    const double factor = *w++;
-    const TapRange range = ValidOutputs(along, tap[last] * along.dilation, p.output[last], p.input[last]);
-    const int64_t shift = tap[last] * along.dilation - along.begin;
-    std::fill(place.begin(), place.end(), 0);
-    const double* row = x;
-    do {
-      int64_t start = 0;
-      bool inside = true;
-      for (size_t i = 0; i < last; ++i) {
-        const WindowAxis& a = p.window.axes[i];
-        const int64_t at = place[i] * a.stride + tap[i] * a.dilation - a.begin;
-        inside = inside && at >= 0 && at < p.output[i];
-        start = start * p.output[i] + at;
-      }
-      double* to = y + (inside ? start * p.output[last] : 0) + shift;
-      for (int64_t i = range.first; inside && i < range.last; ++i) to[i * along.stride] += factor * row[i];
-      row += p.input[last];
-    } while (NextIndex(place, p.input, outer));
-  } while (NextIndex(tap, p.kernel, outer + 1));
+// Spreads one input channel over one output channel.
+void SpreadChannel(const Plane& p, const Window& window, const double* x, const double* w, double* y) {
+  const int64_t stride = window.axes.back().stride, width = p.input.back();
+  ForEachTapRow(window, p.kernel, p.input, p.output, [&](const TapRow& at) {
+    const double factor = w[at.tap];
+    for (int64_t i = at.range.first; i < at.range.last; ++i)
+      y[at.start + i * stride] += factor * x[at.row * width + i];
+  });
 }
 
 Status Reference(const ConvTranspose& op, EvalContext& c) {
@@ -164,22 +124,18 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx), Shape::Of(dw)));
   TERN_ASSIGN(Window window, WindowOf(op, static_cast<int>(dx.size()) - 2));
   const Dims dy = shape.Concrete();
-  Plane p{Dims(dx.begin() + 2, dx.end()), Dims(dw.begin() + 2, dw.end()), Dims(dy.begin() + 2, dy.end()),
-          std::move(window)};
-  ResolveCuts(op, p.window, p.input, p.kernel, p.output);
+  const Plane p(dx, dw, dy);
+  ResolveCuts(op, window, p.input, p.kernel, p.output);
   const int64_t channels = dx[1], maps = dw[1], group_channels = channels / op.group;
-  const int64_t from = CountOf(p.input), taps = CountOf(p.kernel), to = CountOf(p.output);
   const auto x = c.Doubles("x"), w = c.Doubles("w");
   std::vector<double> y(static_cast<size_t>(CountOf(dy)), 0);
   for (int64_t n = 0; !x.empty() && !y.empty() && n < dx[0]; ++n)
     for (int64_t k = 0; k < channels; ++k)
       for (int64_t m = 0; m < maps; ++m)
-        SpreadChannel(p, x.data() + (n * channels + k) * from, w.data() + (k * maps + m) * taps,
-                      y.data() + ((n * op.group + k / group_channels) * maps + m) * to);
-  if (c.Has("bias")) {
-    const auto bias = c.Doubles("bias");
-    for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(to) % bias.size()];
-  }
+        SpreadChannel(p, window, x.data() + (n * channels + k) * p.input_size,
+                      w.data() + (k * maps + m) * p.kernel_size,
+                      y.data() + ((n * op.group + k / group_channels) * maps + m) * p.output_size);
+  if (c.Has("bias")) AddBias(y, c.Doubles("bias"), p.output_size);
   ApplyEpilogue(op.epilogue, c, dy, y);
   c.Out("y", dy, y);
   return {};

@@ -4,8 +4,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
-#include "ops/support/spread.h"
-#include "ops/support/window.h"
+#include "ops/conv/conv_shapes.h"
 
 namespace tern {
 namespace {
@@ -25,20 +24,11 @@ struct DeformConv {
 Status CheckChannels(const DeformConv& op, const Shape& x, const Shape& w) {
   if (op.group < 1 || op.offset_group < 1)
     return InvalidModel("group ", op.group, " and offset_group ", op.offset_group, " must be 1 or more");
-  for (const auto& [name, s] : {std::pair("x", &x), std::pair("w", &w)})
-    if (s->ranked && s->rank() < 3)
-      return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
-  if (w.ranked && w[0].known() && w[0].value() % op.group)
-    return InvalidModel("group ", op.group, " does not divide the ", w[0].value(), " output channels");
+  TERN_TRY(CheckConvShapes(op.group, x, w, "output"));
   if (x.ranked && x[1].known() && x[1].value() % op.offset_group)
     return InvalidModel("offset_group ", op.offset_group, " does not divide the ", x[1].value(),
                         " input channels");
-  if (!x.ranked || !w.ranked) return {};
-  if (x.rank() != w.rank()) return InvalidModel("ranks differ: x ", x.ToString(), ", w ", w.ToString());
-  if (Differ(x[1], w[1] * op.group))
-    return InvalidModel("x has ", x[1].value(), " channels, w expects ", w[1].value(), " in each of ",
-                        op.group, " group(s)");
-  return {};
+  return CheckGroupChannels(op.group, x, w);
 }
 
 Result<Shape> OutputShape(const DeformConv& op, const Shape& x, const Shape& w) {
@@ -155,10 +145,7 @@ Status Reference(const DeformConv& op, EvalContext& c) {
             row[at] += factor * columns[static_cast<size_t>(t * s.places + at)];
         }
     }
-  if (c.Has("bias")) {
-    const auto bias = c.Doubles("bias");
-    for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(s.places) % bias.size()];
-  }
+  if (c.Has("bias")) AddBias(y, c.Doubles("bias"), s.places);
   c.Out("y", dy, y);
   return {};
 }

@@ -11,7 +11,19 @@ namespace {
 
 bool Movable(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && RankFits(q.InDims(0)); }
 
-class Transpose : public KernelOf<Transpose> {
+// One tensor to another by a copy that Resize lays out.
+template <class T> class StridedMove : public KernelOf<T> {
+ public:
+  Status Run(RunContext& c) override {
+    cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
+    return {};
+  }
+
+ protected:
+  cpu::StridedCopy plan_;
+};
+
+class Transpose : public StridedMove<Transpose> {
  public:
   Status Resize(ResizeContext& c) override {
     const Dims& x = c->InDims(0);
@@ -24,17 +36,10 @@ class Transpose : public KernelOf<Transpose> {
     }
     return {};
   }
-  Status Run(RunContext& c) override {
-    cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
-    return {};
-  }
-
- private:
-  cpu::StridedCopy plan_;
 };
 
 // Blocks of pixels to channels and back: the indices of both sides as one list of axes.
-class Blocks : public KernelOf<Blocks> {
+class Blocks : public StridedMove<Blocks> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && q.InRank(0) == 4; }
   Status Resize(ResizeContext& c) override {
@@ -60,13 +65,6 @@ class Blocks : public KernelOf<Blocks> {
     for (size_t i = 0; i < loop.size(); ++i) plan_.Add({loop[i], from[i], to[i]});
     return {};
   }
-  Status Run(RunContext& c) override {
-    cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
-    return {};
-  }
-
- private:
-  cpu::StridedCopy plan_;
 };
 
 // Pieces of one tensor side by side along an axis; Concat writes them, Split reads them.
@@ -163,7 +161,7 @@ class Expand : public KernelOf<Expand> {
   cpu::Broadcast<1> plan_;
 };
 
-class Tile : public KernelOf<Tile> {
+class Tile : public StridedMove<Tile> {
  public:
   static bool Legal(const KernelQuery& q) { return Movable(q) && q.InRank(0) <= cpu::kMaxRank / 2; }
   Status Resize(ResizeContext& c) override {
@@ -176,13 +174,6 @@ class Tile : public KernelOf<Tile> {
     }
     return {};
   }
-  Status Run(RunContext& c) override {
-    cpu::Copy(plan_, c.In(0).raw(), c.Out(0).raw(), cpu::WidthOf(c.In(0).dtype()), c.workers());
-    return {};
-  }
-
- private:
-  cpu::StridedCopy plan_;
 };
 
 class Trilu : public KernelOf<Trilu> {
