@@ -57,18 +57,14 @@ Result<Buffer> Buffer::MapFile(const std::string& path) {
   const auto size = static_cast<size_t>(info.st_size);
   if (size == 0) {
     close(fd);
-    Buffer empty = Allocate(0);
-    empty.writable_ = false;
-    return empty;
+    return Allocate(0);
   }
   void* data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   const int error = errno;
   close(fd);
   if (data == MAP_FAILED)
     return IoError("cannot map '", path, "' (", size, " bytes): ", std::strerror(error));
-  Buffer b = Borrow(data, size, std::shared_ptr<void>(data, [size](void* p) { munmap(p, size); }));
-  b.writable_ = false;
-  return b;
+  return Borrow(data, size, std::shared_ptr<void>(data, [size](void* p) { munmap(p, size); }));
 }
 
 Buffer Buffer::Slice(size_t offset, size_t bytes) const {

@@ -23,7 +23,6 @@ class Buffer {
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
-  bool writable() const { return writable_; }
   bool defined() const { return data_ != nullptr || owner_ != nullptr; }
   // False for memory that only the caller's promise keeps alive.
   bool owned() const { return owner_ != nullptr; }
@@ -34,7 +33,6 @@ class Buffer {
  private:
   std::byte* data_ = nullptr;
   size_t size_ = 0;
-  bool writable_ = true;
   std::shared_ptr<const void> owner_;
 };
 
