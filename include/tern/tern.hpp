@@ -13,6 +13,8 @@
 // Clones share the weights and may run at the same time. Link with Tern::tern (CMake) or `pkg-config --libs
 // tern`.
 #pragma once
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +41,8 @@ TERN_API_NAMESPACE {
     kNotFound,
     kIo,
     kResourceExhausted,
-    kInternal,  // a bug in Tern
+    kInternal,   // a bug in Tern
+    kCancelled,  // the caller ended the run, or its time was up
   };
 
   class [[nodiscard]] Status {
@@ -208,6 +211,11 @@ TERN_API_NAMESPACE {
       memory_limit_ = bytes;
       return *this;
     }  // for intermediate values; 0: none
+    // For what one Loop or Scan gathers, an element an iteration: such a loop need not end by itself.
+    Config& collect_limit(size_t bytes) {
+      collect_limit_ = bytes;
+      return *this;
+    }  // 0: 4 GiB, or a quarter of the machine's memory where that is less
     // How far the graph is optimized at load: "none", "basic", "extended" or "layout".
     Config& optimize(std::string level) {
       optimize_ = std::move(level);
@@ -226,9 +234,17 @@ TERN_API_NAMESPACE {
     friend class Predictor;
     std::string model_path_, optimize_ = "extended";
     const void* buffer_ = nullptr;
-    size_t buffer_size_ = 0, memory_limit_ = 0;
+    size_t buffer_size_ = 0, memory_limit_ = 0, collect_limit_ = 0;
     int threads_ = 0, plan_cache_ = 8;
     bool reference_ = false;
+  };
+
+  // How one run may be ended before its time, with kCancelled: a model may hold a loop that never ends. Asked
+  // between the steps of a run; a step once begun is finished. The predictor stays usable, its outputs are
+  // those of no run.
+  struct RunOptions {
+    const std::atomic<bool>* cancel = nullptr;  // any thread sets it; must live until Run returns
+    std::chrono::nanoseconds timeout{0};        // from the call on; 0: none
   };
 
   class Predictor {
@@ -250,6 +266,7 @@ TERN_API_NAMESPACE {
     // Checks the inputs, plans when their shapes are new, runs. With the shapes of an earlier run no memory
     // is allocated.
     Status Run();
+    Status Run(const RunOptions& options);
 
    private:
     struct State;

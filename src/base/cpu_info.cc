@@ -69,6 +69,11 @@ const CpuInfo& Cpu() {
 }
 
 // From the memory map itself: getrusage would count what ran in this process before exec.
+size_t MachineMemory() {
+  const int64_t bytes = Cpu().memory_bytes;
+  return bytes > 0 ? static_cast<size_t>(bytes) : SIZE_MAX / 4;
+}
+
 int64_t PeakMemory() {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {

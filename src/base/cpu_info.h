@@ -1,5 +1,6 @@
 // What the processor and the machine offer.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ struct CpuInfo {
 };
 
 const CpuInfo& Cpu();
+
+// Of the whole machine, in bytes; more than anybody needs when the system does not say.
+size_t MachineMemory();
 
 // The most memory this process has held so far, in bytes; 0 when the system does not say.
 int64_t PeakMemory();

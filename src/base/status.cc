@@ -20,6 +20,8 @@ const char* CodeName(Code code) {
       return "resource exhausted";
     case Code::kInternal:
       return "internal error";
+    case Code::kCancelled:
+      return "cancelled";
   }
   return "?";
 }

@@ -19,7 +19,8 @@ enum class Code {
   kNotFound,
   kIo,
   kResourceExhausted,
-  kInternal,  // our bug
+  kInternal,   // our bug
+  kCancelled,  // the caller ended the run, or its deadline passed
 };
 
 const char* CodeName(Code code);

@@ -1,6 +1,12 @@
 #include "ir/eval_context.h"
 
+#include <algorithm>
+
+#include "base/cpu_info.h"
+
 namespace tern {
+
+size_t DefaultCollectLimit() { return std::min(size_t{4} << 30, MachineMemory() / 4); }
 
 EvalContext::EvalContext(const OpDef& op, std::vector<const Datum*> inputs, std::vector<Type> types)
     : op_(op), inputs_(std::move(inputs)), types_(std::move(types)), outputs_(types_.size()) {
@@ -52,6 +58,6 @@ Result<DatumList> EvalContext::RunSubgraph(int, const DatumList&) {
   return Status(Code::kInternal, StrCat("op ", op_.name, " has no subgraph runner here"));
 }
 
-int EvalContext::SubgraphOutputCount(int) const { return 0; }
+size_t EvalContext::CollectLimit() const { return DefaultCollectLimit(); }
 
 }  // namespace tern

@@ -8,6 +8,9 @@
 
 namespace tern {
 
+// 4 GiB, or a quarter of the machine's memory where that is less.
+size_t DefaultCollectLimit();
+
 class EvalContext {
  public:
   // inputs: null where absent. types: the outputs' types, as Infer gave them for these inputs.
@@ -41,7 +44,9 @@ class EvalContext {
 
   // Runs the node's i-th subgraph; values it captures from outside are bound already.
   virtual Result<DatumList> RunSubgraph(int i, const DatumList& inputs);
-  virtual int SubgraphOutputCount(int i) const;
+
+  // Bytes that the per-iteration outputs of one node may hold before they are stacked.
+  virtual size_t CollectLimit() const;
 
   DatumList& outputs() { return outputs_; }
   const OpDef& op() const { return op_; }

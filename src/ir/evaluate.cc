@@ -3,7 +3,6 @@
 #include <map>
 
 #include "ir/bind_symbols.h"
-#include "ir/eval_context.h"
 
 namespace tern {
 namespace {
@@ -27,18 +26,18 @@ using SubgraphRunner = std::function<Result<DatumList>(int, const DatumList&)>;
 class NodeContext : public EvalContext {
  public:
   NodeContext(const Node& node, std::vector<const Datum*> inputs, std::vector<Type> types,
-              const SubgraphRunner& run)
-      : EvalContext(*node.op, std::move(inputs), std::move(types)), node_(node), run_(run) {}
+              const SubgraphRunner& run, size_t collect_limit)
+      : EvalContext(*node.op, std::move(inputs), std::move(types)),
+        run_(run),
+        collect_limit_(collect_limit) {}
   Result<DatumList> RunSubgraph(int i, const DatumList& inputs) override {
     return run_ ? run_(i, inputs) : EvalContext::RunSubgraph(i, inputs);
   }
-  int SubgraphOutputCount(int i) const override {
-    return static_cast<int>(node_.subgraphs()[static_cast<size_t>(i)]->outputs().size());
-  }
+  size_t CollectLimit() const override { return collect_limit_; }
 
  private:
-  const Node& node_;
   const SubgraphRunner& run_;
+  const size_t collect_limit_;
 };
 
 Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const Datum*>& inputs) {
@@ -75,16 +74,17 @@ Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const 
 }
 
 Result<DatumList> Evaluate(const Node& node, const std::vector<const Datum*>& inputs,
-                           const SubgraphRunner& run) {
+                           const SubgraphRunner& run, size_t collect_limit = DefaultCollectLimit()) {
   if (!node.op->reference) return Unsupported("no reference evaluator");
   TERN_ASSIGN(std::vector<Type> types, OutputTypes(node, inputs));
-  NodeContext context(node, inputs, std::move(types), run);
+  NodeContext context(node, inputs, std::move(types), run, collect_limit);
   TERN_TRY(node.op->reference(node.attrs, context));
   return std::move(context.outputs());
 }
 
 Result<DatumList> Run(const Graph& graph, const DatumList& inputs, const Environment* outer,
-                      const NodeObserver& observer) {
+                      const NodeObserver& observer, const EvaluateLimits& limits) {
+  TERN_TRY(limits.stop.Check());
   if (inputs.size() != graph.inputs().size())
     return InvalidArgument("graph '", graph.name, "' takes ", graph.inputs().size(), " inputs, got ",
                            inputs.size());
@@ -93,12 +93,13 @@ Result<DatumList> Run(const Graph& graph, const DatumList& inputs, const Environ
   for (const auto& v : graph.values())
     if (v->is_constant()) env.values[v.get()] = v->constant;
   for (const auto& node : graph.nodes()) {
+    TERN_TRY(limits.stop.Check());
     std::vector<const Datum*> data;
     for (const Value* v : node->inputs()) data.push_back(v ? env.Find(v) : nullptr);
     const SubgraphRunner run = [&](int i, const DatumList& in) {
-      return Run(*node->subgraphs()[static_cast<size_t>(i)], in, &env, observer);
+      return Run(*node->subgraphs()[static_cast<size_t>(i)], in, &env, observer, limits);
     };
-    auto result = Evaluate(*node, data, run);
+    auto result = Evaluate(*node, data, run, limits.collect_limit);
     if (!result.ok())
       return Status(result.status().code(), StrCat(node->Describe(), ": ", result.status().message()));
     if (observer) observer(*node, *result);
@@ -119,8 +120,9 @@ Result<DatumList> EvaluateNode(const Node& node, const std::vector<const Datum*>
   return Evaluate(node, inputs, {});
 }
 
-Result<DatumList> EvaluateGraph(const Graph& graph, const DatumList& inputs, const NodeObserver& observer) {
-  return Guard([&]() -> Result<DatumList> { return Run(graph, inputs, nullptr, observer); });
+Result<DatumList> EvaluateGraph(const Graph& graph, const DatumList& inputs, const NodeObserver& observer,
+                                const EvaluateLimits& limits) {
+  return Guard([&]() -> Result<DatumList> { return Run(graph, inputs, nullptr, observer, limits); });
 }
 
 }  // namespace tern

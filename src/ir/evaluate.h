@@ -2,7 +2,9 @@
 #pragma once
 #include <functional>
 
+#include "base/stop.h"
 #include "core/datum.h"
+#include "ir/eval_context.h"
 #include "ir/graph.h"
 
 namespace tern {
@@ -12,7 +14,11 @@ Result<DatumList> EvaluateNode(const Node& node, const std::vector<const Datum*>
 
 // A whole model. inputs: one per graph input. Called after each node when given: (node, outputs).
 using NodeObserver = std::function<void(const Node&, const DatumList&)>;
+struct EvaluateLimits {
+  Stop stop;
+  size_t collect_limit = DefaultCollectLimit();
+};
 Result<DatumList> EvaluateGraph(const Graph& graph, const DatumList& inputs,
-                                const NodeObserver& observer = {});
+                                const NodeObserver& observer = {}, const EvaluateLimits& limits = {});
 
 }  // namespace tern

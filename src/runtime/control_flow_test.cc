@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -41,6 +43,74 @@ TEST(ControlFlow, ALoopThatNeverRunsStacksTheDimsItKnows) {
     EXPECT_EQ((*out)[1].tensor.dims(), (Dims{0, rows, 3}));
     EXPECT_EQ((*out)[2].tensor.dims(), (Dims{0, rows, 3}));
   }
+}
+
+const char kEndless[] = R"(graph @g(%x: f32[4]) -> (%last, %all) {
+  #go: bool[] = (true)
+  #most: i64[] = (9223372036854775807)
+  %last, %all = Loop(#most, #go, %x) as "spin" [body @b(%i: i64[], %c: bool[], %s: f32[4]) -> (%c, %t, %s) {
+    %t = Relu(%s)
+  }]
+})";
+
+TEST(ControlFlow, AnEndlessLoopGathersNoMoreThanItMay) {
+  SessionOptions options;
+  options.collect_limit = 100000;
+  for (const bool reference : {false, true}) {
+    options.reference_only = reference;
+    auto session = SessionOf(ParseOrDie(kEndless), options);
+    auto run = session->Run({Counting({4})});
+    ASSERT_FALSE(run.ok());
+    EXPECT_EQ(run.status().code(), Code::kResourceExhausted);
+    for (const char* part : {"spin", "iterations", "bytes, the limit is 100000"})
+      EXPECT_NE(run.status().message().find(part), std::string::npos) << run.status().message();
+  }
+}
+
+// Its inputs are constants, but making the session, its plan and its folded constants must not run it.
+TEST(ControlFlow, AnEndlessLoopIsCancelledAndTheSessionGoesOn) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%go: bool[]) -> (%last) {
+    #x: f32[4] = (1, 2, 3, 4)
+    %one = If(%go) [then @t() -> (%a) {
+      #on: bool[] = (true)
+      %a = Loop(_, #on, #x) [body @b(%i: i64[], %c: bool[], %s: f32[4]) -> (%c, %s) {}]
+    } else @e() -> (%b) { %b = Relu(#x) }]
+    %last = Relu(%one)
+  })"));
+  for (const bool flag : {true, false}) {
+    std::atomic<bool> cancel{false};
+    Stop stop;
+    if (!flag) stop.deadline = Stop::Clock::now() + std::chrono::milliseconds(20);
+    stop.cancel = &cancel;
+    session->SetStop(stop);
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (flag) cancel = true;
+    });
+    auto run = session->Run({Tensor::Scalar(DType::kBool, 1)});
+    other.join();
+    ASSERT_FALSE(run.ok());
+    EXPECT_EQ(run.status().code(), Code::kCancelled);
+    EXPECT_NE(run.status().message().find("Loop"), std::string::npos) << run.status().message();
+  }
+  session->SetStop({});
+  auto run = session->Run({Tensor::Scalar(DType::kBool, 0)});
+  ASSERT_TRUE(run.ok()) << run.status().ToString();
+  EXPECT_EQ(ToDoubles((*run)[0].tensor), (std::vector<double>{1, 2, 3, 4}));
+}
+
+TEST(ControlFlow, MakingASessionRunsNoLoop) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g() -> (%last) {
+    #x: f32[4] = (1, 2, 3, 4)
+    #on: bool[] = (true)
+    %last = Loop(_, #on, #x) [body @b(%i: i64[], %c: bool[], %s: f32[4]) -> (%c, %s) {}]
+  })"));
+  EXPECT_TRUE(session->Prepare().ok());
+  const std::atomic<bool> cancel{true};
+  Stop stop;
+  stop.cancel = &cancel;
+  session->SetStop(stop);
+  EXPECT_EQ(session->Run().code(), Code::kCancelled);
 }
 
 TEST(ControlFlow, AGrowingStateKeepsTheCacheBounded) {

@@ -5,6 +5,8 @@
 #include <memory>
 #include <set>
 
+#include "base/stop.h"
+#include "ir/eval_context.h"
 #include "runtime/dynamic_pool.h"
 #include "runtime/model.h"
 #include "runtime/observer.h"
@@ -41,6 +43,8 @@ struct Engine {
   size_t memory_limit;
   DynamicPool pool;
   RunObserver* observer = nullptr;
+  Stop stop;
+  size_t collect_limit = DefaultCollectLimit();
   std::set<const Node*> fallbacks;  // nodes that some plan runs by the reference evaluator
   size_t plans_made = 0;
 

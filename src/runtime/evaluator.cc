@@ -17,9 +17,7 @@ class PlanEvalContext : public EvalContext {
         plan_(plan),
         node_(*step.node) {}
 
-  int SubgraphOutputCount(int i) const override {
-    return static_cast<int>(node_.program->subgraphs[static_cast<size_t>(i)]->outputs.size());
-  }
+  size_t CollectLimit() const override { return engine_.collect_limit; }
 
   Result<DatumList> RunSubgraph(int i, const DatumList& inputs) override {
     const Program& program = *node_.program->subgraphs[static_cast<size_t>(i)];

@@ -88,6 +88,7 @@ void Plan::Release() {
 }
 
 Status Plan::Run(Engine& engine, const std::vector<BoundValue>& bound) {
+  TERN_TRY(engine.stop.Check());  // also for a loop whose body has no steps
   Bind(engine, bound);
   if (engine.observer) {
     for (size_t i = 0; i < steps_.size(); ++i) TERN_TRY(RunObserved(engine, steps_[i], static_cast<int>(i)));
@@ -114,6 +115,7 @@ Status Plan::RunObserved(Engine& engine, Step& step, int index) {
 }
 
 Status Plan::RunStep(Engine& engine, Step& step) {
+  TERN_TRY(engine.stop.Check());
   Status status = step.dynamic  ? RunDynamic(engine, step)
                   : step.kernel ? step.kernel->Run(step.context)
                                 : RunEvaluator(engine, step);

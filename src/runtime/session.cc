@@ -1,10 +1,10 @@
 #include "runtime/session.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "base/cpu_info.h"
+#include "ir/eval_context.h"
 #include "ops/ops.h"
 #include "runtime/input_check.h"
 #include "runtime/owned.h"
@@ -12,11 +12,6 @@
 
 namespace tern {
 namespace {
-
-size_t MachineMemory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && size > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(size) : SIZE_MAX / 4;
-}
 
 std::string NamesOf(const std::vector<Value*>& values) {
   std::vector<std::string> names;
@@ -30,6 +25,7 @@ struct Session::State {
   State(std::shared_ptr<Model> shared, const SessionOptions& o)
       : options(o),
         engine(shared, Workers(o.threads), o.plan_cache, o.memory_limit ? o.memory_limit : MachineMemory()) {
+    if (o.collect_limit) engine.collect_limit = o.collect_limit;
     const size_t count = shared->graph().inputs().size();
     inputs.resize(count);
     for (const Datum& d : inputs) bound.push_back({&d, false});
@@ -211,10 +207,13 @@ Result<DatumList> Session::Run(const NamedData& inputs) {
     state_->variant_names = names;
   }
   state_->variant->SetObserver(state_->engine.observer);
+  state_->variant->SetStop(state_->engine.stop);
   return state_->variant->Run(data);
 }
 
 void Session::SetObserver(RunObserver* observer) { state_->engine.observer = observer; }
+
+void Session::SetStop(const Stop& stop) { state_->engine.stop = stop; }
 
 std::vector<Fallback> Session::Fallbacks() const {
   std::vector<Fallback> out;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stop.h"
 #include "passes/level.h"
 #include "runtime/observer.h"
 
@@ -18,8 +19,11 @@ struct SessionOptions {
   bool reference_only = false;  // every op by its reference evaluator: the oracle, through the same executor
   size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead of time
   size_t memory_limit = 0;                 // for intermediate values; 0: the machine's memory
-  const KernelTable* kernels = nullptr;    // null: the CPU's
-  Level level = Level::kNone;              // of optimization; the graph that runs is graph()
+  // For the per-iteration outputs that one Loop or Scan gathers; 0: DefaultCollectLimit(). Such a loop need
+  // not end by itself.
+  size_t collect_limit = 0;
+  const KernelTable* kernels = nullptr;  // null: the CPU's
+  Level level = Level::kNone;            // of optimization; the graph that runs is graph()
 };
 
 struct MemoryReport {
@@ -79,6 +83,8 @@ class Session {
   Status Prepare();
 
   void SetObserver(RunObserver* observer);  // null: none
+  // Ends the runs that follow when it says so, between two steps, with kCancelled. The session stays usable.
+  void SetStop(const Stop& stop);
   std::vector<Fallback> Fallbacks() const;  // seen in the plans made so far
   std::vector<StepInfo> Steps() const;      // of the plan used last
   MemoryReport Memory() const;

@@ -46,6 +46,49 @@ Result<DatumList> Evaluated(const std::string& text, const DatumList& inputs) {
   return EvaluateGraph(*graph, inputs);
 }
 
+// Neither a count nor a condition ends it.
+const char kEndless[] = R"(graph @g(%x: f32[4]) -> (%all) {
+  #go: bool[] = (true)
+  %last, %all = Loop(_, #go, %x) as "spin" [body @b(%i: i64[], %c: bool[], %s: f32[4]) -> (%c, %s, %s) {}]
+})";
+
+TEST(Control, AnEndlessLoopGathersNoMoreThanItMay) {
+  InitOps();
+  auto graph = ParseGraph(kEndless);
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EvaluateLimits limits;
+  limits.collect_limit = 100000;
+  auto run = EvaluateGraph(**graph, {Datum(Tensor(DType::kF32, {4}))}, {}, limits);
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.status().code(), Code::kResourceExhausted);
+  for (const char* part : {"spin", "iterations", "bytes, the limit is 100000"})
+    EXPECT_PART(run.status().message(), part);
+}
+
+TEST(Control, AnEndlessLoopEndsAtItsDeadline) {
+  InitOps();
+  auto graph = ParseGraph(R"(graph @g(%x: f32[4]) -> (%last) {
+    %last = Loop(_, _, %x) [body @b(%i: i64[], %c: bool[], %s: f32[4]) -> (%c, %s) {}]
+  })");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EvaluateLimits limits;
+  limits.stop.deadline = Stop::Clock::now() + std::chrono::milliseconds(20);
+  auto run = EvaluateGraph(**graph, {Datum(Tensor(DType::kF32, {4}))}, {}, limits);
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.status().code(), Code::kCancelled);
+}
+
+TEST(Control, ARunIsCancelledByItsFlag) {
+  InitOps();
+  auto graph = ParseGraph("graph @g(%x: f32[4]) -> (%y) { %y = Relu(%x) }");
+  ASSERT_TRUE(graph.ok());
+  const std::atomic<bool> cancel{true};
+  EvaluateLimits limits;
+  limits.stop.cancel = &cancel;
+  auto run = EvaluateGraph(**graph, {Datum(Tensor(DType::kF32, {4}))}, {}, limits);
+  EXPECT_EQ(run.status().code(), Code::kCancelled);
+}
+
 TEST(Control, AsksForOneCountAndOnePosition) {
   const Datum none{Tensor(DType::kI64, {0})};
   auto loop = Evaluated(R"(graph @g(%n: i64[*]) -> (%y) {

@@ -37,7 +37,7 @@ std::vector<std::string> NamesOf(const std::vector<tern::Value*>& values) {
 
 }  // namespace
 
-static_assert(static_cast<int>(Code::kInternal) == static_cast<int>(tern::Code::kInternal));
+static_assert(static_cast<int>(Code::kCancelled) == static_cast<int>(tern::Code::kCancelled));
 static_assert(static_cast<int>(DType::kC128) == static_cast<int>(tern::DType::kC128));
 static_assert(static_cast<int>(tern::DType::kC128) + 1 == static_cast<int>(tern::DType::kCount));
 
@@ -69,6 +69,7 @@ Result<Predictor> Predictor::Create(const Config& c) {
     options.threads = c.threads_;
     options.plan_cache = c.plan_cache_;
     options.memory_limit = c.memory_limit_;
+    options.collect_limit = c.collect_limit_;
     options.reference_only = c.reference_;
     const auto level = tern::ParseLevel(c.optimize_);
     if (!level)
@@ -133,9 +134,14 @@ tern::Status Predictor::State::Hold::status() const {
   return tern::InvalidArgument("the predictor is in use by another thread; give each thread a Clone() of it");
 }
 
-Status Predictor::Run() {
+Status Predictor::Run() { return Run(RunOptions()); }
+
+Status Predictor::Run(const RunOptions& options) {
   const State::Hold hold(*state_);
   if (const tern::Status status = hold.status(); !status.ok()) return Convert(status);
+  state_->has_run = false;
+  if (options.timeout.count() < 0)
+    return Status(Code::kInvalidArgument, StrCat("a timeout of ", options.timeout.count(), " ns"));
   for (Tensor::Impl& input : state_->inputs) {
     if (!input.changed) continue;
     if (Status bound = Convert(state_->session->BindInput(input.index, tern::Datum(input.value)));
@@ -143,7 +149,11 @@ Status Predictor::Run() {
       return bound;
     input.changed = false;
   }
-  state_->has_run = false;
+  tern::Stop stop;
+  stop.cancel = options.cancel;
+  const auto now = tern::Stop::Clock::now();
+  if (options.timeout.count() && options.timeout < stop.deadline - now) stop.deadline = now + options.timeout;
+  state_->session->SetStop(stop);
   const tern::Status status = state_->session->Run();
   if (!status.ok()) return Convert(status);
   state_->has_run = true;

@@ -169,6 +169,66 @@ TEST(Predictor, LoadsFromMemory) {
   EXPECT_FALSE(tern::Predictor::Create(tern::Config().model_buffer(bytes.data(), bytes.size() / 2)).ok());
 }
 
+// An ONNX model y, all = Loop(_, go, x): the body hands its condition on and gathers its state, so that with
+// go it never ends. Node name "spin".
+const char kEndless[] =
+    "\010\010\022\000:\215\002\012\277\001\012\000\012\002go\012\001x\022\001y\022\003all\032\004spin\""
+    "\004Loop*\237\001\012\004body2\223\001\012\020\012\001c\022\001d\"\010Identity\012\020\012\001s\022"
+    "\001t\"\010Identity\012\020\012\001s\022\001u\"\010Identity\022\001bZ\013\012\001i\022\006\012\004"
+    "\010\007\022\000Z\013\012\001c\022\006\012\004\010\011\022\000Z\017\012\001s\022\012\012\010\010\001"
+    "\022\004\012\002\010\004b\013\012\001d\022\006\012\004\010\011\022\000b\017\012\001t\022\012\012\010"
+    "\010\001\022\004\012\002\010\004b\017\012\001u\022\012\012\010\010\001\022\004\012\002\010\004\240"
+    "\001\005\022\001gZ\014\012\002go\022\006\012\004\010\011\022\000Z\017\012\001x\022\012\012\010\010"
+    "\001\022\004\012\002\010\004b\017\012\001y\022\012\012\010\010\001\022\004\012\002\010\004b\026\012"
+    "\003all\022\017\012\015\010\001\022\011\012\003\022\001n\012\002\010\004B\004\012\000\020\020";
+
+tern::Result<tern::Predictor> Endless(size_t collect_limit, bool go) {
+  auto p = tern::Predictor::Create(
+      tern::Config().model_buffer(kEndless, sizeof kEndless - 1).collect_limit(collect_limit));
+  if (!p.ok()) return p;
+  if (tern::Status fed = p->Input("go").CopyFrom(&go, 1); !fed.ok()) return fed;
+  if (tern::Status fed = p->Input("x").CopyFrom(std::vector<float>{1, 2, 3, 4}); !fed.ok()) return fed;
+  return p;
+}
+
+TEST(Predictor, RunsEndWhenTheyAreTold) {
+  auto p = Endless(size_t{1} << 40, true);
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  tern::RunOptions options;
+  options.timeout = std::chrono::milliseconds(20);
+  tern::Status ran = p->Run(options);
+  EXPECT_EQ(ran.code(), tern::Code::kCancelled);
+  EXPECT_TRUE(Says(ran, "deadline") && Says(ran, "spin")) << ran.message();
+  std::atomic<bool> cancel{false};
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    cancel = true;
+  });
+  options = {};
+  options.cancel = &cancel;
+  ran = p->Run(options);
+  other.join();
+  EXPECT_EQ(ran.code(), tern::Code::kCancelled);
+  EXPECT_EQ(p->Output("y").raw(), nullptr);
+  const bool go = false;
+  ASSERT_TRUE(p->Input("go").CopyFrom(&go, 1).ok());
+  options.timeout = std::chrono::nanoseconds::max();
+  options.cancel = nullptr;
+  ran = p->Run(options);
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_EQ(p->Output("y").ToVector<float>(), (std::vector<float>{1, 2, 3, 4}));
+  options.timeout = std::chrono::nanoseconds(-1);
+  EXPECT_EQ(p->Run(options).code(), tern::Code::kInvalidArgument);
+}
+
+TEST(Predictor, ALoopGathersNoMoreThanItMay) {
+  auto p = Endless(100000, true);
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  const tern::Status ran = p->Run();
+  EXPECT_EQ(ran.code(), tern::Code::kResourceExhausted);
+  EXPECT_TRUE(Says(ran, "spin") && Says(ran, "100000") && Says(ran, "iterations")) << ran.message();
+}
+
 TEST(Predictor, ExplainsMistakes) {
   EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config("none.onnx")).status(), "none.onnx"));
   EXPECT_EQ(tern::Predictor::Create(tern::Config()).status().code(), tern::Code::kInvalidArgument);

@@ -73,7 +73,7 @@ Status Reference(const Loop&, EvalContext& c) {
   }
   DatumList state;
   for (int i = 0; i < states; ++i) state.push_back(c.InDatum(kFirstState + i));
-  std::vector<DatumList> collected(static_cast<size_t>(std::max(0, c.SubgraphOutputCount(0) - 1 - states)));
+  Collector collected(c, 1 + states, std::max(0, c.OutputCount() - states));
   for (int64_t turn = 0; turn < trips && go; ++turn) {
     Tensor number(DType::kI64, {});
     number.data<int64_t>()[0] = turn;
@@ -84,12 +84,11 @@ Status Reference(const Loop&, EvalContext& c) {
       return InvalidModel("the body's condition is ", out[0].Describe());
     go = LoadLong(out[0].tensor, 0);
     for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(1 + i)];
-    for (size_t i = 0; i < collected.size(); ++i)
-      collected[i].push_back(out[static_cast<size_t>(1 + states) + i]);
+    TERN_TRY(collected.Add(out));
   }
   for (int i = 0; i < states; ++i) c.SetOut(i, state[static_cast<size_t>(i)]);
   for (int i = states; i < c.OutputCount(); ++i) {
-    TERN_ASSIGN(Tensor stacked, StackSlices(collected[static_cast<size_t>(i - states)], 0, c.OutputType(i)));
+    TERN_ASSIGN(Tensor stacked, StackSlices(collected[i - states], 0, c.OutputType(i)));
     c.SetOut(i, std::move(stacked));
   }
   return {};

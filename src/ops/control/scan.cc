@@ -73,7 +73,7 @@ Status Reference(const Scan& op, EvalContext& c) {
     length = x.dim(axis);
     axes.push_back(axis);
   }
-  std::vector<DatumList> collected(static_cast<size_t>(std::max(0, c.SubgraphOutputCount(0) - states)));
+  Collector collected(c, states, std::max(0, c.OutputCount() - states));
   for (int64_t turn = 0; turn < length; ++turn) {
     DatumList inputs = state;
     for (int i = 0; i < scanned; ++i) {
@@ -82,12 +82,11 @@ Status Reference(const Scan& op, EvalContext& c) {
     }
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
     for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(i)];
-    for (size_t i = 0; i < collected.size(); ++i)
-      collected[i].push_back(out[static_cast<size_t>(states) + i]);
+    TERN_TRY(collected.Add(out));
   }
   for (int i = 0; i < states; ++i) c.SetOut(i, state[static_cast<size_t>(i)]);
   for (int i = states; i < c.OutputCount(); ++i) {
-    DatumList& slices = collected[static_cast<size_t>(i - states)];
+    DatumList& slices = collected[i - states];
     if (At(op.output_reverse, i - states)) std::reverse(slices.begin(), slices.end());
     int64_t axis = At(op.output_axes, i - states);
     if (axis < 0)

@@ -31,7 +31,32 @@ Tensor EmptyStack(const Type& type, int64_t axis) {
   return Tensor(type.dtype == DType::kInvalid ? DType::kF32 : type.dtype, dims);
 }
 
+// The texts of strings lie outside of the tensor.
+size_t BytesHeld(const Tensor& t) {
+  size_t bytes = sizeof(Datum) + t.bytes();
+  if (t.dtype() == DType::kString)
+    for (const std::string& s : ToStrings(t)) bytes += s.size();
+  return bytes;
+}
+
 }  // namespace
+
+Status Collector::Add(const DatumList& outputs) {
+  ++iterations_;
+  for (size_t i = 0; i < lists_.size(); ++i) {
+    const Datum& slice = outputs[first_ + i];
+    if (!slice.is_tensor())
+      return InvalidModel("iteration ", iterations_ - 1, " gives ", slice.Describe(),
+                          ", which cannot be stacked");
+    bytes_ += BytesHeld(slice.tensor);
+    if (bytes_ > limit_)
+      return ResourceExhausted("the outputs gathered in ", iterations_, " iterations hold ", bytes_,
+                               " bytes, the limit is ", limit_,
+                               "; a higher one is set by collect_limit, if the loop ends at all");
+    lists_[i].push_back(slice);
+  }
+  return {};
+}
 
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty) {
   if (slices.empty()) return EmptyStack(empty, axis);
@@ -45,9 +70,6 @@ Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& em
   dims.insert(dims.begin() + axis, n);
   Tensor out(first.dtype(), dims);
   for (int64_t s = 0; s < n; ++s) {
-    if (!slices[static_cast<size_t>(s)].is_tensor())
-      return InvalidModel("iteration ", s, " gives ", slices[static_cast<size_t>(s)].Describe(),
-                          ", which cannot be stacked");
     const Tensor slice = slices[static_cast<size_t>(s)].tensor.Contiguous();
     if (slice.dims() != first.dims() || slice.dtype() != first.dtype())
       return InvalidModel("iteration ", s, " gives ", slice.Describe(), ", the first gave ",

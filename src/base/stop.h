@@ -1,0 +1,25 @@
+// Ending a run from outside: by a flag that another thread sets, or by a deadline.
+#pragma once
+#include <atomic>
+#include <chrono>
+
+#include "base/status.h"
+
+namespace tern {
+
+struct Stop {
+  using Clock = std::chrono::steady_clock;
+  const std::atomic<bool>* cancel = nullptr;
+  Clock::time_point deadline = Clock::time_point::max();
+
+  // kCancelled when the run should end. Asked between steps: free without a flag and a deadline.
+  Status Check() const {
+    if (cancel && cancel->load(std::memory_order_relaxed))
+      return Status(Code::kCancelled, "the run was cancelled");
+    if (deadline != Clock::time_point::max() && Clock::now() >= deadline)
+      return Status(Code::kCancelled, "the run did not end before its deadline");
+    return {};
+  }
+};
+
+}  // namespace tern
