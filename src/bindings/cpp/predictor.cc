@@ -73,8 +73,8 @@ Result<Predictor> Predictor::Create(const Config& c) {
     options.reference_only = c.reference_;
     const auto level = tern::ParseLevel(c.optimize_);
     if (!level)
-      return tern::InvalidArgument("'", c.optimize_, "' is no level of optimization; there are: none, basic, ",
-                                   "extended, layout");
+      return tern::InvalidArgument(
+          "'", c.optimize_, "' is no level of optimization; there are: none, basic, ", "extended, layout");
     options.level = *level;
     TERN_ASSIGN(std::unique_ptr<tern::Session> session, tern::Session::Create(std::move(graph), options));
     state = std::make_shared<State>(std::move(session));
