@@ -11,26 +11,6 @@
 namespace tern {
 namespace {
 
-// Groups of rules that work side by side until none of them fires. Later stages keep the earlier groups, so
-// what a fusion leaves behind is cleaned up at once.
-struct Stage {
-  const char* name;
-  Level level;
-  std::vector<std::string> groups;
-};
-
-const std::vector<Stage>& Stages() {
-  static const auto* stages = new std::vector<Stage>{
-      {"clean", Level::kBasic, {"control", "redundant", "algebra", "quant"}},
-      {"linear", Level::kBasic, {"linear"}},
-      {"recompose", Level::kExtended, {"recompose", "move"}},
-      {"replace", Level::kExtended, {"replace"}},
-      {"fuse", Level::kExtended, {"fuse"}},
-      {"layout", Level::kLayout, {"layout"}},
-  };
-  return *stages;
-}
-
 Result<int> RemoveDead(Graph& graph, PassContext& context) {
   int removed = 0;
   for (const auto& node : graph.nodes())
@@ -50,7 +30,7 @@ class Optimizer {
   Result<OptimizeReport> Run() {
     TERN_TRY(Configure());
     std::vector<std::string> groups;
-    for (const Stage& stage : Stages()) {
+    for (const Stage& stage : AllStages()) {
       if (stage.level > options_.level) break;
       groups.insert(groups.end(), stage.groups.begin(), stage.groups.end());
       TERN_TRY(RunStage(groups).While(StrCat("stage '", stage.name, "' of the optimizer")));
@@ -152,9 +132,21 @@ const std::vector<Pass>& AllPasses() {
   return *passes;
 }
 
+const std::vector<Stage>& AllStages() {
+  static const auto* stages = new std::vector<Stage>{
+      {"clean", Level::kBasic, {"control", "redundant", "algebra", "quant"}},
+      {"linear", Level::kBasic, {"linear"}},
+      {"recompose", Level::kExtended, {"recompose", "move"}},
+      {"replace", Level::kExtended, {"replace"}},
+      {"fuse", Level::kExtended, {"fuse"}},
+      {"layout", Level::kLayout, {"layout"}},
+  };
+  return *stages;
+}
+
 std::vector<std::string> StageNames() {
   std::vector<std::string> names;
-  for (const Stage& stage : Stages()) names.push_back(stage.name);
+  for (const Stage& stage : AllStages()) names.push_back(stage.name);
   return names;
 }
 

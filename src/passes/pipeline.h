@@ -21,6 +21,15 @@ struct Pass {
 // The passes that are not rules, in the order they run.
 const std::vector<Pass>& AllPasses();
 
+// Groups of rules that work side by side until none of them fires. Later stages keep the earlier groups, so
+// what a fusion leaves behind is cleaned up at once.
+struct Stage {
+  const char* name;
+  Level level;
+  std::vector<std::string> groups;
+};
+const std::vector<Stage>& AllStages();
+
 struct OptimizeOptions {
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules

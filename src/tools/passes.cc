@@ -3,6 +3,7 @@
 
 #include "data/json_writer.h"
 #include "passes/pipeline.h"
+#include "tools/pass_docs.h"
 #include "tools/tool.h"
 
 namespace tern::tools {
@@ -14,14 +15,22 @@ class PassesTool : public Tool {
   const char* summary() const override { return "list the optimizer's passes and rules"; }
   const char* examples() const override {
     return "  tern passes\n"
-           "  tern passes --json\n";
+           "  tern passes --json\n"
+           "  tern passes --markdown > docs/passes.md\n";
   }
-  void Declare(Args& args) override { args.Flag("--json", json_, "print one JSON object"); }
+  void Declare(Args& args) override {
+    args.Flag("--markdown", markdown_, "the whole reference as Markdown, with pictures");
+    args.Flag("--json", json_, "print one JSON object");
+  }
   Result<int> Run(const Args&) override {
-    if (json_)
+    if (json_) {
       PrintJson();
-    else
+    } else if (markdown_) {
+      TERN_ASSIGN(const std::string text, PassesMarkdown());
+      fmt::print("{}", text);
+    } else {
       Print();
+    }
     return 0;
   }
 
@@ -54,7 +63,7 @@ class PassesTool : public Tool {
     fmt::print("{}\n", json.text());
   }
 
-  bool json_ = false;
+  bool json_ = false, markdown_ = false;
 };
 
 }  // namespace

@@ -51,6 +51,19 @@ class Readme(CliTest):
     def test_the_list_of_ops_is_up_to_date(self):
         self.assertEqual(self.ok("ops", "--markdown").stdout, (ROOT / "docs/ops.md").read_text(), "run: ./tern ops --markdown > docs/ops.md")
 
+    def test_the_list_of_passes_is_up_to_date(self):
+        self.assertEqual(self.ok("passes", "--markdown").stdout, (ROOT / "docs/passes.md").read_text(),
+                         "run: ./tern passes --markdown > docs/passes.md")
+
+    def test_the_list_of_passes_is_whole(self):
+        text = (ROOT / "docs/passes.md").read_text()
+        headings = set(re.findall(r"^### (.*)$", text, re.M))
+        rules = [p for p in self.json("passes", "--json")["passes"] if p["group"] != "pass"]
+        self.assertEqual({r["id"] for r in rules} - headings, set())
+        self.assertEqual(text.count("```mermaid"), len(rules))
+        links = set(re.findall(r"\]\(#([a-z0-9]+)\)", text))
+        self.assertEqual(links - {h.lower() for h in headings}, set(), "links that lead nowhere")
+
     def test_the_program_compiles_and_prints_ten_probabilities(self):
         (source,) = blocks("cpp")
         (self.dir / "app.cc").write_text(source)

@@ -1,0 +1,16 @@
+// A rule at work on the graph that it gives as its example.
+#pragma once
+#include <memory>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+
+struct RuleExample {
+  std::unique_ptr<Graph> before, after;
+};
+
+// For rules in code. An error when there is no example, or when the rule does not fire on it.
+Result<RuleExample> RunExample(const Rule& rule);
+
+}  // namespace tern
