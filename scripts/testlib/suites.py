@@ -86,7 +86,7 @@ def onnx(context):
     if not data.is_dir():
         raise SuiteError(f"the onnx package has no test data at {data}")
     suite = [context.binary("tern_onnx_suite"), data, "--expectations", context.path("tests/conformance/expectations.txt")]
-    return context.run(*suite) + context.run(*suite, "--through-onnx")
+    return context.run(*suite) + context.run(*suite, "--through-onnx") + context.run(*suite, "--optimize")
 
 
 def zoo(context):

@@ -1,5 +1,5 @@
 // Runs the ONNX backend test data.
-//   tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--expectations FILE]
+//   tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--optimize] [--expectations FILE]
 // Cases run through a session; with --reference by the reference evaluators; with --through-onnx after an
 // export and a second import. The expectations name cases that are skipped or random, each with a reason; a
 // stale one fails.
@@ -49,6 +49,8 @@ Arguments Read(int argc, char** argv) {
       a.run.reference = true;
     else if (word == "--through-onnx")
       a.run.through_onnx = true;
+    else if (word == "--optimize")
+      a.run.optimize = true;
     else if (word == "--only" && i + 1 < argc)
       a.only = argv[++i];
     else if (word == "--expectations" && i + 1 < argc)
@@ -68,7 +70,7 @@ int main(int argc, char** argv) {
   if (cases.empty()) {
     std::fprintf(
         stderr,
-        "usage: tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--expectations FILE]\n");
+        "usage: tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--optimize] [--expectations FILE]\n");
     return 2;
   }
   int passed = 0, failed = 0, skipped = 0;

@@ -80,7 +80,9 @@ Result<Loaded> Load(const SuiteCase& c, const RunOptions& options) {
   }
   Loaded loaded{std::move(graph), nullptr};
   if (!options.reference) {
-    TERN_ASSIGN(loaded.session, Session::Create(loaded.graph));
+    SessionOptions session_options;
+    if (options.optimize) session_options.level = Level::kExtended;
+    TERN_ASSIGN(loaded.session, Session::Create(loaded.graph, session_options));
   }
   return loaded;
 }

@@ -23,6 +23,7 @@ struct RunOptions {
   bool reference = false;     // by the reference evaluators, node by node, in place of a session
   bool random = false;        // results cannot be foreseen: only kind, type and dims are compared
   bool through_onnx = false;  // exported to ONNX and imported again first
+  bool optimize = false;      // as models run by default: at level extended
 };
 // Empty when every data set gives what is stored.
 std::string RunCase(const SuiteCase& c, const RunOptions& options);
