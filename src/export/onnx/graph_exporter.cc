@@ -215,6 +215,15 @@ std::string GraphExporter::AddInitializer(const Tensor& tensor, const std::strin
 
 pb::NodeProto* GraphExporter::AddNode() { return last_ = proto_.add_node(); }
 
+std::string GraphExporter::Copied(const std::string& name) {
+  pb::NodeProto* node = AddNode();
+  node->set_op_type("Identity");
+  node->set_name(Fresh("Identity_n"));
+  node->add_input(name);
+  node->add_output(Fresh(name));
+  return node->output(0);
+}
+
 Status GraphExporter::Export(const Graph& graph) {
   proto_.set_name(graph.name.empty() ? "main" : graph.name);
   // Inputs and outputs take their names first: those are the model's interface.
@@ -239,9 +248,13 @@ Status GraphExporter::Export(const Graph& graph) {
     TernNode view(*this, *node);
     TERN_TRY((*exporter)(view));
   }
+  std::set<const Value*> listed;
   for (const Value* v : graph.outputs()) {
+    // ONNX wants each output of a graph made in it, and named once.
+    const bool own = v->graph == &graph && listed.insert(v).second;
+    const std::string name = own ? NameOf(v) : Copied(NameOf(v));
     auto* info = proto_.add_output();
-    info->set_name(NameOf(v));
+    info->set_name(name);
     TypeToOnnx(v->type, *info->mutable_type());
   }
   return {};

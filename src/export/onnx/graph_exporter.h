@@ -34,6 +34,7 @@ class GraphExporter {
 
  private:
   const std::string* FindName(const Value* value) const;
+  std::string Copied(const std::string& name);  // by an Identity, under a new name
   pb::GraphProto& proto_;
   GraphExporter* outer_;
   std::shared_ptr<std::set<std::string>> names_;

@@ -24,6 +24,18 @@ void KeepKnown(const Type& old, Type& now) {
     if (!now.shape.dims[i].known() && !old.shape.dims[i].unknown()) now.shape.dims[i] = old.shape.dims[i];
 }
 
+// Identity and Cast hand on the shape of their input, though nobody may know it.
+bool KeepsShape(const Value& old, const Value& value) {
+  const Node* maker = old.producer;
+  return maker && (IsOp(*maker, "Identity") || IsOp(*maker, "Cast")) && maker->input(0) == &value;
+}
+
+// Callers ask for the outputs of the outermost graph by name; those of nested graphs go by their place.
+bool HasPublicName(const Value& v) {
+  const auto& outputs = v.graph->outputs();
+  return !v.graph->parent && std::find(outputs.begin(), outputs.end(), &v) != outputs.end();
+}
+
 }  // namespace
 
 Rewrite::~Rewrite() {
@@ -118,13 +130,13 @@ bool Rewrite::Fits(const Value& old, Value& value) {
     if (before.dtype != after.dtype) return changed();
     if (before.shape.ranked && after.shape.ranked && before.shape.rank() != after.shape.rank())
       return changed();
-    if (!fresh && !SameShape(&old, &value)) return changed();
+    if (!fresh && !SameShape(&old, &value) && !KeepsShape(old, value)) return changed();
     for (size_t i = 0; before.shape.ranked && after.shape.ranked && i < before.shape.dims.size(); ++i) {
       const Dim &a = before.shape.dims[i], &b = after.shape.dims[i];
       if (a.known() && b.known() && a.value() != b.value()) return changed();
     }
   }
-  if (old.output_uses == 0 || fresh) return true;
+  if (fresh || !HasPublicName(old)) return true;
   if (value.graph != old.graph || value.is_input || value.output_uses)
     return Skip("'", old.name, "' is an output of the graph and '", value.name, "' cannot take its name");
   return true;
@@ -132,7 +144,7 @@ bool Rewrite::Fits(const Value& old, Value& value) {
 
 void Rewrite::Rename(const Value& old, Value& value) {
   const bool fresh = std::find(fresh_.begin(), fresh_.end(), &value) != fresh_.end();
-  if (old.output_uses || (fresh && value.name.empty())) value.name = old.name;
+  if (HasPublicName(old) || (fresh && value.name.empty())) value.name = old.name;
   KeepKnown(old.type, value.type);
   if (!value.content && !value.is_constant()) value.content = old.content;
 }
