@@ -32,9 +32,9 @@ def results(loaded, feeds):
 
 
 def _arrays(value):
-    """A tensor as it is; the tensors of a sequence or a map in a fixed order."""
+    """A tensor as it is; the tensors of a sequence in order; a map from classes to numbers as one tensor."""
     if isinstance(value, dict):
-        value = [numpy.asarray(value[key]) for key in sorted(value)]
+        return [numpy.asarray([value[key] for key in sorted(value)])]
     if isinstance(value, (list, tuple)):
         return [array for item in value for array in _arrays(item)]
     return [numpy.asarray(value)]
