@@ -125,7 +125,7 @@ const std::vector<Pass>& AllPasses() {
   static const auto* passes = new std::vector<Pass>{
       {"FoldConstants", "computes what depends on constants only", Level::kBasic, FoldConstants},
       {"FoldShapes", "turns shapes that inference knows into constants", Level::kBasic, FoldShapes},
-      {"ShareConstants", "keeps one of several equal small constants", Level::kBasic, ShareConstants},
+      {"ShareConstants", "keeps one of several equal constants", Level::kBasic, ShareConstants},
       {"ShareNodes", "computes common subexpressions once", Level::kBasic, ShareNodes},
       {"RemoveDead", "removes nodes and constants that nobody reads", Level::kBasic, RemoveDead},
   };

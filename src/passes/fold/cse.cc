@@ -9,14 +9,17 @@
 namespace tern {
 namespace {
 
-constexpr size_t kShared = 4096;
-
 size_t Mix(size_t seed, size_t v) { return seed ^ (v + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2)); }
 
+// Of large tensors the ends stand for the rest: weights that differ elsewhere only are rare.
 size_t HashOf(const Tensor& t) {
+  constexpr size_t kEnd = 2048;
   size_t hash = Mix(static_cast<size_t>(t.dtype()), t.bytes());
   for (int64_t d : t.dims()) hash = Mix(hash, static_cast<size_t>(d));
-  return Mix(hash, std::hash<std::string_view>()({t.data<const char>(), t.bytes()}));
+  const std::string_view bytes(t.data<const char>(), t.bytes());
+  if (bytes.size() <= 2 * kEnd) return Mix(hash, std::hash<std::string_view>()(bytes));
+  hash = Mix(hash, std::hash<std::string_view>()(bytes.substr(0, kEnd)));
+  return Mix(hash, std::hash<std::string_view>()(bytes.substr(bytes.size() - kEnd)));
 }
 
 class ConstantSharer {
@@ -27,7 +30,7 @@ class ConstantSharer {
     for (const auto& v : graph.values()) {
       if (!v->is_constant() || v->output_uses || v->uses.empty()) continue;
       const Tensor& t = v->constant;
-      if (!t.contiguous() || t.dtype() == DType::kString || t.bytes() > kShared) continue;
+      if (!t.contiguous() || t.dtype() == DType::kString) continue;
       auto& twins = seen_[HashOf(t)];
       const auto twin = std::find_if(twins.begin(), twins.end(),
                                      [&](const Value* o) { return SameTensor(o->constant, t); });

@@ -4,6 +4,7 @@
 
 #include "ir/evaluate.h"
 #include "passes/rewrite/rewrite.h"
+#include "passes/rewrite/views.h"
 
 namespace tern {
 namespace {
@@ -32,6 +33,21 @@ double WorkPerElement(const Node& node) {
   return work;
 }
 
+// Which input holds a node's weights; kernels prepare them once where they are constant. -1: none.
+int WeightsInput(const Node& node) {
+  return IsOp(node, "Conv") || IsOp(node, "ConvTranspose") || IsOp(node, "MatMul") ? 1 : -1;
+}
+
+// Read as weights only, at once or through other nodes that read constants beside it.
+bool IsWeights(const Value& v) {
+  const auto is_read_so = [&](const std::pair<Node*, int>& use) {
+    const Node& reader = *use.first;
+    if (use.second == WeightsInput(reader)) return true;
+    return use.second == 0 && (IsView(reader) || IsOp(reader, "Transpose")) && IsWeights(*reader.output(0));
+  };
+  return v.output_uses == 0 && !v.uses.empty() && std::all_of(v.uses.begin(), v.uses.end(), is_read_so);
+}
+
 bool Affordable(const Node& node, const PassContext& context) {
   size_t in = 0, out = 0;
   double elements = 0;
@@ -45,7 +61,8 @@ bool Affordable(const Node& node, const PassContext& context) {
     elements += static_cast<double>(*count);
     out += BytesOf(v->type.dtype, static_cast<size_t>(*count));
   }
-  if (out > context.fold_limit || (out > kSmall && out > 2 * in)) return false;
+  if (out > context.fold_limit) return false;
+  if (out > kSmall && out > 2 * in && !IsWeights(*node.output(0))) return false;
   return elements * WorkPerElement(node) <= context.fold_operations;
 }
 

@@ -64,20 +64,64 @@ Value* EmitReduce(Rewrite& r, const Node& node, const std::vector<bool>& mask, b
   return r.Op(*node.op, attrs, node.inputs());
 }
 
-bool MergeReduceView(Rewrite& r) {
-  const Value* v = r.root().input(0);
+// A reduction that could hand on the dims of `to`, by keeping or dropping those it reduces.
+struct Turnable {
+  const Node* node;
+  std::vector<bool> mask;
+  bool kept;  // as it is now
+};
+
+std::optional<Turnable> TurnableInto(Rewrite& r, const Value* v, const Shape& to) {
+  const auto no = [&](const char* reason) {
+    r.Skip(reason);
+    return std::nullopt;
+  };
   const Node* node = v->producer;
   if (!node || !(IsOp(*node, "Reduce") || IsOp(*node, "ArgReduce") || IsOp(*node, "GlobalPool")))
-    return r.Skip("its input is not made by a reduction");
-  if (!OnlyUse(v)) return r.Skip("the reduction is also read by others");
+    return no("its input is not made by a reduction");
+  if (!OnlyUse(v)) return no("the reduction is also read by others");
   const auto mask = ReducedAxes(*node);
-  if (!mask) return r.Skip("the axes are not known");
+  if (!mask) return no("the axes are not known");
   const bool pool = IsOp(*node, "GlobalPool");
-  if (pool && (ReduceKind(*node).empty() || mask->size() < 3)) return r.Skip("the pooling is no reduction");
+  if (pool && (ReduceKind(*node).empty() || mask->size() < 3)) return no("the pooling is no reduction");
   const bool kept = pool || node->attrs.Bool("keep_dims");
-  if (!(Reduced(node->input(0)->type.shape, *mask, !kept) == r.root().output(0)->type.shape))
-    return r.Skip("other dims than the reduced ones change");
-  return r.Replace(EmitReduce(r, *node, *mask, !kept));
+  if (!(Reduced(node->input(0)->type.shape, *mask, !kept) == to))
+    return no("other dims than the reduced ones change");
+  return Turnable{node, *mask, kept};
+}
+
+bool MergeReduceView(Rewrite& r) {
+  const auto found = TurnableInto(r, r.root().input(0), r.root().output(0)->type.shape);
+  return found && r.Replace(EmitReduce(r, *found->node, found->mask, !found->kept));
+}
+
+// Where an axis of the reduction's result is when the reduced dims are dropped or kept instead; nothing for
+// an axis that is dropped.
+std::optional<int64_t> TurnedAxis(const Turnable& reduction, int axis) {
+  int with = 0, without = 0;
+  for (const bool reduced : reduction.mask) {
+    if ((reduction.kept ? with : without) == axis && !(reduced && !reduction.kept))
+      return reduced ? std::nullopt : std::optional<int64_t>(reduction.kept ? without : with);
+    ++with;
+    without += !reduced;
+  }
+  return std::nullopt;
+}
+
+bool MoveViewBeforeSoftmax(Rewrite& r) {
+  const Value* y = r.root().input(0);
+  const Node* softmax = MadeBy(y, "Softmax");
+  if (!softmax) return r.Skip("its input is not made by Softmax");
+  if (!OnlyUse(y)) return r.Skip("the result of Softmax is also read by others");
+  const auto found = TurnableInto(r, softmax->input(0), r.root().output(0)->type.shape);
+  if (!found) return false;
+  const auto axis = AxisOf(softmax->attrs.Int("axis"), y);
+  const auto turned = axis ? TurnedAxis(*found, *axis) : std::nullopt;
+  if (!turned) return r.Skip("the axis of Softmax is a reduced one");
+  Attrs attrs = softmax->attrs;
+  const Status status = attrs.Set("axis", *turned);
+  TERN_CHECK(status.ok(), status.message());
+  return r.Replace(r.Op(*softmax->op, attrs, {EmitReduce(r, *found->node, found->mask, !found->kept)}));
 }
 
 }  // namespace
@@ -90,6 +134,17 @@ TERN_RULE(MergeReduceView) {
       .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
       .apply = MergeReduceView,
       .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) { %y = Flatten(GlobalAverage(%x)) {axis=1} })"};
+}
+
+TERN_RULE(MoveViewBeforeSoftmax) {
+  return Rule{.summary =
+                  "a view that takes away or puts back the dims that a reduction has reduced, with a Softmax "
+                  "between them: the reduction does that itself",
+              .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
+              .apply = MoveViewBeforeSoftmax,
+              .example = R"(graph @g(%x: f32[N,8,7,7]) -> (%y) {
+  %y = Flatten(Softmax(GlobalAverage(%x)) {axis=1}) {axis=1}
+})"};
 }
 
 }  // namespace tern
