@@ -15,12 +15,20 @@ namespace {
 
 constexpr uint64_t kMaxPixels = uint64_t{1} << 27;
 
-Status CheckSize(uint64_t width, uint64_t height) {
+// per_byte: more pixels than a byte of the format can stand for; a file that claims them is cut or a trap,
+// and is refused before memory is taken for it.
+Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byte) {
   if (width == 0 || height == 0 || width > 1 << 20 || height > 1 << 20 || width * height > kMaxPixels)
     return InvalidArgument("a picture of ", width, " x ", height, " pixels; at most ", kMaxPixels,
                            " are read");
+  if (width * height > bytes * per_byte)
+    return InvalidArgument("a picture of ", width, " x ", height, " pixels in a file of ", bytes,
+                           " bytes, too few for it");
   return {};
 }
+
+constexpr uint64_t kPngPixels = 8 * 1032;      // one bit a pixel, at deflate's best ratio
+constexpr uint64_t kJpegPixels = 64 * 8 * 64;  // a block takes a bit; arithmetic coding, a fraction of one
 
 Result<Image> DecodePng(std::string_view bytes) {
   png_image png{};
@@ -32,7 +40,7 @@ Result<Image> DecodePng(std::string_view bytes) {
   };
   if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size())) return broken();
   const bool colour = png.format & PNG_FORMAT_FLAG_COLOR;
-  if (Status status = CheckSize(png.width, png.height); !status.ok()) {
+  if (Status status = CheckSize(png.width, png.height, bytes.size(), kPngPixels); !status.ok()) {
     png_image_free(&png);
     return status;
   }
@@ -98,7 +106,7 @@ Result<Image> DecodeJpeg(std::string_view bytes) {
   } release{c};
   if (!ReadJpegHeader(c, errors, bytes))
     return InvalidArgument("broken JPEG: ", static_cast<const char*>(errors.text));
-  TERN_TRY(CheckSize(c.image_width, c.image_height));
+  TERN_TRY(CheckSize(c.image_width, c.image_height, bytes.size(), kJpegPixels));
   if (c.num_components == 4) return Unsupported("a CMYK JPEG; save it as RGB");
   const int channels = c.num_components == 1 ? 1 : 3;
   c.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;

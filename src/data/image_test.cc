@@ -106,6 +106,16 @@ TEST(Image, RefusesHugeClaims) {
   EXPECT_NE(image.status().message().find("pixels"), std::string::npos) << image.status().message();
 }
 
+// 35 bytes that claim 108 million pixels.
+TEST(Image, RefusesMorePixelsThanTheBytesCanHold) {
+  const unsigned char jpeg[] = {0xff, 0xd8, 0xff, 0xc0, 0x00, 0x11, 0x08, 0x2c, 0x50, 0x25, 0x47, 0x03,
+                                0x01, 0x22, 0x00, 0x02, 0x11, 0x01, 0x03, 0x11, 0x14, 0xff, 0xda, 0x00,
+                                0x0c, 0x03, 0x01, 0x00, 0x02, 0x11, 0x03, 0xfc, 0x3f, 0x00, 0x9e};
+  const auto image = DecodeImage({reinterpret_cast<const char*>(jpeg), sizeof jpeg});
+  ASSERT_FALSE(image.ok());
+  EXPECT_NE(image.status().message().find("file of 35 bytes"), std::string::npos) << image.status().message();
+}
+
 TEST(Image, ResizesLikeItSays) {
   Image two{2, 1, 1, {0, 100}};
   EXPECT_EQ(Resize(two, 4, 1).pixels, (std::vector<uint8_t>{0, 25, 75, 100}));
