@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ops/elementwise/activation_kind.h"
+#include "ops/quant/quantized.h"
 
 namespace tern {
 namespace {
@@ -47,11 +48,13 @@ std::optional<double> MatMulMacs(const Node& n) {
 }
 
 // Each output element sums over one filter: input channels of its group times the kernel.
-std::optional<double> ConvMacs(const Node& n) {
-  const auto filters = DimOf(n.input(1), 0), weights = CountOf(n.input(1));
+std::optional<double> ConvMacsWith(const Node& n, const Value* w) {
+  const auto filters = DimOf(w, 0), weights = CountOf(w);
   if (!filters || !weights || *filters == 0) return std::nullopt;
   return Times(CountOf(n.output(0)), *weights / *filters);
 }
+std::optional<double> ConvMacs(const Node& n) { return ConvMacsWith(n, n.input(1)); }
+std::optional<double> QConvMacs(const Node& n) { return ConvMacsWith(n, n.input(3)); }
 
 // Each input element is spread by one filter: output channels of its group times the kernel.
 std::optional<double> ConvTransposeMacs(const Node& n) {
@@ -107,7 +110,8 @@ const std::map<std::string, Rule, std::less<>>& MacRules() {
       {"MatMul", MatMulMacs},   {"Conv", ConvMacs},
       {"DeformConv", ConvMacs}, {"ConvTranspose", ConvTransposeMacs},
       {"Rnn", RnnMacs},         {"Attention", AttentionMacs},
-      {"Einsum", EinsumMacs}};
+      {"Einsum", EinsumMacs},   {"QConv", QConvMacs},
+      {"QMatMul", MatMulMacs}};
   return *rules;
 }
 
@@ -134,6 +138,23 @@ std::optional<double> PoolFlops(const Node& n) {
   return Times(CountOf(n.output(0)), window);
 }
 
+// Two for each element that is dequantized in the run, three for each that is quantized, and the op's own.
+std::optional<double> QuantizedFlops(const Node& n) {
+  const QuantizedForm& form = *QuantizedFormOf(n.op->name);
+  std::optional<double> own = 0;
+  if (n.op->name == "QPool") own = PoolFlops(n);
+  if (n.op->name == "QGlobalPool") own = CountOf(n.input(0));
+  if (n.op->name == "QBinary") own = CountOf(n.output(0));
+  for (int i = 0; i < form.operands; ++i) {
+    const auto count = n.input(3 * i)->is_constant() ? 0 : CountOf(n.input(3 * i));
+    own = own && count ? std::optional<double>(*own + 2 * *count) : std::nullopt;
+  }
+  const double bias = form.has_bias && n.input(form.bias()) ? 1 : 0;
+  const double bounds = form.has_bias && n.attrs.Text("activation") != "none" ? 1 : 0;
+  const auto last = Times(CountOf(n.output(0)), 3 + bias + bounds);
+  return own && last ? std::optional<double>(*own + *last) : std::nullopt;
+}
+
 const std::map<std::string, Rule, std::less<>>& FlopRules() {
   static const auto* rules =
       new std::map<std::string, Rule, std::less<>>{{"Pool", PoolFlops},
@@ -157,6 +178,11 @@ const std::map<std::string, Rule, std::less<>>& FlopRules() {
                                                    {"Clip", PerOutput(kActivationFlops)},
                                                    {"Quantize", PerOutput(3)},
                                                    {"Dequantize", PerOutput(2)},
+                                                   {"QConv", QuantizedFlops},
+                                                   {"QMatMul", QuantizedFlops},
+                                                   {"QBinary", QuantizedFlops},
+                                                   {"QPool", QuantizedFlops},
+                                                   {"QGlobalPool", QuantizedFlops},
                                                    {"RotaryEmbedding", PerOutput(3)},
                                                    {"Resize", PerOutput(4)},
                                                    {"GridSample", PerOutput(8)},

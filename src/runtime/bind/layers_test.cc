@@ -37,6 +37,37 @@ TEST(Kernels, Quantize) {
   CheckKernels({"Quantize {to=i8} : f32[40]~ f32[]=(0.5)", "Dequantize : i32[50] f32[]+"});
 }
 
+// Scales that are powers of two keep all sums exact.
+TEST(Kernels, QuantizedOps) {
+  const std::string half = " f32[]=(0.5) ", eighth = " f32[]=(0.125) ";
+  for (const char* type : {"i8", "u8", "i16", "u16"}) {
+    const std::string t = type, zero = t + "[]=(7) ";
+    CheckKernels(
+        {StrCat("QConv {pads=[1,1,1,1]} : ", t, "[2,4,6,7]<9", half, zero, "i8[5,4,3,3]<99", half, "_",
+                eighth, zero, "i32[5]<99 @0")
+             .c_str(),
+         StrCat("QConv {group=4,strides=[2]} : ", t, "[1,4,9]<9", half, "_ i8[4,1,3]<99 f32[4]=(1,2,0.5,4) ",
+                "i8[4]=(1,0,-3,4)", eighth, "@0")
+             .c_str(),
+         StrCat("QConv : ", t, "[2,3,4,4]<9", half, zero, "i8[2,3,1,1]=(1,2,3,4,5,-6) f32[2]=(1,2) _", eighth,
+                zero, "i32[2]=(5,-9) @0")
+             .c_str(),
+         StrCat("QMatMul {transpose_b=true,activation=\"relu\"} : ", t, "[2,3,17]<9", half, zero,
+                "i8[5,17]<99 f32[5]=(1,2,0.5,4,1) _", eighth, zero, "i32[5]<99 @0")
+             .c_str(),
+         StrCat("QMatMul : ", t, "[2,3,4]<9", half, zero, t, "[2,4,3]<9", half, "_", eighth, "@0").c_str(),
+         StrCat("QBinary {kind=\"add\"} : ", t, "[2,3,17]<9", half, zero, "i8[3,1]<99", eighth, "_", half,
+                zero, "@0")
+             .c_str(),
+         StrCat("QBinary {kind=\"mul\"} : ", t, "[40]<9", half, zero, "i8[40]<99", eighth, "_", half, zero,
+                "@0")
+             .c_str(),
+         StrCat("QPool {kernel=[2,2],pads=[1,0,0,1]} : ", t, "[1,2,6,6]<9", half, zero, eighth, zero, "@0")
+             .c_str(),
+         StrCat("QGlobalPool : ", t, "[2,3,4,4]<9", half, zero, eighth, "@0").c_str()});
+  }
+}
+
 TEST(Kernels, Rnn) {
   for (const char* kind : {"lstm", "gru", "rnn"}) {
     const std::string gates = std::string(kind) == "lstm"  ? "4"

@@ -77,7 +77,7 @@ TEST(Kernels, Pool) {
     CheckKernels({"f32[2,3,4,5]", "f32[2,3]", "f16[2,3,7]", "bf16[1,2,3,4,5]"},
                  {StrCat("GlobalPool {kind=\"", kind, "\"} : T").c_str()});
   }
-  CheckKernels({"i8", "u8", "f64", "bf16"},
+  CheckKernels({"i8", "u8", "i16", "u16", "f64", "bf16"},
                {"Pool {kind=\"max\",kernel=[3,3],strides=[2,1],pads=[1,1,1,1]} : T[1,2,9,8]"});
 }
 

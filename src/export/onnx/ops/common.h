@@ -40,6 +40,8 @@ inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t
 
 // strides, dilations, pads and auto_pad as ONNX has them; empty lists are left out.
 AttrList WindowToOnnx(const Attrs& attrs);
+// The same with a pool's kernel and ceil_mode; asks for the opset that they need.
+AttrList PoolToOnnx(TernNode& n);
 
 // A function of Unary, Activation, Gelu or Clip ("clip", from alpha to beta) on floats of `type`.
 struct Function {

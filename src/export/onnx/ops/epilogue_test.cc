@@ -93,5 +93,36 @@ TEST(ExportEpilogue, Convolutions) {
   CheckRoundTrip(Fused("Conv", "%x: i32[1,2,4,4], %w: i32[3,2,3,3], %r: i32[1]", "%x, %w, _, %r", ""));
 }
 
+TEST(ExportQuantized, RoundTrip) {
+  const std::string scales = ", %s: f32[], %t: f32[], %u: f32[]";
+  for (const std::string t : {"u8", "i8", "i16"}) {
+    const std::string z = StrCat(", %z: ", t, "[]");
+    for (const std::string attrs :
+         {"group=2", "strides=[2,1], pads=[1,1,1,1], group=2", "activation=\"relu\", group=2",
+          "activation=\"clip\", act_alpha=0, act_beta=1, group=2"}) {
+      const std::string x = StrCat("%x: ", t, "[1,4,6,6], %w: i8[4,2,3,3]");
+      CheckRoundTrip(Fused("QConv", x + scales + z, "%x, %s, %z, %w, %t, _, %u, %z", attrs));
+      CheckRoundTrip(Fused("QConv", StrCat(x, scales, z, ", %v: f32[4], %b: i32[4]"),
+                           "%x, %s, _, %w, %v, _, %u, %z, %b", attrs));
+    }
+    for (const std::string attrs : {"", "transpose_a=true", "transpose_b=true, activation=\"relu\""}) {
+      const std::string matrices = StrCat("%a: ", t, "[4,4], %b: i8[4,4]"),
+                        stack = StrCat("%a: ", t, "[2,4,4], %b: i8[4,4]");
+      for (const std::string& x : {matrices, stack}) {
+        CheckRoundTrip(Fused("QMatMul", x + scales + z, "%a, %s, %z, %b, %t, _, %u", attrs));
+        CheckRoundTrip(Fused("QMatMul", StrCat(x, scales, z, ", %v: f32[4], %c: i32[4]"),
+                             "%a, %s, _, %b, %v, _, %u, %z, %c", attrs));
+      }
+    }
+    const std::string x = StrCat("%x: ", t, "[1,4,6,6]");
+    for (const std::string kind : {"add", "mul"})
+      CheckRoundTrip(Fused("QBinary", StrCat(x, ", %k: i8[4,1,1]", scales, z), "%x, %s, %z, %k, %t, _, %u",
+                           StrCat("kind=\"", kind, "\"")));
+    CheckRoundTrip(
+        Fused("QPool", x + scales + z, "%x, %s, %z, %u", "kernel=[2,2], strides=[2,2], ceil_mode=true"));
+    CheckRoundTrip(Fused("QGlobalPool", x + scales + z, "%x, %s, _, %u, %z", ""));
+  }
+}
+
 }  // namespace
 }  // namespace tern::onnx

@@ -45,12 +45,21 @@ bool DropsWindow(const TernNode& n) {
   return false;
 }
 
-Status Pool(TernNode& n) {
-  const std::string kind = n.attrs().Text("kind");
+}  // namespace
+
+AttrList PoolToOnnx(TernNode& n) {
   AttrList attrs = WindowToOnnx(n.attrs());
   attrs.emplace_back("kernel_shape", n.attrs().Ints("kernel"));
   attrs.emplace_back("ceil_mode", n.attrs().Bool("ceil_mode"));
   if (DropsWindow(n)) n.NeedOpset(22);
+  return attrs;
+}
+
+namespace {
+
+Status Pool(TernNode& n) {
+  const std::string kind = n.attrs().Text("kind");
+  AttrList attrs = PoolToOnnx(n);
   if (kind == "max") return MaxPool(n, std::move(attrs));
   const DType work = WithoutBFloat(n.TypeOf(0).dtype);
   if (kind == "average") {

@@ -1,6 +1,7 @@
 // com.microsoft: operators on quantized tensors: read as real numbers, computed on, quantized again.
 #include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/window_attrs.h"
+#include "ops/quant/quantized.h"
 
 namespace tern::onnx {
 namespace {
@@ -12,8 +13,24 @@ Value* Stored(Emit& e, Value* y, Value* scale, Value* zero, DType like) {
   return e.b.Op("Quantize", {y, scale, zero}, {{"to", zero ? zero->type.dtype : like}});
 }
 
+// 8 or 16 bits with one f32 scale each.
+bool TakenByQBinary(const OnnxNode& n) {
+  for (int i : {0, 3})
+    if (!(kQuantized & SetOf(n.TypeOf(i)))) return false;
+  for (int i : {1, 4, 6})
+    if (n.TypeOf(i) != DType::kF32) return false;
+  for (int i : {1, 2, 4, 5, 6, 7})
+    if (n.Has(i) && !IsSingle(n.In(i)->type.shape)) return false;
+  return true;
+}
+
 Status QLinearBinary(OnnxNode& n, const char* kind) {
   for (int i : {0, 1, 3, 4, 6}) TERN_TRY(Require(n, i));
+  if (TakenByQBinary(n)) {
+    n.Out(0, n.b.Op("QBinary", {n.In(0), n.In(1), n.In(2), n.In(3), n.In(4), n.In(5), n.In(6), n.In(7)},
+                    {{"kind", kind}}));
+    return {};
+  }
   Emit e(n);
   Value* y = e.Binary(kind, Real(e, n.In(0), n.In(1), n.In(2)), Real(e, n.In(3), n.In(4), n.In(5)));
   n.Out(0, Stored(e, y, n.In(6), n.In(7), n.TypeOf(0)));

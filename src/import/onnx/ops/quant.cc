@@ -3,6 +3,7 @@
 
 #include "import/onnx/ops/window_attrs.h"
 #include "import/onnx/require.h"
+#include "ops/quant/quantized.h"
 
 namespace tern::onnx {
 namespace {
@@ -88,8 +89,34 @@ Status MatMulInteger(OnnxNode& n) {
   return {};
 }
 
+bool Single(const Value* v) { return !v || IsSingle(v->type.shape); }
+
+// Bytes with f32 scales: one for x and the result each; for w one, or a vector, its zero points as many.
+bool TakenByQuantizedOp(const OnnxNode& n) {
+  const DTypeSet bytes = SetOf(DType::kI8) | SetOf(DType::kU8);
+  for (int i : {0, 2, 3, 5, 7})
+    if (!(bytes & SetOf(n.TypeOf(i)))) return false;
+  for (int i : {1, 4, 6})
+    if (n.TypeOf(i) != DType::kF32) return false;
+  for (int i : {1, 2, 6, 7})
+    if (!Single(n.In(i))) return false;
+  if (Single(n.In(4))) return Single(n.In(5));
+  const Shape &scale = n.In(4)->type.shape, &zero = n.In(5)->type.shape;
+  return scale.rank() == 1 && zero.rank() == 1 && scale[0].known() && scale[0] == zero[0];
+}
+
+std::vector<Value*> FirstInputs(const OnnxNode& n, int count) {
+  std::vector<Value*> inputs;
+  for (int i = 0; i < count; ++i) inputs.push_back(n.In(i));
+  return inputs;
+}
+
 Status QLinearMatMul(OnnxNode& n) {
   for (int i = 0; i < 8; ++i) TERN_TRY(Require(n, i));
+  if (TakenByQuantizedOp(n) && (Single(n.In(4)) || n.RankOf(3) > 1)) {
+    n.Out(0, n.b.Op("QMatMul", FirstInputs(n, 8)));
+    return {};
+  }
   Value* a = Shifted(n, n.In(0), PerRow(n, n.In(2), n.RankOf(0)));
   Value* product = n.b.Op("MatMul", {a, Shifted(n, n.In(3), n.In(5))});
   const auto f32 = [&](Value* v) { return CastTo(n, v, DType::kF32); };
@@ -132,6 +159,13 @@ Status ConvInteger(OnnxNode& n) {
 
 Status QLinearConv(OnnxNode& n) {
   for (int i = 0; i < 8; ++i) TERN_TRY(Require(n, i));
+  if (TakenByQuantizedOp(n)) {
+    TERN_ASSIGN(auto kernel, KernelOf(n, n.In(3)->type.shape));
+    TERN_ASSIGN(AttrList attrs, WindowAttrs(n, n.In(0)->type.shape, kernel));
+    attrs.emplace_back("group", n.Int("group", 1));
+    n.Out(0, n.b.Op("QConv", FirstInputs(n, 9), attrs));
+    return {};
+  }
   const int rank = ConvRank(n, 0, 3);
   TERN_ASSIGN(Value * sum, IntegerConv(n, n.In(0), n.In(2), n.In(3), n.In(5), n.In(8), rank));
   TERN_ASSIGN(Value * w_scale, PerMap(n, n.In(4), rank - 1));  // against [M, spatial…] of the result

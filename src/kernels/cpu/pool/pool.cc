@@ -98,7 +98,8 @@ template <class T> void RunMax(const ConvShape& s, const void* x, void* y, const
 }  // namespace
 
 bool HasMaxPool(DType type) {
-  return type == DType::kF32 || type == DType::kF64 || type == DType::kI8 || type == DType::kU8;
+  return type == DType::kF32 || type == DType::kF64 || type == DType::kI8 || type == DType::kU8 ||
+         type == DType::kI16 || type == DType::kU16;
 }
 
 void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const Workers& workers) {
@@ -109,6 +110,10 @@ void MaxPool(DType type, const ConvShape& shape, const void* x, void* y, const W
       return RunMax<double>(shape, x, y, workers);
     case DType::kI8:
       return RunMax<int8_t>(shape, x, y, workers);
+    case DType::kI16:
+      return RunMax<int16_t>(shape, x, y, workers);
+    case DType::kU16:
+      return RunMax<uint16_t>(shape, x, y, workers);
     default:
       return RunMax<uint8_t>(shape, x, y, workers);
   }

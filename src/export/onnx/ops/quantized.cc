@@ -1,0 +1,134 @@
+// Ops on quantized tensors: as one operator where ONNX has it, else as operators on real numbers in between.
+#include "ops/quant/quantized.h"
+
+#include "export/onnx/ops/common.h"
+
+namespace tern::onnx {
+namespace {
+
+const QuantizedForm& FormOf(const TernNode& n) { return *QuantizedFormOf(n.node.op->name); }
+DType ResultType(const TernNode& n) { return n.node.output(0)->type.dtype; }
+bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
+
+// The zero point that belongs to the scale at this input; zeros where it is absent, "" where their shape is
+// not known.
+std::string ZeroPoint(TernNode& n, int scale, DType type) {
+  if (n.Has(scale + 1)) return n.In(scale + 1);
+  const Shape& shape = n.TypeOf(scale).shape;
+  return shape.fully_known() ? n.Const(Tensor(type, shape.Concrete())) : "";
+}
+
+std::string Real(TernNode& n, int operand) {
+  const int at = 3 * operand;
+  const bool single = IsSingle(n.TypeOf(at + 1).shape);
+  const int64_t axis = single ? 0 : ScaleAxis(FormOf(n), n.attrs(), operand).value_or(0);
+  return n.Op("DequantizeLinear", {n.In(at), n.In(at + 1), n.In(at + 2)}, {{"axis", axis}});
+}
+
+std::string RealBias(TernNode& n) {
+  const int at = FormOf(n).bias();
+  if (!n.Has(at)) return "";
+  const std::string scale = n.Op("Mul", {n.In(1), n.In(4)});
+  return n.Op("DequantizeLinear", {n.In(at), scale}, {{"axis", int64_t{0}}});
+}
+
+void Store(TernNode& n, std::string real) {
+  if (n.attrs().Has("activation") && Active(n)) {
+    const std::string sums = std::exchange(real, n.Temp());
+    EmitFunction(n,
+                 {n.attrs().Text("activation"), DType::kF32, n.attrs().Float("act_alpha"),
+                  n.attrs().Float("act_beta")},
+                 sums, real);
+  }
+  const int at = FormOf(n).result();
+  const std::string zero = ZeroPoint(n, at, ResultType(n));
+  AttrList attrs = {{"axis", int64_t{0}}};
+  if (zero.empty()) attrs.emplace_back("output_dtype", ResultType(n));
+  n.Emit("QuantizeLinear", {real, n.In(at), zero}, {n.Out(0)}, attrs);
+}
+
+// QLinearConv and QLinearMatMul take bytes; runtimes know those operators with u8 data, and with i8 for all.
+bool TypesOfQLinear(const TernNode& n) {
+  const DType x = n.TypeOf(0).dtype, w = n.TypeOf(3).dtype;
+  if (x != ResultType(n)) return false;
+  return w == DType::kI8 ? x == DType::kI8 || x == DType::kU8 : w == DType::kU8 && x == DType::kU8;
+}
+
+bool EmitQLinear(TernNode& n, const char* op, const AttrList& attrs) {
+  if (Active(n) || !TypesOfQLinear(n)) return false;
+  std::vector<std::string> inputs;
+  for (int i : {0, 3}) {
+    const std::string zero = ZeroPoint(n, i + 1, n.TypeOf(i).dtype);
+    inputs.insert(inputs.end(), {n.In(i), n.In(i + 1), zero});
+  }
+  inputs.insert(inputs.end(), {n.In(6), ZeroPoint(n, 6, ResultType(n))});
+  for (const std::string& name : inputs)
+    if (name.empty()) return false;
+  if (n.Has(8)) inputs.push_back(n.In(8));
+  n.Emit(op, inputs, {n.Out(0)}, attrs);
+  return true;
+}
+
+Status QConv(TernNode& n) {
+  AttrList attrs = WindowToOnnx(n.attrs());
+  attrs.emplace_back("group", n.attrs().Int("group"));
+  if (EmitQLinear(n, "QLinearConv", attrs)) return {};
+  Store(n, n.Op("Conv", {Real(n, 0), Real(n, 1), RealBias(n)}, attrs));
+  return {};
+}
+
+Result<std::string> Matrix(TernNode& n, int operand, bool transpose) {
+  const int rank = n.TypeOf(3 * operand).shape.rank();
+  const std::string real = Real(n, operand);
+  if (!transpose || rank == 1) return real;
+  if (rank < 0) return n.NotExportable("transposing operand ", operand, " needs a known rank");
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  for (size_t k = 0; k < perm.size(); ++k) perm[k] = static_cast<int64_t>(k);
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return n.Op("Transpose", {real}, {{"perm", perm}});
+}
+
+Status QMatMul(TernNode& n) {
+  const bool ta = n.attrs().Bool("transpose_a"), tb = n.attrs().Bool("transpose_b");
+  const bool flat = n.TypeOf(0).shape.rank() == 2 && n.TypeOf(3).shape.rank() == 2;
+  const bool plain = !ta && !tb && !n.Has(8);
+  if (plain && (flat || IsSingle(n.TypeOf(4).shape)) && EmitQLinear(n, "QLinearMatMul", {})) return {};
+  if (flat && !plain) {
+    Store(n, n.Op("Gemm", {Real(n, 0), Real(n, 1), RealBias(n)}, {{"transA", ta}, {"transB", tb}}));
+    return {};
+  }
+  TERN_ASSIGN(const std::string a, Matrix(n, 0, ta));
+  TERN_ASSIGN(const std::string b, Matrix(n, 1, tb));
+  const std::string product = n.Op("MatMul", {a, b});
+  Store(n, n.Has(8) ? n.Op("Add", {product, RealBias(n)}) : product);
+  return {};
+}
+
+Status QBinary(TernNode& n) {
+  Store(n, n.Op(n.attrs().Text("kind") == "add" ? "Add" : "Mul", {Real(n, 0), Real(n, 1)}));
+  return {};
+}
+
+Status QPool(TernNode& n) {
+  AttrList attrs = PoolToOnnx(n);
+  attrs.emplace_back("count_include_pad", n.attrs().Bool("count_include_pad"));
+  Store(n, n.Op("AveragePool", {Real(n, 0)}, attrs));
+  return {};
+}
+
+Status QGlobalPool(TernNode& n) {
+  Store(n, n.Op("GlobalAveragePool", {Real(n, 0)}));
+  return {};
+}
+
+}  // namespace
+
+TERN_EXPORTERS(quantized) {
+  table.Add("QConv", QConv);
+  table.Add("QMatMul", QMatMul);
+  table.Add("QBinary", QBinary);
+  table.Add("QPool", QPool);
+  table.Add("QGlobalPool", QGlobalPool);
+}
+
+}  // namespace tern::onnx

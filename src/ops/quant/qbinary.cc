@@ -1,0 +1,32 @@
+// QBinary: sums and products of quantized tensors, element by element.
+#include "ops/quant/quantized.h"
+
+namespace tern {
+namespace {
+
+enum class Kind : uint8_t { kAdd, kMul };
+
+struct QBinary {
+  Kind kind = Kind::kAdd;
+  template <class V> void Visit(V& v) { v.Enum("kind", kind, {"add", "mul"}, "the function"); }
+};
+
+}  // namespace
+
+TERN_OP(QBinary) {
+  return OpDef::Of<QBinary>(
+             "y = quantize(function of dequantize(a) and dequantize(b)) with numpy broadcasting")
+      .In("a", kQuantized)
+      .In("a_scale", kScale)
+      .OptIn("a_zero_point", kQuantized)
+      .In("b", kQuantized)
+      .In("b_scale", kScale)
+      .OptIn("b_zero_point", kQuantized)
+      .In("y_scale", kScale)
+      .OptIn("y_zero_point", kQuantized)
+      .Out("y", kQuantized)
+      .Infer(InferQuantizedOp<QBinary>)
+      .Reference(EvaluateQuantizedOp<QBinary>);
+}
+
+}  // namespace tern

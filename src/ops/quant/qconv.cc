@@ -1,0 +1,36 @@
+// QConv: convolution of quantized tensors.
+#include "ops/conv/conv_shapes.h"
+#include "ops/quant/quantized.h"
+
+namespace tern {
+namespace {
+
+struct QConv : ConvAttrs {
+  BoundsAttrs bounds;
+  template <class V> void Visit(V& v) {
+    VisitWindow(v, "all begins, then all ends; negative crops; empty: 0");
+    VisitGroup(v);
+    bounds.Visit(v);
+  }
+};
+
+}  // namespace
+
+TERN_OP(QConv) {
+  return OpDef::Of<QConv>(
+             "y = quantize(activation(dequantize(x) ⋆ dequantize(w) + bias * x_scale * w_scale)), as Conv; w has one scale or one per output channel")
+      .In("x", kQuantized)
+      .In("x_scale", kScale)
+      .OptIn("x_zero_point", kQuantized)
+      .In("w", kQuantized)
+      .In("w_scale", kScale)
+      .OptIn("w_zero_point", kQuantized)
+      .In("y_scale", kScale)
+      .OptIn("y_zero_point", kQuantized)
+      .OptIn("bias", SetOf(DType::kI32))
+      .Out("y", kQuantized)
+      .Infer(InferQuantizedOp<QConv>)
+      .Reference(EvaluateQuantizedOp<QConv>);
+}
+
+}  // namespace tern

@@ -1,0 +1,36 @@
+// QMatMul: products of quantized matrices.
+#include "ops/quant/quantized.h"
+
+namespace tern {
+namespace {
+
+struct QMatMul {
+  bool transpose_a = false, transpose_b = false;
+  BoundsAttrs bounds;
+  template <class V> void Visit(V& v) {
+    v("transpose_a", transpose_a, "the last two axes of a change places first; a vector stays");
+    v("transpose_b", transpose_b, "the same for b");
+    bounds.Visit(v);
+  }
+};
+
+}  // namespace
+
+TERN_OP(QMatMul) {
+  return OpDef::Of<QMatMul>(
+             "y = quantize(activation(dequantize(a) @ dequantize(b) + bias * a_scale * b_scale)), as MatMul; b has one scale or one per column")
+      .In("a", kQuantized)
+      .In("a_scale", kScale)
+      .OptIn("a_zero_point", kQuantized)
+      .In("b", kQuantized)
+      .In("b_scale", kScale)
+      .OptIn("b_zero_point", kQuantized)
+      .In("y_scale", kScale)
+      .OptIn("y_zero_point", kQuantized)
+      .OptIn("bias", SetOf(DType::kI32))
+      .Out("y", kQuantized)
+      .Infer(InferQuantizedOp<QMatMul>)
+      .Reference(EvaluateQuantizedOp<QMatMul>);
+}
+
+}  // namespace tern

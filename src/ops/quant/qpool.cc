@@ -1,0 +1,54 @@
+// QPool and QGlobalPool: means of quantized tensors. Greatest elements need no scales: see Pool.
+#include "ops/quant/quantized.h"
+#include "ops/support/window.h"
+
+namespace tern {
+namespace {
+
+enum class Kind : uint8_t { kAverage };
+
+struct QPool {
+  Kind kind = Kind::kAverage;
+  std::vector<int64_t> kernel, strides, pads, dilations;
+  AutoPad auto_pad = AutoPad::kNone;
+  bool ceil_mode = false, count_include_pad = false;
+  template <class V> void Visit(V& v) {
+    v.Enum("kind", kind, {"average"}, "what becomes of a window: its mean");
+    v("kernel", kernel, "window size, one per spatial axis");
+    v("strides", strides, "one per spatial axis; empty: 1");
+    v("pads", pads, "all begins, then all ends; empty: 0");
+    v("dilations", dilations, "one per spatial axis; empty: 1");
+    v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads follow from sizes; `none`: as given");
+    v("ceil_mode", ceil_mode, "a last window may hang over the end, if it starts inside");
+    v("count_include_pad", count_include_pad, "padding counts as zeros");
+  }
+};
+
+struct QGlobalPool {
+  Kind kind = Kind::kAverage;
+  template <class V> void Visit(V& v) {
+    v.Enum("kind", kind, {"average"}, "what becomes of a channel: its mean");
+  }
+};
+
+template <class T> OpDef PoolOf(const char* summary) {
+  return typename OpDef::Builder<T>(summary)
+      .In("x", kQuantized)
+      .In("x_scale", kScale)
+      .OptIn("x_zero_point", kQuantized)
+      .In("y_scale", kScale)
+      .OptIn("y_zero_point", kQuantized)
+      .Out("y", kQuantized)
+      .Infer(InferQuantizedOp<T>)
+      .Reference(EvaluateQuantizedOp<T>);
+}
+
+}  // namespace
+
+TERN_OP(QPool) { return PoolOf<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool"); }
+
+TERN_OP(QGlobalPool) {
+  return PoolOf<QGlobalPool>("y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool");
+}
+
+}  // namespace tern

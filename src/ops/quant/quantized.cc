@@ -1,0 +1,160 @@
+#include "ops/quant/quantized.h"
+
+#include <array>
+
+#include "ops/support/spread.h"
+
+namespace tern {
+namespace {
+
+constexpr std::array<QuantizedForm, 5> kForms = {{{"QConv", "Conv", 2, true},
+                                                  {"QMatMul", "MatMul", 2, true},
+                                                  {"QBinary", "Binary", 2, false},
+                                                  {"QPool", "Pool", 1, false},
+                                                  {"QGlobalPool", "GlobalPool", 1, false}}};
+
+Attrs With(const OpDef& op, const char* name, const AttrValue& value) {
+  Attrs attrs = op.defaults;
+  TERN_CHECK(attrs.Set(name, value).ok());
+  return attrs;
+}
+
+Attrs DequantizeAttrs(int64_t axis) {
+  Attrs attrs = With(*FindOp("Dequantize"), "axis", axis);
+  TERN_CHECK(attrs.Set("to", DType::kF32).ok());
+  return attrs;
+}
+
+InferInput Typed(const Type& type) { return {true, type, {}, {}}; }
+
+Result<Type> InferPart(const OpDef& op, const Attrs& attrs, std::vector<InferInput> inputs) {
+  InferContext part(op, std::move(inputs), 1);
+  TERN_TRY(RunInfer(op, attrs, part));
+  return part.outputs()[0].type;
+}
+
+InferInput Given(const InferContext& c, int i) { return c.Has(i) ? Typed(c.In(i)) : InferInput{}; }
+
+// The real numbers of one operand.
+Result<Type> InferOperand(const QuantizedForm& form, const Attrs& attrs, const InferContext& c, int operand) {
+  const int at = 3 * operand;
+  const auto axis = ScaleAxis(form, attrs, operand);
+  const Shape& scale = c.In(at + 1).shape;
+  const bool vector = c.In(at).shape.rank() == 1 && axis.value_or(0) < 0;
+  if ((!axis || vector) && scale.ranked && !IsSingle(scale))
+    return InvalidModel("input '", c.op().InputPort(at + 1).name, "' must be one number, got ",
+                        scale.ToString());
+  return InferPart(*FindOp("Dequantize"), DequantizeAttrs(axis.value_or(0)),
+                   {Given(c, at), Given(c, at + 1), Given(c, at + 2)});
+}
+
+Status CheckResult(const QuantizedForm& form, const InferContext& c, const Type& real, DType to) {
+  const int at = form.result();
+  const Shape& scale = c.In(at).shape;
+  if (scale.ranked && !IsSingle(scale))
+    return InvalidModel("input 'y_scale' must be one number, got ", scale.ToString());
+  const OpDef& quantize = *FindOp("Quantize");
+  return InferPart(quantize, With(quantize, "to", to), {Typed(real), Given(c, at), Given(c, at + 1)})
+      .status();
+}
+
+// One element per last axis of the result, or per channel: as the scales have it.
+Status CheckBias(const QuantizedForm& form, const InferContext& c, const Shape& y) {
+  const Shape& bias = c.In(form.bias()).shape;
+  if (bias.ranked && bias.rank() != 1)
+    return InvalidModel("input 'bias' must be a vector, got ", bias.ToString());
+  if (std::string_view(form.real) != "MatMul" || !bias.ranked) return {};
+  if (c.In(3).shape.rank() == 1) return InvalidModel("a bias needs columns, and b is a vector");
+  if (y.ranked && Differ(bias[0], y[-1]))
+    return InvalidModel("bias has ", bias[0].value(), " elements, the result ", y[-1].value(), " columns");
+  return {};
+}
+
+Result<Tensor> EvaluatePart(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& tensors) {
+  DatumList data;
+  std::vector<InferInput> infer;
+  for (const Tensor& t : tensors) {
+    data.push_back(t.defined() ? Datum(t) : Datum());
+    infer.push_back(t.defined() ? InferInput{true, TypeOf(data.back()), t, {}} : InferInput{});
+  }
+  std::vector<const Datum*> inputs;
+  for (size_t i = 0; i < data.size(); ++i) inputs.push_back(tensors[i].defined() ? &data[i] : nullptr);
+  TERN_ASSIGN(const Type type, InferPart(op, attrs, std::move(infer)));
+  EvalContext part(op, inputs, {type});
+  TERN_TRY(op.reference(attrs, part));
+  return part.outputs()[0].tensor;
+}
+
+Tensor Given(const EvalContext& c, int i) { return c.Has(i) ? c.In(i) : Tensor(); }
+
+Result<Tensor> RealBias(const QuantizedForm& form, const EvalContext& c) {
+  const double first = LoadDouble(c.In(1), 0);
+  const Tensor& scale = c.In(4);
+  auto products = ToDoubles(scale);
+  for (double& s : products) s *= first;
+  return EvaluatePart(*FindOp("Dequantize"), DequantizeAttrs(0),
+                      {c.In(form.bias()), Tensor::Of(DType::kF32, scale.dims(), products)});
+}
+
+}  // namespace
+
+const QuantizedForm* QuantizedFormOf(std::string_view op) {
+  for (const QuantizedForm& form : kForms)
+    if (op == form.name) return &form;
+  return nullptr;
+}
+
+bool IsSingle(const Shape& shape) { return shape.rank() == 0 || (shape.rank() == 1 && shape[0].Is(1)); }
+
+Attrs RealAttrs(const QuantizedForm& form, const Attrs& attrs) {
+  Attrs real = FindOp(form.real)->defaults;
+  for (const Attrs::Entry& entry : attrs.List()) TERN_CHECK(real.Set(entry.name, entry.value).ok());
+  return real;
+}
+
+std::optional<int64_t> ScaleAxis(const QuantizedForm& form, const Attrs& attrs, int operand) {
+  const std::string_view real = form.real;
+  if (operand == 1 && real == "Conv") return 0;
+  if (operand == 1 && real == "MatMul") return attrs.Bool("transpose_b") ? -2 : -1;
+  return std::nullopt;
+}
+
+Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContext& c) {
+  std::vector<InferInput> operands;
+  for (int i = 0; i < form.operands; ++i) {
+    TERN_ASSIGN(const Type real, InferOperand(form, attrs, c, i));
+    operands.push_back(Typed(real));
+  }
+  if (form.has_bias && c.Has(form.bias()))
+    operands.push_back(Typed(Type::TensorOf(DType::kF32, c.In(form.bias()).shape)));
+  TERN_ASSIGN(Type y, InferPart(*FindOp(form.real), RealAttrs(form, attrs), std::move(operands)));
+  if (form.has_bias && c.Has(form.bias())) TERN_TRY(CheckBias(form, c, y.shape));
+  const int zero = form.result() + 1;
+  const DType to = c.In(c.Has(zero) ? zero : 0).dtype;
+  TERN_TRY(CheckResult(form, c, y, to));
+  c.Out("y", to, std::move(y.shape));
+  return {};
+}
+
+Status EvaluateQuantized(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  std::vector<Tensor> operands;
+  for (int i = 0; i < form.operands; ++i) {
+    const Attrs dequantize = DequantizeAttrs(ScaleAxis(form, attrs, i).value_or(0));
+    TERN_ASSIGN(Tensor real, EvaluatePart(*FindOp("Dequantize"), dequantize,
+                                          {c.In(3 * i), c.In(3 * i + 1), Given(c, 3 * i + 2)}));
+    operands.push_back(std::move(real));
+  }
+  if (form.has_bias && c.Has(form.bias())) {
+    TERN_ASSIGN(Tensor bias, RealBias(form, c));
+    operands.push_back(std::move(bias));
+  }
+  TERN_ASSIGN(Tensor real, EvaluatePart(*FindOp(form.real), RealAttrs(form, attrs), operands));
+  const OpDef& quantize = *FindOp("Quantize");
+  const int at = form.result();
+  TERN_ASSIGN(Tensor y,
+              EvaluatePart(quantize, With(quantize, "to", c.OutType(0)), {real, c.In(at), Given(c, at + 1)}));
+  c.SetOut(0, Datum(std::move(y)));
+  return {};
+}
+
+}  // namespace tern

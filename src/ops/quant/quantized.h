@@ -1,0 +1,59 @@
+// Ops on quantized tensors. Each gives exactly what Dequantize of its operands, an op on real numbers and
+// Quantize of the result would give: the real numbers are f32, rounding is half to even, the result
+// saturates. Kernels may sum up in another order or in integers: they may be one step off where a sum is
+// about half way.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+
+namespace tern {
+
+// Inputs: data, scale and zero point? of each operand; scale and zero point? of the result; bias?.
+struct QuantizedForm {
+  const char* name;
+  const char* real;  // the op on real numbers, which has the same attributes
+  int operands;
+  bool has_bias;  // i32, in units of the product of the operands' scales
+
+  int result() const { return 3 * operands; }  // where the result's scale is
+  int bias() const { return 3 * operands + 2; }
+};
+const QuantizedForm* QuantizedFormOf(std::string_view op);  // null: none of these
+
+constexpr DTypeSet kQuantized =
+    SetOf(DType::kI8) | SetOf(DType::kU8) | SetOf(DType::kI16) | SetOf(DType::kU16);
+constexpr DTypeSet kScale = SetOf(DType::kF32);
+
+// The activations whose results can be had by clamping in the quantized range.
+struct BoundsAttrs {
+  enum class Kind : uint8_t { kNone, kRelu, kClip };
+  Kind activation = Kind::kNone;
+  float act_alpha = 1, act_beta = 0;
+  template <class V> void Visit(V& v) {
+    v.Enum("activation", activation, {"none", "relu", "clip"}, "function of the sums");
+    v("act_alpha", act_alpha, "clip: the lower bound");
+    v("act_beta", act_beta, "clip: the upper bound");
+  }
+};
+
+Attrs RealAttrs(const QuantizedForm& form, const Attrs& attrs);
+// The axis of an operand along which its scales may differ; nothing: it has one scale.
+std::optional<int64_t> ScaleAxis(const QuantizedForm& form, const Attrs& attrs, int operand);
+// A scalar, or a vector with one element.
+bool IsSingle(const Shape& shape);
+
+Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContext& c);
+Status EvaluateQuantized(const QuantizedForm& form, const Attrs& attrs, EvalContext& c);
+
+// For TERN_OP: the two as functions of the op's own struct.
+template <class T> Status InferQuantizedOp(const T& op, InferContext& c) {
+  return InferQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
+}
+template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
+  return EvaluateQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
+}
+
+}  // namespace tern
