@@ -2,36 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes/quant/parameters.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
-
-bool SameParameter(const Value* a, const Value* b) {
-  if (a == b) return true;
-  return a && b && a->is_constant() && b->is_constant() && SameTensor(a->constant, b->constant);
-}
-
-// Large and small enough that (q * scale) / scale is q again in f32.
-bool OrdinaryScale(const Value* scale) {
-  if (!scale->is_constant() || scale->constant.dtype() != DType::kF32) return false;
-  const auto values = ToDoubles(scale->constant);
-  return std::all_of(values.begin(), values.end(), [](double s) { return s >= 1e-30 && s <= 1e30; });
-}
-
-bool AllZero(const Value* zero) {
-  const auto v = UniformOf(zero);
-  return v && *v == 0;
-}
-
-bool SameZeroPoint(const Value* a, const Value* b) {
-  return SameParameter(a, b) || (!a && AllZero(b)) || (!b && AllZero(a));
-}
-
-bool InSingle(const Node& quantize) {
-  const DType precision = quantize.attrs.Type("precision");
-  return precision == DType::kInvalid || precision == DType::kF32;
-}
 
 // Dequantize then Quantize with the same parameters gives every whole number back.
 bool UndoneExactly(const Match& m) {

@@ -1,0 +1,57 @@
+// Ops that only choose or reorder elements do so with quantized ones as well.
+#include <algorithm>
+
+#include "passes/quant/parameters.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+bool Chooses(const Node& node) {
+  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Gather",
+                         "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Concat"})
+    if (IsOp(node, op)) return true;
+  return IsOp(node, "Pool", "max");
+}
+
+// How many of the first inputs are the data.
+size_t DataInputs(const Node& node) { return IsOp(node, "Concat") ? node.inputs().size() : 1; }
+
+bool RemoveAround(Rewrite& r) {
+  const Node& q = r.root();
+  const Node* op = q.input(0)->producer;
+  if (!op || !Chooses(*op)) return r.Skip("its input is not made by an op that chooses elements");
+  if (!OnlyUse(q.input(0)) || op->outputs().size() != 1)
+    return r.Skip("its input is also read by another node");
+  if (!IsPlainQuantize(q)) return r.Skip("it does not make 8 or 16 bits of f32 with one scale");
+  if (!OrdinaryScale(q.input(1)))
+    return r.Skip("the scale is not constant, or too large or small to be exact");
+  std::vector<Value*> inputs = op->inputs();
+  for (size_t i = 0; i < DataInputs(*op); ++i) {
+    const Node* d = PlainDequantize(inputs[i]);
+    if (!d || !OneScale(*d)) return r.Skip("what is chosen from is not dequantized with one scale");
+    if (d->input(0)->type.dtype != q.output(0)->type.dtype) return r.Skip("the types differ");
+    if (!SameParameter(d->input(1), q.input(1))) return r.Skip("the scales differ");
+    if (!SameZeroPoint(d->input(2), q.input(2))) return r.Skip("the zero points differ");
+    inputs[i] = d->input(0);
+  }
+  return r.Replace(r.Op(*op->op, op->attrs, inputs));
+}
+
+}  // namespace
+
+TERN_RULE(RemoveDequantizeQuantizeAround) {
+  return Rule{
+      .summary =
+          "Dequantize, an op that chooses or reorders elements, Quantize with the same scale and zero "
+          "point: the op takes the quantized elements",
+      .level = Level::kExtended,
+      .roots = {"Quantize"},
+      .apply = RemoveAround,
+      .example = R"(graph @g(%x: u8[N,4,7,7]) -> (%y) {
+  #s: f32[] = (0.1)  #z: u8[] = (3)
+  %y = Quantize(Pool(Dequantize(%x, #s, #z)) {kind="max", kernel=[2,2]}, #s, #z)
+})"};
+}
+
+}  // namespace tern
