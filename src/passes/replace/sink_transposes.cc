@@ -198,7 +198,7 @@ TERN_RULE(PullTranspose) {
 TERN_RULE(PushTransposes) {
   return Rule{.summary = "Transposes of several operands move down and become one",
               .level = Level::kExtended,
-              .roots = {"Binary", "Where", "Concat", "Eltwise"},
+              .roots = {"Binary", "QBinary", "Where", "Concat", "Eltwise"},
               .apply = PushTransposes,
               .example = R"(graph @g(%a: f32[N,4,3], %b: f32[N,4,3]) -> (%y) {
   %y = Transpose(%a) {perm=[0,2,1]} + Relu(Transpose(%b) {perm=[0,2,1]})
