@@ -23,6 +23,13 @@ Result<int> RemoveDead(Graph& graph, PassContext& context) {
   return removed;
 }
 
+// Rules that tried and gave up leave the constants they made.
+void DropUnread(Graph& graph) {
+  for (const auto& node : graph.nodes())
+    for (const auto& sub : node->subgraphs()) DropUnread(*sub);
+  graph.RemoveUnusedConstants();
+}
+
 class Optimizer {
  public:
   Optimizer(Graph& graph, const OptimizeOptions& options) : graph_(graph), options_(options) {}
@@ -94,6 +101,7 @@ class Optimizer {
       }
       TERN_ASSIGN(const int applied, ApplyRules(graph_, rules, context_));
       changes += applied;
+      DropUnread(graph_);
       TERN_TRY(VerifyGraph(graph_));
       if (context_.exhausted()) return GiveUp();
     }

@@ -1,14 +1,14 @@
-// Nested graphs may hand on their inputs, values from around them, and one value twice; ONNX lets them hand on
-// only what they make or are given, under different names.
+// Nested graphs may hand on their inputs, values from around them, and one value twice; ONNX lets them hand
+// on only what they make or are given, under different names.
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "export/onnx/exporter.h"
 #include "import/onnx/importer.h"
+#include "import/onnx/proto_tensor.h"
 #include "ir/evaluate.h"
 #include "ir/text.h"
-#include "import/onnx/proto_tensor.h"
 #include "ops/ops.h"
 
 namespace tern::onnx {
@@ -32,7 +32,8 @@ TEST(ExportNested, OutputsAreMadeInsideAndNamedOnce) {
   for (const auto& node : model.graph().node())
     for (const auto& attribute : node.attribute()) {
       for (const auto& v : attribute.g().input()) made.insert(v.name());
-      for (const auto& inner : attribute.g().node()) made.insert(inner.output().begin(), inner.output().end());
+      for (const auto& inner : attribute.g().node())
+        made.insert(inner.output().begin(), inner.output().end());
       for (const auto& v : attribute.g().output()) {
         EXPECT_TRUE(made.count(v.name())) << v.name();
         EXPECT_TRUE(names.insert(v.name()).second) << v.name();

@@ -130,6 +130,7 @@ bool MergeMatMul(Rewrite& r) {
 
 TERN_RULE(MergePointwiseConvAfterConv) {
   return Rule{.summary = "Conv then 1x1 Conv is one Conv, where that is less work",
+              .level = Level::kExtended,  // inf - inf may come out otherwise
               .roots = {"Conv"},
               .apply = MergeAfter,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -140,6 +141,7 @@ TERN_RULE(MergePointwiseConvAfterConv) {
 
 TERN_RULE(MergePointwiseConvBeforeConv) {
   return Rule{.summary = "1x1 Conv then Conv is one Conv, where that is less work",
+              .level = Level::kExtended,  // inf - inf may come out otherwise
               .roots = {"Conv"},
               .apply = MergeBefore,
               .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {
@@ -151,6 +153,7 @@ TERN_RULE(MergePointwiseConvBeforeConv) {
 TERN_RULE(MergeMatMulIntoConv) {
   return Rule{
       .summary = "Conv, Transpose that moves channels last, MatMul: the MatMul goes into the Conv's weights",
+      .level = Level::kExtended,  // inf - inf may come out otherwise
       .roots = {"MatMul"},
       .apply = MergeMatMul,
       .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {

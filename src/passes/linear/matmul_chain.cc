@@ -132,6 +132,7 @@ bool Reorder(Rewrite& r) {
 
 TERN_RULE(MergeMatMuls) {
   return Rule{.summary = "two MatMuls by constant matrices are one by their product, where that is less work",
+              .level = Level::kExtended,  // inf - inf may come out otherwise
               .roots = {"MatMul"},
               .apply = MergeConstants,
               .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
@@ -142,6 +143,7 @@ TERN_RULE(MergeMatMuls) {
 
 TERN_RULE(ReorderMatMulChain) {
   return Rule{.summary = "three matrices are multiplied in the order that is less work",
+              .level = Level::kExtended,  // inf - inf may come out otherwise
               .roots = {"MatMul"},
               .apply = Reorder,
               .example = R"(graph @g(%a: f32[64,8], %b: f32[8,64], %c: f32[64,8]) -> (%y) {

@@ -68,6 +68,10 @@ bool FoldIntoConv(Rewrite& r) {
   const Node* pad = ConstantPad(r);
   if (!pad) return false;
   if (BorderOf(*pad) != 0.0) return r.Skip("the border is not zero");
+  // Zero times infinity is not a number; pads are never multiplied.
+  const Value* w = conv.input(1);
+  if (IsFloatValue(w) && !AllFinite(w) && !MadeBy(w, "Dequantize"))
+    return r.Skip("the weights are not known to be finite");
   Attrs attrs = conv.attrs;
   if (!AddPads(r, *pad, attrs)) return false;
   std::vector<Value*> inputs = conv.inputs();

@@ -157,7 +157,22 @@ bool Rewrite::ReplaceOutputs(Node& node, const std::vector<Value*>& values) {
   return ReplaceValues(pairs);
 }
 
+// A value has one name, so it cannot be two outputs of a graph.
+bool Rewrite::OneNameEach(const std::vector<std::pair<Value*, Value*>>& pairs) {
+  for (size_t i = 0; i < pairs.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (pairs[i].second && pairs[i].second == pairs[k].second && pairs[i].first->output_uses &&
+          pairs[k].first->output_uses)
+        return Skip("'", pairs[i].first->name, "' and '", pairs[k].first->name,
+                    "' are outputs of the graph and would be one value");
+  return true;
+}
+
 bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs) {
+  if (!OneNameEach(pairs)) {
+    TakeBack();
+    return false;
+  }
   for (const auto& [old, now] : pairs) {
     if (!now && !old->unused() && status_.ok())
       status_ = Status(Code::kInternal, StrCat("rule '", rule_, "' forgets output ", old->output, " of ",

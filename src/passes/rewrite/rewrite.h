@@ -58,6 +58,7 @@ class Rewrite {
 
  private:
   bool Fits(const Value& old, Value& value);
+  bool OneNameEach(const std::vector<std::pair<Value*, Value*>>& pairs);
   void Rename(const Value& old, Value& value);
   void TakeBack();
 
