@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 
 from . import fuzz, gtest
@@ -75,6 +76,19 @@ def unit(context):
 def cases(context):
     return (context.run(context.binary("tern_cases"), context.path("tests/cases")) +
             context.run(context.binary("tern_rules"), context.path("tests/cases/rule")))
+
+
+def random_graphs(context, *options):
+    return context.run(context.binary("tern_random_graphs"), context.path("tests/cases/rule"), *options)
+
+
+def graphs_full(context):
+    """Other ones every day."""
+    return random_graphs(context, "--seed", str(1_000_000 * (int(time.time()) // 86400)), "--count", "10000")
+
+
+def graphs_sample(context):
+    return random_graphs(context)
 
 
 def onnx(context):
@@ -170,6 +184,8 @@ class Suite:
 SUITES = [
     Suite("unit", "GoogleTest binaries beside the code", unit, any_preset=True),
     Suite("cases", "text cases of ops, passes, models, server", cases, any_preset=True),
+    Suite("graphs", "10,000 random graphs through the optimizer (plain run: 300 fixed ones)", graphs_full, any_preset=True,
+          sample=graphs_sample),
     Suite("onnx", "the ONNX project's own backend tests", onnx),
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
     Suite("e2e", "the tern command as a user runs it", e2e),

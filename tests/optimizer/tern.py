@@ -46,9 +46,9 @@ class Tern:
         except ValueError:
             raise Failure(f"tern {args[0]} --json printed no JSON: {one_line(text)}") from None
 
-    def optimise(self, model, out):
+    def optimise(self, model, out, level="extended"):
         """Writes `out`, .onnx or .tern; returns the report with nodes_before, nodes_after, rules, ..."""
-        report = self._object("optimize", model, "-o", out, "--level", "extended")
+        report = self._object("optimize", model, "-o", out, "--level", level)
         if not Path(out).exists():
             raise Failure(f"tern optimize wrote no {Path(out).name}")
         return report
@@ -61,6 +61,10 @@ class Tern:
         """Output file -> array."""
         self._call("run", model, *inputs, "--level", "none", "--output-dir", out)
         return {file.name: numpy.load(file) for file in sorted(out.glob("*.npy"))}
+
+    def verify(self, model, stored):
+        """Raises where the model, as it is, does not give the outputs in the folder."""
+        self._call("verify", model, "--data", stored, "--level", "none", "--threads", 1)
 
     def times(self, original, optimised, inputs, rounds, seconds):
         """Alternates between the two, so that a busy machine disturbs both alike."""

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Checks on real models what the optimizer promises.
+
+On every model of --models and of $TERN_ZOO/models: `tern optimize` twice writes the same bytes, as .tern and as .onnx;
+optimising the result again fires no rule and changes no byte; the result gives the stored outputs, or, where none are
+stored, those of the original. Exit status 1 when anything differs. Ends with `N passed, N failed, N skipped`.
+"""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import data
+import outputs
+from child import Failure, one_line
+from tern import Tern, save_inputs
+
+
+class Check:
+    """One model, with its files in `folder`."""
+
+    def __init__(self, tern, model, folder, level):
+        self.tern, self.model, self.folder, self.level = tern, model, folder, level
+
+    def optimise(self, source, name, level=None):
+        return self.tern.optimise(source, self.folder / name, level or self.level)
+
+    def same(self, first, second, what):
+        a, b = ((self.folder / name).read_bytes() for name in (first, second))
+        if a != b:
+            place = next((k for k, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+            raise Failure(f"{what}: {len(a)} and {len(b)} bytes, other from byte {place} on")
+
+    def deterministic(self):
+        for form in ("tern", "onnx"):
+            for run in (1, 2):
+                self.optimise(self.model.path, f"{run}.{form}")
+            self.same(f"1.{form}", f"2.{form}", f"two runs differ (.{form})")
+
+    def idempotent(self):
+        report = self.optimise(self.folder / "1.tern", "again.tern")
+        if report["rules"]:
+            raise Failure(f"a second run fires {report['rules']}")
+        if report["nodes_before"] != report["nodes_after"]:
+            raise Failure(f"a second run makes {report['nodes_after']} of {report['nodes_before']} nodes")
+        self.optimise(self.folder / "1.tern", "copy.tern", "none")  # a file carries the hash of its source
+        self.same("copy.tern", "again.tern", "a second run changes the graph")
+
+    def results(self):
+        if not self.model.published:
+            self.tern.verify(self.folder / "1.tern", self.model.path.parent)
+            for stored in sorted(self.model.path.parent.glob("data_*")):
+                self.tern.verify(self.folder / "1.tern", stored)
+            return
+        feeds = data.feeds(self.model)[0]
+        inputs = save_inputs(feeds, self.folder / "inputs")
+        wanted = self.tern.run(self.model.path, [*inputs, "--level", "none"], self.folder / "wanted")
+        got = self.tern.run(self.folder / "1.tern", [*inputs, "--level", "none"], self.folder / "got")
+        error = outputs.distance(wanted, got)
+        if not error <= self.model.tolerance:
+            raise Failure(f"outputs differ by {error:.1e}")
+
+    def run(self):
+        self.deterministic()
+        self.idempotent()
+        self.results()
+
+
+def check(tern, model, level):
+    """What is wrong; empty: nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            Check(tern, model, Path(folder), level).run()
+        except Failure as failure:
+            return one_line(failure, 400)
+    return ""
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
+    parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
+    parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
+    parser.add_argument("--only", default="", help="regular expression on model names")
+    parser.add_argument("--level", default="extended", choices=("basic", "extended", "layout"))
+    parser.add_argument("--limit", type=int, default=120, help="seconds for one call of tern")
+    parser.add_argument("--jobs", type=int, default=2, help="models at a time")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    zoo = None if options.no_zoo else os.environ.get("TERN_ZOO")
+    models = [m for m in data.models(options.models, zoo) if re.search(options.only, m.name)]
+    if not models:
+        print("no model: neither in --models nor under $TERN_ZOO/models", file=sys.stderr)
+        return 2
+    valid = [m for m in models if not m.invalid]
+    tern = Tern(options.tern, options.limit)
+    failed = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for model, problem in zip(valid, pool.map(lambda m: check(tern, m, options.level), valid)):
+            failed += bool(problem)
+            if problem:
+                print(f"FAIL {model.name}: {problem}", flush=True)
+    print(f"{len(valid) - failed} passed, {failed} failed, {len(models) - len(valid)} skipped")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

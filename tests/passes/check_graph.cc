@@ -1,0 +1,209 @@
+#include "check_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "equal_graphs.h"
+#include "ir/evaluate.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "outcome.h"
+#include "passes/pipeline.h"
+#include "random.h"
+#include "runtime/session.h"
+
+namespace tern {
+namespace {
+
+using Sizes = std::map<std::string, int64_t>;
+
+std::set<std::string> SymbolsOf(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Value* v : graph.inputs())
+    for (const Dim& d : v->type.shape.dims) d.CollectSymbols(names);
+  return {names.begin(), names.end()};
+}
+
+// The given sizes; others; with ones; with nothing.
+std::vector<Sizes> SizesToTry(const Graph& graph, const CheckOptions& options) {
+  std::vector<Sizes> all = {options.symbols};
+  const auto symbols = SymbolsOf(graph);
+  if (symbols.empty()) return all;
+  Random random(options.seed);
+  for (const std::vector<int64_t>& choice :
+       std::vector<std::vector<int64_t>>{{2, 4, 5, 6}, {1, 1, 2}, {0, 0, 1, 3}}) {
+    Sizes sizes;
+    for (const std::string& name : symbols) sizes[name] = random.Pick(choice);
+    all.push_back(sizes);
+  }
+  return all;
+}
+
+DatumList WithoutNumbers(DatumList inputs) {
+  static const std::vector<double> kOdd = {std::numeric_limits<double>::quiet_NaN(), INFINITY, -INFINITY,
+                                           -0.0};
+  Random random(5);
+  for (Datum& d : inputs)
+    for (int64_t i = 0; IsFloat(d.tensor.dtype()) && i < d.tensor.size(); ++i)
+      if (random.Chance(0.15)) StoreDouble(d.tensor, i, random.Pick(kOdd));
+  return inputs;
+}
+
+struct Wanted {
+  std::vector<Outcome> plain;
+  std::string broken;        // the graph's own types do not hold
+  std::vector<Outcome> odd;  // inputs that are infinite or not numbers
+};
+
+// The first value whose dims are not those that inference promised; empty: none. A computed size that comes
+// out as 0 means "copy" to Reshape, which inference leaves aside.
+std::string BrokenType(const Graph& graph, const Sizes& sizes, const DatumList& inputs) {
+  std::string broken;
+  SymbolValues symbols = sizes;
+  for (const std::string& name : SymbolsOf(graph)) symbols.emplace(name, 3);
+  const auto look = [&](const Node& node, const DatumList& outputs) {
+    for (size_t i = 0; i < outputs.size() && node.graph == &graph; ++i) {
+      const Shape& shape = node.outputs()[i]->type.shape;
+      if (!outputs[i].is_tensor() || !shape.ranked || !broken.empty()) continue;
+      bool holds = shape.rank() == outputs[i].tensor.rank();
+      for (int k = 0; holds && k < shape.rank(); ++k)
+        holds = shape[k].Evaluate(symbols).value_or(outputs[i].tensor.dim(k)) == outputs[i].tensor.dim(k);
+      if (!holds)
+        broken =
+            StrCat(node.Describe(), " gives ", outputs[i].Describe(), ", inferred was ", shape.ToString());
+    }
+  };
+  (void)Guard([&] { return EvaluateGraph(graph, inputs, look); });
+  return broken;
+}
+
+// Sizes that the graph cannot run with do not count, nor empty ones for which its own types do not hold.
+void Run(const Graph& graph, const Sizes& sizes, const DatumList& inputs, Wanted& wanted,
+         std::vector<Outcome>& into) {
+  if (auto broken = BrokenType(graph, sizes, inputs); !broken.empty()) {
+    const bool empty = std::any_of(sizes.begin(), sizes.end(), [](const auto& s) { return s.second == 0; });
+    if (!empty) wanted.broken = "types: " + broken;
+    return;
+  }
+  if (auto outcome = OutcomeOf(graph, inputs); outcome.ok()) into.push_back(std::move(*outcome));
+}
+
+Wanted Before(const Graph& graph, const CheckOptions& options) {
+  Wanted wanted;
+  for (const Sizes& sizes : SizesToTry(graph, options))
+    Run(graph, sizes, RandomInputs(graph, sizes, options.seed), wanted, wanted.plain);
+  DatumList odd = WithoutNumbers(RandomInputs(graph, options.symbols, options.seed));
+  Run(graph, options.symbols, odd, wanted, wanted.odd);
+  return wanted;
+}
+
+std::string SameOutputs(const Graph& before, const Graph& after) {
+  if (before.outputs().size() != after.outputs().size()) return "the number of outputs changed";
+  for (size_t i = 0; i < before.outputs().size(); ++i) {
+    const Value &a = *before.outputs()[i], &b = *after.outputs()[i];
+    if (a.name != b.name) return StrCat("output '", a.name, "' is now called '", b.name, "'");
+    if (a.type.dtype != b.type.dtype || (a.type.shape.ranked && a.type.shape.rank() != b.type.shape.rank()))
+      return StrCat("the type of output '", a.name, "' was ", a.type.ToString(), ", is ", b.type.ToString());
+    for (int k = 0; a.type.shape.ranked && k < a.type.shape.rank(); ++k)
+      if (a.type.shape[k].known() && a.type.shape[k] != b.type.shape[k])
+        return StrCat("the type of output '", a.name, "' was ", a.type.ToString(), ", is ",
+                      b.type.ToString());
+  }
+  return "";
+}
+
+std::string SameResults(const Graph& after, const std::vector<Outcome>& wanted, const char* data) {
+  for (const Outcome& outcome : wanted) {
+    auto got = Guard([&] { return EvaluateGraph(after, outcome.inputs); });
+    std::string error = got.ok() ? Differs(after, outcome, *got) : got.status().ToString();
+    if (error.empty()) continue;
+    std::string inputs;
+    for (const Datum& d : outcome.inputs) inputs += " " + d.Describe();
+    return StrCat("results on ", data, inputs, ": ", error);
+  }
+  return "";
+}
+
+std::string SameKernels(const Graph& after, const std::vector<Outcome>& wanted) {
+  auto session = Session::Create(std::shared_ptr<const Graph>(after.Clone()), {.threads = 1});
+  if (!session.ok()) return "session: " + session.status().ToString();
+  for (const Outcome& outcome : wanted) {
+    auto got = (*session)->Run(outcome.inputs);
+    const std::string error = got.ok() ? Differs(after, outcome, *got) : got.status().ToString();
+    if (!error.empty()) return "kernels: " + error;
+  }
+  return "";
+}
+
+// The optimizer's part: what it returns, that it ends, that it can be repeated.
+std::string Optimized(const Graph& graph, const OptimizeOptions& options, std::unique_ptr<Graph>& after,
+                      std::vector<std::string>& fired) {
+  after = graph.Clone();
+  auto report = Optimize(*after, options);
+  if (!report.ok()) return report.status().ToString();
+  for (const auto& [name, hits] : report->hits) fired.push_back(name);
+  if (!report->warnings.empty()) return report->warnings[0];
+  if (Status sound = VerifyGraph(*after); !sound.ok()) return sound.ToString();
+  const std::string text = PrintGraphExactly(*after);
+  auto twin = graph.Clone();
+  if (!Optimize(*twin, options).ok() || PrintGraphExactly(*twin) != text) return "not deterministic";
+  auto again = after->Clone();
+  auto second = Optimize(*again, options);
+  if (!second.ok()) return second.status().ToString();
+  if (!second->hits.empty()) {
+    std::string names;
+    for (const auto& [name, hits] : second->hits) names += StrCat(" ", name);
+    return StrCat("not idempotent:", names);
+  }
+  if (PrintGraphExactly(*again) != text) return "not idempotent: the text changes";
+  if (Status inferred = InferGraph(*again); !inferred.ok()) return "types: " + inferred.ToString();
+  return "";
+}
+
+std::string CheckLevel(const Graph& graph, const Wanted& wanted, const OptimizeOptions& options,
+                       std::string& last, std::vector<std::string>& fired) {
+  std::unique_ptr<Graph> after;
+  if (auto error = Optimized(graph, options, after, fired); !error.empty()) return error;
+  if (auto error = SameOutputs(graph, *after); !error.empty()) return error;
+  const std::string text = PrintGraphExactly(*after);
+  if (text == last) return "";
+  last = text;
+  if (auto error = SameResults(*after, wanted.plain, "numbers"); !error.empty()) return error;
+  if (options.level == Level::kBasic) return SameResults(*after, wanted.odd, "odd numbers");
+  return SameKernels(*after, wanted.plain);
+}
+
+}  // namespace
+
+Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs) {
+  const Wanted wanted = Before(graph, options);
+  if (runs) *runs = static_cast<int>(wanted.plain.size() + wanted.odd.size());
+  Fault fault;
+  fault.what = wanted.broken;
+  if (fault) return fault;
+  std::string last;
+  for (Level level : {Level::kBasic, Level::kExtended, Level::kLayout}) {
+    OptimizeOptions optimize;
+    optimize.level = fault.level = level;
+    optimize.disable = options.disable;
+    fault.fired.clear();
+    fault.what = CheckLevel(graph, wanted, optimize, last, fault.fired);
+    if (fault) return fault;
+  }
+  return {};
+}
+
+std::vector<std::string> Culprits(const Graph& graph, const CheckOptions& options, const Fault& fault) {
+  std::vector<std::string> culprits;
+  for (const std::string& name : fault.fired) {
+    CheckOptions without = options;
+    without.disable.push_back(name);
+    const Fault left = CheckGraph(graph, without);
+    if (!left || left.level > fault.level) culprits.push_back(name);
+  }
+  return culprits;
+}
+
+}  // namespace tern

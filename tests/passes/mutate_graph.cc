@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "random_graph.h"
+
+namespace tern {
+namespace {
+
+std::vector<Value*> FloatConstants(const Graph& graph) {
+  std::vector<Value*> found;
+  for (const auto& v : graph.values())
+    if (v->is_constant() && IsFloat(v->type.dtype) && v->constant.size() > 0) found.push_back(v.get());
+  return found;
+}
+
+void OtherNumber(Graph& graph, Random& random) {
+  const auto constants = FloatConstants(graph);
+  if (constants.empty()) return;
+  Value* old = random.Pick(constants);
+  static const std::vector<double> kNumbers = {0, 1, -1, 0.5, 2, 3};
+  Tensor t = old->constant.Clone();
+  const int64_t all = random.Chance(0.3) ? t.size() : 1;
+  const int64_t from = all > 1 ? 0 : random.Below(static_cast<int>(t.size()));
+  const double v = random.Chance(0.3) ? LoadDouble(t, from) * 1.25 : random.Pick(kNumbers);
+  for (int64_t i = from; i < from + all; ++i) StoreDouble(t, i, v);
+  graph.ReplaceUses(old, graph.AddConstant(t));
+}
+
+void OpenConstant(Graph& graph, Random& random) {
+  const auto constants = FloatConstants(graph);
+  if (!constants.empty()) graph.ConstantToInput(random.Pick(constants));
+}
+
+// Something that changes nothing, or something that does, before one operand.
+void Between(Graph& graph, Random& random) {
+  std::vector<std::pair<Node*, int>> places;
+  for (const auto& node : graph.nodes())
+    for (size_t i = 0; i < node->inputs().size(); ++i)
+      if (node->inputs()[i] && IsFloat(node->inputs()[i]->type.dtype))
+        places.emplace_back(node.get(), static_cast<int>(i));
+  if (places.empty()) return;
+  const auto [node, input] = random.Pick(places);
+  Value* x = node->input(input);
+  static const std::vector<const char*> kKinds = {"identity", "relu", "neg", "tanh", "add", "mul", "sub"};
+  const std::string kind = random.Pick(kKinds);
+  const bool two = kind == "add" || kind == "mul" || kind == "sub";
+  const OpDef& op = *FindOp(kind == "identity" ? "Identity" : two ? "Binary" : "Unary");
+  Attrs attrs = op.defaults;
+  if (kind != "identity") (void)attrs.Set("kind", kind);
+  std::vector<Value*> inputs = {x};
+  if (two) inputs.push_back(graph.AddConstant(Tensor::Scalar(x->type.dtype, random.Below(3))));
+  node->SetInput(input, graph.AddNode(op, attrs, inputs, 1, node)->output(0));
+}
+
+// A number among the dims of the inputs becomes a symbol, wherever it stands.
+void OpenDim(Graph& graph, Random& random) {
+  std::vector<int64_t> sizes;
+  for (const Value* v : graph.inputs())
+    for (const Dim& d : v->type.shape.dims)
+      if (d.known()) sizes.push_back(d.value());
+  if (sizes.empty()) return;
+  const int64_t size = random.Pick(sizes);
+  for (Value* v : graph.inputs())
+    for (Dim& d : v->type.shape.dims)
+      if (d.Is(size)) d = Dim::Symbol(StrCat("D", size));
+}
+
+void MoreOutputs(Graph& graph, Random& random) {
+  std::vector<Value*> inner;
+  for (const auto& node : graph.nodes())
+    for (Value* v : node->outputs())
+      if (!v->output_uses && v->type.tensor()) inner.push_back(v);
+  if (inner.empty()) return;
+  auto outputs = graph.outputs();
+  outputs.push_back(random.Pick(inner));
+  graph.SetOutputs(outputs);
+}
+
+}  // namespace
+
+void ForgetTypes(Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    for (Value* v : node->outputs()) {
+      v->type = Type();
+      v->content.reset();
+    }
+    for (const auto& sub : node->subgraphs()) ForgetTypes(*sub);
+  }
+}
+
+void MutateGraph(Graph& graph, Random& random) {
+  static const std::vector<void (*)(Graph&, Random&)> kChanges = {
+      OtherNumber, OtherNumber, OpenConstant, Between, Between, OpenDim, MoreOutputs};
+  random.Pick(kChanges)(graph, random);
+  ForgetTypes(graph);
+}
+
+}  // namespace tern

@@ -1,0 +1,99 @@
+#include "outcome.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "ir/evaluate.h"
+#include "passes/rewrite/facts.h"
+#include "random.h"
+
+namespace tern {
+namespace {
+
+// Nodes that round, and whose results are memory of their own.
+bool Rounds(const Node& node) {
+  static const std::set<std::string> kOps = {
+      "Binary",    "Unary",   "MatMul",     "Conv",    "ConvTranspose", "Reduce",
+      "Softmax",   "Gelu",    "BatchNorm",  "RmsNorm", "LayerNorm",     "Activation",
+      "Attention", "Eltwise", "GlobalPool", "Scale",   "GroupNorm",     "InstanceNorm"};
+  static const std::set<std::string> kExact = {"neg", "abs", "relu", "min", "max"};
+  return kOps.count(node.op->name) && !kExact.count(KindName(node));
+}
+
+double Rounding(DType dtype) { return dtype == DType::kF16 ? 1e-3 : dtype == DType::kBF16 ? 8e-3 : 1e-6; }
+
+void Disturb(const Tensor& t, Random& random) {
+  if (!IsFloat(t.dtype()) || !t.contiguous()) return;
+  Tensor view = t;
+  for (int64_t i = 0; i < t.size(); ++i)
+    StoreDouble(view, i, LoadDouble(t, i) * (1 + Rounding(t.dtype()) * random.Real(-1, 1)));
+}
+
+double Distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double d = std::abs(a - b);
+  return std::isfinite(d) ? d : std::numeric_limits<double>::infinity();
+}
+
+void Widen(const Datum& plain, const Datum& disturbed, std::vector<double>& slack) {
+  if (!plain.is_tensor() || !disturbed.is_tensor() || plain.tensor.dims() != disturbed.tensor.dims()) return;
+  const auto a = ToDoubles(plain.tensor), b = ToDoubles(disturbed.tensor);
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double d = Distance(a[i], b[i]);
+    if (std::isfinite(d)) most = std::max(most, d);
+    slack[i] = std::max(slack[i], std::isfinite(d) ? 0 : d);
+  }
+  for (double& s : slack) s += 8 * most;
+}
+
+std::vector<double> FirstSlack(const Datum& d) {
+  if (!d.is_tensor() || d.tensor.dtype() == DType::kString) return {};
+  const auto values = ToDoubles(d.tensor);
+  if (!IsFloat(d.tensor.dtype())) return std::vector<double>(values.size(), 0);
+  double most = 1;
+  for (double v : values)
+    if (std::isfinite(v)) most = std::max(most, std::abs(v));
+  return std::vector<double>(values.size(), 5 * Rounding(d.tensor.dtype()) * most);
+}
+
+}  // namespace
+
+Result<Outcome> OutcomeOf(const Graph& graph, const DatumList& inputs) {
+  return Guard([&]() -> Result<Outcome> {
+    Outcome outcome;
+    outcome.inputs = inputs;
+    TERN_ASSIGN(outcome.outputs, EvaluateGraph(graph, inputs));
+    for (const Datum& d : outcome.outputs) outcome.slack.push_back(FirstSlack(d));
+    for (uint64_t seed : {1, 2, 3}) {
+      Random random(seed);
+      const auto disturb = [&](const Node& node, const DatumList& outputs) {
+        if (!Rounds(node)) return;
+        for (const Datum& d : outputs)
+          if (d.is_tensor()) Disturb(d.tensor, random);
+      };
+      TERN_ASSIGN(const DatumList other, EvaluateGraph(graph, inputs, disturb));
+      for (size_t i = 0; i < other.size(); ++i) Widen(outcome.outputs[i], other[i], outcome.slack[i]);
+    }
+    return outcome;
+  });
+}
+
+std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& got) {
+  for (size_t i = 0; i < got.size(); ++i) {
+    const Datum &a = wanted.outputs[i], &b = got[i];
+    const std::string name = StrCat("output '", graph.outputs()[i]->name, "' ");
+    if (!a.is_tensor()) continue;
+    if (!b.is_tensor() || a.tensor.dtype() != b.tensor.dtype() || a.tensor.dims() != b.tensor.dims())
+      return StrCat(name, "is ", b.Describe(), ", was ", a.Describe());
+    if (a.tensor.dtype() == DType::kString) continue;
+    const auto x = ToDoubles(a.tensor), y = ToDoubles(b.tensor);
+    for (size_t k = 0; k < x.size(); ++k)
+      if (Distance(x[k], y[k]) > wanted.slack[i][k])
+        return StrCat(name, "element ", k, " is ", y[k], ", was ", x[k], " (slack ", wanted.slack[i][k], ")");
+  }
+  return "";
+}
+
+}  // namespace tern

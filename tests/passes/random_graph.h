@@ -1,0 +1,32 @@
+// Valid graphs that follow from a seed: grown from nothing, or from a graph of the rules' own cases that is
+// changed a little, so that rules meet what they look for and what is only almost that.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "random.h"
+
+namespace tern {
+
+struct SeedGraph {
+  std::string text;
+  std::map<std::string, int64_t> symbols;  // sizes it runs with
+};
+
+struct RandomGraph {
+  std::unique_ptr<Graph> graph;
+  std::map<std::string, int64_t> symbols;
+};
+// Never without a graph.
+RandomGraph MakeRandomGraph(uint64_t seed, const std::vector<SeedGraph>& seeds);
+
+// One small change: another number, a node between two others, an open dim, an input for a constant. The
+// graph may be illegal afterwards.
+void MutateGraph(Graph& graph, Random& random);
+// So that inference starts anew.
+void ForgetTypes(Graph& graph);
+
+}  // namespace tern
