@@ -1,0 +1,124 @@
+// Tiny element-wise nodes side by side become one behind the Concat that joins them.
+#include <algorithm>
+
+#include "passes/rewrite/facts.h"
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+constexpr int64_t kTiny = 64;  // elements: to start a node costs more than to compute them
+
+bool IsElementwise(const Node& node) {
+  static const char* const kOps[] = {"Unary", "Activation", "Gelu", "IsInf", "Cast", "Binary", "Where"};
+  return std::any_of(std::begin(kOps), std::end(kOps), [&](const char* op) { return IsOp(node, op); });
+}
+
+// Dims that are not known count as one.
+bool IsTiny(const Shape& shape) {
+  int64_t count = 1;
+  for (const Dim& d : shape.dims)
+    if (d.known()) count *= std::min(d.value(), kTiny + 1);
+  return count <= kTiny;
+}
+
+bool TakesEpilogue(const Value* v) {
+  const Node* node = v->producer;
+  return node && OnlyUse(v) && (IsOp(*node, "Conv") || IsOp(*node, "ConvTranspose") || IsOp(*node, "MatMul"));
+}
+
+// The constant with all its elements along one axis of the piece, as long as the piece is there. Null where
+// it differs along another.
+Value* AlongAxis(Rewrite& r, Value* constant, const Shape& piece, int axis) {
+  const Tensor& t = constant->constant;
+  const int missing = piece.rank() - t.rank();
+  if (missing < 0 || !piece[axis].known()) return nullptr;
+  for (int i = 0; i < t.rank(); ++i)
+    if (t.dim(i) != 1 && i + missing != axis) return nullptr;
+  std::vector<int64_t> dims(static_cast<size_t>(piece.rank()), 1);
+  dims[static_cast<size_t>(axis)] = t.size();
+  Value* column = r.Op("Reshape", {constant, r.Ints(dims)});
+  dims[static_cast<size_t>(axis)] = piece[axis].value();
+  return r.Op("Expand", {column, r.Ints(dims)});
+}
+
+class Joiner {
+ public:
+  Joiner(Rewrite& r, int axis) : r_(r), axis_(axis) {
+    for (const Value* v : r.root().inputs()) makers_.push_back(v->producer);
+  }
+
+  // The operand of all nodes, joined. Null, with the reason told, when they do not go together.
+  Value* Operand(size_t k) {
+    std::vector<Value*> all;
+    for (const Node* node : makers_) all.push_back(node->inputs()[k]);
+    const bool constant = all[0]->is_constant();
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Value* piece = makers_[i]->output(0);
+      if (all[i]->is_constant() != constant || all[i]->type.dtype != all[0]->type.dtype)
+        return No("operands ", k, " are of different sorts");
+      if (constant) all[i] = AlongAxis(r_, all[i], piece->type.shape, axis_);
+      if (!all[i]) return No("a constant differs along other axes");
+      if (!constant && !SameShape(all[i], piece)) return No("'", all[i]->name, "' is spread out");
+      if (!constant && TakesEpilogue(all[i])) return No("'", piece->name, "' goes into the node before it");
+    }
+    values_ += !constant;
+    return r_.Op(*FindOp("Concat"), r_.root().attrs, all);
+  }
+
+  size_t values() const { return values_; }  // operands so far that are not constants
+
+ private:
+  template <class... A> Value* No(const A&... reason) {
+    r_.Skip(reason...);
+    return nullptr;
+  }
+
+  Rewrite& r_;
+  int axis_;
+  std::vector<const Node*> makers_;
+  size_t values_ = 0;
+};
+
+bool Alike(const Node& a, const Node& b) {
+  return a.op == b.op && a.inputs().size() == b.inputs().size() && a.attrs == b.attrs;
+}
+
+bool MoveBehindConcat(Rewrite& r) {
+  const Node& concat = r.root();
+  const auto axis = AxisOf(concat.attrs.Int("axis"), concat.output(0));
+  if (!axis) return r.Skip("the rank is not known");
+  if (concat.output(0)->content) return r.Skip("it computes a shape");
+  const Node* first = concat.input(0)->producer;
+  for (const Value* v : concat.inputs()) {
+    if (!v->producer || v->producer->graph != concat.graph || !IsElementwise(*v->producer))
+      return r.Skip("'", v->name, "' is not made element by element");
+    if (!Alike(*v->producer, *first)) return r.Skip("'", v->name, "' is made in another way than the first");
+    if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
+    if (!v->type.shape.ranked || !IsTiny(v->type.shape)) return r.Skip("'", v->name, "' is not tiny");
+  }
+  Joiner joiner(r, *axis);
+  std::vector<Value*> operands;
+  for (size_t k = 0; k < first->inputs().size(); ++k) {
+    if (!first->inputs()[k]) return r.Skip("an operand is absent");
+    operands.push_back(joiner.Operand(k));
+    if (!operands.back()) return false;
+  }
+  if (joiner.values() >= concat.inputs().size()) return r.Skip("there would be no fewer nodes");
+  return r.Replace(r.Op(*first->op, first->attrs, operands));
+}
+
+}  // namespace
+
+TERN_RULE(MoveTinyOpsBehindConcat) {
+  return Rule{.summary = "the same element-wise work on many tiny tensors that a Concat joins is done behind it",
+              .level = Level::kExtended,
+              .roots = {"Concat"},
+              .apply = MoveBehindConcat,
+              .example = R"(graph @g(%a: f32[N,1], %b: f32[N,1], %c: f32[N,1]) -> (%y) {
+  #k: f32[1] = (2)  #l: f32[1] = (3)  #m: f32[1] = (4)
+  %y = Concat(%a * #k, %b * #l, %c * #m) {axis=1}
+})"};
+}
+
+}  // namespace tern
