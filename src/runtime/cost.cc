@@ -77,7 +77,8 @@ std::optional<double> AttentionMacs(const Node& n) {
   auto keys = DimOf(k, -2);
   const auto past = n.input(4) ? DimOf(n.input(4), -2) : std::optional<double>(0);
   if (!keys || !past) return std::nullopt;
-  const auto q = CountOf(n.input(0)), y = CountOf(n.output(0));
+  auto q = CountOf(n.input(0)), y = CountOf(n.output(0));
+  if (n.attrs.Bool("joint")) q = y;
   return q && y ? std::optional<double>((*q + *y) * (*keys + *past)) : std::nullopt;
 }
 

@@ -16,7 +16,7 @@ struct Attention {
   float softcap = 0;
   Scores scores = Scores::kNone;
   int64_t q_heads = 0, kv_heads = 0;
-  bool merged = false, guarded = false;
+  bool merged = false, guarded = false, joint = false;
   template <class V> void Visit(V& v) {
     v("scale", scale, "factor of q·kᵀ; 0 stands for 1/sqrt(head size)");
     v("causal", causal, "query i sees keys up to i plus the length of the past");
@@ -27,6 +27,8 @@ struct Attention {
     v("kv_heads", kv_heads, "the same for k and v");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
     v("guarded", guarded, "a query that no key is open to gets zeros, not NaN");
+    v("joint", joint,
+      "q, k and v are one value [batch, length, (q_heads + 2*kv_heads)*size]: heads of q, of k, of v");
   }
 };
 
@@ -35,10 +37,18 @@ Status CheckHeads(int64_t q_heads, int64_t kv_heads) {
   return InvalidModel(q_heads, " query heads are no multiple of ", kv_heads, " key heads");
 }
 
+Result<OperandShapes> ShapesOf(const Attention& op, const InferContext& c) {
+  if (op.joint) return JointShapes(c, "q", op.q_heads, op.kv_heads);
+  OperandShapes s;
+  TERN_ASSIGN(s.q, SplitShape(c, "q", op.q_heads));
+  TERN_ASSIGN(s.k, SplitShape(c, "k", op.kv_heads));
+  TERN_ASSIGN(s.v, SplitShape(c, "v", op.kv_heads));
+  return s;
+}
+
 Status Infer(const Attention& op, InferContext& c) {
-  TERN_ASSIGN(const Shape q, SplitShape(c, "q", op.q_heads));
-  TERN_ASSIGN(const Shape k, SplitShape(c, "k", op.kv_heads));
-  TERN_ASSIGN(const Shape v, SplitShape(c, "v", op.kv_heads));
+  TERN_ASSIGN(const OperandShapes shapes, ShapesOf(op, c));
+  const auto& [q, k, v] = shapes;
   if (q[1].known() && k[1].known()) TERN_TRY(CheckHeads(q[1].value(), k[1].value()));
   if (Differ(q[3], k[3]))
     return InvalidModel("head sizes of q and k differ: ", q[3].value(), " and ", k[3].value());
@@ -66,15 +76,34 @@ struct Rows {
   }
 };
 
+// The operand that an input is, or that some of its heads are.
+struct Operand {
+  const char* port;
+  int64_t heads;                  // of the input
+  int64_t first = 0, count = -1;  // -1: all
+};
+
+struct Operands {
+  Operand q, k, v;
+  explicit Operands(const Attention& op) : q{"q", op.q_heads}, k{"k", op.kv_heads}, v{"v", op.kv_heads} {
+    if (!op.joint) return;
+    const int64_t all = op.q_heads + 2 * op.kv_heads;
+    q = {"q", all, 0, op.q_heads};
+    k = {"q", all, op.q_heads, op.kv_heads};
+    v = {"q", all, op.q_heads + op.kv_heads, op.kv_heads};
+  }
+};
+
 // An input in either layout, brought into the order of Rows.
-Result<Rows> Split(EvalContext& c, const char* port, int64_t heads) {
-  TERN_ASSIGN(const Dims dims, SplitDims(port, c.In(port).dims(), heads));
-  Rows rows{dims, c.Doubles(port)};
-  if (c.In(port).rank() == 4) return rows;
+Result<Rows> Split(EvalContext& c, const Operand& o) {
+  TERN_ASSIGN(Dims dims, SplitDims(o.port, c.In(o.port).dims(), o.heads));
+  Rows rows{dims, c.Doubles(o.port)};
+  if (c.In(o.port).rank() == 4) return rows;
   const std::vector<double> packed = std::move(rows.data);
   rows.data.clear();
+  if (o.count >= 0) rows.dims[1] = o.count;
   for (int64_t b = 0; b < dims[0]; ++b)
-    for (int64_t h = 0; h < dims[1]; ++h)
+    for (int64_t h = o.first; h < o.first + rows.dims[1]; ++h)
       for (int64_t t = 0; t < dims[2]; ++t) {
         const auto row = packed.begin() + ((b * dims[2] + t) * dims[1] + h) * dims[3];
         rows.data.insert(rows.data.end(), row, row + dims[3]);
@@ -82,14 +111,14 @@ Result<Rows> Split(EvalContext& c, const char* port, int64_t heads) {
   return rows;
 }
 
-Result<Rows> Joined(EvalContext& c, const char* now, const char* before, int64_t heads) {
-  TERN_ASSIGN(Rows rows, Split(c, now, heads));
+Result<Rows> Joined(EvalContext& c, const Operand& now, const char* before) {
+  TERN_ASSIGN(Rows rows, Split(c, now));
   if (!c.Has(before)) return rows;
   const Tensor& past = c.In(before);
   if (past.rank() != 4 || past.dim(0) != rows.dims[0] || past.dim(1) != rows.dims[1] ||
       past.dim(3) != rows.dims[3])
-    return InvalidArgument("input '", before, "' ", past.Describe(), " does not go with '", now, "' ",
-                           c.In(now).Describe());
+    return InvalidArgument("input '", before, "' ", past.Describe(), " does not go with '", now.port, "' ",
+                           c.In(now.port).Describe());
   const auto old = c.Doubles(before);
   const int64_t a = past.dim(2), b = rows.dims[2], size = rows.dims[3];
   std::vector<double> all;
@@ -153,9 +182,12 @@ void SoftmaxRow(std::vector<double>& row, bool guarded) {
 }
 
 Status Reference(const Attention& op, EvalContext& c) {
-  TERN_ASSIGN(const Rows q, Split(c, "q", op.q_heads));
-  TERN_ASSIGN(const Rows k, Joined(c, "k", "past_k", op.kv_heads));
-  TERN_ASSIGN(const Rows v, Joined(c, "v", "past_v", op.kv_heads));
+  const Operands operands(op);
+  if (op.joint && c.In("q").rank() != 3)
+    return InvalidArgument("q, k and v in one must be [batch, length, width], got ", c.In("q").Describe());
+  TERN_ASSIGN(const Rows q, Split(c, operands.q));
+  TERN_ASSIGN(const Rows k, Joined(c, operands.k, "past_k"));
+  TERN_ASSIGN(const Rows v, Joined(c, operands.v, "past_v"));
   const int64_t batch = q.dims[0], heads = q.dims[1], queries = q.dims[2], size = q.dims[3], keys = k.dims[2];
   TERN_TRY(CheckHeads(heads, k.dims[1]));
   if (k.dims[0] != batch || v.dims[0] != batch || v.dims[1] != k.dims[1] || v.dims[2] != keys ||

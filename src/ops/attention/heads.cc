@@ -25,6 +25,18 @@ Result<Shape> SplitShape(const InferContext& c, const char* port, int64_t heads)
   return Shape({x[0], count, x[1], FloorDiv(x[2], heads)});
 }
 
+Result<OperandShapes> JointShapes(const InferContext& c, const char* port, int64_t q_heads,
+                                  int64_t kv_heads) {
+  constexpr int64_t kMostHeads = int64_t{1} << 30;
+  if (q_heads < 1 || kv_heads < 1 || q_heads > kMostHeads || kv_heads > kMostHeads)
+    return InvalidModel("q, k and v in one need their numbers of heads, got ", q_heads, " and ", kv_heads);
+  if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 3)
+    return InvalidModel("q, k and v in one must be [batch, length, width], got ", c.In(port).ToString());
+  TERN_ASSIGN(const Shape all, SplitShape(c, port, q_heads + 2 * kv_heads));
+  const Shape q({all[0], Dim(q_heads), all[2], all[3]}), kv({all[0], Dim(kv_heads), all[2], all[3]});
+  return OperandShapes{q, kv, kv};
+}
+
 Result<Dims> SplitDims(const char* port, const Dims& dims, int64_t heads) {
   if (dims.size() == 4 && (!heads || dims[1] == heads)) return dims;
   if (dims.size() != 3 || heads < 1 || dims[2] % heads)

@@ -111,11 +111,12 @@ bool MoveBehindConcat(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MoveTinyOpsBehindConcat) {
-  return Rule{.summary = "the same element-wise work on many tiny tensors that a Concat joins is done behind it",
-              .level = Level::kExtended,
-              .roots = {"Concat"},
-              .apply = MoveBehindConcat,
-              .example = R"(graph @g(%a: f32[N,1], %b: f32[N,1], %c: f32[N,1]) -> (%y) {
+  return Rule{
+      .summary = "the same element-wise work on many tiny tensors that a Concat joins is done behind it",
+      .level = Level::kExtended,
+      .roots = {"Concat"},
+      .apply = MoveBehindConcat,
+      .example = R"(graph @g(%a: f32[N,1], %b: f32[N,1], %c: f32[N,1]) -> (%y) {
   #k: f32[1] = (2)  #l: f32[1] = (3)  #m: f32[1] = (4)
   %y = Concat(%a * #k, %b * #l, %c * #m) {axis=1}
 })"};

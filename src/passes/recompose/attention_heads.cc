@@ -131,7 +131,7 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
   const Node& node = r.root();
   const bool single =
       node.attrs.Int("q_heads") == 1 && node.attrs.Int("kv_heads") == 1 && node.attrs.Bool("merged");
-  if (!single || !OnlyFirstOutput(node) || node.input(4) || node.input(6))
+  if (!single || node.attrs.Bool("joint") || !OnlyFirstOutput(node) || node.input(4) || node.input(6))
     return r.Skip("not one head per batch");
   std::vector<Value*> inputs = node.inputs();
   for (size_t i = 0; i < 3; ++i) {

@@ -47,8 +47,10 @@ class Attention : public KernelOf<Attention> {
     auto* scratch = c.scratch<std::byte>();
     cpu::AttentionTensors t;
     t.q = c.In<float>(0), t.y = c.Out<float>(0);
-    t.k = Joined(c, 1, 4, k_out_ ? c.Out<float>(1) : nullptr, k_, s_.size, scratch);
-    t.v = Joined(c, 2, 5, v_out_ ? c.Out<float>(2) : nullptr, v_, s_.value_size, scratch + k_bytes_);
+    const float* k = joint_ ? t.q + s_.heads * s_.size : c.In<float>(1);
+    const float* v = joint_ ? k + s_.kv_heads * s_.size : c.In<float>(2);
+    t.k = Joined(c, k, 4, k_out_ ? c.Out<float>(1) : nullptr, k_, s_.size, scratch);
+    t.v = Joined(c, v, 5, v_out_ ? c.Out<float>(2) : nullptr, v_, s_.value_size, scratch + k_bytes_);
     if (c.Has(3)) t.mask = c.In(3).raw();
     if (c.Has(6)) {
       if (c.In(6).size() != s_.batch)
@@ -67,9 +69,18 @@ class Attention : public KernelOf<Attention> {
 
   Status SetShapes(const KernelQuery& query) {
     const int64_t q_heads = query.attrs().Int("q_heads"), kv_heads = query.attrs().Int("kv_heads");
-    TERN_ASSIGN(const Dims q, SplitDims("q", query.InDims(0), q_heads));
-    TERN_ASSIGN(const Dims k, SplitDims("k", query.InDims(1), kv_heads));
-    TERN_ASSIGN(const Dims v, SplitDims("v", query.InDims(2), kv_heads));
+    joint_ = query.attrs().Bool("joint");
+    if (joint_ && query.InRank(0) != 3)
+      return InvalidArgument("q, k and v in one must be [batch, length, width], got [",
+                             Join(query.InDims(0), ","), "]");
+    TERN_ASSIGN(Dims q, SplitDims("q", query.InDims(0), joint_ ? q_heads + 2 * kv_heads : q_heads));
+    Dims k = q, v = q;
+    if (joint_) {
+      q[1] = q_heads, k[1] = v[1] = kv_heads;
+    } else {
+      TERN_ASSIGN(k, SplitDims("k", query.InDims(1), kv_heads));
+      TERN_ASSIGN(v, SplitDims("v", query.InDims(2), kv_heads));
+    }
     s_.batch = q[0], s_.heads = q[1], s_.queries = q[2], s_.size = q[3];
     s_.kv_heads = k[1], s_.keys = k[2], s_.value_size = v[3];
     if (s_.kv_heads < 1 || s_.heads % s_.kv_heads)
@@ -100,6 +111,7 @@ class Attention : public KernelOf<Attention> {
     k_ = steps(query.InRank(1) == 3, s_.kv_heads, fresh, s_.size);
     v_ = steps(query.InRank(2) == 3, s_.kv_heads, fresh, s_.value_size);
     s_.q = steps(query.InRank(0) == 3, s_.heads, s_.queries, s_.size);
+    if (joint_) s_.q = k_ = v_ = steps(true, s_.heads + 2 * s_.kv_heads, s_.queries, s_.size);
     s_.y = steps(query.attrs().Bool("merged"), s_.heads, s_.queries, s_.value_size);
     const bool k_joined = s_.past || query.OutType(1) != DType::kInvalid;
     const bool v_joined = s_.past || query.OutType(2) != DType::kInvalid;
@@ -122,9 +134,8 @@ class Attention : public KernelOf<Attention> {
 
   // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to
   // `out` if wanted.
-  const float* Joined(RunContext& c, int now, int past, float* out, const cpu::HeadSteps& now_steps,
+  const float* Joined(RunContext& c, const float* x, int past, float* out, const cpu::HeadSteps& now_steps,
                       int64_t size, std::byte* room) const {
-    const float* x = c.In<float>(now);
     if (!s_.past && !out) return x;
     float* to = out ? out : reinterpret_cast<float*>(room);
     const auto part = [&](const float* from, const cpu::HeadSteps& steps, int64_t first, int64_t rows) {
@@ -143,7 +154,7 @@ class Attention : public KernelOf<Attention> {
 
   cpu::AttentionShape s_;
   cpu::HeadSteps k_, v_;
-  bool k_out_ = false, v_out_ = false;
+  bool joint_ = false, k_out_ = false, v_out_ = false;
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };
 

@@ -126,7 +126,13 @@ TEST(Kernels, Attention) {
        "Attention {q_heads=2,kv_heads=2,merged=true} : f32[2,3,16] f32[2,6,16] f32[2,6,8] _ _ _ i64[2]=(6,3) -> 3",
        "Attention {q_heads=2,kv_heads=2,merged=true} : bf16[1,3,16] bf16[1,3,16] bf16[1,3,8]",
        "Attention {q_heads=2,kv_heads=1,merged=true} : f32[1,300,32] f32[1,400,16] f32[1,400,16]",
-       "Attention {q_heads=2,kv_heads=1,merged=true} : f32[2,0,32] f32[2,4,16] f32[2,4,16]"});
+       "Attention {q_heads=2,kv_heads=1,merged=true} : f32[2,0,32] f32[2,4,16] f32[2,4,16]",
+       "Attention {q_heads=3,kv_heads=3,merged=true,joint=true} : f32[2,4,72] f32[2,4,72] f32[2,4,72]",
+       "Attention {q_heads=4,kv_heads=2,joint=true} : f32[2,5,64] f32[2,5,64] f32[2,5,64] f32[5,5] -> 3",
+       "Attention {q_heads=2,kv_heads=2,merged=true,causal=true,joint=true} : f32[2,3,48] f32[2,3,48] "
+       "f32[2,3,48] _ f32[2,2,4,8] f32[2,2,4,8] -> 3",
+       "Attention {q_heads=2,kv_heads=1,merged=true,joint=true} : f32[1,300,64] f32[1,300,64] f32[1,300,64]",
+       "Attention {q_heads=2,kv_heads=2,merged=true,joint=true} : bf16[1,3,48] bf16[1,3,48] bf16[1,3,48]"});
   CheckKernels({"f32", "bf16"},
                {"RotaryEmbedding : T[2,3,4,8] T[2,4,4] T[2,4,4]",
                 "RotaryEmbedding {interleaved=true} : T[2,3,4,8] T[1,4,4] T[1,4,4]",

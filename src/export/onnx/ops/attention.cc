@@ -1,4 +1,5 @@
 // Attention, RotaryEmbedding and LinearAttention, in the opsets that have them.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -37,6 +38,26 @@ std::string Split(TernNode& n, const std::string& packed, int64_t heads) {
   return n.Op("Transpose", {n.Op("Reshape", {packed, n.Ints({0, 0, heads, -1})})}, {{"perm", Swapped()}});
 }
 
+// The names of q, k and v; one value that holds them all is cut apart.
+Result<std::array<std::string, 3>> Operands(TernNode& n) {
+  if (!n.attrs().Bool("joint")) return std::array<std::string, 3>{n.In(0), n.In(1), n.In(2)};
+  const int64_t q_heads = n.attrs().Int("q_heads"), kv_heads = n.attrs().Int("kv_heads");
+  const Dim& width = n.TypeOf(0).shape[2];
+  std::vector<std::string> inputs = {n.In(0)};
+  AttrList attrs = {{"axis", int64_t{2}}};
+  if (width.known()) {
+    const int64_t size = width.value() / (q_heads + 2 * kv_heads);
+    inputs.push_back(n.Ints({q_heads * size, kv_heads * size, kv_heads * size}));
+  } else if (q_heads == kv_heads) {
+    attrs.emplace_back("num_outputs", int64_t{3});
+  } else {
+    return n.NotExportable("the width of q, k and v in one is not known");
+  }
+  std::array<std::string, 3> names = {n.Temp(), n.Temp(), n.Temp()};
+  n.Emit("Split", inputs, {names[0], names[1], names[2]}, attrs);
+  return names;
+}
+
 // ONNX has all operands and the result in one layout; others are rearranged to and from rank 4.
 struct Layouts {
   bool packed = true;  // everything is [batch, length, heads*size]
@@ -70,12 +91,12 @@ Status ExportGuarded(TernNode& n, const Layouts& layouts) {
   const DType dtype = n.TypeOf(0).dtype;
   const std::array<int64_t, 3> counts = {n.attrs().Int("q_heads"), n.attrs().Int("kv_heads"),
                                          n.attrs().Int("kv_heads")};
-  std::array<std::string, 3> in;
+  TERN_ASSIGN(auto in, Operands(n));
   std::array<Dim, 3> heads;
   for (size_t i = 0; i < 3; ++i) {
     const bool packed = layouts.packed_input[i];
     const int port = static_cast<int>(i);
-    in[i] = packed ? Split(n, n.In(port), counts[i]) : n.In(port);
+    if (packed) in[i] = Split(n, in[i], counts[i]);
     heads[i] = packed ? Dim(counts[i]) : n.TypeOf(port).shape[1];
   }
   for (size_t i : {1, 2}) {
@@ -85,7 +106,8 @@ Status ExportGuarded(TernNode& n, const Layouts& layouts) {
   if (scale == 0) {
     const Dim width = n.TypeOf(0).shape[-1];
     if (!width.known()) return n.NotExportable("the size of a head is not known");
-    const double size = static_cast<double>(width.value()) / (layouts.packed_input[0] ? counts[0] : 1);
+    const int64_t parts = n.attrs().Bool("joint") ? counts[0] + 2 * counts[1] : counts[0];
+    const double size = static_cast<double>(width.value()) / (layouts.packed_input[0] ? parts : 1);
     scale = 1 / std::sqrt(size);
   }
   const std::string keys = n.Op("Transpose", {in[1]}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
@@ -121,6 +143,8 @@ Status ExportAttention(TernNode& n) {
   if (const float scale = n.attrs().Float("scale"); scale != 0)
     attrs.emplace_back("scale", static_cast<double>(scale));
   std::vector<std::string> inputs = n.Ins(), outputs = n.Outs();
+  TERN_ASSIGN(const auto operands, Operands(n));
+  std::copy(operands.begin(), operands.end(), inputs.begin());
   if (n.Has(3)) inputs[3] = WholeMask(n);
   if (layouts.packed) {
     attrs.emplace_back("q_num_heads", q_heads);

@@ -76,6 +76,13 @@ TEST(ExportEpilogue, MatMul) {
     }
 }
 
+// q, k and v in one value are cut apart.
+TEST(ExportAttention, Joint) {
+  for (const char* attrs : {"merged=true", "causal=true", "merged=true, guarded=true", "guarded=true"})
+    CheckRoundTrip(Fused("Attention", "%x: f32[2,3,16]", "%x, %x, %x",
+                         StrCat("q_heads=4, kv_heads=2, joint=true, ", attrs)));
+}
+
 TEST(ExportEpilogue, Convolutions) {
   for (const std::string t : {"f32", "f64", "f16", "bf16"})
     for (const std::string attrs : {"activation=\"relu\"", "activation=\"clip\", act_alpha=0, act_beta=inf",
