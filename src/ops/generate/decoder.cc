@@ -40,9 +40,14 @@ Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
   const Shape& ids = c.ShapeOf("input_ids");
   if (ids.ranked && ids.rank() != 2)
     return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
-  std::vector<Type> inputs(3, Type::TensorOf(a.index_type, Shape({Dim(), Dim()})));
+  // They change from step to step, but all inputs of one step agree. No input of a model has such names.
+  const Dim rows = Dim::Symbol("decoder rows"), words = Dim::Symbol("decoder words"),
+            seen = Dim::Symbol("decoder past");
+  const Type ids_type = Type::TensorOf(a.index_type, Shape({rows, words}));
+  const Type mask_type = Type::TensorOf(a.index_type, Shape({rows, seen + words}));
+  std::vector<Type> inputs = {ids_type, ids_type, mask_type};
   for (int64_t i = 0; i < a.layers; ++i)
-    inputs.push_back(Type::TensorOf(a.past_type, Shape({2, Dim(), a.heads, Dim(), a.head_size})));
+    inputs.push_back(Type::TensorOf(a.past_type, Shape({2, rows, a.heads, seen, a.head_size})));
   TERN_ASSIGN(const auto outputs, c.InferSubgraph(0, inputs));
   if (static_cast<int64_t>(outputs.size()) < 1 + a.layers)
     return InvalidModel("the decoder gives ", outputs.size(), " outputs, needs ", 1 + a.layers);
@@ -124,7 +129,8 @@ Result<ScoreRows> Decoder::Step() {
   for (size_t i = 0; i < past_.size(); ++i) {
     const Tensor& present = out[i + 1].tensor;
     if (!out[i + 1].is_tensor() || present.dtype() != attrs_.past_type || present.rank() != 5 ||
-        present.dim(0) != 2 || present.dim(1) != static_cast<int64_t>(rows_.size()))
+        present.dims() != Dims{2, static_cast<int64_t>(rows_.size()), attrs_.heads,
+                               static_cast<int64_t>(mask_[0].size()), attrs_.head_size})
       return InvalidModel("the decoder's past ", i, " is ", out[i + 1].Describe());
     past_[i] = present;
   }

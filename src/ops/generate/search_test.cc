@@ -51,6 +51,25 @@ Result<DatumList> Search(const char* op, const std::vector<Tensor>& inputs, cons
   return EvaluateGraph(graph, {});
 }
 
+// What the inputs of a step have in common is known to inference, so that rules see equal shapes.
+TEST(BeamSearch, TheDecodersInputsAgree) {
+  InitOps();
+  Graph graph;
+  Builder b(graph);
+  Value* ids = graph.AddInput("ids", Type::TensorOf(DType::kI32, Shape({Dim(), Dim()})));
+  Node* node = b.Open("BeamSearch",
+                      {ids, b.Const(I32({1}, {4})), nullptr, b.Const(I32({1}, {1})), b.Const(I32({1}, {1}))},
+                      Attrs(3), 1);
+  Graph& decoder = *graph.AddSubgraph(node, "decoder");
+  FillDecoder(decoder);
+  b.Finish(node);
+  ASSERT_TRUE(b.status().ok()) << b.status().ToString();
+  const auto shape = [&](size_t i) { return decoder.inputs()[i]->type.shape; };
+  EXPECT_TRUE(shape(0) == shape(1));
+  EXPECT_TRUE(shape(2)[1] == shape(3)[3] + shape(0)[1]);
+  EXPECT_TRUE(decoder.outputs()[1]->type.shape[3] == shape(2)[1]);
+}
+
 double LogOdds(int64_t last, int64_t word) {
   double sum = 0;
   for (int64_t w = 0; w < kWords; ++w) sum += std::exp(kLogits[static_cast<size_t>(last * kWords + w)]);
