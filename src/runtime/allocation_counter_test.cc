@@ -22,6 +22,14 @@ void* NewOrThrow(std::size_t size) {
 
 void* operator new(std::size_t size) { return NewOrThrow(size); }
 void* operator new[](std::size_t size) { return NewOrThrow(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  Count();
+  return std::malloc(size ? size : 1);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  Count();
+  return std::malloc(size ? size : 1);
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
