@@ -16,7 +16,7 @@ struct Attention {
   float softcap = 0;
   Scores scores = Scores::kNone;
   int64_t q_heads = 0, kv_heads = 0;
-  bool merged = false, guarded = false, joint = false;
+  bool merged = false, guarded = false, joint = false, stacked = false;
   template <class V> void Visit(V& v) {
     v("scale", scale, "factor of q·kᵀ; 0 stands for 1/sqrt(head size)");
     v("causal", causal, "query i sees keys up to i plus the length of the past");
@@ -29,6 +29,8 @@ struct Attention {
     v("guarded", guarded, "a query that no key is open to gets zeros, not NaN");
     v("joint", joint,
       "q, k and v are one value [batch, length, (q_heads + 2*kv_heads)*size]: heads of q, of k, of v");
+    v("stacked", stacked,
+      "past_k and past_v are one value [2, batch, heads, length, size], and present_k is one for both");
   }
 };
 
@@ -52,17 +54,20 @@ Status Infer(const Attention& op, InferContext& c) {
   if (q[1].known() && k[1].known()) TERN_TRY(CheckHeads(q[1].value(), k[1].value()));
   if (Differ(q[3], k[3]))
     return InvalidModel("head sizes of q and k differ: ", q[3].value(), " and ", k[3].value());
+  if (op.stacked && Differ(k[3], v[3]))
+    return InvalidModel("keys of ", k[3].value(), " and values of ", v[3].value(), " cannot be stacked");
   Dim length = Better(k[2], v[2]);
   if (c.Has("past_k")) {
     const Shape& past = c.ShapeOf("past_k");
-    if (past.ranked && past.rank() != 4)
-      return InvalidModel("input 'past_k' must be [batch, heads, length, size], got ",
-                          c.In("past_k").ToString());
-    length = past.ranked ? length + past[2] : Dim::Unknown();
+    if (past.ranked && past.rank() != (op.stacked ? 5 : 4))
+      return InvalidModel("input 'past_k' must be [", op.stacked ? "2, " : "",
+                          "batch, heads, length, size], got ", c.In("past_k").ToString());
+    length = past.ranked ? length + past[-2] : Dim::Unknown();
   }
   c.Out("y", c.TypeOf("q"), op.merged ? Shape({q[0], q[2], q[1] * v[3]}) : Shape({q[0], q[1], q[2], v[3]}));
-  c.Out("present_k", c.TypeOf("k"), Shape({k[0], k[1], length, k[3]}));
-  c.Out("present_v", c.TypeOf("v"), Shape({v[0], v[1], length, v[3]}));
+  const Shape keys({k[0], k[1], length, k[3]}), values({v[0], v[1], length, v[3]});
+  c.Out("present_k", c.TypeOf("k"), op.stacked ? Shape({2, k[0], k[1], length, Better(k[3], v[3])}) : keys);
+  c.Out("present_v", c.TypeOf("v"), values);
   c.Out("scores", c.TypeOf("q"), Shape({q[0], q[1], q[2], length}));
   return {};
 }
@@ -111,25 +116,53 @@ Result<Rows> Split(EvalContext& c, const Operand& o) {
   return rows;
 }
 
-Result<Rows> Joined(EvalContext& c, const Operand& now, const char* before) {
+// The half of a value that holds keys and values, or all of one that does not.
+enum class Half { kAll, kKeys, kValues };
+
+Result<Rows> Past(EvalContext& c, const char* port, Half half) {
+  Rows past{c.In(port).dims(), c.Doubles(port)};
+  if (half == Half::kAll) return past;
+  if (past.dims.size() != 5 || past.dims[0] != 2)
+    return InvalidArgument("input '", port, "' must be [2, batch, heads, length, size], got ",
+                           c.In(port).Describe());
+  past.dims.erase(past.dims.begin());
+  const auto middle = past.data.begin() + static_cast<long>(past.data.size() / 2);
+  if (half == Half::kKeys)
+    past.data.erase(middle, past.data.end());
+  else
+    past.data.erase(past.data.begin(), middle);
+  return past;
+}
+
+Result<Rows> Joined(EvalContext& c, const Operand& now, const char* before, Half half) {
   TERN_ASSIGN(Rows rows, Split(c, now));
   if (!c.Has(before)) return rows;
-  const Tensor& past = c.In(before);
-  if (past.rank() != 4 || past.dim(0) != rows.dims[0] || past.dim(1) != rows.dims[1] ||
-      past.dim(3) != rows.dims[3])
-    return InvalidArgument("input '", before, "' ", past.Describe(), " does not go with '", now.port, "' ",
-                           c.In(now.port).Describe());
-  const auto old = c.Doubles(before);
-  const int64_t a = past.dim(2), b = rows.dims[2], size = rows.dims[3];
+  TERN_ASSIGN(const Rows past, Past(c, before, half));
+  if (past.dims.size() != 4 || past.dims[0] != rows.dims[0] || past.dims[1] != rows.dims[1] ||
+      past.dims[3] != rows.dims[3])
+    return InvalidArgument("input '", before, "' ", c.In(before).Describe(), " does not go with '", now.port,
+                           "' ", c.In(now.port).Describe());
+  const int64_t a = past.dims[2], b = rows.dims[2], size = rows.dims[3];
   std::vector<double> all;
-  all.reserve(old.size() + rows.data.size());
+  all.reserve(past.data.size() + rows.data.size());
   for (int64_t i = 0; i < rows.dims[0] * rows.dims[1]; ++i) {
-    all.insert(all.end(), old.begin() + i * a * size, old.begin() + (i + 1) * a * size);
+    all.insert(all.end(), past.data.begin() + i * a * size, past.data.begin() + (i + 1) * a * size);
     all.insert(all.end(), rows.data.begin() + i * b * size, rows.data.begin() + (i + 1) * b * size);
   }
   rows.dims[2] = a + b;
   rows.data = std::move(all);
   return rows;
+}
+
+void GivePresent(const Attention& op, EvalContext& c, const Rows& k, const Rows& v) {
+  if (c.Wants("present_k") && op.stacked) {
+    std::vector<double> both = k.data;
+    both.insert(both.end(), v.data.begin(), v.data.end());
+    c.Out("present_k", Dims{2, k.dims[0], k.dims[1], k.dims[2], k.dims[3]}, both);
+  } else if (c.Wants("present_k")) {
+    c.Out("present_k", k.dims, k.data);
+  }
+  if (c.Wants("present_v")) c.Out("present_v", v.dims, v.data);
 }
 
 // The mask broadcast over batch, heads and queries; keys beyond its end are hidden.
@@ -186,8 +219,11 @@ Status Reference(const Attention& op, EvalContext& c) {
   if (op.joint && c.In("q").rank() != 3)
     return InvalidArgument("q, k and v in one must be [batch, length, width], got ", c.In("q").Describe());
   TERN_ASSIGN(const Rows q, Split(c, operands.q));
-  TERN_ASSIGN(const Rows k, Joined(c, operands.k, "past_k"));
-  TERN_ASSIGN(const Rows v, Joined(c, operands.v, "past_v"));
+  TERN_ASSIGN(const Rows k, Joined(c, operands.k, "past_k", op.stacked ? Half::kKeys : Half::kAll));
+  const char* past_v = op.stacked ? "past_k" : "past_v";
+  TERN_ASSIGN(const Rows v, Joined(c, operands.v, past_v, op.stacked ? Half::kValues : Half::kAll));
+  if (op.stacked && k.dims[3] != v.dims[3])
+    return InvalidArgument("keys of ", k.dims[3], " and values of ", v.dims[3], " cannot be stacked");
   const int64_t batch = q.dims[0], heads = q.dims[1], queries = q.dims[2], size = q.dims[3], keys = k.dims[2];
   TERN_TRY(CheckHeads(heads, k.dims[1]));
   if (k.dims[0] != batch || v.dims[0] != batch || v.dims[1] != k.dims[1] || v.dims[2] != keys ||
@@ -198,7 +234,7 @@ Status Reference(const Attention& op, EvalContext& c) {
   const auto lengths = c.Has("lengths") ? c.Longs("lengths") : std::vector<int64_t>();
   if (!lengths.empty() && static_cast<int64_t>(lengths.size()) != batch)
     return InvalidArgument("lengths has ", lengths.size(), " elements for a batch of ", batch);
-  const int64_t past = c.Has("past_k") ? c.In("past_k").dim(2) : 0;
+  const int64_t past = c.Has("past_k") ? c.In("past_k").dim(-2) : 0;
   const double scale = op.scale != 0 ? op.scale : 1 / std::sqrt(static_cast<double>(size));
   const int64_t group = heads / k.dims[1];
   const int64_t width = v.dims[3], head_step = op.merged ? 1 : queries, row_step = op.merged ? heads : 1;
@@ -235,8 +271,7 @@ Status Reference(const Attention& op, EvalContext& c) {
             out[d] += row[static_cast<size_t>(j)] * v.At(b, h / group, j)[d];
       }
   c.Out("y", op.merged ? Dims{batch, queries, heads * width} : Dims{batch, heads, queries, width}, y);
-  if (c.Wants("present_k")) c.Out("present_k", k.dims, k.data);
-  if (c.Wants("present_v")) c.Out("present_v", v.dims, v.data);
+  GivePresent(op, c, k, v);
   if (c.Wants("scores")) c.Out("scores", score_dims, shown);
   return {};
 }

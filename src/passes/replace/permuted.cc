@@ -10,7 +10,9 @@ bool IsOneOf(const Node& node, std::initializer_list<const char*> ops) {
   return std::any_of(ops.begin(), ops.end(), [&](const char* op) { return IsOp(node, op); });
 }
 
-bool Broadcasts(const Node& node) { return IsOneOf(node, {"Binary", "QBinary", "Where", "Eltwise", "Concat"}); }
+bool Broadcasts(const Node& node) {
+  return IsOneOf(node, {"Binary", "QBinary", "Where", "Eltwise", "Concat"});
+}
 
 bool AllOnes(const Value* v) {
   const Shape& s = v->type.shape;

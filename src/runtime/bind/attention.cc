@@ -25,7 +25,7 @@ class Attention : public KernelOf<Attention> {
   Status Resize(ResizeContext& c) override {
     s_ = {};
     TERN_TRY(SetShapes(c.query()));
-    if (c->Has(4)) s_.past = c->InDims(4)[2];
+    if (c->Has(4)) s_.past = *(c->InDims(4).rbegin() + 1);
     s_.keys += s_.past;
     const float scale = c->attrs().Float("scale");
     s_.scale = scale != 0 ? scale : static_cast<float>(1 / std::sqrt(static_cast<double>(s_.size)));
@@ -33,7 +33,7 @@ class Attention : public KernelOf<Attention> {
     s_.guarded = c->attrs().Bool("guarded");
     if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
     SetSteps(c.query());
-    k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(2) != DType::kInvalid;
+    k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(stacked_ ? 1 : 2) != DType::kInvalid;
     const size_t heads = static_cast<size_t>(s_.batch * s_.kv_heads);
     const auto room = [&](bool out, int64_t size) {
       return s_.past && !out ? Aligned(heads * static_cast<size_t>(s_.keys * size) * sizeof(float)) : 0;
@@ -49,8 +49,13 @@ class Attention : public KernelOf<Attention> {
     t.q = c.In<float>(0), t.y = c.Out<float>(0);
     const float* k = joint_ ? t.q + s_.heads * s_.size : c.In<float>(1);
     const float* v = joint_ ? k + s_.kv_heads * s_.size : c.In<float>(2);
-    t.k = Joined(c, k, 4, k_out_ ? c.Out<float>(1) : nullptr, k_, s_.size, scratch);
-    t.v = Joined(c, v, 5, v_out_ ? c.Out<float>(2) : nullptr, v_, s_.value_size, scratch + k_bytes_);
+    const int64_t rows = s_.batch * s_.kv_heads;
+    const float* past_k = s_.past ? c.In<float>(4) : nullptr;
+    const float* past_v = !s_.past ? nullptr : stacked_ ? past_k + rows * s_.past * s_.size : c.In<float>(5);
+    float* k_out = k_out_ ? c.Out<float>(1) : nullptr;
+    float* v_out = !v_out_ ? nullptr : stacked_ ? k_out + rows * s_.keys * s_.size : c.Out<float>(2);
+    t.k = Joined(c, k, past_k, k_out, k_, s_.size, scratch);
+    t.v = Joined(c, v, past_v, v_out, v_, s_.value_size, scratch + k_bytes_);
     if (c.Has(3)) t.mask = c.In(3).raw();
     if (c.Has(6)) {
       if (c.In(6).size() != s_.batch)
@@ -69,7 +74,7 @@ class Attention : public KernelOf<Attention> {
 
   Status SetShapes(const KernelQuery& query) {
     const int64_t q_heads = query.attrs().Int("q_heads"), kv_heads = query.attrs().Int("kv_heads");
-    joint_ = query.attrs().Bool("joint");
+    joint_ = query.attrs().Bool("joint"), stacked_ = query.attrs().Bool("stacked");
     if (joint_ && query.InRank(0) != 3)
       return InvalidArgument("q, k and v in one must be [batch, length, width], got [",
                              Join(query.InDims(0), ","), "]");
@@ -88,16 +93,25 @@ class Attention : public KernelOf<Attention> {
     if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
       return InvalidArgument("k [", Join(k, ","), "] and v [", Join(v, ","),
                              "] do not go together with a batch of ", s_.batch, " and heads of ", s_.size);
+    if (stacked_ && k[3] != v[3])
+      return InvalidArgument("keys of ", k[3], " and values of ", v[3], " cannot be stacked");
     TERN_TRY(CheckPast(query, 4, k));
-    return CheckPast(query, 5, v);
+    return stacked_ ? Status() : CheckPast(query, 5, v);
   }
 
-  static Status CheckPast(const KernelQuery& q, int past, const Dims& now) {
+  Status CheckPast(const KernelQuery& q, int past, const Dims& now) const {
     if (!q.Has(past)) return {};
-    const Dims& p = q.InDims(past);
-    if (p.size() != 4 || p[0] != now[0] || p[1] != now[1] || p[3] != now[3] || p[2] != q.InDims(4)[2])
-      return InvalidArgument("a past of [", Join(p, ","), "] does not go with [", Join(now, ","), "]");
-    return {};
+    Dims p = q.InDims(past);
+    const auto no = [&] {
+      return InvalidArgument("a past of [", Join(q.InDims(past), ","), "] does not go with [", Join(now, ","),
+                             "]");
+    };
+    if (stacked_) {
+      if (p.size() != 5 || p[0] != 2) return no();
+      p.erase(p.begin());
+    }
+    if (p.size() != 4 || p[0] != now[0] || p[1] != now[1] || p[3] != now[3]) return no();
+    return stacked_ || p[2] == q.InDims(4)[2] ? Status() : no();
   }
 
   // k_ and v_ are of the inputs as they come, s_.k and s_.v of what is computed on: that, or past and present
@@ -114,7 +128,7 @@ class Attention : public KernelOf<Attention> {
     if (joint_) s_.q = k_ = v_ = steps(true, s_.heads + 2 * s_.kv_heads, s_.queries, s_.size);
     s_.y = steps(query.attrs().Bool("merged"), s_.heads, s_.queries, s_.value_size);
     const bool k_joined = s_.past || query.OutType(1) != DType::kInvalid;
-    const bool v_joined = s_.past || query.OutType(2) != DType::kInvalid;
+    const bool v_joined = s_.past || query.OutType(stacked_ ? 1 : 2) != DType::kInvalid;
     s_.k = k_joined ? cpu::HeadSteps::Split(s_.kv_heads, s_.keys, s_.size) : k_;
     s_.v = v_joined ? cpu::HeadSteps::Split(s_.kv_heads, s_.keys, s_.value_size) : v_;
   }
@@ -134,8 +148,8 @@ class Attention : public KernelOf<Attention> {
 
   // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to
   // `out` if wanted.
-  const float* Joined(RunContext& c, const float* x, int past, float* out, const cpu::HeadSteps& now_steps,
-                      int64_t size, std::byte* room) const {
+  const float* Joined(RunContext& c, const float* x, const float* past, float* out,
+                      const cpu::HeadSteps& now_steps, int64_t size, std::byte* room) const {
     if (!s_.past && !out) return x;
     float* to = out ? out : reinterpret_cast<float*>(room);
     const auto part = [&](const float* from, const cpu::HeadSteps& steps, int64_t first, int64_t rows) {
@@ -147,14 +161,14 @@ class Attention : public KernelOf<Attention> {
       plan.to = first * size;
       cpu::Copy(plan, from, to, sizeof(float), c.workers());
     };
-    if (s_.past) part(c.In<float>(past), cpu::HeadSteps::Split(s_.kv_heads, s_.past, size), 0, s_.past);
+    if (s_.past) part(past, cpu::HeadSteps::Split(s_.kv_heads, s_.past, size), 0, s_.past);
     part(x, now_steps, s_.past, s_.keys - s_.past);
     return to;
   }
 
   cpu::AttentionShape s_;
   cpu::HeadSteps k_, v_;
-  bool joint_ = false, k_out_ = false, v_out_ = false;
+  bool joint_ = false, stacked_ = false, k_out_ = false, v_out_ = false;
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };
 

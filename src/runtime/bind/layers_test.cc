@@ -131,6 +131,13 @@ TEST(Kernels, Attention) {
        "Attention {q_heads=4,kv_heads=2,joint=true} : f32[2,5,64] f32[2,5,64] f32[2,5,64] f32[5,5] -> 3",
        "Attention {q_heads=2,kv_heads=2,merged=true,causal=true,joint=true} : f32[2,3,48] f32[2,3,48] "
        "f32[2,3,48] _ f32[2,2,4,8] f32[2,2,4,8] -> 3",
+       "Attention {causal=true,stacked=true} : f32[2,2,3,8] f32[2,2,3,8] f32[2,2,3,8] _ f32[2,2,2,4,8] "
+       "f32[2,2,2,4,8] -> 2",
+       "Attention {stacked=true} : f32[2,2,3,8] f32[2,2,3,8] f32[2,2,3,8] _ f32[2,2,2,4,8] f32[2,2,2,4,8]",
+       "Attention {stacked=true} : f32[2,4,3,8] f32[2,2,3,8] f32[2,2,3,8] -> 2",
+       "Attention {stacked=true} : f32[1,2,3,8] f32[1,2,3,8] f32[1,2,3,8] _ f32[2,1,2,0,8] f32[2,1,2,0,8] -> 2",
+       "Attention {q_heads=2,kv_heads=2,joint=true,stacked=true} : f32[1,3,48] f32[1,3,48] f32[1,3,48] _ "
+       "f32[2,1,2,4,8] f32[2,1,2,4,8] -> 2",
        "Attention {q_heads=2,kv_heads=1,merged=true,joint=true} : f32[1,300,64] f32[1,300,64] f32[1,300,64]",
        "Attention {q_heads=2,kv_heads=2,merged=true,joint=true} : bf16[1,3,48] bf16[1,3,48] bf16[1,3,48]"});
   CheckKernels({"f32", "bf16"},

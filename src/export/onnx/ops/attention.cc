@@ -11,7 +11,7 @@ namespace {
 
 // i64[1]: the length of q, k or a past, in either layout.
 std::string LengthOf(TernNode& n, int input) {
-  const int64_t axis = n.TypeOf(input).shape.rank() == 3 ? 1 : 2;
+  const int64_t axis = n.TypeOf(input).shape.rank() - 2;
   return n.Op("Shape", {n.In(input)}, {{"start", axis}, {"end", axis + 1}});
 }
 
@@ -130,6 +130,32 @@ Status ExportGuarded(TernNode& n, const Layouts& layouts) {
   return {};
 }
 
+// Keys and values in one are cut apart before, and stacked behind.
+class Present {
+ public:
+  Present(TernNode& n, std::vector<std::string>& inputs, std::vector<std::string>& outputs) : n_(n) {
+    if (!n.attrs().Bool("stacked")) return;
+    if (n.Has(4)) inputs.resize(std::max<size_t>(inputs.size(), 6));
+    for (int64_t i = 0; i < 2 && n.Has(4); ++i)
+      inputs[static_cast<size_t>(4 + i)] =
+          n.Op("Gather", {n.In(4), n.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))},
+               {{"axis", int64_t{0}}});
+    if (!Wanted(n, 1)) return;
+    outputs.resize(std::max<size_t>(outputs.size(), 3));
+    k_ = outputs[1] = n.Temp();
+    v_ = outputs[2] = n.Temp();
+  }
+  void Stack() {
+    if (k_.empty()) return;
+    const auto tall = [&](const std::string& x) { return n_.Op("Unsqueeze", {x, n_.Ints({0})}); };
+    n_.Emit("Concat", {tall(k_), tall(v_)}, {n_.Out(1)}, {{"axis", int64_t{0}}});
+  }
+
+ private:
+  TernNode& n_;
+  std::string k_, v_;
+};
+
 Status ExportAttention(TernNode& n) {
   TERN_ASSIGN(const Layouts layouts, Layouts::Of(n));
   if (n.attrs().Bool("guarded")) return ExportGuarded(n, layouts);
@@ -146,10 +172,12 @@ Status ExportAttention(TernNode& n) {
   TERN_ASSIGN(const auto operands, Operands(n));
   std::copy(operands.begin(), operands.end(), inputs.begin());
   if (n.Has(3)) inputs[3] = WholeMask(n);
+  Present present(n, inputs, outputs);
   if (layouts.packed) {
     attrs.emplace_back("q_num_heads", q_heads);
     attrs.emplace_back("kv_num_heads", kv_heads);
     n.Emit("Attention", inputs, outputs, attrs);
+    present.Stack();
     return {};
   }
   for (size_t i = 0; i < 3; ++i)
@@ -157,6 +185,7 @@ Status ExportAttention(TernNode& n) {
   const bool merge = n.attrs().Bool("merged");
   if (merge) outputs[0] = n.Temp();
   n.Emit("Attention", inputs, outputs, attrs);
+  present.Stack();
   if (merge)
     n.Emit("Reshape", {n.Op("Transpose", {outputs[0]}, {{"perm", Swapped()}}), n.Ints({0, 0, -1})},
            {n.Out(0)});

@@ -83,6 +83,14 @@ TEST(ExportAttention, Joint) {
                          StrCat("q_heads=4, kv_heads=2, joint=true, ", attrs)));
 }
 
+// A cache that holds keys and values in one.
+TEST(ExportAttention, Stacked) {
+  for (const char* merged : {"true", "false"})
+    CheckRoundTrip(StrCat(R"(graph @g(%x: f32[2,3,12], %p: f32[2,2,2,4,2]) -> (%c, %y) {
+  %y, %c = Attention(%x, %x, %x, _, %p, %p) {q_heads=2, kv_heads=2, joint=true, stacked=true, merged=)",
+                          merged, "}\n}"));
+}
+
 TEST(ExportEpilogue, Convolutions) {
   for (const std::string t : {"f32", "f64", "f16", "bf16"})
     for (const std::string attrs : {"activation=\"relu\"", "activation=\"clip\", act_alpha=0, act_beta=inf",

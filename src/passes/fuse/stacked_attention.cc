@@ -1,0 +1,83 @@
+// Attention reads and writes a cache that holds keys and values in one.
+#include <algorithm>
+
+#include "passes/rewrite/rule.h"
+
+namespace tern {
+namespace {
+
+// What v is one element of along a first axis of two: by a Split and a Squeeze, or by a Gather. Null:
+// neither.
+Value* HalfOf(const Value* v, int which) {
+  Value* whole = nullptr;
+  if (const Node* gather = MadeBy(v, "Gather")) {
+    const Value* index = gather->input(1);
+    const auto at = index->is_constant() && index->constant.rank() == 0 ? IntsOf(index) : std::nullopt;
+    if (!at || ((*at)[0] != which && (*at)[0] != which - 2)) return nullptr;
+    whole = AxisOf(gather->attrs.Int("axis"), gather->input(0)) == 0 ? gather->input(0) : nullptr;
+  } else if (const Node* squeeze = MadeBy(v, "Squeeze")) {
+    const Node* split = MadeBy(squeeze->input(0), "Split");
+    if (!split || squeeze->input(0)->output != which || split->outputs().size() != 2) return nullptr;
+    whole = AxisOf(split->attrs.Int("axis"), split->input(0)) == 0 ? split->input(0) : nullptr;
+  }
+  const bool fits = whole && whole->type.shape.rank() == 5 && whole->type.shape[0].Is(2);
+  return fits && v->type.shape.rank() == 4 ? whole : nullptr;
+}
+
+// The Concat that puts this output of Attention at this place of two along a new first axis.
+Node* StackOf(const Value* v, size_t place) {
+  Node* tall = OnlyReader(v);
+  if (!tall || !IsOp(*tall, "Unsqueeze")) return nullptr;
+  const auto axes = IntsOf(tall->input(1));
+  Node* concat = OnlyReader(tall->output(0));
+  if (!axes || axes->size() != 1 || AxisOf((*axes)[0], tall->output(0)) != 0) return nullptr;
+  if (!concat || !IsOp(*concat, "Concat") || concat->inputs().size() != 2) return nullptr;
+  if (concat->inputs()[place] != tall->output(0) || tall->graph != v->graph || concat->graph != v->graph)
+    return nullptr;
+  return AxisOf(concat->attrs.Int("axis"), concat->output(0)) == 0 ? concat : nullptr;
+}
+
+bool Fuse(Rewrite& r) {
+  const Node& node = r.root();
+  if (node.attrs.Bool("stacked") || node.attrs.Bool("guarded")) return r.Skip("not a plain Attention");
+  if (node.outputs().size() != 3) return r.Skip("it does not give keys and values only");
+  Node* concat = StackOf(node.output(1), 0);
+  if (!concat || StackOf(node.output(2), 1) != concat)
+    return r.Skip("present keys and values are not stacked, or read elsewhere");
+  std::vector<Value*> inputs = node.inputs();
+  if (node.input(4) || node.input(5)) {
+    Value *k = HalfOf(node.input(4), 0), *v = HalfOf(node.input(5), 1);
+    if (!k || k != v) return r.Skip("past keys and values are not halves of one value");
+    inputs[4] = inputs[5] = k;
+  }
+  Attrs attrs = node.attrs;
+  const Status status = attrs.Set("stacked", true);
+  TERN_CHECK(status.ok(), status.message());
+  const auto made = r.Ops(*node.op, std::move(attrs), inputs, 2);
+  // The Unsqueezes have no reader any more, but until they go they read something.
+  const auto half = [&](int64_t i) {
+    return r.Op("Gather", {made[1], r.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))});
+  };
+  return r.ReplaceValues({{node.output(0), made[0]},
+                          {node.output(1), half(0)},
+                          {node.output(2), half(1)},
+                          {concat->output(0), made[1]}});
+}
+
+}  // namespace
+
+TERN_RULE(FuseCacheIntoAttention) {
+  return Rule{
+      .summary = "Attention that takes its cache apart and stacks it again reads and writes it as it is",
+      .level = Level::kExtended,
+      .roots = {"Attention"},
+      .apply = Fuse,
+      .example =
+          R"(graph @g(%q: f32[N,2,L,4], %k: f32[N,2,L,4], %v: f32[N,2,L,4], %p: f32[2,N,2,P,4]) -> (%y, %c) {
+  #zero: i64[] = (0)  #one: i64[] = (1)  #front: i64[1] = (0)
+  %y, %a, %b = Attention(%q, %k, %v, _, Gather(%p, #zero), Gather(%p, #one))
+  %c = Concat(Unsqueeze(%a, #front), Unsqueeze(%b, #front)) {axis=0}
+})"};
+}
+
+}  // namespace tern
