@@ -145,7 +145,8 @@ std::optional<double> QuantizedFlops(const Node& n) {
   std::optional<double> own = 0;
   if (n.op->name == "QPool") own = PoolFlops(n);
   if (n.op->name == "QGlobalPool") own = CountOf(n.input(0));
-  if (n.op->name == "QBinary") own = CountOf(n.output(0));
+  if (n.op->name == "QBinary" || n.op->name == "QUnary" || n.op->name == "QActivation")
+    own = CountOf(n.output(0));
   for (int i = 0; i < form.operands; ++i) {
     const auto count = n.input(3 * i)->is_constant() ? 0 : CountOf(n.input(3 * i));
     own = own && count ? std::optional<double>(*own + 2 * *count) : std::nullopt;
@@ -184,6 +185,8 @@ const std::map<std::string, Rule, std::less<>>& FlopRules() {
                                                    {"QBinary", QuantizedFlops},
                                                    {"QPool", QuantizedFlops},
                                                    {"QGlobalPool", QuantizedFlops},
+                                                   {"QUnary", QuantizedFlops},
+                                                   {"QActivation", QuantizedFlops},
                                                    {"RotaryEmbedding", PerOutput(3)},
                                                    {"Resize", PerOutput(4)},
                                                    {"GridSample", PerOutput(8)},

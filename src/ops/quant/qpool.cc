@@ -31,24 +31,15 @@ struct QGlobalPool {
   }
 };
 
-template <class T> OpDef PoolOf(const char* summary) {
-  return typename OpDef::Builder<T>(summary)
-      .In("x", kQuantized)
-      .In("x_scale", kScale)
-      .OptIn("x_zero_point", kQuantized)
-      .In("y_scale", kScale)
-      .OptIn("y_zero_point", kQuantized)
-      .Out("y", kQuantized)
-      .Infer(InferQuantizedOp<T>)
-      .Reference(EvaluateQuantizedOp<T>);
-}
-
 }  // namespace
 
-TERN_OP(QPool) { return PoolOf<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool"); }
+TERN_OP(QPool) {
+  return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool");
+}
 
 TERN_OP(QGlobalPool) {
-  return PoolOf<QGlobalPool>("y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool");
+  return QuantizedFunction<QGlobalPool>(
+      "y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool");
 }
 
 }  // namespace tern

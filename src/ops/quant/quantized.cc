@@ -7,11 +7,13 @@
 namespace tern {
 namespace {
 
-constexpr std::array<QuantizedForm, 5> kForms = {{{"QConv", "Conv", 2, true},
+constexpr std::array<QuantizedForm, 7> kForms = {{{"QConv", "Conv", 2, true},
                                                   {"QMatMul", "MatMul", 2, true},
                                                   {"QBinary", "Binary", 2, false},
                                                   {"QPool", "Pool", 1, false},
-                                                  {"QGlobalPool", "GlobalPool", 1, false}}};
+                                                  {"QGlobalPool", "GlobalPool", 1, false},
+                                                  {"QUnary", "Unary", 1, false},
+                                                  {"QActivation", "Activation", 1, false}}};
 
 Attrs With(const OpDef& op, const char* name, const AttrValue& value) {
   Attrs attrs = op.defaults;

@@ -56,4 +56,17 @@ template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
   return EvaluateQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
 }
 
+// An op with one operand.
+template <class T> OpDef QuantizedFunction(const char* summary) {
+  return typename OpDef::Builder<T>(summary)
+      .In("x", kQuantized)
+      .In("x_scale", kScale)
+      .OptIn("x_zero_point", kQuantized)
+      .In("y_scale", kScale)
+      .OptIn("y_zero_point", kQuantized)
+      .Out("y", kQuantized)
+      .Infer(InferQuantizedOp<T>)
+      .Reference(EvaluateQuantizedOp<T>);
+}
+
 }  // namespace tern

@@ -13,7 +13,7 @@ constexpr size_t kSmall = size_t{1} << 20;  // a result up to this is kept whate
 
 bool Eligible(const Node& node) {
   if (!node.op->Is(kPure) || node.op->Is(kRandom) || !node.subgraphs().empty()) return false;
-  if (IsOp(node, "Dequantize") || IsOp(node, "Quantize")) return false;
+  if (IsOp(node, "Dequantize")) return false;  // the short form is worth keeping
   bool any = false;
   for (const Value* v : node.inputs()) {
     if (v && !v->is_constant()) return false;

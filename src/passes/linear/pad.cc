@@ -67,10 +67,13 @@ bool FoldIntoConv(Rewrite& r) {
   Node& conv = r.root();
   const Node* pad = ConstantPad(r);
   if (!pad) return false;
-  if (BorderOf(*pad) != 0.0) return r.Skip("the border is not zero");
+  const bool quantized = IsOp(conv, "QConv");
+  const auto zero = quantized && conv.input(2) ? ScalarOf(conv.input(2)) : 0.0;
+  if (!zero || BorderOf(*pad) != zero) return r.Skip("the border is not zero");
   // Zero times infinity is not a number; pads are never multiplied.
   const Value* w = conv.input(1);
-  if (IsFloatValue(w) && !AllFinite(w) && !MadeBy(w, "Dequantize"))
+  if (quantized ? !AllFinite(w) || !AllFinite(conv.input(4))
+                : IsFloatValue(w) && !AllFinite(w) && !MadeBy(w, "Dequantize"))
     return r.Skip("the weights are not known to be finite");
   Attrs attrs = conv.attrs;
   if (!AddPads(r, *pad, attrs)) return false;
@@ -119,7 +122,7 @@ bool FoldIntoPool(Rewrite& r) {
 
 TERN_RULE(FoldPadIntoConv) {
   return Rule{.summary = "Pad with zeroes then Conv is a Conv with pads",
-              .roots = {"Conv"},
+              .roots = {"Conv", "QConv"},
               .apply = FoldIntoConv,
               .example = R"(graph @g(%x: f32[N,1,8]) -> (%y) {
   #w: f32[1,1,3] = (1, 2, 1)  #p: i64[6] = (0, 0, 1, 0, 0, 1)

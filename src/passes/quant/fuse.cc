@@ -131,7 +131,29 @@ bool FuseEither(Rewrite& r, const char* first, const char* second) {
   return Fuse(r, other ? second : first);
 }
 
+// Relu that saturation makes superfluous is RemoveBoundsBeforeQuantize's.
+bool IdleRelu(const Node& q) {
+  return MadeBy(q.input(0), "Unary", "relu") && OrdinaryScale(q.input(1)) &&
+         (!q.input(2) || q.input(2)->is_constant()) && Saturates(q, 0, INFINITY);
+}
+
+bool FuseFunction(Rewrite& r) {
+  if (IdleRelu(r.root())) return r.Skip("saturation does what Relu does");
+  return FuseEither(r, "QUnary", "QActivation");
+}
+
 }  // namespace
+
+TERN_RULE(FuseQuantizedFunction) {
+  return Rule{.summary = "Dequantize, a function of one number, Quantize become one QUnary or QActivation",
+              .level = Level::kExtended,
+              .roots = {"Quantize"},
+              .apply = FuseFunction,
+              .example = R"(graph @g(%x: u8[N,4]) -> (%y) {
+  #s: f32[] = (0.1)  #t: f32[] = (0.004)  #z: u8[] = (128)
+  %y = Quantize(Sigmoid(Dequantize(%x, #s, #z)), #t)
+})"};
+}
 
 TERN_RULE(FuseQuantizedConv) {
   return Rule{.summary = "Dequantize, Conv, Quantize become one QConv",

@@ -9,13 +9,26 @@ namespace {
 
 bool Chooses(const Node& node) {
   for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Gather",
-                         "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Concat"})
+                         "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Concat", "Pad"})
     if (IsOp(node, op)) return true;
   return IsOp(node, "Pool", "max");
 }
 
 // How many of the first inputs are the data.
 size_t DataInputs(const Node& node) { return IsOp(node, "Concat") ? node.inputs().size() : 1; }
+
+// What a border holds is quantized as everything else was.
+bool QuantizeBorder(Rewrite& r, const Node& pad, std::vector<Value*>& inputs) {
+  const Node& q = r.root();
+  inputs.resize(std::max<size_t>(inputs.size(), 3));
+  if (pad.attrs.Text("mode") != "constant") return true;
+  const auto border = inputs[2] ? ScalarOf(inputs[2]) : 0.0;
+  if (!border || (q.input(2) && !q.input(2)->is_constant()))
+    return r.Skip("what the border holds is not known");
+  inputs[2] = r.Op("Quantize", {r.Scalar(DType::kF32, *border), q.input(1), q.input(2)},
+                   {{"to", q.output(0)->type.dtype}});
+  return true;
+}
 
 bool RemoveAround(Rewrite& r) {
   const Node& q = r.root();
@@ -35,6 +48,7 @@ bool RemoveAround(Rewrite& r) {
     if (!SameZeroPoint(d->input(2), q.input(2))) return r.Skip("the zero points differ");
     inputs[i] = d->input(0);
   }
+  if (IsOp(*op, "Pad") && !QuantizeBorder(r, *op, inputs)) return false;
   return r.Replace(r.Op(*op->op, op->attrs, inputs));
 }
 

@@ -26,29 +26,6 @@ bool UndoneExactly(const Match& m) {
   return true;
 }
 
-struct IntRange {
-  double low, high;
-};
-IntRange RangeOf(DType t) {
-  const int bits = BitWidth(t);
-  if (IsSignedInt(t)) return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1};
-  return {0, std::ldexp(1, bits) - 1};
-}
-
-// Whether everything from `high` on becomes the highest number, and everything to `low` the lowest.
-bool Saturates(const Node& quantize, double low, double high) {
-  const IntRange range = RangeOf(quantize.output(0)->type.dtype);
-  const auto scales = ToDoubles(quantize.input(1)->constant);
-  std::vector<double> zeros(scales.size(), 0);
-  if (quantize.input(2)) zeros = ToDoubles(quantize.input(2)->constant);
-  for (size_t i = 0; i < scales.size(); ++i) {
-    const double zero = zeros[zeros.size() == scales.size() ? i : 0];
-    const auto place = [&](double v) { return std::nearbyint(static_cast<float>(v / scales[i])) + zero; };
-    if (place(low) > range.low || place(high) < range.high) return false;
-  }
-  return true;
-}
-
 bool RemoveBoundsBeforeQuantize(Rewrite& r) {
   const Node& q = r.root();
   Value* v = q.input(0);

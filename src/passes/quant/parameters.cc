@@ -1,11 +1,24 @@
 #include "passes/quant/parameters.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/quant/quantized.h"
 #include "passes/rewrite/facts.h"
 
 namespace tern {
+namespace {
+
+struct IntRange {
+  double low, high;
+};
+IntRange RangeOf(DType t) {
+  const int bits = BitWidth(t);
+  if (IsSignedInt(t)) return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1};
+  return {0, std::ldexp(1, bits) - 1};
+}
+
+}  // namespace
 
 bool SameParameter(const Value* a, const Value* b) {
   if (a == b) return true;
@@ -35,6 +48,19 @@ bool InSingle(const Node& quantize) {
 bool OneScale(const Node& node) {
   return node.attrs.Int("block_size") == 0 && IsSingle(node.input(1)->type.shape) &&
          (!node.input(2) || IsSingle(node.input(2)->type.shape));
+}
+
+bool Saturates(const Node& quantize, double low, double high) {
+  const IntRange range = RangeOf(quantize.output(0)->type.dtype);
+  const auto scales = ToDoubles(quantize.input(1)->constant);
+  std::vector<double> zeros(scales.size(), 0);
+  if (quantize.input(2)) zeros = ToDoubles(quantize.input(2)->constant);
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const double zero = zeros[zeros.size() == scales.size() ? i : 0];
+    const auto place = [&](double v) { return std::nearbyint(static_cast<float>(v / scales[i])) + zero; };
+    if (place(low) > range.low || place(high) < range.high) return false;
+  }
+  return true;
 }
 
 const Node* PlainDequantize(const Value* v) {

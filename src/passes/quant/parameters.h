@@ -16,6 +16,10 @@ bool InSingle(const Node& quantize);
 // One scale and zero point for all elements.
 bool OneScale(const Node& node);
 
+// Whether Quantize, with constant parameters, makes its highest number of everything from `high` on and its
+// lowest of everything to `low`.
+bool Saturates(const Node& quantize, double low, double high);
+
 // Dequantize of a short integer to f32 with f32 scales, not in blocks; null otherwise.
 const Node* PlainDequantize(const Value* v);
 // Quantize of f32 to a short integer with one f32 scale.

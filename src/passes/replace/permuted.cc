@@ -26,7 +26,8 @@ bool OneScale(const Node& node) {
 
 // Ops with one operand to permute, whose other inputs and attributes can follow.
 bool FollowsFirst(const Node& node) {
-  if (IsOneOf(node, {"Unary", "Activation", "Gelu", "IsInf", "Cast", "Clip", "Softmax", "Split"}))
+  if (IsOneOf(node, {"Unary", "QUnary", "Activation", "QActivation", "Gelu", "IsInf", "Cast", "Clip",
+                     "Softmax", "Split"}))
     return true;
   if (IsOneOf(node, {"Quantize", "Dequantize"})) return OneScale(node);
   if (IsOp(node, "Reduce")) return node.attrs.Bool("keep_dims") && (!node.input(1) || IntsOf(node.input(1)));

@@ -62,6 +62,10 @@ TEST(Kernels, QuantizedOps) {
          StrCat("QBinary {kind=\"mul\"} : ", t, "[40]<9", half, zero, "i8[40]<99", eighth, "_", half, zero,
                 "@0")
              .c_str(),
+         StrCat("QUnary {kind=\"relu\"} : ", t, "[2,300]<99", half, zero, eighth, zero, "@0").c_str(),
+         StrCat("QUnary {kind=\"sigmoid\"} : ", t, "[3,5]<9", half, zero, "f32[]=(0.004)").c_str(),
+         StrCat("QActivation {alpha=0.25} : ", t, "[0]", half, "_", eighth, zero, "@0").c_str(),
+         StrCat("QActivation {alpha=0.25} : ", t, "[70]<99", half, "_", eighth, "i8[] @0").c_str(),
          StrCat("QPool {kernel=[2,2],pads=[1,0,0,1]} : ", t, "[1,2,6,6]<9", half, zero, eighth, zero, "@0")
              .c_str(),
          StrCat("QGlobalPool : ", t, "[2,3,4,4]<9", half, zero, eighth, "@0").c_str()});

@@ -156,24 +156,82 @@ class Quantized : public Kernel {
   RunContext context_;
 };
 
-void AddQuantized(KernelTable& table, const char* op, const char* name) {
+// A function of 8 bits: its 256 results first, then each element by looking up.
+class ByTable : public Kernel {
+ public:
+  explicit ByTable(const QuantizedForm& form) : form_(form), results_(form) {}
+
+  static bool Legal(const QuantizedForm& form, const KernelQuery& q) {
+    return BitWidth(q.InType(0)) == 8 && BitWidth(q.OutType(0)) == 8 && Quantized::Legal(form, q);
+  }
+
+  Status Resize(ResizeContext& c) override {
+    const DType from = c->InType(0), to = c->OutType(0);
+    Tensor codes(from, {kCodes});
+    for (int i = 0; i < kCodes; ++i) codes.data<uint8_t>()[i] = static_cast<uint8_t>(i);
+    codes_ = codes;
+    table_ = Tensor(to, {kCodes});
+    KernelQuery query(c->op(), c->attrs());
+    query.inputs = c->inputs, query.outputs = c->outputs;
+    query.inputs[0].dims = query.outputs[0].dims = {kCodes};
+    query.known.resize(query.inputs.size());
+    query.weight.resize(query.inputs.size());
+    ResizeContext inner(query, c.threads());
+    TERN_TRY(results_.Resize(inner));
+    context_.inputs.resize(query.inputs.size());
+    context_.outputs = {&table_};
+    c.SetScratch(inner.scratch());
+    return {};
+  }
+
+  Status Run(RunContext& c) override {
+    context_.inputs = c.inputs;
+    context_.inputs[0] = &codes_;
+    context_.pool = c.pool;
+    context_.scratch_memory = c.scratch_memory;
+    TERN_TRY(results_.Run(context_));
+    const uint8_t* table = table_.tensor.data<const uint8_t>();
+    const auto* x = static_cast<const uint8_t*>(c.In(0).raw());
+    auto* y = static_cast<uint8_t*>(c.Out(0).raw());
+    c.workers().ParallelFor(c.Out(0).size(), 32768, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = table[x[i]];
+    });
+    return {};
+  }
+
+  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<ByTable>(form_); }
+
+ private:
+  static constexpr int kCodes = 256;
+  const QuantizedForm& form_;
+  Quantized results_;
+  Datum codes_, table_;
+  RunContext context_;
+};
+
+template <class T> void AddQuantized(KernelTable& table, const char* op, const char* name, double cost = 1) {
   const QuantizedForm& form = *QuantizedFormOf(op);
   KernelEntry entry;
   entry.op = op;
   entry.name = name;
-  entry.legal = [&form](const KernelQuery& q) { return Quantized::Legal(form, q); };
-  entry.make = [&form] { return std::make_unique<Quantized>(form); };
+  entry.legal = [&form](const KernelQuery& q) { return T::Legal(form, q); };
+  entry.make = [&form] { return std::make_unique<T>(form); };
+  entry.cost = cost;
   table.Add(std::move(entry));
 }
 
 }  // namespace
 
 TERN_KERNELS(Quantized) {
-  AddQuantized(table, "QConv", "cpu.qconv.via_f32");
-  AddQuantized(table, "QMatMul", "cpu.qmatmul.via_f32");
-  AddQuantized(table, "QBinary", "cpu.qbinary.via_f32");
-  AddQuantized(table, "QPool", "cpu.qpool.via_f32");
-  AddQuantized(table, "QGlobalPool", "cpu.qglobal_pool.via_f32");
+  AddQuantized<Quantized>(table, "QConv", "cpu.qconv.via_f32");
+  AddQuantized<Quantized>(table, "QMatMul", "cpu.qmatmul.via_f32");
+  AddQuantized<Quantized>(table, "QBinary", "cpu.qbinary.via_f32");
+  AddQuantized<Quantized>(table, "QPool", "cpu.qpool.via_f32");
+  AddQuantized<Quantized>(table, "QGlobalPool", "cpu.qglobal_pool.via_f32");
+  AddQuantized<Quantized>(table, "QUnary", "cpu.qunary.via_f32");
+  AddQuantized<Quantized>(table, "QActivation", "cpu.qactivation.via_f32");
+  AddQuantized<ByTable>(table, "QUnary", "cpu.qunary.table", 0.5);
+  AddQuantized<ByTable>(table, "QActivation", "cpu.qactivation.table", 0.5);
 }
 
 }  // namespace tern

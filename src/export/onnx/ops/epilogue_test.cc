@@ -133,6 +133,11 @@ TEST(ExportQuantized, RoundTrip) {
     for (const std::string kind : {"add", "mul"})
       CheckRoundTrip(Fused("QBinary", StrCat(x, ", %k: i8[4,1,1]", scales, z), "%x, %s, %z, %k, %t, _, %u",
                            StrCat("kind=\"", kind, "\"")));
+    for (const std::string kind : {"sigmoid", "hard_swish", "relu", "mish"})
+      CheckRoundTrip(Fused("QUnary", x + scales + z, "%x, %s, %z, %u, %z", StrCat("kind=\"", kind, "\"")));
+    for (const std::string kind : {"leaky_relu", "swish", "hard_sigmoid"})
+      CheckRoundTrip(Fused("QActivation", x + scales + z, "%x, %s, _, %u, %z",
+                           StrCat("kind=\"", kind, "\", alpha=0.25, beta=0.5")));
     CheckRoundTrip(
         Fused("QPool", x + scales + z, "%x, %s, %z, %u", "kernel=[2,2], strides=[2,2], ceil_mode=true"));
     CheckRoundTrip(Fused("QGlobalPool", x + scales + z, "%x, %s, _, %u, %z", ""));

@@ -121,6 +121,18 @@ Status QGlobalPool(TernNode& n) {
   return {};
 }
 
+Status QFunction(TernNode& n) {
+  const Attrs& a = n.attrs();
+  const bool parameters = a.Has("alpha");
+  const std::string y = n.Temp();
+  EmitFunction(
+      n,
+      {a.Text("kind"), DType::kF32, parameters ? a.Float("alpha") : 1.0, parameters ? a.Float("beta") : 0.0},
+      Real(n, 0), y);
+  Store(n, y);
+  return {};
+}
+
 }  // namespace
 
 TERN_EXPORTERS(quantized) {
@@ -129,6 +141,8 @@ TERN_EXPORTERS(quantized) {
   table.Add("QBinary", QBinary);
   table.Add("QPool", QPool);
   table.Add("QGlobalPool", QGlobalPool);
+  table.Add("QUnary", QFunction);
+  table.Add("QActivation", QFunction);
 }
 
 }  // namespace tern::onnx

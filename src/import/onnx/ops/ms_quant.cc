@@ -131,9 +131,31 @@ Value* Shifted(Emit& e, Value* x, Value* zero) {
   return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
 }
 
+// Inputs 0 to 5 as a quantized op takes them; b's scales may go along its columns.
+bool TakenByQMatMul(const OnnxNode& n) {
+  for (int i : {0, 3})
+    if (!(kQuantized & SetOf(n.TypeOf(i))) || n.RankOf(i) != 2) return false;
+  for (int i : {1, 4, 7})
+    if (n.TypeOf(i) != DType::kF32) return false;
+  for (int i : {1, 2, 7, 8})
+    if (n.Has(i) && !IsSingle(n.In(i)->type.shape)) return false;
+  if (n.Has(6) && (n.RankOf(6) != 1 || n.In(6)->type.shape[0].Is(1))) return false;
+  const Shape& scale = n.In(4)->type.shape;
+  if (!n.Has(5)) return scale.rank() == 0 || scale.rank() == 1;
+  const Shape& zero = n.In(5)->type.shape;
+  if (IsSingle(scale)) return IsSingle(zero);
+  return scale.rank() == 1 && zero.rank() == 1 && scale[0].known() && scale[0] == zero[0];
+}
+
 Status QGemm(OnnxNode& n) {
   for (int i : {0, 1, 3, 4}) TERN_TRY(Require(n, i));
   Emit e(n);
+  if (n.Has(7) && n.Float("alpha", 1) == 1 && TakenByQMatMul(n)) {
+    n.Out(0,
+          n.b.Op("QMatMul", {n.In(0), n.In(1), n.In(2), n.In(3), n.In(4), n.In(5), n.In(7), n.In(8), n.In(6)},
+                 {{"transpose_a", n.Int("transA") != 0}, {"transpose_b", n.Int("transB") != 0}}));
+    return {};
+  }
   Value* b = n.Int("transB") ? e.Transpose(n.In(3), {1, 0}) : n.In(3);
   Value* sum = n.b.Op("MatMul", {Shifted(e, n.In(0), n.In(2)), Shifted(e, b, n.In(5)), n.In(6)},
                       {{"transpose_a", n.Int("transA") != 0}});

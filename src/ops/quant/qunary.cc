@@ -1,0 +1,40 @@
+// QUnary and QActivation: functions of quantized numbers. For 8 bits that is a table of 256 results.
+#include "ops/elementwise/activation_kind.h"
+#include "ops/elementwise/unary_kind.h"
+#include "ops/quant/quantized.h"
+
+namespace tern {
+namespace {
+
+const std::vector<const char*>& RealNames() {
+  static const auto* names = new std::vector<const char*>(
+      UnaryNames().begin(), UnaryNames().begin() + static_cast<int>(UnaryKind::kMish) + 1);
+  return *names;
+}
+
+struct QUnary {
+  UnaryKind kind = UnaryKind::kAbs;
+  template <class V> void Visit(V& v) { v.Enum("kind", kind, RealNames(), "the function"); }
+};
+
+struct QActivation {
+  ActivationKind kind = ActivationKind::kLeakyRelu;
+  float alpha = 1, beta = 0;
+  template <class V> void Visit(V& v) {
+    v.Enum("kind", kind, ActivationNames(), "the function");
+    v("alpha", alpha, "its parameter, as in Activation");
+    v("beta", beta, "its second parameter");
+  }
+};
+
+}  // namespace
+
+TERN_OP(QUnary) {
+  return QuantizedFunction<QUnary>("y = quantize(f(dequantize(x))), for the functions of Unary on floats");
+}
+
+TERN_OP(QActivation) {
+  return QuantizedFunction<QActivation>("y = quantize(f(dequantize(x); alpha, beta)), as Activation");
+}
+
+}  // namespace tern
