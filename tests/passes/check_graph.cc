@@ -57,36 +57,45 @@ struct Wanted {
   std::vector<Outcome> odd;  // inputs that are infinite or not numbers
 };
 
-// The first value whose dims are not those that inference promised; empty: none. A computed size that comes
-// out as 0 means "copy" to Reshape, which inference leaves aside.
-std::string BrokenType(const Graph& graph, const Sizes& sizes, const DatumList& inputs) {
-  std::string broken;
+// A size that is computed and comes out as 0 means "copy" to Reshape, which inference leaves aside.
+bool MeansCopy(const Value& v, const Tensor& t) {
+  const auto target = [](const auto& use) { return use.first->op->name == std::string("Reshape") && use.second == 1; };
+  if (!IsInt(t.dtype()) || !std::any_of(v.uses.begin(), v.uses.end(), target)) return false;
+  const auto sizes = ToLongs(t);
+  return std::count(sizes.begin(), sizes.end(), 0) > 0;
+}
+
+struct Types {
+  bool copies = false;
+  std::string broken;  // the first value whose dims are not those that inference promised
+};
+
+Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs) {
+  Types types;
   SymbolValues symbols = sizes;
   for (const std::string& name : SymbolsOf(graph)) symbols.emplace(name, 3);
   const auto look = [&](const Node& node, const DatumList& outputs) {
-    for (size_t i = 0; i < outputs.size() && node.graph == &graph; ++i) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
       const Shape& shape = node.outputs()[i]->type.shape;
-      if (!outputs[i].is_tensor() || !shape.ranked || !broken.empty()) continue;
-      bool holds = shape.rank() == outputs[i].tensor.rank();
+      if (!outputs[i].is_tensor() || !shape.ranked || !types.broken.empty()) continue;
+      const Tensor& t = outputs[i].tensor;
+      types.copies |= MeansCopy(*node.outputs()[i], t);
+      bool holds = shape.rank() == t.rank();
       for (int k = 0; holds && k < shape.rank(); ++k)
-        holds = shape[k].Evaluate(symbols).value_or(outputs[i].tensor.dim(k)) == outputs[i].tensor.dim(k);
-      if (!holds)
-        broken =
-            StrCat(node.Describe(), " gives ", outputs[i].Describe(), ", inferred was ", shape.ToString());
+        holds = shape[k].Evaluate(symbols).value_or(t.dim(k)) == t.dim(k);
+      if (!holds) types.broken = StrCat(node.Describe(), " gives ", t.Describe(), ", inferred was ", shape.ToString());
     }
   };
   (void)Guard([&] { return EvaluateGraph(graph, inputs, look); });
-  return broken;
+  return types;
 }
 
-// Sizes that the graph cannot run with do not count, nor empty ones for which its own types do not hold.
+// Sizes that the graph cannot run with do not count.
 void Run(const Graph& graph, const Sizes& sizes, const DatumList& inputs, Wanted& wanted,
          std::vector<Outcome>& into) {
-  if (auto broken = BrokenType(graph, sizes, inputs); !broken.empty()) {
-    const bool empty = std::any_of(sizes.begin(), sizes.end(), [](const auto& s) { return s.second == 0; });
-    if (!empty) wanted.broken = "types: " + broken;
-    return;
-  }
+  const Types types = CheckTypes(graph, sizes, inputs);
+  if (types.copies) return;
+  if (!types.broken.empty()) wanted.broken = "types: " + types.broken;
   if (auto outcome = OutcomeOf(graph, inputs); outcome.ok()) into.push_back(std::move(*outcome));
 }
 
@@ -188,11 +197,12 @@ Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs) {
     OptimizeOptions optimize;
     optimize.level = fault.level = level;
     optimize.disable = options.disable;
-    fault.fired.clear();
     fault.what = CheckLevel(graph, wanted, optimize, last, fault.fired);
-    if (fault) return fault;
+    if (fault) break;
   }
-  return {};
+  std::sort(fault.fired.begin(), fault.fired.end());
+  fault.fired.erase(std::unique(fault.fired.begin(), fault.fired.end()), fault.fired.end());
+  return fault;
 }
 
 std::vector<std::string> Culprits(const Graph& graph, const CheckOptions& options, const Fault& fault) {

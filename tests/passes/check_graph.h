@@ -12,7 +12,7 @@ namespace tern {
 struct Fault {
   std::string what;  // empty: none
   Level level = Level::kNone;
-  std::vector<std::string> fired;  // rules and passes
+  std::vector<std::string> fired;  // rules and passes, also where there is no fault
   explicit operator bool() const { return !what.empty(); }
 };
 

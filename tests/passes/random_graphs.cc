@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "check_graph.h"
 #include "ir/text.h"
 #include "ops/ops.h"
+#include "passes/rewrite/rule.h"
 #include "random_graph.h"
 #include "rule_file.h"
 
@@ -78,6 +80,7 @@ int main(int argc, char** argv) {
   }
   InitOps();
   const auto seeds = ReadSeeds(arguments.folder);
+  std::set<std::string> fired;
   int passed = 0, failed = 0, idle = 0, nodes = 0, runs = 0;
   for (int i = 0; i < arguments.count; ++i) {
     const uint64_t seed = arguments.seed + static_cast<uint64_t>(i);
@@ -88,6 +91,7 @@ int main(int argc, char** argv) {
     int compared = 0;
     const Fault fault = CheckGraph(*made.graph, options, &compared);
     ++(fault ? failed : passed);
+    fired.insert(fault.fired.begin(), fault.fired.end());
     idle += compared == 0;
     nodes += made.graph->NodeCount();
     runs += compared;
@@ -97,7 +101,11 @@ int main(int argc, char** argv) {
     std::printf("FAIL %d of %d graphs do not run\n", idle, arguments.count);
     ++failed;
   }
-  std::printf("%d nodes, %d data sets, %d graphs that do not run\n", nodes, runs, idle);
+  if (arguments.print)
+    for (const Rule* rule : AllRules())
+      if (!fired.count(rule->name)) std::printf("never fired: %s\n", rule->name.c_str());
+  std::printf("%d nodes, %d data sets, %d graphs that do not run, %zu rules and passes fired\n", nodes, runs, idle,
+              fired.size());
   std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed || !passed;
 }

@@ -35,7 +35,7 @@ struct Attention {
 };
 
 Status CheckHeads(int64_t q_heads, int64_t kv_heads) {
-  if (kv_heads > 0 && q_heads % kv_heads == 0) return {};
+  if (q_heads == kv_heads || (kv_heads > 0 && q_heads % kv_heads == 0)) return {};
   return InvalidModel(q_heads, " query heads are no multiple of ", kv_heads, " key heads");
 }
 
@@ -184,7 +184,7 @@ class Mask {
       if (m.dims_[i] != 1 && m.dims_[i] != scores[i])
         return InvalidArgument("mask ", t.Describe(), " does not broadcast to scores [", Join(scores, ","),
                                "]");
-    if (m.dims_[3] > scores[3])
+    if (m.dims_[3] != 1 && m.dims_[3] > scores[3])
       return InvalidArgument("mask ", t.Describe(), " is longer than ", scores[3], " keys");
     return m;
   }
@@ -236,7 +236,7 @@ Status Reference(const Attention& op, EvalContext& c) {
     return InvalidArgument("lengths has ", lengths.size(), " elements for a batch of ", batch);
   const int64_t past = c.Has("past_k") ? c.In("past_k").dim(-2) : 0;
   const double scale = op.scale != 0 ? op.scale : 1 / std::sqrt(static_cast<double>(size));
-  const int64_t group = heads / k.dims[1];
+  const int64_t group = heads / std::max<int64_t>(1, k.dims[1]);
   const int64_t width = v.dims[3], head_step = op.merged ? 1 : queries, row_step = op.merged ? heads : 1;
   std::vector<double> y(static_cast<size_t>(batch * heads * queries * width)), shown;
   std::vector<double> row(static_cast<size_t>(keys));

@@ -52,6 +52,8 @@ Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Di
   if (window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower)
     return CeilDiv(input, a.stride);
   const Dim room = input + (a.begin + a.end) - Extent(a, kernel);
+  // A window of one element is as good as none: nothing in, nothing out.
+  if (input.Is(0) && Extent(a, kernel).Is(1) && a.begin + a.end == 0) return Dim(0);
   // With ceil_mode a window may hang over the end, so one that starts on the input is enough.
   const int64_t least = window.ceil_mode ? 1 - a.stride : 0;
   if (room.known() && room.value() < least)

@@ -88,7 +88,7 @@ class Attention : public KernelOf<Attention> {
     }
     s_.batch = q[0], s_.heads = q[1], s_.queries = q[2], s_.size = q[3];
     s_.kv_heads = k[1], s_.keys = k[2], s_.value_size = v[3];
-    if (s_.kv_heads < 1 || s_.heads % s_.kv_heads)
+    if (s_.heads != s_.kv_heads && (s_.kv_heads < 1 || s_.heads % s_.kv_heads))
       return InvalidArgument(s_.heads, " query heads are no multiple of ", s_.kv_heads, " key heads");
     if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
       return InvalidArgument("k [", Join(k, ","), "] and v [", Join(v, ","),
@@ -140,7 +140,8 @@ class Attention : public KernelOf<Attention> {
     for (size_t i = 0; i < 3; ++i)
       if (m[i] != 1 && m[i] != scores[i])
         return InvalidArgument("mask [", Join(m, ","), "] does not broadcast to the scores");
-    if (m[3] > s_.keys) return InvalidArgument("mask [", Join(m, ","), "] is longer than ", s_.keys, " keys");
+    if (m[3] != 1 && m[3] > s_.keys)
+      return InvalidArgument("mask [", Join(m, ","), "] is longer than ", s_.keys, " keys");
     for (size_t i = 0; i < 4; ++i) s_.mask[i] = m[i];
     s_.bool_mask = type == DType::kBool;
     return {};
