@@ -36,6 +36,10 @@ class PassContext {
   }
   const std::map<std::string, int>& hits() const { return hits_; }
 
+  // How often a rule was tried at a node: the work that rewriting takes.
+  void Attempt() { ++attempts_; }
+  int64_t attempts() const { return attempts_; }
+
   // Every rewrite costs one. False when none is left.
   void SetBudget(int rewrites) { budget_ = rewrites; }
   bool Spend() { return --budget_ > 0; }
@@ -48,6 +52,7 @@ class PassContext {
  private:
   std::map<std::string, int> hits_;
   std::vector<WhyNot> answers_;
+  int64_t attempts_ = 0;
   int budget_ = 1 << 30;
 };
 

@@ -47,6 +47,7 @@ class Optimizer {
     }
     report_.hits = context_.hits();
     report_.why_not = context_.answers();
+    report_.attempts = context_.attempts();
     return std::move(report_);
   }
 
@@ -89,23 +90,48 @@ class Optimizer {
   }
 
   Status RunStage(const std::vector<std::string>& groups) {
-    const RuleIndex rules(RulesOf(groups, options_.level));
+    std::vector<const Rule*> rules = RulesOf(groups, options_.level);
+    rules.insert(rules.end(), options_.more_rules.begin(), options_.more_rules.end());
+    const RuleIndex index(rules);
     for (int changes = 1; changes > 0;) {
       changes = 0;
       TERN_TRY(InferGraph(graph_));
-      for (const Pass& pass : AllPasses()) {
-        if (!context_.Enabled(pass.name)) continue;
-        TERN_ASSIGN(const int some, pass.run(graph_, context_));
-        if (some) context_.Hit(pass.name, some);
-        changes += some;
-      }
-      TERN_ASSIGN(const int applied, ApplyRules(graph_, rules, context_));
+      for (const auto* passes : {&AllPasses(), &options_.more_passes})
+        for (const Pass& pass : *passes) {
+          TERN_ASSIGN(const int some, RunPass(pass));
+          changes += some;
+        }
+      TERN_ASSIGN(const int applied, RunRules(index));
       changes += applied;
-      DropUnread(graph_);
-      TERN_TRY(VerifyGraph(graph_));
       if (context_.exhausted()) return GiveUp();
     }
     return {};
+  }
+
+  Result<int> RunPass(const Pass& pass) {
+    if (!context_.Enabled(pass.name)) return 0;
+    TERN_ASSIGN(const int some, pass.run(graph_, context_));
+    if (some) context_.Hit(pass.name, some);
+    if (some) TERN_TRY(VerifyGraph(graph_).While(StrCat("pass '", pass.name, "'")));
+    return some;
+  }
+
+  Result<int> RunRules(const RuleIndex& index) {
+    const auto before = context_.hits();
+    TERN_ASSIGN(const int applied, ApplyRules(graph_, index, context_));
+    DropUnread(graph_);
+    TERN_TRY(VerifyGraph(graph_).While(StrCat("rules that fired:", Fired(before))));
+    return applied;
+  }
+
+  // What has fired since.
+  std::string Fired(const std::map<std::string, int>& before) const {
+    std::string names;
+    for (const auto& [name, hits] : context_.hits()) {
+      const auto it = before.find(name);
+      if (it == before.end() || it->second < hits) names += StrCat(" '", name, "'");
+    }
+    return names.empty() ? " none" : names;
   }
 
   // The graph is sound, only not as small as it could be.

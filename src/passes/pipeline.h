@@ -37,6 +37,8 @@ struct OptimizeOptions {
   std::string stop_after;                  // the name of a stage
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
+  std::vector<Pass> more_passes;        // run behind Tern's own
+  std::vector<const Rule*> more_rules;  // prepared ones, beside those of every stage
   // After every rewrite and every pass that changed something.
   std::function<void(const std::string& name, const Graph&)> after_change;
 };
@@ -46,14 +48,15 @@ struct OptimizeReport {
   std::vector<std::string> stages;  // that ran
   std::vector<WhyNot> why_not;
   std::vector<std::string> warnings;
+  int64_t attempts = 0;  // of rules at nodes
   double milliseconds = 0;
 };
 
 // The stages, in order: "clean", "recompose", "fuse", …
 std::vector<std::string> StageNames();
 
-// Changes the graph in place. The graph is verified after each stage; a stage that breaks it is named in the
-// error. Running it again changes nothing. Constants that callers could override become fixed.
+// Changes the graph in place. The graph is verified after each pass and each round of rules; what broke it is
+// named in the error. Running it again changes nothing. Constants that callers could override become fixed.
 Result<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& options = {});
 
 }  // namespace tern

@@ -59,7 +59,9 @@ struct Wanted {
 
 // A size that is computed and comes out as 0 means "copy" to Reshape, which inference leaves aside.
 bool MeansCopy(const Value& v, const Tensor& t) {
-  const auto target = [](const auto& use) { return use.first->op->name == std::string("Reshape") && use.second == 1; };
+  const auto target = [](const auto& use) {
+    return use.first->op->name == std::string("Reshape") && use.second == 1;
+  };
   if (!IsInt(t.dtype()) || !std::any_of(v.uses.begin(), v.uses.end(), target)) return false;
   const auto sizes = ToLongs(t);
   return std::count(sizes.begin(), sizes.end(), 0) > 0;
@@ -83,7 +85,8 @@ Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs
       bool holds = shape.rank() == t.rank();
       for (int k = 0; holds && k < shape.rank(); ++k)
         holds = shape[k].Evaluate(symbols).value_or(t.dim(k)) == t.dim(k);
-      if (!holds) types.broken = StrCat(node.Describe(), " gives ", t.Describe(), ", inferred was ", shape.ToString());
+      if (!holds)
+        types.broken = StrCat(node.Describe(), " gives ", t.Describe(), ", inferred was ", shape.ToString());
     }
   };
   (void)Guard([&] { return EvaluateGraph(graph, inputs, look); });

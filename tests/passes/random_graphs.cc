@@ -104,8 +104,8 @@ int main(int argc, char** argv) {
   if (arguments.print)
     for (const Rule* rule : AllRules())
       if (!fired.count(rule->name)) std::printf("never fired: %s\n", rule->name.c_str());
-  std::printf("%d nodes, %d data sets, %d graphs that do not run, %zu rules and passes fired\n", nodes, runs, idle,
-              fired.size());
+  std::printf("%d nodes, %d data sets, %d graphs that do not run, %zu rules and passes fired\n", nodes, runs,
+              idle, fired.size());
   std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed || !passed;
 }

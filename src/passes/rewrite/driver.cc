@@ -119,6 +119,7 @@ class Sweep {
       if (!context_.Enabled(rule->name)) continue;
       if (rule->on_request && !context_.requested.count(rule->name) && !context_.only.count(rule->name))
         continue;
+      context_.Attempt();
       Rewrite rewrite(node, rule->name);
       const bool asked = context_.Asks(*rule, node);
       if (asked) rewrite.Explain();
