@@ -65,6 +65,71 @@ void OpenDim(Graph& graph, Random& random) {
       if (d.Is(size)) d = Dim::Symbol(StrCat("D", size));
 }
 
+Node* AnyNode(const Graph& graph, Random& random) {
+  if (graph.nodes().empty()) return nullptr;
+  return std::next(graph.nodes().begin(), random.Below(static_cast<int>(graph.nodes().size())))->get();
+}
+
+// Another kind, axis, order of dims, switch or factor.
+void OtherAttribute(Graph& graph, Random& random) {
+  Node* node = AnyNode(graph, random);
+  if (!node) return;
+  const auto entries = node->attrs.List();
+  if (entries.empty()) return;
+  const auto& e = random.Pick(entries);
+  AttrValue v = e.value;
+  if (!e.choices.empty())
+    v = std::string(random.Pick(e.choices));
+  else if (auto* flag = std::get_if<bool>(&v))
+    *flag = !*flag;
+  else if (auto* number = std::get_if<int64_t>(&v))
+    *number += random.Chance(0.5) ? 1 : -1;
+  else if (auto* factor = std::get_if<double>(&v))
+    *factor = random.Pick(std::vector<double>{0, 1, 0.5, -1, *factor * 1.01});
+  else if (auto* list = std::get_if<std::vector<int64_t>>(&v); list && list->size() > 1)
+    std::swap((*list)[0], (*list)[static_cast<size_t>(random.Below(static_cast<int>(list->size())))]);
+  (void)node->attrs.Set(e.name, v);
+}
+
+void OtherOrder(Graph& graph, Random& random) {
+  Node* node = AnyNode(graph, random);
+  if (!node || node->inputs().size() < 2) return;
+  const int k = random.Between(1, static_cast<int>(node->inputs().size()) - 1);
+  Value *a = node->input(0), *b = node->input(k);
+  node->SetInput(0, b);
+  node->SetInput(k, a);
+}
+
+// An operand is something else of its type.
+void OtherOperand(Graph& graph, Random& random) {
+  Node* node = AnyNode(graph, random);
+  if (!node || node->inputs().empty()) return;
+  const int k = random.Below(static_cast<int>(node->inputs().size()));
+  const Value* old = node->input(k);
+  if (!old) return;
+  std::vector<Value*> others(graph.inputs());
+  for (const auto& before : graph.nodes()) {
+    if (before.get() == node) break;
+    others.insert(others.end(), before->outputs().begin(), before->outputs().end());
+  }
+  others.erase(std::remove_if(others.begin(), others.end(),
+                              [&](Value* v) { return v == old || !(v->type == old->type); }),
+               others.end());
+  if (!others.empty()) node->SetInput(k, random.Pick(others));
+}
+
+void OtherInteger(Graph& graph, Random& random) {
+  std::vector<Value*> found;
+  for (const auto& v : graph.values())
+    if (v->is_constant() && v->type.dtype == DType::kI64 && v->constant.size() > 0) found.push_back(v.get());
+  if (found.empty()) return;
+  Value* old = random.Pick(found);
+  Tensor t = old->constant.Clone();
+  const int64_t i = random.Below(static_cast<int>(t.size()));
+  StoreLong(t, i, random.Chance(0.5) ? LoadLong(t, i) + random.Between(-1, 1) : random.Between(-1, 3));
+  graph.ReplaceUses(old, graph.AddConstant(t));
+}
+
 void MoreOutputs(Graph& graph, Random& random) {
   std::vector<Value*> inner;
   for (const auto& node : graph.nodes())
@@ -90,7 +155,8 @@ void ForgetTypes(Graph& graph) {
 
 void MutateGraph(Graph& graph, Random& random) {
   static const std::vector<void (*)(Graph&, Random&)> kChanges = {
-      OtherNumber, OtherNumber, OpenConstant, Between, Between, OpenDim, MoreOutputs};
+      OtherNumber, OtherNumber,    OpenConstant,   Between,    Between,      OpenDim,
+      MoreOutputs, OtherAttribute, OtherAttribute, OtherOrder, OtherOperand, OtherInteger};
   random.Pick(kChanges)(graph, random);
   ForgetTypes(graph);
 }

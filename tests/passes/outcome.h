@@ -16,7 +16,8 @@ struct Outcome {
 };
 
 Result<Outcome> OutcomeOf(const Graph& graph, const DatumList& inputs);
-// Empty when the data are the outcome's, within its slack.
-std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& got);
+// Empty when the data are the outcome's, within its slack. Not strict: any infinity or NaN stands for
+// another.
+std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& got, bool strict);
 
 }  // namespace tern

@@ -23,8 +23,8 @@ struct RandomGraph {
 // Never without a graph.
 RandomGraph MakeRandomGraph(uint64_t seed, const std::vector<SeedGraph>& seeds);
 
-// One small change: another number, a node between two others, an open dim, an input for a constant. The
-// graph may be illegal afterwards.
+// One small change: another number, attribute, operand, a node between two others, an open dim, an input for
+// a constant. The graph may be illegal afterwards.
 void MutateGraph(Graph& graph, Random& random);
 // So that inference starts anew.
 void ForgetTypes(Graph& graph);
