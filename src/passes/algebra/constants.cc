@@ -76,6 +76,7 @@ bool MergeSums(Rewrite& r) {
   if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
   if (IsFloat(dtype) && AllFinite(a) && AllFinite(b) && !AllFinite(c))
     return r.Skip("the sum of the constants is not finite");
+  if (RoundsByCancelling(a, b, c)) return r.Skip("the constants round x to fewer digits");
   const bool minus = outer->reversed != inner->reversed;
   return r.Replace(minus ? Do(r, "sub", c, inner->value) : Do(r, "add", inner->value, c));
 }
@@ -100,8 +101,8 @@ bool MergeProducts(Rewrite& r) {
                                               : Do(r, "div", inner->constant, outer->constant);
   if (!Small(c, inner->constant, outer->constant))
     return r.Skip("the product of the constants is larger than each of them");
-  if (IsFloat(dtype) && !AllFiniteAndNotZero(c))
-    return r.Skip("the product of the constants is zero or not finite");
+  if (IsFloat(dtype) && !AllNormal(c))
+    return r.Skip("the product of the constants is too small or not finite");
   const bool divides = inner->inverse && outer->inverse;
   return r.Replace(Do(r, divides ? "div" : "mul", inner->value, c));
 }
@@ -124,7 +125,8 @@ bool MergeAffine(Rewrite& r) {
   Value* shift = Do(r, kind, Plain(r, *sum), outer->constant);
   if (!Small(scale, inner->constant, outer->constant) || !Small(shift, sum->constant, outer->constant))
     return r.Skip("the new constants are larger than the old ones");
-  if (!AllFiniteAndNotZero(scale)) return r.Skip("the product of the constants is zero or not finite");
+  if (!AllNormal(scale)) return r.Skip("the product of the constants is too small or not finite");
+  if (AllFinite(sum->constant) && !AllFinite(shift)) return r.Skip("the new shift is not finite");
   return r.Replace(Do(r, "add", Do(r, "mul", inner->value, scale), shift));
 }
 
@@ -143,6 +145,7 @@ bool GatherConstants(Rewrite& r) {
   if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
   if (IsFloatValue(c) && AllFinite(a) && AllFinite(b) && !AllFinite(c))
     return r.Skip("the sum of the constants is not finite");
+  if (RoundsByCancelling(a, b, c)) return r.Skip("the constants round x to fewer digits");
   return r.Replace(Do(r, "add", Do(r, "add", sides[0]->value, sides[1]->value), c));
 }
 

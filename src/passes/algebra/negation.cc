@@ -21,7 +21,10 @@ TERN_RULE(ReplaceSubOfNegation) {
       .summary = "a - (-b) is a + b", .match = {"%n = Neg(%b) shared %y = %a - %n"}, .emit = "%y = %a + %b"};
 }
 TERN_RULE(ReplaceNegationOfSub) {
-  return Rule{.summary = "-(a - b) is b - a", .match = {"%y = Neg(%a - %b)"}, .emit = "%y = %b - %a"};
+  return Rule{.summary = "-(a - b) is b - a, but for the sign of a zero",
+              .level = Level::kExtended,
+              .match = {"%y = Neg(%a - %b)"},
+              .emit = "%y = %b - %a"};
 }
 TERN_RULE(RemoveNegatedFactors) {
   return Rule{.summary = "(-a) * (-b) is a * b",
@@ -45,7 +48,8 @@ TERN_RULE(ReplaceMulByMinusOne) {
               }};
 }
 TERN_RULE(ReplaceSubFromZero) {
-  return Rule{.summary = "0 - x is -x",
+  return Rule{.summary = "0 - x is -x, but for the sign of a zero",
+              .level = Level::kExtended,
               .match = {"%y = #c - %x"},
               .emit = "%y = Neg(%x)",
               .when = [](const Match& m) {

@@ -45,6 +45,7 @@ bool Merge(Rewrite& r) {
   const auto first = AxesOf(*inner);
   auto second = AxesOf(outer);
   if (!first || !second || first->empty() || second->empty()) return r.Skip("the axes are not known");
+  if (kind == "mean" && !IsFloatValue(x)) return r.Skip("the mean of integers is rounded each time");
   const bool keep = inner->attrs.Bool("keep_dims");
   if (keep != outer.attrs.Bool("keep_dims")) return r.Skip("only one of them keeps the dims");
   std::vector<int64_t> all = keep ? *second : BeforeDropping(*second, *first);

@@ -42,6 +42,10 @@ bool FuseAffine(Rewrite& r) {
   const double alpha = outer->alpha * inner->alpha, beta = outer->alpha * inner->beta + outer->beta;
   if (!std::isfinite(static_cast<float>(alpha)) || !std::isfinite(static_cast<float>(beta)))
     return r.Skip("the constants become infinite");
+  if (outer->alpha != 0 && inner->alpha != 0 && !std::isnormal(static_cast<float>(alpha)))
+    return r.Skip("the factor becomes too small");
+  if (RoundsByCancelling(outer->alpha * inner->beta, outer->beta, beta, t))
+    return r.Skip("the constants round x to fewer digits");
   return r.Replace(r.Op("Activation", {inner->x}, {{"kind", "affine"}, {"alpha", alpha}, {"beta", beta}}));
 }
 

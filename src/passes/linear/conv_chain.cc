@@ -75,6 +75,7 @@ bool MergeBefore(Rewrite& r) {
     return r.Skip("the first Conv is not 1x1 without pads and strides");
   if (first->bias && !Unpadded(second.attrs)) return r.Skip("the second Conv pads what the first one shifts");
   const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
+  if (CountOf(d2) == 0) return r.Skip("the weights are empty");
   const int64_t kernel = CountOf(d2) / (d2[0] * d2[1]);
   if (kernel == 1) return r.Skip("both are 1x1");
   if (d2[0] * d1[1] * kernel >= d1[0] * d1[1] + d2[0] * d2[1] * kernel)

@@ -25,6 +25,7 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
 bool IsRow(Rewrite& r, const Node& product, const Value* v, const Value* y) {
   if (!BroadcastsInto(v, y))
     return r.Skip("'", v->name, "' is not known to fit into the rows of '", y->name, "'");
+  if (y->type.shape.rank() == 0) return r.Skip("the product is a single number, without rows");
   const Shape& s = v->type.shape;
   for (int i = 0; i + 1 < s.rank(); ++i)
     if (!s[i].Is(1)) return r.Skip("'", v->name, "' differs from row to row");
@@ -73,6 +74,7 @@ bool MergeBias(Rewrite& r) {
   Attrs attrs = node->attrs;
   if (!adds && at == 0) (void)attrs.Set("alpha", -static_cast<double>(attrs.Float("alpha")));
   Value* sum = adds ? Add(r, bias, term) : at == 1 ? Sub(r, bias, term) : Sub(r, term, bias);
+  if (RoundsByCancelling(bias, term, sum)) return r.Skip("the constants round the product to fewer digits");
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), sum}));
 }
 

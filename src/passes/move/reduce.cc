@@ -56,6 +56,10 @@ bool MoveFactor(Rewrite& r) {
   const bool extreme = IsOp(r.root(), "Reduce", "max") || IsOp(r.root(), "Reduce", "min");
   if (IsFloatValue(b->x)) {
     if (!std::isnormal(static_cast<float>(number))) return r.Skip("the factor is zero or not finite");
+    const bool shrinks =
+        std::abs(number) < 1 ? IsOp(*b->node, "Binary", "mul") : IsOp(*b->node, "Binary", "div");
+    if (b->x->type.dtype == DType::kF16 && shrinks && IsOp(r.root(), "Reduce", "sum"))
+      return r.Skip("the sum may be too large for f16 without the factor");
     if (extreme && number < 0) return r.Skip("a negative factor exchanges maximum and minimum");
   } else if (extreme || !IsOp(r.root(), "Reduce", "sum") || !IsOp(*b->node, "Binary", "mul")) {
     return r.Skip("integers wrap, and are divided with a rest");

@@ -120,6 +120,8 @@ std::string MaskProblem(const Scores& scores, DType dtype) {
     if (!SpreadsInto(mask, product))
       return StrCat("mask ", mask->type.ToString(), " does not broadcast into ", product->type.ToString());
     if (step.addend && mask->type.dtype != dtype) return "the mask has another type";
+    if (step.condition && dtype == DType::kF16 && std::isfinite(step.fill))
+      return StrCat("hidden scores are ", step.fill, ", which f16 does not hold");
     if (scores.floored && (step.condition || !IsFinite(mask))) return "the scores are bounded";
   }
   if (scores.head_scale && !SpreadsInto(scores.head_scale, product))

@@ -9,7 +9,7 @@ bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("not a fl
 // A negative slope that leaves max(x, a * x) a rectifier.
 bool SlopeBelowOne(const Match& m) {
   const auto slope = ScalarOf(m.At("a"));
-  if (!slope || *slope < 0 || *slope > 1) return m.Skip("the slope is not a number from 0 to 1");
+  if (!slope || *slope <= 0 || *slope > 1) return m.Skip("the slope is not a number above 0, up to 1");
   return Floats(m);
 }
 
@@ -33,7 +33,7 @@ TERN_RULE(RecomposeRelu) {
 }
 
 TERN_RULE(RecomposeLeakyRelu) {
-  return Rule{.summary = "max(x, a * x) is LeakyRelu for a from 0 to 1",
+  return Rule{.summary = "max(x, a * x) is LeakyRelu for a above 0, up to 1",
               .level = Level::kExtended,
               .match = {"%y = Max(%x, %x * #a)",
                         R"(%g = Binary(%x, 0) {kind="greater"}  %y = Where(%g, %x, %x * #a))"},

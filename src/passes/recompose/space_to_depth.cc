@@ -94,7 +94,8 @@ bool RecomposeFocusAt(Rewrite& r) {
   if (root.attrs.Int("axis") != 1 || root.output(0)->type.shape.rank() != 4 || root.inputs().size() < 4)
     return r.Skip("not images joined along the channels");
   const auto first = GridOf(root.input(0));
-  if (!first || !first->x->type.shape[1].known()) return r.Skip("the parts are not every n-th pixel");
+  if (!first || first->x->type.shape.rank() != 4 || !first->x->type.shape[1].known())
+    return r.Skip("the parts are not every n-th pixel");
   const int64_t block = first->step[0], channels = first->x->type.shape[1].value();
   if (block < 2 || static_cast<int64_t>(root.inputs().size()) != block * block)
     return r.Skip("the parts are not all pixels of a block");

@@ -35,6 +35,7 @@ bool ToMatMul(Rewrite& r) {
   if (!w->is_constant() || !IsFloatValue(w)) return r.Skip("the weights are not constant floats");
   if (conv->input(3)) return r.Skip("the Conv has a residual");
   const Dims dims = w->constant.dims();
+  if (CountOf(dims) == 0) return r.Skip("the weights are empty");
   Value* rows = r.Op("Flatten", {conv->input(0)}, {{"axis", int64_t{1}}});
   Attrs attrs = FindOp("MatMul")->defaults;
   CopyEpilogue(conv->attrs, attrs);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tern {
 namespace {
@@ -52,6 +53,34 @@ bool AllFiniteAndNotZero(const Value* v) {
   for (int64_t i = 0; i < t.size(); ++i)
     if (LoadDouble(t, i) == 0) return false;
   return true;
+}
+
+bool AllNormal(const Value* v) {
+  if (!AllFinite(v)) return false;
+  const Tensor t = v->constant.Contiguous();
+  const double least = t.dtype() == DType::kF16   ? 0x1p-14
+                       : t.dtype() == DType::kF64 ? std::numeric_limits<double>::min()
+                                                  : double{std::numeric_limits<float>::min()};
+  for (int64_t i = 0; i < t.size(); ++i)
+    if (std::abs(LoadDouble(t, i)) < least) return false;
+  return true;
+}
+
+bool RoundsByCancelling(double a, double b, double sum, DType dtype) {
+  const double digits = dtype == DType::kF64    ? 0x1p-52
+                        : dtype == DType::kF16  ? 0x1p-10
+                        : dtype == DType::kBF16 ? 0x1p-7
+                                                : 0x1p-23;
+  const double large = std::max(std::abs(a), std::abs(b));
+  return large * digits > 0x1p-10 && std::abs(sum) < large / 8;
+}
+
+bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum) {
+  double large = 0, small = std::numeric_limits<double>::infinity();
+  for (const Value* v : {a, b})
+    for (double d : ToDoubles(v->constant)) large = std::max(large, std::abs(d));
+  for (double d : ToDoubles(sum->constant)) small = std::min(small, std::abs(d));
+  return IsFloatValue(sum) && RoundsByCancelling(large, 0, small, sum->type.dtype);
 }
 
 std::optional<std::vector<int64_t>> IntsOf(const Value* v) {

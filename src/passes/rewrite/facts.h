@@ -17,6 +17,13 @@ std::optional<double> UniformOf(const Value* v);
 // A constant whose elements are all numbers; and none of them zero, so that it can be divided by.
 bool AllFinite(const Value* v);
 bool AllFiniteAndNotZero(const Value* v);
+// None so small that its type holds fewer digits of it.
+bool AllNormal(const Value* v);
+// Whether x + a + b is another number than x + sum: a large `a` rounds x, which `b` then uncovers, as in
+// (x + 12582912) - 12582912 for the nearest whole number.
+bool RoundsByCancelling(double a, double b, double sum, DType dtype);
+// The same for constants; sum may be broadcast.
+bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
 // The elements of an integer constant.
 std::optional<std::vector<int64_t>> IntsOf(const Value* v);
 // The same, also where an element is known for shapes only symbolically.

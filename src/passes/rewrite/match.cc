@@ -89,11 +89,24 @@ class Matcher {
     if (node.outputs().size() < p.outputs.size()) return Fail(node.Describe(), " has too few outputs");
     for (size_t i = p.inputs.size(); i < node.inputs().size(); ++i)
       if (node.inputs()[i]) return Fail(node.Describe(), " has an input ", i, " that the pattern lacks");
+    if (LiteralWidens(p, node))
+      return Fail(node.Describe(), " has a number with more axes than its operands");
     const Match saved = match_;
     match_.nodes_[static_cast<size_t>(index)] = &node;
     const bool fits = TakeAttrs(p, node) && TakeOutputs(p, node) && TakeInputs(p, node, goals);
     if (!fits) match_ = saved;
     return fits;
+  }
+
+  // A number in the pattern stands for no axes: one of shape [1,1] beside a vector would make a matrix.
+  static bool LiteralWidens(const PatternNode& p, const Node& node) {
+    const auto is_literal = [](const PatternOperand& o) { return o.kind == Kind::kLiteral; };
+    if (std::none_of(p.inputs.begin(), p.inputs.end(), is_literal)) return false;
+    int most = 0;
+    for (const Value* v : node.inputs())
+      if (v && !ScalarOf(v)) most = std::max(most, v->type.shape.rank());
+    return std::any_of(node.inputs().begin(), node.inputs().end(),
+                       [&](const Value* v) { return ScalarOf(v) && v->constant.rank() > most; });
   }
 
   bool TakeAttrs(const PatternNode& p, const Node& node) {
