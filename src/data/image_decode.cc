@@ -27,8 +27,9 @@ Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byt
   return {};
 }
 
-constexpr uint64_t kPngPixels = 8 * 1032;      // one bit a pixel, at deflate's best ratio
-constexpr uint64_t kJpegPixels = 64 * 8 * 64;  // a block takes a bit; arithmetic coding, a fraction of one
+constexpr uint64_t kPngPixels = 8 * 1032;  // one bit a pixel, at deflate's best ratio
+constexpr uint64_t kJpegPixels = 64 * 8;   // a block of a JPEG takes a bit at least,
+constexpr uint64_t kArithmeticGain = 64;   // with arithmetic coding a fraction of one
 
 Result<Image> DecodePng(std::string_view bytes) {
   png_image png{};
@@ -106,7 +107,8 @@ Result<Image> DecodeJpeg(std::string_view bytes) {
   } release{c};
   if (!ReadJpegHeader(c, errors, bytes))
     return InvalidArgument("broken JPEG: ", static_cast<const char*>(errors.text));
-  TERN_TRY(CheckSize(c.image_width, c.image_height, bytes.size(), kJpegPixels));
+  const uint64_t most = c.arith_code ? kJpegPixels * kArithmeticGain : kJpegPixels;
+  TERN_TRY(CheckSize(c.image_width, c.image_height, bytes.size(), most));
   if (c.num_components == 4) return Unsupported("a CMYK JPEG; save it as RGB");
   const int channels = c.num_components == 1 ? 1 : 3;
   c.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
