@@ -58,8 +58,8 @@ class Check:
             return
         feeds = data.feeds(self.model)[0]
         inputs = save_inputs(feeds, self.folder / "inputs")
-        wanted = self.tern.run(self.model.path, [*inputs, "--level", "none"], self.folder / "wanted")
-        got = self.tern.run(self.folder / "1.tern", [*inputs, "--level", "none"], self.folder / "got")
+        wanted = self.tern.run(self.model.path, inputs, self.folder / "wanted")
+        got = self.tern.run(self.folder / "1.tern", inputs, self.folder / "got")
         error = outputs.distance(wanted, got)
         if not error <= self.model.tolerance:
             raise Failure(f"outputs differ by {error:.1e}")
