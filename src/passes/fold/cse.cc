@@ -80,7 +80,16 @@ class NodeSharer {
   static size_t Hash(const Node& node) {
     size_t hash = std::hash<const void*>()(node.op);
     for (const Value* v : node.inputs()) hash = Mix(hash, std::hash<const void*>()(v));
+    for (const auto& attr : node.attrs.List()) hash = Mix(hash, HashOf(attr.value));
     return Mix(hash, node.outputs().size());
+  }
+
+  // Equal values have equal hashes; lists and tensors are told apart by Same.
+  static size_t HashOf(const AttrValue& v) {
+    if (const auto* i = std::get_if<int64_t>(&v)) return std::hash<int64_t>()(*i);
+    if (const auto* d = std::get_if<double>(&v)) return std::hash<double>()(*d);
+    if (const auto* text = std::get_if<std::string>(&v)) return std::hash<std::string>()(*text);
+    return 0;
   }
 
   static bool Same(const Node& a, const Node& b) {

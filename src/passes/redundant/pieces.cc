@@ -47,9 +47,13 @@ std::vector<std::pair<Part, Value*>> SlicesOf(const Part& root, const Graph& gra
   return slices;
 }
 
+// Each Slice looks at all others of its input.
+constexpr size_t kMostSlices = 256;
+
 bool SlicesToSplit(Rewrite& r) {
   const auto root = ReadPart(r.root().output(0));
   if (!root) return r.Skip("the range is not constant along one axis");
+  if (root->x->uses.size() > kMostSlices) return r.Skip("'", root->x->name, "' has too many readers");
   const auto slices = SlicesOf(*root, r.graph());
   int64_t at = 0;
   std::vector<int64_t> sizes;
