@@ -9,6 +9,9 @@
 
 namespace tern {
 
+// Multiplications that a rule may spend on weights: the evaluator does some hundred million a second.
+constexpr double kMostWorkAhead = 1e8;
+
 class Rewrite {
  public:
   Rewrite(Node& root, const std::string& rule) : root_(root), rule_(rule) {}
