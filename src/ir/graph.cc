@@ -24,6 +24,10 @@ void Node::SetInput(int i, Value* value) {
   if (value) value->uses.emplace_back(this, i);
 }
 
+bool Node::unused() const {
+  return std::all_of(outputs_.begin(), outputs_.end(), [](const Value* v) { return v->unused(); });
+}
+
 std::string Node::Describe() const {
   std::string out = name.empty() ? StrCat("a node") : StrCat("node '", name, "'");
   const std::string op_name = op ? op->name : "?";
@@ -170,9 +174,7 @@ int Graph::RemoveDeadNodes() {
   int removed = 0;
   for (auto it = nodes_.end(); it != nodes_.begin();) {
     Node* node = std::prev(it)->get();
-    const bool dead =
-        std::all_of(node->outputs_.begin(), node->outputs_.end(), [](Value* v) { return v->unused(); });
-    if (!dead) {
+    if (!node->unused()) {
       --it;
       continue;
     }

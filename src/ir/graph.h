@@ -53,6 +53,7 @@ class Node {
   }
   Value* output(int i) const { return outputs_[static_cast<size_t>(i)]; }
   void SetInput(int i, Value* value);  // extends with absent inputs as needed
+  bool unused() const;                 // no output is read
   const std::vector<std::unique_ptr<Graph>>& subgraphs() const { return subgraphs_; }
 
   // "node 'a/b' (Conv, onnx node #3)", for messages.

@@ -24,9 +24,9 @@ Result<int> RemoveDead(Graph& graph, PassContext& context) {
 }
 
 // Rules that tried and gave up leave the constants they made.
-void DropUnread(Graph& graph) {
+void DropConstants(Graph& graph) {
   for (const auto& node : graph.nodes())
-    for (const auto& sub : node->subgraphs()) DropUnread(*sub);
+    for (const auto& sub : node->subgraphs()) DropConstants(*sub);
   graph.RemoveUnusedConstants();
 }
 
@@ -119,7 +119,7 @@ class Optimizer {
   Result<int> RunRules(const RuleIndex& index) {
     const auto before = context_.hits();
     TERN_ASSIGN(const int applied, ApplyRules(graph_, index, context_));
-    DropUnread(graph_);
+    DropConstants(graph_);
     TERN_TRY(VerifyGraph(graph_).While(StrCat("rules that fired:", Fired(before))));
     return applied;
   }

@@ -1,19 +1,14 @@
 // tern optimize: the graph optimizer, with a report of what it did.
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "data/file.h"
-#include "export/onnx/exporter.h"
-#include "ir/tern_file.h"
 #include "ir/text.h"
 #include "tools/engine.h"
 #include "tools/optimize_page.h"
 #include "tools/optimize_report.h"
+#include "tools/save_model.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
-
-namespace fs = std::filesystem;
 
 namespace tern::tools {
 namespace {
@@ -35,19 +30,19 @@ class OptimizeTool : public Tool {
 
  private:
   Result<OptimizeOptions> Options() const;
-  Status Write(const Graph& graph) const;
   Status WritePage(const std::string& page) const;
   void PrintAnswers(const OptimizeReport& report) const;
 
-  std::string model_, out_, html_, level_ = "extended", stop_after_, print_after_, why_not_;
+  std::string model_, html_, level_ = "extended", stop_after_, print_after_, why_not_;
   std::vector<std::string> disable_, enable_, only_;
-  bool json_ = false, external_ = false, measure_ = false;
+  bool json_ = false, measure_ = false;
+  SaveOptions out_;
   ShapeOptions shapes_;
 };
 
 void OptimizeTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
-  args.Option("-o,--output", out_, "OUT", "the file to write, .onnx or .tern; without it only the report");
+  out_.Declare(args, "the file to write, .onnx or .tern; without it only the report");
   args.Choice("--level", level_, {"none", "basic", "extended", "layout"}, "how far to go (extended)");
   args.Option("--disable", disable_, "NAME", "leave out a rule, pass or group (repeatable; see tern passes)");
   args.Option("--enable", enable_, "NAME", "run a rule that runs on request only (repeatable)");
@@ -59,7 +54,6 @@ void OptimizeTool::Declare(Args& args) {
               "say why a rule does not fire at a node (or anywhere: RULE)");
   args.Option("--html", html_, "FILE", "write a page with both graphs side by side");
   args.Flag("--measure", measure_, "run the model before and after, on one thread");
-  args.Flag("--external-data", external_, "put an .onnx model's weights into OUT.data");
   shapes_.Declare(args);
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -83,14 +77,6 @@ Result<OptimizeOptions> OptimizeTool::Options() const {
   return options;
 }
 
-Status OptimizeTool::Write(const Graph& graph) const {
-  TERN_ASSIGN(data::Staging staging, data::Staging::Beside(out_));
-  const Status written = EndsWith(out_, ".tern") ? SaveTern(graph, staging.path())
-                                                 : onnx::ExportFile(graph, staging.path(), external_);
-  TERN_TRY(Status(written).While(StrCat("writing '", out_, "'")));
-  return staging.Commit();
-}
-
 Status OptimizeTool::WritePage(const std::string& page) const {
   TERN_ASSIGN(data::Staging staging, data::Staging::Beside(html_));
   TERN_TRY(data::WriteFile(staging.path(), page));
@@ -107,20 +93,14 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
 }
 
 Result<int> OptimizeTool::Run(const Args&) {
-  if (!out_.empty() && !EndsWith(out_, ".tern") && !EndsWith(out_, ".onnx"))
-    return InvalidArgument("'", out_, "': the output's name must end in .tern or .onnx");
-  if (external_ && !EndsWith(out_, ".onnx"))
-    return InvalidArgument("--external-data is for an .onnx output, got '", out_, "'");
-  std::error_code ignored;
-  if (!out_.empty() && fs::equivalent(model_, out_, ignored))
-    return InvalidArgument("'", out_, "' is the input itself");
+  TERN_TRY(out_.Check(model_));
   TERN_ASSIGN(OptimizeOptions options, Options());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
   const bool both = measure_ || !html_.empty();
   const std::unique_ptr<Graph> before = both ? graph->Clone() : nullptr;
   TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options));
-  if (!out_.empty()) TERN_TRY(Write(*graph));
+  if (out_.wanted()) TERN_TRY(out_.Save(*graph, model_));
   if (both) {
     TERN_TRY(FillOpenDims(*before, figures.open_dims));
     TERN_TRY(FillOpenDims(*graph, figures.open_dims));
@@ -128,7 +108,7 @@ Result<int> OptimizeTool::Run(const Args&) {
   if (measure_) TERN_TRY(MeasureBoth(*before, *graph, 2, figures));
   if (!html_.empty()) TERN_TRY(WritePage(OptimizePage(model_, *before, *graph, figures)));
   if (json_)
-    fmt::print("{}\n", FiguresToJson(model_, out_, figures));
+    fmt::print("{}\n", FiguresToJson(model_, out_.path(), figures));
   else if (why_not_.empty())
     PrintFigures(figures);
   PrintAnswers(figures.report);

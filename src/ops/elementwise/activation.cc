@@ -39,8 +39,8 @@ Status Reference(const Activation& op, EvalContext& c) {
 }  // namespace
 
 const std::vector<const char*>& ActivationNames() {
-  static const auto* names = new std::vector<const char*>{
-      "leaky_relu", "elu", "selu", "celu", "hard_sigmoid", "thresholded_relu", "swish", "shrink", "affine"};
+  static const auto* names =
+      new std::vector<const char*>(std::begin(kActivationNames), std::end(kActivationNames));
   return *names;
 }
 

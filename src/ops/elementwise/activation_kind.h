@@ -2,19 +2,9 @@
 #pragma once
 #include <vector>
 
-namespace tern {
+#include "core/elementwise_kind.h"
 
-enum class ActivationKind {
-  kLeakyRelu,
-  kElu,
-  kSelu,
-  kCelu,
-  kHardSigmoid,
-  kThresholdedRelu,
-  kSwish,
-  kShrink,
-  kAffine
-};
+namespace tern {
 
 const std::vector<const char*>& ActivationNames();  // in the order of ActivationKind
 double ActivationValue(ActivationKind kind, double alpha, double beta, double x);

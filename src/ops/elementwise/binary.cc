@@ -13,10 +13,8 @@ using Kind = BinaryKind;
 struct Binary {
   Kind kind = Kind::kAdd;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind,
-           {"add",         "sub",   "mul",  "div",        "pow",     "mod",           "fmod",    "min",
-            "max",         "and",   "or",   "xor",        "bit_and", "bit_or",        "bit_xor", "shift_left",
-            "shift_right", "equal", "less", "less_equal", "greater", "greater_equal", "prelu"},
+    static const auto* names = new std::vector<const char*>(std::begin(kBinaryNames), std::end(kBinaryNames));
+    v.Enum("kind", kind, *names,
            "the function; integer division truncates, mod takes the divisor's sign, fmod the dividend's");
   }
 };

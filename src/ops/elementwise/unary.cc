@@ -99,11 +99,7 @@ Status Reference(const Unary& op, EvalContext& c) {
 }  // namespace
 
 const std::vector<const char*>& UnaryNames() {
-  static const auto* names = new std::vector<const char*>{
-      "abs",  "neg",      "sign",     "ceil",       "floor", "round", "sqrt",        "reciprocal",
-      "exp",  "log",      "sin",      "cos",        "tan",   "asin",  "acos",        "atan",
-      "sinh", "cosh",     "tanh",     "asinh",      "acosh", "atanh", "erf",         "sigmoid",
-      "relu", "softplus", "softsign", "hard_swish", "mish",  "not",   "bitwise_not", "isnan"};
+  static const auto* names = new std::vector<const char*>(std::begin(kUnaryNames), std::end(kUnaryNames));
   return *names;
 }
 

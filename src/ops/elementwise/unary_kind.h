@@ -2,43 +2,9 @@
 #pragma once
 #include <vector>
 
-namespace tern {
+#include "core/elementwise_kind.h"
 
-// Up to kMish: from floats to floats.
-enum class UnaryKind {
-  kAbs,
-  kNeg,
-  kSign,
-  kCeil,
-  kFloor,
-  kRound,
-  kSqrt,
-  kReciprocal,
-  kExp,
-  kLog,
-  kSin,
-  kCos,
-  kTan,
-  kAsin,
-  kAcos,
-  kAtan,
-  kSinh,
-  kCosh,
-  kTanh,
-  kAsinh,
-  kAcosh,
-  kAtanh,
-  kErf,
-  kSigmoid,
-  kRelu,
-  kSoftplus,
-  kSoftsign,
-  kHardSwish,
-  kMish,
-  kNot,
-  kBitwiseNot,
-  kIsNan
-};
+namespace tern {
 
 const std::vector<const char*>& UnaryNames();  // in the order of UnaryKind
 // Of a float; `not` and `bitwise_not` have no value.

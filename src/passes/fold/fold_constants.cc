@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/evaluate.h"
+#include "passes/rewrite/constants.h"
 #include "passes/rewrite/rewrite.h"
 #include "passes/rewrite/views.h"
 
@@ -12,25 +12,9 @@ namespace {
 constexpr size_t kSmall = size_t{1} << 20;  // a result up to this is kept whatever it was made from
 
 bool Eligible(const Node& node) {
-  if (!node.op->Is(kPure) || node.op->Is(kRandom) || !node.subgraphs().empty()) return false;
-  if (IsOp(node, "Dequantize")) return false;  // the short form is worth keeping
-  bool any = false;
-  for (const Value* v : node.inputs()) {
-    if (v && !v->is_constant()) return false;
-    any |= v != nullptr;
-  }
-  return any;
-}
-
-// Multiplications per element of the result, for the ops where that matters.
-double WorkPerElement(const Node& node) {
-  if (IsOp(node, "MatMul") && node.input(0)->constant.rank() > 0)
-    return static_cast<double>(node.input(0)->constant.dim(-1));
-  double work = 8;
-  if (IsOp(node, "Conv") || IsOp(node, "ConvTranspose") || IsOp(node, "Einsum") || IsOp(node, "Rnn"))
-    for (const Value* v : node.inputs())
-      if (v) work = std::max(work, static_cast<double>(v->constant.size()));
-  return work;
+  const bool reads =
+      std::any_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v; });
+  return reads && IsConstantNode(node) && !IsOp(node, "Dequantize");  // whose short form is worth keeping
 }
 
 // Which input holds a node's weights; kernels prepare them once where they are constant. -1: none.
@@ -50,7 +34,6 @@ bool IsWeights(const Value& v) {
 
 bool Affordable(const Node& node, const PassContext& context) {
   size_t in = 0, out = 0;
-  double elements = 0;
   for (const Value* v : node.inputs())
     if (v) in += v->constant.bytes();
   for (const Value* v : node.outputs()) {
@@ -58,50 +41,32 @@ bool Affordable(const Node& node, const PassContext& context) {
     if (!v->type.shape.fully_known() || v->type.dtype == DType::kInvalid) return in <= kSmall;
     const auto count = CheckedCount(v->type.shape.Concrete(), v->type.dtype);
     if (!count) return false;
-    elements += static_cast<double>(*count);
     out += BytesOf(v->type.dtype, static_cast<size_t>(*count));
   }
   if (out > context.fold_limit) return false;
   if (out > kSmall && out > 2 * in && !IsWeights(*node.output(0))) return false;
-  return elements * WorkPerElement(node) <= context.fold_operations;
+  return WorkOf(node) <= context.fold_operations;
 }
 
-// Null unless every output became a tensor.
-Result<int> FoldNode(Node& node) {
-  std::vector<Datum> held;
-  std::vector<const Datum*> data;
-  held.reserve(node.inputs().size());
-  for (const Value* v : node.inputs()) {
-    if (v) held.emplace_back(v->constant);
-    data.push_back(v ? &held.back() : nullptr);
-  }
-  auto made = EvaluateNode(node, data);
+bool FoldNode(Node& node) {
+  auto made = EvaluateConstantNode(node);
   // An op that fails on these constants fails when it is run, or never is: not our business.
-  if (!made.ok()) return 0;
-  for (const Datum& d : *made)
-    if (!d.is_tensor()) return 0;
+  if (!made.ok() || !*made) return false;
   Graph& graph = *node.graph;
-  for (size_t i = 0; i < made->size(); ++i) {
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
     Value* old = node.outputs()[i];
-    if (old->unused()) continue;
-    Value* constant = graph.AddConstant((*made)[i].tensor, old->name);
-    graph.ReplaceUses(old, constant);
+    if (!old->unused()) graph.ReplaceUses(old, graph.AddConstant((**made)[i], old->name));
   }
   RemoveUnread(node);
-  return 1;
+  return true;
 }
 
-Result<int> Visit(Graph& graph, PassContext& context) {
+int Visit(Graph& graph, PassContext& context) {
   int folded = 0;
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = **it++;
-    for (const auto& sub : node.subgraphs()) {
-      TERN_ASSIGN(const int inside, Visit(*sub, context));
-      folded += inside;
-    }
-    if (!Eligible(node) || !Affordable(node, context)) continue;
-    TERN_ASSIGN(const int one, FoldNode(node));
-    folded += one;
+    for (const auto& sub : node.subgraphs()) folded += Visit(*sub, context);
+    if (Eligible(node) && Affordable(node, context)) folded += FoldNode(node);
   }
   return folded;
 }

@@ -45,8 +45,6 @@ bool MergeAfter(Rewrite& r) {
   const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
   const int64_t taps = CountOf(d1) / d1[0];
   if (d2[0] * taps >= d1[0] * taps + d2[0] * d1[0]) return r.Skip("one Conv would be more work than two");
-  if (static_cast<double>(d2[0]) * static_cast<double>(d1[0]) * static_cast<double>(taps) > kMostWorkAhead)
-    return r.Skip("multiplying the weights is too much work to do ahead");
   Attrs attrs = first->node->attrs;
   const auto more = Or(second.attrs.Ints("strides"), d1.size() - 2, 1);
   auto strides = Or(attrs.Ints("strides"), d1.size() - 2, 1);
@@ -119,8 +117,6 @@ bool MergeMatMul(Rewrite& r) {
   const Dims d1 = c->weights->constant.dims();
   const int64_t taps = CountOf(d1) / d1[0], maps = w->constant.dim(0);
   if (maps * taps >= d1[0] * taps + maps * d1[0]) return r.Skip("one Conv would be more work than both");
-  if (static_cast<double>(maps) * static_cast<double>(d1[0]) * static_cast<double>(taps) > kMostWorkAhead)
-    return r.Skip("multiplying the weights is too much work to do ahead");
   w = Mul(r, w, r.Scalar(w->type.dtype, static_cast<double>(product.attrs.Float("alpha"))));
   Value* moved = c->bias ? BiasOf(r, *c) : nullptr;
   if (c->bias && !moved) return false;

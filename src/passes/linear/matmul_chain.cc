@@ -26,8 +26,6 @@ bool MergeConstants(Rewrite& r) {
   const bool ta = first->node->attrs.Bool("transpose_b"), tb = second.attrs.Bool("transpose_b");
   const int64_t k = Rows(a, ta).value(), m = Columns(a, ta).value(), n = Columns(b, tb).value();
   if (k * n >= k * m + m * n) return r.Skip("one MatMul would be more work than two");
-  if (static_cast<double>(k) * static_cast<double>(m) * static_cast<double>(n) > kMostWorkAhead)
-    return r.Skip("multiplying the weights is too much work to do ahead");
   const auto alpha = static_cast<double>(second.attrs.Float("alpha"));
   if (p && p->constant.size() != m) p = Add(r, p, r.Const(Tensor(p->type.dtype, {m})));
   Value* moved = p ? r.Op("MatMul", {p, b}, {{"transpose_b", tb}, {"alpha", alpha}}) : nullptr;

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tern {
 
 struct RuleIndex::Impl {
   // "Op" and "Op:kind" to the rules to try, in order.
   std::unordered_map<std::string, std::vector<const Rule*>> by_key;
-  std::unordered_map<const OpDef*, bool> has_kind;  // ops with rules for one kind only
+  std::unordered_set<const OpDef*> has_kind;  // ops with rules for one kind only
   std::vector<const Rule*> none;
 };
 
@@ -41,7 +42,6 @@ void AddOnce(std::vector<const Rule*>& list, const Rule* rule) {
 
 RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
   auto impl = std::make_shared<Impl>();
-  std::vector<std::string> kinds;  // keys with a kind, seen anywhere
   for (const Rule* rule : rules)
     for (const Root& root : RootsOf(*rule))
       if (!root.kind.empty()) impl->by_key[root.op + ":" + root.kind];
@@ -49,7 +49,7 @@ RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
     for (const Root& root : RootsOf(*rule)) {
       if (!root.kind.empty()) {
         AddOnce(impl->by_key[root.op + ":" + root.kind], rule);
-        impl->has_kind[FindOp(root.op)] = true;
+        impl->has_kind.insert(FindOp(root.op));
         continue;
       }
       AddOnce(impl->by_key[root.op], rule);
@@ -89,7 +89,7 @@ class Sweep {
   Status Visit(Graph& graph) {
     for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
       Node& node = **it;
-      if (Dead(node)) {
+      if (node.unused()) {
         ++it;
         continue;
       }
@@ -107,11 +107,6 @@ class Sweep {
       if (first_new && it != graph.nodes().begin()) --it;  // at the front when the nodes were sorted anew
     }
     return {};
-  }
-
-  static bool Dead(const Node& node) {
-    return std::all_of(node.outputs().begin(), node.outputs().end(),
-                       [](const Value* v) { return v->unused(); });
   }
 
   Result<bool> At(Node& node, Node*& first_new) {
@@ -154,7 +149,6 @@ Result<int> ApplyRules(Graph& graph, const RuleIndex& rules, PassContext& contex
     total += sweep.hits();
     if (sweep.hits() == 0 || context.exhausted()) break;
   }
-  if (total) graph.RemoveUnusedConstants();
   return total;
 }
 

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 
-#include "ir/evaluate.h"
+#include "passes/rewrite/constants.h"
 
 namespace tern {
 namespace {
-
-bool Foldable(const Node& node) {
-  if (!node.op->Is(kPure) || node.op->Is(kRandom) || !node.subgraphs().empty()) return false;
-  return std::all_of(node.inputs().begin(), node.inputs().end(),
-                     [](const Value* v) { return !v || v->is_constant(); });
-}
 
 // Keeps what was known of the old value: its dims, unless the new one is known as a number.
 void KeepKnown(const Type& old, Type& now) {
@@ -79,20 +73,16 @@ std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector
   node->rule = rule_;
   emitted_.push_back(node);
   Status status = InferNode(*node);
-  if (status.ok() && Foldable(*node)) {
-    std::vector<const Datum*> data;
-    std::vector<Datum> held;
-    held.reserve(node->inputs().size());
-    for (const Value* v : node->inputs()) {
-      if (v) held.emplace_back(v->constant);
-      data.push_back(v ? &held.back() : nullptr);
-    }
-    auto made = EvaluateNode(*node, data);
-    if (made.ok() && std::all_of(made->begin(), made->end(), [](const Datum& d) { return d.is_tensor(); })) {
+  const bool ahead = status.ok() && IsConstantNode(*node);
+  if (ahead && WorkOf(*node) > kMostWorkAhead) {
+    too_much_work_ = true;
+  } else if (ahead) {
+    auto made = EvaluateConstantNode(*node);
+    if (made.ok() && *made) {
       graph().RemoveNode(node);
       emitted_.pop_back();
       std::vector<Value*> constants;
-      for (const Datum& d : *made) constants.push_back(Const(d.tensor));
+      for (Tensor& tensor : **made) constants.push_back(Const(std::move(tensor)));
       return constants;
     }
     status = made.TakeStatus();
@@ -169,7 +159,8 @@ bool Rewrite::OneNameEach(const std::vector<std::pair<Value*, Value*>>& pairs) {
 }
 
 bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs) {
-  if (!OneNameEach(pairs)) {
+  if (too_much_work_) Skip("its constants are too much work to compute ahead");
+  if (too_much_work_ || !OneNameEach(pairs)) {
     TakeBack();
     return false;
   }
@@ -193,8 +184,7 @@ bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs)
 
 void Rewrite::DropUnread() {
   for (size_t i = emitted_.size(); i-- > 0;) {
-    const auto& outputs = emitted_[i]->outputs();
-    if (!std::all_of(outputs.begin(), outputs.end(), [](const Value* v) { return v->unused(); })) continue;
+    if (!emitted_[i]->unused()) continue;
     graph().RemoveNode(emitted_[i]);
     emitted_.erase(emitted_.begin() + static_cast<long>(i));
   }
@@ -212,9 +202,7 @@ void RemoveUnread(Node& node) {
         makers.push_back(v->producer);
     next->graph->RemoveNode(next);
     for (Node* maker : makers)
-      if (std::all_of(maker->outputs().begin(), maker->outputs().end(),
-                      [](const Value* v) { return v->unused(); }) &&
-          std::find(doomed.begin(), doomed.end(), maker) == doomed.end())
+      if (maker->unused() && std::find(doomed.begin(), doomed.end(), maker) == doomed.end())
         doomed.push_back(maker);
   }
 }

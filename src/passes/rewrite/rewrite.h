@@ -9,9 +9,6 @@
 
 namespace tern {
 
-// Multiplications that a rule may spend on weights: the evaluator does some hundred million a second.
-constexpr double kMostWorkAhead = 1e8;
-
 class Rewrite {
  public:
   Rewrite(Node& root, const std::string& rule) : root_(root), rule_(rule) {}
@@ -27,7 +24,8 @@ class Rewrite {
     return false;
   }
 
-  // Emission. A node that reads constants only is computed at once. Absent inputs at the end are dropped.
+  // Emission. A node that reads constants only is computed at once, or the rewrite is refused where that is
+  // too much work. Absent inputs at the end are dropped.
   Value* Const(Tensor tensor);
   Value* Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
   Value* Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
@@ -69,7 +67,7 @@ class Rewrite {
   std::string rule_;
   std::vector<Node*> emitted_;
   std::vector<Value*> fresh_;
-  bool explain_ = false, done_ = false, leaves_dead_ = false;
+  bool explain_ = false, done_ = false, leaves_dead_ = false, too_much_work_ = false;
   std::string why_;
   Status status_;
 };

@@ -1,6 +1,7 @@
 // The engine itself: what patterns match, what they refuse, and that every set of rules comes to an end.
 #include <gtest/gtest.h>
 
+#include "ir/builder.h"
 #include "ir/text.h"
 #include "ops/ops.h"
 #include "passes/pipeline.h"
@@ -119,6 +120,25 @@ TEST(Rewrite, ComputesConstantsAtOnce) {
   EXPECT_EQ(Apply(*g, rule), 1);
   EXPECT_EQ(Ops(*g), "Binary:add Unary:relu");
   EXPECT_EQ(LoadDouble(g->nodes().front()->input(1)->constant, 0), 6);
+}
+
+TEST(Rewrite, LeavesLargeProductsOfWeightsToTheRun) {
+  const auto chain = [](int64_t width) {
+    InitOps();
+    Graph g;
+    Builder b(g);
+    Value* x = g.AddInput("x", Type::TensorOf(DType::kF32, Shape({1, width})));
+    Value* h = b.Op("MatMul", {x, b.Const(Tensor(DType::kF32, {width, width}))});
+    g.SetOutputs({b.Op("MatMul", {h, b.Const(Tensor(DType::kF32, {width, width}))})});
+    const Rule* rule = FindRule("MergeMatMuls");
+    PassContext context;
+    context.why_rule = rule->name;
+    auto hits = ApplyRules(g, RuleIndex({rule}), context);
+    EXPECT_TRUE(hits.ok()) << hits.status().ToString();
+    return context.answers().empty() ? "" : context.answers().front().reason;
+  };
+  EXPECT_EQ(chain(8), "the rule was applied");
+  EXPECT_EQ(chain(1024), "its constants are too much work to compute ahead");
 }
 
 TEST(Rewrite, RulesThatUndoEachOtherComeToAnEnd) {

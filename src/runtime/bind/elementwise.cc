@@ -35,8 +35,8 @@ class Unary : public KernelOf<Unary> {
   float alpha_ = 0, beta_ = 0;
 };
 
-cpu::BinaryKind BinaryKindOf(const KernelQuery& q) {
-  return static_cast<cpu::BinaryKind>(IndexOf(cpu::kBinaryNames, q.attrs().Text("kind")));
+BinaryKind BinaryKindOf(const KernelQuery& q) {
+  return static_cast<BinaryKind>(IndexOf(kBinaryNames, q.attrs().Text("kind")));
 }
 
 class Binary : public KernelOf<Binary> {
@@ -56,7 +56,7 @@ class Binary : public KernelOf<Binary> {
   }
 
  private:
-  cpu::BinaryKind kind_ = cpu::BinaryKind::kAdd;
+  BinaryKind kind_ = BinaryKind::kAdd;
   cpu::Broadcast<2> plan_;
 };
 
@@ -64,8 +64,8 @@ class Eltwise : public KernelOf<Eltwise> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::HasEltwise(q.OutType(0)) && RankFits(q.OutDims(0)); }
   Status Resize(ResizeContext& c) override {
-    static constexpr cpu::BinaryKind kSteps[] = {cpu::BinaryKind::kAdd, cpu::BinaryKind::kMul,
-                                                 cpu::BinaryKind::kMax, cpu::BinaryKind::kMin};
+    static constexpr BinaryKind kSteps[] = {BinaryKind::kAdd, BinaryKind::kMul, BinaryKind::kMax,
+                                            BinaryKind::kMin};
     static constexpr const char* kKinds[] = {"sum", "prod", "max", "min"};
     plan_ = {};
     plan_.step = kSteps[IndexOf(kKinds, c->attrs().Text("kind"))];

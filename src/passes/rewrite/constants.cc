@@ -1,0 +1,58 @@
+#include "passes/rewrite/constants.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ir/evaluate.h"
+
+namespace tern {
+
+bool IsConstantNode(const Node& node) {
+  return node.op->Is(kPure) && !node.op->Is(kRandom) && node.subgraphs().empty() &&
+         std::all_of(node.inputs().begin(), node.inputs().end(),
+                     [](const Value* v) { return !v || v->is_constant(); });
+}
+
+namespace {
+
+// Per element of the result.
+double StepsOf(const Node& node) {
+  if (node.op->name == "MatMul" && node.input(0)->constant.rank() > 0)
+    return static_cast<double>(node.input(0)->constant.dim(node.attrs.Bool("transpose_a") ? -2 : -1));
+  double steps = 16;  // elements are read and written one by one
+  for (const char* op : {"Conv", "ConvTranspose", "Einsum", "Rnn"})
+    if (node.op->name == op)
+      for (const Value* v : node.inputs())
+        if (v) steps = std::max(steps, static_cast<double>(v->constant.size()));
+  return steps;
+}
+
+}  // namespace
+
+double WorkOf(const Node& node) {
+  double elements = 0;
+  for (const Value* v : node.outputs())
+    if (v->type.tensor() && v->type.shape.fully_known())
+      elements +=
+          static_cast<double>(CheckedCount(v->type.shape.Concrete(), v->type.dtype).value_or(INT64_MAX));
+  return elements * StepsOf(node);
+}
+
+Result<std::optional<std::vector<Tensor>>> EvaluateConstantNode(const Node& node) {
+  DatumList held(node.inputs().size());
+  std::vector<const Datum*> data(held.size());
+  for (size_t i = 0; i < held.size(); ++i) {
+    if (!node.inputs()[i]) continue;
+    held[i] = Datum(node.inputs()[i]->constant);
+    data[i] = &held[i];
+  }
+  TERN_ASSIGN(const DatumList made, EvaluateNode(node, data));
+  std::vector<Tensor> tensors;
+  for (const Datum& d : made) {
+    if (!d.is_tensor()) return std::optional<std::vector<Tensor>>();
+    tensors.push_back(d.tensor);
+  }
+  return std::make_optional(std::move(tensors));
+}
+
+}  // namespace tern

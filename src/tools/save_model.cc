@@ -1,0 +1,49 @@
+#include "tools/save_model.h"
+
+#include <filesystem>
+
+#include "data/file.h"
+#include "export/onnx/exporter.h"
+#include "ir/tern_file.h"
+
+namespace fs = std::filesystem;
+
+namespace tern::tools {
+namespace {
+
+// Says later which file a .tern came from. 0 for one so large that reading it again would cost.
+uint64_t SourceHash(const std::string& path) {
+  std::error_code error;
+  constexpr uintmax_t kMax = uintmax_t{256} << 20;
+  if (fs::file_size(path, error) > kMax || error) return 0;
+  auto bytes = data::ReadFile(path);
+  return bytes.ok() ? Checksum(bytes->data(), bytes->size()) : 0;
+}
+
+}  // namespace
+
+void SaveOptions::Declare(Args& args, const std::string& doc) {
+  args.Option("-o,--output", path_, "OUT", doc);
+  args.Flag("--external-data", external_, "put an .onnx model's weights into OUT.data");
+}
+
+Status SaveOptions::Check(const std::string& source) const {
+  if (external_ && !EndsWith(path_, ".onnx"))
+    return InvalidArgument("--external-data is for an .onnx output, got '", path_, "'");
+  if (!wanted()) return {};
+  if (!EndsWith(path_, ".tern") && !EndsWith(path_, ".onnx"))
+    return InvalidArgument("'", path_, "': the output's name must end in .tern or .onnx");
+  std::error_code ignored;
+  if (fs::equivalent(source, path_, ignored)) return InvalidArgument("'", path_, "' is the input itself");
+  return {};
+}
+
+Status SaveOptions::Save(const Graph& graph, const std::string& source) const {
+  TERN_ASSIGN(data::Staging staging, data::Staging::Beside(path_));
+  Status written = EndsWith(path_, ".tern") ? SaveTern(graph, staging.path(), SourceHash(source))
+                                            : onnx::ExportFile(graph, staging.path(), external_);
+  TERN_TRY(std::move(written).While(StrCat("writing '", path_, "'")));
+  return staging.Commit();
+}
+
+}  // namespace tern::tools
