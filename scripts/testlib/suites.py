@@ -119,6 +119,11 @@ def e2e(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/e2e"), *verbose)
 
 
+def bench(context):
+    verbose = ["--verbose"] if context.verbose else []
+    return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -189,6 +194,7 @@ SUITES = [
     Suite("onnx", "the ONNX project's own backend tests", onnx),
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("bench", "the benchmark's arithmetic, tables and charts, with an engine made up", bench),
     Suite("browser", "the page of tern optimize in Chromium (plain run: where that is installed)", browser_full,
           sample=browser_if_present),
     Suite("fuzz", "libFuzzer on every parser (plain run: the stored inputs)", fuzz_full, sample=fuzz_sample),

@@ -5,9 +5,11 @@
 
 #include "base/cpu_info.h"
 #include "data/json_writer.h"
+#include "tools/bench_rounds.h"
 #include "tools/engine.h"
 #include "tools/feeds.h"
 #include "tools/progress.h"
+#include "tools/results.h"
 #include "tools/shapes.h"
 #include "tools/timing.h"
 #include "tools/tool.h"
@@ -29,21 +31,24 @@ class BenchTool : public Tool {
   const char* examples() const override {
     return "  tern bench model.onnx\n"
            "  tern bench model.onnx --threads 1 --dim batch=8 --json\n"
-           "  tern bench model.tern --runs 100 --warmup 10\n";
+           "  tern bench model.tern --runs 100 --warmup 10\n"
+           "  echo 20 0.5 | tern bench model.onnx --rounds   # one round: 20 runs, at most half a second\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
 
  private:
-  Status Measure(Engine& engine, const DatumList& inputs, Measured& m) const;
+  Status FirstRun(Engine& engine, const DatumList& inputs, Measured& m) const;
+  Status Measure(Engine& engine, Measured& m) const;
+  Result<int> AnswerRounds(Engine& engine, const Measured& m) const;
   void Print(const Measured& m, int threads) const;
   void PrintJson(const Measured& m, int threads) const;
 
-  std::string model_;
+  std::string model_, output_dir_;
   std::vector<std::string> inputs_;
   int64_t threads_ = 0, seed_ = 0, warmup_ = 3, runs_ = 0;
   double seconds_ = 2;
-  bool json_ = false, reference_ = false;
+  bool json_ = false, reference_ = false, rounds_ = false;
   ShapeOptions shapes_;
   LevelOption level_;
 };
@@ -60,14 +65,24 @@ void BenchTool::Declare(Args& args) {
   shapes_.Declare(args);
   level_.Declare(args);
   args.Flag("--reference", reference_, "use the slow reference evaluator");
+  args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
+  args.Flag("--rounds", rounds_,
+            "measure once for each line 'RUNS SECONDS' of standard input; answers in JSON, a line each");
   args.Flag("--json", json_, "print one JSON object");
 }
 
-Status BenchTool::Measure(Engine& engine, const DatumList& inputs, Measured& m) const {
+Status BenchTool::FirstRun(Engine& engine, const DatumList& inputs, Measured& m) const {
   const Stopwatch first;
   TERN_TRY(engine.Bind(inputs));
   TERN_TRY(engine.RunBound());
   m.first = first.Milliseconds();
+  for (const auto& [node, kernel] : engine.Kernels()) m.reference_nodes += kernel == "reference";
+  if (output_dir_.empty()) return {};
+  TERN_ASSIGN(const DatumList results, engine.Run(inputs));
+  return WriteData({output_dir_, engine.graph().outputs()}, results, "npy").status();
+}
+
+Status BenchTool::Measure(Engine& engine, Measured& m) const {
   Progress progress("measuring");
   for (int64_t i = 0; i < warmup_; ++i) TERN_TRY(engine.RunBound());
   const Stopwatch all;
@@ -86,7 +101,6 @@ Status BenchTool::Measure(Engine& engine, const DatumList& inputs, Measured& m) 
       std::accumulate(m.latencies.begin(), m.latencies.end(), 0.0) / static_cast<double>(m.latencies.size());
   std::sort(m.latencies.begin(), m.latencies.end());
   m.peak = PeakMemory();
-  for (const auto& [node, kernel] : engine.Kernels()) m.reference_nodes += kernel == "reference";
   return {};
 }
 
@@ -127,6 +141,16 @@ void BenchTool::PrintJson(const Measured& m, int threads) const {
   fmt::print("{}\n", json.text());
 }
 
+Result<int> BenchTool::AnswerRounds(Engine& engine, const Measured& m) const {
+  data::JsonWriter json;
+  json.BeginObject().Key("load_ms").Number(Rounded(m.load)).Key("first_run_ms").Number(Rounded(m.first));
+  json.Key("reference_nodes").Int(static_cast<int64_t>(m.reference_nodes)).EndObject();
+  fmt::print("{}\n", json.text());
+  std::fflush(stdout);
+  TERN_TRY(MeasureRounds(engine));
+  return 0;
+}
+
 // The first input's first dim, when it has more than one: by convention the batch.
 int64_t BatchOf(const DatumList& inputs) {
   return !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor.rank() > 1 ? inputs[0].tensor.dim(0)
@@ -151,7 +175,12 @@ Result<int> BenchTool::Run(const Args&) {
               Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_, level_.level()}));
   m.load = load_ms + make.Milliseconds();
   m.batch = BatchOf(inputs);
-  TERN_TRY(Measure(engine, inputs, m).While(StrCat("benchmarking '", model_, "'")));
+  const auto here = [&](Status status) {
+    return std::move(status).While(StrCat("benchmarking '", model_, "'"));
+  };
+  TERN_TRY(here(FirstRun(engine, inputs, m)));
+  if (rounds_) return AnswerRounds(engine, m);
+  TERN_TRY(here(Measure(engine, m)));
   engine.WarnOfFallbacks();
   const int threads = threads_ ? static_cast<int>(threads_) : Cpu().cores;
   if (json_)

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <cstring>
+#include <optional>
 
 #include "base/cpu_info.h"
 #include "data/compare.h"
@@ -10,6 +11,7 @@
 #include "ir/builder.h"
 #include "ir/evaluate.h"
 #include "ir/tern_file.h"
+#include "kernels/cpu/peak/peak.h"
 #include "ops/ops.h"
 #include "runtime/kernel.h"
 #include "tools/engine.h"
@@ -32,13 +34,21 @@ class DoctorTool : public Tool {
   }
   const char* examples() const override {
     return "  tern doctor\n"
-           "  tern doctor --json\n";
+           "  tern doctor --peak --json\n";
   }
-  void Declare(Args& args) override { args.Flag("--json", json_, "print one JSON object"); }
+  void Declare(Args& args) override {
+    args.Flag("--peak", peak_, "measure how fast the processor multiplies and adds");
+    args.Flag("--json", json_, "print one JSON object");
+  }
   Result<int> Run(const Args& args) override;
 
  private:
-  bool json_ = false;
+  bool json_ = false, peak_ = false;
+};
+
+// GFLOP/s, by one core and by all of them at once.
+struct Peaks {
+  cpu::PeakRate one, all;
 };
 
 // relu(x · w + b), the smallest thing that is a network.
@@ -111,7 +121,19 @@ BuildFacts Facts() {
   return f;
 }
 
-void Print(const BuildFacts& f, const std::vector<Check>& checks) {
+std::string RateText(const cpu::PeakRate& rate) {
+  const std::string f32 = fmt::format("{:.0f} GFLOP/s f32", rate.f32);
+  return rate.bf16 > 0 ? fmt::format("{}, {:.0f} bf16", f32, rate.bf16) : f32;
+}
+
+void WritePeaks(data::JsonWriter& json, const Peaks& peaks) {
+  const std::pair<const char*, const cpu::PeakRate&> rates[] = {{"peak_gflops", peaks.one},
+                                                                {"peak_gflops_all_cores", peaks.all}};
+  for (const auto& [key, rate] : rates)
+    json.Key(key).BeginObject().Key("fp32").Number(rate.f32).Key("bf16").Number(rate.bf16).EndObject();
+}
+
+void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::optional<Peaks>& peaks) {
   const CpuInfo& cpu = Cpu();
   fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
   fmt::print("cpu       {}\nfeatures  {}\nisa       {}\n", cpu.model.empty() ? "unknown" : cpu.model,
@@ -119,12 +141,14 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks) {
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
   fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
              f.onnx_imported, f.onnx_all);
+  if (peaks) fmt::print("peak      {} on one core; {} on all\n", RateText(peaks->one), RateText(peaks->all));
   for (const Check& c : checks)
     fmt::print("{:<9} {}{}\n", c.problem.empty() ? "ok" : "BROKEN", c.name,
                c.problem.empty() ? "" : ": " + c.problem);
 }
 
-void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, bool ok) {
+void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std::optional<Peaks>& peaks,
+               bool ok) {
   const CpuInfo& cpu = Cpu();
   data::JsonWriter json;
   json.BeginObject()
@@ -138,6 +162,7 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, bool ok) {
   for (const std::string& feature : cpu.features) json.Text(feature);
   json.EndArray().Key("cores").Int(cpu.cores).Key("memory_bytes").Int(cpu.memory_bytes);
   json.Key("ops").Unsigned(f.ops).Key("kernels").Unsigned(f.kernels);
+  if (peaks) WritePeaks(json, *peaks);
   json.Key("onnx_operators").Unsigned(f.onnx_imported).Key("checks").BeginArray();
   for (const Check& c : checks)
     json.BeginObject()
@@ -156,10 +181,12 @@ Result<int> DoctorTool::Run(const Args&) {
   const std::vector<Check> checks = SelfTest();
   bool ok = true;
   for (const Check& c : checks) ok &= c.problem.empty();
+  std::optional<Peaks> peaks;
+  if (peak_) peaks = {cpu::MeasurePeak(Workers(1)), cpu::MeasurePeak(Workers())};
   if (json_)
-    PrintJson(Facts(), checks, ok);
+    PrintJson(Facts(), checks, peaks, ok);
   else
-    Print(Facts(), checks);
+    Print(Facts(), checks, peaks);
   return ok ? 0 : 1;
 }
 

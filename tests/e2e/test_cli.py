@@ -1,5 +1,6 @@
 """The command as a whole and its other sub-commands: help, exit codes, JSON, files."""
 
+import json
 import os
 import signal
 import subprocess
@@ -210,7 +211,32 @@ class Bench(CliTest):
             self.assertIn(word, text)
 
 
+    def test_rounds_are_measured_when_asked_for(self):
+        model, out = self.save(mlp()[0]), self.dir / "out"
+        done = self.ok("bench", model, "--rounds", "--output-dir", out, input="4 10\n2 10\n100000 0\n")
+        ready, *rounds = map(json.loads, done.stdout.splitlines())
+        self.assertGreater(ready["load_ms"], 0)
+        for key in ("latency_ms", "processor_ms"):
+            self.assertEqual([len(r[key]) for r in rounds], [4, 2, 1])
+        self.assertGreater(rounds[0]["peak_rss_mb"], 1)
+        self.assertEqual(len(list(out.glob("*.npy"))), 1)
+
+    def test_rounds_refuse_what_is_none(self):
+        model = self.save(mlp()[0])
+        for line in ("", "4", "four 1", "0 1", "4 -1", "4 nan", "4 1 1"):
+            done = run("bench", model, "--rounds", input=line + "\n")
+            self.assertEqual(done.returncode, 2, line)
+            self.assertIn("round", done.stderr)
+
+
 class Others(CliTest):
+    def test_peak(self):
+        done = self.json("doctor", "--peak", "--json")
+        self.assertTrue(0.1 < done["peak_gflops"]["fp32"] < 10000, done["peak_gflops"])
+        self.assertGreater(done["peak_gflops_all_cores"]["fp32"], 0.1)
+        self.assertIn("GFLOP/s", self.ok("doctor", "--peak").stdout)
+        self.assertNotIn("peak_gflops", self.json("doctor", "--json"))
+
     def test_doctor(self):
         done = self.json("doctor", "--json")
         self.assertTrue(done["ok"])

@@ -1,0 +1,53 @@
+"""Charts as SVG, drawn by hand: no library, no script in them."""
+
+from xml.sax.saxutils import escape
+
+import figures
+
+COLOURS = ("#2563a8", "#d9822b", "#4a9a5c", "#a84632", "#7a5aa6")
+ROW, LEFT, WIDTH = 18, 150, 460
+
+
+def _text(x, y, words, anchor="start", size=11):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">{escape(words)}</text>'
+
+
+def _svg(width, height, parts):
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            'font-family="sans-serif" fill="#222">')
+    return "\n".join([head, f'<rect width="{width}" height="{height}" fill="#fff"/>', *parts, "</svg>"]) + "\n"
+
+
+def _best_ratios(report):
+    """Model -> {threads: ratio to its best peer}."""
+    found = {}
+    for row in report["rows"]:
+        ratio = figures.ratio(row["engines"], figures.best_peer(row["engines"]))
+        if ratio:
+            found.setdefault(row["model"], {})[row["threads"]] = ratio
+    return found
+
+
+def ratios(report):
+    """Bars: the best peer's time over Tern's for each model, one per number of threads."""
+    models = _best_ratios(report)
+    threads = sorted({row["threads"] for row in report["rows"]})
+    top = max([1.0, *(r for by in models.values() for r in by.values())]) * 1.05
+    scale = WIDTH / top
+    parts, y = [_text(8, 18, f"Best peer's time over Tern's, {report['precision']} (right of the line: Tern is faster)", size=13)], 34
+    for k, count in enumerate(threads):
+        parts += [f'<rect x="{LEFT + 90 * k}" y="{y - 8}" width="10" height="8" fill="{COLOURS[k % len(COLOURS)]}"/>',
+                  _text(LEFT + 90 * k + 14, y, f"{count} thread{'s' if count > 1 else ''}")]
+    y += 10
+    begin = y
+    for model, by in models.items():
+        parts.append(_text(LEFT - 6, y + 13, model, "end"))
+        height = (ROW - 4) / len(threads)
+        for k, count in enumerate(threads):
+            if count in by:
+                parts += [f'<rect x="{LEFT}" y="{y + 2 + k * height:.1f}" width="{by[count] * scale:.1f}" height="{height:.1f}" '
+                          f'fill="{COLOURS[k % len(COLOURS)]}"/>']
+        parts.append(_text(LEFT + max(by.values()) * scale + 4, y + 13, " / ".join(f"{by[t]:.2f}" for t in threads if t in by), size=10))
+        y += ROW
+    parts.append(f'<line x1="{LEFT + scale:.1f}" y1="{begin}" x2="{LEFT + scale:.1f}" y2="{y}" stroke="#222"/>')
+    return _svg(LEFT + WIDTH + 90, y + 12, parts)

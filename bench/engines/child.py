@@ -1,0 +1,89 @@
+"""One engine with one model in a process of its own; it works only when told to.
+
+usage: child.py ENGINE JOB.json    Speaks as `tern bench --rounds` does: a JSON line when ready, then for each line
+'RUNS SECONDS' of standard input a JSON line with the latencies. A failure is a JSON line with "error".
+"""
+
+import importlib
+import json
+import os
+import pathlib
+import sys
+import time
+import types
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import feeds  # noqa: E402
+from engines import PEERS  # noqa: E402
+
+
+def memory(field):
+    """A field of this process's status in MB."""
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) / 1e3
+    return 0.0
+
+
+def forget_peak():
+    """Lets the peak start at what is held now; not every system allows it."""
+    try:
+        pathlib.Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        pass
+
+
+def read_job(path):
+    job = types.SimpleNamespace(**json.loads(pathlib.Path(path).read_text()))
+    job.inputs = feeds.load(job.inputs_file)
+    return job
+
+
+def measure(run, runs, seconds):
+    """Of each run, in ms: by the clock on the wall, and processor time."""
+    latency, processor, start = [], [], time.perf_counter()
+    while len(latency) < runs and (not latency or time.perf_counter() - start < seconds):
+        spent, begin = time.process_time(), time.perf_counter()
+        run()
+        latency.append(round((time.perf_counter() - begin) * 1e3, 4))
+        processor.append(round((time.process_time() - spent) * 1e3, 4))
+    return {"latency_ms": latency, "processor_ms": processor}
+
+
+def serve(answer, engine, job):
+    module = importlib.import_module(f"engines.{PEERS[engine]}")
+    getattr(module, "prepare", lambda job: None)(job)
+    before = memory("VmRSS")
+    forget_peak()
+    start = time.perf_counter()
+    run, results = module.load(job)
+    loaded = time.perf_counter()
+    run()
+    first = time.perf_counter()
+    for name, value in zip(job.outputs, results()):
+        np.save(pathlib.Path(job.outputs_dir) / f"{feeds.file_name(name)}.npy", value)
+    answer(load_ms=(loaded - start) * 1e3, first_run_ms=(first - loaded) * 1e3)
+    for line in sys.stdin:
+        runs, seconds = line.split()
+        answer(**measure(run, int(runs), float(seconds)), peak_rss_mb=memory("VmHWM") - before)
+
+
+def main():
+    pipe = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what an engine prints is not an answer
+
+    def answer(**values):
+        pipe.write(json.dumps(values) + "\n")
+
+    try:
+        serve(answer, sys.argv[1], read_job(sys.argv[2]))
+    except Exception as error:
+        answer(error=f"{type(error).__name__}: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

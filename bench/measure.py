@@ -1,0 +1,94 @@
+"""Several engines on one model, turn by turn, so that a noisy moment hits them all."""
+
+import contextlib
+import dataclasses
+import pathlib
+import tempfile
+import time
+
+import numpy as np
+
+import feeds
+import figures
+from process import Engine, Failure
+
+REST = 0.05  # seconds after an engine's turn with several threads: its threads stop spinning
+
+
+@dataclasses.dataclass
+class Plan:
+    """What to measure with."""
+    tern: pathlib.Path
+    cache: pathlib.Path
+    peers: tuple
+    threads: int
+    precision: str = "fp32"
+    rounds: int = 7
+    seconds: float = 0.4  # of one engine's turn
+    runs: int = 2000  # in one turn at most
+    clock: str = "latency_ms"  # or processor_ms, which other programs on the machine disturb less
+
+
+def start(name, job, folder, plan, results):
+    try:
+        return Engine(name, job, folder / name, plan.tern)
+    except Failure as failure:
+        results[name] = {"status": "failed", "reason": str(failure)}
+        return None
+
+
+def outputs_of(folder, engine, entry):
+    return [np.load(folder / engine / f"{feeds.file_name(name)}.npy") for name in entry["outputs"]]
+
+
+def judge(entry, folder, engines, plan, results):
+    """Drops the engines whose outputs are not those of the reference; the first peer that runs is the reference."""
+    reference = next((name for name in (*plan.peers, "tern") if name in engines), None)
+    for name in list(engines):
+        wanted, got = outputs_of(folder, reference, entry), outputs_of(folder, name, entry)
+        error = figures.worst_error(got, wanted)
+        results[name] = {"status": "ok", "error": error, "load_ms": engines[name].ready["load_ms"],
+                         "first_run_ms": engines[name].ready["first_run_ms"]}
+        if not error <= figures.TOLERANCE[plan.precision]:
+            results[name].update(status="wrong", reason=f"differs from {reference} by {error:.2g} of its largest output")
+            engines.pop(name).close()
+
+
+def take_turns(engines, plan, results, between):
+    times = {name: [] for name in engines}
+    for turn in range(plan.rounds + 1):  # the first warms up
+        for name in list(engines):
+            try:
+                answer = engines[name].round(plan.runs, plan.seconds)
+            except Failure as failure:
+                results[name] = {"status": "failed", "reason": str(failure)}
+                engines.pop(name).close()
+                continue
+            results[name]["peak_mb"] = answer["peak_rss_mb"]
+            if turn:
+                times[name].append(answer[plan.clock])
+            if plan.threads > 1:
+                time.sleep(REST)
+        between()
+    for name in engines:
+        results[name].update(figures.timing(times[name]))
+
+
+def measure(entry, plan, name="", sizes=None, between=lambda: None):
+    """Engine -> what was found; 'status' is ok, wrong or failed."""
+    results = {}
+    with tempfile.TemporaryDirectory(prefix="bench") as folder, contextlib.ExitStack() as stack:
+        folder = pathlib.Path(folder)
+        inputs = folder / "inputs.npz"
+        feeds.store(inputs, feeds.make_all(entry, sizes))
+        job = {"model": str((plan.cache / entry["file"]).resolve()), "threads": plan.threads, "precision": plan.precision,
+               "cache": str(plan.cache), "inputs_file": str(inputs), "outputs": entry["outputs"], "network": name}
+        engines = {}
+        for engine in ("tern", *plan.peers):
+            started = start(engine, job, folder, plan, results)
+            if started:
+                stack.callback(started.close)
+                engines[engine] = started
+        judge(entry, folder, engines, plan, results)
+        take_turns(engines, plan, results, between)
+    return results

@@ -1,0 +1,11 @@
+"""The networks that the benchmark runs, one file per family; each has a table NETWORKS."""
+
+import importlib
+
+FAMILIES = ("classic", "mobile", "branching", "detectors", "vision_transformers", "text", "sequence")
+
+
+def all_networks():
+    """Name -> Network, in the order of the tables."""
+    tables = [importlib.import_module(f"{__name__}.{family}").NETWORKS for family in FAMILIES]
+    return {network.name: network for table in tables for network in table}

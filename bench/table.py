@@ -1,0 +1,52 @@
+"""The comparison as text."""
+
+import figures
+
+
+def cell_ms(result):
+    if not figures.ok(result):
+        return "wrong" if result and result["status"] == "wrong" else "–"
+    return f"{result['ms']:.2f}" if result["ms"] < 100 else f"{result['ms']:.0f}"
+
+
+def cell(value, form):
+    return "–" if value is None else form.format(value)
+
+
+def header(peers):
+    names = ["model", "tern", *peers, *(f"/{peer}" for peer in peers), "/best", "spread", "% peak", "MB", *(f"MB {p}" for p in peers),
+             "load", *(f"load {p}" for p in peers), "error"]
+    return names
+
+
+def row(found, peers):
+    engines = found["engines"]
+    tern = engines.get("tern")
+    every = [tern, *(engines.get(peer) for peer in peers)]
+    right = [r if figures.ok(r) else {} for r in every]
+    spread = max((r["spread"] for r in every if figures.ok(r)), default=None)
+    return [found["model"], *map(cell_ms, every), *(cell(figures.ratio(engines, peer), "{:.2f}") for peer in peers),
+            cell(figures.ratio(engines, figures.best_peer(engines)), "{:.2f}"), cell(spread and 100 * spread, "{:.0f}%"),
+            cell(found.get("percent_of_peak"), "{:.0f}"), *(cell(r.get("peak_mb"), "{:.0f}") for r in right),
+            *(cell(r.get("load_ms"), "{:.0f}") for r in right), cell((tern or {}).get("error"), "{:.0e}")]
+
+
+def widths(peers, names):
+    """Of each column, known before the first row, so that rows can be printed as they come."""
+    return [max([len("geomean"), *map(len, names)]), *(max(len(h), 7) for h in header(peers)[1:])]
+
+
+def line(cells, width):
+    return "  ".join(c.ljust(w) if k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(cells, width))).rstrip()
+
+
+def geomeans(summary, peers):
+    return ["geomean", *[""] * (1 + len(peers)), *(f"{summary['peers'][peer]:.3f}" for peer in peers), f"{summary['best']:.3f}"]
+
+
+def markdown(rows, peers):
+    """The same for a document: times and ratios only."""
+    keep = 3 + 2 * len(peers) + 1
+    lines = [header(peers)[:keep - 1], *(row(r, peers)[:keep - 1] for r in rows)]
+    text = ["| " + " | ".join(cells) + " |" for cells in lines]
+    return "\n".join([text[0], "|---" + "|---:" * (len(lines[0]) - 1) + "|", *text[1:]]) + "\n"

@@ -1,0 +1,28 @@
+#include "kernels/cpu/peak/peak_simd.h"
+
+#include "kernels/cpu/simd/vector-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+using F = Vector<float>;
+// More than latency times ports of any core, and with factor and term still within sixteen registers.
+constexpr int kChains = 12;
+
+float Chains(int64_t rounds, float factor, float term) {
+  F sum[kChains];
+  for (int k = 0; k < kChains; ++k) sum[k] = F{} + static_cast<float>(k);
+  const F f = F{} + factor, t = F{} + term;
+  for (int64_t i = 0; i < rounds; ++i)
+#pragma GCC unroll 12
+    for (int k = 0; k < kChains; ++k) sum[k] = sum[k] * f + t;
+  F all = sum[0];
+  for (int k = 1; k < kChains; ++k) all += sum[k];
+  return all[0];
+}
+
+}  // namespace
+
+const PeakTable kPeak{Chains, int64_t{2} * kChains* kLanes<float>};
+
+}  // namespace tern::cpu::TERN_SIMD

@@ -1,0 +1,13 @@
+#pragma once
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+
+struct PeakTable {
+  // Chains of multiply-adds, `rounds` long. Gives something that depends on all of them.
+  float (*chains)(int64_t rounds, float factor, float term);
+  int64_t flops;  // of one round
+};
+TERN_SIMD_TABLE(PeakTable, Peak)
+
+}  // namespace tern::cpu

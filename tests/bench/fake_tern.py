@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Stands in for tern: answers rounds with the latencies that FAKE_MS names, and doubles its input."""
+
+import json
+import os
+import pathlib
+import sys
+
+import numpy as np
+
+if sys.argv[1] == "doctor":
+    print(json.dumps({"cpu": "made up", "isa": "none", "cores": 1, "version": "0", "peak_gflops": {"fp32": 100.0}}))
+    sys.exit(0)
+if sys.argv[1] == "inspect":
+    print(json.dumps({"flops": 1_000_000}))
+    sys.exit(0)
+if os.environ.get("FAKE_DIES"):
+    sys.exit("tern: made up to fail")
+options = dict(zip(sys.argv[3::2], sys.argv[4::2]))
+with np.load(options["--input"]) as inputs:
+    np.save(pathlib.Path(options["--output-dir"]) / "y.npy", 2 * inputs["x"])
+print(json.dumps({"load_ms": 1.0, "first_run_ms": 1.0, "reference_nodes": 0}), flush=True)
+latency = [float(ms) for ms in os.environ["FAKE_MS"].split()]
+for _ in sys.stdin:
+    print(json.dumps({"latency_ms": latency, "processor_ms": [ms / 2 for ms in latency], "peak_rss_mb": 5.0}), flush=True)

@@ -1,0 +1,129 @@
+"""What the benchmark computes and prints out of what it measured."""
+
+import math
+import pathlib
+import sys
+import unittest
+import xml.etree.ElementTree as xml
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+import chart  # noqa: E402
+import feeds  # noqa: E402
+import figures  # noqa: E402
+import table  # noqa: E402
+
+
+def timed(ms, spread=0.0):
+    return {"status": "ok", "ms": ms, "spread": spread, "error": 0.0, "peak_mb": 1.0, "load_ms": 2.0}
+
+
+FAILED = {"status": "failed", "reason": "no"}
+WRONG = {"status": "wrong", "reason": "no", "error": 1.0}
+ROWS = [{"model": "a<b&c", "threads": 1, "engines": {"tern": timed(2), "ort": timed(4), "mnn": timed(1)}},
+        {"model": "plain", "threads": 1, "engines": {"tern": timed(2), "ort": timed(4), "mnn": FAILED}},
+        {"model": "third", "threads": 1, "engines": {"tern": FAILED, "ort": timed(4), "mnn": WRONG}}]
+PEERS = ("ort", "mnn")
+
+
+class Ratios(unittest.TestCase):
+    def test_above_one_means_tern_is_faster(self):
+        self.assertEqual(figures.ratio(ROWS[0]["engines"], "ort"), 2)
+        self.assertEqual(figures.ratio(ROWS[0]["engines"], "mnn"), 0.5)
+
+    def test_whoever_is_wrong_or_fails_has_none(self):
+        self.assertIsNone(figures.ratio(ROWS[1]["engines"], "mnn"))
+        self.assertIsNone(figures.ratio(ROWS[2]["engines"], "ort"))
+        self.assertIsNone(figures.ratio(ROWS[0]["engines"], None))
+
+    def test_best_peer_is_the_fastest_right_one_and_never_tern(self):
+        self.assertEqual([figures.best_peer(row["engines"]) for row in ROWS], ["mnn", "ort", "ort"])
+        self.assertIsNone(figures.best_peer({"tern": timed(1), "mnn": WRONG}))
+
+    def test_summary(self):
+        found = figures.summary(ROWS, PEERS)
+        self.assertAlmostEqual(found["peers"]["ort"], 2)
+        self.assertAlmostEqual(found["peers"]["mnn"], 0.5)
+        self.assertAlmostEqual(found["best"], 1)  # of 0.5 and 2
+        self.assertEqual((found["worst_model"], found["models"], found["compared"]), (0.5, 3, 2))
+
+    def test_geomean(self):
+        self.assertAlmostEqual(figures.geomean([1, 10, 100]), 10)
+        self.assertTrue(math.isnan(figures.geomean([])))
+
+    def test_percent_of_peak(self):
+        self.assertAlmostEqual(figures.percent_of_peak(2e9, ms=10, peak_gflops=100, threads=2), 100)
+
+
+class Timing(unittest.TestCase):
+    def test_best_median_spread(self):
+        found = figures.timing([[3, 2, 9], [4, 5, 6], [2.5, 7, 8]])
+        self.assertEqual((found["ms"], found["median_ms"], found["runs"]), (2, 5, 9))
+        self.assertAlmostEqual(found["spread"], 0.25)  # the middle round's best is 2.5
+
+
+class Errors(unittest.TestCase):
+    def worst(self, got, wanted):
+        return figures.worst_error([np.array(got, np.float32)], [np.array(wanted, np.float32)])
+
+    def test_share_of_the_largest(self):
+        self.assertAlmostEqual(self.worst([1, 5], [1, 4]), 0.25)
+        self.assertEqual(self.worst([0, 0], [0, 0]), 0)
+
+    def test_shapes_and_nans(self):
+        self.assertEqual(self.worst([1, 2], [1]), math.inf)
+        self.assertEqual(self.worst([math.nan, 1], [1, 1]), math.inf)
+        self.assertEqual(self.worst([1, 1], [math.nan, 1]), math.inf)
+        self.assertEqual(self.worst([math.nan, 1], [math.nan, 1]), 0)
+        self.assertEqual(self.worst([[1], [2]], [[1, 2]]), math.inf)
+        self.assertEqual(self.worst([], []), 0)
+        self.assertEqual(self.worst([math.inf], [-math.inf]), math.inf)
+
+
+class Texts(unittest.TestCase):
+    def test_rows_have_the_columns_of_the_header(self):
+        for row in ROWS:
+            self.assertEqual(len(table.row(row, PEERS)), len(table.header(PEERS)))
+
+    def test_cells(self):
+        cells = dict(zip(table.header(PEERS), table.row(ROWS[2], PEERS)))
+        self.assertEqual([cells[k] for k in ("tern", "ort", "mnn", "/best")], ["–", "4.00", "wrong", "–"])
+
+    def test_geomeans_stand_below_their_columns(self):
+        cells = dict(zip(table.header(PEERS), table.geomeans(figures.summary(ROWS, PEERS), PEERS)))
+        self.assertEqual([cells[k] for k in ("/ort", "/mnn", "/best")], ["2.000", "0.500", "1.000"])
+
+    def test_markdown_is_a_table(self):
+        lines = table.markdown(ROWS, PEERS).splitlines()
+        self.assertEqual(len(lines), 2 + len(ROWS))
+        self.assertEqual({line.count("|") for line in lines}, {lines[0].count("|")})
+        self.assertTrue(lines[0].endswith("| /best |"))
+
+
+class Charts(unittest.TestCase):
+    def test_ratios_are_well_formed(self):
+        report = {"precision": "fp32", "rows": ROWS + [{**row, "threads": 2} for row in ROWS]}
+        root = xml.fromstring(chart.ratios(report))
+        words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("a<b&c", words)
+        self.assertNotIn("third", words)  # Tern failed there
+        self.assertIn("0.50 / 0.50", words)
+
+
+class Feeds(unittest.TestCase):
+    SPEC = {"name": "ids", "dtype": "int64", "dims": [1, 128], "symbols": {"0": "batch", "1": "length"}, "kind": "ids", "high": 50}
+
+    def test_sizes_replace_symbols(self):
+        self.assertEqual(feeds.make(self.SPEC).shape, (1, 128))
+        self.assertEqual(feeds.make(self.SPEC, {"length": 16, "other": 3}).shape, (1, 16))
+
+    def test_same_every_time_and_in_range(self):
+        values = feeds.make(self.SPEC)
+        np.testing.assert_array_equal(values, feeds.make(self.SPEC))
+        self.assertTrue((0 <= values).all() and (values < 50).all() and values.max() > 25)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,65 @@
+"""The benchmark's processes, with a program that stands in for tern and no peer."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+BENCH = HERE.parents[1] / "bench"
+ENTRY = {"file": "model.onnx", "outputs": ["y"],
+         "inputs": [{"name": "x", "dtype": "float32", "dims": [2, 3], "symbols": {}, "kind": "normal", "high": 0}]}
+
+
+class Compare(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="tern_bench_")
+        self.addCleanup(holder.cleanup)
+        self.dir = pathlib.Path(holder.name)
+        (self.dir / "index.json").write_text(json.dumps({"small": ENTRY, "small.dynamic": ENTRY}))
+        # The stand-in needs this interpreter's numpy, whatever python3 is.
+        self.tern = self.dir / "tern"
+        self.tern.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "fake_tern.py"}" "$@"\n')
+        self.tern.chmod(0o755)
+
+    def compare(self, *options, **env):
+        command = [sys.executable, BENCH / "compare", "--cache", self.dir, "--tern", self.tern, "--rounds", "2", "--peers", "none",
+                   *options]
+        return subprocess.run(list(map(str, command)), env={**os.environ, **env}, capture_output=True, text=True, timeout=60, check=False)
+
+    def test_json_holds_what_was_measured(self):
+        out, svg = self.dir / "out.json", self.dir / "out.svg"
+        done = self.compare("--threads", "1,2", "--json", out, "--svg", svg, FAKE_MS="3 2 4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(out.read_text())["rows"]
+        self.assertEqual([(row["model"], row["threads"]) for row in rows], [("small", 1), ("small", 2)])
+        tern = rows[0]["engines"]["tern"]
+        self.assertEqual((tern["status"], tern["ms"], tern["median_ms"], tern["runs"], tern["peak_mb"]), ("ok", 2, 3, 6, 5))
+        self.assertAlmostEqual(rows[0]["percent_of_peak"], 0.5)
+        self.assertIn("small", done.stdout)
+        self.assertTrue(svg.read_text().startswith("<svg"))
+
+    def test_processor_time_where_asked_for(self):
+        out = self.dir / "out.json"
+        self.assertEqual(self.compare("--threads", "1", "--clock", "processor", "--json", out, FAKE_MS="3 2 4").returncode, 0)
+        self.assertEqual(json.loads(out.read_text())["rows"][0]["engines"]["tern"]["ms"], 1)
+
+    def test_an_engine_that_fails_is_named_with_its_reason(self):
+        done = self.compare("--threads", "1", FAKE_DIES="1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("tern failed: tern: made up to fail", done.stdout)
+
+    def test_mistakes_are_refused(self):
+        for options, words in ((("--models", "nothing"), "no model"), (("--peers", "ort,tvm"), "tvm"), (("--tern", "nowhere"), "nowhere"),
+                               (("--threads", "0"), "--threads"), (("--rounds", "0"), "--rounds"),
+                               (("--threads", "2", "--clock", "processor"), "--clock processor")):
+            done = self.compare(*options, FAKE_MS="1")
+            self.assertNotEqual(done.returncode, 0, options)
+            self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
