@@ -15,7 +15,8 @@ struct Binary {
   template <class V> void Visit(V& v) {
     static const auto* names = new std::vector<const char*>(std::begin(kBinaryNames), std::end(kBinaryNames));
     v.Enum("kind", kind, *names,
-           "the function; integer division truncates, mod takes the divisor's sign, fmod the dividend's");
+           "the function; integer division truncates, mod takes the divisor's sign, fmod the dividend's; "
+           "of two zeros max and min give either");
   }
 };
 

@@ -74,8 +74,6 @@ bool MergeSums(Rewrite& r) {
   Value *a = Plain(r, *inner), *b = Plain(r, *outer);
   Value* c = outer->reversed ? Do(r, "sub", b, a) : Do(r, "add", a, b);
   if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
-  if (IsFloat(dtype) && AllFinite(a) && AllFinite(b) && !AllFinite(c))
-    return r.Skip("the sum of the constants is not finite");
   if (RoundsByCancelling(a, b, c)) return r.Skip("the constants round x to fewer digits");
   const bool minus = outer->reversed != inner->reversed;
   return r.Replace(minus ? Do(r, "sub", c, inner->value) : Do(r, "add", inner->value, c));
@@ -126,7 +124,6 @@ bool MergeAffine(Rewrite& r) {
   if (!Small(scale, inner->constant, outer->constant) || !Small(shift, sum->constant, outer->constant))
     return r.Skip("the new constants are larger than the old ones");
   if (!AllNormal(scale)) return r.Skip("the product of the constants is too small or not finite");
-  if (AllFinite(sum->constant) && !AllFinite(shift)) return r.Skip("the new shift is not finite");
   return r.Replace(Do(r, "add", Do(r, "mul", inner->value, scale), shift));
 }
 
@@ -143,8 +140,6 @@ bool GatherConstants(Rewrite& r) {
   }
   Value *a = Plain(r, *sides[0]), *b = Plain(r, *sides[1]), *c = Do(r, "add", a, b);
   if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
-  if (IsFloatValue(c) && AllFinite(a) && AllFinite(b) && !AllFinite(c))
-    return r.Skip("the sum of the constants is not finite");
   if (RoundsByCancelling(a, b, c)) return r.Skip("the constants round x to fewer digits");
   return r.Replace(Do(r, "add", Do(r, "add", sides[0]->value, sides[1]->value), c));
 }

@@ -49,7 +49,6 @@ bool FuseAfter(Rewrite& r) {
   Attrs attrs = node->attrs;
   if (!Scale(attrs, scaling->factor, y->type.dtype)) return r.Skip("alpha would be zero or not exact");
   if (bias) bias = Mul(r, bias, r.Scalar(bias->type.dtype, scaling->factor));
-  if (bias && AllFinite(node->input(2)) && !AllFinite(bias)) return r.Skip("the bias would not be finite");
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), bias}));
 }
 

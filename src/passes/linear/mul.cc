@@ -23,9 +23,7 @@ bool FoldMul(Rewrite& r, const char* op) {
     return r.Skip("a scalar becomes alpha instead");
   Value* bias = nullptr;
   if (c->bias && !(bias = BiasOf(r, *c))) return false;
-  Value* weights = ScaledWeights(r, *c, factor);
-  if (AllFinite(c->weights) && !AllFinite(weights)) return r.Skip("the new weights are not finite");
-  return r.Replace(WithWeights(r, *c, weights, bias ? Mul(r, bias, factor) : nullptr));
+  return r.Replace(WithWeights(r, *c, ScaledWeights(r, *c, factor), bias ? Mul(r, bias, factor) : nullptr));
 }
 
 }  // namespace

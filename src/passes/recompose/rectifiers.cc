@@ -25,9 +25,11 @@ bool SlopesFit(const Match& m) {
 }  // namespace
 
 TERN_RULE(RecomposeRelu) {
-  return Rule{.summary = "max(x, 0) is Relu",
+  // Not `x where x > 0, else 0`, which is 0 for NaN.
+  return Rule{.summary = "max(x, 0) is Relu, and so is 0 where x < 0, else x",
               .level = Level::kExtended,
-              .match = {"%y = Max(%x, 0)", R"(%g = Binary(%x, 0) {kind="greater"}  %y = Where(%g, %x, 0))"},
+              .match = {"%y = Max(%x, 0)", R"(%g = Binary(%x, 0) {kind="less"}  %y = Where(%g, 0, %x))",
+                        R"(%g = Binary(%x, 0) {kind="less_equal"}  %y = Where(%g, 0, %x))"},
               .emit = "%y = Relu(%x)",
               .when = Floats};
 }

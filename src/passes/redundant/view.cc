@@ -1,4 +1,6 @@
 // Reshape, Squeeze, Unsqueeze and Flatten: at most one of them in a row, and none that does nothing.
+#include <algorithm>
+
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
 
@@ -11,19 +13,30 @@ bool RemoveView(Rewrite& r) {
   return r.Replace(x);
 }
 
+// Where d is 0, so is how many elements there are: no data can be lost over it.
+bool CountsIn(const Dim& d, const Shape& shape) {
+  return std::any_of(shape.dims.begin(), shape.dims.end(), [&](const Dim& each) { return each == d; });
+}
+
 // The second Reshape's computed target for the first one's input. A size that comes out as 0 would be taken
-// for "copy": harmless where the dim of x is the same one, else zeros must mean zeros.
+// for "copy", first from the value between and then from x: harmless where both dims are that size, else
+// zeros must mean zeros.
 Value* ReshapeByInput(Rewrite& r, Value* x) {
   const Node& root = r.root();
   const auto target = IsOp(root, "Reshape") ? ContentOf(root.input(1)) : std::nullopt;
   if (!target || !x->type.shape.ranked) return nullptr;
-  const Shape& from = x->type.shape;
-  bool rest = false, zeros = false;
+  const Shape &from = x->type.shape, &between = root.input(0)->type.shape;
+  const auto stays = [](const Shape& s, size_t i, const Dim& d) {
+    return i < s.dims.size() && s.dims[i] == d;
+  };
+  bool rest = false, zeros = root.attrs.Bool("allow_zero");
   for (size_t i = 0; i < target->size(); ++i) {
     const Dim& d = (*target)[i];
     if (d.unknown() || d.Is(0)) return nullptr;
     rest |= d.Is(-1);
-    zeros |= !d.known() && !(i < from.dims.size() && from.dims[i] == d);
+    if (d.known()) continue;
+    if (!stays(between, i, d) && !CountsIn(d, from)) return nullptr;
+    zeros |= !stays(from, i, d);
   }
   if (rest && zeros) return nullptr;
   return r.Op("Reshape", {x, root.input(1)}, {{"allow_zero", zeros}});

@@ -15,6 +15,16 @@ double Rounding(DType dtype) {
   return 1e-6;
 }
 
+// Nothing for numbers of more digits than a double has.
+std::optional<double> UniformInteger(const Tensor& t) {
+  constexpr int64_t kExact = int64_t{1} << 53;
+  const int64_t first = LoadLong(t, 0);
+  if (first < (IsUnsignedInt(t.dtype()) ? 0 : -kExact) || first > kExact) return std::nullopt;
+  for (int64_t i = 1; i < t.size(); ++i)
+    if (LoadLong(t, i) != first) return std::nullopt;
+  return static_cast<double>(first);
+}
+
 }  // namespace
 
 std::optional<double> ScalarOf(const Value* v) {
@@ -33,6 +43,7 @@ std::optional<double> UniformOf(const Value* v) {
   if (!v || !v->is_constant() || v->constant.size() == 0) return std::nullopt;
   const Tensor t = v->constant.Contiguous();
   if (t.dtype() == DType::kString || IsComplex(t.dtype())) return std::nullopt;
+  if (IsInt(t.dtype())) return UniformInteger(t);
   const double first = LoadDouble(t, 0);
   for (int64_t i = 1; i < t.size(); ++i)
     if (LoadDouble(t, i) != first) return std::nullopt;
@@ -40,8 +51,13 @@ std::optional<double> UniformOf(const Value* v) {
 }
 
 bool AllFinite(const Value* v) {
-  if (!v || !v->is_constant() || !IsFloat(v->constant.dtype())) return false;
-  const Tensor t = v->constant.Contiguous();
+  return v && v->is_constant() && IsFloat(v->constant.dtype()) && AllFinite(v->constant);
+}
+
+bool AllFinite(const Tensor& floats) {
+  const Tensor t = floats.Contiguous();
+  if (t.dtype() == DType::kF32)
+    return std::all_of(t.data<float>(), t.data<float>() + t.size(), [](float x) { return std::isfinite(x); });
   for (int64_t i = 0; i < t.size(); ++i)
     if (!std::isfinite(LoadDouble(t, i))) return false;
   return true;

@@ -8,14 +8,15 @@
 
 namespace tern {
 
-// The value of a constant with one element.
+// The value of a constant with one element, where a double holds it.
 std::optional<double> ScalarOf(const Value* v);
 // A constant with one element that is `expected` but for the rounding of its type.
 bool IsScalar(const Value* v, double expected);
-// The value that all elements of a constant share.
+// The value that all elements of a constant share, where a double holds it.
 std::optional<double> UniformOf(const Value* v);
 // A constant whose elements are all numbers; and none of them zero, so that it can be divided by.
 bool AllFinite(const Value* v);
+bool AllFinite(const Tensor& floats);
 bool AllFiniteAndNotZero(const Value* v);
 // None so small that its type holds fewer digits of it.
 bool AllNormal(const Value* v);

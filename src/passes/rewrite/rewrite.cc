@@ -30,6 +30,14 @@ bool HasPublicName(const Value& v) {
   return !v.graph->parent && std::find(outputs.begin(), outputs.end(), &v) != outputs.end();
 }
 
+// Finite constants gave one that is not.
+bool Overflows(const Node& node, const std::vector<Tensor>& made) {
+  const auto finite = [](const Tensor& t) { return !IsFloat(t.dtype()) || AllFinite(t); };
+  return !std::all_of(made.begin(), made.end(), finite) &&
+         std::all_of(node.inputs().begin(), node.inputs().end(),
+                     [&](const Value* v) { return !v || finite(v->constant); });
+}
+
 }  // namespace
 
 Rewrite::~Rewrite() {
@@ -75,10 +83,11 @@ std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector
   Status status = InferNode(*node);
   const bool ahead = status.ok() && IsConstantNode(*node);
   if (ahead && WorkOf(*node) > kMostWorkAhead) {
-    too_much_work_ = true;
+    refusal_ = "its constants are too much work to compute ahead";
   } else if (ahead) {
     auto made = EvaluateConstantNode(*node);
     if (made.ok() && *made) {
+      if (Overflows(*node, **made)) refusal_ = "a constant computed ahead is not finite";
       graph().RemoveNode(node);
       emitted_.pop_back();
       std::vector<Value*> constants;
@@ -159,8 +168,8 @@ bool Rewrite::OneNameEach(const std::vector<std::pair<Value*, Value*>>& pairs) {
 }
 
 bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs) {
-  if (too_much_work_) Skip("its constants are too much work to compute ahead");
-  if (too_much_work_ || !OneNameEach(pairs)) {
+  if (refusal_) Skip(refusal_);
+  if (refusal_ || !OneNameEach(pairs)) {
     TakeBack();
     return false;
   }

@@ -25,7 +25,8 @@ class Rewrite {
   }
 
   // Emission. A node that reads constants only is computed at once, or the rewrite is refused where that is
-  // too much work. Absent inputs at the end are dropped.
+  // too much work, or where finite constants give one that is not (f16 ends at 65504). Absent inputs at the
+  // end are dropped.
   Value* Const(Tensor tensor);
   Value* Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
   Value* Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
@@ -67,7 +68,8 @@ class Rewrite {
   std::string rule_;
   std::vector<Node*> emitted_;
   std::vector<Value*> fresh_;
-  bool explain_ = false, done_ = false, leaves_dead_ = false, too_much_work_ = false;
+  bool explain_ = false, done_ = false, leaves_dead_ = false;
+  const char* refusal_ = nullptr;  // why the constants may not be computed ahead
   std::string why_;
   Status status_;
 };

@@ -122,6 +122,15 @@ TEST(Rewrite, ComputesConstantsAtOnce) {
   EXPECT_EQ(LoadDouble(g->nodes().front()->input(1)->constant, 0), 6);
 }
 
+std::string ReasonOf(Graph& g, const char* name) {
+  const Rule* rule = FindRule(name);
+  PassContext context;
+  context.why_rule = rule->name;
+  auto hits = ApplyRules(g, RuleIndex({rule}), context);
+  EXPECT_TRUE(hits.ok()) << hits.status().ToString();
+  return context.answers().empty() ? "" : context.answers().front().reason;
+}
+
 TEST(Rewrite, LeavesLargeProductsOfWeightsToTheRun) {
   const auto chain = [](int64_t width) {
     InitOps();
@@ -130,15 +139,24 @@ TEST(Rewrite, LeavesLargeProductsOfWeightsToTheRun) {
     Value* x = g.AddInput("x", Type::TensorOf(DType::kF32, Shape({1, width})));
     Value* h = b.Op("MatMul", {x, b.Const(Tensor(DType::kF32, {width, width}))});
     g.SetOutputs({b.Op("MatMul", {h, b.Const(Tensor(DType::kF32, {width, width}))})});
-    const Rule* rule = FindRule("MergeMatMuls");
-    PassContext context;
-    context.why_rule = rule->name;
-    auto hits = ApplyRules(g, RuleIndex({rule}), context);
-    EXPECT_TRUE(hits.ok()) << hits.status().ToString();
-    return context.answers().empty() ? "" : context.answers().front().reason;
+    return ReasonOf(g, "MergeMatMuls");
   };
   EXPECT_EQ(chain(8), "the rule was applied");
   EXPECT_EQ(chain(1024), "its constants are too much work to compute ahead");
+}
+
+TEST(Rewrite, LeavesLargeProductsOfKernelsToTheRun) {
+  const auto chain = [](int64_t width) {
+    InitOps();
+    Graph g;
+    Builder b(g);
+    Value* x = g.AddInput("x", Type::TensorOf(DType::kF32, Shape({1, width, 8, 8})));
+    Value* h = b.Op("Conv", {x, b.Const(Tensor(DType::kF32, {2 * width, width, 1, 1}))});
+    g.SetOutputs({b.Op("Conv", {h, b.Const(Tensor(DType::kF32, {width, 2 * width, 3, 3}))})});
+    return ReasonOf(g, "MergePointwiseConvBeforeConv");
+  };
+  EXPECT_EQ(chain(4), "the rule was applied");
+  EXPECT_EQ(chain(512), "its constants are too much work to compute ahead");
 }
 
 TEST(Rewrite, RulesThatUndoEachOtherComeToAnEnd) {
