@@ -7,6 +7,7 @@ namespace {
 
 Tensor F32(const Dims& dims, const std::vector<double>& v) { return Tensor::Of(DType::kF32, dims, v); }
 using Ints = std::vector<int64_t>;
+using Texts = std::vector<std::string>;
 
 // x <= 1 ? leaf 0 : (y == 5 ? leaf 1 : leaf 2); leaf 2 votes twice.
 AttrList Tree() {
@@ -105,6 +106,53 @@ TEST(SVMClassifier, SizesMustAgree) {
   EXPECT_FALSE(EvaluateOp("SVMClassifier", {x}, With(attrs, "coefficients", std::vector<double>{1})).ok());
   EXPECT_FALSE(EvaluateOp("SVMClassifier", {x}, With(attrs, "rho", std::vector<double>{})).ok());
   EXPECT_FALSE(EvaluateOp("SVMClassifier", {x}, With(attrs, "prob_a", std::vector<double>{1})).ok());
+}
+
+TEST(LinearClassifier, PicksTheLargestScore) {
+  const AttrList attrs = {{"label_ints", Ints{3, 4, 5}},
+                          {"coefficients", std::vector<double>{1, 0, 0, 1, -1, -1}},
+                          {"intercepts", std::vector<double>{0, 0.5, 0}}};
+  const Tensor x = F32({3, 2}, {2, 0, 0, 2, -3, -3});
+  EXPECT_EQ(ToLongs(OutputOf("LinearClassifier", {x}, attrs)), (Ints{3, 4, 5}));
+  EXPECT_FALSE(EvaluateOp("LinearClassifier", {F32({1, 3}, {0, 0, 0})}, attrs).ok()) << "three features";
+  EXPECT_FALSE(EvaluateOp("LinearClassifier", {x}, With(attrs, "coefficients", std::vector<double>{1})).ok());
+  EXPECT_FALSE(
+      EvaluateOp("LinearClassifier", {x}, With(attrs, "intercepts", std::vector<double>{1, 2})).ok());
+  EXPECT_FALSE(EvaluateOp("LinearClassifier", {x}, With(attrs, "label_ints", Ints{})).ok());
+}
+
+TEST(LinearClassifier, OneRowServesTwoClasses) {
+  const AttrList attrs = {{"label_texts", Texts{"no", "yes"}},
+                          {"coefficients", std::vector<double>{1, 1}},
+                          {"intercepts", std::vector<double>{-1}},
+                          {"transform", "logistic"}};
+  InitOps();
+  Graph graph;
+  Builder b(graph);
+  graph.SetOutputs(b.Ops("LinearClassifier", {b.Const(F32({2, 2}, {1, 1, 0, 1}))}, attrs, 2));
+  const auto made = EvaluateGraph(graph, {});
+  ASSERT_TRUE(made.ok()) << made.status().ToString();
+  EXPECT_EQ(ToStrings((*made)[0].tensor), (Texts{"yes", "no"})) << "zero is not above zero";
+  const auto scores = ToDoubles((*made)[1].tensor);
+  EXPECT_NEAR(scores[1], 1 / (1 + std::exp(-1.0)), 1e-6);
+  EXPECT_NEAR(scores[0] + scores[1], 1, 1e-6);
+  EXPECT_FALSE(
+      EvaluateOp("LinearClassifier", {F32({1, 2}, {1, 1})}, With(attrs, "transform", "probit")).ok());
+}
+
+TEST(Normalizer, DividesRowsByTheirSize) {
+  const Tensor x = F32({3, 2}, {3, -4, 0, 0, -1, -2});
+  const auto of = [&](const char* norm) {
+    return ToDoubles(OutputOf("Normalizer", {x}, {{"norm", std::string(norm)}}));
+  };
+  const auto near = [](const std::vector<double>& got, const std::vector<double>& wanted) {
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-6) << i;
+  };
+  near(of("l1"), {3.0 / 7, -4.0 / 7, 0, 0, -1.0 / 3, -2.0 / 3});
+  near(of("l2"), {0.6, -0.8, 0, 0, -1 / std::sqrt(5.0), -2 / std::sqrt(5.0)});
+  near(of("max"), {1, -4.0 / 3, 0, 0, 1, 2});
+  EXPECT_FALSE(EvaluateOp("Normalizer", {F32({1, 1, 2}, {1, 2})}, {}).ok());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// ai.onnx.ml: support vectors, lookups and maps.
+// ai.onnx.ml: linear models, support vectors, lookups and maps.
 #include <algorithm>
 #include <map>
 
@@ -37,6 +37,23 @@ Status SvmClassifier(TernNode& n) {
   std::vector<std::string> outputs = n.Outs();
   if (outputs.size() < 2) outputs.push_back(n.Temp());
   n.Emit("SVMClassifier", n.Ins(), outputs, WithoutEmpty(attrs), kMl);
+  return {};
+}
+
+Status LinearClassifier(TernNode& n) {
+  const AttrList attrs = {{"classlabels_ints", n.attrs().Ints("label_ints")},
+                          {"classlabels_strings", Texts(n, "label_texts")},
+                          {"coefficients", Doubles(n, "coefficients")},
+                          {"intercepts", Doubles(n, "intercepts")},
+                          {"post_transform", Upper(n.attrs().Text("transform"))}};
+  std::vector<std::string> outputs = n.Outs();
+  if (outputs.size() < 2) outputs.push_back(n.Temp());
+  n.Emit("LinearClassifier", n.Ins(), outputs, WithoutEmpty(attrs), kMl);
+  return {};
+}
+
+Status Normalizer(TernNode& n) {
+  n.Emit("Normalizer", n.Ins(), n.Outs(), {{"norm", Upper(n.attrs().Text("norm"))}}, kMl);
   return {};
 }
 
@@ -139,6 +156,8 @@ Status CastMap(TernNode& n) {
 TERN_EXPORTERS(ml) {
   table.Add("SVMRegressor", SvmRegressor);
   table.Add("SVMClassifier", SvmClassifier);
+  table.Add("LinearClassifier", LinearClassifier);
+  table.Add("Normalizer", Normalizer);
   table.Add("LabelEncoder", LabelEncoder);
   table.Add("ZipMap", ZipMap);
   table.Add("DictVectorizer", DictVectorizer);

@@ -62,17 +62,12 @@ Status Imputer(OnnxNode& n) {
   return {};
 }
 
-// Each row divided by its largest number, or the sum or root of squares of its numbers; a row of zeros stays.
 Status Normalizer(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
-  if (n.RankOf(0) > 2) return n.Bad("input must have rank 1 or 2, got ", n.In(0)->type.ToString());
-  const std::string norm = n.Text("norm", "MAX");
-  const char* kind = norm == "MAX" ? "max" : norm == "L1" ? "l1" : norm == "L2" ? "l2" : nullptr;
-  if (!kind) return n.Bad("norm '", norm, "' is none of MAX, L1, L2");
-  Value* x = ToF32(n, n.In(0));
-  Value* size = n.b.Op("Reduce", {x, n.b.Ints({-1})}, {{"kind", std::string(kind)}, {"keep_dims", true}});
-  Value* none = Binary(n, "equal", size, n.b.Scalar(DType::kF32, 0));
-  n.Out(0, Binary(n, "div", x, n.b.Op("Where", {none, n.b.Scalar(DType::kF32, 1), size})));
+  std::string norm = n.Text("norm", "MAX");
+  if (norm != "MAX" && norm != "L1" && norm != "L2") return n.Bad("norm '", norm, "' is none of MAX, L1, L2");
+  for (char& c : norm) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  n.Out(0, n.b.Op("Normalizer", {n.In(0)}, {{"norm", norm}}));
   return {};
 }
 

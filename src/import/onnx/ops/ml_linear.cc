@@ -79,43 +79,20 @@ Status LinearRegressor(OnnxNode& n) {
   return {};
 }
 
-Value* LabelConstant(OnnxNode& n, const std::vector<int64_t>& ints, const std::vector<std::string>& texts) {
-  if (texts.empty()) return n.b.Const(Tensor::Ints(ints));
-  return n.b.Const(Tensor::Strings({static_cast<int64_t>(texts.size())}, texts));
-}
-
-// One row of coefficients for two labels: the second wins where the score is positive.
-Status TwoByOne(OnnxNode& n, const std::string& transform, Value* score, Value* labels) {
-  if (transform == "probit") return n.NotYet("PROBIT with one row of coefficients for two labels");
-  Value* positive = n.b.Op("Cast", {Binary(n, "greater", score, F32(n, 0))}, {{"to", DType::kI64}});
-  n.Out(0, n.b.Op("Gather", {labels, n.b.Op("Squeeze", {positive, n.b.Ints({1})})}, {{"axis", int64_t{0}}}));
-  const bool logistic = transform == "logistic";
-  Value* second = logistic ? Unary(n, "sigmoid", score) : score;
-  Value* first = logistic ? Unary(n, "sigmoid", Unary(n, "neg", score)) : Binary(n, "sub", F32(n, 1), score);
-  n.Out(1, n.b.Op("Concat", {first, second}, {{"axis", int64_t{1}}}));
-  return {};
-}
+std::vector<double> Doubles(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
 Status LinearClassifier(OnnxNode& n) {
+  TERN_TRY(Require(n, 0, kMlInputs));
   TERN_ASSIGN(std::string transform, TransformName(n));
-  const auto ints = n.Ints("classlabels_ints");
-  const auto texts = n.Texts("classlabels_strings");
-  const size_t classes = texts.empty() ? ints.size() : texts.size();
-  const auto intercepts = n.Floats("intercepts");
-  const size_t rows = intercepts.empty() ? classes : intercepts.size();
-  if (rows != classes && !(rows == 1 && classes == 2))
-    return n.Bad(rows, " rows of coefficients for ", classes, " labels");
-  TERN_ASSIGN(Value * scores, Scores(n, rows, intercepts));
-  Value* labels = LabelConstant(n, ints, texts);
-  if (rows == 1 && classes == 2) return TwoByOne(n, transform, scores, labels);
-  Value* best = n.b.Op("ArgReduce", {scores},
-                       {{"kind", std::string("max")}, {"axis", int64_t{1}}, {"keep_dims", false}});
-  n.Out(0, n.b.Op("Gather", {labels, best}, {{"axis", int64_t{0}}}));
-  n.Out(1, Transformed(n, transform, scores, rows));
+  n.Out(n.b.Ops("LinearClassifier", {n.In(0)},
+                {{"label_ints", n.Ints("classlabels_ints")},
+                 {"label_texts", n.Texts("classlabels_strings")},
+                 {"coefficients", Doubles(n.Floats("coefficients"))},
+                 {"intercepts", Doubles(n.Floats("intercepts"))},
+                 {"transform", transform}},
+                2));
   return {};
 }
-
-std::vector<double> Doubles(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
 Result<AttrList> SvmAttrs(const OnnxNode& n) {
   std::string kernel = n.Text("kernel_type", "LINEAR");

@@ -1,0 +1,59 @@
+// Normalizer: each row divided by its size.
+#include <algorithm>
+#include <cmath>
+
+#include "ir/eval_context.h"
+#include "ir/infer_context.h"
+#include "ops/ml/forest.h"
+
+namespace tern {
+namespace {
+
+enum class Norm { kMax, kL1, kL2 };
+
+struct Normalizer {
+  Norm norm = Norm::kMax;
+  template <class V> void Visit(V& v) {
+    v.Enum("norm", norm, {"max", "l1", "l2"},
+           "the size of a row: its largest number, or the sum or root of squares");
+  }
+};
+
+Status Infer(const Normalizer&, InferContext& c) {
+  const Shape& x = c.ShapeOf("x");
+  if (x.ranked && x.rank() != 1 && x.rank() != 2)
+    return InvalidModel("input 'x' must be [rows, features] or [features], got ", c.In("x").ToString());
+  c.Out("y", DType::kF32, x);
+  return {};
+}
+
+double SizeOf(Norm norm, const double* row, int64_t width) {
+  double size = norm == Norm::kMax ? row[0] : 0;
+  for (int64_t i = 0; i < width; ++i)
+    size = norm == Norm::kMax  ? (std::isnan(row[i]) ? row[i] : std::max(size, row[i]))
+           : norm == Norm::kL1 ? size + std::fabs(row[i])
+                               : size + row[i] * row[i];
+  return norm == Norm::kL2 ? std::sqrt(size) : size;
+}
+
+Status Reference(const Normalizer& op, EvalContext& c) {
+  TERN_ASSIGN(Rows x, RowsOf(c.In("x")));
+  for (int64_t r = 0; r < x.count && x.width > 0; ++r) {
+    const double size = SizeOf(op.norm, x.Row(r), x.width);
+    for (int64_t i = 0; i < x.width && size != 0; ++i) x.data[static_cast<size_t>(r * x.width + i)] /= size;
+  }
+  c.Out("y", c.In("x").dims(), x.data);
+  return {};
+}
+
+}  // namespace
+
+TERN_OP(Normalizer) {
+  return OpDef::Of<Normalizer>("each row of x divided by its size; a row of size zero stays")
+      .In("x", kFloats | kIndices)
+      .Out("y", SetOf(DType::kF32))
+      .Infer(Infer)
+      .Reference(Reference);
+}
+
+}  // namespace tern
