@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "kernels/cpu/gemm/gemm.h"
-#include "runtime/bind/epilogue.h"
+#include "kernels/cpu/gemm/panels.h"
+#include "runtime/bind/tile_epilogue.h"
 
 namespace tern {
 namespace {
@@ -100,8 +101,68 @@ class MatMul : public KernelOf<MatMul> {
   std::vector<int64_t> a_at_, b_at_, c_at_;
 };
 
+// A matrix of weights on the right, packed once; any number of rows on the left.
+class PackedMatMul : public KernelOf<PackedMatMul> {
+ public:
+  static constexpr int64_t kMostPacked = int64_t{16} << 20;  // elements: a packed matrix is in memory twice
+  static bool Legal(const KernelQuery& q) {
+    if (!q.AllTypes(DType::kF32) || !q.IsWeight(1) || q.InRank(0) < 1 || q.InRank(1) < 2) return false;
+    if (CountOf(q.InDims(1)) > kMostPacked) return false;
+    const bool one_matrix = CountOf(q.InDims(1)) == q.InDims(1).back() * q.InDims(1)[q.InDims(1).size() - 2];
+    const bool flipped = q.attrs().Bool("transpose_a") && q.InRank(0) > 1;
+    return one_matrix && q.InRank(1) <= std::max(q.InRank(0), 2) && (!flipped || q.InRank(0) == 2) &&
+           BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
+  }
+
+  Status Prepare(PrepareContext& c) override {
+    const Tensor& w = *c.Weight(1);
+    const bool flip = c.attrs().Bool("transpose_b");
+    const Operand b = OperandOf(w.dims(), flip, false);
+    k_ = b.rows, n_ = b.columns;
+    panels_ = c.AllocateWeights(DType::kF32, {cpu::PanelsSize(k_, n_)});
+    cpu::PackPanels({w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1, c.attrs().Float("alpha")}, k_, n_,
+                    panels_.data<float>(), Workers(0));
+    return {};
+  }
+
+  Status Resize(ResizeContext& c) override {
+    const Dims& a = c->InDims(0);
+    const bool flip = c->attrs().Bool("transpose_a") && a.size() > 1;
+    p_ = {};
+    p_.k = k_, p_.n = n_;
+    p_.m = flip ? a.back() : CountOf(Dims(a.begin(), a.end() - 1));
+    p_.a_row = flip ? 1 : k_, p_.a_column = flip ? p_.m : 1;
+    p_.c_row = n_;
+    const Dims& y = c->OutDims(0);
+    bias_ = c->Has(2) && c->InDims(2).size() <= y.size() && !c->InDims(2).empty() &&
+            c->InDims(2).back() == n_ && CountOf(c->InDims(2)) == n_;
+    tile_ = TileBound(c.query(), bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
+    c.SetScratch(cpu::PanelScratch(p_, c.threads()));
+    return {};
+  }
+
+  Status Run(RunContext& c) override {
+    cpu::PanelProduct p = p_;
+    p.a = c.In<float>(0), p.panels = panels_.data<const float>(), p.c = c.Out<float>(0);
+    tile_.Fill(c, p);
+    if (bias_) p.tile.bias = c.In<float>(2);
+    cpu::MultiplyPanels(p, c.scratch<void>(), c.workers());
+    return {};
+  }
+
+ private:
+  Tensor panels_;
+  int64_t k_ = 0, n_ = 0;
+  cpu::PanelProduct p_;
+  bool bias_ = false;
+  TileBound tile_;
+};
+
 }  // namespace
 
-TERN_KERNELS(MatMul) { table.Add<MatMul>("MatMul", "cpu.gemm", MatMul::Legal); }
+TERN_KERNELS(MatMul) {
+  table.Add<PackedMatMul>("MatMul", "cpu.gemm.packed.f32", PackedMatMul::Legal, 0.5);
+  table.Add<MatMul>("MatMul", "cpu.gemm", MatMul::Legal);
+}
 
 }  // namespace tern

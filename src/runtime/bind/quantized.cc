@@ -140,8 +140,8 @@ class Quantized : public Kernel {
     real.known.resize(real.inputs.size());
     real.weight.resize(real.inputs.size());
     for (size_t i = 0; i < real.inputs.size() && i < packed.size(); ++i) {
-      real.weight[i] = packed[i].defined();
-      if (packed[i].defined()) real.known[i] = &packed[i];
+      if (packed[i].defined())
+        real.known[i] = &packed[i];  // but no weight: the inner kernel is never prepared
     }
     return real;
   }

@@ -4,11 +4,13 @@
 #include <optional>
 
 #include "kernels/cpu/gemm/gemm_simd.h"
+#include "kernels/cpu/gemm/panels.h"
 
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWorthAThread = 1 << 19;  // multiplications
+constexpr int64_t kWorthPacking = 5;        // rows of a for which b is packed into panels
 
 std::optional<Stored> StoredOf(DType t) {
   switch (t) {
@@ -136,6 +138,77 @@ GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
   return block;
 }
 
+// In f32, b is packed into panels first. Looks at sizes and types only, as GemmScratch does.
+bool InPanels(const GemmParams& p) {
+  return p.c_type == DType::kF32 && p.a.type == DType::kF32 && !p.b_rows && p.b.type == DType::kF32 &&
+         p.m >= kWorthPacking;
+}
+
+PanelProduct ProductOf(const GemmParams& p, int64_t batch, const float* panels) {
+  PanelProduct product;
+  product.m = p.m, product.n = p.n, product.k = p.k;
+  product.a = static_cast<const float*>(Moved(p.a.data, p.a.type, At(p.a_at, batch)));
+  product.a_row = p.a.row, product.a_column = p.a.column;
+  product.panels = panels;
+  product.c_at = At(p.c_at, batch);
+  if (p.c) product.c = static_cast<float*>(p.c) + product.c_at;
+  product.c_row = p.c_row;
+  product.accumulate = p.accumulate;
+  product.tile.bias = static_cast<const float*>(Moved(p.column_bias, p.c_type, At(p.bias_at, batch)));
+  product.epilogue = p.epilogue;
+  return product;
+}
+
+// Whether the threads share each product; otherwise each of them takes products of its own.
+bool Together(const GemmParams& p, int threads) {
+  return p.count == 1 || (p.count < 2 * threads && p.m * p.n * p.k >= 8 * kWorthAThread);
+}
+
+struct PanelMemory {
+  size_t panels, rest;  // bytes
+};
+PanelMemory PanelMemoryOf(const GemmParams& p, int threads) {
+  const auto round = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
+  return {round(static_cast<size_t>(PanelsSize(p.k, p.n)) * sizeof(float)),
+          round(PanelScratch(ProductOf(p, 0, nullptr), threads))};
+}
+
+// Panels know a bias per column only.
+void StartFromRowBias(const GemmParams& p, int64_t batch, PanelProduct& product) {
+  const float* bias = static_cast<const float*>(p.row_bias) + At(p.bias_at, batch);
+  for (int64_t i = 0; i < p.m; ++i) {
+    float* row = product.c + i * p.c_row;
+    for (int64_t j = 0; j < p.n; ++j) row[j] = p.accumulate ? row[j] + bias[i] : bias[i];
+  }
+  product.accumulate = true;
+}
+
+// Products [begin, end) one after the other.
+void MultiplyInPanels(const GemmParams& p, int64_t begin, int64_t end, void* scratch,
+                      const Workers& workers) {
+  auto* panels = static_cast<float*>(scratch);
+  void* rest = static_cast<char*>(scratch) + PanelMemoryOf(p, workers.threads()).panels;
+  for (int64_t i = begin; i < end; ++i) {
+    const auto* b = static_cast<const float*>(p.b.data) + At(p.b_at, i);
+    if (i == begin || At(p.b_at, i) != At(p.b_at, i - 1))
+      PackPanels({b, p.b.row, p.b.column, p.alpha}, p.k, p.n, panels, workers);
+    PanelProduct product = ProductOf(p, i, panels);
+    if (p.row_bias) StartFromRowBias(p, i, product);
+    MultiplyPanels(product, rest, workers);
+  }
+}
+
+void GemmInPanels(const GemmParams& p, void* scratch, const Workers& workers) {
+  if (Together(p, workers.threads())) return MultiplyInPanels(p, 0, p.count, scratch, workers);
+  const PanelMemory memory = PanelMemoryOf(p, 1);
+  const Workers alone(1);
+  const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, p.m * p.n * p.k));
+  workers.ParallelFor(p.count, grain, [&](int64_t begin, int64_t end, int worker) {
+    const auto offset = (memory.panels + memory.rest) * static_cast<size_t>(worker);
+    MultiplyInPanels(p, begin, end, static_cast<char*>(scratch) + offset, alone);
+  });
+}
+
 }  // namespace
 
 bool GemmTypes(DType a, DType b, DType c_type) {
@@ -151,12 +224,18 @@ bool GemmTypes(DType a, DType b, DType c_type) {
 
 size_t GemmScratch(const GemmParams& p, int threads) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return 0;
+  if (InPanels(p)) {
+    const bool together = Together(p, threads);
+    const PanelMemory memory = PanelMemoryOf(p, together ? threads : 1);
+    return (memory.panels + memory.rest) * static_cast<size_t>(together ? 1 : threads);
+  }
   const GemmTable& table = TableOf(ComputeType(p.c_type));
   return ScratchPerThread(p, table, GridOf(p, table, threads)) * static_cast<size_t>(threads);
 }
 
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return;
+  if (InPanels(p)) return GemmInPanels(p, scratch, workers);
   const GemmTable& table = TableOf(ComputeType(p.c_type));
   const Grid grid = GridOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(p, table, grid);

@@ -1,0 +1,48 @@
+// c = clip(a·b + bias + residual) in f32, with b packed into panels once: matrices of weights above all.
+// Sums are taken in an order that depends on k alone: the result is the same for any number of threads.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "kernels/cpu/elementwise/epilogue.h"
+
+namespace tern::cpu {
+
+// Floats that the panels of b[k, n] take, for the instruction set that is active now.
+int64_t PanelsSize(int64_t k, int64_t n);
+// factor * b, with b's steps in elements.
+struct PanelSource {
+  const float* b = nullptr;
+  int64_t row = 0, column = 1;
+  float factor = 1;
+};
+void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, const Workers& workers);
+
+// What is done to finished sums in registers, on their way to memory.
+struct TileEpilogue {
+  const float* bias = nullptr;      // one per column
+  const float* residual = nullptr;  // laid out like c
+  int64_t residual_row = 0;
+  bool clip = false;
+  float low = 0, high = 0;
+};
+
+struct PanelProduct {
+  int64_t m = 0, n = 0, k = 0;
+  const float* a = nullptr;
+  int64_t a_row = 0, a_column = 1;  // steps in elements
+  const float* panels = nullptr;
+  float* c = nullptr;
+  int64_t c_row = 0;
+  bool accumulate = false;
+  TileEpilogue tile;
+  // Then, while the block is in cache. Its result is c as one array, counted from `c` minus c_at on.
+  const Epilogue* epilogue = nullptr;
+  int64_t c_at = 0;
+};
+
+size_t PanelScratch(const PanelProduct& p, int threads);  // bytes; looks at sizes and steps only
+void MultiplyPanels(const PanelProduct& p, void* scratch, const Workers& workers);
+
+}  // namespace tern::cpu

@@ -1,0 +1,39 @@
+// Vectors of which only the first elements are there, for *_simd.cc files.
+#pragma once
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "kernels/cpu/simd/vector-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+// The first n elements, 0 <= n <= lanes; the others are zero and their memory is not touched.
+inline Vector<float> LoadPart(const float* p, int64_t n) {
+#if defined(__AVX512F__)
+  return Vector<float>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p));
+#elif defined(__AVX2__)
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return Vector<float>(
+      _mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lanes)));
+#else
+  Vector<float> v{};
+  for (int64_t i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+#endif
+}
+
+inline void StorePart(float* p, Vector<float> v, int64_t n) {
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), __m512(v));
+#elif defined(__AVX2__)
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lanes), __m256(v));
+#else
+  for (int64_t i = 0; i < n; ++i) p[i] = v[i];
+#endif
+}
+
+}  // namespace
+}  // namespace tern::cpu::TERN_SIMD
