@@ -22,6 +22,8 @@ struct LoadOptions {
 // Constants refer to the mapped file; nothing is copied.
 Result<std::unique_ptr<Graph>> LoadTern(const std::string& path, const LoadOptions& options = {});
 Result<std::unique_ptr<Graph>> LoadTernBytes(const Buffer& bytes, const LoadOptions& options = {});
+// The hash that it was saved with.
+Result<uint64_t> SourceHashOf(const std::string& path);
 // Every checksum of the file, whatever its size.
 Status CheckTern(const std::string& path);
 

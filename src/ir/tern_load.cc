@@ -262,6 +262,14 @@ Result<std::unique_ptr<Graph>> LoadTern(const std::string& path, const LoadOptio
   return graph;
 }
 
+Result<uint64_t> SourceHashOf(const std::string& path) {
+  TERN_ASSIGN(Buffer bytes, Buffer::MapFile(path));
+  return Guard([&]() -> Result<uint64_t> {
+    TERN_ASSIGN(const Opened file, OpenHeader(bytes));
+    return file.header->source_hash();
+  });
+}
+
 Status CheckTern(const std::string& path) {
   TERN_ASSIGN(Buffer bytes, Buffer::MapFile(path));
   return Guard([&]() -> Status {

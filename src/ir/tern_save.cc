@@ -20,7 +20,7 @@ class Writer {
   Offset<fb::Header> Header(const Graph& graph, uint64_t source_hash) {
     const auto root = GraphTable(graph);
     std::vector<Offset<fb::Blob>> blobs;
-    for (const Tensor& t : tensors_) blobs.push_back(BlobTable(t));
+    for (const Stored& s : blobs_) blobs.push_back(BlobTable(s));
     return fb::CreateHeader(builder, builder.CreateString("tern"), source_hash, root,
                             builder.CreateVector(blobs));
   }
@@ -30,14 +30,18 @@ class Writer {
   const std::vector<Tensor>& data() const { return data_; }
 
  private:
-  Offset<fb::Blob> BlobTable(const Tensor& t) {
+  struct Stored {
+    Tensor tensor;
+    uint64_t checksum = 0, offset = 0;  // not of strings, which lie in the header
+  };
+
+  Offset<fb::Blob> BlobTable(const Stored& s) {
+    const Tensor& t = s.tensor;
     const auto dims = builder.CreateVector(t.dims());
     if (t.dtype() == DType::kString)
       return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, 0, 0, 0,
                             builder.CreateVectorOfStrings(ToStrings(t)));
-    const uint64_t checksum = Checksum(t.raw(), t.bytes());
-    return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, Place(t, checksum), t.bytes(),
-                          checksum);
+    return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, s.offset, t.bytes(), s.checksum);
   }
 
   // Where the tensor's bytes lie in the data section. Equal bytes are written once, whoever holds them.
@@ -55,13 +59,24 @@ class Writer {
     return at;
   }
 
-  // Views of the same elements share a blob.
+  // Equal tensors share a blob. So they do in a graph that was read from a file: writing it again gives the
+  // same file.
   int AddTensor(const Tensor& t) {
     const Tensor packed = t.Contiguous();
-    const auto key = std::tuple(packed.raw(), packed.dtype(), packed.dims());
-    const auto [it, added] = numbered_.emplace(key, static_cast<int>(tensors_.size()));
-    if (added) tensors_.push_back(packed);
-    return it->second;
+    const auto seen = std::tuple(packed.raw(), packed.dtype(), packed.dims());
+    if (const auto it = seen_.find(seen); it != seen_.end()) return it->second;
+    Stored stored{packed};
+    int number = static_cast<int>(blobs_.size());
+    if (packed.dtype() != DType::kString) {
+      stored.checksum = Checksum(packed.raw(), packed.bytes());
+      stored.offset = Place(packed, stored.checksum);
+      const auto at = std::tuple(stored.offset, packed.bytes(), packed.dtype(), packed.dims());
+      number = placed_as_.emplace(at, number).first->second;
+    }
+    const bool added = number == static_cast<int>(blobs_.size());
+    if (added) blobs_.push_back(std::move(stored));
+    if (added || packed.raw() == t.raw()) seen_.emplace(seen, number);  // a copy not kept gives its place up
+    return number;
   }
 
   Offset<fb::Attr> AttrTable(const Attrs::Entry& e) {
@@ -110,10 +125,21 @@ class Writer {
                           builder.CreateVector(Numbers(node.outputs())), builder.CreateVector(subgraphs));
   }
 
+  // As the loader makes them, so that a file does not tell how its graph came about.
+  static std::vector<const Value*> InOrder(const Graph& graph) {
+    std::vector<const Value*> values;
+    for (const auto& v : graph.values())
+      if (v->is_constant()) values.push_back(v.get());
+    values.insert(values.end(), graph.inputs().begin(), graph.inputs().end());
+    for (const auto& node : graph.nodes())
+      values.insert(values.end(), node->outputs().begin(), node->outputs().end());
+    return values;
+  }
+
   Offset<fb::Graph> GraphTable(const Graph& graph) {
     std::vector<Offset<fb::Value>> values;
-    for (const auto& v : graph.values()) {
-      numbers_.emplace(v.get(), static_cast<int>(numbers_.size()));
+    for (const Value* v : InOrder(graph)) {
+      numbers_.emplace(v, static_cast<int>(numbers_.size()));
       const int blob = v->is_constant() ? AddTensor(v->constant) : -1;
       values.push_back(fb::CreateValue(builder, builder.CreateString(v->name),
                                        builder.CreateString(v->type.ToString()), blob));
@@ -131,8 +157,9 @@ class Writer {
   }
 
   std::map<const Value*, int> numbers_;
-  std::vector<Tensor> tensors_;  // one per blob
-  std::map<std::tuple<const void*, DType, Dims>, int> numbered_;
+  std::vector<Stored> blobs_;
+  std::map<std::tuple<const void*, DType, Dims>, int> seen_;
+  std::map<std::tuple<uint64_t, size_t, DType, Dims>, int> placed_as_;
   struct Placed {
     size_t index;  // in data_
     uint64_t offset;

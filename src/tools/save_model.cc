@@ -11,8 +11,10 @@ namespace fs = std::filesystem;
 namespace tern::tools {
 namespace {
 
-// Says later which file a .tern came from. 0 for one so large that reading it again would cost.
+// Says later which file a .tern came from, by way of other .tern files too. 0 for one so large that reading
+// it again would cost.
 uint64_t SourceHash(const std::string& path) {
+  if (auto known = SourceHashOf(path); known.ok()) return *known;
   std::error_code error;
   constexpr uintmax_t kMax = uintmax_t{256} << 20;
   if (fs::file_size(path, error) > kMax || error) return 0;
