@@ -1,5 +1,6 @@
 """Charts as SVG, drawn by hand: no library, no script in them."""
 
+import math
 from xml.sax.saxutils import escape
 
 import figures
@@ -51,3 +52,46 @@ def ratios(report):
         y += ROW
     parts.append(f'<line x1="{LEFT + scale:.1f}" y1="{begin}" x2="{LEFT + scale:.1f}" y2="{y}" stroke="#222"/>')
     return _svg(LEFT + WIDTH + 90, y + 12, parts)
+
+
+PANEL, GAP, ACROSS = (250, 170), 60, 3
+
+
+def _panel(series, engines, x0, y0):
+    """One series: time over size, both axes logarithmic."""
+    width, height = PANEL
+    points = [(p["size"], name, p["engines"][name]["ms"]) for p in series["points"] for name in engines
+              if figures.ok(p["engines"].get(name))]
+    sizes = sorted({p["size"] for p in series["points"]})
+    parts = [_text(x0, y0 - 8, f"{series['model']}: ms over {series['axis']}", size=12),
+             f'<rect x="{x0}" y="{y0}" width="{width}" height="{height}" fill="none" stroke="#999"/>']
+    if not points:
+        return parts
+    low, high = (f(ms for _, _, ms in points) for f in (min, max))
+    span = math.log(high / low) or 1.0
+    across = math.log(sizes[-1] / sizes[0]) or 1.0
+    place = lambda size, ms: (x0 + width * math.log(size / sizes[0]) / across,
+                              y0 + height - 8 - (height - 16) * math.log(ms / low) / span)
+    parts += [_text(place(size, low)[0], y0 + height + 13, str(size), "middle", 10) for size in sizes]
+    parts += [_text(x0 - 4, place(sizes[0], ms)[1] + 4, f"{ms:.3g}", "end", 10) for ms in (low, high)]
+    for k, name in enumerate(engines):
+        dots = [place(size, ms) for size, who, ms in points if who == name]
+        if dots:
+            line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
+            thick = 2.5 if name == "tern" else 1.2
+            parts.append(f'<polyline points="{line}" fill="none" stroke="{COLOURS[k % len(COLOURS)]}" stroke-width="{thick}"/>')
+    return parts
+
+
+def growth(report):
+    """Panels of lines: one per series, one line per engine."""
+    engines = ["tern", *report["peers"]]
+    parts = []
+    for k, name in enumerate(engines):
+        parts += [f'<rect x="{GAP + 110 * k}" y="8" width="14" height="4" fill="{COLOURS[k % len(COLOURS)]}"/>',
+                  _text(GAP + 110 * k + 18, 14, name)]
+    for k, series in enumerate(report["series"]):
+        parts += _panel(series, engines, GAP + (k % ACROSS) * (PANEL[0] + GAP), 50 + (k // ACROSS) * (PANEL[1] + GAP))
+    rows = -(-len(report["series"]) // ACROSS)
+    columns = min(ACROSS, len(report["series"]))
+    return _svg(GAP + columns * (PANEL[0] + GAP), 50 + rows * (PANEL[1] + GAP), parts)

@@ -40,6 +40,11 @@ def ok(result):
     return result is not None and result["status"] == "ok"
 
 
+def start_ms(result):
+    """From the file to the first result: engines differ in what they leave to the first run. None without times."""
+    return result["load_ms"] + result["first_run_ms"] if "load_ms" in result else None
+
+
 def ratio(results, peer):
     """Peer's time over Tern's: above 1, Tern is faster. None where either has no time."""
     if not ok(results.get("tern")) or not ok(results.get(peer)):
@@ -63,3 +68,22 @@ def summary(rows, peers):
 
 def percent_of_peak(flops, ms, peak_gflops, threads):
     return 100 * flops / (ms * 1e6) / (peak_gflops * threads)
+
+
+def step(point, before, engine, axis):
+    """How much longer one item takes than at the size before; for threads, time itself. None without both times."""
+    if before is None or not ok(point["engines"].get(engine)) or not ok(before["engines"].get(engine)):
+        return None
+    growth = point["engines"][engine]["ms"] / before["engines"][engine]["ms"]
+    return growth if axis == "threads" else growth * before["size"] / point["size"]
+
+
+def cliffs(points, peers, axis, limit=1.25):
+    """Sizes where an item's time grows by more than any peer's does, and by more than noise explains."""
+    found = []
+    for before, point in zip(points, points[1:]):
+        ours = step(point, before, "tern", axis)
+        theirs = [s for s in (step(point, before, peer, axis) for peer in peers) if s]
+        if ours and theirs and ours > limit * max(*theirs, 0.8):
+            found.append(point["size"])
+    return found

@@ -15,7 +15,7 @@ def cell(value, form):
 
 def header(peers):
     names = ["model", "tern", *peers, *(f"/{peer}" for peer in peers), "/best", "spread", "% peak", "MB", *(f"MB {p}" for p in peers),
-             "load", *(f"load {p}" for p in peers), "error"]
+             "start", *(f"start {p}" for p in peers), "error"]
     return names
 
 
@@ -28,7 +28,7 @@ def row(found, peers):
     return [found["model"], *map(cell_ms, every), *(cell(figures.ratio(engines, peer), "{:.2f}") for peer in peers),
             cell(figures.ratio(engines, figures.best_peer(engines)), "{:.2f}"), cell(spread and 100 * spread, "{:.0f}%"),
             cell(found.get("percent_of_peak"), "{:.0f}"), *(cell(r.get("peak_mb"), "{:.0f}") for r in right),
-            *(cell(r.get("load_ms"), "{:.0f}") for r in right), cell((tern or {}).get("error"), "{:.0e}")]
+            *(cell(figures.start_ms(r), "{:.0f}") for r in right), cell((tern or {}).get("error"), "{:.0e}")]
 
 
 def widths(peers, names):

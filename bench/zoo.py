@@ -117,7 +117,8 @@ def main():
     index, failed = load_index(options.cache), 0
     for name, network in all_networks().items():
         key = f"{name}.dynamic" if options.dynamic else name
-        if not re.search(options.models, name) or (key in index and not options.again):
+        wanted = re.search(options.models, name) and (options.dynamic or not network.for_growth)
+        if not wanted or (key in index and not options.again):
             continue
         start = time.time()
         try:
@@ -128,7 +129,8 @@ def main():
             print(f"{key}: not made\n{traceback.format_exc(limit=3)}", flush=True)
         store_index(options.cache, index)
     add_published(options, index)
-    store_index(options.cache, index)
+    order = [name + kind for kind in ("", ".dynamic") for name in (*all_networks(), *published.MODELS)]
+    store_index(options.cache, {name: index[name] for name in order if name in index})
     return 1 if failed else 0
 
 

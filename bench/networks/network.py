@@ -29,6 +29,7 @@ class Network:
     outputs: tuple = ("output",)
     gain: float = 2.0  # variance of a weight times its fan-in: 2 before ReLU, 1 where a norm follows
     dynamo: bool = False  # the exporter that torch needs for it
+    for_growth: bool = False  # not part of the comparison
 
 
 def image(size=224, name="image"):

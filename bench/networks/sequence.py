@@ -14,6 +14,29 @@ class Recurrent(nn.Module):
         return self.cell(x)[0]
 
 
+class EncoderLayer(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.norms = heads, nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
+        self.projections = nn.ModuleList(nn.Linear(width, width) for _ in range(4))
+        self.dense = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def attend(self, x):
+        split = lambda t: t.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        query, key, value = (split(project(x)) for project in self.projections[:3])
+        mixed = nn.functional.scaled_dot_product_attention(query, key, value)
+        return self.projections[3](mixed.transpose(1, 2).flatten(2))
+
+    def forward(self, x):
+        x = x + self.attend(self.norms[0](x))
+        return x + self.dense(self.norms[1](x))
+
+
+def encoder(width=384):
+    """Attention over any length: no embedding, no mask."""
+    return nn.Sequential(*(EncoderLayer(width, 6) for _ in range(4)))
+
+
 STEPS = (Input("x", (("length", 64), 1, 512)),)
 
 NETWORKS = [
@@ -21,4 +44,5 @@ NETWORKS = [
                          ("last_hidden_state",), part=lambda model: model.encoder),
     Network("lstm", lambda: Recurrent(nn.LSTM), STEPS, gain=1.0),
     Network("gru", lambda: Recurrent(nn.GRU), STEPS, gain=1.0),
+    Network("encoder", encoder, (Input("x", (("batch", 1), ("length", 128), 384)),), gain=1.0, for_growth=True),
 ]

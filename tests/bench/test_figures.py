@@ -17,7 +17,7 @@ import table  # noqa: E402
 
 
 def timed(ms, spread=0.0):
-    return {"status": "ok", "ms": ms, "spread": spread, "error": 0.0, "peak_mb": 1.0, "load_ms": 2.0}
+    return {"status": "ok", "ms": ms, "spread": spread, "error": 0.0, "peak_mb": 1.0, "load_ms": 2.0, "first_run_ms": 3.0}
 
 
 FAILED = {"status": "failed", "reason": "no"}
@@ -57,6 +57,25 @@ class Ratios(unittest.TestCase):
         self.assertAlmostEqual(figures.percent_of_peak(2e9, ms=10, peak_gflops=100, threads=2), 100)
 
 
+def point(size, tern, ort):
+    return {"size": size, "engines": {"tern": timed(tern), "ort": timed(ort) if ort else FAILED}}
+
+
+class Growth(unittest.TestCase):
+    def test_step_is_per_item_but_for_threads(self):
+        before, after = point(1, 1, None), point(4, 6, None)
+        self.assertEqual(figures.step(after, before, "tern", "batch"), 1.5)
+        self.assertEqual(figures.step(after, before, "tern", "threads"), 6)
+        self.assertIsNone(figures.step(after, before, "ort", "batch"))
+        self.assertIsNone(figures.step(before, None, "tern", "batch"))
+
+    def test_a_cliff_is_a_step_that_no_peer_has(self):
+        alone, shared = [point(1, 1, 1), point(2, 4, 2)], [point(1, 1, 1), point(2, 4, 4)]
+        self.assertEqual(figures.cliffs(alone, ["ort"], "batch"), [2])
+        self.assertEqual(figures.cliffs(shared, ["ort"], "batch"), [])
+        self.assertEqual(figures.cliffs([point(1, 1, None), point(2, 4, None)], ["ort"], "batch"), [])
+
+
 class Timing(unittest.TestCase):
     def test_best_median_spread(self):
         found = figures.timing([[3, 2, 9], [4, 5, 6], [2.5, 7, 8]])
@@ -90,6 +109,7 @@ class Texts(unittest.TestCase):
     def test_cells(self):
         cells = dict(zip(table.header(PEERS), table.row(ROWS[2], PEERS)))
         self.assertEqual([cells[k] for k in ("tern", "ort", "mnn", "/best")], ["–", "4.00", "wrong", "–"])
+        self.assertEqual([cells[k] for k in ("start", "start ort", "start mnn", "MB ort")], ["–", "5", "–", "1"])
 
     def test_geomeans_stand_below_their_columns(self):
         cells = dict(zip(table.header(PEERS), table.geomeans(figures.summary(ROWS, PEERS), PEERS)))
@@ -110,6 +130,13 @@ class Charts(unittest.TestCase):
         self.assertIn("a<b&c", words)
         self.assertNotIn("third", words)  # Tern failed there
         self.assertIn("0.50 / 0.50", words)
+
+
+    def test_growth_is_well_formed(self):
+        series = [{"model": "a<b", "axis": "batch", "points": [point(1, 1, 2), point(2, 3, None)]},
+                  {"model": "none", "axis": "batch", "points": [{"size": 1, "engines": {"tern": FAILED}}]}]
+        root = xml.fromstring(chart.growth({"peers": ["ort"], "series": series}))
+        self.assertEqual(len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))), 2)
 
 
 class Feeds(unittest.TestCase):

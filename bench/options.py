@@ -1,0 +1,67 @@
+"""What compare and growth are told on the command line."""
+
+import argparse
+import pathlib
+import sys
+
+import machine
+import zoo
+from engines import DEFAULT_PEERS, PEERS
+from measure import Plan
+
+CLOCKS = {"wall": "latency_ms", "processor": "processor_ms"}
+TERN = pathlib.Path(__file__).resolve().parents[1] / "build" / "release" / "bin" / "tern"
+
+
+def peers_in(text):
+    chosen = tuple(text.split(",")) if text != "none" else ()
+    unknown = [name for name in chosen if name not in PEERS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is not one of {', '.join(PEERS)}")
+    return chosen
+
+
+def positive(text):
+    number = int(text)
+    if not 1 <= number <= 1024:
+        raise argparse.ArgumentTypeError(f"{number} is not between 1 and 1024")
+    return number
+
+
+def parser(summary):
+    made = argparse.ArgumentParser(description=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--peers", type=peers_in, help=f"of {', '.join(PEERS)}; none: Tern alone")
+    made.add_argument("--rounds", type=positive, default=7)
+    made.add_argument("--seconds", type=float, default=0.4, help="of one engine's turn in a round")
+    made.add_argument("--clock", default="wall", choices=tuple(CLOCKS),
+                      help="processor: time spent on a core, for one thread on a machine that others use too")
+    made.add_argument("--quick", action="store_true", help="3 rounds of 0.15 seconds")
+    made.add_argument("--tern", type=pathlib.Path, default=TERN, help="the command to measure")
+    made.add_argument("--cache", type=pathlib.Path, default=zoo.default_cache(), help="the zoo's folder (TERN_BENCH_CACHE)")
+    made.add_argument("--json", type=pathlib.Path, help="file for everything measured")
+    made.add_argument("--svg", type=pathlib.Path, help="file for a chart")
+    made.set_defaults(precision="fp32")
+    return made
+
+
+def finish(chosen):
+    """What one option says about others."""
+    if chosen.peers is None:
+        chosen.peers = DEFAULT_PEERS[chosen.precision]
+    if chosen.quick:
+        chosen.rounds, chosen.seconds = 3, 0.15
+    if not chosen.tern.exists():
+        sys.exit(f"there is no {chosen.tern}; build it, or name it with --tern")
+    return chosen
+
+
+def plan(chosen, threads):
+    """Processor time adds up what all threads spend, waiting too: it is for one."""
+    clock = CLOCKS[chosen.clock if threads == 1 else "wall"]
+    return Plan(chosen.tern, chosen.cache, chosen.peers, threads, chosen.precision, chosen.rounds, chosen.seconds, clock=clock)
+
+
+def describe(chosen):
+    """The head of a report."""
+    return {"machine": machine.describe(chosen.tern), "versions": machine.versions(chosen.peers), "precision": chosen.precision,
+            "peers": list(chosen.peers), "clock": chosen.clock, "rounds": chosen.rounds, "seconds": chosen.seconds}
