@@ -4,6 +4,7 @@
 
 #include "passes/recompose/polynomial.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
 
 namespace tern {
 namespace {
@@ -40,6 +41,14 @@ const char* FormulaOf(const Node& function, const Value* x) {
   return Near(*argument, {{1, slope}, {3, slope * 0.044715}}, dtype) ? "tanh" : nullptr;
 }
 
+// Multiplied by a number next: that product is the better root.
+bool ScaledNext(const Value* v) {
+  if (!OnlyUse(v)) return false;
+  const Node& reader = *v->uses[0].first;
+  return IsOp(reader, "Binary") && (KindName(reader) == "mul" || KindName(reader) == "div") &&
+         (ScalarOf(reader.input(0)) || ScalarOf(reader.input(1)));
+}
+
 // factor * left * right, in any order; both must be read nowhere else, or be x.
 bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
   auto bent = BentOf(right);
@@ -54,10 +63,16 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
     const DType dtype = candidate.rest->type.dtype;
     const char* formula = FormulaOf(*bent->function, candidate.rest);
     if (!formula) continue;
-    const double whole = factor * candidate.factor;
-    if (!Near(whole * bent->shift, 0.5, dtype) || !Near(whole * bent->slope, 0.5, dtype))
+    const double whole = factor * candidate.factor, scale = 2 * whole * bent->shift;
+    if (scale == 0 || !Near(bent->slope, bent->shift, dtype))
       return r.Skip("the parts are ", whole * bent->shift, " and ", whole * bent->slope, ", needed is 0.5");
-    return r.Replace(r.Op("Gelu", {candidate.rest}, {{"approximate", std::string(formula)}}));
+    Value* in = ViewAs(r, candidate.rest, r.root().output(0)->type.shape);
+    if (!in) return r.Skip("the dims are not known");
+    Value* gelu = r.Op("Gelu", {in}, {{"approximate", std::string(formula)}});
+    if (Near(scale, 1, dtype)) return r.Replace(gelu);
+    // A factor went elsewhere, into the weights that follow for one; what is left of it may follow it.
+    if (ScaledNext(r.root().output(0))) return r.Skip("a product with a number comes next");
+    return r.Replace(r.Op("Binary", {gelu, r.Scalar(dtype, scale)}, {{"kind", std::string("mul")}}));
   }
   return r.Skip("the argument of ", KindName(*bent->function), " is not GELU's");
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "passes/rewrite/facts.h"
+#include "passes/rewrite/views.h"
 
 namespace tern {
 namespace {
@@ -38,12 +39,20 @@ std::optional<double> Number(const Polynomial& p) {
   return std::nullopt;
 }
 
+// The same value without ones in front of its dims: broadcasting does not see them.
+const Value* Plain(const Value* v) {
+  for (const Node* view = MadeByView(v); view && SameButForOnes(v->type.shape, view->input(0)->type.shape);
+       view = MadeByView(v))
+    v = view->input(0);
+  return v;
+}
+
 class Reader {
  public:
-  explicit Reader(const Value* x) : x_(x) {}
+  explicit Reader(const Value* x) : x_(Plain(x)) {}
 
   Maybe Of(const Value* v, int depth) const {
-    if (v == x_) return Polynomial{{1, 1.0}};
+    if (Plain(v) == x_) return Polynomial{{1, 1.0}};
     if (const auto number = ScalarOf(v)) return Trimmed({{0, *number}});
     if (!v->producer || depth > kMaxDepth || !IsFloatValue(v)) return std::nullopt;
     const Node& n = *v->producer;

@@ -10,8 +10,8 @@ namespace tern {
 
 using Polynomial = std::map<int, double>;  // coefficients by the power of the variable; none is 0
 
-// v as a polynomial in x, through sums, products, whole powers and divisions by numbers. Nothing when
-// something else lies between, or when the degree exceeds 4.
+// v as a polynomial in x (with any number of ones in front of its dims), through sums, products, whole powers
+// and divisions by numbers. Nothing when something else lies between, or when the degree exceeds 4.
 std::optional<Polynomial> PolynomialOf(const Value* v, const Value* x);
 
 // The same but for the rounding of constants of that type.

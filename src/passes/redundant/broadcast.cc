@@ -7,17 +7,6 @@
 namespace tern {
 namespace {
 
-// Equal but for ones in front.
-bool SameButForOnes(const Shape& a, const Shape& b) {
-  if (!a.ranked || !b.ranked) return false;
-  const int common = std::min(a.rank(), b.rank());
-  for (int i = 1; i <= std::max(a.rank(), b.rank()); ++i) {
-    if (i <= common && a[-i] == b[-i]) continue;
-    if (i <= common || !(i <= a.rank() ? a : b)[-i].Is(1)) return false;
-  }
-  return true;
-}
-
 bool GivesShape(const std::vector<Value*>& inputs, const Shape& wanted) {
   Shape all = inputs[0]->type.shape;
   for (size_t i = 1; i < inputs.size(); ++i) {

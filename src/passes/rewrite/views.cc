@@ -70,6 +70,16 @@ std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape
   return numbers;
 }
 
+bool SameButForOnes(const Shape& a, const Shape& b) {
+  if (!a.ranked || !b.ranked) return false;
+  const int common = std::min(a.rank(), b.rank());
+  for (int i = 1; i <= std::max(a.rank(), b.rank()); ++i) {
+    if (i <= common && a[-i] == b[-i]) continue;
+    if (i <= common || !(i <= a.rank() ? a : b)[-i].Is(1)) return false;
+  }
+  return true;
+}
+
 bool IsView(const Node& node) {
   return IsOp(node, "Reshape") || IsOp(node, "Squeeze") || IsOp(node, "Unsqueeze") || IsOp(node, "Flatten");
 }

@@ -24,6 +24,9 @@ bool IsView(const Node& node);
 // Made by a view op; null otherwise.
 Node* MadeByView(const Value* v);
 
+// Equal but for ones in front.
+bool SameButForOnes(const Shape& a, const Shape& b);
+
 // A Transpose's permutation, counted from the front; nothing when the rank is not known.
 using Permutation = std::vector<int64_t>;
 std::optional<Permutation> PermutationOf(const Node& transpose);
