@@ -216,7 +216,7 @@ TERN_API_NAMESPACE {
       collect_limit_ = bytes;
       return *this;
     }  // 0: 4 GiB, or a quarter of the machine's memory where that is less
-    // How far the graph is optimized at load: "none", "basic", "extended" or "layout".
+    // How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default).
     Config& optimize(std::string level) {
       optimize_ = std::move(level);
       return *this;
@@ -232,7 +232,7 @@ TERN_API_NAMESPACE {
 
    private:
     friend class Predictor;
-    std::string model_path_, optimize_ = "extended";
+    std::string model_path_, optimize_ = "layout";
     const void* buffer_ = nullptr;
     size_t buffer_size_ = 0, memory_limit_ = 0, collect_limit_ = 0;
     int threads_ = 0, plan_cache_ = 8;

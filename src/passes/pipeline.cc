@@ -7,6 +7,7 @@
 #include "passes/fold/cse.h"
 #include "passes/fold/fold_constants.h"
 #include "passes/rewrite/driver.h"
+#include "passes/widen/widen_half.h"
 
 namespace tern {
 namespace {
@@ -38,9 +39,9 @@ class Optimizer {
     TERN_TRY(Configure());
     std::vector<std::string> groups;
     for (const Stage& stage : AllStages()) {
-      if (stage.level > options_.level) break;
+      if (stage.level > options_.level) continue;
       groups.insert(groups.end(), stage.groups.begin(), stage.groups.end());
-      TERN_TRY(RunStage(groups).While(StrCat("stage '", stage.name, "' of the optimizer")));
+      TERN_TRY(RunStage(groups, stage.level).While(StrCat("stage '", stage.name, "' of the optimizer")));
       report_.stages.push_back(stage.name);
       if (options_.after_stage) options_.after_stage(stage.name, graph_);
       if (stage.name == options_.stop_after) break;
@@ -89,7 +90,7 @@ class Optimizer {
     return found ? Status() : NotFound("no rule, pass or group is called '", name, "'; see tern passes");
   }
 
-  Status RunStage(const std::vector<std::string>& groups) {
+  Status RunStage(const std::vector<std::string>& groups, Level level) {
     std::vector<const Rule*> rules = RulesOf(groups, options_.level);
     rules.insert(rules.end(), options_.more_rules.begin(), options_.more_rules.end());
     const RuleIndex index(rules);
@@ -98,6 +99,7 @@ class Optimizer {
       TERN_TRY(InferGraph(graph_));
       for (const auto* passes : {&AllPasses(), &options_.more_passes})
         for (const Pass& pass : *passes) {
+          if (pass.level > level) continue;
           TERN_ASSIGN(const int some, RunPass(pass));
           changes += some;
         }
@@ -162,6 +164,8 @@ const std::vector<Pass>& AllPasses() {
       {"ShareConstants", "keeps one of several equal constants", Level::kBasic, ShareConstants},
       {"ShareNodes", "computes common subexpressions once", Level::kBasic, ShareNodes},
       {"RemoveDead", "removes nodes and constants that nobody reads", Level::kBasic, RemoveDead},
+      {"WidenHalf", "computes in f32 what the model computes in f16 or bf16; inputs, outputs and Casts stay",
+       Level::kLayout, WidenHalf},
   };
   return *passes;
 }
@@ -169,6 +173,7 @@ const std::vector<Pass>& AllPasses() {
 const std::vector<Stage>& AllStages() {
   static const auto* stages = new std::vector<Stage>{
       {"clean", Level::kBasic, {"control", "redundant", "algebra", "quant"}},
+      {"widen", Level::kLayout, {}},  // early: what is folded into weights is not rounded to f16 then
       {"linear", Level::kBasic, {"linear"}},
       {"recompose", Level::kExtended, {"recompose", "move"}},
       {"replace", Level::kExtended, {"replace"}},

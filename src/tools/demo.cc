@@ -138,7 +138,7 @@ Result<Engine> MakeEngine() {
   for (const EmbeddedFile& file : EmbeddedFiles())
     if (file.name == kModel) {
       TERN_ASSIGN(std::unique_ptr<Graph> graph, onnx::ImportBytes(file.data, file.size));
-      return Engine::Make(std::move(graph), {0, false, Level::kExtended});
+      return Engine::Make(std::move(graph), {0, false, Level::kLayout});
     }
   return Status(Code::kInternal, "the build left the demo's model out");
 }

@@ -41,7 +41,7 @@ Result<std::unique_ptr<Graph>> LoadModel(const std::string& path) {
 
 void LevelOption::Declare(Args& args) {
   args.Choice("--level", name, {"none", "basic", "extended", "layout"},
-              "how far to optimize the model before it runs (extended)");
+              "how far to optimize the model before it runs (layout)");
 }
 
 Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {

@@ -25,7 +25,7 @@ struct EngineOptions {
 struct LevelOption {
   void Declare(Args& args);
   Level level() const { return *ParseLevel(name); }
-  std::string name = "extended";
+  std::string name = "layout";
 };
 
 class Engine {

@@ -46,8 +46,8 @@ std::string Stages() {
   for (const Stage& stage : AllStages())
     out += StrCat("| ", stage.name, " | ", LevelName(stage.level), " | ", Join(stage.groups, ", "), " |\n");
   return out +
-         "\nA stage runs all passes, the rules of its groups and those of the stages before it, until nothing "
-         "changes.\n";
+         "\nA stage runs the passes of its level and below, the rules of its groups and those of the stages before "
+         "it, until nothing changes.\n";
 }
 
 std::string Passes() {

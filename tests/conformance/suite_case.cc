@@ -81,7 +81,7 @@ Result<Loaded> Load(const SuiteCase& c, const RunOptions& options) {
   Loaded loaded{std::move(graph), nullptr};
   if (!options.reference) {
     SessionOptions session_options;
-    if (options.optimize) session_options.level = Level::kExtended;
+    if (options.optimize) session_options.level = Level::kLayout;
     TERN_ASSIGN(loaded.session, Session::Create(loaded.graph, session_options));
   }
   return loaded;
