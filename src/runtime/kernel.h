@@ -50,6 +50,9 @@ class KernelQuery {
   std::vector<TensorInfo> inputs, outputs;
   std::vector<const Tensor*> known;
   std::vector<bool> weight;
+  // The numbers are whole and their sums must come out exact as far as f32 holds them: nothing for a kernel
+  // that multiplies them by fractions on the way, as fast convolutions (Winograd) do.
+  bool whole = false;
 
  private:
   const OpDef& op_;

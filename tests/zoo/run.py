@@ -40,12 +40,6 @@ FIXED_INPUTS = {
         "bytes": np.append(np.random.default_rng(1).integers(0, 256, (2, 2000)), np.full((2, 48), 256), 1).astype(np.int32),
     },
 }
-# Stored vectors that were made by another computation than the one the file asks for.
-LOOSE_VECTORS = {
-    "mobilenet_v2_int8_qdq": "stored by an integer engine: one quantisation step (0.46 of 8.1) apart from the float meaning",
-}
-
-
 @dataclass
 class Looser:
     """A model that needs more room than RTOL and ATOL, and why; `share` of its largest output is the absolute part."""
@@ -54,13 +48,6 @@ class Looser:
     why: str
 
 
-LOOSER_RUNS = {
-    "mobilenet_v2_int8_qdq": Looser(0.06, "every layer rounds to 8 bits: an activation on a rounding boundary falls either way with the "
-                                    "order of a sum, and one step of the output is 0.153; onnxruntime differs from itself by three steps "
-                                    "with and without its optimiser"),
-    "mobilenetv2-7_fp16": Looser(2e-3, "float outputs of a network in half precision: every layer rounds to 11 bits here, "
-                                 "while onnxruntime computes in float; the float network is 0.2 of 18 away"),
-}
 LOOSER_VECTORS = {
     "mobilenetv2-7_fp32": Looser(2e-4, "stored by an older engine: onnxruntime itself is 1.6e-3 of 18.3 away from them"),
 }
@@ -96,15 +83,12 @@ def call(command):
     return "" if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
 
 
-def difference(got, wanted, share=0.0):
+def difference(got, wanted):
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return f"got {got.dtype}{list(got.shape)}, wanted {wanted.dtype}{list(wanted.shape)}"
     if wanted.dtype.kind in "fc":
         wide = wanted.astype(np.float64)
-        rtol = 1e-2 if wanted.dtype == np.float16 else RTOL
-        share = max(share, 2e-3) if wanted.dtype == np.float16 else share
-        atol = max(ATOL, share * np.abs(wide[np.isfinite(wide)]).max(initial=0))
-        if np.allclose(got.astype(np.float64), wide, rtol=rtol, atol=atol, equal_nan=True):
+        if np.allclose(got.astype(np.float64), wide, rtol=RTOL, atol=ATOL, equal_nan=True):
             return ""
         return f"max difference {np.abs(got.astype(np.float64) - wide).max():.3g} of {np.abs(wide).max():.3g}"
     return "" if (got == wanted).all() else "elements differ"
@@ -115,7 +99,6 @@ class Model:
         self.path, self.tern, self.folder = path, tern, folder
         self.name = path.stem if path.stem != "model" else path.parent.name
         self.inputs = []
-        self.share = LOOSER_RUNS[self.name].share if self.name in LOOSER_RUNS else 0.0
 
     def prepare_inputs(self):
         """Writes input files; returns an error text."""
@@ -164,7 +147,7 @@ class Model:
             got = np.load(file, allow_pickle=False) if value.dtype != object else None
             if got is None:
                 continue
-            error = difference(got, value, self.share)
+            error = difference(got, value)
             if error:
                 return f"output '{name}': {error}"
         return ""
@@ -218,7 +201,7 @@ def check_model(path, tern, report):
         if model.name in INVALID:
             return check_invalid(model, report)
         vectors = stored_vectors(path) or loose_vectors(path, folder)
-        if vectors and model.name not in LOOSE_VECTORS:
+        if vectors:
             tolerance = vector_tolerance(model.name, vectors)
             report.check(f"{model.name} stored vectors", call([tern, "verify", path, "--data", vectors, *tolerance]))
         error = model.prepare_inputs()
@@ -249,7 +232,7 @@ def check_conversions(model, wanted, folder, report):
             again = model.run_onnxruntime(onnx_file)
             for name, value in wanted.items():
                 if isinstance(value, np.ndarray) and value.dtype != object:
-                    error = error or difference(again[name], value, model.share)
+                    error = error or difference(again[name], value)
         except Exception as e:
             error = f"onnxruntime refuses the exported model: {str(e).splitlines()[0][:300]}"
     report.check(f"{model.name} back to ONNX", error)

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "ops/quant/evaluate_part.h"
+#include "ops/quant/whole.h"
 #include "ops/support/spread.h"
 
 namespace tern {
@@ -21,19 +23,7 @@ Attrs With(const OpDef& op, const char* name, const AttrValue& value) {
   return attrs;
 }
 
-Attrs DequantizeAttrs(int64_t axis) {
-  Attrs attrs = With(*FindOp("Dequantize"), "axis", axis);
-  TERN_CHECK(attrs.Set("to", DType::kF32).ok());
-  return attrs;
-}
-
 InferInput Typed(const Type& type) { return {true, type, {}, {}}; }
-
-Result<Type> InferPart(const OpDef& op, const Attrs& attrs, std::vector<InferInput> inputs) {
-  InferContext part(op, std::move(inputs), 1);
-  TERN_TRY(RunInfer(op, attrs, part));
-  return part.outputs()[0].type;
-}
 
 InferInput Given(const InferContext& c, int i) { return c.Has(i) ? Typed(c.In(i)) : InferInput{}; }
 
@@ -70,21 +60,6 @@ Status CheckBias(const QuantizedForm& form, const InferContext& c, const Shape& 
   if (y.ranked && Differ(bias[0], y[-1]))
     return InvalidModel("bias has ", bias[0].value(), " elements, the result ", y[-1].value(), " columns");
   return {};
-}
-
-Result<Tensor> EvaluatePart(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& tensors) {
-  DatumList data;
-  std::vector<InferInput> infer;
-  for (const Tensor& t : tensors) {
-    data.push_back(t.defined() ? Datum(t) : Datum());
-    infer.push_back(t.defined() ? InferInput{true, TypeOf(data.back()), t, {}} : InferInput{});
-  }
-  std::vector<const Datum*> inputs;
-  for (size_t i = 0; i < data.size(); ++i) inputs.push_back(tensors[i].defined() ? &data[i] : nullptr);
-  TERN_ASSIGN(const Type type, InferPart(op, attrs, std::move(infer)));
-  EvalContext part(op, inputs, {type});
-  TERN_TRY(op.reference(attrs, part));
-  return part.outputs()[0].tensor;
 }
 
 Tensor Given(const EvalContext& c, int i) { return c.Has(i) ? c.In(i) : Tensor(); }
@@ -139,6 +114,8 @@ Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContex
 }
 
 Status EvaluateQuantized(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  const DType second = form.operands > 1 ? c.In(3).dtype() : DType::kInvalid;
+  if (InWhole(form, c.In(0).dtype(), second, c.OutType(0))) return EvaluateWhole(form, attrs, c);
   std::vector<Tensor> operands;
   for (int i = 0; i < form.operands; ++i) {
     const Attrs dequantize = DequantizeAttrs(ScaleAxis(form, attrs, i).value_or(0));

@@ -1,7 +1,7 @@
-// Ops on quantized tensors. Each gives exactly what Dequantize of its operands, an op on real numbers and
-// Quantize of the result would give: the real numbers are f32, rounding is half to even, the result
-// saturates. Kernels may sum up in another order or in integers: they may be one step off where a sum is
-// about half way.
+// Ops on quantized tensors. Each gives what Dequantize of its operands, an op on real numbers and Quantize of
+// the result would give: the real numbers are f32, rounding is half to even, the result saturates. Sums,
+// products and means of 8 bits are made of whole numbers instead (ops/quant/whole.h), exact up to the last
+// step: where a result is about half way between two numbers that may be the other one.
 #pragma once
 #include <optional>
 #include <string_view>

@@ -161,8 +161,8 @@ TERN_RULE(FuseQuantizedConv) {
               .roots = {"Quantize"},
               .apply = [](Rewrite& r) { return Fuse(r, "QConv"); },
               .example = R"(graph @g(%x: u8[N,2,5,5]) -> (%y) {
-  #w: i8[2,2,1,1] = (1, 2, 3, 4)  #s: f32[] = (0.1)  #z: u8[] = (3)
-  %y = Quantize(Conv(Dequantize(%x, #s, #z), Dequantize(#w, #s)), #s, #z)
+  #w: i8[2,2,1,1] = (1, 2, 3, 4)  #s: f32[] = (0.1)  #t: f32[] = (0.07)  #z: u8[] = (3)
+  %y = Quantize(Conv(Dequantize(%x, #s, #z), Dequantize(#w, #s)), #t, #z)
 })"};
 }
 
@@ -172,8 +172,8 @@ TERN_RULE(FuseQuantizedMatMul) {
               .roots = {"Quantize"},
               .apply = [](Rewrite& r) { return Fuse(r, "QMatMul"); },
               .example = R"(graph @g(%x: u8[N,4]) -> (%y) {
-  #w: i8[4,1] = (1, 2, 3, 4)  #s: f32[] = (0.1)  #z: u8[] = (3)
-  %y = Quantize(MatMul(Dequantize(%x, #s, #z), Dequantize(#w, #s)), #s, #z)
+  #w: i8[4,1] = (1, 2, 3, 4)  #s: f32[] = (0.1)  #t: f32[] = (0.07)  #z: u8[] = (3)
+  %y = Quantize(MatMul(Dequantize(%x, #s, #z), Dequantize(#w, #s)), #t, #z)
 })"};
 }
 
@@ -183,8 +183,8 @@ TERN_RULE(FuseQuantizedBinary) {
               .roots = {"Quantize"},
               .apply = [](Rewrite& r) { return Fuse(r, "QBinary"); },
               .example = R"(graph @g(%a: u8[N,4], %b: u8[N,4]) -> (%y) {
-  #s: f32[] = (0.1)  #t: f32[] = (0.2)  #z: u8[] = (3)
-  %y = Quantize(Binary(Dequantize(%a, #s, #z), Dequantize(%b, #t)) {kind="add"}, #t, #z)
+  #s: f32[] = (0.1)  #t: f32[] = (0.2)  #u: f32[] = (0.3)  #z: u8[] = (3)
+  %y = Quantize(Binary(Dequantize(%a, #s, #z), Dequantize(%b, #t)) {kind="add"}, #u, #z)
 })"};
 }
 

@@ -72,6 +72,35 @@ TEST(Kernels, QuantizedOps) {
   }
 }
 
+// 8 bits: kernels and reference do the same float operations, whatever the scales.
+TEST(Kernels, QuantizedBytes) {
+  const std::string p = " f32[]=(0.0371) ", q = " f32[]=(0.0213) ", r = " f32[]=(0.917) ";
+  for (const char* type : {"i8", "u8"}) {
+    const std::string t = type, zero = t + "[]=(93) ";
+    CheckKernels(
+        {StrCat("QConv {pads=[1,1,1,1]} : ", t, "[2,4,16,17]<99", p, zero, "i8[5,4,3,3]<99", q, "_", r, zero,
+                "i32[5]=(-3000,7,20000000,-2147483648,2147483647) @0")
+             .c_str(),
+         StrCat("QConv {group=8,activation=\"clip\",act_alpha=-1,act_beta=3} : ", t, "[1,8,39]<99", p,
+                "_ i8[8,1,3]<99 f32[8]=(0.11,0.2,0.03,0.4,0.5,0.06,0.7,0.8) i8[8]=(1,0,-3,4,5,6,7,8)", q,
+                "@0")
+             .c_str(),
+         StrCat("QMatMul {transpose_b=true,activation=\"relu\"} : ", t, "[2,3,170]<99", p, zero,
+                "i8[5,170]<99 f32[5]=(0.11,0.2,0.03,0.4,0.5) _", r, zero, "i32[5]<99 @0")
+             .c_str(),
+         StrCat("QMatMul : ", t, "[40]<99", p, zero, t, "[40]<99", q, "_", r, "@0").c_str(),
+         StrCat("QBinary {kind=\"add\"} : ", t, "[2,3,1700]<99", p, zero, "i8[3,1]<99", q, "_", p, zero, "@0")
+             .c_str(),
+         StrCat("QBinary {kind=\"add\"} : u8[700]<99", p, "u8[]=(3) ", t, "[700]<99", q, zero, q, "@0")
+             .c_str(),
+         StrCat("QBinary {kind=\"mul\"} : ", t, "[700]<99", p, zero, "i8[700]<99", q, "_", q, zero, "@0")
+             .c_str(),
+         StrCat("QBinary {kind=\"add\"} : ", t, "[0,3]", p, zero, t, "[3]<99", q, "_", q, "@0").c_str(),
+         StrCat("QGlobalPool : ", t, "[2,3,14,14]<99", p, zero, q, "@0").c_str(),
+         StrCat("QGlobalPool : ", t, "[2,3,0]", p, zero, q, "@0").c_str()});
+  }
+}
+
 TEST(Kernels, Rnn) {
   for (const char* kind : {"lstm", "gru", "rnn"}) {
     const std::string gates = std::string(kind) == "lstm"  ? "4"

@@ -1,8 +1,12 @@
 // Ties ops on quantized tensors to the kernels of the ops on real numbers: operands are dequantized into
-// scratch memory, weights once for all, and the result is quantized from there.
+// scratch memory, weights once for all, and the result is quantized from there. Convolutions and matrix
+// products of 8 bits work on the whole numbers themselves: a float holds their sums exactly up to 2^24.
 #include "ops/quant/quantized.h"
 
 #include "kernels/cpu/quant/quant.h"
+#include "kernels/cpu/quant/whole.h"
+#include "ops/quant/evaluate_part.h"
+#include "ops/quant/whole.h"
 #include "runtime/bind/support.h"
 
 namespace tern {
@@ -30,37 +34,80 @@ void ScaleBias(const Tensor& bias, const Tensor& first, const Tensor& second, fl
            (first.data<const float>()[0] * second.data<const float>()[single ? 0 : i]);
 }
 
+// Sums of whole numbers to the result, channel by channel.
+class Rescaler {
+ public:
+  // Where the numbers per channel go in scratch memory; returns the bytes with them.
+  size_t Resize(const QuantizedForm& form, const KernelQuery& q, size_t bytes) {
+    const Dims& y = q.OutDims(0);
+    const bool conv = std::string_view(form.real) == "Conv";
+    shape_ = cpu::ChannelShape();
+    if (!y.empty()) {
+      const cpu::AxisShape along = AxisShapeOf(y, conv ? 1 : y.size() - 1);
+      shape_ = {along.outer, along.length, along.inner};
+    }
+    activation_ = ActivationOf(q.attrs());
+    at_ = bytes;
+    return bytes + Aligned(static_cast<size_t>(shape_.channels) * (sizeof(float) + sizeof(int32_t)));
+  }
+
+  void Run(const QuantizedForm& form, const RunContext& c, const float* sums) const {
+    const int at = form.result();
+    const auto channels = static_cast<size_t>(shape_.channels);
+    auto* multipliers = reinterpret_cast<float*>(c.scratch<std::byte>() + at_);
+    auto* bias = reinterpret_cast<int32_t*>(multipliers + channels);
+    const bool single = c.In(4).size() == 1;
+    for (size_t i = 0; i < channels; ++i) {
+      multipliers[i] =
+          ProductMultiplier(c.In<float>(1)[0], c.In<float>(4)[single ? 0 : i], c.In<float>(at)[0]);
+      bias[i] = c.Has(form.bias()) ? c.In<int32_t>(form.bias())[i] : 0;
+    }
+    const DType to = c.Out(0).dtype();
+    const auto zero = c.Has(at + 1) ? static_cast<int32_t>(LoadLong(c.In(at + 1), 0)) : 0;
+    const WholeBounds bounds = BoundsOf(to, zero, c.In<float>(at)[0], activation_);
+    cpu::RescaleChannels(shape_, {to, static_cast<float>(zero), bounds.low, bounds.high}, sums, bias,
+                         multipliers, c.Out(0).raw(), c.workers());
+  }
+
+ private:
+  cpu::ChannelShape shape_;
+  BoundsAttrs activation_;
+  size_t at_ = 0;
+};
+
 class Quantized : public Kernel {
  public:
   explicit Quantized(const QuantizedForm& form) : form_(form) {}
   Quantized(const Quantized& other) : form_(other.form_), packed_(other.packed_) {}
 
   static bool Legal(const QuantizedForm& form, const KernelQuery& q) {
-    const Attrs attrs = RealAttrs(form, q.attrs());
+    const Attrs attrs = AttrsFor(form, q);
     return CpuKernels().Select(RealQuery(form, q, attrs, {})) != nullptr;
   }
 
   Status Prepare(PrepareContext& c) override {
-    const int count = form_.operands + form_.has_bias;
-    packed_.assign(static_cast<size_t>(count), Tensor());
+    const bool whole = form_.has_bias && InWhole(form_, c.InType(0), c.InType(3), c.OutType(0));
+    packed_.assign(static_cast<size_t>(form_.operands + form_.has_bias), Tensor());
     for (int i = 0; i < form_.operands; ++i) {
       const int at = 3 * i;
       const Tensor *x = c.Weight(at), *scale = c.Weight(at + 1), *zero = c.Weight(at + 2);
       if (!x || !scale || (c.Has(at + 2) && !zero)) continue;
       Tensor& real = packed_[static_cast<size_t>(i)];
       real = c.AllocateWeights(DType::kF32, x->dims());
+      const std::vector<float> ones(whole ? static_cast<size_t>(scale->size()) : 0, 1.0f);
       cpu::DequantizeF32(ScalesOf(x->dims(), scale->dims(), ScaleAxis(form_, c.attrs(), i)), x->dtype(),
-                         x->raw(), scale->data<const float>(), zero ? zero->raw() : nullptr,
-                         real.data<float>(), Workers(1));
+                         x->raw(), whole ? ones.data() : scale->data<const float>(),
+                         zero ? zero->raw() : nullptr, real.data<float>(), Workers(1));
     }
-    if (!form_.has_bias || !c.Weight(form_.bias()) || !c.Weight(1) || !c.Weight(4)) return {};
+    if (whole || !form_.has_bias || !c.Weight(form_.bias()) || !c.Weight(1) || !c.Weight(4)) return {};
     packed_.back() = c.AllocateWeights(DType::kF32, c.Weight(form_.bias())->dims());
     ScaleBias(*c.Weight(form_.bias()), *c.Weight(1), *c.Weight(4), packed_.back().data<float>());
     return {};
   }
 
   Status Resize(ResizeContext& c) override {
-    attrs_ = RealAttrs(form_, c->attrs());
+    whole_ = Whole(form_, c.query());
+    attrs_ = AttrsFor(form_, c.query());
     const KernelQuery real = RealQuery(form_, c.query(), attrs_, packed_);
     const KernelEntry* entry = CpuKernels().Select(real);
     if (!entry) return Unsupported("no kernel for ", form_.real, " on real numbers");
@@ -72,8 +119,12 @@ class Quantized : public Kernel {
     for (size_t i = 0; i < real.inputs.size(); ++i) operands_.push_back(StandFor(real.inputs[i], i, bytes));
     result_ = StandFor(real.outputs[0], real.inputs.size(), bytes);
     scales_.clear();
-    for (int i = 0; i < form_.operands; ++i)
+    for (int i = 0; i < form_.operands; ++i) {
       scales_.push_back(ScalesOf(c->InDims(3 * i), c->InDims(3 * i + 1), ScaleAxis(form_, c->attrs(), i)));
+      const auto count = static_cast<size_t>(CountOf(c->InDims(3 * i + 1)));
+      if (whole_ && ones_.size() < count) ones_.assign(count, 1.0f);
+    }
+    if (whole_) bytes = rescaler_.Resize(form_, c.query(), bytes);
     context_.inputs.resize(operands_.size());
     for (size_t i = 0; i < operands_.size(); ++i) context_.inputs[i] = &operands_[i].datum;
     context_.outputs = {&result_.datum};
@@ -87,10 +138,14 @@ class Quantized : public Kernel {
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;
     TERN_TRY(inner_->Run(context_));
-    cpu::QuantShape whole;
-    whole.inner = c.Out(0).size();
+    if (whole_) {
+      rescaler_.Run(form_, c, result_.datum.tensor.data<const float>());
+      return {};
+    }
+    cpu::QuantShape all;
+    all.inner = c.Out(0).size();
     const int at = form_.result();
-    cpu::QuantizeF32(whole, c.Out(0).dtype(), result_.datum.tensor.data<const float>(), c.In<float>(at),
+    cpu::QuantizeF32(all, c.Out(0).dtype(), result_.datum.tensor.data<const float>(), c.In<float>(at),
                      c.Has(at + 1) ? c.In(at + 1).raw() : nullptr, c.Out(0).raw(), c.workers());
     return {};
   }
@@ -126,8 +181,19 @@ class Quantized : public Kernel {
     float* real = s.datum.tensor.data<float>();
     if (i >= scales_.size()) return ScaleBias(c.In(form_.bias()), c.In(1), c.In(4), real);
     const int at = 3 * static_cast<int>(i);
-    cpu::DequantizeF32(scales_[i], c.In(at).dtype(), c.In(at).raw(), c.In<float>(at + 1),
+    cpu::DequantizeF32(scales_[i], c.In(at).dtype(), c.In(at).raw(),
+                       whole_ ? ones_.data() : c.In<float>(at + 1),
                        c.Has(at + 2) ? c.In(at + 2).raw() : nullptr, real, c.workers());
+  }
+
+  static bool Whole(const QuantizedForm& form, const KernelQuery& q) {
+    return form.has_bias && InWhole(form, q.InType(0), q.InType(3), q.OutType(0));
+  }
+
+  // In whole numbers bias and activation come with the scales, behind the sums.
+  static Attrs AttrsFor(const QuantizedForm& form, const KernelQuery& q) {
+    Attrs attrs = RealAttrs(form, q.attrs());
+    return Whole(form, q) ? WithoutActivation(std::move(attrs)) : attrs;
   }
 
   // What the kernel on real numbers is asked for.
@@ -135,8 +201,10 @@ class Quantized : public Kernel {
                                const std::vector<Tensor>& packed) {
     KernelQuery real(*FindOp(form.real), attrs);
     for (int i = 0; i < form.operands; ++i) real.inputs.push_back({DType::kF32, q.InDims(3 * i)});
-    if (form.has_bias && q.Has(form.bias())) real.inputs.push_back({DType::kF32, q.InDims(form.bias())});
+    if (form.has_bias && q.Has(form.bias()) && !Whole(form, q))
+      real.inputs.push_back({DType::kF32, q.InDims(form.bias())});
     real.outputs.push_back({DType::kF32, q.OutDims(0)});
+    real.whole = Whole(form, q);
     real.known.resize(real.inputs.size());
     real.weight.resize(real.inputs.size());
     for (size_t i = 0; i < real.inputs.size() && i < packed.size(); ++i) {
@@ -153,7 +221,20 @@ class Quantized : public Kernel {
   std::vector<Stand> operands_;
   Stand result_;
   std::vector<cpu::QuantShape> scales_;
+  bool whole_ = false;
+  std::vector<float> ones_;
+  Rescaler rescaler_;
   RunContext context_;
+};
+
+// Where quantized_bytes.cc does not know better.
+class NotWhole : public Quantized {
+ public:
+  using Quantized::Quantized;
+  static bool Legal(const QuantizedForm& form, const KernelQuery& q) {
+    return !InWhole(form, q.InType(0), q.InType(3), q.OutType(0)) && Quantized::Legal(form, q);
+  }
+  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<NotWhole>(*this); }
 };
 
 // A function of 8 bits: its 256 results first, then each element by looking up.
@@ -225,9 +306,9 @@ template <class T> void AddQuantized(KernelTable& table, const char* op, const c
 TERN_KERNELS(Quantized) {
   AddQuantized<Quantized>(table, "QConv", "cpu.qconv.via_f32");
   AddQuantized<Quantized>(table, "QMatMul", "cpu.qmatmul.via_f32");
-  AddQuantized<Quantized>(table, "QBinary", "cpu.qbinary.via_f32");
+  AddQuantized<NotWhole>(table, "QBinary", "cpu.qbinary.via_f32");
   AddQuantized<Quantized>(table, "QPool", "cpu.qpool.via_f32");
-  AddQuantized<Quantized>(table, "QGlobalPool", "cpu.qglobal_pool.via_f32");
+  AddQuantized<NotWhole>(table, "QGlobalPool", "cpu.qglobal_pool.via_f32");
   AddQuantized<Quantized>(table, "QUnary", "cpu.qunary.via_f32");
   AddQuantized<Quantized>(table, "QActivation", "cpu.qactivation.via_f32");
   AddQuantized<ByTable>(table, "QUnary", "cpu.qunary.table", 0.5);
