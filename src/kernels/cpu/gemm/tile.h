@@ -11,8 +11,11 @@ constexpr int kMostTileRows = 14;  // of any instruction set
 struct Tile {
   const float* a = nullptr;
   int64_t a_row = 0;         // elements from row to row; a row's elements are neighbours
-  const float* b = nullptr;  // a panel: [k][table.columns]
+  const float* b = nullptr;  // a panel: [parts * k][table.columns]
   int64_t k = 0;
+  // Rows of a in several pieces of k elements, each at its start counted from a: windows over an image.
+  int64_t parts = 1;
+  const int64_t* starts = nullptr;  // null: one piece at 0
   float* c = nullptr;
   int64_t c_row = 0;
   int64_t columns = 0;              // 1 … table.columns

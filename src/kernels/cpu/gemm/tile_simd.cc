@@ -61,20 +61,22 @@ template <int R, int N> inline void Multiply(const Tile& t, Floats (&sum)[R][N])
   for (int i = 0; i < R; ++i)
 #pragma GCC unroll 4
     for (int j = 0; j < N; ++j) sum[i][j] = Floats{};
-  RowPointers<R> rows(t.a, t.a_row);
   const float* b = t.b;
-  for (int64_t k = t.k; k > 0; --k, b += kWidth) {
-    rows.Settle();
-    Floats row[N];
+  for (int64_t part = 0; part < t.parts; ++part) {
+    RowPointers<R> rows(t.starts ? t.a + t.starts[part] : t.a, t.a_row);
+    for (int64_t k = t.k; k > 0; --k, b += kWidth) {
+      rows.Settle();
+      Floats row[N];
 #pragma GCC unroll 4
-    for (int j = 0; j < N; ++j) row[j] = LoadVector(b + j * kLanes<float>);
+      for (int j = 0; j < N; ++j) row[j] = LoadVector(b + j * kLanes<float>);
 #pragma GCC unroll 16
-    for (int i = 0; i < R; ++i) {
-      const float x = rows.At(i, 0);
+      for (int i = 0; i < R; ++i) {
+        const float x = rows.At(i, 0);
 #pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) sum[i][j] += x * row[j];
+        for (int j = 0; j < N; ++j) sum[i][j] += x * row[j];
+      }
+      rows.Advance(1);
     }
-    rows.Advance(1);
   }
 }
 
@@ -89,23 +91,26 @@ template <int R, int N> inline void MultiplyFew(const Tile& t, Floats (&sum)[R][
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) part[s][i][j] = Floats{};
   const float* b = t.b;
-  int64_t k = 0;
-  for (; k + kSteps <= t.k; k += kSteps, b += kSteps * kWidth)
+  for (int64_t piece = 0; piece < t.parts; ++piece) {
+    const float* a = t.starts ? t.a + t.starts[piece] : t.a;
+    int64_t k = 0;
+    for (; k + kSteps <= t.k; k += kSteps, b += kSteps * kWidth)
 #pragma GCC unroll 4
-    for (int s = 0; s < kSteps; ++s)
+      for (int s = 0; s < kSteps; ++s)
+#pragma GCC unroll 4
+        for (int j = 0; j < N; ++j) {
+          const Floats row = LoadVector(b + s * kWidth + j * kLanes<float>);
+#pragma GCC unroll 4
+          for (int i = 0; i < R; ++i) part[s][i][j] += a[i * t.a_row + k + s] * row;
+        }
+    for (; k < t.k; ++k, b += kWidth)
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) {
-        const Floats row = LoadVector(b + s * kWidth + j * kLanes<float>);
+        const Floats row = LoadVector(b + j * kLanes<float>);
 #pragma GCC unroll 4
-        for (int i = 0; i < R; ++i) part[s][i][j] += t.a[i * t.a_row + k + s] * row;
+        for (int i = 0; i < R; ++i) part[0][i][j] += a[i * t.a_row + k] * row;
       }
-  for (; k < t.k; ++k, b += kWidth)
-#pragma GCC unroll 4
-    for (int j = 0; j < N; ++j) {
-      const Floats row = LoadVector(b + j * kLanes<float>);
-#pragma GCC unroll 4
-      for (int i = 0; i < R; ++i) part[0][i][j] += t.a[i * t.a_row + k] * row;
-    }
+  }
 #pragma GCC unroll 4
   for (int i = 0; i < R; ++i)
 #pragma GCC unroll 4

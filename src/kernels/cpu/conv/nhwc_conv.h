@@ -1,0 +1,66 @@
+// Convolutions over [N, spatial…, C] in f32: products of windows, read where they lie, and panels of weights.
+#pragma once
+#include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/gemm/panels.h"
+
+namespace tern::cpu {
+
+// What a convolution over channels-last images works on. y is [N, spatial…, M], w as Pack left it.
+struct NhwcArgs {
+  const float *x = nullptr, *w = nullptr;
+  float* y = nullptr;
+  TileEpilogue tile;                   // in registers; bias and residual are those of all M
+  const Epilogue* epilogue = nullptr;  // then, while results are in cache; may be null
+};
+
+// Any window, any number of groups.
+class NhwcConv {
+ public:
+  // Weights [M, C / group, kernel…] become one set of panels per group, with rows in the order [kernel…, C].
+  // Of the shape only channels, maps, group and kernel matter. PackedSize: in floats.
+  static int64_t PackedSize(const ConvShape& s);
+  static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers);
+
+  NhwcConv() = default;
+  explicit NhwcConv(const ConvShape& shape);
+  size_t Scratch(int threads) const;  // bytes
+  void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
+
+ private:
+  // Where the rows of the product come from.
+  enum class Source : uint8_t {
+    kImage,    // every pixel is a row: kernels of one tap
+    kWindows,  // the image itself: no window hangs over its edge
+    kPadded,   // some rows of the image, copied with what is around it
+    kColumns,  // windows copied one by one
+  };
+  // Some rows of one image's output (kColumns: some pixels of all outputs) times some panels of one group.
+  struct Job {
+    int64_t image, plane, first, last;
+    int64_t group, panel0, panel1;
+  };
+  struct Cut {
+    int64_t rows, blocks;          // output rows (kColumns: pixels) of a job; blocks of a plane (or of all)
+    int64_t panels, panel_groups;  // of a group
+  };
+  void SetSource();
+  void SetStarts(int64_t plane, int64_t row, int64_t pixel);
+  int64_t k() const { return shape_.taps() * shape_.group_channels(); }
+  int64_t BlockFloats(int64_t rows) const;
+  Cut CutOf(int threads) const;
+  Job JobOf(const Cut& cut, int64_t job) const;
+  PanelProduct Pointwise(int64_t group, const NhwcArgs& args) const;
+  void CopyPadded(const float* x, const Job& job, float* to) const;
+  void CopyColumns(const float* x, const Job& job, float* to) const;
+  void RunJob(const NhwcArgs& args, const Job& job, float* scratch) const;
+  void Finish(const NhwcArgs& args, const Job& job) const;
+
+  ConvShape shape_;
+  Source source_ = Source::kImage;
+  int64_t row_ = 0, pixel_ = 0;  // elements from row to row and from pixel to pixel of what is read
+  int64_t plane_ = 0;            // from one kernel plane to the next
+  int64_t piece_ = 0;            // elements of a window that lie together
+  std::vector<int64_t> starts_;  // of these
+};
+
+}  // namespace tern::cpu

@@ -1,0 +1,80 @@
+#include "kernels/cpu/conv/nhwc_conv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/conv/nhwc_test_support.h"
+
+namespace tern::cpu {
+namespace {
+
+const std::vector<NhwcCase> kCases = {
+    // batch, channels, maps, group, input, kernel, stride, dilation, begin, end
+    {"pointwise", {2, 5, 7, 1, {1, 6, 9}, {1, 1, 1}}},
+    {"pointwise, wide", {1, 70, 70, 1, {1, 9, 9}, {1, 1, 1}}},
+    {"pointwise, groups", {1, 12, 8, 4, {1, 5, 6}, {1, 1, 1}}},
+    {"pointwise, stride", {2, 33, 40, 1, {1, 15, 17}, {1, 1, 1}, {1, 2, 2}}},
+    {"pointwise, rows collide", {1, 512, 40, 1, {1, 15, 17}, {1, 1, 1}, {1, 2, 2}}},
+    {"3x3", {2, 16, 40, 1, {1, 12, 13}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"3x3, no padding", {1, 8, 33, 1, {1, 12, 30}, {1, 3, 3}}},
+    {"3x3, stride", {1, 24, 31, 1, {1, 19, 20}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}}},
+    {"3x3, dilation", {1, 20, 17, 1, {1, 19, 20}, {1, 3, 3}, {1, 1, 1}, {1, 2, 3}, {0, 2, 3}}},
+    {"3x3, rows collide", {1, 512, 33, 1, {1, 4, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"3x3, small image", {3, 20, 33, 1, {1, 4, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"3x3, one pixel", {1, 4, 3, 1, {1, 1, 1}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"3x3, crop", {1, 6, 9, 1, {1, 14, 16}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, -2, -1}}},
+    {"first layer", {1, 3, 64, 1, {1, 40, 41}, {1, 7, 7}, {1, 2, 2}, {1, 1, 1}, {0, 3, 3}}},
+    {"one channel", {2, 1, 8, 1, {1, 20, 20}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}}},
+    {"padding beyond the window", {1, 4, 5, 1, {1, 7, 7}, {1, 2, 2}, {1, 2, 3}, {1, 1, 1}, {0, 4, 5}}},
+    {"patches", {1, 3, 48, 1, {1, 32, 32}, {1, 4, 4}, {1, 4, 4}}},
+    {"groups of 16", {2, 48, 96, 3, {1, 9, 10}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"groups of 4", {1, 32, 32, 8, {1, 9, 10}, {1, 3, 3}, {1, 2, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"groups of 1, two maps", {1, 9, 18, 9, {1, 9, 10}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"one axis", {2, 40, 36, 1, {1, 1, 100}, {1, 1, 9}, {1, 1, 2}, {1, 1, 1}, {0, 0, 4}}},
+    {"three axes", {2, 6, 20, 1, {5, 7, 9}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}},
+    {"three axes, no padding", {1, 6, 20, 2, {7, 9, 12}, {3, 2, 3}, {2, 1, 1}, {2, 2, 1}}},
+    {"no image", {0, 6, 20, 1, {1, 9, 12}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"large enough for several blocks",
+     {1, 64, 64, 1, {1, 40, 57}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+};
+
+void Convolve(const NhwcCase& c, NhwcData& d, bool extra, int threads) {
+  std::vector<float> packed(static_cast<size_t>(NhwcConv::PackedSize(c.shape)) + 1);
+  NhwcConv::Pack(c.shape, d.w.data(), packed.data(), Workers(2));
+  const NhwcConv conv(c.shape);
+  std::vector<float> scratch(conv.Scratch(threads) / sizeof(float) + 1,
+                             std::numeric_limits<float>::quiet_NaN());
+  NhwcArgs args{d.x.data(), packed.data(), d.y.data(), {}, nullptr};
+  const Epilogue epilogue = d.Affine(c.shape);
+  if (extra) args.tile = d.Tile(c.shape), args.epilogue = &epilogue;
+  conv.Run(args, scratch.data(), Workers(threads));
+}
+
+class NhwcConvLevels : public NhwcLevels {};
+INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvLevels, testing::Values(0, 1, 2));
+
+TEST_P(NhwcConvLevels, MatchesSumsInDouble) {
+  for (const NhwcCase& c : kCases)
+    for (bool extra : {false, true})
+      for (int threads : {1, 3}) {
+        NhwcData d(c.shape);
+        Convolve(c, d, extra, threads);
+        d.Check(c, extra);
+      }
+}
+
+TEST_P(NhwcConvLevels, IsTheSameForAnyNumberOfThreads) {
+  for (const NhwcCase& c : kCases) {
+    NhwcData one(c.shape), many(c.shape);
+    Convolve(c, one, true, 1);
+    for (int threads : {2, 5}) {
+      Convolve(c, many, true, threads);
+      ASSERT_EQ(one.y, many.y) << c.name << ", " << threads << " threads";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tern::cpu

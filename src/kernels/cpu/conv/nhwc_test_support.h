@@ -1,0 +1,115 @@
+// Channels-last convolutions against sums in double, for the tests of this folder.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/conv/nhwc_conv.h"
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+
+struct NhwcCase {
+  struct Numbers {
+    int64_t batch, channels, maps, group;
+    Spatial input, kernel, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};
+  };
+  std::string name;
+  ConvShape shape;
+
+  // Padding behind is what is in front; the rest follows.
+  NhwcCase(std::string title, const Numbers& n) : name(std::move(title)) {
+    shape.batch = n.batch, shape.channels = n.channels, shape.maps = n.maps, shape.group = n.group;
+    shape.input = n.input, shape.kernel = n.kernel, shape.stride = n.stride, shape.dilation = n.dilation,
+    shape.begin = n.begin;
+    for (size_t i = 0; i < 3; ++i)
+      shape.output[i] =
+          (n.input[i] + 2 * n.begin[i] - n.dilation[i] * (n.kernel[i] - 1) - 1) / n.stride[i] + 1;
+  }
+};
+
+class NhwcLevels : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    const auto level = static_cast<SimdLevel>(GetParam());
+    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
+    LimitSimd(level);
+  }
+  void TearDown() override { LimitSimd(BestSimd()); }
+};
+
+// Random operands of a convolution, and what comes out.
+struct NhwcData {
+  std::vector<float> x, w, bias, residual, y;
+
+  explicit NhwcData(const ConvShape& s)
+      : x(Random(s.batch * s.input_size() * s.channels, 1)),
+        w(Random(s.maps * s.group_channels() * s.taps(), 2)),
+        bias(Random(s.maps, 3)),
+        residual(Random(s.batch * s.output_size() * s.maps, 4)),
+        y(residual.size(), -77.f) {}
+
+  TileEpilogue Tile(const ConvShape& s) const {
+    return {bias.data(), residual.data(), s.maps, true, -1.5f, 2.0f};
+  }
+  // y / 2 + 3, to see that it is done once to each element.
+  static Epilogue Affine(const ConvShape& s) {
+    Epilogue e(DType::kF32, {s.batch, s.output[0], s.output[1], s.output[2], s.maps});
+    e.SetActivation(UnaryKind::kAffine, 0.5f, 3.0f, nullptr, 0);
+    return e;
+  }
+
+  // The image's element, zero outside.
+  double At(const ConvShape& s, int64_t image, const Spatial& at, int64_t channel) const {
+    for (size_t i = 0; i < 3; ++i)
+      if (at[i] < 0 || at[i] >= s.input[i]) return 0;
+    const int64_t pixel = ((image * s.input[0] + at[0]) * s.input[1] + at[1]) * s.input[2] + at[2];
+    return x[static_cast<size_t>(pixel * s.channels + channel)];
+  }
+  double Sum(const ConvShape& s, int64_t pixel, int64_t map) const {
+    const int64_t group = map / s.group_maps();
+    const Spatial o{pixel / (s.output[2] * s.output[1]) % s.output[0], pixel / s.output[2] % s.output[1],
+                    pixel % s.output[2]};
+    double sum = 0;
+    for (int64_t tap = 0; tap < s.taps(); ++tap) {
+      const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
+      Spatial at;
+      for (size_t i = 0; i < 3; ++i) at[i] = o[i] * s.stride[i] + t[i] * s.dilation[i] - s.begin[i];
+      for (int64_t c = 0; c < s.group_channels(); ++c)
+        sum += At(s, pixel / s.output_size(), at, group * s.group_channels() + c) *
+               w[static_cast<size_t>((map * s.group_channels() + c) * s.taps() + tap)];
+    }
+    return sum;
+  }
+  // extra: with Tile and Affine.
+  void Check(const NhwcCase& c, bool extra) const {
+    const ConvShape& s = c.shape;
+    const int64_t pixels = s.batch * s.output_size();
+    const int64_t step =
+        pixels * s.maps * s.taps() * s.group_channels() > (1 << 22) ? 7 : 1;  // of all of them
+    for (int64_t pixel = 0; pixel < pixels; pixel += step)
+      for (int64_t map = 0; map < s.maps; ++map) {
+        const auto at = static_cast<size_t>(pixel * s.maps + map);
+        double want = Sum(s, pixel, map);
+        if (extra)
+          want = 0.5 * std::clamp(want + bias[static_cast<size_t>(map)] + residual[at], -1.5, 2.0) + 3;
+        ASSERT_NEAR(y[at], want, 2e-5 * (1 + std::sqrt(double(s.taps() * s.group_channels()))))
+            << c.name << (extra ? ", with epilogue" : "") << ": pixel " << pixel << ", map " << map;
+      }
+  }
+
+ private:
+  static std::vector<float> Random(int64_t count, uint32_t seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> values(-1, 1);
+    std::vector<float> v(static_cast<size_t>(count));
+    for (float& value : v) value = values(random);
+    return v;
+  }
+};
+
+}  // namespace tern::cpu
