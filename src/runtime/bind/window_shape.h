@@ -24,10 +24,16 @@ inline cpu::Spatial SpatialOf(const Dims& list) {
   return out;
 }
 
+// The order of x, y and a residual: [N, spatial…, C] instead of [N, C, spatial…].
+inline bool OrderedLast(const KernelQuery& q) {
+  return q.attrs().Has("channels_last") && q.attrs().Bool("channels_last");
+}
+
 // Window and sizes; batch, channels, maps and group are the caller's.
 inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kernel, Window& window) {
   const Dims &x = q.InDims(0), &y = q.OutDims(0);
-  const Dims input(x.begin() + 2, x.end()), output(y.begin() + 2, y.end());
+  const int last = OrderedLast(q);
+  const Dims input(x.begin() + 2 - last, x.end() - last), output(y.begin() + 2 - last, y.end() - last);
   const Attrs& a = q.attrs();
   const bool ceil = a.Has("ceil_mode") && a.Bool("ceil_mode");
   TERN_ASSIGN(window, MakeWindow(static_cast<int>(input.size()), a.Ints("strides"), a.Ints("pads"),
