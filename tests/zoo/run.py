@@ -7,6 +7,7 @@ Ends with `N passed, N failed, N skipped`.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -83,15 +84,53 @@ def call(command):
     return "" if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip() or done.stdout.strip()}"
 
 
+def numbers_differ(got, wanted):
+    if wanted.dtype.kind not in "fc":
+        return "" if (got == wanted).all() else "elements differ"
+    wide = wanted.astype(np.float64)
+    if np.allclose(got.astype(np.float64), wide, rtol=RTOL, atol=ATOL, equal_nan=True):
+        return ""
+    return f"max difference {np.abs(got.astype(np.float64) - wide).max():.3g} of {np.abs(wide).max():.3g}"
+
+
 def difference(got, wanted):
-    if got.dtype != wanted.dtype or got.shape != wanted.shape:
-        return f"got {got.dtype}{list(got.shape)}, wanted {wanted.dtype}{list(wanted.shape)}"
-    if wanted.dtype.kind in "fc":
-        wide = wanted.astype(np.float64)
-        if np.allclose(got.astype(np.float64), wide, rtol=RTOL, atol=ATOL, equal_nan=True):
-            return ""
-        return f"max difference {np.abs(got.astype(np.float64) - wide).max():.3g} of {np.abs(wide).max():.3g}"
-    return "" if (got == wanted).all() else "elements differ"
+    """Of tensors, sequences and maps, as onnxruntime gives them; "" when they agree."""
+    if isinstance(wanted, (list, dict)):
+        if type(got) is not type(wanted) or len(got) != len(wanted):
+            return f"got {got}, wanted {wanted}"
+        if isinstance(wanted, dict):
+            got, wanted = ({str(k): v for k, v in d.items()} for d in (got, wanted))
+        keys = wanted.keys() if isinstance(wanted, dict) else range(len(wanted))
+        missing = [k for k in keys if isinstance(got, dict) and k not in got]
+        if missing:
+            return f"keys {missing} are missing"
+        return next((f"at {k}: {d}" for k in keys if (d := difference(got[k], wanted[k]))), "")
+    plain = not isinstance(wanted, np.ndarray)  # a number in a map, whose type onnxruntime does not tell
+    got, wanted = np.asarray(got), np.asarray(wanted)
+    if wanted.dtype == object:
+        got, wanted = got.astype(str), wanted.astype(str)
+    elif got.dtype != wanted.dtype and not plain:
+        return f"got {got.dtype}, wanted {wanted.dtype}"
+    if got.shape != wanted.shape:
+        return f"got {list(got.shape)}, wanted {list(wanted.shape)}"
+    return numbers_differ(got, wanted)
+
+
+def from_json(value):
+    """What Tern writes of sequences and maps."""
+    if isinstance(value, list):
+        return [from_json(v) for v in value]
+    if isinstance(value, dict) and value.keys() == {"type", "shape", "data"}:
+        return np.array(value["data"]).reshape(value["shape"])
+    return {k: from_json(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def read_output(folder, name):
+    """None where nothing was written."""
+    file, text = folder / (safe(name) + ".npy"), folder / (safe(name) + ".json")
+    if file.exists():
+        return np.load(file, allow_pickle=False)
+    return from_json(json.loads(text.read_text())) if text.exists() else None
 
 
 class Model:
@@ -139,15 +178,8 @@ class Model:
 
     def compare(self, wanted, out):
         for name, value in wanted.items():
-            if not isinstance(value, np.ndarray):
-                continue  # maps and sequences are compared by the conformance suite
-            file = out / (safe(name) + ".npy")
-            if not file.exists():
-                return f"output '{name}' was not written"
-            got = np.load(file, allow_pickle=False) if value.dtype != object else None
-            if got is None:
-                continue
-            error = difference(got, value)
+            got = read_output(out, name)
+            error = "was not written" if got is None else difference(got, value)
             if error:
                 return f"output '{name}': {error}"
         return ""
@@ -231,8 +263,7 @@ def check_conversions(model, wanted, folder, report):
         try:
             again = model.run_onnxruntime(onnx_file)
             for name, value in wanted.items():
-                if isinstance(value, np.ndarray) and value.dtype != object:
-                    error = error or difference(again[name], value)
+                error = error or difference(again[name], value)
         except Exception as e:
             error = f"onnxruntime refuses the exported model: {str(e).splitlines()[0][:300]}"
     report.check(f"{model.name} back to ONNX", error)
