@@ -33,6 +33,39 @@ class Lister : public AttrVisitor {
   }
 };
 
+// One attribute; the others are passed over.
+class Finder : public AttrVisitor {
+ public:
+  // value, when given, is where it goes.
+  Finder(std::string_view name, AttrValue* value) : name_(name), value_(value) {}
+  bool found = false;
+  void operator()(const char* n, bool& v, const char*) override { Take(n, v); }
+  void operator()(const char* n, int64_t& v, const char*) override { Take(n, v); }
+  void operator()(const char* n, float& v, const char*) override { Take(n, static_cast<double>(v)); }
+  void operator()(const char* n, std::string& v, const char*) override { Take(n, v); }
+  void operator()(const char* n, DType& v, const char*) override { Take(n, v); }
+  void operator()(const char* n, std::vector<int64_t>& v, const char*) override { Take(n, v); }
+  void operator()(const char* n, std::vector<float>& v, const char*) override {
+    if (Is(n)) Take(n, std::vector<double>(v.begin(), v.end()));
+  }
+  void operator()(const char* n, std::vector<std::string>& v, const char*) override { Take(n, v); }
+  void operator()(const char* n, Tensor& v, const char*) override { Take(n, v); }
+
+ private:
+  void VisitEnum(const char* n, int& v, const std::vector<const char*>& names, const char*) override {
+    if (Is(n)) Take(n, std::string(names.at(static_cast<size_t>(v))));
+  }
+  bool Is(const char* n) const { return !found && name_ == n; }
+  template <class T> void Take(const char* n, const T& v) {
+    if (!Is(n)) return;
+    found = true;
+    if (value_) *value_ = v;
+  }
+
+  std::string_view name_;
+  AttrValue* value_;
+};
+
 bool IsWhole(double d) { return std::trunc(d) == d && std::fabs(d) < 0x1p63; }
 
 class Setter : public AttrVisitor {
@@ -139,6 +172,12 @@ template <class T> const T& Expect(const AttrValue& v, std::string_view name) {
   return *p;
 }
 
+// In single precision, which attributes have. NaN is itself, and the zeros are two.
+bool SameNumber(double a, double b) {
+  const auto x = static_cast<float>(a), y = static_cast<float>(b);
+  return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));
+}
+
 template <class T> std::string ListText(const std::vector<T>& items) {
   std::string out = "[";
   for (size_t i = 0; i < items.size(); ++i) out += (i ? ", " : "") + AttrToText(AttrValue(items[i]));
@@ -158,9 +197,9 @@ std::vector<Attrs::Entry> Attrs::List() const {
 }
 
 bool Attrs::Has(std::string_view name) const {
-  Lister l;
-  if (rep_) rep_->Visit(l);
-  return std::any_of(l.entries.begin(), l.entries.end(), [&](const Entry& e) { return e.name == name; });
+  Finder finder(name, nullptr);
+  if (rep_) rep_->Visit(finder);
+  return finder.found;
 }
 
 Status Attrs::Set(const std::string& name, const AttrValue& value) {
@@ -174,12 +213,11 @@ Status Attrs::Set(const std::string& name, const AttrValue& value) {
 }
 
 AttrValue Attrs::Get(std::string_view name) const {
-  Lister l;
-  if (rep_) rep_->Visit(l);
-  for (Entry& e : l.entries)
-    if (e.name == name) return std::move(e.value);
-  TERN_CHECK(false, "no attribute '", name, "'");
-  return {};
+  AttrValue value;
+  Finder finder(name, &value);
+  if (rep_) rep_->Visit(finder);
+  TERN_CHECK(finder.found, "no attribute '", name, "'");
+  return value;
 }
 
 bool Attrs::Bool(std::string_view name) const { return Expect<bool>(Get(name), name); }
@@ -202,16 +240,31 @@ std::vector<float> Attrs::Floats(std::string_view name) const {
 bool SameAttr(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
   if (auto* t = std::get_if<Tensor>(&a)) return SameTensor(*t, std::get<Tensor>(b));
-  return AttrToText(a) == AttrToText(b);  // text keeps NaN equal to itself
+  if (auto* d = std::get_if<double>(&a)) return SameNumber(*d, std::get<double>(b));
+  if (auto* list = std::get_if<std::vector<double>>(&a)) {
+    const auto& other = std::get<std::vector<double>>(b);
+    return std::equal(list->begin(), list->end(), other.begin(), other.end(), SameNumber);
+  }
+  return std::visit(
+      [&](const auto& v) {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, Tensor>)
+          return false;  // seen to above
+        else
+          return v == std::get<T>(b);
+      },
+      a);
 }
 
 bool operator==(const Attrs& a, const Attrs& b) {
   if (a.rep_ == b.rep_) return true;
-  const auto x = a.List(), y = b.List();
-  if (x.size() != y.size()) return false;
-  for (size_t i = 0; i < x.size(); ++i)
-    if (x[i].name != y[i].name || !SameAttr(x[i].value, y[i].value)) return false;
-  return true;
+  Lister x, y;
+  if (a.rep_) a.rep_->Visit(x);
+  if (b.rep_) b.rep_->Visit(y);
+  return std::equal(x.entries.begin(), x.entries.end(), y.entries.begin(), y.entries.end(),
+                    [](const Attrs::Entry& p, const Attrs::Entry& q) {
+                      return p.name == q.name && SameAttr(p.value, q.value);
+                    });
 }
 
 std::string AttrToText(const AttrValue& v) {

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace tern {
 
 struct RuleIndex::Impl {
-  // "Op" and "Op:kind" to the rules to try, in order.
-  std::unordered_map<std::string, std::vector<const Rule*>> by_key;
-  std::unordered_set<const OpDef*> has_kind;  // ops with rules for one kind only
+  // The rules to try, in order: for an op, and for its kinds that have rules of their own.
+  struct Rules {
+    std::vector<const Rule*> any;
+    std::unordered_map<std::string, std::vector<const Rule*>> by_kind;
+  };
+  std::unordered_map<const OpDef*, Rules> by_op;
   std::vector<const Rule*> none;
 };
 
@@ -44,29 +46,27 @@ RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
   auto impl = std::make_shared<Impl>();
   for (const Rule* rule : rules)
     for (const Root& root : RootsOf(*rule))
-      if (!root.kind.empty()) impl->by_key[root.op + ":" + root.kind];
+      if (!root.kind.empty()) impl->by_op[FindOp(root.op)].by_kind[root.kind];
   for (const Rule* rule : rules) {
     for (const Root& root : RootsOf(*rule)) {
+      Impl::Rules& of = impl->by_op[FindOp(root.op)];
       if (!root.kind.empty()) {
-        AddOnce(impl->by_key[root.op + ":" + root.kind], rule);
-        impl->has_kind.insert(FindOp(root.op));
+        AddOnce(of.by_kind[root.kind], rule);
         continue;
       }
-      AddOnce(impl->by_key[root.op], rule);
-      for (auto& [key, list] : impl->by_key)  // a rule for any kind is one for each
-        if (key.compare(0, root.op.size() + 1, root.op + ":") == 0) AddOnce(list, rule);
+      AddOnce(of.any, rule);
+      for (auto& [kind, list] : of.by_kind) AddOnce(list, rule);  // a rule for any kind is one for each
     }
   }
   impl_ = std::move(impl);
 }
 
 const std::vector<const Rule*>& RuleIndex::For(const Node& node) const {
-  if (impl_->has_kind.count(node.op)) {
-    const auto it = impl_->by_key.find(node.op->name + ":" + KindName(node));
-    if (it != impl_->by_key.end()) return it->second;
-  }
-  const auto it = impl_->by_key.find(node.op->name);
-  return it == impl_->by_key.end() ? impl_->none : it->second;
+  const auto of = impl_->by_op.find(node.op);
+  if (of == impl_->by_op.end()) return impl_->none;
+  if (of->second.by_kind.empty()) return of->second.any;
+  const auto it = of->second.by_kind.find(KindName(node));
+  return it == of->second.by_kind.end() ? of->second.any : it->second;
 }
 
 namespace {

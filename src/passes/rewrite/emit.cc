@@ -104,6 +104,7 @@ bool ApplyRule(const Rule& rule, Rewrite& rewrite) {
   MatchFailure failure;
   const auto accept = [&](const Match& m) { return !rule.when || rule.when(m); };
   for (const Pattern& pattern : rule.patterns) {
+    if (!rewrite.explains() && !MayMatch(rewrite.root(), pattern)) continue;
     Match match(pattern);
     if (!MatchAt(rewrite.root(), match, accept, rewrite.explains() ? &failure : nullptr)) continue;
     if (rule.compute) rule.compute(match);

@@ -73,6 +73,7 @@ class Matcher {
     Value* value;
   };
 
+  // `failure_ && Fail(…)` where the reason takes long to put together.
   template <class... A> bool Fail(const A&... reason) {
     if (!failure_) return false;
     int depth = bonus_;
@@ -85,12 +86,15 @@ class Matcher {
     const PatternNode& p = pattern_.nodes[static_cast<size_t>(index)];
     if (Node* before = match_.nodes_[static_cast<size_t>(index)]; before)
       return before == &node ? Solve(std::move(goals)) : Fail("two different nodes where one is needed");
-    if (node.op != p.op) return Fail("found ", node.Describe(), " where ", p.op->name, " is needed");
-    if (node.outputs().size() < p.outputs.size()) return Fail(node.Describe(), " has too few outputs");
+    if (node.op != p.op)
+      return failure_ && Fail("found ", node.Describe(), " where ", p.op->name, " is needed");
+    if (node.outputs().size() < p.outputs.size())
+      return failure_ && Fail(node.Describe(), " has too few outputs");
     for (size_t i = p.inputs.size(); i < node.inputs().size(); ++i)
-      if (node.inputs()[i]) return Fail(node.Describe(), " has an input ", i, " that the pattern lacks");
+      if (node.inputs()[i])
+        return failure_ && Fail(node.Describe(), " has an input ", i, " that the pattern lacks");
     if (LiteralWidens(p, node))
-      return Fail(node.Describe(), " has a number with more axes than its operands");
+      return failure_ && Fail(node.Describe(), " has a number with more axes than its operands");
     const Match saved = match_;
     match_.nodes_[static_cast<size_t>(index)] = &node;
     const bool fits = TakeAttrs(p, node) && TakeOutputs(p, node) && TakeInputs(p, node, goals);
@@ -116,14 +120,14 @@ class Matcher {
       const AttrValue found = node.attrs.Get(a.name);
       if (a.value) {
         if (!SameNumberOrText(found, *a.value))
-          return Fail(node.Describe(), " has ", a.name, "=", AttrToText(found), ", needed is ",
-                      AttrToText(*a.value));
+          return failure_ && Fail(node.Describe(), " has ", a.name, "=", AttrToText(found), ", needed is ",
+                                  AttrToText(*a.value));
         continue;
       }
       const auto v = static_cast<size_t>(a.variable);
       if (match_.attribute_bound_[v] && !SameAttr(match_.attributes_[v], found))
-        return Fail(node.Describe(), " has ", a.name, "=", AttrToText(found), ", elsewhere it is ",
-                    AttrToText(match_.attributes_[v]));
+        return failure_ && Fail(node.Describe(), " has ", a.name, "=", AttrToText(found),
+                                ", elsewhere it is ", AttrToText(match_.attributes_[v]));
       match_.attribute_bound_[v] = true;
       match_.attributes_[v] = found;
     }
@@ -224,7 +228,8 @@ class Matcher {
       Node& node = *match_.nodes_[i];
       const bool is_root = i + 1 == pattern_.nodes.size();
       if (!is_root && pattern_.nodes[i].shared) continue;
-      if (node.graph != root.graph) return Fail(node.Describe(), " is outside the graph of the last node");
+      if (node.graph != root.graph)
+        return failure_ && Fail(node.Describe(), " is outside the graph of the last node");
       for (size_t k = is_root ? pattern_.nodes[i].outputs.size() : 0; k < node.outputs().size(); ++k) {
         const Value& v = *node.outputs()[k];
         if (v.output_uses) return Fail("'", v.name, "' is an output of the graph");
@@ -243,6 +248,38 @@ class Matcher {
   std::string reason_;
   int bonus_ = 0;
 };
+
+namespace {
+
+// What can be said of an operand without looking further.
+bool MayFit(const Pattern& pattern, const PatternOperand& o, const Value* v) {
+  using Kind = PatternOperand::Kind;
+  if (!v) return o.optional || o.kind == Kind::kAbsent;
+  switch (o.kind) {
+    case Kind::kAbsent:
+      return false;
+    case Kind::kConstant:
+    case Kind::kLiteral:
+      return v->is_constant();
+    case Kind::kNode:
+      return v->producer && v->producer->op == pattern.nodes[static_cast<size_t>(o.node)].op;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+bool MayMatch(const Node& root, const Pattern& pattern) {
+  const PatternNode& p = pattern.root();
+  if (root.op != p.op) return false;
+  const auto fits = [&](bool swapped) {
+    for (size_t k = 0; k < p.inputs.size(); ++k)
+      if (!MayFit(pattern, p.inputs[k], root.input(static_cast<int>(swapped ? 1 - k : k)))) return false;
+    return true;
+  };
+  return fits(false) || (p.commutative && fits(true));
+}
 
 bool MatchAt(Node& root, Match& match, const std::function<bool(const Match&)>& accept,
              MatchFailure* failure) {

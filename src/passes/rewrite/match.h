@@ -60,6 +60,9 @@ class Match {
   std::string* why_ = nullptr;
 };
 
+// False where a glance at the root and its operands tells that MatchAt would fail.
+bool MayMatch(const Node& root, const Pattern& pattern);
+
 // Fits the pattern with its root at `root`. `accept` is asked for each way to fit, until it says yes.
 // failure, when given: what went wrong in the attempt that came furthest, if it came further than what stands
 // there.

@@ -11,6 +11,7 @@ namespace tern {
 
 class Rewrite {
  public:
+  // rule: its name, which must outlive the attempt.
   Rewrite(Node& root, const std::string& rule) : root_(root), rule_(rule) {}
   ~Rewrite();
   Rewrite(const Rewrite&) = delete;
@@ -65,7 +66,7 @@ class Rewrite {
   void TakeBack();
 
   Node& root_;
-  std::string rule_;
+  const std::string& rule_;
   std::vector<Node*> emitted_;
   std::vector<Value*> fresh_;
   bool explain_ = false, done_ = false, leaves_dead_ = false;
