@@ -38,6 +38,7 @@ class Engine {
   // The same in two steps, for measuring: inputs are bound once, results stay inside.
   Status Bind(const DatumList& inputs);
   Status RunBound() { return session_->Run(); }
+  void SetObserver(RunObserver* observer) { session_->SetObserver(observer); }
   // Chooses kernels for the inputs bound, without running them.
   Status Prepare() { return session_->Prepare(); }
   // Which kernel runs each node of the model's own graph: its name, "reference" for the slow evaluator,

@@ -20,7 +20,7 @@ constexpr int kBadUsage = 2;
 std::vector<std::unique_ptr<Tool>> AllTools() {
   std::vector<std::unique_ptr<Tool>> tools;
   for (auto make : {MakeDemo, MakeRun, MakeInspect, MakeConvert, MakeOptimize, MakeVerify, MakeBench,
-                    MakeDoctor, MakeOps, MakePasses})
+                    MakeProfile, MakeDoctor, MakeOps, MakePasses})
     tools.push_back(make());
   return tools;
 }

@@ -103,7 +103,7 @@ void PrintMarkdown() {
       for (const std::string& role : op->subgraphs) fmt::print("- graph: `{}`\n", role);
       for (const Attrs::Entry& e : op->defaults.List())
         fmt::print("- attribute `{} = {}`{}: {}\n", e.name, AttrToText(e.value), ChoicesOf(e), e.doc);
-      fmt::print("- CPU kernels: {}\n", CpuKernels().Of(op->name).size());
+      fmt::print("- on the CPU: {}\n", CpuKernels().Of(op->name).empty() ? "reference evaluator" : "kernels");
     }
   }
   const auto coverage = OnnxCoverage();

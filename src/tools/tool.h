@@ -27,6 +27,7 @@ std::unique_ptr<Tool> MakeInspect();
 std::unique_ptr<Tool> MakeOps();
 std::unique_ptr<Tool> MakeOptimize();
 std::unique_ptr<Tool> MakePasses();
+std::unique_ptr<Tool> MakeProfile();
 std::unique_ptr<Tool> MakeVerify();
 
 }  // namespace tern::tools

@@ -1,0 +1,35 @@
+#include "kernels/cpu/peak/bandwidth.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "core/buffer.h"
+
+namespace tern::cpu {
+
+double ReadBandwidth(const Workers& workers) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  constexpr int kRounds = 4;
+  const Buffer buffer = Buffer::Allocate(kBytes);
+  auto* words = reinterpret_cast<uint64_t*>(buffer.data());
+  constexpr auto kWords = static_cast<int64_t>(kBytes / sizeof(uint64_t));
+  workers.ParallelFor(kWords, 1 << 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) words[i] = static_cast<uint64_t>(i);
+  });
+  std::atomic<uint64_t> sum{0};  // so that the loads are not left out
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    workers.ParallelFor(kWords, 1 << 16, [&](int64_t begin, int64_t end) {
+      uint64_t part = 0;
+      for (int64_t i = begin; i < end; ++i) part += words[i];
+      sum.fetch_add(part, std::memory_order_relaxed);
+    });
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    best = std::max(best, static_cast<double>(kBytes) / seconds);
+  }
+  return sum.load() == 1 ? 0 : best;
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,117 @@
+// tern profile: where a model's time goes.
+#include <fmt/core.h>
+
+#include "base/cpu_info.h"
+#include "data/file.h"
+#include "kernels/cpu/peak/bandwidth.h"
+#include "kernels/cpu/peak/peak.h"
+#include "tools/engine.h"
+#include "tools/feeds.h"
+#include "tools/profile_report.h"
+#include "tools/progress.h"
+#include "tools/shapes.h"
+#include "tools/timing.h"
+#include "tools/tool.h"
+
+namespace tern::tools {
+namespace {
+
+class ProfileTool : public Tool {
+ public:
+  const char* name() const override { return "profile"; }
+  const char* summary() const override { return "time per node, against what this machine could do"; }
+  const char* examples() const override {
+    return "  tern profile model.onnx --threads 1\n"
+           "  tern profile model.onnx --html profile.html --trace trace.json   # open in ui.perfetto.dev\n"
+           "  tern profile model.tern --dim batch=8 --json\n";
+  }
+  void Declare(Args& args) override;
+  Result<int> Run(const Args& args) override;
+
+ private:
+  Result<Engine> MakeEngine(DatumList& inputs) const;
+  Status Measure(Engine& engine, ProfileObserver& observer) const;
+  Status Write(const Profile& profile, const ProfileObserver& observer) const;
+
+  std::string model_, html_, trace_;
+  std::vector<std::string> inputs_;
+  int64_t threads_ = 0, seed_ = 0, runs_ = 0, most_ = 40;
+  double seconds_ = 1;
+  bool json_ = false;
+  ShapeOptions shapes_;
+  LevelOption level_;
+};
+
+void ProfileTool::Declare(Args& args) {
+  args.Positional("MODEL", model_, "the model, .onnx or .tern");
+  args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
+  args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 5", 0,
+              1'000'000);
+  args.Option("--seconds", seconds_, "S", "how long to measure (1)");
+  args.Option("--top", most_, "N", "nodes in the table (40); 0: all", 0, 1'000'000);
+  args.Option("--input", inputs_, "NAME=FILE", "an input; the others are made up (repeatable)");
+  args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
+  shapes_.Declare(args);
+  level_.Declare(args);
+  args.Option("--html", html_, "FILE", "write a page with the roofline and all nodes");
+  args.Option("--trace", trace_, "FILE", "write one run as a Chrome trace");
+  args.Flag("--json", json_, "print one JSON object");
+}
+
+Result<Engine> ProfileTool::MakeEngine(DatumList& inputs) const {
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  TERN_TRY(shapes_.Apply(*graph));
+  Feeds feeds;
+  for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, {}, feeds));
+  TERN_TRY(CloseOpenDims(*graph, feeds));
+  TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
+  TERN_ASSIGN(inputs, OrderFeeds(*graph, feeds));
+  return Engine::Make(std::move(graph), {static_cast<int>(threads_), false, level_.level()});
+}
+
+Status ProfileTool::Measure(Engine& engine, ProfileObserver& observer) const {
+  constexpr int64_t kLeast = 5;
+  TERN_TRY(engine.RunBound());
+  TERN_TRY(engine.RunBound());
+  engine.SetObserver(&observer);
+  Progress progress("measuring");
+  const Stopwatch all;
+  for (int64_t done = 0; runs_ ? done < runs_ : done < kLeast || all.Milliseconds() < seconds_ * 1000;
+       ++done) {
+    observer.StartRun();
+    TERN_TRY(engine.RunBound());
+    progress.Show(runs_ ? static_cast<double>(done) / static_cast<double>(runs_)
+                        : std::min(1.0, all.Milliseconds() / (seconds_ * 1000)));
+  }
+  engine.SetObserver(nullptr);
+  return {};
+}
+
+Status ProfileTool::Write(const Profile& profile, const ProfileObserver& observer) const {
+  if (!html_.empty()) TERN_TRY(data::WriteFile(html_, ProfilePage(model_, profile)));
+  if (!trace_.empty()) TERN_TRY(data::WriteFile(trace_, ChromeTrace(observer.last_run())));
+  return {};
+}
+
+Result<int> ProfileTool::Run(const Args&) {
+  if (!(seconds_ >= 0 && seconds_ <= 86400))
+    return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
+  DatumList inputs;
+  TERN_ASSIGN(Engine engine, MakeEngine(inputs));
+  TERN_TRY(engine.Bind(inputs));
+  ProfileObserver observer;
+  TERN_TRY(Measure(engine, observer).While(StrCat("profiling '", model_, "'")));
+  const Workers workers(static_cast<int>(threads_));
+  const MachinePeak peak{cpu::MeasurePeak(workers).f32 * 1e9, cpu::ReadBandwidth(workers)};
+  const Profile profile = observer.Take(peak, workers.threads());
+  TERN_TRY(Write(profile, observer));
+  fmt::print("{}\n", json_ ? ProfileJson(model_, profile) : ProfileTable(profile, most_));
+  engine.WarnOfFallbacks();
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Tool> MakeProfile() { return std::make_unique<ProfileTool>(); }
+
+}  // namespace tern::tools

@@ -1,0 +1,162 @@
+#include "tools/profile_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "data/json_writer.h"
+#include "tools/timing.h"
+#include "tools/units.h"
+
+namespace tern::tools {
+namespace {
+
+std::string Cut(std::string text, size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 2) + "..";
+}
+
+std::string OutputOf(const Node& node) {
+  return node.outputs().empty() ? "" : Printable(node.output(0)->type.ToString());
+}
+
+struct Group {
+  double ms = 0;
+  int64_t calls = 0;
+};
+
+std::vector<std::pair<std::string, Group>> ByKind(const Profile& profile) {
+  std::map<std::string, Group> groups;
+  for (const ProfiledNode& n : profile.nodes) {
+    Group& g = groups[KindOf(*n.node)];
+    g.ms += n.ms;
+    g.calls += n.calls;
+  }
+  std::vector<std::pair<std::string, Group>> order(groups.begin(), groups.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second.ms > b.second.ms; });
+  return order;
+}
+
+}  // namespace
+
+double ProfiledNode::PercentOfRoof(const MachinePeak& peak) const {
+  if (!cost || ms <= 0 || peak.flops <= 0 || peak.bytes <= 0) return 0;
+  const double least = std::max(cost->flops / peak.flops, cost->bytes / peak.bytes) * double(calls);
+  return 100 * least / (ms * 1e-3);
+}
+
+void ProfileObserver::StartRun() {
+  ++runs_;
+  trace_.clear();
+  clock_us_ = 0;
+}
+
+void ProfileObserver::Sum::EndRun() {
+  if (calls == 0) return;
+  if (best_calls == 0 || nanoseconds < best) best = nanoseconds, best_calls = calls;
+  calls = nanoseconds = 0;
+}
+
+void ProfileObserver::OnStep(const StepEvent& event) {
+  Sum& sum = sums_[event.node];
+  if (sum.run != runs_) sum.EndRun();
+  sum.run = runs_;
+  sum.kernel = event.kernel;
+  sum.depth = event.depth;
+  ++sum.calls;
+  sum.nanoseconds += event.nanoseconds;
+  const double us = static_cast<double>(event.nanoseconds) * 1e-3;
+  if (event.depth == 0) {
+    trace_.push_back({event.node, event.kernel, clock_us_, us});
+    clock_us_ += us;
+  }
+}
+
+Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
+  Profile profile;
+  profile.peak = peak;
+  profile.threads = threads;
+  profile.runs = runs_;
+  for (auto& [node, sum] : sums_) {
+    sum.EndRun();
+    ProfiledNode n;
+    n.node = node, n.kernel = sum.kernel, n.depth = sum.depth;
+    n.calls = sum.best_calls;
+    n.ms = static_cast<double>(sum.best) * 1e-6;
+    n.cost = CostOf(*node);
+    if (sum.depth == 0) profile.ms += n.ms;  // bodies of loops are part of their loop's time
+    profile.nodes.push_back(std::move(n));
+  }
+  std::stable_sort(profile.nodes.begin(), profile.nodes.end(),
+                   [](const ProfiledNode& a, const ProfiledNode& b) { return a.ms > b.ms; });
+  return profile;
+}
+
+std::string ProfileTable(const Profile& p, int64_t most) {
+  std::string out = fmt::format(
+      "{:.3f} ms in {} steps, each at its best of {} runs, {} threads; the machine: {} FLOP/s, {} bytes/s\n\n",
+      p.ms, p.nodes.size(), p.runs, p.threads, Thousands(p.peak.flops), Thousands(p.peak.bytes));
+  constexpr const char* kGroup = "{:<24} {:>6} {:>10} {:>6}\n";
+  out += fmt::format(kGroup, "op", "calls", "ms", "%");
+  for (const auto& [kind, g] : ByKind(p))
+    out += fmt::format(kGroup, Cut(kind, 24), g.calls, fmt::format("{:.3f}", g.ms),
+                       fmt::format("{:.1f}", 100 * g.ms / p.ms));
+  constexpr const char* kRow = "{:<32} {:<18} {:<28} {:<24} {:>9} {:>6} {:>6} {:>9} {:>7} {:>7}\n";
+  out += '\n' + fmt::format(kRow, "node", "op", "kernel", "output", "ms", "%", "sum %", "GFLOP/s", "% peak",
+                            "% roof");
+  double sum = 0;
+  int64_t shown = 0;
+  for (const ProfiledNode& n : p.nodes) {
+    if (most > 0 && shown++ == most) break;
+    if (n.depth == 0) sum += n.ms;
+    const double rate = n.flops_per_second();
+    out += fmt::format(kRow, Cut(Printable(n.node->name), 32), Cut(KindOf(*n.node), 18), Cut(n.kernel, 28),
+                       Cut(OutputOf(*n.node), 24), fmt::format("{:.3f}", n.ms),
+                       fmt::format("{:.1f}", 100 * n.ms / p.ms), fmt::format("{:.1f}", 100 * sum / p.ms),
+                       n.cost ? fmt::format("{:.1f}", rate * 1e-9) : "?",
+                       n.cost ? fmt::format("{:.1f}", 100 * rate / p.peak.flops) : "?",
+                       n.cost ? fmt::format("{:.1f}", n.PercentOfRoof(p.peak)) : "?");
+  }
+  return out;
+}
+
+std::string ProfileJson(const std::string& model, const Profile& p) {
+  data::JsonWriter json;
+  json.BeginObject().Key("model").Text(model).Key("ms").Number(Rounded(p.ms)).Key("runs").Int(p.runs);
+  json.Key("threads").Int(p.threads).Key("peak_gflops").Number(Rounded(p.peak.flops * 1e-9));
+  json.Key("read_gb_per_s").Number(Rounded(p.peak.bytes * 1e-9)).Key("nodes").BeginArray();
+  for (const ProfiledNode& n : p.nodes) {
+    json.BeginObject().Key("name").Text(n.node->name).Key("op").Text(KindOf(*n.node));
+    json.Key("kernel").Text(n.kernel).Key("output").Text(OutputOf(*n.node)).Key("depth").Int(n.depth);
+    json.Key("calls").Int(n.calls).Key("ms").Number(Rounded(n.ms)).Key("share").Number(Rounded(n.ms / p.ms));
+    if (n.cost) {
+      json.Key("flops").Number(n.cost->flops).Key("bytes").Number(n.cost->bytes);
+      json.Key("gflops").Number(Rounded(n.flops_per_second() * 1e-9));
+      json.Key("gb_per_s").Number(Rounded(n.bytes_per_second() * 1e-9));
+      json.Key("percent_of_peak").Number(Rounded(100 * n.flops_per_second() / p.peak.flops));
+      json.Key("percent_of_roof").Number(Rounded(n.PercentOfRoof(p.peak)));
+    } else {
+      for (const char* key : {"flops", "bytes", "gflops", "gb_per_s", "percent_of_peak", "percent_of_roof"})
+        json.Key(key).Null();
+    }
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.Take();
+}
+
+std::string ChromeTrace(const std::vector<TraceEvent>& events) {
+  data::JsonWriter json;
+  json.BeginObject().Key("displayTimeUnit").Text("ms").Key("traceEvents").BeginArray();
+  for (const TraceEvent& e : events) {
+    json.BeginObject().Key("name").Text(e.node->name.empty() ? KindOf(*e.node) : e.node->name);
+    json.Key("cat").Text(KindOf(*e.node)).Key("ph").Text("X").Key("pid").Int(1).Key("tid").Int(1);
+    json.Key("ts").Number(Rounded(e.start_us)).Key("dur").Number(Rounded(e.duration_us));
+    json.Key("args").BeginObject().Key("op").Text(KindOf(*e.node)).Key("kernel").Text(e.kernel);
+    json.Key("output").Text(OutputOf(*e.node)).EndObject().EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.Take();
+}
+
+}  // namespace tern::tools

@@ -1,0 +1,78 @@
+// Where a model's time goes: one line per node, against what the machine could do.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/cost.h"
+#include "runtime/observer.h"
+
+namespace tern::tools {
+
+// What the machine reaches, measured, with as many threads as the model used.
+struct MachinePeak {
+  double flops = 0;  // per second, f32 multiply-adds
+  double bytes = 0;  // per second, read from memory
+};
+
+struct ProfiledNode {
+  const Node* node = nullptr;
+  std::string kernel;
+  int depth = 0;
+  int64_t calls = 0;  // in its best run
+  double ms = 0;      // of all calls of its best run: others were disturbed
+  std::optional<Cost> cost;
+
+  double flops_per_second() const { return cost && ms > 0 ? cost->flops * double(calls) / (ms * 1e-3) : 0; }
+  double bytes_per_second() const { return cost && ms > 0 ? cost->bytes * double(calls) / (ms * 1e-3) : 0; }
+  // The least time the machine could take, counted by FLOPs and bytes, over the time taken; 0 when unknown.
+  double PercentOfRoof(const MachinePeak& peak) const;
+};
+
+struct Profile {
+  MachinePeak peak;
+  int threads = 1;
+  int64_t runs = 0;
+  double ms = 0;                    // all steps
+  std::vector<ProfiledNode> nodes;  // slowest first
+};
+
+// One step of one run, for a trace.
+struct TraceEvent {
+  const Node* node = nullptr;
+  const char* kernel = "";
+  double start_us = 0, duration_us = 0;
+};
+
+// Adds up what it sees; remembers every step of the last run.
+class ProfileObserver : public RunObserver {
+ public:
+  void StartRun();
+  void OnStep(const StepEvent& event) override;
+  // Slowest first.
+  Profile Take(const MachinePeak& peak, int threads);
+  const std::vector<TraceEvent>& last_run() const { return trace_; }
+
+ private:
+  struct Sum {
+    std::string kernel;
+    int depth = 0;
+    int64_t run = 0;
+    int64_t calls = 0, nanoseconds = 0;  // of the run that goes on
+    int64_t best_calls = 0, best = 0;
+    void EndRun();
+  };
+  std::map<const Node*, Sum> sums_;
+  std::vector<TraceEvent> trace_;
+  int64_t runs_ = 0;
+  double clock_us_ = 0;
+};
+
+std::string ProfileTable(const Profile& profile, int64_t most);
+std::string ProfileJson(const std::string& model, const Profile& profile);
+// For chrome://tracing and ui.perfetto.dev.
+std::string ChromeTrace(const std::vector<TraceEvent>& events);
+// One self-contained page: roofline, time by operator, all nodes.
+std::string ProfilePage(const std::string& model, const Profile& profile);
+
+}  // namespace tern::tools

@@ -1,0 +1,50 @@
+"""tern profile: the table, the fixed keys of its JSON, the page and the trace."""
+
+import json
+import xml.etree.ElementTree as xml
+
+import numpy as np
+from onnx import helper
+
+from support import FLOAT, CliTest, make_model
+
+
+def two_products():
+    weight = np.ones((64, 64), np.float32)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], "first<&>"), helper.make_node("Softmax", ["h"], ["s"], "soft"),
+             helper.make_node("MatMul", ["s", "w"], ["y"], "second")]
+    return make_model(nodes, {"x": (FLOAT, ["batch", 64])}, {"y": (FLOAT, ["batch", 64])}, {"w": weight})
+
+
+class Profile(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.save(two_products())
+
+    def test_json_has_every_node_with_its_rate(self):
+        found = self.json("profile", self.model, "--runs", "3", "--dim", "batch=32", "--threads", "1", "--json")
+        by_name = {node["name"]: node for node in found["nodes"]}
+        self.assertEqual(set(by_name), {"first<&>", "soft", "second"})
+        product = by_name["second"]
+        self.assertEqual((product["op"], product["calls"], product["flops"]), ("MatMul", 1, 2 * 32 * 64 * 64))
+        self.assertTrue(product["kernel"].startswith("cpu."))
+        self.assertAlmostEqual(product["gflops"], product["flops"] / product["ms"] / 1e6, delta=0.01 * product["gflops"] + 1)
+        self.assertAlmostEqual(product["percent_of_peak"], 100 * product["gflops"] / found["peak_gflops"], delta=0.5)
+        self.assertAlmostEqual(sum(node["ms"] for node in found["nodes"]), found["ms"], delta=0.001)
+        self.assertEqual((found["runs"], found["threads"]), (3, 1))
+
+    def test_page_and_trace(self):
+        page, trace = self.dir / "p.html", self.dir / "t.json"
+        table = self.ok("profile", self.model, "--runs", "2", "--dim", "batch=32", "--html", page, "--trace", trace).stdout
+        self.assertIn("second", table)
+        text = page.read_text()
+        chart = xml.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
+        self.assertEqual(len([e for e in chart if e.tag == "circle"]), 3)
+        self.assertIn("first&lt;&amp;&gt;", text)
+        events = json.loads(trace.read_text())["traceEvents"]
+        self.assertEqual([e["name"] for e in events], ["first<&>", "soft", "second"])
+        for before, after in zip(events, events[1:]):
+            self.assertGreaterEqual(after["ts"] + 1e-3, before["ts"] + before["dur"])
+
+    def test_bad_options(self):
+        self.refused("profile", self.model, "--seconds", "-1", says=["--seconds -1"])
