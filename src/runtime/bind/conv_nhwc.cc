@@ -1,4 +1,5 @@
 // Ties convolutions over channels-last images to their CPU kernels.
+#include "kernels/cpu/conv/depthwise_nhwc.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
 #include "runtime/bind/conv_cost.h"
 #include "runtime/bind/tile_epilogue.h"
@@ -69,6 +70,19 @@ class NhwcConv : public NhwcKernel<NhwcConv, cpu::NhwcConv> {
   }
 };
 
+// One map per channel, each from its own channel.
+class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    const int64_t channels = q.InDims(0).back();
+    return NhwcKernel::Legal(q) && q.attrs().Int("group") == channels && q.OutDims(0).back() == channels;
+  }
+  static double Cost(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = ShapeOf(q);
+    return s.ok() ? ConvCost(*s, 0.7) : 0;
+  }
+};
+
 template <class T> void Add(KernelTable& table, const char* name) {
   KernelEntry entry;
   entry.op = "Conv", entry.name = name;
@@ -79,6 +93,9 @@ template <class T> void Add(KernelTable& table, const char* name) {
 
 }  // namespace
 
-TERN_KERNELS(ConvNhwc) { Add<NhwcConv>(table, "cpu.conv.nhwc.f32"); }
+TERN_KERNELS(ConvNhwc) {
+  Add<NhwcConv>(table, "cpu.conv.nhwc.f32");
+  Add<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
+}
 
 }  // namespace tern

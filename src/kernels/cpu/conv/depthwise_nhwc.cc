@@ -1,0 +1,159 @@
+#include "kernels/cpu/conv/depthwise_nhwc.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/conv/depthwise_nhwc_simd.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kWeights = 4096;          // floats of weights that stay in the first cache
+constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
+
+int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+int64_t NhwcDepthwise::PackedSize(const ConvShape& s) {
+  const int64_t lanes = DepthwiseNhwcSimd().lanes;
+  return Quotient(s.channels, lanes) * s.taps() * lanes;
+}
+
+void NhwcDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Workers&) {
+  const int64_t lanes = DepthwiseNhwcSimd().lanes, taps = s.taps();
+  for (int64_t block = 0; block < Quotient(s.channels, lanes); ++block) {
+    const int64_t c0 = std::max<int64_t>(0, std::min(block * lanes, s.channels - lanes));
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        *to++ = c0 + lane < s.channels ? w[(c0 + lane) * taps + tap] : 0.f;
+  }
+}
+
+// Which functions for windows do it; -1: those for any.
+int NhwcDepthwise::Kind() const {
+  const ConvShape& s = shape_;
+  const DepthwiseNhwcTable& table = DepthwiseNhwcSimd();
+  if (s.kernel[0] != 1 || s.kernel[1] != s.kernel[2] || s.stride[1] != s.stride[2] ||
+      s.dilation != Spatial{1, 1, 1} || s.channels < table.lanes)
+    return -1;
+  for (int i = 0; i < kDepthwiseKinds; ++i)
+    if (table.kinds[i].kernel == s.kernel[2] && table.kinds[i].stride == s.stride[2]) return i;
+  return -1;
+}
+
+int64_t NhwcDepthwise::RowsAtOnce() const {
+  const int kind = Kind();
+  return kind < 0 ? 1 : DepthwiseNhwcSimd().kinds[kind].rows;
+}
+
+// That a job may need.
+int64_t NhwcDepthwise::Pointers() const {
+  const ConvShape& s = shape_;
+  if (Kind() < 0) return kMostAnyPixels * s.taps();
+  return ((RowsAtOnce() - 1) * s.stride[1] + s.kernel[1]) * ((s.output[2] - 1) * s.stride[2] + s.kernel[2]);
+}
+
+// Every pixel that the windows of these lines see, row by row.
+void NhwcDepthwise::WindowPixels(const float* x, const Lines& lines, const float* zeros,
+                                 const float** to) const {
+  const ConvShape& s = shape_;
+  const int64_t rows = (lines.count - 1) * s.stride[1] + s.kernel[1],
+                columns = (s.output[2] - 1) * s.stride[2] + s.kernel[2];
+  const int64_t z = lines.plane * s.stride[0] - s.begin[0];
+  const int64_t left = std::clamp<int64_t>(s.begin[2], 0, columns),
+                right = std::clamp<int64_t>(s.input[2] + s.begin[2], left, columns);
+  for (int64_t r = 0; r < rows; ++r, to += columns) {
+    const int64_t y = lines.first * s.stride[1] + r - s.begin[1];
+    if (z < 0 || z >= s.input[0] || y < 0 || y >= s.input[1]) {
+      std::fill(to, to + columns, zeros);
+      continue;
+    }
+    std::fill(to, to + left, zeros);
+    const float* row =
+        x + (((lines.image * s.input[0] + z) * s.input[1] + y) * s.input[2] - s.begin[2]) * s.channels;
+    for (int64_t i = left; i < right; ++i) to[i] = row + i * s.channels;
+    std::fill(to + right, to + columns, zeros);
+  }
+}
+
+// The pixels of each window, tap by tap, for some windows of a line.
+void NhwcDepthwise::AnyPixels(const float* x, const Lines& lines, int64_t first, int64_t count,
+                              const float* zeros, const float** to) const {
+  const ConvShape& s = shape_;
+  for (int64_t i = first; i < first + count; ++i)
+    for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
+      for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
+        const int64_t z = lines.plane * s.stride[0] + kz * s.dilation[0] - s.begin[0],
+                      y = lines.first * s.stride[1] + ky * s.dilation[1] - s.begin[1],
+                      left = i * s.stride[2] - s.begin[2];
+        const bool inside = z >= 0 && z < s.input[0] && y >= 0 && y < s.input[1];
+        const int64_t row = ((lines.image * s.input[0] + z) * s.input[1] + y) * s.input[2];
+        for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
+          const int64_t at = left + kx * s.dilation[2];
+          *to++ = inside && at >= 0 && at < s.input[2] ? x + (row + at) * s.channels : zeros;
+        }
+      }
+}
+
+void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const float* zeros,
+                             const float** pixels) const {
+  const ConvShape& s = shape_;
+  const DepthwiseNhwcTable& table = DepthwiseNhwcSimd();
+  const int kind = Kind();
+  const int64_t y0 =
+      ((lines.image * s.output[0] + lines.plane) * s.output[1] + lines.first) * s.output[2] * s.channels;
+  DepthwisePart p;
+  p.x = pixels, p.x_row = (s.output[2] - 1) * s.stride[2] + s.kernel[2];
+  p.taps = s.taps(), p.w = args.w;
+  p.channels = s.channels, p.y_pixel = s.channels, p.y_row = s.output[2] * s.channels;
+  p.bias = args.tile.bias;
+  p.clip = args.tile.clip, p.low = args.tile.low, p.high = args.tile.high;
+  if (kind >= 0) WindowPixels(args.x, lines, zeros, pixels);
+  const int64_t blocks = Quotient(s.channels, table.lanes),
+                some = std::max<int64_t>(1, kWeights / (s.taps() * table.lanes));
+  const int64_t most = kind >= 0 ? table.kinds[kind].pixels : kMostAnyPixels;
+  const int64_t tiles = Quotient(s.output[2], most), width = s.output[2] / tiles, wider = s.output[2] % tiles;
+  for (p.block0 = 0; p.block0 < blocks; p.block0 = p.block1) {
+    p.block1 = std::min(blocks, p.block0 + some);
+    for (int64_t i = 0, at = 0; i < tiles; ++i) {
+      const int64_t count = width + (i < wider);
+      p.y = args.y + y0 + at * s.channels;
+      if (args.tile.residual) p.residual = args.tile.residual + y0 + at * s.channels;
+      if (kind >= 0) {
+        p.x = pixels + at * s.stride[2];
+        table.kinds[kind].run[lines.count][count](p);
+      } else {
+        AnyPixels(args.x, lines, at, count, zeros, pixels);
+        table.any[count](p);
+      }
+      at += count;
+    }
+  }
+  if (args.epilogue) args.epilogue->Apply(y0, lines.count * p.y_row, args.y + y0);
+}
+
+size_t NhwcDepthwise::Scratch(int threads) const {
+  const auto zeros = static_cast<size_t>(Quotient(shape_.channels, 16) * 16);
+  return zeros * sizeof(float) +
+         static_cast<size_t>(Pointers()) * sizeof(const float*) * static_cast<size_t>(threads);
+}
+
+void NhwcDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
+  const ConvShape& s = shape_;
+  if (s.batch * s.output_size() * s.channels == 0) return;
+  const int64_t padded = Quotient(s.channels, 16) * 16;
+  auto* zeros = static_cast<float*>(scratch);
+  std::fill(zeros, zeros + padded, 0.f);
+  auto** pixels = reinterpret_cast<const float**>(zeros + padded);
+  const int64_t rows = RowsAtOnce(), groups = Quotient(s.output[1], rows), pointers = Pointers();
+  const int64_t grain = std::max<int64_t>(1, kWorthAThread / (rows * s.output[2] * s.channels * s.taps()));
+  workers.ParallelFor(s.batch * s.output[0] * groups, grain, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % groups * rows, plane = i / groups;
+      RunLines(args, {plane / s.output[0], plane % s.output[0], first, std::min(rows, s.output[1] - first)},
+               zeros, pixels + worker * pointers);
+    }
+  });
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,35 @@
+// Convolutions of each channel by itself over [N, spatial…, C] in f32: vectors along channels.
+#pragma once
+#include "kernels/cpu/conv/nhwc_conv.h"
+
+namespace tern::cpu {
+
+class NhwcDepthwise {
+ public:
+  static bool Fits(const ConvShape& s) { return s.group == s.channels && s.maps == s.channels; }
+  // Weights [C, 1, kernel…] become [blocks of channels][kernel…][channels of a block].
+  static int64_t PackedSize(const ConvShape& s);  // floats
+  static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers);
+
+  NhwcDepthwise() = default;
+  explicit NhwcDepthwise(const ConvShape& shape) : shape_(shape) {}
+  size_t Scratch(int threads) const;  // bytes
+  void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
+
+ private:
+  // One or more output rows of a plane.
+  struct Lines {
+    int64_t image, plane, first, count;
+  };
+  int Kind() const;
+  int64_t RowsAtOnce() const;
+  int64_t Pointers() const;
+  void WindowPixels(const float* x, const Lines& lines, const float* zeros, const float** to) const;
+  void AnyPixels(const float* x, const Lines& lines, int64_t first, int64_t count, const float* zeros,
+                 const float** to) const;
+  void RunLines(const NhwcArgs& args, const Lines& lines, const float* zeros, const float** pixels) const;
+
+  ConvShape shape_;
+};
+
+}  // namespace tern::cpu

@@ -1,0 +1,138 @@
+#include "kernels/cpu/conv/depthwise_nhwc_simd.h"
+
+#include "kernels/cpu/simd/part-inl.h"
+#include "kernels/cpu/simd/vector-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+// What is computed at once must fit into the registers: sums, a row of pixels and a weight.
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int kRows = 2, kPixels = 7;
+#else
+constexpr int kRows = 1, kPixels = 4;
+#endif
+constexpr int kVector = kLanes<float>;
+
+using Floats = Vector<float>;
+
+// Tells the compiler that v is needed here. Otherwise it puts off sums until they are stored, and keeps
+// pixels of all lines for them, more than there are registers.
+inline void Settle(Floats& v) {
+#if defined(__AVX512F__)
+  asm volatile("" : "+v"(v));
+#elif defined(__x86_64__)
+  asm volatile("" : "+x"(v));
+#elif defined(__aarch64__)
+  asm volatile("" : "+w"(v));
+#else
+  (void)v;
+#endif
+}
+
+inline Floats Bound(const DepthwisePart& p, Floats v) {
+  v = v < p.low ? Floats{} + p.low : v;
+  return v > p.high ? Floats{} + p.high : v;
+}
+
+// One line of each window: sum[t] += x[t * S + kx] * w[kx].
+template <int K, int S, int T, int C>
+inline void AddLine(const Floats (&x)[C], const float* w, Floats (&sum)[T]) {
+#pragma GCC unroll 8
+  for (int kx = 0; kx < K; ++kx) {
+    const Floats weight = LoadVector(w + kx * kVector);
+#pragma GCC unroll 8
+    for (int t = 0; t < T; ++t) sum[t] += x[t * S + kx] * weight;
+  }
+}
+
+template <int K, int S, int R, int T> void Windows(const DepthwisePart& p) {
+  constexpr int kColumns = (T - 1) * S + K, kLines = (R - 1) * S + K;
+  const float* w = p.w + p.block0 * K * K * kVector;
+  for (int64_t block = p.block0; block < p.block1; ++block, w += K * K * kVector) {
+    const int64_t c = Least<int64_t>(block * kVector, p.channels - kVector);
+    Floats sum[R][T];
+    const Floats bias = p.bias ? LoadVector(p.bias + c) : Floats{};
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+      for (int t = 0; t < T; ++t) sum[r][t] = bias;
+    const float* const* from = p.x;
+#pragma GCC unroll 16
+    for (int line = 0; line < kLines; ++line, from += p.x_row) {
+      Floats x[kColumns];
+#pragma GCC unroll 32
+      for (int j = 0; j < kColumns; ++j) x[j] = LoadVector(from[j] + c);
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r) {
+        const int ky = line - r * S;
+        if (ky < 0 || ky >= K) continue;
+        AddLine<K, S>(x, w + ky * K * kVector, sum[r]);
+#pragma GCC unroll 8
+        for (int t = 0; t < T; ++t) Settle(sum[r][t]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+      for (int t = 0; t < T; ++t) {
+        const int64_t at = r * p.y_row + t * p.y_pixel + c;
+        if (p.residual) sum[r][t] += LoadVector(p.residual + at);
+        if (p.clip) sum[r][t] = Bound(p, sum[r][t]);
+        StoreVector(p.y + at, sum[r][t]);
+      }
+  }
+}
+
+// kPart: fewer channels than a vector has.
+template <int T, bool kPart> void AnyBlock(const DepthwisePart& p, int64_t block) {
+  const int64_t c = kPart ? 0 : Least<int64_t>(block * kVector, p.channels - kVector);
+  const auto load = [&](const float* from) {
+    return kPart ? LoadPart(from, p.channels) : LoadVector(from + c);
+  };
+  Floats sum[T];
+#pragma GCC unroll 4
+  for (int t = 0; t < T; ++t) sum[t] = p.bias ? load(p.bias) : Floats{};
+  const float* w = p.w + block * p.taps * kVector;
+  for (int64_t tap = 0; tap < p.taps; ++tap, w += kVector) {
+    const Floats weight = LoadVector(w);
+#pragma GCC unroll 4
+    for (int t = 0; t < T; ++t) sum[t] += load(p.x[t * p.taps + tap]) * weight;
+  }
+#pragma GCC unroll 4
+  for (int t = 0; t < T; ++t) {
+    float* to = p.y + t * p.y_pixel + c;
+    if (p.residual) sum[t] += load(p.residual + t * p.y_pixel);
+    if (p.clip) sum[t] = Bound(p, sum[t]);
+    if (kPart)
+      StorePart(to, sum[t], p.channels);
+    else
+      StoreVector(to, sum[t]);
+  }
+}
+
+template <int T> void Any(const DepthwisePart& p) {
+  if (p.channels < kVector) return AnyBlock<T, true>(p, 0);
+  for (int64_t block = p.block0; block < p.block1; ++block) AnyBlock<T, false>(p, block);
+}
+
+template <int K, int S, int R, int T> constexpr void FillPixels(DepthwiseNhwcTable::Kind& kind) {
+  kind.run[R][T] = Windows<K, S, R, T>;
+  if constexpr (T > 1) FillPixels<K, S, R, T - 1>(kind);
+}
+
+template <int K, int S, int R = kRows, int T = kPixels> constexpr DepthwiseNhwcTable::Kind KindOf() {
+  DepthwiseNhwcTable::Kind kind{K, S, R, T, {}};
+  FillPixels<K, S, R, T>(kind);
+  if constexpr (R > 1) FillPixels<K, S, 1, T>(kind);
+  return kind;
+}
+
+}  // namespace
+
+const DepthwiseNhwcTable kDepthwiseNhwcSimd = {
+    kVector,
+    {KindOf<3, 1>(), KindOf<3, 2>(), KindOf<5, 1>(), KindOf<5, 2, 1>(), KindOf<7, 1>()},
+    {nullptr, Any<1>, Any<2>, Any<3>, Any<4>}};
+
+}  // namespace tern::cpu::TERN_SIMD
