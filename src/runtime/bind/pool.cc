@@ -2,6 +2,7 @@
 #include "kernels/cpu/pool/pool.h"
 
 #include "kernels/cpu/reduce/reduce.h"
+#include "runtime/bind/pool_divisors.h"
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_f32.h"
 #include "runtime/bind/window_shape.h"
@@ -22,7 +23,7 @@ class Pool : public KernelOf<Pool> {
     TERN_ASSIGN(shape_, WindowShape(c.query(), kernel, window));
     shape_.batch = c->InDims(0)[0] * c->InDims(0)[1];
     max_ = c->attrs().Text("kind") == "max";
-    if (!max_) SetDivisors(window, c->attrs().Bool("count_include_pad"));
+    if (!max_) divisors_ = PoolDivisorsOf(shape_, window, c->attrs().Bool("count_include_pad"));
     return {};
   }
   Status Run(RunContext& c) override {
@@ -34,23 +35,6 @@ class Pool : public KernelOf<Pool> {
   }
 
  private:
-  // Taps of each window that lie inside the input, or inside the padded input.
-  void SetDivisors(const Window& window, bool with_padding) {
-    for (size_t axis = 0; axis < 3; ++axis) {
-      std::vector<float>& list = divisors_[axis];
-      list.clear();
-      const size_t missing = 3 - window.axes.size();
-      const int64_t end = axis < missing ? 0 : window.axes[axis - missing].end;
-      for (int64_t o = 0; o < shape_.output[axis]; ++o) {
-        int64_t count = 0;
-        for (int64_t k = 0; k < shape_.kernel[axis]; ++k) {
-          const int64_t at = o * shape_.stride[axis] - shape_.begin[axis] + k * shape_.dilation[axis];
-          count += with_padding ? at < shape_.input[axis] + end : at >= 0 && at < shape_.input[axis];
-        }
-        list.push_back(static_cast<float>(count));
-      }
-    }
-  }
   cpu::ConvShape shape_;
   cpu::PoolDivisors divisors_;
   bool max_ = true;

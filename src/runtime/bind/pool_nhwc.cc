@@ -1,0 +1,41 @@
+// Ties pooling over channels-last images to its CPU kernel.
+#include "kernels/cpu/pool/pool_nhwc.h"
+#include "runtime/bind/pool_divisors.h"
+#include "runtime/bind/window_shape.h"
+
+namespace tern {
+namespace {
+
+class NhwcPool : public KernelOf<NhwcPool> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    const std::string kind = q.attrs().Text("kind");
+    return FewSpatialAxes(q) && OrderedLast(q) && q.OutType(1) == DType::kInvalid &&
+           q.AllTypes(DType::kF32) && (kind == "max" || kind == "average");
+  }
+  Status Resize(ResizeContext& c) override {
+    using Kind = cpu::NhwcPool::Kind;
+    Window window;
+    TERN_ASSIGN(cpu::ConvShape shape, WindowShape(c.query(), c->attrs().Ints("kernel"), window));
+    shape.batch = c->InDims(0)[0], shape.channels = shape.maps = shape.group = c->InDims(0).back();
+    const bool max = c->attrs().Text("kind") == "max";
+    pool_ = cpu::NhwcPool(
+        max ? Kind::kMax : Kind::kAverage, shape,
+        max ? cpu::PoolDivisors() : PoolDivisorsOf(shape, window, c->attrs().Bool("count_include_pad")));
+    c.SetScratch(pool_.Scratch(c.threads()));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    pool_.Run(c.In<float>(0), c.Out<float>(0), c.scratch<void>(), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::NhwcPool pool_;
+};
+
+}  // namespace
+
+TERN_KERNELS(PoolNhwc) { table.Add<NhwcPool>("Pool", "cpu.pool.nhwc.f32", NhwcPool::Legal, 0.5); }
+
+}  // namespace tern
