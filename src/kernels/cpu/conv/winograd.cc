@@ -1,0 +1,253 @@
+#include "kernels/cpu/conv/winograd.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/gemm/tile.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kMostDepth = 512;  // channels that are summed at once: tile and panel stay near
+// A block's transformed tiles and products stay in the second cache, and its tiles are a few register tiles
+// high. Where the weights do not fit into any cache, fewer passes over them are worth more than that.
+constexpr int64_t kBlockTiles = 28, kManyTiles = 56;
+constexpr int64_t kLargeWeights = 16 << 20;     // bytes
+constexpr int64_t kProducts = (256 << 10) / 4;  // of a block
+constexpr int64_t kFewestMaps = 64;             // of a block
+
+int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t RoundUp(int64_t a, int64_t b) { return Quotient(a, b) * b; }
+
+const WinogradTable::Unit& Functions(WinogradUnit unit) {
+  return WinogradSimd().units[static_cast<int>(unit)];
+}
+
+// Rows of one position must not meet in the same sets of the nearest cache: odd numbers of lines from channel
+// row to channel row, and five more than a multiple of the cache's 64 sets from tile to tile.
+int64_t PositionStep(int64_t channels) { return (Quotient(channels, 16) | 1) * 16; }
+int64_t TileStep(int64_t position_step, int positions) {
+  return (RoundUp(position_step / 16 * positions - 5, 64) + 5) * 16;
+}
+
+}  // namespace
+
+WinogradSize SizeOf(WinogradUnit unit) {
+  constexpr WinogradSize kSizes[kWinogradUnits] = {{3, 2}, {3, 4}, {3, 6}, {5, 2}, {5, 4}};
+  return kSizes[static_cast<int>(unit)];
+}
+
+double WinogradError(WinogradUnit unit, int64_t channels) {
+  constexpr double kOfOne[kWinogradUnits] = {5e-8, 1.6e-7, 1.1e-6, 1.5e-7, 7e-7};
+  return kOfOne[static_cast<int>(unit)] * std::sqrt(static_cast<double>(channels + 16));
+}
+
+bool WinogradFits(const ConvShape& s, WinogradUnit unit) {
+  const int64_t r = SizeOf(unit).kernel;
+  return s.group == 1 && s.kernel == Spatial{1, r, r} && s.input[0] == 1 && s.output[0] == 1 &&
+         s.begin[0] == 0 && s.stride == Spatial{1, 1, 1} && s.dilation == Spatial{1, 1, 1};
+}
+
+double WinogradCost(const ConvShape& s, WinogradUnit unit) {
+  constexpr double kFlops = 1e5, kBytes = 2e4;  // of a microsecond
+  constexpr double kTransform = 2e-5;           // microseconds per element and side
+  constexpr double kStart = 4;                  // a tile of sums takes as long as so many more channels
+  const WinogradSize size = SizeOf(unit);
+  const auto tiles =
+      static_cast<double>(s.batch * Quotient(s.output[1], size.tile) * Quotient(s.output[2], size.tile));
+  const auto channels = static_cast<double>(s.channels), maps = static_cast<double>(RoundUp(s.maps, 16));
+  const double positions = size.positions();
+  const double filled = std::min(1.0, tiles / 4);  // few rows do not keep the multipliers busy
+  const double products = 2 * tiles * positions * (channels + kStart) * maps / filled / kFlops;
+  const double weights = 4 * positions * channels * maps / kBytes;  // read while products are computed
+  const double transforms = tiles * positions * (channels + maps) * kTransform * size.side();
+  return std::max(products, weights) + 0.3 * std::min(products, weights) + transforms;
+}
+
+int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps) {
+  return SizeOf(unit).positions() * PanelsSize(channels, maps);
+}
+
+void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, int64_t maps, float* to,
+                         const Workers& workers) {
+  const int64_t width = TileSimd().columns, taps = SizeOf(unit).kernel * SizeOf(unit).kernel;
+  workers.ParallelFor(Quotient(maps, width), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first = panel * width;
+      Functions(unit).weights({w + first * channels * taps, channels, std::min(width, maps - first),
+                               to + first * channels, width, PanelsSize(channels, maps)});
+    }
+  });
+}
+
+// Some neighbouring strips on their way through the three phases.
+struct Winograd::Block {
+  int64_t strip0 = 0, strip1 = 0;
+  int64_t tile0 = 0, tiles = 0;
+  float *v = nullptr, *p = nullptr;
+};
+
+Winograd::Winograd(const ConvShape& shape, WinogradUnit unit)
+    : shape_(shape), unit_(unit), size_(SizeOf(unit)) {
+  const int positions = size_.positions();
+  tile_rows_ = Quotient(shape.output[1], size_.tile);
+  tile_columns_ = Quotient(shape.output[2], size_.tile);
+  row_strips_ = std::max<int64_t>(1, Quotient(tile_columns_, Functions(unit).strip));
+  strip_ = Quotient(tile_columns_, row_strips_);
+  row_strips_ = std::max<int64_t>(1, Quotient(tile_columns_, std::max<int64_t>(1, strip_)));
+  strips_ = shape.batch * tile_rows_ * row_strips_;
+  v_position_ = PositionStep(shape.channels);
+  v_tile_ = TileStep(v_position_, positions);
+  const int64_t bytes = WinogradWeightsSize(unit, shape.channels, shape.maps) * 4;
+  const int64_t most = bytes > kLargeWeights ? kManyTiles : kBlockTiles;
+  block_strips_ = std::max<int64_t>(1, most / std::max<int64_t>(1, strip_));
+  blocks_ = Quotient(strips_, block_strips_);
+  block_strips_ = Quotient(strips_, std::max<int64_t>(1, blocks_));
+  blocks_ = block_strips_ > 0 ? Quotient(strips_, block_strips_) : 0;
+  block_tiles_ = block_strips_ * strip_;
+  // One block reads all weights once, in the order in which they lie.
+  const int64_t maps = blocks_ <= 1 ? shape.maps : std::max(kFewestMaps, kProducts / (positions * most));
+  const int64_t width = TileSimd().columns;
+  block_maps_ = std::min(shape.maps, maps < width ? width : maps / width * width);
+  p_position_ = PositionStep(block_maps_);
+  p_tile_ = TileStep(p_position_, positions);
+}
+
+int64_t Winograd::BlockFloats() const { return block_tiles_ * (v_tile_ + p_tile_); }
+
+size_t Winograd::Scratch(int threads) const {
+  return static_cast<size_t>(BlockFloats() * (Shared(threads) ? 1 : threads)) * sizeof(float);
+}
+
+// Of all images; strips of a row are equally long but the last.
+int64_t Winograd::FirstTile(int64_t strip) const {
+  return strip / row_strips_ * tile_columns_ + strip % row_strips_ * strip_;
+}
+
+Winograd::Block Winograd::BlockOf(int64_t index, float* scratch) const {
+  Block b;
+  b.strip0 = index * block_strips_, b.strip1 = std::min(b.strip0 + block_strips_, strips_);
+  b.tile0 = FirstTile(b.strip0), b.tiles = FirstTile(b.strip1) - b.tile0;
+  b.v = scratch, b.p = scratch + block_tiles_ * v_tile_;
+  return b;
+}
+
+// Channels [begin, end).
+void Winograd::Input(const Data& data, const Block& block, int64_t strip, int64_t begin, int64_t end) const {
+  const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
+  WinogradInput in;
+  in.height = shape_.input[1], in.width = shape_.input[2], in.channels = shape_.channels;
+  in.x = data.x + image * in.height * in.width * in.channels;
+  in.first_row = row % tile_rows_ * size_.tile - shape_.begin[1];
+  in.first_column = column * size_.tile - shape_.begin[2];
+  in.tiles = std::min(strip_, tile_columns_ - column);
+  in.begin = begin, in.end = end;
+  in.v = block.v + (FirstTile(strip) - block.tile0) * v_tile_;
+  in.tile_step = v_tile_, in.position_step = v_position_;
+  Functions(unit_).input(in);
+}
+
+// Panels [begin, end); the block's products start with those of map0.
+void Winograd::Multiply(const Data& data, const Block& block, int64_t position, int64_t begin,
+                        int64_t end) const {
+  const TileTable& table = TileSimd();
+  const int64_t k = shape_.channels, parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
+                depth = std::max<int64_t>(8, RoundUp(Quotient(k, parts), 8));
+  const int64_t tiles = Quotient(block.tiles, table.rows), height = block.tiles / tiles,
+                taller = block.tiles % tiles;
+  const float* panels = data.weights + position * PanelsSize(k, shape_.maps);
+  const int64_t map0 = begin * table.columns / block_maps_ * block_maps_;
+  Tile t;
+  t.a_row = v_tile_, t.c_row = p_tile_;
+  for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
+    t.k = std::min(depth, k - k0);
+    t.accumulate = k0 > 0;
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t map = panel * table.columns;
+      t.columns = std::min<int64_t>(table.columns, shape_.maps - map);
+      t.b = panels + map * k + k0 * table.columns;
+      t.a = block.v + position * v_position_ + k0;
+      t.c = block.p + position * p_position_ + (map - map0);
+      for (int64_t i = 0; i < tiles; ++i) {
+        const int64_t rows = height + (i < taller);
+        table.run[rows](t);
+        t.a += rows * t.a_row, t.c += rows * t.c_row;
+      }
+    }
+  }
+}
+
+// Maps [begin, end) of one group of maps.
+void Winograd::Output(const Data& data, const Block& block, int64_t strip, int64_t begin, int64_t end) const {
+  const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
+  const int64_t height = shape_.output[1], width = shape_.output[2], maps = shape_.maps;
+  const int64_t y0 = row % tile_rows_ * size_.tile, x0 = column * size_.tile;
+  const int64_t at = ((image * height + y0) * width + x0) * maps + begin;
+  WinogradOutput out;
+  out.p = block.p + (FirstTile(strip) - block.tile0) * p_tile_ + begin % block_maps_;
+  out.tile_step = p_tile_, out.position_step = p_position_;
+  out.tiles = std::min(strip_, tile_columns_ - column);
+  out.y = data.y + at;
+  out.row_step = width * maps, out.column_step = maps;
+  out.rows = height - y0, out.columns = width - x0;
+  out.maps = end - begin;
+  out.bias = data.tile.bias ? data.tile.bias + begin : nullptr;
+  out.residual = data.tile.residual ? data.tile.residual + at : nullptr;
+  out.clip = data.tile.clip, out.low = data.tile.low, out.high = data.tile.high;
+  Functions(unit_).output(out);
+  if (!data.epilogue || data.epilogue->empty()) return;
+  const int64_t columns = std::min(out.columns, out.tiles * size_.tile);
+  for (int64_t r = 0; r < std::min<int64_t>(out.rows, size_.tile); ++r) {
+    const int64_t index = at + r * out.row_step;
+    data.epilogue->Apply({columns, out.maps, index, maps, data.y + index, maps});
+  }
+}
+
+void Winograd::RunBlock(const Data& data, const Block& block) const {
+  const int64_t width = TileSimd().columns;
+  for (int64_t s = block.strip0; s < block.strip1; ++s) Input(data, block, s, 0, shape_.channels);
+  for (int64_t map = 0; map < shape_.maps; map += block_maps_) {
+    const int64_t end = std::min(map + block_maps_, shape_.maps);
+    for (int64_t i = 0; i < size_.positions(); ++i)
+      Multiply(data, block, i, map / width, Quotient(end, width));
+    for (int64_t s = block.strip0; s < block.strip1; ++s) Output(data, block, s, map, end);
+  }
+}
+
+bool Winograd::Shared(int threads) const { return threads > 1 && blocks_ < 2 * threads; }
+
+void Winograd::ShareBlock(const Data& data, const Block& block, const Workers& workers) const {
+  constexpr int64_t kPart = 64;  // channels of one job
+  const int64_t strips = block.strip1 - block.strip0, width = TileSimd().columns;
+  const int64_t parts = Quotient(shape_.channels, kPart);
+  workers.ParallelFor(strips * parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t job = begin; job < end; ++job) {
+      const int64_t c = job % parts * kPart;
+      Input(data, block, block.strip0 + job / parts, c, std::min(c + kPart, shape_.channels));
+    }
+  });
+  for (int64_t map = 0; map < shape_.maps; map += block_maps_) {
+    const int64_t last = std::min(map + block_maps_, shape_.maps);
+    const int64_t panel = map / width, panels = Quotient(last, width) - panel;
+    workers.ParallelFor(size_.positions() * panels, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t job = begin; job < end; ++job)
+        Multiply(data, block, job / panels, panel + job % panels, panel + job % panels + 1);
+    });
+    workers.ParallelFor(strips, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t s = begin; s < end; ++s) Output(data, block, block.strip0 + s, map, last);
+    });
+  }
+}
+
+void Winograd::Run(const Data& data, void* scratch, const Workers& workers) const {
+  auto* floats = static_cast<float*>(scratch);
+  if (Shared(workers.threads())) {
+    for (int64_t b = 0; b < blocks_; ++b) ShareBlock(data, BlockOf(b, floats), workers);
+    return;
+  }
+  workers.ParallelFor(blocks_, 1, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t b = begin; b < end; ++b) RunBlock(data, BlockOf(b, floats + BlockFloats() * worker));
+  });
+}
+
+}  // namespace tern::cpu

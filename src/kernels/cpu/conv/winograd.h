@@ -1,0 +1,76 @@
+// Winograd's convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, one group, any
+// padding. Tiles of the image are transformed, multiplied position by position with transformed weights, and
+// transformed back: fewer multiplications, some more rounding (docs/accuracy.md).
+//
+// The result is the same for any number of threads. What is not finite in the image spreads over the tiles
+// that see it (m + r - 1 pixels wide), as NaN; elsewhere it changes nothing.
+#pragma once
+#include <cstddef>
+
+#include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/conv/winograd_simd.h"
+#include "kernels/cpu/gemm/panels.h"
+
+namespace tern::cpu {
+
+struct WinogradSize {
+  int kernel, tile;
+  int side() const { return kernel + tile - 1; }
+  int positions() const { return side() * side(); }
+};
+WinogradSize SizeOf(WinogradUnit unit);
+
+// About the largest error over the largest result, of random data: measured in docs/accuracy.md. Units beyond
+// what is allowed are never chosen; direct sums in f32 reach 3e-6.
+double WinogradError(WinogradUnit unit, int64_t channels);
+constexpr double kWinogradErrorAllowed = 1e-5;
+
+// Kernel, stride, dilation and group are what the unit computes.
+bool WinogradFits(const ConvShape& shape, WinogradUnit unit);
+// Estimated microseconds on one core that does 100 GFLOP/s.
+double WinogradCost(const ConvShape& shape, WinogradUnit unit);
+
+// Weights [maps, channels, r, r], transformed and packed: floats.
+int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps);
+void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, int64_t maps, float* to,
+                         const Workers& workers);
+
+class Winograd {
+ public:
+  Winograd() = default;
+  Winograd(const ConvShape& shape, WinogradUnit unit);
+  size_t Scratch(int threads) const;
+
+  struct Data {
+    const float* x = nullptr;
+    const float* weights = nullptr;  // packed
+    float* y = nullptr;
+    TileEpilogue tile;                   // in registers; the residual is laid out like y
+    const Epilogue* epilogue = nullptr;  // then, while the results are in cache
+  };
+  void Run(const Data& data, void* scratch, const Workers& workers) const;  // scratch: 64-byte aligned
+
+ private:
+  struct Block;
+  int64_t FirstTile(int64_t strip) const;
+  Block BlockOf(int64_t index, float* scratch) const;
+  void Input(const Data& data, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
+  void Multiply(const Data& data, const Block& block, int64_t position, int64_t begin, int64_t end) const;
+  void Output(const Data& data, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
+  void RunBlock(const Data& data, const Block& block) const;
+  void ShareBlock(const Data& data, const Block& block, const Workers& workers) const;
+  bool Shared(int threads) const;
+  int64_t BlockFloats() const;
+
+  ConvShape shape_;
+  WinogradUnit unit_ = WinogradUnit::kF23;
+  WinogradSize size_{};
+  int64_t tile_rows_ = 0, tile_columns_ = 0;  // of an image
+  int64_t strip_ = 0, row_strips_ = 0;        // tiles of a strip, strips of a row of tiles
+  int64_t strips_ = 0, block_strips_ = 0;     // of all images, of a block
+  int64_t block_tiles_ = 0, blocks_ = 0;      // most tiles of a block
+  int64_t block_maps_ = 0;                    // maps that are finished together
+  int64_t v_position_ = 0, v_tile_ = 0, p_position_ = 0, p_tile_ = 0;  // steps
+};
+
+}  // namespace tern::cpu

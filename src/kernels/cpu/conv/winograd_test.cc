@@ -1,0 +1,265 @@
+#include "kernels/cpu/conv/winograd.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <random>
+
+namespace tern::cpu {
+namespace {
+
+constexpr WinogradUnit kUnits[] = {WinogradUnit::kF23, WinogradUnit::kF43, WinogradUnit::kF63,
+                                   WinogradUnit::kF25, WinogradUnit::kF45};
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+class WinogradLevels : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    const auto level = static_cast<SimdLevel>(GetParam());
+    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
+    LimitSimd(level);
+  }
+  void TearDown() override { LimitSimd(BestSimd()); }
+};
+INSTANTIATE_TEST_SUITE_P(Simd, WinogradLevels, testing::Values(0, 1, 2));
+
+struct Geometry {
+  int64_t batch, height, width, channels, maps;
+  int64_t top, left, bottom, right;  // padding
+};
+
+// Smaller and larger than tiles and vectors, ragged, cut into several strips, blocks and parts of channels.
+const Geometry kGeometries[] = {
+    {1, 1, 1, 1, 1, 2, 2, 2, 2},    {1, 1, 9, 3, 5, 2, 1, 2, 2},     {2, 5, 5, 16, 16, 0, 0, 0, 0},
+    {1, 7, 7, 33, 31, 1, 1, 1, 1},  {1, 13, 6, 17, 70, 2, 0, 1, 3},  {2, 20, 23, 24, 40, 1, 1, 1, 1},
+    {1, 6, 70, 4, 33, 2, 2, 2, 2},  {1, 8, 8, 70, 64, 1, 1, 1, 1},   {1, 5, 6, 520, 8, 1, 1, 1, 1},
+    {3, 31, 33, 5, 97, 1, 2, 0, 1}, {1, 40, 40, 16, 130, 1, 1, 1, 1}};
+
+std::vector<float> Random(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::vector<float> v(static_cast<size_t>(count));
+  for (float& x : v) x = values(random);
+  return v;
+}
+
+ConvShape ShapeOf(const Geometry& g, WinogradUnit unit) {
+  const int64_t r = SizeOf(unit).kernel;
+  ConvShape s;
+  s.batch = g.batch, s.channels = g.channels, s.maps = g.maps;
+  s.input = {1, g.height, g.width}, s.kernel = {1, r, r}, s.begin = {0, g.top, g.left};
+  s.output = {1, g.height + g.top + g.bottom - r + 1, g.width + g.left + g.right - r + 1};
+  return s;
+}
+
+// Memory that starts where a line of the cache does.
+class Lines {
+ public:
+  explicit Lines(size_t bytes) : memory_(bytes / sizeof(float) + 32, kNaN) {}
+  float* data() {
+    return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(memory_.data()) + 63) / 64 * 64);
+  }
+
+ private:
+  std::vector<float> memory_;
+};
+
+struct Case {
+  ConvShape s;
+  WinogradUnit unit;
+  std::vector<float> x, w, bias, residual, y;
+  Lines packed;
+
+  Case(const ConvShape& shape, WinogradUnit u)
+      : s(shape),
+        unit(u),
+        x(Random(s.batch * s.input_size() * s.channels, 1)),
+        w(Random(s.maps * s.channels * s.taps(), 2)),
+        bias(Random(s.maps, 3)),
+        residual(Random(s.batch * s.output_size() * s.maps, 4)),
+        y(residual.size(), kNaN),
+        packed(static_cast<size_t>(WinogradWeightsSize(unit, s.channels, s.maps)) * sizeof(float)) {
+    PackWinogradWeights(unit, w.data(), s.channels, s.maps, packed.data(), Workers(2));
+  }
+  Winograd::Data Data() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
+  void Run(const Winograd::Data& data, int threads) {
+    const Winograd winograd(s, unit);
+    Lines scratch(winograd.Scratch(threads));
+    winograd.Run(data, scratch.data(), Workers(threads));
+  }
+};
+
+// The result at y[at], summed one by one.
+template <class T> T Direct(const Case& t, int64_t at) {
+  const ConvShape& s = t.s;
+  const int64_t map = at % s.maps, pixel = at / s.maps, image = pixel / s.output_size();
+  const int64_t y = pixel % s.output_size() / s.output[2], x = pixel % s.output[2], r = s.kernel[1];
+  T sum = 0;
+  for (int64_t i = 0; i < r * r; ++i) {
+    const int64_t row = y + i / r - s.begin[1], column = x + i % r - s.begin[2];
+    if (row < 0 || column < 0 || row >= s.input[1] || column >= s.input[2]) continue;
+    const float* from = t.x.data() + ((image * s.input[1] + row) * s.input[2] + column) * s.channels;
+    const float* w = t.w.data() + map * s.channels * r * r + i;
+    for (int64_t c = 0; c < s.channels; ++c) sum += T{from[c]} * w[c * r * r];
+  }
+  return sum;
+}
+
+TEST_P(WinogradLevels, MatchesSumsInDouble) {
+  for (WinogradUnit unit : kUnits)
+    for (const Geometry& g : kGeometries) {
+      const ConvShape s = ShapeOf(g, unit);
+      if (s.output[1] < 1 || s.output[2] < 1) continue;
+      Case t(s, unit);
+      Winograd::Data data = t.Data();
+      data.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
+      t.Run(data, 1);
+      const double largest = std::sqrt(static_cast<double>(s.taps() * s.channels));  // about
+      for (size_t i = 0; i < t.y.size(); ++i) {
+        const double sum = Direct<double>(t, static_cast<int64_t>(i));
+        const double want =
+            std::clamp(sum + t.bias[i % static_cast<size_t>(s.maps)] + t.residual[i], -2.0, 3.0);
+        ASSERT_NEAR(t.y[i], want, 2 * WinogradError(unit, s.channels) * largest + 1e-6)
+            << "unit " << static_cast<int>(unit) << ", " << g.height << "x" << g.width << "x" << g.channels
+            << " to " << g.maps << ", element " << i;
+      }
+    }
+}
+
+TEST_P(WinogradLevels, IsTheSameForAnyNumberOfThreads) {
+  for (WinogradUnit unit : kUnits)
+    for (const Geometry& g :
+         {Geometry{1, 20, 23, 24, 70, 1, 1, 1, 1}, Geometry{2, 61, 50, 20, 40, 2, 2, 2, 2},
+          Geometry{1, 7, 9, 600, 100, 1, 1, 1, 1}}) {
+      Case t(ShapeOf(g, unit), unit);
+      t.Run(t.Data(), 1);
+      const std::vector<float> one = t.y;
+      for (int threads : {2, 3, 8}) {
+        std::fill(t.y.begin(), t.y.end(), kNaN);
+        t.Run(t.Data(), threads);
+        ASSERT_EQ(t.y, one) << threads << " threads, unit " << static_cast<int>(unit);
+      }
+    }
+}
+
+TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {
+  for (WinogradUnit unit : kUnits)
+    for (float bad : {kNaN, kInfinity}) {
+      const WinogradSize size = SizeOf(unit);
+      Case t(ShapeOf({1, 20, 20, 7, 18, 1, 1, 1, 1}, unit), unit);
+      t.Run(t.Data(), 1);
+      const std::vector<float> before = t.y;
+      const int64_t row = 9, column = 13;
+      t.x[static_cast<size_t>((row * 20 + column) * 7 + 3)] = bad;
+      Winograd::Data data = t.Data();
+      t.Run(data, 1);
+      for (int64_t y = 0; y < t.s.output[1]; ++y)
+        for (int64_t x = 0; x < t.s.output[2]; ++x)
+          for (int64_t m = 0; m < 18; ++m) {
+            const auto at = static_cast<size_t>((y * t.s.output[2] + x) * 18 + m);
+            const int64_t up = row + 1 - y, left = column + 1 - x;  // of the pixel in the kernel's window
+            const int64_t tile_up = row + 1 - y / size.tile * size.tile,
+                          tile_left = column + 1 - x / size.tile * size.tile;
+            if (up >= 0 && up < size.kernel && left >= 0 && left < size.kernel) {
+              ASSERT_FALSE(std::isfinite(t.y[at])) << y << "," << x;
+            }
+            if (tile_up < 0 || tile_up >= size.side() || tile_left < 0 || tile_left >= size.side()) {
+              ASSERT_EQ(t.y[at], before[at]) << y << "," << x;
+            }
+          }
+    }
+}
+
+TEST_P(WinogradLevels, NaNPassesTheClip) {
+  Case t(ShapeOf({1, 4, 4, 3, 20, 1, 1, 1, 1}, WinogradUnit::kF43), WinogradUnit::kF43);
+  t.x[0] = kNaN;
+  Winograd::Data data = t.Data();
+  data.tile.clip = true, data.tile.low = 0, data.tile.high = 6;
+  t.Run(data, 1);
+  EXPECT_TRUE(std::isnan(t.y[0]));
+}
+
+// Any activation is applied exactly once to every element, also where maps are finished in several blocks.
+TEST_P(WinogradLevels, AppliesTheEpilogueOnce) {
+  for (WinogradUnit unit : {WinogradUnit::kF23, WinogradUnit::kF63}) {
+    Case t(ShapeOf({2, 37, 50, 3, 200, 1, 1, 1, 1}, unit), unit);
+    t.Run(t.Data(), 1);
+    std::vector<float> want = t.y;
+    for (float& v : want) v = 2 * v + 1;
+    Epilogue epilogue(DType::kF32, {2, t.s.output[1], t.s.output[2], 200});
+    epilogue.SetActivation(UnaryKind::kAffine, 2, 1, nullptr, 0);
+    for (int threads : {1, 3}) {
+      Winograd::Data data = t.Data();
+      data.epilogue = &epilogue;
+      t.Run(data, threads);
+      for (size_t i = 0; i < want.size(); ++i) ASSERT_FLOAT_EQ(t.y[i], want[i]) << i;
+    }
+  }
+}
+
+TEST(Winograd, FitsItsKernelOnly) {
+  ConvShape s = ShapeOf({1, 8, 8, 4, 4, 1, 1, 1, 1}, WinogradUnit::kF43);
+  EXPECT_TRUE(WinogradFits(s, WinogradUnit::kF43));
+  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF45));
+  s.stride[2] = 2;
+  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
+  s.stride[2] = 1, s.group = 2;
+  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
+  s.group = 1, s.dilation[1] = 2;
+  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
+}
+
+// Of images without batch, rows, columns, channels.
+TEST(Winograd, NothingToDo) {
+  for (const Geometry& g : {Geometry{0, 8, 8, 4, 4, 1, 1, 1, 1}, Geometry{1, 2, 8, 4, 4, 0, 0, 0, 0},
+                            Geometry{1, 8, 8, 4, 0, 1, 1, 1, 1}}) {
+    Case t(ShapeOf(g, WinogradUnit::kF43), WinogradUnit::kF43);
+    t.Run(t.Data(), 2);
+  }
+  Case t(ShapeOf({1, 8, 8, 0, 4, 1, 1, 1, 1}, WinogradUnit::kF43), WinogradUnit::kF43);
+  t.Run(t.Data(), 2);
+  for (float v : t.y) ASSERT_EQ(v, 0);
+}
+
+// Errors against sums in double, over the largest and over the root mean square result.
+struct Errors {
+  double largest = 0, error = 0, squares = 0, errors = 0;
+  void Add(double got, double want) {
+    largest = std::max(largest, std::fabs(want)), error = std::max(error, std::fabs(got - want));
+    squares += want * want, errors += (got - want) * (got - want);
+  }
+  double max() const { return error / largest; }
+  void Print(const char* name, int64_t channels, bool positive) const {
+    std::printf("%-7s %4d channels, %s: max %.1e, rms %.1e\n", name, static_cast<int>(channels),
+                positive ? "x >= 0" : "x any ", max(), std::sqrt(errors / squares));
+  }
+};
+
+// The table of docs/accuracy.md; what WinogradError promises holds.
+TEST(Winograd, Accuracy) {
+  const char* const kNames[] = {"F(2,3)", "F(4,3)", "F(6,3)", "F(2,5)", "F(4,5)"};
+  for (bool positive : {false, true})
+    for (int64_t channels : {16, 64, 256, 1024})
+      for (WinogradUnit unit : kUnits) {
+        Case t(ShapeOf({1, 24, 24, channels, 12, 1, 1, 1, 1}, unit), unit);
+        if (positive)
+          for (float& x : t.x) x = std::max(x, 0.0f);
+        t.Run(t.Data(), 1);
+        Errors errors, direct;
+        for (size_t i = 0; i < t.y.size(); ++i) {
+          const double want = Direct<double>(t, static_cast<int64_t>(i));
+          errors.Add(t.y[i], want);
+          direct.Add(Direct<float>(t, static_cast<int64_t>(i)), want);
+        }
+        if (SizeOf(unit).tile == 2)
+          direct.Print(SizeOf(unit).kernel == 3 ? "3x3" : "5x5", channels, positive);
+        errors.Print(kNames[static_cast<int>(unit)], channels, positive);
+        EXPECT_LT(errors.max(), 1.5 * WinogradError(unit, channels));
+      }
+}
+
+}  // namespace
+}  // namespace tern::cpu
