@@ -29,29 +29,24 @@ class Plan:
     clock: str = "latency_ms"  # or processor_ms, which other programs on the machine disturb less
 
 
-def start(name, job, folder, plan, results):
+def outputs_of(folder, entry):
+    return [np.load(folder / f"{feeds.file_name(name)}.npy") for name in entry["outputs"]]
+
+
+def admit(name, job, folder, plan, entry, reference):
+    """Starts an engine and compares its outputs with the reference (None: it becomes that): engine or None, what was found."""
+    place = folder / name
     try:
-        return Engine(name, job, folder / name, plan.tern)
+        engine = Engine(name, job, place, plan.tern)
     except Failure as failure:
-        results[name] = {"status": "failed", "reason": str(failure)}
-        return None
-
-
-def outputs_of(folder, engine, entry):
-    return [np.load(folder / engine / f"{feeds.file_name(name)}.npy") for name in entry["outputs"]]
-
-
-def judge(entry, folder, engines, plan, results):
-    """Drops the engines whose outputs are not those of the reference; the first peer that runs is the reference."""
-    reference = next((name for name in (*plan.peers, "tern") if name in engines), None)
-    for name in list(engines):
-        wanted, got = outputs_of(folder, reference, entry), outputs_of(folder, name, entry)
-        error = figures.worst_error(got, wanted)
-        results[name] = {"status": "ok", "error": error, "load_ms": engines[name].ready["load_ms"],
-                         "first_run_ms": engines[name].ready["first_run_ms"]}
-        if not error <= figures.TOLERANCE[plan.precision]:
-            results[name].update(status="wrong", reason=f"differs from {reference} by {error:.2g} of its largest output")
-            engines.pop(name).close()
+        return None, {"status": "failed", "reason": str(failure)}
+    got = outputs_of(place, entry)
+    error = figures.worst_error(got, reference or got)
+    found = {"status": "ok", "error": error, "load_ms": engine.ready["load_ms"], "first_run_ms": engine.ready["first_run_ms"]}
+    if error <= figures.TOLERANCE[plan.precision]:
+        return engine, {**found, "outputs": got}
+    engine.close()
+    return None, {**found, "status": "wrong", "reason": f"differs from the first peer by {error:.2g} of its largest output"}
 
 
 def take_turns(engines, plan, results, between):
@@ -82,13 +77,14 @@ def measure(entry, plan, name="", sizes=None, between=lambda: None):
         inputs = folder / "inputs.npz"
         feeds.store(inputs, feeds.make_all(entry, sizes))
         job = {"model": str((plan.cache / entry["file"]).resolve()), "threads": plan.threads, "precision": plan.precision,
-               "cache": str(plan.cache), "inputs_file": str(inputs), "outputs": entry["outputs"], "network": name}
-        engines = {}
-        for engine in ("tern", *plan.peers):
-            started = start(engine, job, folder, plan, results)
+               "cache": str(plan.cache.resolve()), "inputs_file": str(inputs), "outputs": entry["outputs"], "network": name}
+        engines, reference = {}, None
+        for engine in (*plan.peers, "tern"):
+            started, results[engine] = admit(engine, job, folder, plan, entry, reference)
+            outputs = results[engine].pop("outputs", None)
             if started:
                 stack.callback(started.close)
                 engines[engine] = started
-        judge(entry, folder, engines, plan, results)
+                reference = reference or outputs
         take_turns(engines, plan, results, between)
     return results

@@ -44,9 +44,7 @@ def geomeans(summary, peers):
     return ["geomean", *[""] * (1 + len(peers)), *(f"{summary['peers'][peer]:.3f}" for peer in peers), f"{summary['best']:.3f}"]
 
 
-def markdown(rows, peers):
-    """The same for a document: times and ratios only."""
-    keep = 3 + 2 * len(peers) + 1
-    lines = [header(peers)[:keep - 1], *(row(r, peers)[:keep - 1] for r in rows)]
-    text = ["| " + " | ".join(cells) + " |" for cells in lines]
-    return "\n".join([text[0], "|---" + "|---:" * (len(lines[0]) - 1) + "|", *text[1:]]) + "\n"
+def markdown(heads, rows):
+    """Left-aligned names, right-aligned numbers."""
+    lines = ["| " + " | ".join(cells) + " |" for cells in (heads, *rows)]
+    return "\n".join([lines[0], "|---" + "|---:" * (len(heads) - 1) + "|", *lines[1:]]) + "\n"

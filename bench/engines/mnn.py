@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import MNN
 import numpy as np
@@ -20,8 +21,9 @@ def converted(job):
         return str(target)
     target.parent.mkdir(exist_ok=True)
     fresh = f"{target}.{os.getpid()}"
-    done = subprocess.run([sys.executable, "-c", CONVERT, "-f", "ONNX", "--modelFile", str(source), "--MNNModel", fresh,
-                           "--bizCode", "bench"], stdout=sys.stderr, check=False)
+    command = [sys.executable, "-c", CONVERT, "-f", "ONNX", "--modelFile", str(source), "--MNNModel", fresh, "--bizCode", "bench"]
+    with tempfile.TemporaryDirectory() as folder:  # it keeps a file of a fixed name in the working folder
+        done = subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False)
     if done.returncode != 0 or not os.path.exists(fresh):
         raise RuntimeError("MNN's converter refuses the model")
     os.replace(fresh, target)
@@ -36,7 +38,9 @@ def prepare(job):
 def _variable(value):
     value = value.astype(np.int32) if value.dtype == np.int64 else value
     kind = {"float32": MNN.expr.float, "int32": MNN.expr.int}[value.dtype.name]
-    return MNN.expr.const(value, list(value.shape), MNN.expr.NCHW, kind)
+    made = MNN.expr.placeholder(list(value.shape), MNN.expr.NCHW, kind)
+    made.write(value)  # copies; a constant would keep pointing to the array
+    return made
 
 
 def load(job):

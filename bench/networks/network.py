@@ -39,6 +39,12 @@ def image(size=224, name="image"):
 PIXELS = image(name="pixel_values")  # as transformers calls them
 
 
+def additive(mask):
+    """A mask of ones and zeros as what is added to attention's scores: the way of old that every engine reads. What
+    transformers itself exports for it MNN converts wrongly."""
+    return (1.0 - mask[:, None, None, :].float()) * -10000.0
+
+
 class Wrapped(torch.nn.Module):
     """A network of transformers: positional tensors in, the named results out."""
 
@@ -47,7 +53,10 @@ class Wrapped(torch.nn.Module):
         self.model, self.names, self.results, self.fixed = model, names, results, fixed
 
     def forward(self, *tensors):
-        found = self.model(**dict(zip(self.names, tensors)), **self.fixed, return_dict=True)
+        named = dict(zip(self.names, tensors))
+        if "attention_mask" in named:
+            named["attention_mask"] = additive(named["attention_mask"])
+        found = self.model(**named, **self.fixed, return_dict=True)
         return tuple(found[name] for name in self.results)
 
 

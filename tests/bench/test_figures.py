@@ -115,12 +115,6 @@ class Texts(unittest.TestCase):
         cells = dict(zip(table.header(PEERS), table.geomeans(figures.summary(ROWS, PEERS), PEERS)))
         self.assertEqual([cells[k] for k in ("/ort", "/mnn", "/best")], ["2.000", "0.500", "1.000"])
 
-    def test_markdown_is_a_table(self):
-        lines = table.markdown(ROWS, PEERS).splitlines()
-        self.assertEqual(len(lines), 2 + len(ROWS))
-        self.assertEqual({line.count("|") for line in lines}, {lines[0].count("|")})
-        self.assertTrue(lines[0].endswith("| /best |"))
-
 
 class Charts(unittest.TestCase):
     def test_ratios_are_well_formed(self):

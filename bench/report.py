@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Puts what was measured into docs/performance.md, so that no figure there is typed by hand.
+
+Between the lines <!-- NAME --> and <!-- end --> of that file stands what this program writes; the rest is text. The
+figures live in docs/performance.json; --fp32, --bf16 and --growth replace parts of it by what bench/compare --json
+and bench/growth --json wrote. --check only says whether the document is up to date.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import chart  # noqa: E402
+import figures  # noqa: E402
+import table  # noqa: E402
+
+DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
+PARTS = ("fp32", "bf16", "growth")
+NAMES = {"ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch"}
+
+
+def rounded(value):
+    """Numbers to five digits: the rest is noise, and would make every change of the file a large one."""
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list) else value
+
+
+def machine(report):
+    peers = ", ".join(f"{NAMES[peer]} {version}" for peer, version in report["versions"].items())
+    peaks = [row["peak_gflops"] for row in report["rows"] if row.get("peak_gflops")]
+    peak = f", {max(peaks):.0f} GFLOP/s multiply-adds on one core" if peaks else ""
+    clock = " Times are processor time: the machine was shared." if report["clock"] == "processor" else ""
+    return (f"{report['machine']['cpu']} ({report['machine']['isa']}), {report['machine']['cores']} cores{peak}. Against {peers}; "
+            f"{report['rounds']} rounds of {report['seconds']} s for each engine.{clock}\n")
+
+
+def summary(report):
+    heads = ["threads", *(f"/{NAMES[peer]}" for peer in report["peers"]), "/best", "worst model", "models"]
+    rows = [[threads, *(f"{s['peers'][peer]:.2f}" for peer in report["peers"]), f"{s['best']:.2f}", f"{s['worst_model']:.2f}",
+             f"{s['compared']} of {s['models']}"] for threads, s in report["summaries"].items()]
+    return table.markdown(heads, rows)
+
+
+def row_of(found, peers):
+    engines = found["engines"]
+    right = [engines[name] if figures.ok(engines.get(name)) else {} for name in ("tern", *peers)]
+    best = figures.ratio(engines, figures.best_peer(engines))
+    return [found["model"], *(table.cell_ms(engines.get(name)) for name in ("tern", *peers)), table.cell(best, "{:.2f}"),
+            table.cell(found.get("percent_of_peak"), "{:.0f}"),
+            *(" / ".join(table.cell(read(r), "{:.0f}") for r in right[:2]) for read in (lambda r: r.get("peak_mb"), figures.start_ms))]
+
+
+def models(report):
+    """A table for each number of threads."""
+    peers, text = report["peers"], ""
+    first = NAMES[peers[0]] if peers else "–"
+    heads = ["model", "Tern", *(NAMES[peer] for peer in peers), "/best", "% peak", f"MB, {first}", f"start, {first}"]
+    for threads in report["summaries"]:
+        rows = [row_of(row, peers) for row in report["rows"] if row["threads"] == int(threads)]
+        text += f"\n{threads} thread{'s' if threads != '1' else ''}, ms:\n\n" + table.markdown(heads, rows)
+    return text.lstrip("\n")
+
+
+def growth(report):
+    cliffs = [f"{s['model']} at {s['axis']} {size}" for s in report["series"] for size in s["cliffs"]]
+    found = f"Steps that no peer has: {', '.join(cliffs)}." if cliffs else "No step that the peers lack."
+    return f"![time against size](performance_growth.svg)\n\n{found}\n"
+
+
+def sections(stored):
+    """Name -> text, of what has been measured."""
+    made = {}
+    for part in ("fp32", "bf16"):
+        if part in stored:
+            made[f"{part} machine"] = machine(stored[part])
+            made[f"{part} summary"] = summary(stored[part])
+            made[f"{part} models"] = models(stored[part]) + f"\n![ratio to the best peer](performance_{part}.svg)\n"
+    if "growth" in stored:
+        made["growth"] = growth(stored["growth"])
+    return made
+
+
+def fill(text, made):
+    """The document with its sections replaced; a section that was never measured says so."""
+    def replace(match):
+        name = match.group(1)
+        return f"<!-- {name} -->\n{made.get(name) or 'Not measured yet.' + chr(10)}<!-- end -->"
+
+    return re.sub(r"<!-- (?!end)([^>]*?) -->\n.*?<!-- end -->", replace, text, flags=re.DOTALL)
+
+
+def charts(stored):
+    made = {f"performance_{part}.svg": chart.ratios(stored[part]) for part in ("fp32", "bf16") if part in stored}
+    return {**made, **({"performance_growth.svg": chart.growth(stored["growth"])} if "growth" in stored else {})}
+
+
+def render(stored, docs):
+    """File name -> text of all that is generated."""
+    return {"performance.md": fill((docs / "performance.md").read_text(), sections(stored)), **charts(stored)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for part in PARTS:
+        parser.add_argument(f"--{part}", type=pathlib.Path, help="JSON of a new measurement")
+    parser.add_argument("--docs", type=pathlib.Path, default=DOCS, help="folder of the document")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 where something is out of date")
+    options = parser.parse_args()
+    path = options.docs / "performance.json"
+    stored = json.loads(path.read_text()) if path.exists() else {}
+    stored.update({part: rounded(json.loads(getattr(options, part).read_text())) for part in PARTS if getattr(options, part)})
+    files = {"performance.json": json.dumps(stored, indent=None, separators=(",", ":")).replace('{"model"', '\n{"model"') + "\n",
+             **render(stored, options.docs)}
+    stale = [name for name, text in files.items() if not (options.docs / name).exists() or (options.docs / name).read_text() != text]
+    for name in stale:
+        print(f"{name}: {'out of date' if options.check else 'written'}")
+        if not options.check:
+            (options.docs / name).write_text(files[name])
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
