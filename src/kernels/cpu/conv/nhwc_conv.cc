@@ -30,39 +30,50 @@ bool HangsOver(const ConvShape& s) {
   return false;
 }
 
-// Some rows times panels [panel0, panel1): all that RunRows needs but the place.
-struct RowsOf {
-  const TileTable* table;
-  const float* panels;  // of the group
-  int64_t k, maps;
-  int64_t panel0, panel1;
-};
-
 // One strip of pixels that lie at equal distances in what is read and side by side in y.
-void RunStrip(const RowsOf& r, Tile t, int64_t panel, int64_t count, const TileEpilogue& e) {
-  const int64_t n0 = panel * r.table->columns;
-  t.columns = std::min<int64_t>(r.table->columns, r.maps - n0);
-  t.b = r.panels + n0 * r.k;
-  t.bias = e.bias ? e.bias + n0 : nullptr;
-  t.c += n0;
-  if (t.residual) t.residual += n0;
-  const int64_t tiles = Quotient(count, r.table->rows), height = count / tiles, taller = count % tiles;
+void RunStrip(const TileTable& table, Tile t, int64_t count) {
+  const int64_t tiles = Quotient(count, table.rows), height = count / tiles, taller = count % tiles;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t rows = height + (i < taller);
-    r.table->run[rows](t);
+    table.run[rows](t);
     t.a += rows * t.a_row;
     t.c += rows * t.c_row;
     if (t.residual) t.residual += rows * t.residual_row;
   }
 }
 
+// How many groups are computed as one: as many as fill a vector.
+int64_t Joined(const ConvShape& s) {
+  const int64_t lanes = TileSimd().columns / 2;
+  int64_t joined = std::clamp<int64_t>(lanes / std::max<int64_t>(1, s.group_maps()), 1, s.group);
+  while (s.group % joined != 0) --joined;
+  return joined;
+}
+
+// Weights [M, C / group, kernel…] of groups that are joined, in that order, with zeros between groups.
+void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
+  const int64_t channels = s.group_channels() * s.taps(), wide = channels * joined;
+  std::fill(to, to + s.maps * wide, 0.f);
+  for (int64_t map = 0; map < s.maps; ++map)
+    Copy(w + map * channels, channels, to + map * wide + map / s.group_maps() % joined * channels);
+}
+
 }  // namespace
 
 int64_t NhwcConv::PackedSize(const ConvShape& s) {
-  return s.group * PanelsSize(s.taps() * s.group_channels(), s.group_maps());
+  const int64_t joined = Joined(s);
+  return s.group / joined * PanelsSize(s.taps() * s.group_channels() * joined, s.group_maps() * joined);
 }
 
-void NhwcConv::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers) {
+void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Workers& workers) {
+  ConvShape s = shape;
+  std::vector<float> wide;
+  if (const int64_t joined = Joined(s); joined > 1) {
+    wide.resize(static_cast<size_t>(s.maps * s.group_channels() * s.taps() * joined));
+    Join(s, joined, w, wide.data());
+    w = wide.data();
+    s.group /= joined;
+  }
   const TileTable& table = TileSimd();
   const int64_t channels = s.group_channels(), maps = s.group_maps(), taps = s.taps(), k = taps * channels,
                 panels = Quotient(maps, table.columns);
@@ -78,7 +89,10 @@ void NhwcConv::Pack(const ConvShape& s, const float* w, float* to, const Workers
   });
 }
 
-NhwcConv::NhwcConv(const ConvShape& shape) : shape_(shape) { SetSource(); }
+NhwcConv::NhwcConv(const ConvShape& shape) : shape_(shape) {
+  shape_.group /= Joined(shape);
+  SetSource();
+}
 
 void NhwcConv::SetSource() {
   const ConvShape& s = shape_;
@@ -133,39 +147,43 @@ NhwcConv::Cut NhwcConv::CutOf(int threads) const {
   Cut cut{};
   cut.rows = std::clamp<int64_t>(kBlock / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, all);
   if (pixels) cut.rows = std::max<int64_t>(table.rows, cut.rows / table.rows * table.rows);
-  const int64_t panels = Quotient(s.group_maps(), table.columns);
-  cut.panels = panels, cut.panel_groups = 1;
+  const int64_t panels = s.group * Quotient(s.group_maps(), table.columns);
+  cut.panels = panels, cut.panel_jobs = 1;
   cut.blocks = Quotient(all, cut.rows);
   const int64_t planes = pixels ? 1 : s.batch * s.output[0];
   if (threads > 1) {
     const double work = static_cast<double>(s.batch * s.output_size() * s.maps) * static_cast<double>(k());
     const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
-    if (!pixels && planes * s.group * cut.blocks < wanted && width * all >= s.group_maps()) {
+    if (!pixels && planes * cut.blocks < wanted && width * all >= s.maps) {
       // Rows do not change how sums are taken, so that they may depend on the number of threads.
-      cut.rows = Quotient(all, std::min(all, Quotient(wanted, planes * s.group)));
+      cut.rows = Quotient(all, std::min(all, Quotient(wanted, planes)));
       cut.blocks = Quotient(all, cut.rows);
     }
-    const int64_t groups = Quotient(wanted, std::max<int64_t>(1, planes * s.group * cut.blocks));
-    cut.panels = Quotient(panels, std::clamp<int64_t>(groups, 1, panels));
-    cut.panel_groups = Quotient(panels, cut.panels);
+    const int64_t jobs = Quotient(wanted, std::max<int64_t>(1, planes * cut.blocks));
+    cut.panels = Quotient(panels, std::clamp<int64_t>(jobs, 1, panels));
+    cut.panel_jobs = Quotient(panels, cut.panels);
   }
   return cut;
 }
 
 NhwcConv::Job NhwcConv::JobOf(const Cut& cut, int64_t job) const {
+  const ConvShape& s = shape_;
   Job j{};
-  const int64_t panels = Quotient(shape_.group_maps(), TileSimd().columns);
-  j.panel0 = job % cut.panel_groups * cut.panels;
-  j.panel1 = std::min(j.panel0 + cut.panels, panels);
-  job /= cut.panel_groups;
-  j.group = job % shape_.group;
-  job /= shape_.group;
+  j.panel0 = job % cut.panel_jobs * cut.panels;
+  j.panel1 = std::min(j.panel0 + cut.panels, s.group * Quotient(s.group_maps(), TileSimd().columns));
+  job /= cut.panel_jobs;
   j.first = job % cut.blocks * cut.rows;
   job /= cut.blocks;
   const bool pixels = source_ == Source::kColumns;
-  j.last = std::min(j.first + cut.rows, pixels ? shape_.batch * shape_.output_size() : shape_.output[1]);
-  j.image = job / shape_.output[0], j.plane = job % shape_.output[0];
+  j.last = std::min(j.first + cut.rows, pixels ? s.batch * s.output_size() : s.output[1]);
+  j.image = job / s.output[0], j.plane = job % s.output[0];
   return j;
+}
+
+// The first map of one of all groups' panels.
+int64_t NhwcConv::MapOf(int64_t panel) const {
+  const int64_t width = TileSimd().columns, panels = Quotient(shape_.group_maps(), width);
+  return panel / panels * shape_.group_maps() + panel % panels * width;
 }
 
 PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
@@ -209,7 +227,8 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
     }
 }
 
-void NhwcConv::CopyColumns(const float* x, const Job& job, float* to) const {
+// The windows of one group, one after the other.
+void NhwcConv::CopyColumns(const float* x, const Job& job, int64_t group, float* to) const {
   const ConvShape& s = shape_;
   const int64_t channels = s.group_channels();
   for (int64_t pixel = job.first; pixel < job.last; ++pixel, to += pixel_) {
@@ -226,8 +245,8 @@ void NhwcConv::CopyColumns(const float* x, const Job& job, float* to) const {
           here += s.kernel[2] * channels;
           continue;
         }
-        const float* row = x + ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] * s.channels +
-                           job.group * channels;
+        const float* row =
+            x + ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] * s.channels + group * channels;
         for (int64_t kx = 0; kx < s.kernel[2]; ++kx, here += channels) {
           const int64_t at = ix + kx * s.dilation[2];
           if (at < 0 || at >= s.input[2])
@@ -239,51 +258,50 @@ void NhwcConv::CopyColumns(const float* x, const Job& job, float* to) const {
   }
 }
 
+// Where the first window of a job starts; copies what has to be copied for all groups.
+const float* NhwcConv::FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const {
+  const ConvShape& s = shape_;
+  if (source_ == Source::kPadded) CopyPadded(args.x, job, scratch);
+  if (source_ != Source::kWindows) return scratch;
+  const int64_t plane = job.image * s.input[0] + job.plane * s.stride[0] - s.begin[0],
+                line = plane * s.input[1] + job.first * s.stride[1] - s.begin[1];
+  return args.x + (line * s.input[2] - s.begin[2]) * s.channels;
+}
+
 void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) const {
   const ConvShape& s = shape_;
+  const TileTable& table = TileSimd();
+  const TileEpilogue& e = args.tile;
   const bool pixels = source_ == Source::kColumns;
-  const float* a = scratch;  // of the job's first strip
-  if (pixels) {
-    CopyColumns(args.x, job, scratch);
-  } else if (source_ == Source::kPadded) {
-    CopyPadded(args.x, job, scratch);
-    a += job.group * s.group_channels();
-  } else {
-    a = args.x +
-        (((job.image * s.input[0] + job.plane * s.stride[0] - s.begin[0]) * s.input[1] +
-          job.first * s.stride[1] - s.begin[1]) *
-             s.input[2] -
-         s.begin[2]) *
-            s.channels +
-        job.group * s.group_channels();
-  }
   const int64_t strips = pixels ? 1 : job.last - job.first,
                 count = pixels ? job.last - job.first : s.output[2];
-  const int64_t first =
-      pixels ? job.first : ((job.image * s.output[0] + job.plane) * s.output[1] + job.first) * s.output[2];
-  const int64_t map0 = job.group * s.group_maps(), y0 = first * s.maps + map0;
-  const RowsOf rows{&TileSimd(), args.w + job.group * PanelsSize(k(), s.group_maps()),
-                    k(),         s.group_maps(),
-                    job.panel0,  job.panel1};
-  TileEpilogue e = args.tile;
-  if (e.bias) e.bias += map0;
+  const int64_t line = (job.image * s.output[0] + job.plane) * s.output[1] + job.first,
+                pixel = pixels ? job.first : line * s.output[2];
+  const float* a = FirstWindow(args, job, scratch);
   Tile t;
   t.a_row = pixels ? pixel_ : s.stride[2] * pixel_;
   t.k = piece_, t.parts = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
   t.c_row = s.maps, t.residual_row = e.residual_row;
   t.clip = e.clip, t.low = e.low, t.high = e.high;
-  for (int64_t panel = job.panel0; panel < job.panel1; ++panel)
+  for (int64_t panel = job.panel0, last = -1; panel < job.panel1; ++panel) {
+    const int64_t map = MapOf(panel), group = map / s.group_maps();
+    if (pixels && group != last) CopyColumns(args.x, job, group, scratch);
+    last = group;
+    t.columns = std::min<int64_t>(table.columns, (group + 1) * s.group_maps() - map);
+    t.b = args.w + panel * table.columns * k();
+    t.bias = e.bias ? e.bias + map : nullptr;
     for (int64_t i = 0; i < strips; ++i) {
-      t.a = a + i * s.stride[1] * row_;
-      t.c = args.y + y0 + i * count * s.maps;
-      if (e.residual) t.residual = e.residual + (first + i * count) * e.residual_row + map0;
-      RunStrip(rows, t, panel, count, e);
+      t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * s.group_channels());
+      t.c = args.y + (pixel + i * count) * s.maps + map;
+      if (e.residual) t.residual = e.residual + (pixel + i * count) * e.residual_row + map;
+      RunStrip(table, t, count);
     }
-  if (!args.epilogue || args.epilogue->empty()) return;
-  const int64_t width = TileSimd().columns, n0 = job.panel0 * width,
-                n = std::min(job.panel1 * width, s.group_maps()) - n0, at = y0 + n0;
-  args.epilogue->Apply(n == s.maps ? Epilogue::Rows{1, strips * count * n, at, 0, args.y + at, 0}
-                                   : Epilogue::Rows{strips * count, n, at, s.maps, args.y + at, s.maps});
+  }
+  if (!args.epilogue) return;
+  const int64_t map = MapOf(job.panel0), at = pixel * s.maps + map, width = MapOf(job.panel1) - map;
+  args.epilogue->Apply(width == s.maps
+                           ? Epilogue::Rows{1, strips * count * width, at, 0, args.y + at, 0}
+                           : Epilogue::Rows{strips * count, width, at, s.maps, args.y + at, s.maps});
 }
 
 size_t NhwcConv::Scratch(int threads) const {
@@ -301,11 +319,10 @@ void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) 
   const Cut cut = CutOf(workers.threads());
   const int64_t planes = source_ == Source::kColumns ? 1 : s.batch * s.output[0];
   const int64_t floats = BlockFloats(cut.rows);
-  workers.ParallelFor(planes * cut.blocks * s.group * cut.panel_groups, 1,
-                      [&](int64_t begin, int64_t end, int worker) {
-                        for (int64_t job = begin; job < end; ++job)
-                          RunJob(args, JobOf(cut, job), static_cast<float*>(scratch) + worker * floats);
-                      });
+  workers.ParallelFor(planes * cut.blocks * cut.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t job = begin; job < end; ++job)
+      RunJob(args, JobOf(cut, job), static_cast<float*>(scratch) + worker * floats);
+  });
 }
 
 }  // namespace tern::cpu

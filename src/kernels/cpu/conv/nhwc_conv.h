@@ -17,6 +17,7 @@ struct NhwcArgs {
 class NhwcConv {
  public:
   // Weights [M, C / group, kernel…] become one set of panels per group, with rows in the order [kernel…, C].
+  // Groups of few maps are joined, with zeros between them: vectors of results are better filled then.
   // Of the shape only channels, maps, group and kernel matter. PackedSize: in floats.
   static int64_t PackedSize(const ConvShape& s);
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers);
@@ -34,26 +35,27 @@ class NhwcConv {
     kPadded,   // some rows of the image, copied with what is around it
     kColumns,  // windows copied one by one
   };
-  // Some rows of one image's output (kColumns: some pixels of all outputs) times some panels of one group.
+  // Some rows of one image's output (kColumns: some pixels of all outputs) times some of all groups' panels.
   struct Job {
     int64_t image, plane, first, last;
-    int64_t group, panel0, panel1;
+    int64_t panel0, panel1;
   };
   struct Cut {
-    int64_t rows, blocks;          // output rows (kColumns: pixels) of a job; blocks of a plane (or of all)
-    int64_t panels, panel_groups;  // of a group
+    int64_t rows, blocks;  // output rows (kColumns: pixels) of a job; blocks of a plane (or of all)
+    int64_t panels, panel_jobs;
   };
   void SetSource();
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
   int64_t k() const { return shape_.taps() * shape_.group_channels(); }
+  int64_t MapOf(int64_t panel) const;
   int64_t BlockFloats(int64_t rows) const;
   Cut CutOf(int threads) const;
   Job JobOf(const Cut& cut, int64_t job) const;
   PanelProduct Pointwise(int64_t group, const NhwcArgs& args) const;
   void CopyPadded(const float* x, const Job& job, float* to) const;
-  void CopyColumns(const float* x, const Job& job, float* to) const;
+  void CopyColumns(const float* x, const Job& job, int64_t group, float* to) const;
+  const float* FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const;
   void RunJob(const NhwcArgs& args, const Job& job, float* scratch) const;
-  void Finish(const NhwcArgs& args, const Job& job) const;
 
   ConvShape shape_;
   Source source_ = Source::kImage;
