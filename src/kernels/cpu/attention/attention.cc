@@ -1,111 +1,224 @@
 #include "kernels/cpu/attention/attention.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 
-#include "kernels/cpu/elementwise/elementwise_simd.h"
-#include "kernels/cpu/reduce/softmax.h"
+#include "kernels/cpu/attention/attention_simd.h"
+#include "kernels/cpu/gemm/panels.h"
+#include "kernels/cpu/gemm/tile.h"
 
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kScores = 1 << 16;  // elements of the block of scores that one thread works on, if possible
+constexpr int64_t kFew = 4;                 // queries that are not worth packing keys for
+constexpr int64_t kRows = 56;               // queries at once, about: their scores stay in the second cache
+constexpr int64_t kOneBlock = 1024;         // keys whose scores are kept at once
+constexpr int64_t kBlockKeys = 512;         // at once, where there are more
+constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+constexpr int64_t kPad = 16;  // elements between rows that would fall into the same sets of a cache
 
-int64_t RowsAtOnce(const AttentionShape& s) {
-  return std::clamp<int64_t>(kScores / std::max<int64_t>(1, s.keys), 1, std::max<int64_t>(1, s.queries));
-}
-int64_t Rounded(int64_t n) { return (n + 15) / 16 * 16; }
+int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t Rounded(int64_t n) { return Quotient(n, 16) * 16; }
+bool Collide(int64_t row) { return row * 4 % 1024 == 0; }
 
-GemmParams ScoreProduct(const AttentionShape& s, int64_t rows) {
-  GemmParams p;
-  p.m = rows, p.n = s.keys, p.k = s.size;
-  p.a = {nullptr, DType::kF32, s.q.row, 1};
-  p.b = {nullptr, DType::kF32, 1, s.k.row};
-  p.c_row = s.keys;
-  p.alpha = s.scale;
-  return p;
-}
+// How the work is cut; by shapes and instruction set only, but for `parts`.
+struct Cut {
+  int64_t group;                               // query heads that share keys
+  int64_t rows, row_blocks;                    // queries at once
+  int64_t keys, score_row;                     // keys at once, and elements from row to row of their scores
+  bool few, copy;                              // without packing; with queries copied together
+  int64_t parts, blocks_each;                  // of a head's blocks of queries
+  int64_t k_panels, v_panels, scores, copied;  // floats of memory each thread has for them
 
-GemmParams ValueProduct(const AttentionShape& s, int64_t rows) {
-  GemmParams p;
-  p.m = rows, p.n = s.value_size, p.k = s.keys;
-  p.a = {nullptr, DType::kF32, s.keys, 1};
-  p.b = {nullptr, DType::kF32, s.v.row, 1};
-  p.c_row = s.y.row;
-  return p;
-}
-
-size_t GemmBytes(const AttentionShape& s) {
-  size_t bytes = 0;
-  for (int64_t rows : {RowsAtOnce(s), s.queries % RowsAtOnce(s)})
-    bytes = std::max({bytes, GemmScratch(ScoreProduct(s, rows), 1), GemmScratch(ValueProduct(s, rows), 1)});
-  return (bytes + 63) / 64 * 64;
-}
-
-size_t BytesPerThread(const AttentionShape& s) {
-  return static_cast<size_t>(Rounded(RowsAtOnce(s) * s.keys)) * sizeof(float) + GemmBytes(s);
-}
-
-void AddMask(const AttentionShape& s, const AttentionTensors& t, int64_t b, int64_t h, int64_t i,
-             float* row) {
-  const auto at = [](int64_t index, int64_t dim) { return dim == 1 ? 0 : index; };
-  const int64_t start =
-      ((at(b, s.mask[0]) * s.mask[1] + at(h, s.mask[1])) * s.mask[2] + at(i, s.mask[2])) * s.mask[3];
-  const int64_t length = s.mask[3], step = length == 1 ? 0 : 1,
-                n = length == 1 ? s.keys : std::min(length, s.keys);
-  if (s.bool_mask) {
-    const uint8_t* m = static_cast<const uint8_t*>(t.mask) + start;
-    for (int64_t j = 0; j < n; ++j) row[j] = m[j * step] ? row[j] : -HUGE_VALF;
-  } else {
-    const float* m = static_cast<const float*>(t.mask) + start;
-    for (int64_t j = 0; j < n; ++j) row[j] += m[j * step];
+  Cut(const AttentionShape& s, int threads) {
+    const TileTable& table = TileSimd();
+    group = s.heads / std::max<int64_t>(1, s.kv_heads);
+    few = s.queries < kFew;
+    row_blocks = std::max<int64_t>(1, Quotient(s.queries, kRows));
+    rows = Quotient(s.queries, row_blocks);
+    row_blocks = std::max<int64_t>(1, Quotient(s.queries, std::max<int64_t>(1, rows)));
+    const int64_t step = table.columns;
+    keys = s.keys <= kOneBlock ? s.keys : kBlockKeys / step * step;
+    score_row = Rounded(std::max<int64_t>(1, keys));
+    if (Collide(score_row)) score_row += kPad;
+    copy = !few && Collide(s.q.row);
+    const int64_t heads = std::max<int64_t>(1, s.batch * s.kv_heads), blocks = group * row_blocks;
+    parts =
+        threads == 1 ? 1 : std::clamp<int64_t>(Quotient(threads * 4, heads), 1, std::max<int64_t>(1, blocks));
+    blocks_each = Quotient(blocks, parts);
+    parts = std::max<int64_t>(1, Quotient(blocks, std::max<int64_t>(1, blocks_each)));
+    k_panels = few ? 0 : Rounded(PanelsSize(s.size, s.keys));
+    v_panels = few ? 0 : Rounded(PanelsSize(s.keys, s.value_size));
+    scores = rows * score_row;
+    copied = copy ? Rounded(rows * (s.size + kPad)) : 0;
   }
-  std::fill(row + n, row + s.keys, -HUGE_VALF);
-}
-
-void FinishRow(const AttentionShape& s, const AttentionTensors& t, int64_t b, int64_t h, int64_t i,
-               float* row) {
-  if (s.softcap > 0) {
-    for (int64_t j = 0; j < s.keys; ++j) row[j] /= s.softcap;
-    UnarySimd().f32(UnaryKind::kTanh, row, row, s.keys, 0, 0);
-    for (int64_t j = 0; j < s.keys; ++j) row[j] *= s.softcap;
+  size_t BytesPerThread() const {
+    return static_cast<size_t>(k_panels + v_panels + scores + copied + 3 * Rounded(rows)) * sizeof(float);
   }
-  if (t.mask) AddMask(s, t, b, h, i, row);
-  int64_t seen = s.keys;
-  if (s.causal) seen = std::min(seen, i + s.past + 1);
-  if (t.lengths) seen = std::min(seen, t.lengths[b]);
-  if (t.short_lengths) seen = std::min<int64_t>(seen, t.short_lengths[b]);
-  std::fill(row + std::max<int64_t>(0, seen), row + s.keys, -HUGE_VALF);
-  SoftmaxRow(row, row, s.keys);
-  if (s.guarded && s.keys > 0 && std::isnan(row[0])) std::fill(row, row + s.keys, 0.0f);
-}
+};
+
+// One thread's work on the queries of one head and its keys.
+class Head {
+ public:
+  Head(const AttentionShape& s, const AttentionTensors& t, const Cut& cut, float* scratch)
+      : s_(s), t_(t), cut_(cut), tiles_(TileSimd()), simd_(AttentionSimd()) {
+    const auto take = [&](int64_t n) {
+      float* mine = scratch;
+      scratch += n;
+      return mine;
+    };
+    k_panels_ = take(cut.k_panels), v_panels_ = take(cut.v_panels);
+    scores_ = take(cut.scores), copied_ = take(cut.copied);
+    top_ = take(Rounded(cut.rows)), sum_ = take(Rounded(cut.rows)), fade_ = take(Rounded(cut.rows));
+  }
+
+  void Start(int64_t b, int64_t kv_head) {
+    b_ = b;
+    k_ = t_.k + s_.k.At(b, kv_head, 0), v_ = t_.v + s_.v.At(b, kv_head, 0);
+    if (cut_.few) return;
+    tiles_.pack(k_, 1, s_.k.row, s_.size, s_.keys, s_.scale, k_panels_);
+    tiles_.pack(v_, s_.v.row, 1, s_.keys, s_.value_size, 1, v_panels_);
+  }
+
+  // Queries [first, first + count) of head h.
+  void Run(int64_t h, int64_t first, int64_t count) {
+    h_ = h, first_ = first, count_ = count;
+    q_ = t_.q + s_.q.At(b_, h, first), q_row_ = s_.q.row;
+    y_ = t_.y + s_.y.At(b_, h, first);
+    if (cut_.copy) CopyQueries();
+    const int64_t seen = std::min(s_.keys, Seen(count - 1));
+    int64_t from = 0;
+    do {
+      Block(from, std::clamp<int64_t>(seen - from, 0, cut_.keys));
+      from += cut_.keys;
+    } while (from < seen);
+    for (int64_t i = 0; i < count; ++i) sum_[i] = 1 / sum_[i];
+    simd_.scale(y_, s_.y.row, count, s_.value_size, sum_, s_.guarded);
+  }
+
+ private:
+  void CopyQueries() {
+    for (int64_t i = 0; i < count_; ++i)
+      std::memcpy(copied_ + i * (s_.size + kPad), q_ + i * q_row_,
+                  static_cast<size_t>(s_.size) * sizeof(float));
+    q_ = copied_, q_row_ = s_.size + kPad;
+  }
+
+  // Keys that row i of the block may see at most.
+  int64_t Seen(int64_t i) const {
+    int64_t seen = s_.keys;
+    if (s_.causal) seen = std::min(seen, first_ + i + s_.past + 1);
+    if (t_.lengths) seen = std::min(seen, t_.lengths[b_]);
+    if (t_.short_lengths) seen = std::min<int64_t>(seen, t_.short_lengths[b_]);
+    if (t_.mask && s_.mask[3] != 1) seen = std::min(seen, s_.mask[3]);
+    return std::max<int64_t>(0, seen);
+  }
+
+  // c [count, n] = a [count, k] · panels, tile by tile.
+  void Multiply(const float* a, int64_t a_row, int64_t k, const float* panels, int64_t panel_size, int64_t n,
+                float* c, int64_t c_row, bool accumulate) const {
+    const int64_t tiles = Quotient(count_, tiles_.rows), height = count_ / tiles, taller = count_ % tiles;
+    Tile t;
+    t.a_row = a_row, t.k = k, t.c_row = c_row, t.accumulate = accumulate;
+    for (int64_t n0 = 0; n0 < n; n0 += tiles_.columns, panels += panel_size) {
+      t.b = panels;
+      t.columns = std::min<int64_t>(tiles_.columns, n - n0);
+      for (int64_t i = 0, row = 0; i < tiles; ++i) {
+        const int64_t rows = height + (i < taller);
+        t.a = a + row * a_row;
+        t.c = c + row * c_row + n0;
+        tiles_.run[rows](t);
+        row += rows;
+      }
+    }
+  }
+
+  // Keys [from, from + n).
+  void Block(int64_t from, int64_t n) {
+    const int64_t width = tiles_.columns;
+    if (cut_.few)
+      for (int64_t i = 0; i < count_; ++i)
+        simd_.dots(q_ + i * q_row_, k_ + from * s_.k.row, s_.k.row, n, s_.size, s_.scale,
+                   scores_ + i * cut_.score_row);
+    else
+      Multiply(q_, q_row_, s_.size, k_panels_ + from * s_.size, width * s_.size, n, scores_, cut_.score_row,
+               false);
+    Weigh(from, n);
+    if (cut_.few)
+      for (int64_t i = 0; i < count_; ++i)
+        simd_.combine(scores_ + i * cut_.score_row, v_ + from * s_.v.row, s_.v.row, n, s_.value_size,
+                      from > 0, y_ + i * s_.y.row);
+    else
+      Multiply(scores_, cut_.score_row, n, v_panels_ + from * width, width * s_.keys, s_.value_size, y_,
+               s_.y.row, from > 0);
+  }
+
+  // Scores to probabilities.
+  void Weigh(int64_t from, int64_t n) {
+    ScoreBlock block;
+    block.scores = scores_, block.row = cut_.score_row, block.rows = count_, block.keys = n;
+    block.softcap = s_.softcap;
+    block.seen = Seen(0) - from;
+    block.top = top_, block.sum = sum_, block.fade = fade_;
+    block.first = from == 0;
+    if (t_.mask) SetMask(from, block);
+    if (s_.causal) {
+      // Rows see one key more each until all that count are seen; n is cut there.
+      block.seen = first_ + s_.past + 1 - from, block.seen_step = 1;
+    }
+    simd_.probabilities(block);
+    if (!block.first) simd_.scale(y_, s_.y.row, count_, s_.value_size, fade_, false);
+  }
+
+  void SetMask(int64_t from, ScoreBlock& block) const {
+    const auto at = [](int64_t index, int64_t dim) { return dim == 1 ? 0 : index; };
+    const auto& m = s_.mask;
+    const int64_t step = m[3] == 1 ? 0 : 1;
+    const int64_t start =
+        ((at(b_, m[0]) * m[1] + at(h_, m[1])) * m[2] + at(first_, m[2])) * m[3] + from * step;
+    block.mask_row = m[2] == 1 ? 0 : m[3], block.mask_step = step;
+    if (s_.bool_mask)
+      block.shown = static_cast<const uint8_t*>(t_.mask) + start;
+    else
+      block.mask = static_cast<const float*>(t_.mask) + start;
+  }
+
+  const AttentionShape& s_;
+  const AttentionTensors& t_;
+  const Cut& cut_;
+  const TileTable& tiles_;
+  const AttentionTable& simd_;
+  float *k_panels_, *v_panels_, *scores_, *copied_, *top_, *sum_, *fade_;
+  int64_t b_ = 0, h_ = 0, first_ = 0, count_ = 0;
+  const float *k_ = nullptr, *v_ = nullptr, *q_ = nullptr;
+  int64_t q_row_ = 0;
+  float* y_ = nullptr;
+};
 
 }  // namespace
 
 size_t AttentionScratch(const AttentionShape& s, int threads) {
-  return BytesPerThread(s) * static_cast<size_t>(threads);
+  return Cut(s, threads).BytesPerThread() * static_cast<size_t>(threads);
 }
 
 void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scratch, const Workers& workers) {
-  const int64_t rows = RowsAtOnce(s), blocks = (s.queries + rows - 1) / rows,
-                group = s.heads / std::max<int64_t>(1, s.kv_heads);
-  const size_t per_thread = BytesPerThread(s);
-  const Workers alone(1);
-  workers.ParallelFor(s.batch * s.heads * blocks, 1, [&](int64_t begin, int64_t end, int worker) {
-    auto* scores =
-        reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
-    float* rest = scores + Rounded(rows * s.keys);
+  if (s.batch * s.kv_heads * s.queries * s.value_size <= 0) return;
+  const Cut cut(s, workers.threads());
+  const size_t per_thread = cut.BytesPerThread();
+  const int64_t work = s.queries * cut.group * s.keys * (s.size + s.value_size) / cut.parts;
+  const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, work));
+  workers.ParallelFor(s.batch * s.kv_heads * cut.parts, grain, [&](int64_t begin, int64_t end, int worker) {
+    Head head(
+        s, t, cut,
+        reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker)));
     for (int64_t job = begin; job < end; ++job) {
-      const int64_t head = job / blocks, first = job % blocks * rows,
-                    count = std::min(rows, s.queries - first);
-      const int64_t b = head / s.heads, h = head % s.heads;
-      GemmParams p = ScoreProduct(s, count);
-      p.a.data = t.q + s.q.At(b, h, first), p.b.data = t.k + s.k.At(b, h / group, 0), p.c = scores;
-      Gemm(p, rest, alone);
-      for (int64_t i = 0; i < count; ++i) FinishRow(s, t, b, h, first + i, scores + i * s.keys);
-      p = ValueProduct(s, count);
-      p.a.data = scores, p.b.data = t.v + s.v.At(b, h / group, 0), p.c = t.y + s.y.At(b, h, first);
-      Gemm(p, rest, alone);
+      const int64_t which = job / cut.parts, kv_head = which % s.kv_heads, part = job % cut.parts;
+      head.Start(which / s.kv_heads, kv_head);
+      const int64_t last = std::min(cut.group * cut.row_blocks, (part + 1) * cut.blocks_each);
+      for (int64_t block = part * cut.blocks_each; block < last; ++block) {
+        const int64_t first = block % cut.row_blocks * cut.rows;
+        head.Run(kv_head * cut.group + block / cut.row_blocks, first, std::min(cut.rows, s.queries - first));
+      }
     }
   });
 }

@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 
-#include "kernels/cpu/gemm/gemm.h"
+#include <cstdint>
+
+#include "base/thread_pool.h"
 
 namespace tern::cpu {
 

@@ -1,50 +1,83 @@
-// Functions of one f32, without branches, so that loops over them become vector code. A few units in the last
-// place.
+// Functions of a vector of f32, without branches. Each says how far it may be from the true value, in units
+// in the last place of the result; elementwise/math_test.cc holds them to it. NaN stays NaN throughout.
 #pragma once
-#include "kernels/cpu/simd/vector-inl.h"
+#include "kernels/cpu/simd/part-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
+using Floats = Vector<float>;
+using Ints = Vector<int32_t>;
+using Words = Vector<uint32_t>;
+
 constexpr float kInfinity = __builtin_inff();
 
-inline float Absolute(float x) { return FloatOf(BitsOf(x) & 0x7fffffffu); }
-inline float WithSignOf(float size, float sign) {
-  return FloatOf((BitsOf(size) & 0x7fffffffu) | (BitsOf(sign) & 0x80000000u));
+inline Floats All(float v) { return Floats{} + v; }
+inline Words WordsOf(Floats x) { return Words(x); }
+inline Floats Absolute(Floats x) { return Floats(WordsOf(x) & 0x7fffffffu); }
+inline Floats WithSignOf(Floats size, Floats sign) {
+  return Floats((WordsOf(size) & 0x7fffffffu) | (WordsOf(sign) & 0x80000000u));
 }
 
-// NaN stays NaN throughout: comparisons with it are false and leave it in place.
-inline float Exp(float x) {
-  x = x < -104.f ? -104.f : x;
-  x = x > 89.f ? 89.f : x;
-  const float shifter = 12582912.f;  // 1.5 * 2^23: the sum's low bits are the rounded number
-  const float shifted = x * 1.44269504f + shifter;
-  const float n = shifted - shifter;
-  const int32_t whole = static_cast<int32_t>(BitsOf(shifted) - BitsOf(shifter));
-  const float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.f;
-  const int32_t half = whole >> 1;  // in two steps, so that 2^n itself need not exist
-  const float low = FloatOf(static_cast<uint32_t>(half + 127) << 23),
-              high = FloatOf(static_cast<uint32_t>(whole - half + 127) << 23);
-  return p * low * high;
+// The instructions give their second operand where one is NaN. Their forms with a mask spare a false warning
+// of gcc 12.
+inline Floats AtMost(Floats x, float most) {
+#if defined(__AVX512F__)
+  return Floats(_mm512_maskz_min_ps(0xffff, _mm512_set1_ps(most), __m512(x)));
+#elif defined(__AVX2__)
+  return Floats(_mm256_min_ps(_mm256_set1_ps(most), __m256(x)));
+#else
+  return x > most ? All(most) : x;
+#endif
+}
+inline Floats AtLeast(Floats x, float least) {
+#if defined(__AVX512F__)
+  return Floats(_mm512_maskz_max_ps(0xffff, _mm512_set1_ps(least), __m512(x)));
+#elif defined(__AVX2__)
+  return Floats(_mm256_max_ps(_mm256_set1_ps(least), __m256(x)));
+#else
+  return x < least ? All(least) : x;
+#endif
 }
 
-inline float Log(float x) {
-  const bool tiny = x < 1.17549435e-38f;
-  const float scaled = tiny ? x * 8388608.f : x;
-  const uint32_t bits = BitsOf(scaled);
+// p * 2^n for n = shifted - shifter, which holds n in its low bits. n itself may be beyond the exponents
+// there are.
+constexpr float kShifter = 12582912.f;  // 1.5 * 2^23: adding it rounds to whole numbers
+inline Floats TimesPowerOfTwo(Floats p, Floats shifted, [[maybe_unused]] Floats n) {
+#if defined(__AVX512F__)
+  (void)shifted;
+  return Floats(_mm512_maskz_scalef_ps(0xffff, __m512(p), __m512(n)));
+#else
+  const Ints whole = Ints(shifted) - static_cast<int32_t>(BitsOf(kShifter)), half = whole >> 1;
+  return p * Floats((half + 127) << 23) * Floats((whole - half + 127) << 23);
+#endif
+}
+
+// 1 ulp.
+inline Floats Exp(Floats x) {
+  x = AtMost(AtLeast(x, -104.f), 89.f);
+  const Floats shifted = x * 1.44269504f + kShifter, n = shifted - kShifter;
+  const Floats r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  Floats p = All(1.3814598e-3f);
+  p = p * r + 8.3687169e-3f;
+  p = p * r + 4.1668388e-2f;
+  p = p * r + 1.6666521e-1f;
+  p = p * r + 4.9999993e-1f;
+  p = p * r + 1.f;
+  p = p * r + 1.f;
+  return TimesPowerOfTwo(p, shifted, n);
+}
+
+// 1 ulp.
+inline Floats Log(Floats x) {
+  const Ints tiny = x < 1.17549435e-38f;
+  const Words bits = WordsOf(tiny ? x * 8388608.f : x);
   // m in [sqrt(1/2), sqrt(2))
-  const uint32_t offset = bits - 0x3f3504f3u;
-  const float m = FloatOf((offset & 0x007fffffu) + 0x3f3504f3u) - 1.f;
-  const float e = static_cast<float>(static_cast<int32_t>(offset) >> 23) - (tiny ? 23.f : 0.f);
-  const float z = m * m;
-  float p = 7.0376836292e-2f;
+  const Words offset = bits - 0x3f3504f3u;
+  const Floats m = Floats((offset & 0x007fffffu) + 0x3f3504f3u) - 1.f;
+  const Floats e = __builtin_convertvector(Ints(offset) >> 23, Floats) - (tiny ? All(23.f) : All(0.f));
+  const Floats z = m * m;
+  Floats p = All(7.0376836292e-2f);
   p = p * m - 1.1514610310e-1f;
   p = p * m + 1.1676998740e-1f;
   p = p * m - 1.2420140846e-1f;
@@ -53,22 +86,23 @@ inline float Log(float x) {
   p = p * m + 2.0000714765e-1f;
   p = p * m - 2.4999993993e-1f;
   p = p * m + 3.3333331174e-1f;
-  float y = p * m * z + e * -2.12194440e-4f - 0.5f * z;
+  Floats y = p * m * z + e * -2.12194440e-4f - 0.5f * z;
   y = m + y + e * 0.693359375f;
-  y = x == 0.f ? -kInfinity : y;
-  y = x < 0.f ? __builtin_nanf("") : y;
+  y = x == 0.f ? All(-kInfinity) : y;
+  y = x < 0.f ? All(__builtin_nanf("")) : y;
   y = x == kInfinity ? x : y;
   return x != x ? x : y;
 }
 
-// log(1 + u) for u in [0, 1]: what rounding of 1 + u lost is added again.
-inline float LogOnePlus(float u) {
-  const float w = 1.f + u;
+// log(1 + u) for u in [0, 1]: what rounding of 1 + u lost is added again. 2 ulp.
+inline Floats LogOnePlus(Floats u) {
+  const Floats w = 1.f + u;
   return Log(w) + (u - (w - 1.f)) / w;
 }
 
-inline float ExpMinusOne(float x) {
-  float p = 1.f / 40320.f;
+// 2 ulp.
+inline Floats ExpMinusOne(Floats x) {
+  Floats p = All(1.f / 40320.f);
   p = p * x + 1.f / 5040.f;
   p = p * x + 1.f / 720.f;
   p = p * x + 1.f / 120.f;
@@ -79,43 +113,53 @@ inline float ExpMinusOne(float x) {
   return Absolute(x) < 0.4f ? p : Exp(x) - 1.f;
 }
 
-inline float Tanh(float x) {
-  const float size = Absolute(x), z = x * x;
-  float p = -5.70498872745e-3f;
-  p = p * z + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
-  const float small = p * z * x + x;
-  const float large = WithSignOf(1.f - 2.f / (Exp(2.f * size) + 1.f), x);
-  const float y = size < 0.625f ? small : large;
-  return x != x ? x : y;
+// A quotient of polynomials; where it ends, the function is 1 in f32. 7 ulp.
+inline Floats Tanh(Floats x) {
+  const Floats t = AtMost(AtLeast(x, -7.99881172f), 7.99881172f), z = t * t;
+  Floats p = All(-2.76076847742355e-16f);
+  p = p * z + 2.00018790482477e-13f;
+  p = p * z - 8.60467152213735e-11f;
+  p = p * z + 5.12229709037114e-08f;
+  p = p * z + 1.48572235717979e-05f;
+  p = p * z + 6.37261928875436e-04f;
+  p = p * z + 4.89352455891786e-03f;
+  Floats q = All(1.19825839466702e-06f);
+  q = q * z + 1.18534705686654e-04f;
+  q = q * z + 2.26843463243900e-03f;
+  q = q * z + 4.89352518554385e-03f;
+  const Floats y = t * (p / q);
+#if !defined(__FMA__) && !defined(__aarch64__)
+  // Rounding twice per step ends a little below 1.
+  const Floats all = WithSignOf(All(1.f), x);
+  return Absolute(x) < 4e-4f ? x : (Absolute(x) > 7.99f ? all : y);
+#else
+  return Absolute(x) < 4e-4f ? x : y;
+#endif
 }
 
-inline float Sigmoid(float x) { return 1.f / (1.f + Exp(-x)); }
+// 3 ulp.
+inline Floats Sigmoid(Floats x) { return 1.f / (1.f + Exp(-x)); }
 
-inline float Erf(float x) {
-  float t = Absolute(x);
-  const float s = x * x;
-  t = t > 5.f ? 5.f : t;
-  const float u = t * t;
-  float r = (-1.72853470e-5f * t + 3.83197126e-4f) * u + (-3.88396438e-3f * t + 2.42546219e-2f);
-  r = r * t - 1.06777877e-1f;
-  r = r * t - 6.34846687e-1f;
-  r = r * t - 1.28717512e-1f;
-  r = r * t - t;
-  const float large = WithSignOf(1.f - Exp(r), x);
-  float p = -5.96761703e-4f;
-  p = p * s + 4.99119423e-3f;
-  p = p * s - 2.67681349e-2f;
-  p = p * s + 1.12819925e-1f;
-  p = p * s - 3.76125336e-1f;
-  p = p * s + 1.28379166e-1f;
-  const float y = t > 0.927734375f ? large : p * x + x;
-  return x != x ? x : y;
+// A quotient of polynomials; where it ends, the function is 1 in f32. 8 ulp.
+inline Floats Erf(Floats x) {
+  const Floats t = AtMost(AtLeast(x, -4.f), 4.f), z = t * t;
+  Floats p = All(-2.72614225801306e-10f);
+  p = p * z + 2.77068142495902e-08f;
+  p = p * z - 2.10102402082508e-06f;
+  p = p * z - 5.69250639462346e-05f;
+  p = p * z - 7.34990630326855e-04f;
+  p = p * z - 2.95459980854025e-03f;
+  p = p * z - 1.60960333262415e-02f;
+  Floats q = All(-1.45660718464996e-05f);
+  q = q * z - 2.13374055278905e-04f;
+  q = q * z - 1.68282697438203e-03f;
+  q = q * z - 7.37332916720468e-03f;
+  q = q * z - 1.42647390514189e-02f;
+  return AtMost(AtLeast(t * (p / q), -1.f), 1.f);
 }
 
-inline float Softplus(float x) { return LogOnePlus(Exp(-Absolute(x))) + (x < 0.f ? 0.f : x); }
+// 2 ulp.
+inline Floats Softplus(Floats x) { return LogOnePlus(Exp(-Absolute(x))) + (x < 0.f ? All(0.f) : x); }
 
 }  // namespace
 }  // namespace tern::cpu::TERN_SIMD

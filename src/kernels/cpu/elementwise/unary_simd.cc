@@ -4,54 +4,55 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
+// f of vectors. The last elements go through the same instructions as the others: where a tensor is cut for
+// threads does not show in the result.
 template <class F> inline void Each(const float* x, float* y, int64_t n, const F& f) {
+  constexpr int64_t lanes = kLanes<float>;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) StoreVector(y + i, f(LoadVector(x + i)));
+  if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i)), n - i);
+}
+
+template <class F> inline void EachAlone(const float* x, float* y, int64_t n, const F& f) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
 }
 
-inline float HardSwish(float x) {
-  const float gate = x / 6.f + 0.5f;
-  const float low = gate < 0.f ? 0.f : gate;
-  return x * (low > 1.f ? 1.f : low);
-}
-
-inline float Mish(float x) {
-  const float e = Exp(x), t = e * (e + 2.f);
+inline Floats Mish(Floats x) {
+  const Floats e = Exp(x), t = e * (e + 2.f);
   return x > 20.f ? x : x * (t / (t + 2.f));
 }
 
-inline float GeluTanh(float x) { return 0.5f * x * (1.f + Tanh(0.797884561f * (x + 0.044715f * x * x * x))); }
+inline Floats Unit(Floats x) { return AtMost(AtLeast(x, 0.f), 1.f); }
+
+inline Floats GeluTanh(Floats x) {
+  return 0.5f * x * (1.f + Tanh(x * (0.797884561f + 0.0356774081f * x * x)));
+}
 
 // Activations with parameters.
 void WithParameters(UnaryKind kind, const float* x, float* y, int64_t n, float a, float b) {
   using K = UnaryKind;
   switch (kind) {
     case K::kLeakyRelu:
-      return Each(x, y, n, [=](float v) { return v < 0.f ? a * v : v; });
+      return Each(x, y, n, [=](Floats v) { return v < 0.f ? a * v : v; });
     case K::kElu:
-      return Each(x, y, n, [=](float v) { return v < 0.f ? a * ExpMinusOne(v) : v; });
+      return Each(x, y, n, [=](Floats v) { return v < 0.f ? a * ExpMinusOne(v) : v; });
     case K::kSelu:
-      return Each(x, y, n, [=](float v) { return b * (v > 0.f ? v : a * ExpMinusOne(v)); });
+      return Each(x, y, n, [=](Floats v) { return b * (v > 0.f ? v : a * ExpMinusOne(v)); });
     case K::kCelu:
-      return Each(x, y, n, [=](float v) { return v < 0.f ? a * ExpMinusOne(v / a) : v; });
+      return Each(x, y, n, [=](Floats v) { return v < 0.f ? a * ExpMinusOne(v / a) : v; });
     case K::kHardSigmoid:
-      return Each(x, y, n, [=](float v) {
-        const float t = a * v + b, low = t < 0.f ? 0.f : t;
-        return low > 1.f ? 1.f : low;
-      });
+      return Each(x, y, n, [=](Floats v) { return Unit(a * v + b); });
     case K::kThresholdedRelu:
-      return Each(x, y, n, [=](float v) { return v > a ? v : 0.f; });
+      return Each(x, y, n, [=](Floats v) { return v > a ? v : All(0.f); });
     case K::kSwish:
-      return Each(x, y, n, [=](float v) { return v / (1.f + Exp(-a * v)); });
+      return Each(x, y, n, [=](Floats v) { return v / (1.f + Exp(-a * v)); });
     case K::kShrink:
-      return Each(x, y, n, [=](float v) { return v < -a ? v + b : v > a ? v - b : 0.f; });
+      return Each(x, y, n, [=](Floats v) { return v < -a ? v + b : (v > a ? v - b : All(0.f)); });
     case K::kAffine:
-      return Each(x, y, n, [=](float v) { return a * v + b; });
+      return Each(x, y, n, [=](Floats v) { return a * v + b; });
     case K::kClip:
-      return Each(x, y, n, [=](float v) {
-        const float low = v < a ? a : v;
-        return low > b ? b : low;
-      });
+      return Each(x, y, n, [=](Floats v) { return AtMost(AtLeast(v, a), b); });
     default:
       return;
   }
@@ -62,27 +63,27 @@ void Trigonometric(UnaryKind kind, const float* x, float* y, int64_t n) {
   using K = UnaryKind;
   switch (kind) {
     case K::kSin:
-      return Each(x, y, n, [](float v) { return __builtin_sinf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_sinf(v); });
     case K::kCos:
-      return Each(x, y, n, [](float v) { return __builtin_cosf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_cosf(v); });
     case K::kTan:
-      return Each(x, y, n, [](float v) { return __builtin_tanf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_tanf(v); });
     case K::kAsin:
-      return Each(x, y, n, [](float v) { return __builtin_asinf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_asinf(v); });
     case K::kAcos:
-      return Each(x, y, n, [](float v) { return __builtin_acosf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_acosf(v); });
     case K::kAtan:
-      return Each(x, y, n, [](float v) { return __builtin_atanf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_atanf(v); });
     case K::kSinh:
-      return Each(x, y, n, [](float v) { return __builtin_sinhf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_sinhf(v); });
     case K::kCosh:
-      return Each(x, y, n, [](float v) { return __builtin_coshf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_coshf(v); });
     case K::kAsinh:
-      return Each(x, y, n, [](float v) { return __builtin_asinhf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_asinhf(v); });
     case K::kAcosh:
-      return Each(x, y, n, [](float v) { return __builtin_acoshf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_acoshf(v); });
     case K::kAtanh:
-      return Each(x, y, n, [](float v) { return __builtin_atanhf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_atanhf(v); });
     default:
       return;
   }
@@ -92,45 +93,45 @@ void Run(UnaryKind kind, const float* x, float* y, int64_t n, float alpha, float
   using K = UnaryKind;
   switch (kind) {
     case K::kAbs:
-      return Each(x, y, n, [](float v) { return Absolute(v); });
+      return Each(x, y, n, [](Floats v) { return Absolute(v); });
     case K::kNeg:
-      return Each(x, y, n, [](float v) { return -v; });
+      return Each(x, y, n, [](Floats v) { return -v; });
     case K::kSign:
-      return Each(x, y, n, [](float v) { return v > 0.f ? 1.f : v < 0.f ? -1.f : v; });
+      return Each(x, y, n, [](Floats v) { return v > 0.f ? All(1.f) : (v < 0.f ? All(-1.f) : v); });
     case K::kCeil:
-      return Each(x, y, n, [](float v) { return __builtin_ceilf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_ceilf(v); });
     case K::kFloor:
-      return Each(x, y, n, [](float v) { return __builtin_floorf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_floorf(v); });
     case K::kRound:
-      return Each(x, y, n, [](float v) { return __builtin_nearbyintf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_nearbyintf(v); });
     case K::kSqrt:
-      return Each(x, y, n, [](float v) { return __builtin_sqrtf(v); });
+      return EachAlone(x, y, n, [](float v) { return __builtin_sqrtf(v); });
     case K::kReciprocal:
-      return Each(x, y, n, [](float v) { return 1.f / v; });
+      return Each(x, y, n, [](Floats v) { return 1.f / v; });
     case K::kExp:
-      return Each(x, y, n, [](float v) { return Exp(v); });
+      return Each(x, y, n, [](Floats v) { return Exp(v); });
     case K::kLog:
-      return Each(x, y, n, [](float v) { return Log(v); });
+      return Each(x, y, n, [](Floats v) { return Log(v); });
     case K::kTanh:
-      return Each(x, y, n, [](float v) { return Tanh(v); });
+      return Each(x, y, n, [](Floats v) { return Tanh(v); });
     case K::kErf:
-      return Each(x, y, n, [](float v) { return Erf(v); });
+      return Each(x, y, n, [](Floats v) { return Erf(v); });
     case K::kSigmoid:
-      return Each(x, y, n, [](float v) { return Sigmoid(v); });
+      return Each(x, y, n, [](Floats v) { return Sigmoid(v); });
     case K::kRelu:
-      return Each(x, y, n, [](float v) { return v < 0.f ? 0.f : v; });
+      return Each(x, y, n, [](Floats v) { return AtLeast(v, 0.f); });
     case K::kSoftplus:
-      return Each(x, y, n, [](float v) { return Softplus(v); });
+      return Each(x, y, n, [](Floats v) { return Softplus(v); });
     case K::kSoftsign:
-      return Each(x, y, n, [](float v) { return v / (1.f + Absolute(v)); });
+      return Each(x, y, n, [](Floats v) { return v / (1.f + Absolute(v)); });
     case K::kHardSwish:
-      return Each(x, y, n, [](float v) { return HardSwish(v); });
+      return Each(x, y, n, [](Floats v) { return v * Unit(v * (1.f / 6.f) + 0.5f); });
     case K::kMish:
-      return Each(x, y, n, [](float v) { return Mish(v); });
+      return Each(x, y, n, [](Floats v) { return Mish(v); });
     case K::kGelu:
-      return Each(x, y, n, [](float v) { return 0.5f * v * (1.f + Erf(v * 0.707106781f)); });
+      return Each(x, y, n, [](Floats v) { return v * (0.5f * Erf(v * 0.707106781f) + 0.5f); });
     case K::kGeluTanh:
-      return Each(x, y, n, [](float v) { return GeluTanh(v); });
+      return Each(x, y, n, [](Floats v) { return GeluTanh(v); });
     default:
       break;
   }

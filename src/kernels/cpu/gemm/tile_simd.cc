@@ -1,7 +1,6 @@
 #include "kernels/cpu/gemm/tile.h"
 
-#include "kernels/cpu/simd/part-inl.h"
-#include "kernels/cpu/simd/vector-inl.h"
+#include "kernels/cpu/simd/transpose-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
@@ -186,6 +185,20 @@ void PackAlong(const float* b, int64_t row, int64_t k, int64_t columns, float fa
     }
 }
 
+// Columns lie one behind the other: squares are turned over in registers.
+void PackTurned(const float* b, int64_t column, int64_t k, int64_t columns, float factor, float* to) {
+  constexpr int64_t lanes = kLanes<float>;
+  for (int64_t i = 0; i < k; i += lanes)
+    for (int64_t c = 0; c < kWidth; c += lanes) {
+      const int64_t depth = Least(lanes, k - i), there = Greatest<int64_t>(0, Least(lanes, columns - c));
+      float* block = to + i * kWidth + c;
+      TransposeBlock(b + i + c * column, column, there, depth, factor, block, kWidth);
+      if (there == lanes) continue;
+      for (int64_t r = 0; r < depth; ++r)
+        for (int64_t e = there; e < lanes; ++e) block[r * kWidth + e] = 0;
+    }
+}
+
 // Any steps; blocks of rows, so that each line of b is read once.
 void PackAcross(const float* b, int64_t row, int64_t column, int64_t k, int64_t columns, float factor,
                 float* to) {
@@ -203,6 +216,8 @@ void Pack(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, flo
     const int64_t columns = Least<int64_t>(kWidth, n - j);
     if (column == 1)
       PackAlong(b + j, row, k, columns, factor, to);
+    else if (row == 1)
+      PackTurned(b + j * column, column, k, columns, factor, to);
     else
       PackAcross(b + j * column, row, column, k, columns, factor, to);
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/thread_pool.h"
+#include "kernels/cpu/norm/norm_simd.h"
 
 namespace tern::cpu {
 
@@ -21,12 +22,6 @@ void FoldStatisticsF32(const float* scale, const float* bias, const float* mean,
 void GroupNormF32(const float* x, const float* scale, const float* bias, float* y, int64_t batch,
                   int64_t channels, int64_t plane, int64_t groups, float epsilon, const Workers& workers);
 
-struct LayerNormParams {
-  int64_t rows = 0, n = 0;
-  float epsilon = 0;
-  const float *scale = nullptr, *bias = nullptr;  // n each, or null
-  float *mean = nullptr, *inv_std = nullptr;      // rows each, or null
-};
 void LayerNormF32(const LayerNormParams& p, const float* x, float* y, const Workers& workers);
 // By the root of the mean square; bias, mean and inv_std are not looked at.
 void RmsNormF32(const LayerNormParams& p, const float* x, float* y, const Workers& workers);

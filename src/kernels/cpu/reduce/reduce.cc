@@ -99,7 +99,7 @@ template <class T> T Finish(ReduceKind kind, T sum, int64_t count) {
 void LogSumExpRow(const ReducePlan& p, const float* x, float top, float* y) {
   float sum = 0;
   for (int64_t r = 0; r < p.reduced.count; ++r)
-    sum += RowSimd().exp_sum_only(x + p.reduced.OffsetOf(r), top, p.inner);
+    sum += RowSimd().exp_sum(x + p.reduced.OffsetOf(r), top, p.inner);
   *y = sum == 0 ? -HUGE_VALF : top + std::log(sum);
 }
 

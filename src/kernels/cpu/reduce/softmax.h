@@ -13,7 +13,5 @@ struct AxisShape {
 
 // y = exp(x) / sum of exp(x), or its logarithm. y may be x.
 void SoftmaxF32(const AxisShape& shape, bool log, const float* x, float* y, const Workers& workers);
-// The same for one row.
-void SoftmaxRow(const float* x, float* y, int64_t n);
 
 }  // namespace tern::cpu

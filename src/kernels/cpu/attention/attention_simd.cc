@@ -1,0 +1,141 @@
+#include "kernels/cpu/attention/attention_simd.h"
+
+#include "kernels/cpu/simd/sum-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+constexpr int64_t kWide = kLanes<float>;
+
+inline Floats Bytes(const uint8_t* p, int64_t n) {
+  typedef uint8_t Small __attribute__((vector_size(kWide)));
+  Small bytes{};
+  if (n == kWide)
+    __builtin_memcpy(&bytes, p, sizeof bytes);
+  else
+    for (int64_t i = 0; i < n; ++i) bytes[i] = p[i];
+  return __builtin_convertvector(bytes, Floats);
+}
+
+enum class MaskKind { kNone, kAdded, kShown };
+
+// Scores as the softmax sees them; the largest one.
+template <MaskKind kMask, bool kCapped>
+inline float Finish(const ScoreBlock& b, float* s, int64_t i, int64_t n) {
+  const float* mask = b.mask + (kMask == MaskKind::kAdded ? i * b.mask_row : 0);
+  const uint8_t* shown = b.shown + (kMask == MaskKind::kShown ? i * b.mask_row : 0);
+  const bool whole_mask = b.mask_step != 0;
+  const auto value = [&](int64_t j, int64_t count) {
+    Floats v = LoadVector(s + j);
+    if constexpr (kCapped) v = b.softcap * Tanh(v / b.softcap);
+    if constexpr (kMask == MaskKind::kAdded)
+      v += !whole_mask ? All(*mask) : count == kWide ? LoadVector(mask + j) : LoadPart(mask + j, count);
+    if constexpr (kMask == MaskKind::kShown)
+      v = (whole_mask ? Bytes(shown + j, count) : All(*shown)) != 0.f ? v : All(-kInfinity);
+    if (count < kWide) v = Keep(v, count, All(-kInfinity));
+    if (kCapped || kMask != MaskKind::kNone || count < kWide) StoreVector(s + j, v);
+    return v;
+  };
+  Floats a = All(-kInfinity), c = a;
+  int64_t j = 0;
+  for (; j + 2 * kWide <= n; j += 2 * kWide) {
+    a = Larger(value(j, kWide), a);
+    c = Larger(value(j + kWide, kWide), c);
+  }
+  for (; j < n; j += kWide) a = Larger(value(j, Least(kWide, n - j)), a);
+  return MostAcross(Larger(a, c));
+}
+
+// exp(scores - top) up to n, zeros up to `end`; their sum. What lies behind n in its vector is -infinity.
+inline float Exponentials(float* s, float top, int64_t n, int64_t end) {
+  Floats sum{};
+  int64_t j = 0;
+  for (; j < n; j += kWide) {
+    const Floats e = Exp(LoadVector(s + j) - top);
+    sum += e;
+    StoreVector(s + j, e);
+  }
+  for (; j < end; j += kWide) StoreVector(s + j, Floats{});
+  return SumAcross(sum);
+}
+
+template <MaskKind kMask, bool kCapped> void Rows(const ScoreBlock& b) {
+  for (int64_t i = 0; i < b.rows; ++i) {
+    float* s = b.scores + i * b.row;
+    const int64_t n = Greatest<int64_t>(0, Least(b.keys, b.seen + i * b.seen_step));
+    const float top = Finish<kMask, kCapped>(b, s, i, n);
+    const float before = b.first ? -kInfinity : b.top[i];
+    b.top[i] = top > before ? top : before;
+    // Where all is hidden so far, nothing is infinite: the probabilities are zeros, and so is their sum.
+    const float base = b.top[i] == -kInfinity ? 0.f : b.top[i];
+    const float sum = Exponentials(s, base, n, b.keys);
+    if (b.first) {
+      b.sum[i] = sum;
+    } else {
+      b.fade[i] = Exp(All(before - base))[0];
+      b.sum[i] = b.sum[i] * b.fade[i] + sum;
+    }
+  }
+}
+
+void Probabilities(const ScoreBlock& b) {
+  const bool capped = b.softcap > 0;
+  if (b.mask) return capped ? Rows<MaskKind::kAdded, true>(b) : Rows<MaskKind::kAdded, false>(b);
+  if (b.shown) return capped ? Rows<MaskKind::kShown, true>(b) : Rows<MaskKind::kShown, false>(b);
+  capped ? Rows<MaskKind::kNone, true>(b) : Rows<MaskKind::kNone, false>(b);
+}
+
+void Scale(float* y, int64_t row, int64_t rows, int64_t n, const float* factors, bool guarded) {
+  for (int64_t i = 0; i < rows; ++i, y += row) {
+    const float f = factors[i];
+    const bool nothing = guarded && !(f - f == 0.f);  // infinite or NaN
+    int64_t j = 0;
+    for (; j + kWide <= n; j += kWide) StoreVector(y + j, nothing ? Floats{} : LoadVector(y + j) * f);
+    if (j < n) StorePart(y + j, nothing ? Floats{} : LoadPart(y + j, n - j) * f, n - j);
+  }
+}
+
+inline Floats Product(const float* q, const float* k, int64_t size) {
+  Floats sum{};
+  int64_t i = 0;
+  for (; i + kWide <= size; i += kWide) sum += LoadVector(q + i) * LoadVector(k + i);
+  if (i < size) sum += LoadPart(q + i, size - i) * LoadPart(k + i, size - i);
+  return sum;
+}
+
+void Dots(const float* q, const float* k, int64_t k_row, int64_t keys, int64_t size, float factor,
+          float* scores) {
+  for (int64_t j = 0; j < keys; ++j) scores[j] = factor * SumAcross(Product(q, k + j * k_row, size));
+}
+
+// Four vectors of y stay in registers.
+template <int N>
+inline void CombineSome(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t last,
+                        bool accumulate, float* y) {
+  const auto load = [last](const float* at, int j) {
+    return j < N - 1 || last == kWide ? LoadVector(at + j * kWide) : LoadPart(at + j * kWide, last);
+  };
+  Floats sum[N];
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) sum[j] = accumulate ? load(y, j) : Floats{};
+  for (int64_t i = 0; i < keys; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) sum[j] += p[i] * load(v + i * v_row, j);
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) StorePart(y + j * kWide, sum[j], j < N - 1 ? kWide : last);
+}
+
+void Combine(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t size, bool accumulate,
+             float* y) {
+  int64_t i = 0;
+  for (; i + 4 * kWide <= size; i += 4 * kWide)
+    CombineSome<4>(p, v + i, v_row, keys, kWide, accumulate, y + i);
+  for (; i < size; i += kWide)
+    CombineSome<1>(p, v + i, v_row, keys, Least(kWide, size - i), accumulate, y + i);
+}
+
+}  // namespace
+
+const AttentionTable kAttentionSimd = {Probabilities, Scale, Dots, Combine};
+
+}  // namespace tern::cpu::TERN_SIMD

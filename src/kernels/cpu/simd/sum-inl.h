@@ -1,0 +1,78 @@
+// Rows folded into one number, for *_simd.cc files. The order of additions depends on the length alone.
+#pragma once
+#include "kernels/cpu/elementwise/math-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+// The first n lanes of v; the others become `rest`.
+inline Floats Keep(Floats v, int64_t n, Floats rest = Floats{}) {
+  static const int32_t lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return LoadVector(lane) < static_cast<int32_t>(n) ? v : rest;
+}
+
+// All lanes by pairs.
+template <class F> inline float Across(Floats v, const F& join) {
+  constexpr int lanes = kLanes<float>;
+  float part[lanes];
+  StoreVector(part, v);
+  typedef float Four __attribute__((vector_size(16)));
+  Four sum;
+  __builtin_memcpy(&sum, part, 16);
+#pragma GCC unroll 4
+  for (int i = 4; i < lanes; i += 4) {
+    Four next;
+    __builtin_memcpy(&next, part + i, 16);
+    sum = join(sum, next);
+  }
+  sum = join(sum, __builtin_shufflevector(sum, sum, 2, 3, 0, 1));
+  sum = join(sum, __builtin_shufflevector(sum, sum, 1, 0, 3, 2));
+  return sum[0];
+}
+inline float SumAcross(Floats v) {
+  return Across(v, [](auto a, auto b) { return a + b; });
+}
+// NaN is passed over.
+inline float MostAcross(Floats v) {
+  return Across(v, [](auto a, auto b) { return a > b ? a : b; });
+}
+
+// The larger one; b where one is NaN.
+inline Floats Larger(Floats a, Floats b) {
+#if defined(__AVX512F__)
+  return Floats(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
+#elif defined(__AVX2__)
+  return Floats(_mm256_max_ps(__m256(a), __m256(b)));
+#else
+  return a > b ? a : b;
+#endif
+}
+
+// Sum of f(vector) over a row; f of what lies behind the row's end does not count.
+template <class F> inline float SumRow(const float* x, int64_t n, const F& f) {
+  constexpr int64_t lanes = kLanes<float>;
+  Floats a{}, b{}, c{}, d{};
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a += f(LoadVector(x + i));
+    b += f(LoadVector(x + i + lanes));
+    c += f(LoadVector(x + i + 2 * lanes));
+    d += f(LoadVector(x + i + 3 * lanes));
+  }
+  for (; i + lanes <= n; i += lanes) a += f(LoadVector(x + i));
+  if (i < n) b += Keep(f(LoadPart(x + i, n - i)), n - i);
+  return SumAcross((a + b) + (c + d));
+}
+
+constexpr int64_t kSumBlock = 4096;  // summed in f32; blocks are summed in f64
+
+template <class F> inline float SumLong(const float* x, int64_t n, const F& f) {
+  if (n <= kSumBlock) return SumRow(x, n, f);
+  double total = 0;
+  for (int64_t from = 0; from < n; from += kSumBlock)
+    total += double{SumRow(x + from, Least(kSumBlock, n - from), f)};
+  return static_cast<float>(total);
+}
+
+}  // namespace
+}  // namespace tern::cpu::TERN_SIMD

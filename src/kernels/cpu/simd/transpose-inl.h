@@ -1,0 +1,60 @@
+// Squares of floats turned over in registers, for *_simd.cc files.
+#pragma once
+#include "kernels/cpu/simd/part-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+using Square = Vector<float>[kLanes<float>];
+
+template <int... I> struct Indices {};
+template <int N, int... I> struct MakeIndices : MakeIndices<N - 1, N - 1, I...> {};
+template <int... I> struct MakeIndices<0, I...> { using Type = Indices<I...>; };
+
+// The two results of one step: a's lanes without the bit D beside b's moved up by D, and the rest.
+template <int D, int... I> inline Vector<float> Lower(Vector<float> a, Vector<float> b, Indices<I...>) {
+  constexpr int lanes = sizeof...(I);
+  return __builtin_shufflevector(a, b, (I & D ? lanes + I - D : I)...);
+}
+template <int D, int... I> inline Vector<float> Upper(Vector<float> a, Vector<float> b, Indices<I...>) {
+  constexpr int lanes = sizeof...(I);
+  return __builtin_shufflevector(a, b, (I & D ? lanes + I : I + D)...);
+}
+
+template <int D> inline void TransposeBy(Square& rows) {
+  constexpr int lanes = kLanes<float>;
+  constexpr typename MakeIndices<lanes>::Type all{};
+#pragma GCC unroll 16
+  for (int i = 0; i < lanes; ++i) {
+    if (i & D) continue;
+    const Vector<float> a = rows[i], b = rows[i + D];
+    rows[i] = Lower<D>(a, b, all);
+    rows[i + D] = Upper<D>(a, b, all);
+  }
+  if constexpr (D > 1) TransposeBy<D / 2>(rows);
+}
+
+// rows[i][j] and rows[j][i] change places.
+inline void Transpose(Square& rows) { TransposeBy<kLanes<float> / 2>(rows); }
+
+// to[j * to_row + i] = from[i * from_row + j] for i < rows, j < columns, at most a square each.
+inline void TransposeBlock(const float* from, int64_t from_row, int64_t rows, int64_t columns, float factor,
+                           float* to, int64_t to_row) {
+  constexpr int lanes = kLanes<float>;
+  Square s;
+  if (rows == lanes && columns == lanes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) s[i] = factor * LoadVector(from + i * from_row);
+    Transpose(s);
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) StoreVector(to + i * to_row, s[i]);
+    return;
+  }
+  for (int i = 0; i < lanes; ++i)
+    s[i] = i < rows ? factor * LoadPart(from + i * from_row, columns) : Vector<float>{};
+  Transpose(s);
+  for (int i = 0; i < columns; ++i) StorePart(to + i * to_row, s[i], rows);
+}
+
+}  // namespace
+}  // namespace tern::cpu::TERN_SIMD
