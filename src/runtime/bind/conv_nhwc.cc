@@ -1,69 +1,16 @@
 // Ties convolutions over channels-last images to their CPU kernels.
+#include "runtime/bind/conv_nhwc.h"
 #include "kernels/cpu/conv/depthwise_nhwc.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
 #include "runtime/bind/conv_cost.h"
-#include "runtime/bind/tile_epilogue.h"
-#include "runtime/bind/window_shape.h"
 
 namespace tern {
 namespace {
 
-Result<cpu::ConvShape> ShapeOf(const KernelQuery& q) {
-  Window window;
-  TERN_ASSIGN(cpu::ConvShape s, WindowShape(q, Dims(q.InDims(1).begin() + 2, q.InDims(1).end()), window));
-  s.batch = q.InDims(0)[0], s.channels = q.InDims(0).back(), s.maps = q.OutDims(0).back(),
-  s.group = q.attrs().Int("group");
-  return s;
-}
-
-// The weights' part of it, all that packing needs.
-cpu::ConvShape WeightShape(const Tensor& w, int64_t group) {
-  cpu::ConvShape s;
-  s.maps = w.dims()[0], s.channels = w.dims()[1] * group, s.group = group;
-  s.kernel = SpatialOf(Dims(w.dims().begin() + 2, w.dims().end()));
-  return s;
-}
-
-// What the kernels here have in common: weights are packed once, the rest is in registers or in cache.
-template <class T, class Work> class NhwcKernel : public KernelOf<T> {
- public:
-  static bool Legal(const KernelQuery& q) {
-    return FewSpatialAxes(q) && OrderedLast(q) && q.AllTypes(DType::kF32) && q.IsWeight(1) &&
-           BoundEpilogue::Fits(q, 3);
-  }
-  Status Prepare(PrepareContext& c) override {
-    const Tensor& w = *c.Weight(1);
-    const cpu::ConvShape s = WeightShape(w, c.attrs().Int("group"));
-    packed_ = c.AllocateWeights(DType::kF32, {Work::PackedSize(s)});
-    Work::Pack(s, w.data<const float>(), packed_.data<float>(), Workers(0));
-    return {};
-  }
-  Status Resize(ResizeContext& c) override {
-    TERN_ASSIGN(const cpu::ConvShape shape, ShapeOf(c.query()));
-    work_ = Work(shape);
-    tile_ = TileBound(c.query(), {3});
-    c.SetScratch(work_.Scratch(c.threads()));
-    return {};
-  }
-  Status Run(RunContext& c) override {
-    cpu::PanelProduct p;
-    tile_.Fill(c, p);
-    if (c.Has(2)) p.tile.bias = c.In<float>(2);
-    work_.Run({c.In<float>(0), packed_.data<const float>(), c.Out<float>(0), p.tile, p.epilogue},
-              c.scratch<void>(), c.workers());
-    return {};
-  }
-
- private:
-  Tensor packed_;
-  Work work_;
-  TileBound tile_;
-};
-
 class NhwcConv : public NhwcKernel<NhwcConv, cpu::NhwcConv> {
  public:
   static double Cost(const KernelQuery& q) {
-    const Result<cpu::ConvShape> s = ShapeOf(q);
+    const Result<cpu::ConvShape> s = NhwcShape(q);
     if (!s.ok()) return 0;  // Resize will tell
     const auto maps = static_cast<double>(s->group_maps());
     return ConvCost(*s, 1.05 * maps / (static_cast<double>((s->group_maps() + 15) / 16 * 16)));
@@ -78,24 +25,16 @@ class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
     return NhwcKernel::Legal(q) && q.attrs().Int("group") == channels && q.OutDims(0).back() == channels;
   }
   static double Cost(const KernelQuery& q) {
-    const Result<cpu::ConvShape> s = ShapeOf(q);
+    const Result<cpu::ConvShape> s = NhwcShape(q);
     return s.ok() ? ConvCost(*s, 0.7) : 0;
   }
 };
 
-template <class T> void Add(KernelTable& table, const char* name) {
-  KernelEntry entry;
-  entry.op = "Conv", entry.name = name;
-  entry.legal = T::Legal, entry.cost_of = T::Cost;
-  entry.make = [] { return std::make_unique<T>(); };
-  table.Add(std::move(entry));
-}
-
 }  // namespace
 
 TERN_KERNELS(ConvNhwc) {
-  Add<NhwcConv>(table, "cpu.conv.nhwc.f32");
-  Add<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
+  AddNhwc<NhwcConv>(table, "cpu.conv.nhwc.f32");
+  AddNhwc<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
 }
 
 }  // namespace tern

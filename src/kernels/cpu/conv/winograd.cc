@@ -133,11 +133,12 @@ Winograd::Block Winograd::BlockOf(int64_t index, float* scratch) const {
 }
 
 // Channels [begin, end).
-void Winograd::Input(const Data& data, const Block& block, int64_t strip, int64_t begin, int64_t end) const {
+void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin,
+                     int64_t end) const {
   const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
   WinogradInput in;
   in.height = shape_.input[1], in.width = shape_.input[2], in.channels = shape_.channels;
-  in.x = data.x + image * in.height * in.width * in.channels;
+  in.x = args.x + image * in.height * in.width * in.channels;
   in.first_row = row % tile_rows_ * size_.tile - shape_.begin[1];
   in.first_column = column * size_.tile - shape_.begin[2];
   in.tiles = std::min(strip_, tile_columns_ - column);
@@ -148,14 +149,14 @@ void Winograd::Input(const Data& data, const Block& block, int64_t strip, int64_
 }
 
 // Panels [begin, end); the block's products start with those of map0.
-void Winograd::Multiply(const Data& data, const Block& block, int64_t position, int64_t begin,
+void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin,
                         int64_t end) const {
   const TileTable& table = TileSimd();
   const int64_t k = shape_.channels, parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
                 depth = std::max<int64_t>(8, RoundUp(Quotient(k, parts), 8));
   const int64_t tiles = Quotient(block.tiles, table.rows), height = block.tiles / tiles,
                 taller = block.tiles % tiles;
-  const float* panels = data.weights + position * PanelsSize(k, shape_.maps);
+  const float* panels = args.w + position * PanelsSize(k, shape_.maps);
   const int64_t map0 = begin * table.columns / block_maps_ * block_maps_;
   Tile t;
   t.a_row = v_tile_, t.c_row = p_tile_;
@@ -178,7 +179,8 @@ void Winograd::Multiply(const Data& data, const Block& block, int64_t position, 
 }
 
 // Maps [begin, end) of one group of maps.
-void Winograd::Output(const Data& data, const Block& block, int64_t strip, int64_t begin, int64_t end) const {
+void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin,
+                      int64_t end) const {
   const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
   const int64_t height = shape_.output[1], width = shape_.output[2], maps = shape_.maps;
   const int64_t y0 = row % tile_rows_ * size_.tile, x0 = column * size_.tile;
@@ -187,43 +189,43 @@ void Winograd::Output(const Data& data, const Block& block, int64_t strip, int64
   out.p = block.p + (FirstTile(strip) - block.tile0) * p_tile_ + begin % block_maps_;
   out.tile_step = p_tile_, out.position_step = p_position_;
   out.tiles = std::min(strip_, tile_columns_ - column);
-  out.y = data.y + at;
+  out.y = args.y + at;
   out.row_step = width * maps, out.column_step = maps;
   out.rows = height - y0, out.columns = width - x0;
   out.maps = end - begin;
-  out.bias = data.tile.bias ? data.tile.bias + begin : nullptr;
-  out.residual = data.tile.residual ? data.tile.residual + at : nullptr;
-  out.clip = data.tile.clip, out.low = data.tile.low, out.high = data.tile.high;
+  out.bias = args.tile.bias ? args.tile.bias + begin : nullptr;
+  out.residual = args.tile.residual ? args.tile.residual + at : nullptr;
+  out.clip = args.tile.clip, out.low = args.tile.low, out.high = args.tile.high;
   Functions(unit_).output(out);
-  if (!data.epilogue || data.epilogue->empty()) return;
+  if (!args.epilogue || args.epilogue->empty()) return;
   const int64_t columns = std::min(out.columns, out.tiles * size_.tile);
   for (int64_t r = 0; r < std::min<int64_t>(out.rows, size_.tile); ++r) {
     const int64_t index = at + r * out.row_step;
-    data.epilogue->Apply({columns, out.maps, index, maps, data.y + index, maps});
+    args.epilogue->Apply({columns, out.maps, index, maps, args.y + index, maps});
   }
 }
 
-void Winograd::RunBlock(const Data& data, const Block& block) const {
+void Winograd::RunBlock(const NhwcArgs& args, const Block& block) const {
   const int64_t width = TileSimd().columns;
-  for (int64_t s = block.strip0; s < block.strip1; ++s) Input(data, block, s, 0, shape_.channels);
+  for (int64_t s = block.strip0; s < block.strip1; ++s) Input(args, block, s, 0, shape_.channels);
   for (int64_t map = 0; map < shape_.maps; map += block_maps_) {
     const int64_t end = std::min(map + block_maps_, shape_.maps);
     for (int64_t i = 0; i < size_.positions(); ++i)
-      Multiply(data, block, i, map / width, Quotient(end, width));
-    for (int64_t s = block.strip0; s < block.strip1; ++s) Output(data, block, s, map, end);
+      Multiply(args, block, i, map / width, Quotient(end, width));
+    for (int64_t s = block.strip0; s < block.strip1; ++s) Output(args, block, s, map, end);
   }
 }
 
 bool Winograd::Shared(int threads) const { return threads > 1 && blocks_ < 2 * threads; }
 
-void Winograd::ShareBlock(const Data& data, const Block& block, const Workers& workers) const {
+void Winograd::ShareBlock(const NhwcArgs& args, const Block& block, const Workers& workers) const {
   constexpr int64_t kPart = 64;  // channels of one job
   const int64_t strips = block.strip1 - block.strip0, width = TileSimd().columns;
   const int64_t parts = Quotient(shape_.channels, kPart);
   workers.ParallelFor(strips * parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
       const int64_t c = job % parts * kPart;
-      Input(data, block, block.strip0 + job / parts, c, std::min(c + kPart, shape_.channels));
+      Input(args, block, block.strip0 + job / parts, c, std::min(c + kPart, shape_.channels));
     }
   });
   for (int64_t map = 0; map < shape_.maps; map += block_maps_) {
@@ -231,22 +233,22 @@ void Winograd::ShareBlock(const Data& data, const Block& block, const Workers& w
     const int64_t panel = map / width, panels = Quotient(last, width) - panel;
     workers.ParallelFor(size_.positions() * panels, 1, [&](int64_t begin, int64_t end) {
       for (int64_t job = begin; job < end; ++job)
-        Multiply(data, block, job / panels, panel + job % panels, panel + job % panels + 1);
+        Multiply(args, block, job / panels, panel + job % panels, panel + job % panels + 1);
     });
     workers.ParallelFor(strips, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s) Output(data, block, block.strip0 + s, map, last);
+      for (int64_t s = begin; s < end; ++s) Output(args, block, block.strip0 + s, map, last);
     });
   }
 }
 
-void Winograd::Run(const Data& data, void* scratch, const Workers& workers) const {
+void Winograd::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   auto* floats = static_cast<float*>(scratch);
   if (Shared(workers.threads())) {
-    for (int64_t b = 0; b < blocks_; ++b) ShareBlock(data, BlockOf(b, floats), workers);
+    for (int64_t b = 0; b < blocks_; ++b) ShareBlock(args, BlockOf(b, floats), workers);
     return;
   }
   workers.ParallelFor(blocks_, 1, [&](int64_t begin, int64_t end, int worker) {
-    for (int64_t b = begin; b < end; ++b) RunBlock(data, BlockOf(b, floats + BlockFloats() * worker));
+    for (int64_t b = begin; b < end; ++b) RunBlock(args, BlockOf(b, floats + BlockFloats() * worker));
   });
 }
 

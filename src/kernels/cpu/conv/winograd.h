@@ -7,9 +7,8 @@
 #pragma once
 #include <cstddef>
 
-#include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/conv/nhwc_conv.h"
 #include "kernels/cpu/conv/winograd_simd.h"
-#include "kernels/cpu/gemm/panels.h"
 
 namespace tern::cpu {
 
@@ -41,24 +40,18 @@ class Winograd {
   Winograd(const ConvShape& shape, WinogradUnit unit);
   size_t Scratch(int threads) const;
 
-  struct Data {
-    const float* x = nullptr;
-    const float* weights = nullptr;  // packed
-    float* y = nullptr;
-    TileEpilogue tile;                   // in registers; the residual is laid out like y
-    const Epilogue* epilogue = nullptr;  // then, while the results are in cache
-  };
-  void Run(const Data& data, void* scratch, const Workers& workers) const;  // scratch: 64-byte aligned
+  // w: packed; scratch: 64-byte aligned.
+  void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
 
  private:
   struct Block;
   int64_t FirstTile(int64_t strip) const;
   Block BlockOf(int64_t index, float* scratch) const;
-  void Input(const Data& data, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
-  void Multiply(const Data& data, const Block& block, int64_t position, int64_t begin, int64_t end) const;
-  void Output(const Data& data, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
-  void RunBlock(const Data& data, const Block& block) const;
-  void ShareBlock(const Data& data, const Block& block, const Workers& workers) const;
+  void Input(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
+  void Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin, int64_t end) const;
+  void Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
+  void RunBlock(const NhwcArgs& args, const Block& block) const;
+  void ShareBlock(const NhwcArgs& args, const Block& block, const Workers& workers) const;
   bool Shared(int threads) const;
   int64_t BlockFloats() const;
 

@@ -84,11 +84,11 @@ struct Case {
         packed(static_cast<size_t>(WinogradWeightsSize(unit, s.channels, s.maps)) * sizeof(float)) {
     PackWinogradWeights(unit, w.data(), s.channels, s.maps, packed.data(), Workers(2));
   }
-  Winograd::Data Data() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
-  void Run(const Winograd::Data& data, int threads) {
+  NhwcArgs Args() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
+  void Run(const NhwcArgs& args, int threads) {
     const Winograd winograd(s, unit);
     Lines scratch(winograd.Scratch(threads));
-    winograd.Run(data, scratch.data(), Workers(threads));
+    winograd.Run(args, scratch.data(), Workers(threads));
   }
 };
 
@@ -114,9 +114,9 @@ TEST_P(WinogradLevels, MatchesSumsInDouble) {
       const ConvShape s = ShapeOf(g, unit);
       if (s.output[1] < 1 || s.output[2] < 1) continue;
       Case t(s, unit);
-      Winograd::Data data = t.Data();
-      data.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
-      t.Run(data, 1);
+      NhwcArgs args = t.Args();
+      args.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
+      t.Run(args, 1);
       const double largest = std::sqrt(static_cast<double>(s.taps() * s.channels));  // about
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double sum = Direct<double>(t, static_cast<int64_t>(i));
@@ -135,11 +135,11 @@ TEST_P(WinogradLevels, IsTheSameForAnyNumberOfThreads) {
          {Geometry{1, 20, 23, 24, 70, 1, 1, 1, 1}, Geometry{2, 61, 50, 20, 40, 2, 2, 2, 2},
           Geometry{1, 7, 9, 600, 100, 1, 1, 1, 1}}) {
       Case t(ShapeOf(g, unit), unit);
-      t.Run(t.Data(), 1);
+      t.Run(t.Args(), 1);
       const std::vector<float> one = t.y;
       for (int threads : {2, 3, 8}) {
         std::fill(t.y.begin(), t.y.end(), kNaN);
-        t.Run(t.Data(), threads);
+        t.Run(t.Args(), threads);
         ASSERT_EQ(t.y, one) << threads << " threads, unit " << static_cast<int>(unit);
       }
     }
@@ -150,12 +150,12 @@ TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {
     for (float bad : {kNaN, kInfinity}) {
       const WinogradSize size = SizeOf(unit);
       Case t(ShapeOf({1, 20, 20, 7, 18, 1, 1, 1, 1}, unit), unit);
-      t.Run(t.Data(), 1);
+      t.Run(t.Args(), 1);
       const std::vector<float> before = t.y;
       const int64_t row = 9, column = 13;
       t.x[static_cast<size_t>((row * 20 + column) * 7 + 3)] = bad;
-      Winograd::Data data = t.Data();
-      t.Run(data, 1);
+      NhwcArgs args = t.Args();
+      t.Run(args, 1);
       for (int64_t y = 0; y < t.s.output[1]; ++y)
         for (int64_t x = 0; x < t.s.output[2]; ++x)
           for (int64_t m = 0; m < 18; ++m) {
@@ -176,9 +176,9 @@ TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {
 TEST_P(WinogradLevels, NaNPassesTheClip) {
   Case t(ShapeOf({1, 4, 4, 3, 20, 1, 1, 1, 1}, WinogradUnit::kF43), WinogradUnit::kF43);
   t.x[0] = kNaN;
-  Winograd::Data data = t.Data();
-  data.tile.clip = true, data.tile.low = 0, data.tile.high = 6;
-  t.Run(data, 1);
+  NhwcArgs args = t.Args();
+  args.tile.clip = true, args.tile.low = 0, args.tile.high = 6;
+  t.Run(args, 1);
   EXPECT_TRUE(std::isnan(t.y[0]));
 }
 
@@ -186,15 +186,15 @@ TEST_P(WinogradLevels, NaNPassesTheClip) {
 TEST_P(WinogradLevels, AppliesTheEpilogueOnce) {
   for (WinogradUnit unit : {WinogradUnit::kF23, WinogradUnit::kF63}) {
     Case t(ShapeOf({2, 37, 50, 3, 200, 1, 1, 1, 1}, unit), unit);
-    t.Run(t.Data(), 1);
+    t.Run(t.Args(), 1);
     std::vector<float> want = t.y;
     for (float& v : want) v = 2 * v + 1;
     Epilogue epilogue(DType::kF32, {2, t.s.output[1], t.s.output[2], 200});
     epilogue.SetActivation(UnaryKind::kAffine, 2, 1, nullptr, 0);
     for (int threads : {1, 3}) {
-      Winograd::Data data = t.Data();
-      data.epilogue = &epilogue;
-      t.Run(data, threads);
+      NhwcArgs args = t.Args();
+      args.epilogue = &epilogue;
+      t.Run(args, threads);
       for (size_t i = 0; i < want.size(); ++i) ASSERT_FLOAT_EQ(t.y[i], want[i]) << i;
     }
   }
@@ -217,10 +217,10 @@ TEST(Winograd, NothingToDo) {
   for (const Geometry& g : {Geometry{0, 8, 8, 4, 4, 1, 1, 1, 1}, Geometry{1, 2, 8, 4, 4, 0, 0, 0, 0},
                             Geometry{1, 8, 8, 4, 0, 1, 1, 1, 1}}) {
     Case t(ShapeOf(g, WinogradUnit::kF43), WinogradUnit::kF43);
-    t.Run(t.Data(), 2);
+    t.Run(t.Args(), 2);
   }
   Case t(ShapeOf({1, 8, 8, 0, 4, 1, 1, 1, 1}, WinogradUnit::kF43), WinogradUnit::kF43);
-  t.Run(t.Data(), 2);
+  t.Run(t.Args(), 2);
   for (float v : t.y) ASSERT_EQ(v, 0);
 }
 
@@ -247,7 +247,7 @@ TEST(Winograd, Accuracy) {
         Case t(ShapeOf({1, 24, 24, channels, 12, 1, 1, 1, 1}, unit), unit);
         if (positive)
           for (float& x : t.x) x = std::max(x, 0.0f);
-        t.Run(t.Data(), 1);
+        t.Run(t.Args(), 1);
         Errors errors, direct;
         for (size_t i = 0; i < t.y.size(); ++i) {
           const double want = Direct<double>(t, static_cast<int64_t>(i));
