@@ -26,6 +26,7 @@ class Plan:
     rounds: int = 7
     seconds: float = 0.4  # of one engine's turn
     runs: int = 2000  # in one turn at most
+    base: pathlib.Path | None = None  # another tern, measured as the peer "base"
     clock: str = "latency_ms"  # or processor_ms, which other programs on the machine disturb less
 
 
@@ -37,7 +38,7 @@ def admit(name, job, folder, plan, entry, reference):
     """Starts an engine and compares its outputs with the reference (None: it becomes that): engine or None, what was found."""
     place = folder / name
     try:
-        engine = Engine(name, job, place, plan.tern)
+        engine = Engine(name, job, place, {"tern": plan.tern, **({"base": plan.base} if plan.base else {})})
     except Failure as failure:
         return None, {"status": "failed", "reason": str(failure)}
     got = outputs_of(place, entry)

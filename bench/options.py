@@ -37,6 +37,7 @@ def parser(summary):
                       help="processor: time spent on a core, for one thread on a machine that others use too")
     made.add_argument("--quick", action="store_true", help="3 rounds of 0.15 seconds")
     made.add_argument("--tern", type=pathlib.Path, default=TERN, help="the command to measure")
+    made.add_argument("--base", type=pathlib.Path, help="another tern, as a further peer that never counts as the best")
     made.add_argument("--cache", type=pathlib.Path, default=zoo.default_cache(), help="the zoo's folder (TERN_BENCH_CACHE)")
     made.add_argument("--json", type=pathlib.Path, help="file for everything measured")
     made.add_argument("--svg", type=pathlib.Path, help="file for a chart")
@@ -50,18 +51,22 @@ def finish(chosen):
         chosen.peers = DEFAULT_PEERS[chosen.precision]
     if chosen.quick:
         chosen.rounds, chosen.seconds = 3, 0.15
-    if not chosen.tern.exists():
-        sys.exit(f"there is no {chosen.tern}; build it, or name it with --tern")
+    if chosen.base:
+        chosen.peers = (*chosen.peers, "base")
+    for binary in filter(None, (chosen.tern, chosen.base)):
+        if not binary.exists():
+            sys.exit(f"there is no {binary}; build it, or name another")
     return chosen
 
 
 def plan(chosen, threads):
     """Processor time adds up what all threads spend, waiting too: it is for one."""
     clock = CLOCKS[chosen.clock if threads == 1 else "wall"]
-    return Plan(chosen.tern, chosen.cache, chosen.peers, threads, chosen.precision, chosen.rounds, chosen.seconds, clock=clock)
+    return Plan(chosen.tern, chosen.cache, chosen.peers, threads, chosen.precision, chosen.rounds, chosen.seconds,
+                base=chosen.base, clock=clock)
 
 
 def describe(chosen):
     """The head of a report."""
-    return {"machine": machine.describe(chosen.tern), "versions": machine.versions(chosen.peers), "precision": chosen.precision,
+    return {"machine": machine.describe(chosen.tern), "versions": machine.versions(p for p in chosen.peers if p in PEERS), "precision": chosen.precision,
             "peers": list(chosen.peers), "clock": chosen.clock, "rounds": chosen.rounds, "seconds": chosen.seconds}

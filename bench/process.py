@@ -14,23 +14,24 @@ class Failure(Exception):
     """Why an engine gives no result, in one line."""
 
 
-def command_of(engine, job, job_file, tern):
-    if engine != "tern":
+def command_of(engine, job, job_file, terns):
+    """`terns`: engine -> binary, of Tern and of what it was before."""
+    if engine not in terns:
         return [sys.executable, str(HERE / "engines" / "child.py"), engine, str(job_file)]
     precision = [] if job["precision"] == "fp32" else ["--precision", job["precision"]]
-    return [str(tern), "bench", job["model"], "--input", job["inputs_file"], "--threads", str(job["threads"]), "--output-dir",
+    return [str(terns[engine]), "bench", job["model"], "--input", job["inputs_file"], "--threads", str(job["threads"]), "--output-dir",
             job["outputs_dir"], "--rounds", *precision]
 
 
 class Engine:
-    def __init__(self, name, job, folder, tern, limit=300):
+    def __init__(self, name, job, folder, terns, limit=300):
         self.name, self.limit, self.seen = name, limit, b""
         folder.mkdir(parents=True)
         job = {**job, "outputs_dir": str(folder)}
         job_file, self.log = folder / "job.json", folder / "log"
         job_file.write_text(json.dumps(job))
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(command_of(name, job, job_file, tern), stdin=subprocess.PIPE,
+            self.process = subprocess.Popen(command_of(name, job, job_file, terns), stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=log)
         try:
             self.ready = self.answer()

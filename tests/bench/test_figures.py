@@ -40,7 +40,7 @@ class Ratios(unittest.TestCase):
 
     def test_best_peer_is_the_fastest_right_one_and_never_tern(self):
         self.assertEqual([figures.best_peer(row["engines"]) for row in ROWS], ["mnn", "ort", "ort"])
-        self.assertIsNone(figures.best_peer({"tern": timed(1), "mnn": WRONG}))
+        self.assertIsNone(figures.best_peer({"tern": timed(1), "base": timed(1), "mnn": WRONG}))
 
     def test_summary(self):
         found = figures.summary(ROWS, PEERS)

@@ -47,6 +47,14 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.compare("--threads", "1", "--clock", "processor", "--json", out, FAKE_MS="3 2 4").returncode, 0)
         self.assertEqual(json.loads(out.read_text())["rows"][0]["engines"]["tern"]["ms"], 1)
 
+    def test_another_tern_is_a_peer(self):
+        out = self.dir / "out.json"
+        done = self.compare("--threads", "1", "--base", self.tern, "--json", out, FAKE_MS="3 2 4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(out.read_text())
+        self.assertEqual(set(found["rows"][0]["engines"]), {"tern", "base"})
+        self.assertEqual(found["summaries"]["1"]["peers"], {"base": 1})
+
     def test_an_engine_that_fails_is_named_with_its_reason(self):
         done = self.compare("--threads", "1", FAKE_DIES="1")
         self.assertEqual(done.returncode, 0, done.stderr)
