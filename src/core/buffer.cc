@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include "core/mapped_files.h"
+
 namespace tern {
 
 Buffer Buffer::Allocate(size_t bytes) {
@@ -64,7 +66,11 @@ Result<Buffer> Buffer::MapFile(const std::string& path) {
   close(fd);
   if (data == MAP_FAILED)
     return IoError("cannot map '", path, "' (", size, " bytes): ", std::strerror(error));
-  return Borrow(data, size, std::shared_ptr<void>(data, [size](void* p) { munmap(p, size); }));
+  AddMappedFile(data, size);
+  return Borrow(data, size, std::shared_ptr<void>(data, [size](void* p) {
+                  RemoveMappedFile(p);
+                  munmap(p, size);
+                }));
 }
 
 Buffer Buffer::Slice(size_t offset, size_t bytes) const {

@@ -71,8 +71,10 @@ class PrepareContext {
   DType OutType(int i) const { return query_.OutType(i); }
   // Null unless the input is a weight. May lie in a mapped file: read it no more than needed, never write.
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
-  // Memory for packed weights, counted in the session's memory report. A big weight that is packed exists
-  // twice: kernels for weights of hundreds of megabytes had better read them as they are.
+  // The kernel has its own copy of weight i. Where that lies in a mapped file, its pages may leave memory.
+  void Finished(int i) const;
+  // Memory for packed weights, counted in the session's memory report. A weight that is packed exists twice
+  // unless Finished gives its pages back.
   Tensor AllocateWeights(DType dtype, const Dims& dims);
 
  private:

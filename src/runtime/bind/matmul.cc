@@ -104,10 +104,8 @@ class MatMul : public KernelOf<MatMul> {
 // A matrix of weights on the right, packed once; any number of rows on the left.
 class PackedMatMul : public KernelOf<PackedMatMul> {
  public:
-  static constexpr int64_t kMostPacked = int64_t{16} << 20;  // elements: a packed matrix is in memory twice
   static bool Legal(const KernelQuery& q) {
     if (!q.AllTypes(DType::kF32) || !q.IsWeight(1) || q.InRank(0) < 1 || q.InRank(1) < 2) return false;
-    if (CountOf(q.InDims(1)) > kMostPacked) return false;
     const bool one_matrix = CountOf(q.InDims(1)) == q.InDims(1).back() * q.InDims(1)[q.InDims(1).size() - 2];
     const bool flipped = q.attrs().Bool("transpose_a") && q.InRank(0) > 1;
     return one_matrix && q.InRank(1) <= std::max(q.InRank(0), 2) && (!flipped || q.InRank(0) == 2) &&
@@ -122,6 +120,7 @@ class PackedMatMul : public KernelOf<PackedMatMul> {
     panels_ = c.AllocateWeights(DType::kF32, {cpu::PanelsSize(k_, n_)});
     cpu::PackPanels({w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1, c.attrs().Float("alpha")}, k_, n_,
                     panels_.data<float>(), Workers(0));
+    c.Finished(1);
     return {};
   }
 
