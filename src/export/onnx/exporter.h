@@ -34,6 +34,9 @@ class TernNode {
   const Type& TypeOf(int i) const { return node.input(i)->type; }
   std::string In(int i) const;   // "" when absent
   std::string Out(int i) const;  // "" beyond the last
+  // Other names for an input and an output, as In and Out give them from here on.
+  void SetIn(int i, std::string name) { other_ins_[i] = std::move(name); }
+  void SetOut(int i, std::string name) { other_outs_[i] = std::move(name); }
   std::vector<std::string> Ins() const;
   std::vector<std::string> Outs() const;
   std::string Temp();                  // a fresh name
@@ -67,7 +70,11 @@ class TernNode {
 
  private:
   GraphExporter& exporter_;
+  std::map<int, std::string> other_ins_, other_outs_;
 };
+
+// x and y are [N, spatial…, C], which ONNX does not know. TypeOf gives that order too.
+bool ChannelsLast(const Attrs& attrs);
 
 using Exporter = std::function<Status(TernNode&)>;
 

@@ -68,11 +68,51 @@ void Rename(const std::map<std::string, std::string>& names, pb::GraphProto& gra
   }
 }
 
+// To [N, C, spatial…] and back.
+std::vector<int64_t> ToFirst(int rank) {
+  std::vector<int64_t> perm = {0, rank - 1};
+  for (int64_t i = 1; i < rank - 1; ++i) perm.push_back(i);
+  return perm;
+}
+std::vector<int64_t> ToLast(int rank) {
+  std::vector<int64_t> perm = {0};
+  for (int64_t i = 2; i < rank; ++i) perm.push_back(i);
+  perm.push_back(1);
+  return perm;
+}
+
+// The op in ONNX's order, with a Transpose of each operand and of the result.
+Status ExportChannelsLast(const Exporter& exporter, TernNode& n) {
+  const int rank = n.node.output(0)->type.shape.rank();
+  if (rank < 0) return n.NotExportable("channels_last needs a known rank");
+  const std::string y = n.Out(0);
+  n.SetIn(0, n.Op("Transpose", {n.In(0)}, {{"perm", ToFirst(rank)}}));
+  const auto& ports = n.node.op->inputs;
+  if (ports.size() > 3 && ports[3].name == "residual" && n.Has(3)) {
+    const int own = n.TypeOf(3).shape.rank();
+    if (own < 0) return n.NotExportable("channels_last needs a residual of known rank");
+    std::vector<int64_t> lead;
+    for (int64_t i = 0; i < rank - own; ++i) lead.push_back(i);
+    const std::string full = lead.empty() ? n.In(3) : n.Op("Unsqueeze", {n.In(3), n.Ints(lead)});
+    n.SetIn(3, n.Op("Transpose", {full}, {{"perm", ToFirst(rank)}}));
+  }
+  n.SetOut(0, n.Temp());
+  TERN_TRY(exporter(n));
+  n.Emit("Transpose", {n.Out(0)}, {y}, {{"perm", ToLast(rank)}});
+  return {};
+}
+
 }  // namespace
 
-std::string TernNode::In(int i) const { return node.input(i) ? exporter_.NameOf(node.input(i)) : ""; }
+bool ChannelsLast(const Attrs& attrs) { return attrs.Has("channels_last") && attrs.Bool("channels_last"); }
+
+std::string TernNode::In(int i) const {
+  if (const auto it = other_ins_.find(i); it != other_ins_.end()) return it->second;
+  return node.input(i) ? exporter_.NameOf(node.input(i)) : "";
+}
 
 std::string TernNode::Out(int i) const {
+  if (const auto it = other_outs_.find(i); it != other_outs_.end()) return it->second;
   return i < static_cast<int>(node.outputs().size()) ? exporter_.NameOf(node.output(i)) : "";
 }
 
@@ -246,7 +286,7 @@ Status GraphExporter::Export(const Graph& graph) {
     const Exporter* exporter = Exporters().Find(node->op->name);
     if (!exporter) return Unsupported(node->Describe(), ": no ONNX form of this op is known");
     TernNode view(*this, *node);
-    TERN_TRY((*exporter)(view));
+    TERN_TRY(ChannelsLast(node->attrs) ? ExportChannelsLast(*exporter, view) : (*exporter)(view));
   }
   std::set<const Value*> listed;
   for (const Value* v : graph.outputs()) {

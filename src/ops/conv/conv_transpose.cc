@@ -4,12 +4,13 @@
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/conv/conv_shapes.h"
+#include "ops/support/channels_last.h"
 #include "ops/support/epilogue.h"
 
 namespace tern {
 namespace {
 
-struct ConvTranspose : ConvAttrs {
+struct ConvTranspose : ConvAttrs, ChannelOrder {
   std::vector<int64_t> output_padding, output_shape;
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
@@ -18,6 +19,7 @@ struct ConvTranspose : ConvAttrs {
     v("output_shape", output_shape,
       "the result's spatial sizes, from which pads follow; empty: sizes follow from pads");
     VisitGroup(v);
+    VisitChannels(v);
     epilogue.Visit(v);
   }
 };
@@ -65,6 +67,7 @@ Result<Window> WindowOf(const ConvTranspose& op, int rank) {
   return MakeWindow(rank, op.strides, op.pads, op.dilations, op.auto_pad);
 }
 
+// Of x as [N, C, spatial…].
 Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& w) {
   TERN_TRY(CheckConvShapes(op.group, x, w, "input"));
   if (x.ranked && w.ranked && Differ(x[1], w[0]))
@@ -87,11 +90,12 @@ Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& 
 }
 
 Status Infer(const ConvTranspose& op, InferContext& c) {
-  TERN_ASSIGN(Shape y, OutputShape(op, c.ShapeOf("x"), c.ShapeOf("w")));
+  TERN_ASSIGN(Shape y, OutputShape(op, op.First(c.ShapeOf("x")), c.ShapeOf("w")));
   TERN_TRY(CheckVector(c, "bias", y.ranked ? y[1] : Dim()));
   DType type = c.TypeOf("x");
   for (const char* port : {"w", "bias"})
     if (c.Has(port)) TERN_TRY(CheckTermType(c, port, type));
+  y = op.Own(y);
   TERN_TRY(InferEpilogue(op.epilogue, c, y, type));
   c.Out("y", type, std::move(y));
   return {};
@@ -120,14 +124,14 @@ void SpreadChannel(const Plane& p, const Window& window, const double* x, const 
 }
 
 Status Reference(const ConvTranspose& op, EvalContext& c) {
-  const Dims &dx = c.In("x").dims(), &dw = c.In("w").dims();
+  const Dims dx = op.First(c.In("x").dims()), &dw = c.In("w").dims();
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx), Shape::Of(dw)));
   TERN_ASSIGN(Window window, WindowOf(op, static_cast<int>(dx.size()) - 2));
   const Dims dy = shape.Concrete();
   const Plane p(dx, dw, dy);
   ResolveCuts(op, window, p.input, p.kernel, p.output);
   const int64_t channels = dx[1], maps = dw[1], group_channels = channels / op.group;
-  const auto x = c.Doubles("x"), w = c.Doubles("w");
+  const auto x = op.FirstValues(c.Doubles("x"), dx), w = c.Doubles("w");
   std::vector<double> y(static_cast<size_t>(CountOf(dy)), 0);
   for (int64_t n = 0; !x.empty() && !y.empty() && n < dx[0]; ++n)
     for (int64_t k = 0; k < channels; ++k)
@@ -136,8 +140,9 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
                       w.data() + (k * maps + m) * p.kernel_size,
                       y.data() + ((n * op.group + k / group_channels) * maps + m) * p.output_size);
   if (c.Has("bias")) AddBias(y, c.Doubles("bias"), p.output_size);
-  ApplyEpilogue(op.epilogue, c, dy, y);
-  c.Out("y", dy, y);
+  y = op.OwnValues(std::move(y), dy);
+  ApplyEpilogue(op.epilogue, c, op.Own(dy), y);
+  c.Out("y", op.Own(dy), y);
   return {};
 }
 

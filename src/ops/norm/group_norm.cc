@@ -1,18 +1,20 @@
 // GroupNorm: groups of channels of each sample normalised by their own statistics.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/support/channels_last.h"
 #include "ops/support/spread.h"
 #include "ops/support/statistics.h"
 
 namespace tern {
 namespace {
 
-struct GroupNorm {
+struct GroupNorm : ChannelOrder {
   int64_t groups = 1;
   float epsilon = 1e-5f;
   template <class V> void Visit(V& v) {
     v("groups", groups, "how many groups the channels form");
     v("epsilon", epsilon, "added to the variance");
+    VisitChannels(v);
   }
 };
 
@@ -20,7 +22,7 @@ Status Infer(const GroupNorm& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
   if (op.groups < 1) return InvalidModel("groups is ", op.groups, ", needs at least 1");
-  const Dim channels = x.ranked ? x[1] : Dim();
+  const Dim channels = x.ranked ? op.First(x)[1] : Dim();
   if (channels.known() && channels.value() % op.groups)
     return InvalidModel(op.groups, " groups do not divide the ", channels.value(), " channels");
   for (const char* port : {"scale", "bias"}) TERN_TRY(CheckVector(c, port, channels));
@@ -29,16 +31,16 @@ Status Infer(const GroupNorm& op, InferContext& c) {
 }
 
 Status Reference(const GroupNorm& op, EvalContext& c) {
-  const Dims& d = c.In("x").dims();
+  const Dims d = op.First(c.In("x").dims());
   const auto scale = c.Doubles("scale"), bias = c.Doubles("bias");
   const int64_t plane = CountOf(Dims(d.begin() + 2, d.end())), run = d[1] / op.groups * plane;
-  auto y = c.Doubles("x");
+  auto y = op.FirstValues(c.Doubles("x"), d);
   for (int64_t row = 0; row < d[0] * op.groups; ++row) NormalizeRow(y.data() + row * run, run, op.epsilon);
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t k = i / static_cast<size_t>(plane) % scale.size();
     y[i] = y[i] * scale[k] + bias[k];
   }
-  c.Out("y", d, y);
+  c.Out("y", op.Own(d), op.OwnValues(std::move(y), d));
   return {};
 }
 

@@ -4,12 +4,13 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/support/channels_last.h"
 #include "ops/support/spread.h"
 
 namespace tern {
 namespace {
 
-struct Lrn {
+struct Lrn : ChannelOrder {
   int64_t size = 1;
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
   template <class V> void Visit(V& v) {
@@ -17,6 +18,7 @@ struct Lrn {
     v("alpha", alpha, "factor of the mean square");
     v("beta", beta, "the exponent");
     v("bias", bias, "added before the exponent");
+    VisitChannels(v);
   }
 };
 
@@ -29,8 +31,8 @@ Status Infer(const Lrn& op, InferContext& c) {
 }
 
 Status Reference(const Lrn& op, EvalContext& c) {
-  const Dims& d = c.In("x").dims();
-  const auto x = c.Doubles("x");
+  const Dims d = op.First(c.In("x").dims());
+  const auto x = op.FirstValues(c.Doubles("x"), d);
   std::vector<double> y(x.size());
   const int64_t channels = d[1], plane = CountOf(Dims(d.begin() + 2, d.end()));
   const int64_t before = (op.size - 1) / 2, after = op.size - 1 - before;
@@ -47,7 +49,7 @@ Status Reference(const Lrn& op, EvalContext& c) {
         y[at] = x[at] / std::pow(op.bias + op.alpha / static_cast<double>(op.size) * squares,
                                  static_cast<double>(op.beta));
       }
-  c.Out("y", d, y);
+  c.Out("y", op.Own(d), op.OwnValues(std::move(y), d));
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/support/channels_last.h"
 #include "ops/support/spread.h"
 
 namespace tern {
@@ -12,13 +13,14 @@ namespace {
 
 enum class Kind { kMax, kAverage, kLp };
 
-struct GlobalPool {
+struct GlobalPool : ChannelOrder {
   Kind kind = Kind::kAverage;
   float p = 2;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"max", "average", "lp"},
            "what becomes of a channel: its greatest, its mean, its p-norm");
     v("p", p, "lp: the exponent");
+    VisitChannels(v);
   }
 };
 
@@ -26,9 +28,9 @@ Status Infer(const GlobalPool& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
   if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", must be positive");
-  Shape y = x;
+  Shape y = op.First(x);
   for (size_t i = 2; i < y.dims.size(); ++i) y.dims[i] = 1;
-  c.Out("y", c.TypeOf("x"), std::move(y));
+  c.Out("y", c.TypeOf("x"), op.Own(y));
   return {};
 }
 
@@ -45,14 +47,14 @@ double Combine(const GlobalPool& op, const double* x, int64_t n) {
 }
 
 Status Reference(const GlobalPool& op, EvalContext& c) {
-  const Dims& dx = c.In("x").dims();
+  const Dims dx = op.First(c.In("x").dims());
   Dims dy(dx.size(), 1);
   dy[0] = dx[0], dy[1] = dx[1];
-  const auto x = c.Doubles("x");
+  const auto x = op.FirstValues(c.Doubles("x"), dx);
   std::vector<double> y(static_cast<size_t>(CountOf(dy)));
   const int64_t plane = CountOf(Dims(dx.begin() + 2, dx.end()));
   for (size_t i = 0; i < y.size(); ++i) y[i] = Combine(op, x.data() + static_cast<int64_t>(i) * plane, plane);
-  c.Out("y", dy, y);
+  c.Out("y", op.Own(dy), y);
   return {};
 }
 

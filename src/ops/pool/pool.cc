@@ -5,6 +5,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/support/channels_last.h"
 #include "ops/support/spread.h"
 #include "ops/support/window.h"
 
@@ -16,7 +17,7 @@ constexpr DTypeSet kNarrowInts = kInts & ~SetOf(DType::kI64) & ~SetOf(DType::kU6
 
 enum class Kind { kMax, kAverage, kLp };
 
-struct Pool {
+struct Pool : ChannelOrder {
   Kind kind = Kind::kMax;
   std::vector<int64_t> kernel, strides, pads, dilations;
   AutoPad auto_pad = AutoPad::kNone;
@@ -34,6 +35,7 @@ struct Pool {
     v("count_include_pad", count_include_pad, "average: padding counts as zeros");
     v("p", p, "lp: the exponent");
     v("column_major", column_major, "indices number the spatial positions first axis fastest");
+    VisitChannels(v);
   }
 };
 
@@ -58,6 +60,7 @@ Result<Window> WindowOf(const Pool& op) {
   return window;
 }
 
+// Of x as [N, C, spatial…].
 Result<Shape> OutputShape(const Pool& op, const Shape& x) {
   TERN_ASSIGN(Window window, WindowOf(op));
   const int rank = static_cast<int>(op.kernel.size()) + 2;
@@ -78,7 +81,10 @@ Status Infer(const Pool& op, InferContext& c) {
   const DType type = c.TypeOf("x");
   if (op.kind != Kind::kMax && IsInt(type))
     return InvalidModel("only max pooling takes integers, got ", DTypeName(type));
-  TERN_ASSIGN(Shape y, OutputShape(op, c.ShapeOf("x")));
+  if (op.channels_last && c.Wants("indices"))
+    return InvalidModel("indices count in [N, C, spatial…]: there are none with channels_last");
+  TERN_ASSIGN(Shape y, OutputShape(op, op.First(c.ShapeOf("x"))));
+  y = op.Own(y);
   c.Out("y", type, y);
   c.Out("indices", DType::kI64, std::move(y));
   return {};
@@ -171,12 +177,12 @@ int64_t ColumnMajor(int64_t offset, const Dims& spatial) {
 }
 
 Status Reference(const Pool& op, EvalContext& c) {
-  const Dims& dx = c.In("x").dims();
+  const Dims dx = op.First(c.In("x").dims());
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx)));
   TERN_ASSIGN(Window window, WindowOf(op));
   const Dims dy = shape.Concrete(), input(dx.begin() + 2, dx.end()), output(dy.begin() + 2, dy.end());
   window = ResolvePads(std::move(window), input, op.kernel);
-  const auto x = c.Doubles("x");
+  const auto x = op.FirstValues(c.Doubles("x"), dx);
   std::vector<double> y(static_cast<size_t>(CountOf(dy)));
   std::vector<int64_t> indices(y.size(), 0);
   WindowWalker walker(window, op.kernel, input);
@@ -199,7 +205,7 @@ Status Reference(const Pool& op, EvalContext& c) {
       ++at;
     } while (NextIndex(place, output, static_cast<int>(output.size())));
   }
-  c.Out("y", dy, y);
+  c.Out("y", op.Own(dy), op.OwnValues(std::move(y), dy));
   c.OutLongs("indices", dy, indices);
   return {};
 }

@@ -1,21 +1,24 @@
 // DepthToSpace: channels become blocks of pixels.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
+#include "ops/support/channels_last.h"
 
 namespace tern {
 namespace {
 
 enum class DepthOrder { kDcr, kCrd };
 
-struct DepthToSpace {
+struct DepthToSpace : ChannelOrder {
   int64_t block = 1;
   DepthOrder mode = DepthOrder::kDcr;
   template <class V> void Visit(V& v) {
     v("block", block, "pixels of a block along each side");
     v.Enum("mode", mode, {"DCR", "CRD"}, "channels count as (row, column, depth) or (depth, row, column)");
+    VisitChannels(v);
   }
 };
 
+// Of x as [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
   if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
@@ -28,7 +31,8 @@ Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
 Status Infer(const DepthToSpace& op, InferContext& c) {
   std::vector<Dim> dims(4);
   if (c.ShapeOf("x").ranked) {
-    TERN_ASSIGN(dims, OutDims(op, c.ShapeOf("x")));
+    TERN_ASSIGN(dims, OutDims(op, op.First(c.ShapeOf("x"))));
+    dims = op.Own(dims);
   }
   c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
   return {};
@@ -36,16 +40,24 @@ Status Infer(const DepthToSpace& op, InferContext& c) {
 
 Status Reference(const DepthToSpace& op, EvalContext& c) {
   const Tensor& x = c.In("x");
-  TERN_ASSIGN(const auto shape, OutDims(op, Shape::Of(x.dims())));
+  const Dims dx = op.First(x.dims());
+  TERN_ASSIGN(const auto shape, OutDims(op, Shape::Of(dx)));
   const Dims dims = Shape(shape).Concrete();
-  const int64_t b = op.block, depth = dims[1], h = x.dim(2), w = x.dim(3), plane = h * w;
-  Tensor& y = c.Out("y", dims);
+  const int64_t b = op.block, depth = dims[1], h = dx[2], w = dx[3];
+  Tensor& y = c.Out("y", op.Own(dims));
+  const bool dcr = op.mode == DepthOrder::kDcr;
+  const int64_t d = dcr ? 1 : b * b, r = dcr ? b * depth : b, k = dcr ? depth : 1;  // in channels
+  if (op.channels_last) {
+    // Indices: sample, y, row in block, x, column in block, depth.
+    const Dims loop = {dx[0], h, b, w, b, depth};
+    CopyElements(x, {0, {h * w * dx[1], w * dx[1], r, dx[1], k, d}}, y, {0, ContiguousStrides(loop)}, loop);
+    return {};
+  }
   // Indices: sample, depth, y, row in block, x, column in block.
-  const int64_t d = op.mode == DepthOrder::kDcr ? plane : b * b * plane;
-  const int64_t r = op.mode == DepthOrder::kDcr ? b * depth * plane : b * plane;
-  const int64_t k = op.mode == DepthOrder::kDcr ? depth * plane : plane;
-  const Dims loop = {x.dim(0), depth, h, b, w, b};
-  CopyElements(x, {0, {x.dim(1) * plane, d, w, r, 1, k}}, y, {0, ContiguousStrides(loop)}, loop);
+  const int64_t plane = h * w;
+  const Dims loop = {dx[0], depth, h, b, w, b};
+  CopyElements(x, {0, {dx[1] * plane, d * plane, w, r * plane, 1, k * plane}}, y,
+               {0, ContiguousStrides(loop)}, loop);
   return {};
 }
 

@@ -1,15 +1,20 @@
 // SpaceToDepth: blocks of pixels become channels.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
+#include "ops/support/channels_last.h"
 
 namespace tern {
 namespace {
 
-struct SpaceToDepth {
+struct SpaceToDepth : ChannelOrder {
   int64_t block = 1;
-  template <class V> void Visit(V& v) { v("block", block, "pixels of a block along each side"); }
+  template <class V> void Visit(V& v) {
+    v("block", block, "pixels of a block along each side");
+    VisitChannels(v);
+  }
 };
 
+// Of x as [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const SpaceToDepth& op, const Shape& x) {
   if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
@@ -23,7 +28,8 @@ Result<std::vector<Dim>> OutDims(const SpaceToDepth& op, const Shape& x) {
 Status Infer(const SpaceToDepth& op, InferContext& c) {
   std::vector<Dim> dims(4);
   if (c.ShapeOf("x").ranked) {
-    TERN_ASSIGN(dims, OutDims(op, c.ShapeOf("x")));
+    TERN_ASSIGN(dims, OutDims(op, op.First(c.ShapeOf("x"))));
+    dims = op.Own(dims);
   }
   c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
   return {};
@@ -31,13 +37,21 @@ Status Infer(const SpaceToDepth& op, InferContext& c) {
 
 Status Reference(const SpaceToDepth& op, EvalContext& c) {
   const Tensor& x = c.In("x");
-  TERN_ASSIGN(const auto shape, OutDims(op, Shape::Of(x.dims())));
+  const Dims dx = op.First(x.dims());
+  TERN_ASSIGN(const auto shape, OutDims(op, Shape::Of(dx)));
   const Dims dims = Shape(shape).Concrete();
-  const int64_t b = op.block, w = x.dim(3), plane = x.dim(2) * w;
-  Tensor& y = c.Out("y", dims);
+  const int64_t b = op.block, channels = dx[1], w = dx[3], plane = dx[2] * w;
+  Tensor& y = c.Out("y", op.Own(dims));
+  if (op.channels_last) {
+    // Indices: sample, y, x, row in block, column in block, channel.
+    const Dims loop = {dx[0], dims[2], dims[3], b, b, channels};
+    CopyElements(x, {0, {plane * channels, b * w * channels, b * channels, w * channels, channels, 1}}, y,
+                 {0, ContiguousStrides(loop)}, loop);
+    return {};
+  }
   // Indices: sample, row in block, column in block, channel, y, x.
-  const Dims loop = {x.dim(0), b, b, x.dim(1), dims[2], dims[3]};
-  CopyElements(x, {0, {x.dim(1) * plane, w, 1, plane, b * w, b}}, y, {0, ContiguousStrides(loop)}, loop);
+  const Dims loop = {dx[0], b, b, channels, dims[2], dims[3]};
+  CopyElements(x, {0, {channels * plane, w, 1, plane, b * w, b}}, y, {0, ContiguousStrides(loop)}, loop);
   return {};
 }
 

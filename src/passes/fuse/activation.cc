@@ -38,8 +38,8 @@ std::optional<Function> FunctionOf(const Node& node) {
 
 bool FuseInto(Rewrite& r, const char* op) {
   Value* x = r.root().input(0);
-  Node* maker = MadeBy(x, op);
-  if (!maker) return r.Skip("'", x->name, "' is not made by ", op);
+  Node* maker = x->producer;
+  if (!maker || !IsOp(*maker, op)) return r.Skip("'", x->name, "' is not made by ", op);
   if (!OnlyUse(x)) return r.Skip("'", x->name, "' is also read by another node");
   if (maker->graph != &r.graph()) return r.Skip("'", x->name, "' is made outside of this graph");
   if (!maker->attrs.Has("activation")) return r.Skip(op, " takes no activation");

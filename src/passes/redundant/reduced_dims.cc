@@ -14,7 +14,8 @@ std::optional<std::vector<bool>> ReducedAxes(const Node& node) {
   const auto rank = static_cast<size_t>(x->type.shape.rank());
   std::vector<bool> mask(rank, false);
   if (IsOp(node, "GlobalPool")) {
-    for (size_t i = 2; i < rank; ++i) mask[i] = true;
+    const size_t first = ChannelsLast(node) ? 1 : 2;
+    for (size_t i = first; i + 2 < rank + first; ++i) mask[i] = true;
     return mask;
   }
   std::vector<int64_t> axes;

@@ -62,6 +62,7 @@ RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
 }
 
 const std::vector<const Rule*>& RuleIndex::For(const Node& node) const {
+  if (ChannelsLast(node)) return impl_->none;
   const auto of = impl_->by_op.find(node.op);
   if (of == impl_->by_op.end()) return impl_->none;
   if (of->second.by_kind.empty()) return of->second.any;

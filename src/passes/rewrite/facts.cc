@@ -119,11 +119,16 @@ bool IsOp(const Node& node, std::string_view op, std::string_view kind) {
 }
 std::string KindName(const Node& node) { return node.attrs.Has("kind") ? node.attrs.Text("kind") : ""; }
 
+bool ChannelsLast(const Node& node) {
+  return node.attrs.Has("channels_last") && node.attrs.Bool("channels_last");
+}
+
 Node* MadeBy(const Value* v, std::string_view op) {
-  return v && v->producer && IsOp(*v->producer, op) ? v->producer : nullptr;
+  return v && v->producer && IsOp(*v->producer, op) && !ChannelsLast(*v->producer) ? v->producer : nullptr;
 }
 Node* MadeBy(const Value* v, std::string_view op, std::string_view kind) {
-  return v && v->producer && IsOp(*v->producer, op, kind) ? v->producer : nullptr;
+  Node* node = MadeBy(v, op);
+  return node && KindName(*node) == kind ? node : nullptr;
 }
 
 bool NoEpilogue(const Node& node) {

@@ -30,6 +30,10 @@ std::optional<std::vector<int64_t>> IntsOf(const Value* v);
 // The same, also where an element is known for shapes only symbolically.
 std::optional<Content> ContentOf(const Value* v);
 
+// Works on [N, spatial…, C]. Rules speak of [N, C, spatial…] unless they say otherwise: patterns match no
+// other nodes, MadeBy finds none, and such a node is no root.
+bool ChannelsLast(const Node& node);
+
 // Made by this op (and kind); null otherwise.
 Node* MadeBy(const Value* v, std::string_view op);
 Node* MadeBy(const Value* v, std::string_view op, std::string_view kind);

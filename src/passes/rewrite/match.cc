@@ -88,6 +88,7 @@ class Matcher {
       return before == &node ? Solve(std::move(goals)) : Fail("two different nodes where one is needed");
     if (node.op != p.op)
       return failure_ && Fail("found ", node.Describe(), " where ", p.op->name, " is needed");
+    if (ChannelsLast(node)) return failure_ && Fail(node.Describe(), " has channels last");
     if (node.outputs().size() < p.outputs.size())
       return failure_ && Fail(node.Describe(), " has too few outputs");
     for (size_t i = p.inputs.size(); i < node.inputs().size(); ++i)

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "runtime/bind/epilogue.h"
-#include "runtime/bind/via_f32.h"
+#include "runtime/bind/via_nchw.h"
 #include "runtime/bind/window_shape.h"
 
 namespace tern {
@@ -22,7 +22,7 @@ class Conv : public KernelOf<Conv> {
   static bool Legal(const KernelQuery& q) {
     const Dims& w = q.InDims(1);
     if (BitWidth(q.OutType(0)) == 16 && CountOf(Dims(w.begin() + 2, w.end())) != 1) return false;
-    return FewSpatialAxes(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) &&
+    return FewSpatialAxes(q) && !OrderedLast(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) &&
            (!q.Has(2) || q.InType(2) == q.OutType(0)) && BoundEpilogue::Fits(q, 3);
   }
   Status Resize(ResizeContext& c) override {
@@ -46,7 +46,8 @@ class Conv : public KernelOf<Conv> {
 class Depthwise : public KernelOf<Depthwise> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return FewSpatialAxes(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 && q.attrs().Int("group") > 1;
+    return FewSpatialAxes(q) && !OrderedLast(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 &&
+           q.attrs().Int("group") > 1;
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(shape_, ShapeOf(c.query()));
@@ -66,7 +67,9 @@ class Depthwise : public KernelOf<Depthwise> {
 
 class ConvTranspose : public KernelOf<ConvTranspose> {
  public:
-  static bool Legal(const KernelQuery& q) { return FewSpatialAxes(q) && q.AllTypes(DType::kF32); }
+  static bool Legal(const KernelQuery& q) {
+    return FewSpatialAxes(q) && !OrderedLast(q) && q.AllTypes(DType::kF32);
+  }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(cpu::ConvShape s, ShapeOf(c.query()));
     s.begin = Cuts(c->attrs(), s, c->InRank(0) - 2);
@@ -108,9 +111,9 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
 }  // namespace
 
 TERN_KERNELS(Conv) {
-  AddWithNarrow<Depthwise>(table, "Conv", "cpu.conv.depthwise.f32", 0.5);
-  AddWithNarrow<Conv>(table, "Conv", "cpu.conv.gemm");
-  AddWithNarrow<ConvTranspose>(table, "ConvTranspose", "cpu.conv_transpose.f32");
+  AddWithOrders<Depthwise>(table, "Conv", "cpu.conv.depthwise.f32", 0.5);
+  AddWithOrders<Conv>(table, "Conv", "cpu.conv.gemm");
+  AddWithOrders<ConvTranspose>(table, "ConvTranspose", "cpu.conv_transpose.f32");
 }
 
 }  // namespace tern

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/support/width.h"
+#include "ops/support/channels_last.h"
 #include "runtime/bind/support.h"
 
 namespace tern {
@@ -43,27 +44,35 @@ class Blocks : public StridedMove<Blocks> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && q.InRank(0) == 4; }
   Status Resize(ResizeContext& c) override {
-    const Dims& x = c->InDims(0);
-    const int64_t b = c->attrs().Int("block"), h = x[2], w = x[3], plane = h * w;
-    Dims loop, from;
+    // What one step takes: a channel, a pixel, a row, a sample.
+    const ChannelOrder order{c->attrs().Bool("channels_last")};
+    const Dims x = order.First(c->InDims(0));
+    const int64_t b = c->attrs().Int("block"), channels = x[1], h = x[2], w = x[3];
+    const int64_t channel = order.channels_last ? 1 : h * w, pixel = order.channels_last ? channels : 1;
+    const int64_t row = w * pixel, sample = channels * h * w;
+    Dims loop, from;  // sample, y, x, then the parts of a block, then channels; or channels before y
     if (c->op().name == "SpaceToDepth") {
-      loop = {x[0], b, b, x[1], h / b, w / b};
-      from = {x[1] * plane, w, 1, plane, b * w, b};
+      loop = {x[0], b, b, channels, h / b, w / b};
+      from = {sample, row, pixel, channel, b * row, b * pixel};
+      if (order.channels_last) Rotate(loop, from, 1, 4, 6);
     } else {
       const bool dcr = c->attrs().Text("mode") == "DCR";
-      const int64_t depth = c->OutDims(0)[1];
+      const int64_t depth = channels / (b * b);
       loop = {x[0], depth, h, b, w, b};
-      from = {x[1] * plane,
-              dcr ? plane : b * b * plane,
-              w,
-              dcr ? b * depth * plane : b * plane,
-              1,
-              dcr ? depth * plane : plane};
+      from = {sample, dcr ? channel : b * b * channel, row, dcr ? b * depth * channel : b * channel,
+              pixel,  dcr ? depth * channel : channel};
+      if (order.channels_last) Rotate(loop, from, 1, 2, 6);
     }
     const Dims to = ContiguousStrides(loop);
     plan_ = {};
     for (size_t i = 0; i < loop.size(); ++i) plan_.Add({loop[i], from[i], to[i]});
     return {};
+  }
+
+ private:
+  // Both lists alike, as std::rotate.
+  static void Rotate(Dims& loop, Dims& from, int first, int middle, int last) {
+    for (Dims* d : {&loop, &from}) std::rotate(d->begin() + first, d->begin() + middle, d->begin() + last);
   }
 };
 

@@ -2,7 +2,7 @@
 #include "kernels/cpu/norm/norm.h"
 
 #include "runtime/bind/support.h"
-#include "runtime/bind/via_f32.h"
+#include "runtime/bind/via_nchw.h"
 
 namespace tern {
 namespace {
@@ -65,7 +65,7 @@ class Scale : public KernelOf<Scale> {
 
 class GroupNorm : public KernelOf<GroupNorm> {
  public:
-  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && !OrderedLast(q); }
   Status Resize(ResizeContext& c) override {
     planes_ = PlanesOf(c->InDims(0));
     epsilon_ = c->attrs().Float("epsilon");
@@ -130,8 +130,8 @@ class LayerNorm : public KernelOf<LayerNorm> {
 TERN_KERNELS(Norm) {
   AddWithNarrow<Scale>(table, "Scale", "cpu.scale.f32");
   AddWithNarrow<BatchNorm>(table, "BatchNorm", "cpu.batch_norm.f32");
-  AddWithNarrow<GroupNorm>(table, "InstanceNorm", "cpu.instance_norm.f32");
-  AddWithNarrow<GroupNorm>(table, "GroupNorm", "cpu.group_norm.f32");
+  AddWithOrders<GroupNorm>(table, "InstanceNorm", "cpu.instance_norm.f32");
+  AddWithOrders<GroupNorm>(table, "GroupNorm", "cpu.group_norm.f32");
   AddWithNarrow<LayerNorm>(table, "LayerNorm", "cpu.layer_norm.f32");
   AddWithNarrow<LayerNorm>(table, "RmsNorm", "cpu.rms_norm.f32");
 }

@@ -4,7 +4,7 @@
 #include "kernels/cpu/reduce/reduce.h"
 #include "runtime/bind/pool_divisors.h"
 #include "runtime/bind/support.h"
-#include "runtime/bind/via_f32.h"
+#include "runtime/bind/via_nchw.h"
 #include "runtime/bind/window_shape.h"
 
 namespace tern {
@@ -14,7 +14,7 @@ class Pool : public KernelOf<Pool> {
  public:
   static bool Legal(const KernelQuery& q) {
     const std::string kind = q.attrs().Text("kind");
-    if (!FewSpatialAxes(q) || q.OutType(1) != DType::kInvalid) return false;
+    if (!FewSpatialAxes(q) || OrderedLast(q) || q.OutType(1) != DType::kInvalid) return false;
     return kind == "max" ? cpu::HasMaxPool(q.InType(0)) : kind == "average" && q.InType(0) == DType::kF32;
   }
   Status Resize(ResizeContext& c) override {
@@ -47,7 +47,7 @@ class GlobalPool : public KernelOf<GlobalPool> {
   }
   Status Resize(ResizeContext& c) override {
     std::vector<bool> mask(c->InDims(0).size(), true);
-    mask[0] = mask[1] = false;
+    mask[0] = mask[OrderedLast(c.query()) ? mask.size() - 1 : 1] = false;
     plan_ = cpu::MakeReduce(c->InDims(0), mask);
     kind_ = c->attrs().Text("kind") == "max" ? cpu::ReduceKind::kMax : cpu::ReduceKind::kMean;
     return {};
@@ -65,7 +65,7 @@ class GlobalPool : public KernelOf<GlobalPool> {
 }  // namespace
 
 TERN_KERNELS(Pool) {
-  AddWithNarrow<Pool>(table, "Pool", "cpu.pool");
+  AddWithOrders<Pool>(table, "Pool", "cpu.pool");
   AddWithNarrow<GlobalPool>(table, "GlobalPool", "cpu.global_pool.f32");
 }
 

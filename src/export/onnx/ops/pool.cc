@@ -35,9 +35,9 @@ bool DropsWindow(const TernNode& n) {
   if (!n.attrs().Bool("ceil_mode") || !x.ranked || !y.ranked || strides.empty()) return false;
   const auto kernel = n.attrs().Ints("kernel"), pads = n.attrs().Ints("pads"),
              dilations = n.attrs().Ints("dilations");
-  const size_t rank = kernel.size();
+  const size_t rank = kernel.size(), first = ChannelsLast(n.attrs()) ? 1 : 2;
   for (size_t i = 0; i < rank; ++i) {
-    const Dim in = x.dims[i + 2], out = y.dims[i + 2];
+    const Dim in = x.dims[i + first], out = y.dims[i + first];
     const int64_t padding = pads.empty() ? 0 : pads[i] + pads[i + rank],
                   extent = (dilations.empty() ? 1 : dilations[i]) * (kernel[i] - 1) + 1;
     if (in.known() && out.known() && CeilDiv(in + padding - extent, strides[i]) + 1 != out) return true;

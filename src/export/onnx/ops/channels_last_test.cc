@@ -1,0 +1,72 @@
+// Nodes on [N, spatial…, C] leave as ONNX's operators between Transposes, and come back with the same
+// results.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "export/onnx/exporter.h"
+#include "import/onnx/importer.h"
+#include "ir/evaluate.h"
+#include "ir/text.h"
+#include "ops/ops.h"
+
+namespace tern::onnx {
+namespace {
+
+DatumList FeedsOf(const Graph& graph) {
+  DatumList feeds;
+  for (const Value* v : graph.inputs()) {
+    const Dims dims = v->type.shape.Concrete();
+    std::vector<double> values;
+    for (int64_t i = 0; i < CountOf(dims); ++i)
+      values.push_back(std::sin(1.7 * static_cast<double>(i) + 1) * 2);
+    feeds.push_back(Tensor::Of(v->type.dtype, dims, values));
+  }
+  return feeds;
+}
+
+void CheckRoundTrip(const std::string& inputs, const std::string& call, const std::string& attrs = "") {
+  const std::string text = StrCat("graph @g(", inputs, ") -> (%y) {\n  %y = ", call, " {", attrs,
+                                  attrs.empty() ? "" : ", ", "channels_last=true}\n}");
+  SCOPED_TRACE(text);
+  InitOps();
+  auto graph = ParseGraph(text);
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  auto bytes = ExportBytes(**graph);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  auto back = ImportBytes(bytes->data(), bytes->size());
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  const DatumList feeds = FeedsOf(**graph);
+  auto want = EvaluateGraph(**graph, feeds), got = EvaluateGraph(**back, feeds);
+  ASSERT_TRUE(want.ok() && got.ok()) << want.status().ToString() << got.status().ToString();
+  const Tensor &a = (*got)[0].tensor, &b = (*want)[0].tensor;
+  ASSERT_EQ(a.Describe(), b.Describe());
+  const auto x = ToDoubles(a), y = ToDoubles(b);
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-4 * (1 + std::fabs(y[i])));
+}
+
+TEST(ExportChannelsLast, Convolutions) {
+  const std::string xw = "%x: f32[2,5,6,4], %w: f32[6,2,3,3]";
+  CheckRoundTrip(xw, "Conv(%x, %w)", "group=2, pads=[1,1,0,0]");
+  CheckRoundTrip(xw + ", %b: f32[6], %r: f32[2,3,4,6]", "Conv(%x, %w, %b, %r)",
+                 "group=2, activation=\"relu\"");
+  CheckRoundTrip(xw + ", %r: f32[4,1]", "Conv(%x, %w, _, %r)", "group=2");
+  CheckRoundTrip("%x: u8[1,5,4], %w: i8[3,4,2], %b: i32[3]", "Conv(%x, %w, %b)");
+  CheckRoundTrip("%x: f32[1,4,3], %w: f32[3,2,3], %b: f32[2], %r: f32[2]", "ConvTranspose(%x, %w, %b, %r)",
+                 "strides=[2], activation=\"tanh\"");
+}
+
+TEST(ExportChannelsLast, OtherOps) {
+  const std::string x = "%x: f32[2,6,4,12]", norm = x + ", %s: f32[12], %b: f32[12]";
+  CheckRoundTrip(x, "Pool(%x)", "kind=\"max\", kernel=[2,2]");
+  CheckRoundTrip(x, "Pool(%x)", "kind=\"average\", kernel=[2,3], strides=[2,2], ceil_mode=true");
+  CheckRoundTrip(x, "GlobalPool(%x)", "kind=\"max\"");
+  CheckRoundTrip(x, "Lrn(%x)", "size=3");
+  CheckRoundTrip(x, "DepthToSpace(%x)", "block=2, mode=\"CRD\"");
+  CheckRoundTrip(x, "SpaceToDepth(%x)", "block=2");
+  CheckRoundTrip(norm, "InstanceNorm(%x, %s, %b)");
+  CheckRoundTrip(norm, "GroupNorm(%x, %s, %b)", "groups=3");
+}
+
+}  // namespace
+}  // namespace tern::onnx

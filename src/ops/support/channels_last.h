@@ -1,0 +1,53 @@
+// Ops on images are defined on [N, C, spatial…]. With the attribute `channels_last` they take and give
+// [N, spatial…, C] instead: the same elements in another order, which suits vector units.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "core/type.h"
+
+namespace tern {
+
+// Part of an op's attributes. "First" is [N, C, spatial…]; "own" is the order that the op was told.
+struct ChannelOrder {
+  bool channels_last = false;
+
+  template <class V> void VisitChannels(V& v) {
+    v("channels_last", channels_last, "x and y are [N, spatial…, C] instead of [N, C, spatial…]");
+  }
+
+  template <class T> std::vector<T> First(std::vector<T> own) const {
+    if (channels_last && own.size() > 2) std::rotate(own.begin() + 1, own.end() - 1, own.end());
+    return own;
+  }
+  template <class T> std::vector<T> Own(std::vector<T> first) const {
+    if (channels_last && first.size() > 2) std::rotate(first.begin() + 1, first.begin() + 2, first.end());
+    return first;
+  }
+  Shape First(const Shape& own) const { return own.ranked ? Shape(First(own.dims)) : own; }
+  Shape Own(const Shape& first) const { return first.ranked ? Shape(Own(first.dims)) : first; }
+
+  // The elements of a tensor in the other order; `first` are its dims as [N, C, spatial…].
+  template <class T> std::vector<T> FirstValues(std::vector<T> values, const Dims& first) const {
+    return channels_last && first.size() > 2 ? Swapped(values, first[0], Plane(first), first[1]) : values;
+  }
+  template <class T> std::vector<T> OwnValues(std::vector<T> values, const Dims& first) const {
+    return channels_last && first.size() > 2 ? Swapped(values, first[0], first[1], Plane(first)) : values;
+  }
+
+ private:
+  static int64_t Plane(const Dims& first) { return CountOf(Dims(first.begin() + 2, first.end())); }
+  // [batch, rows, columns] to [batch, columns, rows].
+  template <class T>
+  static std::vector<T> Swapped(const std::vector<T>& x, int64_t batch, int64_t rows, int64_t columns) {
+    std::vector<T> y(x.size());
+    for (int64_t n = 0; n < batch; ++n)
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+          y[static_cast<size_t>((n * columns + j) * rows + i)] =
+              x[static_cast<size_t>((n * rows + i) * columns + j)];
+    return y;
+  }
+};
+
+}  // namespace tern

@@ -1,0 +1,56 @@
+// A kernel for channels_last made from one for [N, C, spatial…]: operands are transposed into scratch memory,
+// and the result back. The way for what has no kernel of its own in that order.
+#pragma once
+#include "kernels/cpu/move/copy.h"
+#include "runtime/bind/via_f32.h"
+#include "runtime/bind/window_shape.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+
+// The same query in [N, C, spatial…]: x, y, and the residual where the op has one.
+struct FirstQuery {
+  explicit FirstQuery(const KernelQuery& own);
+  FirstQuery(const FirstQuery&) = delete;
+  Attrs attrs;
+  KernelQuery query;
+};
+
+class ViaNchwKernel : public Kernel {
+ public:
+  explicit ViaNchwKernel(std::unique_ptr<Kernel> inner) : inner_(std::move(inner)) {}
+  Status Resize(ResizeContext& c) override;
+  Status Run(RunContext& c) override;
+  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<ViaNchwKernel>(inner_->Clone()); }
+
+ private:
+  // A tensor in the other order.
+  struct Stand {
+    int index = 0;
+    size_t offset = 0;  // in scratch memory
+    Datum datum;
+    cpu::StridedCopy copy;  // between it and what it stands for
+  };
+  static Stand MakeStand(int index, const TensorInfo& first, bool is_input, size_t& bytes);
+
+  std::unique_ptr<Kernel> inner_;
+  std::vector<Stand> inputs_;
+  Stand output_;
+  RunContext context_;
+};
+
+template <class T> class ViaNchw : public ViaNchwKernel {
+ public:
+  ViaNchw() : ViaNchwKernel(std::make_unique<T>()) {}
+  static bool Legal(const KernelQuery& q) { return OrderedLast(q) && T::Legal(FirstQuery(q).query); }
+};
+
+// T, which must refuse channels_last, with 16-bit floats and with channels_last.
+template <class T>
+void AddWithOrders(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
+  constexpr double kTransposing = 1e12;  // any kernel for the order itself is better
+  AddWithNarrow<T>(table, op, name, cost);
+  AddWithNarrow<ViaNchw<T>>(table, op, name + ".via_nchw", kTransposing * cost);
+}
+
+}  // namespace tern
