@@ -2,6 +2,7 @@
 #include "runtime/bind/conv_nhwc.h"
 #include "kernels/cpu/conv/depthwise_nhwc.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
+#include "kernels/cpu/conv/nhwc_conv_transpose.h"
 #include "runtime/bind/conv_cost.h"
 
 namespace tern {
@@ -30,11 +31,23 @@ class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
   }
 };
 
+class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTranspose, true> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    if (!NhwcKernel::Legal(q)) return false;
+    cpu::ConvShape s;
+    s.stride = SpatialOf(q.attrs().Ints("strides")), s.dilation = SpatialOf(q.attrs().Ints("dilations"));
+    return cpu::NhwcConvTranspose::Fits(s);
+  }
+  static double Cost(const KernelQuery&) { return 1; }
+};
+
 }  // namespace
 
 TERN_KERNELS(ConvNhwc) {
   AddNhwc<NhwcConv>(table, "cpu.conv.nhwc.f32");
   AddNhwc<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
+  AddNhwc<NhwcConvTranspose>(table, "cpu.conv_transpose.nhwc.f32", "ConvTranspose");
 }
 
 }  // namespace tern

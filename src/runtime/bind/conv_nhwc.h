@@ -14,16 +14,19 @@ inline Result<cpu::ConvShape> NhwcShape(const KernelQuery& q) {
 }
 
 // The weights' part of it, all that packing needs.
-inline cpu::ConvShape WeightShape(const Tensor& w, int64_t group) {
+inline cpu::ConvShape WeightShape(const Tensor& w, const Attrs& attrs, bool transposed) {
   cpu::ConvShape s;
-  s.maps = w.dims()[0], s.channels = w.dims()[1] * group, s.group = group;
+  s.group = attrs.Int("group");
+  s.maps = transposed ? w.dims()[1] * s.group : w.dims()[0];
+  s.channels = transposed ? w.dims()[0] : w.dims()[1] * s.group;
   s.kernel = SpatialOf(Dims(w.dims().begin() + 2, w.dims().end()));
+  s.stride = SpatialOf(attrs.Ints("strides"));
   return s;
 }
 
 // What the kernels of such convolutions have in common: weights are packed once, the rest is done in
-// registers or in cache. Work: a class of src/kernels/cpu/conv.
-template <class T, class Work> class NhwcKernel : public KernelOf<T> {
+// registers or in cache. Work: a class of src/kernels/cpu/conv. kTransposed: for ConvTranspose.
+template <class T, class Work, bool kTransposed = false> class NhwcKernel : public KernelOf<T> {
  public:
   static bool Legal(const KernelQuery& q) {
     return FewSpatialAxes(q) && OrderedLast(q) && q.AllTypes(DType::kF32) && q.IsWeight(1) &&
@@ -31,13 +34,14 @@ template <class T, class Work> class NhwcKernel : public KernelOf<T> {
   }
   Status Prepare(PrepareContext& c) override {
     const Tensor& w = *c.Weight(1);
-    const cpu::ConvShape s = WeightShape(w, c.attrs().Int("group"));
+    const cpu::ConvShape s = WeightShape(w, c.attrs(), kTransposed);
     packed_ = c.AllocateWeights(DType::kF32, {Work::PackedSize(s)});
     Work::Pack(s, w.data<const float>(), packed_.data<float>(), Workers(0));
     return {};
   }
   Status Resize(ResizeContext& c) override {
-    TERN_ASSIGN(const cpu::ConvShape shape, NhwcShape(c.query()));
+    TERN_ASSIGN(cpu::ConvShape shape, NhwcShape(c.query()));
+    if (kTransposed) shape.begin = CutsOf(c->attrs(), shape, c->InRank(0) - 2);
     work_ = Work(shape);
     tile_ = TileBound(c.query(), {3});
     c.SetScratch(work_.Scratch(c.threads()));
@@ -58,9 +62,9 @@ template <class T, class Work> class NhwcKernel : public KernelOf<T> {
   TileBound tile_;
 };
 
-template <class T> void AddNhwc(KernelTable& table, const char* name) {
+template <class T> void AddNhwc(KernelTable& table, const char* name, const char* op = "Conv") {
   KernelEntry entry;
-  entry.op = "Conv", entry.name = name;
+  entry.op = op, entry.name = name;
   entry.legal = T::Legal, entry.cost_of = T::Cost;
   entry.make = [] { return std::make_unique<T>(); };
   table.Add(std::move(entry));

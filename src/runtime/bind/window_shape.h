@@ -49,4 +49,24 @@ inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kern
   return s;
 }
 
+// Of a transposed convolution, what is cut from the front: given, or half of what is too much.
+inline cpu::Spatial CutsOf(const Attrs& a, const cpu::ConvShape& s, int rank) {
+  const AutoPad mode = AutoPadOf(a);
+  const bool same = mode == AutoPad::kSameUpper || mode == AutoPad::kSameLower;
+  const auto pads = a.Ints("pads"), padding = a.Ints("output_padding");
+  cpu::Spatial cuts{0, 0, 0};
+  for (int i = 0; i < rank; ++i) {
+    const auto from = static_cast<size_t>(i), to = static_cast<size_t>(3 - rank + i);
+    if (!same && a.Ints("output_shape").empty()) {
+      cuts[to] = pads.empty() || mode != AutoPad::kNone ? 0 : pads[from];
+      continue;
+    }
+    const int64_t full = (s.input[to] - 1) * s.stride[to] + (padding.empty() ? 0 : padding[from]) +
+                         s.dilation[to] * (s.kernel[to] - 1) + 1;
+    const int64_t total = std::max<int64_t>(0, full - s.output[to]);
+    cuts[to] = mode == AutoPad::kSameUpper ? total / 2 : total - total / 2;
+  }
+  return cuts;
+}
+
 }  // namespace tern

@@ -90,18 +90,28 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
 }
 
 NhwcConv::NhwcConv(const ConvShape& shape) : shape_(shape) {
+  const int64_t row = shape.output[2] * shape.maps;
+  steps_ = {0, shape.output_size() * shape.maps, shape.output[1] * row, row, shape.maps};
   shape_.group /= Joined(shape);
-  SetSource();
+  SetSource(false);
 }
 
-void NhwcConv::SetSource() {
+NhwcConv::NhwcConv(const ConvShape& shape, const NhwcSteps& steps) : shape_(shape), steps_(steps) {
+  shape_.group /= Joined(shape);
+  SetSource(true);
+}
+
+// Depends on the shape only, and with it how sums are taken.
+void NhwcConv::SetSource(bool spread) {
   const ConvShape& s = shape_;
   const bool over = HangsOver(s), one = s.taps() == 1;
   const int64_t step = s.stride[2] * s.channels;
-  if (one && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
+  const int64_t rows = TileSimd().rows, most = kBlock / std::max<int64_t>(1, std::max(step, s.maps));
+  columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
+  if (!spread && one && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
-  } else if (s.output[2] < kShortRow || (one && (over || Collide(step))) ||
-             (s.group > 1 && s.group_channels() < 16)) {
+  } else if (!spread && (s.output[2] < kShortRow || (one && (over || Collide(step))) ||
+                         (s.group > 1 && s.group_channels() < 16))) {
     source_ = Source::kColumns;
     piece_ = k();
     row_ = pixel_ = k() + (Collide(k()) ? kPad : 0);
@@ -113,7 +123,7 @@ void NhwcConv::SetSource() {
   } else {
     source_ = Source::kPadded;
     const int64_t pixel = s.channels + (Collide(step) ? kPad : 0);
-    const int64_t row = Span(s, 2, s.output[2]) * pixel;
+    const int64_t row = Span(s, 2, columns_) * pixel;
     SetStarts(row, s.kernel[0] * row, pixel);
   }
 }
@@ -142,15 +152,15 @@ NhwcConv::Cut NhwcConv::CutOf(int threads) const {
   const ConvShape& s = shape_;
   const bool pixels = source_ == Source::kColumns;
   const int64_t all = pixels ? s.batch * s.output_size() : s.output[1];  // what blocks are parts of
-  const int64_t width = pixels ? 1 : s.output[2];
-  const int64_t read = pixels ? pixel_ : s.stride[1] * row_;  // floats, per row
+  const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : Quotient(s.output[2], columns_);
+  const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * s.stride[2] * pixel_;  // per row
   Cut cut{};
   cut.rows = std::clamp<int64_t>(kBlock / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, all);
   if (pixels) cut.rows = std::max<int64_t>(table.rows, cut.rows / table.rows * table.rows);
   const int64_t panels = s.group * Quotient(s.group_maps(), table.columns);
   cut.panels = panels, cut.panel_jobs = 1;
   cut.blocks = Quotient(all, cut.rows);
-  const int64_t planes = pixels ? 1 : s.batch * s.output[0];
+  const int64_t planes = pixels ? 1 : s.batch * s.output[0] * parts;
   if (threads > 1) {
     const double work = static_cast<double>(s.batch * s.output_size() * s.maps) * static_cast<double>(k());
     const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
@@ -172,6 +182,11 @@ NhwcConv::Job NhwcConv::JobOf(const Cut& cut, int64_t job) const {
   j.panel0 = job % cut.panel_jobs * cut.panels;
   j.panel1 = std::min(j.panel0 + cut.panels, s.group * Quotient(s.group_maps(), TileSimd().columns));
   job /= cut.panel_jobs;
+  const int64_t parts = Quotient(s.output[2], columns_);
+  if (source_ != Source::kColumns) {
+    j.left = job % parts * columns_, j.right = std::min(j.left + columns_, s.output[2]);
+    job /= parts;
+  }
   j.first = job % cut.blocks * cut.rows;
   job /= cut.blocks;
   const bool pixels = source_ == Source::kColumns;
@@ -203,27 +218,28 @@ PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
 // The rows that the job's windows touch, with zeros around the image: [rows][kernel planes][pixels].
 void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
   const ConvShape& s = shape_;
-  const int64_t width = Span(s, 2, s.output[2]), rows = Span(s, 1, job.last - job.first);
-  const int64_t left = std::clamp<int64_t>(s.begin[2], 0, width),
-                right = std::clamp<int64_t>(s.input[2] + s.begin[2], left, width);
+  const int64_t width = Span(s, 2, job.right - job.left), rows = Span(s, 1, job.last - job.first);
+  const int64_t begin = s.begin[2] - job.left * s.stride[2];  // pixels in front of the image
+  const int64_t left = std::clamp<int64_t>(begin, 0, width),
+                right = std::clamp<int64_t>(s.input[2] + begin, left, width);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t z = 0; z < s.kernel[0]; ++z, to += plane_) {
       const int64_t plane = job.plane * s.stride[0] + z * s.dilation[0] - s.begin[0],
                     line = job.first * s.stride[1] + i - s.begin[1];
       if (plane < 0 || plane >= s.input[0] || line < 0 || line >= s.input[1]) {
-        std::fill(to, to + plane_, 0.f);
+        std::fill(to, to + width * pixel_, 0.f);
         continue;
       }
       const float* row =
-          x + (((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - s.begin[2]) *
-                  s.channels;
+          x +
+          (((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin) * s.channels;
       std::fill(to, to + left * pixel_, 0.f);
       if (pixel_ == s.channels)
         Copy(row, (right - left) * pixel_, to + left * pixel_);
       else
         for (int64_t j = left; j < right; ++j)
           Copy(row + (j - left) * s.channels, s.channels, to + j * pixel_);
-      std::fill(to + right * pixel_, to + plane_, 0.f);
+      std::fill(to + right * pixel_, to + width * pixel_, 0.f);
     }
 }
 
@@ -265,7 +281,7 @@ const float* NhwcConv::FirstWindow(const NhwcArgs& args, const Job& job, float* 
   if (source_ != Source::kWindows) return scratch;
   const int64_t plane = job.image * s.input[0] + job.plane * s.stride[0] - s.begin[0],
                 line = plane * s.input[1] + job.first * s.stride[1] - s.begin[1];
-  return args.x + (line * s.input[2] - s.begin[2]) * s.channels;
+  return args.x + (line * s.input[2] + job.left * s.stride[2] - s.begin[2]) * s.channels;
 }
 
 void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) const {
@@ -274,14 +290,15 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
   const TileEpilogue& e = args.tile;
   const bool pixels = source_ == Source::kColumns;
   const int64_t strips = pixels ? 1 : job.last - job.first,
-                count = pixels ? job.last - job.first : s.output[2];
-  const int64_t line = (job.image * s.output[0] + job.plane) * s.output[1] + job.first,
-                pixel = pixels ? job.first : line * s.output[2];
+                count = pixels ? job.last - job.first : job.right - job.left;
+  const int64_t at = pixels ? job.first * s.maps
+                            : steps_.first + job.image * steps_.image + job.plane * steps_.plane +
+                                  job.first * steps_.row + job.left * steps_.pixel;
   const float* a = FirstWindow(args, job, scratch);
   Tile t;
   t.a_row = pixels ? pixel_ : s.stride[2] * pixel_;
   t.k = piece_, t.parts = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
-  t.c_row = s.maps, t.residual_row = e.residual_row;
+  t.c_row = t.residual_row = steps_.pixel;
   t.clip = e.clip, t.low = e.low, t.high = e.high;
   for (int64_t panel = job.panel0, last = -1; panel < job.panel1; ++panel) {
     const int64_t map = MapOf(panel), group = map / s.group_maps();
@@ -292,16 +309,26 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
     t.bias = e.bias ? e.bias + map : nullptr;
     for (int64_t i = 0; i < strips; ++i) {
       t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * s.group_channels());
-      t.c = args.y + (pixel + i * count) * s.maps + map;
-      if (e.residual) t.residual = e.residual + (pixel + i * count) * e.residual_row + map;
+      t.c = args.y + at + i * steps_.row + map;
+      if (e.residual) t.residual = e.residual + at + i * steps_.row + map;
       RunStrip(table, t, count);
     }
   }
-  if (!args.epilogue) return;
-  const int64_t map = MapOf(job.panel0), at = pixel * s.maps + map, width = MapOf(job.panel1) - map;
-  args.epilogue->Apply(width == s.maps
-                           ? Epilogue::Rows{1, strips * count * width, at, 0, args.y + at, 0}
-                           : Epilogue::Rows{strips * count, width, at, s.maps, args.y + at, s.maps});
+  if (args.epilogue) Finish(args, job, at);
+}
+
+// The epilogue of what a job wrote from element `at` of y on.
+void NhwcConv::Finish(const NhwcArgs& args, const Job& job, int64_t at) const {
+  const bool pixels = source_ == Source::kColumns;
+  const int64_t map = MapOf(job.panel0), width = MapOf(job.panel1) - map;
+  const int64_t strips = pixels ? 1 : job.last - job.first,
+                count = pixels ? job.last - job.first : job.right - job.left;
+  for (int64_t i = 0; i < strips; ++i) {
+    const int64_t from = at + i * steps_.row + map;
+    args.epilogue->Apply(width == steps_.pixel
+                             ? Epilogue::Rows{1, count * width, from, 0, args.y + from, 0}
+                             : Epilogue::Rows{count, width, from, steps_.pixel, args.y + from, steps_.pixel});
+  }
 }
 
 size_t NhwcConv::Scratch(int threads) const {
@@ -317,7 +344,8 @@ void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) 
     return;
   }
   const Cut cut = CutOf(workers.threads());
-  const int64_t planes = source_ == Source::kColumns ? 1 : s.batch * s.output[0];
+  const int64_t planes =
+      source_ == Source::kColumns ? 1 : s.batch * s.output[0] * Quotient(s.output[2], columns_);
   const int64_t floats = BlockFloats(cut.rows);
   workers.ParallelFor(planes * cut.blocks * cut.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t job = begin; job < end; ++job)

@@ -13,6 +13,11 @@ struct NhwcArgs {
   const Epilogue* epilogue = nullptr;  // then, while results are in cache; may be null
 };
 
+// Where results go, in elements of y: from the beginning to the first, and from one to the next.
+struct NhwcSteps {
+  int64_t first, image, plane, row, pixel;
+};
+
 // Any window, any number of groups.
 class NhwcConv {
  public:
@@ -24,6 +29,8 @@ class NhwcConv {
 
   NhwcConv() = default;
   explicit NhwcConv(const ConvShape& shape);
+  // Results that are spread over a larger y.
+  NhwcConv(const ConvShape& shape, const NhwcSteps& steps);
   size_t Scratch(int threads) const;  // bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
 
@@ -35,16 +42,18 @@ class NhwcConv {
     kPadded,   // some rows of the image, copied with what is around it
     kColumns,  // windows copied one by one
   };
-  // Some rows of one image's output (kColumns: some pixels of all outputs) times some of all groups' panels.
+  // Some rows of one image's output, or a part of each (kColumns: some pixels of all outputs), times some of
+  // all groups' panels.
   struct Job {
     int64_t image, plane, first, last;
+    int64_t left, right;
     int64_t panel0, panel1;
   };
   struct Cut {
     int64_t rows, blocks;  // output rows (kColumns: pixels) of a job; blocks of a plane (or of all)
     int64_t panels, panel_jobs;
   };
-  void SetSource();
+  void SetSource(bool spread);
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
   int64_t k() const { return shape_.taps() * shape_.group_channels(); }
   int64_t MapOf(int64_t panel) const;
@@ -55,12 +64,15 @@ class NhwcConv {
   void CopyPadded(const float* x, const Job& job, float* to) const;
   void CopyColumns(const float* x, const Job& job, int64_t group, float* to) const;
   const float* FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const;
+  void Finish(const NhwcArgs& args, const Job& job, int64_t at) const;
   void RunJob(const NhwcArgs& args, const Job& job, float* scratch) const;
 
   ConvShape shape_;
+  NhwcSteps steps_{};
   Source source_ = Source::kImage;
   int64_t row_ = 0, pixel_ = 0;  // elements from row to row and from pixel to pixel of what is read
   int64_t plane_ = 0;            // from one kernel plane to the next
+  int64_t columns_ = 0;          // output pixels of a row that are computed at once
   int64_t piece_ = 0;            // elements of a window that lie together
   std::vector<int64_t> starts_;  // of these
 };

@@ -1,0 +1,108 @@
+#include "kernels/cpu/conv/nhwc_conv_transpose.h"
+
+#include <algorithm>
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kMostPhases = 64;
+
+// Along each axis, the taps tap, tap + stride, …
+template <class F> void EachPhase(const ConvShape& s, const F& f) {
+  Spatial tap;
+  for (tap[0] = 0; tap[0] < s.stride[0]; ++tap[0])
+    for (tap[1] = 0; tap[1] < s.stride[1]; ++tap[1])
+      for (tap[2] = 0; tap[2] < s.stride[2]; ++tap[2]) f(tap);
+}
+
+// The kernel of a phase; one tap of zeros where there is none.
+ConvShape KernelOf(const ConvShape& s, const Spatial& tap) {
+  ConvShape phase = s;
+  phase.stride = {1, 1, 1};
+  for (size_t i = 0; i < 3; ++i)
+    phase.kernel[i] = std::max<int64_t>(1, (s.kernel[i] - tap[i] + s.stride[i] - 1) / s.stride[i]);
+  return phase;
+}
+
+// Its weights as those of a convolution, [M, C / group, kernel…]: the last tap comes first.
+void WeightsOf(const ConvShape& s, const Spatial& tap, const ConvShape& phase, const float* w, float* to) {
+  const int64_t maps = s.group_maps(), channels = s.group_channels();
+  for (int64_t map = 0; map < s.maps; ++map)
+    for (int64_t c = 0; c < channels; ++c) {
+      const float* from = w + ((map / maps * channels + c) * maps + map % maps) * s.taps();
+      Spatial t;
+      for (t[0] = phase.kernel[0]; t[0]-- > 0;)
+        for (t[1] = phase.kernel[1]; t[1]-- > 0;)
+          for (t[2] = phase.kernel[2]; t[2]-- > 0;) {
+            Spatial k;
+            bool there = true;
+            for (size_t i = 0; i < 3; ++i) k[i] = tap[i] + t[i] * s.stride[i], there &= k[i] < s.kernel[i];
+            *to++ = there ? from[(k[0] * s.kernel[1] + k[1]) * s.kernel[2] + k[2]] : 0.f;
+          }
+    }
+}
+
+}  // namespace
+
+bool NhwcConvTranspose::Fits(const ConvShape& s) {
+  for (size_t i = 0; i < 3; ++i)
+    if (s.stride[i] > 1 && s.dilation[i] > 1) return false;
+  return s.stride[0] <= kMostPhases && s.stride[1] <= kMostPhases && s.stride[2] <= kMostPhases &&
+         s.stride[0] * s.stride[1] * s.stride[2] <= kMostPhases;
+}
+
+int64_t NhwcConvTranspose::PackedSize(const ConvShape& s) {
+  int64_t size = 0;
+  EachPhase(s, [&](const Spatial& tap) { size += NhwcConv::PackedSize(KernelOf(s, tap)); });
+  return size;
+}
+
+void NhwcConvTranspose::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers) {
+  std::vector<float> weights;
+  EachPhase(s, [&](const Spatial& tap) {
+    const ConvShape phase = KernelOf(s, tap);
+    weights.resize(static_cast<size_t>(phase.maps * phase.group_channels() * phase.taps()));
+    WeightsOf(s, tap, phase, w, weights.data());
+    NhwcConv::Pack(phase, weights.data(), to, workers);
+    to += NhwcConv::PackedSize(phase);
+  });
+}
+
+// Along an axis, result o is the sum over taps k of x[(o + begin - k * dilation) / stride] * w[k]. With
+// o + begin = q * stride + tap the phase's results are those with q from q0 on, and x[q - j] meets
+// w[tap + j * stride].
+NhwcConvTranspose::NhwcConvTranspose(const ConvShape& s) {
+  const int64_t pixel = s.maps, row = s.output[2] * pixel, plane = s.output[1] * row;
+  const Spatial step{plane, row, pixel};
+  int64_t weights = 0;
+  EachPhase(s, [&](const Spatial& tap) {
+    ConvShape phase = KernelOf(s, tap);
+    NhwcSteps steps{0, s.output[0] * plane, s.stride[0] * plane, s.stride[1] * row, s.stride[2] * pixel};
+    for (size_t i = 0; i < 3; ++i) {
+      const int64_t behind = s.begin[i] - tap[i];  // rounded up: also for numbers below zero
+      const int64_t q0 = behind > 0 ? (behind + s.stride[i] - 1) / s.stride[i] : -(-behind / s.stride[i]);
+      const int64_t first = q0 * s.stride[i] - behind;
+      phase.output[i] = std::max<int64_t>(0, (s.output[i] - first + s.stride[i] - 1) / s.stride[i]);
+      phase.begin[i] = (phase.kernel[i] - 1) * s.dilation[i] - q0;
+      steps.first += first * step[i];
+    }
+    if (phase.output_size() > 0) phases_.push_back({NhwcConv(phase, steps), weights});
+    weights += NhwcConv::PackedSize(phase);
+  });
+}
+
+size_t NhwcConvTranspose::Scratch(int threads) const {
+  size_t most = 0;
+  for (const Phase& phase : phases_) most = std::max(most, phase.conv.Scratch(threads));
+  return most;
+}
+
+void NhwcConvTranspose::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
+  for (const Phase& phase : phases_) {
+    NhwcArgs mine = args;
+    mine.w += phase.weights;
+    phase.conv.Run(mine, scratch, workers);
+  }
+}
+
+}  // namespace tern::cpu
