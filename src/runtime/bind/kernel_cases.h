@@ -6,6 +6,7 @@
 //   Clip : f32[9]~ _ f32[]=(1)                        ~ mixes in NaN, infinities, zeros; _ is absent
 //   Gather : f32[5,2] i64[4]<5                        integers in [-5, 5)
 //   Unary {kind="log"} : f32[7]+                      above zero
+//   MatMul : f32[2,3] f32[3,4]!                       random, but a constant of the graph
 #pragma once
 #include <initializer_list>
 

@@ -36,12 +36,12 @@ struct Input {
   DType dtype = DType::kInvalid;
   Dims dims;
   std::string values;  // "(1,2)" of a constant
-  bool special = false, positive = false;
+  bool special = false, positive = false, constant = false;
   int64_t below = 0;
 };
 
 Input ParseInput(const std::string& word) {
-  static const std::regex form(R"((\w+)\[([0-9,]*)\](~|\+|<(\d+)|=(\(.*\)))?)");
+  static const std::regex form(R"((\w+)\[([0-9,]*)\](~|\+|!|<(\d+)|=(\(.*\)))?)");
   std::smatch m;
   Input in;
   if (!std::regex_match(word, m, form)) {
@@ -51,7 +51,7 @@ Input ParseInput(const std::string& word) {
   in.dtype = ParseDType(m[1].str()).value_or(DType::kInvalid);
   std::istringstream list(m[2].str());
   for (std::string d; std::getline(list, d, ',');) in.dims.push_back(std::stoll(d));
-  in.special = m[3] == "~", in.positive = m[3] == "+";
+  in.special = m[3] == "~", in.positive = m[3] == "+", in.constant = m[3] == "!";
   if (m[4].matched) in.below = std::stoll(m[4].str());
   in.values = m[5].str();
   return in;
@@ -76,6 +76,13 @@ std::vector<double> Numbers(const Input& in, std::mt19937& random) {
   return out;
 }
 
+// In sixteenths, so that the text says all of it.
+std::string Constants(const std::vector<double>& numbers) {
+  std::string text;
+  for (double v : numbers) text += StrCat(text.empty() ? "(" : ",", std::floor(v * 16) / 16);
+  return text.empty() ? "()" : text + ")";
+}
+
 // The graph's text and what to feed.
 std::string GraphOf(const Case& c, DatumList& feeds) {
   std::mt19937 random(7);
@@ -86,7 +93,8 @@ std::string GraphOf(const Case& c, DatumList& feeds) {
       arguments += "_";
       continue;
     }
-    const Input in = ParseInput(c.inputs[i]);
+    Input in = ParseInput(c.inputs[i]);
+    if (in.constant) in.values = Constants(Numbers(in, random));
     const std::string type = Describe(in.dtype, in.dims);
     if (!in.values.empty()) {
       constants += StrCat("  #c", i, ": ", type, " = ", in.values, "\n");
