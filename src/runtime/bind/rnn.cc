@@ -56,8 +56,8 @@ std::optional<std::vector<cpu::RnnFunction>> FunctionsOf(const Attrs& a, cpu::Rn
   return out;
 }
 
-cpu::RnnCellKind KindOf(const KernelQuery& q) {
-  return static_cast<cpu::RnnCellKind>(IndexOf(cpu::kRnnNames, q.attrs().Text("kind")));
+cpu::RnnCellKind KindOf(const Attrs& attrs) {
+  return static_cast<cpu::RnnCellKind>(IndexOf(cpu::kRnnNames, attrs.Text("kind")));
 }
 int64_t DirectionsOf(const KernelQuery& q) { return q.attrs().Text("direction") == "bidirectional" ? 2 : 1; }
 
@@ -66,26 +66,42 @@ class Rnn : public KernelOf<Rnn> {
   static bool Legal(const KernelQuery& q) {
     for (int i = 0; i < q.InputCount(); ++i)
       if (i != 4 && q.Has(i) && q.InType(i) != DType::kF32) return false;
-    return q.OutType(0) == DType::kF32 && FunctionsOf(q.attrs(), KindOf(q), DirectionsOf(q)).has_value();
+    return q.OutType(0) == DType::kF32 &&
+           FunctionsOf(q.attrs(), KindOf(q.attrs()), DirectionsOf(q)).has_value();
   }
+  // Weights that are known now are packed now, others in each run.
+  Status Prepare(PrepareContext& c) override {
+    const Tensor *w = c.Weight(1), *r = c.Weight(2);
+    if (!w || !r) return {};
+    SetWeights(KindOf(c.attrs()), w->dims(), r->dims());
+    panels_ = c.AllocateWeights(DType::kF32, {cpu::RnnPanelsSize(s_)});
+    cpu::PackRnn(s_, w->data<const float>(), r->data<const float>(), panels_.data<float>(), Workers(0));
+    return {};
+  }
+
   Status Resize(ResizeContext& c) override {
     const Attrs& a = c->attrs();
     const Dims& x = c->InDims(0);
-    s_.kind = KindOf(c.query());
-    s_.length = x[0], s_.batch = x[1], s_.features = x[2], s_.hidden = c->InDims(2)[2];
-    s_.directions = DirectionsOf(c.query());
+    SetWeights(KindOf(a), c->InDims(1), c->InDims(2));
+    s_.length = x[0], s_.batch = x[1];
+    if (x[2] != s_.features || s_.directions != DirectionsOf(c.query()))
+      return InvalidArgument("weights [", Join(c->InDims(1), ","), "] do not go with [", Join(x, ","), "]");
     s_.reverse = a.Text("direction") == "reverse";
     s_.clip = a.Float("clip");
     s_.linear_before_reset = a.Bool("linear_before_reset"), s_.input_forget = a.Bool("input_forget");
     s_.functions = *FunctionsOf(a, s_.kind, s_.directions);
     has_h_ = c->OutType(1) != DType::kInvalid, has_c_ = c->OutType(2) != DType::kInvalid;
-    c.SetScratch(cpu::RnnScratch(s_, c.threads()));
+    panels_bytes_ =
+        panels_.defined() ? 0 : Aligned(static_cast<size_t>(cpu::RnnPanelsSize(s_)) * sizeof(float));
+    c.SetScratch(panels_bytes_ + cpu::RnnScratch(s_, c.threads()));
     return {};
   }
   Status Run(RunContext& c) override {
     cpu::RnnTensors t;
     const auto optional = [&](int i) { return c.Has(i) ? c.In<float>(i) : nullptr; };
-    t.x = c.In<float>(0), t.w = c.In<float>(1), t.r = c.In<float>(2), t.b = optional(3);
+    t.x = c.In<float>(0), t.b = optional(3);
+    t.panels = panels_.defined() ? panels_.data<const float>() : c.scratch<float>();
+    if (panels_bytes_) cpu::PackRnn(s_, c.In<float>(1), c.In<float>(2), c.scratch<float>(), c.workers());
     t.h0 = optional(5), t.c0 = optional(6), t.p = optional(7);
     if (c.Has(4)) {
       t.lengths = c.In(4).raw(), t.wide_lengths = c.In(4).dtype() == DType::kI64;
@@ -98,12 +114,20 @@ class Rnn : public KernelOf<Rnn> {
     t.y = c.Out<float>(0);
     t.y_h = has_h_ ? c.Out<float>(1) : nullptr;
     t.y_c = has_c_ ? c.Out<float>(2) : nullptr;
-    cpu::RnnF32(s_, t, c.scratch<void>(), c.workers());
+    cpu::RnnF32(s_, t, c.scratch<std::byte>() + panels_bytes_, c.workers());
     return {};
   }
 
  private:
+  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+  void SetWeights(cpu::RnnCellKind kind, const Dims& w, const Dims& r) {
+    s_.kind = kind;
+    s_.directions = w[0], s_.features = w[2], s_.hidden = r[2];
+  }
+
   cpu::RnnShape s_;
+  Tensor panels_;  // undefined: made in each run
+  size_t panels_bytes_ = 0;
   bool has_h_ = false, has_c_ = false;
 };
 

@@ -12,6 +12,7 @@ constexpr int64_t kMostDepth = 512;         // of k at once: a panel of it stays
 constexpr int64_t kBlock = 96 << 10;        // floats of a that stay in the second cache
 constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
 constexpr int64_t kWorthCopying = 64;       // columns that a copied row of a is multiplied with
+constexpr int64_t kFew = 4;                 // rows that no cut separates
 constexpr int64_t kPad = 16;                // floats between copied rows, so that they do not collide
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -92,6 +93,7 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   Tile t;
   t.a_row = part.a_row, t.k = part.depth, t.c_row = p.c_row, t.residual_row = p.tile.residual_row;
   t.accumulate = !first || p.accumulate;
+  t.few = p.m <= kFew;  // by the product: where it is cut may depend on the threads
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   for (int64_t panel = part.panel0; panel < part.panel1; ++panel) {
     const int64_t n0 = panel * table.columns;

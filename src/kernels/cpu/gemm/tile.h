@@ -23,6 +23,7 @@ struct Tile {
   const float* residual = nullptr;  // laid out like c
   int64_t residual_row = 0;
   bool accumulate = false;  // adds to what c holds
+  bool few = false;         // another order of sums, faster for tiles of so few rows that they allow it
   bool clip = false;        // to [low, high]; NaN stays
   float low = 0, high = 0;
 };

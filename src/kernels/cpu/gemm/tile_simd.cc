@@ -155,10 +155,14 @@ template <bool kWhole, int R, int N> inline void Finish(const Tile& t, Floats (&
 
 template <int R, int N> void RunVectors(const Tile& t) {
   Floats sum[R][N];
-  if constexpr (R * N <= 4)
-    MultiplyFew(t, sum);
-  else
+  if constexpr (R * N <= 4) {
+    if (t.few)
+      MultiplyFew(t, sum);
+    else
+      Multiply(t, sum);
+  } else {
     Multiply(t, sum);
+  }
   if (t.columns == N * kLanes<float>)
     Finish<true>(t, sum);
   else

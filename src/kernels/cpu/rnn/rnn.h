@@ -1,10 +1,11 @@
 // Recurrent layers over a sequence [length, batch, features], in f32.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "kernels/cpu/elementwise/kinds.h"
-#include "kernels/cpu/gemm/gemm.h"
 
 namespace tern::cpu {
 
@@ -28,11 +29,17 @@ struct RnnShape {
   int64_t gates() const { return kind == RnnCellKind::kRnn ? 1 : kind == RnnCellKind::kGru ? 3 : 4; }
 };
 
-// Optional ones may be null. w [dir, gates*hidden, features], r [dir, gates*hidden, hidden], b [dir,
-// 2*gates*hidden], p [dir, 3*hidden]; y [length, dir, batch, hidden]; states [dir, batch, hidden].
+// w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] in the form that products read; looks at
+// kind, features, hidden and directions.
+int64_t RnnPanelsSize(const RnnShape& s);  // floats
+void PackRnn(const RnnShape& s, const float* w, const float* r, float* panels, const Workers& workers);
+
+// Optional ones may be null. b [dir, 2*gates*hidden], p [dir, 3*hidden]; y [length, dir, batch, hidden];
+// states [dir, batch, hidden].
 struct RnnTensors {
-  const float *x = nullptr, *w = nullptr, *r = nullptr, *b = nullptr, *h0 = nullptr, *c0 = nullptr,
-              *p = nullptr;
+  const float* x = nullptr;
+  const float* panels = nullptr;  // of w and r
+  const float *b = nullptr, *h0 = nullptr, *c0 = nullptr, *p = nullptr;
   const void* lengths = nullptr;  // batch numbers in [0, length], or null
   bool wide_lengths = false;      // i64, not i32
   float *y = nullptr, *y_h = nullptr, *y_c = nullptr;

@@ -1,0 +1,65 @@
+#include "kernels/cpu/rnn/cell_simd.h"
+
+#include "kernels/cpu/elementwise/math-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+constexpr int64_t kWide = kLanes<float>;
+
+// f(i, load, store) for vectors that start at i; the last one may be a part.
+template <class F> inline void EachVector(int64_t n, const F& f) {
+  int64_t i = 0;
+  for (; i + kWide <= n; i += kWide)
+    f(
+        i, [](const float* p) { return LoadVector(p); }, [](float* p, Floats v) { StoreVector(p, v); });
+  if (i == n) return;
+  const int64_t left = n - i;
+  f(
+      i, [left](const float* p) { return LoadPart(p, left); },
+      [left](float* p, Floats v) { StorePart(p, v, left); });
+}
+
+inline Floats Clipped(Floats v, float clip) { return AtMost(AtLeast(v, -clip), clip); }
+
+void Lstm(const LstmRow& r) {
+  EachVector(r.n, [&](int64_t i, const auto& load, const auto& store) {
+    const Floats before = load(r.c + i);
+    Floats input = load(r.input + i), output = load(r.output + i), forget = load(r.forget + i);
+    if (r.peephole) {
+      input += load(r.peephole + i) * before;
+      forget += load(r.peephole + 2 * r.n + i) * before;
+    }
+    const Floats c = Sigmoid(Clipped(forget, r.clip)) * before +
+                     Sigmoid(Clipped(input, r.clip)) * Tanh(Clipped(load(r.fresh + i), r.clip));
+    if (r.peephole) output += load(r.peephole + r.n + i) * c;
+    const Floats h = Sigmoid(Clipped(output, r.clip)) * Tanh(c);
+    store(r.c + i, c);
+    store(r.h + i, h);
+    if (r.y) store(r.y + i, h);
+  });
+}
+
+void GruReset(const GruRow& r) {
+  EachVector(r.n, [&](int64_t i, const auto& load, const auto& store) {
+    store(r.gated + i, Sigmoid(Clipped(load(r.reset + i), r.clip)) * load(r.h + i));
+  });
+}
+
+void Gru(const GruRow& r) {
+  EachVector(r.n, [&](int64_t i, const auto& load, const auto& store) {
+    Floats candidate = load(r.candidate + i);
+    if (!r.late) candidate *= Sigmoid(Clipped(load(r.reset + i), r.clip));
+    const Floats update = Sigmoid(Clipped(load(r.update + i), r.clip));
+    const Floats fresh = Tanh(Clipped(load(r.fresh + i) + candidate, r.clip));
+    const Floats h = (1.f - update) * fresh + update * load(r.h + i);
+    store(r.h + i, h);
+    if (r.y) store(r.y + i, h);
+  });
+}
+
+}  // namespace
+
+const CellTable kCellSimd = {Lstm, GruReset, Gru};
+
+}  // namespace tern::cpu::TERN_SIMD
