@@ -76,5 +76,24 @@ TEST(NhwcKernels, Pool) {
        "GlobalPool {channels_last=true,kind=\"max\"} : f32[2,7,7,40]"});
 }
 
+// Sums over the pixels, of so many that they are taken in parts, and of few.
+TEST(NhwcKernels, Reduce) {
+  for (const char* kind : {"mean", "sum", "max", "min", "l1", "l2", "log_sum_exp"})
+    for (const char* rest :
+         {"f32[1,70,70,24] i64[2]=(1,2)", "f32[1,40,41,100] i64[2]=(1,2)", "f32[2,20,20,37] i64[2]=(1,2)",
+          "f32[1,3,3,700] i64[2]=(1,2)", "f32[3,5,6,7] i64[2]=(0,2)"})
+      CheckKernels({(std::string("Reduce {kind=\"") + kind + "\"} : " + rest + " @1e-4").c_str()});
+  CheckKernels({"Reduce {kind=\"max\"} : f32[1,70,70,24]~ i64[2]=(1,2)",
+                "Reduce {kind=\"sum\"} : i64[1,70,70,24] i64[2]=(1,2)"});
+}
+
+TEST(NhwcKernels, Resize) {
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (const char* rest : {"f32[1,5,7,40] _ f32[4]=(1,2,2,1)", "f32[2,9,8,3] _ _ i64[4]=(2,5,11,3)",
+                             "f32[1,6,5,70] _ f32[4]=(1,1.5,1,1)"})
+      CheckKernels({(std::string("Resize {mode=\"") + mode + "\"} : " + rest).c_str()});
+  CheckKernels({"Resize {mode=\"linear\",antialias=true} : f32[1,60,40,20] _ _ i64[4]=(1,3,5,20)"});
+}
+
 }  // namespace
 }  // namespace tern

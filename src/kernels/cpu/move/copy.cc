@@ -94,6 +94,8 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
   int64_t outer = 1;
   for (size_t i = 0; i < last; ++i) outer *= plan.dims[i];
   const int64_t n = plan.dims[last];
+  int64_t same = 0;  // of the last axis, copied as they are
+  while (same < n && plan.sources[last][same] == same) ++same;
   workers.ParallelFor(outer, std::max<int64_t>(1, kWork / std::max<int64_t>(1, n)),
                       [&](int64_t begin, int64_t end) {
                         for (int64_t row = begin; row < end; ++row) {
@@ -107,6 +109,10 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
                           if (!inside) continue;
                           const int64_t* map = plan.sources[last];
                           T* to = y + row * n;
+                          if (same == n && plan.steps[last] == 1) {
+                            CopyRun(x + from, to, n);
+                            continue;
+                          }
                           for (int64_t j = 0; j < n; ++j)
                             if (map[j] >= 0) to[j] = x[from + map[j]];
                         }

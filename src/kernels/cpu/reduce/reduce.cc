@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t kWork = 16384;
 constexpr int64_t kColumns = 512;
+constexpr int64_t kRows = 256;  // that are summed before their sum is added to others: keeps errors small
+constexpr int64_t kParts = 8;   // of many rows, for several threads
 
 RowSum RowKind(ReduceKind kind) {
   switch (kind) {
@@ -30,6 +32,9 @@ RowSum RowKind(ReduceKind kind) {
   }
 }
 
+// How results of parts are joined.
+RowSum OfParts(RowSum kind) { return kind == RowSum::kL1 || kind == RowSum::kSquare ? RowSum::kSum : kind; }
+
 // The arithmetic of one element type.
 struct Floats {
   using T = float;
@@ -41,7 +46,9 @@ struct Floats {
                                       : 0.f;
   }
   static float Row(RowSum kind, const float* x, int64_t n) { return RowSimd().reduce(kind, x, n); }
-  static void Join(RowSum kind, const float* x, float* y, int64_t n) { RowSimd().join(kind, x, y, n); }
+  static void Join(RowSum kind, const float* x, int64_t rows, int64_t step, float* y, int64_t n) {
+    RowSimd().join(kind, x, rows, step, y, n);
+  }
 };
 
 template <class Number> struct Plain {
@@ -81,8 +88,9 @@ template <class Number> struct Plain {
     for (int64_t i = 0; i < n; ++i) sum = One(kind, sum, x[i]);
     return sum;
   }
-  static void Join(RowSum kind, const T* x, T* y, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) y[i] = One(kind, y[i], x[i]);
+  static void Join(RowSum kind, const T* x, int64_t rows, int64_t step, T* y, int64_t n) {
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t i = 0; i < n; ++i) y[i] = One(kind, y[i], x[r * step + i]);
   }
 };
 
@@ -119,8 +127,7 @@ void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x,
     auto sum = Math::Start(row);
     for (int64_t r = 0; r < p.reduced.count; ++r) {
       const auto part = Math::Row(row, from + p.reduced.OffsetOf(r), p.inner);
-      const RowSum join = row == RowSum::kL1 || row == RowSum::kSquare ? RowSum::kSum : row;
-      Math::Join(join, &part, &sum, 1);
+      Math::Join(OfParts(row), &part, 1, 0, &sum, 1);
     }
     if constexpr (std::is_same_v<Math, Floats>) {
       if (kind == ReduceKind::kLogSumExp) {
@@ -130,6 +137,46 @@ void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x,
     }
     y[i] = Finish(kind, sum, p.count);
   }
+}
+
+// y = n columns of reduced rows [begin, end) joined.
+template <class Math>
+void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin, int64_t end,
+              typename Math::T* y, int64_t n) {
+  std::fill(y, y + n, Math::Start(kind));
+  const bool even = p.reduced.rank <= 1;  // all rows at equal distances
+  const int64_t step = p.reduced.rank ? p.reduced.steps[0] : 0;
+  if (even && end - begin <= kRows) return Math::Join(kind, x + begin * step, end - begin, step, y, n);
+  typename Math::T part[kColumns];
+  for (int64_t r = begin; r < end; r += kRows) {
+    const int64_t last = std::min(end, r + kRows);
+    std::fill(part, part + n, Math::Start(kind));
+    if (even)
+      Math::Join(kind, x + r * step, last - r, step, part, n);
+    else
+      for (int64_t i = r; i < last; ++i) Math::Join(kind, x + p.reduced.OffsetOf(i), 1, 0, part, n);
+    Math::Join(OfParts(kind), part, 1, 0, y, n);
+  }
+}
+
+// Few columns of many rows: parts of the rows, then these together. How, depends on the plan only.
+bool ByParts(const ReducePlan& p) {
+  return p.kept.count == 1 && p.inner <= kColumns && p.reduced.count * p.inner >= kParts * kWork / 2;
+}
+template <class Math>
+void ReduceParts(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
+                 const Workers& workers) {
+  const RowSum row = RowKind(kind);
+  typename Math::T parts[kParts][kColumns];
+  const int64_t rows = (p.reduced.count + kParts - 1) / kParts;
+  workers.ParallelFor(kParts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      JoinRows<Math>(row, p, x, std::min(i * rows, p.reduced.count),
+                     std::min((i + 1) * rows, p.reduced.count), parts[i], p.inner);
+  });
+  std::fill(y, y + p.inner, Math::Start(row));
+  for (const auto& part : parts) Math::Join(OfParts(row), part, 1, 0, y, p.inner);
+  for (int64_t k = 0; k < p.inner; ++k) y[k] = Finish(kind, y[k], p.count);
 }
 
 // The innermost axis stays: many results side by side.
@@ -142,8 +189,7 @@ void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T*
     const int64_t i = t / tiles, j = t % tiles * kColumns, n = std::min(kColumns, p.inner - j);
     auto* to = y + i * p.inner + j;
     const auto* from = x + p.kept.OffsetOf(i) + j;
-    std::fill(to, to + n, Math::Start(row));
-    for (int64_t r = 0; r < p.reduced.count; ++r) Math::Join(row, from + p.reduced.OffsetOf(r), to, n);
+    JoinRows<Math>(row, p, from, 0, p.reduced.count, to, n);
     if constexpr (std::is_same_v<Math, Floats>) {
       if (kind == ReduceKind::kLogSumExp) LogSumExpColumns(p, from, to, n);
     }
@@ -159,6 +205,8 @@ void Run(ReduceKind kind, const ReducePlan& p, const void* x, void* y, const Wor
   if (p.inner_reduced) {
     workers.ParallelFor(p.kept.count, std::max<int64_t>(1, kWork / std::max<int64_t>(1, p.count)),
                         [&](int64_t begin, int64_t end) { ReduceRows<Math>(kind, p, from, to, begin, end); });
+  } else if (ByParts(p) && kind != ReduceKind::kLogSumExp) {
+    ReduceParts<Math>(kind, p, from, to, workers);
   } else {
     const int64_t tiles = (p.inner + kColumns - 1) / kColumns,
                   work = std::max<int64_t>(1, p.count * std::min(p.inner, kColumns));

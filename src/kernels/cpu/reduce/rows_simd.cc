@@ -39,24 +39,46 @@ float Reduce(RowSum kind, const float* x, int64_t n) {
   }
 }
 
-template <class F> inline void Each(const float* __restrict x, float* __restrict y, int64_t n, const F& f) {
-  for (int64_t i = 0; i < n; ++i) y[i] = f(y[i], x[i]);
+// N vectors of columns, kept in registers from row to row.
+template <int N, class F>
+inline void Columns(const float* x, int64_t rows, int64_t step, float* y, const F& f) {
+  constexpr int64_t lanes = kLanes<float>;
+  Floats v[N];
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) v[j] = LoadVector(y + j * lanes);
+  for (int64_t r = 0; r < rows; ++r, x += step)
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) v[j] = f(v[j], LoadVector(x + j * lanes));
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) StoreVector(y + j * lanes, v[j]);
 }
 
-void Join(RowSum kind, const float* x, float* y, int64_t n) {
+template <class F>
+inline void Each(const float* x, int64_t rows, int64_t step, float* y, int64_t n, const F& f) {
+  constexpr int64_t lanes = kLanes<float>;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) Columns<4>(x + i, rows, step, y + i, f);
+  for (; i + lanes <= n; i += lanes) Columns<1>(x + i, rows, step, y + i, f);
+  if (i == n) return;
+  Floats v = LoadPart(y + i, n - i);
+  for (int64_t r = 0; r < rows; ++r) v = f(v, LoadPart(x + i + r * step, n - i));
+  StorePart(y + i, v, n - i);
+}
+
+void Join(RowSum kind, const float* x, int64_t rows, int64_t step, float* y, int64_t n) {
   switch (kind) {
     case RowSum::kSum:
-      return Each(x, y, n, [](float a, float b) { return a + b; });
+      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return a + b; });
     case RowSum::kL1:
-      return Each(x, y, n, [](float a, float b) { return a + __builtin_fabsf(b); });
+      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return a + Absolute(b); });
     case RowSum::kSquare:
-      return Each(x, y, n, [](float a, float b) { return a + b * b; });
+      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return a + b * b; });
     case RowSum::kMax:
-      return Each(x, y, n, [](float a, float b) { return Higher(a, b); });
+      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return (a != a) | (a > b) ? a : b; });
     case RowSum::kMin:
-      return Each(x, y, n, [](float a, float b) { return Lower(a, b); });
+      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return (a != a) | (a < b) ? a : b; });
     default:
-      return Each(x, y, n, [](float a, float b) { return a * b; });
+      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return a * b; });
   }
 }
 

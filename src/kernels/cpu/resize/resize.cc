@@ -3,30 +3,49 @@
 #include <algorithm>
 
 #include "kernels/cpu/conv/depthwise_simd.h"
+#include "kernels/cpu/resize/resize_simd.h"
 
 namespace tern::cpu {
+namespace {
+
+constexpr int64_t kFewTaps = 16;  // that are blended at once
+
+// One output position of a last axis.
+float BlendOne(const float* x, const int64_t* positions, const float* weights, int64_t taps) {
+  float sum = 0;
+  for (int64_t t = 0; t < taps; ++t) sum += weights[t] == 0 ? 0.f : weights[t] * x[positions[t]];
+  return sum;
+}
+
+// One output position of another axis: a row of n elements out of some. Taps without weight are not read.
+void BlendRows(const float* x, const int64_t* positions, const float* weights, int64_t taps, float* y,
+               int64_t n) {
+  const float* rows[kFewTaps];
+  float used[kFewTaps];
+  int64_t count = 0;
+  for (int64_t t = 0; t < taps && taps <= kFewTaps; ++t)
+    if (weights[t] != 0) rows[count] = x + positions[t] * n, used[count++] = weights[t];
+  if (taps <= kFewTaps) return ResizeSimd().blend(rows, used, count, y, n);
+  std::fill(y, y + n, 0.f);
+  for (int64_t t = 0; t < taps; ++t)
+    if (weights[t] != 0) DepthwiseSimd().add_row(x + positions[t] * n, 1, weights + t, 1, 1, y, n);
+}
+
+}  // namespace
 
 void ResampleF32(const AxisTaps& axis, int64_t outer, int64_t inner, const float* x, float* y,
                  const Workers& workers) {
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, inner * axis.taps));
   workers.ParallelFor(outer * axis.output, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t place = i % axis.output;
+      const int64_t place = i % axis.output * axis.taps;
       const float* from = x + i / axis.output * axis.input * inner;
-      const int64_t* positions = axis.positions.data() + place * axis.taps;
-      const float* weights = axis.weights.data() + place * axis.taps;
-      if (inner == 1) {
-        float sum = 0;
-        for (int64_t t = 0; t < axis.taps; ++t)
-          sum += weights[t] == 0 ? 0.f : weights[t] * from[positions[t]];
-        y[i] = sum;
-        continue;
-      }
-      float* to = y + i * inner;
-      std::fill(to, to + inner, 0.f);
-      for (int64_t t = 0; t < axis.taps; ++t)
-        if (weights[t] != 0)
-          DepthwiseSimd().add_row(from + positions[t] * inner, 1, weights + t, 1, 1, to, inner);
+      const int64_t* positions = axis.positions.data() + place;
+      const float* weights = axis.weights.data() + place;
+      if (inner == 1)
+        y[i] = BlendOne(from, positions, weights, axis.taps);
+      else
+        BlendRows(from, positions, weights, axis.taps, y + i * inner, inner);
     }
   });
 }
