@@ -196,7 +196,8 @@ void PackTurned(const float* b, int64_t column, int64_t k, int64_t columns, floa
     for (int64_t c = 0; c < kWidth; c += lanes) {
       const int64_t depth = Least(lanes, k - i), there = Greatest<int64_t>(0, Least(lanes, columns - c));
       float* block = to + i * kWidth + c;
-      TransposeBlock(b + i + c * column, column, there, depth, factor, block, kWidth);
+      TransposeBlock(b + i + c * column, column, there, depth, block, kWidth,
+                     [factor](Floats v) { return factor * v; });
       if (there == lanes) continue;
       for (int64_t r = 0; r < depth; ++r)
         for (int64_t e = there; e < lanes; ++e) block[r * kWidth + e] = 0;

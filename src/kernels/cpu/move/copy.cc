@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/move/transpose_simd.h"
 #include "kernels/cpu/support/width.h"
 
 namespace tern::cpu {
@@ -25,6 +26,9 @@ template <class T> void CopyRun(const T* x, T* y, int64_t n) {
 
 // Square by square, so that both sides stay in cache.
 template <class T> void Transpose(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
+  if (sizeof(T) == 4 && p.rows.from == 1 && p.columns.to == 1)
+    return TransposeSimd().words(x + begin, p.columns.from, p.columns.size, end - begin,
+                                 y + begin * p.rows.to, p.rows.to);
   for (int64_t r0 = begin; r0 < end; r0 += kBlock) {
     const int64_t r1 = std::min(end, r0 + kBlock);
     for (int64_t c0 = 0; c0 < p.columns.size; c0 += kBlock) {
@@ -70,8 +74,9 @@ template <class T> void Run(const StridedCopy& plan, const T* x, T* y, const Wor
     plane.columns.size = 64;
   }
   const int64_t cells = plane.rows.size * plane.columns.size, outer = cells ? plan.count / cells : 0;
-  const int64_t step = std::clamp<int64_t>(kWork / std::max<int64_t>(1, plane.columns.size), 1,
-                                           std::max<int64_t>(1, plane.rows.size));
+  const int64_t wanted = kWork / std::max<int64_t>(1, plane.columns.size);
+  const int64_t step =
+      std::clamp<int64_t>((wanted + kBlock - 1) / kBlock * kBlock, 1, std::max<int64_t>(1, plane.rows.size));
   const int64_t pieces = (plane.rows.size + step - 1) / step;
   const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, step * plane.columns.size));
   workers.ParallelFor(outer * pieces, grain, [&](int64_t begin, int64_t end) {

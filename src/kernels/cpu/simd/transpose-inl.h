@@ -37,23 +37,29 @@ template <int D> inline void TransposeBy(Square& rows) {
 // rows[i][j] and rows[j][i] change places.
 inline void Transpose(Square& rows) { TransposeBy<kLanes<float> / 2>(rows); }
 
-// to[j * to_row + i] = from[i * from_row + j] for i < rows, j < columns, at most a square each.
-inline void TransposeBlock(const float* from, int64_t from_row, int64_t rows, int64_t columns, float factor,
-                           float* to, int64_t to_row) {
+// to[j * to_row + i] = f(from[i * from_row + j]) for i < rows, j < columns, at most a square each; f takes
+// vectors.
+template <class F>
+inline void TransposeBlock(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
+                           int64_t to_row, const F& f) {
   constexpr int lanes = kLanes<float>;
   Square s;
   if (rows == lanes && columns == lanes) {
 #pragma GCC unroll 16
-    for (int i = 0; i < lanes; ++i) s[i] = factor * LoadVector(from + i * from_row);
+    for (int i = 0; i < lanes; ++i) s[i] = f(LoadVector(from + i * from_row));
     Transpose(s);
 #pragma GCC unroll 16
     for (int i = 0; i < lanes; ++i) StoreVector(to + i * to_row, s[i]);
     return;
   }
   for (int i = 0; i < lanes; ++i)
-    s[i] = i < rows ? factor * LoadPart(from + i * from_row, columns) : Vector<float>{};
+    s[i] = i < rows ? f(LoadPart(from + i * from_row, columns)) : Vector<float>{};
   Transpose(s);
   for (int i = 0; i < columns; ++i) StorePart(to + i * to_row, s[i], rows);
+}
+inline void TransposeBlock(const float* from, int64_t from_row, int64_t rows, int64_t columns, float* to,
+                           int64_t to_row) {
+  TransposeBlock(from, from_row, rows, columns, to, to_row, [](Vector<float> v) { return v; });
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// Matrices of 4-byte elements turned over.
+#pragma once
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+
+struct TransposeTable {
+  // to[j * to_row + i] = from[i * from_row + j] for i < rows, j < columns.
+  void (*words)(const void* from, int64_t from_row, int64_t rows, int64_t columns, void* to, int64_t to_row);
+};
+TERN_SIMD_TABLE(TransposeTable, TransposeSimd)
+
+}  // namespace tern::cpu
