@@ -35,7 +35,8 @@ class OptimizeTool : public Tool {
 
   std::string model_, html_, level_ = "extended", stop_after_, print_after_, why_not_;
   std::vector<std::string> disable_, enable_, only_;
-  bool json_ = false, measure_ = false;
+  bool json_ = false, measure_ = false, standard_ = false;
+  double seconds_ = 2;
   SaveOptions out_;
   ShapeOptions shapes_;
 };
@@ -54,6 +55,10 @@ void OptimizeTool::Declare(Args& args) {
               "say why a rule does not fire at a node (or anywhere: RULE)");
   args.Option("--html", html_, "FILE", "write a page with both graphs side by side");
   args.Flag("--measure", measure_, "run the model before and after, on one thread");
+  args.Option("--seconds", seconds_, "S", "how long to measure (2)");
+  args.Flag(
+      "--standard", standard_,
+      "write an .onnx model in ONNX's own operators, more of them, without those that onnxruntime adds");
   shapes_.Declare(args);
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -95,6 +100,7 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
 Result<int> OptimizeTool::Run(const Args&) {
   TERN_TRY(out_.Check(model_));
   TERN_ASSIGN(OptimizeOptions options, Options());
+  out_.contrib = options.level >= Level::kExtended && !standard_;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
   const bool both = measure_ || !html_.empty();
@@ -105,7 +111,7 @@ Result<int> OptimizeTool::Run(const Args&) {
     TERN_TRY(FillOpenDims(*before, figures.open_dims));
     TERN_TRY(FillOpenDims(*graph, figures.open_dims));
   }
-  if (measure_) TERN_TRY(MeasureBoth(*before, *graph, 2, figures));
+  if (measure_) TERN_TRY(MeasureBoth(*before, *graph, seconds_, figures));
   if (!html_.empty()) TERN_TRY(WritePage(OptimizePage(model_, *before, *graph, figures)));
   if (json_)
     fmt::print("{}\n", FiguresToJson(model_, out_.path(), figures));

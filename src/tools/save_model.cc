@@ -43,7 +43,7 @@ Status SaveOptions::Check(const std::string& source) const {
 Status SaveOptions::Save(const Graph& graph, const std::string& source) const {
   TERN_ASSIGN(data::Staging staging, data::Staging::Beside(path_));
   Status written = EndsWith(path_, ".tern") ? SaveTern(graph, staging.path(), SourceHash(source))
-                                            : onnx::ExportFile(graph, staging.path(), external_);
+                                            : onnx::ExportFile(graph, staging.path(), {external_, contrib});
   TERN_TRY(std::move(written).While(StrCat("writing '", path_, "'")));
   return staging.Commit();
 }

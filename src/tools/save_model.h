@@ -17,6 +17,8 @@ class SaveOptions {
   // source: the file that the graph came from, which a .tern remembers.
   Status Save(const Graph& graph, const std::string& source) const;
 
+  bool contrib = false;  // what onnx::ExportOptions says
+
  private:
   std::string path_;
   bool external_ = false;

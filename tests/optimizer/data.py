@@ -11,6 +11,9 @@ from onnx import helper, numpy_helper
 
 TESTS = Path(__file__).resolve().parents[1]
 TOLERANCE = 1e-5
+# Every layer rounds to 8 or 11 bits: an activation on a rounding boundary falls either way with the order of a sum.
+# onnxruntime differs from itself by as much with and without its optimizer.
+LOOSER = {"mobilenet_v2_int8_qdq": 0.06, "mobilenetv2-7_fp16": 2e-3}
 OPEN_DIM = 2  # of a dimension that nothing fixes
 
 
@@ -37,8 +40,7 @@ class Model:
 
     @property
     def tolerance(self):
-        looser = ZOO.LOOSER_RUNS.get(self.name) if self.published else None
-        return looser.share if looser else TOLERANCE
+        return LOOSER.get(self.name, TOLERANCE) if self.published else TOLERANCE
 
     @property
     def invalid(self):

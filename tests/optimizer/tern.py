@@ -53,9 +53,9 @@ class Tern:
             raise Failure(f"tern optimize wrote no {Path(out).name}")
         return report
 
-    def report(self, model, *options):
+    def report(self, model, *options, level="extended"):
         """The same report, without a file."""
-        return self._object("optimize", model, "--level", "extended", *options)
+        return self._object("optimize", model, "--level", level, *options)
 
     def run(self, model, inputs, out):
         """Output file -> array."""

@@ -79,7 +79,7 @@ void FillHeader(const Graph& graph, const GraphExporter& exporter, pb::ModelProt
   auto* opset = model.add_opset_import();
   opset->set_domain("");
   opset->set_version(opset_version);
-  const std::pair<const char*, int> others[] = {{"ai.onnx.ml", exporter.ml_opset()}, {"com.microsoft", 1}};
+  const std::pair<const char*, int> others[] = {{"ai.onnx.ml", exporter.ml_opset()}, {kContrib, 1}};
   for (const auto& [domain, version] : others) {
     if (!UsesDomain(model.graph(), domain)) continue;
     auto* o = model.add_opset_import();
@@ -117,7 +117,7 @@ Status WriteOutside(const GraphExporter& exporter, AtomicFile& out, const std::s
 
 }  // namespace
 
-Result<std::string> ExportBytes(const Graph& graph) {
+Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options) {
   InitOps();
   return Guard([&]() -> Result<std::string> {
     if (WeightBytes(graph) > kMaxMessage)
@@ -125,18 +125,20 @@ Result<std::string> ExportBytes(const Graph& graph) {
                              " bytes: too much for one ONNX message; write a file");
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
+    exporter.contrib = options.contrib;
     TERN_TRY(exporter.Export(graph));
     FillHeader(graph, exporter, model);
     return model.SerializeAsString();
   });
 }
 
-Status ExportFile(const Graph& graph, const std::string& path, bool external_data) {
+Status ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options) {
   InitOps();
   return Guard([&]() -> Status {
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
-    exporter.keep_weights_outside = external_data || WeightBytes(graph) > kMaxMessage;
+    exporter.contrib = options.contrib;
+    exporter.keep_weights_outside = options.external_data || WeightBytes(graph) > kMaxMessage;
     TERN_TRY(exporter.Export(graph));
     FillHeader(graph, exporter, model);
     const std::string data_path = path + ".data";

@@ -22,6 +22,7 @@ class GraphExporter;
 // (TernNode::NeedOpset).
 inline constexpr int kExportOpset = 21;
 inline constexpr int kExportMlOpset = 3;
+inline constexpr const char* kContrib = "com.microsoft";
 
 // One Tern node during export: names its values, emits ONNX nodes.
 class TernNode {
@@ -54,6 +55,15 @@ class TernNode {
                  const char* domain = "") {
     return Emit(op, inputs, {Temp()}, attrs, domain);
   }
+  // A value that several nodes need, emitted for the first of them: `make` gives its name.
+  std::string Once(const std::string& key, const std::function<std::string()>& make);
+  // Whether operators that onnxruntime adds to ONNX may be used, for floats of this type.
+  bool Contrib(DType type) const;
+
+  // For an operator that stands for a later node too: the name of a value, and that its maker is done.
+  std::string NameOf(const Value* value) const;
+  void TakeOver(const Node& later);
+
   // Attaches the node's subgraphs, in order, as graph attributes of the last emitted ONNX node.
   Status EmitSubgraphs(const std::vector<const char*>& attrs);
   // A type as attribute of the last emitted ONNX node.
@@ -92,9 +102,15 @@ class ExporterTable {
 Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {},
                   const char* domain = "");
 
-Result<std::string> ExportBytes(const Graph& graph);  // one message, weights inside; error over 2 GB
-// Tensors of 1 KiB and more go to `<path>.data` when the whole is over 1.5 GB, or when asked.
-Status ExportFile(const Graph& graph, const std::string& path, bool external_data = false);
+struct ExportOptions {
+  // Tensors of 1 KiB and more go to `<path>.data`, as when the whole is over 1.5 GB.
+  bool external_data = false;
+  // Fused ops as operators of com.microsoft, as onnxruntime's own optimizer writes them.
+  bool contrib = false;
+};
+// One message, weights inside; error over 2 GB.
+Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options = {});
+Status ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
 }  // namespace tern::onnx
 

@@ -147,6 +147,17 @@ std::string TernNode::Emit(const char* op, const std::vector<std::string>& input
   return outputs.empty() ? "" : outputs[0];
 }
 
+std::string TernNode::Once(const std::string& key, const std::function<std::string()>& make) {
+  const auto it = exporter_.emitted.find(key);
+  if (it != exporter_.emitted.end()) return it->second;
+  return exporter_.emitted[key] = make();
+}
+
+std::string TernNode::NameOf(const Value* value) const { return value ? exporter_.NameOf(value) : ""; }
+void TernNode::TakeOver(const Node& later) { exporter_.done.insert(&later); }
+
+bool TernNode::Contrib(DType type) const { return exporter_.contrib && type == DType::kF32; }
+
 Status TernNode::EmitSubgraphs(const std::vector<const char*>& attrs) {
   pb::NodeProto* owner = exporter_.last_node();
   for (size_t i = 0; i < attrs.size(); ++i) {
@@ -283,6 +294,7 @@ Status GraphExporter::Export(const Graph& graph) {
   }
   for (const auto& v : graph.values()) NeedOpset(OpsetOf(v->type.dtype));
   for (const auto& node : graph.nodes()) {
+    if (done.count(node.get())) continue;
     const Exporter* exporter = Exporters().Find(node->op->name);
     if (!exporter) return Unsupported(node->Describe(), ": no ONNX form of this op is known");
     TernNode view(*this, *node);

@@ -16,7 +16,9 @@ class GraphExporter {
   GraphExporter(pb::GraphProto& proto, GraphExporter* outer)
       : proto_(proto),
         outer_(outer),
-        names_(outer ? outer->names_ : std::make_shared<std::set<std::string>>()) {}
+        names_(outer ? outer->names_ : std::make_shared<std::set<std::string>>()) {
+    contrib = outer && outer->contrib;
+  }
   void NeedOpset(int version);
   void NeedMlOpset(int version);
   int opset() const { return opset_; }  // of a model: the largest that was needed
@@ -30,7 +32,9 @@ class GraphExporter {
   pb::NodeProto* last_node() { return last_; }
   // Initializers in order with their tensors, for writing outside the message.
   const std::vector<std::pair<pb::TensorProto*, Tensor>>& initializers() const { return initializers_; }
-  bool keep_weights_outside = false;
+  bool keep_weights_outside = false, contrib = false;
+  std::map<std::string, std::string> emitted;  // in this graph, by what they are
+  std::set<const Node*> done;                  // by an operator emitted for a node before
 
  private:
   const std::string* FindName(const Value* value) const;

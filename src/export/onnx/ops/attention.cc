@@ -1,31 +1,43 @@
 // Attention, RotaryEmbedding and LinearAttention, in the opsets that have them.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
 namespace {
 
-// i64[1]: the length of q, k or a past, in either layout.
-std::string LengthOf(TernNode& n, int input) {
-  const int64_t axis = n.TypeOf(input).shape.rank() - 2;
-  return n.Op("Shape", {n.In(input)}, {{"start", axis}, {"end", axis + 1}});
+// i64[1]: a dim of an input.
+std::string DimOf(TernNode& n, int input, int axis) {
+  const Shape& shape = n.TypeOf(input).shape;
+  const int64_t at = axis < 0 ? axis + shape.rank() : axis;
+  if (shape[axis].known()) return n.Ints({shape[axis].value()});
+  return n.Op("Shape", {n.In(input)}, {{"start", at}, {"end", at + 1}});
+}
+// The same in words: two inputs with equal ones share what is made for them.
+std::string DimText(const TernNode& n, int input, int axis) {
+  const Dim& d = n.TypeOf(input).shape[axis];
+  return d.unknown() ? n.In(input) : d.ToString();
 }
 
 // Runtimes want a row of the mask for each query and a column for each key, though the specification lets one
-// serve all.
+// serve all. Several layers share a mask.
 std::string WholeMask(TernNode& n) {
   const Shape& mask = n.TypeOf(3).shape;
   const bool one_row = mask.rank() == 1 || (mask.rank() > 1 && mask[-2].Is(1));
   const bool one_column = mask.rank() == 0 || (mask.rank() > 0 && mask[-1].Is(1));
   if (!one_row && !one_column) return n.In(3);
-  std::string keys = n.Ints({1});
-  if (one_column) keys = LengthOf(n, 1);
-  if (one_column && n.Has(4)) keys = n.Op("Add", {keys, LengthOf(n, 4)});
-  return n.Op("Expand", {n.In(3), n.Op("Concat", {LengthOf(n, 0), keys}, {{"axis", int64_t{0}}})});
+  const bool past = one_column && n.Has(4);
+  const std::string key = StrCat(n.In(3), ":mask:", DimText(n, 0, -2), ":",
+                                 one_column ? DimText(n, 1, -2) : "", ":", past ? DimText(n, 4, -2) : "");
+  return n.Once(key, [&] {
+    const Dim &queries = n.TypeOf(0).shape[-2], &keys = n.TypeOf(1).shape[-2];
+    if (queries.known() && !past && (!one_column || keys.known()))
+      return n.Op("Expand", {n.In(3), n.Ints({queries.value(), one_column ? keys.value() : 1})});
+    std::string columns = one_column ? DimOf(n, 1, -2) : n.Ints({1});
+    if (past) columns = n.Op("Add", {columns, DimOf(n, 4, -2)});
+    return n.Op("Expand", {n.In(3), n.Op("Concat", {DimOf(n, 0, -2), columns}, {{"axis", int64_t{0}}})});
+  });
 }
 
 std::vector<int64_t> Swapped() { return {0, 2, 1, 3}; }
@@ -74,62 +86,6 @@ struct Layouts {
   }
 };
 
-// k or v with a copy of each head for every query head that reads it.
-Result<std::string> Repeated(TernNode& n, const std::string& x, const Dim& heads, const Dim& q_heads) {
-  if (heads == q_heads) return x;
-  if (!heads.known() || !q_heads.known() || heads.value() < 1)
-    return n.NotExportable("the number of heads is not known");
-  std::vector<int64_t> from;
-  for (int64_t h = 0; h < q_heads.value(); ++h) from.push_back(h / (q_heads.value() / heads.value()));
-  return n.Op("Gather", {x, n.Ints(from)}, {{"axis", int64_t{1}}});
-}
-
-// Attention's own operator leaves open what a query without keys gets: written out, with zeros.
-Status ExportGuarded(TernNode& n, const Layouts& layouts) {
-  if (n.Has(4) || n.Has(6) || n.attrs().Bool("causal") || n.node.outputs().size() > 1)
-    return n.NotExportable("zeros for queries without keys go with a mask only");
-  const DType dtype = n.TypeOf(0).dtype;
-  const std::array<int64_t, 3> counts = {n.attrs().Int("q_heads"), n.attrs().Int("kv_heads"),
-                                         n.attrs().Int("kv_heads")};
-  TERN_ASSIGN(auto in, Operands(n));
-  std::array<Dim, 3> heads;
-  for (size_t i = 0; i < 3; ++i) {
-    const bool packed = layouts.packed_input[i];
-    const int port = static_cast<int>(i);
-    if (packed) in[i] = Split(n, in[i], counts[i]);
-    heads[i] = packed ? Dim(counts[i]) : n.TypeOf(port).shape[1];
-  }
-  for (size_t i : {1, 2}) {
-    TERN_ASSIGN(in[i], Repeated(n, in[i], heads[i], heads[0]));
-  }
-  double scale = n.attrs().Float("scale");
-  if (scale == 0) {
-    const Dim width = n.TypeOf(0).shape[-1];
-    if (!width.known()) return n.NotExportable("the size of a head is not known");
-    const int64_t parts = n.attrs().Bool("joint") ? counts[0] + 2 * counts[1] : counts[0];
-    const double size = static_cast<double>(width.value()) / (layouts.packed_input[0] ? parts : 1);
-    scale = 1 / std::sqrt(size);
-  }
-  const std::string keys = n.Op("Transpose", {in[1]}, {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
-  std::string s = n.Op("Mul", {n.Op("MatMul", {in[0], keys}), n.Scalar(dtype, scale)});
-  if (const float cap = n.attrs().Float("softcap"); cap > 0)
-    s = n.Op("Mul", {n.Op("Tanh", {n.Op("Div", {s, n.Scalar(dtype, cap)})}), n.Scalar(dtype, cap)});
-  if (n.Has(3)) {
-    const bool choice = n.TypeOf(3).dtype == DType::kBool;
-    s = choice ? n.Op("Where", {n.In(3), s, n.Scalar(dtype, -std::numeric_limits<double>::infinity())})
-               : n.Op("Add", {s, n.In(3)});
-  }
-  s = n.Op("Softmax", {s}, {{"axis", int64_t{-1}}});
-  s = n.Op("Where", {n.Op("IsNaN", {s}), n.Scalar(dtype, 0), s});
-  if (!n.attrs().Bool("merged")) {
-    n.Emit("MatMul", {s, in[2]}, {n.Out(0)});
-    return {};
-  }
-  const std::string y = n.Op("Transpose", {n.Op("MatMul", {s, in[2]})}, {{"perm", Swapped()}});
-  n.Emit("Reshape", {y, n.Ints({0, 0, -1})}, {n.Out(0)});
-  return {};
-}
-
 // Keys and values in one are cut apart before, and stacked behind.
 class Present {
  public:
@@ -156,9 +112,13 @@ class Present {
   std::string k_, v_;
 };
 
+// The specification leaves open what a query without keys gets, runtimes give zeros or NaN: it gets zeros.
+void EmitGuard(TernNode& n, const std::string& y) {
+  n.Emit("Where", {n.Op("IsNaN", {y}), n.Scalar(n.node.output(0)->type.dtype, 0), y}, {n.Out(0)});
+}
+
 Status ExportAttention(TernNode& n) {
   TERN_ASSIGN(const Layouts layouts, Layouts::Of(n));
-  if (n.attrs().Bool("guarded")) return ExportGuarded(n, layouts);
   n.NeedOpset(n.Has(6) ? 24 : 23);
   const std::string stage = n.attrs().Text("scores");
   const int64_t mode = stage == "capped" ? 1 : stage == "masked" ? 2 : stage == "probabilities" ? 3 : 0;
@@ -169,6 +129,8 @@ Status ExportAttention(TernNode& n) {
   if (const float scale = n.attrs().Float("scale"); scale != 0)
     attrs.emplace_back("scale", static_cast<double>(scale));
   std::vector<std::string> inputs = n.Ins(), outputs = n.Outs();
+  const bool guarded = n.attrs().Bool("guarded");
+  const std::string result = guarded ? outputs[0] = n.Temp() : outputs[0];
   TERN_ASSIGN(const auto operands, Operands(n));
   std::copy(operands.begin(), operands.end(), inputs.begin());
   if (n.Has(3)) inputs[3] = WholeMask(n);
@@ -178,6 +140,7 @@ Status ExportAttention(TernNode& n) {
     attrs.emplace_back("kv_num_heads", kv_heads);
     n.Emit("Attention", inputs, outputs, attrs);
     present.Stack();
+    if (guarded) EmitGuard(n, result);
     return {};
   }
   for (size_t i = 0; i < 3; ++i)
@@ -187,18 +150,26 @@ Status ExportAttention(TernNode& n) {
   n.Emit("Attention", inputs, outputs, attrs);
   present.Stack();
   if (merge)
-    n.Emit("Reshape", {n.Op("Transpose", {outputs[0]}, {{"perm", Swapped()}}), n.Ints({0, 0, -1})},
-           {n.Out(0)});
+    n.Emit("Reshape", {n.Op("Transpose", {outputs[0]}, {{"perm", Swapped()}}), n.Ints({0, 0, -1})}, {result});
+  if (guarded) EmitGuard(n, result);
   return {};
 }
 
-// A row of positions or angles that serves the whole batch, once for each sample.
+// A row of positions or angles that serves the whole batch, once for each sample. Several layers share it.
 std::string ForEachSample(TernNode& n, int input, const std::string& name) {
   const Shape &x = n.TypeOf(0).shape, &rows = n.TypeOf(input).shape;
   if (!rows.ranked || !rows[0].Is(1) || (x.ranked && x[0].Is(1))) return name;
-  const std::string batch = n.Op("Shape", {n.In(0)}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
-  const std::vector<int64_t> ones(static_cast<size_t>(rows.rank() - 1), 1);
-  return n.Op("Expand", {name, n.Op("Concat", {batch, n.Ints(ones)}, {{"axis", int64_t{0}}})});
+  const std::string batch = x.ranked ? DimText(n, 0, 0) : n.In(0);
+  return n.Once(StrCat(name, ":batch:", batch), [&] {
+    std::vector<int64_t> target(static_cast<size_t>(rows.rank()), 1);
+    if (x.ranked && x[0].known()) {
+      target[0] = x[0].value();
+      return n.Op("Expand", {name, n.Ints(target)});
+    }
+    target.pop_back();
+    const std::string size = n.Op("Shape", {n.In(0)}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
+    return n.Op("Expand", {name, n.Op("Concat", {size, n.Ints(target)}, {{"axis", int64_t{0}}})});
+  });
 }
 
 Status ExportRotary(TernNode& n) {

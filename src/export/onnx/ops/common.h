@@ -55,5 +55,6 @@ void EmitFunction(TernNode& n, const Function& f, const std::string& x, const st
 std::string SumsOf(TernNode& n);
 // The rest: residual (input 3) and activation.
 void EmitEpilogue(TernNode& n, std::string sums);
+void EmitActivation(TernNode& n, const std::string& sums);  // of the two only the second
 
 }  // namespace tern::onnx

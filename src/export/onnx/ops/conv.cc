@@ -53,9 +53,44 @@ Status Convolution(TernNode& n, const char* op, const AttrList& attrs) {
   return {};
 }
 
+// FusedConv's name for an activation and its parameters; "" for one that it lacks.
+std::string ActivationOf(const Attrs& a, std::vector<double>& parameters) {
+  const std::string kind = a.Text("activation");
+  const double alpha = a.Float("act_alpha"), beta = a.Float("act_beta");
+  if (kind == "relu") return "Relu";
+  if (kind == "sigmoid") return "Sigmoid";
+  if (kind == "tanh") return "Tanh";
+  if (kind == "leaky_relu") parameters = {alpha};
+  if (kind == "clip" || kind == "hard_sigmoid") parameters = {alpha, beta};
+  return kind == "leaky_relu"     ? "LeakyRelu"
+         : kind == "clip"         ? "Clip"
+         : kind == "hard_sigmoid" ? "HardSigmoid"
+                                  : "";
+}
+
+// With the residual, which must have the result's shape, and the activation, where it has that.
+bool FusedConv(TernNode& n, AttrList attrs) {
+  constexpr int kResidual = 3;
+  const Type& y = n.node.output(0)->type;
+  const bool active = n.attrs().Text("activation") != "none";
+  if (!n.Contrib(y.dtype) || (!active && !n.Has(kResidual))) return false;
+  if (n.Has(kResidual) && !(y.shape.ranked && n.TypeOf(kResidual).shape == y.shape)) return false;
+  std::vector<double> parameters;
+  const std::string activation = ActivationOf(n.attrs(), parameters);
+  if (activation.empty() && !n.Has(kResidual)) return false;
+  if (!activation.empty()) attrs.emplace_back("activation", activation);
+  if (!parameters.empty()) attrs.emplace_back("activation_params", parameters);
+  const bool rest = active && activation.empty();
+  const std::string sums = rest ? n.Temp() : n.Out(0);
+  n.Emit("FusedConv", {n.In(0), n.In(1), n.In(2), n.In(kResidual)}, {sums}, attrs, kContrib);
+  if (rest) EmitActivation(n, sums);
+  return true;
+}
+
 Status Conv(TernNode& n) {
   AttrList attrs = WindowToOnnx(n.attrs());
   attrs.emplace_back("group", n.attrs().Int("group"));
+  if (FusedConv(n, attrs)) return {};
   return Convolution(n, "Conv", attrs);
 }
 

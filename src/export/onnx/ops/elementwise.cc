@@ -49,6 +49,10 @@ const char* SimpleOperator(const std::string& kind) {
 
 // Swish came with opset 24.
 void Swish(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
+  if (n.Contrib(f.type)) {
+    n.Emit("QuickGelu", {x}, {out}, {{"alpha", f.alpha}}, kContrib);
+    return;
+  }
   const std::string scaled = f.alpha == 1 ? x : n.Op("Mul", {x, n.Scalar(f.type, f.alpha)});
   n.Emit("Mul", {x, n.Op("Sigmoid", {scaled})}, {out});
 }

@@ -13,9 +13,12 @@ bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; 
 std::string SumsOf(TernNode& n) { return Active(n) || n.Has(kResidual) ? n.Temp() : n.Out(0); }
 
 void EmitEpilogue(TernNode& n, std::string sums) {
-  const Attrs& a = n.attrs();
   if (n.Has(kResidual)) sums = n.Emit("Add", {sums, n.In(kResidual)}, {Active(n) ? n.Temp() : n.Out(0)});
-  if (!Active(n)) return;
+  if (Active(n)) EmitActivation(n, sums);
+}
+
+void EmitActivation(TernNode& n, const std::string& sums) {
+  const Attrs& a = n.attrs();
   const Function function{a.Text("activation"), n.node.output(0)->type.dtype, a.Float("act_alpha"),
                           a.Float("act_beta")};
   EmitFunction(n, function, sums, n.Out(0));

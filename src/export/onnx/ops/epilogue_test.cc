@@ -5,6 +5,7 @@
 
 #include "export/onnx/exporter.h"
 #include "import/onnx/importer.h"
+#include "import/onnx/proto_tensor.h"
 #include "ir/evaluate.h"
 #include "ir/text.h"
 #include "ops/ops.h"
@@ -27,12 +28,12 @@ DatumList FeedsOf(const Graph& graph) {
 
 double ToleranceOf(DType t) { return t == DType::kBF16 ? 2e-2 : t == DType::kF16 ? 4e-3 : 1e-5; }
 
-void CheckRoundTrip(const std::string& text) {
-  SCOPED_TRACE(text);
+void CheckRoundTrip(const std::string& text, bool contrib) {
+  SCOPED_TRACE(StrCat(text, contrib ? " with com.microsoft" : ""));
   InitOps();
   auto graph = ParseGraph(text);
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
-  auto bytes = ExportBytes(**graph);
+  auto bytes = ExportBytes(**graph, {.contrib = contrib});
   ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
   auto back = ImportBytes(bytes->data(), bytes->size());
   ASSERT_TRUE(back.ok()) << back.status().ToString();
@@ -49,6 +50,25 @@ void CheckRoundTrip(const std::string& text) {
                 std::fabs(x - y) <= ToleranceOf(b.dtype()) * (1 + std::fabs(y)))
         << "element " << i << ": " << x << " instead of " << y;
   }
+}
+
+void CheckRoundTrip(const std::string& text) {
+  CheckRoundTrip(text, false);
+  CheckRoundTrip(text, true);
+}
+
+// The operators written with com.microsoft's among them.
+std::vector<std::string> OperatorsOf(const std::string& text) {
+  InitOps();
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  auto bytes = ExportBytes(**graph, {.contrib = true});
+  EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
+  pb::ModelProto model;
+  EXPECT_TRUE(model.ParseFromString(*bytes));
+  std::vector<std::string> operators;
+  for (const auto& node : model.graph().node()) operators.push_back(node.op_type());
+  return operators;
 }
 
 std::string Fused(const std::string& op, const std::string& inputs, const std::string& arguments,
@@ -74,6 +94,81 @@ TEST(ExportEpilogue, MatMul) {
       CheckRoundTrip(Fused("MatMul", StrCat("%a: ", t, "[2,4,4], %b: ", t, "[4,4], %r: ", t, "[]"),
                            "%a, %b, _, %r", attrs));
     }
+}
+
+TEST(ExportContrib, OneOperatorForAFusedNode) {
+  using Names = std::vector<std::string>;
+  const std::string flat = "%a: f32[3,4], %b: f32[4,5], %c: f32[5]",
+                    tall = "%a: f32[2,3,4], %b: f32[4,5], %c: f32[5]";
+  for (const char* kind : {"relu", "tanh", "sigmoid", "softplus", "softsign", "leaky_relu"}) {
+    const std::string text =
+        Fused("MatMul", flat, "%a, %b, %c", StrCat("activation=\"", kind, "\", act_alpha=0.25"));
+    CheckRoundTrip(text);
+    EXPECT_EQ(OperatorsOf(text), Names{"FusedGemm"}) << kind;
+  }
+  const std::string gelu = Fused("MatMul", tall, "%a, %b, %c", "activation=\"gelu\"");
+  CheckRoundTrip(gelu);
+  EXPECT_EQ(OperatorsOf(gelu), (Names{"MatMul", "BiasGelu"}));
+  const std::string fast = Fused("MatMul", tall, "%a, %b, %c", "activation=\"gelu_tanh\", alpha=0.5");
+  CheckRoundTrip(fast);
+  EXPECT_EQ(OperatorsOf(fast), (Names{"FusedMatMul", "FastGelu"}));
+  const std::string turned = Fused("MatMul", "%a: f32[2,4,3], %b: f32[2,5,4]", "%a, %b",
+                                   "transpose_a=true, transpose_b=true, alpha=0.5");
+  CheckRoundTrip(turned);
+  EXPECT_EQ(OperatorsOf(turned), Names{"FusedMatMul"});
+  const std::string swish = Fused("Activation", "%x: f32[3,4]", "%x", "kind=\"swish\", alpha=1.5");
+  CheckRoundTrip(swish);
+  EXPECT_EQ(OperatorsOf(swish), Names{"QuickGelu"});
+}
+
+// A sum that others read too, and one that only the norm reads.
+TEST(ExportContrib, NormOfASum) {
+  for (const char* y : {"%s + %m", "%m * %m"})
+    for (const char* norm : {"LayerNorm(%s, #g, #b) {epsilon=0.01}", "LayerNorm(%s) {axis=2}"}) {
+      const std::string text =
+          StrCat("graph @g(%a: f32[2,3,2], %r: f32[2,3,4]) -> (%y) {\n",
+                 "  #w: f32[2,4] = (1, 2, 3, 4, 5, 6, 7, 8)  #c: f32[4] = (1, 0, 2, 0)\n",
+                 "  #g: f32[4] = (1, 2, 0.5, 1)  #b: f32[4] = (0, 1, 2, 3)\n",
+                 "  %s = MatMul(%a, #w, #c, %r)\n  %m = ", norm, "\n  %y = ", y, "\n}");
+      CheckRoundTrip(text);
+      EXPECT_EQ(OperatorsOf(text)[1], "SkipLayerNormalization");
+    }
+}
+
+TEST(ExportContrib, Convolution) {
+  using Names = std::vector<std::string>;
+  const std::string inputs = "%x: f32[1,2,5,5], %w: f32[4,2,3,3], %r: f32[1,4,3,3]";
+  for (const char* kind : {"none", "relu", "clip", "sigmoid", "tanh", "leaky_relu", "hard_sigmoid"}) {
+    const std::string text = Fused("Conv", inputs, "%x, %w, _, %r",
+                                   StrCat("activation=\"", kind, "\", act_alpha=0.25, act_beta=0.75"));
+    CheckRoundTrip(text);
+    EXPECT_EQ(OperatorsOf(text), Names{"FusedConv"}) << kind;
+  }
+  EXPECT_EQ(OperatorsOf(Fused("Conv", inputs, "%x, %w, _, %r", "activation=\"gelu\"")),
+            (Names{"FusedConv", "Gelu"}));
+  EXPECT_EQ(OperatorsOf(Fused("Conv", inputs, "%x, %w", "activation=\"gelu\"")), (Names{"Conv", "Gelu"}));
+  EXPECT_EQ(
+      OperatorsOf(Fused("Conv", "%x: f32[1,2,5,5], %w: f32[4,2,3,3], %r: f32[4,1,1]", "%x, %w, _, %r", "")),
+      (Names{"Conv", "Add"}))
+      << "a residual of another shape";
+}
+
+TEST(ExportNorm, RmsNorm) {
+  for (const char* t : {"f32", "f64", "f16", "bf16"}) {
+    CheckRoundTrip(Fused("RmsNorm", StrCat("%x: ", t, "[2,3,4], %s: ", t, "[4]"), "%x, %s", "epsilon=0.01"));
+    CheckRoundTrip(Fused("RmsNorm", StrCat("%x: ", t, "[2,3,4]"), "%x", "axis=1"));
+  }
+  EXPECT_EQ(OperatorsOf(Fused("RmsNorm", "%x: f32[2,3,4], %s: f32[4]", "%x, %s", "")),
+            std::vector<std::string>{"RMSNormalization"});
+}
+
+// A query without keys gets zeros; queries share the one row of a mask.
+TEST(ExportAttention, Guarded) {
+  for (const char* mask : {"#m: bool[1,1,2,3] = (1, 0, 1, 0, 0, 0)", "#m: bool[2,1,1,3] = (1, 1, 0, 0, 0, 0)",
+                           "#m: f32[1,1,2,3] = (0, 0, -inf, -inf, -inf, -inf)"})
+    for (const char* layout : {"%q: f32[2,2,2,4], %k: f32[2,2,3,4]", "%q: f32[2,2,8], %k: f32[2,3,8]"})
+      CheckRoundTrip(StrCat("graph @g(", layout, ") -> (%y) {\n  ", mask,
+                            "\n  %y = Attention(%q, %k, %k, #m) {q_heads=2, kv_heads=2, guarded=true}\n}"));
 }
 
 // q, k and v in one value are cut apart.

@@ -31,35 +31,131 @@ std::string Product(TernNode& n, const std::string& a, const std::string& b, con
   return n.Emit("MatMul", {CastName(n, a, ta, y), CastName(n, b, tb, y)}, {out});
 }
 
-std::string Scaled(TernNode& n, const std::string& x) {
+// alpha * x as `out`.
+std::string Scaled(TernNode& n, const std::string& x, const std::string& out) {
   const DType type = n.node.output(0)->type.dtype;
   const float alpha = n.attrs().Float("alpha");
-  if (alpha == 1) return x;
-  if (IsFloat(type)) return n.Op("Mul", {x, n.Scalar(type, alpha)});
+  if (IsFloat(type)) return n.Emit("Mul", {x, n.Scalar(type, alpha)}, {out});
   const std::string wide = n.Op("Mul", {CastName(n, x, type, DType::kF64), n.Scalar(DType::kF64, alpha)});
-  return CastName(n, wide, DType::kF64, type);
+  return n.Emit("Cast", {wide}, {out}, {{"to", type}});
+}
+
+bool Flat(const TernNode& n) { return n.TypeOf(0).shape.rank() == 2 && n.TypeOf(1).shape.rank() == 2; }
+
+// Without bias: alpha * a * b as `out`.
+Status Matrices(TernNode& n, const std::string& out) {
+  const Attrs& attrs = n.attrs();
+  const bool ta = attrs.Bool("transpose_a"), tb = attrs.Bool("transpose_b"),
+             scaled = attrs.Float("alpha") != 1;
+  const bool known = n.TypeOf(0).shape.rank() > 1 && n.TypeOf(1).shape.rank() > 1 &&
+                     n.TypeOf(0).dtype == DType::kF32 && n.TypeOf(1).dtype == DType::kF32;
+  if ((ta || tb || scaled) && known && n.Contrib(n.node.output(0)->type.dtype)) {
+    n.Emit("FusedMatMul", {n.In(0), n.In(1)}, {out},
+           {{"transA", ta}, {"transB", tb}, {"alpha", static_cast<double>(attrs.Float("alpha"))}}, kContrib);
+    return {};
+  }
+  TERN_ASSIGN(std::string a, Operand(n, 0, ta));
+  TERN_ASSIGN(std::string b, Operand(n, 1, tb));
+  const std::string y = Product(n, a, b, scaled ? n.Temp() : out);
+  if (scaled) Scaled(n, y, out);
+  return {};
 }
 
 // Everything but the epilogue.
 Status Sums(TernNode& n, const std::string& out) {
   const Attrs& attrs = n.attrs();
-  const bool flat = n.TypeOf(0).shape.rank() == 2 && n.TypeOf(1).shape.rank() == 2;
-  const bool last = attrs.Float("alpha") == 1 && !n.Has(2);
-  const bool plain = last && !attrs.Bool("transpose_a") && !attrs.Bool("transpose_b");
-  if (flat && !plain && IsFloat(n.node.output(0)->type.dtype)) return Gemm(n, out), Status();
-  TERN_ASSIGN(std::string a, Operand(n, 0, attrs.Bool("transpose_a")));
-  TERN_ASSIGN(std::string b, Operand(n, 1, attrs.Bool("transpose_b")));
-  std::string y = Product(n, a, b, last ? out : n.Temp());
-  if (last) return {};
-  y = Scaled(n, y);
-  if (n.Has(2))
-    n.Emit("Add", {y, n.In(2)}, {out});
-  else
-    n.Emit("Identity", {y}, {out});
+  const bool plain =
+      attrs.Float("alpha") == 1 && !n.Has(2) && !attrs.Bool("transpose_a") && !attrs.Bool("transpose_b");
+  if (Flat(n) && !plain && IsFloat(n.node.output(0)->type.dtype)) return Gemm(n, out), Status();
+  if (!n.Has(2)) return Matrices(n, out);
+  const std::string product = n.Temp();
+  TERN_TRY(Matrices(n, product));
+  n.Emit("Add", {product, n.In(2)}, {out});
   return {};
 }
 
+// Gemm and an activation in one; false where there is no such operator.
+bool FusedGemm(TernNode& n) {
+  static constexpr std::pair<const char*, const char*> kNames[] = {
+      {"relu", "Relu"},         {"tanh", "Tanh"},         {"sigmoid", "Sigmoid"},
+      {"softplus", "Softplus"}, {"softsign", "Softsign"}, {"leaky_relu", "LeakyRelu"}};
+  const Attrs& a = n.attrs();
+  if (!Flat(n) || !n.Has(2) || n.Has(3)) return false;
+  for (const auto& [kind, name] : kNames) {
+    if (a.Text("activation") != kind) continue;
+    n.Emit("FusedGemm", {n.In(0), n.In(1), n.In(2)}, {n.Out(0)},
+           {{"transA", a.Bool("transpose_a")},
+            {"transB", a.Bool("transpose_b")},
+            {"alpha", static_cast<double>(a.Float("alpha"))},
+            {"activation", name},
+            {"activation_alpha", static_cast<double>(a.Float("act_alpha"))}},
+           kContrib);
+    return true;
+  }
+  return false;
+}
+
+// The bias and GELU in one.
+Result<bool> BiasGelu(TernNode& n) {
+  const std::string kind = n.attrs().Text("activation");
+  if (Flat(n) || !n.Has(2) || n.Has(3) || n.TypeOf(2).shape.rank() != 1) return false;
+  if (!n.TypeOf(2).shape[0].known() || n.TypeOf(2).shape[0] != n.node.output(0)->type.shape[-1]) return false;
+  if (kind != "gelu" && kind != "gelu_tanh") return false;
+  const std::string product = n.Temp();
+  TERN_TRY(Matrices(n, product));
+  n.Emit(kind == "gelu" ? "BiasGelu" : "FastGelu", {product, n.In(2)}, {n.Out(0)}, {}, kContrib);
+  return true;
+}
+
+bool RowOf(const Value* v, const Dim& width) {
+  return v->is_constant() && v->constant.rank() == 1 && width.Is(v->constant.dim(0));
+}
+
+// The LayerNorm over the last axis that reads a sum, with constants only.
+const Node* NormOf(const Value* sum) {
+  const Dim& width = sum->type.shape[-1];
+  for (const auto& [reader, input] : sum->uses) {
+    if (reader->op->name != "LayerNorm" || input != 0 || reader->graph != sum->graph) continue;
+    const int64_t axis = reader->attrs.Int("axis");
+    bool fits = axis == -1 || axis + 1 == sum->type.shape.rank();
+    for (int i : {1, 2}) fits = fits && (!reader->input(i) || RowOf(reader->input(i), width));
+    for (size_t i = 1; i < reader->outputs().size(); ++i) fits = fits && reader->outputs()[i]->unused();
+    if (fits) return reader;
+  }
+  return nullptr;
+}
+
+// A product, its bias, a residual and the LayerNorm of their sum.
+Result<bool> SkipNorm(TernNode& n) {
+  const Value* y = n.node.output(0);
+  if (!n.Has(3) || n.attrs().Text("activation") != "none" || y->type.shape.rank() != 3) return false;
+  if (!y->type.shape[-1].known() || !(n.TypeOf(3).shape == y->type.shape)) return false;
+  if (n.Has(2) && !RowOf(n.node.input(2), y->type.shape[-1])) return false;
+  const Node* norm = NormOf(y);
+  if (!norm) return false;
+  const int64_t width = y->type.shape[-1].value();
+  const std::string product = n.Temp();
+  TERN_TRY(Matrices(n, product));
+  const std::string scale =
+      norm->input(1)
+          ? n.NameOf(norm->input(1))
+          : n.Const(Tensor::Of(DType::kF32, {width}, std::vector<double>(static_cast<size_t>(width), 1)));
+  std::vector<std::string> outputs = {n.NameOf(norm->output(0))};
+  if (y->uses.size() > 1 || y->output_uses) outputs.insert(outputs.end(), {"", "", n.Out(0)});
+  n.Emit("SkipLayerNormalization", {product, n.In(3), scale, n.NameOf(norm->input(2)), n.In(2)}, outputs,
+         {{"epsilon", static_cast<double>(norm->attrs.Float("epsilon"))}}, kContrib);
+  n.TakeOver(*norm);
+  return true;
+}
+
 Status MatMul(TernNode& n) {
+  if (n.Contrib(n.node.output(0)->type.dtype)) {
+    if (FusedGemm(n)) return {};
+    TERN_ASSIGN(const bool gelu, BiasGelu(n));
+    if (gelu) return {};
+    TERN_ASSIGN(const bool norm, SkipNorm(n));
+    if (norm) return {};
+  }
   const std::string sums = SumsOf(n);
   TERN_TRY(Sums(n, sums));
   EmitEpilogue(n, sums);

@@ -26,6 +26,15 @@ bool CoversRow(const TernNode& n, int input) {
 
 // Ones in the shape of the axes normalised together.
 std::string Ones(TernNode& n) {
+  const Shape& x = n.TypeOf(0).shape;
+  int64_t axis = n.attrs().Int("axis");
+  if (x.ranked && axis < 0) axis += x.rank();
+  const Shape row = x.ranked ? Shape(std::vector<Dim>(x.dims.begin() + axis, x.dims.end())) : Shape();
+  if (x.ranked && row.fully_known()) {
+    const Dims dims = row.Concrete();
+    const std::vector<double> ones(static_cast<size_t>(CountOf(dims)), 1);
+    return n.Const(Tensor::Of(n.TypeOf(0).dtype, dims, ones));
+  }
   const std::string shape = n.Op("Shape", {n.In(0)}, {{"start", n.attrs().Int("axis")}});
   return n.Op("ConstantOfShape", {shape}, {{"value", Tensor::Of(n.TypeOf(0).dtype, {1}, {1})}});
 }
@@ -60,8 +69,8 @@ Result<std::vector<int64_t>> RowAxes(TernNode& n) {
   return axes;
 }
 
-// The operator came with opset 23; here it is spelt out, half types in f32.
-Status RmsNorm(TernNode& n) {
+// For half types in f32: runtimes know the operator of opset 23 in f32 and f64 only.
+Status SpeltRmsNorm(TernNode& n) {
   TERN_ASSIGN(const auto axes, RowAxes(n));
   const DType own = n.TypeOf(0).dtype, work = own == DType::kF64 ? own : DType::kF32,
               out = n.node.output(0)->type.dtype;
@@ -74,6 +83,17 @@ Status RmsNorm(TernNode& n) {
   return {};
 }
 
+Status RmsNorm(TernNode& n) {
+  const DType own = n.TypeOf(0).dtype;
+  const bool known = own == DType::kF32 || own == DType::kF64;
+  const bool fits = !n.Has(1) || (n.TypeOf(1).dtype == own && CoversRow(n, 1));
+  if (!known || !fits) return SpeltRmsNorm(n);
+  n.NeedOpset(23);
+  n.Emit("RMSNormalization", {n.In(0), n.Has(1) ? n.In(1) : Ones(n)}, n.Outs(),
+         {{"axis", n.attrs().Int("axis")}, {"epsilon", Epsilon(n)}, {"stash_type", own}});
+  return {};
+}
+
 // A vector along axis 1 of something of this rank.
 std::string AlongChannels(TernNode& n, int input, int rank) {
   std::vector<int64_t> column(static_cast<size_t>(rank - 1), 1);
@@ -82,6 +102,17 @@ std::string AlongChannels(TernNode& n, int input, int rank) {
   if (!v->is_constant()) return n.Op("Reshape", {n.In(input), n.Ints(column)});
   column[0] = v->constant.size();
   return n.Const(v->constant.Contiguous().Reshaped(column));
+}
+
+// The dims of input 0, for a Reshape of what has its batch.
+std::string DimsOfInput(TernNode& n) {
+  const Shape& x = n.TypeOf(0).shape;
+  std::vector<int64_t> dims = {0};
+  for (int i = 1; i < x.rank(); ++i) dims.push_back(x[i].known() ? x[i].value() : -1);
+  if (ChannelsLast(n.attrs())) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  const bool empty = std::count(dims.begin() + 1, dims.end(), 0) > 0;
+  if (!empty && std::count(dims.begin(), dims.end(), -1) <= 1) return n.Ints(dims);
+  return n.Op("Shape", {n.In(0)});
 }
 
 // By way of InstanceNormalization: runtimes expand GroupNormalization into the specification's
@@ -101,7 +132,7 @@ Status GroupNorm(TernNode& n) {
       n.Op("InstanceNormalization",
            {flat, n.Const(Tensor::Of(type, {groups}, ones)), n.Const(Tensor::Of(type, {groups}, zeros))},
            {{"epsilon", Epsilon(n)}});
-  const std::string back = n.Op("Reshape", {even, n.Op("Shape", {n.In(0)})});
+  const std::string back = n.Op("Reshape", {even, DimsOfInput(n)});
   const std::string scaled = n.Op("Mul", {back, AlongChannels(n, 1, x.rank())});
   n.Emit("Add", {scaled, AlongChannels(n, 2, x.rank())}, {n.Out(0)});
   return {};

@@ -88,11 +88,30 @@ Result<std::string> Matrix(TernNode& n, int operand, bool transpose) {
   return n.Op("Transpose", {real}, {{"perm", perm}});
 }
 
+// The product of two matrices with its bias; false where onnxruntime's operator does not fit.
+bool EmitQGemm(TernNode& n) {
+  const auto byte = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
+  const bool bytes = byte(n.TypeOf(0).dtype) && byte(n.TypeOf(3).dtype) && ResultType(n) == n.TypeOf(0).dtype;
+  if (!n.Contrib(DType::kF32) || !bytes || Active(n)) return false;
+  if (!IsSingle(n.TypeOf(1).shape) || !IsSingle(n.TypeOf(4).shape) || !IsSingle(n.TypeOf(6).shape))
+    return false;
+  std::vector<std::string> inputs;
+  for (int i : {0, 3})
+    inputs.insert(inputs.end(), {n.In(i), n.In(i + 1), ZeroPoint(n, i + 1, n.TypeOf(i).dtype)});
+  inputs.insert(inputs.end(), {n.In(8), n.In(6), ZeroPoint(n, 6, ResultType(n))});
+  n.Emit(
+      "QGemm", inputs, {n.Out(0)},
+      {{"transA", n.attrs().Bool("transpose_a")}, {"transB", n.attrs().Bool("transpose_b")}, {"alpha", 1.0}},
+      kContrib);
+  return true;
+}
+
 Status QMatMul(TernNode& n) {
   const bool ta = n.attrs().Bool("transpose_a"), tb = n.attrs().Bool("transpose_b");
   const bool flat = n.TypeOf(0).shape.rank() == 2 && n.TypeOf(3).shape.rank() == 2;
   const bool plain = !ta && !tb && !n.Has(8);
   if (plain && (flat || IsSingle(n.TypeOf(4).shape)) && EmitQLinear(n, "QLinearMatMul", {})) return {};
+  if (flat && EmitQGemm(n)) return {};
   if (flat && !plain) {
     Store(n, n.Op("Gemm", {Real(n, 0), Real(n, 1), RealBias(n)}, {{"transA", ta}, {"transB", tb}}));
     return {};
@@ -104,7 +123,31 @@ Status QMatMul(TernNode& n) {
   return {};
 }
 
+// 8 bits, one scale and one zero point for each tensor: what onnxruntime's own operators take.
+bool ContribBytes(const TernNode& n, int operands) {
+  const DType y = ResultType(n);
+  bool fits = n.Contrib(DType::kF32) && (y == DType::kU8 || y == DType::kI8) &&
+              !(n.attrs().Has("activation") && Active(n)) && IsSingle(n.TypeOf(FormOf(n).result()).shape);
+  for (int i = 0; i < operands; ++i)
+    fits = fits && n.TypeOf(3 * i).dtype == y && IsSingle(n.TypeOf(3 * i + 1).shape);
+  return fits;
+}
+
+// Each operand with its scale and zero point, then those of the result.
+void EmitContrib(TernNode& n, const char* op, int operands, const AttrList& attrs = {}) {
+  std::vector<std::string> inputs;
+  for (int i = 0; i < operands; ++i)
+    inputs.insert(inputs.end(), {n.In(3 * i), n.In(3 * i + 1), ZeroPoint(n, 3 * i + 1, ResultType(n))});
+  const int at = FormOf(n).result();
+  inputs.insert(inputs.end(), {n.In(at), ZeroPoint(n, at, ResultType(n))});
+  n.Emit(op, inputs, {n.Out(0)}, attrs, kContrib);
+}
+
 Status QBinary(TernNode& n) {
+  if (ContribBytes(n, 2)) {
+    EmitContrib(n, n.attrs().Text("kind") == "add" ? "QLinearAdd" : "QLinearMul", 2);
+    return {};
+  }
   Store(n, n.Op(n.attrs().Text("kind") == "add" ? "Add" : "Mul", {Real(n, 0), Real(n, 1)}));
   return {};
 }
@@ -117,6 +160,10 @@ Status QPool(TernNode& n) {
 }
 
 Status QGlobalPool(TernNode& n) {
+  if (ContribBytes(n, 1)) {
+    EmitContrib(n, "QLinearGlobalAveragePool", 1, {{"channels_last", int64_t{0}}});
+    return {};
+  }
   Store(n, n.Op("GlobalAveragePool", {Real(n, 0)}));
   return {};
 }
@@ -124,6 +171,14 @@ Status QGlobalPool(TernNode& n) {
 Status QFunction(TernNode& n) {
   const Attrs& a = n.attrs();
   const bool parameters = a.Has("alpha");
+  if (a.Text("kind") == "sigmoid" && ContribBytes(n, 1)) {
+    EmitContrib(n, "QLinearSigmoid", 1);
+    return {};
+  }
+  if (a.Text("kind") == "leaky_relu" && ContribBytes(n, 1)) {
+    EmitContrib(n, "QLinearLeakyRelu", 1, {{"alpha", static_cast<double>(a.Float("alpha"))}});
+    return {};
+  }
   const std::string y = n.Temp();
   EmitFunction(
       n,

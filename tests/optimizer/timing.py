@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Times every model in Tern before and after the optimizer: no model may be slower, nor all of them together.
+
+One process a model, one thread, both forms in turn (`tern optimize --measure`), the best run of each. A model that
+looks slower is measured again and longer, up to --rounds times: what else runs on the machine only ever adds time. Exit status 1 when a model is slower by more than --noise, or the sum. Ends with
+`N passed, N failed, N skipped`.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import data
+from child import Failure, one_line
+from tern import Tern, save_inputs, shape_options
+
+
+GRAIN = 0.001  # milliseconds: what a look at the clock and the caches around it may cost
+
+
+def is_slower(before, after, noise):
+    return after > before * (1 + noise) + GRAIN
+
+
+def in_one_process(tern, model, feeds, seconds, level):
+    report = tern.report(model.path, "--measure", "--seconds", seconds, *shape_options(feeds), level=level)
+    return report["measured_ms_before"], report["measured_ms_after"]
+
+
+def with_inputs(tern, model, feeds, seconds, level):
+    """For models that random numbers do not suit."""
+    with tempfile.TemporaryDirectory() as folder:
+        optimised = Path(folder) / "optimised.tern"
+        tern.optimise(model.path, optimised, level)
+        how = save_inputs(feeds, Path(folder) / "inputs") + shape_options(feeds)
+        times = tern.times(model.path, optimised, how, 1, seconds / 2)
+        return times.original, times.optimised
+
+
+def measure(tern, model, options):
+    """The best runs in milliseconds, before and after."""
+    feeds = data.feeds(model)[0]
+    before = after = float("inf")
+    for turn in range(options.rounds):
+        seconds = options.seconds * (1 + 3 * turn)
+        try:
+            times = in_one_process(tern, model, feeds, seconds, options.level)
+        except Failure:
+            times = with_inputs(tern, model, feeds, seconds, options.level)
+        before, after = min(before, times[0]), min(after, times[1])
+        if not is_slower(before, after, options.noise):
+            break
+    return before, after
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
+    parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
+    parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
+    parser.add_argument("--only", default="", help="regular expression on model names")
+    parser.add_argument("--level", default="extended", choices=("basic", "extended", "layout"))
+    parser.add_argument("--seconds", type=float, default=0.4, help="of one measurement, both forms together")
+    parser.add_argument("--rounds", type=int, default=5, help="of a model that looks slower")
+    parser.add_argument("--noise", type=float, default=0.05, help="share of the time that is no slowdown")
+    parser.add_argument("--limit", type=int, default=120, help="seconds for one call of tern")
+    parser.add_argument("--json", type=Path, help="write what was measured to this file")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    zoo = None if options.no_zoo else os.environ.get("TERN_ZOO")
+    models = [m for m in data.models(options.models, zoo) if re.search(options.only, m.name)]
+    if not models:
+        print("no model: neither in --models nor under $TERN_ZOO/models", file=sys.stderr)
+        return 2
+    tern = Tern(options.tern, options.limit)
+    times, slower, failed = {}, 0, 0
+    for model in models:
+        if model.invalid:
+            continue
+        try:
+            before, after = times[model.name] = measure(tern, model, options)
+        except Failure as failure:
+            failed += 1
+            print(f"FAIL {model.name}: {one_line(failure, 400)}", flush=True)
+            continue
+        if is_slower(before, after, options.noise):
+            slower += 1
+            print(f"FAIL {model.name}: {before:.4f} ms before, {after:.4f} ms after, {after / before:.2f}", flush=True)
+    if options.json:
+        options.json.write_text(json.dumps(times, indent=1) + "\n")
+    whole = [sum(t[side] for t in times.values()) for side in (0, 1)]
+    ratios = sorted(after / before for before, after in times.values())
+    if ratios:
+        print(f"all together: {whole[0]:.1f} ms before, {whole[1]:.1f} ms after; "
+              f"median {ratios[len(ratios) // 2]:.2f} of the time, best {ratios[0]:.2f}, worst {ratios[-1]:.2f}")
+    print(f"{len(times) - slower} passed, {slower + failed} failed, {len(models) - len(times) - failed} skipped")
+    return int(slower + failed > 0 or whole[1] > whole[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
