@@ -14,7 +14,7 @@ class NhwcConv : public NhwcKernel<NhwcConv, cpu::NhwcConv> {
     const Result<cpu::ConvShape> s = NhwcShape(q);
     if (!s.ok()) return 0;  // Resize will tell
     const auto maps = static_cast<double>(s->group_maps());
-    return ConvCost(*s, 1.05 * maps / (static_cast<double>((s->group_maps() + 15) / 16 * 16)));
+    return ConvCost(*s, 1.05 * maps / (static_cast<double>((s->group_maps() + 7) / 8 * 8)));
   }
 };
 

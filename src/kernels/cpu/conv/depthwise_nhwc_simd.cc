@@ -8,10 +8,14 @@ namespace {
 
 // What is computed at once must fit into the registers: sums, a row of pixels and a weight.
 #if defined(__AVX512F__) || defined(__aarch64__)
-constexpr int kRows = 2, kPixels = 7;
+constexpr bool kManyRegisters = true;
 #else
-constexpr int kRows = 1, kPixels = 4;
+constexpr bool kManyRegisters = false;
 #endif
+constexpr int RowsOf(int kernel, int stride) { return kManyRegisters && kernel == 5 && stride == 2 ? 1 : 2; }
+constexpr int PixelsOf(int kernel, int stride) {
+  return kManyRegisters ? 7 : kernel == 3 && stride == 1 ? 4 : 3;
+}
 constexpr int kVector = kLanes<float>;
 
 using Floats = Vector<float>;
@@ -121,7 +125,8 @@ template <int K, int S, int R, int T> constexpr void FillPixels(DepthwiseNhwcTab
   if constexpr (T > 1) FillPixels<K, S, R, T - 1>(kind);
 }
 
-template <int K, int S, int R = kRows, int T = kPixels> constexpr DepthwiseNhwcTable::Kind KindOf() {
+template <int K, int S, int R = RowsOf(K, S), int T = PixelsOf(K, S)>
+constexpr DepthwiseNhwcTable::Kind KindOf() {
   DepthwiseNhwcTable::Kind kind{K, S, R, T, {}};
   FillPixels<K, S, R, T>(kind);
   if constexpr (R > 1) FillPixels<K, S, 1, T>(kind);
@@ -132,7 +137,7 @@ template <int K, int S, int R = kRows, int T = kPixels> constexpr DepthwiseNhwcT
 
 const DepthwiseNhwcTable kDepthwiseNhwcSimd = {
     kVector,
-    {KindOf<3, 1>(), KindOf<3, 2>(), KindOf<5, 1>(), KindOf<5, 2, 1>(), KindOf<7, 1>()},
+    {KindOf<3, 1>(), KindOf<3, 2>(), KindOf<5, 1>(), KindOf<5, 2>(), KindOf<7, 1>()},
     {nullptr, Any<1>, Any<2>, Any<3>, Any<4>}};
 
 }  // namespace tern::cpu::TERN_SIMD

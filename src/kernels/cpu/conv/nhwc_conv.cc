@@ -10,7 +10,6 @@ namespace {
 
 constexpr int64_t kBlock = 64 << 10;        // floats that stay in the second cache, read or written
 constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
-constexpr int64_t kShortRow = 6;            // pixels: fewer make too low tiles
 constexpr int64_t kPad = 16;                // floats that keep rows from colliding in the first cache
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -40,6 +39,12 @@ void RunStrip(const TileTable& table, Tile t, int64_t count) {
     t.c += rows * t.c_row;
     if (t.residual) t.residual += rows * t.residual_row;
   }
+}
+
+// Rows of so many pixels make tiles that are too low to keep the multipliers busy.
+bool LowTiles(int64_t pixels) {
+  const int64_t rows = TileSimd().rows, tiles = Quotient(pixels, rows);
+  return 10 * pixels < tiles * std::min<int64_t>(45, 8 * rows);
 }
 
 // How many groups are computed as one: as many as fill a vector.
@@ -110,7 +115,7 @@ void NhwcConv::SetSource(bool spread) {
   columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
   if (!spread && one && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
-  } else if (!spread && (s.output[2] < kShortRow || (one && (over || Collide(step))) ||
+  } else if (!spread && (LowTiles(s.output[2]) || (one && (over || Collide(step))) ||
                          (s.group > 1 && s.group_channels() < 16))) {
     source_ = Source::kColumns;
     piece_ = k();
