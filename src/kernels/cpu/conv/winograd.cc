@@ -15,6 +15,8 @@ constexpr int64_t kBlockTiles = 28, kManyTiles = 56;
 constexpr int64_t kLargeWeights = 16 << 20;     // bytes
 constexpr int64_t kProducts = (256 << 10) / 4;  // of a block
 constexpr int64_t kFewestMaps = 64;             // of a block
+constexpr int64_t kMostShared = 8 << 20;        // floats of blocks that threads work on together
+constexpr int64_t kJobChannels = 64;            // of a thread, then
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return Quotient(a, b) * b; }
@@ -85,6 +87,8 @@ struct Winograd::Block {
   int64_t strip0 = 0, strip1 = 0;
   int64_t tile0 = 0, tiles = 0;
   float *v = nullptr, *p = nullptr;
+  int64_t p_position = 0, p_tile = 0;  // steps
+  int64_t maps = 0;                    // that are finished together
 };
 
 Winograd::Winograd(const ConvShape& shape, WinogradUnit unit)
@@ -109,14 +113,28 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit)
   const int64_t maps = blocks_ <= 1 ? shape.maps : std::max(kFewestMaps, kProducts / (positions * most));
   const int64_t width = TileSimd().columns;
   block_maps_ = std::min(shape.maps, maps < width ? width : maps / width * width);
-  p_position_ = PositionStep(block_maps_);
-  p_tile_ = TileStep(p_position_, positions);
 }
 
-int64_t Winograd::BlockFloats() const { return block_tiles_ * (v_tile_ + p_tile_); }
+int64_t Winograd::BlockFloats(int64_t maps) const {
+  return block_tiles_ * (v_tile_ + TileStep(PositionStep(maps), size_.positions()));
+}
+
+// Blocks from here on are worked on by all threads together: those that are left when each thread has had the
+// same number, or all where there are few.
+int64_t Winograd::FirstShared(int threads) const {
+  if (threads == 1) return blocks_;
+  const int64_t round = blocks_ >= 4 * threads ? 4 * threads : threads;  // ParallelFor gives out four pieces
+  return blocks_ < 2 * threads ? 0 : blocks_ / round * round;
+}
+
+int64_t Winograd::SharedAtOnce(int threads) const {
+  const int64_t most = std::max<int64_t>(1, kMostShared / std::max<int64_t>(1, BlockFloats(shape_.maps)));
+  return std::min(most, blocks_ - FirstShared(threads));
+}
 
 size_t Winograd::Scratch(int threads) const {
-  return static_cast<size_t>(BlockFloats() * (Shared(threads) ? 1 : threads)) * sizeof(float);
+  const int64_t own = FirstShared(threads) > 0 ? threads * BlockFloats(block_maps_) : 0;
+  return static_cast<size_t>(std::max(own, SharedAtOnce(threads) * BlockFloats(shape_.maps))) * sizeof(float);
 }
 
 // Of all images; strips of a row are equally long but the last.
@@ -124,11 +142,13 @@ int64_t Winograd::FirstTile(int64_t strip) const {
   return strip / row_strips_ * tile_columns_ + strip % row_strips_ * strip_;
 }
 
-Winograd::Block Winograd::BlockOf(int64_t index, float* scratch) const {
+Winograd::Block Winograd::BlockOf(int64_t index, int64_t maps, float* scratch) const {
   Block b;
   b.strip0 = index * block_strips_, b.strip1 = std::min(b.strip0 + block_strips_, strips_);
   b.tile0 = FirstTile(b.strip0), b.tiles = FirstTile(b.strip1) - b.tile0;
   b.v = scratch, b.p = scratch + block_tiles_ * v_tile_;
+  b.p_position = PositionStep(maps), b.p_tile = TileStep(b.p_position, size_.positions());
+  b.maps = maps;
   return b;
 }
 
@@ -148,7 +168,7 @@ void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, in
   Functions(unit_).input(in);
 }
 
-// Panels [begin, end); the block's products start with those of map0.
+// Panels [begin, end) of maps that are finished together.
 void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin,
                         int64_t end) const {
   const TileTable& table = TileSimd();
@@ -157,9 +177,9 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   const int64_t tiles = Quotient(block.tiles, table.rows), height = block.tiles / tiles,
                 taller = block.tiles % tiles;
   const float* panels = args.w + position * PanelsSize(k, shape_.maps);
-  const int64_t map0 = begin * table.columns / block_maps_ * block_maps_;
+  const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
-  t.a_row = v_tile_, t.c_row = p_tile_;
+  t.a_row = v_tile_, t.c_row = block.p_tile;
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
     t.k = std::min(depth, k - k0);
     t.accumulate = k0 > 0;
@@ -168,7 +188,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
       t.columns = std::min<int64_t>(table.columns, shape_.maps - map);
       t.b = panels + map * k + k0 * table.columns;
       t.a = block.v + position * v_position_ + k0;
-      t.c = block.p + position * p_position_ + (map - map0);
+      t.c = block.p + position * block.p_position + (map - map0);
       for (int64_t i = 0; i < tiles; ++i) {
         const int64_t rows = height + (i < taller);
         table.run[rows](t);
@@ -178,7 +198,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   }
 }
 
-// Maps [begin, end) of one group of maps.
+// Maps [begin, end) of those.
 void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin,
                       int64_t end) const {
   const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
@@ -186,8 +206,8 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
   const int64_t y0 = row % tile_rows_ * size_.tile, x0 = column * size_.tile;
   const int64_t at = ((image * height + y0) * width + x0) * maps + begin;
   WinogradOutput out;
-  out.p = block.p + (FirstTile(strip) - block.tile0) * p_tile_ + begin % block_maps_;
-  out.tile_step = p_tile_, out.position_step = p_position_;
+  out.p = block.p + (FirstTile(strip) - block.tile0) * block.p_tile + begin % block.maps;
+  out.tile_step = block.p_tile, out.position_step = block.p_position;
   out.tiles = std::min(strip_, tile_columns_ - column);
   out.y = args.y + at;
   out.row_step = width * maps, out.column_step = maps;
@@ -201,55 +221,63 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
   const int64_t columns = std::min(out.columns, out.tiles * size_.tile);
   for (int64_t r = 0; r < std::min<int64_t>(out.rows, size_.tile); ++r) {
     const int64_t index = at + r * out.row_step;
-    args.epilogue->Apply({columns, out.maps, index, maps, args.y + index, maps});
+    args.epilogue->Apply(out.maps == maps
+                             ? Epilogue::Rows{1, columns * maps, index, 0, args.y + index, 0}
+                             : Epilogue::Rows{columns, out.maps, index, maps, args.y + index, maps});
   }
 }
 
 void Winograd::RunBlock(const NhwcArgs& args, const Block& block) const {
   const int64_t width = TileSimd().columns;
   for (int64_t s = block.strip0; s < block.strip1; ++s) Input(args, block, s, 0, shape_.channels);
-  for (int64_t map = 0; map < shape_.maps; map += block_maps_) {
-    const int64_t end = std::min(map + block_maps_, shape_.maps);
+  for (int64_t map = 0; map < shape_.maps; map += block.maps) {
+    const int64_t end = std::min(map + block.maps, shape_.maps);
     for (int64_t i = 0; i < size_.positions(); ++i)
       Multiply(args, block, i, map / width, Quotient(end, width));
     for (int64_t s = block.strip0; s < block.strip1; ++s) Output(args, block, s, map, end);
   }
 }
 
-bool Winograd::Shared(int threads) const { return threads > 1 && blocks_ < 2 * threads; }
-
-void Winograd::ShareBlock(const NhwcArgs& args, const Block& block, const Workers& workers) const {
-  constexpr int64_t kPart = 64;  // channels of one job
-  const int64_t strips = block.strip1 - block.strip0, width = TileSimd().columns;
-  const int64_t parts = Quotient(shape_.channels, kPart);
-  workers.ParallelFor(strips * parts, 1, [&](int64_t begin, int64_t end) {
+// Blocks [first, last): all that is in scratch at once.
+void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, float* scratch,
+                           const Workers& workers) const {
+  const auto block = [&](int64_t b) {
+    return BlockOf(b, shape_.maps, scratch + (b - first) * BlockFloats(shape_.maps));
+  };
+  const int64_t strip0 = first * block_strips_, strips = std::min(last * block_strips_, strips_) - strip0;
+  const auto transform = [&](int64_t channels, auto part) {  // part(strip, first channel, last channel)
+    const int64_t parts = Quotient(channels, kJobChannels);
+    workers.ParallelFor(strips * parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t job = begin; job < end; ++job) {
+        const int64_t c = job % parts * kJobChannels;
+        part(strip0 + job / parts, c, std::min(c + kJobChannels, channels));
+      }
+    });
+  };
+  transform(shape_.channels, [&](int64_t strip, int64_t begin, int64_t end) {
+    Input(args, block(strip / block_strips_), strip, begin, end);
+  });
+  const int64_t panels = Quotient(shape_.maps, TileSimd().columns), blocks = last - first;
+  workers.ParallelFor(size_.positions() * panels * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
-      const int64_t c = job % parts * kPart;
-      Input(args, block, block.strip0 + job / parts, c, std::min(c + kPart, shape_.channels));
+      const int64_t panel = job / blocks % panels;
+      Multiply(args, block(first + job % blocks), job / blocks / panels, panel, panel + 1);
     }
   });
-  for (int64_t map = 0; map < shape_.maps; map += block_maps_) {
-    const int64_t last = std::min(map + block_maps_, shape_.maps);
-    const int64_t panel = map / width, panels = Quotient(last, width) - panel;
-    workers.ParallelFor(size_.positions() * panels, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t job = begin; job < end; ++job)
-        Multiply(args, block, job / panels, panel + job % panels, panel + job % panels + 1);
-    });
-    workers.ParallelFor(strips, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = begin; s < end; ++s) Output(args, block, block.strip0 + s, map, last);
-    });
-  }
+  transform(shape_.maps, [&](int64_t strip, int64_t begin, int64_t end) {
+    Output(args, block(strip / block_strips_), strip, begin, end);
+  });
 }
 
 void Winograd::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   auto* floats = static_cast<float*>(scratch);
-  if (Shared(workers.threads())) {
-    for (int64_t b = 0; b < blocks_; ++b) ShareBlock(args, BlockOf(b, floats), workers);
-    return;
-  }
-  workers.ParallelFor(blocks_, 1, [&](int64_t begin, int64_t end, int worker) {
-    for (int64_t b = begin; b < end; ++b) RunBlock(args, BlockOf(b, floats + BlockFloats() * worker));
+  const int64_t shared = FirstShared(workers.threads()), step = SharedAtOnce(workers.threads());
+  workers.ParallelFor(shared, 1, [&](int64_t begin, int64_t end, int worker) {
+    float* mine = floats + BlockFloats(block_maps_) * worker;
+    for (int64_t b = begin; b < end; ++b) RunBlock(args, BlockOf(b, block_maps_, mine));
   });
+  for (int64_t b = shared; b < blocks_; b += step)
+    ShareBlocks(args, b, std::min(b + step, blocks_), floats, workers);
 }
 
 }  // namespace tern::cpu

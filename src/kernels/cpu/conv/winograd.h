@@ -46,14 +46,16 @@ class Winograd {
  private:
   struct Block;
   int64_t FirstTile(int64_t strip) const;
-  Block BlockOf(int64_t index, float* scratch) const;
+  Block BlockOf(int64_t index, int64_t maps, float* scratch) const;
   void Input(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
   void Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin, int64_t end) const;
   void Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
   void RunBlock(const NhwcArgs& args, const Block& block) const;
-  void ShareBlock(const NhwcArgs& args, const Block& block, const Workers& workers) const;
-  bool Shared(int threads) const;
-  int64_t BlockFloats() const;
+  void ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, float* scratch,
+                   const Workers& workers) const;
+  int64_t FirstShared(int threads) const;
+  int64_t SharedAtOnce(int threads) const;
+  int64_t BlockFloats(int64_t maps) const;
 
   ConvShape shape_;
   WinogradUnit unit_ = WinogradUnit::kF23;
@@ -63,7 +65,7 @@ class Winograd {
   int64_t strips_ = 0, block_strips_ = 0;     // of all images, of a block
   int64_t block_tiles_ = 0, blocks_ = 0;      // most tiles of a block
   int64_t block_maps_ = 0;                    // maps that are finished together
-  int64_t v_position_ = 0, v_tile_ = 0, p_position_ = 0, p_tile_ = 0;  // steps
+  int64_t v_position_ = 0, v_tile_ = 0;       // steps
 };
 
 }  // namespace tern::cpu
