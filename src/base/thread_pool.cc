@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -8,7 +9,7 @@
 namespace tern {
 namespace {
 
-constexpr int kSpins = 2000;       // tens of microseconds: longer than the gap between two steps of a plan
+constexpr int kSpins = 2000;       // of a caller that waits for the last pieces: tens of microseconds
 constexpr int kMaxThreads = 1024;  // a typing error must not start a million threads
 
 thread_local bool inside_loop = false;
@@ -20,6 +21,32 @@ void Pause() {
   std::this_thread::yield();
 #endif
 }
+
+// How long a thread without work looks out for more before it sleeps: longer than the gap between two steps
+// of a plan while gaps are short, and hardly at all when the last ones were long.
+class Patience {
+ public:
+  template <class F> void WatchFor(const F& news) {
+    start_ = Clock::now();
+    do {
+      for (int i = 0; i < 32; ++i) {
+        if (news()) return;
+        Pause();
+      }
+    } while (Clock::now() - start_ < time_);
+  }
+  // There is work again.
+  void Learn() {
+    time_ = Clock::now() - start_ < kMost ? std::min(kMost, time_ * 4) : std::max(kLeast, time_ / 2);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Time = std::chrono::nanoseconds;
+  static constexpr Time kLeast{10'000}, kMost{200'000};
+  Time time_ = kMost;
+  Clock::time_point start_;
+};
 
 // One ParallelFor. Lives on the caller's stack: it leaves the list before the caller returns, and the caller
 // waits until every helper that joined has left it.
@@ -107,11 +134,13 @@ class Pool {
 
   void Loop() {
     uint64_t seen = 0;
+    Patience patience;
     for (;;) {
-      for (int i = 0; i < kSpins && epoch_.load(std::memory_order_acquire) == seen; ++i) Pause();
+      patience.WatchFor([&] { return epoch_.load(std::memory_order_acquire) != seen; });
       seen = epoch_.load(std::memory_order_acquire);
       int worker = 0;
       Job* job = Join(worker);
+      patience.Learn();
       job->Work(worker);
       job->active.fetch_sub(1, std::memory_order_release);
     }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -66,6 +68,16 @@ TEST(ThreadPool, ManyCallersShareIt) {
   }
   for (auto& t : callers) t.join();
   EXPECT_EQ(sum.load(), 6 * 200 * 64);
+}
+
+// Threads that wait for work cost next to nothing soon after the last of it.
+TEST(ThreadPool, RestsBetweenRequests) {
+  const Workers workers(4);
+  for (int i = 0; i < 20; ++i) workers.ParallelFor(64, 1, [](int64_t, int64_t) {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const std::clock_t before = std::clock();  // of all threads
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.005);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "kernels/cpu/elementwise/binary_rows_simd.h"
 #include "kernels/cpu/elementwise/elementwise.h"
 #include "kernels/cpu/elementwise/source.h"
 
@@ -23,6 +24,36 @@ void Row(BinaryKind kind, DType type, Source& a, Source& b, char* y, int64_t n, 
   }
 }
 
+// Arithmetic in f32, whole planes of rows at once.
+void Planes(BinaryKind kind, const Broadcast<2>& plan, const float* a, const float* b, float* y,
+            const Workers& workers) {
+  const auto last = static_cast<size_t>(plan.rank - 1);
+  const auto operand = [&](size_t i, const float* data, int64_t row) {
+    return PlaneOperand{data, row, plan.steps[last][i] != 0};
+  };
+  if (plan.rank == 1)
+    return workers.ParallelFor(plan.count, kGrain, [&](int64_t begin, int64_t end) {
+      BinaryRowsSimd().run(kind, operand(0, a + begin * plan.steps[0][0], 0),
+                           operand(1, b + begin * plan.steps[0][1], 0), y + begin, 1, end - begin);
+    });
+  const int64_t n = plan.dims[last], rows = plan.dims[last - 1], count = n ? plan.count / n : 0;
+  const auto& step = plan.steps[last - 1];
+  workers.ParallelFor(count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)),
+                      [&](int64_t begin, int64_t end) {
+                        while (begin < end) {
+                          const int64_t row = begin % rows, some = std::min(end - begin, rows - row);
+                          int64_t rest = begin / rows, at_a = row * step[0], at_b = row * step[1];
+                          for (size_t axis = last - 1; axis-- > 0; rest /= plan.dims[axis]) {
+                            at_a += rest % plan.dims[axis] * plan.steps[axis][0];
+                            at_b += rest % plan.dims[axis] * plan.steps[axis][1];
+                          }
+                          BinaryRowsSimd().run(kind, operand(0, a + at_a, step[0]),
+                                               operand(1, b + at_b, step[1]), y + begin * n, some, n);
+                          begin += some;
+                        }
+                      });
+}
+
 }  // namespace
 
 bool HasBinary(BinaryKind kind, DType type) {
@@ -34,6 +65,9 @@ bool HasBinary(BinaryKind kind, DType type) {
 
 void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a, const void* b, void* y,
             const Workers& workers) {
+  if (type == DType::kF32 && kind <= BinaryKind::kDiv)
+    return Planes(kind, plan, static_cast<const float*>(a), static_cast<const float*>(b),
+                  static_cast<float*>(y), workers);
   const int width = IsComparison(kind) ? 1 : WidthOf(type);
   const auto& step = plan.steps[static_cast<size_t>(plan.rank - 1)];
   const bool tiled = !step[0] || !step[1] || IsNarrowFloat(type);

@@ -6,13 +6,11 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-using Floats = Vector<float>;
 using Ints = Vector<int32_t>;
 using Words = Vector<uint32_t>;
 
 constexpr float kInfinity = __builtin_inff();
 
-inline Floats All(float v) { return Floats{} + v; }
 inline Words WordsOf(Floats x) { return Words(x); }
 inline Floats Absolute(Floats x) { return Floats(WordsOf(x) & 0x7fffffffu); }
 inline Floats WithSignOf(Floats size, Floats sign) {

@@ -8,17 +8,37 @@ namespace {
 inline float Higher(float a, float b) { return a != a || a > b ? a : b; }
 inline float Lower(float a, float b) { return a != a || a < b ? a : b; }
 
-// Many lanes side by side, then the lanes together.
-template <class F> inline float Fold(const float* x, int64_t n, float start, const F& f) {
+// The extreme of a row; NaN if there is one. f takes vectors and gives its second operand where one is NaN.
+template <class F> inline float Extreme(const float* x, int64_t n, float start, const F& f) {
+  constexpr int64_t lanes = kLanes<float>;
+  Floats a = All(start), b = a;
+  Ints odd{};
+  const auto join = [&](Floats v, Floats& best) {
+    best = f(v, best);
+    odd |= v != v;
+  };
+  int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    join(LoadVector(x + i), a);
+    join(LoadVector(x + i + lanes), b);
+  }
+  for (; i < n; i += lanes)
+    join(i + lanes <= n ? LoadVector(x + i) : Keep(LoadPart(x + i, n - i), n - i, All(start)), a);
+  for (int lane = 0; lane < lanes; ++lane)
+    if (odd[lane]) return __builtin_nanf("");
+  return Across(f(a, b), [&](auto p, auto q) { return start < 0 ? (p > q ? p : q) : (p < q ? p : q); });
+}
+
+float Multiplied(const float* x, int64_t n) {
   constexpr int lanes = 4 * kLanes<float>;
-  float best[lanes];
-  for (int j = 0; j < lanes; ++j) best[j] = start;
+  float parts[lanes];
+  for (float& part : parts) part = 1;
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    for (int j = 0; j < lanes; ++j) best[j] = f(best[j], x[i + j]);
-  float all = start;
-  for (int j = 0; j < lanes; ++j) all = f(all, best[j]);
-  for (; i < n; ++i) all = f(all, x[i]);
+    for (int j = 0; j < lanes; ++j) parts[j] *= x[i + j];
+  float all = 1;
+  for (float part : parts) all *= part;
+  for (; i < n; ++i) all *= x[i];
   return all;
 }
 
@@ -31,11 +51,11 @@ float Reduce(RowSum kind, const float* x, int64_t n) {
     case RowSum::kSquare:
       return SumLong(x, n, [](Floats v) { return v * v; });
     case RowSum::kMax:
-      return Fold(x, n, -kInfinity, [](float a, float b) { return Higher(a, b); });
+      return Extreme(x, n, -kInfinity, [](Floats a, Floats b) { return Larger(a, b); });
     case RowSum::kMin:
-      return Fold(x, n, kInfinity, [](float a, float b) { return Lower(a, b); });
+      return Extreme(x, n, kInfinity, [](Floats a, Floats b) { return Smaller(a, b); });
     default:
-      return Fold(x, n, 1.f, [](float a, float b) { return a * b; });
+      return Multiplied(x, n);
   }
 }
 

@@ -9,6 +9,10 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
+using Floats = Vector<float>;
+// v in every lane: compilers see through the product, and -0 stays what it is.
+inline Floats All(float v) { return (Floats{} + 1.f) * v; }
+
 // The first n elements, 0 <= n <= lanes; the others are zero and their memory is not touched.
 inline Vector<float> LoadPart(const float* p, int64_t n) {
 #if defined(__AVX512F__)

@@ -48,6 +48,16 @@ inline Floats Larger(Floats a, Floats b) {
 #endif
 }
 
+inline Floats Smaller(Floats a, Floats b) {
+#if defined(__AVX512F__)
+  return Floats(_mm512_maskz_min_ps(0xffff, __m512(a), __m512(b)));
+#elif defined(__AVX2__)
+  return Floats(_mm256_min_ps(__m256(a), __m256(b)));
+#else
+  return a < b ? a : b;
+#endif
+}
+
 // Sum of f(vector) over a row; f of what lies behind the row's end does not count.
 template <class F> inline float SumRow(const float* x, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;

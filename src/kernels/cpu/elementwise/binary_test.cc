@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/cpu/elementwise/elementwise.h"
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+namespace {
+
+class BinaryLevels : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    const auto level = static_cast<SimdLevel>(GetParam());
+    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
+    LimitSimd(level);
+  }
+  void TearDown() override { LimitSimd(BestSimd()); }
+};
+INSTANTIATE_TEST_SUITE_P(Simd, BinaryLevels, testing::Values(0, 1, 2));
+
+struct Shapes {
+  Dims a, b, y;
+};
+const Shapes kShapes[] = {{{5}, {5}, {5}},
+                          {{}, {33}, {33}},
+                          {{40, 7}, {7}, {40, 7}},
+                          {{3, 19, 33}, {3, 1, 33}, {3, 19, 33}},
+                          {{9, 1}, {1, 21}, {9, 21}},
+                          {{2, 3, 4, 5}, {3, 1, 5}, {2, 3, 4, 5}},
+                          {{1, 3, 1, 17}, {2, 1, 6, 1}, {2, 3, 6, 17}},
+                          {{300, 128}, {300, 1}, {300, 128}},
+                          {{0, 4}, {4}, {0, 4}}};
+
+std::vector<float> Numbers(const Dims& dims, float start) {
+  std::vector<float> v(static_cast<size_t>(CountOf(dims)));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = start + static_cast<float>(i % 97) * 0.25f;
+  return v;
+}
+
+float Value(BinaryKind kind, float a, float b) {
+  switch (kind) {
+    case BinaryKind::kAdd:
+      return a + b;
+    case BinaryKind::kSub:
+      return a - b;
+    case BinaryKind::kMul:
+      return a * b;
+    default:
+      return a / b;
+  }
+}
+
+TEST_P(BinaryLevels, BroadcastsInPlanes) {
+  for (const Shapes& s : kShapes) {
+    const auto plan = MakeBroadcast<2>(s.y, {s.a, s.b});
+    const auto a = Numbers(s.a, -3), b = Numbers(s.b, 1.5f);
+    for (auto kind : {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kDiv})
+      for (int threads : {1, 3}) {
+        std::vector<float> y(static_cast<size_t>(plan.count), 7.f);
+        Binary(kind, DType::kF32, plan, a.data(), b.data(), y.data(), Workers(threads));
+        EachRow<2>(plan, 0, plan.count, [&](const std::array<int64_t, 2>& at, int64_t to, int64_t n) {
+          const auto& step = plan.steps[static_cast<size_t>(plan.rank - 1)];
+          for (int64_t i = 0; i < n; ++i)
+            ASSERT_EQ(y[static_cast<size_t>(to + i)], Value(kind, a[static_cast<size_t>(at[0] + i * step[0])],
+                                                            b[static_cast<size_t>(at[1] + i * step[1])]));
+        });
+      }
+  }
+}
+
+TEST_P(BinaryLevels, KeepsTheSignOfZero) {
+  const float x[3] = {1, 2, 3}, zero = -0.f;
+  float y[3];
+  Binary(BinaryKind::kDiv, DType::kF32, MakeBroadcast<2>({3}, {Dims{3}, Dims{}}), x, &zero, y, Workers(1));
+  for (float v : y) EXPECT_EQ(v, -INFINITY);
+}
+
+}  // namespace
+}  // namespace tern::cpu
