@@ -49,6 +49,12 @@ bool ScaledNext(const Value* v) {
          (ScalarOf(reader.input(0)) || ScalarOf(reader.input(1)));
 }
 
+// x with the ones in front that the result has. With as many dims it is as it should be, known or not.
+Value* WithRank(Rewrite& r, Value* x, const Shape& result) {
+  const Shape& own = x->type.shape;
+  return own.ranked && result.ranked && own.rank() == result.rank() ? x : ViewAs(r, x, result);
+}
+
 // factor * left * right, in any order; both must be read nowhere else, or be x.
 bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
   auto bent = BentOf(right);
@@ -66,7 +72,7 @@ bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
     const double whole = factor * candidate.factor, scale = 2 * whole * bent->shift;
     if (scale == 0 || !Near(bent->slope, bent->shift, dtype))
       return r.Skip("the parts are ", whole * bent->shift, " and ", whole * bent->slope, ", needed is 0.5");
-    Value* in = ViewAs(r, candidate.rest, r.root().output(0)->type.shape);
+    Value* in = WithRank(r, candidate.rest, r.root().output(0)->type.shape);
     if (!in) return r.Skip("the dims are not known");
     Value* gelu = r.Op("Gelu", {in}, {{"approximate", std::string(formula)}});
     if (Near(scale, 1, dtype)) return r.Replace(gelu);
