@@ -25,6 +25,7 @@ class PassContext {
   std::string why_rule, why_node;                             // --why-not RULE@NODE
   size_t fold_limit = size_t{64} << 20;                       // bytes that one folded node may make
   double fold_operations = 5e8;                               // and operations it may take
+  bool eager = false;                                         // do what can be done, not only what pays
   std::function<void(const std::string& name)> after_change;  // a rule or pass has changed the graph
 
   bool Enabled(const std::string& name) const {

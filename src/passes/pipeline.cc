@@ -6,6 +6,7 @@
 #include "ir/verify.h"
 #include "passes/fold/cse.h"
 #include "passes/fold/fold_constants.h"
+#include "passes/layout/channels_last.h"
 #include "passes/rewrite/driver.h"
 #include "passes/widen/widen_half.h"
 
@@ -41,7 +42,7 @@ class Optimizer {
     for (const Stage& stage : AllStages()) {
       if (stage.level > options_.level) continue;
       groups.insert(groups.end(), stage.groups.begin(), stage.groups.end());
-      TERN_TRY(RunStage(groups, stage.level).While(StrCat("stage '", stage.name, "' of the optimizer")));
+      TERN_TRY(RunStage(groups, stage).While(StrCat("stage '", stage.name, "' of the optimizer")));
       report_.stages.push_back(stage.name);
       if (options_.after_stage) options_.after_stage(stage.name, graph_);
       if (stage.name == options_.stop_after) break;
@@ -70,6 +71,7 @@ class Optimizer {
       return NotFound("no stage is called '", options_.stop_after, "'; there are: ", Join(names, ", "));
     if (options_.after_change)
       context_.after_change = [this](const std::string& name) { options_.after_change(name, graph_); };
+    context_.eager = options_.eager;
     context_.SetBudget(2000 + 20 * graph_.NodeCount());
     return {};
   }
@@ -90,7 +92,7 @@ class Optimizer {
     return found ? Status() : NotFound("no rule, pass or group is called '", name, "'; see tern passes");
   }
 
-  Status RunStage(const std::vector<std::string>& groups, Level level) {
+  Status RunStage(const std::vector<std::string>& groups, const Stage& stage) {
     std::vector<const Rule*> rules = RulesOf(groups, options_.level);
     rules.insert(rules.end(), options_.more_rules.begin(), options_.more_rules.end());
     const RuleIndex index(rules);
@@ -99,7 +101,7 @@ class Optimizer {
       TERN_TRY(InferGraph(graph_));
       for (const auto* passes : {&AllPasses(), &options_.more_passes})
         for (const Pass& pass : *passes) {
-          if (pass.level > level) continue;
+          if (pass.level > stage.level || (!pass.stage.empty() && pass.stage != stage.name)) continue;
           TERN_ASSIGN(const int some, RunPass(pass));
           changes += some;
         }
@@ -166,6 +168,10 @@ const std::vector<Pass>& AllPasses() {
       {"RemoveDead", "removes nodes and constants that nobody reads", Level::kBasic, RemoveDead},
       {"WidenHalf", "computes in f32 what the model computes in f16 or bf16; inputs, outputs and Casts stay",
        Level::kLayout, WidenHalf},
+      {"ChannelsLast",
+       "convolutions and what lies between them work on [N, spatial…, C], where that saves more than the "
+       "Transposes at the borders cost",
+       Level::kLayout, ChannelsLastRegions, "layout"},
   };
   return *passes;
 }

@@ -17,6 +17,7 @@ struct Pass {
   std::string summary;
   Level level = Level::kBasic;
   std::function<Result<int>(Graph&, PassContext&)> run;  // returns how much changed
+  std::string stage = "";                                // runs in this one only; empty: in all of its level
 };
 // The passes that are not rules, in the order they run.
 const std::vector<Pass>& AllPasses();
@@ -37,6 +38,7 @@ struct OptimizeOptions {
   std::string stop_after;                  // the name of a stage
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
+  bool eager = false;                   // passes that weigh costs do all that they can: for tests
   std::vector<Pass> more_passes;        // run behind Tern's own
   std::vector<const Rule*> more_rules;  // prepared ones, beside those of every stage
   // After every rewrite and every pass that changed something.

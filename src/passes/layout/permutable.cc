@@ -1,0 +1,324 @@
+#include "passes/layout/permutable.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tern {
+namespace {
+
+bool IsOneOf(const Node& node, std::initializer_list<std::string_view> ops) {
+  return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return node.op->name == op; });
+}
+
+bool AllOnes(const Value* v) {
+  const Shape& s = v->type.shape;
+  return s.ranked && std::all_of(s.dims.begin(), s.dims.end(), [](const Dim& d) { return d.Is(1); });
+}
+
+bool Broadcasts(const Node& node) { return IsOneOf(node, {"Binary", "QBinary", "Where", "Eltwise"}); }
+// One operand, element by element; others are numbers for all of it.
+bool IsPointwise(const Node& node) {
+  return IsOneOf(node, {"Unary", "QUnary", "Activation", "QActivation", "Gelu", "IsInf", "Cast", "Clip"});
+}
+// The attribute `axis` is the only one that speaks of dims.
+bool HasAxis(const Node& node) { return IsOneOf(node, {"Softmax", "Split", "Scale", "Concat", "Gather"}); }
+
+Shape Permuted(const Shape& s, const Permutation& perm) {
+  std::vector<Dim> dims;
+  for (int64_t p : perm) dims.push_back(s[static_cast<int>(p)]);
+  return Shape(std::move(dims));
+}
+
+Dim Product(const std::vector<Dim>& dims, size_t from, size_t to) {
+  Dim product(1);
+  for (size_t i = from; i < to; ++i) product = product * dims[i];
+  return product;
+}
+
+// How many of y's axes hold what the channel axes of x hold, when its batch and spatial axes hold the rest.
+std::optional<int> ChannelAxesAfterView(const Shape& x, int channel_axes, const Shape& y) {
+  if (x.rank() < 2 || y.rank() < 2 || !(x[0] == y[0])) return std::nullopt;
+  const auto k = static_cast<size_t>(channel_axes) + 1;
+  const Dim channels = Product(x.dims, 1, k), pixels = Product(x.dims, k, x.dims.size());
+  for (size_t j = 2; j <= y.dims.size(); ++j)
+    if (Product(y.dims, 1, j) == channels && Product(y.dims, j, y.dims.size()) == pixels)
+      return static_cast<int>(j) - 1;
+  return std::nullopt;
+}
+
+class Former {
+ public:
+  Former(const Node& node, const ChannelAxes& axes) : node_(node), axes_(axes) {}
+
+  std::optional<LastForm> Form() {
+    const Value* y = node_.output(0);
+    if (!node_.subgraphs().empty() || node_.inputs().empty() || !node_.input(0)) return std::nullopt;
+    for (const Value* v : node_.outputs())
+      if (!v->type.tensor() || !v->type.shape.ranked) return std::nullopt;
+    const bool fits = Broadcasts(node_) || IsOp(node_, "Concat") ? Joined(*y) : Follows(*node_.input(0));
+    return fits ? std::optional<LastForm>(std::move(form_)) : std::nullopt;
+  }
+
+ private:
+  bool Begin(const Value& x) {
+    if (!x.type.tensor() || x.type.shape.rank() < 3) return false;
+    form_.channel_axes = AxesOf(axes_, &x);
+    form_.perm = ToLast(x.type.shape.rank(), form_.channel_axes);
+    form_.in.assign(node_.inputs().size(), {});
+    form_.spread.assign(node_.inputs().size(), false);
+    form_.out.assign(node_.outputs().size(), form_.perm);
+    form_.out_axes.assign(node_.outputs().size(), form_.channel_axes);
+    return true;
+  }
+
+  // Operands of the result's rank, or that broadcast to it.
+  bool Joined(const Value& y) {
+    const bool concat = IsOp(node_, "Concat");
+    const int rank = y.type.shape.rank();
+    const Value* whole = nullptr;  // one that says where the channels are
+    for (const Value* v : node_.inputs())
+      if (v && !v->is_constant() && v->type.shape.rank() == rank &&
+          (!whole || (AllOnes(whole) && !AllOnes(v))))
+        whole = v;
+    if (!whole || !Begin(*whole)) return false;
+    for (size_t i = 0; i < node_.inputs().size(); ++i) {
+      const Value* v = node_.inputs()[i];
+      if (!v) continue;
+      if (!v->type.tensor() || !v->type.shape.ranked || v->type.shape.rank() > rank) return false;
+      const bool is_whole = v->type.shape.rank() == rank;
+      if (concat && !is_whole) return false;
+      if (AllOnes(v) && !concat) continue;
+      if (!is_whole || v->is_constant()) {
+        form_.spread[i] = true;
+        continue;
+      }
+      if (AxesOf(axes_, v) != form_.channel_axes) return false;
+      form_.in[i] = form_.perm;
+    }
+    return true;
+  }
+
+  // The first operand decides.
+  bool Follows(const Value& x) {
+    if (!Begin(x)) return false;
+    form_.in[0] = form_.perm;
+    if (node_.attrs.Has("channels_last")) return Image();
+    if (IsPointwise(node_)) return true;
+    if (IsOp(node_, "Gather")) return node_.input(1)->type.shape.rank() == 1;
+    if (HasAxis(node_)) return true;
+    if (IsOp(node_, "Reduce") || IsOp(node_, "ArgReduce")) return Reduction(x);
+    if (IsOneOf(node_, {"Quantize", "Dequantize"})) return node_.attrs.Int("block_size") == 0;
+    if (IsOp(node_, "Slice")) return Axes(node_.input(3), node_.input(1));
+    if (IsOp(node_, "Pad")) return IntsOf(node_.input(1)) && (!node_.input(3) || IntsOf(node_.input(3)));
+    if (IsOp(node_, "Tile")) return IntsOf(node_.input(1)).has_value();
+    if (IsOp(node_, "Resize")) return node_.attrs.Text("aspect") == "stretch";
+    if (IsOp(node_, "Transpose")) return Transposition();
+    return IsView(node_) && View(x);
+  }
+
+  // Ops with the attribute.
+  bool Image() {
+    if (ChannelsLast(node_) || form_.channel_axes != 1) return false;
+    if (node_.outputs().size() > 1) {  // indices
+      if (!node_.outputs()[1]->unused()) return false;
+      form_.out.resize(1), form_.out_axes.resize(1);
+    }
+    if (!IsOp(node_, "Conv") && !IsOp(node_, "ConvTranspose")) return true;
+    // Kernels pack the weights once.
+    if (!node_.input(1)->is_constant() || form_.perm.size() > 5 || !IsFloatValue(node_.output(0)))
+      return false;
+    if (const Value* residual = node_.input(3)) {
+      const int rank = residual->type.shape.rank();
+      if (rank < 0) return false;
+      if (rank == static_cast<int>(form_.perm.size()) && !residual->is_constant()) {
+        if (AxesOf(axes_, residual) != 1) return false;
+        form_.in[3] = form_.perm;
+      } else {
+        form_.spread[3] = !AllOnes(residual);
+      }
+    }
+    return true;
+  }
+
+  // Axes that are known, or all of those that the other list speaks of.
+  static bool Axes(const Value* axes, const Value* list) {
+    return axes ? IntsOf(axes).has_value() : list->type.shape.rank() == 1 && list->type.shape[0].known();
+  }
+
+  bool Reduction(const Value& x) {
+    const int rank = x.type.shape.rank();
+    std::vector<int64_t> reduced;
+    if (IsOp(node_, "ArgReduce")) {
+      reduced = {node_.attrs.Int("axis")};
+    } else if (node_.input(1)) {
+      const auto given = IntsOf(node_.input(1));
+      if (!given) return false;
+      reduced = *given;
+    }
+    if (node_.attrs.Bool("keep_dims")) return true;
+    if (reduced.empty()) return false;
+    std::vector<bool> gone(static_cast<size_t>(rank), false);
+    for (int64_t a : reduced) gone[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
+    // Where the dims that are left stand in the one order and in the other.
+    std::vector<int64_t> place(gone.size(), 0);
+    int64_t left = 0;
+    for (size_t i = 0; i < gone.size(); ++i) place[i] = gone[i] ? -1 : left++;
+    Permutation out;
+    for (int64_t p : form_.perm)
+      if (!gone[static_cast<size_t>(p)]) out.push_back(place[static_cast<size_t>(p)]);
+    return SetResult(out);
+  }
+
+  // A result whose order follows from the operand's: as it was, or with its channels last too.
+  bool SetResult(const Permutation& out) {
+    form_.out[0] = {};
+    form_.out_axes[0] = 1;
+    if (IsIdentity(out)) return true;
+    const int rank = static_cast<int>(out.size());
+    for (int k = 1; k < rank - 1; ++k) {
+      if (out != ToLast(rank, k)) continue;
+      form_.out[0] = out;
+      form_.out_axes[0] = k;
+      return true;
+    }
+    return false;
+  }
+
+  // Channels among themselves and pixels among themselves.
+  bool Transposition() {
+    const auto p = PermutationOf(node_);
+    if (!p || (*p)[0] != 0) return false;
+    for (int64_t i = 1; i < static_cast<int64_t>(p->size()); ++i)
+      if ((i <= form_.channel_axes) != ((*p)[static_cast<size_t>(i)] <= form_.channel_axes)) return false;
+    form_.result_perm = Compose(Inverse(form_.perm), Compose(*p, form_.perm));
+    return true;
+  }
+
+  bool View(const Value& x) {
+    const Shape& y = node_.output(0)->type.shape;
+    const auto k = ChannelAxesAfterView(x.type.shape, form_.channel_axes, y);
+    if (!k) return false;
+    const Permutation out = ToLast(y.rank(), *k);
+    form_.out[0] = IsIdentity(out) ? Permutation() : out;
+    form_.out_axes[0] = *k;
+    return ReshapeNumbers(Permuted(x.type.shape, form_.perm), Permuted(y, out)).has_value();
+  }
+
+  const Node& node_;
+  const ChannelAxes& axes_;
+  LastForm form_;
+};
+
+int64_t NewAxis(int64_t axis, const Permutation& perm) {
+  if (axis < 0) axis += static_cast<int64_t>(perm.size());
+  return std::find(perm.begin(), perm.end(), axis) - perm.begin();
+}
+
+void Set(Attrs& attrs, const char* name, AttrValue value) {
+  const Status status = attrs.Set(name, std::move(value));
+  TERN_CHECK(status.ok(), status.message());
+}
+
+// The axes of a list that names them, or of all of its elements.
+std::vector<int64_t> NewAxes(const Value* axes, size_t count, const Permutation& perm) {
+  std::vector<int64_t> list(count);
+  std::iota(list.begin(), list.end(), 0);
+  if (axes) list = *IntsOf(axes);
+  for (int64_t& axis : list) axis = NewAxis(axis, perm);
+  return list;
+}
+
+}  // namespace
+
+Permutation ToLast(int rank, int channel_axes) {
+  Permutation perm;
+  if (rank > 0) perm.push_back(0);
+  for (int64_t i = channel_axes + 1; i < rank; ++i) perm.push_back(i);
+  for (int64_t i = 1; i <= channel_axes && i < rank; ++i) perm.push_back(i);
+  return perm;
+}
+
+int AxesOf(const ChannelAxes& axes, const Value* v) {
+  const auto it = axes.find(v);
+  return it == axes.end() ? 1 : it->second;
+}
+
+std::optional<LastForm> FormOf(const Node& node, const ChannelAxes& axes) {
+  return Former(node, axes).Form();
+}
+
+Result<Node*> LastEmitter::Add(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs) {
+  Node* node = old_.graph->AddNode(op, std::move(attrs), inputs, outputs, &old_);
+  node->name = old_.name, node->origin = old_.origin, node->rule = "ChannelsLast";
+  TERN_TRY(InferNode(*node));
+  return node;
+}
+
+Result<Value*> LastEmitter::Transposed(Value* v, const Permutation& perm) {
+  if (IsIdentity(perm)) return v;
+  const OpDef& op = *FindOp("Transpose");
+  Attrs attrs = op.defaults;
+  Set(attrs, "perm", perm);
+  TERN_ASSIGN(Node * node, Add(op, std::move(attrs), {v}, 1));
+  return node->output(0);
+}
+
+Result<Value*> LastEmitter::FullRank(Value* v, int rank) {
+  const int own = v->type.shape.rank();
+  if (own == rank) return v;
+  std::vector<int64_t> lead(static_cast<size_t>(rank - own));
+  std::iota(lead.begin(), lead.end(), 0);
+  const OpDef& op = *FindOp("Unsqueeze");
+  TERN_ASSIGN(Node * node, Add(op, op.defaults, {v, Ints(lead)}, 1));
+  return node->output(0);
+}
+
+// Attributes and inputs that name dims.
+void LastEmitter::MoveAxes(const LastForm& form, Attrs& attrs, std::vector<Value*>& inputs) {
+  const Permutation& perm = form.perm;
+  if (HasAxis(old_) || IsOneOf(old_, {"ArgReduce", "Quantize", "Dequantize"}))
+    Set(attrs, "axis", NewAxis(attrs.Int("axis"), perm));
+  if (IsOp(old_, "Reduce") && inputs.size() > 1 && inputs[1]) inputs[1] = Ints(NewAxes(inputs[1], 0, perm));
+  if (IsOp(old_, "Slice")) {
+    const auto count =
+        static_cast<size_t>(inputs[1]->type.shape[0].known() ? inputs[1]->type.shape[0].value() : 0);
+    if (inputs.size() < 4) inputs.resize(4, nullptr);
+    inputs[3] = Ints(NewAxes(inputs[3], count, perm));
+  }
+  if (IsOp(old_, "Pad")) {
+    if (inputs.size() < 4) inputs.resize(4, nullptr);
+    inputs[3] = Ints(NewAxes(inputs[3], perm.size(), perm));
+  }
+  if (IsOp(old_, "Tile")) {
+    const auto repeats = *IntsOf(inputs[1]);
+    std::vector<int64_t> list;
+    for (int64_t p : perm) list.push_back(repeats[static_cast<size_t>(p)]);
+    inputs[1] = Ints(list);
+  }
+  if (IsOp(old_, "Resize")) {
+    std::vector<int64_t> axes = attrs.Ints("axes");
+    if (axes.empty()) axes.resize(perm.size()), std::iota(axes.begin(), axes.end(), 0);
+    for (int64_t& axis : axes) axis = NewAxis(axis, perm);
+    Set(attrs, "axes", axes);
+  }
+  if (IsOp(old_, "Transpose")) Set(attrs, "perm", form.result_perm);
+  if (attrs.Has("channels_last")) Set(attrs, "channels_last", true);
+}
+
+Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<Value*> inputs) {
+  if (IsView(old_)) {
+    const Shape& y = old_.output(0)->type.shape;
+    const auto numbers =
+        ReshapeNumbers(inputs[0]->type.shape, Permuted(y, ToLast(y.rank(), form.out_axes[0])));
+    TERN_CHECK(numbers.has_value(), old_.Describe());
+    const OpDef& op = *FindOp("Reshape");
+    TERN_ASSIGN(Node * view, Add(op, op.defaults, {inputs[0], Ints(*numbers)}, 1));
+    return view->outputs();
+  }
+  Attrs attrs = old_.attrs;
+  MoveAxes(form, attrs, inputs);
+  TERN_ASSIGN(Node * node, Add(*old_.op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
+  return node->outputs();
+}
+
+}  // namespace tern
