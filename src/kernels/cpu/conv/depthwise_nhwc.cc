@@ -34,7 +34,7 @@ int NhwcDepthwise::Kind() const {
   const ConvShape& s = shape_;
   const DepthwiseNhwcTable& table = DepthwiseNhwcSimd();
   if (s.kernel[0] != 1 || s.kernel[1] != s.kernel[2] || s.stride[1] != s.stride[2] ||
-      s.dilation != Spatial{1, 1, 1} || s.channels < table.lanes)
+      s.dilation != Spatial{1, 1, 1})
     return -1;
   for (int i = 0; i < kDepthwiseKinds; ++i)
     if (table.kinds[i].kernel == s.kernel[2] && table.kinds[i].stride == s.stride[2]) return i;
@@ -43,7 +43,8 @@ int NhwcDepthwise::Kind() const {
 
 int64_t NhwcDepthwise::RowsAtOnce() const {
   const int kind = Kind();
-  return kind < 0 ? 1 : DepthwiseNhwcSimd().kinds[kind].rows;
+  const DepthwiseNhwcTable& table = DepthwiseNhwcSimd();
+  return kind < 0 || shape_.channels < table.lanes ? 1 : table.kinds[kind].rows;
 }
 
 // That a job may need.
@@ -121,7 +122,7 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
       if (args.tile.residual) p.residual = args.tile.residual + y0 + at * s.channels;
       if (kind >= 0) {
         p.x = pixels + at * s.stride[2];
-        table.kinds[kind].run[lines.count][count](p);
+        (s.channels < table.lanes ? table.kinds[kind].part : table.kinds[kind].run[lines.count])[count](p);
       } else {
         AnyPixels(args.x, lines, at, count, zeros, pixels);
         table.any[count](p);

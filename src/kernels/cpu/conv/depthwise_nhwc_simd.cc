@@ -50,13 +50,15 @@ inline void AddLine(const Floats (&x)[C], const float* w, Floats (&sum)[T]) {
   }
 }
 
-template <int K, int S, int R, int T> void Windows(const DepthwisePart& p) {
+// kPart: fewer channels than a vector has.
+template <int K, int S, int R, int T, bool kPart> void Windows(const DepthwisePart& p) {
   constexpr int kColumns = (T - 1) * S + K, kLines = (R - 1) * S + K;
+  const auto load = [&](const float* from) { return kPart ? LoadPart(from, p.channels) : LoadVector(from); };
   const float* w = p.w + p.block0 * K * K * kVector;
   for (int64_t block = p.block0; block < p.block1; ++block, w += K * K * kVector) {
-    const int64_t c = Least<int64_t>(block * kVector, p.channels - kVector);
+    const int64_t c = kPart ? 0 : Least<int64_t>(block * kVector, p.channels - kVector);
     Floats sum[R][T];
-    const Floats bias = p.bias ? LoadVector(p.bias + c) : Floats{};
+    const Floats bias = p.bias ? load(p.bias + c) : Floats{};
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
@@ -66,7 +68,7 @@ template <int K, int S, int R, int T> void Windows(const DepthwisePart& p) {
     for (int line = 0; line < kLines; ++line, from += p.x_row) {
       Floats x[kColumns];
 #pragma GCC unroll 32
-      for (int j = 0; j < kColumns; ++j) x[j] = LoadVector(from[j] + c);
+      for (int j = 0; j < kColumns; ++j) x[j] = load(from[j] + c);
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) {
         const int ky = line - r * S;
@@ -81,14 +83,16 @@ template <int K, int S, int R, int T> void Windows(const DepthwisePart& p) {
 #pragma GCC unroll 8
       for (int t = 0; t < T; ++t) {
         const int64_t at = r * p.y_row + t * p.y_pixel + c;
-        if (p.residual) sum[r][t] += LoadVector(p.residual + at);
+        if (p.residual) sum[r][t] += load(p.residual + at);
         if (p.clip) sum[r][t] = Bound(p, sum[r][t]);
-        StoreVector(p.y + at, sum[r][t]);
+        if (kPart)
+          StorePart(p.y + at, sum[r][t], p.channels);
+        else
+          StoreVector(p.y + at, sum[r][t]);
       }
   }
 }
 
-// kPart: fewer channels than a vector has.
 template <int T, bool kPart> void AnyBlock(const DepthwisePart& p, int64_t block) {
   const int64_t c = kPart ? 0 : Least<int64_t>(block * kVector, p.channels - kVector);
   const auto load = [&](const float* from) {
@@ -121,13 +125,14 @@ template <int T> void Any(const DepthwisePart& p) {
 }
 
 template <int K, int S, int R, int T> constexpr void FillPixels(DepthwiseNhwcTable::Kind& kind) {
-  kind.run[R][T] = Windows<K, S, R, T>;
+  kind.run[R][T] = Windows<K, S, R, T, false>;
+  if constexpr (R == 1) kind.part[T] = Windows<K, S, 1, T, true>;
   if constexpr (T > 1) FillPixels<K, S, R, T - 1>(kind);
 }
 
 template <int K, int S, int R = RowsOf(K, S), int T = PixelsOf(K, S)>
 constexpr DepthwiseNhwcTable::Kind KindOf() {
-  DepthwiseNhwcTable::Kind kind{K, S, R, T, {}};
+  DepthwiseNhwcTable::Kind kind{K, S, R, T, {}, {}};
   FillPixels<K, S, R, T>(kind);
   if constexpr (R > 1) FillPixels<K, S, 1, T>(kind);
   return kind;

@@ -29,6 +29,7 @@ struct DepthwiseNhwcTable {
   struct Kind {
     int kernel, stride, rows, pixels;
     void (*run[kMostDepthwiseRows + 1][kMostDepthwisePixels + 1])(const DepthwisePart& part);
+    void (*part[kMostDepthwisePixels + 1])(const DepthwisePart& part);  // one row, less than a vector
   };
   Kind kinds[kDepthwiseKinds];
   void (*any[kMostAnyPixels + 1])(const DepthwisePart& part);  // by the number of pixels

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/move/rows_copy_simd.h"
 #include "kernels/cpu/move/transpose_simd.h"
 #include "kernels/cpu/support/width.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr int64_t kWork = 16384;  // elements worth a thread
 constexpr int64_t kBlock = 16;    // side of the squares that are transposed at once
+constexpr int64_t kShort = 2048;  // bytes of a row that is not worth a call of memcpy
 
 // The two innermost loops of a copy: rows x columns.
 struct Plane {
@@ -22,6 +24,17 @@ template <class T> void CopyRun(const T* x, T* y, int64_t n) {
     std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
   else
     for (int64_t i = 0; i < n; ++i) y[i] = x[i];
+}
+
+// Rows [begin, end) of a plane whose columns lie side by side.
+template <class T> void CopyRows(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
+  constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
+  x += begin * p.rows.from, y += begin * p.rows.to;
+  if (p.columns.size * kWidth <= kShort)
+    return RowsCopySimd().rows(reinterpret_cast<const char*>(x), p.rows.from * kWidth,
+                               reinterpret_cast<char*>(y), p.rows.to * kWidth, p.columns.size * kWidth,
+                               end - begin);
+  for (int64_t r = begin; r < end; ++r, x += p.rows.from, y += p.rows.to) CopyRun(x, y, p.columns.size);
 }
 
 // Square by square, so that both sides stay in cache.
@@ -45,7 +58,7 @@ template <class T> void Transpose(const Plane& p, const T* x, T* y, int64_t begi
 // Rows [begin, end) of a plane.
 template <class T> void CopyPlane(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
   if (p.columns.to == 1 && p.columns.from == 1) {
-    for (int64_t r = begin; r < end; ++r) CopyRun(x + r * p.rows.from, y + r * p.rows.to, p.columns.size);
+    CopyRows(p, x, y, begin, end);
   } else if (p.columns.to == 1 && p.columns.from == 0) {
     for (int64_t r = begin; r < end; ++r) std::fill_n(y + r * p.rows.to, p.columns.size, x[r * p.rows.from]);
   } else {
