@@ -7,6 +7,7 @@
 //                     channels last save about a quarter of the time, and a core that computes 100 GFLOP/s
 //                     moves 8 GB/s meanwhile
 //   a pool            half its input when its channels come first: it cannot use vectors along channels
+//   a product that reads its left side transposed: half of that
 //   group norms       two crossings when their channels come last: the kernel does them itself
 //
 // The sides are the cheapest cut of that graph, which is exact: there is no order in which regions grow.
@@ -66,7 +67,7 @@ double ConvFlops(const Node& node) {
 // What the node costs more with its channels first.
 int64_t CostFirst(const Node& node) {
   if (IsConvolution(node)) return Whole(kBytesPerFlop * ConvFlops(node));
-  if (IsOp(node, "Pool")) return Whole(0.5 * Bytes(*node.input(0)));
+  if (IsOp(node, "Pool") || IsOp(node, "MatMul")) return Whole(0.5 * Bytes(*node.input(0)));
   return 0;
 }
 // And with its channels last.
@@ -85,12 +86,10 @@ class Chooser {
     if (!has_seed_) return {};
     Weigh();
     const auto last = cut_.Solve();
-    KeepRegionsWithSeeds(last);
     std::vector<std::pair<Node*, LastForm>> chosen;
     for (const auto& node : graph_.nodes())
-      if (const auto it = forms_.find(node.get()); it != forms_.end() && kept_.count(Root(it->second.number)))
-        if (last[static_cast<size_t>(it->second.number)])
-          chosen.emplace_back(node.get(), std::move(it->second.form));
+      if (const auto it = forms_.find(node.get()); it != forms_.end())
+        if (last[static_cast<size_t>(it->second.number)]) chosen.emplace_back(node.get(), it->second.form);
     return chosen;
   }
 
@@ -122,11 +121,6 @@ class Chooser {
     const int rank = static_cast<int>(perm->size());
     for (int k = 1; k < rank - 1; ++k)
       if (*perm == Inverse(ToLast(rank, k)) && k != 1) axes_[node.output(0)] = k;
-  }
-
-  int NumberOf(const Node* node) const {
-    const auto it = forms_.find(node);
-    return it == forms_.end() ? -1 : it->second.number;
   }
 
   void Weigh() {
@@ -179,41 +173,11 @@ class Chooser {
 
   Permutation Last(const Value& v) const { return ToLast(v.type.shape.rank(), AxesOf(axes_, &v)); }
 
-  // Only transposes were at stake elsewhere: other rules are for those.
-  void KeepRegionsWithSeeds(const std::vector<bool>& last) {
-    root_.assign(last.size(), -1);
-    for (const auto& node : graph_.nodes()) {
-      const int own = NumberOf(node.get());
-      if (own < 0 || !last[static_cast<size_t>(own)]) continue;
-      const LastForm& form = forms_.at(node.get()).form;
-      for (size_t i = 0; i < node->inputs().size(); ++i) {
-        const Value* v = node->inputs()[i];
-        if (form.in[i].empty() || !v) continue;
-        for (const auto& [reader, input] : v->uses) Unite(own, NumberOf(reader), last);
-        if (v->producer) Unite(own, NumberOf(v->producer), last);
-      }
-    }
-    for (const auto& [node, candidate] : forms_)
-      if (IsConvolution(*node) && last[static_cast<size_t>(candidate.number)])
-        kept_.emplace(Root(candidate.number), true);
-  }
-  int Root(int i) const {
-    while (root_[static_cast<size_t>(i)] >= 0) i = root_[static_cast<size_t>(i)];
-    return i;
-  }
-  void Unite(int a, int b, const std::vector<bool>& last) {
-    if (b < 0 || !last[static_cast<size_t>(b)]) return;
-    a = Root(a), b = Root(b);
-    if (a != b) root_[static_cast<size_t>(b)] = a;
-  }
-
   Graph& graph_;
   bool eager_;
   ChannelAxes axes_;
   std::unordered_map<const Node*, Candidate> forms_;
   MinCut cut_;
-  std::vector<int> root_;
-  std::unordered_map<int, bool> kept_;
   bool has_seed_ = false;
 };
 

@@ -113,6 +113,7 @@ class Former {
     if (IsOp(node_, "Tile")) return IntsOf(node_.input(1)).has_value();
     if (IsOp(node_, "Resize")) return node_.attrs.Text("aspect") == "stretch";
     if (IsOp(node_, "Transpose")) return Transposition();
+    if (IsOp(node_, "MatMul")) return Product();
     return IsView(node_) && View(x);
   }
 
@@ -191,6 +192,14 @@ class Former {
     for (int64_t i = 1; i < static_cast<int64_t>(p->size()); ++i)
       if ((i <= form_.channel_axes) != ((*p)[static_cast<size_t>(i)] <= form_.channel_axes)) return false;
     form_.result_perm = Compose(Inverse(form_.perm), Compose(*p, form_.perm));
+    return true;
+  }
+
+  // One that reads its left side transposed reads it as it is, and gives what it gave.
+  bool Product() {
+    if (!node_.attrs.Bool("transpose_a") || form_.perm.size() != 3 || form_.channel_axes != 1) return false;
+    form_.out[0] = {};
+    form_.out_axes[0] = 1;
     return true;
   }
 
@@ -302,6 +311,7 @@ void LastEmitter::MoveAxes(const LastForm& form, Attrs& attrs, std::vector<Value
     Set(attrs, "axes", axes);
   }
   if (IsOp(old_, "Transpose")) Set(attrs, "perm", form.result_perm);
+  if (IsOp(old_, "MatMul")) Set(attrs, "transpose_a", false);
   if (attrs.Has("channels_last")) Set(attrs, "channels_last", true);
 }
 

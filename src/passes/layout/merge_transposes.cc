@@ -1,0 +1,130 @@
+// Two Transposes with a Reshape between them move every element twice. Where the Reshape parts and joins dims
+// along their factors, one Transpose of these factors does.
+#include <algorithm>
+
+#include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
+
+namespace tern {
+namespace {
+
+// A factor of dims on both sides of a view.
+struct Factor {
+  Dim size;
+  int from, to;  // the dims it belongs to
+};
+
+// The factors in order; nothing when the view joins parts of dims that have none. Dims of size 1 have none.
+std::optional<std::vector<Factor>> FactorsOf(const Shape& from, const Shape& to) {
+  std::vector<Factor> factors;
+  int i = 0, j = 0;
+  Dim a, b;  // what is left of the dims at i and j; unknown: all of it
+  while (true) {
+    if (a.unknown()) {
+      while (i < from.rank() && from[i].Is(1)) ++i;
+      a = i < from.rank() ? from[i] : Dim();
+    }
+    if (b.unknown()) {
+      while (j < to.rank() && to[j].Is(1)) ++j;
+      b = j < to.rank() ? to[j] : Dim();
+    }
+    if (i == from.rank() && j == to.rank()) return factors;
+    if (i == from.rank() || j == to.rank()) return std::nullopt;
+    const bool numbers = a.known() && b.known() && a.value() > 0 && b.value() > 0;
+    if (!(a == b) && !(numbers && (a.value() % b.value() == 0 || b.value() % a.value() == 0)))
+      return std::nullopt;
+    const Dim size = a == b || a.value() < b.value() ? a : b;
+    factors.push_back({size, i, j});
+    const bool ends_a = a == size, ends_b = b == size;
+    a = ends_a ? Dim() : Dim(a.value() / size.value());
+    b = ends_b ? Dim() : Dim(b.value() / size.value());
+    i += ends_a, j += ends_b;
+  }
+}
+
+bool MovesElements(const Permutation& perm, const Shape& x) {
+  int64_t last = -1;
+  for (int64_t p : perm) {
+    if (x[static_cast<int>(p)].Is(1)) continue;
+    if (p < last) return true;
+    last = p;
+  }
+  return false;
+}
+
+// The factors of these dims, dim after dim; `side` says which of a factor's dims is meant.
+std::vector<size_t> InOrder(const std::vector<Factor>& factors, const Permutation& dims, int Factor::*side) {
+  std::vector<size_t> order;
+  for (int64_t d : dims)
+    for (size_t i = 0; i < factors.size(); ++i)
+      if (factors[i].*side == d) order.push_back(i);
+  return order;
+}
+
+// The dims before one Transpose that takes factors from the first order to the second; those that
+// stay together are one dim.
+struct Move {
+  std::vector<Dim> before;
+  Permutation perm;
+};
+Move MoveOf(const std::vector<Factor>& factors, const std::vector<size_t>& first,
+            const std::vector<size_t>& second) {
+  std::vector<size_t> place(factors.size());
+  for (size_t i = 0; i < first.size(); ++i) place[first[i]] = i;
+  std::vector<std::pair<size_t, Dim>> dims;  // of the result: where each begins in the first order
+  for (size_t i = 0; i < second.size(); ++i) {
+    const bool follows = i > 0 && place[second[i]] == place[second[i - 1]] + 1;
+    if (follows)
+      dims.back().second = dims.back().second * factors[second[i]].size;
+    else
+      dims.emplace_back(place[second[i]], factors[second[i]].size);
+  }
+  auto sorted = dims;
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Move move;
+  for (const auto& [begin, size] : sorted) move.before.push_back(size);
+  for (const auto& [begin, size] : dims)
+    move.perm.push_back(std::count_if(sorted.begin(), sorted.end(),
+                                      [at = begin](const auto& other) { return other.first < at; }));
+  return move;
+}
+
+bool Merge(Rewrite& r) {
+  Node& last = r.root();
+  const Value* viewed = last.input(0);
+  const Node* view = MadeByView(viewed);
+  const Node* first = view ? MadeBy(view->input(0), "Transpose") : nullptr;
+  if (!first) return r.Skip("no Transpose and view before it");
+  if (!OnlyUse(viewed) || !OnlyUse(view->input(0))) return r.Skip("what lies between is also read by others");
+  const auto p = PermutationOf(*first), q = PermutationOf(last);
+  if (!p || !q) return r.Skip("the rank is not known");
+  Value* x = first->input(0);
+  const Shape &from = view->input(0)->type.shape, &to = viewed->type.shape;
+  if (!MovesElements(*p, x->type.shape) || !MovesElements(*q, to)) return r.Skip("one of them moves nothing");
+  const auto factors = FactorsOf(from, to);
+  if (!factors) return r.Skip("the dims have no factors in common");
+  const Move move =
+      MoveOf(*factors, InOrder(*factors, Inverse(*p), &Factor::from), InOrder(*factors, *q, &Factor::to));
+  if (!IsIdentity(move.perm)) {
+    x = ViewAs(r, x, Shape(move.before));
+    if (!x) return r.Skip("the dims cannot be said with constants");
+    x = r.Op("Transpose", {x}, {{"perm", move.perm}});
+  }
+  Value* y = ViewAs(r, x, last.output(0)->type.shape);
+  return y ? r.Replace(y) : r.Skip("the dims cannot be said with constants");
+}
+
+}  // namespace
+
+TERN_RULE(MergeTransposesAroundView) {
+  return Rule{.summary = "Transposes with a Reshape between them are one Transpose of the dims' factors",
+              .level = Level::kLayout,
+              .roots = {"Transpose"},
+              .apply = Merge,
+              .example = R"(graph @g(%x: f32[1,8,8,6]) -> (%y) {
+  #parts: i64[4] = (24,2,4,2)
+  %y = Transpose(Reshape(Transpose(%x) {perm=[0,3,1,2]}, #parts)) {perm=[0,2,1,3]}
+})"};
+}
+
+}  // namespace tern
