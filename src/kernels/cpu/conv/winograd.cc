@@ -180,6 +180,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
   t.a_row = v_tile_, t.c_row = block.p_tile;
+  t.few = true;  // the height of tiles does not depend on the threads
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
     t.k = std::min(depth, k - k0);
     t.accumulate = k0 > 0;
