@@ -101,15 +101,17 @@ class MatMul : public KernelOf<MatMul> {
   std::vector<int64_t> a_at_, b_at_, c_at_;
 };
 
+// Nothing but ones before the last two.
+bool OneMatrix(const Dims& dims) { return CountOf(Dims(dims.begin(), dims.end() - 2)) == 1; }
+
 // A matrix of weights on the right, packed once; any number of rows on the left.
 class PackedMatMul : public KernelOf<PackedMatMul> {
  public:
   static bool Legal(const KernelQuery& q) {
     if (!q.AllTypes(DType::kF32) || !q.IsWeight(1) || q.InRank(0) < 1 || q.InRank(1) < 2) return false;
-    const bool one_matrix = CountOf(q.InDims(1)) == q.InDims(1).back() * q.InDims(1)[q.InDims(1).size() - 2];
     const bool flipped = q.attrs().Bool("transpose_a") && q.InRank(0) > 1;
-    return one_matrix && q.InRank(1) <= std::max(q.InRank(0), 2) && (!flipped || q.InRank(0) == 2) &&
-           BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
+    return OneMatrix(q.InDims(1)) && q.InRank(1) <= std::max(q.InRank(0), 2) &&
+           (!flipped || OneMatrix(q.InDims(0))) && BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
   }
 
   Status Prepare(PrepareContext& c) override {

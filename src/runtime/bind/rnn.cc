@@ -76,6 +76,7 @@ class Rnn : public KernelOf<Rnn> {
     SetWeights(KindOf(c.attrs()), w->dims(), r->dims());
     panels_ = c.AllocateWeights(DType::kF32, {cpu::RnnPanelsSize(s_)});
     cpu::PackRnn(s_, w->data<const float>(), r->data<const float>(), panels_.data<float>(), Workers(0));
+    c.Finished(1), c.Finished(2);
     return {};
   }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/cpu/gemm/tile.h"
+#include "kernels/cpu/move/transpose_simd.h"
 
 namespace tern::cpu {
 namespace {
@@ -71,6 +72,7 @@ void CopyRows(const PanelProduct& p, int64_t m0, int64_t rows, int64_t k0, int64
       std::memcpy(to + i * step, from + i * p.a_row, static_cast<size_t>(depth) * sizeof(float));
     return;
   }
+  if (p.a_row == 1) return TransposeSimd().words(from, p.a_column, depth, rows, to, step);
   constexpr int64_t kSide = 16;  // both sides of the transposition stay in cache
   for (int64_t k = 0; k < depth; k += kSide)
     for (int64_t i = 0; i < rows; i += kSide)

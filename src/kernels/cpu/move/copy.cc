@@ -137,6 +137,36 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
                       });
 }
 
+// Elements that always move together.
+template <int N> struct Group { uint32_t words[N]; };
+
+// The same copy of groups of words, where the innermost axis is such a group.
+StridedCopy Grouped(const StridedCopy& plan) {
+  StridedCopy groups = plan;
+  const int64_t n = plan.axes[static_cast<size_t>(plan.rank - 1)].size;
+  --groups.rank;
+  groups.count /= n, groups.from /= n, groups.to /= n;
+  for (int i = 0; i < groups.rank; ++i) {
+    StridedCopy::Axis& axis = groups.axes[static_cast<size_t>(i)];
+    axis.from /= n, axis.to /= n;
+  }
+  return groups;
+}
+
+// The size of the group, or 1.
+int64_t GroupOf(const StridedCopy& plan, int width) {
+  if (width != 4 || plan.rank < 3) return 1;
+  const StridedCopy::Axis& last = plan.axes[static_cast<size_t>(plan.rank - 1)];
+  if (last.from != 1 || last.to != 1 || (last.size != 2 && last.size != 4)) return 1;
+  const auto whole = [&](int64_t step) { return step % last.size == 0; };
+  bool fits = whole(plan.from) && whole(plan.to);
+  for (int i = 0; i < plan.rank - 1; ++i) {
+    const StridedCopy::Axis& axis = plan.axes[static_cast<size_t>(i)];
+    fits = fits && whole(axis.from) && whole(axis.to);
+  }
+  return fits ? last.size : 1;
+}
+
 }  // namespace
 
 void StridedCopy::Add(const Axis& axis) {
@@ -154,6 +184,11 @@ void StridedCopy::Add(const Axis& axis) {
 
 void Copy(const StridedCopy& plan, const void* x, void* y, int width, const Workers& workers) {
   if (plan.count == 0) return;
+  const int64_t group = GroupOf(plan, width);
+  if (group == 2)
+    return Run(Grouped(plan), static_cast<const Group<2>*>(x), static_cast<Group<2>*>(y), workers);
+  if (group == 4)
+    return Run(Grouped(plan), static_cast<const Group<4>*>(x), static_cast<Group<4>*>(y), workers);
   WithWidth(width, [&](auto zero) {
     using T = decltype(zero);
     Run(plan, static_cast<const T*>(x), static_cast<T*>(y), workers);
