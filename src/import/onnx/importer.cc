@@ -1,10 +1,11 @@
 #include "import/onnx/importer.h"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/io/zero_copy_stream.h>
 
 #include <filesystem>
 
+#include "core/mapped_files.h"
 #include "import/onnx/external_data.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/inlined_size.h"
@@ -31,9 +32,37 @@ constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, 2 GiB less a
 constexpr int kMaxNesting = 400;           // messages inside messages: 130 nested Loop bodies
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
+// The bytes of a mapped file in blocks. What was read leaves memory: the message has its own copy.
+class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
+
+  bool Next(const void** data, int* size) override {
+    if (begin_ < end_) DropMappedPages(data_ + begin_, end_ - begin_);
+    begin_ = end_;
+    if (begin_ == size_) return false;
+    end_ = std::min(size_, begin_ + kBlock);
+    *data = data_ + begin_;
+    *size = static_cast<int>(end_ - begin_);
+    return true;
+  }
+  void BackUp(int count) override { end_ -= static_cast<size_t>(count); }
+  bool Skip(int count) override {
+    begin_ = end_;
+    end_ = std::min(size_, end_ + static_cast<size_t>(count));
+    return end_ - begin_ == static_cast<size_t>(count);
+  }
+  int64_t ByteCount() const override { return static_cast<int64_t>(end_); }
+
+ private:
+  static constexpr size_t kBlock = size_t{4} << 20;
+  const char* data_;
+  size_t size_, begin_ = 0, end_ = 0;  // of the block handed out last
+};
+
 template <class Message> bool Parse(const void* data, size_t size, Message& message) {
   if (size > kMaxMessage) return false;
-  google::protobuf::io::ArrayInputStream stream(data, static_cast<int>(size));
+  BlockStream stream(data, size);
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(kMaxNesting);
   return message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
@@ -64,7 +93,7 @@ DimNames DimNamesOf(const pb::GraphProto& graph) {
 ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder) {
   ModelContext context;
   context.model = model;
-  context.source.keep_alive = model;
+  context.source.raw = std::make_shared<RawBytes>();
   if (!folder.empty()) context.source.files = std::make_shared<ExternalFiles>(folder);
   context.dim_names = DimNamesOf(model->graph());
   for (const auto& o : model->opset_import())

@@ -79,20 +79,29 @@ Status FillTyped(const pb::TensorProto& p, Tensor& t) {
 Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const TensorSource& source) {
   if (dtype == DType::kString) return InvalidModel("tensor '", p.name(), "': strings cannot be raw bytes");
   const size_t wanted = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
-  const std::string& raw = p.raw_data();
+  const auto taken = source.raw ? source.raw->Take(p) : nullptr;
+  const std::string& raw = taken ? *taken : p.raw_data();
   if (raw.size() != wanted)
     return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted, " bytes, has ",
                         raw.size());
   const bool aligned = reinterpret_cast<uintptr_t>(raw.data()) % 16 == 0;
-  if (source.keep_alive && aligned && wanted >= 1024)
-    return Tensor::View(Buffer::Borrow(const_cast<char*>(raw.data()), raw.size(), source.keep_alive), dtype,
-                        std::move(dims));
+  if (taken && aligned && wanted >= 1024)
+    return Tensor::View(Buffer::Borrow(taken->data(), taken->size(), taken), dtype, std::move(dims));
   Tensor t(dtype, std::move(dims));
   if (!raw.empty()) std::memcpy(t.raw(), raw.data(), raw.size());
   return t;
 }
 
 }  // namespace
+
+std::shared_ptr<std::string> RawBytes::Take(const pb::TensorProto& proto) {
+  auto& taken = taken_[&proto];
+  if (!taken) {
+    taken = std::make_shared<std::string>();
+    const_cast<pb::TensorProto&>(proto).mutable_raw_data()->swap(*taken);
+  }
+  return taken;
+}
 
 Result<DType> DTypeFromOnnx(int data_type) {
   if (data_type <= 0 || data_type >= kOnnxTypeCount)

@@ -1,5 +1,6 @@
 // ONNX messages to Tern's tensors, types and data, and back.
 #pragma once
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,10 +17,21 @@ int DTypeToOnnx(DType dtype);
 
 class ExternalFiles;
 
-// Where external data may be read from, and whose bytes embedded tensors may borrow.
+// Raw bytes taken out of a message: they need no copy, and each has an owner of its own, so that a tensor that
+// nobody needs any more can leave memory while others stay.
+class RawBytes {
+ public:
+  // The message of `proto` must be this importer's own. The same bytes again when called again.
+  std::shared_ptr<std::string> Take(const pb::TensorProto& proto);
+
+ private:
+  std::map<const pb::TensorProto*, std::shared_ptr<std::string>> taken_;
+};
+
+// Where external data may be read from, and how embedded bytes are had.
 struct TensorSource {
-  std::shared_ptr<ExternalFiles> files;    // of the model's folder; null: external data is refused
-  std::shared_ptr<const void> keep_alive;  // owner of the message, so that raw bytes need no copy
+  std::shared_ptr<ExternalFiles> files;  // of the model's folder; null: external data is refused
+  std::shared_ptr<RawBytes> raw;         // null: bytes are copied
 };
 Result<Tensor> TensorFromOnnx(const pb::TensorProto& proto, const TensorSource& source);
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& proto, const TensorSource& source);
