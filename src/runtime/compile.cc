@@ -15,7 +15,10 @@ class PlanCompiler {
 
   Result<std::unique_ptr<Plan>> Run(const std::vector<BoundValue>& bound) {
     TERN_ASSIGN(lowered_, Lower(program_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
-    for (const PlanNode& node : lowered_.nodes) drafts_.push_back(MakeDraft(node));
+    for (const PlanNode& node : lowered_.nodes) {
+      TERN_ASSIGN(Draft draft, MakeDraft(node));
+      drafts_.push_back(std::move(draft));
+    }
     plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
     MakeSlots();
     for (Draft& draft : drafts_)
@@ -55,7 +58,7 @@ class PlanCompiler {
     return inputs;
   }
 
-  Draft MakeDraft(const PlanNode& node) const {
+  Result<Draft> MakeDraft(const PlanNode& node) const {
     Draft draft;
     draft.node = &node;
     draft.dynamic =
@@ -65,7 +68,9 @@ class PlanCompiler {
     };
     for (int slot : node.inputs) check(slot);
     for (int slot : node.outputs) check(slot);
-    if (!draft.dynamic) draft.entry = engine_.model->kernels().Select(QueryFor(node));
+    if (!draft.dynamic) {
+      TERN_ASSIGN(draft.entry, engine_.model->Choose(node.node(), QueryFor(node)));
+    }
     return draft;
   }
 
@@ -152,7 +157,19 @@ class PlanCompiler {
                     StrCat(node.Describe(), ", kernel ", step.entry->name, ": ", status.message()));
     step.scratch = resize.scratch();
     step.kernel_name = step.entry->name.c_str();
+    ReleasePacked(*step.node);
     return {};
+  }
+
+  // Weights leave memory one by one, while others are packed: at no time are all of them there twice.
+  void ReleasePacked(const PlanNode& node) {
+    if (program_.depth != 0) return;
+    for (int slot : node.inputs) {
+      if (slot < 0 || slot >= program_.slot_count() || !engine_.model->Release(slot)) continue;
+      const auto at = static_cast<size_t>(slot);
+      lowered_.slots[at].known = program_.weights[at];
+      plan_->slots_[at] = Datum(program_.weights[at]);
+    }
   }
 
   void Connect(Step& step, const Draft& draft) {
@@ -220,6 +237,8 @@ class PlanCompiler {
 
 Result<std::unique_ptr<Plan>> Plan::Compile(Engine& engine, const Program& program,
                                             const std::vector<BoundValue>& bound) {
+  std::unique_lock<std::mutex> alone;
+  if (program.depth == 0) alone = engine.model->CompileAlone();
   return PlanCompiler(engine, program).Run(bound);
 }
 

@@ -71,15 +71,18 @@ class PrepareContext {
   DType OutType(int i) const { return query_.OutType(i); }
   // Null unless the input is a weight. May lie in a mapped file: read it no more than needed, never write.
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
-  // The kernel has its own copy of weight i. Where that lies in a mapped file, its pages may leave memory.
-  void Finished(int i) const;
-  // Memory for packed weights, counted in the session's memory report. A weight that is packed exists twice
-  // unless Finished gives its pages back.
+  // The kernel has its own copy of weight i and never reads it again: the weight leaves memory when all its
+  // readers say so. From then on the node has no other kernel, so this one must be legal whatever the dims of
+  // inputs that are no weights become.
+  void Finished(int i);
+  const std::vector<int>& finished() const { return finished_; }
+  // Memory for packed weights, counted in the session's memory report.
   Tensor AllocateWeights(DType dtype, const Dims& dims);
 
  private:
   const KernelQuery& query_;
   size_t& packed_bytes_;
+  std::vector<int> finished_;
 };
 
 // Once per shapes: choose tiles, ask for scratch memory.

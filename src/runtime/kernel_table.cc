@@ -12,8 +12,11 @@ bool KernelQuery::AllTypes(DType t) const {
   return std::all_of(inputs.begin(), inputs.end(), fits) && std::all_of(outputs.begin(), outputs.end(), fits);
 }
 
-void PrepareContext::Finished(int i) const {
-  if (const Tensor* t = Weight(i)) DropMappedPages(t->raw(), t->bytes());
+void PrepareContext::Finished(int i) {
+  const Tensor* t = Weight(i);
+  if (!t) return;
+  DropMappedPages(t->raw(), t->bytes());
+  finished_.push_back(i);
 }
 
 Tensor PrepareContext::AllocateWeights(DType dtype, const Dims& dims) {

@@ -8,6 +8,7 @@ namespace tern {
 namespace {
 
 constexpr size_t kMaxVariants = 4;
+constexpr size_t kWorthReleasing = size_t{16} << 10;  // bytes
 
 size_t ConstantBytes(const Graph& graph) {
   size_t bytes = 0;
@@ -18,13 +19,13 @@ size_t ConstantBytes(const Graph& graph) {
   return bytes;
 }
 
-Result<std::shared_ptr<const Graph>> Optimized(const Graph& graph, Level level) {
+Result<std::shared_ptr<Graph>> Optimized(const Graph& graph, Level level) {
   std::shared_ptr<Graph> copy = graph.Clone();
   OptimizeOptions options;
   options.level = level;
   auto report = Optimize(*copy, options);
   if (!report.ok()) return report.TakeStatus().While("optimizing the graph");
-  return std::shared_ptr<const Graph>(std::move(copy));
+  return copy;
 }
 
 const KernelTable& NoKernels() {
@@ -40,7 +41,8 @@ Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph,
   model->source_ = model->graph_ = std::move(graph);
   model->options_ = options;
   if (options.level != Level::kNone) {
-    TERN_ASSIGN(model->graph_, Optimized(*model->source_, options.level));
+    TERN_ASSIGN(model->own_graph_, Optimized(*model->source_, options.level));
+    model->graph_ = model->own_graph_;
   }
   // What the optimizer folded away need not stay in memory for constants that nobody can override.
   if (model->source_->overridable().empty()) model->source_ = model->graph_;
@@ -62,8 +64,38 @@ Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEn
     Status status = made->Prepare(context);
     if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
     kernel = std::move(made);
+    for (int i : context.finished()) finished_[{&node, i}] = &entry;
   }
   return kernel->Clone();
+}
+
+Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& query) const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto it = fixed_.find(&node); it != fixed_.end()) {
+      if (it->second->legal(query)) return it->second;
+      return Status(Code::kInternal, StrCat(node.Describe(), ": kernel ", it->second->name,
+                                            " packed the weights, but does not take these dims"));
+    }
+  }
+  return kernels_->Select(query);
+}
+
+bool Model::Release(int slot) {
+  Tensor& weight = program_->weights[static_cast<size_t>(slot)];
+  if (!own_graph_ || !weight.defined() || weight.bytes() < kWorthReleasing || !weight.raw()) return false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto* value = const_cast<Value*>(program_->values[static_cast<size_t>(slot)]);
+  const bool packed = std::all_of(value->uses.begin(), value->uses.end(), [&](const auto& use) {
+    return finished_.count({use.first, use.second}) > 0;
+  });
+  if (!packed || value->output_uses > 0) return false;
+  for (const auto& [node, i] : value->uses) fixed_[node] = finished_.at({node, i});
+  const auto forget = [](Tensor& t) { t.SetBuffer(Buffer::Borrow(nullptr, t.bytes(), nullptr)); };
+  forget(weight);
+  if (value->is_constant()) forget(value->constant);
+  if (const auto it = folded_.find(value); it != folded_.end()) forget(it->second);
+  return true;
 }
 
 Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& names, const Workers& workers) {

@@ -30,9 +30,18 @@ class Model {
   const Program& program() const { return *program_; }
   const KernelTable& kernels() const { return *kernels_; }
 
+  // The kernel for a node: the best legal one, unless its weights have left memory in favour of another.
+  // Null: there is none.
+  Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query) const;
   // A copy of the node's kernel, prepared once.
   Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
                                            const KernelQuery& query);
+
+  // Plans of the model's own graph are made one at a time: making them changes which weights are in memory.
+  std::unique_lock<std::mutex> CompileAlone() const { return std::unique_lock(compile_mutex_); }
+  // Lets go of a slot's weight once all its readers have packed it, and says whether it did. Its tensors keep
+  // type and dims. Only while compiling alone.
+  bool Release(int slot);
 
   // The model with some of its overridable constants as further inputs, in the given order. Kept for the next
   // time.
@@ -45,6 +54,7 @@ class Model {
  private:
   Model() = default;
   std::shared_ptr<const Graph> source_, graph_;
+  std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
   ModelOptions options_;
   const KernelTable* kernels_ = nullptr;
   FoldedValues folded_;
@@ -54,6 +64,10 @@ class Model {
   mutable std::mutex mutex_;
   std::map<std::pair<const Node*, const KernelEntry*>, std::unique_ptr<Kernel>> prepared_;
   size_t packed_bytes_ = 0;
+  std::map<std::pair<const Node*, int>, const KernelEntry*>
+      finished_;                                     // inputs that were packed, and by which kernel
+  std::map<const Node*, const KernelEntry*> fixed_;  // nodes whose weights have left memory
+  mutable std::mutex compile_mutex_;
   std::vector<std::pair<std::vector<std::string>, std::shared_ptr<Model>>> variants_;  // oldest first
 };
 

@@ -110,7 +110,10 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
   }
   KernelQuery query = QueryOf(node, c.inputs, types);
   query.weight = step.weights;
-  const KernelEntry* entry = view ? nullptr : engine.model->kernels().Select(query);
+  const KernelEntry* entry = nullptr;
+  if (!view) {
+    TERN_ASSIGN(entry, engine.model->Choose(node, query));
+  }
   if (!entry && !view) return RunFallback(engine, step);
   for (size_t i = 0; i < types.size(); ++i)
     TERN_TRY(PlaceDynamic(engine, step.node->outputs[i], types[i].dtype, types[i].shape.Concrete()));

@@ -58,6 +58,7 @@ class Session {
   ~Session();
   std::unique_ptr<Session> Clone() const;
 
+  // As it runs. Weights that kernels have packed keep type and dims, not their data.
   const Graph& graph() const;
   int InputCount() const;
   int OutputCount() const;

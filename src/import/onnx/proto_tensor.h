@@ -17,8 +17,8 @@ int DTypeToOnnx(DType dtype);
 
 class ExternalFiles;
 
-// Raw bytes taken out of a message: they need no copy, and each has an owner of its own, so that a tensor that
-// nobody needs any more can leave memory while others stay.
+// Raw bytes taken out of a message: they need no copy, and each has an owner of its own, so that a tensor
+// that nobody needs any more can leave memory while others stay.
 class RawBytes {
  public:
   // The message of `proto` must be this importer's own. The same bytes again when called again.

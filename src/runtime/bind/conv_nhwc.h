@@ -37,6 +37,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     const cpu::ConvShape s = WeightShape(w, c.attrs(), kTransposed);
     packed_ = c.AllocateWeights(DType::kF32, {Work::PackedSize(s)});
     Work::Pack(s, w.data<const float>(), packed_.data<float>(), Workers(0));
+    c.Finished(1);
     return {};
   }
   Status Resize(ResizeContext& c) override {

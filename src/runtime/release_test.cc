@@ -1,0 +1,70 @@
+// Weights leave memory once kernels have packed them.
+#include <cmath>
+#include <thread>
+
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+// y = relu(x·w)·w, z = q + v: the sum packs nothing.
+std::shared_ptr<const Graph> TwoProducts() {
+  InitOps();
+  auto graph =
+      ParseGraph(R"(graph @g(%x: f32[N,64], %q: f32[200,64], %w: f32[64,64], %v: f32[200,64]) -> (%y, %z) {
+  %h = Relu(MatMul(%x, %w))
+  %y = MatMul(%h, %w)
+  %z = %q + %v
+})");
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  const std::vector<Value*> inputs = (*graph)->inputs();
+  (*graph)->InputToConstant(inputs[2], Counting({64, 64}, -2000));
+  (*graph)->InputToConstant(inputs[3], Counting({200, 64}, -5000));
+  return std::move(*graph);
+}
+
+const Value* Named(const Graph& graph, const std::string& name) {
+  for (const auto& v : graph.values())
+    if (v->name == name) return v.get();
+  return nullptr;
+}
+
+TEST(ReleaseWeights, WhatIsPackedGoesAndTheRestStays) {
+  const auto graph = TwoProducts();
+  SessionOptions options;
+  options.level = Level::kExtended;
+  auto session = SessionOf(graph, options);
+  const Tensor q = Counting({200, 64});
+  for (int64_t n : {3, 40, 1}) {
+    auto want = EvaluateGraph(*graph, {Counting({n, 64}), q});
+    auto got = session->Run(DatumList{Counting({n, 64}), q});
+    ASSERT_TRUE(want.ok() && got.ok()) << got.status().ToString();
+    for (size_t i = 0; i < 2; ++i) {
+      const auto a = ToDoubles((*got)[i].tensor), b = ToDoubles((*want)[i].tensor);
+      for (size_t j = 0; j < a.size(); ++j)
+        ASSERT_NEAR(a[j], b[j], 1e-4 * std::abs(b[j]) + 1e3) << i << " " << j;
+    }
+  }
+  ASSERT_NE(Named(session->graph(), "w"), nullptr);
+  EXPECT_EQ(Named(session->graph(), "w")->constant.raw(), nullptr);
+  EXPECT_NE(Named(session->graph(), "v")->constant.raw(), nullptr);
+  EXPECT_NE(Named(*graph, "w")->constant.raw(), nullptr) << "the caller's graph is not ours to change";
+}
+
+TEST(ReleaseWeights, ClonesCompileAtTheSameTime) {
+  SessionOptions options;
+  options.level = Level::kExtended;
+  auto session = SessionOf(TwoProducts(), options);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, clone = std::shared_ptr<Session>(session->Clone())] {
+      for (int64_t n = 1; n < 6; ++n) {
+        auto got = clone->Run(DatumList{Counting({n, 64}), Counting({200, 64})});
+        EXPECT_TRUE(got.ok()) << got.status().ToString();
+      }
+    });
+  for (auto& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace tern
