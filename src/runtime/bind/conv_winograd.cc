@@ -11,10 +11,10 @@ template <cpu::WinogradUnit kUnit> class Work : public cpu::Winograd {
   Work() = default;
   explicit Work(const cpu::ConvShape& s) : Winograd(s, kUnit) {}
   static int64_t PackedSize(const cpu::ConvShape& s) {
-    return cpu::WinogradWeightsSize(kUnit, s.channels, s.maps);
+    return cpu::WinogradWeightsSize(kUnit, s.group_channels(), s.maps);
   }
   static void Pack(const cpu::ConvShape& s, const float* w, float* to, const Workers& workers) {
-    cpu::PackWinogradWeights(kUnit, w, s.channels, s.maps, to, workers);
+    cpu::PackWinogradWeights(kUnit, w, s.group_channels(), s.maps, to, workers);
   }
 };
 
@@ -25,7 +25,7 @@ template <cpu::WinogradUnit kUnit> class WinogradConv : public NhwcKernel<Winogr
     if (q.InRank(0) != 4 || !NhwcKernel<WinogradConv, Work<kUnit>>::Legal(q)) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);
     return s.ok() && cpu::WinogradFits(*s, kUnit) && Work<kUnit>::PackedSize(*s) <= kMostPacked &&
-           cpu::WinogradError(kUnit, s->channels) <= cpu::kWinogradErrorAllowed;
+           cpu::WinogradError(kUnit, s->group_channels()) <= cpu::kWinogradErrorAllowed;
   }
   static double Cost(const KernelQuery& q) { return cpu::WinogradCost(*NhwcShape(q), kUnit); }
 };

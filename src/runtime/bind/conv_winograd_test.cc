@@ -27,6 +27,7 @@ TEST(ConvWinograd, UnitsByShape) {
   EXPECT_EQ(KernelOf({1, 56, 56, 128}, {128, 128, 3, 3}, same), "cpu.conv.winograd.f4x3.f32");
   // Few tiles, many weights to read.
   EXPECT_EQ(KernelOf({1, 7, 7, 512}, {512, 512, 3, 3}, same), "cpu.conv.winograd.f2x3.f32");
+  EXPECT_EQ(KernelOf({1, 14, 14, 512}, {512, 64, 3, 3}, same + ",group=8"), "cpu.conv.winograd.f4x3.f32");
   EXPECT_EQ(KernelOf({1, 28, 28, 64}, {64, 64, 5, 5}, wide), "cpu.conv.winograd.f4x5.f32");
   EXPECT_EQ(KernelOf({1, 28, 28, 256}, {64, 256, 5, 5}, wide), "cpu.conv.winograd.f2x5.f32");
 }
@@ -35,7 +36,8 @@ TEST(ConvWinograd, NotForOthers) {
   for (const std::string& kernel :
        {KernelOf({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],strides=[2,2]"),
         KernelOf({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],dilations=[2,2]"),
-        KernelOf({1, 56, 56, 64}, {64, 32, 3, 3}, "pads=[1,1,1,1],group=2"),
+        // Groups of fewer maps than a panel has.
+        KernelOf({1, 56, 56, 64}, {64, 1, 3, 3}, "pads=[1,1,1,1],group=64"),
         KernelOf({1, 56, 56, 64}, {64, 64, 1, 1}, "group=1"),
         KernelOf({1, 56, 56, 64}, {64, 64, 3, 5}, "group=1"),
         // The first layer: too few channels to win anything.

@@ -46,8 +46,10 @@ double WinogradError(WinogradUnit unit, int64_t channels) {
 
 bool WinogradFits(const ConvShape& s, WinogradUnit unit) {
   const int64_t r = SizeOf(unit).kernel;
-  return s.group == 1 && s.kernel == Spatial{1, r, r} && s.input[0] == 1 && s.output[0] == 1 &&
-         s.begin[0] == 0 && s.stride == Spatial{1, 1, 1} && s.dilation == Spatial{1, 1, 1};
+  // A panel of weights must not hold maps of two groups.
+  const bool groups = s.group == 1 || s.group_maps() % TileSimd().columns == 0;
+  return groups && s.kernel == Spatial{1, r, r} && s.input[0] == 1 && s.output[0] == 1 && s.begin[0] == 0 &&
+         s.stride == Spatial{1, 1, 1} && s.dilation == Spatial{1, 1, 1};
 }
 
 double WinogradCost(const ConvShape& s, WinogradUnit unit) {
@@ -57,12 +59,14 @@ double WinogradCost(const ConvShape& s, WinogradUnit unit) {
   const WinogradSize size = SizeOf(unit);
   const auto tiles =
       static_cast<double>(s.batch * Quotient(s.output[1], size.tile) * Quotient(s.output[2], size.tile));
-  const auto channels = static_cast<double>(s.channels), maps = static_cast<double>(RoundUp(s.maps, 16));
+  const auto channels = static_cast<double>(s.group_channels()),
+             maps = static_cast<double>(RoundUp(s.maps, 16));
   const double positions = size.positions();
   const double filled = std::min(1.0, tiles / 4);  // few rows do not keep the multipliers busy
   const double products = 2 * tiles * positions * (channels + kStart) * maps / filled / kFlops;
   const double weights = 4 * positions * channels * maps / kBytes;  // read while products are computed
-  const double transforms = tiles * positions * (channels + maps) * kTransform * size.side();
+  const double transforms =
+      tiles * positions * (static_cast<double>(s.channels) + maps) * kTransform * size.side();
   return std::max(products, weights) + 0.3 * std::min(products, weights) + transforms;
 }
 
@@ -102,7 +106,7 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit)
   strips_ = shape.batch * tile_rows_ * row_strips_;
   v_position_ = PositionStep(shape.channels);
   v_tile_ = TileStep(v_position_, positions);
-  const int64_t bytes = WinogradWeightsSize(unit, shape.channels, shape.maps) * 4;
+  const int64_t bytes = WinogradWeightsSize(unit, shape.group_channels(), shape.maps) * 4;
   const int64_t most = bytes > kLargeWeights ? kManyTiles : kBlockTiles;
   block_strips_ = std::max<int64_t>(1, most / std::max<int64_t>(1, strip_));
   blocks_ = Quotient(strips_, block_strips_);
@@ -172,7 +176,7 @@ void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, in
 void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin,
                         int64_t end) const {
   const TileTable& table = TileSimd();
-  const int64_t k = shape_.channels, parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
+  const int64_t k = shape_.group_channels(), parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
                 depth = std::max<int64_t>(8, RoundUp(Quotient(k, parts), 8));
   const int64_t tiles = Quotient(block.tiles, table.rows), height = block.tiles / tiles,
                 taller = block.tiles % tiles;
@@ -188,7 +192,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
       const int64_t map = panel * table.columns;
       t.columns = std::min<int64_t>(table.columns, shape_.maps - map);
       t.b = panels + map * k + k0 * table.columns;
-      t.a = block.v + position * v_position_ + k0;
+      t.a = block.v + position * v_position_ + map / shape_.group_maps() * k + k0;
       t.c = block.p + position * block.p_position + (map - map0);
       for (int64_t i = 0; i < tiles; ++i) {
         const int64_t rows = height + (i < taller);

@@ -1,5 +1,5 @@
-// Winograd's convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, one group, any
-// padding. Tiles of the image are transformed, multiplied position by position with transformed weights, and
+// Winograd's convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, any padding.
+// Tiles of the image are transformed, multiplied position by position with transformed weights, and
 // transformed back: fewer multiplications, some more rounding (docs/accuracy.md).
 //
 // The result is the same for any number of threads. What is not finite in the image spreads over the tiles
@@ -21,6 +21,7 @@ WinogradSize SizeOf(WinogradUnit unit);
 
 // About the largest error over the largest result, of random data: measured in docs/accuracy.md. Units beyond
 // what is allowed are never chosen; direct sums in f32 reach 3e-6.
+// Channels here and below: those of a group.
 double WinogradError(WinogradUnit unit, int64_t channels);
 constexpr double kWinogradErrorAllowed = 1e-5;
 

@@ -29,14 +29,16 @@ INSTANTIATE_TEST_SUITE_P(Simd, WinogradLevels, testing::Values(0, 1, 2));
 struct Geometry {
   int64_t batch, height, width, channels, maps;
   int64_t top, left, bottom, right;  // padding
+  int64_t group = 1;
 };
 
 // Smaller and larger than tiles and vectors, ragged, cut into several strips, blocks and parts of channels.
 const Geometry kGeometries[] = {
-    {1, 1, 1, 1, 1, 2, 2, 2, 2},    {1, 1, 9, 3, 5, 2, 1, 2, 2},     {2, 5, 5, 16, 16, 0, 0, 0, 0},
-    {1, 7, 7, 33, 31, 1, 1, 1, 1},  {1, 13, 6, 17, 70, 2, 0, 1, 3},  {2, 20, 23, 24, 40, 1, 1, 1, 1},
-    {1, 6, 70, 4, 33, 2, 2, 2, 2},  {1, 8, 8, 70, 64, 1, 1, 1, 1},   {1, 5, 6, 520, 8, 1, 1, 1, 1},
-    {3, 31, 33, 5, 97, 1, 2, 0, 1}, {1, 40, 40, 16, 130, 1, 1, 1, 1}};
+    {1, 1, 1, 1, 1, 2, 2, 2, 2},        {1, 1, 9, 3, 5, 2, 1, 2, 2},      {2, 5, 5, 16, 16, 0, 0, 0, 0},
+    {1, 7, 7, 33, 31, 1, 1, 1, 1},      {1, 13, 6, 17, 70, 2, 0, 1, 3},   {2, 20, 23, 24, 40, 1, 1, 1, 1},
+    {1, 6, 70, 4, 33, 2, 2, 2, 2},      {1, 8, 8, 70, 64, 1, 1, 1, 1},    {1, 5, 6, 520, 8, 1, 1, 1, 1},
+    {3, 31, 33, 5, 97, 1, 2, 0, 1},     {1, 40, 40, 16, 130, 1, 1, 1, 1}, {1, 9, 10, 24, 96, 1, 1, 1, 1, 3},
+    {2, 40, 33, 40, 256, 1, 0, 1, 1, 2}};
 
 std::vector<float> Random(int64_t count, uint32_t seed) {
   std::mt19937 random(seed);
@@ -49,7 +51,7 @@ std::vector<float> Random(int64_t count, uint32_t seed) {
 ConvShape ShapeOf(const Geometry& g, WinogradUnit unit) {
   const int64_t r = SizeOf(unit).kernel;
   ConvShape s;
-  s.batch = g.batch, s.channels = g.channels, s.maps = g.maps;
+  s.batch = g.batch, s.channels = g.channels, s.maps = g.maps, s.group = g.group;
   s.input = {1, g.height, g.width}, s.kernel = {1, r, r}, s.begin = {0, g.top, g.left};
   s.output = {1, g.height + g.top + g.bottom - r + 1, g.width + g.left + g.right - r + 1};
   return s;
@@ -77,12 +79,12 @@ struct Case {
       : s(shape),
         unit(u),
         x(Random(s.batch * s.input_size() * s.channels, 1)),
-        w(Random(s.maps * s.channels * s.taps(), 2)),
+        w(Random(s.maps * s.group_channels() * s.taps(), 2)),
         bias(Random(s.maps, 3)),
         residual(Random(s.batch * s.output_size() * s.maps, 4)),
         y(residual.size(), kNaN),
-        packed(static_cast<size_t>(WinogradWeightsSize(unit, s.channels, s.maps)) * sizeof(float)) {
-    PackWinogradWeights(unit, w.data(), s.channels, s.maps, packed.data(), Workers(2));
+        packed(static_cast<size_t>(WinogradWeightsSize(unit, s.group_channels(), s.maps)) * sizeof(float)) {
+    PackWinogradWeights(unit, w.data(), s.group_channels(), s.maps, packed.data(), Workers(2));
   }
   NhwcArgs Args() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
   void Run(const NhwcArgs& args, int threads) {
@@ -101,9 +103,11 @@ template <class T> T Direct(const Case& t, int64_t at) {
   for (int64_t i = 0; i < r * r; ++i) {
     const int64_t row = y + i / r - s.begin[1], column = x + i % r - s.begin[2];
     if (row < 0 || column < 0 || row >= s.input[1] || column >= s.input[2]) continue;
-    const float* from = t.x.data() + ((image * s.input[1] + row) * s.input[2] + column) * s.channels;
-    const float* w = t.w.data() + map * s.channels * r * r + i;
-    for (int64_t c = 0; c < s.channels; ++c) sum += T{from[c]} * w[c * r * r];
+    const int64_t channels = s.group_channels();
+    const float* from = t.x.data() + ((image * s.input[1] + row) * s.input[2] + column) * s.channels +
+                        map / s.group_maps() * channels;
+    const float* w = t.w.data() + map * channels * r * r + i;
+    for (int64_t c = 0; c < channels; ++c) sum += T{from[c]} * w[c * r * r];
   }
   return sum;
 }
@@ -207,7 +211,9 @@ TEST(Winograd, FitsItsKernelOnly) {
   s.stride[2] = 2;
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
   s.stride[2] = 1, s.group = 2;
-  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
+  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));  // two maps of a group are less than a panel
+  s.maps = 128;
+  EXPECT_TRUE(WinogradFits(s, WinogradUnit::kF43));
   s.group = 1, s.dilation[1] = 2;
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
 }
