@@ -34,10 +34,7 @@ inline void Settle(Floats& v) {
 #endif
 }
 
-inline Floats Bound(const DepthwisePart& p, Floats v) {
-  v = v < p.low ? Floats{} + p.low : v;
-  return v > p.high ? Floats{} + p.high : v;
-}
+inline Floats Bound(const DepthwisePart& p, Floats v) { return AtMost(AtLeast(v, p.low), p.high); }
 
 // One line of each window: sum[t] += x[t * S + kx] * w[kx].
 template <int K, int S, int T, int C>

@@ -17,27 +17,6 @@ inline Floats WithSignOf(Floats size, Floats sign) {
   return Floats((WordsOf(size) & 0x7fffffffu) | (WordsOf(sign) & 0x80000000u));
 }
 
-// The instructions give their second operand where one is NaN. Their forms with a mask spare a false warning
-// of gcc 12.
-inline Floats AtMost(Floats x, float most) {
-#if defined(__AVX512F__)
-  return Floats(_mm512_maskz_min_ps(0xffff, _mm512_set1_ps(most), __m512(x)));
-#elif defined(__AVX2__)
-  return Floats(_mm256_min_ps(_mm256_set1_ps(most), __m256(x)));
-#else
-  return x > most ? All(most) : x;
-#endif
-}
-inline Floats AtLeast(Floats x, float least) {
-#if defined(__AVX512F__)
-  return Floats(_mm512_maskz_max_ps(0xffff, _mm512_set1_ps(least), __m512(x)));
-#elif defined(__AVX2__)
-  return Floats(_mm256_max_ps(_mm256_set1_ps(least), __m256(x)));
-#else
-  return x < least ? All(least) : x;
-#endif
-}
-
 // p * 2^n for n = shifted - shifter, which holds n in its low bits. n itself may be beyond the exponents
 // there are.
 constexpr float kShifter = 12582912.f;  // 1.5 * 2^23: adding it rounds to whole numbers

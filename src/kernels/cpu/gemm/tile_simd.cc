@@ -138,10 +138,7 @@ template <bool kWhole, int R, int N> inline void Finish(const Tile& t, Floats (&
       for (int i = 0; i < R; ++i) sum[i][j] += load(t.residual + i * t.residual_row, j);
     if (t.clip)
 #pragma GCC unroll 16
-      for (int i = 0; i < R; ++i) {
-        sum[i][j] = sum[i][j] < t.low ? Floats{} + t.low : sum[i][j];
-        sum[i][j] = sum[i][j] > t.high ? Floats{} + t.high : sum[i][j];
-      }
+      for (int i = 0; i < R; ++i) sum[i][j] = AtMost(AtLeast(sum[i][j], t.low), t.high);
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
       float* to = t.c + i * t.c_row + j * lanes;

@@ -13,6 +13,27 @@ using Floats = Vector<float>;
 // v in every lane: compilers see through the product, and -0 stays what it is.
 inline Floats All(float v) { return (Floats{} + 1.f) * v; }
 
+// Bounds; NaN stays. The instructions give their second operand where one is NaN. Their forms with a mask
+// spare a false warning of gcc 12.
+inline Floats AtMost(Floats x, float most) {
+#if defined(__AVX512F__)
+  return Floats(_mm512_maskz_min_ps(0xffff, _mm512_set1_ps(most), __m512(x)));
+#elif defined(__AVX2__)
+  return Floats(_mm256_min_ps(_mm256_set1_ps(most), __m256(x)));
+#else
+  return x > most ? All(most) : x;
+#endif
+}
+inline Floats AtLeast(Floats x, float least) {
+#if defined(__AVX512F__)
+  return Floats(_mm512_maskz_max_ps(0xffff, _mm512_set1_ps(least), __m512(x)));
+#elif defined(__AVX2__)
+  return Floats(_mm256_max_ps(_mm256_set1_ps(least), __m256(x)));
+#else
+  return x < least ? All(least) : x;
+#endif
+}
+
 // The first n elements, 0 <= n <= lanes; the others are zero and their memory is not touched.
 inline Vector<float> LoadPart(const float* p, int64_t n) {
 #if defined(__AVX512F__)
