@@ -8,7 +8,6 @@
 //                     moves 8 GB/s meanwhile
 //   a pool            half its input when its channels come first: it cannot use vectors along channels
 //   a product that reads its left side transposed: half of that
-//   group norms       two crossings when their channels come last: the kernel does them itself
 //
 // The sides are the cheapest cut of that graph, which is exact: there is no order in which regions grow.
 #include "passes/layout/channels_last.h"
@@ -70,12 +69,6 @@ int64_t CostFirst(const Node& node) {
   if (IsOp(node, "Pool") || IsOp(node, "MatMul")) return Whole(0.5 * Bytes(*node.input(0)));
   return 0;
 }
-// And with its channels last.
-int64_t CostLast(const Node& node) {
-  const bool moves = IsOp(node, "GroupNorm") || IsOp(node, "InstanceNorm");
-  return moves ? Whole(2 * (Bytes(*node.input(0)) + Bytes(*node.output(0)))) : 0;
-}
-
 class Chooser {
  public:
   Chooser(Graph& graph, bool eager) : graph_(graph), eager_(eager) {}
@@ -128,7 +121,6 @@ class Chooser {
       // On the source's side channels come first.
       const bool wanted = eager_ && IsConvolution(*node);
       cut_.AddEdge(candidate.number, MinCut::kSink, wanted ? MinCut::kInfinite : CostFirst(*node));
-      cut_.AddEdge(MinCut::kSource, candidate.number, CostLast(*node));
     }
     for (const auto& v : graph_.values())
       if (!v->is_constant()) cut_.Join(SidesOf(*v), CrossingCost(*v, AxesOf(axes_, v.get())));

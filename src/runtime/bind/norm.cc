@@ -1,6 +1,9 @@
 // Ties normalisation ops to their CPU kernels.
 #include "kernels/cpu/norm/norm.h"
 
+#include "kernels/cpu/norm/group_norm_last.h"
+#include "kernels/cpu/norm/lrn.h"
+#include "ops/support/channels_last.h"
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_nchw.h"
 
@@ -85,6 +88,50 @@ class GroupNorm : public KernelOf<GroupNorm> {
   float epsilon_ = 0;
 };
 
+class GroupNormLast : public KernelOf<GroupNormLast> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && OrderedLast(q); }
+  Status Resize(ResizeContext& c) override {
+    const Planes planes = PlanesOf(ChannelOrder{true}.First(c->InDims(0)));
+    norm_ = {planes.batch, planes.plane, planes.channels, planes.channels, c->attrs().Float("epsilon")};
+    if (c->op().name == "GroupNorm") norm_.groups = c->attrs().Int("groups");
+    c.SetScratch(norm_.Scratch());
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    if (c.Out(0).size() == 0) return {};
+    norm_.Run(c.In<float>(0), c.In<float>(1), c.In<float>(2), c.Out<float>(0), c.scratch<void>(),
+              c.workers());
+    return {};
+  }
+
+ private:
+  cpu::GroupNormLast norm_;
+};
+
+class Lrn : public KernelOf<Lrn> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
+  Status Resize(ResizeContext& c) override {
+    const Planes planes = PlanesOf(ChannelOrder{OrderedLast(c.query())}.First(c->InDims(0)));
+    const Attrs& a = c->attrs();
+    const int64_t size = a.Int("size");
+    norm_ = {planes.batch, planes.channels, planes.plane};
+    if (OrderedLast(c.query())) norm_.outer *= planes.plane, norm_.inner = 1;
+    norm_.before = (size - 1) / 2, norm_.after = size - 1 - norm_.before;
+    norm_.factor = a.Float("alpha") / static_cast<float>(size);
+    norm_.beta = a.Float("beta"), norm_.bias = a.Float("bias");
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    if (c.Out(0).size() > 0) norm_.Run(c.In<float>(0), c.Out<float>(0), c.workers());
+    return {};
+  }
+
+ private:
+  cpu::Lrn norm_;
+};
+
 size_t FirstAxis(const KernelQuery& q) { return AxisOf(q.attrs().Int("axis"), q.InDims(0).size()); }
 
 // scale or bias has exactly the elements that are normalised together.
@@ -130,8 +177,11 @@ class LayerNorm : public KernelOf<LayerNorm> {
 TERN_KERNELS(Norm) {
   AddWithNarrow<Scale>(table, "Scale", "cpu.scale.f32");
   AddWithNarrow<BatchNorm>(table, "BatchNorm", "cpu.batch_norm.f32");
-  AddWithOrders<GroupNorm>(table, "InstanceNorm", "cpu.instance_norm.f32");
-  AddWithOrders<GroupNorm>(table, "GroupNorm", "cpu.group_norm.f32");
+  AddWithNarrow<GroupNorm>(table, "InstanceNorm", "cpu.instance_norm.f32");
+  AddWithNarrow<GroupNorm>(table, "GroupNorm", "cpu.group_norm.f32");
+  AddWithNarrow<GroupNormLast>(table, "InstanceNorm", "cpu.instance_norm.nhwc.f32");
+  AddWithNarrow<GroupNormLast>(table, "GroupNorm", "cpu.group_norm.nhwc.f32");
+  AddWithNarrow<Lrn>(table, "Lrn", "cpu.lrn.f32");
   AddWithNarrow<LayerNorm>(table, "LayerNorm", "cpu.layer_norm.f32");
   AddWithNarrow<LayerNorm>(table, "RmsNorm", "cpu.rms_norm.f32");
 }

@@ -1,0 +1,21 @@
+// GroupNorm of [batch, pixels, channels].
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+
+namespace tern::cpu {
+
+struct GroupNormLast {
+  int64_t batch = 0, pixels = 0, channels = 0, groups = 1;
+  float epsilon = 0;
+
+  size_t Scratch() const;  // bytes
+  // Zero mean and unit variance in each group of channels of a sample, then scale and bias per channel. The
+  // same bits for any number of threads.
+  void Run(const float* x, const float* scale, const float* bias, float* y, void* scratch,
+           const Workers& workers) const;
+};
+
+}  // namespace tern::cpu

@@ -1,0 +1,19 @@
+// Local response normalisation across neighbouring channels.
+#pragma once
+#include <cstdint>
+
+#include "base/thread_pool.h"
+
+namespace tern::cpu {
+
+// y = x / (bias + alpha / size * squares) ^ beta, where squares are summed over the channels from `before`
+// ones to `after` ones away. x is [outer, channels, inner].
+struct Lrn {
+  int64_t outer = 0, channels = 0, inner = 1;
+  int64_t before = 0, after = 0;
+  float factor = 0, beta = 0, bias = 0;  // factor: alpha / size
+
+  void Run(const float* x, float* y, const Workers& workers) const;
+};
+
+}  // namespace tern::cpu
