@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/gemm/tile.h"
-
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kBlock = 64 << 10;        // floats that stay in the second cache, read or written
+constexpr int64_t kBlock = 64 << 10;        // words that stay in the second cache, read or written
 constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
-constexpr int64_t kPad = 16;                // floats that keep rows from colliding in the first cache
+constexpr int64_t kPad = 16;                // words that keep rows from colliding in the first cache
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
 bool Collide(int64_t row) { return row * 4 % 2048 == 0; }
@@ -65,12 +63,13 @@ void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
 
 }  // namespace
 
-int64_t NhwcConv::PackedSize(const ConvShape& s) {
-  const int64_t joined = Joined(s);
-  return s.group / joined * PanelsSize(s.taps() * s.group_channels() * joined, s.group_maps() * joined);
+int64_t NhwcConv::PackedSize(const ConvShape& s, Operands operands) {
+  const int64_t joined = Joined(s), words = TileFor(operands).words(s.group_channels() * joined);
+  return s.group / joined * PanelsSize(s.taps() * words, s.group_maps() * joined);
 }
 
-void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Workers& workers) {
+void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Workers& workers,
+                    Operands operands) {
   ConvShape s = shape;
   std::vector<float> wide;
   if (const int64_t joined = Joined(s); joined > 1) {
@@ -79,29 +78,30 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
     w = wide.data();
     s.group /= joined;
   }
-  const TileTable& table = TileSimd();
+  const TileTable& table = TileFor(operands);
   const int64_t channels = s.group_channels(), maps = s.group_maps(), taps = s.taps(), k = taps * channels,
-                panels = Quotient(maps, table.columns);
+                panels = Quotient(maps, table.columns), step = table.columns * table.words(channels);
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, table.columns * k));
   workers.ParallelFor(s.group * panels, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n0 = i % panels * table.columns, n = std::min<int64_t>(table.columns, maps - n0);
       const float* from = w + (i / panels * maps + n0) * k;
-      float* panel = to + i * table.columns * k;
+      float* panel = to + i * taps * step;
       for (int64_t tap = 0; tap < taps; ++tap)
-        table.pack(from + tap, taps, k, channels, n, 1.0f, panel + tap * channels * table.columns);
+        table.pack(from + tap, taps, k, channels, n, 1.0f, panel + tap * step);
     }
   });
 }
 
-NhwcConv::NhwcConv(const ConvShape& shape) : shape_(shape) {
+NhwcConv::NhwcConv(const ConvShape& shape, Operands operands) : shape_(shape), operands_(operands) {
   const int64_t row = shape.output[2] * shape.maps;
   steps_ = {0, shape.output_size() * shape.maps, shape.output[1] * row, row, shape.maps};
   shape_.group /= Joined(shape);
   SetSource(false);
 }
 
-NhwcConv::NhwcConv(const ConvShape& shape, const NhwcSteps& steps) : shape_(shape), steps_(steps) {
+NhwcConv::NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands)
+    : shape_(shape), steps_(steps), operands_(operands) {
   shape_.group /= Joined(shape);
   SetSource(true);
 }
@@ -109,25 +109,26 @@ NhwcConv::NhwcConv(const ConvShape& shape, const NhwcSteps& steps) : shape_(shap
 // Depends on the shape only, and with it how sums are taken.
 void NhwcConv::SetSource(bool spread) {
   const ConvShape& s = shape_;
-  const bool over = HangsOver(s), one = s.taps() == 1;
-  const int64_t step = s.stride[2] * s.channels;
-  const int64_t rows = TileSimd().rows, most = kBlock / std::max<int64_t>(1, std::max(step, s.maps));
+  words_ = table().words(s.group_channels());
+  const bool over = HangsOver(s), one = s.taps() == 1, rounded = operands_ != Operands::kF32;
+  const int64_t words = s.group * words_, step = s.stride[2] * words;
+  const int64_t rows = table().rows, most = kBlock / std::max<int64_t>(1, std::max(step, s.maps));
   columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
   if (!spread && one && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
-  } else if (!spread && (LowTiles(s.output[2]) || (one && (over || Collide(step))) ||
+  } else if (!spread && (LowTiles(s.output[2]) || (one && (over || rounded || Collide(step))) ||
                          (s.group > 1 && s.group_channels() < 16))) {
     source_ = Source::kColumns;
     piece_ = k();
     row_ = pixel_ = k() + (Collide(k()) ? kPad : 0);
     starts_ = {0};
-  } else if (!over && !Collide(step)) {
+  } else if (!over && !rounded && !Collide(step)) {
     source_ = Source::kWindows;
     const int64_t row = s.input[2] * s.channels;
     SetStarts(s.dilation[0] * s.input[1] * row, row, s.channels);
   } else {
     source_ = Source::kPadded;
-    const int64_t pixel = s.channels + (Collide(step) ? kPad : 0);
+    const int64_t pixel = words + (Collide(step) ? kPad : 0);
     const int64_t row = Span(s, 2, columns_) * pixel;
     SetStarts(row, s.kernel[0] * row, pixel);
   }
@@ -136,8 +137,8 @@ void NhwcConv::SetSource(bool spread) {
 void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
   const ConvShape& s = shape_;
   plane_ = plane, row_ = row, pixel_ = pixel;
-  const bool together = s.dilation[2] == 1 && pixel == s.group_channels();
-  piece_ = s.group_channels() * (together ? s.kernel[2] : 1);
+  const bool together = s.dilation[2] == 1 && pixel == words_;
+  piece_ = words_ * (together ? s.kernel[2] : 1);
   starts_.clear();
   for (int64_t z = 0; z < s.kernel[0]; ++z)
     for (int64_t line = 0; line < s.kernel[1]; ++line)
@@ -146,14 +147,14 @@ void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
 }
 
 // Scratch memory of a job.
-int64_t NhwcConv::BlockFloats(int64_t rows) const {
+int64_t NhwcConv::BlockWords(int64_t rows) const {
   if (source_ == Source::kColumns) return rows * pixel_;
   if (source_ == Source::kPadded) return Span(shape_, 1, rows) * row_;
   return 0;
 }
 
 NhwcConv::Cut NhwcConv::CutOf(int threads) const {
-  const TileTable& table = TileSimd();
+  const TileTable& table = this->table();
   const ConvShape& s = shape_;
   const bool pixels = source_ == Source::kColumns;
   const int64_t all = pixels ? s.batch * s.output_size() : s.output[1];  // what blocks are parts of
@@ -185,7 +186,7 @@ NhwcConv::Job NhwcConv::JobOf(const Cut& cut, int64_t job) const {
   const ConvShape& s = shape_;
   Job j{};
   j.panel0 = job % cut.panel_jobs * cut.panels;
-  j.panel1 = std::min(j.panel0 + cut.panels, s.group * Quotient(s.group_maps(), TileSimd().columns));
+  j.panel1 = std::min(j.panel0 + cut.panels, s.group * Quotient(s.group_maps(), table().columns));
   job /= cut.panel_jobs;
   const int64_t parts = Quotient(s.output[2], columns_);
   if (source_ != Source::kColumns) {
@@ -202,7 +203,7 @@ NhwcConv::Job NhwcConv::JobOf(const Cut& cut, int64_t job) const {
 
 // The first map of one of all groups' panels.
 int64_t NhwcConv::MapOf(int64_t panel) const {
-  const int64_t width = TileSimd().columns, panels = Quotient(shape_.group_maps(), width);
+  const int64_t width = table().columns, panels = Quotient(shape_.group_maps(), width);
   return panel / panels * shape_.group_maps() + panel % panels * width;
 }
 
@@ -210,14 +211,30 @@ PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
   const ConvShape& s = shape_;
   const int64_t n0 = group * s.group_maps();
   PanelProduct p;
+  p.operands = operands_;
   p.m = s.batch * s.output_size(), p.n = s.group_maps(), p.k = s.group_channels();
   p.a = args.x + group * p.k, p.a_row = s.channels;
-  p.panels = args.w + group * PanelsSize(p.k, p.n);
+  p.panels = args.w + group * PanelsSize(p.k, p.n, operands_);
   p.c = args.y + n0, p.c_row = s.maps, p.c_at = n0;
   p.tile = args.tile, p.epilogue = args.epilogue;
   if (p.tile.bias) p.tile.bias += n0;
   if (p.tile.residual) p.tile.residual += n0;
   return p;
+}
+
+// Pixels that lie side by side, each group's channels in whole words.
+void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
+  const ConvShape& s = shape_;
+  const TileTable& table = this->table();
+  const int64_t channels = s.group_channels();
+  const bool whole = channels == words_ * table.per_word;  // words do not mix groups
+  if (whole && pixel_ == s.group * words_) return table.copy(from, count * s.channels, to);
+  for (int64_t i = 0; i < count; ++i, from += s.channels, to += pixel_) {
+    if (whole)
+      table.copy(from, s.channels, to);
+    else
+      for (int64_t g = 0; g < s.group; ++g) table.copy(from + g * channels, channels, to + g * words_);
+  }
 }
 
 // The rows that the job's windows touch, with zeros around the image: [rows][kernel planes][pixels].
@@ -239,11 +256,7 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
           x +
           (((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin) * s.channels;
       std::fill(to, to + left * pixel_, 0.f);
-      if (pixel_ == s.channels)
-        Copy(row, (right - left) * pixel_, to + left * pixel_);
-      else
-        for (int64_t j = left; j < right; ++j)
-          Copy(row + (j - left) * s.channels, s.channels, to + j * pixel_);
+      CopyPixels(row, right - left, to + left * pixel_);
       std::fill(to + right * pixel_, to + width * pixel_, 0.f);
     }
 }
@@ -251,6 +264,7 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
 // The windows of one group, one after the other.
 void NhwcConv::CopyColumns(const float* x, const Job& job, int64_t group, float* to) const {
   const ConvShape& s = shape_;
+  const TileTable& table = this->table();
   const int64_t channels = s.group_channels();
   for (int64_t pixel = job.first; pixel < job.last; ++pixel, to += pixel_) {
     float* here = to;
@@ -262,18 +276,18 @@ void NhwcConv::CopyColumns(const float* x, const Job& job, int64_t group, float*
                       iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1],
                       ix = i * s.stride[2] - s.begin[2];
         if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) {
-          std::fill(here, here + s.kernel[2] * channels, 0.f);
-          here += s.kernel[2] * channels;
+          std::fill(here, here + s.kernel[2] * words_, 0.f);
+          here += s.kernel[2] * words_;
           continue;
         }
         const float* row =
             x + ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] * s.channels + group * channels;
-        for (int64_t kx = 0; kx < s.kernel[2]; ++kx, here += channels) {
+        for (int64_t kx = 0; kx < s.kernel[2]; ++kx, here += words_) {
           const int64_t at = ix + kx * s.dilation[2];
           if (at < 0 || at >= s.input[2])
-            std::fill(here, here + channels, 0.f);
+            std::fill(here, here + words_, 0.f);
           else
-            Copy(row + at * s.channels, channels, here);
+            table.copy(row + at * s.channels, channels, here);
         }
       }
   }
@@ -291,7 +305,7 @@ const float* NhwcConv::FirstWindow(const NhwcArgs& args, const Job& job, float* 
 
 void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) const {
   const ConvShape& s = shape_;
-  const TileTable& table = TileSimd();
+  const TileTable& table = this->table();
   const TileEpilogue& e = args.tile;
   const bool pixels = source_ == Source::kColumns;
   const int64_t strips = pixels ? 1 : job.last - job.first,
@@ -313,7 +327,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
     t.b = args.w + panel * table.columns * k();
     t.bias = e.bias ? e.bias + map : nullptr;
     for (int64_t i = 0; i < strips; ++i) {
-      t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * s.group_channels());
+      t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * words_);
       t.c = args.y + at + i * steps_.row + map;
       if (e.residual) t.residual = e.residual + at + i * steps_.row + map;
       RunStrip(table, t, count);
@@ -338,7 +352,7 @@ void NhwcConv::Finish(const NhwcArgs& args, const Job& job, int64_t at) const {
 
 size_t NhwcConv::Scratch(int threads) const {
   if (source_ == Source::kImage) return PanelScratch(Pointwise(0, {}), threads);
-  return static_cast<size_t>(BlockFloats(CutOf(threads).rows)) * sizeof(float) * static_cast<size_t>(threads);
+  return static_cast<size_t>(BlockWords(CutOf(threads).rows)) * sizeof(float) * static_cast<size_t>(threads);
 }
 
 void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
@@ -351,10 +365,10 @@ void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) 
   const Cut cut = CutOf(workers.threads());
   const int64_t planes =
       source_ == Source::kColumns ? 1 : s.batch * s.output[0] * Quotient(s.output[2], columns_);
-  const int64_t floats = BlockFloats(cut.rows);
+  const int64_t words = BlockWords(cut.rows);
   workers.ParallelFor(planes * cut.blocks * cut.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t job = begin; job < end; ++job)
-      RunJob(args, JobOf(cut, job), static_cast<float*>(scratch) + worker * floats);
+      RunJob(args, JobOf(cut, job), static_cast<float*>(scratch) + worker * words);
   });
 }
 

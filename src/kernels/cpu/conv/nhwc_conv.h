@@ -1,4 +1,5 @@
-// Convolutions over [N, spatial…, C] in f32: products of windows, read where they lie, and panels of weights.
+// Convolutions over [N, spatial…, C]: products of windows, read where they lie, and panels of weights. Images
+// and results are f32; with operands in bf16 pixels are rounded while they are copied.
 #pragma once
 #include "kernels/cpu/conv/conv.h"
 #include "kernels/cpu/gemm/panels.h"
@@ -23,14 +24,15 @@ class NhwcConv {
  public:
   // Weights [M, C / group, kernel…] become one set of panels per group, with rows in the order [kernel…, C].
   // Groups of few maps are joined, with zeros between them: vectors of results are better filled then.
-  // Of the shape only channels, maps, group and kernel matter. PackedSize: in floats.
-  static int64_t PackedSize(const ConvShape& s);
-  static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers);
+  // Of the shape only channels, maps, group and kernel matter. PackedSize: in words of 32 bits.
+  static int64_t PackedSize(const ConvShape& s, Operands operands = Operands::kF32);
+  static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers,
+                   Operands operands = Operands::kF32);
 
   NhwcConv() = default;
-  explicit NhwcConv(const ConvShape& shape);
+  explicit NhwcConv(const ConvShape& shape, Operands operands = Operands::kF32);
   // Results that are spread over a larger y.
-  NhwcConv(const ConvShape& shape, const NhwcSteps& steps);
+  NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands = Operands::kF32);
   size_t Scratch(int threads) const;  // bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
 
@@ -38,7 +40,7 @@ class NhwcConv {
   // Where the rows of the product come from.
   enum class Source : uint8_t {
     kImage,    // every pixel is a row: kernels of one tap
-    kWindows,  // the image itself: no window hangs over its edge
+    kWindows,  // the image itself: no window hangs over its edge, nothing is rounded
     kPadded,   // some rows of the image, copied with what is around it
     kColumns,  // windows copied one by one
   };
@@ -55,12 +57,14 @@ class NhwcConv {
   };
   void SetSource(bool spread);
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
-  int64_t k() const { return shape_.taps() * shape_.group_channels(); }
+  const TileTable& table() const { return TileFor(operands_); }
+  int64_t k() const { return shape_.taps() * words_; }
   int64_t MapOf(int64_t panel) const;
-  int64_t BlockFloats(int64_t rows) const;
+  int64_t BlockWords(int64_t rows) const;
   Cut CutOf(int threads) const;
   Job JobOf(const Cut& cut, int64_t job) const;
   PanelProduct Pointwise(int64_t group, const NhwcArgs& args) const;
+  void CopyPixels(const float* from, int64_t count, float* to) const;
   void CopyPadded(const float* x, const Job& job, float* to) const;
   void CopyColumns(const float* x, const Job& job, int64_t group, float* to) const;
   const float* FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const;
@@ -69,11 +73,13 @@ class NhwcConv {
 
   ConvShape shape_;
   NhwcSteps steps_{};
+  Operands operands_ = Operands::kF32;
   Source source_ = Source::kImage;
-  int64_t row_ = 0, pixel_ = 0;  // elements from row to row and from pixel to pixel of what is read
+  int64_t words_ = 0;            // of a pixel's channels in one group
+  int64_t row_ = 0, pixel_ = 0;  // words from row to row and from pixel to pixel of what is read
   int64_t plane_ = 0;            // from one kernel plane to the next
   int64_t columns_ = 0;          // output pixels of a row that are computed at once
-  int64_t piece_ = 0;            // elements of a window that lie together
+  int64_t piece_ = 0;            // words of a window that lie together
   std::vector<int64_t> starts_;  // of these
 };
 

@@ -43,9 +43,9 @@ const std::vector<NhwcCase> kCases = {
 };
 
 void Convolve(const NhwcCase& c, NhwcData& d, bool extra, int threads) {
-  std::vector<float> packed(static_cast<size_t>(NhwcConv::PackedSize(c.shape)) + 1);
-  NhwcConv::Pack(c.shape, d.w.data(), packed.data(), Workers(2));
-  const NhwcConv conv(c.shape);
+  std::vector<float> packed(static_cast<size_t>(NhwcConv::PackedSize(c.shape, d.operands)) + 1);
+  NhwcConv::Pack(c.shape, d.w.data(), packed.data(), Workers(2), d.operands);
+  const NhwcConv conv(c.shape, d.operands);
   std::vector<float> scratch(conv.Scratch(threads) / sizeof(float) + 1,
                              std::numeric_limits<float>::quiet_NaN());
   NhwcArgs args{d.x.data(), packed.data(), d.y.data(), {}, nullptr};
@@ -70,6 +70,30 @@ TEST_P(NhwcConvLevels, MatchesSumsInDouble) {
 TEST_P(NhwcConvLevels, IsTheSameForAnyNumberOfThreads) {
   for (const NhwcCase& c : kCases) {
     NhwcData one(c.shape), many(c.shape);
+    Convolve(c, one, true, 1);
+    for (int threads : {2, 5}) {
+      Convolve(c, many, true, threads);
+      ASSERT_EQ(one.y, many.y) << c.name << ", " << threads << " threads";
+    }
+  }
+}
+
+class NhwcConvBf16 : public NhwcLevels {};
+INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvBf16, testing::Values(0, 1, 2, 3));
+
+TEST_P(NhwcConvBf16, MatchesSumsOfRoundedOperands) {
+  for (const NhwcCase& c : kCases)
+    for (bool extra : {false, true})
+      for (int threads : {1, 3}) {
+        NhwcData d(c.shape, Operands::kBf16);
+        Convolve(c, d, extra, threads);
+        d.Check(c, extra);
+      }
+}
+
+TEST_P(NhwcConvBf16, IsTheSameForAnyNumberOfThreads) {
+  for (const NhwcCase& c : kCases) {
+    NhwcData one(c.shape, Operands::kBf16), many(c.shape, Operands::kBf16);
     Convolve(c, one, true, 1);
     for (int threads : {2, 5}) {
       Convolve(c, many, true, threads);

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "kernels/cpu/conv/nhwc_conv.h"
+#include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
@@ -32,26 +34,34 @@ struct NhwcCase {
   }
 };
 
+// 0, 1, 2: an instruction set; 3: the best with the processor's products of bf16 pairs.
 class NhwcLevels : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    const auto level = static_cast<SimdLevel>(GetParam());
-    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
+    const auto level = static_cast<SimdLevel>(std::min(GetParam(), 2));
+    if (level > BestSimd() || (GetParam() == 3 && !HasBf16Products()))
+      GTEST_SKIP() << "this machine does not have it";
     LimitSimd(level);
+    LimitBf16Products(GetParam() == 3);
   }
-  void TearDown() override { LimitSimd(BestSimd()); }
+  void TearDown() override {
+    LimitSimd(BestSimd());
+    LimitBf16Products(true);
+  }
 };
 
 // Random operands of a convolution, and what comes out.
 struct NhwcData {
   std::vector<float> x, w, bias, residual, y;
+  Operands operands;  // the wanted sums are those of rounded ones
 
-  explicit NhwcData(const ConvShape& s)
+  explicit NhwcData(const ConvShape& s, Operands rounded = Operands::kF32)
       : x(Random(s.batch * s.input_size() * s.channels, 1)),
         w(Random(s.maps * s.group_channels() * s.taps(), 2)),
         bias(Random(s.maps, 3)),
         residual(Random(s.batch * s.output_size() * s.maps, 4)),
-        y(residual.size(), -77.f) {}
+        y(residual.size(), -77.f),
+        operands(rounded) {}
 
   TileEpilogue Tile(const ConvShape& s) const {
     return {bias.data(), residual.data(), s.maps, true, -1.5f, 2.0f};
@@ -68,7 +78,7 @@ struct NhwcData {
     for (size_t i = 0; i < 3; ++i)
       if (at[i] < 0 || at[i] >= s.input[i]) return 0;
     const int64_t pixel = ((image * s.input[0] + at[0]) * s.input[1] + at[1]) * s.input[2] + at[2];
-    return x[static_cast<size_t>(pixel * s.channels + channel)];
+    return Rounded(x[static_cast<size_t>(pixel * s.channels + channel)]);
   }
   double Sum(const ConvShape& s, int64_t pixel, int64_t map) const {
     const int64_t group = map / s.group_maps();
@@ -81,7 +91,7 @@ struct NhwcData {
       for (size_t i = 0; i < 3; ++i) at[i] = o[i] * s.stride[i] + t[i] * s.dilation[i] - s.begin[i];
       for (int64_t c = 0; c < s.group_channels(); ++c)
         sum += At(s, pixel / s.output_size(), at, group * s.group_channels() + c) *
-               w[static_cast<size_t>((map * s.group_channels() + c) * s.taps() + tap)];
+               Rounded(w[static_cast<size_t>((map * s.group_channels() + c) * s.taps() + tap)]);
     }
     return sum;
   }
@@ -103,6 +113,15 @@ struct NhwcData {
   }
 
  private:
+  // To nearest even.
+  float Rounded(float v) const {
+    if (operands == Operands::kF32) return v;
+    uint32_t bits;
+    std::memcpy(&bits, &v, 4);
+    bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000;
+    std::memcpy(&v, &bits, 4);
+    return v;
+  }
   static std::vector<float> Random(int64_t count, uint32_t seed) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> values(-1, 1);

@@ -1,20 +1,18 @@
 #include "kernels/cpu/gemm/panels.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "kernels/cpu/gemm/tile.h"
 #include "kernels/cpu/move/transpose_simd.h"
 
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMostDepth = 512;         // of k at once: a panel of it stays in the nearest caches
-constexpr int64_t kBlock = 96 << 10;        // floats of a that stay in the second cache
+constexpr int64_t kMostDepth = 512;         // words of k at once: a panel of it stays in the nearest caches
+constexpr int64_t kBlock = 96 << 10;        // words of a that stay in the second cache
 constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
 constexpr int64_t kWorthCopying = 64;       // columns that a copied row of a is multiplied with
 constexpr int64_t kFew = 4;                 // rows that no cut separates
-constexpr int64_t kPad = 16;                // floats between copied rows, so that they do not collide
+constexpr int64_t kPad = 16;                // words between copied rows, so that they do not collide
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -26,7 +24,7 @@ int64_t PartOf(int64_t size, int64_t most, int64_t unit) {
 
 // How a product is cut.
 struct Cut {
-  int64_t depth;         // of k at once
+  int64_t depth;         // words of k at once
   int64_t rows, panels;  // of a job
   int64_t row_jobs, panel_jobs;
   bool copy;  // rows of a are copied together first
@@ -37,8 +35,8 @@ bool Collide(int64_t a_row) { return a_row * 4 % 2048 == 0; }
 
 Cut CutOf(const PanelProduct& p, const TileTable& table, int threads) {
   Cut cut{};
-  cut.depth = PartOf(p.k, kMostDepth, 8);
-  cut.copy = p.a_column != 1 || (Collide(p.a_row) && p.n >= kWorthCopying && p.m > 2);
+  cut.depth = PartOf(table.words(p.k), kMostDepth, 8);
+  cut.copy = p.a_column != 1 || table.per_word != 1 || (Collide(p.a_row) && p.n >= kWorthCopying && p.m > 2);
   const int64_t panels = Quotient(p.n, table.columns);
   const int64_t most_rows = std::max<int64_t>(table.rows, kBlock / cut.depth);
   cut.rows = PartOf(p.m, most_rows, 1);
@@ -64,32 +62,35 @@ size_t ScratchPerThread(const Cut& cut) {
   return cut.copy ? static_cast<size_t>(cut.rows * (cut.depth + kPad)) * sizeof(float) : 0;
 }
 
-void CopyRows(const PanelProduct& p, int64_t m0, int64_t rows, int64_t k0, int64_t depth, float* to) {
-  const int64_t step = depth + kPad;
-  const float* from = p.a + m0 * p.a_row + k0 * p.a_column;
-  if (p.a_column == 1) {
-    for (int64_t i = 0; i < rows; ++i)
-      std::memcpy(to + i * step, from + i * p.a_row, static_cast<size_t>(depth) * sizeof(float));
-    return;
-  }
-  if (p.a_row == 1) return TransposeSimd().words(from, p.a_column, depth, rows, to, step);
-  constexpr int64_t kSide = 16;  // both sides of the transposition stay in cache
-  for (int64_t k = 0; k < depth; k += kSide)
-    for (int64_t i = 0; i < rows; i += kSide)
-      for (int64_t kk = k; kk < std::min(depth, k + kSide); ++kk)
-        for (int64_t ii = i; ii < std::min(rows, i + kSide); ++ii)
-          to[ii * step + kk] = from[ii * p.a_row + kk * p.a_column];
-}
-
-// One job, one part of k.
+// One job, one part of k; k0, depth and a_row in words.
 struct Part {
   int64_t m0, rows, panel0, panel1, k0, depth;
   const float* a;
   int64_t a_row;
 };
 
+// depth: elements of k.
+void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, int64_t depth, float* to) {
+  const float* from = p.a + part.m0 * p.a_row + part.k0 * table.per_word * p.a_column;
+  if (p.a_column == 1) {
+    for (int64_t i = 0; i < part.rows; ++i) table.copy(from + i * p.a_row, depth, to + i * part.a_row);
+    return;
+  }
+  if (p.a_row == 1 && table.per_word == 1)
+    return TransposeSimd().words(from, p.a_column, depth, part.rows, to, part.a_row);
+  constexpr int64_t kSide = 16;  // both sides of the transposition stay in cache
+  float line[kSide];
+  for (int64_t k = 0; k < depth; k += kSide)
+    for (int64_t i = 0; i < part.rows; ++i) {
+      const int64_t count = std::min(depth - k, kSide);
+      for (int64_t kk = 0; kk < count; ++kk) line[kk] = from[i * p.a_row + (k + kk) * p.a_column];
+      table.copy(line, count, to + i * part.a_row + k / table.per_word);
+    }
+}
+
 void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
-  const bool first = part.k0 == 0, last = part.k0 + part.depth == p.k;
+  const int64_t words = table.words(p.k);
+  const bool first = part.k0 == 0, last = part.k0 + part.depth == words;
   const int64_t tiles = Quotient(part.rows, table.rows), height = part.rows / tiles,
                 taller = part.rows % tiles;
   Tile t;
@@ -100,7 +101,7 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   for (int64_t panel = part.panel0; panel < part.panel1; ++panel) {
     const int64_t n0 = panel * table.columns;
     t.columns = std::min<int64_t>(table.columns, p.n - n0);
-    t.b = p.panels + (n0 * p.k + part.k0 * table.columns);
+    t.b = p.panels + (n0 * words + part.k0 * table.columns);
     t.bias = last && p.tile.bias ? p.tile.bias + n0 : nullptr;
     for (int64_t i = 0, row = 0; i < tiles; ++i) {
       const int64_t rows = height + (i < taller);
@@ -120,15 +121,16 @@ void RunJob(const PanelProduct& p, const TileTable& table, const Cut& cut, int64
   part.rows = std::min(cut.rows, p.m - part.m0);
   part.panel0 = job % cut.panel_jobs * cut.panels;
   part.panel1 = std::min(part.panel0 + cut.panels, Quotient(p.n, table.columns));
-  for (int64_t k0 = 0; k0 < std::max<int64_t>(p.k, 1); k0 += cut.depth) {
+  const int64_t words = table.words(p.k);
+  for (int64_t k0 = 0; k0 < std::max<int64_t>(words, 1); k0 += cut.depth) {
     part.k0 = k0;
-    part.depth = std::min(cut.depth, p.k - k0);
+    part.depth = std::min(cut.depth, words - k0);
     part.a = p.a ? p.a + part.m0 * p.a_row + k0 : nullptr;
     part.a_row = p.a_row;
     if (cut.copy) {
-      CopyRows(p, part.m0, part.rows, k0, part.depth, scratch);
       part.a = scratch;
       part.a_row = part.depth + kPad;
+      CopyRows(p, table, part, std::min(part.depth * table.per_word, p.k - k0 * table.per_word), scratch);
     }
     RunPart(p, table, part);
   }
@@ -142,30 +144,31 @@ void RunJob(const PanelProduct& p, const TileTable& table, const Cut& cut, int64
 
 }  // namespace
 
-int64_t PanelsSize(int64_t k, int64_t n) {
-  const int64_t width = TileSimd().columns;
-  return Quotient(n, width) * width * k;
+int64_t PanelsSize(int64_t k, int64_t n, Operands operands) {
+  const TileTable& table = TileFor(operands);
+  return Quotient(n, table.columns) * table.columns * table.words(k);
 }
 
-void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, const Workers& workers) {
-  const TileTable& table = TileSimd();
+void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, const Workers& workers,
+                Operands operands) {
+  const TileTable& table = TileFor(operands);
   const int64_t width = table.columns;
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, width * k));
   workers.ParallelFor(Quotient(n, width), grain, [&](int64_t begin, int64_t end) {
     const int64_t n0 = begin * width, n1 = std::min(end * width, n);
     table.pack(source.b + n0 * source.column, source.row, source.column, k, n1 - n0, source.factor,
-               panels + n0 * k);
+               panels + n0 * table.words(k));
   });
 }
 
 size_t PanelScratch(const PanelProduct& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
-  return ScratchPerThread(CutOf(p, TileSimd(), threads)) * static_cast<size_t>(threads);
+  return ScratchPerThread(CutOf(p, TileFor(p.operands), threads)) * static_cast<size_t>(threads);
 }
 
 void MultiplyPanels(const PanelProduct& p, void* scratch, const Workers& workers) {
   if (p.m <= 0 || p.n <= 0) return;
-  const TileTable& table = TileSimd();
+  const TileTable& table = TileFor(p.operands);
   const Cut cut = CutOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(cut);
   workers.ParallelFor(cut.row_jobs * cut.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {

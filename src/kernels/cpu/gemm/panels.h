@@ -1,23 +1,26 @@
-// c = clip(a·b + bias + residual) in f32, with b packed into panels once: matrices of weights above all.
-// Sums are taken in an order that depends on k alone: the result is the same for any number of threads.
+// c = clip(a·b + bias + residual) in f32, with b packed into panels once: matrices of weights above all. a
+// and b are multiplied as they are, or rounded to bf16: b when it is packed, a on the way. Sums are taken in
+// an order that depends on k alone: the result is the same for any number of threads.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "base/thread_pool.h"
 #include "kernels/cpu/elementwise/epilogue.h"
+#include "kernels/cpu/gemm/tile.h"
 
 namespace tern::cpu {
 
-// Floats that the panels of b[k, n] take, for the instruction set that is active now.
-int64_t PanelsSize(int64_t k, int64_t n);
+// Words of 32 bits that the panels of b[k, n] take, for the instruction set that is active now.
+int64_t PanelsSize(int64_t k, int64_t n, Operands operands = Operands::kF32);
 // factor * b, with b's steps in elements.
 struct PanelSource {
   const float* b = nullptr;
   int64_t row = 0, column = 1;
   float factor = 1;
 };
-void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, const Workers& workers);
+void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, const Workers& workers,
+                Operands operands = Operands::kF32);
 
 // What is done to finished sums in registers, on their way to memory.
 struct TileEpilogue {
@@ -29,6 +32,7 @@ struct TileEpilogue {
 };
 
 struct PanelProduct {
+  Operands operands = Operands::kF32;
   int64_t m = 0, n = 0, k = 0;
   const float* a = nullptr;
   int64_t a_row = 0, a_column = 1;  // steps in elements

@@ -1,5 +1,6 @@
-// The one inner loop of matrix products and convolutions in f32: a few rows of a, read where they lie, times
-// a packed panel of b.
+// The one inner loop of matrix products and convolutions: a few rows of a, read where they lie, times a
+// packed panel of b. Operands are words of 32 bits: floats, or two neighbours along k as bf16. Sums and
+// results are f32 either way.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -10,10 +11,10 @@ constexpr int kMostTileRows = 14;  // of any instruction set
 // c[rows, columns] = clip(a·b + c? + bias? + residual?).
 struct Tile {
   const float* a = nullptr;
-  int64_t a_row = 0;         // elements from row to row; a row's elements are neighbours
+  int64_t a_row = 0;         // words from row to row; a row's words are neighbours
   const float* b = nullptr;  // a panel: [parts * k][table.columns]
-  int64_t k = 0;
-  // Rows of a in several pieces of k elements, each at its start counted from a: windows over an image.
+  int64_t k = 0;             // words
+  // Rows of a in several pieces of k words, each at its start counted from a: windows over an image.
   int64_t parts = 1;
   const int64_t* starts = nullptr;  // null: one piece at 0
   float* c = nullptr;
@@ -30,11 +31,25 @@ struct Tile {
 
 struct TileTable {
   int rows, columns;  // of the largest tile
+  int per_word;       // elements along k
   // By the number of rows, 1 … rows.
   void (*run[kMostTileRows + 1])(const Tile& tile);
-  // Panels [ceil(n / columns)][k][columns] of factor * b[k, n], zeros behind the last column.
+  // Panels [ceil(n / columns)][words(k)][columns] of factor * b[k, n], zeros behind the last column and row.
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);
+  // Neighbours along k as words, zero behind the last.
+  void (*copy)(const float* from, int64_t count, float* to);
+
+  int64_t words(int64_t k) const { return (k + per_word - 1) / per_word; }
 };
 TERN_SIMD_TABLE(TileTable, TileSimd)
+TERN_SIMD_TABLE(TileTable, TileBf16Simd)  // without an instruction for it: rounded, then computed as f32
+namespace avx512_bf16 {
+extern const TileTable kTileBf16Simd;  // x86-64 only
+}
+
+// What the operands of a product are rounded to before they are multiplied.
+enum class Operands : uint8_t { kF32, kBf16 };
+// The active table; for bf16 with the processor's pair products where it has them.
+const TileTable& TileFor(Operands operands);
 
 }  // namespace tern::cpu

@@ -5,8 +5,6 @@
 
 namespace tern::cpu {
 
-bool HasBf16Products() { return __builtin_cpu_supports("avx512bf16"); }
-
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) float Bf16Chains(int64_t rounds,
                                                                                  float factor) {
   constexpr int kChains = 12;
@@ -27,7 +25,6 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) float Bf16Chains
 
 namespace tern::cpu {
 
-bool HasBf16Products() { return false; }
 float Bf16Chains(int64_t, float) { return 0; }
 
 }  // namespace tern::cpu

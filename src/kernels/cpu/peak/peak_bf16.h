@@ -1,10 +1,11 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/cpu/simd/bf16.h"
+
 namespace tern::cpu {
 
 // The same with bf16 pair products. Only where HasBf16Products().
-bool HasBf16Products();
 float Bf16Chains(int64_t rounds, float factor);
 constexpr int64_t kBf16RoundFlops = 2 * 2 * 16 * 12;
 

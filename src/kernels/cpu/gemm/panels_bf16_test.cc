@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/cpu/gemm/panels.h"
+#include "kernels/cpu/simd/bf16.h"
+
+namespace tern::cpu {
+namespace {
+
+// 0, 1, 2: an instruction set that rounds and computes in f32; 3: the processor's own pair products.
+class Bf16Levels : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    const auto level = static_cast<SimdLevel>(std::min(GetParam(), 2));
+    if (level > BestSimd() || (GetParam() == 3 && !HasBf16Products()))
+      GTEST_SKIP() << "this machine does not have it";
+    LimitSimd(level);
+    LimitBf16Products(GetParam() == 3);
+  }
+  void TearDown() override {
+    LimitSimd(BestSimd());
+    LimitBf16Products(true);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Simd, Bf16Levels, testing::Values(0, 1, 2, 3));
+
+std::vector<float> Random(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::vector<float> v(static_cast<size_t>(count));
+  for (float& x : v) x = values(random);
+  return v;
+}
+
+// To nearest even.
+float Rounded(float v) {
+  uint32_t bits;
+  std::memcpy(&bits, &v, 4);
+  bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000;
+  std::memcpy(&v, &bits, 4);
+  return v;
+}
+
+struct Shape {
+  int64_t m, n, k;
+};
+// Odd and even k, around the tiles of every instruction set; some are cut along k.
+const Shape kShapes[] = {{1, 1, 1},      {1, 33, 5},   {2, 31, 9},   {3, 64, 17},    {4, 8, 2},
+                         {6, 16, 32},    {7, 17, 40},  {13, 15, 64}, {15, 33, 129},  {29, 100, 70},
+                         {5, 3, 0},      {0, 4, 4},    {4, 0, 4},    {20, 48, 1024}, {9, 24, 1025},
+                         {40, 70, 2101}, {3, 40, 1500}};
+
+enum class Order { kPlain, kLeftTurned, kRightTurned, kStrided };
+
+struct Case {
+  Shape s;
+  Order order;
+  PanelSource source;
+  int64_t a_row, a_column, c_row;
+  std::vector<float> a, b, bias, residual, panels, c;
+
+  Case(const Shape& shape, Order o, int64_t gap)
+      : s(shape),
+        order(o),
+        a_row(o == Order::kLeftTurned ? 1 : s.k + gap),
+        a_column(o == Order::kLeftTurned ? s.m + gap : 1),
+        c_row(s.n + gap),
+        a(Random((s.m + gap) * (s.k + gap) + 1, 1)),
+        b(Random(3 * s.k * s.n + 1, 2)),
+        bias(Random(s.n + 1, 3)),
+        residual(Random(s.m * c_row + 1, 4)),
+        panels(static_cast<size_t>(PanelsSize(s.k, s.n, Operands::kBf16)) + 1,
+               std::numeric_limits<float>::quiet_NaN()),
+        c(Random(s.m * c_row + 1, 5)) {
+    source = {b.data(), s.n, 1, 0.5f};
+    if (o == Order::kRightTurned) source.row = 1, source.column = s.k;
+    if (o == Order::kStrided) source.row = 3 * s.n, source.column = 3;
+    PackPanels(source, s.k, s.n, panels.data(), Workers(2), Operands::kBf16);
+  }
+  PanelProduct Product() {
+    PanelProduct p;
+    p.operands = Operands::kBf16;
+    p.m = s.m, p.n = s.n, p.k = s.k;
+    p.a = a.data(), p.a_row = a_row, p.a_column = a_column;
+    p.panels = panels.data();
+    p.c = c.data(), p.c_row = c_row;
+    return p;
+  }
+  // Products of two bf16 are exact in f32, so that only the order of the sum is left open. size: of the
+  // summands.
+  double Sum(int64_t i, int64_t j, double& size) const {
+    double sum = 0;
+    size = 0;
+    for (int64_t k = 0; k < s.k; ++k) {
+      const double product = double{Rounded(a[static_cast<size_t>(i * a_row + k * a_column)])} *
+                             Rounded(0.5f * b[static_cast<size_t>(k * source.row + j * source.column)]);
+      sum += product;
+      size += std::abs(product);
+    }
+    return sum;
+  }
+};
+
+void Multiply(const PanelProduct& p, int threads) {
+  std::vector<float> scratch(PanelScratch(p, threads) / sizeof(float) + 1,
+                             std::numeric_limits<float>::quiet_NaN());
+  MultiplyPanels(p, scratch.data(), Workers(threads));
+}
+
+TEST_P(Bf16Levels, MatchesSumsOfRoundedOperands) {
+  for (const Shape& s : kShapes)
+    for (Order order : {Order::kPlain, Order::kLeftTurned, Order::kRightTurned, Order::kStrided})
+      for (int threads : {1, 3}) {
+        Case t(s, order, 3);
+        const std::vector<float> before = t.c;
+        PanelProduct p = t.Product();
+        p.tile = {t.bias.data(), t.residual.data(), t.c_row, true, -0.5f, 2.0f};
+        Multiply(p, threads);
+        for (int64_t i = 0; i < s.m; ++i)
+          for (int64_t j = 0; j < t.c_row; ++j) {
+            const auto at = static_cast<size_t>(i * t.c_row + j);
+            if (j >= s.n) {
+              ASSERT_EQ(t.c[at], before[at]) << "the gap behind row " << i << " was written";
+              continue;
+            }
+            double size = 0;
+            const double want =
+                std::clamp(t.Sum(i, j, size) + t.bias[static_cast<size_t>(j)] + t.residual[at], -0.5, 2.0);
+            ASSERT_NEAR(t.c[at], want, 2e-7 * (2 + size) * (1 + std::sqrt(double(s.k)) / 8))
+                << s.m << "x" << s.n << "x" << s.k << " at " << i << "," << j;
+          }
+      }
+}
+
+TEST_P(Bf16Levels, IsTheSameForAnyNumberOfThreads) {
+  for (const Shape& s : {Shape{200, 96, 2061}, Shape{17, 500, 64}, Shape{1, 1000, 300}}) {
+    Case one(s, Order::kPlain, 0), many(s, Order::kPlain, 0);
+    Multiply(one.Product(), 1);
+    for (int threads : {2, 5}) {
+      Multiply(many.Product(), threads);
+      ASSERT_EQ(one.c, many.c) << threads << " threads";
+    }
+  }
+}
+
+// Halves of the last place go to the even neighbour; NaN and infinity stay what they are, on both sides.
+TEST_P(Bf16Levels, RoundsToNearestEven) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float tie = 1.0f / 256;  // half of the last place at 1
+  const std::vector<float> from{1 + tie, 1 + 3 * tie, -1 - tie, 1 + 1.01f * tie, inf, -inf, nan, 3e38f};
+  const std::vector<float> want{1, 1 + 4 * tie, -1, 1 + 2 * tie, inf, -inf, nan, Rounded(3e38f)};
+  for (size_t i = 0; i < from.size(); ++i)
+    for (bool left : {true, false}) {
+      const float one = 1;
+      float c = 0;
+      std::vector<float> panels(static_cast<size_t>(PanelsSize(1, 1, Operands::kBf16)));
+      PackPanels({left ? &one : &from[i], 1, 1, 1.0f}, 1, 1, panels.data(), Workers(1), Operands::kBf16);
+      PanelProduct p;
+      p.operands = Operands::kBf16;
+      p.m = p.n = p.k = 1;
+      p.a = left ? &from[i] : &one, p.a_row = 1, p.panels = panels.data(), p.c = &c, p.c_row = 1;
+      Multiply(p, 1);
+      if (std::isnan(want[i]))
+        EXPECT_TRUE(std::isnan(c));
+      else
+        EXPECT_EQ(c, want[i]) << "of " << from[i] << (left ? " on the left" : " on the right");
+    }
+}
+
+}  // namespace
+}  // namespace tern::cpu

@@ -1,0 +1,271 @@
+// The register tile of matrix products, for *_simd.cc files: what a word of a and one of b are, and how their
+// product is added, is the file's (Ops).
+#pragma once
+#include "kernels/cpu/gemm/tile.h"
+#include "kernels/cpu/simd/part-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+// The register tile: sums, one row of b and one element of a fill the registers.
+#if defined(__AVX512F__)
+constexpr int kRows = 14, kVectors = 2;
+#elif defined(__AVX2__)
+constexpr int kRows = 6, kVectors = 2;
+#elif defined(__aarch64__)
+constexpr int kRows = 8, kVectors = 3;
+#else
+constexpr int kRows = 4, kVectors = 2;
+#endif
+constexpr int kWidth = kVectors * kLanes<float>;
+
+using Floats = Vector<float>;
+
+// Tells the compiler that p may be anything here. Otherwise it keeps one pointer per row, more than there are
+// registers, instead of using the addressing mode base + row step.
+template <class T> inline void Hide(T& p) {
+#if defined(__x86_64__)
+  asm volatile("" : "+r"(p));
+#else
+  (void)p;
+#endif
+}
+
+// Rows of a in groups of three: base, base + step, base + 2 * step.
+template <class Word, int R> struct RowPointers {
+  static_assert(sizeof(Word) == sizeof(float));
+  static constexpr int kGroups = (R + 2) / 3;
+  const char* base[kGroups];
+  int64_t step;
+
+  RowPointers(const float* a, int64_t row) : step(row * static_cast<int64_t>(sizeof(float))) {
+#pragma GCC unroll 8
+    for (int g = 0; g < kGroups; ++g) base[g] = reinterpret_cast<const char*>(a + 3 * g * row);
+  }
+  void Settle() {
+#pragma GCC unroll 8
+    for (int g = 0; g < kGroups; ++g) Hide(base[g]);
+    Hide(step);
+  }
+  Word At(int row, int64_t k) const {
+    Word v;
+    __builtin_memcpy(&v, base[row / 3] + (row % 3) * step + k * 4, 4);
+    return v;
+  }
+  void Advance(int64_t k) {
+#pragma GCC unroll 8
+    for (int g = 0; g < kGroups; ++g) base[g] += k * 4;
+  }
+};
+
+template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&sum)[R][N]) {
+#pragma GCC unroll 16
+  for (int i = 0; i < R; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) sum[i][j] = Floats{};
+  const float* b = t.b;
+  for (int64_t part = 0; part < t.parts; ++part) {
+    RowPointers<typename Ops::Word, R> rows(t.starts ? t.a + t.starts[part] : t.a, t.a_row);
+    for (int64_t k = t.k; k > 0; --k, b += kWidth) {
+      rows.Settle();
+      typename Ops::Row row[N];
+#pragma GCC unroll 4
+      for (int j = 0; j < N; ++j) row[j] = Ops::Load(b + j * kLanes<float>);
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) {
+        const auto x = rows.At(i, 0);
+#pragma GCC unroll 4
+        for (int j = 0; j < N; ++j) Ops::Add(sum[i][j], x, row[j]);
+      }
+      rows.Advance(1);
+    }
+  }
+}
+
+template <class Word> inline Word WordAt(const float* p) {
+  Word v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// Few rows have too few sums to keep the multipliers busy: four steps of k side by side.
+template <class Ops, int R, int N> inline void MultiplyFew(const Tile& t, Floats (&sum)[R][N]) {
+  using Word = typename Ops::Word;
+  constexpr int kSteps = 4;
+  Floats part[kSteps][R][N];
+#pragma GCC unroll 4
+  for (int s = 0; s < kSteps; ++s)
+#pragma GCC unroll 4
+    for (int i = 0; i < R; ++i)
+#pragma GCC unroll 4
+      for (int j = 0; j < N; ++j) part[s][i][j] = Floats{};
+  const float* b = t.b;
+  for (int64_t piece = 0; piece < t.parts; ++piece) {
+    const float* a = t.starts ? t.a + t.starts[piece] : t.a;
+    int64_t k = 0;
+    for (; k + kSteps <= t.k; k += kSteps, b += kSteps * kWidth)
+#pragma GCC unroll 4
+      for (int s = 0; s < kSteps; ++s)
+#pragma GCC unroll 4
+        for (int j = 0; j < N; ++j) {
+          const auto row = Ops::Load(b + s * kWidth + j * kLanes<float>);
+#pragma GCC unroll 4
+          for (int i = 0; i < R; ++i) Ops::Add(part[s][i][j], WordAt<Word>(a + i * t.a_row + k + s), row);
+        }
+    for (; k < t.k; ++k, b += kWidth)
+#pragma GCC unroll 4
+      for (int j = 0; j < N; ++j) {
+        const auto row = Ops::Load(b + j * kLanes<float>);
+#pragma GCC unroll 4
+        for (int i = 0; i < R; ++i) Ops::Add(part[0][i][j], WordAt<Word>(a + i * t.a_row + k), row);
+      }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < R; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) sum[i][j] = (part[0][i][j] + part[1][i][j]) + (part[2][i][j] + part[3][i][j]);
+}
+
+// What happens to the sums on their way to c. Whole: all vectors are full.
+template <bool kWhole, int R, int N> inline void Finish(const Tile& t, Floats (&sum)[R][N]) {
+  constexpr int lanes = kLanes<float>;
+  const int64_t last = kWhole ? lanes : t.columns - (N - 1) * lanes;
+  auto load = [&](const float* p, int j) {
+    return kWhole || j < N - 1 ? LoadVector(p + j * lanes) : LoadPart(p + j * lanes, last);
+  };
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) {
+    if (t.accumulate)
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) sum[i][j] += load(t.c + i * t.c_row, j);
+    if (t.bias) {
+      const Floats bias = load(t.bias, j);
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) sum[i][j] += bias;
+    }
+    if (t.residual)
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) sum[i][j] += load(t.residual + i * t.residual_row, j);
+    if (t.clip)
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) sum[i][j] = AtMost(AtLeast(sum[i][j], t.low), t.high);
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      float* to = t.c + i * t.c_row + j * lanes;
+      if (kWhole || j < N - 1)
+        StoreVector(to, sum[i][j]);
+      else
+        StorePart(to, sum[i][j], last);
+    }
+  }
+}
+
+#if defined(__AVX512F__)
+// Where the last vector is at most half full it is half as wide: machines that do 512 bits in two steps gain
+// the time, others lose nothing.
+constexpr int kHalf = kLanes<float> / 2;
+typedef float Halves __attribute__((vector_size(kVectorBytes / 2)));
+
+inline Halves LoadHalf(const float* p, __mmask8 mask) { return Halves(_mm256_maskz_loadu_ps(mask, p)); }
+
+// The half vector's part of Finish.
+template <int R> inline void FinishHalf(const Tile& t, int at, Halves (&sum)[R]) {
+  const auto mask = static_cast<__mmask8>((1u << (t.columns - at)) - 1);
+  if (t.accumulate)
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) sum[i] += LoadHalf(t.c + i * t.c_row + at, mask);
+  if (t.bias) {
+    const Halves bias = LoadHalf(t.bias + at, mask);
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) sum[i] += bias;
+  }
+  if (t.residual)
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) sum[i] += LoadHalf(t.residual + i * t.residual_row + at, mask);
+  if (t.clip)
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      sum[i] = sum[i] < t.low ? Halves{} + t.low : sum[i];
+      sum[i] = sum[i] > t.high ? Halves{} + t.high : sum[i];
+    }
+  if (t.columns - at == kHalf)
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) __builtin_memcpy(t.c + i * t.c_row + at, &sum[i], sizeof sum[i]);
+  else
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) _mm256_mask_storeu_ps(t.c + i * t.c_row + at, mask, __m256(sum[i]));
+}
+
+// W whole vectors and a half one.
+template <class Ops, int R, int W> void RunHalf(const Tile& t) {
+  Floats sum[R][W ? W : 1];
+  Halves half[R];
+#pragma GCC unroll 16
+  for (int i = 0; i < R; ++i) {
+    half[i] = Halves{};
+#pragma GCC unroll 4
+    for (int j = 0; j < W; ++j) sum[i][j] = Floats{};
+  }
+  const float* b = t.b;
+  for (int64_t part = 0; part < t.parts; ++part) {
+    RowPointers<typename Ops::Word, R> rows(t.starts ? t.a + t.starts[part] : t.a, t.a_row);
+    for (int64_t k = t.k; k > 0; --k, b += kWidth) {
+      rows.Settle();
+      typename Ops::Row row[W ? W : 1];
+#pragma GCC unroll 4
+      for (int j = 0; j < W; ++j) row[j] = Ops::Load(b + j * kLanes<float>);
+      const auto last = Ops::LoadHalf(b + W * kLanes<float>);
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) {
+        const auto x = rows.At(i, 0);
+        Ops::AddHalf(half[i], x, last);
+#pragma GCC unroll 4
+        for (int j = 0; j < W; ++j) Ops::Add(sum[i][j], x, row[j]);
+      }
+      rows.Advance(1);
+    }
+  }
+  if constexpr (W > 0) Finish<true>(t, sum);
+  FinishHalf(t, W * kLanes<float>, half);
+}
+#endif
+
+template <class Ops, int R, int N> void RunVectors(const Tile& t) {
+#if defined(__AVX512F__)
+  if constexpr (R > 4)
+    if (t.columns <= (N - 1) * kLanes<float> + kHalf) return RunHalf<Ops, R, N - 1>(t);
+#endif
+  Floats sum[R][N];
+  if constexpr (R * N <= 4) {
+    if (t.few)
+      MultiplyFew<Ops>(t, sum);
+    else
+      Multiply<Ops>(t, sum);
+  } else {
+    Multiply<Ops>(t, sum);
+  }
+  if (t.columns == N * kLanes<float>)
+    Finish<true>(t, sum);
+  else
+    Finish<false>(t, sum);
+}
+
+template <class Ops, int R, int N = kVectors> void Run(const Tile& t) {
+  if constexpr (N > 1)
+    if (t.columns <= (N - 1) * kLanes<float>) return Run<Ops, R, N - 1>(t);
+  RunVectors<Ops, R, N>(t);
+}
+
+template <class Ops, int R = kRows> constexpr void Fill(TileTable& table) {
+  table.run[R] = Run<Ops, R>;
+  if constexpr (R > 1) Fill<Ops, R - 1>(table);
+}
+
+template <class Ops> constexpr TileTable TableOf() {
+  TileTable table{kRows, kWidth, Ops::kPerWord, {}, Ops::Pack, Ops::Copy};
+  Fill<Ops>(table);
+  return table;
+}
+
+}  // namespace
+}  // namespace tern::cpu::TERN_SIMD
