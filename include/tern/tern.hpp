@@ -221,6 +221,13 @@ TERN_API_NAMESPACE {
       optimize_ = std::move(level);
       return *this;
     }
+    // "fp32" (the default): as the model says. "bf16": products with constant weights round their operands to
+    // bf16 and add them up in f32; about twice as fast where the processor has instructions for it. "auto":
+    // bf16 there, fp32 elsewhere.
+    Config& precision(std::string name) {
+      precision_ = std::move(name);
+      return *this;
+    }
     Config& reference(bool on) {
       reference_ = on;
       return *this;
@@ -232,7 +239,7 @@ TERN_API_NAMESPACE {
 
    private:
     friend class Predictor;
-    std::string model_path_, optimize_ = "layout";
+    std::string model_path_, optimize_ = "layout", precision_ = "fp32";
     const void* buffer_ = nullptr;
     size_t buffer_size_ = 0, memory_limit_ = 0, collect_limit_ = 0;
     int threads_ = 0, plan_cache_ = 8;

@@ -76,6 +76,7 @@ class PlanCompiler {
 
   KernelQuery QueryFor(const PlanNode& node) const {
     KernelQuery query(*node.node().op, node.node().attrs);
+    query.bf16 = engine_.model->bf16();
     for (int slot : node.inputs) {
       query.inputs.push_back(
           slot < 0 ? TensorInfo{} : TensorInfo{Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});

@@ -53,6 +53,8 @@ class KernelQuery {
   // The numbers are whole and their sums must come out exact as far as f32 holds them: nothing for a kernel
   // that multiplies them by fractions on the way, as fast convolutions (Winograd) do.
   bool whole = false;
+  // Products with weights may round their operands to bf16.
+  bool bf16 = false;
 
  private:
   const OpDef& op_;

@@ -16,6 +16,7 @@ struct ModelOptions {
   size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead
   const KernelTable* kernels = nullptr;    // null: the CPU's
   Level level = Level::kNone;              // of optimization
+  bool bf16 = false;                       // products with weights round their operands
 };
 
 // Immutable but for the store of prepared kernels, which has a lock. That lock is taken when plans are made,
@@ -29,6 +30,7 @@ class Model {
   const Graph& source() const { return *source_; }  // as it was given; its overridable constants can be fed
   const Program& program() const { return *program_; }
   const KernelTable& kernels() const { return *kernels_; }
+  bool bf16() const { return options_.bf16; }
 
   // The kernel for a node: the best legal one, unless its weights have left memory in favour of another.
   // Null: there is none.

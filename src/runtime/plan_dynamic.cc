@@ -110,6 +110,7 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
   }
   KernelQuery query = QueryOf(node, c.inputs, types);
   query.weight = step.weights;
+  query.bf16 = engine.model->bf16();
   const KernelEntry* entry = nullptr;
   if (!view) {
     TERN_ASSIGN(entry, engine.model->Choose(node, query));

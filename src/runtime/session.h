@@ -8,6 +8,7 @@
 #include "base/stop.h"
 #include "passes/level.h"
 #include "runtime/observer.h"
+#include "runtime/precision.h"
 
 namespace tern {
 
@@ -24,6 +25,7 @@ struct SessionOptions {
   size_t collect_limit = 0;
   const KernelTable* kernels = nullptr;  // null: the CPU's
   Level level = Level::kNone;            // of optimization; the graph that runs is graph()
+  Precision precision = Precision::kF32;
 };
 
 struct MemoryReport {

@@ -51,6 +51,7 @@ class BenchTool : public Tool {
   bool json_ = false, reference_ = false, rounds_ = false;
   ShapeOptions shapes_;
   LevelOption level_;
+  PrecisionOption precision_;
 };
 
 void BenchTool::Declare(Args& args) {
@@ -64,6 +65,7 @@ void BenchTool::Declare(Args& args) {
   args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
   shapes_.Declare(args);
   level_.Declare(args);
+  precision_.Declare(args);
   args.Flag("--reference", reference_, "use the slow reference evaluator");
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
   args.Flag("--rounds", rounds_,
@@ -171,8 +173,8 @@ Result<int> BenchTool::Run(const Args&) {
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, feeds));
   const Stopwatch make;
-  TERN_ASSIGN(Engine engine,
-              Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_, level_.level()}));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_,
+                                                             level_.level(), precision_.precision()}));
   m.load = load_ms + make.Milliseconds();
   m.batch = BatchOf(inputs);
   const auto here = [&](Status status) {

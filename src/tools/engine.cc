@@ -44,11 +44,17 @@ void LevelOption::Declare(Args& args) {
               "how far to optimize the model before it runs (layout)");
 }
 
+void PrecisionOption::Declare(Args& args) {
+  args.Choice("--precision", name, {"fp32", "bf16", "auto"},
+              "of products with constant weights (fp32); auto: bf16 where the processor is made for it");
+}
+
 Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {
   SessionOptions session_options;
   session_options.threads = options.threads;
   session_options.reference_only = options.reference;
   session_options.level = options.level;
+  session_options.precision = options.precision;
   TERN_ASSIGN(std::unique_ptr<Session> session, Session::Create(std::move(graph), session_options));
   return Engine(std::move(session), options.reference);
 }

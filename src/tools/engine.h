@@ -19,6 +19,7 @@ struct EngineOptions {
   int threads = 0;         // 0: as many as the machine has
   bool reference = false;  // the slow, obvious evaluator
   Level level = Level::kNone;
+  Precision precision = Precision::kF32;
 };
 
 // --level: how far a command optimizes the model before it runs it.
@@ -26,6 +27,13 @@ struct LevelOption {
   void Declare(Args& args);
   Level level() const { return *ParseLevel(name); }
   std::string name = "layout";
+};
+
+// --precision: what may be rounded to make it faster.
+struct PrecisionOption {
+  void Declare(Args& args);
+  Precision precision() const { return *ParsePrecision(name); }
+  std::string name = "fp32";
 };
 
 class Engine {

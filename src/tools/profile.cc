@@ -40,6 +40,7 @@ class ProfileTool : public Tool {
   bool json_ = false;
   ShapeOptions shapes_;
   LevelOption level_;
+  PrecisionOption precision_;
 };
 
 void ProfileTool::Declare(Args& args) {
@@ -53,6 +54,7 @@ void ProfileTool::Declare(Args& args) {
   args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
   shapes_.Declare(args);
   level_.Declare(args);
+  precision_.Declare(args);
   args.Option("--html", html_, "FILE", "write a page with the roofline and all nodes");
   args.Option("--trace", trace_, "FILE", "write one run as a Chrome trace");
   args.Flag("--json", json_, "print one JSON object");
@@ -66,7 +68,8 @@ Result<Engine> ProfileTool::MakeEngine(DatumList& inputs) const {
   TERN_TRY(CloseOpenDims(*graph, feeds));
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(inputs, OrderFeeds(*graph, feeds));
-  return Engine::Make(std::move(graph), {static_cast<int>(threads_), false, level_.level()});
+  return Engine::Make(std::move(graph),
+                      {static_cast<int>(threads_), false, level_.level(), precision_.precision()});
 }
 
 Status ProfileTool::Measure(Engine& engine, ProfileObserver& observer) const {
@@ -102,7 +105,9 @@ Result<int> ProfileTool::Run(const Args&) {
   ProfileObserver observer;
   TERN_TRY(Measure(engine, observer).While(StrCat("profiling '", model_, "'")));
   const Workers workers(static_cast<int>(threads_));
-  const MachinePeak peak{cpu::MeasurePeak(workers).f32 * 1e9, cpu::ReadBandwidth(workers)};
+  const cpu::PeakRate rate = cpu::MeasurePeak(workers);
+  const bool bf16 = UsesBf16(precision_.precision()) && rate.bf16 > 0;
+  const MachinePeak peak{(bf16 ? rate.bf16 : rate.f32) * 1e9, cpu::ReadBandwidth(workers)};
   const Profile profile = observer.Take(peak, workers.threads());
   TERN_TRY(Write(profile, observer));
   fmt::print("{}\n", json_ ? ProfileJson(model_, profile) : ProfileTable(profile, most_));

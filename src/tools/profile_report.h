@@ -11,7 +11,7 @@ namespace tern::tools {
 
 // What the machine reaches, measured, with as many threads as the model used.
 struct MachinePeak {
-  double flops = 0;  // per second, f32 multiply-adds
+  double flops = 0;  // per second, multiply-adds in the precision asked for
   double bytes = 0;  // per second, read from memory
 };
 

@@ -50,6 +50,7 @@ class RunTool : public Tool {
   bool json_ = false, reference_ = false;
   ShapeOptions shapes_;
   LevelOption level_;
+  PrecisionOption precision_;
   PictureOptions pictures_;
   RankingOptions ranking_;
 };
@@ -62,6 +63,7 @@ void RunTool::Declare(Args& args) {
               "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
   level_.Declare(args);
+  precision_.Declare(args);
   pictures_.Declare(args);
   ranking_.Declare(args);
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
@@ -146,8 +148,8 @@ Result<int> RunTool::Run(const Args& args) {
   TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
-  TERN_ASSIGN(Engine engine,
-              Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_, level_.level()}));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_,
+                                                             level_.level(), precision_.precision()}));
   const Graph& g = engine.graph();
   const Destination ins{save_inputs_, g.inputs()}, outs{output_dir_, g.outputs()};
   TERN_TRY(CheckFileNames({ins, outs}));

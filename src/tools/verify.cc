@@ -34,8 +34,9 @@ class VerifyTool : public Tool {
 
  private:
   Result<std::vector<Vectors>> Cases() const;
-  Result<DatumList> RunModel(const std::string& path, const Vectors& vectors, bool reference,
+  Result<DatumList> RunModel(const std::string& path, const Vectors& vectors, const EngineOptions& options,
                              std::vector<std::string>& names) const;
+  EngineOptions Options() const { return {static_cast<int>(threads_), false, level_.level()}; }
   Status VerifyCase(const Vectors& vectors);
   void Compare(const std::string& where, const std::vector<std::string>& names, const DatumList& got,
                const Feeds& wanted);
@@ -49,6 +50,7 @@ class VerifyTool : public Tool {
   data::Tolerance tolerance_;
   ShapeOptions shapes_;
   LevelOption level_;
+  PrecisionOption precision_;
   std::vector<Line> lines_;
   std::vector<std::pair<std::string, std::string>> unstored_;  // where, output: nothing to compare with
 };
@@ -62,6 +64,7 @@ void VerifyTool::Declare(Args& args) {
   args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
   shapes_.Declare(args);
   level_.Declare(args);
+  precision_.Declare(args);
   args.Option("--rtol", tolerance_.relative, "R", "relative tolerance (1e-3)");
   args.Option("--atol", tolerance_.absolute, "A",
               "absolute tolerance (1e-4): |got - wanted| <= A + R * |wanted|");
@@ -81,12 +84,11 @@ Result<std::vector<Vectors>> VerifyTool::Cases() const {
   return std::vector<Vectors>{random};
 }
 
-Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors, bool reference,
-                                       std::vector<std::string>& names) const {
+Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors,
+                                       const EngineOptions& options, std::vector<std::string>& names) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
-  TERN_ASSIGN(Engine engine,
-              Engine::Make(std::move(graph), {static_cast<int>(threads_), reference, level_.level()}));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   for (const Value* v : engine.graph().outputs()) names.push_back(v->name);
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "' on ", vectors.folder));
@@ -104,14 +106,18 @@ void VerifyTool::Compare(const std::string& where, const std::vector<std::string
   }
 }
 
-// Against what is stored, and against another model or evaluator when one is named.
+// Against what is stored, and against another model or evaluator when one is named; that one in fp32.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
-  TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, false, names));
+  EngineOptions options = Options();
+  options.precision = precision_.precision();
+  TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options, names));
   if (!vectors.outputs.empty()) Compare(vectors.folder, names, outputs, vectors.outputs);
   if (against_.empty() && !reference_) return {};
   const std::string& other = against_.empty() ? model_ : against_;
-  TERN_ASSIGN(const DatumList others, RunModel(other, vectors, reference_, other_names));
+  options = Options();
+  options.reference = reference_;
+  TERN_ASSIGN(const DatumList others, RunModel(other, vectors, options, other_names));
   if (others.size() != outputs.size())
     return InvalidArgument("'", model_, "' has ", outputs.size(), " outputs, '", other, "' has ",
                            others.size());

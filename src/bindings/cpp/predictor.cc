@@ -76,6 +76,10 @@ Result<Predictor> Predictor::Create(const Config& c) {
       return tern::InvalidArgument(
           "'", c.optimize_, "' is no level of optimization; there are: none, basic, ", "extended, layout");
     options.level = *level;
+    const auto precision = tern::ParsePrecision(c.precision_);
+    if (!precision)
+      return tern::InvalidArgument("'", c.precision_, "' is no precision; there are: fp32, bf16, auto");
+    options.precision = *precision;
     TERN_ASSIGN(std::unique_ptr<tern::Session> session, tern::Session::Create(std::move(graph), options));
     state = std::make_shared<State>(std::move(session));
     return {};

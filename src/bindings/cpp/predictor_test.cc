@@ -72,6 +72,22 @@ TEST(Predictor, AgreesWithTheReference) {
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-4);
 }
 
+TEST(Predictor, RoundsWhenAskedTo) {
+  std::vector<float> y[2];
+  for (int i = 0; i < 2; ++i) {
+    auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).precision(i ? "bf16" : "fp32"));
+    ASSERT_TRUE(p.ok()) << p.status().message();
+    ASSERT_TRUE(p->Input(0).CopyFrom(Picture(3), {1, 1, 28, 28}).ok());
+    ASSERT_TRUE(p->Run().ok());
+    y[i] = p->Output(0).ToVector<float>();
+  }
+  EXPECT_NE(y[0], y[1]);
+  for (size_t i = 0; i < y[0].size(); ++i) EXPECT_NEAR(y[0][i], y[1][i], 0.02);
+  EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("auto")).ok());
+  EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("fp8")).status(),
+                   "invalid argument: 'fp8' is no precision; there are: fp32, bf16, auto"));
+}
+
 TEST(Predictor, TakesNewShapesAndData) {
   auto p = Digits();
   ASSERT_TRUE(p.ok());

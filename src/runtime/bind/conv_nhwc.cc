@@ -8,13 +8,47 @@
 namespace tern {
 namespace {
 
+// The part of a vector's lanes that maps fill.
+double Filled(const cpu::ConvShape& s) {
+  return static_cast<double>(s.group_maps()) / static_cast<double>((s.group_maps() + 7) / 8 * 8);
+}
+
 class NhwcConv : public NhwcKernel<NhwcConv, cpu::NhwcConv> {
  public:
   static double Cost(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
     if (!s.ok()) return 0;  // Resize will tell
-    const auto maps = static_cast<double>(s->group_maps());
-    return ConvCost(*s, 1.05 * maps / (static_cast<double>((s->group_maps() + 7) / 8 * 8)));
+    return ConvCost(*s, 1.05 * Filled(*s));
+  }
+};
+
+// The same with operands rounded to bf16. Its cost is that of processors that multiply bf16 pairs; others
+// round where they do, to give the same results.
+class Bf16Work : public cpu::NhwcConv {
+ public:
+  Bf16Work() = default;
+  explicit Bf16Work(const cpu::ConvShape& s) : cpu::NhwcConv(s, cpu::Operands::kBf16) {}
+  static int64_t PackedSize(const cpu::ConvShape& s) {
+    return cpu::NhwcConv::PackedSize(s, cpu::Operands::kBf16);
+  }
+  static void Pack(const cpu::ConvShape& s, const float* w, float* to, const Workers& workers) {
+    cpu::NhwcConv::Pack(s, w, to, workers, cpu::Operands::kBf16);
+  }
+};
+
+class NhwcConvBf16 : public NhwcKernel<NhwcConvBf16, Bf16Work> {
+ public:
+  static bool Legal(const KernelQuery& q) { return q.bf16 && NhwcKernel::Legal(q); }
+  static double Cost(const KernelQuery& q) {
+    constexpr double kRounded = 4000;  // elements of the image in a microsecond
+    const Result<cpu::ConvShape> s = NhwcShape(q);
+    if (!s.ok()) return 0;
+    const int64_t channels = s->group_channels();
+    const double paired = static_cast<double>(channels) / static_cast<double>(channels + channels % 2);
+    const double read = s->taps() == 1 ? static_cast<double>(s->output_size())  // strides leave pixels out
+                                       : static_cast<double>(s->input_size());
+    return ConvCost(*s, 2 * Filled(*s) * paired) +
+           static_cast<double>(s->batch * s->channels) * read / kRounded;
   }
 };
 
@@ -46,6 +80,7 @@ class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTran
 
 TERN_KERNELS(ConvNhwc) {
   AddNhwc<NhwcConv>(table, "cpu.conv.nhwc.f32");
+  AddNhwc<NhwcConvBf16>(table, "cpu.conv.nhwc.bf16");
   AddNhwc<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
   AddNhwc<NhwcConvTranspose>(table, "cpu.conv_transpose.nhwc.f32", "ConvTranspose");
 }

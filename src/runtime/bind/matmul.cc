@@ -105,10 +105,11 @@ class MatMul : public KernelOf<MatMul> {
 bool OneMatrix(const Dims& dims) { return CountOf(Dims(dims.begin(), dims.end() - 2)) == 1; }
 
 // A matrix of weights on the right, packed once; any number of rows on the left.
-class PackedMatMul : public KernelOf<PackedMatMul> {
+template <cpu::Operands kOperands> class PackedMatMul : public KernelOf<PackedMatMul<kOperands>> {
  public:
   static bool Legal(const KernelQuery& q) {
     if (!q.AllTypes(DType::kF32) || !q.IsWeight(1) || q.InRank(0) < 1 || q.InRank(1) < 2) return false;
+    if (kOperands == cpu::Operands::kBf16 && !(q.bf16 && PaysInBf16(q))) return false;
     const bool flipped = q.attrs().Bool("transpose_a") && q.InRank(0) > 1;
     return OneMatrix(q.InDims(1)) && q.InRank(1) <= std::max(q.InRank(0), 2) &&
            (!flipped || OneMatrix(q.InDims(0))) && BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
@@ -119,9 +120,9 @@ class PackedMatMul : public KernelOf<PackedMatMul> {
     const bool flip = c.attrs().Bool("transpose_b");
     const Operand b = OperandOf(w.dims(), flip, false);
     k_ = b.rows, n_ = b.columns;
-    panels_ = c.AllocateWeights(DType::kF32, {cpu::PanelsSize(k_, n_)});
+    panels_ = c.AllocateWeights(DType::kF32, {cpu::PanelsSize(k_, n_, kOperands)});
     cpu::PackPanels({w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1, c.attrs().Float("alpha")}, k_, n_,
-                    panels_.data<float>(), Workers(0));
+                    panels_.data<float>(), Workers(0), kOperands);
     c.Finished(1);
     return {};
   }
@@ -130,6 +131,7 @@ class PackedMatMul : public KernelOf<PackedMatMul> {
     const Dims& a = c->InDims(0);
     const bool flip = c->attrs().Bool("transpose_a") && a.size() > 1;
     p_ = {};
+    p_.operands = kOperands;
     p_.k = k_, p_.n = n_;
     p_.m = flip ? a.back() : CountOf(Dims(a.begin(), a.end() - 1));
     p_.a_row = flip ? 1 : k_, p_.a_column = flip ? p_.m : 1;
@@ -152,7 +154,15 @@ class PackedMatMul : public KernelOf<PackedMatMul> {
   }
 
  private:
-  Tensor panels_;
+  // Rows of a are rounded first: too much for few columns or short rows.
+  static bool PaysInBf16(const KernelQuery& q) {
+    const Dims& b = q.InDims(1);
+    const int64_t rows = b[b.size() - 2], columns = b.back();
+    const bool flip = q.attrs().Bool("transpose_b");
+    return (flip ? columns : rows) >= 32 && (flip ? rows : columns) >= 16;
+  }
+
+  Tensor panels_;  // words: floats, or pairs of bf16
   int64_t k_ = 0, n_ = 0;
   cpu::PanelProduct p_;
   bool bias_ = false;
@@ -162,7 +172,10 @@ class PackedMatMul : public KernelOf<PackedMatMul> {
 }  // namespace
 
 TERN_KERNELS(MatMul) {
-  table.Add<PackedMatMul>("MatMul", "cpu.gemm.packed.f32", PackedMatMul::Legal, 0.5);
+  using Single = PackedMatMul<cpu::Operands::kF32>;
+  using Bf16 = PackedMatMul<cpu::Operands::kBf16>;
+  table.Add<Bf16>("MatMul", "cpu.gemm.packed.bf16", Bf16::Legal, 0.25);
+  table.Add<Single>("MatMul", "cpu.gemm.packed.f32", Single::Legal, 0.5);
   table.Add<MatMul>("MatMul", "cpu.gemm", MatMul::Legal);
 }
 

@@ -1,0 +1,96 @@
+// Which products a session in bf16 rounds, and that their results are those of rounded operands.
+#include <cmath>
+#include <cstring>
+
+#include "base/strings.h"
+#include "kernels/cpu/simd/bf16.h"
+#include "kernels/cpu/simd/simd.h"
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+SessionOptions In(Precision precision) {
+  SessionOptions options;
+  options.precision = precision;
+  return options;
+}
+
+std::string LastKernel(Session& session, const Tensor& x) {
+  EXPECT_TRUE(session.BindInput(0, x).ok());
+  EXPECT_TRUE(session.Prepare().ok());
+  const std::vector<StepInfo> steps = session.Steps();
+  return steps.empty() ? "" : steps.back().kernel;
+}
+
+// x[N, k] times k by n weights of a third, which bf16 does not hold.
+std::shared_ptr<const Graph> Product(int64_t k, int64_t n) {
+  return ParseOrDie(StrCat("graph @g(%x: f32[N,", k, "]) -> (%y) {\n  #s: i64[2] = (", k, ", ", n,
+                           ")\n  %w = Fill(#s) {value=f32[] (0.33333333)}\n  %y = MatMul(%x, %w)\n}"));
+}
+
+TEST(Bf16, RoundsProductsWithWeights) {
+  auto session = SessionOf(Product(64, 48), In(Precision::kBf16));
+  const Tensor ones =
+      Tensor::Of(DType::kF32, {3, 64}, std::vector<double>(3 * 64, 1.00390625));  // a tie: to 1
+  EXPECT_EQ(LastKernel(*session, ones), "cpu.gemm.packed.bf16");
+  const auto got = session->Run(DatumList{ones});
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  for (int64_t i = 0; i < 3 * 48; ++i)
+    ASSERT_EQ((*got)[0].tensor.data<const float>()[i], 64 * 0.333984375f);  // bf16 next to a third
+}
+
+TEST(Bf16, KeepsHalfTheBytes) {
+  size_t packed[2];
+  for (int i = 0; i < 2; ++i) {
+    auto session = SessionOf(Product(256, 128), In(i ? Precision::kBf16 : Precision::kF32));
+    LastKernel(*session, Tensor(DType::kF32, {5, 256}));
+    packed[i] = session->Memory().packed;
+  }
+  EXPECT_EQ(packed[0], 2 * packed[1]);
+}
+
+TEST(Bf16, LeavesTheRestAlone) {
+  auto plain = SessionOf(Product(64, 48));
+  EXPECT_EQ(LastKernel(*plain, Tensor(DType::kF32, {3, 64})), "cpu.gemm.packed.f32") << "not asked for";
+  auto small = SessionOf(Product(8, 48), In(Precision::kBf16));
+  EXPECT_EQ(LastKernel(*small, Tensor(DType::kF32, {3, 8})), "cpu.gemm.packed.f32") << "too small to gain";
+  auto open = SessionOf(ParseOrDie("graph @g(%x: f32[64,64]) -> (%y) {\n  %y = MatMul(%x, %x)\n}"),
+                        In(Precision::kBf16));
+  EXPECT_EQ(LastKernel(*open, Tensor(DType::kF32, {64, 64})), "cpu.gemm") << "no weights";
+  auto reference = In(Precision::kBf16);
+  reference.reference_only = true;
+  auto exact = SessionOf(Product(64, 48), reference);
+  EXPECT_EQ(LastKernel(*exact, Tensor(DType::kF32, {3, 64})), "reference");
+}
+
+TEST(Bf16, AutoAsksTheProcessor) {
+  auto session = SessionOf(Product(64, 48), In(Precision::kAuto));
+  EXPECT_EQ(LastKernel(*session, Tensor(DType::kF32, {3, 64})),
+            cpu::HasBf16Products() ? "cpu.gemm.packed.bf16" : "cpu.gemm.packed.f32");
+  cpu::LimitBf16Products(false);
+  auto without = SessionOf(Product(64, 48), In(Precision::kAuto));
+  EXPECT_EQ(LastKernel(*without, Tensor(DType::kF32, {3, 64})), "cpu.gemm.packed.f32");
+  cpu::LimitBf16Products(true);
+}
+
+std::string ConvKernel(const Dims& x, const std::string& w, const std::string& attrs) {
+  auto session = SessionOf(
+      ParseOrDie(StrCat("graph @g(%x: ", Describe(DType::kF32, x), ") -> (%y) {\n  #s: i64[4] = (", w,
+                        ")\n  %w = Fill(#s) {value=f32[] (0.5)}\n  %y = Conv(%x, %w) "
+                        "{channels_last=true, ",
+                        attrs, "}\n}")),
+      In(Precision::kBf16));
+  return session ? LastKernel(*session, Tensor(DType::kF32, x)) : "";
+}
+
+TEST(Bf16, Convolutions) {
+  EXPECT_EQ(ConvKernel({1, 14, 14, 256}, "1024, 256, 1, 1", "group=1"), "cpu.conv.nhwc.bf16");
+  EXPECT_EQ(ConvKernel({1, 28, 28, 128}, "128, 128, 3, 3", "pads=[1,1,1,1],strides=[2,2]"),
+            "cpu.conv.nhwc.bf16");
+  EXPECT_EQ(ConvKernel({1, 28, 28, 128}, "128, 1, 3, 3", "pads=[1,1,1,1],group=128"),
+            "cpu.conv.nhwc.depthwise.f32");
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,21 @@
+// What a session may round to make products faster. Values between ops stay as the model has them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tern {
+
+enum class Precision : uint8_t {
+  kF32,
+  kBf16,  // operands of products with weights are rounded to bf16, sums are f32
+  kAuto,  // bf16 where the processor has instructions for it
+};
+
+// "fp32", "bf16", "auto"
+std::optional<Precision> ParsePrecision(std::string_view name);
+// Whether products round to bf16, on this machine.
+bool UsesBf16(Precision precision);
+
+}  // namespace tern

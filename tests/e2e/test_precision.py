@@ -1,0 +1,48 @@
+"""--precision: what is rounded, and what is said about it."""
+
+import json
+
+import numpy as np
+from onnx import helper
+
+from support import FLOAT, CliTest, make_model
+
+
+def product():
+    weight = np.random.default_rng(1).standard_normal((128, 64)).astype(np.float32)
+    return make_model([helper.make_node("MatMul", ["x", "w"], ["y"], "product")], {"x": (FLOAT, ["batch", 128])},
+                      {"y": (FLOAT, ["batch", 64])}, {"w": weight}), weight
+
+
+def rounded(x):
+    """To bf16, to nearest even."""
+    bits = x.view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+class Precision(CliTest):
+    def test_products_of_rounded_numbers(self):
+        model, weight = product()
+        x = np.random.default_rng(2).standard_normal((5, 128)).astype(np.float32)
+        out = self.dir / "out"
+        self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', x)}", "--precision", "bf16", "--output-dir", out)
+        got = np.load(out / "y.npy")
+        np.testing.assert_allclose(got, rounded(x).astype(np.float64) @ rounded(weight), atol=2e-5)
+        self.assertGreater(np.abs(got - x @ weight).max(), 1e-3)
+
+    def test_kernels(self):
+        model = self.save(product()[0])
+        for precision, kernel in (("fp32", "cpu.gemm.packed.f32"), ("bf16", "cpu.gemm.packed.bf16")):
+            found = self.json("profile", model, "--runs", 1, "--precision", precision, "--json")
+            self.assertEqual([node["kernel"] for node in found["nodes"]], [kernel])
+        self.ok("bench", model, "--runs", 1, "--precision", "auto")
+
+    def test_verify_compares_with_fp32(self):
+        model = self.save(product()[0])
+        done = self.ok("verify", model, "--reference", "--json", "--precision", "bf16", "--atol", 1, "--dim", "batch=3")
+        moved = json.loads(done.stdout)["outputs"][0]["max_abs"]
+        self.assertTrue(1e-4 < moved < 0.2, moved)
+
+    def test_unknown_ones_are_refused(self):
+        for command in ("run", "bench", "verify", "profile"):
+            self.refused(command, self.save(product()[0]), "--precision", "fp8", says=("--precision", "bf16"))
