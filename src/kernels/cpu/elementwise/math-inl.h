@@ -105,13 +105,9 @@ inline Floats Tanh(Floats x) {
   q = q * z + 2.26843463243900e-03f;
   q = q * z + 4.89352518554385e-03f;
   const Floats y = t * (p / q);
-#if !defined(__FMA__) && !defined(__aarch64__)
-  // Rounding twice per step ends a little below 1.
-  const Floats all = WithSignOf(All(1.f), x);
-  return Absolute(x) < 4e-4f ? x : (Absolute(x) > 7.99f ? all : y);
-#else
-  return Absolute(x) < 4e-4f ? x : y;
-#endif
+  // Where the quotient ends it is 1 but for rounding.
+  const Floats size = Absolute(x);
+  return size < 4e-4f ? x : (size > 7.99f ? WithSignOf(All(1.f), x) : y);
 }
 
 // 3 ulp.
