@@ -17,7 +17,7 @@ Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash = 0);
 struct LoadOptions {
   // Blobs are checked against their checksums unless the data is larger than this: a huge file opens without
   // being read.
-  size_t verify_up_to = size_t{256} << 20;
+  size_t verify_up_to = size_t{64} << 20;
 };
 // Constants refer to the mapped file; nothing is copied.
 Result<std::unique_ptr<Graph>> LoadTern(const std::string& path, const LoadOptions& options = {});

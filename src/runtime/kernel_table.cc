@@ -19,6 +19,18 @@ void PrepareContext::Finished(int i) {
   finished_.push_back(i);
 }
 
+Tensor PrepareContext::Packed(int i, DType dtype, const Dims& dims,
+                              const std::function<void(Tensor& to)>& fill) {
+  Tensor packed = store_ ? store_(i, {}, dtype, dims) : Tensor();
+  if (!packed.defined()) {
+    packed = AllocateWeights(dtype, dims);
+    fill(packed);
+    if (store_) store_(i, packed, dtype, dims);
+  }
+  Finished(i);
+  return packed;
+}
+
 Tensor PrepareContext::AllocateWeights(DType dtype, const Dims& dims) {
   Tensor t(dtype, dims);
   packed_bytes_ += t.bytes();

@@ -40,6 +40,7 @@ Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph,
   std::shared_ptr<Model> model(new Model());
   model->source_ = model->graph_ = std::move(graph);
   model->options_ = options;
+  model->packs_ = PacksOf(*model->source_);
   if (options.level != Level::kNone) {
     TERN_ASSIGN(model->own_graph_, Optimized(*model->source_, options.level));
     model->graph_ = model->own_graph_;
@@ -60,7 +61,15 @@ Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEn
   auto& kernel = prepared_[{&node, &entry}];
   if (!kernel) {
     auto made = entry.make();
-    PrepareContext context(query, packed_bytes_);
+    const auto store = [&](int input, const Tensor& packed, DType dtype, const Dims& dims) {
+      if (node.input(input)->name.empty()) return Tensor();
+      const std::string name = PackName(entry.name, node, input);
+      if (packed.defined()) packs_[name] = packed;
+      const auto it = packs_.find(name);
+      const bool fits = it != packs_.end() && it->second.dtype() == dtype && it->second.dims() == dims;
+      return fits ? it->second : Tensor();
+    };
+    PrepareContext context(query, packed_bytes_, store);
     Status status = made->Prepare(context);
     if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
     kernel = std::move(made);
@@ -114,6 +123,11 @@ Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& na
   if (variants_.size() == kMaxVariants) variants_.erase(variants_.begin());
   variants_.emplace_back(names, model);
   return model;
+}
+
+Packs Model::packs() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return packs_;
 }
 
 size_t Model::packed_bytes() const {

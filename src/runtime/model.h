@@ -7,6 +7,7 @@
 #include "passes/level.h"
 #include "runtime/fold.h"
 #include "runtime/kernel.h"
+#include "runtime/packs.h"
 #include "runtime/program.h"
 
 namespace tern {
@@ -49,6 +50,8 @@ class Model {
   // time.
   Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers);
 
+  // Weights that kernels have packed so far, and those that came with the graph.
+  Packs packs() const;
   size_t weight_bytes() const { return weight_bytes_; }
   size_t folded_bytes() const { return folded_bytes_; }
   size_t packed_bytes() const;
@@ -66,6 +69,7 @@ class Model {
   mutable std::mutex mutex_;
   std::map<std::pair<const Node*, const KernelEntry*>, std::unique_ptr<Kernel>> prepared_;
   size_t packed_bytes_ = 0;
+  Packs packs_;
   std::map<std::pair<const Node*, int>, const KernelEntry*>
       finished_;                                     // inputs that were packed, and by which kernel
   std::map<const Node*, const KernelEntry*> fixed_;  // nodes whose weights have left memory

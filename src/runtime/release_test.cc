@@ -2,6 +2,8 @@
 #include <cmath>
 #include <thread>
 
+#include "ir/tern_file.h"
+#include "runtime/packs.h"
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -64,6 +66,49 @@ TEST(ReleaseWeights, ClonesCompileAtTheSameTime) {
       }
     });
   for (auto& t : threads) t.join();
+}
+
+// Packed weights go through a file and are used from there: nothing is packed again.
+TEST(Packs, TravelWithTheGraph) {
+  const auto graph = TwoProducts();
+  SessionOptions options;
+  options.level = Level::kLayout;
+  const DatumList inputs{Counting({5, 64}), Counting({200, 64})};
+  auto first = SessionOf(graph, options);
+  auto want = first->Run(inputs);
+  ASSERT_TRUE(want.ok());
+  ASSERT_GT(first->Memory().packed, 0u);
+  std::unique_ptr<Graph> copy = graph->Clone();
+  SetPacks(*copy, first->PackedWeights());
+  auto bytes = SaveTernBytes(*copy);
+  ASSERT_TRUE(bytes.ok());
+  auto loaded = LoadTernBytes(Buffer::Borrow(bytes->data(), bytes->size(), nullptr));
+  ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+  EXPECT_EQ(PacksOf(**loaded).size(), first->PackedWeights().size());
+  auto second = SessionOf(std::shared_ptr<const Graph>(std::move(*loaded)), options);
+  auto got = second->Run(inputs);
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  EXPECT_EQ(second->Memory().packed, 0u);
+  for (size_t i = 0; i < want->size(); ++i) EXPECT_TRUE(SameTensor((*got)[i].tensor, (*want)[i].tensor));
+}
+
+// A pack of other dims than the kernel wants, as from another version, is made anew.
+TEST(Packs, ThoseThatDoNotFitAreIgnored) {
+  const auto graph = TwoProducts();
+  SessionOptions options;
+  options.level = Level::kLayout;
+  const DatumList inputs{Counting({5, 64}), Counting({200, 64})};
+  auto first = SessionOf(graph, options);
+  auto want = first->Run(inputs);
+  ASSERT_TRUE(want.ok());
+  Packs packs = first->PackedWeights();
+  for (auto& [name, tensor] : packs) tensor = Counting({3});
+  std::unique_ptr<Graph> copy = graph->Clone();
+  SetPacks(*copy, packs);
+  auto second = SessionOf(std::shared_ptr<const Graph>(std::move(copy)), options);
+  auto got = second->Run(inputs);
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  for (size_t i = 0; i < want->size(); ++i) EXPECT_TRUE(SameTensor((*got)[i].tensor, (*want)[i].tensor));
 }
 
 }  // namespace

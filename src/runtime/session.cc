@@ -232,6 +232,8 @@ std::vector<StepInfo> Session::Steps() const {
   return out;
 }
 
+Packs Session::PackedWeights() const { return state_->engine.model->packs(); }
+
 MemoryReport Session::Memory() const {
   const Engine& e = state_->engine;
   return {e.model->weight_bytes(), e.model->folded_bytes(), e.model->packed_bytes(),

@@ -8,6 +8,7 @@
 #include "base/stop.h"
 #include "passes/level.h"
 #include "runtime/observer.h"
+#include "runtime/packs.h"
 #include "runtime/precision.h"
 
 namespace tern {
@@ -91,6 +92,8 @@ class Session {
   std::vector<Fallback> Fallbacks() const;  // seen in the plans made so far
   std::vector<StepInfo> Steps() const;      // of the plan used last
   MemoryReport Memory() const;
+  // Weights as the kernels of the plans made so far want them; see runtime/packs.h.
+  Packs PackedWeights() const;
   int PlanCount() const;  // kept for the model's own graph
   int PlansMade() const;  // ever, nested graphs included
 

@@ -6,6 +6,7 @@
 #include "tools/engine.h"
 #include "tools/optimize_page.h"
 #include "tools/optimize_report.h"
+#include "tools/pack_weights.h"
 #include "tools/save_model.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
@@ -35,7 +36,7 @@ class OptimizeTool : public Tool {
 
   std::string model_, html_, level_ = "extended", stop_after_, print_after_, why_not_;
   std::vector<std::string> disable_, enable_, only_;
-  bool json_ = false, measure_ = false, standard_ = false;
+  bool json_ = false, measure_ = false, standard_ = false, pack_ = false;
   double seconds_ = 2;
   SaveOptions out_;
   ShapeOptions shapes_;
@@ -59,6 +60,9 @@ void OptimizeTool::Declare(Args& args) {
   args.Flag(
       "--standard", standard_,
       "write an .onnx model in ONNX's own operators, more of them, without those that onnxruntime adds");
+  args.Flag(
+      "--pack", pack_,
+      "store weights in the form that this machine's kernels want, too: the .tern opens without packing them");
   shapes_.Declare(args);
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -100,12 +104,16 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
 Result<int> OptimizeTool::Run(const Args&) {
   TERN_TRY(out_.Check(model_));
   TERN_ASSIGN(OptimizeOptions options, Options());
+  if (pack_ && (options.level != Level::kLayout || !EndsWith(out_.path(), ".tern")))
+    return InvalidArgument("--pack is for a .tern output at --level layout, got '", out_.path(), "' at ",
+                           level_);
   out_.contrib = options.level >= Level::kExtended && !standard_;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
   const bool both = measure_ || !html_.empty();
   const std::unique_ptr<Graph> before = both ? graph->Clone() : nullptr;
   TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options));
+  if (pack_) TERN_TRY(PackWeights(*graph));
   if (out_.wanted()) TERN_TRY(out_.Save(*graph, model_));
   if (both) {
     TERN_TRY(FillOpenDims(*before, figures.open_dims));

@@ -37,6 +37,15 @@ class Optimize(CliTest):
     def optimize(self, out, *args, model=None):
         return self.json("optimize", model or self.model, "-o", self.dir / out, "--json", *args)
 
+    def test_packed_weights_are_stored_and_used(self):
+        plain, packed = self.dir / "plain.tern", self.dir / "packed.tern"
+        self.ok("optimize", self.model, "-o", plain, "--level", "layout")
+        self.ok("optimize", self.model, "-o", packed, "--level", "layout", "--pack")
+        self.assertGreater(packed.stat().st_size, plain.stat().st_size)
+        self.ok("verify", packed, "--against", plain, "--dim", "batch=3")
+        self.refused("optimize", self.model, "-o", self.dir / "x.onnx", "--level", "layout", "--pack", says="--pack is for a .tern")
+        self.refused("optimize", self.model, "-o", self.dir / "x.tern", "--pack", says="at --level layout")
+
     def run_onnx(self, path, x):
         return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
 

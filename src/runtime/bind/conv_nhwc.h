@@ -35,9 +35,9 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   Status Prepare(PrepareContext& c) override {
     const Tensor& w = *c.Weight(1);
     const cpu::ConvShape s = WeightShape(w, c.attrs(), kTransposed);
-    packed_ = c.AllocateWeights(DType::kF32, {Work::PackedSize(s)});
-    Work::Pack(s, w.data<const float>(), packed_.data<float>(), Workers(0));
-    c.Finished(1);
+    packed_ = c.Packed(1, DType::kF32, {Work::PackedSize(s)}, [&](Tensor& to) {
+      Work::Pack(s, w.data<const float>(), to.data<float>(), Workers(0));
+    });
     return {};
   }
   Status Resize(ResizeContext& c) override {

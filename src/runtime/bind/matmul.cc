@@ -120,10 +120,11 @@ template <cpu::Operands kOperands> class PackedMatMul : public KernelOf<PackedMa
     const bool flip = c.attrs().Bool("transpose_b");
     const Operand b = OperandOf(w.dims(), flip, false);
     k_ = b.rows, n_ = b.columns;
-    panels_ = c.AllocateWeights(DType::kF32, {cpu::PanelsSize(k_, n_, kOperands)});
-    cpu::PackPanels({w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1, c.attrs().Float("alpha")}, k_, n_,
-                    panels_.data<float>(), Workers(0), kOperands);
-    c.Finished(1);
+    const cpu::PanelSource source{w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1,
+                                  c.attrs().Float("alpha")};
+    panels_ = c.Packed(1, DType::kF32, {cpu::PanelsSize(k_, n_, kOperands)}, [&](Tensor& to) {
+      cpu::PackPanels(source, k_, n_, to.data<float>(), Workers(0), kOperands);
+    });
     return {};
   }
 

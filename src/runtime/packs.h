@@ -1,0 +1,21 @@
+// Weights in the form that kernels want, kept in a model's file: they are mapped instead of made again.
+// In a graph they travel as constants that no node reads, under names that say what they are.
+#pragma once
+#include <map>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tern {
+
+using Packs = std::map<std::string, Tensor>;  // by name
+
+// kernel: its name in the table. The name tells the instruction set, the node's attributes and the weight.
+std::string PackName(const std::string& kernel, const Node& node, int input);
+
+// Those that a graph carries.
+Packs PacksOf(const Graph& graph);
+// Replaces what the graph carries. Nothing is kept where constants share a name.
+void SetPacks(Graph& graph, const Packs& packs);
+
+}  // namespace tern
