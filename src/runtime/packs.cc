@@ -24,8 +24,7 @@ uint64_t HashOf(const Attrs& attrs) {
 
 std::string PackName(const std::string& kernel, const Node& node, int input) {
   const int set = 2 * static_cast<int>(cpu::ActiveSimd()) + cpu::ActiveBf16Products();
-  return StrCat(kPrefix, kernel, ":", set, ":", HashOf(node.attrs), ":",
-                node.input(input)->name);
+  return StrCat(kPrefix, kernel, ":", set, ":", HashOf(node.attrs), ":", node.input(input)->name);
 }
 
 // Names tell weights apart: where two have one name, none of the packed ones can be trusted.
