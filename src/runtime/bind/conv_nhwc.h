@@ -20,7 +20,7 @@ inline cpu::ConvShape WeightShape(const Tensor& w, const Attrs& attrs, bool tran
   s.maps = transposed ? w.dims()[1] * s.group : w.dims()[0];
   s.channels = transposed ? w.dims()[0] : w.dims()[1] * s.group;
   s.kernel = SpatialOf(Dims(w.dims().begin() + 2, w.dims().end()));
-  s.stride = SpatialOf(attrs.Ints("strides"));
+  s.stride = SpatialOf(attrs.Ints("strides")), s.dilation = SpatialOf(attrs.Ints("dilations"));
   return s;
 }
 

@@ -61,11 +61,33 @@ void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
     Copy(w + map * channels, channels, to + map * wide + map / s.group_maps() % joined * channels);
 }
 
+// One row of the kernel, [kernel row][C], of some maps.
+void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t maps, float* to) {
+  const int64_t taps = s.taps(), size = s.kernel[2] * s.channels;
+  std::vector<float> rows(static_cast<size_t>(maps * size));
+  for (int64_t map = 0; map < maps; ++map)
+    for (int64_t i = 0; i < size; ++i)
+      rows[static_cast<size_t>(map * size + i)] =
+          w[(map * s.channels + i % s.channels) * taps + i / s.channels];
+  table.pack(rows.data(), 1, size, size, maps, 1.0f, to);
+}
+
+// Whether words of several elements are better filled along rows than pixel by pixel: odd numbers of
+// channels, pictures above all. Windows must start where words do. The last word of a window's row may hold
+// an element beside the window, which meets a weight of zero.
+bool AlongRows(const ConvShape& s, const TileTable& table) {
+  return s.group == 1 && s.channels % table.per_word != 0 && s.kernel[2] > 1 && s.dilation[2] == 1 &&
+         s.stride[2] * s.channels % table.per_word == 0;
+}
+
 }  // namespace
 
 int64_t NhwcConv::PackedSize(const ConvShape& s, Operands operands) {
-  const int64_t joined = Joined(s), words = TileFor(operands).words(s.group_channels() * joined);
-  return s.group / joined * PanelsSize(s.taps() * words, s.group_maps() * joined);
+  const TileTable& table = TileFor(operands);
+  const int64_t joined = Joined(s), maps = s.group_maps() * joined;
+  if (AlongRows(s, table))
+    return PanelsSize(s.kernel[0] * s.kernel[1] * table.words(s.kernel[2] * s.channels), maps);
+  return s.group / joined * PanelsSize(s.taps() * table.words(s.group_channels() * joined), maps);
 }
 
 void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Workers& workers,
@@ -80,15 +102,21 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
   }
   const TileTable& table = TileFor(operands);
   const int64_t channels = s.group_channels(), maps = s.group_maps(), taps = s.taps(), k = taps * channels,
-                panels = Quotient(maps, table.columns), step = table.columns * table.words(channels);
+                panels = Quotient(maps, table.columns);
+  const bool rows = AlongRows(s, table);
+  const int64_t units = rows ? s.kernel[0] * s.kernel[1] : taps, size = k / units,
+                step = table.columns * table.words(size);
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, table.columns * k));
   workers.ParallelFor(s.group * panels, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n0 = i % panels * table.columns, n = std::min<int64_t>(table.columns, maps - n0);
       const float* from = w + (i / panels * maps + n0) * k;
-      float* panel = to + i * taps * step;
-      for (int64_t tap = 0; tap < taps; ++tap)
-        table.pack(from + tap, taps, k, channels, n, 1.0f, panel + tap * step);
+      float* panel = to + i * units * step;
+      for (int64_t unit = 0; unit < units; ++unit, panel += step)
+        if (rows)
+          PackRow(table, from + unit * s.kernel[2], s, n, panel);
+        else
+          table.pack(from + unit, taps, k, channels, n, 1.0f, panel);
     }
   });
 }
@@ -109,13 +137,20 @@ NhwcConv::NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands oper
 // Depends on the shape only, and with it how sums are taken.
 void NhwcConv::SetSource(bool spread) {
   const ConvShape& s = shape_;
-  words_ = table().words(s.group_channels());
+  rows_ = !spread && AlongRows(s, table());
+  units_ = rows_ ? s.kernel[0] * s.kernel[1] : s.taps();
+  words_ = table().words(s.group_channels() * (rows_ ? s.kernel[2] : 1));
   const bool over = HangsOver(s), one = s.taps() == 1, rounded = operands_ != Operands::kF32;
-  const int64_t words = s.group * words_, step = s.stride[2] * words;
+  const int64_t words = s.group * words_;
+  const int64_t step = rows_ ? s.stride[2] * s.channels / table().per_word : s.stride[2] * words;
   const int64_t rows = table().rows, most = kBlock / std::max<int64_t>(1, std::max(step, s.maps));
   columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
   if (!spread && one && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
+  } else if (rows_) {
+    source_ = Source::kPadded;
+    const int64_t row = table().words(Span(s, 2, columns_) * s.channels);
+    SetStarts(row, s.kernel[0] * row, 0);
   } else if (!spread && (LowTiles(s.output[2]) || (one && (over || rounded || Collide(step))) ||
                          (s.group > 1 && s.group_channels() < 16))) {
     source_ = Source::kColumns;
@@ -132,13 +167,14 @@ void NhwcConv::SetSource(bool spread) {
     const int64_t row = Span(s, 2, columns_) * pixel;
     SetStarts(row, s.kernel[0] * row, pixel);
   }
+  step_ = rows_ ? step : source_ == Source::kColumns ? pixel_ : s.stride[2] * pixel_;
 }
 
 void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
   const ConvShape& s = shape_;
   plane_ = plane, row_ = row, pixel_ = pixel;
-  const bool together = s.dilation[2] == 1 && pixel == words_;
-  piece_ = words_ * (together ? s.kernel[2] : 1);
+  const bool together = rows_ || (s.dilation[2] == 1 && pixel == words_);
+  piece_ = words_ * (together && !rows_ ? s.kernel[2] : 1);
   starts_.clear();
   for (int64_t z = 0; z < s.kernel[0]; ++z)
     for (int64_t line = 0; line < s.kernel[1]; ++line)
@@ -149,7 +185,8 @@ void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
 // Scratch memory of a job.
 int64_t NhwcConv::BlockWords(int64_t rows) const {
   if (source_ == Source::kColumns) return rows * pixel_;
-  if (source_ == Source::kPadded) return Span(shape_, 1, rows) * row_;
+  if (source_ == Source::kPadded)
+    return Span(shape_, 1, rows) * row_ + (rows_ ? Span(shape_, 2, columns_) * shape_.channels : 0);
   return 0;
 }
 
@@ -159,7 +196,7 @@ NhwcConv::Cut NhwcConv::CutOf(int threads) const {
   const bool pixels = source_ == Source::kColumns;
   const int64_t all = pixels ? s.batch * s.output_size() : s.output[1];  // what blocks are parts of
   const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : Quotient(s.output[2], columns_);
-  const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * s.stride[2] * pixel_;  // per row
+  const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_;  // per row
   Cut cut{};
   cut.rows = std::clamp<int64_t>(kBlock / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, all);
   if (pixels) cut.rows = std::max<int64_t>(table.rows, cut.rows / table.rows * table.rows);
@@ -244,17 +281,26 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
   const int64_t begin = s.begin[2] - job.left * s.stride[2];  // pixels in front of the image
   const int64_t left = std::clamp<int64_t>(begin, 0, width),
                 right = std::clamp<int64_t>(s.input[2] + begin, left, width);
+  float* exact = to + rows * row_;  // a row before it becomes words
+  const int64_t size = rows_ ? table().words(width * s.channels) : width * pixel_;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t z = 0; z < s.kernel[0]; ++z, to += plane_) {
       const int64_t plane = job.plane * s.stride[0] + z * s.dilation[0] - s.begin[0],
                     line = job.first * s.stride[1] + i - s.begin[1];
       if (plane < 0 || plane >= s.input[0] || line < 0 || line >= s.input[1]) {
-        std::fill(to, to + width * pixel_, 0.f);
+        std::fill(to, to + size, 0.f);
         continue;
       }
       const float* row =
           x +
           (((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin) * s.channels;
+      if (rows_) {
+        std::fill(exact, exact + left * s.channels, 0.f);
+        Copy(row, (right - left) * s.channels, exact + left * s.channels);
+        std::fill(exact + right * s.channels, exact + width * s.channels, 0.f);
+        table().copy(exact, width * s.channels, to);
+        continue;
+      }
       std::fill(to, to + left * pixel_, 0.f);
       CopyPixels(row, right - left, to + left * pixel_);
       std::fill(to + right * pixel_, to + width * pixel_, 0.f);
@@ -315,7 +361,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
                                   job.first * steps_.row + job.left * steps_.pixel;
   const float* a = FirstWindow(args, job, scratch);
   Tile t;
-  t.a_row = pixels ? pixel_ : s.stride[2] * pixel_;
+  t.a_row = step_;
   t.k = piece_, t.parts = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
   t.c_row = t.residual_row = steps_.pixel;
   t.clip = e.clip, t.low = e.low, t.high = e.high;

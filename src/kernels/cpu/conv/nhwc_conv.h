@@ -24,7 +24,8 @@ class NhwcConv {
  public:
   // Weights [M, C / group, kernel…] become one set of panels per group, with rows in the order [kernel…, C].
   // Groups of few maps are joined, with zeros between them: vectors of results are better filled then.
-  // Of the shape only channels, maps, group and kernel matter. PackedSize: in words of 32 bits.
+  // Of the shape only channels, maps, group, kernel, stride and dilation matter. PackedSize: in words of 32
+  // bits.
   static int64_t PackedSize(const ConvShape& s, Operands operands = Operands::kF32);
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers,
                    Operands operands = Operands::kF32);
@@ -58,7 +59,7 @@ class NhwcConv {
   void SetSource(bool spread);
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
   const TileTable& table() const { return TileFor(operands_); }
-  int64_t k() const { return shape_.taps() * words_; }
+  int64_t k() const { return units_ * words_; }
   int64_t MapOf(int64_t panel) const;
   int64_t BlockWords(int64_t rows) const;
   Cut CutOf(int threads) const;
@@ -75,8 +76,11 @@ class NhwcConv {
   NhwcSteps steps_{};
   Operands operands_ = Operands::kF32;
   Source source_ = Source::kImage;
-  int64_t words_ = 0;            // of a pixel's channels in one group
+  bool rows_ = false;            // words hold neighbours of a row, of different pixels too
+  int64_t units_ = 0;            // of a window: its pixels or rows
+  int64_t words_ = 0;            // of a unit's channels in one group
   int64_t row_ = 0, pixel_ = 0;  // words from row to row and from pixel to pixel of what is read
+  int64_t step_ = 0;             // from window to window
   int64_t plane_ = 0;            // from one kernel plane to the next
   int64_t columns_ = 0;          // output pixels of a row that are computed at once
   int64_t piece_ = 0;            // words of a window that lie together

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "kernels/cpu/gemm/tile.h"
 
@@ -52,7 +53,7 @@ bool WinogradFits(const ConvShape& s, WinogradUnit unit) {
          s.stride == Spatial{1, 1, 1} && s.dilation == Spatial{1, 1, 1};
 }
 
-double WinogradCost(const ConvShape& s, WinogradUnit unit) {
+double WinogradCost(const ConvShape& s, WinogradUnit unit, Operands operands) {
   constexpr double kFlops = 1e5, kBytes = 2e4;  // of a microsecond
   constexpr double kTransform = 2e-5;           // microseconds per element and side
   constexpr double kStart = 4;                  // a tile of sums takes as long as so many more channels
@@ -63,25 +64,34 @@ double WinogradCost(const ConvShape& s, WinogradUnit unit) {
              maps = static_cast<double>(RoundUp(s.maps, 16));
   const double positions = size.positions();
   const double filled = std::min(1.0, tiles / 4);  // few rows do not keep the multipliers busy
-  const double products = 2 * tiles * positions * (channels + kStart) * maps / filled / kFlops;
-  const double weights = 4 * positions * channels * maps / kBytes;  // read while products are computed
+  const double factor = operands == Operands::kF32 ? 1 : 0.5;
+  const double start = kStart / factor;
+  const double products = 2 * tiles * positions * (channels + start) * maps / filled * factor / kFlops;
+  const double weights = 4 * positions * channels * maps * factor / kBytes;  // read while computing
   const double transforms =
       tiles * positions * (static_cast<double>(s.channels) + maps) * kTransform * size.side();
   return std::max(products, weights) + 0.3 * std::min(products, weights) + transforms;
 }
 
-int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps) {
-  return SizeOf(unit).positions() * PanelsSize(channels, maps);
+int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps, Operands operands) {
+  return SizeOf(unit).positions() * PanelsSize(channels, maps, operands);
 }
 
 void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, int64_t maps, float* to,
-                         const Workers& workers) {
-  const int64_t width = TileSimd().columns, taps = SizeOf(unit).kernel * SizeOf(unit).kernel;
+                         const Workers& workers, Operands operands) {
+  const TileTable& table = TileFor(operands);
+  const int64_t width = table.columns, taps = SizeOf(unit).kernel * SizeOf(unit).kernel;
+  const int64_t step = PanelsSize(channels, maps, operands), panel_step = width * table.words(channels);
+  const bool rounded = operands != Operands::kF32;
   workers.ParallelFor(Quotient(maps, width), 1, [&](int64_t begin, int64_t end) {
+    std::vector<float> exact(static_cast<size_t>(rounded ? SizeOf(unit).positions() * width * channels : 0));
     for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t first = panel * width;
-      Functions(unit).weights({w + first * channels * taps, channels, std::min(width, maps - first),
-                               to + first * channels, width, PanelsSize(channels, maps)});
+      const int64_t first = panel * width, columns = std::min(width, maps - first);
+      float* here = to + panel * panel_step;
+      Functions(unit).weights({w + first * channels * taps, channels, columns, rounded ? exact.data() : here,
+                               width, rounded ? width * channels : step});
+      for (int64_t i = 0; rounded && i < SizeOf(unit).positions(); ++i)
+        table.pack(exact.data() + i * width * channels, width, 1, channels, columns, 1.0f, here + i * step);
     }
   });
 }
@@ -95,8 +105,8 @@ struct Winograd::Block {
   int64_t maps = 0;                    // that are finished together
 };
 
-Winograd::Winograd(const ConvShape& shape, WinogradUnit unit)
-    : shape_(shape), unit_(unit), size_(SizeOf(unit)) {
+Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
+    : shape_(shape), unit_(unit), operands_(operands), size_(SizeOf(unit)) {
   const int positions = size_.positions();
   tile_rows_ = Quotient(shape.output[1], size_.tile);
   tile_columns_ = Quotient(shape.output[2], size_.tile);
@@ -106,7 +116,7 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit)
   strips_ = shape.batch * tile_rows_ * row_strips_;
   v_position_ = PositionStep(shape.channels);
   v_tile_ = TileStep(v_position_, positions);
-  const int64_t bytes = WinogradWeightsSize(unit, shape.group_channels(), shape.maps) * 4;
+  const int64_t bytes = WinogradWeightsSize(unit, shape.group_channels(), shape.maps, operands) * 4;
   const int64_t most = bytes > kLargeWeights ? kManyTiles : kBlockTiles;
   block_strips_ = std::max<int64_t>(1, most / std::max<int64_t>(1, strip_));
   blocks_ = Quotient(strips_, block_strips_);
@@ -172,11 +182,23 @@ void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, in
   Functions(unit_).input(in);
 }
 
+// What Input left, all channels, as words where it lies.
+void Winograd::Round(const Block& block, int64_t strip) const {
+  if (operands_ == Operands::kF32) return;
+  const TileTable& table = TileFor(operands_);
+  for (int64_t tile = FirstTile(strip); tile < FirstTile(strip + 1); ++tile)
+    for (int64_t i = 0; i < size_.positions(); ++i) {
+      float* v = block.v + (tile - block.tile0) * v_tile_ + i * v_position_;
+      table.copy(v, shape_.channels, v);
+    }
+}
+
 // Panels [begin, end) of maps that are finished together.
 void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin,
                         int64_t end) const {
-  const TileTable& table = TileSimd();
-  const int64_t k = shape_.group_channels(), parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
+  const TileTable& table = TileFor(operands_);
+  const int64_t k = table.words(shape_.group_channels()),
+                parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
                 depth = std::max<int64_t>(8, RoundUp(Quotient(k, parts), 8));
   const int64_t tiles = Quotient(block.tiles, table.rows), height = block.tiles / tiles,
                 taller = block.tiles % tiles;
@@ -234,7 +256,10 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
 
 void Winograd::RunBlock(const NhwcArgs& args, const Block& block) const {
   const int64_t width = TileSimd().columns;
-  for (int64_t s = block.strip0; s < block.strip1; ++s) Input(args, block, s, 0, shape_.channels);
+  for (int64_t s = block.strip0; s < block.strip1; ++s) {
+    Input(args, block, s, 0, shape_.channels);
+    Round(block, s);
+  }
   for (int64_t map = 0; map < shape_.maps; map += block.maps) {
     const int64_t end = std::min(map + block.maps, shape_.maps);
     for (int64_t i = 0; i < size_.positions(); ++i)
@@ -262,6 +287,10 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
   transform(shape_.channels, [&](int64_t strip, int64_t begin, int64_t end) {
     Input(args, block(strip / block_strips_), strip, begin, end);
   });
+  if (operands_ != Operands::kF32)
+    workers.ParallelFor(strips, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t s = strip0 + begin; s < strip0 + end; ++s) Round(block(s / block_strips_), s);
+    });
   const int64_t panels = Quotient(shape_.maps, TileSimd().columns), blocks = last - first;
   workers.ParallelFor(size_.positions() * panels * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {

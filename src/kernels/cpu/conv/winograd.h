@@ -27,18 +27,20 @@ constexpr double kWinogradErrorAllowed = 1e-5;
 
 // Kernel, stride, dilation and group are what the unit computes.
 bool WinogradFits(const ConvShape& shape, WinogradUnit unit);
-// Estimated microseconds on one core that does 100 GFLOP/s.
-double WinogradCost(const ConvShape& shape, WinogradUnit unit);
+// Estimated microseconds on one core that does 100 GFLOP/s, in bf16 twice that.
+double WinogradCost(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
 
-// Weights [maps, channels, r, r], transformed and packed: floats.
-int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps);
+// Weights [maps, channels, r, r], transformed and packed: words of 32 bits.
+int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps,
+                            Operands operands = Operands::kF32);
 void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, int64_t maps, float* to,
-                         const Workers& workers);
+                         const Workers& workers, Operands operands = Operands::kF32);
 
 class Winograd {
  public:
   Winograd() = default;
-  Winograd(const ConvShape& shape, WinogradUnit unit);
+  // Operands in bf16: what is transformed is rounded; groups must have even numbers of channels then.
+  Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   size_t Scratch(int threads) const;
 
   // w: packed; scratch: 64-byte aligned.
@@ -49,6 +51,7 @@ class Winograd {
   int64_t FirstTile(int64_t strip) const;
   Block BlockOf(int64_t index, int64_t maps, float* scratch) const;
   void Input(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
+  void Round(const Block& block, int64_t strip) const;
   void Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin, int64_t end) const;
   void Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
   void RunBlock(const NhwcArgs& args, const Block& block) const;
@@ -60,6 +63,7 @@ class Winograd {
 
   ConvShape shape_;
   WinogradUnit unit_ = WinogradUnit::kF23;
+  Operands operands_ = Operands::kF32;
   WinogradSize size_{};
   int64_t tile_rows_ = 0, tile_columns_ = 0;  // of an image
   int64_t strip_ = 0, row_strips_ = 0;        // tiles of a strip, strips of a row of tiles

@@ -7,6 +7,8 @@
 #include <limits>
 #include <random>
 
+#include "kernels/cpu/simd/bf16.h"
+
 namespace tern::cpu {
 namespace {
 
@@ -75,7 +77,9 @@ struct Case {
   std::vector<float> x, w, bias, residual, y;
   Lines packed;
 
-  Case(const ConvShape& shape, WinogradUnit u)
+  Operands operands;
+
+  Case(const ConvShape& shape, WinogradUnit u, Operands o = Operands::kF32)
       : s(shape),
         unit(u),
         x(Random(s.batch * s.input_size() * s.channels, 1)),
@@ -83,12 +87,13 @@ struct Case {
         bias(Random(s.maps, 3)),
         residual(Random(s.batch * s.output_size() * s.maps, 4)),
         y(residual.size(), kNaN),
-        packed(static_cast<size_t>(WinogradWeightsSize(unit, s.group_channels(), s.maps)) * sizeof(float)) {
-    PackWinogradWeights(unit, w.data(), s.group_channels(), s.maps, packed.data(), Workers(2));
+        packed(static_cast<size_t>(WinogradWeightsSize(unit, s.group_channels(), s.maps, o)) * sizeof(float)),
+        operands(o) {
+    PackWinogradWeights(unit, w.data(), s.group_channels(), s.maps, packed.data(), Workers(2), operands);
   }
   NhwcArgs Args() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
   void Run(const NhwcArgs& args, int threads) {
-    const Winograd winograd(s, unit);
+    const Winograd winograd(s, unit, operands);
     Lines scratch(winograd.Scratch(threads));
     winograd.Run(args, scratch.data(), Workers(threads));
   }
@@ -147,6 +152,31 @@ TEST_P(WinogradLevels, IsTheSameForAnyNumberOfThreads) {
         ASSERT_EQ(t.y, one) << threads << " threads, unit " << static_cast<int>(unit);
       }
     }
+}
+
+// Errors of about 2^-8 of each product, some of which cancel.
+TEST_P(WinogradLevels, RoundedToBf16) {
+  for (bool products : {true, false}) {
+    LimitBf16Products(products);
+    for (const Geometry& g : kGeometries) {
+      const ConvShape s = ShapeOf(g, WinogradUnit::kF23);
+      if (s.group > 1 && s.group_channels() % 2 != 0) continue;
+      Case t(s, WinogradUnit::kF23, Operands::kBf16);
+      t.Run(t.Args(), 1);
+      const double size = std::sqrt(static_cast<double>(s.taps() * s.group_channels())) / 3;  // of a result
+      double squares = 0;
+      for (size_t i = 0; i < t.y.size(); ++i) {
+        const double error = t.y[i] - Direct<double>(t, static_cast<int64_t>(i));
+        squares += error * error;
+        ASSERT_LT(std::abs(error), 0.03 * (1 + size)) << g.height << "x" << g.width << "x" << g.channels;
+      }
+      ASSERT_LT(std::sqrt(squares / static_cast<double>(t.y.size())), 0.006 * (1 + size));
+      const std::vector<float> one = t.y;
+      t.Run(t.Args(), 3);
+      ASSERT_EQ(t.y, one);
+    }
+  }
+  LimitBf16Products(true);
 }
 
 TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {

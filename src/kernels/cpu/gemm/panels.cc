@@ -38,7 +38,11 @@ Cut CutOf(const PanelProduct& p, const TileTable& table, int threads) {
   cut.depth = PartOf(table.words(p.k), kMostDepth, 8);
   cut.copy = p.a_column != 1 || table.per_word != 1 || (Collide(p.a_row) && p.n >= kWorthCopying && p.m > 2);
   const int64_t panels = Quotient(p.n, table.columns);
-  const int64_t most_rows = std::max<int64_t>(table.rows, kBlock / cut.depth);
+  int64_t most_rows = std::max<int64_t>(table.rows, kBlock / cut.depth);
+  // A small b stays in the nearest caches; then all columns of some rows of c go before the next rows.
+  if (table.words(p.k) * p.n <= kBlock / 4)
+    most_rows =
+        std::min(most_rows, std::max<int64_t>(8 * table.rows, kBlock / 2 / std::max<int64_t>(1, p.n)));
   cut.rows = PartOf(p.m, most_rows, 1);
   cut.panels = panels;
   if (threads > 1) {

@@ -36,7 +36,7 @@ struct TileTable {
   void (*run[kMostTileRows + 1])(const Tile& tile);
   // Panels [ceil(n / columns)][words(k)][columns] of factor * b[k, n], zeros behind the last column and row.
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);
-  // Neighbours along k as words, zero behind the last.
+  // Neighbours along k as words, zero behind the last. `to` may be `from`.
   void (*copy)(const float* from, int64_t count, float* to);
 
   int64_t words(int64_t k) const { return (k + per_word - 1) / per_word; }
