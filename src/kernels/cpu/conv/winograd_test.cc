@@ -297,5 +297,31 @@ TEST(Winograd, Accuracy) {
       }
 }
 
+// Why F(2,3) is the only unit used in bf16.
+TEST(Winograd, AccuracyInBf16) {
+  const char* const kNames[] = {"F(2,3)", "F(4,3)"};
+  for (int64_t channels : {16, 64, 256, 1024})
+    for (WinogradUnit unit : {WinogradUnit::kF23, WinogradUnit::kF43}) {
+      Case t(ShapeOf({1, 24, 24, channels, 12, 1, 1, 1, 1}, unit), unit, Operands::kBf16);
+      t.Run(t.Args(), 1);
+      std::vector<float> packed(static_cast<size_t>(NhwcConv::PackedSize(t.s, Operands::kBf16)));
+      NhwcConv::Pack(t.s, t.w.data(), packed.data(), Workers(1), Operands::kBf16);
+      const NhwcConv conv(t.s, Operands::kBf16);
+      std::vector<float> plain(t.y.size()), scratch(conv.Scratch(1) / sizeof(float) + 1);
+      conv.Run({t.x.data(), packed.data(), plain.data(), {}, nullptr}, scratch.data(), Workers(1));
+      Errors errors, direct;
+      for (size_t i = 0; i < t.y.size(); ++i) {
+        const double want = Direct<double>(t, static_cast<int64_t>(i));
+        errors.Add(t.y[i], want);
+        direct.Add(plain[i], want);
+      }
+      if (unit == WinogradUnit::kF23) {
+        direct.Print("3x3", channels, false);
+        EXPECT_LT(errors.errors, 6 * direct.errors);  // squares
+      }
+      errors.Print(kNames[static_cast<int>(unit)], channels, false);
+    }
+}
+
 }  // namespace
 }  // namespace tern::cpu

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kMostDepth = 512;         // words of k at once: a panel of it stays in the nearest caches
 constexpr int64_t kBlock = 96 << 10;        // words of a that stay in the second cache
+constexpr int64_t kPanels = 128 << 10;      // words of b that stay there too
 constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
 constexpr int64_t kWorthCopying = 64;       // columns that a copied row of a is multiplied with
 constexpr int64_t kFew = 4;                 // rows that no cut separates
@@ -102,20 +103,23 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   t.accumulate = !first || p.accumulate;
   t.few = p.m <= kFew;  // by the product: where it is cut may depend on the threads
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
-  for (int64_t panel = part.panel0; panel < part.panel1; ++panel) {
-    const int64_t n0 = panel * table.columns;
+  const auto run = [&](int64_t panel, int64_t i) {
+    const int64_t n0 = panel * table.columns, row = i * height + std::min(i, taller);
     t.columns = std::min<int64_t>(table.columns, p.n - n0);
+    t.a = part.a + row * part.a_row;
     t.b = p.panels + (n0 * words + part.k0 * table.columns);
     t.bias = last && p.tile.bias ? p.tile.bias + n0 : nullptr;
-    for (int64_t i = 0, row = 0; i < tiles; ++i) {
-      const int64_t rows = height + (i < taller);
-      t.a = part.a + row * part.a_row;
-      t.c = p.c + (part.m0 + row) * p.c_row + n0;
-      t.residual =
-          last && p.tile.residual ? p.tile.residual + (part.m0 + row) * t.residual_row + n0 : nullptr;
-      table.run[rows](t);
-      row += rows;
-    }
+    t.c = p.c + (part.m0 + row) * p.c_row + n0;
+    t.residual = last && p.tile.residual ? p.tile.residual + (part.m0 + row) * t.residual_row + n0 : nullptr;
+    table.run[height + (i < taller)](t);
+  };
+  // Along rows of c, as long as the panels stay in the second cache.
+  if (part.depth * (part.panel1 - part.panel0) * table.columns <= kPanels) {
+    for (int64_t i = 0; i < tiles; ++i)
+      for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
+  } else {
+    for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
+      for (int64_t i = 0; i < tiles; ++i) run(panel, i);
   }
 }
 
