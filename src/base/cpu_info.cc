@@ -2,6 +2,10 @@
 
 #include <sched.h>
 #include <unistd.h>
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 #include <cstdio>
 #include <fstream>
@@ -47,7 +51,16 @@ std::string BestIsa() {
   return __builtin_cpu_supports("sse4.2") ? "sse4.2" : "scalar";
 }
 #elif defined(__aarch64__)
-std::vector<std::string> Features() { return {"neon"}; }
+std::vector<std::string> Features() {
+  const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  std::vector<std::string> out{"neon"};
+  if (first & HWCAP_ASIMDHP) out.push_back("fp16");
+  if (first & HWCAP_ASIMDDP) out.push_back("dotprod");
+  if (second & HWCAP2_I8MM) out.push_back("i8mm");
+  if (second & HWCAP2_BF16) out.push_back("bf16");
+  if (first & HWCAP_SVE) out.push_back("sve");
+  return out;
+}
 std::string BestIsa() { return "neon"; }
 #else
 std::vector<std::string> Features() { return {}; }

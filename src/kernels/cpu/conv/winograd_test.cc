@@ -35,12 +35,13 @@ struct Geometry {
 };
 
 // Smaller and larger than tiles and vectors, ragged, cut into several strips, blocks and parts of channels.
+// Maps of groups fill panels of 12 (NEON) and 32 columns.
 const Geometry kGeometries[] = {
     {1, 1, 1, 1, 1, 2, 2, 2, 2},        {1, 1, 9, 3, 5, 2, 1, 2, 2},      {2, 5, 5, 16, 16, 0, 0, 0, 0},
     {1, 7, 7, 33, 31, 1, 1, 1, 1},      {1, 13, 6, 17, 70, 2, 0, 1, 3},   {2, 20, 23, 24, 40, 1, 1, 1, 1},
     {1, 6, 70, 4, 33, 2, 2, 2, 2},      {1, 8, 8, 70, 64, 1, 1, 1, 1},    {1, 5, 6, 520, 8, 1, 1, 1, 1},
-    {3, 31, 33, 5, 97, 1, 2, 0, 1},     {1, 40, 40, 16, 130, 1, 1, 1, 1}, {1, 9, 10, 24, 96, 1, 1, 1, 1, 3},
-    {2, 40, 33, 40, 256, 1, 0, 1, 1, 2}};
+    {3, 31, 33, 5, 97, 1, 2, 0, 1},     {1, 40, 40, 16, 130, 1, 1, 1, 1}, {1, 9, 10, 24, 288, 1, 1, 1, 1, 3},
+    {2, 40, 33, 40, 192, 1, 0, 1, 1, 2}};
 
 std::vector<float> Random(int64_t count, uint32_t seed) {
   std::mt19937 random(seed);
@@ -242,7 +243,7 @@ TEST(Winograd, FitsItsKernelOnly) {
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
   s.stride[2] = 1, s.group = 2;
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));  // two maps of a group are less than a panel
-  s.maps = 128;
+  s.maps = 192;
   EXPECT_TRUE(WinogradFits(s, WinogradUnit::kF43));
   s.group = 1, s.dilation[1] = 2;
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));

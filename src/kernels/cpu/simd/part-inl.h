@@ -43,9 +43,8 @@ inline Vector<float> LoadPart(const float* p, int64_t n) {
   return Vector<float>(
       _mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lanes)));
 #else
-  Vector<float> v{};
-  for (int64_t i = 0; i < n; ++i) v[i] = p[i];
-  return v;
+  if (n >= kLanes<float>) return LoadVector(p);
+  return Vector<float>{n > 0 ? p[0] : 0.f, n > 1 ? p[1] : 0.f, n > 2 ? p[2] : 0.f, 0.f};
 #endif
 }
 
@@ -56,7 +55,10 @@ inline void StorePart(float* p, Vector<float> v, int64_t n) {
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lanes), __m256(v));
 #else
-  for (int64_t i = 0; i < n; ++i) p[i] = v[i];
+  if (n >= kLanes<float>) return StoreVector(p, v);
+  if (n > 0) p[0] = v[0];
+  if (n > 1) p[1] = v[1];
+  if (n > 2) p[2] = v[2];
 #endif
 }
 
