@@ -17,7 +17,7 @@ endfunction()
 
 # tern_test(NAME SOURCES LIBRARIES…): one GoogleTest binary.
 function(tern_test name sources)
-  find_package(GTest REQUIRED)
+  include(TernGTest)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})

@@ -34,11 +34,12 @@ def count_report(report, verbose):
     return counts
 
 
-def run_binary(binary, env, verbose):
+def run_binary(binary, env, verbose, launcher=(), options=()):
+    """Runs one binary, `launcher` being the command that runs it where the machine itself cannot."""
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "report.json"
-        code = stream([binary, f"--gtest_output=json:{path}"], env=env, on_line=lines.append)
+        code = stream([*launcher, binary, f"--gtest_output=json:{path}", *options], env=env, on_line=lines.append)
         try:
             counts = count_report(json.loads(path.read_text()), verbose)
         except (OSError, ValueError):
@@ -51,8 +52,8 @@ def run_binary(binary, env, verbose):
     return counts
 
 
-def run_all(bin_dir, env, verbose):
+def run_all(bin_dir, env, verbose, launcher=(), options=()):
     binaries = find_binaries(bin_dir)
     if not binaries:
         raise SuiteError(f"no *_test binary in {bin_dir}")
-    return sum((run_binary(binary, env, verbose) for binary in binaries), Counts())
+    return sum((run_binary(binary, env, verbose, launcher, options) for binary in binaries), Counts())

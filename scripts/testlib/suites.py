@@ -177,6 +177,29 @@ def run_browser(context):
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/browser"), *verbose)
 
 
+QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
+NOT_IN_QEMU = "-Simd/*/1:Simd/*/2:Simd/*/3"  # AVX2, AVX-512, AVX512-BF16
+SLOW_IN_QEMU = "Winograd.Accuracy"  # two thirds of the time, and about rounding rather than instructions
+
+
+def aarch64_full(context):
+    """Unit tests and cases of everything that needs no third-party library."""
+    context.prepare("scripts/deps", "aarch64")
+    context.prepare("scripts/build", "aarch64")
+    binaries = context.root / "build" / "aarch64" / "bin"
+    return (gtest.run_all(binaries, context.env, context.verbose, QEMU, [f"--gtest_filter={NOT_IN_QEMU}"]) +
+            context.run(*QEMU, binaries / "tern_cases", context.path("tests/cases")))
+
+
+def aarch64_kernels(context):
+    if missing := [name for name in ("aarch64-linux-gnu-g++", "qemu-aarch64") if not shutil.which(name)]:
+        say(f"SKIP aarch64: {' and '.join(missing)} missing; `tern test aarch64` installs what it needs")
+        return Counts(skipped=1)
+    context.prepare("scripts/build", "aarch64", "kernels_test")
+    return gtest.run_binary(context.root / "build" / "aarch64" / "bin" / "kernels_test", context.env, context.verbose,
+                            QEMU, [f"--gtest_filter={NOT_IN_QEMU}:{SLOW_IN_QEMU}"])
+
+
 @dataclasses.dataclass(frozen=True)
 class Suite:
     name: str
@@ -197,6 +220,8 @@ SUITES = [
     Suite("bench", "the benchmark's arithmetic, tables and charts, with an engine made up", bench),
     Suite("browser", "the page of tern optimize in Chromium (plain run: where that is installed)", browser_full,
           sample=browser_if_present),
+    Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (plain run: the kernels, where that is installed)",
+          aarch64_full, sample=aarch64_kernels),
     Suite("fuzz", "libFuzzer on every parser (plain run: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (plain run: a fixed sample)", differential_full,
           sample=differential_sample),
