@@ -74,6 +74,40 @@ TEST(Bf16, AutoAsksTheProcessor) {
   cpu::LimitBf16Products(true);
 }
 
+// Of random-looking weights, so that gates differ.
+TEST(Bf16, RecurrentLayers) {
+  for (const char* kind : {"rnn", "gru", "lstm"}) {
+    const int gates = *kind == 'r' ? 1 : *kind == 'g' ? 3 : 4;
+    const auto graph = ParseOrDie(StrCat(
+        "graph @g(%x: f32[5,2,48]) -> (%y) {\n  #ws: i64[3] = (1, ", gates * 64,
+        ", 48)\n  #rs: i64[3] = (1, ", gates * 64, ", 64)\n  #n: i64[] = (", gates * 64 * 64,
+        ")\n  #o: i64[] = (0)\n  #e: i64[] = (1)\n  %i = Range(#o, #n, #e)\n",
+        "  %f = Cast(%i) {to=f32}\n  %s = Unary(%f) {kind=\"sin\"}\n  #t: f32[] = (0.1)\n  %m = Binary(%s, #t) "
+        "{kind=\"mul\"}\n  %r = Reshape(%m, #rs)\n  #zero: i64[1] = (0)\n  #end: i64[1] = (",
+        gates * 64 * 48,
+        ")\n  %p = Slice(%m, #zero, #end)\n  %w = Reshape(%p, #ws)\n  %y = Rnn(%x, %w, %r) {kind=\"", kind,
+        "\"}\n}"));
+    if (!graph) return;
+    std::vector<double> values;
+    for (int i = 0; i < 5 * 2 * 48; ++i) values.push_back(std::sin(0.7 * i));
+    const Tensor x = Tensor::Of(DType::kF32, {5, 2, 48}, values);
+    Result<DatumList> y[2] = {DatumList(), DatumList()};
+    for (int i = 0; i < 2; ++i) {
+      auto session = SessionOf(graph, In(i ? Precision::kBf16 : Precision::kF32));
+      EXPECT_EQ(LastKernel(*session, x), i ? "cpu.rnn.bf16" : "cpu.rnn.f32");
+      y[i] = session->Run(DatumList{x});
+      ASSERT_TRUE(y[i].ok()) << y[i].status().ToString();
+    }
+    double moved = 0;
+    const Tensor &exact = (*y[0])[0].tensor, &rounded = (*y[1])[0].tensor;
+    for (int64_t i = 0; i < exact.size(); ++i)
+      moved =
+          std::max<double>(moved, std::abs(exact.data<const float>()[i] - rounded.data<const float>()[i]));
+    EXPECT_GT(moved, 0) << kind;
+    EXPECT_LT(moved, 0.02) << kind;
+  }
+}
+
 std::string ConvKernel(const Dims& x, const std::string& w, const std::string& attrs) {
   auto session = SessionOf(
       ParseOrDie(StrCat("graph @g(%x: ", Describe(DType::kF32, x), ") -> (%y) {\n  #s: i64[4] = (", w,

@@ -61,9 +61,12 @@ cpu::RnnCellKind KindOf(const Attrs& attrs) {
 }
 int64_t DirectionsOf(const KernelQuery& q) { return q.attrs().Text("direction") == "bidirectional" ? 2 : 1; }
 
-class Rnn : public KernelOf<Rnn> {
+template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
  public:
   static bool Legal(const KernelQuery& q) {
+    if (kOperands == cpu::Operands::kBf16 &&
+        !(q.bf16 && q.IsWeight(1) && q.IsWeight(2) && q.InDims(2).back() >= kWorthRounding))
+      return false;
     for (int i = 0; i < q.InputCount(); ++i)
       if (i != 4 && q.Has(i) && q.InType(i) != DType::kF32) return false;
     return q.OutType(0) == DType::kF32 &&
@@ -121,9 +124,11 @@ class Rnn : public KernelOf<Rnn> {
   }
 
  private:
+  static constexpr int64_t kWorthRounding = 32;  // hidden
   static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
   void SetWeights(cpu::RnnCellKind kind, const Dims& w, const Dims& r) {
     s_.kind = kind;
+    s_.operands = kOperands;
     s_.directions = w[0], s_.features = w[2], s_.hidden = r[2];
   }
 
@@ -135,6 +140,10 @@ class Rnn : public KernelOf<Rnn> {
 
 }  // namespace
 
-TERN_KERNELS(Rnn) { AddWithNarrow<Rnn>(table, "Rnn", "cpu.rnn.f32"); }
+TERN_KERNELS(Rnn) {
+  using Bf16 = Rnn<cpu::Operands::kBf16>;
+  table.Add<Bf16>("Rnn", "cpu.rnn.bf16", Bf16::Legal, 0.5);
+  AddWithNarrow<Rnn<cpu::Operands::kF32>>(table, "Rnn", "cpu.rnn.f32");
+}
 
 }  // namespace tern

@@ -14,20 +14,21 @@ int64_t Rounded(int64_t n) { return (n + 15) / 16 * 16; }
 // has a product of its own.
 struct Panels {
   int64_t width, together;  // columns of all gates; of those that are multiplied with the state at once
-  int64_t input, state, candidate, all;  // floats
+  int64_t input, state, candidate, all;  // words
 
   explicit Panels(const RnnShape& s) {
     width = s.gates() * s.hidden;
     together = s.kind == RnnCellKind::kGru ? 2 * s.hidden : width;
-    input = Rounded(PanelsSize(s.features, width));
-    state = Rounded(PanelsSize(s.hidden, together));
-    candidate = together == width ? 0 : Rounded(PanelsSize(s.hidden, s.hidden));
+    input = Rounded(PanelsSize(s.features, width, s.operands));
+    state = Rounded(PanelsSize(s.hidden, together, s.operands));
+    candidate = together == width ? 0 : Rounded(PanelsSize(s.hidden, s.hidden, s.operands));
     all = input + state + candidate;
   }
 };
 
-PanelProduct Product(int64_t rows, int64_t columns, int64_t inner, int64_t c_row) {
+PanelProduct Product(const RnnShape& s, int64_t rows, int64_t columns, int64_t inner, int64_t c_row) {
   PanelProduct p;
+  p.operands = s.operands;
   p.m = rows, p.n = columns, p.k = inner;
   p.a_row = inner;
   p.c_row = c_row;
@@ -56,10 +57,10 @@ class Direction {
     const int64_t state = Rounded(s.batch * s.hidden);
     const int64_t floats = Rounded(s.length * s.batch * panels.width) + Rounded(s.batch * panels.width) +
                            3 * state + Rounded(panels.width);
-    const size_t product =
-        std::max({PanelScratch(Product(s.length * s.batch, panels.width, s.features, panels.width), threads),
-                  PanelScratch(Product(s.batch, panels.together, s.hidden, panels.width), threads),
-                  PanelScratch(Product(s.batch, s.hidden, s.hidden, s.hidden), threads)});
+    const size_t product = std::max(
+        {PanelScratch(Product(s, s.length * s.batch, panels.width, s.features, panels.width), threads),
+         PanelScratch(Product(s, s.batch, panels.together, s.hidden, panels.width), threads),
+         PanelScratch(Product(s, s.batch, s.hidden, s.hidden, s.hidden), threads)});
     return static_cast<size_t>(floats) * sizeof(float) + (product + 63) / 64 * 64;
   }
 
@@ -67,7 +68,7 @@ class Direction {
     const int64_t state = s_.batch * s_.hidden;
     Start(t_.h0, h_), Start(t_.c0, c_);
     AddBiases();
-    Multiply(t_.x, w_panels_, Product(s_.length * s_.batch, panels_.width, s_.features, panels_.width),
+    Multiply(t_.x, w_panels_, Product(s_, s_.length * s_.batch, panels_.width, s_.features, panels_.width),
              b_ ? bias_ : nullptr, from_x_);
     for (int64_t step = 0; step < s_.length; ++step) Step(step);
     if (t_.y_h) std::copy(h_, h_ + state, t_.y_h + d_ * state);
@@ -120,7 +121,7 @@ class Direction {
       for (int64_t n = 0; n < s_.batch; ++n)
         if (step < LengthOf(n)) cell_.Reset(RowOf(step, n));
     if (gru)
-      Multiply(late ? gated_ : h_, candidate_panels_, Product(s_.batch, s_.hidden, s_.hidden, s_.hidden),
+      Multiply(late ? gated_ : h_, candidate_panels_, Product(s_, s_.batch, s_.hidden, s_.hidden, s_.hidden),
                b_ ? b_ + panels_.width + panels_.together : nullptr, from_h_);
     for (int64_t n = 0; n < s_.batch; ++n) {
       if (step < LengthOf(n))
@@ -133,7 +134,7 @@ class Direction {
 
   // The gates' sums of this step, but for a GRU's candidate.
   void AddState(int64_t step) {
-    const PanelProduct product = Product(s_.batch, panels_.together, s_.hidden, panels_.width);
+    const PanelProduct product = Product(s_, s_.batch, panels_.together, s_.hidden, panels_.width);
     if (!t_.lengths)
       return Multiply(h_, r_panels_, product, nullptr, from_x_ + TimeOf(step, 0) * s_.batch * panels_.width,
                       true);
@@ -181,11 +182,11 @@ void PackRnn(const RnnShape& s, const float* w, const float* r, float* panels, c
   const Panels size(s);
   for (int64_t d = 0; d < s.directions; ++d, panels += size.all) {
     const float *from_w = w + d * size.width * s.features, *from_r = r + d * size.width * s.hidden;
-    PackPanels({from_w, 1, s.features, 1}, s.features, size.width, panels, workers);
-    PackPanels({from_r, 1, s.hidden, 1}, s.hidden, size.together, panels + size.input, workers);
+    PackPanels({from_w, 1, s.features, 1}, s.features, size.width, panels, workers, s.operands);
+    PackPanels({from_r, 1, s.hidden, 1}, s.hidden, size.together, panels + size.input, workers, s.operands);
     if (size.candidate)
       PackPanels({from_r + size.together * s.hidden, 1, s.hidden, 1}, s.hidden, s.hidden,
-                 panels + size.input + size.state, workers);
+                 panels + size.input + size.state, workers, s.operands);
   }
 }
 

@@ -1,4 +1,4 @@
-// Recurrent layers over a sequence [length, batch, features], in f32.
+// Recurrent layers over a sequence [length, batch, features], in f32; products may round their operands.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 #include "base/thread_pool.h"
 #include "kernels/cpu/elementwise/kinds.h"
+#include "kernels/cpu/gemm/tile.h"
 
 namespace tern::cpu {
 
@@ -19,6 +20,7 @@ struct RnnFunction {
 
 struct RnnShape {
   RnnCellKind kind = RnnCellKind::kLstm;
+  Operands operands = Operands::kF32;
   int64_t length = 0, batch = 0, features = 0, hidden = 0;
   int64_t directions = 1;
   bool reverse = false;  // the first direction; the second always is
@@ -30,8 +32,8 @@ struct RnnShape {
 };
 
 // w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] in the form that products read; looks at
-// kind, features, hidden and directions.
-int64_t RnnPanelsSize(const RnnShape& s);  // floats
+// kind, operands, features, hidden and directions.
+int64_t RnnPanelsSize(const RnnShape& s);  // words of 32 bits
 void PackRnn(const RnnShape& s, const float* w, const float* r, float* panels, const Workers& workers);
 
 // Optional ones may be null. b [dir, 2*gates*hidden], p [dir, 3*hidden]; y [length, dir, batch, hidden];
