@@ -36,10 +36,18 @@ bool TakesAnyType(const Node& node) {
   return node.op->name == "Cast" || node.op->name == "Shape" || node.op->name == "Size";
 }
 
-// The bits or the rounding of its operands are its business, or types that cross into nested graphs.
+bool OnlyTensors(const Node& node) {
+  const auto tensor = [](const Value* v) { return !v || v->type.tensor(); };
+  return std::all_of(node.inputs().begin(), node.inputs().end(), tensor) &&
+         std::all_of(node.outputs().begin(), node.outputs().end(), tensor);
+}
+
+// The bits or the rounding of its operands are its business, or types that cross into nested graphs,
+// sequences and optionals.
 bool StaysNarrow(const Node& node) {
-  return node.op->Is(kControlFlow) || node.op->Is(kRandom) || !node.subgraphs().empty() ||
-         node.op->name == "BitCast" || node.op->name == "Quantize" || node.op->name == "Dequantize";
+  return !OnlyTensors(node) || node.op->Is(kControlFlow) || node.op->Is(kRandom) ||
+         !node.subgraphs().empty() || node.op->name == "BitCast" || node.op->name == "Quantize" ||
+         node.op->name == "Dequantize";
 }
 
 class Widener {

@@ -74,6 +74,20 @@ TEST(WidenHalf, KeepsNamesAndTypesOfInputsAndOutputs) {
   }
 }
 
+// What goes into a sequence or an optional has the type that the model says.
+TEST(WidenHalf, LeavesSequencesNarrow) {
+  auto graph = Parse(R"(graph @g(%x: f16[4]) -> (%s, %o) {
+  %y = Relu(%x)
+  %s = SequenceConstruct(%x, %y)
+  %o = Optional(%y)
+})");
+  const std::vector<Value*> before = graph->outputs();
+  const std::string types = before[0]->type.ToString() + before[1]->type.ToString();
+  EXPECT_GT(Widen(*graph), 0);
+  const std::vector<Value*> after = graph->outputs();
+  EXPECT_EQ(after[0]->type.ToString() + after[1]->type.ToString(), types);
+}
+
 TEST(WidenHalf, ChangesNothingTheSecondTime) {
   auto g = Parse(R"(graph @g(%c: bool[], %x: f16[N]) -> (%y) {
     #s: f16[] = (0.25)
