@@ -19,14 +19,28 @@ struct TensorInfo {
   Dims dims;
 };
 
+// What a query says about the node's operands and results; see KernelQuery.
+struct KernelOperands {
+  std::vector<TensorInfo> inputs, outputs;
+  std::vector<const Tensor*> known;
+  std::vector<bool> weight;
+  // The numbers are whole and their sums must come out exact as far as f32 holds them: nothing for a kernel
+  // that multiplies them by fractions on the way, as fast convolutions (Winograd) do.
+  bool whole = false;
+  // Products with weights may round their operands to bf16.
+  bool bf16 = false;
+};
+
 // One node with concrete shapes: what selection and Resize look at.
 // Weight: a constant of the model (or computed from constants only), the same in every plan.
 // Known: data that is there before the run: weights, results of shape computations for these input shapes,
 // and, in a step whose shapes depend on data (resized in every run), the data itself. So every input that the
 // output's *shape* depends on is Known in Resize; any other must be read in Run.
-class KernelQuery {
+class KernelQuery : public KernelOperands {
  public:
   KernelQuery(const OpDef& op, const Attrs& attrs) : op_(op), attrs_(attrs) {}
+  KernelQuery(const OpDef& op, const Attrs& attrs, const KernelOperands& operands)
+      : KernelOperands(operands), op_(op), attrs_(attrs) {}
 
   const OpDef& op() const { return op_; }
   const Attrs& attrs() const { return attrs_; }
@@ -46,15 +60,6 @@ class KernelQuery {
   bool IsWeight(int i) const { return i < InputCount() && weight[static_cast<size_t>(i)]; }
   // All inputs that are there, and all outputs, have this type.
   bool AllTypes(DType t) const;
-
-  std::vector<TensorInfo> inputs, outputs;
-  std::vector<const Tensor*> known;
-  std::vector<bool> weight;
-  // The numbers are whole and their sums must come out exact as far as f32 holds them: nothing for a kernel
-  // that multiplies them by fractions on the way, as fast convolutions (Winograd) do.
-  bool whole = false;
-  // Products with weights may round their operands to bf16.
-  bool bf16 = false;
 
  private:
   const OpDef& op_;

@@ -27,12 +27,22 @@ std::string PackName(const std::string& kernel, const Node& node, int input) {
   return StrCat(kPrefix, kernel, ":", set, ":", HashOf(node.attrs), ":", node.input(input)->name);
 }
 
-// Names tell weights apart: where two have one name, none of the packed ones can be trusted.
+void NameConstants(Graph& graph) {
+  std::set<std::string> names;
+  for (const auto& v : graph.values())
+    if (!v->is_constant()) names.insert(v->name);
+  int64_t number = 0;
+  for (const auto& v : graph.values()) {
+    if (!v->is_constant()) continue;
+    while (v->name.empty() || !names.insert(v->name).second) v->name = StrCat("weight_", number++);
+  }
+}
+
 Packs PacksOf(const Graph& graph) {
   Packs packs;
   std::set<std::string> names;
   for (const auto& v : graph.values()) {
-    if (!v->is_constant()) continue;
+    if (!v->is_constant() || v->name.empty()) continue;
     if (!names.insert(v->name).second) return {};
     if (IsPack(*v)) packs.emplace(v->name, v->constant);
   }
@@ -41,9 +51,6 @@ Packs PacksOf(const Graph& graph) {
 
 void SetPacks(Graph& graph, const Packs& packs) {
   graph.RemoveUnusedConstants();
-  std::set<std::string> names;
-  for (const auto& v : graph.values())
-    if (v->is_constant() && !names.insert(v->name).second) return;
   for (const auto& [name, tensor] : packs) graph.AddConstant(tensor, name);
 }
 

@@ -13,9 +13,12 @@ using Packs = std::map<std::string, Tensor>;  // by name
 // kernel: its name in the table. The name tells the instruction set, the node's attributes and the weight.
 std::string PackName(const std::string& kernel, const Node& node, int input);
 
-// Those that a graph carries.
+// Names tell weights apart: gives one of its own to every constant that has none or shares it.
+void NameConstants(Graph& graph);
+
+// Those that a graph carries. None where two constants share a name: whose they are cannot be told.
 Packs PacksOf(const Graph& graph);
-// Replaces what the graph carries. Nothing is kept where constants share a name.
+// Replaces what the graph carries, whose constants NameConstants has named.
 void SetPacks(Graph& graph, const Packs& packs);
 
 }  // namespace tern

@@ -1,5 +1,6 @@
 // Weights leave memory once kernels have packed them.
 #include <cmath>
+#include <set>
 #include <thread>
 
 #include "ir/tern_file.h"
@@ -90,6 +91,18 @@ TEST(Packs, TravelWithTheGraph) {
   ASSERT_TRUE(got.ok()) << got.status().ToString();
   EXPECT_EQ(second->Memory().packed, 0u);
   for (size_t i = 0; i < want->size(); ++i) EXPECT_TRUE(SameTensor((*got)[i].tensor, (*want)[i].tensor));
+}
+
+TEST(Packs, EveryConstantGetsANameOfItsOwn) {
+  std::unique_ptr<Graph> graph = TwoProducts()->Clone();
+  for (const auto& v : graph->values())
+    if (v->is_constant()) v->name = v->name == "w" ? "" : "x";  // x is an input
+  NameConstants(*graph);
+  std::set<std::string> names;
+  for (const auto& v : graph->values())
+    if (v->is_constant() && (v->name.empty() || v->name == "x" || !names.insert(v->name).second))
+      ADD_FAILURE() << "'" << v->name << "'";
+  EXPECT_EQ(names.size(), 2u);
 }
 
 // A pack of other dims than the kernel wants, as from another version, is made anew.

@@ -7,6 +7,7 @@
 namespace tern::tools {
 
 Status PackWeights(Graph& graph) {
+  NameConstants(graph);
   std::unique_ptr<Graph> copy = graph.Clone();
   Feeds feeds;
   TERN_TRY(CloseOpenDims(*copy, feeds));

@@ -10,8 +10,6 @@ run needs only Tern. Ends with `N passed, N failed, N skipped`.
 import argparse
 import json
 import math
-import os
-import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -141,11 +139,8 @@ def compare(models, cache, options):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
-    parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
-    parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
+    data.declare(parser)
     parser.add_argument("--cache", type=Path, help="the peers' results (default: peers.json in --models)")
-    parser.add_argument("--only", default="", help="regular expression on model names")
     parser.add_argument("--peers-only", action="store_true", help="fill the cache and end; needs no tern")
     parser.add_argument("--limit", type=int, default=60, help="seconds for one optimizer on one model")
     parser.add_argument("--run", action="store_true", help="also run both models in tern and compare")
@@ -163,11 +158,7 @@ def parse():
 
 def main():
     options = parse()
-    zoo = None if options.no_zoo else os.environ.get("TERN_ZOO")
-    models = [m for m in data.models(options.models, zoo) if re.search(options.only, m.name)]
-    if not models:
-        print("no model: neither in --models nor under $TERN_ZOO/models", file=sys.stderr)
-        return 2
+    models = data.chosen(options)
     cache = peers.Cache(options.cache, options.limit)
     return fill(models, cache) if options.peers_only else compare(models, cache, options)
 

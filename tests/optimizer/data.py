@@ -2,6 +2,9 @@
 
 import hashlib
 import importlib.util
+import os
+import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +56,24 @@ def models(folder, zoo):
     found = [Model(p.parent.name, p, False) for p in sorted(folder.glob("*/model.onnx"))] if folder else []
     for path in sorted(Path(zoo, "models").rglob("*.onnx")) if zoo else []:
         found.append(Model(path.stem if path.stem != "model" else path.parent.name, path, True))
+    return found
+
+
+def declare(parser):
+    """The options that say which tern works on which models."""
+    parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
+    parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
+    parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
+    parser.add_argument("--only", default="", help="regular expression on model names")
+
+
+def chosen(options):
+    """The models that these options name; without any, the program ends."""
+    zoo = None if options.no_zoo else os.environ.get("TERN_ZOO")
+    found = [m for m in models(options.models, zoo) if re.search(options.only, m.name)]
+    if not found:
+        print("no model: neither in --models nor under $TERN_ZOO/models", file=sys.stderr)
+        sys.exit(2)
     return found
 
 

@@ -7,8 +7,6 @@ stored, those of the original. Exit status 1 when anything differs. Ends with `N
 """
 
 import argparse
-import os
-import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -81,10 +79,7 @@ def check(tern, model, level):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
-    parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
-    parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
-    parser.add_argument("--only", default="", help="regular expression on model names")
+    data.declare(parser)
     parser.add_argument("--level", default="extended", choices=("basic", "extended", "layout"))
     parser.add_argument("--limit", type=int, default=120, help="seconds for one call of tern")
     parser.add_argument("--jobs", type=int, default=2, help="models at a time")
@@ -93,11 +88,7 @@ def parse():
 
 def main():
     options = parse()
-    zoo = None if options.no_zoo else os.environ.get("TERN_ZOO")
-    models = [m for m in data.models(options.models, zoo) if re.search(options.only, m.name)]
-    if not models:
-        print("no model: neither in --models nor under $TERN_ZOO/models", file=sys.stderr)
-        return 2
+    models = data.chosen(options)
     valid = [m for m in models if not m.invalid]
     tern = Tern(options.tern, options.limit)
     failed = 0

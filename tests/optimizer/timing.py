@@ -8,8 +8,6 @@ looks slower is measured again and longer, up to --rounds times: what else runs 
 
 import argparse
 import json
-import os
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -59,10 +57,7 @@ def measure(tern, model, options):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
-    parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
-    parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
-    parser.add_argument("--only", default="", help="regular expression on model names")
+    data.declare(parser)
     parser.add_argument("--level", default="extended", choices=("basic", "extended", "layout"))
     parser.add_argument("--seconds", type=float, default=0.4, help="of one measurement, both forms together")
     parser.add_argument("--rounds", type=int, default=5, help="of a model that looks slower")
@@ -74,11 +69,7 @@ def parse():
 
 def main():
     options = parse()
-    zoo = None if options.no_zoo else os.environ.get("TERN_ZOO")
-    models = [m for m in data.models(options.models, zoo) if re.search(options.only, m.name)]
-    if not models:
-        print("no model: neither in --models nor under $TERN_ZOO/models", file=sys.stderr)
-        return 2
+    models = data.chosen(options)
     tern = Tern(options.tern, options.limit)
     times, slower, failed = {}, 0, 0
     for model in models:

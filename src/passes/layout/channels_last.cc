@@ -39,16 +39,6 @@ int64_t Whole(double bytes) { return static_cast<int64_t>(std::min(std::ceil(byt
 
 double Bytes(const Value& v) { return Elements(v.type.shape) * BitWidth(v.type.dtype) / 8.0; }
 
-bool OnlyOnesMove(const Permutation& perm, const Shape& x) {
-  int64_t last = -1;
-  for (int64_t p : perm) {
-    if (x[static_cast<int>(p)].Is(1)) continue;
-    if (p < last) return false;
-    last = p;
-  }
-  return true;
-}
-
 int64_t CrossingCost(const Value& v, int channel_axes) {
   if (!v.type.tensor() || v.type.shape.rank() < 3) return 0;
   if (OnlyOnesMove(ToLast(v.type.shape.rank(), channel_axes), v.type.shape)) return 0;

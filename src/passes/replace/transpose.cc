@@ -5,17 +5,6 @@
 namespace tern {
 namespace {
 
-// The dims that hold more than one element stay in order.
-bool OnlyOnesMove(const Permutation& perm, const Shape& x) {
-  int64_t last = -1;
-  for (int64_t p : perm) {
-    if (x[static_cast<int>(p)].Is(1)) continue;
-    if (p < last) return false;
-    last = p;
-  }
-  return true;
-}
-
 bool TransposeToView(Rewrite& r) {
   const auto perm = PermutationOf(r.root());
   Value* x = r.root().input(0);

@@ -115,4 +115,14 @@ Permutation Inverse(const Permutation& p) {
   return out;
 }
 
+bool OnlyOnesMove(const Permutation& perm, const Shape& x) {
+  int64_t last = -1;
+  for (int64_t p : perm) {
+    if (x[static_cast<int>(p)].Is(1)) continue;
+    if (p < last) return false;
+    last = p;
+  }
+  return true;
+}
+
 }  // namespace tern

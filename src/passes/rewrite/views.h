@@ -34,5 +34,7 @@ bool IsIdentity(const Permutation& p);
 // First p, then q.
 Permutation Compose(const Permutation& p, const Permutation& q);
 Permutation Inverse(const Permutation& p);
+// The dims that hold more than one element stay in order: nothing moves in memory.
+bool OnlyOnesMove(const Permutation& p, const Shape& x);
 
 }  // namespace tern

@@ -8,8 +8,6 @@ namespace {
 
 constexpr ChannelOrder kLast{true};
 
-size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 Attrs WithoutOrder(Attrs attrs) {
   const Status status = attrs.Set("channels_last", false);
   TERN_CHECK(status.ok(), status.message());
@@ -27,8 +25,8 @@ std::vector<size_t> Ordered(const KernelQuery& q) {
 
 }  // namespace
 
-FirstQuery::FirstQuery(const KernelQuery& own) : attrs(WithoutOrder(own.attrs())), query(own.op(), attrs) {
-  query.inputs = own.inputs, query.outputs = own.outputs, query.known = own.known, query.weight = own.weight;
+FirstQuery::FirstQuery(const KernelQuery& own)
+    : attrs(WithoutOrder(own.attrs())), query(own.op(), attrs, own) {
   query.outputs[0].dims = kLast.First(own.OutDims(0));
   for (size_t i : Ordered(own)) {
     Dims& dims = query.inputs[i].dims;
@@ -40,60 +38,45 @@ FirstQuery::FirstQuery(const KernelQuery& own) : attrs(WithoutOrder(own.attrs())
   }
 }
 
-ViaNchwKernel::Stand ViaNchwKernel::MakeStand(int index, const TensorInfo& first, bool is_input,
-                                              size_t& bytes) {
-  Stand s;
-  s.index = index, s.offset = bytes;
-  const size_t size = BytesOf(first.dtype, static_cast<size_t>(CountOf(first.dims)));
-  s.datum = Tensor::View(Buffer::Borrow(nullptr, size, nullptr), first.dtype, first.dims);
-  bytes += Aligned(size);
+ViaNchwKernel::Turned ViaNchwKernel::MakeTurned(int index, const TensorInfo& first, bool is_input,
+                                                size_t& bytes) {
+  Turned t;
+  t.stand_in = MakeStandIn(index, first, bytes);
   const Dims other = ContiguousStrides(kLast.Own(first.dims)), strides = ContiguousStrides(first.dims);
   const Dims in_first = kLast.First(other), in_own = kLast.Own(strides);
   const Dims own = kLast.Own(first.dims);
   for (size_t i = 0; i < first.dims.size(); ++i) {
     if (is_input)
-      s.copy.Add({first.dims[i], in_first[i], strides[i]});
+      t.copy.Add({first.dims[i], in_first[i], strides[i]});
     else
-      s.copy.Add({own[i], in_own[i], other[i]});
+      t.copy.Add({own[i], in_own[i], other[i]});
   }
-  return s;
+  return t;
 }
 
 Status ViaNchwKernel::Resize(ResizeContext& c) {
   const FirstQuery first(c.query());
-  ResizeContext inner(first.query, c.threads());
-  TERN_TRY(inner_->Resize(inner));
-  size_t bytes = Aligned(inner.scratch());
+  size_t bytes = 0;
+  TERN_TRY(ResizeInner(first.query, c, bytes));
   inputs_.clear();
   for (size_t i : Ordered(c.query()))
-    inputs_.push_back(MakeStand(static_cast<int>(i), first.query.inputs[i], true, bytes));
-  output_ = MakeStand(0, first.query.outputs[0], false, bytes);
-  context_.inputs.assign(c->inputs.size(), nullptr);
-  context_.outputs.assign(c->outputs.size(), nullptr);
+    inputs_.push_back(MakeTurned(static_cast<int>(i), first.query.inputs[i], true, bytes));
+  output_ = MakeTurned(0, first.query.outputs[0], false, bytes);
   c.SetScratch(bytes);
   return {};
 }
 
 Status ViaNchwKernel::Run(RunContext& c) {
-  auto* scratch = c.scratch<std::byte>();
-  context_.pool = c.pool;
-  context_.scratch_memory = c.scratch_memory;
-  for (size_t i = 0; i < context_.inputs.size(); ++i) context_.inputs[i] = c.inputs[i];
-  for (size_t i = 0; i < context_.outputs.size(); ++i) context_.outputs[i] = c.outputs[i];
-  const auto place = [&](Stand& s) {
-    s.datum.tensor.SetBuffer(Buffer::Borrow(scratch + s.offset, s.datum.tensor.bytes(), nullptr));
-  };
-  for (Stand& s : inputs_) {
-    place(s);
-    const Tensor& x = c.In(s.index);
-    cpu::Copy(s.copy, x.raw(), s.datum.tensor.raw(), cpu::WidthOf(x.dtype()), c.workers());
-    context_.inputs[static_cast<size_t>(s.index)] = &s.datum;
+  Begin(c);
+  for (Turned& t : inputs_) {
+    UseAsInput(t.stand_in);
+    const Tensor& x = c.In(t.stand_in.index);
+    cpu::Copy(t.copy, x.raw(), t.stand_in.datum.tensor.raw(), cpu::WidthOf(x.dtype()), c.workers());
   }
-  place(output_);
-  context_.outputs[0] = &output_.datum;
-  TERN_TRY(inner_->Run(context_));
+  UseAsOutput(output_.stand_in);
+  TERN_TRY(RunInner());
   const Tensor& y = c.Out(0);
-  cpu::Copy(output_.copy, output_.datum.tensor.raw(), y.raw(), cpu::WidthOf(y.dtype()), c.workers());
+  cpu::Copy(output_.copy, output_.stand_in.datum.tensor.raw(), y.raw(), cpu::WidthOf(y.dtype()), c.workers());
   return {};
 }
 

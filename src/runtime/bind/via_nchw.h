@@ -16,27 +16,23 @@ struct FirstQuery {
   KernelQuery query;
 };
 
-class ViaNchwKernel : public Kernel {
+class ViaNchwKernel : public StandInKernel {
  public:
-  explicit ViaNchwKernel(std::unique_ptr<Kernel> inner) : inner_(std::move(inner)) {}
+  explicit ViaNchwKernel(std::unique_ptr<Kernel> inner) : StandInKernel(std::move(inner)) {}
   Status Resize(ResizeContext& c) override;
   Status Run(RunContext& c) override;
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<ViaNchwKernel>(inner_->Clone()); }
 
  private:
   // A tensor in the other order.
-  struct Stand {
-    int index = 0;
-    size_t offset = 0;  // in scratch memory
-    Datum datum;
+  struct Turned {
+    StandIn stand_in;
     cpu::StridedCopy copy;  // between it and what it stands for
   };
-  static Stand MakeStand(int index, const TensorInfo& first, bool is_input, size_t& bytes);
+  static Turned MakeTurned(int index, const TensorInfo& first, bool is_input, size_t& bytes);
 
-  std::unique_ptr<Kernel> inner_;
-  std::vector<Stand> inputs_;
-  Stand output_;
-  RunContext context_;
+  std::vector<Turned> inputs_;
+  Turned output_;
 };
 
 template <class T> class ViaNchw : public ViaNchwKernel {

@@ -1,48 +1,15 @@
 // Nodes on [N, spatial…, C] leave as ONNX's operators between Transposes, and come back with the same
 // results.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "export/onnx/exporter.h"
-#include "import/onnx/importer.h"
-#include "ir/evaluate.h"
-#include "ir/text.h"
-#include "ops/ops.h"
+#include "export/onnx/ops/round_trip_test_support.h"
 
 namespace tern::onnx {
 namespace {
-
-DatumList FeedsOf(const Graph& graph) {
-  DatumList feeds;
-  for (const Value* v : graph.inputs()) {
-    const Dims dims = v->type.shape.Concrete();
-    std::vector<double> values;
-    for (int64_t i = 0; i < CountOf(dims); ++i)
-      values.push_back(std::sin(1.7 * static_cast<double>(i) + 1) * 2);
-    feeds.push_back(Tensor::Of(v->type.dtype, dims, values));
-  }
-  return feeds;
-}
 
 void CheckRoundTrip(const std::string& inputs, const std::string& call, const std::string& attrs = "") {
   const std::string text = StrCat("graph @g(", inputs, ") -> (%y) {\n  %y = ", call, " {", attrs,
                                   attrs.empty() ? "" : ", ", "channels_last=true}\n}");
   SCOPED_TRACE(text);
-  InitOps();
-  auto graph = ParseGraph(text);
-  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
-  auto bytes = ExportBytes(**graph);
-  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
-  auto back = ImportBytes(bytes->data(), bytes->size());
-  ASSERT_TRUE(back.ok()) << back.status().ToString();
-  const DatumList feeds = FeedsOf(**graph);
-  auto want = EvaluateGraph(**graph, feeds), got = EvaluateGraph(**back, feeds);
-  ASSERT_TRUE(want.ok() && got.ok()) << want.status().ToString() << got.status().ToString();
-  const Tensor &a = (*got)[0].tensor, &b = (*want)[0].tensor;
-  ASSERT_EQ(a.Describe(), b.Describe());
-  const auto x = ToDoubles(a), y = ToDoubles(b);
-  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-4 * (1 + std::fabs(y[i])));
+  ExpectRoundTrip(text);
 }
 
 TEST(ExportChannelsLast, Convolutions) {

@@ -4,10 +4,9 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
 namespace {
@@ -40,16 +39,8 @@ const Case kCases[] = {
     {1, 1, 1, 1100, 1100, 4, 4, Mask::kNone, true},
 };
 
-class AttentionLevels : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    const auto level = static_cast<SimdLevel>(GetParam());
-    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
-    LimitSimd(level);
-  }
-  void TearDown() override { LimitSimd(BestSimd()); }
-};
-INSTANTIATE_TEST_SUITE_P(Simd, AttentionLevels, testing::Values(0, 1, 2));
+class AttentionLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, AttentionLevels, testing::ValuesIn(LevelsHere()));
 
 struct Problem {
   AttentionShape s;
@@ -71,13 +62,6 @@ struct Problem {
     if (c.mask != Mask::kNone) SetMask(c);
     if (c.lengths)
       for (int64_t b = 0; b < c.batch; ++b) lengths.push_back(std::max<int64_t>(1, c.keys - 3 * b));
-  }
-  static std::vector<float> Random(int64_t count, uint32_t seed) {
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<float> values(-1, 1);
-    std::vector<float> out(static_cast<size_t>(count));
-    for (float& x : out) x = values(random);
-    return out;
   }
   void SetMask(const Case& c) {
     s.mask = {c.batch, 1, c.queries, c.keys};

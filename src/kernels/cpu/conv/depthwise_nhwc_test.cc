@@ -55,8 +55,8 @@ void Convolve(const NhwcCase& c, NhwcData& d, bool extra, int threads) {
   conv.Run(args, scratch.data(), Workers(threads));
 }
 
-class NhwcDepthwiseLevels : public NhwcLevels {};
-INSTANTIATE_TEST_SUITE_P(Simd, NhwcDepthwiseLevels, testing::Values(0, 1, 2));
+class NhwcDepthwiseLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, NhwcDepthwiseLevels, testing::ValuesIn(LevelsHere()));
 
 TEST_P(NhwcDepthwiseLevels, MatchesSumsInDouble) {
   for (const NhwcCase& c : Cases())

@@ -45,19 +45,11 @@ const std::vector<NhwcCase> kCases = {
 };
 
 void Convolve(const NhwcCase& c, NhwcData& d, bool extra, int threads) {
-  std::vector<float> packed(static_cast<size_t>(NhwcConv::PackedSize(c.shape, d.operands)) + 1);
-  NhwcConv::Pack(c.shape, d.w.data(), packed.data(), Workers(2), d.operands);
-  const NhwcConv conv(c.shape, d.operands);
-  std::vector<float> scratch(conv.Scratch(threads) / sizeof(float) + 1,
-                             std::numeric_limits<float>::quiet_NaN());
-  NhwcArgs args{d.x.data(), packed.data(), d.y.data(), {}, nullptr};
-  const Epilogue epilogue = d.Affine(c.shape);
-  if (extra) args.tile = d.Tile(c.shape), args.epilogue = &epilogue;
-  conv.Run(args, scratch.data(), Workers(threads));
+  ConvolveWith<NhwcConv>(c.shape, d, extra, threads, d.operands);
 }
 
-class NhwcConvLevels : public NhwcLevels {};
-INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvLevels, testing::Values(0, 1, 2));
+class NhwcConvLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvLevels, testing::ValuesIn(LevelsHere()));
 
 TEST_P(NhwcConvLevels, MatchesSumsInDouble) {
   for (const NhwcCase& c : kCases)
@@ -80,8 +72,8 @@ TEST_P(NhwcConvLevels, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-class NhwcConvBf16 : public NhwcLevels {};
-INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvBf16, testing::Values(0, 1, 2, 3));
+class NhwcConvBf16 : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvBf16, testing::ValuesIn(LevelsAndBf16Here()));
 
 TEST_P(NhwcConvBf16, MatchesSumsOfRoundedOperands) {
   for (const NhwcCase& c : kCases)

@@ -64,19 +64,11 @@ std::vector<double> Spread(const ConvShape& s, const NhwcData& d) {
 
 void Convolve(const Case& c, NhwcData& d, bool extra, int threads) {
   ASSERT_TRUE(NhwcConvTranspose::Fits(c.shape)) << c.name;
-  std::vector<float> packed(static_cast<size_t>(NhwcConvTranspose::PackedSize(c.shape)) + 1);
-  NhwcConvTranspose::Pack(c.shape, d.w.data(), packed.data(), Workers(2));
-  const NhwcConvTranspose conv(c.shape);
-  std::vector<float> scratch(conv.Scratch(threads) / sizeof(float) + 1,
-                             std::numeric_limits<float>::quiet_NaN());
-  NhwcArgs args{d.x.data(), packed.data(), d.y.data(), {}, nullptr};
-  const Epilogue epilogue = d.Affine(c.shape);
-  if (extra) args.tile = d.Tile(c.shape), args.epilogue = &epilogue;
-  conv.Run(args, scratch.data(), Workers(threads));
+  ConvolveWith<NhwcConvTranspose>(c.shape, d, extra, threads);
 }
 
-class NhwcConvTransposeLevels : public NhwcLevels {};
-INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvTransposeLevels, testing::Values(0, 1, 2));
+class NhwcConvTransposeLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvTransposeLevels, testing::ValuesIn(LevelsHere()));
 
 TEST_P(NhwcConvTransposeLevels, MatchesSumsInDouble) {
   for (const Case& c : kCases)

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu/conv/nhwc_conv.h"
-#include "kernels/cpu/simd/bf16.h"
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
 
@@ -31,22 +30,6 @@ struct NhwcCase {
     for (size_t i = 0; i < 3; ++i)
       shape.output[i] =
           (n.input[i] + 2 * n.begin[i] - n.dilation[i] * (n.kernel[i] - 1) - 1) / n.stride[i] + 1;
-  }
-};
-
-// 0, 1, 2: an instruction set; 3: the best with the processor's products of bf16 pairs.
-class NhwcLevels : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    const auto level = static_cast<SimdLevel>(std::min(GetParam(), 2));
-    if (level > BestSimd() || (GetParam() == 3 && !HasBf16Products()))
-      GTEST_SKIP() << "this machine does not have it";
-    LimitSimd(level);
-    LimitBf16Products(GetParam() == 3);
-  }
-  void TearDown() override {
-    LimitSimd(BestSimd());
-    LimitBf16Products(true);
   }
 };
 
@@ -122,13 +105,20 @@ struct NhwcData {
     std::memcpy(&v, &bits, 4);
     return v;
   }
-  static std::vector<float> Random(int64_t count, uint32_t seed) {
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<float> values(-1, 1);
-    std::vector<float> v(static_cast<size_t>(count));
-    for (float& value : v) value = values(random);
-    return v;
-  }
 };
+
+// Work: NhwcConv or one of its like; `how`: what it takes beside the shape.
+template <class Work, class... How>
+void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, How... how) {
+  std::vector<float> packed(static_cast<size_t>(Work::PackedSize(shape, how...)) + 1);
+  Work::Pack(shape, d.w.data(), packed.data(), Workers(2), how...);
+  const Work work(shape, how...);
+  std::vector<float> scratch(work.Scratch(threads) / sizeof(float) + 1,
+                             std::numeric_limits<float>::quiet_NaN());
+  NhwcArgs args{d.x.data(), packed.data(), d.y.data(), {}, nullptr};
+  const Epilogue epilogue = d.Affine(shape);
+  if (extra) args.tile = d.Tile(shape), args.epilogue = &epilogue;
+  work.Run(args, scratch.data(), Workers(threads));
+}
 
 }  // namespace tern::cpu

@@ -5,9 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <random>
 
-#include "kernels/cpu/simd/bf16.h"
+#include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
 namespace {
@@ -17,16 +16,8 @@ constexpr WinogradUnit kUnits[] = {WinogradUnit::kF23, WinogradUnit::kF43, Winog
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-class WinogradLevels : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    const auto level = static_cast<SimdLevel>(GetParam());
-    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
-    LimitSimd(level);
-  }
-  void TearDown() override { LimitSimd(BestSimd()); }
-};
-INSTANTIATE_TEST_SUITE_P(Simd, WinogradLevels, testing::Values(0, 1, 2));
+class WinogradLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, WinogradLevels, testing::ValuesIn(LevelsHere()));
 
 struct Geometry {
   int64_t batch, height, width, channels, maps;
@@ -42,14 +33,6 @@ const Geometry kGeometries[] = {
     {1, 6, 70, 4, 33, 2, 2, 2, 2},      {1, 8, 8, 70, 64, 1, 1, 1, 1},    {1, 5, 6, 520, 8, 1, 1, 1, 1},
     {3, 31, 33, 5, 97, 1, 2, 0, 1},     {1, 40, 40, 16, 130, 1, 1, 1, 1}, {1, 9, 10, 24, 288, 1, 1, 1, 1, 3},
     {2, 40, 33, 40, 192, 1, 0, 1, 1, 2}};
-
-std::vector<float> Random(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  std::vector<float> v(static_cast<size_t>(count));
-  for (float& x : v) x = values(random);
-  return v;
-}
 
 ConvShape ShapeOf(const Geometry& g, WinogradUnit unit) {
   const int64_t r = SizeOf(unit).kernel;

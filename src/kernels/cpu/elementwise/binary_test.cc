@@ -4,21 +4,13 @@
 #include <vector>
 
 #include "kernels/cpu/elementwise/elementwise.h"
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
 namespace {
 
-class BinaryLevels : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    const auto level = static_cast<SimdLevel>(GetParam());
-    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
-    LimitSimd(level);
-  }
-  void TearDown() override { LimitSimd(BestSimd()); }
-};
-INSTANTIATE_TEST_SUITE_P(Simd, BinaryLevels, testing::Values(0, 1, 2));
+class BinaryLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, BinaryLevels, testing::ValuesIn(LevelsHere()));
 
 struct Shapes {
   Dims a, b, y;

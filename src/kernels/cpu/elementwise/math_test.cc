@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cpu/elementwise/elementwise_simd.h"
+#include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
 namespace {
@@ -64,16 +65,8 @@ std::vector<float> Inputs(const Bound& b) {
   return x;
 }
 
-class MathLevels : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    const auto level = static_cast<SimdLevel>(GetParam());
-    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
-    LimitSimd(level);
-  }
-  void TearDown() override { LimitSimd(BestSimd()); }
-};
-INSTANTIATE_TEST_SUITE_P(Simd, MathLevels, testing::Values(0, 1, 2));
+class MathLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, MathLevels, testing::ValuesIn(LevelsHere()));
 
 TEST_P(MathLevels, StaysWithinItsBounds) {
   for (const Bound& b : kBounds) {

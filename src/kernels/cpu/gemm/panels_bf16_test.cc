@@ -4,39 +4,16 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <vector>
 
 #include "kernels/cpu/gemm/panels.h"
-#include "kernels/cpu/simd/bf16.h"
+#include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
 namespace {
 
-// 0, 1, 2: an instruction set that rounds and computes in f32; 3: the processor's own pair products.
-class Bf16Levels : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    const auto level = static_cast<SimdLevel>(std::min(GetParam(), 2));
-    if (level > BestSimd() || (GetParam() == 3 && !HasBf16Products()))
-      GTEST_SKIP() << "this machine does not have it";
-    LimitSimd(level);
-    LimitBf16Products(GetParam() == 3);
-  }
-  void TearDown() override {
-    LimitSimd(BestSimd());
-    LimitBf16Products(true);
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Simd, Bf16Levels, testing::Values(0, 1, 2, 3));
-
-std::vector<float> Random(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  std::vector<float> v(static_cast<size_t>(count));
-  for (float& x : v) x = values(random);
-  return v;
-}
+class Bf16Levels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, Bf16Levels, testing::ValuesIn(LevelsAndBf16Here()));
 
 // To nearest even.
 float Rounded(float v) {

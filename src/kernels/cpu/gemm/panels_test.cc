@@ -4,10 +4,9 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
 namespace {
@@ -24,24 +23,8 @@ const Shape kShapes[] = {{1, 1, 1},     {1, 33, 5},    {2, 31, 9},    {3, 64, 17
                          {29, 100, 70}, {64, 48, 512}, {9, 24, 513},  {40, 70, 1100}, {5, 3, 0},
                          {0, 4, 4},     {4, 0, 4},     {200, 96, 512}};
 
-class Levels : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    const auto level = static_cast<SimdLevel>(GetParam());
-    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
-    LimitSimd(level);
-  }
-  void TearDown() override { LimitSimd(BestSimd()); }
-};
-INSTANTIATE_TEST_SUITE_P(Simd, Levels, testing::Values(0, 1, 2));
-
-std::vector<float> Random(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  std::vector<float> v(static_cast<size_t>(count));
-  for (float& x : v) x = values(random);
-  return v;
-}
+class Levels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, Levels, testing::ValuesIn(LevelsHere()));
 
 // A product, its operands, and the gaps between rows of c, which nobody may touch.
 struct Case {

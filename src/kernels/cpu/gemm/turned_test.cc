@@ -3,32 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <vector>
 
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
 namespace {
 
-class TurnedLevels : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    const auto level = static_cast<SimdLevel>(GetParam());
-    if (level > BestSimd()) GTEST_SKIP() << "this machine does not have it";
-    LimitSimd(level);
-  }
-  void TearDown() override { LimitSimd(BestSimd()); }
-};
-INSTANTIATE_TEST_SUITE_P(Simd, TurnedLevels, testing::Values(0, 1, 2));
-
-std::vector<float> Random(int64_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  std::vector<float> v(static_cast<size_t>(count));
-  for (float& x : v) x = values(random);
-  return v;
-}
+class TurnedLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, TurnedLevels, testing::ValuesIn(LevelsHere()));
 
 struct Shape {
   int64_t m, n, k;

@@ -62,8 +62,8 @@ template <class F> void EachTap(const NhwcCase& c, int64_t pixel, const F& f) {
   }
 }
 
-class NhwcPoolLevels : public NhwcLevels {};
-INSTANTIATE_TEST_SUITE_P(Simd, NhwcPoolLevels, testing::Values(0, 1, 2));
+class NhwcPoolLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, NhwcPoolLevels, testing::ValuesIn(LevelsHere()));
 
 TEST_P(NhwcPoolLevels, MatchesOneByOne) {
   for (const NhwcCase& c : kCases)

@@ -1,0 +1,51 @@
+// Tests that run at every instruction set this machine has.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "kernels/cpu/simd/bf16.h"
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+
+constexpr int kBf16Products = 3;  // beside the SimdLevels 0 to 2: the best with products of bf16 pairs
+
+// class PanelLevels : public EachLevel {};
+// INSTANTIATE_TEST_SUITE_P(Simd, PanelLevels, testing::ValuesIn(LevelsHere()));
+class EachLevel : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    LimitSimd(static_cast<SimdLevel>(std::min(GetParam(), static_cast<int>(BestSimd()))));
+    LimitBf16Products(GetParam() == kBf16Products);
+  }
+  void TearDown() override {
+    LimitSimd(BestSimd());
+    LimitBf16Products(true);
+  }
+};
+
+inline std::vector<int> LevelsHere() {
+  std::vector<int> levels;
+  for (int level = 0; level <= static_cast<int>(BestSimd()); ++level) levels.push_back(level);
+  return levels;
+}
+// For kernels that compute in bf16 too.
+inline std::vector<int> LevelsAndBf16Here() {
+  std::vector<int> levels = LevelsHere();
+  if (HasBf16Products()) levels.push_back(kBf16Products);
+  return levels;
+}
+
+// In [-1, 1).
+inline std::vector<float> Random(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::vector<float> v(static_cast<size_t>(count));
+  for (float& x : v) x = values(random);
+  return v;
+}
+
+}  // namespace tern::cpu
