@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/move/transpose_simd.h"
 #include "kernels/cpu/reduce/softmax_simd.h"
 
 namespace tern::cpu {
@@ -9,6 +10,18 @@ namespace {
 
 constexpr int64_t kWork = 8192;   // elements that are worth a thread
 constexpr int64_t kColumns = 64;  // of a job, where the axis is not the last one
+constexpr int64_t kShort = 8;     // rows that leave most of a vector empty
+
+// Rows of few elements are turned over, so that each has a lane of its own.
+void ShortRows(const float* x, float* y, int64_t rows, int64_t length, bool log) {
+  float turned[kShort * kColumns];
+  for (int64_t i = 0; i < rows; i += kColumns) {
+    const int64_t some = std::min(kColumns, rows - i);
+    TransposeSimd().words(x + i * length, length, some, length, turned, some);
+    SoftmaxSimd().columns(turned, turned, length, some, some, log);
+    TransposeSimd().words(turned, some, length, some, y + i * length, length);
+  }
+}
 
 }  // namespace
 
@@ -16,7 +29,8 @@ void SoftmaxF32(const AxisShape& s, bool log, const float* x, float* y, const Wo
   if (s.inner == 1) {
     const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, s.length));
     workers.ParallelFor(s.outer, grain, [&](int64_t begin, int64_t end) {
-      SoftmaxSimd().rows(x + begin * s.length, y + begin * s.length, end - begin, s.length, log);
+      const auto rows = s.length <= kShort ? ShortRows : SoftmaxSimd().rows;
+      rows(x + begin * s.length, y + begin * s.length, end - begin, s.length, log);
     });
     return;
   }
