@@ -69,9 +69,7 @@ class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTran
  public:
   static bool Legal(const KernelQuery& q) {
     if (!NhwcKernel::Legal(q)) return false;
-    cpu::ConvShape s;
-    s.stride = SpatialOf(q.attrs().Ints("strides")), s.dilation = SpatialOf(q.attrs().Ints("dilations"));
-    return cpu::NhwcConvTranspose::Fits(s);
+    return cpu::NhwcConvTranspose::Fits(WeightShape(q.InDims(1), q.attrs(), true));
   }
   static double Cost(const KernelQuery&) { return 1; }
 };

@@ -14,12 +14,12 @@ inline Result<cpu::ConvShape> NhwcShape(const KernelQuery& q) {
 }
 
 // The weights' part of it, all that packing needs.
-inline cpu::ConvShape WeightShape(const Tensor& w, const Attrs& attrs, bool transposed) {
+inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transposed) {
   cpu::ConvShape s;
   s.group = attrs.Int("group");
-  s.maps = transposed ? w.dims()[1] * s.group : w.dims()[0];
-  s.channels = transposed ? w.dims()[0] : w.dims()[1] * s.group;
-  s.kernel = SpatialOf(Dims(w.dims().begin() + 2, w.dims().end()));
+  s.maps = transposed ? w[1] * s.group : w[0];
+  s.channels = transposed ? w[0] : w[1] * s.group;
+  s.kernel = SpatialOf(Dims(w.begin() + 2, w.end()));
   s.stride = SpatialOf(attrs.Ints("strides")), s.dilation = SpatialOf(attrs.Ints("dilations"));
   return s;
 }
@@ -34,7 +34,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   }
   Status Prepare(PrepareContext& c) override {
     const Tensor& w = *c.Weight(1);
-    const cpu::ConvShape s = WeightShape(w, c.attrs(), kTransposed);
+    const cpu::ConvShape s = WeightShape(w.dims(), c.attrs(), kTransposed);
     packed_ = c.Packed(1, DType::kF32, {Work::PackedSize(s)}, [&](Tensor& to) {
       Work::Pack(s, w.data<const float>(), to.data<float>(), Workers(0));
     });

@@ -103,6 +103,7 @@ RowSource PatchesOf(DType x, DType compute) {
 }  // namespace
 
 Inside InsideOf(int64_t shift, int64_t stride, int64_t input, int64_t output) {
+  if (shift >= 0 && shift + (output - 1) * stride < input) return {0, output};  // most of them
   const int64_t first = std::clamp<int64_t>(-FloorQuotient(shift, stride), 0, output);
   const int64_t last = FloorQuotient(input - 1 - shift, stride) + 1;
   return {first, std::clamp(last, first, output)};

@@ -19,6 +19,9 @@ struct ConvShape {
   int64_t group_channels() const { return channels / group; }
   int64_t group_maps() const { return maps / group; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  // The most taps of a window that lie inside the image, along an axis.
+  int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
+  int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
   int64_t input_size() const { return input[0] * input[1] * input[2]; }
   int64_t output_size() const { return output[0] * output[1] * output[2]; }
 };

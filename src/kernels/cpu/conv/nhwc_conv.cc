@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kBlock = 64 << 10;        // words that stay in the second cache, read or written
 constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+constexpr double kScattered = 4;            // see Scattered
 constexpr int64_t kPad = 16;                // words that keep rows from colliding in the first cache
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -25,6 +26,19 @@ bool HangsOver(const ConvShape& s) {
   for (size_t i = 0; i < 3; ++i)
     if (s.begin[i] > 0 || Span(s, i, s.output[i]) - s.begin[i] > s.input[i]) return true;
   return false;
+}
+
+// A shape with the same results for which sizes are those of memory that exists: nothing to compute has no
+// window, and without channels every window is empty.
+ConvShape Sized(const ConvShape& shape) {
+  ConvShape s = shape;
+  const bool nothing = s.batch == 0 || s.maps == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0;
+  if (nothing) s.batch = 0, s.output = {1, 1, 1};
+  if (!nothing && s.channels > 0) return s;
+  s.input = s.output;
+  s.kernel = s.stride = s.dilation = {1, 1, 1};
+  s.begin = {0, 0, 0};
+  return s;
 }
 
 // One strip of pixels that lie at equal distances in what is read and side by side in y.
@@ -84,6 +98,7 @@ bool AlongRows(const ConvShape& s, const TileTable& table) {
 
 int64_t NhwcConv::PackedSize(const ConvShape& s, Operands operands) {
   const TileTable& table = TileFor(operands);
+  if (s.channels == 0 || s.maps == 0) return 0;
   const int64_t joined = Joined(s), maps = s.group_maps() * joined;
   if (AlongRows(s, table))
     return PanelsSize(s.kernel[0] * s.kernel[1] * table.words(s.kernel[2] * s.channels), maps);
@@ -92,6 +107,7 @@ int64_t NhwcConv::PackedSize(const ConvShape& s, Operands operands) {
 
 void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Workers& workers,
                     Operands operands) {
+  if (PackedSize(shape, operands) == 0) return;
   ConvShape s = shape;
   std::vector<float> wide;
   if (const int64_t joined = Joined(s); joined > 1) {
@@ -121,17 +137,40 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
   });
 }
 
-NhwcConv::NhwcConv(const ConvShape& shape, Operands operands) : shape_(shape), operands_(operands) {
-  const int64_t row = shape.output[2] * shape.maps;
-  steps_ = {0, shape.output_size() * shape.maps, shape.output[1] * row, row, shape.maps};
+NhwcConv::NhwcConv(const ConvShape& shape, Operands operands) : shape_(Sized(shape)), operands_(operands) {
+  const int64_t row = shape_.output[2] * shape_.maps;
+  steps_ = {0, shape_.output_size() * shape_.maps, shape_.output[1] * row, row, shape_.maps};
   shape_.group /= Joined(shape);
   SetSource(false);
 }
 
 NhwcConv::NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands)
-    : shape_(shape), steps_(steps), operands_(operands) {
+    : shape_(Sized(shape)), steps_(steps), operands_(operands) {
   shape_.group /= Joined(shape);
   SetSource(true);
+}
+
+// Windows that reach far beyond what they read: rows with all that lies between take much more memory than
+// the windows themselves.
+bool NhwcConv::Scattered() const {
+  const auto number = [](int64_t n) { return static_cast<double>(n); };
+  const ConvShape& s = shape_;
+  const double pixel = number(s.group * words_) / (rows_ ? number(s.kernel[2]) : 1),
+               row = number(s.kernel[0]) * number(Span(s, 2, columns_)) * pixel,
+               windows = number(columns_) * number(s.group * k());
+  const double read = number(s.stride[1] * s.kernel[0]) * number(columns_ * s.stride[2]) * pixel,
+               written = number(columns_ * s.maps);
+  const double rows = std::clamp(number(kBlock) / std::max(1.0, std::max(read, written)), 1.0,
+                                 std::max(1.0, number(s.output[1])));
+  const double lines = (rows - 1) * number(s.stride[1]) + number((s.kernel[1] - 1) * s.dilation[1] + 1);
+  return lines * row > kScattered * rows * windows;
+}
+
+void NhwcConv::SetColumns() {
+  source_ = Source::kColumns;
+  piece_ = k();
+  row_ = pixel_ = k() + (Collide(k()) ? kPad : 0);
+  starts_ = {0};
 }
 
 // Depends on the shape only, and with it how sums are taken.
@@ -147,16 +186,15 @@ void NhwcConv::SetSource(bool spread) {
   columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
   if (!spread && one && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
+  } else if (!spread && (over || rounded || Collide(step)) && Scattered()) {
+    SetColumns();
   } else if (rows_) {
     source_ = Source::kPadded;
     const int64_t row = table().words(Span(s, 2, columns_) * s.channels);
     SetStarts(row, s.kernel[0] * row, 0);
   } else if (!spread && (LowTiles(s.output[2]) || (one && (over || rounded || Collide(step))) ||
                          (s.group > 1 && s.group_channels() < 16))) {
-    source_ = Source::kColumns;
-    piece_ = k();
-    row_ = pixel_ = k() + (Collide(k()) ? kPad : 0);
-    starts_ = {0};
+    SetColumns();
   } else if (!over && !rounded && !Collide(step)) {
     source_ = Source::kWindows;
     const int64_t row = s.input[2] * s.channels;
@@ -167,7 +205,7 @@ void NhwcConv::SetSource(bool spread) {
     const int64_t row = Span(s, 2, columns_) * pixel;
     SetStarts(row, s.kernel[0] * row, pixel);
   }
-  step_ = rows_ ? step : source_ == Source::kColumns ? pixel_ : s.stride[2] * pixel_;
+  step_ = source_ == Source::kColumns ? pixel_ : rows_ ? step : s.stride[2] * pixel_;
 }
 
 void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
@@ -184,7 +222,7 @@ void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
 
 // Scratch memory of a job.
 int64_t NhwcConv::BlockWords(int64_t rows) const {
-  if (source_ == Source::kColumns) return rows * pixel_;
+  if (source_ == Source::kColumns) return rows * pixel_ + (rows_ ? shape_.kernel[2] * shape_.channels : 0);
   if (source_ == Source::kPadded)
     return Span(shape_, 1, rows) * row_ + (rows_ ? Span(shape_, 2, columns_) * shape_.channels : 0);
   return 0;
@@ -307,34 +345,43 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
     }
 }
 
+// One row of a window, from pixel `left` of the image's row on; null: a row outside. `exact`: room for it.
+void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const {
+  const ConvShape& s = shape_;
+  const int64_t channels = s.group_channels();
+  if (!row) {
+    std::fill(to, to + (rows_ ? 1 : s.kernel[2]) * words_, 0.f);
+    return;
+  }
+  float* here = rows_ ? exact : to;
+  for (int64_t i = 0; i < s.kernel[2]; ++i, here += rows_ ? channels : words_) {
+    const int64_t at = left + i * s.dilation[2];
+    if (at < 0 || at >= s.input[2])
+      std::fill(here, here + (rows_ ? channels : words_), 0.f);
+    else if (rows_)
+      Copy(row + at * s.channels, channels, here);
+    else
+      table().copy(row + at * s.channels, channels, here);
+  }
+  if (rows_) table().copy(exact, s.kernel[2] * channels, to);
+}
+
 // The windows of one group, one after the other.
 void NhwcConv::CopyColumns(const float* x, const Job& job, int64_t group, float* to) const {
   const ConvShape& s = shape_;
-  const TileTable& table = this->table();
-  const int64_t channels = s.group_channels();
+  float* exact = to + (job.last - job.first) * pixel_;
   for (int64_t pixel = job.first; pixel < job.last; ++pixel, to += pixel_) {
     float* here = to;
     const int64_t i = pixel % s.output[2], line = pixel / s.output[2] % s.output[1],
                   z = pixel / (s.output[2] * s.output[1]) % s.output[0], image = pixel / s.output_size();
     for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
-      for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
+      for (int64_t ky = 0; ky < s.kernel[1]; ++ky, here += (rows_ ? 1 : s.kernel[2]) * words_) {
         const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
-                      iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1],
-                      ix = i * s.stride[2] - s.begin[2];
-        if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) {
-          std::fill(here, here + s.kernel[2] * words_, 0.f);
-          here += s.kernel[2] * words_;
-          continue;
-        }
-        const float* row =
-            x + ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] * s.channels + group * channels;
-        for (int64_t kx = 0; kx < s.kernel[2]; ++kx, here += words_) {
-          const int64_t at = ix + kx * s.dilation[2];
-          if (at < 0 || at >= s.input[2])
-            std::fill(here, here + words_, 0.f);
-          else
-            table.copy(row + at * s.channels, channels, here);
-        }
+                      iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
+        const bool inside = iz >= 0 && iz < s.input[0] && iy >= 0 && iy < s.input[1];
+        const int64_t row = inside ? ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] : 0;
+        CopyWindowRow(inside ? x + row * s.channels + group * s.group_channels() : nullptr,
+                      i * s.stride[2] - s.begin[2], exact, here);
       }
   }
 }

@@ -57,6 +57,8 @@ class NhwcConv {
     int64_t panels, panel_jobs;
   };
   void SetSource(bool spread);
+  void SetColumns();
+  bool Scattered() const;
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
   const TileTable& table() const { return TileFor(operands_); }
   int64_t k() const { return units_ * words_; }
@@ -67,6 +69,7 @@ class NhwcConv {
   PanelProduct Pointwise(int64_t group, const NhwcArgs& args) const;
   void CopyPixels(const float* from, int64_t count, float* to) const;
   void CopyPadded(const float* x, const Job& job, float* to) const;
+  void CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const;
   void CopyColumns(const float* x, const Job& job, int64_t group, float* to) const;
   const float* FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const;
   void Finish(const NhwcArgs& args, const Job& job, int64_t at) const;

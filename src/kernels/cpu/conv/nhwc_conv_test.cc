@@ -39,6 +39,12 @@ const std::vector<NhwcCase> kCases = {
     {"wide rows", {1, 64, 20, 1, {1, 4, 1100}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"three axes", {2, 6, 20, 1, {5, 7, 9}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}},
     {"three axes, no padding", {1, 6, 20, 2, {7, 9, 12}, {3, 2, 3}, {2, 1, 1}, {2, 2, 1}}},
+    {"far apart", {1, 6, 20, 1, {1, 5, 40}, {1, 3, 3}, {1, 1, 1}, {1, 40, 50}, {0, 40, 50}}},
+    {"far apart, few channels", {1, 3, 20, 1, {1, 5, 40}, {1, 3, 3}, {1, 1, 2}, {1, 60, 1}, {0, 60, 1}}},
+    {"far apart, three axes", {1, 20, 8, 1, {3, 4, 40}, {2, 3, 2}, {1, 1, 1}, {50, 70, 90}, {25, 70, 45}}},
+    {"far apart, groups", {1, 32, 32, 2, {1, 5, 40}, {1, 3, 3}, {1, 1, 1}, {1, 40, 50}, {0, 40, 50}}},
+    {"no channel", {2, 0, 20, 1, {1, 9, 12}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
+    {"no map", {2, 6, 0, 1, {1, 9, 12}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"no image", {0, 6, 20, 1, {1, 9, 12}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"large enough for several blocks",
      {1, 64, 64, 1, {1, 40, 57}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
@@ -69,6 +75,37 @@ TEST_P(NhwcConvLevels, IsTheSameForAnyNumberOfThreads) {
       Convolve(c, many, true, threads);
       ASSERT_EQ(one.y, many.y) << c.name << ", " << threads << " threads";
     }
+  }
+}
+
+// Numbers that a model may give. Scratch memory is in proportion to what is read and written.
+TEST_P(NhwcConvLevels, NeedsLittleMemoryForFarWindows) {
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1, kFar = int64_t{1} << 40;
+  const std::vector<NhwcCase> cases = {
+      {"dilation", {1, 4, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 1}, {1, kMost, kMost}, {0, kMost, kMost}}},
+      {"beyond 2^31", {1, 4, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 1}, {1, kFar, kFar}, {0, kFar, kFar}}},
+      {"first layer", {1, 3, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 2}, {1, kMost, 1}, {0, kMost, 1}}},
+      {"stride", {1, 4, 8, 1, {1, 1, 1}, {1, 2, 2}, {1, kMost, 1 << 26}, {1, 1, 1}, {0, kMost, kMost}}},
+      {"planes", {1, 4, 8, 1, {2, 20, 40}, {3, 1, 3}, {1, 1, 1}, {kMost, 1, kMost}, {kMost, 0, kMost}}},
+  };
+  for (const NhwcCase& c : cases)
+    for (Operands operands : {Operands::kF32, Operands::kBf16}) {
+      const NhwcConv conv(c.shape, operands);
+      ASSERT_LT(conv.Scratch(3), size_t{8} << 20) << c.name;
+      NhwcData d(c.shape, operands);
+      Convolve(c, d, true, 3);
+      d.Check(c, true);
+    }
+}
+
+TEST_P(NhwcConvLevels, PacksNothingOfAnyKernel) {
+  ConvShape s;
+  s.kernel = {1 << 30, 1 << 30, 1 << 30};
+  for (const auto& [channels, maps] : {std::pair(0, 4), std::pair(4, 0)}) {
+    s.channels = channels, s.maps = maps;
+    EXPECT_EQ(NhwcConv::PackedSize(s), 0);
+    NhwcConv::Pack(s, nullptr, nullptr, Workers(1));
+    EXPECT_EQ(NhwcConv(s).Scratch(2), size_t{0});
   }
 }
 

@@ -6,6 +6,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMostPhases = 64;
+constexpr double kMostReach = 64;  // elements between the corners of a window, of each that it reads
 
 // Along each axis, the taps tap, tap + stride, …
 template <class F> void EachPhase(const ConvShape& s, const F& f) {
@@ -45,10 +46,14 @@ void WeightsOf(const ConvShape& s, const Spatial& tap, const ConvShape& phase, c
 }  // namespace
 
 bool NhwcConvTranspose::Fits(const ConvShape& s) {
-  for (size_t i = 0; i < 3; ++i)
+  double reach = 1;
+  for (size_t i = 0; i < 3; ++i) {
     if (s.stride[i] > 1 && s.dilation[i] > 1) return false;
-  return s.stride[0] <= kMostPhases && s.stride[1] <= kMostPhases && s.stride[2] <= kMostPhases &&
-         s.stride[0] * s.stride[1] * s.stride[2] <= kMostPhases;
+    const int64_t span = (s.kernel[i] - 1) * s.dilation[i] + 1;
+    reach *= static_cast<double>(span) / static_cast<double>(std::max<int64_t>(1, s.kernel[i]));
+  }
+  return reach <= kMostReach && s.stride[0] <= kMostPhases && s.stride[1] <= kMostPhases &&
+         s.stride[2] <= kMostPhases && s.stride[0] * s.stride[1] * s.stride[2] <= kMostPhases;
 }
 
 int64_t NhwcConvTranspose::PackedSize(const ConvShape& s) {

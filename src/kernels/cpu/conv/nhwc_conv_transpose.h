@@ -8,7 +8,8 @@ namespace tern::cpu {
 class NhwcConvTranspose {
  public:
   // Shapes are those of ConvTransposeF32: `input` is what is read, `output` what is written, begin what is
-  // cut from the front.
+  // cut from the front. Kernel, stride and dilation decide; windows that reach far beyond what they read
+  // do not fit, for lack of memory to copy all that lies between.
   static bool Fits(const ConvShape& s);
   // Weights [C, M / group, kernel…] become those of each phase, one after the other. Of the shape channels,
   // maps, group, kernel and stride matter. PackedSize: in floats.

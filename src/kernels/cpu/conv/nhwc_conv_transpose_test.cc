@@ -104,5 +104,17 @@ TEST(NhwcConvTranspose, RefusesStrideWithDilation) {
   EXPECT_FALSE(NhwcConvTranspose::Fits(s));
 }
 
+TEST(NhwcConvTranspose, RefusesFarWindows) {
+  ConvShape s;
+  s.kernel = {1, 3, 3}, s.dilation = {1, 8, 8};
+  EXPECT_TRUE(NhwcConvTranspose::Fits(s));
+  s.dilation = {1, 1000, 1};
+  EXPECT_FALSE(NhwcConvTranspose::Fits(s));
+  s.kernel = {1, 1, 3};  // nothing is dilated
+  EXPECT_TRUE(NhwcConvTranspose::Fits(s));
+  s.kernel = {1 << 30, 1 << 30, 1 << 30}, s.dilation = {1 << 30, 1 << 30, 1 << 30};
+  EXPECT_FALSE(NhwcConvTranspose::Fits(s));
+}
+
 }  // namespace
 }  // namespace tern::cpu
