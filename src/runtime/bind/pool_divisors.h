@@ -5,19 +5,19 @@
 
 namespace tern {
 
-// Taps of each window that lie inside the input, or inside the padded input.
+// Taps of each window that lie inside the input, or inside the padded input. None of an empty result.
 inline cpu::PoolDivisors PoolDivisorsOf(const cpu::ConvShape& s, const Window& window, bool with_padding) {
   cpu::PoolDivisors divisors;
+  if (s.batch == 0 || s.channels == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0) return divisors;
   for (size_t axis = 0; axis < 3; ++axis) {
     const size_t missing = 3 - window.axes.size();
     const int64_t end = axis < missing ? 0 : window.axes[axis - missing].end;
     for (int64_t o = 0; o < s.output[axis]; ++o) {
-      int64_t count = 0;
-      for (int64_t k = 0; k < s.kernel[axis]; ++k) {
-        const int64_t at = o * s.stride[axis] - s.begin[axis] + k * s.dilation[axis];
-        count += with_padding ? at < s.input[axis] + end : at >= 0 && at < s.input[axis];
-      }
-      divisors[axis].push_back(static_cast<float>(count));
+      const int64_t start = o * s.stride[axis] - s.begin[axis];
+      const cpu::Inside taps =
+          with_padding ? cpu::InsideOf(0, s.dilation[axis], s.input[axis] + end - start, s.kernel[axis])
+                       : cpu::InsideOf(start, s.dilation[axis], s.input[axis], s.kernel[axis]);
+      divisors[axis].push_back(static_cast<float>(taps.last - taps.first));
     }
   }
   return divisors;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/cpu/conv/depthwise_simd.h"
+#include "kernels/cpu/pool/larger-inl.h"
 #include "kernels/cpu/pool/pool_simd.h"
 
 namespace tern::cpu {
@@ -22,7 +23,7 @@ template <class Number> struct MaxMath {
     if constexpr (std::is_same_v<T, float>) {
       PoolSimd().max_row(x, stride, y, n);
     } else {
-      for (int64_t i = 0; i < n; ++i) y[i] = y[i] != y[i] || y[i] > x[i * stride] ? y[i] : x[i * stride];
+      for (int64_t i = 0; i < n; ++i) y[i] = Larger(y[i], x[i * stride]);
     }
   }
 };
@@ -35,8 +36,17 @@ struct SumMath {
   }
 };
 
-// Joins the taps along the last axis of one input row (or of several, joined) to an output row.
+// Joins the taps along the last axis of one input row (or of several, joined) to an output row: tap by tap
+// as that runs along memory, or window by window where most taps lie outside.
 template <class Math> void JoinTaps(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
+  if (s.kernel[2] > s.input[2]) {
+    for (int64_t o = 0; o < s.output[2]; ++o) {
+      const int64_t start = o * s.stride[2] - s.begin[2];
+      const Inside taps = InsideOf(start, s.dilation[2], s.input[2], s.kernel[2]);
+      for (int64_t k = taps.first; k < taps.last; ++k) Math::Join(x + start + k * s.dilation[2], 1, y + o, 1);
+    }
+    return;
+  }
   for (int64_t k = 0; k < s.kernel[2]; ++k) {
     const int64_t shift = k * s.dilation[2] - s.begin[2];
     const Inside in = InsideOf(shift, s.stride[2], s.input[2], s.output[2]);
@@ -52,12 +62,13 @@ void PoolRow(const ConvShape& s, const typename Math::T* x, int64_t z, int64_t l
   const bool fits = s.input[2] <= kLine;
   if (fits) std::fill(joined, joined + s.input[2], Math::Start());
   std::fill(y, y + s.output[2], Math::Start());
-  for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
-    for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
-      const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
-                    iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
-      if (iz < 0 || iz >= s.input[0] || iy < 0 || iy >= s.input[1]) continue;
-      const auto* row = x + (iz * s.input[1] + iy) * s.input[2];
+  const int64_t back = z * s.stride[0] - s.begin[0], top = line * s.stride[1] - s.begin[1];
+  const Inside planes = InsideOf(back, s.dilation[0], s.input[0], s.kernel[0]),
+               lines = InsideOf(top, s.dilation[1], s.input[1], s.kernel[1]);
+  for (int64_t kz = planes.first; kz < planes.last; ++kz)
+    for (int64_t ky = lines.first; ky < lines.last; ++ky) {
+      const auto* row =
+          x + ((back + kz * s.dilation[0]) * s.input[1] + top + ky * s.dilation[1]) * s.input[2];
       if (fits)
         Math::Join(row, 1, joined, s.input[2]);
       else
@@ -83,7 +94,8 @@ void Divide(const ConvShape& s, const PoolDivisors& divisors, float* y) {
 }
 
 template <class F> void EachPlane(const ConvShape& s, const Workers& workers, const F& f) {
-  const int64_t work = std::max<int64_t>(1, s.output_size() * s.taps());
+  if (s.batch == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0) return;
+  const int64_t work = std::max<int64_t>(1, s.output_size() * s.taps_inside());
   workers.ParallelFor(s.batch, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i * s.input_size(), i * s.output_size());
   });

@@ -16,13 +16,13 @@ int64_t Rounded(int64_t floats) { return (floats + 15) / 16 * 16; }
 NhwcPool::NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors)
     : kind_(kind), shape_(shape), divisors_(std::move(divisors)) {
   // Elements read and written per output pixel, both ways.
-  const int64_t rows = shape.kernel[0] * shape.kernel[1], columns = shape.kernel[2];
+  const int64_t rows = shape.inside(0) * shape.inside(1), columns = shape.inside(2);
   by_lines_ = rows * columns > (rows + 1) * shape.stride[2] + columns;
 }
 
 // Rows of an output row and pixels of a window.
 int64_t NhwcPool::PointerFloats() const {
-  return Rounded(2 * (shape_.taps() + shape_.kernel[0] * shape_.kernel[1] + 1));
+  return Rounded(2 * (shape_.taps_inside() + shape_.inside(0) * shape_.inside(1) + 1));
 }
 int64_t NhwcPool::LineFloats() const { return by_lines_ ? Rounded(shape_.input[2] * shape_.channels) : 0; }
 
@@ -43,12 +43,13 @@ int64_t NhwcPool::Rows(const float* x, int64_t index, const float** rows) const 
   const ConvShape& s = shape_;
   const int64_t line = index % s.output[1], plane = index / s.output[1] % s.output[0],
                 image = index / (s.output[1] * s.output[0]);
+  const int64_t back = plane * s.stride[0] - s.begin[0], top = line * s.stride[1] - s.begin[1];
+  const Inside planes = InsideOf(back, s.dilation[0], s.input[0], s.kernel[0]),
+               lines = InsideOf(top, s.dilation[1], s.input[1], s.kernel[1]);
   int64_t count = 0;
-  for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
-    for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
-      const int64_t z = plane * s.stride[0] + kz * s.dilation[0] - s.begin[0],
-                    y = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
-      if (z < 0 || z >= s.input[0] || y < 0 || y >= s.input[1]) continue;
+  for (int64_t kz = planes.first; kz < planes.last; ++kz)
+    for (int64_t ky = lines.first; ky < lines.last; ++ky) {
+      const int64_t z = back + kz * s.dilation[0], y = top + ky * s.dilation[1];
       rows[count++] = x + ((image * s.input[0] + z) * s.input[1] + y) * s.input[2] * s.channels;
     }
   return count;
@@ -70,11 +71,11 @@ void NhwcPool::RunLine(const float* x, int64_t index, const Place& place, float*
   y += index * s.output[2] * s.channels;
   for (int64_t i = 0; i < s.output[2]; ++i, y += s.channels) {
     int64_t count = 0;
-    for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
-      const int64_t at = i * s.stride[2] + kx * s.dilation[2] - s.begin[2];
-      if (at < 0 || at >= s.input[2]) continue;
-      for (int64_t r = 0; r < rows; ++r) pixels[count++] = place.pixels[r] + at * s.channels;
-    }
+    const int64_t left = i * s.stride[2] - s.begin[2];
+    const Inside taps = InsideOf(left, s.dilation[2], s.input[2], s.kernel[2]);
+    for (int64_t kx = taps.first; kx < taps.last; ++kx)
+      for (int64_t r = 0; r < rows; ++r)
+        pixels[count++] = place.pixels[r] + (left + kx * s.dilation[2]) * s.channels;
     float divisor = 1;
     if (kind_ == Kind::kAverage) divisor = lines * divisors_[2][static_cast<size_t>(i)];
     Join(pixels, divisor > 0 ? count : 0, s.channels, divisor > 0 ? divisor : 1, y);
@@ -83,8 +84,8 @@ void NhwcPool::RunLine(const float* x, int64_t index, const Place& place, float*
 
 void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& workers) const {
   const ConvShape& s = shape_;
-  if (s.output[2] * s.channels == 0) return;
-  const int64_t work = std::max<int64_t>(1, s.output[2] * s.channels * s.taps());
+  if (s.batch == 0 || s.output[2] == 0 || s.channels == 0) return;
+  const int64_t work = std::max<int64_t>(1, s.output[2] * s.channels * s.taps_inside());
   const int64_t floats = PointerFloats() + LineFloats();
   workers.ParallelFor(s.batch * s.output[0] * s.output[1], std::max<int64_t>(1, kWorthAThread / work),
                       [&](int64_t begin, int64_t end, int worker) {

@@ -1,5 +1,6 @@
 #include "kernels/cpu/pool/pool_nhwc_simd.h"
 
+#include "kernels/cpu/pool/larger-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
 #include "kernels/cpu/simd/vector-inl.h"
 
@@ -11,7 +12,7 @@ constexpr int kVector = kLanes<float>;
 
 struct Max {
   static Floats Start() { return Floats{} - __builtin_inff(); }
-  static Floats Join(Floats a, Floats b) { return (a > b) | (a != a) ? a : b; }
+  static Floats Join(Floats a, Floats b) { return Larger(a, b); }
   Floats Finish(Floats v) const { return v; }
 };
 struct Sum {

@@ -17,6 +17,9 @@ const std::vector<NhwcCase> kCases = {
     {"one axis", {2, 16, 16, 16, {1, 1, 30}, {1, 1, 4}, {1, 1, 3}, {1, 1, 1}, {0, 0, 2}}},
     {"three axes", {2, 20, 20, 20, {5, 6, 7}, {3, 3, 3}, {2, 1, 1}, {1, 1, 1}, {1, 1, 1}}},
     {"windows outside", {1, 5, 5, 5, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 4, 4}}},
+    {"kernel beyond the image", {1, 5, 5, 5, {2, 3, 4}, {7, 9, 11}, {2, 3, 2}, {1, 1, 1}, {3, 4, 5}}},
+    {"dilated beyond it", {1, 5, 5, 5, {1, 4, 40}, {1, 3, 3}, {1, 1, 1}, {1, 9, 30}, {0, 9, 30}}},
+    {"no pixel", {2, 5, 5, 5, {1, 0, 3}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"no channel", {1, 0, 0, 1, {1, 3, 3}, {1, 2, 2}}},
 };
 
@@ -85,6 +88,27 @@ TEST_P(NhwcPoolLevels, MatchesOneByOne) {
           ASSERT_NEAR(mean[at], count > 0 ? sum / count : 0, 1e-5) << c.name << ": pixel " << pixel;
         }
     }
+}
+
+// Numbers that a model may give: what lies outside the image takes neither memory nor time.
+TEST_P(NhwcPoolLevels, NeedsLittleMemoryForAnyKernel) {
+  constexpr int64_t kMost = int64_t{1} << 30;
+  NhwcCase c("large", {1, 2, 2, 2, {2, 3, 4}, {1, 1, 1}});
+  c.shape.kernel = {kMost, kMost, kMost}, c.shape.stride = {kMost, kMost, kMost};
+  c.shape.begin = {kMost - 1, kMost - 1, 0}, c.shape.output = {2, 2, 1};
+  const std::vector<float> x = NhwcData(c.shape).x;
+  for (const auto kind : {NhwcPool::Kind::kMax, NhwcPool::Kind::kAverage}) {
+    const NhwcPool pool(kind, c.shape, {{{1, 1}, {1, 2}, {4}}});
+    ASSERT_LT(pool.Scratch(2), size_t{4096});
+    std::vector<double> scratch(pool.Scratch(2) / sizeof(double) + 1);
+    std::vector<float> y(8);
+    pool.Run(x.data(), y.data(), scratch.data(), Workers(2));
+    // The first window ends with the first plane and the first line.
+    if (kind == NhwcPool::Kind::kMax)
+      EXPECT_EQ(y[0], std::max({x[0], x[2], x[4], x[6]}));
+    else
+      EXPECT_NEAR(y[0], (x[0] + x[2] + x[4] + x[6]) / 4, 1e-6);
+  }
 }
 
 TEST_P(NhwcPoolLevels, NaNWins) {

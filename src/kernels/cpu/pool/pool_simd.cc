@@ -1,5 +1,6 @@
 #include "kernels/cpu/pool/pool_simd.h"
 
+#include "kernels/cpu/pool/larger-inl.h"
 #include "kernels/cpu/simd/vector-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
@@ -8,10 +9,7 @@ namespace {
 template <int kStride>
 void MaxStrided(const float* __restrict x, int64_t any_stride, float* __restrict y, int64_t n) {
   const int64_t stride = kStride ? kStride : any_stride;
-  for (int64_t i = 0; i < n; ++i) {
-    const float a = y[i], b = x[i * stride];
-    y[i] = a != a || a > b ? a : b;
-  }
+  for (int64_t i = 0; i < n; ++i) y[i] = Larger(y[i], x[i * stride]);
 }
 
 void MaxRow(const float* x, int64_t stride, float* y, int64_t n) {
