@@ -192,6 +192,7 @@ class Changer {
         TERN_ASSIGN(first, emit.Transposed(outputs[i], Inverse(form.out[i])));
         last_[first] = outputs[i];
       }
+      RefineType(first->type, old->type);
       std::swap(first->name, old->name);
       node.graph->ReplaceUses(old, first);
     }

@@ -210,7 +210,9 @@ class Former {
     const Permutation out = ToLast(y.rank(), *k);
     form_.out[0] = IsIdentity(out) ? Permutation() : out;
     form_.out_axes[0] = *k;
-    return ReshapeNumbers(Permuted(x.type.shape, form_.perm), Permuted(y, out)).has_value();
+    const auto numbers = ReshapeNumbers(Permuted(x.type.shape, form_.perm), Permuted(y, out));
+    if (numbers) form_.view = *numbers;
+    return numbers.has_value();
   }
 
   const Node& node_;
@@ -289,9 +291,8 @@ void LastEmitter::MoveAxes(const LastForm& form, Attrs& attrs, std::vector<Value
     Set(attrs, "axis", NewAxis(attrs.Int("axis"), perm));
   if (IsOp(old_, "Reduce") && inputs.size() > 1 && inputs[1]) inputs[1] = Ints(NewAxes(inputs[1], 0, perm));
   if (IsOp(old_, "Slice")) {
-    const auto count =
-        static_cast<size_t>(inputs[1]->type.shape[0].known() ? inputs[1]->type.shape[0].value() : 0);
     if (inputs.size() < 4) inputs.resize(4, nullptr);
+    const auto count = inputs[3] ? 0 : static_cast<size_t>(inputs[1]->type.shape[0].value());
     inputs[3] = Ints(NewAxes(inputs[3], count, perm));
   }
   if (IsOp(old_, "Pad")) {
@@ -316,18 +317,22 @@ void LastEmitter::MoveAxes(const LastForm& form, Attrs& attrs, std::vector<Value
 }
 
 Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<Value*> inputs) {
-  if (IsView(old_)) {
-    const Shape& y = old_.output(0)->type.shape;
-    const auto numbers =
-        ReshapeNumbers(inputs[0]->type.shape, Permuted(y, ToLast(y.rank(), form.out_axes[0])));
-    TERN_CHECK(numbers.has_value(), old_.Describe());
-    const OpDef& op = *FindOp("Reshape");
-    TERN_ASSIGN(Node * view, Add(op, op.defaults, {inputs[0], Ints(*numbers)}, 1));
-    return view->outputs();
-  }
   Attrs attrs = old_.attrs;
-  MoveAxes(form, attrs, inputs);
-  TERN_ASSIGN(Node * node, Add(*old_.op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
+  const OpDef* op = old_.op;
+  if (IsView(old_)) {
+    op = FindOp("Reshape");
+    attrs = op->defaults;
+    inputs = {inputs[0], Ints(form.view)};
+  } else {
+    MoveAxes(form, attrs, inputs);
+  }
+  TERN_ASSIGN(Node * node, Add(*op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
+  // What the model declares may be more than is inferred.
+  for (size_t i = 0; i < form.out.size(); ++i) {
+    Type known = old_.outputs()[i]->type;
+    if (!form.out[i].empty()) known.shape = Permuted(known.shape, form.out[i]);
+    RefineType(node->outputs()[i]->type, known);
+  }
   return node->outputs();
 }
 

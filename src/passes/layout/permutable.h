@@ -21,6 +21,7 @@ struct LastForm {
   std::vector<Permutation> out;  // results that are permuted; empty: they stay as they are
   std::vector<int> out_axes;     // channel axes of the results
   Permutation result_perm;       // Transpose: its perm then
+  std::vector<int64_t> view;     // Reshape and its like: what Reshape is told then
 };
 
 // The channel axes of values that have not one; filled by FormOf as it goes through a graph in order.
