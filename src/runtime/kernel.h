@@ -154,16 +154,35 @@ template <class T> class KernelOf : public Kernel {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<T>(static_cast<const T&>(*this)); }
 };
 
+// Counts of what a run has to do. The rates of the algorithm, measured for each instruction set, turn them
+// into time (runtime/cost_rates.inc).
+struct Work {
+  const char* algorithm = "move";
+  double products = 0;     // multiply-adds, those in the padding of vectors and tiles included
+  double weights = 0;      // bytes of weights
+  double moved = 0;        // bytes of other operands and of results
+  double transformed = 0;  // elements that are copied, rounded or transformed on the way
+};
+
 struct KernelEntry {
   std::string op;
   std::string name;                               // "cpu.conv.depthwise.f32": in profiles and reports
   std::function<bool(const KernelQuery&)> legal;  // types, ranks, attributes, which inputs are weights
   std::function<std::unique_ptr<Kernel>()> make;
-  double cost = 1;                                    // among legal ones the cheapest wins, then the first
-  std::function<double(const KernelQuery&)> cost_of;  // when it depends on the shapes; wins over `cost`
+  // Among legal ones the quickest wins, then the first. Time is estimated in microseconds on one thread of
+  // this machine: that of work_of; else cost_of; else `cost` times what moving all operands once takes.
+  double cost = 1;
+  std::function<double(const KernelQuery&)> cost_of;
   // Output 0 may overwrite an input of the same type and dims. Honoured for ops with the trait kInPlace only.
   bool in_place = true;
+  std::function<std::vector<Work>(const KernelQuery&)> work_of;
+  // Of a query that is not legal: the reason, for people. Null, or an empty text: not told.
+  std::function<std::string(const KernelQuery&)> why_not;
 };
+
+// What a legal kernel is estimated to take, see KernelEntry.
+double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
+double Microseconds(const Work& work);
 
 class KernelTable {
  public:
@@ -172,7 +191,7 @@ class KernelTable {
   template <class T>
   void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {
     Add({std::move(op), std::move(name), std::move(legal), [] { return std::make_unique<T>(); }, cost,
-         nullptr, true});
+         nullptr, true, nullptr, nullptr});
   }
   // The cheapest legal kernel, or null.
   const KernelEntry* Select(const KernelQuery& query) const;

@@ -44,10 +44,6 @@ template <class List> auto Find(List& list, std::string_view op) {
                           [](const auto& row, std::string_view name) { return row.first < name; });
 }
 
-double CostOf(const KernelEntry& entry, const KernelQuery& query) {
-  return entry.cost_of ? entry.cost_of(query) : entry.cost;
-}
-
 }  // namespace
 
 void KernelTable::Add(KernelEntry entry) {
@@ -65,7 +61,7 @@ const KernelEntry* KernelTable::Select(const KernelQuery& query) const {
   double best_cost = 0;
   for (const KernelEntry* entry : row->second) {
     if (!entry->legal(query)) continue;
-    const double cost = CostOf(*entry, query);
+    const double cost = EstimatedMicroseconds(*entry, query);
     if (best && cost >= best_cost) continue;
     best = entry;
     best_cost = cost;

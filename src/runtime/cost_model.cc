@@ -1,0 +1,69 @@
+// Estimates of how long kernels take.
+#include <string_view>
+
+#include "kernels/cpu/simd/simd.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+namespace {
+
+// Nanoseconds per product, byte of weights, byte moved, element transformed; and per run.
+struct Rates {
+  const char* algorithm;
+  const char* isa;
+  double product, weight, moved, transformed, start;
+};
+
+constexpr Rates kRates[] = {
+#define TERN_RATES(algorithm, isa, product, weight, moved, transformed, start) \
+  {#algorithm, #isa, product, weight, moved, transformed, start},
+#include "runtime/cost_rates.inc"
+#undef TERN_RATES
+};
+
+const char* ActiveIsa() {
+  if (cpu::ActiveSimd() == cpu::SimdLevel::kAvx512) return "avx512";
+  if (cpu::ActiveSimd() == cpu::SimdLevel::kAvx2) return "avx2";
+#if defined(__aarch64__)
+  return "neon";
+#else
+  return "base";
+#endif
+}
+
+const Rates& RatesOf(std::string_view algorithm) {
+  const std::string_view isa = ActiveIsa();
+  for (const Rates& r : kRates)
+    if (r.algorithm == algorithm && r.isa == isa) return r;
+  return kRates[0];
+}
+
+double BytesOf(const std::vector<TensorInfo>& tensors) {
+  double bytes = 0;
+  for (const TensorInfo& t : tensors)
+    if (t.dtype != DType::kInvalid)
+      bytes += static_cast<double>(BitWidth(t.dtype)) / 8 * static_cast<double>(CountOf(t.dims));
+  return bytes;
+}
+
+}  // namespace
+
+double Microseconds(const Work& w) {
+  const Rates& r = RatesOf(w.algorithm);
+  return 1e-3 * (w.products * r.product + w.weights * r.weight + w.moved * r.moved +
+                 w.transformed * r.transformed + r.start);
+}
+
+double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query) {
+  if (entry.work_of) {
+    double sum = 0;
+    for (const Work& work : entry.work_of(query)) sum += Microseconds(work);
+    return sum;
+  }
+  if (entry.cost_of) return entry.cost_of(query);
+  Work move;
+  move.moved = BytesOf(query.inputs) + BytesOf(query.outputs);
+  return entry.cost * Microseconds(move);
+}
+
+}  // namespace tern
