@@ -12,7 +12,7 @@ namespace tern {
 namespace {
 
 TEST(ThreadPool, VisitsEachIndexOnce) {
-  for (int threads : {1, 2, 5}) {
+  for (int threads : {1, 2, 5, 20}) {
     const Workers workers(threads);
     for (int64_t n : {0, 1, 7, 1000, 4099}) {
       for (int64_t grain : {1, 16, 5000}) {
@@ -68,6 +68,20 @@ TEST(ThreadPool, ManyCallersShareIt) {
   }
   for (auto& t : callers) t.join();
   EXPECT_EQ(sum.load(), 6 * 200 * 64);
+}
+
+// Threads fall asleep between some of these loops, and miss others.
+TEST(ThreadPool, LoopsAtAnyDistance) {
+  const Workers workers(3);
+  std::atomic<int64_t> sum{0};
+  for (int round = 0; round < 300; ++round) {
+    std::this_thread::sleep_for(std::chrono::microseconds(round % 10 == 0 ? 1000 : round % 7 * 10));
+    for (int loop = 0; loop < round % 5; ++loop)
+      workers.ParallelFor(round % 13 + 1, 1, [&](int64_t begin, int64_t end) { sum.fetch_add(end - begin); });
+  }
+  int64_t expected = 0;
+  for (int round = 0; round < 300; ++round) expected += round % 5 * (round % 13 + 1);
+  EXPECT_EQ(sum.load(), expected);
 }
 
 // Threads that wait for work cost next to nothing soon after the last of it.
