@@ -3,6 +3,8 @@
 
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/panels.h"
+#include "kernels/cpu/gemm/strassen.h"
+#include "runtime/bind/strassen_cost.h"
 #include "runtime/bind/tile_epilogue.h"
 
 namespace tern {
@@ -104,9 +106,30 @@ class MatMul : public KernelOf<MatMul> {
 // Nothing but ones before the last two.
 bool OneMatrix(const Dims& dims) { return CountOf(Dims(dims.begin(), dims.end() - 2)) == 1; }
 
+// How weights are packed and multiplied with.
+template <cpu::Operands kOf> struct Panels {
+  static constexpr cpu::Operands kOperands = kOf;
+  static int64_t Size(int64_t k, int64_t n) { return cpu::PanelsSize(k, n, kOf); }
+  static void Pack(const cpu::PanelSource& b, int64_t k, int64_t n, float* to) {
+    cpu::PackPanels(b, k, n, to, Workers(0), kOf);
+  }
+  static constexpr auto Scratch = cpu::PanelScratch;
+  static constexpr auto Multiply = cpu::MultiplyPanels;
+};
+struct Strassen {
+  static constexpr cpu::Operands kOperands = cpu::Operands::kF32;
+  static constexpr auto Size = cpu::StrassenSize;
+  static void Pack(const cpu::PanelSource& b, int64_t k, int64_t n, float* to) {
+    cpu::PackStrassen(b, k, n, to, Workers(0));
+  }
+  static constexpr auto Scratch = cpu::StrassenScratch;
+  static constexpr auto Multiply = cpu::MultiplyStrassen;
+};
+
 // A matrix of weights on the right, packed once; any number of rows on the left.
-template <cpu::Operands kOperands> class PackedMatMul : public KernelOf<PackedMatMul<kOperands>> {
+template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
  public:
+  static constexpr cpu::Operands kOperands = Way::kOperands;
   static bool Legal(const KernelQuery& q) {
     if (!q.AllTypes(DType::kF32) || !q.IsWeight(1) || q.InRank(0) < 1 || q.InRank(1) < 2) return false;
     if (kOperands == cpu::Operands::kBf16 && !(q.bf16 && PaysInBf16(q))) return false;
@@ -122,9 +145,8 @@ template <cpu::Operands kOperands> class PackedMatMul : public KernelOf<PackedMa
     k_ = b.rows, n_ = b.columns;
     const cpu::PanelSource source{w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1,
                                   c.attrs().Float("alpha")};
-    panels_ = c.Packed(1, DType::kF32, {cpu::PanelsSize(k_, n_, kOperands)}, [&](Tensor& to) {
-      cpu::PackPanels(source, k_, n_, to.data<float>(), Workers(0), kOperands);
-    });
+    panels_ = c.Packed(1, DType::kF32, {Way::Size(k_, n_)},
+                       [&](Tensor& to) { Way::Pack(source, k_, n_, to.data<float>()); });
     return {};
   }
 
@@ -141,7 +163,7 @@ template <cpu::Operands kOperands> class PackedMatMul : public KernelOf<PackedMa
     bias_ = c->Has(2) && c->InDims(2).size() <= y.size() && !c->InDims(2).empty() &&
             c->InDims(2).back() == n_ && CountOf(c->InDims(2)) == n_;
     tile_ = TileBound(c.query(), bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
-    c.SetScratch(cpu::PanelScratch(p_, c.threads()));
+    c.SetScratch(Way::Scratch(p_, c.threads()));
     return {};
   }
 
@@ -150,7 +172,7 @@ template <cpu::Operands kOperands> class PackedMatMul : public KernelOf<PackedMa
     p.a = c.In<float>(0), p.panels = panels_.data<const float>(), p.c = c.Out<float>(0);
     tile_.Fill(c, p);
     if (bias_) p.tile.bias = c.In<float>(2);
-    cpu::MultiplyPanels(p, c.scratch<void>(), c.workers());
+    Way::Multiply(p, c.scratch<void>(), c.workers());
     return {};
   }
 
@@ -170,13 +192,40 @@ template <cpu::Operands kOperands> class PackedMatMul : public KernelOf<PackedMa
   TileBound tile_;
 };
 
+using Single = PackedMatMul<Panels<cpu::Operands::kF32>>;
+using Bf16 = PackedMatMul<Panels<cpu::Operands::kBf16>>;
+
+template <class T> KernelEntry Entry(const char* name, double cost) {
+  KernelEntry entry;
+  entry.op = "MatMul", entry.name = name;
+  entry.legal = T::Legal, entry.cost = cost;
+  entry.make = [] { return std::make_unique<T>(); };
+  return entry;
+}
+KernelEntry SingleEntry() { return Entry<Single>("cpu.gemm.packed.f32", 0.5); }
+
+bool StrassenLegal(const KernelQuery& q) {
+  if (q.whole || !PackedMatMul<Strassen>::Legal(q)) return false;
+  const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
+  return !(q.attrs().Bool("transpose_a") && q.InRank(0) > 1) && cpu::StrassenFits(b.rows, b.columns);
+}
+
+// Beside the plain product.
+double StrassenMicroseconds(const KernelQuery& q) {
+  static const KernelEntry plain = SingleEntry();
+  const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
+  const int64_t rows = CountOf(Dims(q.InDims(0).begin(), q.InDims(0).end() - 1));
+  return EstimatedMicroseconds(plain, q) * StrassenCost(rows, b.columns, b.rows);
+}
+
 }  // namespace
 
 TERN_KERNELS(MatMul) {
-  using Single = PackedMatMul<cpu::Operands::kF32>;
-  using Bf16 = PackedMatMul<cpu::Operands::kBf16>;
-  table.Add<Bf16>("MatMul", "cpu.gemm.packed.bf16", Bf16::Legal, 0.25);
-  table.Add<Single>("MatMul", "cpu.gemm.packed.f32", Single::Legal, 0.5);
+  table.Add(Entry<Bf16>("cpu.gemm.packed.bf16", 0.25));
+  table.Add(SingleEntry());
+  KernelEntry strassen = Entry<PackedMatMul<Strassen>>("cpu.gemm.strassen.f32", 0);
+  strassen.legal = StrassenLegal, strassen.cost_of = StrassenMicroseconds;
+  table.Add(std::move(strassen));
   table.Add<MatMul>("MatMul", "cpu.gemm", MatMul::Legal);
 }
 

@@ -1,0 +1,272 @@
+#include "kernels/cpu/gemm/strassen.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/gemm/strassen_simd.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kMostDepth = 1024;        // of k at once: its halves stay in the nearest caches
+constexpr int64_t kMostRows = 140;          // of a block: sums of a's quarters stay in the second cache
+constexpr int64_t kMostColumns = 256;       // of half of c at once
+constexpr int64_t kFewestRows = 16;         // that are worth pairing
+constexpr int64_t kFew = 4;                 // rows that no cut separates
+constexpr int64_t kThreads = 4;             // that share blocks evenly, and half of them too
+constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+constexpr int64_t kPad = 16;                // floats between rows, so that they do not collide
+enum { kB11, kB21, kB22, kT4, kT1, kT2, kT3, kProducts };  // packed: -t4 instead of t4
+
+int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+int64_t PartOf(int64_t size, int64_t most, int64_t unit) {
+  const int64_t parts = std::max<int64_t>(1, Quotient(size, most));
+  return std::max<int64_t>(unit, Quotient(Quotient(size, parts), unit) * unit);
+}
+
+// How a product is cut. Blocks of rows depend on the sizes only, since they say which rows are paired.
+struct Cut {
+  int64_t depth;          // of k at once, even
+  int64_t rows, blocks;   // of a block, even but for the last one; blocks
+  int64_t columns, jobs;  // of half of c that are computed at once, and jobs of a block
+  int64_t step;           // from row to row of the sums of a
+};
+
+Cut CutOf(const PanelProduct& p, int threads) {
+  const int64_t width = TileSimd().columns, half = p.n / 2;
+  Cut cut{};
+  cut.depth = PartOf(p.k, kMostDepth, 2);
+  cut.blocks = Quotient(p.m, kMostRows);
+  if (cut.blocks > 2) cut.blocks = Quotient(cut.blocks, kThreads) * kThreads;
+  cut.rows = PartOf(p.m, Quotient(p.m, cut.blocks), 2);
+  cut.blocks = Quotient(p.m, cut.rows);
+  cut.columns = half;
+  if (threads > 1) {
+    const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+    const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
+    if (cut.blocks < wanted) cut.columns = PartOf(half, Quotient(half, Quotient(wanted, cut.blocks)), width);
+  }
+  cut.jobs = Quotient(half, cut.columns);
+  cut.step = cut.depth / 2 + kPad;
+  return cut;
+}
+
+struct Sizes {
+  int64_t sums, results;  // floats of one matrix
+};
+Sizes SizesOf(const Cut& cut) {
+  const int64_t rows = std::max(cut.rows / 2, std::min(cut.rows, kFewestRows));
+  return {rows * cut.step, rows * (std::min(kMostColumns, cut.columns) + kPad)};
+}
+int64_t FloatsPerThread(const Cut& cut) { return 7 * SizesOf(cut).sums + 3 * SizesOf(cut).results; }
+
+// Some rows of a, some of k, all the same for the columns of c that a job computes.
+class Block {
+ public:
+  Block(const PanelProduct& p, const Cut& cut, int64_t index, float* scratch)
+      : p_(p), cut_(cut), first_(index * cut.rows), scratch_(scratch) {
+    const int64_t rows = std::min(cut.rows, p.m - first_);
+    paired_ = rows >= kFewestRows;
+    upper_ = paired_ ? (rows + 1) / 2 : rows, lower_ = rows - upper_;
+    const Sizes sizes = SizesOf(cut);
+    sums_ = sizes.sums;
+    u_ = scratch + 7 * sums_, v_ = u_ + sizes.results, w_ = v_ + sizes.results;
+  }
+
+  void Run(int64_t begin, int64_t end) {  // columns of half of c
+    if (p_.tile.residual) CopyResidual(begin, end);
+    for (int64_t k0 = 0; k0 < p_.k; k0 += cut_.depth) {
+      half_ = std::min(cut_.depth, p_.k - k0) / 2;
+      accumulate_ = k0 > 0 || p_.accumulate || p_.tile.residual;
+      last_ = k0 + cut_.depth >= p_.k;
+      panels_ = p_.panels + k0 / 2 * (p_.n / 2) * kProducts;
+      SetSums(p_.a + first_ * p_.a_row + k0);
+      for (int64_t n0 = begin; n0 < end; n0 += kMostColumns) Columns(n0, std::min(n0 + kMostColumns, end));
+    }
+    if (!p_.epilogue || p_.epilogue->empty()) return;
+    for (int64_t side = 0; side < 2; ++side) Finish(side * p_.n / 2 + begin, end - begin);
+  }
+
+ private:
+  struct Left {
+    const float* a;
+    int64_t row;
+  };
+  // Quarters of a themselves are read where they lie unless their rows would collide in the first cache.
+  void SetSums(const float* a) {
+    StrassenSums in;
+    in.a11 = a, in.a12 = a + half_;
+    in.a21 = a + upper_ * p_.a_row, in.a22 = in.a21 + half_;
+    in.a_row = p_.a_row;
+    in.rows = upper_, in.lower = lower_, in.columns = half_;
+    in.s = scratch_, in.step = cut_.step, in.matrix = sums_;
+    if (paired_) StrassenSimd().sums(in);
+    const float* quarters[3] = {in.a11, in.a12, in.a22};
+    for (int i = 0; i < 3; ++i) {
+      quarter_[i] = {quarters[i], p_.a_row};
+      if (p_.a_row * 4 % 2048 != 0) continue;
+      float* to = scratch_ + (4 + i) * sums_;
+      for (int64_t r = 0; r < (i < 2 ? upper_ : lower_); ++r)
+        std::copy(quarters[i] + r * p_.a_row, quarters[i] + r * p_.a_row + half_, to + r * cut_.step);
+      quarter_[i] = {to, cut_.step};
+    }
+  }
+  Left Sum(int i) const { return {scratch_ + (i - 1) * sums_, cut_.step}; }
+
+  void CopyResidual(int64_t begin, int64_t end) const {
+    for (int64_t r = first_; r < first_ + upper_ + lower_; ++r)
+      for (int64_t side = 0; side < 2; ++side) {
+        const float* from = p_.tile.residual + r * p_.tile.residual_row + side * p_.n / 2;
+        std::copy(from + begin, from + end, p_.c + r * p_.c_row + side * p_.n / 2 + begin);
+      }
+  }
+
+  // t's c, residual, accumulate, bias and clip are set.
+  void Multiply(const Left& left, int product, int64_t rows, Tile t) const {
+    if (rows == 0) return;
+    const TileTable& table = TileSimd();
+    const float* panels = panels_ + (product * (p_.n / 2) + n0_) * half_;
+    const int64_t tiles = Quotient(rows, table.rows), height = rows / tiles, taller = rows % tiles;
+    t.a_row = left.row, t.k = half_, t.columns = table.columns;
+    t.few = p_.m <= kFew;
+    const Tile start = t;
+    for (int64_t j = 0; j < columns_; j += table.columns) {
+      t = start;
+      t.a = left.a, t.b = panels + j * half_, t.c += j;
+      if (t.bias) t.bias += j;
+      if (t.residual) t.residual += j;
+      for (int64_t i = 0; i < tiles; ++i) {
+        const int64_t count = height + (i < taller);
+        table.run[count](t);
+        t.a += count * t.a_row, t.c += count * t.c_row;
+        if (t.residual) t.residual += count * t.residual_row;
+      }
+    }
+  }
+  // Into one of the results beside c.
+  Tile To(float* c, const float* residual, bool accumulate) const {
+    Tile t;
+    t.c = c, t.c_row = t.residual_row = step_;
+    t.residual = residual, t.accumulate = accumulate;
+    return t;
+  }
+  // Into a quarter of c.
+  Tile ToQuarter(int64_t row, int64_t column, const float* residual) const {
+    Tile t = To(p_.c + (first_ + row) * p_.c_row + column, residual, accumulate_);
+    t.c_row = p_.c_row;
+    if (!last_) return t;
+    t.bias = p_.tile.bias ? p_.tile.bias + column : nullptr;
+    t.clip = p_.tile.clip, t.low = p_.tile.low, t.high = p_.tile.high;
+    return t;
+  }
+
+  void Columns(int64_t n0, int64_t n1) {
+    n0_ = n0, columns_ = n1 - n0, step_ = columns_ + kPad;
+    const int64_t right = p_.n / 2 + n0;
+    Multiply(quarter_[0], kB11, upper_, To(u_, nullptr, false));
+    Multiply(quarter_[1], kB21, upper_, ToQuarter(0, n0, u_));
+    if (!paired_) {  // a1·b12 = a1·b11 + a1·t1: four products, as without the scheme
+      Multiply(quarter_[0], kT1, upper_, To(u_, nullptr, true));
+      return Multiply(quarter_[1], kB22, upper_, ToQuarter(0, right, u_));
+    }
+    Multiply(Sum(2), kT2, upper_, To(u_, nullptr, true));
+    Multiply(Sum(3), kT3, upper_, To(v_, u_, false));
+    Multiply(Sum(1), kT1, upper_, To(w_, nullptr, false));
+    const Tile c22 = ToQuarter(upper_, right, nullptr);
+    StrassenSimd().end({u_, v_, w_, step_, c22.c, c22.c_row, upper_, lower_, columns_, c22.accumulate,
+                        c22.bias, c22.clip, c22.low, c22.high});
+    Multiply(Sum(4), kB22, upper_, ToQuarter(0, right, u_));
+    Multiply(quarter_[2], kT4, lower_, ToQuarter(upper_, n0, v_));
+  }
+
+  void Finish(int64_t column, int64_t width) const {
+    const int64_t at = first_ * p_.c_row + column;
+    p_.epilogue->Apply({upper_ + lower_, width, p_.c_at + at, p_.c_row, p_.c + at, p_.c_row});
+  }
+
+  const PanelProduct& p_;
+  const Cut& cut_;
+  int64_t first_, upper_ = 0, lower_ = 0;  // rows
+  bool paired_ = false;
+  float* scratch_;  // s1 to s4, then quarters of a that are copied
+  int64_t sums_ = 0;
+  float *u_ = nullptr, *v_ = nullptr, *w_ = nullptr;
+  int64_t half_ = 0;  // of k at once
+  bool accumulate_ = false, last_ = false;
+  const float* panels_ = nullptr;
+  Left quarter_[3] = {};  // a11, a12, a22
+  int64_t n0_ = 0, columns_ = 0, step_ = 0;
+};
+
+// The seven panels of some rows of k, `step` floats apart, out of those of b's quarters.
+void PackedSums(const float* const (&b)[4], int64_t count, int64_t step, float* to) {
+  const float *b11 = b[0], *b12 = b[1], *b21 = b[2], *b22 = b[3];
+  for (int64_t i = 0; i < count; ++i) {
+    const float t1 = b12[i] - b11[i], t2 = b22[i] - t1;
+    to[kB11 * step + i] = b11[i];
+    to[kB21 * step + i] = b21[i];
+    to[kB22 * step + i] = b22[i];
+    to[kT1 * step + i] = t1;
+    to[kT2 * step + i] = t2;
+    to[kT3 * step + i] = b22[i] - b12[i];
+    to[kT4 * step + i] = b21[i] - t2;
+  }
+}
+
+}  // namespace
+
+bool StrassenFits(int64_t k, int64_t n) {
+  return k > 0 && n > 0 && k % 2 == 0 && n % (2 * TileSimd().columns) == 0;
+}
+
+double StrassenGain(int64_t m, int64_t n, int64_t k) {
+  const auto lost = [](double each, int64_t size) {
+    return each / static_cast<double>(std::max<int64_t>(1, size));
+  };
+  return 0.125 - lost(2, m) - lost(4, n) - lost(14, k);  // fitted to measured products
+}
+
+int64_t StrassenSize(int64_t k, int64_t n) { return kProducts * PanelsSize(k / 2, n / 2); }
+
+void PackStrassen(const PanelSource& source, int64_t k, int64_t n, float* to, const Workers& workers) {
+  const TileTable& table = TileSimd();
+  const int64_t half = n / 2, panels = half / table.columns, depth = PartOf(k, kMostDepth, 2);
+  workers.ParallelFor(panels, 1, [&](int64_t begin, int64_t end) {
+    const int64_t most = depth / 2 * table.columns;
+    std::vector<float> quarters(static_cast<size_t>(4 * most));
+    for (int64_t j = begin * table.columns; j < end * table.columns; j += table.columns)
+      for (int64_t k0 = 0; k0 < k; k0 += depth) {
+        const int64_t rows = std::min(depth, k - k0) / 2;
+        const float* b[4];
+        for (int64_t q = 0; q < 4; ++q) {
+          const int64_t row = k0 + q / 2 * rows, column = j + q % 2 * half;
+          float* here = quarters.data() + q * most;
+          table.pack(source.b + row * source.row + column * source.column, source.row, source.column, rows,
+                     table.columns, source.factor, here);
+          b[q] = here;
+        }
+        PackedSums(b, rows * table.columns, half * rows, to + k0 / 2 * half * kProducts + j * rows);
+      }
+  });
+}
+
+size_t StrassenScratch(const PanelProduct& p, int threads) {
+  if (p.m <= 0) return 0;
+  return static_cast<size_t>(FloatsPerThread(CutOf(p, threads))) * sizeof(float) *
+         static_cast<size_t>(threads);
+}
+
+void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers) {
+  if (p.m <= 0) return;
+  const Cut cut = CutOf(p, workers.threads());
+  workers.ParallelFor(cut.blocks * cut.jobs, 1, [&](int64_t begin, int64_t end, int worker) {
+    float* mine = static_cast<float*>(scratch) + FloatsPerThread(cut) * worker;
+    for (int64_t job = begin; job < end; ++job) {
+      const int64_t n0 = job % cut.jobs * cut.columns;
+      Block(p, cut, job / cut.jobs, mine).Run(n0, std::min(n0 + cut.columns, p.n / 2));
+    }
+  });
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,24 @@
+// c = a·b with one level of Strassen's scheme (Winograd's form of it): seven products of half the size
+// instead of eight, and some additions. b is a matrix of weights, whose sums are made when it is packed; that
+// takes 7/4 of its memory. Rounds more than plain products do (docs/accuracy.md). Sums are taken in an order
+// that depends on the sizes alone. What is not finite in a row of a makes all results of that row and of the
+// one it is paired with NaN or infinite.
+#pragma once
+#include "kernels/cpu/gemm/panels.h"
+
+namespace tern::cpu {
+
+// Halves of b are whole panels.
+bool StrassenFits(int64_t k, int64_t n);
+// What is expected to be saved of the time of a plain product: 0 … 1/8, negative where it loses.
+double StrassenGain(int64_t m, int64_t n, int64_t k);
+
+int64_t StrassenSize(int64_t k, int64_t n);  // floats
+void PackStrassen(const PanelSource& source, int64_t k, int64_t n, float* to, const Workers& workers);
+
+// As PanelScratch and MultiplyPanels, in f32, with a's columns side by side and panels as PackStrassen left
+// them.
+size_t StrassenScratch(const PanelProduct& p, int threads);
+void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers);
+
+}  // namespace tern::cpu

@@ -1,0 +1,38 @@
+// The additions of Strassen's scheme.
+#pragma once
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+
+// Quarters of a: a11 and a12 have `rows` rows, a21 and a22 `lower` (as many or one less; zeros then). Sums
+// are written `rows` x `columns` each, `step` floats from row to row and `matrix` from one to the next:
+//   s1 = a21 + a22, s2 = s1 - a11, s3 = a11 - a21, s4 = a12 - s2.
+struct StrassenSums {
+  const float *a11 = nullptr, *a12 = nullptr, *a21 = nullptr, *a22 = nullptr;
+  int64_t a_row = 0;
+  int64_t rows = 0, lower = 0, columns = 0;
+  float* s = nullptr;
+  int64_t step = 0, matrix = 0;
+};
+
+// u += w for `rows` rows; c = clip(c? + v + w + bias?) for `lower`.
+struct StrassenEnd {
+  float* u = nullptr;
+  const float *v = nullptr, *w = nullptr;
+  int64_t step = 0;
+  float* c = nullptr;
+  int64_t c_row = 0;
+  int64_t rows = 0, lower = 0, columns = 0;
+  bool accumulate = false;
+  const float* bias = nullptr;
+  bool clip = false;
+  float low = 0, high = 0;
+};
+
+struct StrassenTable {
+  void (*sums)(const StrassenSums& in);
+  void (*end)(const StrassenEnd& in);
+};
+TERN_SIMD_TABLE(StrassenTable, StrassenSimd)
+
+}  // namespace tern::cpu

@@ -1,0 +1,169 @@
+#include "kernels/cpu/gemm/strassen.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "kernels/cpu/simd/level_test_support.h"
+
+namespace tern::cpu {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+class StrassenLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, StrassenLevels, testing::ValuesIn(LevelsHere()));
+
+struct Shape {
+  int64_t m, halves, k;  // n is so many pairs of panels
+};
+// Rows that are paired and not, odd ones, several blocks; k in several parts, rows of a that would collide.
+const Shape kShapes[] = {{1, 1, 2},    {3, 2, 34},  {15, 1, 64},  {16, 1, 30},   {17, 2, 66},   {29, 5, 128},
+                         {139, 1, 10}, {141, 2, 8}, {300, 1, 62}, {21, 1, 1026}, {40, 1, 2048}, {0, 1, 4}};
+
+// A product, its operands, and the gaps between rows of c, which nobody may touch.
+struct Case {
+  int64_t m, n, k, a_row, c_row;
+  std::vector<float> a, b, bias, residual, packed, c;
+
+  Case(const Shape& s, int64_t gap)
+      : m(s.m),
+        n(s.halves * 2 * TileSimd().columns),
+        k(s.k),
+        a_row(k + gap),
+        c_row(n + gap),
+        a(Random(m * a_row + 1, 1)),
+        b(Random(k * n, 2)),
+        bias(Random(n, 3)),
+        residual(Random(m * c_row + 1, 4)),
+        packed(static_cast<size_t>(StrassenSize(k, n)), kNaN),
+        c(Random(m * c_row + 1, 5)) {
+    PackStrassen({b.data(), n, 1, 2.0f}, k, n, packed.data(), Workers(2));
+  }
+  PanelProduct Product() {
+    PanelProduct p;
+    p.m = m, p.n = n, p.k = k;
+    p.a = a.data(), p.a_row = a_row;
+    p.panels = packed.data();
+    p.c = c.data(), p.c_row = c_row;
+    return p;
+  }
+  double Sum(int64_t i, int64_t j) const {
+    double sum = 0;
+    for (int64_t x = 0; x < k; ++x)
+      sum += double{a[static_cast<size_t>(i * a_row + x)]} * b[static_cast<size_t>(x * n + j)];
+    return 2 * sum;
+  }
+};
+
+void Multiply(const PanelProduct& p, int threads) {
+  std::vector<float> scratch(StrassenScratch(p, threads) / sizeof(float), kNaN);
+  MultiplyStrassen(p, scratch.data(), Workers(threads));
+}
+
+TEST_P(StrassenLevels, MatchesSumsInDouble) {
+  for (const Shape& s : kShapes)
+    for (int64_t gap : {0, 3})
+      for (int threads : {1, 3}) {
+        Case t(s, gap);
+        ASSERT_TRUE(StrassenFits(t.k, t.n));
+        const std::vector<float> before = t.c;
+        PanelProduct p = t.Product();
+        p.tile = {t.bias.data(), t.residual.data(), t.c_row, true, -2.5f, 3.0f};
+        Multiply(p, threads);
+        for (int64_t i = 0; i < t.m; ++i)
+          for (int64_t j = 0; j < t.c_row; ++j) {
+            const auto at = static_cast<size_t>(i * t.c_row + j);
+            if (j >= t.n) {
+              ASSERT_EQ(t.c[at], before[at]) << "a gap was written";
+              continue;
+            }
+            const double sum = t.Sum(i, j) + t.bias[static_cast<size_t>(j)] + t.residual[at];
+            ASSERT_NEAR(t.c[at], std::fmin(std::fmax(sum, -2.5), 3.0), 4e-6 * std::sqrt(t.k + 16.0))
+                << t.m << 'x' << t.n << 'x' << t.k << " at " << i << ", " << j;
+          }
+      }
+}
+
+TEST_P(StrassenLevels, AddsToWhatIsThere) {
+  Case t({37, 1, 1100}, 0);
+  const std::vector<float> before = t.c;
+  PanelProduct p = t.Product();
+  p.accumulate = true;
+  Multiply(p, 3);
+  for (int64_t i = 0; i < t.m * t.n; ++i)
+    ASSERT_NEAR(t.c[static_cast<size_t>(i)], before[static_cast<size_t>(i)] + t.Sum(i / t.n, i % t.n), 2e-4);
+}
+
+TEST_P(StrassenLevels, RunsTheRestOfTheEpilogue) {
+  Case t({33, 3, 64}, 0);
+  Epilogue epilogue(DType::kF32, {t.m, t.n});
+  epilogue.SetActivation(UnaryKind::kNeg, 0, 0, nullptr, 0);
+  PanelProduct p = t.Product();
+  p.epilogue = &epilogue;
+  Multiply(p, 3);
+  for (int64_t i = 0; i < t.m * t.n; ++i)
+    ASSERT_NEAR(t.c[static_cast<size_t>(i)], -t.Sum(i / t.n, i % t.n), 1e-4);
+}
+
+TEST_P(StrassenLevels, SameForAnyNumberOfThreads) {
+  for (const Shape& s : kShapes) {
+    Case one(s, 0);
+    Multiply(one.Product(), 1);
+    for (int threads : {2, 3, 7}) {
+      Case many(s, 0);
+      Multiply(many.Product(), threads);
+      ASSERT_EQ(std::memcmp(one.c.data(), many.c.data(), one.c.size() * sizeof(float)), 0) << threads;
+    }
+  }
+}
+
+TEST_P(StrassenLevels, NanAndInfinityStayInTheirPairOfRows) {
+  for (const float bad : {kNaN, kInfinity, -kInfinity}) {
+    Case t({34, 1, 32}, 0);
+    const int64_t pairs = 17, row = 5;
+    t.a[static_cast<size_t>(row * t.a_row + 3)] = bad;
+    Multiply(t.Product(), 3);
+    for (int64_t i = 0; i < t.m; ++i)
+      for (int64_t j = 0; j < t.n; ++j) {
+        const float c = t.c[static_cast<size_t>(i * t.c_row + j)];
+        if (i % pairs == row && i != row) continue;
+        ASSERT_EQ(std::isfinite(c), i != row) << i << ", " << j;
+      }
+  }
+}
+
+// The table in docs/accuracy.md.
+TEST(Strassen, Accuracy) {
+  std::printf("| m, n, k | plain | Strassen |\n|---|---|---|\n");
+  for (const int64_t size : {128, 256, 512, 1024, 2048}) {
+    Case t({64, std::max<int64_t>(1, 128 / TileSimd().columns), size}, 0);
+    Multiply(t.Product(), 1);
+    Case plain = t;
+    plain.packed.resize(static_cast<size_t>(PanelsSize(t.k, t.n)));
+    PackPanels({t.b.data(), t.n, 1, 2.0f}, t.k, t.n, plain.packed.data(), Workers(1));
+    const PanelProduct p = plain.Product();
+    std::vector<float> scratch(PanelScratch(p, 1) / sizeof(float) + 1);
+    MultiplyPanels(p, scratch.data(), Workers(1));
+    double most = 0, squares = 0, worst[2] = {0, 0}, error[2] = {0, 0};
+    for (int64_t i = 0; i < t.m * t.n; ++i) {
+      const double sum = t.Sum(i / t.n, i % t.n);
+      most = std::max(most, std::fabs(sum)), squares += sum * sum;
+      const float got[2] = {plain.c[static_cast<size_t>(i)], t.c[static_cast<size_t>(i)]};
+      for (int w = 0; w < 2; ++w)
+        worst[w] = std::max(worst[w], std::fabs(got[w] - sum)), error[w] += (got[w] - sum) * (got[w] - sum);
+    }
+    std::printf("| %d, %d, %d |", 64, static_cast<int>(t.n), static_cast<int>(size));
+    for (int w = 0; w < 2; ++w) std::printf(" %.1e / %.1e |", worst[w] / most, std::sqrt(error[w] / squares));
+    std::printf("\n");
+    EXPECT_LT(worst[1] / most, 5e-6) << size;
+  }
+}
+
+}  // namespace
+}  // namespace tern::cpu

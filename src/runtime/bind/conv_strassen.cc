@@ -1,0 +1,53 @@
+// Ties convolutions of one tap over channels-last images to products by Strassen's scheme.
+#include "kernels/cpu/conv/nhwc_conv.h"
+#include "kernels/cpu/gemm/strassen.h"
+#include "runtime/bind/conv_cost.h"
+#include "runtime/bind/conv_nhwc.h"
+#include "runtime/bind/strassen_cost.h"
+
+namespace tern {
+namespace {
+
+class Work {
+ public:
+  Work() = default;
+  explicit Work(const cpu::ConvShape& s) {
+    p_.m = s.batch * s.output_size(), p_.n = s.maps, p_.k = s.channels;
+    p_.a_row = p_.k, p_.c_row = p_.n;
+  }
+  static int64_t PackedSize(const cpu::ConvShape& s) { return cpu::StrassenSize(s.channels, s.maps); }
+  static void Pack(const cpu::ConvShape& s, const float* w, float* to, const Workers& workers) {
+    cpu::PackStrassen({w, 1, s.channels, 1}, s.channels, s.maps, to, workers);
+  }
+  size_t Scratch(int threads) const { return cpu::StrassenScratch(p_, threads); }
+  void Run(const cpu::NhwcArgs& args, void* scratch, const Workers& workers) const {
+    cpu::PanelProduct p = p_;
+    p.a = args.x, p.panels = args.w, p.c = args.y;
+    p.tile = args.tile, p.epilogue = args.epilogue;
+    cpu::MultiplyStrassen(p, scratch, workers);
+  }
+
+ private:
+  cpu::PanelProduct p_;
+};
+
+class StrassenConv : public NhwcKernel<StrassenConv, Work> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    if (q.whole || !NhwcKernel::Legal(q)) return false;
+    const Result<cpu::ConvShape> s = NhwcShape(q);
+    return s.ok() && s->taps() == 1 && s->group == 1 && s->stride == cpu::Spatial{1, 1, 1} &&
+           s->input == s->output && s->begin == cpu::Spatial{0, 0, 0} &&
+           cpu::StrassenFits(s->channels, s->maps);
+  }
+  static double Cost(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = NhwcShape(q);
+    return ConvCost(*s, 1.05) * StrassenCost(s->batch * s->output_size(), s->maps, s->channels);
+  }
+};
+
+}  // namespace
+
+TERN_KERNELS(ConvStrassen) { AddNhwc<StrassenConv>(table, "cpu.conv.strassen.f32"); }
+
+}  // namespace tern

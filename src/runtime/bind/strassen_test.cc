@@ -1,0 +1,52 @@
+// Which products take Strassen's scheme, and that they are right when bound.
+#include "base/strings.h"
+#include "runtime/bind/kernel_cases.h"
+#include "runtime/bind/strassen_cost.h"
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+// The kernel of `node`, a product of %x and constant weights %w.
+std::string KernelOf(const Dims& x, const Dims& w, const std::string& node) {
+  std::string shape;
+  for (int64_t d : w) shape += StrCat(shape.empty() ? "" : ", ", d);
+  auto session = SessionOf(
+      ParseOrDie(StrCat("graph @g(%x: ", Describe(DType::kF32, x), ") -> (%y) {\n  #s: i64[", w.size(),
+                        "] = (", shape, ")\n  %w = Fill(#s) {value=f32[] (0.5)}\n  %y = ", node, "\n}")));
+  if (!session) return "";
+  EXPECT_TRUE(session->BindInput(0, Counting(x)).ok());
+  EXPECT_TRUE(session->Prepare().ok());
+  const std::vector<StepInfo> steps = session->Steps();
+  return steps.empty() ? "" : steps.back().kernel;
+}
+
+TEST(StrassenKernels, ChosenWhereTheyPay) {
+  const std::string product = "MatMul(%x, %w)", conv = "Conv(%x, %w) {channels_last=true}";
+  EXPECT_EQ(KernelOf({512, 512}, {512, 512}, product), "cpu.gemm.strassen.f32");
+  EXPECT_EQ(KernelOf({1, 28, 28, 256}, {512, 256, 1, 1}, conv), "cpu.conv.strassen.f32");
+  // Too small to gain anything; weights of much more memory than what is computed.
+  EXPECT_EQ(KernelOf({512, 128}, {128, 512}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelOf({64, 1024}, {1024, 1024}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelOf({1, 7, 7, 1024}, {1024, 1024, 1, 1}, conv), "cpu.conv.nhwc.f32");
+  // Halves that are no whole panels, at any instruction set.
+  EXPECT_EQ(KernelOf({512, 512}, {512, 516}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelOf({512, 511}, {511, 512}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelOf({1, 28, 28, 256}, {512, 256, 1, 1}, "Conv(%x, %w) {channels_last=true, strides=[2,2]}"),
+            "cpu.conv.nhwc.f32");
+}
+
+TEST(StrassenKernels, MatchTheReference) {
+  ASSERT_LT(StrassenCost(200, 256, 256), 1);
+  CheckKernels({
+      "MatMul : f32[200,256] f32[256,256]! @2e-4",
+      "MatMul {alpha=0.25,transpose_b=true,activation=\"gelu\"} : f32[3,67,256] f32[384,256]! f32[384] @2e-4",
+      "MatMul {activation=\"relu\"} : f32[200,256] f32[256,256]! _ f32[200,256] @2e-4",
+      "Conv {channels_last=true,activation=\"clip\",act_alpha=-1,act_beta=2} : "
+      "f32[2,13,11,256] f32[256,256,1,1]! f32[256] f32[2,13,11,256] @2e-4",
+      "Conv {channels_last=true,activation=\"swish\",act_alpha=1} : f32[1,300,320] f32[256,320,1]! f32[256] @2e-4",
+  });
+}
+
+}  // namespace
+}  // namespace tern
