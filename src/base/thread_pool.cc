@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/pause.h"
+
 namespace tern {
 namespace {
 
@@ -14,16 +16,6 @@ constexpr int kMaxThreads = 1024;  // a typing error must not start a million th
 constexpr int kMostParts = 16;     // of a loop, each the first choice of one thread
 
 thread_local bool inside_loop = false;
-
-void Pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");  // takes about as long as pause; yield takes no time on most cores
-#else
-  std::this_thread::yield();
-#endif
-}
 
 void Wait(int& spins) {
   if (++spins < kSpins)

@@ -15,77 +15,77 @@ Cell::Cell(const RnnShape& s, const RnnFunction* functions, const float* peephol
   if (s.kind == RnnCellKind::kLstm) usual_ = usual_ && is(2, UnaryKind::kTanh) && !s.input_forget;
 }
 
-void Cell::Apply(size_t function, float* v) const {
+void Cell::Apply(size_t function, float* v, int64_t n) const {
   if (s_.clip > 0)
-    for (int64_t i = 0; i < s_.hidden; ++i) v[i] = std::clamp(v[i], -s_.clip, s_.clip);
-  ApplyFreely(function, v, v);
+    for (int64_t i = 0; i < n; ++i) v[i] = std::clamp(v[i], -s_.clip, s_.clip);
+  ApplyFreely(function, v, v, n);
 }
 
-void Cell::ApplyFreely(size_t function, const float* x, float* y) const {
+void Cell::ApplyFreely(size_t function, const float* x, float* y, int64_t n) const {
   const RnnFunction& f = functions_[function];
-  UnarySimd().f32(f.kind, x, y, s_.hidden, f.alpha, f.beta);
+  UnarySimd().f32(f.kind, x, y, n, f.alpha, f.beta);
 }
 
 void Cell::Reset(const Row& row) const {
-  const int64_t n = s_.hidden;
+  const int64_t n = row.n;
+  float* reset = row.x + s_.hidden;
   if (usual_) {
     GruRow gru;
-    gru.reset = row.x + n, gru.h = row.h, gru.gated = row.gated, gru.n = n, gru.clip = clip_;
+    gru.reset = reset, gru.before = row.before, gru.gated = row.gated, gru.n = n, gru.clip = clip_;
     return CellSimd().gru_reset(gru);
   }
-  float* reset = row.x + n;
-  Apply(0, reset);
-  for (int64_t i = 0; i < n; ++i) row.gated[i] = reset[i] * row.h[i];
+  Apply(0, reset, n);
+  for (int64_t i = 0; i < n; ++i) row.gated[i] = reset[i] * row.before[i];
 }
 
 void Cell::Finish(const Row& row) const {
   if (s_.kind == RnnCellKind::kGru) return Gru(row);
   if (s_.kind == RnnCellKind::kLstm) return Lstm(row);
-  Apply(0, row.x);
-  std::copy(row.x, row.x + s_.hidden, row.h);
-  if (row.y) std::copy(row.x, row.x + s_.hidden, row.y);
+  Apply(0, row.x, row.n);
+  std::copy(row.x, row.x + row.n, row.h);
+  if (row.y) std::copy(row.x, row.x + row.n, row.y);
 }
 
 // x: z r h parts.
 void Cell::Gru(const Row& row) const {
-  const int64_t n = s_.hidden;
+  const int64_t n = row.n;
   const bool late = !s_.linear_before_reset;
+  float *z = row.x, *r = row.x + s_.hidden, *fresh = row.x + 2 * s_.hidden, *h = row.h;
   if (usual_) {
     GruRow gru;
-    gru.update = row.x, gru.reset = row.x + n, gru.fresh = row.x + 2 * n;
+    gru.update = z, gru.reset = r, gru.fresh = fresh;
     gru.candidate = row.candidate, gru.late = late;
-    gru.h = row.h, gru.y = row.y, gru.n = n, gru.clip = clip_;
+    gru.before = row.before, gru.h = h, gru.y = row.y, gru.n = n, gru.clip = clip_;
     return CellSimd().gru(gru);
   }
-  float *z = row.x, *r = row.x + n, *fresh = row.x + 2 * n, *h = row.h;
-  Apply(0, z);
-  if (!late) Apply(0, r);
+  Apply(0, z, n);
+  if (!late) Apply(0, r, n);
   for (int64_t i = 0; i < n; ++i) fresh[i] += late ? row.candidate[i] : r[i] * row.candidate[i];
-  Apply(1, fresh);
-  for (int64_t i = 0; i < n; ++i) h[i] = (1 - z[i]) * fresh[i] + z[i] * h[i];
+  Apply(1, fresh, n);
+  for (int64_t i = 0; i < n; ++i) h[i] = (1 - z[i]) * fresh[i] + z[i] * row.before[i];
   if (row.y) std::copy(h, h + n, row.y);
 }
 
 // x: i o f c parts.
 void Cell::Lstm(const Row& row) const {
-  const int64_t n = s_.hidden;
-  float *input = row.x, *output = row.x + n, *forget = row.x + 2 * n, *fresh = row.x + 3 * n;
+  const int64_t n = row.n, hidden = s_.hidden;
+  float *input = row.x, *output = row.x + hidden, *forget = row.x + 2 * hidden, *fresh = row.x + 3 * hidden;
   float *c = row.c, *h = row.h;
-  if (usual_) return CellSimd().lstm({input, output, forget, fresh, peephole_, c, h, row.y, n, clip_});
-  const float* p = peephole_;
+  const float* p = peephole_ ? peephole_ + row.first : nullptr;
+  if (usual_) return CellSimd().lstm({input, output, forget, fresh, p, hidden, c, h, row.y, n, clip_});
   if (p)
-    for (int64_t i = 0; i < n; ++i) input[i] += p[i] * c[i], forget[i] += p[2 * n + i] * c[i];
-  Apply(0, input);
+    for (int64_t i = 0; i < n; ++i) input[i] += p[i] * c[i], forget[i] += p[2 * hidden + i] * c[i];
+  Apply(0, input, n);
   if (s_.input_forget)
     for (int64_t i = 0; i < n; ++i) forget[i] = 1 - input[i];
   else
-    Apply(0, forget);
-  Apply(1, fresh);
+    Apply(0, forget, n);
+  Apply(1, fresh, n);
   for (int64_t i = 0; i < n; ++i) c[i] = forget[i] * c[i] + input[i] * fresh[i];
   if (p)
-    for (int64_t i = 0; i < n; ++i) output[i] += p[n + i] * c[i];
-  Apply(0, output);
-  ApplyFreely(2, c, h);
+    for (int64_t i = 0; i < n; ++i) output[i] += p[hidden + i] * c[i];
+  Apply(0, output, n);
+  ApplyFreely(2, c, h, n);
   for (int64_t i = 0; i < n; ++i) h[i] *= output[i];
   if (row.y) std::copy(h, h + n, row.y);
 }

@@ -1,4 +1,4 @@
-// One step of a recurrent layer for one sample, once the products are there.
+// One step of a recurrent layer for one sample, or some elements of its state, once the products are there.
 #pragma once
 #include "kernels/cpu/rnn/rnn.h"
 
@@ -9,12 +9,16 @@ class Cell {
   // functions: those of this direction; peephole: its weights or null.
   Cell(const RnnShape& s, const RnnFunction* functions, const float* peephole);
 
-  // What a sample works on. x: sums of the gates; from the state too, but for a GRU's candidate, which comes
-  // in `candidate`.
+  // What a sample works on: elements [first, first + n) of its state, where everything points to the first of
+  // them. x: sums of the gates, the shape's `hidden` apart; from the state too, but for a GRU's candidate,
+  // which comes in `candidate`.
   struct Row {
+    int64_t first = 0, n = 0;
     float* x = nullptr;
-    float *h = nullptr, *c = nullptr;  // the state, which it brings up to date
-    float* y = nullptr;                // where h goes as well; or null
+    const float* before = nullptr;  // h of the step before
+    float* h = nullptr;             // that of this one
+    float* c = nullptr;             // which it brings up to date
+    float* y = nullptr;             // where h goes as well; or null
     const float* candidate = nullptr;
     float* gated = nullptr;
   };
@@ -23,8 +27,8 @@ class Cell {
   void Finish(const Row& row) const;
 
  private:
-  void Apply(size_t function, float* v) const;
-  void ApplyFreely(size_t function, const float* x, float* y) const;
+  void Apply(size_t function, float* v, int64_t n) const;
+  void ApplyFreely(size_t function, const float* x, float* y, int64_t n) const;
   void Gru(const Row& row) const;
   void Lstm(const Row& row) const;
 

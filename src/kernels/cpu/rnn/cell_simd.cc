@@ -28,11 +28,11 @@ void Lstm(const LstmRow& r) {
     Floats input = load(r.input + i), output = load(r.output + i), forget = load(r.forget + i);
     if (r.peephole) {
       input += load(r.peephole + i) * before;
-      forget += load(r.peephole + 2 * r.n + i) * before;
+      forget += load(r.peephole + 2 * r.peephole_step + i) * before;
     }
     const Floats c = Sigmoid(Clipped(forget, r.clip)) * before +
                      Sigmoid(Clipped(input, r.clip)) * Tanh(Clipped(load(r.fresh + i), r.clip));
-    if (r.peephole) output += load(r.peephole + r.n + i) * c;
+    if (r.peephole) output += load(r.peephole + r.peephole_step + i) * c;
     const Floats h = Sigmoid(Clipped(output, r.clip)) * Tanh(c);
     store(r.c + i, c);
     store(r.h + i, h);
@@ -42,7 +42,7 @@ void Lstm(const LstmRow& r) {
 
 void GruReset(const GruRow& r) {
   EachVector(r.n, [&](int64_t i, const auto& load, const auto& store) {
-    store(r.gated + i, Sigmoid(Clipped(load(r.reset + i), r.clip)) * load(r.h + i));
+    store(r.gated + i, Sigmoid(Clipped(load(r.reset + i), r.clip)) * load(r.before + i));
   });
 }
 
@@ -52,7 +52,7 @@ void Gru(const GruRow& r) {
     if (!r.late) candidate *= Sigmoid(Clipped(load(r.reset + i), r.clip));
     const Floats update = Sigmoid(Clipped(load(r.update + i), r.clip));
     const Floats fresh = Tanh(Clipped(load(r.fresh + i) + candidate, r.clip));
-    const Floats h = (1.f - update) * fresh + update * load(r.h + i);
+    const Floats h = (1.f - update) * fresh + update * load(r.before + i);
     store(r.h + i, h);
     if (r.y) store(r.y + i, h);
   });

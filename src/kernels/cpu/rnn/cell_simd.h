@@ -8,7 +8,8 @@ namespace tern::cpu {
 // One sample. Sums of input and state come in, each of n elements.
 struct LstmRow {
   const float *input = nullptr, *output = nullptr, *forget = nullptr, *fresh = nullptr;
-  const float* peephole = nullptr;  // input, output, forget: 3n weights, or null
+  const float* peephole = nullptr;  // of input, output, forget, so many elements apart; or null
+  int64_t peephole_step = 0;
   float* c = nullptr;
   float* h = nullptr;
   float* y = nullptr;  // a second place for h, or null
@@ -21,16 +22,17 @@ struct GruRow {
   const float* fresh = nullptr;                     // from the input
   const float* candidate = nullptr;                 // from the state
   bool late = false;                                // the candidate is multiplied with the reset gate already
+  const float* before = nullptr;                    // the old h
   float* h = nullptr;
   float* y = nullptr;      // a second place for h, or null
-  float* gated = nullptr;  // where reset * h goes
+  float* gated = nullptr;  // where reset * before goes
   int64_t n = 0;
   float clip = 0;
 };
 
 struct CellTable {
   void (*lstm)(const LstmRow& row);
-  void (*gru_reset)(const GruRow& row);  // gated = sigmoid(reset) * h
+  void (*gru_reset)(const GruRow& row);  // gated = sigmoid(reset) * before
   void (*gru)(const GruRow& row);        // the new h
 };
 TERN_SIMD_TABLE(CellTable, CellSimd)

@@ -1,81 +1,147 @@
 #include "kernels/cpu/rnn/rnn.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/steps.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/rnn/cell.h"
 
 namespace tern::cpu {
 namespace {
 
+constexpr int64_t kWorthAThread = 1 << 16;  // multiplications of a step
+constexpr int64_t kFew = 4;   // samples whose sums are taken in the order that is faster for few
+constexpr int64_t kPad = 16;  // words that keep rows from colliding in the first cache
+
 int64_t Rounded(int64_t n) { return (n + 15) / 16 * 16; }
+int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t Spaced(int64_t row) { return row * 4 % 2048 == 0 ? row + kPad : Rounded(row); }
 
-// The weights of one direction in panels: of the input; of the state, a GRU's candidate by itself, since it
-// has a product of its own.
+// The weights of one direction: panels of each gate by itself, so that a part of the state's elements has
+// whole panels in every gate. Those of the input, then those of the state. In words.
 struct Panels {
-  int64_t width, together;  // columns of all gates; of those that are multiplied with the state at once
-  int64_t input, state, candidate, all;  // words
+  int64_t input, state;  // of a gate
+  int64_t all;
 
-  explicit Panels(const RnnShape& s) {
-    width = s.gates() * s.hidden;
-    together = s.kind == RnnCellKind::kGru ? 2 * s.hidden : width;
-    input = Rounded(PanelsSize(s.features, width, s.operands));
-    state = Rounded(PanelsSize(s.hidden, together, s.operands));
-    candidate = together == width ? 0 : Rounded(PanelsSize(s.hidden, s.hidden, s.operands));
-    all = input + state + candidate;
-  }
+  explicit Panels(const RnnShape& s)
+      : input(Rounded(PanelsSize(s.features, s.hidden, s.operands))),
+        state(Rounded(PanelsSize(s.hidden, s.hidden, s.operands))),
+        all(s.gates() * (input + state)) {}
 };
 
-PanelProduct Product(const RnnShape& s, int64_t rows, int64_t columns, int64_t inner, int64_t c_row) {
-  PanelProduct p;
-  p.operands = s.operands;
-  p.m = rows, p.n = columns, p.k = inner;
-  p.a_row = inner;
-  p.c_row = c_row;
-  return p;
+// Some elements of the state, and with them their gates. A thread computes them in every step: their weights
+// stay in its caches as far as they fit.
+struct Slice {
+  int64_t begin, end;
+};
+
+int SlicesOf(const RnnShape& s, int threads) {
+  const int64_t panels = Quotient(s.hidden, TileFor(s.operands).columns);
+  const int64_t work = s.batch * s.gates() * s.hidden * (s.hidden + s.features);
+  const int64_t most = std::min<int64_t>({threads / s.directions, panels, kMostStepPieces / s.directions});
+  return static_cast<int>(std::clamp<int64_t>(work / kWorthAThread, 1, std::max<int64_t>(1, most)));
+}
+
+Slice SliceOf(const RnnShape& s, int slice, int slices) {
+  const int64_t width = TileFor(s.operands).columns, panels = Quotient(s.hidden, width);
+  return {panels * slice / slices * width, std::min(s.hidden, panels * (slice + 1) / slices * width)};
 }
 
 // One direction of a layer.
 class Direction {
  public:
-  Direction(const RnnShape& s, const RnnTensors& t, int64_t d, float* scratch, const Workers& workers)
-      : s_(s), t_(t), d_(d), panels_(s), workers_(workers), cell_(s, FunctionsOf(s, d), PeepholeOf(s, t, d)) {
-    from_x_ = Take(scratch, s.length * s.batch * panels_.width);
-    from_h_ = Take(scratch, s.batch * panels_.width);
-    h_ = Take(scratch, s.batch * s.hidden);
+  Direction(const RnnShape& s, const RnnTensors& t, int64_t d, float* scratch)
+      : s_(s),
+        t_(t),
+        table_(TileFor(s.operands)),
+        d_(d),
+        width_(s.gates() * s.hidden),
+        h_row_(Spaced(s.hidden)),
+        word_row_(Spaced(table_.words(s.hidden))),
+        panels_(s),
+        cell_(s, FunctionsOf(s, d), PeepholeOf(s, t, d)) {
+    from_x_ = Take(scratch, s.length * s.batch * width_);
+    from_h_ = Take(scratch, s.batch * width_);
     c_ = Take(scratch, s.batch * s.hidden);
-    gated_ = Take(scratch, s.batch * s.hidden);
-    bias_ = Take(scratch, panels_.width);
+    bias_ = Take(scratch, width_);
+    for (State* state : {&h_[0], &h_[1], &gated_}) {
+      state->exact = state->words = Take(scratch, s.batch * h_row_);
+      if (table_.per_word > 1) state->words = Take(scratch, s.batch * word_row_);
+    }
     product_ = scratch;
-    w_panels_ = t.panels + d * panels_.all;
-    r_panels_ = w_panels_ + panels_.input;
-    candidate_panels_ = r_panels_ + panels_.state;
-    if (t.b) b_ = t.b + d * 2 * panels_.width;
+    weights_ = t.panels + d * panels_.all;
+    if (t.b) b_ = t.b + d * 2 * width_;
   }
   static size_t Scratch(const RnnShape& s, int threads) {
-    const Panels panels(s);
-    const int64_t state = Rounded(s.batch * s.hidden);
-    const int64_t floats = Rounded(s.length * s.batch * panels.width) + Rounded(s.batch * panels.width) +
-                           3 * state + Rounded(panels.width);
-    const size_t product = std::max(
-        {PanelScratch(Product(s, s.length * s.batch, panels.width, s.features, panels.width), threads),
-         PanelScratch(Product(s, s.batch, panels.together, s.hidden, panels.width), threads),
-         PanelScratch(Product(s, s.batch, s.hidden, s.hidden, s.hidden), threads)});
-    return static_cast<size_t>(floats) * sizeof(float) + (product + 63) / 64 * 64;
+    const int64_t width = s.gates() * s.hidden, words = TileFor(s.operands).words(s.hidden);
+    int64_t states = s.batch * Spaced(s.hidden);
+    if (s.operands != Operands::kF32) states += s.batch * Spaced(words);
+    const int64_t floats = Rounded(s.length * s.batch * width) + Rounded(s.batch * width) +
+                           Rounded(s.batch * s.hidden) + Rounded(width) + 3 * states;
+    return static_cast<size_t>(floats) * sizeof(float) + ProductScratch(s, threads);
   }
 
-  void Run() {
-    const int64_t state = s_.batch * s_.hidden;
-    Start(t_.h0, h_), Start(t_.c0, c_);
+  // Phases of a step: a GRU that multiplies the gated state has to know all of it first.
+  static int Phases(const RnnShape& s) {
+    return s.kind == RnnCellKind::kGru && !s.linear_before_reset ? 2 : 1;
+  }
+
+  void Begin() {
+    const int64_t n = s_.batch * s_.hidden;
+    for (int64_t i = 0; i < s_.batch; ++i) {
+      float* h = h_[0].exact + i * h_row_;
+      if (t_.h0)
+        std::copy_n(t_.h0 + d_ * n + i * s_.hidden, s_.hidden, h);
+      else
+        std::fill_n(h, s_.hidden, 0.f);
+      Round(h_[0], i, {0, s_.hidden});
+    }
+    if (t_.c0)
+      std::copy_n(t_.c0 + d_ * n, n, c_);
+    else
+      std::fill_n(c_, n, 0.f);
     AddBiases();
-    Multiply(t_.x, w_panels_, Product(s_, s_.length * s_.batch, panels_.width, s_.features, panels_.width),
-             b_ ? bias_ : nullptr, from_x_);
-    for (int64_t step = 0; step < s_.length; ++step) Step(step);
-    if (t_.y_h) std::copy(h_, h_ + state, t_.y_h + d_ * state);
-    if (t_.y_c) std::copy(c_, c_ + state, t_.y_c + d_ * state);
+  }
+
+  // What the whole sequence adds to a slice's gates. slice: its number.
+  void Input(const Slice& some, int slice, const Workers& workers) const {
+    PanelProduct p = InputProduct(s_, some.end - some.begin);
+    void* scratch = static_cast<char*>(product_) + static_cast<size_t>(slice) * PanelScratch(p, 1);
+    for (int64_t gate = 0; gate < s_.gates(); ++gate) {
+      const int64_t column = gate * s_.hidden + some.begin;
+      p.a = t_.x, p.c = from_x_ + column;
+      p.panels = weights_ + gate * panels_.input + some.begin * table_.words(s_.features);
+      p.tile.bias = b_ ? bias_ + column : nullptr;
+      MultiplyPanels(p, scratch, workers);
+    }
+  }
+
+  void Phase(int64_t step, int phase, const Slice& some) const {
+    const bool gru = s_.kind == RnnCellKind::kGru, two = Phases(s_) == 2;
+    if (phase == 0) {
+      MultiplyState(step, h_[step % 2], 0, two ? 2 : s_.gates(), some);
+      AddSums(step, gru ? 2 : s_.gates(), some);
+    }
+    if (phase == 0 && two) return Reset(step, some);
+    if (two) MultiplyState(step, gated_, 2, 3, some);
+    Finish(step, some);
+  }
+
+  void End() const {
+    const int64_t n = s_.batch * s_.hidden;
+    const State& last = h_[s_.length % 2];
+    for (int64_t i = 0; t_.y_h && i < s_.batch; ++i)
+      std::copy_n(last.exact + i * h_row_, s_.hidden, t_.y_h + d_ * n + i * s_.hidden);
+    if (t_.y_c) std::copy_n(c_, n, t_.y_c + d_ * n);
   }
 
  private:
+  // A row for each sample, and the same as products read it.
+  struct State {
+    float *exact = nullptr, *words = nullptr;
+  };
+
   static const RnnFunction* FunctionsOf(const RnnShape& s, int64_t d) {
     return s.functions.data() +
            static_cast<size_t>(d) * (s.functions.size() / static_cast<size_t>(s.directions));
@@ -88,25 +154,34 @@ class Direction {
     at += Rounded(n);
     return mine;
   }
-  void Start(const float* given, float* state) const {
-    const int64_t n = s_.batch * s_.hidden;
-    if (given)
-      std::copy(given + d_ * n, given + (d_ + 1) * n, state);
-    else
-      std::fill(state, state + n, 0.f);
+  static PanelProduct InputProduct(const RnnShape& s, int64_t columns) {
+    PanelProduct p;
+    p.operands = s.operands;
+    p.m = s.length * s.batch, p.n = columns, p.k = s.features;
+    p.a_row = s.features, p.c_row = s.gates() * s.hidden;
+    return p;
   }
+  static size_t ProductScratch(const RnnShape& s, int threads) {
+    const int slices = SlicesOf(s, threads);
+    size_t most = PanelScratch(InputProduct(s, s.hidden), threads);
+    for (int i = 0; i < slices; ++i) {
+      const Slice some = SliceOf(s, i, slices);
+      most = std::max(most,
+                      static_cast<size_t>(slices) * PanelScratch(InputProduct(s, some.end - some.begin), 1));
+    }
+    return (most + 63) / 64 * 64;
+  }
+
   // Those of input and state together, but for a GRU's candidate: the state's part is added by itself.
   void AddBiases() {
     if (!b_) return;
-    const float* of_state = b_ + panels_.width;
-    for (int64_t i = 0; i < panels_.width; ++i) bias_[i] = i < panels_.together ? b_[i] + of_state[i] : b_[i];
+    const int64_t together = s_.kind == RnnCellKind::kGru ? 2 * s_.hidden : width_;
+    for (int64_t i = 0; i < width_; ++i) bias_[i] = i < together ? b_[i] + b_[width_ + i] : b_[i];
   }
-  void Multiply(const float* a, const float* panels, PanelProduct p, const float* bias, float* c,
-                bool accumulate = false) const {
-    p.a = a, p.panels = panels, p.c = c;
-    p.tile.bias = bias;
-    p.accumulate = accumulate;
-    MultiplyPanels(p, product_, workers_);
+  void Round(const State& state, int64_t n, const Slice& some) const {
+    if (table_.per_word == 1) return;
+    table_.copy(state.exact + n * h_row_ + some.begin, some.end - some.begin,
+                state.words + n * word_row_ + some.begin / table_.per_word);
   }
   int64_t LengthOf(int64_t n) const {
     if (!t_.lengths) return s_.length;
@@ -114,36 +189,68 @@ class Direction {
                            : static_cast<const int32_t*>(t_.lengths)[n];
   }
 
-  void Step(int64_t step) {
-    AddState(step);
-    const bool gru = s_.kind == RnnCellKind::kGru, late = gru && !s_.linear_before_reset;
-    if (late)
-      for (int64_t n = 0; n < s_.batch; ++n)
-        if (step < LengthOf(n)) cell_.Reset(RowOf(step, n));
-    if (gru)
-      Multiply(late ? gated_ : h_, candidate_panels_, Product(s_, s_.batch, s_.hidden, s_.hidden, s_.hidden),
-               b_ ? b_ + panels_.width + panels_.together : nullptr, from_h_);
+  // The products of a state with gates [first, last). Every other step goes through the panels backwards: it
+  // finds in cache what the step before it read last.
+  void MultiplyState(int64_t step, const State& state, int64_t first, int64_t last, const Slice& some) const {
+    const int64_t panels = Quotient(some.end - some.begin, table_.columns), count = (last - first) * panels;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t at = step % 2 ? count - 1 - i : i;
+      MultiplyPanel(step, state, first + at / panels, some.begin + at % panels * table_.columns, some.end);
+    }
+  }
+  void MultiplyPanel(int64_t step, const State& state, int64_t gate, int64_t column, int64_t end) const {
+    const int64_t words = table_.words(s_.hidden);
+    const bool candidate = s_.kind == RnnCellKind::kGru && gate == 2;
+    Tile t;
+    t.a = state.words, t.a_row = table_.per_word == 1 ? h_row_ : word_row_;
+    t.b = weights_ + s_.gates() * panels_.input + gate * panels_.state + column * words;
+    t.k = words, t.few = s_.batch <= kFew;
+    t.columns = std::min<int64_t>(table_.columns, end - column);
+    t.accumulate = !candidate && !t_.lengths;
+    t.c =
+        (t.accumulate ? from_x_ + TimeOf(step, 0) * s_.batch * width_ : from_h_) + gate * s_.hidden + column;
+    t.c_row = width_;
+    t.bias = candidate && b_ ? b_ + width_ + gate * s_.hidden + column : nullptr;
+    const int64_t tiles = Quotient(s_.batch, table_.rows), height = s_.batch / tiles,
+                  taller = s_.batch % tiles;
+    for (int64_t i = 0; i < tiles; ++i) {
+      const int64_t rows = height + (i < taller);
+      table_.run[rows](t);
+      t.a += rows * t.a_row, t.c += rows * t.c_row;
+    }
+  }
+  // Samples that are at different times have their products by themselves.
+  void AddSums(int64_t step, int64_t gates, const Slice& some) const {
+    if (!t_.lengths) return;
     for (int64_t n = 0; n < s_.batch; ++n) {
-      if (step < LengthOf(n))
-        cell_.Finish(RowOf(step, n));
-      else if (t_.y)  // Steps beyond a sample's end show zeros; with every step one row, `step` is among
-                      // them.
-        std::fill_n(t_.y + ((step * s_.directions + d_) * s_.batch + n) * s_.hidden, s_.hidden, 0.f);
+      if (step >= LengthOf(n)) continue;
+      float* x = from_x_ + (TimeOf(step, n) * s_.batch + n) * width_;
+      for (int64_t gate = 0; gate < gates; ++gate)
+        for (int64_t i = gate * s_.hidden + some.begin; i < gate * s_.hidden + some.end; ++i)
+          x[i] += from_h_[n * width_ + i];
     }
   }
 
-  // The gates' sums of this step, but for a GRU's candidate.
-  void AddState(int64_t step) {
-    const PanelProduct product = Product(s_, s_.batch, panels_.together, s_.hidden, panels_.width);
-    if (!t_.lengths)
-      return Multiply(h_, r_panels_, product, nullptr, from_x_ + TimeOf(step, 0) * s_.batch * panels_.width,
-                      true);
-    // Samples are at different times.
-    Multiply(h_, r_panels_, product, nullptr, from_h_);
+  void Reset(int64_t step, const Slice& some) const {
     for (int64_t n = 0; n < s_.batch; ++n) {
       if (step >= LengthOf(n)) continue;
-      float* x = RowOf(step, n).x;
-      for (int64_t i = 0; i < panels_.together; ++i) x[i] += from_h_[n * panels_.width + i];
+      cell_.Reset(RowOf(step, n, some));
+      Round(gated_, n, some);
+    }
+  }
+  void Finish(int64_t step, const Slice& some) const {
+    const int64_t count = some.end - some.begin;
+    for (int64_t n = 0; n < s_.batch; ++n) {
+      const int64_t at = n * h_row_ + some.begin;
+      if (step < LengthOf(n)) {
+        cell_.Finish(RowOf(step, n, some));
+      } else {  // Steps beyond a sample's end show zeros; with every step one row, `step` is among them.
+        std::copy_n(h_[step % 2].exact + at, count, h_[(step + 1) % 2].exact + at);
+        if (t_.y)
+          std::fill_n(t_.y + ((step * s_.directions + d_) * s_.batch + n) * s_.hidden + some.begin, count,
+                      0.f);
+      }
+      Round(h_[(step + 1) % 2], n, some);
     }
   }
 
@@ -152,27 +259,40 @@ class Direction {
     const bool backward = d_ == 1 || s_.reverse;
     return backward ? LengthOf(n) - 1 - step : step;
   }
-  Cell::Row RowOf(int64_t step, int64_t n) const {
-    const int64_t time = TimeOf(step, n);
+  Cell::Row RowOf(int64_t step, int64_t n, const Slice& some) const {
+    const int64_t time = TimeOf(step, n), at = n * h_row_ + some.begin;
     Cell::Row row;
-    row.x = from_x_ + (time * s_.batch + n) * panels_.width;
-    row.h = h_ + n * s_.hidden, row.c = c_ + n * s_.hidden;
-    if (t_.y) row.y = t_.y + ((time * s_.directions + d_) * s_.batch + n) * s_.hidden;
-    row.candidate = from_h_ + n * s_.hidden, row.gated = gated_ + n * s_.hidden;
+    row.first = some.begin, row.n = some.end - some.begin;
+    row.x = from_x_ + (time * s_.batch + n) * width_ + some.begin;
+    row.before = h_[step % 2].exact + at, row.h = h_[(step + 1) % 2].exact + at;
+    row.c = c_ + n * s_.hidden + some.begin;
+    if (t_.y) row.y = t_.y + ((time * s_.directions + d_) * s_.batch + n) * s_.hidden + some.begin;
+    row.candidate = from_h_ + n * width_ + 2 * s_.hidden + some.begin, row.gated = gated_.exact + at;
     return row;
   }
 
   const RnnShape& s_;
   const RnnTensors& t_;
-  int64_t d_;
+  const TileTable& table_;
+  int64_t d_, width_;         // which one; elements of all gates
+  int64_t h_row_, word_row_;  // from row to row of states
   Panels panels_;
-  const Workers& workers_;
   Cell cell_;
-  float *from_x_, *from_h_, *h_, *c_, *gated_, *bias_;
+  float *from_x_, *from_h_, *c_, *bias_;
+  State h_[2], gated_;  // before and after a step, in turns
   void* product_;
-  const float *w_panels_, *r_panels_, *candidate_panels_;
+  const float* weights_;
   const float* b_ = nullptr;
 };
+
+void RunAlone(const RnnShape& s, Direction& direction, const Workers& workers) {
+  const Slice all{0, s.hidden};
+  direction.Begin();
+  direction.Input(all, 0, workers);
+  for (int64_t step = 0; step < s.length; ++step)
+    for (int phase = 0; phase < Direction::Phases(s); ++phase) direction.Phase(step, phase, all);
+  direction.End();
+}
 
 }  // namespace
 
@@ -180,13 +300,14 @@ int64_t RnnPanelsSize(const RnnShape& s) { return s.directions * Panels(s).all; 
 
 void PackRnn(const RnnShape& s, const float* w, const float* r, float* panels, const Workers& workers) {
   const Panels size(s);
-  for (int64_t d = 0; d < s.directions; ++d, panels += size.all) {
-    const float *from_w = w + d * size.width * s.features, *from_r = r + d * size.width * s.hidden;
-    PackPanels({from_w, 1, s.features, 1}, s.features, size.width, panels, workers, s.operands);
-    PackPanels({from_r, 1, s.hidden, 1}, s.hidden, size.together, panels + size.input, workers, s.operands);
-    if (size.candidate)
-      PackPanels({from_r + size.together * s.hidden, 1, s.hidden, 1}, s.hidden, s.hidden,
-                 panels + size.input + size.state, workers, s.operands);
+  for (int64_t d = 0; d < s.directions; ++d) {
+    const auto pack = [&](const float* from, int64_t inner, int64_t step) {
+      for (int64_t gate = 0; gate < s.gates(); ++gate, panels += step)
+        PackPanels({from + (d * s.gates() + gate) * s.hidden * inner, 1, inner, 1}, inner, s.hidden, panels,
+                   workers, s.operands);
+    };
+    pack(w, s.features, size.input);
+    pack(r, s.hidden, size.state);
   }
 }
 
@@ -195,16 +316,29 @@ size_t RnnScratch(const RnnShape& s, int threads) {
 }
 
 void RnnF32(const RnnShape& s, const RnnTensors& t, void* scratch, const Workers& workers) {
+  if (s.batch == 0 || s.hidden == 0) return;
   const size_t each = Direction::Scratch(s, workers.threads());
-  const auto run = [&](int64_t d, const Workers& mine) {
-    auto* memory = reinterpret_cast<float*>(static_cast<char*>(scratch) + each * static_cast<size_t>(d));
-    Direction(s, t, d, memory, mine).Run();
-  };
-  if (s.directions == 1) return run(0, workers);
+  std::optional<Direction> directions[2];
+  for (int64_t d = 0; d < s.directions; ++d)
+    directions[d].emplace(
+        s, t, d, reinterpret_cast<float*>(static_cast<char*>(scratch) + each * static_cast<size_t>(d)));
+  const int slices = SlicesOf(s, workers.threads());
+  if (slices == 1 && s.directions == 1) return RunAlone(s, *directions[0], workers);
   const Workers alone(1);
-  workers.ParallelFor(s.directions, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t d = begin; d < end; ++d) run(d, alone);
-  });
+  if (slices == 1)
+    return workers.ParallelFor(s.directions, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t d = begin; d < end; ++d) RunAlone(s, *directions[d], alone);
+    });
+  const int phases = Direction::Phases(s);
+  for (int64_t d = 0; d < s.directions; ++d) directions[d]->Begin();
+  ParallelSteps(workers, s.length * phases, static_cast<int>(s.directions) * slices,
+                [&](int64_t step, int piece) {
+                  const Slice some = SliceOf(s, piece % slices, slices);
+                  const Direction& direction = *directions[piece / slices];
+                  if (step == 0) direction.Input(some, piece % slices, alone);
+                  direction.Phase(step / phases, static_cast<int>(step % phases), some);
+                });
+  for (int64_t d = 0; d < s.directions; ++d) directions[d]->End();
 }
 
 }  // namespace tern::cpu

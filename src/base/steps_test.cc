@@ -1,0 +1,70 @@
+#include "base/steps.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace tern {
+namespace {
+
+// Plain variables: every step must see what the step before it has written.
+TEST(Steps, EachSeesTheOneBefore) {
+  for (int threads : {1, 2, 3, 7})
+    for (int pieces : {1, 2, 3, 5, kMostStepPieces}) {
+      const int64_t steps = 50;
+      std::vector<std::vector<int64_t>> sums(2, std::vector<int64_t>(static_cast<size_t>(pieces), 1));
+      ParallelSteps(Workers(threads), steps, pieces, [&](int64_t step, int piece) {
+        int64_t sum = 0;
+        for (int64_t v : sums[static_cast<size_t>(step % 2)]) sum = (sum + v) % 1000003;
+        sums[static_cast<size_t>((step + 1) % 2)][static_cast<size_t>(piece)] = sum;
+      });
+      int64_t expected = 1;
+      for (int64_t i = 0; i < steps; ++i) expected = expected * pieces % 1000003;
+      for (int64_t v : sums[0]) ASSERT_EQ(v, expected) << threads << " threads, " << pieces << " pieces";
+    }
+}
+
+TEST(Steps, NoneOfEither) {
+  const auto never = [](int64_t, int) { ADD_FAILURE(); };
+  ParallelSteps(Workers(3), 0, 4, never);
+  ParallelSteps(Workers(3), 4, 0, never);
+}
+
+// Inside another loop one thread does all pieces.
+TEST(Steps, Nested) {
+  std::atomic<int> total{0};
+  const Workers workers(3);
+  workers.ParallelFor(6, 1, [&](int64_t begin, int64_t end) {
+    const auto me = std::this_thread::get_id();
+    for (; begin < end; ++begin)
+      ParallelSteps(workers, 20, 3, [&](int64_t, int) {
+        EXPECT_EQ(std::this_thread::get_id(), me);
+        total.fetch_add(1);
+      });
+  });
+  EXPECT_EQ(total.load(), 6 * 20 * 3);
+}
+
+// More callers than threads: some members never come, others lose their core.
+TEST(Steps, ManyCallers) {
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> wrong{0};
+  for (int t = 0; t < 5; ++t)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 10; ++round) {
+        std::atomic<int64_t> count{0};
+        ParallelSteps(Workers(4), 100, 4, [&](int64_t step, int) {
+          const int64_t before = count.fetch_add(1);
+          if (before < step * 4 || before >= (step + 1) * 4) wrong.fetch_add(1);
+        });
+        if (count.load() != 400) wrong.fetch_add(1);
+      }
+    });
+  for (auto& t : callers) t.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+}  // namespace
+}  // namespace tern
