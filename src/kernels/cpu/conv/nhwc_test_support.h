@@ -33,7 +33,17 @@ struct NhwcCase {
   }
 };
 
-// Random operands of a convolution, and what comes out.
+// To nearest even.
+inline float RoundedToBf16(float v) {
+  uint32_t bits;
+  std::memcpy(&bits, &v, 4);
+  bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000;
+  std::memcpy(&v, &bits, 4);
+  return v;
+}
+
+// Random operands of a convolution, and what comes out. In bf16 images are rounded on the way; weights are
+// bf16 already.
 struct NhwcData {
   std::vector<float> x, w, bias, residual, y;
   Operands operands;  // the wanted sums are those of rounded ones
@@ -44,7 +54,9 @@ struct NhwcData {
         bias(Random(s.maps, 3)),
         residual(Random(s.batch * s.output_size() * s.maps, 4)),
         y(residual.size(), -77.f),
-        operands(rounded) {}
+        operands(rounded) {
+    for (float& v : w) v = Rounded(v);
+  }
 
   TileEpilogue Tile(const ConvShape& s) const {
     return {bias.data(), residual.data(), s.maps, true, -1.5f, 2.0f};
@@ -74,7 +86,7 @@ struct NhwcData {
       for (size_t i = 0; i < 3; ++i) at[i] = o[i] * s.stride[i] + t[i] * s.dilation[i] - s.begin[i];
       for (int64_t c = 0; c < s.group_channels(); ++c)
         sum += At(s, pixel / s.output_size(), at, group * s.group_channels() + c) *
-               Rounded(w[static_cast<size_t>((map * s.group_channels() + c) * s.taps() + tap)]);
+               w[static_cast<size_t>((map * s.group_channels() + c) * s.taps() + tap)];
     }
     return sum;
   }
@@ -96,15 +108,7 @@ struct NhwcData {
   }
 
  private:
-  // To nearest even.
-  float Rounded(float v) const {
-    if (operands == Operands::kF32) return v;
-    uint32_t bits;
-    std::memcpy(&bits, &v, 4);
-    bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000;
-    std::memcpy(&v, &bits, 4);
-    return v;
-  }
+  float Rounded(float v) const { return operands == Operands::kF32 ? v : RoundedToBf16(v); }
 };
 
 // Work: NhwcConv or one of its like; `how`: what it takes beside the shape.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cpu/gemm/tile.h"
+#include "kernels/cpu/simd/bf16.h"
 
 namespace tern::cpu {
 namespace {
@@ -24,6 +25,14 @@ int64_t RoundUp(int64_t a, int64_t b) { return Quotient(a, b) * b; }
 
 const WinogradTable::Unit& Functions(WinogradUnit unit) {
   return WinogradSimd().units[static_cast<int>(unit)];
+}
+
+auto InputOf(WinogradUnit unit, Operands operands) {
+  if (operands == Operands::kF32) return Functions(unit).input;
+#if defined(__x86_64__)
+  if (ActiveSimd() == SimdLevel::kAvx512 && ActiveBf16Products()) return avx512_bf16::kWinogradBf16Simd.input;
+#endif
+  return WinogradBf16Simd().input;
 }
 
 // Rows of one position must not meet in the same sets of the nearest cache: odd numbers of lines from channel
@@ -114,7 +123,7 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   strip_ = Quotient(tile_columns_, row_strips_);
   row_strips_ = std::max<int64_t>(1, Quotient(tile_columns_, std::max<int64_t>(1, strip_)));
   strips_ = shape.batch * tile_rows_ * row_strips_;
-  v_position_ = PositionStep(shape.channels);
+  v_position_ = PositionStep(TileFor(operands).words(shape.channels));
   v_tile_ = TileStep(v_position_, positions);
   const int64_t bytes = WinogradWeightsSize(unit, shape.group_channels(), shape.maps, operands) * 4;
   const int64_t most = bytes > kLargeWeights ? kManyTiles : kBlockTiles;
@@ -179,18 +188,7 @@ void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, in
   in.begin = begin, in.end = end;
   in.v = block.v + (FirstTile(strip) - block.tile0) * v_tile_;
   in.tile_step = v_tile_, in.position_step = v_position_;
-  Functions(unit_).input(in);
-}
-
-// What Input left, all channels, as words where it lies.
-void Winograd::Round(const Block& block, int64_t strip) const {
-  if (operands_ == Operands::kF32) return;
-  const TileTable& table = TileFor(operands_);
-  for (int64_t tile = FirstTile(strip); tile < FirstTile(strip + 1); ++tile)
-    for (int64_t i = 0; i < size_.positions(); ++i) {
-      float* v = block.v + (tile - block.tile0) * v_tile_ + i * v_position_;
-      table.copy(v, shape_.channels, v);
-    }
+  InputOf(unit_, operands_)(in);
 }
 
 // Panels [begin, end) of maps that are finished together.
@@ -256,10 +254,7 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
 
 void Winograd::RunBlock(const NhwcArgs& args, const Block& block) const {
   const int64_t width = TileSimd().columns;
-  for (int64_t s = block.strip0; s < block.strip1; ++s) {
-    Input(args, block, s, 0, shape_.channels);
-    Round(block, s);
-  }
+  for (int64_t s = block.strip0; s < block.strip1; ++s) Input(args, block, s, 0, shape_.channels);
   for (int64_t map = 0; map < shape_.maps; map += block.maps) {
     const int64_t end = std::min(map + block.maps, shape_.maps);
     for (int64_t i = 0; i < size_.positions(); ++i)
@@ -287,10 +282,6 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
   transform(shape_.channels, [&](int64_t strip, int64_t begin, int64_t end) {
     Input(args, block(strip / block_strips_), strip, begin, end);
   });
-  if (operands_ != Operands::kF32)
-    workers.ParallelFor(strips, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t s = strip0 + begin; s < strip0 + end; ++s) Round(block(s / block_strips_), s);
-    });
   const int64_t panels = Quotient(shape_.maps, TileSimd().columns), blocks = last - first;
   workers.ParallelFor(size_.positions() * panels * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {

@@ -39,7 +39,8 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
 class Winograd {
  public:
   Winograd() = default;
-  // Operands in bf16: what is transformed is rounded; groups must have even numbers of channels then.
+  // Operands in bf16, F(2,3) only: what is transformed is rounded; groups must have even numbers of channels
+  // then.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   size_t Scratch(int threads) const;
 
@@ -51,7 +52,6 @@ class Winograd {
   int64_t FirstTile(int64_t strip) const;
   Block BlockOf(int64_t index, int64_t maps, float* scratch) const;
   void Input(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
-  void Round(const Block& block, int64_t strip) const;
   void Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin, int64_t end) const;
   void Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
   void RunBlock(const NhwcArgs& args, const Block& block) const;

@@ -15,8 +15,8 @@ struct WinogradInput {
   int64_t first_row = 0, first_column = 0;   // of the first tile; outside of the image are zeros
   int64_t tiles = 0;                         // at most table.strip
   int64_t begin = 0, end = 0;                // channels; begin is a multiple of 16
-  float* v = nullptr;                        // [tiles][positions][channels]
-  int64_t tile_step = 0, position_step = 0;  // position_step: a multiple of 16, at least `channels`
+  float* v = nullptr;                        // [tiles][positions][channels]: floats, or bf16 in pairs
+  int64_t tile_step = 0, position_step = 0;  // in words; position_step: a multiple of 16, holds all channels
 };
 
 struct WinogradOutput {
@@ -51,5 +51,14 @@ struct WinogradTable {
   Unit units[kWinogradUnits];
 };
 TERN_SIMD_TABLE(WinogradTable, WinogradSimd)
+
+// What differs where products are of bf16.
+struct WinogradBf16Table {
+  void (*input)(const WinogradInput& strip);  // of F(2,3), rounded
+};
+TERN_SIMD_TABLE(WinogradBf16Table, WinogradBf16Simd)
+namespace avx512_bf16 {
+extern const WinogradBf16Table kWinogradBf16Simd;  // x86-64 only
+}
 
 }  // namespace tern::cpu

@@ -55,6 +55,7 @@ struct Case {
         panels(static_cast<size_t>(PanelsSize(s.k, s.n, Operands::kBf16)) + 1,
                std::numeric_limits<float>::quiet_NaN()),
         c(Random(s.m * c_row + 1, 5)) {
+    for (float& v : b) v = Rounded(v);  // what rounding does to weights is tested apart
     source = {b.data(), s.n, 1, 0.5f};
     if (o == Order::kRightTurned) source.row = 1, source.column = s.k;
     if (o == Order::kStrided) source.row = 3 * s.n, source.column = 3;
@@ -76,7 +77,7 @@ struct Case {
     size = 0;
     for (int64_t k = 0; k < s.k; ++k) {
       const double product = double{Rounded(a[static_cast<size_t>(i * a_row + k * a_column)])} *
-                             Rounded(0.5f * b[static_cast<size_t>(k * source.row + j * source.column)]);
+                             (0.5f * b[static_cast<size_t>(k * source.row + j * source.column)]);
       sum += product;
       size += std::abs(product);
     }
@@ -124,6 +125,55 @@ TEST_P(Bf16Levels, IsTheSameForAnyNumberOfThreads) {
       ASSERT_EQ(one.c, many.c) << threads << " threads";
     }
   }
+}
+
+// Of one column of weights as they were packed.
+std::vector<float> Packed(const std::vector<float>& b) {
+  const auto k = static_cast<int64_t>(b.size());
+  std::vector<float> panels(static_cast<size_t>(PanelsSize(k, 1, Operands::kBf16))), got(b.size());
+  PackPanels({b.data(), 1, 1, 1.0f}, k, 1, panels.data(), Workers(1), Operands::kBf16);
+  for (int64_t i = 0; i < k; ++i) {
+    std::vector<float> one(b.size());
+    one[static_cast<size_t>(i)] = 1;
+    PanelProduct p;
+    p.operands = Operands::kBf16;
+    p.m = p.n = 1, p.k = k;
+    p.a = one.data(), p.a_row = k, p.panels = panels.data(), p.c = &got[static_cast<size_t>(i)], p.c_row = 1;
+    Multiply(p, 1);
+  }
+  return got;
+}
+
+// Each weight becomes one of its two neighbours, nearly always the nearer, and their sum hardly moves.
+TEST_P(Bf16Levels, KeepsTheSumOfWeights) {
+  for (int64_t k : {16, 64, 65, 400}) {
+    const std::vector<float> b = Random(k, 9);
+    const std::vector<float> got = Packed(b);
+    double off = 0, errors = 0, plain_off = 0, plain = 0;
+    for (size_t i = 0; i < b.size(); ++i) {
+      const double error = double{got[i]} - b[i], nearest = double{Rounded(b[i])} - b[i];
+      ASSERT_LT(std::abs(error), std::abs(b[i]) / 128) << "not a neighbour of " << b[i];
+      off += error, errors += error * error;
+      plain_off += nearest, plain += nearest * nearest;
+    }
+    EXPECT_LT(std::abs(off), 1e-3) << k << "; to nearest: " << plain_off;
+    EXPECT_LT(errors, 1.2 * plain) << k;
+  }
+}
+
+TEST_P(Bf16Levels, WeightsThatAreNotFiniteStay) {
+  std::vector<float> b = Random(40, 9);
+  b[3] = std::numeric_limits<float>::infinity(), b[7] = std::numeric_limits<float>::quiet_NaN();
+  PanelProduct p;
+  std::vector<float> panels(static_cast<size_t>(PanelsSize(40, 1, Operands::kBf16)));
+  PackPanels({b.data(), 1, 1, 1.0f}, 40, 1, panels.data(), Workers(1), Operands::kBf16);
+  std::vector<float> a(40);
+  p.operands = Operands::kBf16;
+  p.m = p.n = 1, p.k = 40, p.a_row = 40, p.panels = panels.data(), p.c_row = 1;
+  float c = 0;
+  p.a = a.data(), p.c = &c;
+  Multiply(p, 1);
+  EXPECT_TRUE(std::isnan(c));  // 0 times infinity
 }
 
 // Halves of the last place go to the even neighbour; NaN and infinity stay what they are, on both sides.

@@ -18,6 +18,7 @@ constexpr int kRows = 8, kVectors = 3;
 constexpr int kRows = 4, kVectors = 2;
 #endif
 constexpr int kWidth = kVectors * kLanes<float>;
+constexpr int kAhead = 16;  // rows of b that are asked for before they are needed: weights may come from afar
 
 using Floats = Vector<float>;
 
@@ -71,6 +72,8 @@ template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&
       typename Ops::Row row[N];
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) row[j] = Ops::Load(b + j * kLanes<float>);
+#pragma GCC unroll 4
+      for (int j = 0; j < N; ++j) __builtin_prefetch(b + kAhead * kWidth + j * kLanes<float>);
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) {
         const auto x = rows.At(i, 0);

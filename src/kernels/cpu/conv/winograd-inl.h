@@ -1,0 +1,143 @@
+// Winograd's transforms from their points, for *_simd.cc files. With p the points (zero, pairs ±a, infinity)
+// and M(x) the product of x - p over the finite ones, each along both axes:
+//   input    the coefficients of M(x) / (x - p), and of M(x) for infinity
+//   weights  the powers of p over the product of p - q over the other points q; the last tap for infinity
+//   output   the powers of p; infinity adds to the last result
+// All in terms of x² and a², so that both points of a pair share their work.
+#pragma once
+#include "kernels/cpu/conv/winograd_simd.h"
+#include "kernels/cpu/simd/part-inl.h"
+#include "kernels/cpu/simd/vector-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+using Floats = Vector<float>;
+constexpr int kWide = kLanes<float>;
+
+// The positive half of the pairs, by the side of the transformed tile: those whose rounding errors were the
+// least of all that were tried (docs/accuracy.md).
+template <int kSide> struct Pairs;
+template <> struct Pairs<4> { static constexpr double kAt[] = {1}; };
+template <> struct Pairs<6> {
+  static constexpr double kAt[] = {0.70710678118654752440, 1.41421356237309504880};  // √½, √2
+};
+template <> struct Pairs<8> { static constexpr double kAt[] = {1, 2, 0.5}; };
+
+template <int kSide> struct Points {
+  static constexpr int kPairs = kSide / 2 - 1;
+  float at[kPairs] = {};
+  double point[kSide - 1] = {};           // 0, a, -a, b, -b …
+  float all[kPairs + 1] = {};             // ∏ (y - a²) by powers of y
+  float others[kPairs][kPairs + 1] = {};  // the same without one pair
+
+  static constexpr void Multiply(double (&poly)[kPairs + 1], double square) {
+    for (int k = kPairs; k >= 0; --k) poly[k] = (k > 0 ? poly[k - 1] : 0) - square * poly[k];
+  }
+  constexpr Points() {
+    for (int j = -1; j < kPairs; ++j) {
+      double poly[kPairs + 1] = {1};
+      for (int i = 0; i < kPairs; ++i)
+        if (i != j) Multiply(poly, Pairs<kSide>::kAt[i] * Pairs<kSide>::kAt[i]);
+      for (int k = 0; k <= kPairs; ++k) (j < 0 ? all[k] : others[j][k]) = static_cast<float>(poly[k]);
+    }
+    for (int j = 0; j < kPairs; ++j) {
+      at[j] = static_cast<float>(Pairs<kSide>::kAt[j]);
+      point[1 + 2 * j] = Pairs<kSide>::kAt[j], point[2 + 2 * j] = -Pairs<kSide>::kAt[j];
+    }
+  }
+};
+template <int kSide> constexpr Points<kSide> kPoints;
+
+constexpr float Power(float x, int n) { return n == 0 ? 1 : x * Power(x, n - 1); }
+
+// One row or column of a tile.
+template <int kSide> inline void TransformInput(const Floats (&d)[kSide], Floats (&v)[kSide]) {
+  constexpr int pairs = kSide / 2 - 1;
+  constexpr const Points<kSide>& p = kPoints<kSide>;
+  v[0] = d[2 * pairs], v[kSide - 1] = d[2 * pairs + 1];
+#pragma GCC unroll 8
+  for (int k = 0; k < pairs; ++k) {
+    v[0] += p.all[k] * d[2 * k];
+    v[kSide - 1] += p.all[k] * d[2 * k + 1];
+  }
+#pragma GCC unroll 8
+  for (int j = 0; j < pairs; ++j) {
+    Floats even = d[2 * pairs], odd = d[2 * pairs - 1];
+#pragma GCC unroll 8
+    for (int k = 0; k < pairs - 1; ++k) {
+      even += p.others[j][k] * d[2 * k + 2];
+      odd += p.others[j][k] * d[2 * k + 1];
+    }
+    v[1 + 2 * j] = even + p.at[j] * odd;
+    v[2 + 2 * j] = even - p.at[j] * odd;
+  }
+}
+
+template <int kTile_, int kKernel_> struct Sizes {
+  static constexpr int kTile = kTile_, kKernel = kKernel_, kSide = kTile + kKernel - 1;
+  // So many tiles that their transformed columns leave half of the nearest cache to others.
+  static constexpr int kStrip = (16384 / 64 / kSide - (kKernel - 1)) / kTile;
+};
+
+// The columns of a strip, transformed downwards, for one vector of channels. Neighbouring tiles share them.
+template <class S, bool kWhole>
+inline void Columns(const WinogradInput& s, int64_t channel, int64_t lanes, Floats (*to)[S::kSide]) {
+  static const float kZeros[kWide] = {};
+  const float* row[S::kSide];
+  int64_t step[S::kSide];
+#pragma GCC unroll 8
+  for (int i = 0; i < S::kSide; ++i) {
+    const int64_t r = s.first_row + i;
+    const bool inside = r >= 0 && r < s.height;
+    step[i] = inside ? s.channels : 0;
+    row[i] = inside ? s.x + r * s.width * s.channels + channel : kZeros;
+  }
+  const int64_t columns = s.tiles * S::kTile + S::kKernel - 1;
+  for (int64_t j = 0; j < columns; ++j) {
+    const int64_t c = s.first_column + j;
+    if (c < 0 || c >= s.width) {
+#pragma GCC unroll 8
+      for (int i = 0; i < S::kSide; ++i) to[j][i] = Floats{};
+      continue;
+    }
+    Floats d[S::kSide], v[S::kSide];
+#pragma GCC unroll 8
+    for (int i = 0; i < S::kSide; ++i) {
+      const float* at = row[i] + c * step[i];
+      d[i] = kWhole ? LoadVector(at) : LoadPart(at, lanes);
+    }
+    TransformInput(d, v);
+#pragma GCC unroll 8
+    for (int i = 0; i < S::kSide; ++i) to[j][i] = v[i];
+  }
+}
+
+// Store: how a vector of channels becomes operands of the products.
+template <class S, class Store> void Input(const WinogradInput& s) {
+  constexpr int side = S::kSide;
+  Floats columns[S::kStrip * S::kTile + S::kKernel - 1][side];
+  for (int64_t channel = s.begin; channel < s.end; channel += kWide) {
+    const int64_t lanes = s.end - channel;
+    if (lanes >= kWide)
+      Columns<S, true>(s, channel, kWide, columns);
+    else
+      Columns<S, false>(s, channel, lanes, columns);
+    for (int64_t t = 0; t < s.tiles; ++t) {
+      float* to = s.v + t * s.tile_step;
+      const Floats(*from)[side] = columns + t * S::kTile;
+#pragma GCC unroll 8
+      for (int i = 0; i < side; ++i) {
+        Floats d[side], v[side];
+#pragma GCC unroll 8
+        for (int j = 0; j < side; ++j) d[j] = from[j][i];
+        TransformInput(d, v);
+#pragma GCC unroll 8
+        for (int j = 0; j < side; ++j) Store::At(to + (i * side + j) * s.position_step, channel, v[j]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tern::cpu::TERN_SIMD

@@ -1,0 +1,15 @@
+#include "kernels/cpu/conv/winograd-inl.h"
+#include "kernels/cpu/simd/narrow-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+struct Narrow {
+  static void At(float* to, int64_t channel, Floats v) { StoreBf16(to + channel / 2, v); }
+};
+
+}  // namespace
+
+const WinogradBf16Table kWinogradBf16Simd = {Input<Sizes<2, 3>, Narrow>};
+
+}  // namespace tern::cpu::TERN_SIMD
