@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMostDepth = 512;         // words of k at once: a panel of it stays in the nearest caches
 constexpr int64_t kBlock = 96 << 10;        // words of a that stay in the second cache
 constexpr int64_t kPanels = 128 << 10;      // words of b that stay there too
-constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+constexpr int64_t kWorthAThread = 1 << 17;  // multiplications
 constexpr int64_t kWorthCopying = 64;       // columns that a copied row of a is multiplied with
 constexpr int64_t kFew = 4;                 // rows that no cut separates
 constexpr int64_t kPad = 16;                // words between copied rows, so that they do not collide
@@ -34,6 +34,44 @@ struct Cut {
 // Rows whose starts fall into the same few sets of the nearest cache drive each other out.
 bool Collide(int64_t a_row) { return a_row * 4 % 2048 == 0; }
 
+// What a job takes, in half vectors of products per word of k. Every tile and every panel costs something by
+// itself, and so does a row, more when it is copied.
+double CostOf(const Cut& cut, int64_t rows, int64_t panels, const TileTable& table) {
+  const auto high = static_cast<double>(rows), wide = static_cast<double>(panels);
+  return wide * (2 * high + static_cast<double>(Quotient(rows, table.rows)) + 4) +
+         (cut.copy ? 0.25 : 0.1) * high;
+}
+
+// Jobs for several threads: as even as the sizes allow, and so many that a thread which is held up can leave
+// some to others. Threads that have rows of their own find these in their caches again when they go on with
+// c.
+void Share(const PanelProduct& p, const TileTable& table, int threads, Cut& cut) {
+  constexpr double kSharedRows = 1.04, kFewJobs = 1.04;
+  // Few rows wait for memory.
+  const double work =
+      static_cast<double>(std::max(p.m, kFew)) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
+  if (wanted < 2) return;
+  const int64_t panels = cut.panels, fewest = Quotient(p.m, cut.rows);
+  double best = 0;
+  for (int64_t some = panels + 1; some > 1;) {
+    const int64_t panel_jobs = Quotient(panels, some - 1);
+    some = Quotient(panels, panel_jobs);
+    if (panel_jobs > wanted && best > 0) break;
+    for (int64_t round = 1; round <= 4; ++round) {
+      const int64_t most = std::max(fewest, Quotient(p.m, table.rows)),
+                    rows = Quotient(p.m, std::clamp(Quotient(threads * round, panel_jobs), fewest, most));
+      const int64_t row_jobs = Quotient(p.m, rows), jobs = row_jobs * panel_jobs;
+      if (jobs > std::max(wanted, fewest) && best > 0) break;
+      const double cost = static_cast<double>(Quotient(jobs, threads)) * CostOf(cut, rows, some, table) *
+                          (row_jobs < threads ? kSharedRows : 1) * (jobs < 2 * threads ? kFewJobs : 1);
+      if (best > 0 && cost >= best) continue;
+      best = cost;
+      cut.rows = rows, cut.panels = some;
+    }
+  }
+}
+
 Cut CutOf(const PanelProduct& p, const TileTable& table, int threads) {
   Cut cut{};
   cut.depth = PartOf(table.words(p.k), kMostDepth, 8);
@@ -46,18 +84,7 @@ Cut CutOf(const PanelProduct& p, const TileTable& table, int threads) {
         std::min(most_rows, std::max<int64_t>(8 * table.rows, kBlock / 2 / std::max<int64_t>(1, p.n)));
   cut.rows = PartOf(p.m, most_rows, 1);
   cut.panels = panels;
-  if (threads > 1) {
-    const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-    const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
-    int64_t row_jobs = Quotient(p.m, cut.rows);
-    if (row_jobs < wanted && p.m >= p.n) {
-      row_jobs = std::min(wanted, Quotient(p.m, table.rows));
-      cut.rows = PartOf(p.m, Quotient(p.m, row_jobs), 1);
-      row_jobs = Quotient(p.m, cut.rows);
-    }
-    const int64_t panel_jobs = std::clamp<int64_t>(Quotient(wanted, row_jobs), 1, panels);
-    cut.panels = Quotient(panels, panel_jobs);
-  }
+  if (threads > 1) Share(p, table, threads, cut);
   cut.row_jobs = Quotient(p.m, cut.rows);
   cut.panel_jobs = Quotient(panels, cut.panels);
   return cut;
