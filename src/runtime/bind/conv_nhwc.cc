@@ -61,7 +61,8 @@ class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
   }
   static double Cost(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    return s.ok() ? ConvCost(*s, 0.7) : 0;
+    if (!s.ok()) return 0;
+    return ConvCost(*s, s->kernel[2] <= 7 ? 0.7 : 0.3);  // larger windows are read tap by tap
   }
 };
 

@@ -1,0 +1,332 @@
+#include "kernels/cpu/conv/fft_conv.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kAtOnce = 2 << 20;  // floats of tiles that are transformed at once
+
+int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t RoundUp(int64_t a, int64_t b) { return Quotient(a, b) * b; }
+int64_t Pair() { return 2 * FftSimd().lanes; }  // channels that are transformed at once
+
+int64_t Extent(const ConvShape& s, size_t axis) { return (s.kernel[axis] - 1) * s.dilation[axis] + 1; }
+
+// w = exp(-2πi/n): w^j, w^2j, w^3j for all sizes up to the largest.
+std::vector<float> Factors(int64_t largest) {
+  std::vector<float> factors;
+  for (int64_t n = 4; n <= largest; n *= 2)
+    for (int64_t j = 0; j < n / 4; ++j)
+      for (int64_t power = 1; power <= 3; ++power) {
+        const double angle = -2 * std::numbers::pi * static_cast<double>(j * power) / static_cast<double>(n);
+        factors.push_back(static_cast<float>(std::cos(angle)));
+        factors.push_back(static_cast<float>(std::sin(angle)));
+      }
+  return factors;
+}
+
+// Where a frequency is found behind a transform of n numbers.
+int64_t PlaceOf(int64_t frequency, int64_t n) {
+  if (n <= 2) return frequency;
+  return frequency % 4 * (n / 4) + PlaceOf(frequency / 4, n / 4);
+}
+
+// Steps that keep rows of products from meeting in the same sets of the nearest cache, as Winograd's do.
+int64_t FrequencyStep(int64_t floats) { return (Quotient(floats, 16) | 1) * 16; }
+int64_t TileStep(int64_t step, int64_t frequencies) {
+  return (RoundUp(step / 16 * frequencies - 5, 64) + 5) * 16;
+}
+
+// The kernel of some maps and one channel: taps are `tap` floats apart, maps `map`.
+void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t map, int64_t maps) {
+  const int64_t rows = int64_t{1} << tile.rows_log;
+  std::fill(tile.z, tile.z + rows * tile.row_step, 0.f);
+  for (int64_t ky = 0; ky < s.kernel[1]; ++ky)
+    for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
+      float* to = tile.z + ky * s.dilation[1] * tile.row_step + kx * s.dilation[2] * Pair();
+      const float* from = w + ky * s.kernel[2] + kx;
+      for (int64_t i = 0; i < maps; ++i) to[i] = from[i * map];
+    }
+  FftSimd().forward(tile, 0, Extent(s, 1));
+}
+
+// Microseconds that transforming so many pairs of vectors there or back takes. Long lines leave the first
+// cache.
+double TransformCost(const FftPlan& plan, double pairs) {
+  const auto size = static_cast<double>(plan.rows() * plan.columns());
+  const double number = (4.5e-4 * std::log2(size) + 6e-3) * FftSimd().lanes / 16;
+  return pairs * size * number * (std::max(plan.rows(), plan.columns()) > 256 ? 2 : 1);
+}
+
+// Bytes in a microsecond.
+constexpr double kRead = 2e4;
+
+}  // namespace
+
+FftPlan::FftPlan(const ConvShape& s, int log) {
+  extent_[0] = Extent(s, 1), extent_[1] = Extent(s, 2);
+  rows_log_ = extent_[0] > 1 ? log : 0, columns_log_ = extent_[1] > 1 ? log : 0;
+  row_step_ = (columns() + (rows_log_ > 0 ? 1 : 0)) * Pair();  // columns do not collide
+  factors_ = Factors(std::max(rows(), columns()));
+  const auto place = [&](int64_t y, int64_t x) {
+    return static_cast<int32_t>(PlaceOf(y, rows()) * row_step_ + PlaceOf(x, columns()) * Pair());
+  };
+  for (int64_t y = 0; y < rows(); ++y)
+    for (int64_t x = 0; x < columns(); ++x) {
+      const int64_t mirror_y = (rows() - y) % rows(), mirror_x = (columns() - x) % columns();
+      if (std::pair(y, x) > std::pair(mirror_y, mirror_x)) continue;
+      pairs_.push_back(place(y, x));
+      pairs_.push_back(place(mirror_y, mirror_x));
+    }
+}
+
+bool FftPlan::Fits(const ConvShape& s, int log) {
+  const int64_t y = Extent(s, 1), x = Extent(s, 2), side = int64_t{1} << log;
+  const bool line = y == 1 || x == 1;
+  return s.kernel[0] == 1 && s.stride == Spatial{1, 1, 1} && std::max(y, x) > 1 &&
+         4 * (std::max(y, x) - 1) <= 3 * side && log <= (line ? kMostLineLog : kMostLog);
+}
+
+FftTile FftPlan::Tile(float* z) const {
+  return {z, rows_log_, columns_log_, row_step_, factors_.data(), pairs_.data(), frequencies()};
+}
+
+FftTiles::FftTiles(const ConvShape& s, const FftPlan& plan)
+    : rows(Quotient(s.output[1], plan.out_rows())), columns(Quotient(s.output[2], plan.out_columns())) {
+  count = s.batch * rows * columns;
+}
+
+namespace {
+
+FftInput InputOf(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, int64_t tile) {
+  FftInput in;
+  in.height = s.input[1], in.width = s.input[2];
+  in.pixel = s.channels, in.row = in.width * in.pixel;
+  in.first_row = tile / tiles.columns % tiles.rows * plan.out_rows() - s.begin[1];
+  in.first_column = tile % tiles.columns * plan.out_columns() - s.begin[2];
+  return in;
+}
+
+// Maps from `map` on.
+void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, const NhwcArgs& args,
+               int64_t tile, int64_t map, float* z) {
+  const int64_t row = tile / tiles.columns % tiles.rows * plan.out_rows(),
+                column = tile % tiles.columns * plan.out_columns(),
+                image = tile / (tiles.columns * tiles.rows);
+  const int64_t at = ((image * s.output[1] + row) * s.output[2] + column) * s.maps + map;
+  FftOutput out;
+  out.y = args.y + at;
+  out.rows = std::min(plan.out_rows(), s.output[1] - row);
+  out.columns = std::min(plan.out_columns(), s.output[2] - column);
+  out.row_step = s.output[2] * s.maps, out.pixel_step = s.maps;
+  out.count = std::min(Pair(), s.maps - map);
+  out.bias = args.tile.bias ? args.tile.bias + map : nullptr;
+  out.residual = args.tile.residual ? args.tile.residual + at : nullptr;
+  out.clip = args.tile.clip, out.low = args.tile.low, out.high = args.tile.high;
+  FftSimd().output(plan.Tile(z), out);
+  if (!args.epilogue || args.epilogue->empty()) return;
+  for (int64_t r = 0; r < out.rows; ++r) {
+    const int64_t index = at + r * out.row_step;
+    args.epilogue->Apply({out.columns, out.count, index, s.maps, args.y + index, s.maps});
+  }
+}
+
+}  // namespace
+
+int64_t FftConv::PackedSize(const ConvShape& s, int log) {
+  return FftPlan(s, log).frequencies() * s.group * PanelsSize(2 * s.group_channels(), s.group_maps());
+}
+
+// [frequency][group][panel][re of all channels, then im][column].
+void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
+  const FftPlan plan(s, log);
+  const TileTable& table = TileSimd();
+  const int64_t channels = s.group_channels(), maps = s.group_maps(), taps = s.taps();
+  const int64_t panels = Quotient(maps, table.columns), panel = 2 * channels * table.columns;
+  std::fill(to, to + PackedSize(s, log), 0.f);
+  workers.ParallelFor(s.group * panels * channels, 1, [&](int64_t begin, int64_t end) {
+    std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
+    const FftTile tile = plan.Tile(z.data());
+    for (int64_t job = begin; job < end; ++job) {
+      const int64_t channel = job % channels, group = job / channels / panels;
+      const int64_t map0 = job / channels % panels * table.columns;
+      const int64_t map1 = std::min<int64_t>(map0 + table.columns, maps);
+      for (int64_t map = map0; map < map1; map += Pair()) {
+        FftSpectra out;
+        out.count = std::min(Pair(), map1 - map);
+        LoadKernel(s, tile, w + ((group * maps + map) * channels + channel) * taps, channels * taps,
+                   out.count);
+        out.re = to + job / channels * panel + channel * table.columns + (map - map0);
+        out.im = out.re + channels * table.columns;
+        out.step = s.group * panels * panel;
+        // Sums of products want the kernel turned round: the conjugate.
+        out.re_factor = plan.scale(), out.im_factor = -plan.scale();
+        FftSimd().separate(tile, out);
+      }
+    }
+  });
+}
+
+double FftConv::Cost(const ConvShape& s, int log) {
+  constexpr double kFlops = 1e5, kStart = 6;  // as many more channels
+  const FftPlan plan(s, log);
+  const auto tiles = static_cast<double>(FftTiles(s, plan).count);
+  const auto frequencies = static_cast<double>(plan.frequencies());
+  const auto maps = static_cast<double>(s.group * RoundUp(s.group_maps(), 16));
+  const double filled = std::min(1.0, tiles / 6);  // few rows do not keep the multipliers busy
+  const double products =
+      8 * tiles * frequencies * (static_cast<double>(s.group_channels()) + kStart) * maps / filled / kFlops;
+  const double weights = 8 * frequencies * static_cast<double>(s.group_channels()) * maps / kRead;
+  const double pairs = static_cast<double>(Quotient(s.channels, Pair()) + Quotient(s.maps, Pair()));
+  return std::max(products, weights) + 0.3 * std::min(products, weights) + TransformCost(plan, tiles * pairs);
+}
+
+FftConv::FftConv(const ConvShape& shape, int log) : shape_(shape), plan_(shape, log), tiles_(shape, plan_) {
+  v_step_ = FrequencyStep(3 * shape.channels), p_step_ = FrequencyStep(2 * shape.maps);
+  v_tile_ = TileStep(v_step_, plan_.frequencies()), p_tile_ = TileStep(p_step_, plan_.frequencies());
+  at_once_ = std::clamp<int64_t>(kAtOnce / (v_tile_ + p_tile_), 1, std::max<int64_t>(1, tiles_.count));
+  at_once_ = Quotient(tiles_.count, std::max<int64_t>(1, Quotient(tiles_.count, at_once_)));
+}
+
+size_t FftConv::Scratch(int threads) const {
+  return static_cast<size_t>(at_once_ * (v_tile_ + p_tile_) + threads * plan_.tile_floats()) * sizeof(float);
+}
+
+// Channels from `channel` on of one tile.
+void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* v, float* z) const {
+  const ConvShape& s = shape_;
+  FftInput in = InputOf(s, plan_, tiles_, tile);
+  const int64_t image = tile / (tiles_.rows * tiles_.columns);
+  in.x = args.x + image * in.height * in.row + channel;
+  in.count = std::min(Pair(), s.channels - channel);
+  FftSimd().input(plan_.Tile(z), in);
+  FftSpectra to;
+  to.im = v + channel, to.re = to.im + s.channels, to.minus = to.re + s.channels;
+  to.step = v_step_, to.count = in.count;
+  FftSimd().separate(plan_.Tile(z), to);
+}
+
+// Rows of v are [im, re, -im]: the result's real part is (re, -im) times panels, its imaginary part (im, re).
+void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, const float* v,
+                       float* p) const {
+  const ConvShape& s = shape_;
+  const TileTable& table = TileSimd();
+  const int64_t channels = s.group_channels(), maps = s.group_maps();
+  const int64_t panels = Quotient(maps, table.columns), panel = 2 * channels * table.columns;
+  const int64_t starts[2] = {0, s.channels};
+  const int64_t strips = Quotient(tiles, table.rows), height = tiles / strips, taller = tiles % strips;
+  Tile t;
+  t.a_row = v_tile_, t.c_row = p_tile_;
+  t.k = channels, t.parts = 2, t.starts = starts;
+  t.few = true;  // the height of tiles does not depend on the threads
+  for (int64_t i = 0; i < s.group * panels; ++i) {
+    const int64_t group = i / panels, map = i % panels * table.columns;
+    t.b = args.w + (frequency * s.group * panels + i) * panel;
+    t.columns = std::min<int64_t>(table.columns, maps - map);
+    for (int64_t part = 0; part < 2; ++part) {
+      t.a = v + frequency * v_step_ + group * channels + (1 - part) * s.channels;
+      t.c = p + frequency * p_step_ + group * maps + map + part * s.maps;
+      for (int64_t strip = 0; strip < strips; ++strip) {
+        const int64_t rows = height + (strip < taller);
+        table.run[rows](t);
+        t.a += rows * t.a_row, t.c += rows * t.c_row;
+      }
+    }
+  }
+}
+
+void FftConv::Output(const NhwcArgs& args, int64_t tile, int64_t map, float* p, float* z) const {
+  FftSpectra from;
+  from.re = p + map, from.im = from.re + shape_.maps;
+  from.step = p_step_, from.count = std::min(Pair(), shape_.maps - map);
+  FftSimd().join(plan_.Tile(z), from);
+  WriteTile(shape_, plan_, tiles_, args, tile, map, z);
+}
+
+void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
+  const ConvShape& s = shape_;
+  if (tiles_.count == 0 || s.maps == 0) return;
+  auto* v = static_cast<float*>(scratch);
+  float *p = v + at_once_ * v_tile_, *z = p + at_once_ * p_tile_;
+  const int64_t inputs = Quotient(s.channels, Pair()), outputs = Quotient(s.maps, Pair());
+  for (int64_t first = 0; first < tiles_.count; first += at_once_) {
+    const int64_t tiles = std::min(at_once_, tiles_.count - first);
+    workers.ParallelFor(tiles * inputs, 1, [&](int64_t begin, int64_t end, int worker) {
+      for (int64_t i = begin; i < end; ++i)
+        Input(args, first + i / inputs, i % inputs * Pair(), v + i / inputs * v_tile_,
+              z + worker * plan_.tile_floats());
+    });
+    workers.ParallelFor(plan_.frequencies(), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) Products(args, i, tiles, v, p);
+    });
+    workers.ParallelFor(tiles * outputs, 1, [&](int64_t begin, int64_t end, int worker) {
+      for (int64_t i = begin; i < end; ++i)
+        Output(args, first + i / outputs, i % outputs * Pair(), p + i / outputs * p_tile_,
+               z + worker * plan_.tile_floats());
+    });
+  }
+}
+
+int64_t FftDepthwise::PackedSize(const ConvShape& s, int log) {
+  return FftPlan(s, log).frequencies() * Quotient(s.channels, Pair()) * 2 * Pair();
+}
+
+// [pair of vectors][frequency][re, im of the one, re, im of the other].
+void FftDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
+  const FftPlan plan(s, log);
+  const int64_t lanes = FftSimd().lanes, size = plan.frequencies() * 2 * Pair();
+  std::fill(to, to + PackedSize(s, log), 0.f);
+  workers.ParallelFor(Quotient(s.channels, Pair()), 1, [&](int64_t begin, int64_t end) {
+    std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t half = 0; half < 2; ++half) {
+        const int64_t channel = i * Pair() + half * lanes;
+        FftSpectra out;
+        out.count = std::min(lanes, s.channels - channel);
+        if (out.count <= 0) continue;
+        LoadKernel(s, plan.Tile(z.data()), w + channel * s.taps(), s.taps(), out.count);
+        out.re = to + i * size + half * Pair(), out.im = out.re + lanes;
+        out.step = 2 * Pair();
+        out.re_factor = plan.scale(), out.im_factor = -plan.scale();
+        FftSimd().separate(plan.Tile(z.data()), out);
+      }
+  });
+}
+
+double FftDepthwise::Cost(const ConvShape& s, int log) {
+  const FftPlan plan(s, log);
+  const auto tiles = static_cast<double>(FftTiles(s, plan).count);
+  const auto pairs = static_cast<double>(Quotient(s.channels, Pair()));
+  const double weights = 4 * static_cast<double>(PackedSize(s, log)) / kRead;
+  return 2 * TransformCost(plan, tiles * pairs) + weights;
+}
+
+FftDepthwise::FftDepthwise(const ConvShape& shape, int log)
+    : shape_(shape), plan_(shape, log), tiles_(shape, plan_) {}
+
+size_t FftDepthwise::Scratch(int threads) const {
+  return static_cast<size_t>(threads * plan_.tile_floats()) * sizeof(float);
+}
+
+void FftDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
+  const ConvShape& s = shape_;
+  const int64_t pairs = Quotient(s.channels, Pair()), size = plan_.frequencies() * 2 * Pair();
+  // Tiles of the same channels one after the other: their weights stay in cache.
+  workers.ParallelFor(tiles_.count * pairs, 1, [&](int64_t begin, int64_t end, int worker) {
+    float* z = static_cast<float*>(scratch) + worker * plan_.tile_floats();
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t tile = i % tiles_.count, channel = i / tiles_.count * Pair();
+      FftInput in = InputOf(s, plan_, tiles_, tile);
+      in.x = args.x + tile / (tiles_.rows * tiles_.columns) * in.height * in.row + channel;
+      in.count = std::min(Pair(), s.channels - channel);
+      FftSimd().input(plan_.Tile(z), in);
+      FftSimd().multiply(plan_.Tile(z), args.w + i / tiles_.count * size);
+      WriteTile(s, plan_, tiles_, args, tile, channel, z);
+    }
+  });
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,60 @@
+// Ties convolutions of large kernels over channels-last images to those by Fourier transforms, one kernel per
+// side of the tiles: each packs weights for itself only, and sizes of images decide between them.
+#include "kernels/cpu/conv/fft_conv.h"
+#include "runtime/bind/conv_nhwc.h"
+
+namespace tern {
+namespace {
+
+template <class Conv, int kLog> class Tiles : public Conv {
+ public:
+  Tiles() = default;
+  explicit Tiles(const cpu::ConvShape& s) : Conv(s, kLog) {}
+  static int64_t PackedSize(const cpu::ConvShape& s) { return Conv::PackedSize(s, kLog); }
+  static void Pack(const cpu::ConvShape& s, const float* w, float* to, const Workers& workers) {
+    Conv::Pack(s, w, to, workers, kLog);
+  }
+};
+
+template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, kLog>, Tiles<Conv, kLog>> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    using Base = NhwcKernel<FftConv, Tiles<Conv, kLog>>;
+    if (q.whole || !Base::Legal(q)) return false;
+    const Result<cpu::ConvShape> s = NhwcShape(q);
+    return s.ok() && cpu::FftPlan::Fits(*s, kLog) && Large(*s) && Packable(*s);
+  }
+  static double Cost(const KernelQuery& q) { return Conv::Cost(*NhwcShape(q), kLog); }
+
+ private:
+  static constexpr bool kEach = std::is_same_v<Conv, cpu::FftDepthwise>;
+  // Smaller kernels are never faster this way.
+  static bool Large(const cpu::ConvShape& s) {
+    const bool line = s.kernel[1] == 1 || s.kernel[2] == 1;
+    if (cpu::FftDepthwise::Fits(s) != kEach) return false;
+    return s.taps() >= (kEach ? (line ? 24 : 81) : (line ? 7 : 36));
+  }
+  // Transformed weights may take so many floats for one, and in all.
+  static bool Packable(const cpu::ConvShape& s) {
+    constexpr int64_t kMostEach = 16, kMost = int64_t{16} << 20, kFew = int64_t{1} << 20;
+    const int64_t size = Conv::PackedSize(s, kLog), weights = s.maps * s.group_channels() * s.taps();
+    return size <= std::max(kFew, std::min(kMost, kMostEach * weights));
+  }
+};
+
+template <int kLog> void AddSide(KernelTable& table, const std::string& side) {
+  AddNhwc<FftConv<cpu::FftConv, kLog>>(table, ("cpu.conv.fft." + side + ".f32").c_str());
+  AddNhwc<FftConv<cpu::FftDepthwise, kLog>>(table, ("cpu.conv.fft." + side + ".depthwise.f32").c_str());
+}
+
+}  // namespace
+
+TERN_KERNELS(ConvFft) {
+  AddSide<4>(table, "16");
+  AddSide<5>(table, "32");
+  AddSide<6>(table, "64");
+  AddSide<8>(table, "256");
+  AddSide<10>(table, "1024");
+}
+
+}  // namespace tern
