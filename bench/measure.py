@@ -60,7 +60,7 @@ def take_turns(engines, plan, results, between):
                 results[name] = {"status": "failed", "reason": str(failure)}
                 engines.pop(name).close()
                 continue
-            results[name]["peak_mb"] = answer["peak_rss_mb"]
+            results[name]["peak_mb"] = answer["peak_rss_mb"] - engines[name].ready.get("before_rss_mb", 0)
             if turn:
                 times[name].append(answer[plan.clock])
             if plan.threads > 1:

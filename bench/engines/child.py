@@ -23,7 +23,7 @@ def memory(field):
     """A field of this process's status in MB."""
     for line in pathlib.Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
-            return int(line.split()[1]) / 1e3
+            return int(line.split()[1]) * 1024 / 1e6
     return 0.0
 
 
@@ -64,10 +64,10 @@ def serve(answer, engine, job):
     first = time.perf_counter()
     for name, value in zip(job.outputs, results()):
         np.save(pathlib.Path(job.outputs_dir) / f"{feeds.file_name(name)}.npy", value)
-    answer(load_ms=(loaded - start) * 1e3, first_run_ms=(first - loaded) * 1e3)
+    answer(load_ms=(loaded - start) * 1e3, first_run_ms=(first - loaded) * 1e3, before_rss_mb=before)
     for line in sys.stdin:
         runs, seconds = line.split()
-        answer(**measure(run, int(runs), float(seconds)), peak_rss_mb=memory("VmHWM") - before)
+        answer(**measure(run, int(runs), float(seconds)), peak_rss_mb=memory("VmHWM"))
 
 
 def main():

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 
 #include "base/strings.h"
@@ -87,13 +88,23 @@ size_t MachineMemory() {
   return bytes > 0 ? static_cast<size_t>(bytes) : SIZE_MAX / 4;
 }
 
-int64_t PeakMemory() {
+namespace {
+
+// A field of this process's status, in bytes.
+int64_t StatusOf(const char* field) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
     long long kilobytes = 0;
-    if (std::sscanf(line.c_str(), "VmHWM: %lld kB", &kilobytes) == 1) return kilobytes * 1024;
+    if (line.rfind(field, 0) == 0 &&
+        std::sscanf(line.c_str() + std::strlen(field), ": %lld kB", &kilobytes) == 1)
+      return kilobytes * 1024;
   }
   return 0;
 }
+
+}  // namespace
+
+int64_t PeakMemory() { return StatusOf("VmHWM"); }
+int64_t HeldMemory() { return StatusOf("VmRSS"); }
 
 }  // namespace tern

@@ -23,5 +23,6 @@ size_t MachineMemory();
 
 // The most memory this process has held so far, in bytes; 0 when the system does not say.
 int64_t PeakMemory();
+int64_t HeldMemory();  // now
 
 }  // namespace tern

@@ -21,6 +21,7 @@ class PlanCompiler {
     }
     plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
     MakeSlots();
+    TERN_TRY(PackLarge());
     for (Draft& draft : drafts_)
       if (!draft.skip) TERN_TRY(AddStep(draft));
     TERN_TRY(PlaceMemory());
@@ -33,6 +34,7 @@ class PlanCompiler {
 
  private:
   static constexpr size_t kMaxKnownCapture = 1024;  // bytes: shapes, axes, scalars
+  static constexpr size_t kLargeWeight = size_t{16} << 20;
 
   const SlotFacts& Facts(int slot) const { return lowered_.slots[static_cast<size_t>(slot)]; }
 
@@ -145,6 +147,26 @@ class PlanCompiler {
     auto kernel = std::make_unique<CopyKernel>();
     for (const auto& [slot, offset] : draft.copies) kernel->parts.push_back({offset, Facts(slot).bytes()});
     return kernel;
+  }
+
+  // Each weight is there twice while it is packed: the largest first, before the others have grown.
+  Status PackLarge() {
+    if (program_.depth != 0) return {};
+    std::vector<std::pair<size_t, const Draft*>> large;
+    for (const Draft& draft : drafts_) {
+      if (draft.skip || draft.dynamic || draft.is_copy || !draft.entry) continue;
+      size_t bytes = 0;
+      for (int slot : draft.node->inputs)
+        if (slot >= 0 && Facts(slot).weight) bytes = std::max(bytes, Facts(slot).known.bytes());
+      if (bytes >= kLargeWeight) large.emplace_back(bytes, &draft);
+    }
+    std::stable_sort(large.begin(), large.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [bytes, draft] : large) {
+      TERN_TRY(engine_.model->Prepared(draft->node->node(), *draft->entry, QueryFor(*draft->node)).status());
+      ReleasePacked(*draft->node);
+    }
+    return {};
   }
 
   Status PrepareKernel(Step& step) {

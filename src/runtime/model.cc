@@ -19,13 +19,18 @@ size_t ConstantBytes(const Graph& graph) {
   return bytes;
 }
 
-Result<std::shared_ptr<Graph>> Optimized(const Graph& graph, Level level) {
-  std::shared_ptr<Graph> copy = graph.Clone();
+// A graph that nobody else holds is changed itself: weights that are folded into others leave memory one by
+// one, while a copy would leave them all in the graph it was made from. Constants that can be fed are needed
+// as they were.
+Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Level level) {
+  const bool ours = graph.use_count() == 1 && graph->overridable().empty();
+  std::shared_ptr<Graph> out = ours ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
+  graph.reset();
   OptimizeOptions options;
   options.level = level;
-  auto report = Optimize(*copy, options);
+  auto report = Optimize(*out, options);
   if (!report.ok()) return report.TakeStatus().While("optimizing the graph");
-  return copy;
+  return out;
 }
 
 const KernelTable& NoKernels() {
@@ -38,15 +43,17 @@ const KernelTable& NoKernels() {
 Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph, const ModelOptions& options,
                                              const Workers& workers) {
   std::shared_ptr<Model> model(new Model());
-  model->source_ = model->graph_ = std::move(graph);
   model->options_ = options;
-  model->packs_ = PacksOf(*model->source_);
-  if (options.level != Level::kNone) {
-    TERN_ASSIGN(model->own_graph_, Optimized(*model->source_, options.level));
+  model->packs_ = PacksOf(*graph);
+  // What the optimizer folds away need not stay in memory for constants that nobody can override.
+  if (!graph->overridable().empty()) model->source_ = graph;
+  if (options.level == Level::kNone) {
+    model->graph_ = std::move(graph);
+  } else {
+    TERN_ASSIGN(model->own_graph_, Optimized(std::move(graph), options.level));
     model->graph_ = model->own_graph_;
   }
-  // What the optimizer folded away need not stay in memory for constants that nobody can override.
-  if (model->source_->overridable().empty()) model->source_ = model->graph_;
+  if (!model->source_) model->source_ = model->graph_;
   model->kernels_ = options.reference_only ? &NoKernels() : options.kernels ? options.kernels : &CpuKernels();
   model->folded_ = FoldConstants(*model->graph_, options.fold_budget, *model->kernels_, workers);
   for (const auto& [value, tensor] : model->folded_) model->folded_bytes_ += tensor.bytes();

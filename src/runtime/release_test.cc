@@ -69,6 +69,42 @@ TEST(ReleaseWeights, ClonesCompileAtTheSameTime) {
   for (auto& t : threads) t.join();
 }
 
+// The last pointer to a graph is given away: no second copy of its weights is made.
+TEST(OwnGraph, IsOptimizedItselfWhenNobodyElseHoldsIt) {
+  SessionOptions options;
+  options.level = Level::kExtended;
+  auto given = TwoProducts();
+  const Graph* address = given.get();
+  auto session = Session::Create(std::move(given), options);
+  ASSERT_TRUE(session.ok());
+  EXPECT_EQ(&(*session)->graph(), address);
+  const auto kept = TwoProducts();
+  const auto nodes = kept->NodeCount();
+  auto other = Session::Create(kept, options);
+  ASSERT_TRUE(other.ok());
+  EXPECT_NE(&(*other)->graph(), kept.get());
+  EXPECT_EQ(kept->NodeCount(), nodes);
+}
+
+TEST(ClonedSessions, HoldOneCopyOfTheWeights) {
+  SessionOptions options;
+  options.level = Level::kExtended;
+  auto session = SessionOf(TwoProducts(), options);
+  const DatumList inputs{Counting({5, 64}), Counting({200, 64})};
+  ASSERT_TRUE(session->Run(inputs).ok());
+  const size_t packed = session->Memory().packed;
+  ASSERT_GT(packed, 0u);
+  auto clone = session->Clone();
+  ASSERT_TRUE(clone->Run(inputs).ok());
+  ASSERT_TRUE(clone->Run(DatumList{Counting({9, 64}), Counting({200, 64})}).ok());  // another plan
+  EXPECT_EQ(clone->Memory().packed, packed);
+  EXPECT_EQ(session->Memory().packed, packed);
+  const Packs mine = session->PackedWeights(), theirs = clone->PackedWeights();
+  ASSERT_EQ(mine.size(), theirs.size());
+  for (const auto& [name, tensor] : mine) EXPECT_EQ(tensor.raw(), theirs.at(name).raw()) << name;
+  EXPECT_EQ(&session->graph(), &clone->graph());
+}
+
 // Packed weights go through a file and are used from there: nothing is packed again.
 TEST(Packs, TravelWithTheGraph) {
   const auto graph = TwoProducts();

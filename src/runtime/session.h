@@ -56,6 +56,7 @@ using NamedData = std::vector<std::pair<std::string, Datum>>;
 // weights.
 class Session {
  public:
+  // A graph that the caller gives away (the only pointer to it) is optimized itself instead of a copy.
   static Result<std::unique_ptr<Session>> Create(std::shared_ptr<const Graph> graph,
                                                  const SessionOptions& options = {});
   ~Session();

@@ -20,7 +20,7 @@ namespace {
 struct Measured {
   std::vector<double> latencies;  // ms, sorted
   double load = 0, first = 0, mean = 0;
-  int64_t peak = 0, batch = 1;
+  int64_t before = 0, peak = 0, batch = 1;  // bytes held before loading, and at most
   size_t reference_nodes = 0;
 };
 
@@ -146,6 +146,7 @@ void BenchTool::PrintJson(const Measured& m, int threads) const {
 Result<int> BenchTool::AnswerRounds(Engine& engine, const Measured& m) const {
   data::JsonWriter json;
   json.BeginObject().Key("load_ms").Number(Rounded(m.load)).Key("first_run_ms").Number(Rounded(m.first));
+  json.Key("before_rss_mb").Number(Rounded(static_cast<double>(m.before) / 1e6));
   json.Key("reference_nodes").Int(static_cast<int64_t>(m.reference_nodes)).EndObject();
   fmt::print("{}\n", json.text());
   std::fflush(stdout);
@@ -163,6 +164,7 @@ Result<int> BenchTool::Run(const Args&) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
   Measured m;
+  m.before = HeldMemory();
   const Stopwatch load;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   const double load_ms = load.Milliseconds();

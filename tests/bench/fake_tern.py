@@ -19,7 +19,7 @@ if os.environ.get("FAKE_DIES"):
 options = dict(zip(sys.argv[3::2], sys.argv[4::2]))
 with np.load(options["--input"]) as inputs:
     np.save(pathlib.Path(options["--output-dir"]) / "y.npy", 2 * inputs["x"])
-print(json.dumps({"load_ms": 1.0, "first_run_ms": 1.0, "reference_nodes": 0}), flush=True)
+print(json.dumps({"load_ms": 1.0, "first_run_ms": 1.0, "reference_nodes": 0, "before_rss_mb": 2.0}), flush=True)
 latency = [float(ms) for ms in os.environ["FAKE_MS"].split()]
 for _ in sys.stdin:
-    print(json.dumps({"latency_ms": latency, "processor_ms": [ms / 2 for ms in latency], "peak_rss_mb": 5.0}), flush=True)
+    print(json.dumps({"latency_ms": latency, "processor_ms": [ms / 2 for ms in latency], "peak_rss_mb": 7.0}), flush=True)

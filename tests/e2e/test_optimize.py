@@ -1,11 +1,16 @@
 """tern optimize and tern passes: the report, the files, the switches, and that a second run changes nothing."""
 
+import collections
+import contextlib
+import pathlib
+import subprocess
+
 import numpy as np
 import onnx
 import onnxruntime
 from onnx import helper
 
-from support import FLOAT, CliTest, make_model
+from support import FLOAT, TERN, CliTest, make_model
 
 
 def gelu_mlp():
@@ -29,6 +34,18 @@ def gelu_mlp():
     return make_model(nodes, {"x": (FLOAT, ["batch", 8])}, {"y": (FLOAT, ["batch", 4])}, constants)
 
 
+def mapped(pid, path):
+    """What /proc/PID/smaps says of a mapped file: field -> kB."""
+    held, here = collections.Counter(), False
+    for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            here = line.endswith(str(path))
+        elif here and rest[1:] == ["kB"]:
+            held[first[:-1]] += int(rest[0])
+    return held
+
+
 class Optimize(CliTest):
     def setUp(self):
         super().setUp()
@@ -45,6 +62,29 @@ class Optimize(CliTest):
         self.ok("verify", packed, "--against", plain, "--dim", "batch=3")
         self.refused("optimize", self.model, "-o", self.dir / "x.onnx", "--level", "layout", "--pack", says="--pack is for a .tern")
         self.refused("optimize", self.model, "-o", self.dir / "x.tern", "--pack", says="at --level layout")
+
+    def test_two_processes_share_packed_weights(self):
+        rng = np.random.default_rng(3)
+        constants = {f"w{i}": rng.normal(size=(1024, 1024)).astype(np.float32) for i in range(2)}
+        nodes = [helper.make_node("MatMul", [f"x{i}" if i else "x", f"w{i}"], [f"x{i + 1}" if i == 0 else "y"]) for i in range(2)]
+        model = self.save(make_model(nodes, {"x": (FLOAT, [1, 1024])}, {"y": (FLOAT, [1, 1024])}, constants))
+        packed = self.dir / "shared.tern"
+        self.ok("optimize", model, "-o", packed, "--level", "layout", "--pack")
+        command = [TERN, "bench", str(packed), "--rounds", "--threads", "1"]
+        with contextlib.ExitStack() as stack:
+            processes = [stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)) for _ in range(2)]
+            for process in processes:
+                process.stdin.write(b"1 0\n")
+                process.stdin.flush()
+                for _ in range(2):  # ready, and one round
+                    self.assertTrue(process.stdout.readline())
+            for process in processes:
+                held = mapped(process.pid, packed)
+                self.assertGreaterEqual(held["Rss"], 8 * 1024)  # kB: both weights, mapped
+                self.assertLessEqual(held["Pss"], 0.55 * held["Rss"])  # each has half of what both hold
+                self.assertEqual(held["Anonymous"], 0)
+            for process in processes:
+                process.stdin.close()
 
     def run_onnx(self, path, x):
         return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]

@@ -53,9 +53,9 @@ std::string FunctionKey(const std::string& domain, const std::string& name, cons
 Result<std::vector<const pb::NodeProto*>> OrderNodes(
     const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
 
-// attempts: how often the model was walked, for tests.
+// attempts: how often the model was walked, for tests. raw: bytes that the message lacks; null: none.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
-                                           int* attempts = nullptr);
+                                           int* attempts = nullptr, std::shared_ptr<RawBytes> raw = nullptr);
 
 class GraphImporter {
  public:

@@ -9,6 +9,7 @@
 #include "import/onnx/external_data.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/inlined_size.h"
+#include "import/onnx/raw_spans.h"
 #include "import/onnx/review.h"
 #include "import/onnx/unsupported.h"
 #include "ops/ops.h"
@@ -90,10 +91,11 @@ DimNames DimNamesOf(const pb::GraphProto& graph) {
   return names;
 }
 
-ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder) {
+ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::string& folder,
+                       std::shared_ptr<RawBytes> raw) {
   ModelContext context;
   context.model = model;
-  context.source.raw = std::make_shared<RawBytes>();
+  context.source.raw = raw ? std::move(raw) : std::make_shared<RawBytes>();
   if (!folder.empty()) context.source.files = std::make_shared<ExternalFiles>(folder);
   context.dim_names = DimNamesOf(model->graph());
   for (const auto& o : model->opset_import())
@@ -124,9 +126,9 @@ Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Cla
 // the shapes of a model contradict each other, and only there, it is read again with less of what it declares
 // believed; if that does not help, the first error stands.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
-                                           int* attempts) {
+                                           int* attempts, std::shared_ptr<RawBytes> raw) {
   TERN_TRY(CheckHeader(*model));
-  const ModelContext context = ContextOf(model, folder);
+  const ModelContext context = ContextOf(model, folder, std::move(raw));
   TERN_TRY(ListUnsupported(context));
   TERN_TRY(CheckInlinedSize(context));
   Claims claims;
@@ -151,6 +153,15 @@ Status TooLarge(size_t size) {
                       "their own");
 }
 
+// raw: gets the bytes that the message lacks.
+bool ParseModel(const void* data, size_t size, pb::ModelProto& model, RawBytes& raw) {
+  const auto split = SplitRawData(data, size);
+  if (!split) return Parse(data, size, model);
+  if (!Parse(split->rest.data(), split->rest.size(), model)) return false;
+  AddSpans(split->spans, model, raw);
+  return true;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder,
@@ -159,9 +170,10 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
     if (size > kMaxMessage) return TooLarge(size);
     auto model = std::make_shared<pb::ModelProto>();
-    if (!Parse(data, size, *model))
+    auto raw = std::make_shared<RawBytes>();
+    if (!ParseModel(data, size, *model, *raw))
       return InvalidModel("not an ONNX model: the protobuf message of ", size, " bytes is broken");
-    TERN_ASSIGN(std::unique_ptr<Graph> graph, ImportModel(model, folder));
+    TERN_ASSIGN(std::unique_ptr<Graph> graph, ImportModel(model, folder, nullptr, raw));
     TERN_TRY(CheckOutputTypes(model->graph(), *graph));
     if (warnings) *warnings = UnknownAttributes(*model);
     return graph;

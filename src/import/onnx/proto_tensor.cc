@@ -1,7 +1,10 @@
 #include "import/onnx/proto_tensor.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/thread_pool.h"
+#include "core/mapped_files.h"
 #include "import/onnx/external_data.h"
 
 namespace tern::onnx {
@@ -15,6 +18,8 @@ constexpr DType kOnnxTypes[] = {
     DType::kF8E4M3FNUZ, DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kU4,   DType::kI4,   DType::kF4E2M1,
     DType::kF8E8M0,     DType::kU2,     DType::kI2};
 constexpr int kOnnxTypeCount = sizeof kOnnxTypes / sizeof kOnnxTypes[0];
+
+constexpr size_t kWorthTaking = 1024;  // bytes
 
 Status WrongCount(const pb::TensorProto& p, int64_t wanted, int64_t got, const char* field) {
   return InvalidModel("tensor '", p.name(), "' needs ", wanted, " elements in ", field, ", has ", got);
@@ -79,27 +84,58 @@ Status FillTyped(const pb::TensorProto& p, Tensor& t) {
 Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const TensorSource& source) {
   if (dtype == DType::kString) return InvalidModel("tensor '", p.name(), "': strings cannot be raw bytes");
   const size_t wanted = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
-  const auto taken = source.raw ? source.raw->Take(p) : nullptr;
-  const std::string& raw = taken ? *taken : p.raw_data();
-  if (raw.size() != wanted)
+  const size_t held = source.raw ? source.raw->SizeOf(p) : p.raw_data().size();
+  if (held != wanted)
     return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted, " bytes, has ",
-                        raw.size());
-  const bool aligned = reinterpret_cast<uintptr_t>(raw.data()) % 16 == 0;
-  if (taken && aligned && wanted >= 1024)
-    return Tensor::View(Buffer::Borrow(taken->data(), taken->size(), taken), dtype, std::move(dims));
+                        held);
+  if (source.raw && wanted >= kWorthTaking) return Tensor::View(source.raw->Take(p), dtype, std::move(dims));
   Tensor t(dtype, std::move(dims));
-  if (!raw.empty()) std::memcpy(t.raw(), raw.data(), raw.size());
+  if (wanted) std::memcpy(t.raw(), p.raw_data().data(), wanted);
   return t;
+}
+
+// What was copied out of a mapped file leaves memory again, block by block.
+Buffer CopyOf(const std::byte* data, size_t size) {
+  constexpr size_t kBlock = size_t{1} << 20;
+  Buffer out = Buffer::Allocate(size);
+  Workers().ParallelFor(static_cast<int64_t>((size + kBlock - 1) / kBlock), 1,
+                        [&](int64_t begin, int64_t end) {
+                          for (auto i = static_cast<size_t>(begin) * kBlock;
+                               i < std::min(size, static_cast<size_t>(end) * kBlock); i += kBlock) {
+                            const size_t count = std::min(kBlock, size - i);
+                            std::memcpy(out.data() + i, data + i, count);
+                            DropMappedPages(data + i, count);
+                          }
+                        });
+  return out;
 }
 
 }  // namespace
 
-std::shared_ptr<std::string> RawBytes::Take(const pb::TensorProto& proto) {
-  auto& taken = taken_[&proto];
-  if (!taken) {
-    taken = std::make_shared<std::string>();
-    const_cast<pb::TensorProto&>(proto).mutable_raw_data()->swap(*taken);
-  }
+void RawBytes::Add(const pb::TensorProto& proto, const std::byte* data, size_t size) {
+  elsewhere_[&proto] = {data, size};
+}
+
+bool RawBytes::Has(const pb::TensorProto& proto) const {
+  return proto.has_raw_data() || elsewhere_.count(&proto) > 0;
+}
+
+size_t RawBytes::SizeOf(const pb::TensorProto& proto) const {
+  if (const auto it = elsewhere_.find(&proto); it != elsewhere_.end()) return it->second.size;
+  if (const auto it = taken_.find(&proto); it != taken_.end()) return it->second.size();
+  return proto.raw_data().size();
+}
+
+Buffer RawBytes::Take(const pb::TensorProto& proto) {
+  Buffer& taken = taken_[&proto];
+  if (taken.defined()) return taken;
+  if (const auto it = elsewhere_.find(&proto); it != elsewhere_.end())
+    return taken = CopyOf(it->second.data, it->second.size);
+  auto text = std::make_shared<std::string>();
+  const_cast<pb::TensorProto&>(proto).mutable_raw_data()->swap(*text);
+  const bool aligned = reinterpret_cast<uintptr_t>(text->data()) % 16 == 0;
+  taken = Buffer::Borrow(text->data(), text->size(), text);
+  if (!aligned) taken = CopyOf(taken.data(), taken.size());
   return taken;
 }
 
@@ -123,7 +159,7 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   if (!CheckedCount(dims, *dtype))
     return InvalidModel("tensor '", p.name(), "' has impossible dims [", Join(dims, ","), "]");
   if (p.data_location() == pb::TensorProto::EXTERNAL) return ReadExternal(p, *dtype, std::move(dims), source);
-  if (p.has_raw_data()) return FromRaw(p, *dtype, std::move(dims), source);
+  if (source.raw ? source.raw->Has(p) : p.has_raw_data()) return FromRaw(p, *dtype, std::move(dims), source);
   // The fields' sizes bound the allocation: a file that claims much and holds little is refused first.
   const int64_t held = p.float_data_size() + p.int32_data_size() + p.string_data_size() +
                        p.int64_data_size() + p.double_data_size() + p.uint64_data_size();

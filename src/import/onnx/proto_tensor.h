@@ -17,15 +17,26 @@ int DTypeToOnnx(DType dtype);
 
 class ExternalFiles;
 
-// Raw bytes taken out of a message: they need no copy, and each has an owner of its own, so that a tensor
-// that nobody needs any more can leave memory while others stay.
+// Raw bytes, each with an owner of its own, so that a tensor that nobody needs any more can leave memory
+// while others stay. Those of a message are taken out of it; others lie elsewhere and are copied when asked
+// for.
 class RawBytes {
  public:
-  // The message of `proto` must be this importer's own. The same bytes again when called again.
-  std::shared_ptr<std::string> Take(const pb::TensorProto& proto);
+  // These bytes, which stay there while the model is imported, are the tensor's.
+  void Add(const pb::TensorProto& proto, const std::byte* data, size_t size);
+  bool Has(const pb::TensorProto& proto) const;
+  size_t SizeOf(const pb::TensorProto& proto) const;
+  // Aligned for any type. The message of `proto` must be this importer's own. The same bytes again when
+  // called again.
+  Buffer Take(const pb::TensorProto& proto);
 
  private:
-  std::map<const pb::TensorProto*, std::shared_ptr<std::string>> taken_;
+  struct Bytes {
+    const std::byte* data = nullptr;
+    size_t size = 0;
+  };
+  std::map<const pb::TensorProto*, Bytes> elsewhere_;
+  std::map<const pb::TensorProto*, Buffer> taken_;
 };
 
 // Where external data may be read from, and how embedded bytes are had.

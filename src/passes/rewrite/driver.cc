@@ -103,6 +103,10 @@ class Sweep {
         continue;
       }
       if (!context_.Spend()) return {};
+      if (made_ >= kWorthDropping) {
+        graph.RemoveUnusedConstants();
+        made_ = 0;
+      }
       it = next;  // the node is gone; nodes behind it are not touched by a rewrite
       while (first_new && it != graph.nodes().begin() && std::prev(it)->get() != first_new) --it;
       if (first_new && it != graph.nodes().begin()) --it;  // at the front when the nodes were sorted anew
@@ -129,15 +133,25 @@ class Sweep {
       ++hits_;
       dead_ += rewrite.leaves_dead();
       RemoveUnread(node);
+      CountConstants(rewrite);
       context_.Hit(rule->name);
       return true;
     }
     return false;
   }
 
+  // New weights mostly take the place of old ones, which need not wait for the end of the sweep.
+  void CountConstants(const Rewrite& rewrite) {
+    for (const Node* node : rewrite.emitted())
+      for (const Value* v : node->inputs())
+        if (v && v->is_constant()) made_ += v->constant.bytes();
+  }
+
+  static constexpr size_t kWorthDropping = size_t{4} << 20;  // bytes
   const RuleIndex& rules_;
   PassContext& context_;
   int hits_ = 0, dead_ = 0;
+  size_t made_ = 0;  // bytes of constants in new nodes since unused ones were dropped
 };
 
 }  // namespace

@@ -1,0 +1,143 @@
+#include "import/onnx/raw_spans.h"
+
+#include <string_view>
+#include <utility>
+
+namespace tern::onnx {
+namespace {
+
+constexpr size_t kLarge = size_t{4} << 10;  // bytes: smaller ones are not worth a span
+
+enum class Kind { kModel, kGraph, kNode, kAttribute, kTensor, kNone };
+
+// What the field of a message is; kNone: nothing that holds tensors, or nothing we look into.
+Kind ChildOf(Kind kind, uint64_t field) {
+  if (kind == Kind::kModel && field == 7) return Kind::kGraph;
+  if (kind == Kind::kGraph && field == 1) return Kind::kNode;
+  if (kind == Kind::kGraph && field == 5) return Kind::kTensor;
+  if (kind == Kind::kNode && field == 5) return Kind::kAttribute;
+  if (kind == Kind::kAttribute && field == 5) return Kind::kTensor;
+  return Kind::kNone;
+}
+
+constexpr uint64_t kRawData = 9;  // of a tensor
+
+// A second one of these is merged with the first.
+bool Singular(Kind kind, uint64_t field) {
+  return (kind == Kind::kModel && field == 7) || (kind == Kind::kAttribute && field == 5) ||
+         (kind == Kind::kTensor && field == kRawData);
+}
+
+struct Field {
+  uint64_t number = 0;
+  bool bytes = false;         // length-delimited: a message, a text, bytes
+  std::string_view whole;     // with tag and length
+  std::string_view contents;  // of a length-delimited one
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : rest_(text) {}
+  bool done() const { return rest_.empty(); }
+
+  // False when the message is broken, or has groups.
+  bool Next(Field& field) {
+    const std::string_view start = rest_;
+    uint64_t tag = 0, size = 0;
+    if (!Varint(tag)) return false;
+    field.number = tag >> 3;
+    field.bytes = (tag & 7) == 2;
+    if ((tag & 7) == 0 ? !Varint(size) : !Fixed(tag & 7, field.contents)) return false;
+    field.whole = start.substr(0, start.size() - rest_.size());
+    return true;
+  }
+
+ private:
+  bool Fixed(uint64_t wire, std::string_view& contents) {
+    uint64_t size = wire == 1 ? 8 : 4;
+    if (wire == 2 ? !Varint(size) : wire != 1 && wire != 5) return false;
+    if (size > rest_.size()) return false;
+    contents = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return true;
+  }
+
+  bool Varint(uint64_t& value) {
+    value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) return false;
+      const auto byte = static_cast<uint8_t>(rest_[0]);
+      rest_.remove_prefix(1);
+      value |= static_cast<uint64_t>(byte & 127) << shift;
+      if (byte < 128) return true;
+    }
+    return false;
+  }
+
+  std::string_view rest_;
+};
+
+void WriteVarint(uint64_t value, std::string& out) {
+  for (; value >= 128; value >>= 7) out.push_back(static_cast<char>(value | 128));
+  out.push_back(static_cast<char>(value));
+}
+
+class Splitter {
+ public:
+  std::vector<RawSpan> spans;
+
+  // Appends the message without large raw_data.
+  bool Strip(Kind kind, std::string_view message, RawSpan at, std::string& out) {
+    Reader reader(message);
+    bool seen = false;
+    int nodes = 0, initializers = 0, attributes = 0;
+    Field field;
+    while (!reader.done()) {
+      if (!reader.Next(field)) return false;
+      const Kind child = ChildOf(kind, field.number);
+      if (Singular(kind, field.number) && std::exchange(seen, true)) return false;
+      RawSpan inner = at;
+      if (child == Kind::kNode) inner.node = nodes++;
+      if (child == Kind::kAttribute) inner.attribute = attributes++;
+      if (kind == Kind::kGraph && child == Kind::kTensor) inner.initializer = initializers++;
+      const bool large = field.bytes && field.contents.size() >= kLarge;
+      if (large && kind == Kind::kTensor && field.number == kRawData) {
+        inner.data = reinterpret_cast<const std::byte*>(field.contents.data());
+        inner.size = field.contents.size();
+        spans.push_back(inner);
+      } else if (large && child != Kind::kNone) {
+        std::string stripped;
+        if (!Strip(child, field.contents, inner, stripped)) return false;
+        WriteVarint(field.number << 3 | 2, out);
+        WriteVarint(stripped.size(), out);
+        out += stripped;
+      } else {
+        out += field.whole;
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+std::optional<SplitModel> SplitRawData(const void* data, size_t size) {
+  Splitter splitter;
+  SplitModel split;
+  if (!splitter.Strip(Kind::kModel, {static_cast<const char*>(data), size}, {}, split.rest) ||
+      splitter.spans.empty())
+    return std::nullopt;
+  split.spans = std::move(splitter.spans);
+  return split;
+}
+
+void AddSpans(const std::vector<RawSpan>& spans, const pb::ModelProto& rest, RawBytes& raw) {
+  for (const RawSpan& span : spans) {
+    const auto& graph = rest.graph();
+    raw.Add(span.node < 0 ? graph.initializer(span.initializer)
+                          : graph.node(span.node).attribute(span.attribute).t(),
+            span.data, span.size);
+  }
+}
+
+}  // namespace tern::onnx

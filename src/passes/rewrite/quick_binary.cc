@@ -1,0 +1,87 @@
+#include "passes/rewrite/quick_binary.h"
+
+#include "ops/elementwise/broadcast.h"
+#include "passes/rewrite/facts.h"
+
+namespace tern {
+namespace {
+
+constexpr int64_t kSmall = 4096;  // elements
+
+int64_t DimAt(const Dims& dims, size_t axis, size_t rank) {
+  const size_t lead = rank - dims.size();
+  return axis < lead ? 1 : dims[axis - lead];
+}
+
+// The result in rows: along each, an operand goes on element by element, or stays.
+struct Rows {
+  size_t outer = 0;    // axes of the result that rows are counted along
+  int64_t length = 1;  // of a row
+  bool a_stays = true, b_stays = true;
+};
+
+// As long as possible: the trailing axes along which both operands do as they began.
+Rows RowsOf(const Dims& a, const Dims& b, const Dims& y) {
+  Rows rows;
+  for (rows.outer = y.size(); rows.outer > 0; --rows.outer) {
+    const size_t axis = rows.outer - 1;
+    if (y[axis] == 1) continue;
+    const bool a_stays = DimAt(a, axis, y.size()) == 1, b_stays = DimAt(b, axis, y.size()) == 1;
+    if (rows.length > 1 && (a_stays != rows.a_stays || b_stays != rows.b_stays)) break;
+    rows.a_stays = a_stays, rows.b_stays = b_stays;
+    rows.length *= y[axis];
+  }
+  return rows;
+}
+
+Dims Outer(const Dims& dims, size_t inner) {
+  return inner >= dims.size() ? Dims() : Dims(dims.begin(), dims.end() - static_cast<std::ptrdiff_t>(inner));
+}
+
+template <class F> void EachRow(const Tensor& a, const Tensor& b, Tensor& y, F f) {
+  const Rows rows = RowsOf(a.dims(), b.dims(), y.dims());
+  const size_t inner = y.dims().size() - rows.outer;
+  const Dims outer = Outer(y.dims(), inner);
+  BroadcastWalk at_a(Outer(a.dims(), inner), outer), at_b(Outer(b.dims(), inner), outer);
+  const int64_t a_row = rows.a_stays ? 1 : rows.length, b_row = rows.b_stays ? 1 : rows.length;
+  auto* to = y.data<float>();
+  for (int64_t i = 0; i < y.size(); i += rows.length) {
+    const float* p = a.data<const float>() + at_a.Next() * a_row;
+    const float* q = b.data<const float>() + at_b.Next() * b_row;
+    if (rows.a_stays)
+      for (int64_t j = 0; j < rows.length; ++j) to[i + j] = f(*p, q[j]);
+    else if (rows.b_stays)
+      for (int64_t j = 0; j < rows.length; ++j) to[i + j] = f(p[j], *q);
+    else
+      for (int64_t j = 0; j < rows.length; ++j) to[i + j] = f(p[j], q[j]);
+  }
+}
+
+bool Plain(const Value* v) {
+  return v && v->is_constant() && v->constant.dtype() == DType::kF32 && v->constant.contiguous() &&
+         v->constant.raw();
+}
+
+}  // namespace
+
+std::optional<Tensor> QuickBinary(const Node& node) {
+  if (node.op->name != "Binary" || !Plain(node.input(0)) || !Plain(node.input(1))) return std::nullopt;
+  const Tensor &a = node.input(0)->constant, &b = node.input(1)->constant;
+  const auto dims = BroadcastDims(a.dims(), b.dims());
+  if (!dims.ok() || CountOf(*dims) < kSmall) return std::nullopt;
+  const std::string kind = KindName(node);
+  Tensor y(DType::kF32, *dims);
+  if (kind == "add")
+    EachRow(a, b, y, [](float p, float q) { return p + q; });
+  else if (kind == "sub")
+    EachRow(a, b, y, [](float p, float q) { return p - q; });
+  else if (kind == "mul")
+    EachRow(a, b, y, [](float p, float q) { return p * q; });
+  else if (kind == "div")
+    EachRow(a, b, y, [](float p, float q) { return p / q; });
+  else
+    return std::nullopt;
+  return y;
+}
+
+}  // namespace tern
