@@ -15,6 +15,7 @@ constexpr int64_t kRows = 56;               // queries at once, about: their sco
 constexpr int64_t kOneBlock = 1024;         // keys whose scores are kept at once
 constexpr int64_t kBlockKeys = 512;         // at once, where there are more
 constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+constexpr int64_t kOwn = 16;  // floats in front of a thread's memory: whose keys are packed there
 constexpr int64_t kPad = 16;  // elements between rows that would fall into the same sets of a cache
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -53,13 +54,17 @@ struct Cut {
     copied = copy ? Rounded(rows * (s.size + kPad)) : 0;
   }
   size_t BytesPerThread() const {
-    return static_cast<size_t>(k_panels + v_panels + scores + copied + 3 * Rounded(rows)) * sizeof(float);
+    return static_cast<size_t>(kOwn + k_panels + v_panels + scores + copied + 3 * Rounded(rows)) *
+           sizeof(float);
   }
 };
 
-// One thread's work on the queries of one head and its keys.
+// One thread's work on the queries of one head and its keys. Panels stay in its memory from one piece of work
+// to the next.
 class Head {
  public:
+  static void ForgetPanels(void* scratch) { *static_cast<int64_t*>(scratch) = -1; }
+
   Head(const AttentionShape& s, const AttentionTensors& t, const Cut& cut, float* scratch)
       : s_(s), t_(t), cut_(cut), tiles_(TileSimd()), simd_(AttentionSimd()) {
     const auto take = [&](int64_t n) {
@@ -67,6 +72,7 @@ class Head {
       scratch += n;
       return mine;
     };
+    packed_ = reinterpret_cast<int64_t*>(take(kOwn));
     k_panels_ = take(cut.k_panels), v_panels_ = take(cut.v_panels);
     scores_ = take(cut.scores), copied_ = take(cut.copied);
     top_ = take(Rounded(cut.rows)), sum_ = take(Rounded(cut.rows)), fade_ = take(Rounded(cut.rows));
@@ -75,7 +81,9 @@ class Head {
   void Start(int64_t b, int64_t kv_head) {
     b_ = b;
     k_ = t_.k + s_.k.At(b, kv_head, 0), v_ = t_.v + s_.v.At(b, kv_head, 0);
-    if (cut_.few) return;
+    const int64_t which = b * s_.kv_heads + kv_head;
+    if (cut_.few || *packed_ == which) return;
+    *packed_ = which;
     tiles_.pack(k_, 1, s_.k.row, s_.size, s_.keys, s_.scale, k_panels_);
     tiles_.pack(v_, s_.v.row, 1, s_.keys, s_.value_size, 1, v_panels_);
   }
@@ -188,6 +196,7 @@ class Head {
   const Cut& cut_;
   const TileTable& tiles_;
   const AttentionTable& simd_;
+  int64_t* packed_;  // the head whose panels these are
   float *k_panels_, *v_panels_, *scores_, *copied_, *top_, *sum_, *fade_;
   int64_t b_ = 0, h_ = 0, first_ = 0, count_ = 0;
   const float *k_ = nullptr, *v_ = nullptr, *q_ = nullptr;
@@ -207,10 +216,12 @@ void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scra
   const size_t per_thread = cut.BytesPerThread();
   const int64_t work = s.queries * cut.group * s.keys * (s.size + s.value_size) / cut.parts;
   const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, work));
+  const auto memory_of = [&](int worker) {
+    return static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker);
+  };
+  for (int i = 0; i < workers.threads(); ++i) Head::ForgetPanels(memory_of(i));
   workers.ParallelFor(s.batch * s.kv_heads * cut.parts, grain, [&](int64_t begin, int64_t end, int worker) {
-    Head head(
-        s, t, cut,
-        reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker)));
+    Head head(s, t, cut, reinterpret_cast<float*>(memory_of(worker)));
     for (int64_t job = begin; job < end; ++job) {
       const int64_t which = job / cut.parts, kv_head = which % s.kv_heads, part = job % cut.parts;
       head.Start(which / s.kv_heads, kv_head);
