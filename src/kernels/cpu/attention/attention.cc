@@ -204,6 +204,16 @@ class Head {
   float* y_ = nullptr;
 };
 
+// A sum of no values.
+void NoKeys(const AttentionShape& s, const AttentionTensors& t) {
+  for (int64_t b = 0; b < s.batch; ++b)
+    for (int64_t h = 0; h < s.heads; ++h)
+      for (int64_t i = 0; i < s.queries; ++i) {
+        float* y = t.y + s.y.At(b, h, i);
+        std::fill(y, y + s.value_size, 0.f);
+      }
+}
+
 }  // namespace
 
 size_t AttentionScratch(const AttentionShape& s, int threads) {
@@ -212,6 +222,7 @@ size_t AttentionScratch(const AttentionShape& s, int threads) {
 
 void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scratch, const Workers& workers) {
   if (s.batch * s.kv_heads * s.queries * s.value_size <= 0) return;
+  if (s.keys == 0) return NoKeys(s, t);
   const Cut cut(s, workers.threads());
   const size_t per_thread = cut.BytesPerThread();
   const int64_t work = s.queries * cut.group * s.keys * (s.size + s.value_size) / cut.parts;

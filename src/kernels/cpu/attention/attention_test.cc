@@ -38,6 +38,8 @@ const Case kCases[] = {
     {2, 1, 1, 2, 1200, 12, 5, Mask::kNone, true, true, true, 0, 1198},
     {1, 1, 1, 1100, 1100, 4, 4, Mask::kNone, true},
     {2, 4, 2, 300, 70, 16, 16, Mask::kFloat},
+    {2, 2, 1, 5, 0, 16, 16},
+    {1, 2, 1, 2, 0, 16, 16},
 };
 
 class AttentionLevels : public EachLevel {};
