@@ -443,14 +443,17 @@ void NhwcConv::Finish(const NhwcArgs& args, const Job& job, int64_t at) const {
   }
 }
 
+bool NhwcConv::Nothing() const { return shape_.batch * shape_.output_size() == 0 || shape_.maps == 0; }
+
 size_t NhwcConv::Scratch(int threads) const {
+  if (Nothing()) return 0;
   if (source_ == Source::kImage) return PanelScratch(Pointwise(0, {}), threads);
   return static_cast<size_t>(BlockWords(CutOf(threads).rows)) * sizeof(float) * static_cast<size_t>(threads);
 }
 
 void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   const ConvShape& s = shape_;
-  if (s.batch * s.output_size() == 0 || s.maps == 0) return;
+  if (Nothing()) return;
   if (source_ == Source::kImage) {
     for (int64_t g = 0; g < s.group; ++g) MultiplyPanels(Pointwise(g, args), scratch, workers);
     return;

@@ -58,6 +58,7 @@ class NhwcConv {
   };
   void SetSource(bool spread);
   void SetColumns();
+  bool Nothing() const;  // to compute
   bool Scattered() const;
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
   const TileTable& table() const { return TileFor(operands_); }
