@@ -236,7 +236,8 @@ Status Reference(const Attention& op, EvalContext& c) {
   if (!lengths.empty() && static_cast<int64_t>(lengths.size()) != batch)
     return InvalidArgument("lengths has ", lengths.size(), " elements for a batch of ", batch);
   const int64_t past = c.Has("past_k") ? c.In("past_k").dim(-2) : 0;
-  const double scale = op.scale != 0 ? op.scale : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, size)));
+  const double scale =
+      op.scale != 0 ? op.scale : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, size)));
   const int64_t group = heads / std::max<int64_t>(1, k.dims[1]);
   const int64_t width = v.dims[3], head_step = op.merged ? 1 : queries, row_step = op.merged ? heads : 1;
   std::vector<double> y(static_cast<size_t>(batch * heads * queries * width)), shown;

@@ -29,7 +29,9 @@ class Attention : public KernelOf<Attention> {
     if (c->Has(4)) s_.past = *(c->InDims(4).rbegin() + 1);
     s_.keys += s_.past;
     const float scale = c->attrs().Float("scale");
-    s_.scale = scale != 0 ? scale : static_cast<float>(1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, s_.size))));
+    s_.scale = scale != 0
+                   ? scale
+                   : static_cast<float>(1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, s_.size))));
     s_.softcap = c->attrs().Float("softcap"), s_.causal = c->attrs().Bool("causal");
     s_.guarded = c->attrs().Bool("guarded");
     if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
