@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/bind_symbols.h"
+#include "runtime/batch_cut.h"
 #include "runtime/copy_kernel.h"
 #include "runtime/memory_planner.h"
 #include "runtime/plan.h"
@@ -15,6 +16,9 @@ class PlanCompiler {
 
   Result<std::unique_ptr<Plan>> Run(const std::vector<BoundValue>& bound) {
     TERN_ASSIGN(lowered_, Lower(program_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
+    auto pieces = std::make_shared<BatchPieces>();
+    CutBatch(lowered_, *pieces, engine_.model->value_cache());
+    plan_->pieces_ = std::move(pieces);
     for (const PlanNode& node : lowered_.nodes) {
       TERN_ASSIGN(Draft draft, MakeDraft(node));
       drafts_.push_back(std::move(draft));

@@ -37,6 +37,7 @@ struct PlanNode {
   const NodeProgram* program = nullptr;
   std::vector<int> inputs, outputs;        // -1: an absent input
   std::vector<std::vector<int>> captures;  // per subgraph
+  double share = 1;                        // of the node's work, where its batch is cut
   const Node& node() const { return *program->node; }
 };
 

@@ -18,6 +18,7 @@ struct ModelOptions {
   const KernelTable* kernels = nullptr;    // null: the CPU's
   Level level = Level::kNone;              // of optimization
   bool bf16 = false;                       // products with weights round their operands
+  size_t value_cache = size_t{8} << 20;    // bytes of values that one step leaves in the cache for the next
 };
 
 // Immutable but for the store of prepared kernels, which has a lock. That lock is taken when plans are made,
@@ -32,6 +33,7 @@ class Model {
   const Program& program() const { return *program_; }
   const KernelTable& kernels() const { return *kernels_; }
   bool bf16() const { return options_.bf16; }
+  size_t value_cache() const { return options_.value_cache; }
 
   // The kernel for a node: the best legal one, unless its weights have left memory in favour of another.
   // Null: there is none.

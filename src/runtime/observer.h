@@ -13,6 +13,7 @@ struct StepEvent {
   const Node* node = nullptr;
   const char* kernel = "";  // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
   int64_t nanoseconds = 0;
+  double share = 1;  // of the node's work that this call did: less where a big batch is done in pieces
   const RunContext* context = nullptr;  // inputs and outputs, valid during the call
 };
 

@@ -108,6 +108,7 @@ Status Plan::RunObserved(Engine& engine, Step& step, int index) {
   event.depth = program_.depth;
   event.node = &step.node->node();
   event.kernel = step.kernel_name;
+  event.share = step.node->share;
   event.nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count();
   event.context = &step.context;
   engine.observer->OnStep(event);

@@ -8,6 +8,8 @@
 
 namespace tern {
 
+struct BatchPieces;
+
 // What makes two runs share a plan: kind, type and dims of each bound value, and the data of known captures.
 struct BoundKey {
   Datum::Kind kind = Datum::Kind::kEmpty;
@@ -84,7 +86,8 @@ class Plan {
 
   const Program& program_;
   std::vector<PlanNode> nodes_;
-  std::vector<int> outputs_;  // slots
+  std::shared_ptr<const BatchPieces> pieces_;  // what some of them stand for
+  std::vector<int> outputs_;                   // slots
   std::vector<BoundKey> keys_;
   std::vector<Datum> slots_;
   std::vector<bool> known_;   // by slot

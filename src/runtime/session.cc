@@ -116,9 +116,12 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
                                                  const SessionOptions& options) {
   return Guard([&]() -> Result<std::unique_ptr<Session>> {
     InitOps();
-    ModelOptions model_options{options.reference_only, options.fold_budget, options.kernels,
+    ModelOptions model_options{options.reference_only,
+                               options.fold_budget,
+                               options.kernels,
                                options.reference_only ? Level::kNone : options.level,
-                               UsesBf16(options.precision)};
+                               UsesBf16(options.precision),
+                               options.reference_only ? SIZE_MAX : options.value_cache};
     TERN_ASSIGN(auto model, Model::Create(std::move(graph), model_options, Workers(options.threads)));
     return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), options)));
   });

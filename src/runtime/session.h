@@ -20,7 +20,9 @@ struct SessionOptions {
   int plan_cache = 8;           // plans kept per graph, one per set of input shapes
   bool reference_only = false;  // every op by its reference evaluator: the oracle, through the same executor
   size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead of time
-  size_t memory_limit = 0;                 // for intermediate values; 0: the machine's memory
+  // Where the values between two steps take more, large batches are done a few items at a time.
+  size_t value_cache = size_t{8} << 20;
+  size_t memory_limit = 0;  // for intermediate values; 0: the machine's memory
   // For the per-iteration outputs that one Loop or Scan gathers; 0: DefaultCollectLimit(). Such a loop need
   // not end by itself.
   size_t collect_limit = 0;

@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, Group>> ByKind(const Profile& profile) {
 
 double ProfiledNode::PercentOfRoof(const MachinePeak& peak) const {
   if (!cost || ms <= 0 || peak.flops <= 0 || peak.bytes <= 0) return 0;
-  const double least = std::max(cost->flops / peak.flops, cost->bytes / peak.bytes) * double(calls);
+  const double least = std::max(cost->flops / peak.flops, cost->bytes / peak.bytes) * work;
   return 100 * least / (ms * 1e-3);
 }
 
@@ -53,8 +53,9 @@ void ProfileObserver::StartRun() {
 
 void ProfileObserver::Sum::EndRun() {
   if (calls == 0) return;
-  if (best_calls == 0 || nanoseconds < best) best = nanoseconds, best_calls = calls;
+  if (best_calls == 0 || nanoseconds < best) best = nanoseconds, best_calls = calls, best_work = work;
   calls = nanoseconds = 0;
+  work = 0;
 }
 
 void ProfileObserver::OnStep(const StepEvent& event) {
@@ -65,6 +66,7 @@ void ProfileObserver::OnStep(const StepEvent& event) {
   sum.depth = event.depth;
   ++sum.calls;
   sum.nanoseconds += event.nanoseconds;
+  sum.work += event.share;
   const double us = static_cast<double>(event.nanoseconds) * 1e-3;
   if (event.depth == 0) {
     trace_.push_back({event.node, event.kernel, clock_us_, us});
@@ -82,6 +84,7 @@ Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
     ProfiledNode n;
     n.node = node, n.kernel = sum.kernel, n.depth = sum.depth;
     n.calls = sum.best_calls;
+    n.work = sum.best_work;
     n.ms = static_cast<double>(sum.best) * 1e-6;
     n.cost = CostOf(*node);
     if (sum.depth == 0) profile.ms += n.ms;  // bodies of loops are part of their loop's time

@@ -20,11 +20,12 @@ struct ProfiledNode {
   std::string kernel;
   int depth = 0;
   int64_t calls = 0;  // in its best run
+  double work = 0;    // how often those calls did all of the node's work
   double ms = 0;      // of all calls of its best run: others were disturbed
   std::optional<Cost> cost;
 
-  double flops_per_second() const { return cost && ms > 0 ? cost->flops * double(calls) / (ms * 1e-3) : 0; }
-  double bytes_per_second() const { return cost && ms > 0 ? cost->bytes * double(calls) / (ms * 1e-3) : 0; }
+  double flops_per_second() const { return cost && ms > 0 ? cost->flops * work / (ms * 1e-3) : 0; }
+  double bytes_per_second() const { return cost && ms > 0 ? cost->bytes * work / (ms * 1e-3) : 0; }
   // The least time the machine could take, counted by FLOPs and bytes, over the time taken; 0 when unknown.
   double PercentOfRoof(const MachinePeak& peak) const;
 };
@@ -60,6 +61,7 @@ class ProfileObserver : public RunObserver {
     int64_t run = 0;
     int64_t calls = 0, nanoseconds = 0;  // of the run that goes on
     int64_t best_calls = 0, best = 0;
+    double work = 0, best_work = 0;
     void EndRun();
   };
   std::map<const Node*, Sum> sums_;
