@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kMostDepth = 512;         // words of k at once: a panel of it stays in the nearest caches
 constexpr int64_t kBlock = 96 << 10;        // words of a that stay in the second cache
 constexpr int64_t kPanels = 128 << 10;      // words of b that stay there too
+constexpr int64_t kSums = 64 << 10;         // words of c, likewise
 constexpr int64_t kWorthAThread = 1 << 17;  // multiplications
 constexpr int64_t kWorthCopying = 64;       // columns that a copied row of a is multiplied with
 constexpr int64_t kFew = 4;                 // rows that no cut separates
@@ -145,17 +146,19 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
     for (int64_t i = 0; i < tiles; ++i)
       for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
   } else {
+    // Meanwhile each tile brings its share of the next panel nearer.
+    t.ahead_step = Quotient(table.columns, tiles);
     for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
-      for (int64_t i = 0; i < tiles; ++i) run(panel, i);
+      for (int64_t i = 0; i < tiles; ++i) {
+        const float* next = p.panels + ((panel + 1) * words + part.k0) * table.columns;
+        t.ahead = panel + 1 < part.panel1 ? next + i * part.depth * t.ahead_step : nullptr;
+        run(panel, i);
+      }
   }
 }
 
-void RunJob(const PanelProduct& p, const TileTable& table, const Cut& cut, int64_t job, float* scratch) {
-  Part part{};
-  part.m0 = job / cut.panel_jobs * cut.rows;
-  part.rows = std::min(cut.rows, p.m - part.m0);
-  part.panel0 = job % cut.panel_jobs * cut.panels;
-  part.panel1 = std::min(part.panel0 + cut.panels, Quotient(p.n, table.columns));
+// All of k for some rows and panels.
+void RunBlock(const PanelProduct& p, const TileTable& table, const Cut& cut, Part part, float* scratch) {
   const int64_t words = table.words(p.k);
   for (int64_t k0 = 0; k0 < std::max<int64_t>(words, 1); k0 += cut.depth) {
     part.k0 = k0;
@@ -175,6 +178,23 @@ void RunJob(const PanelProduct& p, const TileTable& table, const Cut& cut, int64
   const int64_t index = p.c_at + part.m0 * p.c_row + n0;
   p.epilogue->Apply(width == p.c_row ? Epilogue::Rows{1, part.rows * width, index, 0, c, 0}
                                      : Epilogue::Rows{part.rows, width, index, p.c_row, c, p.c_row});
+}
+
+void RunJob(const PanelProduct& p, const TileTable& table, const Cut& cut, int64_t job, float* scratch) {
+  Part part{};
+  part.m0 = job / cut.panel_jobs * cut.rows;
+  part.rows = std::min(cut.rows, p.m - part.m0);
+  const int64_t first = job % cut.panel_jobs * cut.panels,
+                last = std::min(first + cut.panels, Quotient(p.n, table.columns));
+  // Sums that are taken in several parts, or that something is done to, are still near when it is their turn.
+  const bool again = table.words(p.k) > cut.depth || (p.epilogue && !p.epilogue->empty());
+  const int64_t some =
+      again ? PartOf(last - first, std::max<int64_t>(1, kSums / (part.rows * table.columns)), 1)
+            : last - first;
+  for (part.panel0 = first; part.panel0 < last; part.panel0 = part.panel1) {
+    part.panel1 = std::min(part.panel0 + some, last);
+    RunBlock(p, table, cut, part, scratch);
+  }
 }
 
 }  // namespace

@@ -65,10 +65,15 @@ template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&
 #pragma GCC unroll 4
     for (int j = 0; j < N; ++j) sum[i][j] = Floats{};
   const float* b = t.b;
+  const char* ahead = reinterpret_cast<const char*>(t.ahead ? t.ahead : t.b);
   for (int64_t part = 0; part < t.parts; ++part) {
     RowPointers<typename Ops::Word, R> rows(t.starts ? t.a + t.starts[part] : t.a, t.a_row);
     for (int64_t k = t.k; k > 0; --k, b += kWidth) {
       rows.Settle();
+      if constexpr (R > 6) {  // lower ones have no time for it
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += t.ahead_step * 4;
+      }
       typename Ops::Row row[N];
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) row[j] = Ops::Load(b + j * kLanes<float>);

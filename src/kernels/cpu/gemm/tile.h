@@ -14,6 +14,9 @@ struct Tile {
   int64_t a_row = 0;         // words from row to row; a row's words are neighbours
   const float* b = nullptr;  // a panel: [parts * k][table.columns]
   int64_t k = 0;             // words
+  // What will be read soon, and may be brought nearer: from there on, so many words with each one of k.
+  const float* ahead = nullptr;
+  int64_t ahead_step = 0;
   // Rows of a in several pieces of k words, each at its start counted from a: windows over an image.
   int64_t parts = 1;
   const int64_t* starts = nullptr;  // null: one piece at 0
