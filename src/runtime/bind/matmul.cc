@@ -122,8 +122,23 @@ struct Strassen {
   static void Pack(const cpu::PanelSource& b, int64_t k, int64_t n, float* to) {
     cpu::PackStrassen(b, k, n, to, Workers(0));
   }
-  static constexpr auto Scratch = cpu::StrassenScratch;
-  static constexpr auto Multiply = cpu::MultiplyStrassen;
+  static constexpr cpu::StrassenPanels kPanels = cpu::StrassenPanels::kSummed;
+  static size_t Scratch(const cpu::PanelProduct& p, int threads) {
+    return cpu::StrassenScratch(p, threads, kPanels);
+  }
+  static void Multiply(const cpu::PanelProduct& p, void* scratch, const Workers& workers) {
+    cpu::MultiplyStrassen(p, scratch, workers, kPanels);
+  }
+};
+// No more memory than plain panels take.
+struct LeanStrassen : Panels<cpu::Operands::kF32> {
+  static constexpr cpu::StrassenPanels kPanels = cpu::StrassenPanels::kPlain;
+  static size_t Scratch(const cpu::PanelProduct& p, int threads) {
+    return cpu::StrassenScratch(p, threads, kPanels);
+  }
+  static void Multiply(const cpu::PanelProduct& p, void* scratch, const Workers& workers) {
+    cpu::MultiplyStrassen(p, scratch, workers, kPanels);
+  }
 };
 
 // A matrix of weights on the right, packed once; any number of rows on the left.
@@ -205,17 +220,23 @@ template <class T> KernelEntry Entry(const char* name, double cost) {
 KernelEntry SingleEntry() { return Entry<Single>("cpu.gemm.packed.f32", 0.5); }
 
 bool StrassenLegal(const KernelQuery& q) {
-  if (q.whole || !PackedMatMul<Strassen>::Legal(q)) return false;
+  if (q.whole || !Single::Legal(q)) return false;
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   return !(q.attrs().Bool("transpose_a") && q.InRank(0) > 1) && cpu::StrassenFits(b.rows, b.columns);
 }
 
 // Beside the plain product.
-double StrassenMicroseconds(const KernelQuery& q) {
+template <class Way> double StrassenMicroseconds(const KernelQuery& q) {
   static const KernelEntry plain = SingleEntry();
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   const int64_t rows = CountOf(Dims(q.InDims(0).begin(), q.InDims(0).end() - 1));
-  return EstimatedMicroseconds(plain, q) * StrassenCost(rows, b.columns, b.rows);
+  return EstimatedMicroseconds(plain, q) * StrassenCost(rows, b.columns, b.rows, Way::kPanels);
+}
+
+template <class Way> KernelEntry StrassenEntry(const char* name) {
+  KernelEntry entry = Entry<PackedMatMul<Way>>(name, 0);
+  entry.legal = StrassenLegal, entry.cost_of = StrassenMicroseconds<Way>;
+  return entry;
 }
 
 }  // namespace
@@ -223,9 +244,8 @@ double StrassenMicroseconds(const KernelQuery& q) {
 TERN_KERNELS(MatMul) {
   table.Add(Entry<Bf16>("cpu.gemm.packed.bf16", 0.25));
   table.Add(SingleEntry());
-  KernelEntry strassen = Entry<PackedMatMul<Strassen>>("cpu.gemm.strassen.f32", 0);
-  strassen.legal = StrassenLegal, strassen.cost_of = StrassenMicroseconds;
-  table.Add(std::move(strassen));
+  table.Add(StrassenEntry<Strassen>("cpu.gemm.strassen.f32"));
+  table.Add(StrassenEntry<LeanStrassen>("cpu.gemm.strassen.lean.f32"));
   table.Add<MatMul>("MatMul", "cpu.gemm", MatMul::Legal);
 }
 

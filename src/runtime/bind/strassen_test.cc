@@ -28,6 +28,7 @@ TEST(StrassenKernels, ChosenWhereTheyPay) {
   // Too small to gain anything; weights of much more memory than what is computed.
   EXPECT_EQ(KernelOf({512, 128}, {128, 512}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelOf({64, 1024}, {1024, 1024}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelOf({197, 768}, {768, 1536}, product), "cpu.gemm.strassen.lean.f32");
   EXPECT_EQ(KernelOf({1, 7, 7, 1024}, {1024, 1024, 1, 1}, conv), "cpu.conv.nhwc.f32");
   // Halves that are no whole panels, at any instruction set.
   EXPECT_EQ(KernelOf({512, 512}, {512, 516}, product), "cpu.gemm.packed.f32");
@@ -39,6 +40,7 @@ TEST(StrassenKernels, ChosenWhereTheyPay) {
 TEST(StrassenKernels, MatchTheReference) {
   ASSERT_LT(StrassenCost(200, 256, 256), 1);
   CheckKernels({
+      "MatMul {activation=\"gelu\"} : f32[150,512] f32[512,1536]! f32[1536] f32[150,1536] @2e-4",
       "MatMul : f32[200,256] f32[256,256]! @2e-4",
       "MatMul {alpha=0.25,transpose_b=true,activation=\"gelu\"} : f32[3,67,256] f32[384,256]! f32[384] @2e-4",
       "MatMul {activation=\"relu\"} : f32[200,256] f32[256,256]! _ f32[200,256] @2e-4",

@@ -8,15 +8,17 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMostDepth = 1024;        // of k at once: its halves stay in the nearest caches
-constexpr int64_t kMostRows = 140;          // of a block: sums of a's quarters stay in the second cache
-constexpr int64_t kMostColumns = 256;       // of half of c at once
-constexpr int64_t kFewestRows = 16;         // that are worth pairing
-constexpr int64_t kFew = 4;                 // rows that no cut separates
-constexpr int64_t kThreads = 4;             // that share blocks evenly, and half of them too
-constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
-constexpr int64_t kPad = 16;                // floats between rows, so that they do not collide
-enum { kB11, kB21, kB22, kT4, kT1, kT2, kT3, kProducts };  // packed: -t4 instead of t4
+// Of k at once: its halves stay in the nearest caches. Of the rows of a block: sums of a's quarters stay in
+// the second cache; where sums of b are made again for each block, there are fewer blocks.
+constexpr int64_t kMostDepth = 1024, kMostPlainDepth = 768;
+constexpr int64_t kMostRows = 140, kMostPlainRows = 256;
+constexpr int64_t kMostColumns = 256;                      // of half of c at once
+constexpr int64_t kFewestRows = 16;                        // that are worth pairing
+constexpr int64_t kFew = 4;                                // rows that no cut separates
+constexpr int64_t kThreads = 4;                            // that share blocks evenly, and half of them too
+constexpr int64_t kWorthAThread = 1 << 18;                 // multiplications
+constexpr int64_t kPad = 16;                               // floats between rows, so that they do not collide
+enum { kB11, kB21, kB22, kT4, kT1, kT2, kT3, kProducts };  // of b: -t4 instead of t4
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -30,14 +32,17 @@ struct Cut {
   int64_t depth;          // of k at once, even
   int64_t rows, blocks;   // of a block, even but for the last one; blocks
   int64_t columns, jobs;  // of half of c that are computed at once, and jobs of a block
+  int64_t chunk;          // of those columns that go through all products together
   int64_t step;           // from row to row of the sums of a
+  bool plain;
 };
 
-Cut CutOf(const PanelProduct& p, int threads) {
+Cut CutOf(const PanelProduct& p, int threads, StrassenPanels panels) {
   const int64_t width = TileSimd().columns, half = p.n / 2;
   Cut cut{};
-  cut.depth = PartOf(p.k, kMostDepth, 2);
-  cut.blocks = Quotient(p.m, kMostRows);
+  cut.plain = panels == StrassenPanels::kPlain;
+  cut.depth = PartOf(p.k, cut.plain ? kMostPlainDepth : kMostDepth, 2);
+  cut.blocks = Quotient(p.m, cut.plain ? kMostPlainRows : kMostRows);
   if (cut.blocks > 2) cut.blocks = Quotient(cut.blocks, kThreads) * kThreads;
   cut.rows = PartOf(p.m, Quotient(p.m, cut.blocks), 2);
   cut.blocks = Quotient(p.m, cut.rows);
@@ -48,18 +53,22 @@ Cut CutOf(const PanelProduct& p, int threads) {
     if (cut.blocks < wanted) cut.columns = PartOf(half, Quotient(half, Quotient(wanted, cut.blocks)), width);
   }
   cut.jobs = Quotient(half, cut.columns);
+  cut.chunk = cut.plain ? width : std::min(kMostColumns, cut.columns);
   cut.step = cut.depth / 2 + kPad;
   return cut;
 }
 
 struct Sizes {
-  int64_t sums, results;  // floats of one matrix
+  int64_t sums, results, weights;  // floats of one matrix
 };
 Sizes SizesOf(const Cut& cut) {
   const int64_t rows = std::max(cut.rows / 2, std::min(cut.rows, kFewestRows));
-  return {rows * cut.step, rows * (std::min(kMostColumns, cut.columns) + kPad)};
+  return {rows * cut.step, rows * (cut.chunk + kPad), cut.plain ? cut.depth / 2 * TileSimd().columns : 0};
 }
-int64_t FloatsPerThread(const Cut& cut) { return 7 * SizesOf(cut).sums + 3 * SizesOf(cut).results; }
+int64_t FloatsPerThread(const Cut& cut) {
+  const Sizes sizes = SizesOf(cut);
+  return 7 * sizes.sums + 3 * sizes.results + 4 * sizes.weights;
+}
 
 // Some rows of a, some of k, all the same for the columns of c that a job computes.
 class Block {
@@ -72,6 +81,7 @@ class Block {
     const Sizes sizes = SizesOf(cut);
     sums_ = sizes.sums;
     u_ = scratch + 7 * sums_, v_ = u_ + sizes.results, w_ = v_ + sizes.results;
+    weights_ = w_ + sizes.results;
   }
 
   void Run(int64_t begin, int64_t end) {  // columns of half of c
@@ -80,9 +90,13 @@ class Block {
       half_ = std::min(cut_.depth, p_.k - k0) / 2;
       accumulate_ = k0 > 0 || p_.accumulate || p_.tile.residual;
       last_ = k0 + cut_.depth >= p_.k;
-      panels_ = p_.panels + k0 / 2 * (p_.n / 2) * kProducts;
+      k0_ = k0;
       SetSums(p_.a + first_ * p_.a_row + k0);
-      for (int64_t n0 = begin; n0 < end; n0 += kMostColumns) Columns(n0, std::min(n0 + kMostColumns, end));
+      for (int64_t n0 = begin; n0 < end; n0 += cut_.chunk) {
+        n0_ = n0, columns_ = std::min(cut_.chunk, end - n0), step_ = columns_ + kPad;
+        SetPanels();
+        Columns();
+      }
     }
     if (!p_.epilogue || p_.epilogue->empty()) return;
     for (int64_t side = 0; side < 2; ++side) Finish(side * p_.n / 2 + begin, end - begin);
@@ -112,6 +126,20 @@ class Block {
       quarter_[i] = {to, cut_.step};
     }
   }
+  // Of the columns that go through all products now.
+  void SetPanels() {
+    const int64_t half = p_.n / 2, width = TileSimd().columns;
+    if (!cut_.plain) {
+      const float* panels = p_.panels + k0_ / 2 * half * kProducts;
+      for (int i = 0; i < kProducts; ++i) panels_[i] = panels + (i * half + n0_) * half_;
+      return;
+    }
+    const float *left = p_.panels + n0_ * p_.k + k0_ * width, *right = left + half * p_.k;
+    panels_[kB11] = left, panels_[kB21] = left + half_ * width, panels_[kB22] = right + half_ * width;
+    StrassenSimd().weights(
+        {left, right, panels_[kB21], panels_[kB22], half_ * width, weights_, half_ * width});
+    for (int i = kT4; i < kProducts; ++i) panels_[i] = weights_ + (i - kT4) * half_ * width;
+  }
   Left Sum(int i) const { return {scratch_ + (i - 1) * sums_, cut_.step}; }
 
   void CopyResidual(int64_t begin, int64_t end) const {
@@ -126,14 +154,13 @@ class Block {
   void Multiply(const Left& left, int product, int64_t rows, Tile t) const {
     if (rows == 0) return;
     const TileTable& table = TileSimd();
-    const float* panels = panels_ + (product * (p_.n / 2) + n0_) * half_;
     const int64_t tiles = Quotient(rows, table.rows), height = rows / tiles, taller = rows % tiles;
     t.a_row = left.row, t.k = half_, t.columns = table.columns;
     t.few = p_.m <= kFew;
     const Tile start = t;
     for (int64_t j = 0; j < columns_; j += table.columns) {
       t = start;
-      t.a = left.a, t.b = panels + j * half_, t.c += j;
+      t.a = left.a, t.b = panels_[product] + j * half_, t.c += j;
       if (t.bias) t.bias += j;
       if (t.residual) t.residual += j;
       for (int64_t i = 0; i < tiles; ++i) {
@@ -161,11 +188,10 @@ class Block {
     return t;
   }
 
-  void Columns(int64_t n0, int64_t n1) {
-    n0_ = n0, columns_ = n1 - n0, step_ = columns_ + kPad;
-    const int64_t right = p_.n / 2 + n0;
+  void Columns() {
+    const int64_t right = p_.n / 2 + n0_;
     Multiply(quarter_[0], kB11, upper_, To(u_, nullptr, false));
-    Multiply(quarter_[1], kB21, upper_, ToQuarter(0, n0, u_));
+    Multiply(quarter_[1], kB21, upper_, ToQuarter(0, n0_, u_));
     if (!paired_) {  // a1·b12 = a1·b11 + a1·t1: four products, as without the scheme
       Multiply(quarter_[0], kT1, upper_, To(u_, nullptr, true));
       return Multiply(quarter_[1], kB22, upper_, ToQuarter(0, right, u_));
@@ -177,7 +203,7 @@ class Block {
     StrassenSimd().end({u_, v_, w_, step_, c22.c, c22.c_row, upper_, lower_, columns_, c22.accumulate,
                         c22.bias, c22.clip, c22.low, c22.high});
     Multiply(Sum(4), kB22, upper_, ToQuarter(0, right, u_));
-    Multiply(quarter_[2], kT4, lower_, ToQuarter(upper_, n0, v_));
+    Multiply(quarter_[2], kT4, lower_, ToQuarter(upper_, n0_, v_));
   }
 
   void Finish(int64_t column, int64_t width) const {
@@ -194,9 +220,10 @@ class Block {
   float *u_ = nullptr, *v_ = nullptr, *w_ = nullptr;
   int64_t half_ = 0;  // of k at once
   bool accumulate_ = false, last_ = false;
-  const float* panels_ = nullptr;
-  Left quarter_[3] = {};  // a11, a12, a22
-  int64_t n0_ = 0, columns_ = 0, step_ = 0;
+  float* weights_ = nullptr;             // sums of b that are not packed
+  const float* panels_[kProducts] = {};  // of the columns at hand
+  Left quarter_[3] = {};                 // a11, a12, a22
+  int64_t k0_ = 0, n0_ = 0, columns_ = 0, step_ = 0;
 };
 
 // The seven panels of some rows of k, `step` floats apart, out of those of b's quarters.
@@ -220,11 +247,14 @@ bool StrassenFits(int64_t k, int64_t n) {
   return k > 0 && n > 0 && k % 2 == 0 && n % (2 * TileSimd().columns) == 0;
 }
 
-double StrassenGain(int64_t m, int64_t n, int64_t k) {
+double StrassenGain(int64_t m, int64_t n, int64_t k, StrassenPanels panels) {
   const auto lost = [](double each, int64_t size) {
     return each / static_cast<double>(std::max<int64_t>(1, size));
   };
-  return 0.125 - lost(2, m) - lost(4, n) - lost(14, k);  // fitted to measured products
+  const double plain = panels == StrassenPanels::kPlain
+                           ? lost(4, std::min(m, kMostPlainRows)) + (k > kMostPlainDepth ? 0.02 : 0)
+                           : 0;
+  return 0.125 - lost(2, m) - lost(4, n) - lost(14, k) - plain;  // fitted to measured products
 }
 
 int64_t StrassenSize(int64_t k, int64_t n) { return kProducts * PanelsSize(k / 2, n / 2); }
@@ -251,15 +281,17 @@ void PackStrassen(const PanelSource& source, int64_t k, int64_t n, float* to, co
   });
 }
 
-size_t StrassenScratch(const PanelProduct& p, int threads) {
+size_t StrassenScratch(const PanelProduct& p, int threads, StrassenPanels panels) {
   if (p.m <= 0) return 0;
-  return static_cast<size_t>(FloatsPerThread(CutOf(p, threads))) * sizeof(float) *
+  if (panels == StrassenPanels::kPlain && p.m < 2 * kFewestRows) return PanelScratch(p, threads);
+  return static_cast<size_t>(FloatsPerThread(CutOf(p, threads, panels))) * sizeof(float) *
          static_cast<size_t>(threads);
 }
 
-void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers) {
+void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers, StrassenPanels panels) {
   if (p.m <= 0) return;
-  const Cut cut = CutOf(p, workers.threads());
+  if (panels == StrassenPanels::kPlain && p.m < 2 * kFewestRows) return MultiplyPanels(p, scratch, workers);
+  const Cut cut = CutOf(p, workers.threads(), panels);
   workers.ParallelFor(cut.blocks * cut.jobs, 1, [&](int64_t begin, int64_t end, int worker) {
     float* mine = static_cast<float*>(scratch) + FloatsPerThread(cut) * worker;
     for (int64_t job = begin; job < end; ++job) {

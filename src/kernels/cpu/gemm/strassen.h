@@ -8,17 +8,22 @@
 
 namespace tern::cpu {
 
+enum class StrassenPanels : uint8_t {
+  kSummed,  // of PackStrassen
+  kPlain,   // of PackPanels
+};
+
 // Halves of b are whole panels.
 bool StrassenFits(int64_t k, int64_t n);
 // What is expected to be saved of the time of a plain product: 0 … 1/8, negative where it loses.
-double StrassenGain(int64_t m, int64_t n, int64_t k);
+double StrassenGain(int64_t m, int64_t n, int64_t k, StrassenPanels panels = StrassenPanels::kSummed);
 
 int64_t StrassenSize(int64_t k, int64_t n);  // floats
 void PackStrassen(const PanelSource& source, int64_t k, int64_t n, float* to, const Workers& workers);
 
-// As PanelScratch and MultiplyPanels, in f32, with a's columns side by side and panels as PackStrassen left
-// them.
-size_t StrassenScratch(const PanelProduct& p, int threads);
-void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers);
+// As PanelScratch and MultiplyPanels, in f32, with a's columns side by side.
+size_t StrassenScratch(const PanelProduct& p, int threads, StrassenPanels panels = StrassenPanels::kSummed);
+void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers,
+                      StrassenPanels panels = StrassenPanels::kSummed);
 
 }  // namespace tern::cpu

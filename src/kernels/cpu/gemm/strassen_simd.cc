@@ -56,8 +56,19 @@ void End(const StrassenEnd& in) {
   }
 }
 
+void Weights(const StrassenWeights& in) {
+  Columns(in.count, [&](int64_t i, auto load, auto store) {
+    const Floats b12 = load(in.b12 + i), b22 = load(in.b22 + i);
+    const Floats t1 = b12 - load(in.b11 + i), t2 = b22 - t1;
+    store(in.t + i, load(in.b21 + i) - t2);
+    store(in.t + in.step + i, t1);
+    store(in.t + 2 * in.step + i, t2);
+    store(in.t + 3 * in.step + i, b22 - b12);
+  });
+}
+
 }  // namespace
 
-const StrassenTable kStrassenSimd = {Sums, End};
+const StrassenTable kStrassenSimd = {Sums, End, Weights};
 
 }  // namespace tern::cpu::TERN_SIMD

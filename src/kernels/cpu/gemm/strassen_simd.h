@@ -29,9 +29,19 @@ struct StrassenEnd {
   float low = 0, high = 0;
 };
 
+// -t4, t1, t2, t3 of `count` numbers each, `step` floats from one to the next: t1 = b12 - b11, t2 = b22 - t1,
+// t3 = b22 - b12, t4 = t2 - b21.
+struct StrassenWeights {
+  const float *b11 = nullptr, *b12 = nullptr, *b21 = nullptr, *b22 = nullptr;
+  int64_t count = 0;
+  float* t = nullptr;
+  int64_t step = 0;
+};
+
 struct StrassenTable {
   void (*sums)(const StrassenSums& in);
   void (*end)(const StrassenEnd& in);
+  void (*weights)(const StrassenWeights& in);
 };
 TERN_SIMD_TABLE(StrassenTable, StrassenSimd)
 
