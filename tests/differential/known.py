@@ -205,6 +205,9 @@ ENTRIES = [
           resize_antialias_kept),
     Known(["Resize"], "onnxruntime bug: antialias of int8 clips as if it were uint8",
           lambda c: c.attrs.get("antialias") and c.dtypes[0] == "int8"),
+    Known(["Resize"], "onnxruntime wraps an extrapolation_value that the type does not hold; ONNX's reference clips it",
+          lambda c: c.dtypes[0] == "uint8" and c.attrs.get("extrapolation_value", 0) < 0
+          and c.attrs.get("coordinate_transformation_mode") == "tf_crop_and_resize"),
     Known(["Attention"], "onnxruntime bug: no causal mask for a single query with a past, though it has several new keys",
           attention_one_query),
     Known(["Attention"], "onnxruntime masks with the lowest float instead of -inf, which qk_matmul_output mode 2 shows",

@@ -44,8 +44,9 @@ Status Reference(const Window& op, EvalContext& c) {
                                                         : Curve{0.42, 0.5, 0.08};
   const auto span = static_cast<double>(op.periodic ? size : size - 1);
   for (int64_t i = 0; i < size; ++i) {
-    const double t = 2 * std::numbers::pi * static_cast<double>(i) / span;
-    StoreDouble(y, i, span == 0 ? 1 : curve.a0 - curve.a1 * std::cos(t) + curve.a2 * std::cos(2 * t));
+    const double t =
+        2 * std::numbers::pi * static_cast<double>(i) / span;  // NaN for a single point, as ONNX has it
+    StoreDouble(y, i, curve.a0 - curve.a1 * std::cos(t) + curve.a2 * std::cos(2 * t));
   }
   return {};
 }
