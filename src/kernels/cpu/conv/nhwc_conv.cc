@@ -7,7 +7,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kBlock = 64 << 10;        // words that stay in the second cache, read or written
-constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+constexpr int64_t kWorthAThread = 1 << 17;  // multiplications
 constexpr double kScattered = 4;            // see Scattered
 constexpr int64_t kPad = 16;                // words that keep rows from colliding in the first cache
 
