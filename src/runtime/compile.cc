@@ -4,6 +4,7 @@
 #include "ir/bind_symbols.h"
 #include "runtime/batch_cut.h"
 #include "runtime/copy_kernel.h"
+#include "runtime/draft_order.h"
 #include "runtime/memory_planner.h"
 #include "runtime/plan.h"
 
@@ -18,11 +19,14 @@ class PlanCompiler {
     TERN_ASSIGN(lowered_, Lower(program_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
     auto pieces = std::make_shared<BatchPieces>();
     CutBatch(lowered_, *pieces, engine_.model->value_cache());
+    const bool whole = pieces->graphs.empty();
     plan_->pieces_ = std::move(pieces);
     for (const PlanNode& node : lowered_.nodes) {
       TERN_ASSIGN(Draft draft, MakeDraft(node));
       drafts_.push_back(std::move(draft));
     }
+    // Pieces of a batch have their order for the caches' sake.
+    if (whole) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
     plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
     MakeSlots();
     TERN_TRY(PackLarge());

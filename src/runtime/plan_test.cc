@@ -1,6 +1,7 @@
 // What plans share, fold and leave out.
 #include "runtime/plan.h"
 
+#include <cmath>
 #include <random>
 
 #include "runtime/runner.h"
@@ -47,6 +48,56 @@ TEST(Plan, WritesInPlaceWhereTheInputDies) {
                          {Counting({64, 64})});
   EXPECT_EQ(c.plan->arena_bytes(), 64u * 64 * 4);
   ExpectOutput(c, 0);
+}
+
+// Written breadth first: all wide values before the first is reduced. Depth first holds one of them at a
+// time.
+TEST(Plan, RunsStepsInAnOrderThatHoldsLessMemory) {
+  const auto c = Compile(R"(graph @g(%x: f32[1,64]) -> (%y) {
+    #wide: i64[2] = (256, 64)
+    #axis: i64[1] = (0)
+    %a = Expand(%x, #wide)
+    %b = Expand(Relu(%x), #wide)
+    %c = Expand(Sigmoid(%x), #wide)
+    %d = Expand(%x + %x, #wide)
+    %p = ReduceSum(%a, #axis)
+    %q = ReduceSum(%b, #axis)
+    %r = ReduceSum(%c, #axis)
+    %s = ReduceSum(%d, #axis)
+    %y = %p + %q + (%r + %s)
+  })",
+                         {Counting({1, 64})});
+  const size_t wide = 256 * 64 * 4;
+  EXPECT_LT(c.plan->arena_bytes(), wide + wide / 8);
+  auto want = EvaluateGraph(*c.graph, c.inputs);
+  ASSERT_TRUE(want.ok()) << want.status().ToString();
+  const auto got = ToDoubles(c.plan->Output(0).tensor), expected = ToDoubles((*want)[0].tensor);
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], expected[i], 1e-4 * std::abs(expected[i]) + 1e-2);
+}
+
+TEST(Plan, TransposesThatMoveNothingAreViews) {
+  const auto c = Compile(R"(graph @g(%x: f32[1,64,1,8]) -> (%y) {
+    %a = %x + %x
+    %b = Transpose(%a) {perm=[2,1,3,0]}
+    %c = Relu(%b)
+    %d = Transpose(%c) {perm=[0,2,1,3]}
+    %y = %d + %d
+  })",
+                         {Counting({1, 64, 1, 8})});
+  EXPECT_EQ(c.plan->steps().size(), 4u) << "one Transpose is left";
+  ExpectOutput(c, 0);
+}
+
+TEST(Plan, KeepsTheGivenOrderWhereNoneIsBetter) {
+  for (const auto& [first, second] : {std::pair("a", "b"), std::pair("b", "a")}) {
+    const auto c = Compile(StrCat("graph @g(%x: f32[64]) -> (%y) {\n%", first, " = Relu(%x)\n%", second,
+                                  " = Sigmoid(%x)\n%y = %a + %b\n}"),
+                           {Counting({64})});
+    ASSERT_EQ(c.plan->steps().size(), 3u);
+    EXPECT_EQ(c.plan->steps()[0].node->node().output(0)->name, first);
+    EXPECT_EQ(c.plan->steps()[1].node->node().output(0)->name, second);
+  }
 }
 
 TEST(Plan, KeepsAnInputThatIsReadLater) {

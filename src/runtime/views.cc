@@ -101,6 +101,22 @@ std::optional<std::vector<size_t>> GatherOffsets(const PlanNode& node, const Slo
   return bytes ? std::optional(std::vector<size_t>{*bytes}) : std::nullopt;
 }
 
+// Nothing but axes of length 1 changes its place.
+std::optional<std::vector<size_t>> TransposeOffsets(const PlanNode& node, const Slots& slots) {
+  const Dims dims = At(slots, node.inputs[0]).type.shape.Concrete();
+  std::vector<int64_t> perm = node.node().attrs.Ints("perm");
+  if (perm.empty())
+    for (size_t i = dims.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  int64_t last = -1;
+  for (int64_t from : perm) {
+    const int64_t axis = from < 0 ? from + static_cast<int64_t>(dims.size()) : from;
+    if (dims[static_cast<size_t>(axis)] == 1) continue;
+    if (axis < last) return std::nullopt;
+    last = axis;
+  }
+  return std::vector<size_t>{0};
+}
+
 }  // namespace
 
 std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots& slots) {
@@ -109,6 +125,7 @@ std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots
   if (op.name == "Split") return PieceOffsets(node, slots, node.inputs[0], node.outputs);
   if (op.name == "Slice") return SliceOffsets(node, slots);
   if (op.name == "Gather") return GatherOffsets(node, slots);
+  if (op.name == "Transpose") return TransposeOffsets(node, slots);
   return std::nullopt;
 }
 

@@ -22,6 +22,7 @@ struct Measured {
   double load = 0, first = 0, mean = 0;
   int64_t before = 0, peak = 0, batch = 1;  // bytes held before loading, and at most
   size_t reference_nodes = 0;
+  MemoryReport memory;
 };
 
 class BenchTool : public Tool {
@@ -103,6 +104,7 @@ Status BenchTool::Measure(Engine& engine, Measured& m) const {
       std::accumulate(m.latencies.begin(), m.latencies.end(), 0.0) / static_cast<double>(m.latencies.size());
   std::sort(m.latencies.begin(), m.latencies.end());
   m.peak = PeakMemory();
+  m.memory = engine.Memory();
   return {};
 }
 
@@ -117,8 +119,10 @@ void BenchTool::Print(const Measured& m, int threads) const {
   fmt::print("throughput  {:.1f} runs/s", 1000 / m.mean);
   if (m.batch > 1)
     fmt::print(", {:.1f} items/s (batch {})", 1000 / m.mean * static_cast<double>(m.batch), m.batch);
-  fmt::print("\nload        {:.1f} ms, first run {:.1f} ms\npeak memory {:.1f} MB\n", m.load, m.first,
-             static_cast<double>(m.peak) / 1e6);
+  fmt::print(
+      "\nload        {:.1f} ms, first run {:.1f} ms\npeak memory {:.1f} MB; weights packed {:.1f} MB, intermediate values {:.1f} MB\n",
+      m.load, m.first, static_cast<double>(m.peak) / 1e6, static_cast<double>(m.memory.packed) / 1e6,
+      static_cast<double>(m.memory.arena + m.memory.dynamic_peak) / 1e6);
 }
 
 void BenchTool::PrintJson(const Measured& m, int threads) const {
@@ -135,6 +139,10 @@ void BenchTool::PrintJson(const Measured& m, int threads) const {
   json.Key("load_ms").Number(Rounded(m.load)).Key("first_run_ms").Number(Rounded(m.first));
   json.Key("peak_rss_mb")
       .Number(Rounded(static_cast<double>(m.peak) / 1e6))
+      .Key("arena_mb")
+      .Number(Rounded(static_cast<double>(m.memory.arena) / 1e6))
+      .Key("packed_mb")
+      .Number(Rounded(static_cast<double>(m.memory.packed) / 1e6))
       .Key("threads")
       .Int(threads)
       .Key("isa")

@@ -49,6 +49,7 @@ class Engine {
   void SetObserver(RunObserver* observer) { session_->SetObserver(observer); }
   // Chooses kernels for the inputs bound, without running them.
   Status Prepare() { return session_->Prepare(); }
+  MemoryReport Memory() const { return session_->Memory(); }
   Packs PackedWeights() const { return session_->PackedWeights(); }
   // Which kernel runs each node of the model's own graph: its name, "reference" for the slow evaluator,
   // "view" or "folded" where nothing is left to run. Empty before the first plan.

@@ -203,6 +203,8 @@ class Bench(CliTest):
         self.assertEqual((done["threads"], done["runs"]), (1, 20))
         self.assertGreater(done["load_ms"], 0)
         self.assertTrue(1 < done["peak_rss_mb"] < 1000)
+        self.assertTrue(0 < done["arena_mb"] < 1)
+        self.assertTrue(0 <= done["packed_mb"] < 1)
         self.assertIsInstance(done["isa"], str)
 
     def test_text_and_batch(self):
@@ -216,6 +218,7 @@ class Bench(CliTest):
         done = self.ok("bench", model, "--rounds", "--output-dir", out, input="4 10\n2 10\n100000 0\n")
         ready, *rounds = map(json.loads, done.stdout.splitlines())
         self.assertGreater(ready["load_ms"], 0)
+        self.assertTrue(0 < ready["before_rss_mb"] < rounds[-1]["peak_rss_mb"])
         for key in ("latency_ms", "processor_ms"):
             self.assertEqual([len(r[key]) for r in rounds], [4, 2, 1])
         self.assertGreater(rounds[0]["peak_rss_mb"], 1)
