@@ -18,6 +18,7 @@ constexpr int64_t kLargeWeights = 16 << 20;     // bytes
 constexpr int64_t kProducts = (256 << 10) / 4;  // of a block
 constexpr int64_t kFewestMaps = 64;             // of a block
 constexpr int64_t kMostShared = 8 << 20;        // floats of blocks that threads work on together
+constexpr int64_t kWorthSharing = 1 << 21;      // multiplications
 constexpr int64_t kJobChannels = 64;            // of a thread, then
 
 int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -143,9 +144,11 @@ int64_t Winograd::BlockFloats(int64_t maps) const {
 }
 
 // Blocks from here on are worked on by all threads together: those that are left when each thread has had the
-// same number, or all where there are few.
+// same number, or all where there are few. Little work is not worth the three loops that this takes.
 int64_t Winograd::FirstShared(int threads) const {
   if (threads == 1) return blocks_;
+  const int64_t products = size_.positions() * blocks_ * block_tiles_ * shape_.group_channels() * shape_.maps;
+  if (blocks_ >= threads && products < kWorthSharing) return blocks_;
   const int64_t round = blocks_ >= 4 * threads ? 4 * threads : threads;  // ParallelFor gives out four pieces
   return blocks_ < 2 * threads ? 0 : blocks_ / round * round;
 }
