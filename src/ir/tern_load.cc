@@ -1,5 +1,7 @@
 #include <cstring>
+#include <map>
 
+#include "ir/derived.h"
 #include "ir/tern_file.h"
 #include "ir/tern_layout.h"
 #include "ir/verify.h"
@@ -44,6 +46,9 @@ class Reader {
       if (infos_[i]->blob() < 0) continue;
       TERN_ASSIGN(Tensor t, BlobAt(infos_[i]->blob()));
       values_[i] = to.AddConstant(std::move(t), TextOf(infos_[i]->name()));
+      if (depth == 0)
+        constants_.emplace_back(values_[i],
+                                header_.blobs()->Get(static_cast<unsigned>(infos_[i]->blob()))->checksum());
     }
     TERN_TRY(ReadInputs(from, to, first, first + count));
     if (from.nodes())
@@ -60,6 +65,20 @@ class Reader {
       for (const fb::Pair* p : *from.metadata())
         to.metadata.emplace_back(TextOf(p->key()), TextOf(p->value()));
     return {};
+  }
+
+  // Derived constants whose sources have changed since, in an edited graph, lose their names.
+  void ForgetStale() {
+    std::map<std::string, std::vector<uint64_t>> checksums;
+    for (const auto& [value, checksum] : constants_) checksums[value->name].push_back(checksum);
+    for (const auto& [value, own] : constants_) {
+      const auto name = value->unused() ? ParseDerivedName(value->name) : std::nullopt;
+      if (!name) continue;
+      for (const auto& [source, checksum] : name->made_from) {
+        const auto it = checksums.find(source);
+        if (it == checksums.end() || it->second != std::vector{checksum}) value->name.clear();
+      }
+    }
   }
 
  private:
@@ -206,6 +225,7 @@ class Reader {
   std::vector<Tensor> blobs_;
   std::vector<Value*> values_;
   std::vector<const fb::Value*> infos_;
+  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the model's own graph, with their checksums
 };
 
 struct Opened {
@@ -249,6 +269,7 @@ Result<std::unique_ptr<Graph>> LoadTernBytes(const Buffer& bytes, const LoadOpti
     Reader reader(*file.header, file.data);
     TERN_TRY(reader.ReadBlobs(options));
     TERN_TRY(reader.ReadGraph(*file.header->graph(), *graph, 0));
+    reader.ForgetStale();
     TERN_TRY(VerifyGraph(*graph));
     TERN_TRY(InferGraph(*graph));
     return graph;

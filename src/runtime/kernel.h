@@ -69,10 +69,15 @@ class KernelQuery : public KernelOperands {
 // Once per node and model. What is packed here is shared by all plans and all clones of a session.
 class PrepareContext {
  public:
-  // Finds or keeps packed weights: by input, type and dims. Undefined: there is none yet.
-  using Store = std::function<Tensor(int input, const Tensor& made, DType dtype, const Dims& dims)>;
-  PrepareContext(const KernelQuery& query, size_t& packed_bytes, Store store = nullptr)
-      : query_(query), packed_bytes_(packed_bytes), store_(std::move(store)) {}
+  // Where packed weights come from and go to, by the inputs they are made from.
+  class Store {
+   public:
+    virtual ~Store() = default;
+    virtual Tensor Find(const std::vector<int>& inputs) = 0;  // undefined: there is none
+    virtual void Keep(const std::vector<int>& inputs, const Tensor& packed) = 0;
+  };
+  PrepareContext(const KernelQuery& query, size_t& packed_bytes, Store* store = nullptr)
+      : query_(query), packed_bytes_(packed_bytes), store_(store) {}
   const Attrs& attrs() const { return query_.attrs(); }
   int InputCount() const { return query_.InputCount(); }
   bool Has(int i) const { return query_.Has(i); }
@@ -85,16 +90,18 @@ class PrepareContext {
   // inputs that are no weights become.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
-  // Weight i as this kernel wants it: from the model's file where that has it, else what `fill` writes. The
-  // kernel never reads the weight itself again, as with Finished.
-  Tensor Packed(int i, DType dtype, const Dims& dims, const std::function<void(Tensor& to)>& fill);
+  // Weights as this kernel wants them: from the model's file where that has them, else what `fill` writes,
+  // which depends on the attributes and on all of `inputs`, and on nothing else. The kernel never reads these
+  // weights again, as with Finished.
+  Tensor Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
+                const std::function<void(Tensor& to)>& fill);
   // Memory for packed weights, counted in the session's memory report.
   Tensor AllocateWeights(DType dtype, const Dims& dims);
 
  private:
   const KernelQuery& query_;
   size_t& packed_bytes_;
-  Store store_;
+  Store* store_;
   std::vector<int> finished_;
 };
 

@@ -19,15 +19,15 @@ void PrepareContext::Finished(int i) {
   finished_.push_back(i);
 }
 
-Tensor PrepareContext::Packed(int i, DType dtype, const Dims& dims,
+Tensor PrepareContext::Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                               const std::function<void(Tensor& to)>& fill) {
-  Tensor packed = store_ ? store_(i, {}, dtype, dims) : Tensor();
-  if (!packed.defined()) {
+  Tensor packed = store_ ? store_->Find(inputs) : Tensor();
+  if (!packed.defined() || packed.dtype() != dtype || packed.dims() != dims) {
     packed = AllocateWeights(dtype, dims);
     fill(packed);
-    if (store_) store_(i, packed, dtype, dims);
   }
-  Finished(i);
+  if (store_) store_->Keep(inputs, packed);
+  for (int i : inputs) Finished(i);
   return packed;
 }
 

@@ -33,6 +33,37 @@ Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Lev
   return out;
 }
 
+// The packs of one node of the model's own graph.
+class PackStore : public PrepareContext::Store {
+ public:
+  PackStore(const Packs& loaded, Packs& used, const Node& node, const KernelEntry& entry,
+            const KernelQuery& query)
+      : loaded_(loaded), used_(used), node_(node), entry_(entry), query_(query) {}
+
+  // The optimizer may have given a weight other bytes since the graph was read.
+  Tensor Find(const std::vector<int>& inputs) override {
+    const auto it = loaded_.find(PackKey(entry_.name, node_, inputs));
+    return it != loaded_.end() && it->second.made_from == SourcesOf(inputs) ? it->second.data : Tensor();
+  }
+  void Keep(const std::vector<int>& inputs, const Tensor& packed) override {
+    const std::string key = PackKey(entry_.name, node_, inputs);
+    if (!key.empty()) used_[key] = {packed, SourcesOf(inputs), {}};
+  }
+
+ private:
+  std::vector<const void*> SourcesOf(const std::vector<int>& inputs) const {
+    std::vector<const void*> sources;
+    for (int i : inputs) sources.push_back(query_.Known(i)->raw());
+    return sources;
+  }
+
+  const Packs& loaded_;
+  Packs& used_;
+  const Node& node_;
+  const KernelEntry& entry_;
+  const KernelQuery& query_;
+};
+
 const KernelTable& NoKernels() {
   static const KernelTable* table = new KernelTable();
   return *table;
@@ -44,7 +75,7 @@ Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph,
                                              const Workers& workers) {
   std::shared_ptr<Model> model(new Model());
   model->options_ = options;
-  model->packs_ = PacksOf(*graph);
+  model->loaded_ = PacksOf(*graph);
   // What the optimizer folds away need not stay in memory for constants that nobody can override.
   if (!graph->overridable().empty()) model->source_ = graph;
   if (options.level == Level::kNone) {
@@ -68,15 +99,8 @@ Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEn
   auto& kernel = prepared_[{&node, &entry}];
   if (!kernel) {
     auto made = entry.make();
-    const auto store = [&](int input, const Tensor& packed, DType dtype, const Dims& dims) {
-      if (node.input(input)->name.empty()) return Tensor();
-      const std::string name = PackName(entry.name, node, input);
-      if (packed.defined()) packs_[name] = packed;
-      const auto it = packs_.find(name);
-      const bool fits = it != packs_.end() && it->second.dtype() == dtype && it->second.dims() == dims;
-      return fits ? it->second : Tensor();
-    };
-    PrepareContext context(query, packed_bytes_, store);
+    PackStore store(loaded_, packs_, node, entry, query);
+    PrepareContext context(query, packed_bytes_, node.graph == graph_.get() ? &store : nullptr);
     Status status = made->Prepare(context);
     if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
     kernel = std::move(made);

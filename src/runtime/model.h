@@ -52,7 +52,7 @@ class Model {
   // time.
   Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers);
 
-  // Weights that kernels have packed so far, and those that came with the graph.
+  // Weights of the model's own graph as the kernels chosen so far have them, packed here or loaded.
   Packs packs() const;
   size_t weight_bytes() const { return weight_bytes_; }
   size_t folded_bytes() const { return folded_bytes_; }
@@ -71,7 +71,8 @@ class Model {
   mutable std::mutex mutex_;
   std::map<std::pair<const Node*, const KernelEntry*>, std::unique_ptr<Kernel>> prepared_;
   size_t packed_bytes_ = 0;
-  Packs packs_;
+  Packs loaded_;  // came with the graph
+  Packs packs_;   // of prepared kernels, whether loaded or packed here
   std::map<std::pair<const Node*, int>, const KernelEntry*>
       finished_;                                     // inputs that were packed, and by which kernel
   std::map<const Node*, const KernelEntry*> fixed_;  // nodes whose weights have left memory

@@ -2,16 +2,13 @@
 
 #include <set>
 
+#include "ir/derived.h"
 #include "ir/tern_file.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern {
 namespace {
-
-constexpr const char* kPrefix = "tern.packed:";
-
-bool IsPack(const Value& v) { return v.is_constant() && v.name.rfind(kPrefix, 0) == 0; }
 
 // Two nodes may read one weight with different attributes: strides, factors.
 uint64_t HashOf(const Attrs& attrs) {
@@ -20,11 +17,50 @@ uint64_t HashOf(const Attrs& attrs) {
   return Checksum(text.data(), text.size());
 }
 
+std::string KeyOf(const DerivedName& name) {
+  DerivedName key = name;
+  for (auto& [source, checksum] : key.made_from) checksum = 0;
+  return ToText(key);
+}
+
+uint64_t ChecksumOf(const Tensor& t) {
+  const Tensor bytes = t.Contiguous();
+  return Checksum(bytes.raw(), bytes.bytes());
+}
+
+using Constants = std::map<std::string, const Value*>;
+
+// By name; none at all where two share one.
+Constants NamedConstants(const Graph& graph) {
+  Constants named;
+  for (const auto& v : graph.values())
+    if (v->is_constant() && !v->name.empty() && !named.emplace(v->name, v.get()).second) return {};
+  return named;
+}
+
+// Whether the pack was made from what these constants hold.
+bool FindSources(const DerivedName& name, const Constants& constants, Pack& pack) {
+  for (const auto& [source, checksum] : name.made_from) {
+    const auto it = constants.find(source);
+    if (it == constants.end()) return false;
+    const Tensor& weight = it->second->constant;
+    if (!weight.buffer().SharesWith(pack.data.buffer()) && ChecksumOf(weight) != checksum) return false;
+    pack.made_from.push_back(weight.raw());
+    pack.kept.push_back(weight.buffer());
+  }
+  return true;
+}
+
 }  // namespace
 
-std::string PackName(const std::string& kernel, const Node& node, int input) {
+std::string PackKey(const std::string& kernel, const Node& node, const std::vector<int>& inputs) {
   const int set = 2 * static_cast<int>(cpu::ActiveSimd()) + cpu::ActiveBf16Products();
-  return StrCat(kPrefix, kernel, ":", set, ":", HashOf(node.attrs), ":", node.input(input)->name);
+  DerivedName name{StrCat("pack ", kPackFormat, " ", kernel, " ", set, " ", HashOf(node.attrs)), {}};
+  for (int i : inputs) {
+    if (node.input(i)->name.empty()) return {};
+    name.made_from.emplace_back(node.input(i)->name, 0);
+  }
+  return ToText(name);
 }
 
 void NameConstants(Graph& graph) {
@@ -40,18 +76,33 @@ void NameConstants(Graph& graph) {
 
 Packs PacksOf(const Graph& graph) {
   Packs packs;
-  std::set<std::string> names;
-  for (const auto& v : graph.values()) {
-    if (!v->is_constant() || v->name.empty()) continue;
-    if (!names.insert(v->name).second) return {};
-    if (IsPack(*v)) packs.emplace(v->name, v->constant);
+  const Constants constants = NamedConstants(graph);
+  for (const auto& [text, value] : constants) {
+    const auto name = ParseDerivedName(text);
+    if (!name) continue;
+    Pack pack{value->constant, {}, {}};
+    if (FindSources(*name, constants, pack)) packs[KeyOf(*name)] = std::move(pack);
   }
   return packs;
 }
 
-void SetPacks(Graph& graph, const Packs& packs) {
+int SetPacks(Graph& graph, const Packs& packs) {
   graph.RemoveUnusedConstants();
-  for (const auto& [name, tensor] : packs) graph.AddConstant(tensor, name);
+  const Constants constants = NamedConstants(graph);
+  int count = 0;
+  for (const auto& [key, pack] : packs) {
+    DerivedName name = *ParseDerivedName(key);
+    bool ours = true;
+    for (size_t i = 0; i < name.made_from.size() && ours; ++i) {
+      const auto it = constants.find(name.made_from[i].first);
+      ours = it != constants.end() && it->second->constant.raw() == pack.made_from[i];
+      if (ours) name.made_from[i].second = ChecksumOf(it->second->constant);
+    }
+    if (!ours) continue;
+    graph.AddConstant(pack.data, ToText(name));
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace tern

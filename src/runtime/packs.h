@@ -1,24 +1,38 @@
 // Weights in the form that kernels want, kept in a model's file: they are mapped instead of made again.
-// In a graph they travel as constants that no node reads, under names that say what they are.
+// In a graph they travel as derived constants (ir/derived.h). Only nodes of a model's own graph have them:
+// names of nested graphs' weights tell nothing.
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
 
 namespace tern {
 
-using Packs = std::map<std::string, Tensor>;  // by name
+// Of everything that is packed: raised when any kernel lays its weights out in another way.
+inline constexpr int kPackFormat = 1;
 
-// kernel: its name in the table. The name tells the instruction set, the node's attributes and the weight.
-std::string PackName(const std::string& kernel, const Node& node, int input);
+struct Pack {
+  Tensor data;
+  std::vector<const void*> made_from;  // where the bytes of the weights lie, or lay
+  std::vector<Buffer> kept;            // of loaded ones: no other bytes come to lie there
+};
+using Packs = std::map<std::string, Pack>;  // by PackKey
+
+// kernel: its name in the table. The key tells the format, the instruction set, the node's attributes and the
+// names of the weights that were packed together. Empty where one of these has no name.
+std::string PackKey(const std::string& kernel, const Node& node, const std::vector<int>& inputs);
 
 // Names tell weights apart: gives one of its own to every constant that has none or shares it.
 void NameConstants(Graph& graph);
 
-// Those that a graph carries. None where two constants share a name: whose they are cannot be told.
+// Those that a graph carries and that were made from its constants as they are now. None where two constants
+// share a name: whose they are cannot be told. What came with the weights from one file was compared when
+// that was read, so a mapped file is not read for this; anything else is.
 Packs PacksOf(const Graph& graph);
-// Replaces what the graph carries, whose constants NameConstants has named.
-void SetPacks(Graph& graph, const Packs& packs);
+// Replaces what the graph carries by those packs that were made from its constants, whose names NameConstants
+// has given. Returns how many these are.
+int SetPacks(Graph& graph, const Packs& packs);
 
 }  // namespace tern

@@ -101,7 +101,7 @@ TEST(ClonedSessions, HoldOneCopyOfTheWeights) {
   EXPECT_EQ(session->Memory().packed, packed);
   const Packs mine = session->PackedWeights(), theirs = clone->PackedWeights();
   ASSERT_EQ(mine.size(), theirs.size());
-  for (const auto& [name, tensor] : mine) EXPECT_EQ(tensor.raw(), theirs.at(name).raw()) << name;
+  for (const auto& [name, tensor] : mine) EXPECT_EQ(tensor.data.raw(), theirs.at(name).data.raw()) << name;
   EXPECT_EQ(&session->graph(), &clone->graph());
 }
 
@@ -116,7 +116,7 @@ TEST(Packs, TravelWithTheGraph) {
   ASSERT_TRUE(want.ok());
   ASSERT_GT(first->Memory().packed, 0u);
   std::unique_ptr<Graph> copy = graph->Clone();
-  SetPacks(*copy, first->PackedWeights());
+  EXPECT_EQ(SetPacks(*copy, first->PackedWeights()), 2);
   auto bytes = SaveTernBytes(*copy);
   ASSERT_TRUE(bytes.ok());
   auto loaded = LoadTernBytes(Buffer::Borrow(bytes->data(), bytes->size(), nullptr));
@@ -151,7 +151,7 @@ TEST(Packs, ThoseThatDoNotFitAreIgnored) {
   auto want = first->Run(inputs);
   ASSERT_TRUE(want.ok());
   Packs packs = first->PackedWeights();
-  for (auto& [name, tensor] : packs) tensor = Counting({3});
+  for (auto& [name, pack] : packs) pack.data = Counting({3});
   std::unique_ptr<Graph> copy = graph->Clone();
   SetPacks(*copy, packs);
   auto second = SessionOf(std::shared_ptr<const Graph>(std::move(copy)), options);

@@ -104,6 +104,8 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
 Result<int> OptimizeTool::Run(const Args&) {
   TERN_TRY(out_.Check(model_));
   TERN_ASSIGN(OptimizeOptions options, Options());
+  if (pack_ && !out_.wanted())
+    return InvalidArgument("--pack is for a .tern output: give one with -o OUT.tern");
   if (pack_ && (options.level != Level::kLayout || !EndsWith(out_.path(), ".tern")))
     return InvalidArgument("--pack is for a .tern output at --level layout, got '", out_.path(), "' at ",
                            level_);

@@ -1,5 +1,7 @@
 #include "tools/pack_weights.h"
 
+#include <cstdio>
+
 #include "tools/engine.h"
 #include "tools/feeds.h"
 #include "tools/shapes.h"
@@ -16,7 +18,9 @@ Status PackWeights(Graph& graph) {
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(copy), {0, false, Level::kLayout}));
   TERN_TRY(engine.Bind(inputs));
   TERN_TRY(engine.Prepare().While("packing weights"));
-  SetPacks(graph, engine.PackedWeights());
+  if (!SetPacks(graph, engine.PackedWeights()))
+    std::fprintf(stderr,
+                 "tern: warning: --pack stored nothing: no kernel chosen here packs the model's weights\n");
   return {};
 }
 

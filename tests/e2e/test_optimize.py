@@ -62,6 +62,14 @@ class Optimize(CliTest):
         self.ok("verify", packed, "--against", plain, "--dim", "batch=3")
         self.refused("optimize", self.model, "-o", self.dir / "x.onnx", "--level", "layout", "--pack", says="--pack is for a .tern")
         self.refused("optimize", self.model, "-o", self.dir / "x.tern", "--pack", says="at --level layout")
+        self.refused("optimize", self.model, "--level", "layout", "--pack", says="give one with -o OUT.tern")
+
+    def test_packing_nothing_is_said(self):
+        x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2]) for name in "xy")
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+        model = self.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "relu.onnx")
+        done = self.ok("optimize", model, "-o", self.dir / "relu.tern", "--level", "layout", "--pack")
+        self.assertIn("--pack stored nothing", done.stderr)
 
     def test_two_processes_share_packed_weights(self):
         rng = np.random.default_rng(3)

@@ -160,7 +160,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     k_ = b.rows, n_ = b.columns;
     const cpu::PanelSource source{w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1,
                                   c.attrs().Float("alpha")};
-    panels_ = c.Packed(1, DType::kF32, {Way::Size(k_, n_)},
+    panels_ = c.Packed({1}, DType::kF32, {Way::Size(k_, n_)},
                        [&](Tensor& to) { Way::Pack(source, k_, n_, to.data<float>()); });
     return {};
   }

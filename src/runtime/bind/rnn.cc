@@ -77,10 +77,9 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     const Tensor *w = c.Weight(1), *r = c.Weight(2);
     if (!w || !r) return {};
     SetWeights(KindOf(c.attrs()), w->dims(), r->dims());
-    panels_ = c.Packed(1, DType::kF32, {cpu::RnnPanelsSize(s_)}, [&](Tensor& to) {
+    panels_ = c.Packed({1, 2}, DType::kF32, {cpu::RnnPanelsSize(s_)}, [&](Tensor& to) {
       cpu::PackRnn(s_, w->data<const float>(), r->data<const float>(), to.data<float>(), Workers(0));
     });
-    c.Finished(2);
     return {};
   }
 

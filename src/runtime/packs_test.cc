@@ -1,0 +1,160 @@
+// Packed weights: which are kept, found again in files, and never taken for another's.
+#include "runtime/packs.h"
+
+#include "ir/derived.h"
+#include "ir/tern_file.h"
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+SessionOptions Layout() {
+  SessionOptions options;
+  options.level = Level::kLayout;
+  return options;
+}
+
+Value* Named(Graph& graph, const std::string& name) {
+  for (const auto& v : graph.values())
+    if (v->name == name) return v.get();
+  return nullptr;
+}
+
+// The graph with what a session packed for these inputs.
+std::unique_ptr<Graph> WithPacks(const Graph& graph, const DatumList& inputs) {
+  auto session = SessionOf(std::shared_ptr<const Graph>(graph.Clone()), Layout());
+  auto run = session->Run(inputs);
+  EXPECT_TRUE(run.ok()) << run.status().ToString();
+  std::unique_ptr<Graph> copy = graph.Clone();
+  EXPECT_GT(SetPacks(*copy, session->PackedWeights()), 0);
+  return copy;
+}
+
+std::unique_ptr<Graph> ThroughFile(const Graph& graph, std::string& bytes) {
+  auto saved = SaveTernBytes(graph);
+  EXPECT_TRUE(saved.ok());
+  bytes = std::move(*saved);
+  auto loaded = LoadTernBytes(Buffer::Borrow(bytes.data(), bytes.size(), std::make_shared<int>()));
+  EXPECT_TRUE(loaded.ok()) << loaded.status().ToString();
+  return std::move(*loaded);
+}
+
+constexpr char kProduct[] = R"(graph @g(%x: f32[N,2]) -> (%y) {
+  #w: f32[2,2] = (1, 2, 3, 4)
+  #v: f32[2,2] = (5, 6, 7, 8)
+  %h = Relu(MatMul(%x, #w))
+  %y = MatMul(%h, #v)
+})";
+
+TEST(Packs, BranchesWithWeightsOfOneNameKeepTheirOwn) {
+  for (const Level level : {Level::kNone, Level::kLayout}) {
+    SessionOptions options;
+    options.level = level;
+    auto session = SessionOf(ParseOrDie(R"(graph @g(%c: bool[], %x: f32[3,2]) -> (%y) {
+      %y = If(%c) [then @t() -> (%a) {
+        #w: f32[2,2] = (1, 2, 3, 4)
+        %a = MatMul(%x, #w)
+      } else @e() -> (%b) {
+        #w: f32[2,2] = (5, 6, 7, 8)
+        %b = MatMul(%x, #w)
+      }]
+    })"),
+                             options);
+    for (double c : {1, 0})
+      ExpectLikeReference(*session, {Tensor::Scalar(DType::kBool, c), Counting({3, 2})});
+    EXPECT_TRUE(session->PackedWeights().empty()) << "names in nested graphs tell nothing";
+  }
+}
+
+// A branch whose weight has the name of one in the model's graph, for which the file holds a pack.
+TEST(Packs, ThoseOfTheModelAreNotForItsBranches) {
+  const auto graph = ParseOrDie(R"(graph @g(%c: bool[], %x: f32[3,2]) -> (%y, %z) {
+    #w: f32[2,2] = (1, 2, 3, 4)
+    %z = MatMul(%x, #w)
+    %y = If(%c) [then @t() -> (%a) {
+      #w: f32[2,2] = (5, 6, 7, 8)
+      %a = MatMul(%x, #w)
+    } else @e() -> (%b) { %b = Relu(%x) }]
+  })");
+  const DatumList inputs{Tensor::Scalar(DType::kBool, 1), Counting({3, 2})};
+  auto want = EvaluateGraph(*graph, inputs);
+  ASSERT_TRUE(want.ok());
+  auto session = SessionOf(std::shared_ptr<const Graph>(WithPacks(*graph, inputs)), Layout());
+  auto got = session->Run(inputs);
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(SameTensor((*got)[i].tensor, (*want)[i].tensor)) << i;
+}
+
+// One pack holds both matrices of a recurrent layer.
+TEST(Packs, LayersThatShareOneOfTwoWeightsDoNotShareAPack) {
+  const auto graph = ParseOrDie(R"(graph @g(%x: f32[2,1,1]) -> (%y, %z) {
+    #w: f32[1,1,1] = (0.5)
+    #r: f32[1,1,1] = (0.25)
+    #s: f32[1,1,1] = (-0.75)
+    %y = Rnn(%x, #w, #r) {kind="rnn"}
+    %z = Rnn(%x, #w, #s) {kind="rnn"}
+  })");
+  const DatumList inputs{Counting({2, 1, 1}, 1)};
+  auto want = EvaluateGraph(*graph, inputs);
+  ASSERT_TRUE(want.ok());
+  const std::shared_ptr<const Graph> packed = WithPacks(*graph, inputs);
+  EXPECT_EQ(PacksOf(*packed).size(), 2u);
+  for (const auto& g : {graph, packed}) {
+    auto got = SessionOf(g, Layout())->Run(inputs);
+    ASSERT_TRUE(got.ok()) << got.status().ToString();
+    for (size_t i = 0; i < 2; ++i)
+      for (int64_t j = 0; j < 2; ++j)
+        EXPECT_NEAR((*got)[i].tensor.data<const float>()[j], (*want)[i].tensor.data<const float>()[j], 1e-6);
+  }
+}
+
+TEST(Packs, OfWeightsThatWereEditedAreNotUsed) {
+  const auto graph = ParseOrDie(kProduct);
+  const DatumList inputs{Counting({3, 2})};
+  std::unique_ptr<Graph> packed = WithPacks(*graph, inputs);
+  ASSERT_EQ(PacksOf(*packed).size(), 2u);
+  Named(*packed, "w")->constant = Counting({2, 2}, 10);
+  auto want = EvaluateGraph(*packed, inputs);
+  ASSERT_TRUE(want.ok());
+  EXPECT_EQ(PacksOf(*packed).size(), 1u) << "v's";
+  std::string bytes;
+  std::shared_ptr<const Graph> loaded = ThroughFile(*packed, bytes);
+  EXPECT_EQ(PacksOf(*loaded).size(), 1u) << "v's";
+  for (const std::shared_ptr<const Graph>& g : {std::shared_ptr<const Graph>(std::move(packed)), loaded}) {
+    auto session = SessionOf(g, Layout());
+    auto got = session->Run(inputs);
+    ASSERT_TRUE(got.ok()) << got.status().ToString();
+    EXPECT_TRUE(SameTensor((*got)[0].tensor, (*want)[0].tensor));
+  }
+}
+
+TEST(Packs, WeightsThatChangedPlacesInTheFileAreToldApart) {
+  const auto graph = ParseOrDie(kProduct);
+  std::unique_ptr<Graph> packed = WithPacks(*graph, {Counting({3, 2})});
+  std::swap(Named(*packed, "w")->constant, Named(*packed, "v")->constant);
+  std::string bytes;
+  EXPECT_TRUE(PacksOf(*ThroughFile(*packed, bytes)).empty());
+}
+
+// As when a session's optimizer folds a factor into a weight that keeps its name.
+TEST(Packs, ThoseMadeFromOtherBytesAreNotStored) {
+  std::unique_ptr<Graph> packed = WithPacks(*ParseOrDie(kProduct), {Counting({3, 2})});
+  Packs packs = PacksOf(*packed);
+  for (auto& [key, pack] : packs) pack.made_from[0] = nullptr;
+  EXPECT_EQ(SetPacks(*packed, packs), 0) << "not made from these weights";
+}
+
+TEST(Packs, NamesOfDerivedConstantsReadBack) {
+  const DerivedName name{"pack 1 cpu.x", {{"a:b|c", 7}, {"", ~uint64_t{0}}, {"3:x", 0}}};
+  const auto back = ParseDerivedName(ToText(name));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->what, name.what);
+  EXPECT_EQ(back->made_from, name.made_from);
+  for (const char* text : {"", "w", "tern.derived:", "tern.derived:a|1", "tern.derived:a|1:9:w",
+                           "tern.derived:a|x:1:w", "tern.derived:a|1:-1:w"})
+    EXPECT_FALSE(ParseDerivedName(text)) << text;
+  EXPECT_TRUE(ParseDerivedName("tern.derived:a|")->made_from.empty());
+}
+
+}  // namespace
+}  // namespace tern
