@@ -38,17 +38,15 @@ class Bf16Work : public cpu::NhwcConv {
 
 class NhwcConvBf16 : public NhwcKernel<NhwcConvBf16, Bf16Work> {
  public:
-  static bool Legal(const KernelQuery& q) { return q.bf16 && NhwcKernel::Legal(q); }
+  static bool Legal(const KernelQuery& q) { return q.bf16 && !q.whole && NhwcKernel::Legal(q); }
   static double Cost(const KernelQuery& q) {
     constexpr double kRounded = 4000;  // elements of the image in a microsecond
     const Result<cpu::ConvShape> s = NhwcShape(q);
     if (!s.ok()) return 0;
     const int64_t channels = s->group_channels();
     const double paired = static_cast<double>(channels) / static_cast<double>(channels + channels % 2);
-    const double read = s->taps() == 1 ? static_cast<double>(s->output_size())  // strides leave pixels out
-                                       : static_cast<double>(s->input_size());
-    return ConvCost(*s, 2 * Filled(*s) * paired) +
-           static_cast<double>(s->batch * s->channels) * read / kRounded;
+    const double read = ProductOf(s->taps() == 1 ? s->output : s->input);  // strides leave pixels out
+    return ConvCost(*s, 2 * Filled(*s) * paired) + ProductOf({s->batch, s->channels}) * read / kRounded;
   }
 };
 

@@ -26,7 +26,7 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Work<kUni
   static constexpr int64_t kMostPacked = int64_t{32} << 20;  // words: up to 16 for each weight
   static bool Legal(const KernelQuery& q) {
     using Base = NhwcKernel<WinogradConv, Work<kUnit, kOperands>>;
-    if (q.InRank(0) != 4 || !Base::Legal(q)) return false;
+    if (q.whole || q.InRank(0) != 4 || !Base::Legal(q)) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);
     if (kOperands == Operands::kBf16 &&
         !(q.bf16 && s.ok() && (s->group == 1 || s->group_channels() % 2 == 0)))

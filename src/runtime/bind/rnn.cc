@@ -65,7 +65,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
  public:
   static bool Legal(const KernelQuery& q) {
     if (kOperands == cpu::Operands::kBf16 &&
-        !(q.bf16 && q.IsWeight(1) && q.IsWeight(2) && q.InDims(2).back() >= kWorthRounding))
+        !(q.bf16 && !q.whole && q.IsWeight(1) && q.IsWeight(2) && q.InDims(2).back() >= kWorthRounding))
       return false;
     for (int i = 0; i < q.InputCount(); ++i)
       if (i != 4 && q.Has(i) && q.InType(i) != DType::kF32) return false;

@@ -68,8 +68,9 @@ double WinogradCost(const ConvShape& s, WinogradUnit unit, Operands operands) {
   constexpr double kTransform = 2e-5;           // microseconds per element and side
   constexpr double kStart = 4;                  // a tile of sums takes as long as so many more channels
   const WinogradSize size = SizeOf(unit);
-  const auto tiles =
-      static_cast<double>(s.batch * Quotient(s.output[1], size.tile) * Quotient(s.output[2], size.tile));
+  const double tiles =
+      std::max(1.0, static_cast<double>(s.batch) * static_cast<double>(Quotient(s.output[1], size.tile)) *
+                        static_cast<double>(Quotient(s.output[2], size.tile)));
   const auto channels = static_cast<double>(s.group_channels()),
              maps = static_cast<double>(RoundUp(s.maps, 16));
   const double positions = size.positions();
