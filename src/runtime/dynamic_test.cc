@@ -26,6 +26,20 @@ Tensor Mask(unsigned bits) {
   return Tensor::Of(DType::kF32, {8}, values);
 }
 
+TEST(Dynamic, ErrorsNameTheNodeOnce) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%m: f32[8], %w: f32[3,8]) -> (%y) {
+    %found = NonZero(%m)
+    %f = Cast(%found) {to=f32}
+    %y = MatMul(%f, %w) as "the product"
+  })"));
+  auto run = session->Run({Mask(3), Counting({3, 8})});
+  ASSERT_FALSE(run.ok());
+  const std::string text = run.status().message();
+  const size_t at = text.find("the product");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find("the product", at + 1), std::string::npos) << text;
+}
+
 TEST(Dynamic, FollowsTheData) {
   auto session = SessionOf(ParseOrDie(kSelect));
   for (unsigned bits : {0xffu, 0x0u, 0x5u, 0xf0u, 0x1u}) {

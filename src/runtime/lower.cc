@@ -106,7 +106,9 @@ class Lowering {
     std::vector<InferInput> inputs;
     for (int slot : node.inputs) {
       inputs.emplace_back();
-      if (slot >= 0) inputs.back() = {true, At(slot).type, At(slot).known, At(slot).content};
+      if (slot < 0) continue;
+      const SlotFacts& facts = At(slot);
+      inputs.back() = {true, facts.type, facts.has_data() ? facts.known : Tensor(), facts.content};
     }
     TERN_ASSIGN(auto outputs, InferOutputs(node.node(), std::move(inputs)));
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -116,7 +118,7 @@ class Lowering {
       TERN_TRY(CheckSize(node.node(), facts.type));
     }
     FoldContent(node);
-    if (Foldable(node.node()) && AllInputsKnown(node)) Fold(node);
+    if (Foldable(node.node()) && HasAllInputs(node)) Fold(node);
     return {};
   }
 
@@ -151,9 +153,9 @@ class Lowering {
     }
   }
 
-  bool AllInputsKnown(const PlanNode& node) {
+  bool HasAllInputs(const PlanNode& node) {
     for (int slot : node.inputs)
-      if (slot >= 0 && !At(slot).is_known()) return false;
+      if (slot >= 0 && !At(slot).has_data()) return false;
     return true;
   }
 

@@ -9,10 +9,12 @@ namespace tern {
 struct SlotFacts {
   Type type;
   std::optional<Content> content;
-  Tensor known;         // defined: the data itself
+  Tensor known;         // defined: the data itself, see has_data
   bool weight = false;  // known, and the same in all plans
 
   bool is_known() const { return known.defined(); }
+  // Not so for a weight that has left memory in favour of a packed one.
+  bool has_data() const { return known.defined() && (known.raw() || !known.bytes()); }
   // A tensor of numbers with fixed dims: it gets its place in memory before the run.
   bool is_static() const {
     return type.tensor() && type.dtype != DType::kInvalid && type.dtype != DType::kString &&

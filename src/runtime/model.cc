@@ -33,6 +33,10 @@ Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Lev
   return out;
 }
 
+Tensor WithoutData(const Tensor& t) {
+  return Tensor::View(Buffer::Borrow(nullptr, t.bytes(), nullptr), t.dtype(), t.dims());
+}
+
 // The packs of one node of the model's own graph.
 class PackStore : public PrepareContext::Store {
  public:
@@ -90,7 +94,16 @@ Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph,
   for (const auto& [value, tensor] : model->folded_) model->folded_bytes_ += tensor.bytes();
   model->weight_bytes_ = ConstantBytes(*model->graph_);
   TERN_ASSIGN(model->program_, BuildProgram(*model->graph_, model->folded_));
+  if (model->own_graph_) model->LeaveDataToProgram();
   return model;
+}
+
+// From here on the graph never changes, and the program alone decides how long weights stay in memory.
+void Model::LeaveDataToProgram() {
+  folded_.clear();
+  for (const auto& v : own_graph_->values())
+    if (v->is_constant() && v->constant.bytes() >= kWorthReleasing && v->constant.dtype() != DType::kString)
+      v->constant = WithoutData(v->constant);
 }
 
 Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEntry& entry,
@@ -122,19 +135,16 @@ Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& qu
 }
 
 bool Model::Release(int slot) {
+  std::lock_guard<std::mutex> lock(mutex_);
   Tensor& weight = program_->weights[static_cast<size_t>(slot)];
   if (!own_graph_ || !weight.defined() || weight.bytes() < kWorthReleasing || !weight.raw()) return false;
-  std::lock_guard<std::mutex> lock(mutex_);
-  auto* value = const_cast<Value*>(program_->values[static_cast<size_t>(slot)]);
+  const Value* value = program_->values[static_cast<size_t>(slot)];
   const bool packed = std::all_of(value->uses.begin(), value->uses.end(), [&](const auto& use) {
     return finished_.count({use.first, use.second}) > 0;
   });
   if (!packed || value->output_uses > 0) return false;
   for (const auto& [node, i] : value->uses) fixed_[node] = finished_.at({node, i});
-  const auto forget = [](Tensor& t) { t.SetBuffer(Buffer::Borrow(nullptr, t.bytes(), nullptr)); };
-  forget(weight);
-  if (value->is_constant()) forget(value->constant);
-  if (const auto it = folded_.find(value); it != folded_.end()) forget(it->second);
+  weight = WithoutData(weight);
   return true;
 }
 

@@ -21,14 +21,16 @@ struct ModelOptions {
   size_t value_cache = size_t{8} << 20;    // bytes of values that one step leaves in the cache for the next
 };
 
-// Immutable but for the store of prepared kernels, which has a lock. That lock is taken when plans are made,
-// never in a run.
+// What changes: the store of prepared kernels, which has a lock, and which of the program's weights are in
+// memory, which changes only where plans of the model's own graph are made, one at a time. The lock is taken
+// when plans are made, and in runs by steps whose shapes depend on data; graph() may be read at any time.
 class Model {
  public:
   static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph,
                                                const ModelOptions& options, const Workers& workers);
 
-  const Graph& graph() const { return *graph_; }    // as it runs
+  // As it runs. Where it was optimized, its own large constants have type and dims, but no data.
+  const Graph& graph() const { return *graph_; }
   const Graph& source() const { return *source_; }  // as it was given; its overridable constants can be fed
   const Program& program() const { return *program_; }
   const KernelTable& kernels() const { return *kernels_; }
@@ -44,8 +46,8 @@ class Model {
 
   // Plans of the model's own graph are made one at a time: making them changes which weights are in memory.
   std::unique_lock<std::mutex> CompileAlone() const { return std::unique_lock(compile_mutex_); }
-  // Lets go of a slot's weight once all its readers have packed it, and says whether it did. Its tensors keep
-  // type and dims. Only while compiling alone.
+  // Lets go of a slot's weight once all its readers have packed it, and says whether it did. Type and dims
+  // stay in the program, whose weights nobody reads but who compiles alone, as the caller of this does.
   bool Release(int slot);
 
   // The model with some of its overridable constants as further inputs, in the given order. Kept for the next
@@ -60,6 +62,7 @@ class Model {
 
  private:
   Model() = default;
+  void LeaveDataToProgram();
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
   ModelOptions options_;

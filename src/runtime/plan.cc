@@ -121,7 +121,9 @@ Status Plan::RunStep(Engine& engine, Step& step) {
                   : step.kernel ? step.kernel->Run(step.context)
                                 : RunEvaluator(engine, step);
   if (status.ok()) return status;
-  return Status(status.code(), StrCat(step.node->node().Describe(), ": ", status.message()));
+  const std::string where = step.node->node().Describe();
+  if (status.message().rfind(where, 0) == 0) return status;  // inference and choice of kernels say it too
+  return Status(status.code(), StrCat(where, ": ", status.message()));
 }
 
 }  // namespace tern

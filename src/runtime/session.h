@@ -64,7 +64,9 @@ class Session {
   ~Session();
   std::unique_ptr<Session> Clone() const;
 
-  // As it runs. Weights that kernels have packed keep type and dims, not their data.
+  // As it runs. It never changes, and may be read while clones run. Optimized graphs have no data in their
+  // own constants of 16 KiB and more, only type and dims: kernels hold it in forms of their own, and the
+  // caller of Create has the graph as it was.
   const Graph& graph() const;
   int InputCount() const;
   int OutputCount() const;

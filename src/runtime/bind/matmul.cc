@@ -4,6 +4,7 @@
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/gemm/strassen.h"
+#include "kernels/cpu/move/copy.h"
 #include "runtime/bind/strassen_cost.h"
 #include "runtime/bind/tile_epilogue.h"
 
@@ -141,16 +142,14 @@ struct LeanStrassen : Panels<cpu::Operands::kF32> {
   }
 };
 
-// A matrix of weights on the right, packed once; any number of rows on the left.
+// A matrix of weights on the right, packed once; any number of rows on the left, of whatever dims.
 template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
  public:
   static constexpr cpu::Operands kOperands = Way::kOperands;
   static bool Legal(const KernelQuery& q) {
     if (!q.AllTypes(DType::kF32) || !q.IsWeight(1) || q.InRank(0) < 1 || q.InRank(1) < 2) return false;
-    if (kOperands == cpu::Operands::kBf16 && !(q.bf16 && PaysInBf16(q))) return false;
-    const bool flipped = q.attrs().Bool("transpose_a") && q.InRank(0) > 1;
-    return OneMatrix(q.InDims(1)) && q.InRank(1) <= std::max(q.InRank(0), 2) &&
-           (!flipped || OneMatrix(q.InDims(0))) && BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
+    if (kOperands == cpu::Operands::kBf16 && !(q.bf16 && !q.whole && PaysInBf16(q))) return false;
+    return OneMatrix(q.InDims(1)) && BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
   }
 
   Status Prepare(PrepareContext& c) override {
@@ -171,20 +170,35 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     p_ = {};
     p_.operands = kOperands;
     p_.k = k_, p_.n = n_;
-    p_.m = flip ? a.back() : CountOf(Dims(a.begin(), a.end() - 1));
-    p_.a_row = flip ? 1 : k_, p_.a_column = flip ? p_.m : 1;
+    p_.m = flip ? CountOf(Dims(a.begin(), a.end() - 2)) * a.back() : CountOf(Dims(a.begin(), a.end() - 1));
+    p_.a_row = k_, p_.a_column = 1;
+    turned_ = {};
+    if (flip && OneMatrix(a)) {
+      p_.a_row = 1, p_.a_column = p_.m;
+    } else if (flip) {
+      turned_.Add({CountOf(Dims(a.begin(), a.end() - 2)), k_ * a.back(), k_ * a.back()});
+      turned_.Add({a.back(), 1, k_});
+      turned_.Add({k_, a.back(), 1});
+    }
     p_.c_row = n_;
     const Dims& y = c->OutDims(0);
     bias_ = c->Has(2) && c->InDims(2).size() <= y.size() && !c->InDims(2).empty() &&
             c->InDims(2).back() == n_ && CountOf(c->InDims(2)) == n_;
     tile_ = TileBound(c.query(), bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
-    c.SetScratch(Way::Scratch(p_, c.threads()));
+    turned_at_ = (Way::Scratch(p_, c.threads()) + 63) / 64 * 64;
+    c.SetScratch(turned_at_ + (turned_.rank ? static_cast<size_t>(p_.m * k_) * sizeof(float) : 0));
     return {};
   }
 
   Status Run(RunContext& c) override {
     cpu::PanelProduct p = p_;
-    p.a = c.In<float>(0), p.panels = panels_.data<const float>(), p.c = c.Out<float>(0);
+    p.a = c.In<float>(0);
+    if (turned_.rank) {
+      auto* rows = reinterpret_cast<float*>(c.scratch<std::byte>() + turned_at_);
+      cpu::Copy(turned_, p.a, rows, sizeof(float), c.workers());
+      p.a = rows;
+    }
+    p.panels = panels_.data<const float>(), p.c = c.Out<float>(0);
     tile_.Fill(c, p);
     if (bias_) p.tile.bias = c.In<float>(2);
     Way::Multiply(p, c.scratch<void>(), c.workers());
@@ -203,6 +217,8 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
   Tensor panels_;  // words: floats, or pairs of bf16
   int64_t k_ = 0, n_ = 0;
   cpu::PanelProduct p_;
+  cpu::StridedCopy turned_;  // of several matrices that are to be read by columns: their rows one by one
+  size_t turned_at_ = 0;
   bool bias_ = false;
   TileBound tile_;
 };
