@@ -1,6 +1,8 @@
 // tern profile: where a model's time goes.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/cpu_info.h"
 #include "data/file.h"
 #include "kernels/cpu/peak/bandwidth.h"
@@ -31,6 +33,7 @@ class ProfileTool : public Tool {
  private:
   Result<Engine> MakeEngine(DatumList& inputs) const;
   Status Measure(Engine& engine, ProfileObserver& observer) const;
+  MachinePeak PeakOf(const Workers& workers) const;
   Status Write(const Profile& profile, const ProfileObserver& observer) const;
 
   std::string model_, html_, trace_;
@@ -96,18 +99,25 @@ Status ProfileTool::Write(const Profile& profile, const ProfileObserver& observe
   return {};
 }
 
+MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
+  const cpu::PeakRate rate = cpu::MeasurePeak(workers);
+  const bool bf16 = UsesBf16(precision_.precision()) && rate.bf16 > 0;
+  return {(bf16 ? rate.bf16 : rate.f32) * 1e9, cpu::ReadBandwidth(workers)};
+}
+
+// The peak is measured on both sides of the runs: the machine may be busy with something else in between.
 Result<int> ProfileTool::Run(const Args&) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
   DatumList inputs;
   TERN_ASSIGN(Engine engine, MakeEngine(inputs));
   TERN_TRY(engine.Bind(inputs));
+  const Workers workers(static_cast<int>(threads_));
+  const MachinePeak before = PeakOf(workers);
   ProfileObserver observer;
   TERN_TRY(Measure(engine, observer).While(StrCat("profiling '", model_, "'")));
-  const Workers workers(static_cast<int>(threads_));
-  const cpu::PeakRate rate = cpu::MeasurePeak(workers);
-  const bool bf16 = UsesBf16(precision_.precision()) && rate.bf16 > 0;
-  const MachinePeak peak{(bf16 ? rate.bf16 : rate.f32) * 1e9, cpu::ReadBandwidth(workers)};
+  const MachinePeak after = PeakOf(workers);
+  const MachinePeak peak{std::max(before.flops, after.flops), std::max(before.bytes, after.bytes)};
   const Profile profile = observer.Take(peak, workers.threads());
   TERN_TRY(Write(profile, observer));
   fmt::print("{}\n", json_ ? ProfileJson(model_, profile) : ProfileTable(profile, most_));

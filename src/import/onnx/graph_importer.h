@@ -53,6 +53,7 @@ std::string FunctionKey(const std::string& domain, const std::string& name, cons
 Result<std::vector<const pb::NodeProto*>> OrderNodes(
     const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
 
+// Consumes the message: large tensors take their bytes out of it, and only what it declares stays.
 // attempts: how often the model was walked, for tests. raw: bytes that the message lacks; null: none.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
                                            int* attempts = nullptr, std::shared_ptr<RawBytes> raw = nullptr);

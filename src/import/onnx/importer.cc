@@ -3,6 +3,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/mapped_files.h"

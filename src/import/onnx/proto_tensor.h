@@ -26,8 +26,8 @@ class RawBytes {
   void Add(const pb::TensorProto& proto, const std::byte* data, size_t size);
   bool Has(const pb::TensorProto& proto) const;
   size_t SizeOf(const pb::TensorProto& proto) const;
-  // Aligned for any type. The message of `proto` must be this importer's own. The same bytes again when
-  // called again.
+  // Aligned for any type. Changes the message all the same: it is the importer's own, as ImportModel says.
+  // The same bytes again when called again.
   Buffer Take(const pb::TensorProto& proto);
 
  private:

@@ -10,7 +10,7 @@ namespace tern::cpu {
 
 double ReadBandwidth(const Workers& workers) {
   constexpr size_t kBytes = size_t{64} << 20;
-  constexpr int kRounds = 4;
+  constexpr int kRounds = 8;
   const Buffer buffer = Buffer::Allocate(kBytes);
   auto* words = reinterpret_cast<uint64_t*>(buffer.data());
   constexpr auto kWords = static_cast<int64_t>(kBytes / sizeof(uint64_t));

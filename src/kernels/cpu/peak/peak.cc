@@ -9,21 +9,28 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int kTries = 8;
-constexpr int64_t kRounds = 150'000;  // one to three milliseconds
+constexpr int kLeastTries = 8, kVainTries = 24;
+constexpr double kMostTime = 2e8;  // nanoseconds
+constexpr double kGain = 1.005;
+constexpr int64_t kRounds = 100'000;  // one or two milliseconds
 
-// The best rate of a few tries in which every thread of the workers runs `chains` once.
+// The best rate of tries in which every thread of the workers runs `chains` once: as many as it takes until a
+// row of them finds nothing better, for a machine may be busy with something else for a while; but not for
+// ever.
 template <class F> double BestRate(const Workers& workers, int64_t flops, const F& chains) {
   using Clock = std::chrono::steady_clock;
-  double best = 0;
+  double best = 0, time = 0;
   volatile float sink = 0;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0, vain = 0; i < kLeastTries || (time < kMostTime && vain < kVainTries); ++i) {
     const auto start = Clock::now();
     workers.ParallelFor(workers.threads(), 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k) sink = chains();
     });
     const double ns = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-    best = std::max(best, static_cast<double>(flops * kRounds * workers.threads()) / ns);
+    time += ns;
+    const double rate = static_cast<double>(flops * kRounds * workers.threads()) / ns;
+    vain = rate > best * kGain ? 0 : vain + 1;
+    best = std::max(best, rate);
   }
   static_cast<void>(sink);
   return best;

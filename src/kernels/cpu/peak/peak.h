@@ -9,7 +9,8 @@ struct PeakRate {
   double bf16 = 0;  // of pair products accumulated in f32; 0 where the processor has no such instruction
 };
 
-// Runs loops of independent multiply-adds in registers for a few hundredths of a second and takes the best.
+// Runs short loops of independent multiply-adds in registers, for some hundredths of a second, and takes the
+// best.
 PeakRate MeasurePeak(const Workers& workers);
 
 }  // namespace tern::cpu
