@@ -40,6 +40,12 @@ struct Forest {
   int64_t leaves() const { return leaf_start.empty() ? 0 : static_cast<int64_t>(leaf_start.size()) - 1; }
 };
 
+// What a row's votes for a target have come to.
+struct VoteSum {
+  double sum = 0;
+  bool given = false;
+};
+
 // Sizes agree, indices are in range, every node is reached once: no walk can leave the arrays or go on for
 // ever.
 Status CheckForest(const Forest& forest, int64_t targets);

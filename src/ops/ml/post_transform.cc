@@ -6,25 +6,25 @@
 namespace tern {
 namespace {
 
-void Softmax(std::vector<double>& row) {
-  const double top = *std::max_element(row.begin(), row.end());
+void Softmax(double* row, size_t count) {
+  const double top = *std::max_element(row, row + count);
   double sum = 0;
-  for (double& v : row) sum += v = std::exp(v - top);
-  for (double& v : row) v /= sum;
+  for (size_t i = 0; i < count; ++i) sum += row[i] = std::exp(row[i] - top);
+  for (size_t i = 0; i < count; ++i) row[i] /= sum;
 }
 
 // Scores of zero stay zero and take no share.
-void SoftmaxZero(std::vector<double>& row) {
+void SoftmaxZero(double* row, size_t count) {
   constexpr double kZero = 1e-7;
-  const double top = *std::max_element(row.begin(), row.end()), shrink = std::exp(-top);
+  const double top = *std::max_element(row, row + count), shrink = std::exp(-top);
   double sum = 0;
-  for (double& v : row) {
-    if (std::fabs(v) > kZero)
-      sum += v = std::exp(v - top);
+  for (size_t i = 0; i < count; ++i) {
+    if (std::fabs(row[i]) > kZero)
+      sum += row[i] = std::exp(row[i] - top);
     else
-      v *= shrink;
+      row[i] *= shrink;
   }
-  for (double& v : row) v /= sum;
+  for (size_t i = 0; i < count; ++i) row[i] /= sum;
 }
 
 }  // namespace
@@ -42,35 +42,42 @@ double ProbitOf(double v) {
   return std::sqrt(2.0) * (x < 0 ? -root : root);
 }
 
-void ApplyPostTransform(PostTransform kind, std::vector<double>& row) {
-  if (row.empty()) return;
+void ApplyPostTransform(PostTransform kind, double* row, size_t count) {
+  if (count == 0) return;
   switch (kind) {
     case PostTransform::kNone:
       return;
     case PostTransform::kSoftmax:
-      return Softmax(row);
+      return Softmax(row, count);
     case PostTransform::kSoftmaxZero:
-      return SoftmaxZero(row);
+      return SoftmaxZero(row, count);
     case PostTransform::kLogistic:
-      for (double& v : row) v = LogisticOf(v);
+      for (size_t i = 0; i < count; ++i) row[i] = LogisticOf(row[i]);
       return;
     case PostTransform::kProbit:
-      for (double& v : row) v = ProbitOf(v);
+      for (size_t i = 0; i < count; ++i) row[i] = ProbitOf(row[i]);
       return;
   }
 }
 
-void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row) {
-  if (row.size() != 1) return ApplyPostTransform(kind, row);
+size_t FinishScores(PostTransform kind, SecondClass second, double* row, size_t count) {
+  if (count != 1) {
+    ApplyPostTransform(kind, row, count);
+    return count;
+  }
   const double s = row[0];
-  if (kind == PostTransform::kProbit)
-    row[0] = ProbitOf(s);
-  else if (second == SecondClass::kNone)
-    return;
-  else if (kind == PostTransform::kLogistic)
-    row = {LogisticOf(-s), LogisticOf(s)};
-  else
-    row = {second == SecondClass::kComplement ? 1 - s : -s, s};
+  if (kind == PostTransform::kProbit) row[0] = ProbitOf(s);
+  if (kind == PostTransform::kProbit || second == SecondClass::kNone) return 1;
+  const bool logistic = kind == PostTransform::kLogistic;
+  row[0] = logistic ? LogisticOf(-s) : second == SecondClass::kComplement ? 1 - s : -s;
+  row[1] = logistic ? LogisticOf(s) : s;
+  return 2;
+}
+
+void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row) {
+  const size_t count = row.size();
+  row.resize(std::max<size_t>(count, 2));
+  row.resize(FinishScores(kind, second, row.data(), count));
 }
 
 }  // namespace tern

@@ -1,5 +1,6 @@
 // What ai.onnx.ml models do to a row of scores at the end.
 #pragma once
+#include <cstddef>
 #include <vector>
 
 namespace tern {
@@ -11,7 +12,7 @@ inline std::vector<const char*> PostTransformNames() {
 
 double LogisticOf(double v);
 double ProbitOf(double v);  // by Winitzki's approximation of the inverse error function
-void ApplyPostTransform(PostTransform kind, std::vector<double>& row);
+void ApplyPostTransform(PostTransform kind, double* row, size_t count);
 
 // A two-class model that has one score: how the second column comes about.
 enum class SecondClass {
@@ -19,7 +20,9 @@ enum class SecondClass {
   kComplement,  // [1 - s, s]
   kOpposite     // [-s, s]
 };
-// Rows of one score get their second column (a logistic gives both its sides), longer rows the transform.
+// Rows of one score get their second column (a logistic gives both its sides), longer rows the transform. The
+// row has room for two scores; returns how many there are.
+size_t FinishScores(PostTransform kind, SecondClass second, double* row, size_t count);
 void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row);
 
 }  // namespace tern

@@ -1,40 +1,9 @@
-// TreeEnsemble: the votes of many decision trees, put together per target.
-#include <algorithm>
-
-#include "ops/ml/forest.h"
-#include "ops/ml/post_transform.h"
+#include "ops/ml/tree_ensemble.h"
 
 namespace tern {
 namespace {
 
 constexpr int64_t kMaxTargets = int64_t{1} << 24;
-
-enum class Aggregate { kAverage, kSum, kMin, kMax };
-
-struct TreeEnsemble : Forest {
-  int64_t targets = 1;
-  Aggregate aggregate = Aggregate::kSum;
-  std::vector<float> base;
-  Tensor base_wide;
-  PostTransform transform = PostTransform::kNone;
-  DType to = DType::kF32;
-  template <class V> void Visit(V& v) {
-    Forest::Visit(v);
-    v("targets", targets, "columns of the result");
-    v.Enum("aggregate", aggregate, {"average", "sum", "min", "max"},
-           "how the votes for a target become one number");
-    v("base", base, "added per target at the end; one number goes to a single target; else nothing");
-    v("base_wide", base_wide, "the same as f64, in the place of base");
-    v.Enum("transform", transform, PostTransformNames(),
-           "what the rows go through; a single target knows probit only");
-    v("to", to, "result type");
-  }
-};
-
-std::vector<double> BaseOf(const TreeEnsemble& op) {
-  if (op.base_wide.defined()) return ToDoubles(op.base_wide);
-  return {op.base.begin(), op.base.end()};
-}
 
 Status Check(const TreeEnsemble& op) {
   if (op.targets < 1 || op.targets > kMaxTargets)
@@ -54,21 +23,6 @@ Status Infer(const TreeEnsemble& op, InferContext& c) {
   return {};
 }
 
-struct Score {
-  double sum = 0;
-  bool given = false;
-};
-
-void Add(Aggregate how, Score& s, double v, bool narrow) {
-  if (how == Aggregate::kMin)
-    s.sum = s.given ? std::min(s.sum, v) : v;
-  else if (how == Aggregate::kMax)
-    s.sum = s.given ? std::max(s.sum, v) : v;
-  else
-    s.sum = narrow ? static_cast<double>(static_cast<float>(s.sum + v)) : s.sum + v;
-  s.given = true;
-}
-
 Status Reference(const TreeEnsemble& op, EvalContext& c) {
   const ForestWalker walker(op);
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
@@ -80,12 +34,12 @@ Status Reference(const TreeEnsemble& op, EvalContext& c) {
   base.resize(static_cast<size_t>(op.targets), 0.0);
   std::vector<double> y;
   for (int64_t r = 0; r < x.count; ++r) {
-    std::vector<Score> scores(static_cast<size_t>(op.targets));
+    std::vector<VoteSum> scores(static_cast<size_t>(op.targets));
     for (int64_t root : op.roots) {
       const auto leaf = static_cast<size_t>(walker.LeafOf(root, x.Row(r)));
       for (auto v = static_cast<size_t>(op.leaf_start[leaf]);
            v < static_cast<size_t>(op.leaf_start[leaf + 1]); ++v)
-        Add(op.aggregate, scores[static_cast<size_t>(op.vote_target[v])], weights[v], narrow);
+        AddVote(op.aggregate, scores[static_cast<size_t>(op.vote_target[v])], weights[v], narrow);
     }
     std::vector<double> row;
     const double divisor = op.aggregate == Aggregate::kAverage ? static_cast<double>(op.roots.size()) : 1;

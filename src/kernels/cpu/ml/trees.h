@@ -1,0 +1,34 @@
+// Decision trees in flat arrays, walked for many rows at once.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace tern::cpu {
+
+enum class TreeTest : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember };
+
+// T: float or double, of thresholds and rows.
+template <class T> struct TreeNode {
+  T value;
+  int32_t feature;
+  int32_t next[2];  // where the test fails, where it holds; below 0: leaf -1 - next
+};
+
+template <class T> struct Trees {
+  struct Test {
+    TreeTest kind;
+    bool missing_holds;  // for NaN
+    int32_t set_begin, set_end;
+  };
+  std::vector<TreeNode<T>> nodes;
+  std::vector<int32_t> roots;  // below 0: leaf -1 - root
+  std::vector<Test> tests;     // per node; empty: all are x <= value, which NaN fails
+  std::vector<T> members;      // of the sets
+};
+
+// The leaf that each of `rows` rows of `width` numbers ends in. Nodes must form trees, and features be below
+// width.
+template <class T>
+void WalkTree(const Trees<T>& trees, int32_t root, const T* x, int64_t width, int64_t rows, int32_t* leaf);
+
+}  // namespace tern::cpu

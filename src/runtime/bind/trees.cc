@@ -1,0 +1,224 @@
+// Ties ensembles of decision trees to the kernel that walks them.
+#include "kernels/cpu/ml/trees.h"
+
+#include <limits>
+
+#include "ops/ml/tree_ensemble.h"
+#include "ops/ml/tree_ensemble_classifier.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+namespace {
+
+size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+template <class T> constexpr DType kTypeOf = sizeof(T) == sizeof(float) ? DType::kF32 : DType::kF64;
+
+// A row as the reference function sees it: whole numbers count as floats.
+template <class T> void Widen(const Tensor& x, int64_t begin, int64_t count, T* to) {
+  const bool whole = IsInt(x.dtype());
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = whole ? static_cast<T>(static_cast<float>(LoadLong(x, begin + i)))
+                  : static_cast<T>(LoadDouble(x, begin + i));
+}
+
+// A forest as the kernel takes it, and its votes. The forest's attributes have been checked by inference.
+template <class T> struct Ballot {
+  explicit Ballot(const Forest& f) : leaf_start(f.leaf_start), target(f.vote_target) {
+    const auto values = f.value.defined() ? ToDoubles(f.value) : std::vector<double>();
+    if (f.vote_weight.defined()) weight = ToDoubles(f.vote_weight);
+    narrow = !f.vote_weight.defined() || f.vote_weight.dtype() == DType::kF32;
+    trees.roots.assign(f.roots.begin(), f.roots.end());
+    for (size_t i = 0; i < f.feature.size(); ++i) {
+      trees.nodes.push_back(
+          {static_cast<T>(values[i]),
+           static_cast<int32_t>(f.feature[i]),
+           {static_cast<int32_t>(f.false_child[i]), static_cast<int32_t>(f.true_child[i])}});
+      columns = std::max(columns, f.feature[i] + 1);
+    }
+    const auto one = [](int64_t v) { return v != 0; };
+    if (std::any_of(f.mode.begin(), f.mode.end(), one) ||
+        std::any_of(f.missing_true.begin(), f.missing_true.end(), one))
+      AddTests(f);
+  }
+
+  void AddTests(const Forest& f) {
+    if (f.member.defined())
+      for (double v : ToDoubles(f.member)) trees.members.push_back(static_cast<T>(v));
+    size_t set = 0;
+    for (size_t i = 0; i < f.mode.size(); ++i) {
+      typename cpu::Trees<T>::Test test{static_cast<cpu::TreeTest>(f.mode[i]),
+                                        !f.missing_true.empty() && f.missing_true[i] != 0, 0, 0};
+      if (test.kind == cpu::TreeTest::kMember) {
+        test.set_begin = static_cast<int32_t>(f.member_start[set++]);
+        test.set_end = static_cast<int32_t>(f.member_start[set]);
+      }
+      trees.tests.push_back(test);
+    }
+  }
+
+  cpu::Trees<T> trees;
+  std::vector<int64_t> leaf_start, target;
+  std::vector<double> weight;
+  bool narrow = true;
+  int64_t columns = 0;
+};
+
+// Rows of one number per target, made from votes.
+class RegressorEnd {
+ public:
+  using Op = TreeEnsemble;
+  explicit RegressorEnd(const Op& op) : op_(op), base_(BaseOf(op)) {
+    base_.resize(static_cast<size_t>(op.targets), 0.0);
+  }
+  static int64_t Targets(const Op& op) { return op.targets; }
+  static Aggregate How(const Op& op) { return op.aggregate; }
+  static bool Legal(const KernelQuery& q) {
+    return q.OutType(0) == DType::kF32 || q.OutType(0) == DType::kF64;
+  }
+  void Write(int64_t row, const VoteSum* votes, double* scores, const RunContext& c) const {
+    const double divisor = op_.aggregate == Aggregate::kAverage ? static_cast<double>(op_.roots.size()) : 1;
+    const auto targets = static_cast<size_t>(op_.targets);
+    for (size_t t = 0; t < targets; ++t) scores[t] = votes[t].sum / divisor + base_[t];
+    FinishScores(op_.transform, SecondClass::kNone, scores, targets);
+    const bool narrow = c.Out(0).dtype() == DType::kF32;
+    for (int64_t t = 0, at = row * op_.targets; t < op_.targets; ++t, ++at) {
+      if (narrow)
+        c.Out<float>(0)[at] = static_cast<float>(scores[t]);
+      else
+        c.Out<double>(0)[at] = scores[t];
+    }
+  }
+
+ private:
+  Op op_;
+  std::vector<double> base_;
+};
+
+// Labels and scores. Labels that are texts are not for kernels.
+class ClassifierEnd {
+ public:
+  using Op = TreeEnsembleClassifier;
+  explicit ClassifierEnd(const Op& op) : op_(op), judge_(op_) {}
+  ClassifierEnd(const ClassifierEnd&) = delete;
+  ClassifierEnd& operator=(const ClassifierEnd&) = delete;
+  static int64_t Targets(const Op& op) { return op.labels.count(); }
+  static Aggregate How(const Op&) { return Aggregate::kSum; }
+  static bool Legal(const KernelQuery& q) { return q.OutType(0) == DType::kI64; }
+  void Write(int64_t row, VoteSum* votes, double* scores, const RunContext& c) const {
+    const Verdict v = judge_.Decide(votes, scores);
+    c.Out<int64_t>(0)[row] = v.plain ? v.label : op_.labels.ints[static_cast<size_t>(v.label)];
+    const int64_t classes = op_.labels.count();
+    if (c.OutputCount() < 2) return;
+    for (int64_t k = 0; k < classes; ++k) c.Out<float>(1)[row * classes + k] = static_cast<float>(scores[k]);
+  }
+
+ private:
+  const Op op_;
+  const Judge judge_;  // refers to op_
+};
+
+// Blocks of rows go through one tree after the other, which stays in cache meanwhile. Sums are made in the
+// order of the trees, whatever the number of threads.
+template <class T, class End> class TreeKernel : public KernelOf<TreeKernel<T, End>> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    const Forest& f = q.attrs().As<typename End::Op>();
+    const DType x = q.InType(0);
+    constexpr size_t kMost = std::numeric_limits<int32_t>::max();
+    const DType work = f.value.defined() ? f.value.dtype() : DType::kF32;
+    if (work != kTypeOf<T> || (!IsInt(x) && BitWidth(x) > static_cast<int>(8 * sizeof(T)))) return false;
+    if (f.feature.size() > kMost || f.leaf_start.size() > kMost ||
+        (f.member.defined() && f.member.dtype() != work))
+      return false;
+    for (int64_t feature : f.feature)
+      if (feature > static_cast<int64_t>(kMost)) return false;
+    return End::Legal(q);
+  }
+
+  Status Prepare(PrepareContext& c) override {
+    const auto& op = c.attrs().As<typename End::Op>();
+    ballot_ = std::make_shared<const Ballot<T>>(op);
+    end_ = std::make_shared<const End>(op);
+    targets_ = End::Targets(op), how_ = End::How(op);
+    return {};
+  }
+
+  Status Resize(ResizeContext& c) override {
+    const Dims& x = c->InDims(0);
+    rows_ = x.size() == 1 ? 1 : x[0], width_ = x.back();
+    if (width_ < ballot_->columns)
+      return InvalidArgument("feature ", ballot_->columns - 1, " is tested, but x has ", width_, " features");
+    as_is_ = c->InType(0) == kTypeOf<T>;
+    block_ = std::clamp<int64_t>(4096 / std::max<int64_t>(targets_, as_is_ ? 1 : width_ / 4), 1, kMostRows);
+    votes_at_ = Aligned(static_cast<size_t>(std::max<int64_t>(targets_, 2)) * sizeof(double));
+    x_at_ = votes_at_ + Aligned(static_cast<size_t>(block_ * targets_) * sizeof(VoteSum));
+    each_ = x_at_ + (as_is_ ? 0 : Aligned(static_cast<size_t>(block_ * width_) * sizeof(T)));
+    c.SetScratch(each_ * static_cast<size_t>(c.threads()));
+    return {};
+  }
+
+  Status Run(RunContext& c) override {
+    const int64_t grain =
+        std::max<int64_t>(1, kWork / (static_cast<int64_t>(ballot_->trees.roots.size()) + 1));
+    c.workers().ParallelFor(rows_, grain, [&](int64_t begin, int64_t end, int worker) {
+      std::byte* scratch = c.scratch<std::byte>() + each_ * static_cast<size_t>(worker);
+      for (int64_t r = begin; r < end; r += block_) RunBlock(c, r, std::min(block_, end - r), scratch);
+    });
+    return {};
+  }
+
+ private:
+  static constexpr int64_t kMostRows = 64;
+  static constexpr int64_t kWork = 1000;  // walks that are worth another thread
+
+  void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
+    auto* scores = reinterpret_cast<double*>(scratch);
+    auto* votes = reinterpret_cast<VoteSum*>(scratch + votes_at_);
+    std::fill(votes, votes + rows * targets_, VoteSum());
+    const T* x = nullptr;
+    if (as_is_) {
+      x = c.In<T>(0) + first * width_;
+    } else {
+      auto* wide = reinterpret_cast<T*>(scratch + x_at_);
+      Widen(c.In(0), first * width_, rows * width_, wide);
+      x = wide;
+    }
+    int32_t leaf[kMostRows];
+    for (const int32_t root : ballot_->trees.roots) {
+      cpu::WalkTree(ballot_->trees, root, x, width_, rows, leaf);
+      for (int64_t r = 0; r < rows; ++r) Vote(leaf[r], votes + r * targets_);
+    }
+    for (int64_t r = 0; r < rows; ++r) end_->Write(first + r, votes + r * targets_, scores, c);
+  }
+
+  void Vote(int32_t leaf, VoteSum* votes) const {
+    const Ballot<T>& b = *ballot_;
+    const auto at = static_cast<size_t>(leaf);
+    for (auto v = static_cast<size_t>(b.leaf_start[at]); v < static_cast<size_t>(b.leaf_start[at + 1]); ++v)
+      AddVote(how_, votes[b.target[v]], b.weight[v], b.narrow);
+  }
+
+  std::shared_ptr<const Ballot<T>> ballot_;
+  std::shared_ptr<const End> end_;
+  int64_t targets_ = 1, rows_ = 0, width_ = 0, block_ = 1;
+  Aggregate how_ = Aggregate::kSum;
+  bool as_is_ = true;
+  size_t votes_at_ = 0, x_at_ = 0, each_ = 0;  // parts of a thread's scratch memory
+};
+
+template <class T, class End> void AddTrees(KernelTable& table, const char* op, const char* name) {
+  using Kernel = TreeKernel<T, End>;
+  table.Add<Kernel>(op, name, Kernel::Legal);
+}
+
+}  // namespace
+
+TERN_KERNELS(Trees) {
+  AddTrees<float, RegressorEnd>(table, "TreeEnsemble", "cpu.trees.f32");
+  AddTrees<double, RegressorEnd>(table, "TreeEnsemble", "cpu.trees.f64");
+  AddTrees<float, ClassifierEnd>(table, "TreeEnsembleClassifier", "cpu.trees.classes.f32");
+  AddTrees<double, ClassifierEnd>(table, "TreeEnsembleClassifier", "cpu.trees.classes.f64");
+}
+
+}  // namespace tern
