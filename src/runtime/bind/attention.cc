@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/attention/rotary.h"
 #include "kernels/cpu/move/copy.h"
+#include "kernels/cpu/support/cut.h"
 #include "ops/attention/heads.h"
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_f32.h"
@@ -39,7 +40,7 @@ class Attention : public KernelOf<Attention> {
     k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(stacked_ ? 1 : 2) != DType::kInvalid;
     const size_t heads = static_cast<size_t>(s_.batch * s_.kv_heads);
     const auto room = [&](bool out, int64_t size) {
-      return s_.past && !out ? Aligned(heads * static_cast<size_t>(s_.keys * size) * sizeof(float)) : 0;
+      return s_.past && !out ? cpu::Aligned(heads * static_cast<size_t>(s_.keys * size) * sizeof(float)) : 0;
     };
     k_bytes_ = room(k_out_, s_.size), v_bytes_ = room(v_out_, s_.value_size);
     c.SetScratch(k_bytes_ + v_bytes_ + cpu::AttentionScratch(s_, c.threads()));
@@ -73,8 +74,6 @@ class Attention : public KernelOf<Attention> {
   }
 
  private:
-  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
   Status SetShapes(const KernelQuery& query) {
     const int64_t q_heads = query.attrs().Int("q_heads"), kv_heads = query.attrs().Int("kv_heads");
     joint_ = query.attrs().Bool("joint"), stacked_ = query.attrs().Bool("stacked");

@@ -5,14 +5,13 @@
 
 #include "kernels/cpu/quant/quant.h"
 #include "kernels/cpu/quant/whole.h"
+#include "kernels/cpu/support/cut.h"
 #include "ops/quant/evaluate_part.h"
 #include "ops/quant/whole.h"
 #include "runtime/bind/support.h"
 
 namespace tern {
 namespace {
-
-size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 cpu::QuantShape ScalesOf(const Dims& x, const Dims& scale, std::optional<int64_t> axis) {
   cpu::QuantShape s;
@@ -48,7 +47,7 @@ class Rescaler {
     }
     activation_ = ActivationOf(q.attrs());
     at_ = bytes;
-    return bytes + Aligned(static_cast<size_t>(shape_.channels) * (sizeof(float) + sizeof(int32_t)));
+    return bytes + cpu::Aligned(static_cast<size_t>(shape_.channels) * (sizeof(float) + sizeof(int32_t)));
   }
 
   void Run(const QuantizedForm& form, const RunContext& c, const float* sums) const {
@@ -114,7 +113,7 @@ class Quantized : public Kernel {
     inner_ = entry->make();
     ResizeContext inner(real, c.threads());
     TERN_TRY(inner_->Resize(inner));
-    size_t bytes = Aligned(inner.scratch());
+    size_t bytes = cpu::Aligned(inner.scratch());
     operands_.clear();
     for (size_t i = 0; i < real.inputs.size(); ++i) operands_.push_back(StandFor(real.inputs[i], i, bytes));
     result_ = StandFor(real.outputs[0], real.inputs.size(), bytes);
@@ -165,7 +164,7 @@ class Quantized : public Kernel {
   Stand StandFor(const TensorInfo& info, size_t i, size_t& bytes) const {
     if (Packed(i)) return {0, true, packed_[i]};
     const size_t size = static_cast<size_t>(CountOf(info.dims)) * sizeof(float), at = bytes;
-    bytes += Aligned(size);
+    bytes += cpu::Aligned(size);
     return {at, false, Tensor::View(Buffer::Borrow(nullptr, size, nullptr), DType::kF32, info.dims)};
   }
 

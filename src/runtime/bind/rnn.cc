@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "kernels/cpu/support/cut.h"
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_f32.h"
 
@@ -96,7 +97,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     s_.functions = *FunctionsOf(a, s_.kind, s_.directions);
     has_h_ = c->OutType(1) != DType::kInvalid, has_c_ = c->OutType(2) != DType::kInvalid;
     panels_bytes_ =
-        panels_.defined() ? 0 : Aligned(static_cast<size_t>(cpu::RnnPanelsSize(s_)) * sizeof(float));
+        panels_.defined() ? 0 : cpu::Aligned(static_cast<size_t>(cpu::RnnPanelsSize(s_)) * sizeof(float));
     c.SetScratch(panels_bytes_ + cpu::RnnScratch(s_, c.threads()));
     return {};
   }
@@ -124,7 +125,6 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
 
  private:
   static constexpr int64_t kWorthRounding = 32;  // hidden
-  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
   void SetWeights(cpu::RnnCellKind kind, const Dims& w, const Dims& r) {
     s_.kind = kind;
     s_.operands = kOperands;

@@ -1,6 +1,7 @@
 // Kernels that work through another one: tensors in scratch memory stand in for operands and results that the
 // other kernel cannot take as they are.
 #pragma once
+#include "kernels/cpu/support/cut.h"
 #include "runtime/kernel.h"
 
 namespace tern {
@@ -15,19 +16,18 @@ class StandInKernel : public Kernel {
  protected:
   explicit StandInKernel(std::unique_ptr<Kernel> inner) : inner_(std::move(inner)) {}
 
-  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
   // Behind the first `bytes` of scratch memory, which grow by it.
   static StandIn MakeStandIn(int index, const TensorInfo& info, size_t& bytes) {
     const size_t size = BytesOf(info.dtype, static_cast<size_t>(CountOf(info.dims)));
     StandIn s{index, bytes, Tensor::View(Buffer::Borrow(nullptr, size, nullptr), info.dtype, info.dims)};
-    bytes += Aligned(size);
+    bytes += cpu::Aligned(size);
     return s;
   }
 
   Status ResizeInner(const KernelQuery& query, const ResizeContext& c, size_t& bytes) {
     ResizeContext inner(query, c.threads());
     TERN_TRY(inner_->Resize(inner));
-    bytes = Aligned(inner.scratch());
+    bytes = cpu::Aligned(inner.scratch());
     context_.inputs.assign(query.inputs.size(), nullptr);
     context_.outputs.assign(query.outputs.size(), nullptr);
     return {};

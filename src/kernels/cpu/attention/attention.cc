@@ -6,6 +6,7 @@
 #include "kernels/cpu/attention/attention_simd.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/gemm/tile.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
@@ -18,9 +19,7 @@ constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
 constexpr int64_t kOwn = 16;  // floats in front of a thread's memory: whose keys are packed there
 constexpr int64_t kPad = 16;  // elements between rows that would fall into the same sets of a cache
 
-int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t Rounded(int64_t n) { return Quotient(n, 16) * 16; }
-bool Collide(int64_t row) { return row * 4 % 1024 == 0; }
+bool Thrash(int64_t row) { return Collide(row, 1024); }
 
 // How the work is cut; by shapes and instruction set only, but for `parts`.
 struct Cut {
@@ -41,8 +40,8 @@ struct Cut {
     const int64_t step = table.columns;
     keys = s.keys <= kOneBlock ? s.keys : kBlockKeys / step * step;
     score_row = Rounded(std::max<int64_t>(1, keys));
-    if (Collide(score_row)) score_row += kPad;
-    copy = !few && Collide(s.q.row);
+    if (Thrash(score_row)) score_row += kPad;
+    copy = !few && Thrash(s.q.row);
     const int64_t heads = std::max<int64_t>(1, s.batch * s.kv_heads), blocks = group * row_blocks;
     parts =
         threads == 1 ? 1 : std::clamp<int64_t>(Quotient(threads * 4, heads), 1, std::max<int64_t>(1, blocks));
@@ -125,19 +124,12 @@ class Head {
   // c [count, n] = a [count, k] · panels, tile by tile.
   void Multiply(const float* a, int64_t a_row, int64_t k, const float* panels, int64_t panel_size, int64_t n,
                 float* c, int64_t c_row, bool accumulate) const {
-    const int64_t tiles = Quotient(count_, tiles_.rows), height = count_ / tiles, taller = count_ % tiles;
     Tile t;
     t.a_row = a_row, t.k = k, t.c_row = c_row, t.accumulate = accumulate;
     for (int64_t n0 = 0; n0 < n; n0 += tiles_.columns, panels += panel_size) {
-      t.b = panels;
+      t.a = a, t.b = panels, t.c = c + n0;
       t.columns = std::min<int64_t>(tiles_.columns, n - n0);
-      for (int64_t i = 0, row = 0; i < tiles; ++i) {
-        const int64_t rows = height + (i < taller);
-        t.a = a + row * a_row;
-        t.c = c + row * c_row + n0;
-        tiles_.run[rows](t);
-        row += rows;
-      }
+      tiles_.RunRows(t, count_);
     }
   }
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "kernels/cpu/conv/depthwise_nhwc_simd.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWeights = 4096;          // floats of weights that stay in the first cache
 constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
-
-int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
@@ -113,11 +112,11 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
   const int64_t blocks = Quotient(s.channels, table.lanes),
                 some = std::max<int64_t>(1, kWeights / (s.taps() * table.lanes));
   const int64_t most = kind >= 0 ? table.kinds[kind].pixels : kMostAnyPixels;
-  const int64_t tiles = Quotient(s.output[2], most), width = s.output[2] / tiles, wider = s.output[2] % tiles;
+  const EvenCut tiles(s.output[2], most);
   for (p.block0 = 0; p.block0 < blocks; p.block0 = p.block1) {
     p.block1 = std::min(blocks, p.block0 + some);
-    for (int64_t i = 0, at = 0; i < tiles; ++i) {
-      const int64_t count = width + (i < wider);
+    for (int64_t i = 0; i < tiles.pieces(); ++i) {
+      const int64_t at = tiles.Start(i), count = tiles.Size(i);
       p.y = args.y + y0 + at * s.channels;
       if (args.tile.residual) p.residual = args.tile.residual + y0 + at * s.channels;
       if (kind >= 0) {
@@ -127,7 +126,6 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
         AnyPixels(args.x, lines, at, count, zeros, pixels);
         table.any[count](p);
       }
-      at += count;
     }
   }
   if (args.epilogue) args.epilogue->Apply(y0, lines.count * p.y_row, args.y + y0);

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/cpu/support/cut.h"
+
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kAtOnce = 2 << 20;  // floats of tiles that are transformed at once
 
-int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t RoundUp(int64_t a, int64_t b) { return Quotient(a, b) * b; }
 int64_t Pair() { return 2 * FftSimd().lanes; }  // channels that are transformed at once
 
 int64_t Extent(const ConvShape& s, size_t axis) { return (s.kernel[axis] - 1) * s.dilation[axis] + 1; }
@@ -217,7 +217,6 @@ void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, c
   const int64_t channels = s.group_channels(), maps = s.group_maps();
   const int64_t panels = Quotient(maps, table.columns), panel = 2 * channels * table.columns;
   const int64_t starts[2] = {0, s.channels};
-  const int64_t strips = Quotient(tiles, table.rows), height = tiles / strips, taller = tiles % strips;
   Tile t;
   t.a_row = v_tile_, t.c_row = p_tile_;
   t.k = channels, t.parts = 2, t.starts = starts;
@@ -229,11 +228,7 @@ void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, c
     for (int64_t part = 0; part < 2; ++part) {
       t.a = v + frequency * v_step_ + group * channels + (1 - part) * s.channels;
       t.c = p + frequency * p_step_ + group * maps + map + part * s.maps;
-      for (int64_t strip = 0; strip < strips; ++strip) {
-        const int64_t rows = height + (strip < taller);
-        table.run[rows](t);
-        t.a += rows * t.a_row, t.c += rows * t.c_row;
-      }
+      table.RunRows(t, tiles);
     }
   }
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/support/cut.h"
+
 namespace tern::cpu {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr int64_t kWorthAThread = 1 << 17;  // multiplications
 constexpr double kScattered = 4;            // see Scattered
 constexpr int64_t kPad = 16;                // words that keep rows from colliding in the first cache
 
-int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-bool Collide(int64_t row) { return row * 4 % 2048 == 0; }
 void Copy(const float* from, int64_t count, float* to) {
   std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
 }
@@ -39,18 +39,6 @@ ConvShape Sized(const ConvShape& shape) {
   s.kernel = s.stride = s.dilation = {1, 1, 1};
   s.begin = {0, 0, 0};
   return s;
-}
-
-// One strip of pixels that lie at equal distances in what is read and side by side in y.
-void RunStrip(const TileTable& table, Tile t, int64_t count) {
-  const int64_t tiles = Quotient(count, table.rows), height = count / tiles, taller = count % tiles;
-  for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t rows = height + (i < taller);
-    table.run[rows](t);
-    t.a += rows * t.a_row;
-    t.c += rows * t.c_row;
-    if (t.residual) t.residual += rows * t.residual_row;
-  }
 }
 
 // Rows of so many pixels make tiles that are too low to keep the multipliers busy.
@@ -423,7 +411,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
       t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * words_);
       t.c = args.y + at + i * steps_.row + map;
       if (e.residual) t.residual = e.residual + at + i * steps_.row + map;
-      RunStrip(table, t, count);
+      table.RunRows(t, count);
     }
   }
   if (args.epilogue) Finish(args, job, at);

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/gemm/tile.h"
 #include "kernels/cpu/simd/bf16.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
@@ -20,9 +21,6 @@ constexpr int64_t kFewestMaps = 64;             // of a block
 constexpr int64_t kMostShared = 8 << 20;        // floats of blocks that threads work on together
 constexpr int64_t kWorthSharing = 1 << 21;      // multiplications
 constexpr int64_t kJobChannels = 64;            // of a thread, then
-
-int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t RoundUp(int64_t a, int64_t b) { return Quotient(a, b) * b; }
 
 const WinogradTable::Unit& Functions(WinogradUnit unit) {
   return WinogradSimd().units[static_cast<int>(unit)];
@@ -202,8 +200,6 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
   const int64_t k = table.words(shape_.group_channels()),
                 parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
                 depth = std::max<int64_t>(8, RoundUp(Quotient(k, parts), 8));
-  const int64_t tiles = Quotient(block.tiles, table.rows), height = block.tiles / tiles,
-                taller = block.tiles % tiles;
   const float* panels = args.w + position * PanelsSize(k, shape_.maps);
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
@@ -218,11 +214,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
       t.b = panels + map * k + k0 * table.columns;
       t.a = block.v + position * v_position_ + map / shape_.group_maps() * k + k0;
       t.c = block.p + position * block.p_position + (map - map0);
-      for (int64_t i = 0; i < tiles; ++i) {
-        const int64_t rows = height + (i < taller);
-        table.run[rows](t);
-        t.a += rows * t.a_row, t.c += rows * t.c_row;
-      }
+      table.RunRows(t, block.tiles);
     }
   }
 }

@@ -1,11 +1,10 @@
 #include "kernels/cpu/gemm/contract.h"
 
+#include "kernels/cpu/support/cut.h"
 #include "kernels/cpu/support/width.h"
 
 namespace tern::cpu {
 namespace {
-
-size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // The elements lie in this order already.
 bool InOrder(const StridedCopy& plan) {

@@ -6,6 +6,7 @@
 #include "kernels/cpu/gemm/gemm_simd.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/gemm/turned.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
@@ -169,9 +170,8 @@ struct PanelMemory {
   size_t panels, rest;  // bytes
 };
 PanelMemory PanelMemoryOf(const GemmParams& p, int threads) {
-  const auto round = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
-  return {round(static_cast<size_t>(PanelsSize(p.k, p.n)) * sizeof(float)),
-          round(PanelScratch(ProductOf(p, 0, nullptr), threads))};
+  return {Aligned(static_cast<size_t>(PanelsSize(p.k, p.n)) * sizeof(float)),
+          Aligned(PanelScratch(ProductOf(p, 0, nullptr), threads))};
 }
 
 // Panels know a bias per column only.

@@ -1,6 +1,6 @@
 // c = clip(a·b + bias + residual) in f32, with b packed into panels once: matrices of weights above all. a
 // and b are multiplied as they are, or rounded to bf16: b when it is packed, a on the way. Sums are taken in
-// an order that depends on k alone: the result is the same for any number of threads.
+// an order that depends on the shape alone: the result is the same for any number of threads.
 #pragma once
 #include <cstddef>
 #include <cstdint>

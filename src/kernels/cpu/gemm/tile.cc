@@ -1,6 +1,7 @@
 #include "kernels/cpu/gemm/tile.h"
 
 #include "kernels/cpu/simd/bf16.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 
@@ -10,6 +11,17 @@ const TileTable& TileFor(Operands operands) {
   if (ActiveSimd() == SimdLevel::kAvx512 && ActiveBf16Products()) return avx512_bf16::kTileBf16Simd;
 #endif
   return TileBf16Simd();
+}
+
+void TileTable::RunRows(Tile tile, int64_t count) const {
+  const EvenCut tiles(count, rows);
+  for (int64_t i = 0; i < tiles.pieces(); ++i) {
+    const int64_t height = tiles.Size(i);
+    run[height](tile);
+    tile.a += height * tile.a_row;
+    tile.c += height * tile.c_row;
+    if (tile.residual) tile.residual += height * tile.residual_row;
+  }
 }
 
 }  // namespace tern::cpu

@@ -43,6 +43,8 @@ struct TileTable {
   void (*copy)(const float* from, int64_t count, float* to);
 
   int64_t words(int64_t k) const { return (k + per_word - 1) / per_word; }
+  // The same for any number of rows, as tiles of about the same height.
+  void RunRows(Tile tile, int64_t count) const;
 };
 TERN_SIMD_TABLE(TileTable, TileSimd)
 TERN_SIMD_TABLE(TileTable, TileBf16Simd)  // without an instruction for it: rounded, then computed as f32

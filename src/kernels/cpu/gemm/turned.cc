@@ -5,6 +5,7 @@
 #include "kernels/cpu/elementwise/elementwise_simd.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/move/transpose_simd.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
@@ -13,7 +14,6 @@ constexpr int64_t kColumns = 168;           // of c at once: whole tiles of ever
 constexpr int64_t kMostRows = 1024;         // of a: they are packed
 constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
 
-size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 size_t PanelBytes(const GemmParams& p) {
   return Aligned(static_cast<size_t>(PanelsSize(p.k, p.m)) * sizeof(float));
 }

@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "kernels/cpu/pool/pool_nhwc_simd.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWorthAThread = 1 << 15;  // elements read
-
-int64_t Rounded(int64_t floats) { return (floats + 15) / 16 * 16; }
 
 }  // namespace
 

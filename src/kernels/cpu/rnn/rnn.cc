@@ -6,6 +6,7 @@
 #include "base/steps.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/rnn/cell.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
@@ -14,9 +15,7 @@ constexpr int64_t kWorthAThread = 1 << 16;  // multiplications of a step
 constexpr int64_t kFew = 4;   // samples whose sums are taken in the order that is faster for few
 constexpr int64_t kPad = 16;  // words that keep rows from colliding in the first cache
 
-int64_t Rounded(int64_t n) { return (n + 15) / 16 * 16; }
-int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t Spaced(int64_t row) { return row * 4 % 2048 == 0 ? row + kPad : Rounded(row); }
+int64_t Spaced(int64_t row) { return Collide(row) ? row + kPad : Rounded(row); }
 
 // The weights of one direction: panels of each gate by itself, so that a part of the state's elements has
 // whole panels in every gate. Those of the input, then those of the state. In words.
@@ -169,7 +168,7 @@ class Direction {
       most = std::max(most,
                       static_cast<size_t>(slices) * PanelScratch(InputProduct(s, some.end - some.begin), 1));
     }
-    return (most + 63) / 64 * 64;
+    return Aligned(most);
   }
 
   // Those of input and state together, but for a GRU's candidate: the state's part is added by itself.
@@ -211,13 +210,7 @@ class Direction {
         (t.accumulate ? from_x_ + TimeOf(step, 0) * s_.batch * width_ : from_h_) + gate * s_.hidden + column;
     t.c_row = width_;
     t.bias = candidate && b_ ? b_ + width_ + gate * s_.hidden + column : nullptr;
-    const int64_t tiles = Quotient(s_.batch, table_.rows), height = s_.batch / tiles,
-                  taller = s_.batch % tiles;
-    for (int64_t i = 0; i < tiles; ++i) {
-      const int64_t rows = height + (i < taller);
-      table_.run[rows](t);
-      t.a += rows * t.a_row, t.c += rows * t.c_row;
-    }
+    table_.RunRows(t, s_.batch);
   }
   // Samples that are at different times have their products by themselves.
   void AddSums(int64_t step, int64_t gates, const Slice& some) const {

@@ -1,0 +1,36 @@
+// How kernels cut work and memory into pieces. Not for *_simd.cc files: see simd/simd.h.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace tern::cpu {
+
+// Rounded up.
+inline int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
+inline int64_t RoundUp(int64_t a, int64_t b) { return Quotient(a, b) * b; }
+
+// Whole cache lines of floats, and of bytes.
+inline int64_t Rounded(int64_t floats) { return RoundUp(floats, 16); }
+inline size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Rows so many floats apart meet in few sets of the first cache: in those of every `bytes` bytes.
+inline bool Collide(int64_t row, int64_t bytes = 2048) { return row * 4 % bytes == 0; }
+
+// So many elements as few pieces of at most `most`, which differ by one element at most: the larger ones
+// come first.
+class EvenCut {
+ public:
+  EvenCut(int64_t count, int64_t most)
+      : pieces_(Quotient(count, most)),
+        size_(pieces_ > 0 ? count / pieces_ : 0),
+        larger_(pieces_ > 0 ? count % pieces_ : 0) {}
+  int64_t pieces() const { return pieces_; }
+  int64_t Size(int64_t piece) const { return size_ + (piece < larger_); }
+  int64_t Start(int64_t piece) const { return piece * size_ + std::min(piece, larger_); }
+
+ private:
+  int64_t pieces_, size_, larger_;
+};
+
+}  // namespace tern::cpu

@@ -1,0 +1,43 @@
+#include "kernels/cpu/support/cut.h"
+
+#include <gtest/gtest.h>
+
+namespace tern::cpu {
+namespace {
+
+TEST(Cut, RoundsUp) {
+  EXPECT_EQ(Quotient(0, 4), 0);
+  EXPECT_EQ(Quotient(8, 4), 2);
+  EXPECT_EQ(Quotient(9, 4), 3);
+  EXPECT_EQ(RoundUp(9, 4), 12);
+  EXPECT_EQ(Rounded(17), 32);
+  EXPECT_EQ(Aligned(1), size_t{64});
+  EXPECT_EQ(Aligned(128), size_t{128});
+}
+
+TEST(Cut, SeesRowsThatCollide) {
+  EXPECT_TRUE(Collide(512));
+  EXPECT_FALSE(Collide(256));
+  EXPECT_TRUE(Collide(256, 1024));
+  EXPECT_FALSE(Collide(512 + 16));
+}
+
+TEST(Cut, CutsEvenly) {
+  for (int64_t most : {1, 3, 14})
+    for (int64_t count = 0; count < 60; ++count) {
+      const EvenCut cut(count, most);
+      EXPECT_EQ(cut.pieces(), Quotient(count, most));
+      int64_t at = 0;
+      for (int64_t i = 0; i < cut.pieces(); ++i) {
+        EXPECT_EQ(cut.Start(i), at);
+        EXPECT_LE(cut.Size(i), most);
+        EXPECT_GE(cut.Size(i), cut.Size(cut.pieces() - 1));
+        EXPECT_LE(cut.Size(i), cut.Size(cut.pieces() - 1) + 1);
+        at += cut.Size(i);
+      }
+      EXPECT_EQ(at, count);
+    }
+}
+
+}  // namespace
+}  // namespace tern::cpu
