@@ -6,17 +6,17 @@ namespace tern {
 
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype) {
   constexpr int64_t kMaxBytes = int64_t{1} << 46;
-  // Zeros are left out of the product, so that strides of an empty tensor cannot overflow either.
+  // Zeros are left out of the product, so that neither strides of an empty tensor nor products of some of its
+  // dims go beyond memory either.
   int64_t count = 1;
   bool empty = false;
   for (int64_t d : dims) {
     if (d < 0 || __builtin_mul_overflow(count, d ? d : 1, &count)) return std::nullopt;
     empty |= d == 0;
   }
-  if (empty) return 0;
   const int64_t width = dtype == DType::kString ? 256 : BitWidth(dtype);
   if (width && count > kMaxBytes / ((width + 7) / 8)) return std::nullopt;
-  return count;
+  return empty ? 0 : count;
 }
 
 int64_t CountOf(const Dims& dims) {

@@ -158,6 +158,17 @@ TEST(Import, RefusesNegativeDimsBesideZeros) {
   EXPECT_ERROR(model, "invalid model", "impossible dims [-3,0]");
 }
 
+// Products of some of its dims would be.
+TEST(Import, RefusesEmptyTensorsBeyondMemory) {
+  Model model;
+  auto* w = model.proto.mutable_graph()->add_initializer();
+  w->set_name("w");
+  w->set_data_type(1);
+  for (int64_t d : {int64_t{0}, int64_t{1} << 31, int64_t{1} << 30}) w->add_dims(d);
+  model.Add("Add", {"x", "w"}, {"y"});
+  EXPECT_ERROR(model, "invalid model", "impossible dims [0,2147483648,1073741824]");
+}
+
 TEST(Import, ReadsDimsThatDivideTheSmallestNumber) {
   for (const char* text : {"floordiv(-9223372036854775807-1,-1)", "mod((-9223372036854775807-1)*n,-1)",
                            "ceildiv(-9223372036854775807-1,-1)"}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tern {
 namespace {
@@ -23,6 +24,13 @@ float Crop(const ResizeAxis& axis, float x) {
 }
 
 }  // namespace
+
+std::vector<size_t> ShrinkingFirst(const std::vector<ResizeAxis>& axes) {
+  std::vector<size_t> order(axes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) { return axes[i].output < axes[i].input; });
+  return order;
+}
 
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t at) {
   const auto x = static_cast<float>(at), scale = static_cast<float>(axis.scale);

@@ -45,6 +45,9 @@ struct ResizeAxis {
   }
 };
 
+// Resampled axis by axis in this order, what lies between is no larger than the input or the output.
+std::vector<size_t> ShrinkingFirst(const std::vector<ResizeAxis>& axes);
+
 // The position in the input that output position x shows. In single precision: where two elements are equally
 // near, models expect the choice that every other runtime's floats make.
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t x);

@@ -240,9 +240,11 @@ Result<std::vector<double>> Along(const Resize& op, const ResizeAxis& axis, cons
 
 Status Interpolate(const Resize& op, const std::vector<ResizeAxis>& plan, const Tensor& x, Tensor& y) {
   std::vector<double> data = ToDoubles(x);
-  for (size_t a = 0; a < plan.size(); ++a) {
+  Dims dims = x.dims();
+  for (size_t a : ShrinkingFirst(plan)) {
     if (plan[a].identity()) continue;
-    TERN_ASSIGN(data, Along(op, plan[a], data, CountBetween(x.dims(), static_cast<int>(a) + 1, x.rank())));
+    TERN_ASSIGN(data, Along(op, plan[a], data, CountBetween(dims, static_cast<int>(a) + 1, x.rank())));
+    dims[a] = plan[a].output;
   }
   if (IsInt(y.dtype())) {
     const int bits = BitWidth(y.dtype()) - (IsSignedInt(y.dtype()) ? 1 : 0);

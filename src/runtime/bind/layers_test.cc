@@ -198,7 +198,8 @@ TEST(Kernels, Resize) {
   CheckKernels({"Resize {nearest=\"floor\"} : u8[1,2,5,7] _ f32[4]=(1,1,2,2)",
                 "Resize {mode=\"linear\",antialias=true} : f32[1,1,16,16] _ _ i64[4]=(1,1,5,7)",
                 "Resize {mode=\"cubic\",exclude_outside=true} : f32[1,1,6,6] _ f32[4]=(1,1,2,2)",
-                "Resize {mode=\"linear\"} : f32[3,4] _ f32[2]=(1,1)"});
+                "Resize {mode=\"linear\"} : f32[3,4] _ f32[2]=(1,1)",
+                "Resize {mode=\"linear\"} : f32[1,100000] _ _ i64[2]=(100000,1)"});
 }
 
 TEST(Kernels, TopKCumulativeRange) {

@@ -132,6 +132,7 @@ TEST(Kernels, ConvTranspose) {
       "ConvTranspose {auto_pad=\"same_upper\",strides=[2,2]} : f32[1,2,3,4] f32[2,3,3,3]",
       "ConvTranspose {output_shape=[9,10],strides=[3,2]} : f32[1,2,3,4] f32[2,3,3,3]",
       "ConvTranspose {strides=[2]} : f32[1,2,7] f32[2,3,4] f32[3]",
+      "ConvTranspose {pads=[1,0,2,1],activation=\"relu\"} : f32[1,2,300,300] f32[2,2,5,5] f32[2]",
       "ConvTranspose {strides=[2,1,2]} : f32[1,2,3,2,3] f32[2,1,2,3,2]",
   });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/move/copy.h"
+#include "kernels/cpu/support/cut.h"
 #include "kernels/cpu/support/width.h"
 #include "ops/image/resample.h"
 #include "runtime/bind/support.h"
@@ -35,7 +36,7 @@ bool Plain(const KernelQuery& q) {
   if (q.attrs().Text("coordinates") == "tf_crop_and_resize" || q.attrs().Text("aspect") != "stretch" ||
       !RankFits(q.InDims(0)))
     return false;
-  if (CountOf(q.InDims(0)) == 0) return false;
+  if (CountOf(q.InDims(0)) == 0 || CountOf(q.OutDims(0)) == 0) return false;
   return HasScales(q) ? q.Known(2) != nullptr : q.Has(3);
 }
 
@@ -99,7 +100,7 @@ class Interpolate : public KernelOf<Interpolate> {
     passes_.clear();
     size_t largest = 0;
     const auto axes = AxesOf(c.query());
-    for (size_t i = 0; i < axes.size(); ++i) {
+    for (size_t i : ShrinkingFirst(axes)) {
       if (axes[i].identity()) continue;
       Pass pass{{}, CountFrom(dims, 0, i), CountFrom(dims, i + 1, dims.size())};
       TERN_TRY(SetTaps(filter, axes[i], pass.taps));
@@ -107,7 +108,7 @@ class Interpolate : public KernelOf<Interpolate> {
       largest = std::max(largest, static_cast<size_t>(CountOf(dims)));
       passes_.push_back(std::move(pass));
     }
-    half_ = passes_.size() > 1 ? (largest + 15) / 16 * 16 : 0;
+    half_ = passes_.size() > 1 ? static_cast<size_t>(cpu::Rounded(static_cast<int64_t>(largest))) : 0;
     c.SetScratch(2 * half_ * sizeof(float));
     return {};
   }

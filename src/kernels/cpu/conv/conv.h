@@ -66,16 +66,18 @@ class ConvTransposeF32 {
            void* scratch, const Workers& workers) const;
 
  private:
-  // Planes [first, first + maps) of the result.
+  // Planes [first, first + maps) of the result, and taps [tap0, tap1) of each.
   struct Planes {
     int64_t first, maps;
     const float* bias;  // of the first
+    int64_t tap0, tap1;
   };
-  GemmParams Params(int64_t maps) const;
+  int64_t Columns() const { return maps_at_once_ * taps_at_once_ * shape_.input_size(); }
+  GemmParams Params(int64_t maps, int64_t taps) const;
   void Spread(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
               const Workers& workers) const;
   ConvShape shape_;
-  int64_t maps_at_once_ = 1;
+  int64_t maps_at_once_ = 1, taps_at_once_ = 1;  // several maps: all taps
 };
 
 }  // namespace tern::cpu

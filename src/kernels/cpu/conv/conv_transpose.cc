@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/conv/conv.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
@@ -8,11 +9,9 @@ namespace {
 constexpr int64_t kColumns =
     1 << 20;  // elements of the matrix between product and result, if at all possible
 
-size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// Adds the products of one map, [taps, input positions], to its plane.
-void AddMap(const ConvShape& s, const float* columns, float* y) {
-  for (int64_t tap = 0; tap < s.taps(); ++tap, columns += s.input_size()) {
+// Adds the products of one map, [some taps, input positions], to its plane.
+void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns, float* y) {
+  for (int64_t tap = tap0; tap < tap1; ++tap, columns += s.input_size()) {
     const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
     Spatial shift;
     for (size_t i = 0; i < 3; ++i) shift[i] = t[i] * s.dilation[i] - s.begin[i];
@@ -30,14 +29,20 @@ void AddMap(const ConvShape& s, const float* columns, float* y) {
 
 }  // namespace
 
-ConvTransposeF32::ConvTransposeF32(const ConvShape& shape) : shape_(shape) {
+ConvTransposeF32::ConvTransposeF32(const ConvShape& whole) : shape_(whole) {
+  if (whole.group_channels() == 0) shape_.kernel = {1, 1, 1};  // nothing is read
+  const ConvShape& shape = shape_;
   const int64_t per_map = std::max<int64_t>(1, shape.taps() * shape.input_size());
   maps_at_once_ = std::clamp<int64_t>(kColumns / per_map, 1, std::max<int64_t>(1, shape.group_maps()));
+  taps_at_once_ = std::max<int64_t>(1, shape.taps());
+  if (maps_at_once_ == 1)
+    taps_at_once_ =
+        std::clamp<int64_t>(kColumns / std::max<int64_t>(1, shape.input_size()), 1, taps_at_once_);
 }
 
-GemmParams ConvTransposeF32::Params(int64_t maps) const {
+GemmParams ConvTransposeF32::Params(int64_t maps, int64_t taps) const {
   GemmParams p;
-  p.m = maps * shape_.taps(), p.n = shape_.input_size(), p.k = shape_.group_channels();
+  p.m = maps * taps, p.n = shape_.input_size(), p.k = shape_.group_channels();
   p.a = {nullptr, DType::kF32, 1, shape_.group_maps() * shape_.taps()};
   p.b = {nullptr, DType::kF32, p.n, 1};
   p.c_row = p.n;
@@ -45,22 +50,25 @@ GemmParams ConvTransposeF32::Params(int64_t maps) const {
 }
 
 size_t ConvTransposeF32::Scratch(int threads) const {
-  size_t product = GemmScratch(Params(maps_at_once_), threads);
+  size_t product = GemmScratch(Params(maps_at_once_, taps_at_once_), threads);
   if (const int64_t rest = shape_.group_maps() % maps_at_once_)
-    product = std::max(product, GemmScratch(Params(rest), threads));
-  return Aligned(static_cast<size_t>(maps_at_once_ * shape_.taps() * shape_.input_size()) * sizeof(float)) +
-         product;
+    product = std::max(product, GemmScratch(Params(rest, taps_at_once_), threads));
+  if (const int64_t rest = shape_.taps() % taps_at_once_)
+    product = std::max(product, GemmScratch(Params(maps_at_once_, rest), threads));
+  return Aligned(static_cast<size_t>(Columns()) * sizeof(float)) + product;
 }
 
 void ConvTransposeF32::Spread(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
                               const Workers& workers) const {
-  const int64_t size = shape_.output_size(), work = std::max<int64_t>(1, shape_.taps() * shape_.input_size());
+  const int64_t taps = planes.tap1 - planes.tap0, size = shape_.output_size(),
+                work = std::max<int64_t>(1, taps * shape_.input_size());
+  if (planes.tap1 < shape_.taps()) epilogue = nullptr;  // there are sums to come
   workers.ParallelFor(planes.maps, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
     EpilogueRun run(epilogue, y, (planes.first + begin) * size);
     for (int64_t m = begin; m < end; ++m) {
       const int64_t at = (planes.first + m) * size;
-      std::fill(y + at, y + at + size, planes.bias ? planes.bias[m] : 0.f);
-      AddMap(shape_, columns + m * shape_.taps() * shape_.input_size(), y + at);
+      if (planes.tap0 == 0) std::fill(y + at, y + at + size, planes.bias ? planes.bias[m] : 0.f);
+      AddMap(shape_, planes.tap0, planes.tap1, columns + m * taps * shape_.input_size(), y + at);
       run.Reach(at + size);
     }
     run.Finish((planes.first + end) * size);
@@ -71,18 +79,20 @@ void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, co
                            float* y, void* scratch, const Workers& workers) const {
   const int64_t maps = shape_.group_maps(), channels = shape_.group_channels(), taps = shape_.taps();
   auto* columns = static_cast<float*>(scratch);
-  void* rest = static_cast<char*>(scratch) +
-               Aligned(static_cast<size_t>(maps_at_once_ * taps * shape_.input_size()) * sizeof(float));
+  void* rest = static_cast<char*>(scratch) + Aligned(static_cast<size_t>(Columns()) * sizeof(float));
   for (int64_t i = 0; i < shape_.batch * shape_.group; ++i)
-    for (int64_t m = 0; m < maps; m += maps_at_once_) {
-      const int64_t count = std::min(maps_at_once_, maps - m), group = i % shape_.group;
-      GemmParams p = Params(count);
-      p.a.data = w + (group * channels * maps + m) * taps;
-      p.b.data = x + i * channels * shape_.input_size();
-      p.c = columns;
-      Gemm(p, rest, workers);
-      Spread(columns, {i * maps + m, count, bias ? bias + group * maps + m : nullptr}, epilogue, y, workers);
-    }
+    for (int64_t m = 0; m < maps; m += maps_at_once_)
+      for (int64_t tap = 0; tap < taps; tap += taps_at_once_) {
+        const int64_t count = std::min(maps_at_once_, maps - m), some = std::min(taps_at_once_, taps - tap),
+                      group = i % shape_.group;
+        GemmParams p = Params(count, some);
+        p.a.data = w + (group * channels * maps + m) * taps + tap;
+        p.b.data = x + i * channels * shape_.input_size();
+        p.c = columns;
+        Gemm(p, rest, workers);
+        Spread(columns, {i * maps + m, count, bias ? bias + group * maps + m : nullptr, tap, tap + some},
+               epilogue, y, workers);
+      }
 }
 
 }  // namespace tern::cpu
