@@ -3,25 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "passes/rewrite/dim_order.h"
+
 namespace tern {
 namespace {
-
-bool IsOneOf(const Node& node, std::initializer_list<std::string_view> ops) {
-  return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return node.op->name == op; });
-}
-
-bool AllOnes(const Value* v) {
-  const Shape& s = v->type.shape;
-  return s.ranked && std::all_of(s.dims.begin(), s.dims.end(), [](const Dim& d) { return d.Is(1); });
-}
-
-bool Broadcasts(const Node& node) { return IsOneOf(node, {"Binary", "QBinary", "Where", "Eltwise"}); }
-// One operand, element by element; others are numbers for all of it.
-bool IsPointwise(const Node& node) {
-  return IsOneOf(node, {"Unary", "QUnary", "Activation", "QActivation", "Gelu", "IsInf", "Cast", "Clip"});
-}
-// The attribute `axis` is the only one that speaks of dims.
-bool HasAxis(const Node& node) { return IsOneOf(node, {"Softmax", "Split", "Scale", "Concat", "Gather"}); }
 
 Shape Permuted(const Shape& s, const Permutation& perm) {
   std::vector<Dim> dims;
@@ -55,7 +40,8 @@ class Former {
     if (!node_.subgraphs().empty() || node_.inputs().empty() || !node_.input(0)) return std::nullopt;
     for (const Value* v : node_.outputs())
       if (!v->type.tensor() || !v->type.shape.ranked) return std::nullopt;
-    const bool fits = Broadcasts(node_) || IsOp(node_, "Concat") ? Joined(*y) : Follows(*node_.input(0));
+    const bool fits =
+        BroadcastsOperands(node_) || IsOp(node_, "Concat") ? Joined(*y) : Follows(*node_.input(0));
     return fits ? std::optional<LastForm>(std::move(form_)) : std::nullopt;
   }
 
@@ -103,13 +89,9 @@ class Former {
     if (!Begin(x)) return false;
     form_.in[0] = form_.perm;
     if (node_.attrs.Has("channels_last")) return Image();
-    if (IsPointwise(node_)) return true;
+    if (FollowsFirst(node_) || IsOp(node_, "Scale")) return true;
     if (IsOp(node_, "Gather")) return node_.input(1)->type.shape.rank() == 1;
-    if (HasAxis(node_)) return true;
     if (IsOp(node_, "Reduce") || IsOp(node_, "ArgReduce")) return Reduction(x);
-    if (IsOneOf(node_, {"Quantize", "Dequantize"})) return node_.attrs.Int("block_size") == 0;
-    if (IsOp(node_, "Slice")) return Axes(node_.input(3), node_.input(1));
-    if (IsOp(node_, "Pad")) return IntsOf(node_.input(1)) && (!node_.input(3) || IntsOf(node_.input(3)));
     if (IsOp(node_, "Tile")) return IntsOf(node_.input(1)).has_value();
     if (IsOp(node_, "Resize")) return node_.attrs.Text("aspect") == "stretch";
     if (IsOp(node_, "Transpose")) return Transposition();
@@ -139,11 +121,6 @@ class Former {
       }
     }
     return true;
-  }
-
-  // Axes that are known, or all of those that the other list speaks of.
-  static bool Axes(const Value* axes, const Value* list) {
-    return axes ? IntsOf(axes).has_value() : list->type.shape.rank() == 1 && list->type.shape[0].known();
   }
 
   bool Reduction(const Value& x) {
@@ -220,23 +197,9 @@ class Former {
   LastForm form_;
 };
 
-int64_t NewAxis(int64_t axis, const Permutation& perm) {
-  if (axis < 0) axis += static_cast<int64_t>(perm.size());
-  return std::find(perm.begin(), perm.end(), axis) - perm.begin();
-}
-
 void Set(Attrs& attrs, const char* name, AttrValue value) {
   const Status status = attrs.Set(name, std::move(value));
   TERN_CHECK(status.ok(), status.message());
-}
-
-// The axes of a list that names them, or of all of its elements.
-std::vector<int64_t> NewAxes(const Value* axes, size_t count, const Permutation& perm) {
-  std::vector<int64_t> list(count);
-  std::iota(list.begin(), list.end(), 0);
-  if (axes) list = *IntsOf(axes);
-  for (int64_t& axis : list) axis = NewAxis(axis, perm);
-  return list;
 }
 
 }  // namespace
@@ -284,38 +247,6 @@ Result<Value*> LastEmitter::FullRank(Value* v, int rank) {
   return node->output(0);
 }
 
-// Attributes and inputs that name dims.
-void LastEmitter::MoveAxes(const LastForm& form, Attrs& attrs, std::vector<Value*>& inputs) {
-  const Permutation& perm = form.perm;
-  if (HasAxis(old_) || IsOneOf(old_, {"ArgReduce", "Quantize", "Dequantize"}))
-    Set(attrs, "axis", NewAxis(attrs.Int("axis"), perm));
-  if (IsOp(old_, "Reduce") && inputs.size() > 1 && inputs[1]) inputs[1] = Ints(NewAxes(inputs[1], 0, perm));
-  if (IsOp(old_, "Slice")) {
-    if (inputs.size() < 4) inputs.resize(4, nullptr);
-    const auto count = inputs[3] ? 0 : static_cast<size_t>(inputs[1]->type.shape[0].value());
-    inputs[3] = Ints(NewAxes(inputs[3], count, perm));
-  }
-  if (IsOp(old_, "Pad")) {
-    if (inputs.size() < 4) inputs.resize(4, nullptr);
-    inputs[3] = Ints(NewAxes(inputs[3], perm.size(), perm));
-  }
-  if (IsOp(old_, "Tile")) {
-    const auto repeats = *IntsOf(inputs[1]);
-    std::vector<int64_t> list;
-    for (int64_t p : perm) list.push_back(repeats[static_cast<size_t>(p)]);
-    inputs[1] = Ints(list);
-  }
-  if (IsOp(old_, "Resize")) {
-    std::vector<int64_t> axes = attrs.Ints("axes");
-    if (axes.empty()) axes.resize(perm.size()), std::iota(axes.begin(), axes.end(), 0);
-    for (int64_t& axis : axes) axis = NewAxis(axis, perm);
-    Set(attrs, "axes", axes);
-  }
-  if (IsOp(old_, "Transpose")) Set(attrs, "perm", form.result_perm);
-  if (IsOp(old_, "MatMul")) Set(attrs, "transpose_a", false);
-  if (attrs.Has("channels_last")) Set(attrs, "channels_last", true);
-}
-
 Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<Value*> inputs) {
   Attrs attrs = old_.attrs;
   const OpDef* op = old_.op;
@@ -324,7 +255,11 @@ Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<
     attrs = op->defaults;
     inputs = {inputs[0], Ints(form.view)};
   } else {
-    MoveAxes(form, attrs, inputs);
+    MoveAxes(
+        old_, form.perm, [this](const auto& list) { return Ints(list); }, attrs, inputs);
+    if (IsOp(old_, "Transpose")) Set(attrs, "perm", form.result_perm);
+    if (IsOp(old_, "MatMul")) Set(attrs, "transpose_a", false);
+    if (attrs.Has("channels_last")) Set(attrs, "channels_last", true);
   }
   TERN_ASSIGN(Node * node, Add(*op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
   // What the model declares may be more than is inferred.

@@ -45,7 +45,6 @@ class LastEmitter {
  private:
   Result<Node*> Add(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs);
   Value* Ints(const std::vector<int64_t>& list) { return old_.graph->AddConstant(Tensor::Ints(list)); }
-  void MoveAxes(const LastForm& form, Attrs& attrs, std::vector<Value*>& inputs);
   Node& old_;
 };
 
