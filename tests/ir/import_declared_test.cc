@@ -1,10 +1,13 @@
 // What a file declares: names of dims, value_info, kinds of attributes, initializers.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "export/onnx/exporter.h"
 #include "import/onnx/graph_importer.h"
 #include "ir/text.h"
 #include "onnx_model.h"
+#include "ops/ops.h"
 
 namespace tern {
 namespace {
@@ -148,6 +151,23 @@ TEST(Declared, NamesOfDimsSurviveTextAndExport) {
       for (const auto& d : info.type().tensor_type().shape().dim()) got.push_back(d.dim_param());
       EXPECT_EQ(got, dims) << info.name();
     }
+}
+
+// Zeros for a zero point that is absent are written for an operator that is written too.
+TEST(Declared, ExportWritesNoUnusedInitializers) {
+  InitOps();
+  auto graph = ParseGraph(R"(graph @g(%a: u8[2,3], %b: u8[3,4], %s: f32[S]) -> (%y) {
+    #half: f32[] = (0.5)
+    %y = QMatMul(%a, #half, _, %b, %s, _, #half)
+  })");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  auto bytes = onnx::ExportBytes(**graph);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  pb::ModelProto out;
+  ASSERT_TRUE(out.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())));
+  std::set<std::string> read;
+  for (const auto& node : out.graph().node()) read.insert(node.input().begin(), node.input().end());
+  for (const auto& w : out.graph().initializer()) EXPECT_EQ(read.count(w.name()), 1u) << w.name();
 }
 
 TEST(Declared, OldCastsGiveTheirTypeAsTextOrNumber) {

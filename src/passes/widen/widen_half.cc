@@ -31,7 +31,8 @@ bool Moves(const Node& node) {
   return std::find(kMovers.begin(), kMovers.end(), node.op->name) != kMovers.end();
 }
 
-// Means the same whatever the type of its input: nothing there is computed from the rounded number.
+// Reads a widened value as it is. Shape and Size see dims only; a Cast takes the number that f32 has, before
+// it would have been rounded.
 bool TakesAnyType(const Node& node) {
   return node.op->name == "Cast" || node.op->name == "Shape" || node.op->name == "Size";
 }

@@ -112,7 +112,8 @@ class Present {
   std::string k_, v_;
 };
 
-// The specification leaves open what a query without keys gets, runtimes give zeros or NaN: it gets zeros.
+// The specification leaves open what a query without keys gets, runtimes give zeros or NaN: it gets zeros. So
+// does an element that is NaN because v is, which `guarded` would leave alone.
 void EmitGuard(TernNode& n, const std::string& y) {
   n.Emit("Where", {n.Op("IsNaN", {y}), n.Scalar(n.node.output(0)->type.dtype, 0), y}, {n.Out(0)});
 }

@@ -12,6 +12,9 @@ bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; 
 
 // The zero point that belongs to the scale at this input; zeros where it is absent, "" where their shape is
 // not known.
+bool HasZeroPoint(const TernNode& n, int scale) {
+  return n.Has(scale + 1) || n.TypeOf(scale).shape.fully_known();
+}
 std::string ZeroPoint(TernNode& n, int scale, DType type) {
   if (n.Has(scale + 1)) return n.In(scale + 1);
   const Shape& shape = n.TypeOf(scale).shape;
@@ -56,14 +59,14 @@ bool TypesOfQLinear(const TernNode& n) {
 
 bool EmitQLinear(TernNode& n, const char* op, const AttrList& attrs) {
   if (Active(n) || !TypesOfQLinear(n)) return false;
+  for (int scale : {1, 4, 6})
+    if (!HasZeroPoint(n, scale)) return false;
   std::vector<std::string> inputs;
   for (int i : {0, 3}) {
     const std::string zero = ZeroPoint(n, i + 1, n.TypeOf(i).dtype);
     inputs.insert(inputs.end(), {n.In(i), n.In(i + 1), zero});
   }
   inputs.insert(inputs.end(), {n.In(6), ZeroPoint(n, 6, ResultType(n))});
-  for (const std::string& name : inputs)
-    if (name.empty()) return false;
   if (n.Has(8)) inputs.push_back(n.In(8));
   n.Emit(op, inputs, {n.Out(0)}, attrs);
   return true;
