@@ -145,6 +145,16 @@ def differential_sample(context):
                               "--sample", context.path("tests/differential/sample.txt"))
 
 
+def hostile_full(context):
+    """Other ones every day."""
+    seed = 1_000_000 * (int(time.time()) // 86400)
+    return context.run_script("tests/hostile/run.py", "--tern", context.binary("tern"), "--cases", "150", "--seed", str(seed))
+
+
+def hostile_sample(context):
+    return context.run_script("tests/hostile/run.py", "--tern", context.binary("tern"), "--cases", "6")
+
+
 def architectures_full(context):
     context.prepare("scripts/deps", "sweep")
     exported = context.root / ".cache" / "architectures"
@@ -224,6 +234,8 @@ SUITES = [
     Suite("fuzz", "libFuzzer on every parser (plain run: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (plain run: a fixed sample)", differential_full,
           sample=differential_sample),
+    Suite("hostile", "2,000 models with extreme attributes against the reference evaluator (plain run: 90 fixed ones)",
+          hostile_full, sample=hostile_sample),
     Suite("architectures", "networks of PyPI's transformers (plain run: a handful of stored ones)", architectures_full,
           sample=architectures_sample),
 ]
