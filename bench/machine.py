@@ -24,5 +24,6 @@ def versions(peers):
 
 
 def peak(tern, precision):
-    """GFLOP/s that one core reaches right now in a loop of nothing but multiply-adds; None where it cannot be measured."""
+    """GFLOP/s that one core reaches right now in a loop of nothing but multiply-adds; None where it cannot be
+    measured."""
     return _doctor(tern, "--peak").get("peak_gflops", {}).get(precision)

@@ -35,7 +35,8 @@ def outputs_of(folder, entry):
 
 
 def admit(name, job, folder, plan, entry, reference):
-    """Starts an engine and compares its outputs with the reference (None: it becomes that): engine or None, what was found."""
+    """Starts an engine and compares its outputs with the reference (None: it becomes that): engine or None, what
+    was found."""
     place = folder / name
     try:
         engine = Engine(name, job, place, {"tern": plan.tern, **({"base": plan.base} if plan.base else {})})

@@ -55,7 +55,8 @@ def _error(wanted, got):
 
 
 def distance(wanted, got):
-    """The largest difference relative to the largest magnitude of its output; inf where shapes, types or NaNs differ."""
+    """The largest difference relative to the largest magnitude of its output; inf where shapes, types or NaNs
+    differ."""
     if set(wanted) != set(got):
         return float("inf")
     pairs = [(_arrays(wanted[name]), _arrays(got[name])) for name in wanted]

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Times every model in Tern before and after the optimizer: no model may be slower, nor all of them together.
 
-One process a model, one thread, both forms in turn (`tern optimize --measure`), the best run of each. A model that
-looks slower is measured again and longer, up to --rounds times: what else runs on the machine only ever adds time. Exit status 1 when a model is slower by more than --noise, or the sum. Ends with
+One process a model, one thread, both forms in turn (`tern optimize --measure`), the best run of each. A model
+that looks slower is measured again and longer, up to --rounds times: what else runs on the machine only ever
+adds time. Exit status 1 when a model is slower by more than --noise, or the sum. Ends with
 `N passed, N failed, N skipped`.
 """
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""A model with 3 GB of external data: loads mapped, converts to .tern, runs; peak resident memory stays within 1.1x of the file.
+"""A model with 3 GB of external data: loads mapped, converts to .tern, runs; peak resident memory stays within
+1.1x of the file.
 
-big_model.py --tern build/release/bin/tern [--gigabytes 3]. Needs the numpy and onnx of .venv, and twice the size on disk.
+big_model.py --tern build/release/bin/tern [--gigabytes 3]. Needs the numpy and onnx of .venv, and twice the size
+on disk.
 """
 
 import argparse

@@ -28,8 +28,8 @@ class Fed:
 class Check:
     """How outputs are compared. `scale` multiplies the absolute tolerance: roughly the size of the
     terms summed into one output element. `off_by_one` is the share of an integer output that
-    may differ by one (True: a few places), for operators that round a float computation. `shape_only` lists outputs whose
-    values are random. `canon` maps the outputs to a form in which equal answers are identical."""
+    may differ by one (True: a few places), for operators that round a float computation.
+    `shape_only` lists outputs whose values are random. `canon` maps the outputs to a form in which equal answers are identical."""
 
     scale: float = 1.0
     rtol: float | None = None
