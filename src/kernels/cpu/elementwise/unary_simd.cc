@@ -25,9 +25,8 @@ inline Floats Mish(Floats x) {
 
 inline Floats Unit(Floats x) { return AtMost(AtLeast(x, 0.f), 1.f); }
 
-inline Floats GeluTanh(Floats x) {
-  return 0.5f * x * (1.f + Tanh(x * (0.797884561f + 0.0356774081f * x * x)));
-}
+// (1 + tanh(u)) / 2 is 1 / (1 + exp(-2u)).
+inline Floats GeluTanh(Floats x) { return x / (1.f + Exp(-x * (1.59576912f + 0.0713548163f * x * x))); }
 
 // Activations with parameters.
 void WithParameters(UnaryKind kind, const float* x, float* y, int64_t n, float a, float b) {
@@ -129,7 +128,7 @@ void Run(UnaryKind kind, const float* x, float* y, int64_t n, float alpha, float
     case K::kMish:
       return Each(x, y, n, [](Floats v) { return Mish(v); });
     case K::kGelu:
-      return Each(x, y, n, [](Floats v) { return v * (0.5f * Erf(v * 0.707106781f) + 0.5f); });
+      return Each(x, y, n, [](Floats v) { return Gelu(v); });
     case K::kGeluTanh:
       return Each(x, y, n, [](Floats v) { return GeluTanh(v); });
     default:
