@@ -21,7 +21,7 @@ struct Single {
       PackPanel(b + j * column, row, column, k, Least<int64_t>(kWidth, n - j), factor, to);
   }
   static void Copy(const float* from, int64_t count, float* to) {
-    __builtin_memcpy(to, from, static_cast<uint64_t>(count) * sizeof(float));
+    if (count > 0) __builtin_memcpy(to, from, static_cast<uint64_t>(count) * sizeof(float));
   }
 };
 
