@@ -25,9 +25,13 @@ class Precision(CliTest):
         model, weight = product()
         x = np.random.default_rng(2).standard_normal((5, 128)).astype(np.float32)
         out = self.dir / "out"
-        self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', x)}", "--precision", "bf16", "--output-dir", out)
-        got = np.load(out / "y.npy")
-        np.testing.assert_allclose(got, rounded(x).astype(np.float64) @ rounded(weight), atol=2e-5)
+        both = self.npy("x.npy", np.concatenate([np.eye(128, dtype=np.float32), x]))
+        self.ok("run", self.save(model), "--input", f"x={both}", "--precision", "bf16", "--output-dir", out)
+        used, got = np.split(np.load(out / "y.npy"), [128])  # the weights as they were multiplied
+        np.testing.assert_array_equal(used, rounded(used))
+        self.assertTrue((np.abs(used - weight) < np.spacing(np.abs(weight)) * 2**16).all(), "not a neighbour in bf16")
+        np.testing.assert_allclose(used.sum(0), weight.sum(0), atol=5e-3)  # 5e-2 with every weight to nearest even
+        np.testing.assert_allclose(got, rounded(x).astype(np.float64) @ used, atol=2e-5)
         self.assertGreater(np.abs(got - x @ weight).max(), 1e-3)
 
     def test_kernels(self):
