@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kMostDepth = 1024, kMostPlainDepth = 768;
 constexpr int64_t kMostRows = 140, kMostPlainRows = 256;
 constexpr int64_t kMostColumns = 256;                      // of half of c at once
+constexpr int64_t kFewestColumns = 192;                    // of half of c for a thread
 constexpr int64_t kFewestRows = 16;                        // that are worth pairing
 constexpr int64_t kFew = 4;                                // rows that no cut separates
 constexpr int64_t kThreads = 4;                            // that share blocks evenly, and half of them too
@@ -49,8 +50,11 @@ Cut CutOf(const PanelProduct& p, int threads, StrassenPanels panels) {
   cut.columns = half;
   if (threads > 1) {
     const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-    const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
-    if (cut.blocks < wanted) cut.columns = PartOf(half, Quotient(half, Quotient(wanted, cut.blocks)), width);
+    const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 2.0));
+    // Each job makes the sums of its block again.
+    int64_t jobs = std::min(Quotient(wanted, cut.blocks), std::max<int64_t>(threads, half / kFewestColumns));
+    if (jobs > threads) jobs = jobs / threads * threads;
+    if (cut.blocks < wanted) cut.columns = PartOf(half, Quotient(half, jobs), width);
   }
   cut.jobs = Quotient(half, cut.columns);
   cut.chunk = cut.plain ? width : std::min(kMostColumns, cut.columns);
