@@ -171,7 +171,7 @@ class PlanCompiler {
     std::stable_sort(large.begin(), large.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     for (const auto& [bytes, draft] : large) {
-      TERN_TRY(engine_.model->Prepared(draft->node->node(), *draft->entry, QueryFor(*draft->node)).status());
+      TERN_TRY(Prepared(*draft->node, *draft->entry, QueryFor(*draft->node)).status());
       ReleasePacked(*draft->node);
     }
     return {};
@@ -180,7 +180,7 @@ class PlanCompiler {
   Status PrepareKernel(Step& step) {
     const KernelQuery query = QueryFor(*step.node);
     const Node& node = step.node->node();
-    TERN_ASSIGN(step.kernel, engine_.model->Prepared(node, *step.entry, query));
+    TERN_ASSIGN(step.kernel, Prepared(*step.node, *step.entry, query));
     ResizeContext resize(query, engine_.workers.threads());
     Status status = step.kernel->Resize(resize);
     if (!status.ok())
@@ -193,14 +193,26 @@ class PlanCompiler {
   }
 
   // Weights leave memory one by one, while others are packed: at no time are all of them there twice.
+  Result<std::unique_ptr<Kernel>> Prepared(const PlanNode& node, const KernelEntry& entry,
+                                           const KernelQuery& query) {
+    const auto packed = [&](int input) {
+      const int slot = node.inputs[static_cast<size_t>(input)];
+      if (Ours(slot) && engine_.model->ReleaseHeld(slot)) Forget(slot);
+    };
+    return engine_.model->Prepared(node.node(), entry, query, packed);
+  }
+
   void ReleasePacked(const PlanNode& node) {
-    if (program_.depth != 0) return;
-    for (int slot : node.inputs) {
-      if (slot < 0 || slot >= program_.slot_count() || !engine_.model->Release(slot)) continue;
-      const auto at = static_cast<size_t>(slot);
-      lowered_.slots[at].known = program_.weights[at];
-      plan_->slots_[at] = Datum(program_.weights[at]);
-    }
+    for (int slot : node.inputs)
+      if (Ours(slot) && engine_.model->Release(slot)) Forget(slot);
+  }
+
+  bool Ours(int slot) const { return program_.depth == 0 && slot >= 0 && slot < program_.slot_count(); }
+
+  void Forget(int slot) {
+    const auto at = static_cast<size_t>(slot);
+    lowered_.slots[at].known = program_.weights[at];
+    plan_->slots_[at] = Datum(program_.weights[at]);
   }
 
   void Connect(Step& step, const Draft& draft) {

@@ -26,8 +26,8 @@ Tensor PrepareContext::Packed(const std::vector<int>& inputs, DType dtype, const
     packed = AllocateWeights(dtype, dims);
     fill(packed);
   }
-  if (store_) store_->Keep(inputs, packed);
   for (int i : inputs) Finished(i);
+  if (store_) store_->Keep(inputs, packed);  // may let go of the weights
   return packed;
 }
 

@@ -41,8 +41,8 @@ Tensor WithoutData(const Tensor& t) {
 class PackStore : public PrepareContext::Store {
  public:
   PackStore(const Packs& loaded, Packs& used, const Node& node, const KernelEntry& entry,
-            const KernelQuery& query)
-      : loaded_(loaded), used_(used), node_(node), entry_(entry), query_(query) {}
+            const KernelQuery& query, std::function<void(int input)> kept)
+      : loaded_(loaded), used_(used), node_(node), entry_(entry), query_(query), kept_(std::move(kept)) {}
 
   // The optimizer may have given a weight other bytes since the graph was read.
   Tensor Find(const std::vector<int>& inputs) override {
@@ -52,6 +52,7 @@ class PackStore : public PrepareContext::Store {
   void Keep(const std::vector<int>& inputs, const Tensor& packed) override {
     const std::string key = PackKey(entry_.name, node_, inputs);
     if (!key.empty()) used_[key] = {packed, SourcesOf(inputs), {}};
+    for (int i : inputs) kept_(i);
   }
 
  private:
@@ -66,6 +67,7 @@ class PackStore : public PrepareContext::Store {
   const Node& node_;
   const KernelEntry& entry_;
   const KernelQuery& query_;
+  std::function<void(int input)> kept_;
 };
 
 const KernelTable& NoKernels() {
@@ -107,12 +109,17 @@ void Model::LeaveDataToProgram() {
 }
 
 Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEntry& entry,
-                                                const KernelQuery& query) {
+                                                const KernelQuery& query,
+                                                const std::function<void(int input)>& packed) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto& kernel = prepared_[{&node, &entry}];
   if (!kernel) {
     auto made = entry.make();
-    PackStore store(loaded_, packs_, node, entry, query);
+    const auto kept = [&](int input) {
+      finished_[{&node, input}] = &entry;
+      if (packed) packed(input);
+    };
+    PackStore store(loaded_, packs_, node, entry, query, kept);
     PrepareContext context(query, packed_bytes_, node.graph == graph_.get() ? &store : nullptr);
     Status status = made->Prepare(context);
     if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
@@ -136,6 +143,10 @@ Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& qu
 
 bool Model::Release(int slot) {
   std::lock_guard<std::mutex> lock(mutex_);
+  return ReleaseHeld(slot);
+}
+
+bool Model::ReleaseHeld(int slot) {
   Tensor& weight = program_->weights[static_cast<size_t>(slot)];
   if (!own_graph_ || !weight.defined() || weight.bytes() < kWorthReleasing || !weight.raw()) return false;
   const Value* value = program_->values[static_cast<size_t>(slot)];

@@ -1,5 +1,6 @@
 // What all sessions of a model share: the graph, folded constants, programs, and kernels with packed weights.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,15 +41,18 @@ class Model {
   // The kernel for a node: the best legal one, unless its weights have left memory in favour of another.
   // Null: there is none.
   Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query) const;
-  // A copy of the node's kernel, prepared once.
+  // A copy of the node's kernel, prepared once. packed: called when the kernel has packed this input, while
+  // it goes on with others; what it calls is ReleaseHeld.
   Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
-                                           const KernelQuery& query);
+                                           const KernelQuery& query,
+                                           const std::function<void(int input)>& packed = nullptr);
 
   // Plans of the model's own graph are made one at a time: making them changes which weights are in memory.
   std::unique_lock<std::mutex> CompileAlone() const { return std::unique_lock(compile_mutex_); }
   // Lets go of a slot's weight once all its readers have packed it, and says whether it did. Type and dims
   // stay in the program, whose weights nobody reads but who compiles alone, as the caller of this does.
   bool Release(int slot);
+  bool ReleaseHeld(int slot);  // the same with the model's lock held, within Prepared
 
   // The model with some of its overridable constants as further inputs, in the given order. Kept for the next
   // time.

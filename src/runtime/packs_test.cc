@@ -85,8 +85,8 @@ TEST(Packs, ThoseOfTheModelAreNotForItsBranches) {
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(SameTensor((*got)[i].tensor, (*want)[i].tensor)) << i;
 }
 
-// One pack holds both matrices of a recurrent layer.
-TEST(Packs, LayersThatShareOneOfTwoWeightsDoNotShareAPack) {
+// Each matrix of a recurrent layer has a pack of its own.
+TEST(Packs, LayersThatShareOneOfTwoWeightsShareItsPackOnly) {
   const auto graph = ParseOrDie(R"(graph @g(%x: f32[2,1,1]) -> (%y, %z) {
     #w: f32[1,1,1] = (0.5)
     #r: f32[1,1,1] = (0.25)
@@ -98,7 +98,7 @@ TEST(Packs, LayersThatShareOneOfTwoWeightsDoNotShareAPack) {
   auto want = EvaluateGraph(*graph, inputs);
   ASSERT_TRUE(want.ok());
   const std::shared_ptr<const Graph> packed = WithPacks(*graph, inputs);
-  EXPECT_EQ(PacksOf(*packed).size(), 2u);
+  EXPECT_EQ(PacksOf(*packed).size(), 3u);
   for (const auto& g : {graph, packed}) {
     auto got = SessionOf(g, Layout())->Run(inputs);
     ASSERT_TRUE(got.ok()) << got.status().ToString();

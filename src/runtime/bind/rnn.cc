@@ -78,8 +78,11 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     const Tensor *w = c.Weight(1), *r = c.Weight(2);
     if (!w || !r) return {};
     SetWeights(KindOf(c.attrs()), w->dims(), r->dims());
-    panels_ = c.Packed({1, 2}, DType::kF32, {cpu::RnnPanelsSize(s_)}, [&](Tensor& to) {
-      cpu::PackRnn(s_, w->data<const float>(), r->data<const float>(), to.data<float>(), Workers(0));
+    w_ = c.Packed({1}, DType::kF32, {cpu::RnnInputSize(s_)}, [&](Tensor& to) {
+      cpu::PackRnnInput(s_, w->data<const float>(), to.data<float>(), Workers(0));
+    });
+    r_ = c.Packed({2}, DType::kF32, {cpu::RnnStateSize(s_)}, [&](Tensor& to) {
+      cpu::PackRnnState(s_, r->data<const float>(), to.data<float>(), Workers(0));
     });
     return {};
   }
@@ -96,8 +99,12 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     s_.linear_before_reset = a.Bool("linear_before_reset"), s_.input_forget = a.Bool("input_forget");
     s_.functions = *FunctionsOf(a, s_.kind, s_.directions);
     has_h_ = c->OutType(1) != DType::kInvalid, has_c_ = c->OutType(2) != DType::kInvalid;
+    input_bytes_ =
+        w_.defined() ? 0 : cpu::Aligned(static_cast<size_t>(cpu::RnnInputSize(s_)) * sizeof(float));
     panels_bytes_ =
-        panels_.defined() ? 0 : cpu::Aligned(static_cast<size_t>(cpu::RnnPanelsSize(s_)) * sizeof(float));
+        w_.defined()
+            ? 0
+            : input_bytes_ + cpu::Aligned(static_cast<size_t>(cpu::RnnStateSize(s_)) * sizeof(float));
     c.SetScratch(panels_bytes_ + cpu::RnnScratch(s_, c.threads()));
     return {};
   }
@@ -105,8 +112,15 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     cpu::RnnTensors t;
     const auto optional = [&](int i) { return c.Has(i) ? c.In<float>(i) : nullptr; };
     t.x = c.In<float>(0), t.b = optional(3);
-    t.panels = panels_.defined() ? panels_.data<const float>() : c.scratch<float>();
-    if (panels_bytes_) cpu::PackRnn(s_, c.In<float>(1), c.In<float>(2), c.scratch<float>(), c.workers());
+    if (w_.defined()) {
+      t.w = w_.data<const float>(), t.r = r_.data<const float>();
+    } else {
+      auto* w = c.scratch<float>();
+      auto* r = reinterpret_cast<float*>(c.scratch<char>() + input_bytes_);
+      cpu::PackRnnInput(s_, c.In<float>(1), w, c.workers());
+      cpu::PackRnnState(s_, c.In<float>(2), r, c.workers());
+      t.w = w, t.r = r;
+    }
     t.h0 = optional(5), t.c0 = optional(6), t.p = optional(7);
     if (c.Has(4)) {
       t.lengths = c.In(4).raw(), t.wide_lengths = c.In(4).dtype() == DType::kI64;
@@ -132,8 +146,8 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
   }
 
   cpu::RnnShape s_;
-  Tensor panels_;  // undefined: made in each run
-  size_t panels_bytes_ = 0;
+  Tensor w_, r_;                               // packed; undefined: made in each run
+  size_t input_bytes_ = 0, panels_bytes_ = 0;  // of those made in each run
   bool has_h_ = false, has_c_ = false;
 };
 

@@ -18,16 +18,22 @@ constexpr int64_t kPad = 16;  // words that keep rows from colliding in the firs
 int64_t Spaced(int64_t row) { return Collide(row) ? row + kPad : Rounded(row); }
 
 // The weights of one direction: panels of each gate by itself, so that a part of the state's elements has
-// whole panels in every gate. Those of the input, then those of the state. In words.
+// whole panels in every gate. In words.
 struct Panels {
   int64_t input, state;  // of a gate
-  int64_t all;
 
   explicit Panels(const RnnShape& s)
       : input(Rounded(PanelsSize(s.features, s.hidden, s.operands))),
-        state(Rounded(PanelsSize(s.hidden, s.hidden, s.operands))),
-        all(s.gates() * (input + state)) {}
+        state(Rounded(PanelsSize(s.hidden, s.hidden, s.operands))) {}
 };
+
+// inner: elements of a row; step: words of a packed gate.
+void PackGates(const RnnShape& s, const float* from, int64_t inner, int64_t step, float* to,
+               const Workers& workers) {
+  for (int64_t gate = 0; gate < s.directions * s.gates(); ++gate)
+    PackPanels({from + gate * s.hidden * inner, 1, inner, 1}, inner, s.hidden, to + gate * step, workers,
+               s.operands);
+}
 
 // Some elements of the state, and with them their gates. A thread computes them in every step: their weights
 // stay in its caches as far as they fit.
@@ -69,7 +75,8 @@ class Direction {
       if (table_.per_word > 1) state->words = Take(scratch, s.batch * word_row_);
     }
     product_ = scratch;
-    weights_ = t.panels + d * panels_.all;
+    input_ = t.w + d * s.gates() * panels_.input;
+    state_ = t.r + d * s.gates() * panels_.state;
     if (t.b) b_ = t.b + d * 2 * width_;
   }
   static size_t Scratch(const RnnShape& s, int threads) {
@@ -110,7 +117,7 @@ class Direction {
     for (int64_t gate = 0; gate < s_.gates(); ++gate) {
       const int64_t column = gate * s_.hidden + some.begin;
       p.a = t_.x, p.c = from_x_ + column;
-      p.panels = weights_ + gate * panels_.input + some.begin * table_.words(s_.features);
+      p.panels = input_ + gate * panels_.input + some.begin * table_.words(s_.features);
       p.tile.bias = b_ ? bias_ + column : nullptr;
       MultiplyPanels(p, scratch, workers);
     }
@@ -202,7 +209,7 @@ class Direction {
     const bool candidate = s_.kind == RnnCellKind::kGru && gate == 2;
     Tile t;
     t.a = state.words, t.a_row = table_.per_word == 1 ? h_row_ : word_row_;
-    t.b = weights_ + s_.gates() * panels_.input + gate * panels_.state + column * words;
+    t.b = state_ + gate * panels_.state + column * words;
     t.k = words, t.few = s_.batch <= kFew;
     t.columns = std::min<int64_t>(table_.columns, end - column);
     t.accumulate = !candidate && !t_.lengths;
@@ -274,7 +281,7 @@ class Direction {
   float *from_x_, *from_h_, *c_, *bias_;
   State h_[2], gated_;  // before and after a step, in turns
   void* product_;
-  const float* weights_;
+  const float *input_, *state_;  // panels
   const float* b_ = nullptr;
 };
 
@@ -289,19 +296,15 @@ void RunAlone(const RnnShape& s, Direction& direction, const Workers& workers) {
 
 }  // namespace
 
-int64_t RnnPanelsSize(const RnnShape& s) { return s.directions * Panels(s).all; }
+int64_t RnnInputSize(const RnnShape& s) { return s.directions * s.gates() * Panels(s).input; }
+int64_t RnnStateSize(const RnnShape& s) { return s.directions * s.gates() * Panels(s).state; }
 
-void PackRnn(const RnnShape& s, const float* w, const float* r, float* panels, const Workers& workers) {
-  const Panels size(s);
-  for (int64_t d = 0; d < s.directions; ++d) {
-    const auto pack = [&](const float* from, int64_t inner, int64_t step) {
-      for (int64_t gate = 0; gate < s.gates(); ++gate, panels += step)
-        PackPanels({from + (d * s.gates() + gate) * s.hidden * inner, 1, inner, 1}, inner, s.hidden, panels,
-                   workers, s.operands);
-    };
-    pack(w, s.features, size.input);
-    pack(r, s.hidden, size.state);
-  }
+void PackRnnInput(const RnnShape& s, const float* w, float* to, const Workers& workers) {
+  PackGates(s, w, s.features, Panels(s).input, to, workers);
+}
+
+void PackRnnState(const RnnShape& s, const float* r, float* to, const Workers& workers) {
+  PackGates(s, r, s.hidden, Panels(s).state, to, workers);
 }
 
 size_t RnnScratch(const RnnShape& s, int threads) {

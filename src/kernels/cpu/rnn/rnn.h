@@ -32,15 +32,17 @@ struct RnnShape {
 };
 
 // w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] in the form that products read; looks at
-// kind, operands, features, hidden and directions.
-int64_t RnnPanelsSize(const RnnShape& s);  // words of 32 bits
-void PackRnn(const RnnShape& s, const float* w, const float* r, float* panels, const Workers& workers);
+// kind, operands, features, hidden and directions. Sizes are words of 32 bits.
+int64_t RnnInputSize(const RnnShape& s);
+int64_t RnnStateSize(const RnnShape& s);
+void PackRnnInput(const RnnShape& s, const float* w, float* to, const Workers& workers);
+void PackRnnState(const RnnShape& s, const float* r, float* to, const Workers& workers);
 
 // Optional ones may be null. b [dir, 2*gates*hidden], p [dir, 3*hidden]; y [length, dir, batch, hidden];
 // states [dir, batch, hidden].
 struct RnnTensors {
   const float* x = nullptr;
-  const float* panels = nullptr;  // of w and r
+  const float *w = nullptr, *r = nullptr;  // packed
   const float *b = nullptr, *h0 = nullptr, *c0 = nullptr, *p = nullptr;
   const void* lengths = nullptr;  // batch numbers in [0, length], or null
   bool wide_lengths = false;      // i64, not i32

@@ -20,7 +20,7 @@ double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 struct Layer {
   RnnShape s;
-  std::vector<float> x, w, r, b, h0, panels;
+  std::vector<float> x, w, r, b, h0, input_panels, state_panels;
   std::vector<int64_t> lengths;
 
   Layer(RnnCellKind kind, bool linear_before_reset, int64_t directions, int64_t batch, int64_t hidden,
@@ -39,8 +39,10 @@ struct Layer {
     b = Random(directions * 2 * width, 4), h0 = Random(directions * batch * hidden, 5);
     if (ragged)
       for (int64_t n = 0; n < batch; ++n) lengths.push_back((n * 3 + 4) % (s.length + 1));
-    panels.assign(static_cast<size_t>(RnnPanelsSize(s)), kNaN);
-    PackRnn(s, w.data(), r.data(), panels.data(), Workers(2));
+    input_panels.assign(static_cast<size_t>(RnnInputSize(s)), kNaN);
+    state_panels.assign(static_cast<size_t>(RnnStateSize(s)), kNaN);
+    PackRnnInput(s, w.data(), input_panels.data(), Workers(2));
+    PackRnnState(s, r.data(), state_panels.data(), Workers(2));
   }
 
   // y, then the last states.
@@ -48,7 +50,7 @@ struct Layer {
     const int64_t states = s.directions * s.batch * s.hidden;
     std::vector<float> out(static_cast<size_t>((s.length + 2) * states), kNaN);
     RnnTensors t;
-    t.x = x.data(), t.panels = panels.data(), t.b = b.data(), t.h0 = h0.data();
+    t.x = x.data(), t.w = input_panels.data(), t.r = state_panels.data(), t.b = b.data(), t.h0 = h0.data();
     if (!lengths.empty()) t.lengths = lengths.data(), t.wide_lengths = true;
     t.y = out.data(), t.y_h = t.y + s.length * states;
     if (s.kind == RnnCellKind::kLstm) t.y_c = t.y_h + states;
