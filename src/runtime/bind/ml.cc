@@ -1,6 +1,7 @@
 // Ties LinearClassifier to the matrix product, and Normalizer to its kernel.
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/ml/normalize.h"
+#include "kernels/cpu/support/cut.h"
 #include "ops/ml/linear_classifier.h"
 #include "runtime/bind/support.h"
 
@@ -34,9 +35,9 @@ class LinearClasses : public KernelOf<LinearClasses> {
     p_ = {};
     p_.m = RowsIn(x), p_.k = l_.width, p_.n = l_.rows;
     p_.a_row = l_.width, p_.a_column = 1, p_.c_row = l_.rows;
-    row_at_ = Aligned(cpu::PanelScratch(p_, c.threads()));
+    row_at_ = cpu::Aligned(cpu::PanelScratch(p_, c.threads()));
     scores_at_ = row_at_ + RowBytes() * static_cast<size_t>(c.threads());
-    x_at_ = scores_at_ + Aligned(static_cast<size_t>(p_.m * p_.n) * sizeof(float));
+    x_at_ = scores_at_ + cpu::Aligned(static_cast<size_t>(p_.m * p_.n) * sizeof(float));
     c.SetScratch(x_at_ + (as_is_ ? 0 : static_cast<size_t>(p_.m * p_.k) * sizeof(float)));
     return {};
   }
@@ -57,8 +58,7 @@ class LinearClasses : public KernelOf<LinearClasses> {
   }
 
  private:
-  static size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-  size_t RowBytes() const { return Aligned(static_cast<size_t>(l_.classes + 2) * sizeof(double)); }
+  size_t RowBytes() const { return cpu::Aligned(static_cast<size_t>(l_.classes + 2) * sizeof(double)); }
 
   static const float* Narrowed(const RunContext& c, float* to) {
     const Tensor& x = c.In(0);

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "kernels/cpu/support/cut.h"
 #include "ops/ml/tree_ensemble.h"
 #include "ops/ml/tree_ensemble_classifier.h"
 #include "runtime/kernel.h"
@@ -10,7 +11,7 @@
 namespace tern {
 namespace {
 
-size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+using cpu::Aligned;
 
 template <class T> constexpr DType kTypeOf = sizeof(T) == sizeof(float) ? DType::kF32 : DType::kF64;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/move/transpose_simd.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
@@ -16,14 +17,6 @@ constexpr int64_t kWorthCopying = 64;       // columns that a copied row of a is
 constexpr int64_t kFew = 4;                 // rows that no cut separates
 constexpr int64_t kPad = 16;                // words between copied rows, so that they do not collide
 
-int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// Even parts of at most `most`, a multiple of `unit` but the last.
-int64_t PartOf(int64_t size, int64_t most, int64_t unit) {
-  const int64_t parts = std::max<int64_t>(1, Quotient(size, most));
-  return std::max<int64_t>(unit, Quotient(Quotient(size, parts), unit) * unit);
-}
-
 // How a product is cut.
 struct Cut {
   int64_t depth;         // words of k at once
@@ -31,9 +24,6 @@ struct Cut {
   int64_t row_jobs, panel_jobs;
   bool copy;  // rows of a are copied together first
 };
-
-// Rows whose starts fall into the same few sets of the nearest cache drive each other out.
-bool Collide(int64_t a_row) { return a_row * 4 % 2048 == 0; }
 
 // What a job takes, in half vectors of products per word of k. Every tile and every panel costs something by
 // itself, and so does a row, more when it is copied.
@@ -124,32 +114,31 @@ void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, i
 void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   const int64_t words = table.words(p.k);
   const bool first = part.k0 == 0, last = part.k0 + part.depth == words;
-  const int64_t tiles = Quotient(part.rows, table.rows), height = part.rows / tiles,
-                taller = part.rows % tiles;
+  const EvenCut tiles(part.rows, table.rows);
   Tile t;
   t.a_row = part.a_row, t.k = part.depth, t.c_row = p.c_row, t.residual_row = p.tile.residual_row;
   t.accumulate = !first || p.accumulate;
   t.few = p.m <= kFew;  // by the product: where it is cut may depend on the threads
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   const auto run = [&](int64_t panel, int64_t i) {
-    const int64_t n0 = panel * table.columns, row = i * height + std::min(i, taller);
+    const int64_t n0 = panel * table.columns, row = tiles.Start(i);
     t.columns = std::min<int64_t>(table.columns, p.n - n0);
     t.a = part.a + row * part.a_row;
     t.b = p.panels + (n0 * words + part.k0 * table.columns);
     t.bias = last && p.tile.bias ? p.tile.bias + n0 : nullptr;
     t.c = p.c + (part.m0 + row) * p.c_row + n0;
     t.residual = last && p.tile.residual ? p.tile.residual + (part.m0 + row) * t.residual_row + n0 : nullptr;
-    table.run[height + (i < taller)](t);
+    table.run[tiles.Size(i)](t);
   };
   // Along rows of c, as long as the panels stay in the second cache.
   if (part.depth * (part.panel1 - part.panel0) * table.columns <= kPanels) {
-    for (int64_t i = 0; i < tiles; ++i)
+    for (int64_t i = 0; i < tiles.pieces(); ++i)
       for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
   } else {
     // Meanwhile each tile brings its share of the next panel nearer.
-    t.ahead_step = Quotient(table.columns, tiles);
+    t.ahead_step = Quotient(table.columns, tiles.pieces());
     for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
-      for (int64_t i = 0; i < tiles; ++i) {
+      for (int64_t i = 0; i < tiles.pieces(); ++i) {
         const float* next = p.panels + ((panel + 1) * words + part.k0) * table.columns;
         t.ahead = panel + 1 < part.panel1 ? next + i * part.depth * t.ahead_step : nullptr;
         run(panel, i);

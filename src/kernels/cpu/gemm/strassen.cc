@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/cpu/gemm/strassen_simd.h"
+#include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
 namespace {
@@ -20,13 +21,6 @@ constexpr int64_t kThreads = 4;                            // that share blocks 
 constexpr int64_t kWorthAThread = 1 << 18;                 // multiplications
 constexpr int64_t kPad = 16;                               // floats between rows, so that they do not collide
 enum { kB11, kB21, kB22, kT4, kT1, kT2, kT3, kProducts };  // of b: -t4 instead of t4
-
-int64_t Quotient(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-int64_t PartOf(int64_t size, int64_t most, int64_t unit) {
-  const int64_t parts = std::max<int64_t>(1, Quotient(size, most));
-  return std::max<int64_t>(unit, Quotient(Quotient(size, parts), unit) * unit);
-}
 
 // How a product is cut. Blocks of rows depend on the sizes only, since they say which rows are paired.
 struct Cut {
@@ -158,7 +152,6 @@ class Block {
   void Multiply(const Left& left, int product, int64_t rows, Tile t) const {
     if (rows == 0) return;
     const TileTable& table = TileSimd();
-    const int64_t tiles = Quotient(rows, table.rows), height = rows / tiles, taller = rows % tiles;
     t.a_row = left.row, t.k = half_, t.columns = table.columns;
     t.few = p_.m <= kFew;
     const Tile start = t;
@@ -167,12 +160,7 @@ class Block {
       t.a = left.a, t.b = panels_[product] + j * half_, t.c += j;
       if (t.bias) t.bias += j;
       if (t.residual) t.residual += j;
-      for (int64_t i = 0; i < tiles; ++i) {
-        const int64_t count = height + (i < taller);
-        table.run[count](t);
-        t.a += count * t.a_row, t.c += count * t.c_row;
-        if (t.residual) t.residual += count * t.residual_row;
-      }
+      table.RunRows(t, rows);
     }
   }
   // Into one of the results beside c.

@@ -17,6 +17,12 @@ inline size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 // Rows so many floats apart meet in few sets of the first cache: in those of every `bytes` bytes.
 inline bool Collide(int64_t row, int64_t bytes = 2048) { return row * 4 % bytes == 0; }
 
+// The size of even parts of at most `most`, a multiple of `unit`; the last may be smaller.
+inline int64_t PartOf(int64_t size, int64_t most, int64_t unit) {
+  const int64_t parts = std::max<int64_t>(1, Quotient(size, most));
+  return std::max<int64_t>(unit, RoundUp(Quotient(size, parts), unit));
+}
+
 // So many elements as few pieces of at most `most`, which differ by one element at most: the larger ones
 // come first.
 class EvenCut {

@@ -22,6 +22,12 @@ TEST(Cut, SeesRowsThatCollide) {
   EXPECT_FALSE(Collide(512 + 16));
 }
 
+TEST(Cut, GivesPartsWholeUnits) {
+  EXPECT_EQ(PartOf(100, 60, 8), 56);
+  EXPECT_EQ(PartOf(0, 60, 8), 8);
+  EXPECT_EQ(PartOf(60, 60, 1), 60);
+}
+
 TEST(Cut, CutsEvenly) {
   for (int64_t most : {1, 3, 14})
     for (int64_t count = 0; count < 60; ++count) {
