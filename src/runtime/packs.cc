@@ -58,6 +58,7 @@ std::string PackKey(const std::string& kernel, const Node& node, const std::vect
   DerivedName name{StrCat("pack ", kPackFormat, " ", kernel, " ", set, " ", HashOf(node.attrs)), {}};
   for (int i : inputs) {
     if (node.input(i)->name.empty()) return {};
+    name.what += StrCat(" ", i);
     name.made_from.emplace_back(node.input(i)->name, 0);
   }
   return ToText(name);

@@ -20,8 +20,8 @@ struct Pack {
 };
 using Packs = std::map<std::string, Pack>;  // by PackKey
 
-// kernel: its name in the table. The key tells the format, the instruction set, the node's attributes and the
-// names of the weights that were packed together. Empty where one of these has no name.
+// kernel: its name in the table. The key tells the format, the instruction set, the node's attributes, and
+// the numbers and names of the inputs that were packed together. Empty where one of these has no name.
 std::string PackKey(const std::string& kernel, const Node& node, const std::vector<int>& inputs);
 
 // Names tell weights apart: gives one of its own to every constant that has none or shares it.

@@ -108,6 +108,24 @@ TEST(Packs, LayersThatShareOneOfTwoWeightsShareItsPackOnly) {
   }
 }
 
+// The layouts of the two weights differ.
+TEST(Packs, OneConstantForBothWeightsIsPackedForEach) {
+  std::string weights;
+  for (int i = 0; i < 9; ++i) weights += StrCat(i ? ", " : "", (i * 5) % 7 - 3, ".0");
+  const auto graph = ParseOrDie(StrCat("graph @g(%x: f32[4,1,3]) -> (%y) {\n  #w: f32[1,3,3] = (", weights,
+                                       ")\n  %y = Rnn(%x, #w, #w) {kind=\"rnn\"}\n}"));
+  const DatumList inputs{
+      Tensor::Of(DType::kF32, {4, 1, 3}, {.1, -.2, .3, .4, .1, -.3, .2, .2, .5, -.1, .3, .1})};
+  auto want = EvaluateGraph(*graph, inputs);
+  ASSERT_TRUE(want.ok());
+  const std::shared_ptr<const Graph> packed = WithPacks(*graph, inputs);
+  EXPECT_EQ(PacksOf(*packed).size(), 2u);
+  auto got = SessionOf(packed, Layout())->Run(inputs);
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  const auto a = ToDoubles((*got)[0].tensor), b = ToDoubles((*want)[0].tensor);
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5) << i;
+}
+
 TEST(Packs, OfWeightsThatWereEditedAreNotUsed) {
   const auto graph = ParseOrDie(kProduct);
   const DatumList inputs{Counting({3, 2})};
