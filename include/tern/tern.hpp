@@ -228,6 +228,21 @@ TERN_API_NAMESPACE {
       precision_ = std::move(name);
       return *this;
     }
+    // Milliseconds for measuring, while plans are made, which kernels are the fastest for the model's layers
+    // on this machine; 0 (the default): they are chosen by estimates. At most 600000; shared by all clones.
+    // Different kernels round differently: results may then differ in the last digits from machine to machine
+    // and from load to load. What was measured is kept on disk and not measured again.
+    Config& tune_ms(int64_t milliseconds) {
+      tune_ms_ = milliseconds;
+      return *this;
+    }
+    // Where measurements are kept. Not called: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. "":
+    // they are not. A folder that is given is read even when tune_ms is 0.
+    Config& cache_dir(std::string folder) {
+      cache_dir_ = std::move(folder);
+      has_cache_dir_ = true;
+      return *this;
+    }
     Config& reference(bool on) {
       reference_ = on;
       return *this;
@@ -242,8 +257,10 @@ TERN_API_NAMESPACE {
     std::string model_path_, optimize_ = "layout", precision_ = "fp32";
     const void* buffer_ = nullptr;
     size_t buffer_size_ = 0, memory_limit_ = 0, collect_limit_ = 0;
+    std::string cache_dir_;
+    int64_t tune_ms_ = 0;
     int threads_ = 0, plan_cache_ = 8;
-    bool reference_ = false;
+    bool reference_ = false, has_cache_dir_ = false;
   };
 
   // How one run may be ended before its time, with kCancelled: a model may hold a loop that never ends. Asked

@@ -21,6 +21,7 @@ class PlanCompiler {
     CutBatch(lowered_, *pieces, engine_.model->value_cache());
     const bool whole = pieces->graphs.empty();
     plan_->pieces_ = std::move(pieces);
+    Tune();
     for (const PlanNode& node : lowered_.nodes) {
       TERN_ASSIGN(Draft draft, MakeDraft(node));
       drafts_.push_back(std::move(draft));
@@ -68,20 +69,39 @@ class PlanCompiler {
     return inputs;
   }
 
-  Result<Draft> MakeDraft(const PlanNode& node) const {
-    Draft draft;
-    draft.node = &node;
-    draft.dynamic =
+  // Shapes depend on data, or it is no kernel's business.
+  bool IsDynamic(const PlanNode& node) const {
+    bool dynamic =
         node.node().op->Is(kControlFlow) || !node.node().subgraphs().empty() || node.node().op->Is(kHostOnly);
     auto check = [&](int slot) {
-      if (slot >= 0) draft.dynamic |= !Facts(slot).is_static();
+      if (slot >= 0) dynamic |= !Facts(slot).is_static();
     };
     for (int slot : node.inputs) check(slot);
     for (int slot : node.outputs) check(slot);
-    if (!draft.dynamic) {
-      TERN_ASSIGN(draft.entry, engine_.model->Choose(node.node(), QueryFor(node)));
-    }
+    return dynamic;
+  }
+
+  Result<Draft> MakeDraft(const PlanNode& node) {
+    Draft draft;
+    draft.node = &node;
+    draft.dynamic = IsDynamic(node);
+    if (draft.dynamic) return draft;
+    Choice why;
+    TERN_ASSIGN(draft.entry, engine_.model->Choose(node.node(), QueryFor(node), engine_.workers.threads(),
+                                                   engine_.explain ? &why : nullptr));
+    if (engine_.explain && draft.entry) plan_->choices_.push_back(std::move(why));
     return draft;
+  }
+
+  // While all weights are there: kernels that are measured pack their own.
+  void Tune() const {
+    Tuner* tuner = engine_.model->tuner();
+    if (!tuner) return;
+    std::vector<KernelQuery> queries;
+    for (const PlanNode& node : lowered_.nodes)
+      if (!IsDynamic(node) && engine_.model->CanChoose(node.node())) queries.push_back(QueryFor(node));
+    tuner->Tune(queries, engine_.model->kernels(), engine_.workers,
+                {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
 
   KernelQuery QueryFor(const PlanNode& node) const {

@@ -1,4 +1,7 @@
 // Estimates of how long kernels take.
+#include "runtime/cost_model.h"
+
+#include <algorithm>
 #include <string_view>
 
 #include "kernels/cpu/simd/simd.h"
@@ -48,9 +51,20 @@ double BytesOf(const std::vector<TensorInfo>& tensors) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> RatedAlgorithms() {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const Rates& r : kRates) out.emplace_back(r.algorithm, r.isa);
+  return out;
+}
+
+double ProductNanoseconds() { return RatesOf("direct").product; }
+
 double Microseconds(const Work& w) {
+  constexpr double kNear = 16 << 20, kFar = 2;  // bytes that stay in a cache; times as long beyond
   const Rates& r = RatesOf(w.algorithm);
-  return 1e-3 * (w.products * r.product + w.weights * r.weight + w.moved * r.moved +
+  const double weights = w.weights * r.weight * (w.weights > kNear ? kFar : 1);
+  // Weights arrive while products are computed: what takes longer decides.
+  return 1e-3 * (std::max(w.products * r.product, weights) + w.moved * r.moved +
                  w.transformed * r.transformed + r.start);
 }
 

@@ -47,6 +47,7 @@ struct Engine {
   size_t collect_limit = DefaultCollectLimit();
   std::set<const Node*> fallbacks;  // nodes that some plan runs by the reference evaluator
   size_t plans_made = 0;
+  bool explain = false;  // plans say why they have the kernels they have
 
  private:
   std::vector<std::unique_ptr<Arena>> arenas_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/pipeline.h"
+#include "runtime/tune/explain.h"
 
 namespace tern {
 namespace {
@@ -129,16 +130,42 @@ Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEn
   return kernel->Clone();
 }
 
-Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& query) const {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto it = fixed_.find(&node); it != fixed_.end()) {
-      if (it->second->legal(query)) return it->second;
-      return Status(Code::kInternal, StrCat(node.Describe(), ": kernel ", it->second->name,
-                                            " packed the weights, but does not take these dims"));
-    }
+const KernelEntry* Model::Select(const KernelQuery& query, int threads, Reason& reason,
+                                 std::vector<Measured>& times) const {
+  reason = Reason::kEstimated;
+  if (options_.tuner) {
+    Tuner::Found found = options_.tuner->Find(query, threads);
+    times = std::move(found.times);
+    if (!times.empty())
+      for (const KernelEntry* entry : kernels_->Of(query.op().name))
+        if (entry->name == times[0].kernel && entry->legal(query)) {
+          reason = found.recorded ? Reason::kRecorded : Reason::kMeasured;
+          return entry;
+        }
   }
   return kernels_->Select(query);
+}
+
+Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& query, int threads,
+                                         Choice* why) const {
+  Reason reason = Reason::kPacked;
+  std::vector<Measured> times;
+  const KernelEntry* entry = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto it = fixed_.find(&node); it != fixed_.end()) entry = it->second;
+  }
+  if (entry && !entry->legal(query))
+    return Status(Code::kInternal, StrCat(node.Describe(), ": kernel ", entry->name,
+                                          " packed the weights, but does not take these dims"));
+  if (!entry) entry = Select(query, threads, reason, times);
+  if (entry && why) *why = Explain(node, query, *kernels_, *entry, reason, times);
+  return entry;
+}
+
+bool Model::CanChoose(const Node& node) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return fixed_.count(&node) == 0;
 }
 
 bool Model::Release(int slot) {

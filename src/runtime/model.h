@@ -10,6 +10,7 @@
 #include "runtime/kernel.h"
 #include "runtime/packs.h"
 #include "runtime/program.h"
+#include "runtime/tune/tuner.h"
 
 namespace tern {
 
@@ -20,6 +21,7 @@ struct ModelOptions {
   Level level = Level::kNone;              // of optimization
   bool bf16 = false;                       // products with weights round their operands
   size_t value_cache = size_t{8} << 20;    // bytes of values that one step leaves in the cache for the next
+  std::shared_ptr<Tuner> tuner;            // null: kernels are chosen by their estimates
 };
 
 // What changes: the store of prepared kernels, which has a lock, and which of the program's weights are in
@@ -39,8 +41,12 @@ class Model {
   size_t value_cache() const { return options_.value_cache; }
 
   // The kernel for a node: the best legal one, unless its weights have left memory in favour of another.
-  // Null: there is none.
-  Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query) const;
+  // Null: there is none. why: gets the reason, when it is asked for and there is one.
+  Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
+                                    Choice* why = nullptr) const;
+  // Whether the choice is open; see Release.
+  bool CanChoose(const Node& node) const;
+  Tuner* tuner() const { return options_.tuner.get(); }
   // A copy of the node's kernel, prepared once. packed: called when the kernel has packed this input, while
   // it goes on with others; what it calls is ReleaseHeld.
   Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
@@ -67,6 +73,8 @@ class Model {
  private:
   Model() = default;
   void LeaveDataToProgram();
+  const KernelEntry* Select(const KernelQuery& query, int threads, Reason& reason,
+                            std::vector<Measured>& times) const;
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
   ModelOptions options_;

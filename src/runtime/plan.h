@@ -64,6 +64,7 @@ class Plan {
   bool is_known(int slot) const { return known_[static_cast<size_t>(slot)]; }
   size_t arena_bytes() const { return arena_bytes_; }
   const Layout& layout() const { return layout_; }
+  const std::vector<Choice>& choices() const { return choices_; }  // where the engine explains
 
  private:
   friend class PlanCompiler;
@@ -93,6 +94,7 @@ class Plan {
   std::vector<bool> known_;   // by slot
   std::vector<bool> placed_;  // by slot: lies in a storage
   std::vector<Step> steps_;
+  std::vector<Choice> choices_;
   Layout layout_;
   std::vector<size_t> offsets_;              // of storages in the arena
   std::vector<std::vector<int>> residents_;  // slots of each storage

@@ -19,6 +19,18 @@ std::string NamesOf(const std::vector<Value*>& values) {
   return Join(names, ", ");
 }
 
+// Null where nothing is measured and nothing was asked for.
+Result<std::shared_ptr<Tuner>> TunerFor(const SessionOptions& options) {
+  if (options.tune_ms < 0 || options.tune_ms > kMostTuneMs)
+    return InvalidArgument("tune_ms ", options.tune_ms, " is not between 0 and ", kMostTuneMs);
+  if (!(options.tune_within >= 1))
+    return InvalidArgument("tune_within ", options.tune_within, " is less than 1");
+  const bool asked = options.cache_dir && !options.cache_dir->empty();
+  if (options.reference_only || (options.tune_ms == 0 && !asked)) return std::shared_ptr<Tuner>();
+  return std::make_shared<Tuner>(TuneOptions{options.tune_ms, options.tune_within,
+                                             options.cache_dir ? *options.cache_dir : DefaultCacheDir()});
+}
+
 }  // namespace
 
 struct Session::State {
@@ -26,6 +38,7 @@ struct Session::State {
       : options(o),
         engine(shared, Workers(o.threads), o.plan_cache, o.memory_limit ? o.memory_limit : MachineMemory()) {
     if (o.collect_limit) engine.collect_limit = o.collect_limit;
+    engine.explain = o.explain;
     const size_t count = shared->graph().inputs().size();
     inputs.resize(count);
     for (const Datum& d : inputs) bound.push_back({&d, false});
@@ -121,7 +134,9 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
                                options.kernels,
                                options.reference_only ? Level::kNone : options.level,
                                UsesBf16(options.precision),
-                               options.reference_only ? SIZE_MAX : options.value_cache};
+                               options.reference_only ? SIZE_MAX : options.value_cache,
+                               nullptr};
+    TERN_ASSIGN(model_options.tuner, TunerFor(options));
     TERN_ASSIGN(auto model, Model::Create(std::move(graph), model_options, Workers(options.threads)));
     return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), options)));
   });
@@ -233,6 +248,15 @@ std::vector<StepInfo> Session::Steps() const {
     for (const Step& step : state_->plan->steps())
       out.push_back({&step.node->node(), step.kernel_name, step.dynamic});
   return out;
+}
+
+std::vector<Choice> Session::Choices() const {
+  return state_->plan ? state_->plan->choices() : std::vector<Choice>();
+}
+
+TuneReport Session::Tuning() const {
+  const Tuner* tuner = state_->engine.model->tuner();
+  return tuner ? tuner->Report() : TuneReport();
 }
 
 Packs Session::PackedWeights() const { return state_->engine.model->packs(); }

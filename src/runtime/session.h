@@ -1,6 +1,7 @@
 // Running a model: the one entry to the runtime.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "runtime/observer.h"
 #include "runtime/packs.h"
 #include "runtime/precision.h"
+#include "runtime/tune/tuner.h"
 
 namespace tern {
 
@@ -29,7 +31,16 @@ struct SessionOptions {
   const KernelTable* kernels = nullptr;  // null: the CPU's
   Level level = Level::kNone;            // of optimization; the graph that runs is graph()
   Precision precision = Precision::kF32;
+  // Milliseconds for measuring which kernels are the fastest, when plans are made; of this session and its
+  // clones together. At most kMostTuneMs. What is found is kept on disk and read again.
+  int64_t tune_ms = 0;
+  double tune_within = 3;  // measured are kernels whose estimate is at most so many times the least
+  // Where measurements are kept; none: DefaultCacheDir(), empty: nowhere. A folder that is given is read even
+  // if nothing may be measured.
+  std::optional<std::string> cache_dir;
+  bool explain = false;  // Choices() says why each node has its kernel
 };
+constexpr int64_t kMostTuneMs = 600'000;
 
 struct MemoryReport {
   size_t weights = 0;  // constants of the graph, mapped or not
@@ -96,6 +107,8 @@ class Session {
   void SetStop(const Stop& stop);
   std::vector<Fallback> Fallbacks() const;  // seen in the plans made so far
   std::vector<StepInfo> Steps() const;      // of the plan used last
+  std::vector<Choice> Choices() const;      // of the plan used last; empty unless options say explain
+  TuneReport Tuning() const;
   MemoryReport Memory() const;
   // Weights as the kernels of the plans made so far want them; see runtime/packs.h.
   Packs PackedWeights() const;

@@ -53,6 +53,7 @@ class BenchTool : public Tool {
   ShapeOptions shapes_;
   LevelOption level_;
   PrecisionOption precision_;
+  TuneOption tune_;
 };
 
 void BenchTool::Declare(Args& args) {
@@ -67,6 +68,7 @@ void BenchTool::Declare(Args& args) {
   shapes_.Declare(args);
   level_.Declare(args);
   precision_.Declare(args);
+  tune_.Declare(args);
   args.Flag("--reference", reference_, "use the slow reference evaluator");
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
   args.Flag("--rounds", rounds_,
@@ -168,7 +170,7 @@ int64_t BatchOf(const DatumList& inputs) {
                                                                                  : 1;
 }
 
-Result<int> BenchTool::Run(const Args&) {
+Result<int> BenchTool::Run(const Args& args) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
   Measured m;
@@ -183,8 +185,9 @@ Result<int> BenchTool::Run(const Args&) {
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, feeds));
   const Stopwatch make;
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_,
-                                                             level_.level(), precision_.precision()}));
+  EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
+  tune_.Apply(args, options);
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   m.load = load_ms + make.Milliseconds();
   m.batch = BatchOf(inputs);
   const auto here = [&](Status status) {
@@ -193,6 +196,7 @@ Result<int> BenchTool::Run(const Args&) {
   TERN_TRY(here(FirstRun(engine, inputs, m)));
   if (rounds_) return AnswerRounds(engine, m);
   TERN_TRY(here(Measure(engine, m)));
+  engine.WarnOfRecord();
   engine.WarnOfFallbacks();
   const int threads = threads_ ? static_cast<int>(threads_) : Cpu().cores;
   if (json_)

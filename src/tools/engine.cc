@@ -49,12 +49,30 @@ void PrecisionOption::Declare(Args& args) {
               "of products with constant weights (fp32); auto: bf16 where the processor is made for it");
 }
 
+void TuneOption::Declare(Args& args) {
+  args.Option("--tune", ms, "MS",
+              "milliseconds for measuring which kernels are the fastest (0); what is found is kept on disk",
+              0, kMostTuneMs);
+  args.Option(
+      "--cache-dir", folder, "DIR",
+      "where measurements are kept (TERN_CACHE_DIR, XDG_CACHE_HOME/tern, ~/.cache/tern); \"\": nowhere");
+}
+
+void TuneOption::Apply(const Args& args, EngineOptions& options) const {
+  options.tune_ms = ms;
+  if (args.Given("--cache-dir")) options.cache_dir = folder;
+}
+
 Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {
   SessionOptions session_options;
   session_options.threads = options.threads;
   session_options.reference_only = options.reference;
   session_options.level = options.level;
   session_options.precision = options.precision;
+  session_options.tune_ms = options.tune_ms;
+  session_options.tune_within = options.tune_within;
+  session_options.cache_dir = options.cache_dir;
+  session_options.explain = options.explain;
   TERN_ASSIGN(std::unique_ptr<Session> session, Session::Create(std::move(graph), session_options));
   return Engine(std::move(session), options.reference);
 }
@@ -71,6 +89,13 @@ std::map<const Node*, std::string> Engine::Kernels() const {
   for (const auto& node : graph().nodes()) out[node.get()] = node->op->Is(kView) ? "view" : "folded";
   for (const StepInfo& step : steps) out[step.node] = step.kernel;
   return out;
+}
+
+void Engine::WarnOfRecord() const {
+  const TuneReport report = session_->Tuning();
+  if (report.written.ok()) return;
+  std::fprintf(stderr, "tern: note: measurements are not kept: %s\n",
+               Printable(report.written.message()).c_str());
 }
 
 void Engine::WarnOfFallbacks() const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/datum.h"
@@ -20,6 +21,10 @@ struct EngineOptions {
   bool reference = false;  // the slow, obvious evaluator
   Level level = Level::kNone;
   Precision precision = Precision::kF32;
+  int64_t tune_ms = 0;
+  double tune_within = 3;
+  std::optional<std::string> cache_dir = std::nullopt;  // none: the default
+  bool explain = false;
 };
 
 // --level: how far a command optimizes the model before it runs it.
@@ -34,6 +39,14 @@ struct PrecisionOption {
   void Declare(Args& args);
   Precision precision() const { return *ParsePrecision(name); }
   std::string name = "fp32";
+};
+
+// --tune, --cache-dir: choosing kernels by measuring them.
+struct TuneOption {
+  void Declare(Args& args);
+  void Apply(const Args& args, EngineOptions& options) const;
+  int64_t ms = 0;
+  std::string folder;
 };
 
 class Engine {
@@ -54,6 +67,10 @@ class Engine {
   // Which kernel runs each node of the model's own graph: its name, "reference" for the slow evaluator,
   // "view" or "folded" where nothing is left to run. Empty before the first plan.
   std::map<const Node*, std::string> Kernels() const;
+  std::vector<Choice> Choices() const { return session_->Choices(); }
+  TuneReport Tuning() const { return session_->Tuning(); }
+  // Says on stderr that measurements could not be kept.
+  void WarnOfRecord() const;
   // Says on stderr which ops run by the slow evaluator; nothing when there are none, or when it was asked
   // for.
   void WarnOfFallbacks() const;

@@ -7,6 +7,7 @@
 #include "data/file.h"
 #include "kernels/cpu/peak/bandwidth.h"
 #include "kernels/cpu/peak/peak.h"
+#include "kernels/cpu/simd/simd.h"
 #include "tools/engine.h"
 #include "tools/feeds.h"
 #include "tools/profile_report.h"
@@ -18,6 +19,8 @@
 namespace tern::tools {
 namespace {
 
+constexpr double kEverything = 1e30;  // times the least estimate
+
 class ProfileTool : public Tool {
  public:
   const char* name() const override { return "profile"; }
@@ -25,13 +28,15 @@ class ProfileTool : public Tool {
   const char* examples() const override {
     return "  tern profile model.onnx --threads 1\n"
            "  tern profile model.onnx --html profile.html --trace trace.json   # open in ui.perfetto.dev\n"
-           "  tern profile model.tern --dim batch=8 --json\n";
+           "  tern profile model.tern --dim batch=8 --json\n"
+           "  tern profile model.onnx --explain --tune 2000    # which kernels there are, and how fast\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
 
  private:
-  Result<Engine> MakeEngine(DatumList& inputs) const;
+  Status LimitIsa() const;
+  Result<Engine> MakeEngine(const Args& args, DatumList& inputs) const;
   Status Measure(Engine& engine, ProfileObserver& observer) const;
   MachinePeak PeakOf(const Workers& workers) const;
   Status Write(const Profile& profile, const ProfileObserver& observer) const;
@@ -40,10 +45,12 @@ class ProfileTool : public Tool {
   std::vector<std::string> inputs_;
   int64_t threads_ = 0, seed_ = 0, runs_ = 0, most_ = 40;
   double seconds_ = 1;
-  bool json_ = false;
+  std::string isa_ = "best";
+  bool json_ = false, explain_ = false, tune_all_ = false;
   ShapeOptions shapes_;
   LevelOption level_;
   PrecisionOption precision_;
+  TuneOption tune_;
 };
 
 void ProfileTool::Declare(Args& args) {
@@ -58,12 +65,26 @@ void ProfileTool::Declare(Args& args) {
   shapes_.Declare(args);
   level_.Declare(args);
   precision_.Declare(args);
+  tune_.Declare(args);
+  args.Choice("--isa", isa_, {"best", "base", "avx2", "avx512"}, "instruction set to keep to (best)");
+  args.Flag("--tune-all", tune_all_, "measure every kernel, not only those with hopeful estimates");
+  args.Flag("--explain", explain_, "say which kernels each node could have, and why it has this one");
   args.Option("--html", html_, "FILE", "write a page with the roofline and all nodes");
   args.Option("--trace", trace_, "FILE", "write one run as a Chrome trace");
   args.Flag("--json", json_, "print one JSON object");
 }
 
-Result<Engine> ProfileTool::MakeEngine(DatumList& inputs) const {
+Status ProfileTool::LimitIsa() const {
+  if (isa_ == "best") return {};
+  const cpu::SimdLevel level = isa_ == "avx512" ? cpu::SimdLevel::kAvx512
+                               : isa_ == "avx2" ? cpu::SimdLevel::kAvx2
+                                                : cpu::SimdLevel::kBase;
+  if (level > cpu::BestSimd()) return Unsupported("--isa ", isa_, ": this machine has only ", Cpu().isa);
+  cpu::LimitSimd(level);
+  return {};
+}
+
+Result<Engine> ProfileTool::MakeEngine(const Args& args, DatumList& inputs) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;
@@ -71,8 +92,11 @@ Result<Engine> ProfileTool::MakeEngine(DatumList& inputs) const {
   TERN_TRY(CloseOpenDims(*graph, feeds));
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(inputs, OrderFeeds(*graph, feeds));
-  return Engine::Make(std::move(graph),
-                      {static_cast<int>(threads_), false, level_.level(), precision_.precision()});
+  EngineOptions options{static_cast<int>(threads_), false, level_.level(), precision_.precision()};
+  tune_.Apply(args, options);
+  options.explain = explain_;
+  if (tune_all_) options.tune_within = kEverything;
+  return Engine::Make(std::move(graph), options);
 }
 
 Status ProfileTool::Measure(Engine& engine, ProfileObserver& observer) const {
@@ -106,11 +130,12 @@ MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
 }
 
 // The peak is measured on both sides of the runs: the machine may be busy with something else in between.
-Result<int> ProfileTool::Run(const Args&) {
+Result<int> ProfileTool::Run(const Args& args) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
+  TERN_TRY(LimitIsa());
   DatumList inputs;
-  TERN_ASSIGN(Engine engine, MakeEngine(inputs));
+  TERN_ASSIGN(Engine engine, MakeEngine(args, inputs));
   TERN_TRY(engine.Bind(inputs));
   const Workers workers(static_cast<int>(threads_));
   const MachinePeak before = PeakOf(workers);
@@ -120,7 +145,11 @@ Result<int> ProfileTool::Run(const Args&) {
   const MachinePeak peak{std::max(before.flops, after.flops), std::max(before.bytes, after.bytes)};
   const Profile profile = observer.Take(peak, workers.threads());
   TERN_TRY(Write(profile, observer));
-  fmt::print("{}\n", json_ ? ProfileJson(model_, profile) : ProfileTable(profile, most_));
+  const Explanation explanation{engine.Choices(), engine.Tuning()};
+  fmt::print("{}\n", json_ ? ProfileJson(model_, profile, explain_ ? &explanation : nullptr)
+                           : ProfileTable(profile, most_));
+  if (explain_ && !json_) fmt::print("{}\n", ExplainText(explanation));
+  engine.WarnOfRecord();
   engine.WarnOfFallbacks();
   return 0;
 }

@@ -123,7 +123,7 @@ std::string ProfileTable(const Profile& p, int64_t most) {
   return out;
 }
 
-std::string ProfileJson(const std::string& model, const Profile& p) {
+std::string ProfileJson(const std::string& model, const Profile& p, const Explanation* explanation) {
   data::JsonWriter json;
   json.BeginObject().Key("model").Text(model).Key("ms").Number(Rounded(p.ms)).Key("runs").Int(p.runs);
   json.Key("threads").Int(p.threads).Key("peak_gflops").Number(Rounded(p.peak.flops * 1e-9));
@@ -144,7 +144,9 @@ std::string ProfileJson(const std::string& model, const Profile& p) {
     }
     json.EndObject();
   }
-  json.EndArray().EndObject();
+  json.EndArray();
+  if (explanation) WriteExplanation(*explanation, json);
+  json.EndObject();
   return json.Take();
 }
 

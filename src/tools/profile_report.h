@@ -6,6 +6,7 @@
 
 #include "runtime/cost.h"
 #include "runtime/observer.h"
+#include "tools/explain_report.h"
 
 namespace tern::tools {
 
@@ -71,7 +72,8 @@ class ProfileObserver : public RunObserver {
 };
 
 std::string ProfileTable(const Profile& profile, int64_t most);
-std::string ProfileJson(const std::string& model, const Profile& profile);
+// explanation: null where nobody asked for it.
+std::string ProfileJson(const std::string& model, const Profile& profile, const Explanation* explanation);
 // For chrome://tracing and ui.perfetto.dev.
 std::string ChromeTrace(const std::vector<TraceEvent>& events);
 // One self-contained page: roofline, time by operator, all nodes.

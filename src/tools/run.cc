@@ -51,6 +51,7 @@ class RunTool : public Tool {
   ShapeOptions shapes_;
   LevelOption level_;
   PrecisionOption precision_;
+  TuneOption tune_;
   PictureOptions pictures_;
   RankingOptions ranking_;
 };
@@ -64,6 +65,7 @@ void RunTool::Declare(Args& args) {
   shapes_.Declare(args);
   level_.Declare(args);
   precision_.Declare(args);
+  tune_.Declare(args);
   pictures_.Declare(args);
   ranking_.Declare(args);
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
@@ -148,8 +150,9 @@ Result<int> RunTool::Run(const Args& args) {
   TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {static_cast<int>(threads_), reference_,
-                                                             level_.level(), precision_.precision()}));
+  EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
+  tune_.Apply(args, options);
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();
   const Destination ins{save_inputs_, g.inputs()}, outs{output_dir_, g.outputs()};
   TERN_TRY(CheckFileNames({ins, outs}));
@@ -157,6 +160,7 @@ Result<int> RunTool::Run(const Args& args) {
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
   Outcome done{std::move(*outputs), {}, {}, watch.Milliseconds()};
+  engine.WarnOfRecord();
   engine.WarnOfFallbacks();
   TERN_ASSIGN(done.rankings, ranking_.Rank(g.outputs(), done.outputs));
   if (!save_inputs_.empty()) TERN_TRY(WriteData(ins, inputs, format_).TakeStatus());

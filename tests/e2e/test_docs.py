@@ -16,8 +16,11 @@ BUILD = pathlib.Path(TERN).resolve().parents[1]
 NOT_HERE = ("./tern test", "./tern demo")
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / "README.md").read_text(), re.S | re.M)
+PAGES = ("README.md", "docs/tuning.md")
+
+
+def blocks(language, page="README.md"):
+    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
 
 
 class Readme(CliTest):
@@ -26,7 +29,7 @@ class Readme(CliTest):
         shutil.copytree(ROOT / "examples/digits", self.dir / "examples/digits")
 
     def test_every_command_line_runs(self):
-        lines = [line for block in blocks("") for line in block.splitlines() if line.startswith("./tern ")]
+        lines = [line for page in PAGES for block in blocks("", page) for line in block.splitlines() if line.startswith("./tern ")]
         lines = [line for line in lines if not line.startswith(NOT_HERE)]
         self.assertGreater(len(lines), 4)
         for line in lines:

@@ -56,6 +56,11 @@ def main():
         buffer = io.BytesIO()
         save(buffer, a=np.arange(3), b=np.zeros((0, 2), np.float32))
         write("npz", name, buffer.getvalue())
+    head = b"tern tuning record 1\ncpu: cpu\nisa: avx2\nkernels: 1\n"
+    write("tuning", "two", head + b"# comment\nConv{group=1} f32[1,8,8,4] f32[4,4,3,3]! -> f32[1,8,8,4] threads=2\t"
+          b"cpu.conv.winograd.f2x3.f32=12.5 cpu.conv.nhwc.direct.f32=20\nMatMul{}\tcpu.gemm=1e3 cpu.gemm.packed.f32=1001.25\n")
+    write("tuning", "garbage", head + b"a\tb\nc\td=1 e=-1\nf\tg=nan h=2\n\ti=1 j=2\nk\tl=1 m=1e999\n\xff\xfe\tn=1 o=2\n")
+    write("tuning", "another", b"tern tuning record 1\ncpu: other\nisa: avx2\nkernels: 1\nx\ta=1 b=2\n")
     write("json", "nested", b'[[1, 2.5], [-3e2, 4]]')
     write("json", "words", b'["a", "b\\n"]')
     write("json", "plain", b"1 2 3\n4 5 6\n")

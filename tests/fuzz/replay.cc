@@ -14,6 +14,7 @@ int FuzzNpy(const uint8_t*, size_t);
 int FuzzNpz(const uint8_t*, size_t);
 int FuzzJson(const uint8_t*, size_t);
 int FuzzImage(const uint8_t*, size_t);
+int FuzzTuning(const uint8_t*, size_t);
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -24,7 +25,7 @@ int main(int argc, char** argv) {
       {"onnx_fuzz", FuzzOnnx},      {"tern_file_fuzz", FuzzTernFile},
       {"text_ir_fuzz", FuzzTextIr}, {"npy_fuzz", FuzzNpy},
       {"npz_fuzz", FuzzNpz},        {"json_fuzz", FuzzJson},
-      {"image_fuzz", FuzzImage}};
+      {"image_fuzz", FuzzImage},    {"tuning_fuzz", FuzzTuning}};
   int count = 0;
   for (const auto& [name, target] : targets) {
     for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(argv[1]) / name)) {

@@ -80,6 +80,8 @@ Result<Predictor> Predictor::Create(const Config& c) {
     if (!precision)
       return tern::InvalidArgument("'", c.precision_, "' is no precision; there are: fp32, bf16, auto");
     options.precision = *precision;
+    options.tune_ms = c.tune_ms_;
+    if (c.has_cache_dir_) options.cache_dir = c.cache_dir_;
     TERN_ASSIGN(std::unique_ptr<tern::Session> session, tern::Session::Create(std::move(graph), options));
     state = std::make_shared<State>(std::move(session));
     return {};

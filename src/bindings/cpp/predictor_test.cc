@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <new>
@@ -86,6 +87,20 @@ TEST(Predictor, RoundsWhenAskedTo) {
   EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("auto")).ok());
   EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("fp8")).status(),
                    "invalid argument: 'fp8' is no precision; there are: fp32, bf16, auto"));
+}
+
+TEST(Predictor, MeasuresKernelsWithinABudget) {
+  const std::string folder = testing::TempDir() + "predictor_tuning";
+  std::filesystem::remove_all(folder);
+  for (int i = 0; i < 2; ++i) {
+    auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).tune_ms(2000).cache_dir(folder));
+    ASSERT_TRUE(p.ok()) << p.status().message();
+    ASSERT_TRUE(p->Input(0).Reshape({2, 1, 28, 28}).ok());
+    EXPECT_TRUE(p->Run().ok());
+  }
+  EXPECT_FALSE(std::filesystem::is_empty(folder));
+  EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config(TERN_DIGITS).tune_ms(-1)).status(),
+                   "tune_ms -1 is not between 0 and 600000"));
 }
 
 TEST(Predictor, TakesNewShapesAndData) {

@@ -121,9 +121,9 @@ std::string ConvKernel(const Dims& x, const std::string& w, const std::string& a
 }
 
 TEST(Bf16, Convolutions) {
-  EXPECT_EQ(ConvKernel({1, 14, 14, 256}, "1024, 256, 1, 1", "group=1"), "cpu.conv.nhwc.bf16");
+  EXPECT_EQ(ConvKernel({1, 14, 14, 256}, "1024, 256, 1, 1", "group=1"), "cpu.conv.nhwc.pointwise.bf16");
   EXPECT_EQ(ConvKernel({1, 28, 28, 128}, "128, 128, 3, 3", "pads=[1,1,1,1],strides=[2,2]"),
-            "cpu.conv.nhwc.bf16");
+            "cpu.conv.nhwc.direct.bf16");
   EXPECT_EQ(ConvKernel({1, 14, 14, 256}, "256, 256, 3, 3", "pads=[1,1,1,1]"), "cpu.conv.winograd.f2x3.bf16");
   EXPECT_EQ(ConvKernel({1, 28, 28, 128}, "128, 1, 3, 3", "pads=[1,1,1,1],group=128"),
             "cpu.conv.nhwc.depthwise.f32");

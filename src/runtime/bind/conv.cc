@@ -1,6 +1,7 @@
 // Ties the convolutions to their CPU kernels.
 #include <algorithm>
 
+#include "runtime/bind/conv_work.h"
 #include "runtime/bind/epilogue.h"
 #include "runtime/bind/via_nchw.h"
 #include "runtime/bind/window_shape.h"
@@ -24,6 +25,10 @@ class Conv : public KernelOf<Conv> {
     if (BitWidth(q.OutType(0)) == 16 && CountOf(Dims(w.begin() + 2, w.end())) != 1) return false;
     return FewSpatialAxes(q) && !OrderedLast(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) &&
            (!q.Has(2) || q.InType(2) == q.OutType(0)) && BoundEpilogue::Fits(q, 3);
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = ShapeOf(q);
+    return s.ok() ? std::vector<Work>{PatchesWork("patches", *s)} : std::vector<Work>();
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(const cpu::ConvShape shape, ShapeOf(c.query()));
@@ -49,6 +54,10 @@ class Depthwise : public KernelOf<Depthwise> {
     return FewSpatialAxes(q) && !OrderedLast(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 &&
            q.attrs().Int("group") > 1;
   }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = ShapeOf(q);
+    return s.ok() ? std::vector<Work>{DepthwiseWork("depthwise_planes", *s)} : std::vector<Work>();
+  }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(shape_, ShapeOf(c.query()));
     epilogue_ = BoundEpilogue(c.query(), {3});
@@ -69,6 +78,11 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
  public:
   static bool Legal(const KernelQuery& q) {
     return FewSpatialAxes(q) && !OrderedLast(q) && q.AllTypes(DType::kF32);
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = ShapeOf(q);
+    return s.ok() ? std::vector<Work>{ConvTransposeWork("transposed_columns", *s, true)}
+                  : std::vector<Work>();
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(cpu::ConvShape s, ShapeOf(c.query()));
@@ -92,7 +106,7 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
 }  // namespace
 
 TERN_KERNELS(Conv) {
-  AddWithOrders<Depthwise>(table, "Conv", "cpu.conv.depthwise.f32", 0.5);
+  AddWithOrders<Depthwise>(table, "Conv", "cpu.conv.depthwise.f32");
   AddWithOrders<Conv>(table, "Conv", "cpu.conv.gemm");
   AddWithOrders<ConvTranspose>(table, "ConvTranspose", "cpu.conv_transpose.f32");
 }

@@ -2,6 +2,7 @@
 // side of the tiles: each packs weights for itself only, and sizes of images decide between them.
 #include "kernels/cpu/conv/fft_conv.h"
 #include "runtime/bind/conv_nhwc.h"
+#include "runtime/cost_model.h"
 
 namespace tern {
 namespace {
@@ -24,9 +25,12 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
     const Result<cpu::ConvShape> s = NhwcShape(q);
     return s.ok() && cpu::FftPlan::Fits(*s, kLog) && Large(*s) && Packable(*s);
   }
-  static double Cost(const KernelQuery& q) { return Conv::Cost(*NhwcShape(q), kLog); }
+  static double Cost(const KernelQuery& q) {
+    return Conv::Cost(*NhwcShape(q), kLog) * ProductNanoseconds() / kProductThere;
+  }
 
  private:
+  static constexpr double kProductThere = 0.0173;  // nanoseconds, where the estimate is right
   static constexpr bool kEach = std::is_same_v<Conv, cpu::FftDepthwise>;
   // Smaller kernels are never faster this way.
   static bool Large(const cpu::ConvShape& s) {
@@ -43,8 +47,8 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
 };
 
 template <int kLog> void AddSide(KernelTable& table, const std::string& side) {
-  AddNhwc<FftConv<cpu::FftConv, kLog>>(table, ("cpu.conv.fft." + side + ".f32").c_str());
-  AddNhwc<FftConv<cpu::FftDepthwise, kLog>>(table, ("cpu.conv.fft." + side + ".depthwise.f32").c_str());
+  AddNhwc<FftConv<cpu::FftConv, kLog>>(table, "cpu.conv.fft." + side + ".f32");
+  AddNhwc<FftConv<cpu::FftDepthwise, kLog>>(table, "cpu.conv.fft." + side + ".depthwise.f32");
 }
 
 }  // namespace

@@ -3,64 +3,85 @@
 #include "kernels/cpu/conv/depthwise_nhwc.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
 #include "kernels/cpu/conv/nhwc_conv_transpose.h"
-#include "runtime/bind/conv_cost.h"
+#include "runtime/bind/conv_work.h"
 
 namespace tern {
 namespace {
 
-// The part of a vector's lanes that maps fill.
-double Filled(const cpu::ConvShape& s) {
-  return static_cast<double>(s.group_maps()) / static_cast<double>((s.group_maps() + 7) / 8 * 8);
+using cpu::NhwcWindows;
+using cpu::Operands;
+
+// 1x1, every pixel once: the image is the matrix. Told from attributes and weights alone.
+bool IsPointwise(const KernelQuery& q) {
+  const auto ones = [](const Dims& list) {
+    return std::all_of(list.begin(), list.end(), [](int64_t n) { return n == 1; });
+  };
+  const Dims& w = q.InDims(1);
+  const Dims pads = q.attrs().Ints("pads");
+  return ones(Dims(w.begin() + 2, w.end())) && ones(q.attrs().Ints("strides")) &&
+         std::all_of(pads.begin(), pads.end(), [](int64_t n) { return n == 0; });
 }
 
-class NhwcConv : public NhwcKernel<NhwcConv, cpu::NhwcConv> {
+template <Operands kOperands, NhwcWindows kWindows> class Windows : public cpu::NhwcConv {
  public:
-  static double Cost(const KernelQuery& q) {
-    const Result<cpu::ConvShape> s = NhwcShape(q);
-    if (!s.ok()) return 0;  // Resize will tell
-    return ConvCost(*s, 1.05 * Filled(*s));
-  }
-};
-
-// The same with operands rounded to bf16. Its cost is that of processors that multiply bf16 pairs; others
-// round where they do, to give the same results.
-class Bf16Work : public cpu::NhwcConv {
- public:
-  Bf16Work() = default;
-  explicit Bf16Work(const cpu::ConvShape& s) : cpu::NhwcConv(s, cpu::Operands::kBf16) {}
-  static int64_t PackedSize(const cpu::ConvShape& s) {
-    return cpu::NhwcConv::PackedSize(s, cpu::Operands::kBf16);
-  }
+  Windows() = default;
+  explicit Windows(const cpu::ConvShape& s) : NhwcConv(s, kOperands, kWindows) {}
+  static int64_t PackedSize(const cpu::ConvShape& s) { return NhwcConv::PackedSize(s, kOperands); }
   static void Pack(const cpu::ConvShape& s, const float* w, float* to, const Workers& workers) {
-    cpu::NhwcConv::Pack(s, w, to, workers, cpu::Operands::kBf16);
+    NhwcConv::Pack(s, w, to, workers, kOperands);
   }
 };
 
-class NhwcConvBf16 : public NhwcKernel<NhwcConvBf16, Bf16Work> {
+// kAny: pointwise. Operands in bf16 are rounded where the processor cannot multiply them, to give the same
+// results.
+template <Operands kOperands, NhwcWindows kWindows>
+class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOperands, kWindows>> {
  public:
-  static bool Legal(const KernelQuery& q) { return q.bf16 && !q.whole && NhwcKernel::Legal(q); }
-  static double Cost(const KernelQuery& q) {
-    constexpr double kRounded = 4000;  // elements of the image in a microsecond
+  using Base = NhwcKernel<NhwcConv, Windows<kOperands, kWindows>>;
+  static constexpr bool kPointwise = kWindows == NhwcWindows::kAny;
+  static bool Legal(const KernelQuery& q) {
+    return ((q.bf16 && !q.whole) || kOperands == Operands::kF32) && Base::Legal(q) &&
+           IsPointwise(q) == kPointwise;
+  }
+  static std::string WhyNot(const KernelQuery& q) {
+    if (kOperands == Operands::kBf16 && !q.bf16) return "precision is fp32";
+    if (kOperands == Operands::kBf16 && q.whole) return "sums of whole numbers must be exact";
+    if (std::string why = Base::WhyNot(q); !why.empty()) return why;
+    return kPointwise ? "needs a 1x1 kernel, strides 1, no pads" : "for larger windows, strides or pads";
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    if (!s.ok()) return 0;
-    const int64_t channels = s->group_channels();
-    const double paired = static_cast<double>(channels) / static_cast<double>(channels + channels % 2);
-    const double read = ProductOf(s->taps() == 1 ? s->output : s->input);  // strides leave pixels out
-    return ConvCost(*s, 2 * Filled(*s) * paired) + ProductOf({s->batch, s->channels}) * read / kRounded;
+    if (!s.ok()) return {};  // Resize will tell
+    if (kPointwise) return {PointwiseWork(*s, kOperands)};
+    constexpr bool kBf16 = kOperands == Operands::kBf16;
+    Work work = ConvOperands(*s);
+    work.algorithm = kWindows == NhwcWindows::kInPlace ? (kBf16 ? "direct_bf16" : "direct")
+                                                       : (kBf16 ? "columns_bf16" : "columns");
+    const cpu::NhwcCounts counts = Windows<kOperands, kWindows>(*s).Counts();
+    work.products = ProductsOf(counts.products, kOperands);
+    work.transformed = counts.copied;
+    if (kBf16) work.weights /= 2;
+    return {work};
   }
 };
 
 // One map per channel, each from its own channel.
 class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
  public:
-  static bool Legal(const KernelQuery& q) {
-    const int64_t channels = q.InDims(0).back();
-    return NhwcKernel::Legal(q) && q.attrs().Int("group") == channels && q.OutDims(0).back() == channels;
+  static bool Legal(const KernelQuery& q) { return NhwcKernel::Legal(q) && OneEach(q); }
+  static std::string WhyNot(const KernelQuery& q) {
+    const std::string why = NhwcKernel::WhyNot(q);
+    return !why.empty() ? why : "needs as many groups and maps as channels";
   }
-  static double Cost(const KernelQuery& q) {
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    if (!s.ok()) return 0;
-    return ConvCost(*s, s->kernel[2] <= 7 ? 0.7 : 0.3);  // larger windows are read tap by tap
+    return s.ok() ? std::vector<Work>{DepthwiseWork("depthwise", *s)} : std::vector<Work>();
+  }
+
+ private:
+  static bool OneEach(const KernelQuery& q) {
+    const int64_t channels = q.InDims(0).back();
+    return q.attrs().Int("group") == channels && q.OutDims(0).back() == channels;
   }
 };
 
@@ -68,16 +89,31 @@ class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTran
  public:
   static bool Legal(const KernelQuery& q) {
     if (!NhwcKernel::Legal(q)) return false;
-    return cpu::NhwcConvTranspose::Fits(WeightShape(q.InDims(1), q.attrs(), true));
+    cpu::ConvShape s;
+    s.stride = SpatialOf(q.attrs().Ints("strides")), s.dilation = SpatialOf(q.attrs().Ints("dilations"));
+    return cpu::NhwcConvTranspose::Fits(s);
   }
-  static double Cost(const KernelQuery&) { return 1; }
+  static std::string WhyNot(const KernelQuery& q) {
+    const std::string why = NhwcKernel::WhyNot(q);
+    return !why.empty() ? why : "strides and dilations both above 1, or a step of strides above 64";
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    const Result<cpu::ConvShape> s = NhwcShape(q);
+    return s.ok() ? std::vector<Work>{ConvTransposeWork("transposed", *s)} : std::vector<Work>();
+  }
 };
+
+template <Operands kOperands> void AddWindows(KernelTable& table, const std::string& type) {
+  AddNhwc<NhwcConv<kOperands, NhwcWindows::kAny>>(table, "cpu.conv.nhwc.pointwise." + type);
+  AddNhwc<NhwcConv<kOperands, NhwcWindows::kInPlace>>(table, "cpu.conv.nhwc.direct." + type);
+  AddNhwc<NhwcConv<kOperands, NhwcWindows::kColumns>>(table, "cpu.conv.nhwc.columns." + type);
+}
 
 }  // namespace
 
 TERN_KERNELS(ConvNhwc) {
-  AddNhwc<NhwcConv>(table, "cpu.conv.nhwc.f32");
-  AddNhwc<NhwcConvBf16>(table, "cpu.conv.nhwc.bf16");
+  AddWindows<Operands::kF32>(table, "f32");
+  AddWindows<Operands::kBf16>(table, "bf16");
   AddNhwc<NhwcDepthwise>(table, "cpu.conv.nhwc.depthwise.f32");
   AddNhwc<NhwcConvTranspose>(table, "cpu.conv_transpose.nhwc.f32", "ConvTranspose");
 }

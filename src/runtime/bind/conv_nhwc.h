@@ -32,6 +32,14 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     return FewSpatialAxes(q) && OrderedLast(q) && q.AllTypes(DType::kF32) && q.IsWeight(1) &&
            BoundEpilogue::Fits(q, 3);
   }
+  // Empty: nothing of what all of these need is missing.
+  static std::string WhyNot(const KernelQuery& q) {
+    if (!FewSpatialAxes(q)) return "needs one to three spatial axes";
+    if (!OrderedLast(q)) return "needs channels last";
+    if (!q.AllTypes(DType::kF32)) return "needs f32 throughout";
+    if (!q.IsWeight(1)) return "needs constant weights";
+    return BoundEpilogue::Fits(q, 3) ? "" : "cannot add this residual";
+  }
   Status Prepare(PrepareContext& c) override {
     const Tensor& w = *c.Weight(1);
     const cpu::ConvShape s = WeightShape(w.dims(), c.attrs(), kTransposed);
@@ -63,10 +71,16 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   TileBound tile_;
 };
 
-template <class T> void AddNhwc(KernelTable& table, const char* name, const char* op = "Conv") {
+// T::WorkOf, or T::Cost in microseconds, says what it takes; T::WhyNot may say what it needs.
+template <class T> void AddNhwc(KernelTable& table, const std::string& name, const char* op = "Conv") {
   KernelEntry entry;
   entry.op = op, entry.name = name;
-  entry.legal = T::Legal, entry.cost_of = T::Cost;
+  entry.legal = T::Legal;
+  if constexpr (requires { &T::WorkOf; })
+    entry.work_of = T::WorkOf;
+  else
+    entry.cost_of = T::Cost;
+  if constexpr (requires { &T::WhyNot; }) entry.why_not = T::WhyNot;
   entry.make = [] { return std::make_unique<T>(); };
   table.Add(std::move(entry));
 }

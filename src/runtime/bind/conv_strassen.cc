@@ -1,17 +1,17 @@
 // Ties convolutions of one tap over channels-last images to products by Strassen's scheme.
 #include "kernels/cpu/conv/nhwc_conv.h"
 #include "kernels/cpu/gemm/strassen.h"
-#include "runtime/bind/conv_cost.h"
 #include "runtime/bind/conv_nhwc.h"
+#include "runtime/bind/conv_work.h"
 #include "runtime/bind/strassen_cost.h"
 
 namespace tern {
 namespace {
 
-class Work {
+class Product {
  public:
-  Work() = default;
-  explicit Work(const cpu::ConvShape& s) {
+  Product() = default;
+  explicit Product(const cpu::ConvShape& s) {
     p_.m = s.batch * s.output_size(), p_.n = s.maps, p_.k = s.channels;
     p_.a_row = p_.k, p_.c_row = p_.n;
   }
@@ -31,18 +31,23 @@ class Work {
   cpu::PanelProduct p_;
 };
 
-class StrassenConv : public NhwcKernel<StrassenConv, Work> {
+class StrassenConv : public NhwcKernel<StrassenConv, Product> {
  public:
-  static bool Legal(const KernelQuery& q) {
-    if (q.whole || !NhwcKernel::Legal(q)) return false;
+  static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
+  static std::string WhyNot(const KernelQuery& q) {
+    if (q.whole) return "sums of whole numbers must be exact";
+    if (std::string why = NhwcKernel::WhyNot(q); !why.empty()) return why;
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    return s.ok() && s->taps() == 1 && s->group == 1 && s->stride == cpu::Spatial{1, 1, 1} &&
-           s->input == s->output && s->begin == cpu::Spatial{0, 0, 0} &&
-           cpu::StrassenFits(s->channels, s->maps);
+    if (!s.ok()) return s.status().message();
+    if (s->taps() != 1 || s->group != 1 || s->stride != cpu::Spatial{1, 1, 1} || s->input != s->output ||
+        s->begin != cpu::Spatial{0, 0, 0})
+      return "needs a 1x1 kernel, strides 1, no pads, one group";
+    return cpu::StrassenFits(s->channels, s->maps) ? "" : "needs halves of whole panels";
   }
+  // Beside the plain product.
   static double Cost(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    return ConvCost(*s, 1.05) * StrassenCost(s->batch * s->output_size(), s->maps, s->channels);
+    return Microseconds(PointwiseWork(*s)) * StrassenCost(s->batch * s->output_size(), s->maps, s->channels);
   }
 };
 

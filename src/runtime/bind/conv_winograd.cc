@@ -2,16 +2,17 @@
 // itself only, and sizes of images decide between them.
 #include "kernels/cpu/conv/winograd.h"
 #include "runtime/bind/conv_nhwc.h"
+#include "runtime/bind/conv_work.h"
 
 namespace tern {
 namespace {
 
 using cpu::Operands;
 
-template <cpu::WinogradUnit kUnit, Operands kOperands> class Work : public cpu::Winograd {
+template <cpu::WinogradUnit kUnit, Operands kOperands> class Transforms : public cpu::Winograd {
  public:
-  Work() = default;
-  explicit Work(const cpu::ConvShape& s) : Winograd(s, kUnit, kOperands) {}
+  Transforms() = default;
+  explicit Transforms(const cpu::ConvShape& s) : Winograd(s, kUnit, kOperands) {}
   static int64_t PackedSize(const cpu::ConvShape& s) {
     return cpu::WinogradWeightsSize(kUnit, s.group_channels(), s.maps, kOperands);
   }
@@ -20,21 +21,46 @@ template <cpu::WinogradUnit kUnit, Operands kOperands> class Work : public cpu::
   }
 };
 
+constexpr const char* kAlgorithms[] = {"winograd_f2x3", "winograd_f4x3", "winograd_f6x3", "winograd_f2x5",
+                                       "winograd_f4x5"};
+
 template <cpu::WinogradUnit kUnit, Operands kOperands = Operands::kF32>
-class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Work<kUnit, kOperands>> {
+class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transforms<kUnit, kOperands>> {
  public:
+  using Base = NhwcKernel<WinogradConv, Transforms<kUnit, kOperands>>;
   static constexpr int64_t kMostPacked = int64_t{32} << 20;  // words: up to 16 for each weight
-  static bool Legal(const KernelQuery& q) {
-    using Base = NhwcKernel<WinogradConv, Work<kUnit, kOperands>>;
-    if (q.whole || q.InRank(0) != 4 || !Base::Legal(q)) return false;
+  static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
+
+  static std::string WhyNot(const KernelQuery& q) {
+    if (std::string why = Base::WhyNot(q); !why.empty()) return why;
+    if (q.InRank(0) != 4) return "needs two spatial axes";
+    if (q.whole) return "sums of whole numbers must be exact";
+    if (kOperands == Operands::kBf16 && !q.bf16) return "precision is fp32";
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    if (kOperands == Operands::kBf16 &&
-        !(q.bf16 && s.ok() && (s->group == 1 || s->group_channels() % 2 == 0)))
-      return false;
-    return s.ok() && cpu::WinogradFits(*s, kUnit) && Work<kUnit, kOperands>::PackedSize(*s) <= kMostPacked &&
-           cpu::WinogradError(kUnit, s->group_channels()) <= cpu::kWinogradErrorAllowed;
+    if (!s.ok()) return s.status().message();
+    const int kernel = cpu::SizeOf(kUnit).kernel;
+    if (!cpu::WinogradFits(*s, kUnit))
+      return StrCat("needs a ", kernel, "x", kernel, " kernel, strides and dilations 1, panels of one group");
+    if (kOperands == Operands::kBf16 && s->group != 1 && s->group_channels() % 2 != 0)
+      return "needs groups of an even number of channels";
+    if (const int64_t size = Transforms<kUnit, kOperands>::PackedSize(*s); size > kMostPacked)
+      return StrCat("transformed weights would take ", 4 * size, " bytes, more than ", 4 * kMostPacked);
+    if (const double error = cpu::WinogradError(kUnit, s->group_channels());
+        error > cpu::kWinogradErrorAllowed)
+      return StrCat("its error would be about ", error, ", more than ", cpu::kWinogradErrorAllowed);
+    return "";
   }
-  static double Cost(const KernelQuery& q) { return cpu::WinogradCost(*NhwcShape(q), kUnit, kOperands); }
+
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    constexpr bool kBf16 = kOperands == Operands::kBf16;
+    const cpu::ConvShape s = *NhwcShape(q);
+    const cpu::Winograd::Counts counts = cpu::Winograd(s, kUnit, kOperands).Count();
+    Work work = ConvOperands(s);
+    work.algorithm = kBf16 ? "winograd_f2x3_bf16" : kAlgorithms[static_cast<int>(kUnit)];
+    work.products = ProductsOf(counts.products, kOperands), work.transformed = counts.transformed;
+    work.weights = 4.0 * static_cast<double>(Transforms<kUnit, kOperands>::PackedSize(s));
+    return {work};
+  }
 };
 
 }  // namespace

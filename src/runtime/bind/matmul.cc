@@ -4,7 +4,9 @@
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/gemm/strassen.h"
+#include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/move/copy.h"
+#include "runtime/bind/conv_work.h"
 #include "runtime/bind/strassen_cost.h"
 #include "runtime/bind/tile_epilogue.h"
 
@@ -41,12 +43,42 @@ Operand OperandOf(const Dims& dims, bool transpose, bool left) {
   return {Dims(dims.begin(), dims.end() - 2), transpose ? c : r, transpose ? r : c, false};
 }
 
+// Of all products of a batch. Where b is the same for all, they are one tall product.
+Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands operands) {
+  const auto number = [](int64_t n) { return static_cast<double>(n); };
+  const Operand a = OperandOf(q.InDims(0), q.attrs().Bool("transpose_a"), true),
+                b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
+  const int64_t one = a.rows * b.columns, all = CountOf(q.OutDims(0));
+  const int64_t count = one > 0 ? all / one : 0;
+  const bool tall = CountOf(b.batch) == 1;
+  const cpu::TileTable& table = cpu::TileFor(operands);
+  Work work;
+  work.algorithm = algorithm;
+  work.products = (tall ? 1 : number(count)) *
+                  cpu::TileProducts(table, tall ? count * a.rows : a.rows, b.columns, table.words(a.columns));
+  work.products = ProductsOf(work.products, operands);
+  const double elements = number(CountOf(q.InDims(1)));
+  work.weights = elements * (operands == cpu::Operands::kBf16 ? 2 : 4);
+  work.moved = 4 * (number(CountOf(q.InDims(0))) + number(all));
+  work.transformed = operands == cpu::Operands::kBf16 ? number(CountOf(q.InDims(0))) : elements;
+  return work;
+}
+
 class MatMul : public KernelOf<MatMul> {
  public:
   static bool Legal(const KernelQuery& q) {
     if (!cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0))) return false;
     if (!IsFloat(q.OutType(0)) && q.attrs().Float("alpha") != 1) return false;
     return BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
+  }
+
+  static std::string WhyNot(const KernelQuery& q) {
+    if (!cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0))) return "does not multiply these types";
+    if (!IsFloat(q.OutType(0)) && q.attrs().Float("alpha") != 1) return "whole numbers need alpha 1";
+    return "cannot add this bias or residual";
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    return {ProductWork("product", q, cpu::Operands::kF32)};
   }
 
   Status Resize(ResizeContext& c) override {
@@ -146,10 +178,22 @@ struct LeanStrassen : Panels<cpu::Operands::kF32> {
 template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
  public:
   static constexpr cpu::Operands kOperands = Way::kOperands;
-  static bool Legal(const KernelQuery& q) {
-    if (!q.AllTypes(DType::kF32) || !q.IsWeight(1) || q.InRank(0) < 1 || q.InRank(1) < 2) return false;
-    if (kOperands == cpu::Operands::kBf16 && !(q.bf16 && !q.whole && PaysInBf16(q))) return false;
-    return OneMatrix(q.InDims(1)) && BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3);
+  static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
+  static std::string WhyNot(const KernelQuery& q) {
+    constexpr bool kBf16 = kOperands == cpu::Operands::kBf16;
+    if (!q.AllTypes(DType::kF32)) return "needs f32 throughout";
+    if (!q.IsWeight(1)) return "needs constant weights on the right";
+    if (q.InRank(0) < 1 || q.InRank(1) < 2) return "needs a matrix of weights";
+    if (kBf16 && !q.bf16) return "precision is fp32";
+    if (kBf16 && q.whole) return "sums of whole numbers must be exact";
+    if (kBf16 && !PaysInBf16(q)) return "rounding would take longer than bf16 saves";
+    if (!OneMatrix(q.InDims(1))) return "needs one matrix of weights for all";
+    return BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3) ? "" : "cannot add this bias or residual";
+  }
+  static std::vector<Work> WorkOf(const KernelQuery& q) {
+    Work work = ProductWork(kOperands == cpu::Operands::kBf16 ? "panels_bf16" : "panels", q, kOperands);
+    if (kOperands == cpu::Operands::kF32) work.transformed = 0;
+    return {work};
   }
 
   Status Prepare(PrepareContext& c) override {
@@ -226,20 +270,23 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
 using Single = PackedMatMul<Panels<cpu::Operands::kF32>>;
 using Bf16 = PackedMatMul<Panels<cpu::Operands::kBf16>>;
 
-template <class T> KernelEntry Entry(const char* name, double cost) {
+template <class T> KernelEntry Entry(const char* name) {
   KernelEntry entry;
   entry.op = "MatMul", entry.name = name;
-  entry.legal = T::Legal, entry.cost = cost;
+  entry.legal = T::Legal, entry.work_of = T::WorkOf, entry.why_not = T::WhyNot;
   entry.make = [] { return std::make_unique<T>(); };
   return entry;
 }
-KernelEntry SingleEntry() { return Entry<Single>("cpu.gemm.packed.f32", 0.5); }
+KernelEntry SingleEntry() { return Entry<Single>("cpu.gemm.packed.f32"); }
 
-bool StrassenLegal(const KernelQuery& q) {
-  if (q.whole || !Single::Legal(q)) return false;
+std::string StrassenWhyNot(const KernelQuery& q) {
+  if (q.whole) return "sums of whole numbers must be exact";
+  if (std::string why = Single::WhyNot(q); !why.empty()) return why;
+  if (q.attrs().Bool("transpose_a") && q.InRank(0) > 1) return "needs rows that lie together on the left";
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
-  return !(q.attrs().Bool("transpose_a") && q.InRank(0) > 1) && cpu::StrassenFits(b.rows, b.columns);
+  return cpu::StrassenFits(b.rows, b.columns) ? "" : "needs halves of whole panels";
 }
+bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 
 // Beside the plain product.
 template <class Way> double StrassenMicroseconds(const KernelQuery& q) {
@@ -250,19 +297,20 @@ template <class Way> double StrassenMicroseconds(const KernelQuery& q) {
 }
 
 template <class Way> KernelEntry StrassenEntry(const char* name) {
-  KernelEntry entry = Entry<PackedMatMul<Way>>(name, 0);
-  entry.legal = StrassenLegal, entry.cost_of = StrassenMicroseconds<Way>;
+  KernelEntry entry = Entry<PackedMatMul<Way>>(name);
+  entry.legal = StrassenLegal, entry.why_not = StrassenWhyNot;
+  entry.work_of = nullptr, entry.cost_of = StrassenMicroseconds<Way>;
   return entry;
 }
 
 }  // namespace
 
 TERN_KERNELS(MatMul) {
-  table.Add(Entry<Bf16>("cpu.gemm.packed.bf16", 0.25));
+  table.Add(Entry<Bf16>("cpu.gemm.packed.bf16"));
   table.Add(SingleEntry());
   table.Add(StrassenEntry<Strassen>("cpu.gemm.strassen.f32"));
   table.Add(StrassenEntry<LeanStrassen>("cpu.gemm.strassen.lean.f32"));
-  table.Add<MatMul>("MatMul", "cpu.gemm", MatMul::Legal);
+  table.Add(Entry<MatMul>("cpu.gemm"));
 }
 
 }  // namespace tern

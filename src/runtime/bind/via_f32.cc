@@ -28,6 +28,15 @@ KernelQuery WidenQuery(const KernelQuery& query) {
   return wide;
 }
 
+std::vector<Work> WithWidening(const KernelQuery& q, std::vector<Work> work) {
+  Work move;
+  for (const auto* list : {&q.inputs, &q.outputs})
+    for (const TensorInfo& t : *list)
+      if (Narrow(t)) move.moved += 6 * static_cast<double>(CountOf(t.dims));
+  work.push_back(move);
+  return work;
+}
+
 Status ViaF32Kernel::Resize(ResizeContext& c) {
   const KernelQuery wide = WidenQuery(c.query());
   size_t bytes = 0;

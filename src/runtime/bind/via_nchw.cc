@@ -38,6 +38,18 @@ FirstQuery::FirstQuery(const KernelQuery& own)
   }
 }
 
+std::vector<Work> WithTransposing(const KernelQuery& q, std::vector<Work> work) {
+  const auto bytes = [](const TensorInfo& t) {
+    return 2 * static_cast<double>(BytesOf(t.dtype, static_cast<size_t>(CountOf(t.dims))));
+  };
+  Work turn;
+  turn.algorithm = "transpose";
+  turn.moved = bytes(q.outputs[0]);
+  for (size_t i : Ordered(q)) turn.moved += bytes(q.inputs[i]);
+  work.push_back(turn);
+  return work;
+}
+
 ViaNchwKernel::Turned ViaNchwKernel::MakeTurned(int index, const TensorInfo& first, bool is_input,
                                                 size_t& bytes) {
   Turned t;

@@ -16,6 +16,9 @@ struct FirstQuery {
   KernelQuery query;
 };
 
+// Work and what transposing adds to it.
+std::vector<Work> WithTransposing(const KernelQuery& query, std::vector<Work> work);
+
 class ViaNchwKernel : public StandInKernel {
  public:
   explicit ViaNchwKernel(std::unique_ptr<Kernel> inner) : StandInKernel(std::move(inner)) {}
@@ -39,12 +42,14 @@ template <class T> class ViaNchw : public ViaNchwKernel {
  public:
   ViaNchw() : ViaNchwKernel(std::make_unique<T>()) {}
   static bool Legal(const KernelQuery& q) { return OrderedLast(q) && T::Legal(FirstQuery(q).query); }
+  static std::vector<Work> WorkOf(const KernelQuery& q) requires requires { &T::WorkOf; }
+  { return WithTransposing(q, T::WorkOf(FirstQuery(q).query)); }
 };
 
 // T, which must refuse channels_last, with 16-bit floats and with channels_last.
 template <class T>
 void AddWithOrders(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
-  constexpr double kTransposing = 1e12;  // any kernel for the order itself is better
+  constexpr double kTransposing = 20;  // without T::WorkOf: any kernel for the order itself is better
   AddWithNarrow<T>(table, op, name, cost);
   AddWithNarrow<ViaNchw<T>>(table, op, name + ".via_nchw", kTransposing * cost);
 }

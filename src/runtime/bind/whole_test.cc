@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kernels/cpu/conv/winograd.h"
-#include "runtime/bind/conv_cost.h"
+#include "runtime/bind/conv_work.h"
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -49,15 +49,20 @@ TEST(WholeNumbers, AreNotForKernelsThatRound) {
 
 TEST(Costs, OfSizesThatOverflowIntegers) {
   cpu::ConvShape s;
-  s.batch = int64_t{1} << 40, s.channels = s.maps = 64;
+  s.batch = 3, s.channels = s.maps = int64_t{1} << 22;
+  s.input = s.output = {1, int64_t{1} << 31, int64_t{1} << 31};
   s.kernel = {1, 3, 3};
-  s.input = s.output = {1, int64_t{1} << 32, int64_t{1} << 32};
-  const double products = 0x1p104 * 64 * 64 * 9;
-  EXPECT_NEAR(ConvCost(s, 1), 2 * products / 1e5, 1e-9 * products);
-  EXPECT_GT(cpu::WinogradCost(s, cpu::WinogradUnit::kF23, cpu::Operands::kF32), 1e-2 * products / 1e5);
-  s.batch = 0;  // no memory is needed, so nothing refuses it
-  EXPECT_EQ(ConvCost(s, 1), 0);
-  EXPECT_FALSE(std::isnan(cpu::WinogradCost(s, cpu::WinogradUnit::kF23, cpu::Operands::kF32)));
+  const double image = std::pow(2.0, 62 + 22) * 3;
+  EXPECT_NEAR(ConvOperands(s).moved, 4 * 2 * image, 1e-9 * image);
+  for (const Work& work : {PatchesWork("patches", s), ConvTransposeWork("transposed", s)}) {
+    EXPECT_GE(work.products, 9 * image * std::pow(2.0, 22)) << work.algorithm;
+    EXPECT_TRUE(std::isfinite(work.products) && std::isfinite(work.transformed));
+  }
+  EXPECT_GE(DepthwiseWork("depthwise", s).products, 9 * image);
+  s.batch = 0;
+  EXPECT_EQ(ConvOperands(s).moved, 0);
+  EXPECT_EQ(PatchesWork("patches", s).products, 0);
+  EXPECT_EQ(cpu::Winograd(s, cpu::WinogradUnit::kF23).Count().products, 0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
@@ -11,6 +12,7 @@ namespace {
 constexpr int64_t kBlock = 64 << 10;        // words that stay in the second cache, read or written
 constexpr int64_t kWorthAThread = 1 << 17;  // multiplications
 constexpr double kScattered = 4;            // see Scattered
+constexpr int64_t kPieceStart = 12;         // words that are copied while the copy of a pixel starts
 constexpr int64_t kPad = 16;                // words that keep rows from colliding in the first cache
 
 void Copy(const float* from, int64_t count, float* to) {
@@ -125,17 +127,25 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
   });
 }
 
-NhwcConv::NhwcConv(const ConvShape& shape, Operands operands) : shape_(Sized(shape)), operands_(operands) {
+NhwcConv::NhwcConv(const ConvShape& shape, Operands operands, NhwcWindows windows)
+    : shape_(Sized(shape)), operands_(operands) {
   const int64_t row = shape_.output[2] * shape_.maps;
   steps_ = {0, shape_.output_size() * shape_.maps, shape_.output[1] * row, row, shape_.maps};
   shape_.group /= Joined(shape);
-  SetSource(false);
+  SetSource(false, windows);
 }
 
 NhwcConv::NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands)
     : shape_(Sized(shape)), steps_(steps), operands_(operands) {
   shape_.group /= Joined(shape);
-  SetSource(true);
+  SetSource(true, NhwcWindows::kInPlace);
+}
+
+// Where tiles of neighbouring pixels would be low, or reading them in place is as good as copying them.
+bool NhwcConv::PrefersColumns() const {
+  const ConvShape& s = shape_;
+  const bool copied = HangsOver(s) || operands_ != Operands::kF32 || Collide(s.stride[2] * s.group * words_);
+  return LowTiles(s.output[2]) || (s.taps() == 1 && copied) || (s.group > 1 && s.group_channels() < 16);
 }
 
 // Windows that reach far beyond what they read: rows with all that lies between take much more memory than
@@ -162,26 +172,26 @@ void NhwcConv::SetColumns() {
 }
 
 // Depends on the shape only, and with it how sums are taken.
-void NhwcConv::SetSource(bool spread) {
+void NhwcConv::SetSource(bool spread, NhwcWindows windows) {
   const ConvShape& s = shape_;
   rows_ = !spread && AlongRows(s, table());
   units_ = rows_ ? s.kernel[0] * s.kernel[1] : s.taps();
   words_ = table().words(s.group_channels() * (rows_ ? s.kernel[2] : 1));
-  const bool over = HangsOver(s), one = s.taps() == 1, rounded = operands_ != Operands::kF32;
+  const bool over = HangsOver(s), rounded = operands_ != Operands::kF32;
   const int64_t words = s.group * words_;
   const int64_t step = rows_ ? s.stride[2] * s.channels / table().per_word : s.stride[2] * words;
   const int64_t rows = table().rows, most = kBlock / std::max<int64_t>(1, std::max(step, s.maps));
   columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
-  if (!spread && one && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
+  if (!spread && s.taps() == 1 && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
-  } else if (!spread && (over || rounded || Collide(step)) && Scattered()) {
+  } else if (windows == NhwcWindows::kColumns ||
+             (!spread && (over || rounded || Collide(step)) && Scattered())) {
     SetColumns();
   } else if (rows_) {
     source_ = Source::kPadded;
     const int64_t row = table().words(Span(s, 2, columns_) * s.channels);
     SetStarts(row, s.kernel[0] * row, 0);
-  } else if (!spread && (LowTiles(s.output[2]) || (one && (over || rounded || Collide(step))) ||
-                         (s.group > 1 && s.group_channels() < 16))) {
+  } else if (windows == NhwcWindows::kAny && PrefersColumns()) {
     SetColumns();
   } else if (!over && !rounded && !Collide(step)) {
     source_ = Source::kWindows;
@@ -432,6 +442,25 @@ void NhwcConv::Finish(const NhwcArgs& args, const Job& job, int64_t at) const {
 }
 
 bool NhwcConv::Nothing() const { return shape_.batch * shape_.output_size() == 0 || shape_.maps == 0; }
+
+NhwcCounts NhwcConv::Counts() const {
+  const ConvShape& s = shape_;
+  if (Nothing()) return {};
+  const bool strips = source_ == Source::kWindows || source_ == Source::kPadded;
+  const int64_t pixels = s.batch * s.output_size(), width = strips ? std::min(columns_, s.output[2]) : pixels;
+  NhwcCounts counts;
+  const auto groups = static_cast<double>(s.group), all = static_cast<double>(pixels),
+             lines = all / static_cast<double>(width);
+  counts.products = groups * lines * TileProducts(table(), width, s.group_maps(), k());
+  if (source_ == Source::kColumns)
+    counts.copied = groups * all * static_cast<double>(k() + kPieceStart * s.taps());
+  if (source_ == Source::kPadded) {
+    const Cut cut = CutOf(1);
+    const auto blocks = static_cast<double>(cut.blocks) * lines / static_cast<double>(s.output[1]);
+    counts.copied = blocks * static_cast<double>(BlockWords(cut.rows));
+  }
+  return counts;
+}
 
 size_t NhwcConv::Scratch(int threads) const {
   if (Nothing()) return 0;

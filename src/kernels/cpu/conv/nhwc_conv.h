@@ -19,6 +19,16 @@ struct NhwcSteps {
   int64_t first, image, plane, row, pixel;
 };
 
+// How windows are read: as the shape suggests, where they lie (perhaps from a padded copy of some rows), or
+// copied one by one into the rows of a matrix (im2col).
+enum class NhwcWindows : uint8_t { kAny, kInPlace, kColumns };
+
+// What the products and copies of a run amount to, for estimates of its time.
+struct NhwcCounts {
+  double products = 0;  // words, see TileProducts
+  double copied = 0;    // words
+};
+
 // Any window, any number of groups.
 class NhwcConv {
  public:
@@ -31,11 +41,13 @@ class NhwcConv {
                    Operands operands = Operands::kF32);
 
   NhwcConv() = default;
-  explicit NhwcConv(const ConvShape& shape, Operands operands = Operands::kF32);
+  explicit NhwcConv(const ConvShape& shape, Operands operands = Operands::kF32,
+                    NhwcWindows windows = NhwcWindows::kAny);
   // Results that are spread over a larger y.
   NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands = Operands::kF32);
   size_t Scratch(int threads) const;  // bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
+  NhwcCounts Counts() const;
 
  private:
   // Where the rows of the product come from.
@@ -56,9 +68,10 @@ class NhwcConv {
     int64_t rows, blocks;  // output rows (kColumns: pixels) of a job; blocks of a plane (or of all)
     int64_t panels, panel_jobs;
   };
-  void SetSource(bool spread);
+  void SetSource(bool spread, NhwcWindows windows);
   void SetColumns();
   bool Nothing() const;  // to compute
+  bool PrefersColumns() const;
   bool Scattered() const;
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
   const TileTable& table() const { return TileFor(operands_); }

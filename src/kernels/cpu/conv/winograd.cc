@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/cpu/gemm/tile.h"
+#include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/support/cut.h"
 
@@ -61,27 +61,6 @@ bool WinogradFits(const ConvShape& s, WinogradUnit unit) {
          s.stride == Spatial{1, 1, 1} && s.dilation == Spatial{1, 1, 1};
 }
 
-double WinogradCost(const ConvShape& s, WinogradUnit unit, Operands operands) {
-  constexpr double kFlops = 1e5, kBytes = 2e4;  // of a microsecond
-  constexpr double kTransform = 2e-5;           // microseconds per element and side
-  constexpr double kStart = 4;                  // a tile of sums takes as long as so many more channels
-  const WinogradSize size = SizeOf(unit);
-  const double tiles =
-      std::max(1.0, static_cast<double>(s.batch) * static_cast<double>(Quotient(s.output[1], size.tile)) *
-                        static_cast<double>(Quotient(s.output[2], size.tile)));
-  const auto channels = static_cast<double>(s.group_channels()),
-             maps = static_cast<double>(RoundUp(s.maps, 16));
-  const double positions = size.positions();
-  const double filled = std::min(1.0, tiles / 4);  // few rows do not keep the multipliers busy
-  const double factor = operands == Operands::kF32 ? 1 : 0.5;
-  const double start = kStart / factor;
-  const double products = 2 * tiles * positions * (channels + start) * maps / filled * factor / kFlops;
-  const double weights = 4 * positions * channels * maps * factor / kBytes;  // read while computing
-  const double transforms =
-      tiles * positions * (static_cast<double>(s.channels) + maps) * kTransform * size.side();
-  return std::max(products, weights) + 0.3 * std::min(products, weights) + transforms;
-}
-
 int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps, Operands operands) {
   return SizeOf(unit).positions() * PanelsSize(channels, maps, operands);
 }
@@ -136,6 +115,19 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   const int64_t maps = blocks_ <= 1 ? shape.maps : std::max(kFewestMaps, kProducts / (positions * most));
   const int64_t width = TileSimd().columns;
   block_maps_ = std::min(shape.maps, maps < width ? width : maps / width * width);
+}
+
+Winograd::Counts Winograd::Count() const {
+  const double tiles = static_cast<double>(shape_.batch * tile_rows_ * tile_columns_),
+               positions = size_.positions();
+  if (tiles == 0 || shape_.maps == 0) return {};
+  const TileTable& table = TileFor(operands_);
+  const int64_t rows = std::max<int64_t>(1, block_tiles_);
+  Counts c;
+  c.products = positions * tiles / static_cast<double>(rows) * static_cast<double>(shape_.group) *
+               TileProducts(table, rows, shape_.group_maps(), table.words(shape_.group_channels()));
+  c.transformed = tiles * positions * size_.side() * static_cast<double>(shape_.channels + shape_.maps);
+  return c;
 }
 
 int64_t Winograd::BlockFloats(int64_t maps) const {

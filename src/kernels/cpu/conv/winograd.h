@@ -27,8 +27,6 @@ constexpr double kWinogradErrorAllowed = 1e-5;
 
 // Kernel, stride, dilation and group are what the unit computes.
 bool WinogradFits(const ConvShape& shape, WinogradUnit unit);
-// Estimated microseconds on one core that does 100 GFLOP/s, in bf16 twice that.
-double WinogradCost(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
 
 // Weights [maps, channels, r, r], transformed and packed: words of 32 bits.
 int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps,
@@ -43,6 +41,12 @@ class Winograd {
   // then.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   size_t Scratch(int threads) const;
+  // What a run amounts to, for estimates of its time.
+  struct Counts {
+    double products = 0;     // words, see TileProducts
+    double transformed = 0;  // elements, times the steps that each takes
+  };
+  Counts Count() const;
 
   // w: packed; scratch: 64-byte aligned.
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Fits the rates of src/runtime/cost_rates.inc to this machine.
+
+    fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    adds measurements of every kernel of every layer
+    fit_costs.py fit FILE…                                              prints the table, and how far its estimates are off
+
+A kernel's time is a sum of counts (products or bytes of weights, whichever takes longer; bytes moved, elements transformed, one run) times
+the rates of its algorithm: the rates which explain the measurements best are a least-squares problem with rates that are not negative.
+Measure on a quiet machine, one thread, one instruction set at a time. Needs numpy."""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+FIXED = {"move", "transpose"}  # part of other kernels' work, too much like the rest of it to be told apart
+UNDISTURBED = "direct"
+COUNTS = ("products", "weights", "moved", "transformed")
+WIDTH = len(COUNTS) + 1
+TABLE = pathlib.Path(__file__).resolve().parents[1] / "src/runtime/cost_rates.inc"
+
+
+def measure(args):
+    for model in args.models:
+        command = [args.tern, "profile", model, "--threads", "1", "--runs", "1", "--explain", "--json", "--tune", str(args.budget),
+                   "--tune-all", "--cache-dir", "", "--isa", "base" if args.isa == "neon" else args.isa, "--precision", args.precision]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"fit_costs.py: {model}: {done.stderr.strip()}")
+        report = json.loads(done.stdout)
+        seen = set()
+        with open(args.samples, "a", encoding="utf-8") as file:
+            for node in report["explain"]:
+                for c in node["candidates"]:
+                    if not c["legal"] or not c["measured_us"] or not c["work"]:
+                        continue
+                    line = json.dumps({"isa": args.isa, "model": pathlib.Path(model).stem, "node": node["name"], "kernel": c["kernel"],
+                                       "us": c["measured_us"], "work": c["work"]})
+                    key = json.dumps([c["kernel"], c["work"]])
+                    if key not in seen:
+                        file.write(line + "\n")
+                    seen.add(key)
+        print(f"{model}: {len(seen)} kernels", file=sys.stderr)
+
+
+def not_negative_least_squares(a, b):
+    """Coordinate descent: slow and sure."""
+    x = np.zeros(a.shape[1])
+    squares = (a * a).sum(0)
+    rest = b - a @ x
+    for _ in range(20000):
+        change = 0.0
+        for j in range(a.shape[1]):
+            if squares[j] == 0:
+                continue
+            new = max(0.0, x[j] + a[:, j] @ rest / squares[j])
+            if new != x[j]:
+                rest -= a[:, j] * (new - x[j])
+                change = max(change, abs(new - x[j]) * squares[j] ** 0.5)
+                x[j] = new
+        if change < 1e-9 * len(b) ** 0.5:
+            break
+    return x
+
+
+def parts(sample, table):
+    """What a sample's algorithms are, and their counts: either products or weights, whichever takes longer."""
+    for w in sample["work"]:
+        rates = table[w["algorithm"], sample["isa"]]
+        counts = [w[c] for c in COUNTS] + [1]
+        counts[1] *= 2 if counts[1] > 1 << 24 else 1  # as src/runtime/cost_model.cc has it
+        counts[0 if counts[0] * rates[0] < counts[1] * rates[1] else 1] = 0
+        yield w["algorithm"], np.array(counts), np.array(rates)
+
+
+def fit_once(samples, table, near, bounded=True):
+    """Rates in nanoseconds by algorithm. What no sample tells stays as it is."""
+    seen = collections.Counter(w["algorithm"] for s in samples for w in s["work"])
+    algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # fewer tell too little
+    at = {name: i * WIDTH for i, name in enumerate(algorithms)}
+    rows = np.zeros((len(samples), len(at) * WIDTH))
+    times = np.array([s["us"] * 1e3 for s in samples])
+    known, estimates = np.zeros(len(samples)), np.zeros(len(samples))
+    isa = samples[0]["isa"]
+    floor = 0.95 * table[UNDISTURBED, isa][0] if bounded else 0  # nothing multiplies faster
+    for i, s in enumerate(samples):
+        for name, counts, rates in parts(s, table):
+            estimates[i] += counts @ rates
+            if name not in at:
+                known[i] += min(counts @ rates, 0.9 * times[i])
+                continue
+            known[i] += counts[0] * floor + counts[1] * rates[1]
+            counts[1] = 0  # the speed of memory is none of the kernel's
+            rows[i, at[name]:at[name] + WIDTH] += counts
+    weight = near / np.sqrt(times * np.clip(estimates, times / 5, times * 5))  # errors count by their ratio, both ways
+    scale = np.maximum(1e-30, np.abs(rows).max(0))
+    found = not_negative_least_squares(rows / scale * weight[:, None], (times - known) * weight) / scale
+    for name, i in at.items():
+        rates = found[i:i + WIDTH] + [floor, 0, 0, 0, 0]
+        told = np.abs(rows[:, i:i + WIDTH]).sum(0) > 0
+        table[name, isa] = [r if t else old for r, t, old in zip(rates, told, table[name, isa])]
+    return estimates / times
+
+
+def fit_isa(samples, table):
+    best = collections.defaultdict(lambda: 1e30)
+    for s in samples:
+        key = s["model"], s["node"]
+        best[key] = min(best[key], s["us"])
+    near = np.array([(best[s["model"], s["node"]] / s["us"]) ** 0.5 for s in samples])  # what is far from being chosen counts less
+    for i in range(8):
+        fit_once(samples, table, near, bounded=i > 1)
+    ratios = collections.defaultdict(list)
+    for s, ratio in zip(samples, fit_once(samples, table, near)):
+        ratios[s["kernel"]].append(ratio)
+    return ratios
+
+
+def existing():
+    table = {}
+    for line in TABLE.read_text().splitlines():
+        if match := re.match(r"TERN_RATES\((.*)\)", line):
+            algorithm, isa, *rates = [word.strip() for word in match[1].split(",")]
+            table[algorithm, isa] = [float(r) for r in rates]
+    return table
+
+
+def fit(args):
+    samples = [json.loads(line) for name in args.files for line in open(name, encoding="utf-8")]
+    table = existing()
+    for isa in sorted({s["isa"] for s in samples}):
+        ratios = fit_isa([s for s in samples if s["isa"] == isa], table)
+        for kernel, list_ in sorted(ratios.items()):
+            low, middle, high = np.quantile(list_, [0.1, 0.5, 0.9])
+            print(f"{isa} {kernel}: {len(list_)} layers, estimate over measurement {low:.2f} … {middle:.2f} … {high:.2f}", file=sys.stderr)
+    text = TABLE.read_text()
+    print(text[:text.index("TERN_RATES")], end="")
+    for (algorithm, isa), r in table.items():
+        product, weight, moved, transformed, start = (f"{x:.4g}" for x in r)
+        print(f"TERN_RATES({algorithm + ',':<19} {isa + ',':<7} {product + ',':<9} {weight + ',':<9} {moved + ',':<9} "
+              f"{transformed + ',':<11} {start})")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    one = commands.add_parser("measure")
+    one.add_argument("--tern", required=True)
+    one.add_argument("--isa", required=True, choices=["base", "avx2", "avx512", "neon"])
+    one.add_argument("--precision", default="fp32")
+    one.add_argument("--budget", default=60000, type=int, help="milliseconds for a model")
+    one.add_argument("--samples", required=True)
+    one.add_argument("models", nargs="+")
+    one.set_defaults(run=measure)
+    two = commands.add_parser("fit")
+    two.add_argument("files", nargs="+")
+    two.set_defaults(run=fit)
+    args = parser.parse_args()
+    args.run(args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+// What convolutions have to do, for estimates of their kernels' time.
+#pragma once
+#include <initializer_list>
+
+#include "kernels/cpu/conv/nhwc_conv.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+
+// Of sizes that memory need not hold: of an empty batch of huge images.
+inline double ProductOf(std::initializer_list<int64_t> sizes) {
+  double product = 1;
+  for (int64_t size : sizes) product *= static_cast<double>(size);
+  return product;
+}
+inline double ProductOf(const cpu::Spatial& s) { return ProductOf({s[0], s[1], s[2]}); }
+
+// Products of words as estimates count them. bf16 without an instruction for pairs is computed as f32: who
+// asks for it wants its results, whatever they take, so that its estimate is that of a processor with pairs.
+double ProductsOf(double words, cpu::Operands operands);
+// Bytes of x, w and y in f32, no products yet.
+Work ConvOperands(const cpu::ConvShape& s);
+// Of a 1x1 kernel over channels-last images.
+Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands = cpu::Operands::kF32);
+Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s);
+// s.input is what is read; columns: products are written to memory before they are added up.
+Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool columns = false);
+// As a product of weights and the image's patches, which are written tile by tile.
+Work PatchesWork(const char* algorithm, const cpu::ConvShape& s);
+
+}  // namespace tern

@@ -1,0 +1,36 @@
+// Which kernel a node got, and why.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "runtime/kernel.h"
+
+namespace tern {
+
+enum class Reason : uint8_t {
+  kOnly,       // no other kernel is legal
+  kEstimated,  // the least estimated time
+  kMeasured,   // the least time measured by this session
+  kRecorded,   // the least time measured once, read from the record
+  kPacked,     // the node's weights were packed for it in an earlier plan
+};
+const char* TextOf(Reason reason);
+
+struct Candidate {
+  std::string kernel;
+  bool legal = false;
+  std::string why_not;      // of one that is not legal, where it is known
+  double estimated_us = 0;  // on one thread
+  double measured_us = 0;   // 0: not measured
+  std::vector<Work> work;   // what the estimate was made of, where the kernel tells
+};
+
+struct Choice {
+  const Node* node = nullptr;
+  std::string kernel;
+  Reason reason = Reason::kOnly;
+  std::vector<Candidate> candidates;  // legal ones first, by estimated time
+};
+
+}  // namespace tern

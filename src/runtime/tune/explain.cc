@@ -1,0 +1,41 @@
+#include "runtime/tune/explain.h"
+
+#include <algorithm>
+
+namespace tern {
+namespace {
+
+Candidate CandidateOf(const KernelEntry& entry, const KernelQuery& query,
+                      const std::vector<Measured>& times) {
+  Candidate c;
+  c.kernel = entry.name;
+  c.legal = entry.legal(query);
+  if (!c.legal) {
+    if (entry.why_not) c.why_not = entry.why_not(query);
+    return c;
+  }
+  c.estimated_us = EstimatedMicroseconds(entry, query);
+  if (entry.work_of) c.work = entry.work_of(query);
+  for (const Measured& m : times)
+    if (m.kernel == entry.name) c.measured_us = m.microseconds;
+  return c;
+}
+
+}  // namespace
+
+Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& table,
+               const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times) {
+  Choice choice{&node, chosen.name, reason, {}};
+  for (const KernelEntry* entry : table.Of(query.op().name))
+    // Weights that were packed have left memory: nobody else can look at them.
+    if (reason != Reason::kPacked || entry == &chosen)
+      choice.candidates.push_back(CandidateOf(*entry, query, times));
+  std::stable_sort(choice.candidates.begin(), choice.candidates.end(), [](const auto& a, const auto& b) {
+    return a.legal != b.legal ? a.legal : a.estimated_us < b.estimated_us;
+  });
+  const bool only = choice.candidates.size() < 2 || !choice.candidates[1].legal;
+  if (reason == Reason::kEstimated && only) choice.reason = Reason::kOnly;
+  return choice;
+}
+
+}  // namespace tern

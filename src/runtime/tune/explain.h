@@ -1,0 +1,12 @@
+// The candidates of a node, for reports.
+#pragma once
+#include "runtime/tune/choice.h"
+#include "runtime/tune/record.h"
+
+namespace tern {
+
+// chosen: what runs. times: what was measured, where something was.
+Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& table,
+               const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times);
+
+}  // namespace tern

@@ -1,0 +1,40 @@
+// Runs kernels of one node on made-up data of its shapes.
+#pragma once
+#include <chrono>
+#include <optional>
+
+#include "runtime/kernel.h"
+
+namespace tern {
+
+struct TimerLimits {
+  std::chrono::steady_clock::time_point deadline;
+  size_t memory = 0;   // bytes for operands, results and scratch memory
+  size_t passing = 0;  // bytes that a run of the model reads between two runs of the node: its weights
+};
+
+class NodeTimer {
+ public:
+  // Nothing that is known before a run is made up; the query must outlive this.
+  NodeTimer(const KernelQuery& query, const Workers& workers, const TimerLimits& limits);
+
+  // The best microseconds of some runs. None when the kernel refuses, or memory or time do not allow a run.
+  // What it packs is gone when this returns. Runs that are slower than `hopeless` are not repeated.
+  std::optional<double> Measure(const KernelEntry& entry, double hopeless);
+
+ private:
+  bool Allocate();
+  bool OutOfTime() const { return std::chrono::steady_clock::now() >= limits_.deadline; }
+  void PassOtherData();
+  std::optional<double> Repeat(Kernel& kernel, RunContext& context, double hopeless);
+
+  const KernelQuery& query_;
+  const Workers& workers_;
+  TimerLimits limits_;
+  size_t bytes_ = 0;
+  DatumList inputs_, outputs_;
+  std::vector<bool> made_;  // inputs that are ours
+  Buffer passing_;
+};
+
+}  // namespace tern

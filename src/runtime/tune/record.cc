@@ -1,0 +1,91 @@
+#include "runtime/tune/record.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/strings.h"
+
+namespace tern {
+namespace {
+
+constexpr std::string_view kFirstLine = "tern tuning record 1";
+constexpr size_t kMostNodes = 20'000, kMostText = 4096, kMostCandidates = 64;
+constexpr double kMostMicroseconds = 1e12;
+
+bool IsKernelName(std::string_view text) {
+  return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+  });
+}
+
+std::string_view TakeLine(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+// "name=microseconds"
+bool ParseMeasured(std::string_view text, Measured& out) {
+  const size_t at = text.find('=');
+  if (at == std::string_view::npos || !IsKernelName(text.substr(0, at))) return false;
+  out.kernel = std::string(text.substr(0, at));
+  return ParseDouble(text.substr(at + 1), out.microseconds) && std::isfinite(out.microseconds) &&
+         out.microseconds > 0 && out.microseconds < kMostMicroseconds;
+}
+
+// "node<tab>name=microseconds name=microseconds …"
+bool ParseNode(std::string_view line, std::string& node, std::vector<Measured>& times) {
+  const size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) return false;
+  node = std::string(line.substr(0, tab));
+  if (!Recordable(node) || line.size() - tab > kMostText) return false;
+  times.clear();
+  for (const std::string& word : SplitText(line.substr(tab + 1), ' ')) {
+    Measured m;
+    if (times.size() == kMostCandidates || !ParseMeasured(word, m)) return false;
+    times.push_back(std::move(m));
+  }
+  return times.size() >= 2;
+}
+
+std::string Header(const RecordKey& key) {
+  return StrCat(kFirstLine, "\ncpu: ", key.cpu, "\nisa: ", key.isa, "\nkernels: ", key.kernels, "\n");
+}
+
+}  // namespace
+
+bool Recordable(const std::string& node) {
+  return !node.empty() && node.size() <= kMostText && node[0] != '#' &&
+         std::all_of(node.begin(), node.end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
+}
+
+Measurements ParseRecord(std::string_view text, const RecordKey& key) {
+  const std::string header = Header(key);
+  if (text.substr(0, header.size()) != header) return {};
+  text.remove_prefix(header.size());
+  Measurements out;
+  while (!text.empty() && out.size() < kMostNodes) {
+    std::string node;
+    std::vector<Measured> times;
+    if (ParseNode(TakeLine(text), node, times)) out[node] = std::move(times);
+  }
+  return out;
+}
+
+std::string FormatRecord(const Measurements& measurements, const RecordKey& key) {
+  std::string out =
+      Header(key) + "# a node, then microseconds of each kernel that was tried, the best first\n";
+  size_t count = 0;
+  for (const auto& [node, times] : measurements) {
+    if (!Recordable(node) || times.size() < 2 || ++count > kMostNodes) continue;
+    out += node;
+    for (size_t i = 0; i < times.size(); ++i)
+      out +=
+          StrCat(i == 0 ? "\t" : " ", times[i].kernel, "=", std::round(times[i].microseconds * 1000) / 1000);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace tern

@@ -1,0 +1,120 @@
+#include "runtime/tune/record.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/strings.h"
+
+namespace tern {
+namespace {
+
+const RecordKey kKey{"Some CPU @ 2 GHz", "avx2", 7};
+
+std::string Head() { return "tern tuning record 1\ncpu: Some CPU @ 2 GHz\nisa: avx2\nkernels: 7\n"; }
+
+class RecordFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "record_test/deep";
+    std::filesystem::remove_all(testing::TempDir() + "record_test");
+    path_ = RecordPath(folder_, kKey);
+  }
+  std::string folder_, path_;
+};
+
+TEST(Record, ComesBackAsItWasWritten) {
+  const Measurements some = {{"Conv{} f32[1,2] -> f32[3] threads=1", {{"cpu.a", 1.5}, {"cpu.b", 2.25}}},
+                             {"MatMul{}", {{"cpu.c", 0.001}, {"cpu.d", 3e6}}}};
+  const Measurements back = ParseRecord(FormatRecord(some, kKey), kKey);
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_EQ(back.begin()->first, "Conv{} f32[1,2] -> f32[3] threads=1");
+  EXPECT_EQ(back.begin()->second[0].kernel, "cpu.a");
+  EXPECT_EQ(back.begin()->second[1].microseconds, 2.25);
+  EXPECT_EQ(FormatRecord(back, kKey), FormatRecord(some, kKey));
+}
+
+TEST(Record, OfAnotherMachineHoldsNothing) {
+  const std::string text = Head() + "n\ta=1 b=2\n";
+  EXPECT_EQ(ParseRecord(text, kKey).size(), 1u);
+  RecordKey other = kKey;
+  other.kernels = 8;
+  EXPECT_TRUE(ParseRecord(text, other).empty());
+  other = kKey, other.isa = "avx512";
+  EXPECT_TRUE(ParseRecord(text, other).empty());
+  other = kKey, other.cpu = "Some CPU";
+  EXPECT_TRUE(ParseRecord(text, other).empty());
+}
+
+TEST(Record, LeavesOutLinesThatMakeNoSense) {
+  const std::string wrong[] = {"n",
+                               "n\t",
+                               "\ta=1 b=2",
+                               "n\ta=1",
+                               "n\ta=1 b",
+                               "n\ta=1 b=x",
+                               "n\ta=1 b=-2",
+                               "n\ta=1 b=0",
+                               "n\ta=1 b=nan",
+                               "n\ta=1 b=inf",
+                               "n\ta=1 b=1e300",
+                               "n\ta=1 A=2",
+                               "n\ta=1  b=2",
+                               "n\x01\ta=1 b=2",
+                               "# n\ta=1 b=2",
+                               std::string(5000, 'n') + "\ta=1 b=2"};
+  for (const std::string& line : wrong) {
+    const Measurements got = ParseRecord(StrCat(Head(), line, "\ngood\ta=1 b=2\n", line), kKey);
+    EXPECT_EQ(got.size(), 1u) << line.substr(0, 80);
+    EXPECT_EQ(got.count("good"), 1u);
+  }
+  std::string many = Head();
+  for (int i = 0; i < 30'000; ++i) many += StrCat("n", i, "\ta=1 b=2\n");
+  EXPECT_EQ(ParseRecord(many, kKey).size(), 20'000u);
+  for (const char* text : {"", "\n", "tern tuning record 1", "tern tuning record 1\ncpu: Some CPU @ 2 GHz\n"})
+    EXPECT_TRUE(ParseRecord(text, kKey).empty());
+}
+
+TEST_F(RecordFile, HasANameThatTellsTheMachine) {
+  EXPECT_EQ(path_, folder_ + "/tuning-some-cpu-2-ghz-avx2-7.txt");
+  EXPECT_EQ(RecordPath("", kKey), "");
+  EXPECT_TRUE(ReadRecord(path_, kKey).empty());
+}
+
+TEST_F(RecordFile, AddsToWhatIsThere) {
+  ASSERT_TRUE(AddToRecord(path_, {{"one", {{"a", 1}, {"b", 2}}}}, kKey).ok());
+  ASSERT_TRUE(AddToRecord(path_, {{"two", {{"a", 3}, {"b", 4}}}, {"one", {{"b", 1}, {"a", 2}}}}, kKey).ok());
+  const Measurements all = ReadRecord(path_, kKey);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all.at("one")[0].kernel, "b");
+  std::ofstream(path_) << "nonsense";
+  EXPECT_TRUE(ReadRecord(path_, kKey).empty());
+  ASSERT_TRUE(AddToRecord(path_, {{"one", {{"a", 1}, {"b", 2}}}}, kKey).ok());
+  EXPECT_EQ(ReadRecord(path_, kKey).size(), 1u);
+}
+
+TEST_F(RecordFile, KeepsWhatManyWriteAtOnce) {
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i)
+    writers.emplace_back([&, i] {
+      for (int j = 0; j < 10; ++j)
+        EXPECT_TRUE(AddToRecord(path_, {{StrCat("node ", i, " ", j), {{"a", 1}, {"b", 2}}}}, kKey).ok());
+    });
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(ReadRecord(path_, kKey).size(), 40u);
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) files += entry.is_regular_file();
+  EXPECT_EQ(files, 2) << "the record and its lock";
+}
+
+TEST_F(RecordFile, SaysWhatCannotBeWritten) {
+  std::filesystem::create_directories(testing::TempDir() + "record_test");
+  std::ofstream(testing::TempDir() + "record_test/file") << "x";
+  const Status status = AddToRecord(testing::TempDir() + "record_test/file/r.txt", {}, kKey);
+  EXPECT_NE(status.ToString().find("record_test/file"), std::string::npos) << status.ToString();
+}
+
+}  // namespace
+}  // namespace tern

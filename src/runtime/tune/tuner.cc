@@ -1,0 +1,154 @@
+#include "runtime/tune/tuner.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/simd/bf16.h"
+#include "runtime/tune/node_timer.h"
+
+namespace tern {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kMargin = 0.95;   // of the estimated best's time: what another must undercut
+constexpr double kHopeless = 1.5;  // times the best so far
+constexpr double kRuns = 4;        // of a candidate, at least
+
+std::string TextOf(const TensorInfo& t) {
+  return t.dtype == DType::kInvalid ? "_" : StrCat(DTypeName(t.dtype), "[", Join(t.dims, ","), "]");
+}
+
+// Where bf16 is computed by rounding f32, it is asked for to get its results, not its speed.
+bool MayExchange(const KernelQuery& q) { return !q.bf16 || cpu::ActiveBf16Products(); }
+
+}  // namespace
+
+const char* TextOf(Reason reason) {
+  constexpr const char* kTexts[] = {"the only legal one", "least estimated time", "least measured time",
+                                    "least measured time, from the record", "weights are packed for it"};
+  return kTexts[static_cast<int>(reason)];
+}
+
+std::string NodeKey(const KernelQuery& q, int threads) {
+  std::string key = q.op().name + "{";
+  for (const auto& entry : q.attrs().List())
+    key += StrCat(key.back() == '{' ? "" : ",", entry.name, "=", AttrToText(entry.value));
+  key += "}";
+  for (int i = 0; i < q.InputCount(); ++i)
+    key += StrCat(" ", TextOf(q.inputs[static_cast<size_t>(i)]), q.IsWeight(i) ? "!" : q.Known(i) ? "?" : "");
+  key += " ->";
+  for (const TensorInfo& out : q.outputs) key += " " + TextOf(out);
+  return key + StrCat(" threads=", threads, q.bf16 ? " bf16" : "", q.whole ? " whole" : "");
+}
+
+struct Tuner::Job {
+  std::string key;
+  const KernelQuery* query = nullptr;
+  std::vector<std::pair<double, const KernelEntry*>> candidates;  // by estimated time
+  int64_t count = 1;                                              // nodes that are alike
+  double estimated_us() const { return candidates[0].first; }
+};
+
+Tuner::Tuner(const TuneOptions& options) : options_(options), key_(RecordKeyHere()) {
+  path_ = RecordPath(options.record_folder, key_);
+  if (!path_.empty()) known_ = ReadRecord(path_, key_);
+}
+
+std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
+                                       int threads) const {
+  std::vector<Job> jobs;
+  std::map<std::string, size_t> index;
+  for (const KernelQuery& query : queries) {
+    if (!MayExchange(query)) continue;
+    Job job;
+    job.query = &query;
+    for (const KernelEntry* entry : table.Of(query.op().name))
+      if (entry->legal(query)) job.candidates.emplace_back(EstimatedMicroseconds(*entry, query), entry);
+    std::stable_sort(job.candidates.begin(), job.candidates.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    while (job.candidates.size() > 1 && job.candidates.back().first > options_.within * job.estimated_us())
+      job.candidates.pop_back();
+    if (job.candidates.size() < 2) continue;
+    job.key = NodeKey(query, threads);
+    if (!Recordable(job.key) || Knows(job)) continue;
+    const auto [it, added] = index.emplace(job.key, jobs.size());
+    if (added)
+      jobs.push_back(std::move(job));
+    else
+      ++jobs[it->second].count;
+  }
+  std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
+    return a.estimated_us() * static_cast<double>(a.count) > b.estimated_us() * static_cast<double>(b.count);
+  });
+  return jobs;
+}
+
+// A record may name a kernel that is no longer there.
+bool Tuner::Knows(const Job& job) const {
+  const auto it = known_.find(job.key);
+  return it != known_.end() && std::any_of(job.candidates.begin(), job.candidates.end(), [&](const auto& c) {
+           return c.second->name == it->second[0].kernel;
+         });
+}
+
+double Tuner::LeftMicroseconds() const { return static_cast<double>(options_.budget_ms) * 1e3 - spent_us_; }
+
+// All candidates, or nothing is known: a record is about a choice that was made.
+void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits, Measurements& fresh) {
+  double least = 0;
+  for (const auto& [estimate, entry] : job.candidates) least += estimate * kRuns / workers.threads();
+  if (least > LeftMicroseconds()) return;
+  const Clock::time_point start = Clock::now();
+  const auto left = std::chrono::microseconds(static_cast<int64_t>(LeftMicroseconds()));
+  NodeTimer timer(*job.query, workers, {start + left, limits.memory, limits.weights});
+  std::vector<Measured> times;
+  double best = 0;
+  for (const auto& [estimate, entry] : job.candidates) {
+    const std::optional<double> taken =
+        limits.stop.Check().ok() ? timer.Measure(*entry, best > 0 ? best * kHopeless : 1e18) : std::nullopt;
+    if (!taken) break;
+    best = best > 0 ? std::min(best, *taken) : *taken;
+    times.push_back({entry->name, *taken});
+  }
+  spent_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  if (times.size() != job.candidates.size()) return;
+  const double first = times[0].microseconds;
+  const std::string likely = times[0].kernel;
+  std::stable_sort(times.begin(), times.end(),
+                   [](const Measured& a, const Measured& b) { return a.microseconds < b.microseconds; });
+  if (times[0].microseconds > kMargin * first) {
+    const auto at =
+        std::find_if(times.begin(), times.end(), [&](const Measured& m) { return m.kernel == likely; });
+    std::rotate(times.begin(), at, at + 1);
+  }
+  fresh[job.key] = times;
+  known_[job.key] = std::move(times);
+  own_.insert(job.key);
+}
+
+void Tuner::Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
+                 const Limits& limits) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (LeftMicroseconds() <= 0) return;
+  Measurements fresh;
+  for (const Job& job : JobsFor(queries, table, workers.threads())) Measure(job, workers, limits, fresh);
+  if (!fresh.empty() && !path_.empty()) written_ = AddToRecord(path_, fresh, key_);
+}
+
+Tuner::Found Tuner::Find(const KernelQuery& query, int threads) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (known_.empty() || !MayExchange(query)) return {};
+  const std::string key = NodeKey(query, threads);
+  const auto it = known_.find(key);
+  if (it == known_.end()) return {};
+  const bool recorded = own_.count(key) == 0;
+  if (recorded) used_.insert(key);
+  return {it->second, recorded};
+}
+
+TuneReport Tuner::Report() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {static_cast<int64_t>(own_.size()), static_cast<int64_t>(used_.size()), spent_us_ * 1e-3, path_,
+          written_};
+}
+
+}  // namespace tern

@@ -1,0 +1,71 @@
+// Chooses kernels by measuring them, within a budget of time, and remembers what it found.
+#pragma once
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "base/stop.h"
+#include "runtime/tune/choice.h"
+#include "runtime/tune/record.h"
+
+namespace tern {
+
+struct TuneOptions {
+  int64_t budget_ms = 0;      // for all measurements of a session and its clones; 0: only what is recorded
+  double within = 3;          // candidates are kernels whose estimate is at most so many times the least
+  std::string record_folder;  // empty: nothing is read or written
+};
+
+struct TuneReport {
+  int64_t measured = 0, recorded = 0;  // kinds of nodes: by this session, or found in the record
+  double milliseconds = 0;             // spent
+  std::string record;                  // the file; empty: none
+  Status written;                      // why it could not be written
+};
+
+// What has to be told apart: op, attributes, types, dims, which operands are weights, threads, precision.
+std::string NodeKey(const KernelQuery& query, int threads);
+
+// One per model; used by its sessions, one at a time.
+class Tuner {
+ public:
+  explicit Tuner(const TuneOptions& options);
+
+  struct Limits {
+    size_t memory = 0;   // for one node's operands and scratch memory
+    size_t weights = 0;  // bytes of the model's
+    Stop stop;
+  };
+  // Measures what is not known yet: those first that are estimated to take the most time, nodes that are
+  // alike once. Ends when the budget is spent.
+  void Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
+            const Limits& limits);
+
+  // What was measured, best first, and whether it was read from the record; empty where nothing was.
+  struct Found {
+    std::vector<Measured> times;
+    bool recorded = false;
+  };
+  Found Find(const KernelQuery& query, int threads) const;
+  TuneReport Report() const;
+
+ private:
+  struct Job;
+  std::vector<Job> JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
+                           int threads) const;
+  void Measure(const Job& job, const Workers& workers, const Limits& limits, Measurements& fresh);
+  bool Knows(const Job& job) const;
+  double LeftMicroseconds() const;
+
+  TuneOptions options_;
+  RecordKey key_;
+  mutable std::mutex mutex_;
+  Measurements known_;
+  std::set<std::string> own_;           // of known_: measured here
+  mutable std::set<std::string> used_;  // of known_: read from the record and asked for
+  double spent_us_ = 0;
+  std::string path_;
+  Status written_;
+};
+
+}  // namespace tern

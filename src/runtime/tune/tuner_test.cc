@@ -1,0 +1,228 @@
+#include "runtime/tune/tuner.h"
+
+#include <cmath>
+#include <filesystem>
+#include <thread>
+
+#include "runtime/cost_model.h"
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+// Two kernels for Unary; what is estimated to take longer is the faster one.
+struct Calls {
+  int slow = 0, quick = 0, alive = 0, most_alive = 0;
+};
+Calls calls;
+
+template <bool kSlow> class Negate : public KernelOf<Negate<kSlow>> {
+ public:
+  Negate() = default;
+  Status Prepare(PrepareContext&) override {
+    packed_ = std::shared_ptr<int>(new int(0), [](int* p) {
+      --calls.alive;
+      delete p;
+    });
+    calls.most_alive = std::max(calls.most_alive, ++calls.alive);
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    ++(kSlow ? calls.slow : calls.quick);
+    if (kSlow) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    for (int64_t i = 0; i < c.Out(0).size(); ++i) c.Out<float>(0)[i] = -c.In<float>(0)[i];
+    return {};
+  }
+
+ private:
+  std::shared_ptr<int> packed_;
+};
+
+KernelTable Table(double quick_cost = 2) {
+  KernelTable table;
+  const auto legal = [](const KernelQuery& q) { return q.AllTypes(DType::kF32); };
+  table.Add<Negate<true>>("Unary", "test.slow", legal, 1);
+  table.Add<Negate<false>>("Unary", "test.quick", legal, quick_cost);
+  KernelEntry whole{"Unary",
+                    "test.whole",
+                    [](const KernelQuery& q) { return q.AllTypes(DType::kI32); },
+                    [] { return std::make_unique<Negate<false>>(); },
+                    0.1,
+                    nullptr,
+                    true,
+                    nullptr,
+                    [](const KernelQuery&) { return std::string("for whole numbers"); }};
+  table.Add(std::move(whole));
+  return table;
+}
+
+bool Rated(const std::string& algorithm) {
+  const auto all = RatedAlgorithms();
+  return std::any_of(all.begin(), all.end(), [&](const auto& row) { return row.first == algorithm; });
+}
+
+class TunerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "tuner_test";
+    std::filesystem::remove_all(folder_);
+    calls = {};
+  }
+
+  SessionOptions Options(int64_t ms) {
+    SessionOptions options;
+    options.kernels = &table_;
+    options.tune_ms = ms;
+    options.cache_dir = folder_;
+    options.explain = true;
+    options.threads = 1;
+    return options;
+  }
+
+  std::unique_ptr<Session> Ran(const SessionOptions& options, int64_t size = 8) {
+    auto session = SessionOf(ParseOrDie("graph @g(%x: f32[N]) -> (%y, %z) { %y = Neg(%x) as \"a\" "
+                                        "%z = Neg(%y) as \"b\" }"),
+                             options);
+    const auto out = session->Run(DatumList{Counting({size})});
+    EXPECT_TRUE(out.ok()) << out.status().ToString();
+    return session;
+  }
+
+  KernelTable table_ = Table();
+  std::string folder_;
+};
+
+TEST_F(TunerTest, EstimatesDecideUnlessAsked) {
+  SessionOptions options = Options(0);
+  options.cache_dir.reset();
+  const auto session = Ran(options);
+  const std::vector<Choice> choices = session->Choices();
+  ASSERT_EQ(choices.size(), 2u);
+  EXPECT_EQ(choices[0].kernel, "test.slow");
+  EXPECT_EQ(choices[0].reason, Reason::kEstimated);
+  ASSERT_EQ(choices[0].candidates.size(), 3u);
+  EXPECT_EQ(choices[0].candidates[1].kernel, "test.quick");
+  EXPECT_GT(choices[0].candidates[1].estimated_us, choices[0].candidates[0].estimated_us);
+  EXPECT_EQ(choices[0].candidates[1].measured_us, 0);
+  EXPECT_FALSE(choices[0].candidates[2].legal);
+  EXPECT_EQ(choices[0].candidates[2].why_not, "for whole numbers");
+}
+
+TEST_F(TunerTest, MeasuresOnceAndRemembers) {
+  {
+    const auto session = Ran(Options(1000));
+    ASSERT_EQ(session->Choices().size(), 2u);
+    for (const Choice& choice : session->Choices()) {
+      EXPECT_EQ(choice.kernel, "test.quick");
+      EXPECT_EQ(choice.reason, Reason::kMeasured);
+      EXPECT_GT(choice.candidates[0].measured_us, 1000) << choice.candidates[0].kernel;
+    }
+    const TuneReport report = session->Tuning();
+    EXPECT_EQ(report.measured, 1) << "both nodes are alike";
+    EXPECT_TRUE(report.written.ok());
+    EXPECT_TRUE(std::filesystem::exists(report.record));
+  }
+  for (const int64_t ms : {1000, 0}) {
+    calls = {};
+    const auto again = Ran(Options(ms));
+    EXPECT_EQ(calls.slow, 0);
+    EXPECT_EQ(calls.quick, 2) << "the run itself";
+    EXPECT_EQ(again->Choices()[0].kernel, "test.quick");
+    EXPECT_EQ(again->Choices()[0].reason, Reason::kRecorded);
+    EXPECT_EQ(again->Tuning().measured, 0);
+    EXPECT_EQ(again->Tuning().recorded, 1);
+  }
+  const auto other = Ran(Options(1000), 16);
+  EXPECT_EQ(other->Tuning().measured, 1) << "other dims";
+}
+
+TEST_F(TunerTest, FreesALosersWeightsBeforeTheNextIsTried) {
+  const auto session = SessionOf(ParseOrDie("graph @g(%x: f32[8]) -> (%y) { %y = Neg(%x) }"), Options(1000));
+  ASSERT_TRUE(session->Run(DatumList{Counting({8})}).ok());
+  EXPECT_EQ(session->Tuning().measured, 1);
+  EXPECT_EQ(calls.most_alive, 1);
+}
+
+TEST_F(TunerTest, KeepsToItsBudget) {
+  const auto session = Ran(Options(1));
+  EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "no time to try both";
+  EXPECT_EQ(session->Choices()[0].reason, Reason::kEstimated);
+  EXPECT_LT(session->Tuning().milliseconds, 100);
+  EXPECT_FALSE(std::filesystem::exists(session->Tuning().record));
+}
+
+TEST_F(TunerTest, TriesOnlyWhatIsWorthIt) {
+  table_ = Table(4);
+  EXPECT_EQ(Ran(Options(1000))->Choices()[0].kernel, "test.slow");
+  SessionOptions all = Options(1000);
+  all.tune_within = 10;
+  EXPECT_EQ(Ran(all)->Choices()[0].kernel, "test.quick");
+}
+
+TEST_F(TunerTest, WritesNothingWhereNothingIsKept) {
+  SessionOptions options = Options(1000);
+  options.cache_dir = "";
+  EXPECT_EQ(Ran(options)->Choices()[0].kernel, "test.quick");
+  EXPECT_EQ(Ran(options)->Tuning().measured, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+}
+
+TEST_F(TunerTest, ForgetsKernelsThatAreGone) {
+  const auto first = Ran(Options(1000));
+  const RecordKey key = RecordKeyHere();
+  Measurements all = ReadRecord(first->Tuning().record, key);
+  ASSERT_EQ(all.size(), 1u);
+  all.begin()->second[0].kernel = "test.gone";
+  ASSERT_TRUE(AddToRecord(first->Tuning().record, all, key).ok());
+  SessionOptions no_time = Options(0);
+  EXPECT_EQ(Ran(no_time)->Choices()[0].kernel, "test.slow");
+  EXPECT_EQ(Ran(Options(1000))->Tuning().measured, 1);
+}
+
+TEST_F(TunerTest, RefusesWhatIsNoBudget) {
+  const auto graph = ParseOrDie("graph @g(%x: f32[N]) -> (%y) { %y = Neg(%x) }");
+  for (const int64_t ms : {int64_t{-5}, int64_t{600'001}}) {
+    const auto session = Session::Create(graph, Options(ms));
+    ASSERT_FALSE(session.ok());
+    EXPECT_NE(session.status().ToString().find(StrCat("tune_ms ", ms, " is not between 0 and 600000")),
+              std::string::npos)
+        << session.status().ToString();
+  }
+  SessionOptions options = Options(1);
+  options.tune_within = std::nan("");
+  EXPECT_FALSE(Session::Create(graph, options).ok());
+}
+
+// The machine's own kernels: each that is legal is measured, and results stay the same to rounding.
+TEST_F(TunerTest, TunesConvolutions) {
+  const auto graph = ParseOrDie(
+      "graph @g(%x: f32[1,20,20,16]) -> (%y) {\n  #s: i64[4] = (32, 16, 3, 3)\n"
+      "  %w = Fill(#s) {value=f32[] (0.01)}\n  %y = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1]}\n}");
+  SessionOptions options = Options(60'000);
+  options.kernels = nullptr;
+  options.tune_within = 1e9;
+  const auto tuned = SessionOf(graph, options);
+  SessionOptions plain;
+  plain.threads = 1;
+  const auto estimated = SessionOf(graph, plain);
+  const Tensor x = Counting({1, 20, 20, 16});
+  const auto got = tuned->Run(DatumList{x}), want = estimated->Run(DatumList{x});
+  ASSERT_TRUE(got.ok() && want.ok());
+  const Tensor &a = (*got)[0].tensor, &b = (*want)[0].tensor;
+  for (int64_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a.data<const float>()[i], b.data<const float>()[i], 0.5) << "of sums around 9000";
+  int measured = 0;
+  const Choice choice = tuned->Choices().back();
+  for (const Candidate& c : choice.candidates) {
+    EXPECT_EQ(c.measured_us > 0, c.legal) << c.kernel;
+    const bool tells =
+        c.kernel.find("nhwc") != std::string::npos || c.kernel.find("winograd") != std::string::npos;
+    EXPECT_TRUE(c.legal || !tells || !c.why_not.empty()) << c.kernel;
+    measured += c.measured_us > 0;
+    for (const Work& w : c.work) EXPECT_TRUE(Rated(w.algorithm)) << w.algorithm;
+  }
+  EXPECT_GE(measured, 5) << "direct, columns, three of Winograd's, patches";
+}
+
+}  // namespace
+}  // namespace tern

@@ -1,0 +1,74 @@
+#include "tools/explain_report.h"
+
+#include <fmt/core.h>
+
+#include "runtime/cost.h"
+#include "tools/timing.h"
+#include "tools/units.h"
+
+namespace tern::tools {
+namespace {
+
+std::string OutputOf(const Node& node) {
+  return node.outputs().empty() ? "" : node.output(0)->type.ToString();
+}
+
+std::string Line(const Choice& choice, const Candidate& c) {
+  const bool chosen = c.kernel == choice.kernel;
+  std::string line = fmt::format("  {} {:<34}", chosen ? '*' : ' ', c.kernel);
+  if (!c.legal) return line + " no: " + Printable(c.why_not);
+  line += fmt::format(" estimated {:>10.1f} us", c.estimated_us);
+  if (c.measured_us > 0) line += fmt::format("  measured {:>10.1f} us", c.measured_us);
+  return chosen ? line + StrCat("  <- ", TextOf(choice.reason)) : line;
+}
+
+}  // namespace
+
+std::string ExplainText(const Explanation& e) {
+  std::string out = "why each node has its kernel (estimates are for one thread):\n";
+  for (const Choice& choice : e.choices) {
+    out += fmt::format("{} ({}) {}\n", Printable(choice.node->name), KindOf(*choice.node),
+                       Printable(OutputOf(*choice.node)));
+    for (const Candidate& c : choice.candidates)
+      if (c.legal || !c.why_not.empty()) out += Line(choice, c) + "\n";
+  }
+  const TuneReport& t = e.tuning;
+  out +=
+      fmt::format("tuning: {} kinds of nodes measured in {:.0f} ms, {} found in the record{}\n", t.measured,
+                  t.milliseconds, t.recorded, t.record.empty() ? "" : " " + Printable(t.record));
+  return out;
+}
+
+void WriteExplanation(const Explanation& e, data::JsonWriter& json) {
+  json.Key("explain").BeginArray();
+  for (const Choice& choice : e.choices) {
+    json.BeginObject().Key("name").Text(choice.node->name).Key("op").Text(KindOf(*choice.node));
+    json.Key("output").Text(OutputOf(*choice.node)).Key("kernel").Text(choice.kernel);
+    json.Key("reason").Text(TextOf(choice.reason)).Key("candidates").BeginArray();
+    for (const Candidate& c : choice.candidates) {
+      json.BeginObject().Key("kernel").Text(c.kernel).Key("legal").Bool(c.legal);
+      if (!c.legal) {
+        json.Key("why_not").Text(c.why_not).EndObject();
+        continue;
+      }
+      json.Key("estimated_us").Number(Rounded(c.estimated_us));
+      if (c.measured_us > 0)
+        json.Key("measured_us").Number(Rounded(c.measured_us));
+      else
+        json.Key("measured_us").Null();
+      json.Key("work").BeginArray();
+      for (const Work& w : c.work) {
+        json.BeginObject().Key("algorithm").Text(w.algorithm).Key("products").Number(w.products);
+        json.Key("weights").Number(w.weights).Key("moved").Number(w.moved);
+        json.Key("transformed").Number(w.transformed).EndObject();
+      }
+      json.EndArray().EndObject();
+    }
+    json.EndArray().EndObject();
+  }
+  json.EndArray().Key("tuning").BeginObject().Key("measured").Int(e.tuning.measured);
+  json.Key("recorded").Int(e.tuning.recorded).Key("ms").Number(Rounded(e.tuning.milliseconds));
+  json.Key("record").Text(e.tuning.record).EndObject();
+}
+
+}  // namespace tern::tools

@@ -1,0 +1,69 @@
+"""--tune: kernels chosen by measuring them, remembered on disk; profile --explain says why."""
+
+import json
+import pathlib
+import unittest
+
+from support import CliTest, run
+
+
+class Tune(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.model = pathlib.Path(__file__).resolve().parents[2] / "examples/digits/digits.onnx"
+        self.kept = self.dir / "kept"
+
+    def explain(self, *args):
+        return self.json("profile", self.model, "--dim", "N=8", "--runs", "1", "--threads", "1", "--explain", "--json", *args)
+
+    def test_estimates_decide_without_a_budget(self):
+        found = self.explain("--cache-dir", "")
+        self.assertEqual(found["tuning"], {"measured": 0, "recorded": 0, "ms": 0, "record": ""})
+        reasons = {node["reason"] for node in found["explain"]}
+        self.assertLessEqual(reasons, {"the only legal one", "least estimated time"})
+        for node in found["explain"]:
+            legal = [c for c in node["candidates"] if c["legal"]]
+            self.assertEqual(node["kernel"], min(legal, key=lambda c: c["estimated_us"])["kernel"])
+            self.assertTrue(all(c["measured_us"] is None for c in legal))
+
+    def test_a_second_load_measures_nothing(self):
+        first = self.explain("--tune", "20000", "--tune-all", "--cache-dir", self.kept)
+        self.assertGreater(first["tuning"]["measured"], 0)
+        record = self.dir / first["tuning"]["record"]
+        self.assertTrue(record.read_text().startswith("tern tuning record 1\ncpu: "))
+        for budget in ("20000", "0"):
+            second = self.explain("--tune", budget, "--tune-all", "--cache-dir", self.kept)
+            self.assertEqual(second["tuning"]["measured"], 0)
+            self.assertEqual(second["tuning"]["recorded"], first["tuning"]["measured"])
+            self.assertEqual([n["kernel"] for n in second["explain"]], [n["kernel"] for n in first["explain"]])
+            self.assertIn("least measured time, from the record", {n["reason"] for n in second["explain"]})
+        record.write_bytes(b"\xff\x00" * 1000)
+        self.assertEqual(self.explain("--tune", "20000", "--tune-all", "--cache-dir", self.kept)["tuning"]["measured"],
+                         first["tuning"]["measured"])
+
+    def test_the_text_names_kernels_and_reasons(self):
+        text = self.ok("profile", self.model, "--dim", "N=8", "--runs", "1", "--explain", "--tune", "5000", "--cache-dir", "").stdout
+        for words in ("why each node has its kernel", "estimated", "measured", " no: ", "<- least measured time", "kinds of nodes measured"):
+            self.assertIn(words, text)
+
+    def test_every_command_takes_a_budget(self):
+        for command in (["run", "--random", "1"], ["bench", "--seconds", "0"], ["profile", "--runs", "1"]):
+            self.ok(command[0], self.model, *command[1:], "--dim", "N=8", "--tune", "300", "--cache-dir", self.kept)
+        self.assertEqual(len(list(self.kept.glob("tuning-*.txt"))), 1)
+
+    def test_refuses_what_is_no_budget(self):
+        for wrong in ("-1", "600001", "much"):
+            self.refused("run", self.model, "--random", "1", "--tune", wrong, says=[wrong])
+
+    def test_says_that_nothing_can_be_kept(self):
+        (self.dir / "file").write_text("x")
+        done = run("profile", self.model, "--dim", "N=8", "--runs", "1", "--tune", "20000", "--tune-all", "--json", "--explain",
+                             "--cache-dir", self.dir / "file" / "below")
+        self.assertEqual(done.returncode, 0)
+        json.loads(done.stdout)
+        self.assertIn("tern: note: measurements are not kept: ", done.stderr)
+        self.assertIn("file", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
