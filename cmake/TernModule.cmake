@@ -1,10 +1,13 @@
 # tern_module(NAME DEPS…): a static library tern_NAME from every .cc below this folder but tests, and a test binary
-# NAME_test from the *_test.cc files beside the code. A module links only what the design's map allows.
+# NAME_test from the *_test.cc files beside the code; NAME_bench from *_bench.cc, built when asked for. A module links only what the
+# design's map allows.
 function(tern_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
+  set(benches ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
   add_library(tern_${name} STATIC ${sources})
   target_include_directories(tern_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   foreach(dep ${ARGN})
@@ -12,6 +15,10 @@ function(tern_module name)
   endforeach()
   if(TERN_TESTS AND tests)
     tern_test(${name}_test "${tests}" tern_${name})
+  endif()
+  if(benches)
+    add_executable(${name}_bench EXCLUDE_FROM_ALL ${benches})
+    target_link_libraries(${name}_bench PRIVATE tern_${name})
   endif()
 endfunction()
 

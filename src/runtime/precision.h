@@ -9,7 +9,7 @@ namespace tern {
 
 enum class Precision : uint8_t {
   kF32,
-  kBf16,  // operands of products with weights are rounded to bf16, sums are f32
+  kBf16,  // operands of products with weights, and of attention's, are rounded to bf16, sums are f32
   kAuto,  // bf16 where the processor has instructions for it
 };
 

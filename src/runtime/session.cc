@@ -5,6 +5,7 @@
 
 #include "base/cpu_info.h"
 #include "ir/eval_context.h"
+#include "kernels/cpu/simd/simd.h"
 #include "ops/ops.h"
 #include "runtime/input_check.h"
 #include "runtime/owned.h"
@@ -129,6 +130,7 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
                                                  const SessionOptions& options) {
   return Guard([&]() -> Result<std::unique_ptr<Session>> {
     InitOps();
+    if (const char* problem = cpu::SimdProblem(); *problem) return InvalidArgument(problem);
     ModelOptions model_options{options.reference_only,
                                options.fold_budget,
                                options.kernels,

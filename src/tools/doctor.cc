@@ -12,6 +12,8 @@
 #include "ir/evaluate.h"
 #include "ir/tern_file.h"
 #include "kernels/cpu/peak/peak.h"
+#include "kernels/cpu/simd/bf16.h"
+#include "kernels/cpu/simd/simd.h"
 #include "ops/ops.h"
 #include "runtime/kernel.h"
 #include "tools/engine.h"
@@ -121,6 +123,8 @@ BuildFacts Facts() {
   return f;
 }
 
+bool Bf16Products() { return cpu::ActiveSimd() == cpu::SimdLevel::kAvx512 && cpu::ActiveBf16Products(); }
+
 std::string RateText(const cpu::PeakRate& rate) {
   const std::string f32 = fmt::format("{:.0f} GFLOP/s f32", rate.f32);
   return rate.bf16 > 0 ? fmt::format("{}, {:.0f} bf16", f32, rate.bf16) : f32;
@@ -138,6 +142,8 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
   fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
   fmt::print("cpu       {}\nfeatures  {}\nisa       {}\n", cpu.model.empty() ? "unknown" : cpu.model,
              Join(cpu.features, " "), cpu.isa);
+  fmt::print("simd      {}{}\n", cpu::NameOf(cpu::ActiveSimd()),
+             Bf16Products() ? ", products of bf16 pairs" : "");
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
   fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
              f.onnx_imported, f.onnx_all);
@@ -160,7 +166,8 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
       .Text(TERN_COMPILER);
   json.Key("cpu").Text(cpu.model).Key("isa").Text(cpu.isa).Key("features").BeginArray();
   for (const std::string& feature : cpu.features) json.Text(feature);
-  json.EndArray().Key("cores").Int(cpu.cores).Key("memory_bytes").Int(cpu.memory_bytes);
+  json.EndArray().Key("simd").Text(cpu::NameOf(cpu::ActiveSimd())).Key("bf16_products").Bool(Bf16Products());
+  json.Key("cores").Int(cpu.cores).Key("memory_bytes").Int(cpu.memory_bytes);
   json.Key("ops").Unsigned(f.ops).Key("kernels").Unsigned(f.kernels);
   if (peaks) WritePeaks(json, *peaks);
   json.Key("onnx_operators").Unsigned(f.onnx_imported).Key("checks").BeginArray();

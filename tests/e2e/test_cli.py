@@ -246,6 +246,17 @@ class Others(CliTest):
         self.assertGreater(done["ops"], 0)
         self.assertIn("cores", self.ok("doctor").stdout)
 
+    def test_level_of_instructions(self):
+        best = self.json("doctor", "--json")["simd"]
+        limited = self.json("doctor", "--json", env={**os.environ, "TERN_ISA": "base"})
+        self.assertEqual(limited["simd"], "base")
+        self.assertFalse(limited["bf16_products"])
+        self.assertIn(best, self.ok("doctor", env={**os.environ, "TERN_ISA": best}).stdout)
+        model = self.save(mlp()[0])
+        done = run("run", model, "--random", "1", env={**os.environ, "TERN_ISA": "sse9"})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("TERN_ISA is not one of base, sse4, avx2, avx512", done.stderr)
+
     def test_ops(self):
         done = self.json("ops", "--json")
         names = {op["name"] for op in done["ops"]}

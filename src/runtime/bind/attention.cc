@@ -15,9 +15,11 @@ namespace tern {
 namespace {
 
 // Inputs: q k v mask past_k past_v lengths; outputs: y present_k present_v scores.
-class Attention : public KernelOf<Attention> {
+template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<kOperands>> {
  public:
   static bool Legal(const KernelQuery& q) {
+    // What lies behind the keys that count may be anything.
+    if (kOperands == cpu::Operands::kBf16 && (!q.bf16 || q.Has(6))) return false;
     for (int i : {0, 1, 2, 4, 5})
       if (q.Has(i) && q.InType(i) != DType::kF32) return false;
     if (q.Has(3) && q.InType(3) != DType::kF32 && q.InType(3) != DType::kBool) return false;
@@ -36,6 +38,8 @@ class Attention : public KernelOf<Attention> {
     s_.softcap = c->attrs().Float("softcap"), s_.causal = c->attrs().Bool("causal");
     s_.guarded = c->attrs().Bool("guarded");
     if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
+    const bool all = s_.mask[3] <= 1 || s_.mask[3] == s_.keys;
+    s_.operands = all ? kOperands : cpu::Operands::kF32;
     SetSteps(c.query());
     k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(stacked_ ? 1 : 2) != DType::kInvalid;
     const size_t heads = static_cast<size_t>(s_.batch * s_.kv_heads);
@@ -69,7 +73,7 @@ class Attention : public KernelOf<Attention> {
       else
         t.short_lengths = c.In<int32_t>(6);
     }
-    cpu::AttentionF32(s_, t, scratch + k_bytes_ + v_bytes_, c.workers());
+    cpu::ComputeAttention(s_, t, scratch + k_bytes_ + v_bytes_, c.workers());
     return {};
   }
 
@@ -227,7 +231,9 @@ class Rotary : public KernelOf<Rotary> {
 }  // namespace
 
 TERN_KERNELS(Attention) {
-  AddWithNarrow<Attention>(table, "Attention", "cpu.attention.f32");
+  using Bf16 = Attention<cpu::Operands::kBf16>;
+  table.Add<Bf16>("Attention", "cpu.attention.bf16", Bf16::Legal, 0.5);
+  AddWithNarrow<Attention<cpu::Operands::kF32>>(table, "Attention", "cpu.attention.f32");
   AddWithNarrow<Rotary>(table, "RotaryEmbedding", "cpu.rotary_embedding.f32");
 }
 

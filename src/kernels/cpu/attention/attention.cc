@@ -1,7 +1,6 @@
 #include "kernels/cpu/attention/attention.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/cpu/attention/attention_simd.h"
 #include "kernels/cpu/gemm/panels.h"
@@ -26,12 +25,12 @@ struct Cut {
   int64_t group;                               // query heads that share keys
   int64_t rows, row_blocks;                    // queries at once
   int64_t keys, score_row;                     // keys at once, and elements from row to row of their scores
-  bool few, copy;                              // without packing; with queries copied together
+  bool few, copy;                              // without packing; with queries copied together, rounded
   int64_t parts, blocks_each;                  // of a head's blocks of queries
   int64_t k_panels, v_panels, scores, copied;  // floats of memory each thread has for them
 
   Cut(const AttentionShape& s, int threads) {
-    const TileTable& table = TileSimd();
+    const TileTable& table = TileFor(s.operands);
     group = s.heads / std::max<int64_t>(1, s.kv_heads);
     few = s.queries < kFew;
     row_blocks = std::max<int64_t>(1, Quotient(s.queries, kRows));
@@ -41,16 +40,16 @@ struct Cut {
     keys = s.keys <= kOneBlock ? s.keys : kBlockKeys / step * step;
     score_row = Rounded(std::max<int64_t>(1, keys));
     if (Thrash(score_row)) score_row += kPad;
-    copy = !few && Thrash(s.q.row);
+    copy = !few && (Thrash(s.q.row) || table.per_word > 1);
     const int64_t heads = std::max<int64_t>(1, s.batch * s.kv_heads), blocks = group * row_blocks;
     parts =
         threads == 1 ? 1 : std::clamp<int64_t>(Quotient(threads * 4, heads), 1, std::max<int64_t>(1, blocks));
     blocks_each = Quotient(blocks, parts);
     parts = std::max<int64_t>(1, Quotient(blocks, std::max<int64_t>(1, blocks_each)));
-    k_panels = few ? 0 : Rounded(PanelsSize(s.size, s.keys));
-    v_panels = few ? 0 : Rounded(PanelsSize(s.keys, s.value_size));
+    k_panels = few ? 0 : Rounded(PanelsSize(s.size, s.keys, s.operands));
+    v_panels = few ? 0 : Rounded(PanelsSize(s.keys, s.value_size, s.operands));
     scores = rows * score_row;
-    copied = copy ? Rounded(rows * (s.size + kPad)) : 0;
+    copied = copy ? Rounded(rows * (table.words(s.size) + kPad)) : 0;
   }
   size_t BytesPerThread() const {
     return static_cast<size_t>(kOwn + k_panels + v_panels + scores + copied + 3 * Rounded(rows)) *
@@ -65,7 +64,7 @@ class Head {
   static void ForgetPanels(void* scratch) { *static_cast<int64_t*>(scratch) = -1; }
 
   Head(const AttentionShape& s, const AttentionTensors& t, const Cut& cut, float* scratch)
-      : s_(s), t_(t), cut_(cut), tiles_(TileSimd()), simd_(AttentionSimd()) {
+      : s_(s), t_(t), cut_(cut), tiles_(TileFor(s.operands)), simd_(AttentionSimd()) {
     const auto take = [&](int64_t n) {
       float* mine = scratch;
       scratch += n;
@@ -83,8 +82,8 @@ class Head {
     const int64_t which = b * s_.kv_heads + kv_head;
     if (cut_.few || *packed_ == which) return;
     *packed_ = which;
-    tiles_.pack(k_, 1, s_.k.row, s_.size, s_.keys, s_.scale, k_panels_);
-    tiles_.pack(v_, s_.v.row, 1, s_.keys, s_.value_size, 1, v_panels_);
+    tiles_.pack_quickly(k_, 1, s_.k.row, s_.size, s_.keys, s_.scale, k_panels_);
+    tiles_.pack_quickly(v_, s_.v.row, 1, s_.keys, s_.value_size, 1, v_panels_);
   }
 
   // Queries [first, first + count) of head h.
@@ -105,10 +104,9 @@ class Head {
 
  private:
   void CopyQueries() {
-    for (int64_t i = 0; i < count_; ++i)
-      std::memcpy(copied_ + i * (s_.size + kPad), q_ + i * q_row_,
-                  static_cast<size_t>(s_.size) * sizeof(float));
-    q_ = copied_, q_row_ = s_.size + kPad;
+    const int64_t row = tiles_.words(s_.size) + kPad;
+    for (int64_t i = 0; i < count_; ++i) tiles_.copy(q_ + i * q_row_, s_.size, copied_ + i * row);
+    q_ = copied_, q_row_ = row;
   }
 
   // Keys that row i of the block may see at most.
@@ -121,7 +119,7 @@ class Head {
     return std::max<int64_t>(0, seen);
   }
 
-  // c [count, n] = a [count, k] · panels, tile by tile.
+  // c [count, n] = a [count, k] · panels, tile by tile. k and what is multiplied: in words.
   void Multiply(const float* a, int64_t a_row, int64_t k, const float* panels, int64_t panel_size, int64_t n,
                 float* c, int64_t c_row, bool accumulate) const {
     Tile t;
@@ -135,22 +133,30 @@ class Head {
 
   // Keys [from, from + n).
   void Block(int64_t from, int64_t n) {
-    const int64_t width = tiles_.columns;
+    const int64_t width = tiles_.columns, depth = tiles_.words(s_.size);
     if (cut_.few)
       for (int64_t i = 0; i < count_; ++i)
         simd_.dots(q_ + i * q_row_, k_ + from * s_.k.row, s_.k.row, n, s_.size, s_.scale,
                    scores_ + i * cut_.score_row);
     else
-      Multiply(q_, q_row_, s_.size, k_panels_ + from * s_.size, width * s_.size, n, scores_, cut_.score_row,
-               false);
+      Multiply(q_, q_row_, depth, k_panels_ + from * depth, width * depth, n, scores_, cut_.score_row, false);
     Weigh(from, n);
     if (cut_.few)
       for (int64_t i = 0; i < count_; ++i)
         simd_.combine(scores_ + i * cut_.score_row, v_ + from * s_.v.row, s_.v.row, n, s_.value_size,
                       from > 0, y_ + i * s_.y.row);
     else
-      Multiply(scores_, cut_.score_row, n, v_panels_ + from * width, width * s_.keys, s_.value_size, y_,
-               s_.y.row, from > 0);
+      Combine(from, n);
+  }
+
+  // Values weighed by scores; `from` is at the start of a word.
+  void Combine(int64_t from, int64_t n) {
+    const int64_t width = tiles_.columns;
+    if (tiles_.per_word > 1)
+      for (int64_t i = 0; i < count_; ++i)
+        tiles_.copy(scores_ + i * cut_.score_row, n, scores_ + i * cut_.score_row);
+    Multiply(scores_, cut_.score_row, tiles_.words(n), v_panels_ + tiles_.words(from) * width,
+             width * tiles_.words(s_.keys), s_.value_size, y_, s_.y.row, from > 0);
   }
 
   // Scores to probabilities.
@@ -212,7 +218,8 @@ size_t AttentionScratch(const AttentionShape& s, int threads) {
   return Cut(s, threads).BytesPerThread() * static_cast<size_t>(threads);
 }
 
-void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scratch, const Workers& workers) {
+void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* scratch,
+                      const Workers& workers) {
   if (s.batch * s.kv_heads * s.queries * s.value_size <= 0) return;
   if (s.keys == 0) return NoKeys(s, t);
   const Cut cut(s, workers.threads());

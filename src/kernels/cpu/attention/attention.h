@@ -2,10 +2,10 @@
 #pragma once
 #include <array>
 #include <cstddef>
-
 #include <cstdint>
 
 #include "base/thread_pool.h"
+#include "kernels/cpu/gemm/tile.h"
 
 namespace tern::cpu {
 
@@ -28,6 +28,10 @@ struct AttentionShape {
   bool causal = false;
   bool guarded = false;  // a row of probabilities that is NaN becomes zero
   bool bool_mask = false;
+  // Operands of both products; scores and probabilities are f32 either way. In bf16 an odd number of keys
+  // that are seen meets the value behind them too, with a probability of zero. Few queries are computed in
+  // f32.
+  Operands operands = Operands::kF32;
   HeadSteps q, k, v, y;
   std::array<int64_t, 4> mask{
       0, 0, 0, 0};  // dims of the mask; last 0: none. Keys beyond its end are hidden, unless it is 1
@@ -44,6 +48,7 @@ struct AttentionTensors {
 };
 
 size_t AttentionScratch(const AttentionShape& s, int threads);
-void AttentionF32(const AttentionShape& s, const AttentionTensors& t, void* scratch, const Workers& workers);
+void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* scratch,
+                      const Workers& workers);
 
 }  // namespace tern::cpu

@@ -90,7 +90,7 @@ struct Problem {
   std::vector<float> Run(int threads) {
     std::fill(y.begin(), y.end(), 7.f);
     scratch.resize(AttentionScratch(s, threads), std::byte{0xff});
-    AttentionF32(s, Tensors(), scratch.data(), Workers(threads));
+    ComputeAttention(s, Tensors(), scratch.data(), Workers(threads));
     return y;
   }
 
@@ -166,6 +166,38 @@ TEST_P(AttentionLevels, ForgetsTheKeysOfEarlierRuns) {
     p.Run(threads);
     for (Problem* each : {&p, &other}) std::fill(each->k.begin(), each->k.end(), 0.5f), each->v = p.q;
     EXPECT_EQ(p.Run(threads), other.Run(threads));
+  }
+}
+
+class AttentionBf16 : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, AttentionBf16, testing::ValuesIn(LevelsAndBf16Here()));
+
+// Scores of random rows err by about 2^-8 of their size, which probabilities multiply.
+TEST_P(AttentionBf16, StaysNearTheFormula) {
+  for (const Case& c : kCases) {
+    if (c.lengths || c.mask == Mask::kShort) continue;
+    Problem p(c);
+    p.s.operands = Operands::kBf16;
+    const auto y = p.Run(1);
+    double squares = 0, errors = 0;
+    for (int64_t b = 0; b < c.batch; ++b)
+      for (int64_t h = 0; h < c.heads; ++h)
+        for (int64_t i = 0; i < c.queries; ++i) {
+          const auto row = p.Expected(b, h, i);
+          for (int64_t e = 0; e < c.value_size; ++e) {
+            const double expected = row[static_cast<size_t>(e)];
+            const float got = y[static_cast<size_t>(p.s.y.At(b, h, i) + e)];
+            ASSERT_TRUE(std::isnan(expected) ? std::isnan(got) : std::abs(got - expected) < 0.012)
+                << got << " instead of " << expected << " in row " << i << " of head " << h << ", "
+                << c.queries << " queries, " << c.keys << " keys";
+            if (std::isnan(expected)) continue;
+            squares += expected * expected, errors += (got - expected) * (got - expected);
+          }
+        }
+    EXPECT_LE(errors, 1e-4 * squares) << c.queries << " queries, " << c.keys << " keys";
+    const auto together = p.Run(3);
+    for (size_t i = 0; i < y.size(); ++i)
+      ASSERT_TRUE(y[i] == together[i] || (std::isnan(y[i]) && std::isnan(together[i])));
   }
 }
 

@@ -206,6 +206,11 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
       t.b = panels + map * k + k0 * table.columns;
       t.a = block.v + position * v_position_ + map / shape_.group_maps() * k + k0;
       t.c = block.p + position * block.p_position + (map - map0);
+      // Each tile brings its share of the next panel nearer; behind the last one lies another position's.
+      const float* next = panel + 1 < end ? t.b + table.columns * k : t.b + PanelsSize(k, shape_.maps);
+      if (panel + 1 == end) next -= (end - 1 - begin) * table.columns * k;
+      t.ahead = panel + 1 < end || position + 1 < size_.positions() ? next : nullptr;
+      t.ahead_step = Quotient(table.columns, Quotient(block.tiles, table.rows));
       table.RunRows(t, block.tiles);
     }
   }

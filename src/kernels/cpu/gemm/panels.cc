@@ -8,8 +8,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMostDepth = 512;         // words of k at once: a panel of it stays in the nearest caches
-constexpr int64_t kBlock = 96 << 10;        // words of a that stay in the second cache
+constexpr int64_t kMostDepth = 1024;        // words of k at once: a panel of it stays in the second cache
+constexpr int64_t kBlock = 80 << 10;        // words of a that stay there, beside a panel and rows of c
 constexpr int64_t kPanels = 128 << 10;      // words of b that stay there too
 constexpr int64_t kSums = 64 << 10;         // words of c, likewise
 constexpr int64_t kWorthAThread = 1 << 17;  // multiplications

@@ -18,7 +18,9 @@ constexpr int kRows = 8, kVectors = 3;
 constexpr int kRows = 4, kVectors = 2;
 #endif
 constexpr int kWidth = kVectors * kLanes<float>;
-constexpr int kAhead = 16;  // rows of b that are asked for before they are needed: weights may come from afar
+// Rows of b that are asked for before they are needed: weights may come from afar. Low tiles wait for memory
+// anyway, and are slowed down by asking.
+constexpr int kAhead = 16, kAskingRows = 9;
 
 using Floats = Vector<float>;
 
@@ -78,7 +80,8 @@ template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) row[j] = Ops::Load(b + j * kLanes<float>);
 #pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) __builtin_prefetch(b + kAhead * kWidth + j * kLanes<float>);
+      for (int j = 0; R >= kAskingRows && j < N; ++j)
+        __builtin_prefetch(b + kAhead * kWidth + j * kLanes<float>);
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) {
         const auto x = rows.At(i, 0);
@@ -270,7 +273,7 @@ template <class Ops, int R = kRows> constexpr void Fill(TileTable& table) {
 }
 
 template <class Ops> constexpr TileTable TableOf() {
-  TileTable table{kRows, kWidth, Ops::kPerWord, {}, Ops::Pack, Ops::Copy};
+  TileTable table{kRows, kWidth, Ops::kPerWord, {}, Ops::Pack, Ops::PackQuickly, Ops::Copy};
   Fill<Ops>(table);
   return table;
 }

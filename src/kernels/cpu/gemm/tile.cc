@@ -21,6 +21,7 @@ void TileTable::RunRows(Tile tile, int64_t count) const {
     tile.a += height * tile.a_row;
     tile.c += height * tile.c_row;
     if (tile.residual) tile.residual += height * tile.residual_row;
+    if (tile.ahead) tile.ahead += tile.k * tile.ahead_step;
   }
 }
 

@@ -9,6 +9,11 @@ inline uint32_t Pair(float low, float high) {
   return NarrowBFloat(low).bits | static_cast<uint32_t>(NarrowBFloat(high).bits) << 16;
 }
 
+inline void RoundEach(const float* exact, int64_t rows, float* rounded) {
+  for (int64_t i = 0; i < rows * kWidth; i += kLanes<float>)
+    StoreVector(rounded + i, Floats(Rounded(BitsOf(LoadVector(exact + i))) & 0xffff0000u));
+}
+
 inline Floats Size(Floats v) { return Floats(BitsOf(v) & 0x7fffffffu); }
 
 // Some rows of weights, [rows][kWidth], rounded to bf16 so that sums down each column stay what they were:
@@ -84,8 +89,9 @@ struct Pairwise {
 #endif
 
   // Some steps of k as floats first, then two of them together.
-  static void Pack(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
-                   float* to) {
+  template <bool kTogether>
+  static void PackSteps(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
+                        float* to) {
     constexpr int64_t kSteps = 64;
     float exact[kSteps * kWidth], rounded[kSteps * kWidth];
     for (int64_t j = 0; j < n; j += kWidth) {
@@ -93,7 +99,10 @@ struct Pairwise {
       for (int64_t i = 0; i < k; i += kSteps) {
         const int64_t steps = Least(kSteps, k - i);
         PackPanel(b + j * column + i * row, row, column, steps, Least<int64_t>(kWidth, n - j), factor, exact);
-        RoundTogether(exact, steps, rounded, off);
+        if (kTogether)
+          RoundTogether(exact, steps, rounded, off);
+        else
+          RoundEach(exact, steps, rounded);
         if (steps % 2 != 0)
           for (int64_t c = 0; c < kWidth; ++c) rounded[steps * kWidth + c] = 0;
         for (int64_t s = 0; s < steps * kWidth; s += 2 * kWidth)
@@ -103,6 +112,8 @@ struct Pairwise {
       }
     }
   }
+
+  static constexpr auto Pack = PackSteps<true>, PackQuickly = PackSteps<false>;
 
   // Neighbours become pairs; zero beside the last of an odd number.
   static void Copy(const float* from, int64_t count, float* to) {

@@ -20,6 +20,7 @@ struct Single {
     for (int64_t j = 0; j < n; j += kWidth, to += kWidth * k)
       PackPanel(b + j * column, row, column, k, Least<int64_t>(kWidth, n - j), factor, to);
   }
+  static constexpr auto PackQuickly = Pack;
   static void Copy(const float* from, int64_t count, float* to) {
     if (count > 0) __builtin_memcpy(to, from, static_cast<uint64_t>(count) * sizeof(float));
   }

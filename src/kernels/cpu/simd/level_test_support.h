@@ -11,7 +11,7 @@
 
 namespace tern::cpu {
 
-constexpr int kBf16Products = 3;  // beside the SimdLevels 0 to 2: the best with products of bf16 pairs
+constexpr int kBf16Products = 4;  // beside the SimdLevels 0 to 3: the best with products of bf16 pairs
 
 // class PanelLevels : public EachLevel {};
 // INSTANTIATE_TEST_SUITE_P(Simd, PanelLevels, testing::ValuesIn(LevelsHere()));

@@ -1,6 +1,6 @@
 // Vectors of which only the first elements are there, for *_simd.cc files.
 #pragma once
-#if defined(__AVX2__)
+#if defined(__SSE4_1__)
 #include <immintrin.h>
 #endif
 
@@ -20,6 +20,8 @@ inline Floats AtMost(Floats x, float most) {
   return Floats(_mm512_maskz_min_ps(0xffff, _mm512_set1_ps(most), __m512(x)));
 #elif defined(__AVX2__)
   return Floats(_mm256_min_ps(_mm256_set1_ps(most), __m256(x)));
+#elif defined(__SSE4_1__)
+  return Floats(_mm_min_ps(_mm_set1_ps(most), __m128(x)));
 #else
   return x > most ? All(most) : x;
 #endif
@@ -29,6 +31,8 @@ inline Floats AtLeast(Floats x, float least) {
   return Floats(_mm512_maskz_max_ps(0xffff, _mm512_set1_ps(least), __m512(x)));
 #elif defined(__AVX2__)
   return Floats(_mm256_max_ps(_mm256_set1_ps(least), __m256(x)));
+#elif defined(__SSE4_1__)
+  return Floats(_mm_max_ps(_mm_set1_ps(least), __m128(x)));
 #else
   return x < least ? All(least) : x;
 #endif

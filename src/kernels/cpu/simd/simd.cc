@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -16,19 +18,44 @@ SimdLevel Detect() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool f16c =
       __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);  // clang's builtin does not know its name
-  const bool avx2 = f16c && has(__builtin_cpu_supports("avx2")) && has(__builtin_cpu_supports("fma")) &&
-                    has(__builtin_cpu_supports("bmi2"));
+  const bool sse4 = has(__builtin_cpu_supports("sse4.2"));
+  const bool avx2 = sse4 && f16c && has(__builtin_cpu_supports("avx2")) &&
+                    has(__builtin_cpu_supports("fma")) && has(__builtin_cpu_supports("bmi2"));
   const bool avx512 = avx2 && has(__builtin_cpu_supports("avx512f")) &&
                       has(__builtin_cpu_supports("avx512bw")) && has(__builtin_cpu_supports("avx512vl")) &&
                       has(__builtin_cpu_supports("avx512dq"));
-  return avx512 ? SimdLevel::kAvx512 : avx2 ? SimdLevel::kAvx2 : SimdLevel::kBase;
+  return avx512 ? SimdLevel::kAvx512 : avx2 ? SimdLevel::kAvx2 : sse4 ? SimdLevel::kSse4 : SimdLevel::kBase;
 #else
   return SimdLevel::kBase;
 #endif
 }
 
+constexpr const char* kNames[] = {"base", "sse4", "avx2", "avx512"};
+constexpr int kLevels = 4;
+
+// The level that the environment asks for; the best where it asks for nothing.
+struct Asked {
+  SimdLevel level = BestSimd();
+  const char* problem = "";
+  Asked() {
+    const char* name = std::getenv("TERN_ISA");
+    if (!name || !*name) return;
+    for (int i = 0; i < kLevels; ++i) {
+      if (std::strcmp(name, kNames[i]) != 0) continue;
+      if (i > static_cast<int>(level)) problem = "TERN_ISA names instructions that this machine lacks";
+      level = std::min(level, static_cast<SimdLevel>(i));
+      return;
+    }
+    problem = "TERN_ISA is not one of base, sse4, avx2, avx512";
+  }
+};
+const Asked& Environment() {
+  static const Asked asked;
+  return asked;
+}
+
 std::atomic<SimdLevel>& Limit() {
-  static std::atomic<SimdLevel> limit{BestSimd()};
+  static std::atomic<SimdLevel> limit{Environment().level};
   return limit;
 }
 
@@ -38,6 +65,10 @@ SimdLevel BestSimd() {
   static const SimdLevel best = Detect();
   return best;
 }
+
+const char* NameOf(SimdLevel level) { return kNames[static_cast<int>(level)]; }
+
+const char* SimdProblem() { return Environment().problem; }
 
 SimdLevel ActiveSimd() { return Limit().load(std::memory_order_relaxed); }
 

@@ -8,10 +8,15 @@
 
 namespace tern::cpu {
 
-enum class SimdLevel : int { kBase = 0, kAvx2 = 1, kAvx512 = 2 };
+// kBase is portable: vectors in GCC's and clang's own notation, no instruction named, for whatever the
+// compiler builds for by default (SSE2 on x86-64, NEON on 64-bit ARM, where it is the only level).
+enum class SimdLevel : int { kBase = 0, kSse4 = 1, kAvx2 = 2, kAvx512 = 3 };
+const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 
 SimdLevel BestSimd();    // that this machine runs
-SimdLevel ActiveSimd();  // the best, unless limited
+SimdLevel ActiveSimd();  // the best, unless limited: by LimitSimd, or by TERN_ISA=NAME in the environment
+// What is wrong with TERN_ISA: not a level, or one that this machine lacks. Empty: nothing.
+const char* SimdProblem();
 // Tests run every level the machine has. Not while kernels run.
 void LimitSimd(SimdLevel level);
 
@@ -21,6 +26,9 @@ void LimitSimd(SimdLevel level);
 #if defined(__x86_64__)
 #define TERN_SIMD_TABLE(Type, Name) \
   namespace base {                  \
+  extern const Type k##Name;        \
+  }                                 \
+  namespace sse4 {                  \
   extern const Type k##Name;        \
   }                                 \
   namespace avx2 {                  \
@@ -35,6 +43,8 @@ void LimitSimd(SimdLevel level);
         return avx512::k##Name;     \
       case SimdLevel::kAvx2:        \
         return avx2::k##Name;       \
+      case SimdLevel::kSse4:        \
+        return sse4::k##Name;       \
       default:                      \
         return base::k##Name;       \
     }                               \

@@ -43,6 +43,8 @@ inline Floats Larger(Floats a, Floats b) {
   return Floats(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
 #elif defined(__AVX2__)
   return Floats(_mm256_max_ps(__m256(a), __m256(b)));
+#elif defined(__SSE4_1__)
+  return Floats(_mm_max_ps(__m128(a), __m128(b)));
 #else
   return a > b ? a : b;
 #endif
@@ -53,6 +55,8 @@ inline Floats Smaller(Floats a, Floats b) {
   return Floats(_mm512_maskz_min_ps(0xffff, __m512(a), __m512(b)));
 #elif defined(__AVX2__)
   return Floats(_mm256_min_ps(__m256(a), __m256(b)));
+#elif defined(__SSE4_1__)
+  return Floats(_mm_min_ps(__m128(a), __m128(b)));
 #else
   return a < b ? a : b;
 #endif

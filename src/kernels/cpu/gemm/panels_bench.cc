@@ -1,0 +1,145 @@
+// What products with packed weights reach of this machine's limits.
+//
+//   kernels_bench [MxNxK …] [--threads N] [--rounds N]   (ninja -C build/release kernels_bench)
+//
+// Large products are measured against the peak of multiply-adds, which is taken again beside every one of
+// them; few rows, with weights that are in no cache, against how fast one loop reads these weights. Prints
+// the best round of each.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "core/buffer.h"
+#include "kernels/cpu/gemm/panels.h"
+#include "kernels/cpu/peak/peak.h"
+
+namespace tern::cpu {
+namespace {
+
+struct Shape {
+  int64_t m, n, k;
+};
+// Cubes, BERT's and ViT's layers, 1x1 convolutions of ResNet-50, then rows one by one and few at a time.
+const std::vector<Shape> kShapes = {{1024, 1024, 1024}, {512, 512, 512},  {256, 256, 256}, {128, 3072, 768},
+                                    {128, 768, 3072},   {197, 2304, 768}, {3136, 256, 64}, {784, 128, 512},
+                                    {196, 1024, 256},   {49, 2048, 512},  {1, 4096, 4096}, {2, 4096, 4096},
+                                    {4, 4096, 4096},    {8, 4096, 4096},  {1, 1000, 2048}};
+constexpr int64_t kFewRows = 8;
+constexpr int64_t kAllWeights = int64_t{192} << 20;  // bytes that no cache holds
+constexpr double kRoundSeconds = 0.05;
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class Bench {
+ public:
+  Bench(const Shape& s, Operands operands, int threads) : shape_(s), workers_(threads) {
+    const int64_t size = PanelsSize(s.k, s.n, operands);
+    const int64_t copies = s.m <= kFewRows ? std::max<int64_t>(1, kAllWeights / (size * 4)) : 1;
+    const std::vector<float> b(static_cast<size_t>(s.k * s.n), 0.25f);
+    panels_ = Floats(size * copies), a_ = Floats(s.m * s.k), c_ = Floats(s.m * s.n);
+    for (int64_t i = 0; i < copies; ++i)
+      PackPanels({b.data(), s.n, 1, 1.0f}, s.k, s.n, Start(panels_) + i * size, workers_, operands);
+    std::fill(Start(a_), Start(a_) + s.m * s.k, 0.5f);
+    p_.operands = operands;
+    p_.m = s.m, p_.n = s.n, p_.k = s.k;
+    p_.a = Start(a_), p_.a_row = s.k, p_.c = Start(c_), p_.c_row = s.n;
+    scratch_ = Buffer::Allocate(PanelScratch(p_, threads) + 64);
+    size_ = size, copies_ = copies;
+  }
+
+  // The best time of one product in this round.
+  void Round() {
+    const double end = Now() + kRoundSeconds;
+    for (double from = Now(); from < end;) {
+      p_.panels = Start(panels_) + next_ * size_;
+      next_ = (next_ + 1) % copies_;
+      MultiplyPanels(p_, scratch_.data(), workers_);
+      const double to = Now();
+      best_ = std::min(best_, to - from);
+      total_ += to - from, ++runs_;
+      from = to;
+    }
+  }
+  // Bytes per second of reading all weights once.
+  double Read() {
+    const auto* words = reinterpret_cast<const uint64_t*>(panels_.data());
+    uint64_t sum = 0;
+    const double from = Now();
+    for (int64_t i = 0; i < size_ * copies_ / 2; ++i) sum += words[i];
+    const double seconds = Now() - from;
+    c_.data()[0] = static_cast<std::byte>(sum);  // so that the loads are not left out
+    return static_cast<double>(size_ * copies_) * 4 / seconds;
+  }
+  double flops() const {
+    return 2.0 * static_cast<double>(shape_.m * shape_.n) * static_cast<double>(shape_.k) / best_;
+  }
+  // By the mean: single weights may be near.
+  double bytes() const { return static_cast<double>(size_) * 4 * static_cast<double>(runs_) / total_; }
+  double ms() const { return best_ * 1e3; }
+
+ private:
+  // Where sessions keep theirs: large pages.
+  static Buffer Floats(int64_t count) { return Buffer::Allocate(static_cast<size_t>(count) * sizeof(float)); }
+  static float* Start(const Buffer& b) { return reinterpret_cast<float*>(b.data()); }
+
+  Shape shape_;
+  Workers workers_;
+  PanelProduct p_;
+  Buffer panels_, a_, c_, scratch_;
+  int64_t size_ = 0, copies_ = 1, next_ = 0, runs_ = 0;
+  double best_ = 1e9, total_ = 0;
+};
+
+void Print(const Shape& s, Operands operands, int threads, int rounds) {
+  const Workers workers(threads);
+  Bench bench(s, operands, threads);
+  const bool few = s.m <= kFewRows;
+  double limit = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const PeakRate peak = MeasurePeak(workers);
+    limit = std::max(limit, few ? bench.Read() / 1e9 : operands == Operands::kF32 ? peak.f32 : peak.bf16);
+    bench.Round();
+  }
+  const double reached = (few ? bench.bytes() : bench.flops()) / 1e9;
+  std::printf("%5lldx%lldx%lld\t%s\t%.3f ms\t%.1f %s", static_cast<long long>(s.m),
+              static_cast<long long>(s.n), static_cast<long long>(s.k),
+              operands == Operands::kF32 ? "f32" : "bf16", bench.ms(), reached, few ? "GB/s" : "GFLOP/s");
+  if (limit > 0) std::printf("\t%.1f %% of %.1f", 100 * reached / limit, limit);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+bool ShapeOf(const char* text, Shape& s) {
+  long long m = 0, n = 0, k = 0;
+  if (std::sscanf(text, "%lldx%lldx%lld", &m, &n, &k) != 3) return false;
+  s = {m, n, k};
+  return std::min({m, n, k}) > 0 && std::max({m, n, k}) <= 1 << 16;
+}
+
+}  // namespace
+}  // namespace tern::cpu
+
+int main(int count, char** words) {
+  using namespace tern::cpu;
+  std::vector<Shape> shapes;
+  int threads = 1, rounds = 5;
+  for (int i = 1; i < count; ++i) {
+    Shape s{};
+    if (!std::strcmp(words[i], "--threads") && i + 1 < count)
+      threads = std::clamp(std::atoi(words[++i]), 1, 64);
+    else if (!std::strcmp(words[i], "--rounds") && i + 1 < count)
+      rounds = std::clamp(std::atoi(words[++i]), 1, 1000);
+    else if (ShapeOf(words[i], s))
+      shapes.push_back(s);
+    else
+      return std::fprintf(stderr, "usage: %s [MxNxK …] [--threads N] [--rounds N]\n", words[0]), 2;
+  }
+  for (const Shape& s : shapes.empty() ? kShapes : shapes)
+    for (Operands operands : {Operands::kF32, Operands::kBf16}) Print(s, operands, threads, rounds);
+  return 0;
+}
