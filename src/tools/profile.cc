@@ -66,7 +66,7 @@ void ProfileTool::Declare(Args& args) {
   level_.Declare(args);
   precision_.Declare(args);
   tune_.Declare(args);
-  args.Choice("--isa", isa_, {"best", "base", "avx2", "avx512"}, "instruction set to keep to (best)");
+  args.Choice("--isa", isa_, {"best", "base", "sse4", "avx2", "avx512"}, "instruction set to keep to (best)");
   args.Flag("--tune-all", tune_all_, "measure every kernel, not only those with hopeful estimates");
   args.Flag("--explain", explain_, "say which kernels each node could have, and why it has this one");
   args.Option("--html", html_, "FILE", "write a page with the roofline and all nodes");
@@ -78,6 +78,7 @@ Status ProfileTool::LimitIsa() const {
   if (isa_ == "best") return {};
   const cpu::SimdLevel level = isa_ == "avx512" ? cpu::SimdLevel::kAvx512
                                : isa_ == "avx2" ? cpu::SimdLevel::kAvx2
+                               : isa_ == "sse4" ? cpu::SimdLevel::kSse4
                                                 : cpu::SimdLevel::kBase;
   if (level > cpu::BestSimd()) return Unsupported("--isa ", isa_, ": this machine has only ", Cpu().isa);
   cpu::LimitSimd(level);

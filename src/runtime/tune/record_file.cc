@@ -86,15 +86,25 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+const char* IsaName() {
+  switch (cpu::ActiveSimd()) {
+    case cpu::SimdLevel::kAvx512:
+      return "avx512";
+    case cpu::SimdLevel::kAvx2:
+      return "avx2";
+    case cpu::SimdLevel::kSse4:
+      return "sse4";
+    default:
+      return Cpu().isa == "neon" ? "neon" : "base";
+  }
+}
+
 }  // namespace
 
 RecordKey RecordKeyHere() {
-  constexpr const char* kNames[] = {"base", "avx2", "avx512"};
   RecordKey key;
   key.cpu = OneLine(Cpu().model);
-  const auto level = static_cast<size_t>(cpu::ActiveSimd());
-  key.isa = level < 3 ? kNames[level] : StrCat("level ", level);
-  if (level == 0) key.isa = Cpu().isa == "neon" ? "neon" : "base";
+  key.isa = IsaName();
   if (cpu::ActiveBf16Products()) key.isa += " bf16";
   return key;
 }

@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "base/strings.h"
+#include "kernels/cpu/simd/simd.h"
 
 namespace tern {
 namespace {
@@ -81,6 +83,18 @@ TEST_F(RecordFile, HasANameThatTellsTheMachine) {
   EXPECT_EQ(path_, folder_ + "/tuning-some-cpu-2-ghz-avx2-7.txt");
   EXPECT_EQ(RecordPath("", kKey), "");
   EXPECT_TRUE(ReadRecord(path_, kKey).empty());
+}
+
+TEST(Record, TellsInstructionSetsApart) {
+  std::set<std::string> names;
+  for (int level = 0; level <= static_cast<int>(cpu::BestSimd()); ++level) {
+    cpu::LimitSimd(static_cast<cpu::SimdLevel>(level));
+    names.insert(RecordKeyHere().isa);
+  }
+  cpu::LimitSimd(cpu::BestSimd());
+  EXPECT_EQ(names.size(), static_cast<size_t>(cpu::BestSimd()) + 1);
+  const bool best = names.count("avx512") + names.count("avx512 bf16") > 0;
+  EXPECT_EQ(best, cpu::BestSimd() == cpu::SimdLevel::kAvx512);
 }
 
 TEST_F(RecordFile, AddsToWhatIsThere) {
