@@ -96,7 +96,7 @@ TEST_P(NhwcPoolLevels, NeedsLittleMemoryForAnyKernel) {
   NhwcCase c("large", {1, 2, 2, 2, {2, 3, 4}, {1, 1, 1}});
   c.shape.kernel = {kMost, kMost, kMost}, c.shape.stride = {kMost, kMost, kMost};
   c.shape.begin = {kMost - 1, kMost - 1, 0}, c.shape.output = {2, 2, 1};
-  const std::vector<float> x = NhwcData(c.shape).x;
+  const std::vector<float> x = Random(2 * 3 * 4 * 2, 1);
   for (const auto kind : {NhwcPool::Kind::kMax, NhwcPool::Kind::kAverage}) {
     const NhwcPool pool(kind, c.shape, {{{1, 1}, {1, 2}, {4}}});
     ASSERT_LT(pool.Scratch(2), size_t{4096});
