@@ -34,10 +34,10 @@ def outputs_of(folder, entry):
     return [np.load(folder / f"{feeds.file_name(name)}.npy") for name in entry["outputs"]]
 
 
-def admit(name, job, folder, plan, entry, reference):
+def admit(name, job, folder, plan, entry, reference, place=None):
     """Starts an engine and compares its outputs with the reference (None: it becomes that): engine or None, what
     was found."""
-    place = folder / name
+    place = folder / (place or name)
     try:
         engine = Engine(name, job, place, {"tern": plan.tern, **({"base": plan.base} if plan.base else {})})
     except Failure as failure:
@@ -49,6 +49,17 @@ def admit(name, job, folder, plan, entry, reference):
         return engine, {**found, "outputs": got}
     engine.close()
     return None, {**found, "status": "wrong", "reason": f"differs from the first peer by {error:.2g} of its largest output"}
+
+
+def exact_outputs(job, folder, plan, entry):
+    """What the first engine that can gives in fp32, for engines that round: two of them differ more from each other."""
+    for name in (*plan.peers, "tern"):
+        place = f"exact-{name}"
+        engine, found = admit(name, {**job, "precision": "fp32"}, folder, plan, entry, None, place)
+        if engine:
+            engine.close()
+            return found["outputs"]
+    return None
 
 
 def take_turns(engines, plan, results, between):
@@ -81,6 +92,8 @@ def measure(entry, plan, name="", sizes=None, between=lambda: None):
         job = {"model": str((plan.cache / entry["file"]).resolve()), "threads": plan.threads, "precision": plan.precision,
                "cache": str(plan.cache.resolve()), "inputs_file": str(inputs), "outputs": entry["outputs"], "network": name}
         engines, reference = {}, None
+        if plan.precision != "fp32":
+            reference = exact_outputs(job, folder, plan, entry)
         for engine in (*plan.peers, "tern"):
             started, results[engine] = admit(engine, job, folder, plan, entry, reference)
             outputs = results[engine].pop("outputs", None)
