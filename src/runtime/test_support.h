@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
 #include "ir/evaluate.h"
 #include "ir/text.h"
 #include "ops/ops.h"
@@ -45,6 +46,24 @@ inline void ExpectLikeReference(Session& session, const DatumList& inputs) {
           << (*want)[i].Describe();
     }
   }
+}
+
+// The kernel chosen for the last node of a graph: `node` reads %x and the constant weights %w.
+inline std::string KernelChosen(const Dims& x, const Dims& w, const std::string& node) {
+  std::string shape;
+  for (int64_t d : w) shape += StrCat(shape.empty() ? "" : ", ", d);
+  auto session = SessionOf(
+      ParseOrDie(StrCat("graph @g(%x: ", Describe(DType::kF32, x), ") -> (%y) {\n  #s: i64[", w.size(),
+                        "] = (", shape, ")\n  %w = Fill(#s) {value=f32[] (0.5)}\n  %y = ", node, "\n}")));
+  if (!session) return "";
+  EXPECT_TRUE(session->BindInput(0, Counting(x)).ok());
+  EXPECT_TRUE(session->Prepare().ok());
+  const std::vector<StepInfo> steps = session->Steps();
+  return steps.empty() ? "" : steps.back().kernel;
+}
+// Of a convolution of an image with channels last.
+inline std::string ConvKernelChosen(const Dims& x, const Dims& w, const std::string& attrs) {
+  return KernelChosen(x, w, StrCat("Conv(%x, %w) {channels_last=true, ", attrs, "}"));
 }
 
 }  // namespace tern

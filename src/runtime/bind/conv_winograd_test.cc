@@ -1,48 +1,34 @@
 // Which convolutions Winograd's kernels are chosen for; their results are checked by
 // tests/cases/op/conv_winograd.case.
-#include "base/strings.h"
 #include "runtime/test_support.h"
 
 namespace tern {
 namespace {
 
-// The kernel of a convolution of x, channels last, with constant weights.
-std::string KernelOf(const Dims& x, const Dims& w, const std::string& attrs) {
-  std::string shape;
-  for (int64_t d : w) shape += StrCat(shape.empty() ? "" : ", ", d);
-  auto session = SessionOf(ParseOrDie(StrCat(
-      "graph @g(%x: ", Describe(DType::kF32, x), ") -> (%y) {\n  #s: i64[4] = (", shape,
-      ")\n  %w = Fill(#s) {value=f32[] (0.5)}\n  %y = Conv(%x, %w) {channels_last=true, ", attrs, "}\n}")));
-  if (!session) return "";
-  EXPECT_TRUE(session->BindInput(0, Counting(x)).ok());
-  EXPECT_TRUE(session->Prepare().ok());
-  const std::vector<StepInfo> steps = session->Steps();
-  return steps.empty() ? "" : steps.back().kernel;
-}
-
 TEST(ConvWinograd, UnitsByShape) {
   const std::string same = "pads=[1,1,1,1]", wide = "pads=[2,2,2,2]";
-  EXPECT_EQ(KernelOf({1, 56, 56, 64}, {64, 64, 3, 3}, same), "cpu.conv.winograd.f6x3.f32");
+  EXPECT_EQ(ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, same), "cpu.conv.winograd.f6x3.f32");
   // More channels round more.
-  EXPECT_EQ(KernelOf({1, 56, 56, 128}, {128, 128, 3, 3}, same), "cpu.conv.winograd.f4x3.f32");
+  EXPECT_EQ(ConvKernelChosen({1, 56, 56, 128}, {128, 128, 3, 3}, same), "cpu.conv.winograd.f4x3.f32");
   // Few tiles, many weights to read.
-  EXPECT_EQ(KernelOf({1, 7, 7, 512}, {512, 512, 3, 3}, same), "cpu.conv.winograd.f2x3.f32");
-  EXPECT_EQ(KernelOf({1, 14, 14, 512}, {768, 64, 3, 3}, same + ",group=8").rfind("cpu.conv.winograd.f", 0),
-            0u);
-  EXPECT_EQ(KernelOf({1, 28, 28, 64}, {64, 64, 5, 5}, wide), "cpu.conv.winograd.f4x5.f32");
-  EXPECT_EQ(KernelOf({1, 28, 28, 256}, {64, 256, 5, 5}, wide), "cpu.conv.winograd.f2x5.f32");
+  EXPECT_EQ(ConvKernelChosen({1, 7, 7, 512}, {512, 512, 3, 3}, same), "cpu.conv.winograd.f2x3.f32");
+  EXPECT_EQ(
+      ConvKernelChosen({1, 14, 14, 512}, {768, 64, 3, 3}, same + ",group=8").rfind("cpu.conv.winograd.f", 0),
+      0u);
+  EXPECT_EQ(ConvKernelChosen({1, 28, 28, 64}, {64, 64, 5, 5}, wide), "cpu.conv.winograd.f4x5.f32");
+  EXPECT_EQ(ConvKernelChosen({1, 28, 28, 256}, {64, 256, 5, 5}, wide), "cpu.conv.winograd.f2x5.f32");
 }
 
 TEST(ConvWinograd, NotForOthers) {
   for (const std::string& kernel :
-       {KernelOf({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],strides=[2,2]"),
-        KernelOf({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],dilations=[2,2]"),
+       {ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],strides=[2,2]"),
+        ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],dilations=[2,2]"),
         // Groups of fewer maps than a panel has.
-        KernelOf({1, 56, 56, 64}, {64, 1, 3, 3}, "pads=[1,1,1,1],group=64"),
-        KernelOf({1, 56, 56, 64}, {64, 64, 1, 1}, "group=1"),
-        KernelOf({1, 56, 56, 64}, {64, 64, 3, 5}, "group=1"),
+        ConvKernelChosen({1, 56, 56, 64}, {64, 1, 3, 3}, "pads=[1,1,1,1],group=64"),
+        ConvKernelChosen({1, 56, 56, 64}, {64, 64, 1, 1}, "group=1"),
+        ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 5}, "group=1"),
         // The first layer: too few channels to win anything.
-        KernelOf({1, 56, 56, 3}, {16, 3, 3, 3}, "pads=[1,1,1,1]")})
+        ConvKernelChosen({1, 56, 56, 3}, {16, 3, 3, 3}, "pads=[1,1,1,1]")})
     EXPECT_EQ(kernel.find("winograd"), std::string::npos) << kernel;
 }
 

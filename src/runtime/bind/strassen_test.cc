@@ -1,5 +1,4 @@
 // Which products take Strassen's scheme, and that they are right when bound.
-#include "base/strings.h"
 #include "runtime/bind/kernel_cases.h"
 #include "runtime/bind/strassen_cost.h"
 #include "runtime/test_support.h"
@@ -7,34 +6,20 @@
 namespace tern {
 namespace {
 
-// The kernel of `node`, a product of %x and constant weights %w.
-std::string KernelOf(const Dims& x, const Dims& w, const std::string& node) {
-  std::string shape;
-  for (int64_t d : w) shape += StrCat(shape.empty() ? "" : ", ", d);
-  auto session = SessionOf(
-      ParseOrDie(StrCat("graph @g(%x: ", Describe(DType::kF32, x), ") -> (%y) {\n  #s: i64[", w.size(),
-                        "] = (", shape, ")\n  %w = Fill(#s) {value=f32[] (0.5)}\n  %y = ", node, "\n}")));
-  if (!session) return "";
-  EXPECT_TRUE(session->BindInput(0, Counting(x)).ok());
-  EXPECT_TRUE(session->Prepare().ok());
-  const std::vector<StepInfo> steps = session->Steps();
-  return steps.empty() ? "" : steps.back().kernel;
-}
-
 TEST(StrassenKernels, ChosenWhereTheyPay) {
   const std::string product = "MatMul(%x, %w)", conv = "Conv(%x, %w) {channels_last=true}";
-  EXPECT_EQ(KernelOf({512, 512}, {512, 512}, product), "cpu.gemm.strassen.f32");
-  EXPECT_EQ(KernelOf({1, 28, 28, 256}, {512, 256, 1, 1}, conv), "cpu.conv.strassen.f32");
+  EXPECT_EQ(KernelChosen({512, 512}, {512, 512}, product), "cpu.gemm.strassen.f32");
+  EXPECT_EQ(KernelChosen({1, 28, 28, 256}, {512, 256, 1, 1}, conv), "cpu.conv.strassen.f32");
   // Too small to gain anything; weights of much more memory than what is computed.
-  EXPECT_EQ(KernelOf({512, 128}, {128, 512}, product), "cpu.gemm.packed.f32");
-  EXPECT_EQ(KernelOf({64, 1024}, {1024, 1024}, product), "cpu.gemm.packed.f32");
-  EXPECT_EQ(KernelOf({197, 768}, {768, 1536}, product), "cpu.gemm.strassen.lean.f32");
-  EXPECT_EQ(KernelOf({1, 7, 7, 1024}, {1024, 1024, 1, 1}, conv), "cpu.conv.nhwc.pointwise.f32");
+  EXPECT_EQ(KernelChosen({512, 128}, {128, 512}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelChosen({64, 1024}, {1024, 1024}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelChosen({197, 768}, {768, 1536}, product), "cpu.gemm.strassen.lean.f32");
+  EXPECT_EQ(KernelChosen({1, 7, 7, 1024}, {1024, 1024, 1, 1}, conv), "cpu.conv.nhwc.pointwise.f32");
   // Halves that are no whole panels, at any instruction set.
-  EXPECT_EQ(KernelOf({512, 512}, {512, 516}, product), "cpu.gemm.packed.f32");
-  EXPECT_EQ(KernelOf({512, 511}, {511, 512}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelChosen({512, 512}, {512, 516}, product), "cpu.gemm.packed.f32");
+  EXPECT_EQ(KernelChosen({512, 511}, {511, 512}, product), "cpu.gemm.packed.f32");
   const std::string strided = "Conv(%x, %w) {channels_last=true, strides=[2,2]}";
-  EXPECT_EQ(KernelOf({1, 28, 28, 256}, {512, 256, 1, 1}, strided).find("strassen"), std::string::npos);
+  EXPECT_EQ(KernelChosen({1, 28, 28, 256}, {512, 256, 1, 1}, strided).find("strassen"), std::string::npos);
 }
 
 TEST(StrassenKernels, MatchTheReference) {

@@ -128,22 +128,31 @@ struct Problem {
   }
 };
 
+// Every element near what the formula gives. share: sum of squared errors over that of squares.
+void ExpectNearFormula(const Case& c, const Problem& p, const std::vector<float>& y, double tolerance,
+                       double share) {
+  double squares = 0, errors = 0;
+  for (int64_t b = 0; b < c.batch; ++b)
+    for (int64_t h = 0; h < c.heads; ++h)
+      for (int64_t i = 0; i < c.queries; ++i) {
+        const auto row = p.Expected(b, h, i);
+        for (int64_t e = 0; e < c.value_size; ++e) {
+          const double expected = row[static_cast<size_t>(e)];
+          const float got = y[static_cast<size_t>(p.s.y.At(b, h, i) + e)];
+          ASSERT_TRUE(std::isnan(expected) ? std::isnan(got) : std::abs(got - expected) < tolerance)
+              << got << " instead of " << expected << " in row " << i << " of head " << h << ", " << c.queries
+              << " queries, " << c.keys << " keys";
+          if (std::isnan(expected)) continue;
+          squares += expected * expected, errors += (got - expected) * (got - expected);
+        }
+      }
+  EXPECT_LE(errors, share * squares) << c.queries << " queries, " << c.keys << " keys";
+}
+
 TEST_P(AttentionLevels, GivesWhatTheFormulaGives) {
   for (const Case& c : kCases) {
     Problem p(c);
-    const auto y = p.Run(1);
-    for (int64_t b = 0; b < c.batch; ++b)
-      for (int64_t h = 0; h < c.heads; ++h)
-        for (int64_t i = 0; i < c.queries; ++i) {
-          const auto row = p.Expected(b, h, i);
-          for (int64_t e = 0; e < c.value_size; ++e) {
-            const double expected = row[static_cast<size_t>(e)];
-            const float got = y[static_cast<size_t>(p.s.y.At(b, h, i) + e)];
-            ASSERT_TRUE(std::isnan(expected) ? std::isnan(got) : std::abs(got - expected) < 2e-5)
-                << got << " instead of " << expected << " in row " << i << " of head " << h << ", "
-                << c.queries << " queries, " << c.keys << " keys";
-          }
-        }
+    ExpectNearFormula(c, p, p.Run(1), 2e-5, 1e-9);
   }
 }
 
@@ -179,22 +188,7 @@ TEST_P(AttentionBf16, StaysNearTheFormula) {
     Problem p(c);
     p.s.operands = Operands::kBf16;
     const auto y = p.Run(1);
-    double squares = 0, errors = 0;
-    for (int64_t b = 0; b < c.batch; ++b)
-      for (int64_t h = 0; h < c.heads; ++h)
-        for (int64_t i = 0; i < c.queries; ++i) {
-          const auto row = p.Expected(b, h, i);
-          for (int64_t e = 0; e < c.value_size; ++e) {
-            const double expected = row[static_cast<size_t>(e)];
-            const float got = y[static_cast<size_t>(p.s.y.At(b, h, i) + e)];
-            ASSERT_TRUE(std::isnan(expected) ? std::isnan(got) : std::abs(got - expected) < 0.012)
-                << got << " instead of " << expected << " in row " << i << " of head " << h << ", "
-                << c.queries << " queries, " << c.keys << " keys";
-            if (std::isnan(expected)) continue;
-            squares += expected * expected, errors += (got - expected) * (got - expected);
-          }
-        }
-    EXPECT_LE(errors, 1e-4 * squares) << c.queries << " queries, " << c.keys << " keys";
+    ExpectNearFormula(c, p, y, 0.012, 1e-4);
     const auto together = p.Run(3);
     for (size_t i = 0; i < y.size(); ++i)
       ASSERT_TRUE(y[i] == together[i] || (std::isnan(y[i]) && std::isnan(together[i])));

@@ -5,26 +5,12 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-constexpr int64_t lanes = kLanes<float>;
-
-// body(first column, load, store): whole vectors, then what is left.
-template <class Body> inline void Columns(int64_t n, const Body& body) {
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    body(
-        i, [](const float* p) { return LoadVector(p); }, [](float* p, Floats v) { StoreVector(p, v); });
-  if (i < n)
-    body(
-        i, [&](const float* p) { return LoadPart(p, n - i); },
-        [&](float* p, Floats v) { StorePart(p, v, n - i); });
-}
-
 void Sums(const StrassenSums& in) {
   for (int64_t r = 0; r < in.rows; ++r) {
     const bool lower = r < in.lower;
     const int64_t row = r * in.a_row;
     float *s1 = in.s + r * in.step, *s2 = s1 + in.matrix, *s3 = s2 + in.matrix, *s4 = s3 + in.matrix;
-    Columns(in.columns, [&](int64_t i, auto load, auto store) {
+    EachVector(in.columns, [&](int64_t i, auto load, auto store) {
       const Floats a11 = load(in.a11 + row + i), a12 = load(in.a12 + row + i);
       const Floats a21 = lower ? load(in.a21 + row + i) : Floats{};
       const Floats a22 = lower ? load(in.a22 + row + i) : Floats{};
@@ -43,7 +29,7 @@ void End(const StrassenEnd& in) {
     const float *v = in.v + r * in.step, *w = in.w + r * in.step;
     float* c = in.c + r * in.c_row;
     const bool lower = r < in.lower;
-    Columns(in.columns, [&](int64_t i, auto load, auto store) {
+    EachVector(in.columns, [&](int64_t i, auto load, auto store) {
       const Floats add = load(w + i);
       store(u + i, load(u + i) + add);
       if (!lower) return;
@@ -57,7 +43,7 @@ void End(const StrassenEnd& in) {
 }
 
 void Weights(const StrassenWeights& in) {
-  Columns(in.count, [&](int64_t i, auto load, auto store) {
+  EachVector(in.count, [&](int64_t i, auto load, auto store) {
     const Floats b12 = load(in.b12 + i), b22 = load(in.b22 + i);
     const Floats t1 = b12 - load(in.b11 + i), t2 = b22 - t1;
     store(in.t + i, load(in.b21 + i) - t2);

@@ -5,21 +5,6 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-constexpr int64_t kWide = kLanes<float>;
-
-// f(i, load, store) for vectors that start at i; the last one may be a part.
-template <class F> inline void EachVector(int64_t n, const F& f) {
-  int64_t i = 0;
-  for (; i + kWide <= n; i += kWide)
-    f(
-        i, [](const float* p) { return LoadVector(p); }, [](float* p, Floats v) { StoreVector(p, v); });
-  if (i == n) return;
-  const int64_t left = n - i;
-  f(
-      i, [left](const float* p) { return LoadPart(p, left); },
-      [left](float* p, Floats v) { StorePart(p, v, left); });
-}
-
 inline Floats Clipped(Floats v, float clip) { return AtMost(AtLeast(v, -clip), clip); }
 
 void Lstm(const LstmRow& r) {

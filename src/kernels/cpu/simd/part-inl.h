@@ -66,5 +66,18 @@ inline void StorePart(float* p, Vector<float> v, int64_t n) {
 #endif
 }
 
+// f(i, load, store) for the vectors of n elements, which start at i; the last one may be a part.
+template <class F> inline void EachVector(int64_t n, const F& f) {
+  int64_t i = 0;
+  for (; i + kLanes<float> <= n; i += kLanes<float>)
+    f(
+        i, [](const float* p) { return LoadVector(p); }, [](float* p, Floats v) { StoreVector(p, v); });
+  if (i == n) return;
+  const int64_t left = n - i;
+  f(
+      i, [left](const float* p) { return LoadPart(p, left); },
+      [left](float* p, Floats v) { StorePart(p, v, left); });
+}
+
 }  // namespace
 }  // namespace tern::cpu::TERN_SIMD
