@@ -72,10 +72,11 @@ int64_t FloatsPerThread(const Cut& cut) {
 class Block {
  public:
   Block(const PanelProduct& p, const Cut& cut, int64_t index, float* scratch)
-      : p_(p), cut_(cut), first_(index * cut.rows), scratch_(scratch) {
-    const int64_t rows = std::min(cut.rows, p.m - first_);
-    paired_ = rows >= kFewestRows;
-    upper_ = paired_ ? (rows + 1) / 2 : rows, lower_ = rows - upper_;
+      : p_(p),
+        cut_(cut),
+        first_(index * cut.rows),
+        rows_(std::min(cut.rows, p.m - first_)),
+        scratch_(scratch) {
     const Sizes sizes = SizesOf(cut);
     sums_ = sizes.sums;
     u_ = scratch + 7 * sums_, v_ = u_ + sizes.results, w_ = v_ + sizes.results;
@@ -83,7 +84,7 @@ class Block {
   }
 
   void Run(int64_t begin, int64_t end) {  // columns of half of c
-    if (p_.tile.residual) CopyResidual(begin, end);
+    if (p_.tile.residual) AddResidual(begin, end);
     for (int64_t k0 = 0; k0 < p_.k; k0 += cut_.depth) {
       half_ = std::min(cut_.depth, p_.k - k0) / 2;
       accumulate_ = k0 > 0 || p_.accumulate || p_.tile.residual;
@@ -107,18 +108,23 @@ class Block {
   };
   // Quarters of a themselves are read where they lie unless their rows would collide in the first cache.
   void SetSums(const float* a) {
+    upper_ = (rows_ + 1) / 2, lower_ = rows_ - upper_;
     StrassenSums in;
     in.a11 = a, in.a12 = a + half_;
     in.a21 = a + upper_ * p_.a_row, in.a22 = in.a21 + half_;
     in.a_row = p_.a_row;
     in.rows = upper_, in.lower = lower_, in.columns = half_;
     in.s = scratch_, in.step = cut_.step, in.matrix = sums_;
-    if (paired_) StrassenSimd().sums(in);
+    paired_ = rows_ >= kFewestRows && StrassenSimd().alike(in);
+    if (paired_)
+      StrassenSimd().sums(in);
+    else
+      upper_ = rows_, lower_ = 0;
     const float* quarters[3] = {in.a11, in.a12, in.a22};
     for (int i = 0; i < 3; ++i) {
       quarter_[i] = {quarters[i], p_.a_row};
-      if (p_.a_row * 4 % 2048 != 0) continue;
-      float* to = scratch_ + (4 + i) * sums_;
+      if (!Collide(p_.a_row)) continue;
+      float* to = scratch_ + (paired_ ? 4 + i : 2 * i) * sums_;  // twice as many rows where there are no sums
       for (int64_t r = 0; r < (i < 2 ? upper_ : lower_); ++r)
         std::copy(quarters[i] + r * p_.a_row, quarters[i] + r * p_.a_row + half_, to + r * cut_.step);
       quarter_[i] = {to, cut_.step};
@@ -140,11 +146,12 @@ class Block {
   }
   Left Sum(int i) const { return {scratch_ + (i - 1) * sums_, cut_.step}; }
 
-  void CopyResidual(int64_t begin, int64_t end) const {
-    for (int64_t r = first_; r < first_ + upper_ + lower_; ++r)
+  void AddResidual(int64_t begin, int64_t end) const {
+    for (int64_t r = first_; r < first_ + rows_; ++r)
       for (int64_t side = 0; side < 2; ++side) {
         const float* from = p_.tile.residual + r * p_.tile.residual_row + side * p_.n / 2;
-        std::copy(from + begin, from + end, p_.c + r * p_.c_row + side * p_.n / 2 + begin);
+        float* to = p_.c + r * p_.c_row + side * p_.n / 2;
+        for (int64_t j = begin; j < end; ++j) to[j] = (p_.accumulate ? to[j] : 0) + from[j];
       }
   }
 
@@ -200,12 +207,13 @@ class Block {
 
   void Finish(int64_t column, int64_t width) const {
     const int64_t at = first_ * p_.c_row + column;
-    p_.epilogue->Apply({upper_ + lower_, width, p_.c_at + at, p_.c_row, p_.c + at, p_.c_row});
+    p_.epilogue->Apply({rows_, width, p_.c_at + at, p_.c_row, p_.c + at, p_.c_row});
   }
 
   const PanelProduct& p_;
   const Cut& cut_;
-  int64_t first_, upper_ = 0, lower_ = 0;  // rows
+  const int64_t first_, rows_;
+  int64_t upper_ = 0, lower_ = 0;  // rows of the halves; without pairs all are in the upper one
   bool paired_ = false;
   float* scratch_;  // s1 to s4, then quarters of a that are copied
   int64_t sums_ = 0;

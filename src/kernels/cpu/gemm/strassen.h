@@ -1,8 +1,9 @@
 // c = a·b with one level of Strassen's scheme (Winograd's form of it): seven products of half the size
 // instead of eight, and some additions. b is a matrix of weights, whose sums are made when it is packed; that
 // takes 7/4 of its memory. Rounds more than plain products do (docs/accuracy.md). Sums are taken in an order
-// that depends on the sizes alone. What is not finite in a row of a makes all results of that row and of the
-// one it is paired with NaN or infinite.
+// that depends on the sizes alone. Blocks of rows are computed without the scheme where rows that it would
+// pair are of unlike size or not finite, so that no row spoils another one; what is not finite makes results
+// of its own row NaN or infinite.
 #pragma once
 #include "kernels/cpu/gemm/panels.h"
 

@@ -5,6 +5,34 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
+using Ints = Vector<int32_t>;
+
+// The largest absolute value of two pieces of a row, by its bits: in order, and about logarithms.
+int32_t Largest(const float* left, const float* right, int64_t columns) {
+  Ints most{};
+  EachVector(columns, [&](int64_t i, auto load, auto) {
+    const Ints a = Ints(load(left + i)) & 0x7fffffff, b = Ints(load(right + i)) & 0x7fffffff;
+    const Ints larger = a > b ? a : b;
+    most = larger > most ? larger : most;
+  });
+  int32_t largest = 0;
+  for (int i = 0; i < kLanes<int32_t>; ++i) largest = Greatest(largest, static_cast<int32_t>(most[i]));
+  return largest;
+}
+
+bool Alike(const StrassenSums& in) {
+  constexpr int32_t kInfinity = 0x7f800000, kMost = 5 << 23;
+  for (int64_t r = 0; r < in.rows; ++r) {
+    const int64_t row = r * in.a_row;
+    const int32_t upper = Largest(in.a11 + row, in.a12 + row, in.columns);
+    if (upper >= kInfinity) return false;
+    if (r >= in.lower) continue;
+    const int32_t lower = Largest(in.a21 + row, in.a22 + row, in.columns);
+    if (lower >= kInfinity || upper - lower > kMost || lower - upper > kMost) return false;
+  }
+  return true;
+}
+
 void Sums(const StrassenSums& in) {
   for (int64_t r = 0; r < in.rows; ++r) {
     const bool lower = r < in.lower;
@@ -55,6 +83,6 @@ void Weights(const StrassenWeights& in) {
 
 }  // namespace
 
-const StrassenTable kStrassenSimd = {Sums, End, Weights};
+const StrassenTable kStrassenSimd = {Alike, Sums, End, Weights};
 
 }  // namespace tern::cpu::TERN_SIMD

@@ -39,6 +39,9 @@ struct StrassenWeights {
 };
 
 struct StrassenTable {
+  // Whether rows that are paired are finite and of like size: the largest of one at most about 2^5 times that
+  // of the other. A row rounds relative to the larger one of its pair.
+  bool (*alike)(const StrassenSums& in);
   void (*sums)(const StrassenSums& in);
   void (*end)(const StrassenEnd& in);
   void (*weights)(const StrassenWeights& in);

@@ -100,16 +100,19 @@ TEST_P(StrassenLevels, MatchesSumsInDouble) {
 }
 
 TEST_P(StrassenLevels, AddsToWhatIsThere) {
-  for (StrassenPanels panels : kBoth) {
-    Case t({37, 1, 1100}, 0, panels);
-    const std::vector<float> before = t.c;
-    PanelProduct p = t.Product();
-    p.accumulate = true;
-    Multiply(p, 3, panels);
-    for (int64_t i = 0; i < t.m * t.n; ++i)
-      ASSERT_NEAR(t.c[static_cast<size_t>(i)], before[static_cast<size_t>(i)] + t.Sum(i / t.n, i % t.n),
-                  2e-4);
-  }
+  for (StrassenPanels panels : kBoth)
+    for (bool residual : {false, true}) {
+      Case t({37, 1, 1100}, 0, panels);
+      const std::vector<float> before = t.c;
+      PanelProduct p = t.Product();
+      p.accumulate = true;
+      if (residual) p.tile.residual = t.residual.data(), p.tile.residual_row = t.c_row;
+      Multiply(p, 3, panels);
+      for (int64_t i = 0; i < t.m * t.n; ++i) {
+        const auto at = static_cast<size_t>(i);
+        ASSERT_NEAR(t.c[at], before[at] + (residual ? t.residual[at] : 0) + t.Sum(i / t.n, i % t.n), 2e-4);
+      }
+    }
 }
 
 TEST_P(StrassenLevels, RunsTheRestOfTheEpilogue) {
@@ -136,19 +139,34 @@ TEST_P(StrassenLevels, SameForAnyNumberOfThreads) {
     }
 }
 
-TEST_P(StrassenLevels, NanAndInfinityStayInTheirPairOfRows) {
-  for (const float bad : {kNaN, kInfinity, -kInfinity}) {
-    Case t({34, 1, 32}, 0, StrassenPanels::kPlain);
-    const int64_t pairs = 17, row = 5;
-    t.a[static_cast<size_t>(row * t.a_row + 3)] = bad;
-    Multiply(t.Product(), 3, t.panels);
-    for (int64_t i = 0; i < t.m; ++i)
-      for (int64_t j = 0; j < t.n; ++j) {
-        const float c = t.c[static_cast<size_t>(i * t.c_row + j)];
-        if (i % pairs == row && i != row) continue;
-        ASSERT_EQ(std::isfinite(c), i != row) << i << ", " << j;
-      }
-  }
+TEST_P(StrassenLevels, NanAndInfinityStayInTheirRow) {
+  for (const StrassenPanels panels : kBoth)
+    for (const float bad : {kNaN, kInfinity, -kInfinity}) {
+      Case t({34, 1, 64}, 0, panels);
+      const int64_t row = 5;
+      t.a[static_cast<size_t>(row * t.a_row + 3)] = bad;
+      Multiply(t.Product(), 3, panels);
+      for (int64_t i = 0; i < t.m; ++i)
+        for (int64_t j = 0; j < t.n; ++j)
+          ASSERT_EQ(std::isfinite(t.c[static_cast<size_t>(i * t.c_row + j)]), i != row) << i << ", " << j;
+    }
+}
+
+// A row rounds relative to its own size, whichever row it would be paired with; k in several parts.
+TEST_P(StrassenLevels, LargeRowsSpoilNoOthers) {
+  for (const StrassenPanels panels : kBoth)
+    for (const float factor : {1e6f, 1e-6f, 0.0f, 16.0f}) {
+      Case t({290, 1, 2048}, 0, panels);
+      const auto large = [](int64_t row) { return row % 19 == 4; };
+      for (int64_t i = 0; i < t.m; ++i)
+        for (int64_t x = 0; large(i) && x < t.k; ++x) t.a[static_cast<size_t>(i * t.a_row + x)] *= factor;
+      Multiply(t.Product(), 3, panels);
+      for (int64_t i = 0; i < t.m; ++i)
+        for (int64_t j = 0; j < t.n; ++j)
+          ASSERT_NEAR(t.c[static_cast<size_t>(i * t.c_row + j)], t.Sum(i, j),
+                      (factor == 16 ? 2e-3 : 2e-4) * (large(i) ? factor : 1.0f))
+              << factor << " at " << i << ", " << j;
+    }
 }
 
 // The table in docs/accuracy.md.
