@@ -22,6 +22,10 @@ struct ConvShape {
   // The most taps of a window that lie inside the image, along an axis.
   int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
   int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
+  // Elements that so many windows reach over, along an axis.
+  int64_t span(size_t axis, int64_t windows) const {
+    return (windows - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
+  }
   int64_t input_size() const { return input[0] * input[1] * input[2]; }
   int64_t output_size() const { return output[0] * output[1] * output[2]; }
 };

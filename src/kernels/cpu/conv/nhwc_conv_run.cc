@@ -1,0 +1,202 @@
+// A run: windows copied where they are not read in place, and their products.
+#include "kernels/cpu/conv/nhwc_conv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/support/cut.h"
+
+namespace tern::cpu {
+namespace {
+
+void Copy(const float* from, int64_t count, float* to) {
+  std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+}
+
+}  // namespace
+
+// The first map of one of all groups' panels.
+int64_t NhwcConv::MapOf(int64_t panel) const {
+  const int64_t width = table().columns, panels = Quotient(shape_.group_maps(), width);
+  return panel / panels * shape_.group_maps() + panel % panels * width;
+}
+
+PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
+  const ConvShape& s = shape_;
+  const int64_t n0 = group * s.group_maps();
+  PanelProduct p;
+  p.operands = operands_;
+  p.m = s.batch * s.output_size(), p.n = s.group_maps(), p.k = s.group_channels();
+  p.a = args.x + group * p.k, p.a_row = s.channels;
+  p.panels = args.w + group * PanelsSize(p.k, p.n, operands_);
+  p.c = args.y + n0, p.c_row = s.maps, p.c_at = n0;
+  p.tile = args.tile, p.epilogue = args.epilogue;
+  if (p.tile.bias) p.tile.bias += n0;
+  if (p.tile.residual) p.tile.residual += n0;
+  return p;
+}
+
+// Pixels that lie side by side, each group's channels in whole words.
+void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
+  const ConvShape& s = shape_;
+  const TileTable& table = this->table();
+  const int64_t channels = s.group_channels();
+  const bool whole = channels == words_ * table.per_word;  // words do not mix groups
+  if (whole && pixel_ == s.group * words_) return table.copy(from, count * s.channels, to);
+  for (int64_t i = 0; i < count; ++i, from += s.channels, to += pixel_) {
+    if (whole)
+      table.copy(from, s.channels, to);
+    else
+      for (int64_t g = 0; g < s.group; ++g) table.copy(from + g * channels, channels, to + g * words_);
+  }
+}
+
+// The rows that the job's windows touch, with zeros around the image: [rows][kernel planes][pixels].
+void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
+  const ConvShape& s = shape_;
+  const int64_t width = s.span(2, job.right - job.left), rows = s.span(1, job.last - job.first);
+  const int64_t begin = s.begin[2] - job.left * s.stride[2];  // pixels in front of the image
+  const int64_t left = std::clamp<int64_t>(begin, 0, width),
+                right = std::clamp<int64_t>(s.input[2] + begin, left, width);
+  float* exact = to + rows * row_;  // a row before it becomes words
+  const int64_t size = rows_ ? table().words(width * s.channels) : width * pixel_;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t z = 0; z < s.kernel[0]; ++z, to += plane_) {
+      const int64_t plane = job.plane * s.stride[0] + z * s.dilation[0] - s.begin[0],
+                    line = job.first * s.stride[1] + i - s.begin[1];
+      if (plane < 0 || plane >= s.input[0] || line < 0 || line >= s.input[1]) {
+        std::fill(to, to + size, 0.f);
+        continue;
+      }
+      const float* row =
+          x +
+          (((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin) * s.channels;
+      if (rows_) {
+        std::fill(exact, exact + left * s.channels, 0.f);
+        Copy(row, (right - left) * s.channels, exact + left * s.channels);
+        std::fill(exact + right * s.channels, exact + width * s.channels, 0.f);
+        table().copy(exact, width * s.channels, to);
+        continue;
+      }
+      std::fill(to, to + left * pixel_, 0.f);
+      CopyPixels(row, right - left, to + left * pixel_);
+      std::fill(to + right * pixel_, to + width * pixel_, 0.f);
+    }
+}
+
+// One row of a window, from pixel `left` of the image's row on; null: a row outside. `exact`: room for it.
+void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const {
+  const ConvShape& s = shape_;
+  const int64_t channels = s.group_channels();
+  if (!row) {
+    std::fill(to, to + (rows_ ? 1 : s.kernel[2]) * words_, 0.f);
+    return;
+  }
+  float* here = rows_ ? exact : to;
+  for (int64_t i = 0; i < s.kernel[2]; ++i, here += rows_ ? channels : words_) {
+    const int64_t at = left + i * s.dilation[2];
+    if (at < 0 || at >= s.input[2])
+      std::fill(here, here + (rows_ ? channels : words_), 0.f);
+    else if (rows_)
+      Copy(row + at * s.channels, channels, here);
+    else
+      table().copy(row + at * s.channels, channels, here);
+  }
+  if (rows_) table().copy(exact, s.kernel[2] * channels, to);
+}
+
+// The windows of one group, one after the other.
+void NhwcConv::CopyColumns(const float* x, const Job& job, int64_t group, float* to) const {
+  const ConvShape& s = shape_;
+  float* exact = to + (job.last - job.first) * pixel_;
+  for (int64_t pixel = job.first; pixel < job.last; ++pixel, to += pixel_) {
+    float* here = to;
+    const int64_t i = pixel % s.output[2], line = pixel / s.output[2] % s.output[1],
+                  z = pixel / (s.output[2] * s.output[1]) % s.output[0], image = pixel / s.output_size();
+    for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
+      for (int64_t ky = 0; ky < s.kernel[1]; ++ky, here += (rows_ ? 1 : s.kernel[2]) * words_) {
+        const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
+                      iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
+        const bool inside = iz >= 0 && iz < s.input[0] && iy >= 0 && iy < s.input[1];
+        const int64_t row = inside ? ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] : 0;
+        CopyWindowRow(inside ? x + row * s.channels + group * s.group_channels() : nullptr,
+                      i * s.stride[2] - s.begin[2], exact, here);
+      }
+  }
+}
+
+// Where the first window of a job starts; copies what has to be copied for all groups.
+const float* NhwcConv::FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const {
+  const ConvShape& s = shape_;
+  if (source_ == Source::kPadded) CopyPadded(args.x, job, scratch);
+  if (source_ != Source::kWindows) return scratch;
+  const int64_t plane = job.image * s.input[0] + job.plane * s.stride[0] - s.begin[0],
+                line = plane * s.input[1] + job.first * s.stride[1] - s.begin[1];
+  return args.x + (line * s.input[2] + job.left * s.stride[2] - s.begin[2]) * s.channels;
+}
+
+void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) const {
+  const ConvShape& s = shape_;
+  const TileTable& table = this->table();
+  const TileEpilogue& e = args.tile;
+  const bool pixels = source_ == Source::kColumns;
+  const int64_t strips = pixels ? 1 : job.last - job.first,
+                count = pixels ? job.last - job.first : job.right - job.left;
+  const int64_t at = pixels ? job.first * s.maps
+                            : steps_.first + job.image * steps_.image + job.plane * steps_.plane +
+                                  job.first * steps_.row + job.left * steps_.pixel;
+  const float* a = FirstWindow(args, job, scratch);
+  Tile t;
+  t.a_row = step_;
+  t.k = piece_, t.parts = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
+  t.c_row = t.residual_row = steps_.pixel;
+  t.clip = e.clip, t.low = e.low, t.high = e.high;
+  for (int64_t panel = job.panel0, last = -1; panel < job.panel1; ++panel) {
+    const int64_t map = MapOf(panel), group = map / s.group_maps();
+    if (pixels && group != last) CopyColumns(args.x, job, group, scratch);
+    last = group;
+    t.columns = std::min<int64_t>(table.columns, (group + 1) * s.group_maps() - map);
+    t.b = args.w + panel * table.columns * k();
+    t.bias = e.bias ? e.bias + map : nullptr;
+    for (int64_t i = 0; i < strips; ++i) {
+      t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * words_);
+      t.c = args.y + at + i * steps_.row + map;
+      if (e.residual) t.residual = e.residual + at + i * steps_.row + map;
+      table.RunRows(t, count);
+    }
+  }
+  if (args.epilogue) Finish(args, job, at);
+}
+
+// The epilogue of what a job wrote from element `at` of y on.
+void NhwcConv::Finish(const NhwcArgs& args, const Job& job, int64_t at) const {
+  const bool pixels = source_ == Source::kColumns;
+  const int64_t map = MapOf(job.panel0), width = MapOf(job.panel1) - map;
+  const int64_t strips = pixels ? 1 : job.last - job.first,
+                count = pixels ? job.last - job.first : job.right - job.left;
+  for (int64_t i = 0; i < strips; ++i) {
+    const int64_t from = at + i * steps_.row + map;
+    args.epilogue->Apply(width == steps_.pixel
+                             ? Epilogue::Rows{1, count * width, from, 0, args.y + from, 0}
+                             : Epilogue::Rows{count, width, from, steps_.pixel, args.y + from, steps_.pixel});
+  }
+}
+
+void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
+  const ConvShape& s = shape_;
+  if (Nothing()) return;
+  if (source_ == Source::kImage) {
+    for (int64_t g = 0; g < s.group; ++g) MultiplyPanels(Pointwise(g, args), scratch, workers);
+    return;
+  }
+  const Cut cut = CutOf(workers.threads());
+  const int64_t planes =
+      source_ == Source::kColumns ? 1 : s.batch * s.output[0] * Quotient(s.output[2], columns_);
+  const int64_t words = BlockWords(cut.rows);
+  workers.ParallelFor(planes * cut.blocks * cut.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t job = begin; job < end; ++job)
+      RunJob(args, JobOf(cut, job), static_cast<float*>(scratch) + worker * words);
+  });
+}
+
+}  // namespace tern::cpu
