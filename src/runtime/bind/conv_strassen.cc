@@ -15,9 +15,9 @@ class Product {
     p_.m = s.batch * s.output_size(), p_.n = s.maps, p_.k = s.channels;
     p_.a_row = p_.k, p_.c_row = p_.n;
   }
-  static int64_t PackedSize(const cpu::ConvShape& s) { return cpu::StrassenSize(s.channels, s.maps); }
+  static int64_t PackedSize(const cpu::ConvShape& s) { return cpu::PanelsSize(s.channels, s.maps); }
   static void Pack(const cpu::ConvShape& s, const float* w, float* to, const Workers& workers) {
-    cpu::PackStrassen({w, 1, s.channels, 1}, s.channels, s.maps, to, workers);
+    cpu::PackPanels({w, 1, s.channels, 1}, s.channels, s.maps, to, workers);
   }
   size_t Scratch(int threads) const { return cpu::StrassenScratch(p_, threads); }
   void Run(const cpu::NhwcArgs& args, void* scratch, const Workers& workers) const {

@@ -149,29 +149,9 @@ template <cpu::Operands kOf> struct Panels {
   static constexpr auto Scratch = cpu::PanelScratch;
   static constexpr auto Multiply = cpu::MultiplyPanels;
 };
-struct Strassen {
-  static constexpr cpu::Operands kOperands = cpu::Operands::kF32;
-  static constexpr auto Size = cpu::StrassenSize;
-  static void Pack(const cpu::PanelSource& b, int64_t k, int64_t n, float* to) {
-    cpu::PackStrassen(b, k, n, to, Workers(0));
-  }
-  static constexpr cpu::StrassenPanels kPanels = cpu::StrassenPanels::kSummed;
-  static size_t Scratch(const cpu::PanelProduct& p, int threads) {
-    return cpu::StrassenScratch(p, threads, kPanels);
-  }
-  static void Multiply(const cpu::PanelProduct& p, void* scratch, const Workers& workers) {
-    cpu::MultiplyStrassen(p, scratch, workers, kPanels);
-  }
-};
-// No more memory than plain panels take.
-struct LeanStrassen : Panels<cpu::Operands::kF32> {
-  static constexpr cpu::StrassenPanels kPanels = cpu::StrassenPanels::kPlain;
-  static size_t Scratch(const cpu::PanelProduct& p, int threads) {
-    return cpu::StrassenScratch(p, threads, kPanels);
-  }
-  static void Multiply(const cpu::PanelProduct& p, void* scratch, const Workers& workers) {
-    cpu::MultiplyStrassen(p, scratch, workers, kPanels);
-  }
+struct Strassen : Panels<cpu::Operands::kF32> {
+  static constexpr auto Scratch = cpu::StrassenScratch;
+  static constexpr auto Multiply = cpu::MultiplyStrassen;
 };
 
 // A matrix of weights on the right, packed once; any number of rows on the left, of whatever dims.
@@ -289,17 +269,17 @@ std::string StrassenWhyNot(const KernelQuery& q) {
 bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 
 // Beside the plain product.
-template <class Way> double StrassenMicroseconds(const KernelQuery& q) {
+double StrassenMicroseconds(const KernelQuery& q) {
   static const KernelEntry plain = SingleEntry();
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   const int64_t rows = CountOf(Dims(q.InDims(0).begin(), q.InDims(0).end() - 1));
-  return EstimatedMicroseconds(plain, q) * StrassenCost(rows, b.columns, b.rows, Way::kPanels);
+  return EstimatedMicroseconds(plain, q) * StrassenCost(rows, b.columns, b.rows);
 }
 
-template <class Way> KernelEntry StrassenEntry(const char* name) {
-  KernelEntry entry = Entry<PackedMatMul<Way>>(name);
+KernelEntry StrassenEntry() {
+  KernelEntry entry = Entry<PackedMatMul<Strassen>>("cpu.gemm.strassen.f32");
   entry.legal = StrassenLegal, entry.why_not = StrassenWhyNot;
-  entry.work_of = nullptr, entry.cost_of = StrassenMicroseconds<Way>;
+  entry.work_of = nullptr, entry.cost_of = StrassenMicroseconds;
   return entry;
 }
 
@@ -308,8 +288,7 @@ template <class Way> KernelEntry StrassenEntry(const char* name) {
 TERN_KERNELS(MatMul) {
   table.Add(Entry<Bf16>("cpu.gemm.packed.bf16"));
   table.Add(SingleEntry());
-  table.Add(StrassenEntry<Strassen>("cpu.gemm.strassen.f32"));
-  table.Add(StrassenEntry<LeanStrassen>("cpu.gemm.strassen.lean.f32"));
+  table.Add(StrassenEntry());
   table.Add(Entry<MatMul>("cpu.gemm"));
 }
 

@@ -1,7 +1,6 @@
 #include "kernels/cpu/gemm/strassen.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "kernels/cpu/gemm/strassen_simd.h"
 #include "kernels/cpu/support/cut.h"
@@ -10,34 +9,27 @@ namespace tern::cpu {
 namespace {
 
 // Of k at once: its halves stay in the nearest caches. Of the rows of a block: sums of a's quarters stay in
-// the second cache; where sums of b are made again for each block, there are fewer blocks.
-constexpr int64_t kMostDepth = 1024, kMostPlainDepth = 768;
-constexpr int64_t kMostRows = 140, kMostPlainRows = 256;
-constexpr int64_t kMostColumns = 256;                      // of half of c at once
-constexpr int64_t kFewestColumns = 192;                    // of half of c for a thread
-constexpr int64_t kFewestRows = 16;                        // that are worth pairing
-constexpr int64_t kFew = 4;                                // rows that no cut separates
-constexpr int64_t kThreads = 4;                            // that share blocks evenly, and half of them too
-constexpr int64_t kWorthAThread = 1 << 18;                 // multiplications
-constexpr int64_t kPad = 16;                               // floats between rows, so that they do not collide
-enum { kB11, kB21, kB22, kT4, kT1, kT2, kT3, kProducts };  // of b: -t4 instead of t4
+// the second cache, and sums of b, which each block makes again, serve many of them.
+constexpr int64_t kMostDepth = 768, kMostRows = 256;
+constexpr int64_t kFewestColumns = 192;     // of half of c for a thread
+constexpr int64_t kFewestRows = 16;         // that are worth pairing
+constexpr int64_t kThreads = 4;             // that share blocks evenly, and half of them too
+constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+constexpr int64_t kPad = 16;                // floats between rows, so that they do not collide
 
 // How a product is cut. Blocks of rows depend on the sizes only, since they say which rows are paired.
 struct Cut {
   int64_t depth;          // of k at once, even
   int64_t rows, blocks;   // of a block, even but for the last one; blocks
   int64_t columns, jobs;  // of half of c that are computed at once, and jobs of a block
-  int64_t chunk;          // of those columns that go through all products together
   int64_t step;           // from row to row of the sums of a
-  bool plain;
 };
 
-Cut CutOf(const PanelProduct& p, int threads, StrassenPanels panels) {
+Cut CutOf(const PanelProduct& p, int threads) {
   const int64_t width = TileSimd().columns, half = p.n / 2;
   Cut cut{};
-  cut.plain = panels == StrassenPanels::kPlain;
-  cut.depth = PartOf(p.k, cut.plain ? kMostPlainDepth : kMostDepth, 2);
-  cut.blocks = Quotient(p.m, cut.plain ? kMostPlainRows : kMostRows);
+  cut.depth = PartOf(p.k, kMostDepth, 2);
+  cut.blocks = Quotient(p.m, kMostRows);
   if (cut.blocks > 2) cut.blocks = Quotient(cut.blocks, kThreads) * kThreads;
   cut.rows = PartOf(p.m, Quotient(p.m, cut.blocks), 2);
   cut.blocks = Quotient(p.m, cut.rows);
@@ -51,7 +43,6 @@ Cut CutOf(const PanelProduct& p, int threads, StrassenPanels panels) {
     if (cut.blocks < wanted) cut.columns = PartOf(half, Quotient(half, jobs), width);
   }
   cut.jobs = Quotient(half, cut.columns);
-  cut.chunk = cut.plain ? width : std::min(kMostColumns, cut.columns);
   cut.step = cut.depth / 2 + kPad;
   return cut;
 }
@@ -60,8 +51,8 @@ struct Sizes {
   int64_t sums, results, weights;  // floats of one matrix
 };
 Sizes SizesOf(const Cut& cut) {
-  const int64_t rows = std::max(cut.rows / 2, std::min(cut.rows, kFewestRows));
-  return {rows * cut.step, rows * (cut.chunk + kPad), cut.plain ? cut.depth / 2 * TileSimd().columns : 0};
+  const int64_t rows = Quotient(cut.rows, 2), width = TileSimd().columns;
+  return {rows * cut.step, rows * (width + kPad), cut.depth / 2 * width};
 }
 int64_t FloatsPerThread(const Cut& cut) {
   const Sizes sizes = SizesOf(cut);
@@ -76,6 +67,8 @@ class Block {
         cut_(cut),
         first_(index * cut.rows),
         rows_(std::min(cut.rows, p.m - first_)),
+        upper_((rows_ + 1) / 2),
+        lower_(rows_ - upper_),
         scratch_(scratch) {
     const Sizes sizes = SizesOf(cut);
     sums_ = sizes.sums;
@@ -85,17 +78,16 @@ class Block {
 
   void Run(int64_t begin, int64_t end) {  // columns of half of c
     if (p_.tile.residual) AddResidual(begin, end);
-    for (int64_t k0 = 0; k0 < p_.k; k0 += cut_.depth) {
-      half_ = std::min(cut_.depth, p_.k - k0) / 2;
-      accumulate_ = k0 > 0 || p_.accumulate || p_.tile.residual;
-      last_ = k0 + cut_.depth >= p_.k;
-      k0_ = k0;
-      SetSums(p_.a + first_ * p_.a_row + k0);
-      for (int64_t n0 = begin; n0 < end; n0 += cut_.chunk) {
-        n0_ = n0, columns_ = std::min(cut_.chunk, end - n0), step_ = columns_ + kPad;
-        SetPanels();
-        Columns();
-      }
+    for (k0_ = 0; k0_ < p_.k; k0_ += cut_.depth) {
+      half_ = std::min(cut_.depth, p_.k - k0_) / 2;
+      accumulate_ = k0_ > 0 || p_.accumulate || p_.tile.residual;
+      last_ = k0_ + cut_.depth >= p_.k;
+      const bool paired = SetSums(p_.a + first_ * p_.a_row + k0_);
+      for (int64_t n0 = begin; n0 < end; n0 += width_)
+        if (paired)
+          Paired(n0);
+        else
+          Plain(n0);
     }
     if (!p_.epilogue || p_.epilogue->empty()) return;
     for (int64_t side = 0; side < 2; ++side) Finish(side * p_.n / 2 + begin, end - begin);
@@ -106,43 +98,31 @@ class Block {
     const float* a;
     int64_t row;
   };
-  // Quarters of a themselves are read where they lie unless their rows would collide in the first cache.
-  void SetSums(const float* a) {
-    upper_ = (rows_ + 1) / 2, lower_ = rows_ - upper_;
+
+  // False where rows cannot be paired: quarter_[0] are all of them then, with all of k.
+  bool SetSums(const float* a) {
     StrassenSums in;
     in.a11 = a, in.a12 = a + half_;
     in.a21 = a + upper_ * p_.a_row, in.a22 = in.a21 + half_;
     in.a_row = p_.a_row;
     in.rows = upper_, in.lower = lower_, in.columns = half_;
     in.s = scratch_, in.step = cut_.step, in.matrix = sums_;
-    paired_ = rows_ >= kFewestRows && StrassenSimd().alike(in);
-    if (paired_)
-      StrassenSimd().sums(in);
-    else
-      upper_ = rows_, lower_ = 0;
-    const float* quarters[3] = {in.a11, in.a12, in.a22};
-    for (int i = 0; i < 3; ++i) {
-      quarter_[i] = {quarters[i], p_.a_row};
-      if (!Collide(p_.a_row)) continue;
-      float* to = scratch_ + (paired_ ? 4 + i : 2 * i) * sums_;  // twice as many rows where there are no sums
-      for (int64_t r = 0; r < (i < 2 ? upper_ : lower_); ++r)
-        std::copy(quarters[i] + r * p_.a_row, quarters[i] + r * p_.a_row + half_, to + r * cut_.step);
-      quarter_[i] = {to, cut_.step};
+    if (rows_ < kFewestRows || !StrassenSimd().alike(in)) {
+      quarter_[0] = Spread(a, rows_, 2 * half_, scratch_);
+      return false;
     }
+    StrassenSimd().sums(in);
+    quarter_[0] = Spread(in.a11, upper_, half_, scratch_ + 4 * sums_);
+    quarter_[1] = Spread(in.a12, upper_, half_, scratch_ + 5 * sums_);
+    quarter_[2] = Spread(in.a22, lower_, half_, scratch_ + 6 * sums_);
+    return true;
   }
-  // Of the columns that go through all products now.
-  void SetPanels() {
-    const int64_t half = p_.n / 2, width = TileSimd().columns;
-    if (!cut_.plain) {
-      const float* panels = p_.panels + k0_ / 2 * half * kProducts;
-      for (int i = 0; i < kProducts; ++i) panels_[i] = panels + (i * half + n0_) * half_;
-      return;
-    }
-    const float *left = p_.panels + n0_ * p_.k + k0_ * width, *right = left + half * p_.k;
-    panels_[kB11] = left, panels_[kB21] = left + half_ * width, panels_[kB22] = right + half_ * width;
-    StrassenSimd().weights(
-        {left, right, panels_[kB21], panels_[kB22], half_ * width, weights_, half_ * width});
-    for (int i = kT4; i < kProducts; ++i) panels_[i] = weights_ + (i - kT4) * half_ * width;
+  // Rows of a where they lie, or copied if they would collide in the first cache.
+  Left Spread(const float* a, int64_t rows, int64_t columns, float* to) const {
+    if (!Collide(p_.a_row)) return {a, p_.a_row};
+    const int64_t step = columns + kPad;
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(a + r * p_.a_row, columns, to + r * step);
+    return {to, step};
   }
   Left Sum(int i) const { return {scratch_ + (i - 1) * sums_, cut_.step}; }
 
@@ -155,30 +135,22 @@ class Block {
       }
   }
 
-  // t's c, residual, accumulate, bias and clip are set.
-  void Multiply(const Left& left, int product, int64_t rows, Tile t) const {
+  // One panel of b; t's c, residual, accumulate, bias and clip are set.
+  void Multiply(const Left& left, const float* panel, int64_t k, int64_t rows, Tile t) const {
     if (rows == 0) return;
-    const TileTable& table = TileSimd();
-    t.a_row = left.row, t.k = half_, t.columns = table.columns;
-    t.few = p_.m <= kFew;
-    const Tile start = t;
-    for (int64_t j = 0; j < columns_; j += table.columns) {
-      t = start;
-      t.a = left.a, t.b = panels_[product] + j * half_, t.c += j;
-      if (t.bias) t.bias += j;
-      if (t.residual) t.residual += j;
-      table.RunRows(t, rows);
-    }
+    t.a = left.a, t.a_row = left.row, t.b = panel;
+    t.k = k, t.columns = width_;
+    TileSimd().RunRows(t, rows);
   }
   // Into one of the results beside c.
   Tile To(float* c, const float* residual, bool accumulate) const {
     Tile t;
-    t.c = c, t.c_row = t.residual_row = step_;
+    t.c = c, t.c_row = t.residual_row = width_ + kPad;
     t.residual = residual, t.accumulate = accumulate;
     return t;
   }
-  // Into a quarter of c.
-  Tile ToQuarter(int64_t row, int64_t column, const float* residual) const {
+  // Into c, from a row of the block and a column on.
+  Tile ToResult(int64_t row, int64_t column, const float* residual) const {
     Tile t = To(p_.c + (first_ + row) * p_.c_row + column, residual, accumulate_);
     t.c_row = p_.c_row;
     if (!last_) return t;
@@ -186,23 +158,29 @@ class Block {
     t.clip = p_.tile.clip, t.low = p_.tile.low, t.high = p_.tile.high;
     return t;
   }
+  // The panel of b of a column, from the part of k at hand on.
+  const float* PanelAt(int64_t column) const { return p_.panels + column * p_.k + k0_ * width_; }
 
-  void Columns() {
-    const int64_t right = p_.n / 2 + n0_;
-    Multiply(quarter_[0], kB11, upper_, To(u_, nullptr, false));
-    Multiply(quarter_[1], kB21, upper_, ToQuarter(0, n0_, u_));
-    if (!paired_) {  // a1·b12 = a1·b11 + a1·t1: four products, as without the scheme
-      Multiply(quarter_[0], kT1, upper_, To(u_, nullptr, true));
-      return Multiply(quarter_[1], kB22, upper_, ToQuarter(0, right, u_));
-    }
-    Multiply(Sum(2), kT2, upper_, To(u_, nullptr, true));
-    Multiply(Sum(3), kT3, upper_, To(v_, u_, false));
-    Multiply(Sum(1), kT1, upper_, To(w_, nullptr, false));
-    const Tile c22 = ToQuarter(upper_, right, nullptr);
-    StrassenSimd().end({u_, v_, w_, step_, c22.c, c22.c_row, upper_, lower_, columns_, c22.accumulate,
+  void Paired(int64_t left) const {
+    const int64_t right = p_.n / 2 + left, quarter = half_ * width_;
+    const float *b11 = PanelAt(left), *b21 = b11 + quarter, *b12 = PanelAt(right), *b22 = b12 + quarter;
+    StrassenSimd().weights({b11, b12, b21, b22, quarter, weights_, quarter});
+    const float *t4 = weights_, *t1 = t4 + quarter, *t2 = t1 + quarter, *t3 = t2 + quarter;  // -t4
+
+    Multiply(quarter_[0], b11, half_, upper_, To(u_, nullptr, false));
+    Multiply(quarter_[1], b21, half_, upper_, ToResult(0, left, u_));
+    Multiply(Sum(2), t2, half_, upper_, To(u_, nullptr, true));
+    Multiply(Sum(3), t3, half_, upper_, To(v_, u_, false));
+    Multiply(Sum(1), t1, half_, upper_, To(w_, nullptr, false));
+    const Tile c22 = ToResult(upper_, right, nullptr);
+    StrassenSimd().end({u_, v_, w_, width_ + kPad, c22.c, c22.c_row, upper_, lower_, width_, c22.accumulate,
                         c22.bias, c22.clip, c22.low, c22.high});
-    Multiply(Sum(4), kB22, upper_, ToQuarter(0, right, u_));
-    Multiply(quarter_[2], kT4, lower_, ToQuarter(upper_, n0_, v_));
+    Multiply(Sum(4), b22, half_, upper_, ToResult(0, right, u_));
+    Multiply(quarter_[2], t4, half_, lower_, ToResult(upper_, left, v_));
+  }
+  void Plain(int64_t left) const {
+    for (int64_t column : {left, p_.n / 2 + left})
+      Multiply(quarter_[0], PanelAt(column), 2 * half_, rows_, ToResult(0, column, nullptr));
   }
 
   void Finish(int64_t column, int64_t width) const {
@@ -212,34 +190,16 @@ class Block {
 
   const PanelProduct& p_;
   const Cut& cut_;
-  const int64_t first_, rows_;
-  int64_t upper_ = 0, lower_ = 0;  // rows of the halves; without pairs all are in the upper one
-  bool paired_ = false;
+  const int64_t first_, rows_, upper_, lower_;
+  const int64_t width_ = TileSimd().columns;
   float* scratch_;  // s1 to s4, then quarters of a that are copied
   int64_t sums_ = 0;
   float *u_ = nullptr, *v_ = nullptr, *w_ = nullptr;
-  int64_t half_ = 0;  // of k at once
+  float* weights_ = nullptr;   // sums of b
+  int64_t k0_ = 0, half_ = 0;  // the part of k at hand, and half of its size
   bool accumulate_ = false, last_ = false;
-  float* weights_ = nullptr;             // sums of b that are not packed
-  const float* panels_[kProducts] = {};  // of the columns at hand
-  Left quarter_[3] = {};                 // a11, a12, a22
-  int64_t k0_ = 0, n0_ = 0, columns_ = 0, step_ = 0;
+  Left quarter_[3] = {};  // a11, a12, a22
 };
-
-// The seven panels of some rows of k, `step` floats apart, out of those of b's quarters.
-void PackedSums(const float* const (&b)[4], int64_t count, int64_t step, float* to) {
-  const float *b11 = b[0], *b12 = b[1], *b21 = b[2], *b22 = b[3];
-  for (int64_t i = 0; i < count; ++i) {
-    const float t1 = b12[i] - b11[i], t2 = b22[i] - t1;
-    to[kB11 * step + i] = b11[i];
-    to[kB21 * step + i] = b21[i];
-    to[kB22 * step + i] = b22[i];
-    to[kT1 * step + i] = t1;
-    to[kT2 * step + i] = t2;
-    to[kT3 * step + i] = b22[i] - b12[i];
-    to[kT4 * step + i] = b21[i] - t2;
-  }
-}
 
 }  // namespace
 
@@ -247,51 +207,25 @@ bool StrassenFits(int64_t k, int64_t n) {
   return k > 0 && n > 0 && k % 2 == 0 && n % (2 * TileSimd().columns) == 0;
 }
 
-double StrassenGain(int64_t m, int64_t n, int64_t k, StrassenPanels panels) {
+double StrassenGain(int64_t m, int64_t n, int64_t k) {
   const auto lost = [](double each, int64_t size) {
     return each / static_cast<double>(std::max<int64_t>(1, size));
   };
-  const double plain = panels == StrassenPanels::kPlain
-                           ? lost(4, std::min(m, kMostPlainRows)) + (k > kMostPlainDepth ? 0.02 : 0)
-                           : 0;
-  return 0.125 - lost(2, m) - lost(4, n) - lost(14, k) - plain;  // fitted to measured products
+  return 0.125 - lost(2, m) - lost(4, std::min(m, kMostRows)) - lost(4, n) - lost(14, k) -
+         (k > kMostDepth ? 0.02 : 0);  // fitted to measured products
 }
 
-int64_t StrassenSize(int64_t k, int64_t n) { return kProducts * PanelsSize(k / 2, n / 2); }
-
-void PackStrassen(const PanelSource& source, int64_t k, int64_t n, float* to, const Workers& workers) {
-  const TileTable& table = TileSimd();
-  const int64_t half = n / 2, panels = half / table.columns, depth = PartOf(k, kMostDepth, 2);
-  workers.ParallelFor(panels, 1, [&](int64_t begin, int64_t end) {
-    const int64_t most = depth / 2 * table.columns;
-    std::vector<float> quarters(static_cast<size_t>(4 * most));
-    for (int64_t j = begin * table.columns; j < end * table.columns; j += table.columns)
-      for (int64_t k0 = 0; k0 < k; k0 += depth) {
-        const int64_t rows = std::min(depth, k - k0) / 2;
-        const float* b[4];
-        for (int64_t q = 0; q < 4; ++q) {
-          const int64_t row = k0 + q / 2 * rows, column = j + q % 2 * half;
-          float* here = quarters.data() + q * most;
-          table.pack(source.b + row * source.row + column * source.column, source.row, source.column, rows,
-                     table.columns, source.factor, here);
-          b[q] = here;
-        }
-        PackedSums(b, rows * table.columns, half * rows, to + k0 / 2 * half * kProducts + j * rows);
-      }
-  });
-}
-
-size_t StrassenScratch(const PanelProduct& p, int threads, StrassenPanels panels) {
+size_t StrassenScratch(const PanelProduct& p, int threads) {
   if (p.m <= 0) return 0;
-  if (panels == StrassenPanels::kPlain && p.m < 2 * kFewestRows) return PanelScratch(p, threads);
-  return static_cast<size_t>(FloatsPerThread(CutOf(p, threads, panels))) * sizeof(float) *
+  if (p.m < 2 * kFewestRows) return PanelScratch(p, threads);
+  return static_cast<size_t>(FloatsPerThread(CutOf(p, threads))) * sizeof(float) *
          static_cast<size_t>(threads);
 }
 
-void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers, StrassenPanels panels) {
+void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers) {
   if (p.m <= 0) return;
-  if (panels == StrassenPanels::kPlain && p.m < 2 * kFewestRows) return MultiplyPanels(p, scratch, workers);
-  const Cut cut = CutOf(p, workers.threads(), panels);
+  if (p.m < 2 * kFewestRows) return MultiplyPanels(p, scratch, workers);
+  const Cut cut = CutOf(p, workers.threads());
   workers.ParallelFor(cut.blocks * cut.jobs, 1, [&](int64_t begin, int64_t end, int worker) {
     float* mine = static_cast<float*>(scratch) + FloatsPerThread(cut) * worker;
     for (int64_t job = begin; job < end; ++job) {

@@ -13,7 +13,6 @@
 namespace tern::cpu {
 namespace {
 
-constexpr StrassenPanels kBoth[] = {StrassenPanels::kSummed, StrassenPanels::kPlain};
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -31,28 +30,22 @@ const Shape kShapes[] = {{1, 1, 2},     {3, 2, 34},    {15, 1, 64}, {16, 1, 30},
 // A product, its operands, and the gaps between rows of c, which nobody may touch.
 struct Case {
   int64_t m, n, k, a_row, c_row;
-  StrassenPanels panels;
   std::vector<float> a, b, bias, residual, packed, c;
 
-  Case(const Shape& s, int64_t gap, StrassenPanels kind)
+  Case(const Shape& s, int64_t gap)
       : m(s.m),
         n(s.halves * 2 * TileSimd().columns),
         k(s.k),
         a_row(k + gap),
         c_row(n + gap),
-        panels(kind),
         a(Random(m * a_row + 1, 1)),
         b(Random(k * n, 2)),
         bias(Random(n, 3)),
         residual(Random(m * c_row + 1, 4)),
-        packed(static_cast<size_t>(Summed() ? StrassenSize(k, n) : PanelsSize(k, n)), kNaN),
+        packed(static_cast<size_t>(PanelsSize(k, n)), kNaN),
         c(Random(m * c_row + 1, 5)) {
-    if (Summed())
-      PackStrassen({b.data(), n, 1, 2.0f}, k, n, packed.data(), Workers(2));
-    else
-      PackPanels({b.data(), n, 1, 2.0f}, k, n, packed.data(), Workers(2));
+    PackPanels({b.data(), n, 1, 2.0f}, k, n, packed.data(), Workers(2));
   }
-  bool Summed() const { return panels == StrassenPanels::kSummed; }
   PanelProduct Product() {
     PanelProduct p;
     p.m = m, p.n = n, p.k = k;
@@ -69,22 +62,21 @@ struct Case {
   }
 };
 
-void Multiply(const PanelProduct& p, int threads, StrassenPanels panels) {
-  std::vector<float> scratch(StrassenScratch(p, threads, panels) / sizeof(float), kNaN);
-  MultiplyStrassen(p, scratch.data(), Workers(threads), panels);
+void Multiply(const PanelProduct& p, int threads) {
+  std::vector<float> scratch(StrassenScratch(p, threads) / sizeof(float), kNaN);
+  MultiplyStrassen(p, scratch.data(), Workers(threads));
 }
 
 TEST_P(StrassenLevels, MatchesSumsInDouble) {
   for (const Shape& s : kShapes)
     for (int64_t gap : {0, 3})
-      for (int way = 0; way < 4; ++way) {
-        const int threads = way % 2 == 0 ? 1 : 3;
-        Case t(s, gap, kBoth[way / 2]);
+      for (int threads : {1, 3}) {
+        Case t(s, gap);
         ASSERT_TRUE(StrassenFits(t.k, t.n));
         const std::vector<float> before = t.c;
         PanelProduct p = t.Product();
         p.tile = {t.bias.data(), t.residual.data(), t.c_row, true, -2.5f, 3.0f};
-        Multiply(p, threads, t.panels);
+        Multiply(p, threads);
         for (int64_t i = 0; i < t.m; ++i)
           for (int64_t j = 0; j < t.c_row; ++j) {
             const auto at = static_cast<size_t>(i * t.c_row + j);
@@ -100,84 +92,78 @@ TEST_P(StrassenLevels, MatchesSumsInDouble) {
 }
 
 TEST_P(StrassenLevels, AddsToWhatIsThere) {
-  for (StrassenPanels panels : kBoth)
-    for (bool residual : {false, true}) {
-      Case t({37, 1, 1100}, 0, panels);
-      const std::vector<float> before = t.c;
-      PanelProduct p = t.Product();
-      p.accumulate = true;
-      if (residual) p.tile.residual = t.residual.data(), p.tile.residual_row = t.c_row;
-      Multiply(p, 3, panels);
-      for (int64_t i = 0; i < t.m * t.n; ++i) {
-        const auto at = static_cast<size_t>(i);
-        ASSERT_NEAR(t.c[at], before[at] + (residual ? t.residual[at] : 0) + t.Sum(i / t.n, i % t.n), 2e-4);
-      }
+  for (bool residual : {false, true}) {
+    Case t({37, 1, 1100}, 0);
+    const std::vector<float> before = t.c;
+    PanelProduct p = t.Product();
+    p.accumulate = true;
+    if (residual) p.tile.residual = t.residual.data(), p.tile.residual_row = t.c_row;
+    Multiply(p, 3);
+    for (int64_t i = 0; i < t.m * t.n; ++i) {
+      const auto at = static_cast<size_t>(i);
+      ASSERT_NEAR(t.c[at], before[at] + (residual ? t.residual[at] : 0) + t.Sum(i / t.n, i % t.n), 2e-4);
     }
+  }
 }
 
 TEST_P(StrassenLevels, RunsTheRestOfTheEpilogue) {
-  Case t({33, 3, 64}, 0, StrassenPanels::kSummed);
+  Case t({33, 3, 64}, 0);
   Epilogue epilogue(DType::kF32, {t.m, t.n});
   epilogue.SetActivation(UnaryKind::kNeg, 0, 0, nullptr, 0);
   PanelProduct p = t.Product();
   p.epilogue = &epilogue;
-  Multiply(p, 3, t.panels);
+  Multiply(p, 3);
   for (int64_t i = 0; i < t.m * t.n; ++i)
     ASSERT_NEAR(t.c[static_cast<size_t>(i)], -t.Sum(i / t.n, i % t.n), 1e-4);
 }
 
 TEST_P(StrassenLevels, SameForAnyNumberOfThreads) {
-  for (const Shape& s : kShapes)
-    for (StrassenPanels panels : kBoth) {
-      Case one(s, 0, panels);
-      Multiply(one.Product(), 1, panels);
-      for (int threads : {2, 3, 7}) {
-        Case many(s, 0, panels);
-        Multiply(many.Product(), threads, panels);
-        ASSERT_EQ(std::memcmp(one.c.data(), many.c.data(), one.c.size() * sizeof(float)), 0) << threads;
-      }
+  for (const Shape& s : kShapes) {
+    Case one(s, 0);
+    Multiply(one.Product(), 1);
+    for (int threads : {2, 3, 7}) {
+      Case many(s, 0);
+      Multiply(many.Product(), threads);
+      ASSERT_EQ(std::memcmp(one.c.data(), many.c.data(), one.c.size() * sizeof(float)), 0) << threads;
     }
+  }
 }
 
 TEST_P(StrassenLevels, NanAndInfinityStayInTheirRow) {
-  for (const StrassenPanels panels : kBoth)
-    for (const float bad : {kNaN, kInfinity, -kInfinity}) {
-      Case t({34, 1, 64}, 0, panels);
-      const int64_t row = 5;
-      t.a[static_cast<size_t>(row * t.a_row + 3)] = bad;
-      Multiply(t.Product(), 3, panels);
-      for (int64_t i = 0; i < t.m; ++i)
-        for (int64_t j = 0; j < t.n; ++j)
-          ASSERT_EQ(std::isfinite(t.c[static_cast<size_t>(i * t.c_row + j)]), i != row) << i << ", " << j;
-    }
+  for (const float bad : {kNaN, kInfinity, -kInfinity}) {
+    Case t({34, 1, 64}, 0);
+    const int64_t row = 5;
+    t.a[static_cast<size_t>(row * t.a_row + 3)] = bad;
+    Multiply(t.Product(), 3);
+    for (int64_t i = 0; i < t.m; ++i)
+      for (int64_t j = 0; j < t.n; ++j)
+        ASSERT_EQ(std::isfinite(t.c[static_cast<size_t>(i * t.c_row + j)]), i != row) << i << ", " << j;
+  }
 }
 
 // A row rounds relative to its own size, whichever row it would be paired with; k in several parts.
 TEST_P(StrassenLevels, LargeRowsSpoilNoOthers) {
-  for (const StrassenPanels panels : kBoth)
-    for (const float factor : {1e6f, 1e-6f, 0.0f, 16.0f}) {
-      Case t({290, 1, 2048}, 0, panels);
-      const auto large = [](int64_t row) { return row % 19 == 4; };
-      for (int64_t i = 0; i < t.m; ++i)
-        for (int64_t x = 0; large(i) && x < t.k; ++x) t.a[static_cast<size_t>(i * t.a_row + x)] *= factor;
-      Multiply(t.Product(), 3, panels);
-      for (int64_t i = 0; i < t.m; ++i)
-        for (int64_t j = 0; j < t.n; ++j)
-          ASSERT_NEAR(t.c[static_cast<size_t>(i * t.c_row + j)], t.Sum(i, j),
-                      (factor == 16 ? 2e-3 : 2e-4) * (large(i) ? factor : 1.0f))
-              << factor << " at " << i << ", " << j;
-    }
+  for (const float factor : {1e6f, 1e-6f, 0.0f, 16.0f}) {
+    Case t({290, 1, 2048}, 0);
+    const auto large = [](int64_t row) { return row % 19 == 4; };
+    for (int64_t i = 0; i < t.m; ++i)
+      for (int64_t x = 0; large(i) && x < t.k; ++x) t.a[static_cast<size_t>(i * t.a_row + x)] *= factor;
+    Multiply(t.Product(), 3);
+    for (int64_t i = 0; i < t.m; ++i)
+      for (int64_t j = 0; j < t.n; ++j)
+        ASSERT_NEAR(t.c[static_cast<size_t>(i * t.c_row + j)], t.Sum(i, j),
+                    (factor == 16 ? 2e-3 : 2e-4) * (large(i) ? factor : 1.0f))
+            << factor << " at " << i << ", " << j;
+  }
 }
 
 // The table in docs/accuracy.md.
 TEST(Strassen, Accuracy) {
   std::printf("| m, n, k | plain | Strassen |\n|---|---|---|\n");
   for (const int64_t size : {128, 256, 512, 1024, 2048}) {
-    Case t({64, std::max<int64_t>(1, 128 / TileSimd().columns), size}, 0, StrassenPanels::kSummed);
-    Multiply(t.Product(), 1, t.panels);
+    Case t({64, std::max<int64_t>(1, 128 / TileSimd().columns), size}, 0);
+    Multiply(t.Product(), 1);
     Case plain = t;
-    plain.packed.resize(static_cast<size_t>(PanelsSize(t.k, t.n)));
-    PackPanels({t.b.data(), t.n, 1, 2.0f}, t.k, t.n, plain.packed.data(), Workers(1));
     const PanelProduct p = plain.Product();
     std::vector<float> scratch(PanelScratch(p, 1) / sizeof(float) + 1);
     MultiplyPanels(p, scratch.data(), Workers(1));
