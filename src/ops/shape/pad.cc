@@ -58,15 +58,26 @@ Status Infer(const Pad&, InferContext& c) {
   return {};
 }
 
-// For each output position along one dim, the input position it shows, or -1 for the border.
-Result<std::vector<int64_t>> Sources(PadMode mode, int axis, int64_t dim, int64_t begin, int64_t end) {
+// What padding one dim does: cropping goes first, the border is made from the `kept` elements from `first`
+// on.
+struct Border {
+  int64_t first, kept, lead, total;
+};
+
+Result<Border> BorderOf(PadMode mode, int axis, int64_t dim, int64_t begin, int64_t end) {
   TERN_TRY(CheckWidth(axis, dim, begin, end));
-  // Cropping goes first; the border is made from what is left.
-  const int64_t first = std::max<int64_t>(0, -begin), kept = dim - first - std::max<int64_t>(0, -end);
-  const int64_t lead = std::max<int64_t>(0, begin), total = dim + begin + end;
-  if (mode != PadMode::kConstant && kept <= 0 && total > 0)
+  const int64_t first = std::max<int64_t>(0, -begin);
+  const Border out{first, dim - first - std::max<int64_t>(0, -end), std::max<int64_t>(0, begin),
+                   dim + begin + end};
+  if (mode != PadMode::kConstant && out.kept <= 0 && out.total > 0)
     return InvalidArgument("nothing to pad from along axis ", axis, " of size ", dim, " with pads ", begin,
                            " and ", end);
+  return out;
+}
+
+// For each output position along one dim, the input position it shows, or -1 for the border.
+std::vector<int64_t> Sources(PadMode mode, const Border& border) {
+  const auto [first, kept, lead, total] = border;
   const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
   std::vector<int64_t> out(static_cast<size_t>(total));
   for (int64_t o = 0; o < total; ++o) {
@@ -94,13 +105,13 @@ Status Reference(const Pad& op, EvalContext& c) {
   std::optional<std::vector<int64_t>> axes;
   if (c.Has("axes")) axes = c.Longs("axes");
   TERN_ASSIGN(const auto widths, Widths(x.rank(), Content(pads.begin(), pads.end()), axes));
-  std::vector<std::vector<int64_t>> sources;
+  std::vector<Border> borders;
   Dims dims;
   for (int i = 0; i < x.rank(); ++i) {
     const auto& [begin, end] = widths[static_cast<size_t>(i)];
-    TERN_ASSIGN(auto map, Sources(op.mode, i, x.dim(i), begin.value(), end.value()));
-    dims.push_back(static_cast<int64_t>(map.size()));
-    sources.push_back(std::move(map));
+    TERN_ASSIGN(const Border border, BorderOf(op.mode, i, x.dim(i), begin.value(), end.value()));
+    borders.push_back(border);
+    dims.push_back(border.total);
   }
   Tensor& y = c.Out("y", dims);
   if (c.Has("value")) {
@@ -108,6 +119,9 @@ Status Reference(const Pad& op, EvalContext& c) {
       return InvalidArgument("value must have one element, got ", c.In("value").Describe());
     FillElements(c.In("value"), 0, y);
   }
+  if (y.size() == 0) return {};  // whose other dims may be longer than memory
+  std::vector<std::vector<int64_t>> sources;
+  for (const Border& border : borders) sources.push_back(Sources(op.mode, border));
   CopyMapped(x, y, sources);
   return {};
 }
