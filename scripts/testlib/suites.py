@@ -145,14 +145,23 @@ def differential_sample(context):
                               "--sample", context.path("tests/differential/sample.txt"))
 
 
+HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6  # ops, cases of each; tests/hostile checks the first
+
+
+def hostile(context, *options):
+    verbose = ["--verbose"] if context.verbose else []
+    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/hostile"), *verbose) +
+            context.run_script("tests/hostile/run.py", "--tern", context.binary("tern"), *options))
+
+
 def hostile_full(context):
     """Other ones every day."""
     seed = 1_000_000 * (int(time.time()) // 86400)
-    return context.run_script("tests/hostile/run.py", "--tern", context.binary("tern"), "--cases", "150", "--seed", str(seed))
+    return hostile(context, "--cases", str(HOSTILE_FULL), "--seed", str(seed))
 
 
 def hostile_sample(context):
-    return context.run_script("tests/hostile/run.py", "--tern", context.binary("tern"), "--cases", "6")
+    return hostile(context, "--cases", str(HOSTILE_SAMPLE))
 
 
 def architectures_full(context):
@@ -234,8 +243,8 @@ SUITES = [
     Suite("fuzz", "libFuzzer on every parser (plain run: the stored inputs)", fuzz_full, sample=fuzz_sample),
     Suite("differential", "5,000 random operators against onnxruntime (plain run: a fixed sample)", differential_full,
           sample=differential_sample),
-    Suite("hostile", "2,000 models with extreme attributes against the reference evaluator (plain run: 90 fixed ones)",
-          hostile_full, sample=hostile_sample),
+    Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
+          f"(plain run: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed ones)", hostile_full, sample=hostile_sample),
     Suite("architectures", "networks of PyPI's transformers (plain run: a handful of stored ones)", architectures_full,
           sample=architectures_sample),
 ]

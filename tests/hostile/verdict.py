@@ -1,0 +1,80 @@
+"""Whether what tern answered to a hostile model is right, and whether a run of many models has shown anything."""
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+
+COMPUTED, REFUSED = 0, 2  # exit codes
+LEAST_COMPUTED = 0.6  # of all cases, when every op is drawn; about 0.7 are
+LEAST_OF_AN_OP = 0.1  # of one op's, rounded down; MaxUnpool has the fewest, about 0.2
+
+# Lack of memory may be met anywhere. Every other refusal is about one node.
+KINDS = "invalid model|invalid argument|unsupported|resource exhausted"
+REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:node '(?P<node>[^']*)' \([^)]*\): )?(?P<why>.+) while: .*'(?P<model>[^']*)'")
+
+
+@dataclasses.dataclass
+class Answer:
+    code: int
+    said: str
+    seconds: float
+    outputs: dict  # by name
+
+
+def bad_refusal(said, model, path):
+    """What is wrong with the words of a refusal, or None: they say what is wrong, with which node of which model."""
+    match = REFUSAL.fullmatch(said)
+    if not match:
+        return f"refused without a well-formed error: '{said}'"
+    if match["model"] != str(path):
+        return f"refused without the model's name: {said}"
+    names = {name for node in model.graph.node for name in node.output}
+    if match["node"] not in names and (match["node"] or match["kind"] != "resource exhausted"):
+        return f"refused without a node of the model: {said}"
+    return None
+
+
+def bad_answer(answer, model, path):
+    if answer.code == REFUSED:
+        return bad_refusal(answer.said, model, path)
+    if answer.code != COMPUTED:
+        return f"exit {answer.code}: {answer.said}"
+    wanted = {output.name for output in model.graph.output}
+    return None if answer.outputs.keys() == wanted else f"outputs {sorted(answer.outputs)} of {sorted(wanted)}"
+
+
+def differs(a, b, exact):
+    for name in a:
+        x, y = a[name], b[name]
+        if x.shape != y.shape or x.dtype != y.dtype:
+            return f"{name}: {x.dtype}{list(x.shape)} and {y.dtype}{list(y.shape)}"
+        same = np.array_equal(x, y, equal_nan=x.dtype.kind == "f") if exact else np.allclose(x, y, 2e-4, 2e-4, equal_nan=True)
+        if not same:
+            return f"{name}: values differ"
+    return None
+
+
+def fault(answers, model, path):
+    """What is wrong with the answers of the reference, one thread and two, or None."""
+    for who, answer in answers.items():
+        if words := bad_answer(answer, model, path):
+            return f"{who}: {words}"
+    reference, one, two = answers.values()
+    if not reference.code == one.code == two.code:
+        return "; ".join(f"{who}: exit {a.code} {a.said if a.code else ''}" for who, a in answers.items())
+    if words := differs(one.outputs, two.outputs, True):
+        return f"1 and 2 threads: {words}"
+    if words := differs(reference.outputs, one.outputs, False):
+        return f"reference and kernels: {words}"
+    return None
+
+
+def too_few(computed, cases, every_op):
+    """What share was not reached. computed: how many by op; cases: of each op."""
+    found = [f"{op}: {n} of {cases} computed, needs {least}" for op, n in computed.items()
+             if n < (least := math.floor(LEAST_OF_AN_OP * cases))]
+    if every_op and (n := sum(computed.values())) < (least := math.ceil(LEAST_COMPUTED * cases * len(computed))):
+        found.append(f"{n} of {cases * len(computed)} computed, needs {least}")
+    return found
