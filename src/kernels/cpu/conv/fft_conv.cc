@@ -34,13 +34,7 @@ int64_t PlaceOf(int64_t frequency, int64_t n) {
   return frequency % 4 * (n / 4) + PlaceOf(frequency / 4, n / 4);
 }
 
-// Steps that keep rows of products from meeting in the same sets of the nearest cache, as Winograd's do.
-int64_t FrequencyStep(int64_t floats) { return (Quotient(floats, 16) | 1) * 16; }
-int64_t TileStep(int64_t step, int64_t frequencies) {
-  return (RoundUp(step / 16 * frequencies - 5, 64) + 5) * 16;
-}
-
-// The kernel of some maps and one channel: taps are `tap` floats apart, maps `map`.
+// The kernels of some maps and one channel, `map` floats apart.
 void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t map, int64_t maps) {
   const int64_t rows = int64_t{1} << tile.rows_log;
   std::fill(tile.z, tile.z + rows * tile.row_step, 0.f);
@@ -185,7 +179,7 @@ double FftConv::Cost(const ConvShape& s, int log) {
 }
 
 FftConv::FftConv(const ConvShape& shape, int log) : shape_(shape), plan_(shape, log), tiles_(shape, plan_) {
-  v_step_ = FrequencyStep(3 * shape.channels), p_step_ = FrequencyStep(2 * shape.maps);
+  v_step_ = PositionStep(3 * shape.channels), p_step_ = PositionStep(2 * shape.maps);
   v_tile_ = TileStep(v_step_, plan_.frequencies()), p_tile_ = TileStep(p_step_, plan_.frequencies());
   at_once_ = std::clamp<int64_t>(kAtOnce / (v_tile_ + p_tile_), 1, std::max<int64_t>(1, tiles_.count));
   at_once_ = Quotient(tiles_.count, std::max<int64_t>(1, Quotient(tiles_.count, at_once_)));

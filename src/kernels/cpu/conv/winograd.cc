@@ -34,13 +34,6 @@ auto InputOf(WinogradUnit unit, Operands operands) {
   return WinogradBf16Simd().input;
 }
 
-// Rows of one position must not meet in the same sets of the nearest cache: odd numbers of lines from channel
-// row to channel row, and five more than a multiple of the cache's 64 sets from tile to tile.
-int64_t PositionStep(int64_t channels) { return (Quotient(channels, 16) | 1) * 16; }
-int64_t TileStep(int64_t position_step, int positions) {
-  return (RoundUp(position_step / 16 * positions - 5, 64) + 5) * 16;
-}
-
 }  // namespace
 
 WinogradSize SizeOf(WinogradUnit unit) {

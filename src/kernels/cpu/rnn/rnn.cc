@@ -12,10 +12,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWorthAThread = 1 << 16;  // multiplications of a step
-constexpr int64_t kFew = 4;   // samples whose sums are taken in the order that is faster for few
-constexpr int64_t kPad = 16;  // words that keep rows from colliding in the first cache
-
-int64_t Spaced(int64_t row) { return Collide(row) ? row + kPad : Rounded(row); }
+constexpr int64_t kFew = 4;  // samples whose sums are taken in the order that is faster for few
 
 // The weights of one direction: panels of each gate by itself, so that a part of the state's elements has
 // whole panels in every gate. In words.

@@ -17,6 +17,20 @@ inline size_t Aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 // Rows so many floats apart meet in few sets of the first cache: in those of every `bytes` bytes.
 inline bool Collide(int64_t row, int64_t bytes = 2048) { return row * 4 % bytes == 0; }
 
+// Whole cache lines for a row of so many floats; such rows do not collide.
+inline int64_t Spaced(int64_t row) {
+  const int64_t lines = Rounded(row);
+  return Collide(lines) ? lines + 16 : lines;
+}
+
+// Floats from position to position and from tile to tile of transformed tiles, [tile][position][floats]. Rows
+// of one position, a tile apart, do not meet in the same sets of the first cache: positions are odd numbers
+// of lines, tiles five lines more than a multiple of its 64 sets.
+inline int64_t PositionStep(int64_t floats) { return (Quotient(floats, 16) | 1) * 16; }
+inline int64_t TileStep(int64_t position_step, int64_t positions) {
+  return (RoundUp(position_step / 16 * positions - 5, 64) + 5) * 16;
+}
+
 // The size of even parts of at most `most`, a multiple of `unit`; the last may be smaller.
 inline int64_t PartOf(int64_t size, int64_t most, int64_t unit) {
   const int64_t parts = std::max<int64_t>(1, Quotient(size, most));

@@ -22,6 +22,28 @@ TEST(Cut, SeesRowsThatCollide) {
   EXPECT_FALSE(Collide(512 + 16));
 }
 
+TEST(Cut, SpacesRowsThatWouldCollide) {
+  EXPECT_EQ(Spaced(0), 16);
+  EXPECT_EQ(Spaced(100), 112);
+  EXPECT_EQ(Spaced(505), 528) << "whole lines of it collide, it does not";
+  for (int64_t row = 1; row < 5000; ++row) {
+    EXPECT_FALSE(Collide(Spaced(row))) << row;
+    EXPECT_GE(Spaced(row), row);
+    EXPECT_EQ(Spaced(row) % 16, 0);
+  }
+}
+
+// Rows of one position, in lines: no two of 12 neighbouring tiles share a set.
+TEST(Cut, SpreadsTilesOverTheSetsOfACache) {
+  for (int64_t floats : {1, 16, 17, 64, 100, 512})
+    for (int64_t positions : {16, 36, 64, 130}) {
+      const int64_t position = PositionStep(floats), tile = TileStep(position, positions);
+      EXPECT_GE(position, floats);
+      EXPECT_GE(tile, position * positions);
+      for (int64_t i = 1; i < 12; ++i) EXPECT_NE(i * tile / 16 % 64, 0) << floats << ", " << positions;
+    }
+}
+
 TEST(Cut, GivesPartsWholeUnits) {
   EXPECT_EQ(PartOf(100, 60, 8), 56);
   EXPECT_EQ(PartOf(0, 60, 8), 8);
