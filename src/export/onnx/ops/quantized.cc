@@ -10,11 +10,12 @@ const QuantizedForm& FormOf(const TernNode& n) { return *QuantizedFormOf(n.node.
 DType ResultType(const TernNode& n) { return n.node.output(0)->type.dtype; }
 bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
 
-// The zero point that belongs to the scale at this input; zeros where it is absent, "" where their shape is
-// not known.
+// Whether ZeroPoint can name one.
 bool HasZeroPoint(const TernNode& n, int scale) {
   return n.Has(scale + 1) || n.TypeOf(scale).shape.fully_known();
 }
+// The zero point that belongs to the scale at this input; zeros where it is absent, "" where their shape is
+// not known.
 std::string ZeroPoint(TernNode& n, int scale, DType type) {
   if (n.Has(scale + 1)) return n.In(scale + 1);
   const Shape& shape = n.TypeOf(scale).shape;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "kernels/cpu/conv/nhwc_conv.h"
+#include "kernels/cpu/simd/bf16_test_support.h"
 #include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
@@ -32,15 +32,6 @@ struct NhwcCase {
           (n.input[i] + 2 * n.begin[i] - n.dilation[i] * (n.kernel[i] - 1) - 1) / n.stride[i] + 1;
   }
 };
-
-// To nearest even.
-inline float RoundedToBf16(float v) {
-  uint32_t bits;
-  std::memcpy(&bits, &v, 4);
-  bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000;
-  std::memcpy(&v, &bits, 4);
-  return v;
-}
 
 // Random operands of a convolution, and what comes out. In bf16 images are rounded on the way; weights are
 // bf16 already.

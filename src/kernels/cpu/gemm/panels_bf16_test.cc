@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "kernels/cpu/gemm/panels.h"
+#include "kernels/cpu/simd/bf16_test_support.h"
 #include "kernels/cpu/simd/level_test_support.h"
 
 namespace tern::cpu {
@@ -14,15 +14,6 @@ namespace {
 
 class Bf16Levels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, Bf16Levels, testing::ValuesIn(LevelsAndBf16Here()));
-
-// To nearest even.
-float Rounded(float v) {
-  uint32_t bits;
-  std::memcpy(&bits, &v, 4);
-  bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000;
-  std::memcpy(&v, &bits, 4);
-  return v;
-}
 
 struct Shape {
   int64_t m, n, k;
@@ -55,7 +46,7 @@ struct Case {
         panels(static_cast<size_t>(PanelsSize(s.k, s.n, Operands::kBf16)) + 1,
                std::numeric_limits<float>::quiet_NaN()),
         c(Random(s.m * c_row + 1, 5)) {
-    for (float& v : b) v = Rounded(v);  // what rounding does to weights is tested apart
+    for (float& v : b) v = RoundedToBf16(v);  // what rounding does to weights is tested apart
     source = {b.data(), s.n, 1, 0.5f};
     if (o == Order::kRightTurned) source.row = 1, source.column = s.k;
     if (o == Order::kStrided) source.row = 3 * s.n, source.column = 3;
@@ -76,7 +67,7 @@ struct Case {
     double sum = 0;
     size = 0;
     for (int64_t k = 0; k < s.k; ++k) {
-      const double product = double{Rounded(a[static_cast<size_t>(i * a_row + k * a_column)])} *
+      const double product = double{RoundedToBf16(a[static_cast<size_t>(i * a_row + k * a_column)])} *
                              (0.5f * b[static_cast<size_t>(k * source.row + j * source.column)]);
       sum += product;
       size += std::abs(product);
@@ -151,7 +142,7 @@ TEST_P(Bf16Levels, KeepsTheSumOfWeights) {
     const std::vector<float> got = Packed(b);
     double off = 0, errors = 0, plain_off = 0, plain = 0;
     for (size_t i = 0; i < b.size(); ++i) {
-      const double error = double{got[i]} - b[i], nearest = double{Rounded(b[i])} - b[i];
+      const double error = double{got[i]} - b[i], nearest = double{RoundedToBf16(b[i])} - b[i];
       ASSERT_LT(std::abs(error), std::abs(b[i]) / 128) << "not a neighbour of " << b[i];
       off += error, errors += error * error;
       plain_off += nearest, plain += nearest * nearest;
@@ -181,7 +172,7 @@ TEST_P(Bf16Levels, RoundsToNearestEven) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const float tie = 1.0f / 256;  // half of the last place at 1
   const std::vector<float> from{1 + tie, 1 + 3 * tie, -1 - tie, 1 + 1.01f * tie, inf, -inf, nan, 3e38f};
-  const std::vector<float> want{1, 1 + 4 * tie, -1, 1 + 2 * tie, inf, -inf, nan, Rounded(3e38f)};
+  const std::vector<float> want{1, 1 + 4 * tie, -1, 1 + 2 * tie, inf, -inf, nan, RoundedToBf16(3e38f)};
   for (size_t i = 0; i < from.size(); ++i)
     for (bool left : {true, false}) {
       const float one = 1;
