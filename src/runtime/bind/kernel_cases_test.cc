@@ -2,7 +2,7 @@
 #include <random>
 #include <regex>
 
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/level_test_support.h"
 #include "runtime/bind/kernel_cases.h"
 #include "runtime/test_support.h"
 
@@ -177,7 +177,8 @@ void CheckCase(const std::string& text) {
   auto want = EvaluateGraph(*graph, feeds);
   ASSERT_TRUE(want.ok()) << text << ": " << want.status().ToString();
   std::string failure;
-  for (int level = 0; failure.empty() && level <= static_cast<int>(cpu::BestSimd()); ++level)
+  const cpu::LevelKeeper keeper;
+  for (int level : cpu::LevelsHere())
     for (int threads : {1, 2}) {
       cpu::LimitSimd(static_cast<cpu::SimdLevel>(level));
       SessionOptions options;
@@ -185,11 +186,10 @@ void CheckCase(const std::string& text) {
       auto session = SessionOf(graph, options);
       ASSERT_TRUE(session) << text;
       failure = Failure(c, *session, feeds, *want);
-      if (!failure.empty())
-        ADD_FAILURE() << text << " [level " << level << ", threads " << threads << "]: " << failure;
-      if (!failure.empty()) break;
+      if (failure.empty()) continue;
+      ADD_FAILURE() << text << " [level " << level << ", threads " << threads << "]: " << failure;
+      return;
     }
-  cpu::LimitSimd(cpu::BestSimd());
 }
 
 }  // namespace

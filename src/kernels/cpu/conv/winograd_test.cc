@@ -160,7 +160,6 @@ TEST_P(WinogradLevels, RoundedToBf16) {
       ASSERT_EQ(t.y, one);
     }
   }
-  LimitBf16Products(true);
 }
 
 TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {

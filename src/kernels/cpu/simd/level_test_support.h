@@ -1,4 +1,4 @@
-// Tests that run at every instruction set this machine has.
+// Tests that run at every instruction set this machine has and the environment allows.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -13,6 +13,21 @@ namespace tern::cpu {
 
 constexpr int kBf16Products = 4;  // beside the SimdLevels 0 to 3: the best with products of bf16 pairs
 
+// Puts the level back that was in use.
+class LevelKeeper {
+ public:
+  LevelKeeper() = default;
+  LevelKeeper(const LevelKeeper&) = delete;
+  ~LevelKeeper() {
+    LimitSimd(level_);
+    LimitBf16Products(bf16_);
+  }
+
+ private:
+  const SimdLevel level_ = ActiveSimd();
+  const bool bf16_ = ActiveBf16Products();
+};
+
 // class PanelLevels : public EachLevel {};
 // INSTANTIATE_TEST_SUITE_P(Simd, PanelLevels, testing::ValuesIn(LevelsHere()));
 class EachLevel : public testing::TestWithParam<int> {
@@ -21,21 +36,21 @@ class EachLevel : public testing::TestWithParam<int> {
     LimitSimd(static_cast<SimdLevel>(std::min(GetParam(), static_cast<int>(BestSimd()))));
     LimitBf16Products(GetParam() == kBf16Products);
   }
-  void TearDown() override {
-    LimitSimd(BestSimd());
-    LimitBf16Products(true);
-  }
+
+ private:
+  const LevelKeeper keeper_;
 };
 
+// Up to the one in use: the machine's best, or what TERN_ISA allows.
 inline std::vector<int> LevelsHere() {
   std::vector<int> levels;
-  for (int level = 0; level <= static_cast<int>(BestSimd()); ++level) levels.push_back(level);
+  for (int level = 0; level <= static_cast<int>(ActiveSimd()); ++level) levels.push_back(level);
   return levels;
 }
 // For kernels that compute in bf16 too.
 inline std::vector<int> LevelsAndBf16Here() {
   std::vector<int> levels = LevelsHere();
-  if (HasBf16Products()) levels.push_back(kBf16Products);
+  if (ActiveBf16Products() && ActiveSimd() == BestSimd()) levels.push_back(kBf16Products);
   return levels;
 }
 

@@ -1,0 +1,41 @@
+#include "kernels/cpu/simd/level_test_support.h"
+
+namespace tern::cpu {
+namespace {
+
+TEST(Levels, EndWithTheOneInUse) {
+  const LevelKeeper keeper;
+  for (int most = 0; most <= static_cast<int>(BestSimd()); ++most) {
+    LimitSimd(static_cast<SimdLevel>(most));
+    std::vector<int> want;
+    for (int level = 0; level <= most; ++level) want.push_back(level);
+    EXPECT_EQ(LevelsHere(), want);
+    if (most == static_cast<int>(BestSimd()) && ActiveBf16Products()) want.push_back(kBf16Products);
+    EXPECT_EQ(LevelsAndBf16Here(), want);
+  }
+}
+
+// A test of one level, as gtest runs it.
+struct AtBase : EachLevel {
+  void SetUp() override { LimitSimd(SimdLevel::kBase), LimitBf16Products(false); }
+  void TestBody() override {}
+};
+
+TEST(Levels, ComeBackAfterATest) {
+  const LevelKeeper keeper;
+  for (int level = 0; level <= static_cast<int>(BestSimd()); ++level)
+    for (bool products : {false, HasBf16Products()}) {
+      LimitSimd(static_cast<SimdLevel>(level));
+      LimitBf16Products(products);
+      {
+        AtBase test;
+        test.SetUp();
+        EXPECT_EQ(ActiveSimd(), SimdLevel::kBase);
+      }
+      EXPECT_EQ(ActiveSimd(), static_cast<SimdLevel>(level));
+      EXPECT_EQ(ActiveBf16Products(), products);
+    }
+}
+
+}  // namespace
+}  // namespace tern::cpu
