@@ -6,7 +6,7 @@ namespace tern {
 
 // What it costs beside a plain product. Little to gain is nothing: results round more.
 inline double StrassenCost(int64_t m, int64_t n, int64_t k) {
-  constexpr double kLeastGain = 0.04;
+  constexpr double kLeastGain = 0.03;
   const double gain = cpu::StrassenGain(m, n, k);
   return gain >= kLeastGain ? 1 - gain : 1.01;
 }
