@@ -20,16 +20,18 @@ Kind ChildOf(Kind kind, uint64_t field) {
   return Kind::kNone;
 }
 
-constexpr uint64_t kRawData = 9;  // of a tensor
+constexpr uint64_t kDataType = 2, kFloatData = 4, kRawData = 9;  // of a tensor
+constexpr uint64_t kFloat = 1;                                   // a data_type
 
-// A second one of these is merged with the first.
+// A second one of these is merged with the first; only one of a tensor's kinds of data may be there.
 bool Singular(Kind kind, uint64_t field) {
   return (kind == Kind::kModel && field == 7) || (kind == Kind::kAttribute && field == 5) ||
-         (kind == Kind::kTensor && field == kRawData);
+         (kind == Kind::kTensor && (field == kFloatData || field == kRawData));
 }
 
 struct Field {
   uint64_t number = 0;
+  uint64_t value = 0;         // of a varint
   bool bytes = false;         // length-delimited: a message, a text, bytes
   std::string_view whole;     // with tag and length
   std::string_view contents;  // of a length-delimited one
@@ -43,11 +45,11 @@ class Reader {
   // False when the message is broken, or has groups.
   bool Next(Field& field) {
     const std::string_view start = rest_;
-    uint64_t tag = 0, size = 0;
+    uint64_t tag = 0;
     if (!Varint(tag)) return false;
     field.number = tag >> 3;
     field.bytes = (tag & 7) == 2;
-    if ((tag & 7) == 0 ? !Varint(size) : !Fixed(tag & 7, field.contents)) return false;
+    if ((tag & 7) == 0 ? !Varint(field.value) : !Fixed(tag & 7, field.contents)) return false;
     field.whole = start.substr(0, start.size() - rest_.size());
     return true;
   }
@@ -86,10 +88,10 @@ class Splitter {
  public:
   std::vector<RawSpan> spans;
 
-  // Appends the message without large raw_data.
+  // Appends the message without large data.
   bool Strip(Kind kind, std::string_view message, RawSpan at, std::string& out) {
     Reader reader(message);
-    bool seen = false;
+    bool seen = false, floats = false;
     int nodes = 0, initializers = 0, attributes = 0;
     Field field;
     while (!reader.done()) {
@@ -100,8 +102,10 @@ class Splitter {
       if (child == Kind::kNode) inner.node = nodes++;
       if (child == Kind::kAttribute) inner.attribute = attributes++;
       if (kind == Kind::kGraph && child == Kind::kTensor) inner.initializer = initializers++;
+      if (kind == Kind::kTensor && field.number == kDataType) floats = !field.bytes && field.value == kFloat;
       const bool large = field.bytes && field.contents.size() >= kLarge;
-      if (large && kind == Kind::kTensor && field.number == kRawData) {
+      const bool data = field.number == kRawData || (field.number == kFloatData && floats);  // the same bytes
+      if (large && kind == Kind::kTensor && data) {
         inner.data = reinterpret_cast<const std::byte*>(field.contents.data());
         inner.size = field.contents.size();
         spans.push_back(inner);

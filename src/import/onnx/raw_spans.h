@@ -1,4 +1,5 @@
-// A model without its large raw_data, which stay where they are: bytes that protobuf need not read.
+// A model without its large tensors' bytes (raw_data, and float_data of f32), which stay where they are:
+// protobuf need not read them.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace tern::onnx {
 
-// The raw_data of one tensor: of an initializer of the model's own graph, or of an attribute of one of its
+// The data of one tensor: of an initializer of the model's own graph, or of an attribute of one of its
 // nodes.
 struct RawSpan {
   int initializer = -1;
@@ -23,7 +24,7 @@ struct SplitModel {
   std::vector<RawSpan> spans;
 };
 
-// Nothing where there is no large raw_data, or where the message is broken or puts fields together in a way
+// Nothing where there are no large data, or where the message is broken or puts fields together in a way
 // that only protobuf should judge (a graph in two parts): then it is parsed as a whole.
 std::optional<SplitModel> SplitRawData(const void* data, size_t size);
 

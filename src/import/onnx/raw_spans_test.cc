@@ -96,6 +96,36 @@ TEST(RawSpans, AModelIsImportedWithThem) {
   EXPECT_EQ(found, 2);
 }
 
+// A packed float_data has the bytes of raw_data; no other type's has, and two are put together.
+TEST(RawSpans, FloatDataIsTakenToo) {
+  pb::ModelProto model = Sum(2000);
+  auto& w = *model.mutable_graph()->mutable_initializer(1);
+  w.clear_raw_data();
+  for (int i = 0; i < 2000; ++i) w.add_float_data(static_cast<float>(i) - 7);
+  std::string bytes = model.SerializeAsString();
+  const auto split = SplitRawData(bytes.data(), bytes.size());
+  ASSERT_TRUE(split);
+  ASSERT_EQ(split->spans.size(), 2u);
+  EXPECT_LT(split->rest.size(), 1000u);
+  auto graph = ImportBytes(bytes.data(), bytes.size());
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  int found = 0;
+  for (const auto& v : (*graph)->values()) found += v->name == "w" && v->constant.data<float>()[1999] == 1992;
+  EXPECT_EQ(found, 1);
+
+  w.set_data_type(14);  // complex: two floats each
+  w.set_dims(0, 1000);
+  bytes = model.SerializeAsString();
+  const auto complex = SplitRawData(bytes.data(), bytes.size());
+  ASSERT_TRUE(complex);
+  EXPECT_EQ(complex->spans.size(), 1u) << "that of the Constant node";
+
+  w.set_data_type(1);
+  w.set_raw_data(Floats(2000, 1));
+  bytes = model.SerializeAsString();
+  EXPECT_FALSE(SplitRawData(bytes.data(), bytes.size())) << "both kinds";
+}
+
 TEST(RawSpans, TheSizeIsChecked) {
   pb::ModelProto model = Sum(2000);
   model.mutable_graph()->mutable_initializer(1)->mutable_raw_data()->pop_back();
