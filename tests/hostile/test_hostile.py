@@ -72,6 +72,7 @@ class Verdicts(unittest.TestCase):
 
     def test_refusals(self):
         self.assertIsNone(self.refusal("tern: invalid model: node 'y' (Relu, onnx node #0): no while: loading '/m.onnx'"))
+        self.assertIsNone(self.refusal("tern: invalid argument: node 'y' (Relu), kernel cpu.relu: no while: running '/m.onnx'"))
         self.assertIsNone(self.refusal("tern: resource exhausted: out of memory while: running '/m.onnx'"))
         for said in ("", "no", "tern: no", "terminate called: std::bad_alloc",
                      "tern: internal error: node 'y' (Relu): check failed while: running '/m.onnx'",

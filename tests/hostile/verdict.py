@@ -12,7 +12,8 @@ LEAST_OF_AN_OP = 0.1  # of one op's, rounded down; MaxUnpool has the fewest, abo
 
 # Lack of memory may be met anywhere. Every other refusal is about one node.
 KINDS = "invalid model|invalid argument|unsupported|resource exhausted"
-REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:node '(?P<node>[^']*)' \([^)]*\): )?(?P<why>.+) while: .*'(?P<model>[^']*)'")
+NODE = r"node '(?P<node>[^']*)' \([^)]*\)(?:, kernel [\w.]+)?: "
+REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:{NODE})?(?P<why>.+) while: .*'(?P<model>[^']*)'")
 
 
 @dataclasses.dataclass
