@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -36,17 +37,23 @@ constexpr int kLevels = 4;
 // The level that the environment asks for; the best where it asks for nothing.
 struct Asked {
   SimdLevel level = BestSimd();
-  const char* problem = "";
+  std::string problem;
   Asked() {
     const char* name = std::getenv("TERN_ISA");
     if (!name || !*name) return;
     for (int i = 0; i < kLevels; ++i) {
       if (std::strcmp(name, kNames[i]) != 0) continue;
-      if (i > static_cast<int>(level)) problem = "TERN_ISA names instructions that this machine lacks";
+      if (i > static_cast<int>(level)) problem = Problem(name, "needs instructions that this machine lacks");
       level = std::min(level, static_cast<SimdLevel>(i));
       return;
     }
-    problem = "TERN_ISA is not one of base, sse4, avx2, avx512";
+    problem = Problem(name, "is no level of instructions");
+  }
+
+  std::string Problem(const char* name, const char* what) const {
+    std::string text = std::string("TERN_ISA='") + name + "' " + what + "; choose one of";
+    for (int i = 0; i <= static_cast<int>(level); ++i) text += std::string(i ? ", " : " ") + kNames[i];
+    return text;
   }
 };
 const Asked& Environment() {
@@ -68,7 +75,7 @@ SimdLevel BestSimd() {
 
 const char* NameOf(SimdLevel level) { return kNames[static_cast<int>(level)]; }
 
-const char* SimdProblem() { return Environment().problem; }
+const char* SimdProblem() { return Environment().problem.c_str(); }
 
 SimdLevel ActiveSimd() { return Limit().load(std::memory_order_relaxed); }
 
