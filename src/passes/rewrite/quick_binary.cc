@@ -1,5 +1,7 @@
 #include "passes/rewrite/quick_binary.h"
 
+#include <functional>
+
 #include "ops/elementwise/broadcast.h"
 #include "passes/rewrite/facts.h"
 
@@ -57,6 +59,16 @@ template <class F> void EachRow(const Tensor& a, const Tensor& b, Tensor& y, F f
   }
 }
 
+template <class F> void Apply(const Tensor& a, const Tensor& b, Tensor& y) { EachRow(a, b, y, F()); }
+
+using Loop = void (*)(const Tensor& a, const Tensor& b, Tensor& y);
+Loop LoopOf(const std::string& kind) {  // null: none
+  if (kind == "add") return Apply<std::plus<float>>;
+  if (kind == "sub") return Apply<std::minus<float>>;
+  if (kind == "mul") return Apply<std::multiplies<float>>;
+  return kind == "div" ? Apply<std::divides<float>> : nullptr;
+}
+
 bool Plain(const Value* v) {
   return v && v->is_constant() && v->constant.dtype() == DType::kF32 && v->constant.contiguous() &&
          v->constant.raw();
@@ -66,21 +78,13 @@ bool Plain(const Value* v) {
 
 std::optional<Tensor> QuickBinary(const Node& node) {
   if (node.op->name != "Binary" || !Plain(node.input(0)) || !Plain(node.input(1))) return std::nullopt;
+  const Loop loop = LoopOf(KindName(node));
+  if (!loop) return std::nullopt;
   const Tensor &a = node.input(0)->constant, &b = node.input(1)->constant;
   const auto dims = BroadcastDims(a.dims(), b.dims());
-  if (!dims.ok() || CountOf(*dims) < kSmall) return std::nullopt;
-  const std::string kind = KindName(node);
+  if (!dims.ok() || CheckedCount(*dims, DType::kF32).value_or(0) < kSmall) return std::nullopt;
   Tensor y(DType::kF32, *dims);
-  if (kind == "add")
-    EachRow(a, b, y, [](float p, float q) { return p + q; });
-  else if (kind == "sub")
-    EachRow(a, b, y, [](float p, float q) { return p - q; });
-  else if (kind == "mul")
-    EachRow(a, b, y, [](float p, float q) { return p * q; });
-  else if (kind == "div")
-    EachRow(a, b, y, [](float p, float q) { return p / q; });
-  else
-    return std::nullopt;
+  loop(a, b, y);
   return y;
 }
 

@@ -61,6 +61,10 @@ TEST(QuickBinary, LeavesTheRestAlone) {
   Value *a = graph.AddConstant(Numbers({5000}, 1), "a"), *b = graph.AddConstant(Numbers({2}, 1), "b");
   EXPECT_FALSE(QuickBinary(*graph.AddNode(*FindOp("Binary"), attrs, {a, a}, 1)));
   EXPECT_FALSE(QuickBinary(*graph.AddNode(*FindOp("Binary"), FindOp("Binary")->defaults, {b, b}, 1)));
+  Value *column = graph.AddConstant(Tensor(DType::kF32, {1 << 21, 1})),
+        *row = graph.AddConstant(Tensor(DType::kF32, {1 << 21}));
+  EXPECT_FALSE(
+      QuickBinary(*graph.AddNode(*FindOp("Binary"), attrs, {column, row}, 1)));  // 16 TB, if it were made
   EXPECT_FALSE(QuickBinary(*graph.AddNode(*FindOp("Unary"), FindOp("Unary")->defaults, {a}, 1)));
 }
 
