@@ -32,7 +32,8 @@ void Count(const Graph& graph, std::map<std::string, int>& ops) {
 // Charges each change to the rule that made it.
 class RuleLedger {
  public:
-  explicit RuleLedger(const Graph& graph) : last_(Look(graph)) {}
+  explicit RuleLedger(const Graph& graph)
+      : nested_(graph.NodeCount() > static_cast<int>(graph.nodes().size())), last_(Look(graph)) {}
   void Charge(const std::string& rule, const Graph& graph) {
     const Seen now = Look(graph);
     RuleFigures& figures = rules[rule];
@@ -48,12 +49,13 @@ class RuleLedger {
     int nodes = 0;
     Cost cost;
   };
-  static Seen Look(const Graph& graph) {
-    Seen seen{graph.NodeCount(), {}};
+  Seen Look(const Graph& graph) const {
+    Seen seen{nested_ ? graph.NodeCount() : static_cast<int>(graph.nodes().size()), {}};
     if (seen.nodes <= kCounted) seen.cost = MakeCostReport(graph, {}).total;
     return seen;
   }
   static constexpr int kCounted = 1500;  // beyond, costs by rule would take longer than the optimization
+  const bool nested_;  // no rule makes a nested graph: without any, to count nodes takes no walk
   Seen last_;
 };
 

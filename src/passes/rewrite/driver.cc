@@ -103,7 +103,7 @@ class Sweep {
         continue;
       }
       if (!context_.Spend()) return {};
-      if (made_ >= kWorthDropping) {
+      if (made_ >= kWorthDropping) {  // new weights mostly take the place of old ones: drop those now
         graph.RemoveUnusedConstants();
         made_ = 0;
       }
@@ -124,6 +124,7 @@ class Sweep {
       const bool asked = context_.Asks(*rule, node);
       if (asked) rewrite.Explain();
       const bool applied = ApplyRule(*rule, rewrite);
+      made_ += rewrite.constant_bytes();
       TERN_TRY(Status(rewrite.status()));
       if (asked) context_.Answer(node, applied ? "the rule was applied" : rewrite.why());
       if (!applied) continue;
@@ -133,25 +134,17 @@ class Sweep {
       ++hits_;
       dead_ += rewrite.leaves_dead();
       RemoveUnread(node);
-      CountConstants(rewrite);
       context_.Hit(rule->name);
       return true;
     }
     return false;
   }
 
-  // New weights mostly take the place of old ones, which need not wait for the end of the sweep.
-  void CountConstants(const Rewrite& rewrite) {
-    for (const Node* node : rewrite.emitted())
-      for (const Value* v : node->inputs())
-        if (v && v->is_constant()) made_ += v->constant.bytes();
-  }
-
   static constexpr size_t kWorthDropping = size_t{4} << 20;  // bytes
   const RuleIndex& rules_;
   PassContext& context_;
   int hits_ = 0, dead_ = 0;
-  size_t made_ = 0;  // bytes of constants in new nodes since unused ones were dropped
+  size_t made_ = 0;  // bytes of constants made since unused ones were dropped
 };
 
 }  // namespace

@@ -52,6 +52,7 @@ void Rewrite::TakeBack() {
 }
 
 Value* Rewrite::Const(Tensor tensor) {
+  constant_bytes_ += tensor.bytes();
   fresh_.push_back(graph().AddConstant(std::move(tensor)));
   return fresh_.back();
 }

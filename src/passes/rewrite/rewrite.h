@@ -58,6 +58,7 @@ class Rewrite {
   const std::vector<Node*>& emitted() const { return emitted_; }
   bool leaves_dead() const { return leaves_dead_; }  // nodes beside the root that nobody reads
   bool done() const { return done_; }
+  size_t constant_bytes() const { return constant_bytes_; }  // of all constants made, read or not
 
  private:
   bool Fits(const Value& old, Value& value);
@@ -70,6 +71,7 @@ class Rewrite {
   std::vector<Node*> emitted_;
   std::vector<Value*> fresh_;
   bool explain_ = false, done_ = false, leaves_dead_ = false;
+  size_t constant_bytes_ = 0;
   const char* refusal_ = nullptr;  // why the constants may not be computed ahead
   std::string why_;
   Status status_;

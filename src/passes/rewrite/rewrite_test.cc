@@ -1,6 +1,8 @@
 // The engine itself: what patterns match, what they refuse, and that every set of rules comes to an end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ir/builder.h"
 #include "ir/text.h"
 #include "ops/ops.h"
@@ -120,6 +122,27 @@ TEST(Rewrite, ComputesConstantsAtOnce) {
   EXPECT_EQ(Apply(*g, rule), 1);
   EXPECT_EQ(Ops(*g), "Binary:add Unary:relu");
   EXPECT_EQ(LoadDouble(g->nodes().front()->input(1)->constant, 0), 6);
+}
+
+// Constants that are left when the rule was applied to one product, beside which stands a constant that
+// nobody reads.
+size_t ConstantsLeft(const char* emit) {
+  InitOps();
+  Graph g;
+  Builder b(g);
+  const int64_t size = 1 << 20;
+  Value* x = g.AddInput("x", Type::TensorOf(DType::kF32, Shape({size})));
+  b.Const(Tensor(DType::kF32, {1}));
+  g.SetOutputs({b.Op("Binary", {x, b.Const(Tensor(DType::kF32, {size}))}, {{"kind", "mul"}})});
+  EXPECT_EQ(Apply(g, Rule{.match = {"%y = %x * #c"}, .emit = emit}), 1);
+  const auto& values = g.values();
+  return static_cast<size_t>(
+      std::count_if(values.begin(), values.end(), [](const auto& v) { return v->is_constant(); }));
+}
+
+TEST(Rewrite, LooksForUnreadConstantsWhenManyBytesAreNew) {
+  EXPECT_EQ(ConstantsLeft("%y = %x + Sqrt(#c)"), 1u);
+  EXPECT_EQ(ConstantsLeft("%y = %x + #c"), 2u);  // nothing is new: no look at all values of the graph
 }
 
 std::string ReasonOf(Graph& g, const char* name) {
