@@ -3,6 +3,7 @@
 
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -25,9 +26,7 @@ bool EvenHeads(Rewrite& r) {
 
 bool ReplaceByJoint(Rewrite& r, Value* all) {
   const Node& node = r.root();
-  Attrs attrs = node.attrs;
-  const Status status = attrs.Set("joint", true);
-  TERN_CHECK(status.ok(), status.message());
+  Attrs attrs = WithAttrs(node.attrs, {{"joint", true}});
   std::vector<Value*> inputs = node.inputs();
   std::fill_n(inputs.begin(), 3, all);
   return r.Replace(r.Ops(*node.op, std::move(attrs), inputs, static_cast<int>(node.outputs().size())));

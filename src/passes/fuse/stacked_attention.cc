@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -50,10 +51,7 @@ bool Fuse(Rewrite& r) {
     if (!k || k != v) return r.Skip("past keys and values are not halves of one value");
     inputs[4] = inputs[5] = k;
   }
-  Attrs attrs = node.attrs;
-  const Status status = attrs.Set("stacked", true);
-  TERN_CHECK(status.ok(), status.message());
-  const auto made = r.Ops(*node.op, std::move(attrs), inputs, 2);
+  const auto made = r.Ops(*node.op, WithAttrs(node.attrs, {{"stacked", true}}), inputs, 2);
   // The Unsqueezes have no reader any more, but until they go they read something.
   const auto half = [&](int64_t i) {
     return r.Op("Gather", {made[1], r.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))});

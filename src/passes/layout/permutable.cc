@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "passes/rewrite/dim_order.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -197,11 +198,6 @@ class Former {
   LastForm form_;
 };
 
-void Set(Attrs& attrs, const char* name, AttrValue value) {
-  const Status status = attrs.Set(name, std::move(value));
-  TERN_CHECK(status.ok(), status.message());
-}
-
 }  // namespace
 
 Permutation ToLast(int rank, int channel_axes) {
@@ -232,7 +228,7 @@ Result<Value*> LastEmitter::Transposed(Value* v, const Permutation& perm) {
   if (IsIdentity(perm)) return v;
   const OpDef& op = *FindOp("Transpose");
   Attrs attrs = op.defaults;
-  Set(attrs, "perm", perm);
+  SetAttr(attrs, "perm", perm);
   TERN_ASSIGN(Node * node, Add(op, std::move(attrs), {v}, 1));
   return node->output(0);
 }
@@ -257,9 +253,9 @@ Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<
   } else {
     MoveAxes(
         old_, form.perm, [this](const auto& list) { return Ints(list); }, attrs, inputs);
-    if (IsOp(old_, "Transpose")) Set(attrs, "perm", form.result_perm);
-    if (IsOp(old_, "MatMul")) Set(attrs, "transpose_a", false);
-    if (attrs.Has("channels_last")) Set(attrs, "channels_last", true);
+    if (IsOp(old_, "Transpose")) SetAttr(attrs, "perm", form.result_perm);
+    if (IsOp(old_, "MatMul")) SetAttr(attrs, "transpose_a", false);
+    if (attrs.Has("channels_last")) SetAttr(attrs, "channels_last", true);
   }
   TERN_ASSIGN(Node * node, Add(*op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
   // What the model declares may be more than is inferred.

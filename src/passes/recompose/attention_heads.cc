@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -12,12 +13,7 @@ bool IsSwap(const Node* n) { return n && n->attrs.Ints("perm") == kSwapped; }
 
 // The Attention of `node` with other inputs and attributes; only y may be read.
 Value* Again(Rewrite& r, const Node& node, std::vector<Value*> inputs, const AttrList& changes) {
-  Attrs attrs = node.attrs;
-  for (const auto& [name, value] : changes) {
-    const Status status = attrs.Set(name, value);
-    TERN_CHECK(status.ok(), status.message());
-  }
-  return r.Op(*node.op, std::move(attrs), inputs);
+  return r.Op(*node.op, WithAttrs(node.attrs, changes), inputs);
 }
 
 bool OnlyFirstOutput(const Node& node) {

@@ -1,5 +1,6 @@
 // Products and softmaxes of batches that were made flat: done on the batch as it was.
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 #include "passes/rewrite/views.h"
 
 namespace tern {
@@ -49,9 +50,7 @@ bool MoveReshapeBehindSoftmaxAt(Rewrite& r) {
   if (!flat || !OnlyUse(softmax.input(0))) return r.Skip("not a batch made flat, read nowhere else");
   const int64_t axis = softmax.attrs.Int("axis");
   if (axis != -1 && axis != 2) return r.Skip("not over the last axis");
-  Attrs attrs = softmax.attrs;
-  const Status status = attrs.Set("axis", int64_t{-1});
-  TERN_CHECK(status.ok(), status.message());
+  Attrs attrs = WithAttrs(softmax.attrs, {{"axis", int64_t{-1}}});
   const Node* reshape = softmax.input(0)->producer;
   Value* y = r.Op(*softmax.op, std::move(attrs), {flat->x});
   return r.Replace(r.Op(*reshape->op, reshape->attrs, {y, reshape->input(1)}));

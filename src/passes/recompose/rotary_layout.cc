@@ -1,18 +1,11 @@
 // RotaryEmbedding takes all features of packed heads: what cuts and rearranges them around it falls away.
 #include "passes/redundant/parts.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 #include "passes/rewrite/views.h"
 
 namespace tern {
 namespace {
-
-Attrs With(Attrs attrs, const AttrList& changes) {
-  for (const auto& [name, value] : changes) {
-    const Status status = attrs.Set(name, value);
-    TERN_CHECK(status.ok(), status.message());
-  }
-  return attrs;
-}
 
 // The last axis of x from `start` to `end`.
 bool IsPart(const Value* v, const Value* x, int64_t start, int64_t end) {
@@ -58,7 +51,7 @@ bool FusePartialRotaryAt(Rewrite& r) {
   const Shape& s = x->type.shape;
   if (packed) inputs[0] = ViewAs(r, x, Shape({s[0], s[1], s[2] * s[3]}));
   if (!inputs[0]) return r.Skip("the heads cannot be packed");
-  Value* y = r.Op(*inner.rotary->op, With(inner.rotary->attrs, {{"size", first->end}}), inputs);
+  Value* y = r.Op(*inner.rotary->op, WithAttrs(inner.rotary->attrs, {{"size", first->end}}), inputs);
   if (packed) y = ViewAs(r, y, s);
   return y ? r.Replace(y) : r.Skip("the heads cannot be split again");
 }
@@ -77,7 +70,7 @@ bool MoveSplitHeadsBehindRotaryAt(Rewrite& r) {
     return r.Skip("x is not split into heads");
   std::vector<Value*> inputs = root.inputs();
   inputs[0] = split->input(0);
-  Value* y = r.Op(*root.op, With(root.attrs, {{"heads", s[2].value()}}), inputs);
+  Value* y = r.Op(*root.op, WithAttrs(root.attrs, {{"heads", s[2].value()}}), inputs);
   y = r.Op(*split->op, split->attrs, {y, split->input(1)});
   return r.Replace(r.Op(*transpose->op, transpose->attrs, {y}));
 }

@@ -3,6 +3,7 @@
 
 #include "passes/redundant/parts.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -65,9 +66,7 @@ bool SlicesToSplit(Rewrite& r) {
   if (slices.size() < 2 || !root->x->type.shape[root->axis].Is(at))
     return r.Skip("the Slices of its input overlap or leave something out");
   if (!FirstInGraph(r.root(), slices)) return r.Skip("another Slice of the same input comes first");
-  Attrs attrs = FindOp("Split")->defaults;
-  const Status status = attrs.Set("axis", int64_t{root->axis});
-  TERN_CHECK(status.ok(), status.message());
+  const Attrs attrs = WithAttrs(FindOp("Split")->defaults, {{"axis", int64_t{root->axis}}});
   const auto pieces =
       r.Ops(*FindOp("Split"), attrs, {root->x, r.Ints(sizes)}, static_cast<int>(slices.size()));
   std::vector<std::pair<Value*, Value*>> pairs;

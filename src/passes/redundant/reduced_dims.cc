@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 #include "passes/rewrite/views.h"
 
 namespace tern {
@@ -59,10 +60,7 @@ Value* EmitReduce(Rewrite& r, const Node& node, const std::vector<bool>& mask, b
       if (mask[i]) axes.push_back(static_cast<int64_t>(i));
     return r.Op("Reduce", {node.input(0), r.Ints(axes)}, {{"kind", ReduceKind(node)}, {"keep_dims", keep}});
   }
-  Attrs attrs = node.attrs;
-  const Status status = attrs.Set("keep_dims", keep);
-  TERN_CHECK(status.ok(), status.message());
-  return r.Op(*node.op, attrs, node.inputs());
+  return r.Op(*node.op, WithAttrs(node.attrs, {{"keep_dims", keep}}), node.inputs());
 }
 
 // A reduction that could hand on the dims of `to`, by keeping or dropping those it reduces.
@@ -119,10 +117,9 @@ bool MoveViewBeforeSoftmax(Rewrite& r) {
   const auto axis = AxisOf(softmax->attrs.Int("axis"), y);
   const auto turned = axis ? TurnedAxis(*found, *axis) : std::nullopt;
   if (!turned) return r.Skip("the axis of Softmax is a reduced one");
-  Attrs attrs = softmax->attrs;
-  const Status status = attrs.Set("axis", *turned);
-  TERN_CHECK(status.ok(), status.message());
-  return r.Replace(r.Op(*softmax->op, attrs, {EmitReduce(r, *found->node, found->mask, !found->kept)}));
+  Attrs attrs = WithAttrs(softmax->attrs, {{"axis", *turned}});
+  return r.Replace(
+      r.Op(*softmax->op, std::move(attrs), {EmitReduce(r, *found->node, found->mask, !found->kept)}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "passes/rewrite/dim_order.h"
+#include "passes/rewrite/set_attrs.h"
 
 #include <algorithm>
 #include <numeric>
@@ -54,11 +55,6 @@ void MovePadAxes(const Permutation& perm, const MakeInts& ints, std::vector<Valu
     inputs[1] = ints(Reordered(*IntsOf(inputs[1]), perm));
 }
 
-void Set(Attrs& attrs, const char* name, AttrValue value) {
-  const Status status = attrs.Set(name, std::move(value));
-  TERN_CHECK(status.ok(), status.message());
-}
-
 }  // namespace
 
 bool IsOneOf(const Node& node, std::initializer_list<std::string_view> ops) {
@@ -91,7 +87,7 @@ int64_t MovedAxis(int64_t axis, const Permutation& perm) {
 
 void MoveAxes(const Node& node, const Permutation& perm, const MakeInts& ints, Attrs& attrs,
               std::vector<Value*>& inputs) {
-  if (HasAxis(node)) Set(attrs, "axis", MovedAxis(attrs.Int("axis"), perm));
+  if (HasAxis(node)) SetAttr(attrs, "axis", MovedAxis(attrs.Int("axis"), perm));
   if (IsOp(node, "Reduce") && inputs.size() > 1 && inputs[1])
     inputs[1] = ints(Moved(*IntsOf(inputs[1]), perm));
   if (IsOp(node, "Slice")) MoveSliceAxes(perm, ints, inputs);
@@ -99,7 +95,7 @@ void MoveAxes(const Node& node, const Permutation& perm, const MakeInts& ints, A
   if (IsOp(node, "Tile")) inputs[1] = ints(Reordered(*IntsOf(inputs[1]), perm));
   if (IsOp(node, "Resize")) {
     const std::vector<int64_t> axes = attrs.Ints("axes");
-    Set(attrs, "axes", Moved(axes.empty() ? FirstAxes(perm.size()) : axes, perm));
+    SetAttr(attrs, "axes", Moved(axes.empty() ? FirstAxes(perm.size()) : axes, perm));
   }
 }
 
