@@ -23,7 +23,7 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
     using Base = NhwcKernel<FftConv, Tiles<Conv, kLog>>;
     if (q.whole || !Base::Legal(q)) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    return s.ok() && cpu::FftPlan::Fits(*s, kLog) && Large(*s) && Packable(*s);
+    return s.ok() && cpu::FftSize::Fits(*s, kLog) && Large(*s) && Packable(*s);
   }
   static double Cost(const KernelQuery& q) {
     return Conv::Cost(*NhwcShape(q), kLog) * ProductNanoseconds() / kProductThere;

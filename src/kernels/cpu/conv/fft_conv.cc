@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "kernels/cpu/support/cut.h"
@@ -10,10 +11,26 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kAtOnce = 2 << 20;  // floats of tiles that are transformed at once
+constexpr int kMostLanes = 16;
 
 int64_t Pair() { return 2 * FftSimd().lanes; }  // channels that are transformed at once
 
-int64_t Extent(const ConvShape& s, size_t axis) { return (s.kernel[axis] - 1) * s.dilation[axis] + 1; }
+// `back` of as many channels, see fft_simd.h.
+struct BackFactors {
+  float of[2 * kMostLanes];
+};
+
+// Of one kernel's way in; writes its way back. Such kernels are near 1 as a whole, and sums with images whose
+// largest number is near 1 are of one size with other channels'.
+double KernelScale(const float* w, int64_t taps, float& back) {
+  double squares = 0;
+  for (int64_t i = 0; i < taps; ++i) squares += double{w[i]} * w[i];
+  back = std::isfinite(squares) ? 0.f : std::numeric_limits<float>::quiet_NaN();
+  if (!std::isfinite(squares) || squares == 0) return 0;
+  const int exponent = std::clamp(std::ilogb(squares) / 2, -126, 126);
+  back = std::ldexp(1.f, exponent);
+  return std::ldexp(1., -exponent);
+}
 
 // w = exp(-2πi/n): w^j, w^2j, w^3j for all sizes up to the largest.
 std::vector<float> Factors(int64_t largest) {
@@ -35,24 +52,26 @@ int64_t PlaceOf(int64_t frequency, int64_t n) {
 }
 
 // The kernels of some maps and one channel, `map` floats apart.
-void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t map, int64_t maps) {
+void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t map, int64_t maps,
+                float* back) {
   const int64_t rows = int64_t{1} << tile.rows_log;
   std::fill(tile.z, tile.z + rows * tile.row_step, 0.f);
-  for (int64_t ky = 0; ky < s.kernel[1]; ++ky)
-    for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
-      float* to = tile.z + ky * s.dilation[1] * tile.row_step + kx * s.dilation[2] * Pair();
-      const float* from = w + ky * s.kernel[2] + kx;
-      for (int64_t i = 0; i < maps; ++i) to[i] = from[i * map];
-    }
-  FftSimd().forward(tile, 0, Extent(s, 1));
+  for (int64_t i = 0; i < maps; ++i, w += map) {
+    const double scale = KernelScale(w, s.taps(), back[i]);
+    for (int64_t ky = 0; ky < s.kernel[1]; ++ky)
+      for (int64_t kx = 0; kx < s.kernel[2] && scale > 0; ++kx)
+        tile.z[ky * s.dilation[1] * tile.row_step + kx * s.dilation[2] * Pair() + i] =
+            static_cast<float>(w[ky * s.kernel[2] + kx] * scale);
+  }
+  FftSimd().forward(tile, 0, s.span(1, 1));
 }
 
 // Microseconds that transforming so many pairs of vectors there or back takes. Long lines leave the first
 // cache.
-double TransformCost(const FftPlan& plan, double pairs) {
-  const auto size = static_cast<double>(plan.rows() * plan.columns());
+double TransformCost(const FftSize& tile, double pairs) {
+  const auto size = static_cast<double>(tile.rows() * tile.columns());
   const double number = (4.5e-4 * std::log2(size) + 6e-3) * FftSimd().lanes / 16;
-  return pairs * size * number * (std::max(plan.rows(), plan.columns()) > 256 ? 2 : 1);
+  return pairs * size * number * (std::max(tile.rows(), tile.columns()) > 256 ? 2 : 1);
 }
 
 // Bytes in a microsecond.
@@ -60,9 +79,18 @@ constexpr double kRead = 2e4;
 
 }  // namespace
 
-FftPlan::FftPlan(const ConvShape& s, int log) {
-  extent_[0] = Extent(s, 1), extent_[1] = Extent(s, 2);
+FftSize::FftSize(const ConvShape& s, int log) : extent_{s.span(1, 1), s.span(2, 1)} {
   rows_log_ = extent_[0] > 1 ? log : 0, columns_log_ = extent_[1] > 1 ? log : 0;
+}
+
+bool FftSize::Fits(const ConvShape& s, int log) {
+  const int64_t y = s.span(1, 1), x = s.span(2, 1), side = int64_t{1} << log;
+  const bool line = y == 1 || x == 1;
+  return s.kernel[0] == 1 && s.stride == Spatial{1, 1, 1} && std::max(y, x) > 1 &&
+         4 * (std::max(y, x) - 1) <= 3 * side && log <= (line ? kMostLineLog : kMostLog);
+}
+
+FftPlan::FftPlan(const ConvShape& s, int log) : FftSize(s, log) {
   row_step_ = (columns() + (rows_log_ > 0 ? 1 : 0)) * Pair();  // columns do not collide
   factors_ = Factors(std::max(rows(), columns()));
   const auto place = [&](int64_t y, int64_t x) {
@@ -77,19 +105,12 @@ FftPlan::FftPlan(const ConvShape& s, int log) {
     }
 }
 
-bool FftPlan::Fits(const ConvShape& s, int log) {
-  const int64_t y = Extent(s, 1), x = Extent(s, 2), side = int64_t{1} << log;
-  const bool line = y == 1 || x == 1;
-  return s.kernel[0] == 1 && s.stride == Spatial{1, 1, 1} && std::max(y, x) > 1 &&
-         4 * (std::max(y, x) - 1) <= 3 * side && log <= (line ? kMostLineLog : kMostLog);
-}
-
 FftTile FftPlan::Tile(float* z) const {
   return {z, rows_log_, columns_log_, row_step_, factors_.data(), pairs_.data(), frequencies()};
 }
 
-FftTiles::FftTiles(const ConvShape& s, const FftPlan& plan)
-    : rows(Quotient(s.output[1], plan.out_rows())), columns(Quotient(s.output[2], plan.out_columns())) {
+FftTiles::FftTiles(const ConvShape& s, const FftSize& size)
+    : rows(Quotient(s.output[1], size.out_rows())), columns(Quotient(s.output[2], size.out_columns())) {
   count = s.batch * rows * columns;
 }
 
@@ -106,7 +127,7 @@ FftInput InputOf(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles,
 
 // Maps from `map` on.
 void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, const NhwcArgs& args,
-               int64_t tile, int64_t map, float* z) {
+               int64_t tile, int64_t map, float* z, const float* back, const float* kernel_back) {
   const int64_t row = tile / tiles.columns % tiles.rows * plan.out_rows(),
                 column = tile % tiles.columns * plan.out_columns(),
                 image = tile / (tiles.columns * tiles.rows);
@@ -117,6 +138,7 @@ void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, c
   out.columns = std::min(plan.out_columns(), s.output[2] - column);
   out.row_step = s.output[2] * s.maps, out.pixel_step = s.maps;
   out.count = std::min(Pair(), s.maps - map);
+  out.back = back, out.kernel_back = kernel_back;
   out.bias = args.tile.bias ? args.tile.bias + map : nullptr;
   out.residual = args.tile.residual ? args.tile.residual + at : nullptr;
   out.clip = args.tile.clip, out.low = args.tile.low, out.high = args.tile.high;
@@ -131,7 +153,7 @@ void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, c
 }  // namespace
 
 int64_t FftConv::PackedSize(const ConvShape& s, int log) {
-  return FftPlan(s, log).frequencies() * s.group * PanelsSize(2 * s.group_channels(), s.group_maps());
+  return FftSize(s, log).frequencies() * s.group * PanelsSize(2 * s.group_channels(), s.group_maps());
 }
 
 // [frequency][group][panel][re of all channels, then im][column].
@@ -144,6 +166,7 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
   workers.ParallelFor(s.group * panels * channels, 1, [&](int64_t begin, int64_t end) {
     std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
     const FftTile tile = plan.Tile(z.data());
+    BackFactors back{};
     for (int64_t job = begin; job < end; ++job) {
       const int64_t channel = job % channels, group = job / channels / panels;
       const int64_t map0 = job / channels % panels * table.columns;
@@ -152,7 +175,8 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
         FftSpectra out;
         out.count = std::min(Pair(), map1 - map);
         LoadKernel(s, tile, w + ((group * maps + map) * channels + channel) * taps, channels * taps,
-                   out.count);
+                   out.count, back.of);
+        out.back = back.of;
         out.re = to + job / channels * panel + channel * table.columns + (map - map0);
         out.im = out.re + channels * table.columns;
         out.step = s.group * panels * panel;
@@ -166,16 +190,16 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
 
 double FftConv::Cost(const ConvShape& s, int log) {
   constexpr double kFlops = 1e5, kStart = 6;  // as many more channels
-  const FftPlan plan(s, log);
-  const auto tiles = static_cast<double>(FftTiles(s, plan).count);
-  const auto frequencies = static_cast<double>(plan.frequencies());
+  const FftSize size(s, log);
+  const auto tiles = static_cast<double>(FftTiles(s, size).count);
+  const auto frequencies = static_cast<double>(size.frequencies());
   const auto maps = static_cast<double>(s.group * RoundUp(s.group_maps(), 16));
   const double filled = std::min(1.0, tiles / 6);  // few rows do not keep the multipliers busy
   const double products =
       8 * tiles * frequencies * (static_cast<double>(s.group_channels()) + kStart) * maps / filled / kFlops;
   const double weights = 8 * frequencies * static_cast<double>(s.group_channels()) * maps / kRead;
   const double pairs = static_cast<double>(Quotient(s.channels, Pair()) + Quotient(s.maps, Pair()));
-  return std::max(products, weights) + 0.3 * std::min(products, weights) + TransformCost(plan, tiles * pairs);
+  return std::max(products, weights) + 0.3 * std::min(products, weights) + TransformCost(size, tiles * pairs);
 }
 
 FftConv::FftConv(const ConvShape& shape, int log) : shape_(shape), plan_(shape, log), tiles_(shape, plan_) {
@@ -196,8 +220,11 @@ void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* 
   const int64_t image = tile / (tiles_.rows * tiles_.columns);
   in.x = args.x + image * in.height * in.row + channel;
   in.count = std::min(Pair(), s.channels - channel);
+  BackFactors back;
+  in.back = back.of;
   FftSimd().input(plan_.Tile(z), in);
   FftSpectra to;
+  to.back = back.of;
   to.im = v + channel, to.re = to.im + s.channels, to.minus = to.re + s.channels;
   to.step = v_step_, to.count = in.count;
   FftSimd().separate(plan_.Tile(z), to);
@@ -231,8 +258,10 @@ void FftConv::Output(const NhwcArgs& args, int64_t tile, int64_t map, float* p, 
   FftSpectra from;
   from.re = p + map, from.im = from.re + shape_.maps;
   from.step = p_step_, from.count = std::min(Pair(), shape_.maps - map);
+  BackFactors back;
+  from.back = back.of;
   FftSimd().join(plan_.Tile(z), from);
-  WriteTile(shape_, plan_, tiles_, args, tile, map, z);
+  WriteTile(shape_, plan_, tiles_, args, tile, map, z, back.of, nullptr);
 }
 
 void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
@@ -259,26 +288,35 @@ void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) c
   }
 }
 
+namespace {
+
+// Of a pair of vectors' kernels: `back`, then [frequency][re, im of the one, re, im of the other].
+int64_t PairSize(const FftSize& size) { return (1 + 2 * size.frequencies()) * Pair(); }
+
+}  // namespace
+
 int64_t FftDepthwise::PackedSize(const ConvShape& s, int log) {
-  return FftPlan(s, log).frequencies() * Quotient(s.channels, Pair()) * 2 * Pair();
+  return Quotient(s.channels, Pair()) * PairSize(FftSize(s, log));
 }
 
-// [pair of vectors][frequency][re, im of the one, re, im of the other].
 void FftDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
   const FftPlan plan(s, log);
-  const int64_t lanes = FftSimd().lanes, size = plan.frequencies() * 2 * Pair();
+  const int64_t lanes = FftSimd().lanes, size = PairSize(plan);
   std::fill(to, to + PackedSize(s, log), 0.f);
   workers.ParallelFor(Quotient(s.channels, Pair()), 1, [&](int64_t begin, int64_t end) {
     std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
+    BackFactors ones;
+    std::fill_n(ones.of, Pair(), 1.f);
     for (int64_t i = begin; i < end; ++i)
       for (int64_t half = 0; half < 2; ++half) {
         const int64_t channel = i * Pair() + half * lanes;
         FftSpectra out;
         out.count = std::min(lanes, s.channels - channel);
         if (out.count <= 0) continue;
-        LoadKernel(s, plan.Tile(z.data()), w + channel * s.taps(), s.taps(), out.count);
-        out.re = to + i * size + half * Pair(), out.im = out.re + lanes;
-        out.step = 2 * Pair();
+        LoadKernel(s, plan.Tile(z.data()), w + channel * s.taps(), s.taps(), out.count,
+                   to + i * size + half * lanes);
+        out.re = to + i * size + (1 + half) * Pair(), out.im = out.re + lanes;
+        out.step = 2 * Pair(), out.back = ones.of;
         out.re_factor = plan.scale(), out.im_factor = -plan.scale();
         FftSimd().separate(plan.Tile(z.data()), out);
       }
@@ -286,11 +324,11 @@ void FftDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Wor
 }
 
 double FftDepthwise::Cost(const ConvShape& s, int log) {
-  const FftPlan plan(s, log);
-  const auto tiles = static_cast<double>(FftTiles(s, plan).count);
+  const FftSize size(s, log);
+  const auto tiles = static_cast<double>(FftTiles(s, size).count);
   const auto pairs = static_cast<double>(Quotient(s.channels, Pair()));
   const double weights = 4 * static_cast<double>(PackedSize(s, log)) / kRead;
-  return 2 * TransformCost(plan, tiles * pairs) + weights;
+  return 2 * TransformCost(size, tiles * pairs) + weights;
 }
 
 FftDepthwise::FftDepthwise(const ConvShape& shape, int log)
@@ -302,18 +340,21 @@ size_t FftDepthwise::Scratch(int threads) const {
 
 void FftDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   const ConvShape& s = shape_;
-  const int64_t pairs = Quotient(s.channels, Pair()), size = plan_.frequencies() * 2 * Pair();
+  const int64_t pairs = Quotient(s.channels, Pair()), size = PairSize(plan_);
   // Tiles of the same channels one after the other: their weights stay in cache.
   workers.ParallelFor(tiles_.count * pairs, 1, [&](int64_t begin, int64_t end, int worker) {
     float* z = static_cast<float*>(scratch) + worker * plan_.tile_floats();
+    BackFactors back;
     for (int64_t i = begin; i < end; ++i) {
+      const float* w = args.w + i / tiles_.count * size;
       const int64_t tile = i % tiles_.count, channel = i / tiles_.count * Pair();
       FftInput in = InputOf(s, plan_, tiles_, tile);
       in.x = args.x + tile / (tiles_.rows * tiles_.columns) * in.height * in.row + channel;
       in.count = std::min(Pair(), s.channels - channel);
+      in.back = back.of;
       FftSimd().input(plan_.Tile(z), in);
-      FftSimd().multiply(plan_.Tile(z), args.w + i / tiles_.count * size);
-      WriteTile(s, plan_, tiles_, args, tile, channel, z);
+      FftSimd().multiply(plan_.Tile(z), w + Pair());
+      WriteTile(s, plan_, tiles_, args, tile, channel, z, back.of, w);
     }
   });
 }

@@ -2,9 +2,10 @@
 // overlap by the kernel's extent, are transformed, multiplied frequency by frequency with transformed
 // weights, and transformed back. Two spatial axes at most, strides 1, any dilation and padding.
 //
-// Rounds less than direct sums of so many products (docs/accuracy.md). The result is the same for any number
-// of threads. What is not finite in the image makes the tiles that see it NaN (a tile's side wide), in all
-// maps of its group and in the channel that it is paired with.
+// Errors are relative to the largest numbers of a tile, in each channel of the group by itself, not to those
+// of a window: with numbers of one size they are smaller than those of direct sums, near much larger ones
+// they are not (docs/accuracy.md). The result is the same for any number of threads. What is not finite in
+// the image makes the tiles that see it NaN (a tile's side wide), in all maps of its group and nowhere else.
 #pragma once
 #include <vector>
 
@@ -13,33 +14,47 @@
 
 namespace tern::cpu {
 
-// How images are cut into tiles, and what transforms them. Made from the kernel's sizes alone, so that
-// weights are packed without an image: `log` is the tile's side along the axes along which the kernel has an
-// extent.
-class FftPlan {
+// Sizes of the tiles that images are cut into. They depend on the kernel's sizes alone, so that weights are
+// packed without an image: `log` is the tile's side along the axes along which the kernel has an extent.
+class FftSize {
  public:
   static constexpr int kMostLog = 6, kMostLineLog = 10;  // two axes, one
 
-  FftPlan() = default;
-  FftPlan(const ConvShape& s, int log);
+  FftSize() = default;
+  FftSize(const ConvShape& s, int log);
   // The kernel leaves at least a quarter of a tile's side.
   static bool Fits(const ConvShape& s, int log);
 
   int64_t rows() const { return int64_t{1} << rows_log_; }
   int64_t columns() const { return int64_t{1} << columns_log_; }
-  int64_t frequencies() const { return static_cast<int64_t>(pairs_.size()) / 2; }
-  int64_t tile_floats() const { return rows() * row_step_; }
+  // Mirror images are counted once.
+  int64_t frequencies() const {
+    const int64_t alone = (rows_log_ > 0 ? 2 : 1) * (columns_log_ > 0 ? 2 : 1);  // their own mirror images
+    return (rows() * columns() + alone) / 2;
+  }
   // Results of a tile.
   int64_t out_rows() const { return rows() - extent_[0] + 1; }
   int64_t out_columns() const { return columns() - extent_[1] + 1; }
   // Numbers are scaled by this on their way there and back.
   float scale() const { return 0.25f / static_cast<float>(rows() * columns()); }
+
+ protected:
+  int rows_log_ = 0, columns_log_ = 0;
+
+ private:
+  int64_t extent_[2] = {1, 1};
+};
+
+// What transforms such tiles.
+class FftPlan : public FftSize {
+ public:
+  FftPlan() = default;
+  FftPlan(const ConvShape& s, int log);
+  int64_t tile_floats() const { return rows() * row_step_; }
   FftTile Tile(float* z) const;
 
  private:
-  int rows_log_ = 0, columns_log_ = 0;
   int64_t row_step_ = 0;
-  int64_t extent_[2] = {1, 1};
   std::vector<float> factors_;
   std::vector<int32_t> pairs_;
 };
@@ -48,7 +63,7 @@ class FftPlan {
 struct FftTiles {
   int64_t rows = 0, columns = 0, count = 0;
   FftTiles() = default;
-  FftTiles(const ConvShape& s, const FftPlan& plan);
+  FftTiles(const ConvShape& s, const FftSize& size);
 };
 
 // Any number of groups.

@@ -46,11 +46,23 @@ std::vector<SizedCase> EachChannel() {
   return cases;
 }
 
+TEST(Fft, CountsFrequenciesAsItListsThem) {
+  for (const auto& [log, c] : Cases()) {
+    const FftSize size(c.shape, log);
+    int64_t count = 0;
+    for (int64_t y = 0; y < size.rows(); ++y)
+      for (int64_t x = 0; x < size.columns(); ++x)
+        count += std::pair(y, x) <=
+                 std::pair((size.rows() - y) % size.rows(), (size.columns() - x) % size.columns());
+    EXPECT_EQ(size.frequencies(), count) << c.name;
+  }
+}
+
 TEST_P(FftLevels, MatchesSumsInDouble) {
   for (const auto& [log, c] : Cases())
     for (bool extra : {false, true})
       for (int threads : {1, 3}) {
-        ASSERT_TRUE(FftPlan::Fits(c.shape, log)) << c.name;
+        ASSERT_TRUE(FftSize::Fits(c.shape, log)) << c.name;
         NhwcData d(c.shape);
         ConvolveWith<FftConv>(c.shape, d, extra, threads, log);
         d.Check(c, extra);
@@ -82,22 +94,136 @@ TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
   for (const SizedCase& s : EachChannel()) CheckThreads<FftDepthwise>(s);
 }
 
-// Tiles have 10 x 10 results: what is wrong in the last column reaches no other tile than the last.
-TEST_P(FftLevels, NanAndInfinityStayInTheTilesThatSeeThem) {
-  using N = NhwcCase::Numbers;
+// What docs/accuracy.md promises of every result: an error of at most kError times the root of the tile's
+// number of pixels, times the sum over channels of the largest number in the tile times the root of the sum
+// of squares of the kernel.
+constexpr double kError = 1e-7;
+
+class Promise {
+ public:
+  Promise(const ConvShape& s, int log, const NhwcData& d) : s_(s), size_(s, log), tiles_(s, size_) {
+    for (int64_t tile = 0; tile < tiles_.count; ++tile)
+      for (int64_t c = 0; c < s.channels; ++c) largest_.push_back(Largest(d, tile, c));
+    for (int64_t i = 0; i < s.maps * s.group_channels(); ++i) {
+      double squares = 0;
+      for (int64_t tap = 0; tap < s.taps(); ++tap)
+        squares += Square(d.w[static_cast<size_t>(i * s.taps() + tap)]);
+      norms_.push_back(std::sqrt(squares));
+    }
+  }
+  int64_t TileOf(int64_t pixel) const {
+    const int64_t row = pixel / s_.output[2] % s_.output[1] / size_.out_rows(),
+                  column = pixel % s_.output[2] / size_.out_columns(), image = pixel / s_.output_size();
+    return (image * tiles_.rows + row) * tiles_.columns + column;
+  }
+  double Of(int64_t pixel, int64_t map) const {
+    const int64_t channels = s_.group_channels(), first = map / s_.group_maps() * channels;
+    double sum = 0;
+    for (int64_t c = 0; c < channels; ++c)
+      sum += largest_[static_cast<size_t>(TileOf(pixel) * s_.channels + first + c)] *
+             norms_[static_cast<size_t>(map * channels + c)];
+    return kError * std::sqrt(static_cast<double>(size_.rows() * size_.columns())) * sum;
+  }
+
+ private:
+  static double Square(double v) { return v * v; }
+  double Largest(const NhwcData& d, int64_t tile, int64_t channel) const {
+    const int64_t row = tile / tiles_.columns % tiles_.rows * size_.out_rows() - s_.begin[1],
+                  column = tile % tiles_.columns * size_.out_columns() - s_.begin[2];
+    double largest = 0;
+    for (int64_t y = 0; y < size_.rows(); ++y)
+      for (int64_t x = 0; x < size_.columns(); ++x)
+        largest = std::max(largest, std::fabs(d.At(s_, tile / (tiles_.rows * tiles_.columns),
+                                                   {0, row + y, column + x}, channel)));
+    return largest;
+  }
+  ConvShape s_;
+  FftSize size_;
+  FftTiles tiles_;
+  std::vector<double> largest_, norms_;
+};
+
+template <class Work> void CheckPromise(const SizedCase& sized, NhwcData& d) {
+  const ConvShape& s = sized.c.shape;
+  ConvolveWith<Work>(s, d, false, 3, sized.log);
+  const Promise promise(s, sized.log, d);
+  for (int64_t i = 0; i < s.batch * s.output_size() * s.maps; i += 7)
+    ASSERT_NEAR(d.y[static_cast<size_t>(i)], d.Sum(s, i / s.maps, i % s.maps),
+                promise.Of(i / s.maps, i % s.maps))
+        << sized.c.name << ": pixel " << i / s.maps << ", map " << i % s.maps;
+}
+
+// Channels and maps that share a transform, a vector's width apart, are of one size nowhere. Whole groups are
+// of one size, zeros too; single channels go to where normal numbers end.
+template <class Work> void CheckSizes(const SizedCase& sized) {
+  constexpr float kSizes[] = {1, 1e6f, 1e-6f, 0, 1e20f, 3e38f, 2e-38f},
+                  kKernels[] = {1, 1, 1, 1, 1, 1e-30f, 1e30f}, kWeights[] = {1, 1e-5f, 1e7f};
+  const ConvShape& s = sized.c.shape;
+  const int64_t sizes = s.group_channels() == 1 ? 7 : 5;
+  NhwcData d(s);
+  for (size_t i = 0; i < d.x.size(); ++i)
+    d.x[i] *= kSizes[static_cast<int64_t>(i) % s.channels / s.group_channels() % sizes];
+  for (size_t i = 0; i < d.w.size(); ++i) {
+    const int64_t map = static_cast<int64_t>(i) / (s.group_channels() * s.taps());
+    d.w[i] *= kKernels[map / s.group_maps() % sizes] * kWeights[map % 3];
+  }
+  CheckPromise<Work>(sized, d);
+}
+
+TEST_P(FftLevels, EachGroupErrsByItsOwnSize) {
+  for (const SizedCase& s : EachChannel()) CheckSizes<FftDepthwise>(s);
+  for (const SizedCase& s : Cases())
+    if (s.c.shape.group > 1) CheckSizes<FftConv>(s);
+}
+
+// Far from it too: sums over windows that do not hold it would round less.
+TEST_P(FftLevels, ALargeNumberIsFeltInTheTilesThatSeeIt) {
+  for (const SizedCase& sized : Cases()) {
+    NhwcData d(sized.c.shape);
+    d.x[d.x.size() / 2] = 1e6f;
+    CheckPromise<FftConv>(sized, d);
+  }
+  for (const SizedCase& sized : EachChannel()) {
+    NhwcData d(sized.c.shape);
+    d.x[d.x.size() / 2] = 1e6f;
+    CheckPromise<FftDepthwise>(sized, d);
+  }
+}
+
+// Tiles have 10 x 10 results: what is wrong in the last column reaches no other tile than the last, and other
+// groups nowhere.
+template <class Work> void CheckNotFinite(const NhwcCase& c, bool in_weights) {
+  const ConvShape& s = c.shape;
   for (const float bad : {kNaN, kInfinity, -kInfinity}) {
-    const NhwcCase c{"7x7", N{2, 5, 9, 1, {1, 26, 26}, {1, 7, 7}}};
-    NhwcData d(c.shape);
-    const ConvShape& s = c.shape;
-    d.x[static_cast<size_t>(25 * 5 + 2)] = bad;  // the first image's right upper corner
-    ConvolveWith<FftConv>(s, d, false, 3, 4);
-    for (int64_t pixel = 0; pixel < s.batch * s.output_size(); ++pixel)
-      for (int64_t map = 0; map < s.maps; ++map) {
-        const bool seen = pixel < 10 * 20 && pixel % 20 >= 10, window = pixel == 19;
-        const bool finite = std::isfinite(d.y[static_cast<size_t>(pixel * s.maps + map)]);
-        if (seen && !window) continue;
-        ASSERT_EQ(finite, !seen) << "pixel " << pixel;
-      }
+    NhwcData d(s);
+    const int64_t channel = 2, group = channel / s.group_channels();
+    if (in_weights)
+      d.w[static_cast<size_t>(group * s.group_maps() * s.group_channels() * s.taps())] = bad;
+    else
+      d.x[static_cast<size_t>(25 * s.channels + channel)] = bad;  // the first image's right upper corner
+    ConvolveWith<Work>(s, d, false, 3, 4);
+    const Promise promise(s, 4, d);
+    for (int64_t i = 0; i < s.batch * s.output_size() * s.maps; ++i) {
+      const int64_t pixel = i / s.maps, map = i % s.maps;
+      const bool seen = in_weights ? map == group * s.group_maps()
+                                   : map / s.group_maps() == group && pixel < 10 * 20 && pixel % 20 >= 10;
+      const float got = d.y[static_cast<size_t>(i)];
+      ASSERT_EQ(std::isfinite(got), !seen) << bad << ": pixel " << pixel << ", map " << map;
+      if (seen || i % 7 != 0) continue;
+      ASSERT_NEAR(got, d.Sum(s, pixel, map), promise.Of(pixel, map)) << "pixel " << pixel << ", map " << map;
+    }
+  }
+}
+
+TEST_P(FftLevels, NanAndInfinityStayInTheirTileAndGroup) {
+  using N = NhwcCase::Numbers;
+  const NhwcCase one{"7x7", N{2, 5, 9, 1, {1, 26, 26}, {1, 7, 7}}};
+  const NhwcCase groups{"groups", N{2, 9, 36, 3, {1, 26, 26}, {1, 7, 7}}};
+  const NhwcCase each{"channels", N{2, 40, 40, 40, {1, 26, 26}, {1, 7, 7}}};
+  for (bool in_weights : {false, true}) {
+    CheckNotFinite<FftConv>(one, in_weights);
+    CheckNotFinite<FftConv>(groups, in_weights);
+    CheckNotFinite<FftDepthwise>(each, in_weights);
   }
 }
 
@@ -125,7 +251,7 @@ TEST(Fft, Accuracy) {
       for (int w = 0; w < 2; ++w)
         std::printf(" %.1e / %.1e |", worst[w] / most, std::sqrt(error[w] / squares));
       std::printf("\n");
-      EXPECT_LT(worst[1] / most, 5e-6);
+      EXPECT_LT(worst[1] / most, 1e-6);
     }
 }
 

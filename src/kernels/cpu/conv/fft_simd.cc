@@ -7,6 +7,8 @@ namespace {
 
 constexpr int64_t lanes = kLanes<float>, kNumber = 2 * lanes;
 
+using Ints = Vector<int32_t>;
+
 struct Complex {
   Floats re, im;
 };
@@ -21,6 +23,51 @@ inline Complex Times(const Complex& a, float re, float im) {
   return {a.re * re - a.im * im, a.im * re + a.re * im};
 }
 inline Complex TimesMinusI(const Complex& a) { return {a.im, -a.re}; }
+
+// The largest absolute value in each lane, by its bits: what is not finite is larger than anything finite.
+struct Largest {
+  Ints re{}, im{};
+  void See(const Complex& v) { See(v.re, re), See(v.im, im); }
+  static void See(Floats v, Ints& most) {
+    const Ints size = Ints(v) & 0x7fffffff;
+    most = most > size ? most : size;
+  }
+};
+
+// One vector's way in and back.
+struct Scale {
+  Floats in, back;
+  Ints finite;
+
+  explicit Scale(Ints most) {
+    constexpr int32_t kOne = 1 << 23, kInfinite = 255 * kOne, kNaN = kInfinite + kOne / 2;  // bits
+    const Ints none{}, exponent = most & kInfinite;
+    finite = exponent != kInfinite;
+    // Both powers stay normal numbers.
+    const Ints least = exponent > kOne ? exponent : none + kOne,
+               power = least < 253 * kOne ? least : none + 253 * kOne;
+    in = Floats(254 * kOne - power);
+    back = Floats(finite ? (most == none ? none : power) : none + kNaN);
+  }
+  Floats In(Floats v) const { return Floats(Ints(v) & finite) * in; }
+};
+struct Scales {
+  Scale re, im;
+  explicit Scales(const Largest& most) : re(most.re), im(most.im) {}
+  Complex In(const Complex& v) const { return {re.In(v.re), im.In(v.im)}; }
+  void StoreBack(float* p) const { Store(p, {re.back, im.back}); }
+};
+
+// a * b in two factors neither of which overflows before their product with a number near 1 does.
+struct Back {
+  Floats a, b;
+  Back(Floats x, Floats y) {
+    const Ints sum = (Ints(x) >> 23) + (Ints(y) >> 23), half = sum >> 1;
+    a = x > 0.f ? Floats(half << 23) : x;
+    b = y > 0.f ? Floats((sum - half) << 23) : y;
+  }
+  Floats Of(Floats v) const { return v * a * b; }
+};
 
 inline const float* FactorsOf(const float* factors, int64_t n) { return factors + 6 * (n / 4 - 1); }
 
@@ -98,20 +145,30 @@ void Input(const FftTile& t, const FftInput& in) {
   const int64_t left = inside(in.first_column, 0, columns),
                 right = inside(in.first_column, in.width, columns);
   const int64_t a = Least(in.count, lanes), b = in.count - a;
+  const auto part = [a, b](const float* p) {
+    return Complex{LoadPart(p, a), b > 0 ? LoadPart(p + lanes, b) : Floats{}};
+  };
+  // see(pixel) of what is inside the image, a row's from `left` on.
+  const auto each = [&](int64_t r, const auto& see) {
+    const float* from = in.x + (in.first_row + r) * in.row + (in.first_column + left) * in.pixel;
+    if (b == lanes)
+      for (int64_t c = left; c < right; ++c, from += in.pixel) see(Load(from));
+    else
+      for (int64_t c = left; c < right; ++c, from += in.pixel) see(part(from));
+  };
+  Largest most;
+  for (int64_t r = top; r < bottom; ++r) each(r, [&](const Complex& v) { most.See(v); });
+  const Scales scales(most);
+  scales.StoreBack(in.back);
   for (int64_t r = 0; r < rows; ++r) {
     float* to = t.z + r * t.row_step;
     if (r < top || r >= bottom || left >= right) {
       Zeros(to, columns);
       continue;
     }
-    const float* from = in.x + (in.first_row + r) * in.row + (in.first_column + left) * in.pixel;
     Zeros(to, left);
     to += left * kNumber;
-    if (b == lanes)
-      for (int64_t c = left; c < right; ++c, from += in.pixel, to += kNumber) Store(to, Load(from));
-    else
-      for (int64_t c = left; c < right; ++c, from += in.pixel, to += kNumber)
-        Store(to, {LoadPart(from, a), b > 0 ? LoadPart(from + lanes, b) : Floats{}});
+    each(r, [&](const Complex& v) { Store(to, scales.In(v)), to += kNumber; });
     Zeros(to, columns - right);
   }
   Forward(t, top, Greatest(top, bottom));
@@ -129,28 +186,43 @@ inline void Unite(float* z, float* mirror, const Complex& a, const Complex& b) {
 
 void Separate(const FftTile& t, const FftSpectra& to) {
   const int64_t first = Least(to.count, lanes), second = to.count - first;
+  const Complex back = Load(to.back);
   for (int64_t i = 0; i < t.frequencies; ++i) {
     Complex a, b;
     Split(Load(t.z + t.pairs[2 * i]), Load(t.z + t.pairs[2 * i + 1]), a, b);
     const int64_t at = i * to.step;
-    StorePart(to.re + at, a.re * to.re_factor, first);
-    StorePart(to.im + at, a.im * to.im_factor, first);
+    a = {a.re * to.re_factor * back.re, a.im * to.im_factor * back.re};
+    StorePart(to.re + at, a.re, first);
+    StorePart(to.im + at, a.im, first);
     if (to.minus) StorePart(to.minus + at, -a.im, first);
     if (second == 0) continue;
-    StorePart(to.re + at + lanes, b.re * to.re_factor, second);
-    StorePart(to.im + at + lanes, b.im * to.im_factor, second);
+    b = {b.re * to.re_factor * back.im, b.im * to.im_factor * back.im};
+    StorePart(to.re + at + lanes, b.re, second);
+    StorePart(to.im + at + lanes, b.im, second);
     if (to.minus) StorePart(to.minus + at + lanes, -b.im, second);
   }
 }
 
 void Join(const FftTile& t, const FftSpectra& from) {
   const int64_t first = Least(from.count, lanes), second = from.count - first;
-  for (int64_t i = 0; i < t.frequencies; ++i) {
+  const auto load = [&](int64_t i, Complex& a, Complex& b) {
     const int64_t at = i * from.step;
-    const Complex a = {LoadPart(from.re + at, first), LoadPart(from.im + at, first)};
-    Complex b{};
+    a = {LoadPart(from.re + at, first), LoadPart(from.im + at, first)};
     if (second > 0) b = {LoadPart(from.re + at + lanes, second), LoadPart(from.im + at + lanes, second)};
-    Unite(t.z + t.pairs[2 * i], t.z + t.pairs[2 * i + 1], a, b);
+  };
+  Complex a{}, b{};
+  Largest most;
+  for (int64_t i = 0; i < t.frequencies; ++i) {
+    load(i, a, b);
+    most.See({a.re, b.re});
+    most.See({a.im, b.im});
+  }
+  const Scales scales(most);
+  scales.StoreBack(from.back);
+  for (int64_t i = 0; i < t.frequencies; ++i) {
+    load(i, a, b);
+    Unite(t.z + t.pairs[2 * i], t.z + t.pairs[2 * i + 1], {scales.re.In(a.re), scales.re.In(a.im)},
+          {scales.im.In(b.re), scales.im.In(b.im)});
   }
 }
 
@@ -176,14 +248,17 @@ void Output(const FftTile& t, const FftOutput& out) {
     for (int64_t c = 0; c < int64_t{1} << t.columns_log; ++c)
       LineBack(t.z + c * kNumber, t.row_step, t.rows_log, t.factors);
   const int64_t first = Least(out.count, lanes), second = out.count - first;
+  const Complex back = Load(out.back),
+                kernel = out.kernel_back ? Load(out.kernel_back) : Complex{All(1), All(1)};
+  const Back re(back.re, kernel.re), im(back.im, kernel.im);
   for (int64_t r = 0; r < out.rows; ++r) {
     float* z = t.z + r * t.row_step;
     LineBack(z, kNumber, t.columns_log, t.factors);
     for (int64_t c = 0; c < out.columns; ++c) {
       const int64_t at = r * out.row_step + c * out.pixel_step;
       const Complex v = Load(z + c * kNumber);
-      StorePart(out.y + at, Finished(out, v.re, at, 0, first), first);
-      if (second > 0) StorePart(out.y + at + lanes, Finished(out, v.im, at, lanes, second), second);
+      StorePart(out.y + at, Finished(out, re.Of(v.re), at, 0, first), first);
+      if (second > 0) StorePart(out.y + at + lanes, Finished(out, im.Of(v.im), at, lanes, second), second);
     }
   }
 }

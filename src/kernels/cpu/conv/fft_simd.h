@@ -2,6 +2,11 @@
 // numbers, rows and columns powers of two up to 1024; each number is a vector of real parts and one of
 // imaginary parts. Two vectors of channels are transformed as the real and the imaginary part of one tile and
 // separated behind: spectra of real numbers are symmetric, so half of the frequencies are enough.
+//
+// What shares a transform rounds together. Therefore each channel is multiplied on its way in by a power of
+// two that makes its largest number 1 to 4 (less if that is below 2^-126), and on its way out by what undoes
+// that: `back`, zero for channels of zeros. Channels that hold something not finite are transformed as zeros;
+// back is NaN then.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -24,6 +29,7 @@ struct FftInput {
   int64_t height = 0, width = 0, row = 0, pixel = 0;  // sizes and steps in floats
   int64_t first_row = 0, first_column = 0;            // of the tile; what is outside the image is zero
   int64_t count = 0;
+  float* back = nullptr;  // is written, 2 * lanes
 };
 
 // Spectra of both vectors, one frequency after the other: re and im of the first vector; those of the second
@@ -33,13 +39,15 @@ struct FftSpectra {
   int64_t step = 0;                                      // from frequency to frequency
   int64_t count = 0;
   float re_factor = 1, im_factor = 1;
+  float* back = nullptr;  // 2 * lanes: separate multiplies by it, join writes it
 };
 
-// y = clip(tile + bias? + residual?).
+// y = clip(tile * back * kernel_back? + bias? + residual?).
 struct FftOutput {
   float* y = nullptr;
   int64_t rows = 0, columns = 0, row_step = 0, pixel_step = 0;
   int64_t count = 0;
+  const float *back = nullptr, *kernel_back = nullptr;
   const float *bias = nullptr, *residual = nullptr;  // residual is laid out like y
   bool clip = false;
   float low = 0, high = 0;
