@@ -5,6 +5,8 @@ import statistics
 
 import numpy as np
 
+QUICK = (3, 0.15)  # rounds, and seconds of an engine's turn
+COMPUTE_BOUND = 80  # per cent of the multiply-add peak that a model reaches on one thread
 TOLERANCE = {"fp32": 5e-3, "bf16": 0.15}  # of an output's largest magnitude
 
 
@@ -68,6 +70,22 @@ def summary(rows, peers):
 
 def percent_of_peak(flops, ms, peak_gflops, threads):
     return 100 * flops / (ms * 1e6) / (peak_gflops * threads)
+
+
+def over_single(row):
+    """How many times as fast several threads of Tern are as one, in the same rounds, and what a loop of multiply-adds
+    gains from them; None where it was not measured."""
+    several, single = row["engines"].get("tern"), row.get("single")
+    gain = single["ms"] / several["ms"] if ok(several) and ok(single) else None
+    one, many = row.get("peak_gflops"), row.get("peak_gflops_threads")
+    return gain, many / one if one and many and row["threads"] > 1 else None
+
+
+def compute_bound(row):
+    """Whether one thread comes near the multiply-add peak; of rows with a single."""
+    if not ok(row.get("single")) or not row.get("flops") or not row.get("peak_gflops"):
+        return False
+    return percent_of_peak(row["flops"], row["single"]["ms"], row["peak_gflops"], 1) >= COMPUTE_BOUND
 
 
 def step(point, before, engine, axis):

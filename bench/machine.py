@@ -23,7 +23,8 @@ def versions(peers):
     return {peer: importlib.metadata.version(PACKAGES[peer]) for peer in peers}
 
 
-def peak(tern, precision):
-    """GFLOP/s that one core reaches right now in a loop of nothing but multiply-adds; None where it cannot be
-    measured."""
-    return _doctor(tern, "--peak").get("peak_gflops", {}).get(precision)
+def peaks(tern, precision, threads):
+    """GFLOP/s that one thread, and that so many at once, reach right now in a loop of nothing but multiply-adds; None
+    where they cannot be measured."""
+    found = _doctor(tern, "--peak", "--threads", str(threads))
+    return tuple(found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads"))

@@ -12,6 +12,7 @@ import feeds
 import figures
 from process import Engine, Failure
 
+SINGLE = "single"  # Tern on one thread, beside Tern on several
 REST = 0.05  # seconds after an engine's turn with several threads: its threads stop spinning
 
 
@@ -28,6 +29,7 @@ class Plan:
     runs: int = 2000  # in one turn at most
     base: pathlib.Path | None = None  # another tern, measured as the peer "base"
     clock: str = "latency_ms"  # or processor_ms, which other programs on the machine disturb less
+    single: bool = False  # takes its turns too, as the engine of that name
 
 
 def outputs_of(folder, entry):
@@ -35,7 +37,9 @@ def outputs_of(folder, entry):
 
 
 def start(name, job, place, plan):
-    return Engine(name, job, place, {"tern": plan.tern, **({"base": plan.base} if plan.base else {})})
+    if name == SINGLE:
+        job = {**job, "threads": 1}
+    return Engine(name, job, place, {"tern": plan.tern, SINGLE: plan.tern, **({"base": plan.base} if plan.base else {})})
 
 
 def admit(name, job, folder, plan, entry, reference, place=None):
@@ -52,7 +56,8 @@ def admit(name, job, folder, plan, entry, reference, place=None):
     if error <= figures.TOLERANCE[plan.precision]:
         return engine, {**found, "outputs": got}
     engine.close()
-    return None, {**found, "status": "wrong", "reason": f"differs from the first peer by {error:.2g} of its largest output"}
+    wanted = "the first engine" + ("" if plan.precision == "fp32" else " in fp32")
+    return None, {**found, "status": "wrong", "reason": f"differs from {wanted} by {error:.2g} of its largest output"}
 
 
 def exact_outputs(job, folder, plan, entry):
@@ -88,7 +93,7 @@ def take_turns(engines, plan, results, between):
 
 def start_again(engines, job, folder, plan, results):
     """The better of two starts: the first ones were in the other order, beside engines that hold memory."""
-    for name in reversed(engines):
+    for name in reversed([n for n in engines if n != SINGLE]):
         try:
             again = start(name, job, folder / f"again-{name}", plan)
         except Failure as failure:
@@ -111,7 +116,7 @@ def measure(entry, plan, name="", sizes=None, between=lambda: None):
         engines, reference = {}, None
         if plan.precision != "fp32":
             reference = exact_outputs(job, folder, plan, entry)
-        for engine in (*plan.peers, "tern"):
+        for engine in (*plan.peers, "tern", *([SINGLE] if plan.single else [])):
             started, results[engine] = admit(engine, job, folder, plan, entry, reference)
             outputs = results[engine].pop("outputs", None)
             if started:

@@ -1,9 +1,11 @@
 """What compare and growth are told on the command line."""
 
 import argparse
+import datetime
 import pathlib
 import sys
 
+import figures
 import machine
 import zoo
 from engines import DEFAULT_PEERS, PEERS
@@ -35,7 +37,7 @@ def parser(summary):
     made.add_argument("--seconds", type=float, default=0.4, help="of one engine's turn in a round")
     made.add_argument("--clock", default="wall", choices=tuple(CLOCKS),
                       help="processor: time spent on a core, for one thread on a machine that others use too")
-    made.add_argument("--quick", action="store_true", help="3 rounds of 0.15 seconds")
+    made.add_argument("--quick", action="store_true", help="{} rounds of {} seconds".format(*figures.QUICK))
     made.add_argument("--tern", type=pathlib.Path, default=TERN, help="the command to measure")
     made.add_argument("--base", type=pathlib.Path, help="another tern, as a further peer that never counts as the best")
     made.add_argument("--cache", type=pathlib.Path, default=zoo.default_cache(), help="the zoo's folder (TERN_BENCH_CACHE)")
@@ -50,7 +52,7 @@ def finish(chosen):
     if chosen.peers is None:
         chosen.peers = DEFAULT_PEERS[chosen.precision]
     if chosen.quick:
-        chosen.rounds, chosen.seconds = 3, 0.15
+        chosen.rounds, chosen.seconds = figures.QUICK
     if chosen.base:
         chosen.peers = (*chosen.peers, "base")
     for binary in filter(None, (chosen.tern, chosen.base)):
@@ -69,4 +71,5 @@ def plan(chosen, threads):
 def describe(chosen):
     """The head of a report."""
     return {"machine": machine.describe(chosen.tern), "versions": machine.versions(p for p in chosen.peers if p in PEERS), "precision": chosen.precision,
-            "peers": list(chosen.peers), "clock": chosen.clock, "rounds": chosen.rounds, "seconds": chosen.seconds}
+            "peers": list(chosen.peers), "clock": chosen.clock, "rounds": chosen.rounds, "seconds": chosen.seconds,
+            "date": datetime.date.today().isoformat()}

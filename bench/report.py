@@ -32,13 +32,21 @@ def rounded(value):
     return [rounded(item) for item in value] if isinstance(value, list) else value
 
 
+def made(report):
+    """How it was measured, from what the run wrote down."""
+    quick = (report["rounds"], report["seconds"]) == figures.QUICK
+    kind = "A quick run (`--quick`): " if quick else ""
+    on = f", on {report['date']}" if "date" in report else ""
+    clock = " Times are processor time: the machine was shared." if report["clock"] == "processor" else ""
+    return f"{kind}{report['rounds']} rounds of {report['seconds']} s for each engine{on}.{clock}"
+
+
 def machine(report):
     peers = ", ".join(f"{NAMES[peer]} {version}" for peer, version in report["versions"].items())
     peaks = [row["peak_gflops"] for row in report["rows"] if row.get("peak_gflops")]
     peak = f", {max(peaks):.0f} GFLOP/s multiply-adds on one core" if peaks else ""
-    clock = " Times are processor time: the machine was shared." if report["clock"] == "processor" else ""
-    return (f"{report['machine']['cpu']} ({report['machine']['isa']}), {report['machine']['cores']} cores{peak}. Against {peers}; "
-            f"{report['rounds']} rounds of {report['seconds']} s for each engine.{clock}\n")
+    return (f"{report['machine']['cpu']} ({report['machine']['isa']}), {report['machine']['cores']} cores{peak}. Against {peers}. "
+            f"{made(report)}\n")
 
 
 def summary(report):
@@ -68,23 +76,46 @@ def models(report):
     return text.lstrip("\n")
 
 
+def threads(report):
+    """Tern on several threads against one; nothing where that was not measured."""
+    text = ""
+    for count in report["summaries"]:
+        rows = [row for row in report["rows"] if row["threads"] == int(count) and figures.over_single(row)[0]]
+        text += threads_table(count, rows) if rows else ""
+    return text.lstrip("\n")
+
+
+def threads_table(count, rows):
+    cells = [[row["model"], table.cell_ms(row["single"]), table.cell_ms(row["engines"]["tern"]),
+              *(table.cell(x, "{:.2f}") for x in figures.over_single(row)), "yes" if figures.compute_bound(row) else ""] for row in rows]
+    heads = ["model", "1 thread, ms", f"{count} threads, ms", "times as fast", "loop", "compute-bound"]
+    bound = [figures.over_single(row) for row in rows if figures.compute_bound(row)]
+    loops = [loop for _, loop in bound if loop]
+    least = 0.9 * int(count)
+    words = (f"Of {len(bound)} compute-bound models {sum(gain >= least for gain, _ in bound)} are at least {least:g} times as fast on "
+             f"{count} threads; geometric mean {figures.geomean(gain for gain, _ in bound):.2f}, of the loop "
+             f"{figures.geomean(loops):.2f}.\n") if loops else ""
+    return "\n" + table.markdown(heads, cells) + (f"\n{words}" if words else "")
+
+
 def growth(report):
     cliffs = [f"{s['model']} at {s['axis']} {size}" for s in report["series"] for size in s["cliffs"]]
     found = f"Steps that no peer has: {', '.join(cliffs)}." if cliffs else "No step that the peers lack."
-    return f"![time against size](performance_growth.svg)\n\n{found}\n"
+    return f"![time against size](performance_growth.svg)\n\n{found} {made(report)}\n"
 
 
 def sections(stored):
     """Name -> text, of what has been measured."""
-    made = {}
+    found = {}
     for part in ("fp32", "bf16"):
         if part in stored:
-            made[f"{part} machine"] = machine(stored[part])
-            made[f"{part} summary"] = summary(stored[part])
-            made[f"{part} models"] = models(stored[part]) + f"\n![ratio to the best peer](performance_{part}.svg)\n"
+            found[f"{part} machine"] = machine(stored[part])
+            found[f"{part} summary"] = summary(stored[part])
+            found[f"{part} models"] = models(stored[part]) + f"\n![ratio to the best peer](performance_{part}.svg)\n"
+            found[f"{part} threads"] = threads(stored[part])
     if "growth" in stored:
-        made["growth"] = growth(stored["growth"])
-    return made
+        found["growth"] = growth(stored["growth"])
+    return found
 
 
 def fill(text, made):

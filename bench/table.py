@@ -14,7 +14,7 @@ def cell(value, form):
 
 
 def header(peers):
-    names = ["model", "tern", *peers, *(f"/{peer}" for peer in peers), "/best", "spread", "% peak", "MB", *(f"MB {p}" for p in peers),
+    names = ["model", "tern", *peers, *(f"/{peer}" for peer in peers), "/best", "/1 thread", "loop /1", "spread", "% peak", "MB", *(f"MB {p}" for p in peers),
              "start", *(f"start {p}" for p in peers), "error"]
     return names
 
@@ -26,7 +26,8 @@ def row(found, peers):
     right = [r if figures.ok(r) else {} for r in every]
     spread = max((r["spread"] for r in every if figures.ok(r)), default=None)
     return [found["model"], *map(cell_ms, every), *(cell(figures.ratio(engines, peer), "{:.2f}") for peer in peers),
-            cell(figures.ratio(engines, figures.best_peer(engines)), "{:.2f}"), cell(spread and 100 * spread, "{:.0f}%"),
+            cell(figures.ratio(engines, figures.best_peer(engines)), "{:.2f}"), *(cell(x, "{:.2f}") for x in figures.over_single(found)),
+            cell(spread and 100 * spread, "{:.0f}%"),
             cell(found.get("percent_of_peak"), "{:.0f}"), *(cell(r.get("peak_mb"), "{:.0f}") for r in right),
             *(cell(figures.start_ms(r), "{:.0f}") for r in right), cell((tern or {}).get("error"), "{:.0e}")]
 

@@ -36,21 +36,24 @@ class DoctorTool : public Tool {
   }
   const char* examples() const override {
     return "  tern doctor\n"
-           "  tern doctor --peak --json\n";
+           "  tern doctor --peak --threads 2 --json\n";
   }
   void Declare(Args& args) override {
     args.Flag("--peak", peak_, "measure how fast the processor multiplies and adds");
+    args.Option("--threads", threads_, "N", "of --peak, beside one; 0: one per core", 0, 1024);
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
 
  private:
   bool json_ = false, peak_ = false;
+  int64_t threads_ = 0;
 };
 
-// GFLOP/s, by one core and by all of them at once.
+// GFLOP/s, by one thread and by several at once.
 struct Peaks {
-  cpu::PeakRate one, all;
+  cpu::PeakRate one, several;
+  int threads = 1;  // those several
 };
 
 // relu(x · w + b), the smallest thing that is a network.
@@ -132,9 +135,10 @@ std::string RateText(const cpu::PeakRate& rate) {
 
 void WritePeaks(data::JsonWriter& json, const Peaks& peaks) {
   const std::pair<const char*, const cpu::PeakRate&> rates[] = {{"peak_gflops", peaks.one},
-                                                                {"peak_gflops_all_cores", peaks.all}};
+                                                                {"peak_gflops_threads", peaks.several}};
   for (const auto& [key, rate] : rates)
     json.Key(key).BeginObject().Key("fp32").Number(rate.f32).Key("bf16").Number(rate.bf16).EndObject();
+  json.Key("peak_threads").Int(peaks.threads);
 }
 
 void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::optional<Peaks>& peaks) {
@@ -147,7 +151,9 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
   fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
              f.onnx_imported, f.onnx_all);
-  if (peaks) fmt::print("peak      {} on one core; {} on all\n", RateText(peaks->one), RateText(peaks->all));
+  if (peaks)
+    fmt::print("peak      {} on one thread; {} on {}\n", RateText(peaks->one), RateText(peaks->several),
+               peaks->threads);
   for (const Check& c : checks)
     fmt::print("{:<9} {}{}\n", c.problem.empty() ? "ok" : "BROKEN", c.name,
                c.problem.empty() ? "" : ": " + c.problem);
@@ -189,7 +195,10 @@ Result<int> DoctorTool::Run(const Args&) {
   bool ok = true;
   for (const Check& c : checks) ok &= c.problem.empty();
   std::optional<Peaks> peaks;
-  if (peak_) peaks = {cpu::MeasurePeak(Workers(1)), cpu::MeasurePeak(Workers())};
+  if (peak_) {
+    const Workers workers(static_cast<int>(threads_));
+    peaks = {cpu::MeasurePeak(Workers(1)), cpu::MeasurePeak(workers), workers.threads()};
+  }
   if (json_)
     PrintJson(Facts(), checks, peaks, ok);
   else

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Stands in for tern: answers rounds with the latencies that FAKE_MS names, and doubles its input."""
+"""Stands in for tern: answers rounds with the latencies that FAKE_MS names (on one thread FAKE_SINGLE_MS, if given), and
+doubles its input."""
 
 import json
 import os
@@ -9,7 +10,9 @@ import sys
 import numpy as np
 
 if sys.argv[1] == "doctor":
-    print(json.dumps({"cpu": "made up", "isa": "none", "cores": 1, "version": "0", "peak_gflops": {"fp32": 100.0}}))
+    threads = int(sys.argv[sys.argv.index("--threads") + 1]) if "--threads" in sys.argv else 1
+    print(json.dumps({"cpu": "made up", "isa": "none", "cores": 1, "version": "0", "peak_gflops": {"fp32": 100.0},
+                      "peak_gflops_threads": {"fp32": 95.0 * threads}}))
     sys.exit(0)
 if sys.argv[1] == "inspect":
     print(json.dumps({"flops": 1_000_000}))
@@ -20,6 +23,7 @@ options = dict(zip(sys.argv[3::2], sys.argv[4::2]))
 with np.load(options["--input"]) as inputs:
     np.save(pathlib.Path(options["--output-dir"]) / "y.npy", 2 * inputs["x"])
 print(json.dumps({"load_ms": 1.0, "first_run_ms": 1.0, "reference_nodes": 0, "before_rss_mb": 2.0}), flush=True)
-latency = [float(ms) for ms in os.environ["FAKE_MS"].split()]
+single = os.environ.get("FAKE_SINGLE_MS") if options["--threads"] == "1" else None
+latency = [float(ms) for ms in (single or os.environ["FAKE_MS"]).split()]
 for _ in sys.stdin:
     print(json.dumps({"latency_ms": latency, "processor_ms": [ms / 2 for ms in latency], "peak_rss_mb": 7.0}), flush=True)

@@ -57,6 +57,21 @@ class Ratios(unittest.TestCase):
         self.assertAlmostEqual(figures.percent_of_peak(2e9, ms=10, peak_gflops=100, threads=2), 100)
 
 
+class Threads(unittest.TestCase):
+    ROW = {"threads": 2, "flops": 850e6, "peak_gflops": 100, "peak_gflops_threads": 190, "single": timed(10), "engines": {"tern": timed(5)}}
+
+    def test_gain_of_tern_and_of_the_loop(self):
+        self.assertEqual(figures.over_single(self.ROW), (2, 1.9))
+        self.assertEqual(figures.over_single({**self.ROW, "single": FAILED}), (None, 1.9))
+        self.assertEqual(figures.over_single(ROWS[0]), (None, None))
+
+    def test_compute_bound_is_near_the_peak_on_one_thread(self):
+        self.assertTrue(figures.compute_bound(self.ROW))  # 85 %
+        self.assertFalse(figures.compute_bound({**self.ROW, "single": timed(20)}))
+        self.assertFalse(figures.compute_bound({**self.ROW, "flops": None}))
+        self.assertFalse(figures.compute_bound(ROWS[0]))
+
+
 def point(size, tern, ort):
     return {"size": size, "engines": {"tern": timed(tern), "ort": timed(ort) if ort else FAILED}}
 

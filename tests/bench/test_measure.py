@@ -42,6 +42,18 @@ class Compare(unittest.TestCase):
         self.assertIn("small", done.stdout)
         self.assertTrue(svg.read_text().startswith("<svg"))
 
+    def test_one_thread_takes_its_turns_beside_several(self):
+        out = self.dir / "out.json"
+        done = self.compare("--threads", "1,2", "--json", out, FAKE_MS="3 2 4", FAKE_SINGLE_MS="5 3 6")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        one, two = json.loads(out.read_text())["rows"]
+        self.assertNotIn("single", one)
+        self.assertEqual((two["single"]["ms"], two["engines"]["tern"]["ms"], list(two["engines"])), (3, 2, ["tern"]))
+        self.assertEqual((two["peak_gflops"], two["peak_gflops_threads"]), (100, 190))
+        heads, cells = (next(l for l in done.stdout.splitlines()[::-1] if l.startswith(word)) for word in ("model", "small"))
+        self.assertIn("/1 thread", heads)
+        self.assertRegex(cells, r"1\.50 +1\.90")
+
     def test_processor_time_where_asked_for(self):
         out = self.dir / "out.json"
         self.assertEqual(self.compare("--threads", "1", "--clock", "processor", "--json", out, FAKE_MS="3 2 4").returncode, 0)

@@ -10,6 +10,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REPORT = ROOT / "bench" / "report.py"
 TEXT = "before\n<!-- fp32 summary -->\nold\n<!-- end -->\nbetween\n<!-- fp32 models -->\n<!-- end -->\n<!-- growth -->\n<!-- end -->\nafter\n"
+MORE = "<!-- fp32 machine -->\n<!-- end -->\n<!-- fp32 threads -->\n<!-- end -->\n"
 
 
 def timed(ms):
@@ -43,6 +44,31 @@ class Report(unittest.TestCase):
                       "| 1 | 1.50 | 1.50 | 1.50 | 1 of 1 |", "Not measured yet."):
             self.assertIn(words, text)
         self.assertTrue((self.docs / "performance_fp32.svg").read_text().startswith("<svg"))
+
+    def told(self, **changes):
+        """The document that a measurement with these changes gives."""
+        (self.docs / "performance.md").write_text(MORE)
+        (self.docs / "changed.json").write_text(json.dumps({**MEASURED, **changes}))
+        done = self.report("--fp32", self.docs / "changed.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return (self.docs / "performance.md").read_text()
+
+    def test_how_it_was_measured_is_told(self):
+        self.assertIn("Against onnxruntime 1. A quick run (`--quick`): 3 rounds of 0.15 s for each engine.\n", self.told(rounds=3, seconds=0.15))
+        text = self.told(rounds=7, seconds=0.4, date="2026-01-02", clock="processor")
+        self.assertNotIn("quick", text)
+        self.assertIn("7 rounds of 0.4 s for each engine, on 2026-01-02. Times are processor time", text)
+
+    def test_threads_stand_beside_the_loop(self):
+        def row(model, single, several):
+            return {"model": model, "threads": 2, "flops": 1e9, "peak_gflops": 100, "peak_gflops_threads": 190, "single": timed(single),
+                    "engines": {"tern": timed(several), "ort": timed(9.0)}}
+        rows = [row("full", 10.0, 5.0), row("less", 12.0, 8.0), row("bound by memory", 50.0, 40.0)]
+        text = self.told(rows=rows, summaries={"2": MEASURED["summaries"]["1"]})
+        for words in ("| full | 10.00 | 5.00 | 2.00 | 1.90 | yes |", "| bound by memory | 50.00 | 40.00 | 1.25 | 1.90 |  |",
+                      "Of 2 compute-bound models 1 are at least 1.8 times as fast on 2 threads; geometric mean 1.73, of the loop 1.90."):
+            self.assertIn(words, text)
+        self.assertIn("<!-- fp32 threads -->\nNot measured yet.\n", self.told())
 
     def test_what_is_stored_is_kept_and_checked(self):
         self.assertEqual(self.report("--check").returncode, 1)

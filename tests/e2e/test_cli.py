@@ -236,7 +236,9 @@ class Others(CliTest):
     def test_peak(self):
         done = self.json("doctor", "--peak", "--json")
         self.assertTrue(0.1 < done["peak_gflops"]["fp32"] < 10000, done["peak_gflops"])
-        self.assertGreater(done["peak_gflops_all_cores"]["fp32"], 0.1)
+        self.assertGreater(done["peak_gflops_threads"]["fp32"], 0.1)
+        self.assertGreaterEqual(done["peak_threads"], 1)
+        self.assertEqual(self.json("doctor", "--peak", "--threads", "2", "--json")["peak_threads"], 2)
         self.assertIn("GFLOP/s", self.ok("doctor", "--peak").stdout)
         self.assertNotIn("peak_gflops", self.json("doctor", "--json"))
 
