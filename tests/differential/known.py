@@ -10,6 +10,7 @@ from fuzz.difference import Known
 from fuzz.values import FLOAT8, FLOATS, TINY_INTS, enum
 from models.resize import coordinate, plan
 
+EVERY_FLOAT = (*FLOATS, *FLOAT8, "float8e8m0")
 POOLS = ["MaxPool", "AveragePool", "LpPool", "com.microsoft.QLinearAveragePool"]
 REDUCTIONS = ["ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
               "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"]
@@ -125,8 +126,7 @@ def quantize_huge(case):
 
 
 def cast_rounds(case):
-    source = case.dtypes[0]
-    return case.attrs["to"] in map(enum, TINY_INTS) and (source in FLOATS or source in FLOAT8)
+    return case.attrs["to"] in map(enum, TINY_INTS) and case.dtypes[0] in EVERY_FLOAT
 
 
 def cast_to_itself(case):
@@ -146,7 +146,7 @@ def loop_without_trips(case):
 
 
 def prints_value(case):
-    return case.dtypes[0] in (*FLOATS, *FLOAT8, "float8e8m0", "bool") and (case.attrs.get("to") == enum("string") or case.dtypes[-1] == "string")
+    return case.dtypes[0] in (*EVERY_FLOAT, "bool") and (case.attrs.get("to") == enum("string") or case.dtypes[-1] == "string")
 
 
 def base_values(case):
