@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/strings.h"
 
@@ -53,6 +54,14 @@ std::string Header(const RecordKey& key) {
   return StrCat(kFirstLine, "\ncpu: ", key.cpu, "\nisa: ", key.isa, "\nkernels: ", key.kernels, "\n");
 }
 
+std::string LineOf(const std::string& node, const std::vector<Measured>& times) {
+  std::string line = node;
+  for (size_t i = 0; i < times.size(); ++i)
+    line +=
+        StrCat(i == 0 ? "\t" : " ", times[i].kernel, "=", std::round(times[i].microseconds * 1000) / 1000);
+  return line + "\n";
+}
+
 }  // namespace
 
 bool Recordable(const std::string& node) {
@@ -60,31 +69,35 @@ bool Recordable(const std::string& node) {
          std::all_of(node.begin(), node.end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
 }
 
-Measurements ParseRecord(std::string_view text, const RecordKey& key) {
+RecordLines ParseRecord(std::string_view text, const RecordKey& key) {
   const std::string header = Header(key);
   if (text.substr(0, header.size()) != header) return {};
   text.remove_prefix(header.size());
-  Measurements out;
+  RecordLines out;
+  std::set<std::string> seen;
   while (!text.empty() && out.size() < kMostNodes) {
     std::string node;
     std::vector<Measured> times;
-    if (ParseNode(TakeLine(text), node, times)) out[node] = std::move(times);
+    if (ParseNode(TakeLine(text), node, times) && seen.insert(node).second)
+      out.emplace_back(std::move(node), std::move(times));
   }
   return out;
 }
 
-std::string FormatRecord(const Measurements& measurements, const RecordKey& key) {
+std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key) {
   std::string out =
       Header(key) + "# a node, then microseconds of each kernel that was tried, the best first\n";
   size_t count = 0;
-  for (const auto& [node, times] : measurements) {
-    if (!Recordable(node) || times.size() < 2 || ++count > kMostNodes) continue;
-    out += node;
-    for (size_t i = 0; i < times.size(); ++i)
-      out +=
-          StrCat(i == 0 ? "\t" : " ", times[i].kernel, "=", std::round(times[i].microseconds * 1000) / 1000);
-    out += '\n';
-  }
+  const auto add = [&](const std::string& node, const std::vector<Measured>& times) {
+    if (!Recordable(node) || times.size() < 2 || count == kMostNodes) return;
+    const std::string line = LineOf(node, times);
+    if (out.size() + line.size() > kMostRecordBytes) return;
+    out += line;
+    ++count;
+  };
+  for (const auto& [node, times] : fresh) add(node, times);
+  for (const auto& [node, times] : old)
+    if (!fresh.count(node)) add(node, times);
   return out;
 }
 

@@ -1,6 +1,7 @@
 // What was measured once, kept as text on disk: a file for each processor, instruction set and version of the
 // kernels. Anybody may have written it: what cannot be read is left out, line by line.
 #pragma once
+#include <chrono>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,9 +27,13 @@ struct RecordKey {
 };
 RecordKey RecordKeyHere();  // with the instruction set that is active
 
-// Nothing where the text was written for something else.
-Measurements ParseRecord(std::string_view text, const RecordKey& key);
-std::string FormatRecord(const Measurements& measurements, const RecordKey& key);
+// The lines of a text, in its order, the first where a node has several. Nothing where it was written for
+// something else.
+using RecordLines = std::vector<std::pair<std::string, std::vector<Measured>>>;
+RecordLines ParseRecord(std::string_view text, const RecordKey& key);
+// What is fresh, then the lines of other nodes in their order, so that those leave a full record first which
+// were measured longest ago.
+std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key);
 // What lines of a record can hold.
 bool Recordable(const std::string& node);
 
@@ -37,10 +42,15 @@ bool Recordable(const std::string& node);
 std::string DefaultCacheDir();
 std::string RecordPath(const std::string& folder, const RecordKey& key);
 
-// A file that is not there, or is not readable, holds nothing.
-Measurements ReadRecord(const std::string& path, const RecordKey& key);
-// Adds to what the file holds by now: others may write it at the same time. The file appears whole or not at
-// all.
-Status AddToRecord(const std::string& path, const Measurements& measurements, const RecordKey& key);
+constexpr size_t kMostRecordBytes = size_t{64} << 20;
+
+// A file that is not there holds nothing. One that cannot be read, is no file, or is larger than
+// kMostRecordBytes is an error.
+Result<Measurements> ReadRecord(const std::string& path, const RecordKey& key);
+// Adds to what the file holds by now, unless that is an error. Others may write it at the same time: their
+// lock is waited for no longer than this. The file appears whole or not at all.
+constexpr std::chrono::milliseconds kLockPatience{100};
+Status AddToRecord(const std::string& path, const Measurements& measurements, const RecordKey& key,
+                   std::chrono::milliseconds patience = kLockPatience);
 
 }  // namespace tern

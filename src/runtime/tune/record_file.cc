@@ -1,12 +1,14 @@
 // Records on disk.
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "base/cpu_info.h"
 #include "base/strings.h"
@@ -17,11 +19,11 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMostBytes = size_t{64} << 20;
-
 class File {
  public:
-  File(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  // Without O_NONBLOCK a pipe in a file's place would wait for somebody at its other end.
+  File(const std::string& path, int flags)
+      : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)) {}
   File(const File&) = delete;
   ~File() {
     if (fd_ >= 0) close(fd_);
@@ -58,6 +60,45 @@ Status Replace(const std::string& path, std::string_view bytes) {
   if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) status = CannotWrite(path);
   if (!status.ok()) unlink(temporary.c_str());
   return status;
+}
+
+// Empty where there is no file.
+Result<std::string> ReadText(const std::string& path) {
+  const File file(path, O_RDONLY);
+  if (file.fd() < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::string();
+  struct stat info {};
+  if (file.fd() < 0 || fstat(file.fd(), &info) != 0)
+    return IoError("cannot read '", path, "': ", std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) return IoError("cannot read '", path, "': not a regular file");
+  const auto size = static_cast<size_t>(info.st_size);
+  if (size > kMostRecordBytes)
+    return IoError("'", path, "' has ", size, " bytes, more than the ", kMostRecordBytes,
+                   " of a record of measurements; delete it");
+  std::string text(size, '\0');
+  size_t got = 0;
+  while (got < size) {
+    const ssize_t n = read(file.fd(), text.data() + got, size - got);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return IoError("cannot read '", path, "': ", std::strerror(errno));
+    if (n == 0) break;
+    got += static_cast<size_t>(n);
+  }
+  text.resize(got);
+  return text;
+}
+
+// Who holds the lock may have been stopped: nobody waits for it without end.
+Status Lock(int fd, const std::string& path, std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + patience;
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EINTR && errno != EWOULDBLOCK)
+      return IoError("cannot lock '", path, "': ", std::strerror(errno));
+    if (Clock::now() >= deadline)
+      return IoError("cannot lock '", path, "': another process has held it for ", patience.count(), " ms");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return {};
 }
 
 std::string Variable(const char* name) {
@@ -122,23 +163,15 @@ std::string RecordPath(const std::string& folder, const RecordKey& key) {
                 key.kernels, ".txt");
 }
 
-Measurements ReadRecord(const std::string& path, const RecordKey& key) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  if (error || size > kMostBytes || !std::filesystem::is_regular_file(path, error)) return {};
-  const File file(path, O_RDONLY);
-  std::string text(file.fd() < 0 ? 0 : static_cast<size_t>(size), '\0');
-  size_t got = 0;
-  while (got < text.size()) {
-    const ssize_t n = read(file.fd(), text.data() + got, text.size() - got);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    got += static_cast<size_t>(n);
-  }
-  return ParseRecord(std::string_view(text).substr(0, got), key);
+Result<Measurements> ReadRecord(const std::string& path, const RecordKey& key) {
+  TERN_ASSIGN(const std::string text, ReadText(path));
+  Measurements out;
+  for (auto& [node, times] : ParseRecord(text, key)) out[node] = std::move(times);
+  return out;
 }
 
-Status AddToRecord(const std::string& path, const Measurements& measurements, const RecordKey& key) {
+Status AddToRecord(const std::string& path, const Measurements& measurements, const RecordKey& key,
+                   std::chrono::milliseconds patience) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::filesystem::create_directories(folder, error);
@@ -147,11 +180,9 @@ Status AddToRecord(const std::string& path, const Measurements& measurements, co
   const std::string lock_path = path + ".lock";  // stays: who waits for it must find the same file
   const File lock(lock_path, O_RDWR | O_CREAT);
   if (lock.fd() < 0) return CannotWrite(lock_path);
-  while (flock(lock.fd(), LOCK_EX) != 0)
-    if (errno != EINTR) return IoError("cannot lock '", lock_path, "': ", std::strerror(errno));
-  Measurements all = ReadRecord(path, key);
-  for (const auto& [node, times] : measurements) all[node] = times;
-  return Replace(path, FormatRecord(all, key));
+  TERN_TRY(Lock(lock.fd(), lock_path, patience));
+  TERN_ASSIGN(const std::string text, ReadText(path));
+  return Replace(path, FormatRecord(measurements, ParseRecord(text, key), key));
 }
 
 }  // namespace tern

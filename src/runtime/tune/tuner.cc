@@ -43,14 +43,19 @@ std::string NodeKey(const KernelQuery& q, int threads) {
 struct Tuner::Job {
   std::string key;
   const KernelQuery* query = nullptr;
-  std::vector<std::pair<double, const KernelEntry*>> candidates;  // by estimated time
-  int64_t count = 1;                                              // nodes that are alike
+  Candidates candidates;  // by estimated time
+  int64_t count = 1;      // nodes that are alike
   double estimated_us() const { return candidates[0].first; }
 };
 
 Tuner::Tuner(const TuneOptions& options) : options_(options), key_(RecordKeyHere()) {
   path_ = RecordPath(options.record_folder, key_);
-  if (!path_.empty()) known_ = ReadRecord(path_, key_);
+  if (path_.empty()) return;
+  auto record = ReadRecord(path_, key_);
+  if (record.ok())
+    known_ = std::move(*record);
+  else
+    read_ = record.TakeStatus();
 }
 
 std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
@@ -65,11 +70,12 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
       if (entry->legal(query)) job.candidates.emplace_back(EstimatedMicroseconds(*entry, query), entry);
     std::stable_sort(job.candidates.begin(), job.candidates.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
+    const Candidates legal = job.candidates;
     while (job.candidates.size() > 1 && job.candidates.back().first > options_.within * job.estimated_us())
       job.candidates.pop_back();
     if (job.candidates.size() < 2) continue;
     job.key = NodeKey(query, threads);
-    if (!Recordable(job.key) || Knows(job)) continue;
+    if (!Recordable(job.key) || Knows(job, legal)) continue;
     const auto [it, added] = index.emplace(job.key, jobs.size());
     if (added)
       jobs.push_back(std::move(job));
@@ -82,18 +88,24 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
   return jobs;
 }
 
-// A record may name a kernel that is no longer there.
-bool Tuner::Knows(const Job& job) const {
+// A record may lack kernels that are candidates now, and its best may be a kernel that is no longer there.
+bool Tuner::Knows(const Job& job, const Candidates& legal) const {
   const auto it = known_.find(job.key);
-  return it != known_.end() && std::any_of(job.candidates.begin(), job.candidates.end(), [&](const auto& c) {
-           return c.second->name == it->second[0].kernel;
-         });
+  if (it == known_.end()) return false;
+  const std::vector<Measured>& times = it->second;
+  const auto recorded = [&](const auto& candidate) {
+    return std::any_of(times.begin(), times.end(),
+                       [&](const Measured& m) { return m.kernel == candidate.second->name; });
+  };
+  return std::all_of(job.candidates.begin(), job.candidates.end(), recorded) &&
+         std::any_of(legal.begin(), legal.end(),
+                     [&](const auto& entry) { return entry.second->name == times[0].kernel; });
 }
 
 double Tuner::LeftMicroseconds() const { return static_cast<double>(options_.budget_ms) * 1e3 - spent_us_; }
 
 // All candidates, or nothing is known: a record is about a choice that was made.
-void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits, Measurements& fresh) {
+void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
   double least = 0;
   for (const auto& [estimate, entry] : job.candidates) least += estimate * kRuns / workers.threads();
   if (least > LeftMicroseconds()) return;
@@ -120,7 +132,7 @@ void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
         std::find_if(times.begin(), times.end(), [&](const Measured& m) { return m.kernel == likely; });
     std::rotate(times.begin(), at, at + 1);
   }
-  fresh[job.key] = times;
+  unwritten_[job.key] = times;
   known_[job.key] = std::move(times);
   own_.insert(job.key);
 }
@@ -129,9 +141,11 @@ void Tuner::Tune(const std::vector<KernelQuery>& queries, const KernelTable& tab
                  const Limits& limits) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (LeftMicroseconds() <= 0) return;
-  Measurements fresh;
-  for (const Job& job : JobsFor(queries, table, workers.threads())) Measure(job, workers, limits, fresh);
-  if (!fresh.empty() && !path_.empty()) written_ = AddToRecord(path_, fresh, key_);
+  const size_t before = unwritten_.size();
+  for (const Job& job : JobsFor(queries, table, workers.threads())) Measure(job, workers, limits);
+  if (path_.empty() || unwritten_.size() == before) return;
+  written_ = AddToRecord(path_, unwritten_, key_);
+  if (written_.ok()) unwritten_.clear();
 }
 
 Tuner::Found Tuner::Find(const KernelQuery& query, int threads) const {
@@ -148,7 +162,7 @@ Tuner::Found Tuner::Find(const KernelQuery& query, int threads) const {
 TuneReport Tuner::Report() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return {static_cast<int64_t>(own_.size()), static_cast<int64_t>(used_.size()), spent_us_ * 1e-3, path_,
-          written_};
+          read_, written_};
 }
 
 }  // namespace tern

@@ -20,7 +20,7 @@ struct TuneReport {
   int64_t measured = 0, recorded = 0;  // kinds of nodes: by this session, or found in the record
   double milliseconds = 0;             // spent
   std::string record;                  // the file; empty: none
-  Status written;                      // why it could not be written
+  Status read, written;                // why it could not be read, or written
 };
 
 // What has to be told apart: op, attributes, types, dims, which operands are weights, threads, precision.
@@ -51,10 +51,11 @@ class Tuner {
 
  private:
   struct Job;
+  using Candidates = std::vector<std::pair<double, const KernelEntry*>>;  // with estimates
   std::vector<Job> JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
                            int threads) const;
-  void Measure(const Job& job, const Workers& workers, const Limits& limits, Measurements& fresh);
-  bool Knows(const Job& job) const;
+  void Measure(const Job& job, const Workers& workers, const Limits& limits);
+  bool Knows(const Job& job, const Candidates& legal) const;
   double LeftMicroseconds() const;
 
   TuneOptions options_;
@@ -65,7 +66,8 @@ class Tuner {
   mutable std::set<std::string> used_;  // of known_: read from the record and asked for
   double spent_us_ = 0;
   std::string path_;
-  Status written_;
+  Measurements unwritten_;  // measured here, and not in the record yet
+  Status read_, written_;
 };
 
 }  // namespace tern
