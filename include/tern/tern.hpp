@@ -185,15 +185,19 @@ TERN_API_NAMESPACE {
   class Config {
    public:
     Config() = default;
-    // An .onnx or .tern file; its first bytes say which.
+    // An .onnx or .tern file; its first bytes say which. Its weights are used where they lie in the file, for
+    // as long as a predictor or a clone of it lives: replace a model by writing another file and renaming it,
+    // as `tern convert` does. Writing into the file or cutting it short ends the process (SIGBUS), or changes
+    // results.
     explicit Config(std::string model_path) : model_path_(std::move(model_path)) {}
 
     Config& model_path(std::string path) {
       model_path_ = std::move(path);
       return *this;
     }
-    // A model in memory, in place of a file. The bytes must live until Create returns (.onnx), or as long as
-    // the predictor and its clones (.tern, whose weights are used in place; align it to 64 bytes).
+    // A model in memory, in place of a file: one of the two, never both. The bytes must live until Create
+    // returns (.onnx), or as long as the predictor and its clones (.tern, whose weights are used in place;
+    // align it to 64 bytes).
     Config& model_buffer(const void* data, size_t size) {
       buffer_ = data;
       buffer_size_ = size;
@@ -223,7 +227,7 @@ TERN_API_NAMESPACE {
     }
     // "fp32" (the default): as the model says. "bf16": products with constant weights round their operands to
     // bf16 and add them up in f32; about twice as fast where the processor has instructions for it. "auto":
-    // bf16 there, fp32 elsewhere.
+    // bf16 there, fp32 elsewhere. "bf16" is refused with reference(true), which "auto" leaves at fp32.
     Config& precision(std::string name) {
       precision_ = std::move(name);
       return *this;
@@ -231,7 +235,8 @@ TERN_API_NAMESPACE {
     // Milliseconds for measuring, while plans are made, which kernels are the fastest for the model's layers
     // on this machine; 0 (the default): they are chosen by estimates. At most 600000; shared by all clones.
     // Different kernels round differently: results may then differ in the last digits from machine to machine
-    // and from load to load. What was measured is kept on disk and not measured again.
+    // and from load to load. What was measured is kept on disk and not measured again; where that fails,
+    // Predictor::warnings() says why. Not with reference(true).
     Config& tune_ms(int64_t milliseconds) {
       tune_ms_ = milliseconds;
       return *this;
@@ -291,6 +296,11 @@ TERN_API_NAMESPACE {
     // is allocated.
     Status Run();
     Status Run(const RunOptions& options);
+
+    // What is worth knowing though nothing failed, a sentence each: what the import of a model ignores,
+    // measurements of kernels that could not be kept or read, ops that run by the slow evaluator because they
+    // have no kernel. Kernels are chosen when Run meets new shapes: ask after the first one.
+    std::vector<std::string> warnings() const;
 
    private:
     struct State;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "base/cpu_info.h"
 #include "ir/eval_context.h"
@@ -259,6 +260,20 @@ std::vector<Choice> Session::Choices() const {
 TuneReport Session::Tuning() const {
   const Tuner* tuner = state_->engine.model->tuner();
   return tuner ? tuner->Report() : TuneReport();
+}
+
+std::vector<std::string> Session::Warnings() const {
+  std::vector<std::string> out;
+  const TuneReport tuning = Tuning();
+  if (!tuning.read.ok()) out.push_back(StrCat("measurements are not read: ", tuning.read.message()));
+  if (!tuning.written.ok()) out.push_back(StrCat("measurements are not kept: ", tuning.written.message()));
+  std::map<std::string, int> ops;
+  if (!state_->options.reference_only)
+    for (const Fallback& f : Fallbacks()) ++ops[f.op];
+  std::vector<std::string> counts;
+  for (const auto& [op, count] : ops) counts.push_back(StrCat(op, " ", count));
+  if (!ops.empty()) out.push_back("run by the slow reference evaluator: " + Join(counts, ", "));
+  return out;
 }
 
 Packs Session::PackedWeights() const { return state_->engine.model->packs(); }

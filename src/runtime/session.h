@@ -109,6 +109,9 @@ class Session {
   std::vector<StepInfo> Steps() const;      // of the plan used last
   std::vector<Choice> Choices() const;      // of the plan used last; empty unless options say explain
   TuneReport Tuning() const;
+  // What the caller should know though every call succeeded: measurements that are not kept, ops that run by
+  // their slow evaluators unasked. Of the plans made so far.
+  std::vector<std::string> Warnings() const;
   MemoryReport Memory() const;
   // Weights as the kernels of the plans made so far want them; see runtime/packs.h.
   Packs PackedWeights() const;

@@ -196,8 +196,7 @@ Result<int> BenchTool::Run(const Args& args) {
   TERN_TRY(here(FirstRun(engine, inputs, m)));
   if (rounds_) return AnswerRounds(engine, m);
   TERN_TRY(here(Measure(engine, m)));
-  engine.WarnOfRecord();
-  engine.WarnOfFallbacks();
+  engine.Warn();
   const int threads = threads_ ? static_cast<int>(threads_) : Cpu().cores;
   if (json_)
     PrintJson(m, threads);

@@ -74,7 +74,7 @@ Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& o
   session_options.cache_dir = options.cache_dir;
   session_options.explain = options.explain;
   TERN_ASSIGN(std::unique_ptr<Session> session, Session::Create(std::move(graph), session_options));
-  return Engine(std::move(session), options.reference);
+  return Engine(std::move(session));
 }
 
 Status Engine::Bind(const DatumList& inputs) {
@@ -91,20 +91,9 @@ std::map<const Node*, std::string> Engine::Kernels() const {
   return out;
 }
 
-void Engine::WarnOfRecord() const {
-  const TuneReport report = session_->Tuning();
-  if (report.written.ok()) return;
-  std::fprintf(stderr, "tern: note: measurements are not kept: %s\n",
-               Printable(report.written.message()).c_str());
-}
-
-void Engine::WarnOfFallbacks() const {
-  std::map<std::string, int> ops;
-  for (const Fallback& f : session_->Fallbacks()) ++ops[f.op];
-  if (ops.empty() || reference_) return;
-  std::string text;
-  for (const auto& [op, count] : ops) text += StrCat(text.empty() ? "" : ", ", op, " ", count);
-  std::fprintf(stderr, "tern: note: run by the slow reference evaluator: %s\n", text.c_str());
+void Engine::Warn() const {
+  for (const std::string& text : session_->Warnings())
+    std::fprintf(stderr, "tern: note: %s\n", Printable(text).c_str());
 }
 
 }  // namespace tern::tools

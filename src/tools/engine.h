@@ -69,17 +69,11 @@ class Engine {
   std::map<const Node*, std::string> Kernels() const;
   std::vector<Choice> Choices() const { return session_->Choices(); }
   TuneReport Tuning() const { return session_->Tuning(); }
-  // Says on stderr that measurements could not be kept.
-  void WarnOfRecord() const;
-  // Says on stderr which ops run by the slow evaluator; nothing when there are none, or when it was asked
-  // for.
-  void WarnOfFallbacks() const;
+  void Warn() const;  // says on stderr what Session::Warnings() has to say
 
  private:
-  Engine(std::unique_ptr<Session> session, bool reference)
-      : session_(std::move(session)), reference_(reference) {}
+  explicit Engine(std::unique_ptr<Session> session) : session_(std::move(session)) {}
   std::unique_ptr<Session> session_;
-  bool reference_;
 };
 
 }  // namespace tern::tools

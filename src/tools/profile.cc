@@ -150,8 +150,7 @@ Result<int> ProfileTool::Run(const Args& args) {
   fmt::print("{}\n", json_ ? ProfileJson(model_, profile, explain_ ? &explanation : nullptr)
                            : ProfileTable(profile, most_));
   if (explain_ && !json_) fmt::print("{}\n", ExplainText(explanation));
-  engine.WarnOfRecord();
-  engine.WarnOfFallbacks();
+  engine.Warn();
   return 0;
 }
 

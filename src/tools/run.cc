@@ -160,8 +160,7 @@ Result<int> RunTool::Run(const Args& args) {
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
   Outcome done{std::move(*outputs), {}, {}, watch.Milliseconds()};
-  engine.WarnOfRecord();
-  engine.WarnOfFallbacks();
+  engine.Warn();
   TERN_ASSIGN(done.rankings, ranking_.Rank(g.outputs(), done.outputs));
   if (!save_inputs_.empty()) TERN_TRY(WriteData(ins, inputs, format_).TakeStatus());
   if (!output_dir_.empty()) {

@@ -47,9 +47,13 @@ struct Predictor::State {
     const bool held_;
   };
 
-  explicit State(std::unique_ptr<tern::Session> session);
+  // What the config says by itself, before anything is opened.
+  static tern::Status CheckModel(const Config& config);
+  static tern::Status CheckOptions(const Config& config);
+
+  State(std::unique_ptr<tern::Session> session, std::vector<std::string> import_warnings);
   std::unique_ptr<tern::Session> session;
-  std::vector<std::string> input_names, output_names;
+  std::vector<std::string> input_names, output_names, warnings;  // of the import
   std::vector<Tensor::Impl> inputs, outputs;
   std::atomic<bool> has_run{false};
   std::atomic<bool> busy{false};

@@ -28,25 +28,28 @@ Result<OnnxImport> FindOnnxImport() {
   return Status(Code::kInternal, StrCat(kLibrary, " belongs to another version of Tern"));
 }
 
-Result<std::unique_ptr<Graph>> ImportOnnx(const char* path, const void* data, size_t size) {
+Result<std::unique_ptr<Graph>> ImportOnnx(const char* path, const void* data, size_t size,
+                                          std::vector<std::string>& warnings) {
   static const auto* import = new Result<OnnxImport>(FindOnnxImport());
   if (!import->ok()) return import->status();
   Result<std::unique_ptr<Graph>> result = Status(Code::kInternal, "the importer gave no result");
-  (**import)(path, data, size, &result);
+  (**import)(path, data, size, &warnings, &result);
   return result;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Graph>> LoadModelFile(const std::string& path) {
+Result<std::unique_ptr<Graph>> LoadModelFile(const std::string& path, std::vector<std::string>& warnings) {
   InitOps();
   TERN_ASSIGN(const Buffer file, Buffer::MapFile(path));
-  return LooksLikeTern(file.data(), file.size()) ? LoadTern(path) : ImportOnnx(path.c_str(), nullptr, 0);
+  return LooksLikeTern(file.data(), file.size()) ? LoadTern(path)
+                                                 : ImportOnnx(path.c_str(), nullptr, 0, warnings);
 }
 
-Result<std::unique_ptr<Graph>> LoadModelBytes(const void* data, size_t size) {
+Result<std::unique_ptr<Graph>> LoadModelBytes(const void* data, size_t size,
+                                              std::vector<std::string>& warnings) {
   InitOps();
-  if (!LooksLikeTern(data, size)) return ImportOnnx(nullptr, data, size);
+  if (!LooksLikeTern(data, size)) return ImportOnnx(nullptr, data, size, warnings);
   return LoadTernBytes(Buffer::Borrow(const_cast<void*>(data), size, nullptr));
 }
 

@@ -3,18 +3,22 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
 
 namespace tern {
 
-Result<std::unique_ptr<Graph>> LoadModelFile(const std::string& path);
+// warnings: gets what the import ignores.
+Result<std::unique_ptr<Graph>> LoadModelFile(const std::string& path, std::vector<std::string>& warnings);
 // `folder`-less: external data is refused.
-Result<std::unique_ptr<Graph>> LoadModelBytes(const void* data, size_t size);
+Result<std::unique_ptr<Graph>> LoadModelBytes(const void* data, size_t size,
+                                              std::vector<std::string>& warnings);
 
 // What libtern_onnx offers under the name kOnnxImportSymbol. path: a file, or null for the bytes.
+// The number in the name changes with the parameters.
 using OnnxImport = void (*)(const char* path, const void* data, size_t size,
-                            Result<std::unique_ptr<Graph>>* result);
-inline constexpr const char* kOnnxImportSymbol = "tern_onnx_import";
+                            std::vector<std::string>* warnings, Result<std::unique_ptr<Graph>>* result);
+inline constexpr const char* kOnnxImportSymbol = "tern_onnx_import_2";
 
 }  // namespace tern

@@ -21,12 +21,11 @@ template <class F> Status Protect(F&& body) {
 
 constexpr int kMaxThreads = 1024;
 
-tern::Status CheckOptions(int threads, int plan_cache) {
-  if (threads < 0 || threads > kMaxThreads)
-    return tern::InvalidArgument("threads must be 0 (one per core) or up to ", kMaxThreads, ", got ",
-                                 threads);
-  if (plan_cache < 1) return tern::InvalidArgument("plan_cache must be at least 1, got ", plan_cache);
-  return {};
+// The system's calls end a path at a NUL: they would open another file.
+tern::Status CheckPath(const char* setting, const std::string& path) {
+  const size_t at = path.find('\0');
+  if (at == std::string::npos) return {};
+  return tern::InvalidArgument(setting, " has a NUL at byte ", at, ", behind '", path.substr(0, at), "'");
 }
 
 std::vector<std::string> NamesOf(const std::vector<tern::Value*>& values) {
@@ -44,7 +43,36 @@ static_assert(static_cast<int>(tern::DType::kC128) + 1 == static_cast<int>(tern:
 const char* Version() { return TERN_VERSION; }
 const char* Name(DType dtype) { return tern::DTypeName(static_cast<tern::DType>(dtype)); }
 
-Predictor::State::State(std::unique_ptr<tern::Session> s) : session(std::move(s)) {
+tern::Status Predictor::State::CheckModel(const Config& c) {
+  TERN_TRY(CheckPath("model_path", c.model_path_));
+  if (!c.buffer_ && c.buffer_size_)
+    return tern::InvalidArgument("model_buffer is null, with a size of ", c.buffer_size_, " bytes");
+  if (c.buffer_ && !c.model_path_.empty())
+    return tern::InvalidArgument("model_buffer and model_path '", c.model_path_,
+                                 "' are both set; give one of them");
+  if (c.model_path_.empty() && !c.buffer_) return tern::InvalidArgument("the config names no model");
+  return {};
+}
+
+tern::Status Predictor::State::CheckOptions(const Config& c) {
+  if (c.threads_ < 0 || c.threads_ > kMaxThreads)
+    return tern::InvalidArgument("threads must be 0 (one per core) or up to ", kMaxThreads, ", got ",
+                                 c.threads_);
+  if (c.plan_cache_ < 1) return tern::InvalidArgument("plan_cache must be at least 1, got ", c.plan_cache_);
+  TERN_TRY(CheckPath("cache_dir", c.cache_dir_));
+  if (c.reference_ && c.tune_ms_)
+    return tern::InvalidArgument("tune_ms ", c.tune_ms_,
+                                 " and reference(true) exclude each other: the reference evaluator has no "
+                                 "kernels to measure");
+  if (c.reference_ && c.precision_ == "bf16")
+    return tern::InvalidArgument(
+        "precision \"bf16\" and reference(true) exclude each other: the reference "
+        "evaluator computes as the model says");
+  return {};
+}
+
+Predictor::State::State(std::unique_ptr<tern::Session> s, std::vector<std::string> import_warnings)
+    : session(std::move(s)), warnings(std::move(import_warnings)) {
   input_names = NamesOf(session->graph().inputs());
   output_names = NamesOf(session->graph().outputs());
   for (size_t i = 0; i < input_names.size(); ++i)
@@ -61,10 +89,12 @@ Predictor::~Predictor() = default;
 Result<Predictor> Predictor::Create(const Config& c) {
   std::shared_ptr<State> state;
   const Status status = Protect([&]() -> tern::Status {
-    TERN_TRY(CheckOptions(c.threads_, c.plan_cache_));
-    if (c.model_path_.empty() && !c.buffer_) return tern::InvalidArgument("the config names no model");
-    TERN_ASSIGN(std::unique_ptr<tern::Graph> graph,
-                c.buffer_ ? LoadModelBytes(c.buffer_, c.buffer_size_) : LoadModelFile(c.model_path_));
+    TERN_TRY(State::CheckOptions(c));
+    TERN_TRY(State::CheckModel(c));
+    std::vector<std::string> warnings;
+    TERN_ASSIGN(std::unique_ptr<tern::Graph> graph, c.buffer_
+                                                        ? LoadModelBytes(c.buffer_, c.buffer_size_, warnings)
+                                                        : LoadModelFile(c.model_path_, warnings));
     tern::SessionOptions options;
     options.threads = c.threads_;
     options.plan_cache = c.plan_cache_;
@@ -83,7 +113,7 @@ Result<Predictor> Predictor::Create(const Config& c) {
     options.tune_ms = c.tune_ms_;
     if (c.has_cache_dir_) options.cache_dir = c.cache_dir_;
     TERN_ASSIGN(std::unique_ptr<tern::Session> session, tern::Session::Create(std::move(graph), options));
-    state = std::make_shared<State>(std::move(session));
+    state = std::make_shared<State>(std::move(session), std::move(warnings));
     return {};
   });
   if (!status.ok()) return status;
@@ -93,7 +123,7 @@ Result<Predictor> Predictor::Create(const Config& c) {
 Result<Predictor> Predictor::Clone() const {
   std::shared_ptr<State> state;
   const Status status = Protect([&]() -> tern::Status {
-    state = std::make_shared<State>(state_->session->Clone());
+    state = std::make_shared<State>(state_->session->Clone(), state_->warnings);
     return {};
   });
   if (!status.ok()) return status;
@@ -102,6 +132,12 @@ Result<Predictor> Predictor::Clone() const {
 
 const std::vector<std::string>& Predictor::InputNames() const { return state_->input_names; }
 const std::vector<std::string>& Predictor::OutputNames() const { return state_->output_names; }
+
+std::vector<std::string> Predictor::warnings() const {
+  std::vector<std::string> all = state_->warnings;
+  for (std::string& text : state_->session->Warnings()) all.push_back(std::move(text));
+  return all;
+}
 
 Tensor Predictor::Input(size_t index) {
   if (index < state_->inputs.size())

@@ -103,6 +103,40 @@ TEST(Predictor, MeasuresKernelsWithinABudget) {
                    "tune_ms -1 is not between 0 and 600000"));
 }
 
+TEST(Predictor, WarnsOfMeasurementsThatAreNotKept) {
+  auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).tune_ms(2000).cache_dir("/proc/nope"));
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  ASSERT_TRUE(p->Input(0).Reshape({2, 1, 28, 28}).ok());
+  EXPECT_TRUE(p->warnings().empty());
+  ASSERT_TRUE(p->Run().ok());
+  const std::vector<std::string> warnings = p->warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].find("measurements are not kept: cannot make folder '/proc/nope'"), 0u)
+      << warnings[0];
+  auto clone = p->Clone();
+  ASSERT_TRUE(clone.ok());
+  EXPECT_EQ(clone->warnings(), warnings) << "it measures with the same budget";
+}
+
+TEST(Predictor, RefusesSettingsThatContradictEachOther) {
+  const auto refuses = [](const tern::Config& config, const std::vector<const char*>& words) {
+    const tern::Status status = tern::Predictor::Create(config).status();
+    EXPECT_EQ(status.code(), tern::Code::kInvalidArgument) << words[0];
+    for (const char* word : words) EXPECT_TRUE(Says(status, word)) << word << ": " << status.message();
+  };
+  const std::string nul("/tmp/a\0b", 8);
+  refuses(tern::Config(TERN_DIGITS).tune_ms(10).cache_dir(nul), {"cache_dir", "NUL at byte 6", "'/tmp/a'"});
+  refuses(tern::Config(nul), {"model_path", "NUL at byte 6"});
+  refuses(tern::Config(TERN_DIGITS).model_buffer("x", 1), {"model_buffer", "model_path", TERN_DIGITS});
+  refuses(tern::Config(TERN_DIGITS).model_buffer(nullptr, 5), {"model_buffer", "5 bytes"});
+  refuses(tern::Config().model_buffer(nullptr, 5), {"model_buffer", "5 bytes"});
+  refuses(tern::Config(TERN_DIGITS).tune_ms(100).reference(true), {"tune_ms 100", "reference(true)"});
+  refuses(tern::Config(TERN_DIGITS).precision("bf16").reference(true),
+          {"precision \"bf16\"", "reference(true)"});
+  EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("auto").reference(true)).ok());
+  EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).model_buffer(nullptr, 0)).ok());
+}
+
 TEST(Predictor, TakesNewShapesAndData) {
   auto p = Digits();
   ASSERT_TRUE(p.ok());

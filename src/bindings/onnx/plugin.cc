@@ -2,7 +2,8 @@
 #include "bindings/cpp/load.h"
 #include "import/onnx/importer.h"
 
-extern "C" void tern_onnx_import(const char* path, const void* data, size_t size,
-                                 tern::Result<std::unique_ptr<tern::Graph>>* result) {
-  *result = path ? tern::onnx::ImportFile(path) : tern::onnx::ImportBytes(data, size);
+extern "C" void tern_onnx_import_2(const char* path, const void* data, size_t size,
+                                   std::vector<std::string>* warnings,
+                                   tern::Result<std::unique_ptr<tern::Graph>>* result) {
+  *result = path ? tern::onnx::ImportFile(path, warnings) : tern::onnx::ImportBytes(data, size, "", warnings);
 }

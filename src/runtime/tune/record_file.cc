@@ -22,8 +22,7 @@ namespace {
 class File {
  public:
   // Without O_NONBLOCK a pipe in a file's place would wait for somebody at its other end.
-  File(const std::string& path, int flags)
-      : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)) {}
+  File(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)) {}
   File(const File&) = delete;
   ~File() {
     if (fd_ >= 0) close(fd_);

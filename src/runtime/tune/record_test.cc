@@ -148,8 +148,7 @@ TEST_F(RecordFile, ThatStaysLockedIsGivenUp) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     close(other);
   });
-  EXPECT_TRUE(
-      AddToRecord(path_, {{"two", {{"a", 1}, {"b", 2}}}}, kKey, std::chrono::minutes(1)).ok());
+  EXPECT_TRUE(AddToRecord(path_, {{"two", {{"a", 1}, {"b", 2}}}}, kKey, std::chrono::minutes(1)).ok());
   owner.join();
   EXPECT_EQ(MustRead(path_).size(), 2u);
 }

@@ -161,8 +161,12 @@ Tuner::Found Tuner::Find(const KernelQuery& query, int threads) const {
 
 TuneReport Tuner::Report() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return {static_cast<int64_t>(own_.size()), static_cast<int64_t>(used_.size()), spent_us_ * 1e-3, path_,
-          read_, written_};
+  return {static_cast<int64_t>(own_.size()),
+          static_cast<int64_t>(used_.size()),
+          spent_us_ * 1e-3,
+          path_,
+          read_,
+          written_};
 }
 
 }  // namespace tern

@@ -196,8 +196,8 @@ TEST_F(TunerTest, RefusesWhatIsNoBudget) {
 // What a record lacks is measured: by itself a kernel's time says nothing about another's.
 TEST_F(TunerTest, MeasuresCandidatesThatTheRecordLacks) {
   table_ = Table(2);
-  table_.Add<Negate<false>>("Unary", "test.far", [](const KernelQuery& q) { return q.AllTypes(DType::kF32); },
-                            100);
+  table_.Add<Negate<false>>(
+      "Unary", "test.far", [](const KernelQuery& q) { return q.AllTypes(DType::kF32); }, 100);
   EXPECT_EQ(Ran(Options(1000))->Tuning().measured, 1);
   SessionOptions all = Options(1000);
   all.tune_within = 1e9;
