@@ -72,6 +72,11 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("tern failed: tern: made up to fail", done.stdout)
 
+    def test_bf16_is_compared_with_fp32(self):
+        done = self.compare("--threads", "1", "--precision", "bf16", FAKE_MS="1", FAKE_ROUGH="1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("tern wrong: differs from the first engine in fp32 by 0.5 of its largest output", done.stdout)
+
     def test_mistakes_are_refused(self):
         for options, words in ((("--models", "nothing"), "no model"), (("--peers", "ort,tvm"), "tvm"), (("--tern", "nowhere"), "nowhere"),
                                (("--threads", "0"), "--threads"), (("--rounds", "0"), "--rounds"),
