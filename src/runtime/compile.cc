@@ -1,5 +1,6 @@
 // Plan::Compile: infer, choose kernels, share bytes, place memory.
 #include <algorithm>
+#include <optional>
 
 #include "ir/bind_symbols.h"
 #include "runtime/batch_cut.h"
@@ -87,8 +88,10 @@ class PlanCompiler {
     draft.dynamic = IsDynamic(node);
     if (draft.dynamic) return draft;
     Choice why;
-    TERN_ASSIGN(draft.entry, engine_.model->Choose(node.node(), QueryFor(node), engine_.workers.threads(),
-                                                   engine_.explain ? &why : nullptr));
+    const std::optional<KernelQuery> usual = UsualQuery(node);
+    TERN_ASSIGN(draft.entry,
+                engine_.model->Choose(node.node(), QueryFor(node), usual ? &*usual : nullptr,
+                                      engine_.workers.threads(), engine_.explain ? &why : nullptr));
     if (engine_.explain && draft.entry) plan_->choices_.push_back(std::move(why));
     return draft;
   }
@@ -98,8 +101,11 @@ class PlanCompiler {
     Tuner* tuner = engine_.model->tuner();
     if (!tuner) return;
     std::vector<KernelQuery> queries;
-    for (const PlanNode& node : lowered_.nodes)
-      if (!IsDynamic(node) && engine_.model->CanChoose(node.node())) queries.push_back(QueryFor(node));
+    for (const PlanNode& node : lowered_.nodes) {
+      if (IsDynamic(node) || !engine_.model->CanChoose(node.node())) continue;
+      queries.push_back(QueryFor(node));
+      if (const auto usual = UsualQuery(node)) queries.push_back(*usual);
+    }
     tuner->Tune(queries, engine_.model->kernels(), engine_.workers,
                 {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
@@ -115,6 +121,30 @@ class PlanCompiler {
     }
     for (int slot : node.outputs)
       query.outputs.push_back({Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
+    return query;
+  }
+
+  // A node with weights, with the dims that the graph declares, 1 for open ones: how weights are packed is
+  // decided for these. A convolution's image must be declared but for the batch: what is the best for small
+  // ones is not for large ones. Pieces of a batch are decided alike.
+  std::optional<KernelQuery> UsualQuery(const PlanNode& node) const {
+    KernelQuery query = QueryFor(node);
+    if (std::find(query.weight.begin(), query.weight.end(), true) == query.weight.end()) return std::nullopt;
+    const bool windows = query.op().name == "Conv" || query.op().name == "ConvTranspose";
+    const auto declare = [&](const Value* value, TensorInfo& info) {
+      if (info.dtype == DType::kInvalid) return true;
+      const Shape& shape = value->type.shape;
+      if (shape.rank() != static_cast<int>(info.dims.size())) return false;
+      for (size_t i = 0; i < info.dims.size(); ++i) {
+        if (windows && i > 0 && !shape.dims[i].known()) return false;
+        info.dims[i] = shape.dims[i].known() ? shape.dims[i].value() : 1;
+      }
+      return true;
+    };
+    for (size_t i = 0; i < query.inputs.size(); ++i)
+      if (!declare(node.node().inputs()[i], query.inputs[i])) return std::nullopt;
+    for (size_t i = 0; i < query.outputs.size(); ++i)
+      if (!declare(node.node().outputs()[i], query.outputs[i])) return std::nullopt;
     return query;
   }
 

@@ -85,16 +85,16 @@ class PrepareContext {
   DType OutType(int i) const { return query_.OutType(i); }
   // Null unless the input is a weight. May lie in a mapped file: read it no more than needed, never write.
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
-  // The kernel has its own copy of weight i and never reads it again: the weight leaves memory when all its
-  // readers say so. From then on the node has no other kernel, so this one must be legal whatever the dims of
-  // inputs that are no weights become.
+  // The kernel has its own copy of weight i and never reads it again: the weight may leave memory when all
+  // its readers say so. From then on the node has no kernels but those of the same `pack`, so this one must
+  // be legal whatever the dims of inputs that are no weights become.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
   // Weights as this kernel wants them: from the model's file where that has them, else what `fill` writes,
   // which depends on the attributes and on all of `inputs`, and on nothing else. The kernel never reads these
-  // weights again, as with Finished.
-  Tensor Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
-                const std::function<void(Tensor& to)>& fill);
+  // weights again, as with Finished. Fails where they have left memory and nothing was packed from them.
+  Result<Tensor> Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
+                        const std::function<void(Tensor& to)>& fill);
   // Memory for packed weights, counted in the session's memory report.
   Tensor AllocateWeights(DType dtype, const Dims& dims);
 
@@ -185,11 +185,22 @@ struct KernelEntry {
   std::function<std::vector<Work>(const KernelQuery&)> work_of;
   // Of a query that is not legal: the reason, for people. Null, or an empty text: not told.
   std::function<std::string(const KernelQuery&)> why_not;
+  // How weights are laid out that the kernel packs. Kernels of an op with the same one pack the same bytes
+  // for the same attributes, once for all of them. Empty: weights are read as they are.
+  std::string pack;
 };
 
 // What a legal kernel is estimated to take, see KernelEntry.
 double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
 double Microseconds(const Work& work);
+
+// KernelEntry::pack of kernels that have a kPack.
+template <class T> std::string PackOf() {
+  if constexpr (requires { T::kPack; })
+    return T::kPack;
+  else
+    return {};
+}
 
 class KernelTable {
  public:
@@ -198,10 +209,10 @@ class KernelTable {
   template <class T>
   void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {
     Add({std::move(op), std::move(name), std::move(legal), [] { return std::make_unique<T>(); }, cost,
-         nullptr, true, nullptr, nullptr});
+         nullptr, true, nullptr, nullptr, PackOf<T>()});
   }
-  // The cheapest legal kernel, or null.
-  const KernelEntry* Select(const KernelQuery& query) const;
+  // The cheapest legal kernel, or null; pack: among those with this one only.
+  const KernelEntry* Select(const KernelQuery& query, const std::string* pack = nullptr) const;
   // All kernels of an op in the order of their registration.
   std::vector<const KernelEntry*> Of(std::string_view op) const;
 

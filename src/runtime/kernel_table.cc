@@ -19,10 +19,13 @@ void PrepareContext::Finished(int i) {
   finished_.push_back(i);
 }
 
-Tensor PrepareContext::Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
-                              const std::function<void(Tensor& to)>& fill) {
+Result<Tensor> PrepareContext::Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
+                                      const std::function<void(Tensor& to)>& fill) {
   Tensor packed = store_ ? store_->Find(inputs) : Tensor();
   if (!packed.defined() || packed.dtype() != dtype || packed.dims() != dims) {
+    for (int i : inputs)
+      if (const Tensor* t = Weight(i); t && t->bytes() > 0 && !t->raw())
+        return Status(Code::kInternal, StrCat("input ", i, " has left memory before it was packed"));
     packed = AllocateWeights(dtype, dims);
     fill(packed);
   }
@@ -54,13 +57,13 @@ void KernelTable::Add(KernelEntry entry) {
   row->second.push_back(added);
 }
 
-const KernelEntry* KernelTable::Select(const KernelQuery& query) const {
+const KernelEntry* KernelTable::Select(const KernelQuery& query, const std::string* pack) const {
   const auto row = Find(by_op_, query.op().name);
   if (row == by_op_.end() || row->first != query.op().name) return nullptr;
   const KernelEntry* best = nullptr;
   double best_cost = 0;
   for (const KernelEntry* entry : row->second) {
-    if (!entry->legal(query)) continue;
+    if ((pack && entry->pack != *pack) || !entry->legal(query)) continue;
     const double cost = EstimatedMicroseconds(*entry, query);
     if (best && cost >= best_cost) continue;
     best = entry;

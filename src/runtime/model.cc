@@ -41,18 +41,26 @@ Tensor WithoutData(const Tensor& t) {
 // The packs of one node of the model's own graph.
 class PackStore : public PrepareContext::Store {
  public:
-  PackStore(const Packs& loaded, Packs& used, const Node& node, const KernelEntry& entry,
+  PackStore(const Packs& loaded, Packs& used, MadePacks& made, const Node& node, const KernelEntry& entry,
             const KernelQuery& query, std::function<void(int input)> kept)
-      : loaded_(loaded), used_(used), node_(node), entry_(entry), query_(query), kept_(std::move(kept)) {}
+      : loaded_(loaded),
+        used_(used),
+        made_(made),
+        node_(node),
+        entry_(entry),
+        query_(query),
+        kept_(std::move(kept)) {}
 
   // The optimizer may have given a weight other bytes since the graph was read.
   Tensor Find(const std::vector<int>& inputs) override {
-    const auto it = loaded_.find(PackKey(entry_.name, node_, inputs));
+    if (const auto it = made_.find({&node_, entry_.pack, inputs}); it != made_.end()) return it->second;
+    const auto it = loaded_.find(PackKey(entry_.pack, node_, inputs));
     return it != loaded_.end() && it->second.made_from == SourcesOf(inputs) ? it->second.data : Tensor();
   }
   void Keep(const std::vector<int>& inputs, const Tensor& packed) override {
-    const std::string key = PackKey(entry_.name, node_, inputs);
-    if (!key.empty()) used_[key] = {packed, SourcesOf(inputs), {}};
+    const bool first = made_.emplace(std::tuple(&node_, entry_.pack, inputs), packed).second;
+    const std::string key = PackKey(entry_.pack, node_, inputs);
+    if (first && !key.empty()) used_[key] = {packed, SourcesOf(inputs), {}};
     for (int i : inputs) kept_(i);
   }
 
@@ -65,6 +73,7 @@ class PackStore : public PrepareContext::Store {
 
   const Packs& loaded_;
   Packs& used_;
+  MadePacks& made_;
   const Node& node_;
   const KernelEntry& entry_;
   const KernelQuery& query_;
@@ -117,55 +126,80 @@ Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEn
   if (!kernel) {
     auto made = entry.make();
     const auto kept = [&](int input) {
-      finished_[{&node, input}] = &entry;
+      finished_.insert({&node, input});
       if (packed) packed(input);
     };
-    PackStore store(loaded_, packs_, node, entry, query, kept);
+    PackStore store(loaded_, packs_, made_, node, entry, query, kept);
     PrepareContext context(query, packed_bytes_, node.graph == graph_.get() ? &store : nullptr);
     Status status = made->Prepare(context);
     if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
+    if (!context.finished().empty() && entry.pack.empty())
+      return Status(Code::kInternal, StrCat("kernel ", entry.name, " packs weights, but does not say how"));
     kernel = std::move(made);
-    for (int i : context.finished()) finished_[{&node, i}] = &entry;
+    for (int i : context.finished()) finished_.insert({&node, i});
   }
   return kernel->Clone();
 }
 
-const KernelEntry* Model::Select(const KernelQuery& query, int threads, Reason& reason,
-                                 std::vector<Measured>& times) const {
+const KernelEntry* Model::Select(const KernelQuery& query, int threads, const std::string* pack,
+                                 Reason& reason, std::vector<Measured>& times) const {
   reason = Reason::kEstimated;
   if (options_.tuner) {
     Tuner::Found found = options_.tuner->Find(query, threads);
     times = std::move(found.times);
-    if (!times.empty())
+    for (const Measured& time : times)  // the quickest first
       for (const KernelEntry* entry : kernels_->Of(query.op().name))
-        if (entry->name == times[0].kernel && entry->legal(query)) {
+        if (entry->name == time.kernel && (!pack || entry->pack == *pack) && entry->legal(query)) {
           reason = found.recorded ? Reason::kRecorded : Reason::kMeasured;
           return entry;
         }
   }
-  return kernels_->Select(query);
+  return kernels_->Select(query, pack);
 }
 
-Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& query, int threads,
-                                         Choice* why) const {
-  Reason reason = Reason::kPacked;
-  std::vector<Measured> times;
-  const KernelEntry* entry = nullptr;
+// The way of packing that is the same for all dims. Without usual ones: the only way there is.
+std::optional<std::string> Model::SettledPack(const KernelQuery& query, const KernelQuery* usual,
+                                              int threads) const {
+  if (usual) {
+    Reason reason;
+    std::vector<Measured> times;
+    const KernelEntry* entry = Select(*usual, threads, nullptr, reason, times);
+    return entry ? entry->pack : std::string();
+  }
+  std::set<std::string> packs;
+  for (const KernelEntry* entry : kernels_->Of(query.op().name))
+    if (!entry->pack.empty() && entry->legal(query)) packs.insert(entry->pack);
+  return packs.size() == 1 ? std::optional(*packs.begin()) : std::nullopt;
+}
+
+Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& query, const KernelQuery* usual,
+                                         int threads, Choice* why) {
+  std::optional<std::string> pack;
+  bool released = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto it = fixed_.find(&node); it != fixed_.end()) entry = it->second;
+    if (const auto it = settled_.find(&node); it != settled_.end()) pack = it->second;
+    released = released_.count(&node) > 0;
   }
-  if (entry && !entry->legal(query))
-    return Status(Code::kInternal, StrCat(node.Describe(), ": kernel ", entry->name,
-                                          " packed the weights, but does not take these dims"));
-  if (!entry) entry = Select(query, threads, reason, times);
+  if (!pack && (pack = SettledPack(query, usual, threads))) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    settled_[&node] = *pack;
+  }
+  Reason reason;
+  std::vector<Measured> times;
+  const KernelEntry* entry = Select(query, threads, pack ? &*pack : nullptr, reason, times);
+  if (!entry && released)
+    return Status(Code::kInternal, StrCat(node.Describe(), ": weights are packed as ", *pack,
+                                          ", for which no kernel takes these dims"));
+  if (!entry && pack) entry = Select(query, threads, nullptr, reason, times);
+  if (entry && released) reason = Reason::kPacked;
   if (entry && why) *why = Explain(node, query, *kernels_, *entry, reason, times);
   return entry;
 }
 
 bool Model::CanChoose(const Node& node) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return fixed_.count(&node) == 0;
+  return released_.count(&node) == 0;
 }
 
 bool Model::Release(int slot) {
@@ -178,10 +212,10 @@ bool Model::ReleaseHeld(int slot) {
   if (!own_graph_ || !weight.defined() || weight.bytes() < kWorthReleasing || !weight.raw()) return false;
   const Value* value = program_->values[static_cast<size_t>(slot)];
   const bool packed = std::all_of(value->uses.begin(), value->uses.end(), [&](const auto& use) {
-    return finished_.count({use.first, use.second}) > 0;
+    return settled_.count(use.first) > 0 && finished_.count({use.first, use.second}) > 0;
   });
   if (!packed || value->output_uses > 0) return false;
-  for (const auto& [node, i] : value->uses) fixed_[node] = finished_.at({node, i});
+  for (const auto& [node, i] : value->uses) released_.insert(node);
   weight = WithoutData(weight);
   return true;
 }

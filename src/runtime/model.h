@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 
 #include "passes/level.h"
 #include "runtime/fold.h"
@@ -24,6 +26,9 @@ struct ModelOptions {
   std::shared_ptr<Tuner> tuner;            // null: kernels are chosen by their estimates
 };
 
+// What kernels have packed here: by node, way of packing and inputs.
+using MadePacks = std::map<std::tuple<const Node*, std::string, std::vector<int>>, Tensor>;
+
 // What changes: the store of prepared kernels, which has a lock, and which of the program's weights are in
 // memory, which changes only where plans of the model's own graph are made, one at a time. The lock is taken
 // when plans are made, and in runs by steps whose shapes depend on data; graph() may be read at any time.
@@ -40,11 +45,13 @@ class Model {
   bool bf16() const { return options_.bf16; }
   size_t value_cache() const { return options_.value_cache; }
 
-  // The kernel for a node: the best legal one, unless its weights have left memory in favour of another.
-  // Null: there is none. why: gets the reason, when it is asked for and there is one.
-  Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
-                                    Choice* why = nullptr) const;
-  // Whether the choice is open; see Release.
+  // The kernel for a node: the best legal one of those that pack weights in the way that is the best for
+  // `usual`, the node with the dims that stand for all it may have; null: none do, so that any way may be
+  // taken, and weights stay in memory. Null: there is no kernel. why: gets the reason, when it is asked for
+  // and there is one. What was run before never matters.
+  Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, const KernelQuery* usual,
+                                    int threads, Choice* why = nullptr);
+  // Whether the way of packing is open; see Release.
   bool CanChoose(const Node& node) const;
   Tuner* tuner() const { return options_.tuner.get(); }
   // A copy of the node's kernel, prepared once. packed: called when the kernel has packed this input, while
@@ -55,8 +62,9 @@ class Model {
 
   // Plans of the model's own graph are made one at a time: making them changes which weights are in memory.
   std::unique_lock<std::mutex> CompileAlone() const { return std::unique_lock(compile_mutex_); }
-  // Lets go of a slot's weight once all its readers have packed it, and says whether it did. Type and dims
-  // stay in the program, whose weights nobody reads but who compiles alone, as the caller of this does.
+  // Lets go of a slot's weight once all its readers have packed it for good, and says whether it did. Type
+  // and dims stay in the program, whose weights nobody reads but who compiles alone, as the caller of this
+  // does.
   bool Release(int slot);
   bool ReleaseHeld(int slot);  // the same with the model's lock held, within Prepared
 
@@ -73,8 +81,10 @@ class Model {
  private:
   Model() = default;
   void LeaveDataToProgram();
-  const KernelEntry* Select(const KernelQuery& query, int threads, Reason& reason,
+  const KernelEntry* Select(const KernelQuery& query, int threads, const std::string* pack, Reason& reason,
                             std::vector<Measured>& times) const;
+  std::optional<std::string> SettledPack(const KernelQuery& query, const KernelQuery* usual,
+                                         int threads) const;
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
   ModelOptions options_;
@@ -88,9 +98,10 @@ class Model {
   size_t packed_bytes_ = 0;
   Packs loaded_;  // came with the graph
   Packs packs_;   // of prepared kernels, whether loaded or packed here
-  std::map<std::pair<const Node*, int>, const KernelEntry*>
-      finished_;                                     // inputs that were packed, and by which kernel
-  std::map<const Node*, const KernelEntry*> fixed_;  // nodes whose weights have left memory
+  MadePacks made_;
+  std::map<const Node*, std::string> settled_;      // nodes whose way of packing no dims will change
+  std::set<std::pair<const Node*, int>> finished_;  // inputs that were packed
+  std::set<const Node*> released_;                  // nodes with weights that have left memory
   mutable std::mutex compile_mutex_;
   std::vector<std::pair<std::vector<std::string>, std::shared_ptr<Model>>> variants_;  // oldest first
 };

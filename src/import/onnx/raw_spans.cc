@@ -23,7 +23,8 @@ Kind ChildOf(Kind kind, uint64_t field) {
 constexpr uint64_t kDataType = 2, kFloatData = 4, kRawData = 9;  // of a tensor
 constexpr uint64_t kFloat = 1;                                   // a data_type
 
-// A second one of these is merged with the first; only one of a tensor's kinds of data may be there.
+// A second one of these is merged with the first; only one of a tensor's kinds of data may be there. None of
+// them comes number by number.
 bool Singular(Kind kind, uint64_t field) {
   return (kind == Kind::kModel && field == 7) || (kind == Kind::kAttribute && field == 5) ||
          (kind == Kind::kTensor && (field == kFloatData || field == kRawData));
@@ -91,13 +92,15 @@ class Splitter {
   // Appends the message without large data.
   bool Strip(Kind kind, std::string_view message, RawSpan at, std::string& out) {
     Reader reader(message);
-    bool seen = false, floats = false;
+    bool seen = false, typed = false, floats = false;
     int nodes = 0, initializers = 0, attributes = 0;
     Field field;
     while (!reader.done()) {
       if (!reader.Next(field)) return false;
       const Kind child = ChildOf(kind, field.number);
+      if (!field.bytes && (child != Kind::kNone || Singular(kind, field.number))) return false;
       if (Singular(kind, field.number) && std::exchange(seen, true)) return false;
+      if (kind == Kind::kTensor && field.number == kDataType && std::exchange(typed, true)) return false;
       RawSpan inner = at;
       if (child == Kind::kNode) inner.node = nodes++;
       if (child == Kind::kAttribute) inner.attribute = attributes++;

@@ -159,6 +159,28 @@ TEST(RawSpans, IsNotForWhatMustBeMerged) {
   EXPECT_FALSE(SplitRawData(whole.data(), whole.size()));
 }
 
+// Protobuf keeps a known field of another wire type aside; a second data_type wins.
+TEST(RawSpans, IsNotForFieldsOfAnotherKind) {
+  const auto delimited = [](char tag, const std::string& contents) {
+    std::string out(1, tag);
+    size_t n = contents.size();
+    for (; n >= 128; n >>= 7) out += static_cast<char>(n | 128);
+    return out + static_cast<char>(n) + contents;
+  };
+  pb::ModelProto model = Sum(2000);
+  const std::string initializer = model.graph().initializer(1).SerializeAsString();
+  for (const std::string& odd :
+       {std::string("\x28\x01"), std::string("\x08\x01")}) {  // initializer, node: numbers
+    const std::string whole = delimited('\x3a', odd + model.graph().SerializeAsString());
+    ASSERT_TRUE(pb::ModelProto().ParseFromString(whole));
+    EXPECT_FALSE(SplitRawData(whole.data(), whole.size()));
+  }
+  const std::string retyped =
+      delimited('\x3a', delimited('\x2a', initializer + "\x10\x07") + model.graph().SerializeAsString());
+  ASSERT_TRUE(pb::ModelProto().ParseFromString(retyped));
+  EXPECT_FALSE(SplitRawData(retyped.data(), retyped.size()));
+}
+
 TEST(RawSpans, ABrokenMessageIsRefusedWhereverItBreaksOff) {
   const std::string bytes = Sum(1100).SerializeAsString();
   for (size_t n = 0; n < bytes.size(); n += n % 7 + 1) {

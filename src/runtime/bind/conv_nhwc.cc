@@ -39,6 +39,7 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
  public:
   using Base = NhwcKernel<NhwcConv, Windows<kOperands, kWindows>>;
   static constexpr bool kPointwise = kWindows == NhwcWindows::kAny;
+  static constexpr const char* kPack = kOperands == Operands::kBf16 ? "conv.panels.bf16" : "conv.panels.f32";
   static bool Legal(const KernelQuery& q) {
     return ((q.bf16 && !q.whole) || kOperands == Operands::kF32) && Base::Legal(q) &&
            IsPointwise(q) == kPointwise;

@@ -43,9 +43,9 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   Status Prepare(PrepareContext& c) override {
     const Tensor& w = *c.Weight(1);
     const cpu::ConvShape s = WeightShape(w.dims(), c.attrs(), kTransposed);
-    packed_ = c.Packed({1}, DType::kF32, {Work::PackedSize(s)}, [&](Tensor& to) {
+    TERN_ASSIGN(packed_, c.Packed({1}, DType::kF32, {Work::PackedSize(s)}, [&](Tensor& to) {
       Work::Pack(s, w.data<const float>(), to.data<float>(), Workers(0));
-    });
+    }));
     return {};
   }
   Status Resize(ResizeContext& c) override {
@@ -71,7 +71,8 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   TileBound tile_;
 };
 
-// T::WorkOf, or T::Cost in microseconds, says what it takes; T::WhyNot may say what it needs.
+// T::WorkOf, or T::Cost in microseconds, says what it takes; T::WhyNot may say what it needs, T::kPack with
+// whom it shares its weights.
 template <class T> void AddNhwc(KernelTable& table, const std::string& name, const char* op = "Conv") {
   KernelEntry entry;
   entry.op = op, entry.name = name;
@@ -82,6 +83,8 @@ template <class T> void AddNhwc(KernelTable& table, const std::string& name, con
     entry.cost_of = T::Cost;
   if constexpr (requires { &T::WhyNot; }) entry.why_not = T::WhyNot;
   entry.make = [] { return std::make_unique<T>(); };
+  entry.pack = PackOf<T>();
+  if (entry.pack.empty()) entry.pack = name;
   table.Add(std::move(entry));
 }
 

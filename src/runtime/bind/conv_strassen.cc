@@ -15,9 +15,9 @@ class Product {
     p_.m = s.batch * s.output_size(), p_.n = s.maps, p_.k = s.channels;
     p_.a_row = p_.k, p_.c_row = p_.n;
   }
-  static int64_t PackedSize(const cpu::ConvShape& s) { return cpu::PanelsSize(s.channels, s.maps); }
+  static int64_t PackedSize(const cpu::ConvShape& s) { return cpu::NhwcConv::PackedSize(s); }
   static void Pack(const cpu::ConvShape& s, const float* w, float* to, const Workers& workers) {
-    cpu::PackPanels({w, 1, s.channels, 1}, s.channels, s.maps, to, workers);
+    cpu::NhwcConv::Pack(s, w, to, workers);
   }
   size_t Scratch(int threads) const { return cpu::StrassenScratch(p_, threads); }
   void Run(const cpu::NhwcArgs& args, void* scratch, const Workers& workers) const {
@@ -33,6 +33,7 @@ class Product {
 
 class StrassenConv : public NhwcKernel<StrassenConv, Product> {
  public:
+  static constexpr const char* kPack = "conv.panels.f32";  // those of NhwcConv
   static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
   static std::string WhyNot(const KernelQuery& q) {
     if (q.whole) return "sums of whole numbers must be exact";

@@ -158,6 +158,8 @@ struct Strassen : Panels<cpu::Operands::kF32> {
 template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
  public:
   static constexpr cpu::Operands kOperands = Way::kOperands;
+  static constexpr const char* kPack =
+      kOperands == cpu::Operands::kBf16 ? "matmul.panels.bf16" : "matmul.panels.f32";
   static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
   static std::string WhyNot(const KernelQuery& q) {
     constexpr bool kBf16 = kOperands == cpu::Operands::kBf16;
@@ -183,8 +185,8 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     k_ = b.rows, n_ = b.columns;
     const cpu::PanelSource source{w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1,
                                   c.attrs().Float("alpha")};
-    panels_ = c.Packed({1}, DType::kF32, {Way::Size(k_, n_)},
-                       [&](Tensor& to) { Way::Pack(source, k_, n_, to.data<float>()); });
+    TERN_ASSIGN(panels_, c.Packed({1}, DType::kF32, {Way::Size(k_, n_)},
+                                  [&](Tensor& to) { Way::Pack(source, k_, n_, to.data<float>()); }));
     return {};
   }
 
@@ -255,6 +257,7 @@ template <class T> KernelEntry Entry(const char* name) {
   entry.op = "MatMul", entry.name = name;
   entry.legal = T::Legal, entry.work_of = T::WorkOf, entry.why_not = T::WhyNot;
   entry.make = [] { return std::make_unique<T>(); };
+  entry.pack = PackOf<T>();
   return entry;
 }
 KernelEntry SingleEntry() { return Entry<Single>("cpu.gemm.packed.f32"); }

@@ -64,6 +64,7 @@ int64_t DirectionsOf(const KernelQuery& q) { return q.attrs().Text("direction") 
 
 template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
  public:
+  static constexpr const char* kPack = kOperands == cpu::Operands::kBf16 ? "rnn.bf16" : "rnn.f32";
   static bool Legal(const KernelQuery& q) {
     if (kOperands == cpu::Operands::kBf16 &&
         !(q.bf16 && !q.whole && q.IsWeight(1) && q.IsWeight(2) && q.InDims(2).back() >= kWorthRounding))
@@ -78,12 +79,12 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     const Tensor *w = c.Weight(1), *r = c.Weight(2);
     if (!w || !r) return {};
     SetWeights(KindOf(c.attrs()), w->dims(), r->dims());
-    w_ = c.Packed({1}, DType::kF32, {cpu::RnnInputSize(s_)}, [&](Tensor& to) {
+    TERN_ASSIGN(w_, c.Packed({1}, DType::kF32, {cpu::RnnInputSize(s_)}, [&](Tensor& to) {
       cpu::PackRnnInput(s_, w->data<const float>(), to.data<float>(), Workers(0));
-    });
-    r_ = c.Packed({2}, DType::kF32, {cpu::RnnStateSize(s_)}, [&](Tensor& to) {
+    }));
+    TERN_ASSIGN(r_, c.Packed({2}, DType::kF32, {cpu::RnnStateSize(s_)}, [&](Tensor& to) {
       cpu::PackRnnState(s_, r->data<const float>(), to.data<float>(), Workers(0));
-    });
+    }));
     return {};
   }
 

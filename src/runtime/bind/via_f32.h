@@ -38,6 +38,7 @@ void AddWithNarrow(KernelTable& table, const std::string& op, const std::string&
   plain.make = [] { return std::make_unique<T>(); };
   plain.cost = cost;
   if constexpr (CountsWork<T>) plain.work_of = T::WorkOf;
+  plain.pack = PackOf<T>();
   table.Add(std::move(plain));
   KernelEntry entry;
   entry.op = op;

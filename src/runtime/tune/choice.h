@@ -13,7 +13,7 @@ enum class Reason : uint8_t {
   kEstimated,  // the least estimated time
   kMeasured,   // the least time measured by this session
   kRecorded,   // the least time measured once, read from the record
-  kPacked,     // the node's weights were packed for it in an earlier plan
+  kPacked,     // the best of those that share the way in which an earlier plan packed the weights
 };
 const char* TextOf(Reason reason);
 

@@ -28,7 +28,7 @@ Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& ta
   Choice choice{&node, chosen.name, reason, {}};
   for (const KernelEntry* entry : table.Of(query.op().name))
     // Weights that were packed have left memory: nobody else can look at them.
-    if (reason != Reason::kPacked || entry == &chosen)
+    if (reason != Reason::kPacked || entry->pack == chosen.pack)
       choice.candidates.push_back(CandidateOf(*entry, query, times));
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(), [](const auto& a, const auto& b) {
     return a.legal != b.legal ? a.legal : a.estimated_us < b.estimated_us;

@@ -1,0 +1,137 @@
+// What a session computes for an input never depends on what it or its clones have run before.
+#include <random>
+#include <tuple>
+
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+Tensor Noise(const Dims& dims, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<double> values(static_cast<size_t>(CountOf(dims)));
+  for (double& v : values) v = double(int(random() % 2001)) / 1000 - 1;
+  return Tensor::Of(DType::kF32, dims, values);
+}
+
+// A graph of one node of %x and %w, which becomes a constant.
+std::shared_ptr<const Graph> WithWeights(const std::string& x, const Dims& w, const std::string& node) {
+  InitOps();
+  auto graph = ParseGraph(
+      StrCat("graph @g(%x: ", x, ", %w: ", Describe(DType::kF32, w), ") -> (%y) {\n  %y = ", node, "\n}"));
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  (*graph)->InputToConstant((*graph)->inputs()[1], Noise(w, 1));
+  return std::move(*graph);
+}
+
+SessionOptions Optimized() {
+  SessionOptions options;
+  options.threads = 1;
+  options.level = Level::kLayout;
+  return options;
+}
+
+Tensor RunOn(Session& session, const Tensor& x) {
+  auto y = session.Run(DatumList{x});
+  EXPECT_TRUE(y.ok()) << y.status().ToString();
+  return y.ok() ? (*y)[0].tensor.Clone() : Tensor();
+}
+
+struct Row {
+  const char* x;
+  Dims w;
+  const char* node;
+  std::vector<Dims> sizes;
+};
+
+// Few rows and many, small images and large ones, one image and several: other kernels are the best for each.
+const Row kRows[] = {
+    {"f32[N,512]", {512, 512}, "MatMul(%x, %w)", {{1, 512}, {512, 512}, {33, 512}}},
+    {"f32[N,L,128]", {128, 256}, "MatMul(%x, %w)", {{1, 1, 128}, {2, 300, 128}}},
+    {"f32[N,32,H,W]",
+     {64, 32, 3, 3},
+     "Conv(%x, %w) {pads=[1,1,1,1]}",
+     {{1, 32, 4, 4}, {1, 32, 56, 56}, {2, 32, 2, 2}, {1, 32, 13, 40}}},
+    {"f32[N,64,7,7]", {96, 64, 3, 3}, "Conv(%x, %w) {pads=[1,1,1,1]}", {{1, 64, 7, 7}, {16, 64, 7, 7}}},
+    {"f32[N,16,H,W]", {32, 16, 7, 7}, "Conv(%x, %w) {pads=[3,3,3,3]}", {{1, 16, 3, 3}, {1, 16, 64, 64}}},
+    {"f32[N,256,H,W]", {512, 256, 1, 1}, "Conv(%x, %w)", {{1, 256, 2, 2}, {1, 256, 28, 28}}},
+    {"f32[N,32,H,W]",
+     {32, 64, 4, 4},
+     "ConvTranspose(%x, %w) {strides=[2,2]}",
+     {{1, 32, 2, 2}, {1, 32, 30, 30}}},
+};
+
+TEST(History, DoesNotMatter) {
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(StrCat(row.node, " of ", row.x));
+    const auto graph = WithWeights(row.x, row.w, row.node);
+    std::vector<Tensor> inputs, alone;
+    for (size_t i = 0; i < row.sizes.size(); ++i) {
+      inputs.push_back(Noise(row.sizes[i], static_cast<uint32_t>(i + 2)));
+      alone.push_back(RunOn(*SessionOf(graph, Optimized()), inputs[i]));
+      auto want = EvaluateGraph(*graph, {inputs[i]});
+      ASSERT_TRUE(want.ok());
+      const auto a = ToDoubles(alone[i]), b = ToDoubles((*want)[0].tensor);
+      for (size_t j = 0; j < a.size(); ++j) ASSERT_NEAR(a[j], b[j], 1e-3) << i << " at " << j;
+    }
+    for (size_t first = 0; first < inputs.size(); ++first) {
+      auto session = SessionOf(graph, Optimized());
+      RunOn(*session, inputs[first]);
+      for (size_t i = 0; i < inputs.size(); ++i)
+        EXPECT_TRUE(SameTensor(RunOn(*session, inputs[i]), alone[i])) << i << " after " << first;
+    }
+  }
+}
+
+// The last piece of a batch is smaller than the others: its kernels find the weights packed.
+TEST(History, PiecesOfABatchShareTheirWeights) {
+  for (const auto& [x, w, node, batches] :
+       std::vector<std::tuple<const char*, Dims, const char*, std::vector<int64_t>>>{
+           {"f32[N,512]", {512, 512}, "Relu(MatMul(Relu(MatMul(%x, %w)), %w))", {257, 4097}},
+           {"f32[N,64,14,14]",
+            {64, 64, 3, 3},
+            "Relu(Conv(Relu(Conv(%x, %w) {pads=[1,1,1,1]}), %w) {pads=[1,1,1,1]})",
+            {3, 33, 49}},
+           {"f32[33,64,14,14]",
+            {64, 64, 3, 3},
+            "Relu(Conv(Relu(Conv(%x, %w) {pads=[1,1,1,1]}), %w) {pads=[1,1,1,1]})",
+            {33}}}) {
+    SCOPED_TRACE(StrCat(node, " of ", x));
+    const auto graph = WithWeights(x, w, node);
+    for (int64_t n : batches) {
+      SessionOptions options = Optimized();
+      options.value_cache = size_t{1} << 20;
+      Dims dims = graph->inputs()[0]->type.shape.rank() == 2 ? Dims{n, 512} : Dims{n, 64, 14, 14};
+      auto session = SessionOf(graph, options);
+      const Tensor in = Noise(dims, 9), got = RunOn(*session, in);
+      options.value_cache = SIZE_MAX;
+      const auto a = ToDoubles(got), b = ToDoubles(RunOn(*SessionOf(graph, options), in));
+      ASSERT_EQ(a.size(), b.size());
+      for (size_t j = 0; j < a.size(); ++j) ASSERT_NEAR(a[j], b[j], 1e-2) << n << " at " << j;
+    }
+  }
+}
+
+// Weights leave memory where one way of packing serves all dims, and stay where it does not.
+TEST(History, DecidesWhichWeightsStay) {
+  const auto kept = [](const Row& row) {
+    std::unique_ptr<Graph> graph = WithWeights(row.x, row.w, row.node)->Clone();
+    std::weak_ptr<const void> weight;
+    for (const auto& v : graph->values()) {
+      if (!v->is_constant() || v->constant.bytes() < 4096) continue;
+      auto owner = std::make_shared<Tensor>(v->constant.Clone());
+      weight = owner;
+      v->constant.SetBuffer(Buffer::Borrow(owner->raw(), owner->bytes(), owner));
+    }
+    auto session = SessionOf(std::shared_ptr<const Graph>(std::move(graph)), Optimized());
+    RunOn(*session, Noise(row.sizes[0], 3));
+    return !weight.expired();
+  };
+  EXPECT_FALSE(kept(kRows[0])) << "rows do not matter";
+  EXPECT_TRUE(kept(kRows[2])) << "the size of images does";
+  EXPECT_FALSE(kept(kRows[3])) << "the size of the batch does not";
+  EXPECT_FALSE(kept(kRows[5])) << "there is but one way to pack for 1x1";
+}
+
+}  // namespace
+}  // namespace tern
