@@ -1,7 +1,6 @@
 #include "runtime/precision.h"
 
 #include "kernels/cpu/simd/bf16.h"
-#include "kernels/cpu/simd/simd.h"
 
 namespace tern {
 
@@ -14,7 +13,7 @@ std::optional<Precision> ParsePrecision(std::string_view name) {
 
 bool UsesBf16(Precision precision) {
   if (precision != Precision::kAuto) return precision == Precision::kBf16;
-  return cpu::ActiveSimd() == cpu::SimdLevel::kAvx512 && cpu::ActiveBf16Products();
+  return cpu::ActiveBf16Products();
 }
 
 }  // namespace tern

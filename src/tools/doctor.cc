@@ -126,8 +126,6 @@ BuildFacts Facts() {
   return f;
 }
 
-bool Bf16Products() { return cpu::ActiveSimd() == cpu::SimdLevel::kAvx512 && cpu::ActiveBf16Products(); }
-
 std::string RateText(const cpu::PeakRate& rate) {
   const std::string f32 = fmt::format("{:.0f} GFLOP/s f32", rate.f32);
   return rate.bf16 > 0 ? fmt::format("{}, {:.0f} bf16", f32, rate.bf16) : f32;
@@ -147,7 +145,7 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
   fmt::print("cpu       {}\nfeatures  {}\nisa       {}\n", cpu.model.empty() ? "unknown" : cpu.model,
              Join(cpu.features, " "), cpu.isa);
   fmt::print("simd      {}{}\n", cpu::NameOf(cpu::ActiveSimd()),
-             Bf16Products() ? ", products of bf16 pairs" : "");
+             cpu::ActiveBf16Products() ? ", products of bf16 pairs" : "");
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
   fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
              f.onnx_imported, f.onnx_all);
@@ -172,7 +170,11 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
       .Text(TERN_COMPILER);
   json.Key("cpu").Text(cpu.model).Key("isa").Text(cpu.isa).Key("features").BeginArray();
   for (const std::string& feature : cpu.features) json.Text(feature);
-  json.EndArray().Key("simd").Text(cpu::NameOf(cpu::ActiveSimd())).Key("bf16_products").Bool(Bf16Products());
+  json.EndArray()
+      .Key("simd")
+      .Text(cpu::NameOf(cpu::ActiveSimd()))
+      .Key("bf16_products")
+      .Bool(cpu::ActiveBf16Products());
   json.Key("cores").Int(cpu.cores).Key("memory_bytes").Int(cpu.memory_bytes);
   json.Key("ops").Unsigned(f.ops).Key("kernels").Unsigned(f.kernels);
   if (peaks) WritePeaks(json, *peaks);

@@ -69,7 +69,7 @@ TEST(Bf16, LeavesTheRestAlone) {
 TEST(Bf16, AutoAsksTheProcessor) {
   auto session = SessionOf(Product(64, 48), In(Precision::kAuto));
   EXPECT_EQ(LastKernel(*session, Tensor(DType::kF32, {3, 64})),
-            cpu::HasBf16Products() ? "cpu.gemm.packed.bf16" : "cpu.gemm.packed.f32");
+            cpu::ActiveBf16Products() ? "cpu.gemm.packed.bf16" : "cpu.gemm.packed.f32");
   cpu::LimitBf16Products(false);
   auto without = SessionOf(Product(64, 48), In(Precision::kAuto));
   EXPECT_EQ(LastKernel(*without, Tensor(DType::kF32, {3, 64})), "cpu.gemm.packed.f32");
@@ -123,7 +123,8 @@ std::string ConvKernel(const Dims& x, const std::string& w, const std::string& a
 TEST(Bf16, Convolutions) {
   EXPECT_EQ(ConvKernel({1, 14, 14, 256}, "1024, 256, 1, 1", "group=1"), "cpu.conv.nhwc.pointwise.bf16");
   EXPECT_EQ(ConvKernel({1, 28, 28, 128}, "128, 128, 3, 3", "pads=[1,1,1,1],strides=[2,2]"),
-            "cpu.conv.nhwc.direct.bf16");
+            cpu::ActiveSimd() == cpu::SimdLevel::kAvx512 ? "cpu.conv.nhwc.direct.bf16"
+                                                         : "cpu.conv.nhwc.columns.bf16");
   EXPECT_EQ(ConvKernel({1, 14, 14, 256}, "256, 256, 3, 3", "pads=[1,1,1,1]"), "cpu.conv.winograd.f2x3.bf16");
   EXPECT_EQ(ConvKernel({1, 28, 28, 128}, "128, 1, 3, 3", "pads=[1,1,1,1],group=128"),
             "cpu.conv.nhwc.depthwise.f32");

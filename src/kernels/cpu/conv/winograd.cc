@@ -29,7 +29,7 @@ const WinogradTable::Unit& Functions(WinogradUnit unit) {
 auto InputOf(WinogradUnit unit, Operands operands) {
   if (operands == Operands::kF32) return Functions(unit).input;
 #if defined(__x86_64__)
-  if (ActiveSimd() == SimdLevel::kAvx512 && ActiveBf16Products()) return avx512_bf16::kWinogradBf16Simd.input;
+  if (ActiveBf16Products()) return avx512_bf16::kWinogradBf16Simd.input;
 #endif
   return WinogradBf16Simd().input;
 }

@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "kernels/cpu/simd/simd.h"
+
 namespace tern::cpu {
 namespace {
 
@@ -20,7 +22,9 @@ bool HasBf16Products() {
 #endif
 }
 
-bool ActiveBf16Products() { return Active().load(std::memory_order_relaxed); }
+bool ActiveBf16Products() {
+  return ActiveSimd() == SimdLevel::kAvx512 && Active().load(std::memory_order_relaxed);
+}
 
 void LimitBf16Products(bool on) { Active() = on && HasBf16Products(); }
 

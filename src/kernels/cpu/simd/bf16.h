@@ -5,7 +5,7 @@
 namespace tern::cpu {
 
 bool HasBf16Products();     // this machine
-bool ActiveBf16Products();  // this machine, unless switched off
+bool ActiveBf16Products();  // this machine at the active level, unless switched off
 // Tests run with and without. Not while kernels run.
 void LimitBf16Products(bool on);
 

@@ -33,7 +33,7 @@ TEST(Levels, ComeBackAfterATest) {
         EXPECT_EQ(ActiveSimd(), SimdLevel::kBase);
       }
       EXPECT_EQ(ActiveSimd(), static_cast<SimdLevel>(level));
-      EXPECT_EQ(ActiveBf16Products(), products);
+      EXPECT_EQ(ActiveBf16Products(), products && ActiveSimd() == SimdLevel::kAvx512);
     }
 }
 

@@ -50,7 +50,7 @@ inline std::vector<int> LevelsHere() {
 // For kernels that compute in bf16 too.
 inline std::vector<int> LevelsAndBf16Here() {
   std::vector<int> levels = LevelsHere();
-  if (ActiveBf16Products() && ActiveSimd() == BestSimd()) levels.push_back(kBf16Products);
+  if (ActiveBf16Products()) levels.push_back(kBf16Products);
   return levels;
 }
 
