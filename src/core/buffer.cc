@@ -15,7 +15,7 @@
 namespace tern {
 
 Buffer Buffer::Allocate(size_t bytes) {
-  constexpr size_t kAlign = 64, kWorthPages = size_t{128} << 10, kWorthHugePages = size_t{4} << 20;
+  constexpr size_t kAlign = 64, kWorthPages = size_t{128} << 10, kWorthHugePages = size_t{1} << 20;
   if (bytes > SIZE_MAX / 2) throw std::bad_alloc();
   const size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
   // Large blocks come from fresh pages, which the system hands out zeroed and gets back when they are freed:
@@ -24,7 +24,8 @@ Buffer Buffer::Allocate(size_t bytes) {
   if (rounded >= kWorthPages) {
     data = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
-    // Weights are streamed: with small pages the look-ups of addresses take a third of the memory's speed.
+    // Weights are streamed: with small pages the look-ups of addresses take a third of the memory's speed. Blocks
+    // that lie side by side share huge pages, so that smaller ones gain too.
     if (rounded >= kWorthHugePages) madvise(data, rounded, MADV_HUGEPAGE);
     return Borrow(data, bytes, std::shared_ptr<void>(data, [rounded](void* p) { munmap(p, rounded); }));
   }
