@@ -24,8 +24,8 @@ Buffer Buffer::Allocate(size_t bytes) {
   if (rounded >= kWorthPages) {
     data = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
-    // Weights are streamed: with small pages the look-ups of addresses take a third of the memory's speed. Blocks
-    // that lie side by side share huge pages, so that smaller ones gain too.
+    // Weights are streamed: with small pages the look-ups of addresses take a third of the memory's speed.
+    // Blocks that lie side by side share huge pages, so that smaller ones gain too.
     if (rounded >= kWorthHugePages) madvise(data, rounded, MADV_HUGEPAGE);
     return Borrow(data, bytes, std::shared_ptr<void>(data, [rounded](void* p) { munmap(p, rounded); }));
   }

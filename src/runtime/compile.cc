@@ -7,6 +7,7 @@
 #include "runtime/copy_kernel.h"
 #include "runtime/draft_order.h"
 #include "runtime/memory_planner.h"
+#include "runtime/narrow.h"
 #include "runtime/plan.h"
 
 namespace tern {
@@ -27,6 +28,7 @@ class PlanCompiler {
       TERN_ASSIGN(Draft draft, MakeDraft(node));
       drafts_.push_back(std::move(draft));
     }
+    NarrowValues();
     // Pieces of a batch have their order for the caches' sake.
     if (whole) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
     plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
@@ -94,6 +96,12 @@ class PlanCompiler {
                                       engine_.workers.threads(), engine_.explain ? &why : nullptr));
     if (engine_.explain && draft.entry) plan_->choices_.push_back(std::move(why));
     return draft;
+  }
+
+  void NarrowValues() {
+    if (!engine_.model->bf16()) return;
+    for (const int slot : FindNarrow(lowered_, drafts_, [&](const PlanNode& node) { return QueryFor(node); }))
+      lowered_.slots[static_cast<size_t>(slot)].type.dtype = DType::kBF16;
   }
 
   // While all weights are there: kernels that are measured pack their own.

@@ -188,6 +188,10 @@ struct KernelEntry {
   // How weights are laid out that the kernel packs. Kernels of an op with the same one pack the same bytes
   // for the same attributes, once for all of them. Empty: weights are read as they are.
   std::string pack;
+  // Which operands, inputs by number or kResult, may lie in memory as bf16 where the query says f32; null:
+  // none. In Resize their type is bf16 then. Asked with types as the graph has them.
+  static constexpr int kResult = -1;
+  std::function<bool(const KernelQuery&, int operand)> narrow;
 };
 
 // What a legal kernel is estimated to take, see KernelEntry.

@@ -50,6 +50,11 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
     if (std::string why = Base::WhyNot(q); !why.empty()) return why;
     return kPointwise ? "needs a 1x1 kernel, strides 1, no pads" : "for larger windows, strides or pads";
   }
+  static bool Narrow(const KernelQuery& q, int operand) {
+    if (kOperands != Operands::kBf16) return false;
+    if (operand == 0) return q.InDims(1)[1] % 2 == 0;  // channels of a group
+    return NarrowResult(q, operand);
+  }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
     if (!s.ok()) return {};  // Resize will tell

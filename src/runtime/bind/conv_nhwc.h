@@ -24,6 +24,11 @@ inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transp
   return s;
 }
 
+// Results, and what is added to them, may be bf16 in memory: they are widened and rounded in registers.
+inline bool NarrowResult(const KernelQuery& q, int operand) {
+  return (operand == KernelEntry::kResult || operand == 3) && TileBound::InRegisters(q, {3});
+}
+
 // What the kernels of such convolutions have in common: weights are packed once, the rest is done in
 // registers or in cache. Work: a class of src/kernels/cpu/conv. kTransposed: for ConvTranspose.
 template <class T, class Work, bool kTransposed = false> class NhwcKernel : public KernelOf<T> {
@@ -52,6 +57,8 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     TERN_ASSIGN(cpu::ConvShape shape, NhwcShape(c.query()));
     if (kTransposed) shape.begin = CutsOf(c->attrs(), shape, c->InRank(0) - 2);
     work_ = Work(shape);
+    if constexpr (requires { work_.SetNarrow({}); })
+      work_.SetNarrow({c->InType(0) == DType::kBF16, c->OutType(0) == DType::kBF16});
     tile_ = TileBound(c.query(), {3});
     c.SetScratch(work_.Scratch(c.threads()));
     return {};
@@ -82,6 +89,7 @@ template <class T> void AddNhwc(KernelTable& table, const std::string& name, con
   else
     entry.cost_of = T::Cost;
   if constexpr (requires { &T::WhyNot; }) entry.why_not = T::WhyNot;
+  if constexpr (requires { &T::Narrow; }) entry.narrow = T::Narrow;
   entry.make = [] { return std::make_unique<T>(); };
   entry.pack = PackOf<T>();
   if (entry.pack.empty()) entry.pack = name;

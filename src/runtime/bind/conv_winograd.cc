@@ -51,6 +51,11 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
     return "";
   }
 
+  // Its transforms see all of x's digits.
+  static bool Narrow(const KernelQuery& q, int operand) {
+    return kOperands == Operands::kBf16 && operand != 0 && NarrowResult(q, operand);
+  }
+
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     constexpr bool kBf16 = kOperands == Operands::kBf16;
     const cpu::ConvShape s = *NhwcShape(q);

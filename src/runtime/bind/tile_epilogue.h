@@ -13,21 +13,27 @@ class TileBound {
   TileBound() = default;
   // inputs: those that are added.
   TileBound(const KernelQuery& q, std::initializer_list<int> inputs) {
-    std::vector<int> there;
-    for (int i : inputs)
-      if (q.Has(i)) there.push_back(i);
+    const std::vector<int> there = There(q, inputs);
     const std::string kind = q.attrs().Text("activation");
     const bool clip = kind == "relu" || kind == "clip";
-    const bool simple = kind == "none" || clip;
-    if (!simple || there.size() > 1 || (there.size() == 1 && q.InDims(there[0]) != q.OutDims(0))) {
+    if (!InRegisters(q, inputs)) {
       rest_ = BoundEpilogue(q, inputs);
       return;
     }
     if (!there.empty()) residual_ = there[0];
+    tile_.narrow_residual = residual_ >= 0 && q.InType(residual_) == DType::kBF16;
     tile_.residual_row = q.OutDims(0).empty() ? 0 : q.OutDims(0).back();
     tile_.clip = clip;
     tile_.low = kind == "clip" ? q.attrs().Float("act_alpha") : 0;
     tile_.high = kind == "clip" ? q.attrs().Float("act_beta") : std::numeric_limits<float>::infinity();
+  }
+
+  // Nothing is left to do when results are in memory.
+  static bool InRegisters(const KernelQuery& q, std::initializer_list<int> inputs) {
+    const std::vector<int> there = There(q, inputs);
+    const std::string kind = q.attrs().Text("activation");
+    return (kind == "none" || kind == "relu" || kind == "clip") && there.size() <= 1 &&
+           (there.empty() || q.InDims(there[0]) == q.OutDims(0));
   }
 
   // The product's bias stays as it is.
@@ -40,6 +46,13 @@ class TileBound {
   }
 
  private:
+  static std::vector<int> There(const KernelQuery& q, std::initializer_list<int> inputs) {
+    std::vector<int> there;
+    for (int i : inputs)
+      if (q.Has(i)) there.push_back(i);
+    return there;
+  }
+
   cpu::TileEpilogue tile_;
   int residual_ = -1;
   BoundEpilogue rest_;

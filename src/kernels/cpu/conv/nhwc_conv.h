@@ -14,6 +14,12 @@ struct NhwcArgs {
   const Epilogue* epilogue = nullptr;  // then, while results are in cache; may be null
 };
 
+// Which of them are bf16 in memory, for operands of bf16. x: groups must have even numbers of channels; y:
+// no epilogue but the tile's.
+struct NhwcNarrow {
+  bool x = false, y = false;
+};
+
 // Where results go, in elements of y: from the beginning to the first, and from one to the next.
 struct NhwcSteps {
   int64_t first, image, plane, row, pixel;
@@ -45,6 +51,7 @@ class NhwcConv {
                     NhwcWindows windows = NhwcWindows::kAny);
   // Results that are spread over a larger y.
   NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands = Operands::kF32);
+  void SetNarrow(const NhwcNarrow& narrow) { narrow_ = narrow; }
   size_t Scratch(int threads) const;  // bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
   NhwcCounts Counts() const;
@@ -81,6 +88,7 @@ class NhwcConv {
   Cut CutOf(int threads) const;
   Job JobOf(const Cut& cut, int64_t job) const;
   PanelProduct Pointwise(int64_t group, const NhwcArgs& args) const;
+  void CopyWords(const float* from, int64_t count, float* to) const;
   void CopyPixels(const float* from, int64_t count, float* to) const;
   void CopyPadded(const float* x, const Job& job, float* to) const;
   void CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const;
@@ -92,6 +100,7 @@ class NhwcConv {
   ConvShape shape_;
   NhwcSteps steps_{};
   Operands operands_ = Operands::kF32;
+  NhwcNarrow narrow_;
   Source source_ = Source::kImage;
   bool rows_ = false;            // words hold neighbours of a row, of different pixels too
   int64_t units_ = 0;            // of a window: its pixels or rows

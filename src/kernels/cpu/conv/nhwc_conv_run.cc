@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/further.h"
 
 namespace tern::cpu {
 namespace {
@@ -27,13 +28,22 @@ PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
   PanelProduct p;
   p.operands = operands_;
   p.m = s.batch * s.output_size(), p.n = s.group_maps(), p.k = s.group_channels();
-  p.a = args.x + group * p.k, p.a_row = s.channels;
+  p.narrow_a = narrow_.x, p.narrow_c = narrow_.y;
+  p.a = Further(args.x, group * p.k, narrow_.x), p.a_row = s.channels;
   p.panels = args.w + group * PanelsSize(p.k, p.n, operands_);
-  p.c = args.y + n0, p.c_row = s.maps, p.c_at = n0;
+  p.c = Further(args.y, n0, narrow_.y), p.c_row = s.maps, p.c_at = n0;
   p.tile = args.tile, p.epilogue = args.epilogue;
   if (p.tile.bias) p.tile.bias += n0;
-  if (p.tile.residual) p.tile.residual += n0;
+  if (p.tile.residual) p.tile.residual = Further(p.tile.residual, n0, p.tile.narrow_residual);
   return p;
+}
+
+// Elements of x that lie side by side become words.
+void NhwcConv::CopyWords(const float* from, int64_t count, float* to) const {
+  if (narrow_.x)
+    Copy(from, count / 2, to);
+  else
+    table().copy(from, count, to);
 }
 
 // Pixels that lie side by side, each group's channels in whole words.
@@ -42,10 +52,10 @@ void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
   const TileTable& table = this->table();
   const int64_t channels = s.group_channels();
   const bool whole = channels == words_ * table.per_word;  // words do not mix groups
-  if (whole && pixel_ == s.group * words_) return table.copy(from, count * s.channels, to);
-  for (int64_t i = 0; i < count; ++i, from += s.channels, to += pixel_) {
+  if (whole && pixel_ == s.group * words_) return CopyWords(from, count * s.channels, to);
+  for (int64_t i = 0; i < count; ++i, from = Further(from, s.channels, narrow_.x), to += pixel_) {
     if (whole)
-      table.copy(from, s.channels, to);
+      CopyWords(from, s.channels, to);
     else
       for (int64_t g = 0; g < s.group; ++g) table.copy(from + g * channels, channels, to + g * words_);
   }
@@ -68,9 +78,9 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
         std::fill(to, to + size, 0.f);
         continue;
       }
-      const float* row =
-          x +
-          (((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin) * s.channels;
+      const int64_t pixel =
+          ((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin;
+      const float* row = Further(x, pixel * s.channels, narrow_.x);
       if (rows_) {
         std::fill(exact, exact + left * s.channels, 0.f);
         Copy(row, (right - left) * s.channels, exact + left * s.channels);
@@ -100,7 +110,7 @@ void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float
     else if (rows_)
       Copy(row + at * s.channels, channels, here);
     else
-      table().copy(row + at * s.channels, channels, here);
+      CopyWords(Further(row, at * s.channels, narrow_.x), channels, here);
   }
   if (rows_) table().copy(exact, s.kernel[2] * channels, to);
 }
@@ -119,8 +129,8 @@ void NhwcConv::CopyColumns(const float* x, const Job& job, int64_t group, float*
                       iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
         const bool inside = iz >= 0 && iz < s.input[0] && iy >= 0 && iy < s.input[1];
         const int64_t row = inside ? ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] : 0;
-        CopyWindowRow(inside ? x + row * s.channels + group * s.group_channels() : nullptr,
-                      i * s.stride[2] - s.begin[2], exact, here);
+        const float* from = Further(x, row * s.channels + group * s.group_channels(), narrow_.x);
+        CopyWindowRow(inside ? from : nullptr, i * s.stride[2] - s.begin[2], exact, here);
       }
   }
 }
@@ -151,6 +161,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
   t.k = piece_, t.parts = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
   t.c_row = t.residual_row = steps_.pixel;
   t.clip = e.clip, t.low = e.low, t.high = e.high;
+  t.narrow_c = narrow_.y, t.narrow_residual = e.narrow_residual;
   for (int64_t panel = job.panel0, last = -1; panel < job.panel1; ++panel) {
     const int64_t map = MapOf(panel), group = map / s.group_maps();
     if (pixels && group != last) CopyColumns(args.x, job, group, scratch);
@@ -160,8 +171,9 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
     t.bias = e.bias ? e.bias + map : nullptr;
     for (int64_t i = 0; i < strips; ++i) {
       t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * words_);
-      t.c = args.y + at + i * steps_.row + map;
-      if (e.residual) t.residual = e.residual + at + i * steps_.row + map;
+      const int64_t first = at + i * steps_.row + map;
+      t.c = Further(args.y, first, narrow_.y);
+      if (e.residual) t.residual = Further(e.residual, first, e.narrow_residual);
       table.RunRows(t, count);
     }
   }

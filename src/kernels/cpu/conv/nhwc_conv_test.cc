@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/cpu/conv/nhwc_test_support.h"
+#include "kernels/cpu/simd/narrow_test_support.h"
 
 namespace tern::cpu {
 namespace {
@@ -131,6 +132,36 @@ TEST_P(NhwcConvBf16, IsTheSameForAnyNumberOfThreads) {
       ASSERT_EQ(one.y, many.y) << c.name << ", " << threads << " threads";
     }
   }
+}
+
+// Images and results that are bf16 in memory: the bits that f32 gives, rounded. Each way to read windows.
+TEST_P(NhwcConvBf16, ReadsAndWritesBf16) {
+  for (const NhwcCase& c : kCases)
+    for (NhwcWindows windows : {NhwcWindows::kAny, NhwcWindows::kInPlace, NhwcWindows::kColumns})
+      for (int threads : {1, 3}) {
+        NhwcData d(c.shape, Operands::kBf16);
+        const std::vector<uint16_t> x = Narrowed(d.x), residual = Narrowed(d.residual);
+        d.residual = Widened(residual);
+        std::vector<float> packed(static_cast<size_t>(NhwcConv::PackedSize(c.shape, d.operands)) + 1);
+        NhwcConv::Pack(c.shape, d.w.data(), packed.data(), Workers(2), d.operands);
+        NhwcConv conv(c.shape, d.operands, windows);
+        NhwcArgs args{d.x.data(), packed.data(), d.y.data(), d.Tile(c.shape), nullptr};
+        const auto run = [&](int count) {
+          std::vector<float> scratch(conv.Scratch(count) / sizeof(float) + 1,
+                                     std::numeric_limits<float>::quiet_NaN());
+          conv.Run(args, scratch.data(), Workers(count));
+        };
+        run(1);
+        std::vector<uint16_t> y(d.y.size());
+        const NhwcNarrow narrow{c.shape.group_channels() % 2 == 0, true};
+        conv.SetNarrow(narrow);
+        if (narrow.x) args.x = AsFloats(x);
+        args.y = AsFloats(y);
+        args.tile.residual = AsFloats(residual), args.tile.narrow_residual = true;
+        run(threads);
+        ASSERT_EQ(y, Narrowed(d.y)) << c.name << ", " << threads << " threads, windows "
+                                    << static_cast<int>(windows);
+      }
 }
 
 }  // namespace

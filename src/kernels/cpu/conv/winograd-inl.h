@@ -6,6 +6,7 @@
 // All in terms of x² and a², so that both points of a pair share their work.
 #pragma once
 #include "kernels/cpu/conv/winograd_simd.h"
+#include "kernels/cpu/simd/narrow-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
 #include "kernels/cpu/simd/vector-inl.h"
 
@@ -137,6 +138,94 @@ template <class S, class Store> void Input(const WinogradInput& s) {
       }
     }
   }
+}
+
+template <int kTile, int kSide> inline void TransformOutput(const Floats (&t)[kSide], Floats (&y)[kTile]) {
+  constexpr int pairs = kSide / 2 - 1;
+  constexpr const Points<kSide>& p = kPoints<kSide>;
+  Floats sum[pairs], difference[pairs];
+#pragma GCC unroll 8
+  for (int j = 0; j < pairs; ++j) {
+    sum[j] = t[1 + 2 * j] + t[2 + 2 * j];
+    difference[j] = t[1 + 2 * j] - t[2 + 2 * j];
+  }
+#pragma GCC unroll 8
+  for (int k = 0; k < kTile; ++k) {
+    Floats v = Power(p.at[0], k) * (k % 2 ? difference[0] : sum[0]);
+#pragma GCC unroll 8
+    for (int j = 1; j < pairs; ++j) v += Power(p.at[j], k) * (k % 2 ? difference[j] : sum[j]);
+    if (k == 0) v += t[0];
+    if (k == kTile - 1) v += t[kSide - 1];
+    y[k] = v;
+  }
+}
+
+// One tile, one vector of maps. kNarrow: y and the residual may be bf16; kWhole: all its lanes; kInside: all
+// its results are in the image.
+template <class S, bool kNarrow, bool kWhole, bool kInside>
+inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
+  constexpr int side = S::kSide;
+  const int64_t lanes = s.maps - map;
+  const float* p = s.p + tile * s.tile_step + map;
+  Floats half[S::kTile][side];
+#pragma GCC unroll 8
+  for (int j = 0; j < side; ++j) {
+    Floats t[side], y[S::kTile];
+#pragma GCC unroll 8
+    for (int i = 0; i < side; ++i) t[i] = LoadVector(p + (i * side + j) * s.position_step);
+    TransformOutput<S::kTile>(t, y);
+#pragma GCC unroll 8
+    for (int k = 0; k < S::kTile; ++k) half[k][j] = y[k];
+  }
+  const auto load = [&](const float* at) { return kWhole ? LoadVector(at) : LoadPart(at, lanes); };
+  const Floats bias = s.bias ? load(s.bias + map) : Floats{};
+  const int64_t corner = tile * S::kTile * s.column_step + map;
+  const int64_t columns = s.columns - tile * S::kTile;
+#pragma GCC unroll 8
+  for (int k = 0; k < S::kTile; ++k) {
+    if (!kInside && k >= s.rows) break;
+    Floats y[S::kTile];
+    TransformOutput<S::kTile>(half[k], y);
+#pragma GCC unroll 8
+    for (int j = 0; j < S::kTile; ++j) {
+      if (!kInside && j >= columns) break;
+      const int64_t at = corner + k * s.row_step + j * s.column_step;
+      Floats v = y[j] + bias;
+      if (kNarrow && s.residual && s.narrow_residual)
+        v += LoadBf16(reinterpret_cast<const char*>(s.residual) + 2 * at, kWhole ? kWide : lanes);
+      else if (s.residual)
+        v += load(s.residual + at);
+      if (s.clip) {
+        v = v < s.low ? Floats{} + s.low : v;
+        v = v > s.high ? Floats{} + s.high : v;
+      }
+      if (kNarrow && s.narrow_y) {
+        float* to = reinterpret_cast<float*>(reinterpret_cast<char*>(s.y) + 2 * at);
+        if (kWhole)
+          StoreBf16(to, v);
+        else
+          StoreBf16Part(to, v, lanes);
+      } else if (kWhole)
+        StoreVector(s.y + at, v);
+      else
+        StorePart(s.y + at, v, lanes);
+    }
+  }
+}
+
+template <class S, bool kNarrow, bool kInside>
+inline void OutputTileMaps(const WinogradOutput& s, int64_t tile) {
+  int64_t map = 0;
+  for (; map + kWide <= s.maps; map += kWide) OutputTile<S, kNarrow, true, kInside>(s, tile, map);
+  if (map < s.maps) OutputTile<S, kNarrow, false, kInside>(s, tile, map);
+}
+
+template <class S, bool kNarrow> void Output(const WinogradOutput& s) {
+  for (int64_t t = 0; t < s.tiles; ++t)
+    if (s.rows >= S::kTile && s.columns - t * S::kTile >= S::kTile)
+      OutputTileMaps<S, kNarrow, true>(s, t);
+    else
+      OutputTileMaps<S, kNarrow, false>(s, t);
 }
 
 }  // namespace

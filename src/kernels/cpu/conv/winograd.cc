@@ -7,6 +7,7 @@
 #include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/further.h"
 
 namespace tern::cpu {
 namespace {
@@ -26,12 +27,19 @@ const WinogradTable::Unit& Functions(WinogradUnit unit) {
   return WinogradSimd().units[static_cast<int>(unit)];
 }
 
-auto InputOf(WinogradUnit unit, Operands operands) {
-  if (operands == Operands::kF32) return Functions(unit).input;
+const WinogradBf16Table& FunctionsInBf16() {
 #if defined(__x86_64__)
-  if (ActiveBf16Products()) return avx512_bf16::kWinogradBf16Simd.input;
+  if (ActiveBf16Products()) return avx512_bf16::kWinogradBf16Simd;
 #endif
-  return WinogradBf16Simd().input;
+  return WinogradBf16Simd();
+}
+
+auto InputOf(WinogradUnit unit, Operands operands) {
+  return operands == Operands::kF32 ? Functions(unit).input : FunctionsInBf16().input;
+}
+
+auto OutputOf(WinogradUnit unit, Operands operands) {
+  return operands == Operands::kF32 ? Functions(unit).output : FunctionsInBf16().output;
 }
 
 }  // namespace
@@ -104,8 +112,10 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   block_strips_ = Quotient(strips_, std::max<int64_t>(1, blocks_));
   blocks_ = block_strips_ > 0 ? Quotient(strips_, block_strips_) : 0;
   block_tiles_ = block_strips_ * strip_;
-  // One block reads all weights once, in the order in which they lie.
-  const int64_t maps = blocks_ <= 1 ? shape.maps : std::max(kFewestMaps, kProducts / (positions * most));
+  // One block reads all weights once, in the order in which they lie; in bf16 the products of all maps would
+  // take more of the cache than that saves.
+  const bool in_order = blocks_ <= 1 && operands == Operands::kF32;
+  const int64_t maps = in_order ? shape.maps : std::max(kFewestMaps, kProducts / (positions * most));
   const int64_t width = TileSimd().columns;
   block_maps_ = std::min(shape.maps, maps < width ? width : maps / width * width);
 }
@@ -220,14 +230,15 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
   out.p = block.p + (FirstTile(strip) - block.tile0) * block.p_tile + begin % block.maps;
   out.tile_step = block.p_tile, out.position_step = block.p_position;
   out.tiles = std::min(strip_, tile_columns_ - column);
-  out.y = args.y + at;
+  out.y = Further(args.y, at, narrow_y_);
+  out.narrow_y = narrow_y_, out.narrow_residual = args.tile.narrow_residual;
   out.row_step = width * maps, out.column_step = maps;
   out.rows = height - y0, out.columns = width - x0;
   out.maps = end - begin;
   out.bias = args.tile.bias ? args.tile.bias + begin : nullptr;
-  out.residual = args.tile.residual ? args.tile.residual + at : nullptr;
+  out.residual = args.tile.residual ? Further(args.tile.residual, at, args.tile.narrow_residual) : nullptr;
   out.clip = args.tile.clip, out.low = args.tile.low, out.high = args.tile.high;
-  Functions(unit_).output(out);
+  OutputOf(unit_, operands_)(out);
   if (!args.epilogue || args.epilogue->empty()) return;
   const int64_t columns = std::min(out.columns, out.tiles * size_.tile);
   for (int64_t r = 0; r < std::min<int64_t>(out.rows, size_.tile); ++r) {

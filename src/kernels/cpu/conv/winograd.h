@@ -40,6 +40,8 @@ class Winograd {
   // Operands in bf16, F(2,3) only: what is transformed is rounded; groups must have even numbers of channels
   // then.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
+  // For operands in bf16; x is f32.
+  void SetNarrow(const NhwcNarrow& narrow) { narrow_y_ = narrow.y; }
   size_t Scratch(int threads) const;
   // What a run amounts to, for estimates of its time.
   struct Counts {
@@ -68,6 +70,7 @@ class Winograd {
   ConvShape shape_;
   WinogradUnit unit_ = WinogradUnit::kF23;
   Operands operands_ = Operands::kF32;
+  bool narrow_y_ = false;
   WinogradSize size_{};
   int64_t tile_rows_ = 0, tile_columns_ = 0;  // of an image
   int64_t strip_ = 0, row_strips_ = 0;        // tiles of a strip, strips of a row of tiles

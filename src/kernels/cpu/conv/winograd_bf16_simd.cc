@@ -1,5 +1,4 @@
 #include "kernels/cpu/conv/winograd-inl.h"
-#include "kernels/cpu/simd/narrow-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
@@ -10,6 +9,6 @@ struct Narrow {
 
 }  // namespace
 
-const WinogradBf16Table kWinogradBf16Simd = {Input<Sizes<2, 3>, Narrow>};
+const WinogradBf16Table kWinogradBf16Simd = {Input<Sizes<2, 3>, Narrow>, Output<Sizes<2, 3>, true>};
 
 }  // namespace tern::cpu::TERN_SIMD

@@ -7,83 +7,6 @@ struct Whole {
   static void At(float* to, int64_t channel, Floats v) { StoreVector(to + channel, v); }
 };
 
-template <int kTile, int kSide> inline void TransformOutput(const Floats (&t)[kSide], Floats (&y)[kTile]) {
-  constexpr int pairs = kSide / 2 - 1;
-  constexpr const Points<kSide>& p = kPoints<kSide>;
-  Floats sum[pairs], difference[pairs];
-#pragma GCC unroll 8
-  for (int j = 0; j < pairs; ++j) {
-    sum[j] = t[1 + 2 * j] + t[2 + 2 * j];
-    difference[j] = t[1 + 2 * j] - t[2 + 2 * j];
-  }
-#pragma GCC unroll 8
-  for (int k = 0; k < kTile; ++k) {
-    Floats v = Power(p.at[0], k) * (k % 2 ? difference[0] : sum[0]);
-#pragma GCC unroll 8
-    for (int j = 1; j < pairs; ++j) v += Power(p.at[j], k) * (k % 2 ? difference[j] : sum[j]);
-    if (k == 0) v += t[0];
-    if (k == kTile - 1) v += t[kSide - 1];
-    y[k] = v;
-  }
-}
-
-// One tile, one vector of maps. kWhole: all its lanes; kInside: all its results are in the image.
-template <class S, bool kWhole, bool kInside>
-inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
-  constexpr int side = S::kSide;
-  const int64_t lanes = s.maps - map;
-  const float* p = s.p + tile * s.tile_step + map;
-  Floats half[S::kTile][side];
-#pragma GCC unroll 8
-  for (int j = 0; j < side; ++j) {
-    Floats t[side], y[S::kTile];
-#pragma GCC unroll 8
-    for (int i = 0; i < side; ++i) t[i] = LoadVector(p + (i * side + j) * s.position_step);
-    TransformOutput<S::kTile>(t, y);
-#pragma GCC unroll 8
-    for (int k = 0; k < S::kTile; ++k) half[k][j] = y[k];
-  }
-  const auto load = [&](const float* at) { return kWhole ? LoadVector(at) : LoadPart(at, lanes); };
-  const Floats bias = s.bias ? load(s.bias + map) : Floats{};
-  const int64_t corner = tile * S::kTile * s.column_step + map;
-  const int64_t columns = s.columns - tile * S::kTile;
-#pragma GCC unroll 8
-  for (int k = 0; k < S::kTile; ++k) {
-    if (!kInside && k >= s.rows) break;
-    Floats y[S::kTile];
-    TransformOutput<S::kTile>(half[k], y);
-#pragma GCC unroll 8
-    for (int j = 0; j < S::kTile; ++j) {
-      if (!kInside && j >= columns) break;
-      const int64_t at = corner + k * s.row_step + j * s.column_step;
-      Floats v = y[j] + bias;
-      if (s.residual) v += load(s.residual + at);
-      if (s.clip) {
-        v = v < s.low ? Floats{} + s.low : v;
-        v = v > s.high ? Floats{} + s.high : v;
-      }
-      if (kWhole)
-        StoreVector(s.y + at, v);
-      else
-        StorePart(s.y + at, v, lanes);
-    }
-  }
-}
-
-template <class S, bool kInside> inline void OutputTileMaps(const WinogradOutput& s, int64_t tile) {
-  int64_t map = 0;
-  for (; map + kWide <= s.maps; map += kWide) OutputTile<S, true, kInside>(s, tile, map);
-  if (map < s.maps) OutputTile<S, false, kInside>(s, tile, map);
-}
-
-template <class S> void Output(const WinogradOutput& s) {
-  for (int64_t t = 0; t < s.tiles; ++t)
-    if (s.rows >= S::kTile && s.columns - t * S::kTile >= S::kTile)
-      OutputTileMaps<S, true>(s, t);
-    else
-      OutputTileMaps<S, false>(s, t);
-}
-
 // In double: the rounding of U is then all that the weights add to the error.
 template <class S> struct WeightMatrix {
   double at[S::kSide][S::kKernel] = {};
@@ -126,7 +49,7 @@ template <class S> void Weights(const WinogradWeights& s) {
 
 template <int kTile, int kKernel> constexpr WinogradTable::Unit UnitOf() {
   using S = Sizes<kTile, kKernel>;
-  return {kKernel, kTile, S::kStrip, Input<S, Whole>, Output<S>, Weights<S>};
+  return {kKernel, kTile, S::kStrip, Input<S, Whole>, Output<S, false>, Weights<S>};
 }
 
 }  // namespace

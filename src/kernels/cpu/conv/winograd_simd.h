@@ -31,6 +31,7 @@ struct WinogradOutput {
   const float* residual = nullptr;  // laid out like y
   bool clip = false;                // to [low, high]; NaN stays
   float low = 0, high = 0;
+  bool narrow_y = false, narrow_residual = false;  // bf16 in memory: WinogradBf16Table's output only
 };
 
 // The weights of up to 64 maps.
@@ -54,7 +55,9 @@ TERN_SIMD_TABLE(WinogradTable, WinogradSimd)
 
 // What differs where products are of bf16.
 struct WinogradBf16Table {
-  void (*input)(const WinogradInput& strip);  // of F(2,3), rounded
+  // Of F(2,3).
+  void (*input)(const WinogradInput& strip);  // rounded
+  void (*output)(const WinogradOutput& strip);
 };
 TERN_SIMD_TABLE(WinogradBf16Table, WinogradBf16Simd)
 namespace avx512_bf16 {

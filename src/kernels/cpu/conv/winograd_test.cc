@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/cpu/simd/level_test_support.h"
+#include "kernels/cpu/simd/narrow_test_support.h"
 
 namespace tern::cpu {
 namespace {
@@ -76,8 +77,9 @@ struct Case {
     PackWinogradWeights(unit, w.data(), s.group_channels(), s.maps, packed.data(), Workers(2), operands);
   }
   NhwcArgs Args() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
-  void Run(const NhwcArgs& args, int threads) {
-    const Winograd winograd(s, unit, operands);
+  void Run(const NhwcArgs& args, int threads, bool narrow_y = false) {
+    Winograd winograd(s, unit, operands);
+    if (narrow_y) winograd.SetNarrow({false, true});
     Lines scratch(winograd.Scratch(threads));
     winograd.Run(args, scratch.data(), Workers(threads));
   }
@@ -160,6 +162,32 @@ TEST_P(WinogradLevels, RoundedToBf16) {
       ASSERT_EQ(t.y, one);
     }
   }
+}
+
+// Results and residuals that are bf16 in memory: the bits that f32 gives, rounded.
+TEST_P(WinogradLevels, WritesBf16) {
+  for (bool products : {true, false})
+    for (const Geometry& g : kGeometries)
+      for (int threads : {1, 3}) {
+        LimitBf16Products(products);
+        const ConvShape s = ShapeOf(g, WinogradUnit::kF23);
+        if (s.group > 1 && s.group_channels() % 2 != 0) continue;
+        Case t(s, WinogradUnit::kF23, Operands::kBf16);
+        t.x[0] = kInfinity;
+        const std::vector<uint16_t> residual = Narrowed(t.residual);
+        t.residual = Widened(residual);
+        NhwcArgs args = t.Args();
+        args.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
+        t.Run(args, 1);
+        std::vector<uint16_t> y(t.y.size());
+        args.y = AsFloats(y), args.tile.residual = AsFloats(residual), args.tile.narrow_residual = true;
+        t.Run(args, threads, true);
+        const std::vector<float> got = Widened(y), want = Widened(Narrowed(t.y));
+        for (size_t i = 0; i < got.size(); ++i)
+          ASSERT_TRUE(got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i])))
+              << g.height << "x" << g.width << "x" << g.channels << ", " << threads << " threads: " << i;
+      }
+  LimitBf16Products(true);
 }
 
 TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {

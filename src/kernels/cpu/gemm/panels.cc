@@ -1,9 +1,11 @@
 #include "kernels/cpu/gemm/panels.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/cpu/move/transpose_simd.h"
 #include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/further.h"
 
 namespace tern::cpu {
 namespace {
@@ -65,12 +67,15 @@ void Share(const PanelProduct& p, const TileTable& table, int threads, Cut& cut)
 
 Cut CutOf(const PanelProduct& p, const TileTable& table, int threads) {
   Cut cut{};
-  cut.depth = PartOf(table.words(p.k), kMostDepth, 8);
-  cut.copy = p.a_column != 1 || table.per_word != 1 || (Collide(p.a_row) && p.n >= kWorthCopying && p.m > 2);
+  const int64_t words = table.words(p.k);
+  cut.depth = PartOf(words, p.narrow_c ? std::max(words, kMostDepth) : kMostDepth, 8);
+  const bool as_words = p.a_column == 1 && (table.per_word == 1 || p.narrow_a);
+  const int64_t a_row = p.narrow_a ? p.a_row / 2 : p.a_row;
+  cut.copy = !as_words || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);
   const int64_t panels = Quotient(p.n, table.columns);
   int64_t most_rows = std::max<int64_t>(table.rows, kBlock / cut.depth);
   // A small b stays in the nearest caches; then all columns of some rows of c go before the next rows.
-  if (table.words(p.k) * p.n <= kBlock / 4)
+  if (words * p.n <= kBlock / 4)
     most_rows =
         std::min(most_rows, std::max<int64_t>(8 * table.rows, kBlock / 2 / std::max<int64_t>(1, p.n)));
   cut.rows = PartOf(p.m, most_rows, 1);
@@ -94,6 +99,13 @@ struct Part {
 
 // depth: elements of k.
 void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, int64_t depth, float* to) {
+  if (p.narrow_a) {
+    const float* words = Further(p.a, part.m0 * p.a_row, true) + part.k0;
+    for (int64_t i = 0; i < part.rows; ++i)
+      std::memcpy(to + i * part.a_row, words + i * p.a_row / 2,
+                  static_cast<size_t>(part.depth) * sizeof(float));
+    return;
+  }
   const float* from = p.a + part.m0 * p.a_row + part.k0 * table.per_word * p.a_column;
   if (p.a_column == 1) {
     for (int64_t i = 0; i < part.rows; ++i) table.copy(from + i * p.a_row, depth, to + i * part.a_row);
@@ -118,6 +130,7 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   Tile t;
   t.a_row = part.a_row, t.k = part.depth, t.c_row = p.c_row, t.residual_row = p.tile.residual_row;
   t.accumulate = !first || p.accumulate;
+  t.narrow_c = p.narrow_c, t.narrow_residual = p.tile.narrow_residual;
   t.few = p.m <= kFew;  // by the product: where it is cut may depend on the threads
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   const auto run = [&](int64_t panel, int64_t i) {
@@ -126,8 +139,10 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
     t.a = part.a + row * part.a_row;
     t.b = p.panels + (n0 * words + part.k0 * table.columns);
     t.bias = last && p.tile.bias ? p.tile.bias + n0 : nullptr;
-    t.c = p.c + (part.m0 + row) * p.c_row + n0;
-    t.residual = last && p.tile.residual ? p.tile.residual + (part.m0 + row) * t.residual_row + n0 : nullptr;
+    t.c = Further(p.c, (part.m0 + row) * p.c_row + n0, p.narrow_c);
+    t.residual = last && p.tile.residual
+                     ? Further(p.tile.residual, (part.m0 + row) * t.residual_row + n0, p.tile.narrow_residual)
+                     : nullptr;
     table.run[tiles.Size(i)](t);
   };
   // Along rows of c, as long as the panels stay in the second cache.
@@ -152,8 +167,8 @@ void RunBlock(const PanelProduct& p, const TileTable& table, const Cut& cut, Par
   for (int64_t k0 = 0; k0 < std::max<int64_t>(words, 1); k0 += cut.depth) {
     part.k0 = k0;
     part.depth = std::min(cut.depth, words - k0);
-    part.a = p.a ? p.a + part.m0 * p.a_row + k0 : nullptr;
-    part.a_row = p.a_row;
+    part.a = p.a ? Further(p.a, part.m0 * p.a_row, p.narrow_a) + k0 : nullptr;
+    part.a_row = p.narrow_a ? p.a_row / 2 : p.a_row;
     if (cut.copy) {
       part.a = scratch;
       part.a_row = part.depth + kPad;

@@ -29,6 +29,7 @@ struct TileEpilogue {
   int64_t residual_row = 0;
   bool clip = false;
   float low = 0, high = 0;
+  bool narrow_residual = false;  // it is bf16: for operands of bf16
 };
 
 struct PanelProduct {
@@ -40,6 +41,9 @@ struct PanelProduct {
   float* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
+  // What is in memory as bf16 already, for operands of bf16: a, with an even number of columns side by side
+  // and even steps from row to row; c, which is not added to then and has no further epilogue.
+  bool narrow_a = false, narrow_c = false;
   TileEpilogue tile;
   // Then, while the block is in cache. Its result is c as one array, counted from `c` minus c_at on.
   const Epilogue* epilogue = nullptr;

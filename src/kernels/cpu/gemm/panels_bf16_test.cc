@@ -8,6 +8,7 @@
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/simd/bf16_test_support.h"
 #include "kernels/cpu/simd/level_test_support.h"
+#include "kernels/cpu/simd/narrow_test_support.h"
 
 namespace tern::cpu {
 namespace {
@@ -116,6 +117,49 @@ TEST_P(Bf16Levels, IsTheSameForAnyNumberOfThreads) {
       ASSERT_EQ(one.c, many.c) << threads << " threads";
     }
   }
+}
+
+// What lies in memory as bf16 gives the bits that it gives in f32, rounded. Sums of a long k are taken in one
+// part then.
+TEST_P(Bf16Levels, ReadsAndWritesBf16) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<Shape> shapes(std::begin(kShapes), std::end(kShapes));
+  shapes.insert(shapes.end(), {{30, 96, 2048}, {19, 40, 4096}, {100, 24, 512}, {33, 50, 128}, {16, 7, 66}});
+  for (const Shape& s : shapes)
+    for (int gap : {0, 4})
+      for (int threads : {1, 3}) {
+        if (s.k % 2 != 0) continue;
+        Case t(s, Order::kPlain, gap);
+        if (s.m > 12 && s.k > 8) t.a[static_cast<size_t>(3 * t.a_row + 1)] = nan;
+        if (s.m > 12 && s.k > 8) t.a[static_cast<size_t>(11 * t.a_row + 6)] = inf;
+        const std::vector<uint16_t> a = Narrowed(t.a), residual = Narrowed(t.residual);
+        t.residual = Widened(residual);
+        std::vector<uint16_t> c(t.c.size(), 0x1234);
+        PanelProduct p = t.Product();
+        p.tile = {t.bias.data(), t.residual.data(), t.c_row, true, -0.5f, 2.0f};
+        Multiply(p, 1);
+        p.a = AsFloats(a), p.narrow_a = true, p.c = AsFloats(c), p.narrow_c = true;
+        p.tile.residual = AsFloats(residual), p.tile.narrow_residual = true;
+        Multiply(p, threads);
+        const std::vector<uint16_t> rounded = Narrowed(t.c);
+        const std::vector<float> got = Widened(c);
+        for (int64_t i = 0; i < s.m * t.c_row; ++i) {
+          const auto at = static_cast<size_t>(i);
+          if (i % t.c_row >= s.n)
+            ASSERT_EQ(c[at], 0x1234) << "the gap was written";
+          else if (std::isnan(t.c[at]))
+            ASSERT_TRUE(std::isnan(got[at])) << s.m << "x" << s.n << "x" << s.k << " at " << i;
+          else if (s.k <= 2048)
+            ASSERT_EQ(c[at], rounded[at]) << s.m << "x" << s.n << "x" << s.k << " at " << i;
+          else
+            ASSERT_NEAR(got[at], t.c[at], 0.01) << s.m << "x" << s.n << "x" << s.k << " at " << i;
+        }
+        p.c = t.c.data(), p.narrow_c = false;  // each for itself
+        std::vector<float> before = t.c;
+        Multiply(p, threads);
+        for (size_t i = 0; i < before.size(); ++i)
+          ASSERT_TRUE(t.c[i] == before[i] || std::isnan(before[i])) << s.m << "x" << s.n << "x" << s.k;
+      }
 }
 
 // Of one column of weights as they were packed.

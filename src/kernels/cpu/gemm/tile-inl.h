@@ -2,6 +2,7 @@
 // product is added, is the file's (Ops).
 #pragma once
 #include "kernels/cpu/gemm/tile.h"
+#include "kernels/cpu/simd/narrow-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
@@ -137,8 +138,15 @@ template <class Ops, int R, int N> inline void MultiplyFew(const Tile& t, Floats
     for (int j = 0; j < N; ++j) sum[i][j] = (part[0][i][j] + part[1][i][j]) + (part[2][i][j] + part[3][i][j]);
 }
 
+// bf16 number `at` of an array.
+inline const void* NarrowAt(const float* p, int64_t at) { return reinterpret_cast<const char*>(p) + 2 * at; }
+inline float* NarrowAt(float* p, int64_t at) {
+  return reinterpret_cast<float*>(reinterpret_cast<char*>(p) + 2 * at);
+}
+
 // What happens to the sums on their way to c. Whole: all vectors are full.
-template <bool kWhole, int R, int N> inline void Finish(const Tile& t, Floats (&sum)[R][N]) {
+template <class Ops, bool kWhole, int R, int N> inline void Finish(const Tile& t, Floats (&sum)[R][N]) {
+  constexpr bool kNarrow = Ops::kPerWord == 2;  // there may be bf16 in memory
   constexpr int lanes = kLanes<float>;
   const int64_t last = kWhole ? lanes : t.columns - (N - 1) * lanes;
   auto load = [&](const float* p, int j) {
@@ -154,16 +162,35 @@ template <bool kWhole, int R, int N> inline void Finish(const Tile& t, Floats (&
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) sum[i][j] += bias;
     }
-    if (t.residual)
+    const bool whole = kWhole || j < N - 1;
+    if (kNarrow && t.residual && t.narrow_residual) {
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) {
+        const void* from = NarrowAt(t.residual, i * t.residual_row + j * lanes);
+        sum[i][j] += whole ? LoadBf16(from) : LoadBf16(from, last);
+      }
+    } else if (t.residual) {
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) sum[i][j] += load(t.residual + i * t.residual_row, j);
+    }
     if (t.clip)
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) sum[i][j] = AtMost(AtLeast(sum[i][j], t.low), t.high);
+    if (kNarrow && t.narrow_c) {
+#pragma GCC unroll 16
+      for (int i = 0; i < R; ++i) {
+        float* to = NarrowAt(t.c, i * t.c_row + j * lanes);
+        if (whole)
+          StoreBf16(to, sum[i][j]);
+        else
+          StoreBf16Part(to, sum[i][j], last);
+      }
+      continue;
+    }
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
       float* to = t.c + i * t.c_row + j * lanes;
-      if (kWhole || j < N - 1)
+      if (whole)
         StoreVector(to, sum[i][j]);
       else
         StorePart(to, sum[i][j], last);
@@ -180,7 +207,8 @@ typedef float Halves __attribute__((vector_size(kVectorBytes / 2)));
 inline Halves LoadHalf(const float* p, __mmask8 mask) { return Halves(_mm256_maskz_loadu_ps(mask, p)); }
 
 // The half vector's part of Finish.
-template <int R> inline void FinishHalf(const Tile& t, int at, Halves (&sum)[R]) {
+template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves (&sum)[R]) {
+  constexpr bool kNarrow = Ops::kPerWord == 2;
   const auto mask = static_cast<__mmask8>((1u << (t.columns - at)) - 1);
   if (t.accumulate)
 #pragma GCC unroll 16
@@ -190,15 +218,33 @@ template <int R> inline void FinishHalf(const Tile& t, int at, Halves (&sum)[R])
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) sum[i] += bias;
   }
-  if (t.residual)
+  if (kNarrow && t.residual && t.narrow_residual) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      const Floats whole = LoadBf16(NarrowAt(t.residual, i * t.residual_row + at), t.columns - at);
+      Halves half;
+      __builtin_memcpy(&half, &whole, sizeof half);
+      sum[i] += half;
+    }
+  } else if (t.residual) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) sum[i] += LoadHalf(t.residual + i * t.residual_row + at, mask);
+  }
   if (t.clip)
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
       sum[i] = sum[i] < t.low ? Halves{} + t.low : sum[i];
       sum[i] = sum[i] > t.high ? Halves{} + t.high : sum[i];
     }
+  if (kNarrow && t.narrow_c) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      Floats whole = {};
+      __builtin_memcpy(&whole, &sum[i], sizeof sum[i]);
+      StoreBf16Part(NarrowAt(t.c, i * t.c_row + at), whole, t.columns - at);
+    }
+    return;
+  }
   if (t.columns - at == kHalf)
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) __builtin_memcpy(t.c + i * t.c_row + at, &sum[i], sizeof sum[i]);
@@ -236,8 +282,8 @@ template <class Ops, int R, int W> void RunHalf(const Tile& t) {
       rows.Advance(1);
     }
   }
-  if constexpr (W > 0) Finish<true>(t, sum);
-  FinishHalf(t, W * kLanes<float>, half);
+  if constexpr (W > 0) Finish<Ops, true>(t, sum);
+  FinishHalf<Ops>(t, W * kLanes<float>, half);
 }
 #endif
 
@@ -256,9 +302,9 @@ template <class Ops, int R, int N> void RunVectors(const Tile& t) {
     Multiply<Ops>(t, sum);
   }
   if (t.columns == N * kLanes<float>)
-    Finish<true>(t, sum);
+    Finish<Ops, true>(t, sum);
   else
-    Finish<false>(t, sum);
+    Finish<Ops, false>(t, sum);
 }
 
 template <class Ops, int R, int N = kVectors> void Run(const Tile& t) {

@@ -22,6 +22,8 @@ struct Tile {
   const int64_t* starts = nullptr;  // null: one piece at 0
   float* c = nullptr;
   int64_t c_row = 0;
+  // What lies there is bf16: tables for operands of bf16 only, and no sums that are added to.
+  bool narrow_c = false, narrow_residual = false;
   int64_t columns = 0;              // 1 … table.columns
   const float* bias = nullptr;      // one per column
   const float* residual = nullptr;  // laid out like c
