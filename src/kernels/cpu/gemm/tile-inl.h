@@ -221,10 +221,8 @@ template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves
   if (kNarrow && t.residual && t.narrow_residual) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
-      const Floats whole = LoadBf16(NarrowAt(t.residual, i * t.residual_row + at), t.columns - at);
-      Halves half;
-      __builtin_memcpy(&half, &whole, sizeof half);
-      sum[i] += half;
+      const __m128i narrow = _mm_maskz_loadu_epi16(mask, NarrowAt(t.residual, i * t.residual_row + at));
+      sum[i] += Halves(_mm256_slli_epi32(_mm256_cvtepu16_epi32(narrow), 16));
     }
   } else if (t.residual) {
 #pragma GCC unroll 16
@@ -239,9 +237,18 @@ template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves
   if (kNarrow && t.narrow_c) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
+      float* to = NarrowAt(t.c, i * t.c_row + at);
+#if defined(__AVX512BF16__)
+      const auto narrow = __m128i(_mm256_cvtneps_pbh(__m256(sum[i])));
+      if (t.columns - at == kHalf)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), narrow);
+      else
+        _mm_mask_storeu_epi16(to, mask, narrow);
+#else
       Floats whole = {};
       __builtin_memcpy(&whole, &sum[i], sizeof sum[i]);
-      StoreBf16Part(NarrowAt(t.c, i * t.c_row + at), whole, t.columns - at);
+      StoreBf16Part(to, whole, t.columns - at);
+#endif
     }
     return;
   }
