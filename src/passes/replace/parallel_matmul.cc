@@ -1,15 +1,14 @@
 // MatMuls of one input by several constant matrices: one MatMul that reads the input once.
-#include <algorithm>
-
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// A plain MatMul of x by a constant [K, N] with a constant row as bias, or none.
+// A plain MatMul of x by a constant [K, N] with a constant row as bias, or none. One that nobody reads is
+// what an earlier merge of this sweep has left.
 bool Joins(const Node& node, const Value* x) {
-  if (!IsOp(node, "MatMul") || node.input(0) != x || !NoEpilogue(node)) return false;
+  if (node.unused() || !IsOp(node, "MatMul") || node.input(0) != x || !NoEpilogue(node)) return false;
   const Value *w = node.input(1), *bias = node.input(2);
   if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w)) return false;
   if (node.attrs.Bool("transpose_a") || node.attrs.Bool("transpose_b") || node.attrs.Float("alpha") != 1)
@@ -18,10 +17,11 @@ bool Joins(const Node& node, const Value* x) {
          (bias->is_constant() && bias->constant.rank() == 1 && bias->constant.size() == w->constant.dim(1));
 }
 
-// Whether one of the nodes stands between x's maker and this one.
-bool ComesFirst(const Node& node, const std::vector<Node*>& nodes, const Node* maker) {
-  for (const Node* at = node.graph->Before(node); at && at != maker; at = at->graph->Before(*at))
-    if (std::find(nodes.begin(), nodes.end(), at) != nodes.end()) return false;
+// Whether no other of them stands between x's maker and this one. Each looks back to the one before it, so
+// that all of them together look at each node of the graph once.
+bool ComesFirst(const Node& node, const Value* x) {
+  for (const Node* at = node.graph->Before(node); at && at != x->producer; at = at->graph->Before(*at))
+    if (at->input(0) == x && Joins(*at, x)) return false;
   return true;
 }
 
@@ -31,6 +31,9 @@ bool Merge(Rewrite& r) {
   Value* x = root.input(0);
   if (!Joins(root, x)) return r.Skip("not a plain MatMul by a constant matrix");
   if (x->type.shape.rank() < 2) return r.Skip("the rank is not known, or 1");
+  if (x->uses.size() < 2) return r.Skip("no other MatMul reads '", x->name, "'");
+  const bool first = ComesFirst(root, x);
+  if (!first && !r.explains()) return false;  // what follows looks at all of them
   std::vector<Node*> nodes;
   for (const auto& [reader, input] : x->uses)
     if (input == 0 && reader->graph == &r.graph() && Joins(*reader, x)) nodes.push_back(reader);
@@ -49,7 +52,7 @@ bool Merge(Rewrite& r) {
                 saved = static_cast<int64_t>(nodes.size() - 1) * depth;
   if (saved <= 2 * width)
     return r.Skip("splitting the result would cost more than reading '", x->name, "' again");
-  if (!ComesFirst(root, nodes, x->producer)) return r.Skip("another of them comes first");
+  if (!first) return r.Skip("another of them comes first");
   for (size_t i = 0; biased && i < nodes.size(); ++i)
     biases.push_back(nodes[i]->input(2) ? nodes[i]->input(2) : r.Const(Tensor(x->type.dtype, {sizes[i]})));
   Value* all = r.Op("MatMul", {x, r.Op("Concat", weights, {{"axis", int64_t{1}}}),

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "ir/builder.h"
 #include "ir/text.h"
@@ -166,6 +167,43 @@ TEST(Rewrite, LeavesLargeProductsOfWeightsToTheRun) {
   };
   EXPECT_EQ(chain(8), "the rule was applied");
   EXPECT_EQ(chain(1024), "its constants are too much work to compute ahead");
+}
+
+// Products that are not worth merging: when each of them looks at all others, this takes seconds.
+TEST(Rewrite, LooksOnceAtProductsSideBySide) {
+  InitOps();
+  Graph g;
+  Builder b(g);
+  Value* x = g.AddInput("x", Type::TensorOf(DType::kF32, Shape({2, 4})));
+  std::vector<Value*> outputs;
+  for (int i = 0; i < 10'000; ++i)
+    outputs.push_back(b.Op("MatMul", {x, b.Const(Tensor(DType::kF32, {4, 3}))}));
+  g.SetOutputs(outputs);
+  PassContext context;
+  const std::clock_t start = std::clock();
+  auto hits = ApplyRules(g, RuleIndex({FindRule("MergeParallelMatMuls")}), context);
+  ASSERT_TRUE(hits.ok());
+  EXPECT_EQ(*hits, 0);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1);
+}
+
+// Whatever the order in which readers came to be: the nodes' order decides who stands for all.
+TEST(Rewrite, MergesProductsWhoseReadersAreListedOutOfOrder) {
+  const auto g = Parse(R"(graph @g(%x: f32[N,9]) -> (%y, %z) {
+    #v: f32[9,1] = (1, 2, 3, 4, 5, 6, 7, 8, 9)  #w: f32[9,1] = (9, 8, 7, 6, 5, 4, 3, 2, 1)
+    %i = Identity(%x)
+    %y = MatMul(%i, #v)
+    %z = MatMul(%x, #w)
+  })");
+  Value* x = g->inputs()[0];
+  g->ReplaceUses(g->nodes().front()->output(0), x);
+  g->RemoveDeadNodes();
+  ASSERT_EQ(x->uses.front().first, g->outputs()[1]->producer) << "the second product is listed first";
+  PassContext context;
+  auto hits = ApplyRules(*g, RuleIndex({FindRule("MergeParallelMatMuls")}), context);
+  ASSERT_TRUE(hits.ok());
+  EXPECT_EQ(*hits, 1) << "what is merged is not merged again with what it replaced";
+  EXPECT_EQ(Ops(*g), "MatMul Split");
 }
 
 TEST(Rewrite, LeavesLargeProductsOfKernelsToTheRun) {
