@@ -4,8 +4,8 @@
 
 #include "ir/derived.h"
 #include "ir/tern_file.h"
+#include "kernels/cpu/simd/active_isa.h"
 #include "kernels/cpu/simd/bf16.h"
-#include "kernels/cpu/simd/simd.h"
 
 namespace tern {
 namespace {
@@ -54,8 +54,9 @@ bool FindSources(const DerivedName& name, const Constants& constants, Pack& pack
 }  // namespace
 
 std::string PackKey(const std::string& kernel, const Node& node, const std::vector<int>& inputs) {
-  const int set = 2 * static_cast<int>(cpu::ActiveSimd()) + cpu::ActiveBf16Products();
-  DerivedName name{StrCat("pack ", kPackFormat, " ", kernel, " ", set, " ", HashOf(node.attrs)), {}};
+  DerivedName name{StrCat("pack ", kPackFormat, " ", kernel, " ", cpu::Architecture(), " ", cpu::ActiveIsa(),
+                          cpu::ActiveBf16Products() ? " bf16 " : " ", HashOf(node.attrs)),
+                   {}};
   for (int i : inputs) {
     if (node.input(i)->name.empty()) return {};
     name.what += StrCat(" ", i);

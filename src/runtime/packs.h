@@ -10,8 +10,9 @@
 
 namespace tern {
 
-// Of everything that is packed: raised when any kernel lays its weights out in another way.
-inline constexpr int kPackFormat = 1;
+// Of everything that is packed: raised when any kernel lays its weights out in another way, or when keys tell
+// something else. What files hold in other formats is packed anew.
+inline constexpr int kPackFormat = 2;
 
 struct Pack {
   Tensor data;
@@ -20,8 +21,9 @@ struct Pack {
 };
 using Packs = std::map<std::string, Pack>;  // by PackKey
 
-// kernel: its name in the table. The key tells the format, the instruction set, the node's attributes, and
-// the numbers and names of the inputs that were packed together. Empty where one of these has no name.
+// kernel: its name in the table. The key tells the format, architecture and instruction set by name, the
+// node's attributes, and the numbers and names of the inputs that were packed together. Empty where one of
+// these has no name.
 std::string PackKey(const std::string& kernel, const Node& node, const std::vector<int>& inputs);
 
 // Names tell weights apart: gives one of its own to every constant that has none or shares it.

@@ -1,8 +1,12 @@
 // Packed weights: which are kept, found again in files, and never taken for another's.
 #include "runtime/packs.h"
 
+#include <set>
+
 #include "ir/derived.h"
 #include "ir/tern_file.h"
+#include "kernels/cpu/simd/active_isa.h"
+#include "kernels/cpu/simd/level_test_support.h"
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -160,6 +164,55 @@ TEST(Packs, ThoseMadeFromOtherBytesAreNotStored) {
   Packs packs = PacksOf(*packed);
   for (auto& [key, pack] : packs) pack.made_from[0] = nullptr;
   EXPECT_EQ(SetPacks(*packed, packs), 0) << "not made from these weights";
+}
+
+// Keys say in words what a pack was made for.
+TEST(Packs, AreForOneInstructionSet) {
+  const auto graph = ParseOrDie(kProduct);
+  const Node& node = *graph->nodes().front();
+  std::set<std::string> keys;
+  const cpu::LevelKeeper keeper;
+  const std::vector<int> levels = cpu::LevelsHere();
+  for (int level : levels) {
+    cpu::LimitSimd(static_cast<cpu::SimdLevel>(level));
+    const std::string key = PackKey("cpu.x", node, {1});
+    EXPECT_NE(key.find(StrCat("pack 2 cpu.x ", cpu::Architecture(), " ", cpu::ActiveIsa(), " ")),
+              std::string::npos)
+        << key;
+    keys.insert(key);
+  }
+  EXPECT_EQ(keys.size(), levels.size());
+}
+
+// A file of an earlier version, which named instruction sets by numbers: its packs could be anybody's.
+TEST(Packs, OfAnOlderFormatAreMadeAnew) {
+  const auto graph = ParseOrDie(kProduct);
+  const DatumList inputs{Counting({3, 2})};
+  auto want = EvaluateGraph(*graph, inputs);
+  ASSERT_TRUE(want.ok());
+  std::unique_ptr<Graph> packed = WithPacks(*graph, inputs);
+  int changed = 0;
+  for (const auto& v : packed->values()) {
+    auto name = ParseDerivedName(v->name);
+    if (!name) continue;
+    const std::vector<std::string> words = SplitText(name->what, ' ');  // pack 2 KERNEL …
+    ASSERT_EQ(words[1], "2");
+    name->what = StrCat("pack 1 ", words[2], " 7 ", words[words.size() - 2], " ", words.back());
+    v->name = ToText(*name);
+    v->constant = Tensor(DType::kF32, v->constant.dims());  // zeros
+    ++changed;
+  }
+  ASSERT_EQ(changed, 2);
+  std::string bytes;
+  std::shared_ptr<const Graph> loaded = ThroughFile(*packed, bytes);
+  EXPECT_EQ(PacksOf(*loaded).size(), 2u) << "they fit their weights, and nobody asks for them";
+  auto session = SessionOf(loaded, Layout());
+  auto got = session->Run(inputs);
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  EXPECT_TRUE(SameTensor((*got)[0].tensor, (*want)[0].tensor));
+  EXPECT_EQ(session->PackedWeights().size(), 2u);
+  for (const auto& [key, pack] : session->PackedWeights())
+    EXPECT_NE(key.find("pack 2 "), std::string::npos) << key;
 }
 
 TEST(Packs, NamesOfDerivedConstantsReadBack) {

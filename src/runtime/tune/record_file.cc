@@ -12,8 +12,8 @@
 
 #include "base/cpu_info.h"
 #include "base/strings.h"
+#include "kernels/cpu/simd/active_isa.h"
 #include "kernels/cpu/simd/bf16.h"
-#include "kernels/cpu/simd/simd.h"
 #include "runtime/tune/record.h"
 
 namespace tern {
@@ -126,25 +126,12 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-const char* IsaName() {
-  switch (cpu::ActiveSimd()) {
-    case cpu::SimdLevel::kAvx512:
-      return "avx512";
-    case cpu::SimdLevel::kAvx2:
-      return "avx2";
-    case cpu::SimdLevel::kSse4:
-      return "sse4";
-    default:
-      return Cpu().isa == "neon" ? "neon" : "base";
-  }
-}
-
 }  // namespace
 
 RecordKey RecordKeyHere() {
   RecordKey key;
   key.cpu = OneLine(Cpu().model);
-  key.isa = IsaName();
+  key.isa = cpu::ActiveIsa();
   if (cpu::ActiveBf16Products()) key.isa += " bf16";
   return key;
 }
