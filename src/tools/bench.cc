@@ -5,6 +5,7 @@
 
 #include "base/cpu_info.h"
 #include "data/json_writer.h"
+#include "kernels/cpu/simd/active_isa.h"
 #include "tools/bench_rounds.h"
 #include "tools/engine.h"
 #include "tools/feeds.h"
@@ -42,6 +43,9 @@ class BenchTool : public Tool {
   Status FirstRun(Engine& engine, const DatumList& inputs, Measured& m) const;
   Status Measure(Engine& engine, Measured& m) const;
   Result<int> AnswerRounds(Engine& engine, const Measured& m) const;
+  const char* PrecisionName() const {
+    return !reference_ && UsesBf16(precision_.precision()) ? "bf16" : "fp32";
+  }
   void Print(const Measured& m, int threads) const;
   void PrintJson(const Measured& m, int threads) const;
 
@@ -114,7 +118,7 @@ constexpr std::pair<const char*, double> kPercentiles[] = {
     {"min", 0}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
 
 void BenchTool::Print(const Measured& m, int threads) const {
-  fmt::print("{}  {} threads, {}\n", model_, threads, Cpu().isa);
+  fmt::print("{}  {} threads, {}, {}\n", model_, threads, cpu::ActiveIsa(), PrecisionName());
   fmt::print("latency ms ");
   for (const auto& [name, p] : kPercentiles) fmt::print(" {} {:.3f}", name, Percentile(m.latencies, p));
   fmt::print("  mean {:.3f}  over {} runs\n", m.mean, m.latencies.size());
@@ -148,7 +152,9 @@ void BenchTool::PrintJson(const Measured& m, int threads) const {
       .Key("threads")
       .Int(threads)
       .Key("isa")
-      .Text(Cpu().isa);
+      .Text(cpu::ActiveIsa())
+      .Key("precision")
+      .Text(PrecisionName());
   json.Key("reference_nodes").Int(static_cast<int64_t>(m.reference_nodes)).EndObject();
   fmt::print("{}\n", json.text());
 }
@@ -194,7 +200,10 @@ Result<int> BenchTool::Run(const Args& args) {
     return std::move(status).While(StrCat("benchmarking '", model_, "'"));
   };
   TERN_TRY(here(FirstRun(engine, inputs, m)));
-  if (rounds_) return AnswerRounds(engine, m);
+  if (rounds_) {
+    engine.Warn();
+    return AnswerRounds(engine, m);
+  }
   TERN_TRY(here(Measure(engine, m)));
   engine.Warn();
   const int threads = threads_ ? static_cast<int>(threads_) : Cpu().cores;

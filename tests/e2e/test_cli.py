@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -93,6 +94,27 @@ class Convert(CliTest):
         self.ok("convert", source, "-o", out, "--external-data")
         self.assertTrue((self.dir / "ext.onnx.data").exists())
         self.ok("verify", out, "--against", source)
+
+    def test_files_are_replaced_never_written_into(self):
+        """Weights are used where they lie in a model's file: whoever has the old one open keeps it whole."""
+        def weights(seed):
+            return make_model([helper.make_node("Add", ["x", "w"], ["y"])], {"x": (FLOAT, [1000])}, {"y": (FLOAT, [1000])},
+                              {"w": np.random.default_rng(seed).random(1000, np.float32)})
+        first, second = self.save(weights(1), "first.onnx"), self.save(weights(2), "second.onnx")
+        for command, name, *more in (("convert", "m.tern"), ("convert", "m.onnx"), ("convert", "ext.onnx", "--external-data"),
+                                     ("optimize", "o.tern"), ("optimize", "o.onnx")):
+            with self.subTest(name):
+                made = [self.dir / n for n in ((name, name + ".data") if more else (name,))]
+                self.ok(command, first, "-o", made[0], *more)
+                opened = [open(path, "rb") for path in made]
+                before = [path.read_bytes() for path in made]
+                self.ok(command, second, "-o", made[0], *more)
+                for path, file, bytes_ in zip(made, opened, before):
+                    self.assertNotEqual(os.fstat(file.fileno()).st_ino, path.stat().st_ino)
+                    self.assertEqual(file.read(), bytes_)
+                    file.close()
+                self.ok("verify", made[0], "--against", second, "--rtol", 0, "--atol", 0)
+        self.assertEqual([name for name in self.files() if "tmp" in name or "partial" in name], [])
 
     def test_refusals_write_nothing(self):
         source = self.save(mlp()[0])
@@ -195,6 +217,8 @@ class Verify(CliTest):
 
 
 class Bench(CliTest):
+    digits = pathlib.Path(__file__).resolve().parents[2] / "examples/digits/digits.onnx"
+
     def test_json(self):
         done = self.json("bench", self.save(mlp()[0]), "--threads", 1, "--runs", 20, "--json")
         latency = done["latency_ms"]
@@ -205,7 +229,13 @@ class Bench(CliTest):
         self.assertTrue(1 < done["peak_rss_mb"] < 1000)
         self.assertTrue(0 < done["arena_mb"] < 1)
         self.assertTrue(0 <= done["packed_mb"] < 1)
-        self.assertIsInstance(done["isa"], str)
+        self.assertIn(done["isa"], ("base", "sse4", "avx2", "avx512", "neon"))
+        self.assertEqual(done["precision"], "fp32")
+
+    def test_json_names_what_is_in_use(self):
+        quick = ("bench", self.save(mlp()[0]), "--threads", 1, "--runs", 1, "--json")
+        self.assertEqual(self.json(*quick, env={**os.environ, "TERN_ISA": "base"})["isa"], "base")
+        self.assertEqual(self.json(*quick, "--precision", "bf16")["precision"], "bf16")
 
     def test_text_and_batch(self):
         text = self.ok("bench", self.save(mlp()[0]), "--seconds", 0.05, "--dim", "N=4").stdout
@@ -223,6 +253,13 @@ class Bench(CliTest):
             self.assertEqual([len(r[key]) for r in rounds], [4, 2, 1])
         self.assertGreater(rounds[0]["peak_rss_mb"], 1)
         self.assertEqual(len(list(out.glob("*.npy"))), 1)
+
+    def test_rounds_warn_before_they_answer(self):
+        (self.dir / "file").write_text("x")
+        done = self.ok("bench", self.digits, "--dim", "N=8", "--rounds", "--threads", 1, "--tune", "5000", "--cache-dir", self.dir / "file" / "below",
+                       input="1 1\n")
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        self.assertIn("tern: note: measurements are not kept: ", done.stderr)
 
     def test_rounds_refuse_what_is_none(self):
         model = self.save(mlp()[0])
