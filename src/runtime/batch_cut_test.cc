@@ -96,6 +96,28 @@ TEST(BatchCut, CutsWhatTreatsItemsAlone) {
   }
 }
 
+// Why a node has its kernel is told once for pieces that are alike: seven items, some at a time and a rest.
+TEST(BatchCut, ExplainsAlikePiecesOnce) {
+  const Made made = Make("%x: f32[7,4,6,7], %w: f32[4,4,1,1]", "%a = Conv(%x, %w)\n%y = Relu(%a)");
+  SessionOptions options;
+  options.threads = 1;
+  options.explain = true;
+  options.value_cache = 4000;
+  auto session = SessionOf(made.graph, options);
+  ASSERT_TRUE(session->Run(made.inputs).ok());
+  std::map<const Node*, int> steps, pieces, told;
+  for (const StepInfo& step : session->Steps()) ++steps[step.node];
+  for (const Choice& choice : session->Choices()) {
+    pieces[choice.node] += static_cast<int>(choice.pieces);
+    ++told[choice.node];
+  }
+  for (const auto& node : made.graph->nodes()) {
+    EXPECT_GE(steps[node.get()], 3) << node->Describe();
+    EXPECT_EQ(pieces[node.get()], steps[node.get()]) << node->Describe();
+    EXPECT_LE(told[node.get()], 2) << "pieces of two sizes at most";
+  }
+}
+
 TEST(BatchCut, LeavesWhatMixesItems) {
   for (const auto& [signature, body] : std::vector<std::pair<std::string, std::string>>{
            {"%x: f32[5,4]", "%a = Softmax(%x) {axis=0}\n%y = Softmax(%a) {axis=-2}"},

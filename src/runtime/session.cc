@@ -11,6 +11,7 @@
 #include "runtime/input_check.h"
 #include "runtime/owned.h"
 #include "runtime/runner.h"
+#include "runtime/tune/explain.h"
 
 namespace tern {
 namespace {
@@ -254,7 +255,7 @@ std::vector<StepInfo> Session::Steps() const {
 }
 
 std::vector<Choice> Session::Choices() const {
-  return state_->plan ? state_->plan->choices() : std::vector<Choice>();
+  return state_->plan ? MergePieces(state_->plan->choices()) : std::vector<Choice>();
 }
 
 TuneReport Session::Tuning() const {

@@ -27,8 +27,9 @@ std::string Line(const Choice& choice, const Candidate& c) {
 std::string ExplainText(const Explanation& e) {
   std::string out = "why each node has its kernel (estimates are for one thread):\n";
   for (const Choice& choice : e.choices) {
-    out += fmt::format("{} ({}) {}\n", Printable(choice.node->name), KindOf(*choice.node),
+    out += fmt::format("{} ({}) {}", Printable(choice.node->name), KindOf(*choice.node),
                        Printable(OutputOf(*choice.node)));
+    out += choice.pieces > 1 ? fmt::format(", {} pieces of the batch, each:\n", choice.pieces) : "\n";
     for (const Candidate& c : choice.candidates)
       if (c.legal || !c.why_not.empty()) out += Line(choice, c) + "\n";
   }
@@ -44,7 +45,8 @@ void WriteExplanation(const Explanation& e, data::JsonWriter& json) {
   for (const Choice& choice : e.choices) {
     json.BeginObject().Key("name").Text(choice.node->name).Key("op").Text(KindOf(*choice.node));
     json.Key("output").Text(OutputOf(*choice.node)).Key("kernel").Text(choice.kernel);
-    json.Key("reason").Text(TextOf(choice.reason)).Key("candidates").BeginArray();
+    json.Key("pieces").Int(choice.pieces).Key("reason").Text(TextOf(choice.reason));
+    json.Key("candidates").BeginArray();
     for (const Candidate& c : choice.candidates) {
       json.BeginObject().Key("kernel").Text(c.kernel).Key("legal").Bool(c.legal);
       if (!c.legal) {

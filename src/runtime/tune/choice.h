@@ -31,6 +31,7 @@ struct Choice {
   std::string kernel;
   Reason reason = Reason::kOnly;
   std::vector<Candidate> candidates;  // legal ones first, by estimated time
+  int64_t pieces = 1;                 // of a batch, each of which has this choice; times are those of one
 };
 
 }  // namespace tern

@@ -1,6 +1,7 @@
 #include "runtime/tune/explain.h"
 
 #include <algorithm>
+#include <map>
 
 namespace tern {
 namespace {
@@ -21,11 +22,36 @@ Candidate CandidateOf(const KernelEntry& entry, const KernelQuery& query,
   return c;
 }
 
+bool Alike(const Choice& a, const Choice& b) {
+  return a.kernel == b.kernel && a.reason == b.reason &&
+         std::equal(a.candidates.begin(), a.candidates.end(), b.candidates.begin(), b.candidates.end(),
+                    [](const Candidate& x, const Candidate& y) {
+                      return x.kernel == y.kernel && x.legal == y.legal && x.estimated_us == y.estimated_us;
+                    });
+}
+
 }  // namespace
+
+std::vector<Choice> MergePieces(const std::vector<Choice>& choices) {
+  std::vector<Choice> merged;
+  std::map<const Node*, std::vector<size_t>> places;
+  for (const Choice& choice : choices) {
+    std::vector<size_t>& of_node = places[choice.node];
+    const auto same =
+        std::find_if(of_node.begin(), of_node.end(), [&](size_t i) { return Alike(merged[i], choice); });
+    if (same != of_node.end()) {
+      ++merged[*same].pieces;
+      continue;
+    }
+    of_node.push_back(merged.size());
+    merged.push_back(choice);
+  }
+  return merged;
+}
 
 Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& table,
                const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times) {
-  Choice choice{&node, chosen.name, reason, {}};
+  Choice choice{&node, chosen.name, reason, {}, 1};
   for (const KernelEntry* entry : table.Of(query.op().name))
     // Weights that were packed have left memory: nobody else can look at them.
     if (reason != Reason::kPacked || entry->pack == chosen.pack)

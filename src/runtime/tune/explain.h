@@ -9,4 +9,7 @@ namespace tern {
 Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& table,
                const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times);
 
+// One for all pieces of a batch that are alike, in place of one for each; in the order of the first ones.
+std::vector<Choice> MergePieces(const std::vector<Choice>& choices);
+
 }  // namespace tern
