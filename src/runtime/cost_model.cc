@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/strings.h"
 #include "kernels/cpu/simd/simd.h"
 #include "runtime/kernel.h"
 
@@ -38,7 +39,7 @@ const Rates& RatesOf(std::string_view algorithm) {
   const std::string_view isa = ActiveIsa();
   for (const Rates& r : kRates)
     if (r.algorithm == algorithm && r.isa == isa) return r;
-  return kRates[0];
+  TERN_CHECK(false, "no rates for algorithm '", algorithm, "' with ", isa);
 }
 
 double BytesOf(const std::vector<TensorInfo>& tensors) {

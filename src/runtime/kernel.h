@@ -161,14 +161,14 @@ template <class T> class KernelOf : public Kernel {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<T>(static_cast<const T&>(*this)); }
 };
 
-// Counts of what a run has to do. The rates of the algorithm, measured for each instruction set, turn them
-// into time (runtime/cost_rates.inc).
+// Counts of what a run has to do. The rates of the algorithm for each instruction set turn them into time
+// (runtime/cost_rates.inc).
 struct Work {
-  const char* algorithm = "move";
-  double products = 0;     // multiply-adds, those in the padding of vectors and tiles included
-  double weights = 0;      // bytes of weights
-  double moved = 0;        // bytes of other operands and of results
-  double transformed = 0;  // elements that are copied, rounded or transformed on the way
+  const char* algorithm = "move";  // a line of cost_rates.inc; any other fails a check
+  double products = 0;             // multiply-adds, those in the padding of vectors and tiles included
+  double weights = 0;              // bytes of weights
+  double moved = 0;                // bytes of other operands and of results
+  double transformed = 0;          // elements that are copied, rounded or transformed on the way
 };
 
 struct KernelEntry {
@@ -177,7 +177,9 @@ struct KernelEntry {
   std::function<bool(const KernelQuery&)> legal;  // types, ranks, attributes, which inputs are weights
   std::function<std::unique_ptr<Kernel>()> make;
   // Among legal ones the quickest wins, then the first. Time is estimated in microseconds on one thread of
-  // this machine: that of work_of; else cost_of; else `cost` times what moving all operands once takes.
+  // the processor that the rates of cost_rates.inc were found on, held to the instruction set that is active
+  // here, not of the machine at hand: that of work_of; else cost_of; else `cost` times what moving all
+  // operands once takes.
   double cost = 1;
   std::function<double(const KernelQuery&)> cost_of;
   // Output 0 may overwrite an input of the same type and dims. Honoured for ops with the trait kInPlace only.
