@@ -64,6 +64,13 @@ void TuneOption::Apply(const Args& args, EngineOptions& options) const {
 }
 
 Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {
+  if (options.reference && options.tune_ms)
+    return InvalidArgument(
+        "--tune and --reference exclude each other: the reference evaluator has no kernels");
+  if (options.reference && options.precision == Precision::kBf16)
+    return InvalidArgument(
+        "--precision bf16 and --reference exclude each other: the reference evaluator computes "
+        "as the model says");
   SessionOptions session_options;
   session_options.threads = options.threads;
   session_options.reference_only = options.reference;

@@ -55,6 +55,12 @@ class Tune(CliTest):
         for wrong in ("-1", "600001", "much"):
             self.refused("run", self.model, "--random", "1", "--tune", wrong, says=[wrong])
 
+    def test_refuses_to_tune_the_reference(self):
+        for command in ("run", "bench"):
+            model = (command, self.model, "--random", "1", "--reference")
+            self.refused(*model, "--tune", "10", says=["--tune", "--reference"])
+            self.refused(*model, "--precision", "bf16", says=["--precision bf16", "--reference"])
+
     def test_says_that_nothing_can_be_kept(self):
         (self.dir / "file").write_text("x")
         done = run("profile", self.model, "--dim", "N=8", "--runs", "1", "--tune", "20000", "--tune-all", "--json", "--explain",
