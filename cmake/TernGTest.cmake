@@ -1,13 +1,12 @@
-# GTest::gtest and GTest::gtest_main: the installed libraries or, for another machine, Debian's sources of them.
+# GTest::gtest: the installed library or, for another machine, Debian's sources of it.
 if(NOT CMAKE_CROSSCOMPILING)
   find_package(GTest REQUIRED)
 elseif(NOT TARGET tern_gtest)
   find_path(GTEST_SOURCES src/gtest-all.cc HINTS /usr/src/googletest/googletest NO_CMAKE_FIND_ROOT_PATH REQUIRED)
-  add_library(tern_gtest STATIC EXCLUDE_FROM_ALL ${GTEST_SOURCES}/src/gtest-all.cc ${GTEST_SOURCES}/src/gtest_main.cc)
+  add_library(tern_gtest STATIC EXCLUDE_FROM_ALL ${GTEST_SOURCES}/src/gtest-all.cc)
   target_include_directories(tern_gtest SYSTEM PUBLIC ${GTEST_SOURCES}/include PRIVATE ${GTEST_SOURCES})
   target_compile_options(tern_gtest PRIVATE -w)
   find_package(Threads REQUIRED)
   target_link_libraries(tern_gtest PUBLIC Threads::Threads)
   add_library(GTest::gtest ALIAS tern_gtest)
-  add_library(GTest::gtest_main ALIAS tern_gtest)
 endif()

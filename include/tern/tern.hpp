@@ -206,7 +206,7 @@ TERN_API_NAMESPACE {
     Config& threads(int count) {
       threads_ = count;
       return *this;
-    }  // at most 1024; 0: one per core
+    }  // at most 1024, of which at most one per usable core works; 0: one per core
     Config& plan_cache(int count) {
       plan_cache_ = count;
       return *this;

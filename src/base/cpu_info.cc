@@ -1,6 +1,5 @@
 #include "base/cpu_info.h"
 
-#include <sched.h>
 #include <unistd.h>
 #if defined(__aarch64__)
 #include <asm/hwcap.h>
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/cores.h"
 #include "base/strings.h"
 
 namespace tern {
@@ -67,12 +67,6 @@ std::string BestIsa() { return "neon"; }
 std::vector<std::string> Features() { return {}; }
 std::string BestIsa() { return "scalar"; }
 #endif
-
-int UsableCores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
-  return 1;
-}
 
 }  // namespace
 

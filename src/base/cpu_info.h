@@ -12,7 +12,7 @@ struct CpuInfo {
   std::vector<std::string>
       features;     // of those that matter for kernels: sse4.2 avx avx2 fma f16c avx512f … neon
   std::string isa;  // the best instruction set among them: avx512_vnni, avx512, avx2, sse4.2, neon, scalar
-  int cores = 1;    // that this process may use
+  int cores = 1;    // UsableCores()
   int64_t memory_bytes = 0;
 };
 

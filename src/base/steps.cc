@@ -18,8 +18,11 @@ class StepLoop {
       : steps_(steps), pieces_(pieces), members_(members), body_(body), f_(f) {}
 
   void Join(int member) {
+    // Also a thread that has to leave the loop around these steps finishes steps of its own.
+    const bool mine = std::this_thread::get_id() == owner_;
     present_[member].store(true, std::memory_order_relaxed);
     for (int64_t step = done_.load(std::memory_order_acquire) / pieces_; step < steps_; ++step) {
+      if (!mine && !Workers::Stay()) return present_[member].store(false, std::memory_order_relaxed);
       for (int piece = 0; piece < pieces_; ++piece)
         if (OwnerOf(piece) == member) Take(step, piece);
       for (int piece = 0; piece < pieces_; ++piece)
@@ -58,6 +61,7 @@ class StepLoop {
     std::atomic<int64_t> next{0};  // the step in which nobody has taken the piece yet
   };
 
+  const std::thread::id owner_ = std::this_thread::get_id();
   const int64_t steps_;
   const int pieces_, members_;
   void (*const body_)(const void*, int64_t, int);

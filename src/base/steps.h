@@ -16,8 +16,8 @@ void RunSteps(const Workers& workers, int64_t steps, int pieces, void (*body)(co
 
 // Calls f(step, piece) for every piece in [0, pieces) of every step in [0, steps). A step starts when the one
 // before it is finished, and sees what that has written. A piece runs on the same thread in most steps, so
-// that it finds its data in that thread's caches. Threads that never come, or lose their core, hold up
-// nothing: the others take over their pieces. pieces: at most kMostStepPieces. f must not throw.
+// that it finds its data in that thread's caches. Threads that never come, leave, or lose their core, hold
+// up nothing: the others take over their pieces. pieces: at most kMostStepPieces. f must not throw.
 template <class F> void ParallelSteps(const Workers& workers, int64_t steps, int pieces, const F& f) {
   internal::RunSteps(
       workers, steps, pieces,

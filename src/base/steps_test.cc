@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
+
+#include "base/cores.h"
 
 namespace tern {
 namespace {
@@ -64,6 +67,66 @@ TEST(Steps, ManyCallers) {
     });
   for (auto& t : callers) t.join();
   EXPECT_EQ(wrong.load(), 0);
+}
+
+// Threads at work on all cores, from Start to the end.
+class Others {
+ public:
+  void Start() {
+    for (int t = 0; t < UsableCores(); ++t)
+      threads_.emplace_back([this] {
+        const AtWork at_work;
+        present_.fetch_add(1);
+        while (!done_.load()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      });
+    while (present_.load() < UsableCores()) std::this_thread::yield();
+  }
+  ~Others() {
+    done_.store(true);
+    for (auto& t : threads_) t.join();
+  }
+
+ private:
+  std::atomic<int> present_{0};
+  std::atomic<bool> done_{false};
+  std::vector<std::thread> threads_;
+};
+
+// From the step on in which others take up work on all cores, the caller does every piece.
+TEST(Steps, HelpersLeave) {
+  constexpr int64_t kSteps = 200, kFull = 100;
+  const auto me = std::this_thread::get_id();
+  Others others;
+  std::atomic<int> helped{0}, late{0}, calls{0};
+  ParallelSteps(Workers(3), kSteps, 6, [&](int64_t step, int piece) {
+    calls.fetch_add(1);
+    if (step == kFull && piece == 0) others.Start();
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    if (std::this_thread::get_id() != me) (step <= kFull ? helped : late).fetch_add(1);
+  });
+  EXPECT_EQ(calls.load(), kSteps * 6);
+  EXPECT_EQ(late.load(), 0);
+  EXPECT_TRUE(helped.load() > 0 || UsableCores() == 1);
+}
+
+// A helper that has to leave finishes the steps inside its piece first.
+TEST(Steps, NestedOnesAreFinished) {
+  if (UsableCores() == 1) GTEST_SKIP() << "one core";
+  const auto me = std::this_thread::get_id();
+  Others others;
+  std::atomic<int> calls{0}, helping{0};
+  Workers(2).ParallelFor(2, 1, [&](int64_t, int64_t) {
+    const bool helper = std::this_thread::get_id() != me;
+    if (helper) helping.fetch_add(1);
+    for (int wait = 0; !helper && helping.load() == 0 && wait < 2000; ++wait)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ParallelSteps(Workers(2), 20, 4, [&](int64_t step, int piece) {
+      if (helper && step == 2 && piece == 0) others.Start();
+      calls.fetch_add(1);
+    });
+  });
+  EXPECT_EQ(calls.load(), 2 * 20 * 4);
+  EXPECT_GT(helping.load(), 0);
 }
 
 }  // namespace

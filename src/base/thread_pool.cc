@@ -3,19 +3,28 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 
+#include "base/cores.h"
 #include "base/pause.h"
 
 namespace tern {
 namespace {
 
-constexpr int kSpins = 2000;       // before a thread that waits for others lets them have its core
-constexpr int kMaxThreads = 1024;  // a typing error must not start a million threads
-constexpr int kMostParts = 16;     // of a loop, each the first choice of one thread
+constexpr int kSpins = 2000;    // before a thread that waits for others lets them have its core
+constexpr int kMostParts = 16;  // of a loop, each the first choice of one thread
 
-thread_local bool inside_loop = false;
+// In the loop of another thread: helps, until it has to leave.
+enum class Role { kOwn, kHelps, kLeft };
+
+struct ThisThread {
+  int at_work = 0;  // how often
+  bool inside_loop = false;
+  Role role = Role::kOwn;
+};
+thread_local ThisThread self;
 
 void Wait(int& spins) {
   if (++spins < kSpins)
@@ -38,21 +47,64 @@ class ShortLock {
   std::atomic<bool> held_{false};
 };
 
+// Who is at work: callers, threads that run models or loops of their own, unasked, and helpers, as many as
+// the cores then allow. Only counts, which publish no data: any order of memory will do.
+class Crew {
+ public:
+  void Enter() { count_.fetch_add(1, std::memory_order_relaxed); }
+  void Leave() { count_.fetch_sub(1, std::memory_order_relaxed); }
+  bool HelperEnters() {
+    uint64_t count = Load();
+    while (Total(count) < cores_)
+      if (count_.compare_exchange_weak(count, count + kHelper, std::memory_order_relaxed)) return true;
+    return false;
+  }
+  void HelperLeaves() { count_.fetch_sub(kHelper, std::memory_order_relaxed); }
+  // Where there are too many: as many leave as must.
+  bool HelperMustLeave() {
+    uint64_t count = Load();
+    while (Total(count) > cores_)
+      if (count_.compare_exchange_weak(count, count - kHelper, std::memory_order_relaxed)) return true;
+    return false;
+  }
+  bool Full() const { return Total(Load()) >= cores_; }
+  // Of so many helpers that are awake: how many more a loop that wants some has use for.
+  int Lacks(int wanted, int awake) const {
+    const uint64_t count = Load();
+    const int idle = std::max(0, awake - static_cast<int>(count >> 32));
+    return std::min(wanted, cores_ - Total(count)) - idle;
+  }
+
+ private:
+  static constexpr uint64_t kHelper = (uint64_t{1} << 32) + 1;  // one of the helpers, and one at work
+  static int Total(uint64_t count) { return static_cast<int>(static_cast<uint32_t>(count)); }
+  uint64_t Load() const { return count_.load(std::memory_order_relaxed); }
+
+  const int cores_ = UsableCores();
+  alignas(64) std::atomic<uint64_t> count_{0};
+};
+
+// Never destroyed, like the pool, whose threads may still look at it when the process ends.
+Crew& TheCrew() {
+  static Crew* crew = new Crew();
+  return *crew;
+}
+
 // How long a thread without work looks out for more before it sleeps: longer than the gap between two steps
 // of a plan while gaps are short, and hardly at all when the last ones were long. Waking up takes as long as
 // a small step does.
 class Patience {
  public:
   void Begin() { start_ = Clock::now(); }
-  // Whether there was news in time.
-  template <class F> bool WatchFor(const F& news) const {
+  // Whether there was news in time, and while a core was free to look.
+  template <class F> bool WatchFor(const F& news, const Crew& crew) const {
     for (;;) {
       for (int i = 0; i < 32; ++i) {
         if (news()) return true;
         Pause();
       }
       const Time time = Clock::now() - start_;
-      if (time >= time_) return false;
+      if (time >= time_ || crew.Full()) return false;
       if (time >= kAlone) std::this_thread::yield();
     }
   }
@@ -101,12 +153,13 @@ struct Job {
     return false;
   }
   void Work(int worker) {
-    inside_loop = true;
+    self.inside_loop = true;
     for (int i = 0; i < parts; ++i) Work(part[(worker + i) % parts], worker);
-    inside_loop = false;
+    self.inside_loop = false;
   }
+  // Worker 0 is the caller, who stays to the end.
   void Work(Part& p, int worker) {
-    while (p.at.load(std::memory_order_relaxed) < p.end) {
+    while (p.at.load(std::memory_order_relaxed) < p.end && (worker == 0 || Workers::Stay())) {
       const int64_t begin = p.at.fetch_add(piece, std::memory_order_relaxed);
       if (begin < p.end) body(f, begin, std::min(begin + piece, p.end), worker);
     }
@@ -121,9 +174,13 @@ class Pool {
     return *pool;
   }
 
+  // As many as the system grants: loops need none.
   void EnsureThreads(int count) {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (; threads_ < count; ++threads_) std::thread([this] { Loop(); }).detach();
+    try {
+      for (; threads_ < count; ++threads_) std::thread([this] { Loop(); }).detach();
+    } catch (const std::exception&) {
+    }
   }
 
   void Run(Job& job) {
@@ -141,8 +198,10 @@ class Pool {
       jobs_ = &job;
     }
     epoch_.fetch_add(1);  // before the look at sleeping_, as Sleep does it the other way round
-    const int wake = std::min(job.helpers_wanted, sleeping_.load());
-    if (wake == 0) return;
+    const int sleeping = sleeping_.load();
+    if (sleeping == 0) return;
+    const int wake = std::min(crew_.Lacks(job.helpers_wanted, threads_.load() - sleeping), sleeping);
+    if (wake <= 0) return;
     { std::lock_guard<std::mutex> lock(mutex_); }  // who is about to sleep sleeps now
     for (int i = 0; i < wake; ++i) wake_.notify_one();
   }
@@ -159,6 +218,7 @@ class Pool {
     std::lock_guard<ShortLock> lock(jobs_lock_);
     for (Job* job = jobs_; job; job = job->next) {
       if (job->joined >= job->helpers_wanted || !job->Open()) continue;
+      if (!crew_.HelperEnters()) return nullptr;
       worker = ++job->joined;
       job->active.fetch_add(1, std::memory_order_relaxed);
       return job;
@@ -173,44 +233,61 @@ class Pool {
     sleeping_.fetch_sub(1);
   }
 
+  void Help(Job& job, int worker) {
+    self.role = Role::kHelps;
+    job.Work(worker);
+    job.active.fetch_sub(1, std::memory_order_release);  // the caller may end the job now
+    if (self.role == Role::kHelps) crew_.HelperLeaves();
+    self.role = Role::kOwn;
+  }
+
   void Loop() {
+    self.at_work = 1;  // counted while it helps
     Patience patience;
     for (;;) {
       const uint64_t seen = epoch_.load(std::memory_order_acquire);
       int worker = 0;
       if (Job* job = Join(worker)) {
         patience.Learn();
-        job->Work(worker);
-        job->active.fetch_sub(1, std::memory_order_release);
+        Help(*job, worker);
         patience.Begin();
-      } else if (!patience.WatchFor([&] { return epoch_.load(std::memory_order_acquire) != seen; })) {
+      } else if (!patience.WatchFor([&] { return epoch_.load(std::memory_order_acquire) != seen; }, crew_)) {
         Sleep(seen);
       }
     }
   }
 
+  Crew& crew_ = TheCrew();
   ShortLock jobs_lock_;
   Job* jobs_ = nullptr;
   alignas(64) std::atomic<uint64_t> epoch_{0};
   std::atomic<int> sleeping_{0};
   alignas(64) std::mutex mutex_;
   std::condition_variable wake_;
-  int threads_ = 0;
+  std::atomic<int> threads_{0};  // written under mutex_
 };
 
 }  // namespace
 
-int HardwareThreads() {
-  static const int count = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return count;
+AtWork::AtWork() {
+  if (self.at_work++ == 0) TheCrew().Enter();
+}
+AtWork::~AtWork() {
+  if (--self.at_work == 0) TheCrew().Leave();
 }
 
 Workers::Workers(int threads)
-    : threads_(std::clamp(threads == 0 ? HardwareThreads() : threads, 1, kMaxThreads)) {}
+    : threads_(threads == 0 ? UsableCores() : std::clamp(threads, 1, UsableCores())) {}
 
-bool Workers::Nested() { return inside_loop; }
+bool Workers::Nested() { return self.inside_loop; }
+
+bool Workers::Stay() {
+  if (self.role == Role::kHelps && TheCrew().HelperMustLeave()) self.role = Role::kLeft;
+  return self.role != Role::kLeft;
+}
 
 void Workers::Spread(int64_t n, int64_t piece, Body body, const void* f) const {
+  const AtWork at_work;
   thread_local int ensured = 0;
   if (ensured < threads_) {
     Pool::Get().EnsureThreads(threads_ - 1);

@@ -1,5 +1,5 @@
 // One pool of threads for the whole process. A session borrows a slice of it: at most so many threads at
-// once.
+// once. Threads of the pool come to help only while fewer threads are at work than there are cores.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,15 +7,25 @@
 
 namespace tern {
 
-// How many threads this machine runs at once; at least 1.
-int HardwareThreads();
+// While one of these lives the calling thread is at work, between its loops too: it takes a core that the
+// pool then leaves alone. They nest.
+class AtWork {
+ public:
+  AtWork();
+  ~AtWork();
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+};
 
 // A slice of the pool. Copies are cheap; any number of slices share the same threads.
 class Workers {
  public:
-  // 0: one thread per core. 1: everything runs on the calling thread.
+  // 0: one thread per usable core, which is also the most. 1: everything runs on the calling thread.
   explicit Workers(int threads = 0);
   int threads() const { return threads_; }
+  // Inside a loop: false from when on the calling thread has to leave it because others need its core. Always
+  // true on the thread that started the loop.
+  static bool Stay();
 
   // Calls f(begin, end) or f(begin, end, worker) over pieces of [0, n), each at least `grain` long but the
   // last. worker is in [0, threads()): two pieces with the same worker never overlap in time, so it can pick

@@ -5,8 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
+
+#include "base/cores.h"
 
 namespace tern {
 namespace {
@@ -82,6 +87,92 @@ TEST(ThreadPool, LoopsAtAnyDistance) {
   int64_t expected = 0;
   for (int round = 0; round < 300; ++round) expected += round % 5 * (round % 13 + 1);
   EXPECT_EQ(sum.load(), expected);
+}
+
+TEST(ThreadPool, NoMoreThreadsThanCores) {
+  EXPECT_EQ(Workers(0).threads(), UsableCores());
+  EXPECT_EQ(Workers(UsableCores() + 1).threads(), UsableCores());
+  EXPECT_EQ(Workers(1 << 30).threads(), UsableCores());
+  EXPECT_EQ(Workers(-1).threads(), 1);
+}
+
+// So many threads at work outside the pool.
+class Others {
+ public:
+  explicit Others(int count) {
+    for (int i = 0; i < count; ++i)
+      threads_.emplace_back([this] {
+        const AtWork at_work, again;
+        present_.fetch_add(1);
+        while (!done_.load()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      });
+    while (present_.load() < count) std::this_thread::yield();
+  }
+  ~Others() {
+    done_.store(true);
+    for (auto& t : threads_) t.join();
+  }
+
+ private:
+  std::atomic<int> present_{0};
+  std::atomic<bool> done_{false};
+  std::vector<std::thread> threads_;
+};
+
+int ThreadsOf(const Workers& workers) {
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  workers.ParallelFor(64, 1, [&](int64_t, int64_t) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    std::lock_guard<std::mutex> lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  });
+  return static_cast<int>(seen.size());
+}
+
+TEST(ThreadPool, NobodyHelpsWhileCallersHaveAllCores) {
+  const Workers workers(4);
+  ThreadsOf(workers);  // the threads are there
+  {
+    const Others others(UsableCores());
+    for (int i = 0; i < 20; ++i) ASSERT_EQ(ThreadsOf(workers), 1);
+  }
+  if (UsableCores() == 1) return;
+  int most = 0;
+  for (int i = 0; i < 100 && most < 2; ++i) most = std::max(most, ThreadsOf(workers));
+  EXPECT_GE(most, 2) << "nobody came back";
+}
+
+TEST(ThreadPool, OnlyAsManyHelpAsCoresAreFree) {
+  if (UsableCores() < 4) GTEST_SKIP() << "few cores";
+  const Others others(UsableCores() - 2);
+  for (int i = 0; i < 20; ++i) EXPECT_LE(ThreadsOf(Workers(4)), 2);
+}
+
+// A helper finishes its piece, and no more, when others need its core.
+TEST(ThreadPool, HelpersLeave) {
+  const Workers workers(2);
+  if (workers.threads() < 2) GTEST_SKIP() << "one core";
+  const auto me = std::this_thread::get_id();
+  std::unique_ptr<Others> others;
+  std::atomic<int> came{0}, late{0};
+  std::atomic<bool> full{false};
+  for (int i = 0; i < 100 && !others; ++i)
+    workers.ParallelFor(400, 1, [&](int64_t, int64_t) {
+      if (std::this_thread::get_id() != me) {
+        came.fetch_add(1);
+        if (full.load()) late.fetch_add(1);
+        std::this_thread::sleep_for(std::chrono::microseconds(300));
+        return;
+      }
+      for (int wait = 0; wait < 100 && came.load() == 0; ++wait)
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (came.load() == 0 || others) return std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      others = std::make_unique<Others>(UsableCores());
+      full.store(true);
+    });
+  ASSERT_TRUE(others) << "nobody ever came";
+  EXPECT_LE(late.load(), 1);
 }
 
 // Threads that wait for work cost next to nothing soon after the last of it.

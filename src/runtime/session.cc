@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/cores.h"
 #include "base/cpu_info.h"
 #include "ir/eval_context.h"
 #include "kernels/cpu/simd/simd.h"
@@ -64,6 +65,7 @@ struct Session::State {
   const Program& program() { return engine.model->program(); }
 
   Result<Plan*> Prepare() {
+    const AtWork at_work;
     Runner& runner = engine.RunnerFor(program());
     if (plan && plan->Matches(bound)) return plan;
     std::vector<const Datum*> data;
@@ -117,6 +119,7 @@ struct Session::State {
   }
 
   Status Run() {
+    const AtWork at_work;  // between loops too
     TERN_ASSIGN(Plan * current, Prepare());
     TERN_TRY(CheckBoundOutputs());
     TERN_TRY(BindOutputs());
@@ -131,8 +134,10 @@ Session::~Session() = default;
 Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> graph,
                                                  const SessionOptions& options) {
   return Guard([&]() -> Result<std::unique_ptr<Session>> {
+    const AtWork at_work;
     InitOps();
-    if (const char* problem = cpu::SimdProblem(); *problem) return InvalidArgument(problem);
+    for (const char* problem : {cpu::SimdProblem(), CoresProblem()})
+      if (*problem) return InvalidArgument(problem);
     ModelOptions model_options{options.reference_only,
                                options.fold_budget,
                                options.kernels,

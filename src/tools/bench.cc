@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/cpu_info.h"
+#include "base/thread_pool.h"
 #include "data/json_writer.h"
 #include "kernels/cpu/simd/active_isa.h"
 #include "tools/bench_rounds.h"
@@ -206,7 +207,7 @@ Result<int> BenchTool::Run(const Args& args) {
   }
   TERN_TRY(here(Measure(engine, m)));
   engine.Warn();
-  const int threads = threads_ ? static_cast<int>(threads_) : Cpu().cores;
+  const int threads = Workers(static_cast<int>(threads_)).threads();
   if (json_)
     PrintJson(m, threads);
   else
