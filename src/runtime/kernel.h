@@ -76,8 +76,10 @@ class PrepareContext {
     virtual Tensor Find(const std::vector<int>& inputs) = 0;  // undefined: there is none
     virtual void Keep(const std::vector<int>& inputs, const Tensor& packed) = 0;
   };
-  PrepareContext(const KernelQuery& query, size_t& packed_bytes, Store* store = nullptr)
-      : query_(query), packed_bytes_(packed_bytes), store_(store) {}
+  PrepareContext(const KernelQuery& query, const Workers& workers, size_t& packed_bytes,
+                 Store* store = nullptr)
+      : query_(query), workers_(workers), packed_bytes_(packed_bytes), store_(store) {}
+  const Workers& workers() const { return workers_; }
   const Attrs& attrs() const { return query_.attrs(); }
   int InputCount() const { return query_.InputCount(); }
   bool Has(int i) const { return query_.Has(i); }
@@ -100,6 +102,7 @@ class PrepareContext {
 
  private:
   const KernelQuery& query_;
+  const Workers& workers_;
   size_t& packed_bytes_;
   Store* store_;
   std::vector<int> finished_;

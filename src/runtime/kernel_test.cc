@@ -8,13 +8,14 @@
 namespace tern {
 namespace {
 
-std::atomic<int> prepared{0}, resized{0}, ran{0};
+std::atomic<int> prepared{0}, resized{0}, ran{0}, preparers{0};
 
 // y = x + sum of the weight, if there is one. Counts its calls.
 class Counted : public KernelOf<Counted> {
  public:
   Status Prepare(PrepareContext& c) override {
     ++prepared;
+    preparers = c.workers().threads();
     if (const Tensor* w = c.Weight(1)) {
       packed_ = c.AllocateWeights(DType::kF32, {1});
       for (double v : ToDoubles(*w)) packed_.data<float>()[0] += static_cast<float>(v);
@@ -67,6 +68,22 @@ TEST(Kernel, IsPreparedOncePerModelAndResizedOncePerShapes) {
   EXPECT_EQ(ran, 18);
   EXPECT_EQ(session->Memory().packed, 4u);
   EXPECT_EQ(session->Steps()[0].kernel, "test.fast");
+}
+
+TEST(Kernel, IsPreparedByTheSessionsThreads) {
+  const KernelTable table = CountedTable();
+  for (int threads : {1, 2, 3}) {
+    SessionOptions options;
+    options.kernels = &table;
+    options.threads = threads;
+    auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[2,2]) -> (%y) {
+      #w: f32[1,1] = (3)
+      %y = %x + #w
+    })"),
+                             options);
+    ExpectLikeReference(*session, {Counting({2, 2})});
+    EXPECT_EQ(preparers, Workers(threads).threads());
+  }
 }
 
 TEST(Kernel, TheCheapestLegalOneIsChosen) {

@@ -89,7 +89,7 @@ const KernelTable& NoKernels() {
 
 Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph, const ModelOptions& options,
                                              const Workers& workers) {
-  std::shared_ptr<Model> model(new Model());
+  std::shared_ptr<Model> model(new Model(workers));
   model->options_ = options;
   model->loaded_ = PacksOf(*graph);
   // What the optimizer folds away need not stay in memory for constants that nobody can override.
@@ -130,7 +130,7 @@ Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEn
       if (packed) packed(input);
     };
     PackStore store(loaded_, packs_, made_, node, entry, query, kept);
-    PrepareContext context(query, packed_bytes_, node.graph == graph_.get() ? &store : nullptr);
+    PrepareContext context(query, workers_, packed_bytes_, node.graph == graph_.get() ? &store : nullptr);
     Status status = made->Prepare(context);
     if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
     if (!context.finished().empty() && entry.pack.empty())

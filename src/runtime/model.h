@@ -79,7 +79,7 @@ class Model {
   size_t packed_bytes() const;
 
  private:
-  Model() = default;
+  explicit Model(const Workers& workers) : workers_(workers) {}
   void LeaveDataToProgram();
   const KernelEntry* Select(const KernelQuery& query, int threads, const std::string* pack, Reason& reason,
                             std::vector<Measured>& times) const;
@@ -88,6 +88,7 @@ class Model {
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
   ModelOptions options_;
+  const Workers workers_;  // that pack weights
   const KernelTable* kernels_ = nullptr;
   FoldedValues folded_;
   std::unique_ptr<Program> program_;

@@ -45,7 +45,7 @@ Result<DatumList> RunKernel(const KernelEntry& entry, const KernelQuery& query,
                             const std::vector<const Datum*>& inputs, const Workers& workers) {
   std::unique_ptr<Kernel> kernel = entry.make();
   size_t packed = 0;
-  PrepareContext prepare(query, packed);
+  PrepareContext prepare(query, workers, packed);
   TERN_TRY(kernel->Prepare(prepare));
   ResizeContext resize(query, workers.threads());
   TERN_TRY(kernel->Resize(resize));

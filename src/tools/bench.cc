@@ -183,7 +183,7 @@ Result<int> BenchTool::Run(const Args& args) {
   Measured m;
   m.before = HeldMemory();
   const Stopwatch load;
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
   const double load_ms = load.Milliseconds();
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;

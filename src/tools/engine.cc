@@ -30,11 +30,11 @@ static void Warn(const std::string& path, const std::vector<std::string>& texts)
     std::fprintf(stderr, "tern: warning: and %zu more of the kind\n", texts.size() - kShown);
 }
 
-Result<std::unique_ptr<Graph>> LoadModel(const std::string& path) {
+Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads) {
   InitOps();
   if (IsTernFile(path)) return LoadTern(path);
   std::vector<std::string> warnings;
-  auto graph = onnx::ImportFile(path, &warnings);
+  auto graph = onnx::ImportFile(path, &warnings, Workers(static_cast<int>(threads)));
   Warn(path, warnings);
   return graph;
 }

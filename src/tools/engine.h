@@ -14,7 +14,8 @@ namespace tern::tools {
 
 bool IsTernFile(const std::string& path);
 // An .onnx or .tern file, told apart by their first bytes. What an import ignores is said on stderr.
-Result<std::unique_ptr<Graph>> LoadModel(const std::string& path);
+// threads: how many may copy weights; 0: as many as the machine has.
+Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads = 0);
 
 struct EngineOptions {
   int threads = 0;         // 0: as many as the machine has

@@ -86,7 +86,7 @@ Status ProfileTool::LimitIsa() const {
 }
 
 Result<Engine> ProfileTool::MakeEngine(const Args& args, DatumList& inputs) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;
   for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, {}, feeds));

@@ -74,7 +74,7 @@ void VerifyTool::Declare(Args& args) {
 
 // What to feed: the stored inputs, or one random set.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
   if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_);
   TERN_TRY(shapes_.Apply(*graph));
   TERN_TRY(CloseOpenDims(*graph));
@@ -86,7 +86,7 @@ Result<std::vector<Vectors>> VerifyTool::Cases() const {
 
 Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors,
                                        const EngineOptions& options, std::vector<std::string>& names) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, options.threads));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   for (const Value* v : engine.graph().outputs()) names.push_back(v->name);

@@ -28,28 +28,29 @@ Result<OnnxImport> FindOnnxImport() {
   return Status(Code::kInternal, StrCat(kLibrary, " belongs to another version of Tern"));
 }
 
-Result<std::unique_ptr<Graph>> ImportOnnx(const char* path, const void* data, size_t size,
+Result<std::unique_ptr<Graph>> ImportOnnx(const char* path, const void* data, size_t size, int threads,
                                           std::vector<std::string>& warnings) {
   static const auto* import = new Result<OnnxImport>(FindOnnxImport());
   if (!import->ok()) return import->status();
   Result<std::unique_ptr<Graph>> result = Status(Code::kInternal, "the importer gave no result");
-  (**import)(path, data, size, &warnings, &result);
+  (**import)(path, data, size, threads, &warnings, &result);
   return result;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Graph>> LoadModelFile(const std::string& path, std::vector<std::string>& warnings) {
+Result<std::unique_ptr<Graph>> LoadModelFile(const std::string& path, int threads,
+                                             std::vector<std::string>& warnings) {
   InitOps();
   TERN_ASSIGN(const Buffer file, Buffer::MapFile(path));
   return LooksLikeTern(file.data(), file.size()) ? LoadTern(path)
-                                                 : ImportOnnx(path.c_str(), nullptr, 0, warnings);
+                                                 : ImportOnnx(path.c_str(), nullptr, 0, threads, warnings);
 }
 
-Result<std::unique_ptr<Graph>> LoadModelBytes(const void* data, size_t size,
+Result<std::unique_ptr<Graph>> LoadModelBytes(const void* data, size_t size, int threads,
                                               std::vector<std::string>& warnings) {
   InitOps();
-  if (!LooksLikeTern(data, size)) return ImportOnnx(nullptr, data, size, warnings);
+  if (!LooksLikeTern(data, size)) return ImportOnnx(nullptr, data, size, threads, warnings);
   return LoadTernBytes(Buffer::Borrow(const_cast<void*>(data), size, nullptr));
 }
 

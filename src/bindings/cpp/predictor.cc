@@ -92,9 +92,9 @@ Result<Predictor> Predictor::Create(const Config& c) {
     TERN_TRY(State::CheckOptions(c));
     TERN_TRY(State::CheckModel(c));
     std::vector<std::string> warnings;
-    TERN_ASSIGN(std::unique_ptr<tern::Graph> graph, c.buffer_
-                                                        ? LoadModelBytes(c.buffer_, c.buffer_size_, warnings)
-                                                        : LoadModelFile(c.model_path_, warnings));
+    TERN_ASSIGN(std::unique_ptr<tern::Graph> graph,
+                c.buffer_ ? LoadModelBytes(c.buffer_, c.buffer_size_, c.threads_, warnings)
+                          : LoadModelFile(c.model_path_, c.threads_, warnings));
     tern::SessionOptions options;
     options.threads = c.threads_;
     options.plan_cache = c.plan_cache_;

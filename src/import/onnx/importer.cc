@@ -166,12 +166,12 @@ bool ParseModel(const void* data, size_t size, pb::ModelProto& model, RawBytes& 
 }  // namespace
 
 Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder,
-                                           std::vector<std::string>* warnings) {
+                                           std::vector<std::string>* warnings, const Workers& workers) {
   InitOps();
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
     if (size > kMaxMessage) return TooLarge(size);
     auto model = std::make_shared<pb::ModelProto>();
-    auto raw = std::make_shared<RawBytes>();
+    auto raw = std::make_shared<RawBytes>(workers);
     if (!ParseModel(data, size, *model, *raw))
       return InvalidModel("not an ONNX model: the protobuf message of ", size, " bytes is broken");
     TERN_ASSIGN(std::unique_ptr<Graph> graph, ImportModel(model, folder, nullptr, raw));
@@ -181,10 +181,11 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
   });
 }
 
-Result<std::unique_ptr<Graph>> ImportFile(const std::string& path, std::vector<std::string>* warnings) {
+Result<std::unique_ptr<Graph>> ImportFile(const std::string& path, std::vector<std::string>* warnings,
+                                          const Workers& workers) {
   TERN_ASSIGN(Buffer file, Buffer::MapFile(path));
   const auto parent = std::filesystem::path(path).parent_path().string();
-  auto graph = ImportBytes(file.data(), file.size(), parent.empty() ? "." : parent, warnings);
+  auto graph = ImportBytes(file.data(), file.size(), parent.empty() ? "." : parent, warnings, workers);
   if (!graph.ok()) return graph.TakeStatus().While(StrCat("loading '", path, "'"));
   return graph;
 }

@@ -4,17 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "core/datum.h"
 #include "ir/graph.h"
 
 namespace tern::onnx {
 
-// warnings: what the file says and the import ignores, a text each.
+// warnings: what the file says and the import ignores, a text each. workers: who copies weights.
 Result<std::unique_ptr<Graph>> ImportFile(const std::string& path,
-                                          std::vector<std::string>* warnings = nullptr);
+                                          std::vector<std::string>* warnings = nullptr,
+                                          const Workers& workers = Workers());
 // From memory. folder: where external data may lie; empty refuses it.
 Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder = "",
-                                           std::vector<std::string>* warnings = nullptr);
+                                           std::vector<std::string>* warnings = nullptr,
+                                           const Workers& workers = Workers());
 
 // Names of all ONNX operators that have a converter.
 std::vector<std::string> SupportedOperators();

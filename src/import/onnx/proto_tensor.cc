@@ -95,18 +95,17 @@ Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const T
 }
 
 // What was copied out of a mapped file leaves memory again, block by block.
-Buffer CopyOf(const std::byte* data, size_t size) {
+Buffer CopyOf(const std::byte* data, size_t size, const Workers& workers) {
   constexpr size_t kBlock = size_t{1} << 20;
   Buffer out = Buffer::Allocate(size);
-  Workers().ParallelFor(static_cast<int64_t>((size + kBlock - 1) / kBlock), 1,
-                        [&](int64_t begin, int64_t end) {
-                          for (auto i = static_cast<size_t>(begin) * kBlock;
-                               i < std::min(size, static_cast<size_t>(end) * kBlock); i += kBlock) {
-                            const size_t count = std::min(kBlock, size - i);
-                            std::memcpy(out.data() + i, data + i, count);
-                            DropMappedPages(data + i, count);
-                          }
-                        });
+  workers.ParallelFor(static_cast<int64_t>((size + kBlock - 1) / kBlock), 1, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin) * kBlock; i < std::min(size, static_cast<size_t>(end) * kBlock);
+         i += kBlock) {
+      const size_t count = std::min(kBlock, size - i);
+      std::memcpy(out.data() + i, data + i, count);
+      DropMappedPages(data + i, count);
+    }
+  });
   return out;
 }
 
@@ -130,12 +129,12 @@ Buffer RawBytes::Take(const pb::TensorProto& proto) {
   Buffer& taken = taken_[&proto];
   if (taken.defined()) return taken;
   if (const auto it = elsewhere_.find(&proto); it != elsewhere_.end())
-    return taken = CopyOf(it->second.data, it->second.size);
+    return taken = CopyOf(it->second.data, it->second.size, copiers_);
   auto text = std::make_shared<std::string>();
   const_cast<pb::TensorProto&>(proto).mutable_raw_data()->swap(*text);
   const bool aligned = reinterpret_cast<uintptr_t>(text->data()) % 16 == 0;
   taken = Buffer::Borrow(text->data(), text->size(), text);
-  if (!aligned) taken = CopyOf(taken.data(), taken.size());
+  if (!aligned) taken = CopyOf(taken.data(), taken.size(), copiers_);
   return taken;
 }
 

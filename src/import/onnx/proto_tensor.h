@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/thread_pool.h"
 #include "core/datum.h"
 #include "onnx.pb.h"
 
@@ -22,6 +23,7 @@ class ExternalFiles;
 // for.
 class RawBytes {
  public:
+  explicit RawBytes(const Workers& copiers = Workers(1)) : copiers_(copiers) {}
   // These bytes, which stay there while the model is imported, are the tensor's.
   void Add(const pb::TensorProto& proto, const std::byte* data, size_t size);
   bool Has(const pb::TensorProto& proto) const;
@@ -35,6 +37,7 @@ class RawBytes {
     const std::byte* data = nullptr;
     size_t size = 0;
   };
+  const Workers copiers_;
   std::map<const pb::TensorProto*, Bytes> elsewhere_;
   std::map<const pb::TensorProto*, Buffer> taken_;
 };

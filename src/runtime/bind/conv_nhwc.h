@@ -49,7 +49,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     const Tensor& w = *c.Weight(1);
     const cpu::ConvShape s = WeightShape(w.dims(), c.attrs(), kTransposed);
     TERN_ASSIGN(packed_, c.Packed({1}, DType::kF32, {Work::PackedSize(s)}, [&](Tensor& to) {
-      Work::Pack(s, w.data<const float>(), to.data<float>(), Workers(0));
+      Work::Pack(s, w.data<const float>(), to.data<float>(), c.workers());
     }));
     return {};
   }

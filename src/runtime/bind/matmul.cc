@@ -143,8 +143,8 @@ bool OneMatrix(const Dims& dims) { return CountOf(Dims(dims.begin(), dims.end() 
 template <cpu::Operands kOf> struct Panels {
   static constexpr cpu::Operands kOperands = kOf;
   static int64_t Size(int64_t k, int64_t n) { return cpu::PanelsSize(k, n, kOf); }
-  static void Pack(const cpu::PanelSource& b, int64_t k, int64_t n, float* to) {
-    cpu::PackPanels(b, k, n, to, Workers(0), kOf);
+  static void Pack(const cpu::PanelSource& b, int64_t k, int64_t n, float* to, const Workers& workers) {
+    cpu::PackPanels(b, k, n, to, workers, kOf);
   }
   static constexpr auto Scratch = cpu::PanelScratch;
   static constexpr auto Multiply = cpu::MultiplyPanels;
@@ -185,8 +185,9 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     k_ = b.rows, n_ = b.columns;
     const cpu::PanelSource source{w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1,
                                   c.attrs().Float("alpha")};
-    TERN_ASSIGN(panels_, c.Packed({1}, DType::kF32, {Way::Size(k_, n_)},
-                                  [&](Tensor& to) { Way::Pack(source, k_, n_, to.data<float>()); }));
+    TERN_ASSIGN(panels_, c.Packed({1}, DType::kF32, {Way::Size(k_, n_)}, [&](Tensor& to) {
+      Way::Pack(source, k_, n_, to.data<float>(), c.workers());
+    }));
     return {};
   }
 

@@ -24,7 +24,7 @@ class LinearClasses : public KernelOf<LinearClasses> {
     TERN_ASSIGN(l_, LayoutOf(*op_));
     panels_ = c.AllocateWeights(DType::kF32, {cpu::PanelsSize(l_.width, l_.rows, cpu::Operands::kF32)});
     const cpu::PanelSource source{op_->coefficients.data(), 1, l_.width, 1};
-    cpu::PackPanels(source, l_.width, l_.rows, panels_.data<float>(), Workers(0), cpu::Operands::kF32);
+    cpu::PackPanels(source, l_.width, l_.rows, panels_.data<float>(), c.workers(), cpu::Operands::kF32);
     return {};
   }
 

@@ -96,7 +96,7 @@ class Quantized : public Kernel {
       const std::vector<float> ones(whole ? static_cast<size_t>(scale->size()) : 0, 1.0f);
       cpu::DequantizeF32(ScalesOf(x->dims(), scale->dims(), ScaleAxis(form_, c.attrs(), i)), x->dtype(),
                          x->raw(), whole ? ones.data() : scale->data<const float>(),
-                         zero ? zero->raw() : nullptr, real.data<float>(), Workers(1));
+                         zero ? zero->raw() : nullptr, real.data<float>(), c.workers());
     }
     if (whole || !form_.has_bias || !c.Weight(form_.bias()) || !c.Weight(1) || !c.Weight(4)) return {};
     packed_.back() = c.AllocateWeights(DType::kF32, c.Weight(form_.bias())->dims());

@@ -80,10 +80,10 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     if (!w || !r) return {};
     SetWeights(KindOf(c.attrs()), w->dims(), r->dims());
     TERN_ASSIGN(w_, c.Packed({1}, DType::kF32, {cpu::RnnInputSize(s_)}, [&](Tensor& to) {
-      cpu::PackRnnInput(s_, w->data<const float>(), to.data<float>(), Workers(0));
+      cpu::PackRnnInput(s_, w->data<const float>(), to.data<float>(), c.workers());
     }));
     TERN_ASSIGN(r_, c.Packed({2}, DType::kF32, {cpu::RnnStateSize(s_)}, [&](Tensor& to) {
-      cpu::PackRnnState(s_, r->data<const float>(), to.data<float>(), Workers(0));
+      cpu::PackRnnState(s_, r->data<const float>(), to.data<float>(), c.workers());
     }));
     return {};
   }

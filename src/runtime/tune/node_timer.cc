@@ -98,7 +98,7 @@ std::optional<double> NodeTimer::Measure(const KernelEntry& entry, double hopele
   if (OutOfTime() || !Allocate()) return std::nullopt;
   std::unique_ptr<Kernel> kernel = entry.make();
   size_t packed = 0;
-  PrepareContext prepare(query_, packed);
+  PrepareContext prepare(query_, workers_, packed);
   if (!kernel->Prepare(prepare).ok()) return std::nullopt;
   ResizeContext resize(query_, workers_.threads());
   if (!kernel->Resize(resize).ok() || bytes_ + resize.scratch() > limits_.memory) return std::nullopt;

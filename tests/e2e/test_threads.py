@@ -1,0 +1,82 @@
+"""How many threads a process has, and what happens where the system grants none."""
+
+import os
+import pathlib
+import resource
+import subprocess
+import time
+import unittest
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from support import TERN, CliTest
+
+
+def model():
+    """Weights that are large enough to be copied and packed by several threads, for a product, a convolution and an LSTM."""
+    rng = np.random.default_rng(1)
+    weights = {"w": (512, 1200), "k": (64, 3, 7, 7), "lw": (1, 1024, 1200), "lr": (1, 1024, 256)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["m"]),
+        helper.make_node("LSTM", ["m", "lw", "lr"], ["y"], hidden_size=256),
+        helper.make_node("Conv", ["picture", "k"], ["z"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "threads",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [8, 4, 512]),
+         helper.make_tensor_value_info("picture", TensorProto.FLOAT, [1, 3, 64, 64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None),
+         helper.make_tensor_value_info("z", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(rng.standard_normal(dims, dtype=np.float32) * 0.05, name) for name, dims in weights.items()])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class Threads(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.dir.chmod(0o755)
+        self.model = self.save(model())
+
+    def most_threads(self, *args, cores=None, under=(), env=None):
+        """Those of a run of the benchmark; threads of the pool stay to its end."""
+        env = env or {**os.environ, "TERN_CORES": str(cores)}
+        with subprocess.Popen([*under, TERN, "bench", self.model, "--seconds", "0.5", *args], stdout=subprocess.DEVNULL,
+                              env=env) as process:
+            most = 0
+            while process.poll() is None:
+                try:
+                    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+                except OSError:
+                    break
+                most = max([most, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("Threads:"))])
+                time.sleep(0.01)
+            self.assertEqual(process.wait(), 0)
+        return most
+
+    def test_as_many_as_asked_for(self):
+        self.assertEqual(self.most_threads("--threads", "1", cores=4), 1)
+        self.assertEqual(self.most_threads("--threads", "3", cores=4), 3)
+
+    def test_no_more_than_cores(self):
+        self.assertEqual(self.most_threads("--threads", "64", cores=2), 2)
+        self.assertEqual(self.most_threads(cores=3), 3)
+
+    def test_affinity(self):
+        core = str(min(os.sched_getaffinity(0)))
+        env = {k: v for k, v in os.environ.items() if k != "TERN_CORES"}
+        self.assertEqual(self.most_threads(under=["taskset", "-c", core], env=env), 1)
+
+    def test_wrong_number_of_cores(self):
+        self.refused("bench", self.model, says="TERN_CORES", env={**os.environ, "TERN_CORES": "many"})
+
+    def test_a_system_without_threads(self):
+        def none():
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+        nobody = {"user": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+        self.ok("bench", self.model, "--seconds", "0", "--threads", "16", preexec_fn=none, env={**os.environ, "TERN_CORES": "16"}, **nobody)
+
+
+if __name__ == "__main__":
+    unittest.main()
