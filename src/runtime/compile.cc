@@ -9,6 +9,7 @@
 #include "runtime/memory_planner.h"
 #include "runtime/narrow.h"
 #include "runtime/plan.h"
+#include "runtime/run_once.h"
 
 namespace tern {
 
@@ -132,28 +133,40 @@ class PlanCompiler {
     return query;
   }
 
-  // A node with weights, with the dims that the graph declares, 1 for open ones: how weights are packed is
-  // decided for these. A convolution's image must be declared but for the batch: what is the best for small
-  // ones is not for large ones. Pieces of a batch are decided alike.
+  // A node whose weights may be packed, with dims that stand for all it may have: how weights are packed is
+  // decided for these. Of a product: one row. Of a convolution: what the graph declares, one image where the
+  // batch is open; nothing where the image's size is, as what is the best for small ones is not for large
+  // ones. Pieces of a batch are decided alike.
   std::optional<KernelQuery> UsualQuery(const PlanNode& node) const {
     KernelQuery query = QueryFor(node);
-    if (std::find(query.weight.begin(), query.weight.end(), true) == query.weight.end()) return std::nullopt;
     const bool windows = query.op().name == "Conv" || query.op().name == "ConvTranspose";
-    const auto declare = [&](const Value* value, TensorInfo& info) {
-      if (info.dtype == DType::kInvalid) return true;
-      const Shape& shape = value->type.shape;
-      if (shape.rank() != static_cast<int>(info.dims.size())) return false;
-      for (size_t i = 0; i < info.dims.size(); ++i) {
-        if (windows && i > 0 && !shape.dims[i].known()) return false;
-        info.dims[i] = shape.dims[i].known() ? shape.dims[i].value() : 1;
-      }
-      return true;
-    };
-    for (size_t i = 0; i < query.inputs.size(); ++i)
-      if (!declare(node.node().inputs()[i], query.inputs[i])) return std::nullopt;
-    for (size_t i = 0; i < query.outputs.size(); ++i)
-      if (!declare(node.node().outputs()[i], query.outputs[i])) return std::nullopt;
+    if (!windows && (query.op().name != "MatMul" || query.attrs().Bool("transpose_a"))) return std::nullopt;
+    if (!query.IsWeight(1)) return std::nullopt;
+    std::vector<InferInput> inputs(query.inputs.size());
+    for (size_t i = 0; i < query.inputs.size(); ++i) {
+      TensorInfo& info = query.inputs[i];
+      if (info.dtype == DType::kInvalid) continue;
+      if (!query.weight[i] && !SetUsual(*node.node().inputs()[i], windows, info.dims)) return std::nullopt;
+      inputs[i].present = true;
+      inputs[i].type = Type::TensorOf(info.dtype, Shape::Of(info.dims));
+    }
+    const auto outputs = InferOutputs(node.node(), std::move(inputs));
+    if (!outputs.ok() || !(*outputs)[0].type.shape.fully_known()) return std::nullopt;
+    query.outputs[0].dims = (*outputs)[0].type.shape.Concrete();
     return query;
+  }
+  static bool SetUsual(const Value& value, bool windows, Dims& dims) {
+    if (!windows) {
+      for (size_t i = 0; i + 1 < dims.size(); ++i) dims[i] = 1;
+      return true;
+    }
+    const Shape& shape = value.type.shape;
+    if (shape.rank() != static_cast<int>(dims.size())) return false;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (!shape.dims[i].known() && i > 0) return false;
+      dims[i] = shape.dims[i].known() ? shape.dims[i].value() : 1;
+    }
+    return true;
   }
 
   void MakeSlots() {

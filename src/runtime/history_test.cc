@@ -112,6 +112,41 @@ TEST(History, PiecesOfABatchShareTheirWeights) {
   }
 }
 
+// What is measured to decide for all dims has dims that fit together, whichever are open.
+TEST(History, OpenDimsAreTuned) {
+  for (const auto& [inputs, body, x] : std::vector<std::tuple<std::string, std::string, DatumList>>{
+           {"%x: f32[N,D]", "%y = MatMul(%x, %w)", {Noise({3, 4096}, 5)}},
+           {"%x: f32[N,A,B]", "%f = Flatten(%x) {axis=1}\n  %y = MatMul(%f, %w)", {Noise({3, 64, 64}, 5)}},
+           {"%a: f32[N,A], %b: f32[N,B]",
+            "%x = Concat(%a, %b) {axis=1}\n  %y = MatMul(%x, %w)",
+            {Noise({3, 4000}, 5), Noise({3, 96}, 6)}},
+           {"%x: f32[*]", "%y = MatMul(%x, %w)", {Noise({2, 3, 4096}, 5)}}}) {
+    SCOPED_TRACE(body);
+    InitOps();
+    auto graph = ParseGraph(StrCat("graph @g(", inputs, ", %w: f32[4096,64]) -> (%y) {\n  ", body, "\n}"));
+    ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+    (*graph)->InputToConstant((*graph)->inputs().back(), Noise({4096, 64}, 1));
+    SessionOptions options = Optimized();
+    options.tune_ms = 200, options.cache_dir = "";
+    auto got = SessionOf(std::shared_ptr<const Graph>((*graph)->Clone()), options)->Run(x);
+    auto want = EvaluateGraph(**graph, x);
+    ASSERT_TRUE(got.ok() && want.ok()) << got.status().ToString();
+    const auto a = ToDoubles((*got)[0].tensor), b = ToDoubles((*want)[0].tensor);
+    for (size_t j = 0; j < a.size(); ++j) ASSERT_NEAR(a[j], b[j], 1e-3) << j;
+  }
+}
+
+TEST(History, AWeightOfManyNodesIsPackedOnce) {
+  const auto packed = [](const std::string& node) {
+    auto session = SessionOf(WithWeights("f32[N,256]", {256, 256}, node), Optimized());
+    RunOn(*session, Noise({4, 256}, 2));
+    return session->Memory().packed;
+  };
+  const size_t once = packed("MatMul(%x, %w)");
+  EXPECT_GE(once, 256u * 256 * 4);
+  EXPECT_EQ(packed("MatMul(Tanh(MatMul(Tanh(MatMul(%x, %w)), %w)), %w)"), once);
+}
+
 // Weights leave memory where one way of packing serves all dims, and stay where it does not.
 TEST(History, DecidesWhichWeightsStay) {
   const auto kept = [](const Row& row) {

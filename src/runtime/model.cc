@@ -53,18 +53,23 @@ class PackStore : public PrepareContext::Store {
 
   // The optimizer may have given a weight other bytes since the graph was read.
   Tensor Find(const std::vector<int>& inputs) override {
-    if (const auto it = made_.find({&node_, entry_.pack, inputs}); it != made_.end()) return it->second;
+    if (const auto it = made_.find(KeyOf(inputs)); it != made_.end()) return it->second;
     const auto it = loaded_.find(PackKey(entry_.pack, node_, inputs));
     return it != loaded_.end() && it->second.made_from == SourcesOf(inputs) ? it->second.data : Tensor();
   }
   void Keep(const std::vector<int>& inputs, const Tensor& packed) override {
-    const bool first = made_.emplace(std::tuple(&node_, entry_.pack, inputs), packed).second;
+    const bool first = made_.emplace(KeyOf(inputs), packed).second;
     const std::string key = PackKey(entry_.pack, node_, inputs);
     if (first && !key.empty()) used_[key] = {packed, SourcesOf(inputs), {}};
     for (int i : inputs) kept_(i);
   }
 
  private:
+  MadePacks::key_type KeyOf(const std::vector<int>& inputs) const {
+    std::vector<const Value*> weights;
+    for (int i : inputs) weights.push_back(node_.input(i));
+    return {entry_.pack, weights, inputs, HashOf(node_.attrs)};
+  }
   std::vector<const void*> SourcesOf(const std::vector<int>& inputs) const {
     std::vector<const void*> sources;
     for (int i : inputs) sources.push_back(query_.Known(i)->raw());
@@ -126,7 +131,7 @@ Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEn
   if (!kernel) {
     auto made = entry.make();
     const auto kept = [&](int input) {
-      finished_.insert({&node, input});
+      finished_[{&node, input}] = entry.pack;
       if (packed) packed(input);
     };
     PackStore store(loaded_, packs_, made_, node, entry, query, kept);
@@ -136,7 +141,7 @@ Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEn
     if (!context.finished().empty() && entry.pack.empty())
       return Status(Code::kInternal, StrCat("kernel ", entry.name, " packs weights, but does not say how"));
     kernel = std::move(made);
-    for (int i : context.finished()) finished_.insert({&node, i});
+    for (int i : context.finished()) finished_[{&node, i}] = entry.pack;
   }
   return kernel->Clone();
 }
@@ -192,8 +197,10 @@ Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& qu
     return Status(Code::kInternal, StrCat(node.Describe(), ": weights are packed as ", *pack,
                                           ", for which no kernel takes these dims"));
   if (!entry && pack) entry = Select(query, threads, nullptr, reason, times);
-  if (entry && released) reason = Reason::kPacked;
-  if (entry && why) *why = Explain(node, query, *kernels_, *entry, reason, times);
+  if (!entry || !why) return entry;
+  const bool narrowed = pack && reason == Reason::kEstimated && entry->pack == *pack;
+  if (released || (narrowed && entry != kernels_->Select(query))) reason = Reason::kPacked;
+  *why = Explain(node, query, *kernels_, *entry, reason, times);
   return entry;
 }
 
@@ -212,7 +219,9 @@ bool Model::ReleaseHeld(int slot) {
   if (!own_graph_ || !weight.defined() || weight.bytes() < kWorthReleasing || !weight.raw()) return false;
   const Value* value = program_->values[static_cast<size_t>(slot)];
   const bool packed = std::all_of(value->uses.begin(), value->uses.end(), [&](const auto& use) {
-    return settled_.count(use.first) > 0 && finished_.count({use.first, use.second}) > 0;
+    const auto settled = settled_.find(use.first);
+    const auto finished = finished_.find({use.first, use.second});
+    return settled != settled_.end() && finished != finished_.end() && settled->second == finished->second;
   });
   if (!packed || value->output_uses > 0) return false;
   for (const auto& [node, i] : value->uses) released_.insert(node);

@@ -26,8 +26,10 @@ struct ModelOptions {
   std::shared_ptr<Tuner> tuner;            // null: kernels are chosen by their estimates
 };
 
-// What kernels have packed here: by node, way of packing and inputs.
-using MadePacks = std::map<std::tuple<const Node*, std::string, std::vector<int>>, Tensor>;
+// What kernels have packed here: by way of packing, the weights, their numbers among the node's inputs, and
+// the node's attributes.
+using MadePacks =
+    std::map<std::tuple<std::string, std::vector<const Value*>, std::vector<int>, uint64_t>, Tensor>;
 
 // What changes: the store of prepared kernels, which has a lock, and which of the program's weights are in
 // memory, which changes only where plans of the model's own graph are made, one at a time. The lock is taken
@@ -100,9 +102,9 @@ class Model {
   Packs loaded_;  // came with the graph
   Packs packs_;   // of prepared kernels, whether loaded or packed here
   MadePacks made_;
-  std::map<const Node*, std::string> settled_;      // nodes whose way of packing no dims will change
-  std::set<std::pair<const Node*, int>> finished_;  // inputs that were packed
-  std::set<const Node*> released_;                  // nodes with weights that have left memory
+  std::map<const Node*, std::string> settled_;  // nodes whose way of packing no dims will change
+  std::map<std::pair<const Node*, int>, std::string> finished_;  // inputs that were packed, and in which way
+  std::set<const Node*> released_;                               // nodes with weights that have left memory
   mutable std::mutex compile_mutex_;
   std::vector<std::pair<std::vector<std::string>, std::shared_ptr<Model>>> variants_;  // oldest first
 };

@@ -10,13 +10,6 @@
 namespace tern {
 namespace {
 
-// Two nodes may read one weight with different attributes: strides, factors.
-uint64_t HashOf(const Attrs& attrs) {
-  std::string text;
-  for (const auto& entry : attrs.List()) text += StrCat(entry.name, "=", AttrToText(entry.value), ";");
-  return Checksum(text.data(), text.size());
-}
-
 std::string KeyOf(const DerivedName& name) {
   DerivedName key = name;
   for (auto& [source, checksum] : key.made_from) checksum = 0;
@@ -52,6 +45,13 @@ bool FindSources(const DerivedName& name, const Constants& constants, Pack& pack
 }
 
 }  // namespace
+
+uint64_t HashOf(const Attrs& attrs) {
+  std::string text;
+  for (const auto& entry : attrs.List())
+    if (!entry.name.starts_with("act")) text += StrCat(entry.name, "=", AttrToText(entry.value), ";");
+  return Checksum(text.data(), text.size());
+}
 
 std::string PackKey(const std::string& kernel, const Node& node, const std::vector<int>& inputs) {
   DerivedName name{StrCat("pack ", kPackFormat, " ", kernel, " ", cpu::Architecture(), " ", cpu::ActiveIsa(),

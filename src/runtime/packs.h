@@ -26,6 +26,10 @@ using Packs = std::map<std::string, Pack>;  // by PackKey
 // these has no name.
 std::string PackKey(const std::string& kernel, const Node& node, const std::vector<int>& inputs);
 
+// Of names and values: two nodes may read one weight with different strides or factors. What is done to
+// results (activation, act_alpha, act_beta) does not matter to weights.
+uint64_t HashOf(const Attrs& attrs);
+
 // Names tell weights apart: gives one of its own to every constant that has none or shares it.
 void NameConstants(Graph& graph);
 

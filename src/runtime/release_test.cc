@@ -184,7 +184,7 @@ TEST(Packs, TravelWithTheGraph) {
   ASSERT_TRUE(want.ok());
   ASSERT_GT(first->Memory().packed, 0u);
   std::unique_ptr<Graph> copy = graph->Clone();
-  EXPECT_EQ(SetPacks(*copy, first->PackedWeights()), 2);
+  EXPECT_EQ(SetPacks(*copy, first->PackedWeights()), 1) << "for both products";
   auto bytes = SaveTernBytes(*copy);
   ASSERT_TRUE(bytes.ok());
   auto loaded = LoadTernBytes(Buffer::Borrow(bytes->data(), bytes->size(), nullptr));

@@ -152,6 +152,7 @@ template <cpu::Operands kOf> struct Panels {
 struct Strassen : Panels<cpu::Operands::kF32> {
   static constexpr auto Scratch = cpu::StrassenScratch;
   static constexpr auto Multiply = cpu::MultiplyStrassen;
+  static constexpr auto Fits = cpu::StrassenEven;  // weights that do not are multiplied as Panels are
 };
 
 // A matrix of weights on the right, packed once; any number of rows on the left, of whatever dims.
@@ -188,6 +189,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     TERN_ASSIGN(panels_, c.Packed({1}, DType::kF32, {Way::Size(k_, n_)}, [&](Tensor& to) {
       Way::Pack(source, k_, n_, to.data<float>(), c.workers());
     }));
+    if constexpr (requires { Way::Fits; }) plainly_ = !Way::Fits(panels_.data<const float>(), k_, n_);
     return {};
   }
 
@@ -212,7 +214,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     bias_ = c->Has(2) && c->InDims(2).size() <= y.size() && !c->InDims(2).empty() &&
             c->InDims(2).back() == n_ && CountOf(c->InDims(2)) == n_;
     tile_ = TileBound(c.query(), bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
-    turned_at_ = (Way::Scratch(p_, c.threads()) + 63) / 64 * 64;
+    turned_at_ = ((plainly_ ? cpu::PanelScratch : Way::Scratch)(p_, c.threads()) + 63) / 64 * 64;
     c.SetScratch(turned_at_ + (turned_.rank ? static_cast<size_t>(p_.m * k_) * sizeof(float) : 0));
     return {};
   }
@@ -228,7 +230,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     p.panels = panels_.data<const float>(), p.c = c.Out<float>(0);
     tile_.Fill(c, p);
     if (bias_) p.tile.bias = c.In<float>(2);
-    Way::Multiply(p, c.scratch<void>(), c.workers());
+    (plainly_ ? cpu::MultiplyPanels : Way::Multiply)(p, c.scratch<void>(), c.workers());
     return {};
   }
 
@@ -243,6 +245,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
 
   Tensor panels_;  // words: floats, or pairs of bf16
   int64_t k_ = 0, n_ = 0;
+  bool plainly_ = false;  // Way does not fit these weights
   cpu::PanelProduct p_;
   cpu::StridedCopy turned_;  // of several matrices that are to be read by columns: their rows one by one
   size_t turned_at_ = 0;

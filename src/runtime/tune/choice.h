@@ -13,7 +13,7 @@ enum class Reason : uint8_t {
   kEstimated,  // the least estimated time
   kMeasured,   // the least time measured by this session
   kRecorded,   // the least time measured once, read from the record
-  kPacked,     // the best of those that share the way in which an earlier plan packed the weights
+  kPacked,     // the best of those that pack weights as is the best for the declared dims
 };
 const char* TextOf(Reason reason);
 

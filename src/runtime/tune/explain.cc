@@ -53,7 +53,7 @@ Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& ta
                const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times) {
   Choice choice{&node, chosen.name, reason, {}, 1};
   for (const KernelEntry* entry : table.Of(query.op().name))
-    // Weights that were packed have left memory: nobody else can look at them.
+    // Weights that were packed may have left memory: nobody else can look at them.
     if (reason != Reason::kPacked || entry->pack == chosen.pack)
       choice.candidates.push_back(CandidateOf(*entry, query, times));
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(), [](const auto& a, const auto& b) {

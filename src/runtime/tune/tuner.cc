@@ -24,7 +24,8 @@ bool MayExchange(const KernelQuery& q) { return !q.bf16 || cpu::ActiveBf16Produc
 
 const char* TextOf(Reason reason) {
   constexpr const char* kTexts[] = {"the only legal one", "least estimated time", "least measured time",
-                                    "least measured time, from the record", "weights are packed for it"};
+                                    "least measured time, from the record",
+                                    "best of those that pack weights as the declared dims want it"};
   return kTexts[static_cast<int>(reason)];
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/cpu/gemm/strassen.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "kernels/cpu/gemm/strassen_simd.h"
 #include "kernels/cpu/support/cut.h"
@@ -207,12 +208,27 @@ bool StrassenFits(int64_t k, int64_t n) {
   return k > 0 && n > 0 && k % 2 == 0 && n % (2 * TileSimd().columns) == 0;
 }
 
+bool StrassenEven(const float* panels, int64_t k, int64_t n) {
+  constexpr int32_t kTooLarge = (127 + 124) << 23, kMost = 2 << 23;
+  const int64_t width = TileSimd().columns, lanes = StrassenSimd().lanes;
+  std::vector<int32_t> columns(static_cast<size_t>(n)), parts(static_cast<size_t>(k * lanes)), rows;
+  for (int64_t j = 0; j < n; j += width)
+    StrassenSimd().panel_largest(panels + j * k, k, width, columns.data() + j, parts.data());
+  for (auto row = parts.begin(); row != parts.end(); row += lanes)
+    rows.push_back(*std::max_element(row, row + lanes));
+  const auto even = [](const std::vector<int32_t>& sizes) {
+    const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+    return *most < kTooLarge && *most - *least <= kMost;
+  };
+  return even(columns) && even(rows);
+}
+
 double StrassenGain(int64_t m, int64_t n, int64_t k) {
   const auto lost = [](double each, int64_t size) {
     return each / static_cast<double>(std::max<int64_t>(1, size));
   };
   return 0.115 - lost(2, m) - lost(4, std::min(m, kMostRows)) - lost(4, n) - lost(14, k) -
-         (k > kMostDepth ? 0.02 : 0);  // fitted to measured products
+         (k > kMostDepth ? 0.02 : 0) - (Collide(k, 4096) ? 0.035 : 0);  // fitted to measured products
 }
 
 size_t StrassenScratch(const PanelProduct& p, int threads) {

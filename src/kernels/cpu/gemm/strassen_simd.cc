@@ -21,14 +21,14 @@ int32_t Largest(const float* left, const float* right, int64_t columns) {
 }
 
 bool Alike(const StrassenSums& in) {
-  constexpr int32_t kInfinity = 0x7f800000, kMost = 5 << 23;
+  constexpr int32_t kTooLarge = (127 + 124) << 23, kMost = 5 << 23;
   for (int64_t r = 0; r < in.rows; ++r) {
     const int64_t row = r * in.a_row;
     const int32_t upper = Largest(in.a11 + row, in.a12 + row, in.columns);
-    if (upper >= kInfinity) return false;
+    if (upper >= kTooLarge) return false;
     if (r >= in.lower) continue;
     const int32_t lower = Largest(in.a21 + row, in.a22 + row, in.columns);
-    if (lower >= kInfinity || upper - lower > kMost || lower - upper > kMost) return false;
+    if (lower >= kTooLarge || upper - lower > kMost || lower - upper > kMost) return false;
   }
   return true;
 }
@@ -81,8 +81,24 @@ void Weights(const StrassenWeights& in) {
   });
 }
 
+void PanelLargest(const float* panel, int64_t k, int64_t width, int32_t* columns, int32_t* rows) {
+  constexpr int kStep = kLanes<int32_t>;
+  for (int64_t j = 0; j < width; j += kStep) {
+    Ints most{};
+    for (int64_t r = 0; r < k; ++r) {
+      const Ints x = Ints(LoadVector(panel + r * width + j)) & 0x7fffffff;
+      Ints row;
+      __builtin_memcpy(&row, rows + r * kStep, sizeof row);
+      row = x > row ? x : row;
+      __builtin_memcpy(rows + r * kStep, &row, sizeof row);
+      most = x > most ? x : most;
+    }
+    __builtin_memcpy(columns + j, &most, sizeof most);
+  }
+}
+
 }  // namespace
 
-const StrassenTable kStrassenSimd = {Alike, Sums, End, Weights};
+const StrassenTable kStrassenSimd = {Alike, Sums, End, Weights, PanelLargest, kLanes<int32_t>};
 
 }  // namespace tern::cpu::TERN_SIMD

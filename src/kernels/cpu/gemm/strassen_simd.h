@@ -39,12 +39,17 @@ struct StrassenWeights {
 };
 
 struct StrassenTable {
-  // Whether rows that are paired are finite and of like size: the largest of one at most about 2^5 times that
-  // of the other. A row rounds relative to the larger one of its pair.
+  // Whether rows that are paired are below 2^124, so that their sums are finite, and of like size: the
+  // largest of one at most about 2^5 times that of the other. A row rounds relative to the larger one of its
+  // pair.
   bool (*alike)(const StrassenSums& in);
   void (*sums)(const StrassenSums& in);
   void (*end)(const StrassenEnd& in);
   void (*weights)(const StrassenWeights& in);
+  // The largest absolute values, by their bits, of each column of a panel [k][width], and of each row: of
+  // these `lanes` numbers each, which grow from panel to panel.
+  void (*panel_largest)(const float* panel, int64_t k, int64_t width, int32_t* columns, int32_t* rows);
+  int lanes;
 };
 TERN_SIMD_TABLE(StrassenTable, StrassenSimd)
 

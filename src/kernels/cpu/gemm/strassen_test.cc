@@ -157,6 +157,38 @@ TEST_P(StrassenLevels, LargeRowsSpoilNoOthers) {
   }
 }
 
+// Columns are paired with others, and so are rows: all have to be of like size, and finite in sums.
+TEST_P(StrassenLevels, EvenWeights) {
+  const int64_t n = 6 * TileSimd().columns, k = 40;
+  const auto even = [&](const auto& change) {
+    std::vector<float> b = Random(k * n, 2), packed(static_cast<size_t>(PanelsSize(k, n)));
+    for (int64_t i = 0; i < k * n; ++i) change(i / n, i % n, b[static_cast<size_t>(i)]);
+    PackPanels({b.data(), n, 1, 1.0f}, k, n, packed.data(), Workers(1));
+    return StrassenEven(packed.data(), k, n);
+  };
+  EXPECT_TRUE(even([](int64_t, int64_t, float&) {}));
+  EXPECT_TRUE(even([](int64_t, int64_t, float& b) { b *= 1e-30f; }));
+  for (const int64_t at : {int64_t{0}, int64_t{7}, int64_t{39}}) {
+    for (const float factor : {0.0f, 0.1f, 10.0f, 1e30f}) {
+      EXPECT_FALSE(even([&](int64_t r, int64_t, float& b) { b *= r == at ? factor : 1; })) << at << factor;
+      EXPECT_FALSE(even([&](int64_t, int64_t c, float& b) { b *= c == n - 1 - at ? factor : 1; }))
+          << at << factor;
+    }
+    for (const float bad : {kNaN, kInfinity, -kInfinity})
+      EXPECT_FALSE(even([&](int64_t r, int64_t c, float& b) { b = r == at && c == n - 1 - at ? bad : b; }))
+          << at;
+  }
+  EXPECT_FALSE(even([](int64_t, int64_t, float& b) { b *= 2e38f; })) << "sums overflow";
+}
+
+TEST_P(StrassenLevels, SumsOfHugeRowsDoNotOverflow) {
+  Case t({64, 1, 64}, 0);
+  for (float& v : t.a) v = v < 0 ? -3e38f : 3e38f;
+  for (float& v : t.packed) v *= 1e-30f;
+  Multiply(t.Product(), 3);
+  for (int64_t i = 0; i < t.m * t.n; ++i) ASSERT_TRUE(std::isfinite(t.c[static_cast<size_t>(i)])) << i;
+}
+
 // The table in docs/accuracy.md.
 TEST(Strassen, Accuracy) {
   std::printf("| m, n, k | plain | Strassen |\n|---|---|---|\n");
