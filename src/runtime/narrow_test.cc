@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "base/strings.h"
-#include "kernels/cpu/simd/bf16.h"
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/level_test_support.h"
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -87,25 +86,23 @@ std::string Renamed(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// As if each node had run for itself, with a rounded value in between. At every instruction set.
+// As if each node had run for itself, with a rounded value in between. At every instruction set that
+// this machine has and the environment allows.
 TEST(Narrow, RoundsWhatLiesBetween) {
   const Tensor x = Input();
-  for (const bool products : {false, true})
-    for (const auto level : {cpu::SimdLevel::kBase, cpu::BestSimd()})
-      for (const Reader& reader : kReaders) {
-        cpu::LimitSimd(level);
-        cpu::LimitBf16Products(products);
-        const Tensor between = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);
-        const auto alone = GraphOf("%y", reader.node),
-                   both = GraphOf("%y", StrCat(kFirst, Renamed(reader.node, "%x", "%a")));
-        const Tensor want = RunIn(Precision::kBf16, alone, ToBf16(between)).outputs.at(0);
-        if (reader.rounds)
-          ExpectSame(RunIn(Precision::kBf16, alone, between).outputs.at(0), want, reader.name);
-        for (int threads : {1, 3})
-          ExpectSame(RunIn(Precision::kBf16, both, x, threads).outputs.at(0), want, reader.name);
-      }
-  cpu::LimitSimd(cpu::BestSimd());
-  cpu::LimitBf16Products(true);
+  const cpu::LevelKeeper keeper;
+  for (const int level : cpu::LevelsAndBf16Here())
+    for (const Reader& reader : kReaders) {
+      cpu::UseLevel(level);
+      const std::string what = StrCat(reader.name, ", level ", level);
+      const Tensor between = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);
+      const auto alone = GraphOf("%y", reader.node),
+                 both = GraphOf("%y", StrCat(kFirst, Renamed(reader.node, "%x", "%a")));
+      const Tensor want = RunIn(Precision::kBf16, alone, ToBf16(between)).outputs.at(0);
+      if (reader.rounds) ExpectSame(RunIn(Precision::kBf16, alone, between).outputs.at(0), want, what);
+      for (int threads : {1, 3})
+        ExpectSame(RunIn(Precision::kBf16, both, x, threads).outputs.at(0), want, what);
+    }
 }
 
 TEST(Narrow, TakesHalfTheMemory) {

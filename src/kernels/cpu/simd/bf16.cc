@@ -7,9 +7,9 @@
 namespace tern::cpu {
 namespace {
 
-std::atomic<bool>& Active() {
-  static std::atomic<bool> active{HasBf16Products()};
-  return active;
+std::atomic<bool>& Limit() {
+  static std::atomic<bool> limit{HasBf16Products()};
+  return limit;
 }
 
 }  // namespace
@@ -22,10 +22,10 @@ bool HasBf16Products() {
 #endif
 }
 
-bool ActiveBf16Products() {
-  return ActiveSimd() == SimdLevel::kAvx512 && Active().load(std::memory_order_relaxed);
-}
+bool ActiveBf16Products() { return ActiveSimd() == SimdLevel::kAvx512 && Bf16ProductsLimit(); }
 
-void LimitBf16Products(bool on) { Active() = on && HasBf16Products(); }
+void LimitBf16Products(bool on) { Limit() = on && HasBf16Products(); }
+
+bool Bf16ProductsLimit() { return Limit().load(std::memory_order_relaxed); }
 
 }  // namespace tern::cpu

@@ -8,5 +8,6 @@ bool HasBf16Products();     // this machine
 bool ActiveBf16Products();  // this machine at the active level, unless switched off
 // Tests run with and without. Not while kernels run.
 void LimitBf16Products(bool on);
+bool Bf16ProductsLimit();  // what was set, at any level; at first whether this machine has them
 
 }  // namespace tern::cpu

@@ -34,7 +34,19 @@ TEST(Levels, ComeBackAfterATest) {
       }
       EXPECT_EQ(ActiveSimd(), static_cast<SimdLevel>(level));
       EXPECT_EQ(ActiveBf16Products(), products && ActiveSimd() == SimdLevel::kAvx512);
+      EXPECT_EQ(Bf16ProductsLimit(), products);
     }
+}
+
+TEST(Levels, OfAKeeperBelowLeaveBf16AsItWas) {
+  const LevelKeeper keeper;
+  LimitSimd(BestSimd());
+  LimitBf16Products(true);
+  const bool before = ActiveBf16Products();
+  LimitSimd(SimdLevel::kBase);
+  { const LevelKeeper below; }
+  LimitSimd(BestSimd());
+  EXPECT_EQ(ActiveBf16Products(), before);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace tern::cpu {
 
 constexpr int kBf16Products = 4;  // beside the SimdLevels 0 to 3: the best with products of bf16 pairs
 
-// Puts the level back that was in use.
+// Puts back what was in use: the level, and the limit of bf16 products, which higher levels heed.
 class LevelKeeper {
  public:
   LevelKeeper() = default;
@@ -25,17 +25,20 @@ class LevelKeeper {
 
  private:
   const SimdLevel level_ = ActiveSimd();
-  const bool bf16_ = ActiveBf16Products();
+  const bool bf16_ = Bf16ProductsLimit();
 };
+
+// One of those below. Under a LevelKeeper.
+inline void UseLevel(int level) {
+  LimitSimd(static_cast<SimdLevel>(std::min(level, static_cast<int>(BestSimd()))));
+  LimitBf16Products(level == kBf16Products);
+}
 
 // class PanelLevels : public EachLevel {};
 // INSTANTIATE_TEST_SUITE_P(Simd, PanelLevels, testing::ValuesIn(LevelsHere()));
 class EachLevel : public testing::TestWithParam<int> {
  protected:
-  void SetUp() override {
-    LimitSimd(static_cast<SimdLevel>(std::min(GetParam(), static_cast<int>(BestSimd()))));
-    LimitBf16Products(GetParam() == kBf16Products);
-  }
+  void SetUp() override { UseLevel(GetParam()); }
 
  private:
   const LevelKeeper keeper_;
