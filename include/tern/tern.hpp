@@ -299,7 +299,8 @@ TERN_API_NAMESPACE {
 
     // What is worth knowing though nothing failed, a sentence each: what the import of a model ignores,
     // measurements of kernels that could not be kept or read, ops that run by the slow evaluator because they
-    // have no kernel. Kernels are chosen when Run meets new shapes: ask after the first one.
+    // have no kernel. Kernels are chosen when Run meets new shapes: ask after the first one, and not
+    // while Run is under way in another thread.
     std::vector<std::string> warnings() const;
 
    private:

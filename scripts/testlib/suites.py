@@ -137,7 +137,10 @@ def fuzz_sample(context):
 
 
 def differential_full(context):
-    return context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2")
+    """With the fuzzer's own tests: a minute, too long for a plain run."""
+    verbose = ["--verbose"] if context.verbose else []
+    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/differential"), *verbose) +
+            context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2"))
 
 
 def differential_sample(context):

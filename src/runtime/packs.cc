@@ -53,8 +53,8 @@ uint64_t HashOf(const Attrs& attrs) {
   return Checksum(text.data(), text.size());
 }
 
-std::string PackKey(const std::string& kernel, const Node& node, const std::vector<int>& inputs) {
-  DerivedName name{StrCat("pack ", kPackFormat, " ", kernel, " ", cpu::Architecture(), " ", cpu::ActiveIsa(),
+std::string PackKey(const std::string& layout, const Node& node, const std::vector<int>& inputs) {
+  DerivedName name{StrCat("pack ", kPackFormat, " ", layout, " ", cpu::Architecture(), " ", cpu::ActiveIsa(),
                           cpu::ActiveBf16Products() ? " bf16 " : " ", HashOf(node.attrs)),
                    {}};
   for (int i : inputs) {

@@ -12,6 +12,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kMargin = 0.95;   // of the estimated best's time: what another must undercut
 constexpr double kHopeless = 1.5;  // times the best so far
 constexpr double kRuns = 4;        // of a candidate, at least
+constexpr std::chrono::milliseconds kRetryPatience{10};  // for the record's lock, with nothing new to add
 
 std::string TextOf(const TensorInfo& t) {
   return t.dtype == DType::kInvalid ? "_" : StrCat(DTypeName(t.dtype), "[", Join(t.dims, ","), "]");
@@ -57,6 +58,14 @@ Tuner::Tuner(const TuneOptions& options) : options_(options), key_(RecordKeyHere
     known_ = std::move(*record);
   else
     read_ = record.TakeStatus();
+}
+
+Tuner::~Tuner() {
+  const Status ignored = Guard([&]() -> Status {
+    Write(kLockPatience);
+    return {};
+  });
+  static_cast<void>(ignored);
 }
 
 std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
@@ -141,11 +150,15 @@ void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
 void Tuner::Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
                  const Limits& limits) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (LeftMicroseconds() <= 0) return;
-  const size_t before = unwritten_.size();
-  for (const Job& job : JobsFor(queries, table, workers.threads())) Measure(job, workers, limits);
-  if (path_.empty() || unwritten_.size() == before) return;
-  written_ = AddToRecord(path_, unwritten_, key_);
+  const size_t before = own_.size();
+  if (LeftMicroseconds() > 0)
+    for (const Job& job : JobsFor(queries, table, workers.threads())) Measure(job, workers, limits);
+  Write(own_.size() > before ? kLockPatience : kRetryPatience);
+}
+
+void Tuner::Write(std::chrono::milliseconds patience) {
+  if (path_.empty() || unwritten_.empty()) return;
+  written_ = AddToRecord(path_, unwritten_, key_, patience);
   if (written_.ok()) unwritten_.clear();
 }
 

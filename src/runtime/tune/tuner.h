@@ -30,6 +30,8 @@ std::string NodeKey(const KernelQuery& query, int threads);
 class Tuner {
  public:
   explicit Tuner(const TuneOptions& options);
+  Tuner(const Tuner&) = delete;
+  ~Tuner();  // writes what could not be written so far, if it can be now
 
   struct Limits {
     size_t memory = 0;   // for one node's operands and scratch memory
@@ -37,7 +39,7 @@ class Tuner {
     Stop stop;
   };
   // Measures what is not known yet: those first that are estimated to take the most time, nodes that are
-  // alike once. Ends when the budget is spent.
+  // alike once. Ends when the budget is spent. Then writes what the record lacks, also of earlier calls.
   void Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
             const Limits& limits);
 
@@ -57,6 +59,7 @@ class Tuner {
   void Measure(const Job& job, const Workers& workers, const Limits& limits);
   bool Knows(const Job& job, const Candidates& legal) const;
   double LeftMicroseconds() const;
+  void Write(std::chrono::milliseconds patience);
 
   TuneOptions options_;
   RecordKey key_;

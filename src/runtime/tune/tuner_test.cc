@@ -1,5 +1,9 @@
 #include "runtime/tune/tuner.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <filesystem>
 #include <thread>
@@ -222,6 +226,63 @@ TEST_F(TunerTest, SaysWhatIsNotKept) {
   EXPECT_EQ(report.measured, 1);
   for (const Status& status : {report.read, report.written})
     EXPECT_NE(status.ToString().find(report.record), std::string::npos) << status.ToString();
+}
+
+// Another process that keeps the record's lock.
+class Holder {
+ public:
+  explicit Holder(const std::string& record)
+      : fd_(open((record + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    EXPECT_EQ(flock(fd_, LOCK_EX), 0);
+  }
+  Holder(const Holder&) = delete;
+  ~Holder() { close(fd_); }
+
+ private:
+  const int fd_;
+};
+
+class LockedRecord : public TunerTest {
+ protected:
+  void SetUp() override {
+    TunerTest::SetUp();
+    std::filesystem::create_directories(folder_);
+    path_ = RecordPath(folder_, RecordKeyHere());
+    holder_.emplace(path_);
+    session_ = Ran(Options(1000));
+    EXPECT_EQ(session_->Tuning().measured, 1);
+    EXPECT_FALSE(session_->Tuning().written.ok());
+  }
+  size_t Lines() const { return ReadRecord(path_, RecordKeyHere())->size(); }
+
+  std::string path_;
+  std::optional<Holder> holder_;
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(LockedRecord, IsWrittenWithTheNextPlan) {
+  holder_.reset();
+  const auto clone = session_->Clone();
+  ASSERT_TRUE(clone->Run(DatumList{Counting({8})}).ok());
+  EXPECT_EQ(clone->Tuning().measured, 1) << "nothing new";
+  EXPECT_TRUE(clone->Tuning().written.ok()) << clone->Tuning().written.ToString();
+  EXPECT_EQ(Lines(), 1u);
+}
+
+TEST_F(LockedRecord, IsWrittenWhenTheLastSessionEnds) {
+  holder_.reset();
+  auto clone = session_->Clone();
+  session_.reset();
+  EXPECT_EQ(Lines(), 0u);
+  clone.reset();
+  EXPECT_EQ(Lines(), 1u);
+}
+
+TEST_F(LockedRecord, KeepsNoSessionFromEnding) {
+  const auto start = std::chrono::steady_clock::now();
+  session_.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_EQ(Lines(), 0u);
 }
 
 // Weights that are all unlike, so that no two of them can change places unseen.
