@@ -206,7 +206,8 @@ TEST_F(TunerTest, MeasuresCandidatesThatTheRecordLacks) {
   SessionOptions all = Options(1000);
   all.tune_within = 1e9;
   const auto measured_of = [](const Session& session, const std::string& kernel) {
-    for (const Candidate& c : session.Choices()[0].candidates)
+    const std::vector<Choice> choices = session.Choices();
+    for (const Candidate& c : choices[0].candidates)
       if (c.kernel == kernel) return c.measured_us;
     return -1.0;
   };
