@@ -21,12 +21,12 @@ TEST(StrassenKernels, ChosenWhereTheyPay) {
 }
 
 TEST(StrassenKernels, MatchTheReference) {
-  ASSERT_LT(StrassenCost(200, 384, 384), 1);
+  ASSERT_LT(StrassenCost(200, 512, 512), 1);
   CheckKernels({
       "MatMul {activation=\"gelu\"} : f32[200,512] f32[512,1536]! f32[1536] f32[200,1536] @2e-4",
-      "MatMul : f32[200,384] f32[384,384]! @2e-4",
-      "MatMul {alpha=0.25,transpose_b=true,activation=\"gelu\"} : f32[3,67,384] f32[384,384]! f32[384] @2e-4",
-      "MatMul {activation=\"relu\"} : f32[200,384] f32[384,384]! _ f32[200,384] @2e-4",
+      "MatMul : f32[200,512] f32[512,512]! @2e-4",
+      "MatMul {alpha=0.25,transpose_b=true,activation=\"gelu\"} : f32[3,67,512] f32[512,512]! f32[512] @2e-4",
+      "MatMul {activation=\"relu\"} : f32[200,512] f32[512,512]! _ f32[200,512] @2e-4",
   });
 }
 

@@ -227,7 +227,7 @@ double StrassenGain(int64_t m, int64_t n, int64_t k) {
   const auto lost = [](double each, int64_t size) {
     return each / static_cast<double>(std::max<int64_t>(1, size));
   };
-  return 0.115 - lost(2, m) - lost(4, std::min(m, kMostRows)) - lost(4, n) - lost(14, k) -
+  return 0.115 - lost(2, m) - lost(4, std::min(m, kMostRows)) - lost(8, n) - lost(14, k) -
          (k > kMostDepth ? 0.02 : 0) - (Collide(k, 4096) ? 0.035 : 0);  // fitted to measured products
 }
 
