@@ -88,7 +88,8 @@ Status ProfileTool::LimitIsa() const {
 Result<Engine> ProfileTool::MakeEngine(const Args& args, DatumList& inputs) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
   TERN_TRY(shapes_.Apply(*graph));
-  if (tune_all_ && tune_.ms == 0) return InvalidArgument("--tune-all needs --tune MS, the time it may take");
+  if (tune_all_ && !args.Given("--tune"))
+    return InvalidArgument("--tune-all needs --tune MS, the time it may take");
   Feeds feeds;
   for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, {}, feeds));
   TERN_TRY(CloseOpenDims(*graph, feeds));

@@ -59,7 +59,7 @@ std::string LineOf(const std::string& node, const std::vector<Measured>& times) 
   for (size_t i = 0; i < times.size(); ++i)
     line +=
         StrCat(i == 0 ? "\t" : " ", times[i].kernel, "=", std::round(times[i].microseconds * 1000) / 1000);
-  return line + "\n";
+  return line;
 }
 
 }  // namespace
@@ -91,8 +91,10 @@ std::string FormatRecord(const Measurements& fresh, const RecordLines& old, cons
   const auto add = [&](const std::string& node, const std::vector<Measured>& times) {
     if (!Recordable(node) || times.size() < 2 || count == kMostNodes) return;
     const std::string line = LineOf(node, times);
-    if (out.size() + line.size() > kMostRecordBytes) return;
-    out += line;
+    std::string name;
+    std::vector<Measured> read;  // rounded times may be 0, or longer than they were
+    if (!ParseNode(line, name, read) || out.size() + line.size() + 1 > kMostRecordBytes) return;
+    out += line + "\n";
     ++count;
   };
   for (const auto& [node, times] : fresh) add(node, times);

@@ -89,6 +89,19 @@ TEST(Record, LeavesOutLinesThatMakeNoSense) {
     EXPECT_TRUE(ParseRecord(text, kKey).empty());
 }
 
+// Times are rounded: to nothing, or to more digits than the line has room for.
+TEST(Record, HoldsOnlyWhatItWillBeReadFrom) {
+  std::vector<Measured> many;
+  for (int i = 0; i < 45; ++i) many.push_back({std::string(90, 'k'), 1e9});
+  const RecordLines lines = {
+      {"short", {{"a", 1e-4}, {"b", 2}}}, {"long", many}, {"right", {{"a", 1}, {"b", 2}}}};
+  const std::string text = FormatRecord({}, lines, kKey);
+  const RecordLines back = ParseRecord(text, kKey);
+  ASSERT_EQ(back.size(), 1u);
+  EXPECT_EQ(back[0].first, "right");
+  EXPECT_EQ(FormatRecord({}, back, kKey), text);
+}
+
 TEST(Record, LosesWhatIsOldestWhenItIsFull) {
   std::string many = Head();
   for (int i = 0; i < 20'000; ++i) many += StrCat("n", i, "\ta=1 b=2\n");
