@@ -72,6 +72,23 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("tern failed: tern: made up to fail", done.stdout)
 
+    def started(self, *starts):
+        """Tern's results where each start loads in so many ms, or fails; and what was printed."""
+        out, file = self.dir / "out.json", self.dir / "starts"
+        file.write_text("\n".join(starts))
+        done = self.compare("--threads", "1", "--json", out, FAKE_MS="3", FAKE_STARTS=str(file))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(out.read_text())["rows"][0]["engines"]["tern"], done.stdout
+
+    def test_the_better_of_two_starts_counts(self):
+        self.assertEqual(self.started("7", "5")[0]["load_ms"], 5)
+        self.assertEqual(self.started("5", "7")[0]["load_ms"], 5)
+
+    def test_a_second_start_that_fails_is_named_and_takes_nothing_away(self):
+        found, printed = self.started("7", "lost")
+        self.assertEqual((found["status"], found["ms"], found["load_ms"]), ("ok", 3, 7))
+        self.assertIn("tern's second start failed: tern: lost", printed)
+
     def test_bf16_is_compared_with_fp32(self):
         done = self.compare("--threads", "1", "--precision", "bf16", FAKE_MS="1", FAKE_ROUGH="1")
         self.assertEqual(done.returncode, 0, done.stderr)
