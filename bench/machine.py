@@ -15,8 +15,8 @@ def _doctor(tern, *options):
 
 def describe(tern):
     found = _doctor(tern)
-    return {"cpu": found.get("cpu", ""), "isa": found.get("isa", ""), "cores": found.get("cores", 0), "system": platform.system(),
-            "tern": found.get("version", "")}
+    return {"cpu": found.get("cpu", ""), "simd": found.get("simd", ""), "bf16_products": found.get("bf16_products", False),
+            "cores": found.get("cores", 0), "system": platform.system(), "tern": found.get("version", "")}
 
 
 def versions(peers):

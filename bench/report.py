@@ -41,11 +41,17 @@ def made(report):
     return f"{kind}{report['rounds']} rounds of {report['seconds']} s for each engine{on}.{clock}"
 
 
+def processor(found):
+    """Its name, and the instructions that were in use rather than all it has."""
+    pairs = ", products of bf16 pairs" if found.get("bf16_products") else ""
+    return f"{found['cpu']} ({found['simd']}{pairs}), {found['cores']} cores"
+
+
 def machine(report):
     peers = ", ".join(f"{NAMES[peer]} {version}" for peer, version in report["versions"].items())
     peaks = [row["peak_gflops"] for row in report["rows"] if row.get("peak_gflops")]
     peak = f", {max(peaks):.0f} GFLOP/s multiply-adds on one core" if peaks else ""
-    return (f"{report['machine']['cpu']} ({report['machine']['isa']}), {report['machine']['cores']} cores{peak}. Against {peers}. "
+    return (f"{processor(report['machine'])}{peak}. Against {peers}. "
             f"{made(report)}\n")
 
 

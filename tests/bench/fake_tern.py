@@ -12,7 +12,7 @@ import numpy as np
 
 if sys.argv[1] == "doctor":
     threads = int(sys.argv[sys.argv.index("--threads") + 1]) if "--threads" in sys.argv else 1
-    print(json.dumps({"cpu": "made up", "isa": "none", "cores": 1, "version": "0", "peak_gflops": {"fp32": 100.0},
+    print(json.dumps({"cpu": "made up", "isa": "unused", "simd": "made_up", "bf16_products": True, "cores": 1, "version": "0", "peak_gflops": {"fp32": 100.0},
                       "peak_gflops_threads": {"fp32": 95.0 * threads}}))
     sys.exit(0)
 if sys.argv[1] == "inspect":

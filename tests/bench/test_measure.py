@@ -34,7 +34,9 @@ class Compare(unittest.TestCase):
         out, svg = self.dir / "out.json", self.dir / "out.svg"
         done = self.compare("--threads", "1,2", "--json", out, "--svg", svg, FAKE_MS="3 2 4")
         self.assertEqual(done.returncode, 0, done.stderr)
-        rows = json.loads(out.read_text())["rows"]
+        report = json.loads(out.read_text())
+        rows, machine = report["rows"], report["machine"]
+        self.assertEqual((machine["cpu"], machine["simd"], machine["bf16_products"]), ("made up", "made_up", True))
         self.assertEqual([(row["model"], row["threads"]) for row in rows], [("small", 1), ("small", 2)])
         tern = rows[0]["engines"]["tern"]
         self.assertEqual((tern["status"], tern["ms"], tern["median_ms"], tern["runs"], tern["peak_mb"]), ("ok", 2, 3, 6, 5))

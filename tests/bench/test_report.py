@@ -17,7 +17,7 @@ def timed(ms):
     return {"status": "ok", "ms": ms, "spread": 0.0, "error": 0.0, "peak_mb": 1.0, "load_ms": 2.0, "first_run_ms": 3.0}
 
 
-MEASURED = {"machine": {"cpu": "made up", "isa": "none", "cores": 1}, "versions": {"ort": "1"}, "precision": "fp32", "peers": ["ort"],
+MEASURED = {"machine": {"cpu": "made up", "simd": "few", "bf16_products": False, "cores": 1}, "versions": {"ort": "1"}, "precision": "fp32", "peers": ["ort"],
             "clock": "wall", "rounds": 1, "seconds": 1.0,
             "rows": [{"model": "small", "threads": 1, "percent_of_peak": 50.4, "engines": {"tern": timed(2.0), "ort": timed(3.00000001)}}],
             "summaries": {"1": {"models": 1, "compared": 1, "best": 1.5, "worst_model": 1.5, "peers": {"ort": 1.5}}}}
@@ -58,6 +58,10 @@ class Report(unittest.TestCase):
         text = self.told(rounds=7, seconds=0.4, date="2026-01-02", clock="processor")
         self.assertNotIn("quick", text)
         self.assertIn("7 rounds of 0.4 s for each engine, on 2026-01-02. Times are processor time", text)
+
+    def test_instructions_in_use_are_named(self):
+        self.assertIn("\nmade up (few), 1 cores. Against", self.told())
+        self.assertIn("\nmade up (few, products of bf16 pairs), 1 cores. Against", self.told(machine={**MEASURED["machine"], "bf16_products": True}))
 
     def test_threads_stand_beside_the_loop(self):
         def row(model, single, several):
