@@ -37,8 +37,9 @@ def made(report):
     quick = (report["rounds"], report["seconds"]) == figures.QUICK
     kind = "A quick run (`--quick`): " if quick else ""
     on = f", on {report['date']}" if "date" in report else ""
+    took = f"; it took {report['took_seconds'] / 60:.0f} min" if "took_seconds" in report else ""
     clock = " Times are processor time: the machine was shared." if report["clock"] == "processor" else ""
-    return f"{kind}{report['rounds']} rounds of {report['seconds']} s for each engine{on}.{clock}"
+    return f"{kind}{report['rounds']} rounds of {report['seconds']} s for each engine{on}{took}.{clock}"
 
 
 def processor(found):

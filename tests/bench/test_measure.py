@@ -26,8 +26,13 @@ class Compare(unittest.TestCase):
         self.tern.chmod(0o755)
 
     def compare(self, *options, **env):
-        command = [sys.executable, BENCH / "compare", "--cache", self.dir, "--tern", self.tern, "--rounds", "2", "--peers", "none",
-                   *options]
+        return self.bench("compare", *options, **env)
+
+    def growth(self, *options, **env):
+        return self.bench("growth", *options, **env)
+
+    def bench(self, program, *options, **env):
+        command = [sys.executable, BENCH / program, "--cache", self.dir, "--tern", self.tern, "--rounds", "2", "--peers", "none", *options]
         return subprocess.run(list(map(str, command)), env={**os.environ, **env}, capture_output=True, text=True, timeout=60, check=False)
 
     def test_json_holds_what_was_measured(self):
@@ -95,6 +100,15 @@ class Compare(unittest.TestCase):
         done = self.compare("--threads", "1", "--precision", "bf16", FAKE_MS="1", FAKE_ROUGH="1")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("tern wrong: differs from the first engine in fp32 by 0.5 of its largest output", done.stdout)
+
+    def test_growth_tells_how_long_it_took(self):
+        (self.dir / "index.json").write_text(json.dumps({"tinybert": ENTRY}))
+        out = self.dir / "out.json"
+        done = self.growth("--series", "tinybert threads", "--json", out, FAKE_MS="3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(out.read_text())
+        self.assertEqual([point["size"] for point in report["series"][0]["points"]], [1, 2, 4])
+        self.assertGreaterEqual(report["took_seconds"], 0)
 
     def test_mistakes_are_refused(self):
         for options, words in ((("--models", "nothing"), "no model"), (("--peers", "ort,tvm"), "tvm"), (("--tern", "nowhere"), "nowhere"),

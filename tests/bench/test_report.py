@@ -57,7 +57,11 @@ class Report(unittest.TestCase):
         self.assertIn("Against onnxruntime 1. A quick run (`--quick`): 3 rounds of 0.15 s for each engine.\n", self.told(rounds=3, seconds=0.15))
         text = self.told(rounds=7, seconds=0.4, date="2026-01-02", clock="processor")
         self.assertNotIn("quick", text)
+        self.assertNotIn("took", text)
         self.assertIn("7 rounds of 0.4 s for each engine, on 2026-01-02. Times are processor time", text)
+
+    def test_how_long_it_took_is_told(self):
+        self.assertIn("1 rounds of 1.0 s for each engine; it took 11 min.\n", self.told(took_seconds=687))
 
     def test_instructions_in_use_are_named(self):
         self.assertIn("\nmade up (few), 1 cores. Against", self.told())
