@@ -57,7 +57,7 @@ def ratios(report):
 PANEL, GAP, ACROSS = (250, 170), 60, 3
 
 
-def _panel(series, engines, x0, y0):
+def _panel(series, engines, cores, x0, y0):
     """One series: time over size, both axes logarithmic."""
     width, height = PANEL
     points = [(p["size"], name, p["engines"][name]["ms"]) for p in series["points"] for name in engines
@@ -72,7 +72,10 @@ def _panel(series, engines, x0, y0):
     across = math.log(sizes[-1] / sizes[0]) or 1.0
     place = lambda size, ms: (x0 + width * math.log(size / sizes[0]) / across,
                               y0 + height - 8 - (height - 16) * math.log(ms / low) / span)
-    parts += [_text(place(size, low)[0], y0 + height + 13, str(size), "middle", 10) for size in sizes]
+    marks = {size: "*" if figures.beyond_cores(series["axis"], size, cores) else "" for size in sizes}
+    parts += [_text(place(size, low)[0], y0 + height + 13, f"{size}{mark}", "middle", 10) for size, mark in marks.items()]
+    if any(marks.values()):
+        parts.append(_text(x0 + width, y0 + height + 26, f"* on {cores} cores, where Tern uses {cores} threads", "end", 10))
     parts += [_text(x0 - 4, place(sizes[0], ms)[1] + 4, f"{ms:.3g}", "end", 10) for ms in (low, high)]
     for k, name in enumerate(engines):
         dots = [place(size, ms) for size, who, ms in points if who == name]
@@ -91,7 +94,7 @@ def growth(report):
         parts += [f'<rect x="{GAP + 110 * k}" y="8" width="14" height="4" fill="{COLOURS[k % len(COLOURS)]}"/>',
                   _text(GAP + 110 * k + 18, 14, name)]
     for k, series in enumerate(report["series"]):
-        parts += _panel(series, engines, GAP + (k % ACROSS) * (PANEL[0] + GAP), 50 + (k // ACROSS) * (PANEL[1] + GAP))
+        parts += _panel(series, engines, report["machine"]["cores"], GAP + (k % ACROSS) * (PANEL[0] + GAP), 50 + (k // ACROSS) * (PANEL[1] + GAP))
     rows = -(-len(report["series"]) // ACROSS)
     columns = min(ACROSS, len(report["series"]))
     return _svg(GAP + columns * (PANEL[0] + GAP), 50 + rows * (PANEL[1] + GAP), parts)

@@ -88,6 +88,11 @@ def compute_bound(row):
     return percent_of_peak(row["flops"], row["single"]["ms"], row["peak_gflops"], 1) >= COMPUTE_BOUND
 
 
+def beyond_cores(axis, size, cores):
+    """Whether a point of a series asks for more threads than there are cores (0: unknown), which is how many Tern then uses."""
+    return axis == "threads" and 0 < cores < size
+
+
 def step(point, before, engine, axis):
     """How much longer one item takes than at the size before; for threads, time itself. None without both times."""
     if before is None or not ok(point["engines"].get(engine)) or not ok(before["engines"].get(engine)):

@@ -24,7 +24,8 @@ def versions(peers):
 
 
 def peaks(tern, precision, threads):
-    """GFLOP/s that one thread, and that so many at once, reach right now in a loop of nothing but multiply-adds; None
-    where they cannot be measured."""
+    """GFLOP/s that one thread, and that so many at once, reach right now in a loop of nothing but multiply-adds, and how many those
+    were: Tern uses no more threads than there are cores. None where it cannot be measured."""
     found = _doctor(tern, "--peak", "--threads", str(threads))
-    return tuple(found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads"))
+    one, several = (found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads"))
+    return one, several, found.get("peak_threads")

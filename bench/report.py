@@ -79,7 +79,7 @@ def models(report):
     heads = ["model", "Tern", *(NAMES[peer] for peer in peers), "/best", "% peak", f"MB, {first}", f"start, {first}"]
     for threads in report["summaries"]:
         rows = [row_of(row, peers) for row in report["rows"] if row["threads"] == int(threads)]
-        text += f"\n{threads} thread{'s' if threads != '1' else ''}, ms:\n\n" + table.markdown(heads, rows)
+        text += f"\n{table.threads(int(threads), report['machine']['cores'])}, ms:\n\n" + table.markdown(heads, rows)
     return text.lstrip("\n")
 
 
@@ -108,7 +108,10 @@ def threads_table(count, rows):
 def growth(report):
     cliffs = [f"{s['model']} at {s['axis']} {size}" for s in report["series"] for size in s["cliffs"]]
     found = f"Steps that no peer has: {', '.join(cliffs)}." if cliffs else "No step that the peers lack."
-    return f"![time against size](performance_growth.svg)\n\n{found} {made(report)}\n"
+    cores = report["machine"]["cores"]
+    beyond = sorted({point["size"] for s in report["series"] for point in s["points"] if figures.beyond_cores(s["axis"], point["size"], cores)})
+    capped = f" Of {' and '.join(map(str, beyond))} threads, marked *, Tern uses as many as there are cores: {cores}." if beyond else ""
+    return f"![time against size](performance_growth.svg)\n\n{found}{capped} {made(report)}\n"
 
 
 def sections(stored):

@@ -13,6 +13,12 @@ def cell(value, form):
     return "–" if value is None else form.format(value)
 
 
+def threads(count, cores):
+    """How many an engine is told to use; Tern uses no more than there are cores (0: unknown)."""
+    words = f"{count} thread{'s' if count > 1 else ''}"
+    return f"{words} (on {cores} core{'s' if cores > 1 else ''}, where Tern uses {cores})" if 0 < cores < count else words
+
+
 def header(peers):
     names = ["model", "tern", *peers, *(f"/{peer}" for peer in peers), "/best", "/1 thread", "loop /1", "spread", "% peak", "MB", *(f"MB {p}" for p in peers),
              "start", *(f"start {p}" for p in peers), "error"]

@@ -11,9 +11,10 @@ import sys
 import numpy as np
 
 if sys.argv[1] == "doctor":
-    threads = int(sys.argv[sys.argv.index("--threads") + 1]) if "--threads" in sys.argv else 1
-    print(json.dumps({"cpu": "made up", "isa": "unused", "simd": "made_up", "bf16_products": True, "cores": 1, "version": "0", "peak_gflops": {"fp32": 100.0},
-                      "peak_gflops_threads": {"fp32": 95.0 * threads}}))
+    cores = 2
+    threads = min(cores, int(sys.argv[sys.argv.index("--threads") + 1])) if "--threads" in sys.argv else 1
+    print(json.dumps({"cpu": "made up", "isa": "unused", "simd": "made_up", "bf16_products": True, "cores": cores, "version": "0", "peak_gflops": {"fp32": 100.0},
+                      "peak_gflops_threads": {"fp32": 95.0 * threads}, "peak_threads": threads}))
     sys.exit(0)
 if sys.argv[1] == "inspect":
     print(json.dumps({"flops": 1_000_000}))

@@ -144,7 +144,7 @@ class Charts(unittest.TestCase):
     def test_growth_is_well_formed(self):
         series = [{"model": "a<b", "axis": "batch", "points": [point(1, 1, 2), point(2, 3, None)]},
                   {"model": "none", "axis": "batch", "points": [{"size": 1, "engines": {"tern": FAILED}}]}]
-        root = xml.fromstring(chart.growth({"peers": ["ort"], "series": series}))
+        root = xml.fromstring(chart.growth({"peers": ["ort"], "machine": {"cores": 2}, "series": series}))
         self.assertEqual(len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))), 2)
 
 

@@ -61,6 +61,17 @@ class Compare(unittest.TestCase):
         self.assertIn("/1 thread", heads)
         self.assertRegex(cells, r"1\.50 +1\.90")
 
+    def test_threads_beyond_the_cores_do_not_lower_the_share_of_the_peak(self):
+        out = self.dir / "out.json"
+        done = self.compare("--threads", "2,9", "--json", out, FAKE_MS="3 2 4")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(out.read_text())["rows"]
+        self.assertEqual([(row["threads"], row["threads_used"]) for row in rows], [(2, 2), (9, 2)])
+        for row in rows:
+            self.assertAlmostEqual(row["percent_of_peak"], 0.25)
+        self.assertIn("fp32, 2 threads, ms\n", done.stdout)
+        self.assertIn("fp32, 9 threads (on 2 cores, where Tern uses 2), ms\n", done.stdout)
+
     def test_processor_time_where_asked_for(self):
         out = self.dir / "out.json"
         self.assertEqual(self.compare("--threads", "1", "--clock", "processor", "--json", out, FAKE_MS="3 2 4").returncode, 0)
@@ -109,6 +120,7 @@ class Compare(unittest.TestCase):
         report = json.loads(out.read_text())
         self.assertEqual([point["size"] for point in report["series"][0]["points"]], [1, 2, 4])
         self.assertGreaterEqual(report["took_seconds"], 0)
+        self.assertRegex(done.stdout, r"\n +2 [^*]*\n +4\* .*\n\* on 2 cores, where Tern uses 2 threads\n")
 
     def test_mistakes_are_refused(self):
         for options, words in ((("--models", "nothing"), "no model"), (("--peers", "ort,tvm"), "tvm"), (("--tern", "nowhere"), "nowhere"),

@@ -67,6 +67,20 @@ class Report(unittest.TestCase):
         self.assertIn("\nmade up (few), 1 cores. Against", self.told())
         self.assertIn("\nmade up (few, products of bf16 pairs), 1 cores. Against", self.told(machine={**MEASURED["machine"], "bf16_products": True}))
 
+    def test_threads_beyond_the_cores_are_marked(self):
+        machine = {**MEASURED["machine"], "cores": 2}
+        rows, summaries = [{**MEASURED["rows"][0], "threads": n} for n in (2, 4)], {n: MEASURED["summaries"]["1"] for n in ("2", "4")}
+        (self.docs / "many.json").write_text(json.dumps({**MEASURED, "machine": machine, "rows": rows, "summaries": summaries}))
+        points = [{"size": n, "engines": {"tern": timed(10 * n)}} for n in (1, 2, 4)]
+        series = [{"model": "small", "axis": axis, "threads": 1, "points": points, "cliffs": []} for axis in ("threads", "batch")]
+        (self.docs / "growth.json").write_text(json.dumps({**MEASURED, "machine": machine, "series": series}))
+        self.assertEqual(self.report("--fp32", self.docs / "many.json", "--growth", self.docs / "growth.json").returncode, 0)
+        text, svg = ((self.docs / name).read_text() for name in ("performance.md", "performance_growth.svg"))
+        for words in ("\n2 threads, ms:", "\n4 threads (on 2 cores, where Tern uses 2), ms:",
+                      "Of 4 threads, marked *, Tern uses as many as there are cores: 2."):
+            self.assertIn(words, text)
+        self.assertEqual([svg.count(f">{words}</text>") for words in ("2*", "4", "4*", "* on 2 cores, where Tern uses 2 threads")], [0, 1, 1, 1])
+
     def test_threads_stand_beside_the_loop(self):
         def row(model, single, several):
             return {"model": model, "threads": 2, "flops": 1e9, "peak_gflops": 100, "peak_gflops_threads": 190, "single": timed(single),
