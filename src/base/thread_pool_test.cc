@@ -5,13 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "base/cores.h"
+#include "base/test_support.h"
 
 namespace tern {
 namespace {
@@ -96,29 +96,6 @@ TEST(ThreadPool, NoMoreThreadsThanCores) {
   EXPECT_EQ(Workers(-1).threads(), 1);
 }
 
-// So many threads at work outside the pool.
-class Others {
- public:
-  explicit Others(int count) {
-    for (int i = 0; i < count; ++i)
-      threads_.emplace_back([this] {
-        const AtWork at_work, again;
-        present_.fetch_add(1);
-        while (!done_.load()) std::this_thread::sleep_for(std::chrono::microseconds(200));
-      });
-    while (present_.load() < count) std::this_thread::yield();
-  }
-  ~Others() {
-    done_.store(true);
-    for (auto& t : threads_) t.join();
-  }
-
- private:
-  std::atomic<int> present_{0};
-  std::atomic<bool> done_{false};
-  std::vector<std::thread> threads_;
-};
-
 int ThreadsOf(const Workers& workers) {
   std::mutex mutex;
   std::set<std::thread::id> seen;
@@ -134,30 +111,29 @@ TEST(ThreadPool, NobodyHelpsWhileCallersHaveAllCores) {
   const Workers workers(4);
   ThreadsOf(workers);  // the threads are there
   {
-    const Others others(UsableCores());
+    Others others;
+    others.Start(UsableCores());
     for (int i = 0; i < 20; ++i) ASSERT_EQ(ThreadsOf(workers), 1);
   }
-  if (UsableCores() == 1) return;
   int most = 0;
   for (int i = 0; i < 100 && most < 2; ++i) most = std::max(most, ThreadsOf(workers));
   EXPECT_GE(most, 2) << "nobody came back";
 }
 
 TEST(ThreadPool, OnlyAsManyHelpAsCoresAreFree) {
-  if (UsableCores() < 4) GTEST_SKIP() << "few cores";
-  const Others others(UsableCores() - 2);
+  Others others;
+  others.Start(UsableCores() - 2);
   for (int i = 0; i < 20; ++i) EXPECT_LE(ThreadsOf(Workers(4)), 2);
 }
 
 // A helper finishes its piece, and no more, when others need its core.
 TEST(ThreadPool, HelpersLeave) {
   const Workers workers(2);
-  if (workers.threads() < 2) GTEST_SKIP() << "one core";
   const auto me = std::this_thread::get_id();
-  std::unique_ptr<Others> others;
+  Others others;
   std::atomic<int> came{0}, late{0};
   std::atomic<bool> full{false};
-  for (int i = 0; i < 100 && !others; ++i)
+  for (int i = 0; i < 100 && !full.load(); ++i)
     workers.ParallelFor(400, 1, [&](int64_t, int64_t) {
       if (std::this_thread::get_id() != me) {
         came.fetch_add(1);
@@ -167,11 +143,11 @@ TEST(ThreadPool, HelpersLeave) {
       }
       for (int wait = 0; wait < 100 && came.load() == 0; ++wait)
         std::this_thread::sleep_for(std::chrono::microseconds(100));
-      if (came.load() == 0 || others) return std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      others = std::make_unique<Others>(UsableCores());
+      if (came.load() == 0 || full.load()) return std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      others.Start(UsableCores());
       full.store(true);
     });
-  ASSERT_TRUE(others) << "nobody ever came";
+  ASSERT_TRUE(full.load()) << "nobody ever came";
   EXPECT_LE(late.load(), 1);
 }
 

@@ -2,19 +2,11 @@
 #include "runtime/batch_cut.h"
 
 #include <map>
-#include <random>
 
 #include "runtime/test_support.h"
 
 namespace tern {
 namespace {
-
-Tensor Noise(const Dims& dims, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<double> values(static_cast<size_t>(CountOf(dims)));
-  for (double& v : values) v = double(int(random() % 65)) / 16 - 2;
-  return Tensor::Of(DType::kF32, dims, values);
-}
 
 struct Made {
   std::shared_ptr<const Graph> graph;

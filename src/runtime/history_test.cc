@@ -1,18 +1,10 @@
 // What a session computes for an input never depends on what it or its clones have run before.
-#include <random>
 #include <tuple>
 
 #include "runtime/test_support.h"
 
 namespace tern {
 namespace {
-
-Tensor Noise(const Dims& dims, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<double> values(static_cast<size_t>(CountOf(dims)));
-  for (double& v : values) v = double(int(random() % 2001)) / 1000 - 1;
-  return Tensor::Of(DType::kF32, dims, values);
-}
 
 // A graph of one node of %x and %w, which becomes a constant.
 std::shared_ptr<const Graph> WithWeights(const std::string& x, const Dims& w, const std::string& node) {

@@ -2,6 +2,8 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "base/strings.h"
 #include "ir/evaluate.h"
 #include "ir/text.h"
@@ -28,6 +30,14 @@ inline std::unique_ptr<Session> SessionOf(std::shared_ptr<const Graph> graph,
 inline Tensor Counting(const Dims& dims, double from = -2) {
   std::vector<double> values;
   for (int64_t i = 0; i < CountOf(dims); ++i) values.push_back(from + static_cast<double>(i));
+  return Tensor::Of(DType::kF32, dims, values);
+}
+
+// From -1 to 1, in steps whose sums are rounded: the order of adding shows.
+inline Tensor Noise(const Dims& dims, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<double> values(static_cast<size_t>(CountOf(dims)));
+  for (double& v : values) v = double(int(random() % 2001)) / 1000 - 1;
   return Tensor::Of(DType::kF32, dims, values);
 }
 

@@ -1,0 +1,35 @@
+// Shared by the tests of this folder.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "base/thread_pool.h"
+
+namespace tern {
+
+// Threads at work outside the pool, from Start to the end.
+class Others {
+ public:
+  void Start(int count) {
+    for (int i = 0; i < count; ++i)
+      threads_.emplace_back([this] {
+        const AtWork at_work, again;
+        present_.fetch_add(1);
+        while (!done_.load()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      });
+    while (present_.load() < count) std::this_thread::yield();
+  }
+  ~Others() {
+    done_.store(true);
+    for (auto& t : threads_) t.join();
+  }
+
+ private:
+  std::atomic<int> present_{0};
+  std::atomic<bool> done_{false};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace tern
