@@ -14,15 +14,6 @@
 #include <vector>
 
 namespace tern {
-namespace internal {
-
-int CoresOfQuota(double quota, double period) {
-  if (!(quota > 0) || !(period > 0)) return 0;
-  return static_cast<int>(std::clamp(std::floor(quota / period), 1.0, 1e6));
-}
-
-}  // namespace internal
-
 namespace {
 
 constexpr int kMostCores = 1024;  // a typing error must not start a million threads
@@ -67,9 +58,24 @@ bool NamesCpu(const std::string& controllers) {
   return false;
 }
 
+// Of the main thread: a server may have pinned the one that asks.
+int AllowedCores() {
+  for (size_t sets = 1; sets <= 64; sets *= 2) {  // as many as the kernel's set takes
+    std::vector<cpu_set_t> set(sets);
+    const size_t bytes = sets * sizeof(cpu_set_t);
+    if (sched_getaffinity(getpid(), bytes, set.data()) == 0) return CPU_COUNT_S(bytes, set.data());
+  }
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
 }  // namespace
 
 namespace internal {
+
+int CoresOfQuota(double quota, double period) {
+  if (!(quota > 0) || !(period > 0)) return 0;
+  return static_cast<int>(std::clamp(std::floor(quota / period), 1.0, 1e6));
+}
 
 int CoresOfGroups(const std::string& groups, const std::string& root) {
   int cores = 0;
@@ -89,24 +95,6 @@ int CoresOfGroups(const std::string& groups, const std::string& root) {
   return cores;
 }
 
-}  // namespace internal
-
-namespace {
-
-// Of the main thread: a server may have pinned the one that asks.
-int AllowedCores() {
-  for (size_t sets = 1; sets <= 64; sets *= 2) {  // as many as the kernel's set takes
-    std::vector<cpu_set_t> set(sets);
-    const size_t bytes = sets * sizeof(cpu_set_t);
-    if (sched_getaffinity(getpid(), bytes, set.data()) == 0) return CPU_COUNT_S(bytes, set.data());
-  }
-  return static_cast<int>(std::thread::hardware_concurrency());
-}
-
-}  // namespace
-
-namespace internal {
-
 CoreCount CountCores() {
   CoreCount cores;
   if (const char* text = std::getenv("TERN_CORES")) {
@@ -123,14 +111,10 @@ CoreCount CountCores() {
 
 }  // namespace internal
 
-namespace {
-
-const internal::CoreCount& Cores() {
+static const internal::CoreCount& Cores() {
   static const internal::CoreCount cores = internal::CountCores();
   return cores;
 }
-
-}  // namespace
 
 int UsableCores() { return Cores().count; }
 const char* CoresProblem() { return Cores().problem; }

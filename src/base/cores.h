@@ -4,8 +4,9 @@
 
 namespace tern {
 
-// The least of: the cores that the process's main thread may run on (taskset, cpusets), the CPU quota of its
-// control group, and TERN_CORES of the environment in place of both. At least 1. Looked up once.
+// TERN_CORES of the environment. Without it, or where it is wrong: the cores that the process's main thread
+// may run on (taskset, cpusets), or the CPU quota of its control group where that is less. At least 1. Looked
+// up once.
 int UsableCores();
 
 // What is wrong with TERN_CORES; empty when nothing is.
