@@ -1,6 +1,5 @@
 // Plan::Compile: infer, choose kernels, share bytes, place memory.
 #include <algorithm>
-#include <optional>
 
 #include "ir/bind_symbols.h"
 #include "runtime/batch_cut.h"
@@ -9,7 +8,7 @@
 #include "runtime/memory_planner.h"
 #include "runtime/narrow.h"
 #include "runtime/plan.h"
-#include "runtime/run_once.h"
+#include "runtime/usual.h"
 
 namespace tern {
 
@@ -91,10 +90,8 @@ class PlanCompiler {
     draft.dynamic = IsDynamic(node);
     if (draft.dynamic) return draft;
     Choice why;
-    const std::optional<KernelQuery> usual = UsualQuery(node);
-    TERN_ASSIGN(draft.entry,
-                engine_.model->Choose(node.node(), QueryFor(node), usual ? &*usual : nullptr,
-                                      engine_.workers.threads(), engine_.explain ? &why : nullptr));
+    TERN_ASSIGN(draft.entry, engine_.model->Choose(node.node(), QueryFor(node), engine_.workers.threads(),
+                                                   engine_.explain ? &why : nullptr));
     if (engine_.explain && draft.entry) plan_->choices_.push_back(std::move(why));
     return draft;
   }
@@ -113,7 +110,7 @@ class PlanCompiler {
     for (const PlanNode& node : lowered_.nodes) {
       if (IsDynamic(node) || !engine_.model->CanChoose(node.node())) continue;
       queries.push_back(QueryFor(node));
-      if (const auto usual = UsualQuery(node)) queries.push_back(*usual);
+      if (auto usual = UsualQuery(node.node(), queries.back())) queries.push_back(std::move(*usual));
     }
     tuner->Tune(queries, engine_.model->kernels(), engine_.workers,
                 {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});
@@ -131,42 +128,6 @@ class PlanCompiler {
     for (int slot : node.outputs)
       query.outputs.push_back({Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
     return query;
-  }
-
-  // A node whose weights may be packed, with dims that stand for all it may have: how weights are packed is
-  // decided for these. Of a product: one row. Of a convolution: what the graph declares, one image where the
-  // batch is open; nothing where the image's size is, as what is the best for small ones is not for large
-  // ones. Pieces of a batch are decided alike.
-  std::optional<KernelQuery> UsualQuery(const PlanNode& node) const {
-    KernelQuery query = QueryFor(node);
-    const bool windows = query.op().name == "Conv" || query.op().name == "ConvTranspose";
-    if (!windows && (query.op().name != "MatMul" || query.attrs().Bool("transpose_a"))) return std::nullopt;
-    if (!query.IsWeight(1)) return std::nullopt;
-    std::vector<InferInput> inputs(query.inputs.size());
-    for (size_t i = 0; i < query.inputs.size(); ++i) {
-      TensorInfo& info = query.inputs[i];
-      if (info.dtype == DType::kInvalid) continue;
-      if (!query.weight[i] && !SetUsual(*node.node().inputs()[i], windows, info.dims)) return std::nullopt;
-      inputs[i].present = true;
-      inputs[i].type = Type::TensorOf(info.dtype, Shape::Of(info.dims));
-    }
-    const auto outputs = InferOutputs(node.node(), std::move(inputs));
-    if (!outputs.ok() || !(*outputs)[0].type.shape.fully_known()) return std::nullopt;
-    query.outputs[0].dims = (*outputs)[0].type.shape.Concrete();
-    return query;
-  }
-  static bool SetUsual(const Value& value, bool windows, Dims& dims) {
-    if (!windows) {
-      for (size_t i = 0; i + 1 < dims.size(); ++i) dims[i] = 1;
-      return true;
-    }
-    const Shape& shape = value.type.shape;
-    if (shape.rank() != static_cast<int>(dims.size())) return false;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (!shape.dims[i].known() && i > 0) return false;
-      dims[i] = shape.dims[i].known() ? shape.dims[i].value() : 1;
-    }
-    return true;
   }
 
   void MakeSlots() {

@@ -4,6 +4,7 @@
 
 #include "passes/pipeline.h"
 #include "runtime/tune/explain.h"
+#include "runtime/usual.h"
 
 namespace tern {
 namespace {
@@ -162,10 +163,10 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   return kernels_->Select(query, pack);
 }
 
-// The way of packing that is the same for all dims. Without usual ones: the only way there is.
-std::optional<std::string> Model::SettledPack(const KernelQuery& query, const KernelQuery* usual,
-                                              int threads) const {
-  if (usual) {
+// Kernels may refuse types, ranks, attributes and weights, but no sizes of the rest, so that the ways they
+// know are the same for all.
+std::optional<std::string> Model::DecidePack(const Node& node, const KernelQuery& query, int threads) const {
+  if (const std::optional<KernelQuery> usual = UsualQuery(node, query)) {
     Reason reason;
     std::vector<Measured> times;
     const KernelEntry* entry = Select(*usual, threads, nullptr, reason, times);
@@ -177,19 +178,21 @@ std::optional<std::string> Model::SettledPack(const KernelQuery& query, const Ke
   return packs.size() == 1 ? std::optional(*packs.begin()) : std::nullopt;
 }
 
-Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& query, const KernelQuery* usual,
-                                         int threads, Choice* why) {
-  std::optional<std::string> pack;
-  bool released = false;
+std::optional<std::string> Model::PackFor(const Node& node, const KernelQuery& query, int threads) {
+  if (std::none_of(query.weight.begin(), query.weight.end(), [](bool weight) { return weight; })) return {};
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto it = settled_.find(&node); it != settled_.end()) pack = it->second;
-    released = released_.count(&node) > 0;
+    if (const auto it = decided_.find(&node); it != decided_.end()) return it->second;
   }
-  if (!pack && (pack = SettledPack(query, usual, threads))) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    settled_[&node] = *pack;
-  }
+  const std::optional<std::string> pack = DecidePack(node, query, threads);
+  std::lock_guard<std::mutex> lock(mutex_);
+  return decided_.emplace(&node, pack).first->second;
+}
+
+Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& query, int threads,
+                                         Choice* why) {
+  const std::optional<std::string> pack = PackFor(node, query, threads);
+  const bool released = pack && !CanChoose(node);
   Reason reason;
   std::vector<Measured> times;
   const KernelEntry* entry = Select(query, threads, pack ? &*pack : nullptr, reason, times);
@@ -219,9 +222,9 @@ bool Model::ReleaseHeld(int slot) {
   if (!own_graph_ || !weight.defined() || weight.bytes() < kWorthReleasing || !weight.raw()) return false;
   const Value* value = program_->values[static_cast<size_t>(slot)];
   const bool packed = std::all_of(value->uses.begin(), value->uses.end(), [&](const auto& use) {
-    const auto settled = settled_.find(use.first);
+    const auto decided = decided_.find(use.first);
     const auto finished = finished_.find({use.first, use.second});
-    return settled != settled_.end() && finished != finished_.end() && settled->second == finished->second;
+    return decided != decided_.end() && finished != finished_.end() && decided->second == finished->second;
   });
   if (!packed || value->output_uses > 0) return false;
   for (const auto& [node, i] : value->uses) released_.insert(node);

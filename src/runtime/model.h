@@ -47,12 +47,11 @@ class Model {
   bool bf16() const { return options_.bf16; }
   size_t value_cache() const { return options_.value_cache; }
 
-  // The kernel for a node: the best legal one of those that pack weights in the way that is the best for
-  // `usual`, the node with the dims that stand for all it may have; null: none do, so that any way may be
-  // taken, and weights stay in memory. Null: there is no kernel. why: gets the reason, when it is asked for
-  // and there is one. What was run before never matters.
-  Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, const KernelQuery* usual,
-                                    int threads, Choice* why = nullptr);
+  // The kernel for a node: the best legal one of those that pack weights in the way that is the best for the
+  // node's usual dims; where it has none, any way may be taken, and weights stay in memory. Null: there is no
+  // kernel. why: gets the reason, when it is asked for and there is one. What was run before never matters.
+  Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
+                                    Choice* why = nullptr);
   // Whether the way of packing is open; see Release.
   bool CanChoose(const Node& node) const;
   Tuner* tuner() const { return options_.tuner.get(); }
@@ -85,8 +84,9 @@ class Model {
   void LeaveDataToProgram();
   const KernelEntry* Select(const KernelQuery& query, int threads, const std::string* pack, Reason& reason,
                             std::vector<Measured>& times) const;
-  std::optional<std::string> SettledPack(const KernelQuery& query, const KernelQuery* usual,
-                                         int threads) const;
+  // The way of packing that serves all dims; nothing where none does, or nothing is packed.
+  std::optional<std::string> PackFor(const Node& node, const KernelQuery& query, int threads);
+  std::optional<std::string> DecidePack(const Node& node, const KernelQuery& query, int threads) const;
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
   ModelOptions options_;
@@ -102,7 +102,7 @@ class Model {
   Packs loaded_;  // came with the graph
   Packs packs_;   // of prepared kernels, whether loaded or packed here
   MadePacks made_;
-  std::map<const Node*, std::string> settled_;  // nodes whose way of packing no dims will change
+  std::map<const Node*, std::optional<std::string>> decided_;    // PackFor of nodes with weights
   std::map<std::pair<const Node*, int>, std::string> finished_;  // inputs that were packed, and in which way
   std::set<const Node*> released_;                               // nodes with weights that have left memory
   mutable std::mutex compile_mutex_;

@@ -113,7 +113,7 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
   query.bf16 = engine.model->bf16();
   const KernelEntry* entry = nullptr;
   if (!view) {
-    TERN_ASSIGN(entry, engine.model->Choose(node, query, nullptr, engine.workers.threads()));
+    TERN_ASSIGN(entry, engine.model->Choose(node, query, engine.workers.threads()));
   }
   if (!entry && !view) return RunFallback(engine, step);
   for (size_t i = 0; i < types.size(); ++i)
