@@ -185,10 +185,10 @@ TERN_API_NAMESPACE {
   class Config {
    public:
     Config() = default;
-    // An .onnx or .tern file; its first bytes say which. Its weights are used where they lie in the file, for
-    // as long as a predictor or a clone of it lives: replace a model by writing another file and renaming it,
-    // as `tern convert` does. Writing into the file or cutting it short ends the process (SIGBUS), or changes
-    // results.
+    // An .onnx or .tern file; its first bytes say which. Weights of a .tern file, and external data of an
+    // ONNX model, are used where they lie in the file, for as long as a predictor or a clone of it lives:
+    // replace a model by writing another file and renaming it, as `tern convert` does. Writing into the file
+    // may change results, cutting it short ends the process (SIGBUS).
     explicit Config(std::string model_path) : model_path_(std::move(model_path)) {}
 
     Config& model_path(std::string path) {

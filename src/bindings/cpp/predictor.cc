@@ -183,7 +183,8 @@ Status Predictor::Run(const RunOptions& options) {
   if (const tern::Status status = hold.status(); !status.ok()) return Convert(status);
   state_->has_run = false;
   if (options.timeout.count() < 0)
-    return Status(Code::kInvalidArgument, StrCat("a timeout of ", options.timeout.count(), " ns"));
+    return Status(Code::kInvalidArgument, StrCat("RunOptions::timeout is ", options.timeout.count(),
+                                                 " ns; wanted is 0 (no limit) or more"));
   for (Tensor::Impl& input : state_->inputs) {
     if (!input.changed) continue;
     if (Status bound = Convert(state_->session->BindInput(input.index, tern::Datum(input.value)));
@@ -252,12 +253,18 @@ tern::Status Tensor::Impl::CheckInput() const {
   return tern::Unsupported("input '", declared->name, "' is ", declared->type.ToString(), ", not a tensor");
 }
 
+// For whoever passes on a declared shape, where -1 stands for a dim that is open.
+const char* NeedsDims(const Shape& shape) {
+  const bool open = std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 0; });
+  return open ? "; every dim must be given, none is worked out from the rest" : "";
+}
+
 tern::Status Tensor::Impl::Resize(const Shape& shape) {
   if (value.defined() && value.dims() == shape && !shared) return {};
   const tern::DType dtype = declared->type.dtype;
   if (!tern::CheckedCount(shape, dtype))
     return tern::InvalidArgument("input '", declared->name, "': impossible shape [", tern::Join(shape, ","),
-                                 "]");
+                                 "]", NeedsDims(shape));
   value = tern::Tensor(dtype, shape);
   changed = true;
   shared = false;
@@ -276,7 +283,7 @@ tern::Status Tensor::Impl::Copy(const void* data, size_t count, tern::DType type
   const Shape& dims = shape ? *shape : value.dims();
   const auto wanted = tern::CheckedCount(dims, input.type.dtype);
   if (!wanted || static_cast<size_t>(*wanted) != count)
-    return wrong(count, " elements for the shape [", tern::Join(dims, ","), "]");
+    return wrong(count, " elements for the shape [", tern::Join(dims, ","), "]", NeedsDims(dims));
   TERN_TRY(Resize(dims));
   if (value.dtype() == tern::DType::kString)
     std::copy_n(static_cast<const std::string*>(data), count, value.data<std::string>());
@@ -290,7 +297,7 @@ tern::Status Tensor::Impl::Share(void* data, size_t bytes, const Shape& shape) {
   const auto count = tern::CheckedCount(shape, dtype);
   if (dtype == tern::DType::kString || !count || tern::BytesOf(dtype, static_cast<size_t>(*count)) != bytes)
     return tern::InvalidArgument("input '", declared->name, "': ", bytes, " bytes cannot be shared as ",
-                                 tern::DTypeName(dtype), "[", tern::Join(shape, ","), "]");
+                                 tern::DTypeName(dtype), "[", tern::Join(shape, ","), "]", NeedsDims(shape));
   value = tern::Tensor::View(tern::Buffer::Borrow(data, bytes, nullptr), dtype, shape);
   changed = true;
   shared = true;

@@ -287,7 +287,21 @@ TEST(Predictor, RunsEndWhenTheyAreTold) {
   ASSERT_TRUE(ran.ok()) << ran.message();
   EXPECT_EQ(p->Output("y").ToVector<float>(), (std::vector<float>{1, 2, 3, 4}));
   options.timeout = std::chrono::nanoseconds(-1);
-  EXPECT_EQ(p->Run(options).code(), tern::Code::kInvalidArgument);
+  ran = p->Run(options);
+  EXPECT_EQ(ran.code(), tern::Code::kInvalidArgument);
+  EXPECT_TRUE(Says(ran, "timeout") && Says(ran, "-1 ns") && Says(ran, "0 (no limit)")) << ran.message();
+}
+
+// A declared shape, handed on with its open dims.
+TEST(Predictor, OpenDimsMustBeGiven) {
+  auto p = Endless(1, false);
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  std::vector<float> four(4);
+  for (const tern::Status& status : {p->Input("x").CopyFrom(four, {-1, 4}), p->Input("x").Reshape({4, -1}),
+                                     p->Input("x").Share(four.data(), 16, {-1})})
+    EXPECT_TRUE(Says(status, "'x'") && Says(status, "-1") && Says(status, "every dim must be given"))
+        << status.message();
+  EXPECT_FALSE(Says(p->Input("x").CopyFrom(four, {3}), "every dim"));
 }
 
 TEST(Predictor, ALoopGathersNoMoreThanItMay) {
