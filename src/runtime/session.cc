@@ -31,8 +31,10 @@ Result<std::shared_ptr<Tuner>> TunerFor(const SessionOptions& options) {
     return InvalidArgument("tune_within ", options.tune_within, " is less than 1");
   const bool asked = options.cache_dir && !options.cache_dir->empty();
   if (options.reference_only || (options.tune_ms == 0 && !asked)) return std::shared_ptr<Tuner>();
-  return std::make_shared<Tuner>(TuneOptions{options.tune_ms, options.tune_within,
-                                             options.cache_dir ? *options.cache_dir : DefaultCacheDir()});
+  TuneOptions tune{options.tune_ms, options.tune_within, options.cache_dir.value_or(DefaultCacheDir()), ""};
+  if (!options.cache_dir && tune.record_folder.empty())
+    tune.no_folder = "none of TERN_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder";
+  return std::make_shared<Tuner>(tune);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """--tune: kernels chosen by measuring them, remembered on disk; profile --explain says why."""
 
 import json
+import os
 import pathlib
 import unittest
 
@@ -50,6 +51,15 @@ class Tune(CliTest):
         for command in (["run", "--random", "1"], ["bench", "--seconds", "0"], ["profile", "--runs", "1"]):
             self.ok(command[0], self.model, *command[1:], "--dim", "N=8", "--tune", "300", "--cache-dir", self.kept)
         self.assertEqual(len(list(self.kept.glob("tuning-*.txt"))), 1)
+
+    def test_says_that_nowhere_is_a_place_for_measurements(self):
+        bare = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME", "TERN_CACHE_DIR")}
+        command = ("run", self.model, "--random", "1", "--dim", "N=8")
+        noted = self.ok(*command, "--tune", "300", env=bare).stderr
+        for words in ("measurements are not kept", "TERN_CACHE_DIR", "HOME"):
+            self.assertIn(words, noted)
+        for quiet in (["--tune", "300", "--cache-dir", ""], []):  # as asked for
+            self.assertNotIn("measurements", self.ok(*command, *quiet, env=bare).stderr)
 
     def test_refuses_what_is_no_budget(self):
         for wrong in ("-1", "600001", "much"):

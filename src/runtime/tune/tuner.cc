@@ -157,7 +157,11 @@ void Tuner::Tune(const std::vector<KernelQuery>& queries, const KernelTable& tab
 }
 
 void Tuner::Write(std::chrono::milliseconds patience) {
-  if (path_.empty() || unwritten_.empty()) return;
+  if (unwritten_.empty()) return;
+  if (path_.empty()) {
+    if (!options_.no_folder.empty()) written_ = Status(Code::kNotFound, options_.no_folder);
+    return;
+  }
   written_ = AddToRecord(path_, unwritten_, key_, patience);
   if (written_.ok()) unwritten_.clear();
 }

@@ -14,6 +14,7 @@ struct TuneOptions {
   int64_t budget_ms = 0;      // for all measurements of a session and its clones; 0: only what is recorded
   double within = 3;          // candidates are kernels whose estimate is at most so many times the least
   std::string record_folder;  // empty: nothing is read or written
+  std::string no_folder;      // why there is none, where one was to be expected
 };
 
 struct TuneReport {
