@@ -1,4 +1,4 @@
-// What a session may round to make products faster. Values between ops stay as the model has them.
+// What a session may round to make products faster.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,8 @@ namespace tern {
 
 enum class Precision : uint8_t {
   kF32,
-  kBf16,  // operands of products with weights, and of attention's, are rounded to bf16, sums are f32
+  kBf16,  // operands of products with weights, and of attention's, are rounded to bf16, sums are f32; values
+          // between convolutions may lie in memory as bf16
   kAuto,  // bf16 where the processor has instructions for it
 };
 

@@ -44,9 +44,7 @@ class BenchTool : public Tool {
   Status FirstRun(Engine& engine, const DatumList& inputs, Measured& m) const;
   Status Measure(Engine& engine, Measured& m) const;
   Result<int> AnswerRounds(Engine& engine, const Measured& m) const;
-  const char* PrecisionName() const {
-    return !reference_ && UsesBf16(precision_.precision()) ? "bf16" : "fp32";
-  }
+  const char* PrecisionName() const { return reference_ ? "fp32" : precision_.used(); }
   void Print(const Measured& m, int threads) const;
   void PrintJson(const Measured& m, int threads) const;
 

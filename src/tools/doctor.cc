@@ -12,6 +12,7 @@
 #include "ir/evaluate.h"
 #include "ir/tern_file.h"
 #include "kernels/cpu/peak/peak.h"
+#include "kernels/cpu/simd/active_isa.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/simd/simd.h"
 #include "ops/ops.h"
@@ -142,9 +143,9 @@ void WritePeaks(data::JsonWriter& json, const Peaks& peaks) {
 void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::optional<Peaks>& peaks) {
   const CpuInfo& cpu = Cpu();
   fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
-  fmt::print("cpu       {}\nfeatures  {}\nisa       {}\n", cpu.model.empty() ? "unknown" : cpu.model,
+  fmt::print("cpu       {}\nfeatures  {}\nbest isa  {}\n", cpu.model.empty() ? "unknown" : cpu.model,
              Join(cpu.features, " "), cpu.isa);
-  fmt::print("simd      {}{}\n", cpu::NameOf(cpu::ActiveSimd()),
+  fmt::print("in use    {}{}\n", cpu::ActiveIsa(),
              cpu::ActiveBf16Products() ? ", products of bf16 pairs" : "");
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
   fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,

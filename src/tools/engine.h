@@ -39,6 +39,7 @@ struct LevelOption {
 struct PrecisionOption {
   void Declare(Args& args);
   Precision precision() const { return *ParsePrecision(name); }
+  const char* used() const { return UsesBf16(precision()) ? "bf16" : "fp32"; }  // on this machine
   std::string name = "fp32";
 };
 

@@ -7,6 +7,7 @@
 #include "data/file.h"
 #include "kernels/cpu/peak/bandwidth.h"
 #include "kernels/cpu/peak/peak.h"
+#include "kernels/cpu/simd/active_isa.h"
 #include "kernels/cpu/simd/simd.h"
 #include "tools/engine.h"
 #include "tools/feeds.h"
@@ -129,7 +130,7 @@ Status ProfileTool::Write(const Profile& profile, const ProfileObserver& observe
 MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
   const cpu::PeakRate rate = cpu::MeasurePeak(workers);
   const bool bf16 = UsesBf16(precision_.precision()) && rate.bf16 > 0;
-  return {(bf16 ? rate.bf16 : rate.f32) * 1e9, cpu::ReadBandwidth(workers)};
+  return {rate.f32 * 1e9, bf16 ? rate.bf16 * 1e9 : 0, cpu::ReadBandwidth(workers)};
 }
 
 // The peak is measured on both sides of the runs: the machine may be busy with something else in between.
@@ -145,8 +146,10 @@ Result<int> ProfileTool::Run(const Args& args) {
   ProfileObserver observer;
   TERN_TRY(Measure(engine, observer).While(StrCat("profiling '", model_, "'")));
   const MachinePeak after = PeakOf(workers);
-  const MachinePeak peak{std::max(before.flops, after.flops), std::max(before.bytes, after.bytes)};
-  const Profile profile = observer.Take(peak, workers.threads());
+  const MachinePeak peak{std::max(before.flops, after.flops), std::max(before.bf16_flops, after.bf16_flops),
+                         std::max(before.bytes, after.bytes)};
+  Profile profile = observer.Take(peak, workers.threads());
+  profile.isa = cpu::ActiveIsa(), profile.precision = precision_.used();
   TERN_TRY(Write(profile, observer));
   const Explanation explanation{engine.Choices(), engine.Tuning()};
   fmt::print("{}\n", json_ ? ProfileJson(model_, profile, explain_ ? &explanation : nullptr)

@@ -43,7 +43,7 @@ class Roofline {
       high_x_ = std::max(high_x_, std::ceil(std::log10(n.cost->intensity())));
       low_y_ = std::min(low_y_, std::floor(std::log10(n.flops_per_second())));
     }
-    high_y_ = std::ceil(std::log10(std::max(p.peak.flops, 10.0)) + 0.05);
+    high_y_ = std::ceil(std::log10(std::max({p.peak.flops, p.peak.bf16_flops, 10.0})) + 0.05);
     low_y_ = std::max(low_y_, high_y_ - 6);
   }
 
@@ -96,10 +96,14 @@ class Roofline {
   }
 
   void Roof(std::string& svg) const {
-    const double flops = std::log10(profile_.peak.flops), bytes = std::log10(profile_.peak.bytes);
-    const double ridge = std::clamp(flops - bytes, low_x_, high_x_);
-    Line(X(low_x_), Y(low_x_ + bytes), X(ridge), Y(ridge + bytes), "roof", svg);
-    Line(X(ridge), Y(flops), X(high_x_), Y(flops), "roof", svg);
+    const MachinePeak& peak = profile_.peak;
+    const double bytes = std::log10(peak.bytes), highest = std::log10(std::max(peak.flops, peak.bf16_flops));
+    const auto ridge = [&](double flops) { return std::clamp(flops - bytes, low_x_, high_x_); };
+    Line(X(low_x_), Y(low_x_ + bytes), X(ridge(highest)), Y(ridge(highest) + bytes), "roof", svg);
+    for (const double flops : {peak.flops, peak.bf16_flops})
+      if (flops > 0)
+        Line(X(ridge(std::log10(flops))), Y(std::log10(flops)), X(high_x_), Y(std::log10(flops)), "roof",
+             svg);
   }
 
   // The area of a dot is its share of the time.
@@ -142,12 +146,12 @@ constexpr const char* kStyle =
 std::string ProfilePage(const std::string& model, const Profile& p) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title><style>{1}</style></head>\n"
-      "<body><h1>{0}</h1>\n<p>{2:.3f} ms a run in {3} steps on {4} threads, each step at its best of {5} runs. The red line is what this "
-      "machine reaches: {6:.1f} GFLOP/s, {7:.1f} GB/s. The area of a dot is its share of the time.</p>\n{8}"
+      "<body><h1>{0}</h1>\n<p>{2:.3f} ms a run in {3} steps on {4} threads, {10}, {11}, each step at its best of {5} runs. The red line is what this "
+      "machine reaches: {6}, {7:.1f} GB/s. The area of a dot is its share of the time.</p>\n{8}"
       "<table id=\"nodes\"><tr><th>node</th><th>op</th><th>kernel</th><th>output</th><th>ms</th><th>%</th>"
       "<th>GFLOP/s</th><th>% of roof</th></tr>\n{9}</table></body></html>\n",
-      Escaped(model), kStyle, p.ms, p.nodes.size(), p.threads, p.runs, p.peak.flops * 1e-9,
-      p.peak.bytes * 1e-9, Roofline(p).Draw(), Rows(p));
+      Escaped(model), kStyle, p.ms, p.nodes.size(), p.threads, p.runs, RateText(p.peak), p.peak.bytes * 1e-9,
+      Roofline(p).Draw(), Rows(p), Escaped(p.isa), Escaped(p.precision));
 }
 
 }  // namespace tern::tools

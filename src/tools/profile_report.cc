@@ -19,6 +19,32 @@ std::string OutputOf(const Node& node) {
   return node.outputs().empty() ? "" : Printable(node.output(0)->type.ToString());
 }
 
+// Kernels are named after the type of their products.
+bool MultipliesBf16(const std::string& kernel) {
+  constexpr std::string_view kEnd = ".bf16";
+  return kernel.size() > kEnd.size() && kernel.compare(kernel.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
+}
+
+// Costs are counted from the graph's types: values that lie in memory as bf16, and weights packed as that,
+// have two bytes less for each number.
+double SavedBytes(const StepEvent& event) {
+  if (!event.context) return 0;
+  const Node& node = *event.node;
+  int64_t narrow = 0;
+  const auto add = [&](const auto& data, const std::vector<Value*>& values, bool packed) {
+    for (size_t i = 0; i < std::min(data.size(), values.size()); ++i) {
+      if (!values[i] || !data[i] || !data[i]->is_tensor()) continue;
+      const Tensor& t = data[i]->tensor;
+      if (values[i]->type.dtype != DType::kF32) continue;
+      if (t.dtype() == DType::kBF16 || (packed && values[i]->is_constant() && t.dims().size() > 1))
+        narrow += t.size();
+    }
+  };
+  add(event.context->inputs, node.inputs(), MultipliesBf16(event.kernel));
+  add(event.context->outputs, node.outputs(), false);
+  return 2 * static_cast<double>(narrow);
+}
+
 struct Group {
   double ms = 0;
   int64_t calls = 0;
@@ -39,9 +65,17 @@ std::vector<std::pair<std::string, Group>> ByKind(const Profile& profile) {
 
 }  // namespace
 
+double MachinePeak::FlopsOf(const std::string& kernel) const {
+  return bf16_flops > 0 && MultipliesBf16(kernel) ? bf16_flops : flops;
+}
+
+double ProfiledNode::PercentOfPeak(const MachinePeak& peak) const {
+  return 100 * flops_per_second() / peak.FlopsOf(kernel);
+}
 double ProfiledNode::PercentOfRoof(const MachinePeak& peak) const {
-  if (!cost || ms <= 0 || peak.flops <= 0 || peak.bytes <= 0) return 0;
-  const double least = std::max(cost->flops / peak.flops, cost->bytes / peak.bytes) * work;
+  const double flops = peak.FlopsOf(kernel);
+  if (!cost || ms <= 0 || flops <= 0 || peak.bytes <= 0) return 0;
+  const double least = std::max(cost->flops / flops, cost->bytes / peak.bytes) * work;
   return 100 * least / (ms * 1e-3);
 }
 
@@ -53,9 +87,10 @@ void ProfileObserver::StartRun() {
 
 void ProfileObserver::Sum::EndRun() {
   if (calls == 0) return;
-  if (best_calls == 0 || nanoseconds < best) best = nanoseconds, best_calls = calls, best_work = work;
+  if (best_calls == 0 || nanoseconds < best)
+    best = nanoseconds, best_calls = calls, best_work = work, best_saved = saved;
   calls = nanoseconds = 0;
-  work = 0;
+  work = saved = 0;
 }
 
 void ProfileObserver::OnStep(const StepEvent& event) {
@@ -67,6 +102,7 @@ void ProfileObserver::OnStep(const StepEvent& event) {
   ++sum.calls;
   sum.nanoseconds += event.nanoseconds;
   sum.work += event.share;
+  sum.saved += SavedBytes(event);
   const double us = static_cast<double>(event.nanoseconds) * 1e-3;
   if (event.depth == 0) {
     trace_.push_back({event.node, event.kernel, clock_us_, us});
@@ -87,6 +123,7 @@ Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
     n.work = sum.best_work;
     n.ms = static_cast<double>(sum.best) * 1e-6;
     n.cost = CostOf(*node);
+    if (n.cost && n.work > 0) n.cost->bytes = std::max(0.0, n.cost->bytes - sum.best_saved / n.work);
     if (sum.depth == 0) profile.ms += n.ms;  // bodies of loops are part of their loop's time
     profile.nodes.push_back(std::move(n));
   }
@@ -95,10 +132,15 @@ Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
   return profile;
 }
 
+std::string RateText(const MachinePeak& peak) {
+  const std::string f32 = Thousands(peak.flops) + " FLOP/s";
+  return peak.bf16_flops > 0 ? StrCat(f32, " (", Thousands(peak.bf16_flops), " of bf16 pairs)") : f32;
+}
+
 std::string ProfileTable(const Profile& p, int64_t most) {
   std::string out = fmt::format(
-      "{:.3f} ms in {} steps, each at its best of {} runs, {} threads; the machine: {} FLOP/s, {} bytes/s\n\n",
-      p.ms, p.nodes.size(), p.runs, p.threads, Thousands(p.peak.flops), Thousands(p.peak.bytes));
+      "{:.3f} ms in {} steps, each at its best of {} runs, {} threads, {}, {}; the machine: {}, {} bytes/s\n\n",
+      p.ms, p.nodes.size(), p.runs, p.threads, p.isa, p.precision, RateText(p.peak), Thousands(p.peak.bytes));
   constexpr const char* kGroup = "{:<24} {:>6} {:>10} {:>6}\n";
   out += fmt::format(kGroup, "op", "calls", "ms", "%");
   for (const auto& [kind, g] : ByKind(p))
@@ -117,7 +159,7 @@ std::string ProfileTable(const Profile& p, int64_t most) {
                        Cut(OutputOf(*n.node), 24), fmt::format("{:.3f}", n.ms),
                        fmt::format("{:.1f}", 100 * n.ms / p.ms), fmt::format("{:.1f}", 100 * sum / p.ms),
                        n.cost ? fmt::format("{:.1f}", rate * 1e-9) : "?",
-                       n.cost ? fmt::format("{:.1f}", 100 * rate / p.peak.flops) : "?",
+                       n.cost ? fmt::format("{:.1f}", n.PercentOfPeak(p.peak)) : "?",
                        n.cost ? fmt::format("{:.1f}", n.PercentOfRoof(p.peak)) : "?");
   }
   return out;
@@ -126,7 +168,9 @@ std::string ProfileTable(const Profile& p, int64_t most) {
 std::string ProfileJson(const std::string& model, const Profile& p, const Explanation* explanation) {
   data::JsonWriter json;
   json.BeginObject().Key("model").Text(model).Key("ms").Number(Rounded(p.ms)).Key("runs").Int(p.runs);
-  json.Key("threads").Int(p.threads).Key("peak_gflops").Number(Rounded(p.peak.flops * 1e-9));
+  json.Key("threads").Int(p.threads).Key("isa").Text(p.isa).Key("precision").Text(p.precision);
+  json.Key("peak_gflops").Number(Rounded(p.peak.flops * 1e-9));
+  if (p.peak.bf16_flops > 0) json.Key("peak_gflops_bf16").Number(Rounded(p.peak.bf16_flops * 1e-9));
   json.Key("read_gb_per_s").Number(Rounded(p.peak.bytes * 1e-9)).Key("nodes").BeginArray();
   for (const ProfiledNode& n : p.nodes) {
     json.BeginObject().Key("name").Text(n.node->name).Key("op").Text(KindOf(*n.node));
@@ -136,7 +180,7 @@ std::string ProfileJson(const std::string& model, const Profile& p, const Explan
       json.Key("flops").Number(n.cost->flops).Key("bytes").Number(n.cost->bytes);
       json.Key("gflops").Number(Rounded(n.flops_per_second() * 1e-9));
       json.Key("gb_per_s").Number(Rounded(n.bytes_per_second() * 1e-9));
-      json.Key("percent_of_peak").Number(Rounded(100 * n.flops_per_second() / p.peak.flops));
+      json.Key("percent_of_peak").Number(Rounded(n.PercentOfPeak(p.peak)));
       json.Key("percent_of_roof").Number(Rounded(n.PercentOfRoof(p.peak)));
     } else {
       for (const char* key : {"flops", "bytes", "gflops", "gb_per_s", "percent_of_peak", "percent_of_roof"})

@@ -12,27 +12,32 @@ namespace tern::tools {
 
 // What the machine reaches, measured, with as many threads as the model used.
 struct MachinePeak {
-  double flops = 0;  // per second, multiply-adds in the precision asked for
-  double bytes = 0;  // per second, read from memory
+  double flops = 0;       // per second, multiply-adds of f32
+  double bf16_flops = 0;  // of bf16 pairs; 0 where no kernel uses them
+  double bytes = 0;       // per second, read from memory
+
+  double FlopsOf(const std::string& kernel) const;  // in the type of its products
 };
 
 struct ProfiledNode {
   const Node* node = nullptr;
   std::string kernel;
   int depth = 0;
-  int64_t calls = 0;  // in its best run
-  double work = 0;    // how often those calls did all of the node's work
-  double ms = 0;      // of all calls of its best run: others were disturbed
-  std::optional<Cost> cost;
+  int64_t calls = 0;         // in its best run
+  double work = 0;           // how often those calls did all of the node's work
+  double ms = 0;             // of all calls of its best run: others were disturbed
+  std::optional<Cost> cost;  // of all of its work once
 
   double flops_per_second() const { return cost && ms > 0 ? cost->flops * work / (ms * 1e-3) : 0; }
   double bytes_per_second() const { return cost && ms > 0 ? cost->bytes * work / (ms * 1e-3) : 0; }
+  double PercentOfPeak(const MachinePeak& peak) const;
   // The least time the machine could take, counted by FLOPs and bytes, over the time taken; 0 when unknown.
   double PercentOfRoof(const MachinePeak& peak) const;
 };
 
 struct Profile {
   MachinePeak peak;
+  std::string isa, precision;
   int threads = 1;
   int64_t runs = 0;
   double ms = 0;                    // all steps
@@ -63,6 +68,7 @@ class ProfileObserver : public RunObserver {
     int64_t calls = 0, nanoseconds = 0;  // of the run that goes on
     int64_t best_calls = 0, best = 0;
     double work = 0, best_work = 0;
+    double saved = 0, best_saved = 0;  // bytes that are fewer where values or weights are bf16
     void EndRun();
   };
   std::map<const Node*, Sum> sums_;
@@ -71,6 +77,7 @@ class ProfileObserver : public RunObserver {
   double clock_us_ = 0;
 };
 
+std::string RateText(const MachinePeak& peak);
 std::string ProfileTable(const Profile& profile, int64_t most);
 // explanation: null where nobody asked for it.
 std::string ProfileJson(const std::string& model, const Profile& profile, const Explanation* explanation);

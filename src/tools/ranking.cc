@@ -9,7 +9,7 @@
 namespace tern::tools {
 
 void RankingOptions::Declare(Args& args) {
-  args.Option("--topk", count_, "K", "print the K best classes of each output", 0, 1'000'000);
+  args.Option("--topk", count_, "K", "print the K best classes of each output", 1, 1'000'000);
   args.Option("--labels", file_, "FILE", "names of the classes, one a line");
 }
 

@@ -295,6 +295,8 @@ class Others(CliTest):
         self.assertEqual(limited["simd"], "base")
         self.assertFalse(limited["bf16_products"])
         self.assertIn(best, self.ok("doctor", env={**os.environ, "TERN_ISA": best}).stdout)
+        text = self.ok("doctor", env={**os.environ, "TERN_ISA": "base"}).stdout
+        self.assertRegex(text, r"\nbest isa  \S+\nin use    (base|neon)\n")
         model = self.save(mlp()[0])
         done = run("run", model, "--random", "1", env={**os.environ, "TERN_ISA": "sse9"})
         self.assertEqual(done.returncode, 2)

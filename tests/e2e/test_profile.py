@@ -49,3 +49,35 @@ class Profile(CliTest):
 
     def test_bad_options(self):
         self.refused("profile", self.model, "--seconds", "-1", says=["--seconds -1"])
+
+    def test_bf16_is_rated_as_what_it_is(self):
+        weights = {"w": np.ones((256, 256), np.float32)}
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], "product"), helper.make_node("Softmax", ["h"], ["y"], "soft")]
+        model = self.save(make_model(nodes, {"x": (FLOAT, [64, 256])}, {"y": (FLOAT, [64, 256])}, weights))
+        page = self.dir / "p.html"
+        found = self.json("profile", model, "--runs", "2", "--threads", "1", "--precision", "bf16", "--json", "--html", page)
+        self.assertEqual((found["precision"], found["isa"]), ("bf16", self.json("bench", model, "--seconds", "0", "--json")["isa"]))
+        self.assertIn("bf16", page.read_text())
+        product, soft = sorted(found["nodes"], key=lambda node: node["name"])
+        self.assertTrue(product["kernel"].endswith(".bf16"), product)
+        # The weights are packed in two bytes each; what flows between the nodes has four.
+        self.assertEqual(product["bytes"], 2 * 256 * 256 + 2 * 4 * 64 * 256)
+        self.assertEqual(soft["bytes"], 2 * 4 * 64 * 256)
+        for node, peak in ((soft, found["peak_gflops"]), (product, found.get("peak_gflops_bf16", found["peak_gflops"]))):
+            self.assertAlmostEqual(node["percent_of_peak"], 100 * node["gflops"] / peak, delta=0.01 * node["percent_of_peak"] + 0.01)
+        plain = self.json("profile", model, "--runs", "2", "--threads", "1", "--json")
+        self.assertEqual(plain["precision"], "fp32")
+        self.assertNotIn("peak_gflops_bf16", plain)
+
+    def test_bf16_between_convolutions_counts_two_bytes(self):
+        shape = {"kernel_shape": [1, 1]}
+        nodes = [helper.make_node("Conv", ["x", "v"], ["g"], "first", **shape), helper.make_node("Relu", ["g"], ["h"], "relu"),
+                 helper.make_node("Conv", ["h", "w"], ["y"], "second", **shape)]
+        weights = {name: np.ones((64, 64, 1, 1), np.float32) for name in "vw"}
+        model = self.save(make_model(nodes, {"x": (FLOAT, [1, 64, 28, 28])}, {"y": (FLOAT, [1, 64, 28, 28])}, weights))
+        found = self.json("profile", model, "--runs", "2", "--threads", "1", "--precision", "bf16", "--json")
+        values = 64 * 28 * 28
+        products = [node for node in found["nodes"] if node["op"] == "Conv"]
+        self.assertEqual(len(products), 2)
+        for node in products:
+            self.assertEqual(node["bytes"], 4 * values + 2 * values + 2 * 64 * 64)

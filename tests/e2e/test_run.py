@@ -130,6 +130,9 @@ class Run(CliTest):
         done = self.json("run", self.save(model), "--input", self.dir / "x.json", "--topk", 1, "--json")
         self.assertEqual(done["topk"]["y"][0][0]["index"], 1)
 
+    def test_no_classes_are_not_a_number_of_classes(self):
+        self.refused("run", self.save(add()), "--random", "1", "--topk", 0, says=["--topk", "0"])
+
     def test_other_output_formats(self):
         path = self.save(add())
         for kind in ("npz", "json", "txt", "pb"):
