@@ -4,6 +4,9 @@ what is refused is refused with a reason, enough is computed, and that is what t
 
     run.py --tern build/release/bin/tern --cases 60            # of each op, from seed 0 on
     run.py --tern build/release/bin/tern --case Conv:12        # one, in full; --keep FOLDER saves the model
+    run.py --tern build/release/bin/tern --sample tests/hostile/sample.txt     # as many as that has; --update writes it anew
+
+The sample says of each model whether it is computed: one that is refused instead, or the other way round, fails.
 """
 
 import argparse
@@ -78,24 +81,40 @@ def judge_one(args):
     return 1 if words else 0
 
 
+def read_sample(path):
+    """By op, a + or - for each seed from 0 on: whether it is computed. The lines of text above are kept."""
+    lines = path.read_text().splitlines()
+    return dict(line.split() for line in lines if line[0] != "#"), [line for line in lines if line[0] == "#"]
+
+
+def write_sample(path, outcomes, words):
+    path.write_text("\n".join([*words, *(f"{op:13} {''.join(marks)}" for op, marks in outcomes.items())]) + "\n")
+
+
 def judge_all(args):
+    expected, words = read_sample(args.sample) if args.sample else (None, [])
     ops = [op for op in OPS if args.only in (None, op)]
-    names = [f"{op}:{args.seed + i}" for op in ops for i in range(args.cases)]
-    computed, failed = dict.fromkeys(ops, 0), 0
+    cases = max(map(len, expected.values())) if expected else args.cases
+    names = [f"{op}:{args.seed + i}" for op in ops for i in range(cases)]
+    outcomes, failed = {op: [] for op in ops}, 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for name, words, answers in pool.map(lambda n: judge(args.tern, n), names):
-            if words:
+        for name, fault, answers in pool.map(lambda n: judge(args.tern, n), names):
+            marks = outcomes[name.split(":")[0]]
+            marks.append("?" if fault else "+" if answers["reference"].code == verdict.COMPUTED else "-")
+            fault = fault or (not args.update and verdict.unexpected(name, marks, expected))
+            if fault:
                 failed += 1
-                print(f"FAIL {name}: {words[:1000]}", flush=True)
-                continue
-            computed[name.split(":")[0]] += answers["reference"].code == verdict.COMPUTED
+                print(f"FAIL {name}: {fault[:1000]}", flush=True)
             if (slow := max(a.seconds for a in answers.values())) > 3:
                 print(f"note {name}: {slow:.1f} s", flush=True)
-    shares = verdict.too_few(computed, args.cases, args.only is None)
-    for words in shares:
-        print(f"FAIL {words}")
+    if args.update and not failed:
+        write_sample(args.sample, outcomes, words)
+    computed = {op: marks.count("+") for op, marks in outcomes.items()}
+    shares = verdict.too_few(computed, cases, args.only is None)
+    for fault in shares:
+        print(f"FAIL {fault}")
     done = sum(computed.values())
-    print(f"{done} computed, {len(names) - done - failed} refused")
+    print(f"{done} computed, {sum(marks.count('-') for marks in outcomes.values())} refused")
     print(f"{len(names) - failed} passed, {failed + len(shares)} failed, 0 skipped")
     return 1 if failed or shares else 0
 
@@ -107,9 +126,13 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of the first")
     parser.add_argument("--only", choices=OPS, metavar="OP", help="one op")
     parser.add_argument("--case", help="OP:SEED")
+    parser.add_argument("--sample", type=pathlib.Path, help="file of what becomes of each case from seed 0 on, in place of --cases and --seed")
+    parser.add_argument("--update", action="store_true", help="write the sample anew")
     parser.add_argument("--keep", help="folder for the model of --case")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
+    if args.update and (args.only or not args.sample) or args.sample and args.seed:
+        parser.error("--update is for a whole --sample, which begins with seed 0")
     return judge_one(args) if args.case else judge_all(args)
 
 

@@ -18,17 +18,18 @@ import verdict  # noqa: E402
 from testlib import suites  # noqa: E402
 from verdict import Answer  # noqa: E402
 
+SAMPLE = HERE / "sample.txt"
 # What a script sees: run MODEL --random 3 --output-dir OUT …
 REFUSE = "echo \"tern: invalid model: node 'y0_0' (Tile, onnx node #0): no while: loading '$2'\" >&2; exit 2"
 
 
-def run_with(script, *options):
-    """Exit code and last line of a run over a few models."""
+def run_with(script, *options, op="Tile"):
+    """Exit code and lines of a run over a few models of one op."""
     with tempfile.TemporaryDirectory() as folder:
         fake = pathlib.Path(folder) / "tern"
         fake.write_text(f"#!/bin/sh\n{script}\n")
         fake.chmod(0o755)
-        done = subprocess.run([sys.executable, HERE / "run.py", "--tern", fake, "--only", "Tile", *options],
+        done = subprocess.run([sys.executable, HERE / "run.py", "--tern", fake, "--only", op, *options],
                               capture_output=True, text=True, check=False, env=dict(os.environ))
         return done.returncode, done.stdout.splitlines()
 
@@ -44,6 +45,16 @@ class Pretenders(unittest.TestCase):
         self.assertEqual((code, lines[-1]), (1, "10 passed, 1 failed, 0 skipped"))
         self.assertIn("FAIL Tile: 0 of 10 computed, needs 1", lines)
 
+    def test_one_op_refused_in_a_plain_run_fails(self):
+        """Of a command that computes all else as tern does."""
+        refuse_lstm = f"if grep -q LSTM \"$2\"; then {REFUSE}; fi\nexec \"{os.environ['TERN_BIN']}\" \"$@\""
+        for op, code in (("GRU", 0), ("LSTM", 1)):
+            with self.subTest(op):
+                found, lines = run_with(refuse_lstm, "--sample", SAMPLE, op=op)
+                self.assertEqual(found, code, lines)
+        self.assertIn("FAIL LSTM:0: refused, expected: computed", lines)
+        self.assertEqual(lines[-1], "1 passed, 5 failed, 0 skipped")
+
     def test_results_that_are_not_there_fail(self):
         code, lines = run_with("exit 0", "--cases", "4")
         self.assertEqual((code, lines[-1]), (1, "0 passed, 4 failed, 0 skipped"))
@@ -53,6 +64,11 @@ class Pretenders(unittest.TestCase):
 class Counts(unittest.TestCase):
     def test_the_suite_states_how_many_ops_there_are(self):
         self.assertEqual(suites.HOSTILE_OPS, len(run.OPS))
+
+    def test_the_sample_has_every_op(self):
+        marks, _ = run.read_sample(SAMPLE)
+        self.assertEqual(list(marks), list(run.OPS))
+        self.assertEqual({len(of_op) for of_op in marks.values()}, {suites.HOSTILE_SAMPLE})
 
 
 class Verdicts(unittest.TestCase):
@@ -98,6 +114,15 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict.too_few({"A": 9, "B": 2}, 10, True), ["11 of 20 computed, needs 12"])
         self.assertEqual(verdict.too_few({"A": 9, "B": 2}, 10, False), [])
         self.assertEqual(verdict.too_few({"A": 20, "B": 1}, 20, False), ["B: 1 of 20 computed, needs 2"])
+
+    def test_outcomes(self):
+        expected = {"A": "+-"}
+        self.assertIsNone(verdict.unexpected("A:0", ["+"], expected))
+        self.assertIsNone(verdict.unexpected("A:1", ["+", "-"], expected))
+        self.assertIsNone(verdict.unexpected("A:1", ["+", "+"], None))
+        self.assertEqual(verdict.unexpected("A:0", ["-"], expected), "refused, expected: computed")
+        self.assertEqual(verdict.unexpected("A:1", ["+", "+"], expected), "computed, expected: refused")
+        self.assertEqual(verdict.unexpected("B:0", ["+"], expected), "computed, expected: not in the sample")
 
 
 if __name__ == "__main__":

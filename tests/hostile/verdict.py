@@ -72,6 +72,16 @@ def fault(answers, model, path):
     return None
 
 
+def unexpected(name, marks, expected):
+    """What is wrong with the last of an op's marks, or None. expected: marks by op, None where nothing is known."""
+    if expected is None:
+        return None
+    op = name.split(":")[0]
+    wanted = expected.get(op, "")[len(marks) - 1:len(marks)]
+    words = {"+": "computed", "-": "refused", "": "not in the sample"}
+    return None if wanted == marks[-1] else f"{words[marks[-1]]}, expected: {words[wanted]}"
+
+
 def too_few(computed, cases, every_op):
     """What share was not reached. computed: how many by op; cases: of each op."""
     found = [f"{op}: {n} of {cases} computed, needs {least}" for op, n in computed.items()
