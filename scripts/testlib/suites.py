@@ -121,6 +121,7 @@ def e2e(context):
 
 def bench(context):
     verbose = ["--verbose"] if context.verbose else []
+    context.prepare("scripts/build", context.preset, "kernels_bench")  # which no plain build has
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
 
 
@@ -238,7 +239,7 @@ SUITES = [
     Suite("onnx", "the ONNX project's own backend tests", onnx),
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
     Suite("e2e", "the tern command as a user runs it", e2e),
-    Suite("bench", "the benchmark's arithmetic, tables and charts, with an engine made up", bench),
+    Suite("bench", "the benchmark's arithmetic, tables and charts, with an engine made up; kernels_bench", bench),
     Suite("browser", "the page of tern optimize in Chromium (plain run: where that is installed)", browser_full,
           sample=browser_if_present),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (plain run: the kernels, where that is installed)",
