@@ -10,6 +10,7 @@ Measure on a quiet machine, one thread, one instruction set at a time. Needs num
 
 import argparse
 import collections
+import functools
 import json
 import pathlib
 import re
@@ -22,7 +23,18 @@ FIXED = {"move", "transpose"}  # part of other kernels' work, too much like the 
 UNDISTURBED = "direct"
 COUNTS = ("products", "weights", "moved", "transformed")
 WIDTH = len(COUNTS) + 1
-TABLE = pathlib.Path(__file__).resolve().parents[1] / "src/runtime/cost_rates.inc"
+RUNTIME = pathlib.Path(__file__).resolve().parents[1] / "src/runtime"
+TABLE = RUNTIME / "cost_rates.inc"
+
+
+@functools.cache
+def far_weights():
+    """Beyond how many bytes a kernel's weights take how many times as long, as src/runtime/cost_model.cc has it."""
+    match = re.search(r"kNear = (\d+) << (\d+), kFar = (\d+);", (RUNTIME / "cost_model.cc").read_text())
+    if not match:
+        sys.exit("fit_costs.py: src/runtime/cost_model.cc does not say what kNear and kFar are")
+    size, shift, times = map(int, match.groups())
+    return size << shift, times
 
 
 def measure(args):
@@ -70,10 +82,11 @@ def not_negative_least_squares(a, b):
 
 def parts(sample, table):
     """What a sample's algorithms are, and their counts: either products or weights, whichever takes longer."""
+    near, times = far_weights()
     for w in sample["work"]:
         rates = table[w["algorithm"], sample["isa"]]
         counts = [w[c] for c in COUNTS] + [1]
-        counts[1] *= 2 if counts[1] > 1 << 24 else 1  # as src/runtime/cost_model.cc has it
+        counts[1] *= times if counts[1] > near else 1
         counts[0 if counts[0] * rates[0] < counts[1] * rates[1] else 1] = 0
         yield w["algorithm"], np.array(counts), np.array(rates)
 
@@ -121,9 +134,10 @@ def fit_isa(samples, table):
     return ratios
 
 
-def existing():
+def rates_in(text):
+    """Rates by algorithm and instruction set."""
     table = {}
-    for line in TABLE.read_text().splitlines():
+    for line in text.splitlines():
         if match := re.match(r"TERN_RATES\((.*)\)", line):
             algorithm, isa, *rates = [word.strip() for word in match[1].split(",")]
             table[algorithm, isa] = [float(r) for r in rates]
@@ -132,14 +146,14 @@ def existing():
 
 def fit(args):
     samples = [json.loads(line) for name in args.files for line in open(name, encoding="utf-8")]
-    table = existing()
+    text = TABLE.read_text()
+    table = rates_in(text)
     for isa in sorted({s["isa"] for s in samples}):
         ratios = fit_isa([s for s in samples if s["isa"] == isa], table)
         for kernel, list_ in sorted(ratios.items()):
             low, middle, high = np.quantile(list_, [0.1, 0.5, 0.9])
             print(f"{isa} {kernel}: {len(list_)} layers, estimate over measurement {low:.2f} … {middle:.2f} … {high:.2f}", file=sys.stderr)
-    text = TABLE.read_text()
-    print(text[:text.index("TERN_RATES")], end="")
+    print(text[:text.index("TERN_RATES")], end="")  # what is said above the first line
     for (algorithm, isa), r in table.items():
         product, weight, moved, transformed, start = (f"{x:.4g}" for x in r)
         print(f"TERN_RATES({algorithm + ',':<19} {isa + ',':<7} {product + ',':<9} {weight + ',':<9} {moved + ',':<9} "
