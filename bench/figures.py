@@ -6,6 +6,7 @@ import statistics
 import numpy as np
 
 QUICK = (3, 0.15)  # rounds, and seconds of an engine's turn
+LASTING = 0.5  # ms of the best peer, from which on a call itself weighs little
 COMPUTE_BOUND = 80  # per cent of the multiply-add peak that a model reaches on one thread
 TOLERANCE = {"fp32": 5e-3, "bf16": 0.15}  # of an output's largest magnitude
 
@@ -66,6 +67,11 @@ def summary(rows, peers):
     best = [r for r in (ratio(row["engines"], best_peer(row["engines"])) for row in rows) if r]
     return {"models": len(rows), "compared": len(best), "best": geomean(best), "worst_model": min(best, default=math.nan),
             "peers": {peer: geomean(values) for peer, values in against.items()}}
+
+
+def lasting(rows):
+    """Those whose best peer takes long enough that what its call from Python costs does not decide."""
+    return [row for row in rows if (best := best_peer(row["engines"])) and row["engines"][best]["ms"] >= LASTING]
 
 
 def percent_of_peak(flops, ms, peak_gflops, threads):

@@ -20,7 +20,7 @@ import table  # noqa: E402
 
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
 PARTS = ("fp32", "bf16", "growth")
-NAMES = {"ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch"}
+NAMES = {"tern": "Tern", "ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch"}
 
 
 def rounded(value):
@@ -58,9 +58,27 @@ def machine(report):
 
 def summary(report):
     heads = ["threads", *(f"/{NAMES[peer]}" for peer in report["peers"]), "/best", "worst model", "models"]
-    rows = [[threads, *(f"{s['peers'][peer]:.2f}" for peer in report["peers"]), f"{s['best']:.2f}", f"{s['worst_model']:.2f}",
-             f"{s['compared']} of {s['models']}"] for threads, s in report["summaries"].items()]
-    return table.markdown(heads, rows)
+    rows = []
+    for threads, found in report["summaries"].items():
+        rows.append(ratios(threads, found, report["peers"]))
+        measured = [row for row in report["rows"] if row["threads"] == int(threads)]
+        if len(lasting := figures.lasting(measured)) < found["compared"]:
+            apart = {**figures.summary(lasting, report["peers"]), "models": found["models"]}
+            rows.append(ratios(f"{threads}, best peer ≥ {figures.LASTING} ms", apart, report["peers"]))
+    return table.markdown(heads, rows) + calls(report)
+
+
+def ratios(name, found, peers):
+    return [name, *(f"{found['peers'][peer]:.2f}" for peer in peers), f"{found['best']:.2f}", f"{found['worst_model']:.2f}",
+            f"{found['compared']} of {found['models']}"]
+
+
+def calls(report):
+    """What a time holds beside the model; nothing where that was not measured."""
+    words = [f"{', '.join(f'{NAMES.get(name, name)} {1e3 * ms:.1f}' for name, ms in found['call_ms'].items())} "
+             f"({table.threads(int(threads), report['machine']['cores'])})"
+             for threads, found in report["summaries"].items() if found.get("call_ms")]
+    return f"\nOne call of an empty model (Relu of one number), µs: {'; '.join(words)}.\n" if words else ""
 
 
 def row_of(found, peers):

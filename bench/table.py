@@ -47,8 +47,8 @@ def line(cells, width):
     return "  ".join(c.ljust(w) if k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(cells, width))).rstrip()
 
 
-def geomeans(summary, peers):
-    return ["geomean", *[""] * (1 + len(peers)), *(f"{summary['peers'][peer]:.3f}" for peer in peers), f"{summary['best']:.3f}"]
+def geomeans(summary, peers, name="geomean"):
+    return [name, *[""] * (1 + len(peers)), *(f"{summary['peers'][peer]:.3f}" for peer in peers), f"{summary['best']:.3f}"]
 
 
 def markdown(heads, rows):

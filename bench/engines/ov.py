@@ -13,8 +13,5 @@ def load(job):
     for name, value in job.inputs.items():
         request.set_tensor(name, openvino.Tensor(value))
 
-    def run():
-        request.start_async()
-        request.wait()
-
-    return run, lambda: [request.get_tensor(name).data.copy() for name in job.outputs]
+    # A synchronous call on tensors that are set already, whose results are not copied: the quickest there is from Python.
+    return lambda: request.infer(share_outputs=True), lambda: [request.get_tensor(name).data.copy() for name in job.outputs]

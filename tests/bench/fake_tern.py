@@ -23,7 +23,7 @@ if os.environ.get("FAKE_DIES"):
     sys.exit("tern: made up to fail")
 load_ms = "1"
 if starts := os.environ.get("FAKE_STARTS"):
-    load_ms, *rest = pathlib.Path(starts).read_text().splitlines()
+    load_ms, *rest = pathlib.Path(starts).read_text().splitlines() or ["1"]
     pathlib.Path(starts).write_text("\n".join(rest))
     if not load_ms[0].isdigit():
         sys.exit(f"tern: {load_ms}")

@@ -49,6 +49,12 @@ class Ratios(unittest.TestCase):
         self.assertAlmostEqual(found["best"], 1)  # of 0.5 and 2
         self.assertEqual((found["worst_model"], found["models"], found["compared"]), (0.5, 3, 2))
 
+    def test_lasting_models_are_those_whose_best_peer_takes_a_while(self):
+        self.assertEqual(figures.lasting(ROWS), ROWS)
+        short = {"engines": {"tern": timed(9), "ort": timed(0.6), "mnn": timed(0.4)}}
+        self.assertEqual(figures.lasting([short, {"engines": {"tern": timed(1)}}]), [])
+        self.assertEqual(len(figures.lasting([{"engines": {**short["engines"], "mnn": WRONG}}])), 1)
+
     def test_geomean(self):
         self.assertAlmostEqual(figures.geomean([1, 10, 100]), 10)
         self.assertTrue(math.isnan(figures.geomean([])))
@@ -128,7 +134,7 @@ class Texts(unittest.TestCase):
 
     def test_geomeans_stand_below_their_columns(self):
         cells = dict(zip(table.header(PEERS), table.geomeans(figures.summary(ROWS, PEERS), PEERS)))
-        self.assertEqual([cells[k] for k in ("/ort", "/mnn", "/best")], ["2.000", "0.500", "1.000"])
+        self.assertEqual([cells[k] for k in ("model", "/ort", "/mnn", "/best")], ["geomean", "2.000", "0.500", "1.000"])
 
 
 class Charts(unittest.TestCase):

@@ -47,6 +47,8 @@ class Compare(unittest.TestCase):
         self.assertEqual((tern["status"], tern["ms"], tern["median_ms"], tern["runs"], tern["peak_mb"]), ("ok", 2, 3, 6, 5))
         self.assertAlmostEqual(rows[0]["percent_of_peak"], 0.5)
         self.assertIn("small", done.stdout)
+        self.assertEqual(report["summaries"]["1"]["call_ms"], {"tern": 2})
+        self.assertIn("one call of an empty model, µs: tern 2000.0\n", done.stdout)
         self.assertTrue(svg.read_text().startswith("<svg"))
 
     def test_one_thread_takes_its_turns_beside_several(self):

@@ -10,7 +10,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REPORT = ROOT / "bench" / "report.py"
 TEXT = "before\n<!-- fp32 summary -->\nold\n<!-- end -->\nbetween\n<!-- fp32 models -->\n<!-- end -->\n<!-- growth -->\n<!-- end -->\nafter\n"
-MORE = "<!-- fp32 machine -->\n<!-- end -->\n<!-- fp32 threads -->\n<!-- end -->\n"
+MORE = "<!-- fp32 summary -->\n<!-- end -->\n<!-- fp32 machine -->\n<!-- end -->\n<!-- fp32 threads -->\n<!-- end -->\n"
 
 
 def timed(ms):
@@ -59,6 +59,15 @@ class Report(unittest.TestCase):
         self.assertNotIn("quick", text)
         self.assertNotIn("took", text)
         self.assertIn("7 rounds of 0.4 s for each engine, on 2026-01-02. Times are processor time", text)
+
+    def test_means_without_short_models_and_what_a_call_costs(self):
+        self.assertNotIn("best peer ≥", self.told())
+        self.assertNotIn("empty model", self.told())
+        rows = [*MEASURED["rows"], {"model": "short", "threads": 1, "engines": {"tern": timed(0.01), "ort": timed(0.1)}}]
+        found = {**MEASURED["summaries"]["1"], "models": 2, "compared": 2, "call_ms": {"ort": 0.0024, "tern": 0.0005}}
+        text = self.told(rows=rows, summaries={"1": found})
+        self.assertIn("| 1 | 1.50 | 1.50 | 1.50 | 2 of 2 |\n| 1, best peer ≥ 0.5 ms | 1.50 | 1.50 | 1.50 | 1 of 2 |\n", text)
+        self.assertIn("One call of an empty model (Relu of one number), µs: onnxruntime 2.4, Tern 0.5 (1 thread).\n", text)
 
     def test_how_long_it_took_is_told(self):
         self.assertIn("1 rounds of 1.0 s for each engine; it took 11 min.\n", self.told(took_seconds=687))
