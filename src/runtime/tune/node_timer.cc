@@ -46,7 +46,10 @@ NodeTimer::NodeTimer(const KernelQuery& query, const Workers& workers, const Tim
 
 bool NodeTimer::Allocate() {
   if (bytes_ > limits_.memory) return false;
-  if (!outputs_.empty()) return true;
+  if (passing_.size() > 0) return true;
+  inputs_.clear();  // memory may have run out half way
+  outputs_.clear();
+  made_.clear();
   for (int i = 0; i < query_.InputCount(); ++i) {
     const bool made = query_.Has(i) && !query_.Known(i);
     Tensor t;
@@ -94,7 +97,15 @@ std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, dou
   return best;
 }
 
+// Packing, operands and scratch memory may take more than there is, which is no reason to give up the run:
+// the kernel that is chosen in its place has done without.
 std::optional<double> NodeTimer::Measure(const KernelEntry& entry, double hopeless) {
+  const Result<std::optional<double>> taken =
+      Guard([&]() -> Result<std::optional<double>> { return MeasureOrThrow(entry, hopeless); });
+  return taken.ok() ? *taken : std::nullopt;
+}
+
+std::optional<double> NodeTimer::MeasureOrThrow(const KernelEntry& entry, double hopeless) {
   if (OutOfTime() || !Allocate()) return std::nullopt;
   std::unique_ptr<Kernel> kernel = entry.make();
   size_t packed = 0;

@@ -23,6 +23,7 @@ class NodeTimer {
   std::optional<double> Measure(const KernelEntry& entry, double hopeless);
 
  private:
+  std::optional<double> MeasureOrThrow(const KernelEntry& entry, double hopeless);
   bool Allocate();
   bool OutOfTime() const { return std::chrono::steady_clock::now() >= limits_.deadline; }
   void PassOtherData();

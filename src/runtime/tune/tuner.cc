@@ -21,6 +21,29 @@ std::string TextOf(const TensorInfo& t) {
 // Where bf16 is computed by rounding f32, it is asked for to get its results, not its speed.
 bool MayExchange(const KernelQuery& q) { return !q.bf16 || cpu::ActiveBf16Products(); }
 
+// Adds the time that it lives, however its scope ends.
+class Spending {
+ public:
+  explicit Spending(double& spent_us) : spent_us_(spent_us) {}
+  Spending(const Spending&) = delete;
+  ~Spending() { spent_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start_).count(); }
+
+ private:
+  double& spent_us_;
+  const Clock::time_point start_ = Clock::now();
+};
+
+// The one that is estimated to be the quickest comes first, and stays there unless another is by far quicker.
+void PutBestFirst(std::vector<Measured>& times) {
+  const Measured likely = times[0];
+  std::stable_sort(times.begin(), times.end(),
+                   [](const Measured& a, const Measured& b) { return a.microseconds < b.microseconds; });
+  if (times[0].microseconds <= kMargin * likely.microseconds) return;
+  const auto at =
+      std::find_if(times.begin(), times.end(), [&](const Measured& m) { return m.kernel == likely.kernel; });
+  std::rotate(times.begin(), at, at + 1);
+}
+
 }  // namespace
 
 const char* TextOf(Reason reason) {
@@ -114,14 +137,10 @@ bool Tuner::Knows(const Job& job, const Candidates& legal) const {
 
 double Tuner::LeftMicroseconds() const { return static_cast<double>(options_.budget_ms) * 1e3 - spent_us_; }
 
-// All candidates, or nothing is known: a record is about a choice that was made.
-void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
-  double least = 0;
-  for (const auto& [estimate, entry] : job.candidates) least += estimate * kRuns / workers.threads();
-  if (least > LeftMicroseconds()) return;
-  const Clock::time_point start = Clock::now();
-  const auto left = std::chrono::microseconds(static_cast<int64_t>(LeftMicroseconds()));
-  NodeTimer timer(*job.query, workers, {start + left, limits.memory, limits.weights});
+// The microseconds of all candidates, in their order; fewer where one of them could not be measured.
+std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, const Limits& limits,
+                                     Clock::time_point deadline) {
+  NodeTimer timer(*job.query, workers, {deadline, limits.memory, limits.weights});
   std::vector<Measured> times;
   double best = 0;
   for (const auto& [estimate, entry] : job.candidates) {
@@ -131,17 +150,22 @@ void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
     best = best > 0 ? std::min(best, *taken) : *taken;
     times.push_back({entry->name, *taken});
   }
-  spent_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-  if (times.size() != job.candidates.size()) return;
-  const double first = times[0].microseconds;
-  const std::string likely = times[0].kernel;
-  std::stable_sort(times.begin(), times.end(),
-                   [](const Measured& a, const Measured& b) { return a.microseconds < b.microseconds; });
-  if (times[0].microseconds > kMargin * first) {
-    const auto at =
-        std::find_if(times.begin(), times.end(), [&](const Measured& m) { return m.kernel == likely; });
-    std::rotate(times.begin(), at, at + 1);
+  return times;
+}
+
+// All candidates, or nothing is known: a record is about a choice that was made.
+void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
+  double least = 0;
+  for (const auto& [estimate, entry] : job.candidates) least += estimate * kRuns / workers.threads();
+  if (least > LeftMicroseconds()) return;
+  const auto left = std::chrono::microseconds(static_cast<int64_t>(LeftMicroseconds()));
+  std::vector<Measured> times;
+  {
+    const Spending spending(spent_us_);
+    times = TimesOf(job, workers, limits, Clock::now() + left);
   }
+  if (times.size() != job.candidates.size()) return;
+  PutBestFirst(times);
   unwritten_[job.key] = times;
   known_[job.key] = std::move(times);
   own_.insert(job.key);

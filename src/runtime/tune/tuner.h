@@ -57,6 +57,8 @@ class Tuner {
   using Candidates = std::vector<std::pair<double, const KernelEntry*>>;  // with estimates
   std::vector<Job> JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
                            int threads) const;
+  static std::vector<Measured> TimesOf(const Job& job, const Workers& workers, const Limits& limits,
+                                       std::chrono::steady_clock::time_point deadline);
   void Measure(const Job& job, const Workers& workers, const Limits& limits);
   bool Knows(const Job& job, const Candidates& legal) const;
   double LeftMicroseconds() const;

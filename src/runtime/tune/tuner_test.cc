@@ -286,6 +286,39 @@ TEST_F(LockedRecord, KeepsNoSessionFromEnding) {
   EXPECT_EQ(Lines(), 0u);
 }
 
+// A kernel for which there is not enough memory, at one place or another.
+enum class Place { kPrepare, kResize, kRun };
+template <Place kPlace> class Hungry : public KernelOf<Hungry<kPlace>> {
+ public:
+  Status Prepare(PrepareContext&) override { return Eat(Place::kPrepare); }
+  Status Resize(ResizeContext&) override { return Eat(Place::kResize); }
+  Status Run(RunContext&) override { return Eat(Place::kRun); }
+
+ private:
+  static Status Eat(Place place) {
+    if (place == kPlace) throw std::bad_alloc();
+    return {};
+  }
+};
+
+template <Place kPlace> KernelTable WithHungry() {
+  KernelTable table = Table();
+  table.Add<Hungry<kPlace>>(
+      "Unary", "test.hungry", [](const KernelQuery& q) { return q.AllTypes(DType::kF32); }, 2.5);
+  return table;
+}
+
+TEST_F(TunerTest, AKernelWithoutMemoryIsNotChosenAndStopsNoRun) {
+  for (const auto make : {WithHungry<Place::kPrepare>, WithHungry<Place::kResize>, WithHungry<Place::kRun>}) {
+    table_ = make();
+    const auto session = Ran(Options(1000));
+    ASSERT_EQ(session->Choices().size(), 2u);
+    EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "not all could be measured";
+    EXPECT_EQ(session->Tuning().measured, 0);
+    EXPECT_GE(session->Tuning().milliseconds, 5) << "the others took their time";
+  }
+}
+
 // Weights that are all unlike, so that no two of them can change places unseen.
 std::string RandomWeights(int64_t count) {
   std::string text;
