@@ -110,7 +110,7 @@ class PlanCompiler {
     for (const PlanNode& node : lowered_.nodes) {
       if (IsDynamic(node) || !engine_.model->CanChoose(node.node())) continue;
       queries.push_back(QueryFor(node));
-      if (auto usual = UsualQuery(node.node(), queries.back())) queries.push_back(std::move(*usual));
+      if (auto usual = UsualQuery(node.node(), queries.back())) queries.push_back(usual->query);
     }
     tuner->Tune(queries, engine_.model->kernels(), engine_.workers,
                 {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});

@@ -139,25 +139,48 @@ TEST(History, AWeightOfManyNodesIsPackedOnce) {
   EXPECT_EQ(packed("MatMul(Tanh(MatMul(Tanh(MatMul(%x, %w)), %w)), %w)"), once);
 }
 
+// Whether any of the weights is still in memory after a run.
+bool Kept(const Graph& source, const Dims& size, bool bf16 = false) {
+  std::unique_ptr<Graph> graph = source.Clone();
+  std::vector<std::weak_ptr<const void>> weights;
+  for (const auto& v : graph->values()) {
+    if (!v->is_constant() || v->constant.bytes() < 4096) continue;
+    auto owner = std::make_shared<Tensor>(v->constant.Clone());
+    weights.push_back(owner);
+    v->constant.SetBuffer(Buffer::Borrow(owner->raw(), owner->bytes(), owner));
+  }
+  EXPECT_FALSE(weights.empty());
+  SessionOptions options = Optimized();
+  if (bf16) options.precision = Precision::kBf16;
+  auto session = SessionOf(std::shared_ptr<const Graph>(std::move(graph)), options);
+  RunOn(*session, Noise(size, 3));
+  return std::any_of(weights.begin(), weights.end(), [](const auto& w) { return !w.expired(); });
+}
+
 // Weights leave memory where one way of packing serves all dims, and stay where it does not.
 TEST(History, DecidesWhichWeightsStay) {
-  const auto kept = [](const Row& row) {
-    std::unique_ptr<Graph> graph = WithWeights(row.x, row.w, row.node)->Clone();
-    std::weak_ptr<const void> weight;
-    for (const auto& v : graph->values()) {
-      if (!v->is_constant() || v->constant.bytes() < 4096) continue;
-      auto owner = std::make_shared<Tensor>(v->constant.Clone());
-      weight = owner;
-      v->constant.SetBuffer(Buffer::Borrow(owner->raw(), owner->bytes(), owner));
-    }
-    auto session = SessionOf(std::shared_ptr<const Graph>(std::move(graph)), Optimized());
-    RunOn(*session, Noise(row.sizes[0], 3));
-    return !weight.expired();
+  const auto kept = [](const Row& row, bool bf16) {
+    return Kept(*WithWeights(row.x, row.w, row.node), row.sizes[0], bf16);
   };
-  EXPECT_FALSE(kept(kRows[0])) << "rows do not matter";
-  EXPECT_TRUE(kept(kRows[2])) << "the size of images does";
-  EXPECT_FALSE(kept(kRows[3])) << "the size of the batch does not";
-  EXPECT_FALSE(kept(kRows[5])) << "there is but one way to pack for 1x1";
+  for (const bool bf16 : {false, true}) {
+    SCOPED_TRACE(bf16);
+    EXPECT_FALSE(kept(kRows[0], bf16)) << "rows do not matter";
+    EXPECT_TRUE(kept(kRows[2], bf16)) << "the size of images does";
+    EXPECT_FALSE(kept(kRows[3], bf16)) << "the size of the batch does not";
+    EXPECT_FALSE(kept(kRows[5], bf16)) << "there is but one way to pack for 1x1";
+    EXPECT_FALSE(kept({"f32[64,N]", {64, 128}, "MatMul(%x, %w) {transpose_a=true}", {{64, 5}}}, bf16));
+  }
+}
+
+TEST(History, RecurrentWeightsLeaveMemory) {
+  InitOps();
+  auto graph = ParseGraph(
+      "graph @g(%x: f32[L,N,64], %w: f32[1,256,64], %r: f32[1,256,64]) -> (%y) {\n"
+      "  %y, %h, %c = Rnn(%x, %w, %r) {kind=\"lstm\"}\n}");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  const std::vector<Value*> inputs = (*graph)->inputs();
+  for (size_t i : {1, 2}) (*graph)->InputToConstant(inputs[i], Noise({1, 256, 64}, static_cast<uint32_t>(i)));
+  for (const bool bf16 : {false, true}) EXPECT_FALSE(Kept(**graph, {3, 2, 64}, bf16)) << bf16;
 }
 
 }  // namespace

@@ -166,13 +166,21 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
 // Kernels may refuse types, ranks, attributes and weights, but no sizes of the rest, so that the ways they
 // know are the same for all.
 std::optional<std::string> Model::DecidePack(const Node& node, const KernelQuery& query, int threads) const {
-  if (const std::optional<KernelQuery> usual = UsualQuery(node, query)) {
+  std::set<std::string> packs;
+  if (const std::optional<Usual> usual = UsualQuery(node, query)) {
     Reason reason;
     std::vector<Measured> times;
-    const KernelEntry* entry = Select(*usual, threads, nullptr, reason, times);
-    return entry ? entry->pack : std::string();
+    const KernelEntry* entry = Select(usual->query, threads, nullptr, reason, times);
+    if (!entry || !entry->pack.empty() || !usual->open) return entry ? entry->pack : std::string();
+    // One that packs nothing may be the best for these dims and fall behind for others.
+    const KernelEntry* packing = nullptr;
+    for (const KernelEntry* other : kernels_->Of(query.op().name))
+      if (!other->pack.empty() && other->legal(usual->query) &&
+          (!packing ||
+           EstimatedMicroseconds(*other, usual->query) < EstimatedMicroseconds(*packing, usual->query)))
+        packing = other;
+    return packing ? packing->pack : std::string();
   }
-  std::set<std::string> packs;
   for (const KernelEntry* entry : kernels_->Of(query.op().name))
     if (!entry->pack.empty() && entry->legal(query)) packs.insert(entry->pack);
   return packs.size() == 1 ? std::optional(*packs.begin()) : std::nullopt;
@@ -201,9 +209,11 @@ Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& qu
                                           ", for which no kernel takes these dims"));
   if (!entry && pack) entry = Select(query, threads, nullptr, reason, times);
   if (!entry || !why) return entry;
-  const bool narrowed = pack && reason == Reason::kEstimated && entry->pack == *pack;
-  if (released || (narrowed && entry != kernels_->Select(query))) reason = Reason::kPacked;
-  *why = Explain(node, query, *kernels_, *entry, reason, times);
+  Reason free;
+  std::vector<Measured> same;
+  if (released || (pack && entry->pack == *pack && entry != Select(query, threads, nullptr, free, same)))
+    reason = Reason::kPacked;
+  *why = Explain(node, query, *kernels_, *entry, reason, times, released);
   return entry;
 }
 

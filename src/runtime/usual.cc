@@ -1,42 +1,84 @@
 #include "runtime/usual.h"
 
+#include <algorithm>
+
 #include "runtime/run_once.h"
 
 namespace tern {
 namespace {
 
-bool SetUsual(const Value& value, bool windows, Dims& dims) {
-  if (!windows) {
-    for (size_t i = 0; i + 1 < dims.size(); ++i) dims[i] = 1;
-    return true;
+constexpr int64_t kRows = 16, kSide = 32;
+
+// The size that stands for axis `axis` of input `input` where the graph leaves it open. -1: that of the
+// query, which the weights ask for; 0: no size stands for all.
+using OpenSize = int64_t (*)(const KernelQuery& query, size_t input, size_t axis);
+
+int64_t OpenOfProduct(const KernelQuery& q, size_t input, size_t axis) {
+  const size_t rank = q.inputs[input].dims.size();
+  const bool turned = input == 0 && rank > 1 && q.attrs().Bool("transpose_a");
+  const size_t rows = turned ? rank - 1 : rank - 2, fixed = turned ? rank - 2 : rank - 1;
+  return axis == fixed ? -1 : axis == rows ? kRows : 1;
+}
+
+int64_t OpenOfWindows(const KernelQuery& q, size_t input, size_t axis) {
+  if (axis == (q.attrs().Bool("channels_last") ? q.inputs[input].dims.size() - 1 : 1)) return -1;
+  const Dims& w = q.InDims(1);
+  const bool one_tap = std::all_of(w.begin() + 2, w.end(), [](int64_t d) { return d == 1; });
+  return axis == 0 ? 1 : one_tap ? kSide : 0;
+}
+
+int64_t OpenOfRecurrence(const KernelQuery&, size_t input, size_t axis) {
+  const bool length_or_batch = input == 0 ? axis < 2 : input == 4 || axis == 1;
+  return length_or_batch ? 1 : -1;
+}
+
+OpenSize OpenSizesOf(const std::string& op) {
+  if (op == "MatMul") return OpenOfProduct;
+  if (op == "Conv" || op == "ConvTranspose") return OpenOfWindows;
+  return op == "Rnn" ? OpenOfRecurrence : nullptr;
+}
+
+bool SetUsual(const Shape& declared, OpenSize open_size, size_t input, Usual& usual) {
+  Dims& dims = usual.query.inputs[input].dims;
+  const bool ranked = declared.rank() == static_cast<int>(dims.size());
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (ranked && declared.dims[axis].known()) {
+      dims[axis] = declared.dims[axis].value();
+      continue;
+    }
+    const int64_t size = open_size(usual.query, input, axis);
+    if (size == 0) return false;
+    if (size < 0) continue;
+    dims[axis] = size;
+    usual.open = true;
   }
-  const Shape& shape = value.type.shape;
-  if (shape.rank() != static_cast<int>(dims.size())) return false;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (!shape.dims[i].known() && i > 0) return false;
-    dims[i] = shape.dims[i].known() ? shape.dims[i].value() : 1;
-  }
+  usual.query.known[input] = nullptr;  // data of other dims
   return true;
 }
 
 }  // namespace
 
-std::optional<KernelQuery> UsualQuery(const Node& node, KernelQuery query) {
-  const bool windows = query.op().name == "Conv" || query.op().name == "ConvTranspose";
-  if (!windows && (query.op().name != "MatMul" || query.attrs().Bool("transpose_a"))) return std::nullopt;
-  if (!query.IsWeight(1)) return std::nullopt;
-  std::vector<InferInput> inputs(query.inputs.size());
-  for (size_t i = 0; i < query.inputs.size(); ++i) {
-    TensorInfo& info = query.inputs[i];
+std::optional<Usual> UsualQuery(const Node& node, KernelQuery query) {
+  const OpenSize open_size = OpenSizesOf(query.op().name);
+  if (!open_size || !query.IsWeight(1)) return std::nullopt;
+  Usual usual{std::move(query)};
+  std::vector<InferInput> inputs(usual.query.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorInfo& info = usual.query.inputs[i];
     if (info.dtype == DType::kInvalid) continue;
-    if (!query.weight[i] && !SetUsual(*node.inputs()[i], windows, info.dims)) return std::nullopt;
+    if (!usual.query.weight[i] && !SetUsual(node.inputs()[i]->type.shape, open_size, i, usual))
+      return std::nullopt;
     inputs[i].present = true;
     inputs[i].type = Type::TensorOf(info.dtype, Shape::Of(info.dims));
   }
   const auto outputs = InferOutputs(node, std::move(inputs));
-  if (!outputs.ok() || !(*outputs)[0].type.shape.fully_known()) return std::nullopt;
-  query.outputs[0].dims = (*outputs)[0].type.shape.Concrete();
-  return query;
+  if (!outputs.ok()) return std::nullopt;
+  for (size_t i = 0; i < usual.query.outputs.size(); ++i) {
+    if (usual.query.outputs[i].dtype == DType::kInvalid) continue;
+    if (!(*outputs)[i].type.shape.fully_known()) return std::nullopt;
+    usual.query.outputs[i].dims = (*outputs)[i].type.shape.Concrete();
+  }
+  return usual;
 }
 
 }  // namespace tern

@@ -5,7 +5,10 @@ import os
 import pathlib
 import unittest
 
-from support import CliTest, run
+import numpy as np
+from onnx import helper
+
+from support import FLOAT, CliTest, make_model, run
 
 
 class Tune(CliTest):
@@ -46,6 +49,23 @@ class Tune(CliTest):
         text = self.ok("profile", self.model, "--dim", "N=8", "--runs", "1", "--explain", "--tune", "5000", "--cache-dir", "").stdout
         for words in ("why each node has its kernel", "estimated", "measured", " no: ", "<- least measured time", "kinds of nodes measured"):
             self.assertIn(words, text)
+
+    def test_reasons_agree_with_times(self):
+        for rows, k, n in ((8, 24, 2000), (8, 4, 10000), (512, 33, 17), (1, 16, 16), ("N", 24, 2000)):
+            model = make_model([helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": (FLOAT, [rows, k])}, {"y": (FLOAT, [rows, n])},
+                               {"w": np.linspace(-1, 1, k * n, dtype=np.float32).reshape(k, n)})
+            for precision in ("fp32", "bf16"):
+                found = self.json("profile", self.save(model), "--explain", "--tune", "20000", "--tune-all", "--cache-dir", "", "--threads", "1", "--runs", "1",
+                                  "--precision", precision, "--json")
+                (node,) = found["explain"]
+                times = {c["kernel"]: c["measured_us"] for c in node["candidates"] if c.get("measured_us")}
+                if len(times) < 2:  # bf16 by rounding is not a matter of time
+                    continue
+                least = "least measured time" if times[node["kernel"]] == min(times.values()) else "least estimated time, within 5 % of the least measured"
+                expected = (least,) if rows != "N" else (least, "best of those that pack weights as its usual dims want it")
+                self.assertIn(node["reason"], expected, node)
+                if rows != "N":
+                    self.assertLessEqual(0.95 * times[node["kernel"]], min(times.values()), node)
 
     def test_every_command_takes_a_budget(self):
         for command in (["run", "--random", "1"], ["bench", "--seconds", "0"], ["profile", "--runs", "1"]):

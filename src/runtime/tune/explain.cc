@@ -50,17 +50,23 @@ std::vector<Choice> MergePieces(const std::vector<Choice>& choices) {
 }
 
 Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& table,
-               const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times) {
+               const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times, bool released) {
   Choice choice{&node, chosen.name, reason, {}, 1};
   for (const KernelEntry* entry : table.Of(query.op().name))
-    // Weights that were packed may have left memory: nobody else can look at them.
-    if (reason != Reason::kPacked || entry->pack == chosen.pack)
+    if (!released || entry->pack == chosen.pack)
       choice.candidates.push_back(CandidateOf(*entry, query, times));
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(), [](const auto& a, const auto& b) {
     return a.legal != b.legal ? a.legal : a.estimated_us < b.estimated_us;
   });
   const bool only = choice.candidates.size() < 2 || !choice.candidates[1].legal;
   if (reason == Reason::kEstimated && only) choice.reason = Reason::kOnly;
+  double least = 0, own = 0;  // measured
+  for (const Candidate& c : choice.candidates) {
+    if (c.measured_us > 0 && (least == 0 || c.measured_us < least)) least = c.measured_us;
+    if (c.kernel == chosen.name) own = c.measured_us;
+  }
+  const bool measured = reason == Reason::kMeasured || reason == Reason::kRecorded;
+  if (measured && own > least) choice.reason = Reason::kClose;
   return choice;
 }
 

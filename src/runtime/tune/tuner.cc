@@ -47,9 +47,12 @@ void PutBestFirst(std::vector<Measured>& times) {
 }  // namespace
 
 const char* TextOf(Reason reason) {
-  constexpr const char* kTexts[] = {"the only legal one", "least estimated time", "least measured time",
+  constexpr const char* kTexts[] = {"the only legal one",
+                                    "least estimated time",
+                                    "least measured time",
                                     "least measured time, from the record",
-                                    "best of those that pack weights as the declared dims want it"};
+                                    "best of those that pack weights as its usual dims want it",
+                                    "least estimated time, within 5 % of the least measured"};
   return kTexts[static_cast<int>(reason)];
 }
 
