@@ -8,7 +8,11 @@ import numpy as np
 QUICK = (3, 0.15)  # rounds, and seconds of an engine's turn
 LASTING = 0.5  # ms of the best peer, from which on a call itself weighs little
 COMPUTE_BOUND = 80  # per cent of the multiply-add peak that a model reaches on one thread
-TOLERANCE = {"fp32": 5e-3, "bf16": 0.15}  # of an output's largest magnitude
+EXACT = 5e-3  # error in fp32, of an output's largest magnitude
+# In bf16: what rounding weights and inputs does in fp32, three times, for the values between layers are rounded on their way out and in
+# as well; and 2^-8 for each of the last few steps, say four, whose rounding no sum evens out. Beyond a half nothing is told.
+ROUNDED = (3, 2**-6)
+TELLING = 0.5
 
 
 def worst_error(got, wanted):
@@ -24,6 +28,21 @@ def worst_error(got, wanted):
         scale = np.abs(b[finite]).max(initial=0) or 1.0
         worst = max(worst, float(np.abs(a[finite] - b[finite]).max(initial=0) / scale))
     return worst
+
+
+def bound(rounding):
+    """The error up to which results count as right; rounding: what rounding alone does, None in fp32."""
+    return EXACT if rounding is None else ROUNDED[0] * rounding + ROUNDED[1]
+
+
+def judged(error, rounding):
+    """Status and reason of results with that error."""
+    if rounding is not None and bound(rounding) > TELLING:
+        return "untold", f"rounding weights and inputs alone changes the outputs by {rounding:.2g} of the largest: right cannot be told from wrong"
+    if error <= bound(rounding):
+        return "ok", ""
+    first = "the first engine" if rounding is None else "the first engine in fp32"
+    return "wrong", f"differs from {first} by {error:.2g} of its largest output, where {bound(rounding):.2g} is right"
 
 
 def timing(rounds):

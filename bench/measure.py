@@ -10,6 +10,7 @@ import numpy as np
 
 import feeds
 import figures
+import rounding
 from process import Engine, Failure
 
 SINGLE = "single"  # Tern on one thread, beside Tern on several
@@ -42,33 +43,39 @@ def start(name, job, place, plan):
     return Engine(name, job, place, {"tern": plan.tern, SINGLE: plan.tern, **({"base": plan.base} if plan.base else {})})
 
 
-def admit(name, job, folder, plan, entry, reference, place=None):
-    """Starts an engine and compares its outputs with the reference (None: it becomes that): engine or None, what
-    was found."""
-    place = folder / (place or name)
+def admit(name, job, folder, plan, entry, reference, rounded=None):
+    """Starts an engine and compares its outputs with the reference (None: it becomes that), from which rounding alone leads as far
+    away as `rounded` says (None: fp32): engine or None, what was found."""
     try:
-        engine = start(name, job, place, plan)
+        engine = start(name, job, folder / name, plan)
     except Failure as failure:
         return None, {"status": "failed", "reason": str(failure)}
-    got = outputs_of(place, entry)
+    got = outputs_of(folder / name, entry)
     error = figures.worst_error(got, reference or got)
-    found = {"status": "ok", "error": error, "load_ms": engine.ready["load_ms"], "first_run_ms": engine.ready["first_run_ms"]}
-    if error <= figures.TOLERANCE[plan.precision]:
+    status, reason = figures.judged(error, rounded)
+    found = {"status": status, "error": error, "bound": figures.bound(rounded), "load_ms": engine.ready["load_ms"],
+             "first_run_ms": engine.ready["first_run_ms"]}
+    if status == "ok":
         return engine, {**found, "outputs": got}
     engine.close()
-    wanted = "the first engine" + ("" if plan.precision == "fp32" else " in fp32")
-    return None, {**found, "status": "wrong", "reason": f"differs from {wanted} by {error:.2g} of its largest output"}
+    return None, {**found, "reason": reason}
 
 
-def exact_outputs(job, folder, plan, entry):
-    """What the first engine that can gives in fp32, for engines that round: two of them differ more from each other."""
-    for name in (*plan.peers, "tern"):
-        place = f"exact-{name}"
-        engine, found = admit(name, {**job, "precision": "fp32"}, folder, plan, entry, None, place)
-        if engine:
-            engine.close()
-            return found["outputs"]
-    return None
+def exact(job, name, folder, plan, entry):
+    """What the first engine that can gives in fp32, for engines that round: two of them differ more from each other. And how far that
+    engine comes from it when only weights and inputs are rounded. None, None where no engine runs the model."""
+    def outputs(engine, job, place):
+        start(engine, {**job, "precision": "fp32"}, folder / place, plan).close()
+        return outputs_of(folder / place, entry)
+
+    for engine in (*(peer for peer in plan.peers if peer != "torch"), "tern"):  # torch reads no file whose weights could be rounded
+        try:
+            wanted = outputs(engine, job, f"exact-{engine}")
+            return wanted, rounding.error_of(job, name, plan.cache,
+                                             lambda job: figures.worst_error(outputs(engine, job, f"rounded-{engine}"), wanted))
+        except Failure:
+            continue
+    return None, None
 
 
 def take_turns(engines, plan, results, between):
@@ -105,7 +112,7 @@ def start_again(engines, job, folder, plan, results):
 
 
 def measure(entry, plan, name="", sizes=None, between=lambda: None):
-    """Engine -> what was found; 'status' is ok, wrong or failed."""
+    """Engine -> what was found; 'status' is ok, wrong, untold or failed."""
     results = {}
     with tempfile.TemporaryDirectory(prefix="bench") as folder, contextlib.ExitStack() as stack:
         folder = pathlib.Path(folder)
@@ -113,11 +120,11 @@ def measure(entry, plan, name="", sizes=None, between=lambda: None):
         feeds.store(inputs, feeds.make_all(entry, sizes))
         job = {"model": str((plan.cache / entry["file"]).resolve()), "threads": plan.threads, "precision": plan.precision,
                "cache": str(plan.cache.resolve()), "inputs_file": str(inputs), "outputs": entry["outputs"], "network": name}
-        engines, reference = {}, None
+        engines, reference, rounded = {}, None, None
         if plan.precision != "fp32":
-            reference = exact_outputs(job, folder, plan, entry)
+            reference, rounded = exact(job, name, folder, plan, entry)
         for engine in (*plan.peers, "tern", *([SINGLE] if plan.single else [])):
-            started, results[engine] = admit(engine, job, folder, plan, entry, reference)
+            started, results[engine] = admit(engine, job, folder, plan, entry, reference, rounded)
             outputs = results[engine].pop("outputs", None)
             if started:
                 stack.callback(started.close)

@@ -65,7 +65,18 @@ def summary(report):
         if len(lasting := figures.lasting(measured)) < found["compared"]:
             apart = {**figures.summary(lasting, report["peers"]), "models": found["models"]}
             rows.append(ratios(f"{threads}, best peer ≥ {figures.LASTING} ms", apart, report["peers"]))
-    return table.markdown(heads, rows) + calls(report)
+    return table.markdown(heads, rows) + calls(report) + left_out(report)
+
+
+def left_out(report):
+    """Who counts nowhere above, on which model and why; Tern too."""
+    found = {}
+    for row in report["rows"]:
+        for name, result in row["engines"].items():
+            if not figures.ok(result):
+                found.setdefault((row["model"], result["status"], result["reason"]), []).append(NAMES.get(name, name))
+    lines = [f"- {model}: {' and '.join(dict.fromkeys(names))} {status}, {reason}.\n" for (model, status, reason), names in found.items()]
+    return "\nLeft out:\n\n" + "".join(lines) if lines else ""
 
 
 def ratios(name, found, peers):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Stands in for tern: answers rounds with the latencies that FAKE_MS names (on one thread FAKE_SINGLE_MS, if given), and
-doubles its input; with FAKE_ROUGH, triples it in bf16. FAKE_STARTS names a file with a line for each start: its load_ms, or a word
+doubles its input; with FAKE_ROUGH, triples it in bf16, with FAKE_CHAOS, where the model
+is a rounded one. FAKE_STARTS names a file with a line for each start: its load_ms, or a word
 to die of."""
 
 import json
@@ -29,7 +30,8 @@ if starts := os.environ.get("FAKE_STARTS"):
         sys.exit(f"tern: {load_ms}")
 options = dict(zip(sys.argv[3::2], sys.argv[4::2]))
 with np.load(options["--input"]) as inputs:
-    np.save(pathlib.Path(options["--output-dir"]) / "y.npy", (3 if os.environ.get("FAKE_ROUGH") and "bf16" in sys.argv else 2) * inputs["x"])
+    off = os.environ.get("FAKE_ROUGH") and "bf16" in sys.argv or os.environ.get("FAKE_CHAOS") and "rounded" in sys.argv[2]
+    np.save(pathlib.Path(options["--output-dir"]) / "y.npy", (3 if off else 2) * inputs["x"])
 print(json.dumps({"load_ms": float(load_ms), "first_run_ms": 1.0, "reference_nodes": 0, "before_rss_mb": 2.0}), flush=True)
 single = os.environ.get("FAKE_SINGLE_MS") if options["--threads"] == "1" else None
 latency = [float(ms) for ms in (single or os.environ["FAKE_MS"]).split()]

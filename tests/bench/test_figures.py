@@ -3,16 +3,20 @@
 import math
 import pathlib
 import sys
+import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
 import numpy as np
+import onnx
+from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
 import chart  # noqa: E402
 import feeds  # noqa: E402
 import figures  # noqa: E402
+import rounding  # noqa: E402
 import table  # noqa: E402
 
 
@@ -122,6 +126,41 @@ class Errors(unittest.TestCase):
         self.assertEqual(self.worst([math.inf], [-math.inf]), math.inf)
 
 
+class Verdicts(unittest.TestCase):
+    def test_exact_in_fp32(self):
+        self.assertEqual(figures.judged(0.005, None), ("ok", ""))
+        self.assertEqual(figures.judged(0.006, None)[0], "wrong")
+        self.assertEqual(figures.judged(math.inf, None)[0], "wrong")
+
+    def test_by_what_rounding_does_in_bf16(self):
+        self.assertEqual(figures.judged(0.015, 0.0)[0], "ok")
+        self.assertEqual(figures.judged(0.04, 0.0)[0], "wrong")
+        self.assertEqual(figures.judged(0.3, 0.1)[0], "ok")
+        self.assertEqual(figures.judged(0.35, 0.1), ("wrong", "differs from the first engine in fp32 by 0.35 of its largest output, where 0.32 is right"))
+        self.assertEqual([figures.judged(error, 0.2)[0] for error in (0.0, 0.4, math.inf)], ["untold"] * 3)
+
+    def test_rounding(self):
+        one = np.array([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -3e38, np.inf, -np.inf, np.nan, 1e-40], np.float32)
+        rounded = rounding.to_bf16(one)
+        np.testing.assert_array_equal(rounded[:4], [1, 1, 1 + 2**-6, 1 + 2**-7])  # ties to even
+        np.testing.assert_array_equal(rounded[5:8], one[5:8])
+        self.assertTrue((rounded[np.isfinite(rounded)].view(np.uint32) & 0xFFFF == 0).all())
+        np.testing.assert_allclose(rounded[4], one[4], rtol=2**-8)
+
+    def test_weights_of_products_are_rounded_and_nothing_else(self):
+        values = np.full((2, 2), 1 + 2**-10, np.float32)
+        nodes = [helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(values)), helper.make_node("MatMul", ["c", "w"], ["y"])]
+        graph = helper.make_graph(nodes, "g", [], [], [numpy_helper.from_array(values, "w"), numpy_helper.from_array(values[0], "bias")])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.onnx"
+            onnx.save(helper.make_model(graph), path)
+            rounding.round_weights(path, path)
+            found = onnx.load(path).graph
+        np.testing.assert_array_equal(numpy_helper.to_array(found.node[0].attribute[0].t), np.ones((2, 2)))
+        np.testing.assert_array_equal(numpy_helper.to_array(found.initializer[0]), np.ones((2, 2)))
+        np.testing.assert_array_equal(numpy_helper.to_array(found.initializer[1]), values[0])
+
+
 class Texts(unittest.TestCase):
     def test_rows_have_the_columns_of_the_header(self):
         for row in ROWS:
@@ -130,6 +169,7 @@ class Texts(unittest.TestCase):
     def test_cells(self):
         cells = dict(zip(table.header(PEERS), table.row(ROWS[2], PEERS)))
         self.assertEqual([cells[k] for k in ("tern", "ort", "mnn", "/best")], ["–", "4.00", "wrong", "–"])
+        self.assertEqual(table.cell_ms({"status": "untold"}), "?")
         self.assertEqual([cells[k] for k in ("start", "start ort", "start mnn", "MB ort")], ["–", "5", "–", "1"])
 
     def test_geomeans_stand_below_their_columns(self):

@@ -10,6 +10,10 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 BENCH = HERE.parents[1] / "bench"
+sys.path.insert(0, str(BENCH))
+
+import empty  # noqa: E402
+
 ENTRY = {"file": "model.onnx", "outputs": ["y"],
          "inputs": [{"name": "x", "dtype": "float32", "dims": [2, 3], "symbols": {}, "kind": "normal", "high": 0}]}
 
@@ -19,6 +23,7 @@ class Compare(unittest.TestCase):
         holder = tempfile.TemporaryDirectory(prefix="tern_bench_")
         self.addCleanup(holder.cleanup)
         self.dir = pathlib.Path(holder.name)
+        empty.save(self.dir / ENTRY["file"])
         (self.dir / "index.json").write_text(json.dumps({"small": ENTRY, "small.dynamic": ENTRY}))
         # The stand-in needs this interpreter's numpy, whatever python3 is.
         self.tern = self.dir / "tern"
@@ -89,8 +94,9 @@ class Compare(unittest.TestCase):
 
     def test_an_engine_that_fails_is_named_with_its_reason(self):
         done = self.compare("--threads", "1", FAKE_DIES="1")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("tern failed: tern: made up to fail", done.stdout)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("    tern failed: tern: made up to fail\n", done.stdout)
+        self.assertIn("TERN IS WRONG: small, fp32, 1 threads: tern failed: tern: made up to fail\n", done.stdout)
 
     def started(self, *starts):
         """Tern's results where each start loads in so many ms, or fails; and what was printed."""
@@ -109,10 +115,35 @@ class Compare(unittest.TestCase):
         self.assertEqual((found["status"], found["ms"], found["load_ms"]), ("ok", 3, 7))
         self.assertIn("tern's second start failed: tern: lost", printed)
 
+    def in_bf16(self, **env):
+        """Tern's result, the exit status, and what was printed."""
+        out = self.dir / "out.json"
+        done = self.compare("--threads", "1", "--precision", "bf16", "--json", out, FAKE_MS="1", **env)
+        return json.loads(out.read_text())["rows"][0]["engines"]["tern"], done.returncode, done.stdout + done.stderr
+
     def test_bf16_is_compared_with_fp32(self):
-        done = self.compare("--threads", "1", "--precision", "bf16", FAKE_MS="1", FAKE_ROUGH="1")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("tern wrong: differs from the first engine in fp32 by 0.5 of its largest output", done.stdout)
+        found, code, printed = self.in_bf16(FAKE_ROUGH="1")
+        self.assertEqual((found["status"], found["error"], code), ("wrong", 0.5, 1), printed)
+        self.assertRegex(printed, r"TERN IS WRONG: small, bf16, 1 threads: tern wrong: differs from the first engine in fp32 by 0.5 of its largest "
+                                  r"output, where 0\.0\d+ is right\n")
+
+    def test_bf16_may_differ_by_a_few_times_what_rounding_does(self):
+        found, code, printed = self.in_bf16()
+        self.assertEqual((found["status"], found["error"], code), ("ok", 0, 0), printed)
+        self.assertTrue(2**-6 < found["bound"] <= 2**-6 + 3 * 2**-8, found)  # rounding moves the inputs by 2^-8 at most
+        (_, kept), = json.loads((self.dir / "rounding.json").read_text()).values()
+        self.assertAlmostEqual(found["bound"], 3 * kept + 2**-6)
+
+    def test_where_rounding_moves_everything_nothing_is_told(self):
+        found, code, printed = self.in_bf16(FAKE_CHAOS="1")
+        self.assertEqual((found["status"], code), ("untold", 0), printed)
+        self.assertIn("tern untold: rounding weights and inputs alone changes the outputs by 0.5", printed)
+
+    def test_what_rounding_does_is_found_once_for_each_file(self):
+        self.in_bf16()
+        self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "ok")
+        os.utime(self.dir / ENTRY["file"], (1, 1))
+        self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "untold")
 
     def test_growth_tells_how_long_it_took(self):
         (self.dir / "index.json").write_text(json.dumps({"tinybert": ENTRY}))
