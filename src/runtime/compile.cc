@@ -312,8 +312,10 @@ class PlanCompiler {
 
 Result<std::unique_ptr<Plan>> Plan::Compile(Engine& engine, const Program& program,
                                             const std::vector<BoundValue>& bound) {
-  std::unique_lock<std::mutex> alone;
-  if (program.depth == 0) alone = engine.model->CompileAlone();
+  Turns::Turn alone;
+  if (program.depth == 0) {
+    TERN_ASSIGN(alone, engine.model->CompileAlone(engine.stop));
+  }
   return PlanCompiler(engine, program).Run(bound);
 }
 

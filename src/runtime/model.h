@@ -13,6 +13,7 @@
 #include "runtime/packs.h"
 #include "runtime/program.h"
 #include "runtime/tune/tuner.h"
+#include "runtime/turns.h"
 
 namespace tern {
 
@@ -62,7 +63,9 @@ class Model {
                                            const std::function<void(int input)>& packed = nullptr);
 
   // Plans of the model's own graph are made one at a time: making them changes which weights are in memory.
-  std::unique_lock<std::mutex> CompileAlone() const { return std::unique_lock(compile_mutex_); }
+  Result<Turns::Turn> CompileAlone(const Stop& stop) const {
+    return compiling_.Wait(stop, "another session, which makes its plan");
+  }
   // Lets go of a slot's weight once all its readers have packed it for good, and says whether it did. Type
   // and dims stay in the program, whose weights nobody reads but who compiles alone, as the caller of this
   // does.
@@ -105,7 +108,7 @@ class Model {
   std::map<const Node*, std::optional<std::string>> decided_;    // PackFor of nodes with weights
   std::map<std::pair<const Node*, int>, std::string> finished_;  // inputs that were packed, and in which way
   std::set<const Node*> released_;                               // nodes with weights that have left memory
-  mutable std::mutex compile_mutex_;
+  mutable Turns compiling_;
   std::vector<std::pair<std::vector<std::string>, std::shared_ptr<Model>>> variants_;  // oldest first
 };
 

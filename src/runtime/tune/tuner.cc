@@ -21,18 +21,6 @@ std::string TextOf(const TensorInfo& t) {
 // Where bf16 is computed by rounding f32, it is asked for to get its results, not its speed.
 bool MayExchange(const KernelQuery& q) { return !q.bf16 || cpu::ActiveBf16Products(); }
 
-// Adds the time that it lives, however its scope ends.
-class Spending {
- public:
-  explicit Spending(double& spent_us) : spent_us_(spent_us) {}
-  Spending(const Spending&) = delete;
-  ~Spending() { spent_us_ += std::chrono::duration<double, std::micro>(Clock::now() - start_).count(); }
-
- private:
-  double& spent_us_;
-  const Clock::time_point start_ = Clock::now();
-};
-
 // The one that is estimated to be the quickest comes first, and stays there unless another is by far quicker.
 void PutBestFirst(std::vector<Measured>& times) {
   const Measured likely = times[0];
@@ -71,9 +59,25 @@ std::string NodeKey(const KernelQuery& q, int threads) {
 struct Tuner::Job {
   std::string key;
   const KernelQuery* query = nullptr;
-  Candidates candidates;  // by estimated time
-  int64_t count = 1;      // nodes that are alike
+  Candidates candidates, legal;  // by estimated time
+  int64_t count = 1;             // nodes that are alike
   double estimated_us() const { return candidates[0].first; }
+};
+
+// Adds the time that it lives, however its scope ends.
+class Tuner::Spending {
+ public:
+  explicit Spending(Tuner& tuner) : tuner_(tuner) {}
+  Spending(const Spending&) = delete;
+  ~Spending() {
+    const auto spent = std::chrono::duration<double, std::micro>(Clock::now() - start_);
+    std::lock_guard<std::mutex> lock(tuner_.mutex_);
+    tuner_.spent_us_ += spent.count();
+  }
+
+ private:
+  Tuner& tuner_;
+  const Clock::time_point start_ = Clock::now();
 };
 
 Tuner::Tuner(const TuneOptions& options) : options_(options), key_(RecordKeyHere()) {
@@ -106,12 +110,12 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
       if (entry->legal(query)) job.candidates.emplace_back(EstimatedMicroseconds(*entry, query), entry);
     std::stable_sort(job.candidates.begin(), job.candidates.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    const Candidates legal = job.candidates;
+    job.legal = job.candidates;
     while (job.candidates.size() > 1 && job.candidates.back().first > options_.within * job.estimated_us())
       job.candidates.pop_back();
     if (job.candidates.size() < 2) continue;
     job.key = NodeKey(query, threads);
-    if (!Recordable(job.key) || Knows(job, legal)) continue;
+    if (!Recordable(job.key) || Knows(job)) continue;
     const auto [it, added] = index.emplace(job.key, jobs.size());
     if (added)
       jobs.push_back(std::move(job));
@@ -125,7 +129,8 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
 }
 
 // A record may lack kernels that are candidates now, and its best may be a kernel that is no longer there.
-bool Tuner::Knows(const Job& job, const Candidates& legal) const {
+bool Tuner::Knows(const Job& job) const {
+  std::lock_guard<std::mutex> lock(mutex_);
   const auto it = known_.find(job.key);
   if (it == known_.end()) return false;
   const std::vector<Measured>& times = it->second;
@@ -134,11 +139,14 @@ bool Tuner::Knows(const Job& job, const Candidates& legal) const {
                        [&](const Measured& m) { return m.kernel == candidate.second->name; });
   };
   return std::all_of(job.candidates.begin(), job.candidates.end(), recorded) &&
-         std::any_of(legal.begin(), legal.end(),
+         std::any_of(job.legal.begin(), job.legal.end(),
                      [&](const auto& entry) { return entry.second->name == times[0].kernel; });
 }
 
-double Tuner::LeftMicroseconds() const { return static_cast<double>(options_.budget_ms) * 1e3 - spent_us_; }
+double Tuner::LeftMicroseconds() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<double>(options_.budget_ms) * 1e3 - spent_us_;
+}
 
 // The microseconds of all candidates, in their order; fewer where one of them could not be measured.
 std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, const Limits& limits,
@@ -157,40 +165,61 @@ std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, con
 }
 
 // All candidates, or nothing is known: a record is about a choice that was made.
-void Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
+bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
   double least = 0;
   for (const auto& [estimate, entry] : job.candidates) least += estimate * kRuns / workers.threads();
-  if (least > LeftMicroseconds()) return;
-  const auto left = std::chrono::microseconds(static_cast<int64_t>(LeftMicroseconds()));
+  const double left = LeftMicroseconds();
+  if (least > left) return false;
   std::vector<Measured> times;
   {
-    const Spending spending(spent_us_);
-    times = TimesOf(job, workers, limits, Clock::now() + left);
+    const Spending spending(*this);
+    const auto deadline = Clock::now() + std::chrono::microseconds(static_cast<int64_t>(left));
+    times = TimesOf(job, workers, limits, deadline);
   }
-  if (times.size() != job.candidates.size()) return;
+  if (times.size() != job.candidates.size()) return false;
   PutBestFirst(times);
+  std::lock_guard<std::mutex> lock(mutex_);
   unwritten_[job.key] = times;
   known_[job.key] = std::move(times);
   own_.insert(job.key);
+  return true;
 }
 
 void Tuner::Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
                  const Limits& limits) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  const size_t before = own_.size();
-  if (LeftMicroseconds() > 0)
-    for (const Job& job : JobsFor(queries, table, workers.threads())) Measure(job, workers, limits);
-  Write(own_.size() > before ? kLockPatience : kRetryPatience);
+  Write(MeasureMissing(queries, table, workers, limits) ? kLockPatience : kRetryPatience);
 }
 
+bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const KernelTable& table,
+                           const Workers& workers, const Limits& limits) {
+  if (LeftMicroseconds() <= 0) return false;
+  const std::vector<Job> jobs = JobsFor(queries, table, workers.threads());
+  if (jobs.empty()) return false;
+  // Two that measure at once would measure each other. Who may not wait for that has what is known by then.
+  const auto turn = measuring_.Wait(limits.stop, "another session, which measures kernels");
+  if (!turn.ok()) return false;
+  bool measured = false;
+  for (const Job& job : jobs)
+    if (!Knows(job)) measured |= Measure(job, workers, limits);
+  return measured;
+}
+
+// Nobody waits for the disk who asks what is known.
 void Tuner::Write(std::chrono::milliseconds patience) {
-  if (unwritten_.empty()) return;
-  if (path_.empty()) {
-    if (!options_.no_folder.empty()) written_ = Status(Code::kNotFound, options_.no_folder);
-    return;
+  Measurements taken;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (unwritten_.empty()) return;
+    if (path_.empty()) {
+      if (!options_.no_folder.empty()) written_ = Status(Code::kNotFound, options_.no_folder);
+      return;
+    }
+    taken.swap(unwritten_);
   }
-  written_ = AddToRecord(path_, unwritten_, key_, patience);
-  if (written_.ok()) unwritten_.clear();
+  Status written = Guard([&] { return AddToRecord(path_, taken, key_, patience); });
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!written.ok()) unwritten_.merge(taken);  // unless it was measured again
+  written_ = std::move(written);
 }
 
 Tuner::Found Tuner::Find(const KernelQuery& query, int threads) const {

@@ -7,6 +7,7 @@
 #include "base/stop.h"
 #include "runtime/tune/choice.h"
 #include "runtime/tune/record.h"
+#include "runtime/turns.h"
 
 namespace tern {
 
@@ -27,7 +28,7 @@ struct TuneReport {
 // What has to be told apart: op, attributes, types, dims, which operands are weights, threads, precision.
 std::string NodeKey(const KernelQuery& query, int threads);
 
-// One per model; used by its sessions, one at a time.
+// One per model, for all its sessions: one of them measures at a time, while others may ask what is known.
 class Tuner {
  public:
   explicit Tuner(const TuneOptions& options);
@@ -40,7 +41,8 @@ class Tuner {
     Stop stop;
   };
   // Measures what is not known yet: those first that are estimated to take the most time, nodes that are
-  // alike once. Ends when the budget is spent. Then writes what the record lacks, also of earlier calls.
+  // alike once. Ends when the budget is spent, or the stop says so, which need not wait for others that
+  // measure either. Then writes what the record lacks, also of earlier calls.
   void Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
             const Limits& limits);
 
@@ -54,24 +56,30 @@ class Tuner {
 
  private:
   struct Job;
+  class Spending;
   using Candidates = std::vector<std::pair<double, const KernelEntry*>>;  // with estimates
   std::vector<Job> JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
                            int threads) const;
   static std::vector<Measured> TimesOf(const Job& job, const Workers& workers, const Limits& limits,
                                        std::chrono::steady_clock::time_point deadline);
-  void Measure(const Job& job, const Workers& workers, const Limits& limits);
-  bool Knows(const Job& job, const Candidates& legal) const;
+  // Whether anything was measured, or this job.
+  bool MeasureMissing(const std::vector<KernelQuery>& queries, const KernelTable& table,
+                      const Workers& workers, const Limits& limits);
+  bool Measure(const Job& job, const Workers& workers, const Limits& limits);
+  bool Knows(const Job& job) const;
   double LeftMicroseconds() const;
   void Write(std::chrono::milliseconds patience);
 
-  TuneOptions options_;
-  RecordKey key_;
-  mutable std::mutex mutex_;
+  const TuneOptions options_;
+  const RecordKey key_;
+  std::string path_;
+  Turns measuring_;
+
+  mutable std::mutex mutex_;  // for what follows; never held for long
   Measurements known_;
   std::set<std::string> own_;           // of known_: measured here
   mutable std::set<std::string> used_;  // of known_: read from the record and asked for
   double spent_us_ = 0;
-  std::string path_;
   Measurements unwritten_;  // measured here, and not in the record yet
   Status read_, written_;
 };

@@ -1,0 +1,38 @@
+#include "runtime/turns.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace tern {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{5};  // between two looks at a flag, which wakes nobody
+
+}  // namespace
+
+Result<Turns::Turn> Turns::Wait(const Stop& stop, const std::string& what) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (taken_) {
+    if (const Status status = stop.Check(); !status.ok())
+      return Status(status.code(), StrCat(status.message(), ": it waited for ", what));
+    const auto look = stop.cancel ? Stop::Clock::now() + kLook : Stop::Clock::time_point::max();
+    const auto until = std::min(stop.deadline, look);
+    if (until == Stop::Clock::time_point::max())
+      ended_.wait(lock);
+    else
+      ended_.wait_until(lock, until);
+  }
+  taken_ = true;
+  return Turn(*this);
+}
+
+void Turns::End() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    taken_ = false;
+  }
+  ended_.notify_one();
+}
+
+}  // namespace tern
