@@ -6,6 +6,7 @@ import statistics
 import numpy as np
 
 QUICK = (3, 0.15)  # rounds, and seconds of an engine's turn
+NOISE = 0.05  # spread beyond which more rounds are run
 LASTING = 0.5  # ms of the best peer, from which on a call itself weighs little
 COMPUTE_BOUND = 80  # per cent of the multiply-add peak that a model reaches on one thread
 EXACT = 5e-3  # error in fp32, of an output's largest magnitude
@@ -76,8 +77,14 @@ def ratio(results, peer):
 
 def best_peer(results):
     """The fastest peer that is right; None without any."""
-    peers = {name: r["ms"] for name, r in results.items() if name not in ("tern", "base") and ok(r)}
+    peers = {name: r["ms"] for name, r in results.items() if name not in ("tern", "base", "single") and ok(r)}
     return min(peers, key=peers.get) if peers else None
+
+
+def spread(results):
+    """The larger of Tern's (on one thread too, beside several) and the best peer's: how far a ratio may be off. None without Tern."""
+    counted = [results.get(name) for name in ("tern", "single", best_peer(results))]
+    return max(r["spread"] for r in counted if ok(r)) if ok(results.get("tern")) else None
 
 
 def summary(rows, peers):
@@ -106,11 +113,11 @@ def over_single(row):
     return gain, many / one if one and many and row["threads"] > 1 else None
 
 
-def compute_bound(row):
-    """Whether one thread comes near the multiply-add peak; of rows with a single."""
-    if not ok(row.get("single")) or not row.get("flops") or not row.get("peak_gflops"):
-        return False
-    return percent_of_peak(row["flops"], row["single"]["ms"], row["peak_gflops"], 1) >= COMPUTE_BOUND
+def compute_bound(row, alone=None):
+    """Whether one thread comes near the multiply-add peak, beside several (of rows with a single) or in a row of its own, `alone`."""
+    tries = [(row, row.get("single")), *([(alone, alone["engines"].get("tern"))] if alone else [])]
+    return any(ok(one) and r.get("flops") and r.get("peak_gflops") and
+               percent_of_peak(r["flops"], one["ms"], r["peak_gflops"], 1) >= COMPUTE_BOUND for r, one in tries)
 
 
 def beyond_cores(axis, size, cores):

@@ -14,6 +14,7 @@ import rounding
 from process import Engine, Failure
 
 SINGLE = "single"  # Tern on one thread, beside Tern on several
+MORE_GOES = 2  # at most, of all rounds again
 REST = 0.05  # seconds after an engine's turn with several threads: its threads stop spinning
 
 
@@ -79,23 +80,36 @@ def exact(job, name, folder, plan, entry):
 
 
 def take_turns(engines, plan, results, between):
+    """Rounds for all; as many again, up to twice, while those that count are too far from each other."""
     times = {name: [] for name in engines}
-    for turn in range(plan.rounds + 1):  # the first warms up
-        for name in list(engines):
-            try:
-                answer = engines[name].round(plan.runs, plan.seconds)
-            except Failure as failure:
-                results[name] = {"status": "failed", "reason": str(failure)}
-                engines.pop(name).close()
-                continue
-            results[name]["peak_mb"] = answer["peak_rss_mb"] - engines[name].ready.get("before_rss_mb", 0)
-            if turn:
-                times[name].append(answer[plan.clock])
-            if plan.threads > 1:
-                time.sleep(REST)
-        between()
-    for name in engines:
-        results[name].update(figures.timing(times[name]))
+    play_round(engines, plan, results)  # warms up
+    between()
+    for _ in range(1 + MORE_GOES):
+        for _ in range(plan.rounds):
+            for name, latencies in play_round(engines, plan, results).items():
+                times[name].append(latencies)
+            between()
+        for name in engines:
+            results[name].update(figures.timing(times[name]), rounds=len(times[name]))
+        if (figures.spread(results) or 0) <= figures.NOISE:
+            return
+
+
+def play_round(engines, plan, results):
+    """Latencies of each engine; one that fails is closed and leaves."""
+    times = {}
+    for name in list(engines):
+        try:
+            answer = engines[name].round(plan.runs, plan.seconds)
+        except Failure as failure:
+            results[name] = {"status": "failed", "reason": str(failure)}
+            engines.pop(name).close()
+            continue
+        results[name]["peak_mb"] = answer["peak_rss_mb"] - engines[name].ready.get("before_rss_mb", 0)
+        times[name] = answer[plan.clock]
+        if plan.threads > 1:
+            time.sleep(REST)
+    return times
 
 
 def start_again(engines, job, folder, plan, results):

@@ -96,16 +96,21 @@ def row_of(found, peers):
     engines = found["engines"]
     right = [engines[name] if figures.ok(engines.get(name)) else {} for name in ("tern", *peers)]
     best = figures.ratio(engines, figures.best_peer(engines))
-    return [found["model"], *(table.cell_ms(engines.get(name)) for name in ("tern", *peers)), table.cell(best, "{:.2f}"),
+    return [found["model"], *(table.cell_ms(engines.get(name)) for name in ("tern", *peers)), table.cell(best, "{:.2f}"), off(engines),
             table.cell(found.get("percent_of_peak"), "{:.0f}"),
             *(" / ".join(table.cell(read(r), "{:.0f}") for r in right[:2]) for read in (lambda r: r.get("peak_mb"), figures.start_ms))]
+
+
+def off(engines):
+    spread = figures.spread(engines)
+    return table.cell(None if spread is None else 100 * spread, "{:.0f}")
 
 
 def models(report):
     """A table for each number of threads."""
     peers, text = report["peers"], ""
     first = NAMES[peers[0]] if peers else "–"
-    heads = ["model", "Tern", *(NAMES[peer] for peer in peers), "/best", "% peak", f"MB, {first}", f"start, {first}"]
+    heads = ["model", "Tern", *(NAMES[peer] for peer in peers), "/best", "± %", "% peak", f"MB, {first}", f"start, {first}"]
     for threads in report["summaries"]:
         rows = [row_of(row, peers) for row in report["rows"] if row["threads"] == int(threads)]
         text += f"\n{table.threads(int(threads), report['machine']['cores'])}, ms:\n\n" + table.markdown(heads, rows)
@@ -114,24 +119,29 @@ def models(report):
 
 def threads(report):
     """Tern on several threads against one; nothing where that was not measured."""
-    text = ""
+    text, alone = "", {row["model"]: row for row in report["rows"] if row["threads"] == 1}
     for count in report["summaries"]:
         rows = [row for row in report["rows"] if row["threads"] == int(count) and figures.over_single(row)[0]]
-        text += threads_table(count, rows) if rows else ""
+        bound = {row["model"] for row in rows if figures.compute_bound(row, alone.get(row["model"]))}
+        text += threads_table(count, rows, bound) if rows else ""
     return text.lstrip("\n")
 
 
-def threads_table(count, rows):
+def threads_table(count, rows, bound):
     cells = [[row["model"], table.cell_ms(row["single"]), table.cell_ms(row["engines"]["tern"]),
-              *(table.cell(x, "{:.2f}") for x in figures.over_single(row)), "yes" if figures.compute_bound(row) else ""] for row in rows]
-    heads = ["model", "1 thread, ms", f"{count} threads, ms", "times as fast", "loop", "compute-bound"]
-    bound = [figures.over_single(row) for row in rows if figures.compute_bound(row)]
-    loops = [loop for _, loop in bound if loop]
+              *(table.cell(x, "{:.2f}") for x in figures.over_single(row)), off({"tern": row["engines"]["tern"], "single": row["single"]}),
+              "yes" if row["model"] in bound else ""] for row in rows]
+    heads = ["model", "1 thread, ms", f"{count} threads, ms", "times as fast", "loop", "± %", "compute-bound"]
+    return "\n" + table.markdown(heads, cells) + threads_words(count, [figures.over_single(row) for row in rows if row["model"] in bound])
+
+
+def threads_words(count, gains):
+    """Of compute-bound models; gains: of Tern and of the loop."""
+    loops = [loop for _, loop in gains if loop]
     least = 0.9 * int(count)
-    words = (f"Of {len(bound)} compute-bound models {sum(gain >= least for gain, _ in bound)} are at least {least:g} times as fast on "
-             f"{count} threads; geometric mean {figures.geomean(gain for gain, _ in bound):.2f}, of the loop "
-             f"{figures.geomean(loops):.2f}.\n") if loops else ""
-    return "\n" + table.markdown(heads, cells) + (f"\n{words}" if words else "")
+    return (f"\nOf {len(gains)} compute-bound models {sum(gain >= least for gain, _ in gains)} are at least {least:g} times as fast on "
+            f"{count} threads; geometric mean {figures.geomean(gain for gain, _ in gains):.2f}, of the loop "
+            f"{figures.geomean(loops):.2f}.\n") if loops else ""
 
 
 def growth(report):

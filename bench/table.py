@@ -30,10 +30,10 @@ def row(found, peers):
     tern = engines.get("tern")
     every = [tern, *(engines.get(peer) for peer in peers)]
     right = [r if figures.ok(r) else {} for r in every]
-    spread = max((r["spread"] for r in every if figures.ok(r)), default=None)
+    spread = figures.spread(engines)
     return [found["model"], *map(cell_ms, every), *(cell(figures.ratio(engines, peer), "{:.2f}") for peer in peers),
             cell(figures.ratio(engines, figures.best_peer(engines)), "{:.2f}"), *(cell(x, "{:.2f}") for x in figures.over_single(found)),
-            cell(spread and 100 * spread, "{:.0f}%"),
+            cell(None if spread is None else 100 * spread, "{:.0f}%"),
             cell(found.get("percent_of_peak"), "{:.0f}"), *(cell(r.get("peak_mb"), "{:.0f}") for r in right),
             *(cell(figures.start_ms(r), "{:.0f}") for r in right), cell((tern or {}).get("error"), "{:.0e}")]
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Stands in for tern: answers rounds with the latencies that FAKE_MS names (on one thread FAKE_SINGLE_MS, if given), and
+"""Stands in for tern: answers rounds with the latencies that FAKE_MS names, for one round after the other between
+semicolons, the last again and again (on one thread FAKE_SINGLE_MS, if given), and
 doubles its input; with FAKE_ROUGH, triples it in bf16, with FAKE_CHAOS, where the model
 is a rounded one. FAKE_STARTS names a file with a line for each start: its load_ms, or a word
 to die of."""
@@ -8,8 +9,6 @@ import json
 import os
 import pathlib
 import sys
-
-import numpy as np
 
 if sys.argv[1] == "doctor":
     cores = 2
@@ -20,6 +19,9 @@ if sys.argv[1] == "doctor":
 if sys.argv[1] == "inspect":
     print(json.dumps({"flops": 1_000_000}))
     sys.exit(0)
+
+import numpy as np  # noqa: E402  what is above does without, and is asked often
+
 if os.environ.get("FAKE_DIES"):
     sys.exit("tern: made up to fail")
 load_ms = "1"
@@ -34,6 +36,7 @@ with np.load(options["--input"]) as inputs:
     np.save(pathlib.Path(options["--output-dir"]) / "y.npy", (3 if off else 2) * inputs["x"])
 print(json.dumps({"load_ms": float(load_ms), "first_run_ms": 1.0, "reference_nodes": 0, "before_rss_mb": 2.0}), flush=True)
 single = os.environ.get("FAKE_SINGLE_MS") if options["--threads"] == "1" else None
-latency = [float(ms) for ms in (single or os.environ["FAKE_MS"]).split()]
-for _ in sys.stdin:
+rounds = [[float(ms) for ms in latencies.split()] for latencies in (single or os.environ["FAKE_MS"]).split(";")]
+for i, _ in enumerate(sys.stdin):
+    latency = rounds[min(i, len(rounds) - 1)]
     print(json.dumps({"latency_ms": latency, "processor_ms": [ms / 2 for ms in latency], "peak_rss_mb": 7.0}), flush=True)

@@ -46,6 +46,13 @@ class Ratios(unittest.TestCase):
         self.assertEqual([figures.best_peer(row["engines"]) for row in ROWS], ["mnn", "ort", "ort"])
         self.assertIsNone(figures.best_peer({"tern": timed(1), "base": timed(1), "mnn": WRONG}))
 
+    def test_spread_is_that_of_who_counts(self):
+        engines = {"tern": timed(2, 0.01), "single": timed(1, 0.02), "ort": timed(3, 0.03), "mnn": timed(4, 0.5)}
+        self.assertEqual(figures.spread(engines), 0.03)
+        self.assertEqual(figures.spread({**engines, "single": timed(1, 0.2)}), 0.2)
+        self.assertEqual(figures.spread({"tern": timed(2, 0.01), "ort": FAILED}), 0.01)
+        self.assertIsNone(figures.spread({**engines, "tern": WRONG}))
+
     def test_summary(self):
         found = figures.summary(ROWS, PEERS)
         self.assertAlmostEqual(found["peers"]["ort"], 2)
@@ -74,6 +81,14 @@ class Threads(unittest.TestCase):
         self.assertEqual(figures.over_single(self.ROW), (2, 1.9))
         self.assertEqual(figures.over_single({**self.ROW, "single": FAILED}), (None, 1.9))
         self.assertEqual(figures.over_single(ROWS[0]), (None, None))
+
+    def test_the_better_of_two_times_on_one_thread_decides(self):
+        slow = {**self.ROW, "single": timed(20)}
+        alone = {"threads": 1, "flops": 850e6, "peak_gflops": 100, "engines": {"tern": timed(10)}}
+        self.assertTrue(figures.compute_bound(slow, alone))
+        self.assertTrue(figures.compute_bound(self.ROW, {**alone, "engines": {"tern": timed(20)}}))
+        self.assertFalse(figures.compute_bound(slow, {**alone, "engines": {"tern": timed(20)}}))
+        self.assertFalse(figures.compute_bound(slow, {**alone, "engines": {"tern": FAILED}}))
 
     def test_compute_bound_is_near_the_peak_on_one_thread(self):
         self.assertTrue(figures.compute_bound(self.ROW))  # 85 %

@@ -38,7 +38,7 @@ class Compare(unittest.TestCase):
 
     def bench(self, program, *options, **env):
         command = [sys.executable, BENCH / program, "--cache", self.dir, "--tern", self.tern, "--rounds", "2", "--peers", "none", *options]
-        return subprocess.run(list(map(str, command)), env={**os.environ, **env}, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(list(map(str, command)), env={**os.environ, **env}, capture_output=True, text=True, timeout=300, check=False)
 
     def test_json_holds_what_was_measured(self):
         out, svg = self.dir / "out.json", self.dir / "out.svg"
@@ -97,6 +97,19 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("    tern failed: tern: made up to fail\n", done.stdout)
         self.assertIn("TERN IS WRONG: small, fp32, 1 threads: tern failed: tern: made up to fail\n", done.stdout)
+
+    def rounds(self, times):
+        """Best time, spread and number of rounds, of which two are asked for; the first of the times warms up."""
+        out = self.dir / "out.json"
+        done = self.compare("--threads", "1", "--json", out, FAKE_MS=times)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tern = json.loads(out.read_text())["rows"][0]["engines"]["tern"]
+        return tern["ms"], round(tern["spread"], 3), tern["rounds"], tern["runs"]
+
+    def test_more_rounds_where_they_disagree(self):
+        self.assertEqual(self.rounds("9; 2; 2.1; 1"), (2, 0.025, 2, 2))
+        self.assertEqual(self.rounds("9; 3; 2; 2; 2; 1"), (2, 0, 4, 4))
+        self.assertEqual(self.rounds("9; 3; 2; 6; 4; 5; 7; 1"), (2, 1.25, 6, 6))
 
     def started(self, *starts):
         """Tern's results where each start loads in so many ms, or fails; and what was printed."""

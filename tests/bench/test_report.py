@@ -13,13 +13,13 @@ TEXT = "before\n<!-- fp32 summary -->\nold\n<!-- end -->\nbetween\n<!-- fp32 mod
 MORE = "<!-- fp32 summary -->\n<!-- end -->\n<!-- fp32 machine -->\n<!-- end -->\n<!-- fp32 threads -->\n<!-- end -->\n"
 
 
-def timed(ms):
-    return {"status": "ok", "ms": ms, "spread": 0.0, "error": 0.0, "peak_mb": 1.0, "load_ms": 2.0, "first_run_ms": 3.0}
+def timed(ms, spread=0.01):
+    return {"status": "ok", "ms": ms, "spread": spread, "error": 0.0, "peak_mb": 1.0, "load_ms": 2.0, "first_run_ms": 3.0}
 
 
 MEASURED = {"machine": {"cpu": "made up", "simd": "few", "bf16_products": False, "cores": 1}, "versions": {"ort": "1"}, "precision": "fp32", "peers": ["ort"],
             "clock": "wall", "rounds": 1, "seconds": 1.0,
-            "rows": [{"model": "small", "threads": 1, "percent_of_peak": 50.4, "engines": {"tern": timed(2.0), "ort": timed(3.00000001)}}],
+            "rows": [{"model": "small", "threads": 1, "percent_of_peak": 50.4, "engines": {"tern": timed(2.0), "ort": timed(3.00000001, 0.034)}}],
             "summaries": {"1": {"models": 1, "compared": 1, "best": 1.5, "worst_model": 1.5, "peers": {"ort": 1.5}}}}
 
 
@@ -40,7 +40,7 @@ class Report(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         text = (self.docs / "performance.md").read_text()
         self.assertNotIn("old", text)
-        for words in ("before\n", "\nbetween\n", "\nafter\n", "| small | 2.00 | 3.00 | 1.50 | 50 | 1 / 1 | 5 / 5 |",
+        for words in ("before\n", "\nbetween\n", "\nafter\n", "| small | 2.00 | 3.00 | 1.50 | 3 | 50 | 1 / 1 | 5 / 5 |",
                       "| 1 | 1.50 | 1.50 | 1.50 | 1 of 1 |", "Not measured yet."):
             self.assertIn(words, text)
         self.assertTrue((self.docs / "performance_fp32.svg").read_text().startswith("<svg"))
@@ -104,7 +104,7 @@ class Report(unittest.TestCase):
                     "engines": {"tern": timed(several), "ort": timed(9.0)}}
         rows = [row("full", 10.0, 5.0), row("less", 12.0, 8.0), row("bound by memory", 50.0, 40.0)]
         text = self.told(rows=rows, summaries={"2": MEASURED["summaries"]["1"]})
-        for words in ("| full | 10.00 | 5.00 | 2.00 | 1.90 | yes |", "| bound by memory | 50.00 | 40.00 | 1.25 | 1.90 |  |",
+        for words in ("| full | 10.00 | 5.00 | 2.00 | 1.90 | 1 | yes |", "| bound by memory | 50.00 | 40.00 | 1.25 | 1.90 | 1 |  |",
                       "Of 2 compute-bound models 1 are at least 1.8 times as fast on 2 threads; geometric mean 1.73, of the loop 1.90."):
             self.assertIn(words, text)
         self.assertIn("<!-- fp32 threads -->\nNot measured yet.\n", self.told())
