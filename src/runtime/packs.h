@@ -12,7 +12,7 @@ namespace tern {
 
 // Of everything that is packed: raised when any kernel lays its weights out in another way, or when keys tell
 // something else. What files hold in other formats is packed anew.
-inline constexpr int kPackFormat = 2;
+inline constexpr int kPackFormat = 3;
 
 struct Pack {
   Tensor data;

@@ -176,8 +176,9 @@ TEST(Packs, AreForOneInstructionSet) {
   for (int level : levels) {
     cpu::LimitSimd(static_cast<cpu::SimdLevel>(level));
     const std::string key = PackKey("cpu.x", node, {1});
-    EXPECT_NE(key.find(StrCat("pack 2 cpu.x ", cpu::Architecture(), " ", cpu::ActiveIsa(), " ")),
-              std::string::npos)
+    EXPECT_NE(
+        key.find(StrCat("pack ", kPackFormat, " cpu.x ", cpu::Architecture(), " ", cpu::ActiveIsa(), " ")),
+        std::string::npos)
         << key;
     keys.insert(key);
   }
@@ -195,8 +196,8 @@ TEST(Packs, OfAnOlderFormatAreMadeAnew) {
   for (const auto& v : packed->values()) {
     auto name = ParseDerivedName(v->name);
     if (!name) continue;
-    const std::vector<std::string> words = SplitText(name->what, ' ');  // pack 2 KERNEL …
-    ASSERT_EQ(words[1], "2");
+    const std::vector<std::string> words = SplitText(name->what, ' ');  // pack FORMAT KERNEL …
+    ASSERT_EQ(words[1], StrCat(kPackFormat));
     name->what = StrCat("pack 1 ", words[2], " 7 ", words[words.size() - 2], " ", words.back());
     v->name = ToText(*name);
     v->constant = Tensor(DType::kF32, v->constant.dims());  // zeros
@@ -212,7 +213,7 @@ TEST(Packs, OfAnOlderFormatAreMadeAnew) {
   EXPECT_TRUE(SameTensor((*got)[0].tensor, (*want)[0].tensor));
   EXPECT_EQ(session->PackedWeights().size(), 2u);
   for (const auto& [key, pack] : session->PackedWeights())
-    EXPECT_NE(key.find("pack 2 "), std::string::npos) << key;
+    EXPECT_NE(key.find(StrCat("pack ", kPackFormat, " ")), std::string::npos) << key;
 }
 
 TEST(Packs, NamesOfDerivedConstantsReadBack) {

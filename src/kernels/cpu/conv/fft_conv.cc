@@ -20,16 +20,32 @@ struct BackFactors {
   float of[2 * kMostLanes];
 };
 
+double Squares(const float* w, int64_t taps) {
+  double squares = 0;
+  for (int64_t i = 0; i < taps; ++i) squares += double{w[i]} * w[i];
+  return squares;
+}
+
+int Exponent(double squares) { return std::clamp(std::ilogb(squares) / 2, -126, 126); }
+
 // Of one kernel's way in; writes its way back. Such kernels are near 1 as a whole, and sums with images whose
 // largest number is near 1 are of one size with other channels'.
 double KernelScale(const float* w, int64_t taps, float& back) {
-  double squares = 0;
-  for (int64_t i = 0; i < taps; ++i) squares += double{w[i]} * w[i];
+  const double squares = Squares(w, taps);
   back = std::isfinite(squares) ? 0.f : std::numeric_limits<float>::quiet_NaN();
   if (!std::isfinite(squares) || squares == 0) return 0;
-  const int exponent = std::clamp(std::ilogb(squares) / 2, -126, 126);
-  back = std::ldexp(1.f, exponent);
-  return std::ldexp(1., -exponent);
+  back = std::ldexp(1.f, Exponent(squares));
+  return std::ldexp(1., -Exponent(squares));
+}
+
+// Of all kernels of a map: large ones are divided by this, so that no spectrum overflows.
+float MapBack(const float* w, int64_t channels, int64_t taps) {
+  int exponent = 0;
+  for (int64_t i = 0; i < channels; ++i) {
+    const double squares = Squares(w + i * taps, taps);
+    if (std::isfinite(squares) && squares > 0) exponent = std::max(exponent, Exponent(squares));
+  }
+  return std::ldexp(1.f, exponent);
 }
 
 // w = exp(-2πi/n): w^j, w^2j, w^3j for all sizes up to the largest.
@@ -150,19 +166,28 @@ void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, c
   }
 }
 
+int64_t SpectraSize(const ConvShape& s, const FftSize& size) {
+  return size.frequencies() * s.group * PanelsSize(2 * s.group_channels(), s.group_maps());
+}
+
 }  // namespace
 
 int64_t FftConv::PackedSize(const ConvShape& s, int log) {
-  return FftSize(s, log).frequencies() * s.group * PanelsSize(2 * s.group_channels(), s.group_maps());
+  return SpectraSize(s, FftSize(s, log)) + RoundUp(s.maps, Pair());
 }
 
-// [frequency][group][panel][re of all channels, then im][column].
+// [frequency][group][panel][re of all channels, then im][column], then what each map is divided by.
 void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
   const FftPlan plan(s, log);
   const TileTable& table = TileSimd();
   const int64_t channels = s.group_channels(), maps = s.group_maps(), taps = s.taps();
   const int64_t panels = Quotient(maps, table.columns), panel = 2 * channels * table.columns;
   std::fill(to, to + PackedSize(s, log), 0.f);
+  float* map_back = to + SpectraSize(s, plan);
+  workers.ParallelFor(s.maps, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t map = begin; map < end; ++map)
+      map_back[map] = MapBack(w + map * channels * taps, channels, taps);
+  });
   workers.ParallelFor(s.group * panels * channels, 1, [&](int64_t begin, int64_t end) {
     std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
     const FftTile tile = plan.Tile(z.data());
@@ -176,12 +201,12 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
         out.count = std::min(Pair(), map1 - map);
         LoadKernel(s, tile, w + ((group * maps + map) * channels + channel) * taps, channels * taps,
                    out.count, back.of);
+        for (int64_t i = 0; i < out.count; ++i) back.of[i] /= map_back[group * maps + map + i];
         out.back = back.of;
         out.re = to + job / channels * panel + channel * table.columns + (map - map0);
         out.im = out.re + channels * table.columns;
         out.step = s.group * panels * panel;
-        // Sums of products want the kernel turned round: the conjugate.
-        out.re_factor = plan.scale(), out.im_factor = -plan.scale();
+        out.im_factor = -1;  // sums of products want the kernel turned round: the conjugate
         FftSimd().separate(tile, out);
       }
     }
@@ -225,6 +250,7 @@ void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* 
   FftSimd().input(plan_.Tile(z), in);
   FftSpectra to;
   to.back = back.of;
+  to.re_factor = to.im_factor = plan_.scale();  // spectra are no larger than the image, products than results
   to.im = v + channel, to.re = to.im + s.channels, to.minus = to.re + s.channels;
   to.step = v_step_, to.count = in.count;
   FftSimd().separate(plan_.Tile(z), to);
@@ -261,7 +287,7 @@ void FftConv::Output(const NhwcArgs& args, int64_t tile, int64_t map, float* p, 
   BackFactors back;
   from.back = back.of;
   FftSimd().join(plan_.Tile(z), from);
-  WriteTile(shape_, plan_, tiles_, args, tile, map, z, back.of, nullptr);
+  WriteTile(shape_, plan_, tiles_, args, tile, map, z, back.of, args.w + SpectraSize(shape_, plan_) + map);
 }
 
 void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {

@@ -248,8 +248,7 @@ void Output(const FftTile& t, const FftOutput& out) {
     for (int64_t c = 0; c < int64_t{1} << t.columns_log; ++c)
       LineBack(t.z + c * kNumber, t.row_step, t.rows_log, t.factors);
   const int64_t first = Least(out.count, lanes), second = out.count - first;
-  const Complex back = Load(out.back),
-                kernel = out.kernel_back ? Load(out.kernel_back) : Complex{All(1), All(1)};
+  const Complex back = Load(out.back), kernel = Load(out.kernel_back);
   const Back re(back.re, kernel.re), im(back.im, kernel.im);
   for (int64_t r = 0; r < out.rows; ++r) {
     float* z = t.z + r * t.row_step;

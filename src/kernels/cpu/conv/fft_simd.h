@@ -42,7 +42,7 @@ struct FftSpectra {
   float* back = nullptr;  // 2 * lanes: separate multiplies by it, join writes it
 };
 
-// y = clip(tile * back * kernel_back? + bias? + residual?).
+// y = clip(tile * back * kernel_back + bias? + residual?).
 struct FftOutput {
   float* y = nullptr;
   int64_t rows = 0, columns = 0, row_step = 0, pixel_step = 0;
