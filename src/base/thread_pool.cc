@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/at_rest.h"
 #include "base/cores.h"
 #include "base/pause.h"
 
@@ -274,6 +275,17 @@ AtWork::AtWork() {
 }
 AtWork::~AtWork() {
   if (--self.at_work == 0) TheCrew().Leave();
+}
+
+AtRest::AtRest() : at_work_(self.inside_loop ? 0 : self.at_work) {
+  if (at_work_ == 0) return;
+  self.at_work = 0;
+  TheCrew().Leave();
+}
+AtRest::~AtRest() {
+  if (at_work_ == 0) return;
+  self.at_work = at_work_;
+  TheCrew().Enter();
 }
 
 Workers::Workers(int threads)

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/at_rest.h"
 #include "base/cores.h"
 #include "base/test_support.h"
 
@@ -149,6 +150,36 @@ TEST(ThreadPool, HelpersLeave) {
     });
   ASSERT_TRUE(full.load()) << "nobody ever came";
   EXPECT_LE(late.load(), 1);
+}
+
+// However often they said that they are at work.
+TEST(ThreadPool, CallersThatWaitTakeNoCores) {
+  if (UsableCores() < 2) GTEST_SKIP() << "nobody could help";
+  const Workers workers(2);
+  std::atomic<int> resting{0};
+  std::atomic<bool> wake{false}, end{false};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < UsableCores(); ++t)
+    callers.emplace_back([&] {
+      const AtWork once, again;
+      {
+        const AtRest at_rest;
+        resting.fetch_add(1);
+        while (!wake.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      resting.fetch_sub(1);
+      while (!end.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  while (resting.load() < UsableCores()) std::this_thread::yield();
+  int most = 0;
+  for (int i = 0; i < 100 && most < 2; ++i) most = std::max(most, ThreadsOf(workers));
+  wake.store(true);
+  while (resting.load() > 0) std::this_thread::yield();
+  const int with_all_at_work = ThreadsOf(workers);
+  end.store(true);
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_GE(most, 2) << "nobody helped";
+  EXPECT_EQ(with_all_at_work, 1);
 }
 
 // Threads that wait for work cost next to nothing soon after the last of it.

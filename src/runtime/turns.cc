@@ -1,7 +1,9 @@
 #include "runtime/turns.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/at_rest.h"
 #include "base/strings.h"
 
 namespace tern {
@@ -13,7 +15,9 @@ constexpr std::chrono::milliseconds kLook{5};  // between two looks at a flag, w
 
 Result<Turns::Turn> Turns::Wait(const Stop& stop, const std::string& what) {
   std::unique_lock<std::mutex> lock(mutex_);
+  std::optional<AtRest> at_rest;  // who works has the core meanwhile
   while (taken_) {
+    if (!at_rest) at_rest.emplace();
     if (const Status status = stop.Check(); !status.ok())
       return Status(status.code(), StrCat(status.message(), ": it waited for ", what));
     const auto look = stop.cancel ? Stop::Clock::now() + kLook : Stop::Clock::time_point::max();

@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "base/cores.h"
+#include "base/thread_pool.h"
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -112,6 +114,47 @@ TEST_F(SessionsWait, NotOnceTheyAreCancelled) {
   });
   ExpectCancelled("the run was cancelled");
   other.join();
+}
+
+// Packs its weights with two threads at once, or in vain.
+std::atomic<int> packing{0};
+std::atomic<bool> together{false};
+class PacksTogether : public KernelOf<PacksTogether> {
+ public:
+  Status Prepare(PrepareContext& c) override {
+    gate.entered = true;
+    while (!gate.open) std::this_thread::sleep_for(milliseconds(1));
+    c.workers().ParallelFor(8, 1, [](int64_t, int64_t) {
+      if (++packing > 1) together = true;
+      for (int i = 0; i < 200 && !together; ++i) std::this_thread::sleep_for(milliseconds(1));
+      --packing;
+    });
+    return {};
+  }
+  Status Run(RunContext&) override { return {}; }
+};
+
+TEST(SessionsThatWait, LeaveTheirCoresToTheOneThatWorks) {
+  if (UsableCores() < 2) GTEST_SKIP() << "nobody could help";
+  gate.entered = gate.open = false;
+  KernelTable table;
+  table.Add<PacksTogether>(
+      "Unary", "test.packs", [](const KernelQuery&) { return true; }, 1);
+  SessionOptions options;
+  options.kernels = &table;
+  options.threads = 2;
+  std::vector<std::unique_ptr<Session>> sessions;
+  sessions.push_back(SessionOf(ParseOrDie("graph @g(%x: f32[N]) -> (%y) { %y = Neg(%x) }"), options));
+  for (int i = 0; i < UsableCores(); ++i) sessions.push_back(sessions[0]->Clone());
+  std::vector<std::thread> threads;
+  for (const auto& session : sessions) {
+    threads.emplace_back([&session] { EXPECT_TRUE(session->Run(DatumList{Counting({8})}).ok()); });
+    while (!gate.entered) std::this_thread::sleep_for(milliseconds(1));
+  }
+  std::this_thread::sleep_for(milliseconds(50));  // by now they wait
+  gate.open = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(together);
 }
 
 TEST_F(SessionsWait, NotForReports) {
