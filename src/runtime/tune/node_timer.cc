@@ -80,19 +80,19 @@ void NodeTimer::PassOtherData() {
     if (made_[i]) Read(static_cast<const std::byte*>(inputs_[i].tensor.raw()), inputs_[i].tensor.bytes());
 }
 
+// A run may have been disturbed: no kernel is judged by one or two.
 std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, double hopeless) {
   if (!kernel.Run(context).ok()) return std::nullopt;
-  std::optional<double> best;
-  double sum = 0;
-  for (int run = 0; run < kMostRuns && !(OutOfTime() && best); ++run) {
-    if (run >= kLeastRuns && sum > kEnough) break;
+  double best = 0, sum = 0;
+  for (int run = 0; run < kMostRuns; ++run) {
+    if (run >= kLeastRuns && (OutOfTime() || sum > kEnough || best > hopeless)) break;
+    if (OutOfTime()) return std::nullopt;
     PassOtherData();
     const Clock::time_point start = Clock::now();
     if (!kernel.Run(context).ok()) return std::nullopt;
     const double taken = std::max(Since(start), 1e-3);
     sum += taken;
-    best = std::min(best.value_or(taken), taken);
-    if (taken > hopeless) break;
+    best = run == 0 ? taken : std::min(best, taken);
   }
   return best;
 }

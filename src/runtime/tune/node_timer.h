@@ -18,8 +18,9 @@ class NodeTimer {
   // Nothing that is known before a run is made up; the query must outlive this.
   NodeTimer(const KernelQuery& query, const Workers& workers, const TimerLimits& limits);
 
-  // The best microseconds of some runs. None when the kernel refuses, or memory or time do not allow a run.
-  // What it packs is gone when this returns. Runs that are slower than `hopeless` are not repeated.
+  // The best microseconds of some runs, at least three, no more when all three are slower than `hopeless`.
+  // None when the kernel refuses, or memory or time do not allow as many. What it packs is gone when this
+  // returns.
   std::optional<double> Measure(const KernelEntry& entry, double hopeless);
 
  private:

@@ -30,11 +30,13 @@ Measurements MustRead(const std::string& path) {
 class RecordFile : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "record_test/deep";
-    std::filesystem::remove_all(testing::TempDir() + "record_test");
+    root_ = StrCat(testing::TempDir(), "record_test_", getpid());
+    folder_ = root_ + "/deep";
+    std::filesystem::remove_all(root_);
     path_ = RecordPath(folder_, kKey);
   }
-  std::string folder_, path_;
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  std::string root_, folder_, path_;
 };
 
 TEST(Record, ComesBackAsItWasWritten) {
@@ -208,10 +210,10 @@ TEST_F(RecordFile, KeepsWhatManyWriteAtOnce) {
 }
 
 TEST_F(RecordFile, SaysWhatCannotBeWritten) {
-  std::filesystem::create_directories(testing::TempDir() + "record_test");
-  std::ofstream(testing::TempDir() + "record_test/file") << "x";
-  const Status status = AddToRecord(testing::TempDir() + "record_test/file/r.txt", {}, kKey);
-  EXPECT_NE(status.ToString().find("record_test/file"), std::string::npos) << status.ToString();
+  std::filesystem::create_directories(root_);
+  std::ofstream(root_ + "/file") << "x";
+  const Status status = AddToRecord(root_ + "/file/r.txt", {}, kKey);
+  EXPECT_NE(status.ToString().find(root_ + "/file"), std::string::npos) << status.ToString();
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 // Two kernels for Unary; what is estimated to take longer is the faster one.
 struct Calls {
   int slow = 0, quick = 0, alive = 0, most_alive = 0;
+  int disturbed = 0;  // so many of the quick one's first calls, after one that warms up
 };
 Calls calls;
 
@@ -33,7 +34,8 @@ template <bool kSlow> class Negate : public KernelOf<Negate<kSlow>> {
   }
   Status Run(RunContext& c) override {
     ++(kSlow ? calls.slow : calls.quick);
-    if (kSlow) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const bool disturbed = !kSlow && calls.quick > 1 && calls.quick <= 1 + calls.disturbed;
+    if (kSlow || disturbed) std::this_thread::sleep_for(std::chrono::milliseconds(disturbed ? 10 : 2));
     for (int64_t i = 0; i < c.Out(0).size(); ++i) c.Out<float>(0)[i] = -c.In<float>(0)[i];
     return {};
   }
@@ -68,10 +70,12 @@ bool Rated(const std::string& algorithm) {
 class TunerTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "tuner_test";
+    folder_ = StrCat(testing::TempDir(), "tuner_test_", getpid());
     std::filesystem::remove_all(folder_);
     calls = {};
   }
+
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   SessionOptions Options(int64_t ms) {
     SessionOptions options;
@@ -145,6 +149,23 @@ TEST_F(TunerTest, FreesALosersWeightsBeforeTheNextIsTried) {
   ASSERT_TRUE(session->Run(DatumList{Counting({8})}).ok());
   EXPECT_EQ(session->Tuning().measured, 1);
   EXPECT_EQ(calls.most_alive, 1);
+}
+
+TEST_F(TunerTest, JudgesNoKernelByARunOrTwo) {
+  for (const int disturbed : {1, 2}) {
+    calls.disturbed = disturbed;
+    calls.quick = 0;
+    SessionOptions options = Options(1000);
+    options.cache_dir = "";
+    EXPECT_EQ(Ran(options)->Choices()[0].kernel, "test.quick") << disturbed;
+  }
+}
+
+// Three runs, or none that count.
+TEST_F(TunerTest, RepeatsNoMoreWhatIsHopeless) {
+  calls.disturbed = 1000;
+  EXPECT_EQ(Ran(Options(1000))->Choices()[0].kernel, "test.slow");
+  EXPECT_EQ(calls.quick, 4);
 }
 
 TEST_F(TunerTest, KeepsToItsBudget) {
