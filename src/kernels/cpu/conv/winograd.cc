@@ -188,32 +188,37 @@ void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, in
   InputOf(unit_, operands_)(in);
 }
 
-// Panels [begin, end) of maps that are finished together.
+const float* Winograd::PanelOf(const NhwcArgs& args, int64_t position, int64_t panel) const {
+  const TileTable& table = TileFor(operands_);
+  const int64_t k = table.words(shape_.group_channels());
+  return args.w + position * PanelsSize(k, shape_.maps) + panel * table.columns * k;
+}
+
+// Panels [begin, end) of maps that are finished together. next: what will be read after them, may be null.
 void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin,
-                        int64_t end) const {
+                        int64_t end, const float* next) const {
   const TileTable& table = TileFor(operands_);
   const int64_t k = table.words(shape_.group_channels()),
                 parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
                 depth = std::max<int64_t>(8, RoundUp(Quotient(k, parts), 8));
-  const float* panels = args.w + position * PanelsSize(k, shape_.maps);
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
   t.a_row = v_tile_, t.c_row = block.p_tile;
   t.few = true;  // the height of tiles does not depend on the threads
+  // Each tile brings its share of what is read next nearer.
+  t.ahead_step = Quotient(table.columns, Quotient(block.tiles, table.rows));
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
     t.k = std::min(depth, k - k0);
     t.accumulate = k0 > 0;
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t map = panel * table.columns;
       t.columns = std::min<int64_t>(table.columns, shape_.maps - map);
-      t.b = panels + map * k + k0 * table.columns;
+      t.b = PanelOf(args, position, panel) + k0 * table.columns;
       t.a = block.v + position * v_position_ + map / shape_.group_maps() * k + k0;
       t.c = block.p + position * block.p_position + (map - map0);
-      // Each tile brings its share of the next panel nearer; behind the last one lies another position's.
-      const float* next = panel + 1 < end ? t.b + table.columns * k : t.b + PanelsSize(k, shape_.maps);
-      if (panel + 1 == end) next -= (end - 1 - begin) * table.columns * k;
-      t.ahead = panel + 1 < end || position + 1 < size_.positions() ? next : nullptr;
-      t.ahead_step = Quotient(table.columns, Quotient(block.tiles, table.rows));
+      t.ahead = panel + 1 < end  ? t.b + table.columns * k
+                : k0 + depth < k ? PanelOf(args, position, begin) + (k0 + depth) * table.columns
+                                 : next;
       table.RunRows(t, block.tiles);
     }
   }
@@ -255,7 +260,8 @@ void Winograd::RunBlock(const NhwcArgs& args, const Block& block) const {
   for (int64_t map = 0; map < shape_.maps; map += block.maps) {
     const int64_t end = std::min(map + block.maps, shape_.maps);
     for (int64_t i = 0; i < size_.positions(); ++i)
-      Multiply(args, block, i, map / width, Quotient(end, width));
+      Multiply(args, block, i, map / width, Quotient(end, width),
+               i + 1 < size_.positions() ? PanelOf(args, i + 1, map / width) : nullptr);
     for (int64_t s = block.strip0; s < block.strip1; ++s) Output(args, block, s, map, end);
   }
 }
@@ -282,8 +288,10 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
   const int64_t panels = Quotient(shape_.maps, TileSimd().columns), blocks = last - first;
   workers.ParallelFor(size_.positions() * panels * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
-      const int64_t panel = job / blocks % panels;
-      Multiply(args, block(first + job % blocks), job / blocks / panels, panel, panel + 1);
+      const int64_t position = job / blocks / panels, panel = job / blocks % panels;
+      const bool more = job % blocks + 1 == blocks && job + 1 < end;
+      Multiply(args, block(first + job % blocks), position, panel, panel + 1,
+               more ? PanelOf(args, position, panel + 1) : nullptr);
     }
   });
   transform(shape_.maps, [&](int64_t strip, int64_t begin, int64_t end) {
@@ -292,6 +300,7 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
 }
 
 void Winograd::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
+  if (block_tiles_ == 0) return;
   auto* floats = static_cast<float*>(scratch);
   const int64_t shared = FirstShared(workers.threads()), step = SharedAtOnce(workers.threads());
   workers.ParallelFor(shared, 1, [&](int64_t begin, int64_t end, int worker) {

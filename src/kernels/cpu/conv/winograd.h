@@ -58,7 +58,9 @@ class Winograd {
   int64_t FirstTile(int64_t strip) const;
   Block BlockOf(int64_t index, int64_t maps, float* scratch) const;
   void Input(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
-  void Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin, int64_t end) const;
+  const float* PanelOf(const NhwcArgs& args, int64_t position, int64_t panel) const;
+  void Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin, int64_t end,
+                const float* next) const;
   void Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin, int64_t end) const;
   void RunBlock(const NhwcArgs& args, const Block& block) const;
   void ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, float* scratch,

@@ -187,7 +187,18 @@ TEST_P(WinogradLevels, WritesBf16) {
           ASSERT_TRUE(got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i])))
               << g.height << "x" << g.width << "x" << g.channels << ", " << threads << " threads: " << i;
       }
-  LimitBf16Products(true);
+}
+
+TEST_P(WinogradLevels, EmptyImagesHaveNoResults) {
+  for (WinogradUnit unit : kUnits)
+    for (const Geometry& g : {Geometry{0, 9, 9, 8, 40, 1, 1, 1, 1}, {1, 0, 9, 8, 40}, {1, 9, 0, 8, 40}})
+      for (int threads : {1, 3}) {
+        ConvShape s = ShapeOf(g, unit);
+        for (int64_t& side : s.output) side = std::max<int64_t>(side, 0);
+        Case t(s, unit);
+        t.Run(t.Args(), threads);
+        EXPECT_TRUE(t.y.empty());
+      }
 }
 
 TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {
