@@ -10,8 +10,7 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMostDepth = 1024;        // words of k at once: a panel of it stays in the second cache
-constexpr int64_t kBlock = 80 << 10;        // words of a that stay there, beside a panel and rows of c
+constexpr int64_t kBlock = 80 << 10;        // words of a in the second cache, beside a panel and rows of c
 constexpr int64_t kPanels = 128 << 10;      // words of b that stay there too
 constexpr int64_t kSums = 64 << 10;         // words of c, likewise
 constexpr int64_t kWorthAThread = 1 << 17;  // multiplications
@@ -68,7 +67,7 @@ void Share(const PanelProduct& p, const TileTable& table, int threads, Cut& cut)
 Cut CutOf(const PanelProduct& p, const TileTable& table, int threads) {
   Cut cut{};
   const int64_t words = table.words(p.k);
-  cut.depth = PartOf(words, p.narrow_c ? std::max(words, kMostDepth) : kMostDepth, 8);
+  cut.depth = PartOf(words, p.narrow_c ? std::max(words, kMostPanelDepth) : kMostPanelDepth, 8);
   const bool as_words = p.a_column == 1 && (table.per_word == 1 || p.narrow_a);
   const int64_t a_row = p.narrow_a ? p.a_row / 2 : p.a_row;
   cut.copy = !as_words || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);

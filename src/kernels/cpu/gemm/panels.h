@@ -11,6 +11,10 @@
 
 namespace tern::cpu {
 
+// Words of k that are summed at once: a panel of it stays in the second cache. Longer sums are cut, and their
+// parts added in c.
+constexpr int64_t kMostPanelDepth = 1024;
+
 // Words of 32 bits that the panels of b[k, n] take, for the instruction set that is active now.
 int64_t PanelsSize(int64_t k, int64_t n, Operands operands = Operands::kF32);
 // factor * b, with b's steps in elements.

@@ -18,10 +18,12 @@ struct Shape {
 };
 
 // Sizes around the tiles of every instruction set, and some that are cut along k.
-const Shape kShapes[] = {{1, 1, 1},     {1, 33, 5},    {2, 31, 9},    {3, 64, 17},    {4, 8, 3},
-                         {6, 16, 32},   {7, 17, 40},   {13, 15, 64},  {14, 32, 8},    {15, 33, 129},
-                         {29, 100, 70}, {64, 48, 512}, {9, 24, 513},  {40, 70, 1100}, {5, 3, 0},
-                         {0, 4, 4},     {4, 0, 4},     {200, 96, 512}};
+constexpr int64_t kDepth = kMostPanelDepth;
+const Shape kShapes[] = {
+    {1, 1, 1},     {1, 33, 5},       {2, 31, 9},    {3, 64, 17},         {4, 8, 3},
+    {6, 16, 32},   {7, 17, 40},      {13, 15, 64},  {14, 32, 8},         {15, 33, 129},
+    {29, 100, 70}, {64, 48, kDepth}, {5, 3, 0},     {9, 24, kDepth + 1}, {40, 70, 2 * kDepth + 52},
+    {0, 4, 4},     {4, 0, 4},        {200, 96, 512}};
 
 class Levels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, Levels, testing::ValuesIn(LevelsHere()));
@@ -91,20 +93,24 @@ TEST_P(Levels, MatchesSumsInDouble) {
 }
 
 TEST_P(Levels, AddsToWhatIsThere) {
-  Case t({20, 40, 600}, false, 0);
-  const std::vector<float> before = t.c;
-  PanelProduct p = t.Product();
-  p.accumulate = true;
-  Multiply(p, 1);
-  for (int64_t i = 0; i < 20; ++i)
-    for (int64_t j = 0; j < 40; ++j) {
-      const auto at = static_cast<size_t>(i * 40 + j);
-      ASSERT_NEAR(t.c[at], before[at] + t.Sum(i, j), 1e-4);
+  for (const int64_t k : {int64_t{60}, 2 * kDepth + 9})
+    for (const bool residual : {false, true}) {
+      Case t({20, 40, k}, false, 0);
+      const std::vector<float> before = t.c;
+      PanelProduct p = t.Product();
+      p.accumulate = true;
+      if (residual) p.tile.residual = t.residual.data(), p.tile.residual_row = t.c_row;
+      Multiply(p, 1);
+      for (int64_t i = 0; i < 20; ++i)
+        for (int64_t j = 0; j < 40; ++j) {
+          const auto at = static_cast<size_t>(i * 40 + j);
+          ASSERT_NEAR(t.c[at], before[at] + t.Sum(i, j) + (residual ? t.residual[at] : 0), 3e-4) << k;
+        }
     }
 }
 
 TEST_P(Levels, IsTheSameForAnyNumberOfThreads) {
-  for (const Shape& s : {Shape{200, 96, 1030}, Shape{17, 500, 64}, Shape{1, 1000, 300}}) {
+  for (const Shape& s : {Shape{200, 96, kDepth + 6}, Shape{17, 500, 64}, Shape{1, 1000, 300}}) {
     Case one(s, false, 0), many(s, false, 0);
     Multiply(one.Product(), 1);
     for (int threads : {2, 5}) {
