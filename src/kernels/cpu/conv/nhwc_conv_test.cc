@@ -51,32 +51,52 @@ const std::vector<NhwcCase> kCases = {
      {1, 64, 64, 1, {1, 40, 57}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
 };
 
-void Convolve(const NhwcCase& c, NhwcData& d, bool extra, int threads) {
-  ConvolveWith<NhwcConv>(c.shape, d, extra, threads, d.operands);
+constexpr NhwcWindows kWindows[] = {NhwcWindows::kAny, NhwcWindows::kInPlace, NhwcWindows::kColumns};
+
+// Weights are packed in one way for all windows.
+class Windows : public NhwcConv {
+ public:
+  using NhwcConv::NhwcConv;
+  static int64_t PackedSize(const ConvShape& s, Operands operands, NhwcWindows) {
+    return NhwcConv::PackedSize(s, operands);
+  }
+  static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, Operands operands,
+                   NhwcWindows) {
+    NhwcConv::Pack(s, w, to, workers, operands);
+  }
+};
+
+void Convolve(const NhwcCase& c, NhwcData& d, bool extra, int threads,
+              NhwcWindows windows = NhwcWindows::kAny) {
+  ConvolveWith<Windows>(c.shape, d, extra, threads, d.operands, windows);
 }
+
+std::string Told(NhwcWindows windows) { return "windows " + std::to_string(static_cast<int>(windows)); }
 
 class NhwcConvLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvLevels, testing::ValuesIn(LevelsHere()));
 
 TEST_P(NhwcConvLevels, MatchesSumsInDouble) {
   for (const NhwcCase& c : kCases)
-    for (bool extra : {false, true})
-      for (int threads : {1, 3}) {
+    for (NhwcWindows windows : kWindows)
+      for (bool extra : {false, true}) {
+        SCOPED_TRACE(Told(windows));
         NhwcData d(c.shape);
-        Convolve(c, d, extra, threads);
+        Convolve(c, d, extra, extra ? 3 : 1, windows);
         d.Check(c, extra);
       }
 }
 
 TEST_P(NhwcConvLevels, IsTheSameForAnyNumberOfThreads) {
-  for (const NhwcCase& c : kCases) {
-    NhwcData one(c.shape), many(c.shape);
-    Convolve(c, one, true, 1);
-    for (int threads : {2, 5}) {
-      Convolve(c, many, true, threads);
-      ASSERT_EQ(one.y, many.y) << c.name << ", " << threads << " threads";
+  for (const NhwcCase& c : kCases)
+    for (NhwcWindows windows : kWindows) {
+      NhwcData one(c.shape), many(c.shape);
+      Convolve(c, one, true, 1, windows);
+      for (int threads : {2, 5}) {
+        Convolve(c, many, true, threads, windows);
+        ASSERT_EQ(one.y, many.y) << c.name << ", " << threads << " threads, " << Told(windows);
+      }
     }
-  }
 }
 
 // Numbers that a model may give. Scratch memory is in proportion to what is read and written.
@@ -90,13 +110,15 @@ TEST_P(NhwcConvLevels, NeedsLittleMemoryForFarWindows) {
       {"planes", {1, 4, 8, 1, {2, 20, 40}, {3, 1, 3}, {1, 1, 1}, {kMost, 1, kMost}, {kMost, 0, kMost}}},
   };
   for (const NhwcCase& c : cases)
-    for (Operands operands : {Operands::kF32, Operands::kBf16}) {
-      const NhwcConv conv(c.shape, operands);
-      ASSERT_LT(conv.Scratch(3), size_t{8} << 20) << c.name;
-      NhwcData d(c.shape, operands);
-      Convolve(c, d, true, 3);
-      d.Check(c, true);
-    }
+    for (Operands operands : {Operands::kF32, Operands::kBf16})
+      for (NhwcWindows windows : kWindows) {
+        SCOPED_TRACE(Told(windows));
+        const NhwcConv conv(c.shape, operands, windows);
+        ASSERT_LT(conv.Scratch(3), size_t{8} << 20) << c.name;
+        NhwcData d(c.shape, operands);
+        Convolve(c, d, true, 3, windows);
+        d.Check(c, true);
+      }
 }
 
 TEST_P(NhwcConvLevels, PacksNothingOfAnyKernel) {
@@ -137,7 +159,7 @@ TEST_P(NhwcConvBf16, IsTheSameForAnyNumberOfThreads) {
 // Images and results that are bf16 in memory: the bits that f32 gives, rounded. Each way to read windows.
 TEST_P(NhwcConvBf16, ReadsAndWritesBf16) {
   for (const NhwcCase& c : kCases)
-    for (NhwcWindows windows : {NhwcWindows::kAny, NhwcWindows::kInPlace, NhwcWindows::kColumns})
+    for (NhwcWindows windows : kWindows)
       for (int threads : {1, 3}) {
         NhwcData d(c.shape, Operands::kBf16);
         const std::vector<uint16_t> x = Narrowed(d.x), residual = Narrowed(d.residual);
@@ -159,8 +181,7 @@ TEST_P(NhwcConvBf16, ReadsAndWritesBf16) {
         args.y = AsFloats(y);
         args.tile.residual = AsFloats(residual), args.tile.narrow_residual = true;
         run(threads);
-        ASSERT_EQ(y, Narrowed(d.y)) << c.name << ", " << threads << " threads, windows "
-                                    << static_cast<int>(windows);
+        ASSERT_EQ(y, Narrowed(d.y)) << c.name << ", " << threads << " threads, " << Told(windows);
       }
 }
 
