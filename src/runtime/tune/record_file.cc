@@ -94,7 +94,8 @@ Status Lock(int fd, const std::string& path, std::chrono::milliseconds patience)
     if (errno != EINTR && errno != EWOULDBLOCK)
       return IoError("cannot lock '", path, "': ", std::strerror(errno));
     if (Clock::now() >= deadline)
-      return IoError("cannot lock '", path, "': another process has held it for ", patience.count(), " ms");
+      return IoError("cannot lock '", path, "': another process holds it",
+                     patience.count() > 0 ? StrCat(", for more than ", patience.count(), " ms") : "");
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return {};

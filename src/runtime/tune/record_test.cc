@@ -156,7 +156,7 @@ TEST_F(RecordFile, ThatStaysLockedIsGivenUp) {
   ASSERT_GE(other, 0);
   ASSERT_EQ(flock(other, LOCK_EX), 0);
   const Status status = AddToRecord(path_, {{"two", {{"a", 1}, {"b", 2}}}}, kKey);
-  EXPECT_NE(status.ToString().find(StrCat("cannot lock '", path_, ".lock': another process has held it")),
+  EXPECT_NE(status.ToString().find(StrCat("cannot lock '", path_, ".lock': another process holds it")),
             std::string::npos)
       << status.ToString();
   std::thread owner([&] {

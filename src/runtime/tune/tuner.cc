@@ -9,10 +9,10 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kMargin = 0.95;   // of the estimated best's time: what another must undercut
-constexpr double kHopeless = 1.5;  // times the best so far
-constexpr double kRuns = 4;        // of a candidate, at least
-constexpr std::chrono::milliseconds kRetryPatience{10};  // for the record's lock, with nothing new to add
+constexpr double kMargin = 0.95;           // of the estimated best's time: what another must undercut
+constexpr double kHopeless = 1.5;          // times the best so far
+constexpr double kRuns = 4;                // of a candidate, at least
+constexpr std::chrono::seconds kRetry{1};  // after what could not be written, with nothing new to add
 
 std::string TextOf(const TensorInfo& t) {
   return t.dtype == DType::kInvalid ? "_" : StrCat(DTypeName(t.dtype), "[", Join(t.dims, ","), "]");
@@ -187,7 +187,16 @@ bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
 
 void Tuner::Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
                  const Limits& limits) {
-  Write(MeasureMissing(queries, table, workers, limits) ? kLockPatience : kRetryPatience);
+  if (MeasureMissing(queries, table, workers, limits))
+    Write(kLockPatience);
+  else if (MayRetry())
+    Write(std::chrono::milliseconds(0));
+}
+
+// A model whose shapes change in every run makes a plan in every run.
+bool Tuner::MayRetry() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return !unwritten_.empty() && Clock::now() >= retry_;
 }
 
 bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const KernelTable& table,
@@ -220,6 +229,7 @@ void Tuner::Write(std::chrono::milliseconds patience) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!written.ok()) unwritten_.merge(taken);  // unless it was measured again
   written_ = std::move(written);
+  retry_ = Clock::now() + kRetry;
 }
 
 Tuner::Found Tuner::Find(const KernelQuery& query, int threads) const {

@@ -42,7 +42,8 @@ class Tuner {
   };
   // Measures what is not known yet: those first that are estimated to take the most time, nodes that are
   // alike once. Ends when the budget is spent, or the stop says so, which need not wait for others that
-  // measure either. Then writes what the record lacks, also of earlier calls.
+  // measure either. Then writes what the record lacks, also of earlier calls; with nothing new, tries that
+  // once a second, and waits for nobody.
   void Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
             const Limits& limits);
 
@@ -68,6 +69,7 @@ class Tuner {
   bool Measure(const Job& job, const Workers& workers, const Limits& limits);
   bool Knows(const Job& job) const;
   double LeftMicroseconds() const;
+  bool MayRetry() const;
   void Write(std::chrono::milliseconds patience);
 
   const TuneOptions options_;
@@ -81,6 +83,7 @@ class Tuner {
   mutable std::set<std::string> used_;  // of known_: read from the record and asked for
   double spent_us_ = 0;
   Measurements unwritten_;  // measured here, and not in the record yet
+  std::chrono::steady_clock::time_point retry_{};
   Status read_, written_;
 };
 

@@ -282,13 +282,24 @@ class LockedRecord : public TunerTest {
   std::unique_ptr<Session> session_;
 };
 
-TEST_F(LockedRecord, IsWrittenWithTheNextPlan) {
+TEST_F(LockedRecord, IsWrittenWithALaterPlan) {
   holder_.reset();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
   const auto clone = session_->Clone();
   ASSERT_TRUE(clone->Run(DatumList{Counting({8})}).ok());
   EXPECT_EQ(clone->Tuning().measured, 1) << "nothing new";
   EXPECT_TRUE(clone->Tuning().written.ok()) << clone->Tuning().written.ToString();
   EXPECT_EQ(Lines(), 1u);
+}
+
+// Plans that find all measured: a try in each second.
+TEST_F(LockedRecord, IsWaitedForByNoPlan) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(session_->Clone()->Run(DatumList{Counting({8})}).ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
+  EXPECT_NE(session_->Tuning().written.ToString().find("for more than 100 ms"), std::string::npos)
+      << session_->Tuning().written.ToString();
+  EXPECT_EQ(Lines(), 0u);
 }
 
 TEST_F(LockedRecord, IsWrittenWhenTheLastSessionEnds) {
