@@ -122,6 +122,9 @@ class Patience {
   Clock::time_point start_ = Clock::now();
 };
 
+// n over size, upwards.
+int64_t Rounded(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
 // One ParallelFor. Lives on the caller's stack: it leaves the list before the caller returns, and the caller
 // waits until every helper that joined has left it.
 struct Job {
@@ -141,11 +144,12 @@ struct Job {
   std::atomic<int> active{0};
   Part part[kMostParts];
 
-  void Divide(int64_t n) {
-    const int64_t pieces = (n + piece - 1) / piece;
+  // Parts are even: they need not be whole pieces.
+  void Divide(int64_t n, int64_t grain) {
+    const int64_t grains = Rounded(n, grain);
     for (int i = 0; i < parts; ++i) {
-      part[i].at.store(pieces * i / parts * piece, std::memory_order_relaxed);
-      part[i].end = std::min(n, pieces * (i + 1) / parts * piece);
+      part[i].at.store(grains * i / parts * grain, std::memory_order_relaxed);
+      part[i].end = std::min(n, grains * (i + 1) / parts * grain);
     }
   }
   bool Open() const {
@@ -298,17 +302,18 @@ bool Workers::Stay() {
   return self.role != Role::kLeft;
 }
 
-void Workers::Spread(int64_t n, int64_t piece, Body body, const void* f) const {
+void Workers::Spread(int64_t n, int64_t grain, Body body, const void* f) const {
   const AtWork at_work;
   thread_local int ensured = 0;
   if (ensured < threads_) {
     Pool::Get().EnsureThreads(threads_ - 1);
     ensured = threads_;
   }
-  const int64_t pieces = (n + piece - 1) / piece;
-  const int helpers = static_cast<int>(std::min<int64_t>(threads_, pieces)) - 1;
+  // A few pieces per thread, so that a late thread does not hold up the rest.
+  const int64_t grains = Rounded(n, grain), piece = Rounded(grains, int64_t{threads_} * 4) * grain;
+  const int helpers = static_cast<int>(std::min<int64_t>(threads_, grains)) - 1;
   Job job{body, f, piece, helpers, std::min(helpers + 1, kMostParts)};
-  job.Divide(n);
+  job.Divide(n, grain);
   Pool::Get().Run(job);
 }
 

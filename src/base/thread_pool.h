@@ -27,15 +27,15 @@ class Workers {
   // true on the thread that started the loop.
   static bool Stay();
 
-  // Calls f(begin, end) or f(begin, end, worker) over pieces of [0, n), each at least `grain` long but the
-  // last. worker is in [0, threads()): two pieces with the same worker never overlap in time, so it can pick
-  // scratch memory. Returns when all pieces are done. Allocates nothing. Inside another ParallelFor it runs
-  // inline, as worker 0 of its own loop. f must not throw.
+  // Calls f(begin, end) or f(begin, end, worker) over pieces of [0, n), which begin at multiples of `grain`;
+  // so each is at least that long, but the last. worker is in [0, threads()): two pieces with the same worker
+  // never overlap in time, so it can pick scratch memory. Returns when all pieces are done. Allocates
+  // nothing. Inside another ParallelFor it runs inline, as worker 0 of its own loop. f must not throw.
   template <class F> void ParallelFor(int64_t n, int64_t grain, const F& f) const {
     if (n <= 0) return;
-    const int64_t piece = PieceOf(n, grain);
-    if (piece >= n || Nested()) return Call(f, 0, n, 0);
-    Spread(n, piece, &Trampoline<F>, &f);
+    grain = std::max<int64_t>(grain, 1);
+    if (threads_ == 1 || grain >= n || Nested()) return Call(f, 0, n, 0);
+    Spread(n, grain, &Trampoline<F>, &f);
   }
 
  private:
@@ -50,13 +50,8 @@ class Workers {
   template <class F> static void Trampoline(const void* f, int64_t begin, int64_t end, int worker) {
     Call(*static_cast<const F*>(f), begin, end, worker);
   }
-  // A few pieces per thread, so that a late thread does not hold up the rest.
-  int64_t PieceOf(int64_t n, int64_t grain) const {
-    const int64_t pieces = threads_ == 1 ? 1 : int64_t{threads_} * 4;
-    return std::max(std::max<int64_t>(grain, 1), (n + pieces - 1) / pieces);
-  }
   static bool Nested();
-  void Spread(int64_t n, int64_t piece, Body body, const void* f) const;
+  void Spread(int64_t n, int64_t grain, Body body, const void* f) const;
 
   int threads_;
 };

@@ -33,9 +33,22 @@ TEST(ThreadPool, VisitsEachIndexOnce) {
 }
 
 TEST(ThreadPool, PiecesAreAtLeastAGrain) {
-  Workers(4).ParallelFor(1003, 100, [](int64_t begin, int64_t end) {
-    EXPECT_TRUE(end - begin >= 100 || end == 1003) << begin << " " << end;
-  });
+  for (int64_t n : {101, 1003, 100000})
+    Workers(4).ParallelFor(n, 100, [&](int64_t begin, int64_t end) {
+      EXPECT_TRUE(begin % 100 == 0 && (end - begin >= 100 || end == n)) << begin << " " << end;
+    });
+}
+
+// What threads do not take from each other is the same for all, or one more: 14 are 7 and 7, never 8 and 6.
+TEST(ThreadPool, PartsAreEven) {
+  for (int threads : {2, 3, 5})
+    for (int64_t n : {6, 9, 14, 15, 17, 27, 100, 1001}) {
+      std::vector<std::atomic<int>> ends(static_cast<size_t>(n + 1));
+      Workers(threads).ParallelFor(n, 1, [&](int64_t, int64_t end) { ends[static_cast<size_t>(end)] = 1; });
+      for (int i = 1; i <= threads; ++i)
+        EXPECT_EQ(ends[static_cast<size_t>(n * i / threads)].load(), 1)
+            << n << " for " << threads << ", " << i;
+    }
 }
 
 TEST(ThreadPool, WorkerNumbersAreExclusive) {
