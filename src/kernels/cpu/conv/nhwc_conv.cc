@@ -230,20 +230,43 @@ NhwcConv::Cut NhwcConv::CutOf(int threads) const {
   const int64_t panels = s.group * Quotient(s.group_maps(), table.columns);
   cut.panels = panels, cut.panel_jobs = 1;
   cut.blocks = Quotient(all, cut.rows);
-  const int64_t planes = pixels ? 1 : s.batch * s.output[0] * parts;
-  if (threads > 1) {
-    const double work = static_cast<double>(s.batch * s.output_size() * s.maps) * static_cast<double>(k());
-    const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
-    if (!pixels && planes * cut.blocks < wanted && width * all >= s.maps) {
-      // Rows do not change how sums are taken, so that they may depend on the number of threads.
-      cut.rows = Quotient(all, std::min(all, Quotient(wanted, planes)));
-      cut.blocks = Quotient(all, cut.rows);
-    }
-    const int64_t jobs = Quotient(wanted, std::max<int64_t>(1, planes * cut.blocks));
-    cut.panels = Quotient(panels, std::clamp<int64_t>(jobs, 1, panels));
-    cut.panel_jobs = Quotient(panels, cut.panels);
-  }
+  if (threads > 1) Share(all, pixels ? 1 : s.batch * s.output[0] * parts, threads, cut);
   return cut;
+}
+
+// What a job takes, in half vectors of products per word of k: those of its tiles, what every tile and every
+// panel costs by itself, and what is copied, a word for about as much as a half vector.
+double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
+  const bool pixels = source_ == Source::kColumns;
+  const int64_t strips = pixels ? 1 : rows, count = pixels ? rows : columns_;
+  const auto high = static_cast<double>(strips * (2 * count + Quotient(count, table().rows)));
+  return static_cast<double>(panels) * (high + 4) +
+         static_cast<double>(BlockWords(rows)) / static_cast<double>(k());
+}
+
+// Jobs for several threads: as even as the sizes allow, and so many that a thread which is held up can leave
+// some to others. Neither rows nor panels of a job change how sums are taken.
+void NhwcConv::Share(int64_t all, int64_t planes, int threads, Cut& cut) const {
+  constexpr double kFewJobs = 1.04;
+  const double work =
+      static_cast<double>(shape_.batch * shape_.output_size() * shape_.maps) * static_cast<double>(k());
+  const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
+  if (wanted < 2) return;
+  const int64_t fewest = cut.blocks, panels = cut.panels, most = std::max(2 * wanted, planes * fewest);
+  double best = 0;
+  for (int64_t panel_jobs = 1; panel_jobs <= panels && planes * fewest * panel_jobs <= most; ++panel_jobs) {
+    const int64_t some = Quotient(panels, panel_jobs);
+    if (Quotient(panels, some) != panel_jobs) continue;
+    for (int64_t blocks = fewest; blocks <= all && planes * blocks * panel_jobs <= most; ++blocks) {
+      const int64_t rows = Quotient(all, blocks), jobs = planes * blocks * panel_jobs;
+      if (Quotient(all, rows) != blocks) continue;
+      const double cost = static_cast<double>(Quotient(jobs, threads)) * CostOf(rows, some) *
+                          (jobs < 2 * threads ? kFewJobs : 1);
+      if (best > 0 && cost >= best) continue;
+      best = cost;
+      cut = {rows, blocks, some, panel_jobs};
+    }
+  }
 }
 
 NhwcConv::Job NhwcConv::JobOf(const Cut& cut, int64_t job) const {

@@ -75,6 +75,8 @@ class NhwcConv {
     int64_t rows, blocks;  // output rows (kColumns: pixels) of a job; blocks of a plane (or of all)
     int64_t panels, panel_jobs;
   };
+  double CostOf(int64_t rows, int64_t panels) const;
+  void Share(int64_t all, int64_t planes, int threads, Cut& cut) const;
   void SetSource(bool spread, NhwcWindows windows);
   void SetColumns();
   bool Nothing() const;  // to compute
