@@ -113,6 +113,12 @@ def over_single(row):
     return gain, many / one if one and many and row["threads"] > 1 else None
 
 
+def reads_over_single(row):
+    """What a loop that only reads memory gains from these threads; None where it was not measured."""
+    one, many = row.get("read_gb_per_s"), row.get("read_gb_per_s_threads")
+    return many / one if one and many and row["threads"] > 1 else None
+
+
 def compute_bound(row, alone=None):
     """Whether one thread comes near the multiply-add peak, beside several (of rows with a single) or in a row of its own, `alone`."""
     tries = [(row, row.get("single")), *([(alone, alone["engines"].get("tern"))] if alone else [])]

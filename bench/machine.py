@@ -24,8 +24,13 @@ def versions(peers):
 
 
 def peaks(tern, precision, threads):
-    """GFLOP/s that one thread, and that so many at once, reach right now in a loop of nothing but multiply-adds, and how many those
-    were: Tern uses no more threads than there are cores. None where it cannot be measured."""
+    """What one thread, and so many at once, reach right now: GFLOP/s in a loop of nothing but multiply-adds, GB/s in one that only reads;
+    and how many threads those were: Tern uses no more than there are cores. None where it cannot be measured."""
     found = _doctor(tern, "--peak", "--threads", str(threads))
-    one, several = (found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads"))
-    return one, several, found.get("peak_threads")
+    rates = {key: found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads")}
+    return {**rates, **{key: found.get(key) for key in ("read_gb_per_s", "read_gb_per_s_threads", "peak_threads")}}
+
+
+def best(measured):
+    """The most of each that was reached at any time."""
+    return {key: max((found[key] for found in measured if found[key]), default=None) for key in measured[0]}

@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import chart  # noqa: E402
 import figures  # noqa: E402
+import spent  # noqa: E402
 import table  # noqa: E402
 
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
@@ -129,9 +130,9 @@ def threads(report):
 
 def threads_table(count, rows, bound):
     cells = [[row["model"], table.cell_ms(row["single"]), table.cell_ms(row["engines"]["tern"]),
-              *(table.cell(x, "{:.2f}") for x in figures.over_single(row)), off({"tern": row["engines"]["tern"], "single": row["single"]}),
+              *(table.cell(x, "{:.2f}") for x in (*figures.over_single(row), figures.reads_over_single(row))), off({"tern": row["engines"]["tern"], "single": row["single"]}),
               "yes" if row["model"] in bound else ""] for row in rows]
-    heads = ["model", "1 thread, ms", f"{count} threads, ms", "times as fast", "loop", "± %", "compute-bound"]
+    heads = ["model", "1 thread, ms", f"{count} threads, ms", "times as fast", "loop", "reads", "± %", "compute-bound"]
     return "\n" + table.markdown(heads, cells) + threads_words(count, [figures.over_single(row) for row in rows if row["model"] in bound])
 
 
@@ -142,6 +143,13 @@ def threads_words(count, gains):
     return (f"\nOf {len(gains)} compute-bound models {sum(gain >= least for gain, _ in gains)} are at least {least:g} times as fast on "
             f"{count} threads; geometric mean {figures.geomean(gain for gain, _ in gains):.2f}, of the loop "
             f"{figures.geomean(loops):.2f}.\n") if loops else ""
+
+
+def time_spent(report):
+    """Which kernels take one thread's time, the model nearest to its best peer first; nothing where that was not measured."""
+    rows = [(figures.ratio(row["engines"], figures.best_peer(row["engines"])), row) for row in report["rows"] if row.get("spent")]
+    cells = [[row["model"], table.cell(best, "{:.2f}"), spent.words(row["spent"])] for best, row in sorted(rows, key=lambda pair: pair[0] or 0)]
+    return table.markdown(["model", "/best", "% of the time, at % of the roofline"], cells, last="---") if cells else ""
 
 
 def growth(report):
@@ -162,6 +170,7 @@ def sections(stored):
             found[f"{part} summary"] = summary(stored[part])
             found[f"{part} models"] = models(stored[part]) + f"\n![ratio to the best peer](performance_{part}.svg)\n"
             found[f"{part} threads"] = threads(stored[part])
+            found[f"{part} spent"] = time_spent(stored[part])
     if "growth" in stored:
         found["growth"] = growth(stored["growth"])
     return found

@@ -51,7 +51,7 @@ def geomeans(summary, peers, name="geomean"):
     return [name, *[""] * (1 + len(peers)), *(f"{summary['peers'][peer]:.3f}" for peer in peers), f"{summary['best']:.3f}"]
 
 
-def markdown(heads, rows):
-    """Left-aligned names, right-aligned numbers."""
+def markdown(heads, rows, last="---:"):
+    """Left-aligned names, right-aligned numbers; last: how the last column is aligned."""
     lines = ["| " + " | ".join(cells) + " |" for cells in (heads, *rows)]
-    return "\n".join([lines[0], "|---" + "|---:" * (len(heads) - 1) + "|", *lines[1:]]) + "\n"
+    return "\n".join([lines[0], "|---" + "|---:" * (len(heads) - 2) + f"|{last}|", *lines[1:]]) + "\n"

@@ -11,6 +11,7 @@
 #include "ir/builder.h"
 #include "ir/evaluate.h"
 #include "ir/tern_file.h"
+#include "kernels/cpu/peak/bandwidth.h"
 #include "kernels/cpu/peak/peak.h"
 #include "kernels/cpu/simd/active_isa.h"
 #include "kernels/cpu/simd/bf16.h"
@@ -19,6 +20,7 @@
 #include "runtime/kernel.h"
 #include "tools/engine.h"
 #include "tools/onnx_operators.h"
+#include "tools/timing.h"
 #include "tools/tool.h"
 #include "tools/units.h"
 
@@ -54,7 +56,8 @@ class DoctorTool : public Tool {
 // GFLOP/s, by one thread and by several at once.
 struct Peaks {
   cpu::PeakRate one, several;
-  int threads = 1;  // those several
+  double read_one = 0, read_several = 0;  // bytes per second
+  int threads = 1;                        // those several
 };
 
 // relu(x · w + b), the smallest thing that is a network.
@@ -137,6 +140,8 @@ void WritePeaks(data::JsonWriter& json, const Peaks& peaks) {
                                                                 {"peak_gflops_threads", peaks.several}};
   for (const auto& [key, rate] : rates)
     json.Key(key).BeginObject().Key("fp32").Number(rate.f32).Key("bf16").Number(rate.bf16).EndObject();
+  json.Key("read_gb_per_s").Number(Rounded(peaks.read_one * 1e-9));
+  json.Key("read_gb_per_s_threads").Number(Rounded(peaks.read_several * 1e-9));
   json.Key("peak_threads").Int(peaks.threads);
 }
 
@@ -151,7 +156,8 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
   fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
              f.onnx_imported, f.onnx_all);
   if (peaks)
-    fmt::print("peak      {} on one thread; {} on {}\n", RateText(peaks->one), RateText(peaks->several),
+    fmt::print("peak      {}, {}B/s read on one thread; {}, {}B/s on {}\n", RateText(peaks->one),
+               Thousands(peaks->read_one), RateText(peaks->several), Thousands(peaks->read_several),
                peaks->threads);
   for (const Check& c : checks)
     fmt::print("{:<9} {}{}\n", c.problem.empty() ? "ok" : "BROKEN", c.name,
@@ -200,7 +206,8 @@ Result<int> DoctorTool::Run(const Args&) {
   std::optional<Peaks> peaks;
   if (peak_) {
     const Workers workers(static_cast<int>(threads_));
-    peaks = {cpu::MeasurePeak(Workers(1)), cpu::MeasurePeak(workers), workers.threads()};
+    peaks = {cpu::MeasurePeak(Workers(1)), cpu::MeasurePeak(workers), cpu::ReadBandwidth(Workers(1)),
+             cpu::ReadBandwidth(workers), workers.threads()};
   }
   if (json_)
     PrintJson(Facts(), checks, peaks, ok);

@@ -14,7 +14,11 @@ if sys.argv[1] == "doctor":
     cores = 2
     threads = min(cores, int(sys.argv[sys.argv.index("--threads") + 1])) if "--threads" in sys.argv else 1
     print(json.dumps({"cpu": "made up", "isa": "unused", "simd": "made_up", "bf16_products": True, "cores": cores, "version": "0", "peak_gflops": {"fp32": 100.0},
-                      "peak_gflops_threads": {"fp32": 95.0 * threads}, "peak_threads": threads}))
+                      "peak_gflops_threads": {"fp32": 95.0 * threads}, "peak_threads": threads, "read_gb_per_s": 10.0,
+                      "read_gb_per_s_threads": 10.0 + threads}))
+    sys.exit(0)
+if sys.argv[1] == "profile":
+    print(json.dumps({"nodes": [{"kernel": "cpu.twice.f32", "ms": 1.0, "percent_of_roof": 50.0, "depth": 0}]}))
     sys.exit(0)
 if sys.argv[1] == "inspect":
     print(json.dumps({"flops": 1_000_000}))

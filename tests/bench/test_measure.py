@@ -51,6 +51,7 @@ class Compare(unittest.TestCase):
         tern = rows[0]["engines"]["tern"]
         self.assertEqual((tern["status"], tern["ms"], tern["median_ms"], tern["runs"], tern["peak_mb"]), ("ok", 2, 3, 6, 5))
         self.assertAlmostEqual(rows[0]["percent_of_peak"], 0.5)
+        self.assertEqual(rows[0]["spent"], [{"kernel": "cpu.twice.f32", "share": 1, "percent_of_roof": 50}])
         self.assertIn("small", done.stdout)
         self.assertEqual(report["summaries"]["1"]["call_ms"], {"tern": 2})
         self.assertIn("one call of an empty model, µs: tern 2000.0\n", done.stdout)
@@ -64,6 +65,7 @@ class Compare(unittest.TestCase):
         self.assertNotIn("single", one)
         self.assertEqual((two["single"]["ms"], two["engines"]["tern"]["ms"], list(two["engines"])), (3, 2, ["tern"]))
         self.assertEqual((two["peak_gflops"], two["peak_gflops_threads"]), (100, 190))
+        self.assertEqual((two["read_gb_per_s"], two["read_gb_per_s_threads"]), (10, 12))
         heads, cells = (next(l for l in done.stdout.splitlines()[::-1] if l.startswith(word)) for word in ("model", "small"))
         self.assertIn("/1 thread", heads)
         self.assertRegex(cells, r"1\.50 +1\.90")

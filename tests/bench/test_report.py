@@ -10,7 +10,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REPORT = ROOT / "bench" / "report.py"
 TEXT = "before\n<!-- fp32 summary -->\nold\n<!-- end -->\nbetween\n<!-- fp32 models -->\n<!-- end -->\n<!-- growth -->\n<!-- end -->\nafter\n"
-MORE = "<!-- fp32 summary -->\n<!-- end -->\n<!-- fp32 machine -->\n<!-- end -->\n<!-- fp32 threads -->\n<!-- end -->\n"
+MORE = "<!-- fp32 summary -->\n<!-- end -->\n<!-- fp32 machine -->\n<!-- end -->\n<!-- fp32 spent -->\n<!-- end -->\n<!-- fp32 threads -->\n<!-- end -->\n"
 
 
 def timed(ms, spread=0.01):
@@ -98,13 +98,20 @@ class Report(unittest.TestCase):
             self.assertIn(words, text)
         self.assertEqual([svg.count(f">{words}</text>") for words in ("2*", "4", "4*", "* on 2 cores, where Tern uses 2 threads")], [0, 1, 1, 1])
 
+    def test_where_the_time_goes_nearest_to_the_peer_first(self):
+        def row(model, ort, kernel):
+            return {"model": model, "threads": 1, "engines": {"tern": timed(1.0), "ort": timed(ort)}, "spent": [{"kernel": kernel, "share": 0.75, "percent_of_roof": 90}]}
+        text = self.told(rows=[row("far", 3.0, "cpu.a.f32"), row("near", 1.1, "cpu.b")])
+        self.assertIn("| near | 1.10 | b 75 % at 90 |\n| far | 3.00 | a 75 % at 90 |\n", text)
+
     def test_threads_stand_beside_the_loop(self):
         def row(model, single, several):
             return {"model": model, "threads": 2, "flops": 1e9, "peak_gflops": 100, "peak_gflops_threads": 190, "single": timed(single),
+                    "read_gb_per_s": 10, "read_gb_per_s_threads": 14,
                     "engines": {"tern": timed(several), "ort": timed(9.0)}}
         rows = [row("full", 10.0, 5.0), row("less", 12.0, 8.0), row("bound by memory", 50.0, 40.0)]
         text = self.told(rows=rows, summaries={"2": MEASURED["summaries"]["1"]})
-        for words in ("| full | 10.00 | 5.00 | 2.00 | 1.90 | 1 | yes |", "| bound by memory | 50.00 | 40.00 | 1.25 | 1.90 | 1 |  |",
+        for words in ("| full | 10.00 | 5.00 | 2.00 | 1.90 | 1.40 | 1 | yes |", "| bound by memory | 50.00 | 40.00 | 1.25 | 1.90 | 1.40 | 1 |  |",
                       "Of 2 compute-bound models 1 are at least 1.8 times as fast on 2 threads; geometric mean 1.73, of the loop 1.90."):
             self.assertIn(words, text)
         self.assertIn("<!-- fp32 threads -->\nNot measured yet.\n", self.told())

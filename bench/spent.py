@@ -1,0 +1,43 @@
+"""Where a model's time goes, by kernel, out of `tern profile`."""
+
+import json
+import subprocess
+
+MOST, LEAST_SHARE = 4, 0.03  # kernels named, and what the least of them takes
+
+
+def by_kernel(nodes):
+    """Share of the time and percent of what the machine could do (the roofline) of each kernel, the longest first.
+    Bodies of loops are part of their loop."""
+    nodes = [node for node in nodes if node["depth"] == 0]
+    total = sum(node["ms"] for node in nodes)
+    groups = {}
+    for node in nodes:
+        groups.setdefault(node["kernel"], []).append(node)
+    found = []
+    for kernel, members in groups.items():
+        ms = sum(node["ms"] for node in members)
+        counted = [node for node in members if node["percent_of_roof"] is not None]
+        at_roof = sum(node["ms"] * node["percent_of_roof"] for node in counted) if len(counted) == len(members) else None
+        found.append({"kernel": kernel, "share": ms / total if total else 0, "percent_of_roof": at_roof / ms if at_roof is not None and ms else None})
+    return sorted(found, key=lambda group: -group["share"])
+
+
+def of(tern, path, precision, threads):
+    """None where the model cannot be profiled."""
+    command = [tern, "profile", str(path), "--threads", str(threads), "--precision", precision, "--seconds", "0.3", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return None
+    groups = by_kernel(json.loads(done.stdout)["nodes"])
+    return [group for group in groups[:MOST] if group["share"] >= LEAST_SHARE]
+
+
+def words(groups):
+    """"gemm.packed 78 % at 95, attention 9 % at 69"; kernels without FLOPs and bytes that can be counted have no second figure."""
+    def one(group):
+        name = group["kernel"].removeprefix("cpu.").removesuffix(".f32")
+        roof = "" if group["percent_of_roof"] is None else f" at {group['percent_of_roof']:.0f}"
+        return f"{name} {100 * group['share']:.0f} %{roof}"
+
+    return ", ".join(map(one, groups or []))
