@@ -42,13 +42,15 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   static constexpr const char* kPack = kOperands == Operands::kBf16 ? "conv.panels.bf16" : "conv.panels.f32";
   static bool Legal(const KernelQuery& q) {
     return ((q.bf16 && !q.whole) || kOperands == Operands::kF32) && Base::Legal(q) &&
-           IsPointwise(q) == kPointwise;
+           IsPointwise(q) == kPointwise && !FarApart(q);
   }
   static std::string WhyNot(const KernelQuery& q) {
     if (kOperands == Operands::kBf16 && !q.bf16) return "precision is fp32";
     if (kOperands == Operands::kBf16 && q.whole) return "sums of whole numbers must be exact";
     if (std::string why = Base::WhyNot(q); !why.empty()) return why;
-    return kPointwise ? "needs a 1x1 kernel, strides 1, no pads" : "for larger windows, strides or pads";
+    if (kPointwise) return "needs a 1x1 kernel, strides 1, no pads";
+    return IsPointwise(q) ? "for larger windows, strides or pads"
+                          : "windows are too far apart to be read in place";
   }
   static bool Narrow(const KernelQuery& q, int operand) {
     if (kOperands != Operands::kBf16) return false;
@@ -68,6 +70,14 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
     work.transformed = counts.copied;
     if (kBf16) work.weights /= 2;
     return {work};
+  }
+
+ private:
+  // Windows that would be copied all the same, as in `columns`.
+  static bool FarApart(const KernelQuery& q) {
+    if (kWindows != NhwcWindows::kInPlace) return false;
+    const Result<cpu::ConvShape> s = NhwcShape(q);
+    return s.ok() && Windows<kOperands, kWindows>(*s).in_columns();
   }
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/bind/kernel_cases.h"
+#include "runtime/test_support.h"
 
 namespace tern {
 namespace {
@@ -24,6 +25,27 @@ TEST(NhwcKernels, Conv) {
        "Conv {channels_last=true,pads=[1,1,1,1]} : f32[0,9,10,16] f32[33,16,3,3]!",
        // weights that are no constants
        "Conv {channels_last=true,pads=[1,1,1,1]} : f32[1,5,6,4] f32[8,4,3,3] f32[8] @1e-4"});
+}
+
+// Nothing is estimated or measured twice: what cannot be read in place is for `columns` alone.
+TEST(NhwcKernels, WindowsFarApartAreCopied) {
+  const auto direct = [](const std::string& attrs) {
+    const auto graph = ParseOrDie(StrCat(
+        "graph @g(%x: f32[1,20,40,8]) -> (%y) {\n  #s: i64[4] = (16, 8, 3, 3)\n",
+        "  %w = Fill(#s) {value=f32[] (0.5)}\n  %y = Conv(%x, %w) {channels_last=true, ", attrs, "}\n}"));
+    SessionOptions options;
+    options.explain = true;
+    const auto session = SessionOf(graph, options);
+    EXPECT_TRUE(session->Run({Counting({1, 20, 40, 8})}).ok());
+    const Choice choice = session->Choices().back();
+    for (const Candidate& c : choice.candidates)
+      if (c.kernel == "cpu.conv.nhwc.direct.f32") return c;
+    return Candidate{};
+  };
+  EXPECT_TRUE(direct("dilations=[2,2], pads=[2,2,2,2]").legal);
+  const Candidate far = direct("dilations=[1000,1000], pads=[1000,1000,1000,1000]");
+  EXPECT_FALSE(far.legal);
+  EXPECT_EQ(far.why_not, "windows are too far apart to be read in place");
 }
 
 TEST(NhwcKernels, ConvWithEpilogue) {

@@ -25,8 +25,9 @@ struct NhwcSteps {
   int64_t first, image, plane, row, pixel;
 };
 
-// How windows are read: as the shape suggests, where they lie (perhaps from a padded copy of some rows), or
-// copied one by one into the rows of a matrix (im2col).
+// How windows are read: as the shape suggests, where they lie (perhaps from a padded copy of some rows; in
+// columns all the same where that copy would be much larger than they are), or copied one by one into the
+// rows of a matrix (im2col).
 enum class NhwcWindows : uint8_t { kAny, kInPlace, kColumns };
 
 // What the products and copies of a run amount to, for estimates of its time.
@@ -55,6 +56,7 @@ class NhwcConv {
   size_t Scratch(int threads) const;  // bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
   NhwcCounts Counts() const;
+  bool in_columns() const { return source_ == Source::kColumns; }
 
  private:
   // Where the rows of the product come from.
