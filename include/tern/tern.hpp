@@ -242,7 +242,7 @@ TERN_API_NAMESPACE {
       return *this;
     }
     // Where measurements are kept. Not called: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. "":
-    // they are not. A folder that is given is read even when tune_ms is 0.
+    // they are not. A folder that is given is read even when tune_ms is 0, and refused with reference(true).
     Config& cache_dir(std::string folder) {
       cache_dir_ = std::move(folder);
       has_cache_dir_ = true;

@@ -273,8 +273,11 @@ TuneReport Session::Tuning() const {
 std::vector<std::string> Session::Warnings() const {
   std::vector<std::string> out;
   const TuneReport tuning = Tuning();
-  if (!tuning.read.ok()) out.push_back(StrCat("measurements are not read: ", tuning.read.message()));
-  if (!tuning.written.ok()) out.push_back(StrCat("measurements are not kept: ", tuning.written.message()));
+  // What cannot be read is not written either, for the same reason.
+  if (!tuning.written.ok())
+    out.push_back(StrCat("measurements are not kept: ", tuning.written.message()));
+  else if (!tuning.read.ok())
+    out.push_back(StrCat("measurements are not read: ", tuning.read.message()));
   std::map<std::string, int> ops;
   if (!state_->options.reference_only)
     for (const Fallback& f : Fallbacks()) ++ops[f.op];

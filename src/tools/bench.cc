@@ -178,6 +178,9 @@ int64_t BatchOf(const DatumList& inputs) {
 Result<int> BenchTool::Run(const Args& args) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
+  EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
+  tune_.Apply(args, options);
+  TERN_TRY(CheckOptions(options));
   Measured m;
   m.before = HeldMemory();
   const Stopwatch load;
@@ -190,8 +193,6 @@ Result<int> BenchTool::Run(const Args& args) {
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, feeds));
   const Stopwatch make;
-  EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
-  tune_.Apply(args, options);
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   m.load = load_ms + make.Milliseconds();
   m.batch = BatchOf(inputs);

@@ -198,7 +198,9 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
   fmt::print("{}\n", json.EndArray().Key("ok").Bool(ok).EndObject().text());
 }
 
-Result<int> DoctorTool::Run(const Args&) {
+Result<int> DoctorTool::Run(const Args& args) {
+  if (args.Given("--threads") && !peak_)
+    return InvalidArgument("--threads says how many threads --peak measures, and --peak is not given");
   InitOps();
   const std::vector<Check> checks = SelfTest();
   bool ok = true;

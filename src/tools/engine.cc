@@ -63,14 +63,21 @@ void TuneOption::Apply(const Args& args, EngineOptions& options) const {
   if (args.Given("--cache-dir")) options.cache_dir = folder;
 }
 
-Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {
-  if (options.reference && options.tune_ms)
-    return InvalidArgument(
-        "--tune and --reference exclude each other: the reference evaluator has no kernels");
-  if (options.reference && options.precision == Precision::kBf16)
+Status CheckOptions(const EngineOptions& options) {
+  if (!options.reference) return {};
+  const bool folder = options.cache_dir && !options.cache_dir->empty();
+  if (options.tune_ms || folder)
+    return InvalidArgument(options.tune_ms ? "--tune" : "--cache-dir",
+                           " and --reference exclude each other: the reference evaluator has no kernels");
+  if (options.precision == Precision::kBf16)
     return InvalidArgument(
         "--precision bf16 and --reference exclude each other: the reference evaluator computes "
         "as the model says");
+  return {};
+}
+
+Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {
+  TERN_TRY(CheckOptions(options));
   SessionOptions session_options;
   session_options.threads = options.threads;
   session_options.reference_only = options.reference;

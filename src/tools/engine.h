@@ -51,6 +51,9 @@ struct TuneOption {
   std::string folder;
 };
 
+// Options that contradict each other. Asked before a model is loaded too.
+Status CheckOptions(const EngineOptions& options);
+
 class Engine {
  public:
   static Result<Engine> Make(std::unique_ptr<Graph> graph, const EngineOptions& options);

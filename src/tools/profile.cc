@@ -89,8 +89,6 @@ Status ProfileTool::LimitIsa() const {
 Result<Engine> ProfileTool::MakeEngine(const Args& args, DatumList& inputs) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
   TERN_TRY(shapes_.Apply(*graph));
-  if (tune_all_ && !args.Given("--tune"))
-    return InvalidArgument("--tune-all needs --tune MS, the time it may take");
   Feeds feeds;
   for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, {}, feeds));
   TERN_TRY(CloseOpenDims(*graph, feeds));
@@ -137,6 +135,8 @@ MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
 Result<int> ProfileTool::Run(const Args& args) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
+  if (tune_all_ && !args.Given("--tune"))
+    return InvalidArgument("--tune-all needs --tune MS, the time it may take");
   TERN_TRY(LimitIsa());
   DatumList inputs;
   TERN_ASSIGN(Engine engine, MakeEngine(args, inputs));

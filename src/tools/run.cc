@@ -147,11 +147,12 @@ void RunTool::PrintJson(const Graph& graph, const Outcome& done) const {
 
 Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(const std::string path, TakeModel(words_, inputs_));
+  EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
+  tune_.Apply(args, options);
+  TERN_TRY(CheckOptions(options));
   TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, threads_));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
-  EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
-  tune_.Apply(args, options);
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();
   const Destination ins{save_inputs_, g.inputs()}, outs{output_dir_, g.outputs()};

@@ -90,6 +90,21 @@ class Tune(CliTest):
             model = (command, self.model, "--random", "1", "--reference")
             self.refused(*model, "--tune", "10", says=["--tune", "--reference"])
             self.refused(*model, "--precision", "bf16", says=["--precision bf16", "--reference"])
+            self.refused(*model, "--cache-dir", self.kept, says=["--cache-dir", "--reference"])
+            self.ok(*model, "--dim", "N=1", "--cache-dir", "", *(["--seconds", "0"] if command == "bench" else []))
+
+    def test_looks_at_options_before_the_model(self):
+        for command in (["profile", "--tune-all"], ["run", "--reference", "--tune", "5"], ["bench", "--reference", "--cache-dir", "x"]):
+            said = self.refused(command[0], self.dir / "missing.onnx", *command[1:], says=command[1]).stderr
+            self.assertNotIn("missing.onnx", said)
+
+    def test_says_that_a_folder_is_none(self):
+        (self.dir / "file").write_text("x")
+        noted = self.ok("run", self.model, "--random", "1", "--dim", "N=8", "--cache-dir", self.dir / "file").stderr
+        self.assertIn(f"tern: note: measurements are not read: cannot read '{self.dir / 'file'}/", noted)
+
+    def test_threads_of_doctor_are_those_of_its_peak(self):
+        self.refused("doctor", "--threads", "2", says=["--threads", "--peak"])
 
     def test_says_that_nothing_can_be_kept(self):
         (self.dir / "file").write_text("x")

@@ -64,6 +64,10 @@ tern::Status Predictor::State::CheckOptions(const Config& c) {
     return tern::InvalidArgument("tune_ms ", c.tune_ms_,
                                  " and reference(true) exclude each other: the reference evaluator has no "
                                  "kernels to measure");
+  if (c.reference_ && !c.cache_dir_.empty())
+    return tern::InvalidArgument("cache_dir '", c.cache_dir_,
+                                 "' and reference(true) exclude each other: the reference evaluator has no "
+                                 "kernels whose measurements could be read");
   if (c.reference_ && c.precision_ == "bf16")
     return tern::InvalidArgument(
         "precision \"bf16\" and reference(true) exclude each other: the reference "

@@ -118,6 +118,14 @@ TEST(Predictor, WarnsOfMeasurementsThatAreNotKept) {
   EXPECT_EQ(clone->warnings(), warnings) << "it measures with the same budget";
 }
 
+TEST(Predictor, WarnsOfAFolderThatIsNone) {
+  auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).cache_dir(TERN_DIGITS));
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  ASSERT_EQ(p->warnings().size(), 1u);
+  EXPECT_EQ(p->warnings()[0].find("measurements are not read: cannot read '" TERN_DIGITS "/tuning-"), 0u)
+      << p->warnings()[0];
+}
+
 TEST(Predictor, RefusesSettingsThatContradictEachOther) {
   const auto refuses = [](const tern::Config& config, const std::vector<const char*>& words) {
     const tern::Status status = tern::Predictor::Create(config).status();
@@ -131,6 +139,9 @@ TEST(Predictor, RefusesSettingsThatContradictEachOther) {
   refuses(tern::Config(TERN_DIGITS).model_buffer(nullptr, 5), {"model_buffer", "5 bytes"});
   refuses(tern::Config().model_buffer(nullptr, 5), {"model_buffer", "5 bytes"});
   refuses(tern::Config(TERN_DIGITS).tune_ms(100).reference(true), {"tune_ms 100", "reference(true)"});
+  refuses(tern::Config(TERN_DIGITS).cache_dir("some/where").reference(true),
+          {"cache_dir 'some/where'", "reference(true)"});
+  EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).cache_dir("").reference(true)).ok());
   refuses(tern::Config(TERN_DIGITS).precision("bf16").reference(true),
           {"precision \"bf16\"", "reference(true)"});
   EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("auto").reference(true)).ok());

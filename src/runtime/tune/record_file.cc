@@ -61,10 +61,10 @@ Status Replace(const std::string& path, std::string_view bytes) {
   return status;
 }
 
-// Empty where there is no file.
+// Empty where there is no file, or no folder for it yet.
 Result<std::string> ReadText(const std::string& path) {
   const File file(path, O_RDONLY);
-  if (file.fd() < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::string();
+  if (file.fd() < 0 && errno == ENOENT) return std::string();
   struct stat info {};
   if (file.fd() < 0 || fstat(file.fd(), &info) != 0)
     return IoError("cannot read '", path, "': ", std::strerror(errno));
