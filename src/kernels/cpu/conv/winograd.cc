@@ -143,8 +143,7 @@ int64_t Winograd::FirstShared(int threads) const {
   if (threads == 1) return blocks_;
   const int64_t products = size_.positions() * blocks_ * block_tiles_ * shape_.group_channels() * shape_.maps;
   if (blocks_ >= threads && products < kWorthSharing) return blocks_;
-  const int64_t round = blocks_ >= 4 * threads ? 4 * threads : threads;  // ParallelFor gives out four pieces
-  return blocks_ < 2 * threads ? 0 : blocks_ / round * round;
+  return blocks_ < 2 * threads ? 0 : blocks_ / threads * threads;
 }
 
 int64_t Winograd::SharedAtOnce(int threads) const {
