@@ -43,7 +43,7 @@ PeakRate MeasurePeak(const Workers& workers) {
   volatile float factor = 0.5f, term = 1.f;  // so that no compiler computes the result ahead
   PeakRate rate;
   rate.f32 = BestRate(workers, table.flops, [&] { return table.chains(kRounds, factor, term); });
-  if (HasBf16Products())
+  if (ActiveBf16Products())
     rate.bf16 = BestRate(workers, kBf16RoundFlops, [&] { return Bf16Chains(kRounds, factor); });
   return rate;
 }

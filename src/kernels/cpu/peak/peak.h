@@ -6,7 +6,7 @@ namespace tern::cpu {
 
 struct PeakRate {
   double f32 = 0;   // GFLOP/s of all of the workers' threads together, a multiply-add counting as two
-  double bf16 = 0;  // of pair products accumulated in f32; 0 where the processor has no such instruction
+  double bf16 = 0;  // of pair products accumulated in f32; 0 where no such instruction is in use
 };
 
 // Runs short loops of independent multiply-adds in registers, for some hundredths of a second, and takes the

@@ -1,0 +1,19 @@
+#include "kernels/cpu/peak/peak.h"
+
+#include "kernels/cpu/simd/level_test_support.h"
+
+namespace tern::cpu {
+namespace {
+
+class PeakLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, PeakLevels, testing::ValuesIn(LevelsAndBf16Here()));
+
+// The limit of kernels as they run now, not that of the machine.
+TEST_P(PeakLevels, CountsInstructionsInUse) {
+  const PeakRate rate = MeasurePeak(Workers(1));
+  EXPECT_GT(rate.f32, 0);
+  EXPECT_EQ(rate.bf16 > 0, GetParam() == kBf16Products);
+}
+
+}  // namespace
+}  // namespace tern::cpu
