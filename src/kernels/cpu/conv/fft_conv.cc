@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "base/status.h"
 #include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
@@ -119,6 +120,7 @@ FftPlan::FftPlan(const ConvShape& s, int log) : FftSize(s, log) {
       pairs_.push_back(place(y, x));
       pairs_.push_back(place(mirror_y, mirror_x));
     }
+  TERN_CHECK(static_cast<int64_t>(pairs_.size()) == 2 * frequencies(), pairs_.size() / 2, " frequencies");
 }
 
 FftTile FftPlan::Tile(float* z) const {

@@ -46,15 +46,24 @@ std::vector<SizedCase> EachChannel() {
   return cases;
 }
 
-TEST(Fft, CountsFrequenciesAsItListsThem) {
+// Each number of a tile is a frequency or the mirror image of one that is listed; some are both.
+TEST_P(FftLevels, ListsEachFrequencyOnce) {
   for (const auto& [log, c] : Cases()) {
-    const FftSize size(c.shape, log);
-    int64_t count = 0;
-    for (int64_t y = 0; y < size.rows(); ++y)
-      for (int64_t x = 0; x < size.columns(); ++x)
-        count += std::pair(y, x) <=
-                 std::pair((size.rows() - y) % size.rows(), (size.columns() - x) % size.columns());
-    EXPECT_EQ(size.frequencies(), count) << c.name;
+    const FftPlan plan(c.shape, log);
+    std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
+    const FftTile tile = plan.Tile(z.data());
+    ASSERT_EQ(tile.frequencies, plan.frequencies());
+    std::vector<int> seen(z.size());
+    for (int64_t i = 0; i < tile.frequencies; ++i) {
+      const int32_t place = tile.pairs[2 * i], mirror = tile.pairs[2 * i + 1];
+      ++seen.at(static_cast<size_t>(place));
+      if (mirror != place) ++seen.at(static_cast<size_t>(mirror));
+    }
+    for (int64_t y = 0; y < plan.rows(); ++y)
+      for (int64_t x = 0; x < plan.columns(); ++x)
+        EXPECT_EQ(seen[static_cast<size_t>(y * tile.row_step + x * 2 * FftSimd().lanes)], 1)
+            << c.name << ": " << y << ", " << x;
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), plan.rows() * plan.columns()) << c.name;
   }
 }
 
