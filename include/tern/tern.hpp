@@ -225,9 +225,10 @@ TERN_API_NAMESPACE {
       optimize_ = std::move(level);
       return *this;
     }
-    // "fp32" (the default): as the model says. "bf16": products with constant weights round their operands to
-    // bf16 and add them up in f32; about twice as fast where the processor has instructions for it. "auto":
-    // bf16 there, fp32 elsewhere. "bf16" is refused with reference(true), which "auto" leaves at fp32.
+    // "fp32" (the default): as the model says. "bf16": products with constant weights and those of attention
+    // round their operands to bf16 and add them up in f32; about twice as fast where the processor has
+    // instructions for it. "auto": bf16 there, fp32 elsewhere. "bf16" is refused with reference(true), which
+    // "auto" leaves at fp32.
     Config& precision(std::string name) {
       precision_ = std::move(name);
       return *this;

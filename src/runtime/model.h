@@ -22,7 +22,7 @@ struct ModelOptions {
   size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead
   const KernelTable* kernels = nullptr;    // null: the CPU's
   Level level = Level::kNone;              // of optimization
-  bool bf16 = false;                       // products with weights round their operands
+  bool bf16 = false;                       // products with weights and of attention round their operands
   size_t value_cache = size_t{8} << 20;    // bytes of values that one step leaves in the cache for the next
   std::shared_ptr<Tuner> tuner;            // null: kernels are chosen by their estimates
 };

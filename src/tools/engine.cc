@@ -45,8 +45,9 @@ void LevelOption::Declare(Args& args) {
 }
 
 void PrecisionOption::Declare(Args& args) {
-  args.Choice("--precision", name, {"fp32", "bf16", "auto"},
-              "of products with constant weights (fp32); auto: bf16 where the processor is made for it");
+  args.Choice(
+      "--precision", name, {"fp32", "bf16", "auto"},
+      "of products with constant weights and of attention (fp32); auto: bf16 where the processor is made for it");
 }
 
 void TuneOption::Declare(Args& args) {
