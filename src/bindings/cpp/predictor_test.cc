@@ -1,5 +1,6 @@
 // The public API on the digit classifier, as an application uses it: only tern.hpp, only the shared library.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -89,16 +90,41 @@ TEST(Predictor, RoundsWhenAskedTo) {
                    "invalid argument: 'fp8' is no precision; there are: fp32, bf16, auto"));
 }
 
+// What lies in the folder's one record, and when it was written.
+struct Record {
+  int files = 0;
+  std::string text;
+  std::filesystem::file_time_type written;
+};
+Record RecordIn(const std::string& folder) {
+  Record record;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (name.rfind("tuning-", 0) != 0 || entry.path().extension() != ".txt") continue;
+    ++record.files;
+    std::ifstream file(entry.path());
+    record.text.assign(std::istreambuf_iterator<char>(file), {});
+    record.written = entry.last_write_time();
+  }
+  return record;
+}
+
 TEST(Predictor, MeasuresKernelsWithinABudget) {
-  const std::string folder = testing::TempDir() + "predictor_tuning";
+  const std::string folder = testing::TempDir() + "predictor_tuning_" + std::to_string(getpid());
   std::filesystem::remove_all(folder);
-  for (int i = 0; i < 2; ++i) {
-    auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).tune_ms(2000).cache_dir(folder));
+  Record records[2];
+  for (Record& record : records) {
+    auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).tune_ms(20'000).cache_dir(folder));
     ASSERT_TRUE(p.ok()) << p.status().message();
     ASSERT_TRUE(p->Input(0).Reshape({2, 1, 28, 28}).ok());
     EXPECT_TRUE(p->Run().ok());
+    record = RecordIn(folder);
+    ASSERT_EQ(record.files, 1);
   }
-  EXPECT_FALSE(std::filesystem::is_empty(folder));
+  EXPECT_NE(records[0].text.find("Conv{"), std::string::npos) << records[0].text;
+  EXPECT_EQ(records[1].text, records[0].text);
+  EXPECT_EQ(records[1].written, records[0].written) << "the second load measured again";
+  std::filesystem::remove_all(folder);
   EXPECT_TRUE(Says(tern::Predictor::Create(tern::Config(TERN_DIGITS).tune_ms(-1)).status(),
                    "tune_ms -1 is not between 0 and 600000"));
 }
