@@ -40,6 +40,7 @@ class OptimizeTool : public Tool {
   double seconds_ = 2;
   SaveOptions out_;
   ShapeOptions shapes_;
+  PrecisionOption precision_;
 };
 
 void OptimizeTool::Declare(Args& args) {
@@ -63,6 +64,8 @@ void OptimizeTool::Declare(Args& args) {
   args.Flag(
       "--pack", pack_,
       "store weights in the form that this machine's kernels want, too: the .tern opens without packing them");
+  args.Choice("--precision", precision_.name, {"fp32", "bf16", "auto"},
+              "with --pack: the precision of the sessions that the weights are packed for (fp32)");
   shapes_.Declare(args);
   args.Flag("--json", json_, "print one JSON object");
 }
@@ -101,7 +104,7 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
     fmt::print("{}: no node of that name has an op that the rule starts from\n", why_not_);
 }
 
-Result<int> OptimizeTool::Run(const Args&) {
+Result<int> OptimizeTool::Run(const Args& args) {
   TERN_TRY(out_.Check(model_));
   TERN_ASSIGN(OptimizeOptions options, Options());
   if (pack_ && !out_.wanted())
@@ -109,13 +112,15 @@ Result<int> OptimizeTool::Run(const Args&) {
   if (pack_ && (options.level != Level::kLayout || !EndsWith(out_.path(), ".tern")))
     return InvalidArgument("--pack is for a .tern output at --level layout, got '", out_.path(), "' at ",
                            level_);
+  if (args.Given("--precision") && !pack_)
+    return InvalidArgument("--precision is for --pack: a graph is the same in every precision");
   out_.contrib = options.level >= Level::kExtended && !standard_;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_));
   TERN_TRY(shapes_.Apply(*graph));
   const bool both = measure_ || !html_.empty();
   const std::unique_ptr<Graph> before = both ? graph->Clone() : nullptr;
   TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options));
-  if (pack_) TERN_TRY(PackWeights(*graph));
+  if (pack_) TERN_TRY(PackWeights(*graph, precision_.precision()));
   if (out_.wanted()) TERN_TRY(out_.Save(*graph, model_));
   if (both) {
     TERN_TRY(FillOpenDims(*before, figures.open_dims));

@@ -8,14 +8,14 @@
 
 namespace tern::tools {
 
-Status PackWeights(Graph& graph) {
+Status PackWeights(Graph& graph, Precision precision) {
   NameConstants(graph);
   std::unique_ptr<Graph> copy = graph.Clone();
   Feeds feeds;
   TERN_TRY(CloseOpenDims(*copy, feeds));
   TERN_TRY(AddRandomFeeds(*copy, 0, feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*copy, feeds));
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(copy), {0, false, Level::kLayout}));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(copy), {0, false, Level::kLayout, precision}));
   TERN_TRY(engine.Bind(inputs));
   TERN_TRY(engine.Prepare().While("packing weights"));
   if (!SetPacks(graph, engine.PackedWeights()))

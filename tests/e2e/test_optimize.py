@@ -64,6 +64,22 @@ class Optimize(CliTest):
         self.refused("optimize", self.model, "-o", self.dir / "x.tern", "--pack", says="at --level layout")
         self.refused("optimize", self.model, "--level", "layout", "--pack", says="give one with -o OUT.tern")
 
+    def test_weights_are_packed_for_a_precision(self):
+        rng = np.random.default_rng(3)
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Conv", ["i", "k"], ["j"])]
+        outputs, constants = {"h": (FLOAT, [4, 256]), "j": (FLOAT, [1, 64, 6, 6])}, {"w": (256, 256), "k": (64, 64, 3, 3)}
+        constants = {name: rng.normal(size=dims).astype(np.float32) for name, dims in constants.items()}
+        model = self.save(make_model(nodes, {"x": (FLOAT, [4, 256]), "i": (FLOAT, [1, 64, 8, 8])}, outputs, constants), "both.onnx")
+        for precision, other in (("fp32", "bf16"), ("bf16", "fp32")):
+            packed = self.dir / f"{precision}.tern"
+            self.ok("optimize", model, "-o", packed, "--level", "layout", "--pack", "--precision", precision)
+            made = {p: self.json("bench", packed, "--seconds", 0, "--precision", p, "--json")["packed_mb"] for p in (precision, other)}
+            self.assertEqual(made[precision], 0)
+            self.assertGreater(made[other], 0)
+            run = lambda path: self.json("run", path, "--random", 1, "--precision", precision, "--json")["outputs"]
+            self.assertEqual(run(packed), run(model))
+        self.refused("optimize", self.model, "--precision", "bf16", says="--precision is for --pack")
+
     def test_packing_nothing_is_said(self):
         x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2]) for name in "xy")
         graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
