@@ -3,6 +3,7 @@
 
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -77,7 +78,7 @@ bool ToMean(Rewrite& r) {
   if (!IsScalar(root.input(at), divides ? count : 1 / count))
     return r.Skip("the factor is not the number of elements");
   Attrs attrs = reduce->attrs;
-  (void)attrs.Set("kind", "mean");
+  SetAttr(attrs, "kind", "mean");
   return r.Replace(r.Op(*reduce->op, attrs, reduce->inputs()));
 }
 

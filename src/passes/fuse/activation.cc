@@ -3,6 +3,7 @@
 
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -49,8 +50,8 @@ bool FuseInto(Rewrite& r, const char* op) {
   if (!function) return r.Skip("the bounds are not constant");
   Attrs attrs = maker->attrs;
   if (!attrs.Set("activation", function->name).ok()) return r.Skip(op, " cannot do ", function->name);
-  (void)attrs.Set("act_alpha", function->alpha);
-  (void)attrs.Set("act_beta", function->beta);
+  SetAttr(attrs, "act_alpha", function->alpha);
+  SetAttr(attrs, "act_beta", function->beta);
   return r.Replace(r.Op(*maker->op, attrs, maker->inputs()));
 }
 

@@ -3,6 +3,7 @@
 
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -71,8 +72,8 @@ bool FuseSum(Rewrite& r) {
   if (!opened) return r.Skip("only two terms without coefficients");
   if (terms.values.size() > kMostTerms) return r.Skip("more than ", kMostTerms, " terms");
   Attrs attrs = FindOp("Eltwise")->defaults;
-  (void)attrs.Set("kind", "sum");
-  if (terms.scaled()) (void)attrs.Set("coefficients", terms.factors);
+  SetAttr(attrs, "kind", "sum");
+  if (terms.scaled()) SetAttr(attrs, "coefficients", terms.factors);
   return r.Replace(r.Op(*FindOp("Eltwise"), attrs, terms.values));
 }
 

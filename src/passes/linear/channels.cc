@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/rewrite/set_attrs.h"
+
 namespace tern {
 namespace {
 
@@ -99,7 +101,7 @@ bool Unpadded(const Attrs& conv) {
 }
 
 void CopyEpilogue(const Attrs& from, Attrs& to) {
-  for (const char* name : {"activation", "act_alpha", "act_beta"}) (void)to.Set(name, from.Get(name));
+  for (const char* name : {"activation", "act_alpha", "act_beta"}) SetAttr(to, name, from.Get(name));
 }
 
 bool AffineOf(Rewrite& r, const Node& batch_norm, DType dtype, Affine& out) {

@@ -1,6 +1,7 @@
 // Linear maps in a row become one where that saves work.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -52,7 +53,7 @@ bool MergeAfter(Rewrite& r) {
   if (!AllAre(more, 1) && automatic != "none" && automatic != "valid")
     return r.Skip("the pads follow from auto_pad");
   for (size_t i = 0; i < strides.size(); ++i) strides[i] *= more[i];
-  if (!AllAre(more, 1)) (void)attrs.Set("strides", strides);
+  if (!AllAre(more, 1)) SetAttr(attrs, "strides", strides);
   CopyEpilogue(second.attrs, attrs);
   Value* map = Reshape(r, second.input(1), {d2[0], d2[1]});
   Dims dims = d1;

@@ -1,6 +1,7 @@
 // What is added to every row of a MatMul becomes its bias.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -53,7 +54,7 @@ bool FuseAdd(Rewrite& r) {
   Value* bias = AsVector(r, term);
   Attrs attrs = node->attrs;
   if (!adds && at == 1) bias = Neg(r, bias);
-  if (!adds && at == 0) (void)attrs.Set("alpha", -static_cast<double>(attrs.Float("alpha")));
+  if (!adds && at == 0) SetAttr(attrs, "alpha", -static_cast<double>(attrs.Float("alpha")));
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), bias}));
 }
 
@@ -72,7 +73,7 @@ bool MergeBias(Rewrite& r) {
   if (!IsRow(r, *node, term, y)) return false;
   term = AsVector(r, term);
   Attrs attrs = node->attrs;
-  if (!adds && at == 0) (void)attrs.Set("alpha", -static_cast<double>(attrs.Float("alpha")));
+  if (!adds && at == 0) SetAttr(attrs, "alpha", -static_cast<double>(attrs.Float("alpha")));
   Value* sum = adds ? Add(r, bias, term) : at == 1 ? Sub(r, bias, term) : Sub(r, term, bias);
   if (RoundsByCancelling(bias, term, sum)) return r.Skip("the constants round the product to fewer digits");
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), sum}));

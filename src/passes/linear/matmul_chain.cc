@@ -1,6 +1,7 @@
 // Products in a row: constants multiplied beforehand, and the cheapest order for the rest.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -34,8 +35,8 @@ bool MergeConstants(Rewrite& r) {
   const double factor = static_cast<double>(first->node->attrs.Float("alpha"));
   Value* weights = r.Op("MatMul", {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", factor}});
   Attrs attrs = second.attrs;
-  (void)attrs.Set("transpose_a", first->node->attrs.Bool("transpose_a"));
-  (void)attrs.Set("transpose_b", false);
+  SetAttr(attrs, "transpose_a", first->node->attrs.Bool("transpose_a"));
+  SetAttr(attrs, "transpose_b", false);
   return r.Replace(r.Op(*second.op, attrs, {first->x, weights, bias, second.input(3)}));
 }
 
@@ -95,8 +96,8 @@ bool ToTheRight(Rewrite& r) {
   Value* right = r.Op("MatMul", {b, c},
                       {{"transpose_a", tb}, {"transpose_b", tc}, {"alpha", inner->attrs.Get("alpha")}});
   Attrs attrs = root.attrs;
-  (void)attrs.Set("transpose_a", ta);
-  (void)attrs.Set("transpose_b", false);
+  SetAttr(attrs, "transpose_a", ta);
+  SetAttr(attrs, "transpose_b", false);
   return r.Replace(r.Op(*root.op, attrs, {a, right, root.input(2), root.input(3)}));
 }
 
@@ -116,8 +117,8 @@ bool ToTheLeft(Rewrite& r) {
   Value* left = r.Op("MatMul", {a, b},
                      {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", inner->attrs.Get("alpha")}});
   Attrs attrs = root.attrs;
-  (void)attrs.Set("transpose_a", false);
-  (void)attrs.Set("transpose_b", tc);
+  SetAttr(attrs, "transpose_a", false);
+  SetAttr(attrs, "transpose_b", tc);
   return r.Replace(r.Op(*root.op, attrs, {left, c, root.input(2), root.input(3)}));
 }
 

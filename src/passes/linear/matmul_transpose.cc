@@ -1,6 +1,7 @@
 // Transposes around a MatMul become its flags.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -33,7 +34,7 @@ bool FuseOperands(Rewrite& r) {
     } else if (!OnlyUse(inputs[i])) {
       r.Skip("'", inputs[i]->name, "' is also read by another node");
     } else {
-      (void)attrs.Set(flag, !attrs.Bool(flag));
+      SetAttr(attrs, flag, !attrs.Bool(flag));
       inputs[i] = move->input(0);
       found = true;
     }
@@ -54,8 +55,8 @@ bool FuseResult(Rewrite& r) {
     return r.Skip("an operand is not known to be a matrix");
   if (product->input(2) || product->input(3)) return r.Skip("the MatMul has a bias or a residual");
   Attrs attrs = product->attrs;
-  (void)attrs.Set("transpose_a", !product->attrs.Bool("transpose_b"));
-  (void)attrs.Set("transpose_b", !product->attrs.Bool("transpose_a"));
+  SetAttr(attrs, "transpose_a", !product->attrs.Bool("transpose_b"));
+  SetAttr(attrs, "transpose_b", !product->attrs.Bool("transpose_a"));
   return r.Replace(r.Op(*product->op, attrs, {b, a}));
 }
 

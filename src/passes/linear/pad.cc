@@ -3,6 +3,7 @@
 
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -114,7 +115,7 @@ bool FoldIntoPool(Rewrite& r) {
     return r.Skip("the pads are not counted, the border is");
   if (!AddPads(r, *pad, attrs)) return false;
   if (!FitWindow(attrs)) return r.Skip("the border is as wide as the window");
-  if (kind == "average") (void)attrs.Set("count_include_pad", true);
+  if (kind == "average") SetAttr(attrs, "count_include_pad", true);
   return r.Replace(r.Op(*pool.op, attrs, {pad->input(0)}));
 }
 

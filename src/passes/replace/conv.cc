@@ -1,6 +1,7 @@
 // Convolutions as matrix products and back, whichever moves less data.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 #include "passes/rewrite/views.h"
 
 namespace tern {
@@ -39,7 +40,7 @@ bool ToMatMul(Rewrite& r) {
   Value* rows = r.Op("Flatten", {conv->input(0)}, {{"axis", int64_t{1}}});
   Attrs attrs = FindOp("MatMul")->defaults;
   CopyEpilogue(conv->attrs, attrs);
-  (void)attrs.Set("transpose_b", true);
+  SetAttr(attrs, "transpose_b", true);
   Value* matrix = Reshape(r, w, {dims[0], CountOf(dims) / dims[0]});
   return r.Replace(r.Op(*FindOp("MatMul"), attrs, {rows, matrix, conv->input(2)}));
 }

@@ -1,6 +1,7 @@
 // Forms of Conv that some back ends like better. They take more nodes, so they run on request only.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -23,7 +24,7 @@ bool SplitGroups(Rewrite& r) {
   if (!NoEpilogue(conv)) return r.Skip("the Conv has a residual or an activation");
   if (conv.input(2) && !conv.input(2)->is_constant()) return r.Skip("the bias is not constant");
   Attrs attrs = conv.attrs;
-  (void)attrs.Set("group", int64_t{1});
+  SetAttr(attrs, "group", int64_t{1});
   const int64_t maps = dims[0] / group;
   std::vector<Value*> parts;
   for (int64_t g = 0; g < group; ++g)
@@ -49,8 +50,8 @@ bool DropDepth(Rewrite& r) {
   if (!pads.empty() && (pads[0] || pads[3])) return r.Skip("the depth is padded");
   if (conv.input(3)) return r.Skip("the Conv has a residual");
   Attrs attrs = conv.attrs;
-  for (const char* name : {"strides", "dilations"}) (void)attrs.Set(name, WithoutFirst(attrs.Ints(name)));
-  if (!pads.empty()) (void)attrs.Set("pads", std::vector<int64_t>{pads[1], pads[2], pads[4], pads[5]});
+  for (const char* name : {"strides", "dilations"}) SetAttr(attrs, name, WithoutFirst(attrs.Ints(name)));
+  if (!pads.empty()) SetAttr(attrs, "pads", std::vector<int64_t>{pads[1], pads[2], pads[4], pads[5]});
   Value* axis = r.Ints({2});
   Value* plane =
       r.Op(*conv.op, attrs, {r.Op("Squeeze", {x, axis}), r.Op("Squeeze", {w, axis}), conv.input(2)});

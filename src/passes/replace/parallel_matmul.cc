@@ -1,6 +1,7 @@
 // MatMuls of one input by several constant matrices: one MatMul that reads the input once.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/set_attrs.h"
 
 namespace tern {
 namespace {
@@ -58,7 +59,7 @@ bool Merge(Rewrite& r) {
   Value* all = r.Op("MatMul", {x, r.Op("Concat", weights, {{"axis", int64_t{1}}}),
                                biased ? r.Op("Concat", biases, {{"axis", int64_t{0}}}) : nullptr});
   Attrs attrs = FindOp("Split")->defaults;
-  (void)attrs.Set("axis", int64_t{-1});
+  SetAttr(attrs, "axis", int64_t{-1});
   const auto parts = r.Ops(*FindOp("Split"), attrs, {all, r.Ints(sizes)}, static_cast<int>(nodes.size()));
   std::vector<std::pair<Value*, Value*>> pairs;
   for (size_t i = 0; i < nodes.size(); ++i) pairs.emplace_back(nodes[i]->output(0), parts[i]);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "passes/rewrite/set_attrs.h"
+
 namespace tern {
 namespace {
 
@@ -140,9 +142,7 @@ class Widener {
     const auto place = std::find_if(around_.begin(), around_.end(),
                                     [&](const auto& level) { return level.first == v->graph; });
     const OpDef& op = *FindOp("Cast");
-    Attrs attrs = op.defaults;
-    TERN_CHECK(attrs.Set("to", to).ok());
-    Node* cast = v->graph->AddNode(op, std::move(attrs), {v}, 1, place->second);
+    Node* cast = v->graph->AddNode(op, WithAttrs(op.defaults, {{"to", to}}), {v}, 1, place->second);
     if (v->producer) cast->name = v->producer->name, cast->origin = v->producer->origin;
     cast->rule = "WidenHalf";
     cast->output(0)->type = Type::TensorOf(to, v->type.shape);
