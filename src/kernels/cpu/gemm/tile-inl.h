@@ -19,6 +19,11 @@ constexpr int kRows = 8, kVectors = 3;
 constexpr int kRows = 4, kVectors = 2;
 #endif
 constexpr int kWidth = kVectors * kLanes<float>;
+#if defined(__AVX512F__)
+constexpr int kGranule = kLanes<float> / 2;  // see RunHalf
+#else
+constexpr int kGranule = kLanes<float>;
+#endif
 // Rows of b that are asked for before they are needed: weights may come from afar. Low tiles wait for memory
 // anyway, and are slowed down by asking.
 constexpr int kAhead = 16, kAskingRows = 9;
@@ -326,7 +331,7 @@ template <class Ops, int R = kRows> constexpr void Fill(TileTable& table) {
 }
 
 template <class Ops> constexpr TileTable TableOf() {
-  TileTable table{kRows, kWidth, Ops::kPerWord, {}, Ops::Pack, Ops::PackQuickly, Ops::Copy};
+  TileTable table{kRows, kWidth, kGranule, Ops::kPerWord, {}, Ops::Pack, Ops::PackQuickly, Ops::Copy};
   Fill<Ops>(table);
   return table;
 }

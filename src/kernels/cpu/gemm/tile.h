@@ -36,6 +36,7 @@ struct Tile {
 
 struct TileTable {
   int rows, columns;  // of the largest tile
+  int granule;        // columns that are computed together, whether all of them are wanted or not
   int per_word;       // elements along k
   // By the number of rows, 1 … rows.
   void (*run[kMostTileRows + 1])(const Tile& tile);
