@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/strings.h"
-#include "kernels/cpu/simd/simd.h"
+#include "kernels/cpu/simd/active_isa.h"
 #include "runtime/kernel.h"
 
 namespace tern {
@@ -25,18 +25,9 @@ constexpr Rates kRates[] = {
 #undef TERN_RATES
 };
 
-const char* ActiveIsa() {
-  if (cpu::ActiveSimd() == cpu::SimdLevel::kAvx512) return "avx512";
-  if (cpu::ActiveSimd() == cpu::SimdLevel::kAvx2) return "avx2";
-#if defined(__aarch64__)
-  return "neon";
-#else
-  return "base";  // SSE4 has the same vectors
-#endif
-}
-
 const Rates& RatesOf(std::string_view algorithm) {
-  const std::string_view isa = ActiveIsa();
+  std::string_view isa = cpu::ActiveIsa();
+  if (isa == "sse4") isa = "base";  // the same vectors
   for (const Rates& r : kRates)
     if (r.algorithm == algorithm && r.isa == isa) return r;
   TERN_CHECK(false, "no rates for algorithm '", algorithm, "' with ", isa);
