@@ -66,7 +66,7 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
     work.algorithm = kWindows == NhwcWindows::kInPlace ? (kBf16 ? "direct_bf16" : "direct")
                                                        : (kBf16 ? "columns_bf16" : "columns");
     const cpu::NhwcCounts counts = Windows<kOperands, kWindows>(*s).Counts();
-    work.products = ProductsOf(counts.products, kOperands);
+    work.products = counts.products;
     work.transformed = counts.copied;
     if (kBf16) work.weights /= 2;
     return {work};

@@ -62,7 +62,7 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
     const cpu::Winograd::Counts counts = cpu::Winograd(s, kUnit, kOperands).Count();
     Work work = ConvOperands(s);
     work.algorithm = kBf16 ? "winograd_f2x3_bf16" : kAlgorithms[static_cast<int>(kUnit)];
-    work.products = ProductsOf(counts.products, kOperands), work.transformed = counts.transformed;
+    work.products = counts.products, work.transformed = counts.transformed;
     work.weights = 4.0 * static_cast<double>(Transforms<kUnit, kOperands>::PackedSize(s));
     return {work};
   }

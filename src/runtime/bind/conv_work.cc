@@ -17,11 +17,6 @@ double Products(double count, double rows, int64_t columns, int64_t words) {
 
 }  // namespace
 
-double ProductsOf(double words, cpu::Operands operands) {
-  const bool alone = operands == cpu::Operands::kBf16 && cpu::TileFor(operands).per_word == 1;
-  return alone ? words / 2 : words;
-}
-
 Work ConvOperands(const cpu::ConvShape& s) {
   Work work;
   work.weights = 4 * ProductOf(s.kernel) * ProductOf({s.maps, s.group_channels()});
@@ -34,7 +29,7 @@ Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands) {
   const bool bf16 = operands == cpu::Operands::kBf16;
   Work work = ConvOperands(s);
   work.algorithm = bf16 ? "pointwise_bf16" : "pointwise";
-  work.products = ProductsOf(cpu::NhwcConv(s, operands).Counts().products, operands);
+  work.products = cpu::NhwcConv(s, operands).Counts().products;
   if (bf16) work.weights /= 2;
   if (bf16) work.transformed = ProductOf({s.batch, s.channels}) * ProductOf(s.input);
   return work;

@@ -15,9 +15,6 @@ inline double ProductOf(std::initializer_list<int64_t> sizes) {
 }
 inline double ProductOf(const cpu::Spatial& s) { return ProductOf({s[0], s[1], s[2]}); }
 
-// Products of words as estimates count them. bf16 without an instruction for pairs is computed as f32: who
-// asks for it wants its results, whatever they take, so that its estimate is that of a processor with pairs.
-double ProductsOf(double words, cpu::Operands operands);
 // Bytes of x, w and y in f32, no products yet.
 Work ConvOperands(const cpu::ConvShape& s);
 // Of a 1x1 kernel over channels-last images.

@@ -56,7 +56,6 @@ Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands oper
   work.algorithm = algorithm;
   work.products = (tall ? 1 : number(count)) *
                   cpu::TileProducts(table, tall ? count * a.rows : a.rows, b.columns, table.words(a.columns));
-  work.products = ProductsOf(work.products, operands);
   const double elements = number(CountOf(q.InDims(1)));
   work.weights = elements * (operands == cpu::Operands::kBf16 ? 2 : 4);
   work.moved = 4 * (number(CountOf(q.InDims(0))) + number(all));
