@@ -61,6 +61,35 @@ TEST(Dynamic, NamesTheOpsWithoutAKernel) {
   EXPECT_TRUE(found);
 }
 
+// What was chosen in the last run, with its candidates' times for the dims it met.
+TEST(Dynamic, ExplainsWhatIsChosenInRuns) {
+  SessionOptions options;
+  options.explain = true;
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%m: f32[4096], %w: f32[1,64]) -> (%y) {
+    %found = NonZero(%m)
+    %f = Cast(%found) {to=f32}
+    #turn: i64[2] = (-1, 1)
+    %column = Reshape(%f, #turn)
+    %y = MatMul(%column, %w) as "the product"
+  })"),
+                           options);
+  const auto product = [&](int64_t ones) {
+    std::vector<double> mask(4096, 0.0);
+    std::fill_n(mask.begin(), ones, 1.0);
+    EXPECT_TRUE(session->Run(DatumList{Tensor::Of(DType::kF32, {4096}, mask), Counting({1, 64})}).ok());
+    for (const Choice& choice : session->Choices())
+      if (choice.node->name == "the product") return choice;
+    return Choice();
+  };
+  const Choice few = product(2), many = product(4000), again = product(4000);
+  ASSERT_TRUE(few.node && many.node && again.node);
+  EXPECT_TRUE(few.in_run);
+  EXPECT_EQ(many.kernel, session->Steps().back().kernel);
+  ASSERT_FALSE(few.candidates.empty());
+  EXPECT_LT(few.candidates[0].estimated_us, many.candidates[0].estimated_us);
+  EXPECT_EQ(again.candidates[0].estimated_us, many.candidates[0].estimated_us);
+}
+
 TEST(Dynamic, KeepsItsBlocksBetweenRuns) {
   auto session = SessionOf(ParseOrDie(kSelect));
   size_t bytes[2] = {};

@@ -1,5 +1,6 @@
 // A graph compiled for given input shapes: a flat list of steps over slots whose memory is already placed.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct Step {
   std::vector<Type> types;    // of the outputs, for the evaluator
   std::vector<bool> weights;  // of the inputs
   std::vector<int> release;   // dynamic slots that nobody reads later
+  std::optional<Choice> why;  // of a dynamic step, where the engine explains
+  std::vector<TensorInfo> why_inputs;
 };
 
 class Plan {
@@ -64,7 +67,8 @@ class Plan {
   bool is_known(int slot) const { return known_[static_cast<size_t>(slot)]; }
   size_t arena_bytes() const { return arena_bytes_; }
   const Layout& layout() const { return layout_; }
-  const std::vector<Choice>& choices() const { return choices_; }  // where the engine explains
+  // Where the engine explains; those that were made in the last run come last.
+  std::vector<Choice> Choices() const;
 
  private:
   friend class PlanCompiler;
@@ -81,6 +85,7 @@ class Plan {
   Status RunFallback(Engine& engine, Step& step);
   Status StoreContents(Engine& engine, Step& step, const std::vector<InferOutput>& outputs);
   Status RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type>& types);
+  Status ExplainDynamic(Engine& engine, Step& step, const KernelQuery& query);
   Status PlaceDynamic(Engine& engine, int slot, DType dtype, const Dims& dims);
   Status RunEvaluator(Engine& engine, Step& step);
   friend class PlanEvalContext;

@@ -1,4 +1,5 @@
 // Steps whose shapes depend on data: inferred, resized and given memory in every run.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/plan.h"
@@ -97,6 +98,27 @@ Status Plan::PlaceDynamic(Engine& engine, int slot, DType dtype, const Dims& dim
   return {};
 }
 
+// Once for the same dims, so that a run that is timed does not explain.
+Status Plan::ExplainDynamic(Engine& engine, Step& step, const KernelQuery& query) {
+  const bool same = std::equal(
+      query.inputs.begin(), query.inputs.end(), step.why_inputs.begin(), step.why_inputs.end(),
+      [](const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dtype && a.dims == b.dims; });
+  if (same && step.why) return {};
+  Choice why;
+  TERN_TRY(engine.model->Choose(step.node->node(), query, engine.workers.threads(), &why).status());
+  why.in_run = true;
+  step.why = std::move(why);
+  step.why_inputs = query.inputs;
+  return {};
+}
+
+std::vector<Choice> Plan::Choices() const {
+  std::vector<Choice> out = choices_;
+  for (const Step& step : steps_)
+    if (step.why && step.why->kernel == step.kernel_name) out.push_back(*step.why);
+  return out;
+}
+
 Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type>& types) {
   const Node& node = step.node->node();
   RunContext& c = step.context;
@@ -116,6 +138,7 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
     TERN_ASSIGN(entry, engine.model->Choose(node, query, engine.workers.threads()));
   }
   if (!entry && !view) return RunFallback(engine, step);
+  if (entry && engine.explain) TERN_TRY(ExplainDynamic(engine, step, query));
   for (size_t i = 0; i < types.size(); ++i)
     TERN_TRY(PlaceDynamic(engine, step.node->outputs[i], types[i].dtype, types[i].shape.Concrete()));
   if (view) {

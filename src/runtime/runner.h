@@ -15,6 +15,7 @@ class Runner {
   Result<Plan*> Prepare(const std::vector<BoundValue>& bound);
   // The plan that ran; its outputs are there until the next run.
   Result<Plan*> Run(const std::vector<BoundValue>& bound);
+  const Plan* last() const { return plans_.empty() ? nullptr : plans_.front().get(); }  // null: none so far
   int plan_count() const { return static_cast<int>(plans_.size()); }
 
  private:

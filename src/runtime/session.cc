@@ -37,6 +37,14 @@ Result<std::shared_ptr<Tuner>> TunerFor(const SessionOptions& options) {
   return std::make_shared<Tuner>(tune);
 }
 
+// Of a plan, then of those that ran last for the graphs inside of its nodes.
+void AddChoices(Engine& engine, const Program& program, const Plan& plan, std::vector<Choice>& out) {
+  for (Choice& choice : MergePieces(plan.Choices())) out.push_back(std::move(choice));
+  for (const NodeProgram& node : program.nodes)
+    for (const auto& inner : node.subgraphs)
+      if (const Plan* ran = engine.RunnerFor(*inner).last()) AddChoices(engine, *inner, *ran, out);
+}
+
 }  // namespace
 
 struct Session::State {
@@ -262,7 +270,9 @@ std::vector<StepInfo> Session::Steps() const {
 }
 
 std::vector<Choice> Session::Choices() const {
-  return state_->plan ? MergePieces(state_->plan->choices()) : std::vector<Choice>();
+  std::vector<Choice> out;
+  if (state_->plan) AddChoices(state_->engine, state_->program(), *state_->plan, out);
+  return out;
 }
 
 TuneReport Session::Tuning() const {

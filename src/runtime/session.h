@@ -107,7 +107,8 @@ class Session {
   void SetStop(const Stop& stop);
   std::vector<Fallback> Fallbacks() const;  // seen in the plans made so far
   std::vector<StepInfo> Steps() const;      // of the plan used last
-  // Of the plan used last, one for all pieces of a batch that are alike; empty unless options say explain.
+  // Of the plan used last, one for all pieces of a batch that are alike, and of the last plans of the graphs
+  // inside of its nodes; empty unless options say explain.
   std::vector<Choice> Choices() const;
   TuneReport Tuning() const;
   // What the caller should know though every call succeeded: measurements that are not kept, ops that run by

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "runtime/cost.h"
 #include "tools/timing.h"
 #include "tools/units.h"
@@ -19,7 +21,18 @@ std::string Line(const Choice& choice, const Candidate& c) {
   if (!c.legal) return line + " no: " + Printable(c.why_not);
   line += fmt::format(" estimated {:>10.1f} us", c.estimated_us);
   if (c.measured_us > 0) line += fmt::format("  measured {:>10.1f} us", c.measured_us);
-  return chosen ? line + StrCat("  <- ", TextOf(choice.reason)) : line;
+  if (!chosen) return line;
+  return line + StrCat("  <- ", TextOf(choice.reason), choice.in_run ? ", for the last run" : "");
+}
+
+std::string GraphOf(const Node& node) { return node.graph->parent ? node.graph->name : ""; }
+
+std::string Title(const Choice& choice) {
+  std::string title = fmt::format("{} ({}) {}", Printable(choice.node->name), KindOf(*choice.node),
+                                  Printable(OutputOf(*choice.node)));
+  if (const std::string graph = GraphOf(*choice.node); !graph.empty())
+    title += fmt::format(", in the inner graph '{}'", Printable(graph));
+  return choice.pieces > 1 ? title + fmt::format(", {} pieces of the batch, each:", choice.pieces) : title;
 }
 
 }  // namespace
@@ -27,12 +40,15 @@ std::string Line(const Choice& choice, const Candidate& c) {
 std::string ExplainText(const Explanation& e) {
   std::string out = "why each node has its kernel (estimates are for one thread):\n";
   for (const Choice& choice : e.choices) {
-    out += fmt::format("{} ({}) {}", Printable(choice.node->name), KindOf(*choice.node),
-                       Printable(OutputOf(*choice.node)));
-    out += choice.pieces > 1 ? fmt::format(", {} pieces of the batch, each:\n", choice.pieces) : "\n";
+    out += Title(choice) + "\n";
     for (const Candidate& c : choice.candidates)
       if (c.legal || !c.why_not.empty()) out += Line(choice, c) + "\n";
   }
+  const auto in_run =
+      std::count_if(e.choices.begin(), e.choices.end(), [](const Choice& c) { return c.in_run; });
+  if (in_run > 0)
+    out += fmt::format("{} of these {} chosen in each run, since shapes depend on data, and never measured\n",
+                       in_run, in_run == 1 ? "is" : "are");
   const TuneReport& t = e.tuning;
   out +=
       fmt::format("tuning: {} kinds of nodes measured in {:.0f} ms, {} found in the record{}\n", t.measured,
@@ -45,6 +61,7 @@ void WriteExplanation(const Explanation& e, data::JsonWriter& json) {
   for (const Choice& choice : e.choices) {
     json.BeginObject().Key("name").Text(choice.node->name).Key("op").Text(KindOf(*choice.node));
     json.Key("output").Text(OutputOf(*choice.node)).Key("kernel").Text(choice.kernel);
+    json.Key("graph").Text(GraphOf(*choice.node)).Key("in_run").Bool(choice.in_run);
     json.Key("pieces").Int(choice.pieces).Key("reason").Text(TextOf(choice.reason));
     json.Key("candidates").BeginArray();
     for (const Candidate& c : choice.candidates) {

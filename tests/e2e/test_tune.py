@@ -6,9 +6,9 @@ import pathlib
 import unittest
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
-from support import FLOAT, CliTest, make_model, run
+from support import FLOAT, INT64, CliTest, make_model, run
 
 
 class Tune(CliTest):
@@ -66,6 +66,22 @@ class Tune(CliTest):
                 self.assertIn(node["reason"], expected, node)
                 if rows != "N":
                     self.assertLessEqual(0.95 * times[node["kernel"]], min(times.values()), node)
+
+    def test_explains_what_runs_choose_and_inner_graphs(self):
+        info, flag = helper.make_tensor_value_info, TensorProto.BOOL
+        body = helper.make_graph([helper.make_node("Identity", ["go"], ["more"]), helper.make_node("Neg", ["s"], ["t"], name="inner")], "body",
+                                 [info("i", INT64, []), info("go", flag, []), info("s", FLOAT, [64])], [info("more", flag, []), info("t", FLOAT, [64])])
+        nodes = [helper.make_node("NonZero", ["x"], ["where"]), helper.make_node("Transpose", ["where"], ["turned"]),
+                 helper.make_node("GatherND", ["x", "turned"], ["found"]), helper.make_node("Exp", ["found"], ["y"], name="data decides"),
+                 helper.make_node("Loop", ["n", "", "x"], ["z"], body=body)]
+        model = self.save(make_model(nodes, {"x": (FLOAT, [64])}, {"y": (FLOAT, ["found"]), "z": (FLOAT, [64])}, {"n": np.array(3, np.int64)}))
+        command = ("profile", model, "--runs", "1", "--explain", "--level", "none")
+        found = {node["name"]: node for node in self.json(*command, "--json")["explain"]}
+        self.assertEqual([found["data decides"][key] for key in ("in_run", "graph")], [True, ""])
+        self.assertEqual([found["inner"][key] for key in ("in_run", "graph")], [False, "body"])
+        text = self.ok(*command).stdout
+        for words in (", for the last run", "since shapes depend on data", "in the inner graph 'body'"):
+            self.assertIn(words, text)
 
     def test_every_command_takes_a_budget(self):
         for command in (["run", "--random", "1"], ["bench", "--seconds", "0"], ["profile", "--runs", "1"]):

@@ -33,6 +33,7 @@ struct Choice {
   Reason reason = Reason::kOnly;
   std::vector<Candidate> candidates;  // legal ones first, by estimated time
   int64_t pieces = 1;                 // of a batch, each of which has this choice; times are those of one
+  bool in_run = false;  // chosen in each run, where shapes depend on data; this is the last choice
 };
 
 }  // namespace tern

@@ -176,6 +176,32 @@ TEST_F(TunerTest, KeepsToItsBudget) {
   EXPECT_FALSE(std::filesystem::exists(session->Tuning().record));
 }
 
+TEST_F(TunerTest, MeasuresAndExplainsInnerGraphs) {
+  const auto session = SessionOf(ParseOrDie(R"(graph @g(%n: i64[], %x: f32[8]) -> (%last, %y) {
+    #go: bool[] = (true)
+    %last = Loop(%n, #go, %x) [body @b(%i: i64[], %cond: bool[], %s: f32[8]) -> (%cond, %t) {
+      %t = Neg(%s) as "inner"
+    }]
+    %y = Neg(%x) as "outer"
+  })"),
+                                 Options(1000));
+  const auto names_after = [&](int64_t turns) {
+    const auto out =
+        session->Run(DatumList{Tensor::Scalar(DType::kI64, static_cast<double>(turns)), Counting({8})});
+    EXPECT_TRUE(out.ok()) << out.status().ToString();
+    std::vector<std::string> names;
+    for (const Choice& choice : session->Choices()) {
+      names.push_back(choice.node->name);
+      EXPECT_EQ(choice.kernel, "test.quick");
+      EXPECT_EQ(choice.reason, Reason::kMeasured);
+      EXPECT_FALSE(choice.in_run);
+    }
+    return names;
+  };
+  EXPECT_EQ(names_after(0), std::vector<std::string>{"outer"}) << "the body never ran";
+  EXPECT_EQ(names_after(2), (std::vector<std::string>{"outer", "inner"}));
+}
+
 TEST_F(TunerTest, TriesOnlyWhatIsWorthIt) {
   table_ = Table(4);
   EXPECT_EQ(Ran(Options(1000))->Choices()[0].kernel, "test.slow");
