@@ -1,13 +1,12 @@
 #include "kernels/cpu/conv/fft_simd.h"
 
 #include "kernels/cpu/simd/part-inl.h"
+#include "kernels/cpu/simd/size-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
 constexpr int64_t lanes = kLanes<float>, kNumber = 2 * lanes;
-
-using Ints = Vector<int32_t>;
 
 struct Complex {
   Floats re, im;
@@ -24,14 +23,10 @@ inline Complex Times(const Complex& a, float re, float im) {
 }
 inline Complex TimesMinusI(const Complex& a) { return {a.im, -a.re}; }
 
-// The largest absolute value in each lane, by its bits: what is not finite is larger than anything finite.
+// In each lane.
 struct Largest {
   Ints re{}, im{};
-  void See(const Complex& v) { See(v.re, re), See(v.im, im); }
-  static void See(Floats v, Ints& most) {
-    const Ints size = Ints(v) & 0x7fffffff;
-    most = most > size ? most : size;
-  }
+  void See(const Complex& v) { re = Larger(re, SizesOf(v.re)), im = Larger(im, SizesOf(v.im)); }
 };
 
 // One vector's way in and back.

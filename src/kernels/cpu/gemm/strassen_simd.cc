@@ -1,19 +1,16 @@
 #include "kernels/cpu/gemm/strassen_simd.h"
 
 #include "kernels/cpu/simd/part-inl.h"
+#include "kernels/cpu/simd/size-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-using Ints = Vector<int32_t>;
-
-// The largest absolute value of two pieces of a row, by its bits: in order, and about logarithms.
+// Size of two pieces of a row.
 int32_t Largest(const float* left, const float* right, int64_t columns) {
   Ints most{};
   EachVector(columns, [&](int64_t i, auto load, auto) {
-    const Ints a = Ints(load(left + i)) & 0x7fffffff, b = Ints(load(right + i)) & 0x7fffffff;
-    const Ints larger = a > b ? a : b;
-    most = larger > most ? larger : most;
+    most = Larger(most, Larger(SizesOf(load(left + i)), SizesOf(load(right + i))));
   });
   int32_t largest = 0;
   for (int i = 0; i < kLanes<int32_t>; ++i) largest = Greatest(largest, static_cast<int32_t>(most[i]));
@@ -86,12 +83,12 @@ void PanelLargest(const float* panel, int64_t k, int64_t width, int32_t* columns
   for (int64_t j = 0; j < width; j += kStep) {
     Ints most{};
     for (int64_t r = 0; r < k; ++r) {
-      const Ints x = Ints(LoadVector(panel + r * width + j)) & 0x7fffffff;
+      const Ints x = SizesOf(LoadVector(panel + r * width + j));
       Ints row;
       __builtin_memcpy(&row, rows + r * kStep, sizeof row);
-      row = x > row ? x : row;
+      row = Larger(row, x);
       __builtin_memcpy(rows + r * kStep, &row, sizeof row);
-      most = x > most ? x : most;
+      most = Larger(most, x);
     }
     __builtin_memcpy(columns + j, &most, sizeof most);
   }
