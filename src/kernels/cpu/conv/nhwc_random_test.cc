@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernels/cpu/conv/nhwc_test_support.h"
-#include "kernels/cpu/simd/narrow_test_support.h"
+#include "kernels/cpu/simd/bf16_test_support.h"
 
 namespace tern::cpu {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "kernels/cpu/simd/bf16_test_support.h"
 #include "kernels/cpu/simd/level_test_support.h"
-#include "kernels/cpu/simd/narrow_test_support.h"
 
 namespace tern::cpu {
 namespace {

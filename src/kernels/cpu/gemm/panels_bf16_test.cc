@@ -8,7 +8,6 @@
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/simd/bf16_test_support.h"
 #include "kernels/cpu/simd/level_test_support.h"
-#include "kernels/cpu/simd/narrow_test_support.h"
 
 namespace tern::cpu {
 namespace {

@@ -1,17 +1,31 @@
-// What tests of kernels in bf16 expect of rounding.
+// bf16 in tests: what rounding to it gives, and arrays of it.
 #pragma once
 #include <cstdint>
-#include <cstring>
+#include <vector>
+
+#include "base/dtype.h"
 
 namespace tern::cpu {
 
-// To nearest even; not for NaN.
-inline float RoundedToBf16(float v) {
-  uint32_t bits;
-  std::memcpy(&bits, &v, 4);
-  bits = (bits + 0x7fff + ((bits >> 16) & 1)) & 0xffff0000;
-  std::memcpy(&v, &bits, 4);
-  return v;
+// To nearest even; NaN stays NaN.
+inline float RoundedToBf16(float v) { return BFloatToFloat(FloatToBFloat(v)); }
+
+inline std::vector<uint16_t> Narrowed(const std::vector<float>& from) {
+  std::vector<uint16_t> to;
+  for (float v : from) to.push_back(FloatToBFloat(v));
+  return to;
 }
+
+inline std::vector<float> Widened(const std::vector<uint16_t>& from) {
+  std::vector<float> to;
+  for (uint16_t v : from) to.push_back(BFloatToFloat(v));
+  return to;
+}
+
+// As kernels take them.
+inline const float* AsFloats(const std::vector<uint16_t>& narrow) {
+  return reinterpret_cast<const float*>(narrow.data());
+}
+inline float* AsFloats(std::vector<uint16_t>& narrow) { return reinterpret_cast<float*>(narrow.data()); }
 
 }  // namespace tern::cpu
