@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import pathlib
 import platform
 import subprocess
 
@@ -21,6 +22,11 @@ def describe(tern):
 
 def versions(peers):
     return {peer: importlib.metadata.version(PACKAGES[peer]) for peer in peers}
+
+
+def name_of(engine, tern):
+    """An engine with its version; of Tern, what was built."""
+    return f"{engine} {versions([engine])[engine] if engine in PACKAGES else pathlib.Path(tern).stat().st_mtime_ns}"
 
 
 def peaks(tern, precision, threads):

@@ -10,6 +10,7 @@ import numpy as np
 
 import feeds
 import figures
+import machine
 import rounding
 from process import Engine, Failure
 
@@ -72,7 +73,7 @@ def exact(job, name, folder, plan, entry):
     for engine in (*(peer for peer in plan.peers if peer != "torch"), "tern"):  # torch reads no file whose weights could be rounded
         try:
             wanted = outputs(engine, job, f"exact-{engine}")
-            return wanted, rounding.error_of(job, name, plan.cache,
+            return wanted, rounding.error_of(job, name, machine.name_of(engine, plan.tern), plan.cache,
                                              lambda job: figures.worst_error(outputs(engine, job, f"rounded-{engine}"), wanted))
         except Failure:
             continue

@@ -70,6 +70,6 @@ def plan(chosen, threads):
 
 def describe(chosen):
     """The head of a report."""
-    return {"machine": machine.describe(chosen.tern), "versions": machine.versions(p for p in chosen.peers if p in PEERS), "precision": chosen.precision,
+    return {"method": figures.METHOD, "machine": machine.describe(chosen.tern), "versions": machine.versions(p for p in chosen.peers if p in PEERS), "precision": chosen.precision,
             "peers": list(chosen.peers), "clock": chosen.clock, "rounds": chosen.rounds, "seconds": chosen.seconds,
             "date": datetime.date.today().isoformat()}

@@ -63,8 +63,8 @@ def summary(report):
     for threads, found in report["summaries"].items():
         rows.append(ratios(threads, found, report["peers"]))
         measured = [row for row in report["rows"] if row["threads"] == int(threads)]
-        if len(lasting := figures.lasting(measured)) < found["compared"]:
-            apart = {**figures.summary(lasting, report["peers"]), "models": found["models"]}
+        apart = {**figures.summary(figures.lasting(measured), report["peers"]), "models": found["models"]}
+        if 0 < apart["compared"] < found["compared"]:
             rows.append(ratios(f"{threads}, best peer ≥ {figures.LASTING} ms", apart, report["peers"]))
     return table.markdown(heads, rows) + calls(report) + left_out(report)
 
@@ -205,6 +205,9 @@ def main():
     path = options.docs / "performance.json"
     stored = json.loads(path.read_text()) if path.exists() else {}
     stored.update({part: rounded(json.loads(getattr(options, part).read_text())) for part in PARTS if getattr(options, part)})
+    for part in PARTS:
+        if part in stored and stored[part].get("method") != figures.METHOD:
+            sys.exit(f"{part} was measured by method {stored[part].get('method')}, the document describes {figures.METHOD}: measure it again")
     files = {"performance.json": json.dumps(stored, indent=None, separators=(",", ":")).replace('{"model"', '\n{"model"') + "\n",
              **render(stored, options.docs)}
     stale = [name for name, text in files.items() if not (options.docs / name).exists() or (options.docs / name).read_text() != text]

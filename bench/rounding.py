@@ -1,5 +1,6 @@
 """What rounding to bf16 does to a network by itself: the measure of what an engine may differ by that computes in it."""
 
+import hashlib
 import json
 import pathlib
 import tempfile
@@ -10,7 +11,8 @@ from onnx import TensorProto, numpy_helper
 
 import feeds
 
-KEPT = "rounding.json"  # in the zoo's folder: name -> [time of the network's file, error]
+KEPT = "rounding.json"  # in the zoo's folder: name -> [digest of what it was found with, error]
+METHOD = 1  # raised when anything here is done in another way
 
 
 def to_bf16(values):
@@ -39,12 +41,22 @@ def rounded_job(job, folder):
     return {**job, "model": str(model), "inputs_file": str(inputs), "cache": str(folder)}
 
 
-def error_of(job, name, cache, compare):
-    """The network's error, found once and kept. compare(job): how far the job's results are from the exact ones."""
-    path, stamp = pathlib.Path(cache) / KEPT, pathlib.Path(job["model"]).stat().st_mtime_ns
+def digest(job, engine):
+    """Of the network, its inputs and the engine, with its version."""
+    made = hashlib.sha256(f"{METHOD} {engine}".encode())
+    for path in (job["model"], job["inputs_file"]):
+        with open(path, "rb") as file:
+            made.update(hashlib.file_digest(file, "sha256").digest())
+    return made.hexdigest()
+
+
+def error_of(job, name, engine, cache, compare):
+    """The network's error with an engine of that name and version, found once and kept. compare(job): how far the job's results are from
+    the exact ones."""
+    path, now = pathlib.Path(cache) / KEPT, digest(job, engine)
     kept = json.loads(path.read_text()) if path.exists() else {}
-    if kept.get(name, [None])[0] != stamp:
+    if kept.get(name, [None])[0] != now:
         with tempfile.TemporaryDirectory(prefix="bench") as folder:
-            kept[name] = [stamp, compare(rounded_job(job, pathlib.Path(folder)))]
+            kept[name] = [now, compare(rounded_job(job, pathlib.Path(folder)))]
         path.write_text(json.dumps(kept, indent=1) + "\n")
     return kept[name][1]

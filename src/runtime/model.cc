@@ -163,8 +163,8 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   return kernels_->Select(query, pack);
 }
 
-// Kernels may refuse types, ranks, attributes and weights, but no sizes of the rest, so that the ways they
-// know are the same for all.
+// Kernels may refuse types, ranks, attributes and weights, and sizes of the rest only where another one that
+// packs alike does not, so that the ways they know are the same for all.
 std::optional<std::string> Model::DecidePack(const Node& node, const KernelQuery& query, int threads) const {
   std::set<std::string> packs;
   if (const std::optional<Usual> usual = UsualQuery(node, query)) {

@@ -10,12 +10,13 @@ namespace tern::tools {
 
 Status PackWeights(Graph& graph, Precision precision) {
   NameConstants(graph);
-  std::unique_ptr<Graph> copy = graph.Clone();
+  const std::unique_ptr<Graph> closed = graph.Clone();
   Feeds feeds;
-  TERN_TRY(CloseOpenDims(*copy, feeds));
-  TERN_TRY(AddRandomFeeds(*copy, 0, feeds));
-  TERN_ASSIGN(const DatumList inputs, OrderFeeds(*copy, feeds));
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(copy), {0, false, Level::kLayout, precision}));
+  TERN_TRY(CloseOpenDims(*closed, feeds));
+  TERN_TRY(AddRandomFeeds(*closed, 0, feeds));
+  TERN_ASSIGN(const DatumList inputs, OrderFeeds(*closed, feeds));
+  // The graph with its open dims, and as it is: sessions that open the file decide by these.
+  TERN_ASSIGN(Engine engine, Engine::Make(graph.Clone(), {0, false, Level::kNone, precision}));
   TERN_TRY(engine.Bind(inputs));
   TERN_TRY(engine.Prepare().While("packing weights"));
   if (!SetPacks(graph, engine.PackedWeights()))

@@ -5,8 +5,8 @@
 
 namespace tern::tools {
 
-// The graph must be optimized for running: level layout. Kernels are those of sessions of that precision,
-// chosen for its inputs' dims; open ones become 1, which a note on stderr says.
+// The graph must be optimized for running: level layout. Kernels are those that sessions of that precision
+// choose for the dims it declares; packing itself runs with open ones at 1, which a note on stderr says.
 Status PackWeights(Graph& graph, Precision precision);
 
 }  // namespace tern::tools

@@ -27,22 +27,25 @@ bool MultipliesBf16(const std::string& kernel) {
 
 // Costs are counted from the graph's types: values that lie in memory as bf16, and weights packed as that,
 // have two bytes less for each number.
+// A call that does a part of the node's work counts that part of the weights.
 double SavedBytes(const StepEvent& event) {
   if (!event.context) return 0;
   const Node& node = *event.node;
-  int64_t narrow = 0;
+  double narrow = 0;
   const auto add = [&](const auto& data, const std::vector<Value*>& values, bool packed) {
     for (size_t i = 0; i < std::min(data.size(), values.size()); ++i) {
       if (!values[i] || !data[i] || !data[i]->is_tensor()) continue;
       const Tensor& t = data[i]->tensor;
       if (values[i]->type.dtype != DType::kF32) continue;
-      if (t.dtype() == DType::kBF16 || (packed && values[i]->is_constant() && t.dims().size() > 1))
-        narrow += t.size();
+      if (values[i]->is_constant())
+        narrow += packed && t.dims().size() > 1 ? event.share * static_cast<double>(t.size()) : 0;
+      else if (t.dtype() == DType::kBF16)
+        narrow += static_cast<double>(t.size());
     }
   };
   add(event.context->inputs, node.inputs(), MultipliesBf16(event.kernel));
   add(event.context->outputs, node.outputs(), false);
-  return 2 * static_cast<double>(narrow);
+  return 2 * narrow;
 }
 
 struct Group {

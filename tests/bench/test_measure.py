@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import onnx
+
 HERE = pathlib.Path(__file__).resolve().parent
 BENCH = HERE.parents[1] / "bench"
 sys.path.insert(0, str(BENCH))
@@ -154,11 +156,18 @@ class Compare(unittest.TestCase):
         self.assertEqual((found["status"], code), ("untold", 0), printed)
         self.assertIn("tern untold: rounding weights and inputs alone changes the outputs by 0.5", printed)
 
-    def test_what_rounding_does_is_found_once_for_each_file(self):
+    def test_what_rounding_does_is_found_once_for_each_network_and_engine(self):
         self.in_bf16()
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "ok")
-        os.utime(self.dir / ENTRY["file"], (1, 1))
+        os.utime(self.dir / ENTRY["file"], (1, 1))  # the same bytes
+        self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "ok")
+        os.utime(self.tern, (1, 1))  # another build
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "untold")
+        self.assertEqual(self.in_bf16()[0]["status"], "untold")  # kept again
+        model = onnx.load(self.dir / ENTRY["file"])
+        model.doc_string = "another"
+        onnx.save(model, self.dir / ENTRY["file"])
+        self.assertEqual(self.in_bf16()[0]["status"], "ok")
 
     def test_growth_tells_how_long_it_took(self):
         (self.dir / "index.json").write_text(json.dumps({"tinybert": ENTRY}))

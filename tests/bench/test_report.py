@@ -17,7 +17,7 @@ def timed(ms, spread=0.01):
     return {"status": "ok", "ms": ms, "spread": spread, "error": 0.0, "peak_mb": 1.0, "load_ms": 2.0, "first_run_ms": 3.0}
 
 
-MEASURED = {"machine": {"cpu": "made up", "simd": "few", "bf16_products": False, "cores": 1}, "versions": {"ort": "1"}, "precision": "fp32", "peers": ["ort"],
+MEASURED = {"method": 2, "machine": {"cpu": "made up", "simd": "few", "bf16_products": False, "cores": 1}, "versions": {"ort": "1"}, "precision": "fp32", "peers": ["ort"],
             "clock": "wall", "rounds": 1, "seconds": 1.0,
             "rows": [{"model": "small", "threads": 1, "percent_of_peak": 50.4, "engines": {"tern": timed(2.0), "ort": timed(3.00000001, 0.034)}}],
             "summaries": {"1": {"models": 1, "compared": 1, "best": 1.5, "worst_model": 1.5, "peers": {"ort": 1.5}}}}

@@ -80,6 +80,23 @@ class Optimize(CliTest):
             self.assertEqual(run(packed), run(model))
         self.refused("optimize", self.model, "--precision", "bf16", says="--precision is for --pack")
 
+    def test_packed_weights_serve_open_dims(self):
+        rng = np.random.default_rng(3)
+        for channels, maps in ((8, 8), (16, 4), (64, 64)):
+            weights = {"k": rng.normal(size=(maps, channels, 1, 1)).astype(np.float32), "w": rng.normal(size=(256, 192)).astype(np.float32)}
+            nodes = [helper.make_node("Conv", ["i", "k"], ["j"]), helper.make_node("MatMul", ["x", "w"], ["h"])]
+            model = self.save(make_model(nodes, {"i": (FLOAT, ["N", channels, "H", "W"]), "x": (FLOAT, ["M", 256])},
+                                         {"j": (FLOAT, ["N", maps, "H", "W"]), "h": (FLOAT, ["M", 192])}, weights))
+            image, rows = self.npy("i.npy", np.ones((2, channels, 56, 56), np.float32)), self.npy("x.npy", np.ones((40, 256), np.float32))
+            for precision in ("fp32", "bf16"):
+                plain, packed = (self.dir / f"{channels}.{precision}.{kind}.tern" for kind in ("plain", "packed"))
+                self.ok("optimize", model, "-o", plain, "--level", "layout")
+                self.ok("optimize", model, "-o", packed, "--level", "layout", "--pack", "--precision", precision)
+                made = [self.json("bench", path, "--seconds", 0, "--precision", precision, "--input", f"i={image}", "--input", f"x={rows}", "--json")["packed_mb"]
+                        for path in (plain, packed)]
+                self.assertGreater(made[0], 0)
+                self.assertEqual(made[1], 0)
+
     def test_packing_nothing_is_said(self):
         x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2]) for name in "xy")
         graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])

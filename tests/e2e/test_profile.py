@@ -74,10 +74,12 @@ class Profile(CliTest):
         nodes = [helper.make_node("Conv", ["x", "v"], ["g"], "first", **shape), helper.make_node("Relu", ["g"], ["h"], "relu"),
                  helper.make_node("Conv", ["h", "w"], ["y"], "second", **shape)]
         weights = {name: np.ones((64, 64, 1, 1), np.float32) for name in "vw"}
-        model = self.save(make_model(nodes, {"x": (FLOAT, [1, 64, 28, 28])}, {"y": (FLOAT, [1, 64, 28, 28])}, weights))
-        found = self.json("profile", model, "--runs", "2", "--threads", "1", "--precision", "bf16", "--json")
-        values = 64 * 28 * 28
-        products = [node for node in found["nodes"] if node["op"] == "Conv"]
-        self.assertEqual(len(products), 2)
-        for node in products:
-            self.assertEqual(node["bytes"], 4 * values + 2 * values + 2 * 64 * 64)
+        for batch, cut in ((1, False), (64, True)):  # a large batch is done in pieces, each of which reads the weights
+            dims = [batch, 64, 28, 28]
+            model = self.save(make_model(nodes, {"x": (FLOAT, dims)}, {"y": (FLOAT, dims)}, weights))
+            found = self.json("profile", model, "--runs", "2", "--threads", "1", "--precision", "bf16", "--json")
+            products = [node for node in found["nodes"] if node["op"] == "Conv"]
+            self.assertEqual((len(products), {node["calls"] > 1 for node in products}), (2, {cut}))
+            values = 64 * 28 * 28 * batch
+            for node in products:
+                self.assertEqual(node["bytes"], 4 * values + 2 * values + 2 * 64 * 64)
