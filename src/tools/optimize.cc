@@ -46,7 +46,8 @@ class OptimizeTool : public Tool {
 void OptimizeTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
   out_.Declare(args, "the file to write, .onnx or .tern; without it only the report");
-  args.Choice("--level", level_, {"none", "basic", "extended", "layout"}, "how far to go (extended)");
+  args.Choice("--level", level_, {"none", "basic", "extended", "layout"},
+              "how far to go (extended; with --pack layout)");
   args.Option("--disable", disable_, "NAME", "leave out a rule, pass or group (repeatable; see tern passes)");
   args.Option("--enable", enable_, "NAME", "run a rule that runs on request only (repeatable)");
   args.Option("--only", only_, "NAME", "nothing but this rule, pass or group (repeatable)");
@@ -106,6 +107,7 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
 
 Result<int> OptimizeTool::Run(const Args& args) {
   TERN_TRY(out_.Check(model_));
+  if (pack_ && !args.Given("--level")) level_ = "layout";
   TERN_ASSIGN(OptimizeOptions options, Options());
   if (pack_ && !out_.wanted())
     return InvalidArgument("--pack is for a .tern output: give one with -o OUT.tern");

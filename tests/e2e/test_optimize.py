@@ -61,7 +61,12 @@ class Optimize(CliTest):
         self.assertGreater(packed.stat().st_size, plain.stat().st_size)
         self.ok("verify", packed, "--against", plain, "--dim", "batch=3")
         self.refused("optimize", self.model, "-o", self.dir / "x.onnx", "--level", "layout", "--pack", says="--pack is for a .tern")
-        self.refused("optimize", self.model, "-o", self.dir / "x.tern", "--pack", says="at --level layout")
+        self.refused("optimize", self.model, "-o", self.dir / "x.tern", "--pack", "--level", "basic", says="at --level layout")
+        self.ok("optimize", self.model, "-o", self.dir / "short.tern", "--pack")
+        self.assertEqual((self.dir / "short.tern").read_bytes(), packed.read_bytes())
+        self.ok("convert", packed, "-o", self.dir / "back.onnx")
+        names = {name for node in onnx.load(self.dir / "back.onnx").graph.node for name in node.input}
+        self.assertLessEqual({constant.name for constant in onnx.load(self.dir / "back.onnx").graph.initializer}, names)
         self.refused("optimize", self.model, "--level", "layout", "--pack", says="give one with -o OUT.tern")
 
     def test_weights_are_packed_for_a_precision(self):

@@ -269,7 +269,12 @@ tern::Status Tensor::Impl::Resize(const Shape& shape) {
   if (!tern::CheckedCount(shape, dtype))
     return tern::InvalidArgument("input '", declared->name, "': impossible shape [", tern::Join(shape, ","),
                                  "]", NeedsDims(shape));
-  value = tern::Tensor(dtype, shape);
+  const auto allocate = [&]() -> tern::Status {
+    value = tern::Tensor(dtype, shape);
+    return {};
+  };
+  TERN_TRY(tern::Guard(allocate).While(
+      tern::StrCat("giving input '", declared->name, "' memory for ", tern::Describe(dtype, shape))));
   changed = true;
   shared = false;
   return {};
@@ -280,6 +285,7 @@ tern::Status Tensor::Impl::Copy(const void* data, size_t count, tern::DType type
   const auto wrong = [&](const auto&... what) {
     return tern::InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", got ", what...);
   };
+  if (!data && count) return wrong(count, " elements at a null pointer");
   if (type != input.type.dtype) return wrong("elements of type ", tern::DTypeName(type));
   if (!shape && !value.defined() && input.type.shape.fully_known())
     TERN_TRY(Resize(input.type.shape.Concrete()));
@@ -302,6 +308,8 @@ tern::Status Tensor::Impl::Share(void* data, size_t bytes, const Shape& shape) {
   if (dtype == tern::DType::kString || !count || tern::BytesOf(dtype, static_cast<size_t>(*count)) != bytes)
     return tern::InvalidArgument("input '", declared->name, "': ", bytes, " bytes cannot be shared as ",
                                  tern::DTypeName(dtype), "[", tern::Join(shape, ","), "]", NeedsDims(shape));
+  if (!data && bytes)
+    return tern::InvalidArgument("input '", declared->name, "': ", bytes, " bytes at a null pointer");
   value = tern::Tensor::View(tern::Buffer::Borrow(data, bytes, nullptr), dtype, shape);
   changed = true;
   shared = true;

@@ -202,6 +202,17 @@ TEST(Predictor, SharesTheCallersMemory) {
   EXPECT_FALSE(p->Input(0).Share(pixels.data(), 5, {1, 1, 28, 28}).ok());
 }
 
+TEST(Predictor, RefusesMemoryThatIsNotThere) {
+  auto p = Digits();
+  ASSERT_TRUE(p.ok());
+  const std::string name = p->InputNames()[0];
+  for (const tern::Status& status : {p->Input(0).Share(nullptr, 28 * 28 * 4, {1, 1, 28, 28}),
+                                     p->Input(0).CopyFrom(static_cast<const float*>(nullptr), 28 * 28)}) {
+    EXPECT_EQ(status.code(), tern::Code::kInvalidArgument);
+    EXPECT_TRUE(Says(status, name.c_str()) && Says(status, "null pointer")) << status.message();
+  }
+}
+
 TEST(Predictor, ClonesRunAtTheSameTime) {
   auto p = Digits();
   ASSERT_TRUE(p.ok());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/derived.h"
+
 namespace tern::onnx {
 namespace {
 
@@ -284,8 +286,8 @@ Status GraphExporter::Export(const Graph& graph) {
     TypeToOnnx(v->type, *info->mutable_type());
   }
   for (const Value* v : graph.outputs()) NameOf(v);
-  for (const auto& v : graph.values())
-    if (v->is_constant())
+  for (const auto& v : graph.values())  // packed weights are nothing to other engines
+    if (v->is_constant() && !(v->uses.empty() && ParseDerivedName(v->name)))
       value_names_[v.get()] = AddInitializer(v->constant, v->name.empty() ? "c" : v->name);
   for (const Value* v : graph.overridable()) {
     auto* info = proto_.add_input();
