@@ -2,8 +2,8 @@
 """Puts what was measured into docs/performance.md, so that no figure there is typed by hand.
 
 Between the lines <!-- NAME --> and <!-- end --> of that file stands what this program writes; the rest is text. The
-figures live in docs/performance.json; --fp32, --bf16 and --growth replace parts of it by what bench/compare --json
-and bench/growth --json wrote. --check only says whether the document is up to date.
+figures live in docs/performance.json; --fp32, --bf16, --threads and --growth replace parts of it by what
+bench/compare --json (--threads: of Tern alone on several threads) and bench/growth --json wrote. --check only says whether the document is up to date.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import spent  # noqa: E402
 import table  # noqa: E402
 
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
-PARTS = ("fp32", "bf16", "growth")
+PARTS = ("fp32", "bf16", "growth", "threads")
 NAMES = {"tern": "Tern", "ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch"}
 
 
@@ -173,6 +173,8 @@ def sections(stored):
             found[f"{part} spent"] = time_spent(stored[part])
     if "growth" in stored:
         found["growth"] = growth(stored["growth"])
+    if "threads" in stored:  # by itself, in place of what the comparison found
+        found["fp32 threads"] = f"Tern alone. {made(stored['threads'])}\n\n{threads(stored['threads'])}"
     return found
 
 

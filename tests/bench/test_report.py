@@ -98,6 +98,17 @@ class Report(unittest.TestCase):
             self.assertIn(words, text)
         self.assertEqual([svg.count(f">{words}</text>") for words in ("2*", "4", "4*", "* on 2 cores, where Tern uses 2 threads")], [0, 1, 1, 1])
 
+    def test_threads_measured_by_themselves_take_their_place(self):
+        row = {"model": "alone", "threads": 2, "flops": 1e9, "peak_gflops": 100, "peak_gflops_threads": 200, "single": timed(10.0),
+               "engines": {"tern": timed(5.5)}}
+        alone = {**MEASURED, "peers": [], "rows": [row], "rounds": 4, "summaries": {"2": MEASURED["summaries"]["1"]}}
+        (self.docs / "performance.md").write_text(MORE)
+        (self.docs / "threads.json").write_text(json.dumps(alone))
+        self.assertEqual(self.report("--fp32", self.docs / "new.json", "--threads", self.docs / "threads.json").returncode, 0)
+        text = (self.docs / "performance.md").read_text()
+        self.assertIn("<!-- fp32 threads -->\nTern alone. 4 rounds of 1.0 s for each engine.\n\n| model |", text)
+        self.assertIn("| alone | 10.00 | 5.50 | 1.82 |", text)
+
     def test_where_the_time_goes_nearest_to_the_peer_first(self):
         def row(model, ort, kernel):
             return {"model": model, "threads": 1, "engines": {"tern": timed(1.0), "ort": timed(ort)}, "spent": [{"kernel": kernel, "share": 0.75, "percent_of_roof": 90}]}
