@@ -122,8 +122,8 @@ class Patience {
   Clock::time_point start_ = Clock::now();
 };
 
-// n over size, upwards.
-int64_t Rounded(int64_t n, int64_t size) { return (n + size - 1) / size; }
+// Rounded up.
+int64_t Quotient(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 // One ParallelFor. Lives on the caller's stack: it leaves the list before the caller returns, and the caller
 // waits until every helper that joined has left it.
@@ -146,7 +146,7 @@ struct Job {
 
   // Parts are even: they need not be whole pieces.
   void Divide(int64_t n, int64_t grain) {
-    const int64_t grains = Rounded(n, grain);
+    const int64_t grains = Quotient(n, grain);
     for (int i = 0; i < parts; ++i) {
       part[i].at.store(grains * i / parts * grain, std::memory_order_relaxed);
       part[i].end = std::min(n, grains * (i + 1) / parts * grain);
@@ -310,7 +310,7 @@ void Workers::Spread(int64_t n, int64_t grain, Body body, const void* f) const {
     ensured = threads_;
   }
   // A few pieces per thread, so that a late thread does not hold up the rest.
-  const int64_t grains = Rounded(n, grain), piece = Rounded(grains, int64_t{threads_} * 4) * grain;
+  const int64_t grains = Quotient(n, grain), piece = Quotient(grains, int64_t{threads_} * 4) * grain;
   const int helpers = static_cast<int>(std::min<int64_t>(threads_, grains)) - 1;
   Job job{body, f, piece, helpers, std::min(helpers + 1, kMostParts)};
   job.Divide(n, grain);

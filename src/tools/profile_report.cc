@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
 #include "data/json_writer.h"
 #include "tools/timing.h"
 #include "tools/units.h"
@@ -20,14 +21,11 @@ std::string OutputOf(const Node& node) {
 }
 
 // Kernels are named after the type of their products.
-bool MultipliesBf16(const std::string& kernel) {
-  constexpr std::string_view kEnd = ".bf16";
-  return kernel.size() > kEnd.size() && kernel.compare(kernel.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
-}
+bool MultipliesBf16(std::string_view kernel) { return EndsWith(kernel, ".bf16"); }
 
 // Costs are counted from the graph's types: values that lie in memory as bf16, and weights packed as that,
-// have two bytes less for each number.
-// A call that does a part of the node's work counts that part of the weights.
+// have two bytes less for each number. A call that does a part of the node's work counts that part of the
+// weights.
 double SavedBytes(const StepEvent& event) {
   if (!event.context) return 0;
   const Node& node = *event.node;
