@@ -21,7 +21,17 @@ void Note(Comparison& c, const Dims& dims, int64_t worst, const std::string& got
                           ": got ", got, ", wanted ", wanted);
 }
 
+double LargestOf(const Tensor& t) {
+  double largest = 0;
+  for (int64_t i = 0; i < t.size(); ++i)
+    if (const double size = std::fabs(LoadDouble(t, i)); std::isfinite(size))
+      largest = std::max(largest, size);
+  return largest;
+}
+
 void CompareFloats(const Tensor& got, const Tensor& wanted, const Tolerance& tolerance, Comparison& c) {
+  const double absolute =
+      tolerance.absolute + (tolerance.of_largest > 0 ? tolerance.of_largest * LargestOf(wanted) : 0);
   double worst_excess = -1;
   int64_t worst = 0;
   for (int64_t i = 0; i < got.size(); ++i) {
@@ -32,7 +42,7 @@ void CompareFloats(const Tensor& got, const Tensor& wanted, const Tolerance& tol
     if (finite) {
       c.max_abs = std::max(c.max_abs, error);
       if (size > 0) c.max_rel = std::max(c.max_rel, error / size);
-      if (error <= tolerance.absolute + tolerance.relative * size) continue;
+      if (error <= absolute + tolerance.relative * size) continue;
     }
     ++c.wrong;
     const double excess = finite ? error : HUGE_VAL;

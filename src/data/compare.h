@@ -9,6 +9,7 @@ namespace tern::data {
 struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-4;
+  double of_largest = 0;  // of the tensor's largest finite |wanted|; adds to what is absolute
 };
 
 struct Comparison {
@@ -18,8 +19,8 @@ struct Comparison {
   int64_t elements = 0, wrong = 0;
 };
 
-// Same kind, type and dims; floats within |got - wanted| <= absolute + relative * |wanted|, NaN equal to NaN;
-// everything else exactly.
+// Same kind, type and dims; floats within |got - wanted| <= absolute + of_largest * max |wanted| + relative *
+// |wanted|, NaN equal to NaN; everything else exactly.
 Comparison Compare(const Datum& got, const Datum& wanted, const Tolerance& tolerance);
 
 }  // namespace tern::data

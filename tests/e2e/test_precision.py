@@ -3,7 +3,7 @@
 import json
 
 import numpy as np
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from support import FLOAT, CliTest, make_model
 
@@ -46,6 +46,30 @@ class Precision(CliTest):
         done = self.ok("verify", model, "--reference", "--json", "--precision", "bf16", "--atol", 1, "--dim", "batch=3")
         moved = json.loads(done.stdout)["outputs"][0]["max_abs"]
         self.assertTrue(1e-4 < moved < 0.2, moved)
+
+    def test_verify_allows_what_bf16_does(self):
+        verify = ("verify", self.save(product()[0]), "--reference", "--dim", "batch=3")
+        bf16 = (*verify, "--precision", "bf16")
+        self.assertIn("within rtol 0.01, atol 0.02 of the largest value, in bf16\n", self.ok(*bf16).stdout)
+        found = self.json(*bf16, "--json")
+        self.assertEqual([found[key] for key in ("rtol", "atol", "atol_of_largest", "precision")], [0.01, 0, 0.02, "bf16"])
+        found = self.json(*verify, "--json")
+        self.assertEqual([found[key] for key in ("rtol", "atol", "atol_of_largest", "precision")], [0.001, 0.0001, 0, "fp32"])
+
+    def test_tolerances_that_are_given_win(self):
+        bf16 = ("verify", self.save(product()[0]), "--reference", "--dim", "batch=3", "--precision", "bf16")
+        wrong = self.ok(*bf16, "--atol", 1e-4, code=1).stdout
+        for words in ("within rtol 0.01, atol 0.0001, in bf16", "rounding to bf16", "--rtol and --atol"):
+            self.assertIn(words, wrong)
+        found = self.json(*bf16, "--rtol", 1e-5, "--json")
+        self.assertEqual([found[key] for key in ("rtol", "atol", "atol_of_largest")], [1e-5, 0, 0.02])
+
+    def test_wrong_is_wrong_in_bf16_too(self):
+        model, weight = product()
+        path, other = self.save(model), self.dir / "other.onnx"
+        model.graph.initializer[0].CopyFrom(numpy_helper.from_array(weight * np.float32(1.05), "w"))
+        self.save(model, other.name)
+        self.ok("verify", path, "--against", other, "--dim", "batch=3", "--precision", "bf16", code=1)
 
     def test_unknown_ones_are_refused(self):
         for command in ("run", "bench", "verify", "profile"):
