@@ -24,7 +24,7 @@ class ConvertTool : public Tool {
   void Declare(Args& args) override {
     args.Positional("IN", in_, "the model, .onnx or .tern");
     out_.Declare(args, "the file to write, .onnx or .tern");
-    shapes_.Declare(args);
+    shapes_.Declare(args, "fixed in the file that is written");
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
@@ -41,7 +41,7 @@ Result<int> ConvertTool::Run(const Args&) {
   TERN_TRY(out_.Check(in_));
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(in_));
   TERN_TRY(shapes_.Apply(*graph));
-  TERN_TRY(out_.Save(*graph, in_));
+  TERN_ASSIGN(const int64_t nodes, out_.Save(*graph, in_));
   std::error_code ignored;
   const uint64_t bytes = std::filesystem::file_size(out_.path(), ignored);
   if (json_) {
@@ -50,13 +50,13 @@ Result<int> ConvertTool::Run(const Args&) {
         .Key("output")
         .Text(out_.path())
         .Key("nodes")
-        .Int(graph->NodeCount())
+        .Int(nodes)
         .Key("bytes")
         .Unsigned(bytes)
         .EndObject();
     fmt::print("{}\n", json.text());
   } else {
-    fmt::print("{}: {} nodes, {} bytes\n", out_.path(), graph->NodeCount(), bytes);
+    fmt::print("{}: {} nodes, {} bytes\n", out_.path(), nodes, bytes);
   }
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "tools/save_model.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
+#include "tools/units.h"
 
 namespace tern::tools {
 namespace {
@@ -67,7 +68,7 @@ void OptimizeTool::Declare(Args& args) {
       "store weights in the form that this machine's kernels want, too: the .tern opens without packing them");
   args.Choice("--precision", precision_.name, {"fp32", "bf16", "auto"},
               "with --pack: the precision of the sessions that the weights are packed for (fp32)");
-  shapes_.Declare(args);
+  shapes_.Declare(args, "fixed in the file that is written and in all figures");
   args.Flag("--json", json_, "print one JSON object");
 }
 
@@ -123,7 +124,10 @@ Result<int> OptimizeTool::Run(const Args& args) {
   const std::unique_ptr<Graph> before = both ? graph->Clone() : nullptr;
   TERN_ASSIGN(OptimizeFigures figures, OptimizeAndCount(*graph, options));
   if (pack_) TERN_TRY(PackWeights(*graph, precision_.precision()));
-  if (out_.wanted()) TERN_TRY(out_.Save(*graph, model_));
+  int64_t written = 0;
+  if (out_.wanted()) {
+    TERN_ASSIGN(written, out_.Save(*graph, model_));
+  }
   if (both) {
     TERN_TRY(FillOpenDims(*before, figures.open_dims));
     TERN_TRY(FillOpenDims(*graph, figures.open_dims));
@@ -131,9 +135,12 @@ Result<int> OptimizeTool::Run(const Args& args) {
   if (measure_) TERN_TRY(MeasureBoth(*before, *graph, seconds_, figures));
   if (!html_.empty()) TERN_TRY(WritePage(OptimizePage(model_, *before, *graph, figures)));
   if (json_)
-    fmt::print("{}\n", FiguresToJson(model_, out_.path(), figures));
+    fmt::print("{}\n", FiguresToJson(model_, out_.path(), written, figures));
   else if (why_not_.empty())
     PrintFigures(figures);
+  if (out_.wanted() && !json_ && why_not_.empty())
+    fmt::print("written: {}, {} {} nodes\n", Printable(out_.path()), written,
+               EndsWith(out_.path(), ".onnx") ? "ONNX" : "Tern");
   PrintAnswers(figures.report);
   return 0;
 }

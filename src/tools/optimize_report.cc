@@ -172,7 +172,7 @@ void PrintFigures(const OptimizeFigures& f) {
     fmt::print("{:<12}{:>12} -> {:<12}\n", title, a, b);
   };
   fmt::print("\n");
-  line("nodes", fmt::format("{}", f.before.nodes), fmt::format("{}", f.after.nodes));
+  line("Tern nodes", fmt::format("{}", f.before.nodes), fmt::format("{}", f.after.nodes));
   line("FLOPs", Thousands(f.before.cost.flops), Thousands(f.after.cost.flops));
   line("bytes", Thousands(f.before.cost.bytes), Thousands(f.after.cost.bytes));
   line("estimated", fmt::format("{:.3f} ms", f.before.estimated_ms),
@@ -183,7 +183,8 @@ void PrintFigures(const OptimizeFigures& f) {
   fmt::print("optimized in {:.1f} ms; open dims are counted as {}\n", f.report.milliseconds, f.open_dims);
 }
 
-std::string FiguresToJson(const std::string& model, const std::string& output, const OptimizeFigures& f) {
+std::string FiguresToJson(const std::string& model, const std::string& output, int64_t written,
+                          const OptimizeFigures& f) {
   data::JsonWriter json;
   const auto pair = [&](const std::string& key, double before, double after) {
     const auto whole = [](double v) { return static_cast<int64_t>(std::min(std::ceil(v), 9e18)); };
@@ -191,6 +192,7 @@ std::string FiguresToJson(const std::string& model, const std::string& output, c
   };
   json.BeginObject().Key("model").Text(model).Key("output").Text(output);
   pair("nodes", f.before.nodes, f.after.nodes);
+  if (!output.empty()) json.Key("nodes_written").Int(written);
   pair("flops", f.before.cost.flops, f.after.cost.flops);
   pair("bytes", f.before.cost.bytes, f.after.cost.bytes);
   json.Key("estimated_ms_before")

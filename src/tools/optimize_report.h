@@ -45,7 +45,8 @@ Status MeasureBoth(const Graph& before, const Graph& after, double seconds, Opti
 Result<OptimizeFigures> OptimizeAndCount(Graph& graph, OptimizeOptions options);
 
 void PrintFigures(const OptimizeFigures& figures);
-std::string FiguresToJson(const std::string& model, const std::string& output,
+// written: nodes in the output, where there is one.
+std::string FiguresToJson(const std::string& model, const std::string& output, int64_t written,
                           const OptimizeFigures& figures);
 
 }  // namespace tern::tools

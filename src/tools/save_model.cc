@@ -40,12 +40,16 @@ Status SaveOptions::Check(const std::string& source) const {
   return {};
 }
 
-Status SaveOptions::Save(const Graph& graph, const std::string& source) const {
+Result<int64_t> SaveOptions::Save(const Graph& graph, const std::string& source) const {
   TERN_ASSIGN(data::Staging staging, data::Staging::Beside(path_));
-  Status written = EndsWith(path_, ".tern") ? SaveTern(graph, staging.path(), SourceHash(source))
-                                            : onnx::ExportFile(graph, staging.path(), {external_, contrib});
-  TERN_TRY(std::move(written).While(StrCat("writing '", path_, "'")));
-  return staging.Commit();
+  Result<int64_t> nodes = graph.NodeCount();
+  if (EndsWith(path_, ".onnx"))
+    nodes = onnx::ExportFile(graph, staging.path(), {external_, contrib});
+  else if (Status saved = SaveTern(graph, staging.path(), SourceHash(source)); !saved.ok())
+    nodes = std::move(saved);
+  if (!nodes.ok()) return nodes.TakeStatus().While(StrCat("writing '", path_, "'"));
+  TERN_TRY(staging.Commit());
+  return nodes;
 }
 
 }  // namespace tern::tools

@@ -15,7 +15,8 @@ class SaveOptions {
   // Before any work is done: a format that is known, options that fit it, and not the model `source` itself.
   Status Check(const std::string& source) const;
   // source: the file that the graph came from, which a .tern remembers.
-  Status Save(const Graph& graph, const std::string& source) const;
+  // The number of nodes in the file: an op of Tern's may be several of ONNX's, and the other way round.
+  Result<int64_t> Save(const Graph& graph, const std::string& source) const;
 
   bool contrib = false;  // what onnx::ExportOptions says
 

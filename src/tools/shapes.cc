@@ -103,9 +103,10 @@ void SayClosed(const std::string& names, const char* option) {
 
 }  // namespace
 
-void ShapeOptions::Declare(Args& args) {
-  args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of an input (repeatable)");
-  args.Option("--dim", dims_, "N=8", "value of a symbolic dim (repeatable)");
+void ShapeOptions::Declare(Args& args, const std::string& effect) {
+  const std::string more = effect.empty() ? "" : ", " + effect;
+  args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of an input" + more + " (repeatable)");
+  args.Option("--dim", dims_, "N=8", "value of a symbolic dim" + more + " (repeatable)");
 }
 
 Result<Dims> ParseDims(const std::string& text) {

@@ -14,7 +14,8 @@ using Feeds = std::map<std::string, Datum>;  // by the input's name
 
 class ShapeOptions {
  public:
-  void Declare(Args& args);
+  // effect: what else becomes of the dims that are set, where that is to be told.
+  void Declare(Args& args, const std::string& effect = "");
   // Sets the inputs' dims, in all inputs that share a symbol, and infers the graph anew. Names that no input
   // has, and dims that contradict the model, are errors.
   Status Apply(Graph& graph) const;

@@ -145,6 +145,39 @@ class Optimize(CliTest):
         x = np.random.default_rng(2).normal(size=(5, 8)).astype(np.float32)
         np.testing.assert_allclose(self.run_onnx(self.dir / "out.onnx", x), self.run_onnx(self.model, x), rtol=1e-4, atol=1e-5)
 
+    def nodes_of(self, graph):
+        inner = [a.g for node in graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
+        return len(graph.node) + sum(map(self.nodes_of, inner))
+
+    def test_the_nodes_of_the_file_are_counted(self):
+        x, cond = (FLOAT, [2, 8]), (onnx.TensorProto.BOOL, [])
+        branch = gelu_mlp().graph
+        del branch.input[:]
+        model = make_model([helper.make_node("If", ["c"], ["z"], then_branch=branch, else_branch=branch)], {"c": cond, "x": x}, {"z": (FLOAT, [2, 4])})
+        model = self.save(model, "nested.onnx")
+        for source, args in ((self.model, ()), (self.model, ("--standard",)), (model, ("--standard",))):
+            out = self.dir / "out.onnx"
+            report = self.optimize(out.name, *args, model=source)
+            self.assertEqual(report["nodes_written"], self.nodes_of(onnx.load(out).graph))
+            self.assertIn(f"\nwritten: {out}, {report['nodes_written']} ONNX nodes\n", self.ok("optimize", source, "-o", out, *args).stdout)
+            if args:
+                self.assertNotEqual(report["nodes_written"], report["nodes_after"])
+        report = self.optimize("out.tern")
+        self.assertEqual(report["nodes_written"], report["nodes_after"])
+        self.assertNotIn("nodes_written", self.json("optimize", self.model, "--json"))
+        fused, plain = self.dir / "fused.tern", self.dir / "plain.onnx"
+        self.ok("optimize", self.model, "-o", fused)
+        self.assertEqual(self.json("convert", fused, "-o", plain, "--json")["nodes"], self.nodes_of(onnx.load(plain).graph))
+
+    def test_dims_that_are_given_are_fixed_in_the_file(self):
+        for command in ("optimize", "convert"):
+            for args, dim in ((("--dim", "batch=4"), 4), ((), "batch")):
+                self.ok(command, self.model, "-o", self.dir / "out.onnx", *args)
+                found = onnx.load(self.dir / "out.onnx").graph.input[0].type.tensor_type.shape.dim[0]
+                self.assertEqual(found.dim_value or found.dim_param, dim)
+            for option in ("--dim", "--shape"):
+                self.assertRegex(" ".join(self.ok(command, "--help").stdout.split()), rf"{option} \S+ [^-]*fixed in the file that is written")
+
     def test_levels(self):
         counts = [self.optimize("out.tern", "--level", level)["nodes_after"] for level in ("none", "basic", "extended", "layout")]
         self.assertEqual(counts, sorted(counts, reverse=True))

@@ -67,6 +67,14 @@ bool UsesDomain(const pb::GraphProto& graph, const char* domain) {
   return false;
 }
 
+int64_t CountNodes(const pb::GraphProto& graph) {
+  int64_t count = graph.node_size();
+  for (const auto& n : graph.node())
+    for (const auto& a : n.attribute())
+      if (a.has_g()) count += CountNodes(a.g());
+  return count;
+}
+
 void FillHeader(const Graph& graph, const GraphExporter& exporter, pb::ModelProto& model) {
   const int opset_version = exporter.opset();
   model.set_ir_version(IrVersionOf(opset_version));
@@ -132,9 +140,9 @@ Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options
   });
 }
 
-Status ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options) {
+Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options) {
   InitOps();
-  return Guard([&]() -> Status {
+  return Guard([&]() -> Result<int64_t> {
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     exporter.contrib = options.contrib;
@@ -150,7 +158,8 @@ Status ExportFile(const Graph& graph, const std::string& path, const ExportOptio
     AtomicFile out(path);
     const std::string bytes = model.SerializeAsString();
     out.Write(bytes.data(), bytes.size());
-    return out.Commit();
+    TERN_TRY(out.Commit());
+    return CountNodes(model.graph());
   });
 }
 

@@ -110,7 +110,8 @@ struct ExportOptions {
 };
 // One message, weights inside; error over 2 GB.
 Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options = {});
-Status ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options = {});
+// The number of nodes written, those of nested graphs among them.
+Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
 }  // namespace tern::onnx
 
