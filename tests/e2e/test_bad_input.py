@@ -2,6 +2,7 @@
 
 import os
 import resource
+import zipfile
 
 import numpy as np
 import onnx
@@ -95,6 +96,28 @@ class BadModels(CliTest):
 
     def test_a_folder_is_no_model(self):
         self.refuse(self.dir)
+        (self.dir / "saved_model.pb").write_bytes(b"\x08\x01")
+        self.refuse(self.dir, says=["a TensorFlow SavedModel", "tf2onnx.convert --saved-model"])
+
+    def test_models_of_other_frameworks_are_told_by_name(self):
+        with zipfile.ZipFile(self.dir / "model.pt", "w") as archive:
+            archive.writestr("model/data.pkl", b"\x80\x02}.")
+            archive.writestr("model/data/0", bytes(1000))
+        header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+        files = {"model.tflite": b"\x1c\0\0\0TFL3\x14\0\x20\0", "model.gguf": b"GGUF\3\0\0\0", "model.h5": b"\x89HDF\r\n\x1a\n\0\0",
+                 "model.safetensors": len(header).to_bytes(8, "little") + header + bytes(4), "frozen.pb": b"\x0a\x0a\x0a\x01x\x12\x05Const"}
+        for name, content in files.items():
+            (self.dir / name).write_bytes(content)
+        for name, words in {"model.pt": ("a PyTorch checkpoint", "torch.onnx.export"), "model.tflite": ("a TensorFlow Lite model", "tf2onnx"),
+                            "model.gguf": ("a GGUF file", "torch.onnx.export"), "model.h5": ("HDF5", "model.export"),
+                            "model.safetensors": ("a safetensors file", "torch.onnx.export"), "frozen.pb": ("a TensorFlow graph", "tf2onnx")}.items():
+            self.refuse(self.dir / name, says=("not an ONNX model but", *words, "Tern reads .onnx and .tern"))
+
+    def test_weights_beyond_protobufs_limit_are_told_by_name(self):
+        path = self.dir / "large.gguf"
+        path.write_bytes(b"GGUF\3\0\0\0")
+        os.truncate(path, 3 << 30)
+        self.refused("inspect", path, says=["large.gguf", "a GGUF file"], timeout=20)
 
     def test_every_truncation_is_refused_or_whole(self):
         path = self.save(mlp()[0])

@@ -23,7 +23,8 @@ Result<OnnxImport> FindOnnxImport() {
   void* library = dlopen((OwnFolder() + kLibrary).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return Unsupported("this is an ONNX model, and ", kLibrary, " is not installed beside Tern: ", dlerror());
+    return Unsupported("this is no .tern model, and ", kLibrary,
+                       ", which reads ONNX models, is not installed beside Tern: ", dlerror());
   if (void* symbol = dlsym(library, kOnnxImportSymbol)) return reinterpret_cast<OnnxImport>(symbol);
   return Status(Code::kInternal, StrCat(kLibrary, " belongs to another version of Tern"));
 }
