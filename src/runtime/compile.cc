@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/bind_symbols.h"
+#include "runtime/absorb.h"
 #include "runtime/batch_cut.h"
 #include "runtime/copy_kernel.h"
 #include "runtime/draft_order.h"
@@ -24,6 +25,7 @@ class PlanCompiler {
     const bool whole = pieces->graphs.empty();
     plan_->pieces_ = std::move(pieces);
     Tune();
+    Absorb();
     for (const PlanNode& node : lowered_.nodes) {
       TERN_ASSIGN(Draft draft, MakeDraft(node));
       drafts_.push_back(std::move(draft));
@@ -116,6 +118,16 @@ class PlanCompiler {
                 {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
 
+  // A choice that fails here fails again, and is told, where drafts are made.
+  void Absorb() {
+    const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
+    const auto entry_for = [&](const PlanNode& node) -> const KernelEntry* {
+      const auto entry = engine_.model->Choose(node.node(), query_for(node), engine_.workers.threads());
+      return entry.ok() ? *entry : nullptr;
+    };
+    AbsorbNodes(lowered_, entry_for, query_for);
+  }
+
   KernelQuery QueryFor(const PlanNode& node) const {
     KernelQuery query(*node.node().op, node.node().attrs);
     query.bf16 = engine_.model->bf16();
@@ -125,8 +137,10 @@ class PlanCompiler {
       query.known.push_back(slot >= 0 && Facts(slot).is_known() ? &Facts(slot).known : nullptr);
       query.weight.push_back(slot >= 0 && Facts(slot).weight);
     }
-    for (int slot : node.outputs)
-      query.outputs.push_back({Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
+    for (int slot : node.outputs) {
+      const Shape& own = Facts(node.next ? node.between : slot).type.shape;
+      query.outputs.push_back({Facts(slot).type.dtype, own.Concrete()});
+    }
     return query;
   }
 
@@ -213,7 +227,7 @@ class PlanCompiler {
     const KernelQuery query = QueryFor(*step.node);
     const Node& node = step.node->node();
     TERN_ASSIGN(step.kernel, Prepared(*step.node, *step.entry, query));
-    ResizeContext resize(query, engine_.workers.threads());
+    ResizeContext resize(query, engine_.workers.threads(), step.node->next != nullptr);
     Status status = step.kernel->Resize(resize);
     if (!status.ok())
       return Status(status.code(),

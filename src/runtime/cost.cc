@@ -254,6 +254,16 @@ std::optional<Cost> CostOf(const Node& node) {
   return Cost{*macs, 2 * *macs + *flops, *bytes};
 }
 
+std::optional<Cost> CostOfBoth(const Node& first, const Node& next) {
+  std::optional<Cost> cost = CostOf(first);
+  const std::optional<Cost> then = CostOf(next);
+  const std::optional<double> between = BytesOfValue(first.output(0));
+  if (!cost || !then || !between) return std::nullopt;
+  *cost += *then;
+  cost->bytes -= 2 * *between;
+  return cost;
+}
+
 std::string KindOf(const Node& node) {
   return node.attrs.Has("kind") ? StrCat(node.op->name, ".", node.attrs.Text("kind")) : node.op->name;
 }

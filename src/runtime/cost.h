@@ -21,6 +21,8 @@ struct Cost {
 
 // Nothing when a dim it depends on is not known. Bodies of control flow are not included.
 std::optional<Cost> CostOf(const Node& node);
+// Of two that are done in one step: what lies between them is neither written nor read.
+std::optional<Cost> CostOfBoth(const Node& first, const Node& next);
 
 // The node's kind where its op is a family: "Binary.add", "Pool.max", else the op's name.
 std::string KindOf(const Node& node);

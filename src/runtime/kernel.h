@@ -111,10 +111,14 @@ class PrepareContext {
 // Once per shapes: choose tiles, ask for scratch memory.
 class ResizeContext {
  public:
-  ResizeContext(const KernelQuery& query, int threads) : query_(query), threads_(threads) {}
+  ResizeContext(const KernelQuery& query, int threads, bool with_next = false)
+      : query_(query), threads_(threads), with_next_(with_next) {}
   const KernelQuery* operator->() const { return &query_; }
   const KernelQuery& query() const { return query_; }
   int threads() const { return threads_; }  // the workers that Run will see
+  // Output 0 in Run is that of the step after this one, whose work is to be done too: KernelEntry::absorbs
+  // agreed. The query's outputs have the dims of what lies between them all the same.
+  bool with_next() const { return with_next_; }
   // Bytes that Run finds under scratch(), 64-byte aligned, with arbitrary contents.
   void SetScratch(size_t bytes) { scratch_ = bytes; }
   size_t scratch() const { return scratch_; }
@@ -122,6 +126,7 @@ class ResizeContext {
  private:
   const KernelQuery& query_;
   int threads_;
+  bool with_next_;
   size_t scratch_ = 0;
 };
 
@@ -197,6 +202,9 @@ struct KernelEntry {
   // none. In Resize their type is bf16 then. Asked with types as the graph has them.
   static constexpr int kResult = -1;
   std::function<bool(const KernelQuery&, int operand)> narrow;
+  // Whether the kernel can do the work of the node that alone reads its result as well, and never write that
+  // result; null: of none. See ResizeContext::with_next.
+  std::function<bool(const KernelQuery& own, const KernelQuery& next)> absorbs;
 };
 
 // What a legal kernel is estimated to take, see KernelEntry.

@@ -11,7 +11,8 @@ struct StepEvent {
   int step = 0;   // in its plan
   int depth = 0;  // 0: the model; deeper: bodies of control flow
   const Node* node = nullptr;
-  const char* kernel = "";  // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
+  const Node* next = nullptr;  // done in the same step: outputs are this one's then
+  const char* kernel = "";     // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
   int64_t nanoseconds = 0;
   double share = 1;  // of the node's work that this call did: less where a big batch is done in pieces
   const RunContext* context = nullptr;  // inputs and outputs, valid during the call

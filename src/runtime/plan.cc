@@ -107,6 +107,7 @@ Status Plan::RunObserved(Engine& engine, Step& step, int index) {
   event.step = index;
   event.depth = program_.depth;
   event.node = &step.node->node();
+  event.next = step.node->next ? step.node->next->node : nullptr;
   event.kernel = step.kernel_name;
   event.share = step.node->share;
   event.nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count();

@@ -265,7 +265,8 @@ std::vector<StepInfo> Session::Steps() const {
   std::vector<StepInfo> out;
   if (state_->plan)
     for (const Step& step : state_->plan->steps())
-      out.push_back({&step.node->node(), step.kernel_name, step.dynamic});
+      out.push_back({&step.node->node(), step.kernel_name, step.dynamic,
+                     step.node->next ? step.node->next->node : nullptr});
   return out;
 }
 

@@ -61,6 +61,7 @@ struct StepInfo {
   const Node* node = nullptr;
   std::string kernel;
   bool dynamic = false;
+  const Node* next = nullptr;  // done in the same step
 };
 
 using NamedData = std::vector<std::pair<std::string, Datum>>;

@@ -102,7 +102,10 @@ std::map<const Node*, std::string> Engine::Kernels() const {
   const std::vector<StepInfo> steps = session_->Steps();
   if (steps.empty()) return out;
   for (const auto& node : graph().nodes()) out[node.get()] = node->op->Is(kView) ? "view" : "folded";
-  for (const StepInfo& step : steps) out[step.node] = step.kernel;
+  for (const StepInfo& step : steps) {
+    out[step.node] = step.kernel;
+    if (step.next) out[step.next] = "in " + step.kernel;
+  }
   return out;
 }
 

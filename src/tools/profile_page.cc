@@ -112,8 +112,7 @@ class Roofline {
     svg += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"><title>{} ({}, {}) {:.3f} ms, {:.1f} GFLOP/s</title></circle>\n",
         X(std::log10(n.cost->intensity())), Y(std::log10(n.flops_per_second())), radius,
-        Escaped(n.node->name), Escaped(KindOf(*n.node)), Escaped(n.kernel), n.ms,
-        n.flops_per_second() * 1e-9);
+        Escaped(n.node->name), Escaped(n.Kind()), Escaped(n.kernel), n.ms, n.flops_per_second() * 1e-9);
   }
 
   const Profile& profile_;
@@ -125,11 +124,10 @@ std::string Rows(const Profile& p) {
   for (const ProfiledNode& n : p.nodes) {
     const std::string rate = n.cost ? fmt::format("{:.1f}", n.flops_per_second() * 1e-9) : "?";
     const std::string roof = n.cost ? fmt::format("{:.1f}", n.PercentOfRoof(p.peak)) : "?";
-    const std::string type = n.node->outputs().empty() ? "" : n.node->output(0)->type.ToString();
     out += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{:.3f}</td><td class=\"n\">{:.1f}</td>"
         "<td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        Escaped(n.node->name), Escaped(KindOf(*n.node)), Escaped(n.kernel), Escaped(type), n.ms,
+        Escaped(n.node->name), Escaped(n.Kind()), Escaped(n.kernel), Escaped(n.Output()), n.ms,
         100 * n.ms / p.ms, rate, roof);
   }
   return out;

@@ -16,8 +16,13 @@ std::string Cut(std::string text, size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 2) + "..";
 }
 
-std::string OutputOf(const Node& node) {
-  return node.outputs().empty() ? "" : Printable(node.output(0)->type.ToString());
+std::string KindOfBoth(const Node& node, const Node* next) {
+  return next ? StrCat(KindOf(node), " + ", KindOf(*next)) : KindOf(node);
+}
+
+std::string OutputOfBoth(const Node& node, const Node* next) {
+  const Node& last = next ? *next : node;
+  return last.outputs().empty() ? "" : Printable(last.output(0)->type.ToString());
 }
 
 // Kernels are named after the type of their products.
@@ -54,7 +59,7 @@ struct Group {
 std::vector<std::pair<std::string, Group>> ByKind(const Profile& profile) {
   std::map<std::string, Group> groups;
   for (const ProfiledNode& n : profile.nodes) {
-    Group& g = groups[KindOf(*n.node)];
+    Group& g = groups[n.Kind()];
     g.ms += n.ms;
     g.calls += n.calls;
   }
@@ -70,6 +75,8 @@ double MachinePeak::FlopsOf(const std::string& kernel) const {
   return bf16_flops > 0 && MultipliesBf16(kernel) ? bf16_flops : flops;
 }
 
+std::string ProfiledNode::Kind() const { return KindOfBoth(*node, next); }
+std::string ProfiledNode::Output() const { return OutputOfBoth(*node, next); }
 double ProfiledNode::PercentOfPeak(const MachinePeak& peak) const {
   return 100 * flops_per_second() / peak.FlopsOf(kernel);
 }
@@ -98,6 +105,7 @@ void ProfileObserver::OnStep(const StepEvent& event) {
   Sum& sum = sums_[event.node];
   if (sum.run != runs_) sum.EndRun();
   sum.run = runs_;
+  sum.next = event.next;
   sum.kernel = event.kernel;
   sum.depth = event.depth;
   ++sum.calls;
@@ -106,7 +114,7 @@ void ProfileObserver::OnStep(const StepEvent& event) {
   sum.saved += SavedBytes(event);
   const double us = static_cast<double>(event.nanoseconds) * 1e-3;
   if (event.depth == 0) {
-    trace_.push_back({event.node, event.kernel, clock_us_, us});
+    trace_.push_back({event.node, event.next, event.kernel, clock_us_, us});
     clock_us_ += us;
   }
 }
@@ -119,11 +127,11 @@ Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
   for (auto& [node, sum] : sums_) {
     sum.EndRun();
     ProfiledNode n;
-    n.node = node, n.kernel = sum.kernel, n.depth = sum.depth;
+    n.node = node, n.next = sum.next, n.kernel = sum.kernel, n.depth = sum.depth;
     n.calls = sum.best_calls;
     n.work = sum.best_work;
     n.ms = static_cast<double>(sum.best) * 1e-6;
-    n.cost = CostOf(*node);
+    n.cost = n.next ? CostOfBoth(*node, *n.next) : CostOf(*node);
     if (n.cost && n.work > 0) n.cost->bytes = std::max(0.0, n.cost->bytes - sum.best_saved / n.work);
     if (sum.depth == 0) profile.ms += n.ms;  // bodies of loops are part of their loop's time
     profile.nodes.push_back(std::move(n));
@@ -156,8 +164,8 @@ std::string ProfileTable(const Profile& p, int64_t most) {
     if (most > 0 && shown++ == most) break;
     if (n.depth == 0) sum += n.ms;
     const double rate = n.flops_per_second();
-    out += fmt::format(kRow, Cut(Printable(n.node->name), 32), Cut(KindOf(*n.node), 18), Cut(n.kernel, 28),
-                       Cut(OutputOf(*n.node), 24), fmt::format("{:.3f}", n.ms),
+    out += fmt::format(kRow, Cut(Printable(n.node->name), 32), Cut(n.Kind(), 18), Cut(n.kernel, 28),
+                       Cut(n.Output(), 24), fmt::format("{:.3f}", n.ms),
                        fmt::format("{:.1f}", 100 * n.ms / p.ms), fmt::format("{:.1f}", 100 * sum / p.ms),
                        n.cost ? fmt::format("{:.1f}", rate * 1e-9) : "?",
                        n.cost ? fmt::format("{:.1f}", n.PercentOfPeak(p.peak)) : "?",
@@ -175,7 +183,8 @@ std::string ProfileJson(const std::string& model, const Profile& p, const Explan
   json.Key("read_gb_per_s").Number(Rounded(p.peak.bytes * 1e-9)).Key("nodes").BeginArray();
   for (const ProfiledNode& n : p.nodes) {
     json.BeginObject().Key("name").Text(n.node->name).Key("op").Text(KindOf(*n.node));
-    json.Key("kernel").Text(n.kernel).Key("output").Text(OutputOf(*n.node)).Key("depth").Int(n.depth);
+    if (n.next) json.Key("next").Text(n.next->name).Key("next_op").Text(KindOf(*n.next));
+    json.Key("kernel").Text(n.kernel).Key("output").Text(n.Output()).Key("depth").Int(n.depth);
     json.Key("calls").Int(n.calls).Key("ms").Number(Rounded(n.ms)).Key("share").Number(Rounded(n.ms / p.ms));
     if (n.cost) {
       json.Key("flops").Number(n.cost->flops).Key("bytes").Number(n.cost->bytes);
@@ -200,10 +209,10 @@ std::string ChromeTrace(const std::vector<TraceEvent>& events) {
   json.BeginObject().Key("displayTimeUnit").Text("ms").Key("traceEvents").BeginArray();
   for (const TraceEvent& e : events) {
     json.BeginObject().Key("name").Text(e.node->name.empty() ? KindOf(*e.node) : e.node->name);
-    json.Key("cat").Text(KindOf(*e.node)).Key("ph").Text("X").Key("pid").Int(1).Key("tid").Int(1);
+    json.Key("cat").Text(KindOfBoth(*e.node, e.next)).Key("ph").Text("X").Key("pid").Int(1).Key("tid").Int(1);
     json.Key("ts").Number(Rounded(e.start_us)).Key("dur").Number(Rounded(e.duration_us));
-    json.Key("args").BeginObject().Key("op").Text(KindOf(*e.node)).Key("kernel").Text(e.kernel);
-    json.Key("output").Text(OutputOf(*e.node)).EndObject().EndObject();
+    json.Key("args").BeginObject().Key("op").Text(KindOfBoth(*e.node, e.next)).Key("kernel").Text(e.kernel);
+    json.Key("output").Text(OutputOfBoth(*e.node, e.next)).EndObject().EndObject();
   }
   json.EndArray().EndObject();
   return json.Take();

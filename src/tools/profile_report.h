@@ -21,6 +21,7 @@ struct MachinePeak {
 
 struct ProfiledNode {
   const Node* node = nullptr;
+  const Node* next = nullptr;  // done in the same step, and part of all that is said here
   std::string kernel;
   int depth = 0;
   int64_t calls = 0;         // in its best run
@@ -28,6 +29,8 @@ struct ProfiledNode {
   double ms = 0;             // of all calls of its best run: others were disturbed
   std::optional<Cost> cost;  // of all of its work once
 
+  std::string Kind() const;    // "Conv", "Conv + Pool.max"
+  std::string Output() const;  // its type
   double flops_per_second() const { return cost && ms > 0 ? cost->flops * work / (ms * 1e-3) : 0; }
   double bytes_per_second() const { return cost && ms > 0 ? cost->bytes * work / (ms * 1e-3) : 0; }
   double PercentOfPeak(const MachinePeak& peak) const;
@@ -46,7 +49,7 @@ struct Profile {
 
 // One step of one run, for a trace.
 struct TraceEvent {
-  const Node* node = nullptr;
+  const Node *node = nullptr, *next = nullptr;
   const char* kernel = "";
   double start_us = 0, duration_us = 0;
 };
@@ -62,6 +65,7 @@ class ProfileObserver : public RunObserver {
 
  private:
   struct Sum {
+    const Node* next = nullptr;
     std::string kernel;
     int depth = 0;
     int64_t run = 0;

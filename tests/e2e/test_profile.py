@@ -47,6 +47,21 @@ class Profile(CliTest):
         for before, after in zip(events, events[1:]):
             self.assertGreaterEqual(after["ts"] + 1e-3, before["ts"] + before["dur"])
 
+    def test_a_step_of_two_nodes(self):
+        weights = {"w": np.ones((64, 64, 3, 3), np.float32)}
+        nodes = [helper.make_node("Conv", ["x", "w"], ["h"], "filter", pads=[1, 1, 1, 1]),
+                 helper.make_node("MaxPool", ["h"], ["y"], "pool", kernel_shape=[2, 2], strides=[2, 2])]
+        model = self.save(make_model(nodes, {"x": (FLOAT, [1, 64, 56, 56])}, {"y": (FLOAT, [1, 64, 28, 28])}, weights))
+        found = self.json("profile", model, "--runs", "2", "--threads", "1", "--json")
+        step = next(node for node in found["nodes"] if node["op"] == "Conv")
+        self.assertEqual((step["name"], step["next"], step["next_op"]), ("filter", "pool", "Pool.max"))
+        self.assertEqual(step["output"], "f32[1,28,28,64]")
+        self.assertNotIn("pool", [node["name"] for node in found["nodes"] if node["op"] != "Transpose"])
+        image, pooled = 56 * 56 * 64, 28 * 28 * 64
+        self.assertEqual(step["flops"], 2 * image * 64 * 9 + 4 * pooled)
+        self.assertEqual(step["bytes"], 4 * (image + 64 * 64 * 9 + pooled))
+        self.assertIn("Conv + Pool.max", self.ok("profile", model, "--runs", "2").stdout)
+
     def test_bad_options(self):
         self.refused("profile", self.model, "--seconds", "-1", says=["--seconds -1"])
 

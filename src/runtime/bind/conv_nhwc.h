@@ -59,6 +59,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     work_ = Work(shape);
     if constexpr (requires { work_.SetNarrow({}); })
       work_.SetNarrow({c->InType(0) == DType::kBF16, c->OutType(0) == DType::kBF16});
+    if constexpr (requires { work_.SetPool(true); }) work_.SetPool(c.with_next());
     tile_ = TileBound(c.query(), {3});
     c.SetScratch(work_.Scratch(c.threads()));
     return {};
@@ -79,7 +80,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
 };
 
 // T::WorkOf, or T::Cost in microseconds, says what it takes; T::WhyNot may say what it needs, T::kPack with
-// whom it shares its weights.
+// whom it shares its weights, T::Narrow and T::Absorbs what KernelEntry says of these.
 template <class T> void AddNhwc(KernelTable& table, const std::string& name, const char* op = "Conv") {
   KernelEntry entry;
   entry.op = op, entry.name = name;
@@ -90,6 +91,7 @@ template <class T> void AddNhwc(KernelTable& table, const std::string& name, con
     entry.cost_of = T::Cost;
   if constexpr (requires { &T::WhyNot; }) entry.why_not = T::WhyNot;
   if constexpr (requires { &T::Narrow; }) entry.narrow = T::Narrow;
+  if constexpr (requires { &T::Absorbs; }) entry.absorbs = T::Absorbs;
   entry.make = [] { return std::make_unique<T>(); };
   entry.pack = PackOf<T>();
   if (entry.pack.empty()) entry.pack = name;

@@ -56,6 +56,18 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
     return kOperands == Operands::kBf16 && operand != 0 && NarrowResult(q, operand);
   }
 
+  // Max pooling of 2 x 2 results side by side: each window lies in one tile.
+  static bool Absorbs(const KernelQuery& q, const KernelQuery& next) {
+    if (next.op().name != "Pool" || next.attrs().Text("kind") != "max" || !OrderedLast(next) ||
+        !TileBound::InRegisters(q, {3}) || next.InRank(0) != 4 || next.InType(0) != DType::kF32)
+      return false;
+    Window window;
+    const Result<cpu::ConvShape> s = WindowShape(next, next.attrs().Ints("kernel"), window);
+    return s.ok() && s->kernel == cpu::Spatial{1, 2, 2} && s->stride == cpu::Spatial{1, 2, 2} &&
+           s->dilation == cpu::Spatial{1, 1, 1} && s->begin == cpu::Spatial{0, 0, 0} &&
+           s->output == cpu::Spatial{1, s->input[1] / 2, s->input[2] / 2};
+  }
+
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     constexpr bool kBf16 = kOperands == Operands::kBf16;
     const cpu::ConvShape s = *NhwcShape(q);

@@ -6,6 +6,7 @@
 // All in terms of x² and a², so that both points of a pair share their work.
 #pragma once
 #include "kernels/cpu/conv/winograd_simd.h"
+#include "kernels/cpu/pool/larger-inl.h"
 #include "kernels/cpu/simd/narrow-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
 #include "kernels/cpu/simd/vector-inl.h"
@@ -178,9 +179,22 @@ inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
     for (int k = 0; k < S::kTile; ++k) half[k][j] = y[k];
   }
   const auto load = [&](const float* at) { return kWhole ? LoadVector(at) : LoadPart(at, lanes); };
+  const auto store = [&](int64_t at, Floats v) {
+    if (kNarrow && s.narrow_y) {
+      float* to = reinterpret_cast<float*>(reinterpret_cast<char*>(s.y) + 2 * at);
+      if (kWhole)
+        StoreBf16(to, v);
+      else
+        StoreBf16Part(to, v, lanes);
+    } else if (kWhole)
+      StoreVector(s.y + at, v);
+    else
+      StorePart(s.y + at, v, lanes);
+  };
   const Floats bias = s.bias ? load(s.bias + map) : Floats{};
   const int64_t corner = tile * S::kTile * s.column_step + map;
   const int64_t columns = s.columns - tile * S::kTile;
+  Floats above[S::kTile] = {};
 #pragma GCC unroll 8
   for (int k = 0; k < S::kTile; ++k) {
     if (!kInside && k >= s.rows) break;
@@ -189,8 +203,9 @@ inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
 #pragma GCC unroll 8
     for (int j = 0; j < S::kTile; ++j) {
       if (!kInside && j >= columns) break;
-      const int64_t at = corner + k * s.row_step + j * s.column_step;
-      Floats v = y[j] + bias;
+      const int64_t at = corner + k * s.residual_row_step + j * s.column_step;
+      Floats& v = y[j];
+      v += bias;
       if (kNarrow && s.residual && s.narrow_residual)
         v += LoadBf16(reinterpret_cast<const char*>(s.residual) + 2 * at, kWhole ? kWide : lanes);
       else if (s.residual)
@@ -199,16 +214,20 @@ inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
         v = v < s.low ? Floats{} + s.low : v;
         v = v > s.high ? Floats{} + s.high : v;
       }
-      if (kNarrow && s.narrow_y) {
-        float* to = reinterpret_cast<float*>(reinterpret_cast<char*>(s.y) + 2 * at);
-        if (kWhole)
-          StoreBf16(to, v);
-        else
-          StoreBf16Part(to, v, lanes);
-      } else if (kWhole)
-        StoreVector(s.y + at, v);
-      else
-        StorePart(s.y + at, v, lanes);
+      if (!s.pool) store(corner + k * s.row_step + j * s.column_step, v);
+    }
+    if (!s.pool) continue;
+    if (k % 2 == 0) {
+#pragma GCC unroll 8
+      for (int j = 0; j < S::kTile; ++j) above[j] = y[j];
+      continue;
+    }
+    const int64_t first = tile * (S::kTile / 2) * s.column_step + map;
+#pragma GCC unroll 8
+    for (int j = 0; j < S::kTile; j += 2) {
+      if (!kInside && j + 1 >= columns) break;
+      store(first + k / 2 * s.row_step + j / 2 * s.column_step,
+            Larger(Larger(above[j], y[j]), Larger(above[j + 1], y[j + 1])));
     }
   }
 }

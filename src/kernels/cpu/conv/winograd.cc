@@ -234,9 +234,12 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
   out.p = block.p + (FirstTile(strip) - block.tile0) * block.p_tile + begin % block.maps;
   out.tile_step = block.p_tile, out.position_step = block.p_position;
   out.tiles = std::min(strip_, tile_columns_ - column);
-  out.y = Further(args.y, at, narrow_y_);
+  out.pool = pool_;
+  const int64_t side = pool_ ? 2 : 1;  // of what becomes one pixel of y
+  out.y = Further(args.y, ((image * (height / side) + y0 / side) * (width / side) + x0 / side) * maps + begin,
+                  narrow_y_);
   out.narrow_y = narrow_y_, out.narrow_residual = args.tile.narrow_residual;
-  out.row_step = width * maps, out.column_step = maps;
+  out.row_step = width / side * maps, out.residual_row_step = width * maps, out.column_step = maps;
   out.rows = height - y0, out.columns = width - x0;
   out.maps = end - begin;
   out.bias = args.tile.bias ? args.tile.bias + begin : nullptr;

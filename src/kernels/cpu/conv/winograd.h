@@ -42,6 +42,9 @@ class Winograd {
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   // For operands in bf16; x is f32.
   void SetNarrow(const NhwcNarrow& narrow) { narrow_y_ = narrow.y; }
+  // y becomes [N, H / 2, W / 2, C], the largest of every 2 x 2 results, as max pooling has it. Residuals stay
+  // of the results' size; there must be no epilogue beyond the tile's.
+  void SetPool(bool pool) { pool_ = pool; }
   size_t Scratch(int threads) const;
   // What a run amounts to, for estimates of its time.
   struct Counts {
@@ -72,7 +75,7 @@ class Winograd {
   ConvShape shape_;
   WinogradUnit unit_ = WinogradUnit::kF23;
   Operands operands_ = Operands::kF32;
-  bool narrow_y_ = false;
+  bool narrow_y_ = false, pool_ = false;
   WinogradSize size_{};
   int64_t tile_rows_ = 0, tile_columns_ = 0;  // of an image
   int64_t strip_ = 0, row_strips_ = 0;        // tiles of a strip, strips of a row of tiles

@@ -23,14 +23,17 @@ struct WinogradOutput {
   const float* p = nullptr;  // [tiles][positions][maps]: the products
   int64_t tile_step = 0, position_step = 0;
   int64_t tiles = 0;
-  float* y = nullptr;  // where the first tile's first result of the first map goes
+  float* y = nullptr;  // where the first tile's first result of the first map goes, or its first window's
   int64_t row_step = 0, column_step = 0;
   int64_t rows = 0, columns = 0;    // of the image, from the first tile's corner on
   int64_t maps = 0;                 // here
   const float* bias = nullptr;      // one per map
-  const float* residual = nullptr;  // laid out like y
+  const float* residual = nullptr;  // one per result
+  int64_t residual_row_step = 0;    // from one row of results to the next
   bool clip = false;                // to [low, high]; NaN stays
   float low = 0, high = 0;
+  // y gets the largest of every 2 x 2 results, in the end; an odd last row or column is in no window.
+  bool pool = false;
   bool narrow_y = false, narrow_residual = false;  // bf16 in memory: WinogradBf16Table's output only
 };
 

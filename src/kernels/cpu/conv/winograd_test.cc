@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -77,9 +78,10 @@ struct Case {
     PackWinogradWeights(unit, w.data(), s.group_channels(), s.maps, packed.data(), Workers(2), operands);
   }
   NhwcArgs Args() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
-  void Run(const NhwcArgs& args, int threads, bool narrow_y = false) {
+  void Run(const NhwcArgs& args, int threads, bool narrow_y = false, bool pool = false) {
     Winograd winograd(s, unit, operands);
     if (narrow_y) winograd.SetNarrow({false, true});
+    winograd.SetPool(pool);
     Lines scratch(winograd.Scratch(threads));
     winograd.Run(args, scratch.data(), Workers(threads));
   }
@@ -187,6 +189,78 @@ TEST_P(WinogradLevels, WritesBf16) {
           ASSERT_TRUE(got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i])))
               << g.height << "x" << g.width << "x" << g.channels << ", " << threads << " threads: " << i;
       }
+}
+
+// The largest of every 2 x 2 results; NaN where there is one.
+std::vector<float> Pooled(const ConvShape& s, const std::vector<float>& y) {
+  std::vector<float> out;
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t i = 0; i + 1 < s.output[1]; i += 2)
+      for (int64_t j = 0; j + 1 < s.output[2]; j += 2)
+        for (int64_t m = 0; m < s.maps; ++m) {
+          float largest = -kInfinity;
+          for (int64_t k = 0; k < 4; ++k) {
+            const int64_t pixel = (n * s.output[1] + i + k / 2) * s.output[2] + j + k % 2;
+            const float v = y[static_cast<size_t>(pixel * s.maps + m)];
+            if (std::isnan(v) || v > largest) largest = v;
+            if (std::isnan(v)) break;
+          }
+          out.push_back(largest);
+        }
+  return out;
+}
+
+bool SameNumbers(const std::vector<float>& a, const std::vector<float>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](float p, float q) { return p == q || (std::isnan(p) && std::isnan(q)); });
+}
+
+// Windows within tiles, over odd rows and columns, with all that a tile's epilogue has: what is written is
+// what pooling would make of the results, and nothing beyond it.
+TEST_P(WinogradLevels, PoolsItsResults) {
+  for (WinogradUnit unit : kUnits)
+    for (const Geometry& g : kGeometries)
+      for (bool clip : {true, false}) {
+        const ConvShape s = ShapeOf(g, unit);
+        if (s.output[1] < 1 || s.output[2] < 1) continue;
+        Case t(s, unit);
+        t.x[t.x.size() / 2] = clip ? kNaN : kInfinity;
+        NhwcArgs args = t.Args();
+        args.tile = {t.bias.data(), clip ? t.residual.data() : nullptr, s.maps, clip, -2.0f, 3.0f};
+        t.Run(args, 1);
+        const std::vector<float> want = Pooled(s, t.y);
+        for (int threads : {1, 3}) {
+          std::vector<float> y(want.size() + 64, -7);
+          args.y = y.data();
+          t.Run(args, threads, false, true);
+          EXPECT_EQ(std::count(y.end() - 64, y.end(), -7.0f), 64);
+          y.resize(want.size());
+          ASSERT_TRUE(SameNumbers(y, want)) << "unit " << static_cast<int>(unit) << ", " << g.height << "x"
+                                            << g.width << " to " << g.maps << ", " << threads << " threads";
+        }
+      }
+}
+
+TEST_P(WinogradLevels, PoolsInBf16) {
+  for (bool products : {true, false})
+    for (const Geometry& g : kGeometries) {
+      LimitBf16Products(products);
+      const ConvShape s = ShapeOf(g, WinogradUnit::kF23);
+      if (s.group > 1 && s.group_channels() % 2 != 0) continue;
+      Case t(s, WinogradUnit::kF23, Operands::kBf16);
+      NhwcArgs args = t.Args();
+      args.tile.bias = t.bias.data();
+      t.Run(args, 1);
+      const std::vector<float> want = Pooled(s, t.y);
+      std::vector<float> y(want.size(), kNaN);
+      args.y = y.data();
+      t.Run(args, 3, false, true);
+      ASSERT_EQ(y, want) << g.height << "x" << g.width;
+      std::vector<uint16_t> narrow(want.size());
+      args.y = AsFloats(narrow);
+      t.Run(args, 3, true, true);
+      ASSERT_EQ(Widened(narrow), Widened(Narrowed(want))) << g.height << "x" << g.width;
+    }
 }
 
 TEST_P(WinogradLevels, EmptyImagesHaveNoResults) {
