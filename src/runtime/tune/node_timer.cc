@@ -54,6 +54,7 @@ bool NodeTimer::Allocate() {
     const bool made = query_.Has(i) && !query_.Known(i);
     Tensor t;
     if (made) {
+      if (OutOfTime()) return false;
       t = Tensor(query_.InType(i), query_.InDims(i));
       MakeUp(t);
     } else if (query_.Has(i)) {
@@ -82,7 +83,7 @@ void NodeTimer::PassOtherData() {
 
 // A run may have been disturbed: no kernel is judged by one or two.
 std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, double hopeless) {
-  if (!kernel.Run(context).ok()) return std::nullopt;
+  if (OutOfTime() || !kernel.Run(context).ok()) return std::nullopt;
   double best = 0, sum = 0;
   for (int run = 0; run < kMostRuns; ++run) {
     if (run >= kLeastRuns && (OutOfTime() || sum > kEnough || best > hopeless)) break;
@@ -110,7 +111,7 @@ std::optional<double> NodeTimer::MeasureOrThrow(const KernelEntry& entry, double
   std::unique_ptr<Kernel> kernel = entry.make();
   size_t packed = 0;
   PrepareContext prepare(query_, workers_, packed);
-  if (!kernel->Prepare(prepare).ok()) return std::nullopt;
+  if (OutOfTime() || !kernel->Prepare(prepare).ok()) return std::nullopt;
   ResizeContext resize(query_, workers_.threads());
   if (!kernel->Resize(resize).ok() || bytes_ + resize.scratch() > limits_.memory) return std::nullopt;
   const Buffer scratch = Buffer::Allocate(resize.scratch());

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/stop.h"
 #include "runtime/kernel.h"
 
 namespace tern {
@@ -11,6 +12,7 @@ struct TimerLimits {
   std::chrono::steady_clock::time_point deadline;
   size_t memory = 0;   // bytes for operands, results and scratch memory
   size_t passing = 0;  // bytes that a run of the model reads between two runs of the node: its weights
+  Stop stop = {};      // asked before each packing and each run: one of them, once begun, is finished
 };
 
 class NodeTimer {
@@ -26,7 +28,9 @@ class NodeTimer {
  private:
   std::optional<double> MeasureOrThrow(const KernelEntry& entry, double hopeless);
   bool Allocate();
-  bool OutOfTime() const { return std::chrono::steady_clock::now() >= limits_.deadline; }
+  bool OutOfTime() const {
+    return std::chrono::steady_clock::now() >= limits_.deadline || !limits_.stop.Check().ok();
+  }
   void PassOtherData();
   std::optional<double> Repeat(Kernel& kernel, RunContext& context, double hopeless);
 

@@ -151,12 +151,11 @@ double Tuner::LeftMicroseconds() const {
 // The microseconds of all candidates, in their order; fewer where one of them could not be measured.
 std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, const Limits& limits,
                                      Clock::time_point deadline) {
-  NodeTimer timer(*job.query, workers, {deadline, limits.memory, limits.weights});
+  NodeTimer timer(*job.query, workers, {deadline, limits.memory, limits.weights, limits.stop});
   std::vector<Measured> times;
   double best = 0;
   for (const auto& [estimate, entry] : job.candidates) {
-    const std::optional<double> taken =
-        limits.stop.Check().ok() ? timer.Measure(*entry, best > 0 ? best * kHopeless : 1e18) : std::nullopt;
+    const std::optional<double> taken = timer.Measure(*entry, best > 0 ? best * kHopeless : 1e18);
     if (!taken) break;
     best = best > 0 ? std::min(best, *taken) : *taken;
     times.push_back({entry->name, *taken});
@@ -187,7 +186,9 @@ bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
 
 void Tuner::Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
                  const Limits& limits) {
-  if (MeasureMissing(queries, table, workers, limits))
+  const bool measured = MeasureMissing(queries, table, workers, limits);
+  if (!limits.stop.Check().ok()) return;  // a disk may be slow: with a later plan, or at the end
+  if (measured)
     Write(kLockPatience);
   else if (MayRetry())
     Write(std::chrono::milliseconds(0));
@@ -208,8 +209,10 @@ bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Kernel
   const auto turn = measuring_.Wait(limits.stop, "another session, which measures kernels");
   if (!turn.ok()) return false;
   bool measured = false;
-  for (const Job& job : jobs)
+  for (const Job& job : jobs) {
+    if (!limits.stop.Check().ok()) break;
     if (!Knows(job)) measured |= Measure(job, workers, limits);
+  }
   return measured;
 }
 

@@ -41,9 +41,10 @@ class Tuner {
     Stop stop;
   };
   // Measures what is not known yet: those first that are estimated to take the most time, nodes that are
-  // alike once. Ends when the budget is spent, or the stop says so, which need not wait for others that
-  // measure either. Then writes what the record lacks, also of earlier calls; with nothing new, tries that
-  // once a second, and waits for nobody.
+  // alike once. Ends when the budget is spent, or the stop says so: as soon as the one packing or run of one
+  // kernel ends that is under way, and without waiting for others that measure. Then writes what the record
+  // lacks, also of earlier calls; with nothing new, tries that once a second, and waits for nobody; after a
+  // stop, leaves it for later.
   void Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
             const Limits& limits);
 

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <thread>
@@ -18,8 +19,10 @@ namespace {
 struct Calls {
   int slow = 0, quick = 0, alive = 0, most_alive = 0;
   int disturbed = 0;  // so many of the quick one's first calls, after one that warms up
+  int stop_at = 0;    // this call of the slow one sets `stopped`; -1: its packing does
 };
 Calls calls;
+std::atomic<bool> stopped{false};
 
 template <bool kSlow> class Negate : public KernelOf<Negate<kSlow>> {
  public:
@@ -30,10 +33,12 @@ template <bool kSlow> class Negate : public KernelOf<Negate<kSlow>> {
       delete p;
     });
     calls.most_alive = std::max(calls.most_alive, ++calls.alive);
+    if (calls.stop_at < 0) stopped = true;
     return {};
   }
   Status Run(RunContext& c) override {
     ++(kSlow ? calls.slow : calls.quick);
+    if (kSlow && calls.slow == calls.stop_at) stopped = true;
     const bool disturbed = !kSlow && calls.quick > 1 && calls.quick <= 1 + calls.disturbed;
     if (kSlow || disturbed) std::this_thread::sleep_for(std::chrono::milliseconds(disturbed ? 10 : 2));
     for (int64_t i = 0; i < c.Out(0).size(); ++i) c.Out<float>(0)[i] = -c.In<float>(0)[i];
@@ -73,6 +78,7 @@ class TunerTest : public testing::Test {
     folder_ = StrCat(testing::TempDir(), "tuner_test_", getpid());
     std::filesystem::remove_all(folder_);
     calls = {};
+    stopped = false;
   }
 
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -114,6 +120,28 @@ TEST_F(TunerTest, EstimatesDecideUnlessAsked) {
   EXPECT_EQ(choices[0].candidates[1].measured_us, 0);
   EXPECT_FALSE(choices[0].candidates[2].legal);
   EXPECT_EQ(choices[0].candidates[2].why_not, "for whole numbers");
+}
+
+// What a run's deadline or its caller's flag says is heard between single runs of single kernels.
+TEST_F(TunerTest, AStopEndsAMeasurementAtOnce) {
+  for (const int at : {-1, 1, 2, 3}) {
+    calls = {};
+    calls.stop_at = at;
+    stopped = false;
+    const auto session =
+        SessionOf(ParseOrDie("graph @g(%x: f32[8]) -> (%y) { %y = Neg(%x) }"), Options(60'000));
+    Stop stop;
+    stop.cancel = &stopped;
+    session->SetStop(stop);
+    const auto out = session->Run(DatumList{Counting({8})});
+    EXPECT_EQ(out.status().code(), Code::kCancelled) << at;
+    EXPECT_EQ(calls.slow, std::max(at, 0));
+    EXPECT_EQ(calls.quick, 0);
+    EXPECT_EQ(session->Tuning().measured, 0);
+    EXPECT_FALSE(std::filesystem::exists(folder_));
+    session->SetStop({});
+    EXPECT_TRUE(session->Run(DatumList{Counting({8})}).ok());
+  }
 }
 
 TEST_F(TunerTest, MeasuresOnceAndRemembers) {
