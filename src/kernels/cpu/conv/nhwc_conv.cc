@@ -10,7 +10,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kBlock = 64 << 10;        // words that stay in the second cache, read or written
-constexpr int64_t kWorthAThread = 1 << 17;  // multiplications
+constexpr int64_t kWorthAThread = 1 << 16;  // multiplications, those in the padding of columns too
 constexpr double kScattered = 4;            // see Scattered
 constexpr int64_t kPieceStart = 12;         // words that are copied while the copy of a pixel starts
 constexpr int64_t kPad = 16;                // words that keep rows from colliding in the first cache
@@ -248,8 +248,9 @@ double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
 // some to others. Neither rows nor panels of a job change how sums are taken.
 void NhwcConv::Share(int64_t all, int64_t planes, int threads, Cut& cut) const {
   constexpr double kFewJobs = 1.04;
-  const double work =
-      static_cast<double>(shape_.batch * shape_.output_size() * shape_.maps) * static_cast<double>(k());
+  const double work = static_cast<double>(shape_.batch * shape_.output_size()) *
+                      static_cast<double>(shape_.group * RoundUp(shape_.group_maps(), table().granule)) *
+                      static_cast<double>(k());
   const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
   if (wanted < 2) return;
   const int64_t fewest = cut.blocks, panels = cut.panels, most = std::max(2 * wanted, planes * fewest);

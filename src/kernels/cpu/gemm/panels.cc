@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBlock = 80 << 10;        // words of a in the second cache, beside a panel and rows of c
 constexpr int64_t kPanels = 128 << 10;      // words of b that stay there too
 constexpr int64_t kSums = 64 << 10;         // words of c, likewise
-constexpr int64_t kWorthAThread = 1 << 17;  // multiplications
+constexpr int64_t kWorthAThread = 1 << 16;  // multiplications, those in the padding of columns too
 constexpr int64_t kWorthCopying = 64;       // columns that a copied row of a is multiplied with
 constexpr int64_t kFew = 4;                 // rows that no cut separates
 constexpr int64_t kPad = 16;                // words between copied rows, so that they do not collide
@@ -40,8 +40,8 @@ double CostOf(const Cut& cut, int64_t rows, int64_t panels, const TileTable& tab
 void Share(const PanelProduct& p, const TileTable& table, int threads, Cut& cut) {
   constexpr double kSharedRows = 1.04, kFewJobs = 1.04;
   // Few rows wait for memory.
-  const double work =
-      static_cast<double>(std::max(p.m, kFew)) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const double work = static_cast<double>(std::max(p.m, kFew)) *
+                      static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
   const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
   if (wanted < 2) return;
   const int64_t panels = cut.panels, fewest = Quotient(p.m, cut.rows);
