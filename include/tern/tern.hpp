@@ -131,6 +131,8 @@ TERN_API_NAMESPACE {
   class Predictor;
   class Tensor {
    public:
+    Tensor(const Tensor&) = default;  // a move copies: no handle is ever without what it stands for
+    Tensor& operator=(const Tensor&) = default;
     const Status& status() const;
     const std::string& name() const;
     DType dtype() const;
@@ -283,6 +285,8 @@ TERN_API_NAMESPACE {
   class Predictor {
    public:
     static Result<Predictor> Create(const Config& config);
+    // One that was moved from says so in everything that returns a Status, Result or Tensor; it has no names
+    // and no warnings. It may be assigned to again.
     Predictor(Predictor&&) noexcept;
     Predictor& operator=(Predictor&&) noexcept;
     ~Predictor();
@@ -310,7 +314,7 @@ TERN_API_NAMESPACE {
    private:
     struct State;
     explicit Predictor(std::shared_ptr<State> state);
-    static Tensor Missing(const std::string& what, const std::vector<std::string>& names);
+    Tensor Missing(const std::string& what, const std::vector<std::string>& names) const;
     std::shared_ptr<State> state_;
     friend class Tensor;
   };

@@ -28,6 +28,15 @@ tern::Status CheckPath(const char* setting, const std::string& path) {
   return tern::InvalidArgument(setting, " has a NUL at byte ", at, ", behind '", path.substr(0, at), "'");
 }
 
+tern::Status MovedFrom() {
+  return tern::InvalidArgument("the predictor was moved from; use the one that it was moved to");
+}
+
+const std::vector<std::string>& NoNames() {
+  static const auto* none = new std::vector<std::string>();
+  return *none;
+}
+
 std::vector<std::string> NamesOf(const std::vector<tern::Value*>& values) {
   std::vector<std::string> names;
   for (const tern::Value* v : values) names.push_back(v->name);
@@ -127,6 +136,7 @@ Result<Predictor> Predictor::Create(const Config& c) {
 Result<Predictor> Predictor::Clone() const {
   std::shared_ptr<State> state;
   const Status status = Protect([&]() -> tern::Status {
+    if (!state_) return MovedFrom();
     state = std::make_shared<State>(state_->session->Clone(), state_->warnings);
     return {};
   });
@@ -134,44 +144,51 @@ Result<Predictor> Predictor::Clone() const {
   return Predictor(std::move(state));
 }
 
-const std::vector<std::string>& Predictor::InputNames() const { return state_->input_names; }
-const std::vector<std::string>& Predictor::OutputNames() const { return state_->output_names; }
+const std::vector<std::string>& Predictor::InputNames() const {
+  return state_ ? state_->input_names : NoNames();
+}
+const std::vector<std::string>& Predictor::OutputNames() const {
+  return state_ ? state_->output_names : NoNames();
+}
 
 std::vector<std::string> Predictor::warnings() const {
+  if (!state_) return {};
   std::vector<std::string> all = state_->warnings;
   for (std::string& text : state_->session->Warnings()) all.push_back(std::move(text));
   return all;
 }
 
 Tensor Predictor::Input(size_t index) {
-  if (index < state_->inputs.size())
+  if (state_ && index < state_->inputs.size())
     return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->inputs[index]));
-  return Missing(StrCat("input ", index), state_->input_names);
+  return Missing(StrCat("input ", index), InputNames());
 }
 
 Tensor Predictor::Output(size_t index) {
-  if (index < state_->outputs.size())
+  if (state_ && index < state_->outputs.size())
     return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->outputs[index]));
-  return Missing(StrCat("output ", index), state_->output_names);
+  return Missing(StrCat("output ", index), OutputNames());
 }
 
 Tensor Predictor::Input(const std::string& name) {
-  const auto& names = state_->input_names;
+  const auto& names = InputNames();
   const auto it = std::find(names.begin(), names.end(), name);
   return it == names.end() ? Missing(StrCat("input '", name, "'"), names)
                            : Input(static_cast<size_t>(it - names.begin()));
 }
 
 Tensor Predictor::Output(const std::string& name) {
-  const auto& names = state_->output_names;
+  const auto& names = OutputNames();
   const auto it = std::find(names.begin(), names.end(), name);
   return it == names.end() ? Missing(StrCat("output '", name, "'"), names)
                            : Output(static_cast<size_t>(it - names.begin()));
 }
 
-Tensor Predictor::Missing(const std::string& what, const std::vector<std::string>& names) {
+Tensor Predictor::Missing(const std::string& what, const std::vector<std::string>& names) const {
   auto impl = std::make_shared<Tensor::Impl>();
-  impl->status = Convert(tern::NotFound("the model has no ", what, "; it has: ", tern::Join(names, ", ")));
+  impl->status =
+      Convert(state_ ? tern::NotFound("the model has no ", what, "; it has: ", tern::Join(names, ", "))
+                     : MovedFrom());
   return Tensor(std::move(impl));
 }
 
@@ -183,6 +200,7 @@ tern::Status Predictor::State::Hold::status() const {
 Status Predictor::Run() { return Run(RunOptions()); }
 
 Status Predictor::Run(const RunOptions& options) {
+  if (!state_) return Convert(MovedFrom());
   const State::Hold hold(*state_);
   if (const tern::Status status = hold.status(); !status.ok()) return Convert(status);
   state_->has_run = false;

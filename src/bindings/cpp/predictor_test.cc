@@ -174,6 +174,30 @@ TEST(Predictor, RefusesSettingsThatContradictEachOther) {
   EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).model_buffer(nullptr, 0)).ok());
 }
 
+TEST(Predictor, SaysThatItWasMovedFrom) {
+  auto p = Digits();
+  ASSERT_TRUE(p.ok());
+  tern::Predictor first = std::move(*p);
+  tern::Predictor second = std::move(first);
+  const float pixel = 0;
+  tern::Tensor image = first.Input("image");
+  for (const tern::Status& status :
+       {first.Run(), first.Run(tern::RunOptions()), first.Clone().status(), image.status(),
+        first.Input(0).status(), first.Output("probabilities").status(), first.Output(0).status(),
+        image.CopyFrom(&pixel, 1), image.Reshape({1, 1, 28, 28})}) {
+    EXPECT_EQ(status.code(), tern::Code::kInvalidArgument);
+    EXPECT_TRUE(Says(status, "moved from")) << status.message();
+  }
+  EXPECT_TRUE(first.InputNames().empty() && first.OutputNames().empty() && first.warnings().empty());
+  EXPECT_EQ(image.data<float>(), nullptr);
+  tern::Tensor kept = second.Input(0);
+  const tern::Tensor moved = std::move(kept);
+  EXPECT_EQ(kept.name(), moved.name());
+  first = std::move(second);
+  ASSERT_TRUE(first.Input(0).CopyFrom(Picture(1), {1, 1, 28, 28}).ok());
+  EXPECT_TRUE(first.Run().ok());
+}
+
 TEST(Predictor, TakesNewShapesAndData) {
   auto p = Digits();
   ASSERT_TRUE(p.ok());
