@@ -120,6 +120,13 @@ def reads_over_single(row):
     return many / one if one and many and row["threads"] > 1 else None
 
 
+def permitted(row):
+    """What the machine permits: the steps of one thread that wait for memory gain what reading gains, all others what
+    multiply-adds do. None where these were not measured."""
+    (_, loop), reads, waits = over_single(row), reads_over_single(row), row.get("waiting")
+    return 1 / (waits / reads + (1 - waits) / loop) if loop and reads and waits is not None else None
+
+
 def compute_bound(row, alone=None):
     """Whether one thread comes near the multiply-add peak, beside several (of rows with a single) or in a row of its own, `alone`."""
     tries = [(row, row.get("single")), *([(alone, alone["engines"].get("tern"))] if alone else [])]

@@ -130,19 +130,27 @@ def threads(report):
 
 def threads_table(count, rows, bound):
     cells = [[row["model"], table.cell_ms(row["single"]), table.cell_ms(row["engines"]["tern"]),
-              *(table.cell(x, "{:.2f}") for x in (*figures.over_single(row), figures.reads_over_single(row))), off({"tern": row["engines"]["tern"], "single": row["single"]}),
+              *(table.cell(x, "{:.2f}") for x in (*figures.over_single(row), figures.reads_over_single(row))),
+              waiting(row), table.cell(figures.permitted(row), "{:.2f}"), off({"tern": row["engines"]["tern"], "single": row["single"]}),
               "yes" if row["model"] in bound else ""] for row in rows]
-    heads = ["model", "1 thread, ms", f"{count} threads, ms", "times as fast", "loop", "reads", "± %", "compute-bound"]
-    return "\n" + table.markdown(heads, cells) + threads_words(count, [figures.over_single(row) for row in rows if row["model"] in bound])
+    heads = ["model", "1 thread, ms", f"{count} threads, ms", "times as fast", "loop", "reads", "waiting %", "permitted", "± %", "compute-bound"]
+    return "\n" + table.markdown(heads, cells) + threads_words(count, [row for row in rows if row["model"] in bound])
 
 
-def threads_words(count, gains):
-    """Of compute-bound models; gains: of Tern and of the loop."""
-    loops = [loop for _, loop in gains if loop]
-    least = 0.9 * int(count)
-    return (f"\nOf {len(gains)} compute-bound models {sum(gain >= least for gain, _ in gains)} are at least {least:g} times as fast on "
-            f"{count} threads; geometric mean {figures.geomean(gain for gain, _ in gains):.2f}, of the loop "
-            f"{figures.geomean(loops):.2f}.\n") if loops else ""
+def waiting(row):
+    return table.cell(None if row.get("waiting") is None else 100 * row["waiting"], "{:.0f}")
+
+
+def threads_words(count, rows):
+    """Of compute-bound models."""
+    gains, loops = zip(*map(figures.over_single, rows)) if rows else ((), ())
+    if not any(loops):
+        return ""
+    least, told = 0.9 * int(count), [(gain, limit) for gain, limit in zip(gains, map(figures.permitted, rows)) if limit]
+    near = f"{sum(gain >= 0.9 * limit for gain, limit in told)} of {len(told)} reach 90 % of what is permitted; " if told else ""
+    return (f"\nOf {len(gains)} compute-bound models {sum(gain >= least for gain in gains)} are at least {least:g} times as fast on "
+            f"{count} threads; {near}geometric mean {figures.geomean(gains):.2f}, of the loop "
+            f"{figures.geomean(filter(None, loops)):.2f}.\n")
 
 
 def time_spent(report):

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 MOST, LEAST_SHARE = 4, 0.03  # kernels named, and what the least of them takes
+BEYOND_CACHES = 64e6  # bytes of one step: more than the caches of a processor keep for it from run to run
 
 
 def by_kernel(nodes):
@@ -23,14 +24,27 @@ def by_kernel(nodes):
     return sorted(found, key=lambda group: -group["share"])
 
 
+def waiting(profile):
+    """Share of the time in steps that wait for memory: their bytes, more than caches keep, take longer than their multiply-adds would."""
+    def waits(node):
+        by_bytes, by_flops = ((node[amount] or 0) / profile[rate] for amount, rate in (("bytes", "read_gb_per_s"), ("flops", "peak_gflops")))
+        return (node["bytes"] or 0) >= BEYOND_CACHES and by_bytes > by_flops
+
+    nodes = [node for node in profile["nodes"] if node["depth"] == 0]
+    total = sum(node["ms"] for node in nodes)
+    return sum(node["ms"] for node in nodes if waits(node)) / total if total else 0
+
+
 def of(tern, path, precision, threads):
-    """None where the model cannot be profiled."""
+    """What `tern profile` finds; None where the model cannot be profiled."""
     command = [tern, "profile", str(path), "--threads", str(threads), "--precision", precision, "--seconds", "0.3", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return None
-    groups = by_kernel(json.loads(done.stdout)["nodes"])
-    return [group for group in groups[:MOST] if group["share"] >= LEAST_SHARE]
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def longest(profile):
+    """The kernels that take most of it."""
+    return [group for group in by_kernel(profile["nodes"])[:MOST] if group["share"] >= LEAST_SHARE]
 
 
 def words(groups):

@@ -18,7 +18,9 @@ if sys.argv[1] == "doctor":
                       "read_gb_per_s_threads": 10.0 + threads}))
     sys.exit(0)
 if sys.argv[1] == "profile":
-    print(json.dumps({"nodes": [{"kernel": "cpu.twice.f32", "ms": 1.0, "percent_of_roof": 50.0, "depth": 0}]}))
+    print(json.dumps({"peak_gflops": 100.0, "read_gb_per_s": 10.0,
+                      "nodes": [{"kernel": "cpu.twice.f32", "ms": 3.0, "percent_of_roof": 50.0, "depth": 0, "flops": 1e6, "bytes": 1e3},
+                                {"kernel": "cpu.read.f32", "ms": 1.0, "percent_of_roof": 50.0, "depth": 0, "flops": 1e6, "bytes": 1e8}]}))
     sys.exit(0)
 if sys.argv[1] == "inspect":
     print(json.dumps({"flops": 1_000_000}))

@@ -82,6 +82,13 @@ class Threads(unittest.TestCase):
         self.assertEqual(figures.over_single({**self.ROW, "single": FAILED}), (None, 1.9))
         self.assertEqual(figures.over_single(ROWS[0]), (None, None))
 
+    def test_permitted_is_what_reading_and_computing_gain_together(self):
+        reads = {"read_gb_per_s": 30, "read_gb_per_s_threads": 36}
+        self.assertAlmostEqual(figures.permitted({**self.ROW, **reads, "waiting": 0}), 1.9)
+        self.assertAlmostEqual(figures.permitted({**self.ROW, **reads, "waiting": 0.5}), 2 / (1 / 1.2 + 1 / 1.9))
+        self.assertIsNone(figures.permitted({**self.ROW, **reads}))
+        self.assertIsNone(figures.permitted({**self.ROW, "waiting": 0}))
+
     def test_the_better_of_two_times_on_one_thread_decides(self):
         slow = {**self.ROW, "single": timed(20)}
         alone = {"threads": 1, "flops": 850e6, "peak_gflops": 100, "engines": {"tern": timed(10)}}

@@ -53,7 +53,8 @@ class Compare(unittest.TestCase):
         tern = rows[0]["engines"]["tern"]
         self.assertEqual((tern["status"], tern["ms"], tern["median_ms"], tern["runs"], tern["peak_mb"]), ("ok", 2, 3, 6, 5))
         self.assertAlmostEqual(rows[0]["percent_of_peak"], 0.5)
-        self.assertEqual(rows[0]["spent"], [{"kernel": "cpu.twice.f32", "share": 1, "percent_of_roof": 50}])
+        self.assertEqual(rows[0]["spent"], [{"kernel": "cpu.twice.f32", "share": 0.75, "percent_of_roof": 50},
+                                            {"kernel": "cpu.read.f32", "share": 0.25, "percent_of_roof": 50}])
         self.assertIn("small", done.stdout)
         self.assertEqual(report["summaries"]["1"]["call_ms"], {"tern": 2})
         self.assertIn("one call of an empty model, µs: tern 2000.0\n", done.stdout)
@@ -66,6 +67,7 @@ class Compare(unittest.TestCase):
         one, two = json.loads(out.read_text())["rows"]
         self.assertNotIn("single", one)
         self.assertEqual((two["single"]["ms"], two["engines"]["tern"]["ms"], list(two["engines"])), (3, 2, ["tern"]))
+        self.assertEqual((two["waiting"], "spent" in two), (0.25, False))
         self.assertEqual((two["peak_gflops"], two["peak_gflops_threads"]), (100, 190))
         self.assertEqual((two["read_gb_per_s"], two["read_gb_per_s_threads"]), (10, 12))
         heads, cells = (next(l for l in done.stdout.splitlines()[::-1] if l.startswith(word)) for word in ("model", "small"))

@@ -118,12 +118,15 @@ class Report(unittest.TestCase):
     def test_threads_stand_beside_the_loop(self):
         def row(model, single, several):
             return {"model": model, "threads": 2, "flops": 1e9, "peak_gflops": 100, "peak_gflops_threads": 190, "single": timed(single),
-                    "read_gb_per_s": 10, "read_gb_per_s_threads": 14,
+                    "read_gb_per_s": 10, "read_gb_per_s_threads": 14, "waiting": 0.21 if model == "less" else 0,
                     "engines": {"tern": timed(several), "ort": timed(9.0)}}
         rows = [row("full", 10.0, 5.0), row("less", 12.0, 8.0), row("bound by memory", 50.0, 40.0)]
         text = self.told(rows=rows, summaries={"2": MEASURED["summaries"]["1"]})
-        for words in ("| full | 10.00 | 5.00 | 2.00 | 1.90 | 1.40 | 1 | yes |", "| bound by memory | 50.00 | 40.00 | 1.25 | 1.90 | 1.40 | 1 |  |",
-                      "Of 2 compute-bound models 1 are at least 1.8 times as fast on 2 threads; geometric mean 1.73, of the loop 1.90."):
+        for words in ("| full | 10.00 | 5.00 | 2.00 | 1.90 | 1.40 | 0 | 1.90 | 1 | yes |",
+                      "| less | 12.00 | 8.00 | 1.50 | 1.90 | 1.40 | 21 | 1.77 | 1 | yes |",
+                      "| bound by memory | 50.00 | 40.00 | 1.25 | 1.90 | 1.40 | 0 | 1.90 | 1 |  |",
+                      "Of 2 compute-bound models 1 are at least 1.8 times as fast on 2 threads; 1 of 2 reach 90 % of what is permitted; "
+                      "geometric mean 1.73, of the loop 1.90."):
             self.assertIn(words, text)
         self.assertIn("<!-- fp32 threads -->\nNot measured yet.\n", self.told())
 
