@@ -246,6 +246,7 @@ TERN_API_NAMESPACE {
     }
     // Where measurements are kept. Not called: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. "":
     // they are not. A folder that is given is read even when tune_ms is 0, and refused with reference(true).
+    // With tune_ms it is made where it is missing; without, Predictor::warnings() says that it is.
     Config& cache_dir(std::string folder) {
       cache_dir_ = std::move(folder);
       has_cache_dir_ = true;

@@ -119,6 +119,13 @@ class Tune(CliTest):
         noted = self.ok("run", self.model, "--random", "1", "--dim", "N=8", "--cache-dir", self.dir / "file").stderr
         self.assertIn(f"tern: note: measurements are not read: cannot read '{self.dir / 'file'}/", noted)
 
+    def test_says_that_a_folder_is_not_there(self):
+        command = ("run", self.model, "--random", "1", "--dim", "N=8", "--cache-dir", self.kept)
+        self.assertIn(f"tern: note: measurements are not read: there is no folder '{self.kept}'", self.ok(*command).stderr)
+        self.assertFalse(self.kept.exists())
+        self.assertEqual(self.ok(*command, "--tune", "300").stderr, "")
+        self.assertEqual(self.ok(*command).stderr, "")
+
     def test_threads_of_doctor_are_those_of_its_peak(self):
         self.refused("doctor", "--threads", "2", says=["--threads", "--peak"])
 

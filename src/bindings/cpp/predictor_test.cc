@@ -152,6 +152,19 @@ TEST(Predictor, WarnsOfAFolderThatIsNone) {
       << p->warnings()[0];
 }
 
+TEST(Predictor, WarnsOfAFolderThatIsNotThere) {
+  const std::string folder = testing::TempDir() + "predictor_nowhere_" + std::to_string(getpid());
+  auto p = tern::Predictor::Create(tern::Config(TERN_DIGITS).cache_dir(folder));
+  ASSERT_TRUE(p.ok()) << p.status().message();
+  ASSERT_EQ(p->warnings().size(), 1u);
+  EXPECT_EQ(p->warnings()[0].find("measurements are not read: there is no folder '" + folder + "'"), 0u)
+      << p->warnings()[0];
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  std::filesystem::create_directory(folder);  // empty, it is one that may be filled
+  EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).cache_dir(folder))->warnings().empty());
+  std::filesystem::remove(folder);
+}
+
 TEST(Predictor, RefusesSettingsThatContradictEachOther) {
   const auto refuses = [](const tern::Config& config, const std::vector<const char*>& words) {
     const tern::Status status = tern::Predictor::Create(config).status();

@@ -1,6 +1,7 @@
 #include "runtime/tune/tuner.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "kernels/cpu/simd/bf16.h"
 #include "runtime/tune/node_timer.h"
@@ -83,6 +84,12 @@ class Tuner::Spending {
 Tuner::Tuner(const TuneOptions& options) : options_(options), key_(RecordKeyHere()) {
   path_ = RecordPath(options.record_folder, key_);
   if (path_.empty()) return;
+  std::error_code ignored;
+  if (options.budget_ms == 0 && !std::filesystem::exists(options.record_folder, ignored)) {
+    read_ = NotFound("there is no folder '", options.record_folder,
+                     "', and one is made only where there is a budget for measuring");
+    return;
+  }
   auto record = ReadRecord(path_, key_);
   if (record.ok())
     known_ = std::move(*record);
