@@ -35,12 +35,17 @@ class InspectTool : public Tool {
   }
   const char* examples() const override {
     return "  tern inspect model.onnx\n"
+           "  tern inspect model.onnx --level layout\n"
            "  tern inspect model.onnx --dim batch=8 --json\n"
            "  tern inspect model.tern --summary\n";
   }
   void Declare(Args& args) override {
     args.Positional("MODEL", model_, "the model, .onnx or .tern");
     shapes_.Declare(args);
+    args.Choice(
+        "--level", level_.name, {"none", "basic", "extended", "layout"},
+        "which graph to show, with its kernels: none: as the model has it (the default); layout: as run, "
+        "bench and profile have it");
     args.Flag("--summary", summary_, "totals only, no layers");
     args.Flag("--json", json_, "print one JSON object");
   }
@@ -56,6 +61,7 @@ class InspectTool : public Tool {
   std::string model_;
   bool json_ = false, summary_ = false;
   ShapeOptions shapes_;
+  LevelOption level_{"none"};
   std::vector<Declared> inputs_, outputs_;
 };
 
@@ -132,6 +138,11 @@ void InspectTool::WriteValues(const char* key, const std::vector<Declared>& valu
 void InspectTool::Print(const Graph& graph, const CostReport& r) const {
   if (!summary_) PrintLayers(r);
   fmt::print("{}model      {}\n", summary_ ? "" : "\n", model_);
+  if (level_.level() == Level::kNone)
+    fmt::print("graph      as the model has it; it is optimized before it runs: see --level layout\n");
+  else
+    fmt::print("graph      optimized, level {}{}\n", level_.name,
+               level_.level() == Level::kLayout ? ": as it runs by default" : "");
   PrintValues("input", inputs_);
   PrintValues("output", outputs_);
   fmt::print("nodes      {} ({})\n", graph.NodeCount(), Counted(CountKinds(r)));
@@ -172,6 +183,7 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
       .Int(r.params)
       .Key("param_bytes")
       .Int(r.param_bytes);
+  json.Key("level").Text(level_.name);
   cost(r.total);
   json.Key("nodes").Int(graph.NodeCount()).Key("uncounted").Int(r.uncounted);
   WriteValues("inputs", inputs_, json);
@@ -219,7 +231,9 @@ Result<int> InspectTool::Run(const Args&) {
   outputs_ = DeclaredOf(graph->outputs());
   TERN_TRY(CloseOpenDims(*graph));
   TERN_ASSIGN(const DatumList inputs, SampleInputs(*graph));
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), {}));
+  EngineOptions options;
+  options.level = level_.level();
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   if (!inputs.empty()) {
     TERN_TRY(engine.Bind(inputs));
     TERN_TRY(engine.Prepare().While(StrCat("choosing kernels for '", model_, "'")));

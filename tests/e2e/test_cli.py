@@ -63,6 +63,18 @@ class Inspect(CliTest):
         self.assertEqual(done["macs"], 8 * 8 * 8 * 2 * 9)
         self.assertEqual(done["layers"], [])
 
+    def test_levels(self):
+        path = self.save(mlp()[0])
+        own, ran = (self.json("inspect", path, "--json", *args) for args in ((), ("--level", "layout")))
+        self.assertEqual([own["level"], ran["level"]], ["none", "layout"])
+        self.assertEqual([layer["op"] for layer in own["layers"]], ["MatMul", "Binary.add", "Unary.relu"])
+        self.assertEqual([layer["op"] for layer in ran["layers"]], ["MatMul"])
+        profiled = self.json("profile", path, "--runs", 1, "--json")["nodes"]
+        self.assertEqual([layer["kernel"] for layer in ran["layers"]], [node["kernel"] for node in profiled])
+        self.assertEqual((ran["params"], ran["macs"]), (own["params"], own["macs"]))
+        self.assertIn("\ngraph      as the model has it; it is optimized before it runs: see --level layout\n", self.ok("inspect", path).stdout)
+        self.assertIn("\ngraph      optimized, level layout: as it runs by default\n", self.ok("inspect", path, "--level", "layout", "--summary").stdout)
+
     def test_text(self):
         text = self.ok("inspect", self.save(mlp()[0])).stdout
         for word in ("mul", "MatMul", "f32[1,3]", "params", "MACs", "FLOP/byte", "15"):
