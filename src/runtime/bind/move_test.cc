@@ -13,7 +13,9 @@ TEST(Kernels, Transpose) {
       {"Transpose : T[3,5]", "Transpose {perm=[0,2,1]} : T[2,37,41]", "Transpose {perm=[1,0,2]} : T[4,5,6]",
        "Transpose {perm=[0,2,3,1]} : T[2,3,7,5]", "Transpose {perm=[3,1,0,2]} : T[2,3,4,5]",
        "Transpose {perm=[0,3,1,2]} : T[2,70,30,3]", "Transpose {perm=[1,0]} : T[0,4]", "Transpose : T[]",
-       "Transpose {perm=[2,0,1,4,3]} : T[2,3,4,5,6]", "Transpose : T[1,7,1]"});
+       "Transpose {perm=[2,0,1,4,3]} : T[2,3,4,5,6]", "Transpose : T[1,7,1]",
+       "Transpose {perm=[0,2,3,1]} : T[2,64,32,32]", "Transpose {perm=[0,3,1,2]} : T[2,33,31,70]",
+       "Transpose {perm=[0,2,1,3]} : T[2,9,70,4]", "Transpose {perm=[0,2,3,1]} : T[2,0,3,5]"});
   CheckKernels({"Transpose {perm=[0,2,1,3]} : f32[2,64,12,64]", "Transpose : f32[300,200]"});
 }
 

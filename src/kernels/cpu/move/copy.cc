@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/move/plane.h"
 #include "kernels/cpu/move/rows_copy_simd.h"
 #include "kernels/cpu/move/transpose_simd.h"
 #include "kernels/cpu/support/width.h"
@@ -13,11 +14,6 @@ namespace {
 constexpr int64_t kWork = 16384;  // elements worth a thread
 constexpr int64_t kBlock = 16;    // side of the squares that are transposed at once
 constexpr int64_t kShort = 2048;  // bytes of a row that is not worth a call of memcpy
-
-// The two innermost loops of a copy: rows x columns.
-struct Plane {
-  StridedCopy::Axis rows, columns;
-};
 
 template <class T> void CopyRun(const T* x, T* y, int64_t n) {
   if (n * sizeof(T) >= 64)
@@ -37,15 +33,26 @@ template <class T> void CopyRows(const Plane& p, const T* x, T* y, int64_t begin
   for (int64_t r = begin; r < end; ++r, x += p.rows.from, y += p.rows.to) CopyRun(x, y, p.columns.size);
 }
 
+// The kernel that turns elements of so many bytes over, if there is one.
+TransposeTable::Turn* TurnOf(size_t width) {
+  const TransposeTable& table = TransposeSimd();
+  return width == 1   ? table.bytes
+         : width == 2 ? table.halves
+         : width == 4 ? table.words
+         : width == 8 ? table.longs
+                      : nullptr;
+}
+
 // Square by square, so that both sides stay in cache.
-template <class T> void Transpose(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
-  if (sizeof(T) == 4 && p.rows.from == 1 && p.columns.to == 1)
-    return TransposeSimd().words(x + begin, p.columns.from, p.columns.size, end - begin,
-                                 y + begin * p.rows.to, p.rows.to);
-  for (int64_t r0 = begin; r0 < end; r0 += kBlock) {
-    const int64_t r1 = std::min(end, r0 + kBlock);
-    for (int64_t c0 = 0; c0 < p.columns.size; c0 += kBlock) {
-      const int64_t c1 = std::min(p.columns.size, c0 + kBlock);
+template <class T> void Transpose(const Plane& p, const T* x, T* y, const Piece& piece) {
+  if (auto* turn = p.Turned() ? TurnOf(sizeof(T)) : nullptr)
+    return turn(x + piece.row + piece.column * p.columns.from, p.columns.from,
+                piece.column_end - piece.column, piece.row_end - piece.row,
+                y + piece.row * p.rows.to + piece.column, p.rows.to);
+  for (int64_t r0 = piece.row; r0 < piece.row_end; r0 += kBlock) {
+    const int64_t r1 = std::min(piece.row_end, r0 + kBlock);
+    for (int64_t c0 = piece.column; c0 < piece.column_end; c0 += kBlock) {
+      const int64_t c1 = std::min(piece.column_end, c0 + kBlock);
       for (int64_t r = r0; r < r1; ++r) {
         const T* from = x + r * p.rows.from;
         T* to = y + r * p.rows.to;
@@ -55,14 +62,14 @@ template <class T> void Transpose(const Plane& p, const T* x, T* y, int64_t begi
   }
 }
 
-// Rows [begin, end) of a plane.
-template <class T> void CopyPlane(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
+template <class T> void CopyPiece(const Plane& p, const T* x, T* y, const Piece& piece) {
   if (p.columns.to == 1 && p.columns.from == 1) {
-    CopyRows(p, x, y, begin, end);
+    CopyRows(p, x, y, piece.row, piece.row_end);
   } else if (p.columns.to == 1 && p.columns.from == 0) {
-    for (int64_t r = begin; r < end; ++r) std::fill_n(y + r * p.rows.to, p.columns.size, x[r * p.rows.from]);
+    for (int64_t r = piece.row; r < piece.row_end; ++r)
+      std::fill_n(y + r * p.rows.to, p.columns.size, x[r * p.rows.from]);
   } else {
-    Transpose(p, x, y, begin, end);
+    Transpose(p, x, y, piece);
   }
 }
 
@@ -87,22 +94,18 @@ template <class T> void Run(const StridedCopy& plan, const T* x, T* y, const Wor
     plane.columns.size = 64;
   }
   const int64_t cells = plane.rows.size * plane.columns.size, outer = cells ? plan.count / cells : 0;
-  const int64_t wanted = kWork / std::max<int64_t>(1, plane.columns.size);
-  const int64_t step =
-      std::clamp<int64_t>((wanted + kBlock - 1) / kBlock * kBlock, 1, std::max<int64_t>(1, plane.rows.size));
-  const int64_t pieces = (plane.rows.size + step - 1) / step;
-  const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, step * plane.columns.size));
-  workers.ParallelFor(outer * pieces, grain, [&](int64_t begin, int64_t end) {
+  const Pieces pieces(plane, sizeof(T), plan.count * static_cast<int64_t>(sizeof(T)));
+  const int64_t grain = std::max<int64_t>(1, kWork / pieces.cells());
+  workers.ParallelFor(outer * pieces.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
-      int64_t rest = job / pieces, from = plan.from, to = plan.to;
+      int64_t rest = job / pieces.count(), from = plan.from, to = plan.to;
       for (int i = plan.rank - 1; i-- > 0;) {
         if (i == rows) continue;
         const StridedCopy::Axis& a = plan.axes[static_cast<size_t>(i)];
         from += rest % a.size * a.from, to += rest % a.size * a.to;
         rest /= a.size;
       }
-      const int64_t first = job % pieces * step;
-      CopyPlane(plane, x + from, y + to, first, std::min(plane.rows.size, first + step));
+      CopyPiece(plane, x + from, y + to, pieces[job % pieces.count()]);
     }
   });
 }
@@ -138,9 +141,9 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
 }
 
 // Elements that always move together.
-template <int N> struct Group { uint32_t words[N]; };
+template <int Bytes> struct Group { char bytes[Bytes]; };
 
-// The same copy of groups of words, where the innermost axis is such a group.
+// The same copy of groups, where the innermost axis is one.
 StridedCopy Grouped(const StridedCopy& plan) {
   StridedCopy groups = plan;
   const int64_t n = plan.axes[static_cast<size_t>(plan.rank - 1)].size;
@@ -153,18 +156,23 @@ StridedCopy Grouped(const StridedCopy& plan) {
   return groups;
 }
 
-// The size of the group, or 1.
+// The bytes of the group, or 0.
 int64_t GroupOf(const StridedCopy& plan, int width) {
-  if (width != 4 || plan.rank < 3) return 1;
+  if (plan.rank < 3) return 0;
   const StridedCopy::Axis& last = plan.axes[static_cast<size_t>(plan.rank - 1)];
-  if (last.from != 1 || last.to != 1 || (last.size != 2 && last.size != 4)) return 1;
+  const int64_t bytes = last.size * width;
+  if (last.from != 1 || last.to != 1 || (bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16)) return 0;
   const auto whole = [&](int64_t step) { return step % last.size == 0; };
   bool fits = whole(plan.from) && whole(plan.to);
   for (int i = 0; i < plan.rank - 1; ++i) {
     const StridedCopy::Axis& axis = plan.axes[static_cast<size_t>(i)];
     fits = fits && whole(axis.from) && whole(axis.to);
   }
-  return fits ? last.size : 1;
+  return fits ? bytes : 0;
+}
+
+template <int Bytes> void RunGroups(const StridedCopy& plan, const void* x, void* y, const Workers& workers) {
+  Run(Grouped(plan), static_cast<const Group<Bytes>*>(x), static_cast<Group<Bytes>*>(y), workers);
 }
 
 }  // namespace
@@ -184,11 +192,16 @@ void StridedCopy::Add(const Axis& axis) {
 
 void Copy(const StridedCopy& plan, const void* x, void* y, int width, const Workers& workers) {
   if (plan.count == 0) return;
-  const int64_t group = GroupOf(plan, width);
-  if (group == 2)
-    return Run(Grouped(plan), static_cast<const Group<2>*>(x), static_cast<Group<2>*>(y), workers);
-  if (group == 4)
-    return Run(Grouped(plan), static_cast<const Group<4>*>(x), static_cast<Group<4>*>(y), workers);
+  switch (GroupOf(plan, width)) {
+    case 2:
+      return RunGroups<2>(plan, x, y, workers);
+    case 4:
+      return RunGroups<4>(plan, x, y, workers);
+    case 8:
+      return RunGroups<8>(plan, x, y, workers);
+    case 16:
+      return RunGroups<16>(plan, x, y, workers);
+  }
   WithWidth(width, [&](auto zero) {
     using T = decltype(zero);
     Run(plan, static_cast<const T*>(x), static_cast<T*>(y), workers);

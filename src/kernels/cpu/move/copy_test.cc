@@ -32,7 +32,27 @@ const Case kCases[] = {{{16, 16}, {1, 0}},
                        {{9, 3, 5, 4}, {0, 2, 1, 3}},
                        {{2, 20, 18, 4}, {0, 3, 2, 1}},
                        {{300, 129}, {1, 0}},
+                       {{130, 65}, {1, 0}},
+                       {{70, 1100}, {1, 0}},
+                       {{1100, 70}, {1, 0}},
+                       {{3, 9001}, {1, 0}},
+                       {{9001, 3}, {1, 0}},
+                       {{1, 9001}, {1, 0}},
+                       {{21, 3000}, {1, 0}},
+                       {{3000, 21}, {1, 0}},
+                       {{2, 40, 3, 70}, {0, 2, 3, 1}},
+                       {{7, 30, 20, 8}, {0, 2, 1, 3}},
+                       {{7, 30, 20, 16}, {0, 2, 1, 3}},
+                       {{0, 5}, {1, 0}},
+                       {{5, 0}, {1, 0}},
                        {{3, 4, 5, 6}, {3, 1, 2, 0}}};
+
+struct Sixteen {
+  Sixteen() = default;
+  explicit Sixteen(size_t v) : low(v), high(~v) {}
+  bool operator==(const Sixteen&) const = default;
+  uint64_t low = 0, high = 0;
+};
 
 template <class T> void Check(const Case& c, int threads) {
   const Dims from = ContiguousStrides(c.dims);
@@ -59,7 +79,55 @@ TEST_P(CopyLevels, Transposes) {
       Check<uint16_t>(c, threads);
       Check<uint32_t>(c, threads);
       Check<uint64_t>(c, threads);
+      Check<Sixteen>(c, threads);
     }
+}
+
+// So large that they are cut as what comes from memory, not from caches; lines at distances that fall on the
+// same sets of the caches, and others.
+template <class T> void CheckLarge() {
+  const auto width = static_cast<int64_t>(sizeof(T)), cells = (int64_t{9} << 19) / width;
+  for (int64_t rows : {int64_t{21}, 4096 / width})
+    for (int64_t columns : {cells / rows / 1024 * 1024 + 1024, cells / rows + 7}) {
+      Check<T>({{rows, columns}, {1, 0}}, 1);
+      Check<T>({{columns, rows}, {1, 0}}, 3);
+    }
+}
+TEST_P(CopyLevels, TransposesLargeOnes) {
+  CheckLarge<uint8_t>();
+  CheckLarge<uint16_t>();
+  CheckLarge<uint32_t>();
+  CheckLarge<uint64_t>();
+}
+
+// Rows further apart than they are long, at any place, backwards too; nothing else is written.
+template <class T> void CheckSteps(int64_t rows, int64_t columns, bool back) {
+  const int64_t from_row = columns + 3, to_row = rows + 5;
+  StridedCopy plan;
+  plan.from = back ? 1 + (rows - 1) * from_row : 1, plan.to = 2;
+  plan.Add({columns, 1, to_row});
+  plan.Add({rows, back ? -from_row : from_row, 1});
+  std::vector<T> x(static_cast<size_t>(rows * from_row + 1)), y(static_cast<size_t>(columns * to_row + 2));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i * 7 + 1);
+  std::vector<T> expected(y.size(), T(77));
+  y = expected;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      expected[static_cast<size_t>(2 + j * to_row + i)] =
+          x[static_cast<size_t>(1 + (back ? rows - 1 - i : i) * from_row + j)];
+  Copy(plan, x.data(), y.data(), sizeof(T), Workers(1));
+  ASSERT_EQ(y, expected) << rows << " x " << columns << " of " << sizeof(T);
+}
+TEST_P(CopyLevels, TransposesPartsOfMatrices) {
+  const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130};
+  for (int64_t rows : sizes)
+    for (int64_t columns : sizes)
+      for (bool back : {false, true}) {
+        CheckSteps<uint8_t>(rows, columns, back);
+        CheckSteps<uint16_t>(rows, columns, back);
+        CheckSteps<uint32_t>(rows, columns, back);
+        CheckSteps<uint64_t>(rows, columns, back);
+      }
 }
 
 }  // namespace

@@ -1,33 +1,33 @@
-// Squares of floats turned over in registers, for *_simd.cc files.
+// Squares of elements turned over in registers, for *_simd.cc files.
 #pragma once
 #include "kernels/cpu/simd/part-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-using Square = Vector<float>[kLanes<float>];
+template <class T> using SquareOf = Vector<T>[kLanes<T>];
+using Square = SquareOf<float>;
 
 template <int... I> struct Indices {};
 template <int N, int... I> struct MakeIndices : MakeIndices<N - 1, N - 1, I...> {};
 template <int... I> struct MakeIndices<0, I...> { using Type = Indices<I...>; };
 
 // The two results of one step: a's lanes without the bit D beside b's moved up by D, and the rest.
-template <int D, int... I> inline Vector<float> Lower(Vector<float> a, Vector<float> b, Indices<I...>) {
+template <int D, class V, int... I> inline V Lower(V a, V b, Indices<I...>) {
   constexpr int lanes = sizeof...(I);
   return __builtin_shufflevector(a, b, (I & D ? lanes + I - D : I)...);
 }
-template <int D, int... I> inline Vector<float> Upper(Vector<float> a, Vector<float> b, Indices<I...>) {
+template <int D, class V, int... I> inline V Upper(V a, V b, Indices<I...>) {
   constexpr int lanes = sizeof...(I);
   return __builtin_shufflevector(a, b, (I & D ? lanes + I : I + D)...);
 }
 
-template <int D> inline void TransposeBy(Square& rows) {
-  constexpr int lanes = kLanes<float>;
-  constexpr typename MakeIndices<lanes>::Type all{};
+template <int D, class V, int N> inline void TransposeBy(V (&rows)[N]) {
+  constexpr typename MakeIndices<N>::Type all{};
 #pragma GCC unroll 16
-  for (int i = 0; i < lanes; ++i) {
+  for (int i = 0; i < N; ++i) {
     if (i & D) continue;
-    const Vector<float> a = rows[i], b = rows[i + D];
+    const V a = rows[i], b = rows[i + D];
     rows[i] = Lower<D>(a, b, all);
     rows[i + D] = Upper<D>(a, b, all);
   }
@@ -35,7 +35,7 @@ template <int D> inline void TransposeBy(Square& rows) {
 }
 
 // rows[i][j] and rows[j][i] change places.
-inline void Transpose(Square& rows) { TransposeBy<kLanes<float> / 2>(rows); }
+template <class V, int N> inline void Transpose(V (&rows)[N]) { TransposeBy<N / 2>(rows); }
 
 // to[j * to_row + i] = f(from[i * from_row + j]) for i < rows, j < columns, at most a square each; f takes
 // vectors.

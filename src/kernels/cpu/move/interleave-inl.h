@@ -1,0 +1,86 @@
+// Two to four rows or columns of elements of any size, for *_simd.cc files.
+#pragma once
+#include "kernels/cpu/simd/transpose-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+// Vectors that instructions permute freely; of bytes, and of halves before AVX-512, only the shortest.
+#if defined(__AVX512F__)
+template <class T> constexpr int kPickBytes = sizeof(T) == 1 ? 16 : kVectorBytes;
+#else
+template <class T> constexpr int kPickBytes = sizeof(T) <= 2 ? 16 : kVectorBytes;
+#endif
+template <class T> struct PickOf { typedef T Type __attribute__((vector_size(kPickBytes<T>))); };
+template <class T> using PickVector = typename PickOf<T>::Type;
+template <class T> constexpr int kPickLanes = kPickBytes<T> / static_cast<int>(sizeof(T));
+
+template <class T> inline PickVector<T> LoadPick(const T* p) {
+  PickVector<T> v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class T> inline void StorePick(T* p, PickVector<T> v) { __builtin_memcpy(p, &v, sizeof v); }
+
+// Element K * Lanes + I of R rows that are read in turns: which row, and where in it.
+template <int Lanes, int R, int K, int I> struct Turns {
+  static constexpr int row = (K * Lanes + I) % R, at = (K * Lanes + I) / R;
+};
+// Element I of the rows C apart that start at the K-th element: which vector, and where in it.
+template <int Lanes, int C, int K, int I> struct Apart {
+  static constexpr int row = (I * C + K) / Lanes, at = (I * C + K) % Lanes;
+};
+
+// Lane I comes from vector From::row, lane From::at; vectors are brought in one after the other.
+template <template <int, int, int, int> class From, int K, class V, int N, int... I>
+inline V Pick(const V (&v)[N], Indices<I...>) {
+  constexpr int lanes = sizeof...(I);
+  V out = __builtin_shufflevector(v[0], v[1],
+                                  (From<lanes, N, K, I>::row == 0   ? From<lanes, N, K, I>::at
+                                   : From<lanes, N, K, I>::row == 1 ? lanes + From<lanes, N, K, I>::at
+                                                                    : 0)...);
+  if constexpr (N > 2)
+    out = __builtin_shufflevector(out, v[2],
+                                  (From<lanes, N, K, I>::row == 2 ? lanes + From<lanes, N, K, I>::at : I)...);
+  if constexpr (N > 3)
+    out = __builtin_shufflevector(out, v[3],
+                                  (From<lanes, N, K, I>::row == 3 ? lanes + From<lanes, N, K, I>::at : I)...);
+  return out;
+}
+
+template <template <int, int, int, int> class From, class T, int K = 0, int N>
+inline void PickEach(const PickVector<T> (&v)[N], PickVector<T> (&out)[N]) {
+  out[K] = Pick<From, K>(v, typename MakeIndices<kPickLanes<T>>::Type{});
+  if constexpr (K + 1 < N) PickEach<From, T, K + 1>(v, out);
+}
+
+// R rows of n to n groups of R.
+template <int R, class T> void Interleave(const T* x, int64_t row, int64_t n, T* y) {
+  constexpr int lanes = kPickLanes<T>;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    PickVector<T> v[R], out[R];
+    for (int r = 0; r < R; ++r) v[r] = LoadPick(x + r * row + i);
+    PickEach<Turns, T>(v, out);
+    for (int r = 0; r < R; ++r) StorePick(y + i * R + r * lanes, out[r]);
+  }
+  for (; i < n; ++i)
+    for (int r = 0; r < R; ++r) y[i * R + r] = x[r * row + i];
+}
+
+// n groups of C to C rows of n.
+template <int C, class T> void Separate(const T* x, int64_t n, T* y, int64_t row) {
+  constexpr int lanes = kPickLanes<T>;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    PickVector<T> v[C], out[C];
+    for (int c = 0; c < C; ++c) v[c] = LoadPick(x + i * C + c * lanes);
+    PickEach<Apart, T>(v, out);
+    for (int c = 0; c < C; ++c) StorePick(y + c * row + i, out[c]);
+  }
+  for (; i < n; ++i)
+    for (int c = 0; c < C; ++c) y[c * row + i] = x[i * C + c];
+}
+
+}  // namespace
+}  // namespace tern::cpu::TERN_SIMD

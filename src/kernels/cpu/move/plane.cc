@@ -1,0 +1,50 @@
+#include "kernels/cpu/move/plane.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tern::cpu {
+namespace {
+
+constexpr int64_t kWork = 16384;    // elements of whole rows that are a piece
+constexpr int64_t kLine = 64;       // bytes of a cache line
+constexpr int64_t kStream = 1024;   // bytes of a line that are read or written in one go
+constexpr int64_t kStreams = 64;    // lines that are written together
+constexpr int64_t kPiece = 65536;   // bytes of a piece with few lines
+constexpr int64_t kNear = 4 << 20;  // bytes of a copy whose elements are in caches
+
+// Most planes are a single piece: no division for them.
+int64_t PartsOf(int64_t n, int64_t part) { return n <= part ? n > 0 : (n + part - 1) / part; }
+
+}  // namespace
+
+Pieces::Pieces(const Plane& plane, int64_t width, int64_t bytes)
+    : all_rows_(plane.rows.size), all_columns_(plane.columns.size), columns_(all_columns_) {
+  if (plane.Turned()) {
+    const int64_t line = kLine / width;
+    const bool near = bytes <= kNear && all_columns_ >= line;
+    down_ = near || std::abs(plane.columns.from) < plane.rows.to;
+    const int64_t narrow = down_                     ? std::min(all_rows_, kStreams)
+                           : all_columns_ < 2 * line ? all_columns_
+                                                     : line;
+    const int64_t stream = narrow < line ? kPiece / std::max<int64_t>(1, narrow) : kStream;
+    const int64_t wide = PartsOf(stream / width, kLine) * kLine;
+    rows_ = down_ ? narrow : wide, columns_ = down_ ? wide : narrow;
+  } else {
+    rows_ = PartsOf(kWork / std::max<int64_t>(1, all_columns_), 16) * 16;
+  }
+  rows_ = std::clamp<int64_t>(rows_, 1, std::max<int64_t>(1, all_rows_));
+  columns_ = std::clamp<int64_t>(columns_, 1, std::max<int64_t>(1, all_columns_));
+  const int64_t down = PartsOf(all_rows_, rows_), across = PartsOf(all_columns_, columns_);
+  count_ = down * across;
+  in_line_ = down_ ? down : across;
+}
+
+Piece Pieces::operator[](int64_t i) const {
+  if (count_ == 1) return {0, all_rows_, 0, all_columns_};
+  const int64_t line = i / in_line_, at = i % in_line_;
+  const int64_t row = (down_ ? at : line) * rows_, column = (down_ ? line : at) * columns_;
+  return {row, std::min(all_rows_, row + rows_), column, std::min(all_columns_, column + columns_)};
+}
+
+}  // namespace tern::cpu

@@ -1,0 +1,119 @@
+// Squares of elements of 1, 2, 4 or 8 bytes turned over in registers, for *_simd.cc files.
+#pragma once
+#include "kernels/cpu/simd/transpose-inl.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+template <class T> constexpr int64_t kSide = kLanes<T>;
+
+// The lower or upper halves of each 16 bytes of a and b, in turns.
+template <int Half, class V, int... I> inline V Zip(V a, V b, Indices<I...>) {
+  constexpr int lanes = sizeof...(I), part = 16 / static_cast<int>(sizeof(a[0]));
+  return __builtin_shufflevector(a, b,
+                                 (I % 2 * lanes + I / part * part + Half * (part / 2) + I % part / 2)...);
+}
+template <int Half, class T> inline Vector<T> Zip(Vector<T> a, Vector<T> b) {
+  return Zip<Half>(a, b, typename MakeIndices<kLanes<T>>::Type{});
+}
+
+// Elements of as many rows as fit in a word side by side: words[k][w] holds column WordColumn(k, w).
+inline void Pack(const Vector<uint16_t> (&row)[2], Vector<float> (&words)[2]) {
+  words[0] = Vector<float>(Zip<0, uint16_t>(row[0], row[1]));
+  words[1] = Vector<float>(Zip<1, uint16_t>(row[0], row[1]));
+}
+inline void Pack(const Vector<uint8_t> (&row)[4], Vector<float> (&words)[4]) {
+  using Pairs = Vector<uint16_t>;
+  const Pairs lower[2] = {Pairs(Zip<0, uint8_t>(row[0], row[1])), Pairs(Zip<0, uint8_t>(row[2], row[3]))};
+  const Pairs upper[2] = {Pairs(Zip<1, uint8_t>(row[0], row[1])), Pairs(Zip<1, uint8_t>(row[2], row[3]))};
+  Vector<float> w[2];
+  Pack(lower, w);
+  words[0] = w[0], words[1] = w[1];
+  Pack(upper, w);
+  words[2] = w[0], words[3] = w[1];
+}
+template <class T> inline int64_t WordColumn(int64_t k, int64_t w) {
+  constexpr int64_t part = 16 / sizeof(T);
+  return w / 4 * part + 4 * k + w % 4;
+}
+
+// to[j * to_row + i] = from[i * from_row + j] for i, j < kSide. A function of its own: where a loop is around
+// it, compilers keep every multiple of the steps at hand, for which there are too few registers.
+template <class T>
+__attribute__((noinline)) void TurnSquare(const T* from, int64_t from_row, T* to, int64_t to_row) {
+  if constexpr (sizeof(T) >= 4) {
+    SquareOf<T> s;
+#pragma GCC unroll 16
+    for (int i = 0; i < kSide<T>; ++i) s[i] = LoadVector(from + i * from_row);
+    Transpose(s);
+#pragma GCC unroll 16
+    for (int j = 0; j < kSide<T>; ++j) StoreVector(to + j * to_row, s[j]);
+  } else {
+    constexpr int group = 4 / sizeof(T), words = kLanes<float>;
+    Square s[group];
+#pragma GCC unroll 16
+    for (int g = 0; g < words; ++g) {
+      Vector<T> rows[group];
+      Vector<float> packed[group];
+#pragma GCC unroll 4
+      for (int r = 0; r < group; ++r) rows[r] = LoadVector(from + (g * group + r) * from_row);
+      Pack(rows, packed);
+#pragma GCC unroll 4
+      for (int k = 0; k < group; ++k) s[k][g] = packed[k];
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < group; ++k) {
+      Transpose(s[k]);
+#pragma GCC unroll 16
+      for (int w = 0; w < words; ++w) StoreVector(to + WordColumn<T>(k, w) * to_row, Vector<T>(s[k][w]));
+    }
+  }
+}
+
+// The first n elements, 0 <= n <= kSide; the others are zero and their memory is not touched.
+template <class T> inline Vector<T> LoadSome(const T* p, int64_t n) {
+  Vector<T> v{};
+  __builtin_memcpy(&v, p, static_cast<uint64_t>(n) * sizeof(T));
+  return v;
+}
+template <class T> inline void StoreSome(T* p, Vector<T> v, int64_t n) {
+  __builtin_memcpy(p, &v, static_cast<uint64_t>(n) * sizeof(T));
+}
+inline Vector<float> LoadSome(const float* p, int64_t n) { return LoadPart(p, n); }
+inline void StoreSome(float* p, Vector<float> v, int64_t n) { StorePart(p, v, n); }
+#if defined(__AVX512F__)
+inline uint64_t FirstBytes(int64_t n) { return _bzhi_u64(~uint64_t{0}, static_cast<unsigned>(n)); }
+inline Vector<uint8_t> LoadSome(const uint8_t* p, int64_t n) {
+  return Vector<uint8_t>(_mm512_maskz_loadu_epi8(FirstBytes(n), p));
+}
+inline void StoreSome(uint8_t* p, Vector<uint8_t> v, int64_t n) {
+  _mm512_mask_storeu_epi8(p, FirstBytes(n), __m512i(v));
+}
+inline Vector<uint16_t> LoadSome(const uint16_t* p, int64_t n) {
+  return Vector<uint16_t>(_mm512_maskz_loadu_epi16(static_cast<__mmask32>(FirstBytes(n)), p));
+}
+inline void StoreSome(uint16_t* p, Vector<uint16_t> v, int64_t n) {
+  _mm512_mask_storeu_epi16(p, static_cast<__mmask32>(FirstBytes(n)), __m512i(v));
+}
+inline Vector<double> LoadSome(const double* p, int64_t n) {
+  return Vector<double>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(FirstBytes(n)), p));
+}
+inline void StoreSome(double* p, Vector<double> v, int64_t n) {
+  _mm512_mask_storeu_pd(p, static_cast<__mmask8>(FirstBytes(n)), __m512d(v));
+}
+#endif
+
+// The same for i < rows, j < columns, at most a square each.
+template <class T>
+__attribute__((noinline)) void TurnPart(const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to,
+                                        int64_t to_row) {
+  if constexpr (sizeof(T) == 4) return TransposeBlock(from, from_row, rows, columns, to, to_row);
+  SquareOf<T> in, out;
+  for (int64_t i = 0; i < kSide<T>; ++i)
+    in[i] = i < rows ? LoadSome(from + i * from_row, columns) : Vector<T>{};
+  TurnSquare(reinterpret_cast<const T*>(in), kSide<T>, reinterpret_cast<T*>(out), kSide<T>);
+  for (int64_t j = 0; j < columns; ++j) StoreSome(to + j * to_row, out[j], rows);
+}
+
+}  // namespace
+}  // namespace tern::cpu::TERN_SIMD
