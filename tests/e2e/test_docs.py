@@ -23,6 +23,28 @@ def blocks(language, page="README.md"):
     return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
 
 
+class Start(CliTest):
+    """`./tern` from a checkout."""
+
+    def test_builds_what_users_need_and_no_more(self):
+        for name, text in {"scripts/deps": "", "scripts/build": 'echo "built: $*"', "build/release/bin/tern": 'echo "ran: $*"'}.items():
+            path = self.dir / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"#!/bin/sh\n{text}\n")
+            path.chmod(0o755)
+        shutil.copy(ROOT / "tern", self.dir / "tern")
+        done = subprocess.run([self.dir / "tern", "demo", "--all"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, "built: release product\nran: demo --all\n", done.stderr)
+
+    def test_the_product_holds_no_test(self):
+        done = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "product"], capture_output=True, text=True, check=True)
+        made = [word for line in done.stdout.splitlines() for flag, word in zip(line.split(), line.split()[1:]) if flag == "-o"]
+        for name in ("bin/tern", "lib/libtern_onnx.so"):
+            self.assertIn(name, made)
+        self.assertTrue(any(name.startswith("lib/libtern.so") for name in made), made[-10:])
+        self.assertEqual([name for name in made if "_test" in name], [])
+
+
 class Readme(CliTest):
     def setUp(self):
         super().setUp()
