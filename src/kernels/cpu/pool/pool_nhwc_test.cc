@@ -1,8 +1,10 @@
 #include "kernels/cpu/pool/pool_nhwc.h"
 
+#include <bit>
 #include <limits>
 
 #include "kernels/cpu/conv/nhwc_test_support.h"
+#include "kernels/cpu/pool/larger-inl.h"
 
 namespace tern::cpu {
 namespace {
@@ -119,6 +121,20 @@ TEST_P(NhwcPoolLevels, NaNWins) {
     const std::vector<float> y = Pool(c, kind, d.x, 1);
     for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i == 5) << i;
   }
+}
+
+// Which of two zeros and of two NaNs, too. A channel for each pair.
+TEST_P(NhwcPoolLevels, KeepsTheBitsOfTheLarger) {
+  const uint32_t bits[] = {0x7fc00001, 0xffc00002, 0,          0x80000000,
+                           0x3f800000, 0xbf800000, 0x7f800000, 0xff800000};
+  const NhwcCase c("pairs", {1, 64, 64, 64, {1, 1, 2}, {1, 1, 2}});
+  std::vector<float> x(128);
+  for (size_t i = 0; i < 64; ++i)
+    x[i] = std::bit_cast<float>(bits[i / 8]), x[64 + i] = std::bit_cast<float>(bits[i % 8]);
+  const std::vector<float> y = Pool(c, NhwcPool::Kind::kMax, x, 1);
+  for (size_t i = 0; i < 64; ++i)
+    EXPECT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(Larger(x[i], x[64 + i])))
+        << x[i] << " and " << x[64 + i];
 }
 
 TEST_P(NhwcPoolLevels, IsTheSameForAnyNumberOfThreads) {
