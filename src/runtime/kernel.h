@@ -69,11 +69,13 @@ class KernelQuery : public KernelOperands {
 // Once per node and model. What is packed here is shared by all plans and all clones of a session.
 class PrepareContext {
  public:
-  // Where packed weights come from and go to, by the inputs they are made from.
+  // Where packed weights come from and go to, by the inputs they are made from. Each Find is followed by the
+  // Keep of the same inputs, unless packing them fails.
   class Store {
    public:
     virtual ~Store() = default;
-    virtual Tensor Find(const std::vector<int>& inputs) = 0;  // undefined: there is none
+    // Undefined: there is none. Where somebody else packs the same, it is waited for.
+    virtual Result<Tensor> Find(const std::vector<int>& inputs) = 0;
     virtual void Keep(const std::vector<int>& inputs, const Tensor& packed) = 0;
   };
   PrepareContext(const KernelQuery& query, const Workers& workers, size_t& packed_bytes,

@@ -21,7 +21,10 @@ void PrepareContext::Finished(int i) {
 
 Result<Tensor> PrepareContext::Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                                       const std::function<void(Tensor& to)>& fill) {
-  Tensor packed = store_ ? store_->Find(inputs) : Tensor();
+  Tensor packed;
+  if (store_) {
+    TERN_ASSIGN(packed, store_->Find(inputs));
+  }
   if (!packed.defined() || packed.dtype() != dtype || packed.dims() != dims) {
     for (int i : inputs)
       if (const Tensor* t = Weight(i); t && t->bytes() > 0 && !t->raw())

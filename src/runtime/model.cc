@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kMaxVariants = 4;
 constexpr size_t kWorthReleasing = size_t{16} << 10;  // bytes
+constexpr char kOtherPacks[] = "another session, which packs the same weights";
 
 size_t ConstantBytes(const Graph& graph) {
   size_t bytes = 0;
@@ -39,31 +40,56 @@ Tensor WithoutData(const Tensor& t) {
   return Tensor::View(Buffer::Borrow(nullptr, t.bytes(), nullptr), t.dtype(), t.dims());
 }
 
-// The packs of one node of the model's own graph.
-class PackStore : public PrepareContext::Store {
+const KernelTable& NoKernels() {
+  static const KernelTable* table = new KernelTable();
+  return *table;
+}
+
+}  // namespace
+
+// The packs of one node of the model's own graph, while it is prepared. From Find to Keep nobody else makes
+// the same one.
+class Model::PackStore : public PrepareContext::Store {
  public:
-  PackStore(const Packs& loaded, Packs& used, MadePacks& made, const Node& node, const KernelEntry& entry,
-            const KernelQuery& query, std::function<void(int input)> kept)
-      : loaded_(loaded),
-        used_(used),
-        made_(made),
-        node_(node),
-        entry_(entry),
-        query_(query),
-        kept_(std::move(kept)) {}
+  PackStore(Model& model, const Node& node, const KernelEntry& entry, const KernelQuery& query,
+            const std::function<void(int input)>& packed, const Stop& stop)
+      : model_(model), node_(node), entry_(entry), query_(query), packed_(packed), stop_(stop) {}
 
   // The optimizer may have given a weight other bytes since the graph was read.
-  Tensor Find(const std::vector<int>& inputs) override {
-    if (const auto it = made_.find(KeyOf(inputs)); it != made_.end()) return it->second;
-    const auto it = loaded_.find(PackKey(entry_.pack, node_, inputs));
-    return it != loaded_.end() && it->second.made_from == SourcesOf(inputs) ? it->second.data : Tensor();
+  Result<Tensor> Find(const std::vector<int>& inputs) override {
+    const MadePacks::key_type key = KeyOf(inputs);
+    turn_ = {};  // of packing that failed
+    TERN_ASSIGN(turn_, model_.packing_.Wait(stop_, kOtherPacks, key));
+    found_ = Tensor();
+    {
+      std::lock_guard<std::mutex> lock(model_.mutex_);
+      if (const auto it = model_.made_.find(key); it != model_.made_.end()) found_ = it->second;
+    }
+    if (found_.defined()) return found_;
+    const auto it = model_.loaded_.find(PackKey(entry_.pack, node_, inputs));
+    if (it != model_.loaded_.end() && it->second.made_from == SourcesOf(inputs)) found_ = it->second.data;
+    return found_;
   }
+
   void Keep(const std::vector<int>& inputs, const Tensor& packed) override {
-    const bool first = made_.emplace(KeyOf(inputs), packed).second;
     const std::string key = PackKey(entry_.pack, node_, inputs);
-    if (first && !key.empty()) used_[key] = {packed, SourcesOf(inputs), {}};
-    for (int i : inputs) kept_(i);
+    {
+      std::lock_guard<std::mutex> lock(model_.mutex_);
+      const bool first = model_.made_.emplace(KeyOf(inputs), packed).second;
+      if (first && !key.empty()) model_.packs_[key] = {packed, SourcesOf(inputs), {}};
+      if (first && packed.raw() != found_.raw()) {
+        model_.packed_bytes_ += packed.bytes();
+        counted_ += packed.bytes();
+      }
+      for (int i : inputs) {
+        model_.finished_[{&node_, i}] = entry_.pack;
+        if (packed_) packed_(i);
+      }
+    }
+    turn_ = {};
   }
+
+  size_t counted() const { return counted_; }  // bytes: they stay, whatever becomes of the kernel
 
  private:
   MadePacks::key_type KeyOf(const std::vector<int>& inputs) const {
@@ -77,21 +103,16 @@ class PackStore : public PrepareContext::Store {
     return sources;
   }
 
-  const Packs& loaded_;
-  Packs& used_;
-  MadePacks& made_;
+  Model& model_;
   const Node& node_;
   const KernelEntry& entry_;
   const KernelQuery& query_;
-  std::function<void(int input)> kept_;
+  const std::function<void(int input)>& packed_;
+  const Stop& stop_;
+  TurnsBy<MadePacks::key_type>::Turn turn_;
+  Tensor found_;  // by the last Find
+  size_t counted_ = 0;
 };
-
-const KernelTable& NoKernels() {
-  static const KernelTable* table = new KernelTable();
-  return *table;
-}
-
-}  // namespace
 
 Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph, const ModelOptions& options,
                                              const Workers& workers) {
@@ -124,27 +145,34 @@ void Model::LeaveDataToProgram() {
       v->constant = WithoutData(v->constant);
 }
 
+std::unique_ptr<Kernel> Model::FindPrepared(const KernelKey& key) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = prepared_.find(key);
+  return it == prepared_.end() ? nullptr : it->second->Clone();
+}
+
 Result<std::unique_ptr<Kernel>> Model::Prepared(const Node& node, const KernelEntry& entry,
                                                 const KernelQuery& query,
-                                                const std::function<void(int input)>& packed) {
+                                                const std::function<void(int input)>& packed,
+                                                const Stop& stop) {
+  const KernelKey key(&node, &entry);
+  if (auto kernel = FindPrepared(key)) return kernel;
+  TERN_ASSIGN(const auto turn, preparing_.Wait(stop, kOtherPacks, key));
+  if (auto kernel = FindPrepared(key)) return kernel;
+  auto made = entry.make();
+  size_t bytes = 0;
+  PackStore store(*this, node, entry, query, packed, stop);
+  PrepareContext context(query, workers_, bytes, node.graph == graph_.get() ? &store : nullptr);
+  Status status = made->Prepare(context);
+  if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
+  if (!context.finished().empty() && entry.pack.empty())
+    return Status(Code::kInternal, StrCat("kernel ", entry.name, " packs weights, but does not say how"));
+  auto copy = made->Clone();
   std::lock_guard<std::mutex> lock(mutex_);
-  auto& kernel = prepared_[{&node, &entry}];
-  if (!kernel) {
-    auto made = entry.make();
-    const auto kept = [&](int input) {
-      finished_[{&node, input}] = entry.pack;
-      if (packed) packed(input);
-    };
-    PackStore store(loaded_, packs_, made_, node, entry, query, kept);
-    PrepareContext context(query, workers_, packed_bytes_, node.graph == graph_.get() ? &store : nullptr);
-    Status status = made->Prepare(context);
-    if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
-    if (!context.finished().empty() && entry.pack.empty())
-      return Status(Code::kInternal, StrCat("kernel ", entry.name, " packs weights, but does not say how"));
-    kernel = std::move(made);
-    for (int i : context.finished()) finished_[{&node, i}] = entry.pack;
-  }
-  return kernel->Clone();
+  prepared_.emplace(key, std::move(made));
+  packed_bytes_ += bytes - store.counted();
+  for (int i : context.finished()) finished_[{&node, i}] = entry.pack;
+  return copy;
 }
 
 const KernelEntry* Model::Select(const KernelQuery& query, int threads, const std::string* pack,
@@ -242,10 +270,19 @@ bool Model::ReleaseHeld(int slot) {
   return true;
 }
 
-Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& names, const Workers& workers) {
+std::shared_ptr<Model> Model::FindVariant(const std::vector<std::string>& names) const {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [key, model] : variants_)
     if (key == names) return model;
+  return nullptr;
+}
+
+Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& names, const Workers& workers,
+                                              const Stop& stop) {
+  if (auto model = FindVariant(names)) return model;
+  TERN_ASSIGN(const auto turn,
+              varying_.Wait(stop, "another session, which makes the model for the same inputs", names));
+  if (auto model = FindVariant(names)) return model;
   std::shared_ptr<Graph> graph = source_->Clone();
   for (const std::string& name : names) {
     const auto& values = graph->overridable();
@@ -255,7 +292,12 @@ Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& na
     graph->ConstantToInput(*it);
   }
   TERN_ASSIGN(auto model, Create(std::move(graph), options_, workers));
-  if (variants_.size() == kMaxVariants) variants_.erase(variants_.begin());
+  std::shared_ptr<Model> oldest;  // leaves memory when the lock is free again
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (variants_.size() == kMaxVariants) {
+    oldest = std::move(variants_.front().second);
+    variants_.erase(variants_.begin());
+  }
   variants_.emplace_back(names, model);
   return model;
 }

@@ -34,7 +34,9 @@ using MadePacks =
 
 // What changes: the store of prepared kernels, which has a lock, and which of the program's weights are in
 // memory, which changes only where plans of the model's own graph are made, one at a time. The lock is taken
-// when plans are made, and in runs by steps whose shapes depend on data; graph() may be read at any time.
+// when plans are made, and in runs by steps whose shapes depend on data, and never for long: weights are
+// packed and variants made without it, each by the first that wants it, for whom others wait who want the
+// same. Where the first fails, the next of them tries. graph() may be read at any time.
 class Model {
  public:
   static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph,
@@ -56,11 +58,13 @@ class Model {
   // Whether the way of packing is open; see Release.
   bool CanChoose(const Node& node) const;
   Tuner* tuner() const { return options_.tuner.get(); }
-  // A copy of the node's kernel, prepared once. packed: called when the kernel has packed this input, while
-  // it goes on with others; what it calls is ReleaseHeld.
+  // A copy of the node's kernel, prepared once. packed: called with the model's lock held when the kernel has
+  // packed this input, before it goes on with others; what it calls is ReleaseHeld. stop: ends the wait for
+  // another session that packs the same weights, with kCancelled; packing itself is not stopped.
   Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
                                            const KernelQuery& query,
-                                           const std::function<void(int input)>& packed = nullptr);
+                                           const std::function<void(int input)>& packed = nullptr,
+                                           const Stop& stop = {});
 
   // Plans of the model's own graph are made one at a time: making them changes which weights are in memory.
   Result<Turns::Turn> CompileAlone(const Stop& stop) const {
@@ -70,11 +74,12 @@ class Model {
   // and dims stay in the program, whose weights nobody reads but who compiles alone, as the caller of this
   // does.
   bool Release(int slot);
-  bool ReleaseHeld(int slot);  // the same with the model's lock held, within Prepared
+  bool ReleaseHeld(int slot);  // the same with the model's lock held, as Prepared calls `packed`
 
   // The model with some of its overridable constants as further inputs, in the given order. Kept for the next
-  // time.
-  Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers);
+  // time. stop: ends the wait for another session that makes the same one, with kCancelled.
+  Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers,
+                                         const Stop& stop = {});
 
   // Weights of the model's own graph as the kernels chosen so far have them, packed here or loaded.
   Packs packs() const;
@@ -83,6 +88,9 @@ class Model {
   size_t packed_bytes() const;
 
  private:
+  using KernelKey = std::pair<const Node*, const KernelEntry*>;
+  class PackStore;
+
   explicit Model(const Workers& workers) : workers_(workers) {}
   void LeaveDataToProgram();
   const KernelEntry* Select(const KernelQuery& query, int threads, const std::string* pack, Reason& reason,
@@ -90,6 +98,8 @@ class Model {
   // The way of packing that serves all dims; nothing where none does, or nothing is packed.
   std::optional<std::string> PackFor(const Node& node, const KernelQuery& query, int threads);
   std::optional<std::string> DecidePack(const Node& node, const KernelQuery& query, int threads) const;
+  std::unique_ptr<Kernel> FindPrepared(const KernelKey& key) const;  // null: there is none
+  std::shared_ptr<Model> FindVariant(const std::vector<std::string>& names) const;
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
   ModelOptions options_;
@@ -98,18 +108,24 @@ class Model {
   FoldedValues folded_;
   std::unique_ptr<Program> program_;
   size_t weight_bytes_ = 0, folded_bytes_ = 0;
+  Packs loaded_;  // came with the graph
 
   mutable std::mutex mutex_;
-  std::map<std::pair<const Node*, const KernelEntry*>, std::unique_ptr<Kernel>> prepared_;
+  std::map<KernelKey, std::unique_ptr<Kernel>> prepared_;
   size_t packed_bytes_ = 0;
-  Packs loaded_;  // came with the graph
-  Packs packs_;   // of prepared kernels, whether loaded or packed here
+  Packs packs_;  // of prepared kernels, whether loaded or packed here
   MadePacks made_;
   std::map<const Node*, std::optional<std::string>> decided_;    // PackFor of nodes with weights
   std::map<std::pair<const Node*, int>, std::string> finished_;  // inputs that were packed, and in which way
   std::set<const Node*> released_;                               // nodes with weights that have left memory
-  mutable Turns compiling_;
   std::vector<std::pair<std::vector<std::string>, std::shared_ptr<Model>>> variants_;  // oldest first
+
+  // Waited for without the lock. Who prepares a kernel waits for packs, one after the other; who packs waits
+  // for nothing.
+  mutable Turns compiling_;
+  TurnsBy<KernelKey> preparing_;
+  TurnsBy<MadePacks::key_type> packing_;
+  TurnsBy<std::vector<std::string>> varying_;
 };
 
 }  // namespace tern

@@ -147,7 +147,7 @@ Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type
     return {};
   }
   if (entry != step.entry || !step.kernel) {
-    TERN_ASSIGN(step.kernel, engine.model->Prepared(node, *entry, query));
+    TERN_ASSIGN(step.kernel, engine.model->Prepared(node, *entry, query, nullptr, engine.stop));
     step.entry = entry;
   }
   step.kernel_name = entry->name.c_str();

@@ -239,7 +239,8 @@ Result<DatumList> Session::Run(const NamedData& inputs) {
   if (names.empty()) return Run(data);
   data.insert(data.end(), overrides.begin(), overrides.end());
   if (!state_->variant || state_->variant_names != names) {
-    auto model = Guard([&] { return state_->engine.model->Variant(names, state_->engine.workers); });
+    const Engine& engine = state_->engine;
+    auto model = Guard([&] { return engine.model->Variant(names, engine.workers, engine.stop); });
     if (!model.ok()) return model.TakeStatus();
     state_->variant.reset(new Session(std::make_unique<State>(*model, state_->options)));
     state_->variant_names = names;

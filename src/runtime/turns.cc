@@ -13,30 +13,21 @@ constexpr std::chrono::milliseconds kLook{5};  // between two looks at a flag, w
 
 }  // namespace
 
-Result<Turns::Turn> Turns::Wait(const Stop& stop, const std::string& what) {
-  std::unique_lock<std::mutex> lock(mutex_);
+Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
+                 std::condition_variable& changed, const Stop& stop, const std::string& what) {
   std::optional<AtRest> at_rest;  // who works has the core meanwhile
-  while (taken_) {
+  while (!free()) {
     if (!at_rest) at_rest.emplace();
     if (const Status status = stop.Check(); !status.ok())
       return Status(status.code(), StrCat(status.message(), ": it waited for ", what));
     const auto look = stop.cancel ? Stop::Clock::now() + kLook : Stop::Clock::time_point::max();
     const auto until = std::min(stop.deadline, look);
     if (until == Stop::Clock::time_point::max())
-      ended_.wait(lock);
+      changed.wait(lock);
     else
-      ended_.wait_until(lock, until);
+      changed.wait_until(lock, until);
   }
-  taken_ = true;
-  return Turn(*this);
-}
-
-void Turns::End() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    taken_ = false;
-  }
-  ended_.notify_one();
+  return {};
 }
 
 }  // namespace tern
