@@ -6,7 +6,7 @@ import pathlib
 import platform
 import subprocess
 
-PACKAGES = {"ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch"}
+PACKAGES = {"ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch", "ncnn": "ncnn"}
 
 
 def _doctor(tern, *options):
