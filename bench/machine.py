@@ -6,7 +6,7 @@ import pathlib
 import platform
 import subprocess
 
-PACKAGES = {"ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch", "ncnn": "ncnn"}
+PACKAGES = {"ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch"}
 
 
 def _doctor(tern, *options):

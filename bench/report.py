@@ -21,7 +21,7 @@ import table  # noqa: E402
 
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
 PARTS = ("fp32", "bf16", "growth", "threads")
-NAMES = {"tern": "Tern", "ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch", "ncnn": "ncnn"}
+NAMES = {"tern": "Tern", "ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch"}
 
 
 def rounded(value):

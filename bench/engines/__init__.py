@@ -5,5 +5,5 @@ in the zoo). `load` returns a pair of functions: `run()` infers once, `results()
 afterwards. An engine that cannot take the model raises.
 """
 
-PEERS = {"ort": "ort", "openvino": "ov", "mnn": "mnn", "torch": "torch_eager", "ncnn": "ncnn_net"}  # name -> module
+PEERS = {"ort": "ort", "openvino": "ov", "mnn": "mnn", "torch": "torch_eager"}  # name -> module
 DEFAULT_PEERS = {"fp32": ("ort", "openvino", "mnn"), "bf16": ("openvino",)}

@@ -273,11 +273,11 @@ TERN_API_NAMESPACE {
   };
 
   // How one run may be ended before its time, with kCancelled: a model may hold a loop that never ends. Asked
-  // between the steps of a run, while it waits for a clone that makes its plan or packs weights that a step
-  // needs, and between single measurements (tune_ms); a step that computes is finished. So is a plan, also
-  // where it waits for weights that a clone packs: the first run with new shapes makes one, and the very
-  // first packs the model's weights, which may take longer than a run. Run once without a limit before
-  // deadlines matter. The predictor stays usable, its outputs are those of no run.
+  // between the steps of a run, while it waits for a clone that makes its plan or packs weights that it
+  // needs, and between single measurements (tune_ms); a step that computes is finished. So is a plan: the
+  // first run with new shapes makes one, and the very first packs the model's weights, which may take longer
+  // than a run. Run once without a limit before deadlines matter. The predictor stays usable, its outputs are
+  // those of no run.
   struct RunOptions {
     const std::atomic<bool>* cancel = nullptr;  // any thread sets it; must live until Run returns
     std::chrono::nanoseconds timeout{0};        // from the call on; 0: none

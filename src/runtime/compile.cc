@@ -10,6 +10,7 @@
 #include "runtime/narrow.h"
 #include "runtime/plan.h"
 #include "runtime/usual.h"
+#include "runtime/views.h"
 
 namespace tern {
 
@@ -24,8 +25,9 @@ class PlanCompiler {
     CutBatch(lowered_, *pieces, engine_.model->value_cache());
     const bool whole = pieces->graphs.empty();
     plan_->pieces_ = std::move(pieces);
-    Tune();
+    Tune([&](const PlanNode& node) { return MayAbsorb(node); });
     Absorb();
+    Tune([](const PlanNode&) { return true; });
     for (const PlanNode& node : lowered_.nodes) {
       TERN_ASSIGN(Draft draft, MakeDraft(node));
       drafts_.push_back(std::move(draft));
@@ -33,7 +35,9 @@ class PlanCompiler {
     NarrowValues();
     // Pieces of a batch have their order for the caches' sake.
     if (whole) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
-    plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
+    plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_, [&](const Draft& draft) {
+      return draft.entry && draft.entry->rows_apart && draft.entry->rows_apart(QueryFor(*draft.node));
+    });
     MakeSlots();
     TERN_TRY(PackLarge());
     for (Draft& draft : drafts_)
@@ -104,13 +108,19 @@ class PlanCompiler {
       lowered_.slots[static_cast<size_t>(slot)].type.dtype = DType::kBF16;
   }
 
-  // While all weights are there: kernels that are measured pack their own.
-  void Tune() const {
+  bool MayAbsorb(const PlanNode& node) const {
+    const auto entries = engine_.model->kernels().Of(node.node().op->name);
+    return std::any_of(entries.begin(), entries.end(), [](const KernelEntry* e) { return bool(e->absorbs); });
+  }
+
+  // While all weights are there: kernels that are measured pack their own. Of the nodes that are left, those
+  // that `wanted` names.
+  void Tune(const std::function<bool(const PlanNode&)>& wanted) const {
     Tuner* tuner = engine_.model->tuner();
     if (!tuner) return;
     std::vector<KernelQuery> queries;
     for (const PlanNode& node : lowered_.nodes) {
-      if (IsDynamic(node) || !engine_.model->CanChoose(node.node())) continue;
+      if (!wanted(node) || IsDynamic(node) || !engine_.model->CanChoose(node.node())) continue;
       queries.push_back(QueryFor(node));
       if (auto usual = UsualQuery(node.node(), queries.back())) queries.push_back(usual->query);
     }
@@ -187,7 +197,7 @@ class PlanCompiler {
       step.kernel = MakeCopy(draft);
       step.kernel_name = "copy";
     } else if (draft.entry) {
-      TERN_TRY(PrepareKernel(step));
+      TERN_TRY(PrepareKernel(step, {draft.node->next != nullptr, draft.apart}));
     } else {
       step.kernel_name = "reference";
       engine_.fallbacks.insert(&node);
@@ -199,7 +209,15 @@ class PlanCompiler {
 
   std::unique_ptr<Kernel> MakeCopy(const Draft& draft) const {
     auto kernel = std::make_unique<CopyKernel>();
-    for (const auto& [slot, offset] : draft.copies) kernel->parts.push_back({offset, Facts(slot).bytes()});
+    const Type& whole = Facts(draft.node->outputs[0]).type;
+    const bool rows = !ConcatOffsets(*draft.node, lowered_.slots);
+    for (const auto& [slot, offset] : draft.copies) {
+      kernel->parts.push_back({offset, Facts(slot).bytes()});
+      if (!rows) continue;
+      kernel->parts.back().row = Facts(slot).type.shape.Concrete().back();
+      kernel->parts.back().whole = whole.shape.Concrete().back();
+      kernel->width = BitWidth(whole.dtype) / 8;
+    }
     return kernel;
   }
 
@@ -223,11 +241,11 @@ class PlanCompiler {
     return {};
   }
 
-  Status PrepareKernel(Step& step) {
+  Status PrepareKernel(Step& step, const ResizeContext::Result0& result) {
     const KernelQuery query = QueryFor(*step.node);
     const Node& node = step.node->node();
     TERN_ASSIGN(step.kernel, Prepared(*step.node, *step.entry, query));
-    ResizeContext resize(query, engine_.workers.threads(), step.node->next != nullptr);
+    ResizeContext resize(query, engine_.workers.threads(), result);
     Status status = step.kernel->Resize(resize);
     if (!status.ok())
       return Status(status.code(),
@@ -245,7 +263,7 @@ class PlanCompiler {
       const int slot = node.inputs[static_cast<size_t>(input)];
       if (Ours(slot) && engine_.model->ReleaseHeld(slot)) Forget(slot);
     };
-    return engine_.model->Prepared(node.node(), entry, query, packed);
+    return engine_.model->Prepared(node.node(), entry, query, packed, engine_.stop);
   }
 
   void ReleasePacked(const PlanNode& node) {

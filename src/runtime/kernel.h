@@ -113,14 +113,23 @@ class PrepareContext {
 // Once per shapes: choose tiles, ask for scratch memory.
 class ResizeContext {
  public:
-  ResizeContext(const KernelQuery& query, int threads, bool with_next = false)
-      : query_(query), threads_(threads), with_next_(with_next) {}
+  // What a plan may make of output 0, where the kernel's entry permits it.
+  struct Result0 {
+    bool with_next = false;
+    int64_t apart = 0;
+  };
+  ResizeContext(const KernelQuery& query, int threads) : query_(query), threads_(threads) {}
+  ResizeContext(const KernelQuery& query, int threads, const Result0& result)
+      : query_(query), threads_(threads), result_(result) {}
   const KernelQuery* operator->() const { return &query_; }
   const KernelQuery& query() const { return query_; }
   int threads() const { return threads_; }  // the workers that Run will see
   // Output 0 in Run is that of the step after this one, whose work is to be done too: KernelEntry::absorbs
   // agreed. The query's outputs have the dims of what lies between them all the same.
-  bool with_next() const { return with_next_; }
+  bool with_next() const { return result_.with_next; }
+  // Elements from one row of output 0, along the last axis, to the next where other values lie between them:
+  // KernelEntry::rows_apart agreed. 0: rows are neighbours.
+  int64_t apart() const { return result_.apart; }
   // Bytes that Run finds under scratch(), 64-byte aligned, with arbitrary contents.
   void SetScratch(size_t bytes) { scratch_ = bytes; }
   size_t scratch() const { return scratch_; }
@@ -128,7 +137,7 @@ class ResizeContext {
  private:
   const KernelQuery& query_;
   int threads_;
-  bool with_next_;
+  Result0 result_;
   size_t scratch_ = 0;
 };
 
@@ -207,6 +216,9 @@ struct KernelEntry {
   // Whether the kernel can do the work of the node that alone reads its result as well, and never write that
   // result; null: of none. See ResizeContext::with_next.
   std::function<bool(const KernelQuery& own, const KernelQuery& next)> absorbs;
+  // Whether rows of output 0 may lie apart, as parts of a larger value's rows (a Concat along the last
+  // axis); null: never. See ResizeContext::apart.
+  std::function<bool(const KernelQuery&)> rows_apart;
 };
 
 // What a legal kernel is estimated to take, see KernelEntry.

@@ -9,8 +9,15 @@ namespace {
 
 class LayoutMaker {
  public:
-  LayoutMaker(int bound, const Lowered& lowered, std::vector<Draft>& drafts)
-      : bound_(bound), lowered_(lowered), slots_(lowered.slots), drafts_(drafts) {
+  LayoutMaker(int bound, const Lowered& lowered, std::vector<Draft>& drafts,
+              const std::function<bool(const Draft&)>& rows_apart)
+      : bound_(bound),
+        lowered_(lowered),
+        slots_(lowered.slots),
+        drafts_(drafts),
+        rows_apart_(rows_apart),
+        maker_(slots_.size(), -1),
+        uses_(slots_.size()) {
     out_.places.resize(slots_.size());
   }
 
@@ -42,12 +49,19 @@ class LayoutMaker {
       auto use = [&](int slot) {
         if (slot >= 0) last_[static_cast<size_t>(slot)] = static_cast<int>(t);
       };
-      for (int slot : drafts_[t].node->inputs) use(slot);
+      auto read = [&](int slot) {
+        use(slot);
+        if (slot >= 0) ++uses_[static_cast<size_t>(slot)];
+      };
+      for (int slot : drafts_[t].node->inputs) read(slot);
       for (int slot : drafts_[t].node->outputs) use(slot);  // one that nobody reads lives in its own step
       for (const auto& captures : drafts_[t].node->captures)
-        for (int slot : captures) use(slot);
+        for (int slot : captures) read(slot);
     }
-    for (int slot : lowered_.outputs) last_[static_cast<size_t>(slot)] = static_cast<int>(drafts_.size());
+    for (int slot : lowered_.outputs) {
+      last_[static_cast<size_t>(slot)] = static_cast<int>(drafts_.size());
+      ++uses_[static_cast<size_t>(slot)];
+    }
   }
 
   void NewStorage(int slot, int t, bool external = false) {
@@ -67,6 +81,7 @@ class LayoutMaker {
     if (!draft.dynamic) {
       if (TryView(draft)) return;
       if (TryConcat(draft, t)) return;
+      if (TryRows(draft, t)) return;
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const int slot = node.outputs[i];
@@ -76,6 +91,7 @@ class LayoutMaker {
         Share(slot, At(over));
       else
         NewStorage(slot, t);
+      if (over < 0 && i == 0 && !draft.dynamic) maker_[static_cast<size_t>(slot)] = t;
     }
   }
 
@@ -131,6 +147,40 @@ class LayoutMaker {
     return true;
   }
 
+  // A Concat along the last axis: parts that nobody else reads are written straight into the result where
+  // their kernels can leave room for the others between their rows.
+  bool TryRows(Draft& draft, int t) {
+    const PlanNode& node = *draft.node;
+    if (!rows_apart_ || node.node().op->name != "Concat") return false;
+    const int y = node.outputs[0];
+    const Type& type = Facts(y).type;
+    const Dims dims = type.shape.Concrete();
+    const auto rank = static_cast<int64_t>(dims.size());
+    const int64_t axis = node.node().attrs.Int("axis");
+    if ((axis < 0 ? axis + rank : axis) != rank - 1 || CountOf(dims) == 0) return false;
+    const auto leaves_room = [&](int slot) { return LeavesRoom(slot, type.dtype); };
+    if (std::none_of(node.inputs.begin(), node.inputs.end(), leaves_room)) return false;
+    NewStorage(y, t);
+    size_t at = 0;
+    for (int slot : node.inputs) {
+      const auto row = static_cast<size_t>(Facts(slot).type.shape.Concrete().back());
+      if (leaves_room(slot) && Adopt(slot, At(y).storage, at))
+        drafts_[static_cast<size_t>(maker_[static_cast<size_t>(slot)])].apart = dims.back();
+      else if (row > 0)
+        draft.copies.emplace_back(slot, at);
+      at += BytesOf(type.dtype, row);
+    }
+    draft.is_copy = true;
+    draft.skip = draft.copies.empty();
+    return true;
+  }
+
+  bool LeavesRoom(int slot, DType dtype) const {
+    const auto at = static_cast<size_t>(slot);
+    return slot >= 0 && maker_[at] >= 0 && uses_[at] == 1 && Facts(slot).type.dtype == dtype &&
+           Facts(slot).bytes() > 0 && rows_apart_(drafts_[static_cast<size_t>(maker_[at])]);
+  }
+
   // The part's storage becomes a window of the result's, when it is whole and ours.
   bool Adopt(int slot, int parent, size_t offset) {
     const Place place = At(slot);
@@ -149,14 +199,18 @@ class LayoutMaker {
   const Lowered& lowered_;
   const std::vector<SlotFacts>& slots_;
   std::vector<Draft>& drafts_;
+  const std::function<bool(const Draft&)>& rows_apart_;
+  std::vector<int> maker_;  // by slot: the draft that writes it first, as output 0, into memory of its own
+  std::vector<int> uses_;   // by slot: how often it is read, as an output of the graph too
   std::vector<int> last_;
   Layout out_;
 };
 
 }  // namespace
 
-Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts) {
-  return LayoutMaker(bound, lowered, drafts).Make();
+Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts,
+                  const std::function<bool(const Draft&)>& rows_apart) {
+  return LayoutMaker(bound, lowered, drafts, rows_apart).Make();
 }
 
 }  // namespace tern

@@ -1,6 +1,8 @@
 // Second half of compiling: which values share bytes. Views lie in their input, a step may write over an
 // input that dies there, and the parts of a Concat are written straight into the result.
 #pragma once
+#include <functional>
+
 #include "runtime/lower.h"
 
 namespace tern {
@@ -11,9 +13,13 @@ struct Draft {
   const KernelEntry* entry = nullptr;  // null: the reference evaluator
   bool dynamic = false;                // shapes depend on data, or something is no tensor of numbers
   bool skip = false;  // nothing is left to do: a view, or a Concat of parts that are there already
-  // A Concat along the outermost axis: which inputs to copy, and where to.
+  // A Concat along the outermost axis, or along the last one where some parts are written straight into the
+  // result: which inputs to copy, and where to.
   std::vector<std::pair<int, size_t>> copies;
   bool is_copy = false;
+  // Such a part: elements from one row of output 0 to the next, which are the result's. 0: rows are
+  // neighbours.
+  int64_t apart = 0;
 };
 
 // Bytes that one or more slots live in.
@@ -36,7 +42,8 @@ struct Layout {
 };
 
 // Fills in what the drafts do about views and concats. bound: how many of the first slots are inputs and
-// captures.
-Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts);
+// captures. rows_apart: whether a draft's kernel can leave room between the rows of its result; null: none.
+Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts,
+                  const std::function<bool(const Draft&)>& rows_apart = nullptr);
 
 }  // namespace tern

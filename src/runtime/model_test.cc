@@ -317,6 +317,17 @@ TEST(RunsWithShapesFromData, WaitForPackingNoLongerThanTheyMay) {
                                   {Counting({3, 2}), Tensor::Of(DType::kBool, {3}, {1, 0, 1})});
 }
 
+// The branch's plan is made in the run.
+TEST(RunsWithBranches, WaitForPackingNoLongerThanTheyMay) {
+  ExpectToWaitNoLongerThanARunMay(R"(graph @g(%x: f32[3,2], %c: bool[]) -> (%y) {
+    %y = If(%c) [then @t() -> (%a) {
+      #w: f32[2,2] = (1, 2, 3, 4)
+      %a = MatMul(%x, #w)
+    } else @e() -> (%b) { %b = Relu(%x) }]
+  })",
+                                  {Counting({3, 2}), Tensor::Scalar(DType::kBool, 1)});
+}
+
 // Plans and steps in runs pack one weight, which leaves memory meanwhile.
 TEST(ClonedSessions, PackAtTheSameTimeWhatOneWouldAlone) {
   std::unique_ptr<Graph> graph =

@@ -60,6 +60,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     if constexpr (requires { work_.SetNarrow({}); })
       work_.SetNarrow({c->InType(0) == DType::kBF16, c->OutType(0) == DType::kBF16});
     if constexpr (requires { work_.SetPool(true); }) work_.SetPool(c.with_next());
+    apart_ = c.apart();
     tile_ = TileBound(c.query(), {3});
     c.SetScratch(work_.Scratch(c.threads()));
     return {};
@@ -68,13 +69,14 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     cpu::PanelProduct p;
     tile_.Fill(c, p);
     if (c.Has(2)) p.tile.bias = c.In<float>(2);
-    work_.Run({c.In<float>(0), packed_.data<const float>(), c.Out<float>(0), p.tile, p.epilogue},
+    work_.Run({c.In<float>(0), packed_.data<const float>(), c.Out<float>(0), p.tile, p.epilogue, apart_},
               c.scratch<void>(), c.workers());
     return {};
   }
 
  private:
   Tensor packed_;
+  int64_t apart_ = 0;
   Work work_;
   TileBound tile_;
 };
@@ -92,6 +94,7 @@ template <class T> void AddNhwc(KernelTable& table, const std::string& name, con
   if constexpr (requires { &T::WhyNot; }) entry.why_not = T::WhyNot;
   if constexpr (requires { &T::Narrow; }) entry.narrow = T::Narrow;
   if constexpr (requires { &T::Absorbs; }) entry.absorbs = T::Absorbs;
+  entry.rows_apart = [](const KernelQuery& q) { return !q.Has(3) && TileBound::InRegisters(q, {3}); };
   entry.make = [] { return std::make_unique<T>(); };
   entry.pack = PackOf<T>();
   if (entry.pack.empty()) entry.pack = name;

@@ -100,12 +100,12 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
   const ConvShape& s = shape_;
   const DepthwiseNhwcTable& table = DepthwiseNhwcSimd();
   const int kind = Kind();
-  const int64_t y0 =
-      ((lines.image * s.output[0] + lines.plane) * s.output[1] + lines.first) * s.output[2] * s.channels;
+  const int64_t pixel0 =
+      ((lines.image * s.output[0] + lines.plane) * s.output[1] + lines.first) * s.output[2];
   DepthwisePart p;
   p.x = pixels, p.x_row = (s.output[2] - 1) * s.stride[2] + s.kernel[2];
   p.taps = s.taps(), p.w = args.w;
-  p.channels = s.channels, p.y_pixel = s.channels, p.y_row = s.output[2] * s.channels;
+  p.channels = s.channels, p.y_pixel = args.pixel(s.channels), p.y_row = s.output[2] * p.y_pixel;
   p.bias = args.tile.bias;
   p.clip = args.tile.clip, p.low = args.tile.low, p.high = args.tile.high;
   if (kind >= 0) WindowPixels(args.x, lines, zeros, pixels);
@@ -117,8 +117,8 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
     p.block1 = std::min(blocks, p.block0 + some);
     for (int64_t i = 0; i < tiles.pieces(); ++i) {
       const int64_t at = tiles.Start(i), count = tiles.Size(i);
-      p.y = args.y + y0 + at * s.channels;
-      if (args.tile.residual) p.residual = args.tile.residual + y0 + at * s.channels;
+      p.y = args.y + (pixel0 + at) * p.y_pixel;
+      if (args.tile.residual) p.residual = args.tile.residual + (pixel0 + at) * p.y_pixel;
       if (kind >= 0) {
         p.x = pixels + at * s.stride[2];
         (s.channels < table.lanes ? table.kinds[kind].part : table.kinds[kind].run[lines.count])[count](p);
@@ -128,7 +128,8 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
       }
     }
   }
-  if (args.epilogue) args.epilogue->Apply(y0, lines.count * p.y_row, args.y + y0);
+  if (args.epilogue)
+    args.epilogue->Apply(pixel0 * p.y_pixel, lines.count * p.y_row, args.y + pixel0 * p.y_pixel);
 }
 
 size_t NhwcDepthwise::Scratch(int threads) const {

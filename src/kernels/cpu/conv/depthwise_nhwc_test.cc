@@ -77,6 +77,10 @@ TEST_P(NhwcDepthwiseLevels, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST_P(NhwcDepthwiseLevels, LeavesRoomBetweenRows) {
+  for (const NhwcCase& c : Cases()) CheckRowsApart<NhwcDepthwise>(c.name, c.shape, Operands::kF32);
+}
+
 TEST_P(NhwcDepthwiseLevels, NaNPassesTheClip) {
   NhwcCase c = Square("nan", 20, 5, 3, 1, 1, 1);
   NhwcData d(c.shape);

@@ -12,6 +12,10 @@ struct NhwcArgs {
   float* y = nullptr;
   TileEpilogue tile;                   // in registers; bias and residual are those of all M
   const Epilogue* epilogue = nullptr;  // then, while results are in cache; may be null
+  // Elements from one pixel of y to the next where other values lie between them: only without a residual
+  // and an epilogue but the tile's. 0: none do.
+  int64_t apart = 0;
+  int64_t pixel(int64_t maps) const { return apart ? apart : maps; }
 };
 
 // Which of them are bf16 in memory, for operands of bf16. x: groups must have even numbers of channels; y:

@@ -31,7 +31,7 @@ PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
   p.narrow_a = narrow_.x, p.narrow_c = narrow_.y;
   p.a = Further(args.x, group * p.k, narrow_.x), p.a_row = s.channels;
   p.panels = args.w + group * PanelsSize(p.k, p.n, operands_);
-  p.c = Further(args.y, n0, narrow_.y), p.c_row = s.maps, p.c_at = n0;
+  p.c = Further(args.y, n0, narrow_.y), p.c_row = args.pixel(s.maps), p.c_at = n0;
   p.tile = args.tile, p.epilogue = args.epilogue;
   if (p.tile.bias) p.tile.bias += n0;
   if (p.tile.residual) p.tile.residual = Further(p.tile.residual, n0, p.tile.narrow_residual);
@@ -159,7 +159,9 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
   Tile t;
   t.a_row = step_;
   t.k = piece_, t.parts = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
-  t.c_row = t.residual_row = steps_.pixel;
+  // The same places in pixels.
+  const int64_t pixel = args.pixel(s.maps), at_pixel = at / s.maps, row_pixels = steps_.row / s.maps;
+  t.residual_row = steps_.pixel, t.c_row = steps_.pixel / s.maps * pixel;
   t.clip = e.clip, t.low = e.low, t.high = e.high;
   t.narrow_c = narrow_.y, t.narrow_residual = e.narrow_residual;
   for (int64_t panel = job.panel0, last = -1; panel < job.panel1; ++panel) {
@@ -172,7 +174,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
     for (int64_t i = 0; i < strips; ++i) {
       t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * words_);
       const int64_t first = at + i * steps_.row + map;
-      t.c = Further(args.y, first, narrow_.y);
+      t.c = Further(args.y, (at_pixel + i * row_pixels) * pixel + map, narrow_.y);
       if (e.residual) t.residual = Further(e.residual, first, e.narrow_residual);
       table.RunRows(t, count);
     }

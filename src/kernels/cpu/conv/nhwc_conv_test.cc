@@ -99,6 +99,13 @@ TEST_P(NhwcConvLevels, IsTheSameForAnyNumberOfThreads) {
     }
 }
 
+TEST_P(NhwcConvLevels, LeavesRoomBetweenRows) {
+  for (const NhwcCase& c : kCases)
+    for (NhwcWindows windows : kWindows)
+      for (Operands operands : {Operands::kF32, Operands::kBf16})
+        CheckRowsApart<Windows>(c.name + ", " + Told(windows), c.shape, operands, operands, windows);
+}
+
 // Numbers that a model may give. Scratch memory is in proportion to what is read and written.
 TEST_P(NhwcConvLevels, NeedsLittleMemoryForFarWindows) {
   constexpr int64_t kMost = (int64_t{1} << 31) - 1, kFar = int64_t{1} << 40;

@@ -96,6 +96,10 @@ TEST_P(NhwcConvTransposeLevels, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST_P(NhwcConvTransposeLevels, LeavesRoomBetweenRows) {
+  for (const Case& c : kCases) CheckRowsApart<NhwcConvTranspose>(c.name, c.shape, Operands::kF32);
+}
+
 TEST(NhwcConvTranspose, RefusesStrideWithDilation) {
   ConvShape s;
   s.stride = {1, 1, 2}, s.dilation = {1, 2, 1};

@@ -102,6 +102,33 @@ struct NhwcData {
   float Rounded(float v) const { return operands == Operands::kF32 ? v : RoundedToBf16(v); }
 };
 
+// Rows of results that lie apart in a larger value, among numbers that must stay.
+class RowsApart {
+ public:
+  RowsApart(int64_t rows, int64_t row)
+      : row_(static_cast<size_t>(row)), values_(static_cast<size_t>(rows * apart() + kFirst), kOther) {}
+  float* first() { return values_.data() + kFirst; }
+  int64_t apart() const { return static_cast<int64_t>(row_) + 5; }
+  // The rows side by side; what is between them has not changed.
+  std::vector<float> Joined() const {
+    std::vector<float> rows;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      const size_t at = (i + static_cast<size_t>(apart()) - kFirst) % static_cast<size_t>(apart());
+      if (i >= kFirst && at < row_)
+        rows.push_back(values_[i]);
+      else
+        EXPECT_EQ(values_[i], kOther) << "element " << i << " beside rows of " << row_;
+    }
+    return rows;
+  }
+
+ private:
+  static constexpr size_t kFirst = 3;
+  static constexpr float kOther = -78;
+  size_t row_;
+  std::vector<float> values_;
+};
+
 // Work: NhwcConv or one of its like; `how`: what it takes beside the shape.
 template <class Work, class... How>
 void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, How... how) {
@@ -114,6 +141,25 @@ void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, 
   const Epilogue epilogue = d.Affine(shape);
   if (extra) args.tile = d.Tile(shape), args.epilogue = &epilogue;
   work.Run(args, scratch.data(), Workers(threads));
+}
+
+// With room between the rows of y: the same results.
+template <class Work, class... How>
+void CheckRowsApart(const std::string& name, const ConvShape& shape, Operands operands, How... how) {
+  NhwcData d(shape, operands);
+  std::vector<float> packed(static_cast<size_t>(Work::PackedSize(shape, how...)) + 1);
+  Work::Pack(shape, d.w.data(), packed.data(), Workers(2), how...);
+  const Work work(shape, how...);
+  for (int threads : {1, 3}) {
+    std::vector<double> scratch(work.Scratch(threads) / sizeof(double) + 1);
+    NhwcArgs args{d.x.data(), packed.data(), d.y.data(), d.Tile(shape), nullptr};
+    args.tile.residual = nullptr;
+    work.Run(args, scratch.data(), Workers(threads));
+    RowsApart rows(shape.batch * shape.output_size(), shape.maps);
+    args.y = rows.first(), args.apart = rows.apart();
+    work.Run(args, scratch.data(), Workers(threads));
+    ASSERT_EQ(rows.Joined(), d.y) << name << ", " << threads << " threads";
+  }
 }
 
 }  // namespace tern::cpu

@@ -203,7 +203,7 @@ inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
 #pragma GCC unroll 8
     for (int j = 0; j < S::kTile; ++j) {
       if (!kInside && j >= columns) break;
-      const int64_t at = corner + k * s.residual_row_step + j * s.column_step;
+      const int64_t at = (tile * S::kTile + j) * s.residual_column_step + k * s.residual_row_step + map;
       Floats& v = y[j];
       v += bias;
       if (kNarrow && s.residual && s.narrow_residual)

@@ -236,10 +236,12 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
   out.tiles = std::min(strip_, tile_columns_ - column);
   out.pool = pool_;
   const int64_t side = pool_ ? 2 : 1;  // of what becomes one pixel of y
-  out.y = Further(args.y, ((image * (height / side) + y0 / side) * (width / side) + x0 / side) * maps + begin,
-                  narrow_y_);
+  const int64_t first = (image * (height / side) + y0 / side) * (width / side) + x0 / side;
+  const int64_t pixel = args.pixel(maps);
+  out.y = Further(args.y, first * pixel + begin, narrow_y_);
   out.narrow_y = narrow_y_, out.narrow_residual = args.tile.narrow_residual;
-  out.row_step = width / side * maps, out.residual_row_step = width * maps, out.column_step = maps;
+  out.row_step = width / side * pixel, out.column_step = pixel;
+  out.residual_row_step = width * maps, out.residual_column_step = maps;
   out.rows = height - y0, out.columns = width - x0;
   out.maps = end - begin;
   out.bias = args.tile.bias ? args.tile.bias + begin : nullptr;

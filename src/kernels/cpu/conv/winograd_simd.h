@@ -29,8 +29,8 @@ struct WinogradOutput {
   int64_t maps = 0;                 // here
   const float* bias = nullptr;      // one per map
   const float* residual = nullptr;  // one per result
-  int64_t residual_row_step = 0;    // from one row of results to the next
-  bool clip = false;                // to [low, high]; NaN stays
+  int64_t residual_row_step = 0, residual_column_step = 0;
+  bool clip = false;  // to [low, high]; NaN stays
   float low = 0, high = 0;
   // y gets the largest of every 2 x 2 results, in the end; an odd last row or column is in no window.
   bool pool = false;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "kernels/cpu/conv/nhwc_test_support.h"
 #include "kernels/cpu/simd/bf16_test_support.h"
 #include "kernels/cpu/simd/level_test_support.h"
 
@@ -237,6 +238,27 @@ TEST_P(WinogradLevels, PoolsItsResults) {
           y.resize(want.size());
           ASSERT_TRUE(SameNumbers(y, want)) << "unit " << static_cast<int>(unit) << ", " << g.height << "x"
                                             << g.width << " to " << g.maps << ", " << threads << " threads";
+        }
+      }
+}
+
+TEST_P(WinogradLevels, LeavesRoomBetweenRows) {
+  for (WinogradUnit unit : kUnits)
+    for (const Geometry& g : kGeometries)
+      for (bool pool : {false, true}) {
+        const ConvShape s = ShapeOf(g, unit);
+        if (s.output[1] < 1 || s.output[2] < 1) continue;
+        Case t(s, unit);
+        NhwcArgs args = t.Args();
+        args.tile.bias = t.bias.data();
+        t.Run(args, 1);
+        const std::vector<float> want = pool ? Pooled(s, t.y) : t.y;
+        for (int threads : {1, 3}) {
+          RowsApart rows(static_cast<int64_t>(want.size()) / s.maps, s.maps);
+          args.y = rows.first(), args.apart = rows.apart();
+          t.Run(args, threads, false, pool);
+          ASSERT_EQ(rows.Joined(), want) << "unit " << static_cast<int>(unit) << ", " << g.height << "x"
+                                         << g.width << " to " << g.maps << ", " << threads << " threads";
         }
       }
 }

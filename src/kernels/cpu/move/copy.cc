@@ -95,7 +95,7 @@ template <class T> void Run(const StridedCopy& plan, const T* x, T* y, const Wor
   }
   const int64_t cells = plane.rows.size * plane.columns.size, outer = cells ? plan.count / cells : 0;
   const Pieces pieces(plane, sizeof(T), plan.count * static_cast<int64_t>(sizeof(T)));
-  const int64_t grain = std::max<int64_t>(1, kWork / pieces.cells());
+  const int64_t grain = std::max<int64_t>(1, kWork / pieces.work());
   workers.ParallelFor(outer * pieces.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
       int64_t rest = job / pieces.count(), from = plan.from, to = plan.to;

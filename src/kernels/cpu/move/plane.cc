@@ -7,6 +7,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWork = 16384;    // elements of whole rows that are a piece
+constexpr int64_t kShortRow = 8;    // elements, which take as long as fewer
 constexpr int64_t kLine = 64;       // bytes of a cache line
 constexpr int64_t kStream = 1024;   // bytes of a line that are read or written in one go
 constexpr int64_t kStreams = 64;    // lines that are written together
@@ -31,7 +32,7 @@ Pieces::Pieces(const Plane& plane, int64_t width, int64_t bytes)
     const int64_t wide = PartsOf(stream / width, kLine) * kLine;
     rows_ = down_ ? narrow : wide, columns_ = down_ ? wide : narrow;
   } else {
-    rows_ = PartsOf(kWork / std::max<int64_t>(1, all_columns_), 16) * 16;
+    rows_ = PartsOf(kWork / std::max(kShortRow, all_columns_), 16) * 16;
   }
   rows_ = std::clamp<int64_t>(rows_, 1, std::max<int64_t>(1, all_rows_));
   columns_ = std::clamp<int64_t>(columns_, 1, std::max<int64_t>(1, all_columns_));
@@ -39,6 +40,8 @@ Pieces::Pieces(const Plane& plane, int64_t width, int64_t bytes)
   count_ = down * across;
   in_line_ = down_ ? down : across;
 }
+
+int64_t Pieces::work() const { return rows_ * std::max(kShortRow, columns_); }
 
 Piece Pieces::operator[](int64_t i) const {
   if (count_ == 1) return {0, all_rows_, 0, all_columns_};

@@ -23,6 +23,7 @@ class Pieces {
   Pieces(const Plane& plane, int64_t width, int64_t bytes);  // of an element, of the whole copy
   int64_t count() const { return count_; }
   int64_t cells() const { return rows_ * columns_; }  // of a piece, at most
+  int64_t work() const;  // that it takes, as a number of elements that are side by side
   Piece operator[](int64_t i) const;
 
  private:

@@ -54,7 +54,7 @@ int64_t NhwcPool::Rows(const float* x, int64_t index, const float** rows) const 
   return count;
 }
 
-void NhwcPool::RunLine(const float* x, int64_t index, const Place& place, float* y) const {
+void NhwcPool::RunLine(const float* x, int64_t index, const Place& place, float* y, int64_t pixel) const {
   const ConvShape& s = shape_;
   int64_t rows = Rows(x, index, place.pixels);
   const float** pixels = place.pixels + rows;
@@ -67,8 +67,8 @@ void NhwcPool::RunLine(const float* x, int64_t index, const Place& place, float*
   if (kind_ == Kind::kAverage)
     lines = divisors_[0][static_cast<size_t>(index / s.output[1] % s.output[0])] *
             divisors_[1][static_cast<size_t>(index % s.output[1])];
-  y += index * s.output[2] * s.channels;
-  for (int64_t i = 0; i < s.output[2]; ++i, y += s.channels) {
+  y += index * s.output[2] * pixel;
+  for (int64_t i = 0; i < s.output[2]; ++i, y += pixel) {
     int64_t count = 0;
     const int64_t left = i * s.stride[2] - s.begin[2];
     const Inside taps = InsideOf(left, s.dilation[2], s.input[2], s.kernel[2]);
@@ -81,7 +81,7 @@ void NhwcPool::RunLine(const float* x, int64_t index, const Place& place, float*
   }
 }
 
-void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& workers) const {
+void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& workers, int64_t apart) const {
   const ConvShape& s = shape_;
   if (s.batch == 0 || s.output[2] == 0 || s.channels == 0) return;
   const int64_t work = std::max<int64_t>(1, s.output[2] * s.channels * s.taps_inside());
@@ -91,7 +91,8 @@ void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& worke
                         float* mine = static_cast<float*>(scratch) + worker * floats;
                         const Place place{reinterpret_cast<const float**>(mine),
                                           by_lines_ ? mine + PointerFloats() : nullptr};
-                        for (int64_t i = begin; i < end; ++i) RunLine(x, i, place, y);
+                        for (int64_t i = begin; i < end; ++i)
+                          RunLine(x, i, place, y, apart ? apart : s.channels);
                       });
 }
 

@@ -93,6 +93,19 @@ TEST_P(NhwcPoolLevels, MatchesOneByOne) {
 }
 
 // Numbers that a model may give: what lies outside the image takes neither memory nor time.
+TEST_P(NhwcPoolLevels, LeavesRoomBetweenRows) {
+  for (const NhwcCase& c : kCases)
+    for (NhwcPool::Kind kind : {NhwcPool::Kind::kMax, NhwcPool::Kind::kAverage})
+      for (int threads : {1, 3}) {
+        const std::vector<float> x = NhwcData(c.shape).x;
+        const NhwcPool pool(kind, c.shape, DivisorsOf(c.shape));
+        std::vector<double> scratch(pool.Scratch(threads) / sizeof(double) + 1);
+        RowsApart rows(c.shape.batch * c.shape.output_size(), c.shape.channels);
+        pool.Run(x.data(), rows.first(), scratch.data(), Workers(threads), rows.apart());
+        ASSERT_EQ(rows.Joined(), Pool(c, kind, x, threads)) << c.name << ", " << threads << " threads";
+      }
+}
+
 TEST_P(NhwcPoolLevels, NeedsLittleMemoryForAnyKernel) {
   constexpr int64_t kMost = int64_t{1} << 30;
   NhwcCase c("large", {1, 2, 2, 2, {2, 3, 4}, {1, 1, 1}});
