@@ -27,7 +27,8 @@ def by_kernel(nodes):
 def waiting(profile):
     """Share of the time in steps that wait for memory: their bytes, more than caches keep, take longer than their multiply-adds would."""
     def waits(node):
-        by_bytes, by_flops = ((node[amount] or 0) / profile[rate] for amount, rate in (("bytes", "read_gb_per_s"), ("flops", "peak_gflops")))
+        peak = profile.get("peak_gflops_bf16", profile["peak_gflops"]) if node["kernel"].endswith(".bf16") else profile["peak_gflops"]
+        by_bytes, by_flops = (node["bytes"] or 0) / profile["read_gb_per_s"], (node["flops"] or 0) / peak
         return (node["bytes"] or 0) >= BEYOND_CACHES and by_bytes > by_flops
 
     nodes = [node for node in profile["nodes"] if node["depth"] == 0]

@@ -49,6 +49,7 @@ void AbsorbNodes(Lowered& lowered, const std::function<const KernelEntry*(const 
     if (!entry || !entry->absorbs || !entry->absorbs(query_for(node), query_for(next))) continue;
     node.next = next.program;
     node.between = between;
+    node.both = entry;
     node.outputs = next.outputs;
     gone[static_cast<size_t>(reader)] = true;
   }

@@ -1,6 +1,10 @@
 // Pooling that is done in the step of its convolution: where, and that nothing changes.
 #include "runtime/absorb.h"
 
+#include <chrono>
+#include <cstring>
+#include <thread>
+
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -134,6 +138,69 @@ TEST(Absorb, InBf16) {
       "%p = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2]}\n  "
       "%y = Conv(%p, %w) {channels_last=true,strides=[2,2]}";
   EXPECT_EQ(Absorbed(net, options), 1) << "what is pooled lies in memory as bf16";
+}
+
+// Kernels are chosen twice, and others may have measured meanwhile: the one that agreed is the one that runs.
+class WritesZeros : public KernelOf<WritesZeros> {
+ public:
+  Status Run(RunContext& c) override {
+    std::fill_n(c.Out<float>(0), c.Out(0).size(), 0.f);
+    return {};
+  }
+};
+TEST(Absorb, TheKernelThatAgreedRuns) {
+  bool agreed = false;
+  KernelTable table;
+  KernelEntry first;
+  first.op = "Conv", first.name = "test.both", first.cost = 0.1;
+  first.legal = [&](const KernelQuery&) { return !agreed; };
+  first.make = [] { return std::make_unique<WritesZeros>(); };
+  first.absorbs = [&](const KernelQuery&, const KernelQuery&) { return agreed = true; };
+  table.Add(first);
+  table.Add<WritesZeros>("Conv", "test.alone", [](const KernelQuery&) { return true; });
+  SessionOptions options;
+  options.kernels = &table;
+  auto session = SessionOf(Net().Make(), options);
+  const auto got = session->Run(DatumList{Noise({1, 40, 40, kChannels}, 3)});
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  ASSERT_EQ(session->Steps().size(), 1u);
+  EXPECT_EQ(session->Steps()[0].kernel, "test.both");
+}
+
+// Whether a node could absorb the next is asked before all is measured: it must not decide about others.
+template <int kSlow> class Product : public KernelOf<Product<kSlow>> {
+ public:
+  static constexpr const char* kPack = kSlow ? "test.slow" : "test.quick";
+  Status Prepare(PrepareContext& c) override {
+    const Tensor& w = *c.Weight(1);
+    TERN_ASSIGN(packed_, c.Packed({1}, DType::kF32, w.dims(),
+                                  [&](Tensor& to) { std::memcpy(to.raw(), w.raw(), to.bytes()); }));
+    return {};
+  }
+  Status Run(RunContext& c) override {
+    if (kSlow) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::fill_n(c.Out<float>(0), c.Out(0).size(), 0.f);
+    return {};
+  }
+
+ private:
+  Tensor packed_;
+};
+TEST(Absorb, LeavesOthersToTheirMeasurements) {
+  KernelTable table;
+  const auto legal = [](const KernelQuery& q) { return q.IsWeight(1); };
+  table.Add<Product<1>>("MatMul", "test.slow", legal, 1);
+  table.Add<Product<0>>("MatMul", "test.quick", legal, 1.5);
+  for (const KernelEntry* entry : CpuKernels().Of("Unary")) table.Add(*entry);
+  SessionOptions options;
+  options.kernels = &table;
+  options.tune_ms = 20000;
+  options.cache_dir = "";
+  auto session = SessionOf(ParseOrDie("graph @g(%x: f32[3,2]) -> (%y) {\n  #w: f32[2,2] = (1, 2, 3, 4)\n"
+                                      "  %a = MatMul(%x, #w)\n  %y = Relu(%a)\n}"),
+                           options);
+  ASSERT_TRUE(session->Run(DatumList{Counting({3, 2})}).ok());
+  EXPECT_EQ(session->Steps()[0].kernel, "test.quick");
 }
 
 // What lies between takes no memory.

@@ -35,9 +35,7 @@ class PlanCompiler {
     NarrowValues();
     // Pieces of a batch have their order for the caches' sake.
     if (whole) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
-    plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_, [&](const Draft& draft) {
-      return draft.entry && draft.entry->rows_apart && draft.entry->rows_apart(QueryFor(*draft.node));
-    });
+    LayOut();
     MakeSlots();
     TERN_TRY(PackLarge());
     for (Draft& draft : drafts_)
@@ -96,9 +94,12 @@ class PlanCompiler {
     draft.dynamic = IsDynamic(node);
     if (draft.dynamic) return draft;
     Choice why;
-    TERN_ASSIGN(draft.entry, engine_.model->Choose(node.node(), QueryFor(node), engine_.workers.threads(),
-                                                   engine_.explain ? &why : nullptr));
-    if (engine_.explain && draft.entry) plan_->choices_.push_back(std::move(why));
+    TERN_ASSIGN(const KernelEntry* chosen,
+                engine_.model->Choose(node.node(), QueryFor(node), engine_.workers.threads(),
+                                      engine_.explain ? &why : nullptr));
+    // Others may have measured since: what was absorbed stays with the kernel that agreed to it.
+    draft.entry = node.both ? node.both : chosen;
+    if (engine_.explain && draft.entry == chosen && chosen) plan_->choices_.push_back(std::move(why));
     return draft;
   }
 
@@ -128,10 +129,24 @@ class PlanCompiler {
                 {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
 
+  // Parts of Concats that are written straight into their results make these live longer: not where that
+  // takes more memory.
+  void LayOut() {
+    std::vector<Draft> apart = drafts_;
+    Layout with = MakeLayout(program_.bound_count(), lowered_, apart, [&](const Draft& draft) {
+      return draft.entry && draft.entry->rows_apart && draft.entry->rows_apart(QueryFor(*draft.node));
+    });
+    plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
+    if (ArenaBytes(with) > ArenaBytes(plan_->layout_)) return;
+    plan_->layout_ = std::move(with);
+    drafts_ = std::move(apart);
+  }
+
   // A choice that fails here fails again, and is told, where drafts are made.
   void Absorb() {
     const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
     const auto entry_for = [&](const PlanNode& node) -> const KernelEntry* {
+      if (!MayAbsorb(node)) return nullptr;  // it is not measured yet
       const auto entry = engine_.model->Choose(node.node(), query_for(node), engine_.workers.threads());
       return entry.ok() ? *entry : nullptr;
     };
@@ -241,7 +256,9 @@ class PlanCompiler {
     return {};
   }
 
-  Status PrepareKernel(Step& step, const ResizeContext::Result0& result) {
+  Status PrepareKernel(Step& step, const ResizeContext::Placement& result) {
+    TERN_CHECK(!result.with_next || step.entry->absorbs, step.entry->name, " cannot do the next step too");
+    TERN_CHECK(!result.apart || step.entry->rows_apart, step.entry->name, " cannot leave room between rows");
     const KernelQuery query = QueryFor(*step.node);
     const Node& node = step.node->node();
     TERN_ASSIGN(step.kernel, Prepared(*step.node, *step.entry, query));

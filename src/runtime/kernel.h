@@ -114,12 +114,12 @@ class PrepareContext {
 class ResizeContext {
  public:
   // What a plan may make of output 0, where the kernel's entry permits it.
-  struct Result0 {
+  struct Placement {
     bool with_next = false;
     int64_t apart = 0;
   };
   ResizeContext(const KernelQuery& query, int threads) : query_(query), threads_(threads) {}
-  ResizeContext(const KernelQuery& query, int threads, const Result0& result)
+  ResizeContext(const KernelQuery& query, int threads, const Placement& result)
       : query_(query), threads_(threads), result_(result) {}
   const KernelQuery* operator->() const { return &query_; }
   const KernelQuery& query() const { return query_; }
@@ -137,7 +137,7 @@ class ResizeContext {
  private:
   const KernelQuery& query_;
   int threads_;
-  Result0 result_;
+  Placement result_;
   size_t scratch_ = 0;
 };
 

@@ -40,10 +40,11 @@ struct PlanNode {
   std::vector<int> inputs, outputs;        // -1: an absent input
   std::vector<std::vector<int>> captures;  // per subgraph
   double share = 1;                        // of the node's work, where its batch is cut
-  // The node after it that is done with it, whose outputs the ones above then are, and the slot of what lies
-  // between them (AbsorbNodes).
+  // The node after it that is done with it, whose outputs the ones above then are, the slot of what lies
+  // between them, and the kernel that does both (AbsorbNodes).
   const NodeProgram* next = nullptr;
   int between = -1;
+  const KernelEntry* both = nullptr;
   const Node& node() const { return *program->node; }
 };
 

@@ -1,5 +1,7 @@
 // Parts of a Concat along the last axis that are written straight into its result.
 #include <map>
+#include <regex>
+#include <set>
 
 #include "runtime/test_support.h"
 
@@ -73,6 +75,67 @@ TEST(RowsApart, NothingIsLeftOfTheConcat) {
   }
 }
 
+// Every kernel that says it can leave room does: forced one by one, where it is legal.
+TEST(RowsApart, EveryKernelThatCan) {
+  struct Layer {
+    const char *op, *attrs;
+    Dims x, w;  // no w: none
+  };
+  const Layer layers[] = {{"Conv", "pads=[1,1,1,1]", {1, 20, 22, 16}, {48, 16, 3, 3}},
+                          {"Conv", "pads=[2,2,2,2]", {1, 20, 22, 16}, {48, 16, 5, 5}},
+                          {"Conv", "pads=[7,7,7,7]", {2, 30, 22, 8}, {12, 8, 15, 15}},
+                          {"Conv", "pads=[15,15,15,15],group=20", {1, 40, 33, 20}, {20, 1, 31, 31}},
+                          {"Conv", "pads=[1,1,1,1],group=20", {1, 20, 22, 20}, {20, 1, 3, 3}},
+                          {"Conv", "strides=[1,1]", {1, 20, 22, 16}, {24, 16, 1, 1}},
+                          {"ConvTranspose", "strides=[2,2]", {1, 20, 22, 16}, {16, 24, 2, 2}},
+                          {"Pool", "kind=\"max\",kernel=[2,2],strides=[2,2]", {1, 20, 22, 16}, {}},
+                          {"Pool", "kind=\"average\",kernel=[3,3],pads=[1,1,1,1]", {1, 20, 22, 16}, {}}};
+  std::set<std::string> tried, able;
+  // One of the sizes of tiles will do.
+  const auto family = [](const std::string& name) {
+    return std::regex_replace(name, std::regex("\\.fft\\.\\d+"), ".fft");
+  };
+  for (const Layer& l : layers) {
+    const std::string node =
+        StrCat(l.op, "(%x", l.w.empty() ? "" : ", %w", ") {channels_last=true,", l.attrs, "}");
+    auto parsed = ParseGraph(StrCat(
+        "graph @g(%x: ", Describe(DType::kF32, l.x), l.w.empty() ? "" : ", %w: " + Describe(DType::kF32, l.w),
+        ") -> (%y) {\n  %a = ", node, "\n  %b = ", node, "\n  %y = Concat(%a, %b) {axis=3}\n}"));
+    ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+    if (!l.w.empty()) (*parsed)->InputToConstant((*parsed)->inputs()[1], Noise(l.w, 4));
+    const std::shared_ptr<const Graph> graph = std::move(*parsed);
+    const DatumList x{Noise(l.x, 3)};
+    const auto want = EvaluateGraph(*graph, x);
+    ASSERT_TRUE(want.ok()) << want.status().ToString();
+    for (const KernelEntry* entry : CpuKernels().Of(l.op)) {
+      if (!entry->rows_apart) continue;
+      able.insert(family(entry->name));
+      KernelTable only;
+      only.Add(*entry);
+      for (const char* other : {"Concat", "Fill"})
+        for (const KernelEntry* e : CpuKernels().Of(other)) only.Add(*e);
+      SessionOptions options;
+      options.kernels = &only;
+      for (Precision precision : {Precision::kF32, Precision::kBf16}) {
+        options.precision = precision;
+        auto session = SessionOf(graph, options);
+        const auto got = session->Run(x);
+        ASSERT_TRUE(got.ok()) << entry->name << ": " << got.status().ToString();
+        const std::vector<StepInfo> steps = session->Steps();
+        if (steps.size() != 2 || steps[0].kernel != entry->name) continue;  // not legal: the reference
+        tried.insert(family(entry->name));
+        const auto p = ToDoubles((*got)[0].tensor), q = ToDoubles((*want)[0].tensor);
+        double largest = 0;
+        for (double v : q) largest = std::max(largest, std::abs(v));
+        for (size_t i = 0; i < q.size(); ++i)
+          ASSERT_NEAR(p[i], q[i], (precision == Precision::kBf16 ? 0.02 : 1e-4) * largest)
+              << entry->name << ", " << node << ": element " << i;
+      }
+    }
+  }
+  EXPECT_EQ(tried, able);
+}
+
 TEST(RowsApart, OthersAreCopied) {
   for (const char* rest :
        {"  %y = Concat(%a, %x, %b) {axis=3}",
@@ -114,6 +177,21 @@ TEST(RowsApart, PartsOfPartsAndOfABatch) {
   SessionOptions options;
   options.value_cache = 40000;
   RunNet("  %p = Concat(%a, %b, %c) {axis=3}\n  %y = Relu(%p)", "%y", "7,9,10,16", options);
+}
+
+// The result of a Concat lives from its earliest part on: a part that is made long before the others would
+// keep room for them while large values come and go.
+TEST(RowsApart, NotWhereItTakesMoreMemory) {
+  std::string rest = "  %b1 = Conv(%x, %w3) {channels_last=true,pads=[1,1,1,1]}\n";
+  std::string last = "%b1";
+  for (int i = 0; i < 6; ++i) {
+    rest += StrCat("  %s", i, " = Concat(", last, ", ", last, ", ", last, ", ", last, ") {axis=2}\n", "  %t",
+                   i, " = Pool(%s", i, ") {channels_last=true,kind=\"max\",kernel=[1,4],strides=[1,4]}\n");
+    last = StrCat("%t", i);
+  }
+  rest += StrCat("  %y = Concat(%a, ", last, ") {axis=3}");
+  const Ran ran = RunNet(rest, "%y", "1,30,30,16");
+  EXPECT_EQ(ran.kernels.count(kConcat), 1u);
 }
 
 TEST(RowsApart, EmptyAndSingleRows) {

@@ -37,7 +37,7 @@ template <class Key> class TurnsBy {
 
    private:
     TurnsBy* turns_ = nullptr;
-    typename std::set<Key>::const_iterator at_;
+    typename std::set<Key>::const_iterator at_{};
   };
 
   // As WaitUntil.

@@ -149,12 +149,12 @@ void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, c
   const int64_t row = tile / tiles.columns % tiles.rows * plan.out_rows(),
                 column = tile % tiles.columns * plan.out_columns(),
                 image = tile / (tiles.columns * tiles.rows);
-  const int64_t at = ((image * s.output[1] + row) * s.output[2] + column) * s.maps + map;
+  const int64_t first = (image * s.output[1] + row) * s.output[2] + column, at = first * s.maps + map;
   FftOutput out;
-  out.y = args.y + at;
+  out.pixel_step = args.pixel(s.maps), out.row_step = s.output[2] * out.pixel_step;
+  out.y = args.y + first * out.pixel_step + map;
   out.rows = std::min(plan.out_rows(), s.output[1] - row);
   out.columns = std::min(plan.out_columns(), s.output[2] - column);
-  out.row_step = s.output[2] * s.maps, out.pixel_step = s.maps;
   out.count = std::min(Pair(), s.maps - map);
   out.back = back, out.kernel_back = kernel_back;
   out.bias = args.tile.bias ? args.tile.bias + map : nullptr;

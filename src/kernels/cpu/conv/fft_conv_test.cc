@@ -98,6 +98,12 @@ template <class Work> void CheckThreads(const SizedCase& s) {
   }
 }
 
+TEST_P(FftLevels, LeavesRoomBetweenRows) {
+  for (const auto& [log, c] : Cases()) CheckRowsApart<FftConv>(c.name, c.shape, Operands::kF32, log);
+  for (const auto& [log, c] : EachChannel())
+    CheckRowsApart<FftDepthwise>(c.name, c.shape, Operands::kF32, log);
+}
+
 TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
   for (const SizedCase& s : Cases()) CheckThreads<FftConv>(s);
   for (const SizedCase& s : EachChannel()) CheckThreads<FftDepthwise>(s);

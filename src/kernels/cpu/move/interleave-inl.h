@@ -54,7 +54,7 @@ inline void PickEach(const PickVector<T> (&v)[N], PickVector<T> (&out)[N]) {
   if constexpr (K + 1 < N) PickEach<From, T, K + 1>(v, out);
 }
 
-// R rows of n to n groups of R.
+// R rows of n to n groups of R. An element may be a group of narrower ones, and aligned as these are.
 template <int R, class T> void Interleave(const T* x, int64_t row, int64_t n, T* y) {
   constexpr int lanes = kPickLanes<T>;
   int64_t i = 0;
@@ -65,7 +65,7 @@ template <int R, class T> void Interleave(const T* x, int64_t row, int64_t n, T*
     for (int r = 0; r < R; ++r) StorePick(y + i * R + r * lanes, out[r]);
   }
   for (; i < n; ++i)
-    for (int r = 0; r < R; ++r) y[i * R + r] = x[r * row + i];
+    for (int r = 0; r < R; ++r) __builtin_memcpy(y + i * R + r, x + r * row + i, sizeof(T));
 }
 
 // n groups of C to C rows of n.
@@ -79,7 +79,7 @@ template <int C, class T> void Separate(const T* x, int64_t n, T* y, int64_t row
     for (int c = 0; c < C; ++c) StorePick(y + c * row + i, out[c]);
   }
   for (; i < n; ++i)
-    for (int c = 0; c < C; ++c) y[c * row + i] = x[i * C + c];
+    for (int c = 0; c < C; ++c) __builtin_memcpy(y + c * row + i, x + i * C + c, sizeof(T));
 }
 
 }  // namespace

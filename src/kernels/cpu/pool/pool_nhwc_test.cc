@@ -92,7 +92,6 @@ TEST_P(NhwcPoolLevels, MatchesOneByOne) {
     }
 }
 
-// Numbers that a model may give: what lies outside the image takes neither memory nor time.
 TEST_P(NhwcPoolLevels, LeavesRoomBetweenRows) {
   for (const NhwcCase& c : kCases)
     for (NhwcPool::Kind kind : {NhwcPool::Kind::kMax, NhwcPool::Kind::kAverage})
@@ -106,6 +105,7 @@ TEST_P(NhwcPoolLevels, LeavesRoomBetweenRows) {
       }
 }
 
+// Numbers that a model may give: what lies outside the image takes neither memory nor time.
 TEST_P(NhwcPoolLevels, NeedsLittleMemoryForAnyKernel) {
   constexpr int64_t kMost = int64_t{1} << 30;
   NhwcCase c("large", {1, 2, 2, 2, {2, 3, 4}, {1, 1, 1}});
