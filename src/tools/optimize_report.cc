@@ -76,15 +76,6 @@ Result<Engine> EngineFor(const Graph& graph) {
   return engine;
 }
 
-// Audio models need seconds of samples, some attention windows whole blocks.
-int64_t SmallestSize(const Graph& graph) {
-  for (int64_t size : {1, 2, 16, 64, 512, 4096, 16000}) {
-    std::unique_ptr<Graph> copy = graph.Clone();
-    if (FillOpenDims(*copy, size).ok()) return size;
-  }
-  return 1;
-}
-
 // As far as the model can take the size; where it cannot, layers stay uncounted.
 std::unique_ptr<Graph> Closed(const Graph& graph, int64_t size) {
   std::unique_ptr<Graph> copy = graph.Clone();

@@ -95,10 +95,10 @@ Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) 
   return closed;
 }
 
-void SayClosed(const std::string& names, const char* option) {
+void SayClosed(const std::string& names, int64_t size, const char* option) {
   if (!names.empty())
-    std::fprintf(stderr, "tern: note: open dims set to 1: %s (choose with %s)\n", Printable(names).c_str(),
-                 option);
+    std::fprintf(stderr, "tern: note: open dims set to %lld: %s (choose with %s)\n",
+                 static_cast<long long>(size), Printable(names).c_str(), option);
 }
 
 }  // namespace
@@ -167,14 +167,23 @@ Status CloseOpenDims(Graph& graph, const Feeds& given) {
   }
   Substitute(graph, symbols);
   const std::set<std::string> named = OpenSymbols(graph);
-  SymbolValues ones;
-  for (const std::string& name : named) ones[name] = 1;
-  Substitute(graph, ones);
-  TERN_ASSIGN(const std::vector<std::string> unnamed, CloseUnnamed(graph, 1));
-  SayClosed(Names(named), "--dim or --shape");
-  SayClosed(Join(unnamed, ", "), "--shape");
+  const int64_t size = SmallestSize(graph);
+  SymbolValues sizes;
+  for (const std::string& name : named) sizes[name] = size;
+  Substitute(graph, sizes);
+  TERN_ASSIGN(const std::vector<std::string> unnamed, CloseUnnamed(graph, size));
+  SayClosed(Names(named), size, "--dim or --shape");
+  SayClosed(Join(unnamed, ", "), size, "--shape");
   if (symbols.empty() && given.empty() && named.empty() && unnamed.empty()) return {};
   return InferGraph(graph).While("inferring shapes for the inputs that are made up");
+}
+
+int64_t SmallestSize(const Graph& graph) {
+  for (int64_t size : {1, 2, 16, 64, 512, 4096, 16000}) {
+    std::unique_ptr<Graph> copy = graph.Clone();
+    if (FillOpenDims(*copy, size).ok()) return size;
+  }
+  return 1;
 }
 
 Status FillOpenDims(Graph& graph, int64_t size) {

@@ -25,9 +25,13 @@ class ShapeOptions {
 };
 
 // For inputs that are made up beside these: open dims take what the given tensors say, in all inputs that
-// share a symbol; what is still open becomes 1, which is said on stderr. Infers the graph anew. With every
-// input given there is nothing to close.
+// share a symbol; what is still open gets SmallestSize, which is said on stderr. Infers the graph anew. With
+// every input given there is nothing to close.
 Status CloseOpenDims(Graph& graph, const Feeds& given = {});
+
+// The first of a few sizes that all open dims can have at once: 1, unless the model needs more (windows of
+// pooling, seconds of sound); 1 where none fits.
+int64_t SmallestSize(const Graph& graph);
 
 // Sets every dim of the inputs that is still open to `size`, in silence; then infers anew.
 Status FillOpenDims(Graph& graph, int64_t size);

@@ -45,6 +45,18 @@ class GivenDims(CliTest):
         self.assertEqual(json.loads(done.stdout)["outputs"]["y"]["shape"], [3, 2])
         self.assertEqual(done.stderr, "")
 
+    def test_open_dims_are_as_large_as_the_model_needs(self):
+        nodes = [helper.make_node("Conv", ["x", "w"], ["h"], pads=[1, 1, 1, 1]),
+                 helper.make_node("MaxPool", ["h"], ["y"], kernel_shape=[2, 2], strides=[2, 2])]
+        model = self.save(make_model(nodes, {"x": (FLOAT, ["N", 3, "H", "W"])}, {"y": (FLOAT, ["N", 16, "h", "w"])},
+                                     {"w": np.ones((16, 3, 3, 3), np.float32)}))
+        for command in (["bench", model, "--runs", 1], ["profile", model, "--runs", 1],
+                        ["optimize", model, "--pack", "-o", self.dir / "packed.tern"]):
+            self.assertIn("open dims set to 2: H, N, W", self.ok(*command).stderr)
+        x = self.npy("x.npy", np.ones((1, 3, 9, 7), np.float32))
+        done = self.ok("run", self.dir / "packed.tern", "--input", f"x={x}", "--json")
+        self.assertEqual(json.loads(done.stdout)["outputs"]["y"]["shape"], [1, 16, 4, 3])
+
     def test_unnamed_dims_and_rank_follow_too(self):
         a = self.npy("a.npy", np.ones((3, 2), np.float32))
         model = add()
