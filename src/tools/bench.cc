@@ -216,6 +216,6 @@ Result<int> BenchTool::Run(const Args& args) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeBench() { return std::make_unique<BenchTool>(); }
+TERN_TOOL(Bench) { return std::make_unique<BenchTool>(); }
 
 }  // namespace tern::tools

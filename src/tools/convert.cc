@@ -63,6 +63,6 @@ Result<int> ConvertTool::Run(const Args&) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeConvert() { return std::make_unique<ConvertTool>(); }
+TERN_TOOL(Convert) { return std::make_unique<ConvertTool>(); }
 
 }  // namespace tern::tools

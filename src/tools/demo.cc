@@ -184,6 +184,6 @@ Result<int> DemoTool::Run(const Args&) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeDemo() { return std::make_unique<DemoTool>(); }
+TERN_TOOL(Demo) { return std::make_unique<DemoTool>(); }
 
 }  // namespace tern::tools

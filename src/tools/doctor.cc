@@ -220,6 +220,6 @@ Result<int> DoctorTool::Run(const Args& args) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeDoctor() { return std::make_unique<DoctorTool>(); }
+TERN_TOOL(Doctor) { return std::make_unique<DoctorTool>(); }
 
 }  // namespace tern::tools

@@ -248,6 +248,6 @@ Result<int> InspectTool::Run(const Args&) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeInspect() { return std::make_unique<InspectTool>(); }
+TERN_TOOL(Inspect) { return std::make_unique<InspectTool>(); }
 
 }  // namespace tern::tools

@@ -20,7 +20,7 @@ class OpsTool : public Tool {
     return "  tern ops\n"
            "  tern ops Conv\n"
            "  tern ops --onnx\n"
-           "  tern ops --markdown > docs/ops.md\n";
+           "  tern ops --markdown > docs/reference/ops.md\n";
   }
   void Declare(Args& args) override {
     args.OptionalPositional("OP", op_, "show one op in full");
@@ -200,6 +200,6 @@ Result<int> OpsTool::Run(const Args&) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeOps() { return std::make_unique<OpsTool>(); }
+TERN_TOOL(Ops) { return std::make_unique<OpsTool>(); }
 
 }  // namespace tern::tools

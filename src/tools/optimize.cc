@@ -147,6 +147,6 @@ Result<int> OptimizeTool::Run(const Args& args) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeOptimize() { return std::make_unique<OptimizeTool>(); }
+TERN_TOOL(Optimize) { return std::make_unique<OptimizeTool>(); }
 
 }  // namespace tern::tools

@@ -16,7 +16,7 @@ class PassesTool : public Tool {
   const char* examples() const override {
     return "  tern passes\n"
            "  tern passes --json\n"
-           "  tern passes --markdown > docs/passes.md\n";
+           "  tern passes --markdown > docs/reference/passes.md\n";
   }
   void Declare(Args& args) override {
     args.Flag("--markdown", markdown_, "the whole reference as Markdown, with pictures");
@@ -68,6 +68,6 @@ class PassesTool : public Tool {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakePasses() { return std::make_unique<PassesTool>(); }
+TERN_TOOL(Passes) { return std::make_unique<PassesTool>(); }
 
 }  // namespace tern::tools

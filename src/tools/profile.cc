@@ -161,6 +161,6 @@ Result<int> ProfileTool::Run(const Args& args) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeProfile() { return std::make_unique<ProfileTool>(); }
+TERN_TOOL(Profile) { return std::make_unique<ProfileTool>(); }
 
 }  // namespace tern::tools

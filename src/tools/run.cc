@@ -173,6 +173,6 @@ Result<int> RunTool::Run(const Args& args) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeRun() { return std::make_unique<RunTool>(); }
+TERN_TOOL(Run) { return std::make_unique<RunTool>(); }
 
 }  // namespace tern::tools

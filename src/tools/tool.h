@@ -1,4 +1,4 @@
-// A sub-command of `tern`: declares its options, then runs.
+// A sub-command of `tern`, one per file: declares its options, then runs.
 #pragma once
 #include <memory>
 
@@ -18,16 +18,8 @@ class Tool {
   virtual Result<int> Run(const Args& args) = 0;
 };
 
-std::unique_ptr<Tool> MakeRun();
-std::unique_ptr<Tool> MakeBench();
-std::unique_ptr<Tool> MakeConvert();
-std::unique_ptr<Tool> MakeDemo();
-std::unique_ptr<Tool> MakeDoctor();
-std::unique_ptr<Tool> MakeInspect();
-std::unique_ptr<Tool> MakeOps();
-std::unique_ptr<Tool> MakeOptimize();
-std::unique_ptr<Tool> MakePasses();
-std::unique_ptr<Tool> MakeProfile();
-std::unique_ptr<Tool> MakeVerify();
-
 }  // namespace tern::tools
+
+// Defines a command's constructor. The build finds these lines; there is no list to keep.
+// TERN_TOOL(Convert) { return std::make_unique<ConvertTool>(); }
+#define TERN_TOOL(Name) std::unique_ptr<Tool> TernTool_##Name()

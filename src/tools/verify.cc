@@ -13,7 +13,7 @@
 namespace tern::tools {
 namespace {
 
-// Where products round to bf16: errors are relative to the largest results, not to each. docs/accuracy.md has
+// Where products round to bf16: errors are relative to the largest results, not to each. docs/reports/accuracy.md has
 // what trained networks show, 0.1 to 1.1 %.
 constexpr data::Tolerance kBf16Tolerance{1e-2, 0, 2e-2};
 
@@ -219,6 +219,6 @@ Result<int> VerifyTool::Run(const Args& args) {
 
 }  // namespace
 
-std::unique_ptr<Tool> MakeVerify() { return std::make_unique<VerifyTool>(); }
+TERN_TOOL(Verify) { return std::make_unique<VerifyTool>(); }
 
 }  // namespace tern::tools
