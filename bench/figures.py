@@ -5,7 +5,7 @@ import statistics
 
 import numpy as np
 
-METHOD = 2  # raised with what docs/performance.md says of how figures come about: older ones do not belong there any more
+METHOD = 2  # raised with what docs/reports/performance.md says of how figures come about: older ones do not belong there any more
 QUICK = (3, 0.15)  # rounds, and seconds of an engine's turn
 NOISE = 0.05  # spread beyond which more rounds are run
 LASTING = 0.5  # ms of the best peer, from which on a call itself weighs little

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Puts what was measured into docs/performance.md, so that no figure there is typed by hand.
+"""Puts what was measured into docs/reports/performance.md, so that no figure there is typed by hand.
 
 Between the lines <!-- NAME --> and <!-- end --> of that file stands what this program writes; the rest is text. The
-figures live in docs/performance.json; --fp32, --bf16, --threads and --growth replace parts of it by what
+figures live in docs/reports/performance.json; --fp32, --bf16, --threads and --growth replace parts of it by what
 bench/compare --json (--threads: of Tern alone on several threads) and bench/growth --json wrote. --check only says whether the document is up to date.
 """
 
@@ -19,7 +19,7 @@ import figures  # noqa: E402
 import spent  # noqa: E402
 import table  # noqa: E402
 
-DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
+DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs/reports"
 PARTS = ("fp32", "bf16", "growth", "threads")
 NAMES = {"tern": "Tern", "ort": "onnxruntime", "openvino": "openvino", "mnn": "MNN", "torch": "torch"}
 

@@ -1,4 +1,4 @@
-// docs/passes.md, from the rules and passes themselves.
+// docs/reference/passes.md, from the rules and passes themselves.
 #pragma once
 #include <string>
 

@@ -13,8 +13,8 @@
 namespace tern::tools {
 namespace {
 
-// Where products round to bf16: errors are relative to the largest results, not to each. docs/reports/accuracy.md has
-// what trained networks show, 0.1 to 1.1 %.
+// Where products round to bf16: errors are relative to the largest results, not to each.
+// docs/reports/accuracy.md has what trained networks show, 0.1 to 1.1 %.
 constexpr data::Tolerance kBf16Tolerance{1e-2, 0, 2e-2};
 
 struct Line {

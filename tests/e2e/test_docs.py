@@ -1,26 +1,16 @@
-"""The README's examples, as they are written: every `./tern` line, and the C++ program against an installed Tern."""
+"""The pages' examples, as they are written: shell blocks are run, C++ programs are compiled against an installed Tern and run."""
 
 import os
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import unittest
 
+from docs_pages import ROOT, blocks, written_pages
 from support import TERN, CliTest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(TERN).resolve().parents[1]
-# These start everything again from the beginning.
-NOT_HERE = ("./tern test", "./tern demo")
-
-
-PAGES = ("README.md", "docs/tuning.md")
-
-
-def blocks(language, page="README.md"):
-    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
 
 
 class Start(CliTest):
@@ -45,41 +35,72 @@ class Start(CliTest):
         self.assertEqual([name for name in made if "_test" in name], [])
 
 
-class Readme(CliTest):
-    def setUp(self):
-        super().setUp()
-        shutil.copytree(ROOT / "examples/digits", self.dir / "examples/digits")
+class Examples(CliTest):
+    """In a folder that looks like a checkout after a build: `./tern`, `examples/digits`, `build/release`."""
 
-    def test_every_command_line_runs(self):
-        lines = [line for page in PAGES for block in blocks("", page) for line in block.splitlines() if line.startswith("./tern ")]
-        lines = [line for line in lines if not line.startswith(NOT_HERE)]
-        self.assertGreater(len(lines), 4)
-        for line in lines:
-            words = shlex.split(line, comments=True)[1:]
-            done = subprocess.run([TERN, *words], cwd=self.dir, capture_output=True, text=True, check=False, timeout=120)
-            self.assertEqual(done.returncode, 0, f"{line}\n{done.stdout}\n{done.stderr}")
+    def checkout(self, name):
+        folder = self.dir / name
+        shutil.copytree(ROOT / "examples/digits", folder / "examples/digits")
+        (folder / "build").mkdir()
+        (folder / "build/release").symlink_to(BUILD)
+        (folder / "tern").write_text(f'#!/bin/sh\nexec "{TERN}" "$@"\n')
+        (folder / "tern").chmod(0o755)
+        return folder
 
-    def test_what_is_planned_is_called_so(self):
-        """The introduction names no command or part that is not there but as planned."""
+    def run_page(self, page):
+        """Its shell blocks, one after the other; its C++ program is app.cc."""
+        folder = self.checkout(page.stem)
+        for block in blocks(page, "cpp")[:1]:
+            (folder / "app.cc").write_text(block.text)
+        before = set(folder.iterdir())
+        for block in blocks(page, "sh"):
+            done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+            self.assertEqual(done.returncode, 0, f"{block.place}\n{block.text}\n{done.stdout}\n{done.stderr}")
+        self.assertEqual([path.name for path in set(folder.iterdir()) - before], [], f"{page.name}: written beside build/, which git ignores")
+
+    def test_shell_blocks_run(self):
+        pages = [page for page in written_pages() if blocks(page, "sh")]
+        self.assertGreater(len(pages), 4)
+        for page in pages:
+            with self.subTest(page=page.relative_to(ROOT)):
+                self.run_page(page)
+
+    def test_programs_compile_and_run(self):
+        programs = [block for page in written_pages() for block in blocks(page, "cpp") if not block.file]
+        self.assertGreater(len(programs), 2)
+        folder = self.checkout("programs")
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", folder / "prefix"], check=True, capture_output=True)
+        library = next((folder / "prefix").glob("lib*/**/libtern.so")).parent
+        for i, block in enumerate(programs):
+            with self.subTest(block=block.place):
+                source, program = folder / f"app{i}.cc", folder / f"app{i}"
+                source.write_text(block.text)
+                subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", source, "-o", program, f"-I{folder}/prefix/include",
+                                f"-L{library}", "-ltern", "-pthread"], check=True)
+                done = subprocess.run([program], cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=str(library)), capture_output=True,
+                                      text=True, check=False, timeout=120)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                if "probabilities" in block.text:
+                    values = [float(word) for word in done.stdout.split()]
+                    self.assertEqual(len(values), 10)
+                    self.assertAlmostEqual(sum(values), 1, places=2)
+
+
+class Pages(CliTest):
+    def test_the_introduction_claims_what_is_there(self):
         intro = (ROOT / "README.md").read_text().split("```")[0]
-        today, planned = intro.split("Planned, and not there yet:")
-        parts = {"quantize": "src/compress", "prune": "src/compress", "compress": "src/compress", "distill": "src/compress", "training": "src/train",
-                 "server": "src/server", "serve": "src/server", "compile": "src/codegen", "GPU": "src/kernels/cuda", "Python": "src/bindings/python",
-                 "TensorFlow": "src/import/tensorflow", "PyTorch": "src/import/pytorch", "Caffe": "src/import/caffe", "framework": "src/import/pytorch"}
-        for word, folder in parts.items():
-            if (ROOT / folder).exists():
-                self.assertNotIn(word, planned, f"{folder} is there")
-            else:
-                self.assertNotIn(word, today, f"{folder} is not there")
+        parts = {"quantize": "src/compress", "prune": "src/compress", "compress": "src/compress", "distill": "src/compress", "train ": "src/train",
+                 "server": "src/server", "serves": "src/server", "compile": "src/codegen", "GPU": "src/kernels/cuda", "Python": "src/bindings/python",
+                 "TensorFlow": "src/import/tensorflow", "PyTorch": "src/import/pytorch", "Caffe": "src/import/caffe"}
+        self.assertEqual([word for word, folder in parts.items() if word in intro and not (ROOT / folder).exists()], [])
         for verb in ("inspects", "optimizes", "converts", "verifies", "runs"):
-            self.assertIn(verb, today)
+            self.assertIn(verb, intro)
 
-    def test_examples_leave_nothing_in_a_checkout(self):
-        """What the lines write lies under folders that git ignores."""
-        ignored = [line.strip("/\n") for line in (ROOT / ".gitignore").read_text().splitlines()]
-        before = set(self.dir.iterdir())
-        self.test_every_command_line_runs()
-        self.assertEqual([p.name for p in set(self.dir.iterdir()) - before if p.name not in ignored], [])
+    def test_the_overview_says_what_happens_to_the_digits(self):
+        page = (ROOT / "docs/architecture/overview.md").read_text()
+        report = self.json("optimize", ROOT / "examples/digits/digits.onnx", "--level", "layout", "-o", self.dir / "digits.tern", "--json")
+        self.assertIn(f"Of the {report['nodes_before']} nodes {report['nodes_after']} are left", page)
+        self.assertEqual([rule for rule in report["rules"] if f"`{rule}`" not in page], [])
 
     def test_the_checks_need_git_and_say_so(self):
         (self.dir / "scripts").mkdir()
@@ -89,35 +110,20 @@ class Readme(CliTest):
         self.assertIn("no git checkout", done.stderr)
 
     def test_the_list_of_ops_is_up_to_date(self):
-        self.assertEqual(self.ok("ops", "--markdown").stdout, (ROOT / "docs/ops.md").read_text(), "run: ./tern ops --markdown > docs/ops.md")
+        self.assertEqual(self.ok("ops", "--markdown").stdout, (ROOT / "docs/reference/ops.md").read_text(), "run: ./tern ops --markdown > docs/reference/ops.md")
 
     def test_the_list_of_passes_is_up_to_date(self):
-        self.assertEqual(self.ok("passes", "--markdown").stdout, (ROOT / "docs/passes.md").read_text(),
-                         "run: ./tern passes --markdown > docs/passes.md")
+        self.assertEqual(self.ok("passes", "--markdown").stdout, (ROOT / "docs/reference/passes.md").read_text(),
+                         "run: ./tern passes --markdown > docs/reference/passes.md")
 
     def test_the_list_of_passes_is_whole(self):
-        text = (ROOT / "docs/passes.md").read_text()
+        text = (ROOT / "docs/reference/passes.md").read_text()
         headings = set(re.findall(r"^### (.*)$", text, re.M))
         rules = [p for p in self.json("passes", "--json")["passes"] if p["group"] != "pass"]
         self.assertEqual({r["id"] for r in rules} - headings, set())
         self.assertEqual(text.count("```mermaid"), len(rules))
         links = set(re.findall(r"\]\(#([a-z0-9]+)\)", text))
         self.assertEqual(links - {h.lower() for h in headings}, set(), "links that lead nowhere")
-
-    def test_the_program_compiles_and_prints_ten_probabilities(self):
-        (source,) = blocks("cpp")
-        (self.dir / "app.cc").write_text(source)
-        prefix, program = self.dir / "prefix", self.dir / "app"
-        subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, capture_output=True)
-        library = next(prefix.glob("lib*/**/libtern.so")).parent
-        subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", self.dir / "app.cc", "-o", program, f"-I{prefix}/include",
-                        f"-L{library}", "-ltern", "-pthread"], check=True)
-        done = subprocess.run([program], cwd=self.dir, env=dict(os.environ, LD_LIBRARY_PATH=str(library)), capture_output=True,
-                              text=True, check=False, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        values = [float(word) for word in done.stdout.split()]
-        self.assertEqual(len(values), 10)
-        self.assertAlmostEqual(sum(values), 1, places=2)
 
 
 if __name__ == "__main__":

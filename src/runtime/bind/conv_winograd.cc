@@ -85,7 +85,7 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
 TERN_KERNELS(ConvWinograd) {
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF23>>(table, "cpu.conv.winograd.f2x3.f32");
   // Twice the error of direct products in bf16; larger units have five times that and more
-  // (docs/accuracy.md).
+  // (docs/reports/accuracy.md).
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF23, Operands::kBf16>>(table, "cpu.conv.winograd.f2x3.bf16");
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF43>>(table, "cpu.conv.winograd.f4x3.f32");
   AddNhwc<WinogradConv<cpu::WinogradUnit::kF63>>(table, "cpu.conv.winograd.f6x3.f32");

@@ -8,8 +8,8 @@ namespace tern {
 namespace {
 
 // Where F(6,3) is chosen: it errs by up to 1.1e-6 sqrt(channels + 16) of the largest result (WinogradError,
-// docs/accuracy.md). Largest results are 61 with 16 channels and 51 with 8, so that 3.8e-4 and 2.7e-4 are
-// promised; 2.7e-4 and 1.6e-4 are seen. Hence 3e-4 there; direct sums stay below 1e-4.
+// docs/reports/accuracy.md). Largest results are 61 with 16 channels and 51 with 8, so that 3.8e-4 and 2.7e-4
+// are promised; 2.7e-4 and 1.6e-4 are seen. Hence 3e-4 there; direct sums stay below 1e-4.
 TEST(NhwcKernels, Conv) {
   CheckKernels(
       {"Conv {channels_last=true} : f32[2,5,6,20] f32[17,20,1,1]! f32[17]! @1e-4",

@@ -4,8 +4,9 @@
 //
 // Errors are relative to the largest numbers of a tile, in each channel of the group by itself, not to those
 // of a window: with numbers of one size they are smaller than those of direct sums, near much larger ones
-// they are not (docs/accuracy.md). The result is the same for any number of threads. What is not finite in
-// the image makes the tiles that see it NaN (a tile's side wide), in all maps of its group and nowhere else.
+// they are not (docs/reports/accuracy.md). The result is the same for any number of threads. What is not
+// finite in the image makes the tiles that see it NaN (a tile's side wide), in all maps of its group and
+// nowhere else.
 #pragma once
 #include <vector>
 

@@ -109,9 +109,9 @@ TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
   for (const SizedCase& s : EachChannel()) CheckThreads<FftDepthwise>(s);
 }
 
-// What docs/accuracy.md promises of every result: an error of at most kError times the root of the tile's
-// number of pixels, times the sum over channels of the largest number in the tile times the root of the sum
-// of squares of the kernel.
+// What docs/reports/accuracy.md promises of every result: an error of at most kError times the root of the
+// tile's number of pixels, times the sum over channels of the largest number in the tile times the root of
+// the sum of squares of the kernel.
 constexpr double kError = 1e-7;
 // Smaller numbers count as that.
 template <class Work> constexpr double kLeast = std::is_same_v<Work, FftConv> ? 1e-36 : 0;
@@ -255,7 +255,7 @@ TEST_P(FftLevels, NanAndInfinityStayInTheirTileAndGroup) {
   }
 }
 
-// The table in docs/accuracy.md: errors against sums in double over the largest result, and root mean
+// The table in docs/reports/accuracy.md: errors against sums in double over the largest result, and root mean
 // squares.
 TEST(Fft, Accuracy) {
   using N = NhwcCase::Numbers;

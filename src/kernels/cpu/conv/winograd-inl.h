@@ -18,7 +18,7 @@ using Floats = Vector<float>;
 constexpr int kWide = kLanes<float>;
 
 // The positive half of the pairs, by the side of the transformed tile: those whose rounding errors were the
-// least of all that were tried (docs/accuracy.md).
+// least of all that were tried (docs/reports/accuracy.md).
 template <int kSide> struct Pairs;
 template <> struct Pairs<4> { static constexpr double kAt[] = {1}; };
 template <> struct Pairs<6> {

@@ -1,6 +1,6 @@
 // Winograd's convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, any padding.
 // Tiles of the image are transformed, multiplied position by position with transformed weights, and
-// transformed back: fewer multiplications, some more rounding (docs/accuracy.md).
+// transformed back: fewer multiplications, some more rounding (docs/reports/accuracy.md).
 //
 // The result is the same for any number of threads. What is not finite in the image spreads over the tiles
 // that see it (m + r - 1 pixels wide), as NaN; elsewhere it changes nothing.
@@ -19,9 +19,9 @@ struct WinogradSize {
 };
 WinogradSize SizeOf(WinogradUnit unit);
 
-// About the largest error over the largest result, of random data: measured in docs/accuracy.md. Units beyond
-// what is allowed are never chosen; direct sums in f32 reach 3e-6.
-// Channels here and below: those of a group.
+// About the largest error over the largest result, of random data: measured in docs/reports/accuracy.md.
+// Units beyond what is allowed are never chosen; direct sums in f32 reach 3e-6. Channels here and below:
+// those of a group.
 double WinogradError(WinogradUnit unit, int64_t channels);
 constexpr double kWinogradErrorAllowed = 1e-5;
 

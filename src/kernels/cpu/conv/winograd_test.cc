@@ -392,7 +392,7 @@ struct Errors {
   }
 };
 
-// The table of docs/accuracy.md; what WinogradError promises holds.
+// The table of docs/reports/accuracy.md; what WinogradError promises holds.
 TEST(Winograd, Accuracy) {
   const char* const kNames[] = {"F(2,3)", "F(4,3)", "F(6,3)", "F(2,5)", "F(4,5)"};
   for (bool positive : {false, true})
@@ -415,7 +415,7 @@ TEST(Winograd, Accuracy) {
       }
 }
 
-// The table of docs/accuracy.md.
+// The table of docs/reports/accuracy.md.
 TEST(Winograd, AccuracyInBf16) {
   for (bool positive : {false, true})
     for (int64_t channels : {16, 64, 256, 1024}) {

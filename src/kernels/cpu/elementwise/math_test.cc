@@ -1,5 +1,5 @@
-// The vectorised functions against the C library in f64, over many values, at every level. docs/accuracy.md
-// states the bounds checked here.
+// The vectorised functions against the C library in f64, over many values, at every level.
+// docs/reports/accuracy.md states the bounds checked here.
 #include <gtest/gtest.h>
 
 #include <cmath>

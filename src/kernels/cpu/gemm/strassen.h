@@ -1,8 +1,8 @@
 // c = a·b with one level of Strassen's scheme (Winograd's form of it): seven products of half the size
 // instead of eight, and some additions. b is a matrix of weights in panels; sums of its quarters are made for
-// some columns at a time. Rounds more than plain products do (docs/accuracy.md). Sums are taken in an order
-// that depends on the sizes alone. Blocks of rows are computed without the scheme where rows that it would
-// pair are of unlike size or not finite, so that no row spoils another one. Whether b is for it is for
+// some columns at a time. Rounds more than plain products do (docs/reports/accuracy.md). Sums are taken in an
+// order that depends on the sizes alone. Blocks of rows are computed without the scheme where rows that it
+// would pair are of unlike size or not finite, so that no row spoils another one. Whether b is for it is for
 // StrassenEven to say.
 #pragma once
 #include "kernels/cpu/gemm/panels.h"

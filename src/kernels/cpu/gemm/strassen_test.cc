@@ -189,7 +189,7 @@ TEST_P(StrassenLevels, SumsOfHugeRowsDoNotOverflow) {
   for (int64_t i = 0; i < t.m * t.n; ++i) ASSERT_TRUE(std::isfinite(t.c[static_cast<size_t>(i)])) << i;
 }
 
-// The table in docs/accuracy.md.
+// The table in docs/reports/accuracy.md.
 TEST(Strassen, Accuracy) {
   std::printf("| m, n, k | plain | Strassen |\n|---|---|---|\n");
   for (const int64_t size : {128, 256, 512, 1024, 2048}) {

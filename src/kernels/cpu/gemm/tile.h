@@ -41,7 +41,7 @@ struct TileTable {
   // By the number of rows, 1 … rows.
   void (*run[kMostTileRows + 1])(const Tile& tile);
   // Panels [ceil(n / columns)][words(k)][columns] of factor * b[k, n], zeros behind the last column and row.
-  // For weights: rounded so that sums along k stay (docs/accuracy.md).
+  // For weights: rounded so that sums along k stay (docs/reports/accuracy.md).
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);
   // For what is packed in every run: rounded to nearest even.
   void (*pack_quickly)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,

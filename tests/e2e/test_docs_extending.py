@@ -1,0 +1,168 @@
+"""The examples of docs/extending, built into Tern as a contributor would and run.
+
+The sources of the checkout are linked into a scratch folder and the examples are added to them. Only the new files and the tables of
+what there is (cmake/collect.cmake) are compiled; the rest comes from the build that is tested.
+"""
+
+import functools
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+from docs_pages import ROOT, blocks
+from onnx import helper
+from support import FLOAT, TERN, CliTest, make_model
+
+BUILD = pathlib.Path(TERN).resolve().parents[1]
+PAGES = sorted((ROOT / "docs/extending").glob("*.md"))
+# A module of the examples -> where its list of sources is, what is collected, and a file whose flags the new files take.
+TABLES = {"src/ops": ("tern_ops", "TERN_OP", "ops", "src/ops/elementwise/gelu.cc"),
+          "src/passes": ("tern_passes", "TERN_RULE", "rules", "src/passes/algebra/negation.cc"),
+          "src/runtime": ("tern_runtime", "TERN_KERNELS", "kernels", "src/runtime/bind/elementwise.cc"),
+          "src/import": ("tern_import", "TERN_CONVERTERS", "converters", "src/import/onnx/ops/elementwise.cc"),
+          "src/tools": ("tern", "TERN_TOOL", "tools", "src/tools/convert.cc")}
+# A program -> the modules that it links, among those.
+PROGRAMS = {"tern_rules": ["src/ops", "src/passes"],
+            "tern_cases": ["src/ops", "src/passes", "src/kernels", "src/runtime"],
+            "tern": ["src/ops", "src/passes", "src/kernels", "src/runtime", "src/import", "src/tools"]}
+SIMD_LIKE = "src/kernels/cpu/resize/resize_simd.cc"
+
+
+@functools.cache
+def new_files():
+    return {block.file: block for page in PAGES for block in blocks(page) if block.file}
+
+
+@functools.cache
+def compile_commands():
+    found = {}
+    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
+        found.setdefault(os.path.relpath(entry["file"], ROOT), []).append(shlex.split(entry["command"]))
+    return found
+
+
+def flags_of(command):
+    """A compiler's command without its files."""
+    words, kept = iter(command), []
+    for word in words:
+        if word in ("-o", "-c"):
+            next(words)
+        else:
+            kept.append(word)
+    return kept
+
+
+class Extending(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.objects = {}  # by module
+        shutil.copytree(ROOT / "src", self.dir / "src", copy_function=os.symlink)
+        for name, block in new_files().items():
+            self.assertFalse((ROOT / name).exists(), f"{block.place}: {name} is there already")
+            (self.dir / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.dir / name).write_text(block.text)
+
+    def compile(self, module, source, command):
+        """With another file's command, but this folder's sources."""
+        made = self.objects.setdefault(module, [])
+        target = self.dir / f"{module.replace('/', '_')}_{len(made)}.o"
+        words = [word.replace(f"-I{ROOT}/src", f"-I{self.dir}/src") for word in flags_of(command)]
+        done = subprocess.run([*words, "-c", source, "-o", target], cwd=BUILD, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, f"{source.relative_to(self.dir)}\n{done.stderr}")
+        made.append(str(target))
+
+    def compile_examples(self):
+        for name in new_files():
+            if not name.endswith(".cc"):
+                continue
+            module = "/".join(name.split("/")[:2])
+            commands = compile_commands()[SIMD_LIKE] if name.endswith("_simd.cc") else compile_commands()[TABLES[module][3]][:1]
+            for command in commands:
+                self.compile(module, self.dir / name, command)
+
+    def compile_tables(self):
+        """What the build makes of the sources, and of the new ones."""
+        for module, (target, macro, kind, like) in TABLES.items():
+            listed = (BUILD / module / f"{target}_{kind}.sources").read_text().split()
+            listed = [line.replace(f"{ROOT}/", f"{self.dir}/") for line in listed]
+            listed += [str(self.dir / name) for name in new_files() if name.startswith(module + "/") and name.endswith(".cc")]
+            sources, output = self.dir / f"{kind}.sources", self.dir / f"{kind}.cc"
+            sources.write_text("\n".join(listed) + "\n")
+            self.call("cmake", f"-DSOURCES={sources}", f"-DMACRO={macro}", f"-DKIND={kind}", f"-DOUTPUT={output}", f"-DROOT={self.dir / module}",
+                      "-P", ROOT / "cmake/collect.cmake")
+            self.compile(module, output, compile_commands()[like][0])
+
+    def link(self, name):
+        """A program of the build with the new objects, which the linker takes before those of the libraries."""
+        commands = self.call("ninja", "-C", BUILD, "-t", "commands", f"bin/{name}").splitlines()
+        words = shlex.split(commands[-1])
+        words = words[words.index("&&") + 1:]  # ": && c++ … && :"
+        words = [word for word in words[:words.index("&&")] if not word.endswith("tern_tools.generated.cc.o")]
+        at, program = words.index("-o"), self.dir / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        new = [path for module in PROGRAMS[name] for path in self.objects[module]]
+        self.call(*words[:at], *new, "-o", program, *words[at + 2:], cwd=BUILD)
+        return program
+
+    def call(self, *command, **kwargs):
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=300, **kwargs)
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def write_cases(self, language, folder):
+        """The blocks of a language as files of a folder."""
+        found = [block for page in PAGES for block in blocks(page, language)]
+        self.assertTrue(found, language)
+        folder.mkdir(parents=True, exist_ok=True)
+        for i, block in enumerate(found):
+            (folder / f"docs_{i}.{language}").write_text(block.text)
+        return folder
+
+    def check_model(self, tern):
+        """Models with the new operators give what their definitions say, the op by its kernel."""
+        nodes = [helper.make_node("Snake", ["x"], ["s"], name="snake", domain="com.example", alpha=2.0),
+                 helper.make_node("LogCosh", ["s"], ["y"], domain="com.example")]
+        model = make_model(nodes, {"x": (FLOAT, [5])}, {"y": (FLOAT, [5])})
+        model.opset_import.append(helper.make_opsetid("com.example", 1))
+        x = np.array([-2, -1, 0, 1, 3], np.float32)
+        path = self.save(model)
+        self.call(tern, "run", path, "--input", f"x={self.npy('x.npy', x)}", "--output-dir", self.dir)
+        snake = x + np.sin(2 * x) ** 2 / 2
+        np.testing.assert_allclose(np.load(self.dir / "y.npy"), np.log(np.cosh(snake)), rtol=1e-4, atol=1e-6)
+        layers = json.loads(self.call(tern, "inspect", path, "--json"))["layers"]
+        self.assertEqual([layer["kernel"] for layer in layers if layer["op"] == "Snake"], ["cpu.snake.f32"])
+
+    def check_python(self, tern):
+        """The tests that the pages show, run as they are."""
+        for i, block in enumerate(block for page in PAGES for block in blocks(page, "python")):
+            (self.dir / f"test_docs_{i}.py").write_text(block.text)
+            env = dict(os.environ, TERN_BIN=str(tern), PYTHONPATH=str(ROOT / "tests/e2e"))
+            self.call(sys.executable, "-m", "unittest", f"test_docs_{i}", cwd=self.dir, env=env)
+
+    def test_the_examples_build_and_run(self):
+        self.compile_examples()
+        self.compile_tables()
+        self.assertRegex(self.call(self.link("tern_cases"), self.write_cases("case", self.dir / "cases")), r"\b0 failed")
+        shutil.copytree(ROOT / "tests/cases/rule", self.dir / "rules")
+        self.assertRegex(self.call(self.link("tern_rules"), self.write_cases("rule", self.dir / "rules")), r"\b0 failed")
+        tern = self.link("tern")
+        self.check_model(tern)
+        self.check_python(tern)
+        digits = ROOT / "examples/digits/digits.onnx"
+        self.assertEqual(self.call(tern, "symbols", digits), "N\n")
+        self.assertEqual(json.loads(self.call(tern, "symbols", digits, "--json")), {"symbols": ["N"]})
+
+    def test_every_source_is_a_new_file(self):
+        """No C++ on these pages that nothing compiles."""
+        wrong = [block.place for page in PAGES for block in blocks(page, "cpp") if not block.file]
+        self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
