@@ -124,6 +124,10 @@ class Names(unittest.TestCase):
                           if re.search(r"\b(planned|not yet|to come|will be)\b", line, re.I) and "roadmap" not in line]
         self.check(wrong)
 
+    def test_graphs_are_where_a_test_reads_them(self):
+        """tests/ir/text_test.cc parses those of this page."""
+        self.check([block.place for page in written_pages() for block in blocks(page, "graph") if page != ROOT / "docs/architecture/ir.md"])
+
     def test_blocks_say_what_they_are(self):
         wrong = [f"{block.place}: ```{block.language}" for page in written_pages() for block in blocks(page) if block.language not in LANGUAGES]
         inside = [block for page in written_pages() for block in blocks(page) if page.is_relative_to(ROOT / "docs") or page.parent == ROOT]

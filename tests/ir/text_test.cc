@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "ops/ops.h"
 
@@ -155,6 +157,20 @@ TEST_F(Text, LeavesOutLongConstantsUnlessAsked) {
   const std::string text = PrintGraph(**graph, brief);
   EXPECT_NE(text.find("(...)"), std::string::npos);
   EXPECT_NE(ErrorOf(text).find("left out"), std::string::npos);
+}
+
+// Every graph that the documentation shows.
+TEST_F(Text, ReadsTheDocumentationsGraphs) {
+  std::ifstream file(TERN_DOCS "/architecture/ir.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::string fence = "```", head = fence + "graph\n";
+  int graphs = 0;
+  for (size_t at = page.find(head); at != std::string::npos; at = page.find(head, at), ++graphs) {
+    const size_t begin = at + head.size();
+    at = page.find(fence, begin);
+    ExpectRoundTrip(page.substr(begin, at - begin));
+  }
+  EXPECT_GT(graphs, 0);
 }
 
 }  // namespace
