@@ -22,112 +22,20 @@
 #include <utility>
 #include <vector>
 
-// The library itself names the types of this header tern::v1::…, because it has its own of the same names.
-#if defined(TERN_BUILDING_API)
-#define TERN_API_NAMESPACE namespace v1
-#else
-#define TERN_API_NAMESPACE inline namespace v1
-#endif
+#include "tern/types.hpp"
+#include "tern/value.hpp"
 
 namespace tern {
 TERN_API_NAMESPACE {
-  const char* Version();  // "0.1.0"
-
-  enum class Code : uint8_t {
-    kOk,
-    kInvalidArgument,  // the caller's mistake: wrong name, shape, option
-    kInvalidModel,     // the file is broken or contradicts itself
-    kUnsupported,      // a fair request that Tern cannot serve
-    kNotFound,
-    kIo,
-    kResourceExhausted,
-    kInternal,   // a bug in Tern
-    kCancelled,  // the caller ended the run, or its time was up
+  // A dim as the model declares it.
+  struct DeclaredDim {
+    int64_t value = -1;  // -1: open
+    std::string symbol;  // of an open dim: its name, or an expression over names such as "2*N"; empty: none
   };
 
-  class [[nodiscard]] Status {
-   public:
-    Status() = default;
-    Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
-    bool ok() const { return code_ == Code::kOk; }
-    Code code() const { return code_; }
-    // What went wrong, with names and numbers, and what was being done.
-    const std::string& message() const { return message_; }
-
-   private:
-    Code code_ = Code::kOk;
-    std::string message_;
-  };
-
-  // A value, or the reason why there is none. Ask ok() before reaching for the value.
-  template <class T> class [[nodiscard]] Result {
-   public:
-    Result(T value) : value_(std::make_unique<T>(std::move(value))) {}  // NOLINT: implicit on purpose
-    Result(Status status) : status_(std::move(status)) {}               // NOLINT
-    bool ok() const { return value_ != nullptr; }
-    const Status& status() const { return status_; }
-    T& operator*() { return *value_; }
-    const T& operator*() const { return *value_; }
-    T* operator->() { return value_.get(); }
-    const T* operator->() const { return value_.get(); }
-
-   private:
-    std::unique_ptr<T> value_;
-    Status status_;
-  };
-
-  // The types of elements. f16, bf16, the fp8s and smaller types are handled by their bits.
-  enum class DType : uint8_t {
-    kInvalid = 0,
-    kF32,
-    kF64,
-    kF16,
-    kBF16,
-    kF8E4M3FN,
-    kF8E4M3FNUZ,
-    kF8E5M2,
-    kF8E5M2FNUZ,
-    kF8E8M0,
-    kF4E2M1,
-    kI8,
-    kI16,
-    kI32,
-    kI64,
-    kU8,
-    kU16,
-    kU32,
-    kU64,
-    kI4,
-    kU4,
-    kI2,
-    kU2,
-    kBool,
-    kString,
-    kC64,
-    kC128,
-  };
-  const char* Name(DType dtype);  // "f32"
-
-  // The C++ type that holds an element; other types have none and are reached through raw().
-  template <class T> inline constexpr DType kTypeOf = DType::kInvalid;
-  template <> inline constexpr DType kTypeOf<float> = DType::kF32;
-  template <> inline constexpr DType kTypeOf<double> = DType::kF64;
-  template <> inline constexpr DType kTypeOf<int8_t> = DType::kI8;
-  template <> inline constexpr DType kTypeOf<int16_t> = DType::kI16;
-  template <> inline constexpr DType kTypeOf<int32_t> = DType::kI32;
-  template <> inline constexpr DType kTypeOf<int64_t> = DType::kI64;
-  template <> inline constexpr DType kTypeOf<uint8_t> = DType::kU8;
-  template <> inline constexpr DType kTypeOf<uint16_t> = DType::kU16;
-  template <> inline constexpr DType kTypeOf<uint32_t> = DType::kU32;
-  template <> inline constexpr DType kTypeOf<uint64_t> = DType::kU64;
-  template <> inline constexpr DType kTypeOf<bool> = DType::kBool;
-  template <> inline constexpr DType kTypeOf<std::string> = DType::kString;
-
-  using Shape = std::vector<int64_t>;
-
-  // A handle to one of a predictor's inputs or outputs. Cheap to copy; lives as long as wanted, keeps the
-  // predictor's memory alive. A handle for a name that does not exist says so in status() and in everything
-  // that returns a Status.
+  // A handle to one of a predictor's inputs or outputs, whatever its kind. Cheap to copy; lives as long as
+  // wanted, keeps the predictor's memory alive. A handle for a name that does not exist says so in status()
+  // and in everything that returns a Status.
   class Predictor;
   class Tensor {
    public:
@@ -140,6 +48,27 @@ TERN_API_NAMESPACE {
     Shape shape() const;
     size_t size() const;   // elements; 0 while a dim is open
     size_t bytes() const;  // sub-byte types are packed, low bits first
+
+    // What the model declares, whatever is held now. Thread-safe.
+    std::string declared_type() const;               // "f32[N,3]", "seq(map(string,f32[]))"
+    int declared_rank() const;                       // -1: unknown, or no tensor
+    std::vector<DeclaredDim> declared_dims() const;  // as many as declared_rank()
+
+    // What it holds now, of any kind: the way to read sequences, maps and optionals. A copy, which stays
+    // valid; empty where there is nothing yet. Of an overridable constant that is not fed: its stored value.
+    Value value() const;
+    // Inputs: feeds a value of any kind. Shares the value's data, copies nothing: raw() of the input is then
+    // null, read it by value(). Run checks it against the model.
+    Status Set(const Value& value);
+    // Inputs: forgets what was fed; an overridable constant has its stored value again. Outputs: results go
+    // to the predictor's own memory again.
+    Status Reset();
+    // Outputs: from the next Run on, results are written to the caller's memory, which must not overlap that
+    // of other inputs and outputs and must live until Reset, another Bind, or the last Run. `shape` must be
+    // the shape of the result: Run fails where it is not. `data` must be aligned to an element. A result that
+    // the plan cannot write there (a constant, an input that is handed on, a size that depends on data) is
+    // copied there at the end of Run. Not for strings.
+    Status Bind(void* data, size_t bytes, const Shape& shape);
 
     // Inputs: memory for these dims; the contents are zero, and kept when the dims stay the same. No check
     // against the model yet: Run makes it.
@@ -281,6 +210,9 @@ TERN_API_NAMESPACE {
   struct RunOptions {
     const std::atomic<bool>* cancel = nullptr;  // any thread sets it; must live until Run returns
     std::chrono::nanoseconds timeout{0};        // from the call on; 0: none
+    // A point in time; the earlier of this and timeout counts.
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+    std::string tag;  // names the run in the message where it fails: a request's id, for instance
   };
 
   class Predictor {
@@ -296,6 +228,10 @@ TERN_API_NAMESPACE {
 
     const std::vector<std::string>& InputNames() const;
     const std::vector<std::string>& OutputNames() const;
+    // Constants that may be fed by name in place of their stored values: initializers of an ONNX model that
+    // its graph also lists as inputs. Input(name) gives a handle for each; Reset() restores the stored value.
+    // A set of fed names that is new costs an optimization of the model, which is kept for all clones.
+    const std::vector<std::string>& OverridableNames() const;
     Tensor Input(const std::string& name);
     Tensor Input(size_t index);
     Tensor Output(const std::string& name);

@@ -81,7 +81,10 @@ Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
           return Mismatch(v, d, StrCat(" with an element ", item.Describe()));
       return {};
     case Type::Kind::kMap:
-      return d.kind == Datum::Kind::kMap ? Status() : Mismatch(v, d, "");
+      if (d.kind != Datum::Kind::kMap) return Mismatch(v, d, "");
+      if (type.dtype != DType::kInvalid && d.map->keys.dtype() != type.dtype)
+        return Mismatch(v, d, StrCat(" with keys of type ", DTypeName(d.map->keys.dtype())));
+      return {};
     default:
       return {};
   }

@@ -219,8 +219,20 @@ Result<DatumList> Session::Run(const DatumList& inputs) {
   });
 }
 
+const std::vector<Value*>& Session::Overridable() const {
+  return state_->engine.model->source().overridable();
+}
+
+Result<std::unique_ptr<Session>> Session::Overriding(const std::vector<std::string>& names) const {
+  return Guard([&]() -> Result<std::unique_ptr<Session>> {
+    const Engine& engine = state_->engine;
+    TERN_ASSIGN(auto model, engine.model->Variant(names, engine.workers, engine.stop));
+    return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), state_->options)));
+  });
+}
+
 Result<DatumList> Session::Run(const NamedData& inputs) {
-  const auto& overridable = state_->engine.model->source().overridable();
+  const auto& overridable = Overridable();
   DatumList data(static_cast<size_t>(InputCount()));
   std::vector<std::string> names;
   DatumList overrides;
@@ -239,10 +251,7 @@ Result<DatumList> Session::Run(const NamedData& inputs) {
   if (names.empty()) return Run(data);
   data.insert(data.end(), overrides.begin(), overrides.end());
   if (!state_->variant || state_->variant_names != names) {
-    const Engine& engine = state_->engine;
-    auto model = Guard([&] { return engine.model->Variant(names, engine.workers, engine.stop); });
-    if (!model.ok()) return model.TakeStatus();
-    state_->variant.reset(new Session(std::make_unique<State>(*model, state_->options)));
+    TERN_ASSIGN(state_->variant, Overriding(names));
     state_->variant_names = names;
   }
   state_->variant->SetObserver(state_->engine.observer);

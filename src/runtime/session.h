@@ -88,6 +88,12 @@ class Session {
   Result<DatumList> Run(const DatumList& inputs);
   Result<DatumList> Run(const NamedData& inputs);
 
+  // Constants of the model that can be fed by name.
+  const std::vector<Value*>& Overridable() const;
+  // A session on the same weights that takes these overridable constants as further inputs, behind its own.
+  // Ends early where SetStop of this session says so.
+  Result<std::unique_ptr<Session>> Overriding(const std::vector<std::string>& names) const;
+
   // Without allocation: bind once, then Run as often as wished. The session keeps the views it is given;
   // their bytes are read during Run. A change of shape takes effect at the next Run, which then makes or
   // finds a plan.

@@ -297,14 +297,20 @@ TEST(Predictor, AllocatesNothingInSteadyState) {
   tern::Tensor image = p->Input(0);
   const std::vector<float> pixels = Picture(1);
   const tern::Shape shape{1, 1, 28, 28};
+  std::vector<float> scores(10);
   ASSERT_TRUE(image.CopyFrom(pixels, shape).ok());
-  ASSERT_TRUE(p->Run().ok());
-  const long before = allocations;
-  bool ok = true;
-  for (int i = 0; i < 5; ++i)
-    ok &= image.CopyFrom(pixels, shape).ok() && p->Run().ok() && p->Output(0).data<float>();
-  EXPECT_TRUE(ok);
-  EXPECT_EQ(allocations - before, 0);
+  for (const bool bound : {false, true}) {
+    if (bound) {
+      ASSERT_TRUE(p->Output(0).Bind(scores.data(), 40, {1, 10}).ok());
+    }
+    ASSERT_TRUE(p->Run().ok());
+    const long before = allocations;
+    bool ok = true;
+    for (int i = 0; i < 5; ++i)
+      ok &= image.CopyFrom(pixels, shape).ok() && p->Run().ok() && p->Output(0).data<float>();
+    EXPECT_TRUE(ok);
+    EXPECT_EQ(allocations - before, 0);
+  }
 }
 
 TEST(Predictor, HandlesOutliveTheirPredictor) {

@@ -1,0 +1,113 @@
+// A value of any kind that a model takes or gives: a tensor, a sequence, a map, or nothing where the model
+// says "optional". Included by tern/tern.hpp.
+//
+//   for (size_t row = 0; row < probabilities.size(); ++row)                  // scikit-learn's ZipMap
+//     for (const auto& [label, p] : probabilities.At(row).ToMap<std::string, float>()) Show(row, label, p);
+#pragma once
+#include <map>
+
+#include "tern/types.hpp"
+
+namespace tern {
+TERN_API_NAMESPACE {
+  // Immutable, owns its data, and stays valid after the predictor that gave it is gone. Copies are cheap and
+  // share the data. Thread-safe: any number of threads may read one.
+  class Value {
+   public:
+    enum class Kind : uint8_t {
+      kEmpty,  // no value: default-constructed, an index or key that does not exist, an output before Run
+      kTensor,
+      kSequence,
+      kMap,
+      kNone,  // an optional input or output that holds nothing
+    };
+
+    Value() = default;
+
+    // A copy of these elements, row by row. Fails when the count is not that of the shape.
+    template <class T> static Result<Value> TensorOf(const std::vector<T>& data, const Shape& shape) {
+      return MakeTensor(data.data(), data.size(), kTypeOf<T>, shape);
+    }
+    // std::vector<bool> has no array to copy from.
+    static Result<Value> TensorOf(const std::vector<bool>& data, const Shape& shape);
+    // One element, of dims [].
+    template <class T> static Result<Value> ScalarOf(const T& element) {
+      return MakeTensor(&element, 1, kTypeOf<T>, {});
+    }
+    // Fails when an item is empty, or has another kind or element type than the first.
+    static Result<Value> SequenceOf(const std::vector<Value>& items);
+    // Keys and values in the same order. Fails when their counts differ, a key occurs twice, or a value is
+    // empty or has another kind or element type than the first.
+    static Result<Value> MapOf(const std::vector<int64_t>& keys, const std::vector<Value>& values);
+    static Result<Value> MapOf(const std::vector<std::string>& keys, const std::vector<Value>& values);
+    // From K (int64_t or std::string) to scalars of type T.
+    template <class K, class T> static Result<Value> MapOf(const std::map<K, T>& entries) {
+      std::vector<K> keys;
+      std::vector<Value> values;
+      for (const auto& [key, element] : entries) {
+        Result<Value> scalar = ScalarOf(element);
+        if (!scalar.ok()) return scalar.status();
+        keys.push_back(key);
+        values.push_back(*scalar);
+      }
+      return MapOf(keys, values);
+    }
+    static Value None();
+
+    Kind kind() const;
+    bool empty() const { return kind() == Kind::kEmpty; }
+    std::string type() const;  // "f32[2,3]", "seq(map(string,f32[]))"; "unknown" where there is no value
+    // Elements of a tensor, items of a sequence, entries of a map; else 0.
+    size_t size() const;
+
+    // Tensors; of other kinds kInvalid, no dims, 0, null.
+    DType dtype() const;
+    Shape shape() const;
+    size_t bytes() const;
+    // The elements, row by row; null when T is not the element type. Valid while this value or a copy lives.
+    template <class T> const T* data() const {
+      return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
+    }
+    const void* raw() const;
+    template <class T> std::vector<T> ToVector() const {
+      const T* from = data<T>();
+      return from ? std::vector<T>(from, from + size()) : std::vector<T>();
+    }
+
+    // Item i of a sequence, value i of a map. Empty when there is none. Shares the data, allocates nothing.
+    Value At(size_t i) const;
+
+    // Maps. The order of entries is that of the keys from the model; ZipMap gives ascending ones.
+    DType key_type() const;  // kI64 or kString; kInvalid when this is no map
+    // K must be the type of the keys; empty otherwise.
+    template <class K> std::vector<K> Keys() const {
+      const K* from = kTypeOf<K> == key_type() ? static_cast<const K*>(raw_keys()) : nullptr;
+      return from ? std::vector<K>(from, from + size()) : std::vector<K>();
+    }
+    // The value of a key; empty when there is none.
+    Value Find(int64_t key) const;
+    Value Find(const std::string& key) const;
+    // A map whose values are single elements of type T; entries of other types are left out.
+    template <class K, class T> std::map<K, T> ToMap() const {
+      std::map<K, T> out;
+      const std::vector<K> keys = Keys<K>();
+      for (size_t i = 0; i < keys.size(); ++i) {
+        const Value value = At(i);
+        if (const T* element = value.data<T>(); element && value.size() == 1) out.emplace(keys[i], *element);
+      }
+      return out;
+    }
+
+   private:
+    friend class Tensor;
+    explicit Value(std::shared_ptr<const void> datum) : datum_(std::move(datum)) {}
+    template <class F> static Result<Value> Make(F&& body);
+    template <class K>
+    static Result<Value> MapOfKeys(const std::vector<K>& keys, const std::vector<Value>& values);
+    static Result<Value> MakeTensor(const void* data, size_t count, DType type, const Shape& shape);
+    const void* raw_keys() const;
+    std::shared_ptr<const void> datum_;  // null: empty
+  };
+
+}  // TERN_API_NAMESPACE
+}  // namespace tern
