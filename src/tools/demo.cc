@@ -8,7 +8,8 @@
 #include "data/file.h"
 #include "data/image.h"
 #include "data/json_writer.h"
-#include "import/onnx/importer.h"
+#include "load/load.h"
+#include "ops/ops.h"
 #include "tools/embedded.h"
 #include "tools/engine.h"
 #include "tools/timing.h"
@@ -137,8 +138,10 @@ Result<std::vector<std::pair<std::string, data::Image>>> DemoTool::Pictures() co
 Result<Engine> MakeEngine() {
   for (const EmbeddedFile& file : EmbeddedFiles())
     if (file.name == kModel) {
-      TERN_ASSIGN(std::unique_ptr<Graph> graph, onnx::ImportBytes(file.data, file.size));
-      return Engine::Make(std::move(graph), {0, false, Level::kLayout});
+      InitOps();
+      const Buffer bytes = Buffer::Borrow(const_cast<unsigned char*>(file.data), file.size, nullptr);
+      TERN_ASSIGN(load::Loaded loaded, load::LoadBytes(bytes));
+      return Engine::Make(std::move(loaded.graph), {0, false, Level::kLayout});
     }
   return Status(Code::kInternal, "the build left the demo's model out");
 }

@@ -4,20 +4,11 @@
 #include <cstdio>
 #include <set>
 
-#include "import/onnx/importer.h"
-#include "ir/tern_file.h"
+#include "load/load.h"
 #include "ops/ops.h"
 #include "tools/units.h"
 
 namespace tern::tools {
-
-bool IsTernFile(const std::string& path) {
-  char start[sizeof kTernMagic];
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  const size_t n = file ? std::fread(start, 1, sizeof start, file) : 0;
-  if (file) std::fclose(file);
-  return LooksLikeTern(start, n);
-}
 
 // Each once: a command may load a model more than once.
 static void Warn(const std::string& path, const std::vector<std::string>& texts) {
@@ -32,11 +23,9 @@ static void Warn(const std::string& path, const std::vector<std::string>& texts)
 
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads) {
   InitOps();
-  if (IsTernFile(path)) return LoadTern(path);
-  std::vector<std::string> warnings;
-  auto graph = onnx::ImportFile(path, &warnings, Workers(static_cast<int>(threads)));
-  Warn(path, warnings);
-  return graph;
+  TERN_ASSIGN(load::Loaded loaded, load::LoadFile(path, static_cast<int>(threads)));
+  Warn(path, loaded.warnings);
+  return std::move(loaded.graph);
 }
 
 void LevelOption::Declare(Args& args) {

@@ -12,8 +12,7 @@
 
 namespace tern::tools {
 
-bool IsTernFile(const std::string& path);
-// An .onnx or .tern file, told apart by their first bytes. What an import ignores is said on stderr.
+// A model of any format that load::Formats() can read. What an importer ignores is said on stderr.
 // threads: how many may copy weights; 0: as many as the machine has.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads = 0);
 

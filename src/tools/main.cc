@@ -23,6 +23,8 @@ constexpr int kBadUsage = 2;
 std::vector<std::unique_ptr<Tool>> AllTools() {
   std::vector<std::unique_ptr<Tool>> tools;
   CollectTools(tools);
+  std::sort(tools.begin(), tools.end(),
+            [](const auto& a, const auto& b) { return std::string_view(a->name()) < b->name(); });
   return tools;
 }
 
@@ -57,10 +59,10 @@ class HelpFormat : public CLI::Formatter {
   std::string make_option_usage(const CLI::Option* option) const override { return option->get_name(true); }
 };
 
-std::string Names(const std::vector<std::unique_ptr<Tool>>& tools) {
+std::string Names(const std::vector<std::unique_ptr<Tool>>& tools, const char* separator) {
   std::vector<std::string> names;
   for (const auto& tool : tools) names.emplace_back(tool->name());
-  return Join(names, ", ");
+  return Join(names, separator);
 }
 
 bool IsCommand(const std::vector<std::unique_ptr<Tool>>& tools, const std::string& word) {
@@ -88,6 +90,9 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", "tern " TERN_VERSION);
   int code = 0;
   const auto tools = AllTools();
+  app.add_flag_callback(
+      "--commands", [&] { throw CLI::CallForVersion(Names(tools, "\n"), 0); },
+      "print the names of the commands, a line each");
   for (const auto& tool : tools) {
     CLI::App* sub = app.add_subcommand(tool->name(), tool->summary());
     sub->footer(std::string("\nexamples:\n") + tool->examples());
@@ -98,7 +103,7 @@ int Main(int argc, char** argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   if (word.empty() || (word[0] != '-' && !IsCommand(tools, word))) {
     Complain(StrCat(word.empty() ? "no command" : StrCat("unknown command '", word, "'"),
-                    "; the commands are: ", Names(tools), "; see tern --help"));
+                    "; the commands are: ", Names(tools, ", "), "; see tern --help"));
     return kBadUsage;
   }
   const int parsed = Parse(app, argc, argv);

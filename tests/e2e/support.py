@@ -49,6 +49,10 @@ class CliTest(unittest.TestCase):
             self.assertIn(word, done.stderr)
         return done
 
+    def commands(self):
+        """The names of all commands, as the binary has them."""
+        return self.ok("--commands").stdout.split()
+
     def files(self):
         return sorted(str(p.relative_to(self.dir)) for p in self.dir.rglob("*") if p.is_file())
 

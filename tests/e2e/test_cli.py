@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -13,17 +14,24 @@ from onnx import helper, numpy_helper
 
 from support import FLOAT, TERN, CliTest, add, make_model, mlp, run
 
-COMMANDS = ["demo", "run", "inspect", "convert", "verify", "bench", "doctor", "ops"]
 
 
 class Usage(CliTest):
     def test_help_lists_every_command(self):
-        text = self.ok("--help").stdout
-        for command in COMMANDS:
+        commands, text = self.commands(), self.ok("--help").stdout
+        self.assertLessEqual({"bench", "convert", "demo", "doctor", "inspect", "ops", "optimize", "passes", "profile", "run", "verify"}, set(commands))
+        self.assertEqual(commands, sorted(set(commands)))
+        for command in commands:
             self.assertIn(f"\n  {command} ", text)
+        self.refused("nonsense", says="the commands are: " + ", ".join(commands))
+
+    def test_the_guide_describes_every_command(self):
+        page = next((pathlib.Path(__file__).resolve().parents[2] / "docs").rglob("cli.md"))
+        rows = re.findall(r"^\| `(?:tern )?(\w+)[ `]", page.read_text(), re.M)
+        self.assertEqual([command for command in self.commands() if command not in rows], [], page)
 
     def test_every_command_has_help_with_examples_and_json(self):
-        for command in COMMANDS:
+        for command in self.commands():
             with self.subTest(command):
                 text = self.ok(command, "--help").stdout
                 self.assertIn("examples:", text)

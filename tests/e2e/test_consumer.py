@@ -57,6 +57,16 @@ class Consumer(CliTest):
         allowed = ("libstdc++", "libm.", "libgcc_s", "libc.", "libpthread", "libdl", "ld-linux", "libasan", "libubsan", "libtsan")
         self.assertEqual([name for name in needed if not name.startswith(allowed)], [])
 
+    def test_a_missing_importer_is_named_with_its_folder(self):
+        program, library = self.build(), next(self.prefix.glob("lib*/**/libtern_onnx.so"))
+        library.unlink()
+        self.assertIn("y f32 2 3", self.call(program, self.tern))
+        env = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+        done = subprocess.run([program, self.onnx], capture_output=True, text=True, check=False, env=env)
+        self.assertEqual(done.returncode, 2)
+        for words in ("libtern_onnx.so, which reads ONNX models, is missing", f"'{library.parent}/'", str(self.onnx)):
+            self.assertIn(words, done.stderr)
+
     def test_a_missing_model_is_a_message(self):
         done = subprocess.run([self.build(), "none.onnx"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)

@@ -5,9 +5,11 @@ what there is (cmake/collect.cmake) are compiled; the rest comes from the build 
 """
 
 import functools
+import itertools
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -25,12 +27,15 @@ PAGES = sorted((ROOT / "docs/extending").glob("*.md"))
 TABLES = {"src/ops": ("tern_ops", "TERN_OP", "ops", "src/ops/elementwise/gelu.cc"),
           "src/passes": ("tern_passes", "TERN_RULE", "rules", "src/passes/algebra/negation.cc"),
           "src/runtime": ("tern_runtime", "TERN_KERNELS", "kernels", "src/runtime/bind/elementwise.cc"),
-          "src/import": ("tern_import", "TERN_CONVERTERS", "converters", "src/import/onnx/ops/elementwise.cc"),
+          "src/import/onnx": ("tern_import_onnx", "TERN_CONVERTERS", "converters", "src/import/onnx/ops/elementwise.cc"),
+          "src/load": ("tern_load", "TERN_FORMAT", "formats", "src/load/tern_format.cc"),
           "src/tools": ("tern", "TERN_TOOL", "tools", "src/tools/convert.cc")}
-# A program -> the modules that it links, among those.
-PROGRAMS = {"tern_rules": ["src/ops", "src/passes"],
-            "tern_cases": ["src/ops", "src/passes", "src/kernels", "src/runtime"],
-            "tern": ["src/ops", "src/passes", "src/kernels", "src/runtime", "src/import", "src/tools"]}
+# A program or library -> the modules that it links, among those.
+PROGRAMS = {"bin/tern_rules": ["src/ops", "src/passes"],
+            "bin/tern_cases": ["src/ops", "src/passes", "src/kernels", "src/runtime"],
+            "lib/libtern.so": ["src/ops", "src/passes", "src/kernels", "src/runtime", "src/load"],
+            "lib/libtern_onnx.so": ["src/import/onnx"],
+            "bin/tern": ["src/tools"]}
 SIMD_LIKE = "src/kernels/cpu/resize/resize_simd.cc"
 
 
@@ -45,6 +50,19 @@ def compile_commands():
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         found.setdefault(os.path.relpath(entry["file"], ROOT), []).append(shlex.split(entry["command"]))
     return found
+
+
+def module_of(name):
+    """Where a new file is compiled: the row of a format is part of libtern."""
+    parts = name.split("/")
+    if parts[1] != "import":
+        return "/".join(parts[:2])
+    return "src/load" if parts[-1] == "format.cc" else "/".join(parts[:3])
+
+
+def importers():
+    """The formats that the examples add."""
+    return [name.split("/")[2] for name in new_files() if name.startswith("src/import/") and name.endswith("/library.cc")]
 
 
 def flags_of(command):
@@ -81,8 +99,9 @@ class Extending(CliTest):
         for name in new_files():
             if not name.endswith(".cc"):
                 continue
-            module = "/".join(name.split("/")[:2])
-            commands = compile_commands()[SIMD_LIKE] if name.endswith("_simd.cc") else compile_commands()[TABLES[module][3]][:1]
+            module = module_of(name)
+            like = "src/import/onnx/library.cc" if name.endswith("/library.cc") else SIMD_LIKE if name.endswith("_simd.cc") else TABLES[module][3]
+            commands = compile_commands()[like] if like == SIMD_LIKE else compile_commands()[like][:1]
             for command in commands:
                 self.compile(module, self.dir / name, command)
 
@@ -91,7 +110,7 @@ class Extending(CliTest):
         for module, (target, macro, kind, like) in TABLES.items():
             listed = (BUILD / module / f"{target}_{kind}.sources").read_text().split()
             listed = [line.replace(f"{ROOT}/", f"{self.dir}/") for line in listed]
-            listed += [str(self.dir / name) for name in new_files() if name.startswith(module + "/") and name.endswith(".cc")]
+            listed += [str(self.dir / name) for name in new_files() if module_of(name) == module and name.endswith(".cc")]
             sources, output = self.dir / f"{kind}.sources", self.dir / f"{kind}.cc"
             sources.write_text("\n".join(listed) + "\n")
             self.call("cmake", f"-DSOURCES={sources}", f"-DMACRO={macro}", f"-DKIND={kind}", f"-DOUTPUT={output}", f"-DROOT={self.dir / module}",
@@ -100,15 +119,33 @@ class Extending(CliTest):
 
     def link(self, name):
         """A program of the build with the new objects, which the linker takes before those of the libraries."""
-        commands = self.call("ninja", "-C", BUILD, "-t", "commands", f"bin/{name}").splitlines()
+        made = os.path.relpath((BUILD / name).resolve(), BUILD)
+        commands = [line for line in self.call("ninja", "-C", BUILD, "-t", "commands", name).splitlines() if f" -o {made} " in line]
         words = shlex.split(commands[-1])
         words = words[words.index("&&") + 1:]  # ": && c++ … && :"
         words = [word for word in words[:words.index("&&")] if not word.endswith("tern_tools.generated.cc.o")]
-        at, program = words.index("-o"), self.dir / "bin" / name
+        at, program = words.index("-o"), self.dir / made
         program.parent.mkdir(exist_ok=True)
-        new = [path for module in PROGRAMS[name] for path in self.objects[module]]
-        self.call(*words[:at], *new, "-o", program, *words[at + 2:], cwd=BUILD)
+        new = [path for module in PROGRAMS[name] for path in self.objects.get(module, [])]
+        libraries = [self.in_place_of(word) for word in words[at + 2:]]
+        self.call(*words[:at], *new, "-Wl,-z,muldefs", "-o", program, *libraries, cwd=BUILD)
         return program
+
+    def in_place_of(self, word):
+        """A word of a linker's command, with the libraries of this folder where it names the build's."""
+        if word.startswith("-Wl,-rpath,"):
+            return word.replace(str(BUILD), str(self.dir))
+        return str(self.dir / word) if re.fullmatch(r"lib/libtern\w*\.so[.0-9]*", word) else word
+
+    def link_tern(self):
+        """The command with the libraries that it loads."""
+        library = self.link("lib/libtern.so")
+        (library.parent / "libtern.so.0").symlink_to(library)
+        for name in importers():
+            compiler = itertools.takewhile(lambda word: not word.startswith("-"), compile_commands()["src/import/onnx/library.cc"][0])
+            self.call(*compiler, "-shared", *self.objects[f"src/import/{name}"], "-o", library.parent / f"libtern_{name}.so", library)
+        self.link("lib/libtern_onnx.so")
+        return self.link("bin/tern")
 
     def call(self, *command, **kwargs):
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=300, **kwargs)
@@ -148,10 +185,10 @@ class Extending(CliTest):
     def test_the_examples_build_and_run(self):
         self.compile_examples()
         self.compile_tables()
-        self.assertRegex(self.call(self.link("tern_cases"), self.write_cases("case", self.dir / "cases")), r"\b0 failed")
+        self.assertRegex(self.call(self.link("bin/tern_cases"), self.write_cases("case", self.dir / "cases")), r"\b0 failed")
         shutil.copytree(ROOT / "tests/cases/rule", self.dir / "rules")
-        self.assertRegex(self.call(self.link("tern_rules"), self.write_cases("rule", self.dir / "rules")), r"\b0 failed")
-        tern = self.link("tern")
+        self.assertRegex(self.call(self.link("bin/tern_rules"), self.write_cases("rule", self.dir / "rules")), r"\b0 failed")
+        tern = self.link_tern()
         self.check_model(tern)
         self.check_python(tern)
         digits = ROOT / "examples/digits/digits.onnx"

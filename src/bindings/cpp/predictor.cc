@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "bindings/cpp/load.h"
+#include "load/load.h"
+#include "ops/ops.h"
 
 namespace tern::v1 {
 namespace {
@@ -95,10 +96,10 @@ Result<Predictor> Predictor::Create(const Config& c) {
   const Status status = Protect([&]() -> tern::Status {
     TERN_TRY(State::CheckOptions(c));
     TERN_TRY(State::CheckModel(c));
-    std::vector<std::string> warnings;
-    TERN_ASSIGN(std::unique_ptr<tern::Graph> graph,
-                c.buffer_ ? LoadModelBytes(c.buffer_, c.buffer_size_, c.threads_, warnings)
-                          : LoadModelFile(c.model_path_, c.threads_, warnings));
+    tern::InitOps();
+    const auto bytes = tern::Buffer::Borrow(const_cast<void*>(c.buffer_), c.buffer_size_, nullptr);
+    TERN_ASSIGN(tern::load::Loaded loaded, c.buffer_ ? tern::load::LoadBytes(bytes, c.threads_)
+                                                     : tern::load::LoadFile(c.model_path_, c.threads_));
     tern::SessionOptions options;
     options.threads = c.threads_;
     options.plan_cache = c.plan_cache_;
@@ -116,8 +117,9 @@ Result<Predictor> Predictor::Create(const Config& c) {
     options.precision = *precision;
     options.tune_ms = c.tune_ms_;
     if (c.has_cache_dir_) options.cache_dir = c.cache_dir_;
-    TERN_ASSIGN(std::unique_ptr<tern::Session> session, tern::Session::Create(std::move(graph), options));
-    state = std::make_shared<State>(std::move(session), std::move(warnings));
+    TERN_ASSIGN(std::unique_ptr<tern::Session> session,
+                tern::Session::Create(std::move(loaded.graph), options));
+    state = std::make_shared<State>(std::move(session), std::move(loaded.warnings));
     return {};
   });
   if (!status.ok()) return status;

@@ -8,7 +8,6 @@
 
 #include "core/mapped_files.h"
 #include "import/onnx/external_data.h"
-#include "import/onnx/foreign.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/inlined_size.h"
 #include "import/onnx/raw_spans.h"
@@ -155,12 +154,6 @@ Status TooLarge(size_t size) {
                       "their own");
 }
 
-// reason: what is wrong with the bytes as an ONNX model, where nothing better is known about them.
-Status NotOnnx(const void* data, size_t size, Status reason) {
-  const std::string found = WhatElse(data, size);
-  return found.empty() ? reason : InvalidModel("not an ONNX model but ", found);
-}
-
 // raw: gets the bytes that the message lacks.
 bool ParseModel(const void* data, size_t size, pb::ModelProto& model, RawBytes& raw) {
   const auto split = SplitRawData(data, size);
@@ -176,16 +169,12 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
                                            std::vector<std::string>* warnings, const Workers& workers) {
   InitOps();
   return Guard([&]() -> Result<std::unique_ptr<Graph>> {
-    if (size > kMaxMessage) return NotOnnx(data, size, TooLarge(size));
+    if (size > kMaxMessage) return TooLarge(size);
     auto model = std::make_shared<pb::ModelProto>();
     auto raw = std::make_shared<RawBytes>(workers);
     if (!ParseModel(data, size, *model, *raw))
-      return NotOnnx(
-          data, size,
-          InvalidModel("not an ONNX model: the protobuf message of ", size, " bytes is broken or cut short"));
-    // MindSpore's message is so much like ONNX's that it parses, but for the version, which is text there.
-    const bool mind = model->producer_name() == "MindSpore" && !model->has_ir_version();
-    if (mind || !model->has_graph()) TERN_TRY(NotOnnx(data, size, Status()));
+      return InvalidModel("not an ONNX model: the protobuf message of ", size,
+                          " bytes is broken or cut short");
     TERN_ASSIGN(std::unique_ptr<Graph> graph, ImportModel(model, folder, nullptr, raw));
     TERN_TRY(CheckOutputTypes(model->graph(), *graph));
     if (warnings) *warnings = UnknownAttributes(*model);
@@ -195,8 +184,6 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
 
 Result<std::unique_ptr<Graph>> ImportFile(const std::string& path, std::vector<std::string>* warnings,
                                           const Workers& workers) {
-  if (const std::string found = WhatElseFolder(path); !found.empty())
-    return InvalidModel("'", path, "' is not an ONNX model but ", found);
   TERN_ASSIGN(Buffer file, Buffer::MapFile(path));
   const auto parent = std::filesystem::path(path).parent_path().string();
   auto graph = ImportBytes(file.data(), file.size(), parent.empty() ? "." : parent, warnings, workers);

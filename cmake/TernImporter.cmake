@@ -1,0 +1,39 @@
+include(GNUInstallDirs)
+
+# tern_bundle(TARGET MODULES…): puts all objects of the modules into a library or program, whether anything refers to them or not.
+function(tern_bundle target)
+  list(TRANSFORM ARGN PREPEND "$<TARGET_FILE:" OUTPUT_VARIABLE archives)
+  list(TRANSFORM archives APPEND ">")
+  list(JOIN archives "," archives)
+  target_link_libraries(${target} PRIVATE "-Wl,--whole-archive,${archives},--no-whole-archive")
+  add_dependencies(${target} ${ARGN})
+endfunction()
+
+# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…), called in the folder of a format: the module tern_import_FORMAT from its sources, and
+# libtern_FORMAT.so, which Tern loads when it meets such a model. library.cc holds the entry point (TERN_IMPORTER), format.cc the row of the
+# table of formats (TERN_FORMAT), which src/load compiles. A library that is TEST_ONLY is not installed.
+function(tern_importer format)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$|/(format|library)\\.cc$")
+  if(sources)
+    tern_module(import_${format} tern_ops tern_load ${arg_UNPARSED_ARGUMENTS})
+  endif()
+  if(TERN_FUZZ)  # no shared libraries there
+    return()
+  endif()
+  set(library libtern_${format})
+  add_library(${library} SHARED library.cc)
+  if(sources)
+    tern_bundle(${library} tern_import_${format})
+  endif()
+  target_link_libraries(${library} PRIVATE libtern ${arg_UNPARSED_ARGUMENTS})
+  target_include_directories(${library} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_compile_definitions(${library} PRIVATE TERN_VERSION="${PROJECT_VERSION}")
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME tern_${format} INSTALL_RPATH "$ORIGIN"
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+  if(NOT arg_TEST_ONLY)
+    set_property(GLOBAL APPEND PROPERTY TERN_IMPORTERS ${library})
+    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()

@@ -1,0 +1,24 @@
+// libtern_onnx: the ONNX importer as a library that Tern loads when it meets an ONNX model.
+#include <filesystem>
+
+#include "import/onnx/importer.h"
+#include "load/importer.h"
+
+namespace tern::onnx {
+
+// Where external data lies; a model in memory has none.
+static std::string FolderOf(const std::string& path) {
+  if (path.empty()) return {};
+  const auto parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? std::string(".") : parent.string();
+}
+
+static Result<std::unique_ptr<Graph>> Read(const load::Source& source, load::ReadContext& context) {
+  const Workers workers(context.threads);
+  return ImportBytes(source.bytes.data(), source.bytes.size(), FolderOf(source.path), &context.warnings,
+                     workers);
+}
+
+}  // namespace tern::onnx
+
+TERN_IMPORTER(tern::onnx::Read)

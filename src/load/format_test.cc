@@ -1,0 +1,148 @@
+#include "load/format.h"
+
+#include <gtest/gtest.h>
+
+#include "load/load.h"
+
+namespace tern::load {
+namespace {
+
+using namespace std::string_literals;
+
+std::string Said(const std::string& bytes) {
+  const auto loaded = LoadBytes(Buffer::Borrow(const_cast<char*>(bytes.data()), bytes.size(), nullptr));
+  return loaded.ok() ? "" : loaded.status().ToString();
+}
+
+void Says(const std::string& bytes, const char* what, const char* how) {
+  const std::string said = Said(bytes);
+  EXPECT_EQ(said.find("unsupported: not a model that Tern reads but "s + what), 0u) << what << ": " << said;
+  EXPECT_NE(said.find("Tern reads ONNX (.onnx) and Tern (.tern) models"), std::string::npos) << said;
+  EXPECT_NE(said.find(how), std::string::npos) << said;
+}
+
+// The row for these bytes, as if they lay in a file of this name.
+std::string NameOf(const std::string& bytes, const std::string& path = "") {
+  const Source source{path, Buffer::Borrow(const_cast<char*>(bytes.data()), bytes.size(), nullptr), false};
+  const Format* format = Formats().Find(source);
+  return format ? format->name : "";
+}
+
+// A zip's beginning: the header of a file of this name.
+std::string Zip(const std::string& name) {
+  return "PK\x03\x04"s + std::string(22, '\0') + static_cast<char>(name.size()) + "\0\0\0"s + name;
+}
+
+TEST(Foreign, IsNamedByItsFirstBytes) {
+  Says("\x1c\0\0\0TFL3\x14\0\x20\0"s, "a TensorFlow Lite model", "tf2onnx.convert --tflite");
+  Says("\x1c\0\0\0ORTM\x14\0\x20\0"s, "a model in onnxruntime's own format", ".onnx that it was made from");
+  Says("GGUF\3\0\0\0"s, "a GGUF file", "weights without a graph");
+  Says("\x89HDF\r\n\x1a\n\0\0"s, "an HDF5 file", "model.export('model.onnx', format='onnx')");
+  Says("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s, "a PyTorch checkpoint",
+       "torch.onnx.export");
+  Says("\x80\x04\x95\0\0"s, "a Python pickle", "torch.onnx.export");
+  Says("version https://git-lfs.github.com/spec/v1\noid sha256:0", "a pointer to a file in Git LFS",
+       "lfs pull");
+  Says("<!DOCTYPE html><html>", "a web page", "download");
+  Says("\x93NUMPY\x01\0"s, "a numpy array", "--input");
+  Says("\x1f\x8b\x08\0"s, "a gzip archive", "unpack");
+  Says(std::string(257, '\0') + "ustar", "a tar archive", "unpack");
+  EXPECT_EQ(Said(""), "invalid model: an empty file is no model");
+}
+
+TEST(Foreign, ArchivesAreToldByTheirFiles) {
+  Says(Zip("archive/data.pkl"), "a PyTorch checkpoint", "torch.onnx.export");
+  Says(Zip("m/data.pkl") + Zip("m/constants.pkl"), "a TorchScript model", "torch.jit.load");
+  Says(Zip("m/code/a.py") + std::string(1 << 21, '\0') + Zip("m/constants.pkl"), "a TorchScript model",
+       "dynamo=False");
+  Says(Zip("model.weights.h5"), "a Keras model", "model.export");
+  Says(Zip("x.npy"), "a numpy archive", "--input");
+  Says(Zip("readme.txt"), "a zip archive", "unpack");
+}
+
+TEST(Foreign, MessagesAndTextsAreToldByHowTheyBegin) {
+  Says("\x10\0\0\0\0\0\0\0{\"a\":0       }data"s, "a safetensors file", "weights without a graph");
+  Says(
+      "\x0a\x0a\x0a\x01x\x12\x05"
+      "Const"s,
+      "a TensorFlow graph", "tf2onnx.convert --graphdef");
+  Says("\x08\x01\x12\x0b\x0a\x09\x22\x05serve**"s, "a TensorFlow SavedModel",
+       "tf2onnx.convert --saved-model");
+  Says("\x0a\x05LeNet\xa2\x06\x02\x0a\0"s, "a Caffe model", "export ONNX");
+  Says(
+      "\x0a\x05"
+      "0.1.1\x12\x09MindSpore:\x02\x12\0"s,
+      "a MindSpore model", "export ONNX");
+  Says("name: \"LeNet\"\nlayer {\n}", "a Caffe network as text", "export ONNX");
+  Says("hello, world", "a text file", "export ONNX");
+}
+
+TEST(Foreign, TellsNothingOfWhatItDoesNotKnow) {
+  for (const std::string& bytes :
+       {std::string(100, '\0'), "\x10\0\0\0\0\0\0\0{\"a\""s, "\x0a"s, "\x0a\xff\xff\xff\xff\xff\xff"s,
+        "\x0a\x7f\x0a\x7f"s, "\x08\x01\x12"s, "\1\2\3TFL3"s}) {
+    EXPECT_EQ(NameOf(bytes), "") << bytes;
+    EXPECT_EQ(Said(bytes).find("invalid model: the format is not known"), 0u) << Said(bytes);
+  }
+}
+
+TEST(Formats, OnnxIsToldByTheFieldsOfItsMessage) {
+  EXPECT_EQ(NameOf("\x08\x07\x3a\x02\x12\0"s), "ONNX");                       // version, graph
+  EXPECT_EQ(NameOf("\x3a\x02\x12\0\x08\x07"s), "ONNX");                       // in any order
+  EXPECT_EQ(NameOf("\x08\x07\x12\x07pytorch\x3a\xff\xff\x7f\x0a"s), "ONNX");  // the graph is cut short
+  EXPECT_EQ(NameOf("\x08\x07\xf8\x07\x01\x3a\0"s), "ONNX");                   // a field of a later version
+  EXPECT_EQ(NameOf("\x08\x07\x12\x04TFL3\x3a\0"s), "ONNX");  // another format's magic in a name
+  EXPECT_EQ(NameOf("\x08\x07"s), "");                        // no graph
+  EXPECT_EQ(NameOf("\x08\x07\x38\x01"s), "");                // the graph is a number
+  EXPECT_EQ(NameOf("\x08\x07\x3b\x3c\x3a\0"s), "");          // groups do not occur
+}
+
+TEST(Formats, ContentsDecideThenTheExtension) {
+  EXPECT_EQ(NameOf("TERNMODL", "odd.onnx"), "Tern");
+  EXPECT_EQ(NameOf("GGUF", "odd.onnx"), "GGUF");
+  EXPECT_EQ(NameOf(std::string(100, '\0'), "cut.onnx"), "ONNX");
+  EXPECT_EQ(NameOf(std::string(100, '\0'), "cut.tflite"), "TensorFlow Lite");
+  EXPECT_EQ(NameOf(std::string(100, '\0'), "cut.bin"), "");
+}
+
+TEST(Formats, TheExtensionDecidesBetweenReaders) {
+  const auto read = [](const Source&, ReadContext&) -> Result<std::unique_ptr<Graph>> { return Status(); };
+  FormatTable table;
+  table.Add({.name = "a", .extensions = {".a"}, .magic = {{0, "same"}}, .read = read});
+  table.Add({.name = "b", .extensions = {".b"}, .magic = {{0, "same"}}, .read = read});
+  std::string bytes = "same bytes";
+  const Buffer buffer = Buffer::Borrow(bytes.data(), bytes.size(), nullptr);
+  EXPECT_EQ(table.Find({"x.b", buffer, false})->name, "b");
+  EXPECT_EQ(table.Find({"x.a", buffer, false})->name, "a");
+  EXPECT_EQ(table.Find({"", buffer, false})->name, "a");
+}
+
+TEST(Formats, ARowWithAReaderReplacesTheOneWithout) {
+  FormatTable table;
+  AddForeignFormats(table);
+  const size_t rows = table.rows().size();
+  table.Add(
+      {.name = "TensorFlow Lite", .extensions = {".tflite"}, .magic = {{4, "TFL3"}}, .library = "tflite"});
+  EXPECT_EQ(table.rows().size(), rows);
+  EXPECT_EQ(table.Readable(), "TensorFlow Lite (.tflite)");
+}
+
+TEST(Formats, RowsAreComplete) {
+  for (const Format& f : Formats().rows()) {
+    EXPECT_FALSE(f.title.empty()) << f.name;
+    EXPECT_TRUE(!f.magic.empty() || f.recognise || !f.folder_file.empty())
+        << f.name << " is never recognised";
+    EXPECT_NE(f.readable(), !f.way_to_onnx.empty()) << f.name << " needs a reader or a way to ONNX, not both";
+  }
+}
+
+TEST(Formats, AMissingLibraryIsNamedWithTheFolder) {
+  const auto reader = ReaderOf({.name = "Nowhere", .library = "nowhere"});
+  ASSERT_FALSE(reader.ok());
+  const std::string said = reader.status().ToString();
+  for (const char* part : {"libtern_nowhere.so", "reads Nowhere models", "is missing", "/bin/', beside Tern"})
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace tern::load

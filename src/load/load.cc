@@ -1,0 +1,46 @@
+#include "load/load.h"
+
+#include <filesystem>
+
+namespace tern::load {
+namespace {
+
+Status NotReadable(const Format& format, const FormatTable& formats) {
+  return Unsupported("not a model that Tern reads but ", format.title, "; Tern reads ", formats.Readable(),
+                     " models: ", format.way_to_onnx);
+}
+
+Result<Loaded> Read(const Source& source, int threads, const FormatTable& formats) {
+  if (!source.folder && source.bytes.size() == 0) return InvalidModel("an empty file is no model");
+  const Format* format = formats.Find(source);
+  if (!format && source.folder)
+    return InvalidModel("not a folder of a format that is known; Tern reads ", formats.Readable(), " models");
+  if (!format)
+    return InvalidModel(
+        "the format is not known, neither by the bytes nor by the file's extension; Tern reads ",
+        formats.Readable(), " models");
+  if (!format->readable()) return NotReadable(*format, formats);
+  TERN_ASSIGN(const ReadFunction read, ReaderOf(*format));
+  ReadContext context{threads, {}};
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, read(source, context));
+  return Loaded{std::move(graph), format, std::move(context.warnings)};
+}
+
+}  // namespace
+
+Result<Loaded> LoadFile(const std::string& path, int threads, const FormatTable& formats) {
+  std::error_code ignored;
+  Source source{path, {}, std::filesystem::is_directory(path, ignored)};
+  if (!source.folder) {
+    TERN_ASSIGN(source.bytes, Buffer::MapFile(path));
+  }
+  auto loaded = Guard([&] { return Read(source, threads, formats); });
+  if (!loaded.ok()) return loaded.TakeStatus().While(StrCat("loading '", path, "'"));
+  return loaded;
+}
+
+Result<Loaded> LoadBytes(const Buffer& bytes, int threads, const FormatTable& formats) {
+  return Guard([&] { return Read(Source{"", bytes, false}, threads, formats); });
+}
+
+}  // namespace tern::load

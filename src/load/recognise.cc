@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+
+#include "base/strings.h"
+#include "load/foreign.h"
+
+namespace tern::load {
+namespace {
+
+bool Holds(std::string_view bytes, std::string_view part) {
+  return bytes.find(part) != std::string_view::npos;
+}
+
+// The names of a zip's files stand before each of them, and all together at its end.
+bool ZipHolds(std::string_view bytes, std::string_view name) {
+  if (!StartsWith(bytes, "PK\x03\x04")) return false;
+  constexpr size_t kFirst = 4096, kLast = size_t{1} << 20;
+  return Holds(bytes.substr(0, kFirst), name) ||
+         Holds(bytes.substr(bytes.size() - std::min(bytes.size(), kLast)), name);
+}
+
+// Takes a field of bytes off the front of a protobuf message; false where there is none with this tag.
+bool TakeField(std::string_view& bytes, char tag, std::string_view& field) {
+  if (bytes.empty() || bytes[0] != tag) return false;
+  size_t length = 0, i = 1;
+  for (int shift = 0; i < bytes.size() && shift < 35; shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes[i++]);
+    length |= static_cast<size_t>(byte & 0x7f) << shift;
+    if (byte >= 0x80) continue;
+    if (length > bytes.size() - i) return false;
+    field = bytes.substr(i, length);
+    bytes.remove_prefix(i + length);
+    return true;
+  }
+  return false;
+}
+
+bool IsName(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return std::isprint(static_cast<unsigned char>(c)) != 0; });
+}
+
+}  // namespace
+
+bool IsTorchScript(std::string_view bytes) { return ZipHolds(bytes, "/constants.pkl"); }
+bool IsTorchCheckpoint(std::string_view bytes) { return ZipHolds(bytes, "/data.pkl"); }
+bool IsTorchExport(std::string_view bytes) { return ZipHolds(bytes, "archive_format"); }
+bool IsKeras(std::string_view bytes) { return ZipHolds(bytes, "model.weights.h5"); }
+bool IsNumpyArchive(std::string_view bytes) { return ZipHolds(bytes, ".npy"); }
+
+// Its schema version, then a graph that is tagged for serving.
+bool IsSavedModel(std::string_view bytes) {
+  return StartsWith(bytes, "\x08\x01\x12") && Holds(bytes.substr(0, size_t{64} << 20), "\x22\x05serve");
+}
+
+// A name, then field 100: the layers.
+bool IsCaffe(std::string_view bytes) {
+  std::string_view name;
+  return TakeField(bytes, '\x0a', name) && IsName(name) && StartsWith(bytes, "\xa2\x06");
+}
+
+// A version as text, where ONNX has a number, then the producer.
+bool IsMindSpore(std::string_view bytes) {
+  std::string_view version, producer;
+  return TakeField(bytes, '\x0a', version) && TakeField(bytes, '\x12', producer) && producer == "MindSpore";
+}
+
+// A node, which begins with its name and its op.
+bool IsGraphDef(std::string_view bytes) {
+  std::string_view node, name, op;
+  return TakeField(bytes, '\x0a', node) && TakeField(node, '\x0a', name) && TakeField(node, '\x12', op) &&
+         !op.empty() && IsName(name) && IsName(op);
+}
+
+// A length of eight bytes, then so much JSON.
+bool IsSafetensors(std::string_view bytes) {
+  if (bytes.size() < 10 || bytes[8] != '{' || (bytes[9] != '"' && bytes[9] != '}')) return false;
+  uint64_t length = 0;
+  for (size_t i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  return length <= bytes.size() - 8;
+}
+
+bool IsPlainText(std::string_view bytes) {
+  const std::string_view start = bytes.substr(0, 4096);
+  const auto printable = [](char c) { return (c >= 0x20 && c < 0x7f) || (c >= '\t' && c <= '\r'); };
+  return !start.empty() && start[0] > 0x20 && std::all_of(start.begin(), start.end(), printable);
+}
+
+bool IsCaffeText(std::string_view bytes) {
+  const std::string_view start = bytes.substr(0, 4096);
+  return IsPlainText(bytes) &&
+         (Holds(start, "layer {") || Holds(start, "layer{") || Holds(start, "layers {"));
+}
+
+}  // namespace tern::load

@@ -1,0 +1,14 @@
+// A format whose library says that it was built with another version of Tern.
+#include "load/format.h"
+
+namespace tern::load {
+
+TERN_FORMAT(Stale) {
+  return {.name = "Stale",
+          .title = "a stale model",
+          .extensions = {".stale"},
+          .magic = {{0, "stale"}},
+          .library = "stale"};
+}
+
+}  // namespace tern::load
