@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the rates of src/runtime/cost_rates.inc to this machine.
+"""Fits the rates of src/runtime/cost/cost_rates.inc to this machine.
 
     fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    adds measurements of every kernel of every layer
     fit_costs.py fit FILE…                                              prints the table, and how far its estimates are off
@@ -29,10 +29,10 @@ TABLE = RUNTIME / "cost_rates.inc"
 
 @functools.cache
 def far_weights():
-    """Beyond how many bytes a kernel's weights take how many times as long, as src/runtime/cost_model.cc has it."""
+    """Beyond how many bytes a kernel's weights take how many times as long, as src/runtime/cost/cost_model.cc has it."""
     match = re.search(r"kNear = (\d+) << (\d+), kFar = (\d+);", (RUNTIME / "cost_model.cc").read_text())
     if not match:
-        sys.exit("fit_costs.py: src/runtime/cost_model.cc does not say what kNear and kFar are")
+        sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not say what kNear and kFar are")
     size, shift, times = map(int, match.groups())
     return size << shift, times
 

@@ -15,7 +15,7 @@ class Others {
   void Start(int count) {
     for (int i = 0; i < count; ++i)
       threads_.emplace_back([this] {
-        const AtWork at_work, again;
+        const ActiveScope active_scope, again;
         present_.fetch_add(1);
         while (!done_.load()) std::this_thread::sleep_for(std::chrono::microseconds(200));
       });

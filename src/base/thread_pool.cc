@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "base/at_rest.h"
 #include "base/cores.h"
+#include "base/idle_scope.h"
 #include "base/pause.h"
 
 namespace tern {
@@ -21,7 +21,7 @@ constexpr int kMostParts = 16;  // of a loop, each the first choice of one threa
 enum class Role { kOwn, kHelps, kLeft };
 
 struct ThisThread {
-  int at_work = 0;  // how often
+  int active_scope = 0;  // how often
   bool inside_loop = false;
   Role role = Role::kOwn;
 };
@@ -123,7 +123,7 @@ class Patience {
 };
 
 // Rounded up.
-int64_t Quotient(int64_t n, int64_t size) { return (n + size - 1) / size; }
+int64_t CeilDiv(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 // One ParallelFor. Lives on the caller's stack: it leaves the list before the caller returns, and the caller
 // waits until every helper that joined has left it.
@@ -146,7 +146,7 @@ struct Job {
 
   // Parts are even: they need not be whole pieces.
   void Divide(int64_t n, int64_t grain) {
-    const int64_t grains = Quotient(n, grain);
+    const int64_t grains = CeilDiv(n, grain);
     for (int i = 0; i < parts; ++i) {
       part[i].at.store(grains * i / parts * grain, std::memory_order_relaxed);
       part[i].end = std::min(n, grains * (i + 1) / parts * grain);
@@ -247,7 +247,7 @@ class Pool {
   }
 
   void Loop() {
-    self.at_work = 1;  // counted while it helps
+    self.active_scope = 1;  // counted while it helps
     Patience patience;
     for (;;) {
       const uint64_t seen = epoch_.load(std::memory_order_acquire);
@@ -274,21 +274,21 @@ class Pool {
 
 }  // namespace
 
-AtWork::AtWork() {
-  if (self.at_work++ == 0) TheCrew().Enter();
+ActiveScope::ActiveScope() {
+  if (self.active_scope++ == 0) TheCrew().Enter();
 }
-AtWork::~AtWork() {
-  if (--self.at_work == 0) TheCrew().Leave();
+ActiveScope::~ActiveScope() {
+  if (--self.active_scope == 0) TheCrew().Leave();
 }
 
-AtRest::AtRest() : at_work_(self.inside_loop ? 0 : self.at_work) {
+IdleScope::IdleScope() : at_work_(self.inside_loop ? 0 : self.active_scope) {
   if (at_work_ == 0) return;
-  self.at_work = 0;
+  self.active_scope = 0;
   TheCrew().Leave();
 }
-AtRest::~AtRest() {
+IdleScope::~IdleScope() {
   if (at_work_ == 0) return;
-  self.at_work = at_work_;
+  self.active_scope = at_work_;
   TheCrew().Enter();
 }
 
@@ -303,14 +303,14 @@ bool Workers::Stay() {
 }
 
 void Workers::Spread(int64_t n, int64_t grain, Body body, const void* f) const {
-  const AtWork at_work;
+  const ActiveScope active_scope;
   thread_local int ensured = 0;
   if (ensured < threads_) {
     Pool::Get().EnsureThreads(threads_ - 1);
     ensured = threads_;
   }
   // A few pieces per thread, so that a late thread does not hold up the rest.
-  const int64_t grains = Quotient(n, grain), piece = Quotient(grains, int64_t{threads_} * 4) * grain;
+  const int64_t grains = CeilDiv(n, grain), piece = CeilDiv(grains, int64_t{threads_} * 4) * grain;
   const int helpers = static_cast<int>(std::min<int64_t>(threads_, grains)) - 1;
   Job job{body, f, piece, helpers, std::min(helpers + 1, kMostParts)};
   job.Divide(n, grain);

@@ -9,12 +9,12 @@ namespace tern {
 
 // While one of these lives the calling thread is at work, between its loops too: it takes a core that the
 // pool then leaves alone. They nest.
-class AtWork {
+class ActiveScope {
  public:
-  AtWork();
-  ~AtWork();
-  AtWork(const AtWork&) = delete;
-  AtWork& operator=(const AtWork&) = delete;
+  ActiveScope();
+  ~ActiveScope();
+  ActiveScope(const ActiveScope&) = delete;
+  ActiveScope& operator=(const ActiveScope&) = delete;
 };
 
 // A slice of the pool. Copies are cheap; any number of slices share the same threads.

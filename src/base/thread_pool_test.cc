@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/at_rest.h"
 #include "base/cores.h"
+#include "base/idle_scope.h"
 #include "base/test_support.h"
 
 namespace tern {
@@ -173,9 +173,9 @@ TEST(ThreadPool, CallersThatWaitTakeNoCores) {
   std::vector<std::thread> callers;
   for (int t = 0; t < UsableCores(); ++t)
     callers.emplace_back([&] {
-      const AtWork once, again;
+      const ActiveScope once, again;
       {
-        const AtRest at_rest;
+        const IdleScope idle_scope;
         resting.fetch_add(1);
         while (!wake.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }

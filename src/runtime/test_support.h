@@ -8,7 +8,7 @@
 #include "ir/evaluate.h"
 #include "ir/text.h"
 #include "ops/ops.h"
-#include "runtime/session.h"
+#include "runtime/exec/session.h"
 
 namespace tern {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cost.h"
+#include "runtime/cost/cost.h"
 
 namespace tern::tools {
 

@@ -7,7 +7,7 @@
 
 #include "core/datum.h"
 #include "ir/graph.h"
-#include "runtime/session.h"
+#include "runtime/exec/session.h"
 #include "tools/args.h"
 
 namespace tern::tools {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/cost.h"
+#include "runtime/cost/cost.h"
 #include "tools/timing.h"
 #include "tools/units.h"
 

@@ -4,8 +4,9 @@
 #include "data/json_writer.h"
 #include "import/onnx/importer.h"
 #include "ir/op_def.h"
+#include "kernel_api/kernel_table.h"
 #include "ops/ops.h"
-#include "runtime/kernel.h"
+#include "runtime/bind/cpu_kernels.h"
 #include "tools/onnx_operators.h"
 #include "tools/tool.h"
 

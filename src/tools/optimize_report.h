@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "passes/pipeline.h"
-#include "runtime/cost.h"
+#include "runtime/cost/cost.h"
 
 namespace tern::tools {
 

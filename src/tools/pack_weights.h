@@ -1,7 +1,7 @@
 // Stores weights beside a model in the form that this machine's kernels want.
 #pragma once
 #include "ir/graph.h"
-#include "runtime/precision.h"
+#include "runtime/model/precision.h"
 
 namespace tern::tools {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cost.h"
-#include "runtime/observer.h"
+#include "runtime/cost/cost.h"
+#include "runtime/exec/observer.h"
 #include "tools/explain_report.h"
 
 namespace tern::tools {

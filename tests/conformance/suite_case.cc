@@ -5,7 +5,7 @@
 #include "export/onnx/exporter.h"
 #include "import/onnx/importer.h"
 #include "ir/evaluate.h"
-#include "runtime/session.h"
+#include "runtime/exec/session.h"
 
 namespace tern {
 namespace {

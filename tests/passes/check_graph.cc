@@ -12,7 +12,7 @@
 #include "outcome.h"
 #include "passes/pipeline.h"
 #include "random.h"
-#include "runtime/session.h"
+#include "runtime/exec/session.h"
 
 namespace tern {
 namespace {

@@ -29,7 +29,7 @@ void Sums(Grower& g) {
   g.Binary(g.random().Pick(kKinds), x, y);
 }
 
-void Quotient(Grower& g) {
+void CeilDiv(Grower& g) {
   Value* x = g.Float();
   Value* y = g.Operand(x);
   if (y && (g.Least(y) > 0.05 || g.Greatest(y) < -0.05)) g.Binary("div", x, y);
@@ -123,8 +123,8 @@ void Activate(Grower& g) {
 }  // namespace
 
 std::vector<Maker> ElementwiseMakers() {
-  return {AnyUnary, BoundedUnary, Sums,   Sums,       Quotient, Power,     Chain,
-          Twins,    Select,       Bounds, Conversion, Whole,    Quantized, Activate};
+  return {AnyUnary, BoundedUnary, Sums,   Sums,       CeilDiv, Power,     Chain,
+          Twins,    Select,       Bounds, Conversion, Whole,   Quantized, Activate};
 }
 
 }  // namespace tern

@@ -7,7 +7,7 @@
 #include "ir/tern_file.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "runtime/session.h"
+#include "runtime/exec/session.h"
 
 namespace tern {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "runtime/session.h"
+#include "runtime/exec/session.h"
 
 namespace tern::v1 {
 

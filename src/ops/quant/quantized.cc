@@ -3,7 +3,7 @@
 #include <array>
 
 #include "ops/quant/evaluate_part.h"
-#include "ops/quant/whole.h"
+#include "ops/quant/integer.h"
 #include "ops/support/spread.h"
 
 namespace tern {
@@ -115,7 +115,7 @@ Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContex
 
 Status EvaluateQuantized(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
   const DType second = form.operands > 1 ? c.In(3).dtype() : DType::kInvalid;
-  if (InWhole(form, c.In(0).dtype(), second, c.OutType(0))) return EvaluateWhole(form, attrs, c);
+  if (OnIntegers(form, c.In(0).dtype(), second, c.OutType(0))) return EvaluateIntegers(form, attrs, c);
   std::vector<Tensor> operands;
   for (int i = 0; i < form.operands; ++i) {
     const Attrs dequantize = DequantizeAttrs(ScaleAxis(form, attrs, i).value_or(0));

@@ -1,6 +1,6 @@
 // Ops on quantized tensors. Each gives what Dequantize of its operands, an op on real numbers and Quantize of
 // the result would give: the real numbers are f32, rounding is half to even, the result saturates. Sums,
-// products and means of 8 bits are made of whole numbers instead (ops/quant/whole.h), exact up to the last
+// products and means of 8 bits are made of whole numbers instead (ops/quant/integer.h), exact up to the last
 // step: where a result is about half way between two numbers that may be the other one.
 #pragma once
 #include <optional>

@@ -17,7 +17,7 @@ Status CheckList(const char* name, const std::vector<int64_t>& list, int wanted,
   return {};
 }
 
-int64_t FloorQuotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t FloorDivInt(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 }  // namespace
 
@@ -81,8 +81,8 @@ Window ResolvePads(Window window, const Dims& input, const Dims& kernel) {
 
 TapRange ValidOutputs(const WindowAxis& axis, int64_t tap, int64_t input, int64_t output) {
   const int64_t shift = tap - axis.begin;  // input index = output * stride + shift
-  const int64_t first = std::max<int64_t>(0, -FloorQuotient(shift, axis.stride));
-  const int64_t last = std::min(output, FloorQuotient(input - 1 - shift, axis.stride) + 1);
+  const int64_t first = std::max<int64_t>(0, -FloorDivInt(shift, axis.stride));
+  const int64_t last = std::min(output, FloorDivInt(input - 1 - shift, axis.stride) + 1);
   return {std::min(first, output), std::max(std::min(first, output), last)};
 }
 

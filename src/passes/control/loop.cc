@@ -23,7 +23,7 @@ bool GoesOn(const Graph& body) {
 }
 
 // How often the loop runs; nothing when that is not known.
-std::optional<int64_t> TurnsOf(const Node& loop) {
+std::optional<int64_t> PermutationsOf(const Node& loop) {
   const Value *trips = loop.input(0), *condition = loop.input(1);
   const auto go = ScalarOf(condition), count = ScalarOf(trips);
   if ((go && *go == 0) || (count && *count < 1)) return 0;
@@ -44,7 +44,7 @@ Value* Stack(Rewrite& r, const std::vector<Value*>& slices) {
 bool UnrollLoop(Rewrite& r) {
   const Node& loop = r.root();
   const Graph& body = *loop.subgraphs()[0];
-  const auto turns = TurnsOf(loop);
+  const auto turns = PermutationsOf(loop);
   if (!turns || *turns < 1) return r.Skip("the number of turns is not a known number above 0");
   if (*turns > kMaxTurns || *turns * body.NodeCount() > (*turns == 1 ? INT32_MAX : kMaxNodes))
     return r.Skip("the loop is too long to write out");
@@ -68,7 +68,7 @@ bool UnrollLoop(Rewrite& r) {
 
 bool RemoveEmptyLoop(Rewrite& r) {
   const Node& loop = r.root();
-  const auto turns = TurnsOf(loop);
+  const auto turns = PermutationsOf(loop);
   if (!turns || *turns != 0) return r.Skip("the loop may run");
   std::vector<Value*> outputs(loop.inputs().begin() + kFirstState, loop.inputs().end());
   for (size_t i = outputs.size(); i < loop.outputs().size(); ++i) {

@@ -96,7 +96,7 @@ bool MergeReduceView(Rewrite& r) {
 
 // Where an axis of the reduction's result is when the reduced dims are dropped or kept instead; nothing for
 // an axis that is dropped.
-std::optional<int64_t> TurnedAxis(const Turnable& reduction, int axis) {
+std::optional<int64_t> TransposedAxis(const Turnable& reduction, int axis) {
   int with = 0, without = 0;
   for (const bool reduced : reduction.mask) {
     if ((reduction.kept ? with : without) == axis && !(reduced && !reduction.kept))
@@ -115,9 +115,9 @@ bool MoveViewBeforeSoftmax(Rewrite& r) {
   const auto found = TurnableInto(r, softmax->input(0), r.root().output(0)->type.shape);
   if (!found) return false;
   const auto axis = AxisOf(softmax->attrs.Int("axis"), y);
-  const auto turned = axis ? TurnedAxis(*found, *axis) : std::nullopt;
-  if (!turned) return r.Skip("the axis of Softmax is a reduced one");
-  Attrs attrs = WithAttrs(softmax->attrs, {{"axis", *turned}});
+  const auto transposed = axis ? TransposedAxis(*found, *axis) : std::nullopt;
+  if (!transposed) return r.Skip("the axis of Softmax is a reduced one");
+  Attrs attrs = WithAttrs(softmax->attrs, {{"axis", *transposed}});
   return r.Replace(
       r.Op(*softmax->op, std::move(attrs), {EmitReduce(r, *found->node, found->mask, !found->kept)}));
 }

@@ -1,4 +1,4 @@
-// Quotients: a multiplication is cheaper. After recomposition, whose patterns look for quotients.
+// CeilDivs: a multiplication is cheaper. After recomposition, whose patterns look for quotients.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"

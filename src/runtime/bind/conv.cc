@@ -28,7 +28,7 @@ class Conv : public KernelOf<Conv> {
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = ShapeOf(q);
-    return s.ok() ? std::vector<Work>{PatchesWork("patches", *s)} : std::vector<Work>();
+    return s.ok() ? std::vector<Work>{Im2colWork("patches", *s)} : std::vector<Work>();
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(const cpu::ConvShape shape, ShapeOf(c.query()));
@@ -106,9 +106,9 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
 }  // namespace
 
 TERN_KERNELS(Conv) {
-  AddWithOrders<Depthwise>(table, "Conv", "cpu.conv.depthwise.f32");
-  AddWithOrders<Conv>(table, "Conv", "cpu.conv.gemm");
-  AddWithOrders<ConvTranspose>(table, "ConvTranspose", "cpu.conv_transpose.f32");
+  AddWithLayouts<Depthwise>(table, "Conv", "cpu.conv.depthwise.f32");
+  AddWithLayouts<Conv>(table, "Conv", "cpu.conv.gemm");
+  AddWithLayouts<ConvTranspose>(table, "ConvTranspose", "cpu.conv_transpose.f32");
 }
 
 }  // namespace tern

@@ -2,7 +2,7 @@
 // side of the tiles: each packs weights for itself only, and sizes of images decide between them.
 #include "kernels/cpu/conv/fft_conv.h"
 #include "runtime/bind/conv_nhwc.h"
-#include "runtime/cost_model.h"
+#include "runtime/cost/cost_model.h"
 
 namespace tern {
 namespace {
@@ -25,8 +25,8 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
     const Result<cpu::ConvShape> s = NhwcShape(q);
     return s.ok() && cpu::FftSize::Fits(*s, kLog) && Large(*s) && Packable(*s);
   }
-  static double Cost(const KernelQuery& q) {
-    return Conv::Cost(*NhwcShape(q), kLog) * ProductNanoseconds() / kProductThere;
+  static double CostOf(const KernelQuery& q) {
+    return Conv::Cost(*NhwcShape(q), kLog) * CpuProductNanoseconds() / kProductThere;
   }
 
  private:

@@ -52,10 +52,10 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
     return IsPointwise(q) ? "for larger windows, strides or pads"
                           : "windows are too far apart to be read in place";
   }
-  static bool Narrow(const KernelQuery& q, int operand) {
+  static bool Bf16Storage(const KernelQuery& q, int operand) {
     if (kOperands != Operands::kBf16) return false;
     if (operand == 0) return q.InDims(1)[1] % 2 == 0;  // channels of a group
-    return NarrowResult(q, operand);
+    return Bf16Result(q, operand);
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);

@@ -25,8 +25,8 @@ inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transp
 }
 
 // Results, and what is added to them, may be bf16 in memory: they are widened and rounded in registers.
-inline bool NarrowResult(const KernelQuery& q, int operand) {
-  return (operand == KernelEntry::kResult || operand == 3) && TileBound::InRegisters(q, {3});
+inline bool Bf16Result(const KernelQuery& q, int operand) {
+  return (operand == KernelAbilities::kResult || operand == 3) && TileBound::InRegisters(q, {3});
 }
 
 // What the kernels of such convolutions have in common: weights are packed once, the rest is done in
@@ -57,10 +57,10 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     TERN_ASSIGN(cpu::ConvShape shape, NhwcShape(c.query()));
     if (kTransposed) shape.begin = CutsOf(c->attrs(), shape, c->InRank(0) - 2);
     work_ = Work(shape);
-    if constexpr (requires { work_.SetNarrow({}); })
-      work_.SetNarrow({c->InType(0) == DType::kBF16, c->OutType(0) == DType::kBF16});
+    if constexpr (requires { work_.SetBf16Storage({}); })
+      work_.SetBf16Storage({c->InType(0) == DType::kBF16, c->OutType(0) == DType::kBF16});
     if constexpr (requires { work_.SetPool(true); }) work_.SetPool(c.with_next());
-    apart_ = c.apart();
+    row_stride_ = c.row_stride();
     tile_ = TileBound(c.query(), {3});
     c.SetScratch(work_.Scratch(c.threads()));
     return {};
@@ -69,35 +69,23 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
     cpu::PanelProduct p;
     tile_.Fill(c, p);
     if (c.Has(2)) p.tile.bias = c.In<float>(2);
-    work_.Run({c.In<float>(0), packed_.data<const float>(), c.Out<float>(0), p.tile, p.epilogue, apart_},
+    work_.Run({c.In<float>(0), packed_.data<const float>(), c.Out<float>(0), p.tile, p.epilogue, row_stride_},
               c.scratch<void>(), c.workers());
     return {};
   }
 
  private:
   Tensor packed_;
-  int64_t apart_ = 0;
+  int64_t row_stride_ = 0;
   Work work_;
   TileBound tile_;
 };
 
-// T::WorkOf, or T::Cost in microseconds, says what it takes; T::WhyNot may say what it needs, T::kPack with
-// whom it shares its weights, T::Narrow and T::Absorbs what KernelEntry says of these.
+// T's static members say what it can do, see AbilitiesOf.
 template <class T> void AddNhwc(KernelTable& table, const std::string& name, const char* op = "Conv") {
-  KernelEntry entry;
-  entry.op = op, entry.name = name;
-  entry.legal = T::Legal;
-  if constexpr (requires { &T::WorkOf; })
-    entry.work_of = T::WorkOf;
-  else
-    entry.cost_of = T::Cost;
-  if constexpr (requires { &T::WhyNot; }) entry.why_not = T::WhyNot;
-  if constexpr (requires { &T::Narrow; }) entry.narrow = T::Narrow;
-  if constexpr (requires { &T::Absorbs; }) entry.absorbs = T::Absorbs;
-  entry.rows_apart = [](const KernelQuery& q) { return !q.Has(3) && TileBound::InRegisters(q, {3}); };
-  entry.make = [] { return std::make_unique<T>(); };
-  entry.pack = PackOf<T>();
-  if (entry.pack.empty()) entry.pack = name;
+  KernelEntry entry = EntryOf<T>(op, name, T::Legal);
+  entry.can.row_stride = [](const KernelQuery& q) { return !q.Has(3) && TileBound::InRegisters(q, {3}); };
+  if (entry.can.pack.empty()) entry.can.pack = name;
   table.Add(std::move(entry));
 }
 

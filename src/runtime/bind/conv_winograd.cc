@@ -52,12 +52,12 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
   }
 
   // Its transforms see all of x's digits.
-  static bool Narrow(const KernelQuery& q, int operand) {
-    return kOperands == Operands::kBf16 && operand != 0 && NarrowResult(q, operand);
+  static bool Bf16Storage(const KernelQuery& q, int operand) {
+    return kOperands == Operands::kBf16 && operand != 0 && Bf16Result(q, operand);
   }
 
   // Max pooling of 2 x 2 results side by side: each window lies in one tile.
-  static bool Absorbs(const KernelQuery& q, const KernelQuery& next) {
+  static bool FusesNext(const KernelQuery& q, const KernelQuery& next) {
     if (next.op().name != "Pool" || next.attrs().Text("kind") != "max" || !OrderedLast(next) ||
         !TileBound::InRegisters(q, {3}) || next.InRank(0) != 4 || next.InType(0) != DType::kF32)
       return false;

@@ -57,7 +57,7 @@ Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool colu
   return work;
 }
 
-Work PatchesWork(const char* algorithm, const cpu::ConvShape& s) {
+Work Im2colWork(const char* algorithm, const cpu::ConvShape& s) {
   Work work = ConvOperands(s);
   const int64_t columns = cpu::TileSimd().columns;
   const double count = ProductOf({s.batch, s.group}), taps = ProductOf(s.kernel),

@@ -2,8 +2,8 @@
 #pragma once
 #include <initializer_list>
 
+#include "kernel_api/kernel_table.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
-#include "runtime/kernel.h"
 
 namespace tern {
 
@@ -23,6 +23,6 @@ Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s);
 // s.input is what is read; columns: products are written to memory before they are added up.
 Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool columns = false);
 // As a product of weights and the image's patches, which are written tile by tile.
-Work PatchesWork(const char* algorithm, const cpu::ConvShape& s);
+Work Im2colWork(const char* algorithm, const cpu::ConvShape& s);
 
 }  // namespace tern

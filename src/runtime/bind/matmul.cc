@@ -9,6 +9,7 @@
 #include "runtime/bind/conv_work.h"
 #include "runtime/bind/strassen_cost.h"
 #include "runtime/bind/tile_epilogue.h"
+#include "runtime/cost/cost_model.h"
 
 namespace tern {
 namespace {
@@ -200,30 +201,30 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     p_.k = k_, p_.n = n_;
     p_.m = flip ? CountOf(Dims(a.begin(), a.end() - 2)) * a.back() : CountOf(Dims(a.begin(), a.end() - 1));
     p_.a_row = k_, p_.a_column = 1;
-    turned_ = {};
+    transposed_ = {};
     if (flip && OneMatrix(a)) {
       p_.a_row = 1, p_.a_column = p_.m;
     } else if (flip) {
-      turned_.Add({CountOf(Dims(a.begin(), a.end() - 2)), k_ * a.back(), k_ * a.back()});
-      turned_.Add({a.back(), 1, k_});
-      turned_.Add({k_, a.back(), 1});
+      transposed_.Add({CountOf(Dims(a.begin(), a.end() - 2)), k_ * a.back(), k_ * a.back()});
+      transposed_.Add({a.back(), 1, k_});
+      transposed_.Add({k_, a.back(), 1});
     }
     p_.c_row = n_;
     const Dims& y = c->OutDims(0);
     bias_ = c->Has(2) && c->InDims(2).size() <= y.size() && !c->InDims(2).empty() &&
             c->InDims(2).back() == n_ && CountOf(c->InDims(2)) == n_;
     tile_ = TileBound(c.query(), bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
-    turned_at_ = ((plainly_ ? cpu::PanelScratch : Way::Scratch)(p_, c.threads()) + 63) / 64 * 64;
-    c.SetScratch(turned_at_ + (turned_.rank ? static_cast<size_t>(p_.m * k_) * sizeof(float) : 0));
+    transposed_at_ = ((plainly_ ? cpu::PanelScratch : Way::Scratch)(p_, c.threads()) + 63) / 64 * 64;
+    c.SetScratch(transposed_at_ + (transposed_.rank ? static_cast<size_t>(p_.m * k_) * sizeof(float) : 0));
     return {};
   }
 
   Status Run(RunContext& c) override {
     cpu::PanelProduct p = p_;
     p.a = c.In<float>(0);
-    if (turned_.rank) {
-      auto* rows = reinterpret_cast<float*>(c.scratch<std::byte>() + turned_at_);
-      cpu::Copy(turned_, p.a, rows, sizeof(float), c.workers());
+    if (transposed_.rank) {
+      auto* rows = reinterpret_cast<float*>(c.scratch<std::byte>() + transposed_at_);
+      cpu::Copy(transposed_, p.a, rows, sizeof(float), c.workers());
       p.a = rows;
     }
     p.panels = panels_.data<const float>(), p.c = c.Out<float>(0);
@@ -246,8 +247,8 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
   int64_t k_ = 0, n_ = 0;
   bool plainly_ = false;  // Way does not fit these weights
   cpu::PanelProduct p_;
-  cpu::StridedCopy turned_;  // of several matrices that are to be read by columns: their rows one by one
-  size_t turned_at_ = 0;
+  cpu::StridedCopy transposed_;  // of several matrices that are to be read by columns: their rows one by one
+  size_t transposed_at_ = 0;
   bool bias_ = false;
   TileBound tile_;
 };
@@ -255,15 +256,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
 using Single = PackedMatMul<Panels<cpu::Operands::kF32>>;
 using Bf16 = PackedMatMul<Panels<cpu::Operands::kBf16>>;
 
-template <class T> KernelEntry Entry(const char* name) {
-  KernelEntry entry;
-  entry.op = "MatMul", entry.name = name;
-  entry.legal = T::Legal, entry.work_of = T::WorkOf, entry.why_not = T::WhyNot;
-  entry.make = [] { return std::make_unique<T>(); };
-  entry.pack = PackOf<T>();
-  return entry;
-}
-KernelEntry SingleEntry() { return Entry<Single>("cpu.gemm.packed.f32"); }
+template <class T> KernelEntry Entry(const char* name) { return EntryOf<T>("MatMul", name, T::Legal); }
 
 std::string StrassenWhyNot(const KernelQuery& q) {
   if (q.whole) return "sums of whole numbers must be exact";
@@ -276,16 +269,19 @@ bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 
 // Beside the plain product.
 double StrassenMicroseconds(const KernelQuery& q) {
-  static const KernelEntry plain = SingleEntry();
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   const int64_t rows = CountOf(Dims(q.InDims(0).begin(), q.InDims(0).end() - 1));
-  return EstimatedMicroseconds(plain, q) * StrassenCost(rows, b.columns, b.rows);
+  double plain = 0;
+  for (const Work& work : Single::WorkOf(q)) plain += CpuRates().Microseconds(work);
+  return plain * StrassenCost(rows, b.columns, b.rows);
 }
 
 KernelEntry StrassenEntry() {
   KernelEntry entry = Entry<PackedMatMul<Strassen>>("cpu.gemm.strassen.f32");
-  entry.legal = StrassenLegal, entry.why_not = StrassenWhyNot;
-  entry.work_of = nullptr, entry.cost_of = StrassenMicroseconds;
+  entry.legal = StrassenLegal;
+  entry.can.why_not = StrassenWhyNot;
+  entry.can.work_of = nullptr;
+  entry.can.cost_of = StrassenMicroseconds;
   return entry;
 }
 
@@ -293,7 +289,7 @@ KernelEntry StrassenEntry() {
 
 TERN_KERNELS(MatMul) {
   table.Add(Entry<Bf16>("cpu.gemm.packed.bf16"));
-  table.Add(SingleEntry());
+  table.Add(Entry<Single>("cpu.gemm.packed.f32"));
   table.Add(StrassenEntry());
   table.Add(Entry<MatMul>("cpu.gemm"));
 }

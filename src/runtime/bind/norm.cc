@@ -175,15 +175,15 @@ class LayerNorm : public KernelOf<LayerNorm> {
 }  // namespace
 
 TERN_KERNELS(Norm) {
-  AddWithNarrow<Scale>(table, "Scale", "cpu.scale.f32");
-  AddWithNarrow<BatchNorm>(table, "BatchNorm", "cpu.batch_norm.f32");
-  AddWithNarrow<GroupNorm>(table, "InstanceNorm", "cpu.instance_norm.f32");
-  AddWithNarrow<GroupNorm>(table, "GroupNorm", "cpu.group_norm.f32");
-  AddWithNarrow<GroupNormLast>(table, "InstanceNorm", "cpu.instance_norm.nhwc.f32");
-  AddWithNarrow<GroupNormLast>(table, "GroupNorm", "cpu.group_norm.nhwc.f32");
-  AddWithNarrow<Lrn>(table, "Lrn", "cpu.lrn.f32");
-  AddWithNarrow<LayerNorm>(table, "LayerNorm", "cpu.layer_norm.f32");
-  AddWithNarrow<LayerNorm>(table, "RmsNorm", "cpu.rms_norm.f32");
+  AddWithHalf<Scale>(table, "Scale", "cpu.scale.f32");
+  AddWithHalf<BatchNorm>(table, "BatchNorm", "cpu.batch_norm.f32");
+  AddWithHalf<GroupNorm>(table, "InstanceNorm", "cpu.instance_norm.f32");
+  AddWithHalf<GroupNorm>(table, "GroupNorm", "cpu.group_norm.f32");
+  AddWithHalf<GroupNormLast>(table, "InstanceNorm", "cpu.instance_norm.nhwc.f32");
+  AddWithHalf<GroupNormLast>(table, "GroupNorm", "cpu.group_norm.nhwc.f32");
+  AddWithHalf<Lrn>(table, "Lrn", "cpu.lrn.f32");
+  AddWithHalf<LayerNorm>(table, "LayerNorm", "cpu.layer_norm.f32");
+  AddWithHalf<LayerNorm>(table, "RmsNorm", "cpu.rms_norm.f32");
 }
 
 }  // namespace tern

@@ -65,8 +65,8 @@ class GlobalPool : public KernelOf<GlobalPool> {
 }  // namespace
 
 TERN_KERNELS(Pool) {
-  AddWithOrders<Pool>(table, "Pool", "cpu.pool");
-  AddWithNarrow<GlobalPool>(table, "GlobalPool", "cpu.global_pool.f32");
+  AddWithLayouts<Pool>(table, "Pool", "cpu.pool");
+  AddWithHalf<GlobalPool>(table, "GlobalPool", "cpu.global_pool.f32");
 }
 
 }  // namespace tern

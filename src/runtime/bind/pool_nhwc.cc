@@ -22,30 +22,23 @@ class NhwcPool : public KernelOf<NhwcPool> {
     pool_ = cpu::NhwcPool(
         max ? Kind::kMax : Kind::kAverage, shape,
         max ? cpu::PoolDivisors() : PoolDivisorsOf(shape, window, c->attrs().Bool("count_include_pad")));
-    apart_ = c.apart();
+    row_stride_ = c.row_stride();
     c.SetScratch(pool_.Scratch(c.threads()));
     return {};
   }
+  static bool RowStride(const KernelQuery&) { return true; }
   Status Run(RunContext& c) override {
-    pool_.Run(c.In<float>(0), c.Out<float>(0), c.scratch<void>(), c.workers(), apart_);
+    pool_.Run(c.In<float>(0), c.Out<float>(0), c.scratch<void>(), c.workers(), row_stride_);
     return {};
   }
 
  private:
   cpu::NhwcPool pool_;
-  int64_t apart_ = 0;
+  int64_t row_stride_ = 0;
 };
 
 }  // namespace
 
-TERN_KERNELS(PoolNhwc) {
-  KernelEntry entry;
-  entry.op = "Pool", entry.name = "cpu.pool.nhwc.f32";
-  entry.legal = NhwcPool::Legal;
-  entry.make = [] { return std::make_unique<NhwcPool>(); };
-  entry.cost = 0.5;
-  entry.rows_apart = [](const KernelQuery&) { return true; };
-  table.Add(std::move(entry));
-}
+TERN_KERNELS(PoolNhwc) { table.Add<NhwcPool>("Pool", "cpu.pool.nhwc.f32", NhwcPool::Legal, 0.5); }
 
 }  // namespace tern

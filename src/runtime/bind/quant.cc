@@ -65,8 +65,8 @@ class Dequantize : public KernelOf<Dequantize> {
 }  // namespace
 
 TERN_KERNELS(Quant) {
-  AddWithNarrow<Quantize>(table, "Quantize", "cpu.quantize");
-  AddWithNarrow<Dequantize>(table, "Dequantize", "cpu.dequantize");
+  AddWithHalf<Quantize>(table, "Quantize", "cpu.quantize");
+  AddWithHalf<Dequantize>(table, "Dequantize", "cpu.dequantize");
 }
 
 }  // namespace tern

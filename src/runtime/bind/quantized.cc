@@ -3,11 +3,11 @@
 // products of 8 bits work on the whole numbers themselves: a float holds their sums exactly up to 2^24.
 #include "ops/quant/quantized.h"
 
+#include "kernels/cpu/quant/integer.h"
 #include "kernels/cpu/quant/quant.h"
-#include "kernels/cpu/quant/whole.h"
 #include "kernels/cpu/support/cut.h"
 #include "ops/quant/evaluate_part.h"
-#include "ops/quant/whole.h"
+#include "ops/quant/integer.h"
 #include "runtime/bind/support.h"
 
 namespace tern {
@@ -63,7 +63,7 @@ class Rescaler {
     }
     const DType to = c.Out(0).dtype();
     const auto zero = c.Has(at + 1) ? static_cast<int32_t>(LoadLong(c.In(at + 1), 0)) : 0;
-    const WholeBounds bounds = BoundsOf(to, zero, c.In<float>(at)[0], activation_);
+    const IntegerBounds bounds = BoundsOf(to, zero, c.In<float>(at)[0], activation_);
     cpu::RescaleChannels(shape_, {to, static_cast<float>(zero), bounds.low, bounds.high}, sums, bias,
                          multipliers, c.Out(0).raw(), c.workers());
   }
@@ -76,16 +76,28 @@ class Rescaler {
 
 class Quantized : public Kernel {
  public:
-  explicit Quantized(const QuantizedForm& form) : form_(form) {}
-  Quantized(const Quantized& other) : form_(other.form_), packed_(other.packed_) {}
+  // real: the table that the kernel of the op on real numbers comes from.
+  Quantized(const QuantizedForm& form, const KernelTable& real) : form_(form), real_(real) {}
+  Quantized(const Quantized& other)
+      : form_(other.form_),
+        real_(other.real_),
+        packed_(other.packed_),
+        attrs_(other.attrs_),
+        inner_(other.inner_ ? other.inner_->Clone() : nullptr),
+        operands_(other.operands_),
+        result_(other.result_),
+        scales_(other.scales_),
+        whole_(other.whole_),
+        ones_(other.ones_),
+        rescaler_(other.rescaler_) {}
 
-  static bool Legal(const QuantizedForm& form, const KernelQuery& q) {
+  static bool Legal(const QuantizedForm& form, const KernelTable& table, const KernelQuery& q) {
     const Attrs attrs = AttrsFor(form, q);
-    return CpuKernels().Select(RealQuery(form, q, attrs, {})) != nullptr;
+    return table.Select(RealQuery(form, q, attrs, {})) != nullptr;
   }
 
   Status Prepare(PrepareContext& c) override {
-    const bool whole = form_.has_bias && InWhole(form_, c.InType(0), c.InType(3), c.OutType(0));
+    const bool whole = form_.has_bias && OnIntegers(form_, c.InType(0), c.InType(3), c.OutType(0));
     packed_.assign(static_cast<size_t>(form_.operands + form_.has_bias), Tensor());
     for (int i = 0; i < form_.operands; ++i) {
       const int at = 3 * i;
@@ -108,7 +120,7 @@ class Quantized : public Kernel {
     whole_ = Whole(form_, c.query());
     attrs_ = AttrsFor(form_, c.query());
     const KernelQuery real = RealQuery(form_, c.query(), attrs_, packed_);
-    const KernelEntry* entry = CpuKernels().Select(real);
+    const KernelEntry* entry = real_.Select(real);
     if (!entry) return Unsupported("no kernel for ", form_.real, " on real numbers");
     inner_ = entry->make();
     ResizeContext inner(real, c.threads());
@@ -124,9 +136,6 @@ class Quantized : public Kernel {
       if (whole_ && ones_.size() < count) ones_.assign(count, 1.0f);
     }
     if (whole_) bytes = rescaler_.Resize(form_, c.query(), bytes);
-    context_.inputs.resize(operands_.size());
-    for (size_t i = 0; i < operands_.size(); ++i) context_.inputs[i] = &operands_[i].datum;
-    context_.outputs = {&result_.datum};
     c.SetScratch(bytes);
     return {};
   }
@@ -134,6 +143,10 @@ class Quantized : public Kernel {
   Status Run(RunContext& c) override {
     for (size_t i = 0; i < operands_.size(); ++i) Fill(c, i);
     Place(c, result_);
+    context_.inputs.resize(operands_.size());  // allocates in the first run only
+    context_.outputs.resize(1);
+    for (size_t i = 0; i < operands_.size(); ++i) context_.inputs[i] = &operands_[i].datum;
+    context_.outputs[0] = &result_.datum;
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;
     TERN_TRY(inner_->Run(context_));
@@ -186,7 +199,7 @@ class Quantized : public Kernel {
   }
 
   static bool Whole(const QuantizedForm& form, const KernelQuery& q) {
-    return form.has_bias && InWhole(form, q.InType(0), q.InType(3), q.OutType(0));
+    return form.has_bias && OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0));
   }
 
   // In whole numbers bias and activation come with the scales, behind the sums.
@@ -214,6 +227,7 @@ class Quantized : public Kernel {
   }
 
   const QuantizedForm& form_;
+  const KernelTable& real_;
   std::vector<Tensor> packed_;  // by input of the real op; undefined where it is not a weight
   Attrs attrs_;
   std::unique_ptr<Kernel> inner_;
@@ -227,22 +241,22 @@ class Quantized : public Kernel {
 };
 
 // Where quantized_bytes.cc does not know better.
-class NotWhole : public Quantized {
+class NotOnIntegers : public Quantized {
  public:
   using Quantized::Quantized;
-  static bool Legal(const QuantizedForm& form, const KernelQuery& q) {
-    return !InWhole(form, q.InType(0), q.InType(3), q.OutType(0)) && Quantized::Legal(form, q);
+  static bool Legal(const QuantizedForm& form, const KernelTable& table, const KernelQuery& q) {
+    return !OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0)) && Quantized::Legal(form, table, q);
   }
-  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<NotWhole>(*this); }
+  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<NotOnIntegers>(*this); }
 };
 
 // A function of 8 bits: its 256 results first, then each element by looking up.
 class ByTable : public Kernel {
  public:
-  explicit ByTable(const QuantizedForm& form) : form_(form), results_(form) {}
+  ByTable(const QuantizedForm& form, const KernelTable& real) : results_(form, real) {}
 
-  static bool Legal(const QuantizedForm& form, const KernelQuery& q) {
-    return BitWidth(q.InType(0)) == 8 && BitWidth(q.OutType(0)) == 8 && Quantized::Legal(form, q);
+  static bool Legal(const QuantizedForm& form, const KernelTable& table, const KernelQuery& q) {
+    return BitWidth(q.InType(0)) == 8 && BitWidth(q.OutType(0)) == 8 && Quantized::Legal(form, table, q);
   }
 
   Status Resize(ResizeContext& c) override {
@@ -258,8 +272,6 @@ class ByTable : public Kernel {
     query.weight.resize(query.inputs.size());
     ResizeContext inner(query, c.threads());
     TERN_TRY(results_.Resize(inner));
-    context_.inputs.resize(query.inputs.size());
-    context_.outputs = {&table_};
     c.SetScratch(inner.scratch());
     return {};
   }
@@ -267,6 +279,8 @@ class ByTable : public Kernel {
   Status Run(RunContext& c) override {
     context_.inputs = c.inputs;
     context_.inputs[0] = &codes_;
+    context_.outputs.resize(1);
+    context_.outputs[0] = &table_;
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;
     TERN_TRY(results_.Run(context_));
@@ -279,11 +293,14 @@ class ByTable : public Kernel {
     return {};
   }
 
-  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<ByTable>(form_); }
+  std::unique_ptr<Kernel> Clone() const override {
+    auto copy = std::make_unique<ByTable>(*this);
+    if (table_.tensor.defined()) copy->table_ = table_.tensor.Clone();  // Run writes it
+    return copy;
+  }
 
  private:
   static constexpr int kCodes = 256;
-  const QuantizedForm& form_;
   Quantized results_;
   Datum codes_, table_;
   RunContext context_;
@@ -294,8 +311,8 @@ template <class T> void AddQuantized(KernelTable& table, const char* op, const c
   KernelEntry entry;
   entry.op = op;
   entry.name = name;
-  entry.legal = [&form](const KernelQuery& q) { return T::Legal(form, q); };
-  entry.make = [&form] { return std::make_unique<T>(form); };
+  entry.legal = [&form, &table](const KernelQuery& q) { return T::Legal(form, table, q); };
+  entry.make = [&form, &table] { return std::make_unique<T>(form, table); };
   entry.cost = cost;
   table.Add(std::move(entry));
 }
@@ -305,9 +322,9 @@ template <class T> void AddQuantized(KernelTable& table, const char* op, const c
 TERN_KERNELS(Quantized) {
   AddQuantized<Quantized>(table, "QConv", "cpu.qconv.via_f32");
   AddQuantized<Quantized>(table, "QMatMul", "cpu.qmatmul.via_f32");
-  AddQuantized<NotWhole>(table, "QBinary", "cpu.qbinary.via_f32");
+  AddQuantized<NotOnIntegers>(table, "QBinary", "cpu.qbinary.via_f32");
   AddQuantized<Quantized>(table, "QPool", "cpu.qpool.via_f32");
-  AddQuantized<NotWhole>(table, "QGlobalPool", "cpu.qglobal_pool.via_f32");
+  AddQuantized<NotOnIntegers>(table, "QGlobalPool", "cpu.qglobal_pool.via_f32");
   AddQuantized<Quantized>(table, "QUnary", "cpu.qunary.via_f32");
   AddQuantized<Quantized>(table, "QActivation", "cpu.qactivation.via_f32");
   AddQuantized<ByTable>(table, "QUnary", "cpu.qunary.table", 0.5);

@@ -1,6 +1,6 @@
 // Ties sums, products and means of 8-bit tensors to their own kernels.
-#include "kernels/cpu/quant/whole.h"
-#include "ops/quant/whole.h"
+#include "kernels/cpu/quant/integer.h"
+#include "ops/quant/integer.h"
 #include "runtime/bind/support.h"
 
 namespace tern {
@@ -18,12 +18,12 @@ cpu::ByteOperand Operand(const RunContext& c, int i) {
 cpu::ByteRange Range(const RunContext& c, int i) {
   const DType to = c.Out(0).dtype();
   const int32_t zero = Zero(c, i + 1);
-  const WholeBounds bounds = BoundsOf(to, zero, Scale(c, i));
+  const IntegerBounds bounds = BoundsOf(to, zero, Scale(c, i));
   return {to, static_cast<float>(zero), bounds.low, bounds.high};
 }
 
 bool LegalFor(const char* op, const KernelQuery& q) {
-  return InWhole(*QuantizedFormOf(op), q.InType(0), q.InType(3), q.OutType(0)) && RankFits(q.OutDims(0));
+  return OnIntegers(*QuantizedFormOf(op), q.InType(0), q.InType(3), q.OutType(0)) && RankFits(q.OutDims(0));
 }
 
 class Binary : public KernelOf<Binary> {

@@ -84,9 +84,9 @@ class ArgReduce : public KernelOf<ArgReduce> {
 }  // namespace
 
 TERN_KERNELS(Reduce) {
-  AddWithNarrow<Softmax>(table, "Softmax", "cpu.softmax.f32");
-  AddWithNarrow<Reduce>(table, "Reduce", "cpu.reduce");
-  AddWithNarrow<ArgReduce>(table, "ArgReduce", "cpu.arg_reduce");
+  AddWithHalf<Softmax>(table, "Softmax", "cpu.softmax.f32");
+  AddWithHalf<Reduce>(table, "Reduce", "cpu.reduce");
+  AddWithHalf<ArgReduce>(table, "ArgReduce", "cpu.arg_reduce");
 }
 
 }  // namespace tern

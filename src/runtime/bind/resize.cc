@@ -152,7 +152,7 @@ class Interpolate : public KernelOf<Interpolate> {
 
 TERN_KERNELS(Resize) {
   table.Add<Nearest>("Resize", "cpu.resize.nearest", Nearest::Legal);
-  AddWithNarrow<Interpolate>(table, "Resize", "cpu.resize.interpolate.f32");
+  AddWithHalf<Interpolate>(table, "Resize", "cpu.resize.interpolate.f32");
 }
 
 }  // namespace tern

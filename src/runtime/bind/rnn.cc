@@ -157,7 +157,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
 TERN_KERNELS(Rnn) {
   using Bf16 = Rnn<cpu::Operands::kBf16>;
   table.Add<Bf16>("Rnn", "cpu.rnn.bf16", Bf16::Legal, 0.5);
-  AddWithNarrow<Rnn<cpu::Operands::kF32>>(table, "Rnn", "cpu.rnn.f32");
+  AddWithHalf<Rnn<cpu::Operands::kF32>>(table, "Rnn", "cpu.rnn.f32");
 }
 
 }  // namespace tern

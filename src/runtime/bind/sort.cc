@@ -95,8 +95,8 @@ class Range : public KernelOf<Range> {
 }  // namespace
 
 TERN_KERNELS(Sort) {
-  AddWithNarrow<TopK>(table, "TopK", "cpu.top_k");
-  AddWithNarrow<Cumulative>(table, "Cumulative", "cpu.cumulative");
+  AddWithHalf<TopK>(table, "TopK", "cpu.top_k");
+  AddWithHalf<Cumulative>(table, "Cumulative", "cpu.cumulative");
   table.Add<Range>("Range", "cpu.range", Range::Legal);
 }
 

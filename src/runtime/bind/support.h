@@ -3,9 +3,9 @@
 #include <iterator>
 #include <string>
 
+#include "kernel_api/kernel_table.h"
 #include "kernels/cpu/elementwise/broadcast.h"
 #include "kernels/cpu/reduce/softmax.h"
-#include "runtime/kernel.h"
 
 namespace tern {
 

@@ -3,10 +3,10 @@
 
 #include <limits>
 
+#include "kernel_api/kernel_table.h"
 #include "kernels/cpu/support/cut.h"
 #include "ops/ml/tree_ensemble.h"
 #include "ops/ml/tree_ensemble_classifier.h"
-#include "runtime/kernel.h"
 
 namespace tern {
 namespace {

@@ -11,7 +11,7 @@ bool Narrow(const TensorInfo& info) { return info.dtype == DType::kF16 || info.d
 
 }  // namespace
 
-bool HasNarrow(const KernelQuery& q) {
+bool HasHalf(const KernelQuery& q) {
   return std::any_of(q.inputs.begin(), q.inputs.end(), Narrow) ||
          std::any_of(q.outputs.begin(), q.outputs.end(), Narrow);
 }
@@ -41,32 +41,55 @@ Status ViaF32Kernel::Resize(ResizeContext& c) {
   const KernelQuery wide = WidenQuery(c.query());
   size_t bytes = 0;
   TERN_TRY(ResizeInner(wide, c, bytes));
-  const auto stand_in = [&](const std::vector<TensorInfo>& narrow, const std::vector<TensorInfo>& wider,
-                            std::vector<StandIn>& list) {
+  const auto adapted = [&](const std::vector<TensorInfo>& narrow, const std::vector<TensorInfo>& wider,
+                           std::vector<AdaptedTensor>& list) {
     list.clear();
     for (size_t i = 0; i < narrow.size(); ++i)
-      if (Narrow(narrow[i])) list.push_back(MakeStandIn(static_cast<int>(i), wider[i], bytes));
+      if (Narrow(narrow[i])) list.push_back(MakeAdapted(static_cast<int>(i), wider[i], bytes));
   };
-  stand_in(c->inputs, wide.inputs, inputs_);
-  stand_in(c->outputs, wide.outputs, outputs_);
+  adapted(c->inputs, wide.inputs, inputs_);
+  adapted(c->outputs, wide.outputs, outputs_);
   c.SetScratch(bytes);
   return {};
 }
 
 Status ViaF32Kernel::Run(RunContext& c) {
   Begin(c);
-  for (StandIn& s : inputs_) {
+  for (AdaptedTensor& s : inputs_) {
     UseAsInput(s);
     const Tensor& x = c.In(s.index);
     cpu::Cast(x.dtype(), DType::kF32, x.raw(), s.datum.tensor.raw(), x.size(), c.workers());
   }
-  for (StandIn& s : outputs_) UseAsOutput(s);
+  for (AdaptedTensor& s : outputs_) UseAsOutput(s);
   TERN_TRY(RunInner());
-  for (const StandIn& s : outputs_) {
+  for (const AdaptedTensor& s : outputs_) {
     const Tensor& y = c.Out(s.index);
     cpu::Cast(DType::kF32, y.dtype(), s.datum.tensor.raw(), y.raw(), y.size(), c.workers());
   }
   return {};
+}
+
+KernelEntry ViaF32Entry(const KernelEntry& f32) {
+  KernelEntry entry;
+  entry.op = f32.op;
+  entry.name = f32.name + ".via_f32";
+  entry.legal = [legal = f32.legal](const KernelQuery& q) { return HasHalf(q) && legal(WidenQuery(q)); };
+  entry.make = [make = f32.make] { return std::make_unique<ViaF32Kernel>(make()); };
+  entry.cost = 3 * f32.cost;
+  entry.can.in_place = f32.can.in_place;
+  entry.can.why_not = [why_not = f32.can.why_not](const KernelQuery& q) -> std::string {
+    if (!HasHalf(q)) return "for f16 and bf16";
+    return why_not ? why_not(WidenQuery(q)) : "";
+  };
+  if (f32.can.work_of)
+    entry.can.work_of = [work_of = f32.can.work_of](const KernelQuery& q) {
+      return WithWidening(q, work_of(WidenQuery(q)));
+    };
+  if (f32.can.cost_of)
+    entry.can.cost_of = [cost_of = f32.can.cost_of](const KernelQuery& q) {
+      return 3 * cost_of(WidenQuery(q));
+    };
+  return entry;
 }
 
 }  // namespace tern

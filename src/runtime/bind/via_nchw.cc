@@ -50,10 +50,10 @@ std::vector<Work> WithTransposing(const KernelQuery& q, std::vector<Work> work) 
   return work;
 }
 
-ViaNchwKernel::Turned ViaNchwKernel::MakeTurned(int index, const TensorInfo& first, bool is_input,
-                                                size_t& bytes) {
-  Turned t;
-  t.stand_in = MakeStandIn(index, first, bytes);
+ViaNchwKernel::Transposed ViaNchwKernel::MakeTransposed(int index, const TensorInfo& first, bool is_input,
+                                                        size_t& bytes) {
+  Transposed t;
+  t.adapted = MakeAdapted(index, first, bytes);
   const Dims other = ContiguousStrides(kLast.Own(first.dims)), strides = ContiguousStrides(first.dims);
   const Dims in_first = kLast.First(other), in_own = kLast.Own(strides);
   const Dims own = kLast.Own(first.dims);
@@ -72,23 +72,23 @@ Status ViaNchwKernel::Resize(ResizeContext& c) {
   TERN_TRY(ResizeInner(first.query, c, bytes));
   inputs_.clear();
   for (size_t i : Ordered(c.query()))
-    inputs_.push_back(MakeTurned(static_cast<int>(i), first.query.inputs[i], true, bytes));
-  output_ = MakeTurned(0, first.query.outputs[0], false, bytes);
+    inputs_.push_back(MakeTransposed(static_cast<int>(i), first.query.inputs[i], true, bytes));
+  output_ = MakeTransposed(0, first.query.outputs[0], false, bytes);
   c.SetScratch(bytes);
   return {};
 }
 
 Status ViaNchwKernel::Run(RunContext& c) {
   Begin(c);
-  for (Turned& t : inputs_) {
-    UseAsInput(t.stand_in);
-    const Tensor& x = c.In(t.stand_in.index);
-    cpu::Copy(t.copy, x.raw(), t.stand_in.datum.tensor.raw(), cpu::WidthOf(x.dtype()), c.workers());
+  for (Transposed& t : inputs_) {
+    UseAsInput(t.adapted);
+    const Tensor& x = c.In(t.adapted.index);
+    cpu::Copy(t.copy, x.raw(), t.adapted.datum.tensor.raw(), cpu::WidthOf(x.dtype()), c.workers());
   }
-  UseAsOutput(output_.stand_in);
+  UseAsOutput(output_.adapted);
   TERN_TRY(RunInner());
   const Tensor& y = c.Out(0);
-  cpu::Copy(output_.copy, output_.stand_in.datum.tensor.raw(), y.raw(), cpu::WidthOf(y.dtype()), c.workers());
+  cpu::Copy(output_.copy, output_.adapted.datum.tensor.raw(), y.raw(), cpu::WidthOf(y.dtype()), c.workers());
   return {};
 }
 

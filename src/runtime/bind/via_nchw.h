@@ -1,10 +1,10 @@
 // A kernel for channels_last made from one for [N, C, spatial…]: operands are transposed into scratch memory,
 // and the result back. The way for what has no kernel of its own in that order.
 #pragma once
+#include "kernel_api/kernel_table.h"
 #include "kernels/cpu/move/copy.h"
 #include "runtime/bind/via_f32.h"
 #include "runtime/bind/window_shape.h"
-#include "runtime/kernel.h"
 
 namespace tern {
 
@@ -19,23 +19,23 @@ struct FirstQuery {
 // Work and what transposing adds to it.
 std::vector<Work> WithTransposing(const KernelQuery& query, std::vector<Work> work);
 
-class ViaNchwKernel : public StandInKernel {
+class ViaNchwKernel : public AdapterKernel {
  public:
-  explicit ViaNchwKernel(std::unique_ptr<Kernel> inner) : StandInKernel(std::move(inner)) {}
+  explicit ViaNchwKernel(std::unique_ptr<Kernel> inner) : AdapterKernel(std::move(inner)) {}
   Status Resize(ResizeContext& c) override;
   Status Run(RunContext& c) override;
-  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<ViaNchwKernel>(inner_->Clone()); }
+  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<ViaNchwKernel>(*this); }
 
  private:
   // A tensor in the other order.
-  struct Turned {
-    StandIn stand_in;
+  struct Transposed {
+    AdaptedTensor adapted;
     cpu::StridedCopy copy;  // between it and what it stands for
   };
-  static Turned MakeTurned(int index, const TensorInfo& first, bool is_input, size_t& bytes);
+  static Transposed MakeTransposed(int index, const TensorInfo& first, bool is_input, size_t& bytes);
 
-  std::vector<Turned> inputs_;
-  Turned output_;
+  std::vector<Transposed> inputs_;
+  Transposed output_;
 };
 
 template <class T> class ViaNchw : public ViaNchwKernel {
@@ -44,14 +44,16 @@ template <class T> class ViaNchw : public ViaNchwKernel {
   static bool Legal(const KernelQuery& q) { return OrderedLast(q) && T::Legal(FirstQuery(q).query); }
   static std::vector<Work> WorkOf(const KernelQuery& q) requires requires { &T::WorkOf; }
   { return WithTransposing(q, T::WorkOf(FirstQuery(q).query)); }
+  static std::string WhyNot(const KernelQuery& q) requires requires { &T::WhyNot; }
+  { return OrderedLast(q) ? T::WhyNot(FirstQuery(q).query) : "needs channels last"; }
 };
 
 // T, which must refuse channels_last, with 16-bit floats and with channels_last.
 template <class T>
-void AddWithOrders(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
+void AddWithLayouts(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
   constexpr double kTransposing = 20;  // without T::WorkOf: any kernel for the order itself is better
-  AddWithNarrow<T>(table, op, name, cost);
-  AddWithNarrow<ViaNchw<T>>(table, op, name + ".via_nchw", kTransposing * cost);
+  AddWithHalf<T>(table, op, name, cost);
+  AddWithHalf<ViaNchw<T>>(table, op, name + ".via_nchw", kTransposing * cost);
 }
 
 }  // namespace tern

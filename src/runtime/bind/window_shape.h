@@ -2,9 +2,9 @@
 #pragma once
 #include <algorithm>
 
+#include "kernel_api/kernel_table.h"
 #include "kernels/cpu/conv/conv.h"
 #include "ops/support/window.h"
-#include "runtime/kernel.h"
 
 namespace tern {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "runtime/kernel.h"
+#include "kernel_api/kernel_table.h"
 
 namespace tern {
 

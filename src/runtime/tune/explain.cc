@@ -12,11 +12,11 @@ Candidate CandidateOf(const KernelEntry& entry, const KernelQuery& query,
   c.kernel = entry.name;
   c.legal = entry.legal(query);
   if (!c.legal) {
-    if (entry.why_not) c.why_not = entry.why_not(query);
+    if (entry.can.why_not) c.why_not = entry.can.why_not(query);
     return c;
   }
   c.estimated_us = EstimatedMicroseconds(entry, query);
-  if (entry.work_of) c.work = entry.work_of(query);
+  if (entry.can.work_of) c.work = entry.can.work_of(query);
   for (const Measured& m : times)
     if (m.kernel == entry.name) c.measured_us = m.microseconds;
   return c;
@@ -53,7 +53,7 @@ Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& ta
                const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times, bool released) {
   Choice choice{&node, chosen.name, reason, {}, 1};
   for (const KernelEntry* entry : table.Of(query.op().name))
-    if (!released || entry->pack == chosen.pack)
+    if (!released || entry->can.pack == chosen.can.pack)
       choice.candidates.push_back(CandidateOf(*entry, query, times));
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(), [](const auto& a, const auto& b) {
     return a.legal != b.legal ? a.legal : a.estimated_us < b.estimated_us;

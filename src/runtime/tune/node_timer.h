@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/stop.h"
-#include "runtime/kernel.h"
+#include "kernel_api/kernel_table.h"
 
 namespace tern {
 

@@ -213,8 +213,8 @@ bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Kernel
   const std::vector<Job> jobs = JobsFor(queries, table, workers.threads());
   if (jobs.empty()) return false;
   // Two that measure at once would measure each other. Who may not wait for that has what is known by then.
-  const auto turn = measuring_.Wait(limits.stop, "another session, which measures kernels");
-  if (!turn.ok()) return false;
+  const auto lock = measuring_.Acquire(limits.stop, "another session, which measures kernels");
+  if (!lock.ok()) return false;
   bool measured = false;
   for (const Job& job : jobs) {
     if (!limits.stop.Check().ok()) break;

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <set>
 
+#include "base/keyed_mutex.h"
 #include "base/stop.h"
 #include "runtime/tune/choice.h"
 #include "runtime/tune/record.h"
-#include "runtime/turns.h"
 
 namespace tern {
 
@@ -76,7 +76,7 @@ class Tuner {
   const TuneOptions options_;
   const RecordKey key_;
   std::string path_;
-  Turns measuring_;
+  CancellableMutex measuring_;
 
   mutable std::mutex mutex_;  // for what follows; never held for long
   Measurements known_;

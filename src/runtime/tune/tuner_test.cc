@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "runtime/cost_model.h"
+#include "runtime/cost/cost_model.h"
 #include "runtime/test_support.h"
 
 namespace tern {
@@ -54,16 +54,10 @@ KernelTable Table(double quick_cost = 2) {
   const auto legal = [](const KernelQuery& q) { return q.AllTypes(DType::kF32); };
   table.Add<Negate<true>>("Unary", "test.slow", legal, 1);
   table.Add<Negate<false>>("Unary", "test.quick", legal, quick_cost);
-  KernelEntry whole{"Unary",
-                    "test.whole",
-                    [](const KernelQuery& q) { return q.AllTypes(DType::kI32); },
-                    [] { return std::make_unique<Negate<false>>(); },
-                    0.1,
-                    nullptr,
-                    true,
-                    nullptr,
-                    [](const KernelQuery&) { return std::string("for whole numbers"); }};
-  table.Add(std::move(whole));
+  KernelEntry integer = EntryOf<Negate<false>>(
+      "Unary", "test.integer", [](const KernelQuery& q) { return q.AllTypes(DType::kI32); }, 0.1);
+  integer.can.why_not = [](const KernelQuery&) { return std::string("for integers"); };
+  table.Add(std::move(integer));
   return table;
 }
 
@@ -119,7 +113,7 @@ TEST_F(TunerTest, EstimatesDecideUnlessAsked) {
   EXPECT_GT(choices[0].candidates[1].estimated_us, choices[0].candidates[0].estimated_us);
   EXPECT_EQ(choices[0].candidates[1].measured_us, 0);
   EXPECT_FALSE(choices[0].candidates[2].legal);
-  EXPECT_EQ(choices[0].candidates[2].why_not, "for whole numbers");
+  EXPECT_EQ(choices[0].candidates[2].why_not, "for integers");
 }
 
 // What a run's deadline or its caller's flag says is heard between single runs of single kernels.

@@ -71,10 +71,10 @@ TEST(ExportContrib, OneOperatorForAFusedNode) {
   const std::string fast = Fused("MatMul", tall, "%a, %b, %c", "activation=\"gelu_tanh\", alpha=0.5");
   CheckRoundTrip(fast);
   EXPECT_EQ(OperatorsOf(fast), (Names{"FusedMatMul", "FastGelu"}));
-  const std::string turned = Fused("MatMul", "%a: f32[2,4,3], %b: f32[2,5,4]", "%a, %b",
-                                   "transpose_a=true, transpose_b=true, alpha=0.5");
-  CheckRoundTrip(turned);
-  EXPECT_EQ(OperatorsOf(turned), Names{"FusedMatMul"});
+  const std::string transposed = Fused("MatMul", "%a: f32[2,4,3], %b: f32[2,5,4]", "%a, %b",
+                                       "transpose_a=true, transpose_b=true, alpha=0.5");
+  CheckRoundTrip(transposed);
+  EXPECT_EQ(OperatorsOf(transposed), Names{"FusedMatMul"});
   const std::string swish = Fused("Activation", "%x: f32[3,4]", "%x", "kind=\"swish\", alpha=1.5");
   CheckRoundTrip(swish);
   EXPECT_EQ(OperatorsOf(swish), Names{"QuickGelu"});

@@ -72,7 +72,7 @@ Status FusedGemm(OnnxNode& n) {
 }
 
 // transBatch brings the first axis next to the last, before the last two change places.
-Result<Value*> BatchTurned(OnnxNode& n, int i, const char* flag) {
+Result<Value*> BatchTransposed(OnnxNode& n, int i, const char* flag) {
   Value* x = n.In(i);
   if (!n.Int(flag) || n.RankOf(i) == 1) return x;
   const int64_t rank = n.RankOf(i);
@@ -86,8 +86,8 @@ Result<Value*> BatchTurned(OnnxNode& n, int i, const char* flag) {
 
 Status FusedMatMul(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));
-  TERN_ASSIGN(Value * a, BatchTurned(n, 0, "transBatchA"));
-  TERN_ASSIGN(Value * b, BatchTurned(n, 1, "transBatchB"));
+  TERN_ASSIGN(Value * a, BatchTransposed(n, 0, "transBatchA"));
+  TERN_ASSIGN(Value * b, BatchTransposed(n, 1, "transBatchB"));
   Value* y = n.b.Op("MatMul", {a, b},
                     {{"transpose_a", n.Int("transA") != 0},
                      {"transpose_b", n.Int("transB") != 0},

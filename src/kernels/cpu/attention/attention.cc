@@ -33,19 +33,19 @@ struct Cut {
     const TileTable& table = TileFor(s.operands);
     group = s.heads / std::max<int64_t>(1, s.kv_heads);
     few = s.queries < kFew;
-    row_blocks = std::max<int64_t>(1, Quotient(s.queries, kRows));
-    rows = Quotient(s.queries, row_blocks);
-    row_blocks = std::max<int64_t>(1, Quotient(s.queries, std::max<int64_t>(1, rows)));
+    row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, kRows));
+    rows = CeilDiv(s.queries, row_blocks);
+    row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, std::max<int64_t>(1, rows)));
     const int64_t step = table.columns;
     keys = s.keys <= kOneBlock ? s.keys : kBlockKeys / step * step;
     score_row = Rounded(std::max<int64_t>(1, keys));
     if (Thrash(score_row)) score_row += kPad;
-    copy = !few && (Thrash(s.q.row) || table.per_word > 1);
+    copy = !few && (Thrash(s.q.row) || table.per_lane > 1);
     const int64_t heads = std::max<int64_t>(1, s.batch * s.kv_heads), blocks = group * row_blocks;
     parts =
-        threads == 1 ? 1 : std::clamp<int64_t>(Quotient(threads * 4, heads), 1, std::max<int64_t>(1, blocks));
-    blocks_each = Quotient(blocks, parts);
-    parts = std::max<int64_t>(1, Quotient(blocks, std::max<int64_t>(1, blocks_each)));
+        threads == 1 ? 1 : std::clamp<int64_t>(CeilDiv(threads * 4, heads), 1, std::max<int64_t>(1, blocks));
+    blocks_each = CeilDiv(blocks, parts);
+    parts = std::max<int64_t>(1, CeilDiv(blocks, std::max<int64_t>(1, blocks_each)));
     k_panels = few ? 0 : Rounded(PanelsSize(s.size, s.keys, s.operands));
     v_panels = few ? 0 : Rounded(PanelsSize(s.keys, s.value_size, s.operands));
     scores = rows * score_row;
@@ -152,7 +152,7 @@ class Head {
   // Values weighed by scores; `from` is at the start of a word.
   void Combine(int64_t from, int64_t n) {
     const int64_t width = tiles_.columns;
-    if (tiles_.per_word > 1)
+    if (tiles_.per_lane > 1)
       for (int64_t i = 0; i < count_; ++i)
         tiles_.copy(scores_ + i * cut_.score_row, n, scores_ + i * cut_.score_row);
     Multiply(scores_, cut_.score_row, tiles_.words(n), v_panels_ + tiles_.words(from) * width,

@@ -1,4 +1,4 @@
-// One head's features turned in pairs.
+// One head's features transposed in pairs.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

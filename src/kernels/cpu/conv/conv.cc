@@ -6,7 +6,7 @@
 namespace tern::cpu {
 namespace {
 
-int64_t FloorQuotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t FloorDivInt(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 struct Image {
   const ConvShape* shape;
@@ -25,7 +25,7 @@ template <> float ValueOf<float, BFloatBits>(BFloatBits v) { return BFloatToFloa
 
 // Output columns [from, to) of one row; x is the input row, or null when it lies in the padding.
 template <class T, class S>
-void PatchRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t from, int64_t to, T* out) {
+void Im2colRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t from, int64_t to, T* out) {
   const int64_t first = x ? std::clamp(inside.first, from, to) : to,
                 last = x ? std::clamp(inside.last, first, to) : to;
   std::fill(out, out + (first - from), T(0));
@@ -46,7 +46,7 @@ void PatchRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t 
 
 // Row k of the patch matrix: one channel and one tap for all output positions.
 template <class T, class S>
-void Patches(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count, void* to) {
+void Im2col(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count, void* to) {
   const auto& image = *static_cast<const Image*>(context);
   const ConvShape& s = *image.shape;
   const int64_t channel = k / s.taps(), tap = k % s.taps();
@@ -62,8 +62,8 @@ void Patches(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t 
     const int64_t z = row / s.output[1] * s.stride[0] + shift[0],
                   y = row % s.output[1] * s.stride[1] + shift[1];
     const bool there = z >= 0 && z < s.input[0] && y >= 0 && y < s.input[1];
-    PatchRow<T, S>(there ? x + (z * s.input[1] + y) * s.input[2] : nullptr, shift[2], s.stride[2], inside,
-                   column, end, out);
+    Im2colRow<T, S>(there ? x + (z * s.input[1] + y) * s.input[2] : nullptr, shift[2], s.stride[2], inside,
+                    column, end, out);
     out += end - column;
     count -= end - column;
     column = 0;
@@ -71,32 +71,32 @@ void Patches(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t 
   }
 }
 
-RowSource PatchesOf(DType x, DType compute) {
+RowSource Im2colOf(DType x, DType compute) {
   if (compute == DType::kU32) {
     switch (x) {
       case DType::kI8:
-        return Patches<uint32_t, int8_t>;
+        return Im2col<uint32_t, int8_t>;
       case DType::kU8:
-        return Patches<uint32_t, uint8_t>;
+        return Im2col<uint32_t, uint8_t>;
       case DType::kI16:
-        return Patches<uint32_t, int16_t>;
+        return Im2col<uint32_t, int16_t>;
       case DType::kU16:
-        return Patches<uint32_t, uint16_t>;
+        return Im2col<uint32_t, uint16_t>;
       default:
-        return Patches<uint32_t, uint32_t>;
+        return Im2col<uint32_t, uint32_t>;
     }
   }
   switch (x) {
     case DType::kF16:
-      return Patches<float, HalfBits>;
+      return Im2col<float, HalfBits>;
     case DType::kBF16:
-      return Patches<float, BFloatBits>;
+      return Im2col<float, BFloatBits>;
     case DType::kF32:
-      return Patches<float, float>;
+      return Im2col<float, float>;
     case DType::kF64:
-      return Patches<double, double>;
+      return Im2col<double, double>;
     default:
-      return Patches<uint64_t, uint64_t>;
+      return Im2col<uint64_t, uint64_t>;
   }
 }
 
@@ -104,8 +104,8 @@ RowSource PatchesOf(DType x, DType compute) {
 
 Inside InsideOf(int64_t shift, int64_t stride, int64_t input, int64_t output) {
   if (shift >= 0 && shift + (output - 1) * stride < input) return {0, output};  // most of them
-  const int64_t first = std::clamp<int64_t>(-FloorQuotient(shift, stride), 0, output);
-  const int64_t last = FloorQuotient(input - 1 - shift, stride) + 1;
+  const int64_t first = std::clamp<int64_t>(-FloorDivInt(shift, stride), 0, output);
+  const int64_t last = FloorDivInt(input - 1 - shift, stride) + 1;
   return {first, std::clamp(last, first, output)};
 }
 
@@ -130,7 +130,7 @@ GemmParams ConvAsGemm::Params() const {
   if (direct_)
     p.b = {nullptr, x_type_, p.n, 1};
   else
-    p.b_rows = PatchesOf(x_type_, ComputeType(y_type_));
+    p.b_rows = Im2colOf(x_type_, ComputeType(y_type_));
   p.c_type = y_type_;
   p.c_row = p.n;
   p.count = shape_.batch * shape_.group;

@@ -15,12 +15,12 @@ constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
 
 int64_t NhwcDepthwise::PackedSize(const ConvShape& s) {
   const int64_t lanes = DepthwiseNhwcSimd().lanes;
-  return Quotient(s.channels, lanes) * s.taps() * lanes;
+  return CeilDiv(s.channels, lanes) * s.taps() * lanes;
 }
 
 void NhwcDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Workers&) {
   const int64_t lanes = DepthwiseNhwcSimd().lanes, taps = s.taps();
-  for (int64_t block = 0; block < Quotient(s.channels, lanes); ++block) {
+  for (int64_t block = 0; block < CeilDiv(s.channels, lanes); ++block) {
     const int64_t c0 = std::max<int64_t>(0, std::min(block * lanes, s.channels - lanes));
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t lane = 0; lane < lanes; ++lane)
@@ -109,7 +109,7 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
   p.bias = args.tile.bias;
   p.clip = args.tile.clip, p.low = args.tile.low, p.high = args.tile.high;
   if (kind >= 0) WindowPixels(args.x, lines, zeros, pixels);
-  const int64_t blocks = Quotient(s.channels, table.lanes),
+  const int64_t blocks = CeilDiv(s.channels, table.lanes),
                 some = std::max<int64_t>(1, kWeights / (s.taps() * table.lanes));
   const int64_t most = kind >= 0 ? table.kinds[kind].pixels : kMostAnyPixels;
   const EvenCut tiles(s.output[2], most);
@@ -133,7 +133,7 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
 }
 
 size_t NhwcDepthwise::Scratch(int threads) const {
-  const auto zeros = static_cast<size_t>(Quotient(shape_.channels, 16) * 16);
+  const auto zeros = static_cast<size_t>(CeilDiv(shape_.channels, 16) * 16);
   return zeros * sizeof(float) +
          static_cast<size_t>(Pointers()) * sizeof(const float*) * static_cast<size_t>(threads);
 }
@@ -141,11 +141,11 @@ size_t NhwcDepthwise::Scratch(int threads) const {
 void NhwcDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   const ConvShape& s = shape_;
   if (s.batch * s.output_size() * s.channels == 0) return;
-  const int64_t padded = Quotient(s.channels, 16) * 16;
+  const int64_t padded = CeilDiv(s.channels, 16) * 16;
   auto* zeros = static_cast<float*>(scratch);
   std::fill(zeros, zeros + padded, 0.f);
   auto** pixels = reinterpret_cast<const float**>(zeros + padded);
-  const int64_t rows = RowsAtOnce(), groups = Quotient(s.output[1], rows), pointers = Pointers();
+  const int64_t rows = RowsAtOnce(), groups = CeilDiv(s.output[1], rows), pointers = Pointers();
   const int64_t grain = std::max<int64_t>(1, kWorthAThread / (rows * s.output[2] * s.channels * s.taps()));
   workers.ParallelFor(s.batch * s.output[0] * groups, grain, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t i = begin; i < end; ++i) {

@@ -78,7 +78,7 @@ TEST_P(NhwcDepthwiseLevels, IsTheSameForAnyNumberOfThreads) {
 }
 
 TEST_P(NhwcDepthwiseLevels, LeavesRoomBetweenRows) {
-  for (const NhwcCase& c : Cases()) CheckRowsApart<NhwcDepthwise>(c.name, c.shape, Operands::kF32);
+  for (const NhwcCase& c : Cases()) CheckRowStride<NhwcDepthwise>(c.name, c.shape, Operands::kF32);
 }
 
 TEST_P(NhwcDepthwiseLevels, NaNPassesTheClip) {

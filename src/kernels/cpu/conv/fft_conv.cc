@@ -128,7 +128,7 @@ FftTile FftPlan::Tile(float* z) const {
 }
 
 FftTiles::FftTiles(const ConvShape& s, const FftSize& size)
-    : rows(Quotient(s.output[1], size.out_rows())), columns(Quotient(s.output[2], size.out_columns())) {
+    : rows(CeilDiv(s.output[1], size.out_rows())), columns(CeilDiv(s.output[2], size.out_columns())) {
   count = s.batch * rows * columns;
 }
 
@@ -183,7 +183,7 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
   const FftPlan plan(s, log);
   const TileTable& table = TileSimd();
   const int64_t channels = s.group_channels(), maps = s.group_maps(), taps = s.taps();
-  const int64_t panels = Quotient(maps, table.columns), panel = 2 * channels * table.columns;
+  const int64_t panels = CeilDiv(maps, table.columns), panel = 2 * channels * table.columns;
   std::fill(to, to + PackedSize(s, log), 0.f);
   float* map_back = to + SpectraSize(s, plan);
   workers.ParallelFor(s.maps, 1, [&](int64_t begin, int64_t end) {
@@ -208,7 +208,7 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
         out.re = to + job / channels * panel + channel * table.columns + (map - map0);
         out.im = out.re + channels * table.columns;
         out.step = s.group * panels * panel;
-        out.im_factor = -1;  // sums of products want the kernel turned round: the conjugate
+        out.im_factor = -1;  // sums of products want the kernel transposed round: the conjugate
         FftSimd().separate(tile, out);
       }
     }
@@ -225,7 +225,7 @@ double FftConv::Cost(const ConvShape& s, int log) {
   const double products =
       8 * tiles * frequencies * (static_cast<double>(s.group_channels()) + kStart) * maps / filled / kFlops;
   const double weights = 8 * frequencies * static_cast<double>(s.group_channels()) * maps / kRead;
-  const double pairs = static_cast<double>(Quotient(s.channels, Pair()) + Quotient(s.maps, Pair()));
+  const double pairs = static_cast<double>(CeilDiv(s.channels, Pair()) + CeilDiv(s.maps, Pair()));
   return std::max(products, weights) + 0.3 * std::min(products, weights) + TransformCost(size, tiles * pairs);
 }
 
@@ -233,7 +233,7 @@ FftConv::FftConv(const ConvShape& shape, int log) : shape_(shape), plan_(shape, 
   v_step_ = PositionStep(3 * shape.channels), p_step_ = PositionStep(2 * shape.maps);
   v_tile_ = TileStep(v_step_, plan_.frequencies()), p_tile_ = TileStep(p_step_, plan_.frequencies());
   at_once_ = std::clamp<int64_t>(kAtOnce / (v_tile_ + p_tile_), 1, std::max<int64_t>(1, tiles_.count));
-  at_once_ = Quotient(tiles_.count, std::max<int64_t>(1, Quotient(tiles_.count, at_once_)));
+  at_once_ = CeilDiv(tiles_.count, std::max<int64_t>(1, CeilDiv(tiles_.count, at_once_)));
 }
 
 size_t FftConv::Scratch(int threads) const {
@@ -264,7 +264,7 @@ void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, c
   const ConvShape& s = shape_;
   const TileTable& table = TileSimd();
   const int64_t channels = s.group_channels(), maps = s.group_maps();
-  const int64_t panels = Quotient(maps, table.columns), panel = 2 * channels * table.columns;
+  const int64_t panels = CeilDiv(maps, table.columns), panel = 2 * channels * table.columns;
   const int64_t starts[2] = {0, s.channels};
   Tile t;
   t.a_row = v_tile_, t.c_row = p_tile_;
@@ -297,7 +297,7 @@ void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) c
   if (tiles_.count == 0 || s.maps == 0) return;
   auto* v = static_cast<float*>(scratch);
   float *p = v + at_once_ * v_tile_, *z = p + at_once_ * p_tile_;
-  const int64_t inputs = Quotient(s.channels, Pair()), outputs = Quotient(s.maps, Pair());
+  const int64_t inputs = CeilDiv(s.channels, Pair()), outputs = CeilDiv(s.maps, Pair());
   for (int64_t first = 0; first < tiles_.count; first += at_once_) {
     const int64_t tiles = std::min(at_once_, tiles_.count - first);
     workers.ParallelFor(tiles * inputs, 1, [&](int64_t begin, int64_t end, int worker) {
@@ -324,14 +324,14 @@ int64_t PairSize(const FftSize& size) { return (1 + 2 * size.frequencies()) * Pa
 }  // namespace
 
 int64_t FftDepthwise::PackedSize(const ConvShape& s, int log) {
-  return Quotient(s.channels, Pair()) * PairSize(FftSize(s, log));
+  return CeilDiv(s.channels, Pair()) * PairSize(FftSize(s, log));
 }
 
 void FftDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
   const FftPlan plan(s, log);
   const int64_t lanes = FftSimd().lanes, size = PairSize(plan);
   std::fill(to, to + PackedSize(s, log), 0.f);
-  workers.ParallelFor(Quotient(s.channels, Pair()), 1, [&](int64_t begin, int64_t end) {
+  workers.ParallelFor(CeilDiv(s.channels, Pair()), 1, [&](int64_t begin, int64_t end) {
     std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
     BackFactors ones;
     std::fill_n(ones.of, Pair(), 1.f);
@@ -354,7 +354,7 @@ void FftDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Wor
 double FftDepthwise::Cost(const ConvShape& s, int log) {
   const FftSize size(s, log);
   const auto tiles = static_cast<double>(FftTiles(s, size).count);
-  const auto pairs = static_cast<double>(Quotient(s.channels, Pair()));
+  const auto pairs = static_cast<double>(CeilDiv(s.channels, Pair()));
   const double weights = 4 * static_cast<double>(PackedSize(s, log)) / kRead;
   return 2 * TransformCost(size, tiles * pairs) + weights;
 }
@@ -368,7 +368,7 @@ size_t FftDepthwise::Scratch(int threads) const {
 
 void FftDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   const ConvShape& s = shape_;
-  const int64_t pairs = Quotient(s.channels, Pair()), size = PairSize(plan_);
+  const int64_t pairs = CeilDiv(s.channels, Pair()), size = PairSize(plan_);
   // Tiles of the same channels one after the other: their weights stay in cache.
   workers.ParallelFor(tiles_.count * pairs, 1, [&](int64_t begin, int64_t end, int worker) {
     float* z = static_cast<float*>(scratch) + worker * plan_.tile_floats();

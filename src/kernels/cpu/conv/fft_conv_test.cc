@@ -99,9 +99,9 @@ template <class Work> void CheckThreads(const SizedCase& s) {
 }
 
 TEST_P(FftLevels, LeavesRoomBetweenRows) {
-  for (const auto& [log, c] : Cases()) CheckRowsApart<FftConv>(c.name, c.shape, Operands::kF32, log);
+  for (const auto& [log, c] : Cases()) CheckRowStride<FftConv>(c.name, c.shape, Operands::kF32, log);
   for (const auto& [log, c] : EachChannel())
-    CheckRowsApart<FftDepthwise>(c.name, c.shape, Operands::kF32, log);
+    CheckRowStride<FftDepthwise>(c.name, c.shape, Operands::kF32, log);
 }
 
 TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {

@@ -36,7 +36,7 @@ ConvShape Sized(const ConvShape& shape) {
 
 // Rows of so many pixels make tiles that are too low to keep the multipliers busy.
 bool LowTiles(int64_t pixels) {
-  const int64_t rows = TileSimd().rows, tiles = Quotient(pixels, rows);
+  const int64_t rows = TileSimd().rows, tiles = CeilDiv(pixels, rows);
   return 10 * pixels < tiles * std::min<int64_t>(45, 8 * rows);
 }
 
@@ -71,8 +71,8 @@ void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t
 // channels, pictures above all. Windows must start where words do. The last word of a window's row may hold
 // an element beside the window, which meets a weight of zero.
 bool AlongRows(const ConvShape& s, const TileTable& table) {
-  return s.group == 1 && s.channels % table.per_word != 0 && s.kernel[2] > 1 && s.dilation[2] == 1 &&
-         s.stride[2] * s.channels % table.per_word == 0;
+  return s.group == 1 && s.channels % table.per_lane != 0 && s.kernel[2] > 1 && s.dilation[2] == 1 &&
+         s.stride[2] * s.channels % table.per_lane == 0;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
   }
   const TileTable& table = TileFor(operands);
   const int64_t channels = s.group_channels(), maps = s.group_maps(), taps = s.taps(), k = taps * channels,
-                panels = Quotient(maps, table.columns);
+                panels = CeilDiv(maps, table.columns);
   const bool rows = AlongRows(s, table);
   const int64_t units = rows ? s.kernel[0] * s.kernel[1] : taps, size = k / units,
                 step = table.columns * table.words(size);
@@ -170,7 +170,7 @@ void NhwcConv::SetSource(bool spread, NhwcWindows windows) {
   words_ = table().words(s.group_channels() * (rows_ ? s.kernel[2] : 1));
   const bool over = HangsOver(s), rounded = operands_ != Operands::kF32;
   const int64_t words = s.group * words_;
-  const int64_t step = rows_ ? s.stride[2] * s.channels / table().per_word : s.stride[2] * words;
+  const int64_t step = rows_ ? s.stride[2] * s.channels / table().per_lane : s.stride[2] * words;
   const int64_t rows = table().rows, most = kBlock / std::max<int64_t>(1, std::max(step, s.maps));
   columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
   if (!spread && s.taps() == 1 && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
@@ -210,7 +210,7 @@ void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
 }
 
 // Scratch memory of a job.
-int64_t NhwcConv::BlockWords(int64_t rows) const {
+int64_t NhwcConv::BlockLanes(int64_t rows) const {
   if (source_ == Source::kColumns) return rows * pixel_ + (rows_ ? shape_.kernel[2] * shape_.channels : 0);
   if (source_ == Source::kPadded)
     return shape_.span(1, rows) * row_ + (rows_ ? shape_.span(2, columns_) * shape_.channels : 0);
@@ -222,14 +222,14 @@ NhwcConv::Cut NhwcConv::CutOf(int threads) const {
   const ConvShape& s = shape_;
   const bool pixels = source_ == Source::kColumns;
   const int64_t all = pixels ? s.batch * s.output_size() : s.output[1];  // what blocks are parts of
-  const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : Quotient(s.output[2], columns_);
+  const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : CeilDiv(s.output[2], columns_);
   const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_;  // per row
   Cut cut{};
   cut.rows = std::clamp<int64_t>(kBlock / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, all);
   if (pixels) cut.rows = std::max<int64_t>(table.rows, cut.rows / table.rows * table.rows);
-  const int64_t panels = s.group * Quotient(s.group_maps(), table.columns);
+  const int64_t panels = s.group * CeilDiv(s.group_maps(), table.columns);
   cut.panels = panels, cut.panel_jobs = 1;
-  cut.blocks = Quotient(all, cut.rows);
+  cut.blocks = CeilDiv(all, cut.rows);
   if (threads > 1) Share(all, pixels ? 1 : s.batch * s.output[0] * parts, threads, cut);
   return cut;
 }
@@ -239,9 +239,9 @@ NhwcConv::Cut NhwcConv::CutOf(int threads) const {
 double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
   const bool pixels = source_ == Source::kColumns;
   const int64_t strips = pixels ? 1 : rows, count = pixels ? rows : columns_;
-  const auto high = static_cast<double>(strips * (2 * count + Quotient(count, table().rows)));
+  const auto high = static_cast<double>(strips * (2 * count + CeilDiv(count, table().rows)));
   return static_cast<double>(panels) * (high + 4) +
-         static_cast<double>(BlockWords(rows)) / static_cast<double>(k());
+         static_cast<double>(BlockLanes(rows)) / static_cast<double>(k());
 }
 
 // Jobs for several threads: as even as the sizes allow, and so many that a thread which is held up can leave
@@ -256,12 +256,12 @@ void NhwcConv::Share(int64_t all, int64_t planes, int threads, Cut& cut) const {
   const int64_t fewest = cut.blocks, panels = cut.panels, most = std::max(2 * wanted, planes * fewest);
   double best = 0;
   for (int64_t panel_jobs = 1; panel_jobs <= panels && planes * fewest * panel_jobs <= most; ++panel_jobs) {
-    const int64_t some = Quotient(panels, panel_jobs);
-    if (Quotient(panels, some) != panel_jobs) continue;
+    const int64_t some = CeilDiv(panels, panel_jobs);
+    if (CeilDiv(panels, some) != panel_jobs) continue;
     for (int64_t blocks = fewest; blocks <= all && planes * blocks * panel_jobs <= most; ++blocks) {
-      const int64_t rows = Quotient(all, blocks), jobs = planes * blocks * panel_jobs;
-      if (Quotient(all, rows) != blocks) continue;
-      const double cost = static_cast<double>(Quotient(jobs, threads)) * CostOf(rows, some) *
+      const int64_t rows = CeilDiv(all, blocks), jobs = planes * blocks * panel_jobs;
+      if (CeilDiv(all, rows) != blocks) continue;
+      const double cost = static_cast<double>(CeilDiv(jobs, threads)) * CostOf(rows, some) *
                           (jobs < 2 * threads ? kFewJobs : 1);
       if (best > 0 && cost >= best) continue;
       best = cost;
@@ -274,9 +274,9 @@ NhwcConv::Job NhwcConv::JobOf(const Cut& cut, int64_t job) const {
   const ConvShape& s = shape_;
   Job j{};
   j.panel0 = job % cut.panel_jobs * cut.panels;
-  j.panel1 = std::min(j.panel0 + cut.panels, s.group * Quotient(s.group_maps(), table().columns));
+  j.panel1 = std::min(j.panel0 + cut.panels, s.group * CeilDiv(s.group_maps(), table().columns));
   job /= cut.panel_jobs;
-  const int64_t parts = Quotient(s.output[2], columns_);
+  const int64_t parts = CeilDiv(s.output[2], columns_);
   if (source_ != Source::kColumns) {
     j.left = job % parts * columns_, j.right = std::min(j.left + columns_, s.output[2]);
     job /= parts;
@@ -305,7 +305,7 @@ NhwcCounts NhwcConv::Counts() const {
   if (source_ == Source::kPadded) {
     const Cut cut = CutOf(1);
     const auto blocks = static_cast<double>(cut.blocks) * lines / static_cast<double>(s.output[1]);
-    counts.copied = blocks * static_cast<double>(BlockWords(cut.rows));
+    counts.copied = blocks * static_cast<double>(BlockLanes(cut.rows));
   }
   return counts;
 }
@@ -313,7 +313,7 @@ NhwcCounts NhwcConv::Counts() const {
 size_t NhwcConv::Scratch(int threads) const {
   if (Nothing()) return 0;
   if (source_ == Source::kImage) return PanelScratch(Pointwise(0, {}), threads);
-  return static_cast<size_t>(BlockWords(CutOf(threads).rows)) * sizeof(float) * static_cast<size_t>(threads);
+  return static_cast<size_t>(BlockLanes(CutOf(threads).rows)) * sizeof(float) * static_cast<size_t>(threads);
 }
 
 }  // namespace tern::cpu

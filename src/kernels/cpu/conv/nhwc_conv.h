@@ -20,7 +20,7 @@ struct NhwcArgs {
 
 // Which of them are bf16 in memory, for operands of bf16. x: groups must have even numbers of channels; y:
 // no epilogue but the tile's.
-struct NhwcNarrow {
+struct NhwcBf16Storage {
   bool x = false, y = false;
 };
 
@@ -56,7 +56,7 @@ class NhwcConv {
                     NhwcWindows windows = NhwcWindows::kAny);
   // Results that are spread over a larger y.
   NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands = Operands::kF32);
-  void SetNarrow(const NhwcNarrow& narrow) { narrow_ = narrow; }
+  void SetBf16Storage(const NhwcBf16Storage& narrow) { narrow_ = narrow; }
   size_t Scratch(int threads) const;  // bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
   NhwcCounts Counts() const;
@@ -92,11 +92,11 @@ class NhwcConv {
   const TileTable& table() const { return TileFor(operands_); }
   int64_t k() const { return units_ * words_; }
   int64_t MapOf(int64_t panel) const;
-  int64_t BlockWords(int64_t rows) const;
+  int64_t BlockLanes(int64_t rows) const;
   Cut CutOf(int threads) const;
   Job JobOf(const Cut& cut, int64_t job) const;
   PanelProduct Pointwise(int64_t group, const NhwcArgs& args) const;
-  void CopyWords(const float* from, int64_t count, float* to) const;
+  void CopyLanes(const float* from, int64_t count, float* to) const;
   void CopyPixels(const float* from, int64_t count, float* to) const;
   void CopyPadded(const float* x, const Job& job, float* to) const;
   void CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const;
@@ -108,7 +108,7 @@ class NhwcConv {
   ConvShape shape_;
   NhwcSteps steps_{};
   Operands operands_ = Operands::kF32;
-  NhwcNarrow narrow_;
+  NhwcBf16Storage narrow_;
   Source source_ = Source::kImage;
   bool rows_ = false;            // words hold neighbours of a row, of different pixels too
   int64_t units_ = 0;            // of a window: its pixels or rows

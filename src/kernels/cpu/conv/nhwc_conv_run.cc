@@ -18,7 +18,7 @@ void Copy(const float* from, int64_t count, float* to) {
 
 // The first map of one of all groups' panels.
 int64_t NhwcConv::MapOf(int64_t panel) const {
-  const int64_t width = table().columns, panels = Quotient(shape_.group_maps(), width);
+  const int64_t width = table().columns, panels = CeilDiv(shape_.group_maps(), width);
   return panel / panels * shape_.group_maps() + panel % panels * width;
 }
 
@@ -39,7 +39,7 @@ PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
 }
 
 // Elements of x that lie side by side become words.
-void NhwcConv::CopyWords(const float* from, int64_t count, float* to) const {
+void NhwcConv::CopyLanes(const float* from, int64_t count, float* to) const {
   if (narrow_.x)
     Copy(from, count / 2, to);
   else
@@ -51,11 +51,11 @@ void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
   const ConvShape& s = shape_;
   const TileTable& table = this->table();
   const int64_t channels = s.group_channels();
-  const bool whole = channels == words_ * table.per_word;  // words do not mix groups
-  if (whole && pixel_ == s.group * words_) return CopyWords(from, count * s.channels, to);
+  const bool whole = channels == words_ * table.per_lane;  // words do not mix groups
+  if (whole && pixel_ == s.group * words_) return CopyLanes(from, count * s.channels, to);
   for (int64_t i = 0; i < count; ++i, from = Further(from, s.channels, narrow_.x), to += pixel_) {
     if (whole)
-      CopyWords(from, s.channels, to);
+      CopyLanes(from, s.channels, to);
     else
       for (int64_t g = 0; g < s.group; ++g) table.copy(from + g * channels, channels, to + g * words_);
   }
@@ -110,7 +110,7 @@ void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float
     else if (rows_)
       Copy(row + at * s.channels, channels, here);
     else
-      CopyWords(Further(row, at * s.channels, narrow_.x), channels, here);
+      CopyLanes(Further(row, at * s.channels, narrow_.x), channels, here);
   }
   if (rows_) table().copy(exact, s.kernel[2] * channels, to);
 }
@@ -205,8 +205,8 @@ void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) 
   }
   const Cut cut = CutOf(workers.threads());
   const int64_t planes =
-      source_ == Source::kColumns ? 1 : s.batch * s.output[0] * Quotient(s.output[2], columns_);
-  const int64_t words = BlockWords(cut.rows);
+      source_ == Source::kColumns ? 1 : s.batch * s.output[0] * CeilDiv(s.output[2], columns_);
+  const int64_t words = BlockLanes(cut.rows);
   workers.ParallelFor(planes * cut.blocks * cut.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t job = begin; job < end; ++job)
       RunJob(args, JobOf(cut, job), static_cast<float*>(scratch) + worker * words);

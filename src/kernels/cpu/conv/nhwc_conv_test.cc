@@ -103,7 +103,7 @@ TEST_P(NhwcConvLevels, LeavesRoomBetweenRows) {
   for (const NhwcCase& c : kCases)
     for (NhwcWindows windows : kWindows)
       for (Operands operands : {Operands::kF32, Operands::kBf16})
-        CheckRowsApart<Windows>(c.name + ", " + Told(windows), c.shape, operands, operands, windows);
+        CheckRowStride<Windows>(c.name + ", " + Told(windows), c.shape, operands, operands, windows);
 }
 
 // Numbers that a model may give. Scratch memory is in proportion to what is read and written.
@@ -182,8 +182,8 @@ TEST_P(NhwcConvBf16, ReadsAndWritesBf16) {
         };
         run(1);
         std::vector<uint16_t> y(d.y.size());
-        const NhwcNarrow narrow{c.shape.group_channels() % 2 == 0, true};
-        conv.SetNarrow(narrow);
+        const NhwcBf16Storage narrow{c.shape.group_channels() % 2 == 0, true};
+        conv.SetBf16Storage(narrow);
         if (narrow.x) args.x = AsFloats(x);
         args.y = AsFloats(y);
         args.tile.residual = AsFloats(residual), args.tile.narrow_residual = true;

@@ -97,7 +97,7 @@ TEST_P(NhwcConvTransposeLevels, IsTheSameForAnyNumberOfThreads) {
 }
 
 TEST_P(NhwcConvTransposeLevels, LeavesRoomBetweenRows) {
-  for (const Case& c : kCases) CheckRowsApart<NhwcConvTranspose>(c.name, c.shape, Operands::kF32);
+  for (const Case& c : kCases) CheckRowStride<NhwcConvTranspose>(c.name, c.shape, Operands::kF32);
 }
 
 TEST(NhwcConvTranspose, RefusesStrideWithDilation) {

@@ -77,8 +77,8 @@ void CheckNarrow(const NhwcCase& c, NhwcConv& conv, NhwcArgs args, NhwcData& d) 
   Run(conv, args, 1);
   const std::vector<uint16_t> want = Narrowed(d.y);
   std::vector<uint16_t> y(want.size());
-  const NhwcNarrow narrow{c.shape.group_channels() % 2 == 0, true};
-  conv.SetNarrow(narrow);
+  const NhwcBf16Storage narrow{c.shape.group_channels() % 2 == 0, true};
+  conv.SetBf16Storage(narrow);
   if (narrow.x) args.x = AsFloats(x);
   args.y = AsFloats(y), args.tile.residual = AsFloats(residual), args.tile.narrow_residual = true;
   for (int threads : {1, 3}) {

@@ -103,9 +103,9 @@ struct NhwcData {
 };
 
 // Rows of results that lie apart in a larger value, among numbers that must stay.
-class RowsApart {
+class RowStride {
  public:
-  RowsApart(int64_t rows, int64_t row)
+  RowStride(int64_t rows, int64_t row)
       : row_(static_cast<size_t>(row)), values_(static_cast<size_t>(rows * apart() + kFirst), kOther) {}
   float* first() { return values_.data() + kFirst; }
   int64_t apart() const { return static_cast<int64_t>(row_) + 5; }
@@ -145,7 +145,7 @@ void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, 
 
 // With room between the rows of y: the same results.
 template <class Work, class... How>
-void CheckRowsApart(const std::string& name, const ConvShape& shape, Operands operands, How... how) {
+void CheckRowStride(const std::string& name, const ConvShape& shape, Operands operands, How... how) {
   NhwcData d(shape, operands);
   std::vector<float> packed(static_cast<size_t>(Work::PackedSize(shape, how...)) + 1);
   Work::Pack(shape, d.w.data(), packed.data(), Workers(2), how...);
@@ -155,7 +155,7 @@ void CheckRowsApart(const std::string& name, const ConvShape& shape, Operands op
     NhwcArgs args{d.x.data(), packed.data(), d.y.data(), d.Tile(shape), nullptr};
     args.tile.residual = nullptr;
     work.Run(args, scratch.data(), Workers(threads));
-    RowsApart rows(shape.batch * shape.output_size(), shape.maps);
+    RowStride rows(shape.batch * shape.output_size(), shape.maps);
     args.y = rows.first(), args.apart = rows.apart();
     work.Run(args, scratch.data(), Workers(threads));
     ASSERT_EQ(rows.Joined(), d.y) << name << ", " << threads << " threads";

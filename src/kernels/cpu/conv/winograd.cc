@@ -72,7 +72,7 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
   const int64_t width = table.columns, taps = SizeOf(unit).kernel * SizeOf(unit).kernel;
   const int64_t step = PanelsSize(channels, maps, operands), panel_step = width * table.words(channels);
   const bool rounded = operands != Operands::kF32;
-  workers.ParallelFor(Quotient(maps, width), 1, [&](int64_t begin, int64_t end) {
+  workers.ParallelFor(CeilDiv(maps, width), 1, [&](int64_t begin, int64_t end) {
     std::vector<float> exact(static_cast<size_t>(rounded ? SizeOf(unit).positions() * width * channels : 0));
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t first = panel * width, columns = std::min(width, maps - first);
@@ -97,20 +97,20 @@ struct Winograd::Block {
 Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
     : shape_(shape), unit_(unit), operands_(operands), size_(SizeOf(unit)) {
   const int positions = size_.positions();
-  tile_rows_ = Quotient(shape.output[1], size_.tile);
-  tile_columns_ = Quotient(shape.output[2], size_.tile);
-  row_strips_ = std::max<int64_t>(1, Quotient(tile_columns_, Functions(unit).strip));
-  strip_ = Quotient(tile_columns_, row_strips_);
-  row_strips_ = std::max<int64_t>(1, Quotient(tile_columns_, std::max<int64_t>(1, strip_)));
+  tile_rows_ = CeilDiv(shape.output[1], size_.tile);
+  tile_columns_ = CeilDiv(shape.output[2], size_.tile);
+  row_strips_ = std::max<int64_t>(1, CeilDiv(tile_columns_, Functions(unit).strip));
+  strip_ = CeilDiv(tile_columns_, row_strips_);
+  row_strips_ = std::max<int64_t>(1, CeilDiv(tile_columns_, std::max<int64_t>(1, strip_)));
   strips_ = shape.batch * tile_rows_ * row_strips_;
   v_position_ = PositionStep(TileFor(operands).words(shape.channels));
   v_tile_ = TileStep(v_position_, positions);
   const int64_t bytes = WinogradWeightsSize(unit, shape.group_channels(), shape.maps, operands) * 4;
   const int64_t most = bytes > kLargeWeights ? kManyTiles : kBlockTiles;
   block_strips_ = std::max<int64_t>(1, most / std::max<int64_t>(1, strip_));
-  blocks_ = Quotient(strips_, block_strips_);
-  block_strips_ = Quotient(strips_, std::max<int64_t>(1, blocks_));
-  blocks_ = block_strips_ > 0 ? Quotient(strips_, block_strips_) : 0;
+  blocks_ = CeilDiv(strips_, block_strips_);
+  block_strips_ = CeilDiv(strips_, std::max<int64_t>(1, blocks_));
+  blocks_ = block_strips_ > 0 ? CeilDiv(strips_, block_strips_) : 0;
   block_tiles_ = block_strips_ * strip_;
   // One block reads all weights once, in the order in which they lie; in bf16 the products of all maps would
   // take more of the cache than that saves.
@@ -198,14 +198,14 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
                         int64_t end, const float* next) const {
   const TileTable& table = TileFor(operands_);
   const int64_t k = table.words(shape_.group_channels()),
-                parts = std::max<int64_t>(1, Quotient(k, kMostDepth)),
-                depth = std::max<int64_t>(8, RoundUp(Quotient(k, parts), 8));
+                parts = std::max<int64_t>(1, CeilDiv(k, kMostDepth)),
+                depth = std::max<int64_t>(8, RoundUp(CeilDiv(k, parts), 8));
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
   t.a_row = v_tile_, t.c_row = block.p_tile;
   t.few = true;  // the height of tiles does not depend on the threads
   // Each tile brings its share of what is read next nearer.
-  t.ahead_step = Quotient(table.columns, Quotient(block.tiles, table.rows));
+  t.ahead_step = CeilDiv(table.columns, CeilDiv(block.tiles, table.rows));
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
     t.k = std::min(depth, k - k0);
     t.accumulate = k0 > 0;
@@ -264,7 +264,7 @@ void Winograd::RunBlock(const NhwcArgs& args, const Block& block) const {
   for (int64_t map = 0; map < shape_.maps; map += block.maps) {
     const int64_t end = std::min(map + block.maps, shape_.maps);
     for (int64_t i = 0; i < size_.positions(); ++i)
-      Multiply(args, block, i, map / width, Quotient(end, width),
+      Multiply(args, block, i, map / width, CeilDiv(end, width),
                i + 1 < size_.positions() ? PanelOf(args, i + 1, map / width) : nullptr);
     for (int64_t s = block.strip0; s < block.strip1; ++s) Output(args, block, s, map, end);
   }
@@ -278,7 +278,7 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
   };
   const int64_t strip0 = first * block_strips_, strips = std::min(last * block_strips_, strips_) - strip0;
   const auto transform = [&](int64_t channels, auto part) {  // part(strip, first channel, last channel)
-    const int64_t parts = Quotient(channels, kJobChannels);
+    const int64_t parts = CeilDiv(channels, kJobChannels);
     workers.ParallelFor(strips * parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t job = begin; job < end; ++job) {
         const int64_t c = job % parts * kJobChannels;
@@ -289,7 +289,7 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
   transform(shape_.channels, [&](int64_t strip, int64_t begin, int64_t end) {
     Input(args, block(strip / block_strips_), strip, begin, end);
   });
-  const int64_t panels = Quotient(shape_.maps, TileSimd().columns), blocks = last - first;
+  const int64_t panels = CeilDiv(shape_.maps, TileSimd().columns), blocks = last - first;
   workers.ParallelFor(size_.positions() * panels * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
       const int64_t position = job / blocks / panels, panel = job / blocks % panels;

@@ -41,7 +41,7 @@ class Winograd {
   // then.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
   // For operands in bf16; x is f32.
-  void SetNarrow(const NhwcNarrow& narrow) { narrow_y_ = narrow.y; }
+  void SetBf16Storage(const NhwcBf16Storage& narrow) { narrow_y_ = narrow.y; }
   // y becomes [N, H / 2, W / 2, C], the largest of every 2 x 2 results, as max pooling has it. Residuals stay
   // of the results' size; there must be no epilogue beyond the tile's.
   void SetPool(bool pool) { pool_ = pool; }

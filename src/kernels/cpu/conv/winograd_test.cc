@@ -81,7 +81,7 @@ struct Case {
   NhwcArgs Args() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
   void Run(const NhwcArgs& args, int threads, bool narrow_y = false, bool pool = false) {
     Winograd winograd(s, unit, operands);
-    if (narrow_y) winograd.SetNarrow({false, true});
+    if (narrow_y) winograd.SetBf16Storage({false, true});
     winograd.SetPool(pool);
     Lines scratch(winograd.Scratch(threads));
     winograd.Run(args, scratch.data(), Workers(threads));
@@ -254,7 +254,7 @@ TEST_P(WinogradLevels, LeavesRoomBetweenRows) {
         t.Run(args, 1);
         const std::vector<float> want = pool ? Pooled(s, t.y) : t.y;
         for (int threads : {1, 3}) {
-          RowsApart rows(static_cast<int64_t>(want.size()) / s.maps, s.maps);
+          RowStride rows(static_cast<int64_t>(want.size()) / s.maps, s.maps);
           args.y = rows.first(), args.apart = rows.apart();
           t.Run(args, threads, false, pool);
           ASSERT_EQ(rows.Joined(), want) << "unit " << static_cast<int>(unit) << ", " << g.height << "x"

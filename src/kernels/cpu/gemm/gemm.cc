@@ -5,7 +5,7 @@
 
 #include "kernels/cpu/gemm/gemm_simd.h"
 #include "kernels/cpu/gemm/panels.h"
-#include "kernels/cpu/gemm/turned.h"
+#include "kernels/cpu/gemm/transposed.h"
 #include "kernels/cpu/support/cut.h"
 
 namespace tern::cpu {
@@ -225,7 +225,7 @@ bool GemmTypes(DType a, DType b, DType c_type) {
 
 size_t GemmScratch(const GemmParams& p, int threads) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return 0;
-  if (InPanels(p) && WorthTurning(p)) return TurnedScratch(p, threads);
+  if (InPanels(p) && WorthTransposing(p)) return TransposedScratch(p, threads);
   if (InPanels(p)) {
     const bool together = Together(p, threads);
     const PanelMemory memory = PanelMemoryOf(p, together ? threads : 1);
@@ -237,7 +237,7 @@ size_t GemmScratch(const GemmParams& p, int threads) {
 
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return;
-  if (InPanels(p) && WorthTurning(p)) return GemmTurned(p, scratch, workers);
+  if (InPanels(p) && WorthTransposing(p)) return GemmTransposed(p, scratch, workers);
   if (InPanels(p)) return GemmInPanels(p, scratch, workers);
   const GemmTable& table = TableOf(ComputeType(p.c_type));
   const Grid grid = GridOf(p, table, workers.threads());

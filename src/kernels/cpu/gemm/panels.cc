@@ -30,7 +30,7 @@ struct Cut {
 // itself, and so does a row, more when it is copied.
 double CostOf(const Cut& cut, int64_t rows, int64_t panels, const TileTable& table) {
   const auto high = static_cast<double>(rows), wide = static_cast<double>(panels);
-  return wide * (2 * high + static_cast<double>(Quotient(rows, table.rows)) + 4) +
+  return wide * (2 * high + static_cast<double>(CeilDiv(rows, table.rows)) + 4) +
          (cut.copy ? 0.25 : 0.1) * high;
 }
 
@@ -44,18 +44,18 @@ void Share(const PanelProduct& p, const TileTable& table, int threads, Cut& cut)
                       static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
   const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
   if (wanted < 2) return;
-  const int64_t panels = cut.panels, fewest = Quotient(p.m, cut.rows);
+  const int64_t panels = cut.panels, fewest = CeilDiv(p.m, cut.rows);
   double best = 0;
   for (int64_t some = panels + 1; some > 1;) {
-    const int64_t panel_jobs = Quotient(panels, some - 1);
-    some = Quotient(panels, panel_jobs);
+    const int64_t panel_jobs = CeilDiv(panels, some - 1);
+    some = CeilDiv(panels, panel_jobs);
     if (panel_jobs > wanted && best > 0) break;
     for (int64_t round = 1; round <= 4; ++round) {
-      const int64_t most = std::max(fewest, Quotient(p.m, table.rows)),
-                    rows = Quotient(p.m, std::clamp(Quotient(threads * round, panel_jobs), fewest, most));
-      const int64_t row_jobs = Quotient(p.m, rows), jobs = row_jobs * panel_jobs;
+      const int64_t most = std::max(fewest, CeilDiv(p.m, table.rows)),
+                    rows = CeilDiv(p.m, std::clamp(CeilDiv(threads * round, panel_jobs), fewest, most));
+      const int64_t row_jobs = CeilDiv(p.m, rows), jobs = row_jobs * panel_jobs;
       if (jobs > std::max(wanted, fewest) && best > 0) break;
-      const double cost = static_cast<double>(Quotient(jobs, threads)) * CostOf(cut, rows, some, table) *
+      const double cost = static_cast<double>(CeilDiv(jobs, threads)) * CostOf(cut, rows, some, table) *
                           (row_jobs < threads ? kSharedRows : 1) * (jobs < 2 * threads ? kFewJobs : 1);
       if (best > 0 && cost >= best) continue;
       best = cost;
@@ -68,10 +68,10 @@ Cut CutOf(const PanelProduct& p, const TileTable& table, int threads) {
   Cut cut{};
   const int64_t words = table.words(p.k);
   cut.depth = PartOf(words, p.narrow_c ? std::max(words, kMostPanelDepth) : kMostPanelDepth, 8);
-  const bool as_words = p.a_column == 1 && (table.per_word == 1 || p.narrow_a);
+  const bool as_words = p.a_column == 1 && (table.per_lane == 1 || p.narrow_a);
   const int64_t a_row = p.narrow_a ? p.a_row / 2 : p.a_row;
   cut.copy = !as_words || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);
-  const int64_t panels = Quotient(p.n, table.columns);
+  const int64_t panels = CeilDiv(p.n, table.columns);
   int64_t most_rows = std::max<int64_t>(table.rows, kBlock / cut.depth);
   // A small b stays in the nearest caches; then all columns of some rows of c go before the next rows.
   if (words * p.n <= kBlock / 4)
@@ -80,8 +80,8 @@ Cut CutOf(const PanelProduct& p, const TileTable& table, int threads) {
   cut.rows = PartOf(p.m, most_rows, 1);
   cut.panels = panels;
   if (threads > 1) Share(p, table, threads, cut);
-  cut.row_jobs = Quotient(p.m, cut.rows);
-  cut.panel_jobs = Quotient(panels, cut.panels);
+  cut.row_jobs = CeilDiv(p.m, cut.rows);
+  cut.panel_jobs = CeilDiv(panels, cut.panels);
   return cut;
 }
 
@@ -105,12 +105,12 @@ void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, i
                   static_cast<size_t>(part.depth) * sizeof(float));
     return;
   }
-  const float* from = p.a + part.m0 * p.a_row + part.k0 * table.per_word * p.a_column;
+  const float* from = p.a + part.m0 * p.a_row + part.k0 * table.per_lane * p.a_column;
   if (p.a_column == 1) {
     for (int64_t i = 0; i < part.rows; ++i) table.copy(from + i * p.a_row, depth, to + i * part.a_row);
     return;
   }
-  if (p.a_row == 1 && table.per_word == 1)
+  if (p.a_row == 1 && table.per_lane == 1)
     return TransposeSimd().words(from, p.a_column, depth, part.rows, to, part.a_row);
   constexpr int64_t kSide = 16;  // both sides of the transposition stay in cache
   float line[kSide];
@@ -118,7 +118,7 @@ void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, i
     for (int64_t i = 0; i < part.rows; ++i) {
       const int64_t count = std::min(depth - k, kSide);
       for (int64_t kk = 0; kk < count; ++kk) line[kk] = from[i * p.a_row + (k + kk) * p.a_column];
-      table.copy(line, count, to + i * part.a_row + k / table.per_word);
+      table.copy(line, count, to + i * part.a_row + k / table.per_lane);
     }
 }
 
@@ -150,7 +150,7 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
       for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
   } else {
     // Meanwhile each tile brings its share of the next panel nearer.
-    t.ahead_step = Quotient(table.columns, tiles.pieces());
+    t.ahead_step = CeilDiv(table.columns, tiles.pieces());
     for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
       for (int64_t i = 0; i < tiles.pieces(); ++i) {
         const float* next = p.panels + ((panel + 1) * words + part.k0) * table.columns;
@@ -171,7 +171,7 @@ void RunBlock(const PanelProduct& p, const TileTable& table, const Cut& cut, Par
     if (cut.copy) {
       part.a = scratch;
       part.a_row = part.depth + kPad;
-      CopyRows(p, table, part, std::min(part.depth * table.per_word, p.k - k0 * table.per_word), scratch);
+      CopyRows(p, table, part, std::min(part.depth * table.per_lane, p.k - k0 * table.per_lane), scratch);
     }
     RunPart(p, table, part);
   }
@@ -188,7 +188,7 @@ void RunJob(const PanelProduct& p, const TileTable& table, const Cut& cut, int64
   part.m0 = job / cut.panel_jobs * cut.rows;
   part.rows = std::min(cut.rows, p.m - part.m0);
   const int64_t first = job % cut.panel_jobs * cut.panels,
-                last = std::min(first + cut.panels, Quotient(p.n, table.columns));
+                last = std::min(first + cut.panels, CeilDiv(p.n, table.columns));
   // Sums that are taken in several parts, or that something is done to, are still near when it is their turn.
   const bool again = table.words(p.k) > cut.depth || (p.epilogue && !p.epilogue->empty());
   const int64_t some =
@@ -204,7 +204,7 @@ void RunJob(const PanelProduct& p, const TileTable& table, const Cut& cut, int64
 
 int64_t PanelsSize(int64_t k, int64_t n, Operands operands) {
   const TileTable& table = TileFor(operands);
-  return Quotient(n, table.columns) * table.columns * table.words(k);
+  return CeilDiv(n, table.columns) * table.columns * table.words(k);
 }
 
 void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, const Workers& workers,
@@ -212,7 +212,7 @@ void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, 
   const TileTable& table = TileFor(operands);
   const int64_t width = table.columns;
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, width * k));
-  workers.ParallelFor(Quotient(n, width), grain, [&](int64_t begin, int64_t end) {
+  workers.ParallelFor(CeilDiv(n, width), grain, [&](int64_t begin, int64_t end) {
     const int64_t n0 = begin * width, n1 = std::min(end * width, n);
     table.pack(source.b + n0 * source.column, source.row, source.column, k, n1 - n0, source.factor,
                panels + n0 * table.words(k));

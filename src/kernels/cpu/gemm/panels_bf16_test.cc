@@ -38,7 +38,7 @@ const Shape kShapes[] = {{1, 1, 1},
                          {40, 70, kDepth + 53},
                          {3, 40, kDepth + 200}};
 
-enum class Order { kPlain, kLeftTurned, kRightTurned, kStrided };
+enum class Order { kPlain, kLeftTransposed, kRightTransposed, kStrided };
 
 struct Case {
   Shape s;
@@ -50,8 +50,8 @@ struct Case {
   Case(const Shape& shape, Order o, int64_t gap)
       : s(shape),
         order(o),
-        a_row(o == Order::kLeftTurned ? 1 : s.k + gap),
-        a_column(o == Order::kLeftTurned ? s.m + gap : 1),
+        a_row(o == Order::kLeftTransposed ? 1 : s.k + gap),
+        a_column(o == Order::kLeftTransposed ? s.m + gap : 1),
         c_row(s.n + gap),
         a(Random((s.m + gap) * (s.k + gap) + 1, 1)),
         b(Random(3 * s.k * s.n + 1, 2)),
@@ -62,7 +62,7 @@ struct Case {
         c(Random(s.m * c_row + 1, 5)) {
     for (float& v : b) v = RoundedToBf16(v);  // what rounding does to weights is tested apart
     source = {b.data(), s.n, 1, 0.5f};
-    if (o == Order::kRightTurned) source.row = 1, source.column = s.k;
+    if (o == Order::kRightTransposed) source.row = 1, source.column = s.k;
     if (o == Order::kStrided) source.row = 3 * s.n, source.column = 3;
     PackPanels(source, s.k, s.n, panels.data(), Workers(2), Operands::kBf16);
   }
@@ -98,7 +98,7 @@ void Multiply(const PanelProduct& p, int threads) {
 
 TEST_P(Bf16Levels, MatchesSumsOfRoundedOperands) {
   for (const Shape& s : kShapes)
-    for (Order order : {Order::kPlain, Order::kLeftTurned, Order::kRightTurned, Order::kStrided})
+    for (Order order : {Order::kPlain, Order::kLeftTransposed, Order::kRightTransposed, Order::kStrided})
       for (int threads : {1, 3}) {
         Case t(s, order, 3);
         const std::vector<float> before = t.c;

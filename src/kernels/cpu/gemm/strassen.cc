@@ -30,20 +30,20 @@ Cut CutOf(const PanelProduct& p, int threads) {
   const int64_t width = TileSimd().columns, half = p.n / 2;
   Cut cut{};
   cut.depth = PartOf(p.k, kMostDepth, 2);
-  cut.blocks = Quotient(p.m, kMostRows);
-  if (cut.blocks > 2) cut.blocks = Quotient(cut.blocks, kThreads) * kThreads;
-  cut.rows = PartOf(p.m, Quotient(p.m, cut.blocks), 2);
-  cut.blocks = Quotient(p.m, cut.rows);
+  cut.blocks = CeilDiv(p.m, kMostRows);
+  if (cut.blocks > 2) cut.blocks = CeilDiv(cut.blocks, kThreads) * kThreads;
+  cut.rows = PartOf(p.m, CeilDiv(p.m, cut.blocks), 2);
+  cut.blocks = CeilDiv(p.m, cut.rows);
   cut.columns = half;
   if (threads > 1) {
     const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
     const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 2.0));
     // Each job makes the sums of its block again.
-    int64_t jobs = std::min(Quotient(wanted, cut.blocks), std::max<int64_t>(threads, half / kFewestColumns));
+    int64_t jobs = std::min(CeilDiv(wanted, cut.blocks), std::max<int64_t>(threads, half / kFewestColumns));
     if (jobs > threads) jobs = jobs / threads * threads;
-    if (cut.blocks < wanted) cut.columns = PartOf(half, Quotient(half, jobs), width);
+    if (cut.blocks < wanted) cut.columns = PartOf(half, CeilDiv(half, jobs), width);
   }
-  cut.jobs = Quotient(half, cut.columns);
+  cut.jobs = CeilDiv(half, cut.columns);
   cut.step = cut.depth / 2 + kPad;
   return cut;
 }
@@ -52,7 +52,7 @@ struct Sizes {
   int64_t sums, results, weights;  // floats of one matrix
 };
 Sizes SizesOf(const Cut& cut) {
-  const int64_t rows = Quotient(cut.rows, 2), width = TileSimd().columns;
+  const int64_t rows = CeilDiv(cut.rows, 2), width = TileSimd().columns;
   return {rows * cut.step, rows * (width + kPad), cut.depth / 2 * width};
 }
 int64_t FloatsPerThread(const Cut& cut) {

@@ -99,7 +99,7 @@ template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&
   }
 }
 
-template <class Word> inline Word WordAt(const float* p) {
+template <class Word> inline Word LaneAt(const float* p) {
   Word v;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
@@ -127,14 +127,14 @@ template <class Ops, int R, int N> inline void MultiplyFew(const Tile& t, Floats
         for (int j = 0; j < N; ++j) {
           const auto row = Ops::Load(b + s * kWidth + j * kLanes<float>);
 #pragma GCC unroll 4
-          for (int i = 0; i < R; ++i) Ops::Add(part[s][i][j], WordAt<Word>(a + i * t.a_row + k + s), row);
+          for (int i = 0; i < R; ++i) Ops::Add(part[s][i][j], LaneAt<Word>(a + i * t.a_row + k + s), row);
         }
     for (; k < t.k; ++k, b += kWidth)
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) {
         const auto row = Ops::Load(b + j * kLanes<float>);
 #pragma GCC unroll 4
-        for (int i = 0; i < R; ++i) Ops::Add(part[0][i][j], WordAt<Word>(a + i * t.a_row + k), row);
+        for (int i = 0; i < R; ++i) Ops::Add(part[0][i][j], LaneAt<Word>(a + i * t.a_row + k), row);
       }
   }
 #pragma GCC unroll 4
@@ -151,7 +151,7 @@ inline float* NarrowAt(float* p, int64_t at) {
 
 // What happens to the sums on their way to c. Whole: all vectors are full.
 template <class Ops, bool kWhole, int R, int N> inline void Finish(const Tile& t, Floats (&sum)[R][N]) {
-  constexpr bool kNarrow = Ops::kPerWord == 2;  // there may be bf16 in memory
+  constexpr bool kNarrow = Ops::kPerLane == 2;  // there may be bf16 in memory
   constexpr int lanes = kLanes<float>;
   const int64_t last = kWhole ? lanes : t.columns - (N - 1) * lanes;
   auto load = [&](const float* p, int j) {
@@ -213,7 +213,7 @@ inline Halves LoadHalf(const float* p, __mmask8 mask) { return Halves(_mm256_mas
 
 // The half vector's part of Finish.
 template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves (&sum)[R]) {
-  constexpr bool kNarrow = Ops::kPerWord == 2;
+  constexpr bool kNarrow = Ops::kPerLane == 2;
   const auto mask = static_cast<__mmask8>((1u << (t.columns - at)) - 1);
   if (t.accumulate)
 #pragma GCC unroll 16
@@ -331,7 +331,7 @@ template <class Ops, int R = kRows> constexpr void Fill(TileTable& table) {
 }
 
 template <class Ops> constexpr TileTable TableOf() {
-  TileTable table{kRows, kWidth, kGranule, Ops::kPerWord, {}, Ops::Pack, Ops::PackQuickly, Ops::Copy};
+  TileTable table{kRows, kWidth, kGranule, Ops::kPerLane, {}, Ops::Pack, Ops::PackQuickly, Ops::Copy};
   Fill<Ops>(table);
   return table;
 }

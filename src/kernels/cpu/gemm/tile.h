@@ -37,7 +37,7 @@ struct Tile {
 struct TileTable {
   int rows, columns;  // of the largest tile
   int granule;        // columns that are computed together, whether all of them are wanted or not
-  int per_word;       // elements along k
+  int per_lane;       // elements along k
   // By the number of rows, 1 … rows.
   void (*run[kMostTileRows + 1])(const Tile& tile);
   // Panels [ceil(n / columns)][words(k)][columns] of factor * b[k, n], zeros behind the last column and row.
@@ -49,7 +49,7 @@ struct TileTable {
   // Neighbours along k as words, zero behind the last. `to` may be `from`.
   void (*copy)(const float* from, int64_t count, float* to);
 
-  int64_t words(int64_t k) const { return (k + per_word - 1) / per_word; }
+  int64_t words(int64_t k) const { return (k + per_lane - 1) / per_lane; }
   // The same for any number of rows, as tiles of about the same height.
   void RunRows(Tile tile, int64_t count) const;
 };

@@ -45,7 +45,7 @@ inline void RoundTogether(const float* exact, int64_t rows, float* rounded, floa
 }
 
 struct Pairwise {
-  static constexpr int kPerWord = 2;
+  static constexpr int kPerLane = 2;
   using Word = uint32_t;
 
 #if defined(__AVX512BF16__)

@@ -20,8 +20,8 @@ void PackAlong(const float* b, int64_t row, int64_t k, int64_t columns, float fa
     }
 }
 
-// Columns lie one behind the other: squares are turned over in registers.
-void PackTurned(const float* b, int64_t column, int64_t k, int64_t columns, float factor, float* to) {
+// Columns lie one behind the other: squares are transposed over in registers.
+void PackTransposed(const float* b, int64_t column, int64_t k, int64_t columns, float factor, float* to) {
   constexpr int64_t lanes = kLanes<float>;
   for (int64_t i = 0; i < k; i += lanes)
     for (int64_t c = 0; c < kWidth; c += lanes) {
@@ -53,7 +53,7 @@ void PackPanel(const float* b, int64_t row, int64_t column, int64_t k, int64_t c
   if (column == 1)
     PackAlong(b, row, k, columns, factor, to);
   else if (row == 1)
-    PackTurned(b, column, k, columns, factor, to);
+    PackTransposed(b, column, k, columns, factor, to);
   else
     PackAcross(b, row, column, k, columns, factor, to);
 }

@@ -4,7 +4,7 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 struct Single {
-  static constexpr int kPerWord = 1;
+  static constexpr int kPerLane = 1;
   using Word = float;
   using Row = Floats;
 

@@ -1,4 +1,4 @@
-#include "kernels/cpu/gemm/turned.h"
+#include "kernels/cpu/gemm/transposed.h"
 
 #include <algorithm>
 
@@ -51,17 +51,17 @@ void RunBlock(const GemmParams& p, PanelProduct product, int64_t first, char* sc
 
 }  // namespace
 
-bool WorthTurning(const GemmParams& p) {
+bool WorthTransposing(const GemmParams& p) {
   return p.count == 1 && p.b.row == 1 && p.b.column > 1 && p.n >= 2 * p.m && p.m <= kMostRows &&
          p.n >= kColumns && !p.accumulate && !p.row_bias;
 }
 
-size_t TurnedScratch(const GemmParams& p, int threads) {
+size_t TransposedScratch(const GemmParams& p, int threads) {
   const Memory memory(p);
   return PanelBytes(p) + (memory.block + memory.rest) * static_cast<size_t>(threads);
 }
 
-void GemmTurned(const GemmParams& p, void* scratch, const Workers& workers) {
+void GemmTransposed(const GemmParams& p, void* scratch, const Workers& workers) {
   const Memory memory(p);
   auto* panels = static_cast<float*>(scratch);
   PackPanels({static_cast<const float*>(p.a.data), p.a.column, p.a.row, p.alpha}, p.k, p.m, panels, workers);

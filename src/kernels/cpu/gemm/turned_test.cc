@@ -1,4 +1,4 @@
-#include "kernels/cpu/gemm/turned.h"
+#include "kernels/cpu/gemm/transposed.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 namespace tern::cpu {
 namespace {
 
-class TurnedLevels : public EachLevel {};
-INSTANTIATE_TEST_SUITE_P(Simd, TurnedLevels, testing::ValuesIn(LevelsHere()));
+class TransposedLevels : public EachLevel {};
+INSTANTIATE_TEST_SUITE_P(Simd, TransposedLevels, testing::ValuesIn(LevelsHere()));
 
 struct Shape {
   int64_t m, n, k;
@@ -23,13 +23,13 @@ std::vector<float> Product(const GemmParams& given, const Shape& s, int threads)
   GemmParams p = given;
   std::vector<float> c(static_cast<size_t>(s.m * s.n), 7.f);
   p.c = c.data();
-  EXPECT_TRUE(WorthTurning(p));
+  EXPECT_TRUE(WorthTransposing(p));
   std::vector<std::byte> scratch(GemmScratch(p, threads), std::byte{0xff});
   Gemm(p, scratch.data(), Workers(threads));
   return c;
 }
 
-TEST_P(TurnedLevels, MultipliesWithBiasAndActivation) {
+TEST_P(TransposedLevels, MultipliesWithBiasAndActivation) {
   for (const Shape& s : kShapes) {
     const auto a = Random(s.m * s.k, 1), b = Random(s.n * s.k, 2), bias = Random(s.n, 3);
     Epilogue epilogue(DType::kF32, {s.m, s.n});

@@ -34,7 +34,7 @@ template <class T> void CopyRows(const Plane& p, const T* x, T* y, int64_t begin
 }
 
 // The kernel that turns elements of so many bytes over, if there is one.
-TransposeTable::Turn* TurnOf(size_t width) {
+TransposeTable::Turn* PermutationOf(size_t width) {
   const TransposeTable& table = TransposeSimd();
   return width == 1   ? table.bytes
          : width == 2 ? table.halves
@@ -45,7 +45,7 @@ TransposeTable::Turn* TurnOf(size_t width) {
 
 // Square by square, so that both sides stay in cache.
 template <class T> void Transpose(const Plane& p, const T* x, T* y, const Piece& piece) {
-  if (auto* turn = p.Turned() ? TurnOf(sizeof(T)) : nullptr)
+  if (auto* turn = p.Transposed() ? PermutationOf(sizeof(T)) : nullptr)
     return turn(x + piece.row + piece.column * p.columns.from, p.columns.from,
                 piece.column_end - piece.column, piece.row_end - piece.row,
                 y + piece.row * p.rows.to + piece.column, p.rows.to);

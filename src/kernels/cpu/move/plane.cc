@@ -21,7 +21,7 @@ int64_t PartsOf(int64_t n, int64_t part) { return n <= part ? n > 0 : (n + part 
 
 Pieces::Pieces(const Plane& plane, int64_t width, int64_t bytes)
     : all_rows_(plane.rows.size), all_columns_(plane.columns.size), columns_(all_columns_) {
-  if (plane.Turned()) {
+  if (plane.Transposed()) {
     const int64_t line = kLine / width;
     const bool near = bytes <= kNear && all_columns_ >= line;
     down_ = near || std::abs(plane.columns.from) < plane.rows.to;

@@ -6,8 +6,10 @@ namespace tern::cpu {
 
 struct Plane {
   StridedCopy::Axis rows, columns;
-  // Read along one axis and written along the other: a matrix turned over.
-  bool Turned() const { return rows.from == 1 && columns.to == 1 && columns.from != 1 && columns.from != 0; }
+  // Read along one axis and written along the other: a matrix transposed over.
+  bool Transposed() const {
+    return rows.from == 1 && columns.to == 1 && columns.from != 1 && columns.from != 0;
+  }
 };
 
 // Rows [row, row_end) and columns [column, column_end) of a plane.
@@ -15,9 +17,10 @@ struct Piece {
   int64_t row, row_end, column, column_end;
 };
 
-// Pieces are whole rows, but those of a plane that is turned over: there they are blocks, long on the side
-// whose lines lie further apart, so that the processor sees a few streams of it and fetches them ahead, and
-// narrow enough on the other for what is touched to stay in cache. They come in the order of the other side.
+// Pieces are whole rows, but those of a plane that is transposed over: there they are blocks, long on the
+// side whose lines lie further apart, so that the processor sees a few streams of it and fetches them ahead,
+// and narrow enough on the other for what is touched to stay in cache. They come in the order of the other
+// side.
 class Pieces {
  public:
   Pieces(const Plane& plane, int64_t width, int64_t bytes);  // of an element, of the whole copy

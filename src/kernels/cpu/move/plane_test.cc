@@ -8,8 +8,8 @@
 namespace tern::cpu {
 namespace {
 
-// A matrix turned over: rows x columns of y.
-Plane Turned(int64_t rows, int64_t columns) { return {{rows, 1, columns}, {columns, rows, 1}}; }
+// A matrix transposed over: rows x columns of y.
+Plane Transposed(int64_t rows, int64_t columns) { return {{rows, 1, columns}, {columns, rows, 1}}; }
 
 void CheckOnce(const Plane& plane, int64_t width, int64_t bytes) {
   const Pieces pieces(plane, width, bytes);
@@ -31,7 +31,7 @@ TEST(Pieces, CoverThePlaneOnce) {
     for (int64_t columns : sizes)
       for (int64_t width : {1, 2, 4, 8, 16})
         for (int64_t bytes : {int64_t{1} << 10, int64_t{1} << 30}) {
-          CheckOnce(Turned(rows, columns), width, bytes);
+          CheckOnce(Transposed(rows, columns), width, bytes);
           CheckOnce({{rows, columns, columns}, {columns, 1, 1}}, width, bytes);
         }
 }
@@ -40,7 +40,7 @@ TEST(Pieces, CoverThePlaneOnce) {
 // lines lie far apart.
 TEST(Pieces, HoldWholeLinesOfBothSides) {
   for (int64_t width : {1, 2, 4, 8})
-    for (const Plane& plane : {Turned(50176, 64), Turned(64, 50176), Turned(4096, 4096)}) {
+    for (const Plane& plane : {Transposed(50176, 64), Transposed(64, 50176), Transposed(4096, 4096)}) {
       const Piece p = Pieces(plane, width, 1 << 30)[0];
       const int64_t read = (p.row_end - p.row) * width, written = (p.column_end - p.column) * width;
       EXPECT_GE(std::min(read, written), 64) << width;

@@ -1,4 +1,4 @@
-// Squares of elements of 1, 2, 4 or 8 bytes turned over in registers, for *_simd.cc files.
+// Squares of elements of 1, 2, 4 or 8 bytes transposed over in registers, for *_simd.cc files.
 #pragma once
 #include "kernels/cpu/simd/transpose-inl.h"
 
@@ -17,7 +17,7 @@ template <int Half, class T> inline Vector<T> Zip(Vector<T> a, Vector<T> b) {
   return Zip<Half>(a, b, typename MakeIndices<kLanes<T>>::Type{});
 }
 
-// Elements of as many rows as fit in a word side by side: words[k][w] holds column WordColumn(k, w).
+// Elements of as many rows as fit in a word side by side: words[k][w] holds column LaneColumn(k, w).
 inline void Pack(const Vector<uint16_t> (&row)[2], Vector<float> (&words)[2]) {
   words[0] = Vector<float>(Zip<0, uint16_t>(row[0], row[1]));
   words[1] = Vector<float>(Zip<1, uint16_t>(row[0], row[1]));
@@ -32,7 +32,7 @@ inline void Pack(const Vector<uint8_t> (&row)[4], Vector<float> (&words)[4]) {
   Pack(upper, w);
   words[2] = w[0], words[3] = w[1];
 }
-template <class T> inline int64_t WordColumn(int64_t k, int64_t w) {
+template <class T> inline int64_t LaneColumn(int64_t k, int64_t w) {
   constexpr int64_t part = 16 / sizeof(T);
   return w / 4 * part + 4 * k + w % 4;
 }
@@ -40,7 +40,7 @@ template <class T> inline int64_t WordColumn(int64_t k, int64_t w) {
 // to[j * to_row + i] = from[i * from_row + j] for i, j < kSide. A function of its own: where a loop is around
 // it, compilers keep every multiple of the steps at hand, for which there are too few registers.
 template <class T>
-__attribute__((noinline)) void TurnSquare(const T* from, int64_t from_row, T* to, int64_t to_row) {
+__attribute__((noinline)) void TransposeSquare(const T* from, int64_t from_row, T* to, int64_t to_row) {
   if constexpr (sizeof(T) >= 4) {
     SquareOf<T> s;
 #pragma GCC unroll 16
@@ -65,7 +65,7 @@ __attribute__((noinline)) void TurnSquare(const T* from, int64_t from_row, T* to
     for (int k = 0; k < group; ++k) {
       Transpose(s[k]);
 #pragma GCC unroll 16
-      for (int w = 0; w < words; ++w) StoreVector(to + WordColumn<T>(k, w) * to_row, Vector<T>(s[k][w]));
+      for (int w = 0; w < words; ++w) StoreVector(to + LaneColumn<T>(k, w) * to_row, Vector<T>(s[k][w]));
     }
   }
 }
@@ -105,13 +105,13 @@ inline void StoreSome(double* p, Vector<double> v, int64_t n) {
 
 // The same for i < rows, j < columns, at most a square each.
 template <class T>
-__attribute__((noinline)) void TurnPart(const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to,
-                                        int64_t to_row) {
+__attribute__((noinline)) void TransposePart(const T* from, int64_t from_row, int64_t rows, int64_t columns,
+                                             T* to, int64_t to_row) {
   if constexpr (sizeof(T) == 4) return TransposeBlock(from, from_row, rows, columns, to, to_row);
   SquareOf<T> in, out;
   for (int64_t i = 0; i < kSide<T>; ++i)
     in[i] = i < rows ? LoadSome(from + i * from_row, columns) : Vector<T>{};
-  TurnSquare(reinterpret_cast<const T*>(in), kSide<T>, reinterpret_cast<T*>(out), kSide<T>);
+  TransposeSquare(reinterpret_cast<const T*>(in), kSide<T>, reinterpret_cast<T*>(out), kSide<T>);
   for (int64_t j = 0; j < columns; ++j) StoreSome(to + j * to_row, out[j], rows);
 }
 

@@ -14,9 +14,9 @@ void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, 
     const int64_t wide = Least(side, columns - j);
     int64_t i = 0;
     if (wide == side)
-      for (; i + side <= rows; i += side) TurnSquare(x + i * from_row, from_row, y + i, to_row);
+      for (; i + side <= rows; i += side) TransposeSquare(x + i * from_row, from_row, y + i, to_row);
     for (; i < rows; i += side)
-      TurnPart(x + i * from_row, from_row, Least(side, rows - i), wide, y + i, to_row);
+      TransposePart(x + i * from_row, from_row, Least(side, rows - i), wide, y + i, to_row);
   }
 }
 

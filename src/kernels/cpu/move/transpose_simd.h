@@ -1,4 +1,4 @@
-// Matrices turned over.
+// Matrices transposed over.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

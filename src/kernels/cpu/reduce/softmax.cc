@@ -12,14 +12,14 @@ constexpr int64_t kWork = 8192;   // elements that are worth a thread
 constexpr int64_t kColumns = 64;  // of a job, where the axis is not the last one
 constexpr int64_t kShort = 8;     // rows that leave most of a vector empty
 
-// Rows of few elements are turned over, so that each has a lane of its own.
+// Rows of few elements are transposed over, so that each has a lane of its own.
 void ShortRows(const float* x, float* y, int64_t rows, int64_t length, bool log) {
-  float turned[kShort * kColumns];
+  float transposed[kShort * kColumns];
   for (int64_t i = 0; i < rows; i += kColumns) {
     const int64_t some = std::min(kColumns, rows - i);
-    TransposeSimd().words(x + i * length, length, some, length, turned, some);
-    SoftmaxSimd().columns(turned, turned, length, some, some, log);
-    TransposeSimd().words(turned, some, length, some, y + i * length, length);
+    TransposeSimd().words(x + i * length, length, some, length, transposed, some);
+    SoftmaxSimd().columns(transposed, transposed, length, some, some, log);
+    TransposeSimd().words(transposed, some, length, some, y + i * length, length);
   }
 }
 

@@ -39,14 +39,14 @@ struct Slice {
 };
 
 int SlicesOf(const RnnShape& s, int threads) {
-  const int64_t panels = Quotient(s.hidden, TileFor(s.operands).columns);
+  const int64_t panels = CeilDiv(s.hidden, TileFor(s.operands).columns);
   const int64_t work = s.batch * s.gates() * s.hidden * (s.hidden + s.features);
   const int64_t most = std::min<int64_t>({threads / s.directions, panels, kMostStepPieces / s.directions});
   return static_cast<int>(std::clamp<int64_t>(work / kWorthAThread, 1, std::max<int64_t>(1, most)));
 }
 
 Slice SliceOf(const RnnShape& s, int slice, int slices) {
-  const int64_t width = TileFor(s.operands).columns, panels = Quotient(s.hidden, width);
+  const int64_t width = TileFor(s.operands).columns, panels = CeilDiv(s.hidden, width);
   return {panels * slice / slices * width, std::min(s.hidden, panels * (slice + 1) / slices * width)};
 }
 
@@ -69,7 +69,7 @@ class Direction {
     bias_ = Take(scratch, width_);
     for (State* state : {&h_[0], &h_[1], &gated_}) {
       state->exact = state->words = Take(scratch, s.batch * h_row_);
-      if (table_.per_word > 1) state->words = Take(scratch, s.batch * word_row_);
+      if (table_.per_lane > 1) state->words = Take(scratch, s.batch * word_row_);
     }
     product_ = scratch;
     input_ = t.w + d * s.gates() * panels_.input;
@@ -182,9 +182,9 @@ class Direction {
     for (int64_t i = 0; i < width_; ++i) bias_[i] = i < together ? b_[i] + b_[width_ + i] : b_[i];
   }
   void Round(const State& state, int64_t n, const Slice& some) const {
-    if (table_.per_word == 1) return;
+    if (table_.per_lane == 1) return;
     table_.copy(state.exact + n * h_row_ + some.begin, some.end - some.begin,
-                state.words + n * word_row_ + some.begin / table_.per_word);
+                state.words + n * word_row_ + some.begin / table_.per_lane);
   }
   int64_t LengthOf(int64_t n) const {
     if (!t_.lengths) return s_.length;
@@ -195,7 +195,7 @@ class Direction {
   // The products of a state with gates [first, last). Every other step goes through the panels backwards: it
   // finds in cache what the step before it read last.
   void MultiplyState(int64_t step, const State& state, int64_t first, int64_t last, const Slice& some) const {
-    const int64_t panels = Quotient(some.end - some.begin, table_.columns), count = (last - first) * panels;
+    const int64_t panels = CeilDiv(some.end - some.begin, table_.columns), count = (last - first) * panels;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t at = step % 2 ? count - 1 - i : i;
       MultiplyPanel(step, state, first + at / panels, some.begin + at % panels * table_.columns, some.end);
@@ -205,7 +205,7 @@ class Direction {
     const int64_t words = table_.words(s_.hidden);
     const bool candidate = s_.kind == RnnCellKind::kGru && gate == 2;
     Tile t;
-    t.a = state.words, t.a_row = table_.per_word == 1 ? h_row_ : word_row_;
+    t.a = state.words, t.a_row = table_.per_lane == 1 ? h_row_ : word_row_;
     t.b = state_ + gate * panels_.state + column * words;
     t.k = words, t.few = s_.batch <= kFew;
     t.columns = std::min<int64_t>(table_.columns, end - column);

@@ -1,4 +1,4 @@
-// Squares of elements turned over in registers, for *_simd.cc files.
+// Squares of elements transposed over in registers, for *_simd.cc files.
 #pragma once
 #include "kernels/cpu/simd/part-inl.h"
 

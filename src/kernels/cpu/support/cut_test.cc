@@ -6,9 +6,9 @@ namespace tern::cpu {
 namespace {
 
 TEST(Cut, RoundsUp) {
-  EXPECT_EQ(Quotient(0, 4), 0);
-  EXPECT_EQ(Quotient(8, 4), 2);
-  EXPECT_EQ(Quotient(9, 4), 3);
+  EXPECT_EQ(CeilDiv(0, 4), 0);
+  EXPECT_EQ(CeilDiv(8, 4), 2);
+  EXPECT_EQ(CeilDiv(9, 4), 3);
   EXPECT_EQ(RoundUp(9, 4), 12);
   EXPECT_EQ(Rounded(17), 32);
   EXPECT_EQ(Aligned(1), size_t{64});
@@ -54,7 +54,7 @@ TEST(Cut, CutsEvenly) {
   for (int64_t most : {1, 3, 14})
     for (int64_t count = 0; count < 60; ++count) {
       const EvenCut cut(count, most);
-      EXPECT_EQ(cut.pieces(), Quotient(count, most));
+      EXPECT_EQ(cut.pieces(), CeilDiv(count, most));
       int64_t at = 0;
       for (int64_t i = 0; i < cut.pieces(); ++i) {
         EXPECT_EQ(cut.Start(i), at);

@@ -1,0 +1,73 @@
+// A mutex per key, for work that may take longer than a caller is ready to wait.
+#pragma once
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/stop.h"
+
+namespace tern {
+
+// Waits until `free` holds. Returns kCancelled when `stop` says so first; the message names `what` was waited
+// for.
+Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
+                 std::condition_variable& changed, const Stop& stop, const std::string& what);
+
+// At most one owner per key at a time. The key names what the owner is about to make; whoever locks it next
+// must first look whether that exists by now, as the owner before may have failed. Thread-safe.
+template <class Key> class KeyedMutex {
+ public:
+  // Unlocks its key when it is destroyed.
+  class Lock {
+   public:
+    Lock() = default;
+    Lock(KeyedMutex& mutex, typename std::set<Key>::const_iterator at) : mutex_(&mutex), at_(at) {}
+    Lock(Lock&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)), at_(other.at_) {}
+    Lock& operator=(Lock&& other) noexcept {
+      std::swap(mutex_, other.mutex_);
+      std::swap(at_, other.at_);
+      return *this;
+    }
+    ~Lock() {
+      if (mutex_) mutex_->Unlock(at_);
+    }
+
+   private:
+    KeyedMutex* mutex_ = nullptr;
+    typename std::set<Key>::const_iterator at_{};
+  };
+
+  // Waits for the key; fails as WaitUntil.
+  Result<Lock> Acquire(const Key& key, const Stop& stop, const std::string& what) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    TERN_TRY(WaitUntil([&] { return owned_.count(key) == 0; }, lock, unlocked_, stop, what));
+    return Lock(*this, owned_.insert(key).first);
+  }
+
+ private:
+  void Unlock(typename std::set<Key>::const_iterator at) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      owned_.erase(at);
+    }
+    unlocked_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable unlocked_;
+  std::set<Key> owned_;
+};
+
+// One key for all.
+class CancellableMutex : public KeyedMutex<std::monostate> {
+ public:
+  Result<Lock> Acquire(const Stop& stop, const std::string& what) {
+    return KeyedMutex::Acquire({}, stop, what);
+  }
+};
+
+}  // namespace tern

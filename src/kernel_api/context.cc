@@ -1,0 +1,45 @@
+#include "kernel_api/context.h"
+
+#include <algorithm>
+
+#include "core/mapped_files.h"
+
+namespace tern {
+
+bool KernelQuery::AllTypes(DType t) const {
+  auto fits = [&](const TensorInfo& info) { return info.dtype == t || info.dtype == DType::kInvalid; };
+  return std::all_of(inputs.begin(), inputs.end(), fits) && std::all_of(outputs.begin(), outputs.end(), fits);
+}
+
+void PrepareContext::Finished(int i) {
+  const Tensor* t = Weight(i);
+  if (!t) return;
+  DropMappedPages(t->raw(), t->bytes());
+  finished_.push_back(i);
+}
+
+Result<Tensor> PrepareContext::Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
+                                      const std::function<void(Tensor& to)>& fill) {
+  Tensor packed;
+  if (store_) {
+    TERN_ASSIGN(packed, store_->Find(inputs));
+  }
+  if (!packed.defined() || packed.dtype() != dtype || packed.dims() != dims) {
+    for (int i : inputs)
+      if (const Tensor* t = Weight(i); t && t->bytes() > 0 && !t->raw())
+        return Status(Code::kInternal, StrCat("input ", i, " has left memory before it was packed"));
+    packed = AllocateWeights(dtype, dims);
+    fill(packed);
+  }
+  for (int i : inputs) Finished(i);
+  if (store_) store_->Keep(inputs, packed);  // may let go of the weights
+  return packed;
+}
+
+Tensor PrepareContext::AllocateWeights(DType dtype, const Dims& dims) {
+  Tensor t(dtype, dims);
+  packed_bytes_ += t.bytes();
+  return t;
+}
+
+}  // namespace tern

@@ -1,0 +1,29 @@
+// A kernel is one way to compute one op. Whoever makes kernels (binders of hand-written ones, a code
+// generator, a plug-in, a second device) derives from Kernel and adds a KernelEntry to a KernelTable
+// (kernel_table.h).
+#pragma once
+#include <memory>
+
+#include "kernel_api/context.h"
+
+namespace tern {
+
+// Made by the table's factory and prepared once; each plan works on a copy, which is resized for its shapes.
+// So packed weights belong into Tensors or shared_ptrs (copies share), and what Resize finds into plain
+// members.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual Status Prepare(PrepareContext&) { return {}; }
+  virtual Status Resize(ResizeContext&) { return {}; }
+  virtual Status Run(RunContext& c) = 0;  // no allocation, no lock, no exception
+  virtual std::unique_ptr<Kernel> Clone() const = 0;
+};
+
+// class Relu : public KernelOf<Relu> { … };
+template <class T> class KernelOf : public Kernel {
+ public:
+  std::unique_ptr<Kernel> Clone() const override { return std::make_unique<T>(static_cast<const T&>(*this)); }
+};
+
+}  // namespace tern

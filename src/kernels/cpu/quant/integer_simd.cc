@@ -1,0 +1,80 @@
+// Compiled without contraction: a product that is added to is rounded first unless it is an fma here.
+#include "kernels/cpu/quant/integer_simd.h"
+
+namespace tern::cpu::TERN_SIMD {
+namespace {
+
+float Within(float v, float low, float high) {
+  v = v < low ? low : v;
+  return v > high ? high : v;
+}
+
+// Rounded once, whatever the bias.
+float WithBias(float sum, int32_t bias) {
+  return static_cast<float>(static_cast<double>(sum) + static_cast<double>(bias));
+}
+
+template <class T> T Rounded(float v, const ByteRange& to) {
+  v = v != v ? 0.0f : v;
+  return static_cast<T>(static_cast<int32_t>(__builtin_nearbyintf(Within(v, to.low, to.high)) + to.zero));
+}
+
+template <class F> void Each(const ByteRange& given, void* y, int64_t n, const F& f) {
+  const ByteRange to = given;
+  if (to.type == DType::kI8) {
+    auto* out = static_cast<int8_t*>(y);
+    for (int64_t i = 0; i < n; ++i) out[i] = Rounded<int8_t>(f(i), to);
+  } else {
+    auto* out = static_cast<uint8_t*>(y);
+    for (int64_t i = 0; i < n; ++i) out[i] = Rounded<uint8_t>(f(i), to);
+  }
+}
+
+void Rescale(const ByteRange& to, const float* sums, int32_t bias, float multiplier, void* y, int64_t n) {
+  Each(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias) * multiplier; });
+}
+
+void RescaleEach(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
+                 void* y, int64_t n) {
+  Each(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias[i]) * multiplier[i]; });
+}
+
+// The zero point is part of the number that is rounded, here and below.
+ByteRange FromZero(ByteRange to) {
+  to.low += to.zero, to.high += to.zero, to.zero = 0;
+  return to;
+}
+
+void Sum(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float rest,
+         void* y, int64_t n) {
+  const float zero = to.zero;
+  Each(FromZero(to), y, n, [=](int64_t i) {
+    const float v = __builtin_fmaf(a[i], a_ratio, __builtin_fmaf(b[i], b_ratio, rest));
+    return v != v ? zero : v;
+  });
+}
+
+void Product(const ByteRange& to, const float* a, const float* b, float multiplier, void* y, int64_t n) {
+  const float zero = to.zero;
+  Each(FromZero(to), y, n, [=](int64_t i) {
+    const float v = a[i] * b[i] * multiplier + zero;
+    return v != v ? zero : v;
+  });
+}
+
+template <class T> int32_t TotalOf(const void* x, int64_t n) {
+  const T* from = static_cast<const T*>(x);
+  int32_t total = 0;
+  for (int64_t i = 0; i < n; ++i) total += from[i];
+  return total;
+}
+
+int32_t Total(DType type, const void* x, int64_t n) {
+  return type == DType::kI8 ? TotalOf<int8_t>(x, n) : TotalOf<uint8_t>(x, n);
+}
+
+}  // namespace
+
+const IntegerTable kIntegerSimd = {Rescale, RescaleEach, Sum, Product, Total};
+
+}  // namespace tern::cpu::TERN_SIMD

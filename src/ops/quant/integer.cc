@@ -1,0 +1,156 @@
+#include "ops/quant/integer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/quant/evaluate_part.h"
+
+namespace tern {
+namespace {
+
+bool IsByte(DType t) { return t == DType::kI8 || t == DType::kU8; }
+
+float FloatAt(const EvalContext& c, int i, int64_t at = 0) {
+  return static_cast<float>(LoadDouble(c.In(i), c.In(i).size() == 1 ? 0 : at));
+}
+int32_t ZeroAt(const EvalContext& c, int i) {
+  return c.Has(i) ? static_cast<int32_t>(LoadLong(c.In(i), 0)) : 0;
+}
+
+double Scaled(float sum, float multiplier, const IntegerBounds& bounds, int32_t zero) {
+  const float v = sum * multiplier;
+  if (std::isnan(v)) return zero;
+  return std::nearbyint(std::min(std::max(v, bounds.low), bounds.high)) + zero;
+}
+
+// x - zero point, in f64.
+Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c, int operand) {
+  const int at = 3 * operand;
+  const Tensor ones = Tensor::Of(DType::kF32, c.In(at + 1).dims(),
+                                 std::vector<double>(static_cast<size_t>(c.In(at + 1).size()), 1));
+  return EvaluatePart(*FindOp("Dequantize"),
+                      DequantizeAttrs(ScaleAxis(form, attrs, operand).value_or(0), DType::kF64),
+                      {c.In(at), ones, c.Has(at + 2) ? c.In(at + 2) : Tensor()});
+}
+
+// The op on real numbers, with whole ones and without its activation.
+Result<Tensor> Sums(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c) {
+  std::vector<Tensor> operands;
+  for (int i = 0; i < form.operands; ++i) {
+    TERN_ASSIGN(Tensor x, Centred(form, attrs, c, i));
+    operands.push_back(std::move(x));
+  }
+  if (form.has_bias && c.Has(form.bias()))
+    operands.push_back(Tensor::Of(DType::kF64, c.In(form.bias()).dims(), ToDoubles(c.In(form.bias()))));
+  return EvaluatePart(*FindOp(form.real), WithoutActivation(RealAttrs(form, attrs)), operands);
+}
+
+Status EvaluateProduct(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  TERN_ASSIGN(const Tensor sums, Sums(form, attrs, c));
+  const int at = form.result();
+  const float y_scale = FloatAt(c, at);
+  const int32_t zero = ZeroAt(c, at + 1);
+  const IntegerBounds bounds =
+      BoundsOf(c.OutType(0), zero, y_scale, form.has_bias ? ActivationOf(attrs) : BoundsAttrs());
+  const bool channels_second = std::string_view(form.real) == "Conv";
+  int64_t inner = 1;
+  for (int i = 2; channels_second && i < sums.rank(); ++i) inner *= sums.dim(i);
+  const int64_t channels = sums.rank() == 0 ? 1 : sums.dim(channels_second ? 1 : -1);
+  auto y = ToDoubles(sums);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const float w_scale = FloatAt(c, 4, static_cast<int64_t>(i) / inner % channels);
+    y[i] = Scaled(static_cast<float>(y[i]), ProductMultiplier(FloatAt(c, 1), w_scale, y_scale), bounds, zero);
+  }
+  c.Out("y", sums.dims(), y);
+  return {};
+}
+
+Status EvaluateMean(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  TERN_ASSIGN(const Tensor x, Centred(form, attrs, c, 0));
+  const float y_scale = FloatAt(c, 3);
+  const int32_t zero = ZeroAt(c, 4);
+  Dims dims = x.dims();
+  int64_t count = 1;
+  for (size_t i = 2; i < dims.size(); ++i) count *= dims[i], dims[i] = 1;
+  const auto all = ToDoubles(x);
+  std::vector<double> y(static_cast<size_t>(CountOf(dims)), 0);
+  for (size_t i = 0; i < all.size(); ++i) y[i / static_cast<size_t>(count)] += all[i];
+  const IntegerBounds bounds = BoundsOf(c.OutType(0), zero, y_scale);
+  for (double& v : y)
+    v = Scaled(static_cast<float>(v), MeanMultiplier(FloatAt(c, 1), y_scale, count), bounds, zero);
+  c.Out("y", dims, y);
+  return {};
+}
+
+Result<std::vector<double>> Spread(const Tensor& x, const Dims& dims) {
+  const OpDef& expand = *FindOp("Expand");
+  TERN_ASSIGN(const Tensor y, EvaluatePart(expand, expand.defaults, {x, Tensor::Ints(dims)}));
+  return ToDoubles(y);
+}
+
+Status EvaluateBinary(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  TERN_ASSIGN(const Tensor shaped, Sums(form, attrs, c));
+  TERN_ASSIGN(const auto a, Spread(c.In(0), shaped.dims()));
+  TERN_ASSIGN(const auto b, Spread(c.In(3), shaped.dims()));
+  const bool sum = attrs.Text("kind") == "add";
+  const int32_t a_zero = ZeroAt(c, 2), b_zero = ZeroAt(c, 5), zero = ZeroAt(c, 7);
+  const SumRatios r = RatiosOf(FloatAt(c, 1), a_zero, FloatAt(c, 4), b_zero, FloatAt(c, 6), zero);
+  const float multiplier = ProductMultiplier(FloatAt(c, 1), FloatAt(c, 4), FloatAt(c, 6));
+  const IntegerBounds bounds = BoundsOf(c.OutType(0), 0, 1);
+  std::vector<double> y(a.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    const float p = static_cast<float>(a[i]), q = static_cast<float>(b[i]);
+    float v = sum ? std::fma(p, r.a, std::fma(q, r.b, r.rest))
+                  : static_cast<float>((a[i] - a_zero) * (b[i] - b_zero)) * multiplier;
+    if (!sum) v += static_cast<float>(zero);
+    y[i] = std::isnan(v) ? zero : std::nearbyint(std::min(std::max(v, bounds.low), bounds.high));
+  }
+  c.Out("y", shaped.dims(), y);
+  return {};
+}
+
+}  // namespace
+
+bool OnIntegers(const QuantizedForm& form, DType first, DType second, DType result) {
+  const std::string_view real = form.real;
+  if (real != "Conv" && real != "MatMul" && real != "Binary" && real != "GlobalPool") return false;
+  return IsByte(first) && IsByte(result) && (form.operands == 1 || IsByte(second));
+}
+
+IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs& activation) {
+  IntegerBounds bounds = type == DType::kI8 ? IntegerBounds{-128, 127} : IntegerBounds{0, 255};
+  bounds.low -= static_cast<float>(zero), bounds.high -= static_cast<float>(zero);
+  if (activation.activation == BoundsAttrs::Kind::kNone) return bounds;
+  const bool clip = activation.activation == BoundsAttrs::Kind::kClip;
+  const float low = std::nearbyint((clip ? activation.act_alpha : 0.0f) / scale);
+  const float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
+  // Saturation comes last: a range beyond the type leaves its nearest end.
+  const auto fit = [&](float v) { return std::min(std::max(v, bounds.low), bounds.high); };
+  return {fit(low), fit(high)};
+}
+
+BoundsAttrs ActivationOf(const Attrs& attrs) {
+  BoundsAttrs a;
+  const std::string kind = attrs.Text("activation");
+  a.activation = kind == "clip"   ? BoundsAttrs::Kind::kClip
+                 : kind == "relu" ? BoundsAttrs::Kind::kRelu
+                                  : BoundsAttrs::Kind::kNone;
+  a.act_alpha = attrs.Float("act_alpha");
+  a.act_beta = attrs.Float("act_beta");
+  return a;
+}
+
+SumRatios RatiosOf(float a_scale, int32_t a_zero, float b_scale, int32_t b_zero, float y_scale,
+                   int32_t y_zero) {
+  const float a = a_scale / y_scale, b = b_scale / y_scale;
+  const float b_part = b * static_cast<float>(b_zero);
+  return {a, b, static_cast<float>(y_zero) - std::fma(a, static_cast<float>(a_zero), b_part)};
+}
+
+Status EvaluateIntegers(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
+  const std::string_view real = form.real;
+  if (real == "GlobalPool") return EvaluateMean(form, attrs, c);
+  return real == "Binary" ? EvaluateBinary(form, attrs, c) : EvaluateProduct(form, attrs, c);
+}
+
+}  // namespace tern

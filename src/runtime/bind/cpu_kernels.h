@@ -1,0 +1,11 @@
+// The hand-written kernels of the CPU.
+#pragma once
+#include "kernel_api/kernel_table.h"
+#include "runtime/bind/cpu_kernels.h"
+
+namespace tern {
+
+// Filled by the TERN_KERNELS functions of runtime/bind on first use.
+const KernelTable& CpuKernels();
+
+}  // namespace tern

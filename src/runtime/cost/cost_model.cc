@@ -1,0 +1,63 @@
+// Estimates of how long kernels take.
+#include "runtime/cost/cost_model.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "kernels/cpu/simd/active_isa.h"
+
+namespace tern {
+namespace {
+
+// Nanoseconds per product, byte of weights, byte moved, element transformed; and per run.
+struct RatesRow {
+  const char* algorithm;
+  const char* isa;
+  double product, weight, moved, transformed, start;
+};
+
+constexpr RatesRow kRates[] = {
+#define TERN_RATES(algorithm, isa, product, weight, moved, transformed, start) \
+  {#algorithm, #isa, product, weight, moved, transformed, start},
+#include "runtime/cost/cost_rates.inc"
+#undef TERN_RATES
+};
+
+const RatesRow& RatesOf(std::string_view algorithm) {
+  std::string_view isa = cpu::ActiveIsa();
+  if (isa == "sse4") isa = "base";  // the same vectors
+  for (const RatesRow& r : kRates)
+    if (r.algorithm == algorithm && r.isa == isa) return r;
+  TERN_CHECK(false, "no rates for algorithm '", algorithm, "' with ", isa);
+}
+
+class CpuRatesOfIsa : public Rates {
+ public:
+  double Microseconds(const Work& w) const override {
+    constexpr double kNear = 16 << 20, kFar = 2;  // bytes that stay in a cache; times as long beyond
+    const RatesRow& r = RatesOf(w.algorithm);
+    const double weights = w.weights * r.weight * (w.weights > kNear ? kFar : 1);
+    // Weights arrive while products are computed: what takes longer decides.
+    return 1e-3 * (std::max(w.products * r.product, weights) + w.moved * r.moved +
+                   w.transformed * r.transformed + r.start);
+  }
+};
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> RatedAlgorithms() {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const RatesRow& r : kRates) out.emplace_back(r.algorithm, r.isa);
+  return out;
+}
+
+double CpuProductNanoseconds() { return RatesOf("direct").product; }
+
+const Rates& CpuRates() {
+  static const CpuRatesOfIsa* rates = new CpuRatesOfIsa();
+  return *rates;
+}
+
+}  // namespace tern

@@ -1,0 +1,95 @@
+// Steps that run an op's own reference function: control flow and ops on sequences or strings, where it is
+// the only implementation there is, and the fallback for ops without a fitting kernel.
+#include <cstring>
+
+#include "ir/eval_context.h"
+#include "runtime/exec/runner.h"
+#include "runtime/memory/owned.h"
+#include "runtime/plan/plan.h"
+
+namespace tern {
+
+class PlanEvalContext : public EvalContext {
+ public:
+  PlanEvalContext(Engine& engine, Plan& plan, const Step& step)
+      : EvalContext(*step.node->node().op, step.context.inputs, step.types),
+        engine_(engine),
+        plan_(plan),
+        node_(*step.node) {}
+
+  size_t CollectLimit() const override { return engine_.collect_limit; }
+
+  Result<DatumList> RunSubgraph(int i, const DatumList& inputs) override {
+    const Program& program = *node_.program->subgraphs[static_cast<size_t>(i)];
+    if (static_cast<int>(inputs.size()) != program.input_count)
+      return InvalidModel("graph '", program.graph->name, "' takes ", program.input_count, " inputs, got ",
+                          inputs.size());
+    std::vector<BoundValue> bound;
+    for (const Datum& d : inputs) bound.push_back({&d, false});
+    for (int slot : node_.captures[static_cast<size_t>(i)])
+      bound.push_back({&plan_.slots_[static_cast<size_t>(slot)], plan_.is_known(slot)});
+    TERN_ASSIGN(Plan * sub, engine_.RunnerFor(program).Run(bound));
+    DatumList outputs;
+    for (size_t k = 0; k < program.outputs.size(); ++k)
+      outputs.push_back(Owned(sub->Output(static_cast<int>(k))));
+    sub->Release();
+    return outputs;
+  }
+
+ protected:
+  // Reference functions count on zeroed memory.
+  Tensor Allocate(int output, DType dtype, const Dims& dims) override {
+    const int slot = node_.outputs[static_cast<size_t>(output)];
+    const Tensor& planned = plan_.slots_[static_cast<size_t>(slot)].tensor;
+    Tensor t;
+    if (plan_.placed_[static_cast<size_t>(slot)] && planned.dtype() == dtype && planned.dims() == dims) {
+      t = planned;
+    } else {
+      const auto count = CheckedCount(dims, dtype);
+      if (!count || dtype == DType::kString) return Tensor(dtype, dims);
+      auto buffer = engine_.pool.Take(BytesOf(dtype, static_cast<size_t>(*count)));
+      if (!buffer.ok()) throw std::bad_alloc();
+      t = Tensor::View(std::move(*buffer), dtype, dims);
+    }
+    if (t.bytes()) std::memset(t.raw(), 0, t.bytes());
+    return t;
+  }
+
+ private:
+  Engine& engine_;
+  Plan& plan_;
+  const PlanNode& node_;
+};
+
+namespace {
+
+// The result goes to the place the plan keeps for it.
+Status Store(const Datum& from, Tensor& to) {
+  if (!from.is_tensor() || from.tensor.dtype() != to.dtype() || from.tensor.dims() != to.dims())
+    return Status(Code::kInternal, StrCat("the reference evaluator gave ", from.Describe(), ", but ",
+                                          to.Describe(), " was inferred"));
+  if (from.tensor.raw() != to.raw() && to.bytes())
+    std::memcpy(to.raw(), from.tensor.Contiguous().raw(), to.bytes());
+  return {};
+}
+
+}  // namespace
+
+Status Plan::RunEvaluator(Engine& engine, Step& step) {
+  const Node& node = step.node->node();
+  if (!node.op->reference) return Unsupported("no kernel fits and there is no reference evaluator");
+  PlanEvalContext context(engine, *this, step);
+  TERN_TRY(Guard([&] { return node.op->reference(node.attrs, context); }));
+  for (size_t i = 0; i < step.node->outputs.size(); ++i) {
+    const auto slot = static_cast<size_t>(step.node->outputs[i]);
+    Datum& result = context.outputs()[i];
+    if (result.kind == Datum::Kind::kEmpty && node.outputs()[i]->uses.empty()) continue;
+    if (placed_[slot])
+      TERN_TRY(Store(result, slots_[slot].tensor));
+    else
+      slots_[slot] = Owned(std::move(result));
+  }
+  return {};
+}
+
+}  // namespace tern

@@ -1,0 +1,105 @@
+#include "runtime/exec/input_check.h"
+
+namespace tern {
+namespace {
+
+struct Binding {
+  int64_t value;
+  std::string input;
+  size_t dim;
+};
+
+// What the symbols stand for, and the first dim that says otherwise.
+struct Bindings {
+  std::map<std::string, Binding> symbols;
+  std::string conflict;
+};
+
+Status Mismatch(const Value& v, const Datum& d, const std::string& why) {
+  return InvalidArgument("input '", v.name, "' must be ", v.type.ToString(), ", got ", d.Describe(), why);
+}
+
+// A dim that is a symbol by itself gives the symbol its value, unless it has one.
+void BindDim(const Value& v, const Tensor& t, size_t i, const std::string& name, Bindings& bindings) {
+  const auto [it, added] = bindings.symbols.emplace(name, Binding{t.dims()[i], v.name, i});
+  if (added || it->second.value == t.dims()[i] || !bindings.conflict.empty()) return;
+  bindings.conflict = StrCat("input '", v.name, "': dimension ", i, " (", name, ") is ", t.dims()[i],
+                             ", but input '", it->second.input, "' has ", it->second.value, " for ", name,
+                             " in dimension ", it->second.dim, "; ", v.name, " is ", v.type.ToString());
+}
+
+// The symbol that the dim is, empty when it is something else.
+std::string SymbolOf(const Dim& d) {
+  std::vector<std::string> names;
+  d.CollectSymbols(names);
+  return names.size() == 1 && d == Dim::Symbol(names[0]) ? names[0] : "";
+}
+
+Status CheckTensor(const Value& v, const Type& type, const Datum& d, Bindings& bindings) {
+  const Tensor& t = d.tensor;
+  if (type.dtype != DType::kInvalid && t.dtype() != type.dtype) return Mismatch(v, d, "");
+  if (!type.shape.ranked) return {};
+  if (type.shape.rank() != t.rank())
+    return Mismatch(v, d, StrCat(": rank ", t.rank(), " instead of ", type.shape.rank()));
+  for (size_t i = 0; i < t.dims().size(); ++i) {
+    const Dim& want = type.shape.dims[i];
+    if (want.known() && want.value() != t.dims()[i])
+      return Mismatch(v, d, StrCat(": dimension ", i, " is ", t.dims()[i], " instead of ", want.value()));
+    const std::string symbol = SymbolOf(want);
+    if (!symbol.empty()) BindDim(v, t, i, symbol, bindings);
+  }
+  return {};
+}
+
+// Dims that are expressions over symbols which the inputs gave values.
+void CheckExpressions(const Value& v, const Datum& d, const SymbolValues& values, std::string& conflict) {
+  if (!d.is_tensor() || !v.type.tensor() || v.type.shape.rank() != d.tensor.rank()) return;
+  for (size_t i = 0; i < v.type.shape.dims.size(); ++i) {
+    const auto want = v.type.shape.dims[i].Evaluate(values);
+    if (want && *want != d.tensor.dims()[i] && conflict.empty())
+      conflict = Mismatch(v, d, StrCat(": dimension ", i, " is ", d.tensor.dims()[i], " instead of ", *want))
+                     .message();
+  }
+}
+
+Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
+  Type type = v.type;
+  if (d.kind == Datum::Kind::kEmpty)
+    return InvalidArgument("input '", v.name, "' (", type.ToString(), ") was not fed");
+  if (type.kind == Type::Kind::kOptional) {
+    if (d.is_none()) return {};
+    type = type.element ? *type.element : Type();
+  }
+  switch (type.kind) {
+    case Type::Kind::kTensor:
+      return d.is_tensor() ? CheckTensor(v, type, d, bindings) : Mismatch(v, d, "");
+    case Type::Kind::kSequence:
+      if (!d.is_sequence()) return Mismatch(v, d, "");
+      for (const Datum& item : *d.sequence)
+        if (item.is_tensor() && type.element && type.element->tensor() &&
+            item.tensor.dtype() != type.element->dtype)
+          return Mismatch(v, d, StrCat(" with an element ", item.Describe()));
+      return {};
+    case Type::Kind::kMap:
+      if (d.kind != Datum::Kind::kMap) return Mismatch(v, d, "");
+      if (type.dtype != DType::kInvalid && d.map->keys.dtype() != type.dtype)
+        return Mismatch(v, d, StrCat(" with keys of type ", DTypeName(d.map->keys.dtype())));
+      return {};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs) {
+  Bindings bindings;
+  for (size_t i = 0; i < inputs.size(); ++i) TERN_TRY(CheckOne(*graph.inputs()[i], *inputs[i], bindings));
+  SymbolValues values;
+  for (const auto& [name, binding] : bindings.symbols) values[name] = binding.value;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    CheckExpressions(*graph.inputs()[i], *inputs[i], values, bindings.conflict);
+  return bindings.conflict;
+}
+
+}  // namespace tern

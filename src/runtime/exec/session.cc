@@ -1,0 +1,322 @@
+#include "runtime/exec/session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "base/cores.h"
+#include "base/cpu_info.h"
+#include "ir/eval_context.h"
+#include "kernels/cpu/simd/simd.h"
+#include "ops/ops.h"
+#include "runtime/exec/input_check.h"
+#include "runtime/exec/runner.h"
+#include "runtime/memory/owned.h"
+#include "runtime/tune/explain.h"
+
+namespace tern {
+namespace {
+
+std::string NamesOf(const std::vector<Value*>& values) {
+  std::vector<std::string> names;
+  for (const Value* v : values) names.push_back(StrCat("'", v->name, "'"));
+  return Join(names, ", ");
+}
+
+// Null where nothing is measured and nothing was asked for.
+Result<std::shared_ptr<Tuner>> TunerFor(const SessionOptions& options) {
+  if (options.tune_ms < 0 || options.tune_ms > kMostTuneMs)
+    return InvalidArgument("tune_ms ", options.tune_ms, " is not between 0 and ", kMostTuneMs);
+  if (!(options.tune_within >= 1))
+    return InvalidArgument("tune_within ", options.tune_within, " is less than 1");
+  const bool asked = options.cache_dir && !options.cache_dir->empty();
+  if (options.reference_only || (options.tune_ms == 0 && !asked)) return std::shared_ptr<Tuner>();
+  TuneOptions tune{options.tune_ms, options.tune_within, options.cache_dir.value_or(DefaultCacheDir()), ""};
+  if (!options.cache_dir && tune.record_folder.empty())
+    tune.no_folder = "none of TERN_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder";
+  return std::make_shared<Tuner>(tune);
+}
+
+// Of a plan, then of those that ran last for the graphs inside of its nodes.
+void AddChoices(Engine& engine, const Program& program, const Plan& plan, std::vector<Choice>& out) {
+  for (Choice& choice : MergePieces(plan.Choices())) out.push_back(std::move(choice));
+  for (const NodeProgram& node : program.nodes)
+    for (const auto& inner : node.subgraphs)
+      if (const Plan* ran = engine.RunnerFor(*inner).last()) AddChoices(engine, *inner, *ran, out);
+}
+
+}  // namespace
+
+struct Session::State {
+  State(std::shared_ptr<Model> shared, const SessionOptions& o)
+      : options(o),
+        engine(shared, Workers(o.threads), o.plan_cache, o.memory_limit ? o.memory_limit : MachineMemory()) {
+    if (o.collect_limit) engine.collect_limit = o.collect_limit;
+    engine.explain = o.explain;
+    const size_t count = shared->graph().inputs().size();
+    inputs.resize(count);
+    for (const Datum& d : inputs) bound.push_back({&d, false});
+    outputs.resize(shared->graph().outputs().size());
+    copies.resize(outputs.size());
+  }
+
+  // Runs the model with these overridable constants as inputs.
+  std::unique_ptr<Session> variant;
+  std::vector<std::string> variant_names;
+
+  SessionOptions options;
+  Engine engine;
+  DatumList inputs;
+  std::vector<BoundValue> bound;  // points to `inputs`
+  std::vector<Tensor> outputs;    // bound ones
+  std::vector<bool> copies;       // bound outputs that are copied after the run
+  Plan* plan = nullptr;           // the one used last
+
+  const Program& program() { return engine.model->program(); }
+
+  Result<Plan*> Prepare() {
+    const ActiveScope active_scope;
+    Runner& runner = engine.RunnerFor(program());
+    if (plan && plan->Matches(bound)) return plan;
+    std::vector<const Datum*> data;
+    for (const Datum& d : inputs) data.push_back(&d);
+    if (plan) plan->Release();
+    plan = nullptr;
+    TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
+    auto made = runner.Prepare(bound);
+    if (!made.ok() && !conflict.empty()) return InvalidArgument(conflict, "; so: ", made.status().message());
+    TERN_ASSIGN(plan, std::move(made));
+    return plan;
+  }
+
+  Status BindOutputs() {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor& t = outputs[i];
+      copies[i] = !plan->Redirect(static_cast<int>(i), t) && t.defined();
+      if (!t.defined()) continue;
+      const Datum& planned = plan->Output(static_cast<int>(i));
+      if (!copies[i] || !planned.is_tensor() || !planned.tensor.defined()) continue;
+      TERN_TRY(Fits(i, planned.tensor));
+    }
+    return {};
+  }
+
+  Status Fits(size_t i, const Tensor& got) const {
+    if (got.dtype() == outputs[i].dtype() && got.dims() == outputs[i].dims()) return {};
+    return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is ", got.Describe(),
+                           ", but the bound tensor is ", outputs[i].Describe());
+  }
+
+  Status CheckBoundOutputs() const {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i].defined()) continue;
+      const Datum& planned = plan->Output(static_cast<int>(i));
+      if (planned.is_tensor()) TERN_TRY(Fits(i, planned.tensor));
+    }
+    return {};
+  }
+
+  Status CopyOutputs() {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!copies[i]) continue;
+      const Datum& d = plan->Output(static_cast<int>(i));
+      if (!d.is_tensor())
+        return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is no tensor");
+      TERN_TRY(Fits(i, d.tensor));
+      if (d.tensor.bytes()) std::memcpy(outputs[i].raw(), d.tensor.raw(), d.tensor.bytes());
+    }
+    return {};
+  }
+
+  Status Run() {
+    const ActiveScope active_scope;  // between loops too
+    TERN_ASSIGN(Plan * current, Prepare());
+    TERN_TRY(CheckBoundOutputs());
+    TERN_TRY(BindOutputs());
+    TERN_TRY(current->Run(engine, bound));
+    return CopyOutputs();
+  }
+};
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> graph,
+                                                 const SessionOptions& options) {
+  return Guard([&]() -> Result<std::unique_ptr<Session>> {
+    const ActiveScope active_scope;
+    InitOps();
+    for (const char* problem : {cpu::SimdProblem(), CoresProblem()})
+      if (*problem) return InvalidArgument(problem);
+    ModelOptions model_options{options.reference_only,
+                               options.fold_budget,
+                               options.kernels,
+                               options.reference_only ? Level::kNone : options.level,
+                               UsesBf16(options.precision),
+                               options.reference_only ? SIZE_MAX : options.value_cache,
+                               nullptr};
+    TERN_ASSIGN(model_options.tuner, TunerFor(options));
+    TERN_ASSIGN(auto model, Model::Create(std::move(graph), model_options, Workers(options.threads)));
+    return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), options)));
+  });
+}
+
+std::unique_ptr<Session> Session::Clone() const {
+  return std::unique_ptr<Session>(
+      new Session(std::make_unique<State>(state_->engine.model, state_->options)));
+}
+
+const Graph& Session::graph() const { return state_->engine.model->graph(); }
+int Session::InputCount() const { return static_cast<int>(state_->inputs.size()); }
+int Session::OutputCount() const { return static_cast<int>(state_->outputs.size()); }
+
+Status Session::BindInput(int i, const Datum& value) {
+  if (i < 0 || i >= InputCount())
+    return InvalidArgument("input ", i, " does not exist: the model has ", InputCount());
+  state_->inputs[static_cast<size_t>(i)] = value;
+  return {};
+}
+
+Status Session::BindInput(std::string_view name, const Datum& value) {
+  const auto& inputs = graph().inputs();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i]->name == name) return BindInput(static_cast<int>(i), value);
+  return NotFound("the model has no input '", name, "'; it has ", NamesOf(inputs));
+}
+
+Status Session::BindOutput(int i, const Tensor& tensor) {
+  if (i < 0 || i >= OutputCount())
+    return InvalidArgument("output ", i, " does not exist: the model has ", OutputCount());
+  if (tensor.defined() && !tensor.contiguous())
+    return InvalidArgument("output ", i, ": the bound tensor must be contiguous");
+  state_->outputs[static_cast<size_t>(i)] = tensor;
+  return {};
+}
+
+Status Session::Run() {
+  return Guard([&] { return state_->Run(); });
+}
+
+Status Session::Prepare() {
+  return Guard([&]() -> Status {
+    auto plan = state_->Prepare();
+    return plan.ok() ? Status() : plan.TakeStatus();
+  });
+}
+
+const Datum& Session::Output(int i) const { return state_->plan->Output(i); }
+
+Result<DatumList> Session::Run(const DatumList& inputs) {
+  if (static_cast<int>(inputs.size()) != InputCount())
+    return InvalidArgument("the model takes ", InputCount(), " inputs (", NamesOf(graph().inputs()),
+                           "), got ", inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) TERN_TRY(BindInput(static_cast<int>(i), inputs[i]));
+  TERN_TRY(Run());
+  return Guard([&]() -> Result<DatumList> {
+    DatumList out;
+    for (int i = 0; i < OutputCount(); ++i) out.push_back(Copied(Output(i)));
+    return out;
+  });
+}
+
+const std::vector<Value*>& Session::Overridable() const {
+  return state_->engine.model->source().overridable();
+}
+
+Result<std::unique_ptr<Session>> Session::Overriding(const std::vector<std::string>& names) const {
+  return Guard([&]() -> Result<std::unique_ptr<Session>> {
+    const Engine& engine = state_->engine;
+    TERN_ASSIGN(auto model, engine.model->Variant(names, engine.workers, engine.stop));
+    return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), state_->options)));
+  });
+}
+
+Result<DatumList> Session::Run(const NamedData& inputs) {
+  const auto& overridable = Overridable();
+  DatumList data(static_cast<size_t>(InputCount()));
+  std::vector<std::string> names;
+  DatumList overrides;
+  for (const auto& [name, datum] : inputs) {
+    const auto same = [&name = name](const Value* v) { return v->name == name; };
+    const auto it = std::find_if(graph().inputs().begin(), graph().inputs().end(), same);
+    if (it != graph().inputs().end()) {
+      data[static_cast<size_t>(it - graph().inputs().begin())] = datum;
+    } else if (std::any_of(overridable.begin(), overridable.end(), same)) {
+      names.push_back(name);
+      overrides.push_back(datum);
+    } else {
+      return NotFound("the model has no input '", name, "'; it has ", NamesOf(graph().inputs()));
+    }
+  }
+  if (names.empty()) return Run(data);
+  data.insert(data.end(), overrides.begin(), overrides.end());
+  if (!state_->variant || state_->variant_names != names) {
+    TERN_ASSIGN(state_->variant, Overriding(names));
+    state_->variant_names = names;
+  }
+  state_->variant->SetObserver(state_->engine.observer);
+  state_->variant->SetStop(state_->engine.stop);
+  return state_->variant->Run(data);
+}
+
+void Session::SetObserver(RunObserver* observer) { state_->engine.observer = observer; }
+
+void Session::SetStop(const Stop& stop) { state_->engine.stop = stop; }
+
+std::vector<Fallback> Session::Fallbacks() const {
+  std::vector<Fallback> out;
+  for (const Node* node : state_->engine.fallbacks) out.push_back({node->Describe(), node->op->name});
+  if (state_->variant)
+    for (Fallback& f : state_->variant->Fallbacks()) out.push_back(std::move(f));
+  return out;
+}
+
+std::vector<StepInfo> Session::Steps() const {
+  std::vector<StepInfo> out;
+  if (state_->plan)
+    for (const Step& step : state_->plan->steps())
+      out.push_back({&step.node->node(), step.kernel_name, step.dynamic,
+                     step.node->next ? step.node->next->node : nullptr});
+  return out;
+}
+
+std::vector<Choice> Session::Choices() const {
+  std::vector<Choice> out;
+  if (state_->plan) AddChoices(state_->engine, state_->program(), *state_->plan, out);
+  return out;
+}
+
+TuneReport Session::Tuning() const {
+  const Tuner* tuner = state_->engine.model->tuner();
+  return tuner ? tuner->Report() : TuneReport();
+}
+
+std::vector<std::string> Session::Warnings() const {
+  std::vector<std::string> out;
+  const TuneReport tuning = Tuning();
+  // What cannot be read is not written either, for the same reason.
+  if (!tuning.written.ok())
+    out.push_back(StrCat("measurements are not kept: ", tuning.written.message()));
+  else if (!tuning.read.ok())
+    out.push_back(StrCat("measurements are not read: ", tuning.read.message()));
+  std::map<std::string, int> ops;
+  if (!state_->options.reference_only)
+    for (const Fallback& f : Fallbacks()) ++ops[f.op];
+  std::vector<std::string> counts;
+  for (const auto& [op, count] : ops) counts.push_back(StrCat(op, " ", count));
+  if (!ops.empty()) out.push_back("run by the slow reference evaluator: " + Join(counts, ", "));
+  return out;
+}
+
+Packs Session::PackedWeights() const { return state_->engine.model->packs(); }
+
+MemoryReport Session::Memory() const {
+  const Engine& e = state_->engine;
+  return {e.model->weight_bytes(), e.model->folded_bytes(), e.model->packed_bytes(),
+          e.arena_bytes(),         e.pool.bytes(),          e.pool.peak_bytes()};
+}
+
+int Session::PlanCount() const { return state_->engine.RunnerFor(state_->program()).plan_count(); }
+int Session::PlansMade() const { return static_cast<int>(state_->engine.plans_made); }
+
+}  // namespace tern

@@ -1,0 +1,136 @@
+// Running a model: the one entry to the runtime.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/stop.h"
+#include "passes/level.h"
+#include "runtime/exec/observer.h"
+#include "runtime/model/packs.h"
+#include "runtime/model/precision.h"
+#include "runtime/tune/tuner.h"
+
+namespace tern {
+
+class Model;
+
+struct SessionOptions {
+  int threads = 0;              // of the process-wide pool at once; 0: one per core
+  int plan_cache = 8;           // plans kept per graph, one per set of input shapes
+  bool reference_only = false;  // every op by its reference evaluator: the oracle, through the same executor
+  size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead of time
+  // Where the values between two steps take more, large batches are done a few items at a time.
+  size_t value_cache = size_t{8} << 20;
+  size_t memory_limit = 0;  // for intermediate values; 0: the machine's memory
+  // For the per-iteration outputs that one Loop or Scan gathers; 0: DefaultCollectLimit(). Such a loop need
+  // not end by itself.
+  size_t collect_limit = 0;
+  const KernelTable* kernels = nullptr;  // null: the CPU's
+  Level level = Level::kNone;            // of optimization; the graph that runs is graph()
+  Precision precision = Precision::kF32;
+  // Milliseconds for measuring which kernels are the fastest, when plans are made; of this session and its
+  // clones together. At most kMostTuneMs. What is found is kept on disk and read again.
+  int64_t tune_ms = 0;
+  double tune_within = 3;  // measured are kernels whose estimate is at most so many times the least
+  // Where measurements are kept; none: DefaultCacheDir(), empty: nowhere. A folder that is given is read even
+  // if nothing may be measured.
+  std::optional<std::string> cache_dir;
+  bool explain = false;  // Choices() says why each node has its kernel
+};
+constexpr int64_t kMostTuneMs = 600'000;
+
+struct MemoryReport {
+  size_t weights = 0;  // constants of the graph, mapped or not
+  size_t folded = 0;   // constants computed ahead
+  size_t packed = 0;   // weights in the form that kernels want
+  size_t arena = 0;    // intermediate values of fixed size: the most that any plan needs
+  size_t dynamic = 0;  // blocks for values of varying size
+  size_t dynamic_peak = 0;
+};
+
+// A node that has no fitting kernel and runs by its slow reference evaluator.
+struct Fallback {
+  std::string node;  // "node 'a/b' (TopK, onnx node #3)"
+  std::string op;
+};
+
+struct StepInfo {
+  const Node* node = nullptr;
+  std::string kernel;
+  bool dynamic = false;
+  const Node* next = nullptr;  // done in the same step
+};
+
+using NamedData = std::vector<std::pair<std::string, Datum>>;
+
+// For one thread at a time. Clones are independent and may run at the same time; they share graph and
+// weights.
+class Session {
+ public:
+  // A graph that the caller gives away (the only pointer to it) is optimized itself instead of a copy.
+  static Result<std::unique_ptr<Session>> Create(std::shared_ptr<const Graph> graph,
+                                                 const SessionOptions& options = {});
+  ~Session();
+  std::unique_ptr<Session> Clone() const;
+
+  // As it runs. It never changes, and may be read while clones run. Optimized graphs have no data in their
+  // own constants of 16 KiB and more, only type and dims: kernels hold it in forms of their own, and the
+  // caller of Create has the graph as it was.
+  const Graph& graph() const;
+  int InputCount() const;
+  int OutputCount() const;
+
+  // Simple: results are the caller's own. Inputs in the graph's order, or by name; by name, constants that
+  // the graph marks as overridable can be fed too.
+  Result<DatumList> Run(const DatumList& inputs);
+  Result<DatumList> Run(const NamedData& inputs);
+
+  // Constants of the model that can be fed by name.
+  const std::vector<Value*>& Overridable() const;
+  // A session on the same weights that takes these overridable constants as further inputs, behind its own.
+  // Ends early where SetStop of this session says so.
+  Result<std::unique_ptr<Session>> Overriding(const std::vector<std::string>& names) const;
+
+  // Without allocation: bind once, then Run as often as wished. The session keeps the views it is given;
+  // their bytes are read during Run. A change of shape takes effect at the next Run, which then makes or
+  // finds a plan.
+  Status BindInput(int i, const Datum& value);
+  Status BindInput(std::string_view name, const Datum& value);
+  // Where output i goes: a contiguous tensor of the right type and dims, kept by reference. An undefined
+  // tensor returns it to the session's memory.
+  Status BindOutput(int i, const Tensor& tensor);
+  Status Run();
+  // A view that is valid until the next Run, or until a bound input it shares memory with goes away.
+  const Datum& Output(int i) const;
+
+  // Makes the plan for the inputs bound now without running it.
+  Status Prepare();
+
+  void SetObserver(RunObserver* observer);  // null: none
+  // Ends the runs that follow when it says so, between two steps, with kCancelled. The session stays usable.
+  void SetStop(const Stop& stop);
+  std::vector<Fallback> Fallbacks() const;  // seen in the plans made so far
+  std::vector<StepInfo> Steps() const;      // of the plan used last
+  // Of the plan used last, one for all pieces of a batch that are alike, and of the last plans of the graphs
+  // inside of its nodes; empty unless options say explain.
+  std::vector<Choice> Choices() const;
+  TuneReport Tuning() const;
+  // What the caller should know though every call succeeded: measurements that are not kept, ops that run by
+  // their slow evaluators unasked. Of the plans made so far.
+  std::vector<std::string> Warnings() const;
+  MemoryReport Memory() const;
+  // Weights as the kernels of the plans made so far want them; see runtime/model/packs.h.
+  Packs PackedWeights() const;
+  int PlanCount() const;  // kept for the model's own graph
+  int PlansMade() const;  // ever, nested graphs included
+
+ private:
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tern

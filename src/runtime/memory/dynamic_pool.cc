@@ -1,0 +1,38 @@
+#include "runtime/memory/dynamic_pool.h"
+
+#include <algorithm>
+
+namespace tern {
+namespace {
+
+// A little more than asked, so that a value that grows step by step finds room most of the time.
+size_t Rounded(size_t bytes) { return (bytes + bytes / 8 + 255) / 256 * 256; }
+
+}  // namespace
+
+Result<Buffer> DynamicPool::Take(size_t bytes) {
+  size_t best = blocks_.size(), smallest = blocks_.size();
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    if (blocks_[i].use_count() != 1) continue;
+    const size_t size = blocks_[i]->size();
+    if (size >= bytes && (best == blocks_.size() || size < blocks_[best]->size())) best = i;
+    if (smallest == blocks_.size() || size < blocks_[smallest]->size()) smallest = i;
+  }
+  if (best == blocks_.size()) {
+    if (smallest != blocks_.size()) {  // free, but too small: it makes room for a bigger one
+      bytes_ -= blocks_[smallest]->size();
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(smallest));
+    }
+    if (bytes > limit_ || bytes_ > limit_ - bytes)
+      return ResourceExhausted("a run needs ", bytes, " more bytes for values of varying size; ", bytes_,
+                               " are in use, the limit is ", limit_);
+    best = blocks_.size();
+    blocks_.push_back(std::make_shared<const Buffer>(Buffer::Allocate(Rounded(bytes))));
+    bytes_ += blocks_.back()->size();
+    peak_ = std::max(peak_, bytes_);
+  }
+  const auto& block = blocks_[best];
+  return Buffer::Borrow(block->data(), block->size(), block);
+}
+
+}  // namespace tern

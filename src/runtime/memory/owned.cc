@@ -1,0 +1,52 @@
+#include "runtime/memory/owned.h"
+
+#include <algorithm>
+
+namespace tern {
+namespace {
+
+bool IsOwned(const Datum& d) {
+  switch (d.kind) {
+    case Datum::Kind::kTensor:
+      return d.tensor.buffer().owned() && d.tensor.contiguous();
+    case Datum::Kind::kSequence:
+      return std::all_of(d.sequence->begin(), d.sequence->end(), IsOwned);
+    case Datum::Kind::kMap: {
+      const auto& values = d.map->values;
+      return d.map->keys.buffer().owned() && std::all_of(values.begin(), values.end(), IsOwned);
+    }
+    default:
+      return true;
+  }
+}
+
+template <class F> Datum Rebuild(const Datum& d, F each) {
+  auto all = [&](const DatumList& list) {
+    DatumList out;
+    for (const Datum& item : list) out.push_back(each(item));
+    return out;
+  };
+  switch (d.kind) {
+    case Datum::Kind::kTensor:
+      return d.tensor.Clone();
+    case Datum::Kind::kSequence:
+      return Datum::SequenceOf(all(*d.sequence));
+    case Datum::Kind::kMap:
+      return Datum::MapOf(d.map->keys.Clone(), all(d.map->values));
+    default:
+      return d;
+  }
+}
+
+}  // namespace
+
+Datum Owned(Datum datum) {
+  if (IsOwned(datum)) return datum;
+  return Rebuild(datum, [](const Datum& item) { return Owned(item); });
+}
+
+Datum Copied(const Datum& datum) {
+  return Rebuild(datum, [](const Datum& item) { return Copied(item); });
+}
+
+}  // namespace tern

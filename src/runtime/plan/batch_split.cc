@@ -1,0 +1,202 @@
+#include "runtime/plan/batch_split.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/builder.h"
+#include "runtime/plan/separable.h"
+
+namespace tern {
+namespace {
+
+constexpr int64_t kMostPieces = 64;     // each has steps of its own
+constexpr double kStepCost = 1. / 128;  // of a step beside its work, as a share of the cache to be filled
+
+// Nodes [begin, end) done for `size` items at a time.
+struct Run {
+  size_t begin = 0, end = 0;
+  int64_t size = 0;
+  double saved = 0;  // bytes that do not travel to memory and back
+};
+
+class BatchSplitter {
+ public:
+  BatchSplitter(Lowered& lowered, BatchParts& pieces, size_t cache)
+      : lowered_(lowered), slots_(lowered.slots), pieces_(pieces), cache_(static_cast<double>(cache)) {}
+
+  void Cut() {
+    Measure();
+    std::vector<Run> runs;
+    for (size_t i = 0; i < lowered_.nodes.size();) {
+      const size_t end = EndOfRun(i);
+      if (end > i + 1) Choose(i, end, runs);
+      i = std::max(end, i + 1);
+    }
+    if (runs.empty()) return;
+    std::vector<PlanNode> nodes;
+    size_t at = 0;
+    for (const Run& run : runs) {
+      for (; at < run.begin; ++at) nodes.push_back(lowered_.nodes[at]);
+      Repeat(run, nodes);
+      at = run.end;
+    }
+    for (; at < lowered_.nodes.size(); ++at) nodes.push_back(lowered_.nodes[at]);
+    lowered_.nodes = std::move(nodes);
+  }
+
+ private:
+  struct Measured {
+    int64_t items = 0;        // 0: not to be cut
+    std::vector<bool> holds;  // inputs with items
+    double values = 0, weights = 0;
+  };
+
+  double Bytes(int slot) const { return static_cast<double>(slots_[static_cast<size_t>(slot)].bytes()); }
+
+  void Measure() {
+    for (const PlanNode& node : lowered_.nodes) {
+      Measured& m = measured_.emplace_back();
+      auto holds = ItemInputs(node, slots_);
+      if (!holds || ItemsOf(node, slots_) < 2) continue;
+      m.items = ItemsOf(node, slots_);
+      m.holds = std::move(*holds);
+      if (node.node().op->Is(kView)) continue;
+      for (size_t i = 0; i < node.inputs.size(); ++i)
+        if (node.inputs[i] >= 0) (m.holds[i] ? m.values : m.weights) += Bytes(node.inputs[i]);
+      for (int slot : node.outputs) m.values += Bytes(slot);
+    }
+  }
+
+  // The nodes from `begin` on that may be cut together: same items, and none reads the whole of what an
+  // earlier one makes in pieces.
+  size_t EndOfRun(size_t begin) const {
+    std::map<int, bool> made;
+    size_t i = begin;
+    for (; i < measured_.size() && measured_[i].items > 0 && measured_[i].items == measured_[begin].items;
+         ++i) {
+      const PlanNode& node = lowered_.nodes[i];
+      for (size_t k = 0; k < node.inputs.size(); ++k)
+        if (!measured_[i].holds[k] && made.count(node.inputs[k])) return i;
+      for (int slot : node.outputs) made[slot] = true;
+    }
+    return i;
+  }
+
+  double Saved(const Measured& m, int64_t size) const {
+    const double pieces = static_cast<double>((m.items + size - 1) / size);
+    const double piece = m.values * static_cast<double>(size) / static_cast<double>(m.items);
+    const double saved = m.values > cache_ && piece <= cache_ ? m.values : 0;
+    return saved - (pieces - 1) * (m.weights + kStepCost * cache_);
+  }
+
+  // The part of [begin, end) that gains most, at the size of pieces that suits it best; then what is left on
+  // both sides of it.
+  void Choose(size_t begin, size_t end, std::vector<Run>& runs) const {
+    const int64_t items = measured_[begin].items;
+    Run best;
+    best.saved = cache_;
+    for (int64_t size = 1; size <= items / 2; size *= 2) {
+      if ((items + size - 1) / size > kMostPieces) continue;
+      double saved = 0;
+      size_t first = begin;
+      for (size_t i = begin; i < end; ++i) {
+        if (saved <= 0) saved = 0, first = i;
+        saved += Saved(measured_[i], size);
+        if (saved > best.saved && i > first) best = {first, i + 1, size, saved};
+      }
+    }
+    if (best.size == 0) return;
+    if (best.begin > begin + 1) Choose(begin, best.begin, runs);
+    runs.push_back(best);
+    if (best.end + 1 < end) Choose(best.end, end, runs);
+  }
+
+  std::vector<int64_t> Sizes(const Run& run) const {
+    const int64_t items = measured_[run.begin].items;
+    std::vector<int64_t> sizes;
+    for (int64_t at = 0; at < items; at += run.size) sizes.push_back(std::min(run.size, items - at));
+    return sizes;
+  }
+
+  // A slot for each piece of this one.
+  std::vector<int> Pieces(int slot, const std::vector<int64_t>& sizes) {
+    std::vector<int> pieces;
+    for (int64_t size : sizes) {
+      const Type& whole = slots_[static_cast<size_t>(slot)].type;
+      Dims dims = whole.shape.Concrete();
+      dims[0] = size;
+      SlotFacts facts;
+      facts.type = Type::TensorOf(whole.dtype, Shape::Of(dims));
+      pieces.push_back(static_cast<int>(slots_.size()));
+      slots_.push_back(std::move(facts));
+    }
+    return pieces;
+  }
+
+  // A node of our own between whole values and their pieces.
+  PlanNode Between(const char* op, const std::vector<int>& inputs, const std::vector<int>& outputs) {
+    auto& graph = pieces_.graphs.emplace_back(std::make_unique<Graph>("pieces of a batch"));
+    std::vector<Value*> values;
+    for (int slot : inputs) values.push_back(graph->AddInput("", slots_[static_cast<size_t>(slot)].type));
+    Builder(*graph).Open(op, values, {{"axis", int64_t{0}}}, static_cast<int>(outputs.size()));
+    auto& program = pieces_.programs.emplace_back(std::make_unique<NodeProgram>());
+    program->node = graph->nodes().back().get();
+    return {program.get(), inputs, outputs, {}};
+  }
+
+  void Repeat(const Run& run, std::vector<PlanNode>& nodes) {
+    const std::vector<int64_t> sizes = Sizes(run);
+    std::map<int, std::vector<int>> parts;  // by the slot of the whole
+    std::vector<int> made;
+    for (size_t i = run.begin; i < run.end; ++i) {
+      const PlanNode& node = lowered_.nodes[i];
+      for (size_t k = 0; k < node.inputs.size(); ++k) {
+        const int slot = node.inputs[k];
+        if (!measured_[i].holds[k] || parts.count(slot)) continue;
+        parts[slot] = Pieces(slot, sizes);
+        nodes.push_back(Between("Split", {slot}, parts[slot]));
+      }
+      for (int slot : node.outputs) {
+        parts[slot] = Pieces(slot, sizes);
+        made.push_back(slot);
+      }
+    }
+    for (size_t piece = 0; piece < sizes.size(); ++piece)
+      for (size_t i = run.begin; i < run.end; ++i) {
+        PlanNode node = lowered_.nodes[i];
+        for (size_t k = 0; k < node.inputs.size(); ++k)
+          if (measured_[i].holds[k]) node.inputs[k] = parts[node.inputs[k]][piece];
+        for (int& slot : node.outputs) slot = parts[slot][piece];
+        node.share = static_cast<double>(sizes[piece]) / static_cast<double>(measured_[run.begin].items);
+        nodes.push_back(std::move(node));
+      }
+    for (int slot : made)
+      if (ReadOutside(slot, run)) nodes.push_back(Between("Concat", parts[slot], {slot}));
+  }
+
+  bool ReadOutside(int slot, const Run& run) const {
+    const auto reads = [&](const std::vector<int>& list) {
+      return std::find(list.begin(), list.end(), slot) != list.end();
+    };
+    if (reads(lowered_.outputs)) return true;
+    for (size_t i = run.end; i < lowered_.nodes.size(); ++i) {
+      const PlanNode& node = lowered_.nodes[i];
+      if (reads(node.inputs) || std::any_of(node.captures.begin(), node.captures.end(), reads)) return true;
+    }
+    return false;
+  }
+
+  Lowered& lowered_;
+  std::vector<SlotFacts>& slots_;
+  BatchParts& pieces_;
+  const double cache_;
+  std::vector<Measured> measured_;  // by node
+};
+
+}  // namespace
+
+void SplitBatch(Lowered& lowered, BatchParts& pieces, size_t cache) {
+  BatchSplitter(lowered, pieces, cache).Cut();
+}
+
+}  // namespace tern

@@ -1,0 +1,162 @@
+// Large batches in pieces: which steps are cut, and that nothing changes.
+#include "runtime/plan/batch_split.h"
+
+#include <map>
+
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+struct Made {
+  std::shared_ptr<const Graph> graph;
+  DatumList inputs;
+};
+
+// Inputs whose names begin with w become constants.
+Made Make(const std::string& signature, const std::string& body) {
+  InitOps();
+  auto graph = ParseGraph("graph @g(" + signature + ") -> (%y) {\n" + body + "\n}");
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  Made made;
+  uint32_t seed = 1;
+  const std::vector<Value*> inputs = (*graph)->inputs();
+  for (Value* v : inputs) {
+    Tensor t = Noise(v->type.shape.Concrete(), seed++);
+    if (v->name[0] == 'w')
+      (*graph)->InputToConstant(v, std::move(t));
+    else
+      made.inputs.emplace_back(std::move(t));
+  }
+  made.graph = std::move(*graph);
+  return made;
+}
+
+// The most pieces that a node is done in: 1 when nothing is cut. Both ways give the same bits.
+int PiecesOf(const Made& made, size_t cache, int threads = 1) {
+  SessionOptions options;
+  options.threads = threads;
+  options.value_cache = SIZE_MAX;
+  auto whole = SessionOf(made.graph, options);
+  options.value_cache = cache;
+  auto cut = SessionOf(made.graph, options);
+  int most = 0;
+  for (int round = 0; round < 2; ++round) {
+    auto want = whole->Run(made.inputs), got = cut->Run(made.inputs);
+    EXPECT_TRUE(want.ok() && got.ok()) << want.status().ToString() << got.status().ToString();
+    if (!want.ok() || !got.ok()) return 0;
+    EXPECT_TRUE(SameTensor((*got)[0].tensor, (*want)[0].tensor));
+    auto reference = EvaluateGraph(*made.graph, made.inputs);
+    const auto a = ToDoubles((*got)[0].tensor), b = ToDoubles((*reference)[0].tensor);
+    for (size_t i = 0; i < a.size(); ++i)
+      if (std::abs(a[i] - b[i]) > 1e-3 * (1 + std::abs(b[i]))) {
+        ADD_FAILURE() << "element " << i << ": " << a[i] << " against " << b[i];
+        break;
+      }
+  }
+  std::map<const Node*, int> calls;
+  for (const StepInfo& step : cut->Steps()) most = std::max(most, ++calls[step.node]);
+  return most;
+}
+
+// Five items, a cache that holds one of them, wherever items are alone.
+TEST(BatchCut, CutsWhatTreatsItemsAlone) {
+  const std::string image = "%x: f32[5,4,6,7]";
+  for (const auto& [more, body] : std::vector<std::pair<std::string, std::string>>{
+           {"%w: f32[3,4,1,1]", "%a = Conv(%x, %w)\n%y = Relu(%a)"},
+           {"%w: f32[4,1,3,3], %r: f32[5,4,6,7]",
+            "%a = Relu(%x)\n%y = Conv(%a, %w, _, %r) {group=4,pads=[1,1,1,1]}"},
+           {"%w: f32[4,1,3,3], %r: f32[1,4,1,1]",
+            "%a = Relu(%x)\n%y = Conv(%a, %w, _, %r) {group=4,pads=[1,1,1,1]}"},
+           {"%w: f32[4,2,2,2]", "%a = ConvTranspose(%x, %w) {strides=[2,2]}\n%y = Relu(%a)"},
+           {"%r: f32[6,7]",
+            "%a = Pool(%x) {kind=\"max\",kernel=[2,2]}\n%b = Relu(%x)\n%c = %b + %r\n"
+            "%d = GlobalPool(%c) {kind=\"average\"}\n%y = %a * %d"},
+           {"%r: f32[5,4,1,1]", "%a = Relu(%x)\n%y = %a * %r"},
+           {"%r: f32[1,4,6,7]", "%a = Relu(%x)\n%y = %a * %r"},
+           {"%w: f32[4], %w2: f32[4]", "%a = Scale(%x, %w, %w2) {axis=1}\n%y = Softmax(%a) {axis=1}"},
+           {"%w: f32[7]", "%a = Relu(%x)\n%y = LayerNorm(%a, %w)"},
+           {"%w: f32[7,3]", "%a = MatMul(%x, %w)\n%y = Relu(%a)"},
+           {"%r: f32[5,2,6,7]", "%a = Relu(%x)\n%b = Concat(%a, %r) {axis=1}\n%y = Relu(%b)"},
+           {"%r: f32[5,6,7,4]", "%a = Relu(%x)\n%b = Transpose(%a) {perm=[0,2,3,1]}\n%y = %b + %r"},
+       }) {
+    SCOPED_TRACE(body);
+    const Made made = Make(image + ", " + more, body);
+    EXPECT_GE(PiecesOf(made, 2400), 3);
+    PiecesOf(made, 2400, 3);
+    EXPECT_EQ(PiecesOf(made, size_t{1} << 30), 1) << "a cache that holds everything";
+  }
+}
+
+// Why a node has its kernel is told once for pieces that are alike: seven items, some at a time and a rest.
+TEST(BatchCut, ExplainsAlikePiecesOnce) {
+  const Made made = Make("%x: f32[7,4,6,7], %w: f32[4,4,1,1]", "%a = Conv(%x, %w)\n%y = Relu(%a)");
+  SessionOptions options;
+  options.threads = 1;
+  options.explain = true;
+  options.value_cache = 4000;
+  auto session = SessionOf(made.graph, options);
+  ASSERT_TRUE(session->Run(made.inputs).ok());
+  std::map<const Node*, int> steps, pieces, told;
+  for (const StepInfo& step : session->Steps()) ++steps[step.node];
+  for (const Choice& choice : session->Choices()) {
+    pieces[choice.node] += static_cast<int>(choice.pieces);
+    ++told[choice.node];
+  }
+  for (const auto& node : made.graph->nodes()) {
+    EXPECT_GE(steps[node.get()], 3) << node->Describe();
+    EXPECT_EQ(pieces[node.get()], steps[node.get()]) << node->Describe();
+    EXPECT_LE(told[node.get()], 2) << "pieces of two sizes at most";
+  }
+}
+
+TEST(BatchCut, LeavesWhatMixesItems) {
+  for (const auto& [signature, body] : std::vector<std::pair<std::string, std::string>>{
+           {"%x: f32[5,4]", "%a = Softmax(%x) {axis=0}\n%y = Softmax(%a) {axis=-2}"},
+           {"%x: f32[5,4]", "%a = LayerNorm(%x) {axis=0}\n%y = Transpose(%a)"},
+           {"%x: f32[5,5]", "%a = Transpose(%x)\n%y = Transpose(%a)"},
+           {"%x: f32[5,4], %w: f32[5,4]", "%a = LayerNorm(%x, %w)\n%y = LayerNorm(%a, %w)"},
+           {"%x: f32[5,4], %w: f32[5,4]", "%a = %x + %w\n%y = %a * %w"},
+           {"%x: f32[5,5], %w: f32[5,5]",
+            "%a = MatMul(%x, %w) {transpose_a=true}\n"
+            "%y = MatMul(%a, %w) {transpose_a=true}"},
+           {"%x: f32[5,5], %w: f32[5,5]", "%a = MatMul(%w, %x)\n%y = MatMul(%w, %a)"},
+           {"%x: f32[5,4], %w: f32[5]", "%a = Scale(%x, %w) {axis=0}\n%y = Scale(%a, %w) {axis=-2}"},
+           {"%x: f32[5,4]",
+            "%a = Concat(%x, %x) {axis=0}\n%b = Softmax(%a) {axis=0}\n%y = Concat(%b, %b) {axis=-2}"},
+       }) {
+    SCOPED_TRACE(body);
+    EXPECT_EQ(PiecesOf(Make(signature, body), 50), 1);
+  }
+}
+
+// What is made in pieces cannot be read as a whole in the same run of steps.
+TEST(BatchCut, WaitsForAWholeValue) {
+  const Made made = Make("%x: f32[5,5], %w: f32[5,5]",
+                         "%a = Relu(%x)\n%b = Relu(%a)\n%c = MatMul(%x, %b)\n%d = Relu(%c)\n%y = %d + %b");
+  EXPECT_EQ(PiecesOf(made, 50), 5);
+}
+
+TEST(BatchCut, KeepsHeavyWeightsWhole) {
+  const Made made = Make("%x: f32[4,64], %w: f32[64,512], %w2: f32[512,64]",
+                         "%a = MatMul(%x, %w)\n%b = Relu(%a)\n%y = MatMul(%b, %w2)");
+  EXPECT_EQ(PiecesOf(made, 64), 1);
+}
+
+// A value of a large batch that only lives in pieces takes the memory of one.
+TEST(BatchCut, TakesLessMemory) {
+  const Made made = Make("%x: f32[64,1,16,16], %w: f32[64,1,3,3], %w2: f32[1,64,1,1]",
+                         "%a = Conv(%x, %w) {pads=[1,1,1,1]}\n%b = Relu(%a)\n%y = Conv(%b, %w2)");
+  auto arena = [&](size_t cache) {
+    SessionOptions options;
+    options.threads = 1;
+    options.value_cache = cache;
+    auto session = SessionOf(made.graph, options);
+    EXPECT_TRUE(session->Run(made.inputs).ok());
+    return session->Memory().arena;
+  };
+  EXPECT_LT(arena(size_t{256} << 10) * 4, arena(SIZE_MAX));
+}
+
+}  // namespace
+}  // namespace tern

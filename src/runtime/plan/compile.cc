@@ -1,0 +1,375 @@
+// Plan::Compile: infer, choose kernels, share bytes, place memory.
+#include <algorithm>
+
+#include "ir/bind_symbols.h"
+#include "runtime/memory/memory_planner.h"
+#include "runtime/model/representative.h"
+#include "runtime/plan/batch_split.h"
+#include "runtime/plan/bf16_storage.h"
+#include "runtime/plan/copy_kernel.h"
+#include "runtime/plan/draft_order.h"
+#include "runtime/plan/fuse_next.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/views.h"
+
+namespace tern {
+
+class PlanCompiler {
+ public:
+  PlanCompiler(Engine& engine, const Program& program)
+      : engine_(engine), program_(program), plan_(new Plan(program)) {}
+
+  Result<std::unique_ptr<Plan>> Run(const std::vector<BoundValue>& bound) {
+    TERN_ASSIGN(lowered_, Lower(program_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
+    auto pieces = std::make_shared<BatchParts>();
+    SplitBatch(lowered_, *pieces, engine_.model->value_cache());
+    const bool whole = pieces->graphs.empty();
+    plan_->pieces_ = std::move(pieces);
+    Tune([&](const PlanNode& node) { return MayFuseNext(node); });
+    FuseNextNodes();
+    Tune([](const PlanNode&) { return true; });
+    for (const PlanNode& node : lowered_.nodes) {
+      TERN_ASSIGN(Draft draft, MakeDraft(node));
+      drafts_.push_back(std::move(draft));
+    }
+    StoreAsBf16();
+    // Pieces of a batch have their order for the caches' sake.
+    if (whole) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
+    LayOut();
+    MakeSlots();
+    TERN_TRY(PackLarge());
+    for (Draft& draft : drafts_)
+      if (!draft.skip) TERN_TRY(AddStep(draft));
+    TERN_TRY(PlaceMemory());
+    plan_->outputs_ = lowered_.outputs;
+    FindReleases();
+    plan_->nodes_ = std::move(lowered_.nodes);  // the steps keep pointing to the same elements
+    ++engine_.plans_made;
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr size_t kMaxKnownCapture = 1024;  // bytes: shapes, axes, scalars
+  static constexpr size_t kLargeWeight = size_t{16} << 20;
+
+  const SlotFacts& Facts(int slot) const { return lowered_.slots[static_cast<size_t>(slot)]; }
+
+  std::vector<PlanInput> DescribeInputs(const std::vector<BoundValue>& bound) {
+    std::vector<PlanInput> inputs(bound.size());
+    plan_->keys_.resize(bound.size());
+    for (size_t i = 0; i < bound.size(); ++i) {
+      const Datum& d = *bound[i].datum;
+      BoundKey& key = plan_->keys_[i];
+      key.kind = d.kind;
+      inputs[i].type = TypeOf(d);
+      if (d.is_tensor()) {
+        key.dtype = d.tensor.dtype();
+        key.dims = d.tensor.dims();
+        BindSymbols(program_.values[i]->type, key.dims, symbols_);
+        const bool small = d.tensor.bytes() <= kMaxKnownCapture && key.dtype != DType::kString;
+        if (bound[i].known && small) inputs[i].known = key.known = d.tensor.Clone();
+      } else if (program_.values[i]->type.kind != Type::Kind::kUnknown) {
+        // An empty sequence or a missing optional cannot tell its element's type; the graph can.
+        inputs[i].type = program_.values[i]->type;
+      }
+    }
+    return inputs;
+  }
+
+  // Shapes depend on data, or it is no kernel's business.
+  bool IsDynamic(const PlanNode& node) const {
+    bool dynamic =
+        node.node().op->Is(kControlFlow) || !node.node().subgraphs().empty() || node.node().op->Is(kHostOnly);
+    auto check = [&](int slot) {
+      if (slot >= 0) dynamic |= !Facts(slot).is_static();
+    };
+    for (int slot : node.inputs) check(slot);
+    for (int slot : node.outputs) check(slot);
+    return dynamic;
+  }
+
+  Result<Draft> MakeDraft(const PlanNode& node) {
+    Draft draft;
+    draft.node = &node;
+    draft.dynamic = IsDynamic(node);
+    if (draft.dynamic) return draft;
+    Choice why;
+    TERN_ASSIGN(const KernelEntry* chosen,
+                engine_.model->Choose(node.node(), QueryFor(node), engine_.workers.threads(),
+                                      engine_.explain ? &why : nullptr));
+    // Others may have measured since: what was fused stays with the kernel that agreed to it.
+    draft.entry = node.both ? node.both : chosen;
+    if (engine_.explain && draft.entry == chosen && chosen) plan_->choices_.push_back(std::move(why));
+    return draft;
+  }
+
+  void StoreAsBf16() {
+    if (!engine_.model->bf16()) return;
+    for (const int slot :
+         FindBf16Storage(lowered_, drafts_, [&](const PlanNode& node) { return QueryFor(node); }))
+      lowered_.slots[static_cast<size_t>(slot)].type.dtype = DType::kBF16;
+  }
+
+  bool MayFuseNext(const PlanNode& node) const {
+    const auto entries = engine_.model->kernels().Of(node.node().op->name);
+    return std::any_of(entries.begin(), entries.end(),
+                       [](const KernelEntry* e) { return bool(e->can.fuses_next); });
+  }
+
+  // While all weights are there: kernels that are measured pack their own. Of the nodes that are left, those
+  // that `wanted` names.
+  void Tune(const std::function<bool(const PlanNode&)>& wanted) const {
+    Tuner* tuner = engine_.model->tuner();
+    if (!tuner) return;
+    std::vector<KernelQuery> queries;
+    for (const PlanNode& node : lowered_.nodes) {
+      if (!wanted(node) || IsDynamic(node) || !engine_.model->CanChoose(node.node())) continue;
+      queries.push_back(QueryFor(node));
+      if (auto usual = RepresentativeQuery(node.node(), queries.back())) queries.push_back(usual->query);
+    }
+    tuner->Tune(queries, engine_.model->kernels(), engine_.workers,
+                {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});
+  }
+
+  // Parts of Concats that are written straight into their results make these live longer: not where that
+  // takes more memory.
+  void LayOut() {
+    std::vector<Draft> apart = drafts_;
+    Layout with = MakeLayout(program_.bound_count(), lowered_, apart, [&](const Draft& draft) {
+      return draft.entry && draft.entry->can.row_stride && draft.entry->can.row_stride(QueryFor(*draft.node));
+    });
+    plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
+    if (ArenaBytes(with) > ArenaBytes(plan_->layout_)) return;
+    plan_->layout_ = std::move(with);
+    drafts_ = std::move(apart);
+  }
+
+  // A choice that fails here fails again, and is told, where drafts are made.
+  void FuseNextNodes() {
+    const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
+    const auto entry_for = [&](const PlanNode& node) -> const KernelEntry* {
+      if (!MayFuseNext(node)) return nullptr;  // it is not measured yet
+      const auto entry = engine_.model->Choose(node.node(), query_for(node), engine_.workers.threads());
+      return entry.ok() ? *entry : nullptr;
+    };
+    FuseNext(lowered_, entry_for, query_for);
+  }
+
+  KernelQuery QueryFor(const PlanNode& node) const {
+    KernelQuery query(*node.node().op, node.node().attrs);
+    query.bf16 = engine_.model->bf16();
+    for (int slot : node.inputs) {
+      query.inputs.push_back(
+          slot < 0 ? TensorInfo{} : TensorInfo{Facts(slot).type.dtype, Facts(slot).type.shape.Concrete()});
+      query.known.push_back(slot >= 0 && Facts(slot).is_known() ? &Facts(slot).known : nullptr);
+      query.weight.push_back(slot >= 0 && Facts(slot).weight);
+    }
+    for (int slot : node.outputs) {
+      const Shape& own = Facts(node.next ? node.between : slot).type.shape;
+      query.outputs.push_back({Facts(slot).type.dtype, own.Concrete()});
+    }
+    return query;
+  }
+
+  void MakeSlots() {
+    const size_t count = lowered_.slots.size();
+    plan_->slots_.resize(count);
+    plan_->known_.resize(count);
+    plan_->placed_.resize(count);
+    plan_->residents_.resize(plan_->layout_.storages.size());
+    for (size_t i = 0; i < count; ++i) {
+      const SlotFacts& facts = lowered_.slots[i];
+      const Place& place = plan_->layout_.places[i];
+      plan_->known_[i] = facts.is_known();
+      if (place.storage >= 0) {
+        plan_->placed_[i] = true;
+        plan_->residents_[static_cast<size_t>(place.storage)].push_back(static_cast<int>(i));
+        const Buffer later = Buffer::Borrow(nullptr, facts.bytes(), nullptr);
+        plan_->slots_[i] = Datum(Tensor::View(later, facts.type.dtype, facts.type.shape.Concrete()));
+      } else if (facts.is_known()) {
+        plan_->slots_[i] = Datum(facts.known);
+      }
+    }
+  }
+
+  Status AddStep(const Draft& draft) {
+    Step step;
+    step.node = draft.node;
+    step.dynamic = draft.dynamic;
+    step.entry = draft.entry;
+    const Node& node = draft.node->node();
+    for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
+      // What subgraphs give is not inferred again; an empty stack of slices takes its dims from the
+      // declaration.
+      step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type
+                                                    : WithSymbols(node.outputs()[i]->type, symbols_));
+    }
+    for (int slot : draft.node->inputs) step.weights.push_back(slot >= 0 && Facts(slot).weight);
+    step.context.pool = &engine_.workers;
+    if (draft.dynamic) {
+      step.kernel_name = node.op->Is(kControlFlow) ? "control flow"
+                         : node.op->Is(kHostOnly)  ? "host"
+                                                   : "reference";
+    } else if (draft.is_copy) {
+      step.kernel = MakeCopy(draft);
+      step.kernel_name = "copy";
+    } else if (draft.entry) {
+      TERN_TRY(PrepareKernel(step, {draft.node->next != nullptr, draft.row_stride}));
+    } else {
+      step.kernel_name = "reference";
+      engine_.fallbacks.insert(&node);
+    }
+    Connect(step, draft);
+    plan_->steps_.push_back(std::move(step));
+    return {};
+  }
+
+  std::unique_ptr<Kernel> MakeCopy(const Draft& draft) const {
+    auto kernel = std::make_unique<CopyKernel>();
+    const Type& whole = Facts(draft.node->outputs[0]).type;
+    const bool rows = !ConcatOffsets(*draft.node, lowered_.slots);
+    for (const auto& [slot, offset] : draft.copies) {
+      kernel->parts.push_back({offset, Facts(slot).bytes()});
+      if (!rows) continue;
+      kernel->parts.back().row = Facts(slot).type.shape.Concrete().back();
+      kernel->parts.back().whole = whole.shape.Concrete().back();
+      kernel->width = BitWidth(whole.dtype) / 8;
+    }
+    return kernel;
+  }
+
+  // Each weight is there twice while it is packed: the largest first, before the others have grown.
+  Status PackLarge() {
+    if (program_.depth != 0) return {};
+    std::vector<std::pair<size_t, const Draft*>> large;
+    for (const Draft& draft : drafts_) {
+      if (draft.skip || draft.dynamic || draft.is_copy || !draft.entry) continue;
+      size_t bytes = 0;
+      for (int slot : draft.node->inputs)
+        if (slot >= 0 && Facts(slot).weight) bytes = std::max(bytes, Facts(slot).known.bytes());
+      if (bytes >= kLargeWeight) large.emplace_back(bytes, &draft);
+    }
+    std::stable_sort(large.begin(), large.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [bytes, draft] : large) {
+      TERN_TRY(Prepared(*draft->node, *draft->entry, QueryFor(*draft->node)).status());
+      ReleasePacked(*draft->node);
+    }
+    return {};
+  }
+
+  Status PrepareKernel(Step& step, const ResizeContext::Placement& result) {
+    TERN_CHECK(!result.with_next || step.entry->can.fuses_next, step.entry->name,
+               " cannot do the next step too");
+    TERN_CHECK(!result.row_stride || step.entry->can.row_stride, step.entry->name,
+               " cannot leave room between rows");
+    const KernelQuery query = QueryFor(*step.node);
+    const Node& node = step.node->node();
+    TERN_ASSIGN(step.kernel, Prepared(*step.node, *step.entry, query));
+    ResizeContext resize(query, engine_.workers.threads(), result);
+    Status status = step.kernel->Resize(resize);
+    if (!status.ok())
+      return Status(status.code(),
+                    StrCat(node.Describe(), ", kernel ", step.entry->name, ": ", status.message()));
+    step.scratch = resize.scratch();
+    step.kernel_name = step.entry->name.c_str();
+    ReleasePacked(*step.node);
+    return {};
+  }
+
+  // Weights leave memory one by one, while others are packed: at no time are all of them there twice.
+  Result<std::unique_ptr<Kernel>> Prepared(const PlanNode& node, const KernelEntry& entry,
+                                           const KernelQuery& query) {
+    const auto packed = [&](int input) {
+      const int slot = node.inputs[static_cast<size_t>(input)];
+      if (Ours(slot) && engine_.model->ReleaseHeld(slot)) Forget(slot);
+    };
+    return engine_.model->Prepared(node.node(), entry, query, packed, engine_.stop);
+  }
+
+  void ReleasePacked(const PlanNode& node) {
+    for (int slot : node.inputs)
+      if (Ours(slot) && engine_.model->Release(slot)) Forget(slot);
+  }
+
+  bool Ours(int slot) const { return program_.depth == 0 && slot >= 0 && slot < program_.slot_count(); }
+
+  void Forget(int slot) {
+    const auto at = static_cast<size_t>(slot);
+    lowered_.slots[at].known = program_.weights[at];
+    plan_->slots_[at] = Datum(program_.weights[at]);
+  }
+
+  void Connect(Step& step, const Draft& draft) {
+    auto at = [&](int slot) { return slot < 0 ? nullptr : &plan_->slots_[static_cast<size_t>(slot)]; };
+    if (draft.is_copy) {
+      for (const auto& [slot, offset] : draft.copies) step.context.inputs.push_back(at(slot));
+    } else {
+      for (int slot : draft.node->inputs) step.context.inputs.push_back(at(slot));
+    }
+    for (int slot : draft.node->outputs) step.context.outputs.push_back(at(slot));
+  }
+
+  // Storages and scratch memory get their offsets; times are indices of drafts, as the layout counts them.
+  Status PlaceMemory() {
+    const auto& storages = plan_->layout_.storages;
+    std::vector<Block> blocks(storages.size());
+    for (size_t i = 0; i < storages.size(); ++i)
+      if (!storages[i].external && storages[i].parent < 0)
+        blocks[i] = {storages[i].bytes, storages[i].first, storages[i].last};
+    size_t next = 0;
+    for (size_t t = 0; t < drafts_.size(); ++t) {
+      if (drafts_[t].skip) continue;
+      blocks.push_back({plan_->steps_[next++].scratch, static_cast<int>(t), static_cast<int>(t)});
+    }
+    const Offsets offsets = PlanOffsets(blocks);
+    if (offsets.total > engine_.memory_limit)
+      return ResourceExhausted("graph '", program_.graph->name, "' needs ", offsets.total,
+                               " bytes for its intermediate values, the limit is ", engine_.memory_limit);
+    plan_->arena_bytes_ = offsets.total;
+    plan_->offsets_.assign(offsets.at.begin(),
+                           offsets.at.begin() + static_cast<std::ptrdiff_t>(storages.size()));
+    for (size_t i = 0; i < plan_->steps_.size(); ++i)
+      plan_->steps_[i].scratch_offset = offsets.at[storages.size() + i];
+    plan_->redirected_.assign(storages.size(), -1);
+    return {};
+  }
+
+  // Where each dynamic value is read for the last time: its memory can be used again after that.
+  void FindReleases() {
+    std::vector<bool> seen(plan_->slots_.size());
+    for (size_t i = 0; i < seen.size(); ++i)
+      seen[i] = plan_->known_[i] || plan_->placed_[i] || static_cast<int>(i) < program_.bound_count();
+    for (int slot : plan_->outputs_) seen[static_cast<size_t>(slot)] = true;
+    for (size_t t = plan_->steps_.size(); t-- > 0;) {
+      Step& step = plan_->steps_[t];
+      auto release = [&](int slot) {
+        if (slot < 0 || seen[static_cast<size_t>(slot)]) return;
+        seen[static_cast<size_t>(slot)] = true;
+        step.release.push_back(slot);
+      };
+      for (int slot : step.node->inputs) release(slot);
+      for (int slot : step.node->outputs) release(slot);
+      for (const auto& captures : step.node->captures)
+        for (int slot : captures) release(slot);
+    }
+  }
+
+  SymbolValues symbols_;  // of the program's inputs
+  Engine& engine_;
+  const Program& program_;
+  std::unique_ptr<Plan> plan_;
+  Lowered lowered_;
+  std::vector<Draft> drafts_;
+};
+
+Result<std::unique_ptr<Plan>> Plan::Compile(Engine& engine, const Program& program,
+                                            const std::vector<BoundValue>& bound) {
+  CancellableMutex::Lock alone;
+  if (program.depth == 0) {
+    TERN_ASSIGN(alone, engine.model->CompileAlone(engine.stop));
+  }
+  return PlanCompiler(engine, program).Run(bound);
+}
+
+}  // namespace tern

@@ -1,0 +1,46 @@
+// Puts its inputs into given places of the output: what is left of a Concat.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "kernel_api/kernel.h"
+#include "kernels/cpu/move/copy.h"
+
+namespace tern {
+
+class CopyKernel : public KernelOf<CopyKernel> {
+ public:
+  struct Part {
+    size_t offset, bytes;
+    // Of parts of rows, in elements: the part's and the output's. 0: the part is one piece.
+    int64_t row = 0, whole = 0;
+  };
+  std::vector<Part> parts;
+  int width = 0;  // bytes of an element, for parts of rows
+
+  Status Run(RunContext& c) override {
+    constexpr int64_t kGrain = 256 << 10;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      std::byte* to = c.Out<std::byte>(0) + parts[i].offset;
+      const std::byte* from = c.In<std::byte>(static_cast<int>(i));
+      if (parts[i].row > 0) {
+        CopyRows(from, to, parts[i], c.workers());
+        continue;
+      }
+      c.workers().ParallelFor(static_cast<int64_t>(parts[i].bytes), kGrain, [=](int64_t begin, int64_t end) {
+        std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
+      });
+    }
+    return {};
+  }
+
+ private:
+  void CopyRows(const std::byte* from, std::byte* to, const Part& part, const Workers& workers) const {
+    cpu::StridedCopy plan;
+    plan.Add({static_cast<int64_t>(part.bytes) / (part.row * width), part.row, part.whole});
+    plan.Add({part.row, 1, 1});
+    cpu::Copy(plan, from, to, width, workers);
+  }
+};
+
+}  // namespace tern

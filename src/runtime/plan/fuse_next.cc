@@ -1,0 +1,66 @@
+#include "runtime/plan/fuse_next.h"
+
+#include <algorithm>
+
+namespace tern {
+namespace {
+
+constexpr int kSeveral = -2;  // readers, or one that is no node with a single input and output
+
+// By slot: the one node that reads it, -1 for none.
+std::vector<int> OnlyReaders(const Lowered& lowered) {
+  std::vector<int> readers(lowered.slots.size(), -1);
+  const auto read = [&](int slot, int by) {
+    if (slot < 0) return;
+    int& reader = readers[static_cast<size_t>(slot)];
+    reader = reader == -1 ? by : kSeveral;
+  };
+  for (size_t i = 0; i < lowered.nodes.size(); ++i) {
+    const PlanNode& node = lowered.nodes[i];
+    const bool simple = node.inputs.size() == 1 && node.outputs.size() == 1 && node.captures.empty();
+    for (int slot : node.inputs) read(slot, simple ? static_cast<int>(i) : kSeveral);
+    for (const auto& captures : node.captures)
+      for (int slot : captures) read(slot, kSeveral);
+  }
+  for (int slot : lowered.outputs) read(slot, kSeveral);
+  return readers;
+}
+
+bool IsStatic(const PlanNode& node, const std::vector<SlotFacts>& slots) {
+  const auto fixed = [&](int slot) { return slot < 0 || slots[static_cast<size_t>(slot)].is_static(); };
+  return std::all_of(node.inputs.begin(), node.inputs.end(), fixed) &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), fixed);
+}
+
+}  // namespace
+
+void FuseNext(Lowered& lowered, const std::function<const KernelEntry*(const PlanNode&)>& entry_for,
+              const std::function<KernelQuery(const PlanNode&)>& query_for) {
+  const std::vector<int> readers = OnlyReaders(lowered);
+  std::vector<bool> gone(lowered.nodes.size());
+  for (size_t i = 0; i < lowered.nodes.size(); ++i) {
+    PlanNode& node = lowered.nodes[i];
+    if (gone[i] || node.outputs.size() != 1) continue;
+    const int between = node.outputs[0], reader = readers[static_cast<size_t>(between)];
+    if (reader < 0) continue;
+    const PlanNode& next = lowered.nodes[static_cast<size_t>(reader)];
+    if (!IsStatic(node, lowered.slots) || !IsStatic(next, lowered.slots)) continue;
+    const KernelEntry* entry = entry_for(node);
+    if (!entry || !entry->can.fuses_next || !entry->can.fuses_next(query_for(node), query_for(next)))
+      continue;
+    node.next = next.program;
+    node.between = between;
+    node.both = entry;
+    node.outputs = next.outputs;
+    gone[static_cast<size_t>(reader)] = true;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < lowered.nodes.size(); ++i) {
+    if (gone[i]) continue;
+    if (kept != i) lowered.nodes[kept] = std::move(lowered.nodes[i]);
+    ++kept;
+  }
+  lowered.nodes.resize(kept);
+}
+
+}  // namespace tern

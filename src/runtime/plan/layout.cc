@@ -1,0 +1,217 @@
+#include "runtime/plan/layout.h"
+
+#include <algorithm>
+
+#include "runtime/plan/views.h"
+
+namespace tern {
+namespace {
+
+class LayoutMaker {
+ public:
+  LayoutMaker(int bound, const Lowered& lowered, std::vector<Draft>& drafts,
+              const std::function<bool(const Draft&)>& row_stride)
+      : bound_(bound),
+        lowered_(lowered),
+        slots_(lowered.slots),
+        drafts_(drafts),
+        row_stride_(row_stride),
+        maker_(slots_.size(), -1),
+        uses_(slots_.size()) {
+    out_.places.resize(slots_.size());
+  }
+
+  Layout Make() {
+    FindLastUses();
+    for (int i = 0; i < bound_; ++i)
+      if (Facts(i).is_static() && !Facts(i).is_known()) NewStorage(i, 0, true);
+    for (size_t t = 0; t < drafts_.size(); ++t) Visit(drafts_[t], static_cast<int>(t));
+    for (Place& p : out_.places) p = Resolve(p);
+    return std::move(out_);
+  }
+
+ private:
+  const SlotFacts& Facts(int slot) const { return slots_[static_cast<size_t>(slot)]; }
+  Place& At(int slot) { return out_.places[static_cast<size_t>(slot)]; }
+  Storage& StorageOf(int i) { return out_.storages[static_cast<size_t>(i)]; }
+
+  Place Resolve(Place p) const {
+    while (p.storage >= 0 && out_.storages[static_cast<size_t>(p.storage)].parent >= 0) {
+      const Storage& s = out_.storages[static_cast<size_t>(p.storage)];
+      p = {s.parent, p.offset + s.parent_offset};
+    }
+    return p;
+  }
+
+  void FindLastUses() {
+    last_.assign(slots_.size(), -1);
+    for (size_t t = 0; t < drafts_.size(); ++t) {
+      auto use = [&](int slot) {
+        if (slot >= 0) last_[static_cast<size_t>(slot)] = static_cast<int>(t);
+      };
+      auto read = [&](int slot) {
+        use(slot);
+        if (slot >= 0) ++uses_[static_cast<size_t>(slot)];
+      };
+      for (int slot : drafts_[t].node->inputs) read(slot);
+      for (int slot : drafts_[t].node->outputs) use(slot);  // one that nobody reads lives in its own step
+      for (const auto& captures : drafts_[t].node->captures)
+        for (int slot : captures) read(slot);
+    }
+    for (int slot : lowered_.outputs) {
+      last_[static_cast<size_t>(slot)] = static_cast<int>(drafts_.size());
+      ++uses_[static_cast<size_t>(slot)];
+    }
+  }
+
+  void NewStorage(int slot, int t, bool external = false) {
+    At(slot) = {static_cast<int>(out_.storages.size()), 0};
+    out_.storages.push_back({external, Facts(slot).bytes(), t, last_[static_cast<size_t>(slot)]});
+  }
+
+  // Puts the slot into bytes that are there already.
+  void Share(int slot, Place place) {
+    At(slot) = place;
+    Storage& root = StorageOf(Resolve(place).storage);
+    root.last = std::max(root.last, last_[static_cast<size_t>(slot)]);
+  }
+
+  void Visit(Draft& draft, int t) {
+    const PlanNode& node = *draft.node;
+    if (!draft.dynamic) {
+      if (TryView(draft)) return;
+      if (TryConcat(draft, t)) return;
+      if (TryRows(draft, t)) return;
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const int slot = node.outputs[i];
+      if (!Facts(slot).is_static()) continue;
+      const int over = i == 0 ? InPlaceInput(draft, t) : -1;
+      if (over >= 0)
+        Share(slot, At(over));
+      else
+        NewStorage(slot, t);
+      if (over < 0 && i == 0 && !draft.dynamic) maker_[static_cast<size_t>(slot)] = t;
+    }
+  }
+
+  bool TryView(Draft& draft) {
+    const PlanNode& node = *draft.node;
+    if (node.inputs.empty() || node.inputs[0] < 0 || At(node.inputs[0]).storage < 0) return false;
+    const auto offsets = ViewOffsets(node, slots_);
+    if (!offsets) return false;
+    const Place base = At(node.inputs[0]);
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      Share(node.outputs[i], {base.storage, base.offset + (*offsets)[i]});
+    draft.skip = true;
+    return true;
+  }
+
+  // The input whose bytes output 0 may take: it dies here, nobody else in this step reads those bytes
+  // otherwise.
+  int InPlaceInput(const Draft& draft, int t) {
+    const PlanNode& node = *draft.node;
+    if (draft.dynamic || !draft.entry || !draft.entry->can.in_place || !node.node().op->Is(kInPlace))
+      return -1;
+    const SlotFacts& y = Facts(node.outputs[0]);
+    for (int slot : node.inputs) {
+      if (slot < 0 || At(slot).storage < 0) continue;
+      const SlotFacts& x = Facts(slot);
+      const Storage& root = StorageOf(Resolve(At(slot)).storage);
+      if (root.external || root.last > t || x.type.dtype != y.type.dtype || !(x.type.shape == y.type.shape))
+        continue;
+      if (!SharedWithin(node, slot)) return slot;
+    }
+    return -1;
+  }
+
+  bool SharedWithin(const PlanNode& node, int slot) {
+    const int mine = Resolve(At(slot)).storage;
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](int other) {
+      return other >= 0 && other != slot && Resolve(At(other)).storage == mine;
+    });
+  }
+
+  bool TryConcat(Draft& draft, int t) {
+    const PlanNode& node = *draft.node;
+    const auto offsets = ConcatOffsets(node, slots_);
+    if (!offsets) return false;
+    const int y = node.outputs[0];
+    NewStorage(y, t);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const int slot = node.inputs[i];
+      if (Facts(slot).bytes() == 0) continue;
+      if (!Adopt(slot, At(y).storage, (*offsets)[i])) draft.copies.emplace_back(slot, (*offsets)[i]);
+    }
+    draft.is_copy = true;
+    draft.skip = draft.copies.empty();
+    return true;
+  }
+
+  // A Concat along the last axis: parts that nobody else reads are written straight into the result where
+  // their kernels can leave room for the others between their rows.
+  bool TryRows(Draft& draft, int t) {
+    const PlanNode& node = *draft.node;
+    if (!row_stride_ || node.node().op->name != "Concat") return false;
+    const int y = node.outputs[0];
+    const Type& type = Facts(y).type;
+    const Dims dims = type.shape.Concrete();
+    const auto rank = static_cast<int64_t>(dims.size());
+    const int64_t axis = node.node().attrs.Int("axis");
+    if ((axis < 0 ? axis + rank : axis) != rank - 1 || CountOf(dims) == 0) return false;
+    const auto leaves_room = [&](int slot) { return LeavesRoom(slot, type.dtype); };
+    if (std::none_of(node.inputs.begin(), node.inputs.end(), leaves_room)) return false;
+    NewStorage(y, t);
+    size_t at = 0;
+    for (int slot : node.inputs) {
+      const auto row = static_cast<size_t>(Facts(slot).type.shape.Concrete().back());
+      if (leaves_room(slot) && Adopt(slot, At(y).storage, at))
+        drafts_[static_cast<size_t>(maker_[static_cast<size_t>(slot)])].row_stride = dims.back();
+      else if (row > 0)
+        draft.copies.emplace_back(slot, at);
+      at += BytesOf(type.dtype, row);
+    }
+    draft.is_copy = true;
+    draft.skip = draft.copies.empty();
+    return true;
+  }
+
+  bool LeavesRoom(int slot, DType dtype) const {
+    const auto at = static_cast<size_t>(slot);
+    return slot >= 0 && maker_[at] >= 0 && uses_[at] == 1 && Facts(slot).type.dtype == dtype &&
+           Facts(slot).bytes() > 0 && row_stride_(drafts_[static_cast<size_t>(maker_[at])]);
+  }
+
+  // The part's storage becomes a window of the result's, when it is whole and ours.
+  bool Adopt(int slot, int parent, size_t offset) {
+    const Place place = At(slot);
+    if (place.storage < 0 || place.offset != 0 || place.storage == parent) return false;
+    Storage& part = StorageOf(place.storage);
+    if (part.external || part.parent >= 0 || part.bytes != Facts(slot).bytes()) return false;
+    part.parent = parent;
+    part.parent_offset = offset;
+    Storage& whole = StorageOf(parent);
+    whole.first = std::min(whole.first, part.first);
+    whole.last = std::max(whole.last, part.last);
+    return true;
+  }
+
+  const int bound_;
+  const Lowered& lowered_;
+  const std::vector<SlotFacts>& slots_;
+  std::vector<Draft>& drafts_;
+  const std::function<bool(const Draft&)>& row_stride_;
+  std::vector<int> maker_;  // by slot: the draft that writes it first, as output 0, into memory of its own
+  std::vector<int> uses_;   // by slot: how often it is read, as an output of the graph too
+  std::vector<int> last_;
+  Layout out_;
+};
+
+}  // namespace
+
+Layout MakeLayout(int bound, const Lowered& lowered, std::vector<Draft>& drafts,
+                  const std::function<bool(const Draft&)>& row_stride) {
+  return LayoutMaker(bound, lowered, drafts, row_stride).Make();
+}
+
+}  // namespace tern

@@ -1,0 +1,127 @@
+#include "runtime/plan/step_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace tern {
+namespace {
+
+void ExpectValid(const OrderProblem& p, const std::vector<int>& order) {
+  ASSERT_EQ(order.size(), p.steps.size());
+  std::set<int> done;
+  for (int s : order) {
+    for (int before : p.steps[static_cast<size_t>(s)].after) EXPECT_TRUE(done.count(before)) << s;
+    EXPECT_TRUE(done.insert(s).second) << s;
+  }
+}
+
+std::vector<int> GivenOrder(const OrderProblem& p) {
+  std::vector<int> order(p.steps.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// By trying every order.
+size_t LeastPeak(const OrderProblem& p) {
+  std::vector<int> order = GivenOrder(p);
+  size_t least = SIZE_MAX;
+  do {
+    std::vector<bool> done(order.size());
+    bool valid = true;
+    for (int s : order) {
+      for (int before : p.steps[static_cast<size_t>(s)].after) valid &= done[static_cast<size_t>(before)];
+      done[static_cast<size_t>(s)] = true;
+    }
+    if (valid) least = std::min(least, PeakOf(p, order));
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
+// Block i is made by step i; each step reads the blocks of the steps it comes after.
+OrderProblem Random(std::mt19937& random, int count) {
+  OrderProblem p;
+  for (int i = 0; i < count; ++i) {
+    OrderStep step;
+    for (int j = 0; j < i; ++j)
+      if (random() % 3 == 0) step.after.push_back(j);
+    step.reads = step.after;
+    step.makes = {i};
+    step.over = random() % 4 == 0;
+    p.steps.push_back(step);
+    p.bytes.push_back(random() % 100);
+    p.kept.push_back(random() % 8 == 0);
+  }
+  return p;
+}
+
+TEST(StepOrder, IsTheLeastOfAllForSmallGraphs) {
+  std::mt19937 random(3);
+  int better = 0;
+  for (int round = 0; round < 150; ++round) {
+    const OrderProblem p = Random(random, 3 + static_cast<int>(random() % 5));
+    const auto order = FindOrder(p);
+    ExpectValid(p, order);
+    EXPECT_EQ(PeakOf(p, order), LeastPeak(p)) << "round " << round;
+    EXPECT_EQ(order, FindOrder(p));
+    better += PeakOf(p, order) < PeakOf(p, GivenOrder(p));
+  }
+  EXPECT_GT(better, 20);
+}
+
+TEST(StepOrder, IsNeverWorseForLargeGraphs) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 5; ++round) {
+    const OrderProblem p = Random(random, 300);
+    const auto order = FindOrder(p);
+    ExpectValid(p, order);
+    EXPECT_LE(PeakOf(p, order), PeakOf(p, GivenOrder(p)));
+    EXPECT_EQ(order, FindOrder(p));
+  }
+}
+
+// Eight long branches of one input, written breadth first: one after the other holds a large value of one
+// only.
+OrderProblem Branches(int branches) {
+  OrderProblem p;
+  for (int b = 0; b < branches; ++b) p.steps.push_back({{}, {}, {b}, false}), p.bytes.push_back(1000);
+  for (int b = 0; b < branches; ++b)
+    p.steps.push_back({{b}, {b}, {branches + b}, false}), p.bytes.push_back(10);
+  OrderStep last;
+  for (int b = 0; b < branches; ++b) last.after.push_back(branches + b), last.reads.push_back(branches + b);
+  last.makes = {2 * branches};
+  p.steps.push_back(last), p.bytes.push_back(10);
+  p.kept.assign(p.bytes.size(), false);
+  p.kept.back() = true;
+  return p;
+}
+
+TEST(StepOrder, GoesThroughOneBranchAfterTheOther) {
+  for (int branches : {2, 8, 40}) {
+    const OrderProblem p = Branches(branches);
+    EXPECT_EQ(PeakOf(p, GivenOrder(p)), static_cast<size_t>(branches) * 1000 + 10);
+    const auto order = FindOrder(p);
+    ExpectValid(p, order);
+    EXPECT_EQ(PeakOf(p, order), 1000 + static_cast<size_t>(branches) * 10);
+  }
+}
+
+TEST(StepOrder, KeepsTheGivenOneWhereNoneIsBetter) {
+  OrderProblem chain;
+  for (int i = 0; i < 50; ++i) {
+    chain.steps.push_back({i ? std::vector<int>{i - 1} : std::vector<int>{},
+                           i ? std::vector<int>{i - 1} : std::vector<int>{},
+                           {i},
+                           false});
+    chain.bytes.push_back(10);
+    chain.kept.push_back(i == 49);
+  }
+  EXPECT_EQ(FindOrder(chain), GivenOrder(chain));
+  EXPECT_TRUE(FindOrder({}).empty());
+}
+
+}  // namespace
+}  // namespace tern
