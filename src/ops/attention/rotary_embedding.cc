@@ -1,4 +1,4 @@
-// RotaryEmbedding: pairs of features transposed by angles that depend on the position.
+// RotaryEmbedding: pairs of features rotated by angles that depend on the position.
 #include "ir/eval_context.h"
 #include "ops/attention/heads.h"
 
@@ -10,15 +10,15 @@ struct RotaryEmbedding {
   int64_t size = 0, heads = 0;
   template <class V> void Visit(V& v) {
     v("interleaved", interleaved, "pairs are neighbours; otherwise feature i goes with i + size/2");
-    v("size", size, "how many of the first features of a head are transposed; 0: all");
+    v("size", size, "how many of the first features of a head are rotated; 0: all");
     v("heads", heads, "heads of x where it is [batch, length, heads*size]; 0: x has rank 4");
   }
 };
 
-Status CheckTransposed(const RotaryEmbedding& op, int64_t width) {
-  const int64_t transposed = op.size ? op.size : width;
-  if (transposed >= 0 && transposed % 2 == 0 && transposed <= width) return {};
-  return InvalidModel("cannot turn ", transposed, " of ", width, " features");
+Status CheckRotated(const RotaryEmbedding& op, int64_t width) {
+  const int64_t rotated = op.size ? op.size : width;
+  if (rotated >= 0 && rotated % 2 == 0 && rotated <= width) return {};
+  return InvalidModel("cannot rotate ", rotated, " of ", width, " features");
 }
 
 // With positions, caches [max, half]; without, angles [batch or 1, length, half].
@@ -45,7 +45,7 @@ Status CheckPositions(const InferContext& c, const Shape& x) {
 
 Status Infer(const RotaryEmbedding& op, InferContext& c) {
   TERN_ASSIGN(const Shape x, SplitShape(c, "x", op.heads));
-  if (x[3].known()) TERN_TRY(CheckTransposed(op, x[3].value()));
+  if (x[3].known()) TERN_TRY(CheckRotated(op, x[3].value()));
   const Dim half = op.size ? Dim(op.size / 2) : x[3].known() ? Dim(x[3].value() / 2) : Dim::Unknown();
   for (const char* port : {"cos", "sin"}) TERN_TRY(CheckAngles(c, port, x, half));
   TERN_TRY(CheckPositions(c, x));
@@ -87,7 +87,7 @@ class Rows {
 
 Status Reference(const RotaryEmbedding& op, EvalContext& c) {
   TERN_ASSIGN(const Dims dims, SplitDims("x", c.In("x").dims(), op.heads));
-  TERN_TRY(CheckTransposed(op, dims[3]));
+  TERN_TRY(CheckRotated(op, dims[3]));
   auto x = c.Doubles("x");
   const auto cosines = c.Doubles("cos"), sines = c.Doubles("sin");
   const int64_t heads = dims[1], length = dims[2], width = dims[3], half = (op.size ? op.size : width) / 2;
@@ -114,7 +114,7 @@ Status Reference(const RotaryEmbedding& op, EvalContext& c) {
 
 TERN_OP(RotaryEmbedding) {
   return OpDef::Of<RotaryEmbedding>(
-             "pairs of features of x transposed by the angles whose cosines and sines are given: for each row of x, "
+             "pairs of features of x rotated by the angles whose cosines and sines are given: for each row of x, "
              "or for each position")
       .In("x", kFloats)
       .In("cos", kFloats)

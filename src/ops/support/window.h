@@ -30,7 +30,7 @@ Result<Window> MakeWindow(int rank, const std::vector<int64_t>& strides, const s
 Dim Extent(const WindowAxis& axis, const Dim& kernel);
 // How many windows fit along the axis; an error when the padded input is known to be smaller than one window.
 Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Dim& kernel);
-// The same window with auto_pad transposed into numbers for these sizes.
+// The same window with auto_pad resolved to numbers for these sizes.
 Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
 // Every kernel size in [1, 2^31).
 Status CheckKernel(const std::vector<Dim>& kernel);

@@ -35,7 +35,7 @@ std::optional<int64_t> EvenWidth(const Value* x) {
 }
 
 // v has the other one of each pair of x, the second negated: concat(-x2, x1).
-bool IsTransposedHalves(const Value* v, const Value* x) {
+bool IsRotatedHalves(const Value* v, const Value* x) {
   const Node* concat = MadeBy(v, "Concat");
   const auto width = EvenWidth(x);
   if (!concat || !width || concat->inputs().size() != 2 || !LastAxis(*concat)) return false;
@@ -47,7 +47,7 @@ bool IsTransposedHalves(const Value* v, const Value* x) {
 }
 
 // The same where pairs are neighbours.
-bool IsTransposedPairs(const Value* v, const Value* x) {
+bool IsRotatedPairs(const Value* v, const Value* x) {
   const Node* merge = MadeBy(v, "Reshape");
   const Node* concat = merge ? MadeBy(merge->input(0), "Concat") : nullptr;
   const auto width = EvenWidth(x);
@@ -63,7 +63,7 @@ bool IsTransposedPairs(const Value* v, const Value* x) {
   return true;
 }
 
-// x * cos + transposed(x) * sin, read from the sum.
+// x * cos + rotated(x) * sin, read from the sum.
 struct Rotation {
   Value *x = nullptr, *cos = nullptr, *sin = nullptr;
   Twice pairs = Twice::kHalves;
@@ -72,14 +72,14 @@ struct Rotation {
 std::optional<Rotation> RotationAt(const Node& sum) {
   for (int side : {0, 1}) {
     const Node* straight = MadeBy(sum.input(side), "Binary", "mul");
-    const Node* transposed = MadeBy(sum.input(1 - side), "Binary", "mul");
-    if (!straight || !transposed || !OnlyUse(sum.input(0)) || !OnlyUse(sum.input(1))) return std::nullopt;
+    const Node* rotated = MadeBy(sum.input(1 - side), "Binary", "mul");
+    if (!straight || !rotated || !OnlyUse(sum.input(0)) || !OnlyUse(sum.input(1))) return std::nullopt;
     for (int a : {0, 1})
       for (int b : {0, 1}) {
-        Value *x = straight->input(a), *v = transposed->input(b);
-        const bool halves = IsTransposedHalves(v, x);
-        if (halves || IsTransposedPairs(v, x))
-          return Rotation{x, straight->input(1 - a), transposed->input(1 - b),
+        Value *x = straight->input(a), *v = rotated->input(b);
+        const bool halves = IsRotatedHalves(v, x);
+        if (halves || IsRotatedPairs(v, x))
+          return Rotation{x, straight->input(1 - a), rotated->input(1 - b),
                           halves ? Twice::kHalves : Twice::kPairs};
       }
   }
@@ -127,7 +127,7 @@ bool Emit(Rewrite& r, Value* x, const Factors& f, bool interleaved) {
 
 bool RecomposeRotaryAt(Rewrite& r) {
   const auto found = RotationAt(r.root());
-  if (!found) return r.Skip("not x * cos + transposed(x) * sin");
+  if (!found) return r.Skip("not x * cos + rotated(x) * sin");
   Value *cos = Once(r, found->cos, found->pairs), *sin = Once(r, found->sin, found->pairs);
   if (!cos || !sin) return r.Skip("the angles of a pair are not seen to be the same");
   return Emit(r, found->x, {found->cos, cos, found->sin, sin}, found->pairs == Twice::kPairs);
@@ -164,7 +164,7 @@ bool RecomposeSplitRotaryAt(Rewrite& r) {
               continue;
             return Emit(r, first->x, {a.angle, a.angle, b.angle, b.angle}, false);
           }
-  return r.Skip("not the halves of one value transposed by the same angles");
+  return r.Skip("not the halves of one value rotated by the same angles");
 }
 
 }  // namespace

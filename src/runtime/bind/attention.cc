@@ -190,13 +190,13 @@ class Rotary : public KernelOf<Rotary> {
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(const Dims x, SplitDims("x", c->InDims(0), c->attrs().Int("heads")));
     s_.batch = x[0], s_.heads = x[1], s_.length = x[2], s_.size = x[3];
-    s_.transposed = c->attrs().Int("size") ? c->attrs().Int("size") : s_.size;
+    s_.rotated = c->attrs().Int("size") ? c->attrs().Int("size") : s_.size;
     s_.interleaved = c->attrs().Bool("interleaved"), s_.packed = c->InRank(0) == 3;
-    if (s_.transposed < 0 || s_.transposed % 2 || s_.transposed > s_.size)
-      return InvalidArgument("cannot turn ", s_.transposed, " of ", s_.size, " features");
+    if (s_.rotated < 0 || s_.rotated % 2 || s_.rotated > s_.size)
+      return InvalidArgument("cannot rotate ", s_.rotated, " of ", s_.size, " features");
     const Dims &angles = c->InDims(1), &by_row = c->Has(3) ? c->InDims(3) : angles;
     const size_t rank = c->Has(3) ? 2 : 3;
-    if (c->InDims(2) != angles || angles.size() != rank || angles.back() != s_.transposed / 2 ||
+    if (c->InDims(2) != angles || angles.size() != rank || angles.back() != s_.rotated / 2 ||
         by_row.size() != rank || (by_row[0] != x[0] && by_row[0] != 1) || by_row[1] != s_.length)
       return InvalidArgument("cos [", Join(angles, ","), "] and sin [", Join(c->InDims(2), ","),
                              "] do not go with [", Join(x, ","), "]");

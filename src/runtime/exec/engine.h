@@ -46,7 +46,6 @@ struct Engine {
   Stop stop;
   size_t collect_limit = DefaultCollectLimit();
   std::set<const Node*> fallbacks;  // nodes that some plan runs by the reference evaluator
-  size_t plans_made = 0;
   bool explain = false;  // plans say why they have the kernels they have
 
  private:

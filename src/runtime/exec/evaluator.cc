@@ -3,19 +3,19 @@
 #include <cstring>
 
 #include "ir/eval_context.h"
+#include "runtime/exec/execution.h"
 #include "runtime/exec/runner.h"
 #include "runtime/memory/owned.h"
-#include "runtime/plan/plan.h"
 
 namespace tern {
 
-class PlanEvalContext : public EvalContext {
+class ExecutionEvalContext : public EvalContext {
  public:
-  PlanEvalContext(Engine& engine, Plan& plan, const Step& step)
-      : EvalContext(*step.node->node().op, step.context.inputs, step.types),
+  ExecutionEvalContext(Engine& engine, Execution& execution, const StepState& step)
+      : EvalContext(*step.node().node().op, step.context.inputs, step.types),
         engine_(engine),
-        plan_(plan),
-        node_(*step.node) {}
+        execution_(execution),
+        node_(step.node()) {}
 
   size_t CollectLimit() const override { return engine_.collect_limit; }
 
@@ -27,8 +27,8 @@ class PlanEvalContext : public EvalContext {
     std::vector<BoundValue> bound;
     for (const Datum& d : inputs) bound.push_back({&d, false});
     for (int slot : node_.captures[static_cast<size_t>(i)])
-      bound.push_back({&plan_.slots_[static_cast<size_t>(slot)], plan_.is_known(slot)});
-    TERN_ASSIGN(Plan * sub, engine_.RunnerFor(program).Run(bound));
+      bound.push_back({&execution_.At(slot), execution_.plan().is_known(slot)});
+    TERN_ASSIGN(Execution * sub, engine_.RunnerFor(program).Run(bound));
     DatumList outputs;
     for (size_t k = 0; k < program.outputs.size(); ++k)
       outputs.push_back(Owned(sub->Output(static_cast<int>(k))));
@@ -40,9 +40,9 @@ class PlanEvalContext : public EvalContext {
   // Reference functions count on zeroed memory.
   Tensor Allocate(int output, DType dtype, const Dims& dims) override {
     const int slot = node_.outputs[static_cast<size_t>(output)];
-    const Tensor& planned = plan_.slots_[static_cast<size_t>(slot)].tensor;
+    const Tensor& planned = execution_.At(slot).tensor;
     Tensor t;
-    if (plan_.placed_[static_cast<size_t>(slot)] && planned.dtype() == dtype && planned.dims() == dims) {
+    if (execution_.plan().is_placed(slot) && planned.dtype() == dtype && planned.dims() == dims) {
       t = planned;
     } else {
       const auto count = CheckedCount(dims, dtype);
@@ -57,7 +57,7 @@ class PlanEvalContext : public EvalContext {
 
  private:
   Engine& engine_;
-  Plan& plan_;
+  Execution& execution_;
   const PlanNode& node_;
 };
 
@@ -75,19 +75,19 @@ Status Store(const Datum& from, Tensor& to) {
 
 }  // namespace
 
-Status Plan::RunEvaluator(Engine& engine, Step& step) {
-  const Node& node = step.node->node();
+Status Execution::RunEvaluator(StepState& step) {
+  const Node& node = step.node().node();
   if (!node.op->reference) return Unsupported("no kernel fits and there is no reference evaluator");
-  PlanEvalContext context(engine, *this, step);
+  ExecutionEvalContext context(engine_, *this, step);
   TERN_TRY(Guard([&] { return node.op->reference(node.attrs, context); }));
-  for (size_t i = 0; i < step.node->outputs.size(); ++i) {
-    const auto slot = static_cast<size_t>(step.node->outputs[i]);
+  for (size_t i = 0; i < step.node().outputs.size(); ++i) {
+    const int slot = step.node().outputs[i];
     Datum& result = context.outputs()[i];
     if (result.kind == Datum::Kind::kEmpty && node.outputs()[i]->uses.empty()) continue;
-    if (placed_[slot])
-      TERN_TRY(Store(result, slots_[slot].tensor));
+    if (plan_->is_placed(slot))
+      TERN_TRY(Store(result, At(slot).tensor));
     else
-      slots_[slot] = Owned(std::move(result));
+      At(slot) = Owned(std::move(result));
   }
   return {};
 }

@@ -2,24 +2,27 @@
 
 #include <algorithm>
 
+#include "runtime/plan/plan_store.h"
+
 namespace tern {
 
-Result<Plan*> Runner::Prepare(const std::vector<BoundValue>& bound) {
-  for (auto it = plans_.begin(); it != plans_.end(); ++it) {
-    if (!(*it)->Matches(bound)) continue;
-    std::rotate(plans_.begin(), it, it + 1);
-    return plans_.front().get();
+Result<Execution*> Runner::Prepare(const std::vector<BoundValue>& bound) {
+  for (auto it = executions_.begin(); it != executions_.end(); ++it) {
+    if (!(*it)->plan().Matches(bound)) continue;
+    std::rotate(executions_.begin(), it, it + 1);
+    return executions_.front().get();
   }
-  TERN_ASSIGN(auto plan, Plan::Compile(engine_, program_, bound));
-  if (static_cast<int>(plans_.size()) >= engine_.plan_cache) plans_.pop_back();
-  plans_.insert(plans_.begin(), std::move(plan));
-  return plans_.front().get();
+  TERN_ASSIGN(auto plan, engine_.model->plans().Get(program_, bound, engine_.plan_cache, engine_.stop,
+                                                    [&] { return Plan::Compile(engine_, program_, bound); }));
+  if (static_cast<int>(executions_.size()) >= engine_.plan_cache) executions_.pop_back();
+  executions_.insert(executions_.begin(), std::make_unique<Execution>(std::move(plan), engine_));
+  return executions_.front().get();
 }
 
-Result<Plan*> Runner::Run(const std::vector<BoundValue>& bound) {
-  TERN_ASSIGN(Plan * plan, Prepare(bound));
-  TERN_TRY(plan->Run(engine_, bound));
-  return plan;
+Result<Execution*> Runner::Run(const std::vector<BoundValue>& bound) {
+  TERN_ASSIGN(Execution * execution, Prepare(bound));
+  TERN_TRY(execution->Run(bound));
+  return execution;
 }
 
 Engine::Engine(std::shared_ptr<Model> shared_model, Workers slice, int cache, size_t limit)

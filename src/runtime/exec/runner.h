@@ -1,9 +1,9 @@
-// Runs one graph for whatever shapes come: finds the plan for them, or makes one. Keeps the last few.
+// Runs one graph for whatever shapes come: takes the model's plan for them, and keeps the last few with memory.
 #pragma once
 #include <memory>
 #include <vector>
 
-#include "runtime/plan/plan.h"
+#include "runtime/exec/execution.h"
 
 namespace tern {
 
@@ -11,17 +11,17 @@ class Runner {
  public:
   Runner(Engine& engine, const Program& program) : engine_(engine), program_(program) {}
 
-  // The plan for these values, made when there is none; does not run it.
-  Result<Plan*> Prepare(const std::vector<BoundValue>& bound);
-  // The plan that ran; its outputs are there until the next run.
-  Result<Plan*> Run(const std::vector<BoundValue>& bound);
-  const Plan* last() const { return plans_.empty() ? nullptr : plans_.front().get(); }  // null: none so far
-  int plan_count() const { return static_cast<int>(plans_.size()); }
+  // The plan for these values, made when there is none, with memory; does not run it.
+  Result<Execution*> Prepare(const std::vector<BoundValue>& bound);
+  // What ran; its outputs are there until the next run.
+  Result<Execution*> Run(const std::vector<BoundValue>& bound);
+  const Execution* last() const { return executions_.empty() ? nullptr : executions_.front().get(); }  // null: none so far
+  int plan_count() const { return static_cast<int>(executions_.size()); }
 
  private:
   Engine& engine_;
   const Program& program_;
-  std::vector<std::unique_ptr<Plan>> plans_;  // last used first
+  std::vector<std::unique_ptr<Execution>> executions_;  // last used first
 };
 
 }  // namespace tern

@@ -12,6 +12,7 @@
 #include "runtime/exec/input_check.h"
 #include "runtime/exec/runner.h"
 #include "runtime/memory/owned.h"
+#include "runtime/plan/plan_store.h"
 #include "runtime/tune/explain.h"
 
 namespace tern {
@@ -38,11 +39,11 @@ Result<std::shared_ptr<Tuner>> TunerFor(const SessionOptions& options) {
 }
 
 // Of a plan, then of those that ran last for the graphs inside of its nodes.
-void AddChoices(Engine& engine, const Program& program, const Plan& plan, std::vector<Choice>& out) {
-  for (Choice& choice : MergePieces(plan.Choices())) out.push_back(std::move(choice));
+void AddChoices(Engine& engine, const Program& program, const Execution& ran, std::vector<Choice>& out) {
+  for (Choice& choice : MergePieces(ran.Choices())) out.push_back(std::move(choice));
   for (const NodeProgram& node : program.nodes)
     for (const auto& inner : node.subgraphs)
-      if (const Plan* ran = engine.RunnerFor(*inner).last()) AddChoices(engine, *inner, *ran, out);
+      if (const Execution* last = engine.RunnerFor(*inner).last()) AddChoices(engine, *inner, *last, out);
 }
 
 }  // namespace
@@ -70,31 +71,31 @@ struct Session::State {
   std::vector<BoundValue> bound;  // points to `inputs`
   std::vector<Tensor> outputs;    // bound ones
   std::vector<bool> copies;       // bound outputs that are copied after the run
-  Plan* plan = nullptr;           // the one used last
+  Execution* current = nullptr;   // the one used last
 
   const Program& program() { return engine.model->program(); }
 
-  Result<Plan*> Prepare() {
+  Result<Execution*> Prepare() {
     const ActiveScope active_scope;
     Runner& runner = engine.RunnerFor(program());
-    if (plan && plan->Matches(bound)) return plan;
+    if (current && current->plan().Matches(bound)) return current;
     std::vector<const Datum*> data;
     for (const Datum& d : inputs) data.push_back(&d);
-    if (plan) plan->Release();
-    plan = nullptr;
+    if (current) current->Release();
+    current = nullptr;
     TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
     auto made = runner.Prepare(bound);
     if (!made.ok() && !conflict.empty()) return InvalidArgument(conflict, "; so: ", made.status().message());
-    TERN_ASSIGN(plan, std::move(made));
-    return plan;
+    TERN_ASSIGN(current, std::move(made));
+    return current;
   }
 
   Status BindOutputs() {
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Tensor& t = outputs[i];
-      copies[i] = !plan->Redirect(static_cast<int>(i), t) && t.defined();
+      copies[i] = !current->Redirect(static_cast<int>(i), t) && t.defined();
       if (!t.defined()) continue;
-      const Datum& planned = plan->Output(static_cast<int>(i));
+      const Datum& planned = current->Output(static_cast<int>(i));
       if (!copies[i] || !planned.is_tensor() || !planned.tensor.defined()) continue;
       TERN_TRY(Fits(i, planned.tensor));
     }
@@ -110,7 +111,7 @@ struct Session::State {
   Status CheckBoundOutputs() const {
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].defined()) continue;
-      const Datum& planned = plan->Output(static_cast<int>(i));
+      const Datum& planned = current->Output(static_cast<int>(i));
       if (planned.is_tensor()) TERN_TRY(Fits(i, planned.tensor));
     }
     return {};
@@ -119,7 +120,7 @@ struct Session::State {
   Status CopyOutputs() {
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!copies[i]) continue;
-      const Datum& d = plan->Output(static_cast<int>(i));
+      const Datum& d = current->Output(static_cast<int>(i));
       if (!d.is_tensor())
         return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is no tensor");
       TERN_TRY(Fits(i, d.tensor));
@@ -130,10 +131,10 @@ struct Session::State {
 
   Status Run() {
     const ActiveScope active_scope;  // between loops too
-    TERN_ASSIGN(Plan * current, Prepare());
+    TERN_TRY(Prepare().status());
     TERN_TRY(CheckBoundOutputs());
     TERN_TRY(BindOutputs());
-    TERN_TRY(current->Run(engine, bound));
+    TERN_TRY(current->Run(bound));
     return CopyOutputs();
   }
 };
@@ -198,13 +199,10 @@ Status Session::Run() {
 }
 
 Status Session::Prepare() {
-  return Guard([&]() -> Status {
-    auto plan = state_->Prepare();
-    return plan.ok() ? Status() : plan.TakeStatus();
-  });
+  return Guard([&]() -> Status { return state_->Prepare().status(); });
 }
 
-const Datum& Session::Output(int i) const { return state_->plan->Output(i); }
+const Datum& Session::Output(int i) const { return state_->current->Output(i); }
 
 Result<DatumList> Session::Run(const DatumList& inputs) {
   if (static_cast<int>(inputs.size()) != InputCount())
@@ -273,16 +271,18 @@ std::vector<Fallback> Session::Fallbacks() const {
 
 std::vector<StepInfo> Session::Steps() const {
   std::vector<StepInfo> out;
-  if (state_->plan)
-    for (const Step& step : state_->plan->steps())
-      out.push_back({&step.node->node(), step.kernel_name, step.dynamic,
-                     step.node->next ? step.node->next->node : nullptr});
+  if (!state_->current) return out;
+  for (const StepState& step : state_->current->steps()) {
+    const PlanNode& node = step.node();
+    out.push_back(
+        {&node.node(), step.kernel_name, step.step->dynamic, node.next ? node.next->node : nullptr});
+  }
   return out;
 }
 
 std::vector<Choice> Session::Choices() const {
   std::vector<Choice> out;
-  if (state_->plan) AddChoices(state_->engine, state_->program(), *state_->plan, out);
+  if (state_->current) AddChoices(state_->engine, state_->program(), *state_->current, out);
   return out;
 }
 
@@ -317,6 +317,6 @@ MemoryReport Session::Memory() const {
 }
 
 int Session::PlanCount() const { return state_->engine.RunnerFor(state_->program()).plan_count(); }
-int Session::PlansMade() const { return static_cast<int>(state_->engine.plans_made); }
+int Session::PlansMade() const { return state_->engine.model->plans().made(); }
 
 }  // namespace tern

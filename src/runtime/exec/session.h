@@ -124,8 +124,8 @@ class Session {
   MemoryReport Memory() const;
   // Weights as the kernels of the plans made so far want them; see runtime/model/packs.h.
   Packs PackedWeights() const;
-  int PlanCount() const;  // kept for the model's own graph
-  int PlansMade() const;  // ever, nested graphs included
+  int PlanCount() const;  // of the model's own graph that this session keeps memory for
+  int PlansMade() const;  // ever, by this session and its clones, nested graphs included
 
  private:
   struct State;

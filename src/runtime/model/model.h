@@ -1,21 +1,21 @@
-// What all sessions of a model share: the graph, folded constants, programs, and kernels with packed weights.
+// What all sessions of a model share: the graph, folded constants, programs, kernels with packed weights, and
+// plans.
 #pragma once
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
+#include <string>
+#include <vector>
 
-#include "base/keyed_mutex.h"
-#include "kernel_api/kernel_table.h"
 #include "passes/level.h"
 #include "runtime/model/fold.h"
-#include "runtime/model/packs.h"
-#include "runtime/model/program.h"
+#include "runtime/model/kernel_store.h"
+#include "runtime/model/variants.h"
 #include "runtime/tune/tuner.h"
 
 namespace tern {
+
+class PlanStore;
 
 struct ModelOptions {
   bool reference_only = false;             // every op by its reference evaluator
@@ -25,22 +25,15 @@ struct ModelOptions {
   bool bf16 = false;                       // products with weights and of attention round their operands
   size_t value_cache = size_t{8} << 20;    // bytes of values that one step leaves in the cache for the next
   std::shared_ptr<Tuner> tuner;            // null: kernels are chosen by their estimates
+  bool keep_weights = false;  // in memory, also when kernels have packed them: training changes them
 };
 
-// What kernels have packed here: by way of packing, the weights, their numbers among the node's inputs, and
-// the node's attributes.
-using MadePacks =
-    std::map<std::tuple<std::string, std::vector<const Value*>, std::vector<int>, uint64_t>, Tensor>;
-
-// What changes: the store of prepared kernels, which has a lock, and which of the program's weights are in
-// memory, which changes only where plans of the model's own graph are made, one at a time. The lock is taken
-// when plans are made, and in runs by steps whose shapes depend on data, and never for long: weights are
-// packed and variants made without it, each by the first that wants it, for whom others wait who want the
-// same. Where the first fails, the next of them tries. graph() may be read at any time.
+// Thread-safe. graph() and program() never change; which weights are in memory does (Residency).
 class Model {
  public:
   static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph,
                                                const ModelOptions& options, const Workers& workers);
+  ~Model();
 
   // As it runs. Where it was optimized, its own large constants have type and dims, but no data.
   const Graph& graph() const { return *graph_; }
@@ -50,31 +43,16 @@ class Model {
   bool bf16() const { return options_.bf16; }
   size_t value_cache() const { return options_.value_cache; }
 
-  // The kernel for a node: the best legal one of those that pack weights in the way that is the best for the
-  // node's usual dims; where it has none, any way may be taken, and weights stay in memory. Null: there is no
-  // kernel. why: gets the reason, when it is asked for and there is one. What was run before never matters.
+  // The kernel for a node: the best legal one among those whose pack layout is the best for the node's
+  // representative dims; any legal one where no layout serves all dims, and weights stay in memory then.
+  // Null: there is no kernel. why: receives the reason. The result does not depend on what ran before.
   Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
                                     Choice* why = nullptr);
-  // Whether the way of packing is open; see Release.
-  bool CanChoose(const Node& node) const;
   Tuner* tuner() const { return options_.tuner.get(); }
-  // A copy of the node's kernel, prepared once. packed: called with the model's lock held when the kernel has
-  // packed this input, before it goes on with others; what it calls is ReleaseHeld. stop: ends the wait for
-  // another session that packs the same weights, with kCancelled; packing itself is not stopped.
-  Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
-                                           const KernelQuery& query,
-                                           const std::function<void(int input)>& packed = nullptr,
-                                           const Stop& stop = {});
 
-  // Plans of the model's own graph are made one at a time: making them changes which weights are in memory.
-  Result<CancellableMutex::Lock> CompileAlone(const Stop& stop) const {
-    return compiling_.Acquire(stop, "another session, which makes its plan");
-  }
-  // Lets go of a slot's weight once all its readers have packed it for good, and says whether it did. Type
-  // and dims stay in the program, whose weights nobody reads but who compiles alone, as the caller of this
-  // does.
-  bool Release(int slot);
-  bool ReleaseHeld(int slot);  // the same with the model's lock held, as Prepared calls `packed`
+  Residency& residency() { return *residency_; }
+  KernelStore& kernel_store() { return *kernel_store_; }
+  PlanStore& plans() { return *plans_; }
 
   // The model with some of its overridable constants as further inputs, in the given order. Kept for the next
   // time. stop: ends the wait for another session that makes the same one, with kCancelled.
@@ -82,50 +60,32 @@ class Model {
                                          const Stop& stop = {});
 
   // Weights of the model's own graph as the kernels chosen so far have them, packed here or loaded.
-  Packs packs() const;
+  Packs packs() const { return pack_store_->packs(); }
   size_t weight_bytes() const { return weight_bytes_; }
   size_t folded_bytes() const { return folded_bytes_; }
-  size_t packed_bytes() const;
+  size_t packed_bytes() const { return pack_store_->bytes(); }
 
  private:
-  using KernelKey = std::pair<const Node*, const KernelEntry*>;
-  class PackStore;
-
-  explicit Model(const Workers& workers) : workers_(workers) {}
+  Model();
   void LeaveDataToProgram();
   const KernelEntry* Select(const KernelQuery& query, int threads, const std::string* pack, Reason& reason,
                             std::vector<Measured>& times) const;
-  // The way of packing that serves all dims; nothing where none does, or nothing is packed.
+  // The pack layout that serves all dims; nothing where none does, or nothing is packed.
   std::optional<std::string> PackFor(const Node& node, const KernelQuery& query, int threads);
-  std::optional<std::string> DecidePack(const Node& node, const KernelQuery& query, int threads) const;
-  std::unique_ptr<Kernel> FindPrepared(const KernelKey& key) const;  // null: there is none
-  std::shared_ptr<Model> FindVariant(const std::vector<std::string>& names) const;
+  std::optional<std::string> BestPack(const Node& node, const KernelQuery& query, int threads) const;
+
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
   ModelOptions options_;
-  const Workers workers_;  // that pack weights
   const KernelTable* kernels_ = nullptr;
   FoldedValues folded_;
   std::unique_ptr<Program> program_;
   size_t weight_bytes_ = 0, folded_bytes_ = 0;
-  Packs loaded_;  // came with the graph
-
-  mutable std::mutex mutex_;
-  std::map<KernelKey, std::unique_ptr<Kernel>> prepared_;
-  size_t packed_bytes_ = 0;
-  Packs packs_;  // of prepared kernels, whether loaded or packed here
-  MadePacks made_;
-  std::map<const Node*, std::optional<std::string>> decided_;    // PackFor of nodes with weights
-  std::map<std::pair<const Node*, int>, std::string> finished_;  // inputs that were packed, and in which way
-  std::set<const Node*> released_;                               // nodes with weights that have left memory
-  std::vector<std::pair<std::vector<std::string>, std::shared_ptr<Model>>> variants_;  // oldest first
-
-  // Waited for without the lock. Who prepares a kernel waits for packs, one after the other; who packs waits
-  // for nothing.
-  mutable CancellableMutex compiling_;
-  KeyedMutex<KernelKey> preparing_;
-  KeyedMutex<MadePacks::key_type> packing_;
-  KeyedMutex<std::vector<std::string>> varying_;
+  std::unique_ptr<Residency> residency_;
+  std::unique_ptr<PackStore> pack_store_;
+  std::unique_ptr<KernelStore> kernel_store_;
+  std::unique_ptr<PlanStore> plans_;
+  Variants variants_;
 };
 
 }  // namespace tern

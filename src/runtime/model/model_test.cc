@@ -148,7 +148,7 @@ class ModelPacks : public testing::Test {
     query.known = {nullptr, &node.input(1)->constant};
     query.weight = {false, true};
     return Guard([&] {
-      auto kernel = model_->Prepared(node, *table_.Of("MatMul")[entry], query, nullptr, stop);
+      auto kernel = model_->kernel_store().Prepared(node, *table_.Of("MatMul")[entry], query, nullptr, stop);
       EXPECT_TRUE(!kernel.ok() || *kernel);
       return kernel.status();
     });
@@ -208,8 +208,8 @@ TEST_F(ModelPacks, KeepNobodyFromOthersAndFromReports) {
     EXPECT_TRUE(Prepare(kFirst, kItself, Passed()).ok());
     EXPECT_EQ(model_->packs().size(), 1u);
     EXPECT_EQ(model_->packed_bytes(), 2 * kPackBytes);
-    EXPECT_FALSE(model_->Release(0));
-    EXPECT_TRUE(model_->CanChoose(**model_->graph().nodes().begin()));
+    EXPECT_FALSE(model_->residency().Release(0));
+    EXPECT_FALSE(model_->residency().HasReleased(**model_->graph().nodes().begin()));
   });
   EXPECT_TRUE(first.ok()) << first.ToString();
   EXPECT_EQ(model_->packs().size(), 2u);
@@ -270,7 +270,8 @@ TEST_F(ModelPacks, FailForEachWhereTheyFailAlways) {
 }
 
 // A run of the graph, whose product packs in the run, and runs of a clone meanwhile.
-void ExpectToWaitNoLongerThanARunMay(const std::string& text, const DatumList& inputs) {
+void ExpectToWaitNoLongerThanARunMay(const std::string& text, const DatumList& inputs,
+                                     const std::string& waited) {
   script = std::make_unique<Script>();
   const KernelTable table = PackingKernels();
   SessionOptions options;
@@ -283,14 +284,14 @@ void ExpectToWaitNoLongerThanARunMay(const std::string& text, const DatumList& i
   script->AwaitHeld();
   // Where the machine is busy, a deadline can pass before the run has come to the product.
   Status got;
-  for (int64_t ms = 1; ms < 20'000 && got.message().find(kWaited) == std::string::npos; ms *= 2) {
+  for (int64_t ms = 1; ms < 20'000 && got.message().find(waited) == std::string::npos; ms *= 2) {
     Stop stop;
     stop.deadline = Clock::now() + milliseconds(ms);
     second->SetStop(stop);
     got = second->Run(inputs).status();
     EXPECT_EQ(got.code(), Code::kCancelled);
   }
-  EXPECT_NE(got.message().find(kWaited), std::string::npos) << got.message();
+  EXPECT_NE(got.message().find(waited), std::string::npos) << got.message();
   std::atomic<bool> cancel{false};
   Stop stop;
   stop.cancel = &cancel;
@@ -314,18 +315,19 @@ TEST(RunsWithShapesFromData, WaitForPackingNoLongerThanTheyMay) {
     %rows = Compress(%x, %c) {flatten=false}
     %y = MatMul(%rows, #w)
   })",
-                                  {Counting({3, 2}), Tensor::Of(DType::kBool, {3}, {1, 0, 1})});
+                                  {Counting({3, 2}), Tensor::Of(DType::kBool, {3}, {1, 0, 1})}, kWaited);
 }
 
-// The branch's plan is made in the run.
-TEST(RunsWithBranches, WaitForPackingNoLongerThanTheyMay) {
+// The branch's plan is made in the run, once for all clones.
+TEST(RunsWithBranches, WaitForThePlanNoLongerThanTheyMay) {
   ExpectToWaitNoLongerThanARunMay(R"(graph @g(%x: f32[3,2], %c: bool[]) -> (%y) {
     %y = If(%c) [then @t() -> (%a) {
       #w: f32[2,2] = (1, 2, 3, 4)
       %a = MatMul(%x, #w)
     } else @e() -> (%b) { %b = Relu(%x) }]
   })",
-                                  {Counting({3, 2}), Tensor::Scalar(DType::kBool, 1)});
+                                  {Counting({3, 2}), Tensor::Scalar(DType::kBool, 1)},
+                                  ": it waited for another session, which makes its plan");
 }
 
 // Plans and steps in runs pack one weight, which leaves memory meanwhile.

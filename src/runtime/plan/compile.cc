@@ -17,14 +17,19 @@ namespace tern {
 class PlanCompiler {
  public:
   PlanCompiler(Engine& engine, const Program& program)
-      : engine_(engine), program_(program), plan_(new Plan(program)) {}
+      : engine_(engine),
+        program_(program),
+        plan_(new Plan(program)),
+        weights_(program.depth == 0 ? engine.model->residency().Weights() : program.weights) {}
 
-  Result<std::unique_ptr<Plan>> Run(const std::vector<BoundValue>& bound) {
-    TERN_ASSIGN(lowered_, Lower(program_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
-    auto pieces = std::make_shared<BatchParts>();
-    SplitBatch(lowered_, *pieces, engine_.model->value_cache());
-    const bool whole = pieces->graphs.empty();
-    plan_->pieces_ = std::move(pieces);
+  Result<std::shared_ptr<const Plan>> Run(const std::vector<BoundValue>& bound) {
+    TERN_ASSIGN(lowered_,
+                Lower(program_, weights_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
+    weights_.clear();  // whatever is released from here on leaves memory
+    auto parts = std::make_shared<BatchParts>();
+    SplitBatch(lowered_, *parts, engine_.model->value_cache());
+    const bool whole = parts->graphs.empty();
+    plan_->parts_ = std::move(parts);
     Tune([&](const PlanNode& node) { return MayFuseNext(node); });
     FuseNextNodes();
     Tune([](const PlanNode&) { return true; });
@@ -44,8 +49,8 @@ class PlanCompiler {
     plan_->outputs_ = lowered_.outputs;
     FindReleases();
     plan_->nodes_ = std::move(lowered_.nodes);  // the steps keep pointing to the same elements
-    ++engine_.plans_made;
-    return std::move(plan_);
+    ForgetReleased();
+    return std::shared_ptr<const Plan>(std::move(plan_));
   }
 
  private:
@@ -123,7 +128,7 @@ class PlanCompiler {
     if (!tuner) return;
     std::vector<KernelQuery> queries;
     for (const PlanNode& node : lowered_.nodes) {
-      if (!wanted(node) || IsDynamic(node) || !engine_.model->CanChoose(node.node())) continue;
+      if (!wanted(node) || IsDynamic(node) || engine_.model->residency().HasReleased(node.node())) continue;
       queries.push_back(QueryFor(node));
       if (auto usual = RepresentativeQuery(node.node(), queries.back())) queries.push_back(usual->query);
     }
@@ -205,7 +210,6 @@ class PlanCompiler {
                                                     : WithSymbols(node.outputs()[i]->type, symbols_));
     }
     for (int slot : draft.node->inputs) step.weights.push_back(slot >= 0 && Facts(slot).weight);
-    step.context.pool = &engine_.workers;
     if (draft.dynamic) {
       step.kernel_name = node.op->Is(kControlFlow) ? "control flow"
                          : node.op->Is(kHostOnly)  ? "host"
@@ -217,7 +221,7 @@ class PlanCompiler {
       TERN_TRY(PrepareKernel(step, {draft.node->next != nullptr, draft.row_stride}));
     } else {
       step.kernel_name = "reference";
-      engine_.fallbacks.insert(&node);
+      plan_->fallbacks_.push_back(&node);
     }
     Connect(step, draft);
     plan_->steps_.push_back(std::move(step));
@@ -282,32 +286,41 @@ class PlanCompiler {
                                            const KernelQuery& query) {
     const auto packed = [&](int input) {
       const int slot = node.inputs[static_cast<size_t>(input)];
-      if (Ours(slot) && engine_.model->ReleaseHeld(slot)) Forget(slot);
+      if (Ours(slot) && engine_.model->residency().Release(slot)) Forget(slot);
     };
-    return engine_.model->Prepared(node.node(), entry, query, packed, engine_.stop);
+    return engine_.model->kernel_store().Prepared(node.node(), entry, query, packed, engine_.stop);
   }
 
   void ReleasePacked(const PlanNode& node) {
     for (int slot : node.inputs)
-      if (Ours(slot) && engine_.model->Release(slot)) Forget(slot);
+      if (Ours(slot) && engine_.model->residency().Release(slot)) Forget(slot);
   }
 
   bool Ours(int slot) const { return program_.depth == 0 && slot >= 0 && slot < program_.slot_count(); }
 
   void Forget(int slot) {
     const auto at = static_cast<size_t>(slot);
-    lowered_.slots[at].known = program_.weights[at];
-    plan_->slots_[at] = Datum(program_.weights[at]);
+    const Tensor weight = engine_.model->residency().Weight(slot);
+    lowered_.slots[at].known = weight;
+    plan_->slots_[at] = Datum(weight);
   }
 
-  void Connect(Step& step, const Draft& draft) {
-    auto at = [&](int slot) { return slot < 0 ? nullptr : &plan_->slots_[static_cast<size_t>(slot)]; };
-    if (draft.is_copy) {
-      for (const auto& [slot, offset] : draft.copies) step.context.inputs.push_back(at(slot));
-    } else {
-      for (int slot : draft.node->inputs) step.context.inputs.push_back(at(slot));
+  // Another session may have released a weight while this plan was made.
+  void ForgetReleased() {
+    if (program_.depth != 0) return;
+    for (int slot = program_.bound_count(); slot < program_.slot_count(); ++slot) {
+      const Datum& d = plan_->slots_[static_cast<size_t>(slot)];
+      if (!d.is_tensor() || !d.tensor.defined() || !d.tensor.raw() || !Facts(slot).weight) continue;
+      if (!engine_.model->residency().Weight(slot).raw()) Forget(slot);
     }
-    for (int slot : draft.node->outputs) step.context.outputs.push_back(at(slot));
+  }
+
+  static void Connect(Step& step, const Draft& draft) {
+    if (draft.is_copy)
+      for (const auto& [slot, offset] : draft.copies) step.inputs.push_back(slot);
+    else
+      step.inputs = draft.node->inputs;
+    step.outputs = draft.node->outputs;
   }
 
   // Storages and scratch memory get their offsets; times are indices of drafts, as the layout counts them.
@@ -331,7 +344,6 @@ class PlanCompiler {
                            offsets.at.begin() + static_cast<std::ptrdiff_t>(storages.size()));
     for (size_t i = 0; i < plan_->steps_.size(); ++i)
       plan_->steps_[i].scratch_offset = offsets.at[storages.size() + i];
-    plan_->redirected_.assign(storages.size(), -1);
     return {};
   }
 
@@ -359,16 +371,13 @@ class PlanCompiler {
   Engine& engine_;
   const Program& program_;
   std::unique_ptr<Plan> plan_;
+  std::vector<Tensor> weights_;  // by slot, as they were when compiling began
   Lowered lowered_;
   std::vector<Draft> drafts_;
 };
 
-Result<std::unique_ptr<Plan>> Plan::Compile(Engine& engine, const Program& program,
-                                            const std::vector<BoundValue>& bound) {
-  CancellableMutex::Lock alone;
-  if (program.depth == 0) {
-    TERN_ASSIGN(alone, engine.model->CompileAlone(engine.stop));
-  }
+Result<std::shared_ptr<const Plan>> Plan::Compile(Engine& engine, const Program& program,
+                                                  const std::vector<BoundValue>& bound) {
   return PlanCompiler(engine, program).Run(bound);
 }
 

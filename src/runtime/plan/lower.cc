@@ -25,14 +25,14 @@ class Lowering {
     out_.slots.resize(static_cast<size_t>(program.slot_count()));
   }
 
-  Result<Lowered> Run(const std::vector<PlanInput>& inputs) {
+  Result<Lowered> Run(const std::vector<Tensor>& weights, const std::vector<PlanInput>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       out_.slots[i].type = inputs[i].type;
       out_.slots[i].known = inputs[i].known;
     }
     std::vector<int> slots(out_.slots.size());
     std::iota(slots.begin(), slots.end(), 0);
-    BindWeights(program_, slots);
+    BindWeights(program_, weights, slots);
     TERN_TRY(Visit(program_, slots));
     for (int slot : program_.outputs) out_.outputs.push_back(slots[static_cast<size_t>(slot)]);
     DropDead();
@@ -42,9 +42,10 @@ class Lowering {
  private:
   SlotFacts& At(int slot) { return out_.slots[static_cast<size_t>(slot)]; }
 
-  void BindWeights(const Program& program, const std::vector<int>& slots) {
-    for (size_t i = static_cast<size_t>(program.bound_count()); i < program.weights.size(); ++i) {
-      const Tensor& weight = program.weights[i];
+  void BindWeights(const Program& program, const std::vector<Tensor>& weights,
+                   const std::vector<int>& slots) {
+    for (size_t i = static_cast<size_t>(program.bound_count()); i < weights.size(); ++i) {
+      const Tensor& weight = weights[i];
       if (!weight.defined()) continue;
       SlotFacts& facts = At(slots[i]);
       facts.type = Type::TensorOf(weight.dtype(), Shape::Of(weight.dims()));
@@ -93,7 +94,7 @@ class Lowering {
       slots.push_back(static_cast<int>(out_.slots.size()));
       out_.slots.emplace_back();
     }
-    BindWeights(body, slots);
+    BindWeights(body, body.weights, slots);
     TERN_TRY(Visit(body, slots));
     std::vector<int> results;
     for (size_t i = 0; i < node.outputs.size(); ++i)
@@ -224,9 +225,10 @@ class Lowering {
 
 }  // namespace
 
-Result<Lowered> Lower(const Program& program, const std::vector<PlanInput>& inputs,
-                      const KernelTable& kernels, const Workers& workers) {
-  return Lowering(program, kernels, workers).Run(inputs);
+Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
+                      const std::vector<PlanInput>& inputs, const KernelTable& kernels,
+                      const Workers& workers) {
+  return Lowering(program, kernels, workers).Run(weights, inputs);
 }
 
 }  // namespace tern

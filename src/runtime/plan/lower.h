@@ -54,7 +54,8 @@ struct Lowered {
   std::vector<int> outputs;      // slots of the graph's outputs
 };
 
-Result<Lowered> Lower(const Program& program, const std::vector<PlanInput>& inputs,
-                      const KernelTable& kernels, const Workers& workers);
+// weights: of the program, by slot; undefined where a value is no weight.
+Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
+                      const std::vector<PlanInput>& inputs, const KernelTable& kernels, const Workers& workers);
 
 }  // namespace tern

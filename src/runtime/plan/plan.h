@@ -1,6 +1,7 @@
-// A graph compiled for given input shapes: a flat list of steps over slots whose memory is already placed.
+// A graph compiled for given input shapes: a flat list of steps over slots whose places in memory are fixed. It belongs to
+// the model and is shared by its sessions; an Execution (exec/execution.h) gives it memory.
 #pragma once
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,86 +27,63 @@ struct BoundValue {
   bool known = false;
 };
 
+// Inputs and outputs are slots; -1 stands for an absent input.
 struct Step {
   const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;
-  std::unique_ptr<Kernel> kernel;  // null: the reference evaluator
+  std::unique_ptr<Kernel> kernel;  // resized; executions run copies of it. Null: the reference evaluator
   const char* kernel_name = "";
-  bool dynamic = false;
-  RunContext context;
+  bool dynamic = false;  // shapes depend on data: kernel and memory are found in every run
+  std::vector<int> inputs, outputs;
   size_t scratch = 0;         // bytes
   size_t scratch_offset = 0;  // in the arena
   std::vector<Type> types;    // of the outputs, for the evaluator
   std::vector<bool> weights;  // of the inputs
   std::vector<int> release;   // dynamic slots that nobody reads later
-  std::optional<Choice> why;  // of a dynamic step, where the engine explains
-  std::vector<TensorInfo> why_inputs;
 };
 
+// Immutable once compiled.
 class Plan {
  public:
   // bound: the graph's inputs, then its captures.
-  static Result<std::unique_ptr<Plan>> Compile(Engine& engine, const Program& program,
-                                               const std::vector<BoundValue>& bound);
+  static Result<std::shared_ptr<const Plan>> Compile(Engine& engine, const Program& program,
+                                                     const std::vector<BoundValue>& bound);
 
   bool Matches(const std::vector<BoundValue>& bound) const;
-  // Allocates nothing when all steps are static and have kernels.
-  Status Run(Engine& engine, const std::vector<BoundValue>& bound);
-  // Valid until the next Run of any plan of the same session and depth; shares memory with inputs where a
-  // model hands an input through.
-  const Datum& Output(int i) const { return slots_[static_cast<size_t>(outputs_[static_cast<size_t>(i)])]; }
-  // From the next run on, output i is written to this tensor (undefined: to the plan's own memory again).
-  // False when the output cannot be redirected; the caller then copies.
-  bool Redirect(int i, const Tensor& tensor);
-  // Lets go of inputs, bound outputs and values of varying size, so that a plan that waits in a cache holds
-  // no memory.
-  void Release();
 
   const Program& program() const { return program_; }
   const std::vector<Step>& steps() const { return steps_; }
+  // Type and dims of each slot, and the data where it is known; dynamic slots are empty.
   const std::vector<Datum>& slots() const { return slots_; }
+  const std::vector<int>& outputs() const { return outputs_; }  // slots
   bool is_known(int slot) const { return known_[static_cast<size_t>(slot)]; }
-  size_t arena_bytes() const { return arena_bytes_; }
+  bool is_placed(int slot) const { return placed_[static_cast<size_t>(slot)]; }  // lies in a storage
   const Layout& layout() const { return layout_; }
-  // Where the engine explains; those that were made in the last run come last.
-  std::vector<Choice> Choices() const;
+  const std::vector<size_t>& offsets() const { return offsets_; }  // of storages in the arena
+  const std::vector<int>& residents(int storage) const { return residents_[static_cast<size_t>(storage)]; }
+  size_t arena_bytes() const { return arena_bytes_; }
+  // Why static steps have their kernels, where the engine explains.
+  const std::vector<Choice>& choices() const { return choices_; }
+  const std::vector<const Node*>& fallbacks() const { return fallbacks_; }  // run by the reference evaluator
 
  private:
   friend class PlanCompiler;
   explicit Plan(const Program& program) : program_(program) {}
 
-  void Bind(Engine& engine, const std::vector<BoundValue>& bound);
-  void BindInput(int slot, const Datum& datum);
-  void Rebase(int storage, const Buffer& buffer);
-  void RebaseArena(const Arena& arena);
-  Status RunStep(Engine& engine, Step& step);
-  Status RunObserved(Engine& engine, Step& step, int index);
-  Status RunDynamic(Engine& engine, Step& step);
-  Status RunDynamicBody(Engine& engine, Step& step);
-  Status RunFallback(Engine& engine, Step& step);
-  Status StoreContents(Engine& engine, Step& step, const std::vector<InferOutput>& outputs);
-  Status RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type>& types);
-  Status ExplainDynamic(Engine& engine, Step& step, const KernelQuery& query);
-  Status PlaceDynamic(Engine& engine, int slot, DType dtype, const Dims& dims);
-  Status RunEvaluator(Engine& engine, Step& step);
-  friend class PlanEvalContext;
-
   const Program& program_;
   std::vector<PlanNode> nodes_;
-  std::shared_ptr<const BatchParts> pieces_;  // what some of them stand for
-  std::vector<int> outputs_;                  // slots
+  std::shared_ptr<const BatchParts> parts_;  // what some of them stand for
+  std::vector<int> outputs_;
   std::vector<BoundKey> keys_;
   std::vector<Datum> slots_;
-  std::vector<bool> known_;   // by slot
-  std::vector<bool> placed_;  // by slot: lies in a storage
+  std::vector<bool> known_, placed_;  // by slot
   std::vector<Step> steps_;
   std::vector<Choice> choices_;
+  std::vector<const Node*> fallbacks_;
   Layout layout_;
-  std::vector<size_t> offsets_;              // of storages in the arena
+  std::vector<size_t> offsets_;
   std::vector<std::vector<int>> residents_;  // slots of each storage
-  std::vector<int> redirected_;              // storages that lie in a caller's tensor
   size_t arena_bytes_ = 0;
-  const std::byte* base_ = nullptr;  // the arena the slots point into
 };
 
 }  // namespace tern

@@ -79,7 +79,7 @@ class TunerTest : public testing::Test {
 
   SessionOptions Options(int64_t ms) {
     SessionOptions options;
-    options.kernels = &table_;
+    options.kernels = &*table_;
     options.tune_ms = ms;
     options.cache_dir = folder_;
     options.explain = true;
@@ -96,7 +96,7 @@ class TunerTest : public testing::Test {
     return session;
   }
 
-  KernelTable table_ = Table();
+  std::optional<KernelTable> table_{Table()};
   std::string folder_;
 };
 
@@ -225,7 +225,7 @@ TEST_F(TunerTest, MeasuresAndExplainsInnerGraphs) {
 }
 
 TEST_F(TunerTest, TriesOnlyWhatIsWorthIt) {
-  table_ = Table(4);
+  table_.emplace(Table(4));
   EXPECT_EQ(Ran(Options(1000))->Choices()[0].kernel, "test.slow");
   SessionOptions all = Options(1000);
   all.tune_within = 10;
@@ -268,8 +268,8 @@ TEST_F(TunerTest, RefusesWhatIsNoBudget) {
 
 // What a record lacks is measured: by itself a kernel's time says nothing about another's.
 TEST_F(TunerTest, MeasuresCandidatesThatTheRecordLacks) {
-  table_ = Table(2);
-  table_.Add<Negate<false>>(
+  table_.emplace(Table(2));
+  table_->Add<Negate<false>>(
       "Unary", "test.far", [](const KernelQuery& q) { return q.AllTypes(DType::kF32); }, 100);
   EXPECT_EQ(Ran(Options(1000))->Tuning().measured, 1);
   SessionOptions all = Options(1000);
@@ -390,7 +390,7 @@ template <Place kPlace> KernelTable WithHungry() {
 
 TEST_F(TunerTest, AKernelWithoutMemoryIsNotChosenAndStopsNoRun) {
   for (const auto make : {WithHungry<Place::kPrepare>, WithHungry<Place::kResize>, WithHungry<Place::kRun>}) {
-    table_ = make();
+    table_.emplace(make());
     const auto session = Ran(Options(1000));
     ASSERT_EQ(session->Choices().size(), 2u);
     EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "not all could be measured";

@@ -95,10 +95,10 @@ class GroupQuery {
   Status Rotate() {
     for (int i : {7, 8}) TERN_TRY(Require(n_, i, kFloats));
     const Shape& cache = n_.In(7)->type.shape;
-    const int64_t transposed =
+    const int64_t rotated =
         cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;  // 0: whole heads
     Value* places = n_.Has(9) ? n_.In(9) : e_.Squeeze(positions_, {1, 3});
-    const AttrList attrs = {{"interleaved", n_.Int("rotary_interleaved") != 0}, {"size", transposed}};
+    const AttrList attrs = {{"interleaved", n_.Int("rotary_interleaved") != 0}, {"size", rotated}};
     AttrList q_attrs = attrs;
     q_attrs.emplace_back("heads", n_.Int("num_heads"));
     q_ = b_.Op("RotaryEmbedding", {q_, n_.In(7), n_.In(8), places}, q_attrs);

@@ -7,7 +7,7 @@
 namespace tern::cpu {
 
 void RotaryF32(const RotaryShape& s, const RotaryTensors& t, const Workers& workers) {
-  const int64_t half = s.transposed / 2, grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, s.size));
+  const int64_t half = s.rotated / 2, grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, s.size));
   const auto turn = s.interleaved ? RotarySimd().neighbours : RotarySimd().halves;
   workers.ParallelFor(s.batch * s.heads * s.length, grain, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
@@ -19,7 +19,7 @@ void RotaryF32(const RotaryShape& s, const RotaryTensors& t, const Workers& work
       const float* from = t.x + row * s.size;
       float* to = t.y + row * s.size;
       turn(from, t.cosines + at * half, t.sines + at * half, to, half);
-      std::copy(from + s.transposed, from + s.size, to + s.transposed);
+      std::copy(from + s.rotated, from + s.size, to + s.rotated);
     }
   });
 }

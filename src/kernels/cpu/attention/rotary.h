@@ -7,13 +7,13 @@
 namespace tern::cpu {
 
 struct RotaryShape {
-  int64_t batch = 1, heads = 1, length = 1, size = 0, transposed = 0;
+  int64_t batch = 1, heads = 1, length = 1, size = 0, rotated = 0;
   bool packed = false;       // x is [batch, length, heads*size], not [batch, heads, length, size]
   bool shared = false;       // positions or angles are the same for the whole batch
   bool interleaved = false;  // pairs are neighbours, not half a head apart
 };
 
-// Rows of cos and sin hold transposed / 2 angles.
+// Rows of cos and sin hold rotated / 2 angles.
 struct RotaryTensors {
   const float *x = nullptr, *cosines = nullptr, *sines = nullptr;
   // [batch or 1, length]: which rows of cos and sin to take; both null: one row after the other.

@@ -1,4 +1,4 @@
-// One head's features transposed in pairs.
+// One head's features rotated in pairs.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

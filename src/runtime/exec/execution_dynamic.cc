@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/exec/execution.h"
 #include "runtime/exec/run_once.h"
-#include "runtime/plan/plan.h"
 
 namespace tern {
 namespace {
@@ -41,119 +41,119 @@ bool AllContentsKnown(const std::vector<InferOutput>& outputs) {
 
 }  // namespace
 
-Status Plan::RunDynamic(Engine& engine, Step& step) {
-  for (size_t i = 0; i < step.node->outputs.size(); ++i) {
-    const auto slot = static_cast<size_t>(step.node->outputs[i]);
-    if (!placed_[slot]) slots_[slot] = Datum();
+Status Execution::RunDynamic(StepState& step) {
+  for (size_t i = 0; i < step.node().outputs.size(); ++i) {
+    const int slot = step.node().outputs[i];
+    if (!plan_->is_placed(slot)) At(slot) = Datum();
   }
-  TERN_TRY(RunDynamicBody(engine, step));
-  for (int slot : step.release) slots_[static_cast<size_t>(slot)] = Datum();
+  TERN_TRY(RunDynamicBody(step));
+  for (int slot : step.step->release) At(slot) = Datum();
   return {};
 }
 
-Status Plan::RunDynamicBody(Engine& engine, Step& step) {
-  const Node& node = step.node->node();
-  if (!node.subgraphs().empty()) return RunEvaluator(engine, step);
+Status Execution::RunDynamicBody(StepState& step) {
+  const Node& node = step.node().node();
+  if (!node.subgraphs().empty()) return RunEvaluator(step);
   TERN_ASSIGN(auto outputs, InferNow(node, step.context));
   step.types.clear();
   for (const InferOutput& out : outputs) step.types.push_back(out.type);
   if (node.op->Is(kHostOnly) || HasHostInput(step.context)) {
     step.kernel_name = "host";
-    return RunEvaluator(engine, step);
+    return RunEvaluator(step);
   }
-  if (node.op->Is(kPure) && AllContentsKnown(outputs)) return StoreContents(engine, step, outputs);
-  if (AllConcrete(step.types)) return RunDynamicKernel(engine, step, step.types);
-  return RunFallback(engine, step);
+  if (node.op->Is(kPure) && AllContentsKnown(outputs)) return StoreContents(step, outputs);
+  if (AllConcrete(step.types)) return RunDynamicKernel(step, step.types);
+  return RunFallback(step);
 }
 
-Status Plan::RunFallback(Engine& engine, Step& step) {
+Status Execution::RunFallback(StepState& step) {
   step.kernel_name = "reference";
-  engine.fallbacks.insert(&step.node->node());
-  return RunEvaluator(engine, step);
+  engine_.fallbacks.insert(&step.node().node());
+  return RunEvaluator(step);
 }
 
-Status Plan::StoreContents(Engine& engine, Step& step, const std::vector<InferOutput>& outputs) {
+Status Execution::StoreContents(StepState& step, const std::vector<InferOutput>& outputs) {
   step.kernel_name = "shape";
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const int slot = step.node->outputs[i];
-    TERN_TRY(PlaceDynamic(engine, slot, outputs[i].type.dtype, outputs[i].type.shape.Concrete()));
+    const int slot = step.node().outputs[i];
+    TERN_TRY(PlaceDynamic(slot, outputs[i].type.dtype, outputs[i].type.shape.Concrete()));
     std::vector<int64_t> values;
     for (const Dim& d : *outputs[i].content) values.push_back(d.value());
-    FromLongs(values, slots_[static_cast<size_t>(slot)].tensor);
+    FromLongs(values, At(slot).tensor);
   }
   return {};
 }
 
-Status Plan::PlaceDynamic(Engine& engine, int slot, DType dtype, const Dims& dims) {
-  Datum& d = slots_[static_cast<size_t>(slot)];
-  if (placed_[static_cast<size_t>(slot)]) {
+Status Execution::PlaceDynamic(int slot, DType dtype, const Dims& dims) {
+  Datum& d = At(slot);
+  if (plan_->is_placed(slot)) {
     if (d.tensor.dtype() == dtype && d.tensor.dims() == dims) return {};
     return Status(Code::kInternal, StrCat("an output is ", Describe(dtype, dims), ", but ",
                                           d.tensor.Describe(), " was planned"));
   }
   const auto count = CheckedCount(dims, dtype);
   if (!count) return ResourceExhausted("an output of ", Describe(dtype, dims), " cannot be stored");
-  TERN_ASSIGN(Buffer buffer, engine.pool.Take(BytesOf(dtype, static_cast<size_t>(*count))));
+  TERN_ASSIGN(Buffer buffer, engine_.pool.Take(BytesOf(dtype, static_cast<size_t>(*count))));
   d = Datum(Tensor::View(std::move(buffer), dtype, dims));
   return {};
 }
 
 // Once for the same dims, so that a run that is timed does not explain.
-Status Plan::ExplainDynamic(Engine& engine, Step& step, const KernelQuery& query) {
+Status Execution::ExplainDynamic(StepState& step, const KernelQuery& query) {
   const bool same = std::equal(
       query.inputs.begin(), query.inputs.end(), step.why_inputs.begin(), step.why_inputs.end(),
       [](const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dtype && a.dims == b.dims; });
   if (same && step.why) return {};
   Choice why;
-  TERN_TRY(engine.model->Choose(step.node->node(), query, engine.workers.threads(), &why).status());
+  TERN_TRY(engine_.model->Choose(step.node().node(), query, engine_.workers.threads(), &why).status());
   why.in_run = true;
   step.why = std::move(why);
   step.why_inputs = query.inputs;
   return {};
 }
 
-std::vector<Choice> Plan::Choices() const {
-  std::vector<Choice> out = choices_;
-  for (const Step& step : steps_)
+std::vector<Choice> Execution::Choices() const {
+  std::vector<Choice> out = plan_->choices();
+  for (const StepState& step : steps_)
     if (step.why && step.why->kernel == step.kernel_name) out.push_back(*step.why);
   return out;
 }
 
-Status Plan::RunDynamicKernel(Engine& engine, Step& step, const std::vector<Type>& types) {
-  const Node& node = step.node->node();
+Status Execution::RunDynamicKernel(StepState& step, const std::vector<Type>& types) {
+  const Node& node = step.node().node();
   RunContext& c = step.context;
   const bool view = node.op->Is(kView);
-  const int y = step.node->outputs.empty() ? -1 : step.node->outputs[0];
-  if (view && c.In(0).buffer().owned() && c.In(0).contiguous() && !placed_[static_cast<size_t>(y)]) {
-    slots_[static_cast<size_t>(y)] =
-        Datum(Tensor::View(c.In(0).buffer(), types[0].dtype, types[0].shape.Concrete()));
+  const int y = step.node().outputs.empty() ? -1 : step.node().outputs[0];
+  if (view && c.In(0).buffer().owned() && c.In(0).contiguous() && !plan_->is_placed(y)) {
+    At(y) = Datum(Tensor::View(c.In(0).buffer(), types[0].dtype, types[0].shape.Concrete()));
     step.kernel_name = "view";
     return {};
   }
   KernelQuery query = QueryOf(node, c.inputs, types);
-  query.weight = step.weights;
-  query.bf16 = engine.model->bf16();
+  query.weight = step.step->weights;
+  query.bf16 = engine_.model->bf16();
   const KernelEntry* entry = nullptr;
   if (!view) {
-    TERN_ASSIGN(entry, engine.model->Choose(node, query, engine.workers.threads()));
+    TERN_ASSIGN(entry, engine_.model->Choose(node, query, engine_.workers.threads()));
   }
-  if (!entry && !view) return RunFallback(engine, step);
-  if (entry && engine.explain) TERN_TRY(ExplainDynamic(engine, step, query));
+  if (!entry && !view) return RunFallback(step);
+  if (entry && engine_.explain) TERN_TRY(ExplainDynamic(step, query));
   for (size_t i = 0; i < types.size(); ++i)
-    TERN_TRY(PlaceDynamic(engine, step.node->outputs[i], types[i].dtype, types[i].shape.Concrete()));
+    TERN_TRY(PlaceDynamic(step.node().outputs[i], types[i].dtype, types[i].shape.Concrete()));
   if (view) {
     if (c.Out(0).bytes()) std::memcpy(c.Out(0).raw(), c.In(0).Contiguous().raw(), c.Out(0).bytes());
     step.kernel_name = "copy";
     return {};
   }
   if (entry != step.entry || !step.kernel) {
-    TERN_ASSIGN(step.kernel, engine.model->Prepared(node, *entry, query, nullptr, engine.stop));
+    TERN_ASSIGN(step.kernel,
+                engine_.model->kernel_store().Prepared(node, *entry, query, nullptr, engine_.stop));
     step.entry = entry;
   }
   step.kernel_name = entry->name.c_str();
-  ResizeContext resize(query, engine.workers.threads());
+  ResizeContext resize(query, engine_.workers.threads());
   TERN_TRY(step.kernel->Resize(resize));
-  TERN_ASSIGN(const Buffer scratch, engine.pool.Take(resize.scratch()));
+  TERN_ASSIGN(const Buffer scratch, engine_.pool.Take(resize.scratch()));
   c.scratch_memory = scratch.data();
   return step.kernel->Run(c);
 }
