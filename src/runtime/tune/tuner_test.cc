@@ -334,10 +334,10 @@ TEST_F(LockedRecord, IsWrittenWithALaterPlan) {
   holder_.reset();
   std::this_thread::sleep_for(std::chrono::seconds(1));
   const auto clone = session_->Clone();
-  ASSERT_TRUE(clone->Run(DatumList{Counting({8})}).ok());
-  EXPECT_EQ(clone->Tuning().measured, 1) << "nothing new";
+  ASSERT_TRUE(clone->Run(DatumList{Counting({9})}).ok());
+  EXPECT_EQ(clone->Tuning().measured, 2);
   EXPECT_TRUE(clone->Tuning().written.ok()) << clone->Tuning().written.ToString();
-  EXPECT_EQ(Lines(), 1u);
+  EXPECT_EQ(Lines(), 2u);
 }
 
 // Plans that find all measured: a try in each second.
