@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "bindings/cpp/api.h"
-#include "runtime/owned.h"
+#include "runtime/memory/owned.h"
 
 namespace tern::v1 {
 namespace {

@@ -46,7 +46,7 @@ struct Engine {
   Stop stop;
   size_t collect_limit = DefaultCollectLimit();
   std::set<const Node*> fallbacks;  // nodes that some plan runs by the reference evaluator
-  bool explain = false;  // plans say why they have the kernels they have
+  bool explain = false;             // plans say why they have the kernels they have
 
  private:
   std::vector<std::unique_ptr<Arena>> arenas_;

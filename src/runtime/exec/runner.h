@@ -1,4 +1,5 @@
-// Runs one graph for whatever shapes come: takes the model's plan for them, and keeps the last few with memory.
+// Runs one graph for whatever shapes come: takes the model's plan for them, and keeps the last few with
+// memory.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,7 +16,9 @@ class Runner {
   Result<Execution*> Prepare(const std::vector<BoundValue>& bound);
   // What ran; its outputs are there until the next run.
   Result<Execution*> Run(const std::vector<BoundValue>& bound);
-  const Execution* last() const { return executions_.empty() ? nullptr : executions_.front().get(); }  // null: none so far
+  const Execution* last() const {
+    return executions_.empty() ? nullptr : executions_.front().get();
+  }  // null: none so far
   int plan_count() const { return static_cast<int>(executions_.size()); }
 
  private:

@@ -56,6 +56,7 @@ struct Lowered {
 
 // weights: of the program, by slot; undefined where a value is no weight.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
-                      const std::vector<PlanInput>& inputs, const KernelTable& kernels, const Workers& workers);
+                      const std::vector<PlanInput>& inputs, const KernelTable& kernels,
+                      const Workers& workers);
 
 }  // namespace tern

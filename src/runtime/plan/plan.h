@@ -1,5 +1,5 @@
-// A graph compiled for given input shapes: a flat list of steps over slots whose places in memory are fixed. It belongs to
-// the model and is shared by its sessions; an Execution (exec/execution.h) gives it memory.
+// A graph compiled for given input shapes: a flat list of steps over slots whose places in memory are fixed.
+// It belongs to the model and is shared by its sessions; an Execution (exec/execution.h) gives it memory.
 #pragma once
 #include <memory>
 #include <string>
