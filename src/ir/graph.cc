@@ -161,6 +161,8 @@ void Graph::InputToConstant(Value* value, Tensor tensor) {
   value->constant = std::move(tensor);
   value->is_input = false;
   inputs_.erase(std::remove(inputs_.begin(), inputs_.end(), value), inputs_.end());
+  const auto reads = [&](const GraphState& state) { return state.input == value; };
+  states_.erase(std::remove_if(states_.begin(), states_.end(), reads), states_.end());
 }
 
 void Graph::RemoveUnusedConstants() {

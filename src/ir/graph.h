@@ -66,6 +66,15 @@ class Node {
   std::list<std::unique_ptr<Node>>::iterator place_;
 };
 
+// A value that lives between runs: a run reads as `input` what the run before gave as output number `output`,
+// such as the keys and values of attention (past and present) or the hidden state of a recurrent network. See
+// docs/architecture/ir.md; ir/state.h checks the types and finds pairs by their names.
+struct GraphState {
+  Value* input = nullptr;  // the past: an input of the graph
+  int output = 0;          // the present: the number of one of the graph's outputs
+  int axis = -1;           // along which the present is longer than the past; -1: they have the same dims
+};
+
 class Graph {
  public:
   explicit Graph(std::string graph_name = "main", Graph* parent_graph = nullptr);
@@ -83,11 +92,17 @@ class Graph {
   const std::list<std::unique_ptr<Value>>& values() const { return values_; }
   // Constants that a caller may feed in place of the stored value.
   const std::vector<Value*>& overridable() const { return overridable_; }
+  // Of a model's own graph; nested graphs have none.
+  const std::vector<GraphState>& states() const { return states_; }
 
   Value* AddInput(std::string value_name, Type type);
   Value* AddConstant(Tensor tensor, std::string value_name = "");
   void MarkOverridable(Value* constant) { overridable_.push_back(constant); }
   void FixOverridable() { overridable_.clear(); }  // from here on plain constants
+  // The verifier checks it. A state stays with its output's number when SetOutputs, ReplaceOutput or
+  // ReplaceUses put another value there.
+  void AddState(const GraphState& state) { states_.push_back(state); }
+  void ClearStates() { states_.clear(); }
   void SetOutputs(std::vector<Value*> outputs);
   void ReplaceOutput(int i, Value* value);
   // Appends, or inserts before `before`. Outputs get fresh values without types.
@@ -102,7 +117,7 @@ class Graph {
   void ReplaceUses(Value* from, Value* to);
   // A constant becomes an input (an overridable one that is fed).
   void ConstantToInput(Value* value);
-  void InputToConstant(Value* value, Tensor tensor);
+  void InputToConstant(Value* value, Tensor tensor);  // ends the state whose past it is
   // Drops constants and values nobody reads.
   void RemoveUnusedConstants();
   // Nodes whose outputs nobody reads; repeats until none is left. Returns how many went.
@@ -121,6 +136,7 @@ class Graph {
   void ReplaceOutputsBelow(Value* from, Value* to);
   void DropAllUses();
   std::vector<Value*> inputs_, outputs_, overridable_;
+  std::vector<GraphState> states_;
   std::list<std::unique_ptr<Value>> values_;
   std::list<std::unique_ptr<Node>> nodes_;
 };

@@ -54,6 +54,7 @@ class Cloner {
     for (Value* v : from.outputs()) outputs.push_back(Find(v));
     to.SetOutputs(std::move(outputs));
     for (Value* v : from.overridable()) to.MarkOverridable(Find(v));
+    for (const GraphState& state : from.states()) to.AddState({Find(state.input), state.output, state.axis});
   }
 
   InlinedGraph Inline(const Graph& body, const std::vector<Value*>& inputs, Node* before) {

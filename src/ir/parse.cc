@@ -1,21 +1,27 @@
-#include <charconv>
+#include <algorithm>
 #include <map>
 
 #include "ir/builder.h"
-#include "ir/float_text.h"
-#include "ir/lexer.h"
+#include "ir/state.h"
 #include "ir/sugar.h"
 #include "ir/text.h"
+#include "ir/token_reader.h"
 
 namespace tern {
 namespace {
 
 constexpr int kMaxDepth = 200;
 
+struct StateText {
+  Token past, present;
+  int axis = -1, output = -1;
+};
+
 // Names seen so far, with the enclosing graph's behind.
 struct Scope {
   const Scope* outer = nullptr;
   std::map<std::string, Value*> values;
+  std::vector<StateText> states;
   Value* Find(const std::string& key) const {
     for (const Scope* s = this; s; s = s->outer) {
       auto it = s->values.find(key);
@@ -31,9 +37,9 @@ std::string NameIn(const Token& t) {
   return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text;
 }
 
-class Parser {
+class Parser : private TokenReader {
  public:
-  Parser(std::string_view source, std::vector<Token> tokens) : source_(source), tokens_(std::move(tokens)) {}
+  using TokenReader::TokenReader;
 
   Result<std::unique_ptr<Graph>> Run() {
     TERN_TRY(Expect("graph"));
@@ -44,53 +50,9 @@ class Parser {
   }
 
  private:
-  const Token& Now() const { return tokens_[at_]; }
-  bool Is(std::string_view text) const {
-    return (Now().kind == Token::Kind::kSign || Now().kind == Token::Kind::kWord) && Now().text == text;
-  }
-  bool Eat(std::string_view text) {
-    if (!Is(text)) return false;
-    ++at_;
-    return true;
-  }
-  Status Unexpected(std::string_view wanted) const {
-    const std::string got =
-        Now().kind == Token::Kind::kEnd
-            ? "the end"
-            : StrCat("'", Now().sigil ? std::string(1, Now().sigil) : "", Now().text, "'");
-    return InvalidArgument("expected ", wanted, ", got ", got, " at ", PlaceOf(source_, Now().at));
-  }
-  Status Expect(std::string_view text) { return Eat(text) ? Status() : Unexpected(StrCat("'", text, "'")); }
-  Result<std::string> ExpectText() {
-    if (Now().kind != Token::Kind::kText) return Unexpected("a quoted text");
-    return tokens_[at_++].text;
-  }
-  Result<Token> ExpectValue() {
-    if (Now().kind != Token::Kind::kValue) return Unexpected("a value such as %x");
-    return tokens_[at_++];
-  }
-
-  // The type's own parser takes the source from here to the end of the bracketed part.
-  Result<Type> ReadType() {
-    const size_t begin = Now().at;
-    if (Eat("unknown")) return Type();
-    if (Now().kind != Token::Kind::kWord) return Unexpected("a type");
-    ++at_;
-    int depth = 0;
-    do {
-      if (Is("(") || Is("[")) ++depth;
-      if (Is(")") || Is("]")) --depth;
-      if (Now().kind == Token::Kind::kEnd) return Unexpected("the rest of a type");
-      ++at_;
-    } while (depth > 0);
-    auto type = Type::Parse(WithoutSpace(source_.substr(begin, tokens_[at_ - 1].at + 1 - begin)));
-    if (!type.ok()) return InvalidArgument(type.status().message(), " at ", PlaceOf(source_, begin));
-    return type;
-  }
-
   Status GraphBody(Graph& graph, const Scope* outer, int depth) {
     if (depth > kMaxDepth) return InvalidArgument("graphs nest deeper than ", kMaxDepth);
-    Scope scope{outer, {}};
+    Scope scope{outer, {}, {}};
     TERN_TRY(Expect("@"));
     if (Now().kind != Token::Kind::kWord && Now().kind != Token::Kind::kText) return Unexpected("a name");
     graph.name = tokens_[at_++].text;
@@ -107,6 +69,11 @@ class Parser {
     TERN_TRY(Expect("{"));
     while (!Is("}")) TERN_TRY(Statement(graph, scope, depth));
     TERN_TRY(Expect("}"));
+    TERN_TRY(SetOutputs(graph, scope, outputs));
+    return SetStates(graph, scope);
+  }
+
+  Status SetOutputs(Graph& graph, const Scope& scope, const std::vector<Token>& outputs) {
     std::vector<Value*> values;
     for (const Token& t : outputs) {
       Value* v = scope.Find(KeyOf(t));
@@ -116,6 +83,44 @@ class Parser {
     }
     graph.SetOutputs(std::move(values));
     return {};
+  }
+
+  // state %past -> %present {axis=2}; the present may be made further down, so it is looked up at the end.
+  Status StateLine(Scope& scope) {
+    StateText state;
+    TERN_ASSIGN(state.past, ExpectValue());
+    TERN_TRY(Expect("->"));
+    TERN_ASSIGN(state.present, ExpectValue());
+    AttrList attrs;
+    TERN_TRY(Attributes(attrs));
+    for (const auto& [name, value] : attrs) {
+      int* to = name == "axis" ? &state.axis : name == "output" ? &state.output : nullptr;
+      const auto* number = std::get_if<int64_t>(&value);
+      if (!to || !number || *number < 0 || *number > INT32_MAX)
+        return InvalidArgument("a state has axis and output, numbers from 0, at ",
+                               PlaceOf(source_, state.past.at));
+      *to = static_cast<int>(*number);
+    }
+    scope.states.push_back(std::move(state));
+    return {};
+  }
+
+  Status SetStates(Graph& graph, const Scope& scope) {
+    const auto& outputs = graph.outputs();
+    for (const StateText& state : scope.states) {
+      Value* past = scope.Find(KeyOf(state.past));
+      const Value* present = scope.Find(KeyOf(state.present));
+      const auto first = std::find(outputs.begin(), outputs.end(), present);
+      if (!past || first == outputs.end())
+        return InvalidArgument("a state leads from an input to an output, at ",
+                               PlaceOf(source_, state.past.at));
+      const int output = state.output < 0 ? static_cast<int>(first - outputs.begin()) : state.output;
+      if (output >= static_cast<int>(outputs.size()) || outputs[static_cast<size_t>(output)] != present)
+        return InvalidArgument("output number ", output, " is not ", state.present.sigil, state.present.text,
+                               " at ", PlaceOf(source_, state.past.at));
+      graph.AddState({past, output, state.axis});
+    }
+    return CheckStates(graph);
   }
 
   Status Inputs(Graph& graph, Scope& scope) {
@@ -144,6 +149,7 @@ class Parser {
       graph.metadata.emplace_back(std::move(key), std::move(value));
       return {};
     }
+    if (Eat("state")) return StateLine(scope);
     const bool overridable = Eat("overridable");
     if (Now().kind == Token::Kind::kValue && Now().sigil == '#')
       return ConstantLine(graph, scope, overridable);
@@ -159,81 +165,6 @@ class Parser {
     Value* v = graph.AddConstant(std::move(tensor), NameIn(t));
     if (overridable) graph.MarkOverridable(v);
     return Define(scope, t, v);
-  }
-
-  Result<Tensor> Elements(const Type& type) {
-    const size_t begin = Now().at;
-    if (!type.tensor() || !type.shape.fully_known())
-      return InvalidArgument("a constant needs a known shape at ", PlaceOf(source_, begin));
-    const Dims dims = type.shape.Concrete();
-    const auto count = CheckedCount(dims, type.dtype);
-    if (!count) return InvalidArgument("impossible dims at ", PlaceOf(source_, begin));
-    TERN_TRY(Expect("("));
-    if (Is("..."))
-      return InvalidArgument("the elements of this constant were left out when the graph was printed, at ",
-                             PlaceOf(source_, Now().at));
-    std::vector<Token> items;
-    while (!Is(")")) {
-      if (!items.empty()) TERN_TRY(Expect(","));
-      items.push_back(Now());
-      TERN_ASSIGN(items.back().text, NumberText("an element"));
-      if (!IsComplex(type.dtype) || !Eat(":")) continue;
-      TERN_ASSIGN(const std::string imaginary, NumberText("an imaginary part"));
-      items.back().text += ":" + imaginary;
-    }
-    TERN_TRY(Expect(")"));
-    if (static_cast<int64_t>(items.size()) != *count)
-      return InvalidArgument(type.ToString(), " needs ", *count, " elements, has ", items.size(), " at ",
-                             PlaceOf(source_, begin));
-    Tensor t(type.dtype, dims);
-    for (size_t i = 0; i < items.size(); ++i) TERN_TRY(StoreElement(t, static_cast<int64_t>(i), items[i]));
-    return t;
-  }
-
-  Status StoreElement(Tensor& t, int64_t i, const Token& item) {
-    const auto bad = [&] {
-      return InvalidArgument("'", item.text, "' is not a ", DTypeName(t.dtype()), " at ",
-                             PlaceOf(source_, item.at));
-    };
-    if (t.dtype() == DType::kString) {
-      if (item.kind != Token::Kind::kText) return bad();
-      t.data<std::string>()[i] = item.text;
-      return {};
-    }
-    if (IsComplex(t.dtype())) {
-      const auto texts = SplitText(item.text, ':');
-      Tensor parts = ComplexParts(t);
-      const bool good = texts.size() == 2 && StoreFloatText(parts, 2 * i, texts[0]) &&
-                        StoreFloatText(parts, 2 * i + 1, texts[1]);
-      return good ? Status() : bad();
-    }
-    if (IsFloat(t.dtype())) return StoreFloatText(t, i, item.text) ? Status() : bad();
-    int64_t v = item.text == "true";
-    if (t.dtype() == DType::kBool && (item.text == "true" || item.text == "false")) {
-    } else if (t.dtype() == DType::kU64) {
-      uint64_t big = 0;
-      const char* end = item.text.data() + item.text.size();
-      if (const auto read = std::from_chars(item.text.data(), end, big);
-          read.ec != std::errc() || read.ptr != end)
-        return bad();
-      v = static_cast<int64_t>(big);
-    } else if (!ParseInt(item.text, v)) {
-      return bad();
-    }
-    StoreLong(t, i, v);
-    return LoadLong(t, i) == v ? Status() : bad();  // beyond the type's range
-  }
-
-  // The next token's text; the bits of a NaN, `nan(0x…)`, belong to it.
-  Result<std::string> NumberText(std::string_view wanted) {
-    if (Now().kind == Token::Kind::kEnd) return Unexpected(wanted);
-    std::string text = tokens_[at_++].text;
-    if (text != "nan" || !Eat("(")) return text;
-    text += "(" + Now().text + ")";
-    if (Now().kind != Token::Kind::kNumber) return Unexpected("the bits of a NaN");
-    ++at_;
-    TERN_TRY(Expect(")"));
-    return text;
   }
 
   // %a: f32[2], %b = Op(…) {…} as "name" from "origin" [body @b() -> () {…}]
@@ -358,79 +289,6 @@ class Parser {
     }
     return {};
   }
-
-  Status Attributes(AttrList& attrs) {
-    if (!Eat("{")) return {};
-    for (bool first = true; !Is("}"); first = false) {
-      if (!first) TERN_TRY(Expect(","));
-      if (Now().kind != Token::Kind::kWord) return Unexpected("an attribute");
-      const std::string name = tokens_[at_++].text;
-      TERN_TRY(Expect("="));
-      TERN_ASSIGN(AttrValue value, AttrFromText());
-      attrs.emplace_back(name, std::move(value));
-    }
-    return Expect("}");
-  }
-
-  Result<AttrValue> AttrFromText() {
-    const Token t = Now();
-    if (Is("[")) return AttrListFromText();
-    if (t.kind == Token::Kind::kText) {
-      ++at_;
-      return AttrValue(t.text);
-    }
-    if (t.kind == Token::Kind::kWord && tokens_[at_ + 1].text == "[" && ParseDType(t.text)) {
-      TERN_ASSIGN(Type type, ReadType());
-      TERN_ASSIGN(Tensor tensor, Elements(type));
-      return AttrValue(std::move(tensor));
-    }
-    ++at_;
-    if (t.kind == Token::Kind::kWord && (t.text == "true" || t.text == "false"))
-      return AttrValue(t.text == "true");
-    if (t.kind == Token::Kind::kWord && ParseDType(t.text)) return AttrValue(*ParseDType(t.text));
-    int64_t i = 0;
-    if (t.kind == Token::Kind::kNumber && ParseInt(t.text, i)) return AttrValue(i);
-    --at_;
-    if (t.kind != Token::Kind::kNumber && t.kind != Token::Kind::kWord)
-      return Unexpected("an attribute's value");
-    const size_t begin = at_;
-    TERN_ASSIGN(const std::string text, NumberText("an attribute's value"));
-    Tensor number(DType::kF32, {});  // as attributes are
-    if (StoreFloatText(number, 0, text)) return AttrValue(LoadDouble(number, 0));
-    at_ = begin;
-    return Unexpected("an attribute's value");
-  }
-
-  Result<AttrValue> AttrListFromText() {
-    TERN_TRY(Expect("["));
-    std::vector<int64_t> ints;
-    std::vector<double> floats;
-    std::vector<std::string> texts;
-    for (bool first = true; !Is("]"); first = false) {
-      if (!first) TERN_TRY(Expect(","));
-      if (Is("[")) return Unexpected("a number or text");
-      TERN_ASSIGN(AttrValue v, AttrFromText());
-      if (auto* i = std::get_if<int64_t>(&v))
-        ints.push_back(*i), floats.push_back(static_cast<double>(*i));
-      else if (auto* d = std::get_if<double>(&v))
-        floats.push_back(*d);
-      else if (auto* s = std::get_if<std::string>(&v))
-        texts.push_back(*s);
-      else
-        return Unexpected("a number or text");
-    }
-    TERN_TRY(Expect("]"));
-    if (!texts.empty())
-      return floats.empty()
-                 ? Result<AttrValue>(AttrValue(texts))
-                 : InvalidArgument("a list mixes numbers and texts at ", PlaceOf(source_, Now().at));
-    if (ints.size() == floats.size()) return AttrValue(ints);
-    return AttrValue(floats);
-  }
-
-  std::string_view source_;
-  std::vector<Token> tokens_;
-  size_t at_ = 0;
 };
 
 }  // namespace

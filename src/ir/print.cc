@@ -58,6 +58,7 @@ class Printer {
     const std::string pad(static_cast<size_t>(indent) + 2, ' ');
     for (const auto& [key, value] : graph.metadata)
       out += StrCat(pad, "meta ", QuoteText(key), " = ", QuoteText(value), "\n");
+    for (const GraphState& state : graph.states()) PrintState(graph, state, pad);
     for (const auto& v : graph.values()) {
       if (!v->is_constant()) continue;
       const bool may_feed = std::find(graph.overridable().begin(), graph.overridable().end(), v.get()) !=
@@ -73,6 +74,17 @@ class Printer {
   std::string out;
 
  private:
+  // The output's number is written only where the value is also an earlier output.
+  void PrintState(const Graph& graph, const GraphState& state, const std::string& pad) {
+    const auto& outputs = graph.outputs();
+    const auto present = outputs.begin() + state.output;
+    std::string attrs = state.axis < 0 ? "" : StrCat("axis=", state.axis);
+    if (std::find(outputs.begin(), present, *present) != present)
+      attrs += StrCat(attrs.empty() ? "" : ", ", "output=", state.output);
+    out += StrCat(pad, "state ", NameOf(state.input), " -> ", NameOf(*present),
+                  attrs.empty() ? "" : " {" + attrs + "}", "\n");
+  }
+
   void PrintNode(const Node& node, int indent) {
     out += std::string(static_cast<size_t>(indent), ' ');
     for (size_t i = 0; i < node.outputs().size(); ++i) {

@@ -8,7 +8,7 @@
 namespace tern {
 
 inline constexpr char kTernMagic[8] = {'T', 'E', 'R', 'N', 'M', 'O', 'D', 'L'};
-inline constexpr uint32_t kTernMajor = 1, kTernMinor = 0;
+inline constexpr uint32_t kTernMajor = 1, kTernMinor = 1;
 
 // The file appears under its name only when it is whole.
 Status SaveTern(const Graph& graph, const std::string& path, uint64_t source_hash = 0);

@@ -61,6 +61,7 @@ class Reader {
         return InvalidModel("value '", v->name, "' is marked overridable but is no constant of its graph");
       to.MarkOverridable(v);
     }
+    TERN_TRY(ReadStates(from, to));
     if (from.metadata())
       for (const fb::Pair* p : *from.metadata())
         to.metadata.emplace_back(TextOf(p->key()), TextOf(p->value()));
@@ -82,6 +83,18 @@ class Reader {
   }
 
  private:
+  // The verifier checks what they say.
+  Status ReadStates(const fb::Graph& from, Graph& to) {
+    if (!from.states()) return {};
+    for (const fb::State* state : *from.states()) {
+      const int32_t i = state->input();
+      if (i < 0 || static_cast<size_t>(i) >= values_.size() || !values_[static_cast<size_t>(i)])
+        return InvalidModel("a state's input is value number ", i, ", which does not exist");
+      to.AddState({values_[static_cast<size_t>(i)], state->output(), state->axis()});
+    }
+    return {};
+  }
+
   Result<Tensor> ReadBlob(const fb::Blob& blob, int number, bool verify) {
     const auto dtype = static_cast<DType>(blob.dtype());
     Dims dims = ListOf(blob.dims());

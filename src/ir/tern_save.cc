@@ -153,7 +153,16 @@ class Writer {
                            builder.CreateVector(Numbers(graph.inputs())),
                            builder.CreateVector(Numbers(graph.outputs())),
                            builder.CreateVector(Numbers(graph.overridable())), builder.CreateVector(nodes),
-                           builder.CreateVector(metadata));
+                           builder.CreateVector(metadata), States(graph));
+  }
+
+  // Absent where there are none.
+  Offset<flatbuffers::Vector<Offset<fb::State>>> States(const Graph& graph) {
+    if (graph.states().empty()) return 0;
+    std::vector<Offset<fb::State>> states;
+    for (const GraphState& state : graph.states())
+      states.push_back(fb::CreateState(builder, numbers_.at(state.input), state.output, state.axis));
+    return builder.CreateVector(states);
   }
 
   std::map<const Value*, int> numbers_;

@@ -7,6 +7,7 @@
 //   }
 //
 // Floats read back to the same bits; a NaN with a sign or payload is written nan(0x…), all its bits.
+// A state (GraphState) is a line of the body: state %past_k -> %present_k {axis=2}.
 // Nodes with subgraphs carry them in brackets: %y = If(%c) [then @t() -> (%a) { … } else @e() -> (%b) { … }].
 #pragma once
 #include <memory>

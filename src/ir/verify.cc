@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/state.h"
+
 namespace tern {
 namespace {
 
@@ -26,6 +28,7 @@ class Verifier {
                       "' is not made in it or around it");
       ++outputs_[v];
     }
+    if (Status status = CheckStates(graph); !status.ok()) return Broken(status.message());
     return {};
   }
 

@@ -5,8 +5,8 @@
 namespace tern {
 
 // Values are made before they are read and are in scope, use lists and back pointers are right, counts of
-// inputs and outputs fit the ops, constants have the types they claim, subgraphs are there. The error names
-// node and value.
+// inputs and outputs fit the ops, constants have the types they claim, subgraphs are there, states lead
+// from inputs to outputs of the same type. The error names node and value.
 Status VerifyGraph(const Graph& graph);
 
 }  // namespace tern

@@ -1,0 +1,50 @@
+// Reads the text form token by token: signs, names, types, elements of constants, attributes. Errors give
+// line and column.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/builder.h"
+#include "ir/lexer.h"
+
+namespace tern {
+
+class TokenReader {
+ public:
+  // The source must outlive the reader; the tokens are those of Tokenize.
+  TokenReader(std::string_view source, std::vector<Token> tokens)
+      : source_(source), tokens_(std::move(tokens)) {}
+
+ protected:
+  const Token& Now() const { return tokens_[at_]; }
+  bool Is(std::string_view text) const {
+    return (Now().kind == Token::Kind::kSign || Now().kind == Token::Kind::kWord) && Now().text == text;
+  }
+  bool Eat(std::string_view text) {
+    if (!Is(text)) return false;
+    ++at_;
+    return true;
+  }
+  Status Unexpected(std::string_view wanted) const;
+  Status Expect(std::string_view text);
+  Result<std::string> ExpectText();
+  Result<Token> ExpectValue();
+  Result<Type> ReadType();
+  // The elements of a constant in parentheses, as many as its type says.
+  Result<Tensor> Elements(const Type& type);
+  // {name=value, …}, or nothing.
+  Status Attributes(AttrList& attrs);
+
+  std::string_view source_;
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+
+ private:
+  Status StoreElement(Tensor& t, int64_t i, const Token& item);
+  Result<std::string> NumberText(std::string_view wanted);
+  Result<AttrValue> AttrFromText();
+  Result<AttrValue> AttrListFromText();
+};
+
+}  // namespace tern
