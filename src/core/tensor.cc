@@ -74,6 +74,16 @@ void Tensor::SetBuffer(Buffer buffer) {
   buffer_ = std::move(buffer);
 }
 
+void Tensor::SetDim(int axis, int64_t length) {
+  TERN_CHECK(contiguous_ && axis >= 0 && axis < rank() && length >= 0, "cannot set dim ", axis, " to ", length);
+  dims_[static_cast<size_t>(axis)] = length;
+  size_ = 1;
+  for (size_t i = dims_.size(); i-- > 0;) {
+    strides_[i] = size_;
+    size_ *= dims_[i];
+  }
+}
+
 Tensor Tensor::Reshaped(Dims dims) const {
   TERN_CHECK(contiguous_ && CountOf(dims) == size_, "reshape of ", Describe(), " to [", Join(dims, ","), "]");
   return View(buffer_, dtype_, std::move(dims));

@@ -38,6 +38,9 @@ struct KernelAbilities {
   // Whether output 0 may have a row stride larger than its rows, as a part of a Concat along the last axis.
   // See ResizeContext::row_stride.
   std::function<bool(const KernelQuery&)> row_stride;
+  // Whether the kernel can append to a state in place instead of copying the past: input number `past`, output number
+  // `present`. See ResizeContext::state_capacity.
+  std::function<bool(const KernelQuery&, int past, int present)> state_in_place;
 };
 
 struct KernelEntry {
@@ -56,7 +59,7 @@ struct KernelEntry {
 double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
 
 // The abilities that a kernel class declares by static members: WorkOf, CostOf, WhyNot, kInPlace, kPack,
-// Bf16Storage, FusesNext, RowStride.
+// Bf16Storage, FusesNext, RowStride, StateInPlace.
 template <class T> KernelAbilities AbilitiesOf() {
   KernelAbilities can;
   if constexpr (requires(const KernelQuery& q) { T::WorkOf(q); }) can.work_of = T::WorkOf;
@@ -67,6 +70,8 @@ template <class T> KernelAbilities AbilitiesOf() {
   if constexpr (requires(const KernelQuery& q) { T::Bf16Storage(q, 0); }) can.bf16_storage = T::Bf16Storage;
   if constexpr (requires(const KernelQuery& q) { T::FusesNext(q, q); }) can.fuses_next = T::FusesNext;
   if constexpr (requires(const KernelQuery& q) { T::RowStride(q); }) can.row_stride = T::RowStride;
+  if constexpr (requires(const KernelQuery& q) { T::StateInPlace(q, 0, 0); })
+    can.state_in_place = T::StateInPlace;
   return can;
 }
 

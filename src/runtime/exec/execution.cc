@@ -11,6 +11,8 @@ Execution::Execution(std::shared_ptr<const Plan> plan, Engine& engine)
       redirected_(plan_->layout().storages.size(), -1) {
   steps_.reserve(plan_->steps().size());
   for (const Step& step : plan_->steps()) Connect(step);
+  if (const Varying* varying = plan_->varying())  // each execution refreshes its own
+    for (const Varying::Values& content : varying->contents) At(content.slot) = At(content.slot).tensor.Clone();
   engine_.fallbacks.insert(plan_->fallbacks().begin(), plan_->fallbacks().end());
 }
 
@@ -24,6 +26,12 @@ void Execution::Connect(const Step& step) {
   state.context.pool = &engine_.workers;
   for (int slot : step.inputs) state.context.inputs.push_back(slot < 0 ? nullptr : &At(slot));
   for (int slot : step.outputs) state.context.outputs.push_back(&At(slot));
+}
+
+void Execution::BindState(int state, const Buffer& present) {
+  const PlanState& s = plan_->states()[static_cast<size_t>(state)];
+  if (At(s.present).tensor.raw() == present.data() && !present.owned()) return;
+  Rebase(plan_->layout().places[static_cast<size_t>(s.present)].storage, present);
 }
 
 void Execution::Rebase(int storage, const Buffer& buffer) {
@@ -41,7 +49,9 @@ void Execution::RebaseArena(const Arena& arena) {
     Rebase(static_cast<int>(s),
            Buffer::Borrow(arena.data() + plan_->offsets()[s], storages[s].bytes, nullptr));
   }
-  for (StepState& step : steps_) step.context.scratch_memory = arena.data() + step.step->scratch_offset;
+  for (StepState& step : steps_)
+    step.context.scratch_memory =
+        step.more_scratch.defined() ? step.more_scratch.data() : arena.data() + step.step->scratch_offset;
 }
 
 void Execution::BindInput(int slot, const Datum& datum) {

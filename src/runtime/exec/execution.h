@@ -18,6 +18,8 @@ struct StepState {
   std::vector<Type> types;    // of the outputs, for the evaluator
   std::optional<Choice> why;  // of a dynamic step, where the engine explains
   std::vector<TensorInfo> why_inputs;
+  std::unique_ptr<KernelQuery> query;  // of a varying step, which is resized in runs
+  Buffer more_scratch;                 // where a length needs more than was planned
   const PlanNode& node() const { return *step->node; }
 };
 
@@ -28,6 +30,11 @@ class Execution {
   Execution(const Execution&) = delete;
 
   const Plan& plan() const { return *plan_; }
+  // Resizes what depends on the length of the states, or on how many positions they have room for. Allocates nothing
+  // where kernels do not. Before Run, whenever the plan has states.
+  Status SetLength(int64_t length, int64_t capacity);
+  // Where the present of a state is written from the next run on; only for states that the plan writes there.
+  void BindState(int state, const Buffer& present);
   // Allocates nothing when all steps are static and have kernels.
   Status Run(const std::vector<BoundValue>& bound);
   // Valid until the next Run of any plan of the same session and depth; shares memory with inputs where a
@@ -50,6 +57,8 @@ class Execution {
   Datum& At(int slot) { return slots_[static_cast<size_t>(slot)]; }
   const Datum& At(int slot) const { return slots_[static_cast<size_t>(slot)]; }
   void Connect(const Step& step);
+  void MakeQuery(StepState& state);
+  Status ResizeStep(StepState& step);
 
   void Bind(const std::vector<BoundValue>& bound);
   void BindInput(int slot, const Datum& datum);
@@ -75,6 +84,7 @@ class Execution {
   std::vector<StepState> steps_;
   std::vector<int> redirected_;      // by storage: the output whose bound tensor it is, or -1
   const std::byte* base_ = nullptr;  // the arena the slots point into
+  int64_t length_ = -1, capacity_ = -1;  // that varying steps were resized for
 };
 
 }  // namespace tern

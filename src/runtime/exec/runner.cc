@@ -6,14 +6,15 @@
 
 namespace tern {
 
-Result<Execution*> Runner::Prepare(const std::vector<BoundValue>& bound) {
+Result<Execution*> Runner::Prepare(const std::vector<BoundValue>& bound, int64_t length,
+                                   const LengthRange* range) {
   for (auto it = executions_.begin(); it != executions_.end(); ++it) {
-    if (!(*it)->plan().Matches(bound)) continue;
+    if (!(*it)->plan().Matches(bound, length)) continue;
     std::rotate(executions_.begin(), it, it + 1);
     return executions_.front().get();
   }
-  TERN_ASSIGN(auto plan, engine_.model->plans().Get(program_, bound, engine_.plan_cache, engine_.stop,
-                                                    [&] { return Plan::Compile(engine_, program_, bound); }));
+  TERN_ASSIGN(auto plan, engine_.model->plans().Get({program_, bound, range, length}, engine_.plan_cache, engine_.stop,
+                                                    [&] { return Plan::Compile(engine_, program_, bound, range); }));
   if (static_cast<int>(executions_.size()) >= engine_.plan_cache) executions_.pop_back();
   executions_.insert(executions_.begin(), std::make_unique<Execution>(std::move(plan), engine_));
   return executions_.front().get();

@@ -16,18 +16,20 @@ namespace tern {
 
 class PlanCompiler {
  public:
-  PlanCompiler(Engine& engine, const Program& program)
-      : engine_(engine),
+  PlanCompiler(Engine& engine, const Program& program, const LengthRange* range)
+      : range_(range),
+        engine_(engine),
         program_(program),
         plan_(new Plan(program)),
         weights_(program.depth == 0 ? engine.model->residency().Weights() : program.weights) {}
 
   Result<std::shared_ptr<const Plan>> Run(const std::vector<BoundValue>& bound) {
     TERN_ASSIGN(lowered_,
-                Lower(program_, weights_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers));
+                Lower(program_, weights_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers,
+                                range_ ? std::optional(range_->most) : std::nullopt));
     weights_.clear();  // whatever is released from here on leaves memory
     auto parts = std::make_shared<BatchParts>();
-    SplitBatch(lowered_, *parts, engine_.model->value_cache());
+    if (!range_) SplitBatch(lowered_, *parts, engine_.model->value_cache());
     const bool whole = parts->graphs.empty();
     plan_->parts_ = std::move(parts);
     Tune([&](const PlanNode& node) { return MayFuseNext(node); });
@@ -37,6 +39,8 @@ class PlanCompiler {
       TERN_ASSIGN(Draft draft, MakeDraft(node));
       drafts_.push_back(std::move(draft));
     }
+    TERN_TRY(CheckLengths());
+    FindStates();
     StoreAsBf16();
     // Pieces of a batch have their order for the caches' sake.
     if (whole) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
@@ -47,6 +51,7 @@ class PlanCompiler {
       if (!draft.skip) TERN_TRY(AddStep(draft));
     TERN_TRY(PlaceMemory());
     plan_->outputs_ = lowered_.outputs;
+    plan_->varying_ = std::move(lowered_.varying);
     FindReleases();
     plan_->nodes_ = std::move(lowered_.nodes);  // the steps keep pointing to the same elements
     ForgetReleased();
@@ -72,6 +77,10 @@ class PlanCompiler {
         key.dims = d.tensor.dims();
         BindSymbols(program_.values[i]->type, key.dims, symbols_);
         const bool small = d.tensor.bytes() <= kMaxKnownCapture && key.dtype != DType::kString;
+        if (range_) {
+          key.varying = range_->inputs[i];
+          for (size_t k = 0; k < key.varying.size(); ++k) inputs[i].type.shape.dims[k] = SymbolicDim(key.varying[k]);
+        }
         if (bound[i].known && small) inputs[i].known = key.known = d.tensor.Clone();
       } else if (program_.values[i]->type.kind != Type::Kind::kUnknown) {
         // An empty sequence or a missing optional cannot tell its element's type; the graph can.
@@ -134,6 +143,81 @@ class PlanCompiler {
     }
     tuner->Tune(queries, engine_.model->kernels(), engine_.workers,
                 {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});
+  }
+
+  // The kernels that were chosen for the largest length must take all others too.
+  Status CheckLengths() const {
+    if (!range_) return {};
+    for (const Draft& draft : drafts_) {
+      if (!draft.entry || !Varies(*draft.node, lowered_.slots)) continue;
+      for (int64_t length : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{17}, range_->most / 2}) {
+        KernelQuery query = QueryFor(*draft.node);
+        SetLength(*draft.node, length, query);
+        if (!draft.entry->legal(query))
+          return Unsupported(draft.node->node().Describe(), ": kernel ", draft.entry->name,
+                             " does not take the length ", length);
+      }
+    }
+    return {};
+  }
+
+  void SetLength(const PlanNode& node, int64_t length, KernelQuery& query) const {
+    const auto set = [&](const std::vector<int>& slots, std::vector<TensorInfo>& infos) {
+      for (size_t i = 0; i < slots.size(); ++i) {
+        if (slots[i] < 0) continue;
+        const LinearDims& dims = Facts(slots[i]).varying;
+        for (size_t k = 0; k < dims.size(); ++k) infos[i].dims[k] = dims[k].At(length);
+      }
+    };
+    set(node.inputs, query.inputs);
+    set(node.outputs, query.outputs);
+  }
+
+  // Where the present of each state is written: into the state's memory where a step makes it, in place where the
+  // kernel can append and nobody else reads past or present.
+  void FindStates() {
+    if (program_.depth != 0) return;
+    for (const GraphState& state : program_.graph->states()) {
+      PlanState& s = plan_->states_.emplace_back();
+      const auto& inputs = program_.graph->inputs();
+      s.past = static_cast<int>(std::find(inputs.begin(), inputs.end(), state.input) - inputs.begin());
+      s.present = lowered_.outputs[static_cast<size_t>(state.output)];
+      const auto outputs = std::count(lowered_.outputs.begin(), lowered_.outputs.end(), s.present);
+      Draft* maker = nullptr;
+      int past_reads = 0, present_reads = 0;
+      for (Draft& draft : drafts_) {
+        const PlanNode& node = *draft.node;
+        if (std::count(node.outputs.begin(), node.outputs.end(), s.present)) maker = &draft;
+        past_reads += static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), s.past));
+        present_reads += static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), s.present));
+      }
+      if (!maker || maker->dynamic || outputs != 1 || !Facts(s.present).is_static()) continue;
+      s.external = true;
+      lowered_.state_outputs.push_back(s.present);
+      const PlanNode& node = *maker->node;
+      const auto past = std::find(node.inputs.begin(), node.inputs.end(), s.past);
+      if (!maker->entry || !maker->entry->can.state_in_place || state.axis < 0 || past == node.inputs.end() ||
+          past_reads != 1 || present_reads != 0)
+        continue;
+      const auto present = std::find(node.outputs.begin(), node.outputs.end(), s.present);
+      s.in_place = maker->entry->can.state_in_place(QueryFor(node), static_cast<int>(past - node.inputs.begin()),
+                                                    static_cast<int>(present - node.outputs.begin()));
+      maker->on_state |= s.in_place;
+    }
+    // A kernel appends to all its states or to none.
+    for (PlanState& s : plan_->states_) {
+      for (const Draft& draft : drafts_) {
+        if (!draft.on_state || !std::count(draft.node->outputs.begin(), draft.node->outputs.end(), s.present)) continue;
+        for (const PlanState& other : plan_->states_)
+          if (std::count(draft.node->outputs.begin(), draft.node->outputs.end(), other.present) && !other.in_place)
+            s.in_place = false;
+      }
+    }
+    for (Draft& draft : drafts_) {
+      draft.on_state = std::any_of(plan_->states_.begin(), plan_->states_.end(), [&](const PlanState& s) {
+        return s.in_place && std::count(draft.node->outputs.begin(), draft.node->outputs.end(), s.present);
+      });
+    }
   }
 
   // Parts of Concats that are written straight into their results make these live longer: not where that
@@ -202,6 +286,8 @@ class PlanCompiler {
     step.node = draft.node;
     step.dynamic = draft.dynamic;
     step.entry = draft.entry;
+    step.on_state = draft.on_state;
+    step.varying = draft.on_state || (!draft.dynamic && Varies(*draft.node, lowered_.slots));
     const Node& node = draft.node->node();
     for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
       // What subgraphs give is not inferred again; an empty stack of slices takes its dims from the
@@ -367,6 +453,7 @@ class PlanCompiler {
     }
   }
 
+  const LengthRange* range_;
   SymbolValues symbols_;  // of the program's inputs
   Engine& engine_;
   const Program& program_;
@@ -377,8 +464,9 @@ class PlanCompiler {
 };
 
 Result<std::shared_ptr<const Plan>> Plan::Compile(Engine& engine, const Program& program,
-                                                  const std::vector<BoundValue>& bound) {
-  return PlanCompiler(engine, program).Run(bound);
+                                                  const std::vector<BoundValue>& bound,
+                                                  const LengthRange* range) {
+  return PlanCompiler(engine, program, range).Run(bound);
 }
 
 }  // namespace tern

@@ -28,7 +28,7 @@ std::vector<int> OnlyReaders(const Lowered& lowered) {
 
 bool IsStatic(const PlanNode& node, const std::vector<SlotFacts>& slots) {
   const auto fixed = [&](int slot) { return slot < 0 || slots[static_cast<size_t>(slot)].is_static(); };
-  return std::all_of(node.inputs.begin(), node.inputs.end(), fixed) &&
+  return !Varies(node, slots) && std::all_of(node.inputs.begin(), node.inputs.end(), fixed) &&
          std::all_of(node.outputs.begin(), node.outputs.end(), fixed);
 }
 

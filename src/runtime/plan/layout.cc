@@ -78,7 +78,7 @@ class LayoutMaker {
 
   void Visit(Draft& draft, int t) {
     const PlanNode& node = *draft.node;
-    if (!draft.dynamic) {
+    if (!draft.dynamic && !WritesState(node)) {
       if (TryView(draft)) return;
       if (TryConcat(draft, t)) return;
       if (TryRows(draft, t)) return;
@@ -86,13 +86,19 @@ class LayoutMaker {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const int slot = node.outputs[i];
       if (!Facts(slot).is_static()) continue;
-      const int over = i == 0 ? InPlaceInput(draft, t) : -1;
+      const bool state = lowered_.IsStateOutput(slot);
+      const int over = i == 0 && !state ? InPlaceInput(draft, t) : -1;
       if (over >= 0)
         Share(slot, At(over));
       else
-        NewStorage(slot, t);
+        NewStorage(slot, t, state);
       if (over < 0 && i == 0 && !draft.dynamic) maker_[static_cast<size_t>(slot)] = t;
     }
+  }
+
+  bool WritesState(const PlanNode& node) const {
+    return std::any_of(node.outputs.begin(), node.outputs.end(),
+                       [&](int slot) { return lowered_.IsStateOutput(slot); });
   }
 
   bool TryView(Draft& draft) {
@@ -118,7 +124,8 @@ class LayoutMaker {
       if (slot < 0 || At(slot).storage < 0) continue;
       const SlotFacts& x = Facts(slot);
       const Storage& root = StorageOf(Resolve(At(slot)).storage);
-      if (root.external || root.last > t || x.type.dtype != y.type.dtype || !(x.type.shape == y.type.shape))
+      if (root.external || root.last > t || x.type.dtype != y.type.dtype || !(x.type.shape == y.type.shape) ||
+          x.varying != y.varying)
         continue;
       if (!SharedWithin(node, slot)) return slot;
     }
@@ -152,7 +159,7 @@ class LayoutMaker {
   // their kernels can leave room for the others between their rows.
   bool TryRows(Draft& draft, int t) {
     const PlanNode& node = *draft.node;
-    if (!row_stride_ || node.node().op->name != "Concat") return false;
+    if (!row_stride_ || node.node().op->name != "Concat" || Varies(node, slots_)) return false;
     const int y = node.outputs[0];
     const Type& type = Facts(y).type;
     const Dims dims = type.shape.Concrete();

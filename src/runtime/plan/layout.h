@@ -12,6 +12,7 @@ struct Draft {
   const PlanNode* node = nullptr;
   const KernelEntry* entry = nullptr;  // null: the reference evaluator
   bool dynamic = false;                // shapes depend on data, or something is no tensor of numbers
+  bool on_state = false;               // the kernel appends to a state in place
   bool skip = false;  // nothing is left to do: a view, or a Concat of parts that are there already
   // A Concat along the outermost axis, or along the last one where some parts are written straight into the
   // result: which inputs to copy, and where to.

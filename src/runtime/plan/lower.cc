@@ -14,14 +14,22 @@ size_t SlotFacts::bytes() const {
   return BytesOf(type.dtype, static_cast<size_t>(*count));
 }
 
+bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots) {
+  const auto varies = [&](int slot) {
+    return slot >= 0 && (!slots[static_cast<size_t>(slot)].varying.empty() || slots[static_cast<size_t>(slot)].refreshed);
+  };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), varies) ||
+         std::any_of(node.outputs.begin(), node.outputs.end(), varies);
+}
+
 namespace {
 
 constexpr size_t kMaxFolded = size_t{1} << 20;  // of one value; bigger ones are computed in the run
 
 class Lowering {
  public:
-  Lowering(const Program& program, const KernelTable& kernels, const Workers& workers)
-      : program_(program), kernels_(kernels), workers_(workers) {
+  Lowering(const Program& program, const KernelTable& kernels, const Workers& workers, std::optional<int64_t> most)
+      : program_(program), kernels_(kernels), workers_(workers), most_(most) {
     out_.slots.resize(static_cast<size_t>(program.slot_count()));
   }
 
@@ -35,6 +43,9 @@ class Lowering {
     BindWeights(program_, weights, slots);
     TERN_TRY(Visit(program_, slots));
     for (int slot : program_.outputs) out_.outputs.push_back(slots[static_cast<size_t>(slot)]);
+    if (most_) {
+      TERN_ASSIGN(out_.varying, FixLength(out_, *most_));
+    }
     DropDead();
     return std::move(out_);
   }
@@ -220,15 +231,16 @@ class Lowering {
   const Program& program_;
   const KernelTable& kernels_;
   const Workers& workers_;
+  const std::optional<int64_t> most_;
   Lowered out_;
 };
 
 }  // namespace
 
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
-                      const std::vector<PlanInput>& inputs, const KernelTable& kernels,
-                      const Workers& workers) {
-  return Lowering(program, kernels, workers).Run(weights, inputs);
+                      const std::vector<PlanInput>& inputs, const KernelTable& kernels, const Workers& workers,
+                      std::optional<int64_t> most) {
+  return Lowering(program, kernels, workers, most).Run(weights, inputs);
 }
 
 }  // namespace tern

@@ -1,7 +1,10 @@
 // First half of compiling: what every value is for given input shapes, and which nodes are left to run.
 #pragma once
+#include <algorithm>
+
 #include "kernel_api/kernel_table.h"
 #include "runtime/model/program.h"
+#include "runtime/plan/varying.h"
 
 namespace tern {
 
@@ -10,7 +13,9 @@ struct SlotFacts {
   Type type;
   std::optional<Content> content;
   Tensor known;         // defined: the data itself, see has_data
-  bool weight = false;  // known, and the same in all plans
+  bool weight = false;     // known, and the same in all plans
+  LinearDims varying;      // dims, where the plan serves several lengths and they depend on the length
+  bool refreshed = false;  // known, but in each run anew: it depends on the length
 
   bool is_known() const { return known.defined(); }
   // Not so for a weight that has left memory in favour of a packed one.
@@ -26,6 +31,10 @@ struct SlotFacts {
   }
   size_t bytes() const;  // of a static tensor
 };
+
+// Whether what the node reads or writes depends on the length that a plan serves.
+struct PlanNode;
+bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 // One bound value: a graph input or a capture.
 struct PlanInput {
@@ -49,12 +58,19 @@ struct PlanNode {
 };
 
 struct Lowered {
+  Varying varying;
   std::vector<SlotFacts> slots;  // the program's, then those of inlined branches
   std::vector<PlanNode> nodes;   // what is left to run, in order
   std::vector<int> outputs;      // slots of the graph's outputs
+  std::vector<int> state_outputs;  // slots that lie in the memory of a session's state
+
+  bool IsStateOutput(int slot) const {
+    return std::find(state_outputs.begin(), state_outputs.end(), slot) != state_outputs.end();
+  }
 };
 
-// weights: of the program, by slot; undefined where a value is no weight.
+// weights: of the program, by slot; undefined where a value is no weight. most: where the inputs' types contain
+// LengthSymbol(), the largest length; facts are those for it then, and `varying` tells what depends on the length.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const KernelTable& kernels,
                       const Workers& workers);

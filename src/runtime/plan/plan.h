@@ -18,6 +18,7 @@ struct BoundKey {
   DType dtype = DType::kInvalid;
   Dims dims;
   Tensor known;
+  LinearDims varying;  // in place of dims, where a plan serves several lengths
 };
 
 // A value handed to a plan. known: its data will not change while the enclosing plan lives, so it may be
@@ -34,6 +35,8 @@ struct Step {
   std::unique_ptr<Kernel> kernel;  // resized; executions run copies of it. Null: the reference evaluator
   const char* kernel_name = "";
   bool dynamic = false;  // shapes depend on data: kernel and memory are found in every run
+  bool varying = false;  // resized in runs, when the length of a state or its capacity has changed
+  bool on_state = false;  // appends to a state in place
   std::vector<int> inputs, outputs;
   size_t scratch = 0;         // bytes
   size_t scratch_offset = 0;  // in the arena
@@ -42,14 +45,27 @@ struct Step {
   std::vector<int> release;   // dynamic slots that nobody reads later
 };
 
+// How a plan works on a state of the model.
+struct PlanState {
+  int past = -1, present = -1;  // slots
+  bool external = false;        // the present is written straight into the state's memory
+  bool in_place = false;        // and past and present share it: the kernel appends
+};
+
 // Immutable once compiled.
 class Plan {
  public:
   // bound: the graph's inputs, then its captures.
+  // range: the plan serves all lengths of it; null: just the dims of `bound`. Fails with kUnsupported where the graph
+  // has no plan for several lengths.
   static Result<std::shared_ptr<const Plan>> Compile(Engine& engine, const Program& program,
-                                                     const std::vector<BoundValue>& bound);
+                                                     const std::vector<BoundValue>& bound,
+                                                     const LengthRange* range = nullptr);
 
-  bool Matches(const std::vector<BoundValue>& bound) const;
+  // length: of the growing states.
+  bool Matches(const std::vector<BoundValue>& bound, int64_t length = 0) const;
+  const Varying* varying() const { return varying_.most > 0 ? &varying_ : nullptr; }
+  const std::vector<PlanState>& states() const { return states_; }  // in the graph's order
 
   const Program& program() const { return program_; }
   const std::vector<Step>& steps() const { return steps_; }
@@ -80,6 +96,8 @@ class Plan {
   std::vector<Step> steps_;
   std::vector<Choice> choices_;
   std::vector<const Node*> fallbacks_;
+  Varying varying_;
+  std::vector<PlanState> states_;
   Layout layout_;
   std::vector<size_t> offsets_;
   std::vector<std::vector<int>> residents_;  // slots of each storage

@@ -20,11 +20,11 @@ std::string ShapesOf(const std::vector<BoundValue>& bound) {
 
 }  // namespace
 
-std::shared_ptr<const Plan> PlanStore::Find(const Key& key, const std::vector<BoundValue>& bound) {
+std::shared_ptr<const Plan> PlanStore::Find(const Key& key, const Wanted& wanted) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = plans_.find(key);
   std::shared_ptr<const Plan> plan = it == plans_.end() ? nullptr : it->second.lock();
-  if (!plan || !plan->Matches(bound)) return nullptr;
+  if (!plan || !plan->Matches(wanted.bound, wanted.length)) return nullptr;
   auto& kept = kept_[key.first];
   const auto place = std::find(kept.begin(), kept.end(), plan);
   if (place != kept.end()) kept.splice(kept.begin(), kept, place);
@@ -44,13 +44,12 @@ void PlanStore::Insert(const Key& key, const std::shared_ptr<const Plan>& plan, 
   kept.pop_back();
 }
 
-Result<std::shared_ptr<const Plan>> PlanStore::Get(const Program& program,
-                                                   const std::vector<BoundValue>& bound, int capacity,
-                                                   const Stop& stop, const Make& make) {
-  const Key key(&program, ShapesOf(bound));
-  if (auto plan = Find(key, bound)) return plan;
+Result<std::shared_ptr<const Plan>> PlanStore::Get(const Wanted& wanted, int capacity, const Stop& stop,
+                                                   const Make& make) {
+  const Key key(&wanted.program, wanted.range ? wanted.range->ToString() : ShapesOf(wanted.bound));
+  if (auto plan = Find(key, wanted)) return plan;
   TERN_ASSIGN(const auto making, making_.Acquire(key, stop, "another session, which makes its plan"));
-  if (auto plan = Find(key, bound)) return plan;
+  if (auto plan = Find(key, wanted)) return plan;
   TERN_ASSIGN(auto plan, make());
   Insert(key, plan, capacity);
   return plan;

@@ -18,16 +18,21 @@ namespace tern {
 class PlanStore {
  public:
   using Make = std::function<Result<std::shared_ptr<const Plan>>()>;
-  // The plan for these values, made by `make` where there is none. capacity: how many plans of the graph are
-  // kept for later; others live as long as a session uses them. stop: ends the wait for another session, with
-  // kCancelled.
-  Result<std::shared_ptr<const Plan>> Get(const Program& program, const std::vector<BoundValue>& bound,
-                                          int capacity, const Stop& stop, const Make& make);
+  // What a plan is wanted for: these values, or, with a range, all its lengths.
+  struct Wanted {
+    const Program& program;
+    const std::vector<BoundValue>& bound;
+    const LengthRange* range = nullptr;
+    int64_t length = 0;  // of the growing states, with a range
+  };
+  // The plan, made by `make` where there is none. capacity: how many plans of the graph are kept for later; others
+  // live as long as a session uses them. stop: ends the wait for another session, with kCancelled.
+  Result<std::shared_ptr<const Plan>> Get(const Wanted& wanted, int capacity, const Stop& stop, const Make& make);
   int made() const;  // ever
 
  private:
   using Key = std::pair<const Program*, std::string>;
-  std::shared_ptr<const Plan> Find(const Key& key, const std::vector<BoundValue>& bound);
+  std::shared_ptr<const Plan> Find(const Key& key, const Wanted& wanted);
   void Insert(const Key& key, const std::shared_ptr<const Plan>& plan, int capacity);
 
   mutable std::mutex mutex_;

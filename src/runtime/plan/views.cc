@@ -122,6 +122,7 @@ std::optional<std::vector<size_t>> TransposeOffsets(const PlanNode& node, const 
 std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots& slots) {
   const OpDef& op = *node.node().op;
   if (op.Is(kView)) return std::vector<size_t>(node.outputs.size(), 0);
+  if (Varies(node, slots)) return std::nullopt;  // offsets would depend on the length
   if (op.name == "Split") return PieceOffsets(node, slots, node.inputs[0], node.outputs);
   if (op.name == "Slice") return SliceOffsets(node, slots);
   if (op.name == "Gather") return GatherOffsets(node, slots);
@@ -130,7 +131,7 @@ std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots
 }
 
 std::optional<std::vector<size_t>> ConcatOffsets(const PlanNode& node, const Slots& slots) {
-  if (node.node().op->name != "Concat") return std::nullopt;
+  if (node.node().op->name != "Concat" || Varies(node, slots)) return std::nullopt;
   return PieceOffsets(node, slots, node.outputs[0], node.inputs);
 }
 

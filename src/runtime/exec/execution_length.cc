@@ -1,0 +1,66 @@
+// Steps that depend on the length of a state: dims are set and kernels resized when it changes.
+#include "runtime/exec/execution.h"
+
+namespace tern {
+
+Status Execution::SetLength(int64_t length, int64_t capacity) {
+  if (length == length_ && capacity == capacity_) return {};
+  if (const Varying* varying = plan_->varying()) {
+    for (const Varying::Values& values : varying->dims) {
+      Tensor& t = At(values.slot).tensor;
+      for (size_t k = 0; k < values.dims.size(); ++k)
+        if (values.dims[k].slope != 0) t.SetDim(static_cast<int>(k), values.dims[k].At(length));
+    }
+    for (const Varying::Values& values : varying->contents)
+      for (size_t k = 0; k < values.dims.size(); ++k)
+        StoreLong(At(values.slot).tensor, static_cast<int64_t>(k), values.dims[k].At(length));
+  }
+  length_ = length;
+  capacity_ = capacity;
+  for (StepState& step : steps_)
+    if (step.step->varying) TERN_TRY(ResizeStep(step));
+  return {};
+}
+
+void Execution::MakeQuery(StepState& state) {
+  const Node& node = state.node().node();
+  auto query = std::make_unique<KernelQuery>(*node.op, node.attrs);
+  query->bf16 = engine_.model->bf16();
+  for (size_t i = 0; i < state.step->inputs.size(); ++i) {
+    const int slot = state.step->inputs[i];
+    const bool known = slot >= 0 && plan_->is_known(slot);
+    query->inputs.push_back(slot < 0 ? TensorInfo{} : TensorInfo{At(slot).tensor.dtype(), At(slot).tensor.dims()});
+    query->known.push_back(known ? &At(slot).tensor : nullptr);
+    query->weight.push_back(state.step->weights[i]);
+  }
+  for (int slot : state.step->outputs) query->outputs.push_back({At(slot).tensor.dtype(), At(slot).tensor.dims()});
+  state.query = std::move(query);
+}
+
+Status Execution::ResizeStep(StepState& step) {
+  for (size_t i = 0; i < step.types.size(); ++i) {  // for the evaluator
+    const Tensor& t = At(step.step->outputs[i]).tensor;
+    if (!step.kernel && t.defined()) step.types[i].shape = Shape::Of(t.dims());
+  }
+  if (!step.kernel) return {};
+  if (!step.query) MakeQuery(step);
+  KernelQuery& query = *step.query;
+  for (size_t i = 0; i < query.inputs.size(); ++i)
+    if (step.step->inputs[i] >= 0) query.inputs[i].dims = At(step.step->inputs[i]).tensor.dims();
+  for (size_t i = 0; i < query.outputs.size(); ++i) query.outputs[i].dims = At(step.step->outputs[i]).tensor.dims();
+  ResizeContext::Placement placement;
+  placement.state_capacity = step.step->on_state ? capacity_ : 0;
+  ResizeContext resize(query, engine_.workers.threads(), placement);
+  const Status status = step.kernel->Resize(resize);
+  if (!status.ok()) return Status(status.code(), StrCat(step.node().node().Describe(), ": ", status.message()));
+  if (resize.scratch() <= step.step->scratch) {
+    if (step.more_scratch.defined()) base_ = nullptr;  // back to the arena with the next run
+    step.more_scratch = Buffer();
+    return {};
+  }
+  if (resize.scratch() > step.more_scratch.size()) step.more_scratch = Buffer::Allocate(2 * resize.scratch());
+  step.context.scratch_memory = step.more_scratch.data();
+  return {};
+}
+
+}  // namespace tern

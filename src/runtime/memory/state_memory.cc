@@ -1,0 +1,115 @@
+#include "runtime/memory/state_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tern {
+namespace {
+
+constexpr int64_t kFirstCapacity = 64;  // positions
+
+int64_t CountBetween(const Dims& dims, size_t first, size_t last) {
+  int64_t count = 1;
+  for (size_t i = first; i < last; ++i) count *= dims[i];
+  return count;
+}
+
+}  // namespace
+
+StateMemory::StateMemory(DType dtype, Dims dims, int axis) : dtype_(dtype), dims_(std::move(dims)), axis_(axis) {
+  if (axis_ >= 0) dims_[static_cast<size_t>(axis_)] = 0;
+  Reset();
+}
+
+size_t StateMemory::BytesFor(int64_t length) const {
+  Dims dims = dims_;
+  if (axis_ >= 0) dims[static_cast<size_t>(axis_)] = length;
+  return BytesOf(dtype_, static_cast<size_t>(CountOf(dims)));
+}
+
+void StateMemory::SetPast() {
+  if (past_.defined()) {
+    if (axis_ >= 0) past_.SetDim(axis_, length_);
+    past_.SetBuffer(now_);
+  } else {
+    past_ = Tensor::View(now_, dtype_, dims_);
+  }
+}
+
+void StateMemory::Reset() {
+  length_ = 0;
+  if (axis_ >= 0) dims_[static_cast<size_t>(axis_)] = 0;
+  if (!now_.defined()) now_ = Buffer::Allocate(std::max<size_t>(1, BytesFor(0)));
+  if (axis_ < 0 && now_.size()) std::memset(now_.data(), 0, now_.size());
+  SetPast();
+}
+
+// The rows before the axis are copied one by one: each has `length` positions.
+void StateMemory::Move(int64_t capacity, bool strided) {
+  const auto at = static_cast<size_t>(axis_);
+  const auto rows = static_cast<size_t>(CountBetween(dims_, 0, at));
+  const size_t position = BytesOf(dtype_, static_cast<size_t>(CountBetween(dims_, at + 1, dims_.size())));
+  const size_t from = position * static_cast<size_t>(strided_ ? capacity_ : length_);
+  const size_t to = position * static_cast<size_t>(strided ? capacity : length_);
+  Buffer fresh = Buffer::Allocate(std::max<size_t>(1, BytesFor(capacity)));
+  for (size_t row = 0; row < rows && length_ > 0; ++row)
+    std::memcpy(fresh.data() + row * to, now_.data() + row * from, position * static_cast<size_t>(length_));
+  now_ = std::move(fresh);
+  next_ = strided ? Buffer() : Buffer::Allocate(std::max<size_t>(1, BytesFor(capacity)));
+  capacity_ = capacity;
+  strided_ = strided;
+}
+
+void StateMemory::Reserve(int64_t length, bool strided) {
+  if (axis_ < 0) {
+    if (!next_.defined()) next_ = Buffer::Allocate(std::max<size_t>(1, BytesFor(0)));
+    return;
+  }
+  if (length <= capacity_ && strided == strided_) return;
+  int64_t capacity = std::max(capacity_, kFirstCapacity);
+  while (capacity < length) capacity *= 2;
+  Move(capacity, strided);
+  SetPast();
+}
+
+void StateMemory::Advance(int64_t length) {
+  if (!strided_) std::swap(now_, next_);
+  length_ = axis_ >= 0 ? length : 0;
+  if (axis_ >= 0) dims_[static_cast<size_t>(axis_)] = length;
+  SetPast();
+}
+
+Status StateMemory::Set(const Tensor& value) {
+  const bool fits = value.dtype() == dtype_ && value.dims().size() == dims_.size();
+  for (size_t i = 0; fits && i < dims_.size(); ++i)
+    if (static_cast<int>(i) != axis_ && value.dims()[i] != dims_[i])
+      return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
+  if (!fits) return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
+  const Tensor dense = value.Contiguous();
+  length_ = 0;
+  if (axis_ >= 0) {
+    strided_ = false;
+    capacity_ = 0;
+    Reserve(std::max<int64_t>(1, value.dim(axis_)), false);
+    length_ = value.dim(axis_);
+    dims_[static_cast<size_t>(axis_)] = length_;
+  }
+  if (dense.bytes()) std::memcpy(now_.data(), dense.raw(), dense.bytes());
+  SetPast();
+  return {};
+}
+
+Tensor StateMemory::Value() const {
+  if (!strided_) return past_.Clone();
+  Tensor out(dtype_, dims_);
+  const auto at = static_cast<size_t>(axis_);
+  const auto rows = static_cast<size_t>(CountBetween(dims_, 0, at));
+  const size_t position = BytesOf(dtype_, static_cast<size_t>(CountBetween(dims_, at + 1, dims_.size())));
+  const size_t bytes = position * static_cast<size_t>(length_);
+  for (size_t row = 0; row < rows && bytes; ++row)
+    std::memcpy(out.data<std::byte>() + row * bytes,
+                now_.data() + row * position * static_cast<size_t>(capacity_), bytes);
+  return out;
+}
+
+}  // namespace tern

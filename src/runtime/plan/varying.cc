@@ -1,0 +1,99 @@
+#include "runtime/plan/varying.h"
+
+#include <algorithm>
+
+#include "runtime/plan/lower.h"
+
+namespace tern {
+namespace {
+
+constexpr char kSymbol[] = "$length";
+
+// The linear function that a dim is; nothing where it is none, or depends on anything else.
+std::optional<LinearDim> Linear(const Dim& dim, int64_t most) {
+  if (dim.known()) return LinearDim{dim.value(), 0};
+  const auto at = [&](int64_t length) { return dim.Evaluate({{kSymbol, length}}); };
+  const auto zero = at(0), one = at(1);
+  if (!zero || !one) return std::nullopt;
+  const LinearDim linear{*zero, *one - *zero};
+  for (int64_t length : {int64_t{2}, int64_t{3}, int64_t{17}, most / 2, most})
+    if (at(length) != linear.At(length)) return std::nullopt;
+  return linear;
+}
+
+bool DependsOnLength(const Dim& dim) {
+  std::vector<std::string> symbols;
+  dim.CollectSymbols(symbols);
+  return std::find(symbols.begin(), symbols.end(), kSymbol) != symbols.end();
+}
+
+Result<LinearDims> LinearOf(const std::vector<Dim>& dims, int64_t most, const char* what, size_t slot) {
+  LinearDims out;
+  for (const Dim& dim : dims) {
+    const auto linear = Linear(dim, most);
+    if (!linear) return Unsupported(what, " ", dim.ToString(), " of value ", slot, " is not linear in the length");
+    out.push_back(*linear);
+  }
+  return out;
+}
+
+bool Varies(const LinearDims& dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const LinearDim& d) { return d.slope != 0; });
+}
+
+Dims At(const LinearDims& dims, int64_t length) {
+  Dims out;
+  for (const LinearDim& d : dims) out.push_back(d.At(length));
+  return out;
+}
+
+}  // namespace
+
+std::string LengthRange::ToString() const {
+  std::string text = StrCat("lengths to ", most);
+  for (const LinearDims& dims : inputs) {
+    text += " [";
+    for (const LinearDim& d : dims) text += StrCat(d.base, "+", d.slope, "*L,");
+    text += "]";
+  }
+  return text;
+}
+
+Dim LengthSymbol() { return Dim::Symbol(kSymbol); }
+
+Dim SymbolicDim(const LinearDim& dim) {
+  return dim.slope == 0 ? Dim(dim.base) : Dim(dim.slope) * LengthSymbol() + Dim(dim.base);
+}
+
+Result<Varying> FixLength(Lowered& lowered, int64_t most) {
+  Varying varying;
+  varying.most = most;
+  for (size_t i = 0; i < lowered.slots.size(); ++i) {
+    SlotFacts& facts = lowered.slots[i];
+    if (!facts.type.tensor() || !facts.type.shape.ranked) continue;
+    std::vector<Dim>& shape = facts.type.shape.dims;
+    if (std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d.unknown(); })) continue;
+    TERN_ASSIGN(const LinearDims dims, LinearOf(shape, most, "dim", i));
+    facts.type.shape = Shape::Of(At(dims, most));
+    if (Varies(dims)) {
+      facts.varying = dims;
+      varying.dims.push_back({static_cast<int>(i), dims});
+      continue;
+    }
+    if (!facts.content || facts.is_known() ||
+        std::none_of(facts.content->begin(), facts.content->end(), DependsOnLength))
+      continue;
+    const std::vector<Dim> elements = *facts.content;
+    facts.content.reset();
+    if (!IsInt(facts.type.dtype) || static_cast<int64_t>(elements.size()) != CountOf(At(dims, most))) continue;
+    const auto values = LinearOf(elements, most, "element", i);
+    if (!values.ok()) continue;  // computed in the run
+    facts.known = Tensor(facts.type.dtype, At(dims, most));
+    FromLongs(At(*values, most), facts.known);
+    facts.refreshed = true;
+    varying.contents.push_back({static_cast<int>(i), *values});
+  }
+  return varying;
+}
+
+}  // namespace tern
