@@ -7,10 +7,12 @@
 #include "base/cores.h"
 #include "base/cpu_info.h"
 #include "ir/eval_context.h"
+#include "ir/state.h"
 #include "kernels/cpu/simd/simd.h"
 #include "ops/ops.h"
 #include "runtime/exec/input_check.h"
 #include "runtime/exec/runner.h"
+#include "runtime/exec/states.h"
 #include "runtime/memory/owned.h"
 #include "runtime/plan/plan_store.h"
 #include "runtime/tune/explain.h"
@@ -38,6 +40,23 @@ Result<std::shared_ptr<Tuner>> TunerFor(const SessionOptions& options) {
   return std::make_shared<Tuner>(tune);
 }
 
+// A graph that nobody else holds is changed itself.
+Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> graph, const std::string& text) {
+  TERN_ASSIGN(const std::vector<GraphState> found, StatesFromText(*graph, text));
+  std::vector<std::pair<std::string, GraphState>> named;  // a clone has values of its own
+  for (const GraphState& state : found) named.emplace_back(state.input->name, state);
+  const bool ours = graph.use_count() == 1;
+  std::shared_ptr<Graph> out = ours ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
+  graph.reset();
+  out->ClearStates();
+  for (auto& [name, state] : named) {
+    for (Value* input : out->inputs())
+      if (input->name == name) state.input = input;
+    out->AddState(state);
+  }
+  return std::shared_ptr<const Graph>(std::move(out));
+}
+
 // Of a plan, then of those that ran last for the graphs inside of its nodes.
 void AddChoices(Engine& engine, const Program& program, const Execution& ran, std::vector<Choice>& out) {
   for (Choice& choice : MergePieces(ran.Choices())) out.push_back(std::move(choice));
@@ -51,6 +70,7 @@ void AddChoices(Engine& engine, const Program& program, const Execution& ran, st
 struct Session::State {
   State(std::shared_ptr<Model> shared, const SessionOptions& o)
       : options(o),
+        states(shared->graph()),
         engine(shared, Workers(o.threads), o.plan_cache, o.memory_limit ? o.memory_limit : MachineMemory()) {
     if (o.collect_limit) engine.collect_limit = o.collect_limit;
     engine.explain = o.explain;
@@ -66,11 +86,13 @@ struct Session::State {
   std::vector<std::string> variant_names;
 
   SessionOptions options;
+  States states;
   Engine engine;
   DatumList inputs;
   std::vector<BoundValue> bound;  // points to `inputs`
   std::vector<Tensor> outputs;    // bound ones
   std::vector<bool> copies;       // bound outputs that are copied after the run
+  std::string one_length;         // why plans serve one length of the states each; empty: they serve all
   Execution* current = nullptr;   // the one used last
 
   const Program& program() { return engine.model->program(); }
@@ -78,16 +100,26 @@ struct Session::State {
   Result<Execution*> Prepare() {
     const ActiveScope active_scope;
     Runner& runner = engine.RunnerFor(program());
-    if (current && current->plan().Matches(bound)) return current;
+    if (!states.empty()) TERN_TRY(states.Feed(inputs));
+    if (current && current->plan().Matches(bound, states.length())) return current;
     std::vector<const Datum*> data;
     for (const Datum& d : inputs) data.push_back(&d);
     if (current) current->Release();
     current = nullptr;
     TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
-    auto made = runner.Prepare(bound);
+    auto made = PreparePlan(runner);
     if (!made.ok() && !conflict.empty()) return InvalidArgument(conflict, "; so: ", made.status().message());
     TERN_ASSIGN(current, std::move(made));
     return current;
+  }
+
+  // For all lengths of the states where that is possible, else for this one.
+  Result<Execution*> PreparePlan(Runner& runner) {
+    const LengthRange* range = states.empty() || !one_length.empty() ? nullptr : states.RangeFor(inputs);
+    auto made = runner.Prepare(bound, states.length(), range);
+    if (made.ok() || !range || made.status().code() != Code::kUnsupported) return made;
+    one_length = made.status().message();
+    return runner.Prepare(bound, states.length());
   }
 
   Status BindOutputs() {
@@ -132,10 +164,16 @@ struct Session::State {
   Status Run() {
     const ActiveScope active_scope;  // between loops too
     TERN_TRY(Prepare().status());
+    if (!states.empty()) {
+      TERN_TRY(states.Begin(*current));
+      TERN_TRY(states.Feed(inputs));  // memory may have moved to grow
+    }
     TERN_TRY(CheckBoundOutputs());
     TERN_TRY(BindOutputs());
     TERN_TRY(current->Run(bound));
-    return CopyOutputs();
+    TERN_TRY(CopyOutputs());
+    if (!states.empty()) states.End(*current, inputs);
+    return {};
   }
 };
 
@@ -157,6 +195,9 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
                                options.reference_only ? SIZE_MAX : options.value_cache,
                                nullptr};
     TERN_ASSIGN(model_options.tuner, TunerFor(options));
+    if (!options.states.empty()) {
+      TERN_ASSIGN(graph, WithStates(std::move(graph), options.states));
+    }
     TERN_ASSIGN(auto model, Model::Create(std::move(graph), model_options, Workers(options.threads)));
     return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), options)));
   });
@@ -202,7 +243,19 @@ Status Session::Prepare() {
   return Guard([&]() -> Status { return state_->Prepare().status(); });
 }
 
-const Datum& Session::Output(int i) const { return state_->current->Output(i); }
+const Datum& Session::Output(int i) const {
+  static const Datum none;
+  return state_->states.IsOutput(i) ? none : state_->current->Output(i);
+}
+
+bool Session::IsStateInput(int i) const { return state_->states.IsInput(i); }
+bool Session::IsStateOutput(int i) const { return state_->states.IsOutput(i); }
+int64_t Session::StateLength() const { return state_->states.length(); }
+void Session::ResetState() { state_->states.Reset(); }
+Status Session::SetState(const std::string& input, const Tensor& value) {
+  return state_->states.Set(input, value);
+}
+Result<Tensor> Session::GetState(const std::string& input) const { return state_->states.Get(input); }
 
 Result<DatumList> Session::Run(const DatumList& inputs) {
   if (static_cast<int>(inputs.size()) != InputCount())
@@ -212,7 +265,7 @@ Result<DatumList> Session::Run(const DatumList& inputs) {
   TERN_TRY(Run());
   return Guard([&]() -> Result<DatumList> {
     DatumList out;
-    for (int i = 0; i < OutputCount(); ++i) out.push_back(Copied(Output(i)));
+    for (int i = 0; i < OutputCount(); ++i) out.push_back(IsStateOutput(i) ? Datum() : Copied(Output(i)));
     return out;
   });
 }
@@ -299,6 +352,8 @@ std::vector<std::string> Session::Warnings() const {
     out.push_back(StrCat("measurements are not kept: ", tuning.written.message()));
   else if (!tuning.read.ok())
     out.push_back(StrCat("measurements are not read: ", tuning.read.message()));
+  if (!state_->one_length.empty())
+    out.push_back(StrCat("each length of the states gets a plan of its own: ", state_->one_length));
   std::map<std::string, int> ops;
   if (!state_->options.reference_only)
     for (const Fallback& f : Fallbacks()) ++ops[f.op];

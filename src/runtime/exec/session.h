@@ -38,6 +38,9 @@ struct SessionOptions {
   // Where measurements are kept; none: DefaultCacheDir(), empty: nowhere. A folder that is given is read even
   // if nothing may be measured.
   std::optional<std::string> cache_dir;
+  // Which inputs and outputs are states, that live between runs: "auto" (pairs past and present of the usual
+  // exporters, by their names), "none", pairs "past=present,…"; empty: those that the graph declares.
+  std::string states;
   bool explain = false;  // Choices() says why each node has its kernel
 };
 constexpr int64_t kMostTuneMs = 600'000;
@@ -105,6 +108,15 @@ class Session {
   Status Run();
   // A view that is valid until the next Run, or until a bound input it shares memory with goes away.
   const Datum& Output(int i) const;
+
+  // States (GraphState) are inputs and outputs that callers neither feed nor read: a run reads what the run
+  // before wrote. They begin empty, or as zeros where their size is fixed. Clones have states of their own.
+  bool IsStateInput(int i) const;
+  bool IsStateOutput(int i) const;
+  int64_t StateLength() const;  // along the axis that grows, as of the last run's start
+  void ResetState();
+  Status SetState(const std::string& input, const Tensor& value);  // contiguous, of any length
+  Result<Tensor> GetState(const std::string& input) const;         // a copy
 
   // Makes the plan for the inputs bound now without running it.
   Status Prepare();

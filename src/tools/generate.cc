@@ -1,0 +1,187 @@
+// tern generate: tokens of a language model, one after the other, on states that live between the runs.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+#include "data/json_writer.h"
+#include "tools/engine.h"
+#include "tools/timing.h"
+#include "tools/tool.h"
+
+namespace tern::tools {
+namespace {
+
+// What a decoder is fed besides its states, found by type and name.
+struct Ports {
+  int ids = -1, mask = -1, positions = -1;  // inputs
+  int logits = -1;                          // output
+};
+
+bool Mentions(const std::string& name, std::string_view word) { return name.find(word) != std::string::npos; }
+
+Result<Ports> FindPorts(const Session& session) {
+  Ports ports;
+  const Graph& graph = session.graph();
+  for (int i = 0; i < session.InputCount(); ++i) {
+    if (session.IsStateInput(i)) continue;
+    const Value& v = *graph.inputs()[static_cast<size_t>(i)];
+    if (!v.type.tensor() || !IsInt(v.type.dtype)) {
+      return Unsupported("input '", v.name, "' is ", v.type.ToString(),
+                         ": a decoder is fed token ids, a mask and positions, all integers");
+    }
+    int& port = Mentions(v.name, "mask")       ? ports.mask
+                : Mentions(v.name, "position") ? ports.positions
+                                               : ports.ids;
+    if (port >= 0) return Unsupported("input '", v.name, "' is one too many for a decoder");
+    port = i;
+  }
+  for (int i = 0; i < session.OutputCount() && ports.logits < 0; ++i)
+    if (!session.IsStateOutput(i)) ports.logits = i;
+  if (ports.ids < 0 || ports.logits < 0)
+    return Unsupported("the model has no input for token ids, or no logits");
+  return ports;
+}
+
+// Feeds tokens and takes the likeliest next one.
+class Decoder {
+ public:
+  Decoder(Session& session, const Ports& ports) : session_(session), ports_(ports) {}
+
+  // Runs the model on these tokens, which follow all earlier ones.
+  Result<int64_t> Next(const std::vector<int64_t>& tokens) {
+    const auto n = static_cast<int64_t>(tokens.size());
+    TERN_TRY(Feed(ports_.ids, n, [&](int64_t i) { return tokens[static_cast<size_t>(i)]; }));
+    if (ports_.mask >= 0) TERN_TRY(Feed(ports_.mask, past_ + n, [](int64_t) { return 1; }));
+    if (ports_.positions >= 0) TERN_TRY(Feed(ports_.positions, n, [&](int64_t i) { return past_ + i; }));
+    TERN_TRY(session_.Run());
+    past_ += n;
+    const Tensor& logits = session_.Output(ports_.logits).tensor;
+    if (logits.dtype() != DType::kF32 || logits.rank() < 2 || logits.size() == 0)
+      return Unsupported("output ", ports_.logits, " is ", logits.Describe(), ", not f32 logits");
+    const float* last = logits.data<const float>() + logits.size() - logits.dim(-1);
+    return static_cast<int64_t>(std::max_element(last, last + logits.dim(-1)) - last);
+  }
+
+ private:
+  template <class F> Status Feed(int input, int64_t n, const F& value) {
+    Tensor& t = buffers_[input];
+    const DType dtype = session_.graph().inputs()[static_cast<size_t>(input)]->type.dtype;
+    if (!t.defined() || t.dim(1) != n) t = Tensor(dtype, {1, n});
+    for (int64_t i = 0; i < n; ++i) StoreLong(t, i, value(i));
+    return session_.BindInput(input, t);
+  }
+
+  Session& session_;
+  const Ports ports_;
+  int64_t past_ = 0;
+  std::map<int, Tensor> buffers_;
+};
+
+class GenerateTool : public Tool {
+ public:
+  const char* name() const override { return "generate"; }
+  const char* summary() const override { return "continue a list of token ids with a language model"; }
+  const char* examples() const override {
+    return "  tern generate gpt2_with_past.onnx --prompt 464,3290 --tokens 20\n"
+           "  tern generate decoder.onnx --state past_k=present_k,past_v=present_v --prompt 1 --tokens 100 --json\n";
+  }
+  void Declare(Args& args) override {
+    args.Positional("MODEL", model_, "a decoder with inputs and outputs for the past");
+    args.Option("--prompt", prompt_, "IDS", "token ids to begin with, separated by commas (0)");
+    args.Option("--tokens", tokens_, "N", "how many tokens to generate (16)", 1, 1'000'000);
+    args.Option("--state", state_, "PAIRS",
+                "inputs and outputs that live between runs: auto, or PAST=PRESENT,… (auto)");
+    args.Option("--threads", threads_, "N", "threads to use (0: one per core)", 0, 1024);
+    precision_.Declare(args);
+    args.Flag("--json", json_, "print one JSON object, with times");
+  }
+  Result<int> Run(const Args& args) override;
+
+ private:
+  Result<std::vector<int64_t>> Prompt() const;
+  Status Print(const Session& session, const std::vector<int64_t>& tokens,
+               const std::vector<double>& ms) const;
+
+  std::string model_, prompt_ = "0", state_ = "auto";
+  int64_t tokens_ = 16, threads_ = 0;
+  bool json_ = false;
+  PrecisionOption precision_;
+};
+
+Result<std::vector<int64_t>> GenerateTool::Prompt() const {
+  std::vector<int64_t> ids;
+  for (const std::string& text : SplitText(prompt_, ',')) {
+    int64_t id = 0;
+    if (!ParseInt(text, id) || id < 0) return InvalidArgument("--prompt: '", text, "' is no token id");
+    ids.push_back(id);
+  }
+  if (ids.empty()) return InvalidArgument("--prompt needs at least one token id");
+  return ids;
+}
+
+Result<int> GenerateTool::Run(const Args&) {
+  TERN_ASSIGN(std::vector<int64_t> next, Prompt());
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
+  SessionOptions options;
+  options.threads = static_cast<int>(threads_);
+  options.level = Level::kLayout;
+  options.precision = precision_.precision();
+  options.states = state_;
+  TERN_ASSIGN(const std::unique_ptr<Session> session, Session::Create(std::move(graph), options));
+  if (session->graph().states().empty())
+    return InvalidArgument(
+        "'", model_, "' has no states that --state ", state_,
+        " finds: pairs of inputs and outputs such as past_key_values.0.key and present.0.key");
+  TERN_ASSIGN(const Ports ports, FindPorts(*session));
+  Decoder decoder(*session, ports);
+  std::vector<int64_t> tokens;
+  std::vector<double> ms;
+  for (int64_t i = 0; i < tokens_; ++i) {
+    const Stopwatch watch;
+    TERN_ASSIGN(const int64_t token, decoder.Next(next));
+    ms.push_back(watch.Milliseconds());
+    tokens.push_back(token);
+    next.assign(1, token);
+  }
+  TERN_TRY(Print(*session, tokens, ms));
+  return 0;
+}
+
+Status GenerateTool::Print(const Session& session, const std::vector<int64_t>& tokens,
+                           const std::vector<double>& ms) const {
+  if (!json_) {
+    std::vector<std::string> texts;
+    for (int64_t token : tokens) texts.push_back(StrCat(token));
+    fmt::print("{}\n", Join(texts, ","));
+    for (const std::string& warning : session.Warnings()) fmt::print(stderr, "tern: warning: {}\n", warning);
+    return {};
+  }
+  double decoding = 0;  // without the prompt and the plans
+  const size_t first = std::min<size_t>(ms.size(), 3);
+  for (size_t i = first; i < ms.size(); ++i) decoding += ms[i];
+  data::JsonWriter json;
+  json.BeginObject();
+  json.Key("tokens").BeginArray();
+  for (int64_t token : tokens) json.Int(token);
+  json.EndArray();
+  json.Key("tokens_per_second")
+      .Number(decoding > 0 ? 1e3 * static_cast<double>(ms.size() - first) / decoding : 0);
+  json.Key("milliseconds").BeginArray();
+  for (double t : ms) json.Number(t);
+  json.EndArray();
+  json.Key("plans").Int(session.PlansMade());
+  json.Key("warnings").BeginArray();
+  for (const std::string& warning : session.Warnings()) json.Text(warning);
+  json.EndArray();
+  json.EndObject();
+  fmt::print("{}\n", json.text());
+  return {};
+}
+
+}  // namespace
+
+TERN_TOOL(Generate) { return std::make_unique<GenerateTool>(); }
+
+}  // namespace tern::tools
