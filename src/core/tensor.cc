@@ -75,7 +75,8 @@ void Tensor::SetBuffer(Buffer buffer) {
 }
 
 void Tensor::SetDim(int axis, int64_t length) {
-  TERN_CHECK(contiguous_ && axis >= 0 && axis < rank() && length >= 0, "cannot set dim ", axis, " to ", length);
+  TERN_CHECK(contiguous_ && axis >= 0 && axis < rank() && length >= 0, "cannot set dim ", axis, " to ",
+             length);
   dims_[static_cast<size_t>(axis)] = length;
   size_ = 1;
   for (size_t i = dims_.size(); i-- > 0;) {

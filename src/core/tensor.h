@@ -41,7 +41,8 @@ class Tensor {
 
   // The same type and dims over other bytes, at least as many; allocates nothing.
   void SetBuffer(Buffer buffer);
-  // Another size along one axis, over the same bytes, which must be enough. For contiguous tensors; allocates nothing.
+  // Another size along one axis, over the same bytes, which must be enough. For contiguous tensors; allocates
+  // nothing.
   void SetDim(int axis, int64_t length);
   // The same bytes under other dims (contiguous tensors only, same count).
   Tensor Reshaped(Dims dims) const;

@@ -75,9 +75,9 @@ class ResizeContext {
   // Elements from one row of output 0, along the last axis, to the next where other values lie between them:
   // KernelAbilities::row_stride agreed. 0: rows are neighbours.
   int64_t row_stride() const { return result_.row_stride; }
-  // The plan lets the kernel work in place on a state: past and present share one buffer with room for this many
-  // positions along the axis that grows, of which the first ones are the past. KernelAbilities::state_in_place agreed.
-  // 0: past and present are values of their own.
+  // The plan lets the kernel work in place on a state: past and present share one buffer with room for this
+  // many positions along the axis that grows, of which the first ones are the past.
+  // KernelAbilities::state_in_place agreed. 0: past and present are values of their own.
   int64_t state_capacity() const { return result_.state_capacity; }
   // Bytes that Run finds under scratch(), 64-byte aligned, with arbitrary contents.
   void SetScratch(size_t bytes) { scratch_ = bytes; }

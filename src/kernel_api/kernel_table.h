@@ -38,8 +38,8 @@ struct KernelAbilities {
   // Whether output 0 may have a row stride larger than its rows, as a part of a Concat along the last axis.
   // See ResizeContext::row_stride.
   std::function<bool(const KernelQuery&)> row_stride;
-  // Whether the kernel can append to a state in place instead of copying the past: input number `past`, output number
-  // `present`. See ResizeContext::state_capacity.
+  // Whether the kernel can append to a state in place instead of copying the past: input number `past`,
+  // output number `present`. See ResizeContext::state_capacity.
   std::function<bool(const KernelQuery&, int past, int present)> state_in_place;
 };
 

@@ -12,7 +12,8 @@ Execution::Execution(std::shared_ptr<const Plan> plan, Engine& engine)
   steps_.reserve(plan_->steps().size());
   for (const Step& step : plan_->steps()) Connect(step);
   if (const Varying* varying = plan_->varying())  // each execution refreshes its own
-    for (const Varying::Values& content : varying->contents) At(content.slot) = At(content.slot).tensor.Clone();
+    for (const Varying::Values& content : varying->contents)
+      At(content.slot) = At(content.slot).tensor.Clone();
   engine_.fallbacks.insert(plan_->fallbacks().begin(), plan_->fallbacks().end());
 }
 

@@ -30,8 +30,8 @@ class Execution {
   Execution(const Execution&) = delete;
 
   const Plan& plan() const { return *plan_; }
-  // Resizes what depends on the length of the states, or on how many positions they have room for. Allocates nothing
-  // where kernels do not. Before Run, whenever the plan has states.
+  // Resizes what depends on the length of the states, or on how many positions they have room for. Allocates
+  // nothing where kernels do not. Before Run, whenever the plan has states.
   Status SetLength(int64_t length, int64_t capacity);
   // Where the present of a state is written from the next run on; only for states that the plan writes there.
   void BindState(int state, const Buffer& present);
@@ -82,8 +82,8 @@ class Execution {
   Engine& engine_;
   std::vector<Datum> slots_;
   std::vector<StepState> steps_;
-  std::vector<int> redirected_;      // by storage: the output whose bound tensor it is, or -1
-  const std::byte* base_ = nullptr;  // the arena the slots point into
+  std::vector<int> redirected_;          // by storage: the output whose bound tensor it is, or -1
+  const std::byte* base_ = nullptr;      // the arena the slots point into
   int64_t length_ = -1, capacity_ = -1;  // that varying steps were resized for
 };
 

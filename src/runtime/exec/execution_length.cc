@@ -29,11 +29,13 @@ void Execution::MakeQuery(StepState& state) {
   for (size_t i = 0; i < state.step->inputs.size(); ++i) {
     const int slot = state.step->inputs[i];
     const bool known = slot >= 0 && plan_->is_known(slot);
-    query->inputs.push_back(slot < 0 ? TensorInfo{} : TensorInfo{At(slot).tensor.dtype(), At(slot).tensor.dims()});
+    query->inputs.push_back(slot < 0 ? TensorInfo{}
+                                     : TensorInfo{At(slot).tensor.dtype(), At(slot).tensor.dims()});
     query->known.push_back(known ? &At(slot).tensor : nullptr);
     query->weight.push_back(state.step->weights[i]);
   }
-  for (int slot : state.step->outputs) query->outputs.push_back({At(slot).tensor.dtype(), At(slot).tensor.dims()});
+  for (int slot : state.step->outputs)
+    query->outputs.push_back({At(slot).tensor.dtype(), At(slot).tensor.dims()});
   state.query = std::move(query);
 }
 
@@ -47,12 +49,14 @@ Status Execution::ResizeStep(StepState& step) {
   KernelQuery& query = *step.query;
   for (size_t i = 0; i < query.inputs.size(); ++i)
     if (step.step->inputs[i] >= 0) query.inputs[i].dims = At(step.step->inputs[i]).tensor.dims();
-  for (size_t i = 0; i < query.outputs.size(); ++i) query.outputs[i].dims = At(step.step->outputs[i]).tensor.dims();
+  for (size_t i = 0; i < query.outputs.size(); ++i)
+    query.outputs[i].dims = At(step.step->outputs[i]).tensor.dims();
   ResizeContext::Placement placement;
   placement.state_capacity = step.step->on_state ? capacity_ : 0;
   ResizeContext resize(query, engine_.workers.threads(), placement);
   const Status status = step.kernel->Resize(resize);
-  if (!status.ok()) return Status(status.code(), StrCat(step.node().node().Describe(), ": ", status.message()));
+  if (!status.ok())
+    return Status(status.code(), StrCat(step.node().node().Describe(), ": ", status.message()));
   if (resize.scratch() <= step.step->scratch) {
     if (step.more_scratch.defined()) base_ = nullptr;  // back to the arena with the next run
     step.more_scratch = Buffer();

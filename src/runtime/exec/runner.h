@@ -13,8 +13,8 @@ class Runner {
   Runner(Engine& engine, const Program& program) : engine_(engine), program_(program) {}
 
   // The plan for these values, made when there is none, with memory; does not run it.
-  // length: of the growing states. range: what a plan for several lengths needs, where there is none that matches; null:
-  // a plan for these dims.
+  // length: of the growing states. range: what a plan for several lengths needs, where there is none that
+  // matches; null: a plan for these dims.
   Result<Execution*> Prepare(const std::vector<BoundValue>& bound, int64_t length = 0,
                              const LengthRange* range = nullptr);
   // What ran; its outputs are there until the next run.

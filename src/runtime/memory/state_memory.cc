@@ -16,7 +16,8 @@ int64_t CountBetween(const Dims& dims, size_t first, size_t last) {
 
 }  // namespace
 
-StateMemory::StateMemory(DType dtype, Dims dims, int axis) : dtype_(dtype), dims_(std::move(dims)), axis_(axis) {
+StateMemory::StateMemory(DType dtype, Dims dims, int axis)
+    : dtype_(dtype), dims_(std::move(dims)), axis_(axis) {
   if (axis_ >= 0) dims_[static_cast<size_t>(axis_)] = 0;
   Reset();
 }
@@ -84,7 +85,8 @@ Status StateMemory::Set(const Tensor& value) {
   for (size_t i = 0; fits && i < dims_.size(); ++i)
     if (static_cast<int>(i) != axis_ && value.dims()[i] != dims_[i])
       return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
-  if (!fits) return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
+  if (!fits)
+    return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
   const Tensor dense = value.Contiguous();
   length_ = 0;
   if (axis_ >= 0) {

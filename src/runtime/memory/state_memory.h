@@ -7,7 +7,8 @@ namespace tern {
 // A state with its axis of growth, its length along it, and room for more. Used by one thread at a time.
 class StateMemory {
  public:
-  // dims: with the length 0 along the axis that grows; axis -1: the size is fixed, and the value begins as zeros.
+  // dims: with the length 0 along the axis that grows; axis -1: the size is fixed, and the value begins as
+  // zeros.
   StateMemory(DType dtype, Dims dims, int axis);
 
   int64_t length() const { return length_; }      // along the axis; 0 for a fixed size
@@ -18,8 +19,8 @@ class StateMemory {
 
   // What a run reads. Its bytes are laid out as strided() says.
   const Tensor& past() const { return past_; }
-  // Makes room for a present of this length in the given layout; the past keeps its elements. Capacity grows by
-  // doubling. Allocates nothing while there is room.
+  // Makes room for a present of this length in the given layout; the past keeps its elements. Capacity grows
+  // by doubling. Allocates nothing while there is room.
   void Reserve(int64_t length, bool strided);
   // Where a run writes the present: the memory of the past where it is appended in place, else another one.
   const Buffer& present() const { return strided_ ? now_ : next_; }

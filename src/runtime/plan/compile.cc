@@ -24,9 +24,8 @@ class PlanCompiler {
         weights_(program.depth == 0 ? engine.model->residency().Weights() : program.weights) {}
 
   Result<std::shared_ptr<const Plan>> Run(const std::vector<BoundValue>& bound) {
-    TERN_ASSIGN(lowered_,
-                Lower(program_, weights_, DescribeInputs(bound), engine_.model->kernels(), engine_.workers,
-                                range_ ? std::optional(range_->most) : std::nullopt));
+    TERN_ASSIGN(lowered_, Lower(program_, weights_, DescribeInputs(bound), engine_.model->kernels(),
+                                engine_.workers, range_ ? std::optional(range_->most) : std::nullopt));
     weights_.clear();  // whatever is released from here on leaves memory
     auto parts = std::make_shared<BatchParts>();
     if (!range_) SplitBatch(lowered_, *parts, engine_.model->value_cache());
@@ -79,7 +78,8 @@ class PlanCompiler {
         const bool small = d.tensor.bytes() <= kMaxKnownCapture && key.dtype != DType::kString;
         if (range_) {
           key.varying = range_->inputs[i];
-          for (size_t k = 0; k < key.varying.size(); ++k) inputs[i].type.shape.dims[k] = SymbolicDim(key.varying[k]);
+          for (size_t k = 0; k < key.varying.size(); ++k)
+            inputs[i].type.shape.dims[k] = SymbolicDim(key.varying[k]);
         }
         if (bound[i].known && small) inputs[i].known = key.known = d.tensor.Clone();
       } else if (program_.values[i]->type.kind != Type::Kind::kUnknown) {
@@ -173,8 +173,8 @@ class PlanCompiler {
     set(node.outputs, query.outputs);
   }
 
-  // Where the present of each state is written: into the state's memory where a step makes it, in place where the
-  // kernel can append and nobody else reads past or present.
+  // Where the present of each state is written: into the state's memory where a step makes it, in place where
+  // the kernel can append and nobody else reads past or present.
   void FindStates() {
     if (program_.depth != 0) return;
     for (const GraphState& state : program_.graph->states()) {
@@ -200,16 +200,19 @@ class PlanCompiler {
           past_reads != 1 || present_reads != 0)
         continue;
       const auto present = std::find(node.outputs.begin(), node.outputs.end(), s.present);
-      s.in_place = maker->entry->can.state_in_place(QueryFor(node), static_cast<int>(past - node.inputs.begin()),
-                                                    static_cast<int>(present - node.outputs.begin()));
+      s.in_place =
+          maker->entry->can.state_in_place(QueryFor(node), static_cast<int>(past - node.inputs.begin()),
+                                           static_cast<int>(present - node.outputs.begin()));
       maker->on_state |= s.in_place;
     }
     // A kernel appends to all its states or to none.
     for (PlanState& s : plan_->states_) {
       for (const Draft& draft : drafts_) {
-        if (!draft.on_state || !std::count(draft.node->outputs.begin(), draft.node->outputs.end(), s.present)) continue;
+        if (!draft.on_state || !std::count(draft.node->outputs.begin(), draft.node->outputs.end(), s.present))
+          continue;
         for (const PlanState& other : plan_->states_)
-          if (std::count(draft.node->outputs.begin(), draft.node->outputs.end(), other.present) && !other.in_place)
+          if (std::count(draft.node->outputs.begin(), draft.node->outputs.end(), other.present) &&
+              !other.in_place)
             s.in_place = false;
       }
     }

@@ -16,7 +16,8 @@ size_t SlotFacts::bytes() const {
 
 bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots) {
   const auto varies = [&](int slot) {
-    return slot >= 0 && (!slots[static_cast<size_t>(slot)].varying.empty() || slots[static_cast<size_t>(slot)].refreshed);
+    return slot >= 0 &&
+           (!slots[static_cast<size_t>(slot)].varying.empty() || slots[static_cast<size_t>(slot)].refreshed);
   };
   return std::any_of(node.inputs.begin(), node.inputs.end(), varies) ||
          std::any_of(node.outputs.begin(), node.outputs.end(), varies);
@@ -28,7 +29,8 @@ constexpr size_t kMaxFolded = size_t{1} << 20;  // of one value; bigger ones are
 
 class Lowering {
  public:
-  Lowering(const Program& program, const KernelTable& kernels, const Workers& workers, std::optional<int64_t> most)
+  Lowering(const Program& program, const KernelTable& kernels, const Workers& workers,
+           std::optional<int64_t> most)
       : program_(program), kernels_(kernels), workers_(workers), most_(most) {
     out_.slots.resize(static_cast<size_t>(program.slot_count()));
   }
@@ -238,8 +240,8 @@ class Lowering {
 }  // namespace
 
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
-                      const std::vector<PlanInput>& inputs, const KernelTable& kernels, const Workers& workers,
-                      std::optional<int64_t> most) {
+                      const std::vector<PlanInput>& inputs, const KernelTable& kernels,
+                      const Workers& workers, std::optional<int64_t> most) {
   return Lowering(program, kernels, workers, most).Run(weights, inputs);
 }
 

@@ -12,7 +12,7 @@ namespace tern {
 struct SlotFacts {
   Type type;
   std::optional<Content> content;
-  Tensor known;         // defined: the data itself, see has_data
+  Tensor known;            // defined: the data itself, see has_data
   bool weight = false;     // known, and the same in all plans
   LinearDims varying;      // dims, where the plan serves several lengths and they depend on the length
   bool refreshed = false;  // known, but in each run anew: it depends on the length
@@ -59,9 +59,9 @@ struct PlanNode {
 
 struct Lowered {
   Varying varying;
-  std::vector<SlotFacts> slots;  // the program's, then those of inlined branches
-  std::vector<PlanNode> nodes;   // what is left to run, in order
-  std::vector<int> outputs;      // slots of the graph's outputs
+  std::vector<SlotFacts> slots;    // the program's, then those of inlined branches
+  std::vector<PlanNode> nodes;     // what is left to run, in order
+  std::vector<int> outputs;        // slots of the graph's outputs
   std::vector<int> state_outputs;  // slots that lie in the memory of a session's state
 
   bool IsStateOutput(int slot) const {
@@ -69,10 +69,11 @@ struct Lowered {
   }
 };
 
-// weights: of the program, by slot; undefined where a value is no weight. most: where the inputs' types contain
-// LengthSymbol(), the largest length; facts are those for it then, and `varying` tells what depends on the length.
+// weights: of the program, by slot; undefined where a value is no weight. most: where the inputs' types
+// contain LengthSymbol(), the largest length; facts are those for it then, and `varying` tells what depends
+// on the length.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const KernelTable& kernels,
-                      const Workers& workers);
+                      const Workers& workers, std::optional<int64_t> most = {});
 
 }  // namespace tern

@@ -20,7 +20,8 @@ bool Plan::Matches(const std::vector<BoundValue>& bound, int64_t length) const {
     if (d.kind != key.kind) return false;
     if (!d.is_tensor()) continue;
     if (d.tensor.dtype() != key.dtype) return false;
-    if (key.varying.empty() ? d.tensor.dims() != key.dims : !Fits(key.varying, d.tensor.dims(), length)) return false;
+    if (key.varying.empty() ? d.tensor.dims() != key.dims : !Fits(key.varying, d.tensor.dims(), length))
+      return false;
     if (key.known.defined() && !(bound[i].known && SameTensor(key.known, d.tensor))) return false;
   }
   return true;

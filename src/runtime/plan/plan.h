@@ -34,8 +34,8 @@ struct Step {
   const KernelEntry* entry = nullptr;
   std::unique_ptr<Kernel> kernel;  // resized; executions run copies of it. Null: the reference evaluator
   const char* kernel_name = "";
-  bool dynamic = false;  // shapes depend on data: kernel and memory are found in every run
-  bool varying = false;  // resized in runs, when the length of a state or its capacity has changed
+  bool dynamic = false;   // shapes depend on data: kernel and memory are found in every run
+  bool varying = false;   // resized in runs, when the length of a state or its capacity has changed
   bool on_state = false;  // appends to a state in place
   std::vector<int> inputs, outputs;
   size_t scratch = 0;         // bytes
@@ -56,8 +56,8 @@ struct PlanState {
 class Plan {
  public:
   // bound: the graph's inputs, then its captures.
-  // range: the plan serves all lengths of it; null: just the dims of `bound`. Fails with kUnsupported where the graph
-  // has no plan for several lengths.
+  // range: the plan serves all lengths of it; null: just the dims of `bound`. Fails with kUnsupported where
+  // the graph has no plan for several lengths.
   static Result<std::shared_ptr<const Plan>> Compile(Engine& engine, const Program& program,
                                                      const std::vector<BoundValue>& bound,
                                                      const LengthRange* range = nullptr);

@@ -25,9 +25,10 @@ class PlanStore {
     const LengthRange* range = nullptr;
     int64_t length = 0;  // of the growing states, with a range
   };
-  // The plan, made by `make` where there is none. capacity: how many plans of the graph are kept for later; others
-  // live as long as a session uses them. stop: ends the wait for another session, with kCancelled.
-  Result<std::shared_ptr<const Plan>> Get(const Wanted& wanted, int capacity, const Stop& stop, const Make& make);
+  // The plan, made by `make` where there is none. capacity: how many plans of the graph are kept for later;
+  // others live as long as a session uses them. stop: ends the wait for another session, with kCancelled.
+  Result<std::shared_ptr<const Plan>> Get(const Wanted& wanted, int capacity, const Stop& stop,
+                                          const Make& make);
   int made() const;  // ever
 
  private:

@@ -31,7 +31,8 @@ Result<LinearDims> LinearOf(const std::vector<Dim>& dims, int64_t most, const ch
   LinearDims out;
   for (const Dim& dim : dims) {
     const auto linear = Linear(dim, most);
-    if (!linear) return Unsupported(what, " ", dim.ToString(), " of value ", slot, " is not linear in the length");
+    if (!linear)
+      return Unsupported(what, " ", dim.ToString(), " of value ", slot, " is not linear in the length");
     out.push_back(*linear);
   }
   return out;
@@ -85,7 +86,8 @@ Result<Varying> FixLength(Lowered& lowered, int64_t most) {
       continue;
     const std::vector<Dim> elements = *facts.content;
     facts.content.reset();
-    if (!IsInt(facts.type.dtype) || static_cast<int64_t>(elements.size()) != CountOf(At(dims, most))) continue;
+    if (!IsInt(facts.type.dtype) || static_cast<int64_t>(elements.size()) != CountOf(At(dims, most)))
+      continue;
     const auto values = LinearOf(elements, most, "element", i);
     if (!values.ok()) continue;  // computed in the run
     facts.known = Tensor(facts.type.dtype, At(dims, most));

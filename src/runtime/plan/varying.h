@@ -1,5 +1,5 @@
-// Plans that serve every length of a growing state up to a capacity: dims and shape contents that depend on the length
-// are linear functions of it, evaluated in each run.
+// Plans that serve every length of a growing state up to a capacity: dims and shape contents that depend on
+// the length are linear functions of it, evaluated in each run.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -45,8 +45,9 @@ struct Varying {
   std::vector<Values> contents;  // elements of slots that hold shapes; their dims are fixed
 };
 
-// Turns what Lower found for a symbolic length into a plan's facts: types get their dims for the length `most`, and what
-// depends on the length is listed. Fails with kUnsupported where something does not depend on it linearly.
+// Turns what Lower found for a symbolic length into a plan's facts: types get their dims for the length
+// `most`, and what depends on the length is listed. Fails with kUnsupported where something does not depend
+// on it linearly.
 Result<Varying> FixLength(Lowered& lowered, int64_t most);
 
 }  // namespace tern
