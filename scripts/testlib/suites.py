@@ -240,7 +240,7 @@ SUITES = [
     Suite("zoo", "published models against their stored vectors (TERN_ZOO)", zoo),
     Suite("e2e", "the tern command as a user runs it", e2e),
     Suite("bench", "the benchmark's arithmetic, tables and charts, with an engine made up; kernels_bench", bench),
-    Suite("browser", "the page of tern optimize in Chromium (plain run: where that is installed)", browser_full,
+    Suite("browser", "the pages of tern optimize and tern profile in Chromium (plain run: where that is installed)", browser_full,
           sample=browser_if_present),
     Suite("aarch64", "unit tests and cases built for 64-bit ARM, in qemu (plain run: the kernels, where that is installed)",
           aarch64_full, sample=aarch64_kernels),

@@ -1,4 +1,4 @@
-// Files that the build put into the program: the demo's model and pictures.
+// Files that the build put into the program: the demo's model and pictures, the parts of pages.
 #pragma once
 #include <cstddef>
 #include <span>

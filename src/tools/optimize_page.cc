@@ -1,15 +1,45 @@
 #include "tools/optimize_page.h"
 
+#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "data/json_writer.h"
 #include "tools/cost_report.h"
-#include "tools/embedded.h"
+#include "tools/page.h"
 
 namespace tern::tools {
 namespace {
 
-// One graph. Nodes refer to each other by their place in the list.
+// The values that shapes and constants determine: no run is needed to know them.
+class FixedValues {
+ public:
+  // Nodes must be added in the order of the graph.
+  void Add(const Node& node) {
+    for (const Value* v : node.outputs())
+      if (Known(*v) || OfFixedInputs(node)) values_.insert(v);
+  }
+  bool Has(const Value* v) const { return !v || v->is_constant() || values_.count(v); }
+
+ private:
+  static bool Known(const Value& v) {
+    return v.content &&
+           std::all_of(v.content->begin(), v.content->end(), [](const Dim& d) { return d.known(); });
+  }
+  bool OfFixedInputs(const Node& node) const {
+    return node.op->Is(kPure) && node.subgraphs().empty() &&
+           std::all_of(node.inputs().begin(), node.inputs().end(), [&](const Value* v) { return Has(v); });
+  }
+  std::unordered_set<const Value*> values_;
+};
+
+// The node's output is its input, type and bytes.
+bool PassesOn(const Node& node) {
+  return node.op->Is(kView) && node.input(0) && node.input(0)->type == node.output(0)->type;
+}
+
+// One graph with its nested bodies. Nodes and bodies are referred to by their place in their lists; body -1
+// is the graph itself.
 class SideWriter {
  public:
   explicit SideWriter(data::JsonWriter& json) : json_(json) {}
@@ -17,10 +47,14 @@ class SideWriter {
   void Write(const char* title, const Graph& graph, const GraphFigures& figures) {
     const CostReport report = MakeCostReport(graph, {});
     for (size_t i = 0; i < report.layers.size(); ++i) place_[report.layers[i].node] = static_cast<int64_t>(i);
+    body_[&graph] = -1;
+    for (const Layer& layer : report.layers) NumberBodies(*layer.node);
     json_.BeginObject().Key("title").Text(title).Key("flops").Number(figures.cost.flops);
     json_.Key("bytes").Number(figures.cost.bytes).Key("ms").Number(figures.estimated_ms);
     json_.Key("nodes").BeginArray();
     for (const Layer& layer : report.layers) Node(layer);
+    json_.EndArray().Key("bodies").BeginArray();
+    for (const Layer& layer : report.layers) Bodies(*layer.node);
     json_.EndArray();
     Ends("inputs", graph.inputs());
     Ends("outputs", graph.outputs());
@@ -28,24 +62,54 @@ class SideWriter {
   }
 
  private:
+  void NumberBodies(const tern::Node& node) {
+    for (const auto& body : node.subgraphs())
+      body_.emplace(body.get(), static_cast<int64_t>(body_.size()) - 1);
+  }
+
   void Node(const Layer& layer) {
     const tern::Node& node = *layer.node;
     const Cost cost = layer.cost.value_or(Cost());
+    fixed_.Add(node);
+    const auto& outputs = node.outputs();
+    const bool fixed =
+        std::all_of(outputs.begin(), outputs.end(), [&](const Value* v) { return fixed_.Has(v); });
     json_.BeginObject().Key("name").Text(node.name).Key("op").Text(KindOf(node));
-    json_.Key("inside").Int(inside_.count(node.graph) ? inside_[node.graph] : -1);
-    for (const auto& body : node.subgraphs()) inside_[body.get()] = place_[&node];
+    json_.Key("body")
+        .Int(body_.at(node.graph))
+        .Key("fixed")
+        .Bool(fixed)
+        .Key("passes_on")
+        .Bool(PassesOn(node));
     json_.Key("origin").Text(node.origin).Key("rule").Text(node.rule);
     json_.Key("flops").Number(cost.flops).Key("bytes").Number(cost.bytes);
-    json_.Key("ms").Number(EstimateMs(cost, 1)).Key("attrs").BeginArray();
+    json_.Key("ms").Number(EstimateMs(cost, 1));
+    Attributes(node);
+    Ends("inputs", node.inputs());
+    json_.Key("outputs").BeginArray();
+    for (const Value* v : outputs)
+      json_.BeginObject().Key("name").Text(v->name).Key("type").Text(v->type.ToString()).EndObject();
+    json_.EndArray().EndObject();
+  }
+
+  void Attributes(const tern::Node& node) {
+    json_.Key("attrs").BeginArray();
     for (const auto& entry : node.attrs.List())
       if (!entry.is_default)
         json_.BeginArray().Text(entry.name).Text(AttrToText(entry.value).substr(0, kLongest)).EndArray();
-    json_.EndArray().Key("inputs").BeginArray();
-    for (const Value* v : node.inputs()) Read(v);
-    json_.EndArray().Key("outputs").BeginArray();
-    for (const Value* v : node.outputs())
-      json_.BeginObject().Key("name").Text(v->name).Key("type").Text(v->type.ToString()).EndObject();
-    json_.EndArray().EndObject();
+    json_.EndArray();
+  }
+
+  void Bodies(const tern::Node& node) {
+    for (size_t i = 0; i < node.subgraphs().size(); ++i) {
+      const Graph& body = *node.subgraphs()[i];
+      const auto& roles = node.op->subgraphs;
+      json_.BeginObject().Key("owner").Int(place_.at(&node)).Key("name").Text(body.name);
+      json_.Key("role").Text(i < roles.size() ? roles[i] : "body");
+      Ends("inputs", body.inputs());
+      Ends("outputs", body.outputs());
+      json_.EndObject();
+    }
   }
 
   void Ends(const char* key, const std::vector<Value*>& values) {
@@ -54,36 +118,21 @@ class SideWriter {
     json_.EndArray();
   }
 
+  // from: the node that makes the value; -1 for an input of `body`, a constant and an absent input.
   void Read(const Value* v) {
     json_.BeginObject().Key("name").Text(v ? v->name : "").Key("type").Text(v ? v->type.ToString() : "");
     const auto it = v && v->producer ? place_.find(v->producer) : place_.end();
     json_.Key("from").Int(it == place_.end() ? -1 : it->second);
+    json_.Key("body").Int(v ? body_.at(v->graph) : -1);
     json_.Key("constant").Bool(v && v->is_constant()).EndObject();
   }
 
   static constexpr size_t kLongest = 200;  // of an attribute's text
   data::JsonWriter& json_;
   std::unordered_map<const tern::Node*, int64_t> place_;
-  std::unordered_map<const Graph*, int64_t> inside_;  // nested graphs, by the place of the node that has them
+  std::unordered_map<const Graph*, int64_t> body_;
+  FixedValues fixed_;
 };
-
-// In a script element a text may not end the element.
-std::string ForScript(const std::string& json) {
-  std::string out;
-  for (char c : json) {
-    if (c == '<')
-      out += "\\u003c";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string Template() {
-  for (const EmbeddedFile& file : EmbeddedFiles())
-    if (std::string_view(file.name) == "optimize_page.html") return std::string(file.bytes());
-  FailCheck(__FILE__, __LINE__, "embedded", "the page's template is not in the program");
-}
 
 }  // namespace
 
@@ -100,9 +149,7 @@ std::string OptimizePage(const std::string& model, const Graph& before, const Gr
     json.Key("summary").Text(rule ? rule->summary : "a pass").EndObject();
   }
   json.EndArray().EndObject();
-  std::string page = Template();
-  const std::string mark = "/*DATA*/";
-  return page.replace(page.find(mark), mark.size(), ForScript(json.text()));
+  return FillPage("optimize.html", {{"data", JsonForScript(json.text())}});
 }
 
 }  // namespace tern::tools

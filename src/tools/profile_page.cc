@@ -1,37 +1,16 @@
-// The profile as a page: roofline, time by operator, all nodes. Plain SVG and HTML, no script.
+// The profile as a page: the roofline is drawn here, the tables by the page's script from the JSON of the
+// profile.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "tools/page.h"
 #include "tools/profile_report.h"
 #include "tools/units.h"
 
 namespace tern::tools {
 namespace {
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (char c : Printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 // Both axes count in powers of ten.
 class Roofline {
@@ -54,8 +33,8 @@ class Roofline {
         kWidth, kHeight, kWidth, kHeight);
     Grid(svg);
     Roof(svg);
-    for (auto n = profile_.nodes.rbegin(); n != profile_.nodes.rend(); ++n)
-      if (Shown(*n)) Dot(*n, svg);
+    for (size_t i = profile_.nodes.size(); i-- > 0;)
+      if (Shown(profile_.nodes[i])) Dot(i, svg);
     return svg + "</svg>\n";
   }
 
@@ -79,7 +58,7 @@ class Roofline {
   }
   static void Text(double x, double y, const char* anchor, const std::string& text, std::string& svg) {
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                       Escaped(text));
+                       HtmlText(text));
   }
 
   void Grid(std::string& svg) const {
@@ -106,50 +85,38 @@ class Roofline {
              svg);
   }
 
-  // The area of a dot is its share of the time.
-  void Dot(const ProfiledNode& n, std::string& svg) const {
+  // The area of a dot is its share of the time. data-index: the node's place in the profile.
+  void Dot(size_t index, std::string& svg) const {
+    const ProfiledNode& n = profile_.nodes[index];
     const double share = n.ms / profile_.ms, radius = std::clamp(40 * std::sqrt(share), 2.0, 40.0);
     svg += fmt::format(
-        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"><title>{} ({}, {}) {:.3f} ms, {:.1f} GFLOP/s</title></circle>\n",
-        X(std::log10(n.cost->intensity())), Y(std::log10(n.flops_per_second())), radius,
-        Escaped(n.node->name), Escaped(n.Kind()), Escaped(n.kernel), n.ms, n.flops_per_second() * 1e-9);
+        "<circle data-index=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"><title>{} ({}, {}) {:.3f} ms, {:.1f} "
+        "GFLOP/s</title></circle>\n",
+        index, X(std::log10(n.cost->intensity())), Y(std::log10(n.flops_per_second())), radius,
+        HtmlText(n.node->name), HtmlText(n.Kind()), HtmlText(n.kernel), n.ms, n.flops_per_second() * 1e-9);
   }
 
   const Profile& profile_;
   double low_x_ = -1, high_x_ = 2, low_y_ = 8, high_y_ = 11;
 };
 
-std::string Rows(const Profile& p) {
-  std::string out;
-  for (const ProfiledNode& n : p.nodes) {
-    const std::string rate = n.cost ? fmt::format("{:.1f}", n.flops_per_second() * 1e-9) : "?";
-    const std::string roof = n.cost ? fmt::format("{:.1f}", n.PercentOfRoof(p.peak)) : "?";
-    out += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{:.3f}</td><td class=\"n\">{:.1f}</td>"
-        "<td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        Escaped(n.node->name), Escaped(n.Kind()), Escaped(n.kernel), Escaped(n.Output()), n.ms,
-        100 * n.ms / p.ms, rate, roof);
-  }
-  return out;
+// What a reader needs to judge the figures: the machine, the threads, how it was measured.
+std::string Summary(const Profile& p) {
+  return fmt::format(
+      "{:.3f} ms a run in {} steps on {} thread{}, {}, {}, each step at its best of {} runs. This machine reaches "
+      "{}, {:.1f} GB/s.",
+      p.ms, p.nodes.size(), p.threads, p.threads == 1 ? "" : "s", p.isa, p.precision, p.runs,
+      RateText(p.peak), p.peak.bytes * 1e-9);
 }
-
-constexpr const char* kStyle =
-    "body{font:14px sans-serif;margin:24px;color:#223}table{border-collapse:collapse}"
-    "td,th{padding:2px 10px;text-align:left;border-bottom:1px solid #dde}.n{text-align:right}"
-    "text{font:12px sans-serif;fill:#445}.grid{stroke:#dde}.roof{stroke:#c33;stroke-width:2}"
-    "circle{fill:#27c;fill-opacity:.45;stroke:#149}";
 
 }  // namespace
 
 std::string ProfilePage(const std::string& model, const Profile& p) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title><style>{1}</style></head>\n"
-      "<body><h1>{0}</h1>\n<p>{2:.3f} ms a run in {3} steps on {4} threads, {10}, {11}, each step at its best of {5} runs. The red line is what this "
-      "machine reaches: {6}, {7:.1f} GB/s. The area of a dot is its share of the time.</p>\n{8}"
-      "<table id=\"nodes\"><tr><th>node</th><th>op</th><th>kernel</th><th>output</th><th>ms</th><th>%</th>"
-      "<th>GFLOP/s</th><th>% of roof</th></tr>\n{9}</table></body></html>\n",
-      Escaped(model), kStyle, p.ms, p.nodes.size(), p.threads, p.runs, RateText(p.peak), p.peak.bytes * 1e-9,
-      Roofline(p).Draw(), Rows(p), Escaped(p.isa), Escaped(p.precision));
+  return FillPage("profile.html", {{"title", HtmlText(model)},
+                                   {"name", HtmlText(model.substr(model.find_last_of('/') + 1))},
+                                   {"summary", HtmlText(Summary(p))},
+                                   {"roofline", Roofline(p).Draw()},
+                                   {"data", JsonForScript(ProfileJson(model, p, nullptr))}});
 }
 
 }  // namespace tern::tools

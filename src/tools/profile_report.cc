@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "data/json_writer.h"
@@ -24,6 +25,9 @@ std::string OutputOfBoth(const Node& node, const Node* next) {
   const Node& last = next ? *next : node;
   return last.outputs().empty() ? "" : Printable(last.output(0)->type.ToString());
 }
+
+// Of milliseconds, as exact as the clock counts them.
+double Nanoseconds(double ms) { return std::round(ms * 1e6) / 1e6; }
 
 // Kernels are named after the type of their products.
 bool MultipliesBf16(std::string_view kernel) { return EndsWith(kernel, ".bf16"); }
@@ -176,7 +180,7 @@ std::string ProfileTable(const Profile& p, int64_t most) {
 
 std::string ProfileJson(const std::string& model, const Profile& p, const Explanation* explanation) {
   data::JsonWriter json;
-  json.BeginObject().Key("model").Text(model).Key("ms").Number(Rounded(p.ms)).Key("runs").Int(p.runs);
+  json.BeginObject().Key("model").Text(model).Key("ms").Number(Nanoseconds(p.ms)).Key("runs").Int(p.runs);
   json.Key("threads").Int(p.threads).Key("isa").Text(p.isa).Key("precision").Text(p.precision);
   json.Key("peak_gflops").Number(Rounded(p.peak.flops * 1e-9));
   if (p.peak.bf16_flops > 0) json.Key("peak_gflops_bf16").Number(Rounded(p.peak.bf16_flops * 1e-9));
@@ -185,7 +189,12 @@ std::string ProfileJson(const std::string& model, const Profile& p, const Explan
     json.BeginObject().Key("name").Text(n.node->name).Key("op").Text(KindOf(*n.node));
     if (n.next) json.Key("next").Text(n.next->name).Key("next_op").Text(KindOf(*n.next));
     json.Key("kernel").Text(n.kernel).Key("output").Text(n.Output()).Key("depth").Int(n.depth);
-    json.Key("calls").Int(n.calls).Key("ms").Number(Rounded(n.ms)).Key("share").Number(Rounded(n.ms / p.ms));
+    json.Key("calls")
+        .Int(n.calls)
+        .Key("ms")
+        .Number(Nanoseconds(n.ms))
+        .Key("share")
+        .Number(Rounded(n.ms / p.ms));
     if (n.cost) {
       json.Key("flops").Number(n.cost->flops).Key("bytes").Number(n.cost->bytes);
       json.Key("gflops").Number(Rounded(n.flops_per_second() * 1e-9));

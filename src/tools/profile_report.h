@@ -87,7 +87,7 @@ std::string ProfileTable(const Profile& profile, int64_t most);
 std::string ProfileJson(const std::string& model, const Profile& profile, const Explanation* explanation);
 // For chrome://tracing and ui.perfetto.dev.
 std::string ChromeTrace(const std::vector<TraceEvent>& events);
-// One self-contained page: roofline, time by operator, all nodes.
+// One self-contained page: time per op and per kernel, all steps, the roofline.
 std::string ProfilePage(const std::string& model, const Profile& profile);
 
 }  // namespace tern::tools

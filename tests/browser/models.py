@@ -48,5 +48,47 @@ def nested():
     return model([node], [value("x", [2, 3]), helper.make_tensor_value_info("c", TensorProto.BOOL, [])], [value("y", [2, 3])])
 
 
+def loop_in_branch():
+    """An If with a Loop in one branch and a captured value in the other; both read x of the graph around them."""
+    bool_type, int_type = TensorProto.BOOL, TensorProto.INT64
+    scalar = helper.make_tensor_value_info
+    steps = [helper.make_node("Add", ["state", "x"], ["added"], name="loop/add"), helper.make_node("Sin", ["added"], ["next"], name="loop/sin"),
+             helper.make_node("Identity", ["keep"], ["go"], name="loop/go")]
+    body = helper.make_graph(steps, "steps", [scalar("i", int_type, []), scalar("keep", bool_type, []), value("state", [2, 3])],
+                             [scalar("go", bool_type, []), value("next", [2, 3])])
+    then = helper.make_graph([helper.make_node("Loop", ["count", "", "x"], ["looped"], name="then/loop", body=body)], "looping", [], [value("looped", [2, 3])])
+    other = helper.make_graph([helper.make_node("Cos", ["x"], ["cosine"], name="else/cos")], "plain", [], [value("cosine", [2, 3])])
+    nodes = [helper.make_node("If", ["c"], ["y"], name="choice", then_branch=then, else_branch=other), helper.make_node("Tan", ["y"], ["z"], name="last")]
+    return model(nodes, [value("x", [2, 3]), scalar("c", bool_type, []), scalar("count", int_type, [])], [value("z", [2, 3])])
+
+
+def clipped():
+    """Conv and Clip, which are fused; before them a node that hands its input on, behind them two equal ones and a shape."""
+    nodes = [helper.make_node("Identity", ["x"], ["same"], name="idle"),
+             helper.make_node("Conv", ["same", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
+             helper.make_node("Clip", ["c", "low", "high"], ["y"], name="clip"),
+             helper.make_node("Sin", ["y"], ["s"], name="wave"), helper.make_node("Sin", ["y"], ["again"], name="wave again"),
+             helper.make_node("Shape", ["s"], ["dims"], name="shape"), helper.make_node("Reshape", ["s", "dims"], ["view"], name="view"),
+             helper.make_node("Add", ["view", "again"], ["z"], name="sum")]
+    weights = [("w", np.ones((8, 3, 3, 3), np.float32)), ("low", np.float32(0)), ("high", np.float32(6))]
+    return model(nodes, [value("x", [1, 3, 8, 8])], [value("z", [1, 8, 8, 8])], weights)
+
+
+def slices():
+    """Slices that become one Split."""
+    nodes = [helper.make_node("Slice", ["x", f"from{i}", f"to{i}", "axis"], [f"s{i}"], name=f"slice{i}") for i in range(3)]
+    nodes += [helper.make_node(op, [f"s{i}"], [f"y{i}"], name=f"use{i}") for i, op in enumerate(("Sin", "Cos", "Tan"))]
+    bounds = [(f"{word}{i}", np.array([4 * (i + step)])) for i in range(3) for word, step in (("from", 0), ("to", 1))]
+    return model(nodes, [value("x", [2, 12])], [value(f"y{i}", [2, 4]) for i in range(3)], [*bounds, ("axis", np.array([1]))])
+
+
+def leaning(count):
+    """A chain whose every value is read again at the end: the wires push it far away from the middle of the picture."""
+    names = [f"y{i}" for i in range(count)]
+    nodes = [helper.make_node("Sin", [before], [after], name=f"step{i}") for i, (before, after) in enumerate(zip(["x", *names], names))]
+    nodes.append(helper.make_node("Concat", ["x", *names], ["all"], name="all", axis=0))
+    return model(nodes, [value("x", [2, 3])], [value("all", [2 * (count + 1), 3])])
+
+
 def idle():
     return model([helper.make_node("Identity", ["x"], ["y"])], [value("x", [2, 3])], [value("y", [2, 3])])

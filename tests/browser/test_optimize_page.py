@@ -1,75 +1,12 @@
 """The page that `tern optimize --html` writes, in a real browser."""
 
-import pathlib
-import shutil
-import sys
 import time
 import unittest
 
-from playwright.sync_api import sync_playwright
-
 import models
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/e2e"))
-from support import CliTest  # noqa: E402
+from pages import ROOT, PageTest
 
 BERT = ROOT / "tests/data/architectures/bert.dynamo.static/model.onnx"
-SHOTS = ROOT / "build/browser"
-
-
-class PageTest(CliTest):
-    """One browser for all tests; a page each, whose errors fail the test."""
-
-    @classmethod
-    def setUpClass(cls):
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        driver = sync_playwright().start()
-        cls.addClassCleanup(driver.stop)
-        cls.browser = driver.chromium.launch(executable_path=shutil.which("chromium"), headless=True, args=["--no-sandbox"])
-        cls.addClassCleanup(cls.browser.close)
-
-    def open(self, model):
-        """The page of the model, ready; and what `--json` says of it."""
-        html = self.dir / "page.html"
-        self.report = self.json("optimize", model, "--html", html, "--json")
-        self.page = self.browser.new_page(viewport={"width": 1500, "height": 900})
-        self.addCleanup(self.page.close)
-        errors, asked = [], []
-        self.page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
-        self.page.on("pageerror", lambda error: errors.append(str(error)))
-        self.page.on("request", lambda request: asked.append(request.url))
-        self.addCleanup(lambda: self.assertEqual(errors, []))
-        self.addCleanup(lambda: self.assertEqual(asked, [html.as_uri()], "the page loads something"))
-        self.page.goto(html.as_uri())
-        self.page.wait_for_selector("body[data-ready='1']", timeout=20_000)
-        return self.page
-
-    def keep_picture(self, name):
-        path = SHOTS / f"{name}.png"
-        path.unlink(missing_ok=True)
-        self.page.screenshot(path=path)
-        self.assertGreater(path.stat().st_size, 10_000)
-
-    def transform(self, side):
-        return self.page.evaluate("s => { const v = sides[s].view; return [v.x, v.y, v.k, sides[s].root.getAttribute('transform')]; }", side)
-
-    def after_frame(self):
-        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-    def names(self, selector):
-        return self.page.eval_on_selector_all(selector, "all => all.map(e => e.dataset.name)")
-
-    def fills(self):
-        return self.page.eval_on_selector_all(".node rect", "all => all.map(e => e.getAttribute('fill'))")
-
-    def details(self):
-        rows = self.page.eval_on_selector_all("#detail tr", "all => all.map(r => [...r.cells].map(c => c.textContent))")
-        return dict(rows)
-
-    def search(self, text):
-        self.page.fill("#search", text)
-        return self.page.text_content("#found"), self.page.locator("#results li")
 
 
 class RealModel(PageTest):
@@ -158,21 +95,26 @@ class RealModel(PageTest):
         parts = self.page.eval_on_selector_all("#side-0 .twin", "all => all.map(e => e.querySelector('text').textContent)")
         self.assertIn("Softmax.softmax", parts)
         self.assertGreater(parts.count("MatMul"), 1)
-        self.page.click("#detail .link")  # the node before, from the details
+        self.page.click("#detail tr:has(td:text-matches('^before')) .link")  # the node before, from the details
         self.assertEqual(self.page.locator("#side-0 .chosen").count(), 1)
         self.assertEqual(self.page.eval_on_selector_all("#side-1 .twin text:first-of-type", "all => all.map(e => e.textContent)"), ["Attention"])
 
     def test_what_went_and_what_rules_made_is_marked(self):
-        gone, made = set(self.names("#side-0 .gone")), self.page.locator("#side-1 .made").count()
-        self.assertTrue(gone)
-        self.assertTrue(made)
-        outputs = self.page.evaluate("data.sides[1].nodes.flatMap(n => n.outputs.map(v => v.name))")
-        living = self.page.evaluate("names => data.sides[0].nodes.filter(n => n.outputs.some(v => names.includes(v.name))).map(n => n.name)", outputs)
-        self.assertFalse(gone & set(living))
-        self.assertEqual(len(gone) + len(living), self.report["nodes_before"])
+        gone, fused = (set(self.names(f"#side-0 .{state}")) for state in ("gone", "fused"))
+        made = self.page.locator("#side-1 .made").count()
+        self.assertTrue(gone and fused and made)
+        self.assertFalse(gone & fused)
+        kept = self.page.evaluate("lists[0].filter((n, i) => !n.port && stateOf(0, i) === '').map(n => n.name)")
+        self.assertEqual(len(gone) + len(fused) + len(kept), self.report["nodes_before"])
+        left = self.page.evaluate("data.sides[1].nodes.map(n => n.name)")
+        self.assertFalse(set(kept) - set(left), "kept nodes are there")
         self.assertEqual(made, self.page.evaluate("data.sides[1].nodes.filter(n => n.rule).length"))
-        self.page.click("#head-0 button")
-        self.assertIn(f"{len(gone)} found", self.page.text_content("#found"))
+        for state, names in (("gone", gone), ("fused", fused)):
+            self.page.click(f"#head-0 .chip.{state}")
+            self.assertIn(f"{len(names)} found", self.page.text_content("#found"))
+
+    def fills(self):
+        return self.page.eval_on_selector_all(".node rect", "all => all.map(e => e.getAttribute('fill'))")
 
     def test_colours_follow_the_choice(self):
         seen = []
@@ -243,11 +185,6 @@ class OtherModels(PageTest):
             self.assertIn(name, results.first.text_content())
         self.assertIsNone(page.evaluate("window.broken ?? null"))
         self.assertEqual(page.locator("img").count() + page.locator("script").count(), 2)
-
-    def test_nested_graphs_hang_on_their_node(self):
-        self.open(self.save(models.nested()))
-        self.assertEqual(self.page.locator("#side-0 .node").count(), self.report["nodes_before"])
-        self.assertEqual(self.page.locator("#side-1 .edge.body").count(), 2)
 
     def test_a_graph_of_one_node(self):
         self.open(self.save(models.idle()))

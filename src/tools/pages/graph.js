@@ -1,0 +1,138 @@
+// The two graphs as lists of nodes, and which node of one became which of the other.
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+
+// The inputs and outputs of a graph, and what a body reads of the graphs around it, are drawn as nodes too. They stand behind
+// the nodes in the list. After this, a node's inputs come from the same body; `captures` of a node with bodies names the rest.
+function withPorts(side) {
+  const all = side.nodes.map(n => ({ ...n, inputs: n.inputs.map(v => ({ ...v })), captures: [], bodies: [] }));
+  const place = new Map(), key = (body, v) => `${body}\n${v.name}`;
+  const port = (op, body, v, inputs, outputs) => all.push({ port: true, op, body, name: v.name, origin: "", rule: "", attrs: [], flops: 0,
+    bytes: 0, ms: 0, captures: [], bodies: [], inputs, outputs }) - 1;
+  side.bodies.forEach((b, k) => all[b.owner].bodies.push(k));
+  const graphs = [{ body: -1, ...side }, ...side.bodies.map((b, k) => ({ body: k, ...b }))];
+  for (const { body, inputs } of graphs) for (const v of inputs) place.set(key(body, v), port("input", body, v, [], [v]));
+  // The node of `body` that hands on the value; -1 for a constant and an absent input.
+  const provider = (body, v) => {
+    if (v.constant || !v.name && v.from < 0) return -1;
+    if (v.from >= 0 && all[v.from].body === body) return v.from;
+    const known = place.get(key(body, v));
+    if (known !== undefined || body < 0) return known ?? -1;
+    const owner = all[side.bodies[body].owner], from = provider(owner.body, v);
+    if (from >= 0 && !owner.captures.includes(from)) owner.captures.push(from);
+    const made = port("captured", body, v, [], [v]);
+    Object.assign(all[made], { comes_from: from });
+    place.set(key(body, v), made);
+    return made;
+  };
+  side.nodes.forEach((n, i) => all[i].inputs.forEach(v => { v.from = provider(n.body, v); }));
+  for (const { body, outputs } of graphs) for (const v of outputs) port("output", body, v, [{ ...v, from: provider(body, v) }], []);
+  return all;
+}
+
+// What a node reads, each once: nodes of the same body.
+const sources = n => [...new Set([...n.inputs.map(v => v.from), ...n.captures])].filter(i => i >= 0);
+
+// What a node is known by on the other side: the values that it makes. Ports are told from nodes.
+const marks = n => n.port && n.op !== "input" ? [`${n.op}\n${n.name}`] : n.outputs.map(v => v.name).filter(name => name);
+
+// The nodes of a body by what they are known by; keys that several nodes have are left out where `unique` is asked for.
+function indexBy(nodes, body, keys, unique) {
+  const by = new Map(), twice = new Set();
+  nodes.forEach((n, i) => {
+    if (body !== undefined && n.body !== body) return;
+    for (const k of keys(n)) if (!by.has(k)) by.set(k, i); else twice.add(k);
+  });
+  if (unique) twice.forEach(k => by.delete(k));
+  return by;
+}
+
+// Each node's counterpart on the other side, as [of before, of after]; -1: there is none. A node that no rule made is the one of the
+// same name and origin; others make a value of the same name, in the same body or, where the name occurs once, in any. Several
+// nodes can have the same counterpart.
+function twins(before, after) {
+  const found = [before.map(() => -1), after.map(() => -1)];
+  const join = (i, j) => { if (found[0][i] < 0) found[0][i] = j; if (found[1][j] < 0) found[1][j] = i; };
+  const imported = n => n.port || n.rule || !n.name && !n.origin ? [] : [`${n.name}\n${n.origin}\n${n.op}`];
+  const match = (here, there) => here.forEach((i, k) => { if (there.has(k)) join(i, there.get(k)); });
+  const pair = (b0, b1) => {
+    match(indexBy(before, b0, imported, true), indexBy(after, b1, imported, true));
+    match(indexBy(before, b0, marks), indexBy(after, b1, marks));
+    before.forEach((n, i) => {
+      if (n.body !== b0 || !n.bodies.length || found[0][i] < 0) return;
+      const other = after[found[0][i]];
+      if (other.bodies.length === n.bodies.length) n.bodies.forEach((b, k) => pair(b, other.bodies[k]));
+    });
+  };
+  pair(-1, -1);
+  const left = [before, after].map((nodes, s) => new Set(nodes.filter((n, i) => found[s][i] < 0)));
+  match(...[before, after].map((nodes, s) => indexBy(nodes, undefined, n => left[s].has(n) ? marks(n) : [], true)));
+  return found;
+}
+
+// For each node, the first one that computes the same from the same; itself where there is none.
+function firstOfSame(nodes, count) {
+  const seen = new Map(), first = nodes.map((n, i) => i);
+  for (let i = 0; i < count; ++i) {
+    const n = nodes[i];
+    if (n.bodies.length) continue;
+    const reads = n.inputs.map(v => v.from < 0 ? v.name : v.from < count ? [first[v.from], nodes[v.from].outputs.findIndex(o => o.name === v.name)] : [v.from]);
+    const key = JSON.stringify([n.body, n.op, n.attrs, reads, n.outputs.map(o => o.type)]);
+    if (seen.has(key)) first[i] = seen.get(key);
+    else seen.set(key, i);
+  }
+  return first;
+}
+
+// parts: the nodes of `before` that each node of `after` does the work of: all between its result and what it reads. Nodes that
+// shapes and constants replace, that hand their input on, or that repeat another one do no work.
+// helps: where a node of `after` makes a value that `before` does not have, the node that it makes it for; otherwise -1.
+function workOf([before, after], [twin0, twin1], same) {
+  const known = new Set(before.flatMap(n => n.outputs.map(v => v.name))), helps = after.map(() => -1);
+  const ends = j => before[j].port || twin0[j] >= 0 || before[j].fixed || same[j] !== j && twin0[same[j]] >= 0;
+  const makers = after.map(() => []);
+  twin0.forEach((a, j) => { if (a >= 0 && !before[j].port) makers[a].push(j); });
+  const parts = after.map((root, a) => {
+    if (root.port || twin1[a] < 0 || before[twin1[a]].port) return [];
+    if (!root.rule) return [twin1[a]];
+    const reads = new Set(), inside = new Set([a]), work = new Set(makers[a]);
+    for (const k of inside) for (const v of after[k].inputs) {
+      if (known.has(v.name)) reads.add(v.name);
+      else if (v.from >= 0 && !after[v.from].port) inside.add(v.from);
+    }
+    inside.forEach(k => { if (k !== a && helps[k] < 0) helps[k] = a; });
+    for (const j of work) for (const v of before[j].inputs)
+      if (v.from >= 0 && !reads.has(v.name) && !ends(v.from)) work.add(v.from);
+    const busy = [...work].filter(j => !before[j].passes_on);
+    return busy.length ? busy : [twin1[a]];
+  });
+  return { parts, helps };
+}
+
+const lists = data.sides.map(withPorts);
+const twin = twins(...lists);
+const firstSame = firstOfSame(lists[0], data.sides[0].nodes.length);
+const { parts, helps } = workOf(lists, twin, firstSame);
+// The node of `after` that each node of `before` is fused into: it does the work of others too. -1: there is none.
+const fused = lists[0].map(() => -1);
+parts.forEach((list, a) => { if (list.length > 1) list.forEach(j => { if (fused[j] < 0) fused[j] = a; }); });
+
+const kept = new Set(parts.flat());
+
+// "": kept. Of before: "fused" into a node of after, or "gone". Of after: "made" by a rule.
+const stateOf = (s, i) => lists[s][i].port ? "" : s === 1 ? (lists[1][i].rule ? "made" : "") : fused[i] >= 0 ? "fused" : kept.has(i) ? "" : "gone";
+
+function fateOf(i) {
+  const n = lists[0][i];
+  if (n.fixed) return "removed: shapes and constants determine it";
+  if (n.passes_on) return "removed: it hands its input on";
+  if (firstSame[i] !== i) return `removed: the same as ${lists[0][firstSame[i]].op} ${lists[0][firstSame[i]].name}`;
+  return "removed";
+}
+
+// On the other side: what the node became or went into, or the nodes whose work it does.
+function counterparts(s, i) {
+  if (s === 0) return fused[i] >= 0 ? [fused[i]] : twin[0][i] >= 0 && stateOf(0, i) !== "gone" ? [twin[0][i]] : [];
+  const own = helps[i] >= 0 ? parts[helps[i]] : parts[i];
+  return own.length ? own : twin[1][i] >= 0 ? [twin[1][i]] : [];
+}
