@@ -62,7 +62,7 @@ class Tune(CliTest):
                 if len(times) < 2:  # bf16 by rounding is not a matter of time
                     continue
                 least = "least measured time" if times[node["kernel"]] == min(times.values()) else "least estimated time, within 5 % of the least measured"
-                expected = (least,) if rows != "N" else (least, "best of those that pack weights as its usual dims want it")
+                expected = (least,) if rows != "N" else (least, "best of those that pack weights for its representative dims")
                 self.assertIn(node["reason"], expected, node)
                 if rows != "N":
                     self.assertLessEqual(0.95 * times[node["kernel"]], min(times.values()), node)

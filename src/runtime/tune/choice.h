@@ -13,7 +13,7 @@ enum class Reason : uint8_t {
   kEstimated,  // the least estimated time
   kMeasured,   // the least time measured by this session
   kRecorded,   // the least time measured once, read from the record
-  kPacked,     // the best of those that pack weights as is the best for the node's usual dims
+  kPacked,     // the best of those that pack weights for the node's representative dims
   kClose,      // the least estimated time, and nearly the least of those measured
 };
 const char* TextOf(Reason reason);

@@ -40,7 +40,7 @@ const char* TextOf(Reason reason) {
                                     "least estimated time",
                                     "least measured time",
                                     "least measured time, from the record",
-                                    "best of those that pack weights as its usual dims want it",
+                                    "best of those that pack weights for its representative dims",
                                     "least estimated time, within 5 % of the least measured"};
   return kTexts[static_cast<int>(reason)];
 }
