@@ -10,7 +10,8 @@ namespace {
 
 constexpr int64_t kWork = 16384;
 constexpr int64_t kColumns = 512;
-constexpr int64_t kRows = 256;  // that are summed before their sum is added to others: keeps errors small
+constexpr int64_t kRows = 256;  // rows at equal distances that one call joins
+constexpr int64_t kFewRows = 8;  // rows that are joined one by one
 constexpr int64_t kParts = 8;   // of many rows, for several threads
 
 RowSum RowKind(ReduceKind kind) {
@@ -117,18 +118,31 @@ void LogSumExpColumns(const ReducePlan& p, const float* x, float* top, int64_t n
   for (int64_t j = 0; j < n; ++j) top[j] = sum[j] == 0 ? -HUGE_VALF : top[j] + std::log(sum[j]);
 }
 
-// The innermost axis is reduced: each result from whole rows.
+// One number from reduced rows [begin, end) along the innermost axis. Many rows are halved and the halves
+// joined, so that the rounding error of sums grows with the logarithm of their number.
+template <class Math>
+typename Math::T JoinedRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin,
+                            int64_t end) {
+  auto sum = Math::Start(kind);
+  const auto join = [&](typename Math::T part) { Math::Join(OfParts(kind), &part, 1, 0, &sum, 1); };
+  if (end - begin > kFewRows) {
+    const int64_t middle = begin + (end - begin) / 2;
+    join(JoinedRows<Math>(kind, p, x, begin, middle));
+    join(JoinedRows<Math>(kind, p, x, middle, end));
+    return sum;
+  }
+  for (int64_t r = begin; r < end; ++r) join(Math::Row(kind, x + p.reduced.OffsetOf(r), p.inner));
+  return sum;
+}
+
+// The innermost axis is reduced: each result comes from whole rows.
 template <class Math>
 void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
                 int64_t begin, int64_t end) {
   const RowSum row = RowKind(kind);
   for (int64_t i = begin; i < end; ++i) {
     const auto* from = x + p.kept.OffsetOf(i);
-    auto sum = Math::Start(row);
-    for (int64_t r = 0; r < p.reduced.count; ++r) {
-      const auto part = Math::Row(row, from + p.reduced.OffsetOf(r), p.inner);
-      Math::Join(OfParts(row), &part, 1, 0, &sum, 1);
-    }
+    const auto sum = JoinedRows<Math>(row, p, from, 0, p.reduced.count);
     if constexpr (std::is_same_v<Math, Floats>) {
       if (kind == ReduceKind::kLogSumExp) {
         LogSumExpRow(p, from, sum, y + i);
@@ -139,24 +153,24 @@ void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x,
   }
 }
 
-// y = n columns of reduced rows [begin, end) joined.
+// y = n columns of reduced rows [begin, end) joined. More rows than one call joins are halved and the halves
+// joined, so that the rounding error of sums grows with the logarithm of their number.
 template <class Math>
 void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin, int64_t end,
               typename Math::T* y, int64_t n) {
-  std::fill(y, y + n, Math::Start(kind));
   const bool even = p.reduced.rank <= 1;  // all rows at equal distances
-  const int64_t step = p.reduced.rank ? p.reduced.steps[0] : 0;
-  if (even && end - begin <= kRows) return Math::Join(kind, x + begin * step, end - begin, step, y, n);
-  typename Math::T part[kColumns];
-  for (int64_t r = begin; r < end; r += kRows) {
-    const int64_t last = std::min(end, r + kRows);
-    std::fill(part, part + n, Math::Start(kind));
-    if (even)
-      Math::Join(kind, x + r * step, last - r, step, part, n);
-    else
-      for (int64_t i = r; i < last; ++i) Math::Join(kind, x + p.reduced.OffsetOf(i), 1, 0, part, n);
-    Math::Join(OfParts(kind), part, 1, 0, y, n);
+  const int64_t leaf = even ? kRows : kFewRows, leaves = (end - begin + leaf - 1) / leaf;
+  if (leaves > 1) {
+    const int64_t middle = begin + leaves / 2 * leaf;
+    typename Math::T part[kColumns];
+    JoinRows<Math>(kind, p, x, begin, middle, y, n);
+    JoinRows<Math>(kind, p, x, middle, end, part, n);
+    return Math::Join(OfParts(kind), part, 1, 0, y, n);
   }
+  std::fill(y, y + n, Math::Start(kind));
+  const int64_t step = p.reduced.rank ? p.reduced.steps[0] : 0;
+  if (even) return Math::Join(kind, x + begin * step, end - begin, step, y, n);
+  for (int64_t i = begin; i < end; ++i) Math::Join(kind, x + p.reduced.OffsetOf(i), 1, 0, y, n);
 }
 
 // Few columns of many rows: parts of the rows, then these together. How, depends on the plan only.

@@ -73,6 +73,52 @@ inline void Columns(const float* x, int64_t rows, int64_t step, float* y, const 
   for (int j = 0; j < N; ++j) StoreVector(y + j * lanes, v[j]);
 }
 
+// The same for sums, as a cascade: kBlock rows make a partial sum, kBlock of these make another. The rounding
+// error grows with the longest chain of additions, which is 2 * kBlock + rows / kBlock^2 instead of rows.
+constexpr int64_t kBlock = 8;
+
+template <int N, class F>
+inline void SumColumns(const float* x, int64_t rows, int64_t step, float* y, const F& f) {
+  constexpr int64_t lanes = kLanes<float>;
+  Floats total[N];
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) total[j] = LoadVector(y + j * lanes);
+  for (int64_t r = 0; r < rows;) {
+    const int64_t end = Least(rows, r + kBlock * kBlock);
+    Floats group[N] = {};
+    while (r < end) {
+      const int64_t last = Least(end, r + kBlock);
+      Floats block[N] = {};
+      for (; r < last; ++r, x += step)
+#pragma GCC unroll 4
+        for (int j = 0; j < N; ++j) block[j] = f(block[j], LoadVector(x + j * lanes));
+#pragma GCC unroll 4
+      for (int j = 0; j < N; ++j) group[j] += block[j];
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) total[j] += group[j];
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < N; ++j) StoreVector(y + j * lanes, total[j]);
+}
+
+// Columns that do not fill a vector.
+template <class F>
+inline Floats SumPart(Floats total, const float* x, int64_t rows, int64_t step, int64_t n, const F& f) {
+  for (int64_t r = 0; r < rows;) {
+    const int64_t end = Least(rows, r + kBlock * kBlock);
+    Floats group{};
+    while (r < end) {
+      const int64_t last = Least(end, r + kBlock);
+      Floats block{};
+      for (; r < last; ++r) block = f(block, LoadPart(x + r * step, n));
+      group += block;
+    }
+    total += group;
+  }
+  return total;
+}
+
 template <class F>
 inline void Each(const float* x, int64_t rows, int64_t step, float* y, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
@@ -85,14 +131,23 @@ inline void Each(const float* x, int64_t rows, int64_t step, float* y, int64_t n
   StorePart(y + i, v, n - i);
 }
 
+template <class F>
+inline void SumEach(const float* x, int64_t rows, int64_t step, float* y, int64_t n, const F& f) {
+  constexpr int64_t lanes = kLanes<float>;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) SumColumns<4>(x + i, rows, step, y + i, f);
+  for (; i + lanes <= n; i += lanes) SumColumns<1>(x + i, rows, step, y + i, f);
+  if (i < n) StorePart(y + i, SumPart(LoadPart(y + i, n - i), x + i, rows, step, n - i, f), n - i);
+}
+
 void Join(RowSum kind, const float* x, int64_t rows, int64_t step, float* y, int64_t n) {
   switch (kind) {
     case RowSum::kSum:
-      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return a + b; });
+      return SumEach(x, rows, step, y, n, [](Floats a, Floats b) { return a + b; });
     case RowSum::kL1:
-      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return a + Absolute(b); });
+      return SumEach(x, rows, step, y, n, [](Floats a, Floats b) { return a + Absolute(b); });
     case RowSum::kSquare:
-      return Each(x, rows, step, y, n, [](Floats a, Floats b) { return a + b * b; });
+      return SumEach(x, rows, step, y, n, [](Floats a, Floats b) { return a + b * b; });
     case RowSum::kMax:
       return Each(x, rows, step, y, n, [](Floats a, Floats b) { return (a != a) | (a > b) ? a : b; });
     case RowSum::kMin:
