@@ -30,8 +30,8 @@ double LargestOf(const Tensor& t) {
 }
 
 void CompareFloats(const Tensor& got, const Tensor& wanted, const Tolerance& tolerance, Comparison& c) {
-  const double absolute =
-      tolerance.absolute + (tolerance.of_largest > 0 ? tolerance.of_largest * LargestOf(wanted) : 0);
+  const double largest = LargestOf(wanted), absolute = tolerance.absolute + tolerance.of_largest * largest;
+  c.largest = std::max(c.largest, largest);
   double worst_excess = -1;
   int64_t worst = 0;
   for (int64_t i = 0; i < got.size(); ++i) {

@@ -16,6 +16,7 @@ struct Comparison {
   std::string difference;  // empty: equal within the tolerance
   double max_abs = 0;      // largest |got - wanted| over the float elements
   double max_rel = 0;      // largest |got - wanted| / |wanted| where wanted is not 0
+  double largest = 0;      // largest finite |wanted| over the float elements
   int64_t elements = 0, wrong = 0;
 };
 

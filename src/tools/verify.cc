@@ -1,6 +1,8 @@
 // tern verify: whether a model gives the stored results.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "data/compare.h"
 #include "data/json_writer.h"
 #include "tools/engine.h"
@@ -9,6 +11,7 @@
 #include "tools/tool.h"
 #include "tools/units.h"
 #include "tools/vectors.h"
+#include "tools/verify_layers.h"
 
 namespace tern::tools {
 namespace {
@@ -31,7 +34,8 @@ class VerifyTool : public Tool {
   const char* examples() const override {
     return "  tern verify model.onnx --data test_data_set_0\n"
            "  tern verify model.tern --against model.onnx --random 3 --dim batch=2\n"
-           "  tern verify model.onnx --reference --rtol 1e-4 --json\n";
+           "  tern verify model.onnx --reference --rtol 1e-4 --json\n"
+           "  tern verify model.onnx --layers --random 3 --dim batch=2\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
@@ -42,22 +46,27 @@ class VerifyTool : public Tool {
                              std::vector<std::string>& names) const;
   Status ChooseTolerance(const Args& args);
   EngineOptions Options() const { return {static_cast<int>(threads_), false, level_.level()}; }
+  Status CheckRequest() const;
   Status VerifyCase(const Vectors& vectors);
+  Status VerifyLayers(const Vectors& vectors);
   void Compare(const std::string& where, const std::vector<std::string>& names, const DatumList& got,
                const Feeds& wanted);
   int Report() const;
+  size_t WrongOutputs() const;
+  void PrintLayers() const;
   std::string Bounds() const;
   void Print(size_t wrong) const;
   void PrintJson(size_t wrong) const;
 
   std::string model_, data_, against_;
-  int64_t threads_ = 0, seed_ = 0;
-  bool json_ = false, reference_ = false;
+  int64_t threads_ = 0, seed_ = 0, most_ = 20;
+  bool json_ = false, reference_ = false, layers_ = false, accumulated_ = false;
   data::Tolerance tolerance_, given_;
   ShapeOptions shapes_;
   LevelOption level_;
   PrecisionOption precision_;
   std::vector<Line> lines_;
+  LayerReport layer_report_;
   std::vector<std::pair<std::string, std::string>> unstored_;  // where, output: nothing to compare with
 };
 
@@ -67,6 +76,10 @@ void VerifyTool::Declare(Args& args) {
               "folder with input_K / output_K (.pb, .npy) or io.npz, or of such folders");
   args.Option("--against", against_, "OTHER", "another model: what it gives is what is wanted");
   args.Flag("--reference", reference_, "what the slow reference evaluator gives is what is wanted");
+  args.Flag("--layers", layers_,
+            "compare each node of the optimized graph with the reference evaluator, both fed with the same inputs");
+  args.Flag("--accumulated", accumulated_, "with --layers: each node reads what the kernels before it gave");
+  args.Option("--top", most_, "N", "with --layers: nodes in the table, the worst first (20); 0: all", 0, 1'000'000);
   args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
   shapes_.Declare(args);
   level_.Declare(args);
@@ -94,7 +107,7 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
 // What to feed: the stored inputs, or one random set.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
-  if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_);
+  if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_ && !layers_);
   TERN_TRY(shapes_.Apply(*graph));
   TERN_TRY(CloseOpenDims(*graph));
   Vectors random;
@@ -123,6 +136,16 @@ void VerifyTool::Compare(const std::string& where, const std::vector<std::string
     else
       lines_.push_back({where, names[i], data::Compare(got[i], it->second, tolerance_)});
   }
+}
+
+Status VerifyTool::VerifyLayers(const Vectors& vectors) {
+  LayerOptions options{Options(), tolerance_, accumulated_};
+  options.engine.precision = precision_.precision();
+  auto report = CompareLayers(model_, vectors.inputs, options);
+  if (!report.ok())
+    return report.TakeStatus().While(StrCat("comparing the layers of '", model_, "' on ", vectors.folder));
+  layer_report_.Add(vectors.folder, std::move(*report));
+  return {};
 }
 
 // Against what is stored, and against another model or evaluator when one is named; that one in fp32.
@@ -167,6 +190,7 @@ void VerifyTool::PrintJson(size_t wrong) const {
     json.BeginObject().Key("data").Text(where).Key("output").Text(output).EndObject();
   json.EndArray().Key("rtol").Number(tolerance_.relative).Key("atol").Number(tolerance_.absolute);
   json.Key("atol_of_largest").Number(tolerance_.of_largest).Key("precision").Text(precision_.used());
+  if (layers_) WriteLayers(layer_report_, json);
   fmt::print("{}\n", json.Key("ok").Bool(wrong == 0).EndObject().text());
 }
 
@@ -189,30 +213,54 @@ void VerifyTool::Print(size_t wrong) const {
   for (const auto& [where, output] : unstored_)
     fmt::print("-     {} '{}': not compared, nothing is stored for it\n", Printable(where),
                Printable(output));
-  fmt::print("{} of {} outputs within {}", lines_.size() - wrong, lines_.size(), Bounds());
-  fmt::print("{}\n", unstored_.empty() ? "" : fmt::format("; {} not compared", unstored_.size()));
+  if (!lines_.empty() || !unstored_.empty()) {
+    fmt::print("{} of {} outputs within {}", lines_.size() - WrongOutputs(), lines_.size(), Bounds());
+    fmt::print("{}\n", unstored_.empty() ? "" : fmt::format("; {} not compared", unstored_.size()));
+  }
+  if (layers_) PrintLayers();
   if (wrong && UsesBf16(precision_.precision()))
     fmt::print(
         "rounding to bf16 moves the results of some networks further, above all of those that are not "
         "trained: --precision fp32 tells whether it is that, --rtol and --atol say what is near enough\n");
 }
 
+void VerifyTool::PrintLayers() const {
+  const size_t count = layer_report_.layers.size(), random = layer_report_.not_compared.size();
+  fmt::print("{}{} of {} nodes within {}, {}{}\n", LayerTable(layer_report_, most_), count - layer_report_.wrong,
+             count, Bounds(), accumulated_ ? "errors added up" : "each fed with the reference's values",
+             random ? fmt::format("; {} not compared: their results are random", random) : "");
+}
+
+size_t VerifyTool::WrongOutputs() const {
+  return static_cast<size_t>(std::count_if(lines_.begin(), lines_.end(), [](const Line& line) {
+    return !line.comparison.difference.empty();
+  }));
+}
+
 int VerifyTool::Report() const {
-  size_t wrong = 0;
-  for (const Line& line : lines_) wrong += !line.comparison.difference.empty();
+  const size_t wrong = WrongOutputs() + layer_report_.wrong;
   json_ ? PrintJson(wrong) : Print(wrong);
   return wrong ? 1 : 0;
 }
 
+Status VerifyTool::CheckRequest() const {
+  if (data_.empty() && against_.empty() && !reference_ && !layers_)
+    return InvalidArgument("compare with what? give --data DIR, --against MODEL, --reference or --layers");
+  if (layers_ && !against_.empty())
+    return InvalidArgument("--layers and --against exclude each other: nodes are compared with the reference");
+  if (accumulated_ && !layers_) return InvalidArgument("--accumulated is about --layers, which is not given");
+  return {};
+}
+
 Result<int> VerifyTool::Run(const Args& args) {
-  if (data_.empty() && against_.empty() && !reference_)
-    return InvalidArgument("compare with what? give --data DIR, --against MODEL or --reference");
+  TERN_TRY(CheckRequest());
   TERN_TRY(ChooseTolerance(args));
   TERN_ASSIGN(const std::vector<Vectors> cases, Cases());
   Progress progress("verifying");
   for (size_t i = 0; i < cases.size(); ++i) {
     progress.Show(static_cast<double>(i) / static_cast<double>(cases.size()));
-    TERN_TRY(VerifyCase(cases[i]));
+    if (reference_ || !against_.empty() || !cases[i].outputs.empty()) TERN_TRY(VerifyCase(cases[i]));
+    if (layers_) TERN_TRY(VerifyLayers(cases[i]));
   }
   return Report();
 }

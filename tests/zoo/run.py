@@ -52,6 +52,15 @@ class Looser:
 LOOSER_VECTORS = {
     "mobilenetv2-7_fp32": Looser(2e-4, "stored by an older engine: onnxruntime itself is 1.6e-3 of 18.3 away from them"),
 }
+# Models that must agree with the reference evaluator too, in a plain run and unoptimized: options of `tern verify`.
+BY_REFERENCE = {
+    "magika_v3_3": ["--dim", "unk__214=2"],  # mean(x * x) - mean(x)^2 of nearly equal numbers: sums must be accurate
+}
+# Rules that must fire, and how often.
+FIRES = {
+    "magika_v3_3": {"RecomposeScaledLayerNorm": 2},
+    "tiny_random_bert_qa_tf": {"RecomposeShiftedLayerNorm": 49},
+}
 # Files that ask for what ONNX forbids. Tern must say so, and onnxruntime must refuse them too.
 INVALID = {
     "style_starry_night_fp16": "cannot broadcast",  # opset 7, but its Adds still count on broadcast=1 axis=1 of opset 6
@@ -226,12 +235,32 @@ def check_invalid(model, report):
     report.check(f"{model.name} is refused", error)
 
 
+def check_reference(model, report):
+    for level in ("none", "layout"):
+        options = [*BY_REFERENCE[model.name], "--level", level]
+        report.check(f"{model.name} against the reference, {level}", call([model.tern, "verify", model.path, "--reference", *options]))
+        report.check(f"{model.name} layer by layer, {level}", call([model.tern, "verify", model.path, "--layers", *options]))
+
+
+def check_fires(model, report):
+    command = [model.tern, "optimize", model.path, "-o", model.folder / "optimized.onnx", "--json"]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    rules = json.loads(done.stdout)["rules"] if done.returncode == 0 else {}
+    for rule, hits in FIRES[model.name].items():
+        error = "" if rules.get(rule) == hits else f"{rules.get(rule, 0)} times, not {hits}; {done.stderr.strip()}"
+        report.check(f"{rule} fires in {model.name}", error)
+
+
 def check_model(path, tern, report):
     with tempfile.TemporaryDirectory() as temp:
         folder = pathlib.Path(temp)
         model = Model(path, tern, folder)
         if model.name in INVALID:
             return check_invalid(model, report)
+        if model.name in BY_REFERENCE:
+            check_reference(model, report)
+        if model.name in FIRES:
+            check_fires(model, report)
         vectors = stored_vectors(path) or loose_vectors(path, folder)
         if vectors:
             tolerance = vector_tolerance(model.name, vectors)
