@@ -8,6 +8,7 @@
 #include "passes/fold/fold_constants.h"
 #include "passes/layout/channels_last.h"
 #include "passes/rewrite/driver.h"
+#include "passes/rewrite/names.h"
 #include "passes/widen/widen_half.h"
 
 namespace tern {
@@ -47,6 +48,7 @@ class Optimizer {
       if (options_.after_stage) options_.after_stage(stage.name, graph_);
       if (stage.name == options_.stop_after) break;
     }
+    MakeNamesUnique(graph_);
     report_.hits = context_.hits();
     report_.why_not = context_.answers();
     report_.attempts = context_.attempts();

@@ -12,6 +12,8 @@ from onnx import helper
 
 from support import FLOAT, TERN, CliTest, make_model
 
+ARCHITECTURES = pathlib.Path(__file__).resolve().parents[1] / "data/architectures"
+
 
 def gelu_mlp():
     """Two matrix products around a GELU spelled out, with an Identity and a shape computation on the way."""
@@ -68,6 +70,18 @@ class Optimize(CliTest):
         names = {name for node in onnx.load(self.dir / "back.onnx").graph.node for name in node.input}
         self.assertLessEqual({constant.name for constant in onnx.load(self.dir / "back.onnx").graph.initializer}, names)
         self.refused("optimize", self.model, "--level", "layout", "--pack", says="give one with -o OUT.tern")
+
+    def test_names_are_unique_and_those_of_the_op_that_does_the_work(self):
+        layers = self.json("inspect", self.model, "--level", "layout", "--json")["layers"]
+        self.assertEqual([(layer["name"], layer["op"]) for layer in layers], [("first", "MatMul"), ("second", "MatMul")])
+        folders = sorted(path for path in ARCHITECTURES.iterdir() if path.is_dir())
+        self.assertGreater(len(folders), 5)
+        for folder in folders:
+            for level in ("basic", "extended", "layout"):
+                layers = self.json("inspect", folder / "model.onnx", "--level", level, "--json")["layers"]
+                names = collections.Counter(layer["name"] for layer in layers if layer["name"])
+                self.assertEqual([name for name, count in names.items() if count > 1], [], f"{folder.name} {level}")
+                self.assertGreater(len(names), 10)
 
     def test_weights_are_packed_for_a_precision(self):
         rng = np.random.default_rng(3)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "passes/rewrite/names.h"
+
 namespace tern {
 
 struct RuleIndex::Impl {
@@ -133,7 +135,9 @@ class Sweep {
       if (!rewrite.emitted().empty()) first_new = rewrite.emitted().front();
       ++hits_;
       dead_ += rewrite.leaves_dead();
-      RemoveUnread(node);
+      std::vector<ReplacedNode> replaced;
+      RemoveUnread(node, replaced);
+      NameAfterReplaced(rewrite.emitted(), replaced);
       context_.Hit(rule->name);
       return true;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/rewrite/constants.h"
+#include "passes/rewrite/names.h"
 
 namespace tern {
 namespace {
@@ -201,6 +202,11 @@ void Rewrite::DropUnread() {
 }
 
 void RemoveUnread(Node& node) {
+  std::vector<ReplacedNode> removed;
+  RemoveUnread(node, removed);
+}
+
+void RemoveUnread(Node& node, std::vector<ReplacedNode>& removed) {
   std::vector<Node*> doomed = {&node};
   while (!doomed.empty()) {
     Node* next = doomed.back();
@@ -210,6 +216,7 @@ void RemoveUnread(Node& node) {
       if (v && v->producer && v->producer != next && v->graph == next->graph &&
           std::find(makers.begin(), makers.end(), v->producer) == makers.end())
         makers.push_back(v->producer);
+    removed.emplace_back(*next);
     next->graph->RemoveNode(next);
     for (Node* maker : makers)
       if (maker->unused() && std::find(doomed.begin(), doomed.end(), maker) == doomed.end())
