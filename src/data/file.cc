@@ -62,6 +62,37 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return {};
 }
 
+// Where `path` leads to, also when there is no file yet.
+Result<fs::path> FollowLinks(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as in Linux
+  fs::path at(path);
+  for (int i = 0; i < kMostLinks; ++i) {
+    std::error_code error;
+    if (!fs::is_symlink(fs::symlink_status(at, error))) return at;
+    const fs::path to = fs::read_symlink(at, error);
+    if (error) return IoError("cannot write '", path, "': ", error.message());
+    at = to.is_absolute() ? to : at.parent_path() / to;
+  }
+  return IoError("cannot write '", path, "': ", std::strerror(ELOOP));
+}
+
+bool IsSpecial(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+Status Close(int fd, Status status, const std::string& path) {
+  if (close(fd) == 0 || !status.ok()) return status;
+  return IoError("cannot write '", path, "': ", std::strerror(errno));
+}
+
+Status WriteSpecial(const std::string& path, std::string_view bytes) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return IoError("cannot write '", path, "': ", std::strerror(errno));
+  return Close(fd, WriteAll(fd, bytes, path), path);
+}
+
 Status Rename(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) == 0) return {};
   return IoError("cannot write '", to, "': ", std::strerror(errno));
@@ -74,8 +105,24 @@ Result<std::string> ReadFile(const std::string& path) {
   return std::string(reinterpret_cast<const char*>(file.data()), file.size());
 }
 
+Result<std::string> ReadStandardInput() {
+  static std::atomic<bool> read_before{false};
+  if (read_before.exchange(true)) return InvalidArgument("standard input (-) is given twice");
+  std::string all;
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t n = read(STDIN_FILENO, block, sizeof block);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return IoError("cannot read standard input: ", std::strerror(errno));
+    if (n == 0) return all;
+    all.append(block, static_cast<size_t>(n));
+  }
+}
+
 Status WriteFile(const std::string& path, std::string_view bytes) {
-  const std::string temporary = TemporaryName(path);
+  if (IsSpecial(path)) return WriteSpecial(path, bytes);
+  TERN_ASSIGN(const fs::path target, FollowLinks(path));
+  const std::string temporary = TemporaryName(target);
   Remember(temporary, 2);
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) {
@@ -83,9 +130,8 @@ Status WriteFile(const std::string& path, std::string_view bytes) {
     Forget(temporary);
     return IoError("cannot write '", path, "': ", std::strerror(error));
   }
-  Status status = WriteAll(fd, bytes, path);
-  if (close(fd) != 0 && status.ok()) status = IoError("cannot write '", path, "': ", std::strerror(errno));
-  if (status.ok()) status = Rename(temporary, path);
+  Status status = Close(fd, WriteAll(fd, bytes, path), path);
+  if (status.ok()) status = Rename(temporary, target.string());
   if (!status.ok()) unlink(temporary.c_str());
   Forget(temporary);
   return status;
@@ -99,7 +145,8 @@ Status MakeFolders(const std::string& path) {
 }
 
 Result<Staging> Staging::Beside(const std::string& path) {
-  const fs::path target(path);
+  if (IsSpecial(path)) return InvalidArgument("'", path, "' is no regular file");
+  TERN_ASSIGN(const fs::path target, FollowLinks(path));
   if (target.filename().empty()) return InvalidArgument("'", path, "' names no file");
   const std::string folder = TemporaryName(target);
   std::error_code error;
@@ -107,7 +154,7 @@ Result<Staging> Staging::Beside(const std::string& path) {
   const std::string file = (fs::path(folder) / target.filename()).string();
   Remember(folder, 3);
   for (const char* suffix : kStaged) Remember(file + suffix, 2);
-  return Staging(path, folder, file);
+  return Staging(target.string(), folder, file);
 }
 
 Staging::Staging(Staging&& other) noexcept

@@ -9,14 +9,18 @@
 namespace tern::data {
 
 Result<std::string> ReadFile(const std::string& path);
+// All of standard input. It can be read once: a second call is an error.
+Result<std::string> ReadStandardInput();
 
-// Through a temporary file beside `path` that takes its name at the end.
+// Through a temporary file beside `path` that takes its name at the end. Symbolic links are followed: the
+// file that they lead to is replaced, the links stay. Devices and pipes are written to directly.
 Status WriteFile(const std::string& path, std::string_view bytes);
 
 Status MakeFolders(const std::string& path);
 
 // A hidden folder beside `path`, for writers that open files themselves. They write to path(); Commit moves
 // every file made there to its place, the one called like `path` last. Without Commit the folder vanishes.
+// Symbolic links are followed: the folder lies beside the file that `path` leads to.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -55,6 +57,37 @@ TEST_F(FileTest, StagesUntilCommitted) {
   ASSERT_TRUE(staging->Commit().ok());
   EXPECT_EQ(*ReadFile(path), "model");
   EXPECT_EQ(*ReadFile(path + ".data"), "weights");
+}
+
+TEST_F(FileTest, WritesThroughLinks) {
+  fs::create_directory(folder_ + "/far");
+  const std::string link = folder_ + "/link", file = folder_ + "/far/file";
+  fs::create_symlink("far/file", link);  // leads to nothing yet
+  ASSERT_TRUE(WriteFile(link, "one").ok());
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(*ReadFile(file), "one");
+  auto staging = Staging::Beside(link);
+  ASSERT_TRUE(staging.ok());
+  ASSERT_TRUE(WriteFile(staging->path(), "two").ok());
+  ASSERT_TRUE(staging->Commit().ok());
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(*ReadFile(file), "two");
+}
+
+TEST_F(FileTest, LinksInACircle) {
+  fs::create_symlink("b", folder_ + "/a");
+  fs::create_symlink("a", folder_ + "/b");
+  EXPECT_EQ(WriteFile(folder_ + "/a", "x").code(), Code::kIo);
+  EXPECT_EQ(Count(), 2u);
+}
+
+TEST_F(FileTest, DevicesStayDevices) {
+  EXPECT_TRUE(WriteFile("/dev/null", "x").ok());
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  const Status full = WriteFile("/dev/full", "x");
+  EXPECT_EQ(full.code(), Code::kIo);
+  EXPECT_NE(full.message().find(std::strerror(ENOSPC)), std::string::npos) << full.message();
+  EXPECT_FALSE(Staging::Beside("/dev/null").ok());
 }
 
 TEST_F(FileTest, RemovesPendingFiles) {

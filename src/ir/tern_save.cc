@@ -1,10 +1,8 @@
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <tuple>
 
+#include "core/file_writer.h"
 #include "ir/tern_file.h"
 #include "ir/tern_layout.h"
 #include "tern_generated.h"
@@ -225,18 +223,9 @@ Result<std::string> SaveTernBytes(const Graph& graph, uint64_t source_hash) {
 Status SaveTern(const Graph& graph, const std::string& path, uint64_t source_hash) {
   return Guard([&]() -> Status {
     TERN_TRY(CheckTypes(graph));
-    const std::string partial = path + ".partial";
-    std::ofstream out(partial, std::ios::binary);
-    if (!out) return IoError("cannot write '", path, "'");
-    WriteAll(graph, source_hash, [&](const void* data, size_t size) {
-      out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    });
-    out.close();
-    std::error_code error;
-    if (out) std::filesystem::rename(partial, path, error);
-    if (out && !error) return {};
-    std::remove(partial.c_str());
-    return IoError("cannot write '", path, "'", error ? ": " + error.message() : ": disk full?");
+    FileWriter out(path);
+    WriteAll(graph, source_hash, [&](const void* data, size_t size) { out.Write(data, size); });
+    return out.Commit();
   });
 }
 

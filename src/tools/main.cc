@@ -84,6 +84,7 @@ int Parse(CLI::App& app, int argc, char** argv) {
 
 int Main(int argc, char** argv) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, OnSignal);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is an error, which is told
   CLI::App app("Tern carries trained models to production: import, inspect, convert, run.", "tern");
   app.formatter(std::make_shared<HelpFormat>());
   app.require_subcommand(1);

@@ -22,6 +22,13 @@ uint64_t SourceHash(const std::string& path) {
   return bytes.ok() ? Checksum(bytes->data(), bytes->size()) : 0;
 }
 
+// Messages name the file that was asked for, not the one it is staged as.
+Status Renamed(Status status, const std::string& staged, const std::string& path) {
+  std::string text = status.message();
+  const size_t at = text.find(staged);
+  return at == std::string::npos ? status : Status(status.code(), text.replace(at, staged.size(), path));
+}
+
 }  // namespace
 
 void SaveOptions::Declare(Args& args, const std::string& doc) {
@@ -37,6 +44,10 @@ Status SaveOptions::Check(const std::string& source) const {
     return InvalidArgument("'", path_, "': the output's name must end in .tern or .onnx");
   std::error_code ignored;
   if (fs::equivalent(source, path_, ignored)) return InvalidArgument("'", path_, "' is the input itself");
+  if (external_ && fs::is_symlink(path_))
+    return InvalidArgument("'", path_,
+                           "' is a symbolic link, and --external-data puts a second file beside the ",
+                           "first: give the file that it leads to");
   return {};
 }
 
@@ -47,7 +58,8 @@ Result<int64_t> SaveOptions::Save(const Graph& graph, const std::string& source)
     nodes = onnx::ExportFile(graph, staging.path(), {external_, contrib});
   else if (Status saved = SaveTern(graph, staging.path(), SourceHash(source)); !saved.ok())
     nodes = std::move(saved);
-  if (!nodes.ok()) return nodes.TakeStatus().While(StrCat("writing '", path_, "'"));
+  if (!nodes.ok())
+    return Renamed(nodes.TakeStatus(), staging.path(), path_).While(StrCat("writing '", path_, "'"));
   TERN_TRY(staging.Commit());
   return nodes;
 }

@@ -1,8 +1,8 @@
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 
+#include "core/file_writer.h"
 #include "export/onnx/graph_exporter.h"
+#include "import/onnx/source_info.h"
 #include "ops/ops.h"
 
 namespace tern::onnx {
@@ -32,32 +32,6 @@ size_t WeightBytes(const Graph& graph) {
   return bytes;
 }
 
-// The file appears under its name only when it is whole.
-class AtomicFile {
- public:
-  explicit AtomicFile(std::string path)
-      : path_(std::move(path)), temp_(path_ + ".partial"), out_(temp_, std::ios::binary) {}
-  ~AtomicFile() {
-    if (!done_) std::remove(temp_.c_str());
-  }
-  bool Write(const void* data, size_t size) {
-    return static_cast<bool>(out_.write(static_cast<const char*>(data), static_cast<std::streamsize>(size)));
-  }
-  Status Commit() {
-    out_.close();
-    std::error_code error;
-    if (out_) std::filesystem::rename(temp_, path_, error);
-    if (!out_ || error) return IoError("cannot write '", path_, "'", error ? ": " + error.message() : "");
-    done_ = true;
-    return {};
-  }
-
- private:
-  std::string path_, temp_;
-  std::ofstream out_;
-  bool done_ = false;
-};
-
 bool UsesDomain(const pb::GraphProto& graph, const char* domain) {
   for (const auto& n : graph.node()) {
     if (n.domain() == domain) return true;
@@ -79,11 +53,7 @@ void FillHeader(const Graph& graph, const GraphExporter& exporter, pb::ModelProt
   const int opset_version = exporter.opset();
   model.set_ir_version(IrVersionOf(opset_version));
   model.set_producer_name("tern");
-  for (const auto& [key, value] : graph.metadata) {
-    auto* m = model.add_metadata_props();
-    m->set_key(key);
-    m->set_value(value);
-  }
+  SetMetadata(graph.metadata, model);
   auto* opset = model.add_opset_import();
   opset->set_domain("");
   opset->set_version(opset_version);
@@ -107,20 +77,19 @@ void PointOutside(pb::TensorProto& p, const std::string& file, size_t offset, si
   }
 }
 
-Status WriteOutside(const GraphExporter& exporter, AtomicFile& out, const std::string& file) {
+void WriteOutside(const GraphExporter& exporter, FileWriter& out, const std::string& file) {
   constexpr size_t kAlign = 4096;
   static const char kZeros[kAlign] = {};
   size_t offset = 0;
   for (const auto& [proto, tensor] : exporter.initializers()) {
     const Tensor t = tensor.Contiguous();
     const size_t padding = (kAlign - offset % kAlign) % kAlign;
-    if (!out.Write(kZeros, padding) || !out.Write(t.raw(), t.bytes()))
-      return IoError("cannot write '", file, "'");
+    out.Write(kZeros, padding);
+    out.Write(t.raw(), t.bytes());
     offset += padding;
     PointOutside(*proto, file, offset, t.bytes());
     offset += t.bytes();
   }
-  return {};
 }
 
 }  // namespace
@@ -151,11 +120,11 @@ Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const Ex
     FillHeader(graph, exporter, model);
     const std::string data_path = path + ".data";
     if (!exporter.initializers().empty()) {
-      AtomicFile data(data_path);
-      TERN_TRY(WriteOutside(exporter, data, std::filesystem::path(data_path).filename().string()));
+      FileWriter data(data_path);
+      WriteOutside(exporter, data, std::filesystem::path(data_path).filename().string());
       TERN_TRY(data.Commit());
     }
-    AtomicFile out(path);
+    FileWriter out(path);
     const std::string bytes = model.SerializeAsString();
     out.Write(bytes.data(), bytes.size());
     TERN_TRY(out.Commit());

@@ -12,6 +12,7 @@
 #include "import/onnx/inlined_size.h"
 #include "import/onnx/raw_spans.h"
 #include "import/onnx/review.h"
+#include "import/onnx/source_info.h"
 #include "import/onnx/unsupported.h"
 #include "ops/ops.h"
 
@@ -111,7 +112,7 @@ ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::
 Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Claims& claims) {
   const auto& model = *context.model;
   auto graph = std::make_unique<Graph>(model.graph().name());
-  for (const auto& m : model.metadata_props()) graph->metadata.emplace_back(m.key(), m.value());
+  graph->metadata = MetadataOf(model);
   context.trust = trust;
   Status status = GraphImporter(context, *graph, nullptr).Import(model.graph());
   claims = context.claims;
