@@ -3,47 +3,59 @@
 namespace tern::data {
 namespace {
 
-std::vector<std::string> SplitWords(std::string_view text) {
-  std::vector<std::string> words;
+struct Words {
+  std::vector<std::string> list;
+  int64_t gap_line = 0;  // where a comma follows another one or the start of a line; 0: nowhere
+};
+
+Words SplitWords(std::string_view text) {
+  Words words;
   std::string word;
-  const auto end = [&] {
-    if (!word.empty()) words.push_back(std::move(word));
-    word.clear();
-  };
-  bool comment = false;
+  bool comment = false, empty = true;  // empty: no word since the last comma or the line's start
+  int64_t line = 1;
   for (const char c : text) {
     comment = (comment || c == '#') && c != '\n';
-    const bool blank = c == ' ' || c == ',' || c == '\n' || c == '\t' || c == '\r' || c == ';';
-    if (blank || comment)
-      end();
-    else
-      word += c;
+    const bool comma = !comment && (c == ',' || c == ';');
+    const bool blank = comma || comment || c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!blank) word += c;
+    if (blank && !word.empty()) {
+      words.list.push_back(std::move(word));
+      word.clear();
+      empty = false;
+    }
+    if (comma && empty && !words.gap_line) words.gap_line = line;
+    empty |= comma || c == '\n';
+    line += c == '\n';
   }
-  end();
+  if (!word.empty()) words.list.push_back(std::move(word));
   return words;
 }
 
-Status StoreWord(const std::string& word, Tensor& t, int64_t i) {
-  const auto bad = [&] {
-    return InvalidArgument("word ", i + 1, " is '", word, "', which is no ", DTypeName(t.dtype()));
-  };
+Result<std::vector<std::string>> Items(std::string_view text, bool strings) {
+  if (strings) return SplitLines(text);
+  Words words = SplitWords(text);
+  if (!words.gap_line) return std::move(words.list);
+  return InvalidArgument("line ", words.gap_line, " has a comma and no number before it");
+}
+
+}  // namespace
+
+bool StoreNumber(const std::string& word, Tensor& t, int64_t i) {
   if (IsFloat(t.dtype())) {
     double v = 0;
-    if (!ParseDouble(word, v)) return bad();
+    if (!ParseDouble(word, v)) return false;
     StoreDouble(t, i, v);
-    return {};
+    return true;
   }
   int64_t v = 0;
   if (word == "true" || word == "false")
     v = word == "true";
   else if (!ParseInt(word, v))
-    return bad();
+    return false;
   StoreLong(t, i, v);
   const bool negative_lost = v < 0 && (IsUnsignedInt(t.dtype()) || t.dtype() == DType::kBool);
-  return LoadLong(t, i) == v && !negative_lost ? Status() : bad();
+  return LoadLong(t, i) == v && !negative_lost;
 }
-
-}  // namespace
 
 std::vector<std::string> SplitLines(std::string_view text) {
   std::vector<std::string> lines;
@@ -61,13 +73,13 @@ Result<Tensor> ParseText(std::string_view text, DType wanted) {
   if (IsComplex(wanted)) return Unsupported("complex numbers in text; use .npy");
   return Guard([&]() -> Result<Tensor> {
     const bool strings = wanted == DType::kString;
-    const std::vector<std::string> items = strings ? SplitLines(text) : SplitWords(text);
+    TERN_ASSIGN(const std::vector<std::string> items, Items(text, strings));
     Tensor t(wanted == DType::kInvalid ? DType::kF32 : wanted, {static_cast<int64_t>(items.size())});
     for (size_t i = 0; i < items.size(); ++i) {
       if (strings)
         t.data<std::string>()[i] = items[i];
-      else
-        TERN_TRY(StoreWord(items[i], t, static_cast<int64_t>(i)));
+      else if (!StoreNumber(items[i], t, static_cast<int64_t>(i)))
+        return InvalidArgument("word ", i + 1, " is '", items[i], "', which is no ", DTypeName(t.dtype()));
     }
     return t;
   });

@@ -1,30 +1,18 @@
 #include "tools/feeds.h"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "data/file.h"
 #include "data/json_tensor.h"
 #include "data/npy.h"
-#include "data/npz.h"
 #include "data/random.h"
 #include "data/text.h"
 #include "import/onnx/importer.h"
+#include "tools/csv_feeds.h"
+#include "tools/input_file.h"
 #include "tools/shapes.h"
 
 namespace tern::tools {
 namespace {
-
-std::string Extension(const std::string& path) {
-  std::string text = std::filesystem::path(path).extension().string();
-  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return text;
-}
-
-bool IsPicture(const std::string& path) {
-  const std::string kind = Extension(path);
-  return kind == ".png" || kind == ".jpg" || kind == ".jpeg";
-}
 
 // The type of the tensors that go into this value.
 DType ElementType(const Type& type) {
@@ -40,44 +28,26 @@ Result<Tensor> Adopt(Tensor stored, const Value& input, const std::string& path)
 }
 
 // An archive for one input: the array of that name, the only array, or all of them as a sequence.
-Result<Datum> FromArchive(const std::string& path, const Value& input) {
-  TERN_ASSIGN(data::NamedTensors arrays, data::ReadNpz(path));
+Result<Datum> FromArchive(const InputFile& file, const Value& input) {
+  TERN_ASSIGN(data::NamedTensors arrays, file.Npz());
   if (input.type.kind == Type::Kind::kSequence) {
     DatumList items;
     for (auto& [name, tensor] : arrays) {
-      TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), input, path));
+      TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), input, file.path));
       items.emplace_back(std::move(t));
     }
     return Datum::SequenceOf(std::move(items));
   }
   for (auto& [name, tensor] : arrays)
     if (name == input.name || arrays.size() == 1) {
-      TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), input, path));
+      TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), input, file.path));
       return Datum(std::move(t));
     }
-  return NotFound("'", path, "' holds ", arrays.size(), " arrays, none called '", input.name, "'");
+  return NotFound("'", file.path, "' holds ", arrays.size(), " arrays, none called '", input.name, "'");
 }
 
-// Numbers without structure take the input's dims, of which one may be open.
-Tensor FitShape(const Tensor& t, const Shape& shape) {
-  if (t.rank() != 1 || !shape.ranked || shape.rank() == 1) return t;
-  Dims dims;
-  int64_t known = 1, open = -1;
-  for (size_t i = 0; i < shape.dims.size(); ++i) {
-    dims.push_back(shape.dims[i].known() ? shape.dims[i].value() : 1);
-    if (!shape.dims[i].known() && open >= 0) return t;
-    if (!shape.dims[i].known())
-      open = static_cast<int64_t>(i);
-    else if (__builtin_mul_overflow(known, dims.back(), &known))
-      return t;
-  }
-  if (open >= 0 && known > 0) dims[static_cast<size_t>(open)] = t.size() / known;
-  const auto count = CheckedCount(dims, t.dtype());
-  return count && *count == t.size() ? t.Reshaped(dims) : t;
-}
-
-Result<Tensor> FromPicture(const std::string& path, const Value& input, const data::ImageOptions& options) {
-  TERN_ASSIGN(const data::Image image, data::ReadImage(path));
+Result<Tensor> FromPicture(const InputFile& file, const Value& input, const data::ImageOptions& options) {
+  TERN_ASSIGN(const data::Image image, file.Picture());
   Dims dims;
   for (const Dim& d : input.type.shape.dims) dims.push_back(d.known() ? d.value() : -1);
   if (!input.type.shape.ranked)
@@ -85,40 +55,34 @@ Result<Tensor> FromPicture(const std::string& path, const Value& input, const da
   auto t = data::ImageToTensor(image, input.type.dtype, dims, options);
   if (!t.ok())
     return t.TakeStatus().While(
-        StrCat("making input '", input.name, "' ", input.type.ToString(), " from '", path, "'"));
+        StrCat("making input '", input.name, "' ", input.type.ToString(), " from '", file.path, "'"));
   return t;
 }
 
-Result<Tensor> FromWords(const std::string& path, const Value& input, bool json) {
-  TERN_ASSIGN(const std::string text, data::ReadFile(path));
-  auto t = json ? data::ParseJsonTensor(text, input.type.dtype) : data::ParseText(text, input.type.dtype);
-  if (!t.ok()) return t.TakeStatus().While(StrCat("reading input '", input.name, "' from '", path, "'"));
+Result<Tensor> FromWords(const InputFile& file, const Value& input) {
+  auto t = file.kind == ".json" ? data::ParseJsonTensor(file.text, input.type.dtype)
+                                : data::ParseText(file.text, input.type.dtype);
+  if (!t.ok()) return t.TakeStatus().While(StrCat("reading input '", input.name, "' from '", file.path, "'"));
   return FitShape(*t, input.type.shape);
 }
 
-Status PutFeed(const std::string& name, Datum datum, Feeds& feeds) {
-  if (!feeds.emplace(name, std::move(datum)).second)
-    return InvalidArgument("input '", name, "' is given twice");
-  return {};
-}
-
-Status AddNamedFromNpz(const Graph& graph, const std::string& path, Feeds& feeds) {
-  TERN_ASSIGN(data::NamedTensors arrays, data::ReadNpz(path));
+Status AddNamedFromNpz(const Graph& graph, const InputFile& file, Feeds& feeds) {
+  TERN_ASSIGN(data::NamedTensors arrays, file.Npz());
   for (auto& [name, tensor] : arrays) {
     TERN_ASSIGN(Value * input, FindInput(graph, name));
-    TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), *input, path));
+    TERN_ASSIGN(Tensor t, Adopt(std::move(tensor), *input, file.path));
     TERN_TRY(PutFeed(name, Datum(std::move(t)), feeds));
   }
   return {};
 }
 
-Status AddNamedFromJson(const Graph& graph, const std::string& path, const std::string& text, Feeds& feeds) {
+Status AddNamedFromJson(const Graph& graph, const InputFile& file, Feeds& feeds) {
   const auto type_of = [&](const std::string& name) {
     auto input = FindInput(graph, name);
     return input.ok() ? (*input)->type.dtype : DType::kInvalid;
   };
-  auto tensors = data::ParseJsonTensors(text, type_of);
-  if (!tensors.ok()) return tensors.TakeStatus().While(StrCat("reading '", path, "'"));
+  auto tensors = data::ParseJsonTensors(file.text, type_of);
+  if (!tensors.ok()) return tensors.TakeStatus().While(StrCat("reading '", file.path, "'"));
   for (auto& [name, tensor] : *tensors) {
     TERN_ASSIGN(Value * input, FindInput(graph, name));
     TERN_TRY(PutFeed(name, Datum(FitShape(tensor, input->type.shape)), feeds));
@@ -171,7 +135,8 @@ void PictureOptions::Declare(Args& args) {
 
 Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
                                                  const std::vector<std::string>& inputs) const {
-  if (std::none_of(inputs.begin(), inputs.end(), IsPicture))
+  const auto may_be = [](const std::string& input) { return IsPicture(input) || EndsWith(input, "-"); };
+  if (std::none_of(inputs.begin(), inputs.end(), may_be))
     for (const char* option : {"--resize", "--crop", "--scale", "--mean", "--std", "--layout", "--channels"})
       if (args.Given(option)) return InvalidArgument(option, " is for pictures, and no --input is one");
   data::ImageOptions out = image;
@@ -180,50 +145,68 @@ Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
   return out;
 }
 
-Result<Datum> ReadDatum(const std::string& path, const Value& input, const data::ImageOptions& pictures) {
-  const std::string kind = Extension(path);
-  if (kind == ".pb") return onnx::ReadTestDatum(path, input.type);
-  if (kind == ".npz") return FromArchive(path, input);
-  if (kind == ".npy") {
-    TERN_ASSIGN(Tensor stored, data::ReadNpy(path));
-    TERN_ASSIGN(Tensor t, Adopt(std::move(stored), input, path));
-    return Datum(std::move(t));
+namespace {
+
+// Whether text without a known form is a string a line for this input, and not a table.
+bool TakesLines(const Value& input) {
+  const Shape& shape = input.type.shape;
+  return input.type.dtype == DType::kString && !(shape.rank() == 2 && !shape[1].Is(1));
+}
+
+Result<Tensor> TensorFrom(const InputFile& file, const Value& input, const data::ImageOptions& pictures) {
+  if (file.kind == ".npy") {
+    TERN_ASSIGN(Tensor stored, file.Npy());
+    return Adopt(std::move(stored), input, file.path);
   }
   if (!input.type.tensor())
     return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), "; give it as .pb or .npz");
-  if (kind == ".json" || kind == ".txt" || kind == ".csv") {
-    TERN_ASSIGN(Tensor t, FromWords(path, input, kind == ".json"));
-    return Datum(std::move(t));
-  }
-  if (IsPicture(path)) {
-    TERN_ASSIGN(Tensor t, FromPicture(path, input, pictures));
-    return Datum(std::move(t));
-  }
-  return Unsupported("'", path,
+  if (file.kind == ".csv") return CsvInput(file, input);
+  if (file.kind == ".json" || file.kind == ".txt") return FromWords(file, input);
+  if (IsPictureKind(file.kind)) return FromPicture(file, input, pictures);
+  return Unsupported("'", file.path,
                      "': inputs are read from .npy, .npz, .pb, .json, .txt, .csv, .png and .jpg files");
 }
 
-Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
-               Feeds& feeds) {
-  // The longest name that fits: names may hold '=' themselves.
+Result<Datum> DatumFrom(const InputFile& file, const Value& input, const data::ImageOptions& pictures) {
+  if (file.kind == ".pb") return onnx::ReadTestDatum(file.path, input.type);
+  if (file.kind == ".npz") return FromArchive(file, input);
+  TERN_ASSIGN(Tensor t, TensorFrom(file, input, pictures));
+  return Datum(std::move(t));
+}
+
+// The input that NAME=FILE means; null for a file alone. The longest name that fits: names may hold '='.
+Result<const Value*> NamedInput(const Graph& graph, const std::string& argument) {
   const Value* found = nullptr;
   for (const auto* list : {&graph.inputs(), &graph.overridable()})
     for (const Value* v : *list)
       if (StartsWith(argument, v->name + "=") && (!found || v->name.size() > found->name.size())) found = v;
   const size_t equals = argument.find('=');
   if (!found && equals != std::string::npos) return FindInput(graph, argument.substr(0, equals)).TakeStatus();
-  if (!found && Extension(argument) == ".npz") return AddNamedFromNpz(graph, argument, feeds);
-  if (!found && Extension(argument) == ".json") {
-    TERN_ASSIGN(const std::string text, data::ReadFile(argument));
-    if (data::HoldsNamedTensors(text)) return AddNamedFromJson(graph, argument, text, feeds);
-  }
-  if (!found && graph.inputs().size() != 1)
+  return found;
+}
+
+}  // namespace
+
+Result<Datum> ReadDatum(const std::string& path, const Value& input, const data::ImageOptions& pictures) {
+  TERN_ASSIGN(const InputFile file, InputFile::Open(path, TakesLines(input)));
+  return DatumFrom(file, input, pictures);
+}
+
+Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
+               Feeds& feeds) {
+  TERN_ASSIGN(const Value* named, NamedInput(graph, argument));
+  const Value* input = named ? named : graph.inputs().size() == 1 ? graph.inputs()[0] : nullptr;
+  const std::string path = named ? argument.substr(named->name.size() + 1) : argument;
+  TERN_ASSIGN(const InputFile file, InputFile::Open(path, input && TakesLines(*input)));
+  if (!named && file.kind == ".npz") return AddNamedFromNpz(graph, file, feeds);
+  if (!named && file.kind == ".json" && data::HoldsNamedTensors(file.text))
+    return AddNamedFromJson(graph, file, feeds);
+  if (!input && file.kind == ".csv") return AddCsvColumns(graph, file, feeds);
+  if (!input)
     return InvalidArgument("--input ", argument, ": the model has ", graph.inputs().size(),
                            " inputs; say NAME=FILE");
-  const Value& input = found ? *found : *graph.inputs()[0];
-  const std::string path = found ? argument.substr(found->name.size() + 1) : argument;
-  TERN_ASSIGN(Datum datum, ReadDatum(path, input, pictures));
-  return PutFeed(input.name, std::move(datum), feeds);
+  TERN_ASSIGN(Datum datum, DatumFrom(file, *input, pictures));
+  return PutFeed(input->name, std::move(datum), feeds);
 }
 
 Status AddRandomFeeds(const Graph& graph, uint64_t seed, Feeds& feeds) {

@@ -21,9 +21,10 @@ struct PictureOptions {
   std::string mean, std;
 };
 
-// One --input argument: NAME=FILE, or FILE alone (.npz and .json with a name for each tensor; anything when
-// the model has one input). What the file holds is brought to the input's type where the format leaves it
-// open. An input that `feeds` has already is an error.
+// One --input argument: NAME=FILE, or FILE alone (.npz and .json with a name for each tensor, .csv with a
+// header that names the inputs; anything when the model has one input). FILE - is standard input. What the
+// file holds is brought to the input's type where the format leaves it open. An input that `feeds` has
+// already is an error.
 Status AddFeed(const Graph& graph, const std::string& argument, const data::ImageOptions& pictures,
                Feeds& feeds);
 // One file for one input; the extension says what it is.
