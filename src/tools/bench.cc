@@ -183,6 +183,10 @@ Result<int> BenchTool::Run(const Args& args) {
   TERN_TRY(CheckOptions(options));
   Measured m;
   m.before = HeldMemory();
+  if (rounds_)
+    for (const std::string& input : inputs_)
+      if (input == "-" || EndsWith(input, "=-"))
+        return InvalidArgument("--input ", input, ": --rounds reads standard input itself");
   const Stopwatch load;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
   const double load_ms = load.Milliseconds();

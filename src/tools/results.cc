@@ -1,6 +1,8 @@
 #include "tools/results.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 
@@ -10,6 +12,7 @@
 #include "data/npz.h"
 #include "data/text.h"
 #include "export/onnx/test_datum.h"
+#include "tools/units.h"
 
 namespace fs = std::filesystem;
 
@@ -21,12 +24,6 @@ bool IsTensorList(const Datum& d) {
          std::all_of(d.sequence->begin(), d.sequence->end(), [](const Datum& i) { return i.is_tensor(); });
 }
 
-Status WriteJson(const std::string& path, const Datum& datum) {
-  data::JsonWriter json;
-  json.Value(datum);
-  return data::WriteFile(path, json.Take() + "\n");
-}
-
 // The extension a datum is stored under when `format` is asked for.
 std::string KindFor(const Datum& datum, const std::string& format) {
   if (datum.is_tensor() || format == "json") return format;
@@ -34,18 +31,39 @@ std::string KindFor(const Datum& datum, const std::string& format) {
   return IsTensorList(datum) ? "npz" : "json";
 }
 
-Status WriteOne(const std::string& path, const Datum& datum, const std::string& kind) {
-  if (kind == "npy") return data::WriteNpy(path, datum.tensor);
-  if (kind == "txt") return data::WriteFile(path, data::FormatText(datum.tensor));
-  if (kind == "json") return WriteJson(path, datum);
-  if (kind == "pb") {
-    TERN_ASSIGN(const std::string bytes, onnx::TestDatumBytes(datum));
-    return data::WriteFile(path, bytes);
+Result<std::string> Format(const Datum& datum, const std::string& kind) {
+  if (kind == "npy") return data::FormatNpy(datum.tensor);
+  if (kind == "txt") return data::FormatText(datum.tensor);
+  if (kind == "pb") return onnx::TestDatumBytes(datum);
+  if (kind == "json") {
+    data::JsonWriter json;
+    json.Value(datum);
+    return json.Take() + "\n";
   }
-  if (datum.is_tensor()) return data::WriteNpz(path, {{"arr_0", datum.tensor}});
+  if (datum.is_tensor()) return data::FormatNpz({{"arr_0", datum.tensor}}, /*compress=*/false);
   data::NamedTensors items;
   for (const Datum& item : *datum.sequence) items.emplace_back(StrCat("arr_", items.size()), item.tensor);
-  return data::WriteNpz(path, items);
+  return data::FormatNpz(items, /*compress=*/false);
+}
+
+template <class T> void CountIn(const T* data, int64_t size, NonFinite& count) {
+  for (int64_t i = 0; i < size; ++i) {
+    count.nan += std::isnan(data[i]);
+    count.inf += std::isinf(data[i]);
+  }
+}
+
+void AddNonFinite(const Tensor& tensor, NonFinite& count) {
+  if (tensor.dtype() == DType::kString) return;
+  count.elements += tensor.size();
+  if (!IsFloat(tensor.dtype())) return;
+  const Tensor t = tensor.Contiguous();
+  if (t.dtype() == DType::kF32) return CountIn(t.data<float>(), t.size(), count);
+  if (t.dtype() == DType::kF64) return CountIn(t.data<double>(), t.size(), count);
+  for (int64_t i = 0; i < t.size(); ++i) {
+    const double v = LoadDouble(t, i);
+    CountIn(&v, 1, count);
+  }
 }
 
 std::string ElementText(const Tensor& t, int64_t i) {
@@ -91,9 +109,64 @@ Result<std::vector<std::string>> WriteData(const Destination& to, const DatumLis
   for (size_t i = 0; i < data.size(); ++i) {
     const std::string kind = KindFor(data[i], format);
     paths.push_back(StrCat(to.folder, "/", FileName(to.values[i]->name), ".", kind));
-    TERN_TRY(WriteOne(paths.back(), data[i], kind));
+    TERN_ASSIGN(const std::string bytes, Format(data[i], kind));
+    TERN_TRY(data::WriteFile(paths.back(), bytes));
   }
   return paths;
+}
+
+Result<std::string> FormatData(const std::vector<Value*>& values, const DatumList& data,
+                               const std::string& format) {
+  if (format == "json") {
+    data::JsonWriter json;
+    json.BeginObject();
+    for (size_t i = 0; i < data.size(); ++i) json.Key(values[i]->name).Value(data[i]);
+    json.EndObject();
+    return json.Take() + "\n";
+  }
+  const bool tensors = std::all_of(data.begin(), data.end(), [](const Datum& d) { return d.is_tensor(); });
+  if (!tensors || (format != "npz" && data.size() != 1))
+    return InvalidArgument("standard output takes ", format == "npz" ? "tensors" : "one tensor", " as .",
+                           format, ", the model gives ", data.size(), " outputs",
+                           tensors ? "" : ", not all of them tensors", "; choose --format ",
+                           tensors ? "npz or json" : "json");
+  if (format != "npz") return Format(data[0], format);
+  data::NamedTensors arrays;
+  for (size_t i = 0; i < data.size(); ++i) arrays.emplace_back(values[i]->name, data[i].tensor);
+  return data::FormatNpz(arrays, /*compress=*/false);
+}
+
+std::string NonFinite::ToString() const {
+  const auto part = [&](int64_t count, const char* what) {
+    return StrCat(count == elements ? StrCat("all ", elements) : StrCat(count, " of ", elements),
+                  elements == 1 ? " element is " : " elements are ", what);
+  };
+  if (!inf) return part(nan, "NaN");
+  return nan ? StrCat(part(nan, "NaN"), ", ", inf, " infinite") : part(inf, "infinite");
+}
+
+NonFinite CountNonFinite(const Datum& datum) {
+  NonFinite count;
+  if (datum.is_tensor()) {
+    AddNonFinite(datum.tensor, count);
+    return count;
+  }
+  const auto add = [&](const Datum& item) {
+    const NonFinite inner = CountNonFinite(item);
+    count.elements += inner.elements, count.nan += inner.nan, count.inf += inner.inf;
+  };
+  if (datum.is_sequence() && datum.sequence)
+    for (const Datum& item : *datum.sequence) add(item);
+  if (datum.kind == Datum::Kind::kMap && datum.map)
+    for (const Datum& item : datum.map->values) add(item);
+  return count;
+}
+
+void NoteNonFinite(const std::vector<Value*>& outputs, const DatumList& data) {
+  for (size_t i = 0; i < data.size(); ++i)
+    if (const NonFinite count = CountNonFinite(data[i]); count.any())
+      std::fprintf(stderr, "tern: note: output '%s': %s\n", Printable(outputs[i]->name).c_str(),
+                   count.ToString().c_str());
 }
 
 std::string Preview(const Datum& datum, int64_t limit) {

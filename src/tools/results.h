@@ -23,6 +23,21 @@ Status CheckFileNames(const std::vector<Destination>& destinations);
 Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
                                            const std::string& format);
 
+// What of a result is no finite number. Sequences and maps count with all that they hold.
+struct NonFinite {
+  int64_t elements = 0, nan = 0, inf = 0;
+  bool any() const { return nan || inf; }
+  std::string ToString() const;  // "3 of 10 elements are NaN, 2 infinite"
+};
+NonFinite CountNonFinite(const Datum& datum);
+// Says on stderr which outputs hold such values.
+void NoteNonFinite(const std::vector<Value*>& outputs, const DatumList& data);
+
+// All outputs in one piece, for standard output: one tensor as .npy, .txt or .pb, any number as .npz or
+// .json.
+Result<std::string> FormatData(const std::vector<Value*>& values, const DatumList& data,
+                               const std::string& format);
+
 // "f32[1,10]  0.1 0.2 …", at most `limit` elements.
 std::string Preview(const Datum& datum, int64_t limit);
 

@@ -33,6 +33,8 @@ class RunTool : public Tool {
            "  tern run model.onnx --input image=x.npy --input mask=m.npy --output-dir out\n"
            "  tern run resnet.onnx --input cat.jpg --resize 256 --crop 224 --mean 0.485,0.456,0.406 "
            "--std 0.229,0.224,0.225 --topk 5 --labels imagenet.txt\n"
+           "  tern run iris.onnx --input measurements.csv\n"
+           "  generate | tern run model.onnx --input x=- --output-dir - --format npy | plot\n"
            "  tern run model.onnx --random 7 --dim batch=4 --save-inputs in --output-dir out\n";
   }
   void Declare(Args& args) override;
@@ -59,7 +61,7 @@ class RunTool : public Tool {
 void RunTool::Declare(Args& args) {
   args.Positional("MODEL", words_, "the model, .onnx or .tern");
   args.Option("--input", inputs_, "NAME=FILE",
-              "an input from .npy .npz .pb .json .txt .csv .png .jpg (repeatable)");
+              "an input from .npy .npz .pb .json .txt .csv .png .jpg; -: standard input (repeatable)");
   args.Option("--random", seed_, "SEED",
               "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
@@ -68,7 +70,8 @@ void RunTool::Declare(Args& args) {
   tune_.Declare(args);
   pictures_.Declare(args);
   ranking_.Declare(args);
-  args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
+  args.Option("--output-dir", output_dir_, "DIR",
+              "write each output to DIR/<name>.npy; -: to standard output, and nothing else");
   args.Option("--save-inputs", save_inputs_, "DIR", "write each input to DIR/<name>.npy");
   args.Choice("--format", format_, {"npy", "npz", "json", "txt", "pb"}, "of the files written");
   args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
@@ -121,6 +124,8 @@ void RunTool::WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json)
   const Datum& d = done.outputs[i];
   json.BeginObject().Key("type").Text(d.is_tensor() ? DTypeName(d.tensor.dtype()) : d.Describe());
   if (d.is_tensor()) json.Key("shape").Dims(d.tensor.dims());
+  if (const NonFinite count = CountNonFinite(d); count.any())
+    json.Key("nan").Int(count.nan).Key("inf").Int(count.inf);
   if (i < done.files.size()) json.Key("file").Text(done.files[i]);
   if (output_dir_.empty() && !ranking_.wanted()) {
     json.Key("data");
@@ -150,20 +155,29 @@ Result<int> RunTool::Run(const Args& args) {
   EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
   tune_.Apply(args, options);
   TERN_TRY(CheckOptions(options));
+  const bool piped = output_dir_ == "-";
+  if (piped && (json_ || ranking_.wanted()))
+    return InvalidArgument("--output-dir - leaves standard output to the data: not with --json or --topk");
   TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, threads_));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();
-  const Destination ins{save_inputs_, g.inputs()}, outs{output_dir_, g.outputs()};
+  const Destination ins{save_inputs_, g.inputs()}, outs{piped ? "" : output_dir_, g.outputs()};
   TERN_TRY(CheckFileNames({ins, outs}));
   const Stopwatch watch;
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "'"));
   Outcome done{std::move(*outputs), {}, {}, watch.Milliseconds()};
   engine.Warn();
+  NoteNonFinite(g.outputs(), done.outputs);
   TERN_ASSIGN(done.rankings, ranking_.Rank(g.outputs(), done.outputs));
   if (!save_inputs_.empty()) TERN_TRY(WriteData(ins, inputs, format_).TakeStatus());
+  if (piped) {
+    TERN_ASSIGN(const std::string bytes, FormatData(g.outputs(), done.outputs, format_));
+    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    return 0;
+  }
   if (!output_dir_.empty()) {
     TERN_ASSIGN(done.files, WriteData(outs, done.outputs, format_));
   }
