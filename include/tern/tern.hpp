@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,7 @@ TERN_API_NAMESPACE {
 
   // A handle to one of a predictor's inputs or outputs, whatever its kind. Cheap to copy; lives as long as
   // wanted, keeps the predictor's memory alive. A handle for a name that does not exist says so in status()
-  // and in everything that returns a Status.
+  // and in everything that returns a Status. status() also says why the last CopyTo or ToVector failed.
   class Predictor;
   class Tensor {
    public:
@@ -97,9 +98,26 @@ TERN_API_NAMESPACE {
     }
     void* raw();
     const void* raw() const;
+    // Copies the elements, row by row. T is the element type, or one that holds each of its values exactly
+    // (f32 as double, f16 as float, i8 as int32_t): those are converted. Everything else is kInvalidArgument,
+    // and so is a tensor without elements yet (not fed, not run); `out` then stays as it is.
+    template <class T> Status CopyTo(std::vector<T>& out) const {
+      if (Status status = CheckRead(kTypeOf<T>); !status.ok()) return status;
+      if (const T* from = data<T>()) {
+        out.assign(from, from + size());
+      } else if constexpr (std::is_same_v<T, bool>) {
+        return value().CopyTo(out);
+      } else {
+        out.resize(size());
+        Read(out.data(), kTypeOf<T>);
+      }
+      return {};
+    }
+    // The same as a new vector. It is empty where CopyTo fails; status() of this tensor then says why, until
+    // it is read with success.
     template <class T> std::vector<T> ToVector() const {
-      const T* from = data<T>();
-      return from ? std::vector<T>(from, from + size()) : std::vector<T>();
+      std::vector<T> out;
+      return CopyTo(out).ok() ? out : std::vector<T>();
     }
 
    private:
@@ -108,6 +126,8 @@ TERN_API_NAMESPACE {
     explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
     Status Copy(const void* data, size_t count, DType type, const Shape* shape);
     Status CopyBits(const std::vector<bool>& data, const Shape* shape);
+    Status CheckRead(DType as) const;  // whether elements are there that `as` holds exactly
+    void Read(void* out, DType as) const;
     template <class F> Status Change(F&& body);
     std::shared_ptr<Impl> impl_;
   };
@@ -151,6 +171,12 @@ TERN_API_NAMESPACE {
       collect_limit_ = bytes;
       return *this;
     }  // 0: 4 GiB, or a quarter of the machine's memory where that is less
+    // Another batch size for a model that was exported with a fixed one: dim 0 of its inputs. 0 (the default):
+    // as the model has it. Create fails and names the node where the graph does not permit it.
+    Config& batch(int64_t size) {
+      batch_ = size;
+      return *this;
+    }
     // How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default).
     Config& optimize(std::string level) {
       optimize_ = std::move(level);
@@ -196,7 +222,7 @@ TERN_API_NAMESPACE {
     const void* buffer_ = nullptr;
     size_t buffer_size_ = 0, memory_limit_ = 0, collect_limit_ = 0;
     std::string cache_dir_;
-    int64_t tune_ms_ = 0;
+    int64_t tune_ms_ = 0, batch_ = 0;
     int threads_ = 0, plan_cache_ = 8;
     bool reference_ = false, has_cache_dir_ = false;
   };

@@ -69,9 +69,24 @@ TERN_API_NAMESPACE {
       return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
     }
     const void* raw() const;
+    // Copies a tensor's elements, converted as Tensor::CopyTo does it. Fails where T does not hold them exactly
+    // and where this is no tensor; `out` then stays as it is.
+    template <class T> Status CopyTo(std::vector<T>& out) const {
+      if (Status status = CheckRead(kTypeOf<T>); !status.ok()) return status;
+      if (const T* from = data<T>()) {
+        out.assign(from, from + size());
+      } else if constexpr (std::is_same_v<T, bool>) {
+        out.clear();  // of the same type and without an array: there are no elements
+      } else {
+        out.resize(size());
+        Read(out.data(), kTypeOf<T>);
+      }
+      return {};
+    }
+    // The same as a new vector; empty where CopyTo fails.
     template <class T> std::vector<T> ToVector() const {
-      const T* from = data<T>();
-      return from ? std::vector<T>(from, from + size()) : std::vector<T>();
+      std::vector<T> out;
+      return CopyTo(out).ok() ? out : std::vector<T>();
     }
 
     // Item i of a sequence, value i of a map. Empty when there is none. Shares the data, allocates nothing.
@@ -106,6 +121,8 @@ TERN_API_NAMESPACE {
     static Result<Value> MapOfKeys(const std::vector<K>& keys, const std::vector<Value>& values);
     static Result<Value> MakeTensor(const void* data, size_t count, DType type, const Shape& shape);
     const void* raw_keys() const;
+    Status CheckRead(DType as) const;  // whether it is a tensor that `as` holds exactly
+    void Read(void* out, DType as) const;
     std::shared_ptr<const void> datum_;  // null: empty
   };
 

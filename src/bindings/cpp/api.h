@@ -36,6 +36,7 @@ struct Tensor::Impl {
   bool is_input = false;
   const tern::Value* declared = nullptr;
   Status status = {};
+  Status read_status = {};  // of the last CopyTo or ToVector
   tern::Datum value = {};  // inputs: what is fed; outputs: the caller's memory, where one is bound
   bool changed = false;    // since it was bound to the session
   Memory memory = Memory::kOwn;

@@ -5,6 +5,7 @@
 
 #include "load/load.h"
 #include "ops/ops.h"
+#include "passes/batch/set_batch.h"
 
 namespace tern::v1 {
 namespace {
@@ -58,6 +59,8 @@ tern::Status Predictor::State::CheckOptions(const Config& c) {
     return tern::InvalidArgument("threads must be 0 (one per core) or up to ", kMaxThreads, ", got ",
                                  c.threads_);
   if (c.plan_cache_ < 1) return tern::InvalidArgument("plan_cache must be at least 1, got ", c.plan_cache_);
+  if (c.batch_ < 0)
+    return tern::InvalidArgument("batch must be 0 (as the model has it) or more, got ", c.batch_);
   TERN_TRY(CheckPath("cache_dir", c.cache_dir_));
   if (c.reference_ && c.tune_ms_)
     return tern::InvalidArgument("tune_ms ", c.tune_ms_,
@@ -100,6 +103,7 @@ Result<Predictor> Predictor::Create(const Config& c) {
     const auto bytes = tern::Buffer::Borrow(const_cast<void*>(c.buffer_), c.buffer_size_, nullptr);
     TERN_ASSIGN(tern::load::Loaded loaded, c.buffer_ ? tern::load::LoadBytes(bytes, c.threads_)
                                                      : tern::load::LoadFile(c.model_path_, c.threads_));
+    if (c.batch_) TERN_TRY(SetBatch(*loaded.graph, c.batch_));
     tern::SessionOptions options;
     options.threads = c.threads_;
     options.plan_cache = c.plan_cache_;

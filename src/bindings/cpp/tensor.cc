@@ -30,7 +30,7 @@ const tern::Tensor* Tensor::Impl::Get() const {
   return held && held->is_tensor() ? &held->tensor : nullptr;
 }
 
-const Status& Tensor::status() const { return impl_->status; }
+const Status& Tensor::status() const { return impl_->status.ok() ? impl_->read_status : impl_->status; }
 const std::string& Tensor::name() const {
   static const std::string none;
   return impl_->declared ? impl_->declared->name : none;

@@ -1,0 +1,79 @@
+// Reading tensors of the public API as other types that hold their values.
+#include <algorithm>
+
+#include "bindings/cpp/api.h"
+
+namespace tern::v1 {
+namespace {
+
+// Digits that a float type holds exactly, 0 for other types.
+int Mantissa(tern::DType t) { return t == tern::DType::kF32 ? 24 : t == tern::DType::kF64 ? 53 : 0; }
+
+// Whether each value of `from` is one of `to`, which is a type of C++.
+bool HoldsAll(tern::DType to, tern::DType from) {
+  if (to == from) return true;
+  if (tern::IsComplex(from) || from == tern::DType::kString || from == tern::DType::kInvalid) return false;
+  if (tern::IsFloat(from)) return Mantissa(to) && tern::BitWidth(to) > tern::BitWidth(from);
+  const bool is_signed = tern::IsSignedInt(from), is_bool = from == tern::DType::kBool;
+  const int bits = is_bool ? 1 : tern::BitWidth(from) - is_signed;  // of the magnitude
+  if (Mantissa(to)) return bits <= Mantissa(to);
+  if (tern::IsSignedInt(to)) return bits < tern::BitWidth(to);
+  return tern::IsUnsignedInt(to) && !is_signed && bits <= tern::BitWidth(to);
+}
+
+// t: null where there is none. who: "output 'y'".
+Status CheckElements(const tern::Tensor* t, const std::string& who, const std::string& without, DType as) {
+  const auto fail = [&](const std::string& why) { return Status(Code::kInvalidArgument, StrCat(who, why)); };
+  const auto wanted = static_cast<tern::DType>(as);
+  if (!t) return fail(without);
+  if (wanted == tern::DType::kInvalid)
+    return fail(StrCat(" is ", t->Describe(), ", asked for as a type that Tern has no elements of"));
+  if (!HoldsAll(wanted, t->dtype()))
+    return fail(StrCat(" is ", t->Describe(), "; ", tern::DTypeName(wanted), " does not hold every ",
+                       tern::DTypeName(t->dtype())));
+  return {};
+}
+
+void ReadElements(const tern::Tensor& tensor, void* out, DType as) {
+  const tern::Tensor from = tensor.Contiguous();
+  const auto wanted = static_cast<tern::DType>(as);
+  const auto count = static_cast<size_t>(from.size());
+  if (wanted == tern::DType::kString) {
+    std::copy_n(from.data<std::string>(), count, static_cast<std::string*>(out));
+    return;
+  }
+  tern::Tensor to = tern::Tensor::View(tern::Buffer::Borrow(out, tern::BytesOf(wanted, count), nullptr), wanted,
+                                       from.dims());
+  for (int64_t i = 0; i < from.size(); ++i)
+    if (tern::IsFloat(wanted))
+      tern::StoreDouble(to, i, tern::LoadDouble(from, i));
+    else
+      tern::StoreLong(to, i, tern::LoadLong(from, i));
+}
+
+}  // namespace
+
+Status Tensor::CheckRead(DType as) const {
+  if (!impl_->status.ok()) return impl_->status;
+  const tern::Type& type = impl_->declared->type;
+  const std::string without = impl_->Held() || !type.tensor() ? StrCat(" is ", type.ToString(), ", not a tensor")
+                              : impl_->is_input               ? " has no elements yet: it was not fed"
+                                                              : " has no elements yet: no run gave it any";
+  impl_->read_status = CheckElements(
+      impl_->Get(), StrCat(impl_->is_input ? "input '" : "output '", impl_->declared->name, "'"), without, as);
+  return impl_->read_status;
+}
+
+void Tensor::Read(void* out, DType as) const { ReadElements(*impl_->Get(), out, as); }
+
+Status Value::CheckRead(DType as) const {
+  const auto* datum = static_cast<const tern::Datum*>(datum_.get());
+  return CheckElements(datum && datum->is_tensor() ? &datum->tensor : nullptr, "the value",
+                       StrCat(" is ", type(), ", not a tensor"), as);
+}
+
+void Value::Read(void* out, DType as) const {
+  ReadElements(static_cast<const tern::Datum*>(datum_.get())->tensor, out, as);
+}
+
+}  // namespace tern::v1

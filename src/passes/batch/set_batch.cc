@@ -1,0 +1,124 @@
+#include "passes/batch/set_batch.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ir/bind_symbols.h"
+#include "passes/batch/follow.h"
+
+namespace tern {
+namespace {
+
+bool HasDims(const Value* v) { return v->type.tensor() && v->type.shape.rank() > 0; }
+
+void AddSymbols(const Graph& graph, std::set<std::string>& names) {
+  for (const auto& v : graph.values()) {
+    std::vector<std::string> found;
+    for (const Dim& d : v->type.shape.dims) d.CollectSymbols(found);
+    names.insert(found.begin(), found.end());
+  }
+  for (const auto& node : graph.nodes())
+    for (const auto& body : node->subgraphs()) AddSymbols(*body, names);
+}
+
+// A name for the batch that the model does not use for anything else.
+std::string FreshSymbol(const Graph& graph) {
+  std::set<std::string> taken;
+  AddSymbols(graph, taken);
+  std::string name = "batch";
+  while (taken.count(name)) name += "_";
+  return name;
+}
+
+Type OfRank(Type type) {
+  for (Dim& d : type.shape.dims) d = Dim::Unknown();
+  if (type.element) type.element = std::make_shared<const Type>(OfRank(*type.element));
+  return type;
+}
+
+// What was inferred or declared for the old size. Ranks stay: they do not depend on it.
+void ForgetDims(Graph& graph) {
+  for (const auto& node : graph.nodes()) {
+    for (Value* v : node->outputs()) {
+      v->type = OfRank(v->type);
+      v->content.reset();
+    }
+    for (const auto& body : node->subgraphs()) {
+      for (Value* v : body->inputs()) v->type = OfRank(v->type);
+      ForgetDims(*body);
+    }
+  }
+}
+
+void Substitute(Graph& graph, const SymbolValues& symbols) {
+  for (const auto& v : graph.values())
+    if (!v->is_constant()) v->type = WithSymbols(v->type, symbols);
+  for (const auto& node : graph.nodes())
+    for (const auto& body : node->subgraphs()) Substitute(*body, symbols);
+}
+
+// An output that had the batch in front must have it there still.
+Status CheckOutputs(const Graph& graph, const std::vector<Type>& before, const BatchFollower& follower,
+                    int64_t old_size) {
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Value& v = *graph.outputs()[i];
+    const Shape& old = before[i].shape;
+    if (old.rank() < 1 || !old[0].Is(old_size) || !follower.Holds(v.type) || follower.Holds(v.type.shape[0]))
+      continue;
+    return InvalidArgument("output '", v.name, "' was ", before[i].ToString(), " and would be ",
+                           v.type.ToString());
+  }
+  return {};
+}
+
+// The batch as a symbol: nodes that hold the old size as a number follow or are named.
+Status FreeBatch(Graph& graph, const std::string& symbol, int64_t old_size) {
+  std::vector<Type> outputs;
+  for (const Value* v : graph.outputs()) outputs.push_back(v->type);
+  BatchFollower follower(symbol, old_size);
+  for (Value* v : graph.inputs())
+    if (HasDims(v) && v->type.shape[0].Is(old_size)) v->type.shape.dims[0] = follower.batch();
+  ForgetDims(graph);
+  TERN_TRY(follower.Walk(graph));
+  return CheckOutputs(graph, outputs, follower, old_size);
+}
+
+// A model that is sound with its own batch has no fault: the size that was asked for has.
+Status Asked(Status status, int64_t batch, const Dim& old) {
+  if (status.ok()) return status;
+  const Code code = status.code() == Code::kInvalidModel ? Code::kInvalidArgument : status.code();
+  return {code, StrCat("the model cannot have a batch of ", batch, " in place of ", old.ToString(), ": ",
+                       status.message())};
+}
+
+Status Change(Graph& graph, int64_t batch, const Dim& old) {
+  if (old.unknown()) {
+    for (Value* v : graph.inputs())
+      if (HasDims(v) && v->type.shape[0].unknown()) v->type.shape.dims[0] = batch;
+    return InferGraph(graph);
+  }
+  std::vector<std::string> names;
+  old.CollectSymbols(names);
+  if (old.known()) {
+    names = {FreshSymbol(graph)};
+    TERN_TRY(FreeBatch(graph, names[0], old.value()));
+  } else if (names.size() != 1 || old != Dim::Symbol(names[0])) {
+    return InvalidArgument("the batch is ", old.ToString(), "; set its symbols instead");
+  }
+  Substitute(graph, {{names[0], batch}});
+  return InferGraph(graph);
+}
+
+}  // namespace
+
+Status SetBatch(Graph& graph, int64_t batch) {
+  if (batch < 1) return InvalidArgument("a batch of ", batch, ": it must be at least 1");
+  const auto first = std::find_if(graph.inputs().begin(), graph.inputs().end(), HasDims);
+  if (first == graph.inputs().end())
+    return InvalidArgument("a batch of ", batch, ": no input of the model has a dimension for it");
+  const Dim old = (*first)->type.shape[0];
+  if (old.Is(batch)) return {};
+  return Asked(Change(graph, batch, old), batch, old);
+}
+
+}  // namespace tern

@@ -1,0 +1,137 @@
+#include "passes/batch/set_batch.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/evaluate.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "ops/ops.h"
+
+namespace tern {
+namespace {
+
+std::unique_ptr<Graph> Parse(const std::string& text) {
+  InitOps();
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  return std::move(*graph);
+}
+
+std::string ErrorOf(const std::string& text, int64_t batch) {
+  const Status status = SetBatch(*Parse(text), batch);
+  EXPECT_TRUE(status.ok() || status.code() == Code::kInvalidArgument) << status.ToString();
+  return status.ok() ? "no error" : status.message();
+}
+
+Tensor Counting(const Dims& dims, double first) {
+  Tensor t(DType::kF32, dims);
+  for (int64_t i = 0; i < t.size(); ++i) StoreDouble(t, i, first + static_cast<double>(i % 11) * 0.25);
+  return t;
+}
+
+std::vector<double> RunOf(const Graph& graph, const Tensor& x) {
+  auto y = EvaluateGraph(graph, {Datum(x)});
+  EXPECT_TRUE(y.ok()) << y.status().ToString();
+  std::vector<double> out;
+  if (y.ok())
+    for (int64_t i = 0; i < (*y)[0].tensor.size(); ++i) out.push_back(LoadDouble((*y)[0].tensor, i));
+  return out;
+}
+
+// Three items at once give what each gives alone.
+void ExpectItems(const std::string& text) {
+  const auto one = Parse(text), three = Parse(text);
+  const Status status = SetBatch(*three, 3);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_TRUE(VerifyGraph(*three).ok());
+  ASSERT_EQ(three->outputs()[0]->type.shape[0].ToString(), "3") << PrintGraph(*three);
+  Dims item = one->inputs()[0]->type.shape.Concrete(), all = item;
+  all[0] = 3;
+  Tensor batch(DType::kF32, all);
+  std::vector<double> wanted;
+  for (int64_t i = 0; i < 3; ++i) {
+    const Tensor x = Counting(item, static_cast<double>(i));
+    for (int64_t k = 0; k < x.size(); ++k) StoreDouble(batch, i * x.size() + k, LoadDouble(x, k));
+    for (const double v : RunOf(*one, x)) wanted.push_back(v);
+  }
+  EXPECT_EQ(RunOf(*three, batch), wanted) << PrintGraph(*three);
+}
+
+TEST(SetBatch, NodesThatTakeAnySize) {
+  ExpectItems(
+      "graph @g(%x: f32[1,4]) -> (%y) { #w: f32[4,2] = (1,2,3,4,5,6,7,8) %y = Relu(MatMul(%x, #w)) }");
+}
+
+TEST(SetBatch, ReshapeToAConstantShape) {
+  for (const char* target :
+       {"[2] = (1, -1)", "[2] = (1, 12)", "[3] = (1, 4, 3)", "[3] = (1, -1, 2)", "[4] = (1, 1, 4, 3)"})
+    ExpectItems(StrCat("graph @g(%x: f32[1,2,6]) -> (%y) { #s: i64", target, " %y = Reshape(%x, #s) }"));
+}
+
+// The rows of all items in one matrix, and back.
+TEST(SetBatch, ReshapeThatJoinsTheBatchWithOtherDims) {
+  ExpectItems(R"(graph @g(%x: f32[1,2,3]) -> (%y) {
+    #w: f32[3,2] = (1,2,3,4,5,6)
+    #rows: i64[2] = (2, 3)
+    #back: i64[3] = (1, 2, 2)
+    %m = MatMul(Reshape(%x, #rows), #w)
+    %y = Reshape(%m, #back)
+  })");
+}
+
+// Heads as torch's attention has them: sequence first, heads beside the batch.
+TEST(SetBatch, BatchBehindTheSequence) {
+  ExpectItems(R"(graph @g(%x: f32[1,5,4]) -> (%y) {
+    #heads: i64[3] = (5, 2, 2)
+    #joined: i64[2] = (5, 4)
+    #back: i64[3] = (5, 1, 4)
+    %t = Transpose(%x) {perm=[1,0,2]}
+    %h = Transpose(Reshape(%t, #heads)) {perm=[1,0,2]}
+    %s = Softmax(MatMul(%h, Transpose(%h) {perm=[0,2,1]})) {axis=-1}
+    %c = Transpose(MatMul(%s, %h)) {perm=[1,0,2]}
+    %o = Reshape(Reshape(%c, #joined), #back)
+    %y = Transpose(%o) {perm=[1,0,2]}
+  })");
+}
+
+TEST(SetBatch, OperandsForOneItemAreRepeated) {
+  ExpectItems(R"(graph @g(%x: f32[1,2,3]) -> (%y) {
+    #token: f32[1,1,3] = (7, 8, 9)
+    %y = Concat(#token, %x) {axis=1}
+  })");
+}
+
+TEST(SetBatch, NamesTheNodeThatCannotFollow) {
+  const std::string first = ErrorOf(
+      "graph @g(%x: f32[1,4]) -> (%y) { #i: i64[1] = (0) %y = Gather(%x, #i) {axis=0} as \"pick\" }", 3);
+  EXPECT_EQ(first.find("the model cannot have a batch of 3 in place of 1: node 'pick'"), 0u) << first;
+  EXPECT_NE(first.find("cannot follow: of f32[batch,4]"), std::string::npos) << first;
+  const std::string sum = ErrorOf(
+      "graph @g(%x: f32[2,4]) -> (%y) { #w: f32[2,4] = (1,2,3,4,5,6,7,8) %y = Binary(%x, #w) {kind=\"add\"} as \"sum\" }",
+      3);
+  EXPECT_NE(sum.find("node 'sum'"), std::string::npos) << sum;
+}
+
+TEST(SetBatch, WhatNeedsNoProof) {
+  auto open = Parse("graph @g(%x: f32[N,4], %z: f32[N]) -> (%y) { %y = Relu(%x) }");
+  ASSERT_TRUE(SetBatch(*open, 6).ok());
+  EXPECT_EQ(open->outputs()[0]->type.ToString(), "f32[6,4]");
+  EXPECT_EQ(open->inputs()[1]->type.ToString(), "f32[6]");
+  auto same = Parse("graph @g(%x: f32[2,4]) -> (%y) { %y = Relu(%x) }");
+  EXPECT_TRUE(SetBatch(*same, 2).ok());
+  EXPECT_NE(ErrorOf("graph @g(%x: f32[2]) -> (%y) { %y = Relu(%x) }", 0).find("at least 1"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("graph @g(%x: f32[]) -> (%y) { %y = Relu(%x) }", 2).find("no input"), std::string::npos);
+}
+
+// Inputs whose first dim is something else keep it.
+TEST(SetBatch, OtherInputsKeepTheirDims) {
+  auto g = Parse("graph @g(%x: f32[1,4], %w: f32[4,4], %b: f32[1,4]) -> (%y) { %y = MatMul(%x, %w) + %b }");
+  ASSERT_TRUE(SetBatch(*g, 5).ok());
+  EXPECT_EQ(g->inputs()[1]->type.ToString(), "f32[4,4]");
+  EXPECT_EQ(g->inputs()[2]->type.ToString(), "f32[5,4]");
+  EXPECT_EQ(g->outputs()[0]->type.ToString(), "f32[5,4]");
+}
+
+}  // namespace
+}  // namespace tern
