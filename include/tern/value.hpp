@@ -5,6 +5,7 @@
 //     for (const auto& [label, p] : probabilities.At(row).ToMap<std::string, float>()) Show(row, label, p);
 #pragma once
 #include <map>
+#include <type_traits>
 
 #include "tern/types.hpp"
 

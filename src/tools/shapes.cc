@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <set>
 
+#include "passes/batch/set_batch.h"
 #include "tools/units.h"
 
 namespace tern::tools {
@@ -95,6 +96,12 @@ Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) 
   return closed;
 }
 
+// The sizes are at fault, not the model.
+Status Chosen(Status status, const std::string& source) {
+  if (status.code() != Code::kInvalidModel) return status;
+  return InvalidArgument("the model does not run with the sizes of ", source, ": ", status.message());
+}
+
 void SayClosed(const std::string& names, int64_t size, const char* option) {
   if (!names.empty())
     std::fprintf(stderr, "tern: note: open dims set to %lld: %s (choose with %s)\n",
@@ -107,6 +114,8 @@ void ShapeOptions::Declare(Args& args, const std::string& effect) {
   const std::string more = effect.empty() ? "" : ", " + effect;
   args.Option("--shape", shapes_, "NAME=1x3x224x224", "dims of an input" + more + " (repeatable)");
   args.Option("--dim", dims_, "N=8", "value of a symbolic dim" + more + " (repeatable)");
+  args.Option("--batch", batch_, "N", "another batch size, also where the model has a fixed one" + more, 1,
+              INT64_MAX);
 }
 
 Result<Dims> ParseDims(const std::string& text) {
@@ -132,7 +141,12 @@ Result<Value*> FindInput(const Graph& graph, const std::string& name) {
                   "'; its inputs are: ", names.empty() ? "none" : Join(names, ", "));
 }
 
+Status ShapeOptions::ApplyBatch(Graph& graph) const {
+  return batch_ ? SetBatch(graph, batch_).While(StrCat("setting --batch ", batch_)) : Status();
+}
+
 Status ShapeOptions::Apply(Graph& graph) const {
+  TERN_TRY(ApplyBatch(graph));
   if (shapes_.empty() && dims_.empty()) return {};
   SymbolValues symbols;
   const std::set<std::string> known = OpenSymbols(graph);
@@ -153,7 +167,7 @@ Status ShapeOptions::Apply(Graph& graph) const {
     TERN_TRY(ApplyShape(*input, dims, "--shape", symbols));
   }
   Substitute(graph, symbols);
-  return InferGraph(graph).While("inferring shapes from --shape and --dim");
+  return Chosen(InferGraph(graph), "--shape and --dim").While("inferring shapes from --shape and --dim");
 }
 
 Status CloseOpenDims(Graph& graph, const Feeds& given) {
@@ -175,7 +189,8 @@ Status CloseOpenDims(Graph& graph, const Feeds& given) {
   SayClosed(Names(named), size, "--dim or --shape");
   SayClosed(Join(unnamed, ", "), size, "--shape");
   if (symbols.empty() && given.empty() && named.empty() && unnamed.empty()) return {};
-  return InferGraph(graph).While("inferring shapes for the inputs that are made up");
+  return Chosen(InferGraph(graph), StrCat("the inputs that are given, and ", size, " for open dims"))
+      .While("inferring shapes for the inputs that are made up");
 }
 
 int64_t SmallestSize(const Graph& graph) {

@@ -1,4 +1,4 @@
-// --shape NAME=1x3x224x224 and --dim N=8: what the user says about a model's open dims.
+// --shape NAME=1x3x224x224, --dim N=8 and --batch N: what the user says about a model's dims.
 #pragma once
 #include <map>
 #include <string>
@@ -19,9 +19,12 @@ class ShapeOptions {
   // Sets the inputs' dims, in all inputs that share a symbol, and infers the graph anew. Names that no input
   // has, and dims that contradict the model, are errors.
   Status Apply(Graph& graph) const;
+  // --batch alone, for a model whose other dims follow from what it is fed.
+  Status ApplyBatch(Graph& graph) const;
 
  private:
   std::vector<std::string> shapes_, dims_;
+  int64_t batch_ = 0;
 };
 
 // For inputs that are made up beside these: open dims take what the given tensors say, in all inputs that

@@ -7,6 +7,7 @@
 #include "data/json_writer.h"
 #include "tools/engine.h"
 #include "tools/progress.h"
+#include "tools/results.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
 #include "tools/units.h"
@@ -107,6 +108,7 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
 // What to feed: the stored inputs, or one random set.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
+  TERN_TRY(shapes_.ApplyBatch(*graph));
   if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_ && !layers_);
   TERN_TRY(shapes_.Apply(*graph));
   TERN_TRY(CloseOpenDims(*graph));
@@ -119,11 +121,13 @@ Result<std::vector<Vectors>> VerifyTool::Cases() const {
 Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors,
                                        const EngineOptions& options, std::vector<std::string>& names) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, options.threads));
+  TERN_TRY(shapes_.ApplyBatch(*graph));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   for (const Value* v : engine.graph().outputs()) names.push_back(v->name);
   auto outputs = engine.Run(inputs);
   if (!outputs.ok()) return outputs.TakeStatus().While(StrCat("running '", path, "' on ", vectors.folder));
+  if (path == model_ && !options.reference) NoteNonFinite(engine.graph().outputs(), *outputs);
   return outputs;
 }
 

@@ -90,7 +90,22 @@ Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
   }
 }
 
+bool IsOpen(const Type& type) { return type.tensor() && !type.shape.fully_known(); }
+
 }  // namespace
+
+Status BlameInputs(Status status, const Graph& graph, const std::vector<const Datum*>& inputs) {
+  if (status.code() != Code::kInvalidModel) return status;
+  std::string given;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& v = *graph.inputs()[i];
+    if (IsOpen(v.type) && inputs[i]->is_tensor())
+      given += StrCat(given.empty() ? "" : ", ", "input '", v.name, "' got ", inputs[i]->Describe(), " for ",
+                      v.type.ToString());
+  }
+  if (given.empty()) return status;
+  return InvalidArgument("the model does not run with these dims: ", given, "; ", status.message());
+}
 
 Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs) {
   Bindings bindings;

@@ -10,4 +10,9 @@ namespace tern {
 // such pair (empty: none), for the case that some node needs them to agree.
 Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs);
 
+// A graph that was sound when it was loaded fails with the sizes that the caller chose. Where `status` says
+// that the model is invalid and inputs have open dims, the result is kInvalidArgument and names these inputs,
+// what they were given and what they declare. Other errors stay as they are.
+Status BlameInputs(Status status, const Graph& graph, const std::vector<const Datum*>& inputs);
+
 }  // namespace tern

@@ -109,6 +109,7 @@ struct Session::State {
     TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
     auto made = PreparePlan(runner);
     if (!made.ok() && !conflict.empty()) return InvalidArgument(conflict, "; so: ", made.status().message());
+    if (!made.ok()) return Blamed(made.TakeStatus());
     TERN_ASSIGN(current, std::move(made));
     return current;
   }
@@ -170,10 +171,17 @@ struct Session::State {
     }
     TERN_TRY(CheckBoundOutputs());
     TERN_TRY(BindOutputs());
-    TERN_TRY(current->Run(bound));
+    TERN_TRY(Blamed(current->Run(bound)));
     TERN_TRY(CopyOutputs());
     if (!states.empty()) states.End(*current, inputs);
     return {};
+  }
+
+  Status Blamed(Status status) const {
+    if (status.ok()) return status;
+    std::vector<const Datum*> data;
+    for (const Datum& d : inputs) data.push_back(&d);
+    return BlameInputs(std::move(status), engine.model->graph(), data);
   }
 };
 

@@ -29,6 +29,25 @@ TEST(Session, RunsManyShapesWithABoundedCache) {
   EXPECT_EQ(session->PlansMade(), 51) << "a cached plan was not found";
 }
 
+// The model is sound; what the caller chose for its open dims is not.
+TEST(Session, BlamesTheInputsForTheirSizes) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[?,4], %b: f32[?,4]) -> (%y) {
+    %y = Binary(%x, %b) {kind="add"} as "sum"
+  })"));
+  auto result = session->Run(DatumList{Counting({2, 4}), Counting({3, 4})});
+  EXPECT_EQ(result.status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(
+      result.status().message().find("the model does not run with these dims: input 'x' got f32[2,4] for "
+                                     "f32[?,4], input 'b' got f32[3,4] for f32[?,4]; node 'sum'"),
+      0u)
+      << result.status().message();
+  auto fixed =
+      SessionOf(ParseOrDie("graph @g(%x: f32[N,4]) -> (%y) { #s: i64[2] = (1, 4) %y = Reshape(%x, #s) }"));
+  result = fixed->Run(DatumList{Counting({2, 4})});
+  EXPECT_EQ(result.status().code(), Code::kInvalidArgument) << result.status().ToString();
+  EXPECT_NE(result.status().message().find("input 'x' got f32[2,4] for f32[N,4]"), std::string::npos);
+}
+
 TEST(Session, RefusesWhatDoesNotFit) {
   auto session = SessionOf(ParseOrDie(kAddOne));
   const std::string sizes = ErrorOf(*session, {Counting({2, 4}), Counting({3, 4})});
