@@ -170,7 +170,7 @@ void PrintFigures(const OptimizeFigures& f) {
        fmt::format("{:.3f} ms", f.after.estimated_ms));
   if (f.before.measured_ms > 0)
     line("measured", fmt::format("{:.3f} ms", f.before.measured_ms),
-         fmt::format("{:.3f} ms", f.after.measured_ms));
+         fmt::format("{:.3f} ms, level {}", f.after.measured_ms, f.measured_level));
   fmt::print("optimized in {:.1f} ms; open dims are counted as {}\n", f.report.milliseconds, f.open_dims);
 }
 
@@ -194,7 +194,11 @@ std::string FiguresToJson(const std::string& model, const std::string& output, i
     json.Key("measured_ms_before")
         .Number(f.before.measured_ms)
         .Key("measured_ms_after")
-        .Number(f.after.measured_ms);
+        .Number(f.after.measured_ms)
+        .Key("measured_level")
+        .Text(f.measured_level)
+        .Key("measured_nodes")
+        .Int(f.measured_nodes);
   json.Key("rules").BeginObject();
   for (const auto& [name, hits] : f.report.hits) json.Key(name).Int(hits);
   json.EndObject().Key("ops").BeginObject();

@@ -28,7 +28,9 @@ struct OptimizeFigures {
   std::map<std::string, RuleFigures> rules;
   std::map<std::string, int> ops;  // kinds of nodes that are left
   OptimizeReport report;
-  int64_t open_dims = 1;  // the size that open dims are counted with
+  std::string measured_level;  // of the graph that after.measured_ms is about
+  int measured_nodes = 0;      // of the same
+  int64_t open_dims = 1;       // the size that open dims are counted with
 };
 
 // Counts a graph; `closed` has no open dims.
