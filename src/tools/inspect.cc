@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "data/json_writer.h"
 #include "tools/cost_report.h"
 #include "tools/engine.h"
 #include "tools/feeds.h"
+#include "tools/model_info.h"
 #include "tools/shapes.h"
 #include "tools/tool.h"
 #include "tools/units.h"
@@ -55,7 +57,7 @@ class InspectTool : public Tool {
   void Print(const Graph& graph, const CostReport& report) const;
   void PrintValues(const char* title, const std::vector<Declared>& values) const;
   static void WriteValues(const char* key, const std::vector<Declared>& values, data::JsonWriter& json);
-  void PrintLayers(const CostReport& report) const;
+  void PrintLayers(const Graph& graph, const CostReport& report) const;
   void PrintJson(const Graph& graph, const CostReport& report) const;
 
   std::string model_;
@@ -98,19 +100,37 @@ std::string Counted(const std::map<std::string, int>& counts) {
   return out;
 }
 
-void InspectTool::PrintLayers(const CostReport& report) const {
-  constexpr const char* kRow = "{:<34} {:<18} {:<26} {:>9} {:>9} {:>9} {:>9} {:>7}  {}\n";
-  fmt::print(kRow, "layer", "op", "output", "params", "MACs", "FLOPs", "bytes", "FLOP/B", "kernel");
-  for (const Layer& l : report.layers) {
-    const auto number = [&](double Cost::*field) {
-      return l.cost ? Thousands((*l.cost).*field) : std::string("?");
-    };
-    const std::string name = std::string(static_cast<size_t>(l.depth) * 2, ' ') + Printable(l.node->name);
-    fmt::print(kRow, Shorten(name, 34), Shorten(KindOf(*l.node), 18),
-               Shorten(Printable(OutputType(*l.node)), 26), Thousands(static_cast<double>(l.params)),
-               number(&Cost::macs), number(&Cost::flops), number(&Cost::bytes),
-               l.cost ? fmt::format("{:.1f}", l.cost->intensity()) : "?", l.kernel);
+constexpr const char* kRow = "{:<34} {:<18} {:<26} {:>9} {:>9} {:>9} {:>9} {:>7}  {}\n";
+
+void PrintLayer(const Layer& l) {
+  const auto number = [&](double Cost::*field) {
+    return l.cost ? Thousands((*l.cost).*field) : std::string("?");
+  };
+  const std::string name = std::string(static_cast<size_t>(l.depth) * 4, ' ') + Printable(l.node->name);
+  fmt::print(kRow, Shorten(name, 34), Shorten(KindOf(*l.node), 18),
+             Shorten(Printable(OutputType(*l.node)), 26), Thousands(static_cast<double>(l.params)),
+             number(&Cost::macs), number(&Cost::flops), number(&Cost::bytes),
+             l.cost ? fmt::format("{:.1f}", l.cost->intensity()) : "?", l.kernel);
+}
+
+// Bodies follow their node, each under a line of its own that says what goes in and out.
+void PrintLayersOf(const Graph& graph, const std::map<const Node*, const Layer*>& layers) {
+  for (const auto& node : graph.nodes()) {
+    const Layer& layer = *layers.at(node.get());
+    PrintLayer(layer);
+    for (size_t i = 0; i < node->subgraphs().size(); ++i) {
+      fmt::print("{}{}\n", std::string(static_cast<size_t>(layer.depth) * 4 + 2, ' '),
+                 Describe(BodyOf(*node, i)));
+      PrintLayersOf(*node->subgraphs()[i], layers);
+    }
   }
+}
+
+void InspectTool::PrintLayers(const Graph& graph, const CostReport& report) const {
+  fmt::print(kRow, "layer", "op", "output", "params", "MACs", "FLOPs", "bytes", "FLOP/B", "kernel");
+  std::map<const Node*, const Layer*> layers;
+  for (const Layer& l : report.layers) layers[l.node] = &l;
+  PrintLayersOf(graph, layers);
 }
 
 void InspectTool::PrintValues(const char* title, const std::vector<Declared>& values) const {
@@ -136,13 +156,14 @@ void InspectTool::WriteValues(const char* key, const std::vector<Declared>& valu
 }
 
 void InspectTool::Print(const Graph& graph, const CostReport& r) const {
-  if (!summary_) PrintLayers(r);
+  if (!summary_) PrintLayers(graph, r);
   fmt::print("{}model      {}\n", summary_ ? "" : "\n", model_);
   if (level_.level() == Level::kNone)
     fmt::print("graph      as the model has it; it is optimized before it runs: see --level layout\n");
   else
     fmt::print("graph      optimized, level {}{}\n", level_.name,
                level_.level() == Level::kLayout ? ": as it runs by default" : "");
+  fmt::print("{}", ModelInfoText(graph));
   PrintValues("input", inputs_);
   PrintValues("output", outputs_);
   fmt::print("nodes      {} ({})\n", graph.NodeCount(), Counted(CountKinds(r)));
@@ -184,12 +205,14 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
       .Key("param_bytes")
       .Int(r.param_bytes);
   json.Key("level").Text(level_.name);
+  WriteModelInfo(graph, json);
   cost(r.total);
   json.Key("nodes").Int(graph.NodeCount()).Key("uncounted").Int(r.uncounted);
   WriteValues("inputs", inputs_, json);
   WriteValues("outputs", outputs_, json);
   counts("ops", CountKinds(r));
   counts("reference_ops", ReferenceOps(r));
+  const std::map<const Graph*, int64_t> bodies = WriteBodies(graph, json);
   json.Key("layers").BeginArray();
   for (const Layer& l : r.layers) {
     if (summary_) break;
@@ -208,6 +231,7 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
         .Int(l.params)
         .Key("kernel")
         .Text(l.kernel);
+    if (l.depth) json.Key("body").Int(bodies.at(l.node->graph));
     if (l.cost) cost(*l.cost);
     json.EndObject();
   }
