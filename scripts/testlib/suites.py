@@ -180,6 +180,30 @@ def architectures_sample(context):
                               "--models", context.path("tests/data/architectures"))
 
 
+ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16  # cases that onnxruntime runs at least; tests/estimators checks both
+
+
+def estimators_full(context):
+    context.prepare("scripts/deps", "estimators")
+    return run_estimators(context, "--least", str(ESTIMATORS))
+
+
+def estimators_if_present(context):
+    modules = ("sklearn", "pandas", "lightgbm", "xgboost", "skl2onnx", "onnxmltools")
+    find = f"import importlib.util as u; print(*[m for m in {modules} if not u.find_spec(m)])"
+    missing = subprocess.run([context.python, "-c", find], capture_output=True, text=True, check=True).stdout.split()
+    if missing:
+        say(f"SKIP estimators: {', '.join(missing)} missing; `tern test estimators` installs what it needs")
+        return Counts(skipped=1)
+    return run_estimators(context, "--sample", context.path("tests/estimators/sample.txt"), "--least", str(ESTIMATORS_SAMPLE))
+
+
+def run_estimators(context, *options):
+    verbose = ["--verbose"] if context.verbose else []
+    return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/estimators"), *verbose) +
+            context.run_script("tests/estimators/run.py", "--tern", context.binary("tern"), *options))
+
+
 def browser_full(context):
     context.prepare("scripts/deps", "browser")
     return run_browser(context)
@@ -249,6 +273,8 @@ SUITES = [
           sample=differential_sample),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
           f"(plain run: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed ones)", hostile_full, sample=hostile_sample),
+    Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (plain run: "
+          f"{ESTIMATORS_SAMPLE} of them, where the packages are installed)", estimators_full, sample=estimators_if_present),
     Suite("architectures", "networks of PyPI's transformers (plain run: a handful of stored ones)", architectures_full,
           sample=architectures_sample),
 ]

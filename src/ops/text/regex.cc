@@ -1,5 +1,7 @@
 #include "ops/text/regex.h"
 
+#include <algorithm>
+
 #include "ops/text/utf8.h"
 
 namespace tern {
@@ -95,32 +97,38 @@ class Regex::Compiler {
   bool full_ = false;
 };
 
-// The set of states between two characters.
+// The set of states between two characters, each with where its match begins. Where two attempts reach a
+// state, the earlier one stays: lists are in the order of beginnings.
 class Regex::Runner {
  public:
   Runner(const Regex& regex, const std::vector<uint32_t>& text)
       : regex_(regex), text_(text), seen_(regex.steps_.size(), 0) {}
 
-  bool Run() {
-    std::vector<int> now, next;
-    Follow(0, 0, now);
-    for (size_t at = 0; at < text_.size(); ++at) {
-      next.clear();
-      ++turn_;
-      for (int s : now) {
-        const Step& step = regex_.steps_[static_cast<size_t>(s)];
-        if (step.kind == Kind::kSet && Contains(regex_.sets_[static_cast<size_t>(step.set)], text_[at]))
-          Follow(step.next, at + 1, next);
-      }
-      now.swap(next);
-      if (now.empty()) return false;
+  bool MatchesAll() {
+    Follow(0, 0, 0);
+    for (size_t at = 0; at < text_.size() && !now_.empty(); ++at) Read(at);
+    return std::any_of(now_.begin(), now_.end(), [&](const State& s) { return Ends(s); });
+  }
+
+  std::optional<Span> Find(size_t from) {
+    std::optional<Span> best;
+    for (size_t at = from; at <= text_.size(); ++at) {
+      if (!best) Follow(0, at, at);
+      for (const State& s : now_)
+        if (Ends(s) && (!best || s.begin <= best->begin)) best = Span{s.begin, at};
+      if (best) Drop(best->begin);
+      if (at == text_.size() || (best && now_.empty())) break;
+      Read(at);
     }
-    for (int s : now)
-      if (regex_.steps_[static_cast<size_t>(s)].kind == Kind::kMatch) return true;
-    return false;
+    return best;
   }
 
  private:
+  struct State {
+    int step;
+    size_t begin;
+  };
+
   bool Holds(RegexAssert condition, size_t at) const {
     const bool first = at == 0, last = at == text_.size();
     const bool before = !first && IsWordCode(text_[at - 1]), after = !last && IsWordCode(text_[at]);
@@ -141,16 +149,36 @@ class Regex::Runner {
     return false;
   }
 
-  // Everything that can be reached from `start` without reading.
-  void Follow(int start, size_t at, std::vector<int>& out) {
-    todo_.assign(1, start);
+  bool Ends(const State& s) const { return regex_.steps_[static_cast<size_t>(s.step)].kind == Kind::kMatch; }
+
+  // Attempts that begin later than a match.
+  void Drop(size_t begin) {
+    const auto late = [&](const State& s) { return s.begin > begin; };
+    now_.erase(std::remove_if(now_.begin(), now_.end(), late), now_.end());
+  }
+
+  // Goes on over one character.
+  void Read(size_t at) {
+    before_.swap(now_);
+    now_.clear();
+    ++turn_;
+    for (const State& s : before_) {
+      const Step& step = regex_.steps_[static_cast<size_t>(s.step)];
+      if (step.kind == Kind::kSet && Contains(regex_.sets_[static_cast<size_t>(step.set)], text_[at]))
+        Follow(step.next, at + 1, s.begin);
+    }
+  }
+
+  // Everything that can be reached from `first` without reading.
+  void Follow(int first, size_t at, size_t begin) {
+    todo_.assign(1, first);
     while (!todo_.empty()) {
       const int s = todo_.back();
       todo_.pop_back();
       if (seen_[static_cast<size_t>(s)] == turn_) continue;
       seen_[static_cast<size_t>(s)] = turn_;
       const Step& step = regex_.steps_[static_cast<size_t>(s)];
-      if (step.kind == Kind::kSet || step.kind == Kind::kMatch) out.push_back(s);
+      if (step.kind == Kind::kSet || step.kind == Kind::kMatch) now_.push_back({s, begin});
       if (step.kind == Kind::kJump || step.kind == Kind::kSplit) todo_.push_back(step.next);
       if (step.kind == Kind::kSplit) todo_.push_back(step.other);
       if (step.kind == Kind::kAssert && Holds(step.condition, at)) todo_.push_back(step.next);
@@ -159,6 +187,7 @@ class Regex::Runner {
 
   const Regex& regex_;
   const std::vector<uint32_t>& text_;
+  std::vector<State> now_, before_;
   std::vector<size_t> seen_;
   std::vector<int> todo_;
   size_t turn_ = 1;
@@ -171,7 +200,11 @@ Result<Regex> Regex::Parse(std::string_view pattern) {
 
 bool Regex::FullMatch(std::string_view text) const {
   const std::vector<uint32_t> codes = CodePoints(text);
-  return Runner(*this, codes).Run();
+  return Runner(*this, codes).MatchesAll();
+}
+
+std::optional<Regex::Span> Regex::Find(const std::vector<uint32_t>& text, size_t from) const {
+  return Runner(*this, text).Find(from);
 }
 
 }  // namespace tern

@@ -60,7 +60,11 @@ def murmur_hash3(d):
 @ms("Tokenizer")
 def tokenizer(d):
     words = ("a b c", "tern gull", "x", "the quick tern", "a,b", "")
-    attrs = {"mark": d.int(0, 1), "mincharnum": d.int(1, 2), "pad_value": "#", "separators": d.choice([[" "], [" ", ","]])}
+    attrs = {"mark": d.int(0, 1), "mincharnum": d.int(1, 2), "pad_value": "#"}
+    if d.chance(0.5):
+        attrs["separators"] = d.choice([[" "], [" ", ","], ["[ ,]"], ["e", "^ "], ["a|an", "x*"]])
+    else:
+        attrs["tokenexp"] = d.choice(["[a-z]+", "[a-z]", "e|er|t", "\\b[a-z]", "q.*n|u", "[^,]*"])
     shape = [d.int(1, 4)] if d.chance(0.5) else [d.int(1, 2), d.int(1, 3)]
     return d.case([d.tensor("string", shape, words=words)], attrs)
 

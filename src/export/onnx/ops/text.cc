@@ -21,6 +21,19 @@ Status StringNormalizer(TernNode& n) {
   return {};
 }
 
+Status Tokenizer(TernNode& n) {
+  const Attrs& a = n.attrs();
+  AttrList attrs = {{"pad_value", a.Text("pad")},
+                    {"mark", static_cast<int64_t>(a.Bool("mark"))},
+                    {"mincharnum", a.Int("min_length")}};
+  if (const auto separators = Texts(n, "separators"); !separators.empty())
+    attrs.emplace_back("separators", separators);
+  else
+    attrs.emplace_back("tokenexp", a.Text("token"));
+  n.Emit("Tokenizer", n.Ins(), n.Outs(), attrs, "com.microsoft");
+  return {};
+}
+
 Status TfIdf(TernNode& n) {
   const Attrs& a = n.attrs();
   n.Emit("TfIdfVectorizer", n.Ins(), n.Outs(),
@@ -44,6 +57,7 @@ TERN_EXPORTERS(text) {
   table.Add("StringNormalizer", StringNormalizer);
   table.Add("RegexFullMatch", DirectTo("RegexFullMatch", {"pattern"}));
   table.Add("TfIdfVectorizer", TfIdf);
+  table.Add("Tokenizer", Tokenizer);
   table.Add("MurmurHash3", DirectTo("MurmurHash3", {"seed", "positive"}, {}, "com.microsoft"));
 }
 

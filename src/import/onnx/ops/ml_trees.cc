@@ -48,7 +48,9 @@ DType WorkType(const OnnxNode& n) { return n.TypeOf(0) == DType::kF64 ? DType::k
 // The old table: nodes and leaves in one list.
 class OldTable {
  public:
-  OldTable(OnnxNode& n, const char* votes) : n_(n), votes_(votes) {}
+  // one_vote: of several votes of a leaf the first counts. So onnxruntime has it where there is one target,
+  // and converters repeat votes there.
+  OldTable(OnnxNode& n, const char* votes, bool one_vote) : n_(n), votes_(votes), one_vote_(one_vote) {}
 
   Result<Table> Read() {
     TERN_TRY(ReadNodes());
@@ -106,7 +108,8 @@ class OldTable {
       auto at = index_.find(Id(tree[i], node[i]));
       if (at == index_.end())
         return n_.Bad("a vote belongs to node ", node[i], " of tree ", tree[i], ", which does not exist");
-      votes_of_[at->second].emplace_back(target[i], weight[i]);
+      auto& votes = votes_of_[at->second];
+      if (votes.empty() || !one_vote_) votes.emplace_back(target[i], weight[i]);
     }
     return {};
   }
@@ -160,6 +163,7 @@ class OldTable {
 
   OnnxNode& n_;
   const char* votes_;
+  const bool one_vote_;
   std::vector<int64_t> trees_, ids_, features_, trues_, falses_, missing_, place_;
   std::vector<std::string> modes_;
   std::vector<double> thresholds_, values_, weights_;
@@ -187,7 +191,7 @@ std::string Lower(std::string text) {
 
 Status Regressor(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
-  TERN_ASSIGN(const Table table, OldTable(n, "target").Read());
+  TERN_ASSIGN(const Table table, OldTable(n, "target", n.Int("n_targets", 1) == 1).Read());
   TERN_ASSIGN(std::string transform, TransformName(n));
   AttrList attrs = table.Attrs();
   attrs.insert(attrs.end(), {{"targets", n.Int("n_targets", 1)},
@@ -200,7 +204,8 @@ Status Regressor(OnnxNode& n) {
 
 Status Classifier(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
-  TERN_ASSIGN(const Table table, OldTable(n, "class").Read());
+  const size_t labels = n.Ints("classlabels_int64s").size() + n.Texts("classlabels_strings").size();
+  TERN_ASSIGN(const Table table, OldTable(n, "class", labels == 1).Read());
   TERN_ASSIGN(std::string transform, TransformName(n));
   AttrList attrs = table.Attrs();
   attrs.insert(attrs.end(), {{"label_ints", n.Ints("classlabels_int64s")},

@@ -18,6 +18,18 @@ Status StringNormalizer(OnnxNode& n) {
   return {};
 }
 
+Status Tokenizer(OnnxNode& n) {
+  for (const char* name : {"mark", "mincharnum", "pad_value"})
+    if (!n.HasAttr(name)) return n.Bad("attribute '", name, "' is missing");
+  n.Out(0, n.b.Op("Tokenizer", {n.In(0)},
+                  {{"token", n.Text("tokenexp", "")},
+                   {"separators", n.Texts("separators")},
+                   {"pad", n.Text("pad_value")},
+                   {"mark", n.Int("mark") != 0},
+                   {"min_length", n.Int("mincharnum")}}));
+  return {};
+}
+
 Status TfIdf(OnnxNode& n) {
   const auto weights = n.Floats("weights");
   for (const char* name :
@@ -44,6 +56,7 @@ TERN_CONVERTERS(text) {
   table.Add("StringNormalizer", StringNormalizer);
   table.Add("RegexFullMatch", Direct("RegexFullMatch", {"pattern"}));
   table.Add("TfIdfVectorizer", TfIdf);
+  table.Add("Tokenizer", Tokenizer, kMicrosoft);
 }
 
 }  // namespace tern::onnx

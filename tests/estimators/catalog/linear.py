@@ -1,0 +1,85 @@
+"""Linear models, discriminants, naive Bayes and neural networks."""
+
+from sklearn import discriminant_analysis, linear_model, naive_bayes, neural_network
+
+from case import classifier, one
+
+CLASSIFIERS = [
+    *classifier("LogisticRegression", lambda: linear_model.LogisticRegression(max_iter=300)),
+    *classifier("LogisticRegression.binary", lambda: linear_model.LogisticRegression(max_iter=300), "binary"),
+    *classifier("LogisticRegression.l1", lambda: linear_model.LogisticRegression(solver="liblinear", l1_ratio=1.0), "binary"),
+    *classifier("LogisticRegressionCV", lambda: linear_model.LogisticRegressionCV(cv=3, Cs=3, max_iter=300)),
+    *one("LogisticRegression.raw_scores", lambda: linear_model.LogisticRegression(max_iter=300), "multi", zipmap=False,
+         options={"raw_scores": True}),
+    *one("LogisticRegression.strange", lambda: linear_model.LogisticRegression(max_iter=300), "strange", zipmap=True),
+    *one("LogisticRegression.f64", lambda: linear_model.LogisticRegression(max_iter=300), "multi", zipmap=False, f64=True),
+    *one("LogisticRegression.whole", lambda: linear_model.LogisticRegression(max_iter=300), "whole", zipmap=True),
+    *one("LogisticRegression.columns", lambda: linear_model.LogisticRegression(max_iter=300), "multi_text",
+         options={"zipmap": "columns"}),
+    *one("LogisticRegression.no_labels", lambda: linear_model.LogisticRegression(max_iter=300), "multi_text", zipmap=False,
+         options={"nocl": True}),
+    *one("LogisticRegression.output_class_labels", lambda: linear_model.LogisticRegression(max_iter=300), "multi_text",
+         zipmap=False, options={"output_class_labels": True}),
+    *classifier("SGDClassifier", lambda: linear_model.SGDClassifier(loss="log_loss", random_state=0)),
+    *classifier("SGDClassifier.modified_huber", lambda: linear_model.SGDClassifier(loss="modified_huber", random_state=0)),
+    *one("SGDClassifier.hinge", lambda: linear_model.SGDClassifier(random_state=0), "multi", zipmap=False,
+         options={"raw_scores": True}),
+    *one("Perceptron", lambda: linear_model.Perceptron(random_state=0), "multi", zipmap=False),
+    *one("PassiveAggressiveClassifier", lambda: linear_model.PassiveAggressiveClassifier(random_state=0), "multi", zipmap=False),
+    *one("RidgeClassifier", lambda: linear_model.RidgeClassifier(), "multi", zipmap=False),
+    *one("RidgeClassifierCV", lambda: linear_model.RidgeClassifierCV(), "binary_text", zipmap=False),
+    *classifier("LinearDiscriminantAnalysis", discriminant_analysis.LinearDiscriminantAnalysis),
+    *classifier("QuadraticDiscriminantAnalysis", discriminant_analysis.QuadraticDiscriminantAnalysis),
+    *classifier("GaussianNB", naive_bayes.GaussianNB),
+    *classifier("MultinomialNB", naive_bayes.MultinomialNB, "counts"),
+    *classifier("ComplementNB", naive_bayes.ComplementNB, "counts"),
+    *classifier("BernoulliNB", naive_bayes.BernoulliNB, "flags"),
+    *one("CategoricalNB", lambda: naive_bayes.CategoricalNB(min_categories=40), "whole", zipmap=True),
+    *classifier("MLPClassifier", lambda: neural_network.MLPClassifier((16, 8), max_iter=120, random_state=0)),
+    *classifier("MLPClassifier.tanh", lambda: neural_network.MLPClassifier((9,), activation="tanh", max_iter=80,
+                                                                           random_state=0), "binary"),
+    *one("MLPClassifier.labels", lambda: neural_network.MLPClassifier((9,), activation="logistic", max_iter=80,
+                                                                      random_state=0), "labels", zipmap=False),
+]
+
+REGRESSORS = {
+    "LinearRegression": linear_model.LinearRegression,
+    "Ridge": linear_model.Ridge,
+    "RidgeCV": linear_model.RidgeCV,
+    "Lasso": lambda: linear_model.Lasso(alpha=0.01),
+    "LassoCV": lambda: linear_model.LassoCV(cv=3),
+    "LassoLars": lambda: linear_model.LassoLars(alpha=0.01),
+    "LassoLarsCV": lambda: linear_model.LassoLarsCV(cv=3),
+    "LassoLarsIC": linear_model.LassoLarsIC,
+    "Lars": linear_model.Lars,
+    "LarsCV": lambda: linear_model.LarsCV(cv=3),
+    "ElasticNet": lambda: linear_model.ElasticNet(alpha=0.01),
+    "ElasticNetCV": lambda: linear_model.ElasticNetCV(cv=3),
+    "BayesianRidge": linear_model.BayesianRidge,
+    "ARDRegression": linear_model.ARDRegression,
+    "HuberRegressor": linear_model.HuberRegressor,
+    "TheilSenRegressor": lambda: linear_model.TheilSenRegressor(random_state=0),
+    "RANSACRegressor": lambda: linear_model.RANSACRegressor(random_state=0),
+    "QuantileRegressor": lambda: linear_model.QuantileRegressor(alpha=0.01),
+    "OrthogonalMatchingPursuit": linear_model.OrthogonalMatchingPursuit,
+    "SGDRegressor": lambda: linear_model.SGDRegressor(random_state=0),
+    "PassiveAggressiveRegressor": lambda: linear_model.PassiveAggressiveRegressor(random_state=0),
+    "MLPRegressor": lambda: neural_network.MLPRegressor(hidden_layer_sizes=(12, 7), max_iter=150, random_state=0),
+    "MLPRegressor.identity": lambda: neural_network.MLPRegressor(hidden_layer_sizes=(12,), activation="identity", max_iter=80, random_state=0),
+}
+GENERALIZED = {
+    "PoissonRegressor": linear_model.PoissonRegressor,
+    "GammaRegressor": linear_model.GammaRegressor,
+    "TweedieRegressor": lambda: linear_model.TweedieRegressor(power=1.5),
+}
+
+CASES = [
+    *CLASSIFIERS,
+    *(case for name, make in REGRESSORS.items() for case in one(name, make, "regression")),
+    *(case for name, make in GENERALIZED.items() for case in one(name, make, "positive")),
+    *one("LinearRegression.f64", linear_model.LinearRegression, "regression", f64=True),
+    *one("LinearRegression.two", linear_model.LinearRegression, "two"),
+    *one("MultiTaskLasso", lambda: linear_model.MultiTaskLasso(alpha=0.01), "two"),
+    *one("MultiTaskElasticNet", lambda: linear_model.MultiTaskElasticNet(alpha=0.01), "two"),
+    *one("MLPRegressor.two", lambda: neural_network.MLPRegressor(hidden_layer_sizes=(12,), max_iter=100, random_state=0), "two"),
+]

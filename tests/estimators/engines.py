@@ -1,0 +1,53 @@
+"""One model by onnxruntime and by tern, on the same inputs. Results: arrays, lists for sequences, dicts for maps."""
+
+import json
+import subprocess
+
+import numpy as np
+
+
+def by_onnxruntime(path, feeds):
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, feeds)))
+
+
+def write_input(path, x):
+    """Strings as JSON, numbers as .npy."""
+    if x.dtype.kind == "f" or x.dtype.kind == "i":
+        np.save(path.with_suffix(".npy"), x)
+        return path.with_suffix(".npy")
+    path = path.with_suffix(".json")
+    path.write_text(json.dumps({"shape": list(x.shape), "data": x.reshape(-1).tolist()}))
+    return path
+
+
+def read(value):
+    """What tern writes as JSON for a value."""
+    if isinstance(value, list):
+        return [read(item) for item in value]
+    if "type" not in value:
+        return {key: read(item) for key, item in value.items()}
+    text = value["type"] == "string"
+    flat = np.array(value["data"], dtype=object).reshape(value["shape"]) if text else np.array(value["data"])
+    if value["type"] in ("f32", "f64"):
+        flat = np.array(value["data"], dtype=np.float64)
+    return flat.reshape(value["shape"])
+
+
+def by_tern(tern, path, feeds, folder, limit, options=()):
+    """Raises RuntimeError with what tern says."""
+    command = [str(tern), "run", str(path), "--threads", "1", "--format", "json", "--output-dir", str(folder / "out"), *options]
+    for name, x in feeds.items():
+        command += ["--input", f"{name}={write_input(folder / name, x)}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"no end after {limit} s") from None
+    if done.returncode != 0:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip()}")
+    return {file.stem: read(json.loads(file.read_text())) for file in (folder / "out").iterdir()}
