@@ -1,48 +1,44 @@
-// SVMClassifier: support vectors of each class, compared pair by pair; or one linear function per class.
+#include "ops/ml/svm_classifier.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "ops/ml/labels.h"
-#include "ops/ml/post_transform.h"
-#include "ops/ml/svm.h"
+#include "ops/ml/forest.h"
 
 namespace tern {
 namespace {
 
 constexpr int64_t kMaxClasses = 65535;
 
-struct SVMClassifier : SvmModel {
-  Labels labels;
-  std::vector<int64_t> per_class;
-  std::vector<float> prob_a, prob_b;
-  PostTransform transform = PostTransform::kNone;
-  template <class V> void Visit(V& v) {
-    SvmModel::Visit(v);
-    labels.Visit(v);
-    v("per_class", per_class, "number of support vectors of each class; empty: a linear model");
-    v("prob_a", prob_a, "slopes that turn a pair's score into a probability; empty: scores stay scores");
-    v("prob_b", prob_b, "offsets that go with prob_a");
-    v.Enum("transform", transform, PostTransformNames(), "what the rows of scores go through");
-  }
-};
+Status CheckPairwise(const SVMClassifier& op, const SvmLayout& l) {
+  if (static_cast<int64_t>(op.per_class.size()) != l.classes)
+    return InvalidModel(op.per_class.size(), " counts of support vectors for ", l.classes, " classes");
+  if (static_cast<int64_t>(op.coefficients.size()) / l.vectors < l.classes - 1)
+    return InvalidModel(op.coefficients.size(), " coefficients for ", l.vectors, " support vectors of ",
+                        l.classes, " classes");
+  if (static_cast<int64_t>(op.rho.size()) < l.pairs)
+    return InvalidModel(op.rho.size(), " entries of rho for ", l.pairs, " pairs of classes");
+  if (!op.prob_a.empty() && static_cast<int64_t>(op.prob_a.size()) < l.pairs)
+    return InvalidModel(op.prob_a.size(), " entries of prob_a for ", l.pairs, " pairs of classes");
+  return {};
+}
 
-struct Layout {
-  int64_t classes = 0, pairs = 0, vectors = 0, width = 0;
-  bool pairwise = false;
-};
+}  // namespace
 
-Result<Layout> LayoutOf(const SVMClassifier& op) {
+Result<SvmLayout> LayoutOf(const SVMClassifier& op) {
   TERN_TRY(CheckLabels(op.labels));
-  Layout l;
+  SvmLayout l;
   l.classes = op.labels.count();
   if (l.classes > kMaxClasses) return InvalidModel(l.classes, " classes are more than ", kMaxClasses);
   l.pairs = l.classes * (l.classes - 1) / 2;
   for (int64_t n : op.per_class) {
     if (n < 0 || n > static_cast<int64_t>(op.vectors.size()))
       return InvalidModel("a class has ", n, " support vectors");
+    l.start.push_back(l.vectors);
     l.vectors += n;
   }
+  l.start.push_back(l.vectors);
   l.pairwise = l.vectors > 0;
   if (op.rho.empty()) return InvalidModel("rho is missing");
   if (op.prob_a.size() != op.prob_b.size())
@@ -56,69 +52,36 @@ Result<Layout> LayoutOf(const SVMClassifier& op) {
   if (l.vectors > static_cast<int64_t>(op.vectors.size()))
     return InvalidModel(op.vectors.size(), " numbers are no ", l.vectors, " support vectors");
   l.width = static_cast<int64_t>(op.vectors.size()) / l.vectors;
-  if (static_cast<int64_t>(op.per_class.size()) != l.classes)
-    return InvalidModel(op.per_class.size(), " counts of support vectors for ", l.classes, " classes");
-  if (static_cast<int64_t>(op.coefficients.size()) / l.vectors < l.classes - 1)
-    return InvalidModel(op.coefficients.size(), " coefficients for ", l.vectors, " support vectors of ",
-                        l.classes, " classes");
-  if (static_cast<int64_t>(op.rho.size()) < l.pairs)
-    return InvalidModel(op.rho.size(), " entries of rho for ", l.pairs, " pairs of classes");
-  if (!op.prob_a.empty() && static_cast<int64_t>(op.prob_a.size()) < l.pairs)
-    return InvalidModel(op.prob_a.size(), " entries of prob_a for ", l.pairs, " pairs of classes");
+  TERN_TRY(CheckPairwise(op, l));
   return l;
 }
 
-int64_t ScoreCount(const SVMClassifier& op, const Layout& l) {
+int64_t ScoreCount(const SVMClassifier& op, const SvmLayout& l) {
   if (!l.pairwise || !op.prob_a.empty()) return l.classes;
   return l.classes > 2 ? l.pairs : 2;
 }
 
-Status Infer(const SVMClassifier& op, InferContext& c) {
-  TERN_ASSIGN(const Layout l, LayoutOf(op));
-  TERN_ASSIGN(Dim rows, RowCount(c, l.width));
-  c.Out("label", op.labels.type(), Shape({rows}));
-  c.Out("scores", DType::kF32, Shape({rows, ScoreCount(op, l)}));
-  return {};
+int64_t RowSize(const SvmLayout& l) { return std::max<int64_t>({l.pairwise ? l.pairs : 0, l.classes, 2}); }
+int64_t WorkSize(const SVMClassifier& op, const SvmLayout& l) {
+  return op.prob_a.empty() ? l.classes : 2 * l.classes * l.classes + 2 * l.classes;
 }
 
-// One score per pair of classes i < j; a positive one is a vote for i.
-std::vector<double> PairScores(const SVMClassifier& op, const Layout& l, const double* row,
-                               std::vector<int64_t>& votes) {
-  std::vector<double> likeness(static_cast<size_t>(l.vectors));
-  for (int64_t s = 0; s < l.vectors; ++s)
-    likeness[static_cast<size_t>(s)] = KernelOf(op, row, op.vectors.data() + s * l.width, l.width);
-  std::vector<int64_t> start(op.per_class.size() + 1, 0);
-  std::partial_sum(op.per_class.begin(), op.per_class.end(), start.begin() + 1);
-  const auto part = [&](int64_t coefficient_row, int64_t of) {
-    double sum = 0;
-    for (int64_t s = start[static_cast<size_t>(of)]; s < start[static_cast<size_t>(of) + 1]; ++s)
-      sum += op.coefficients[static_cast<size_t>(coefficient_row * l.vectors + s)] *
-             likeness[static_cast<size_t>(s)];
-    return sum;
-  };
-  std::vector<double> scores;
-  for (int64_t i = 0; i < l.classes - 1; ++i)
-    for (int64_t j = i + 1; j < l.classes; ++j) {
-      const double sum = part(j - 1, i) + part(i, j) + op.rho[scores.size()];
-      ++votes[static_cast<size_t>(sum > 0 ? i : j)];
-      scores.push_back(sum);
-    }
-  return scores;
-}
+namespace {
 
 // Class probabilities from those of the pairs, by the second method of Wu, Lin and Weng (2004), as libsvm has
-// it.
-std::vector<double> CoupledProbabilities(const SVMClassifier& op, int64_t classes,
-                                         const std::vector<double>& scores) {
+// it. scores: of pairs, then of classes.
+void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, double* work) {
   constexpr double kClose = 1e-7;
   constexpr int kTurns = 100;
-  const auto n = static_cast<size_t>(classes);
-  std::vector<double> r(n * n, 0), q(n * n, 0), p(n, 1.0 / static_cast<double>(classes)), qp(n);
+  double *r = work, *q = r + n * n, *p = q + n * n, *qp = p + n;
+  std::fill(work, p, 0.0);
+  std::fill(p, p + n, 1.0 / static_cast<double>(n));
   size_t pair = 0;
   for (size_t i = 0; i + 1 < n; ++i)
     for (size_t j = i + 1; j < n; ++j, ++pair) {
+      const double score = scores[pair] * static_cast<double>(op.prob_a[pair]);
       r[i * n + j] =
-          std::clamp(1 - LogisticOf(scores[pair] * op.prob_a[pair] + op.prob_b[pair]), kClose, 1 - kClose);
+          std::clamp(1 - LogisticOf(score + static_cast<double>(op.prob_b[pair])), kClose, 1 - kClose);
       r[j * n + i] = 1 - r[i * n + j];
     }
   for (size_t i = 0; i < n; ++i)
@@ -130,11 +93,11 @@ std::vector<double> CoupledProbabilities(const SVMClassifier& op, int64_t classe
   for (int turn = 0; turn < kTurns; ++turn) {
     double pqp = 0, worst = 0;
     for (size_t i = 0; i < n; ++i) {
-      qp[i] = std::inner_product(p.begin(), p.end(), q.begin() + static_cast<int64_t>(i * n), 0.0);
+      qp[i] = std::inner_product(p, p + n, q + i * n, 0.0);
       pqp += p[i] * qp[i];
     }
-    for (double v : qp) worst = std::max(worst, std::fabs(v - pqp));
-    if (worst < 0.005 / static_cast<double>(classes)) break;
+    for (size_t i = 0; i < n; ++i) worst = std::max(worst, std::fabs(qp[i] - pqp));
+    if (worst < 0.005 / static_cast<double>(n)) break;
     for (size_t i = 0; i < n; ++i) {
       const double step = (pqp - qp[i]) / q[i * n + i], shrink = 1 + step;
       p[i] += step;
@@ -145,54 +108,90 @@ std::vector<double> CoupledProbabilities(const SVMClassifier& op, int64_t classe
       }
     }
   }
-  return p;
+  std::copy(p, p + n, scores);
 }
 
-std::vector<double> LinearScores(const SVMClassifier& op, const Layout& l, const double* row) {
-  std::vector<double> scores(static_cast<size_t>(l.classes), op.rho[0]);
-  for (size_t k = 0; k < scores.size(); ++k)
-    for (int64_t i = 0; i < l.width; ++i)
-      scores[k] += op.coefficients[k * static_cast<size_t>(l.width) + static_cast<size_t>(i)] * row[i];
-  return scores;
-}
-
-template <class T> int64_t Largest(const std::vector<T>& v) {
-  return std::max_element(v.begin(), v.end()) - v.begin();
+// A positive score of a pair i < j is a vote for i, any other one for j. The first of those with most votes.
+int64_t MostVotes(const SvmLayout& l, const double* scores, double* votes) {
+  std::fill(votes, votes + l.classes, 0.0);
+  size_t pair = 0;
+  for (int64_t i = 0; i < l.classes - 1; ++i)
+    for (int64_t j = i + 1; j < l.classes; ++j, ++pair) ++votes[scores[pair] > 0 ? i : j];
+  return std::max_element(votes, votes + l.classes) - votes;
 }
 
 // Two classes of a linear model: the second wins once the larger score passes the threshold.
-int64_t LinearWinner(const SVMClassifier& op, const std::vector<double>& scores) {
-  const int64_t top = Largest(scores);
-  if (scores.size() != 2 || !op.prob_a.empty()) return top;
+int64_t LinearWinner(const SVMClassifier& op, const SvmLayout& l, const double* scores) {
+  const int64_t top = std::max_element(scores, scores + l.classes) - scores;
+  if (l.classes != 2 || !op.prob_a.empty()) return top;
   const bool positive =
       std::all_of(op.coefficients.begin(), op.coefficients.end(), [](float v) { return v >= 0; });
-  const double best = scores[static_cast<size_t>(top)];
-  return (positive ? best >= 0.5 : best > 0) ? 1 : top;
+  return (positive ? scores[top] >= 0.5 : scores[top] > 0) ? 1 : top;
+}
+
+Status Infer(const SVMClassifier& op, InferContext& c) {
+  TERN_ASSIGN(const SvmLayout l, LayoutOf(op));
+  TERN_ASSIGN(Dim rows, RowCount(c, l.width));
+  c.Out("label", op.labels.type(), Shape({rows}));
+  c.Out("scores", DType::kF32, Shape({rows, ScoreCount(op, l)}));
+  return {};
+}
+
+void RowScores(const SVMClassifier& op, const SvmLayout& l, const double* x, double* scores) {
+  if (!l.pairwise) {
+    for (int64_t k = 0; k < l.classes; ++k) {
+      scores[k] = op.rho[0];
+      for (int64_t i = 0; i < l.width; ++i)
+        scores[k] += op.coefficients[static_cast<size_t>(k * l.width + i)] * x[i];
+    }
+    return;
+  }
+  std::vector<double> likeness;
+  for (int64_t s = 0; s < l.vectors; ++s)
+    likeness.push_back(KernelOf(op, x, op.vectors.data() + s * l.width, l.width));
+  const auto part = [&](int64_t row, int64_t of) {
+    double sum = 0;
+    for (int64_t s = l.start[static_cast<size_t>(of)]; s < l.start[static_cast<size_t>(of) + 1]; ++s)
+      sum += op.coefficients[static_cast<size_t>(row * l.vectors + s)] * likeness[static_cast<size_t>(s)];
+    return sum;
+  };
+  PairScores(op, l, part, scores);
 }
 
 Status Reference(const SVMClassifier& op, EvalContext& c) {
-  TERN_ASSIGN(const Layout l, LayoutOf(op));
+  TERN_ASSIGN(const SvmLayout l, LayoutOf(op));
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
   if (x.width != l.width) return InvalidArgument("x has ", x.width, " features, the model ", l.width);
-  const SecondClass second =
-      op.transform == PostTransform::kNone ? SecondClass::kOpposite : SecondClass::kComplement;
+  const int64_t count = ScoreCount(op, l);
   std::vector<int64_t> winners;
-  std::vector<double> all;
+  std::vector<double> all, scores(static_cast<size_t>(RowSize(l))),
+      work(static_cast<size_t>(WorkSize(op, l)));
   for (int64_t r = 0; r < x.count; ++r) {
-    std::vector<int64_t> votes(static_cast<size_t>(l.classes), 0);
-    std::vector<double> row = l.pairwise ? PairScores(op, l, x.Row(r), votes) : LinearScores(op, l, x.Row(r));
-    winners.push_back(l.pairwise ? Largest(votes) : LinearWinner(op, row));
-    if (l.pairwise && !op.prob_a.empty()) row = CoupledProbabilities(op, l.classes, row);
-    FinishScores(op.transform, l.pairwise ? second : SecondClass::kNone, row);
-    row.resize(static_cast<size_t>(ScoreCount(op, l)), 0.0);
-    all.insert(all.end(), row.begin(), row.end());
+    RowScores(op, l, x.Row(r), scores.data());
+    winners.push_back(FinishRow(op, l, scores.data(), work.data()));
+    all.insert(all.end(), scores.begin(), scores.begin() + count);
   }
   WriteLabels(op.labels, winners, c.Out("label", {x.count}));
-  c.Out("scores", {x.count, ScoreCount(op, l)}, all);
+  c.Out("scores", {x.count, count}, all);
   return {};
 }
 
 }  // namespace
+
+int64_t FinishRow(const SVMClassifier& op, const SvmLayout& l, double* scores, double* work) {
+  const int64_t winner = l.pairwise ? MostVotes(l, scores, work) : LinearWinner(op, l, scores);
+  auto count = static_cast<size_t>(l.pairwise ? l.pairs : l.classes);
+  if (l.pairwise && !op.prob_a.empty()) {
+    count = static_cast<size_t>(l.classes);
+    CoupleProbabilities(op, count, scores, work);
+  }
+  const SecondClass second =
+      op.transform == PostTransform::kNone ? SecondClass::kOpposite : SecondClass::kComplement;
+  count = FinishScores(op.transform, l.pairwise ? second : SecondClass::kNone, scores, count);
+  const auto wanted = static_cast<size_t>(ScoreCount(op, l));
+  if (count < wanted) std::fill(scores + count, scores + wanted, 0.0);
+  return winner;
+}
 
 TERN_OP(SVMClassifier) {
   return OpDef::Of<SVMClassifier>(

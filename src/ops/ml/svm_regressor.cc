@@ -1,23 +1,7 @@
-// SVMRegressor: a weighted sum of likenesses to support vectors.
-#include "ops/ml/svm.h"
+#include "ops/ml/svm_regressor.h"
 
 namespace tern {
 namespace {
-
-struct SVMRegressor : SvmModel {
-  int64_t supports = 0;
-  bool one_class = false;
-  template <class V> void Visit(V& v) {
-    SvmModel::Visit(v);
-    v("supports", supports, "number of support vectors; 0: a linear model");
-    v("one_class", one_class, "the result is 1 where the sum is positive, else -1");
-  }
-};
-
-int64_t Width(const SVMRegressor& op) {
-  return static_cast<int64_t>(op.supports ? op.vectors.size() / static_cast<size_t>(op.supports)
-                                          : op.coefficients.size());
-}
 
 Status Check(const SVMRegressor& op) {
   if (op.rho.empty()) return InvalidModel("rho is missing");
@@ -33,14 +17,14 @@ Status Check(const SVMRegressor& op) {
 
 Status Infer(const SVMRegressor& op, InferContext& c) {
   TERN_TRY(Check(op));
-  TERN_ASSIGN(Dim rows, RowCount(c, Width(op)));
+  TERN_ASSIGN(Dim rows, RowCount(c, WidthOf(op)));
   c.Out("y", DType::kF32, Shape({rows, 1}));
   return {};
 }
 
 Status Reference(const SVMRegressor& op, EvalContext& c) {
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
-  const int64_t width = Width(op);
+  const int64_t width = WidthOf(op);
   if (x.width != width) return InvalidArgument("x has ", x.width, " features, the model ", width);
   std::vector<double> y;
   for (int64_t r = 0; r < x.count; ++r) {

@@ -1,0 +1,36 @@
+// Likeness of rows to support vectors, for many rows at once.
+#pragma once
+#include "kernels/cpu/ml/svm_simd.h"
+
+namespace tern::cpu {
+
+// Support vectors packed for SvmSimd(), in the caller's memory, which must outlive this and its copies.
+class SupportVectors {
+ public:
+  struct Form {
+    SvmFunction function = SvmFunction::kLinear;  // not kAffine
+    float gamma = 0, coef0 = 0, degree = 0;
+  };
+  SupportVectors() = default;
+  // vectors: count rows of `width` numbers, not read again. packed: room for PackedSize().
+  SupportVectors(const float* vectors, int64_t count, int64_t width, const Form& form, float* packed);
+  static int64_t PackedSize(int64_t count, int64_t width);
+
+  int64_t count() const { return count_; }
+  int64_t width() const { return panels_.width; }
+  int64_t row() const { return panels_.count * kSvmPanel; }  // numbers of a result's row, count() and more
+  // y[r][v]: the likeness of row r of x to vector v. Numbers behind count() are arbitrary. Each result
+  // depends on its row and vector alone.
+  void Compare(const float* x, int64_t rows, float* y) const;
+
+ private:
+  int64_t count_ = 0;
+  float degree_ = 0;
+  bool general_power_ = false;  // no small integer: the power is taken element by element
+  SvmPanels panels_;
+};
+
+// Rows that are compared at once, so that their results stay in cache.
+int64_t SvmBlock(const SupportVectors& vectors);
+
+}  // namespace tern::cpu

@@ -1,0 +1,35 @@
+// Inner loops of support vector machines.
+#pragma once
+#include "kernels/cpu/simd/simd.h"
+
+namespace tern::cpu {
+
+// What is made of the product of two vectors, or of the square of their distance.
+enum class SvmFunction : int {
+  kLinear,   // a·b
+  kPoly,     // (gamma a·b + coef0)^power
+  kRbf,      // exp(-gamma |a - b|²)
+  kSigmoid,  // tanh(gamma a·b + coef0)
+  kAffine,   // gamma a·b + coef0
+};
+
+// Vectors stand in panels of so many, feature by feature: [panel][feature][kSvmPanel].
+constexpr int64_t kSvmPanel = 32;
+
+struct SvmPanels {
+  const float* panels = nullptr;
+  int64_t count = 0, width = 0;  // panels, and features of a vector
+  SvmFunction function = SvmFunction::kLinear;
+  float gamma = 0, coef0 = 0;
+  int power = 0;  // of kPoly: 1 to 16
+};
+
+struct SvmTable {
+  // y[r][v] for rows of x against all vectors; rows of x are `width` apart, those of y count * kSvmPanel.
+  void (*similarity)(const SvmPanels& p, const float* x, int64_t rows, float* y);
+  // The sum of a[i] * b[i].
+  float (*dot)(const float* a, const float* b, int64_t n);
+};
+TERN_SIMD_TABLE(SvmTable, SvmSimd)
+
+}  // namespace tern::cpu

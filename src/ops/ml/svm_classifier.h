@@ -1,0 +1,53 @@
+// SVMClassifier: support vectors of each class, compared pair by pair; or one linear function per class. What
+// its reference function and its kernel share.
+#pragma once
+#include "ops/ml/labels.h"
+#include "ops/ml/post_transform.h"
+#include "ops/ml/svm.h"
+
+namespace tern {
+
+struct SVMClassifier : SvmModel {
+  Labels labels;
+  std::vector<int64_t> per_class;
+  std::vector<float> prob_a, prob_b;
+  PostTransform transform = PostTransform::kNone;
+  template <class V> void Visit(V& v) {
+    SvmModel::Visit(v);
+    labels.Visit(v);
+    v("per_class", per_class, "number of support vectors of each class; empty: a linear model");
+    v("prob_a", prob_a, "slopes that turn a pair's score into a probability; empty: scores stay scores");
+    v("prob_b", prob_b, "offsets that go with prob_a");
+    v.Enum("transform", transform, PostTransformNames(), "what the rows of scores go through");
+  }
+};
+
+struct SvmLayout {
+  int64_t classes = 0, pairs = 0, vectors = 0, width = 0;
+  bool pairwise = false;       // else a linear model
+  std::vector<int64_t> start;  // pairwise: the first support vector of each class, and their number
+};
+
+// Checks the attributes too.
+Result<SvmLayout> LayoutOf(const SVMClassifier& op);
+
+// Columns of the output `scores`.
+int64_t ScoreCount(const SVMClassifier& op, const SvmLayout& layout);
+
+// One score per pair of classes i < j. part(r, k): the sum over the support vectors of class k of their
+// coefficients in row r times their likeness to the row of x.
+template <class F>
+void PairScores(const SVMClassifier& op, const SvmLayout& layout, const F& part, double* scores) {
+  size_t pair = 0;
+  for (int64_t i = 0; i < layout.classes - 1; ++i)
+    for (int64_t j = i + 1; j < layout.classes; ++j, ++pair)
+      scores[pair] = part(j - 1, i) + part(i, j) + static_cast<double>(op.rho[pair]);
+}
+
+// Turns a row's scores, one per pair or, for a linear model, per class, into the ScoreCount() numbers of the
+// output, and gives the class. scores: room for RowSize(); work: room for WorkSize() numbers.
+int64_t FinishRow(const SVMClassifier& op, const SvmLayout& layout, double* scores, double* work);
+int64_t RowSize(const SvmLayout& layout);
+int64_t WorkSize(const SVMClassifier& op, const SvmLayout& layout);
+
+}  // namespace tern
