@@ -77,7 +77,7 @@ template <class... A> Status ResourceExhausted(const A&... a) {
   return {Code::kResourceExhausted, StrCat(a...)};
 }
 
-// A broken promise inside Tern. Caught at the library's edge and transposed into kInternal.
+// A broken promise inside Tern. Caught at the library's edge and converted to kInternal.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };

@@ -40,8 +40,17 @@ int OpDef::OutputIndex(std::string_view port) const {
 const Port& OpDef::InputPort(int i) const { return PortAt(inputs, i); }
 const Port& OpDef::OutputPort(int i) const { return PortAt(outputs, i); }
 
+int OpDef::WeightInput() const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].role == Port::Role::kWeight) return static_cast<int>(i);
+  return -1;
+}
+
+bool OpDef::HasRole(int input, Port::Role r) const { return !inputs.empty() && InputPort(input).role == r; }
+
 void AddOp(OpDef def) {
   TERN_CHECK(def.infer, "op ", def.name, " has no Infer");
+  FillAnswers(def);
   auto& slot = Table()[def.name];
   TERN_CHECK(!slot, "op ", def.name, " is defined twice");
   slot = std::make_unique<OpDef>(std::move(def));
@@ -56,6 +65,13 @@ std::vector<const OpDef*> AllOps() {
   std::vector<const OpDef*> out;
   for (const auto& [name, def] : Table()) out.push_back(def.get());
   return out;
+}
+
+std::vector<const char*> OpNames(bool (*fits)(const OpDef&)) {
+  std::vector<const char*> names;
+  for (const auto& [name, def] : Table())
+    if (fits(*def)) names.push_back(name.c_str());
+  return names;
 }
 
 }  // namespace tern

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/attrs.h"
+#include "ir/op_answers.h"
 
 namespace tern {
 
@@ -20,13 +21,23 @@ enum Trait : uint32_t {
   kControlFlow = 32,  // runs subgraphs
   kRandom = 64,       // another run, another result
   kHostOnly = 128,    // works on sequences, strings, maps: never on a device
+  kMovesData = 256,   // computes no numbers: elements of the results are those of inputs, or 0 and 1
+  kReadsDims = 512,   // its result are numbers about the dims of input 0, whose data it does not read
+  kEpilogue =
+      1024,  // sums products; inputs 2 and 3 are bias and residual, `activation` is applied at the end
 };
 
 struct Port {
   enum class Arity : uint8_t { kRequired, kOptional, kVariadic };
+  enum class Role : uint8_t {
+    kData,
+    kWeight,   // kernels prepare it once where it is constant; then it is a parameter of the model
+    kSetting,  // says how or where: axes, indices, shapes, bounds; a constant here is no parameter
+  };
   std::string name;
   DTypeSet types;  // 0: not a tensor (sequence, optional, map) or anything at all
   Arity arity = Arity::kRequired;
+  Role role = Role::kData;
 };
 
 class OpDef {
@@ -40,8 +51,24 @@ class OpDef {
   Attrs defaults;
   std::function<Status(const Attrs&, InferContext&)> infer;
   std::function<Status(const Attrs&, EvalContext&)> reference;
+  std::optional<std::string> kind_prefix;  // see Builder::KindsAreNames
+
+  // Answers; see the functions of Builder. What follows from the traits is filled in by AddOp.
+  Answer<CountRule> macs, flops;
+  Answer<BatchRule> batch;
+  Answer<AxisRule> axis_map;
+  std::function<RenameRule> rename_axes;
+  Answer<PieceRule> pieces;
+  std::function<PieceRule> joined_pieces;
+  Answer<TypicalRule> typical_dim;
+  std::optional<Movement> movement;
+  std::optional<HalfRule> half;
+  std::function<bool(const Attrs&)> keeps_scale;
 
   bool Is(Trait t) const { return traits & t; }
+  bool MovesData() const { return traits & (kMovesData | kView); }
+  int WeightInput() const;                      // the first of role kWeight; -1: none
+  bool HasRole(int input, Port::Role r) const;  // false for an input that no port covers
   int InputIndex(std::string_view port) const;  // CHECKs that it exists
   int OutputIndex(std::string_view port) const;
   const Port& InputPort(int i) const;  // a trailing variadic port covers the rest
@@ -61,6 +88,15 @@ template <class T> class OpDef::Builder {
   Builder& In(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kRequired); }
   Builder& OptIn(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kOptional); }
   Builder& VarIn(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kVariadic); }
+  // Inputs of another role than data (Port::Role).
+  Builder& Weight(const char* name, DTypeSet types) { return In(name, types).Role(Port::Role::kWeight); }
+  Builder& OptWeight(const char* name, DTypeSet types) {
+    return OptIn(name, types).Role(Port::Role::kWeight);
+  }
+  Builder& Setting(const char* name, DTypeSet types) { return In(name, types).Role(Port::Role::kSetting); }
+  Builder& OptSetting(const char* name, DTypeSet types) {
+    return OptIn(name, types).Role(Port::Role::kSetting);
+  }
   Builder& Out(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kRequired); }
   Builder& OptOut(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kOptional); }
   Builder& VarOut(const char* name, DTypeSet types) { return AddOut(name, types, Port::Arity::kVariadic); }
@@ -69,7 +105,7 @@ template <class T> class OpDef::Builder {
     return *this;
   }
   Builder& Traits(uint32_t traits) {
-    def_.traits = traits;
+    def_.traits = traits | (def_.traits & kMovesData);
     return *this;
   }
   Builder& Infer(Status (*f)(const T&, InferContext&)) {
@@ -80,24 +116,80 @@ template <class T> class OpDef::Builder {
     def_.reference = [f](const Attrs& a, EvalContext& c) { return f(a.As<T>(), c); };
     return *this;
   }
+
+  // Answers. Each is a function or No{"reason"}. Traits answer for most ops: an element-wise op needs none of
+  // these, a view and an op on the host neither.
+
+  // Multiply-accumulates of a node (ir/op_cost.h).
+  Builder& Macs(Answer<CountRule> macs) { return Set(def_.macs, std::move(macs)); }
+  // FLOPs beside those, two per multiply-accumulate. Element by element: one per element of the result.
+  Builder& Flops(Answer<CountRule> flops) { return Set(def_.flops, std::move(flops)); }
+  // Whether a node treats each item of the outermost dim alone (ir/batch_items.h).
+  Builder& Batch(Answer<BatchRule> batch) { return Set(def_.batch, std::move(batch)); }
+  // How the results' axes follow the operands', and which attributes and inputs name axes (ir/axis_map.h).
+  Builder& Axes(Answer<AxisRule> map, std::function<RenameRule> rename = {}) {
+    def_.rename_axes = std::move(rename);
+    return Set(def_.axis_map, std::move(map));
+  }
+  // Moves data. The results may be contiguous pieces of input 0: where they begin in it, in elements
+  // (ir/pieces.h).
+  Builder& Moves(Movement movement, Answer<PieceRule> pieces) {
+    def_.movement = movement;
+    def_.traits |= kMovesData;
+    return Set(def_.pieces, std::move(pieces));
+  }
+  // The inputs may be contiguous pieces of output 0: where they begin in it, in elements.
+  Builder& JoinedPieces(std::function<PieceRule> pieces) {
+    return Set(def_.joined_pieces, std::move(pieces));
+  }
+  // For an op with weights: the size that stands for an axis of an input where the graph leaves it open, when
+  // it is decided how the weights are packed. kSizeOfWeights: the weights ask for one size; 0: no size stands
+  // for all.
+  Builder& TypicalDims(Answer<TypicalRule> size) { return Set(def_.typical_dim, std::move(size)); }
+  Builder& Half(HalfRule rule) { return Set(def_.half, rule); }
+  // Nodes with these attributes give for quantized elements of one scale what they give for the numbers that
+  // these stand for. So do all that move data and have no border.
+  Builder& KeepsScale(std::function<bool(const Attrs&)> rule) {
+    return Set(def_.keeps_scale, std::move(rule));
+  }
+  // Kinds are op names in the text form: with the prefix "reduce_", ReduceMean is Reduce {kind="mean"}.
+  Builder& KindsAreNames(const char* prefix = "") {
+    def_.kind_prefix = prefix;
+    return *this;
+  }
   operator OpDef() { return std::move(def_); }  // NOLINT
 
  private:
+  template <class A, class V> Builder& Set(A& answer, V value) {
+    answer = std::move(value);
+    return *this;
+  }
+  Builder& Role(Port::Role role) {
+    def_.inputs.back().role = role;
+    return *this;
+  }
   Builder& AddIn(const char* name, DTypeSet types, Port::Arity arity) {
-    def_.inputs.push_back({name, types, arity});
+    def_.inputs.push_back({name, types, arity, Port::Role::kData});
     return *this;
   }
   Builder& AddOut(const char* name, DTypeSet types, Port::Arity arity) {
-    def_.outputs.push_back({name, types, arity});
+    def_.outputs.push_back({name, types, arity, Port::Role::kData});
     return *this;
   }
   OpDef def_;
 };
 
+constexpr int64_t kSizeOfWeights = -1;  // OpDef::typical_dim
+
+// Gives an op the answers that follow from its traits; AddOp calls it.
+void FillAnswers(OpDef& def);
+
 // The table of all ops, filled by InitOps() in ops/ops.h.
 void AddOp(OpDef def);
 const OpDef* FindOp(std::string_view name);  // null when there is none
 std::vector<const OpDef*> AllOps();          // by name
+// The names of the ops of which `fits` is true; they live as long as the table.
+std::vector<const char*> OpNames(bool (*fits)(const OpDef&));
 
 }  // namespace tern
 

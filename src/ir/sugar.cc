@@ -28,17 +28,10 @@ bool HasKind(const OpDef& op, const std::string& kind) {
 std::optional<OpMeaning> ResolveOp(const std::string& name) {
   if (const OpDef* op = FindOp(name)) return OpMeaning{op, ""};
   const std::string snake = SnakeCase(name);
-  for (const char* family : {"Unary", "Binary", "Activation", "Softmax"}) {
-    const OpDef* op = FindOp(family);
-    if (op && HasKind(*op, snake)) return OpMeaning{op, snake};
-  }
-  const std::pair<const char*, const char*> prefixed[] = {
-      {"reduce_", "Reduce"}, {"arg_", "ArgReduce"}, {"cum_", "Cumulative"}, {"global_", "GlobalPool"}};
-  for (const auto& [prefix, family] : prefixed) {
-    if (snake.compare(0, std::char_traits<char>::length(prefix), prefix)) continue;
-    const std::string kind = snake.substr(std::char_traits<char>::length(prefix));
-    const OpDef* op = FindOp(family);
-    if (op && HasKind(*op, kind)) return OpMeaning{op, kind};
+  for (const OpDef* op : AllOps()) {
+    if (!op->kind_prefix || !snake.starts_with(*op->kind_prefix)) continue;
+    const std::string kind = snake.substr(op->kind_prefix->size());
+    if (HasKind(*op, kind)) return OpMeaning{op, kind};
   }
   return std::nullopt;
 }

@@ -83,11 +83,33 @@ void PrintList() {
   fmt::print("{} ops; `tern ops NAME` shows one in full\n", count);
 }
 
+std::string NamesOf(const OpDef& op, Port::Role role) {
+  std::vector<std::string> names;
+  for (const Port& p : op.inputs)
+    if (p.role == role) names.push_back(p.name);
+  return Join(names, ", ");
+}
+
+// What passes and plans ask about the op; see ir/op_answers.h.
+void PrintAnswers(const OpDef& op) {
+  const auto line = [](const char* question, const auto& answer) {
+    fmt::print("  {}: {}\n", question, answer ? std::string("yes") : StrCat("no, ", answer.reason()));
+  };
+  const std::string weights = NamesOf(op, Port::Role::kWeight), settings = NamesOf(op, Port::Role::kSetting);
+  if (!weights.empty()) fmt::print("  weights: {}\n", weights);
+  if (!settings.empty()) fmt::print("  settings: {}\n", settings);
+  line("counts FLOPs", op.flops);
+  line("batches can be cut", op.batch);
+  line("axes can be reordered", op.axis_map);
+  line("results can be parts of the input", op.pieces);
+}
+
 void PrintOne(const OpDef& op) {
   fmt::print("{}\n  {}\n  inputs:  {}\n  outputs: {}\n", Signature(op), op.summary, Ports(op.inputs),
              Ports(op.outputs));
   for (const Attrs::Entry& e : op.defaults.List())
     fmt::print("  {} = {}{}: {}\n", e.name, AttrToText(e.value), ChoicesOf(e), e.doc);
+  PrintAnswers(op);
   for (const KernelEntry* k : CpuKernels().Of(op.name)) fmt::print("  kernel {}\n", k->name);
 }
 

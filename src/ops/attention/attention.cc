@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "ir/eval_context.h"
+#include "ir/graph.h"
+#include "ir/op_cost.h"
 #include "ops/attention/heads.h"
 
 namespace tern {
@@ -278,6 +280,15 @@ Status Reference(const Attention& op, EvalContext& c) {
   return {};
 }
 
+// Scores: every query element against every key; then every output element over every key.
+std::optional<double> Macs(const Node& n) {
+  const auto keys = DimOf(n.input(1), -2);
+  const auto past = n.input(4) ? DimOf(n.input(4), -2) : std::optional<double>(0);
+  if (!keys || !past) return std::nullopt;
+  const auto y = ElementsOf(n.output(0)), q = n.attrs.As<Attention>().joint ? y : ElementsOf(n.input(0));
+  return q && y ? std::optional<double>((*q + *y) * (*keys + *past)) : std::nullopt;
+}
+
 }  // namespace
 
 TERN_OP(Attention) {
@@ -289,11 +300,14 @@ TERN_OP(Attention) {
       .OptIn("mask", kFloats | kBools)
       .OptIn("past_k", kFloats)
       .OptIn("past_v", kFloats)
-      .OptIn("lengths", kIndices)
+      .OptSetting("lengths", kIndices)
       .Out("y", kFloats)
       .OptOut("present_k", kFloats)
       .OptOut("present_v", kFloats)
       .OptOut("scores", kFloats)
+      .Macs(Macs)
+      .Batch(No{"mask and past may be shared between items"})
+      .Axes(No{"axes are batch, heads, length and size"})
       .Infer(Infer)
       .Reference(Reference);
 }

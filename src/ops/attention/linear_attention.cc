@@ -124,6 +124,9 @@ TERN_OP(LinearAttention) {
       .OptIn("beta", kFloats)
       .Out("y", kFloats)
       .OptOut("present", kFloats)
+      .Flops(kNoKernel)
+      .Batch(kNoKernel)
+      .Axes(No{"axes are batch, heads, length and size"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,5 +1,6 @@
 // RotaryEmbedding: pairs of features rotated by angles that depend on the position.
 #include "ir/eval_context.h"
+#include "ir/op_cost.h"
 #include "ops/attention/heads.h"
 
 namespace tern {
@@ -119,9 +120,12 @@ TERN_OP(RotaryEmbedding) {
       .In("x", kFloats)
       .In("cos", kFloats)
       .In("sin", kFloats)
-      .OptIn("positions", kIndices)
+      .OptSetting("positions", kIndices)
       .Out("y", kFloats)
       .Traits(kPure | kInPlace)
+      .Flops(PerOutput(3))
+      .Batch(No{"angles may be shared between items"})
+      .Axes(No{"axes are batch, heads, length and size"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -36,7 +36,7 @@ Status Reference(const If&, EvalContext& c) {
 
 TERN_OP(If) {
   return OpDef::Of<If>("the outputs of one of two graphs")
-      .In("condition", kBools)
+      .Setting("condition", kBools)
       .VarOut("outputs", 0)
       .Subgraph("then")
       .Subgraph("else")

@@ -99,8 +99,8 @@ Status Reference(const Loop&, EvalContext& c) {
 TERN_OP(Loop) {
   return OpDef::Of<Loop>(
              "runs a body trip_count times or until its condition is false; carries state, stacks the other outputs")
-      .OptIn("trip_count", kInts)
-      .OptIn("condition", kBools)
+      .OptSetting("trip_count", kInts)
+      .OptSetting("condition", kBools)
       .VarIn("states", 0)
       .VarOut("outputs", 0)
       .Subgraph("body")

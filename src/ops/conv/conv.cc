@@ -1,6 +1,7 @@
 // Conv: cross-correlation over [N, C, spatial…].
 #include <algorithm>
 
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/conv/conv_shapes.h"
@@ -113,10 +114,15 @@ TERN_OP(Conv) {
   return OpDef::Of<Conv>(
              "y = activation(x ⋆ w + bias + residual): convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers narrower than 32 bits give i32")
       .In("x", kNumbers)
-      .In("w", kNumbers)
+      .Weight("w", kNumbers)
       .OptIn("bias", kNumbers)
       .OptIn("residual", kNumbers)
       .Out("y", kNumbers)
+      .Traits(kPure | kEpilogue)
+      .Macs(ConvMacs(1))
+      .Flops(EpilogueFlops)
+      .Batch(&BatchItems::WithEpilogue)
+      .TypicalDims(TypicalImage)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,5 +1,9 @@
 #include "ops/conv/conv_shapes.h"
 
+#include "ir/graph.h"
+#include "ir/op_cost.h"
+#include "ir/static_node.h"
+
 namespace tern {
 
 Status CheckConvShapes(int64_t group, const Shape& x, const Shape& w, const char* channels) {
@@ -28,5 +32,22 @@ Plane::Plane(const Dims& dx, const Dims& dw, const Dims& dy)
       input_size(CountOf(input)),
       kernel_size(CountOf(kernel)),
       output_size(CountOf(output)) {}
+
+std::function<CountRule> ConvMacs(int weights) {
+  return [weights](const Node& n) -> std::optional<double> {
+    const auto filters = DimOf(n.input(weights), 0), elements = ElementsOf(n.input(weights));
+    if (!filters || !elements || *filters == 0) return std::nullopt;
+    return Times(ElementsOf(n.output(0)), *elements / *filters);
+  };
+}
+
+int64_t TypicalImage(const StaticNode& node, size_t input, size_t axis) {
+  constexpr int64_t kSide = 32;
+  if (axis == (node.attrs->Bool("channels_last") ? node.inputs[input].dims.size() - 1 : 1))
+    return kSizeOfWeights;
+  const Dims& w = node.inputs[1].dims;
+  const bool one_tap = std::all_of(w.begin() + 2, w.end(), [](int64_t d) { return d == 1; });
+  return axis == 0 ? 1 : one_tap ? kSide : 0;
+}
 
 }  // namespace tern

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 
+#include "ir/op_answers.h"
 #include "ops/support/spread.h"
 #include "ops/support/window.h"
 
@@ -78,5 +79,11 @@ void ForEachTapRow(const Window& window, const Dims& kernel, const Dims& places,
 template <class T> void AddBias(std::vector<T>& y, const std::vector<T>& bias, int64_t plane) {
   for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(plane) % bias.size()];
 }
+
+// For OpDef::macs: each output element sums over one filter of the input `weights` [M, C/group, kernel…].
+std::function<CountRule> ConvMacs(int weights);
+// For OpDef::typical_dim: one image; with filters of one tap it has 32 by 32 pixels. No size stands for all
+// with larger filters: what is the best for small images is not for large ones.
+int64_t TypicalImage(const StaticNode& node, size_t input, size_t axis);
 
 }  // namespace tern

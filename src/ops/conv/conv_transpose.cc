@@ -1,8 +1,11 @@
 // ConvTranspose: the gradient of a convolution with respect to its input, used as a layer.
 #include <algorithm>
 
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
+#include "ir/graph.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/conv/conv_shapes.h"
 #include "ops/support/channels_last.h"
 #include "ops/support/epilogue.h"
@@ -146,16 +149,28 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   return {};
 }
 
+// Each input element is spread by one filter: output channels of its group times the kernel.
+std::optional<double> Macs(const Node& n) {
+  const auto channels = DimOf(n.input(1), 0), weights = ElementsOf(n.input(1));
+  if (!channels || !weights || *channels == 0) return std::nullopt;
+  return Times(ElementsOf(n.input(0)), *weights / *channels);
+}
+
 }  // namespace
 
 TERN_OP(ConvTranspose) {
   return OpDef::Of<ConvTranspose>(
              "each element of x [N, C, spatial…] adds w [C, M/group, kernel…] times itself to the sums; y = activation(sums + bias + residual)")
       .In("x", kRealFloats)
-      .In("w", kRealFloats)
+      .Weight("w", kRealFloats)
       .OptIn("bias", kRealFloats)
       .OptIn("residual", kRealFloats)
       .Out("y", kRealFloats)
+      .Traits(kPure | kEpilogue)
+      .Macs(Macs)
+      .Flops(EpilogueFlops)
+      .Batch(&BatchItems::WithEpilogue)
+      .TypicalDims(TypicalImage)
       .Infer(Infer)
       .Reference(Reference);
 }

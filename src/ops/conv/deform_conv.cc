@@ -155,11 +155,15 @@ Status Reference(const DeformConv& op, EvalContext& c) {
 TERN_OP(DeformConv) {
   return OpDef::Of<DeformConv>("convolution whose taps read x at places moved by offset and weighted by mask")
       .In("x", kRealFloats)
-      .In("w", kRealFloats)
+      .Weight("w", kRealFloats)
       .In("offset", kRealFloats)
       .OptIn("bias", kRealFloats)
       .OptIn("mask", kRealFloats)
       .Out("y", kRealFloats)
+      .Macs(ConvMacs(1))
+      .Batch(kNoKernel)
+      .Axes(No{"channels are axis 1"})
+      .TypicalDims(No{"no kernel packs its weights"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -3,6 +3,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"
 
 namespace tern {
@@ -75,6 +76,8 @@ TERN_OP(Activation) {
       .In("x", kNumbers)
       .Out("y", kNumbers)
       .Traits(kPure | kElementwise | kInPlace)
+      .Flops(PerOutput(kActivationFlops))
+      .KindsAreNames()
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -249,6 +249,7 @@ TERN_OP(Binary) {
       .In("b", kNumbers | kBools | kStrings)
       .Out("y", kNumbers | kBools)
       .Traits(kPure | kElementwise | kInPlace)
+      .KindsAreNames()
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -40,6 +40,7 @@ TERN_OP(BitCast) {
       .In("x", kAnyType & ~kStrings)
       .Out("y", kAnyType & ~kStrings)
       .Traits(kPure | kElementwise)
+      .Half(HalfRule::kKeep)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -95,6 +95,7 @@ TERN_OP(Cast) {
       .In("x", kCastable)
       .Out("y", kCastable)
       .Traits(kPure | kElementwise)
+      .Half(HalfRule::kAnyType)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,6 +1,8 @@
 // Clip: y = min(max(x, low), high).
+#include "ir/axis_map.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 
 namespace tern {
 namespace {
@@ -68,10 +70,12 @@ Status Reference(const Clip&, EvalContext& c) {
 TERN_OP(Clip) {
   return OpDef::Of<Clip>("y = min(max(x, low), high); a bound may be absent")
       .In("x", kNumbers)
-      .OptIn("min", kNumbers)
-      .OptIn("max", kNumbers)
+      .OptSetting("min", kNumbers)
+      .OptSetting("max", kNumbers)
       .Out("y", kNumbers)
       .Traits(kPure | kElementwise | kInPlace)
+      .Flops(PerOutput(kActivationFlops))
+      .Axes(FirstOperandAxes)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "ir/eval_context.h"
+#include "ir/graph.h"
+#include "ir/op_cost.h"
 #include "ops/elementwise/binary_kind.h"
 #include "ops/elementwise/broadcast.h"
 
@@ -131,6 +133,11 @@ Status Reference(const Eltwise& op, EvalContext& c) {
   return {};
 }
 
+std::optional<double> Flops(const Node& n) {
+  const size_t factors = n.attrs.As<Eltwise>().coefficients.size();
+  return Times(ElementsOf(n.output(0)), static_cast<double>(n.inputs().size() + factors) - 1);
+}
+
 }  // namespace
 
 TERN_OP(Eltwise) {
@@ -138,6 +145,7 @@ TERN_OP(Eltwise) {
       .VarIn("inputs", kNumbers)
       .Out("y", kNumbers)
       .Traits(kPure | kElementwise | kInPlace)
+      .Flops(Flops)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -4,6 +4,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"
 
 namespace tern {
@@ -42,6 +43,7 @@ TERN_OP(Gelu) {
       .In("x", kFloats)
       .Out("y", kFloats)
       .Traits(kPure | kElementwise | kInPlace)
+      .Flops(PerOutput(kGeluFlops))
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,5 +1,8 @@
 // Scale: y = x * scale + bias, with one number of each for every index along an axis.
+#include "ir/axis_map.h"
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
+#include "ir/op_cost.h"
 #include "ops/support/spread.h"
 
 namespace tern {
@@ -57,6 +60,9 @@ TERN_OP(Scale) {
       .OptIn("bias", kRealFloats)
       .Out("y", kRealFloats)
       .Traits(kPure | kInPlace)
+      .Flops(PerOutput(2))
+      .Batch(&BatchItems::AlongOtherAxis)
+      .Axes(FirstOperandLayout, RenameAxisAttr)
       .Infer(Infer)
       .Reference(Reference);
 }

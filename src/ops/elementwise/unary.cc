@@ -173,6 +173,7 @@ TERN_OP(Unary) {
       .In("x", kNumbers | kBools)
       .Out("y", kNumbers | kBools)
       .Traits(kPure | kElementwise | kInPlace)
+      .KindsAreNames()
       .Infer(Infer)
       .Reference(Reference);
 }

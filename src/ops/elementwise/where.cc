@@ -66,11 +66,11 @@ Status Reference(const Where&, EvalContext& c) {
 
 TERN_OP(Where) {
   return OpDef::Of<Where>("y = condition ? a : b, broadcasting")
-      .In("condition", kBools)
+      .Setting("condition", kBools)
       .In("a", kAnyType)
       .In("b", kAnyType)
       .Out("y", kAnyType)
-      .Traits(kPure | kElementwise)
+      .Traits(kPure | kElementwise | kMovesData)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -56,8 +56,11 @@ Status Reference(const Compress& op, EvalContext& c) {
 TERN_OP(Compress) {
   return OpDef::Of<Compress>("the slices of x along axis whose condition is true")
       .In("x", kAnyType)
-      .In("condition", kBools)
+      .Setting("condition", kBools)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kFewer}, No{"elements come from several places"})
+      .Batch(No{"an index may name any item"})
+      .Axes(No{"indices name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,6 @@
 // Gather: slices of a tensor by their numbers along an axis.
+#include "ir/axis_map.h"
+#include "ir/pieces.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -61,13 +63,36 @@ Status Reference(const Gather& op, EvalContext& c) {
   return {};
 }
 
+// A list of indices keeps the axis.
+std::optional<AxisMap> Axes(const Node& node) {
+  if (node.input(1)->type.shape.rank() != 1) return std::nullopt;
+  return FirstOperandLayout(node);
+}
+
+// One index that is known, along the outermost axis.
+std::optional<std::vector<int64_t>> Pieces(const StaticNode& n) {
+  const Tensor* indices = n.Known(1);
+  if (!indices || indices->size() != 1) return std::nullopt;
+  const Dims& dims = n.inputs[0].dims;
+  const int64_t axis = n.Axis(dims);
+  if (!Outermost(dims, axis) || CountOf(dims) == 0) return std::nullopt;
+  const int64_t length = dims[static_cast<size_t>(axis)];
+  int64_t index = LoadLong(*indices, 0);
+  if (index < 0) index += length;
+  if (index < 0 || index >= length) return std::nullopt;
+  return std::vector<int64_t>{index * ContiguousStrides(dims)[static_cast<size_t>(axis)]};
+}
+
 }  // namespace
 
 TERN_OP(Gather) {
   return OpDef::Of<Gather>("slices of x along axis, numbered by indices (negative: from the end)")
       .In("x", kAnyType)
-      .In("indices", kIndices)
+      .Setting("indices", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kAny}, Pieces)
+      .Batch(No{"an index may name any item"})
+      .Axes(Axes, RenameAxisAttr)
       .Infer(Infer)
       .Reference(Reference);
 }

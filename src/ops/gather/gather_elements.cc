@@ -53,8 +53,11 @@ Status Reference(const GatherElements& op, EvalContext& c) {
 TERN_OP(GatherElements) {
   return OpDef::Of<GatherElements>("y[i, j, …] = x[i, indices[i, j, …], …], the index standing at axis")
       .In("x", kAnyType)
-      .In("indices", kIndices)
+      .Setting("indices", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kAny}, No{"elements come from several places"})
+      .Batch(No{"an index may name any item"})
+      .Axes(No{"indices name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -59,8 +59,11 @@ Status Reference(const GatherND& op, EvalContext& c) {
 TERN_OP(GatherND) {
   return OpDef::Of<GatherND>("slices of x, each at the place a tuple in the last dim of indices names")
       .In("x", kAnyType)
-      .In("indices", kIndices)
+      .Setting("indices", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kAny}, No{"elements come from several places"})
+      .Batch(No{"an index may name any item"})
+      .Axes(No{"indices name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

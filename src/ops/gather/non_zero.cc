@@ -34,6 +34,9 @@ TERN_OP(NonZero) {
   return OpDef::Of<NonZero>("the indices of elements that are not zero, one column each, in row-major order")
       .In("x", kNumbers | kBools)
       .Out("indices", SetOf(DType::kI64))
+      .Flops(No{"a search"})
+      .Batch(No{"how many it finds is known at run time"})
+      .Axes(No{"its result names places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

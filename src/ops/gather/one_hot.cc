@@ -59,10 +59,13 @@ Status Reference(const OneHot& op, EvalContext& c) {
 
 TERN_OP(OneHot) {
   return OpDef::Of<OneHot>("values[1] where the new dim's position is the index, values[0] elsewhere")
-      .In("indices", kNumbers)
-      .In("depth", kNumbers)
+      .Setting("indices", kNumbers)
+      .Setting("depth", kNumbers)
       .In("values", kAnyType)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kAny, .first = 2}, No{"two elements are repeated"})
+      .Batch(No{"the new axis may be the outermost"})
+      .Axes(No{"the new axis is an attribute of the result"})
       .Infer(Infer)
       .Reference(Reference);
 }

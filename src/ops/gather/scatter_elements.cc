@@ -69,9 +69,12 @@ TERN_OP(ScatterElements) {
   return OpDef::Of<ScatterElements>(
              "x with y[i, indices[i, j, …], …] = updates[i, j, …], the index standing at axis")
       .In("x", kAnyType)
-      .In("indices", kIndices)
+      .Setting("indices", kIndices)
       .In("updates", kAnyType)
       .Out("y", kAnyType)
+      .Flops(No{"what is not copied is reduced"})
+      .Batch(No{"an index may name any item"})
+      .Axes(No{"indices name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -53,9 +53,12 @@ TERN_OP(ScatterND) {
   return OpDef::Of<ScatterND>(
              "x with slices replaced by, or joined with, updates at the places index tuples name")
       .In("x", kAnyType)
-      .In("indices", kIndices)
+      .Setting("indices", kIndices)
       .In("updates", kAnyType)
       .Out("y", kAnyType)
+      .Flops(No{"what is not copied is reduced"})
+      .Batch(No{"an index may name any item"})
+      .Axes(No{"indices name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -75,8 +75,11 @@ TERN_OP(TensorScatter) {
              "cache with update written along axis from write_indices[batch] on, or from 0")
       .In("cache", kAnyType)
       .In("update", kAnyType)
-      .OptIn("write_indices", kIndices)
+      .OptSetting("write_indices", kIndices)
       .Out("present", kAnyType)
+      .Flops(No{"what is not copied is reduced"})
+      .Batch(No{"an index may name any item"})
+      .Axes(No{"indices name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

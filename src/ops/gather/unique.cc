@@ -106,6 +106,9 @@ TERN_OP(Unique) {
       .OptOut("indices", SetOf(DType::kI64))
       .OptOut("inverse", SetOf(DType::kI64))
       .OptOut("counts", SetOf(DType::kI64))
+      .Flops(No{"a search"})
+      .Batch(No{"items are compared with each other"})
+      .Axes(kNoKernel)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -48,9 +48,12 @@ Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
 TERN_OP(NGramRepeatBlock) {
   return OpDef::Of<NGramRepeatBlock>(
              "scores, minus infinity for words that would make an n-gram occur twice in a row of words")
-      .In("words", kIndices)
+      .Setting("words", kIndices)
       .In("scores", kFloats)
       .Out("y", kFloats)
+      .Flops(No{"a search"})
+      .Batch(kNoKernel)
+      .Axes(No{"rows are batch, columns words"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -75,8 +75,11 @@ Status Reference(const AffineGrid& op, EvalContext& c) {
 TERN_OP(AffineGrid) {
   return OpDef::Of<AffineGrid>("for each point of an image of the given size, theta times (x, y[, z], 1)")
       .In("theta", kFloats)
-      .In("size", kIndices)
+      .Setting("size", kIndices)
       .Out("grid", kFloats)
+      .Flops(kNoKernel)
+      .Batch(kNoKernel)
+      .Axes(No{"its result names places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

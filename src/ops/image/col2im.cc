@@ -109,9 +109,12 @@ TERN_OP(Col2Im) {
   return OpDef::Of<Col2Im>(
              "columns of blocks summed into images: the reverse of taking an image's sliding blocks")
       .In("x", kNumbers)
-      .In("image_shape", kIndices)
-      .In("block_shape", kIndices)
+      .Setting("image_shape", kIndices)
+      .Setting("block_shape", kIndices)
       .Out("y", kNumbers)
+      .Flops(kNoKernel)
+      .Batch(kNoKernel)
+      .Axes(No{"axis 1 holds channels and places"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/op_cost.h"
 #include "ops/shape/axes.h"
 
 namespace tern {
@@ -148,6 +149,9 @@ TERN_OP(GridSample) {
       .In("x", kNumbers)
       .In("grid", kFloats)
       .Out("y", kNumbers)
+      .Flops(PerOutput(8))
+      .Batch(kNoKernel)
+      .Axes(No{"the grid names places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -77,6 +77,9 @@ TERN_OP(MaxRoiPool) {
       .In("x", kFloats)
       .In("rois", kFloats)
       .Out("y", kFloats)
+      .Flops(kNoKernel)
+      .Batch(No{"a region may lie in any item"})
+      .Axes(No{"regions name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -89,10 +89,13 @@ TERN_OP(NonMaxSuppression) {
              "[sample, class, box] of the boxes with the best scores that overlap no better one")
       .In("boxes", kFloats)
       .In("scores", kFloats)
-      .OptIn("max_output", kIndices)
-      .OptIn("iou_threshold", kFloats)
-      .OptIn("score_threshold", kFloats)
+      .OptSetting("max_output", kIndices)
+      .OptSetting("iou_threshold", kFloats)
+      .OptSetting("score_threshold", kFloats)
       .Out("selected", SetOf(DType::kI64))
+      .Flops(No{"a search"})
+      .Batch(No{"how many it finds is known at run time"})
+      .Axes(No{"its result names places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,6 +1,9 @@
 // Resize: a tensor resampled to other lengths along some axes.
 #include <cmath>
 
+#include "ir/axis_map.h"
+#include "ir/batch_items.h"
+#include "ir/op_cost.h"
 #include "ops/image/resample.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
@@ -269,15 +272,43 @@ Status Reference(const Resize& op, EvalContext& c) {
   return {};
 }
 
+// Kernels look at dims only; the reference evaluator would read the sizes, which name all the items.
+bool Batch(BatchItems& b) {
+  const Resize& op = b.attrs().As<Resize>();
+  if (op.filter.coordinates == ResizeCoordinates::kTfCropAndResize || op.aspect != AspectPolicy::kStretch ||
+      b.node().inputs[0].dtype != DType::kF32 || !b.FirstInput())
+    return false;
+  const bool scaled = b.Has(2) && CountOf(b.InDims(2)) > 0;
+  if (!scaled) return true;
+  if (!b.Known(2)) return false;
+  const auto rank = static_cast<int64_t>(b.InDims(0).size());
+  const auto outermost = [&](int64_t a) { return a == 0 || a == -rank; };
+  const auto at = op.axes.empty() ? op.axes.begin() : std::find_if(op.axes.begin(), op.axes.end(), outermost);
+  if (!op.axes.empty() && at == op.axes.end()) return true;
+  return LoadDouble(*b.Known(2), at - op.axes.begin()) == 1;
+}
+
+std::optional<AxisMap> Axes(const Node& node) {
+  if (node.attrs.As<Resize>().aspect != AspectPolicy::kStretch) return std::nullopt;
+  return FirstOperandLayout(node);
+}
+void Rename(const Node& node, AxisRenaming& r) {
+  const std::vector<int64_t>& axes = node.attrs.As<Resize>().axes;
+  r.SetAttr("axes", r.Moved(axes.empty() ? FirstAxes(r.rank()) : axes));
+}
+
 }  // namespace
 
 TERN_OP(Resize) {
   return OpDef::Of<Resize>("x resampled: each dim times its scale, or to its size")
       .In("x", kAnyType)
-      .OptIn("roi", kFloats)
-      .OptIn("scales", kFloats)
-      .OptIn("sizes", kIndices)
+      .OptSetting("roi", kFloats)
+      .OptSetting("scales", kFloats)
+      .OptSetting("sizes", kIndices)
       .Out("y", kAnyType)
+      .Flops(PerOutput(4))
+      .Batch(Batch)
+      .Axes(Axes, Rename)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/op_cost.h"
 #include "ops/shape/axes.h"
 
 namespace tern {
@@ -142,8 +143,11 @@ TERN_OP(RoiAlign) {
              "each region [x1, y1, x2, y2] of x[batch_indices] pooled to height by width bins")
       .In("x", kFloats)
       .In("rois", kFloats)
-      .In("batch_indices", kIndices)
+      .Setting("batch_indices", kIndices)
       .Out("y", kFloats)
+      .Flops(PerOutput(8))
+      .Batch(No{"a region may lie in any item"})
+      .Axes(No{"regions name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

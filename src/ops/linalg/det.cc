@@ -57,6 +57,9 @@ TERN_OP(Det) {
   return OpDef::Of<Det>("the determinant of each matrix in the last two dims")
       .In("x", kFloats)
       .Out("y", kFloats)
+      .Flops(kNoKernel)
+      .Batch(kNoKernel)
+      .Axes(No{"the last axes are matrices"})
       .Infer(Infer)
       .Reference(Reference);
 }

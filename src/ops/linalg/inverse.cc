@@ -68,6 +68,9 @@ TERN_OP(Inverse) {
   return OpDef::Of<Inverse>("the inverse of each square matrix of x")
       .In("x", kFloats)
       .Out("y", kFloats)
+      .Flops(kNoKernel)
+      .Batch(kNoKernel)
+      .Axes(No{"the last axes are matrices"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -3,7 +3,9 @@
 #include <map>
 
 #include "ir/eval_context.h"
+#include "ir/graph.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/matmul/einsum_equation.h"
 #include "ops/support/spread.h"
 
@@ -174,12 +176,38 @@ Status Reference(const Einsum& op, EvalContext& c) {
   return {};
 }
 
+// A product over every index that occurs, once per pair of operands.
+std::optional<double> Macs(const Node& n) {
+  const std::string& equation = n.attrs.As<Einsum>().equation;
+  std::map<char, double> sizes;
+  int operand = 0, axis = 0;
+  for (size_t i = 0; i < equation.size() && equation[i] != '-'; ++i) {
+    const char c = equation[i];
+    if (c == ',') {
+      ++operand;
+      axis = 0;
+    } else if (c == '.') {
+      return std::nullopt;  // an ellipsis: not counted
+    } else if (c != ' ') {
+      const auto d = DimOf(n.input(operand), axis++);
+      if (!d) return std::nullopt;
+      sizes[c] = *d;
+    }
+  }
+  double product = operand;
+  for (const auto& [label, size] : sizes) product *= size;
+  return product;
+}
+
 }  // namespace
 
 TERN_OP(Einsum) {
   return OpDef::Of<Einsum>("sums of products over named axes, as numpy.einsum")
       .VarIn("inputs", kNumbers)
       .Out("y", kNumbers)
+      .Macs(Macs)
+      .Batch(No{"the equation names axes"})
+      .Axes(No{"the equation names axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

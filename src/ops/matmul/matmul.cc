@@ -1,8 +1,10 @@
 // MatMul: products of matrices, batched and broadcast as numpy does.
 #include <algorithm>
 
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ops/matmul/product_macs.h"
 #include "ops/support/epilogue.h"
 #include "ops/support/spread.h"
 
@@ -142,16 +144,37 @@ Status Reference(const MatMul& op, EvalContext& c) {
   return {};
 }
 
+// Rows of x are items where the weights are one matrix.
+bool Batch(BatchItems& b) {
+  return !b.attrs().As<MatMul>().transpose_a && b.InDims(0).size() >= 2 && b.InDims(1).size() == 2 &&
+         b.WithEpilogue();
+}
+
+constexpr int64_t kTypicalRows = 16;
+
+int64_t TypicalDim(const StaticNode& n, size_t input, size_t axis) {
+  const size_t rank = n.inputs[input].dims.size();
+  const bool transposed = input == 0 && rank > 1 && n.attrs->As<MatMul>().transpose_a;
+  const size_t rows = transposed ? rank - 1 : rank - 2, inner = transposed ? rank - 2 : rank - 1;
+  return axis == inner ? kSizeOfWeights : axis == rows ? kTypicalRows : 1;
+}
+
 }  // namespace
 
 TERN_OP(MatMul) {
   return OpDef::Of<MatMul>(
              "y = activation(alpha * a @ b + bias + residual); integers narrower than 32 bits give i32")
       .In("a", kNumbers)
-      .In("b", kNumbers)
+      .Weight("b", kNumbers)
       .OptIn("bias", kNumbers)
       .OptIn("residual", kNumbers)
       .Out("y", kNumbers)
+      .Traits(kPure | kEpilogue)
+      .Macs(ProductMacs)
+      .Flops(EpilogueFlops)
+      .Batch(Batch)
+      .Axes(No{"the last axes are matrices"})
+      .TypicalDims(TypicalDim)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -83,6 +83,9 @@ TERN_OP(LabelEncoder) {
   return OpDef::Of<LabelEncoder>("each element of x, found among the keys, becomes the value beside the key")
       .In("x", kNumbers | kBools | kStrings)
       .Out("y", kAnyType)
+      .Flops(No{"a search"})
+      .Batch(kNoKernel)
+      .Axes(kNoKernel)
       .Infer(Infer)
       .Reference(Reference);
 }

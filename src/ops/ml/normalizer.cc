@@ -52,6 +52,9 @@ TERN_OP(Normalizer) {
   return OpDef::Of<Normalizer>("each row of x divided by its size; a row of size zero stays")
       .In("x", kFloats | kIndices)
       .Out("y", SetOf(DType::kF32))
+      .Flops(No{"depends on the model in its attributes"})
+      .Batch(No{"rows are small beside the model in its attributes"})
+      .Axes(No{"axes are rows and features"})
       .Infer(Infer)
       .Reference(Reference);
 }

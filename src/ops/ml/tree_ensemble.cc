@@ -58,6 +58,9 @@ TERN_OP(TreeEnsemble) {
              "what the leaves that each row of x ends in say about each target, put together")
       .In("x", kFloats | kIndices)
       .Out("y", kFloats)
+      .Flops(No{"depends on the model in its attributes"})
+      .Batch(No{"rows are small beside the model in its attributes"})
+      .Axes(No{"axes are rows and features"})
       .Infer(Infer)
       .Reference(Reference);
 }

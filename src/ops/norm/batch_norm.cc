@@ -1,8 +1,10 @@
 // BatchNorm: each channel shifted and scaled by stored statistics.
 #include <cmath>
 
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/support/spread.h"
 
 namespace tern {
@@ -49,6 +51,9 @@ TERN_OP(BatchNorm) {
       .In("mean", kRealFloats)
       .In("var", kRealFloats)
       .Out("y", kRealFloats)
+      .Flops(PerOutput(2))
+      .Batch(&BatchItems::FirstInput)
+      .Axes(No{"channels are axis 1"})
       .Infer(Infer)
       .Reference(Reference);
 }

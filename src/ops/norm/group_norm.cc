@@ -1,6 +1,8 @@
 // GroupNorm: groups of channels of each sample normalised by their own statistics.
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/support/channels_last.h"
 #include "ops/support/spread.h"
 #include "ops/support/statistics.h"
@@ -53,6 +55,8 @@ TERN_OP(GroupNorm) {
       .In("scale", kRealFloats)
       .In("bias", kRealFloats)
       .Out("y", kRealFloats)
+      .Flops(PerOutput(8))
+      .Batch(&BatchItems::FirstInput)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,6 +1,8 @@
 // LayerNorm: zero mean and unit variance over the last axes.
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/support/spread.h"
 #include "ops/support/statistics.h"
 
@@ -75,6 +77,9 @@ TERN_OP(LayerNorm) {
       .Out("y", kRealFloats)
       .OptOut("mean", kRealFloats)
       .OptOut("inv_std", kRealFloats)
+      .Flops(PerOutput(8))
+      .Batch(&BatchItems::AlongTrailingAxes)
+      .Axes(No{"it works along trailing axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

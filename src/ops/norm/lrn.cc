@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/support/channels_last.h"
 #include "ops/support/spread.h"
 
@@ -59,6 +61,8 @@ TERN_OP(Lrn) {
   return OpDef::Of<Lrn>("y = x / (bias + alpha / size * sum of squares over `size` channels around) ^ beta")
       .In("x", kRealFloats)
       .Out("y", kRealFloats)
+      .Flops(PerOutput(5))
+      .Batch(&BatchItems::FirstInput)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,8 +1,10 @@
 // RmsNorm: divided by the root of the mean square over the last axes.
 #include <cmath>
 
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/support/spread.h"
 
 namespace tern {
@@ -58,6 +60,9 @@ TERN_OP(RmsNorm) {
       .In("x", kRealFloats)
       .OptIn("scale", kRealFloats)
       .Out("y", kRealFloats)
+      .Flops(PerOutput(4))
+      .Batch(&BatchItems::AlongTrailingAxes)
+      .Axes(No{"it works along trailing axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/support/channels_last.h"
 #include "ops/support/spread.h"
 
@@ -64,6 +66,9 @@ TERN_OP(GlobalPool) {
   return OpDef::Of<GlobalPool>("max, mean or p-norm over all spatial axes, which stay with size 1")
       .In("x", kRealFloats)
       .Out("y", kRealFloats)
+      .Flops(PerInput(1))
+      .Batch(&BatchItems::OneResult)
+      .KindsAreNames("global_")
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -86,9 +86,12 @@ TERN_OP(MaxUnpool) {
   return OpDef::Of<MaxUnpool>(
              "zeros, but x at the flat positions `indices` of the unpooled shape, in a corner of output_shape")
       .In("x", kRealFloats)
-      .In("indices", SetOf(DType::kI64))
-      .OptIn("output_shape", SetOf(DType::kI64))
+      .Setting("indices", SetOf(DType::kI64))
+      .OptSetting("output_shape", SetOf(DType::kI64))
       .Out("y", kRealFloats)
+      .Flops(No{"moves elements to where they were"})
+      .Batch(kNoKernel)
+      .Axes(No{"indices name places along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

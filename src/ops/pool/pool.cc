@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/support/channels_last.h"
@@ -218,6 +219,9 @@ TERN_OP(Pool) {
       .In("x", kRealFloats | kNarrowInts)
       .Out("y", kRealFloats | kNarrowInts)
       .OptOut("indices", SetOf(DType::kI64))
+      .Flops(WindowFlops)
+      .Batch(&BatchItems::OneResult)
+      .KeepsScale([](const Attrs& a) { return a.As<Pool>().kind == Kind::kMax; })
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,6 +1,7 @@
 // Dequantize: narrow numbers back to real ones by scale and zero point.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/quant/quant_map.h"
 #include "ops/support/spread.h"
 
@@ -55,6 +56,10 @@ TERN_OP(Dequantize) {
       .In("scale", kRealFloats | SetOf(DType::kF8E8M0))
       .OptIn("zero_point", kSources)
       .Out("y", kRealFloats)
+      .Flops(PerOutput(2))
+      .Batch(No{"pieces of quantized batches are not measured"})
+      .Axes(ScaledAxes, RenameScaledAxis)
+      .Half(HalfRule::kKeep)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,6 @@
 // QBinary: sums and products of quantized tensors, element by element.
+#include "ir/axis_map.h"
+#include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
 
 namespace tern {
@@ -25,6 +27,9 @@ TERN_OP(QBinary) {
       .In("y_scale", kScale)
       .OptIn("y_zero_point", kQuantized)
       .Out("y", kQuantized)
+      .Flops(QuantizedFlops(PerOutput(1)))
+      .Batch(No{"pieces of quantized batches are not measured"})
+      .Axes(BroadcastAxes)
       .Infer(InferQuantizedOp<QBinary>)
       .Reference(EvaluateQuantizedOp<QBinary>);
 }

@@ -1,4 +1,5 @@
 // QConv: convolution of quantized tensors.
+#include "ir/op_cost.h"
 #include "ops/conv/conv_shapes.h"
 #include "ops/quant/quantized.h"
 
@@ -22,13 +23,18 @@ TERN_OP(QConv) {
       .In("x", kQuantized)
       .In("x_scale", kScale)
       .OptIn("x_zero_point", kQuantized)
-      .In("w", kQuantized)
+      .Weight("w", kQuantized)
       .In("w_scale", kScale)
       .OptIn("w_zero_point", kQuantized)
       .In("y_scale", kScale)
       .OptIn("y_zero_point", kQuantized)
-      .OptIn("bias", SetOf(DType::kI32))
+      .OptWeight("bias", SetOf(DType::kI32))
       .Out("y", kQuantized)
+      .Macs(ConvMacs(3))
+      .Flops(QuantizedFlops({}))
+      .Batch(No{"pieces of quantized batches are not measured"})
+      .Axes(No{"channels are axis 1"})
+      .TypicalDims(No{"the kernel is chosen for the dims of each plan"})
       .Infer(InferQuantizedOp<QConv>)
       .Reference(EvaluateQuantizedOp<QConv>);
 }

@@ -1,4 +1,5 @@
 // QMatMul: products of quantized matrices.
+#include "ops/matmul/product_macs.h"
 #include "ops/quant/quantized.h"
 
 namespace tern {
@@ -22,13 +23,18 @@ TERN_OP(QMatMul) {
       .In("a", kQuantized)
       .In("a_scale", kScale)
       .OptIn("a_zero_point", kQuantized)
-      .In("b", kQuantized)
+      .Weight("b", kQuantized)
       .In("b_scale", kScale)
       .OptIn("b_zero_point", kQuantized)
       .In("y_scale", kScale)
       .OptIn("y_zero_point", kQuantized)
-      .OptIn("bias", SetOf(DType::kI32))
+      .OptWeight("bias", SetOf(DType::kI32))
       .Out("y", kQuantized)
+      .Macs(ProductMacs)
+      .Flops(QuantizedFlops({}))
+      .Batch(No{"pieces of quantized batches are not measured"})
+      .Axes(No{"the last axes are matrices"})
+      .TypicalDims(No{"the kernel is chosen for the dims of each plan"})
       .Infer(InferQuantizedOp<QMatMul>)
       .Reference(EvaluateQuantizedOp<QMatMul>);
 }

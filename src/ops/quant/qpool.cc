@@ -1,4 +1,5 @@
 // QPool and QGlobalPool: means of quantized tensors. Greatest elements need no scales: see Pool.
+#include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"
 
@@ -34,12 +35,14 @@ struct QGlobalPool {
 }  // namespace
 
 TERN_OP(QPool) {
-  return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool");
+  return QuantizedFunction<QPool>("y = quantize(mean of each window of dequantize(x)), as Pool", WindowFlops,
+                                  No{"channels are axis 1"});
 }
 
 TERN_OP(QGlobalPool) {
   return QuantizedFunction<QGlobalPool>(
-      "y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool");
+      "y = quantize(mean of dequantize(x) over all spatial axes), as GlobalPool", PerInput(1),
+      No{"channels are axis 1"});
 }
 
 }  // namespace tern

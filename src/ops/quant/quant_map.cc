@@ -1,5 +1,6 @@
 #include "ops/quant/quant_map.h"
 
+#include "ir/axis_map.h"
 #include "ops/support/spread.h"
 
 namespace tern {
@@ -69,6 +70,15 @@ Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size)
   return same ? Status()
               : InvalidModel("zero_point ", zero.ToString(), " must have the shape of scale ",
                              scale.ToString());
+}
+
+std::optional<AxisMap> ScaledAxes(const Node& node) {
+  if (node.attrs.Int("block_size") != 0) return std::nullopt;
+  return FirstOperandAxes(node);
+}
+
+void RenameScaledAxis(const Node& node, AxisRenaming& renaming) {
+  if (!AllOnes(node.input(1))) renaming.MoveAxisAttr();
 }
 
 }  // namespace tern

@@ -18,4 +18,8 @@ class QuantMap {
 // scale (and zero_point, which must have scale's shape) against x.
 Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size);
 
+// Axis rules of ops with the attributes axis and block_size: one scale for all elements names no axis.
+std::optional<AxisMap> ScaledAxes(const Node& node);
+void RenameScaledAxis(const Node& node, AxisRenaming& renaming);
+
 }  // namespace tern

@@ -4,6 +4,7 @@
 
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/quant/quant_map.h"
 #include "ops/support/spread.h"
 
@@ -100,6 +101,10 @@ TERN_OP(Quantize) {
       .In("scale", kRealFloats | SetOf(DType::kI32) | SetOf(DType::kF8E8M0))
       .OptIn("zero_point", kTargets)
       .Out("y", kTargets)
+      .Flops(PerOutput(3))
+      .Batch(No{"pieces of quantized batches are not measured"})
+      .Axes(ScaledAxes, RenameScaledAxis)
+      .Half(HalfRule::kKeep)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "ir/graph.h"
+#include "ir/op_cost.h"
 #include "ops/quant/evaluate_part.h"
 #include "ops/quant/integer.h"
 #include "ops/support/spread.h"
@@ -134,6 +136,21 @@ Status EvaluateQuantized(const QuantizedForm& form, const Attrs& attrs, EvalCont
               EvaluatePart(quantize, With(quantize, "to", c.OutType(0)), {real, c.In(at), Given(c, at + 1)}));
   c.SetOut(0, Datum(std::move(y)));
   return {};
+}
+
+std::function<CountRule> QuantizedFlops(std::function<CountRule> real) {
+  return [real = std::move(real)](const Node& n) -> std::optional<double> {
+    const QuantizedForm& form = *QuantizedFormOf(n.op->name);
+    std::optional<double> flops = real ? real(n) : 0;
+    for (int i = 0; i < form.operands; ++i) {
+      const auto count = n.input(3 * i)->is_constant() ? 0 : ElementsOf(n.input(3 * i));
+      flops = flops && count ? std::optional<double>(*flops + 2 * *count) : std::nullopt;
+    }
+    const double bias = form.has_bias && n.input(form.bias()) ? 1 : 0;
+    const double bounds = form.has_bias && n.attrs.Text("activation") != "none" ? 1 : 0;
+    const auto last = Times(ElementsOf(n.output(0)), 3 + bias + bounds);
+    return flops && last ? std::optional<double>(*flops + *last) : std::nullopt;
+  };
 }
 
 }  // namespace tern

@@ -56,8 +56,13 @@ template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
   return EvaluateQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
 }
 
-// An op with one operand.
-template <class T> OpDef QuantizedFunction(const char* summary) {
+// For OpDef::flops: two for each element that is dequantized in the run, three for each that is quantized,
+// and those of the op on real numbers beside its products; {}: none.
+std::function<CountRule> QuantizedFlops(std::function<CountRule> real);
+
+// An op with one operand. `real`: FLOPs of the op on real numbers.
+template <class T>
+OpDef QuantizedFunction(const char* summary, std::function<CountRule> real, Answer<AxisRule> axes) {
   return typename OpDef::Builder<T>(summary)
       .In("x", kQuantized)
       .In("x_scale", kScale)
@@ -65,6 +70,9 @@ template <class T> OpDef QuantizedFunction(const char* summary) {
       .In("y_scale", kScale)
       .OptIn("y_zero_point", kQuantized)
       .Out("y", kQuantized)
+      .Flops(QuantizedFlops(std::move(real)))
+      .Batch(No{"pieces of quantized batches are not measured"})
+      .Axes(std::move(axes))
       .Infer(InferQuantizedOp<T>)
       .Reference(EvaluateQuantizedOp<T>);
 }

@@ -1,4 +1,6 @@
 // QUnary and QActivation: functions of quantized numbers. For 8 bits that is a table of 256 results.
+#include "ir/axis_map.h"
+#include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"
 #include "ops/elementwise/unary_kind.h"
 #include "ops/quant/quantized.h"
@@ -30,11 +32,13 @@ struct QActivation {
 }  // namespace
 
 TERN_OP(QUnary) {
-  return QuantizedFunction<QUnary>("y = quantize(f(dequantize(x))), for the functions of Unary on floats");
+  return QuantizedFunction<QUnary>("y = quantize(f(dequantize(x))), for the functions of Unary on floats",
+                                   PerOutput(1), FirstOperandAxes);
 }
 
 TERN_OP(QActivation) {
-  return QuantizedFunction<QActivation>("y = quantize(f(dequantize(x); alpha, beta)), as Activation");
+  return QuantizedFunction<QActivation>("y = quantize(f(dequantize(x); alpha, beta)), as Activation",
+                                        PerOutput(1), FirstOperandAxes);
 }
 
 }  // namespace tern

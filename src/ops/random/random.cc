@@ -97,7 +97,7 @@ Status Reference(const Random& op, EvalContext& c) {
 
 TERN_OP(Random) {
   return OpDef::Of<Random>("random numbers of the given shape")
-      .In("shape", kIndices)
+      .Setting("shape", kIndices)
       .Out("y", kFloats)
       .Traits(kRandom)
       .Infer(Infer)

@@ -1,7 +1,10 @@
 // ArgReduce: where along an axis the largest or smallest element is.
 #include <cmath>
 
+#include "ir/axis_map.h"
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
+#include "ir/op_cost.h"
 #include "ops/reduce/axes.h"
 
 namespace tern {
@@ -72,12 +75,23 @@ Status Reference(const ArgReduce& op, EvalContext& c) {
   return {};
 }
 
+std::optional<AxisMap> Axes(const Node& node) {
+  const ArgReduce& op = node.attrs.As<ArgReduce>();
+  AxisMap map{.any_order = false};
+  if (!op.keep_dims) map.dropped = {op.axis};
+  return map;
+}
+
 }  // namespace
 
 TERN_OP(ArgReduce) {
   return OpDef::Of<ArgReduce>("y = index of the largest or smallest element of x along axis")
       .In("x", kNumbers | kBools)
       .Out("y", SetOf(DType::kI64))
+      .Flops(PerInput(1))
+      .Batch(&BatchItems::AlongOtherAxis)
+      .Axes(Axes, RenameAxisAttr)
+      .KindsAreNames("arg_")
       .Infer(Infer)
       .Reference(Reference);
 }

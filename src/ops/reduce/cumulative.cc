@@ -1,5 +1,6 @@
 // Cumulative: running sums or products along an axis.
 #include "ir/eval_context.h"
+#include "ir/op_cost.h"
 #include "ops/reduce/axes.h"
 
 namespace tern {
@@ -63,8 +64,12 @@ Status Reference(const Cumulative& op, EvalContext& c) {
 TERN_OP(Cumulative) {
   return OpDef::Of<Cumulative>("y[i] = kind of x[0..i] along axis")
       .In("x", kNumbers)
-      .In("axis", kIndices)
+      .Setting("axis", kIndices)
       .Out("y", kNumbers)
+      .Flops(PerInput(1))
+      .Batch(No{"the axis is an input"})
+      .Axes(No{"the axis is an input"})
+      .KindsAreNames("cum_")
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/axis_map.h"
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
+#include "ir/op_cost.h"
 #include "ops/elementwise/broadcast.h"
 #include "ops/reduce/axes.h"
 
@@ -202,13 +205,36 @@ Status Reference(const Reduce& op, EvalContext& c) {
   return {};
 }
 
+// Without axes all of them go, or none.
+bool Batch(BatchItems& b) {
+  const Tensor* axes = b.Known(1);
+  if (!axes || axes->size() == 0) return false;
+  const auto rank = static_cast<int64_t>(b.InDims(0).size());
+  for (int64_t axis : ToLongs(*axes))
+    if (axis == 0 || axis == -rank) return false;
+  return b.FirstInput();
+}
+
+std::optional<AxisMap> Axes(const Node& node) {
+  const auto axes = node.input(1) ? IntsOf(node.input(1)) : std::vector<int64_t>{};
+  if (!axes) return std::nullopt;
+  if (node.attrs.As<Reduce>().keep_dims) return AxisMap{};
+  if (axes->empty()) return std::nullopt;
+  return AxisMap{.any_order = false, .dropped = *axes};
+}
+void Rename(const Node&, AxisRenaming& r) { r.MoveAxesInput(1); }
+
 }  // namespace
 
 TERN_OP(Reduce) {
   return OpDef::Of<Reduce>("y = kind of x along axes; no axes means all of them")
       .In("x", kNumbers | kBools)
-      .OptIn("axes", kIndices)
+      .OptSetting("axes", kIndices)
       .Out("y", kNumbers | kBools)
+      .Flops(PerInput(1))
+      .Batch(Batch)
+      .Axes(Axes, Rename)
+      .KindsAreNames("reduce_")
       .Infer(Infer)
       .Reference(Reference);
 }

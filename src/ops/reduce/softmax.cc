@@ -1,7 +1,10 @@
 // Softmax: probabilities along an axis, their logarithms, or a one at the largest.
 #include <cmath>
 
+#include "ir/axis_map.h"
+#include "ir/batch_items.h"
 #include "ir/eval_context.h"
+#include "ir/op_cost.h"
 #include "ops/reduce/axes.h"
 
 namespace tern {
@@ -67,6 +70,10 @@ TERN_OP(Softmax) {
       .In("x", kFloats)
       .Out("y", kFloats)
       .Traits(kPure | kInPlace)
+      .Flops(PerOutput(5))
+      .Batch(&BatchItems::AlongOtherAxis)
+      .Axes(FirstOperandAxes, RenameAxisAttr)
+      .KindsAreNames()
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "ir/eval_context.h"
+#include "ir/op_cost.h"
 #include "ops/reduce/axes.h"
 
 namespace tern {
@@ -99,9 +100,12 @@ Status Reference(const TopK& op, EvalContext& c) {
 TERN_OP(TopK) {
   return OpDef::Of<TopK>("the k best elements of x along axis, and their indices")
       .In("x", kNumbers)
-      .In("k", kIndices)
+      .Setting("k", kIndices)
       .Out("values", kNumbers)
       .Out("indices", SetOf(DType::kI64))
+      .Flops(PerInput(1))
+      .Batch(No{"its axis may be the outermost"})
+      .Axes(No{"it has two results"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "ir/eval_context.h"
+#include "ir/graph.h"
 #include "ir/infer_context.h"
+#include "ir/op_cost.h"
 #include "ops/rnn/activation.h"
 #include "ops/rnn/cell.h"
 #include "ops/support/spread.h"
@@ -149,22 +151,40 @@ Status Reference(const Rnn& op, EvalContext& c) {
   return {};
 }
 
+// At each step and for each sequence, every input and recurrent weight once.
+std::optional<double> Macs(const Node& n) {
+  const auto input = DimOf(n.input(0), -1), elements = ElementsOf(n.input(0)), w = ElementsOf(n.input(1)),
+             r = ElementsOf(n.input(2));
+  if (!input || !elements || !w || !r || *input == 0) return std::nullopt;
+  return *elements / *input * (*w + *r);
+}
+
+// One sequence of one step.
+int64_t TypicalDim(const StaticNode&, size_t input, size_t axis) {
+  const bool length_or_batch = input == 0 ? axis < 2 : input == 4 || axis == 1;
+  return length_or_batch ? 1 : kSizeOfWeights;
+}
+
 }  // namespace
 
 TERN_OP(Rnn) {
   return OpDef::Of<Rnn>(
              "a recurrent layer; gates in ONNX order (gru: z r h, lstm: i o f c), y [length, directions, batch, hidden]")
       .In("x", kRealFloats)
-      .In("w", kRealFloats)
-      .In("r", kRealFloats)
+      .Weight("w", kRealFloats)
+      .Weight("r", kRealFloats)
       .OptIn("b", kRealFloats)
-      .OptIn("sequence_lens", kIndices)
+      .OptSetting("sequence_lens", kIndices)
       .OptIn("initial_h", kRealFloats)
       .OptIn("initial_c", kRealFloats)
       .OptIn("p", kRealFloats)
       .Out("y", kRealFloats)
       .OptOut("y_h", kRealFloats)
       .OptOut("y_c", kRealFloats)
+      .Macs(Macs)
+      .Batch(No{"the outermost axis is time"})
+      .Axes(No{"axes are time, batch and features"})
+      .TypicalDims(TypicalDim)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -97,7 +97,7 @@ Status RunLength(const SequenceLength&, EvalContext& c) {
 TERN_OP(SequenceAt) {
   return OpDef::Of<SequenceAt>("the element at a position, counted from the end when negative")
       .In("sequence", 0)
-      .In("position", kIndices)
+      .Setting("position", kIndices)
       .Out("element", 0)
       .Traits(kPure | kHostOnly)
       .Infer(InferAt)
@@ -109,7 +109,7 @@ TERN_OP(SequenceInsert) {
              "the sequence with an element put before a position; at the end when none is given")
       .In("sequence", 0)
       .In("element", 0)
-      .OptIn("position", kIndices)
+      .OptSetting("position", kIndices)
       .Out("result", 0)
       .Traits(kPure | kHostOnly)
       .Infer(InferInsert)
@@ -120,7 +120,7 @@ TERN_OP(SequenceErase) {
   return OpDef::Of<SequenceErase>(
              "the sequence without the element at a position; the last when none is given")
       .In("sequence", 0)
-      .OptIn("position", kIndices)
+      .OptSetting("position", kIndices)
       .Out("result", 0)
       .Traits(kPure | kHostOnly)
       .Infer(InferErase)

@@ -144,7 +144,7 @@ TERN_OP(ConcatFromSequence) {
 TERN_OP(SplitToSequence) {
   return OpDef::Of<SplitToSequence>("a tensor cut along an axis into a sequence")
       .In("x", kAnyType)
-      .OptIn("sizes", kIndices)
+      .OptSetting("sizes", kIndices)
       .Out("sequence", 0)
       .Traits(kPure | kHostOnly)
       .Infer(InferSplit)

@@ -63,8 +63,12 @@ Status Reference(const CenterCropPad& op, EvalContext& c) {
 TERN_OP(CenterCropPad) {
   return OpDef::Of<CenterCropPad>("x cropped or padded with zeros to shape along axes, centred")
       .In("x", kAnyType)
-      .In("shape", kIndices)
+      .Setting("shape", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kConstant},
+             No{"it may have a border"})
+      .Batch(kNoKernel)
+      .Axes(kNoKernel)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,7 @@
 // Concat: tensors one after the other along an axis.
+#include "ir/axis_map.h"
+#include "ir/batch_items.h"
+#include "ir/pieces.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -101,12 +104,28 @@ Status Reference(const Concat& op, EvalContext& c) {
   return {};
 }
 
+std::optional<std::vector<int64_t>> InputPieces(const StaticNode& n) {
+  return PiecesAlongAxis(n, n.outputs[0].dims, n.inputs);
+}
+
+bool Batch(BatchItems& b) {
+  for (size_t i = 0; i < b.node().inputs.size(); ++i)
+    if (!b.Has(i) || !b.Items(i)) return false;
+  return b.Axis() != 0;
+}
+
+std::optional<AxisMap> Axes(const Node&) { return AxisMap{.operands = AxisMap::Operands::kJoined}; }
+
 }  // namespace
 
 TERN_OP(Concat) {
   return OpDef::Of<Concat>("the inputs one after the other along axis")
       .VarIn("inputs", kAnyType)
       .Out("y", kAnyType)
+      .Moves({.count = Movement::kAllInputs}, No{"several inputs are read"})
+      .JoinedPieces(InputPieces)
+      .Batch(Batch)
+      .Axes(Axes, RenameAxisAttr)
       .Infer(Infer)
       .Reference(Reference);
 }

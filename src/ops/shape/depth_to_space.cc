@@ -1,4 +1,5 @@
 // DepthToSpace: channels become blocks of pixels.
+#include "ir/batch_items.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 #include "ops/support/channels_last.h"
@@ -67,6 +68,8 @@ TERN_OP(DepthToSpace) {
   return OpDef::Of<DepthToSpace>("[N, C·b·b, H, W] as [N, C, H·b, W·b]")
       .In("x", kAnyType)
       .Out("y", kAnyType)
+      .Moves({}, No{"channels and pixels change places"})
+      .Batch(&BatchItems::FirstInput)
       .Infer(Infer)
       .Reference(Reference);
 }

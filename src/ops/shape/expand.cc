@@ -51,8 +51,11 @@ Status Reference(const Expand&, EvalContext& c) {
 TERN_OP(Expand) {
   return OpDef::Of<Expand>("x broadcast against shape")
       .In("x", kAnyType)
-      .In("shape", kIndices)
+      .Setting("shape", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kMore}, No{"elements are repeated"})
+      .Batch(No{"the outermost dim may be the one that grows"})
+      .Axes(No{"the target names all dims"})
       .Infer(Infer)
       .Reference(Reference);
 }

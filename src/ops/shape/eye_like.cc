@@ -38,6 +38,10 @@ TERN_OP(EyeLike) {
   return OpDef::Of<EyeLike>("a matrix of x's dims with ones on diagonal k, else zeros")
       .In("x", kAnyType)
       .Out("y", kNumbers | kBools)
+      .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kConstant, .count = 0},
+             No{"no input has its elements"})
+      .Batch(No{"a matrix has no items"})
+      .Axes(No{"rows and columns differ in meaning"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -43,8 +43,12 @@ Status Reference(const Fill& op, EvalContext& c) {
 
 TERN_OP(Fill) {
   return OpDef::Of<Fill>("a tensor of the given dims, every element the value")
-      .In("shape", kIndices)
+      .Setting("shape", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kConstant, .count = 0},
+             No{"no input has its elements"})
+      .Batch(No{"no input has items"})
+      .Axes(No{"no operand has axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

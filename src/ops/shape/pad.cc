@@ -1,4 +1,5 @@
 // Pad: a border around a tensor; negative widths crop.
+#include "ir/axis_map.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -126,16 +127,31 @@ Status Reference(const Pad& op, EvalContext& c) {
   return {};
 }
 
+std::optional<AxisMap> Axes(const Node& node) {
+  if (!IntsOf(node.input(1)) || (node.input(3) && !IntsOf(node.input(3)))) return std::nullopt;
+  return FirstOperandAxes(node);
+}
+void Rename(const Node& node, AxisRenaming& r) {
+  if (node.input(3))
+    r.MoveAxesInput(3);
+  else
+    r.SetInput(1, r.Reordered(*IntsOf(node.input(1))));
+}
+
 }  // namespace
 
 TERN_OP(Pad) {
   return OpDef::Of<Pad>(
              "x with a border of pads = [begins…, ends…] elements along axes, or all; negative widths crop")
       .In("x", kAnyType)
-      .In("pads", kIndices)
-      .OptIn("value", kAnyType)
-      .OptIn("axes", kIndices)
+      .Setting("pads", kIndices)
+      .OptSetting("value", kAnyType)
+      .OptSetting("axes", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kInput, .border_input = 2},
+             No{"it has a border"})
+      .Batch(No{"the outermost dim may be padded"})
+      .Axes(Axes, Rename)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -88,10 +88,13 @@ Status Reference(const Range&, EvalContext& c) {
 
 TERN_OP(Range) {
   return OpDef::Of<Range>("start, start + delta, … before limit")
-      .In("start", kNumbers)
-      .In("limit", kNumbers)
-      .In("delta", kNumbers)
+      .Setting("start", kNumbers)
+      .Setting("limit", kNumbers)
+      .Setting("delta", kNumbers)
       .Out("y", kNumbers)
+      .Flops(No{"counts up"})
+      .Batch(No{"no input has items"})
+      .Axes(No{"one axis"})
       .Infer(Infer)
       .Reference(Reference);
 }

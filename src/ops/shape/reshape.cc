@@ -85,7 +85,7 @@ Status Reference(const Reshape& op, EvalContext& c) {
 TERN_OP(Reshape) {
   return OpDef::Of<Reshape>("the elements of x under new dims; 0 copies a dim, -1 takes the rest")
       .In("x", kAnyType)
-      .In("shape", kIndices)
+      .Setting("shape", kIndices)
       .Out("y", kAnyType)
       .Traits(kPure | kView)
       .Infer(Infer)

@@ -55,8 +55,11 @@ Status Reference(const ReverseSequence& op, EvalContext& c) {
 TERN_OP(ReverseSequence) {
   return OpDef::Of<ReverseSequence>("x with the first lengths[b] steps of sample b in reverse order")
       .In("x", kAnyType)
-      .In("lengths", kIndices)
+      .Setting("lengths", kIndices)
       .Out("y", kAnyType)
+      .Moves({}, No{"the order of elements changes"})
+      .Batch(No{"the batch axis is an attribute"})
+      .Axes(kNoKernel)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -46,6 +46,7 @@ TERN_OP(Shape) {
   return OpDef::Of<ShapeOp>("dims [start, end) of x")
       .In("x", kAnyType)
       .Out("shape", SetOf(DType::kI64))
+      .Traits(kPure | kReadsDims)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -24,6 +24,7 @@ TERN_OP(Size) {
   return OpDef::Of<Size>("how many elements x has")
       .In("x", kAnyType)
       .Out("size", SetOf(DType::kI64))
+      .Traits(kPure | kReadsDims)
       .Infer(Infer)
       .Reference(Reference);
 }

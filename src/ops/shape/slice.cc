@@ -1,4 +1,6 @@
 // Slice: x[start:end:step] along some axes.
+#include "ir/axis_map.h"
+#include "ir/pieces.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -153,17 +155,56 @@ Status Reference(const Slice&, EvalContext& c) {
   return {};
 }
 
+// Axes that are given, or all of those that a list of known length speaks of.
+std::optional<AxisMap> Axes(const Node& node) {
+  const Shape& starts = node.input(1)->type.shape;
+  const bool known =
+      node.input(3) ? IntsOf(node.input(3)).has_value() : starts.rank() == 1 && starts[0].known();
+  return known ? FirstOperandAxes(node) : std::nullopt;
+}
+void Rename(const Node& node, AxisRenaming& r) {
+  const auto count = [&] { return static_cast<size_t>(node.input(1)->type.shape[0].value()); };
+  r.SetInput(3, r.Moved(node.input(3) ? *IntsOf(node.input(3)) : FirstAxes(count())));
+}
+
+std::vector<int64_t> LongsOr(const StaticNode& n, size_t input, std::vector<int64_t> otherwise) {
+  return n.Has(input) ? ToLongs(*n.Known(input)) : std::move(otherwise);
+}
+
+std::optional<std::vector<int64_t>> Pieces(const StaticNode& n) {
+  for (size_t i = 1; i < 5; ++i)
+    if (n.Has(i) && !n.Known(i)) return std::nullopt;
+  const Dims &dims = n.inputs[0].dims, strides = ContiguousStrides(dims), &piece = n.outputs[0].dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  const auto starts = ToLongs(*n.Known(1));
+  const auto axes = LongsOr(n, 3, FirstAxes(starts.size()));
+  const auto steps = LongsOr(n, 4, std::vector<int64_t>(starts.size(), 1));
+  if (axes.size() != starts.size() || steps.size() != starts.size()) return std::nullopt;
+  int64_t at = 0;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + rank : axes[i]);
+    if (steps[i] != 1 || axis >= dims.size()) return std::nullopt;
+    const int64_t start = starts[i] < 0 ? starts[i] + dims[axis] : starts[i];
+    at += std::clamp<int64_t>(start, 0, dims[axis]) * strides[axis];
+  }
+  if (CountOf(piece) == 0 || !Contiguous(dims, piece)) return std::nullopt;
+  return std::vector<int64_t>{at};
+}
+
 }  // namespace
 
 TERN_OP(Slice) {
   return OpDef::Of<Slice>(
              "x[starts:ends:steps] along axes, negative bounds from the end, far-out bounds clamped")
       .In("x", kAnyType)
-      .In("starts", kIndices)
-      .In("ends", kIndices)
-      .OptIn("axes", kIndices)
-      .OptIn("steps", kIndices)
+      .Setting("starts", kIndices)
+      .Setting("ends", kIndices)
+      .OptSetting("axes", kIndices)
+      .OptSetting("steps", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kFewer}, Pieces)
+      .Batch(No{"the outermost dim may be cut"})
+      .Axes(Axes, Rename)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,5 @@
 // SpaceToDepth: blocks of pixels become channels.
+#include "ir/batch_items.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 #include "ops/support/channels_last.h"
@@ -61,6 +62,8 @@ TERN_OP(SpaceToDepth) {
   return OpDef::Of<SpaceToDepth>("[N, C, H·b, W·b] as [N, b·b·C, H, W]")
       .In("x", kAnyType)
       .Out("y", kAnyType)
+      .Moves({}, No{"channels and pixels change places"})
+      .Batch(&BatchItems::FirstInput)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,7 @@
 // Split: a tensor cut along an axis.
+#include "ir/axis_map.h"
+#include "ir/batch_items.h"
+#include "ir/pieces.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -97,13 +100,20 @@ Status Reference(const Split& op, EvalContext& c) {
   return {};
 }
 
+std::optional<std::vector<int64_t>> OutputPieces(const StaticNode& n) {
+  return PiecesAlongAxis(n, n.inputs[0].dims, n.outputs);
+}
+
 }  // namespace
 
 TERN_OP(Split) {
   return OpDef::Of<Split>("pieces of x along axis, of the given sizes or of equal size")
       .In("x", kAnyType)
-      .OptIn("sizes", kIndices)
+      .OptSetting("sizes", kIndices)
       .VarOut("outputs", kAnyType)
+      .Moves({}, OutputPieces)
+      .Batch(&BatchItems::AlongOtherAxis)
+      .Axes(FirstOperandAxes, RenameAxisAttr)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -65,7 +65,7 @@ Status Reference(const Squeeze&, EvalContext& c) {
 TERN_OP(Squeeze) {
   return OpDef::Of<Squeeze>("x without the named dims of size 1, or without all of them")
       .In("x", kAnyType)
-      .OptIn("axes", kIndices)
+      .OptSetting("axes", kIndices)
       .Out("y", kAnyType)
       .Traits(kPure | kView)
       .Infer(Infer)

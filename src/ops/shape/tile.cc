@@ -1,4 +1,5 @@
 // Tile: the whole tensor repeated along each dim.
+#include "ir/axis_map.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -61,13 +62,22 @@ Status Reference(const Tile&, EvalContext& c) {
   return {};
 }
 
+std::optional<AxisMap> Axes(const Node& node) {
+  if (!IntsOf(node.input(1))) return std::nullopt;
+  return FirstOperandLayout(node);
+}
+void Rename(const Node& node, AxisRenaming& r) { r.SetInput(1, r.Reordered(*IntsOf(node.input(1)))); }
+
 }  // namespace
 
 TERN_OP(Tile) {
   return OpDef::Of<Tile>("x repeated repeats[i] times along each dim i")
       .In("x", kAnyType)
-      .In("repeats", kIndices)
+      .Setting("repeats", kIndices)
       .Out("y", kAnyType)
+      .Moves({.amount = Movement::Amount::kMore}, No{"elements are repeated"})
+      .Batch(No{"the outermost dim may be the one that grows"})
+      .Axes(Axes, Rename)
       .Infer(Infer)
       .Reference(Reference);
 }

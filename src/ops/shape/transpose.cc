@@ -1,4 +1,5 @@
 // Transpose: dims in another order.
+#include "ir/batch_items.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -50,12 +51,36 @@ Status Reference(const Transpose& op, EvalContext& c) {
   return {};
 }
 
+bool Batch(BatchItems& b) {
+  const auto& perm = b.attrs().As<Transpose>().perm;
+  return b.FirstInput() && !perm.empty() && perm[0] == 0;
+}
+
+// Nothing but axes of length 1 changes its place.
+std::optional<std::vector<int64_t>> Pieces(const StaticNode& n) {
+  const Dims& dims = n.inputs[0].dims;
+  std::vector<int64_t> perm = n.attrs->As<Transpose>().perm;
+  if (perm.empty())
+    for (size_t i = dims.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  int64_t last = -1;
+  for (int64_t from : perm) {
+    const int64_t axis = from < 0 ? from + static_cast<int64_t>(dims.size()) : from;
+    if (dims[static_cast<size_t>(axis)] == 1) continue;
+    if (axis < last) return std::nullopt;
+    last = axis;
+  }
+  return std::vector<int64_t>{0};
+}
+
 }  // namespace
 
 TERN_OP(Transpose) {
   return OpDef::Of<Transpose>("x with its dims permuted")
       .In("x", kAnyType)
       .Out("y", kAnyType)
+      .Moves({}, Pieces)
+      .Batch(Batch)
+      .Axes(No{"it permutes axes: passes that move transposes know it"})
       .Infer(Infer)
       .Reference(Reference);
 }

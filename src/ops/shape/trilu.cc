@@ -41,8 +41,11 @@ Status Reference(const Trilu& op, EvalContext& c) {
 TERN_OP(Trilu) {
   return OpDef::Of<Trilu>("the triangle of each matrix above, or below, diagonal k; zeros elsewhere")
       .In("x", kNumbers | kBools)
-      .OptIn("k", kIndices)
+      .OptSetting("k", kIndices)
       .Out("y", kNumbers | kBools)
+      .Moves({.border = Movement::Border::kConstant}, No{"half of it is zero"})
+      .Batch(No{"a single matrix has no items"})
+      .Axes(No{"rows and columns differ in meaning"})
       .Infer(Infer)
       .Reference(Reference);
 }

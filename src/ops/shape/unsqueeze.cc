@@ -46,7 +46,7 @@ Status Reference(const Unsqueeze&, EvalContext& c) {
 TERN_OP(Unsqueeze) {
   return OpDef::Of<Unsqueeze>("x with dims of size 1 put in so that they stand at the named axes of y")
       .In("x", kAnyType)
-      .In("axes", kIndices)
+      .Setting("axes", kIndices)
       .Out("y", kAnyType)
       .Traits(kPure | kView)
       .Infer(Infer)

@@ -104,9 +104,12 @@ TERN_OP(DFT) {
   return OpDef::Of<DFT>(
              "the Fourier transform along axis, cut or filled with zeros to length; the last dim is [re] or [re, im]")
       .In("x", kFloats)
-      .OptIn("length", kIndices)
-      .OptIn("axis", kIndices)
+      .OptSetting("length", kIndices)
+      .OptSetting("axis", kIndices)
       .Out("y", kFloats)
+      .Flops(No{"depends on the factors of the length"})
+      .Batch(No{"the axis is an input"})
+      .Axes(No{"the last axis holds real and imaginary parts"})
       .Infer(Infer)
       .Reference(Reference);
 }

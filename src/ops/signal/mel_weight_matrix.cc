@@ -66,12 +66,15 @@ Status Reference(const MelWeightMatrix&, EvalContext& c) {
 TERN_OP(MelWeightMatrix) {
   return OpDef::Of<MelWeightMatrix>(
              "[dft_length/2 + 1, bands] weights: one triangle of the mel scale for each band")
-      .In("bands", kIndices)
-      .In("dft_length", kIndices)
-      .In("sample_rate", kIndices)
-      .In("lower", kFloats)
-      .In("upper", kFloats)
+      .Setting("bands", kIndices)
+      .Setting("dft_length", kIndices)
+      .Setting("sample_rate", kIndices)
+      .Setting("lower", kFloats)
+      .Setting("upper", kFloats)
       .Out("y", kNumbers)
+      .Flops(No{"a small table"})
+      .Batch(No{"no input has items"})
+      .Axes(No{"rows and columns differ in meaning"})
       .Infer(Infer)
       .Reference(Reference);
 }

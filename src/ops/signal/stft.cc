@@ -86,10 +86,13 @@ TERN_OP(STFT) {
   return OpDef::Of<STFT>(
              "the Fourier transform of every frame_length samples, frame_step apart, times the window")
       .In("signal", kFloats)
-      .In("frame_step", kIndices)
+      .Setting("frame_step", kIndices)
       .OptIn("window", kFloats)
-      .OptIn("frame_length", kIndices)
+      .OptSetting("frame_length", kIndices)
       .Out("y", kFloats)
+      .Flops(No{"depends on the factors of the length"})
+      .Batch(kNoKernel)
+      .Axes(No{"axes are batch, time and parts"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -55,8 +55,11 @@ Status Reference(const Window& op, EvalContext& c) {
 
 TERN_OP(Window) {
   return OpDef::Of<Window>("a window function of the given size")
-      .In("size", kIndices)
+      .Setting("size", kIndices)
       .Out("y", kNumbers)
+      .Flops(No{"a small table"})
+      .Batch(No{"no input has items"})
+      .Axes(No{"one axis"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,5 +1,9 @@
 #include "ops/support/epilogue.h"
 
+#include <algorithm>
+
+#include "ir/graph.h"
+#include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"
 #include "ops/elementwise/unary_kind.h"
 #include "ops/support/spread.h"
@@ -65,6 +69,19 @@ void ApplyEpilogue(const EpilogueAttrs&, EvalContext& c, const Dims& dims, std::
   if (!c.Has("residual")) return;
   const auto residual = Spread(c.Longs("residual"), c.In("residual").dims(), dims);
   for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<uint64_t>(residual[i]);
+}
+
+std::optional<double> EpilogueFlops(const Node& node) {
+  const std::string kind = node.attrs.Text("activation");
+  const auto& names = ActivationNames();
+  const bool has_parameters = kind == "clip" || std::any_of(names.begin(), names.end(),
+                                                            [&](const char* name) { return kind == name; });
+  double flops = (node.input(2) ? 1 : 0) + (node.input(3) ? 1 : 0);
+  if (kind.starts_with("gelu"))
+    flops += kGeluFlops;
+  else if (kind != "none")
+    flops += has_parameters ? kActivationFlops : 1;
+  return Times(ElementsOf(node.output(0)), flops);
 }
 
 }  // namespace tern

@@ -34,4 +34,7 @@ Status InferEpilogue(const EpilogueAttrs& attrs, InferContext& c, const Shape& y
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<double>& sums);
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<uint64_t>& sums);
 
+// For OpDef::flops: bias and residual one per element of the result each, an activation as the op of its own.
+std::optional<double> EpilogueFlops(const Node& node);
+
 }  // namespace tern

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/graph.h"
+#include "ir/op_cost.h"
+
 namespace tern {
 namespace {
 
@@ -92,6 +95,12 @@ bool NextIndex(std::vector<int64_t>& index, const Dims& dims, int rank) {
     index[i] = 0;
   }
   return false;
+}
+
+std::optional<double> WindowFlops(const Node& node) {
+  double taps = 1;
+  for (const int64_t k : node.attrs.Ints("kernel")) taps *= static_cast<double>(k);
+  return Times(ElementsOf(node.output(0)), taps);
 }
 
 }  // namespace tern

@@ -1,5 +1,6 @@
 // A window sliding over the spatial axes of [N, C, spatial…]: what convolution and pooling share.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "core/type.h"
 
 namespace tern {
+
+class Node;
 
 enum class AutoPad : uint8_t { kNone, kSameUpper, kSameLower, kValid };
 inline const std::vector<const char*> kAutoPadNames = {"none", "same_upper", "same_lower", "valid"};
@@ -44,5 +47,8 @@ TapRange ValidOutputs(const WindowAxis& axis, int64_t tap, int64_t input, int64_
 
 // Steps a row-major index through dims; false after the last.
 bool NextIndex(std::vector<int64_t>& index, const Dims& dims, int rank);
+
+// For OpDef::flops of an op with the attribute `kernel`: one for each tap of each window.
+std::optional<double> WindowFlops(const Node& node);
 
 }  // namespace tern

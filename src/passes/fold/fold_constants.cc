@@ -17,16 +17,11 @@ bool Eligible(const Node& node) {
   return reads && IsConstantNode(node) && !IsOp(node, "Dequantize");  // whose short form is worth keeping
 }
 
-// Which input holds a node's weights; kernels prepare them once where they are constant. -1: none.
-int WeightsInput(const Node& node) {
-  return IsOp(node, "Conv") || IsOp(node, "ConvTranspose") || IsOp(node, "MatMul") ? 1 : -1;
-}
-
 // Read as weights only, at once or through other nodes that read constants beside it.
 bool IsWeights(const Value& v) {
   const auto is_read_so = [&](const std::pair<Node*, int>& use) {
     const Node& reader = *use.first;
-    if (use.second == WeightsInput(reader)) return true;
+    if (reader.op->HasRole(use.second, Port::Role::kWeight)) return true;
     return use.second == 0 && (IsView(reader) || IsOp(reader, "Transpose")) && IsWeights(*reader.output(0));
   };
   return v.output_uses == 0 && !v.uses.empty() && std::all_of(v.uses.begin(), v.uses.end(), is_read_so);

@@ -5,9 +5,7 @@
 namespace tern {
 namespace {
 
-bool HoldsSums(const Node& node) {
-  return IsOp(node, "Conv") || IsOp(node, "ConvTranspose") || IsOp(node, "MatMul");
-}
+bool HoldsSums(const Node& node) { return node.op->Is(kEpilogue); }
 
 // How many nodes before the root are looked at.
 constexpr int kFar = 200;

@@ -25,7 +25,10 @@ namespace {
 
 constexpr double kBytesPerFlop = 0.1, kBytesPerCopy = 4, kMostBytesPerFlop = 1;
 
-bool IsConvolution(const Node& node) { return IsOp(node, "Conv") || IsOp(node, "ConvTranspose"); }
+// Works on images, with weights that kernels pack for one order of them.
+bool IsConvolution(const Node& node) {
+  return node.attrs.Has("channels_last") && node.op->WeightInput() >= 0;
+}
 
 // Elements, with a guess for dims that are not known: one sample of a middling image.
 double Elements(const Shape& s) {

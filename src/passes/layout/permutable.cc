@@ -41,8 +41,8 @@ class Former {
     if (!node_.subgraphs().empty() || node_.inputs().empty() || !node_.input(0)) return std::nullopt;
     for (const Value* v : node_.outputs())
       if (!v->type.tensor() || !v->type.shape.ranked) return std::nullopt;
-    const bool fits =
-        BroadcastsOperands(node_) || IsOp(node_, "Concat") ? Joined(*y) : Follows(*node_.input(0));
+    const auto map = AxisMapOf(node_);
+    const bool fits = map && JoinsOperands(*map) ? Joined(*map, *y) : Follows(map, *node_.input(0));
     return fits ? std::optional<LastForm>(std::move(form_)) : std::nullopt;
   }
 
@@ -59,8 +59,8 @@ class Former {
   }
 
   // Operands of the result's rank, or that broadcast to it.
-  bool Joined(const Value& y) {
-    const bool concat = IsOp(node_, "Concat");
+  bool Joined(const AxisMap& map, const Value& y) {
+    const bool concat = map.operands == AxisMap::Operands::kJoined;
     const int rank = y.type.shape.rank();
     const Value* whole = nullptr;  // one that says where the channels are
     for (const Value* v : node_.inputs())
@@ -86,15 +86,11 @@ class Former {
   }
 
   // The first operand decides.
-  bool Follows(const Value& x) {
+  bool Follows(const std::optional<AxisMap>& map, const Value& x) {
     if (!Begin(x)) return false;
     form_.in[0] = form_.perm;
     if (node_.attrs.Has("channels_last")) return Image();
-    if (FollowsFirst(node_) || IsOp(node_, "Scale")) return true;
-    if (IsOp(node_, "Gather")) return node_.input(1)->type.shape.rank() == 1;
-    if (IsOp(node_, "Reduce") || IsOp(node_, "ArgReduce")) return Reduction(x);
-    if (IsOp(node_, "Tile")) return IntsOf(node_.input(1)).has_value();
-    if (IsOp(node_, "Resize")) return node_.attrs.Text("aspect") == "stretch";
+    if (map) return map->dropped.empty() || Reduction(map->dropped);
     if (IsOp(node_, "Transpose")) return Transposition();
     if (IsOp(node_, "MatMul")) return Product();
     return IsView(node_) && View(x);
@@ -107,9 +103,10 @@ class Former {
       if (!node_.outputs()[1]->unused()) return false;
       form_.out.resize(1), form_.out_axes.resize(1);
     }
-    if (!IsOp(node_, "Conv") && !IsOp(node_, "ConvTranspose")) return true;
+    const int weights = node_.op->WeightInput();
+    if (weights < 0) return true;
     // Kernels pack the weights once.
-    if (!node_.input(1)->is_constant() || form_.perm.size() > 5 || !IsFloatValue(node_.output(0)))
+    if (!node_.input(weights)->is_constant() || form_.perm.size() > 5 || !IsFloatValue(node_.output(0)))
       return false;
     if (const Value* residual = node_.input(3)) {
       const int rank = residual->type.shape.rank();
@@ -124,20 +121,11 @@ class Former {
     return true;
   }
 
-  bool Reduction(const Value& x) {
-    const int rank = x.type.shape.rank();
-    std::vector<int64_t> reduced;
-    if (IsOp(node_, "ArgReduce")) {
-      reduced = {node_.attrs.Int("axis")};
-    } else if (node_.input(1)) {
-      const auto given = IntsOf(node_.input(1));
-      if (!given) return false;
-      reduced = *given;
-    }
-    if (node_.attrs.Bool("keep_dims")) return true;
-    if (reduced.empty()) return false;
-    std::vector<bool> gone(static_cast<size_t>(rank), false);
-    for (int64_t a : reduced) gone[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
+  // The result lacks some axes.
+  bool Reduction(const std::vector<int64_t>& dropped) {
+    const auto rank = static_cast<int64_t>(form_.perm.size());
+    std::vector<bool> gone(form_.perm.size(), false);
+    for (int64_t a : dropped) gone[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
     // Where the dims that are left stand in the one order and in the other.
     std::vector<int64_t> place(gone.size(), 0);
     int64_t left = 0;

@@ -5,13 +5,16 @@
 namespace tern {
 namespace {
 
-// Moves elements of its first input; how many come out is told by `grows`.
-bool MovesData(const Node& node, bool* grows) {
-  *grows = IsOp(node, "Expand") || IsOp(node, "Tile") || IsOp(node, "Gather");
-  if (*grows) return true;
-  for (const char* op : {"Transpose", "Slice", "DepthToSpace", "SpaceToDepth"})
-    if (IsOp(node, op)) return true;
-  return false;
+// Moves elements of its first input and nothing else; how many come out is told by Movement::amount. A view
+// moves nothing.
+bool MovesData(const OpDef& op) { return op.movement && op.movement->FirstInputOnly() && !op.Is(kView); }
+
+using Amount = Movement::Amount;
+
+// No element of the result comes from several places.
+bool MovesWithoutRepeating(const OpDef& op) {
+  return MovesData(op) && (op.movement->amount == Amount::kSame || op.movement->amount == Amount::kFewer) &&
+         op.outputs[0].arity == Port::Arity::kRequired;
 }
 
 int Bits(DType t) { return BitWidth(t); }
@@ -20,13 +23,14 @@ int Bits(DType t) { return BitWidth(t); }
 bool MoveUp(Rewrite& r) {
   Node& cast = r.root();
   Value* v = cast.input(0);
-  bool grows = false;
-  if (!v->producer || !MovesData(*v->producer, &grows)) return r.Skip("'", v->name, "' is not moved data");
+  if (!v->producer || !MovesData(*v->producer->op) || v->producer->outputs().size() != 1)
+    return r.Skip("'", v->name, "' is not moved data");
   if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
   Node& move = *v->producer;
   if (move.graph != &r.graph()) return r.Skip("'", v->name, "' is made outside of this graph");
   if (Bits(cast.output(0)->type.dtype) >= Bits(v->type.dtype)) return r.Skip("the Cast does not narrow");
-  if (IsOp(move, "Slice") || IsOp(move, "Gather")) return r.Skip("what is cut off would be cast too");
+  const Amount amount = move.op->movement->amount;
+  if (amount == Amount::kFewer || amount == Amount::kAny) return r.Skip("what is cut off would be cast too");
   std::vector<Value*> inputs = move.inputs();
   inputs[0] = r.Op(*cast.op, cast.attrs, {move.input(0)});
   return r.Replace(r.Op(*move.op, move.attrs, inputs));
@@ -35,8 +39,6 @@ bool MoveUp(Rewrite& r) {
 // move(widen(x)) to widen(move(x)).
 bool MoveDown(Rewrite& r) {
   Node& move = r.root();
-  bool grows = false;
-  if (!MovesData(move, &grows) || grows) return r.Skip("not moved data");
   Value* v = move.input(0);
   Node* cast = MadeBy(v, "Cast");
   if (!cast) return r.Skip("'", v->name, "' is not made by Cast");
@@ -61,7 +63,7 @@ TERN_RULE(MoveNarrowingCastBeforeData) {
 TERN_RULE(MoveWideningCastBehindData) {
   return Rule{.summary = "a Cast to a wider type comes after a Transpose or Slice",
               .level = Level::kExtended,
-              .roots = {"Transpose", "Slice", "DepthToSpace", "SpaceToDepth"},
+              .roots = OpNames(MovesWithoutRepeating),
               .apply = MoveDown,
               .example = R"(graph @g(%x: f16[N,M]) -> (%y) { %y = Transpose(Cast(%x) {to=f32}) })"};
 }

@@ -1,7 +1,7 @@
 // Tiny element-wise nodes side by side become one behind the Concat that joins them.
 #include <algorithm>
 
-#include "passes/rewrite/facts.h"
+#include "passes/rewrite/dim_order.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
@@ -9,9 +9,11 @@ namespace {
 
 constexpr int64_t kTiny = 64;  // elements: to start a node costs more than to compute them
 
+// Element by element, of one operand or several that broadcast.
 bool IsElementwise(const Node& node) {
-  static const char* const kOps[] = {"Unary", "Activation", "Gelu", "IsInf", "Cast", "Binary", "Where"};
-  return std::any_of(std::begin(kOps), std::end(kOps), [&](const char* op) { return IsOp(node, op); });
+  if (!node.op->Is(kElementwise) || node.op->Is(kHostOnly)) return false;
+  const auto map = AxisMapOf(node);
+  return node.inputs().size() == 1 || (map && JoinsOperands(*map));
 }
 
 // Dims that are not known count as one.
@@ -24,7 +26,7 @@ bool IsTiny(const Shape& shape) {
 
 bool TakesEpilogue(const Value* v) {
   const Node* node = v->producer;
-  return node && OnlyUse(v) && (IsOp(*node, "Conv") || IsOp(*node, "ConvTranspose") || IsOp(*node, "MatMul"));
+  return node && OnlyUse(v) && node->op->Is(kEpilogue);
 }
 
 // The constant with all its elements along one axis of the piece, as long as the piece is there. Null where

@@ -14,9 +14,7 @@ Node* TakerOf(Value* v) {
   for (int i = 0; i < kLongest && v && OnlyUse(v) && Moves(v->producer); ++i) v = v->producer->input(0);
   if (!v || !OnlyUse(v) || !v->producer) return nullptr;
   Node& node = *v->producer;
-  if (!IsOp(node, "Conv") && !IsOp(node, "ConvTranspose") && !IsOp(node, "MatMul")) return nullptr;
-  if (!IsFloatValue(v) || !node.attrs.Has("activation") || node.attrs.Text("activation") != "none")
-    return nullptr;
+  if (!node.op->Is(kEpilogue) || !IsFloatValue(v) || node.attrs.Text("activation") != "none") return nullptr;
   return &node;
 }
 

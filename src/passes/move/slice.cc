@@ -7,23 +7,19 @@
 namespace tern {
 namespace {
 
+bool IsVariable(const Value* v) { return v && !v->is_constant(); }
+
 // One value in, the same shape out, element by element; other operands are constants.
 bool IsPointwise(const Node& node) {
-  if (IsOp(node, "Unary") || IsOp(node, "Activation") || IsOp(node, "Gelu") || IsOp(node, "Cast"))
-    return true;
-  if (IsOp(node, "Clip"))
-    return std::all_of(node.inputs().begin() + 1, node.inputs().end(),
-                       [](const Value* v) { return !v || v->is_constant(); });
-  return IsOp(node, "Binary") && node.input(0)->is_constant() != node.input(1)->is_constant();
-}
-
-// Ops that take such work along for free.
-bool TakesEpilogue(const Node* node) {
-  return node && (IsOp(*node, "Conv") || IsOp(*node, "ConvTranspose") || IsOp(*node, "MatMul"));
+  return node.op->Is(kElementwise) && !node.op->Is(kHostOnly) &&
+         std::count_if(node.inputs().begin(), node.inputs().end(), IsVariable) == 1;
 }
 
 // The operand that is not constant.
-int MainInput(const Node& node) { return node.input(0)->is_constant() ? 1 : 0; }
+int MainInput(const Node& node) {
+  return static_cast<int>(std::find_if(node.inputs().begin(), node.inputs().end(), IsVariable) -
+                          node.inputs().begin());
+}
 
 // Constants that have one element along every axis that is cut stay as they are.
 bool FitsAnyPart(const Node& node, int main, const std::vector<int64_t>& axes) {
@@ -52,7 +48,7 @@ Node* Movable(Rewrite& r) {
   if (node->graph != &r.graph()) return no("'", v->name, "' is made outside of this graph");
   Value* x = node->input(MainInput(*node));
   if (!SameShape(x, v)) return no("'", v->name, "' is wider than '", x->name, "'");
-  if (TakesEpilogue(x->producer) && OnlyUse(x))
+  if (x->producer && x->producer->op->Is(kEpilogue) && OnlyUse(x))
     return no("'", v->name, "' goes into ", x->producer->op->name);
   return node;
 }

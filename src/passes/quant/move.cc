@@ -7,40 +7,42 @@
 namespace tern {
 namespace {
 
-bool Chooses(const Node& node) {
-  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Gather",
-                         "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Concat", "Pad"})
-    if (IsOp(node, op)) return true;
-  return IsOp(node, "Pool", "max");
+// The inputs whose elements the node moves: [first, second). Other ops that keep the scale have one.
+std::pair<size_t, size_t> DataInputs(const Node& node) {
+  const Movement moves = node.op->movement.value_or(Movement{});
+  const auto first = static_cast<size_t>(moves.first);
+  return {first, moves.count == Movement::kAllInputs ? node.inputs().size()
+                                                     : first + static_cast<size_t>(moves.count)};
 }
 
-// How many of the first inputs are the data.
-size_t DataInputs(const Node& node) { return IsOp(node, "Concat") ? node.inputs().size() : 1; }
-
 // What a border holds is quantized as everything else was.
-bool QuantizeBorder(Rewrite& r, const Node& pad, std::vector<Value*>& inputs) {
+bool QuantizeBorder(Rewrite& r, const Node& op, std::vector<Value*>& inputs) {
+  if (!op.op->movement || op.op->movement->border != Movement::Border::kInput) return true;
   const Node& q = r.root();
-  inputs.resize(std::max<size_t>(inputs.size(), 3));
-  if (pad.attrs.Text("mode") != "constant") return true;
-  const auto border = inputs[2] ? ScalarOf(inputs[2]) : 0.0;
+  const auto at = static_cast<size_t>(op.op->movement->border_input);
+  inputs.resize(std::max(inputs.size(), at + 1));
+  if (op.attrs.Has("mode") && op.attrs.Text("mode") != "constant") return true;
+  const auto border = inputs[at] ? ScalarOf(inputs[at]) : 0.0;
   if (!border || (q.input(2) && !q.input(2)->is_constant()))
     return r.Skip("what the border holds is not known");
-  inputs[2] = r.Op("Quantize", {r.Scalar(DType::kF32, *border), q.input(1), q.input(2)},
-                   {{"to", q.output(0)->type.dtype}});
+  inputs[at] = r.Op("Quantize", {r.Scalar(DType::kF32, *border), q.input(1), q.input(2)},
+                    {{"to", q.output(0)->type.dtype}});
   return true;
 }
 
 bool RemoveAround(Rewrite& r) {
   const Node& q = r.root();
   const Node* op = q.input(0)->producer;
-  if (!op || !Chooses(*op)) return r.Skip("its input is not made by an op that chooses elements");
+  if (!op || !op->op->keeps_scale(op->attrs))
+    return r.Skip("its input is not made by an op that chooses elements");
   if (!OnlyUse(q.input(0)) || op->outputs().size() != 1)
     return r.Skip("its input is also read by another node");
   if (!IsPlainQuantize(q)) return r.Skip("it does not make 8 or 16 bits of f32 with one scale");
   if (!OrdinaryScale(q.input(1)))
     return r.Skip("the scale is not constant, or too large or small to be exact");
   std::vector<Value*> inputs = op->inputs();
-  for (size_t i = 0; i < DataInputs(*op); ++i) {
+  const auto [first, end] = DataInputs(*op);
+  for (size_t i = first; i < end; ++i) {
     const Node* d = PlainDequantize(inputs[i]);
     if (!d || !OneScale(*d)) return r.Skip("what is chosen from is not dequantized with one scale");
     if (d->input(0)->type.dtype != q.output(0)->type.dtype) return r.Skip("the types differ");
@@ -48,7 +50,7 @@ bool RemoveAround(Rewrite& r) {
     if (!SameZeroPoint(d->input(2), q.input(2))) return r.Skip("the zero points differ");
     inputs[i] = d->input(0);
   }
-  if (IsOp(*op, "Pad") && !QuantizeBorder(r, *op, inputs)) return false;
+  if (!QuantizeBorder(r, *op, inputs)) return false;
   return r.Replace(r.Op(*op->op, op->attrs, inputs));
 }
 

@@ -22,10 +22,7 @@ std::optional<Tensor> Repeated(const Value* v) {
     if (!v->producer) return std::nullopt;
     const Node& node = *v->producer;
     if (IsOp(node, "Fill")) return std::get<Tensor>(node.attrs.Get("value")).Clone().Reshaped({});
-    const bool moves = IsView(node) || IsOp(node, "Slice") || IsOp(node, "Expand") ||
-                       IsOp(node, "Transpose") || IsOp(node, "Tile") || IsOp(node, "Gather") ||
-                       IsOp(node, "GatherElements");
-    if (!moves) return std::nullopt;
+    if (!node.op->movement || !node.op->movement->FirstInputOnly()) return std::nullopt;
     v = node.input(0);
   }
   return std::nullopt;

@@ -5,7 +5,8 @@
 namespace tern {
 namespace {
 
-bool Joins(const Node& node) { return BroadcastsOperands(node) || IsOp(node, "Concat"); }
+// Operands are joined along an axis: each has all dims of the result.
+bool Joined(const AxisMap& map) { return map.operands == AxisMap::Operands::kJoined; }
 
 // A constant of lower rank with ones in front, so that it has dims to permute.
 Value* FullRank(Rewrite& r, Value* v, size_t rank) {
@@ -28,16 +29,15 @@ std::vector<Value*> PermutedOperands(const Node& node) {
   const Value* y = node.output(0);
   if (!y->type.tensor() || !y->type.shape.ranked || !node.subgraphs().empty()) return {};
   const int rank = y->type.shape.rank();
-  std::vector<Value*> candidates;
-  if (Joins(node))
-    candidates = node.inputs();
-  else if (FollowsFirst(node))
-    candidates = {node.input(0)};
+  const auto map = AxisMapOf(node);
+  if (!map || !map->any_order) return {};
+  const std::vector<Value*> candidates =
+      JoinsOperands(*map) ? node.inputs() : std::vector<Value*>{node.input(0)};
   std::vector<Value*> operands;
   for (Value* v : candidates) {
-    if (!v || (AllOnes(v) && v->type.shape.rank() <= rank && !IsOp(node, "Concat"))) continue;
-    const bool fits = v->type.shape.rank() == rank ||
-                      (v->is_constant() && v->type.shape.rank() < rank && !IsOp(node, "Concat"));
+    if (!v || (AllOnes(v) && v->type.shape.rank() <= rank && !Joined(*map))) continue;
+    const bool fits =
+        v->type.shape.rank() == rank || (v->is_constant() && v->type.shape.rank() < rank && !Joined(*map));
     if (!fits) return {};
     operands.push_back(v);
   }
@@ -47,10 +47,11 @@ std::vector<Value*> PermutedOperands(const Node& node) {
 std::vector<Value*> EmitPermuted(Rewrite& r, const Node& node, const Permutation& perm,
                                  const std::function<Value*(Value*)>& read) {
   std::vector<Value*> inputs = node.inputs();
-  const bool all = Joins(node);
+  const AxisMap map = *AxisMapOf(node);
+  const bool all = JoinsOperands(map);
   for (size_t i = 0; i < inputs.size() && (all || i == 0); ++i)
-    inputs[i] = all && IsOp(node, "Concat") && !inputs[i]->is_constant() ? read(inputs[i])
-                                                                         : Operand(r, inputs[i], perm, read);
+    inputs[i] =
+        Joined(map) && !inputs[i]->is_constant() ? read(inputs[i]) : Operand(r, inputs[i], perm, read);
   Attrs attrs = node.attrs;
   MoveAxes(
       node, perm, [&](const auto& list) { return r.Ints(list); }, attrs, inputs);

@@ -14,29 +14,16 @@ bool IsConstantNode(const Node& node) {
                      [](const Value* v) { return !v || v->is_constant(); });
 }
 
-namespace {
-
-// Per element of the result.
-double StepsOf(const Node& node) {
-  if (node.op->name == "MatMul" && node.input(0)->constant.rank() > 0)
-    return static_cast<double>(node.input(0)->constant.dim(node.attrs.Bool("transpose_a") ? -2 : -1));
-  double steps = 16;  // elements are read and written one by one
-  for (const char* op : {"Conv", "ConvTranspose", "Einsum", "Rnn"})
-    if (node.op->name == op)
-      for (const Value* v : node.inputs())
-        if (v) steps = std::max(steps, static_cast<double>(v->constant.size()));
-  return steps;
-}
-
-}  // namespace
-
 double WorkOf(const Node& node) {
+  constexpr double kSteps = 16;  // per element of the result: they are read and written one by one
+  if (node.op->macs)
+    if (const auto macs = node.op->macs(node)) return *macs;
   double elements = 0;
   for (const Value* v : node.outputs())
     if (v->type.tensor() && v->type.shape.fully_known())
       elements +=
           static_cast<double>(CheckedCount(v->type.shape.Concrete(), v->type.dtype).value_or(INT64_MAX));
-  return elements * StepsOf(node);
+  return elements * kSteps;
 }
 
 Result<std::optional<std::vector<Tensor>>> EvaluateConstantNode(const Node& node) {

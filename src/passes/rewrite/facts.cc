@@ -99,11 +99,6 @@ bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum) {
   return IsFloatValue(sum) && RoundsByCancelling(large, 0, small, sum->type.dtype);
 }
 
-std::optional<std::vector<int64_t>> IntsOf(const Value* v) {
-  if (!v || !v->is_constant() || !IsInt(v->constant.dtype())) return std::nullopt;
-  return ToLongs(v->constant);
-}
-
 std::optional<Content> ContentOf(const Value* v) {
   if (!v) return std::nullopt;
   if (v->content) return v->content;

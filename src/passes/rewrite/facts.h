@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/axis_map.h"
 
 namespace tern {
 
@@ -25,9 +25,8 @@ bool AllNormal(const Value* v);
 bool RoundsByCancelling(double a, double b, double sum, DType dtype);
 // The same for constants; sum may be broadcast.
 bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
-// The elements of an integer constant.
-std::optional<std::vector<int64_t>> IntsOf(const Value* v);
-// The same, also where an element is known for shapes only symbolically.
+// The elements of an integer constant, as IntsOf gives them, also where an element is known for shapes only
+// symbolically.
 std::optional<Content> ContentOf(const Value* v);
 
 // Works on [N, spatial…, C]. Rules speak of [N, C, spatial…] unless they say otherwise: patterns match no

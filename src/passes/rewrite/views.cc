@@ -80,9 +80,7 @@ bool SameButForOnes(const Shape& a, const Shape& b) {
   return true;
 }
 
-bool IsView(const Node& node) {
-  return IsOp(node, "Reshape") || IsOp(node, "Squeeze") || IsOp(node, "Unsqueeze") || IsOp(node, "Flatten");
-}
+bool IsView(const Node& node) { return node.op->Is(kView) && node.input(0) && node.input(0)->type.tensor(); }
 
 Node* MadeByView(const Value* v) { return v && v->producer && IsView(*v->producer) ? v->producer : nullptr; }
 

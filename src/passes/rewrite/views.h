@@ -19,7 +19,7 @@ Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to);
 // grows is not known.
 std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to);
 
-// Reshape, Squeeze, Unsqueeze or Flatten of a tensor.
+// The same elements of a tensor under other dims: Reshape, Squeeze, Unsqueeze, Flatten (trait kView).
 bool IsView(const Node& node);
 // Made by a view op; null otherwise.
 Node* MadeByView(const Value* v);
@@ -28,7 +28,6 @@ Node* MadeByView(const Value* v);
 bool SameButForOnes(const Shape& a, const Shape& b);
 
 // A Transpose's permutation, counted from the front; nothing when the rank is not known.
-using Permutation = std::vector<int64_t>;
 std::optional<Permutation> PermutationOf(const Node& transpose);
 bool IsIdentity(const Permutation& p);
 // First p, then q.

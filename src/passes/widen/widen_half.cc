@@ -1,8 +1,6 @@
 #include "passes/widen/widen_half.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <unordered_map>
 
 #include "passes/rewrite/set_attrs.h"
@@ -24,33 +22,15 @@ Tensor Widened(const Tensor& t) {
   return to;
 }
 
-// Gives elements of its inputs as they are.
-bool Moves(const Node& node) {
-  static constexpr std::array<std::string_view, 22> kMovers = {
-      "CenterCropPad",  "Compress", "Concat", "DepthToSpace", "Expand",  "EyeLike",  "Flatten", "Gather",
-      "GatherElements", "GatherND", "OneHot", "Pad",          "Reshape", "Slice",    "Split",   "Squeeze",
-      "SpaceToDepth",   "Tile",     "Trilu",  "Transpose",    "Where",   "Unsqueeze"};
-  return std::find(kMovers.begin(), kMovers.end(), node.op->name) != kMovers.end();
-}
-
-// Reads a widened value as it is. Shape and Size see dims only; a Cast takes the number that f32 has, before
-// it would have been rounded.
-bool TakesAnyType(const Node& node) {
-  return node.op->name == "Cast" || node.op->name == "Shape" || node.op->name == "Size";
-}
-
 bool OnlyTensors(const Node& node) {
   const auto tensor = [](const Value* v) { return !v || v->type.tensor(); };
   return std::all_of(node.inputs().begin(), node.inputs().end(), tensor) &&
          std::all_of(node.outputs().begin(), node.outputs().end(), tensor);
 }
 
-// The bits or the rounding of its operands are its business, or types that cross into nested graphs,
-// sequences and optionals.
+// The op says so, or types cross into nested graphs, sequences and optionals.
 bool StaysNarrow(const Node& node) {
-  return !OnlyTensors(node) || node.op->Is(kControlFlow) || node.op->Is(kRandom) ||
-         !node.subgraphs().empty() || node.op->name == "BitCast" || node.op->name == "Quantize" ||
-         node.op->name == "Dequantize";
+  return *node.op->half == HalfRule::kKeep || !OnlyTensors(node) || !node.subgraphs().empty();
 }
 
 class Widener {
@@ -73,7 +53,7 @@ class Widener {
 
  private:
   Status VisitNode(Node& node) {
-    if (TakesAnyType(node)) return {};
+    if (*node.op->half == HalfRule::kAnyType) return {};
     if (!StaysNarrow(node) && Wants(node)) return Widen(node);
     for (size_t i = 0; i < node.inputs().size(); ++i)
       if (was_.count(node.inputs()[i])) node.SetInput(static_cast<int>(i), Narrow(node.inputs()[i]));
@@ -87,7 +67,7 @@ class Widener {
       narrow |= v && IsHalf(v->type);
       wide |= was_.count(v) != 0;
     }
-    return (wide || (narrow && !Moves(node))) && FollowsInF32(node);
+    return (wide || (narrow && *node.op->half != HalfRule::kMove)) && FollowsInF32(node);
   }
 
   static bool FollowsInF32(const Node& node) {

@@ -4,7 +4,7 @@
 #include "kernels/cpu/support/cut.h"
 #include "ops/ml/svm_classifier.h"
 #include "ops/ml/svm_regressor.h"
-#include "runtime/kernel.h"
+#include "kernel_api/kernel_table.h"
 
 namespace tern {
 namespace {

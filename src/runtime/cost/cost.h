@@ -27,7 +27,8 @@ std::optional<Cost> CostOfBoth(const Node& first, const Node& next);
 // The node's kind where its op is a family: "Binary.add", "Pool.max", else the op's name.
 std::string KindOf(const Node& node);
 
-// Weights: constants other than i64, bool and strings, which are shapes, masks and names.
+// A constant that a node reads as weights, or as data from which it computes real numbers. Not those that ops
+// declare as settings (axes, shapes, indices, bounds), nor arithmetic with indices and shapes.
 bool IsParameter(const Value& value);
 
 }  // namespace tern

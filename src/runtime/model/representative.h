@@ -13,10 +13,9 @@ struct Representative {
 };
 
 // A node whose weights may be packed, with dims that stand for all it may have: those that the graph
-// declares. Where they are open: 16 rows of a product, one image, one sequence of one step. Nothing for
-// convolutions of several taps over images of open size, as what is the best for small ones is not for large
-// ones; of one tap: 32 by 32. The dims of `query` itself do not matter: pieces of a batch are decided like
-// the whole.
+// declares, and where they are open those that its op calls typical (OpDef::typical_dim). Nothing where no
+// size stands for all. The dims of `query` itself do not matter: pieces of a batch are decided like the
+// whole.
 std::optional<Representative> RepresentativeQuery(const Node& node, KernelQuery query);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Which nodes treat the items of a batch one by one.
+// Which nodes treat the items of a batch one by one (OpDef::batch).
 #pragma once
 #include <optional>
 

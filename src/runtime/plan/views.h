@@ -1,4 +1,4 @@
-// Which ops only look at their input's bytes under other dims, for given shapes.
+// Which nodes only look at their input's bytes under other dims, for given shapes (OpDef::pieces).
 #pragma once
 #include <optional>
 
@@ -11,7 +11,8 @@ namespace tern {
 // All slots involved are static.
 std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
-// Byte offsets in the output of each input of a Concat along the outermost axis.
+// Byte offsets in the output of each input, when all inputs are contiguous pieces of it: Concat along the
+// outermost axis. All slots involved are static.
 std::optional<std::vector<size_t>> ConcatOffsets(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 }  // namespace tern

@@ -1,0 +1,36 @@
+#include "ir/batch_items.h"
+
+namespace tern {
+
+bool BatchItems::Items(size_t i) {
+  const Dims& dims = InDims(i);
+  holds_[i] = !dims.empty() && dims[0] == items_;
+  return holds_[i];
+}
+
+bool BatchItems::Broadcasts(size_t i) {
+  const Dims &dims = InDims(i), &whole = OutDims();
+  if (dims.size() > whole.size()) return false;
+  holds_[i] = dims.size() == whole.size() && dims[0] == items_ && items_ > 1;
+  return holds_[i] || dims.size() < whole.size() || dims[0] == 1;
+}
+
+bool BatchItems::AllBroadcast() {
+  bool some = false;
+  for (size_t i = 0; i < holds_.size(); ++i) {
+    if (!Has(i)) continue;
+    if (!Broadcasts(i)) return false;
+    some |= holds_[i];
+  }
+  return some;
+}
+
+bool BatchItems::AlongTrailingAxes() {
+  for (size_t i = 1; i < holds_.size(); ++i)
+    if (Has(i) && (!Broadcasts(i) || holds_[i])) return false;
+  return AlongOtherAxis();
+}
+
+bool BatchItems::WithEpilogue() { return Fixed(1) && Fixed(2) && Items(0) && (!Has(3) || Broadcasts(3)); }
+
+}  // namespace tern

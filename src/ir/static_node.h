@@ -1,0 +1,28 @@
+// A node whose dims are numbers, before it runs: what rules about memory and batches look at.
+#pragma once
+#include <vector>
+
+#include "ir/attrs.h"
+
+namespace tern {
+
+struct StaticValue {
+  DType dtype = DType::kInvalid;  // kInvalid: an absent input
+  Dims dims;
+  const Tensor* known = nullptr;  // the data, where it is known before the run; not owned
+};
+
+struct StaticNode {
+  const Attrs* attrs = nullptr;  // not owned
+  std::vector<StaticValue> inputs, outputs;
+
+  bool Has(size_t i) const { return i < inputs.size() && inputs[i].dtype != DType::kInvalid; }
+  const Tensor* Known(size_t i) const { return Has(i) ? inputs[i].known : nullptr; }
+  // The attribute `axis` of a tensor with these dims, counted from the front.
+  int64_t Axis(const Dims& dims) const {
+    const int64_t axis = attrs->Int("axis");
+    return axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;
+  }
+};
+
+}  // namespace tern
