@@ -40,11 +40,12 @@ Buffer Buffer::AllocateStrings(size_t n) {
   return Borrow(strings.get(), n * sizeof(std::string), strings);
 }
 
-Buffer Buffer::Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner) {
+Buffer Buffer::Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner, MemorySpace* space) {
   Buffer b;
   b.data_ = static_cast<std::byte*>(data);
   b.size_ = bytes;
   b.owner_ = std::move(owner);
+  b.space_ = space;
   return b;
 }
 

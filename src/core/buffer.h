@@ -9,6 +9,8 @@
 
 namespace tern {
 
+class MemorySpace;
+
 class Buffer {
  public:
   Buffer() = default;
@@ -16,13 +18,14 @@ class Buffer {
   static Buffer Allocate(size_t bytes);
   // n default-constructed std::string objects.
   static Buffer AllocateStrings(size_t n);
-  // Memory kept alive by `owner` (may be null: the caller promises it outlives the buffer).
-  static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner);
+  // Memory kept alive by `owner` (may be null: the caller promises it outlives the buffer). space: where it lies.
+  static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner, MemorySpace* space = nullptr);
   // Read-only map of a whole file.
   static Result<Buffer> MapFile(const std::string& path);
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
+  MemorySpace* space() const { return space_; }  // null: the host's memory
   bool defined() const { return data_ != nullptr || owner_ != nullptr; }
   // False for memory that only the caller's promise keeps alive.
   bool owned() const { return owner_ != nullptr; }
@@ -34,6 +37,7 @@ class Buffer {
   std::byte* data_ = nullptr;
   size_t size_ = 0;
   std::shared_ptr<const void> owner_;
+  MemorySpace* space_ = nullptr;
 };
 
 }  // namespace tern

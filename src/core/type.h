@@ -10,6 +10,8 @@
 
 namespace tern {
 
+class MemorySpace;
+
 // Dims, or "rank unknown".
 struct Shape {
   bool ranked = false;
@@ -35,6 +37,8 @@ struct Type {
   DType dtype = DType::kInvalid;  // tensors; maps: the key's type
   Shape shape;
   std::shared_ptr<const Type> element;  // of a sequence or optional; a map's value
+  // Where a value lives, once that is decided; null: in the host's memory. Not a part of the text, nor compared.
+  MemorySpace* memory = nullptr;
 
   static Type TensorOf(DType dtype, Shape shape = {});
   static Type SequenceOf(Type element);
