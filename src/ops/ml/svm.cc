@@ -4,7 +4,7 @@
 
 namespace tern {
 
-double KernelOf(const SvmModel& m, const double* a, const float* b, int64_t size) {
+double SimilarityOf(const SvmModel& m, const double* a, const float* b, int64_t size) {
   double sum = 0;
   if (m.kernel == SvmKernel::kRbf) {
     for (int64_t i = 0; i < size; ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);

@@ -11,7 +11,7 @@ struct SvmModel {
   float gamma = 0, coef0 = 0, degree = 0;
   std::vector<float> vectors, coefficients, rho;
   template <class V> void Visit(V& v) {
-    v.Enum("kernel", kernel, {"linear", "poly", "rbf", "sigmoid"}, "how alike two vectors are");
+    v.Enum("kernel", kernel, {"linear", "poly", "rbf", "sigmoid"}, "the kernel function");
     v("gamma", gamma, "factor inside poly, rbf and sigmoid");
     v("coef0", coef0, "summand inside poly and sigmoid");
     v("degree", degree, "exponent of poly");
@@ -21,7 +21,7 @@ struct SvmModel {
   }
 };
 
-// Likeness of two vectors of `size` numbers.
-double KernelOf(const SvmModel& m, const double* a, const float* b, int64_t size);
+// Similarity of two vectors of `size` numbers.
+double SimilarityOf(const SvmModel& m, const double* a, const float* b, int64_t size);
 
 }  // namespace tern

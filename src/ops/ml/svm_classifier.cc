@@ -146,13 +146,13 @@ void RowScores(const SVMClassifier& op, const SvmLayout& l, const double* x, dou
     }
     return;
   }
-  std::vector<double> likeness;
+  std::vector<double> similarity;
   for (int64_t s = 0; s < l.vectors; ++s)
-    likeness.push_back(KernelOf(op, x, op.vectors.data() + s * l.width, l.width));
+    similarity.push_back(SimilarityOf(op, x, op.vectors.data() + s * l.width, l.width));
   const auto part = [&](int64_t row, int64_t of) {
     double sum = 0;
     for (int64_t s = l.start[static_cast<size_t>(of)]; s < l.start[static_cast<size_t>(of) + 1]; ++s)
-      sum += op.coefficients[static_cast<size_t>(row * l.vectors + s)] * likeness[static_cast<size_t>(s)];
+      sum += op.coefficients[static_cast<size_t>(row * l.vectors + s)] * similarity[static_cast<size_t>(s)];
     return sum;
   };
   PairScores(op, l, part, scores);
@@ -195,13 +195,10 @@ int64_t FinishRow(const SVMClassifier& op, const SvmLayout& l, double* scores, d
 
 TERN_OP(SVMClassifier) {
   return OpDef::Of<SVMClassifier>(
-             "the class of each row of x by its likeness to support vectors, and the scores")
+             "the class of each row of x by its similarity to support vectors, and the scores")
       .In("x", kFloats | kIndices)
       .Out("label", SetOf(DType::kI64) | kStrings)
       .OptOut("scores", SetOf(DType::kF32))
-      .Flops(No{"depends on the model in its attributes"})
-      .Batch(No{"rows are small beside the model in its attributes"})
-      .Axes(No{"axes are rows and features"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -31,7 +31,7 @@ Status Reference(const SVMRegressor& op, EvalContext& c) {
     double sum = op.rho[0];
     for (int64_t s = 0; s < op.supports; ++s)
       sum += op.coefficients[static_cast<size_t>(s)] *
-             KernelOf(op, x.Row(r), op.vectors.data() + s * width, width);
+             SimilarityOf(op, x.Row(r), op.vectors.data() + s * width, width);
     for (int64_t i = 0; op.supports == 0 && i < width; ++i)
       sum += op.coefficients[static_cast<size_t>(i)] * x.Row(r)[i];
     y.push_back(op.one_class ? (sum > 0 ? 1 : -1) : sum);
@@ -43,12 +43,9 @@ Status Reference(const SVMRegressor& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(SVMRegressor) {
-  return OpDef::Of<SVMRegressor>("rho plus the weighted likenesses of each row of x to the support vectors")
+  return OpDef::Of<SVMRegressor>("rho plus the weighted similarities of each row of x to the support vectors")
       .In("x", kFloats | kIndices)
       .Out("y", SetOf(DType::kF32))
-      .Flops(No{"depends on the model in its attributes"})
-      .Batch(No{"rows are small beside the model in its attributes"})
-      .Axes(No{"axes are rows and features"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,10 +1,10 @@
 // Ties support vector machines to the kernel that compares rows with support vectors.
 #include "kernels/cpu/ml/svm.h"
 
+#include "kernel_api/kernel_table.h"
 #include "kernels/cpu/support/cut.h"
 #include "ops/ml/svm_classifier.h"
 #include "ops/ml/svm_regressor.h"
-#include "kernel_api/kernel_table.h"
 
 namespace tern {
 namespace {
@@ -18,7 +18,7 @@ cpu::SupportVectors::Form FormOf(const SvmModel& m) {
   return {kFunctions[static_cast<size_t>(m.kernel)], m.gamma, m.coef0, m.degree};
 }
 
-// Blocks of rows against all support vectors; T::Write then makes results of a row's likenesses. Rows are
+// Blocks of rows against all support vectors; T::Write then makes results of a row's similarities. Rows are
 // f32.
 template <class T> class SvmRows : public KernelOf<T> {
  public:
