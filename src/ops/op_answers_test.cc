@@ -58,8 +58,9 @@ TEST_F(OpAnswers, AnElementwiseOpNeedsNoAnswers) {
 
 TEST_F(OpAnswers, WhatMovesDataSaysWhichElements) {
   for (const OpDef* op : AllOps())
-    if (op->MovesData() && !op->Is(kElementwise))
+    if (op->MovesData() && !op->Is(kElementwise)) {
       EXPECT_TRUE(op->movement) << "op " << op->name << " has the trait kMovesData: add .Moves";
+    }
 }
 
 TEST_F(OpAnswers, ReasonsAreGiven) {
