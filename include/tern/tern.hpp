@@ -171,8 +171,8 @@ TERN_API_NAMESPACE {
       collect_limit_ = bytes;
       return *this;
     }  // 0: 4 GiB, or a quarter of the machine's memory where that is less
-    // Another batch size for a model that was exported with a fixed one: dim 0 of its inputs. 0 (the default):
-    // as the model has it. Create fails and names the node where the graph does not permit it.
+    // Another batch size for a model that was exported with a fixed one: dim 0 of its inputs. 0 (the
+    // default): as the model has it. Create fails and names the node where the graph does not permit it.
     Config& batch(int64_t size) {
       batch_ = size;
       return *this;

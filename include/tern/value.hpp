@@ -70,8 +70,8 @@ TERN_API_NAMESPACE {
       return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
     }
     const void* raw() const;
-    // Copies a tensor's elements, converted as Tensor::CopyTo does it. Fails where T does not hold them exactly
-    // and where this is no tensor; `out` then stays as it is.
+    // Copies a tensor's elements, converted as Tensor::CopyTo does it. Fails where T does not hold them
+    // exactly and where this is no tensor; `out` then stays as it is.
     template <class T> Status CopyTo(std::vector<T>& out) const {
       if (Status status = CheckRead(kTypeOf<T>); !status.ok()) return status;
       if (const T* from = data<T>()) {

@@ -18,8 +18,10 @@ class Buffer {
   static Buffer Allocate(size_t bytes);
   // n default-constructed std::string objects.
   static Buffer AllocateStrings(size_t n);
-  // Memory kept alive by `owner` (may be null: the caller promises it outlives the buffer). space: where it lies.
-  static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner, MemorySpace* space = nullptr);
+  // Memory kept alive by `owner` (may be null: the caller promises it outlives the buffer). space: where it
+  // lies.
+  static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner,
+                       MemorySpace* space = nullptr);
   // Read-only map of a whole file.
   static Result<Buffer> MapFile(const std::string& path);
 

@@ -37,7 +37,8 @@ struct Type {
   DType dtype = DType::kInvalid;  // tensors; maps: the key's type
   Shape shape;
   std::shared_ptr<const Type> element;  // of a sequence or optional; a map's value
-  // Where a value lives, once that is decided; null: in the host's memory. Not a part of the text, nor compared.
+  // Where a value lives, once that is decided; null: in the host's memory. Not a part of the text, nor
+  // compared.
   MemorySpace* memory = nullptr;
 
   static Type TensorOf(DType dtype, Shape shape = {});

@@ -77,10 +77,12 @@ void VerifyTool::Declare(Args& args) {
               "folder with input_K / output_K (.pb, .npy) or io.npz, or of such folders");
   args.Option("--against", against_, "OTHER", "another model: what it gives is what is wanted");
   args.Flag("--reference", reference_, "what the slow reference evaluator gives is what is wanted");
-  args.Flag("--layers", layers_,
-            "compare each node of the optimized graph with the reference evaluator, both fed with the same inputs");
+  args.Flag(
+      "--layers", layers_,
+      "compare each node of the optimized graph with the reference evaluator, both fed with the same inputs");
   args.Flag("--accumulated", accumulated_, "with --layers: each node reads what the kernels before it gave");
-  args.Option("--top", most_, "N", "with --layers: nodes in the table, the worst first (20); 0: all", 0, 1'000'000);
+  args.Option("--top", most_, "N", "with --layers: nodes in the table, the worst first (20); 0: all", 0,
+              1'000'000);
   args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
   shapes_.Declare(args);
   level_.Declare(args);
@@ -230,15 +232,15 @@ void VerifyTool::Print(size_t wrong) const {
 
 void VerifyTool::PrintLayers() const {
   const size_t count = layer_report_.layers.size(), random = layer_report_.not_compared.size();
-  fmt::print("{}{} of {} nodes within {}, {}{}\n", LayerTable(layer_report_, most_), count - layer_report_.wrong,
-             count, Bounds(), accumulated_ ? "errors added up" : "each fed with the reference's values",
+  fmt::print("{}{} of {} nodes within {}, {}{}\n", LayerTable(layer_report_, most_),
+             count - layer_report_.wrong, count, Bounds(),
+             accumulated_ ? "errors added up" : "each fed with the reference's values",
              random ? fmt::format("; {} not compared: their results are random", random) : "");
 }
 
 size_t VerifyTool::WrongOutputs() const {
-  return static_cast<size_t>(std::count_if(lines_.begin(), lines_.end(), [](const Line& line) {
-    return !line.comparison.difference.empty();
-  }));
+  return static_cast<size_t>(std::count_if(
+      lines_.begin(), lines_.end(), [](const Line& line) { return !line.comparison.difference.empty(); }));
 }
 
 int VerifyTool::Report() const {
@@ -251,7 +253,8 @@ Status VerifyTool::CheckRequest() const {
   if (data_.empty() && against_.empty() && !reference_ && !layers_)
     return InvalidArgument("compare with what? give --data DIR, --against MODEL, --reference or --layers");
   if (layers_ && !against_.empty())
-    return InvalidArgument("--layers and --against exclude each other: nodes are compared with the reference");
+    return InvalidArgument(
+        "--layers and --against exclude each other: nodes are compared with the reference");
   if (accumulated_ && !layers_) return InvalidArgument("--accumulated is about --layers, which is not given");
   return {};
 }

@@ -180,8 +180,8 @@ class LayerComparer {
       for (const Value* v : ReadOutputs(node)) got.push_back(accumulated_.data.at(v));
       return got;
     }
-    OneNode one = node.subgraphs().empty() ? Alone(node, wanted_)
-                                           : AloneWithBodies(graph_, node, inputs_, wanted_);
+    OneNode one =
+        node.subgraphs().empty() ? Alone(node, wanted_) : AloneWithBodies(graph_, node, inputs_, wanted_);
     TERN_TRY(InferGraph(*one.graph));
     TERN_ASSIGN(Engine engine, Engine::Make(std::move(one.graph), options_.engine));
     TERN_ASSIGN(DatumList got, engine.Run(one.inputs));
@@ -237,10 +237,9 @@ std::string LayerTable(const LayerReport& report, int64_t most) {
   int64_t shown = 0;
   for (const LayerError& l : report.layers) {
     if (most > 0 && shown++ == most) break;
-    out += fmt::format(kRow, l.ok() ? "ok" : "WRONG", cut(Printable(l.node), 40),
-                       cut(l.op, 18), cut(l.kernel, 28), cut(l.output, 24),
-                       fmt::format("{:.2g}", l.comparison.max_abs), fmt::format("{:.2g}", l.comparison.max_rel),
-                       fmt::format("{:.2g}", l.of_largest()));
+    out += fmt::format(kRow, l.ok() ? "ok" : "WRONG", cut(Printable(l.node), 40), cut(l.op, 18),
+                       cut(l.kernel, 28), cut(l.output, 24), fmt::format("{:.2g}", l.comparison.max_abs),
+                       fmt::format("{:.2g}", l.comparison.max_rel), fmt::format("{:.2g}", l.of_largest()));
   }
   return out;
 }

@@ -37,8 +37,8 @@ struct Tensor::Impl {
   const tern::Value* declared = nullptr;
   Status status = {};
   Status read_status = {};  // of the last CopyTo or ToVector
-  tern::Datum value = {};  // inputs: what is fed; outputs: the caller's memory, where one is bound
-  bool changed = false;    // since it was bound to the session
+  tern::Datum value = {};   // inputs: what is fed; outputs: the caller's memory, where one is bound
+  bool changed = false;     // since it was bound to the session
   Memory memory = Memory::kOwn;
 
   bool fed() const { return value.kind != tern::Datum::Kind::kEmpty; }

@@ -42,8 +42,8 @@ void ReadElements(const tern::Tensor& tensor, void* out, DType as) {
     std::copy_n(from.data<std::string>(), count, static_cast<std::string*>(out));
     return;
   }
-  tern::Tensor to = tern::Tensor::View(tern::Buffer::Borrow(out, tern::BytesOf(wanted, count), nullptr), wanted,
-                                       from.dims());
+  tern::Tensor to = tern::Tensor::View(tern::Buffer::Borrow(out, tern::BytesOf(wanted, count), nullptr),
+                                       wanted, from.dims());
   for (int64_t i = 0; i < from.size(); ++i)
     if (tern::IsFloat(wanted))
       tern::StoreDouble(to, i, tern::LoadDouble(from, i));
@@ -56,11 +56,13 @@ void ReadElements(const tern::Tensor& tensor, void* out, DType as) {
 Status Tensor::CheckRead(DType as) const {
   if (!impl_->status.ok()) return impl_->status;
   const tern::Type& type = impl_->declared->type;
-  const std::string without = impl_->Held() || !type.tensor() ? StrCat(" is ", type.ToString(), ", not a tensor")
-                              : impl_->is_input               ? " has no elements yet: it was not fed"
-                                                              : " has no elements yet: no run gave it any";
+  const std::string without = impl_->Held() || !type.tensor()
+                                  ? StrCat(" is ", type.ToString(), ", not a tensor")
+                              : impl_->is_input ? " has no elements yet: it was not fed"
+                                                : " has no elements yet: no run gave it any";
   impl_->read_status = CheckElements(
-      impl_->Get(), StrCat(impl_->is_input ? "input '" : "output '", impl_->declared->name, "'"), without, as);
+      impl_->Get(), StrCat(impl_->is_input ? "input '" : "output '", impl_->declared->name, "'"), without,
+      as);
   return impl_->read_status;
 }
 

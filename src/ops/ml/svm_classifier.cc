@@ -199,6 +199,9 @@ TERN_OP(SVMClassifier) {
       .In("x", kFloats | kIndices)
       .Out("label", SetOf(DType::kI64) | kStrings)
       .OptOut("scores", SetOf(DType::kF32))
+      .Flops(No{"depends on the model in its attributes"})
+      .Batch(No{"rows are small beside the model in its attributes"})
+      .Axes(No{"axes are rows and features"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -46,6 +46,9 @@ TERN_OP(SVMRegressor) {
   return OpDef::Of<SVMRegressor>("rho plus the weighted similarities of each row of x to the support vectors")
       .In("x", kFloats | kIndices)
       .Out("y", SetOf(DType::kF32))
+      .Flops(No{"depends on the model in its attributes"})
+      .Batch(No{"rows are small beside the model in its attributes"})
+      .Axes(No{"axes are rows and features"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -99,7 +99,8 @@ bool RecomposeShiftedLayerNormAt(Rewrite& r) {
       const auto norm = i == k ? std::nullopt : NormOf(terms[i], terms[k]);
       if (norm) return Emit(r, *norm, terms.size() == 2 ? Term() : terms[3 - i - k]);
     }
-  return r.Skip("not x * root - mean(x) * root, with root one over the standard deviation of x, read nowhere else");
+  return r.Skip(
+      "not x * root - mean(x) * root, with root one over the standard deviation of x, read nowhere else");
 }
 
 bool RecomposeScaledLayerNormAt(Rewrite& r) {
@@ -120,8 +121,9 @@ bool RecomposeScaledLayerNormAt(Rewrite& r) {
 
 TERN_RULE(RecomposeShiftedLayerNorm) {
   return Rule{
-      .summary = "x * root + (beta - mean * root) with root = gamma / sqrt(variance + epsilon) is LayerNorm: "
-                 "TensorFlow's and Keras' way to write it",
+      .summary =
+          "x * root + (beta - mean * root) with root = gamma / sqrt(variance + epsilon) is LayerNorm: "
+          "TensorFlow's and Keras' way to write it",
       .level = Level::kExtended,
       .roots = {"Binary:add", "Binary:sub"},
       .apply = RecomposeShiftedLayerNormAt,
@@ -135,8 +137,9 @@ TERN_RULE(RecomposeShiftedLayerNorm) {
 }
 
 TERN_RULE(RecomposeScaledLayerNorm) {
-  return Rule{.summary = "(x - mean) * (gamma / sqrt(variance + epsilon)) is LayerNorm times gamma: Flax' way "
-                         "to write it",
+  return Rule{.summary =
+                  "(x - mean) * (gamma / sqrt(variance + epsilon)) is LayerNorm times gamma: Flax' way "
+                  "to write it",
               .level = Level::kExtended,
               .roots = {"Binary:mul"},
               .apply = RecomposeScaledLayerNormAt,

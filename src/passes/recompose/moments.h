@@ -18,8 +18,8 @@ struct Mean {
 std::optional<Mean> MeanOf(Value* v);
 // v is the mean of the squares of x; nobody else reads what is in between.
 std::optional<Mean> MeanSquareOf(Value* v);
-// v is the variance of x: the mean of the squared differences from its mean, or mean(x * x) - mean(x)^2, which
-// may be kept from falling below zero. Nobody else reads the variance.
+// v is the variance of x: the mean of the squared differences from its mean, or mean(x * x) - mean(x)^2,
+// which may be kept from falling below zero. Nobody else reads the variance.
 std::optional<Mean> VarianceOf(Value* v);
 // v is x minus its mean over these axes: returns x, or null.
 Value* CentredOf(Value* v, const std::vector<int64_t>& axes);
@@ -39,8 +39,8 @@ std::optional<Stabilised> StabilisedOf(Value* v);
 // The axes are all from the first of them to the end.
 bool AreLastAxes(const std::vector<int64_t>& axes, int rank);
 
-// LayerNorm or RmsNorm of x. Axes that are not the last ones are moved to the end, and back after it. The rank
-// of x must be known.
+// LayerNorm or RmsNorm of x. Axes that are not the last ones are moved to the end, and back after it. The
+// rank of x must be known.
 Value* EmitNorm(Rewrite& r, const char* op, Value* x, const std::vector<int64_t>& axes, double epsilon);
 
 }  // namespace tern

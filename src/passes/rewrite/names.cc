@@ -11,13 +11,16 @@ namespace {
 
 // Sums products: a convolution, a matrix product, attention, a recurrent layer.
 bool Multiplies(const OpDef& op) {
-  for (const char* name : {"MatMul", "Conv", "DeformConv", "ConvTranspose", "Rnn", "Attention", "Einsum", "QConv", "QMatMul"})
+  for (const char* name :
+       {"MatMul", "Conv", "DeformConv", "ConvTranspose", "Rnn", "Attention", "Einsum", "QConv", "QMatMul"})
     if (op.name == name) return true;
   return false;
 }
 
 // How much of the work around it an op does, by kind of work.
-int WorkClass(const OpDef& op) { return Multiplies(op) ? 2 : (op.Is(kView) || op.name == "Transpose" || op.name == "Cast") ? 0 : 1; }
+int WorkClass(const OpDef& op) {
+  return Multiplies(op) ? 2 : (op.Is(kView) || op.name == "Transpose" || op.name == "Cast") ? 0 : 1;
+}
 
 void Collect(const Graph& graph, std::vector<Node*>& nodes) {
   for (const auto& node : graph.nodes()) {

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int64_t kWork = 16384;
 constexpr int64_t kColumns = 512;
-constexpr int64_t kRows = 256;  // rows at equal distances that one call joins
+constexpr int64_t kRows = 256;   // rows at equal distances that one call joins
 constexpr int64_t kFewRows = 8;  // rows that are joined one by one
-constexpr int64_t kParts = 8;   // of many rows, for several threads
+constexpr int64_t kParts = 8;    // of many rows, for several threads
 
 RowSum RowKind(ReduceKind kind) {
   switch (kind) {

@@ -41,7 +41,8 @@ double WorstError(ReduceKind kind, const Sum& sum) {
   Reduce(kind, DType::kF32, MakeReduce(sum.dims, sum.mask), x.data(), y.data(), Workers(2));
   double worst = 0;
   for (size_t i = 0; i < y.size(); ++i) {
-    const double v = value[i], exact = (kind == ReduceKind::kSumSquare ? v * v : v) * double(inputs / outputs);
+    const double v = value[i],
+                 exact = (kind == ReduceKind::kSumSquare ? v * v : v) * double(inputs / outputs);
     worst = std::max(worst, std::abs(y[i] / exact - 1) * 0x1p24);
   }
   return worst;
@@ -53,15 +54,15 @@ TEST_P(ReduceLevels, SumsOfManyRowsStayAccurate) {
       {{512, 77}, {true, false}},
       {{2, 512, 77}, {false, true, false}},
       {{2, 1000, 600}, {false, true, false}},
-      {{20000, 9}, {true, false}},                            // the rows in parts, for several threads
-      {{100, 3, 40, 21}, {true, false, true, false}},         // rows at unequal distances
-      {{3000, 3, 5}, {true, false, true}},                    // short rows
+      {{20000, 9}, {true, false}},                     // the rows in parts, for several threads
+      {{100, 3, 40, 21}, {true, false, true, false}},  // rows at unequal distances
+      {{3000, 3, 5}, {true, false, true}},             // short rows
       {{2, 300, 2, 3, 2, 9}, {false, true, false, true, false, true}},
   };
   for (const Sum& sum : sums)
     for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kL1, ReduceKind::kSumSquare})
-      EXPECT_LT(WorstError(kind, sum), 12) << Describe(DType::kF32, sum.dims) << ", "
-                                           << kReduceNames[static_cast<int>(kind)];
+      EXPECT_LT(WorstError(kind, sum), 12)
+          << Describe(DType::kF32, sum.dims) << ", " << kReduceNames[static_cast<int>(kind)];
 }
 
 }  // namespace

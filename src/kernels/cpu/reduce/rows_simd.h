@@ -9,8 +9,8 @@ enum class RowSum : int { kSum, kL1, kSquare, kMax, kMin, kProduct };
 struct RowTable {
   // One number from n. Extremes of none are infinite; NaN wins.
   float (*reduce)(RowSum kind, const float* x, int64_t n);
-  // y[i] = y[i] joined with x[i], x[i + step], … of so many rows. Sums are cascaded: rounding errors stay small
-  // for up to some hundred rows.
+  // y[i] = y[i] joined with x[i], x[i + step], … of so many rows. Sums are cascaded: rounding errors stay
+  // small for up to some hundred rows.
   void (*join)(RowSum kind, const float* x, int64_t rows, int64_t step, float* y, int64_t n);
   // Sum of exp(x[i] - top)
   float (*exp_sum)(const float* x, float top, int64_t n);
