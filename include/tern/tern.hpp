@@ -135,96 +135,57 @@ TERN_API_NAMESPACE {
   // What to load and how to run it.
   class Config {
    public:
-    Config() = default;
-    // An .onnx or .tern file; its first bytes say which. Weights of a .tern file, and external data of an
-    // ONNX model, are used where they lie in the file, for as long as a predictor or a clone of it lives:
-    // replace a model by writing another file and renaming it, as `tern convert` does. Writing into the file
-    // may change results, cutting it short ends the process (SIGBUS).
-    explicit Config(std::string model_path) : model_path_(std::move(model_path)) {}
+    Config();
+    // A model file or folder; its contents say of which format it is. Weights of a .tern file, and external
+    // data of an ONNX model, are used where they lie in the file, for as long as a predictor or a clone of it
+    // lives: replace a model by writing another file and renaming it, as `tern convert` does. Writing into
+    // the file may change results, cutting it short ends the process (SIGBUS).
+    explicit Config(std::string model_path);
+    Config(const Config&);  // a move copies
+    Config& operator=(const Config&);
+    ~Config();
 
-    Config& model_path(std::string path) {
-      model_path_ = std::move(path);
-      return *this;
-    }
+    Config& model_path(std::string path);
     // A model in memory, in place of a file: one of the two, never both. The bytes must live until Create
     // returns (.onnx), or as long as the predictor and its clones (.tern, whose weights are used in place;
     // align it to 64 bytes).
-    Config& model_buffer(const void* data, size_t size) {
-      buffer_ = data;
-      buffer_size_ = size;
-      return *this;
-    }
-    Config& threads(int count) {
-      threads_ = count;
-      return *this;
-    }  // at most 1024, of which at most one per usable core works; 0: one per core
-    Config& plan_cache(int count) {
-      plan_cache_ = count;
-      return *this;
-    }  // input shapes remembered at once
-    Config& memory_limit(size_t bytes) {
-      memory_limit_ = bytes;
-      return *this;
-    }  // for intermediate values; 0: none
-    // For what one Loop or Scan gathers, an element an iteration: such a loop need not end by itself.
-    Config& collect_limit(size_t bytes) {
-      collect_limit_ = bytes;
-      return *this;
-    }  // 0: 4 GiB, or a quarter of the machine's memory where that is less
+    Config& model_buffer(const void* data, size_t size);
+    Config& threads(int count);  // at most 1024, of which at most one per usable core works; 0: one per core
+    Config& plan_cache(int count);       // input shapes remembered at once; at least 1
+    Config& memory_limit(size_t bytes);  // for intermediate values; 0: none
+    // For what one Loop or Scan gathers, an element an iteration: such a loop need not end by itself. 0: 4
+    // GiB, or a quarter of the machine's memory where that is less.
+    Config& collect_limit(size_t bytes);
     // Another batch size for a model that was exported with a fixed one: dim 0 of its inputs. 0 (the
     // default): as the model has it. Create fails and names the node where the graph does not permit it.
-    Config& batch(int64_t size) {
-      batch_ = size;
-      return *this;
-    }
+    Config& batch(int64_t size);
     // How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default).
-    Config& optimize(std::string level) {
-      optimize_ = std::move(level);
-      return *this;
-    }
+    Config& optimize(std::string level);
     // "fp32" (the default): as the model says. "bf16": products with constant weights and those of attention
     // round their operands to bf16 and add them up in f32; about twice as fast where the processor has
     // instructions for it. "auto": bf16 there, fp32 elsewhere. "bf16" is refused with reference(true), which
     // "auto" leaves at fp32.
-    Config& precision(std::string name) {
-      precision_ = std::move(name);
-      return *this;
-    }
+    Config& precision(std::string name);
     // Milliseconds for measuring, while plans are made, which kernels are the fastest for the model's layers
     // on this machine; 0 (the default): they are chosen by estimates. At most 600000; shared by all clones.
     // Different kernels round differently: results may then differ in the last digits from machine to machine
     // and from load to load. What was measured is kept on disk and not measured again; where that fails,
     // Predictor::warnings() says why. Not with reference(true).
-    Config& tune_ms(int64_t milliseconds) {
-      tune_ms_ = milliseconds;
-      return *this;
-    }
+    Config& tune_ms(int64_t milliseconds);
     // Where measurements are kept. Not called: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. "":
     // they are not. A folder that is given is read even when tune_ms is 0, and refused with reference(true).
     // With tune_ms it is made where it is missing; without, Predictor::warnings() says that it is.
-    Config& cache_dir(std::string folder) {
-      cache_dir_ = std::move(folder);
-      has_cache_dir_ = true;
-      return *this;
-    }
-    Config& reference(bool on) {
-      reference_ = on;
-      return *this;
-    }  // the slow, obvious evaluator
+    Config& cache_dir(std::string folder);
+    Config& reference(bool on);  // the slow, obvious evaluator
 
-    const std::string& model_path() const { return model_path_; }
-    int threads() const { return threads_; }
-    bool reference() const { return reference_; }
+    const std::string& model_path() const;
+    int threads() const;
+    bool reference() const;
 
    private:
     friend class Predictor;
-    std::string model_path_, optimize_ = "layout", precision_ = "fp32";
-    const void* buffer_ = nullptr;
-    size_t buffer_size_ = 0, memory_limit_ = 0, collect_limit_ = 0;
-    std::string cache_dir_;
-    int64_t tune_ms_ = 0, batch_ = 0;
-    int threads_ = 0, plan_cache_ = 8;
-    bool reference_ = false, has_cache_dir_ = false;
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
   };
 
   // How one run may be ended before its time, with kCancelled: a model may hold a loop that never ends. Asked

@@ -44,24 +44,21 @@ class BenchTool : public Tool {
   Status FirstRun(Engine& engine, const DatumList& inputs, Measured& m) const;
   Status Measure(Engine& engine, Measured& m) const;
   Result<int> AnswerRounds(Engine& engine, const Measured& m) const;
-  const char* PrecisionName() const { return reference_ ? "fp32" : precision_.used(); }
   void Print(const Measured& m, int threads) const;
   void PrintJson(const Measured& m, int threads) const;
 
   std::string model_, output_dir_;
   std::vector<std::string> inputs_;
-  int64_t threads_ = 0, seed_ = 0, warmup_ = 3, runs_ = 0;
+  int64_t seed_ = 0, warmup_ = 3, runs_ = 0;
   double seconds_ = 2;
-  bool json_ = false, reference_ = false, rounds_ = false;
+  bool json_ = false, rounds_ = false;
   ShapeOptions shapes_;
-  LevelOption level_;
-  PrecisionOption precision_;
-  TuneOption tune_;
+  EngineFlags engine_;
+  SessionOptions options_;
 };
 
 void BenchTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
-  args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
   args.Option("--warmup", warmup_, "N", "runs before measuring (3)", 0, 1'000'000);
   args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 10", 0,
               100'000'000);
@@ -69,10 +66,7 @@ void BenchTool::Declare(Args& args) {
   args.Option("--input", inputs_, "NAME=FILE", "an input; the others are made up (repeatable)");
   args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
   shapes_.Declare(args);
-  level_.Declare(args);
-  precision_.Declare(args);
-  tune_.Declare(args);
-  args.Flag("--reference", reference_, "use the slow reference evaluator");
+  engine_.Declare(args);
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
   args.Flag("--rounds", rounds_,
             "measure once for each line 'RUNS SECONDS' of standard input; answers in JSON, a line each");
@@ -117,7 +111,7 @@ constexpr std::pair<const char*, double> kPercentiles[] = {
     {"min", 0}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
 
 void BenchTool::Print(const Measured& m, int threads) const {
-  fmt::print("{}  {} threads, {}, {}\n", model_, threads, cpu::ActiveIsa(), PrecisionName());
+  fmt::print("{}  {} threads, {}, {}\n", model_, threads, cpu::ActiveIsa(), PrecisionInUse(options_));
   fmt::print("latency ms ");
   for (const auto& [name, p] : kPercentiles) fmt::print(" {} {:.3f}", name, Percentile(m.latencies, p));
   fmt::print("  mean {:.3f}  over {} runs\n", m.mean, m.latencies.size());
@@ -153,7 +147,7 @@ void BenchTool::PrintJson(const Measured& m, int threads) const {
       .Key("isa")
       .Text(cpu::ActiveIsa())
       .Key("precision")
-      .Text(PrecisionName());
+      .Text(PrecisionInUse(options_));
   json.Key("reference_nodes").Int(static_cast<int64_t>(m.reference_nodes)).EndObject();
   fmt::print("{}\n", json.text());
 }
@@ -178,9 +172,7 @@ int64_t BatchOf(const DatumList& inputs) {
 Result<int> BenchTool::Run(const Args& args) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
-  EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
-  tune_.Apply(args, options);
-  TERN_TRY(CheckOptions(options));
+  TERN_ASSIGN(options_, engine_.Options(args));
   Measured m;
   m.before = HeldMemory();
   if (rounds_)
@@ -188,7 +180,7 @@ Result<int> BenchTool::Run(const Args& args) {
       if (input == "-" || EndsWith(input, "=-"))
         return InvalidArgument("--input ", input, ": --rounds reads standard input itself");
   const Stopwatch load;
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   const double load_ms = load.Milliseconds();
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;
@@ -197,7 +189,7 @@ Result<int> BenchTool::Run(const Args& args) {
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, feeds));
   const Stopwatch make;
-  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
+  TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options_));
   m.load = load_ms + make.Milliseconds();
   m.batch = BatchOf(inputs);
   const auto here = [&](Status status) {
@@ -210,7 +202,7 @@ Result<int> BenchTool::Run(const Args& args) {
   }
   TERN_TRY(here(Measure(engine, m)));
   engine.Warn();
-  const int threads = Workers(static_cast<int>(threads_)).threads();
+  const int threads = Workers(options_.threads).threads();
   if (json_)
     PrintJson(m, threads);
   else

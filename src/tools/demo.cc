@@ -141,7 +141,7 @@ Result<Engine> MakeEngine() {
       InitOps();
       const Buffer bytes = Buffer::Borrow(const_cast<unsigned char*>(file.data), file.size, nullptr);
       TERN_ASSIGN(load::Loaded loaded, load::LoadBytes(bytes));
-      return Engine::Make(std::move(loaded.graph), {0, false, Level::kLayout});
+      return Engine::Make(std::move(loaded.graph), {.level = Level::kLayout});
     }
   return Status(Code::kInternal, "the build left the demo's model out");
 }

@@ -28,56 +28,8 @@ Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t thread
   return std::move(loaded.graph);
 }
 
-void LevelOption::Declare(Args& args) {
-  args.Choice("--level", name, {"none", "basic", "extended", "layout"},
-              "how far to optimize the model before it runs (layout)");
-}
-
-void PrecisionOption::Declare(Args& args) {
-  args.Choice(
-      "--precision", name, {"fp32", "bf16", "auto"},
-      "of products with constant weights and of attention (fp32); auto: bf16 where the processor is made for it");
-}
-
-void TuneOption::Declare(Args& args) {
-  args.Option("--tune", ms, "MS",
-              "milliseconds for measuring which kernels are the fastest (0); what is found is kept on disk",
-              0, kMostTuneMs);
-  args.Option(
-      "--cache-dir", folder, "DIR",
-      "where measurements are kept (TERN_CACHE_DIR, XDG_CACHE_HOME/tern, ~/.cache/tern); \"\": nowhere");
-}
-
-void TuneOption::Apply(const Args& args, EngineOptions& options) const {
-  options.tune_ms = ms;
-  if (args.Given("--cache-dir")) options.cache_dir = folder;
-}
-
-Status CheckOptions(const EngineOptions& options) {
-  if (!options.reference) return {};
-  const bool folder = options.cache_dir && !options.cache_dir->empty();
-  if (options.tune_ms || folder)
-    return InvalidArgument(options.tune_ms ? "--tune" : "--cache-dir",
-                           " and --reference exclude each other: the reference evaluator has no kernels");
-  if (options.precision == Precision::kBf16)
-    return InvalidArgument(
-        "--precision bf16 and --reference exclude each other: the reference evaluator computes "
-        "as the model says");
-  return {};
-}
-
-Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const EngineOptions& options) {
-  TERN_TRY(CheckOptions(options));
-  SessionOptions session_options;
-  session_options.threads = options.threads;
-  session_options.reference_only = options.reference;
-  session_options.level = options.level;
-  session_options.precision = options.precision;
-  session_options.tune_ms = options.tune_ms;
-  session_options.tune_within = options.tune_within;
-  session_options.cache_dir = options.cache_dir;
-  session_options.explain = options.explain;
-  TERN_ASSIGN(std::unique_ptr<Session> session, Session::Create(std::move(graph), session_options));
+Result<Engine> Engine::Make(std::unique_ptr<Graph> graph, const SessionOptions& options) {
+  TERN_ASSIGN(std::unique_ptr<Session> session, Session::Create(std::move(graph), options));
   return Engine(std::move(session));
 }
 

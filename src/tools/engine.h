@@ -2,13 +2,12 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "core/datum.h"
 #include "ir/graph.h"
 #include "runtime/exec/session.h"
-#include "tools/args.h"
+#include "tools/engine_flags.h"
 
 namespace tern::tools {
 
@@ -16,46 +15,9 @@ namespace tern::tools {
 // threads: how many may copy weights; 0: as many as the machine has.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads = 0);
 
-struct EngineOptions {
-  int threads = 0;         // 0: as many as the machine has
-  bool reference = false;  // the slow, obvious evaluator
-  Level level = Level::kNone;
-  Precision precision = Precision::kF32;
-  int64_t tune_ms = 0;
-  double tune_within = 3;
-  std::optional<std::string> cache_dir = std::nullopt;  // none: the default
-  bool explain = false;
-};
-
-// --level: how far a command optimizes the model before it runs it.
-struct LevelOption {
-  void Declare(Args& args);
-  Level level() const { return *ParseLevel(name); }
-  std::string name = "layout";
-};
-
-// --precision: what may be rounded to make it faster.
-struct PrecisionOption {
-  void Declare(Args& args);
-  Precision precision() const { return *ParsePrecision(name); }
-  const char* used() const { return UsesBf16(precision()) ? "bf16" : "fp32"; }  // on this machine
-  std::string name = "fp32";
-};
-
-// --tune, --cache-dir: choosing kernels by measuring them.
-struct TuneOption {
-  void Declare(Args& args);
-  void Apply(const Args& args, EngineOptions& options) const;
-  int64_t ms = 0;
-  std::string folder;
-};
-
-// Options that contradict each other. Asked before a model is loaded too.
-Status CheckOptions(const EngineOptions& options);
-
 class Engine {
  public:
-  static Result<Engine> Make(std::unique_ptr<Graph> graph, const EngineOptions& options);
+  static Result<Engine> Make(std::unique_ptr<Graph> graph, const SessionOptions& options);
 
   const Graph& graph() const { return session_->graph(); }
   // One datum per graph input; one per output.

@@ -93,8 +93,7 @@ class GenerateTool : public Tool {
     args.Option("--tokens", tokens_, "N", "how many tokens to generate (16)", 1, 1'000'000);
     args.Option("--state", state_, "PAIRS",
                 "inputs and outputs that live between runs: auto, or PAST=PRESENT,… (auto)");
-    args.Option("--threads", threads_, "N", "threads to use (0: one per core)", 0, 1024);
-    precision_.Declare(args);
+    engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kPrecision);
     args.Flag("--json", json_, "print one JSON object, with times");
   }
   Result<int> Run(const Args& args) override;
@@ -105,9 +104,9 @@ class GenerateTool : public Tool {
                const std::vector<double>& ms) const;
 
   std::string model_, prompt_ = "0", state_ = "auto";
-  int64_t tokens_ = 16, threads_ = 0;
+  int64_t tokens_ = 16;
   bool json_ = false;
-  PrecisionOption precision_;
+  EngineFlags engine_;
 };
 
 Result<std::vector<int64_t>> GenerateTool::Prompt() const {
@@ -121,14 +120,11 @@ Result<std::vector<int64_t>> GenerateTool::Prompt() const {
   return ids;
 }
 
-Result<int> GenerateTool::Run(const Args&) {
+Result<int> GenerateTool::Run(const Args& args) {
   TERN_ASSIGN(std::vector<int64_t> next, Prompt());
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
-  SessionOptions options;
-  options.threads = static_cast<int>(threads_);
-  options.level = Level::kLayout;
-  options.precision = precision_.precision();
+  TERN_ASSIGN(SessionOptions options, engine_.Options(args));
   options.states = state_;
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options.threads));
   TERN_ASSIGN(const std::unique_ptr<Session> session, Session::Create(std::move(graph), options));
   if (session->graph().states().empty())
     return InvalidArgument(

@@ -255,7 +255,7 @@ Result<int> InspectTool::Run(const Args&) {
   outputs_ = DeclaredOf(graph->outputs());
   TERN_TRY(CloseOpenDims(*graph));
   TERN_ASSIGN(const DatumList inputs, SampleInputs(*graph));
-  EngineOptions options;
+  SessionOptions options;
   options.level = level_.level();
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   if (!inputs.empty()) {

@@ -68,7 +68,7 @@ Result<DatumList> SampleFor(Graph& graph) {
 Result<Engine> EngineFor(const Graph& graph) {
   std::unique_ptr<Graph> copy = graph.Clone();
   TERN_ASSIGN(const DatumList inputs, SampleFor(*copy));
-  EngineOptions options;
+  SessionOptions options;
   options.threads = 1;
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(copy), options));
   TERN_TRY(engine.Bind(inputs));

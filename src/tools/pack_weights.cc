@@ -16,7 +16,7 @@ Status PackWeights(Graph& graph, Precision precision) {
   TERN_TRY(AddRandomFeeds(*closed, 0, feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*closed, feeds));
   // The graph with its open dims, and as it is: sessions that open the file decide by these.
-  TERN_ASSIGN(Engine engine, Engine::Make(graph.Clone(), {0, false, Level::kNone, precision}));
+  TERN_ASSIGN(Engine engine, Engine::Make(graph.Clone(), {.precision = precision}));
   TERN_TRY(engine.Bind(inputs));
   TERN_TRY(engine.Prepare().While("packing weights"));
   if (!SetPacks(graph, engine.PackedWeights()))

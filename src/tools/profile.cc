@@ -37,26 +37,24 @@ class ProfileTool : public Tool {
 
  private:
   Status LimitIsa() const;
-  Result<Engine> MakeEngine(const Args& args, DatumList& inputs) const;
+  Result<Engine> MakeEngine(DatumList& inputs) const;
   Status Measure(Engine& engine, ProfileObserver& observer) const;
   MachinePeak PeakOf(const Workers& workers) const;
   Status Write(const Profile& profile, const ProfileObserver& observer) const;
 
   std::string model_, html_, trace_;
   std::vector<std::string> inputs_;
-  int64_t threads_ = 0, seed_ = 0, runs_ = 0, most_ = 40;
+  int64_t seed_ = 0, runs_ = 0, most_ = 40;
   double seconds_ = 1;
   std::string isa_ = "best";
   bool json_ = false, explain_ = false, tune_all_ = false;
   ShapeOptions shapes_;
-  LevelOption level_;
-  PrecisionOption precision_;
-  TuneOption tune_;
+  EngineFlags engine_;
+  SessionOptions options_;
 };
 
 void ProfileTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
-  args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
   args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 5", 0,
               1'000'000);
   args.Option("--seconds", seconds_, "S", "how long to measure (1)");
@@ -64,9 +62,7 @@ void ProfileTool::Declare(Args& args) {
   args.Option("--input", inputs_, "NAME=FILE", "an input; the others are made up (repeatable)");
   args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
   shapes_.Declare(args);
-  level_.Declare(args);
-  precision_.Declare(args);
-  tune_.Declare(args);
+  engine_.Declare(args, EngineFlags::kAll & ~EngineFlags::kReference);
   args.Choice("--isa", isa_, {"best", "base", "sse4", "avx2", "avx512"}, "instruction set to keep to (best)");
   args.Flag("--tune-all", tune_all_, "measure every kernel, not only those with hopeful estimates");
   args.Flag("--explain", explain_, "say which kernels each node could have, and why it has this one");
@@ -86,19 +82,15 @@ Status ProfileTool::LimitIsa() const {
   return {};
 }
 
-Result<Engine> ProfileTool::MakeEngine(const Args& args, DatumList& inputs) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
+Result<Engine> ProfileTool::MakeEngine(DatumList& inputs) const {
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;
   for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, {}, feeds));
   TERN_TRY(CloseOpenDims(*graph, feeds));
   TERN_TRY(AddRandomFeeds(*graph, static_cast<uint64_t>(seed_), feeds));
   TERN_ASSIGN(inputs, OrderFeeds(*graph, feeds));
-  EngineOptions options{static_cast<int>(threads_), false, level_.level(), precision_.precision()};
-  tune_.Apply(args, options);
-  options.explain = explain_;
-  if (tune_all_) options.tune_within = kEverything;
-  return Engine::Make(std::move(graph), options);
+  return Engine::Make(std::move(graph), options_);
 }
 
 Status ProfileTool::Measure(Engine& engine, ProfileObserver& observer) const {
@@ -127,7 +119,7 @@ Status ProfileTool::Write(const Profile& profile, const ProfileObserver& observe
 
 MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
   const cpu::PeakRate rate = cpu::MeasurePeak(workers);
-  const bool bf16 = UsesBf16(precision_.precision()) && rate.bf16 > 0;
+  const bool bf16 = UsesBf16(options_.precision) && rate.bf16 > 0;
   return {rate.f32 * 1e9, bf16 ? rate.bf16 * 1e9 : 0, cpu::ReadBandwidth(workers)};
 }
 
@@ -137,11 +129,14 @@ Result<int> ProfileTool::Run(const Args& args) {
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
   if (tune_all_ && !args.Given("--tune"))
     return InvalidArgument("--tune-all needs --tune MS, the time it may take");
+  TERN_ASSIGN(options_, engine_.Options(args));
+  options_.explain = explain_;
+  if (tune_all_) options_.tune_within = kEverything;
   TERN_TRY(LimitIsa());
   DatumList inputs;
-  TERN_ASSIGN(Engine engine, MakeEngine(args, inputs));
+  TERN_ASSIGN(Engine engine, MakeEngine(inputs));
   TERN_TRY(engine.Bind(inputs));
-  const Workers workers(static_cast<int>(threads_));
+  const Workers workers(options_.threads);
   const MachinePeak before = PeakOf(workers);
   ProfileObserver observer;
   TERN_TRY(Measure(engine, observer).While(StrCat("profiling '", model_, "'")));
@@ -149,7 +144,7 @@ Result<int> ProfileTool::Run(const Args& args) {
   const MachinePeak peak{std::max(before.flops, after.flops), std::max(before.bf16_flops, after.bf16_flops),
                          std::max(before.bytes, after.bytes)};
   Profile profile = observer.Take(peak, workers.threads());
-  profile.isa = cpu::ActiveIsa(), profile.precision = precision_.used();
+  profile.isa = cpu::ActiveIsa(), profile.precision = PrecisionInUse(options_);
   TERN_TRY(Write(profile, observer));
   const Explanation explanation{engine.Choices(), engine.Tuning()};
   fmt::print("{}\n", json_ ? ProfileJson(model_, profile, explain_ ? &explanation : nullptr)

@@ -48,12 +48,10 @@ class RunTool : public Tool {
 
   std::vector<std::string> words_, inputs_;
   std::string output_dir_, save_inputs_, format_ = "npy";
-  int64_t seed_ = 0, threads_ = 0;
-  bool json_ = false, reference_ = false;
+  int64_t seed_ = 0;
+  bool json_ = false;
   ShapeOptions shapes_;
-  LevelOption level_;
-  PrecisionOption precision_;
-  TuneOption tune_;
+  EngineFlags engine_;
   PictureOptions pictures_;
   RankingOptions ranking_;
 };
@@ -65,17 +63,13 @@ void RunTool::Declare(Args& args) {
   args.Option("--random", seed_, "SEED",
               "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
-  level_.Declare(args);
-  precision_.Declare(args);
-  tune_.Declare(args);
+  engine_.Declare(args);
   pictures_.Declare(args);
   ranking_.Declare(args);
   args.Option("--output-dir", output_dir_, "DIR",
               "write each output to DIR/<name>.npy; -: to standard output, and nothing else");
   args.Option("--save-inputs", save_inputs_, "DIR", "write each input to DIR/<name>.npy");
   args.Choice("--format", format_, {"npy", "npz", "json", "txt", "pb"}, "of the files written");
-  args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
-  args.Flag("--reference", reference_, "use the slow reference evaluator");
   args.Flag("--json", json_, "print one JSON object");
 }
 
@@ -152,14 +146,12 @@ void RunTool::PrintJson(const Graph& graph, const Outcome& done) const {
 
 Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(const std::string path, TakeModel(words_, inputs_));
-  EngineOptions options{static_cast<int>(threads_), reference_, level_.level(), precision_.precision()};
-  tune_.Apply(args, options);
-  TERN_TRY(CheckOptions(options));
+  TERN_ASSIGN(const SessionOptions options, engine_.Options(args));
   const bool piped = output_dir_ == "-";
   if (piped && (json_ || ranking_.wanted()))
     return InvalidArgument("--output-dir - leaves standard output to the data: not with --json or --topk");
   TERN_TRY(ranking_.Load());
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, threads_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, options.threads));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));
   TERN_ASSIGN(Engine engine, Engine::Make(std::move(graph), options));
   const Graph& g = engine.graph();

@@ -43,10 +43,9 @@ class VerifyTool : public Tool {
 
  private:
   Result<std::vector<Vectors>> Cases() const;
-  Result<DatumList> RunModel(const std::string& path, const Vectors& vectors, const EngineOptions& options,
+  Result<DatumList> RunModel(const std::string& path, const Vectors& vectors, const SessionOptions& options,
                              std::vector<std::string>& names) const;
   Status ChooseTolerance(const Args& args);
-  EngineOptions Options() const { return {static_cast<int>(threads_), false, level_.level()}; }
   Status CheckRequest() const;
   Status VerifyCase(const Vectors& vectors);
   Status VerifyLayers(const Vectors& vectors);
@@ -60,12 +59,12 @@ class VerifyTool : public Tool {
   void PrintJson(size_t wrong) const;
 
   std::string model_, data_, against_;
-  int64_t threads_ = 0, seed_ = 0, most_ = 20;
+  int64_t seed_ = 0, most_ = 20;
   bool json_ = false, reference_ = false, layers_ = false, accumulated_ = false;
   data::Tolerance tolerance_, given_;
   ShapeOptions shapes_;
-  LevelOption level_;
-  PrecisionOption precision_;
+  EngineFlags engine_;
+  SessionOptions options_;
   std::vector<Line> lines_;
   LayerReport layer_report_;
   std::vector<std::pair<std::string, std::string>> unstored_;  // where, output: nothing to compare with
@@ -85,21 +84,19 @@ void VerifyTool::Declare(Args& args) {
               1'000'000);
   args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
   shapes_.Declare(args);
-  level_.Declare(args);
-  precision_.Declare(args);
+  engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kLevel | EngineFlags::kPrecision);
   args.Option("--rtol", given_.relative, "R", "relative tolerance (1e-3; where bf16 is used 1e-2)");
   args.Option(
       "--atol", given_.absolute, "A",
       "absolute tolerance (1e-4; where bf16 is used 2 % of the output's largest |wanted|): |got - wanted| "
       "<= A + R * |wanted|");
-  args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, 1024);
   args.Flag("--json", json_, "print one JSON object");
 }
 
 // What bf16 wants, where that is the precision; what the user says wins, each for itself.
 Status VerifyTool::ChooseTolerance(const Args& args) {
   if (given_.relative < 0 || given_.absolute < 0) return InvalidArgument("a tolerance below 0");
-  if (UsesBf16(precision_.precision())) tolerance_ = kBf16Tolerance;
+  if (UsesBf16(options_.precision)) tolerance_ = kBf16Tolerance;
   if (args.Given("--rtol")) tolerance_.relative = given_.relative;
   if (!args.Given("--atol")) return {};
   tolerance_.absolute = given_.absolute;
@@ -109,7 +106,7 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
 
 // What to feed: the stored inputs, or one random set.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, threads_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   TERN_TRY(shapes_.ApplyBatch(*graph));
   if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_ && !layers_);
   TERN_TRY(shapes_.Apply(*graph));
@@ -121,7 +118,7 @@ Result<std::vector<Vectors>> VerifyTool::Cases() const {
 }
 
 Result<DatumList> VerifyTool::RunModel(const std::string& path, const Vectors& vectors,
-                                       const EngineOptions& options, std::vector<std::string>& names) const {
+                                       const SessionOptions& options, std::vector<std::string>& names) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, options.threads));
   TERN_TRY(shapes_.ApplyBatch(*graph));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*graph, vectors.inputs));
@@ -145,9 +142,7 @@ void VerifyTool::Compare(const std::string& where, const std::vector<std::string
 }
 
 Status VerifyTool::VerifyLayers(const Vectors& vectors) {
-  LayerOptions options{Options(), tolerance_, accumulated_};
-  options.engine.precision = precision_.precision();
-  auto report = CompareLayers(model_, vectors.inputs, options);
+  auto report = CompareLayers(model_, vectors.inputs, LayerOptions{options_, tolerance_, accumulated_});
   if (!report.ok())
     return report.TakeStatus().While(StrCat("comparing the layers of '", model_, "' on ", vectors.folder));
   layer_report_.Add(vectors.folder, std::move(*report));
@@ -157,13 +152,12 @@ Status VerifyTool::VerifyLayers(const Vectors& vectors) {
 // Against what is stored, and against another model or evaluator when one is named; that one in fp32.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
-  EngineOptions options = Options();
-  options.precision = precision_.precision();
-  TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options, names));
+  TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options_, names));
   if (!vectors.outputs.empty()) Compare(vectors.folder, names, outputs, vectors.outputs);
   if (against_.empty() && !reference_) return {};
   const std::string& other = against_.empty() ? model_ : against_;
-  options = Options();
+  SessionOptions options = options_;
+  options.precision = Precision::kF32;
   options.reference = reference_;
   TERN_ASSIGN(const DatumList others, RunModel(other, vectors, options, other_names));
   if (others.size() != outputs.size())
@@ -195,13 +189,13 @@ void VerifyTool::PrintJson(size_t wrong) const {
   for (const auto& [where, output] : unstored_)
     json.BeginObject().Key("data").Text(where).Key("output").Text(output).EndObject();
   json.EndArray().Key("rtol").Number(tolerance_.relative).Key("atol").Number(tolerance_.absolute);
-  json.Key("atol_of_largest").Number(tolerance_.of_largest).Key("precision").Text(precision_.used());
+  json.Key("atol_of_largest").Number(tolerance_.of_largest).Key("precision").Text(PrecisionInUse(options_));
   if (layers_) WriteLayers(layer_report_, json);
   fmt::print("{}\n", json.Key("ok").Bool(wrong == 0).EndObject().text());
 }
 
 std::string VerifyTool::Bounds() const {
-  const std::string bf16 = UsesBf16(precision_.precision()) ? ", in bf16" : "";
+  const std::string bf16 = UsesBf16(options_.precision) ? ", in bf16" : "";
   if (tolerance_.of_largest > 0)
     return fmt::format("rtol {:g}, atol {:g} of the largest value{}", tolerance_.relative,
                        tolerance_.of_largest, bf16);
@@ -224,7 +218,7 @@ void VerifyTool::Print(size_t wrong) const {
     fmt::print("{}\n", unstored_.empty() ? "" : fmt::format("; {} not compared", unstored_.size()));
   }
   if (layers_) PrintLayers();
-  if (wrong && UsesBf16(precision_.precision()))
+  if (wrong && UsesBf16(options_.precision))
     fmt::print(
         "rounding to bf16 moves the results of some networks further, above all of those that are not "
         "trained: --precision fp32 tells whether it is that, --rtol and --atol say what is near enough\n");
@@ -261,6 +255,7 @@ Status VerifyTool::CheckRequest() const {
 
 Result<int> VerifyTool::Run(const Args& args) {
   TERN_TRY(CheckRequest());
+  TERN_ASSIGN(options_, engine_.Options(args));
   TERN_TRY(ChooseTolerance(args));
   TERN_ASSIGN(const std::vector<Vectors> cases, Cases());
   Progress progress("verifying");

@@ -59,7 +59,7 @@ struct AllValues {
   std::unordered_map<const Node*, std::string> kernels;
 };
 
-Result<AllValues> RunAll(const Graph& graph, const DatumList& inputs, const EngineOptions& options) {
+Result<AllValues> RunAll(const Graph& graph, const DatumList& inputs, const SessionOptions& options) {
   std::unique_ptr<Graph> copy = graph.Clone();
   std::vector<const Value*> originals;
   std::vector<Value*> outputs;
@@ -140,7 +140,7 @@ class LayerComparer {
   }
 
   Result<LayerReport> Run() {
-    EngineOptions reference;
+    SessionOptions reference;
     reference.threads = options_.engine.threads;
     reference.reference = true;
     TERN_ASSIGN(AllValues all, RunAll(graph_, inputs_, reference));

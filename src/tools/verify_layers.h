@@ -11,7 +11,7 @@
 namespace tern::tools {
 
 struct LayerOptions {
-  EngineOptions engine;  // of the kernels: threads, level, precision
+  SessionOptions engine;  // of the kernels: threads, level, precision
   data::Tolerance tolerance;
   // False: every node reads what the reference evaluator gives for the nodes before it, so that its error is
   // its own. True: it reads what the kernels before it gave, so that errors add up.

@@ -71,10 +71,6 @@ struct Predictor::State {
     const bool held_;
   };
 
-  // What the config says by itself, before anything is opened.
-  static tern::Status CheckModel(const Config& config);
-  static tern::Status CheckOptions(const Config& config);
-
   State(std::unique_ptr<tern::Session> session, std::vector<std::string> import_warnings);
   tern::Session& active();
   tern::Status Run(const RunOptions& options);

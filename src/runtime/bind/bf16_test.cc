@@ -60,8 +60,8 @@ TEST(Bf16, LeavesTheRestAlone) {
   auto open = SessionOf(ParseOrDie("graph @g(%x: f32[64,64]) -> (%y) {\n  %y = MatMul(%x, %x)\n}"),
                         In(Precision::kBf16));
   EXPECT_EQ(LastKernel(*open, Tensor(DType::kF32, {64, 64})), "cpu.gemm") << "no weights";
-  auto reference = In(Precision::kBf16);
-  reference.reference_only = true;
+  auto reference = In(Precision::kAuto);
+  reference.reference = true;
   auto exact = SessionOf(Product(64, 48), reference);
   EXPECT_EQ(LastKernel(*exact, Tensor(DType::kF32, {3, 64})), "reference");
 }

@@ -57,7 +57,7 @@ TEST(ControlFlow, AnEndlessLoopGathersNoMoreThanItMay) {
   SessionOptions options;
   options.collect_limit = 100000;
   for (const bool reference : {false, true}) {
-    options.reference_only = reference;
+    options.reference = reference;
     auto session = SessionOf(ParseOrDie(kEndless), options);
     auto run = session->Run({Counting({4})});
     ASSERT_FALSE(run.ok());

@@ -29,7 +29,8 @@ class Arena {
 };
 
 struct Engine {
-  Engine(std::shared_ptr<Model> shared_model, Workers slice, int cache, size_t limit);
+  // resolved: see SessionOptions::Resolved.
+  Engine(std::shared_ptr<Model> shared_model, const SessionOptions& resolved);
   ~Engine();
 
   // Plans of a graph below the model, made on first use.
@@ -38,15 +39,12 @@ struct Engine {
   size_t arena_bytes() const;
 
   std::shared_ptr<Model> model;
+  const SessionOptions options;
   Workers workers;
-  int plan_cache;
-  size_t memory_limit;
   DynamicPool pool;
   RunObserver* observer = nullptr;
   Stop stop;
-  size_t collect_limit = DefaultCollectLimit();
   std::set<const Node*> fallbacks;  // nodes that some plan runs by the reference evaluator
-  bool explain = false;             // plans say why they have the kernels they have
 
  private:
   std::vector<std::unique_ptr<Arena>> arenas_;

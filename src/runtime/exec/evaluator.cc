@@ -17,7 +17,7 @@ class ExecutionEvalContext : public EvalContext {
         execution_(execution),
         node_(step.node()) {}
 
-  size_t CollectLimit() const override { return engine_.collect_limit; }
+  size_t CollectLimit() const override { return engine_.options.collect_limit; }
 
   Result<DatumList> RunSubgraph(int i, const DatumList& inputs) override {
     const Program& program = *node_.program->subgraphs[static_cast<size_t>(i)];

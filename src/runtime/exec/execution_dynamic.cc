@@ -137,7 +137,7 @@ Status Execution::RunDynamicKernel(StepState& step, const std::vector<Type>& typ
     TERN_ASSIGN(entry, engine_.model->Choose(node, query, engine_.workers.threads()));
   }
   if (!entry && !view) return RunFallback(step);
-  if (entry && engine_.explain) TERN_TRY(ExplainDynamic(step, query));
+  if (entry && engine_.options.explain) TERN_TRY(ExplainDynamic(step, query));
   for (size_t i = 0; i < types.size(); ++i)
     TERN_TRY(PlaceDynamic(step.node().outputs[i], types[i].dtype, types[i].shape.Concrete()));
   if (view) {

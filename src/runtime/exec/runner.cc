@@ -14,9 +14,9 @@ Result<Execution*> Runner::Prepare(const std::vector<BoundValue>& bound, int64_t
     return executions_.front().get();
   }
   TERN_ASSIGN(auto plan,
-              engine_.model->plans().Get({program_, bound, range, length}, engine_.plan_cache, engine_.stop,
+              engine_.model->plans().Get({program_, bound, range, length}, engine_.options.plan_cache, engine_.stop,
                                          [&] { return Plan::Compile(engine_, program_, bound, range); }));
-  if (static_cast<int>(executions_.size()) >= engine_.plan_cache) executions_.pop_back();
+  if (static_cast<int>(executions_.size()) >= engine_.options.plan_cache) executions_.pop_back();
   executions_.insert(executions_.begin(), std::make_unique<Execution>(std::move(plan), engine_));
   return executions_.front().get();
 }
@@ -27,12 +27,11 @@ Result<Execution*> Runner::Run(const std::vector<BoundValue>& bound) {
   return execution;
 }
 
-Engine::Engine(std::shared_ptr<Model> shared_model, Workers slice, int cache, size_t limit)
+Engine::Engine(std::shared_ptr<Model> shared_model, const SessionOptions& resolved)
     : model(std::move(shared_model)),
-      workers(slice),
-      plan_cache(std::max(1, cache)),
-      memory_limit(limit),
-      pool(limit) {}
+      options(resolved),
+      workers(resolved.threads),
+      pool(resolved.memory_limit) {}
 
 Engine::~Engine() = default;
 

@@ -26,20 +26,6 @@ std::string NamesOf(const std::vector<Value*>& values) {
   return Join(names, ", ");
 }
 
-// Null where nothing is measured and nothing was asked for.
-Result<std::shared_ptr<Tuner>> TunerFor(const SessionOptions& options) {
-  if (options.tune_ms < 0 || options.tune_ms > kMostTuneMs)
-    return InvalidArgument("tune_ms ", options.tune_ms, " is not between 0 and ", kMostTuneMs);
-  if (!(options.tune_within >= 1))
-    return InvalidArgument("tune_within ", options.tune_within, " is less than 1");
-  const bool asked = options.cache_dir && !options.cache_dir->empty();
-  if (options.reference_only || (options.tune_ms == 0 && !asked)) return std::shared_ptr<Tuner>();
-  TuneOptions tune{options.tune_ms, options.tune_within, options.cache_dir.value_or(DefaultCacheDir()), ""};
-  if (!options.cache_dir && tune.record_folder.empty())
-    tune.no_folder = "none of TERN_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder";
-  return std::make_shared<Tuner>(tune);
-}
-
 // A graph that nobody else holds is changed itself.
 Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> graph, const std::string& text) {
   TERN_ASSIGN(const std::vector<GraphState> found, StatesFromText(*graph, text));
@@ -68,12 +54,8 @@ void AddChoices(Engine& engine, const Program& program, const Execution& ran, st
 }  // namespace
 
 struct Session::State {
-  State(std::shared_ptr<Model> shared, const SessionOptions& o)
-      : options(o),
-        states(shared->graph()),
-        engine(shared, Workers(o.threads), o.plan_cache, o.memory_limit ? o.memory_limit : MachineMemory()) {
-    if (o.collect_limit) engine.collect_limit = o.collect_limit;
-    engine.explain = o.explain;
+  State(const std::shared_ptr<Model>& shared, const SessionOptions& options)
+      : states(shared->graph()), engine(shared, options) {
     const size_t count = shared->graph().inputs().size();
     inputs.resize(count);
     for (const Datum& d : inputs) bound.push_back({&d, false});
@@ -85,7 +67,6 @@ struct Session::State {
   std::unique_ptr<Session> variant;
   std::vector<std::string> variant_names;
 
-  SessionOptions options;
   States states;
   Engine engine;
   DatumList inputs;
@@ -195,25 +176,19 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
     InitOps();
     for (const char* problem : {cpu::SimdProblem(), CoresProblem()})
       if (*problem) return InvalidArgument(problem);
-    ModelOptions model_options{options.reference_only,
-                               options.fold_budget,
-                               options.kernels,
-                               options.reference_only ? Level::kNone : options.level,
-                               UsesBf16(options.precision),
-                               options.reference_only ? SIZE_MAX : options.value_cache,
-                               nullptr};
-    TERN_ASSIGN(model_options.tuner, TunerFor(options));
-    if (!options.states.empty()) {
-      TERN_ASSIGN(graph, WithStates(std::move(graph), options.states));
+    TERN_TRY(options.Validate());
+    const SessionOptions resolved = options.Resolved();
+    if (!resolved.states.empty()) {
+      TERN_ASSIGN(graph, WithStates(std::move(graph), resolved.states));
     }
-    TERN_ASSIGN(auto model, Model::Create(std::move(graph), model_options, Workers(options.threads)));
-    return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), options)));
+    TERN_ASSIGN(auto model, Model::Create(std::move(graph), resolved, Workers(resolved.threads)));
+    return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), resolved)));
   });
 }
 
 std::unique_ptr<Session> Session::Clone() const {
   return std::unique_ptr<Session>(
-      new Session(std::make_unique<State>(state_->engine.model, state_->options)));
+      new Session(std::make_unique<State>(state_->engine.model, state_->engine.options)));
 }
 
 const Graph& Session::graph() const { return state_->engine.model->graph(); }
@@ -286,7 +261,8 @@ Result<std::unique_ptr<Session>> Session::Overriding(const std::vector<std::stri
   return Guard([&]() -> Result<std::unique_ptr<Session>> {
     const Engine& engine = state_->engine;
     TERN_ASSIGN(auto model, engine.model->Variant(names, engine.workers, engine.stop));
-    return std::unique_ptr<Session>(new Session(std::make_unique<State>(std::move(model), state_->options)));
+    return std::unique_ptr<Session>(
+        new Session(std::make_unique<State>(std::move(model), state_->engine.options)));
   });
 }
 
@@ -363,7 +339,7 @@ std::vector<std::string> Session::Warnings() const {
   if (!state_->one_length.empty())
     out.push_back(StrCat("each length of the states gets a plan of its own: ", state_->one_length));
   std::map<std::string, int> ops;
-  if (!state_->options.reference_only)
+  if (!state_->engine.options.reference)
     for (const Fallback& f : Fallbacks()) ++ops[f.op];
   std::vector<std::string> counts;
   for (const auto& [op, count] : ops) counts.push_back(StrCat(op, " ", count));

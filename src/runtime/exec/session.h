@@ -7,43 +7,14 @@
 #include <vector>
 
 #include "base/stop.h"
-#include "passes/level.h"
 #include "runtime/exec/observer.h"
 #include "runtime/model/packs.h"
-#include "runtime/model/precision.h"
+#include "runtime/options.h"
 #include "runtime/tune/tuner.h"
 
 namespace tern {
 
 class Model;
-
-struct SessionOptions {
-  int threads = 0;              // of the process-wide pool at once; 0: one per core
-  int plan_cache = 8;           // plans kept per graph, one per set of input shapes
-  bool reference_only = false;  // every op by its reference evaluator: the oracle, through the same executor
-  size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead of time
-  // Where the values between two steps take more, large batches are done a few items at a time.
-  size_t value_cache = size_t{8} << 20;
-  size_t memory_limit = 0;  // for intermediate values; 0: the machine's memory
-  // For the per-iteration outputs that one Loop or Scan gathers; 0: DefaultCollectLimit(). Such a loop need
-  // not end by itself.
-  size_t collect_limit = 0;
-  const KernelTable* kernels = nullptr;  // null: the CPU's
-  Level level = Level::kNone;            // of optimization; the graph that runs is graph()
-  Precision precision = Precision::kF32;
-  // Milliseconds for measuring which kernels are the fastest, when plans are made; of this session and its
-  // clones together. At most kMostTuneMs. What is found is kept on disk and read again.
-  int64_t tune_ms = 0;
-  double tune_within = 3;  // measured are kernels whose estimate is at most so many times the least
-  // Where measurements are kept; none: DefaultCacheDir(), empty: nowhere. A folder that is given is read even
-  // if nothing may be measured.
-  std::optional<std::string> cache_dir;
-  // Which inputs and outputs are states, that live between runs: "auto" (pairs past and present of the usual
-  // exporters, by their names), "none", pairs "past=present,…"; empty: those that the graph declares.
-  std::string states;
-  bool explain = false;  // Choices() says why each node has its kernel
-};
-constexpr int64_t kMostTuneMs = 600'000;
 
 struct MemoryReport {
   size_t weights = 0;  // constants of the graph, mapped or not

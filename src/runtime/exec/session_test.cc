@@ -188,7 +188,7 @@ TEST(Session, TellsAnObserverEachStep) {
 TEST(Session, NamesWhatFallsBackToTheReference) {
   const char* text = "graph @g(%x: f32[4]) -> (%y) { %y = Relu(%x) as \"layer\" }";
   SessionOptions options;
-  options.reference_only = true;
+  options.reference = true;
   auto slow = SessionOf(ParseOrDie(text), options);
   ExpectLikeReference(*slow, {Counting({4})});
   ASSERT_EQ(slow->Fallbacks().size(), 1u);

@@ -44,10 +44,18 @@ const KernelTable& NoKernels() {
 Model::Model() : plans_(std::make_unique<PlanStore>()) {}
 Model::~Model() = default;
 
-Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph, const ModelOptions& options,
-                                             const Workers& workers) {
+Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph,
+                                             const SessionOptions& resolved, const Workers& workers) {
+  return CreateWith(Tuner::For(resolved), std::move(graph), resolved, workers);
+}
+
+Result<std::shared_ptr<Model>> Model::CreateWith(std::shared_ptr<Tuner> tuner,
+                                                 std::shared_ptr<const Graph> graph,
+                                                 const SessionOptions& options, const Workers& workers) {
   std::shared_ptr<Model> model(new Model());
   model->options_ = options;
+  model->bf16_ = UsesBf16(options.precision);
+  model->tuner_ = std::move(tuner);
   Packs loaded = PacksOf(*graph);
   // What the optimizer folds away need not stay in memory for constants that nobody can override.
   if (!graph->overridable().empty()) model->source_ = graph;
@@ -58,7 +66,7 @@ Result<std::shared_ptr<Model>> Model::Create(std::shared_ptr<const Graph> graph,
     model->graph_ = model->own_graph_;
   }
   if (!model->source_) model->source_ = model->graph_;
-  model->kernels_ = options.reference_only ? &NoKernels() : options.kernels ? options.kernels : &CpuKernels();
+  model->kernels_ = options.reference ? &NoKernels() : options.kernels ? options.kernels : &CpuKernels();
   model->folded_ = FoldConstants(*model->graph_, options.fold_budget, *model->kernels_, workers);
   for (const auto& [value, tensor] : model->folded_) model->folded_bytes_ += tensor.bytes();
   model->weight_bytes_ = ConstantBytes(*model->graph_);
@@ -83,8 +91,8 @@ void Model::LeaveDataToProgram() {
 const KernelEntry* Model::Select(const KernelQuery& query, int threads, const std::string* pack,
                                  Reason& reason, std::vector<Measured>& times) const {
   reason = Reason::kEstimated;
-  if (options_.tuner) {
-    Tuner::Found found = options_.tuner->Find(query, threads);
+  if (tuner_) {
+    Tuner::Found found = tuner_->Find(query, threads);
     times = std::move(found.times);
     for (const Measured& time : times)  // the quickest first
       for (const KernelEntry* entry : kernels_->Of(query.op().name))
@@ -156,7 +164,7 @@ Result<std::shared_ptr<Model>> Model::Variant(const std::vector<std::string>& na
       if (it == values.end()) return NotFound("the model has no overridable constant '", name, "'");
       graph->ConstantToInput(*it);
     }
-    return Create(std::move(graph), options_, workers);
+    return CreateWith(tuner_, std::move(graph), options_, workers);
   });
 }
 

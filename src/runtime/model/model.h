@@ -7,32 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "passes/level.h"
 #include "runtime/model/fold.h"
 #include "runtime/model/kernel_store.h"
 #include "runtime/model/variants.h"
+#include "runtime/options.h"
 #include "runtime/tune/tuner.h"
 
 namespace tern {
 
 class PlanStore;
 
-struct ModelOptions {
-  bool reference_only = false;             // every op by its reference evaluator
-  size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead
-  const KernelTable* kernels = nullptr;    // null: the CPU's
-  Level level = Level::kNone;              // of optimization
-  bool bf16 = false;                       // products with weights and of attention round their operands
-  size_t value_cache = size_t{8} << 20;    // bytes of values that one step leaves in the cache for the next
-  std::shared_ptr<Tuner> tuner;            // null: kernels are chosen by their estimates
-  bool keep_weights = false;  // in memory, also when kernels have packed them: training changes them
-};
-
 // Thread-safe. graph() and program() never change; which weights are in memory does (Residency).
 class Model {
  public:
+  // resolved: see SessionOptions::Resolved.
   static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph,
-                                               const ModelOptions& options, const Workers& workers);
+                                               const SessionOptions& resolved, const Workers& workers);
   ~Model();
 
   // As it runs. Where it was optimized, its own large constants have type and dims, but no data.
@@ -40,7 +30,7 @@ class Model {
   const Graph& source() const { return *source_; }  // as it was given; its overridable constants can be fed
   const Program& program() const { return *program_; }
   const KernelTable& kernels() const { return *kernels_; }
-  bool bf16() const { return options_.bf16; }
+  bool bf16() const { return bf16_; }
   size_t value_cache() const { return options_.value_cache; }
 
   // The kernel for a node: the best legal one among those whose pack layout is the best for the node's
@@ -48,7 +38,7 @@ class Model {
   // Null: there is no kernel. why: receives the reason. The result does not depend on what ran before.
   Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
                                     Choice* why = nullptr);
-  Tuner* tuner() const { return options_.tuner.get(); }
+  Tuner* tuner() const { return tuner_.get(); }  // null: kernels are chosen by their estimates
 
   Residency& residency() { return *residency_; }
   KernelStore& kernel_store() { return *kernel_store_; }
@@ -67,6 +57,9 @@ class Model {
 
  private:
   Model();
+  static Result<std::shared_ptr<Model>> CreateWith(std::shared_ptr<Tuner> tuner,
+                                                   std::shared_ptr<const Graph> graph,
+                                                   const SessionOptions& options, const Workers& workers);
   void LeaveDataToProgram();
   const KernelEntry* Select(const KernelQuery& query, int threads, const std::string* pack, Reason& reason,
                             std::vector<Measured>& times) const;
@@ -76,7 +69,9 @@ class Model {
 
   std::shared_ptr<const Graph> source_, graph_;
   std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
-  ModelOptions options_;
+  SessionOptions options_;
+  bool bf16_ = false;
+  std::shared_ptr<Tuner> tuner_;  // variants share it
   const KernelTable* kernels_ = nullptr;
   FoldedValues folded_;
   std::unique_ptr<Program> program_;

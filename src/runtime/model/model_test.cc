@@ -126,7 +126,7 @@ class ModelPacks : public testing::Test {
 
   void SetUp() override {
     script = std::make_unique<Script>();
-    ModelOptions options;
+    SessionOptions options;
     options.kernels = &table_;
     auto model = Model::Create(ParseOrDie(R"(graph @g(%x: f32[3,2]) -> (%a, %b, %c) {
       #w: f32[2,2] = (1, 2, 3, 4)
@@ -384,7 +384,7 @@ TEST(ModelVariants, AreMadeOnceAndKeepNobodyFromOthers) {
   script = std::make_unique<Script>();
   KernelTable table;
   table.Add<Negates>("Unary", "test.neg", [](const KernelQuery&) { return true; });
-  ModelOptions options;
+  SessionOptions options;
   options.kernels = &table;
   auto made = Model::Create(ParseOrDie(R"(graph @g(%x: f32[2]) -> (%y) {
     overridable #j: f32[2] = (10, 20)

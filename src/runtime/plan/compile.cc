@@ -110,10 +110,10 @@ class PlanCompiler {
     Choice why;
     TERN_ASSIGN(const KernelEntry* chosen,
                 engine_.model->Choose(node.node(), QueryFor(node), engine_.workers.threads(),
-                                      engine_.explain ? &why : nullptr));
+                                      engine_.options.explain ? &why : nullptr));
     // Others may have measured since: what was fused stays with the kernel that agreed to it.
     draft.entry = node.both ? node.both : chosen;
-    if (engine_.explain && draft.entry == chosen && chosen) plan_->choices_.push_back(std::move(why));
+    if (engine_.options.explain && draft.entry == chosen && chosen) plan_->choices_.push_back(std::move(why));
     return draft;
   }
 
@@ -142,7 +142,7 @@ class PlanCompiler {
       if (auto usual = RepresentativeQuery(node.node(), queries.back())) queries.push_back(usual->query);
     }
     tuner->Tune(queries, engine_.model->kernels(), engine_.workers,
-                {engine_.memory_limit, engine_.model->weight_bytes(), engine_.stop});
+                {engine_.options.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
 
   // The kernels that were chosen for the largest length must take all others too.
@@ -425,9 +425,10 @@ class PlanCompiler {
       blocks.push_back({plan_->steps_[next++].scratch, static_cast<int>(t), static_cast<int>(t)});
     }
     const Offsets offsets = PlanOffsets(blocks);
-    if (offsets.total > engine_.memory_limit)
+    if (offsets.total > engine_.options.memory_limit)
       return ResourceExhausted("graph '", program_.graph->name, "' needs ", offsets.total,
-                               " bytes for its intermediate values, the limit is ", engine_.memory_limit);
+                               " bytes for its intermediate values, the limit is ",
+                               engine_.options.memory_limit);
     plan_->arena_bytes_ = offsets.total;
     plan_->offsets_.assign(offsets.at.begin(),
                            offsets.at.begin() + static_cast<std::ptrdiff_t>(storages.size()));

@@ -22,9 +22,11 @@ Compiled Compile(const std::string& text, DatumList inputs) {
   Compiled c;
   c.graph = ParseOrDie(text);
   c.inputs = std::move(inputs);
-  auto model = Model::Create(c.graph, {}, Workers(1));
+  const SessionOptions options =
+      SessionOptions{.threads = 1, .plan_cache = 4, .memory_limit = size_t{1} << 30}.Resolved();
+  auto model = Model::Create(c.graph, options, Workers(1));
   EXPECT_TRUE(model.ok()) << model.status().ToString();
-  c.engine = std::make_unique<Engine>(*model, Workers(1), 4, size_t{1} << 30);
+  c.engine = std::make_unique<Engine>(*model, options);
   std::vector<BoundValue> bound;
   for (const Datum& d : c.inputs) bound.push_back({&d, false});
   auto plan = c.engine->RunnerFor((*model)->program()).Run(bound);

@@ -81,12 +81,23 @@ class Tuner::Spending {
   const Clock::time_point start_ = Clock::now();
 };
 
-Tuner::Tuner(const TuneOptions& options) : options_(options), key_(RecordKeyHere()) {
-  path_ = RecordPath(options.record_folder, key_);
+std::shared_ptr<Tuner> Tuner::For(const SessionOptions& options) {
+  const bool asked = options.cache_dir && !options.cache_dir->empty();
+  if (options.reference || (options.tune_ms == 0 && !asked)) return nullptr;
+  return std::make_shared<Tuner>(options);
+}
+
+Tuner::Tuner(const SessionOptions& options)
+    : budget_ms_(options.tune_ms),
+      within_(options.tune_within),
+      keep_(!options.cache_dir || !options.cache_dir->empty()),
+      key_(RecordKeyHere()) {
+  const std::string folder = options.cache_dir.value_or(DefaultCacheDir());
+  path_ = RecordPath(folder, key_);
   if (path_.empty()) return;
   std::error_code ignored;
-  if (options.budget_ms == 0 && !std::filesystem::exists(options.record_folder, ignored)) {
-    read_ = NotFound("there is no folder '", options.record_folder,
+  if (budget_ms_ == 0 && !std::filesystem::exists(folder, ignored)) {
+    read_ = NotFound("there is no folder '", folder,
                      "', and one is made only where there is a budget for measuring");
     return;
   }
@@ -118,7 +129,7 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
     std::stable_sort(job.candidates.begin(), job.candidates.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     job.legal = job.candidates;
-    while (job.candidates.size() > 1 && job.candidates.back().first > options_.within * job.estimated_us())
+    while (job.candidates.size() > 1 && job.candidates.back().first > within_ * job.estimated_us())
       job.candidates.pop_back();
     if (job.candidates.size() < 2) continue;
     job.key = NodeKey(query, threads);
@@ -152,7 +163,7 @@ bool Tuner::Knows(const Job& job) const {
 
 double Tuner::LeftMicroseconds() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return static_cast<double>(options_.budget_ms) * 1e3 - spent_us_;
+  return static_cast<double>(budget_ms_) * 1e3 - spent_us_;
 }
 
 // The microseconds of all candidates, in their order; fewer where one of them could not be measured.
@@ -230,7 +241,7 @@ void Tuner::Write(std::chrono::milliseconds patience) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (unwritten_.empty()) return;
     if (path_.empty()) {
-      if (!options_.no_folder.empty()) written_ = Status(Code::kNotFound, options_.no_folder);
+      if (keep_) written_ = NotFound("none of TERN_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder");
       return;
     }
     taken.swap(unwritten_);

@@ -6,17 +6,11 @@
 
 #include "base/keyed_mutex.h"
 #include "base/stop.h"
+#include "runtime/options.h"
 #include "runtime/tune/choice.h"
 #include "runtime/tune/record.h"
 
 namespace tern {
-
-struct TuneOptions {
-  int64_t budget_ms = 0;      // for all measurements of a session and its clones; 0: only what is recorded
-  double within = 3;          // candidates are kernels whose estimate is at most so many times the least
-  std::string record_folder;  // empty: nothing is read or written
-  std::string no_folder;      // why there is none, where one was to be expected
-};
 
 struct TuneReport {
   int64_t measured = 0, recorded = 0;  // kinds of nodes: by this session, or found in the record
@@ -31,7 +25,9 @@ std::string NodeKey(const KernelQuery& query, int threads);
 // One per model, for all its sessions: one of them measures at a time, while others may ask what is known.
 class Tuner {
  public:
-  explicit Tuner(const TuneOptions& options);
+  // Null where nothing may be measured and no record was asked for.
+  static std::shared_ptr<Tuner> For(const SessionOptions& options);
+  explicit Tuner(const SessionOptions& options);
   Tuner(const Tuner&) = delete;
   ~Tuner();  // writes what could not be written so far, if it can be now
 
@@ -73,7 +69,9 @@ class Tuner {
   bool MayRetry() const;
   void Write(std::chrono::milliseconds patience);
 
-  const TuneOptions options_;
+  const int64_t budget_ms_;  // for all measurements of a session and its clones; 0: only what is recorded
+  const double within_;      // candidates are kernels whose estimate is at most so many times the least
+  const bool keep_;          // measurements are to be kept on disk
   const RecordKey key_;
   std::string path_;
   CancellableMutex measuring_;

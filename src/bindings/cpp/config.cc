@@ -1,0 +1,105 @@
+#include "bindings/cpp/config.h"
+
+#include "passes/batch/set_batch.h"
+
+namespace tern::v1 {
+
+Config::Config() : impl_(std::make_unique<Impl>()) {}
+Config::Config(std::string path) : Config() { impl_->model_path = std::move(path); }
+Config::Config(const Config& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+Config& Config::operator=(const Config& other) {
+  *impl_ = *other.impl_;
+  return *this;
+}
+Config::~Config() = default;
+
+Config& Config::model_path(std::string path) {
+  impl_->model_path = std::move(path);
+  return *this;
+}
+Config& Config::model_buffer(const void* data, size_t size) {
+  impl_->buffer = data;
+  impl_->buffer_size = size;
+  return *this;
+}
+Config& Config::threads(int count) {
+  impl_->options.threads = count;
+  return *this;
+}
+Config& Config::plan_cache(int count) {
+  impl_->options.plan_cache = count;
+  return *this;
+}
+Config& Config::memory_limit(size_t bytes) {
+  impl_->options.memory_limit = bytes;
+  return *this;
+}
+Config& Config::collect_limit(size_t bytes) {
+  impl_->options.collect_limit = bytes;
+  return *this;
+}
+Config& Config::batch(int64_t size) {
+  impl_->batch = size;
+  return *this;
+}
+Config& Config::optimize(std::string level) {
+  const auto known = tern::ParseLevel(level);
+  impl_->level = known ? tern::Status()
+                       : tern::InvalidArgument("'", level,
+                                               "' is no level of optimization; there are: none, "
+                                               "basic, extended, layout");
+  if (known) impl_->options.level = *known;
+  return *this;
+}
+Config& Config::precision(std::string name) {
+  const auto known = tern::ParsePrecision(name);
+  impl_->precision = known
+                         ? tern::Status()
+                         : tern::InvalidArgument("'", name, "' is no precision; there are: fp32, bf16, auto");
+  if (known) impl_->options.precision = *known;
+  return *this;
+}
+Config& Config::tune_ms(int64_t milliseconds) {
+  impl_->options.tune_ms = milliseconds;
+  return *this;
+}
+Config& Config::cache_dir(std::string folder) {
+  impl_->options.cache_dir = std::move(folder);
+  return *this;
+}
+Config& Config::reference(bool on) {
+  impl_->options.reference = on;
+  return *this;
+}
+
+const std::string& Config::model_path() const { return impl_->model_path; }
+int Config::threads() const { return impl_->options.threads; }
+bool Config::reference() const { return impl_->options.reference; }
+
+tern::Status Config::Impl::Check() const {
+  TERN_TRY(level);
+  TERN_TRY(precision);
+  TERN_TRY(options.Validate());
+  if (batch < 0) return tern::InvalidArgument("batch must be 0 (as the model has it) or more, got ", batch);
+  // The system's calls end a path at a NUL: they would open another file.
+  if (const size_t at = model_path.find('\0'); at != std::string::npos)
+    return tern::InvalidArgument("model_path has a NUL at byte ", at, ", behind '", model_path.substr(0, at),
+                                 "'");
+  if (!buffer && buffer_size)
+    return tern::InvalidArgument("model_buffer is null, with a size of ", buffer_size, " bytes");
+  if (buffer && !model_path.empty())
+    return tern::InvalidArgument("model_buffer and model_path '", model_path,
+                                 "' are both set; give one of them");
+  if (model_path.empty() && !buffer) return tern::InvalidArgument("the config names no model");
+  return {};
+}
+
+tern::Result<tern::load::Loaded> Config::Impl::Load() const {
+  const auto bytes = tern::Buffer::Borrow(const_cast<void*>(buffer), buffer_size, nullptr);
+  TERN_ASSIGN(tern::load::Loaded loaded, buffer ? tern::load::LoadBytes(bytes, options.threads)
+                                                : tern::load::LoadFile(model_path, options.threads));
+  if (batch) TERN_TRY(tern::SetBatch(*loaded.graph, batch));
+  return loaded;
+}
+
+}  // namespace tern::v1

@@ -1,0 +1,60 @@
+#include "tools/engine_flags.h"
+
+#include <algorithm>
+
+namespace tern::tools {
+namespace {
+
+// Options by the names of their flags: "--tune 5", "--reference".
+std::string FlagText(std::string_view option, std::string_view value) {
+  std::string name = StrCat("--", option == "tune_ms" ? "tune" : option);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return value.empty() || option == "reference" ? name : StrCat(name, " ", value);
+}
+
+}  // namespace
+
+void LevelOption::Declare(Args& args) {
+  args.Choice("--level", name, {"none", "basic", "extended", "layout"},
+              "how far to optimize the model before it runs (layout)");
+}
+
+void PrecisionOption::Declare(Args& args) {
+  args.Choice(
+      "--precision", name, {"fp32", "bf16", "auto"},
+      "of products with constant weights and of attention (fp32); auto: bf16 where the processor is made for it");
+}
+
+void EngineFlags::Declare(Args& args, unsigned flags) {
+  declared_ = flags;
+  if (flags & kThreads)
+    args.Option("--threads", threads_, "N", "worker threads; 0: one per core", 0, kMaxThreads);
+  if (flags & kLevel) level_.Declare(args);
+  if (flags & kPrecision) precision_.Declare(args);
+  if (flags & kTune) {
+    args.Option("--tune", tune_ms_, "MS",
+                "milliseconds for measuring which kernels are the fastest (0); what is found is kept on disk",
+                0, kMaxTuneMs);
+    args.Option(
+        "--cache-dir", cache_dir_, "DIR",
+        "where measurements are kept (TERN_CACHE_DIR, XDG_CACHE_HOME/tern, ~/.cache/tern); \"\": nowhere");
+  }
+  if (flags & kReference) args.Flag("--reference", reference_, "use the slow reference evaluator");
+}
+
+Result<SessionOptions> EngineFlags::Options(const Args& args) const {
+  SessionOptions options{.threads = static_cast<int>(threads_),
+                         .reference = reference_,
+                         .level = level_.level(),
+                         .precision = precision_.precision(),
+                         .tune_ms = tune_ms_};
+  if ((declared_ & kTune) && args.Given("--cache-dir")) options.cache_dir = cache_dir_;
+  TERN_TRY(options.Validate(FlagText));
+  return options;
+}
+
+const char* PrecisionInUse(const SessionOptions& options) {
+  return UsesBf16(options.Resolved().precision) ? "bf16" : "fp32";
+}
+
+}  // namespace tern::tools
