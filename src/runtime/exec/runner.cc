@@ -13,9 +13,9 @@ Result<Execution*> Runner::Prepare(const std::vector<BoundValue>& bound, int64_t
     std::rotate(executions_.begin(), it, it + 1);
     return executions_.front().get();
   }
-  TERN_ASSIGN(auto plan,
-              engine_.model->plans().Get({program_, bound, range, length}, engine_.options.plan_cache, engine_.stop,
-                                         [&] { return Plan::Compile(engine_, program_, bound, range); }));
+  TERN_ASSIGN(auto plan, engine_.model->plans().Get(
+                             {program_, bound, range, length}, engine_.options.plan_cache, engine_.stop,
+                             [&] { return Plan::Compile(engine_, program_, bound, range); }));
   if (static_cast<int>(executions_.size()) >= engine_.options.plan_cache) executions_.pop_back();
   executions_.insert(executions_.begin(), std::make_unique<Execution>(std::move(plan), engine_));
   return executions_.front().get();
