@@ -35,7 +35,7 @@ Result<SvmLayout> LayoutOf(const SVMClassifier& op);
 int64_t ScoreCount(const SVMClassifier& op, const SvmLayout& layout);
 
 // One score per pair of classes i < j. part(r, k): the sum over the support vectors of class k of their
-// coefficients in row r times their likeness to the row of x.
+// coefficients in row r times their similarity to the row of x.
 template <class F>
 void PairScores(const SVMClassifier& op, const SvmLayout& layout, const F& part, double* scores) {
   size_t pair = 0;

@@ -1,4 +1,4 @@
-// SVMRegressor: a weighted sum of likenesses to support vectors.
+// SVMRegressor: a weighted sum of similarities to support vectors.
 #pragma once
 #include "ops/ml/svm.h"
 

@@ -1,4 +1,4 @@
-// Likeness of rows to support vectors, for many rows at once.
+// Similarity of rows to support vectors, for many rows at once.
 #pragma once
 #include "kernels/cpu/ml/svm_simd.h"
 
@@ -19,7 +19,7 @@ class SupportVectors {
   int64_t count() const { return count_; }
   int64_t width() const { return panels_.width; }
   int64_t row() const { return panels_.count * kSvmPanel; }  // numbers of a result's row, count() and more
-  // y[r][v]: the likeness of row r of x to vector v. Numbers behind count() are arbitrary. Each result
+  // y[r][v]: the similarity of row r of x to vector v. Numbers behind count() are arbitrary. Each result
   // depends on its row and vector alone.
   void Compare(const float* x, int64_t rows, float* y) const;
 
