@@ -37,12 +37,17 @@ Result<OperandShapes> JointShapes(const InferContext& c, const char* port, int64
   return OperandShapes{q, kv, kv};
 }
 
-Result<Dims> SplitDims(const char* port, const Dims& dims, int64_t heads) {
-  if (dims.size() == 4 && (!heads || dims[1] == heads)) return dims;
+Result<HeadDims> SplitHeads(const char* port, const Dims& dims, int64_t heads) {
+  if (dims.size() == 4 && (!heads || dims[1] == heads)) return HeadDims{dims[0], dims[1], dims[2], dims[3]};
   if (dims.size() != 3 || heads < 1 || dims[2] % heads)
     return InvalidArgument("input '", port, "' [", Join(dims, ","), "] does not divide into ", heads,
                            " heads");
-  return Dims{dims[0], heads, dims[1], dims[2] / heads};
+  return HeadDims{dims[0], heads, dims[1], dims[2] / heads};
+}
+
+Result<Dims> SplitDims(const char* port, const Dims& dims, int64_t heads) {
+  TERN_ASSIGN(const HeadDims split, SplitHeads(port, dims, heads));
+  return Dims(split.begin(), split.end());
 }
 
 }  // namespace tern

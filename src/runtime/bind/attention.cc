@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kernels/cpu/attention/rotary.h"
 #include "kernels/cpu/move/copy.h"
@@ -13,6 +14,8 @@
 
 namespace tern {
 namespace {
+
+std::string ListOf(const HeadDims& dims) { return Join(Dims(dims.begin(), dims.end()), ","); }
 
 // Inputs: q k v mask past_k past_v lengths; outputs: y present_k present_v scores.
 template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<kOperands>> {
@@ -26,22 +29,31 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return q.OutType(0) == DType::kF32 && q.OutType(3) == DType::kInvalid && q.Has(4) == q.Has(5);
   }
 
+  // Keys and values that are in memory with room behind them stay there; new ones are written behind them.
+  static bool StateInPlace(const KernelQuery& q, int past, int present) {
+    if (q.attrs().Bool("stacked")) return past == 4 && present == 1;
+    return (past == 4 && present == 1) || (past == 5 && present == 2);
+  }
+
   Status Resize(ResizeContext& c) override {
     s_ = {};
+    if (!std::exchange(known_, true)) ReadAttrs(c->attrs());
     TERN_TRY(SetShapes(c.query()));
     if (c->Has(4)) s_.past = *(c->InDims(4).rbegin() + 1);
     s_.keys += s_.past;
-    const float scale = c->attrs().Float("scale");
-    s_.scale = scale != 0
-                   ? scale
+    capacity_ = c.state_capacity();
+    if (capacity_ && s_.keys > capacity_)
+      return InvalidArgument(s_.keys, " keys in a state of at most ", capacity_);
+    s_.scale = scale_ != 0
+                   ? scale_
                    : static_cast<float>(1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, s_.size))));
-    s_.softcap = c->attrs().Float("softcap"), s_.causal = c->attrs().Bool("causal");
-    s_.guarded = c->attrs().Bool("guarded");
+    s_.softcap = softcap_, s_.causal = causal_, s_.guarded = guarded_;
     if (c->Has(3)) TERN_TRY(SetMask(c->InType(3), c->InDims(3)));
     const bool all = s_.mask[3] <= 1 || s_.mask[3] == s_.keys;
     s_.operands = all ? kOperands : cpu::Operands::kF32;
-    SetSteps(c.query());
     k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(stacked_ ? 1 : 2) != DType::kInvalid;
+    if (capacity_ && !(k_out_ && v_out_)) return InvalidArgument("a state in place has both outputs");
+    SetSteps(c.query());
     const size_t heads = static_cast<size_t>(s_.batch * s_.kv_heads);
     const auto room = [&](bool out, int64_t size) {
       return s_.past && !out ? cpu::Aligned(heads * static_cast<size_t>(s_.keys * size) * sizeof(float)) : 0;
@@ -61,9 +73,15 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     const float* past_k = s_.past ? c.In<float>(4) : nullptr;
     const float* past_v = !s_.past ? nullptr : stacked_ ? past_k + rows * s_.past * s_.size : c.In<float>(5);
     float* k_out = k_out_ ? c.Out<float>(1) : nullptr;
-    float* v_out = !v_out_ ? nullptr : stacked_ ? k_out + rows * s_.keys * s_.size : c.Out<float>(2);
-    t.k = Joined(c, k, past_k, k_out, k_, s_.size, scratch);
-    t.v = Joined(c, v, past_v, v_out, v_, s_.value_size, scratch + k_bytes_);
+    const int64_t room = capacity_ ? capacity_ : s_.keys;
+    float* v_out = !v_out_ ? nullptr : stacked_ ? k_out + rows * room * s_.size : c.Out<float>(2);
+    if (capacity_) {
+      Append(c, k, k_, s_.size, k_out, s_.k), Append(c, v, v_, s_.value_size, v_out, s_.v);
+      t.k = k_out, t.v = v_out;
+    } else {
+      t.k = Joined(c, k, past_k, k_out, k_, s_.size, s_.k, scratch);
+      t.v = Joined(c, v, past_v, v_out, v_, s_.value_size, s_.v, scratch + k_bytes_);
+    }
     if (c.Has(3)) t.mask = c.In(3).raw();
     if (c.Has(6)) {
       if (c.In(6).size() != s_.batch)
@@ -78,26 +96,31 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   }
 
  private:
+  void ReadAttrs(const Attrs& a) {
+    scale_ = a.Float("scale"), softcap_ = a.Float("softcap");
+    q_heads_ = a.Int("q_heads"), kv_heads_ = a.Int("kv_heads");
+    causal_ = a.Bool("causal"), guarded_ = a.Bool("guarded"), merged_ = a.Bool("merged");
+    joint_ = a.Bool("joint"), stacked_ = a.Bool("stacked");
+  }
+
   Status SetShapes(const KernelQuery& query) {
-    const int64_t q_heads = query.attrs().Int("q_heads"), kv_heads = query.attrs().Int("kv_heads");
-    joint_ = query.attrs().Bool("joint"), stacked_ = query.attrs().Bool("stacked");
     if (joint_ && query.InRank(0) != 3)
       return InvalidArgument("q, k and v in one must be [batch, length, width], got [",
                              Join(query.InDims(0), ","), "]");
-    TERN_ASSIGN(Dims q, SplitDims("q", query.InDims(0), joint_ ? q_heads + 2 * kv_heads : q_heads));
-    Dims k = q, v = q;
+    TERN_ASSIGN(HeadDims q, SplitHeads("q", query.InDims(0), joint_ ? q_heads_ + 2 * kv_heads_ : q_heads_));
+    HeadDims k = q, v = q;
     if (joint_) {
-      q[1] = q_heads, k[1] = v[1] = kv_heads;
+      q[1] = q_heads_, k[1] = v[1] = kv_heads_;
     } else {
-      TERN_ASSIGN(k, SplitDims("k", query.InDims(1), kv_heads));
-      TERN_ASSIGN(v, SplitDims("v", query.InDims(2), kv_heads));
+      TERN_ASSIGN(k, SplitHeads("k", query.InDims(1), kv_heads_));
+      TERN_ASSIGN(v, SplitHeads("v", query.InDims(2), kv_heads_));
     }
     s_.batch = q[0], s_.heads = q[1], s_.queries = q[2], s_.size = q[3];
     s_.kv_heads = k[1], s_.keys = k[2], s_.value_size = v[3];
     if (s_.heads != s_.kv_heads && (s_.kv_heads < 1 || s_.heads % s_.kv_heads))
       return InvalidArgument(s_.heads, " query heads are no multiple of ", s_.kv_heads, " key heads");
     if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
-      return InvalidArgument("k [", Join(k, ","), "] and v [", Join(v, ","),
+      return InvalidArgument("k [", ListOf(k), "] and v [", ListOf(v),
                              "] do not go together with a batch of ", s_.batch, " and heads of ", s_.size);
     if (stacked_ && k[3] != v[3])
       return InvalidArgument("keys of ", k[3], " and values of ", v[3], " cannot be stacked");
@@ -105,19 +128,18 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return stacked_ ? Status() : CheckPast(query, 5, v);
   }
 
-  Status CheckPast(const KernelQuery& q, int past, const Dims& now) const {
+  Status CheckPast(const KernelQuery& q, int past, const HeadDims& now) const {
     if (!q.Has(past)) return {};
-    Dims p = q.InDims(past);
+    const Dims& dims = q.InDims(past);
+    const size_t lead = stacked_ ? 1 : 0;
     const auto no = [&] {
-      return InvalidArgument("a past of [", Join(q.InDims(past), ","), "] does not go with [", Join(now, ","),
+      return InvalidArgument("a past of [", Join(q.InDims(past), ","), "] does not go with [", ListOf(now),
                              "]");
     };
-    if (stacked_) {
-      if (p.size() != 5 || p[0] != 2) return no();
-      p.erase(p.begin());
-    }
-    if (p.size() != 4 || p[0] != now[0] || p[1] != now[1] || p[3] != now[3]) return no();
-    return stacked_ || p[2] == q.InDims(4)[2] ? Status() : no();
+    if (dims.size() != 4 + lead || (stacked_ && dims[0] != 2)) return no();
+    for (size_t i : {0, 1, 3})
+      if (dims[lead + i] != now[i]) return no();
+    return stacked_ || dims[2] == q.InDims(4)[2] ? Status() : no();
   }
 
   // k_ and v_ are of the inputs as they come, s_.k and s_.v of what is computed on: that, or past and present
@@ -132,23 +154,25 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     v_ = steps(query.InRank(2) == 3, s_.kv_heads, fresh, s_.value_size);
     s_.q = steps(query.InRank(0) == 3, s_.heads, s_.queries, s_.size);
     if (joint_) s_.q = k_ = v_ = steps(true, s_.heads + 2 * s_.kv_heads, s_.queries, s_.size);
-    s_.y = steps(query.attrs().Bool("merged"), s_.heads, s_.queries, s_.value_size);
+    s_.y = steps(merged_, s_.heads, s_.queries, s_.value_size);
     const bool k_joined = s_.past || query.OutType(1) != DType::kInvalid;
     const bool v_joined = s_.past || query.OutType(stacked_ ? 1 : 2) != DType::kInvalid;
-    s_.k = k_joined ? cpu::HeadSteps::Split(s_.kv_heads, s_.keys, s_.size) : k_;
-    s_.v = v_joined ? cpu::HeadSteps::Split(s_.kv_heads, s_.keys, s_.value_size) : v_;
+    const int64_t room = capacity_ ? capacity_ : s_.keys;
+    s_.k = k_joined ? cpu::HeadSteps::Split(s_.kv_heads, room, s_.size) : k_;
+    s_.v = v_joined ? cpu::HeadSteps::Split(s_.kv_heads, room, s_.value_size) : v_;
   }
 
-  Status SetMask(DType type, Dims m) {
-    if (m.size() > 4) return InvalidArgument("mask has rank ", m.size());
-    m.insert(m.begin(), 4 - m.size(), 1);
+  Status SetMask(DType type, const Dims& mask) {
+    if (mask.size() > 4) return InvalidArgument("mask has rank ", mask.size());
+    HeadDims m{1, 1, 1, 1};
+    std::copy(mask.begin(), mask.end(), m.end() - static_cast<int64_t>(mask.size()));
     const int64_t scores[] = {s_.batch, s_.heads, s_.queries};
     for (size_t i = 0; i < 3; ++i)
       if (m[i] != 1 && m[i] != scores[i])
-        return InvalidArgument("mask [", Join(m, ","), "] does not broadcast to the scores");
+        return InvalidArgument("mask [", ListOf(m), "] does not broadcast to the scores");
     if (m[3] != 1 && m[3] > s_.keys)
-      return InvalidArgument("mask [", Join(m, ","), "] is longer than ", s_.keys, " keys");
-    for (size_t i = 0; i < 4; ++i) s_.mask[i] = m[i];
+      return InvalidArgument("mask [", ListOf(m), "] is longer than ", s_.keys, " keys");
+    s_.mask = m;
     s_.bool_mask = type == DType::kBool;
     return {};
   }
@@ -156,26 +180,42 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to
   // `out` if wanted.
   const float* Joined(RunContext& c, const float* x, const float* past, float* out,
-                      const cpu::HeadSteps& now_steps, int64_t size, std::byte* room) const {
+                      const cpu::HeadSteps& now_steps, int64_t size, const cpu::HeadSteps& to_steps,
+                      std::byte* room) const {
     if (!s_.past && !out) return x;
     float* to = out ? out : reinterpret_cast<float*>(room);
-    const auto part = [&](const float* from, const cpu::HeadSteps& steps, int64_t first, int64_t rows) {
-      cpu::StridedCopy plan;
-      plan.Add({s_.batch, steps.batch, s_.kv_heads * s_.keys * size});
-      plan.Add({s_.kv_heads, steps.head, s_.keys * size});
-      plan.Add({rows, steps.row, size});
-      plan.Add({size, 1, 1});
-      plan.to = first * size;
-      cpu::Copy(plan, from, to, sizeof(float), c.workers());
-    };
-    if (s_.past) part(past, cpu::HeadSteps::Split(s_.kv_heads, s_.past, size), 0, s_.past);
-    part(x, now_steps, s_.past, s_.keys - s_.past);
+    if (s_.past) {
+      const auto steps = cpu::HeadSteps::Split(s_.kv_heads, s_.past, size);
+      CopyRows(c, past, steps, s_.past, size, to, to_steps);
+    }
+    Append(c, x, now_steps, size, to, to_steps);
     return to;
+  }
+
+  // The new rows behind those of the past.
+  void Append(RunContext& c, const float* x, const cpu::HeadSteps& steps, int64_t size, float* to,
+              const cpu::HeadSteps& to_steps) const {
+    CopyRows(c, x, steps, s_.keys - s_.past, size, to + s_.past * to_steps.row, to_steps);
+  }
+
+  void CopyRows(RunContext& c, const float* from, const cpu::HeadSteps& steps, int64_t rows, int64_t size,
+                float* to, const cpu::HeadSteps& to_steps) const {
+    cpu::StridedCopy plan;
+    plan.Add({s_.batch, steps.batch, to_steps.batch});
+    plan.Add({s_.kv_heads, steps.head, to_steps.head});
+    plan.Add({rows, steps.row, to_steps.row});
+    plan.Add({size, 1, 1});
+    cpu::Copy(plan, from, to, sizeof(float), c.workers());
   }
 
   cpu::AttentionShape s_;
   cpu::HeadSteps k_, v_;
-  bool joint_ = false, stacked_ = false, k_out_ = false, v_out_ = false;
+  bool known_ = false;  // the attributes have been read; they stay as they are
+  bool joint_ = false, stacked_ = false, causal_ = false, guarded_ = false, merged_ = false;
+  float scale_ = 0, softcap_ = 0;
+  int64_t q_heads_ = 0, kv_heads_ = 0;
+  bool k_out_ = false, v_out_ = false;
+  int64_t capacity_ = 0;  // keys that the state has room for; 0: past and present lie apart
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };
 
@@ -188,7 +228,7 @@ class Rotary : public KernelOf<Rotary> {
     return q.OutType(0) == DType::kF32;
   }
   Status Resize(ResizeContext& c) override {
-    TERN_ASSIGN(const Dims x, SplitDims("x", c->InDims(0), c->attrs().Int("heads")));
+    TERN_ASSIGN(const HeadDims x, SplitHeads("x", c->InDims(0), c->attrs().Int("heads")));
     s_.batch = x[0], s_.heads = x[1], s_.length = x[2], s_.size = x[3];
     s_.rotated = c->attrs().Int("size") ? c->attrs().Int("size") : s_.size;
     s_.interleaved = c->attrs().Bool("interleaved"), s_.packed = c->InRank(0) == 3;
@@ -199,7 +239,7 @@ class Rotary : public KernelOf<Rotary> {
     if (c->InDims(2) != angles || angles.size() != rank || angles.back() != s_.rotated / 2 ||
         by_row.size() != rank || (by_row[0] != x[0] && by_row[0] != 1) || by_row[1] != s_.length)
       return InvalidArgument("cos [", Join(angles, ","), "] and sin [", Join(c->InDims(2), ","),
-                             "] do not go with [", Join(x, ","), "]");
+                             "] do not go with [", ListOf(x), "]");
     s_.shared = by_row[0] == 1;
     return {};
   }

@@ -1,6 +1,8 @@
 // Ties elementwise ops to their CPU kernels.
 #include "kernels/cpu/elementwise/elementwise.h"
 
+#include <utility>
+
 #include "kernels/cpu/elementwise/eltwise.h"
 #include "kernels/cpu/support/width.h"
 #include "runtime/bind/support.h"
@@ -19,6 +21,7 @@ class Unary : public KernelOf<Unary> {
   static bool Legal(const KernelQuery& q) { return cpu::HasUnary(UnaryKindOf(q), q.InType(0)); }
   static bool LegalActivation(const KernelQuery& q) { return IsFloat(q.InType(0)) && Legal(q); }
   Status Resize(ResizeContext& c) override {
+    if (std::exchange(known_, true)) return {};
     kind_ = UnaryKindOf(c.query());
     if (c->op().name != "Activation") return {};
     alpha_ = c->attrs().Float("alpha"), beta_ = c->attrs().Float("beta");
@@ -33,6 +36,7 @@ class Unary : public KernelOf<Unary> {
  private:
   cpu::UnaryKind kind_ = cpu::UnaryKind::kAbs;
   float alpha_ = 0, beta_ = 0;
+  bool known_ = false;  // the attributes have been read; they stay as they are
 };
 
 BinaryKind BinaryKindOf(const KernelQuery& q) {
@@ -67,11 +71,13 @@ class Eltwise : public KernelOf<Eltwise> {
     static constexpr BinaryKind kSteps[] = {BinaryKind::kAdd, BinaryKind::kMul, BinaryKind::kMax,
                                             BinaryKind::kMin};
     static constexpr const char* kKinds[] = {"sum", "prod", "max", "min"};
-    plan_ = {};
-    plan_.step = kSteps[IndexOf(kKinds, c->attrs().Text("kind"))];
+    if (!std::exchange(known_, true)) {
+      plan_.step = kSteps[IndexOf(kKinds, c->attrs().Text("kind"))];
+      plan_.factors = c->attrs().Floats("coefficients");
+    }
     plan_.type = c->OutType(0);
     plan_.count = CountOf(c->OutDims(0));
-    plan_.factors = c->attrs().Floats("coefficients");
+    plan_.operands.clear();
     for (int i = 0; i < c->InputCount(); ++i)
       plan_.operands.push_back(cpu::MakeBroadcast<1>(c->OutDims(0), {c->InDims(i)}));
     operands_.assign(plan_.operands.size(), nullptr);
@@ -85,6 +91,7 @@ class Eltwise : public KernelOf<Eltwise> {
 
  private:
   cpu::EltwisePlan plan_;
+  bool known_ = false;  // the attributes have been read
   std::vector<const void*> operands_;
 };
 

@@ -15,13 +15,13 @@ class BoundEpilogue {
   }
 
   BoundEpilogue() = default;
-  BoundEpilogue(const KernelQuery& q, std::initializer_list<int> inputs)
-      : epilogue_(q.OutType(0), q.OutDims(0)) {
-    for (int i : inputs) {
-      if (!q.Has(i)) continue;
-      epilogue_.AddTerm(q.InDims(i));
-      inputs_.push_back(i);
-    }
+  BoundEpilogue(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
+
+  // For other dims; keeps its memory.
+  void Set(const KernelQuery& q, std::initializer_list<int> inputs) {
+    epilogue_.Reset(q.OutType(0), q.OutDims(0));
+    for (int i : inputs)
+      if (q.Has(i)) inputs_[static_cast<size_t>(epilogue_.AddTerm(q.InDims(i)))] = i;
     const std::string kind = q.attrs().Text("activation");
     if (kind != "none")
       epilogue_.SetActivation(static_cast<cpu::UnaryKind>(IndexOf(cpu::kUnaryNames, kind)),
@@ -31,8 +31,8 @@ class BoundEpilogue {
 
   // For one run; null when there is nothing to do.
   const cpu::Epilogue* For(const RunContext& c) {
-    for (size_t i = 0; i < inputs_.size(); ++i)
-      epilogue_.SetTerm(static_cast<int>(i), c.In(inputs_[i]).raw());
+    for (int i = 0; i < epilogue_.terms(); ++i)
+      epilogue_.SetTerm(i, c.In(inputs_[static_cast<size_t>(i)]).raw());
     return epilogue_.empty() ? nullptr : &epilogue_;
   }
 
@@ -41,7 +41,7 @@ class BoundEpilogue {
     return EpilogueValue(static_cast<Epilogue>(kind), alpha, beta, x);
   }
   cpu::Epilogue epilogue_;
-  std::vector<int> inputs_;
+  std::array<int, cpu::Epilogue::kMaxTerms> inputs_{};
 };
 
 }  // namespace tern

@@ -1,5 +1,6 @@
 // Ties MatMul to the matrix product.
 #include <algorithm>
+#include <span>
 
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/panels.h"
@@ -14,26 +15,26 @@
 namespace tern {
 namespace {
 
+using BatchDims = std::span<const int64_t>;
+
 // Where each matrix of a batch starts in an operand that is broadcast.
-std::vector<int64_t> Starts(const Dims& operand, const Dims& batch, int64_t matrix) {
-  std::vector<int64_t> at{0};
-  Dims steps(batch.size(), 0);
+void SetStarts(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<int64_t>& at) {
   const size_t lead = batch.size() - operand.size();
+  at.assign(1, 0);
   int64_t step = matrix;
-  for (size_t i = operand.size(); i-- > 0; step *= operand[i])
-    if (operand[i] != 1) steps[lead + i] = step;
-  for (size_t i = 0; i < batch.size(); ++i) {
-    std::vector<int64_t> next;
-    for (int64_t start : at)
-      for (int64_t j = 0; j < batch[i]; ++j) next.push_back(start + j * steps[i]);
-    at = std::move(next);
+  // From the innermost axis: those before it repeat what is there.
+  for (size_t i = batch.size(); i-- > 0;) {
+    const int64_t size = i >= lead ? operand[i - lead] : 1, n = static_cast<int64_t>(at.size());
+    for (int64_t j = 1; j < batch[i]; ++j)
+      for (int64_t k = 0; k < n; ++k) at.push_back(at[static_cast<size_t>(k)] + (size == 1 ? 0 : j * step));
+    if (batch[i] == 0) at.clear();
+    step *= size;
   }
-  return at;
 }
 
-// One operand as a stack of matrices; a vector is one row (a) or one column (b).
+// One operand as a stack of matrices; a vector is one row (a) or one column (b). Refers to the dims.
 struct Operand {
-  Dims batch;
+  BatchDims batch;
   int64_t rows = 1, columns = 1;
   bool vector = false;
 };
@@ -41,7 +42,7 @@ struct Operand {
 Operand OperandOf(const Dims& dims, bool transpose, bool left) {
   if (dims.size() == 1) return {{}, left ? 1 : dims[0], left ? dims[0] : 1, true};
   const int64_t r = dims[dims.size() - 2], c = dims.back();
-  return {Dims(dims.begin(), dims.end() - 2), transpose ? c : r, transpose ? r : c, false};
+  return {BatchDims(dims.data(), dims.size() - 2), transpose ? c : r, transpose ? r : c, false};
 }
 
 // Of all products of a batch. Where b is the same for all, they are one tall product.
@@ -51,7 +52,7 @@ Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands oper
                 b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   const int64_t one = a.rows * b.columns, all = CountOf(q.OutDims(0));
   const int64_t count = one > 0 ? all / one : 0;
-  const bool tall = CountOf(b.batch) == 1;
+  const bool tall = CountIn(b.batch) == 1;
   const cpu::TileTable& table = cpu::TileFor(operands);
   Work work;
   work.algorithm = algorithm;
@@ -93,11 +94,12 @@ class MatMul : public KernelOf<MatMul> {
     p_.c_row = p_.n;
     p_.alpha = c->attrs().Float("alpha");
     const Dims& y = c->OutDims(0);
-    const Dims batch(y.begin(), y.end() - !a.vector - !b.vector);
+    const BatchDims batch(y.data(), y.size() - !a.vector - !b.vector);
     column_bias_ = c->Has(2) && ColumnBias(c.query());
-    epilogue_ = column_bias_ ? BoundEpilogue(c.query(), {3}) : BoundEpilogue(c.query(), {2, 3});
-    if (CountOf(b.batch) == 1 && a.batch == batch && !flip_a) {
-      p_.m *= CountOf(batch);  // the same b for all: one tall product
+    epilogue_.Set(c.query(), column_bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
+    a_at_.clear();
+    if (CountIn(b.batch) == 1 && std::ranges::equal(a.batch, batch) && !flip_a) {
+      p_.m *= CountIn(batch);  // the same b for all: one tall product
     } else {
       SetBatch(a, b, batch);
     }
@@ -122,10 +124,10 @@ class MatMul : public KernelOf<MatMul> {
     return !bias.empty() && CountOf(bias) == bias.back() && bias.back() == q.OutDims(0).back();
   }
 
-  void SetBatch(const Operand& a, const Operand& b, const Dims& batch) {
-    p_.count = CountOf(batch);
-    a_at_ = Starts(a.batch, batch, p_.m * p_.k);
-    b_at_ = Starts(b.batch, batch, p_.k * p_.n);
+  void SetBatch(const Operand& a, const Operand& b, BatchDims batch) {
+    p_.count = CountIn(batch);
+    SetStarts(a.batch, batch, p_.m * p_.k, a_at_);
+    SetStarts(b.batch, batch, p_.k * p_.n, b_at_);
     c_at_.clear();
     for (int64_t i = 0; i < p_.count; ++i) c_at_.push_back(i * p_.m * p_.n);
   }
@@ -137,7 +139,7 @@ class MatMul : public KernelOf<MatMul> {
 };
 
 // Nothing but ones before the last two.
-bool OneMatrix(const Dims& dims) { return CountOf(Dims(dims.begin(), dims.end() - 2)) == 1; }
+bool OneMatrix(const Dims& dims) { return CountFrom(dims, 0, dims.size() - 2) == 1; }
 
 // How weights are packed and multiplied with.
 template <cpu::Operands kOf> struct Panels {
@@ -199,13 +201,13 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     p_ = {};
     p_.operands = kOperands;
     p_.k = k_, p_.n = n_;
-    p_.m = flip ? CountOf(Dims(a.begin(), a.end() - 2)) * a.back() : CountOf(Dims(a.begin(), a.end() - 1));
+    p_.m = flip ? CountFrom(a, 0, a.size() - 2) * a.back() : CountFrom(a, 0, a.size() - 1);
     p_.a_row = k_, p_.a_column = 1;
     transposed_ = {};
     if (flip && OneMatrix(a)) {
       p_.a_row = 1, p_.a_column = p_.m;
     } else if (flip) {
-      transposed_.Add({CountOf(Dims(a.begin(), a.end() - 2)), k_ * a.back(), k_ * a.back()});
+      transposed_.Add({CountFrom(a, 0, a.size() - 2), k_ * a.back(), k_ * a.back()});
       transposed_.Add({a.back(), 1, k_});
       transposed_.Add({k_, a.back(), 1});
     }
@@ -213,7 +215,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     const Dims& y = c->OutDims(0);
     bias_ = c->Has(2) && c->InDims(2).size() <= y.size() && !c->InDims(2).empty() &&
             c->InDims(2).back() == n_ && CountOf(c->InDims(2)) == n_;
-    tile_ = TileBound(c.query(), bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
+    tile_.Set(c.query(), bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
     transposed_at_ = ((plainly_ ? cpu::PanelScratch : Way::Scratch)(p_, c.threads()) + 63) / 64 * 64;
     c.SetScratch(transposed_at_ + (transposed_.rank ? static_cast<size_t>(p_.m * k_) * sizeof(float) : 0));
     return {};
@@ -270,7 +272,7 @@ bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 // Beside the plain product.
 double StrassenMicroseconds(const KernelQuery& q) {
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
-  const int64_t rows = CountOf(Dims(q.InDims(0).begin(), q.InDims(0).end() - 1));
+  const int64_t rows = CountFrom(q.InDims(0), 0, q.InDims(0).size() - 1);
   double plain = 0;
   for (const Work& work : Single::WorkOf(q)) plain += CpuRates().Microseconds(work);
   return plain * StrassenCost(rows, b.columns, b.rows);

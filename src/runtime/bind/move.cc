@@ -28,15 +28,18 @@ class Transpose : public StridedMove<Transpose> {
  public:
   Status Resize(ResizeContext& c) override {
     const Dims& x = c->InDims(0);
-    const Dims from = ContiguousStrides(x), to = ContiguousStrides(c->OutDims(0));
-    const auto perm = c->attrs().Ints("perm");
+    const auto from = cpu::PackedSteps(x), to = cpu::PackedSteps(c->OutDims(0));
+    if (perm_.empty()) perm_ = c->attrs().Ints("perm");
     plan_ = {};
     for (size_t i = 0; i < x.size(); ++i) {
-      const size_t axis = perm.empty() ? x.size() - 1 - i : AxisOf(perm[i], x.size());
+      const size_t axis = perm_.empty() ? x.size() - 1 - i : AxisOf(perm_[i], x.size());
       plan_.Add({x[axis], from[axis], to[i]});
     }
     return {};
   }
+
+ private:
+  std::vector<int64_t> perm_;
 };
 
 // Blocks of pixels to channels and back: the indices of both sides as one list of axes.
@@ -175,7 +178,7 @@ class Tile : public StridedMove<Tile> {
   static bool Legal(const KernelQuery& q) { return Movable(q) && q.InRank(0) <= cpu::kMaxRank / 2; }
   Status Resize(ResizeContext& c) override {
     const Dims &x = c->InDims(0), &y = c->OutDims(0);
-    const Dims from = ContiguousStrides(x), to = ContiguousStrides(y);
+    const auto from = cpu::PackedSteps(x), to = cpu::PackedSteps(y);
     plan_ = {};
     for (size_t i = 0; i < x.size(); ++i) {
       plan_.Add({x[i] ? y[i] / x[i] : 0, 0, to[i] * x[i]});

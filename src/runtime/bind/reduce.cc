@@ -1,6 +1,8 @@
 // Ties reductions and softmax to their CPU kernels.
 #include "kernels/cpu/reduce/reduce.h"
 
+#include <utility>
+
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_f32.h"
 
@@ -13,8 +15,9 @@ class Softmax : public KernelOf<Softmax> {
     return q.AllTypes(DType::kF32) && q.attrs().Text("kind") != "hardmax";
   }
   Status Resize(ResizeContext& c) override {
-    log_ = c->attrs().Text("kind") == "log_softmax";
-    shape_ = AxisShapeOf(c->InDims(0), AxisOf(c->attrs().Int("axis"), c->InDims(0).size()));
+    if (!std::exchange(known_, true))
+      log_ = c->attrs().Text("kind") == "log_softmax", axis_ = c->attrs().Int("axis");
+    shape_ = AxisShapeOf(c->InDims(0), AxisOf(axis_, c->InDims(0).size()));
     return {};
   }
   Status Run(RunContext& c) override {
@@ -23,7 +26,9 @@ class Softmax : public KernelOf<Softmax> {
   }
 
  private:
+  bool known_ = false;  // the attributes have been read; they stay as they are
   bool log_ = false;
+  int64_t axis_ = -1;
   cpu::AxisShape shape_;
 };
 
@@ -34,17 +39,19 @@ class Reduce : public KernelOf<Reduce> {
            (!q.Has(1) || q.Known(1));
   }
   Status Resize(ResizeContext& c) override {
-    kind_ = KindOf(c.query());
+    if (!std::exchange(known_, true)) kind_ = KindOf(c.query()), noop_ = c->attrs().Bool("noop_if_empty");
     const size_t rank = c->InDims(0).size();
-    const auto axes = c->Has(1) ? ToLongs(*c->Known(1)) : std::vector<int64_t>();
-    std::vector<bool> mask(rank, axes.empty() && !c->attrs().Bool("noop_if_empty"));
-    for (int64_t axis : axes) {
+    const Tensor* axes = c->Has(1) ? c->Known(1) : nullptr;
+    const int64_t count = axes ? axes->size() : 0;
+    mask_.assign(rank, count == 0 && !noop_);
+    for (int64_t k = 0; k < count; ++k) {
       if (rank == 0) continue;  // a scalar along its axis 0
+      const int64_t axis = LoadLong(*axes, k);
       const size_t i = AxisOf(axis, rank);
       if (i >= rank) return InvalidArgument("axis ", axis, " of a rank-", rank, " tensor");
-      mask[i] = true;
+      mask_[i] = true;
     }
-    plan_ = cpu::MakeReduce(c->InDims(0), mask);
+    plan_ = cpu::MakeReduce(c->InDims(0), mask_);
     return {};
   }
   Status Run(RunContext& c) override {
@@ -56,7 +63,9 @@ class Reduce : public KernelOf<Reduce> {
   static cpu::ReduceKind KindOf(const KernelQuery& q) {
     return static_cast<cpu::ReduceKind>(IndexOf(cpu::kReduceNames, q.attrs().Text("kind")));
   }
+  bool known_ = false, noop_ = false;
   cpu::ReduceKind kind_ = cpu::ReduceKind::kSum;
+  std::vector<bool> mask_;  // axes that are reduced
   cpu::ReducePlan plan_;
 };
 
@@ -64,10 +73,13 @@ class ArgReduce : public KernelOf<ArgReduce> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::HasArgReduce(q.InType(0)); }
   Status Resize(ResizeContext& c) override {
-    shape_ = AxisShapeOf(c->InDims(0), AxisOf(c->attrs().Int("axis"), c->InDims(0).size()));
-    largest_ = c->attrs().Text("kind") == "max", last_ = c->attrs().Bool("last");
+    if (!std::exchange(known_, true)) {
+      axis_ = c->attrs().Int("axis");
+      largest_ = c->attrs().Text("kind") == "max", last_ = c->attrs().Bool("last");
+    }
+    shape_ = AxisShapeOf(c->InDims(0), AxisOf(axis_, c->InDims(0).size()));
     if (shape_.length == 0)
-      return InvalidArgument("axis ", c->attrs().Int("axis"), " of ", Describe(c->InType(0), c->InDims(0)),
+      return InvalidArgument("axis ", axis_, " of ", Describe(c->InType(0), c->InDims(0)),
                              " has no elements");
     return {};
   }
@@ -78,7 +90,8 @@ class ArgReduce : public KernelOf<ArgReduce> {
 
  private:
   cpu::AxisShape shape_;
-  bool largest_ = true, last_ = false;
+  int64_t axis_ = 0;
+  bool known_ = false, largest_ = true, last_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Small helpers of the binders.
 #pragma once
 #include <iterator>
+#include <span>
 #include <string>
 
 #include "kernel_api/kernel_table.h"
@@ -23,8 +24,20 @@ inline size_t AxisOf(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
+// Their product; dims whose product is beyond any tensor fail a check.
+inline int64_t CountIn(std::span<const int64_t> dims) {
+  int64_t count = 1;
+  bool beyond = false;
+  for (int64_t d : dims) {
+    if (d == 0) return 0;
+    beyond |= __builtin_mul_overflow(count, d, &count);
+  }
+  TERN_CHECK(!beyond, "impossible dims [", Join(Dims(dims.begin(), dims.end()), ","), "]");
+  return count;
+}
+
 inline int64_t CountFrom(const Dims& dims, size_t first, size_t last) {
-  return CountOf(Dims(dims.begin() + static_cast<int64_t>(first), dims.begin() + static_cast<int64_t>(last)));
+  return CountIn(std::span(dims).subspan(first, last - first));
 }
 
 inline cpu::AxisShape AxisShapeOf(const Dims& dims, size_t axis) {

@@ -1,5 +1,6 @@
 // The epilogue of an op's attributes, as far as possible in registers, the rest block by block.
 #pragma once
+#include <algorithm>
 #include <limits>
 
 #include "kernels/cpu/gemm/panels.h"
@@ -12,15 +13,17 @@ class TileBound {
  public:
   TileBound() = default;
   // inputs: those that are added.
-  TileBound(const KernelQuery& q, std::initializer_list<int> inputs) {
-    const std::vector<int> there = There(q, inputs);
+  TileBound(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
+
+  // For other dims; keeps its memory.
+  void Set(const KernelQuery& q, std::initializer_list<int> inputs) {
+    tile_ = {};
+    residual_ = -1;
+    in_registers_ = InRegisters(q, inputs);
+    if (!in_registers_) return rest_.Set(q, inputs);
     const std::string kind = q.attrs().Text("activation");
     const bool clip = kind == "relu" || kind == "clip";
-    if (!InRegisters(q, inputs)) {
-      rest_ = BoundEpilogue(q, inputs);
-      return;
-    }
-    if (!there.empty()) residual_ = there[0];
+    residual_ = FirstOf(q, inputs);
     tile_.narrow_residual = residual_ >= 0 && q.InType(residual_) == DType::kBF16;
     tile_.residual_row = q.OutDims(0).empty() ? 0 : q.OutDims(0).back();
     tile_.clip = clip;
@@ -30,10 +33,11 @@ class TileBound {
 
   // Nothing is left to do when results are in memory.
   static bool InRegisters(const KernelQuery& q, std::initializer_list<int> inputs) {
-    const std::vector<int> there = There(q, inputs);
+    const int first = FirstOf(q, inputs);
+    const auto count = std::count_if(inputs.begin(), inputs.end(), [&](int i) { return q.Has(i); });
     const std::string kind = q.attrs().Text("activation");
-    return (kind == "none" || kind == "relu" || kind == "clip") && there.size() <= 1 &&
-           (there.empty() || q.InDims(there[0]) == q.OutDims(0));
+    return (kind == "none" || kind == "relu" || kind == "clip") && count <= 1 &&
+           (first < 0 || q.InDims(first) == q.OutDims(0));
   }
 
   // The product's bias stays as it is.
@@ -42,19 +46,20 @@ class TileBound {
     p.tile = tile_;
     p.tile.bias = bias;
     if (residual_ >= 0) p.tile.residual = c.In<float>(residual_);
-    p.epilogue = rest_.For(c);
+    p.epilogue = in_registers_ ? nullptr : rest_.For(c);
   }
 
  private:
-  static std::vector<int> There(const KernelQuery& q, std::initializer_list<int> inputs) {
-    std::vector<int> there;
+  // The first of these inputs that is there; -1: none is.
+  static int FirstOf(const KernelQuery& q, std::initializer_list<int> inputs) {
     for (int i : inputs)
-      if (q.Has(i)) there.push_back(i);
-    return there;
+      if (q.Has(i)) return i;
+    return -1;
   }
 
   cpu::TileEpilogue tile_;
   int residual_ = -1;
+  bool in_registers_ = true;
   BoundEpilogue rest_;
 };
 

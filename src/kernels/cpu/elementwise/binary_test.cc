@@ -66,7 +66,8 @@ TEST_P(BinaryLevels, BroadcastsInPlanes) {
 TEST_P(BinaryLevels, KeepsTheSignOfZero) {
   const float x[3] = {1, 2, 3}, zero = -0.f;
   float y[3];
-  Binary(BinaryKind::kDiv, DType::kF32, MakeBroadcast<2>({3}, {Dims{3}, Dims{}}), x, &zero, y, Workers(1));
+  const Dims three{3}, one;
+  Binary(BinaryKind::kDiv, DType::kF32, MakeBroadcast<2>(three, {three, one}), x, &zero, y, Workers(1));
   for (float v : y) EXPECT_EQ(v, -INFINITY);
 }
 

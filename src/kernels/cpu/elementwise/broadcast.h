@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "base/thread_pool.h"
 #include "core/tensor.h"
@@ -45,18 +46,32 @@ template <int N> void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const st
 
 }  // namespace internal
 
+// What ContiguousStrides gives, without a trip to the heap; dims has at most kMaxRank axes.
+inline std::array<int64_t, kMaxRank> PackedSteps(const Dims& dims) {
+  std::array<int64_t, kMaxRank> steps{};
+  uint64_t step = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    steps[i] = static_cast<int64_t>(step);
+    step *= static_cast<uint64_t>(dims[i] ? dims[i] : 1);
+  }
+  return steps;
+}
+
 // Shapes must fit, and have at most kMaxRank axes.
-template <int N> Broadcast<N> MakeBroadcast(const Dims& out, const std::array<Dims, N>& operands) {
+template <int N>
+Broadcast<N> MakeBroadcast(const Dims& out,
+                           const std::array<std::reference_wrapper<const Dims>, N>& operand_dims) {
   Broadcast<N> b;
   b.count = CountOf(out);
-  std::array<Dims, N> packed;
-  for (size_t i = 0; i < N; ++i) packed[i] = ContiguousStrides(operands[i]);
+  std::array<std::array<int64_t, kMaxRank>, N> packed;
+  for (size_t i = 0; i < N; ++i) packed[i] = PackedSteps(operand_dims[i]);
   int rank = 0;
   for (size_t axis = 0; axis < out.size(); ++axis) {
     std::array<int64_t, N> steps{};
     for (size_t i = 0; i < N; ++i) {
-      const size_t lead = out.size() - operands[i].size();
-      if (axis >= lead && operands[i][axis - lead] != 1) steps[i] = packed[i][axis - lead];
+      const Dims& operand = operand_dims[i];
+      const size_t lead = out.size() - operand.size();
+      if (axis >= lead && operand[axis - lead] != 1) steps[i] = packed[i][axis - lead];
     }
     internal::AddAxis<N>(b, rank, out[axis], steps);
   }

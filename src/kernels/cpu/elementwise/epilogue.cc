@@ -23,6 +23,12 @@ DType ComputeType(DType result) {
   }
 }
 
+void Epilogue::Reset(DType type, const Dims& dims) {
+  type_ = type, compute_ = ComputeType(type);
+  dims_.assign(dims.begin(), dims.end());
+  term_count_ = 0, active_ = false;
+}
+
 int Epilogue::AddTerm(const Dims& dims) {
   terms_[static_cast<size_t>(term_count_)].plan = MakeBroadcast<1>(dims_, {dims});
   return term_count_++;

@@ -16,10 +16,14 @@ class Epilogue {
 
   Epilogue() = default;
   // Results of these dims (at most kMaxRank axes) and type.
-  Epilogue(DType type, const Dims& dims) : type_(type), compute_(ComputeType(type)), dims_(dims) {}
+  Epilogue(DType type, const Dims& dims) { Reset(type, dims); }
+  // Starts anew for other results; keeps its memory.
+  void Reset(DType type, const Dims& dims);
 
-  // An operand of the result's type that broadcasts to it; its data comes with SetTerm. At most two.
+  // An operand of the result's type that broadcasts to it; its data comes with SetTerm. At most kMaxTerms.
+  static constexpr int kMaxTerms = 2;
   int AddTerm(const Dims& dims);
+  int terms() const { return term_count_; }
   void SetTerm(int i, const void* data) { terms_[static_cast<size_t>(i)].data = data; }
   // For float types; clip takes its bounds from alpha and beta. f64 goes through `scalar(scalar_kind, …)`.
   void SetActivation(UnaryKind kind, float alpha, float beta, Scalar scalar, int scalar_kind);
@@ -46,7 +50,7 @@ class Epilogue {
 
   DType type_ = DType::kF32, compute_ = DType::kF32;
   Dims dims_;
-  std::array<Term, 2> terms_;
+  std::array<Term, kMaxTerms> terms_;
   int term_count_ = 0;
   bool active_ = false;
   UnaryKind kind_ = UnaryKind::kRelu;

@@ -246,27 +246,30 @@ ReducePlan MakeReduce(const Dims& dims, const std::vector<bool>& mask) {
     int64_t size, step;
     bool reduced;
   };
-  std::vector<Axis> axes;
-  const Dims steps = ContiguousStrides(dims);
+  std::array<Axis, kMaxRank> axes{};
+  size_t rank = 0;
+  const auto steps = PackedSteps(dims);
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 1) continue;
-    if (!axes.empty() && axes.back().reduced == mask[i] && dims[i] != 0 && axes.back().size != 0) {
-      axes.back().size *= dims[i];
-      axes.back().step = steps[i];
+    Axis* last = rank ? &axes[rank - 1] : nullptr;
+    if (last && last->reduced == mask[i] && dims[i] != 0 && last->size != 0) {
+      last->size *= dims[i];
+      last->step = steps[i];
     } else {
-      axes.push_back({dims[i], steps[i], mask[i]});
+      axes[rank++] = {dims[i], steps[i], mask[i]};
     }
   }
   ReducePlan plan;
   plan.count = 1;
-  for (const Axis& a : axes)
-    if (a.reduced) plan.count *= a.size;
-  if (!axes.empty()) {
-    plan.inner = axes.back().size;
-    plan.inner_reduced = axes.back().reduced;
-    axes.pop_back();
+  for (size_t i = 0; i < rank; ++i)
+    if (axes[i].reduced) plan.count *= axes[i].size;
+  if (rank) {
+    --rank;
+    plan.inner = axes[rank].size;
+    plan.inner_reduced = axes[rank].reduced;
   }
-  for (const Axis& a : axes) {
+  for (size_t i = 0; i < rank; ++i) {
+    const Axis& a = axes[i];
     ReducePlan::Axes& list = a.reduced ? plan.reduced : plan.kept;
     list.dims[static_cast<size_t>(list.rank)] = a.size;
     list.steps[static_cast<size_t>(list.rank)] = a.step;

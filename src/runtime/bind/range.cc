@@ -1,0 +1,35 @@
+// Ties Range to a loop.
+#include "runtime/bind/support.h"
+
+namespace tern {
+namespace {
+
+// Inputs: start limit delta. Inference has counted the elements.
+class Range : public KernelOf<Range> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    const DType type = q.OutType(0);
+    return q.AllTypes(type) && (type == DType::kI64 || type == DType::kI32 || type == DType::kF32);
+  }
+  Status Run(RunContext& c) override {
+    if (c.Out(0).dtype() == DType::kI64) return Fill<int64_t, uint64_t>(c);
+    if (c.Out(0).dtype() == DType::kI32) return Fill<int32_t, uint32_t>(c);
+    return Fill<float, double>(c);
+  }
+
+ private:
+  // Sums: the type of the sums, which wraps for integers and is exact for floats.
+  template <class T, class Sums> static Status Fill(const RunContext& c) {
+    const auto first = static_cast<Sums>(*c.In<T>(0)), step = static_cast<Sums>(*c.In<T>(2));
+    T* y = c.Out<T>(0);
+    const int64_t n = c.Out(0).size();
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(first + static_cast<Sums>(i) * step);
+    return {};
+  }
+};
+
+}  // namespace
+
+TERN_KERNELS(Range) { table.Add<Range>("Range", "cpu.range", Range::Legal); }
+
+}  // namespace tern
