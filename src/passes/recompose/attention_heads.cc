@@ -15,10 +15,21 @@ bool IsSwap(const Node* n) { return n && n->attrs.Ints("perm") == kSwapped; }
 Value* Again(Rewrite& r, const Node& node, std::vector<Value*> inputs, const AttrList& changes) {
   return r.Op(*node.op, WithAttrs(node.attrs, changes), inputs);
 }
+// The same with all outputs.
+std::vector<Value*> AllAgain(Rewrite& r, const Node& node, const std::vector<Value*>& inputs,
+                             const AttrList& changes) {
+  return r.Ops(*node.op, WithAttrs(node.attrs, changes), inputs, static_cast<int>(node.outputs().size()));
+}
 
 bool OnlyFirstOutput(const Node& node) {
   return std::all_of(node.outputs().begin() + 1, node.outputs().end(),
                      [](const Value* v) { return v->unused(); });
+}
+
+// Outputs other than y are read by nobody, or are outputs of the graph and nothing else.
+bool OthersOnlyLeave(const Node& node) {
+  return std::all_of(node.outputs().begin() + 1, node.outputs().end(),
+                     [](const Value* v) { return v->uses.empty(); });
 }
 
 // v = Transpose(split), split [batch, length, heads, size]: [batch, length, heads*size], or null.
@@ -45,7 +56,6 @@ Packed PackedOf(Rewrite& r, Value* v) {
 
 bool FuseSplitHeadsAt(Rewrite& r) {
   const Node& node = r.root();
-  if (!OnlyFirstOutput(node)) return r.Skip("other outputs are read");
   std::vector<Value*> inputs = node.inputs();
   AttrList changes;
   for (size_t i = 0; i < 3; ++i) {
@@ -56,7 +66,7 @@ bool FuseSplitHeadsAt(Rewrite& r) {
     changes.emplace_back(i == 0 ? "q_heads" : "kv_heads", packed.heads);
   }
   if (changes.empty()) return r.Skip("no input is a transposed split into heads");
-  return r.Replace(Again(r, node, inputs, changes));
+  return r.Replace(AllAgain(r, node, inputs, changes));
 }
 
 // Same data as a reshape of the packed result.
@@ -67,16 +77,23 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   Node* attention = MadeBy(transpose->input(0), "Attention");
   if (!attention || transpose->input(0)->output != 0 || !OnlyUse(transpose->input(0)))
     return r.Skip("not the result of an Attention, read nowhere else");
-  if (attention->attrs.Bool("merged") || !OnlyFirstOutput(*attention))
+  if (attention->attrs.Bool("merged") || !OthersOnlyLeave(*attention))
     return r.Skip("the heads are merged already, or other outputs are read");
-  Value* merged = Again(r, *attention, attention->inputs(), {{"merged", true}});
-  if (SameShape(merged, root.output(0))) return r.Replace(merged);
+  const std::vector<Value*> made = AllAgain(r, *attention, attention->inputs(), {{"merged", true}});
+  std::vector<std::pair<Value*, Value*>> pairs;
+  for (size_t i = 1; i < made.size(); ++i) pairs.emplace_back(attention->outputs()[i], made[i]);
+  const auto replace = [&](Value* y) {
+    pairs.emplace_back(root.output(0), y);
+    return r.ReplaceValues(pairs);
+  };
+  Value* merged = made[0];
+  if (SameShape(merged, root.output(0))) return replace(merged);
   // Dims 0 and 1 are the same for both; a zero further back would copy another one.
   const auto target = IntsOf(root.input(1));
   if (target && !root.attrs.Bool("allow_zero") && target->size() > 2 &&
       std::find(target->begin() + 2, target->end(), 0) != target->end())
     return r.Skip("the new shape copies dims");
-  return r.Replace(r.Op(*root.op, root.attrs, {merged, root.input(1)}));
+  return replace(r.Op(*root.op, root.attrs, {merged, root.input(1)}));
 }
 
 // v = Reshape(Expand(Unsqueeze(x, 2))): each head of x stands `times` in a row.

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""GPT-2 token by token on its own past, Tern beside onnxruntime: the same tokens, how many a second, and how time grows.
+
+    python -m venv .venv-generate && .venv-generate/bin/pip install -r scripts/requirements-bench.txt onnx onnxruntime numpy
+    .venv-generate/bin/python bench/generate.py
+
+GPT-2 small with random weights is exported from torch with inputs and outputs for the past. onnxruntime keeps the past in OrtValues
+(I/O binding: what a run gives as present, the next one reads as past). Tern keeps it as states (`tern generate`). Both take the likeliest
+token each time. Exit status 1: the tokens differ.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import machine  # noqa: E402
+
+ROOT = HERE.parent
+PASTS = (100, 500, 1000)
+NEAR = 10  # tokens on either side of a past whose median counts
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tern", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "tern")
+    parser.add_argument("--model", type=pathlib.Path, default=ROOT / ".cache" / "generate" / "gpt2.onnx",
+                        help="made where it is missing")
+    parser.add_argument("--exporter", choices=("legacy", "dynamo"), default="legacy", help="of torch.onnx")
+    parser.add_argument("--layers", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=0, help="of the weights")
+    parser.add_argument("--tokens", type=int, default=1000)
+    parser.add_argument("--prompt", default="464", help="token ids, separated by commas")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each engine; the best one counts")
+    parser.add_argument("--json", type=pathlib.Path, help="file for everything measured")
+    return parser.parse_args()
+
+
+def names(layers):
+    """Names of the past's inputs and of the present's outputs, as optimum writes them."""
+    parts = [(i, kind) for i in range(layers) for kind in ("key", "value")]
+    return [f"past_key_values.{i}.{kind}" for i, kind in parts], [f"present.{i}.{kind}" for i, kind in parts]
+
+
+def export(path, layers, seed, exporter):
+    import torch
+    from transformers import DynamicCache, GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(seed)
+    config = GPT2Config(n_layer=layers)
+    model = GPT2LMHeadModel(config).eval()
+
+    class Step(torch.nn.Module):
+        """A decoder with its cache as plain inputs and outputs."""
+
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids, *past):
+            cache = DynamicCache()
+            for layer in range(layers):
+                cache.update(past[2 * layer], past[2 * layer + 1], layer)
+            out = self.model(input_ids=input_ids, past_key_values=cache, use_cache=True)
+            flat = [part for layer in out.past_key_values.layers for part in (layer.keys, layer.values)]
+            return (out.logits, *flat)
+
+    size = config.n_embd // config.n_head
+    past = [torch.zeros(1, config.n_head, 5, size) for _ in range(2 * layers)]
+    ids = torch.zeros(1, 2, dtype=torch.int64)
+    inputs, outputs = names(layers)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    options = {"input_names": ["input_ids", *inputs], "output_names": ["logits", *outputs]}
+    if exporter == "legacy":
+        axes = {name: {0: "batch", 2: "past_sequence"} for name in inputs}
+        axes.update({name: {0: "batch", 2: "total_sequence"} for name in outputs})
+        axes.update({name: {0: "batch", 1: "sequence"} for name in ("input_ids", "logits")})
+        options.update(dynamic_axes=axes, opset_version=17, dynamo=False)
+    else:
+        batch, sequence, before = (torch.export.Dim(n) for n in ("batch", "sequence", "past_sequence"))
+        shapes = ({0: batch, 1: sequence}, tuple({0: batch, 2: before} for _ in past))
+        options.update(dynamic_shapes=shapes, dynamo=True, external_data=False)
+    with torch.no_grad():
+        torch.onnx.export(Step(), (ids, *past), str(path), **options)
+
+
+def weight_bytes(model):
+    """Bytes of weights that every token multiplies with: of MatMul and Gemm, each once."""
+    import onnx
+
+    graph = onnx.load(str(model)).graph
+    sizes = {t.name: len(t.raw_data) for t in graph.initializer}
+    made_from = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "Transpose"}
+    read = {made_from.get(node.input[1], node.input[1]) for node in graph.node if node.op_type in ("MatMul", "Gemm")}
+    return sum(sizes.get(name, 0) for name in read)
+
+
+def run_onnxruntime(model, prompt, tokens, threads):
+    """The tokens, and the milliseconds that each took."""
+    import numpy
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    pasts = [value for value in session.get_inputs() if value.name != "input_ids"]
+    presents = [value.name for value in session.get_outputs()[1:]]
+    empty = {value.name: numpy.zeros((1, value.shape[1], 0, value.shape[3]), numpy.float32) for value in pasts}
+    held = [onnxruntime.OrtValue.ortvalue_from_numpy(empty[value.name]) for value in pasts]
+    binding = session.io_binding()
+    ids, made, spent = numpy.array([prompt], numpy.int64), [], []
+    for _ in range(tokens):
+        start = time.perf_counter()
+        binding.bind_cpu_input("input_ids", ids)
+        for value, past in zip(pasts, held):
+            binding.bind_ortvalue_input(value.name, past)
+        for name in ("logits", *presents):
+            binding.bind_output(name, "cpu")
+        session.run_with_iobinding(binding)
+        logits, *held = binding.get_outputs()
+        token = int(logits.numpy()[0, -1].argmax())
+        spent.append(1e3 * (time.perf_counter() - start))
+        made.append(token)
+        ids = numpy.array([[token]], numpy.int64)
+    return {"tokens": made, "milliseconds": spent}
+
+
+def run_tern(tern, model, prompt, tokens, threads):
+    command = [str(tern), "generate", str(model), "--prompt", ",".join(map(str, prompt)), "--tokens", str(tokens),
+               "--threads", str(threads), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def agreement(ours, theirs):
+    """How many tokens are the same before the first that differs."""
+    return next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
+
+
+def rate(spent, skip=3):
+    """Tokens a second, without the first ones: they make plans."""
+    return 1e3 * len(spent[skip:]) / sum(spent[skip:]) if spent[skip:] else 0.0
+
+
+def at_past(spent, prompt, past):
+    """The usual time of a token with so many before it, in ms; None where there was none."""
+    index = past - prompt
+    near = spent[max(0, index - NEAR):index + NEAR + 1]
+    return statistics.median(near) if 0 <= index < len(spent) + NEAR and near else None
+
+
+def summary(ours, theirs, prompt, bytes_read, gb_per_s):
+    permitted = 1e9 * gb_per_s / bytes_read if gb_per_s and bytes_read else None
+    rates = {"tern": rate(ours["milliseconds"]), "onnxruntime": rate(theirs["milliseconds"])}
+    return {
+        "tokens": len(ours["tokens"]), "same": agreement(ours["tokens"], theirs["tokens"]),
+        "tokens_per_second": rates, "ratio": rates["tern"] / rates["onnxruntime"],
+        "weight_bytes": bytes_read, "read_gb_per_s": gb_per_s, "permitted_tokens_per_second": permitted,
+        "percent_of_permitted": 100 * rates["tern"] / permitted if permitted else None,
+        "plans": ours.get("plans"), "allocations_per_token": ours.get("allocations_per_token"),
+        "ms_at_past": {name: {past: at_past(run["milliseconds"], prompt, past) for past in PASTS}
+                       for name, run in (("tern", ours), ("onnxruntime", theirs))}}
+
+
+def show(found):
+    number = lambda value, form="{:.1f}": "–" if value is None else form.format(value)  # noqa: E731
+    print(f"the same tokens: {found['same']} of {found['tokens']}")
+    for name, value in found["tokens_per_second"].items():
+        past = ", ".join(f"{number(ms, '{:.2f}')} at {length}" for length, ms in found["ms_at_past"][name].items())
+        print(f"{name:12} {value:6.1f} tokens/s; ms a token with a past of: {past}")
+    print(f"ratio {found['ratio']:.2f}; {number(found['percent_of_permitted'])} % of the "
+          f"{number(found['permitted_tokens_per_second'])} tokens/s that reading {found['weight_bytes'] / 1e6:.0f} MB of weights a token permits")
+    print(f"plans made: {number(found['plans'], '{}')}; allocations a token: {number(found['allocations_per_token'], '{}')}")
+
+
+def better(best, run):
+    return run if best is None or rate(run["milliseconds"]) > rate(best["milliseconds"]) else best
+
+
+def main():
+    chosen = parse()
+    if not chosen.tern.exists():
+        sys.exit(f"there is no {chosen.tern}; build it, or name another")
+    if not chosen.model.exists():
+        export(chosen.model, chosen.layers, chosen.seed, chosen.exporter)
+    prompt = [int(word) for word in chosen.prompt.split(",")]
+    ours = theirs = None
+    peaks = []
+    for _ in range(chosen.rounds):
+        ours = better(ours, run_tern(chosen.tern, chosen.model, prompt, chosen.tokens, chosen.threads))
+        theirs = better(theirs, run_onnxruntime(chosen.model, prompt, chosen.tokens, chosen.threads))
+        peaks.append(machine.peaks(chosen.tern, "fp32", chosen.threads))
+    found = summary(ours, theirs, len(prompt), weight_bytes(chosen.model), machine.best(peaks)["read_gb_per_s_threads"])
+    show(found)
+    if chosen.json:
+        chosen.json.write_text(json.dumps({**found, "runs": {"tern": ours, "onnxruntime": theirs}}, indent=1))
+    return 0 if found["same"] == found["tokens"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
