@@ -22,11 +22,12 @@ MODULES = {
     "kernel_api": ["ir"],
     "codegen": ["ops", "kernel_api"],
     "runtime": ["passes", "kernel_api", "kernels", "codegen"],
+    "generate": ["runtime"],
     "train": ["passes", "runtime"],
     "compress": ["runtime", "train"],
     "data": ["core"],
     "server": ["load", "runtime", "data"],
-    "bindings": ["load", "export", "compress", "server"],
+    "bindings": ["load", "export", "compress", "server", "generate"],
     "tools": ["bindings"],
 }
 

@@ -3,6 +3,8 @@
 #include <map>
 #include <memory>
 
+#include "ir/op_execution.h"
+
 namespace tern {
 namespace {
 
@@ -54,6 +56,13 @@ void AddOp(OpDef def) {
   auto& slot = Table()[def.name];
   TERN_CHECK(!slot, "op ", def.name, " is defined twice");
   slot = std::make_unique<OpDef>(std::move(def));
+}
+
+void SetExecution(std::string_view op, std::function<Status(const Attrs&, EvalContext&)> reference) {
+  const auto it = Table().find(op);
+  TERN_CHECK(it != Table().end() && !it->second->reference, "op ", op,
+             " is not declared, or has a reference");
+  it->second->reference = std::move(reference);
 }
 
 const OpDef* FindOp(std::string_view name) {

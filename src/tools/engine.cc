@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <set>
 
+#include "generate/generate.h"
 #include "load/load.h"
-#include "ops/ops.h"
 #include "tools/units.h"
 
 namespace tern::tools {
@@ -22,7 +22,7 @@ static void Warn(const std::string& path, const std::vector<std::string>& texts)
 }
 
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, int64_t threads) {
-  InitOps();
+  InitGenerate();
   TERN_ASSIGN(load::Loaded loaded, load::LoadFile(path, static_cast<int>(threads)));
   Warn(path, loaded.warnings);
   return std::move(loaded.graph);

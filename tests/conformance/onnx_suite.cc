@@ -10,6 +10,7 @@
 #include <regex>
 
 #include "base/strings.h"
+#include "generate/generate.h"
 #include "suite_case.h"
 
 using namespace tern;
@@ -64,6 +65,7 @@ Arguments Read(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  InitGenerate();
   Arguments arguments = Read(argc, argv);
   auto expectations = ReadExpectations(arguments.expectations);
   const auto cases = FindCases(arguments.data);

@@ -8,7 +8,7 @@
 
 #include "case_file.h"
 #include "case_runner.h"
-#include "ops/ops.h"
+#include "generate/generate.h"
 
 namespace fs = std::filesystem;
 using namespace tern;
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: tern_cases FOLDER [--only TEXT]\n");
     return 2;
   }
-  InitOps();
+  InitGenerate();
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(argv[1]))
     if (entry.path().extension() == ".case") files.push_back(entry.path());

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "bindings/cpp/config.h"
-#include "ops/ops.h"
+#include "generate/generate.h"
 
 namespace tern::v1 {
 namespace {
@@ -52,7 +52,7 @@ Result<Predictor> Predictor::Create(const Config& config) {
   std::shared_ptr<State> state;
   const Status status = Protect([&]() -> tern::Status {
     TERN_TRY(config.impl_->Check());
-    tern::InitOps();
+    tern::InitGenerate();
     TERN_ASSIGN(tern::load::Loaded loaded, config.impl_->Load());
     TERN_ASSIGN(std::unique_ptr<tern::Session> session,
                 tern::Session::Create(std::move(loaded.graph), config.impl_->options));

@@ -1,23 +1,11 @@
-// BeamSearch: several sequences per prompt, grown word by word by a decoder, the likeliest kept.
-// onnxruntime's algorithm for GPT-2, in each detail that shows in the result.
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
-#include "ops/generate/decoder.h"
+// BeamSearch: several sequences per prompt, grown word by word by a decoder, the likeliest kept. Declared
+// here; src/generate executes it.
+#include "ops/generate/search_attrs.h"
 
 namespace tern {
 namespace {
 
-struct BeamSearch : DecoderAttrs {
-  bool early_stopping = false;
-  template <class V> void Visit(V& v) {
-    DecoderAttrs::Visit(v);
-    v("early_stopping", early_stopping, "a prompt is done as soon as it has enough finished sequences");
-  }
-};
-
-Status Infer(const BeamSearch& op, InferContext& c) {
+Status Infer(const BeamSearchAttrs& op, InferContext& c) {
   TERN_TRY(InferDecoder(op, c));
   const auto one = [&](const char* port) {
     const auto v = c.LongsOf(port);
@@ -31,235 +19,12 @@ Status Infer(const BeamSearch& op, InferContext& c) {
   return {};
 }
 
-struct Settings {
-  int64_t max_length, beams, returned;
-  float length_penalty;
-};
-
-Result<Settings> SettingsOf(EvalContext& c) {
-  Settings s{};
-  TERN_ASSIGN(s.max_length, LongOf(c, "max_length", 0));
-  TERN_ASSIGN(s.beams, LongOf(c, "num_beams", 1));
-  TERN_ASSIGN(s.returned, LongOf(c, "num_return_sequences", 1));
-  TERN_ASSIGN(const double penalty, DoubleOf(c, "length_penalty", 1));
-  s.length_penalty = static_cast<float>(penalty);
-  if (s.max_length < 1 || s.max_length > kMaxSequence)
-    return InvalidArgument("max_length is ", s.max_length, ", must be from 1 to ", kMaxSequence);
-  if (s.beams < 1 || s.beams > kMaxBeams)
-    return InvalidArgument("num_beams is ", s.beams, ", must be from 1 to ", kMaxBeams);
-  if (s.returned < 1 || s.returned > s.beams)
-    return InvalidArgument("num_return_sequences is ", s.returned, ", must be from 1 to num_beams, ",
-                           s.beams);
-  return s;
-}
-
-// The best finished sequences of a prompt, best first; of equal ones the earlier first.
-class Hypotheses {
- public:
-  Hypotheses(const Settings& settings) : settings_(settings) {}  // NOLINT
-  bool done = false;
-
-  void Add(const Words& words, float sum) {
-    const float score = Normalized(sum, words.size());
-    const auto at = std::find_if(kept_.begin(), kept_.end(), [&](const auto& k) { return score > k.score; });
-    kept_.insert(at, {words, score});
-    if (Size() > settings_.beams) kept_.pop_back();
-  }
-  bool Full() const { return Size() >= settings_.beams; }
-  // A sequence with this sum could still come in.
-  bool CanImprove(float best_sum, size_t length) const {
-    return kept_.back().score < Normalized(best_sum, length);
-  }
-
-  struct Entry {
-    Words words;
-    float score;
-  };
-  const std::vector<Entry>& kept() const { return kept_; }
-
- private:
-  int64_t Size() const { return static_cast<int64_t>(kept_.size()); }
-  float Normalized(float sum, size_t length) const {
-    return sum / std::pow(static_cast<float>(length), settings_.length_penalty);
-  }
-  const Settings& settings_;
-  std::vector<Entry> kept_;
-};
-
-void LogSoftmax(std::vector<float>& row) {
-  const double top = *std::max_element(row.begin(), row.end());
-  double sum = 0;
-  for (float v : row) sum += std::exp(v - top);
-  const double shift = top + std::log(sum);
-  for (float& v : row) v = static_cast<float>(v - shift);
-}
-
-struct Candidate {
-  float score;
-  size_t beam;
-  int32_t word;
-};
-
-class Search {
- public:
-  Search(const BeamSearch& op, const Settings& settings, const ScoreRules& rules, Decoder& decoder)
-      : op_(op),
-        settings_(settings),
-        rules_(rules),
-        decoder_(decoder),
-        beams_(static_cast<size_t>(settings.beams)) {
-    for (int64_t b = 0; b < decoder.batch(); ++b) found_.emplace_back(settings_);
-    // All beams of a prompt start alike: only the first may count at the first step.
-    for (size_t r = 0; r < decoder.rows().size(); ++r) sums_.push_back(r % beams_ ? -1e9f : 0.0f);
-  }
-
-  // steps: gets each step's scores when it is not null.
-  Status Run(std::vector<float>* steps) {
-    bool first = true;
-    while (decoder_.length() < settings_.max_length) {
-      TERN_ASSIGN(ScoreRows scores, decoder_.Step());
-      for (auto& row : scores) LogSoftmax(row);
-      rules_.Apply(decoder_.rows(), decoder_.batch(), first, scores);
-      for (size_t r = 0; r < scores.size(); ++r)
-        for (float& v : scores[r]) v += sums_[r];
-      for (size_t r = 0; steps && r < scores.size(); ++r)
-        steps->insert(steps->end(), scores[r].begin(), scores[r].end());
-      TERN_TRY(Choose(scores));
-      if (std::all_of(found_.begin(), found_.end(), [](const Hypotheses& h) { return h.done; })) break;
-      first = false;
-    }
-    for (size_t r = 0; r < sums_.size(); ++r)
-      if (!found_[r / beams_].done) found_[r / beams_].Add(decoder_.rows()[r], sums_[r]);
-    return {};
-  }
-
-  const std::vector<Hypotheses>& found() const { return found_; }
-
- private:
-  // The 2 * beams best words of all of a prompt's beams; of equal ones the one further in front.
-  std::vector<Candidate> Best(const ScoreRows& scores, size_t sample) const {
-    const size_t words = scores[0].size(), count = 2 * beams_;
-    std::vector<size_t> order(beams_ * words);
-    std::iota(order.begin(), order.end(), size_t{0});
-    const auto score = [&](size_t i) { return scores[sample * beams_ + i / words][i % words]; };
-    const auto better = [&](size_t a, size_t b) {
-      return score(a) > score(b) || (score(a) == score(b) && a < b);
-    };
-    const size_t taken = std::min(count, order.size());
-    std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(taken), order.end(), better);
-    std::vector<Candidate> best;
-    for (size_t i = 0; i < taken; ++i)
-      best.push_back({score(order[i]), order[i] / words, static_cast<int32_t>(order[i] % words)});
-    return best;
-  }
-
-  Status Choose(const ScoreRows& scores) {
-    Words tokens;
-    std::vector<size_t> parents;
-    std::vector<float> all;  // candidates' scores of all samples, one after the other
-    std::vector<std::vector<Candidate>> best;
-    for (size_t b = 0; b < found_.size(); ++b) {
-      best.push_back(Best(scores, b));
-      if (best.back().size() != 2 * beams_)
-        return InvalidModel("a vocabulary of ", scores[0].size(), " words is too small for ", beams_,
-                            " beams");
-      for (const Candidate& c : best.back()) all.push_back(c.score);
-    }
-    std::vector<float> sums;
-    for (size_t b = 0; b < found_.size(); ++b) {
-      if (found_[b].done) {
-        tokens.insert(tokens.end(), beams_, static_cast<int32_t>(op_.pad));
-        parents.insert(parents.end(), beams_, 0);
-        sums.insert(sums.end(), beams_, 0.0f);
-        continue;
-      }
-      TERN_TRY(Continue(b, best[b], tokens, parents, sums));
-      // The window of scores starts at b * beams, where a sample's 2 * beams would start at twice that: so it
-      // is done there.
-      const auto from = all.begin() + static_cast<int64_t>(b * beams_);
-      const float top = *std::max_element(from, from + static_cast<int64_t>(2 * beams_));
-      const auto length = static_cast<size_t>(decoder_.length());
-      if (found_[b].Full() && (op_.early_stopping || !found_[b].CanImprove(top, length)))
-        found_[b].done = true;
-    }
-    sums_ = std::move(sums);
-    decoder_.Append(tokens, parents);
-    return {};
-  }
-
-  // The first words that do not end their sequence go on; those that do among the first `beams` are finished.
-  Status Continue(size_t b, const std::vector<Candidate>& best, Words& tokens, std::vector<size_t>& parents,
-                  std::vector<float>& sums) {
-    size_t taken = 0;
-    for (size_t i = 0; i < best.size() && taken < beams_; ++i) {
-      const size_t row = b * beams_ + best[i].beam;
-      if (op_.eos >= 0 && best[i].word == op_.eos) {
-        if (i < beams_) found_[b].Add(decoder_.rows()[row], best[i].score);
-        continue;
-      }
-      tokens.push_back(best[i].word);
-      parents.push_back(row);
-      sums.push_back(best[i].score);
-      ++taken;
-    }
-    if (taken < beams_) return InvalidArgument("fewer than ", beams_, " words go on with prompt ", b);
-    return {};
-  }
-
-  const BeamSearch& op_;
-  const Settings& settings_;
-  const ScoreRules& rules_;
-  Decoder& decoder_;
-  const size_t beams_;
-  std::vector<Hypotheses> found_;
-  std::vector<float> sums_;
-};
-
-Status Reference(const BeamSearch& op, EvalContext& c) {
-  TERN_ASSIGN(const Settings settings, SettingsOf(c));
-  TERN_ASSIGN(const ScoreRules rules, RulesOf(op, c));
-  TERN_ASSIGN(Decoder decoder, Decoder::Start(op, c, settings.beams));
-  if (decoder.prompt_length() > settings.max_length)
-    return InvalidArgument("prompts of ", decoder.prompt_length(), " words are longer than max_length, ",
-                           settings.max_length);
-  std::vector<float> steps;
-  const bool all = c.Wants("scores");
-  Search search(op, settings, rules, decoder);
-  TERN_TRY(search.Run(all ? &steps : nullptr));
-  const int64_t batch = decoder.batch();
-  std::vector<int64_t> sequences(static_cast<size_t>(batch * settings.returned * settings.max_length),
-                                 op.pad);
-  std::vector<double> scores;
-  for (size_t b = 0; b < search.found().size(); ++b)
-    for (size_t k = 0; k < static_cast<size_t>(settings.returned); ++k) {
-      const auto& entry = search.found()[b].kept()[k];
-      const size_t place =
-          (b * static_cast<size_t>(settings.returned) + k) * static_cast<size_t>(settings.max_length);
-      std::copy(entry.words.begin(), entry.words.end(), sequences.begin() + static_cast<int64_t>(place));
-      scores.push_back(entry.score);
-    }
-  Tensor out(c.In("input_ids").dtype(), {batch, settings.returned, settings.max_length});
-  FromLongs(sequences, out);
-  c.SetOut("sequences", out);
-  if (c.Wants("sequences_scores"))
-    c.SetOut("sequences_scores", Tensor::Of(DType::kF32, {batch, settings.returned}, scores));
-  if (!all) return {};
-  const int64_t rounds = settings.max_length - decoder.prompt_length(), rows = batch * settings.beams;
-  const int64_t words = steps.empty() ? std::max<int64_t>(op.words, 0)
-                                      : static_cast<int64_t>(steps.size()) / rows /
-                                            (decoder.length() - decoder.prompt_length());
-  Tensor shown(DType::kF32, {rounds, batch, settings.beams, words});
-  std::copy(steps.begin(), steps.end(), shown.data<float>());
-  c.SetOut("scores", shown);
-  return {};
-}
-
 constexpr DTypeSet kF32 = SetOf(DType::kF32);
 
 }  // namespace
 
 TERN_OP(BeamSearch) {
-  return OpDef::Of<BeamSearch>(
+  return OpDef::Of<BeamSearchAttrs>(
              "sequences that a GPT-2 decoder grows from prompts, several at a time, the likeliest kept")
       .In("input_ids", kIndices)
       .Setting("max_length", kIndices)
@@ -276,8 +41,7 @@ TERN_OP(BeamSearch) {
       .OptOut("scores", kF32)
       .Subgraph("decoder")
       .Traits(kControlFlow)
-      .Infer(Infer)
-      .Reference(Reference);
+      .Infer(Infer);
 }
 
 }  // namespace tern

@@ -1,14 +1,9 @@
-#include "ops/generate/decoder.h"
+#include "generate/decoder.h"
 
-#include <algorithm>
 #include <cstring>
-#include <limits>
-#include <set>
 
 namespace tern {
 namespace {
-
-constexpr float kLowest = std::numeric_limits<float>::lowest();
 
 // The rows of a past [2, rows, …] in the order of `parents`.
 Tensor Reordered(const Tensor& past, const std::vector<size_t>& parents) {
@@ -23,36 +18,6 @@ Tensor Reordered(const Tensor& past, const std::vector<size_t>& parents) {
 }
 
 }  // namespace
-
-Status CheckDecoder(const DecoderAttrs& a) {
-  if (a.layers < 0 || a.heads < 1 || a.head_size < 1)
-    return InvalidModel("a decoder of ", a.layers, " layers, ", a.heads, " heads of ", a.head_size);
-  if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat);
-  if (a.index_type != DType::kI32 && a.index_type != DType::kI64)
-    return InvalidModel("words are ", DTypeName(a.index_type));
-  if (!IsFloat(a.past_type) || BitWidth(a.past_type) < 8)
-    return InvalidModel("pasts are ", DTypeName(a.past_type));
-  return {};
-}
-
-Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
-  TERN_TRY(CheckDecoder(a));
-  const Shape& ids = c.ShapeOf("input_ids");
-  if (ids.ranked && ids.rank() != 2)
-    return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
-  // They change from step to step, but all inputs of one step agree. No input of a model has such names.
-  const Dim rows = Dim::Symbol("decoder rows"), words = Dim::Symbol("decoder words"),
-            seen = Dim::Symbol("decoder past");
-  const Type ids_type = Type::TensorOf(a.index_type, Shape({rows, words}));
-  const Type mask_type = Type::TensorOf(a.index_type, Shape({rows, seen + words}));
-  std::vector<Type> inputs = {ids_type, ids_type, mask_type};
-  for (int64_t i = 0; i < a.layers; ++i)
-    inputs.push_back(Type::TensorOf(a.past_type, Shape({2, rows, a.heads, seen, a.head_size})));
-  TERN_ASSIGN(const auto outputs, c.InferSubgraph(0, inputs));
-  if (static_cast<int64_t>(outputs.size()) < 1 + a.layers)
-    return InvalidModel("the decoder gives ", outputs.size(), " outputs, needs ", 1 + a.layers);
-  return {};
-}
 
 Result<Decoder> Decoder::Start(const DecoderAttrs& attrs, EvalContext& c, int64_t copies) {
   TERN_TRY(CheckDecoder(attrs));
@@ -151,76 +116,6 @@ void Decoder::Append(const Words& tokens, const std::vector<size_t>& parents) {
   }
   rows_ = std::move(rows);
   for (Datum& past : past_) past = Reordered(past.tensor, parents);
-}
-
-namespace {
-
-void Penalize(float penalty, const Words& row, std::vector<float>& scores) {
-  for (int32_t w : std::set<int32_t>(row.begin(), row.end())) {
-    if (w < 0 || static_cast<size_t>(w) >= scores.size()) continue;
-    float& s = scores[static_cast<size_t>(w)];
-    s = s < 0 ? s * penalty : s / penalty;
-  }
-}
-
-// Words that would repeat a run of n that is there already.
-void BlockRepeats(int64_t n, const Words& row, std::vector<float>& scores) {
-  const auto length = static_cast<int64_t>(row.size());
-  for (int64_t j = 0; j + n <= length; ++j) {
-    const int32_t w = row[static_cast<size_t>(j + n - 1)];
-    if (w >= 0 && static_cast<size_t>(w) < scores.size() &&
-        std::equal(row.end() - (n - 1), row.end(), row.begin() + j))
-      scores[static_cast<size_t>(w)] = kLowest;
-  }
-}
-
-void Forbid(const int64_t* allowed, std::vector<float>& scores) {
-  for (size_t w = 0; w < scores.size(); ++w)
-    if (allowed[w] == 0) scores[w] = kLowest;
-}
-
-}  // namespace
-
-void ScoreRules::Apply(const std::vector<Words>& rows, int64_t batch, bool first_step,
-                       ScoreRows& scores) const {
-  const size_t copies = rows.size() / static_cast<size_t>(batch);
-  for (size_t r = 0; r < rows.size(); ++r) {
-    std::vector<float>& s = scores[r];
-    if (repetition_penalty != 1) Penalize(repetition_penalty, rows[r], s);
-    if (no_repeat > 0) BlockRepeats(no_repeat, rows[r], s);
-    if (allowed.size() >= s.size()) Forbid(allowed.data(), s);
-    if (first_step && first_allowed.size() >= s.size() * static_cast<size_t>(batch))
-      Forbid(first_allowed.data() + r / copies * s.size(), s);
-    const bool ends = eos >= 0 && static_cast<size_t>(eos) < s.size();
-    if (ends && static_cast<int64_t>(rows[r].size()) < min_length) s[static_cast<size_t>(eos)] = kLowest;
-  }
-}
-
-Result<int64_t> LongOf(EvalContext& c, const char* port, int64_t otherwise) {
-  if (!c.Has(port)) return otherwise;
-  if (c.In(port).size() != 1)
-    return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
-  return LoadLong(c.In(port), 0);
-}
-
-Result<double> DoubleOf(EvalContext& c, const char* port, double otherwise) {
-  if (!c.Has(port)) return otherwise;
-  if (c.In(port).size() != 1)
-    return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
-  return LoadDouble(c.In(port), 0);
-}
-
-Result<ScoreRules> RulesOf(const DecoderAttrs& attrs, EvalContext& c) {
-  ScoreRules rules;
-  rules.no_repeat = attrs.no_repeat;
-  rules.eos = attrs.eos;
-  TERN_ASSIGN(const double penalty, DoubleOf(c, "repetition_penalty", 1));
-  if (!(penalty > 0)) return InvalidArgument("repetition_penalty is ", penalty, ", must be positive");
-  rules.repetition_penalty = static_cast<float>(penalty);
-  TERN_ASSIGN(rules.min_length, LongOf(c, "min_length", 0));
-  if (c.Has("vocab_mask")) rules.allowed = c.Longs("vocab_mask");
-  if (c.Has("prefix_vocab_mask")) rules.first_allowed = c.Longs("prefix_vocab_mask");
-  return rules;
 }
 
 }  // namespace tern

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generate/generate.h"
 #include "ops/test_graph.h"
 
 namespace tern {
@@ -38,7 +39,7 @@ AttrList Attrs(int64_t eos) {
 }
 
 Result<DatumList> Search(const char* op, const std::vector<Tensor>& inputs, const AttrList& attrs) {
-  InitOps();
+  InitGenerate();
   Graph graph;
   Builder b(graph);
   std::vector<Value*> values;
@@ -53,7 +54,7 @@ Result<DatumList> Search(const char* op, const std::vector<Tensor>& inputs, cons
 
 // What the inputs of a step have in common is known to inference, so that rules see equal shapes.
 TEST(BeamSearch, TheDecodersInputsAgree) {
-  InitOps();
+  InitGenerate();
   Graph graph;
   Builder b(graph);
   Value* ids = graph.AddInput("ids", Type::TensorOf(DType::kI32, Shape({Dim(), Dim()})));

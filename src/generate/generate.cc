@@ -1,0 +1,22 @@
+#include "generate/generate.h"
+
+#include <mutex>
+
+#include "ir/op_execution.h"
+#include "ops/ops.h"
+
+namespace tern {
+
+void InitGenerate() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitOps();
+    SetExecution("BeamSearch",
+                 [](const Attrs& a, EvalContext& c) { return RunBeamSearch(a.As<BeamSearchAttrs>(), c); });
+    SetExecution("GreedySearch", [](const Attrs& a, EvalContext& c) {
+      return RunGreedySearch(a.As<GreedySearchAttrs>(), c);
+    });
+  });
+}
+
+}  // namespace tern

@@ -1,0 +1,45 @@
+// GreedySearch: one sequence per prompt, grown by the likeliest word each time.
+#include <algorithm>
+#include <numeric>
+
+#include "generate/generate.h"
+#include "generate/score_rules.h"
+
+namespace tern {
+
+Status RunGreedySearch(const GreedySearchAttrs& op, EvalContext& c) {
+  TERN_ASSIGN(const int64_t max_length, LongOf(c, "max_length", 0));
+  if (max_length < 1 || max_length > kMaxSequence)
+    return InvalidArgument("max_length is ", max_length, ", must be from 1 to ", kMaxSequence);
+  TERN_ASSIGN(const ScoreRules rules, RulesOf(op, c));
+  TERN_ASSIGN(Decoder decoder, Decoder::Start(op, c, 1));
+  if (decoder.prompt_length() > max_length)
+    return InvalidArgument("prompts of ", decoder.prompt_length(), " words are longer than max_length, ",
+                           max_length);
+  std::vector<char> ended(decoder.rows().size(), 0);
+  std::vector<size_t> same(ended.size());
+  std::iota(same.begin(), same.end(), size_t{0});
+  bool first = true;
+  while (decoder.length() < max_length &&
+         !std::all_of(ended.begin(), ended.end(), [](char e) { return e; })) {
+    TERN_ASSIGN(ScoreRows scores, decoder.Step());
+    rules.Apply(decoder.rows(), decoder.batch(), first, scores);
+    Words tokens;
+    for (size_t r = 0; r < scores.size(); ++r) {
+      const int64_t best = std::max_element(scores[r].begin(), scores[r].end()) - scores[r].begin();
+      if (best == op.eos) ended[r] = 1;
+      tokens.push_back(static_cast<int32_t>(ended[r] ? op.pad : best));
+    }
+    decoder.Append(tokens, same);
+    first = false;
+  }
+  Tensor out(c.In("input_ids").dtype(), {decoder.batch(), max_length});
+  for (int64_t i = 0; i < out.size(); ++i) StoreLong(out, i, op.pad);
+  for (size_t r = 0; r < ended.size(); ++r)
+    for (size_t i = 0; i < decoder.rows()[r].size(); ++i)
+      StoreLong(out, static_cast<int64_t>(r) * max_length + static_cast<int64_t>(i), decoder.rows()[r][i]);
+  c.SetOut("sequences", out);
+  return {};
+}
+
+}  // namespace tern

@@ -1,0 +1,80 @@
+#include "generate/score_rules.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace tern {
+namespace {
+
+constexpr float kLowest = std::numeric_limits<float>::lowest();
+
+void Penalize(float penalty, const Words& row, std::vector<float>& scores) {
+  for (int32_t w : std::set<int32_t>(row.begin(), row.end())) {
+    if (w < 0 || static_cast<size_t>(w) >= scores.size()) continue;
+    float& s = scores[static_cast<size_t>(w)];
+    s = s < 0 ? s * penalty : s / penalty;
+  }
+}
+
+// Words that would repeat a run of n that is there already.
+void BlockRepeats(int64_t n, const Words& row, std::vector<float>& scores) {
+  const auto length = static_cast<int64_t>(row.size());
+  for (int64_t j = 0; j + n <= length; ++j) {
+    const int32_t w = row[static_cast<size_t>(j + n - 1)];
+    if (w >= 0 && static_cast<size_t>(w) < scores.size() &&
+        std::equal(row.end() - (n - 1), row.end(), row.begin() + j))
+      scores[static_cast<size_t>(w)] = kLowest;
+  }
+}
+
+void Forbid(const int64_t* allowed, std::vector<float>& scores) {
+  for (size_t w = 0; w < scores.size(); ++w)
+    if (allowed[w] == 0) scores[w] = kLowest;
+}
+
+}  // namespace
+
+void ScoreRules::Apply(const std::vector<Words>& rows, int64_t batch, bool first_step,
+                       ScoreRows& scores) const {
+  const size_t copies = rows.size() / static_cast<size_t>(batch);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::vector<float>& s = scores[r];
+    if (repetition_penalty != 1) Penalize(repetition_penalty, rows[r], s);
+    if (no_repeat > 0) BlockRepeats(no_repeat, rows[r], s);
+    if (allowed.size() >= s.size()) Forbid(allowed.data(), s);
+    if (first_step && first_allowed.size() >= s.size() * static_cast<size_t>(batch))
+      Forbid(first_allowed.data() + r / copies * s.size(), s);
+    const bool ends = eos >= 0 && static_cast<size_t>(eos) < s.size();
+    if (ends && static_cast<int64_t>(rows[r].size()) < min_length) s[static_cast<size_t>(eos)] = kLowest;
+  }
+}
+
+Result<int64_t> LongOf(EvalContext& c, const char* port, int64_t otherwise) {
+  if (!c.Has(port)) return otherwise;
+  if (c.In(port).size() != 1)
+    return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
+  return LoadLong(c.In(port), 0);
+}
+
+Result<double> DoubleOf(EvalContext& c, const char* port, double otherwise) {
+  if (!c.Has(port)) return otherwise;
+  if (c.In(port).size() != 1)
+    return InvalidArgument("input '", port, "' must have one element, got ", c.In(port).Describe());
+  return LoadDouble(c.In(port), 0);
+}
+
+Result<ScoreRules> RulesOf(const DecoderAttrs& attrs, EvalContext& c) {
+  ScoreRules rules;
+  rules.no_repeat = attrs.no_repeat;
+  rules.eos = attrs.eos;
+  TERN_ASSIGN(const double penalty, DoubleOf(c, "repetition_penalty", 1));
+  if (!(penalty > 0)) return InvalidArgument("repetition_penalty is ", penalty, ", must be positive");
+  rules.repetition_penalty = static_cast<float>(penalty);
+  TERN_ASSIGN(rules.min_length, LongOf(c, "min_length", 0));
+  if (c.Has("vocab_mask")) rules.allowed = c.Longs("vocab_mask");
+  if (c.Has("prefix_vocab_mask")) rules.first_allowed = c.Longs("prefix_vocab_mask");
+  return rules;
+}
+
+}  // namespace tern
