@@ -300,9 +300,8 @@ class PlanCompiler {
     }
     for (int slot : draft.node->inputs) step.weights.push_back(slot >= 0 && Facts(slot).weight);
     if (draft.dynamic) {
-      step.kernel_name = node.op->Is(kControlFlow) ? "control flow"
-                         : node.op->Is(kHostOnly)  ? "host"
-                                                   : "reference";
+      const bool host = node.op->Is(kHostOnly) || ReadsHostValue(*draft.node, lowered_.slots);
+      step.kernel_name = node.op->Is(kControlFlow) ? "control flow" : host ? "host" : "reference";
     } else if (draft.is_copy) {
       step.kernel = MakeCopy(draft);
       step.kernel_name = "copy";

@@ -14,6 +14,11 @@ size_t SlotFacts::bytes() const {
   return BytesOf(type.dtype, static_cast<size_t>(*count));
 }
 
+bool ReadsHostValue(const PlanNode& node, const std::vector<SlotFacts>& slots) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](int slot) { return slot >= 0 && slots[static_cast<size_t>(slot)].is_host(); });
+}
+
 bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots) {
   const auto varies = [&](int slot) {
     return slot >= 0 &&

@@ -35,6 +35,9 @@ struct SlotFacts {
 // Whether what the node reads or writes depends on the length that a plan serves.
 struct PlanNode;
 bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots);
+// Whether an input is a string, sequence or map. Those never reach kernels: the evaluator is the only
+// implementation.
+bool ReadsHostValue(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 // One bound value: a graph input or a capture.
 struct PlanInput {
