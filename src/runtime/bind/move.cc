@@ -2,6 +2,7 @@
 #include "kernels/cpu/move/copy.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/cpu/support/width.h"
 #include "ops/support/channels_last.h"
@@ -219,6 +220,24 @@ class Trilu : public KernelOf<Trilu> {
   bool upper_ = true;
 };
 
+// The input's bytes under other dims, where the result cannot lie in the input's memory: where that is known
+// ahead of the run, as shapes are.
+class ViewCopy : public KernelOf<ViewCopy> {
+ public:
+  static bool Legal(const KernelQuery& q) {
+    return q.InType(0) == q.OutType(0) && q.InType(0) != DType::kInvalid && q.InType(0) != DType::kString;
+  }
+  Status Run(RunContext& c) override {
+    constexpr int64_t kGrain = 256 << 10;
+    auto* to = c.Out(0).data<std::byte>();
+    const auto* from = c.In(0).data<const std::byte>();
+    c.workers().ParallelFor(static_cast<int64_t>(c.Out(0).bytes()), kGrain, [=](int64_t begin, int64_t end) {
+      std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
+    });
+    return {};
+  }
+};
+
 }  // namespace
 
 TERN_KERNELS(Move) {
@@ -231,6 +250,8 @@ TERN_KERNELS(Move) {
   table.Add<Expand>("Expand", "cpu.expand", Expand::Legal);
   table.Add<Tile>("Tile", "cpu.tile", Tile::Legal);
   table.Add<Trilu>("Trilu", "cpu.trilu", Movable);
+  for (const char* op : {"Reshape", "Unsqueeze", "Squeeze", "Flatten", "Identity"})
+    table.Add<ViewCopy>(op, "cpu.view_copy", ViewCopy::Legal);
 }
 
 }  // namespace tern
