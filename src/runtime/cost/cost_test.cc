@@ -41,5 +41,26 @@ TEST(Cost, ResidualsAreRead) {
   EXPECT_EQ(bytes(in + ", %r: f32[1,3,4]", "%x, %w, _, %r") - bytes(in, "%x, %w"), 12 * 4);
 }
 
+// Whether the constant #c of the graph is a parameter.
+bool CountsAsParameter(const std::string& inputs, const std::string& body) {
+  const auto graph = ParseOrDie(StrCat("graph @g(", inputs, ") -> (%y) {\n", body, "\n}"));
+  for (const auto& v : graph->values())
+    if (v->name == "c") return IsParameter(*v);
+  ADD_FAILURE() << "no #c in " << body;
+  return false;
+}
+
+TEST(Cost, OpsSayWhichConstantsAreParameters) {
+  const std::string image = "%x: f32[1,1,4]";
+  EXPECT_TRUE(CountsAsParameter(image, "  #c: f32[1,1,1] = (2)\n  %y = Conv(%x, #c)"));
+  EXPECT_TRUE(CountsAsParameter(image, "  #c: f32[4] = (1, 2, 3, 4)\n  %y = %x + #c"));
+  EXPECT_TRUE(CountsAsParameter("%i: i64[3]", "  #c: f32[2,2] = (1, 2, 3, 4)\n  %y = Gather(#c, %i)"));
+  // Bounds, indices and arithmetic with shapes, whatever their types are.
+  EXPECT_FALSE(CountsAsParameter(image, "  #c: f32[] = (0)\n  %y = Clip(%x, #c)"));
+  EXPECT_FALSE(CountsAsParameter(image, "  #c: i32[2] = (0, 1)\n  %y = Gather(%x, #c) {axis=2}"));
+  EXPECT_FALSE(CountsAsParameter(image, "  #c: i64[3] = (1, 2, 2)\n  %y = Reshape(%x, #c)"));
+  EXPECT_FALSE(CountsAsParameter("%i: i32[3]", "  #c: i32[3] = (1, 2, 3)\n  %y = %i * #c"));
+}
+
 }  // namespace
 }  // namespace tern

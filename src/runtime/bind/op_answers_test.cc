@@ -1,0 +1,24 @@
+// Answers of ops (ir/op_answers.h) against the kernels that there are.
+#include <string_view>
+
+#include "runtime/bind/cpu_kernels.h"
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+bool SaysNoKernel(const char* reason) { return reason && std::string_view(reason) == kNoKernel.reason; }
+
+// An op that gets a kernel has to answer anew: what did not matter to the reference evaluator does now.
+TEST(OpAnswers, OpsWithKernelsDoNotSayThatTheyHaveNone) {
+  InitOps();
+  for (const OpDef* op : AllOps()) {
+    if (CpuKernels().Of(op->name).empty()) continue;
+    EXPECT_FALSE(SaysNoKernel(op->flops.reason()) || SaysNoKernel(op->batch.reason()) ||
+                 SaysNoKernel(op->axis_map.reason()))
+        << "op " << op->name << " has kernels and answers kNoKernel in src/ops/" << op->family;
+  }
+}
+
+}  // namespace
+}  // namespace tern
