@@ -1,6 +1,5 @@
 #include "passes/rewrite/names.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -10,17 +9,10 @@ namespace tern {
 namespace {
 
 // Sums products: a convolution, a matrix product, attention, a recurrent layer.
-bool Multiplies(const OpDef& op) {
-  for (const char* name :
-       {"MatMul", "Conv", "DeformConv", "ConvTranspose", "Rnn", "Attention", "Einsum", "QConv", "QMatMul"})
-    if (op.name == name) return true;
-  return false;
-}
+bool Multiplies(const OpDef& op) { return static_cast<bool>(op.macs); }
 
-// How much of the work around it an op does, by kind of work.
-int WorkClass(const OpDef& op) {
-  return Multiplies(op) ? 2 : (op.Is(kView) || op.name == "Transpose" || op.name == "Cast") ? 0 : 1;
-}
+// How much of the work around it an op does, by kind of work. A Cast does as little as an op that moves data.
+int WorkClass(const OpDef& op) { return Multiplies(op) ? 2 : op.MovesData() || op.name == "Cast" ? 0 : 1; }
 
 void Collect(const Graph& graph, std::vector<Node*>& nodes) {
   for (const auto& node : graph.nodes()) {
