@@ -17,7 +17,7 @@ MODULES = {
     "ops": ["ir"],
     "import": ["ops", "load"],
     "export": ["import"],
-    "passes": ["ops"],
+    "passes": ["ops", "kernel_api"],
     "kernels": ["core"],
     "kernel_api": ["ir"],
     "codegen": ["ops", "kernel_api"],

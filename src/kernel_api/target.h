@@ -6,6 +6,7 @@
 
 #include "core/memory_space.h"
 #include "kernel_api/kernel_table.h"
+#include "kernel_api/layout_costs.h"
 
 namespace tern {
 
@@ -15,13 +16,6 @@ struct Device {
   std::string name;               // "cpu", "cuda:0"
   MemorySpace* memory = nullptr;  // null: the host's
   std::vector<const KernelTable*> tables;
-};
-
-// What the choice of a layout for images weighs, in bytes of memory traffic.
-struct LayoutCosts {
-  // What a convolution loses for each floating-point operation when channels come first, and what its copies
-  // add, shared among the maps of a group; at most the last.
-  double bytes_per_flop = 0.1, bytes_per_copy = 4, most_bytes_per_flop = 1;
 };
 
 // Immutable. Outlives the models that are made for it.

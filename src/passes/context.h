@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "kernel_api/layout_costs.h"
 
 namespace tern {
 
@@ -25,6 +26,7 @@ class PassContext {
   std::string why_rule, why_node;                             // --why-not RULE@NODE
   size_t fold_limit = size_t{64} << 20;                       // bytes that one folded node may make
   double fold_operations = 5e8;                               // and operations it may take
+  LayoutCosts layout_costs;                                   // of the target
   bool eager = false;                                         // do what can be done, not only what pays
   std::function<void(const std::string& name)> after_change;  // a rule or pass has changed the graph
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "ir/verify.h"
+#include "kernel_api/target.h"
 #include "passes/fold/cse.h"
 #include "passes/fold/fold_constants.h"
 #include "passes/layout/channels_last.h"
@@ -74,6 +75,7 @@ class Optimizer {
     if (options_.after_change)
       context_.after_change = [this](const std::string& name) { options_.after_change(name, graph_); };
     context_.eager = options_.eager;
+    if (options_.target) context_.layout_costs = options_.target->layout_costs();
     context_.SetBudget(2000 + 20 * graph_.NodeCount());
     return {};
   }

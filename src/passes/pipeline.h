@@ -11,6 +11,8 @@
 
 namespace tern {
 
+class Target;
+
 // A pure function on a graph with a name; or the rules of some groups.
 struct Pass {
   std::string name;
@@ -32,6 +34,7 @@ struct Stage {
 const std::vector<Stage>& AllStages();
 
 struct OptimizeOptions {
+  const Target* target = nullptr;  // whose costs decide about layouts; null: those of a usual CPU
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
   std::vector<std::string> enable;         // names of rules that run on request only

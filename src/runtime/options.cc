@@ -2,6 +2,7 @@
 
 #include "base/cpu_info.h"
 #include "ir/eval_context.h"
+#include "runtime/bind/cpu_target.h"
 
 namespace tern {
 namespace {
@@ -61,6 +62,10 @@ SessionOptions SessionOptions::Resolved() const {
     out.value_cache = SIZE_MAX;
   }
   return out;
+}
+
+const Target& SessionOptions::TargetOrDefault() const {
+  return reference ? ReferenceTarget() : target ? *target : DefaultTarget();
 }
 
 }  // namespace tern

@@ -13,7 +13,7 @@
 
 namespace tern {
 
-class KernelTable;
+class Target;
 
 constexpr int kMaxThreads = 1024;
 constexpr int64_t kMaxTuneMs = 600'000;
@@ -33,8 +33,8 @@ struct SessionOptions {
   // For the per-iteration outputs that one Loop or Scan gathers; 0: DefaultCollectLimit(). Such a loop need
   // not end by itself.
   size_t collect_limit = 0;
-  const KernelTable* kernels = nullptr;  // of the target; null: the CPU's
-  Level level = Level::kNone;            // of optimization
+  const Target* target = nullptr;  // null: the CPU
+  Level level = Level::kNone;      // of optimization
   Precision precision = Precision::kF32;
   // Milliseconds for measuring which kernels are the fastest, when plans are made; of a session and its
   // clones together. At most kMaxTuneMs. What is found is kept on disk and read again.
@@ -52,6 +52,8 @@ struct SessionOptions {
   // kInvalidArgument for a value out of range and for options that exclude each other. Names the option, its
   // value and what is allowed.
   Status Validate(OptionText text = SettingText) const;
+  // The target, or the CPU; without kernels where the reference evaluator is asked for.
+  const Target& TargetOrDefault() const;
   // With defaults in place of zeros, and without what the reference evaluator does not do.
   SessionOptions Resolved() const;
 };

@@ -8,9 +8,17 @@
 #include "ir/evaluate.h"
 #include "ir/text.h"
 #include "ops/ops.h"
+#include "runtime/bind/cpu_target.h"
 #include "runtime/exec/session.h"
 
 namespace tern {
+
+// The CPU with this table in place of its own. Lives to the end of the test binary, as targets outlive
+// models; the table must outlive the sessions.
+inline const Target* KeepTarget(const KernelTable& table) {
+  static auto* targets = new std::vector<std::unique_ptr<CpuTarget>>();
+  return targets->emplace_back(std::make_unique<CpuTarget>(table)).get();
+}
 
 inline std::shared_ptr<const Graph> ParseOrDie(const std::string& text) {
   InitOps();

@@ -23,8 +23,6 @@
 namespace tern {
 namespace {
 
-constexpr double kBytesPerFlop = 0.1, kBytesPerCopy = 4, kMostBytesPerFlop = 1;
-
 // Works on images, with weights that kernels pack for one order of them.
 bool IsConvolution(const Node& node) {
   return node.attrs.Has("channels_last") && node.op->WeightInput() >= 0;
@@ -50,7 +48,7 @@ int64_t CrossingCost(const Value& v, int channel_axes) {
 }
 
 // What a convolution costs more with its channels first.
-double ConvCostFirst(const Node& node) {
+double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
   const Tensor& w = node.input(1)->constant;
   if (w.size() == 0) return 0;
   const bool transposed = IsOp(node, "ConvTranspose");
@@ -59,18 +57,20 @@ double ConvCostFirst(const Node& node) {
       2 * Elements(counted.type.shape) * static_cast<double>(w.size()) / static_cast<double>(w.dim(0));
   const auto group = static_cast<double>(node.attrs.Int("group"));
   const double group_maps = static_cast<double>(transposed ? w.dim(1) : w.dim(0)) / (transposed ? 1 : group);
-  return flops * std::min(kMostBytesPerFlop, kBytesPerFlop + kBytesPerCopy / group_maps);
+  return flops *
+         std::min(costs.most_bytes_per_flop, costs.bytes_per_flop + costs.bytes_per_copy / group_maps);
 }
 
 // What the node costs more with its channels first.
-int64_t CostFirst(const Node& node) {
-  if (IsConvolution(node)) return Whole(ConvCostFirst(node));
+int64_t CostFirst(const Node& node, const LayoutCosts& costs) {
+  if (IsConvolution(node)) return Whole(ConvCostFirst(node, costs));
   if (IsOp(node, "Pool") || IsOp(node, "MatMul")) return Whole(0.5 * Bytes(*node.input(0)));
   return 0;
 }
 class Chooser {
  public:
-  Chooser(Graph& graph, bool eager) : graph_(graph), eager_(eager) {}
+  Chooser(Graph& graph, const PassContext& context)
+      : graph_(graph), eager_(context.eager), costs_(context.layout_costs) {}
 
   // The nodes to change, in order, with their forms.
   std::vector<std::pair<Node*, LastForm>> Choose() {
@@ -119,7 +119,7 @@ class Chooser {
     for (const auto& [node, candidate] : forms_) {
       // On the source's side channels come first.
       const bool wanted = eager_ && IsConvolution(*node);
-      cut_.AddEdge(candidate.number, MinCut::kSink, wanted ? MinCut::kInfinite : CostFirst(*node));
+      cut_.AddEdge(candidate.number, MinCut::kSink, wanted ? MinCut::kInfinite : CostFirst(*node, costs_));
     }
     for (const auto& v : graph_.values())
       if (!v->is_constant()) cut_.Join(SidesOf(*v), CrossingCost(*v, AxesOf(axes_, v.get())));
@@ -166,6 +166,7 @@ class Chooser {
 
   Graph& graph_;
   bool eager_;
+  const LayoutCosts costs_;
   ChannelAxes axes_;
   std::unordered_map<const Node*, Candidate> forms_;
   MinCut cut_;
@@ -223,7 +224,7 @@ Result<int> ChannelsLastRegions(Graph& graph, PassContext& context) {
       TERN_ASSIGN(const int inside, ChannelsLastRegions(*sub, context));
       changed += inside;
     }
-  const auto chosen = Chooser(graph, context.eager).Choose();
+  const auto chosen = Chooser(graph, context).Choose();
   Changer changer;
   for (const auto& [node, form] : chosen) TERN_TRY(changer.Change(*node, form));
   if (!chosen.empty()) graph.RemoveDeadNodes();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/stop.h"
+#include "core/memory_space.h"
 #include "ir/eval_context.h"
 #include "runtime/exec/observer.h"
 #include "runtime/memory/dynamic_pool.h"
@@ -18,13 +19,19 @@ class Runner;
 // Grows, never shrinks. All plans of one depth share one arena, since they never run at the same time.
 class Arena {
  public:
-  void Reserve(size_t bytes) {
-    if (bytes > buffer_.size()) buffer_ = Buffer::Allocate(bytes);
+  explicit Arena(MemorySpace* memory) : memory_(memory) {}
+  Status Reserve(size_t bytes) {
+    if (bytes <= buffer_.size()) return {};
+    buffer_ = Buffer();  // before there is another one
+    TERN_ASSIGN(buffer_, (memory_ ? *memory_ : HostMemory()).Allocate(bytes));
+    return {};
   }
+  MemorySpace* memory() const { return memory_; }  // null: the host's
   std::byte* data() const { return buffer_.data(); }
   size_t size() const { return buffer_.size(); }
 
  private:
+  MemorySpace* memory_;
   Buffer buffer_;
 };
 
@@ -35,7 +42,7 @@ struct Engine {
 
   // Plans of a graph below the model, made on first use.
   Runner& RunnerFor(const Program& program);
-  Arena& ArenaAt(int depth);
+  Arena& ArenaAt(int depth, MemorySpace* memory = nullptr);
   size_t arena_bytes() const;
 
   std::shared_ptr<Model> model;
@@ -47,7 +54,7 @@ struct Engine {
   std::set<const Node*> fallbacks;  // nodes that some plan runs by the reference evaluator
 
  private:
-  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::map<std::pair<int, MemorySpace*>, std::unique_ptr<Arena>> arenas_;  // by depth and memory
   std::map<const Program*, std::unique_ptr<Runner>> runners_;
 };
 

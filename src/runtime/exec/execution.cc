@@ -8,7 +8,8 @@ Execution::Execution(std::shared_ptr<const Plan> plan, Engine& engine)
     : plan_(std::move(plan)),
       engine_(engine),
       slots_(plan_->slots()),
-      redirected_(plan_->layout().storages.size(), -1) {
+      redirected_(plan_->layout().storages.size(), -1),
+      bases_(plan_->arenas().size()) {
   steps_.reserve(plan_->steps().size());
   for (const Step& step : plan_->steps()) Connect(step);
   if (const Varying* varying = plan_->varying())  // each execution refreshes its own
@@ -42,17 +43,20 @@ void Execution::Rebase(int storage, const Buffer& buffer) {
   }
 }
 
-void Execution::RebaseArena(const Arena& arena) {
-  base_ = arena.data();
+void Execution::RebaseArena(size_t index, const Arena& arena) {
+  bases_[index] = arena.data();
   const auto& storages = plan_->layout().storages;
   for (size_t s = 0; s < storages.size(); ++s) {
-    if (storages[s].external || storages[s].parent >= 0 || redirected_[s] >= 0) continue;
+    if (storages[s].memory != arena.memory() || storages[s].external || storages[s].parent >= 0 ||
+        redirected_[s] >= 0)
+      continue;
     Rebase(static_cast<int>(s),
-           Buffer::Borrow(arena.data() + plan_->offsets()[s], storages[s].bytes, nullptr));
+           Buffer::Borrow(arena.data() + plan_->offsets()[s], storages[s].bytes, nullptr, arena.memory()));
   }
   for (StepState& step : steps_)
-    step.context.scratch_memory =
-        step.more_scratch.defined() ? step.more_scratch.data() : arena.data() + step.step->scratch_offset;
+    if (step.step->memory == arena.memory())
+      step.context.scratch_memory =
+          step.more_scratch.defined() ? step.more_scratch.data() : arena.data() + step.step->scratch_offset;
 }
 
 void Execution::BindInput(int slot, const Datum& datum) {
@@ -69,11 +73,15 @@ void Execution::BindInput(int slot, const Datum& datum) {
     Rebase(storage, t.buffer());
 }
 
-void Execution::Bind(const std::vector<BoundValue>& bound) {
-  Arena& arena = engine_.ArenaAt(plan_->program().depth);
-  arena.Reserve(plan_->arena_bytes() ? plan_->arena_bytes() : 1);
-  if (arena.data() != base_) RebaseArena(arena);
+Status Execution::Bind(const std::vector<BoundValue>& bound) {
+  for (size_t i = 0; i < bases_.size(); ++i) {
+    const auto& [memory, bytes] = plan_->arenas()[i];
+    Arena& arena = engine_.ArenaAt(plan_->program().depth, memory);
+    TERN_TRY(arena.Reserve(bytes ? bytes : 1));
+    if (arena.data() != bases_[i]) RebaseArena(i, arena);
+  }
   for (int i = 0; i < plan_->program().bound_count(); ++i) BindInput(i, *bound[static_cast<size_t>(i)].datum);
+  return {};
 }
 
 bool Execution::Redirect(int i, const Tensor& tensor) {
@@ -86,7 +94,7 @@ bool Execution::Redirect(int i, const Tensor& tensor) {
   if (!tensor.defined()) {
     if (redirected_[s] == i) {
       redirected_[s] = -1;
-      base_ = nullptr;  // the next run points it into the arena again
+      ForgetBases();  // the next run points it into the arena again
     }
     return true;
   }
@@ -101,7 +109,7 @@ void Execution::Release() {
   for (size_t s = 0; s < storages.size(); ++s) {
     if (storages[s].external)
       Rebase(static_cast<int>(s), Buffer::Borrow(nullptr, storages[s].bytes, nullptr));
-    if (redirected_[s] >= 0) base_ = nullptr;  // the next run points it into the arena again
+    if (redirected_[s] >= 0) ForgetBases();  // the next run points it into the arena again
     redirected_[s] = -1;
   }
   for (int i = 0; i < static_cast<int>(slots_.size()); ++i)
@@ -110,7 +118,7 @@ void Execution::Release() {
 
 Status Execution::Run(const std::vector<BoundValue>& bound) {
   TERN_TRY(engine_.stop.Check());  // also for a loop whose body has no steps
-  Bind(bound);
+  TERN_TRY(Bind(bound));
   if (engine_.observer) {
     for (size_t i = 0; i < steps_.size(); ++i) TERN_TRY(RunObserved(steps_[i], static_cast<int>(i)));
     return {};

@@ -1,5 +1,6 @@
 // A plan with a session's memory: values, kernels of its own, and what changes from run to run.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -60,10 +61,11 @@ class Execution {
   void MakeQuery(StepState& state);
   Status ResizeStep(StepState& step);
 
-  void Bind(const std::vector<BoundValue>& bound);
+  Status Bind(const std::vector<BoundValue>& bound);
   void BindInput(int slot, const Datum& datum);
   void Rebase(int storage, const Buffer& buffer);
-  void RebaseArena(const Arena& arena);
+  void RebaseArena(size_t index, const Arena& arena);
+  void ForgetBases() { std::fill(bases_.begin(), bases_.end(), nullptr); }
 
   Status RunStep(StepState& step);
   Status RunObserved(StepState& step, int index);
@@ -83,7 +85,7 @@ class Execution {
   std::vector<Datum> slots_;
   std::vector<StepState> steps_;
   std::vector<int> redirected_;          // by storage: the output whose bound tensor it is, or -1
-  const std::byte* base_ = nullptr;      // the arena the slots point into
+  std::vector<const std::byte*> bases_;  // of the arenas the slots point into, as the plan lists them
   int64_t length_ = -1, capacity_ = -1;  // that varying steps were resized for
 };
 

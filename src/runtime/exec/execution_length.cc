@@ -58,7 +58,7 @@ Status Execution::ResizeStep(StepState& step) {
   if (!status.ok())
     return Status(status.code(), StrCat(step.node().node().Describe(), ": ", status.message()));
   if (resize.scratch() <= step.step->scratch) {
-    if (step.more_scratch.defined()) base_ = nullptr;  // back to the arena with the next run
+    if (step.more_scratch.defined()) ForgetBases();  // back to the arena with the next run
     step.more_scratch = Buffer();
     return {};
   }

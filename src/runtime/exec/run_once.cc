@@ -63,8 +63,8 @@ Result<DatumList> RunKernel(const KernelEntry& entry, const KernelQuery& query,
 
 }  // namespace
 
-Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs,
-                          const KernelTable& kernels, const Workers& workers) {
+Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs, const Target& target,
+                          const Workers& workers) {
   std::vector<InferInput> known(inputs.size());
   DatumList packed(inputs.size());
   std::vector<const Datum*> data = inputs;
@@ -83,7 +83,7 @@ Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inp
   for (InferOutput& out : outputs) types.push_back(std::move(out.type));
   if (AllConcrete(types)) {
     const KernelQuery query = QueryOf(node, data, types);
-    if (const KernelEntry* entry = kernels.Select(query)) return RunKernel(*entry, query, data, workers);
+    if (const KernelEntry* entry = target.Select(query)) return RunKernel(*entry, query, data, workers);
   }
   return EvaluateNode(node, data);
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include "base/thread_pool.h"
 #include "ir/graph.h"
-#include "kernel_api/kernel_table.h"
+#include "kernel_api/target.h"
 
 namespace tern {
 
@@ -18,7 +18,7 @@ KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
 bool AllConcrete(const std::vector<Type>& types);
 
 // By the best kernel, or by the reference evaluator when there is none. For nodes without subgraphs.
-Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs,
-                          const KernelTable& kernels, const Workers& workers);
+Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs, const Target& target,
+                          const Workers& workers);
 
 }  // namespace tern

@@ -41,14 +41,15 @@ Runner& Engine::RunnerFor(const Program& program) {
   return *runner;
 }
 
-Arena& Engine::ArenaAt(int depth) {
-  while (static_cast<int>(arenas_.size()) <= depth) arenas_.push_back(std::make_unique<Arena>());
-  return *arenas_[static_cast<size_t>(depth)];
+Arena& Engine::ArenaAt(int depth, MemorySpace* memory) {
+  auto& arena = arenas_[{depth, memory}];
+  if (!arena) arena = std::make_unique<Arena>(memory);
+  return *arena;
 }
 
 size_t Engine::arena_bytes() const {
   size_t bytes = 0;
-  for (const auto& arena : arenas_) bytes += arena->size();
+  for (const auto& [place, arena] : arenas_) bytes += arena->size();
   return bytes;
 }
 

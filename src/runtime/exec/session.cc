@@ -10,6 +10,7 @@
 #include "ir/state.h"
 #include "kernels/cpu/simd/simd.h"
 #include "ops/ops.h"
+#include "runtime/bind/cpu_target.h"
 #include "runtime/exec/input_check.h"
 #include "runtime/exec/runner.h"
 #include "runtime/exec/states.h"

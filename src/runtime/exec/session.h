@@ -15,6 +15,7 @@
 namespace tern {
 
 class Model;
+class Target;
 
 struct MemoryReport {
   size_t weights = 0;  // constants of the graph, mapped or not

@@ -36,7 +36,7 @@ class SessionsWait : public testing::Test {
     table_.Add<Gated<0>>("Unary", "test.one", legal, 1);
     table_.Add<Gated<1>>("Unary", "test.two", legal, 1.5);
     SessionOptions options;
-    options.kernels = &table_;
+    options.target = KeepTarget(table_);
     options.tune_ms = 60'000;
     options.cache_dir = "";
     first_ = SessionOf(ParseOrDie("graph @g(%x: f32[N]) -> (%y) { %y = Neg(%x) }"), options);
@@ -109,7 +109,7 @@ TEST(SessionsThatWait, LeaveTheirCoresToTheOneThatWorks) {
   table.Add<PacksTogether>(
       "Unary", "test.packs", [](const KernelQuery&) { return true; }, 1);
   SessionOptions options;
-  options.kernels = &table;
+  options.target = KeepTarget(table);
   options.threads = 2;
   std::vector<std::unique_ptr<Session>> sessions;
   sessions.push_back(SessionOf(ParseOrDie("graph @g(%x: f32[N]) -> (%y) { %y = Neg(%x) }"), options));

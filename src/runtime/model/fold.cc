@@ -18,8 +18,8 @@ constexpr size_t kGrowth = 8;                // i4 to f32
 
 class Folder {
  public:
-  Folder(size_t budget, const KernelTable& kernels, const Workers& workers)
-      : left_(budget), kernels_(kernels), workers_(workers) {}
+  Folder(size_t budget, const Target& target, const Workers& workers)
+      : left_(budget), target_(target), workers_(workers) {}
 
   void Visit(const Graph& graph) {
     for (const auto& node : graph.nodes()) {
@@ -84,7 +84,7 @@ class Folder {
       if (inputs[i].present) data[i] = Datum(inputs[i].constant);
       pointers.push_back(inputs[i].present ? &data[i] : nullptr);
     }
-    auto result = Guard([&] { return RunOnce(node, pointers, kernels_, workers_); });
+    auto result = Guard([&] { return RunOnce(node, pointers, target_, workers_); });
     if (!result.ok()) return;
     for (size_t i = 0; i < result->size(); ++i) {
       if (!(*result)[i].is_tensor()) return;
@@ -103,7 +103,7 @@ class Folder {
   }
 
   size_t left_;
-  const KernelTable& kernels_;
+  const Target& target_;
   const Workers& workers_;
   FoldedValues folded_;
   std::unordered_set<const Value*> read_;
@@ -111,9 +111,8 @@ class Folder {
 
 }  // namespace
 
-FoldedValues FoldConstants(const Graph& graph, size_t budget, const KernelTable& kernels,
-                           const Workers& workers) {
-  Folder folder(budget, kernels, workers);
+FoldedValues FoldConstants(const Graph& graph, size_t budget, const Target& target, const Workers& workers) {
+  Folder folder(budget, target, workers);
   folder.Visit(graph);
   return folder.Finish(graph);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "passes/pipeline.h"
-#include "runtime/bind/cpu_kernels.h"
+#include "runtime/bind/cpu_target.h"
 #include "runtime/model/representative.h"
 #include "runtime/plan/plan_store.h"
 #include "runtime/tune/explain.h"
@@ -23,20 +23,17 @@ size_t ConstantBytes(const Graph& graph) {
 // A graph that nobody else holds is changed itself: weights that are folded into others leave memory one by
 // one, while a copy would leave them all in the graph it was made from. Constants that can be fed are needed
 // as they were.
-Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Level level) {
+Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Level level,
+                                         const Target& target) {
   const bool ours = graph.use_count() == 1 && graph->overridable().empty();
   std::shared_ptr<Graph> out = ours ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
   graph.reset();
   OptimizeOptions options;
   options.level = level;
+  options.target = &target;
   auto report = Optimize(*out, options);
   if (!report.ok()) return report.TakeStatus().While("optimizing the graph");
   return out;
-}
-
-const KernelTable& NoKernels() {
-  static const KernelTable* table = new KernelTable();
-  return *table;
 }
 
 }  // namespace
@@ -54,7 +51,8 @@ Result<std::shared_ptr<Model>> Model::CreateWith(std::shared_ptr<Tuner> tuner,
                                                  const SessionOptions& options, const Workers& workers) {
   std::shared_ptr<Model> model(new Model());
   model->options_ = options;
-  model->bf16_ = UsesBf16(options.precision);
+  model->target_ = &options.TargetOrDefault();
+  model->bf16_ = UsesBf16(options.precision, *model->target_);
   model->tuner_ = std::move(tuner);
   Packs loaded = PacksOf(*graph);
   // What the optimizer folds away need not stay in memory for constants that nobody can override.
@@ -62,19 +60,19 @@ Result<std::shared_ptr<Model>> Model::CreateWith(std::shared_ptr<Tuner> tuner,
   if (options.level == Level::kNone) {
     model->graph_ = std::move(graph);
   } else {
-    TERN_ASSIGN(model->own_graph_, Optimized(std::move(graph), options.level));
+    TERN_ASSIGN(model->own_graph_, Optimized(std::move(graph), options.level, *model->target_));
     model->graph_ = model->own_graph_;
   }
   if (!model->source_) model->source_ = model->graph_;
-  model->kernels_ = options.reference ? &NoKernels() : options.kernels ? options.kernels : &CpuKernels();
-  model->folded_ = FoldConstants(*model->graph_, options.fold_budget, *model->kernels_, workers);
+  model->folded_ = FoldConstants(*model->graph_, options.fold_budget, *model->target_, workers);
   for (const auto& [value, tensor] : model->folded_) model->folded_bytes_ += tensor.bytes();
   model->weight_bytes_ = ConstantBytes(*model->graph_);
   TERN_ASSIGN(model->program_, BuildProgram(*model->graph_, model->folded_));
   const bool may_release = model->own_graph_ && !options.keep_weights;
   if (may_release) model->LeaveDataToProgram();
   model->residency_ = std::make_unique<Residency>(*model->program_, may_release);
-  model->pack_store_ = std::make_unique<PackStore>(std::move(loaded), *model->residency_);
+  model->pack_store_ =
+      std::make_unique<PackStore>(std::move(loaded), model->target_->isa(), *model->residency_);
   model->kernel_store_ =
       std::make_unique<KernelStore>(*model->graph_, *model->pack_store_, *model->residency_, workers);
   return model;
@@ -95,13 +93,13 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
     Tuner::Found found = tuner_->Find(query, threads);
     times = std::move(found.times);
     for (const Measured& time : times)  // the quickest first
-      for (const KernelEntry* entry : kernels_->Of(query.op().name))
+      for (const KernelEntry* entry : target_->KernelsOf(query.op().name))
         if (entry->name == time.kernel && (!pack || entry->can.pack == *pack) && entry->legal(query)) {
           reason = found.recorded ? Reason::kRecorded : Reason::kMeasured;
           return entry;
         }
   }
-  return kernels_->Select(query, pack);
+  return target_->Select(query, pack);
 }
 
 // Kernels may refuse types, ranks, attributes and weights, and sizes of the rest only where another one that
@@ -115,14 +113,14 @@ std::optional<std::string> Model::BestPack(const Node& node, const KernelQuery& 
     if (!entry || !entry->can.pack.empty() || !usual->open) return entry ? entry->can.pack : std::string();
     // One that packs nothing may be the best for these dims and fall behind for others.
     const KernelEntry* packing = nullptr;
-    for (const KernelEntry* other : kernels_->Of(query.op().name))
+    for (const KernelEntry* other : target_->KernelsOf(query.op().name))
       if (!other->can.pack.empty() && other->legal(usual->query) &&
           (!packing ||
            EstimatedMicroseconds(*other, usual->query) < EstimatedMicroseconds(*packing, usual->query)))
         packing = other;
     return packing ? packing->can.pack : std::string();
   }
-  for (const KernelEntry* entry : kernels_->Of(query.op().name))
+  for (const KernelEntry* entry : target_->KernelsOf(query.op().name))
     if (!entry->can.pack.empty() && entry->legal(query)) packs.insert(entry->can.pack);
   return packs.size() == 1 ? std::optional(*packs.begin()) : std::nullopt;
 }
@@ -149,7 +147,7 @@ Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& qu
   std::vector<Measured> same;
   if (released || (pack && entry->can.pack == *pack && entry != Select(query, threads, nullptr, free, same)))
     reason = Reason::kPacked;
-  *why = Explain(node, query, *kernels_, *entry, reason, times, released);
+  *why = Explain(node, query, *target_, *entry, reason, times, released);
   return entry;
 }
 

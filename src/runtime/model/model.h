@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel_api/target.h"
 #include "runtime/model/fold.h"
 #include "runtime/model/kernel_store.h"
 #include "runtime/model/variants.h"
@@ -29,7 +30,7 @@ class Model {
   const Graph& graph() const { return *graph_; }
   const Graph& source() const { return *source_; }  // as it was given; its overridable constants can be fed
   const Program& program() const { return *program_; }
-  const KernelTable& kernels() const { return *kernels_; }
+  const Target& target() const { return *target_; }
   bool bf16() const { return bf16_; }
   size_t value_cache() const { return options_.value_cache; }
 
@@ -72,7 +73,7 @@ class Model {
   SessionOptions options_;
   bool bf16_ = false;
   std::shared_ptr<Tuner> tuner_;  // variants share it
-  const KernelTable* kernels_ = nullptr;
+  const Target* target_ = nullptr;
   FoldedValues folded_;
   std::unique_ptr<Program> program_;
   size_t weight_bytes_ = 0, folded_bytes_ = 0;

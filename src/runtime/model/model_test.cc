@@ -127,7 +127,7 @@ class ModelPacks : public testing::Test {
   void SetUp() override {
     script = std::make_unique<Script>();
     SessionOptions options;
-    options.kernels = &table_;
+    options.target = KeepTarget(table_);
     auto model = Model::Create(ParseOrDie(R"(graph @g(%x: f32[3,2]) -> (%a, %b, %c) {
       #w: f32[2,2] = (1, 2, 3, 4)
       #v: f32[2,2] = (5, 6, 7, 8)
@@ -275,7 +275,7 @@ void ExpectToWaitNoLongerThanARunMay(const std::string& text, const DatumList& i
   script = std::make_unique<Script>();
   const KernelTable table = PackingKernels();
   SessionOptions options;
-  options.kernels = &table;
+  options.target = KeepTarget(table);
   auto first = SessionOf(ParseOrDie(text), options);
   auto second = first->Clone();
   script->HoldFirst();
@@ -385,7 +385,7 @@ TEST(ModelVariants, AreMadeOnceAndKeepNobodyFromOthers) {
   KernelTable table;
   table.Add<Negates>("Unary", "test.neg", [](const KernelQuery&) { return true; });
   SessionOptions options;
-  options.kernels = &table;
+  options.target = KeepTarget(table);
   auto made = Model::Create(ParseOrDie(R"(graph @g(%x: f32[2]) -> (%y) {
     overridable #j: f32[2] = (10, 20)
     overridable #k: f32[2] = (30, 40)

@@ -26,13 +26,13 @@ Result<Tensor> PackStore::OfNode::Find(const std::vector<int>& inputs) {
     if (const auto it = store_.made_.find(key); it != store_.made_.end()) found_ = it->second;
   }
   if (found_.defined()) return found_;
-  const auto it = store_.loaded_.find(PackKey(entry_.can.pack, node_, inputs));
+  const auto it = store_.loaded_.find(PackKey(entry_.can.pack, store_.isa_, node_, inputs));
   if (it != store_.loaded_.end() && it->second.made_from == SourcesOf(inputs)) found_ = it->second.data;
   return found_;
 }
 
 void PackStore::OfNode::Keep(const std::vector<int>& inputs, const Tensor& packed) {
-  const std::string key = PackKey(entry_.can.pack, node_, inputs);
+  const std::string key = PackKey(entry_.can.pack, store_.isa_, node_, inputs);
   {
     std::lock_guard<std::mutex> lock(store_.mutex_);
     const bool first = store_.made_.emplace(KeyOf(inputs), packed).second;

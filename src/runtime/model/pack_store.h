@@ -18,8 +18,9 @@ namespace tern {
 // wants them; others that want the same wait for it, and the next of them packs where the first fails.
 class PackStore {
  public:
-  // loaded: packs that came with the graph.
-  PackStore(Packs loaded, Residency& residency) : loaded_(std::move(loaded)), residency_(residency) {}
+  // loaded: packs that came with the graph. isa: of the target, see PackKey.
+  PackStore(Packs loaded, std::string isa, Residency& residency)
+      : loaded_(std::move(loaded)), isa_(std::move(isa)), residency_(residency) {}
 
   // The packs of one node while a kernel is prepared for it. on_packed: called for each input that was
   // packed, before the kernel goes on with others.
@@ -57,6 +58,7 @@ class PackStore {
 
  private:
   const Packs loaded_;
+  const std::string isa_;
   Residency& residency_;
   mutable std::mutex mutex_;
   std::map<OfNode::Key, Tensor> made_;

@@ -4,8 +4,6 @@
 
 #include "ir/derived.h"
 #include "ir/tern_file.h"
-#include "kernels/cpu/simd/active_isa.h"
-#include "kernels/cpu/simd/bf16.h"
 
 namespace tern {
 namespace {
@@ -53,10 +51,9 @@ uint64_t HashOf(const Attrs& attrs) {
   return Checksum(text.data(), text.size());
 }
 
-std::string PackKey(const std::string& layout, const Node& node, const std::vector<int>& inputs) {
-  DerivedName name{StrCat("pack ", kPackFormat, " ", layout, " ", cpu::Architecture(), " ", cpu::ActiveIsa(),
-                          cpu::ActiveBf16Products() ? " bf16 " : " ", HashOf(node.attrs)),
-                   {}};
+std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
+                    const std::vector<int>& inputs) {
+  DerivedName name{StrCat("pack ", kPackFormat, " ", layout, " ", isa, " ", HashOf(node.attrs)), {}};
   for (int i : inputs) {
     if (node.input(i)->name.empty()) return {};
     name.what += StrCat(" ", i);

@@ -21,10 +21,11 @@ struct Pack {
 };
 using Packs = std::map<std::string, Pack>;  // by PackKey
 
-// layout: the kernel's KernelEntry::pack. The key tells it, the format, architecture and instruction set by
-// name, the node's attributes, and the numbers and names of the inputs that were packed together. Empty where
-// one of these has no name.
-std::string PackKey(const std::string& layout, const Node& node, const std::vector<int>& inputs);
+// isa: of the target. layout: the kernel's KernelEntry::pack. The key tells it, the format, architecture and
+// instruction set by name, the node's attributes, and the numbers and names of the inputs that were packed
+// together. Empty where one of these has no name.
+std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
+                    const std::vector<int>& inputs);
 
 // Of names and values: two nodes may read one weight with different strides or factors. What is done to
 // results (activation, act_alpha, act_beta) does not matter to weights.

@@ -175,7 +175,7 @@ TEST(Packs, AreForOneInstructionSet) {
   const std::vector<int> levels = cpu::LevelsHere();
   for (int level : levels) {
     cpu::LimitSimd(static_cast<cpu::SimdLevel>(level));
-    const std::string key = PackKey("cpu.x", node, {1});
+    const std::string key = PackKey("cpu.x", DefaultTarget().isa(), node, {1});
     EXPECT_NE(
         key.find(StrCat("pack ", kPackFormat, " cpu.x ", cpu::Architecture(), " ", cpu::ActiveIsa(), " ")),
         std::string::npos)

@@ -1,6 +1,6 @@
 #include "runtime/model/precision.h"
 
-#include "kernels/cpu/simd/bf16.h"
+#include "runtime/bind/cpu_target.h"
 
 namespace tern {
 
@@ -11,9 +11,10 @@ std::optional<Precision> ParsePrecision(std::string_view name) {
   return std::nullopt;
 }
 
-bool UsesBf16(Precision precision) {
-  if (precision != Precision::kAuto) return precision == Precision::kBf16;
-  return cpu::ActiveBf16Products();
+bool UsesBf16(Precision precision, const Target& target) {
+  return precision == Precision::kAuto ? target.fast_bf16() : precision == Precision::kBf16;
 }
+
+bool UsesBf16(Precision precision) { return UsesBf16(precision, DefaultTarget()); }
 
 }  // namespace tern

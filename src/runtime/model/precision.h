@@ -7,6 +7,8 @@
 
 namespace tern {
 
+class Target;
+
 enum class Precision : uint8_t {
   kF32,
   kBf16,  // operands of products with weights, and of attention's, are rounded to bf16, sums are f32; values
@@ -16,7 +18,8 @@ enum class Precision : uint8_t {
 
 // "fp32", "bf16", "auto"
 std::optional<Precision> ParsePrecision(std::string_view name);
-// Whether products round to bf16, on this machine.
+// Whether products round to bf16, on this target; by default the CPU.
 bool UsesBf16(Precision precision);
+bool UsesBf16(Precision precision, const Target& target);
 
 }  // namespace tern

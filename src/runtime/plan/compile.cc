@@ -10,6 +10,8 @@
 #include "runtime/plan/draft_order.h"
 #include "runtime/plan/fuse_next.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/plan_states.h"
+#include "runtime/plan/transfers.h"
 #include "runtime/plan/views.h"
 
 namespace tern {
@@ -24,7 +26,7 @@ class PlanCompiler {
         weights_(program.depth == 0 ? engine.model->residency().Weights() : program.weights) {}
 
   Result<std::shared_ptr<const Plan>> Run(const std::vector<BoundValue>& bound) {
-    TERN_ASSIGN(lowered_, Lower(program_, weights_, DescribeInputs(bound), engine_.model->kernels(),
+    TERN_ASSIGN(lowered_, Lower(program_, weights_, DescribeInputs(bound), engine_.model->target(),
                                 engine_.workers, range_ ? std::optional(range_->most) : std::nullopt));
     weights_.clear();  // whatever is released from here on leaves memory
     auto parts = std::make_shared<BatchParts>();
@@ -38,9 +40,11 @@ class PlanCompiler {
       TERN_ASSIGN(Draft draft, MakeDraft(node));
       drafts_.push_back(std::move(draft));
     }
-    TERN_TRY(CheckLengths());
-    FindStates();
+    const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
+    if (range_) TERN_TRY(CheckLengths(lowered_, drafts_, range_->most, query_for));
     StoreAsBf16();
+    TERN_TRY(AddTransfers(engine_.model->target(), lowered_, drafts_, plan_->transfers_));
+    if (program_.depth == 0) plan_->states_ = PlanStates(*program_.graph, lowered_, drafts_, query_for);
     // Pieces of a batch have their order for the caches' sake.
     if (whole) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
     LayOut();
@@ -125,7 +129,7 @@ class PlanCompiler {
   }
 
   bool MayFuseNext(const PlanNode& node) const {
-    const auto entries = engine_.model->kernels().Of(node.node().op->name);
+    const auto entries = engine_.model->target().KernelsOf(node.node().op->name);
     return std::any_of(entries.begin(), entries.end(),
                        [](const KernelEntry* e) { return bool(e->can.fuses_next); });
   }
@@ -141,86 +145,8 @@ class PlanCompiler {
       queries.push_back(QueryFor(node));
       if (auto usual = RepresentativeQuery(node.node(), queries.back())) queries.push_back(usual->query);
     }
-    tuner->Tune(queries, engine_.model->kernels(), engine_.workers,
+    tuner->Tune(queries, engine_.model->target(), engine_.workers,
                 {engine_.options.memory_limit, engine_.model->weight_bytes(), engine_.stop});
-  }
-
-  // The kernels that were chosen for the largest length must take all others too.
-  Status CheckLengths() const {
-    if (!range_) return {};
-    for (const Draft& draft : drafts_) {
-      if (!draft.entry || !Varies(*draft.node, lowered_.slots)) continue;
-      for (int64_t length : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{17}, range_->most / 2}) {
-        KernelQuery query = QueryFor(*draft.node);
-        SetLength(*draft.node, length, query);
-        if (!draft.entry->legal(query))
-          return Unsupported(draft.node->node().Describe(), ": kernel ", draft.entry->name,
-                             " does not take the length ", length);
-      }
-    }
-    return {};
-  }
-
-  void SetLength(const PlanNode& node, int64_t length, KernelQuery& query) const {
-    const auto set = [&](const std::vector<int>& slots, std::vector<TensorInfo>& infos) {
-      for (size_t i = 0; i < slots.size(); ++i) {
-        if (slots[i] < 0) continue;
-        const LinearDims& dims = Facts(slots[i]).varying;
-        for (size_t k = 0; k < dims.size(); ++k) infos[i].dims[k] = dims[k].At(length);
-      }
-    };
-    set(node.inputs, query.inputs);
-    set(node.outputs, query.outputs);
-  }
-
-  // Where the present of each state is written: into the state's memory where a step makes it, in place where
-  // the kernel can append and nobody else reads past or present.
-  void FindStates() {
-    if (program_.depth != 0) return;
-    for (const GraphState& state : program_.graph->states()) {
-      PlanState& s = plan_->states_.emplace_back();
-      const auto& inputs = program_.graph->inputs();
-      s.past = static_cast<int>(std::find(inputs.begin(), inputs.end(), state.input) - inputs.begin());
-      s.present = lowered_.outputs[static_cast<size_t>(state.output)];
-      const auto outputs = std::count(lowered_.outputs.begin(), lowered_.outputs.end(), s.present);
-      Draft* maker = nullptr;
-      int past_reads = 0, present_reads = 0;
-      for (Draft& draft : drafts_) {
-        const PlanNode& node = *draft.node;
-        if (std::count(node.outputs.begin(), node.outputs.end(), s.present)) maker = &draft;
-        past_reads += static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), s.past));
-        present_reads += static_cast<int>(std::count(node.inputs.begin(), node.inputs.end(), s.present));
-      }
-      if (!maker || maker->dynamic || outputs != 1 || !Facts(s.present).is_static()) continue;
-      s.external = true;
-      lowered_.state_outputs.push_back(s.present);
-      const PlanNode& node = *maker->node;
-      const auto past = std::find(node.inputs.begin(), node.inputs.end(), s.past);
-      if (!maker->entry || !maker->entry->can.state_in_place || state.axis < 0 || past == node.inputs.end() ||
-          past_reads != 1 || present_reads != 0)
-        continue;
-      const auto present = std::find(node.outputs.begin(), node.outputs.end(), s.present);
-      s.in_place =
-          maker->entry->can.state_in_place(QueryFor(node), static_cast<int>(past - node.inputs.begin()),
-                                           static_cast<int>(present - node.outputs.begin()));
-      maker->on_state |= s.in_place;
-    }
-    // A kernel appends to all its states or to none.
-    for (PlanState& s : plan_->states_) {
-      for (const Draft& draft : drafts_) {
-        if (!draft.on_state || !std::count(draft.node->outputs.begin(), draft.node->outputs.end(), s.present))
-          continue;
-        for (const PlanState& other : plan_->states_)
-          if (std::count(draft.node->outputs.begin(), draft.node->outputs.end(), other.present) &&
-              !other.in_place)
-            s.in_place = false;
-      }
-    }
-    for (Draft& draft : drafts_) {
-      draft.on_state = std::any_of(plan_->states_.begin(), plan_->states_.end(), [&](const PlanState& s) {
-        return s.in_place && std::count(draft.node->outputs.begin(), draft.node->outputs.end(), s.present);
-      });
-    }
   }
 
   // Parts of Concats that are written straight into their results make these live longer: not where that
@@ -279,7 +205,7 @@ class PlanCompiler {
         const Buffer later = Buffer::Borrow(nullptr, facts.bytes(), nullptr);
         plan_->slots_[i] = Datum(Tensor::View(later, facts.type.dtype, facts.type.shape.Concrete()));
       } else if (facts.is_known()) {
-        plan_->slots_[i] = Datum(facts.known);
+        plan_->slots_[i] = Datum(facts.elsewhere.defined() ? facts.elsewhere : facts.known);
       }
     }
   }
@@ -290,6 +216,7 @@ class PlanCompiler {
     step.dynamic = draft.dynamic;
     step.entry = draft.entry;
     step.on_state = draft.on_state;
+    step.memory = draft.entry ? engine_.model->target().MemoryOf(*draft.entry) : nullptr;
     step.varying = draft.on_state || (!draft.dynamic && Varies(*draft.node, lowered_.slots));
     const Node& node = draft.node->node();
     for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
@@ -302,6 +229,10 @@ class PlanCompiler {
     if (draft.dynamic) {
       const bool host = node.op->Is(kHostOnly) || ReadsHostValue(*draft.node, lowered_.slots);
       step.kernel_name = node.op->Is(kControlFlow) ? "control flow" : host ? "host" : "reference";
+    } else if (draft.is_transfer) {
+      step.kernel =
+          MakeTransfer(Facts(draft.node->outputs[0]).type.memory, Facts(draft.node->inputs[0]).type.memory);
+      step.kernel_name = "transfer";
     } else if (draft.is_copy) {
       step.kernel = MakeCopy(draft);
       step.kernel_name = "copy";
@@ -411,29 +342,44 @@ class PlanCompiler {
     step.outputs = draft.node->outputs;
   }
 
-  // Storages and scratch memory get their offsets; times are indices of drafts, as the layout counts them.
+  // Storages and scratch memory get their offsets, memory by memory; times are indices of drafts, as the
+  // layout counts them.
   Status PlaceMemory() {
+    const auto& storages = plan_->layout_.storages;
+    plan_->offsets_.assign(storages.size(), 0);
+    size_t total = 0;
+    for (const Device& device : engine_.model->target().devices()) {
+      const size_t bytes = PlaceIn(device.memory);
+      if (bytes || !device.memory) plan_->arenas_.emplace_back(device.memory, bytes);
+      total += bytes;
+    }
+    if (total > engine_.options.memory_limit)
+      return ResourceExhausted("graph '", program_.graph->name, "' needs ", total,
+                               " bytes for its intermediate values, the limit is ",
+                               engine_.options.memory_limit);
+    return {};
+  }
+
+  // The bytes that the plan needs there.
+  size_t PlaceIn(MemorySpace* memory) {
     const auto& storages = plan_->layout_.storages;
     std::vector<Block> blocks(storages.size());
     for (size_t i = 0; i < storages.size(); ++i)
-      if (!storages[i].external && storages[i].parent < 0)
+      if (!storages[i].external && storages[i].parent < 0 && storages[i].memory == memory)
         blocks[i] = {storages[i].bytes, storages[i].first, storages[i].last};
     size_t next = 0;
     for (size_t t = 0; t < drafts_.size(); ++t) {
       if (drafts_[t].skip) continue;
-      blocks.push_back({plan_->steps_[next++].scratch, static_cast<int>(t), static_cast<int>(t)});
+      const Step& step = plan_->steps_[next++];
+      blocks.push_back({step.memory == memory ? step.scratch : 0, static_cast<int>(t), static_cast<int>(t)});
     }
     const Offsets offsets = PlanOffsets(blocks);
-    if (offsets.total > engine_.options.memory_limit)
-      return ResourceExhausted("graph '", program_.graph->name, "' needs ", offsets.total,
-                               " bytes for its intermediate values, the limit is ",
-                               engine_.options.memory_limit);
-    plan_->arena_bytes_ = offsets.total;
-    plan_->offsets_.assign(offsets.at.begin(),
-                           offsets.at.begin() + static_cast<std::ptrdiff_t>(storages.size()));
+    for (size_t i = 0; i < storages.size(); ++i)
+      if (storages[i].memory == memory) plan_->offsets_[i] = offsets.at[i];
     for (size_t i = 0; i < plan_->steps_.size(); ++i)
-      plan_->steps_[i].scratch_offset = offsets.at[storages.size() + i];
-    return {};
+      if (plan_->steps_[i].memory == memory)
+        plan_->steps_[i].scratch_offset = offsets.at[storages.size() + i];
+    return offsets.total;
   }
 
   // Where each dynamic value is read for the last time: its memory can be used again after that.

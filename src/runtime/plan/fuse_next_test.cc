@@ -161,7 +161,7 @@ TEST(FuseNext, TheKernelThatAgreedRuns) {
   table.Add(first);
   table.Add<WritesZeros>("Conv", "test.alone", [](const KernelQuery&) { return true; });
   SessionOptions options;
-  options.kernels = &table;
+  options.target = KeepTarget(table);
   auto session = SessionOf(Net().Make(), options);
   const auto got = session->Run(DatumList{Noise({1, 40, 40, kChannels}, 3)});
   ASSERT_TRUE(got.ok()) << got.status().ToString();
@@ -195,7 +195,7 @@ TEST(FuseNext, LeavesOthersToTheirMeasurements) {
   table.Add<Product<0>>("MatMul", "test.quick", legal, 1.5);
   for (const KernelEntry* entry : CpuKernels().Of("Unary")) table.Add(*entry);
   SessionOptions options;
-  options.kernels = &table;
+  options.target = KeepTarget(table);
   options.tune_ms = 20000;
   options.cache_dir = "";
   auto session = SessionOf(ParseOrDie("graph @g(%x: f32[3,2]) -> (%y) {\n  #w: f32[2,2] = (1, 2, 3, 4)\n"

@@ -52,7 +52,7 @@ KernelTable CountedTable() {
 TEST(Kernel, IsPreparedOncePerModelAndResizedOncePerShapes) {
   const KernelTable table = CountedTable();
   SessionOptions options;
-  options.kernels = &table;
+  options.target = KeepTarget(table);
   auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[N,M]) -> (%y) {
     #w: f32[1,1] = (3)
     %y = %x + #w
@@ -74,7 +74,7 @@ TEST(Kernel, IsPreparedByTheSessionsThreads) {
   const KernelTable table = CountedTable();
   for (int threads : {1, 2, 3}) {
     SessionOptions options;
-    options.kernels = &table;
+    options.target = KeepTarget(table);
     options.threads = threads;
     auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[2,2]) -> (%y) {
       #w: f32[1,1] = (3)

@@ -66,7 +66,9 @@ class LayoutMaker {
 
   void NewStorage(int slot, int t, bool external = false) {
     At(slot) = {static_cast<int>(out_.storages.size()), 0};
-    out_.storages.push_back({external, Facts(slot).bytes(), t, last_[static_cast<size_t>(slot)]});
+    Storage storage{external, Facts(slot).bytes(), t, last_[static_cast<size_t>(slot)]};
+    storage.memory = Facts(slot).type.memory;
+    out_.storages.push_back(storage);
   }
 
   // Puts the slot into bytes that are there already.
@@ -78,7 +80,7 @@ class LayoutMaker {
 
   void Visit(Draft& draft, int t) {
     const PlanNode& node = *draft.node;
-    if (!draft.dynamic && !WritesState(node)) {
+    if (!draft.dynamic && !draft.is_transfer && !WritesState(node)) {
       if (TryView(draft)) return;
       if (TryConcat(draft, t)) return;
       if (TryRows(draft, t)) return;
@@ -125,7 +127,7 @@ class LayoutMaker {
       const SlotFacts& x = Facts(slot);
       const Storage& root = StorageOf(Resolve(At(slot)).storage);
       if (root.external || root.last > t || x.type.dtype != y.type.dtype || !(x.type.shape == y.type.shape) ||
-          x.varying != y.varying)
+          x.varying != y.varying || root.memory != y.type.memory)
         continue;
       if (!SharedWithin(node, slot)) return slot;
     }
@@ -194,7 +196,9 @@ class LayoutMaker {
     const Place place = At(slot);
     if (place.storage < 0 || place.offset != 0 || place.storage == parent) return false;
     Storage& part = StorageOf(place.storage);
-    if (part.external || part.parent >= 0 || part.bytes != Facts(slot).bytes()) return false;
+    if (part.external || part.parent >= 0 || part.memory != StorageOf(parent).memory ||
+        part.bytes != Facts(slot).bytes())
+      return false;
     part.parent = parent;
     part.parent_offset = offset;
     Storage& whole = StorageOf(parent);

@@ -18,6 +18,7 @@ struct Draft {
   // result: which inputs to copy, and where to.
   std::vector<std::pair<int, size_t>> copies;
   bool is_copy = false;
+  bool is_transfer = false;  // copies its input from one memory to another
   // Such a part: elements from one row of output 0 to the next, which are the result's. 0: rows are
   // neighbours.
   int64_t row_stride = 0;
@@ -30,6 +31,7 @@ struct Storage {
   int first = 0, last = 0;  // steps
   int parent = -1;          // lies in another storage, at parent_offset
   size_t parent_offset = 0;
+  MemorySpace* memory = nullptr;  // null: the host's
 };
 
 struct Place {

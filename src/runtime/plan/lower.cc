@@ -34,9 +34,8 @@ constexpr size_t kMaxFolded = size_t{1} << 20;  // of one value; bigger ones are
 
 class Lowering {
  public:
-  Lowering(const Program& program, const KernelTable& kernels, const Workers& workers,
-           std::optional<int64_t> most)
-      : program_(program), kernels_(kernels), workers_(workers), most_(most) {
+  Lowering(const Program& program, const Target& target, const Workers& workers, std::optional<int64_t> most)
+      : program_(program), target_(target), workers_(workers), most_(most) {
     out_.slots.resize(static_cast<size_t>(program.slot_count()));
   }
 
@@ -204,7 +203,7 @@ class Lowering {
       data[i] = Datum(At(node.inputs[i]).known);
       pointers[i] = &data[i];
     }
-    auto result = Guard([&] { return RunOnce(node.node(), pointers, kernels_, workers_); });
+    auto result = Guard([&] { return RunOnce(node.node(), pointers, target_, workers_); });
     if (!result.ok()) return;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Datum& d = (*result)[i];
@@ -236,7 +235,7 @@ class Lowering {
   }
 
   const Program& program_;
-  const KernelTable& kernels_;
+  const Target& target_;
   const Workers& workers_;
   const std::optional<int64_t> most_;
   Lowered out_;
@@ -245,9 +244,9 @@ class Lowering {
 }  // namespace
 
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
-                      const std::vector<PlanInput>& inputs, const KernelTable& kernels,
-                      const Workers& workers, std::optional<int64_t> most) {
-  return Lowering(program, kernels, workers, most).Run(weights, inputs);
+                      const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,
+                      std::optional<int64_t> most) {
+  return Lowering(program, target, workers, most).Run(weights, inputs);
 }
 
 }  // namespace tern

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "kernel_api/kernel_table.h"
+#include "kernel_api/target.h"
 #include "runtime/model/program.h"
 #include "runtime/plan/varying.h"
 
@@ -15,6 +15,7 @@ struct SlotFacts {
   Tensor known;            // defined: the data itself, see has_data
   bool weight = false;     // known, and the same in all plans
   LinearDims varying;      // dims, where the plan serves several lengths and they depend on the length
+  Tensor elsewhere;        // known, as its reader finds it: in the memory of a device
   bool refreshed = false;  // known, but in each run anew: it depends on the length
 
   bool is_known() const { return known.defined(); }
@@ -76,7 +77,7 @@ struct Lowered {
 // contain LengthSymbol(), the largest length; facts are those for it then, and `varying` tells what depends
 // on the length.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
-                      const std::vector<PlanInput>& inputs, const KernelTable& kernels,
-                      const Workers& workers, std::optional<int64_t> most = {});
+                      const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,
+                      std::optional<int64_t> most = {});
 
 }  // namespace tern

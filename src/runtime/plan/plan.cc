@@ -27,4 +27,10 @@ bool Plan::Matches(const std::vector<BoundValue>& bound, int64_t length) const {
   return true;
 }
 
+size_t Plan::arena_bytes() const {
+  size_t bytes = 0;
+  for (const auto& [memory, size] : arenas_) bytes += size;
+  return bytes;
+}
+
 }  // namespace tern

@@ -7,6 +7,7 @@
 
 #include "runtime/exec/engine.h"
 #include "runtime/plan/layout.h"
+#include "runtime/plan/transfers.h"
 
 namespace tern {
 
@@ -38,11 +39,12 @@ struct Step {
   bool varying = false;   // resized in runs, when the length of a state or its capacity has changed
   bool on_state = false;  // appends to a state in place
   std::vector<int> inputs, outputs;
-  size_t scratch = 0;         // bytes
-  size_t scratch_offset = 0;  // in the arena
-  std::vector<Type> types;    // of the outputs, for the evaluator
-  std::vector<bool> weights;  // of the inputs
-  std::vector<int> release;   // dynamic slots that nobody reads later
+  size_t scratch = 0;             // bytes
+  size_t scratch_offset = 0;      // in the arena
+  MemorySpace* memory = nullptr;  // that the kernel works on, scratch memory included; null: the host's
+  std::vector<Type> types;        // of the outputs, for the evaluator
+  std::vector<bool> weights;      // of the inputs
+  std::vector<int> release;       // dynamic slots that nobody reads later
 };
 
 // How a plan works on a state of the model.
@@ -77,7 +79,9 @@ class Plan {
   const Layout& layout() const { return layout_; }
   const std::vector<size_t>& offsets() const { return offsets_; }  // of storages in the arena
   const std::vector<int>& residents(int storage) const { return residents_[static_cast<size_t>(storage)]; }
-  size_t arena_bytes() const { return arena_bytes_; }
+  // Memories and the bytes that the plan needs there; the host's is always among them.
+  const std::vector<std::pair<MemorySpace*, size_t>>& arenas() const { return arenas_; }
+  size_t arena_bytes() const;  // in all of them
   // Why static steps have their kernels, where the engine explains.
   const std::vector<Choice>& choices() const { return choices_; }
   const std::vector<const Node*>& fallbacks() const { return fallbacks_; }  // run by the reference evaluator
@@ -101,7 +105,8 @@ class Plan {
   Layout layout_;
   std::vector<size_t> offsets_;
   std::vector<std::vector<int>> residents_;  // slots of each storage
-  size_t arena_bytes_ = 0;
+  std::vector<std::pair<MemorySpace*, size_t>> arenas_;
+  Transfers transfers_;
 };
 
 }  // namespace tern

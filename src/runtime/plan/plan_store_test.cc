@@ -85,7 +85,7 @@ TEST(PlanStore, ClonesRunWhileAnotherShapeCompiles) {
   KernelTable table;
   table.Add<Gated>("Unary", "test.gated", [](const KernelQuery&) { return true; });
   SessionOptions options;
-  options.kernels = &table;
+  options.target = KeepTarget(table);
   const auto sessions = Clones("graph @g(%x: f32[N]) -> (%y) { %y = Neg(%x) }", 3, options);
   std::thread compiling([&] { EXPECT_TRUE(sessions[0]->Run(DatumList{Counting({kHeld})}).ok()); });
   while (!gate.entered) std::this_thread::sleep_for(milliseconds(1));

@@ -117,7 +117,7 @@ TEST(RowStride, EveryKernelThatCan) {
       for (const char* other : {"Concat", "Fill"})
         for (const KernelEntry* e : CpuKernels().Of(other)) only.Add(*e);
       SessionOptions options;
-      options.kernels = &only;
+      options.target = KeepTarget(only);
       for (Precision precision : {Precision::kF32, Precision::kBf16}) {
         options.precision = precision;
         auto session = SessionOf(graph, options);

@@ -49,10 +49,10 @@ std::vector<Choice> MergePieces(const std::vector<Choice>& choices) {
   return merged;
 }
 
-Choice Explain(const Node& node, const KernelQuery& query, const KernelTable& table,
-               const KernelEntry& chosen, Reason reason, const std::vector<Measured>& times, bool released) {
+Choice Explain(const Node& node, const KernelQuery& query, const Target& target, const KernelEntry& chosen,
+               Reason reason, const std::vector<Measured>& times, bool released) {
   Choice choice{&node, chosen.name, reason, {}, 1};
-  for (const KernelEntry* entry : table.Of(query.op().name))
+  for (const KernelEntry* entry : target.KernelsOf(query.op().name))
     if (!released || entry->can.pack == chosen.can.pack)
       choice.candidates.push_back(CandidateOf(*entry, query, times));
   std::stable_sort(choice.candidates.begin(), choice.candidates.end(), [](const auto& a, const auto& b) {

@@ -25,7 +25,7 @@ struct RecordKey {
   std::string isa;  // "avx512 bf16"
   int kernels = kKernelsVersion;
 };
-RecordKey RecordKeyHere();  // with the instruction set that is active
+RecordKey RecordKeyFor(const std::string& isa);  // on this processor; isa: of the target
 
 // The lines of a text, in its order, the first where a node has several. Nothing where it was written for
 // something else.

@@ -12,8 +12,6 @@
 
 #include "base/cpu_info.h"
 #include "base/strings.h"
-#include "kernels/cpu/simd/active_isa.h"
-#include "kernels/cpu/simd/bf16.h"
 #include "runtime/tune/record.h"
 
 namespace tern {
@@ -129,11 +127,10 @@ std::string OneLine(std::string text) {
 
 }  // namespace
 
-RecordKey RecordKeyHere() {
+RecordKey RecordKeyFor(const std::string& isa) {
   RecordKey key;
   key.cpu = OneLine(Cpu().model);
-  key.isa = cpu::ActiveIsa();
-  if (cpu::ActiveBf16Products()) key.isa += " bf16";
+  key.isa = isa;
   return key;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "kernels/cpu/simd/bf16.h"
+#include "kernel_api/target.h"
 #include "runtime/tune/node_timer.h"
 
 namespace tern {
@@ -20,7 +20,7 @@ std::string TextOf(const TensorInfo& t) {
 }
 
 // Where bf16 is computed by rounding f32, it is asked for to get its results, not its speed.
-bool MayExchange(const KernelQuery& q) { return !q.bf16 || cpu::ActiveBf16Products(); }
+bool MayExchange(const KernelQuery& q, bool fast_bf16) { return !q.bf16 || fast_bf16; }
 
 // The one that is estimated to be the quickest comes first, and stays there unless another is by far quicker.
 void PutBestFirst(std::vector<Measured>& times) {
@@ -91,7 +91,8 @@ Tuner::Tuner(const SessionOptions& options)
     : budget_ms_(options.tune_ms),
       within_(options.tune_within),
       keep_(!options.cache_dir || !options.cache_dir->empty()),
-      key_(RecordKeyHere()) {
+      fast_bf16_(options.TargetOrDefault().fast_bf16()),
+      key_(RecordKeyFor(options.TargetOrDefault().isa())) {
   const std::string folder = options.cache_dir.value_or(DefaultCacheDir());
   path_ = RecordPath(folder, key_);
   if (path_.empty()) return;
@@ -116,16 +117,17 @@ Tuner::~Tuner() {
   static_cast<void>(ignored);
 }
 
-std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
+std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, const Target& target,
                                        int threads) const {
   std::vector<Job> jobs;
   std::map<std::string, size_t> index;
   for (const KernelQuery& query : queries) {
-    if (!MayExchange(query)) continue;
+    if (!MayExchange(query, fast_bf16_)) continue;
     Job job;
     job.query = &query;
-    for (const KernelEntry* entry : table.Of(query.op().name))
-      if (entry->legal(query)) job.candidates.emplace_back(EstimatedMicroseconds(*entry, query), entry);
+    for (const KernelEntry* entry : target.KernelsOf(query.op().name))  // of the host: its threads measure
+      if (!target.MemoryOf(*entry) && entry->legal(query))
+        job.candidates.emplace_back(EstimatedMicroseconds(*entry, query), entry);
     std::stable_sort(job.candidates.begin(), job.candidates.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     job.legal = job.candidates;
@@ -202,9 +204,9 @@ bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
   return true;
 }
 
-void Tuner::Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
+void Tuner::Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
                  const Limits& limits) {
-  const bool measured = MeasureMissing(queries, table, workers, limits);
+  const bool measured = MeasureMissing(queries, target, workers, limits);
   if (!limits.stop.Check().ok()) return;  // a disk may be slow: with a later plan, or at the end
   if (measured)
     Write(kLockPatience);
@@ -218,10 +220,10 @@ bool Tuner::MayRetry() const {
   return !unwritten_.empty() && Clock::now() >= retry_;
 }
 
-bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const KernelTable& table,
+bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Target& target,
                            const Workers& workers, const Limits& limits) {
   if (LeftMicroseconds() <= 0) return false;
-  const std::vector<Job> jobs = JobsFor(queries, table, workers.threads());
+  const std::vector<Job> jobs = JobsFor(queries, target, workers.threads());
   if (jobs.empty()) return false;
   // Two that measure at once would measure each other. Who may not wait for that has what is known by then.
   const auto lock = measuring_.Acquire(limits.stop, "another session, which measures kernels");
@@ -255,7 +257,7 @@ void Tuner::Write(std::chrono::milliseconds patience) {
 
 Tuner::Found Tuner::Find(const KernelQuery& query, int threads) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (known_.empty() || !MayExchange(query)) return {};
+  if (known_.empty() || !MayExchange(query, fast_bf16_)) return {};
   const std::string key = NodeKey(query, threads);
   const auto it = known_.find(key);
   if (it == known_.end()) return {};

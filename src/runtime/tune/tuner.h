@@ -41,7 +41,7 @@ class Tuner {
   // kernel ends that is under way, and without waiting for others that measure. Then writes what the record
   // lacks, also of earlier calls; with nothing new, tries that once a second, and waits for nobody; after a
   // stop, leaves it for later.
-  void Tune(const std::vector<KernelQuery>& queries, const KernelTable& table, const Workers& workers,
+  void Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
             const Limits& limits);
 
   // What was measured, best first, and whether it was read from the record; empty where nothing was.
@@ -56,13 +56,12 @@ class Tuner {
   struct Job;
   class Spending;
   using Candidates = std::vector<std::pair<double, const KernelEntry*>>;  // with estimates
-  std::vector<Job> JobsFor(const std::vector<KernelQuery>& queries, const KernelTable& table,
-                           int threads) const;
+  std::vector<Job> JobsFor(const std::vector<KernelQuery>& queries, const Target& target, int threads) const;
   static std::vector<Measured> TimesOf(const Job& job, const Workers& workers, const Limits& limits,
                                        std::chrono::steady_clock::time_point deadline);
   // Whether anything was measured, or this job.
-  bool MeasureMissing(const std::vector<KernelQuery>& queries, const KernelTable& table,
-                      const Workers& workers, const Limits& limits);
+  bool MeasureMissing(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
+                      const Limits& limits);
   bool Measure(const Job& job, const Workers& workers, const Limits& limits);
   bool Knows(const Job& job) const;
   double LeftMicroseconds() const;
@@ -72,6 +71,7 @@ class Tuner {
   const int64_t budget_ms_;  // for all measurements of a session and its clones; 0: only what is recorded
   const double within_;      // candidates are kernels whose estimate is at most so many times the least
   const bool keep_;          // measurements are to be kept on disk
+  const bool fast_bf16_;     // the target's
   const RecordKey key_;
   std::string path_;
   CancellableMutex measuring_;

@@ -79,7 +79,7 @@ class TunerTest : public testing::Test {
 
   SessionOptions Options(int64_t ms) {
     SessionOptions options;
-    options.kernels = &*table_;
+    options.target = KeepTarget(*table_);
     options.tune_ms = ms;
     options.cache_dir = folder_;
     options.explain = true;
@@ -242,7 +242,7 @@ TEST_F(TunerTest, WritesNothingWhereNothingIsKept) {
 
 TEST_F(TunerTest, ForgetsKernelsThatAreGone) {
   const auto first = Ran(Options(1000));
-  const RecordKey key = RecordKeyHere();
+  const RecordKey key = RecordKeyFor(DefaultTarget().isa());
   Measurements all = *ReadRecord(first->Tuning().record, key);
   ASSERT_EQ(all.size(), 1u);
   all.begin()->second[0].kernel = "test.gone";
@@ -317,13 +317,13 @@ class LockedRecord : public TunerTest {
   void SetUp() override {
     TunerTest::SetUp();
     std::filesystem::create_directories(folder_);
-    path_ = RecordPath(folder_, RecordKeyHere());
+    path_ = RecordPath(folder_, RecordKeyFor(DefaultTarget().isa()));
     holder_.emplace(path_);
     session_ = Ran(Options(1000));
     EXPECT_EQ(session_->Tuning().measured, 1);
     EXPECT_FALSE(session_->Tuning().written.ok());
   }
-  size_t Lines() const { return ReadRecord(path_, RecordKeyHere())->size(); }
+  size_t Lines() const { return ReadRecord(path_, RecordKeyFor(DefaultTarget().isa()))->size(); }
 
   std::string path_;
   std::optional<Holder> holder_;
@@ -416,7 +416,7 @@ TEST_F(TunerTest, TunesConvolutions) {
                                        RandomWeights(32 * 16 * 9),
                                        ")\n  %y = Conv(%x, #w) {channels_last=true,pads=[1,1,1,1]}\n}"));
   SessionOptions options = Options(60'000);
-  options.kernels = nullptr;
+  options.target = nullptr;
   options.tune_within = 1e9;
   const auto tuned = SessionOf(graph, options);
   Tensor x(DType::kF32, {1, 20, 20, 16});

@@ -1,0 +1,195 @@
+// A network on two devices. The second one lives on the host, in memory that nobody may touch but its own
+// kernels.
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "runtime/bind/cpu_kernels.h"
+#include "runtime/cost/cost_model.h"
+#include "runtime/plan/plan_store.h"
+#include "runtime/test_support.h"
+
+namespace tern {
+namespace {
+
+// Pages that are out of reach except while the memory is open: a touch from outside ends the process.
+class GuardedMemory : public MemorySpace {
+ public:
+  const char* name() const override { return "guarded"; }
+  Result<Buffer> Allocate(size_t bytes) override {
+    const size_t size = (bytes + kPage - 1) / kPage * kPage + kPage;
+    void* data = mmap(nullptr, size, Protection(), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) return ResourceExhausted("no memory for ", bytes, " bytes");
+    std::lock_guard<std::mutex> lock(mutex_);
+    blocks_[data] = size;
+    return Buffer::Borrow(data, bytes, std::shared_ptr<void>(data, [this](void* p) { Free(p); }), this);
+  }
+  Status CopyIn(void* to, const void* from_host, size_t bytes) override {
+    ++copies_in;
+    return Copy(to, from_host, bytes);
+  }
+  Status CopyOut(void* to_host, const void* from, size_t bytes) override {
+    ++copies_out;
+    return Copy(to_host, from, bytes);
+  }
+  void Open() { SetOpen(1); }
+  void Close() { SetOpen(-1); }
+
+  int copies_in = 0, copies_out = 0;
+
+ private:
+  static constexpr size_t kPage = 4096;
+  int Protection() const { return open_ ? PROT_READ | PROT_WRITE : PROT_NONE; }
+  Status Copy(void* to, const void* from, size_t bytes) {
+    Open();
+    std::memcpy(to, from, bytes);
+    Close();
+    return {};
+  }
+  void SetOpen(int change) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    open_ += change;
+    for (const auto& [data, size] : blocks_) mprotect(data, size, Protection());
+  }
+  void Free(void* data) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    munmap(data, blocks_[data]);
+    blocks_.erase(data);
+  }
+  std::mutex mutex_;
+  std::map<void*, size_t> blocks_;
+  int open_ = 0;
+};
+
+// A kernel of the CPU that runs on the other device.
+class Guarded : public Kernel {
+ public:
+  Guarded(std::unique_ptr<Kernel> inner, GuardedMemory& memory) : inner_(std::move(inner)), memory_(memory) {}
+  Status Prepare(PrepareContext& c) override { return inner_->Prepare(c); }
+  Status Resize(ResizeContext& c) override { return inner_->Resize(c); }
+  Status Run(RunContext& c) override {
+    memory_.Open();
+    const Status status = inner_->Run(c);
+    memory_.Close();
+    return status;
+  }
+  std::unique_ptr<Kernel> Clone() const override {
+    return std::make_unique<Guarded>(inner_->Clone(), memory_);
+  }
+
+ private:
+  std::unique_ptr<Kernel> inner_;
+  GuardedMemory& memory_;
+};
+
+// Takes the ops it is given, whatever their kernels on the CPU are.
+class TwoDevices : public testing::Test {
+ protected:
+  const Target* TargetWith(const std::vector<std::string>& ops) {
+    auto* memory = new GuardedMemory();  // as targets, it outlives models
+    auto* table = new KernelTable(CpuRates());
+    for (const std::string& op : ops)
+      for (const KernelEntry* entry : CpuKernels().Of(op)) {
+        KernelEntry own = *entry;
+        own.name = "guarded." + entry->name;
+        own.make = [make = entry->make, memory] { return std::make_unique<Guarded>(make(), *memory); };
+        table->Add(std::move(own));
+      }
+    memory_ = memory;
+    return new CpuTarget({{"guarded", memory, {table}}}, {&CpuKernels()});
+  }
+
+  // Compares with the reference. Copies in one run: those of constants are made with the plan.
+  void Expect(const std::string& text, const std::vector<std::string>& ops, const DatumList& inputs, int in,
+              int out) {
+    const std::shared_ptr<const Graph> graph = ParseOrDie(text);
+    SessionOptions options;
+    options.target = TargetWith(ops);
+    auto session = SessionOf(graph, options);
+    ASSERT_TRUE(session->Run(inputs).ok());
+    memory_->copies_in = memory_->copies_out = 0;
+    const auto got = session->Run(inputs);
+    ASSERT_TRUE(got.ok()) << got.status().ToString();
+    EXPECT_EQ(memory_->copies_in, in);
+    EXPECT_EQ(memory_->copies_out, out);
+    const auto want = EvaluateGraph(*graph, inputs);
+    ASSERT_TRUE(want.ok()) << want.status().ToString();
+    for (size_t i = 0; i < want->size(); ++i) {
+      const auto a = ToDoubles((*got)[i].tensor), b = ToDoubles((*want)[i].tensor);
+      ASSERT_EQ(a.size(), b.size());
+      for (size_t k = 0; k < a.size(); ++k)
+        EXPECT_NEAR(a[k], b[k], 1e-4 * (1 + std::abs(b[k]))) << i << " " << k;
+    }
+    bool guarded = false, host = false;
+    for (const StepInfo& step : session->Steps()) {
+      guarded |= step.kernel.starts_with("guarded.");
+      host |= !step.kernel.starts_with("guarded.") && step.kernel != "transfer";
+    }
+    EXPECT_TRUE(guarded);
+    EXPECT_TRUE(host);
+  }
+
+  GuardedMemory* memory_ = nullptr;
+};
+
+// Two products on the device with an activation on the CPU between them: one edge out, one in; x comes in, y
+// goes out.
+TEST_F(TwoDevices, RunHalfOfANetworkEach) {
+  Expect(R"(graph @g(%x: f32[3,4]) -> (%y) {
+    #a: f32[4,4] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7)
+    #b: f32[4,2] = (1, 2, 3, 4, 5, 6, 7, 8)
+    %h = MatMul(%x, #a)
+    %t = Tanh(%h)
+    %y = MatMul(%t, #b)
+  })",
+         {"MatMul"}, {Counting({3, 4})}, 2, 2);
+}
+
+// A value that several steps of the other device read is copied once.
+TEST_F(TwoDevices, CopyAValueOnceForAllItsReaders) {
+  Expect(R"(graph @g(%x: f32[8]) -> (%y) {
+    %a = Relu(%x)
+    %b = %a + %a
+    %c = %a * %b
+    %d = %c - %a
+    %y = Softmax(%d) {axis=0}
+  })",
+         {"Binary"}, {Counting({8})}, 1, 1);
+}
+
+// Views take no step and no copy on either side.
+TEST_F(TwoDevices, KeepViewsWhereTheirInputIs) {
+  Expect(R"(graph @g(%x: f32[2,6]) -> (%y) {
+    #s: i64[2] = (3, 4)
+    %a = %x + %x
+    %b = Reshape(%a, #s)
+    %c = %b * %b
+    %y = Softmax(%c) {axis=1}
+  })",
+         {"Binary"}, {Counting({2, 6})}, 1, 1);
+}
+
+// What a nested graph reads comes to the host.
+TEST_F(TwoDevices, BringCapturesToTheHost) {
+  Expect(R"(graph @g(%x: f32[4], %c: bool[]) -> (%y) {
+    %a = %x + %x
+    %y = If(%c) [then @t() -> (%r) { %r = Relu(%a) } else @e() -> (%n) { %n = Neg(%a) }]
+  })",
+         {"Binary"}, {Counting({4}), Tensor::Scalar(DType::kBool, 1)}, 1, 1);
+}
+
+// A constant that a kernel reads as it is lies on the device from the start.
+TEST_F(TwoDevices, CopyConstantsWithThePlan) {
+  Expect(R"(graph @g(%x: f32[4]) -> (%y) {
+    #k: f32[4] = (1, 2, 3, 4)
+    %a = %x * #k
+    %y = Softmax(%a) {axis=0}
+  })",
+         {"Binary"}, {Counting({4})}, 1, 1);
+}
+
+}  // namespace
+}  // namespace tern
