@@ -1,7 +1,6 @@
 // The hand-written kernels of the CPU.
 #pragma once
 #include "kernel_api/kernel_table.h"
-#include "runtime/bind/cpu_kernels.h"
 
 namespace tern {
 
