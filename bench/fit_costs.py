@@ -23,7 +23,7 @@ FIXED = {"move", "transpose"}  # part of other kernels' work, too much like the 
 UNDISTURBED = "direct"
 COUNTS = ("products", "weights", "moved", "transformed")
 WIDTH = len(COUNTS) + 1
-RUNTIME = pathlib.Path(__file__).resolve().parents[1] / "src/runtime"
+RUNTIME = pathlib.Path(__file__).resolve().parents[1] / "src/runtime/cost"
 TABLE = RUNTIME / "cost_rates.inc"
 
 

@@ -89,17 +89,19 @@ class Guarded : public Kernel {
 class TwoDevices : public testing::Test {
  protected:
   const Target* TargetWith(const std::vector<std::string>& ops) {
-    auto* memory = new GuardedMemory();  // as targets, it outlives models
-    auto* table = new KernelTable(CpuRates());
+    memory_ = std::make_unique<GuardedMemory>();
+    table_ = std::make_unique<KernelTable>(CpuRates());
     for (const std::string& op : ops)
       for (const KernelEntry* entry : CpuKernels().Of(op)) {
         KernelEntry own = *entry;
         own.name = "guarded." + entry->name;
-        own.make = [make = entry->make, memory] { return std::make_unique<Guarded>(make(), *memory); };
-        table->Add(std::move(own));
+        own.make = [make = entry->make, memory = memory_.get()] {
+          return std::make_unique<Guarded>(make(), *memory);
+        };
+        table_->Add(std::move(own));
       }
-    memory_ = memory;
-    return new CpuTarget({{"guarded", memory, {table}}}, {&CpuKernels()});
+    target_.reset(new CpuTarget({{"guarded", memory_.get(), {table_.get()}}}, {&CpuKernels()}));
+    return target_.get();
   }
 
   // Compares with the reference. Copies in one run: those of constants are made with the plan.
@@ -132,7 +134,10 @@ class TwoDevices : public testing::Test {
     EXPECT_TRUE(host);
   }
 
-  GuardedMemory* memory_ = nullptr;
+  // They outlive the sessions.
+  std::unique_ptr<GuardedMemory> memory_;
+  std::unique_ptr<KernelTable> table_;
+  std::unique_ptr<CpuTarget> target_;
 };
 
 // Two products on the device with an activation on the CPU between them: one edge out, one in; x comes in, y
