@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 import fit_costs  # noqa: E402
 
-TABLE = ROOT / "src" / "runtime" / "cost_rates.inc"
+TABLE = ROOT / "src" / "runtime" / "cost" / "cost_rates.inc"
 
 
 def work(algorithm, products=0.0, weights=0.0, moved=0.0, transformed=0.0):
