@@ -199,6 +199,11 @@ int Session::OutputCount() const { return static_cast<int>(state_->outputs.size(
 Status Session::BindInput(int i, const Datum& value) {
   if (i < 0 || i >= InputCount())
     return InvalidArgument("input ", i, " does not exist: the model has ", InputCount());
+  if (IsStateInput(i)) {
+    if (value.kind == Datum::Kind::kEmpty) return {};
+    return InvalidArgument("input '", graph().inputs()[static_cast<size_t>(i)]->name,
+                           "' is a state, which the session feeds itself; SetState gives it another value");
+  }
   state_->inputs[static_cast<size_t>(i)] = value;
   return {};
 }
@@ -213,6 +218,9 @@ Status Session::BindInput(std::string_view name, const Datum& value) {
 Status Session::BindOutput(int i, const Tensor& tensor) {
   if (i < 0 || i >= OutputCount())
     return InvalidArgument("output ", i, " does not exist: the model has ", OutputCount());
+  if (tensor.defined() && IsStateOutput(i))
+    return InvalidArgument("output '", graph().outputs()[static_cast<size_t>(i)]->name,
+                           "' is a state, which stays in the session; GetState copies it");
   if (tensor.defined() && !tensor.contiguous())
     return InvalidArgument("output ", i, ": the bound tensor must be contiguous");
   state_->outputs[static_cast<size_t>(i)] = tensor;

@@ -46,6 +46,17 @@ TEST(State, OfFixedSizeBeginsAsZerosAndIsReadByTheNextRun) {
   EXPECT_FALSE(session->SetState("none", Tensor::Of(DType::kF32, {2}, {1, 2})).ok());
 }
 
+TEST(State, IsNeitherFedNorBound) {
+  auto session = SessionOf(ParseOrDie(kCounter), {});
+  const Tensor two = Tensor::Of(DType::kF32, {2}, {1, 2});
+  EXPECT_EQ(session->BindInput(1, two).code(), Code::kInvalidArgument);
+  EXPECT_EQ(session->BindOutput(1, two).code(), Code::kInvalidArgument);
+  const auto got = session->Run(NamedData{{"x", two}});
+  ASSERT_TRUE(got.ok()) << got.status().ToString();
+  EXPECT_EQ(ToDoubles((*got)[0].tensor), (std::vector<double>{2, 4}));
+  EXPECT_EQ((*got)[1].kind, Datum::Kind::kEmpty);
+}
+
 // Sums over all rows so far, and their number by way of a shape.
 constexpr char kGrowing[] = R"(graph @g(%x: f32[N,3], %past: f32[P,3]) -> (%sum, %count, %present) {
   state %past -> %present {axis=0}
