@@ -16,7 +16,7 @@
 namespace tern {
 namespace {
 
-constexpr int kMostCores = 1024;  // a typing error must not start a million threads
+constexpr int kMaxCores = 1024;  // rejects a mistyped TERN_CORES that would start a million threads
 
 std::string TextOf(const std::string& path) {
   std::ifstream file(path);
@@ -25,7 +25,7 @@ std::string TextOf(const std::string& path) {
   return text.str();
 }
 
-// Of "QUOTA PERIOD", where a quota of "max" or -1 is none.
+// Cores allowed by the text "QUOTA PERIOD". A quota of "max" or -1 means no limit, which is 0.
 int Limit(const std::string& quota_and_period) {
   double quota = 0, period = 0;
   std::istringstream text(quota_and_period);
@@ -37,14 +37,14 @@ int LimitOfV1(const std::string& folder) {
   return Limit(TextOf(folder + "/cpu.cfs_quota_us") + " " + TextOf(folder + "/cpu.cfs_period_us"));
 }
 
-int Least(int a, int b) { return a == 0 || b == 0 ? a + b : std::min(a, b); }
+int SmallerLimit(int a, int b) { return a == 0 || b == 0 ? a + b : std::min(a, b); }
 
-// Of the group and all around it. A container may see its own group as the root, under a path that only the
-// host has.
+// The smallest limit of the control group `path` and of all its parents. Inside a container the group may be
+// mounted as the root while `path` is valid on the host only, so the root is read too.
 int LimitAlong(const std::string& root, std::string path, int (*limit)(const std::string&)) {
   int cores = limit(root);
   while (!path.empty() && path != "/") {
-    cores = Least(cores, limit(root + path));
+    cores = SmallerLimit(cores, limit(root + path));
     const size_t end = path.rfind('/');
     path.resize(end == std::string::npos ? 0 : end);
   }
@@ -58,9 +58,10 @@ bool NamesCpu(const std::string& controllers) {
   return false;
 }
 
-// Of the main thread: a server may have pinned the one that asks.
+// Cores in the affinity mask of the main thread. The calling thread is not asked, because a server may have
+// pinned it.
 int AllowedCores() {
-  for (size_t sets = 1; sets <= 64; sets *= 2) {  // as many as the kernel's set takes
+  for (size_t sets = 1; sets <= 64; sets *= 2) {  // the kernel's mask may need more than one cpu_set_t
     std::vector<cpu_set_t> set(sets);
     const size_t bytes = sets * sizeof(cpu_set_t);
     if (sched_getaffinity(getpid(), bytes, set.data()) == 0) return CPU_COUNT_S(bytes, set.data());
@@ -87,10 +88,10 @@ int CoresOfGroups(const std::string& groups, const std::string& root) {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
     if (controllers.empty())
-      cores = Least(cores, LimitAlong(root, path, LimitOfV2));
+      cores = SmallerLimit(cores, LimitAlong(root, path, LimitOfV2));
     else if (NamesCpu(controllers))
       for (const std::string& folder : {root + "/" + controllers, root + "/cpu"})
-        cores = Least(cores, LimitAlong(folder, path, LimitOfV1));
+        cores = SmallerLimit(cores, LimitAlong(folder, path, LimitOfV1));
   }
   return cores;
 }
@@ -100,12 +101,12 @@ CoreCount CountCores() {
   if (const char* text = std::getenv("TERN_CORES")) {
     const char* end = text + std::strlen(text);
     const auto read = std::from_chars(text, end, cores.count);
-    if (read.ec == std::errc() && read.ptr == end && cores.count >= 1 && cores.count <= kMostCores)
+    if (read.ec == std::errc() && read.ptr == end && cores.count >= 1 && cores.count <= kMaxCores)
       return cores;
     cores.problem = "TERN_CORES is not a number from 1 to 1024";
   }
   const int quota = CoresOfGroups(TextOf("/proc/self/cgroup"), "/sys/fs/cgroup");
-  cores.count = std::clamp(Least(AllowedCores(), quota), 1, kMostCores);
+  cores.count = std::clamp(SmallerLimit(AllowedCores(), quota), 1, kMaxCores);
   return cores;
 }
 

@@ -1,15 +1,15 @@
-// How many cores this process may keep busy.
+// The number of cores that this process may use.
 #pragma once
 #include <string>
 
 namespace tern {
 
-// TERN_CORES of the environment. Without it, or where it is wrong: the cores that the process's main thread
-// may run on (taskset, cpusets), or the CPU quota of its control group where that is less. At least 1. Looked
-// up once.
+// The value of the environment variable TERN_CORES. If it is unset or invalid: the number of cores in the
+// affinity mask of the main thread (taskset, cpusets), limited by the CPU quota of the control group. At
+// least 1. Computed once.
 int UsableCores();
 
-// What is wrong with TERN_CORES; empty when nothing is.
+// The error in TERN_CORES as text; empty if there is none.
 const char* CoresProblem();
 
 namespace internal {
@@ -18,14 +18,14 @@ struct CoreCount {
   int count = 1;
   const char* problem = "";
 };
-CoreCount CountCores();  // now
+CoreCount CountCores();  // computed at each call
 
-// Whole cores in a quota: a process beyond its quota is stopped for the rest of the period, so a part of a
-// core is none, but for the first. 0: no limit.
+// Cores that a CPU quota pays for, rounded down but at least 1: a process that exceeds its quota is stopped
+// for the rest of the period. 0: no limit.
 int CoresOfQuota(double quota, double period);
 
-// The least quota of a process's control groups and those around them, in cores; 0: no limit. groups: as in
-// /proc/self/cgroup. root: where the file systems of control groups are mounted, /sys/fs/cgroup.
+// The smallest CPU quota of the given control groups and their parents, in cores; 0: no limit. groups: the
+// text of /proc/self/cgroup. root: the mount point of the control groups, /sys/fs/cgroup.
 int CoresOfGroups(const std::string& groups, const std::string& root);
 
 }  // namespace internal

@@ -41,7 +41,7 @@ TEST_F(Groups, V2) {
   Write("a/b/cpu.max", "400000 100000");
   EXPECT_EQ(Cores("0::/a/b\n"), 4);
   EXPECT_EQ(Cores("0::/a\n"), 0);
-  Write("a/cpu.max", "150000 50000");  // around it, and less
+  Write("a/cpu.max", "150000 50000");  // the parent has a smaller quota
   EXPECT_EQ(Cores("0::/a/b\n"), 3);
 }
 
@@ -60,7 +60,8 @@ TEST_F(Groups, V1) {
   Write("cpu,cpuacct/x/cpu.cfs_quota_us", "300000");
   EXPECT_EQ(Cores(groups), 3);
   EXPECT_EQ(Cores("5:cpuset:/x\n"), 0);
-  Write("cpu/cpu.cfs_quota_us", "100000");  // the same under another name, of the container
+  Write("cpu/cpu.cfs_quota_us",
+        "100000");  // inside a container the same controller is mounted under another name
   Write("cpu/cpu.cfs_period_us", "100000");
   EXPECT_EQ(Cores("3:cpu:/docker/1234\n"), 1);
 }
@@ -72,7 +73,8 @@ TEST_F(Groups, Nonsense) {
     EXPECT_EQ(Cores(groups), 0) << groups;
 }
 
-// What a process counts with this in its environment, and so many cores allowed; plus 100 if it complains.
+// The count of a child process that has TERN_CORES=cores and is pinned to `allowed` cores; plus 100 if it
+// reports a problem.
 int InProcess(const char* cores, int allowed) {
   const pid_t child = fork();
   if (child == 0) {

@@ -76,7 +76,6 @@ const CpuInfo& Cpu() {
   return info;
 }
 
-// From the memory map itself: getrusage would count what ran in this process before exec.
 size_t MachineMemory() {
   const int64_t bytes = Cpu().memory_bytes;
   return bytes > 0 ? static_cast<size_t>(bytes) : SIZE_MAX / 4;
@@ -84,7 +83,8 @@ size_t MachineMemory() {
 
 namespace {
 
-// A field of this process's status, in bytes.
+// A field of /proc/self/status, in bytes. getrusage is no replacement: it also counts memory from before
+// exec.
 int64_t StatusOf(const char* field) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {

@@ -1,4 +1,4 @@
-// What the processor and the machine offer.
+// Properties of the processor and the machine.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,9 +8,8 @@
 namespace tern {
 
 struct CpuInfo {
-  std::string model;  // "Intel(R) Xeon(R) …"; empty when the system does not say
-  std::vector<std::string>
-      features;     // of those that matter for kernels: sse4.2 avx avx2 fma f16c avx512f … neon
+  std::string model;                  // "Intel(R) Xeon(R) …"; empty if unknown
+  std::vector<std::string> features;  // those that kernels use: sse4.2 avx avx2 fma f16c avx512f … neon
   std::string isa;  // the best instruction set among them: avx512_vnni, avx512, avx2, sse4.2, neon, scalar
   int cores = 1;    // UsableCores()
   int64_t memory_bytes = 0;
@@ -18,11 +17,11 @@ struct CpuInfo {
 
 const CpuInfo& Cpu();
 
-// Of the whole machine, in bytes; more than anybody needs when the system does not say.
+// Physical memory of the machine in bytes; SIZE_MAX / 4 if unknown.
 size_t MachineMemory();
 
-// The most memory this process has held so far, in bytes; 0 when the system does not say.
+// The peak resident memory of this process in bytes; 0 if unknown.
 int64_t PeakMemory();
-int64_t HeldMemory();  // now
+int64_t HeldMemory();  // the current resident memory
 
 }  // namespace tern

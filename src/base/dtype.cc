@@ -19,7 +19,7 @@ constexpr TypeRow kRows[] = {
     {"string", 0},     {"c64", 64},   {"c128", 128}};
 static_assert(sizeof kRows / sizeof kRows[0] == static_cast<size_t>(DType::kCount));
 
-// How a narrow float is laid out, sign bit on top.
+// The bit layout of a float type of 16 bits or less; the sign bit comes first.
 struct FloatFormat {
   int exponent_bits, mantissa_bits, bias;
   bool has_infinity;       // an all-ones exponent with zero mantissa
@@ -52,7 +52,7 @@ const FloatFormat& FormatOf(DType t) {
 
 uint32_t MaxFiniteBits(const FloatFormat& f) {
   const uint32_t all = (1u << (f.exponent_bits + f.mantissa_bits)) - 1;
-  if (f.has_infinity) return all - (1u << f.mantissa_bits);  // exponent one below the top
+  if (f.has_infinity) return all - (1u << f.mantissa_bits);  // the largest exponent is infinity and NaN
   if (f.nan_is_minus_zero || !f.has_nan) return all;
   return all - 1;  // e4m3fn: all ones is NaN
 }
@@ -60,7 +60,7 @@ uint32_t MaxFiniteBits(const FloatFormat& f) {
 uint32_t NanBits(const FloatFormat& f) {
   const int width = f.exponent_bits + f.mantissa_bits;
   if (f.nan_is_minus_zero) return 1u << width;
-  if (!f.has_nan) return 1u << width;  // f4 has none; -0 is what ml_dtypes and the ONNX vectors take
+  if (!f.has_nan) return 1u << width;  // f4 has no NaN; ml_dtypes and the ONNX test vectors store -0
   if (f.has_infinity) return ((1u << f.exponent_bits) - 1) << f.mantissa_bits | 1u << (f.mantissa_bits - 1);
   return (1u << width) - 1;
 }
@@ -72,7 +72,7 @@ double DecodeMagnitude(const FloatFormat& f, uint32_t bits) {
   return std::ldexp((1u << f.mantissa_bits) + mantissa, exponent - f.bias - f.mantissa_bits);
 }
 
-// Nearest representable magnitude, ties to even, possibly one step beyond the largest finite.
+// The nearest representable magnitude, ties to even. May be one step above the largest finite value.
 uint32_t RoundMagnitude(const FloatFormat& f, double magnitude) {
   int exponent;
   std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent, m in [0.5, 1)
@@ -93,7 +93,7 @@ uint32_t EncodeE8M0(double value, bool saturate) {
   const double m = std::frexp(std::fabs(value), &exponent);
   if (m == 0) return 0;
   int field = exponent - 1 + 127;
-  if (m >= 0.75) ++field;  // nearest power of two, ties away from zero as the format says
+  if (m >= 0.75) ++field;  // nearest power of two, ties away from zero as the format defines
   if (field < 0) return 0;
   if (field > 254) return saturate ? 0xfe : 0xff;
   return static_cast<uint32_t>(field);
@@ -160,7 +160,7 @@ uint32_t EncodeFloat(DType t, double value, bool saturate) {
   const uint32_t sign = std::signbit(value) ? 1u << (f.exponent_bits + f.mantissa_bits) : 0;
   if (std::isnan(value))
     return f.nan_is_minus_zero ? NanBits(f) : (f.has_nan ? NanBits(f) | sign : NanBits(f));
-  const bool wide = t == DType::kF16 || t == DType::kBF16;  // these overflow to infinity, as IEEE does
+  const bool wide = t == DType::kF16 || t == DType::kBF16;  // these overflow to infinity, as in IEEE 754
   const uint32_t limit = MaxFiniteBits(f);
   uint32_t bits = std::isinf(value) ? 0x7fffffff : RoundMagnitude(f, std::fabs(value));
   if (bits > limit) {

@@ -1,4 +1,4 @@
-// Element types: all of ONNX 1.22, their widths and conversions through float.
+// Element types: all types of ONNX 1.22, their widths, and conversions to and from float.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ enum class DType : uint8_t {
 };
 
 const char* DTypeName(DType t);                          // "f32", "i64", "bool", …
-std::optional<DType> ParseDType(std::string_view name);  // the same names
+std::optional<DType> ParseDType(std::string_view name);  // the names of DTypeName
 int BitWidth(DType t);                                   // 4 for i4; 0 for strings and kInvalid
 
 bool IsFloat(DType t);        // f64 … f4
@@ -51,10 +51,11 @@ inline bool IsInt(DType t) { return IsSignedInt(t) || IsUnsignedInt(t); }
 inline bool IsNumeric(DType t) { return IsFloat(t) || IsInt(t); }
 bool IsComplex(DType t);
 
-// Bytes of n elements: types narrower than a byte are packed, low bits first. Strings: n std::string objects.
+// Size of n elements in bytes. Types of less than 8 bits are packed, low bits first. Strings: n std::string
+// objects.
 size_t BytesOf(DType t, size_t n);
 
-// Sets of types for declarations: bit i stands for DType i.
+// Sets of types for op declarations: bit i represents DType i.
 using DTypeSet = uint32_t;
 constexpr DTypeSet SetOf(DType t) { return DTypeSet{1} << static_cast<int>(t); }
 constexpr DTypeSet SetRange(DType a, DType b) { return (SetOf(b) << 1) - SetOf(a); }
@@ -69,8 +70,8 @@ constexpr DTypeSet kIndices = SetOf(DType::kI32) | SetOf(DType::kI64);
 constexpr DTypeSet kAnyType = ~DTypeSet{0} & ~DTypeSet{1};
 std::string Describe(DTypeSet set);  // "float", "i32 or i64", …
 
-// Bit patterns to and from float. Rounding is to nearest even. `saturate` decides what a value beyond the
-// finite range becomes: the largest finite value, or infinity / NaN as the format has it.
+// Bit patterns to and from float. Rounds to nearest even. A value beyond the finite range becomes the largest
+// finite value if `saturate` is set, else infinity or NaN, whichever the format has.
 float DecodeFloat(DType t, uint32_t bits);  // f16, bf16, fp8s, f4
 uint32_t EncodeFloat(DType t, double value, bool saturate = true);
 float HalfToFloat(uint16_t bits);

@@ -55,7 +55,7 @@ TEST(DType, TiesGoToEven) {
   EXPECT_EQ(RoundTrip(DType::kF4E2M1, 0.75), 1);
 }
 
-// Through float this value would round up to the tie and then away.
+// Converted to float first, this value would round up to the tie and then away from the right result.
 TEST(DType, DoublesRoundOnce) { EXPECT_EQ(RoundTrip(DType::kF16, 2049 - 0x1p-40), 2048); }
 
 TEST(DType, SubnormalsAreKept) {
@@ -81,7 +81,7 @@ TEST(DType, HalvesOverflowToInfinity) {
 TEST(DType, EightBitFloatsSaturateOrNot) {
   struct Row {
     DType type;
-    double largest, beyond;  // beyond: what an unsaturated overflow becomes
+    double largest, beyond;  // beyond: the result of an overflow without saturation
   };
   const Row rows[] = {{DType::kF8E4M3FN, 448, kNan},
                       {DType::kF8E4M3FNUZ, 240, kNan},

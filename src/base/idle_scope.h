@@ -3,8 +3,8 @@
 
 namespace tern {
 
-// While one of these lives the calling thread waits for others: the core that it has as one at work is free
-// for helpers. Not for a thread inside a loop, whose core stays taken.
+// Marks the calling thread as waiting: its core is free for helpers of the thread pool. Has no effect inside
+// a parallel loop.
 class IdleScope {
  public:
   IdleScope();
@@ -13,7 +13,7 @@ class IdleScope {
   IdleScope& operator=(const IdleScope&) = delete;
 
  private:
-  const int at_work_;  // how often the thread was, outside of loops
+  const int active_depth_;  // nesting depth of the thread's ActiveScopes; 0 inside a loop
 };
 
 }  // namespace tern

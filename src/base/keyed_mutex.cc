@@ -9,18 +9,19 @@
 namespace tern {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{5};  // between two looks at a flag, which wakes nobody
+constexpr std::chrono::milliseconds kPollInterval{
+    5};  // poll interval for the cancel flag, which notifies nobody
 
 }  // namespace
 
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what) {
-  std::optional<IdleScope> idle_scope;  // who works has the core meanwhile
+  std::optional<IdleScope> idle_scope;  // lets the thread that is waited for use the core
   while (!free()) {
     if (!idle_scope) idle_scope.emplace();
     if (const Status status = stop.Check(); !status.ok())
       return Status(status.code(), StrCat(status.message(), ": it waited for ", what));
-    const auto look = stop.cancel ? Stop::Clock::now() + kLook : Stop::Clock::time_point::max();
+    const auto look = stop.cancel ? Stop::Clock::now() + kPollInterval : Stop::Clock::time_point::max();
     const auto until = std::min(stop.deadline, look);
     if (until == Stop::Clock::time_point::max())
       changed.wait(lock);

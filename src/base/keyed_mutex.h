@@ -1,4 +1,4 @@
-// A mutex per key, for work that may take longer than a caller is ready to wait.
+// A mutex per key whose waiters can be cancelled, for work that may take longer than a caller can wait.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -12,13 +12,13 @@
 
 namespace tern {
 
-// Waits until `free` holds. Returns kCancelled when `stop` says so first; the message names `what` was waited
-// for.
+// Waits until `free` returns true. Returns kCancelled if `stop` triggers first; the message names `what` is
+// waited for.
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what);
 
-// At most one owner per key at a time. The key names what the owner is about to make; whoever locks it next
-// must first look whether that exists by now, as the owner before may have failed. Thread-safe.
+// At most one owner per key at a time. The key names the object that the owner creates. The next owner must
+// check whether that object exists, as the previous owner may have failed. Thread-safe.
 template <class Key> class KeyedMutex {
  public:
   // Unlocks its key when it is destroyed.
@@ -41,7 +41,7 @@ template <class Key> class KeyedMutex {
     typename std::set<Key>::const_iterator at_{};
   };
 
-  // Waits for the key; fails as WaitUntil.
+  // Waits for the key. Fails like WaitUntil.
   Result<Lock> Acquire(const Key& key, const Stop& stop, const std::string& what) {
     std::unique_lock<std::mutex> lock(mutex_);
     TERN_TRY(WaitUntil([&] { return owned_.count(key) == 0; }, lock, unlocked_, stop, what));
@@ -62,7 +62,7 @@ template <class Key> class KeyedMutex {
   std::set<Key> owned_;
 };
 
-// One key for all.
+// The same with a single key.
 class CancellableMutex : public KeyedMutex<std::monostate> {
  public:
   Result<Lock> Acquire(const Stop& stop, const std::string& what) {

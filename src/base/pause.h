@@ -1,4 +1,4 @@
-// A moment's rest for a thread that looks for news again and again.
+// The CPU's spin-wait hint.
 #pragma once
 #if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__)
 #include <thread>
@@ -10,7 +10,7 @@ inline void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("isb" ::: "memory");  // takes about as long as pause; yield takes no time on most cores
+  asm volatile("isb" ::: "memory");  // about as long as x86's pause; `yield` is a no-op on most cores
 #else
   std::this_thread::yield();
 #endif

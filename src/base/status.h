@@ -1,5 +1,5 @@
-// Errors as values. A Status carries a code, a message that shows the numbers, and a chain of what was being
-// done.
+// Errors as values. A Status carries a code, a message with the relevant numbers, and the chain of operations
+// that were running.
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,8 +14,8 @@ namespace tern {
 enum class Code {
   kOk,
   kInvalidArgument,  // the caller's mistake: wrong name, shape, option
-  kInvalidModel,     // the file is broken or contradicts itself
-  kUnsupported,      // a fair request that Tern cannot serve
+  kInvalidModel,     // the file is damaged or inconsistent
+  kUnsupported,      // a valid request that Tern does not support
   kNotFound,
   kIo,
   kResourceExhausted,
@@ -37,9 +37,9 @@ class [[nodiscard]] Status {
   bool ok() const { return rep_ == nullptr; }
   Code code() const { return rep_ ? rep_->code : Code::kOk; }
   const std::string& message() const;
-  // Adds what was being done, innermost first: `while: inner < outer`.
+  // Appends the operation that was running, innermost first: `while: inner < outer`.
   Status While(std::string context) &&;
-  // Several lines: message, then the chain.
+  // The message on the first line, then the chain.
   std::string ToString() const;
 
  private:
@@ -77,13 +77,13 @@ template <class... A> Status ResourceExhausted(const A&... a) {
   return {Code::kResourceExhausted, StrCat(a...)};
 }
 
-// A broken promise inside Tern. Caught at the library's edge and converted to kInternal.
+// A violated invariant inside Tern. Guard converts it to kInternal at the library's boundary.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };
 [[noreturn]] void FailCheck(const char* file, int line, const char* condition, const std::string& detail);
 
-// Runs `body` and turns any exception into a Status: the only place where exceptions end.
+// Runs `body` and converts every exception to a Status. Exceptions are caught nowhere else.
 template <class F> auto Guard(F&& body) -> decltype(body()) {
   try {
     return body();
@@ -115,5 +115,5 @@ template <class F> auto Guard(F&& body) -> decltype(body()) {
   auto temp = (expression);                 \
   if (!temp.ok()) return temp.TakeStatus(); \
   lhs = std::move(*temp)
-// TERN_ASSIGN(auto x, Compute()); returns the error, or binds the value.
+// TERN_ASSIGN(auto x, Compute()); returns the error, or assigns the value.
 #define TERN_ASSIGN(lhs, expression) TERN_ASSIGN_(TERN_CONCAT(tern_result_, __LINE__), lhs, expression)

@@ -9,47 +9,47 @@
 namespace tern::internal {
 namespace {
 
-constexpr int kPatience = 400;  // pauses until the piece of a thread that is late is taken over
-constexpr int kSpins = 4000;    // pauses until a thread lets others have its core
+constexpr int kTakeOverSpins = 400;  // pauses before a waiting thread takes over chunks of a late thread
+constexpr int kSpins = 4000;         // pauses before a waiting thread yields its core
 
 class StepLoop {
  public:
-  StepLoop(int64_t steps, int pieces, int members, void (*body)(const void*, int64_t, int), const void* f)
-      : steps_(steps), pieces_(pieces), members_(members), body_(body), f_(f) {}
+  StepLoop(int64_t steps, int chunks, int members, void (*body)(const void*, int64_t, int), const void* f)
+      : steps_(steps), chunks_(chunks), members_(members), body_(body), f_(f) {}
 
   void Join(int member) {
-    // Also a thread that has to leave the loop around these steps finishes steps of its own.
+    // A thread that must leave the surrounding loop still finishes the steps that it started itself.
     const bool mine = std::this_thread::get_id() == owner_;
     present_[member].store(true, std::memory_order_relaxed);
-    for (int64_t step = done_.load(std::memory_order_acquire) / pieces_; step < steps_; ++step) {
+    for (int64_t step = done_.load(std::memory_order_acquire) / chunks_; step < steps_; ++step) {
       if (!mine && !Workers::Stay()) return present_[member].store(false, std::memory_order_relaxed);
-      for (int piece = 0; piece < pieces_; ++piece)
-        if (OwnerOf(piece) == member) Take(step, piece);
-      for (int piece = 0; piece < pieces_; ++piece)
-        if (!present_[OwnerOf(piece)].load(std::memory_order_relaxed)) Take(step, piece);
+      for (int chunk = 0; chunk < chunks_; ++chunk)
+        if (OwnerOf(chunk) == member) Take(step, chunk);
+      for (int chunk = 0; chunk < chunks_; ++chunk)
+        if (!present_[OwnerOf(chunk)].load(std::memory_order_relaxed)) Take(step, chunk);
       Await(step);
     }
   }
 
  private:
-  int OwnerOf(int piece) const { return piece * members_ / pieces_; }
+  int OwnerOf(int chunk) const { return chunk * members_ / chunks_; }
 
-  // Unless somebody has taken it. All steps before this one are finished, as the caller has seen.
-  void Take(int64_t step, int piece) {
-    std::atomic<int64_t>& next = slots_[piece].next;
+  // Runs the chunk unless another thread has claimed it. All earlier steps are finished.
+  void Take(int64_t step, int chunk) {
+    std::atomic<int64_t>& next = slots_[chunk].next;
     int64_t mine = step;
     if (next.load(std::memory_order_relaxed) != step ||
         !next.compare_exchange_strong(mine, step + 1, std::memory_order_relaxed))
       return;
-    body_(f_, step, piece);
+    body_(f_, step, chunk);
     done_.fetch_add(1, std::memory_order_acq_rel);
   }
 
   void Await(int64_t step) {
-    const int64_t finished = (step + 1) * pieces_;
+    const int64_t finished = (step + 1) * chunks_;
     for (int spins = 0; done_.load(std::memory_order_acquire) < finished; ++spins) {
-      if (spins == kPatience)
-        for (int piece = 0; piece < pieces_; ++piece) Take(step, piece);
+      if (spins == kTakeOverSpins)
+        for (int chunk = 0; chunk < chunks_; ++chunk) Take(step, chunk);
       if (spins < kSpins)
         Pause();
       else
@@ -58,26 +58,26 @@ class StepLoop {
   }
 
   struct alignas(64) Slot {
-    std::atomic<int64_t> next{0};  // the step in which nobody has taken the piece yet
+    std::atomic<int64_t> next{0};  // the first step in which no thread has claimed the chunk
   };
 
   const std::thread::id owner_ = std::this_thread::get_id();
   const int64_t steps_;
-  const int pieces_, members_;
+  const int chunks_, members_;
   void (*const body_)(const void*, int64_t, int);
   const void* const f_;
-  alignas(64) std::atomic<int64_t> done_{0};  // pieces of all steps
-  std::atomic<bool> present_[kMostStepPieces] = {};
-  Slot slots_[kMostStepPieces];
+  alignas(64) std::atomic<int64_t> done_{0};  // finished chunks of all steps
+  std::atomic<bool> present_[kMaxStepChunks] = {};
+  Slot slots_[kMaxStepChunks];
 };
 
 }  // namespace
 
-void RunSteps(const Workers& workers, int64_t steps, int pieces, void (*body)(const void*, int64_t, int),
+void RunSteps(const Workers& workers, int64_t steps, int chunks, void (*body)(const void*, int64_t, int),
               const void* f) {
-  if (steps <= 0 || pieces <= 0) return;
-  const int members = std::min(workers.threads(), pieces);
-  StepLoop loop(steps, pieces, members, body, f);
+  if (steps <= 0 || chunks <= 0) return;
+  const int members = std::min(workers.threads(), chunks);
+  StepLoop loop(steps, chunks, members, body, f);
   workers.ParallelFor(members, 1, [&](int64_t begin, int64_t end) {
     for (int64_t member = begin; member < end; ++member) loop.Join(static_cast<int>(member));
   });

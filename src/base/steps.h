@@ -1,5 +1,4 @@
-// Work in steps that follow each other too fast for a loop each: the threads stay in it from the first step
-// to the last.
+// Short dependent steps in one parallel loop: threads stay in the loop from the first step to the last.
 #pragma once
 #include <cstdint>
 
@@ -7,21 +6,21 @@
 
 namespace tern {
 
-constexpr int kMostStepPieces = 64;
+constexpr int kMaxStepChunks = 64;
 
 namespace internal {
-void RunSteps(const Workers& workers, int64_t steps, int pieces, void (*body)(const void*, int64_t, int),
+void RunSteps(const Workers& workers, int64_t steps, int chunks, void (*body)(const void*, int64_t, int),
               const void* f);
 }
 
-// Calls f(step, piece) for every piece in [0, pieces) of every step in [0, steps). A step starts when the one
-// before it is finished, and sees what that has written. A piece runs on the same thread in most steps, so
-// that it finds its data in that thread's caches. Threads that never come, leave, or lose their core, hold
-// up nothing: the others take over their pieces. pieces: at most kMostStepPieces. f must not throw.
-template <class F> void ParallelSteps(const Workers& workers, int64_t steps, int pieces, const F& f) {
+// Calls f(step, chunk) for every chunk in [0, chunks) of every step in [0, steps). A step starts when the
+// previous one is finished and sees its writes. A chunk runs on the same thread in most steps, so its data
+// stays in that thread's cache. A thread that is missing, leaves or loses its core does not block the others:
+// they take over its chunks. chunks: at most kMaxStepChunks. f must not throw.
+template <class F> void ParallelSteps(const Workers& workers, int64_t steps, int chunks, const F& f) {
   internal::RunSteps(
-      workers, steps, pieces,
-      [](const void* body, int64_t step, int piece) { (*static_cast<const F*>(body))(step, piece); }, &f);
+      workers, steps, chunks,
+      [](const void* body, int64_t step, int chunk) { (*static_cast<const F*>(body))(step, chunk); }, &f);
 }
 
 }  // namespace tern

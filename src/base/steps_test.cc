@@ -13,20 +13,20 @@
 namespace tern {
 namespace {
 
-// Plain variables: every step must see what the step before it has written.
+// Non-atomic variables: every step must see the writes of the step before it.
 TEST(Steps, EachSeesTheOneBefore) {
   for (int threads : {1, 2, 3, 7})
-    for (int pieces : {1, 2, 3, 5, kMostStepPieces}) {
+    for (int chunks : {1, 2, 3, 5, kMaxStepChunks}) {
       const int64_t steps = 50;
-      std::vector<std::vector<int64_t>> sums(2, std::vector<int64_t>(static_cast<size_t>(pieces), 1));
-      ParallelSteps(Workers(threads), steps, pieces, [&](int64_t step, int piece) {
+      std::vector<std::vector<int64_t>> sums(2, std::vector<int64_t>(static_cast<size_t>(chunks), 1));
+      ParallelSteps(Workers(threads), steps, chunks, [&](int64_t step, int chunk) {
         int64_t sum = 0;
         for (int64_t v : sums[static_cast<size_t>(step % 2)]) sum = (sum + v) % 1000003;
-        sums[static_cast<size_t>((step + 1) % 2)][static_cast<size_t>(piece)] = sum;
+        sums[static_cast<size_t>((step + 1) % 2)][static_cast<size_t>(chunk)] = sum;
       });
       int64_t expected = 1;
-      for (int64_t i = 0; i < steps; ++i) expected = expected * pieces % 1000003;
-      for (int64_t v : sums[0]) ASSERT_EQ(v, expected) << threads << " threads, " << pieces << " pieces";
+      for (int64_t i = 0; i < steps; ++i) expected = expected * chunks % 1000003;
+      for (int64_t v : sums[0]) ASSERT_EQ(v, expected) << threads << " threads, " << chunks << " chunks";
     }
 }
 
@@ -36,7 +36,7 @@ TEST(Steps, NoneOfEither) {
   ParallelSteps(Workers(3), 4, 0, never);
 }
 
-// Inside another loop one thread does all pieces.
+// Inside another loop one thread runs all chunks.
 TEST(Steps, Nested) {
   std::atomic<int> total{0};
   const Workers workers(3);
@@ -51,7 +51,7 @@ TEST(Steps, Nested) {
   EXPECT_EQ(total.load(), 6 * 20 * 3);
 }
 
-// More callers than threads: some members never come, others lose their core.
+// More callers than threads: some members never join, others lose their core.
 TEST(Steps, ManyCallers) {
   std::vector<std::thread> callers;
   std::atomic<int64_t> wrong{0};
@@ -70,15 +70,15 @@ TEST(Steps, ManyCallers) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// From the step on in which others take up work on all cores, the caller does every piece.
+// Once other threads occupy all cores, the caller runs every chunk.
 TEST(Steps, HelpersLeave) {
   constexpr int64_t kSteps = 200, kFull = 100;
   const auto me = std::this_thread::get_id();
-  Others others;
+  BusyThreads busy_threads;
   std::atomic<int> helped{0}, late{0}, calls{0};
-  ParallelSteps(Workers(3), kSteps, 6, [&](int64_t step, int piece) {
+  ParallelSteps(Workers(3), kSteps, 6, [&](int64_t step, int chunk) {
     calls.fetch_add(1);
-    if (step == kFull && piece == 0) others.Start(UsableCores());
+    if (step == kFull && chunk == 0) busy_threads.Start(UsableCores());
     std::this_thread::sleep_for(std::chrono::microseconds(20));
     if (std::this_thread::get_id() != me) (step <= kFull ? helped : late).fetch_add(1);
   });
@@ -87,18 +87,18 @@ TEST(Steps, HelpersLeave) {
   EXPECT_GT(helped.load(), 0);
 }
 
-// A helper that has to leave finishes the steps inside its piece first.
+// A helper that must leave first finishes the steps inside its chunk.
 TEST(Steps, NestedOnesAreFinished) {
   const auto me = std::this_thread::get_id();
-  Others others;
+  BusyThreads busy_threads;
   std::atomic<int> calls{0}, helping{0};
   Workers(2).ParallelFor(2, 1, [&](int64_t, int64_t) {
     const bool helper = std::this_thread::get_id() != me;
     if (helper) helping.fetch_add(1);
     for (int wait = 0; !helper && helping.load() == 0 && wait < 2000; ++wait)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    ParallelSteps(Workers(2), 20, 4, [&](int64_t step, int piece) {
-      if (helper && step == 2 && piece == 0) others.Start(UsableCores());
+    ParallelSteps(Workers(2), 20, 4, [&](int64_t step, int chunk) {
+      if (helper && step == 2 && chunk == 0) busy_threads.Start(UsableCores());
       calls.fetch_add(1);
     });
   });

@@ -1,4 +1,4 @@
-// Ending a run from outside: by a flag that another thread sets, or by a deadline.
+// Cancels a run: by a flag that another thread sets, or by a deadline.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -12,7 +12,7 @@ struct Stop {
   const std::atomic<bool>* cancel = nullptr;
   Clock::time_point deadline = Clock::time_point::max();
 
-  // kCancelled when the run should end. Asked between steps: free without a flag and a deadline.
+  // Returns kCancelled if the run must end. Called between steps; costs nothing without flag and deadline.
   Status Check() const {
     if (cancel && cancel->load(std::memory_order_relaxed))
       return Status(Code::kCancelled, "the run was cancelled");

@@ -5,7 +5,7 @@
 
 namespace tern {
 
-void AppendPiece(std::string& out, std::string_view v) { out.append(v); }
+void AppendText(std::string& out, std::string_view v) { out.append(v); }
 
 template <class T> static void AppendNumber(std::string& out, T v) {
   char text[40];
@@ -13,7 +13,7 @@ template <class T> static void AppendNumber(std::string& out, T v) {
   out.append(text, end);
 }
 
-void AppendPiece(std::string& out, double v) {
+void AppendText(std::string& out, double v) {
   if (std::isnan(v))
     out += "nan";
   else if (std::isinf(v))
@@ -22,21 +22,21 @@ void AppendPiece(std::string& out, double v) {
     AppendNumber(out, v);
 }
 
-void AppendPiece(std::string& out, float v) {
+void AppendText(std::string& out, float v) {
   if (std::isnan(v) || std::isinf(v))
-    AppendPiece(out, static_cast<double>(v));
+    AppendText(out, static_cast<double>(v));
   else
     AppendNumber(out, v);
 }
 
-void AppendPiece(std::string& out, long long v) { AppendNumber(out, v); }
-void AppendPiece(std::string& out, unsigned long long v) { AppendNumber(out, v); }
+void AppendText(std::string& out, long long v) { AppendNumber(out, v); }
+void AppendText(std::string& out, unsigned long long v) { AppendNumber(out, v); }
 
 std::string Join(const std::vector<int64_t>& values, std::string_view separator) {
   std::string out;
   for (size_t i = 0; i < values.size(); ++i) {
     if (i) out += separator;
-    AppendPiece(out, values[i]);
+    AppendText(out, values[i]);
   }
   return out;
 }

@@ -9,8 +9,8 @@
 
 namespace tern {
 
-// Threads at work outside the pool, from Start to the end.
-class Others {
+// Threads outside the pool that occupy cores from Start until destruction.
+class BusyThreads {
  public:
   void Start(int count) {
     for (int i = 0; i < count; ++i)
@@ -21,7 +21,7 @@ class Others {
       });
     while (present_.load() < count) std::this_thread::yield();
   }
-  ~Others() {
+  ~BusyThreads() {
     done_.store(true);
     for (auto& t : threads_) t.join();
   }

@@ -14,14 +14,14 @@
 namespace tern {
 namespace {
 
-constexpr int kSpins = 2000;    // before a thread that waits for others lets them have its core
-constexpr int kMostParts = 16;  // of a loop, each the first choice of one thread
+constexpr int kSpins = 2000;   // before a waiting thread yields its core
+constexpr int kMaxParts = 16;  // of a loop; each is the first choice of one thread
 
-// In the loop of another thread: helps, until it has to leave.
+// The thread runs its own loop, helps in another thread's loop, or has left that loop early.
 enum class Role { kOwn, kHelps, kLeft };
 
 struct ThisThread {
-  int active_scope = 0;  // how often
+  int active_depth = 0;  // nesting depth
   bool inside_loop = false;
   Role role = Role::kOwn;
 };
@@ -34,8 +34,8 @@ void Wait(int& spins) {
     std::this_thread::yield();
 }
 
-// Guards a few instructions, for which no thread should go to sleep.
-class ShortLock {
+// A spinlock for critical sections of a few instructions.
+class SpinLock {
  public:
   void lock() {
     int spins = 0;
@@ -48,9 +48,9 @@ class ShortLock {
   std::atomic<bool> held_{false};
 };
 
-// Who is at work: callers, threads that run models or loops of their own, unasked, and helpers, as many as
-// the cores then allow. Only counts, which publish no data: any order of memory will do.
-class Crew {
+// Counts running threads: callers, which run models or loops, and helpers, as many as the remaining cores
+// allow. The counters publish no data, so relaxed memory order is enough.
+class ActiveThreads {
  public:
   void Enter() { count_.fetch_add(1, std::memory_order_relaxed); }
   void Leave() { count_.fetch_sub(1, std::memory_order_relaxed); }
@@ -61,7 +61,7 @@ class Crew {
     return false;
   }
   void HelperLeaves() { count_.fetch_sub(kHelper, std::memory_order_relaxed); }
-  // Where there are too many: as many leave as must.
+  // Takes one helper off the count if more threads run than there are cores; that helper then leaves.
   bool HelperMustLeave() {
     uint64_t count = Load();
     while (Total(count) > cores_)
@@ -69,15 +69,16 @@ class Crew {
     return false;
   }
   bool Full() const { return Total(Load()) >= cores_; }
-  // Of so many helpers that are awake: how many more a loop that wants some has use for.
-  int Lacks(int wanted, int awake) const {
+  // How many more helpers to wake for a loop that wants `wanted`, given that `awake` are awake.
+  int HelpersToWake(int wanted, int awake) const {
     const uint64_t count = Load();
     const int idle = std::max(0, awake - static_cast<int>(count >> 32));
     return std::min(wanted, cores_ - Total(count)) - idle;
   }
 
  private:
-  static constexpr uint64_t kHelper = (uint64_t{1} << 32) + 1;  // one of the helpers, and one at work
+  static constexpr uint64_t kHelper =
+      (uint64_t{1} << 32) + 1;  // adds 1 to the helpers (high half) and 1 to the total (low half)
   static int Total(uint64_t count) { return static_cast<int>(static_cast<uint32_t>(count)); }
   uint64_t Load() const { return count_.load(std::memory_order_relaxed); }
 
@@ -85,51 +86,50 @@ class Crew {
   alignas(64) std::atomic<uint64_t> count_{0};
 };
 
-// Never destroyed, like the pool, whose threads may still look at it when the process ends.
-Crew& TheCrew() {
-  static Crew* crew = new Crew();
-  return *crew;
+// Never destroyed, like the pool: its threads may still read it when the process exits.
+ActiveThreads& TheActiveThreads() {
+  static ActiveThreads* active_threads = new ActiveThreads();
+  return *active_threads;
 }
 
-// How long a thread without work looks out for more before it sleeps: longer than the gap between two steps
-// of a plan while gaps are short, and hardly at all when the last ones were long. Waking up takes as long as
-// a small step does.
-class Patience {
+// How long an idle thread spins before it sleeps. Waking a thread takes as long as a small step, so the time
+// exceeds the gap between two steps while gaps are short, and drops towards the minimum when the last gaps
+// were long.
+class SpinTime {
  public:
   void Begin() { start_ = Clock::now(); }
-  // Whether there was news in time, and while a core was free to look.
-  template <class F> bool WatchFor(const F& news, const Crew& crew) const {
+  // Spins until `condition` returns true. Returns false when the time is over or no core is free.
+  template <class F> bool SpinUntil(const F& condition, const ActiveThreads& active_threads) const {
     for (;;) {
       for (int i = 0; i < 32; ++i) {
-        if (news()) return true;
+        if (condition()) return true;
         Pause();
       }
       const Time time = Clock::now() - start_;
-      if (time >= time_ || crew.Full()) return false;
-      if (time >= kAlone) std::this_thread::yield();
+      if (time >= time_ || active_threads.Full()) return false;
+      if (time >= kYieldAfter) std::this_thread::yield();
     }
   }
-  // There is work again.
-  void Learn() {
-    time_ = Clock::now() - start_ < kMost ? std::min(kMost, time_ * 4) : std::max(kLeast, time_ / 2);
+  // Adapts the spin time to the gap that just ended.
+  void Adapt() {
+    time_ = Clock::now() - start_ < kMax ? std::min(kMax, time_ * 4) : std::max(kMin, time_ / 2);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   using Time = std::chrono::nanoseconds;
-  static constexpr Time kLeast{10'000}, kMost{500'000}, kAlone{50'000};
-  Time time_ = kMost;
+  static constexpr Time kMin{10'000}, kMax{500'000}, kYieldAfter{50'000};
+  Time time_ = kMax;
   Clock::time_point start_ = Clock::now();
 };
 
-// Rounded up.
 int64_t CeilDiv(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-// One ParallelFor. Lives on the caller's stack: it leaves the list before the caller returns, and the caller
-// waits until every helper that joined has left it.
+// One ParallelFor, on the caller's stack. The caller removes it from the list and waits until every helper
+// has left before it returns.
 struct Job {
-  // Each thread takes the pieces of its own part first: from loop to loop it meets the same rows again, which
-  // its caches still hold.
+  // Each thread first takes the chunks of its own part: consecutive loops then read the same rows, which are
+  // still in its cache.
   struct alignas(64) Part {
     std::atomic<int64_t> at{0};
     int64_t end = 0;
@@ -137,14 +137,14 @@ struct Job {
 
   void (*body)(const void*, int64_t, int64_t, int);
   const void* f;
-  int64_t piece;
+  int64_t chunk;
   int helpers_wanted, parts;
-  int joined = 0;  // under the pool's lock
+  int joined = 0;  // guarded by the pool's lock
   Job* next = nullptr;
   std::atomic<int> active{0};
-  Part part[kMostParts];
+  Part part[kMaxParts];
 
-  // Parts are even: they need not be whole pieces.
+  // All parts have the same number of grains, or one more; they need not be multiples of a chunk.
   void Divide(int64_t n, int64_t grain) {
     const int64_t grains = CeilDiv(n, grain);
     for (int i = 0; i < parts; ++i) {
@@ -152,7 +152,7 @@ struct Job {
       part[i].end = std::min(n, grains * (i + 1) / parts * grain);
     }
   }
-  bool Open() const {
+  bool HasWork() const {
     for (int i = 0; i < parts; ++i)
       if (part[i].at.load(std::memory_order_relaxed) < part[i].end) return true;
     return false;
@@ -162,24 +162,24 @@ struct Job {
     for (int i = 0; i < parts; ++i) Work(part[(worker + i) % parts], worker);
     self.inside_loop = false;
   }
-  // Worker 0 is the caller, who stays to the end.
+  // Worker 0 is the caller; it never leaves early.
   void Work(Part& p, int worker) {
     while (p.at.load(std::memory_order_relaxed) < p.end && (worker == 0 || Workers::Stay())) {
-      const int64_t begin = p.at.fetch_add(piece, std::memory_order_relaxed);
-      if (begin < p.end) body(f, begin, std::min(begin + piece, p.end), worker);
+      const int64_t begin = p.at.fetch_add(chunk, std::memory_order_relaxed);
+      if (begin < p.end) body(f, begin, std::min(begin + chunk, p.end), worker);
     }
   }
 };
 
 class Pool {
  public:
-  // Never destroyed: threads may still wait in it when the process ends.
+  // Never destroyed: threads may still wait in it when the process exits.
   static Pool& Get() {
     static Pool* pool = new Pool();
     return *pool;
   }
 
-  // As many as the system grants: loops need none.
+  // Starts as many threads as the system allows. None are required: the caller completes a loop alone.
   void EnsureThreads(int count) {
     std::lock_guard<std::mutex> lock(mutex_);
     try {
@@ -198,32 +198,33 @@ class Pool {
  private:
   void Publish(Job& job) {
     {
-      std::lock_guard<ShortLock> lock(jobs_lock_);
+      std::lock_guard<SpinLock> lock(jobs_lock_);
       job.next = jobs_;
       jobs_ = &job;
     }
-    epoch_.fetch_add(1);  // before the look at sleeping_, as Sleep does it the other way round
+    epoch_.fetch_add(1);  // before sleeping_ is read; Sleep writes sleeping_ and then reads epoch_
     const int sleeping = sleeping_.load();
     if (sleeping == 0) return;
-    const int wake = std::min(crew_.Lacks(job.helpers_wanted, threads_.load() - sleeping), sleeping);
+    const int wake =
+        std::min(active_threads_.HelpersToWake(job.helpers_wanted, threads_.load() - sleeping), sleeping);
     if (wake <= 0) return;
-    { std::lock_guard<std::mutex> lock(mutex_); }  // who is about to sleep sleeps now
+    { std::lock_guard<std::mutex> lock(mutex_); }  // a thread that has read the old epoch is now waiting
     for (int i = 0; i < wake; ++i) wake_.notify_one();
   }
 
   void Withdraw(Job& job) {
-    std::lock_guard<ShortLock> lock(jobs_lock_);
+    std::lock_guard<SpinLock> lock(jobs_lock_);
     Job** at = &jobs_;
     while (*at != &job) at = &(*at)->next;
     *at = job.next;
   }
 
-  // A job that still wants help, or null.
+  // Joins a job that still wants help; null if there is none.
   Job* Join(int& worker) {
-    std::lock_guard<ShortLock> lock(jobs_lock_);
+    std::lock_guard<SpinLock> lock(jobs_lock_);
     for (Job* job = jobs_; job; job = job->next) {
-      if (job->joined >= job->helpers_wanted || !job->Open()) continue;
-      if (!crew_.HelperEnters()) return nullptr;
+      if (job->joined >= job->helpers_wanted || !job->HasWork()) continue;
+      if (!active_threads_.HelperEnters()) return nullptr;
       worker = ++job->joined;
       job->active.fetch_add(1, std::memory_order_relaxed);
       return job;
@@ -241,29 +242,30 @@ class Pool {
   void Help(Job& job, int worker) {
     self.role = Role::kHelps;
     job.Work(worker);
-    job.active.fetch_sub(1, std::memory_order_release);  // the caller may end the job now
-    if (self.role == Role::kHelps) crew_.HelperLeaves();
+    job.active.fetch_sub(1, std::memory_order_release);  // the caller may destroy the job now
+    if (self.role == Role::kHelps) active_threads_.HelperLeaves();
     self.role = Role::kOwn;
   }
 
   void Loop() {
-    self.active_scope = 1;  // counted while it helps
-    Patience patience;
+    self.active_depth = 1;  // so that nested ActiveScopes do not count it; HelperEnters does
+    SpinTime spin_time;
     for (;;) {
       const uint64_t seen = epoch_.load(std::memory_order_acquire);
       int worker = 0;
       if (Job* job = Join(worker)) {
-        patience.Learn();
+        spin_time.Adapt();
         Help(*job, worker);
-        patience.Begin();
-      } else if (!patience.WatchFor([&] { return epoch_.load(std::memory_order_acquire) != seen; }, crew_)) {
+        spin_time.Begin();
+      } else if (!spin_time.SpinUntil([&] { return epoch_.load(std::memory_order_acquire) != seen; },
+                                      active_threads_)) {
         Sleep(seen);
       }
     }
   }
 
-  Crew& crew_ = TheCrew();
-  ShortLock jobs_lock_;
+  ActiveThreads& active_threads_ = TheActiveThreads();
+  SpinLock jobs_lock_;
   Job* jobs_ = nullptr;
   alignas(64) std::atomic<uint64_t> epoch_{0};
   std::atomic<int> sleeping_{0};
@@ -275,21 +277,21 @@ class Pool {
 }  // namespace
 
 ActiveScope::ActiveScope() {
-  if (self.active_scope++ == 0) TheCrew().Enter();
+  if (self.active_depth++ == 0) TheActiveThreads().Enter();
 }
 ActiveScope::~ActiveScope() {
-  if (--self.active_scope == 0) TheCrew().Leave();
+  if (--self.active_depth == 0) TheActiveThreads().Leave();
 }
 
-IdleScope::IdleScope() : at_work_(self.inside_loop ? 0 : self.active_scope) {
-  if (at_work_ == 0) return;
-  self.active_scope = 0;
-  TheCrew().Leave();
+IdleScope::IdleScope() : active_depth_(self.inside_loop ? 0 : self.active_depth) {
+  if (active_depth_ == 0) return;
+  self.active_depth = 0;
+  TheActiveThreads().Leave();
 }
 IdleScope::~IdleScope() {
-  if (at_work_ == 0) return;
-  self.active_scope = at_work_;
-  TheCrew().Enter();
+  if (active_depth_ == 0) return;
+  self.active_depth = active_depth_;
+  TheActiveThreads().Enter();
 }
 
 Workers::Workers(int threads)
@@ -298,21 +300,21 @@ Workers::Workers(int threads)
 bool Workers::Nested() { return self.inside_loop; }
 
 bool Workers::Stay() {
-  if (self.role == Role::kHelps && TheCrew().HelperMustLeave()) self.role = Role::kLeft;
+  if (self.role == Role::kHelps && TheActiveThreads().HelperMustLeave()) self.role = Role::kLeft;
   return self.role != Role::kLeft;
 }
 
-void Workers::Spread(int64_t n, int64_t grain, Body body, const void* f) const {
+void Workers::RunParallel(int64_t n, int64_t grain, Body body, const void* f) const {
   const ActiveScope active_scope;
   thread_local int ensured = 0;
   if (ensured < threads_) {
     Pool::Get().EnsureThreads(threads_ - 1);
     ensured = threads_;
   }
-  // A few pieces per thread, so that a late thread does not hold up the rest.
-  const int64_t grains = CeilDiv(n, grain), piece = CeilDiv(grains, int64_t{threads_} * 4) * grain;
+  // Four chunks per thread, so that a late thread does not delay the others.
+  const int64_t grains = CeilDiv(n, grain), chunk = CeilDiv(grains, int64_t{threads_} * 4) * grain;
   const int helpers = static_cast<int>(std::min<int64_t>(threads_, grains)) - 1;
-  Job job{body, f, piece, helpers, std::min(helpers + 1, kMostParts)};
+  Job job{body, f, chunk, helpers, std::min(helpers + 1, kMaxParts)};
   job.Divide(n, grain);
   Pool::Get().Run(job);
 }

@@ -32,14 +32,14 @@ TEST(ThreadPool, VisitsEachIndexOnce) {
   }
 }
 
-TEST(ThreadPool, PiecesAreAtLeastAGrain) {
+TEST(ThreadPool, ChunksAreAtLeastAGrain) {
   for (int64_t n : {101, 1003, 100000})
     Workers(4).ParallelFor(n, 100, [&](int64_t begin, int64_t end) {
       EXPECT_TRUE(begin % 100 == 0 && (end - begin >= 100 || end == n)) << begin << " " << end;
     });
 }
 
-// What threads do not take from each other is the same for all, or one more: 14 are 7 and 7, never 8 and 6.
+// Parts differ by at most one grain: 14 grains for two threads are 7 and 7, never 8 and 6.
 TEST(ThreadPool, PartsAreEven) {
   for (int threads : {2, 3, 5})
     for (int64_t n : {6, 9, 14, 15, 17, 27, 100, 1001}) {
@@ -89,7 +89,7 @@ TEST(ThreadPool, ManyCallersShareIt) {
   EXPECT_EQ(sum.load(), 6 * 200 * 64);
 }
 
-// Threads fall asleep between some of these loops, and miss others.
+// Pool threads fall asleep between some of these loops and miss others.
 TEST(ThreadPool, LoopsAtAnyDistance) {
   const Workers workers(3);
   std::atomic<int64_t> sum{0};
@@ -121,30 +121,30 @@ int ThreadsOf(const Workers& workers) {
   return static_cast<int>(seen.size());
 }
 
-TEST(ThreadPool, NobodyHelpsWhileCallersHaveAllCores) {
+TEST(ThreadPool, NoThreadHelpsWhileCallersHaveAllCores) {
   const Workers workers(4);
-  ThreadsOf(workers);  // the threads are there
+  ThreadsOf(workers);  // starts the pool's threads
   {
-    Others others;
-    others.Start(UsableCores());
+    BusyThreads busy_threads;
+    busy_threads.Start(UsableCores());
     for (int i = 0; i < 20; ++i) ASSERT_EQ(ThreadsOf(workers), 1);
   }
   int most = 0;
   for (int i = 0; i < 100 && most < 2; ++i) most = std::max(most, ThreadsOf(workers));
-  EXPECT_GE(most, 2) << "nobody came back";
+  EXPECT_GE(most, 2) << "no helper came back";
 }
 
 TEST(ThreadPool, OnlyAsManyHelpAsCoresAreFree) {
-  Others others;
-  others.Start(UsableCores() - 2);
+  BusyThreads busy_threads;
+  busy_threads.Start(UsableCores() - 2);
   for (int i = 0; i < 20; ++i) EXPECT_LE(ThreadsOf(Workers(4)), 2);
 }
 
-// A helper finishes its piece, and no more, when others need its core.
+// A helper finishes its current chunk and leaves when other threads need its core.
 TEST(ThreadPool, HelpersLeave) {
   const Workers workers(2);
   const auto me = std::this_thread::get_id();
-  Others others;
+  BusyThreads busy_threads;
   std::atomic<int> came{0}, late{0};
   std::atomic<bool> full{false};
   for (int i = 0; i < 100 && !full.load(); ++i)
@@ -158,14 +158,14 @@ TEST(ThreadPool, HelpersLeave) {
       for (int wait = 0; wait < 100 && came.load() == 0; ++wait)
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       if (came.load() == 0 || full.load()) return std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      others.Start(UsableCores());
+      busy_threads.Start(UsableCores());
       full.store(true);
     });
-  ASSERT_TRUE(full.load()) << "nobody ever came";
+  ASSERT_TRUE(full.load()) << "no helper ever joined";
   EXPECT_LE(late.load(), 1);
 }
 
-// However often they said that they are at work.
+// Holds for nested ActiveScopes too.
 TEST(ThreadPool, CallersThatWaitTakeNoCores) {
   const Workers workers(2);
   std::atomic<int> resting{0};
@@ -187,19 +187,19 @@ TEST(ThreadPool, CallersThatWaitTakeNoCores) {
   for (int i = 0; i < 100 && most < 2; ++i) most = std::max(most, ThreadsOf(workers));
   wake.store(true);
   while (resting.load() > 0) std::this_thread::yield();
-  const int with_all_at_work = ThreadsOf(workers);
+  const int with_all_active = ThreadsOf(workers);
   end.store(true);
   for (std::thread& caller : callers) caller.join();
-  EXPECT_GE(most, 2) << "nobody helped";
-  EXPECT_EQ(with_all_at_work, 1);
+  EXPECT_GE(most, 2) << "no thread helped";
+  EXPECT_EQ(with_all_active, 1);
 }
 
-// Threads that wait for work cost next to nothing soon after the last of it.
+// Idle threads use almost no CPU time soon after the last loop.
 TEST(ThreadPool, RestsBetweenRequests) {
   const Workers workers(4);
   for (int i = 0; i < 20; ++i) workers.ParallelFor(64, 1, [](int64_t, int64_t) {});
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  const std::clock_t before = std::clock();  // of all threads
+  const std::clock_t before = std::clock();  // CPU time of all threads
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.005);
 }

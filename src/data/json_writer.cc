@@ -73,13 +73,13 @@ JsonWriter& JsonWriter::Text(std::string_view value) {
 
 JsonWriter& JsonWriter::Int(int64_t value) {
   Separate();
-  AppendPiece(out_, value);
+  AppendText(out_, value);
   return *this;
 }
 
 JsonWriter& JsonWriter::Unsigned(uint64_t value) {
   Separate();
-  AppendPiece(out_, value);
+  AppendText(out_, value);
   return *this;
 }
 
@@ -87,14 +87,14 @@ JsonWriter& JsonWriter::Number(double value) {
   if (std::isnan(value)) return Text("nan");
   if (std::isinf(value)) return Text(value < 0 ? "-inf" : "inf");
   Separate();
-  AppendPiece(out_, value);
+  AppendText(out_, value);
   return *this;
 }
 
 JsonWriter& JsonWriter::Number(float value) {
   if (!std::isfinite(value)) return Number(static_cast<double>(value));
   Separate();
-  AppendPiece(out_, value);
+  AppendText(out_, value);
   return *this;
 }
 

@@ -97,13 +97,13 @@ std::string FormatText(const Tensor& tensor) {
     else if (t.dtype() == DType::kC128)
       out += StrCat(t.data<double>()[2 * i], " ", t.data<double>()[2 * i + 1]);
     else if (t.dtype() == DType::kF64)
-      AppendPiece(out, LoadDouble(t, i));
+      AppendText(out, LoadDouble(t, i));
     else if (IsFloat(t.dtype()))
-      AppendPiece(out, static_cast<float>(LoadDouble(t, i)));
+      AppendText(out, static_cast<float>(LoadDouble(t, i)));
     else if (t.dtype() == DType::kU64)
-      AppendPiece(out, static_cast<uint64_t>(LoadLong(t, i)));
+      AppendText(out, static_cast<uint64_t>(LoadLong(t, i)));
     else
-      AppendPiece(out, LoadLong(t, i));
+      AppendText(out, LoadLong(t, i));
     out += (i + 1) % row ? ' ' : '\n';
   }
   return out;

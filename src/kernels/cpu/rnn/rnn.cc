@@ -41,7 +41,7 @@ struct Slice {
 int SlicesOf(const RnnShape& s, int threads) {
   const int64_t panels = CeilDiv(s.hidden, TileFor(s.operands).columns);
   const int64_t work = s.batch * s.gates() * s.hidden * (s.hidden + s.features);
-  const int64_t most = std::min<int64_t>({threads / s.directions, panels, kMostStepPieces / s.directions});
+  const int64_t most = std::min<int64_t>({threads / s.directions, panels, kMaxStepChunks / s.directions});
   return static_cast<int>(std::clamp<int64_t>(work / kWorthAThread, 1, std::max<int64_t>(1, most)));
 }
 
