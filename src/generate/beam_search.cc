@@ -1,5 +1,5 @@
-// BeamSearch: several sequences per prompt, grown word by word by a decoder, the likeliest kept.
-// onnxruntime's algorithm for GPT-2, in each detail that shows in the result.
+// BeamSearch: a decoder extends num_beams sequences per prompt token by token; the most probable ones stay.
+// Follows onnxruntime's algorithm for GPT-2 wherever a difference would change the result.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -32,37 +32,37 @@ Result<Settings> SettingsOf(EvalContext& c) {
   return s;
 }
 
-// The best finished sequences of a prompt, best first; of equal ones the earlier first.
+// The best finished sequences of a prompt, best first; equal scores in the order of insertion.
 class Hypotheses {
  public:
   Hypotheses(const Settings& settings) : settings_(settings) {}  // NOLINT
   bool done = false;
 
-  void Add(const Words& words, float sum) {
-    const float score = Normalized(sum, words.size());
-    const auto at = std::find_if(kept_.begin(), kept_.end(), [&](const auto& k) { return score > k.score; });
-    kept_.insert(at, {words, score});
-    if (Size() > settings_.beams) kept_.pop_back();
+  void Add(const Tokens& tokens, float sum) {
+    const float score = Normalized(sum, tokens.size());
+    const auto at = std::find_if(best_.begin(), best_.end(), [&](const auto& k) { return score > k.score; });
+    best_.insert(at, {tokens, score});
+    if (Size() > settings_.beams) best_.pop_back();
   }
   bool Full() const { return Size() >= settings_.beams; }
-  // A sequence with this sum could still come in.
+  // Whether a sequence with this sum would replace the worst one.
   bool CanImprove(float best_sum, size_t length) const {
-    return kept_.back().score < Normalized(best_sum, length);
+    return best_.back().score < Normalized(best_sum, length);
   }
 
   struct Entry {
-    Words words;
+    Tokens tokens;
     float score;
   };
-  const std::vector<Entry>& kept() const { return kept_; }
+  const std::vector<Entry>& best() const { return best_; }
 
  private:
-  int64_t Size() const { return static_cast<int64_t>(kept_.size()); }
+  int64_t Size() const { return static_cast<int64_t>(best_.size()); }
   float Normalized(float sum, size_t length) const {
     return sum / std::pow(static_cast<float>(length), settings_.length_penalty);
   }
   const Settings& settings_;
-  std::vector<Entry> kept_;
+  std::vector<Entry> best_;
 };
 
 void LogSoftmax(std::vector<float>& row) {
@@ -76,7 +76,7 @@ void LogSoftmax(std::vector<float>& row) {
 struct Candidate {
   float score;
   size_t beam;
-  int32_t word;
+  int32_t token;
 };
 
 class Search {
@@ -88,11 +88,11 @@ class Search {
         decoder_(decoder),
         beams_(static_cast<size_t>(settings.beams)) {
     for (int64_t b = 0; b < decoder.batch(); ++b) found_.emplace_back(settings_);
-    // All beams of a prompt start alike: only the first may count at the first step.
+    // All beams of a prompt start equal, so the first step uses only the first one.
     for (size_t r = 0; r < decoder.rows().size(); ++r) sums_.push_back(r % beams_ ? -1e9f : 0.0f);
   }
 
-  // steps: gets each step's scores when it is not null.
+  // Appends the scores of each step to `steps` unless it is null.
   Status Run(std::vector<float>* steps) {
     bool first = true;
     while (decoder_.length() < settings_.max_length) {
@@ -115,12 +115,12 @@ class Search {
   const std::vector<Hypotheses>& found() const { return found_; }
 
  private:
-  // The 2 * beams best words of all of a prompt's beams; of equal ones the one further in front.
+  // The 2 * beams best next tokens over all beams of a prompt. Of equal scores, the lower beam and token win.
   std::vector<Candidate> Best(const ScoreRows& scores, size_t sample) const {
-    const size_t words = scores[0].size(), count = 2 * beams_;
-    std::vector<size_t> order(beams_ * words);
+    const size_t vocabulary = scores[0].size(), count = 2 * beams_;
+    std::vector<size_t> order(beams_ * vocabulary);
     std::iota(order.begin(), order.end(), size_t{0});
-    const auto score = [&](size_t i) { return scores[sample * beams_ + i / words][i % words]; };
+    const auto score = [&](size_t i) { return scores[sample * beams_ + i / vocabulary][i % vocabulary]; };
     const auto better = [&](size_t a, size_t b) {
       return score(a) > score(b) || (score(a) == score(b) && a < b);
     };
@@ -128,19 +128,19 @@ class Search {
     std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(taken), order.end(), better);
     std::vector<Candidate> best;
     for (size_t i = 0; i < taken; ++i)
-      best.push_back({score(order[i]), order[i] / words, static_cast<int32_t>(order[i] % words)});
+      best.push_back({score(order[i]), order[i] / vocabulary, static_cast<int32_t>(order[i] % vocabulary)});
     return best;
   }
 
   Status Choose(const ScoreRows& scores) {
-    Words tokens;
+    Tokens tokens;
     std::vector<size_t> parents;
-    std::vector<float> all;  // candidates' scores of all samples, one after the other
+    std::vector<float> all;  // scores of the candidates [prompt][2 * beams]
     std::vector<std::vector<Candidate>> best;
     for (size_t b = 0; b < found_.size(); ++b) {
       best.push_back(Best(scores, b));
       if (best.back().size() != 2 * beams_)
-        return InvalidModel("a vocabulary of ", scores[0].size(), " words is too small for ", beams_,
+        return InvalidModel("a vocabulary of ", scores[0].size(), " tokens is too small for ", beams_,
                             " beams");
       for (const Candidate& c : best.back()) all.push_back(c.score);
     }
@@ -153,8 +153,8 @@ class Search {
         continue;
       }
       TERN_TRY(Continue(b, best[b], tokens, parents, sums));
-      // The window of scores starts at b * beams, where a sample's 2 * beams would start at twice that: so it
-      // is done there.
+      // The candidates of prompt b start at b * 2 * beams, but onnxruntime reads from b * beams. This code
+      // does the same, to end at the same step.
       const auto from = all.begin() + static_cast<int64_t>(b * beams_);
       const float top = *std::max_element(from, from + static_cast<int64_t>(2 * beams_));
       const auto length = static_cast<size_t>(decoder_.length());
@@ -166,22 +166,24 @@ class Search {
     return {};
   }
 
-  // The first words that do not end their sequence go on; those that do among the first `beams` are finished.
-  Status Continue(size_t b, const std::vector<Candidate>& best, Words& tokens, std::vector<size_t>& parents,
+  // Extends `beams` sequences by the best tokens other than eos. A sequence is finished where eos is among
+  // the first `beams` candidates.
+  Status Continue(size_t b, const std::vector<Candidate>& best, Tokens& tokens, std::vector<size_t>& parents,
                   std::vector<float>& sums) {
     size_t taken = 0;
     for (size_t i = 0; i < best.size() && taken < beams_; ++i) {
       const size_t row = b * beams_ + best[i].beam;
-      if (op_.eos >= 0 && best[i].word == op_.eos) {
+      if (op_.eos >= 0 && best[i].token == op_.eos) {
         if (i < beams_) found_[b].Add(decoder_.rows()[row], best[i].score);
         continue;
       }
-      tokens.push_back(best[i].word);
+      tokens.push_back(best[i].token);
       parents.push_back(row);
       sums.push_back(best[i].score);
       ++taken;
     }
-    if (taken < beams_) return InvalidArgument("fewer than ", beams_, " words go on with prompt ", b);
+    if (taken < beams_)
+      return InvalidArgument("prompt ", b, ": only ", taken, " of ", beams_, " beams can be extended");
     return {};
   }
 
@@ -201,7 +203,7 @@ Status RunBeamSearch(const BeamSearchAttrs& op, EvalContext& c) {
   TERN_ASSIGN(const ScoreRules rules, RulesOf(op, c));
   TERN_ASSIGN(Decoder decoder, Decoder::Start(op, c, settings.beams));
   if (decoder.prompt_length() > settings.max_length)
-    return InvalidArgument("prompts of ", decoder.prompt_length(), " words are longer than max_length, ",
+    return InvalidArgument("prompts of ", decoder.prompt_length(), " tokens are longer than max_length, ",
                            settings.max_length);
   std::vector<float> steps;
   const bool all = c.Wants("scores");
@@ -213,10 +215,10 @@ Status RunBeamSearch(const BeamSearchAttrs& op, EvalContext& c) {
   std::vector<double> scores;
   for (size_t b = 0; b < search.found().size(); ++b)
     for (size_t k = 0; k < static_cast<size_t>(settings.returned); ++k) {
-      const auto& entry = search.found()[b].kept()[k];
-      const size_t place =
+      const auto& entry = search.found()[b].best()[k];
+      const size_t offset =
           (b * static_cast<size_t>(settings.returned) + k) * static_cast<size_t>(settings.max_length);
-      std::copy(entry.words.begin(), entry.words.end(), sequences.begin() + static_cast<int64_t>(place));
+      std::copy(entry.tokens.begin(), entry.tokens.end(), sequences.begin() + static_cast<int64_t>(offset));
       scores.push_back(entry.score);
     }
   Tensor out(c.In("input_ids").dtype(), {batch, settings.returned, settings.max_length});
@@ -226,12 +228,12 @@ Status RunBeamSearch(const BeamSearchAttrs& op, EvalContext& c) {
     c.SetOut("sequences_scores", Tensor::Of(DType::kF32, {batch, settings.returned}, scores));
   if (!all) return {};
   const int64_t rounds = settings.max_length - decoder.prompt_length(), rows = batch * settings.beams;
-  const int64_t words = steps.empty() ? std::max<int64_t>(op.words, 0)
-                                      : static_cast<int64_t>(steps.size()) / rows /
-                                            (decoder.length() - decoder.prompt_length());
-  Tensor shown(DType::kF32, {rounds, batch, settings.beams, words});
-  std::copy(steps.begin(), steps.end(), shown.data<float>());
-  c.SetOut("scores", shown);
+  const int64_t vocabulary = steps.empty() ? std::max<int64_t>(op.words, 0)
+                                           : static_cast<int64_t>(steps.size()) / rows /
+                                                 (decoder.length() - decoder.prompt_length());
+  Tensor step_scores(DType::kF32, {rounds, batch, settings.beams, vocabulary});
+  std::copy(steps.begin(), steps.end(), step_scores.data<float>());
+  c.SetOut("scores", step_scores);
   return {};
 }
 

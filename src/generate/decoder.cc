@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// The rows of a past [2, rows, …] in the order of `parents`.
+// A past [2, rows, …] whose row i is row parents[i] of the argument.
 Tensor Reordered(const Tensor& past, const std::vector<size_t>& parents) {
   const Tensor from = past.Contiguous();
   Tensor out(from.dtype(), from.dims());
@@ -23,9 +23,9 @@ Result<Decoder> Decoder::Start(const DecoderAttrs& attrs, EvalContext& c, int64_
   TERN_TRY(CheckDecoder(attrs));
   const Tensor& ids = c.In("input_ids");
   if (ids.rank() != 2 || ids.size() == 0)
-    return InvalidArgument("input_ids must be [batch, length] with words in it, got ", ids.Describe());
+    return InvalidArgument("input_ids must be [batch, length] and not empty, got ", ids.Describe());
   if (ids.dim(1) > kMaxSequence)
-    return InvalidArgument("prompts of ", ids.dim(1), " words; ", kMaxSequence, " are allowed");
+    return InvalidArgument("prompts of ", ids.dim(1), " tokens, must be at most ", kMaxSequence);
   const bool masked = c.Has("attention_mask");
   if (masked && c.In("attention_mask").dims() != ids.dims())
     return InvalidArgument("attention_mask is ", c.In("attention_mask").Describe(), " for input_ids ",
@@ -33,24 +33,24 @@ Result<Decoder> Decoder::Start(const DecoderAttrs& attrs, EvalContext& c, int64_
   Decoder d(attrs, c);
   d.batch_ = ids.dim(0);
   d.prompt_length_ = ids.dim(1);
-  const auto words = c.Longs("input_ids");
-  const auto given = masked ? c.Longs("attention_mask") : std::vector<int64_t>();
+  const auto tokens = c.Longs("input_ids");
+  const auto given_mask = masked ? c.Longs("attention_mask") : std::vector<int64_t>();
   for (int64_t b = 0; b < d.batch_; ++b) {
-    std::vector<int64_t> row(words.begin() + b * d.prompt_length_,
-                             words.begin() + (b + 1) * d.prompt_length_),
-        places, mask;
+    std::vector<int64_t> row(tokens.begin() + b * d.prompt_length_,
+                             tokens.begin() + (b + 1) * d.prompt_length_),
+        positions, mask;
     int64_t used = 0;
     for (size_t i = 0; i < row.size(); ++i) {
       const bool counts =
-          masked ? given[static_cast<size_t>(b * d.prompt_length_) + i] != 0 : row[i] != attrs.pad;
-      mask.push_back(masked ? given[static_cast<size_t>(b * d.prompt_length_) + i] : counts);
-      places.push_back(counts ? used++ : 0);
+          masked ? given_mask[static_cast<size_t>(b * d.prompt_length_) + i] != 0 : row[i] != attrs.pad;
+      mask.push_back(masked ? given_mask[static_cast<size_t>(b * d.prompt_length_) + i] : counts);
+      positions.push_back(counts ? used++ : 0);
     }
     for (int64_t k = 0; k < copies; ++k) {
       d.rows_.emplace_back(row.begin(), row.end());
       d.ids_.push_back(row);
-      d.positions_.push_back(places);
-      d.positions_.back().push_back(used);  // where the next word will stand
+      d.positions_.push_back(positions);
+      d.positions_.back().push_back(used);  // position of the next token
       d.mask_.push_back(mask);
     }
   }
@@ -71,13 +71,14 @@ Result<ScoreRows> Decoder::Logits(const Tensor& t) const {
   const auto rows = static_cast<int64_t>(rows_.size());
   if (t.rank() != 3 || t.dim(0) != rows || t.dim(1) < 1)
     return InvalidModel("the decoder's logits are ", t.Describe(), " for ", rows, " rows");
-  const int64_t words = attrs_.words < 0 ? t.dim(2) : attrs_.words;
-  if (words > t.dim(2) || words < 1)
-    return InvalidModel("a vocabulary of ", words, " words, but logits ", t.Describe());
+  const int64_t vocabulary = attrs_.words < 0 ? t.dim(2) : attrs_.words;
+  if (vocabulary > t.dim(2) || vocabulary < 1)
+    return InvalidModel("the vocabulary has ", vocabulary, " tokens, but the decoder's logits are ",
+                        t.Describe());
   const Tensor logits = t.Contiguous();
   ScoreRows out(rows_.size());
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t w = 0; w < words; ++w)
+    for (int64_t w = 0; w < vocabulary; ++w)
       out[static_cast<size_t>(r)].push_back(
           static_cast<float>(LoadDouble(logits, ((r + 1) * t.dim(1) - 1) * t.dim(2) + w)));
   return out;
@@ -104,14 +105,14 @@ Result<ScoreRows> Decoder::Step() {
   return Logits(out[0].tensor);
 }
 
-void Decoder::Append(const Words& tokens, const std::vector<size_t>& parents) {
-  std::vector<Words> rows;
+void Decoder::Append(const Tokens& tokens, const std::vector<size_t>& parents) {
+  std::vector<Tokens> rows;
   for (size_t i = 0; i < tokens.size(); ++i) {
     rows.push_back(rows_[parents[i]]);
     rows.back().push_back(tokens[i]);
     ids_[i] = {tokens[i]};
-    const int64_t place = positions_[i].back();
-    positions_[i] = {place, place + 1};
+    const int64_t position = positions_[i].back();
+    positions_[i] = {position, position + 1};
     mask_[i].push_back(1);
   }
   rows_ = std::move(rows);

@@ -1,12 +1,13 @@
-// Ops that run a whole model word by word: BeamSearch and GreedySearch. src/ops declares them (schema,
-// inference); they are executed here, above the runtime.
+// Ops that run a decoder model token by token: BeamSearch and GreedySearch. src/ops declares them (schema,
+// shape inference); this module executes them, above the runtime.
 #pragma once
 #include "ir/eval_context.h"
 #include "ops/generate/search_attrs.h"
 
 namespace tern {
 
-// Fills the op table (InitOps) and lets the searches run. Every program that runs models calls it.
+// Fills the op table (InitOps) and registers the execution of the searches. Every program that runs models
+// calls it. Thread-safe; later calls do nothing.
 void InitGenerate();
 
 Status RunBeamSearch(const BeamSearchAttrs& op, EvalContext& c);

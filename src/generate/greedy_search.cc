@@ -1,4 +1,4 @@
-// GreedySearch: one sequence per prompt, grown by the likeliest word each time.
+// GreedySearch: one sequence per prompt; each step appends the most probable token.
 #include <algorithm>
 #include <numeric>
 
@@ -14,7 +14,7 @@ Status RunGreedySearch(const GreedySearchAttrs& op, EvalContext& c) {
   TERN_ASSIGN(const ScoreRules rules, RulesOf(op, c));
   TERN_ASSIGN(Decoder decoder, Decoder::Start(op, c, 1));
   if (decoder.prompt_length() > max_length)
-    return InvalidArgument("prompts of ", decoder.prompt_length(), " words are longer than max_length, ",
+    return InvalidArgument("prompts of ", decoder.prompt_length(), " tokens are longer than max_length, ",
                            max_length);
   std::vector<char> ended(decoder.rows().size(), 0);
   std::vector<size_t> same(ended.size());
@@ -24,7 +24,7 @@ Status RunGreedySearch(const GreedySearchAttrs& op, EvalContext& c) {
          !std::all_of(ended.begin(), ended.end(), [](char e) { return e; })) {
     TERN_ASSIGN(ScoreRows scores, decoder.Step());
     rules.Apply(decoder.rows(), decoder.batch(), first, scores);
-    Words tokens;
+    Tokens tokens;
     for (size_t r = 0; r < scores.size(); ++r) {
       const int64_t best = std::max_element(scores[r].begin(), scores[r].end()) - scores[r].begin();
       if (best == op.eos) ended[r] = 1;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
-void Penalize(float penalty, const Words& row, std::vector<float>& scores) {
+void Penalize(float penalty, const Tokens& row, std::vector<float>& scores) {
   for (int32_t w : std::set<int32_t>(row.begin(), row.end())) {
     if (w < 0 || static_cast<size_t>(w) >= scores.size()) continue;
     float& s = scores[static_cast<size_t>(w)];
@@ -17,8 +17,8 @@ void Penalize(float penalty, const Words& row, std::vector<float>& scores) {
   }
 }
 
-// Words that would repeat a run of n that is there already.
-void BlockRepeats(int64_t n, const Words& row, std::vector<float>& scores) {
+// Forbids tokens that would repeat an n-gram of the row.
+void BlockRepeats(int64_t n, const Tokens& row, std::vector<float>& scores) {
   const auto length = static_cast<int64_t>(row.size());
   for (int64_t j = 0; j + n <= length; ++j) {
     const int32_t w = row[static_cast<size_t>(j + n - 1)];
@@ -35,7 +35,7 @@ void Forbid(const int64_t* allowed, std::vector<float>& scores) {
 
 }  // namespace
 
-void ScoreRules::Apply(const std::vector<Words>& rows, int64_t batch, bool first_step,
+void ScoreRules::Apply(const std::vector<Tokens>& rows, int64_t batch, bool first_step,
                        ScoreRows& scores) const {
   const size_t copies = rows.size() / static_cast<size_t>(batch);
   for (size_t r = 0; r < rows.size(); ++r) {

@@ -1,4 +1,4 @@
-// What is done to scores before words are chosen.
+// Rules that adjust the scores before tokens are chosen: penalties, forbidden tokens, minimum length.
 #pragma once
 #include "generate/decoder.h"
 
@@ -6,15 +6,17 @@ namespace tern {
 
 struct ScoreRules {
   float repetition_penalty = 1;
-  int64_t no_repeat = 0, min_length = 0, eos = -1;
-  std::vector<int64_t> allowed;        // per word; empty: all
-  std::vector<int64_t> first_allowed;  // per sample and word, for the first step only; empty: all
-  void Apply(const std::vector<Words>& rows, int64_t batch, bool first_step, ScoreRows& scores) const;
+  int64_t no_repeat = 0;               // n-grams of this size must not repeat; 0: no limit
+  int64_t min_length = 0;              // shorter rows must not end; counts the prompt
+  int64_t eos = -1;                    // token that ends a row; below 0: none
+  std::vector<int64_t> allowed;        // 0: forbidden; per token of the vocabulary; empty: all are allowed
+  std::vector<int64_t> first_allowed;  // the same per prompt and token, for the first step only
+  void Apply(const std::vector<Tokens>& rows, int64_t batch, bool first_step, ScoreRows& scores) const;
 };
 
-// Reads the optional inputs of that name: repetition_penalty, min_length, vocab_mask, prefix_vocab_mask.
+// Reads the optional inputs repetition_penalty, min_length, vocab_mask and prefix_vocab_mask.
 Result<ScoreRules> RulesOf(const DecoderAttrs& attrs, EvalContext& c);
-// One integer, or one number.
+// The one element of input `port`, or `otherwise` where the input is missing. Fails if it has another size.
 Result<int64_t> LongOf(EvalContext& c, const char* port, int64_t otherwise);
 Result<double> DoubleOf(EvalContext& c, const char* port, double otherwise);
 

@@ -7,12 +7,12 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kWords = 4;
+constexpr int64_t kVocabulary = 4;
 const std::vector<double> kLogits = {0.1, 2.0, 1.5, 0.3, 1.1, 0.2, 0.4, 3.0,
                                      0.7, 0.6, 0.5, 2.5, 1.0, 0.9, 0.8, 0.0};
 
-// A decoder whose next word depends on the last one only. Its past holds the words, so that a wrong order
-// shows.
+// A decoder whose next token depends on the last one only. Its past holds the tokens, so that a wrong order
+// of its rows changes the result.
 void FillDecoder(Graph& g) {
   Builder b(g);
   const Type index = Type::TensorOf(DType::kI32, Shape({Dim(), Dim()}));
@@ -20,10 +20,10 @@ void FillDecoder(Graph& g) {
   g.AddInput("position_ids", index);
   g.AddInput("attention_mask", index);
   Value* past = g.AddInput("past_0", Type::TensorOf(DType::kF32, Shape({2, Dim(), 1, Dim(), 1})));
-  Value* table = b.Const(Tensor::Of(DType::kF32, {kWords, kWords}, kLogits));
-  Value* words = b.Op("Unsqueeze", {b.Op("Cast", {ids}, {{"to", DType::kF32}}), b.Ints({0, 2, 4})});
+  Value* table = b.Const(Tensor::Of(DType::kF32, {kVocabulary, kVocabulary}, kLogits));
+  Value* tokens = b.Op("Unsqueeze", {b.Op("Cast", {ids}, {{"to", DType::kF32}}), b.Ints({0, 2, 4})});
   Value* present =
-      b.Op("Concat", {past, b.Op("Tile", {words, b.Ints({2, 1, 1, 1, 1})})}, {{"axis", int64_t{3}}});
+      b.Op("Concat", {past, b.Op("Tile", {tokens, b.Ints({2, 1, 1, 1, 1})})}, {{"axis", int64_t{3}}});
   g.SetOutputs({b.Op("Gather", {table, ids}, {{"axis", int64_t{0}}}), present});
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
 }
@@ -52,7 +52,7 @@ Result<DatumList> Search(const char* op, const std::vector<Tensor>& inputs, cons
   return EvaluateGraph(graph, {});
 }
 
-// What the inputs of a step have in common is known to inference, so that rules see equal shapes.
+// Shape inference gives dims that are equal in every step the same symbol, so that rules see equal shapes.
 TEST(BeamSearch, TheDecodersInputsAgree) {
   InitGenerate();
   Graph graph;
@@ -71,10 +71,11 @@ TEST(BeamSearch, TheDecodersInputsAgree) {
   EXPECT_TRUE(decoder.outputs()[1]->type.shape[3] == shape(2)[1]);
 }
 
-double LogOdds(int64_t last, int64_t word) {
+double LogOdds(int64_t last, int64_t token) {
   double sum = 0;
-  for (int64_t w = 0; w < kWords; ++w) sum += std::exp(kLogits[static_cast<size_t>(last * kWords + w)]);
-  return kLogits[static_cast<size_t>(last * kWords + word)] - std::log(sum);
+  for (int64_t w = 0; w < kVocabulary; ++w)
+    sum += std::exp(kLogits[static_cast<size_t>(last * kVocabulary + w)]);
+  return kLogits[static_cast<size_t>(last * kVocabulary + token)] - std::log(sum);
 }
 
 std::vector<int64_t> Beams(int64_t max_length, int64_t beams, int64_t returned, int64_t eos,
@@ -88,27 +89,27 @@ std::vector<int64_t> Beams(int64_t max_length, int64_t beams, int64_t returned, 
   return out.ok() ? ToLongs((*out)[0].tensor) : std::vector<int64_t>();
 }
 
-// With as many beams as there are beginnings nothing is lost: the best of all sequences come out, best first.
+// With enough beams the search is exhaustive: it returns the best of all sequences, best first.
 TEST(BeamSearch, FindsTheBestSequences) {
   struct Sequence {
     double score;
     int64_t a, b;
   };
   std::vector<Sequence> all;
-  for (int64_t a = 0; a < kWords; ++a)
-    for (int64_t b = 0; b < kWords; ++b) all.push_back({LogOdds(0, a) + LogOdds(a, b), a, b});
+  for (int64_t a = 0; a < kVocabulary; ++a)
+    for (int64_t b = 0; b < kVocabulary; ++b) all.push_back({LogOdds(0, a) + LogOdds(a, b), a, b});
   std::sort(all.begin(), all.end(), [](const Sequence& x, const Sequence& y) { return x.score > y.score; });
   std::vector<int64_t> wanted;
   for (size_t i = 0; i < 3; ++i) wanted.insert(wanted.end(), {0, all[i].a, all[i].b});
   EXPECT_EQ(Beams(3, 8, 3, -1, {0}), wanted);
 }
 
-TEST(BeamSearch, EndsAtTheEndAndFillsUp) {
-  // 1 is followed by 3, the end, most of the time; the end itself is not written but filled in by padding, 3.
+TEST(BeamSearch, StopsAtEosAndPads) {
+  // The most probable token after 1 is eos, 3. The sequence ends before eos and is padded, also with 3.
   EXPECT_EQ(Beams(5, 1, 1, 3, {0, 1}), (std::vector<int64_t>{0, 1, 3, 3, 3}));
 }
 
-TEST(GreedySearch, TakesTheLikeliestWord) {
+TEST(GreedySearch, TakesTheMostProbableToken) {
   const std::vector<Tensor> inputs = {I32({2, 1}, {0, 2}), I32({1}, {4})};
   auto out = Search("GreedySearch", inputs, Attrs(-1));
   ASSERT_TRUE(out.ok()) << out.status().ToString();
@@ -132,7 +133,7 @@ TEST(BeamSearch, BadRequestsAreRefused) {
   EXPECT_TRUE(refused(1, 2, 1, ids)) << "shorter than the prompt";
   EXPECT_TRUE(refused(4, 0, 1, ids));
   EXPECT_TRUE(refused(4, 2, 3, ids));
-  EXPECT_TRUE(refused(4, 2, 1, I32({1, 2}, {0, 9}))) << "a word outside the vocabulary";
+  EXPECT_TRUE(refused(4, 2, 1, I32({1, 2}, {0, 9}))) << "a token outside the vocabulary";
   EXPECT_TRUE(refused(4, 2, 1, I32({2}, {0, 1})));
   EXPECT_TRUE(refused(4, 2, 1, I32({0, 2}, {})));
 }

@@ -280,7 +280,7 @@ class Bench(CliTest):
         done = subprocess.run(command, input="1 1\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
         note, ready, answer = done.stdout.splitlines()
-        self.assertTrue(note.startswith("tern: note: measurements are not kept: "), note)
+        self.assertTrue(note.startswith("tern: note: measurements are not stored: "), note)
         self.assertIn("load_ms", json.loads(ready))
         self.assertIn("latency_ms", json.loads(answer))
 

@@ -92,7 +92,7 @@ class Tune(CliTest):
         bare = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME", "TERN_CACHE_DIR")}
         command = ("run", self.model, "--random", "1", "--dim", "N=8")
         noted = self.ok(*command, "--tune", "300", env=bare).stderr
-        for words in ("measurements are not kept", "TERN_CACHE_DIR", "HOME"):
+        for words in ("measurements are not stored", "TERN_CACHE_DIR", "HOME"):
             self.assertIn(words, noted)
         for quiet in (["--tune", "300", "--cache-dir", ""], []):  # as asked for
             self.assertNotIn("measurements", self.ok(*command, *quiet, env=bare).stderr)
@@ -135,7 +135,7 @@ class Tune(CliTest):
                              "--cache-dir", self.dir / "file" / "below")
         self.assertEqual(done.returncode, 0)
         json.loads(done.stdout)
-        self.assertIn("tern: note: measurements are not kept: ", done.stderr)
+        self.assertIn("tern: note: measurements are not stored: ", done.stderr)
         self.assertIn("file", done.stderr)
 
 

@@ -27,13 +27,13 @@ std::string NamesOf(const std::vector<Value*>& values) {
   return Join(names, ", ");
 }
 
-// A graph that nobody else holds is changed itself.
+// The graph with the states that `text` names. Changes the graph in place if no other pointer to it exists.
 Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> graph, const std::string& text) {
   TERN_ASSIGN(const std::vector<GraphState> found, StatesFromText(*graph, text));
-  std::vector<std::pair<std::string, GraphState>> named;  // a clone has values of its own
+  std::vector<std::pair<std::string, GraphState>> named;  // by name: a clone has different Value objects
   for (const GraphState& state : found) named.emplace_back(state.input->name, state);
-  const bool ours = graph.use_count() == 1;
-  std::shared_ptr<Graph> out = ours ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
+  const bool sole_owner = graph.use_count() == 1;
+  std::shared_ptr<Graph> out = sole_owner ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
   graph.reset();
   out->ClearStates();
   for (auto& [name, state] : named) {
@@ -44,7 +44,7 @@ Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> gra
   return std::shared_ptr<const Graph>(std::move(out));
 }
 
-// Of a plan, then of those that ran last for the graphs inside of its nodes.
+// Appends the kernel choices of `ran`, then those of the last plans of its subgraphs.
 void AddChoices(Engine& engine, const Program& program, const Execution& ran, std::vector<Choice>& out) {
   for (Choice& choice : MergePieces(ran.Choices())) out.push_back(std::move(choice));
   for (const NodeProgram& node : program.nodes)
@@ -64,7 +64,7 @@ struct Session::State {
     copies.resize(outputs.size());
   }
 
-  // Runs the model with these overridable constants as inputs.
+  // The session that takes the overridable constants `variant_names` as inputs; null until one is fed.
   std::unique_ptr<Session> variant;
   std::vector<std::string> variant_names;
 
@@ -72,10 +72,10 @@ struct Session::State {
   Engine engine;
   DatumList inputs;
   std::vector<BoundValue> bound;  // points to `inputs`
-  std::vector<Tensor> outputs;    // bound ones
-  std::vector<bool> copies;       // bound outputs that are copied after the run
-  std::string one_length;         // why plans serve one length of the states each; empty: they serve all
-  Execution* current = nullptr;   // the one used last
+  std::vector<Tensor> outputs;    // bound by the caller; undefined: not bound
+  std::vector<bool> copies;       // outputs that the plan cannot write in place: copied after the run
+  std::string one_length;         // why each plan serves only one length of the states; empty: it serves all
+  Execution* current = nullptr;   // of the last run or Prepare
 
   const Program& program() { return engine.model->program(); }
 
@@ -90,13 +90,14 @@ struct Session::State {
     current = nullptr;
     TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
     auto made = PreparePlan(runner);
-    if (!made.ok() && !conflict.empty()) return InvalidArgument(conflict, "; so: ", made.status().message());
+    if (!made.ok() && !conflict.empty())
+      return InvalidArgument(conflict, "; therefore: ", made.status().message());
     if (!made.ok()) return Blamed(made.TakeStatus());
     TERN_ASSIGN(current, std::move(made));
     return current;
   }
 
-  // For all lengths of the states where that is possible, else for this one.
+  // A plan for a range of state lengths if the graph permits it, else for the current length only.
   Result<Execution*> PreparePlan(Runner& runner) {
     const LengthRange* range = states.empty() || !one_length.empty() ? nullptr : states.RangeFor(inputs);
     auto made = runner.Prepare(bound, states.length(), range);
@@ -137,7 +138,7 @@ struct Session::State {
       if (!copies[i]) continue;
       const Datum& d = current->Output(static_cast<int>(i));
       if (!d.is_tensor())
-        return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is no tensor");
+        return InvalidArgument("output '", engine.model->graph().outputs()[i]->name, "' is not a tensor");
       TERN_TRY(Fits(i, d.tensor));
       if (d.tensor.bytes()) std::memcpy(outputs[i].raw(), d.tensor.raw(), d.tensor.bytes());
     }
@@ -145,7 +146,7 @@ struct Session::State {
   }
 
   Status Run() {
-    const ActiveScope active_scope;  // between loops too
+    const ActiveScope active_scope;  // this thread holds its core between parallel loops too
     TERN_TRY(Prepare().status());
     if (!states.empty()) {
       TERN_TRY(states.Begin(*current));
@@ -202,7 +203,7 @@ Status Session::BindInput(int i, const Datum& value) {
   if (IsStateInput(i)) {
     if (value.kind == Datum::Kind::kEmpty) return {};
     return InvalidArgument("input '", graph().inputs()[static_cast<size_t>(i)]->name,
-                           "' is a state, which the session feeds itself; SetState gives it another value");
+                           "' is a state and cannot be fed; use SetState to change its value");
   }
   state_->inputs[static_cast<size_t>(i)] = value;
   return {};
@@ -220,7 +221,7 @@ Status Session::BindOutput(int i, const Tensor& tensor) {
     return InvalidArgument("output ", i, " does not exist: the model has ", OutputCount());
   if (tensor.defined() && IsStateOutput(i))
     return InvalidArgument("output '", graph().outputs()[static_cast<size_t>(i)]->name,
-                           "' is a state, which stays in the session; GetState copies it");
+                           "' is a state and cannot be bound; use GetState to copy its value");
   if (tensor.defined() && !tensor.contiguous())
     return InvalidArgument("output ", i, ": the bound tensor must be contiguous");
   state_->outputs[static_cast<size_t>(i)] = tensor;
@@ -340,13 +341,13 @@ TuneReport Session::Tuning() const {
 std::vector<std::string> Session::Warnings() const {
   std::vector<std::string> out;
   const TuneReport tuning = Tuning();
-  // What cannot be read is not written either, for the same reason.
+  // A file that cannot be read is not written either, so one warning is enough.
   if (!tuning.written.ok())
-    out.push_back(StrCat("measurements are not kept: ", tuning.written.message()));
+    out.push_back(StrCat("measurements are not stored: ", tuning.written.message()));
   else if (!tuning.read.ok())
     out.push_back(StrCat("measurements are not read: ", tuning.read.message()));
   if (!state_->one_length.empty())
-    out.push_back(StrCat("each length of the states gets a plan of its own: ", state_->one_length));
+    out.push_back(StrCat("each length of the states needs its own plan: ", state_->one_length));
   std::map<std::string, int> ops;
   if (!state_->engine.options.reference)
     for (const Fallback& f : Fallbacks()) ++ops[f.op];

@@ -1,4 +1,4 @@
-// Running a model: the one entry to the runtime.
+// Session runs a model. It is the only entry to the runtime.
 #pragma once
 #include <memory>
 #include <optional>
@@ -17,16 +17,17 @@ namespace tern {
 class Model;
 class Target;
 
+// Sizes in bytes.
 struct MemoryReport {
   size_t weights = 0;  // constants of the graph, mapped or not
-  size_t folded = 0;   // constants computed ahead
-  size_t packed = 0;   // weights in the form that kernels want
-  size_t arena = 0;    // intermediate values of fixed size: the most that any plan needs
-  size_t dynamic = 0;  // blocks for values of varying size
+  size_t folded = 0;   // results of constant folding
+  size_t packed = 0;   // weights in the layouts that kernels read
+  size_t arena = 0;    // intermediate values of static size: maximum over the plans
+  size_t dynamic = 0;  // blocks for values of dynamic size
   size_t dynamic_peak = 0;
 };
 
-// A node that has no fitting kernel and runs by its slow reference evaluator.
+// A node that no kernel supports. The slow reference evaluator runs it.
 struct Fallback {
   std::string node;  // "node 'a/b' (TopK, onnx node #3)"
   std::string op;
@@ -36,80 +37,79 @@ struct StepInfo {
   const Node* node = nullptr;
   std::string kernel;
   bool dynamic = false;
-  const Node* next = nullptr;  // done in the same step
+  const Node* next = nullptr;  // the node that the kernel fuses into this one; null: none
 };
 
 using NamedData = std::vector<std::pair<std::string, Datum>>;
 
-// For one thread at a time. Clones are independent and may run at the same time; they share graph and
-// weights.
+// Not thread-safe: use one clone per thread. Clones share the graph, weights and plans; each owns its memory.
 class Session {
  public:
-  // A graph that the caller gives away (the only pointer to it) is optimized itself instead of a copy.
+  // Optimizes a copy of the graph, or the graph itself if the caller passes the only pointer to it.
   static Result<std::unique_ptr<Session>> Create(std::shared_ptr<const Graph> graph,
                                                  const SessionOptions& options = {});
   ~Session();
   std::unique_ptr<Session> Clone() const;
 
-  // As it runs. It never changes, and may be read while clones run. Optimized graphs have no data in their
-  // own constants of 16 KiB and more, only type and dims: kernels hold it in forms of their own, and the
-  // caller of Create has the graph as it was.
+  // The graph that runs. It never changes; reading it is thread-safe. If it was optimized and
+  // options.keep_weights is off, its constants of 16 KiB and more have type and dims but no data: the session
+  // releases each weight when its kernels have packed it.
   const Graph& graph() const;
   int InputCount() const;
   int OutputCount() const;
 
-  // Simple: results are the caller's own. Inputs in the graph's order, or by name; by name, constants that
-  // the graph marks as overridable can be fed too.
+  // Returns copies that the caller owns. Takes the inputs in the graph's order, or by name; the names of
+  // overridable constants are accepted too.
   Result<DatumList> Run(const DatumList& inputs);
   Result<DatumList> Run(const NamedData& inputs);
 
-  // Constants of the model that can be fed by name.
+  // Constants that can be fed by name.
   const std::vector<Value*>& Overridable() const;
-  // A session on the same weights that takes these overridable constants as further inputs, behind its own.
-  // Ends early where SetStop of this session says so.
+  // A session on the same weights that takes these overridable constants as additional inputs, after the
+  // model's inputs. Returns kCancelled if this session's Stop (SetStop) fires.
   Result<std::unique_ptr<Session>> Overriding(const std::vector<std::string>& names) const;
 
-  // Without allocation: bind once, then Run as often as wished. The session keeps the views it is given;
-  // their bytes are read during Run. A change of shape takes effect at the next Run, which then makes or
-  // finds a plan.
+  // Runs without allocation: bind once, then call Run() any number of times. The session stores the views;
+  // Run reads their bytes. After a change of shape, the next Run looks up or compiles a plan.
   Status BindInput(int i, const Datum& value);
   Status BindInput(std::string_view name, const Datum& value);
-  // Where output i goes: a contiguous tensor of the right type and dims, kept by reference. An undefined
-  // tensor returns it to the session's memory.
+  // Run writes output i to this contiguous tensor of the output's type and dims; the session shares its
+  // buffer. An undefined tensor removes the binding.
   Status BindOutput(int i, const Tensor& tensor);
   Status Run();
-  // A view that is valid until the next Run, or until a bound input it shares memory with goes away.
+  // A view, valid until the next Run. It may share memory with a bound input and then needs that memory too.
   const Datum& Output(int i) const;
 
-  // States (GraphState) are inputs and outputs that callers neither feed nor read: a run reads what the run
-  // before wrote. They begin empty, or as zeros where their size is fixed. Clones have states of their own.
+  // States (GraphState) are pairs of an input and an output that callers neither feed nor read: each run
+  // reads the value that the previous run wrote. A growing state starts empty, one of fixed size as zeros.
+  // Each clone has its own states.
   bool IsStateInput(int i) const;
   bool IsStateOutput(int i) const;
-  int64_t StateLength() const;  // along the axis that grows, as of the last run's start
+  int64_t StateLength() const;  // along the growing axis, at the start of the last run
   void ResetState();
   Status SetState(const std::string& input, const Tensor& value);  // contiguous, of any length
   Result<Tensor> GetState(const std::string& input) const;         // a copy
 
-  // Makes the plan for the inputs bound now without running it.
+  // Compiles the plan for the bound inputs without running it.
   Status Prepare();
 
   void SetObserver(RunObserver* observer);  // null: none
-  // Ends the runs that follow when it says so, between two steps, with kCancelled. The session stays usable.
+  // Later runs check `stop` between steps and return kCancelled when it fires. The session stays usable.
   void SetStop(const Stop& stop);
-  std::vector<Fallback> Fallbacks() const;  // seen in the plans made so far
-  std::vector<StepInfo> Steps() const;      // of the plan used last
-  // Of the plan used last, one for all pieces of a batch that are alike, and of the last plans of the graphs
-  // inside of its nodes; empty unless options say explain.
+  std::vector<Fallback> Fallbacks() const;  // of all plans so far
+  std::vector<StepInfo> Steps() const;      // of the last plan
+  // Kernel choices of the last plan and of the last plans of its subgraphs. Equal slices of a split batch
+  // share one entry. Empty unless options.explain is set.
   std::vector<Choice> Choices() const;
   TuneReport Tuning() const;
-  // What the caller should know though every call succeeded: measurements that are not kept, ops that run by
-  // their slow evaluators unasked. Of the plans made so far.
+  // Problems that are no errors, of all plans so far: the tuning record cannot be read or written, the
+  // reference evaluator runs ops that no kernel supports, states need one plan per length.
   std::vector<std::string> Warnings() const;
   MemoryReport Memory() const;
-  // Weights as the kernels of the plans made so far want them; see runtime/model/packs.h.
+  // Weights as packed for the kernels of all plans so far; see runtime/model/packs.h.
   Packs PackedWeights() const;
-  int PlanCount() const;  // of the model's own graph that this session keeps memory for
-  int PlansMade() const;  // ever, by this session and its clones, nested graphs included
+  int PlanCount() const;  // plans of the main graph for which this session holds memory
+  int PlansMade() const;  // compiled so far by this session and its clones, including plans of subgraphs
 
  private:
   struct State;

@@ -29,7 +29,7 @@ TEST(Session, RunsManyShapesWithABoundedCache) {
   EXPECT_EQ(session->PlansMade(), 51) << "a cached plan was not found";
 }
 
-// The model is sound; what the caller chose for its open dims is not.
+// The model is valid; the sizes that the caller chose for its unknown dims are not.
 TEST(Session, BlamesTheInputsForTheirSizes) {
   auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[?,4], %b: f32[?,4]) -> (%y) {
     %y = Binary(%x, %b) {kind="add"} as "sum"
@@ -51,10 +51,9 @@ TEST(Session, BlamesTheInputsForTheirSizes) {
 TEST(Session, RefusesWhatDoesNotFit) {
   auto session = SessionOf(ParseOrDie(kAddOne));
   const std::string sizes = ErrorOf(*session, {Counting({2, 4}), Counting({3, 4})});
-  EXPECT_EQ(
-      sizes.find(
-          "input 'b': dimension 0 (N) is 3, but input 'x' has 2 for N in dimension 0; b is f32[N,4]; so: "),
-      0u)
+  EXPECT_EQ(sizes.find("input 'b': dimension 0 (N) is 3, but input 'x' has 2 for N in dimension 0; b is "
+                       "f32[N,4]; therefore: "),
+            0u)
       << sizes;
   EXPECT_EQ(ErrorOf(*session, {Counting({2, 5}), Counting({2, 4})}),
             "input 'x' must be f32[N,4], got f32[2,5]: dimension 1 is 5 instead of 4");
@@ -78,10 +77,10 @@ TEST(Session, CachedPlansHoldNoInputs) {
   ASSERT_TRUE(session->Run(DatumList{Tensor::View(bytes, DType::kF32, {2, 4}), Counting({2, 4})}).ok());
   EXPECT_GT(owner.use_count(), 2);
   ASSERT_TRUE(session->Run(DatumList{Counting({3, 4}), Counting({3, 4})}).ok());
-  EXPECT_EQ(owner.use_count(), 2) << "the test's own and its buffer's";
+  EXPECT_EQ(owner.use_count(), 2) << "only the test and its buffer hold it";
 }
 
-TEST(Session, TakesOneSymbolForTwoSizesWhereNoNodeMinds) {
+TEST(Session, AcceptsOneSymbolWithTwoSizesWhereNodesBroadcast) {
   auto session = SessionOf(ParseOrDie(kAddOne));
   ExpectLikeReference(*session, {Counting({2, 4}), Counting({1, 4})});
   ExpectLikeReference(*session, {Counting({1, 4}), Counting({3, 4})});

@@ -1,4 +1,4 @@
-// Values that live between the runs of a session.
+// States: values that persist between the runs of a session.
 #include <cmath>
 
 #include "runtime/memory/allocation_counter.h"
@@ -9,7 +9,7 @@ namespace {
 
 const Tensor& First(const Session& session) { return session.Output(0).tensor; }
 
-// Runs with these non-state inputs, which the session's states are added to.
+// Binds these inputs, skipping the states, and runs.
 Status RunWith(Session& session, const DatumList& fed) {
   size_t next = 0;
   for (int i = 0; i < session.InputCount(); ++i)
@@ -23,7 +23,7 @@ constexpr char kCounter[] = R"(graph @g(%x: f32[2], %h: f32[2]) -> (%y, %next) {
   %y = %next + %next
 })";
 
-TEST(State, OfFixedSizeBeginsAsZerosAndIsReadByTheNextRun) {
+TEST(State, OfFixedSizeStartsAsZerosAndIsReadByTheNextRun) {
   auto session = SessionOf(ParseOrDie(kCounter), {});
   for (int run = 1; run <= 5; ++run) {
     ASSERT_TRUE(RunWith(*session, {Tensor::Of(DType::kF32, {2}, {1, 10})}).ok());
@@ -35,7 +35,7 @@ TEST(State, OfFixedSizeBeginsAsZerosAndIsReadByTheNextRun) {
   EXPECT_EQ(ToDoubles(*value), (std::vector<double>{5, 50}));
   auto clone = session->Clone();
   ASSERT_TRUE(RunWith(*clone, {Tensor::Of(DType::kF32, {2}, {1, 10})}).ok());
-  EXPECT_EQ(ToDoubles(First(*clone)), (std::vector<double>{2, 20})) << "a clone has a state of its own";
+  EXPECT_EQ(ToDoubles(First(*clone)), (std::vector<double>{2, 20})) << "a clone has its own state";
   session->ResetState();
   ASSERT_TRUE(RunWith(*session, {Tensor::Of(DType::kF32, {2}, {3, 3})}).ok());
   EXPECT_EQ(ToDoubles(First(*session)), (std::vector<double>{6, 6}));
@@ -57,7 +57,7 @@ TEST(State, IsNeitherFedNorBound) {
   EXPECT_EQ((*got)[1].kind, Datum::Kind::kEmpty);
 }
 
-// Sums over all rows so far, and their number by way of a shape.
+// Returns the sum of all rows so far and, through Shape, their number.
 constexpr char kGrowing[] = R"(graph @g(%x: f32[N,3], %past: f32[P,3]) -> (%sum, %count, %present) {
   state %past -> %present {axis=0}
   #axes: i64[1] = (0)
@@ -136,9 +136,9 @@ void ExpectAttentionLikeReference(int64_t batch, int threads, bool allocations) 
     pk = (*want)[1].tensor, pv = (*want)[2].tensor;
   }
   EXPECT_LE(session->PlansMade(), 3);
-  const auto kept = session->GetState("pk");
-  ASSERT_TRUE(kept.ok());
-  EXPECT_TRUE(SameTensor(*kept, pk));
+  const auto state = session->GetState("pk");
+  ASSERT_TRUE(state.ok());
+  EXPECT_TRUE(SameTensor(*state, pk));
 }
 
 TEST(State, OfAttentionIsAppendedTo) {

@@ -8,7 +8,8 @@
 namespace tern {
 namespace {
 
-// Lengths that a plan serves at least. Odd on purpose: no dim of a model is likely to be the same by chance.
+// Smallest upper bound of the lengths that a plan serves. kOdd makes the bound an unusual number, so that it
+// does not equal another dim of the model by chance.
 constexpr int64_t kLeastRange = 1024, kOdd = 7;
 
 LinearDim PresentLength(const Plan& plan, int slot, int axis) {
@@ -31,7 +32,7 @@ States::States(const Graph& graph)
   }
 }
 
-// Symbols that no input tells are 1, such as the batch of a model that is fed nothing else.
+// A symbol that occurs in no other input is 1, such as the batch of a model whose inputs are all states.
 Status States::MakeMemory(const DatumList& inputs) {
   SymbolValues symbols;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -47,8 +48,8 @@ Status States::MakeMemory(const DatumList& inputs) {
       dims.push_back(i == state.axis ? 0 : type.shape[i].Evaluate(symbols).value_or(1));
     memory_.emplace_back(type.dtype, dims, state.axis);
   }
-  for (const auto& [state, value] : given_) TERN_TRY(memory_[static_cast<size_t>(state)].Set(value));
-  given_.clear();
+  for (const auto& [state, value] : pending_) TERN_TRY(memory_[static_cast<size_t>(state)].Set(value));
+  pending_.clear();
   return {};
 }
 
@@ -58,8 +59,8 @@ Status States::Feed(DatumList& inputs) {
   for (size_t s = 0; s < memory_.size(); ++s) {
     const StateMemory& memory = memory_[s];
     if (memory.axis() >= 0 && length_ >= 0 && memory.length() != length_)
-      return Unsupported("state '", graph_.states()[s].input->name, "' has the length ", memory.length(),
-                         ", the ones before it ", length_, ": states must grow together");
+      return Unsupported("state '", graph_.states()[s].input->name, "' has length ", memory.length(),
+                         ", the states before it have ", length_, ": all states must have the same length");
     if (memory.axis() >= 0) length_ = memory.length();
     Tensor& t = inputs[static_cast<size_t>(inputs_[s])].tensor;
     if (!t.defined()) {
@@ -94,7 +95,7 @@ const LengthRange* States::RangeFor(const DatumList& inputs) {
   return &range_;
 }
 
-Status States::Place(Execution& execution) {
+Status States::Reserve(Execution& execution) {
   if (planned_ != &execution) {
     planned_ = &execution;
     presents_.clear();
@@ -110,7 +111,7 @@ Status States::Place(Execution& execution) {
 }
 
 Status States::Begin(Execution& execution) {
-  TERN_TRY(Place(execution));
+  TERN_TRY(Reserve(execution));
   int64_t capacity = 0;
   for (size_t s = 0; s < memory_.size(); ++s)
     if (execution.plan().states()[s].in_place) capacity = memory_[s].capacity();
@@ -124,7 +125,7 @@ void States::End(Execution& execution, const DatumList& inputs) {
   for (size_t s = 0; s < memory_.size(); ++s) {
     const PlanState& state = execution.plan().states()[s];
     const Tensor& present = execution.slots()[static_cast<size_t>(state.present)].tensor;
-    if (!state.external && present.bytes())  // made by no step, such as an input that is handed through
+    if (!state.external && present.bytes())  // no step writes it, for example an input that is also an output
       std::memcpy(memory_[s].present().data(), present.Contiguous().raw(), present.bytes());
     memory_[s].Advance(presents_[s].At(length_));
   }
@@ -137,7 +138,7 @@ void States::End(Execution& execution, const DatumList& inputs) {
 
 void States::Reset() {
   for (StateMemory& memory : memory_) memory.Reset();
-  given_.clear();
+  pending_.clear();
   length_ = 0;
   has_last_ = false;
 }
@@ -153,7 +154,7 @@ Status States::Set(const std::string& input, const Tensor& value) {
   if (state < 0) return NotFound("the model has no state '", input, "'");
   has_last_ = false;
   if (!memory_.empty()) return memory_[static_cast<size_t>(state)].Set(value);
-  given_.emplace_back(state, value);
+  pending_.emplace_back(state, value);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// The states of a session: values that live between its runs.
+// The states of a session: values that persist between its runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace tern {
 
-// One StateMemory per GraphState, fed to plans as inputs and updated by them. Used by one thread at a time.
+// One StateMemory per GraphState. Plans read it as an input and write its next value. Not thread-safe.
+// "Past" is the value that a run reads, "present" the value that it writes.
 class States {
  public:
   explicit States(const Graph& graph);
@@ -16,18 +17,18 @@ class States {
   bool IsInput(int i) const { return is_input_[static_cast<size_t>(i)]; }
   bool IsOutput(int i) const { return is_output_[static_cast<size_t>(i)]; }
 
-  // Puts the pasts into the inputs that are states. Makes the memory on first use, when the other inputs tell
-  // what the symbols of the declared dims are.
+  // Sets the inputs that are states to their pasts. The first call allocates the memory, because the other
+  // inputs then give the symbols of the declared dims their values.
   Status Feed(DatumList& inputs);
-  // Of the growing states.
+  // Length of the growing states along their axis; 0 if there are none.
   int64_t length() const { return length_; }
-  // How the dims of the inputs depend on the length, judged by this run and the one before. Null: that cannot
-  // be told.
+  // How the dims of the inputs depend on the length, derived from this run and the previous one. Null if the
+  // two runs do not determine it.
   const LengthRange* RangeFor(const DatumList& inputs);
 
-  // Before a run: room for the presents, and where the plan writes them.
+  // Call before a run: reserves memory for the presents and tells the plan where to write them.
   Status Begin(Execution& execution);
-  // After a run that succeeded.
+  // Call after a run that succeeded: the presents become the pasts.
   void End(Execution& execution, const DatumList& inputs);
 
   void Reset();
@@ -37,20 +38,20 @@ class States {
  private:
   int Find(const std::string& input) const;
   Status MakeMemory(const DatumList& inputs);
-  Status Place(Execution& execution);
+  Status Reserve(Execution& execution);
 
   const Graph& graph_;
-  std::vector<int> inputs_;  // numbers of the graph's inputs, by state
+  std::vector<int> inputs_;  // index of the graph's input, by state
   std::vector<bool> is_input_, is_output_;
   std::vector<StateMemory> memory_;
-  std::vector<std::pair<int, Tensor>> given_;  // values that were set before there was memory
+  std::vector<std::pair<int, Tensor>> pending_;  // (state, value) of Set calls before memory_ exists
   int64_t length_ = 0;
 
-  const Execution* planned_ = nullptr;  // that presents_ are of
+  const Execution* planned_ = nullptr;  // the execution that presents_ describes
   std::vector<LinearDim> presents_;     // length of the present, by state
 
   bool has_last_ = false;
-  std::vector<Dims> last_dims_;  // of the inputs in the run before
+  std::vector<Dims> last_dims_;  // of the inputs in the previous run
   int64_t last_length_ = 0;
   LengthRange range_;
 };
