@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMaxMessage = size_t{3} << 29;  // 1.5 GiB; protobuf stops at 2
 
-// The format version that came with an opset.
+// The ir_version that introduced an opset.
 int64_t IrVersionOf(int opset) { return opset <= 22 ? 10 : opset <= 25 ? opset - 12 : 13; }
 
 size_t WeightBytes(const Graph& graph) {
@@ -99,7 +99,7 @@ Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options
   return Guard([&]() -> Result<std::string> {
     if (WeightBytes(graph) > kMaxMessage)
       return InvalidArgument("the weights take ", WeightBytes(graph),
-                             " bytes: too much for one ONNX message; write a file");
+                             " bytes: too large for one ONNX message; export to a file instead");
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     exporter.contrib = options.contrib;

@@ -18,7 +18,7 @@ namespace tern::onnx {
 
 class GraphExporter;
 
-// The opset everything is written in, unless an operator or element type needs a later one
+// The default opset of an exported model. An operator or element type may require a later one
 // (TernNode::NeedOpset).
 inline constexpr int kExportOpset = 21;
 inline constexpr int kExportMlOpset = 3;
@@ -35,7 +35,7 @@ class TernNode {
   const Type& TypeOf(int i) const { return node.input(i)->type; }
   std::string In(int i) const;   // "" when absent
   std::string Out(int i) const;  // "" beyond the last
-  // Other names for an input and an output, as In and Out give them from here on.
+  // Overrides the name that In and Out return for an input or an output.
   void SetIn(int i, std::string name) { other_ins_[i] = std::move(name); }
   void SetOut(int i, std::string name) { other_outs_[i] = std::move(name); }
   std::vector<std::string> Ins() const;
@@ -45,34 +45,36 @@ class TernNode {
   std::string Ints(const std::vector<int64_t>& v) { return Const(Tensor::Ints(v)); }
   std::string Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
 
-  // Emits a node; attributes whose value is a DType become ONNX type numbers, bools become ints. Returns its
-  // first output.
+  // Emits a node and returns the name of its first output. DType attributes become ONNX type numbers, bools
+  // become ints.
   std::string Emit(const char* op, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs, const AttrList& attrs = {},
                    const char* domain = "");
-  // The same with a fresh output.
+  // Emits a node with one output of a fresh name.
   std::string Op(const char* op, const std::vector<std::string>& inputs, const AttrList& attrs = {},
                  const char* domain = "") {
     return Emit(op, inputs, {Temp()}, attrs, domain);
   }
-  // A value that several nodes need, emitted for the first of them: `make` gives its name.
+  // A value that several nodes share. The first call with `key` runs `make`, which emits it and returns its
+  // name.
   std::string Once(const std::string& key, const std::function<std::string()>& make);
-  // Whether operators that onnxruntime adds to ONNX may be used, for floats of this type.
+  // Whether com.microsoft operators may be emitted for floats of this type.
   bool Contrib(DType type) const;
 
-  // For an operator that stands for a later node too: the name of a value, and that its maker is done.
+  // For an emitted operator that also covers a later node: NameOf names that node's values, TakeOver marks it
+  // as exported.
   std::string NameOf(const Value* value) const;
   void TakeOver(const Node& later);
 
   // Attaches the node's subgraphs, in order, as graph attributes of the last emitted ONNX node.
   Status EmitSubgraphs(const std::vector<const char*>& attrs);
-  // A type as attribute of the last emitted ONNX node.
+  // Adds a type attribute to the last emitted ONNX node.
   void EmitTypeAttr(const char* attr, const Type& type);
-  // What is emitted needs this opset or a later one; the second is ai.onnx.ml's.
+  // Raises the model's opset to at least `version`; the second is for ai.onnx.ml.
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  // Gives the inputs and outputs of the last emitted node's subgraph these names, whatever the graphs around
-  // have.
+  // Renames the inputs and outputs of the last emitted node's subgraph. The names may shadow those of
+  // enclosing graphs.
   void NameSubgraph(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
   template <class... A> Status NotExportable(const A&... a) const {
     return Unsupported(node.Describe(), " has no ONNX form: ", a...);
@@ -83,7 +85,7 @@ class TernNode {
   std::map<int, std::string> other_ins_, other_outs_;
 };
 
-// x and y are [N, spatial…, C], which ONNX does not know. TypeOf gives that order too.
+// Whether x and y are [N, spatial…, C], a layout that ONNX lacks. TypeOf then returns dims in that order too.
 bool ChannelsLast(const Attrs& attrs);
 
 using Exporter = std::function<Status(TernNode&)>;
@@ -97,23 +99,23 @@ class ExporterTable {
   std::map<std::string, Exporter, std::less<>> table_;
 };
 
-// The common case: same inputs and outputs, the listed attributes copied ("axis", or "dim=axis" for Tern
-// `dim` as ONNX `axis`).
+// An exporter that keeps inputs and outputs and copies the listed attributes: "axis", or "dim=axis" to write
+// Tern's `dim` as ONNX's `axis`.
 Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {},
                   const char* domain = "");
 
 struct ExportOptions {
-  // Tensors of 1 KiB and more go to `<path>.data`, as when the whole is over 1.5 GB.
+  // Stores tensors of 1 KiB and more in `<path>.data`. A model over 1.5 GiB is always stored that way.
   bool external_data = false;
-  // Fused ops as operators of com.microsoft, as onnxruntime's own optimizer writes them.
+  // Writes fused ops as com.microsoft operators, as onnxruntime's own optimizer does.
   bool contrib = false;
 };
-// One message, weights inside; error over 2 GB.
+// Returns one message that contains the weights; an error above 1.5 GiB.
 Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options = {});
-// The number of nodes written, those of nested graphs among them.
+// Returns the number of nodes written, nested graphs included.
 Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
 }  // namespace tern::onnx
 
-// A file's exporters; the build finds these lines.
+// Defines the exporters of one source file; the build finds these lines and registers them.
 #define TERN_EXPORTERS(Family) void TernExporters_##Family([[maybe_unused]] ExporterTable& table)

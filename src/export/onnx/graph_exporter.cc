@@ -40,7 +40,7 @@ void SetAttr(const std::string& name, const AttrValue& value, pb::AttributeProto
   }
 }
 
-// The opset that brought the element type in.
+// The opset that introduced the element type.
 int OpsetOf(DType t) {
   switch (t) {
     case DType::kI2:
@@ -55,7 +55,7 @@ int OpsetOf(DType t) {
   }
 }
 
-// Values by other names, in nested graphs too.
+// Renames values, also in nested graphs.
 void Rename(const std::map<std::string, std::string>& names, pb::GraphProto& graph) {
   const auto change = [&](std::string* name) {
     if (auto it = names.find(*name); it != names.end()) *name = it->second;
@@ -83,7 +83,7 @@ std::vector<int64_t> ToLast(int rank) {
   return perm;
 }
 
-// The op in ONNX's order, with a Transpose of each operand and of the result.
+// Emits the op in channels-first layout, with a Transpose of each operand and of the result.
 Status ExportChannelsLast(const Exporter& exporter, TernNode& n) {
   const int rank = n.node.output(0)->type.shape.rank();
   if (rank < 0) return n.NotExportable("channels_last needs a known rank");
@@ -279,14 +279,14 @@ std::string GraphExporter::Copied(const std::string& name) {
 
 Status GraphExporter::Export(const Graph& graph) {
   proto_.set_name(graph.name.empty() ? "main" : graph.name);
-  // Inputs and outputs take their names first: those are the model's interface.
+  // Inputs and outputs are named first, so that they keep the names of the model's interface.
   for (const Value* v : graph.inputs()) {
     auto* info = proto_.add_input();
     info->set_name(NameOf(v));
     TypeToOnnx(v->type, *info->mutable_type());
   }
   for (const Value* v : graph.outputs()) NameOf(v);
-  for (const auto& v : graph.values())  // packed weights are nothing to other engines
+  for (const auto& v : graph.values())  // other engines cannot use packed weights
     if (v->is_constant() && !(v->uses.empty() && ParseDerivedName(v->name)))
       value_names_[v.get()] = AddInitializer(v->constant, v->name.empty() ? "c" : v->name);
   for (const Value* v : graph.overridable()) {
@@ -304,7 +304,7 @@ Status GraphExporter::Export(const Graph& graph) {
   }
   std::set<const Value*> listed;
   for (const Value* v : graph.outputs()) {
-    // ONNX wants each output of a graph made in it, and named once.
+    // ONNX requires that a graph produces each of its outputs itself and lists it once.
     const bool own = v->graph == &graph && listed.insert(v).second;
     const std::string name = own ? NameOf(v) : Copied(NameOf(v));
     auto* info = proto_.add_output();

@@ -11,8 +11,8 @@ const ExporterTable& Exporters();
 
 class GraphExporter {
  public:
-  // outer: the exporter of the enclosing graph, null for a model. names: every value name used so far,
-  // shared.
+  // outer: the exporter of the enclosing graph, null for a model. All exporters of a model share one set of
+  // value names.
   GraphExporter(pb::GraphProto& proto, GraphExporter* outer)
       : proto_(proto),
         outer_(outer),
@@ -21,7 +21,7 @@ class GraphExporter {
   }
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  int opset() const { return opset_; }  // of a model: the largest that was needed
+  int opset() const { return opset_; }  // the largest that any node requires
   int ml_opset() const { return ml_opset_; }
   Status Export(const Graph& graph);
 
@@ -33,12 +33,12 @@ class GraphExporter {
   // Initializers in order with their tensors, for writing outside the message.
   const std::vector<std::pair<pb::TensorProto*, Tensor>>& initializers() const { return initializers_; }
   bool keep_weights_outside = false, contrib = false;
-  std::map<std::string, std::string> emitted;  // in this graph, by what they are
-  std::set<const Node*> done;                  // by an operator emitted for a node before
+  std::map<std::string, std::string> emitted;  // key of TernNode::Once → value name
+  std::set<const Node*> done;                  // nodes that an earlier operator covers
 
  private:
   const std::string* FindName(const Value* value) const;
-  std::string Copied(const std::string& name);  // by an Identity, under a new name
+  std::string Copied(const std::string& name);  // emits an Identity; returns its output
   pb::GraphProto& proto_;
   GraphExporter* outer_;
   std::shared_ptr<std::set<std::string>> names_;

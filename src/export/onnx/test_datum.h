@@ -1,4 +1,4 @@
-// Stored test vectors in ONNX's form; import/onnx/importer.h reads them.
+// Writes test vectors in ONNX's format; import/onnx/importer.h reads them.
 #pragma once
 #include <string>
 
@@ -6,7 +6,8 @@
 
 namespace tern::onnx {
 
-// A TensorProto, SequenceProto or (for an optional without a value) OptionalProto. Maps have no stored form.
+// Serializes a TensorProto, a SequenceProto or, for an optional without a value, an OptionalProto. An error
+// for maps.
 Result<std::string> TestDatumBytes(const Datum& datum);
 
 }  // namespace tern::onnx

@@ -23,7 +23,7 @@ class OnnxNode {
   OnnxNode(GraphImporter& importer, const tern_onnx::NodeProto& proto, Builder& builder, int opset_version);
 
   Builder& b;
-  const int opset;  // version of the node's own domain
+  const int opset;  // version of the node's domain
   const std::string& op() const;
   const std::string& domain() const;  // "" for ai.onnx
 
@@ -37,7 +37,7 @@ class OnnxNode {
 
   DType TypeOf(int i) const { return In(i) ? In(i)->type.dtype : DType::kInvalid; }
   int RankOf(int i) const { return In(i) ? In(i)->type.shape.rank() : -1; }  // -1: unknown
-  const Tensor* Constant(int i) const;                                       // null unless known now
+  const Tensor* Constant(int i) const;                                       // null unless constant
   std::optional<std::vector<int64_t>> Longs(int i) const;                    // a constant input's integers
 
   bool HasAttr(std::string_view name) const;
@@ -52,10 +52,10 @@ class OnnxNode {
   Type TypeAttr(std::string_view name) const;                             // a type_proto
   std::vector<std::string> AttrNames() const;
 
-  // Fills a subgraph of an opened node (Builder::Open) from a graph attribute. types: what the op will pass
-  // as the body's inputs, for bodies that do not say.
+  // Fills a subgraph of an opened node (Builder::Open) from a graph attribute. types: the types of the body's
+  // inputs, for bodies that do not declare them.
   Status Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types = {});
-  // Puts a graph attribute's nodes right here, its inputs bound to these values; gives its outputs.
+  // Inlines a graph attribute's nodes with its inputs bound to these values; returns its outputs.
   Result<std::vector<Value*>> Inline(std::string_view attr, const std::vector<Value*>& inputs);
   // How many inputs / outputs the graph attribute has.
   int SubgraphInputs(std::string_view attr) const;
@@ -73,8 +73,7 @@ class OnnxNode {
   const tern_onnx::AttributeProto* Raw(std::string_view name) const;
 
  private:
-  // Null, and an error in `b`, when the attribute is stored as another kind than this (a number of ONNX's
-  // enum).
+  // Null, with an error in `b`, when the attribute's kind is not `kind`, a number of ONNX's AttributeType.
   const tern_onnx::AttributeProto* Typed(std::string_view name, int kind) const;
   GraphImporter& importer_;
   const tern_onnx::NodeProto& proto_;
@@ -97,12 +96,13 @@ inline constexpr const char* kMl = "ai.onnx.ml";
 inline constexpr const char* kMicrosoft = "com.microsoft";
 inline constexpr const char* kTraining = "ai.onnx.preview.training";
 
-// The common case: the operator is a Tern op with the same inputs and outputs and these ONNX attributes
-// copied by name (as they are; absent ones keep Tern's default). {"alpha", "axis=dim"} renames ONNX `axis` to
-// Tern `dim`.
+// A converter for an operator that is a Tern op with the same inputs and outputs. Copies these ONNX
+// attributes unchanged; absent ones keep Tern's default. {"alpha", "axis=dim"} renames ONNX's `axis` to
+// Tern's `dim`.
 Converter Direct(const char* tern_op, std::vector<std::string> attrs = {}, AttrList fixed = {});
 
 }  // namespace tern::onnx
 
-// A file's converters; the build finds these lines. TERN_CONVERTERS(elementwise) { table.Add("Abs", …); }
+// Defines the converters of one source file; the build finds these lines and registers them.
+// TERN_CONVERTERS(elementwise) { table.Add("Abs", …); }
 #define TERN_CONVERTERS(Family) void TernConverters_##Family([[maybe_unused]] ConverterTable& table)

@@ -1,4 +1,4 @@
-// Shapes that a file declares: how far they are believed, and whether they are to blame for a failure.
+// Shapes that a file declares: how far the import trusts them, and whether they caused a failure.
 #include "import/onnx/graph_importer.h"
 
 namespace tern::onnx {
@@ -37,10 +37,9 @@ Type GraphImporter::Declared(const pb::TypeProto& proto, bool surely) {
   return type;
 }
 
-// A node that failed is converted once more as if no dim were known. Where that works, shapes contradicted
-// each other; where not, its operator, element types, attributes or inputs are wrong, and no declared shape
-// can be the reason. Either way the import has failed and its graph is thrown away, so its values may lose
-// their dims.
+// Converts a failed node once more with all dims unknown. If that succeeds, declared shapes contradict each
+// other. If it fails, the operator, element types, attributes or inputs are wrong. The import has failed in
+// both cases and discards its graph, so clearing the dims of its values does no harm.
 void GraphImporter::Diagnose(const Converter& converter, const pb::NodeProto& node, int opset, int index) {
   if (!model_.claims.names && !model_.claims.numbers) return;
   for (Graph* g = &graph_; g; g = g->parent) ForgetDims(*g);

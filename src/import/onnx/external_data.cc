@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 class File {
  public:
-  // Without O_NONBLOCK a pipe in a file's place would wait for a writer.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   explicit File(const fs::path& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~File() {
     if (fd_ >= 0) close(fd_);
@@ -24,7 +24,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   int fd() const { return fd_; }
-  // Names this open file, whatever happens to the path it was opened by.
+  // A path of the open file that stays valid when the original path is replaced.
   std::string proc_path() const { return StrCat("/proc/self/fd/", fd_); }
 
  private:
@@ -46,7 +46,8 @@ bool Inside(const fs::path& root, const fs::path& path) {
 
 }  // namespace
 
-// Opens first and then asks where the open file lies, so that no link can be swapped between check and use.
+// Opens the file first and checks the location of the open file, so that no link can change between check and
+// use.
 Result<Buffer> ExternalFiles::Map(const std::string& location, const std::string& tensor) {
   const auto fail = [&](const auto&... why) {
     return IoError("external data file '", location, "' of tensor '", tensor, "': ", why...);
@@ -58,7 +59,7 @@ Result<Buffer> ExternalFiles::Map(const std::string& location, const std::string
   const File file(root / location);
   if (file.fd() < 0) return fail(std::strerror(errno));
   const fs::path where = fs::read_symlink(file.proc_path(), error);
-  if (error) return fail("cannot tell where it lies: ", error.message());
+  if (error) return fail("cannot find its real path: ", error.message());
   if (!Inside(root, where))
     return InvalidModel("external data of tensor '", tensor, "' leaves the model's folder: '", location, "'");
   struct stat info {};

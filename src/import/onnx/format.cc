@@ -21,7 +21,7 @@ bool TakeVarint(std::string_view& bytes, uint64_t& value) {
 enum Wire : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 constexpr uint64_t kGraph = 7;
 
-// Whether ModelProto has this field in this encoding. Fields that it does not have may be of a later version.
+// Whether the field may occur in ModelProto with this encoding. Unknown fields may belong to a later version.
 bool Fits(uint64_t field, uint64_t wire) {
   if (field == 0) return false;
   if (field == 1 || field == 5) return wire == kVarint;  // ir_version, model_version
@@ -39,8 +39,8 @@ bool SkipValue(std::string_view& bytes, uint64_t wire) {
   return true;
 }
 
-// Walks over the fields of ModelProto without reading what they hold. A message with a graph that is cut
-// short is an ONNX model too: its importer says what is wrong.
+// Walks over the fields of ModelProto without parsing their contents. A truncated message with a graph counts
+// as an ONNX model: the importer reports the error.
 bool IsOnnx(std::string_view bytes) {
   bool graph = false;
   while (!bytes.empty()) {

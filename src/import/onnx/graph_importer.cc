@@ -42,7 +42,7 @@ const pb::AttributeProto* GraphImporter::CallAttribute(const std::string& name) 
   return nullptr;
 }
 
-// One name for two tensors would leave open which is meant; the same tensor stored twice does no harm.
+// Two different tensors of one name are ambiguous; the same tensor stored twice is harmless.
 Status GraphImporter::AddInitializer(const std::string& name, const std::string& place, Tensor tensor,
                                      bool overridable) {
   const auto [first, fresh] = initializers_.emplace(name, place);
@@ -71,7 +71,7 @@ Status GraphImporter::AddInitializers(const pb::GraphProto& proto, const std::se
   return {};
 }
 
-// A body often leaves its inputs' types out; the node around it knows them.
+// A body often omits the types of its inputs; the enclosing node supplies them.
 void GraphImporter::GiveInputTypes(const std::vector<Type>& types) { given_ = types; }
 
 Status GraphImporter::AddInputs(const pb::GraphProto& proto) {
@@ -105,7 +105,7 @@ Status GraphImporter::AddNodes(const google::protobuf::RepeatedPtrField<pb::Node
   return {};
 }
 
-// A function that does not import a domain sees the model's version of it.
+// A function that does not import a domain uses the model's version of it.
 Result<int> GraphImporter::OpsetOf(const std::map<std::string, int>& opsets,
                                    const std::string& domain) const {
   for (const std::map<std::string, int>* imports : {&opsets, &std::as_const(model_.opsets)}) {
@@ -125,7 +125,7 @@ Status GraphImporter::CheckOutputsAreNew(const pb::NodeProto& node) const {
   return {};
 }
 
-// Whether the declaration knows a size that inference did not find.
+// Whether the declaration gives a size that inference did not find.
 static bool GivesNumbers(const Shape& found, const Shape& declared) {
   for (int i = 0; i < declared.rank(); ++i)
     if (declared[i].known() && (!found.ranked || (i < found.rank() && found[i].unknown()))) return true;
@@ -163,7 +163,7 @@ Status GraphImporter::ConvertNode(const pb::NodeProto& node, const std::map<std:
   TERN_ASSIGN(int opset, OpsetOf(opsets, domain));
   Status status = RunConverter(*converter, node, opset, index);
   if (status.ok()) return RefineOutputs(node);
-  // The first failure is the innermost; those of the nodes around it follow from it.
+  // The first failure is the innermost; failures of the enclosing nodes are consequences of it.
   const bool first = !std::exchange(model_.claims.failed, true);
   if (first && status.code() == Code::kInvalidModel) Diagnose(*converter, node, opset, index);
   return status;
@@ -178,7 +178,8 @@ Status GraphImporter::RunConverter(const Converter& converter, const pb::NodePro
     if (!in.empty() && !Knows(in))
       return view.Bad("input '", in, "' is not made by any node, initializer or graph input");
   Status converted = converter(view);
-  TERN_TRY(Status(builder.status()));  // an attribute of the wrong type comes before what it led to
+  TERN_TRY(
+      Status(builder.status()));  // report an attribute of the wrong type before the failures that it causes
   return converted;
 }
 
@@ -189,14 +190,14 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
                         call.input_size(), " inputs, it takes ", function.input_size());
   std::map<std::string, const pb::AttributeProto*> attributes;
   for (const auto& a : function.attribute_proto()) attributes[a.name()] = &a;
-  // A call's attribute may itself refer to the surrounding call's.
+  // An attribute of a call may refer to an attribute of the enclosing call.
   for (const auto& a : call.attribute()) {
     if (a.ref_attr_name().empty())
       attributes[a.name()] = &a;
     else if (const auto* outer = CallAttribute(a.ref_attr_name()))
       attributes[a.name()] = outer;
   }
-  // Function bodies see their parameters only, so no outer scope for names.
+  // A function body sees only its parameters, so names have no outer scope.
   GraphImporter body(model_, graph_, nullptr);
   body.depth_ = depth_ + 1;
   body.call_attributes_ = &attributes;
@@ -249,8 +250,7 @@ Status GraphImporter::SetOutputs(const pb::GraphProto& proto) {
     Value* v = Find(out.name());
     if (!v)
       return InvalidModel("graph '", proto.name(), "': output '", out.name(), "' is not made by any node");
-    // Each output is a value of its own, under its own name: a copy where it is an input, constant, or
-    // doubled.
+    // Each output is a distinct value with its own name: an input, a constant or a repeated output is copied.
     const bool own = v->graph == &graph_ && v->producer && taken.insert(v).second;
     if (!outer_ && (!own || v->name != out.name())) {
       Builder b(graph_);

@@ -1,4 +1,4 @@
-// Turns one ONNX graph (or function body) into Tern nodes.
+// Converts one ONNX graph or function body into Tern nodes.
 #pragma once
 #include <map>
 #include <memory>
@@ -13,23 +13,24 @@ namespace tern::onnx {
 
 const ConverterTable& Converters();
 
-// Functions that call functions twice each could make any number of nodes.
+// Limits the nodes after inlining: a chain of functions that each call the next one twice doubles them per
+// level.
 inline constexpr int64_t kMaxNodes = 1000000;
-inline constexpr int kMaxDepth = 140;  // graphs and function calls inside each other
+inline constexpr int kMaxDepth = 140;  // of nested graphs and function calls
 
-// How much of the shapes that a file declares is believed.
+// How far the import trusts the shapes that a file declares.
 enum class Trust {
   kAll,
-  kNoNames,     // named dims are taken as unknown
-  kInputsOnly,  // and what value_info, outputs and bodies declare is taken for its rank alone
+  kNoNames,     // named dims count as unknown
+  kInputsOnly,  // in addition, value_info, outputs and bodies declare only ranks
 };
 
-// What of them was in use when an import failed, and whether that can be the reason.
+// Which declarations a failed import used, and whether they can be the reason.
 struct Claims {
   bool names = false;          // dims with names
   bool numbers = false;        // sizes that only a declaration gave
-  bool failed = false;         // some node could not be converted …
-  bool contradiction = false;  // … which it could be if no dim were known
+  bool failed = false;         // a node could not be converted
+  bool contradiction = false;  // that node converts when all dims are unknown
 };
 
 // What all graphs of a model share.
@@ -44,17 +45,17 @@ struct ModelContext {
   int64_t nodes_left = kMaxNodes;
 };
 
-std::string CleanDomain(const std::string& domain);  // "ai.onnx" and "" are one
-std::string NodeLabel(const pb::NodeProto& node);    // its name, or what it makes when it has none
+std::string CleanDomain(const std::string& domain);  // maps "ai.onnx" to ""
+std::string NodeLabel(const pb::NodeProto& node);    // its name, or its first output when it has none
 std::string FunctionKey(const std::string& domain, const std::string& name, const std::string& overload);
 
-// Node order in which every name is made before it is read; names from outside need no maker. Error on a
-// cycle.
+// Sorts nodes so that each name is produced before it is read. Names from outside need no producer. Error on
+// a cycle.
 Result<std::vector<const pb::NodeProto*>> OrderNodes(
     const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
 
-// Consumes the message: large tensors take their bytes out of it, and only what it declares stays.
-// attempts: how often the model was walked, for tests. raw: bytes that the message lacks; null: none.
+// Consumes the message: large tensors move their bytes out of it. attempts: receives the number of import
+// attempts, for tests. raw: tensor data that is not in the message; null for none.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
                                            int* attempts = nullptr, std::shared_ptr<RawBytes> raw = nullptr);
 
@@ -66,16 +67,18 @@ class GraphImporter {
   Status Import(const pb::GraphProto& proto);
   void GiveInputTypes(const std::vector<Type>& types);
 
-  // A nested graph's nodes put into this one, its inputs bound to the given values.
+  // Inlines a nested graph's nodes into this graph with its inputs bound to the given values; returns its
+  // outputs.
   Result<std::vector<Value*>> InlineGraph(const pb::GraphProto& proto, const std::vector<Value*>& inputs);
 
-  // Through enclosing graphs. Null when there is none, or for a parameter that a function's caller left out.
+  // Searches enclosing graphs too. Null for an unknown name, and for a parameter that a function's caller
+  // omitted.
   Value* Find(const std::string& name) const;
-  bool Knows(const std::string& name) const;  // true for a parameter left out, too
+  bool Knows(const std::string& name) const;  // true for an omitted parameter, too
   void Bind(const std::string& name, Value* value);
   ModelContext& model() { return model_; }
-  // A type as the file declares it, as far as the model's declarations are believed. surely: it is the
-  // definition of a graph input, not a claim about a value that nodes make.
+  // A declared type, reduced to what the import trusts. surely: the type defines a graph input, rather than
+  // describing a value that nodes produce.
   Type Declared(const pb::TypeProto& proto, bool surely = false);
   // Attributes of the function call being inlined, for ref_attr_name.
   const pb::AttributeProto* CallAttribute(const std::string& name) const;
@@ -104,7 +107,7 @@ class GraphImporter {
   std::map<std::string, Type> declared_;             // value_info
   const std::map<std::string, const pb::AttributeProto*>* call_attributes_ = nullptr;
   const std::map<std::string, int>* body_opsets_ = nullptr;
-  int depth_;  // graphs and function calls around this one
+  int depth_;  // number of enclosing graphs and function calls
   std::vector<Type> given_;
 };
 

@@ -32,10 +32,11 @@ const ConverterTable& Converters() {
 namespace {
 
 constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, 2 GiB less a byte
-constexpr int kMaxNesting = 400;           // messages inside messages: 130 nested Loop bodies
+constexpr int kMaxNesting = 400;           // nesting depth of messages: enough for 130 nested Loop bodies
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
-// The bytes of a mapped file in blocks. What was read leaves memory: the message has its own copy.
+// Streams a mapped file in blocks. Releases the pages of each block after it is read: the message has its own
+// copy.
 class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  public:
   BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
@@ -60,7 +61,7 @@ class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  private:
   static constexpr size_t kBlock = size_t{4} << 20;
   const char* data_;
-  size_t size_, begin_ = 0, end_ = 0;  // of the block handed out last
+  size_t size_, begin_ = 0, end_ = 0;  // of the last returned block
 };
 
 template <class Message> bool Parse(const void* data, size_t size, Message& message) {
@@ -108,7 +109,7 @@ ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::
   return context;
 }
 
-// claims: what came up on the way.
+// claims: receives which declarations were used.
 Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Claims& claims) {
   const auto& model = *context.model;
   auto graph = std::make_unique<Graph>(model.graph().name());
@@ -124,9 +125,9 @@ Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Cla
 
 }  // namespace
 
-// Some exporters give one name to dims that differ, or leave value_info behind that is no longer true. Where
-// the shapes of a model contradict each other, and only there, it is read again with less of what it declares
-// believed; if that does not help, the first error stands.
+// Some exporters give one name to dims that differ, or leave stale value_info behind. If the shapes of a
+// model contradict each other, the import runs again and trusts fewer declarations. If that fails too, the
+// first error is returned.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
                                            int* attempts, std::shared_ptr<RawBytes> raw) {
   TERN_TRY(CheckHeader(*model));
@@ -149,13 +150,13 @@ Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model
 namespace {
 
 Status TooLarge(size_t size) {
-  return InvalidModel("an ONNX file of ", size, " bytes is beyond the ", kMaxMessage,
-                      " bytes that one protobuf message can have; save the model with external data "
-                      "(onnx.save(..., save_as_external_data=True)), so that its weights lie in files of "
-                      "their own");
+  return InvalidModel(
+      "an ONNX file of ", size, " bytes is beyond the ", kMaxMessage,
+      " bytes that one protobuf message can have; save the model with external data "
+      "(onnx.save(..., save_as_external_data=True)), so that its weights are in separate files");
 }
 
-// raw: gets the bytes that the message lacks.
+// raw: receives the tensor data that is left out of the message.
 bool ParseModel(const void* data, size_t size, pb::ModelProto& model, RawBytes& raw) {
   const auto split = SplitRawData(data, size);
   if (!split) return Parse(data, size, model);

@@ -10,11 +10,11 @@
 
 namespace tern::onnx {
 
-// warnings: what the file says and the import ignores, a text each. workers: who copies weights.
+// warnings: receives one text per declaration that the import ignores. workers: copy the weights.
 Result<std::unique_ptr<Graph>> ImportFile(const std::string& path,
                                           std::vector<std::string>* warnings = nullptr,
                                           const Workers& workers = Workers());
-// From memory. folder: where external data may lie; empty refuses it.
+// Reads a model from memory. folder: where external data may be; empty refuses external data.
 Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const std::string& folder = "",
                                            std::vector<std::string>* warnings = nullptr,
                                            const Workers& workers = Workers());
@@ -22,7 +22,7 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
 // Names of all ONNX operators that have a converter.
 std::vector<std::string> SupportedOperators();
 
-// One stored test vector: a TensorProto, SequenceProto or OptionalProto, as `type` says.
+// Parses one stored test vector: a TensorProto, SequenceProto or OptionalProto, depending on `type`.
 Result<Datum> ReadTestDatum(const std::string& path, const Type& type);
 
 }  // namespace tern::onnx

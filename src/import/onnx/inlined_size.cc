@@ -9,7 +9,7 @@ class Counter {
  public:
   explicit Counter(const ModelContext& context) : context_(context) {}
 
-  // Ends at kMaxNodes + 1. What nests deeper than an import goes counts as nothing: the import refuses it.
+  // At most kMaxNodes + 1. Graphs below kMaxDepth count as 0: the import refuses them.
   int64_t Count(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, int depth) {
     int64_t sum = 0;
     if (depth > kMaxDepth) return sum;
@@ -27,7 +27,7 @@ class Counter {
     return sum;
   }
 
-  // A function inside itself counts as nothing, too.
+  // A recursive call counts as 0, too.
   int64_t CountFunction(const pb::FunctionProto& function, int depth) {
     const auto [it, fresh] = counts_.emplace(&function, 0);
     if (fresh) it->second = Count(function.node(), depth + 1);

@@ -1,11 +1,11 @@
-// How many nodes a model has with its functions inlined, found without inlining them.
+// The number of nodes that a model has after inlining, computed without inlining.
 #pragma once
 #include "import/onnx/graph_importer.h"
 
 namespace tern::onnx {
 
-// An error when there are more than kMaxNodes: forty functions that call each other twice make a million
-// million, which must be refused before the first is built.
+// An error when there are more than kMaxNodes. Forty functions that each call the next one twice expand to
+// 10^12 nodes; the import refuses such a model before it builds any node.
 Status CheckInlinedSize(const ModelContext& context);
 
 }  // namespace tern::onnx

@@ -6,7 +6,7 @@
 
 namespace tern::onnx {
 
-// Where external data lies; a model in memory has none.
+// The folder of external data; empty for a model in memory.
 static std::string FolderOf(const std::string& path) {
   if (path.empty()) return {};
   const auto parent = std::filesystem::path(path).parent_path();

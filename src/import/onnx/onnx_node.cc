@@ -69,7 +69,7 @@ static const char* KindName(int kind) {
   return kind >= 0 && kind < static_cast<int>(std::size(kNames)) ? kNames[kind] : "of an unknown kind";
 }
 
-// Files of ir_version 1 do not say the kind; what is there tells.
+// Files of ir_version 1 do not store the kind; it follows from the field that is set.
 static int KindOf(const tern_onnx::AttributeProto& a) {
   using A = tern_onnx::AttributeProto;
   if (a.type() != A::UNDEFINED) return a.type();
@@ -80,7 +80,7 @@ static int KindOf(const tern_onnx::AttributeProto& a) {
   return a.strings_size() ? A::STRINGS : A::INT;
 }
 
-// An empty list, or of no kind and without a value.
+// Whether the attribute is an empty list, or has neither kind nor value.
 static bool HoldsNothing(const tern_onnx::AttributeProto& a) {
   using A = tern_onnx::AttributeProto;
   const bool list = a.type() == A::FLOATS || a.type() == A::INTS || a.type() == A::STRINGS;
@@ -88,9 +88,9 @@ static bool HoldsNothing(const tern_onnx::AttributeProto& a) {
   return (list || bare) && a.floats_size() + a.ints_size() + a.strings_size() == 0;
 }
 
-// Whether the attribute can be read as this kind. Numbers may be stored as the other kind of number where
-// nothing is lost, 1 for 1.0 and 1.0 for 1: old and hand-written files have that, though onnx.checker and
-// onnxruntime refuse it. What holds nothing may be of any kind.
+// Whether the attribute can be read as this kind. An integer may be stored as a float, and a float as an
+// integer, if the value stays exact: old and hand-written files do so, although onnx.checker and onnxruntime
+// refuse it. An empty attribute matches any kind.
 static bool ReadsAs(const tern_onnx::AttributeProto& a, int kind) {
   using A = tern_onnx::AttributeProto;
   const int stored = KindOf(a);
@@ -243,7 +243,7 @@ static Result<AttrValue> ToAttrValue(const tern_onnx::AttributeProto& a) {
       return AttrValue(std::vector<std::string>(a.strings().begin(), a.strings().end()));
     default:
       return InvalidModel("attribute '", a.name(), "' is ", KindName(a.type()),
-                          ", must be a number, a text or a list of them");
+                          ", must be a number, a string or a list of them");
   }
 }
 

@@ -1,4 +1,4 @@
-// Files in the wild list nodes in any order.
+// Sorts nodes topologically: real files list them in any order.
 #include <set>
 
 #include "import/onnx/graph_importer.h"
@@ -8,7 +8,7 @@ namespace {
 
 void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads);
 
-// Names that a graph reads but does not bind itself: those come from outside.
+// Names that a graph reads but does not define: captures of the enclosing graphs.
 void CollectFree(const pb::GraphProto& graph, std::set<std::string>& reads) {
   std::set<std::string> names;
   for (const auto& node : graph.node()) CollectReads(node, names);
@@ -21,7 +21,7 @@ void CollectFree(const pb::GraphProto& graph, std::set<std::string>& reads) {
   reads.insert(names.begin(), names.end());
 }
 
-// Names a node's graphs read from outside are needs of the node itself.
+// Captures of a node's subgraphs are inputs of the node itself.
 void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads) {
   reads.insert(node.input().begin(), node.input().end());
   for (const auto& a : node.attribute()) {
@@ -39,8 +39,8 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(
     for (const std::string& out : nodes[i].output()) {
       if (out.empty()) continue;
       if (!makers.emplace(out, i).second)
-        return InvalidModel("value '", out, "' is made twice: by nodes #", makers[out], " and #", i, " ('",
-                            nodes[i].name(), "')");
+        return InvalidModel("value '", out, "' is produced twice: by nodes #", makers[out], " and #", i,
+                            " ('", nodes[i].name(), "')");
     }
   std::vector<int> waiting(static_cast<size_t>(nodes.size()), 0);
   std::vector<std::vector<int>> readers(static_cast<size_t>(nodes.size()));

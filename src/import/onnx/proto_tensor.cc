@@ -36,7 +36,7 @@ template <class Field, class Out> void CopyAs(const Field& field, void* out) {
   for (int i = 0; i < field.size(); ++i) to[i] = static_cast<Out>(field[i]);
 }
 
-// int32_data carries every type up to 32 bits; sub-byte types come packed, one byte per entry.
+// int32_data holds every type up to 32 bits; sub-byte types are packed, one byte per entry.
 Status FillFromInt32(const pb::TensorProto& p, Tensor& t) {
   const int bits = BitWidth(t.dtype());
   const int64_t entries = bits < 8 ? static_cast<int64_t>(t.bytes()) : t.size();
@@ -94,7 +94,7 @@ Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const T
   return t;
 }
 
-// What was copied out of a mapped file leaves memory again, block by block.
+// Copies block by block and releases the pages of the mapped file after each block.
 Buffer CopyOf(const std::byte* data, size_t size, const Workers& workers) {
   constexpr size_t kBlock = size_t{1} << 20;
   Buffer out = Buffer::Allocate(size);
@@ -159,7 +159,7 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
     return InvalidModel("tensor '", p.name(), "' has impossible dims [", Join(dims, ","), "]");
   if (p.data_location() == pb::TensorProto::EXTERNAL) return ReadExternal(p, *dtype, std::move(dims), source);
   if (source.raw ? source.raw->Has(p) : p.has_raw_data()) return FromRaw(p, *dtype, std::move(dims), source);
-  // The fields' sizes bound the allocation: a file that claims much and holds little is refused first.
+  // Checks the size of the data fields before allocating: a small file cannot claim a large tensor.
   const int64_t held = p.float_data_size() + p.int32_data_size() + p.string_data_size() +
                        p.int64_data_size() + p.double_data_size() + p.uint64_data_size();
   if (CountOf(dims) > 0 && CountOf(dims) / 4 > held)
@@ -169,7 +169,7 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   return t;
 }
 
-// The row-major position that one value's indices name: a single linear one, or one per axis.
+// The row-major position of one value, from a linear index or from one index per axis.
 Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims, int64_t count) {
   int64_t position = 0;
   for (size_t d = 0; d < width; ++d) {
@@ -180,13 +180,13 @@ Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims
   return position;
 }
 
-// COO with linear or per-axis indices, made dense.
+// Converts COO with linear or per-axis indices to a dense tensor.
 Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource& source) {
   TERN_ASSIGN(Tensor values, TensorFromOnnx(p.values(), source));
   TERN_ASSIGN(Tensor indices, TensorFromOnnx(p.indices(), source));
   Dims dims(p.dims().begin(), p.dims().end());
   const auto count = CheckedCount(dims, values.dtype());
-  // A small file must not ask for much memory: what is dense stays within a factor of what is stored.
+  // Limits the dense size to a multiple of the stored size: a small file cannot claim much memory.
   const int64_t most = std::max<int64_t>(int64_t{1} << 22, values.size() * 4096);
   if (!count || *count > most)
     return InvalidModel("sparse tensor '", p.values().name(), "' is too large when dense: dims [",

@@ -1,4 +1,4 @@
-// ONNX messages to Tern's tensors, types and data, and back.
+// Conversion between ONNX messages and Tern's tensors, types and data.
 #pragma once
 #include <map>
 #include <memory>
@@ -18,18 +18,17 @@ int DTypeToOnnx(DType dtype);
 
 class ExternalFiles;
 
-// Raw bytes, each with an owner of its own, so that a tensor that nobody needs any more can leave memory
-// while others stay. Those of a message are taken out of it; others lie elsewhere and are copied when asked
-// for.
+// The bytes of tensors, each in a separate buffer, so that a tensor without readers can be freed while others
+// stay. Bytes in a message are moved out of it; bytes elsewhere (Add) are copied on demand.
 class RawBytes {
  public:
   explicit RawBytes(const Workers& copiers = Workers(1)) : copiers_(copiers) {}
-  // These bytes, which stay there while the model is imported, are the tensor's.
+  // Registers the tensor's bytes, which must stay valid during the import.
   void Add(const pb::TensorProto& proto, const std::byte* data, size_t size);
   bool Has(const pb::TensorProto& proto) const;
   size_t SizeOf(const pb::TensorProto& proto) const;
-  // Aligned for any type. Changes the message all the same: it is the importer's own, as ImportModel says.
-  // The same bytes again when called again.
+  // Returns the bytes, aligned for any type; repeated calls return the same buffer. Changes the message
+  // although it is const: ImportModel owns it.
   Buffer Take(const pb::TensorProto& proto);
 
  private:
@@ -42,7 +41,7 @@ class RawBytes {
   std::map<const pb::TensorProto*, Buffer> taken_;
 };
 
-// Where external data may be read from, and how embedded bytes are had.
+// The source of external data and of embedded bytes.
 struct TensorSource {
   std::shared_ptr<ExternalFiles> files;  // of the model's folder; null: external data is refused
   std::shared_ptr<RawBytes> raw;         // null: bytes are copied
@@ -54,7 +53,7 @@ Result<Datum> MapFromOnnx(const pb::MapProto& proto);
 Result<Datum> OptionalFromOnnx(const pb::OptionalProto& proto);
 void TensorToOnnx(const Tensor& tensor, pb::TensorProto& proto);
 
-// The texts that stand alone as a dim_param of some graph input: what expressions may be made of.
+// Each text that is by itself the dim_param of a graph input: the symbols that expressions may use.
 using DimNames = std::set<std::string>;
 Type TypeFromOnnx(const pb::TypeProto& proto, const DimNames& names);
 void TypeToOnnx(const Type& type, pb::TypeProto& proto);

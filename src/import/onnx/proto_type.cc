@@ -5,8 +5,8 @@ namespace {
 
 // A dim_param is free text: "batch", "batch-size", "s0//2". It is read as an expression when it parses as one
 // and each symbol in it is also, by itself, the dim_param of some graph input: so "s0//2" beside an input
-// [s0] is a division, and "batch-size" without inputs that have a "batch" and a "size" is a name. All other
-// texts are symbols of their own, under exactly that name. "?" says that the size is not known.
+// [s0] is a division, and "batch-size" without inputs that have a "batch" and a "size" is a name. Any other
+// text is a symbol with exactly that name. "?" is an unknown size.
 Dim DimFromOnnx(const pb::TensorShapeProto::Dimension& d, const DimNames& names) {
   if (d.has_dim_value()) return d.dim_value() < 0 ? Dim::Unknown() : Dim(d.dim_value());
   const std::string& text = d.dim_param();
@@ -31,7 +31,7 @@ DType DTypeOrInvalid(int number) {
   return t.ok() ? *t : DType::kInvalid;
 }
 
-// A symbol goes out under the very name it came in with; in an expression odd names stay in quotes.
+// A symbol is exported with the name it was imported with; in an expression, unusual names are quoted.
 std::string ParamOf(const Dim& d) {
   std::vector<std::string> symbols;
   d.CollectSymbols(symbols);

@@ -6,11 +6,11 @@
 namespace tern::onnx {
 namespace {
 
-constexpr size_t kLarge = size_t{4} << 10;  // bytes: smaller ones are not worth a span
+constexpr size_t kLarge = size_t{4} << 10;  // bytes: smaller data stays in the message
 
 enum class Kind { kModel, kGraph, kNode, kAttribute, kTensor, kNone };
 
-// What the field of a message is; kNone: nothing that holds tensors, or nothing we look into.
+// The kind of a message's field; kNone for fields that hold no tensors or are not searched.
 Kind ChildOf(Kind kind, uint64_t field) {
   if (kind == Kind::kModel && field == 7) return Kind::kGraph;
   if (kind == Kind::kGraph && field == 1) return Kind::kNode;
@@ -23,8 +23,8 @@ Kind ChildOf(Kind kind, uint64_t field) {
 constexpr uint64_t kDataType = 2, kFloatData = 4, kRawData = 9;  // of a tensor
 constexpr uint64_t kFloat = 1;                                   // a data_type
 
-// A second one of these is merged with the first; only one of a tensor's kinds of data may be there. None of
-// them comes number by number.
+// Fields that must occur at most once here: protobuf would merge a second one with the first. Tensor data
+// must be packed, in a single field.
 bool Singular(Kind kind, uint64_t field) {
   return (kind == Kind::kModel && field == 7) || (kind == Kind::kAttribute && field == 5) ||
          (kind == Kind::kTensor && (field == kFloatData || field == kRawData));
@@ -35,7 +35,7 @@ struct Field {
   uint64_t value = 0;         // of a varint
   bool bytes = false;         // length-delimited: a message, a text, bytes
   std::string_view whole;     // with tag and length
-  std::string_view contents;  // of a length-delimited one
+  std::string_view contents;  // of a length-delimited field
 };
 
 class Reader {

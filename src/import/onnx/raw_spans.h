@@ -1,5 +1,5 @@
-// A model without its large tensors' bytes (raw_data, and float_data of f32), which stay where they are:
-// protobuf need not read them.
+// Splits a model into a small message for protobuf and spans of large tensor data (raw_data, and float_data
+// of f32), which protobuf does not copy.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -10,8 +10,7 @@
 
 namespace tern::onnx {
 
-// The data of one tensor: of an initializer of the model's own graph, or of an attribute of one of its
-// nodes.
+// The data of one tensor: an initializer of the model's graph, or an attribute of one of its nodes.
 struct RawSpan {
   int initializer = -1;
   int node = -1, attribute = -1;
@@ -20,15 +19,15 @@ struct RawSpan {
 };
 
 struct SplitModel {
-  std::string rest;  // a ModelProto that lacks them
+  std::string rest;  // a ModelProto without that data
   std::vector<RawSpan> spans;
 };
 
-// Nothing where there are no large data, or where the message is broken or puts fields together in a way
-// that only protobuf should judge (a graph in two parts): then it is parsed as a whole.
+// Empty if there is no large data, if the message is broken, or if its fields need protobuf's merge rules (a
+// graph in two parts). Then protobuf parses the entire message.
 std::optional<SplitModel> SplitRawData(const void* data, size_t size);
 
-// Tells which tensors of the parsed rest the spans belong to.
+// Registers each span for its tensor in the parsed message.
 void AddSpans(const std::vector<RawSpan>& spans, const pb::ModelProto& rest, RawBytes& raw);
 
 }  // namespace tern::onnx

@@ -1,10 +1,10 @@
-// What converters ask of a node's inputs before they build constants of their types.
+// Checks of a node's inputs, which converters make before they build constants of the inputs' types.
 #pragma once
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 
-// Input i is there and its elements are of a known type in `types`.
+// Input i must be present, with a known element type in `types`.
 inline Status Require(const OnnxNode& n, int i, DTypeSet types = kNumbers) {
   if (!n.Has(i)) return n.Bad("input ", i, " is missing");
   const DType t = n.TypeOf(i);

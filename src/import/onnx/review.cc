@@ -20,7 +20,7 @@ std::string OperatorName(const std::string& domain, const std::string& op) {
   return domain.empty() ? op : StrCat(domain, ".", op);
 }
 
-// By operator; null for one that is not in the table.
+// The attributes of an operator; null if the table lacks it.
 const std::vector<std::string>* AttributesOf(const std::string& name) {
   static const auto* table = [] {
     auto* t = new std::map<std::string, std::vector<std::string>>();
@@ -40,7 +40,7 @@ class Reviewer {
       functions_.insert(FunctionKey(f.domain(), f.name(), f.overload()));
   }
 
-  // Messages nest no deeper than the parser allows.
+  // The parser limits the recursion depth.
   void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
     for (const auto& node : nodes) {
       VisitOne(node);

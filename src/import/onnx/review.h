@@ -1,4 +1,4 @@
-// What a file says and an import does not use: attributes nobody reads, types nobody needs.
+// Finds declarations of a file that the import does not use: unknown attributes and output types.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace tern::onnx {
 
-// One text for each attribute that its operator does not have in any version, with the nodes that carry it.
-// The import ignores them, which a misspelt one should not be in silence.
+// One text per attribute that no version of its operator has, with the nodes that carry it. The import
+// ignores such attributes; the warning reveals a misspelt one.
 std::vector<std::string> UnknownAttributes(const pb::ModelProto& model);
 
-// An output declared with another element type than its node gives is an error: whoever reads the result by
-// the declaration would read other numbers.
+// An error if an output's declared element type differs from what its node produces: a caller that trusts the
+// declaration would misread the result.
 Status CheckOutputTypes(const pb::GraphProto& proto, const Graph& graph);
 
 }  // namespace tern::onnx

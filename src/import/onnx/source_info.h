@@ -1,5 +1,5 @@
-// What an ONNX file says about itself, beside what its author says in metadata_props: kept in
-// Graph::metadata, so that .tern files have it too, under keys that start with kSourceKey.
+// Header fields of an ONNX file, beside the author's metadata_props. They are stored in Graph::metadata under
+// keys that start with kSourceKey, so that .tern files have them too.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,9 +18,9 @@ inline constexpr std::string_view kSourceKey = "onnx:";
 inline constexpr std::string_view kOpsetKey = "onnx:opset ";
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
-// Of the author and of the file.
+// The author's metadata and the header fields.
 Metadata MetadataOf(const tern_onnx::ModelProto& model);
-// The reverse. The file that is written has a producer, opsets and a version of its format of its own.
+// Writes the metadata back. Producer, opsets and ir_version are those of the new file.
 void SetMetadata(const Metadata& metadata, tern_onnx::ModelProto& model);
 
 }  // namespace tern::onnx

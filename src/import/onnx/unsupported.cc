@@ -15,7 +15,7 @@ class Finder {
   explicit Finder(const ModelContext& context) : context_(context) {}
   std::map<std::string, Missing> missing;
 
-  // What nests deeper is refused by the import.
+  // The import refuses deeper nesting.
   void Visit(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, int depth = 0) {
     if (depth > kMaxDepth) return;
     for (const auto& node : nodes) {
@@ -52,7 +52,7 @@ Status ListUnsupported(const ModelContext& context) {
   finder.Visit(context.model->graph().node());
   if (finder.missing.empty()) return {};
   std::string text =
-      StrCat("the model uses ", finder.missing.size(), " operator(s) that Tern does not have:");
+      StrCat("the model uses ", finder.missing.size(), " operator(s) that Tern does not support:");
   for (const auto& [name, m] : finder.missing) {
     text += StrCat("\n  ", name, " x", m.count, " at ", Join(m.nodes, ", "));
     if (static_cast<size_t>(m.count) > m.nodes.size()) text += ", …";

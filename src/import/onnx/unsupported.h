@@ -1,10 +1,10 @@
-// Finds everything in a model that has no converter, before anything else happens.
+// Finds operators without a converter before the import starts.
 #pragma once
 #include "import/onnx/graph_importer.h"
 
 namespace tern::onnx {
 
-// Ok, or one error that lists every operator without a converter, how often it occurs, and node names.
+// Ok, or one error that lists every operator without a converter, its number of uses and node names.
 Status ListUnsupported(const ModelContext& context);
 
 }  // namespace tern::onnx

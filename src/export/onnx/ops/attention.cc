@@ -14,14 +14,14 @@ std::string DimOf(TernNode& n, int input, int axis) {
   if (shape[axis].known()) return n.Ints({shape[axis].value()});
   return n.Op("Shape", {n.In(input)}, {{"start", at}, {"end", at + 1}});
 }
-// The same in words: two inputs with equal ones share what is made for them.
+// A key for the same dim: inputs with equal keys share the values that are emitted for them.
 std::string DimText(const TernNode& n, int input, int axis) {
   const Dim& d = n.TypeOf(input).shape[axis];
   return d.unknown() ? n.In(input) : d.ToString();
 }
 
-// Runtimes want a row of the mask for each query and a column for each key, though the specification lets one
-// serve all. Several layers share a mask.
+// Expands a mask with one row or one column to all queries and keys: runtimes do not broadcast it, although
+// the specification allows it. Layers share the result.
 std::string WholeMask(TernNode& n) {
   const Shape& mask = n.TypeOf(3).shape;
   const bool one_row = mask.rank() == 1 || (mask.rank() > 1 && mask[-2].Is(1));
@@ -50,7 +50,7 @@ std::string Split(TernNode& n, const std::string& packed, int64_t heads) {
   return n.Op("Transpose", {n.Op("Reshape", {packed, n.Ints({0, 0, heads, -1})})}, {{"perm", Swapped()}});
 }
 
-// The names of q, k and v; one value that holds them all is cut apart.
+// The names of q, k and v. A joint value is split.
 Result<std::array<std::string, 3>> Operands(TernNode& n) {
   if (!n.attrs().Bool("joint")) return std::array<std::string, 3>{n.In(0), n.In(1), n.In(2)};
   const int64_t q_heads = n.attrs().Int("q_heads"), kv_heads = n.attrs().Int("kv_heads");
@@ -70,7 +70,7 @@ Result<std::array<std::string, 3>> Operands(TernNode& n) {
   return names;
 }
 
-// ONNX has all operands and the result in one layout; others are rearranged to and from rank 4.
+// ONNX requires one layout for all operands and the result; mixed layouts are converted to and from rank 4.
 struct Layouts {
   bool packed = true;  // everything is [batch, length, heads*size]
   std::array<bool, 3> packed_input{};
@@ -86,7 +86,7 @@ struct Layouts {
   }
 };
 
-// Keys and values in one are cut apart before, and stacked behind.
+// A past that stacks keys and values is split before the operator; the present is stacked after it.
 class Present {
  public:
   Present(TernNode& n, std::vector<std::string>& inputs, std::vector<std::string>& outputs) : n_(n) {
@@ -112,8 +112,8 @@ class Present {
   std::string k_, v_;
 };
 
-// The specification leaves open what a query without keys gets, runtimes give zeros or NaN: it gets zeros. So
-// does an element that is NaN because v is, which `guarded` would leave alone.
+// The result of a query without keys: zeros. The specification leaves it open, and runtimes return zeros or
+// NaN. This also replaces a NaN that comes from v, which `guarded` would keep.
 void EmitGuard(TernNode& n, const std::string& y) {
   n.Emit("Where", {n.Op("IsNaN", {y}), n.Scalar(n.node.output(0)->type.dtype, 0), y}, {n.Out(0)});
 }
@@ -156,7 +156,7 @@ Status ExportAttention(TernNode& n) {
   return {};
 }
 
-// A row of positions or angles that serves the whole batch, once for each sample. Several layers share it.
+// Expands a row of positions or angles to one row per sample. Layers share the result.
 std::string ForEachSample(TernNode& n, int input, const std::string& name) {
   const Shape &x = n.TypeOf(0).shape, &rows = n.TypeOf(input).shape;
   if (!rows.ranked || !rows[0].Is(1) || (x.ranked && x[0].Is(1))) return name;

@@ -1,4 +1,4 @@
-// Attributes of the types that Attrs has no reader for.
+// Reads attributes of types for which Attrs has no accessor.
 #pragma once
 #include "export/onnx/exporter.h"
 

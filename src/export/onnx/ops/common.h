@@ -6,13 +6,14 @@
 
 namespace tern::onnx {
 
-// `name` of type `from` as `to`; no node when they are the same.
+// Casts `name` from one type to another; emits no node when they are equal.
 inline std::string CastName(TernNode& n, const std::string& name, DType from, DType to) {
   return name.empty() || from == to ? name : n.Op("Cast", {name}, {{"to", to}});
 }
 
-// Emits a one-output operator that works in `work` while the node's floats are `own`: casts around it where
-// they differ. Inputs `keep` (a bit set) pass as they are. The result is `out`, or the node's output.
+// Emits an operator with one output that computes in type `work`. Inputs and result are cast where the node's
+// type differs. Inputs in the bit set `keep` are not cast. The result is named `out`, or as the node's
+// output.
 inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<std::string>& inputs,
                    const AttrList& attrs, uint32_t keep = 0, const std::string& out = "") {
   const DType own = n.node.output(0)->type.dtype;
@@ -27,7 +28,7 @@ inline void EmitIn(TernNode& n, DType work, const char* op, const std::vector<st
   n.Emit("Cast", {n.Op(op, cast, attrs)}, {y}, {{"to", own}});
 }
 
-// Somebody reads this output.
+// Whether a node or the graph's outputs read this output.
 inline bool Wanted(const TernNode& n, size_t output) {
   if (n.node.outputs().size() <= output) return false;
   const Value* v = n.node.outputs()[output];
@@ -35,15 +36,15 @@ inline bool Wanted(const TernNode& n, size_t output) {
   return !v->uses.empty() || std::find(results.begin(), results.end(), v) != results.end();
 }
 
-// The exported opset's older operators know no bf16.
+// Older operators of the exported opset do not take bf16.
 inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t; }
 
-// strides, dilations, pads and auto_pad as ONNX has them; empty lists are left out.
+// strides, dilations, pads and auto_pad as ONNX attributes, without empty lists.
 AttrList WindowToOnnx(const Attrs& attrs);
-// The same with a pool's kernel and ceil_mode; asks for the opset that they need.
+// The attributes of WindowToOnnx, and a pool's kernel_shape and ceil_mode. Raises the opset as they require.
 AttrList PoolToOnnx(TernNode& n);
 
-// A function of Unary, Activation, Gelu or Clip ("clip", from alpha to beta) on floats of `type`.
+// A kind of Unary, Activation or Gelu, or "clip" with bounds alpha and beta, on floats of `type`.
 struct Function {
   std::string kind;
   DType type;
@@ -51,10 +52,10 @@ struct Function {
 };
 void EmitFunction(TernNode& n, const Function& f, const std::string& x, const std::string& out);
 
-// The name under which a product or convolution emits its sums: its output's, when nothing follows.
+// The name for the accumulated result of a product or convolution: the output's where there is no epilogue.
 std::string SumsOf(TernNode& n);
-// The rest: residual (input 3) and activation.
+// Emits the epilogue: residual (input 3) and activation.
 void EmitEpilogue(TernNode& n, std::string sums);
-void EmitActivation(TernNode& n, const std::string& sums);  // of the two only the second
+void EmitActivation(TernNode& n, const std::string& sums);  // without the residual
 
 }  // namespace tern::onnx

@@ -24,7 +24,7 @@ std::string BiasAlongChannels(TernNode& n, int rank) {
   return axes.empty() ? n.In(2) : n.Op("Unsqueeze", {n.In(2), n.Ints(axes)});
 }
 
-// x u8 and w u8 or i8 have an operator; other integers go through f32, exact below 2^24.
+// ConvInteger takes x u8 and w u8 or i8; other integers are computed in f32, exact below 2^24.
 Status IntegerConv(TernNode& n, const AttrList& attrs, const std::string& out) {
   const DType x = n.TypeOf(0).dtype, w = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
   if (x == DType::kU8 && (w == DType::kU8 || w == DType::kI8)) {
@@ -41,7 +41,7 @@ Status IntegerConv(TernNode& n, const AttrList& attrs, const std::string& out) {
   return {};
 }
 
-// The sums of x, w and bias, then the epilogue.
+// The convolution with bias, then the epilogue.
 Status Convolution(TernNode& n, const char* op, const AttrList& attrs) {
   const DType type = n.node.output(0)->type.dtype;
   const std::string sums = SumsOf(n);
@@ -53,7 +53,7 @@ Status Convolution(TernNode& n, const char* op, const AttrList& attrs) {
   return {};
 }
 
-// FusedConv's name for an activation and its parameters; "" for one that it lacks.
+// FusedConv's name for an activation and its parameters; "" for one that FusedConv lacks.
 std::string ActivationOf(const Attrs& a, std::vector<double>& parameters) {
   const std::string kind = a.Text("activation");
   const double alpha = a.Float("act_alpha"), beta = a.Float("act_beta");
@@ -68,7 +68,8 @@ std::string ActivationOf(const Attrs& a, std::vector<double>& parameters) {
                                   : "";
 }
 
-// With the residual, which must have the result's shape, and the activation, where it has that.
+// Emits FusedConv with the residual, which must have the result's shape, and the activation, where FusedConv
+// has it.
 bool FusedConv(TernNode& n, AttrList attrs) {
   constexpr int kResidual = 3;
   const Type& y = n.node.output(0)->type;

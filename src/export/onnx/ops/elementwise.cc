@@ -47,7 +47,7 @@ const char* SimpleOperator(const std::string& kind) {
   return OperatorOf(kNames, kind);
 }
 
-// Swish came with opset 24.
+// ONNX has Swish from opset 24 on.
 void Swish(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
   if (n.Contrib(f.type)) {
     n.Emit("QuickGelu", {x}, {out}, {{"alpha", f.alpha}}, kContrib);
@@ -102,13 +102,13 @@ Status Gelu(TernNode& n) {
   return {};
 }
 
-// ONNX's Mod of floats is fmod only; ours by definition: a - floor(a / b) * b.
+// ONNX's Mod of floats is fmod. Tern's floored modulo is a - floor(a / b) * b.
 void FloatMod(TernNode& n) {
   const std::string whole = n.Op("Floor", {n.Op("Div", {n.In(0), n.In(1)})});
   n.Emit("Sub", {n.In(0), n.Op("Mul", {whole, n.In(1)})}, n.Outs());
 }
 
-// PRelu wants a slope that broadcasts to x, not the other way round.
+// PRelu requires a slope that broadcasts to x, not the other way round.
 void Prelu(TernNode& n) {
   const Shape &x = n.TypeOf(0).shape, &slope = n.TypeOf(1).shape;
   bool one_way = x.ranked && slope.ranked && slope.rank() <= x.rank();
@@ -158,7 +158,7 @@ Status Binary(TernNode& n) {
   return {};
 }
 
-// Vectors along an axis broadcast when as many axes of one element follow.
+// A vector along an axis gets trailing axes of size 1, so that it broadcasts.
 Status Scale(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   if (!x.ranked) return n.NotExportable("the rank of x is not known");
@@ -180,7 +180,7 @@ Status Scale(TernNode& n) {
   return {};
 }
 
-// Operators of any number of inputs, where there are such for the type; otherwise one by one.
+// One variadic operator where ONNX has it for the type; otherwise a chain of binary operators.
 Status Eltwise(TernNode& n) {
   const std::string kind = n.attrs().Text("kind");
   const DType type = n.node.output(0)->type.dtype;
@@ -201,7 +201,7 @@ Status Eltwise(TernNode& n) {
   return {};
 }
 
-// Bounds must be scalars there.
+// ONNX requires scalar bounds.
 Status Clip(TernNode& n) {
   std::vector<std::string> inputs = {n.In(0), n.In(1), n.In(2)};
   for (int i : {1, 2})

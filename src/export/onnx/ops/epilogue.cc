@@ -1,4 +1,4 @@
-// What products and convolutions do to their sums, as operators of their own.
+// Epilogues of products and convolutions, as separate operators.
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {

@@ -1,10 +1,10 @@
-// Picking and placing elements by index; operators whose result's size depends on the data.
+// Gather and scatter; operators whose result's size depends on the data.
 #include "export/onnx/exporter.h"
 
 namespace tern::onnx {
 namespace {
 
-// An i64 list where ONNX takes no i32.
+// The input cast to i64, where ONNX does not take i32.
 std::string Longs(TernNode& n, int i) {
   if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
@@ -15,7 +15,7 @@ AttrList FlattenOrAxis(TernNode& n) {
   return {{"axis", n.attrs().Int("axis")}};
 }
 
-// Indices of the ND operators are i64 alone.
+// The ND operators take only i64 indices.
 Exporter WithLongIndices(const char* op, const char* attr) {
   return [=](TernNode& n) -> Status {
     AttrList attrs;
@@ -26,7 +26,7 @@ Exporter WithLongIndices(const char* op, const char* attr) {
   };
 }
 
-// Opset 21 lacks it: the places to write become indices of a ScatterElements.
+// Opset 21 lacks TensorScatter: the positions to write become indices of a ScatterElements.
 Status TensorScatter(TernNode& n) {
   const int rank = n.TypeOf(0).shape.rank();
   if (rank < 2) return n.NotExportable("the rank of the cache is not known");

@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-// The operator knows the decoder's inputs and outputs by their names.
+// The operator finds the decoder's inputs and outputs by name.
 Status Search(TernNode& n, const char* op, AttrList attrs) {
   const Attrs& a = n.attrs();
   attrs.insert(attrs.end(), {{"model_type", int64_t{0}},

@@ -14,7 +14,8 @@ std::string Single(TernNode& n, int i) {
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kF32}});
 }
 
-// The first Resize's rounding: up where it shrinks, down where it grows. One node for each, where both occur.
+// The rounding of Resize version 10: up where the scale is below 1, down elsewhere. Two nodes, one for each
+// rounding.
 Status SimpleResize(TernNode& n) {
   const Value* scales = n.node.input(2);
   if (!scales || !scales->is_constant()) return n.NotExportable("nearest 'simple' needs constant scales");
@@ -35,7 +36,7 @@ Status Resize(TernNode& n) {
   if (a.Text("mode") == "nearest" && a.Text("nearest") == "simple") return SimpleResize(n);
   std::string coordinates = a.Text("coordinates"), nearest = a.Text("nearest");
   if (coordinates == "tf_half_pixel_for_nn") {
-    // floor((x + 0.5) / scale) is half_pixel rounded half up; the other roundings have left the standard.
+    // floor((x + 0.5) / scale) is half_pixel rounded half up; current opsets lack the other roundings.
     if (a.Text("mode") != "nearest" || nearest != "floor")
       return n.NotExportable("tf_half_pixel_for_nn left ONNX with opset 13");
     coordinates = "half_pixel";

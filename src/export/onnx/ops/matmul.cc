@@ -24,14 +24,14 @@ Result<std::string> Operand(TernNode& n, int i, bool transpose) {
 
 bool Byte(DType t) { return t == DType::kI8 || t == DType::kU8; }
 
-// The bare product, in the output's type; integers that ONNX cannot multiply are widened first.
+// The product without bias, in the output's type. Integer types that ONNX's MatMul lacks are cast first.
 std::string Product(TernNode& n, const std::string& a, const std::string& b, const std::string& out) {
   const DType ta = n.TypeOf(0).dtype, tb = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
   if (Byte(ta) && Byte(tb)) return n.Emit("MatMulInteger", {a, b}, {out});
   return n.Emit("MatMul", {CastName(n, a, ta, y), CastName(n, b, tb, y)}, {out});
 }
 
-// alpha * x as `out`.
+// Emits alpha * x as `out`.
 std::string Scaled(TernNode& n, const std::string& x, const std::string& out) {
   const DType type = n.node.output(0)->type.dtype;
   const float alpha = n.attrs().Float("alpha");
@@ -42,7 +42,7 @@ std::string Scaled(TernNode& n, const std::string& x, const std::string& out) {
 
 bool Flat(const TernNode& n) { return n.TypeOf(0).shape.rank() == 2 && n.TypeOf(1).shape.rank() == 2; }
 
-// Without bias: alpha * a * b as `out`.
+// Emits alpha * a * b as `out`.
 Status Matrices(TernNode& n, const std::string& out) {
   const Attrs& attrs = n.attrs();
   const bool ta = attrs.Bool("transpose_a"), tb = attrs.Bool("transpose_b"),
@@ -61,7 +61,7 @@ Status Matrices(TernNode& n, const std::string& out) {
   return {};
 }
 
-// Everything but the epilogue.
+// Emits product and bias, without the epilogue.
 Status Sums(TernNode& n, const std::string& out) {
   const Attrs& attrs = n.attrs();
   const bool plain =
@@ -74,7 +74,7 @@ Status Sums(TernNode& n, const std::string& out) {
   return {};
 }
 
-// Gemm and an activation in one; false where there is no such operator.
+// Emits FusedGemm with the activation; false where FusedGemm lacks it.
 bool FusedGemm(TernNode& n) {
   static constexpr std::pair<const char*, const char*> kNames[] = {
       {"relu", "Relu"},         {"tanh", "Tanh"},         {"sigmoid", "Sigmoid"},
@@ -95,7 +95,7 @@ bool FusedGemm(TernNode& n) {
   return false;
 }
 
-// The bias and GELU in one.
+// Emits BiasGelu.
 Result<bool> BiasGelu(TernNode& n) {
   const std::string kind = n.attrs().Text("activation");
   if (Flat(n) || !n.Has(2) || n.Has(3) || n.TypeOf(2).shape.rank() != 1) return false;

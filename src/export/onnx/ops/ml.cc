@@ -57,7 +57,7 @@ Status Normalizer(TernNode& n) {
   return {};
 }
 
-// keys_strings, values_int64s, …: a list under its type's name, or a tensor for other types.
+// Adds keys_strings, values_int64s, …: a list named after its type, or a tensor for other types.
 void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrList& attrs) {
   if (as_tensor)
     attrs.emplace_back(name + "_tensor", t);
@@ -71,7 +71,7 @@ void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrLis
 
 bool HasList(DType t) { return t == DType::kString || t == DType::kI64 || t == DType::kF32; }
 
-// Of equal keys the last counts in Tern; ONNX's runtimes differ there, so only that one is written.
+// Where keys are equal, Tern uses the last entry and ONNX runtimes differ; so only the last one is written.
 std::vector<int64_t> LastOfEach(const Tensor& keys) {
   std::map<std::string, int64_t> last;
   for (int64_t i = 0; i < keys.size(); ++i) {
@@ -101,7 +101,7 @@ Tensor Picked(const Tensor& t, const std::vector<int64_t>& rows) {
 }
 
 Status LabelEncoder(TernNode& n) {
-  if (n.attrs().Bool("strict")) return n.NotExportable("a lookup that fails on what it does not find");
+  if (n.attrs().Bool("strict")) return n.NotExportable("a lookup that fails on unknown keys (strict)");
   Tensor keys = TensorOf(n, "keys").Contiguous(), values = TensorOf(n, "values").Contiguous();
   const Tensor otherwise = TensorOf(n, "otherwise");
   const auto kept = LastOfEach(keys);

@@ -1,4 +1,5 @@
-// ai.onnx.ml: tree ensembles, as lists of trees and nodes; as version 5's table where those cannot say it.
+// ai.onnx.ml: tree ensembles. Written as TreeEnsembleRegressor or -Classifier, or as TreeEnsemble (version 5)
+// where those lack a feature.
 #include <limits>
 
 #include "export/onnx/ops/attr_values.h"
@@ -31,7 +32,7 @@ struct Forest {
   }
 };
 
-// Floats as a list, or as a tensor where f32 would not hold them.
+// Adds floats as a list, or as an f64 tensor where `wide`.
 void AddFloats(const std::string& name, const std::vector<double>& v, bool wide, AttrList& attrs) {
   if (wide)
     attrs.emplace_back(name + "_as_tensor", Tensor::Of(DType::kF64, {static_cast<int64_t>(v.size())}, v));
@@ -39,7 +40,7 @@ void AddFloats(const std::string& name, const std::vector<double>& v, bool wide,
     attrs.emplace_back(name, v);
 }
 
-// The lists of the old form. Nodes are numbered in the order they are met.
+// The nodes_* lists of the operators before version 5. Nodes are numbered in the order they are visited.
 class OldLists {
  public:
   OldLists(const Forest& f, std::string votes) : f_(f), votes_(std::move(votes)) {
@@ -60,7 +61,7 @@ class OldLists {
   }
 
  private:
-  // Appends a node without children; its place in the lists.
+  // Appends a node without children; returns its index in the lists.
   size_t AddOne(int64_t tree, int64_t id, int64_t at) {
     static const char* const kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                          "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
@@ -124,7 +125,7 @@ void AddBase(const TernNode& n, AttrList& attrs) {
 Status Classifier(TernNode& n) {
   const Forest f(n);
   for (int64_t mode : f.mode)
-    if (mode == kMemberMode) return n.NotExportable("a test for membership in a classifier");
+    if (mode == kMemberMode) return n.NotExportable("a classifier with a membership test");
   AttrList attrs = OldLists(f, "class").Attrs();
   attrs.insert(attrs.end(), {{"classlabels_int64s", n.attrs().Ints("label_ints")},
                              {"classlabels_strings", Texts(n, "label_texts")},
@@ -146,7 +147,7 @@ int64_t PlaceOf(const TernNode& n, const char* attr, std::initializer_list<const
   return 0;
 }
 
-// Sets of members one after the other, with NaN between.
+// The members of all sets, with NaN as separator.
 std::vector<double> JoinedSets(const Forest& f) {
   std::vector<double> all;
   for (size_t s = 0; s + 1 < f.member_start.size(); ++s) {

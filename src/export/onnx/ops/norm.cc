@@ -39,7 +39,7 @@ std::string Ones(TernNode& n) {
   return n.Op("ConstantOfShape", {shape}, {{"value", Tensor::Of(n.TypeOf(0).dtype, {1}, {1})}});
 }
 
-// Scale and bias go along when they fit; otherwise they follow as plain arithmetic.
+// Scale and bias are inputs of the operator where their shapes fit; otherwise a Mul and an Add follow.
 Status LayerNorm(TernNode& n) {
   const DType type = n.TypeOf(0).dtype;
   const AttrList attrs = {
@@ -69,7 +69,7 @@ Result<std::vector<int64_t>> RowAxes(TernNode& n) {
   return axes;
 }
 
-// For half types in f32: runtimes know the operator of opset 23 in f32 and f64 only.
+// Half types are computed in f32: runtimes implement the operator of opset 23 for f32 and f64 only.
 Status SpeltRmsNorm(TernNode& n) {
   TERN_ASSIGN(const auto axes, RowAxes(n));
   const DType own = n.TypeOf(0).dtype, work = own == DType::kF64 ? own : DType::kF32,
@@ -94,7 +94,7 @@ Status RmsNorm(TernNode& n) {
   return {};
 }
 
-// A vector along axis 1 of something of this rank.
+// Reshapes a vector so that it broadcasts along axis 1 of a tensor of this rank.
 std::string AlongChannels(TernNode& n, int input, int rank) {
   std::vector<int64_t> column(static_cast<size_t>(rank - 1), 1);
   column[0] = -1;
@@ -104,7 +104,7 @@ std::string AlongChannels(TernNode& n, int input, int rank) {
   return n.Const(v->constant.Contiguous().Reshaped(column));
 }
 
-// The dims of input 0, for a Reshape of what has its batch.
+// The dims of input 0, for a Reshape of a value with the same batch size.
 std::string DimsOfInput(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   std::vector<int64_t> dims = {0};
@@ -115,7 +115,7 @@ std::string DimsOfInput(TernNode& n) {
   return n.Op("Shape", {n.In(0)});
 }
 
-// By way of InstanceNormalization: runtimes expand GroupNormalization into the specification's
+// Emits InstanceNormalization: runtimes expand GroupNormalization into the specification's
 // mean(x²) - mean(x)², which loses digits where the mean is large.
 Status GroupNorm(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;

@@ -6,7 +6,7 @@
 namespace tern::onnx {
 namespace {
 
-// The operators know bytes and, without bf16, the floats; wider integers are exact in f64.
+// The operators take i8, u8 and all floats but bf16; wider integers are computed in f64.
 DType PoolType(DType own) {
   if (own == DType::kI8 || own == DType::kU8) return own;
   return IsInt(own) ? DType::kF64 : WithoutBFloat(own);
@@ -24,11 +24,12 @@ Status MaxPool(TernNode& n, AttrList attrs) {
 
 Result<int64_t> WholeExponent(const TernNode& n) {
   const float p = n.attrs().Float("p");
-  if (p != std::floor(p)) return n.NotExportable("the exponent ", p, " is not whole");
+  if (p != std::floor(p)) return n.NotExportable("the exponent ", p, " is not an integer");
   return static_cast<int64_t>(p);
 }
 
-// A last window that would start behind the input is dropped; shape inference of earlier opsets keeps it.
+// Whether a last window that would start beyond the input is dropped. Shape inference of earlier opsets keeps
+// it.
 bool DropsWindow(const TernNode& n) {
   const Shape &x = n.TypeOf(0).shape, &y = n.node.output(0)->type.shape;
   const auto strides = n.attrs().Ints("strides");
@@ -85,7 +86,8 @@ Status GlobalPool(TernNode& n) {
   return {};
 }
 
-// Runtimes disagree about indices when the operator is given a shape; so the missing rim is padded after it.
+// Runtimes interpret indices differently when the operator has an output_shape; so the result is padded
+// afterwards.
 Status MaxUnpool(TernNode& n) {
   AttrList attrs = WindowToOnnx(n.attrs());
   attrs.emplace_back("kernel_shape", n.attrs().Ints("kernel"));

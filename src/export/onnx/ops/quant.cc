@@ -4,7 +4,7 @@
 namespace tern::onnx {
 namespace {
 
-// Element types that came after the opset everything is written in.
+// Raises the opset for element types that kExportOpset lacks.
 void NeedFor(TernNode& n, DType t) {
   if (t == DType::kI2 || t == DType::kU2)
     n.NeedOpset(25);
@@ -18,14 +18,14 @@ AttrList Placement(const TernNode& n) {
   return {{"axis", n.attrs().Int("axis")}, {"block_size", n.attrs().Int("block_size")}};
 }
 
-// A zero point of zeros says the result's type in a way every runtime understands.
+// A zero point of zeros specifies the result's type in a form that every runtime supports.
 std::string ZeroPoint(TernNode& n, DType to) {
   const Shape& scale = n.TypeOf(1).shape;
   if (n.Has(2)) return n.In(2);
   return scale.fully_known() ? n.Const(Tensor(to, scale.Concrete())) : "";
 }
 
-// The operator divides two numbers of one type: f32 unless both are the same half type.
+// The operator requires one type for x and scale: their half type where they share one, else f32.
 Status Quantize(TernNode& n) {
   const DType x = n.TypeOf(0).dtype, scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType precision = n.attrs().Type("precision");
@@ -44,8 +44,8 @@ Status Quantize(TernNode& n) {
   return {};
 }
 
-// The operator's result has the scale's type: a narrower scale is widened, a narrower result follows by a
-// cast.
+// The operator's result has the scale's type: the scale is widened to the result's type, or the result is
+// cast to a smaller type.
 Status Dequantize(TernNode& n) {
   const DType scale = n.TypeOf(1).dtype, to = n.node.output(0)->type.dtype;
   const DType work = scale == to && to != DType::kF64 ? to : DType::kF32;

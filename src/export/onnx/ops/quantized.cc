@@ -1,4 +1,4 @@
-// Ops on quantized tensors: as one operator where ONNX has it, else as operators on real numbers in between.
+// Ops on quantized tensors: one operator where ONNX has it, otherwise dequantize, compute in f32, quantize.
 #include "ops/quant/quantized.h"
 
 #include "export/onnx/ops/common.h"
@@ -10,12 +10,12 @@ const QuantizedForm& FormOf(const TernNode& n) { return *QuantizedFormOf(n.node.
 DType ResultType(const TernNode& n) { return n.node.output(0)->type.dtype; }
 bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
 
-// Whether ZeroPoint can name one.
+// Whether ZeroPoint returns a name.
 bool HasZeroPoint(const TernNode& n, int scale) {
   return n.Has(scale + 1) || n.TypeOf(scale).shape.fully_known();
 }
-// The zero point that belongs to the scale at this input; zeros where it is absent, "" where their shape is
-// not known.
+// The zero point of the scale at this input. Zeros where it is absent; "" where the shape of the zeros is not
+// known.
 std::string ZeroPoint(TernNode& n, int scale, DType type) {
   if (n.Has(scale + 1)) return n.In(scale + 1);
   const Shape& shape = n.TypeOf(scale).shape;
@@ -51,7 +51,8 @@ void Store(TernNode& n, std::string real) {
   n.Emit("QuantizeLinear", {real, n.In(at), zero}, {n.Out(0)}, attrs);
 }
 
-// QLinearConv and QLinearMatMul take bytes; runtimes know those operators with u8 data, and with i8 for all.
+// QLinearConv and QLinearMatMul take 8-bit data; runtimes implement them with u8 data, or with i8 for all
+// operands.
 bool TypesOfQLinear(const TernNode& n) {
   const DType x = n.TypeOf(0).dtype, w = n.TypeOf(3).dtype;
   if (x != ResultType(n)) return false;
@@ -92,7 +93,7 @@ Result<std::string> Matrix(TernNode& n, int operand, bool transpose) {
   return n.Op("Transpose", {real}, {{"perm", perm}});
 }
 
-// The product of two matrices with its bias; false where onnxruntime's operator does not fit.
+// Emits onnxruntime's quantized product with bias; false where that operator lacks a feature.
 bool EmitQGemm(TernNode& n) {
   const auto byte = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
   const bool bytes = byte(n.TypeOf(0).dtype) && byte(n.TypeOf(3).dtype) && ResultType(n) == n.TypeOf(0).dtype;
@@ -127,7 +128,7 @@ Status QMatMul(TernNode& n) {
   return {};
 }
 
-// 8 bits, one scale and one zero point for each tensor: what onnxruntime's own operators take.
+// Whether each tensor has 8 bits, one scale and one zero point, as onnxruntime's own operators require.
 bool ContribBytes(const TernNode& n, int operands) {
   const DType y = ResultType(n);
   bool fits = n.Contrib(DType::kF32) && (y == DType::kU8 || y == DType::kI8) &&

@@ -3,7 +3,8 @@
 namespace tern::onnx {
 namespace {
 
-// The shape may be computed, which RandomUniform's attribute cannot be: hence the forms that copy a tensor's.
+// The shape may be a run-time value, but RandomUniform's shape is an attribute: so the ...Like operators are
+// used.
 Status Random(TernNode& n) {
   const bool uniform = n.attrs().Text("kind") == "uniform";
   const double a = n.attrs().Float("a"), b = n.attrs().Float("b");

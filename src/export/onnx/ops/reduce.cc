@@ -16,7 +16,7 @@ Status Reduce(TernNode& n) {
                                                                    {"sum_square", "ReduceSumSquare"}};
   const std::string kind = n.attrs().Text("kind");
   std::vector<std::string> inputs = n.Ins();
-  // Axes are i64 there.
+  // ONNX requires i64 axes.
   if (n.Has(1) && n.TypeOf(1).dtype == DType::kI32)
     inputs[1] = n.Op("Cast", {inputs[1]}, {{"to", DType::kI64}});
   for (const auto& [tern, onnx] : kNames)
@@ -35,7 +35,7 @@ Status ArgReduce(TernNode& n) {
   return {};
 }
 
-// Before CumProd (opset 26): y[i] = the product of x[j] over the j that a triangle of ones lets through.
+// CumProd needs opset 26. Instead: y[i] is the product of x[j] over all j that a triangular mask selects.
 // Quadratic in the axis, but exact.
 void CumulativeProduct(TernNode& n, int axis) {
   const int rank = n.TypeOf(0).shape.rank();
@@ -85,7 +85,7 @@ Status Softmax(TernNode& n) {
   return {};
 }
 
-// k is i64[1] there, and both outputs are required.
+// ONNX requires k as i64[1] and both outputs.
 Status TopK(TernNode& n) {
   std::string k = n.In(1);
   if (n.TypeOf(1).dtype == DType::kI32) k = n.Op("Cast", {k}, {{"to", DType::kI64}});

@@ -18,7 +18,7 @@ std::string OnnxName(const std::string& name) {
   return out;
 }
 
-// Only functions that take a parameter list one.
+// Only functions that take a parameter have an entry.
 Status AddActivations(const Attrs& a, AttrList& attrs) {
   std::vector<std::string> names;
   std::vector<double> alpha, beta;

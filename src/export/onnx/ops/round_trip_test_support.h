@@ -1,4 +1,4 @@
-// For tests: what a graph in text gives, and what it gives after a journey through ONNX.
+// For tests: runs a graph given as text, before and after a round trip through ONNX.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Operators that move elements about without computing on them.
+// Operators that move elements without computing.
 #include <optional>
 
 #include "export/onnx/exporter.h"
@@ -6,14 +6,14 @@
 namespace tern::onnx {
 namespace {
 
-// Lists of axes, dims and repeats: Tern takes i32 too, ONNX mostly i64 alone.
+// Axes, dims and repeats: Tern takes i32 and i64, ONNX mostly only i64.
 std::string List(TernNode& n, int i) {
   if (!n.Has(i)) return "";
   if (n.TypeOf(i).dtype != DType::kI32) return n.In(i);
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
 }
 
-// Input 0 as it is, the rest lists.
+// Copies input 0 and casts the other inputs to i64.
 Exporter WithLists(const char* onnx_op, int lists) {
   return [=](TernNode& n) -> Status {
     std::vector<std::string> inputs = {n.In(0)};
@@ -23,7 +23,7 @@ Exporter WithLists(const char* onnx_op, int lists) {
   };
 }
 
-// The lengths of the pieces, where inference knows them all.
+// The sizes of the outputs along the axis, where shape inference knows all of them.
 std::optional<std::vector<int64_t>> PieceLengths(const TernNode& n) {
   std::vector<int64_t> lengths;
   for (const Value* out : n.node.outputs()) {
@@ -37,13 +37,13 @@ std::optional<std::vector<int64_t>> PieceLengths(const TernNode& n) {
   return lengths;
 }
 
-// Written out where known: ONNX counts pieces that do not come out even in another way.
+// Sizes are written explicitly where known: ONNX distributes an uneven split differently.
 Status Split(TernNode& n) {
   AttrList attrs = {{"axis", n.attrs().Int("axis")}};
   const auto outputs = static_cast<int64_t>(n.Outs().size());
   const int64_t pieces = n.attrs().Int("num_outputs");
   if (!n.Has(1) && pieces > outputs)
-    return n.NotExportable("it makes ", pieces, " pieces for ", outputs, " outputs");
+    return n.NotExportable("it splits into ", pieces, " parts for ", outputs, " outputs");
   std::string sizes = List(n, 1);
   if (const auto lengths = n.Has(1) ? std::nullopt : PieceLengths(n))
     sizes = n.Ints(*lengths);
@@ -81,7 +81,7 @@ Status Fill(TernNode& n) {
   return {};
 }
 
-// ONNX has Range for a few types only; the others are made as one of these and cast.
+// ONNX's Range takes a few types only; the others are computed in one of these and cast.
 Status Range(TernNode& n) {
   const DType dtype = n.TypeOf(0).dtype;
   const bool direct = dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kI16 ||

@@ -4,7 +4,7 @@
 namespace tern::onnx {
 namespace {
 
-// Tern takes one element of any rank where ONNX wants a scalar.
+// Tern accepts one element of any rank where ONNX requires a scalar.
 std::string Scalar(TernNode& n, int i, bool as_long = false) {
   if (!n.Has(i)) return "";
   std::string in = n.In(i);

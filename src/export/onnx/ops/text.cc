@@ -1,4 +1,4 @@
-// Operators on texts, and n-grams.
+// String operators and n-grams.
 #include "export/onnx/ops/attr_values.h"
 
 namespace tern::onnx {

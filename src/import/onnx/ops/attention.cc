@@ -78,7 +78,7 @@ Status ConvertLinearAttention(OnnxNode& n) {
   return {};
 }
 
-// Each key head repeated for its group of query heads.
+// Repeats each key head for its group of query heads.
 Value* RepeatHeads(OnnxNode& n, Value* x, int64_t heads, int64_t times) {
   if (times == 1) return x;
   Value* tall = n.b.Op("Unsqueeze", {x, n.b.Ints({2})});

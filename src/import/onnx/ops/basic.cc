@@ -1,4 +1,4 @@
-// Constants and the plainest shape operators.
+// Constants and the simplest shape operators.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {

@@ -12,7 +12,7 @@ std::vector<Value*> AllInputs(OnnxNode& n, int from = 0) {
   return inputs;
 }
 
-// The type with its dims forgotten: a state may change its size from turn to turn.
+// The type with unknown dims: a state may change its size between iterations.
 Type AnySize(Type type) {
   for (Dim& d : type.shape.dims) d = Dim::Unknown();
   return type;
@@ -55,21 +55,21 @@ Value* LengthOf(Builder& b, Value* x) {
   return b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
 }
 
-// A sequence of one batch entry, cut to the length it is said to have (a negative one counts as none).
+// Truncates the sequence of one batch entry to its length. A negative length counts as 0.
 Value* CutSequence(Builder& b, Value* x, Value* length) {
   Value* end = b.Op("Reshape", {b.Op("Cast", {length}, {{"to", DType::kI64}}), b.Ints({1})});
   end = b.Op("Binary", {end, b.Ints({0})}, {{"kind", "max"}});
   return b.Op("Slice", {x, b.Ints({0}), end, b.Ints({0})});
 }
 
-// What a cut sequence gave, with zeros up to the full length.
+// Pads the result of a truncated sequence with zeros to the full length.
 Value* FillSequence(Builder& b, Value* y, Value* full) {
   Value* missing = b.Op("Binary", {full, LengthOf(b, y)}, {{"kind", "sub"}});
   Value* pads = b.Op("Concat", {b.Ints({0}), missing}, {{"axis", int64_t{0}}});
   return b.Op("Pad", {y, pads, nullptr, b.Ints({0})});
 }
 
-// One entry of the batch; lengths: its length comes first among the slices.
+// Scans one batch entry. lengths: the first slice is the entry's length.
 Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengths) {
   Value* length = lengths ? slices.front() : nullptr;
   Value* full = lengths ? LengthOf(b, slices.back()) : nullptr;
@@ -85,7 +85,8 @@ Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengt
   return b.status();
 }
 
-// Opset 8 has a batch axis in front of everything: a Scan over the batch whose body is the Scan itself.
+// In opset 8 all operands have a leading batch axis: emits a Scan over the batch whose body is the actual
+// Scan.
 Status ConvertScan8(OnnxNode& n) {
   const std::vector<Value*> inputs = AllInputs(n, n.Has(0) ? 0 : 1);
   if (std::count(inputs.begin(), inputs.end(), nullptr)) return n.Bad("a state or scan input is missing");
@@ -115,7 +116,7 @@ Status ConvertScan(OnnxNode& n) {
   for (int i = 0; i < n.InputCount(); ++i) {
     types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
     auto& dims = types.back().shape.dims;
-    if (i >= states && !dims.empty()) dims.pop_back();  // which axis goes does not matter: no dim is known
+    if (i >= states && !dims.empty()) dims.pop_back();  // any axis will do: no dim is known
   }
   TERN_TRY(n.Subgraph(node, "body", "body", types));
   n.b.Finish(node);

@@ -63,7 +63,7 @@ Value* Counting(Builder& b, Value* length, bool first) {
   return first ? b.Op("Unsqueeze", {range, b.Ints({1})}) : range;
 }
 
-// A depthwise convolution of x [N, C, T] by w [C, 1, K] whose C is open: windows times weights, added up.
+// A depthwise convolution of x [N, C, T] by w [C, 1, K] with unknown C: the sum of windows times weights.
 Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   Builder& b = n.b;
   Value* at =
@@ -74,7 +74,7 @@ Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   return bias ? b.Op("Binary", {y, b.Op("Unsqueeze", {bias, b.Ints({1})})}, {{"kind", "add"}}) : y;
 }
 
-// The past (or zeros) in front of the input, a depthwise convolution over both, and the tail as the next
+// Prepends the past (or zeros) to the input and runs a depthwise convolution over both. The tail is the next
 // past.
 Status CausalConvWithState(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
@@ -90,7 +90,7 @@ Status CausalConvWithState(OnnxNode& n) {
   if (activation == "silu" || activation == "swish")
     y = b.Op("Activation", {y}, {{"kind", "swish"}, {"alpha", 1.0}});
   else if (activation != "none")
-    return n.Bad("activation '", activation, "' is none of none, silu, swish");
+    return n.Bad("activation '", activation, "' must be none, silu or swish");
   n.Out(0, y);
   if (!n.Wants(1)) return {};
   Value* total = b.Op("Shape", {all}, {{"start", int64_t{2}}, {"end", int64_t{3}}});

@@ -6,7 +6,7 @@
 namespace tern::onnx {
 namespace {
 
-// b with its dims lined up with a's from `axis` on: ones appended behind.
+// Appends axes of size 1 to b, so that its dims align with a's from `axis` on.
 Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
   const int rank_a = n.RankOf(0), rank_b = b->type.shape.rank();
   if (rank_b == 0) return b;
@@ -14,14 +14,15 @@ Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
   if (axis < 0) axis += rank_a;
   const int64_t behind = rank_a - axis - rank_b;
   if (axis < 0 || behind < 0)
-    return n.Bad("axis ", axis, " cannot line up ", b->type.ToString(), " with ", n.In(0)->type.ToString());
+    return n.Bad("axis ", axis, " cannot align ", b->type.ToString(), " with ", n.In(0)->type.ToString());
   if (behind == 0) return b;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < behind; ++i) axes.push_back(rank_b + i);
   return n.b.Op("Unsqueeze", {b, n.b.Ints(axes)});
 }
 
-// Before opset 7, b was broadcast only when asked for, with its dims at the end of a's or from `axis` on.
+// Before opset 7, b broadcasts only if attribute `broadcast` is set; its dims align with a's last dims, or
+// from `axis` on.
 Result<Value*> SecondOperand(OnnxNode& n) {
   const bool old = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
   if (!n.Has(1)) return n.Bad("input 1 is missing");
@@ -51,7 +52,7 @@ Status BitShift(OnnxNode& n) {
   return {};
 }
 
-// Before opset 7 a slope of more than one element stood for channels.
+// Before opset 7 a slope of more than one element is per channel.
 Status PRelu(OnnxNode& n) {
   TERN_TRY(Require(n, 1));
   Value* slope = n.In(1);
@@ -75,7 +76,7 @@ Converter JoinOf(const char* kind, const char* binary) {
   };
 }
 
-// A third as a coefficient would have the precision of f32.
+// A coefficient of 1/3 would have the precision of f32 only.
 Status Mean(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   std::vector<Value*> inputs;

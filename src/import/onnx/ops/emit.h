@@ -1,4 +1,4 @@
-// Short names for the ops that compositions are made of.
+// Short names for the ops that converters compose.
 #pragma once
 #include "import/onnx/require.h"
 
@@ -16,7 +16,7 @@ class Emit {
   Value* Mul(Value* x, Value* y) { return Binary("mul", x, y); }
   Value* Unary(const char* kind, Value* x) { return b.Op("Unary", {x}, {{"kind", kind}}); }
   Value* Cast(Value* x, DType to) { return x->type.dtype == to ? x : b.Op("Cast", {x}, {{"to", to}}); }
-  // A number of x's type.
+  // A scalar of x's type.
   Value* Like(Value* x, double v) { return b.Scalar(x->type.dtype, v); }
   Value* Long(int64_t v) {
     Tensor t(DType::kI64, {});
@@ -39,14 +39,14 @@ class Emit {
   }
   // i64[1]: the size of an axis.
   Value* SizeOf(Value* x, int64_t axis) { return b.Op("Shape", {x}, {{"start", axis}, {"end", axis + 1}}); }
-  // x from start up to end along an axis; both i64[1].
+  // x from start (inclusive) to end (exclusive) along an axis; both are i64[1].
   Value* Slice(Value* x, Value* start, Value* end, int64_t axis) {
     return b.Op("Slice", {x, start, end, b.Ints({axis})});
   }
   Value* Reduce(const char* kind, Value* x, const std::vector<int64_t>& axes, bool keep) {
     return b.Op("Reduce", {x, b.Ints(axes)}, {{"kind", kind}, {"keep_dims", keep}});
   }
-  // 0, 1, … below the i64[1] `count`.
+  // 0, 1, …, count - 1; count is i64[1].
   Value* CountTo(Value* count) { return b.Op("Range", {Long(0), Squeeze(count, {0}), Long(1)}); }
 };
 

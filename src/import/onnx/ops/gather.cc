@@ -1,10 +1,10 @@
-// Picking and placing elements by index; operators whose result's size depends on the data.
+// Gather and scatter; operators whose result's size depends on the data.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
-// Operators that take x as one long vector unless an axis is given.
+// Operators that flatten x unless an axis is given.
 AttrList FlattenOrAxis(OnnxNode& n) { return {{"flatten", !n.HasAttr("axis")}, {"axis", n.Int("axis")}}; }
 
 Status Compress(OnnxNode& n) {

@@ -4,14 +4,15 @@
 namespace tern::onnx {
 namespace {
 
-// Null for an input that is known to be empty, which old models write for "absent".
+// Null for an input that is known to be empty: old models mark an absent input this way.
 Value* Filled(OnnxNode& n, int i) {
   Value* v = n.In(i);
   if (!v || v->type.shape.rank() != 1) return v;
   return v->type.shape[0].Is(0) ? nullptr : v;
 }
 
-// What Upsample and the first Resize meant; they differ where a scale shrinks, which Upsample cannot.
+// The semantics of Upsample and of Resize version 10. They differ for scales below 1, which Upsample does not
+// allow.
 AttrList FirstMeaning(std::string mode, std::string nearest) {
   return {
       {"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::move(nearest)}};

@@ -1,4 +1,4 @@
-// Losses, as the sums they are.
+// Losses, composed of elementary ops.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -28,7 +28,7 @@ class LikelihoodLoss {
   }
 
  private:
-  // An ignored target may lie outside the classes: it is replaced by class 0, its loss dropped later.
+  // An ignored target may be no valid class: class 0 replaces it, and its loss is dropped later.
   void FindIgnored() {
     if (!n_.HasAttr("ignore_index")) return;
     Tensor ignore(n_.TypeOf(1), {});

@@ -48,7 +48,7 @@ Status Imputer(OnnxNode& n) {
   const Shape& shape = n.In(0)->type.shape;
   if (shape.ranked && shape.rank() > 0 && shape[-1].known() && !fill->type.shape[0].Is(1) &&
       fill->type.shape[0] != shape[-1]) {
-    // A list that goes with no axis: its first number serves for all.
+    // The list fits no axis: its first element is used for all.
     fill = n.b.Op("Slice", {fill, n.b.Ints({0}), n.b.Ints({1})});
   }
   Value* missing = nullptr;
@@ -65,7 +65,7 @@ Status Imputer(OnnxNode& n) {
 Status Normalizer(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
   std::string norm = n.Text("norm", "MAX");
-  if (norm != "MAX" && norm != "L1" && norm != "L2") return n.Bad("norm '", norm, "' is none of MAX, L1, L2");
+  if (norm != "MAX" && norm != "L1" && norm != "L2") return n.Bad("norm '", norm, "' must be MAX, L1 or L2");
   for (char& c : norm) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   n.Out(0, n.b.Op("Normalizer", {n.In(0)}, {{"norm", norm}}));
   return {};
@@ -73,7 +73,7 @@ Status Normalizer(OnnxNode& n) {
 
 constexpr int64_t kMaxColumns = int64_t{1} << 26;
 
-// `count` columns: cut off or filled up with zeros.
+// Truncates or zero-pads x to `count` columns.
 Value* WithColumns(OnnxNode& n, Value* x, int64_t count) {
   if (x->type.shape.ranked && x->type.shape[1].Is(count)) return x;
   Value* cut = n.b.Op("Slice", {x, n.b.Ints({0}), n.b.Ints({count}), n.b.Ints({1})});
@@ -134,7 +134,7 @@ Status CategoryMapper(OnnxNode& n) {
   return Encode(n, ints, texts, Texts({n.Text("default_string", "_Unused")}));
 }
 
-// keys or values: whichever of the four attributes is there.
+// keys or values: reads whichever of the four attributes is present.
 Result<Tensor> Column(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_tensor")) {
     TERN_ASSIGN(Tensor t, n.TensorAttr(name + "_tensor"));
@@ -144,7 +144,7 @@ Result<Tensor> Column(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_strings")) return Texts(n.Texts(name + "_strings"));
   if (n.HasAttr(name + "_int64s")) return Tensor::Ints(n.Ints(name + "_int64s"));
   if (n.HasAttr(name + "_floats")) return Floats(n.Floats(name + "_floats"));
-  return n.Bad("none of the attributes ", name, "_* is there");
+  return n.Bad("none of the attributes ", name, "_* is present");
 }
 
 Result<Tensor> Default(const OnnxNode& n, DType type) {
@@ -159,7 +159,7 @@ Result<Tensor> Default(const OnnxNode& n, DType type) {
   return t;
 }
 
-// The first version counts the classes.
+// Version 1 maps class names to their indices, or indices to names.
 Status LabelEncoder1(OnnxNode& n) {
   const auto classes = n.Texts("classes_strings");
   std::vector<int64_t> numbers(classes.size());
@@ -177,7 +177,8 @@ Status LabelEncoder(OnnxNode& n) {
   return Encode(n, std::move(keys), std::move(values), std::move(otherwise));
 }
 
-// Each element's category by number, then as a row with a single 1. A category beyond the last gives no 1.
+// Maps each element to the index of its category, then to a one-hot row. An unknown category gives a row of
+// zeros.
 Status OneHotEncoder(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs | kStrings));
   const bool text = n.TypeOf(0) == DType::kString;

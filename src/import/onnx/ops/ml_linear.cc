@@ -14,7 +14,7 @@ Value* Unary(OnnxNode& n, const char* kind, Value* x) {
 }
 Value* F32(OnnxNode& n, double v) { return n.b.Scalar(DType::kF32, v); }
 
-// Winitzki's approximation of the inverse error function, as the classifiers of Tern have it too.
+// Winitzki's approximation of the inverse error function; Tern's classifiers use it too.
 Value* Probit(OnnxNode& n, Value* p) {
   constexpr double kA = 0.147, kPi = 3.14159;
   Value* x = Binary(n, "sub", Binary(n, "mul", p, F32(n, 2)), F32(n, 1));
@@ -27,7 +27,7 @@ Value* Probit(OnnxNode& n, Value* p) {
   return n.b.Op("Where", {Binary(n, "less", x, F32(n, 0)), Unary(n, "neg", root), root});
 }
 
-// A softmax in which scores of zero take no share.
+// A softmax over the nonzero scores; scores of zero stay zero.
 Value* SoftmaxZero(OnnxNode& n, Value* x) {
   Value* axis = n.b.Ints({-1});
   Value* counts = Binary(n, "greater", Unary(n, "abs", x), F32(n, 1e-7));
@@ -39,7 +39,7 @@ Value* SoftmaxZero(OnnxNode& n, Value* x) {
   return Binary(n, "div", n.b.Op("Where", {counts, powers, rest}), sum);
 }
 
-// Rows of at least two scores. A single one knows probit only.
+// Applies a post_transform. Rows of a single score support only probit; other kinds leave them unchanged.
 Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores) {
   if (kind == "probit") return Probit(n, x);
   if (scores < 2 || kind == "none") return x;

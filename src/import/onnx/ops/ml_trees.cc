@@ -1,4 +1,4 @@
-// Tree ensembles of ai.onnx.ml: version 5's table, and the older one with trees and nodes by number.
+// Tree ensembles of ai.onnx.ml: TreeEnsemble (version 5), and the older operators with tree and node ids.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -31,7 +31,7 @@ Tensor Numbers(const std::vector<double>& v, DType type) {
   return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v);
 }
 
-// A list of floats, or the tensor that stands in for it.
+// A list of floats, or the *_as_tensor attribute that replaces it.
 Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_as_tensor")) {
     TERN_ASSIGN(const Tensor t, n.TensorAttr(name + "_as_tensor"));
@@ -42,14 +42,14 @@ Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name
   return std::vector<double>(floats.begin(), floats.end());
 }
 
-// The type that thresholds are compared and weights added in.
+// The type in which thresholds are compared and weights are accumulated.
 DType WorkType(const OnnxNode& n) { return n.TypeOf(0) == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-// The old table: nodes and leaves in one list.
+// The attributes before version 5: nodes and leaves in one list.
 class OldTable {
  public:
-  // one_vote: of several votes of a leaf the first counts. So onnxruntime has it where there is one target,
-  // and converters repeat votes there.
+  // one_vote: only the first vote of a leaf counts. onnxruntime does so for a single target, where converters
+  // repeat votes.
   OldTable(OnnxNode& n, const char* votes, bool one_vote) : n_(n), votes_(votes), one_vote_(one_vote) {}
 
   Result<Table> Read() {
@@ -90,7 +90,7 @@ class OldTable {
 
   bool Leaf(size_t i) const { return modes_[i] == "LEAF"; }
 
-  // Where each entry goes: interior nodes from 0 up, leaves from -1 down.
+  // The number of each entry: interior nodes count up from 0, leaves count down from -1.
   void Number() {
     int64_t nodes = 0, leaves = 0;
     for (size_t i = 0; i < trees_.size(); ++i) place_.push_back(Leaf(i) ? -1 - leaves++ : nodes++);
@@ -114,7 +114,7 @@ class OldTable {
     return {};
   }
 
-  // A tree's root: the first of its nodes that is no other's child.
+  // The root of a tree: the first node that is not a child of another node.
   Status FindRoots() {
     std::vector<char> child(trees_.size(), 0);
     for (size_t i = 0; i < trees_.size(); ++i) {
@@ -122,7 +122,7 @@ class OldTable {
       for (int64_t id : {trues_[i], falses_[i]}) {
         auto at = index_.find(Id(trees_[i], id));
         if (at == index_.end())
-          return n_.Bad("node ", ids_[i], " of tree ", trees_[i], " goes on to node ", id,
+          return n_.Bad("node ", ids_[i], " of tree ", trees_[i], " has the child node ", id,
                         ", which does not exist");
         child[at->second] = 1;
       }
@@ -173,7 +173,7 @@ class OldTable {
   Table out_;
 };
 
-// Base values as an attribute of Tern's: f32 numbers, or f64 where they came so.
+// Base values as an attribute of the Tern op: f32, or f64 where the model stores f64.
 Status AddBase(const OnnxNode& n, AttrList& attrs) {
   TERN_ASSIGN(auto base, FloatList(n, "base_values"));
   if (base.empty()) return {};
@@ -216,7 +216,8 @@ Status Classifier(OnnxNode& n) {
   return {};
 }
 
-// Version 5: leaves apart from nodes, one vote a leaf; sets of members one after the other with NaN between.
+// Version 5: leaves are stored separately from nodes, with one vote per leaf. Member sets are concatenated
+// with NaN as separator.
 Result<Table> NewTable(OnnxNode& n) {
   Table t;
   t.roots = n.Ints("tree_roots");

@@ -18,7 +18,7 @@ Status QuickGelu(OnnxNode& n) {
   return {};
 }
 
-// x and its gate lie side by side on the last axis.
+// The last axis holds x and its gate.
 Status BiasSplitGelu(OnnxNode& n) {
   Emit e(n);
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));

@@ -4,12 +4,12 @@
 namespace tern::onnx {
 namespace {
 
-// What the two kinds have in common: q, k and v, a past, a mask and a bias for the scores.
+// The common operands of all three operators: q, k and v, a past, a mask and a bias for the scores.
 struct Parts {
   // [batch, length, heads*size]; or [batch, heads, length, size], known to have rank 4.
   Value *q = nullptr, *k = nullptr, *v = nullptr;
   Value *past_k = nullptr, *past_v = nullptr;
-  Value *mask = nullptr, *bias = nullptr;  // as the operator has them
+  Value *mask = nullptr, *bias = nullptr;  // as the operator stores them
 };
 
 Value* LengthOf(Emit& e, Value* x) { return e.SizeOf(x, x->type.shape.rank() == 4 ? 2 : 1); }
@@ -57,7 +57,7 @@ Result<Value*> Visible(Emit& e, const Parts& p) {
   }
 }
 
-// The number to add to the scores; null when there is nothing.
+// The bias to add to the scores; null for none.
 Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   if (!p.mask) return p.bias;
   TERN_ASSIGN(Value * seen, Visible(e, p));
@@ -66,7 +66,7 @@ Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   return p.bias ? e.Add(added, p.bias) : added;
 }
 
-// Gives the first of {y, present_k, present_v, scores}; y is [batch, length, heads*size].
+// Returns the leading entries of {y, present_k, present_v, scores}; y is [batch, length, heads*size].
 Result<std::vector<Value*>> Attend(Emit& e, const Parts& p, int outputs, const char* scores = "raw") {
   TERN_ASSIGN(Value * bias, ScoreBias(e, p));
   const AttrList attrs = {{"scale", static_cast<double>(e.n.Float("scale"))},
@@ -138,12 +138,12 @@ std::vector<Value*> Unpacked(Emit& e, Value* packed, int64_t count) {
   return out;
 }
 
-// [batch, length, width] plus its part of the bias. A rank-4 value has none.
+// Adds its part of the bias to a value [batch, length, width]. A rank-4 value has no bias.
 Value* WithBias(Emit& e, Value* x, Value* bias) {
   return bias && x->type.shape.rank() != 4 ? e.Add(x, bias) : x;
 }
 
-// The three parts of the bias, of the widths of q, k and v; nulls without a bias.
+// Splits the bias by the widths of q, k and v; nulls without a bias.
 Result<std::vector<Value*>> BiasParts(OnnxNode& n, int input, Value* q, Value* k, Value* v, int64_t heads) {
   if (!n.Has(input)) return std::vector<Value*>(3, nullptr);
   Emit e(n);

@@ -1,4 +1,4 @@
-// com.microsoft: weights of a few bits with a scale per block.
+// com.microsoft: weights of 2, 4 or 8 bits with a scale per block.
 #include <algorithm>
 
 #include "import/onnx/ops/emit.h"
@@ -13,14 +13,15 @@ Result<DType> UnsignedOf(const OnnxNode& n, int64_t bits) {
   return n.NotYet("weights of ", bits, " bits");
 }
 
-// Bytes read as numbers of `type`, the lowest bits first; the last axis grows. Tern packs them the same way.
+// Reinterprets bytes as elements of a sub-byte `type`, lowest bits first; the last axis grows. Tern packs
+// them the same way.
 Tensor Unpacked(const Tensor& bytes, DType type) {
   Dims dims = bytes.dims();
   dims.back() *= 8 / BitWidth(type);
   return Tensor::View(bytes.Contiguous().buffer(), type, dims);
 }
 
-// Rows of packed bytes, each filled up to whole bytes, as [rows, columns].
+// Unpacks rows of packed bytes, each padded to a full byte, to [rows, columns].
 Tensor PackedRows(const Tensor& bytes, DType type, int64_t rows, int64_t columns) {
   const int64_t width = rows ? bytes.size() / rows : 0;
   const Tensor all = Unpacked(bytes.Contiguous().Reshaped({rows, width}), type);
@@ -62,7 +63,7 @@ Result<NBits> Layout(const OnnxNode& n) {
   return l;
 }
 
-// [N, blocks] zero points of the weight's type: given packed, or the middle of the range.
+// Zero points [N, blocks] of the weight's type: the packed input, or the middle of the range.
 Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   if (!n.Has(3)) return n.b.Const(Filled(l.type, {l.n, l.blocks}, int64_t{1} << (l.bits - 1)));
   const Tensor* z = n.Constant(3);
@@ -74,14 +75,14 @@ Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   return n.b.Const(PackedRows(*z, l.type, l.n, l.blocks));
 }
 
-// Zero points as real numbers are taken off after the scale is applied: (w - z)·s = w·s - z·s.
+// Float zero points are subtracted after scaling: (w - z)·s = w·s - z·s.
 Value* TakeOffRealZeros(Emit& e, Value* w, Value* scale, Value* zeros, const NBits& l) {
   Value* shift = e.Mul(e.Reshape(e.Cast(zeros, scale->type.dtype), {l.n, l.blocks}), scale);
   Value* blocked = e.Sub(e.Reshape(w, {l.n, l.blocks, l.block}), e.Unsqueeze(shift, {2}));
   return e.Reshape(blocked, {l.n, l.blocks * l.block});
 }
 
-// Columns that choose their block by number instead of by place.
+// Each column names the index of its block (g_idx) instead of deriving it from its position.
 Value* ByGroup(Emit& e, Value* w, Value* scale, Value* zeros, Value* groups, const NBits& l) {
   Value* picks = e.Slice(groups, e.b.Ints({0}), e.b.Ints({l.k}), 0);
   Value* real = e.Cast(w, scale->type.dtype);
@@ -119,7 +120,7 @@ Status MatMulNBits(OnnxNode& n) {
   return {};
 }
 
-// Rows of the table are taken first, then only those become real numbers.
+// Gathers rows of the table first, so that only those are dequantized.
 Status GatherBlockQuantized(OnnxNode& n) {
   TERN_TRY(Require(n, 1, kIndices));
   TERN_TRY(Require(n, 2, kFloats));
@@ -141,8 +142,7 @@ Status GatherBlockQuantized(OnnxNode& n) {
     if (zeros) {
       if (!n.Constant(3)) return n.NotYet("zero points that are no constant");
       if (n.Constant(3)->dtype() != DType::kU8 || n.Constant(3)->size() != rows * ((columns * bits + 7) / 8))
-        return n.Bad("zero points ", n.Constant(3)->Describe(), " do not go with scales ",
-                     scales->Describe());
+        return n.Bad("zero points ", n.Constant(3)->Describe(), " do not match scales ", scales->Describe());
       zero = PackedRows(*n.Constant(3), type, rows, columns).Reshaped(scales->dims());
     }
     zeros = n.b.Const(std::move(zero));
@@ -185,7 +185,7 @@ constexpr double kNf4[] = {-1.0,
                            0.7229568362236023,
                            1.0};
 
-// Codes of four bits, the high ones first, name entries of a table; blocks run on across rows.
+// 4-bit codes, high nibble first, index a table of values. Blocks continue across rows.
 Status MatMulBnb4(OnnxNode& n) {
   for (int i : {0, 2}) TERN_TRY(Require(n, i, kFloats));
   const int64_t k = n.Int("K"), columns = n.Int("N"), kind = n.Int("quant_type");

@@ -1,11 +1,12 @@
-// com.microsoft: products and convolutions with an activation, a sum or a transposition folded in.
+// com.microsoft: products and convolutions fused with an activation, a sum or a transposition.
 #include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/window_attrs.h"
 
 namespace tern::onnx {
 namespace {
 
-// The activation a fused operator names; its parameters in the operator's order, defaults behind them.
+// Emits the activation that a fused operator names. Its parameters are in the operator's order, followed by
+// their defaults.
 Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
   const std::string name = n.Text("activation");
   const auto param = [&](size_t i, float otherwise) {
@@ -33,7 +34,7 @@ Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
   return n.NotYet("activation '", name, "' with ", params.size(), " parameters");
 }
 
-// NHWC: x, z and the result have their channels last; the weight does not.
+// In NHWC form, x, z and the result are channels-last; the weight is not.
 Status FusedConv(OnnxNode& n, bool channels_last) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Emit e(n);
@@ -71,7 +72,7 @@ Status FusedGemm(OnnxNode& n) {
   return {};
 }
 
-// transBatch brings the first axis next to the last, before the last two change places.
+// transBatch moves the first axis to the last but one position, before trans swaps the last two axes.
 Result<Value*> BatchTransposed(OnnxNode& n, int i, const char* flag) {
   Value* x = n.In(i);
   if (!n.Int(flag) || n.RankOf(i) == 1) return x;

@@ -1,12 +1,12 @@
-// com.microsoft: searches that run a decoder in a loop, and what goes with them.
+// com.microsoft: searches that run a decoder in a loop, and their helper operators.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 namespace {
 
-constexpr int kFirstPast = 3;  // behind input_ids, position_ids, attention_mask
+constexpr int kFirstPast = 3;  // after input_ids, position_ids, attention_mask
 
-// What the decoder's declared inputs say about words and pasts.
+// Derives attributes from the declared types of the decoder's token ids and pasts.
 Status ReadDecoder(OnnxNode& n, Node* node) {
   const Graph& decoder = *node->subgraphs()[0];
   const auto inputs = static_cast<int>(decoder.inputs().size());
@@ -17,7 +17,7 @@ Status ReadDecoder(OnnxNode& n, Node* node) {
   const Type& past = decoder.inputs()[kFirstPast]->type;
   for (int i = 1; i < kFirstPast; ++i)
     if (decoder.inputs()[static_cast<size_t>(i)]->type.dtype != ids.dtype)
-      return n.NotYet("a decoder whose words, positions and mask differ in type");
+      return n.NotYet("a decoder whose token ids, positions and mask differ in type");
   for (int i = kFirstPast; i < inputs; ++i)
     if (decoder.inputs()[static_cast<size_t>(i)]->type.shape.rank() != 5)
       return n.NotYet("a decoder with input ", i, " of type ",

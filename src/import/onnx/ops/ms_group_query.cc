@@ -74,7 +74,7 @@ class GroupQuery {
     return {};
   }
 
-  // Where each sample's new keys begin: behind its past, or at 0 where the prompt is everything there is.
+  // The position of each sample's first new key: after its past, or 0 when there is no past.
   void FindPlaces() {
     Value* length = e_.SizeOf(q_, 1);
     total_ = e_.Reshape(e_.Cast(n_.In(6), DType::kI64), {1});
@@ -96,7 +96,7 @@ class GroupQuery {
     for (int i : {7, 8}) TERN_TRY(Require(n_, i, kFloats));
     const Shape& cache = n_.In(7)->type.shape;
     const int64_t rotated =
-        cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;  // 0: whole heads
+        cache.rank() == 2 && cache[1].known() ? 2 * cache[1].value() : 0;  // 0: full heads
     Value* places = n_.Has(9) ? n_.In(9) : e_.Squeeze(positions_, {1, 3});
     const AttrList attrs = {{"interleaved", n_.Int("rotary_interleaved") != 0}, {"size", rotated}};
     AttrList q_attrs = attrs;
@@ -106,7 +106,7 @@ class GroupQuery {
     return {};
   }
 
-  // The past, made long enough, with the new rows written in behind what each sample has.
+  // Extends the past to the total length and writes the new rows after each sample's past rows.
   Value* Present(Value* now, Value* past) {
     if (!past) return now;
     Value* length = e_.SizeOf(past, 2);
@@ -115,7 +115,7 @@ class GroupQuery {
     return b_.Op("TensorScatter", {b_.Op("Pad", {past, pads}), now, starts_}, {{"axis", int64_t{2}}});
   }
 
-  // 0 where a query may see a key, minus infinity elsewhere; plus the bias that is given.
+  // 0 where a query may see a key, minus infinity elsewhere; plus the optional bias.
   Value* ScoreBias(Value* keys) {
     Value* places = e_.Reshape(e_.CountTo(keys), {1, 1, 1, -1});
     const bool causal = n_.Int("causal", 1) != 0;
@@ -126,7 +126,7 @@ class GroupQuery {
       seen = e_.Binary("and", seen, e_.Binary("greater", places, e_.Sub(positions_, e_.Long(window))));
     if (!n_.Has(10) && !Sink()) return seen;
     Value* added = e_.Like(q_, 0);
-    if (n_.Has(10)) {  // it ends with the keys in use; the cache may be longer
+    if (n_.Has(10)) {  // the bias ends with the keys in use; the cache may be longer
       Value* missing = e_.Sub(keys, e_.SizeOf(n_.In(10), 3));
       Value* pads = e_.Concat({b_.Ints({0, 0, 0, 0, 0, 0, 0}), missing}, 0);
       added = b_.Op("Pad", {n_.In(10), pads});
@@ -136,7 +136,8 @@ class GroupQuery {
 
   bool Sink() const { return n_.Has(11) || n_.Int("smooth_softmax", -1) > 0; }
 
-  // One more key of zeros: its score is the sink's, 0 by default, and its value adds nothing.
+  // Appends a key of zeros for the sink: its score is the sink's (0 by default), and its value contributes
+  // nothing.
   Value* WithZeroRow(Value* x) { return b_.Op("Pad", {x, b_.Ints({0, 0, 0, 0, 0, 0, 1, 0})}); }
 
   Value* WithSinkColumn(Value* bias) {
@@ -157,7 +158,7 @@ class GroupQuery {
   Value *total_ = nullptr, *starts_ = nullptr, *positions_ = nullptr;
 };
 
-// Heads of a packed input: as given, or as many as the caches' width allows.
+// The heads of a packed input: the attribute, or derived from the width of the caches.
 Result<int64_t> HeadCount(const OnnxNode& n, int64_t half) {
   if (n.Int("num_heads") > 0) return n.Int("num_heads");
   const Shape& x = n.In(0)->type.shape;
@@ -176,7 +177,7 @@ Status Rotary(OnnxNode& n) {
   if (rank != 3 && rank != 4) return n.NotYet("an input of type ", n.In(0)->type.ToString());
   const int64_t half = cache.rank() == 2 && cache[1].known()
                            ? cache[1].value()
-                           : n.Int("rotary_embedding_dim") / 2;  // 0: of whole heads
+                           : n.Int("rotary_embedding_dim") / 2;  // 0: full heads
   Emit e(n);
   int64_t heads = 0;
   if (rank == 3) {

@@ -1,4 +1,4 @@
-// com.microsoft: operators that are ONNX's under another roof, and small compositions.
+// com.microsoft: copies of ONNX operators, and small compositions.
 #include <algorithm>
 
 #include "import/onnx/graph_importer.h"
@@ -8,7 +8,7 @@
 namespace tern::onnx {
 namespace {
 
-// Converts as ai.onnx does. Only for converters that do not ask for the opset.
+// Uses the converter of the ai.onnx operator, which must not depend on the opset.
 Converter SameAs(const char* op) {
   return [=](OnnxNode& n) -> Status { return (*Converters().Find("", op))(n); };
 }
@@ -27,7 +27,7 @@ Status Pad(OnnxNode& n) {
   return {};
 }
 
-// y, where each element of x stands in y, and how often it occurs; in the order of first appearance.
+// Outputs y, the index in y of each element of x, and the counts; y is in the order of first appearance.
 Status Unique(OnnxNode& n) {
   const auto out = n.b.Ops("Unique", {n.In(0)}, {{"flatten", true}, {"sorted", false}}, 4);
   n.Out({out[0], out[2], out[3]});
@@ -44,7 +44,7 @@ Status Range(OnnxNode& n) {
   return {};
 }
 
-// In f64, so that the expanded square keeps its digits: |a|² + |b|² - 2·a·b.
+// Computes |a|² + |b|² - 2·a·b in f64 to limit cancellation.
 Status CDist(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);
@@ -60,7 +60,7 @@ Status CDist(OnnxNode& n) {
   return {};
 }
 
-// Windows of `size` elements along an axis, each on a new last axis.
+// Extracts windows of `size` elements along an axis to a new last axis.
 Status UnfoldTensor(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kAnyType));
   const int rank = n.RankOf(0);
@@ -88,7 +88,7 @@ Status ScaledSilu(OnnxNode& n) {
   return {};
 }
 
-// Pads that are data are cut off a result that has none.
+// Pads that are known only at run time: crops them from the result of an unpadded convolution.
 Value* CutPads(Emit& e, Value* y, Value* pads, int64_t spatial) {
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < spatial; ++i) axes.push_back(i + 2);
@@ -113,7 +113,7 @@ Status ConvTransposeWithPads(OnnxNode& n) {
   return {};
 }
 
-// The last axis as a signal; the result has real and imaginary parts on a new last axis.
+// Transforms the last axis; a new last axis holds real and imaginary parts.
 Status Rfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
@@ -123,7 +123,7 @@ Status Rfft(OnnxNode& n) {
   return {};
 }
 
-// The other half of the spectrum is the first, without its ends, conjugated and backwards.
+// The second half of the spectrum is the conjugated, reversed first half without its two ends.
 Status Irfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
@@ -147,8 +147,8 @@ Result<Value*> ExpertActivation(Emit& e, Value* x) {
   return e.n.NotYet("experts with activation '", kind, "'");
 }
 
-// All experts on all rows, weighted by what the router gives each; those not among the k likeliest weigh
-// nothing.
+// Runs all experts on all rows and weights the results by the router's probabilities. Experts outside the top
+// k have weight 0.
 Status MixtureOfExperts(OnnxNode& n) {
   for (int i : {0, 1, 2, 4}) TERN_TRY(Require(n, i, kFloats));
   if (n.Has(6) || n.Int("use_sparse_mixer") || n.Int("swiglu_fusion"))

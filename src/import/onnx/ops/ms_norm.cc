@@ -1,5 +1,5 @@
-// com.microsoft: normalisation with sums and lookups folded in; and the simplified forms, which stand in
-// ai.onnx too.
+// com.microsoft: normalisation fused with sums and lookups, and the simplified forms, which exporters also
+// put in ai.onnx.
 #include "import/onnx/ops/emit.h"
 
 namespace tern::onnx {
@@ -60,7 +60,7 @@ Status SkipSimplified(OnnxNode& n) {
   return {};
 }
 
-// The rows 0, 1, … of the table, as many as the sequence is long.
+// Rows 0 to length - 1 of the table.
 Value* FirstRows(Emit& e, Value* table, Value* ids) {
   return e.Slice(table, e.b.Ints({0}), e.SizeOf(ids, 1), 0);
 }
@@ -93,13 +93,14 @@ Status GatedRmsNorm(OnnxNode& n) {
   else if (activation == "silu" || activation == "swish")
     gate = n.b.Op("Activation", {n.In(2)}, {{"kind", "swish"}, {"alpha", 1.0}});
   else
-    return n.Bad("activation '", activation, "' is none of silu, swish, sigmoid");
+    return n.Bad("activation '", activation, "' must be silu, swish or sigmoid");
   Value* y = n.b.Op("RmsNorm", {n.In(0), n.In(1)}, {{"axis", int64_t{-1}}, {"epsilon", Epsilon(n, 1e-5f)}});
   n.Out(0, e.Mul(y, gate));
   return {};
 }
 
-// Channels last or first; `activation` 1 is SiLU. Skip: the input, a residual and a bias are added up first.
+// x is channels-last or channels-first; `activation` 1 is SiLU. The Skip form first adds the input, a
+// residual and a bias.
 Status GroupNorm(OnnxNode& n, bool skip) {
   for (int i : {0, 1, 2}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);

@@ -1,4 +1,4 @@
-// com.microsoft: operators on quantized tensors: read as real numbers, computed on, quantized again.
+// com.microsoft: operators on quantized tensors: dequantize, compute, quantize.
 #include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/window_attrs.h"
 #include "ops/quant/quantized.h"
@@ -8,12 +8,12 @@ namespace {
 
 Value* Real(Emit& e, Value* x, Value* scale, Value* zero) { return e.b.Op("Dequantize", {x, scale, zero}); }
 
-// In the zero point's type, or that of `like` without one.
+// Quantizes to the zero point's type, or to the type of `like` without a zero point.
 Value* Stored(Emit& e, Value* y, Value* scale, Value* zero, DType like) {
   return e.b.Op("Quantize", {y, scale, zero}, {{"to", zero ? zero->type.dtype : like}});
 }
 
-// 8 or 16 bits with one f32 scale each.
+// Whether the tensors have 8 or 16 bits and one f32 scale each.
 bool TakenByQBinary(const OnnxNode& n) {
   for (int i : {0, 3})
     if (!(kQuantized & SetOf(n.TypeOf(i)))) return false;
@@ -37,7 +37,7 @@ Status QLinearBinary(OnnxNode& n, const char* kind) {
   return {};
 }
 
-// Operators with inputs x, its scale and zero point, the result's scale and zero point.
+// For operators with inputs x, its scale and zero point, the result's scale and zero point.
 template <class F> Converter QLinearUnary(F compute) {
   return [=](OnnxNode& n) -> Status {
     for (int i : {0, 1, 3}) TERN_TRY(Require(n, i));
@@ -131,7 +131,7 @@ Value* Shifted(Emit& e, Value* x, Value* zero) {
   return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
 }
 
-// Inputs 0 to 5 as a quantized op takes them; b's scales may go along its columns.
+// Whether a quantized op takes inputs 0 to 5. The scales of b may be per column.
 bool TakenByQMatMul(const OnnxNode& n) {
   for (int i : {0, 3})
     if (!(kQuantized & SetOf(n.TypeOf(i))) || n.RankOf(i) != 2) return false;
@@ -165,7 +165,7 @@ Status QGemm(OnnxNode& n) {
   return {};
 }
 
-// Numbers per column of a matrix stack may come with a batch axis; a vector goes with the columns as it is.
+// Per-column operands of a stack of matrices may have a batch axis; a vector broadcasts along the columns.
 Value* Product(Emit& e, Value* a, Value* a_zero, Value* b, Value* b_zero, Value* scale, Value* bias) {
   Value* sum = e.b.Op("MatMul", {Shifted(e, a, a_zero), Shifted(e, b, b_zero)});
   Value* y = e.Mul(e.Cast(sum, scale->type.dtype), scale);
@@ -183,7 +183,7 @@ struct Dynamic {
   Value *x, *scale, *zero;
 };
 
-// One scale and zero point for all of x, which span its range and zero.
+// One scale and zero point for all of x, which cover its range and zero.
 Dynamic Quantized(Emit& e, Value* x) {
   const auto end = [&](const char* kind) {
     return e.Binary(kind, e.b.Op("Reduce", {x}, {{"kind", kind}, {"keep_dims", false}}), e.Like(x, 0));
@@ -216,8 +216,7 @@ Status DequantizeLinear(OnnxNode& n) {
   return {};
 }
 
-// Weights [directions, inputs, 4 * hidden] become real numbers and change their axes; the layer computes in
-// f32.
+// Dequantizes and transposes the weights [directions, inputs, 4 * hidden]; the layer computes in f32.
 Value* GateWeights(Emit& e, Value* w, Value* scale, Value* zero) {
   const auto column = [&](Value* v) {
     if (!v) return v;
@@ -244,7 +243,7 @@ Status DynamicQuantizeLstm(OnnxNode& n) {
   return {};
 }
 
-// The ONNX operator, whose data may have channels last.
+// The ONNX operator of the same name; its data may be channels-last.
 Status QLinearConv(OnnxNode& n) {
   for (int i = 0; i < 7; ++i)
     if (i != 2 && i != 5) TERN_TRY(Require(n, i));

@@ -12,8 +12,7 @@ Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// All axes of x but the channel's; statistics of one number per element of [C, D…] average over the batch
-// only.
+// The axes to average over: all but the channel's, or only the batch for statistics per element of [C, D…].
 std::vector<int64_t> BatchAxes(int rank, bool spatial) {
   std::vector<int64_t> axes = {0};
   for (int i = 2; spatial && i < rank; ++i) axes.push_back(i);
@@ -24,7 +23,7 @@ struct Moments {
   Value *mean, *var;
 };
 
-// In f32 at least, as half types would overflow.
+// Computes in f32 or f64, because half types would overflow.
 Moments MeanAndVariance(OnnxNode& n, const std::vector<int64_t>& axes) {
   const DType type = n.TypeOf(0) == DType::kF64 ? DType::kF64 : DType::kF32;
   Value* x = CastTo(n, n.In(0), type);
@@ -42,7 +41,7 @@ Value* Running(OnnxNode& n, Value* old, Value* now, float momentum) {
   return Binary(n, "add", kept, Binary(n, "mul", CastTo(n, now, type), n.b.Scalar(type, 1.0 - momentum)));
 }
 
-// Statistics per element of [C, D…] rather than per channel: plain broadcasting.
+// Statistics per element of [C, D…] instead of per channel: elementwise ops with broadcasting.
 Value* PerElement(OnnxNode& n, Value* mean, Value* var, float epsilon) {
   const DType type = n.TypeOf(0);
   Value* deviation = n.b.Op("Unary", {Binary(n, "add", var, n.b.Scalar(type, epsilon))}, {{"kind", "sqrt"}});

@@ -16,7 +16,7 @@ Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// 0 stands for "not given".
+// 0 means "not given".
 Result<DType> OptionalType(const OnnxNode& n, const char* name) {
   if (n.Int(name) == 0) return DType::kInvalid;
   return n.DTypeAttr(name, DType::kInvalid);
@@ -50,7 +50,7 @@ Status DynamicQuantizeLinear(OnnxNode& n) {
   };
   Value *low = end("min"), *high = end("max");
   Value* span = Binary(n, "div", Binary(n, "sub", high, low), f32(255));
-  // A tensor of zeros has no span; any scale serves it.
+  // The range of an all-zero tensor is empty; any scale will do.
   Value* scale = b.Op("Where", {Binary(n, "equal", span, f32(0)), f32(1), span});
   Value* zero = Binary(n, "div", Binary(n, "sub", f32(0), low), scale);
   zero = b.Op("Clip", {b.Op("Unary", {zero}, {{"kind", "round"}}), f32(0), f32(255)});
@@ -69,14 +69,14 @@ Value* WithAxes(OnnxNode& n, Value* v, std::vector<int64_t> axes) {
   return n.b.Op("Unsqueeze", {v, n.b.Ints(axes)});
 }
 
-// x - zero in i32 (fp8: in f32). x itself where zero is known to be nothing.
+// x - zero in i32 (fp8: in f32); x itself where zero is known to be 0.
 Value* Shifted(OnnxNode& n, Value* x, Value* zero) {
   const DType wide = IsFloat(x->type.dtype) ? DType::kF32 : DType::kI32;
   if (AllZero(zero)) return IsFloat(x->type.dtype) ? CastTo(n, x, wide) : x;
   return Binary(n, "sub", CastTo(n, x, wide), CastTo(n, zero, wide));
 }
 
-// A vector of one number per row of a: as a column.
+// Reshapes a vector with one element per row of a to a column.
 Value* PerRow(OnnxNode& n, Value* v, int rank) {
   const Shape& s = v ? v->type.shape : Shape();
   return v && s.rank() == 1 && !s[0].Is(1) && rank != 1 ? WithAxes(n, v, {1}) : v;
@@ -91,7 +91,8 @@ Status MatMulInteger(OnnxNode& n) {
 
 bool Single(const Value* v) { return !v || IsSingle(v->type.shape); }
 
-// Bytes with f32 scales: one for x and the result each; for w one, or a vector, its zero points as many.
+// Whether Tern's quantized op takes these operands: 8-bit data with f32 scales; one scale for x and for the
+// result, one or a vector for w, with as many zero points.
 bool TakenByQuantizedOp(const OnnxNode& n) {
   const DTypeSet bytes = SetOf(DType::kI8) | SetOf(DType::kU8);
   for (int i : {0, 2, 3, 5, 7})
@@ -126,7 +127,8 @@ Status QLinearMatMul(OnnxNode& n) {
   return {};
 }
 
-// One number, or one per output channel, against the weight [M, …]: with axes of 1 behind it up to this rank.
+// Reshapes a vector with one element per output channel to [M, 1, …] of this rank. A single element stays as
+// it is.
 Result<Value*> PerMap(OnnxNode& n, Value* v, int rank) {
   if (!v || v->type.shape.rank() == 0 || (v->type.shape.rank() == 1 && v->type.shape[0].Is(1))) return v;
   if (rank < 1) return n.NotYet("scales or zero points per channel need an input or a weight of known rank");
@@ -135,7 +137,7 @@ Result<Value*> PerMap(OnnxNode& n, Value* v, int rank) {
   return n.b.Op("Reshape", {v, n.b.Ints(dims)});
 }
 
-// Of x and the weight, from whichever says it; -1 when neither does.
+// The rank of x and the weight, from any of them that is known; -1 for unknown.
 int ConvRank(const OnnxNode& n, int x, int w) {
   return std::max({n.RankOf(x), n.RankOf(w),
                    n.HasAttr("kernel_shape") ? static_cast<int>(n.Ints("kernel_shape").size()) + 2 : -1});

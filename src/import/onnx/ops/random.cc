@@ -1,4 +1,5 @@
-// Random numbers, and what is made of them. Seeds are kept: a seeded operator repeats itself.
+// Random numbers, Bernoulli, Multinomial and Dropout. Seeds are preserved: a seeded operator gives the same
+// numbers in each run.
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -23,7 +24,7 @@ Converter RandomOp(const char* kind, const char* first, const char* second, bool
   };
 }
 
-// Drawn in f64: a rounded 1.0 would miss a probability of 1.
+// Drawn in f64: a sample rounded to 1.0 would fail the test u < p for p = 1.
 Status Bernoulli(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", n.TypeOf(0)));
   Value* draw = RandomOf(n, n.b.Op("Shape", {n.In(0)}), "uniform", DType::kF64, 0, 1);
@@ -32,7 +33,7 @@ Status Bernoulli(OnnxNode& n) {
   return {};
 }
 
-// By Gumbel's trick: the largest of logit - log(-log(u)) falls on each class with its probability.
+// The Gumbel-max trick: argmax of logit - log(-log(u)) draws each class with its probability.
 Status Multinomial(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", DType::kI32));
   const int64_t samples = n.Int("sample_size", 1);
@@ -58,7 +59,7 @@ bool TrainingOff(const OnnxNode& n) {
   return t && t->size() == 1 && LoadLong(*t, 0) == 0;
 }
 
-// Nothing is dropped: y = x, and the mask says so.
+// Inference: y = x, and the mask is all true.
 Status InferenceDropout(OnnxNode& n) {
   n.Out(0, n.b.Op("Identity", {n.In(0)}));
   if (!n.Wants(1)) return {};
@@ -68,7 +69,7 @@ Status InferenceDropout(OnnxNode& n) {
   return {};
 }
 
-// Where training, elements survive with probability 1 - ratio and are scaled up to make up for the others.
+// In training, elements survive with probability 1 - ratio and are scaled by 1 / (1 - ratio).
 Status Dropout(OnnxNode& n) {
   if (TrainingOff(n)) return InferenceDropout(n);
   TERN_TRY(Require(n, 0));

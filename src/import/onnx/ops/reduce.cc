@@ -1,4 +1,4 @@
-// Reductions, and what goes along one axis.
+// Reductions, and operators along one axis.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
@@ -20,7 +20,7 @@ Converter ReduceOf(const char* kind) {
   };
 }
 
-// Before opset 13 the input was seen as a matrix: dims before `axis` are rows, the rest columns.
+// Before opset 13 the input is flattened to a matrix: dims before `axis` are rows, the rest columns.
 Converter SoftmaxOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     const int rank = n.RankOf(0);

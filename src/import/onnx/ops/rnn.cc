@@ -25,7 +25,7 @@ std::string ActivationName(const std::string& onnx) {
   return lower;
 }
 
-// Parameters are listed only for functions that take them; here each function gets its own.
+// ONNX lists parameters only for functions that take them; the result has an entry for every function.
 Status AddActivations(const OnnxNode& n, AttrList& attrs) {
   const auto given = n.Texts("activations");
   if (given.empty()) return {};
@@ -51,7 +51,7 @@ Value* Permute(OnnxNode& n, Value* x, std::vector<int64_t> perm) {
 Status Recurrent(OnnxNode& n, const char* kind) {
   const bool lstm = std::string_view(kind) == "lstm", batch_first = n.Int("layout") != 0;
   std::string direction = Lower(n.Text("direction", "forward"));
-  if (direction == "foward") direction = "forward";  // the first GRU's default was misspelt
+  if (direction == "foward") direction = "forward";  // the default of GRU version 1 is misspelt
   AttrList attrs = {{"kind", kind},
                     {"direction", direction},
                     {"hidden_size", n.Int("hidden_size")},

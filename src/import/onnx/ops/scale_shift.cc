@@ -10,7 +10,7 @@ Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
 Value* Number(OnnxNode& n, double v) { return n.b.Scalar(n.TypeOf(0), v); }
 Value* Times(OnnxNode& n, Value* x, double v) { return v == 1 ? x : Binary(n, "mul", x, Number(n, v)); }
 
-// x / norm(x); a line of zeros stays zero.
+// x / norm(x) along an axis; a zero vector stays zero.
 Status LpNormalization(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const int64_t p = n.Int("p", 2);
@@ -22,7 +22,8 @@ Status LpNormalization(OnnxNode& n) {
   return {};
 }
 
-// Before opset 9 (experimental) the axes came from `across_channels`, and the variance could be left alone.
+// Before opset 9 (experimental) `across_channels` selects the axes, and normalization of the variance is
+// optional.
 Status MeanVarianceNormalization(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const bool across = n.opset < 9 && n.Int("across_channels") != 0;
@@ -90,7 +91,7 @@ Status Crop(OnnxNode& n) {
   return {};
 }
 
-// values under the shape of an attribute, or of a constant input.
+// `values` in the shape of an attribute, or of a constant input.
 Status GivenTensorFill(OnnxNode& n) {
   const auto values = n.Floats("values");
   std::vector<int64_t> shape = n.Ints("shape");

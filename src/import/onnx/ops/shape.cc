@@ -1,4 +1,4 @@
-// Operators that move elements about without computing on them.
+// Operators that move elements without computing.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
@@ -62,7 +62,7 @@ Status Pad(OnnxNode& n) {
   return {};
 }
 
-// Before version 6 one axis alone was tiled: repeats = ones, with the count put in at the axis.
+// Before version 6 a single axis is tiled: repeats is 1 except at that axis.
 Status TileOneAxis(OnnxNode& n) {
   const auto axis = n.Constant(2)
                         ? std::optional<int64_t>(static_cast<int64_t>(LoadDouble(*n.Constant(2), 0)))
@@ -94,7 +94,7 @@ Status ConstantOfShape(OnnxNode& n) {
   return {};
 }
 
-// Experimental once, gone since; old files have it.
+// An experimental operator of old files, no longer in ONNX.
 Status ConstantFill(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", DType::kF32));
   if (!IsNumeric(dtype) && dtype != DType::kBool) return n.Bad("cannot fill with ", DTypeName(dtype));

@@ -1,4 +1,4 @@
-// Operators on texts, and n-grams.
+// String operators and n-grams.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {

@@ -6,7 +6,7 @@ namespace {
 
 class Optimizer {
  public:
-  // states: how many state tensors each optimized tensor has.
+  // states: the number of state tensors per optimized tensor.
   Optimizer(OnnxNode& node, int states)
       : n(node), states_(states), count_((node.InputCount() - 2) / (2 + states)) {}
 

@@ -11,7 +11,7 @@ Result<AutoPad> AutoPadOf(const OnnxNode& n) {
   if (text == "SAME_UPPER") return AutoPad::kSameUpper;
   if (text == "SAME_LOWER") return AutoPad::kSameLower;
   if (text == "VALID") return AutoPad::kValid;
-  return n.Bad("auto_pad '", text, "' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
+  return n.Bad("auto_pad '", text, "' must be NOTSET, SAME_UPPER, SAME_LOWER or VALID");
 }
 
 bool AllKnown(const std::vector<Dim>& dims) {
