@@ -1,4 +1,4 @@
-// Bytes with an owner: heap, mapped file, or somebody else's memory. Copies share.
+// Bytes with an owner: heap memory, a mapped file, or memory of the caller. Copies share the bytes.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -18,20 +18,20 @@ class Buffer {
   static Buffer Allocate(size_t bytes);
   // n default-constructed std::string objects.
   static Buffer AllocateStrings(size_t n);
-  // Memory kept alive by `owner` (may be null: the caller promises it outlives the buffer). space: where it
-  // lies.
+  // Memory that `owner` keeps alive. owner may be null: then the caller guarantees that the memory outlives
+  // the buffer. space: the memory space that holds the bytes.
   static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner,
                        MemorySpace* space = nullptr);
-  // Read-only map of a whole file.
+  // Read-only map of an entire file.
   static Result<Buffer> MapFile(const std::string& path);
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
-  MemorySpace* space() const { return space_; }  // null: the host's memory
+  MemorySpace* space() const { return space_; }  // null: host memory
   bool defined() const { return data_ != nullptr || owner_ != nullptr; }
-  // False for memory that only the caller's promise keeps alive.
+  // False for memory that only the caller's guarantee keeps alive.
   bool owned() const { return owner_ != nullptr; }
-  // A window that keeps the whole alive.
+  // A view of part of the bytes that keeps the entire buffer alive.
   Buffer Slice(size_t offset, size_t bytes) const;
   bool SharesWith(const Buffer& other) const { return owner_ && owner_ == other.owner_; }
 

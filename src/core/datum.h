@@ -1,4 +1,4 @@
-// What a value holds at run time: a tensor, a sequence, an optional or a map.
+// The run-time content of a value: a tensor, a sequence, an optional or a map.
 #pragma once
 #include <memory>
 #include <string>
@@ -42,7 +42,7 @@ struct Datum {
   std::string Describe() const;
 };
 
-// The type of what is there now; optionals that hold a value look like the value.
+// The type of the current content. An optional that holds a value has the type of that value.
 Type TypeOf(const Datum& datum);
 
 }  // namespace tern

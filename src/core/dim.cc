@@ -6,10 +6,10 @@
 
 namespace tern {
 
-// A product of atoms, by their text keys in sorted order, stands for one monomial.
+// A monomial is a product of atoms, identified by their sorted text keys.
 struct Dim::Atom {
-  std::string key;       // canonical text; a symbol's name, in quotes where it is no plain word
-  std::string name;      // of a symbol, as it was given
+  std::string key;       // canonical text; a symbol's name, quoted unless it is a plain identifier
+  std::string name;      // of a symbol, unquoted
   std::string function;  // empty for a symbol
   std::array<Dim, 2> arguments;
 };
@@ -24,7 +24,7 @@ struct Dim::Polynomial {
 
 namespace {
 
-// b is neither 0 nor, for the smallest number, -1.
+// b must not be 0, nor -1 when a is INT64_MIN.
 int64_t FloorDivide(int64_t a, int64_t b) {
   const int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
@@ -33,7 +33,7 @@ int64_t FloorDivide(int64_t a, int64_t b) {
 std::optional<int64_t> Apply(std::string_view function, int64_t a, int64_t b) {
   if (function == "max") return std::max(a, b);
   if (function == "min") return std::min(a, b);
-  if (b == 0 || a == INT64_MIN) return std::nullopt;  // the smallest number has no negative
+  if (b == 0 || a == INT64_MIN) return std::nullopt;  // INT64_MIN cannot be negated
   if (function == "floordiv") return FloorDivide(a, b);
   if (function == "ceildiv") return -FloorDivide(-a, b);
   if (function == "mod") return a - FloorDivide(a, b) * b;
@@ -42,11 +42,11 @@ std::optional<int64_t> Apply(std::string_view function, int64_t a, int64_t b) {
 
 }  // namespace
 
-// Expressions that outgrow these become unknown: a chain of multiplications in a model must not let them grow
-// without end.
+// Larger expressions become unknown, so that a chain of multiplications in a model cannot grow them without
+// bound.
 constexpr size_t kMaxTerms = 64;
 constexpr size_t kMaxAtoms = 16;      // in one product
-constexpr size_t kMaxCallText = 512;  // of a function call
+constexpr size_t kMaxCallText = 512;  // text of one function call
 
 struct DimAlgebra {
   using Poly = Dim::Polynomial;
@@ -84,7 +84,7 @@ struct DimAlgebra {
       Term& slot = sum.terms[key];
       slot.atoms = term.atoms;
       int64_t change = 0;
-      // A size beyond 64 bits is no size: unknown.
+      // A size that overflows 64 bits becomes unknown.
       if (__builtin_mul_overflow(sign, term.factor, &change) ||
           __builtin_add_overflow(slot.factor, change, &slot.factor))
         return {};
@@ -119,7 +119,7 @@ struct DimAlgebra {
     return product.terms.size() > kMaxTerms ? Dim() : FromPoly(std::move(product));
   }
 
-  // a / b when b divides every term exactly.
+  // a / b if b divides every term exactly.
   static std::optional<Dim> DivideExactly(const Dim& a, const Dim& b) {
     const Poly pb = ToPoly(b);
     if (pb.terms.size() != 1) return a == b ? std::optional<Dim>(Dim(1)) : std::nullopt;
@@ -199,7 +199,7 @@ struct DimAlgebra {
   }
 };
 
-// A word that the text form reads back as a symbol.
+// True if the text form reads the name back as a symbol without quotes.
 static bool PlainSymbol(const std::string& name) {
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
          std::all_of(name.begin(), name.end(),

@@ -1,5 +1,5 @@
 // A dimension: a number, an expression over named symbols (`N`, `2*H+1`, `floordiv(H-1,2)+1`), or unknown.
-// Expressions are kept as polynomials in a canonical form, so equal ones compare and print equal.
+// Expressions are stored as polynomials in canonical form, so that equal ones compare and print equal.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -26,19 +26,18 @@ class Dim {
   bool known() const { return state_ == State::kConstant; }
   bool unknown() const { return state_ == State::kUnknown; }
   bool symbolic() const { return state_ == State::kExpression; }
-  int64_t value() const;  // only when known()
+  int64_t value() const;  // requires known()
   bool Is(int64_t v) const { return known() && value_ == v; }
   std::string ToString() const;
   std::optional<int64_t> Evaluate(const SymbolValues& symbols) const;
-  // Symbols replaced by their values where given; the rest stays.
+  // Replaces the given symbols by their values; other symbols remain.
   Dim Substitute(const SymbolValues& symbols) const;
   void CollectSymbols(std::vector<std::string>& out) const;
-  // A number the dimension is provably not below, taking every symbol as zero or more; nothing when none is
-  // seen.
+  // A proven lower bound, with every symbol taken as at least 0; nullopt if none is found.
   std::optional<int64_t> LowerBound() const;
   bool NonNegative() const { return LowerBound().value_or(-1) >= 0; }
 
-  // Provably the same. Two unknowns are not.
+  // True if provably equal. Two unknown dims are not.
   friend bool operator==(const Dim& a, const Dim& b);
   friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
 

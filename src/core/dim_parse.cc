@@ -1,4 +1,4 @@
-// Dims from their text form.
+// Parses dims from their text form.
 #include <cctype>
 
 #include "core/dim.h"
@@ -14,8 +14,8 @@ int HexValue(char c) {
 
 // expression := term (('+'|'-') term)* ; term := factor (('*'|'//'|'%') factor)* ;
 // factor := int | symbol | '"' any symbol '"' | f '(' e ',' e ')' | '(' e ')' | '-' factor
-// `//`, `%` and capitalised functions are how Python and sympy, and so exporters, write what ToString prints
-// as floordiv, mod, max and min.
+// Exporters write Python's and sympy's `//`, `%` and capitalised functions; ToString prints these as
+// floordiv, mod, max and min.
 class DimParser {
  public:
   explicit DimParser(std::string_view text) : text_(text) {}
@@ -90,7 +90,7 @@ class DimParser {
     return text_.substr(at_, 1) == "(" ? CallOf(word, depth) : Dim::Symbol(word);
   }
 
-  // The opening quote is read already. The escapes are QuoteText's.
+  // Reads up to the closing quote; the opening one is consumed. Escapes are those of QuoteText.
   Dim Quoted() {
     std::string name;
     while (at_ < text_.size() && text_[at_] != '"') {

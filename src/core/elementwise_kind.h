@@ -1,10 +1,10 @@
-// The elementwise functions by name: one list for the ops and the kernels. Constants only, because files that
-// are compiled for single instruction sets include it.
+// The names of the elementwise functions, shared by ops and kernels. Contains constants only, because files
+// that are compiled per instruction set include it.
 #pragma once
 
 namespace tern {
 
-// Up to kMish: from floats to floats.
+// Kinds up to kMish map floats to floats.
 // clang-format off
 #define TERN_UNARY_KINDS(X) \
   X(kAbs, "abs") X(kNeg, "neg") X(kSign, "sign") X(kCeil, "ceil") X(kFloor, "floor") \

@@ -1,4 +1,4 @@
-// A file that is written piece by piece and appears under its name only when it is whole.
+// Writes a file in parts; it appears under its name only when it is complete.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -9,10 +9,10 @@ namespace tern {
 
 class FileWriter {
  public:
-  // Writes to <path>.partial until Commit. Failures are kept: later writes do nothing, Commit returns the
-  // first one, with the system's reason.
+  // Writes to <path>.partial until Commit. After a failure further writes do nothing, and Commit returns the
+  // first error with the system's reason.
   explicit FileWriter(std::string path);
-  ~FileWriter();  // removes the partial file unless it was committed
+  ~FileWriter();  // removes the partial file unless Commit succeeded
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
@@ -24,7 +24,7 @@ class FileWriter {
   void Close();
   std::string path_, partial_;
   std::FILE* file_;
-  bool pending_;  // the partial file is there
+  bool pending_;  // the partial file exists
   size_t written_ = 0;
   Status status_;
 };

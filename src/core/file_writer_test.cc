@@ -28,7 +28,7 @@ class FileWriterTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(FileWriterTest, AppearsWhenItIsWhole) {
+TEST_F(FileWriterTest, AppearsWhenComplete) {
   const std::string path = folder_ + "/a";
   FileWriter out(path);
   out.Write("ab", 2);
@@ -45,14 +45,14 @@ TEST_F(FileWriterTest, LeavesNothingWithoutCommit) {
   EXPECT_EQ(Count(), 0u);
 }
 
-TEST_F(FileWriterTest, SaysWhyItCannotOpen) {
+TEST_F(FileWriterTest, ReportsWhyItCannotOpen) {
   const Status status = FileWriter(folder_ + "/none/a").Commit();
   EXPECT_EQ(status.code(), Code::kIo);
   EXPECT_NE(status.message().find(std::strerror(ENOENT)), std::string::npos) << status.message();
 }
 
-// The limit on the size of files stands for a full disk: writing fails in the same way, with another reason.
-TEST_F(FileWriterTest, SaysWhyTheDiskTakesNoMore) {
+// A file size limit takes the place of a full disk: writes fail the same way, with another errno.
+TEST_F(FileWriterTest, ReportsWhyTheDiskIsFull) {
   auto* const before = std::signal(SIGXFSZ, SIG_IGN);
   rlimit old{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);

@@ -12,9 +12,9 @@ namespace {
 
 struct Files {
   std::mutex mutex;
-  std::map<uintptr_t, size_t> sizes;  // by address
+  std::map<uintptr_t, size_t> sizes;  // keyed by address
   static Files& Get() {
-    static auto* files = new Files();  // buffers may outlive every static object
+    static auto* files = new Files();  // never destroyed: buffers may outlive every static object
     return *files;
   }
 };

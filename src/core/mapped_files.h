@@ -1,4 +1,4 @@
-// Which memory is a mapped file, whatever buffers borrow it.
+// Knows which memory belongs to a mapped file, whichever buffer refers to it.
 #pragma once
 #include <cstddef>
 
@@ -7,8 +7,8 @@ namespace tern {
 void AddMappedFile(const void* data, size_t bytes);
 void RemoveMappedFile(const void* data);
 
-// Where these bytes are part of a mapped file, gives their memory back to the system. Reading them again
-// reads the file again. Pages at both ends that hold other bytes too stay.
+// Releases the resident pages of these bytes if they belong to a mapped file. A later read loads them from
+// the file again. Pages that also hold other bytes, at either end, stay.
 void DropMappedPages(const void* data, size_t bytes);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// A memory that values live in: the host's, or that of a device.
+// A memory that holds values: the host's, or a device's.
 #pragma once
 #include <cstddef>
 
@@ -8,22 +8,22 @@ namespace tern {
 
 class Buffer;
 
-// One per memory, for as long as the process lives. Thread-safe.
+// One object per memory, alive until the process exits. Thread-safe.
 class MemorySpace {
  public:
   virtual ~MemorySpace() = default;
   virtual const char* name() const = 0;  // "host", "cuda:0"
   // Zeroed, 64-byte aligned. Fails with kResourceExhausted.
   virtual Result<Buffer> Allocate(size_t bytes) = 0;
-  // From the host's memory to this one and back. They return when the bytes are there.
+  // Copies from host memory to this memory and back. Both return when the copy is complete.
   virtual Status CopyIn(void* to, const void* from_host, size_t bytes) = 0;
   virtual Status CopyOut(void* to_host, const void* from, size_t bytes) = 0;
 };
 
-// The memory that the CPU reads and writes. Null pointers to a MemorySpace stand for it too.
+// The memory that the CPU reads and writes. A null MemorySpace pointer means the same.
 MemorySpace& HostMemory();
 
-// Copies between any two memories, by way of the host where neither is the host's.
+// Copies between any two memories; between two devices through host memory.
 Status CopyBytes(MemorySpace* to_space, void* to, MemorySpace* from_space, const void* from, size_t bytes);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// A strided view of typed elements over a shared buffer. Copying a Tensor copies the view, not the bytes.
+// A strided view of typed elements in a shared buffer. Copying a Tensor copies the view, not the bytes.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@ namespace tern {
 
 using Dims = std::vector<int64_t>;
 
-// Product of dims. CHECKs against negative sizes and overflow; CheckedCount reports instead.
+// Product of dims. CHECKs against negative sizes and overflow; CheckedCount returns nullopt instead.
 int64_t CountOf(const Dims& dims);
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype);
 Dims ContiguousStrides(const Dims& dims);
@@ -22,7 +22,7 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(DType dtype, Dims dims);  // zeroed, contiguous, owned
-  // Over given bytes. Strides count elements; types narrower than a byte must be contiguous.
+  // A view of the given bytes. Strides count elements; types of less than 8 bits must be contiguous.
   static Tensor View(Buffer buffer, DType dtype, Dims dims);
   static Tensor View(Buffer buffer, DType dtype, Dims dims, Dims strides);
 
@@ -39,16 +39,16 @@ class Tensor {
   void* raw() const { return buffer_.data(); }
   template <class T> T* data() const { return reinterpret_cast<T*>(buffer_.data()); }
 
-  // The same type and dims over other bytes, at least as many; allocates nothing.
+  // Replaces the bytes; type and dims stay. The new buffer must be large enough. Does not allocate.
   void SetBuffer(Buffer buffer);
-  // Another size along one axis, over the same bytes, which must be enough. For contiguous tensors; allocates
-  // nothing.
+  // Changes the size of one axis over the same bytes, which must be large enough. Contiguous tensors only.
+  // Does not allocate.
   void SetDim(int axis, int64_t length);
-  // The same bytes under other dims (contiguous tensors only, same count).
+  // The same bytes with other dims of the same element count. Contiguous tensors only.
   Tensor Reshaped(Dims dims) const;
-  // Itself when contiguous, else a packed copy.
+  // This tensor if contiguous, else a contiguous copy.
   Tensor Contiguous() const;
-  Tensor Clone() const;          // own, contiguous bytes
+  Tensor Clone() const;          // an owned contiguous copy
   std::string Describe() const;  // "f32[2,3]"
 
   // Scalars and small vectors, mostly for constants and tests.
@@ -68,24 +68,24 @@ class Tensor {
 
 std::string Describe(DType dtype, const Dims& dims);
 
-// Whole tensors as one wide type, in row-major order: the reference evaluator's way to read and write.
-// Doubles hold every float type exactly; Longs hold every integer and bool (u64 keeps its bits).
+// All elements in row-major order, as the reference evaluator reads and writes them. A double holds every
+// float type exactly. An int64 holds every integer and bool; u64 values keep their bits.
 std::vector<double> ToDoubles(const Tensor& t);
 std::vector<int64_t> ToLongs(const Tensor& t);
 std::vector<std::string> ToStrings(const Tensor& t);
-// Writes into an existing contiguous tensor, rounding to its type: floats to nearest even (infinity beyond
-// the range of f16/bf16, saturation for the fp8s), integers by dropping high bits, bool as != 0.
+// Writes into an existing contiguous tensor and rounds to its type: floats to nearest even (f16 and bf16
+// overflow to infinity, fp8 types saturate), integers by dropping high bits, bool as != 0.
 void FromDoubles(const std::vector<double>& values, Tensor& t);
 void FromLongs(const std::vector<int64_t>& values, Tensor& t);
 void FromStrings(const std::vector<std::string>& values, Tensor& t);
 
-// One element, by row-major index of a contiguous tensor.
+// One element of a contiguous tensor, by row-major index.
 double LoadDouble(const Tensor& t, int64_t i);
 int64_t LoadLong(const Tensor& t, int64_t i);
 void StoreDouble(Tensor& t, int64_t i, double v);
 void StoreLong(Tensor& t, int64_t i, int64_t v);
 
-// Element-wise equality of type, dims and bytes (NaN equals itself).
+// Equality of type, dims and bytes. A NaN equals the same NaN.
 bool SameTensor(const Tensor& a, const Tensor& b);
 
 }  // namespace tern

@@ -154,8 +154,7 @@ void StoreDouble(Tensor& t, int64_t i, double v) {
     case DType::kCount:
       TERN_CHECK(false, "cannot store a number in ", t.Describe());
     default: {
-      // Out-of-range floats have no integer value; NaN becomes 0, the rest the nearest end, so the result is
-      // defined.
+      // The result for out-of-range floats is defined: NaN becomes 0, other values the nearest bound.
       constexpr double kTop = 9223372036854775807.0;
       const double c = std::isnan(v) ? 0 : v;
       StoreLong(t, i, c >= kTop ? INT64_MAX : c <= -kTop ? INT64_MIN : static_cast<int64_t>(c));

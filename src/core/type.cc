@@ -80,7 +80,7 @@ bool operator==(const Type& a, const Type& b) {
 
 void RefineType(Type& type, const Type& declared) {
   const bool vague = type.kind == Type::Kind::kUnknown;
-  // Merged branches may look optional where the model knows that the value is there.
+  // Merged branches may be optional where the declared type guarantees a value.
   const bool maybe = type.kind == Type::Kind::kOptional && declared.kind != Type::Kind::kOptional;
   if (vague || (maybe && declared.kind != Type::Kind::kUnknown)) type = declared;
   if (!type.tensor() || !declared.tensor()) return;
@@ -102,7 +102,7 @@ static Shape MergeShapes(const Shape& a, const Shape& b) {
 Type MergeTypes(const Type& a, const Type& b) {
   if (a.kind == Type::Kind::kUnknown) return b;
   if (b.kind == Type::Kind::kUnknown) return a;
-  // A value that is sometimes wrapped is an optional.
+  // A value that is optional in one of the two types is optional.
   if (a.kind == Type::Kind::kOptional && b.kind != Type::Kind::kOptional)
     return Type::OptionalOf(MergeTypes(*a.element, b));
   if (b.kind == Type::Kind::kOptional && a.kind != Type::Kind::kOptional)

@@ -1,4 +1,4 @@
-// What a value in a graph is: a tensor with a symbolic shape, or a sequence, optional or map of such.
+// The static type of a value: a tensor with a symbolic shape, or a sequence, optional or map of such types.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ namespace tern {
 
 class MemorySpace;
 
-// Dims, or "rank unknown".
+// Dims, or an unknown rank.
 struct Shape {
   bool ranked = false;
   std::vector<Dim> dims;
@@ -23,12 +23,12 @@ struct Shape {
   int rank() const { return ranked ? static_cast<int>(dims.size()) : -1; }
   const Dim& operator[](int i) const { return dims[i < 0 ? i + dims.size() : i]; }
   bool fully_known() const;
-  Dims Concrete() const;         // only when fully_known()
+  Dims Concrete() const;         // requires fully_known()
   std::string ToString() const;  // "[N,3]"; "[*]" when the rank is unknown
 };
 bool operator==(const Shape& a, const Shape& b);  // provably equal
 
-// How deep types may nest in text and in files; a tensor's depth is 0, a sequence's of tensors 1.
+// Maximum nesting of types in text and files. A tensor has depth 0, a sequence of tensors depth 1.
 inline constexpr int kMaxTypeDepth = 16;
 
 struct Type {
@@ -36,8 +36,8 @@ struct Type {
   Kind kind = Kind::kUnknown;
   DType dtype = DType::kInvalid;  // tensors; maps: the key's type
   Shape shape;
-  std::shared_ptr<const Type> element;  // of a sequence or optional; a map's value
-  // Where a value lives, once that is decided; null: in the host's memory. Not a part of the text, nor
+  std::shared_ptr<const Type> element;  // of a sequence or optional; the value type of a map
+  // The memory that holds the value, once assigned; null: host memory. Not part of the text form and not
   // compared.
   MemorySpace* memory = nullptr;
 
@@ -48,14 +48,14 @@ struct Type {
   // The text form, as ToString prints it.
   static Result<Type> Parse(std::string_view text);
   bool tensor() const { return kind == Kind::kTensor; }
-  int Depth() const;             // of sequences, optionals and maps around the innermost type
+  int Depth() const;             // nesting of sequences, optionals and maps
   std::string ToString() const;  // "f32[N,3]", "seq(f32[*])", "optional(…)", "map(i64,f32[])"
 };
 bool operator==(const Type& a, const Type& b);
 
-// Fills what `type` does not say from what was declared; where both speak, `type` stays.
+// Fills unknown parts of `type` from `declared`. Known parts of `type` stay.
 void RefineType(Type& type, const Type& declared);
-// What is true of both: dims that differ become unknown, ranks that differ an unknown rank.
+// What holds for both types: dims that differ become unknown; ranks that differ give an unknown rank.
 Type MergeTypes(const Type& a, const Type& b);
 
 }  // namespace tern

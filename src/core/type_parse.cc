@@ -1,4 +1,4 @@
-// Types from their text form.
+// Parses types from their text form.
 #include <algorithm>
 
 #include "core/type.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// Position of the quote that closes the one at `open`, or the end.
+// Position of the quote that closes the one at `open`, or the end of the text.
 size_t ClosingQuote(std::string_view text, size_t open) {
   size_t i = open + 1;
   while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;

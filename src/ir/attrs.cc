@@ -33,10 +33,10 @@ class Lister : public AttrVisitor {
   }
 };
 
-// One attribute; the others are passed over.
+// Finds one attribute by name and skips the others.
 class Finder : public AttrVisitor {
  public:
-  // value, when given, is where it goes.
+  // value: receives the attribute; may be null.
   Finder(std::string_view name, AttrValue* value) : name_(name), value_(value) {}
   bool found = false;
   void operator()(const char* n, bool& v, const char*) override { Take(n, v); }
@@ -150,7 +150,7 @@ class Setter : public AttrVisitor {
     else
       Wrong(wanted);
   }
-  // `[]` reads as an empty list of any element type.
+  // `[]` parses as an empty list of any element type.
   template <class T> void EmptyOr(T& slot, const char* wanted) {
     auto* ints = std::get_if<std::vector<int64_t>>(&value_);
     if (ints && ints->empty())
@@ -172,7 +172,7 @@ template <class T> const T& Expect(const AttrValue& v, std::string_view name) {
   return *p;
 }
 
-// In single precision, which attributes have. NaN is itself, and the zeros are two.
+// Compares in single precision, which attributes have. A NaN equals itself; +0 and -0 differ.
 bool SameNumber(double a, double b) {
   const auto x = static_cast<float>(a), y = static_cast<float>(b);
   return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));
@@ -249,7 +249,7 @@ bool SameAttr(const AttrValue& a, const AttrValue& b) {
       [&](const auto& v) {
         using T = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<T, Tensor>)
-          return false;  // seen to above
+          return false;  // handled above
         else
           return v == std::get<T>(b);
       },
@@ -271,7 +271,7 @@ std::string AttrToText(const AttrValue& v) {
   if (auto* b = std::get_if<bool>(&v)) return *b ? "true" : "false";
   if (auto* i = std::get_if<int64_t>(&v)) return StrCat(*i);
   if (auto* d = std::get_if<double>(&v)) {
-    // Attributes are single precision; the shortest text that reads back to the same float.
+    // Attributes are single precision: the shortest text that parses back to the same float.
     Tensor single(DType::kF32, {});
     single.data<float>()[0] = static_cast<float>(*d);
     const std::string text = FloatText(single, 0);

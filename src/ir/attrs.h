@@ -1,4 +1,4 @@
-// An op's attributes: a plain struct, reached by name through its Visit function.
+// An op's attributes: a plain struct whose Visit function gives access by name.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace tern {
 
-// The value of an attribute outside its struct: in text, in files, in importers.
+// An attribute's value outside its struct: in text, in files, in importers.
 using AttrValue = std::variant<bool, int64_t, double, std::string, DType, std::vector<int64_t>,
                                std::vector<double>, std::vector<std::string>, Tensor>;
 
-// What a struct's `Visit` is handed. Enums travel as text.
+// The argument of a struct's `Visit`. Enums are passed as text.
 class AttrVisitor {
  public:
   virtual ~AttrVisitor() = default;
@@ -29,13 +29,13 @@ class AttrVisitor {
   virtual void operator()(const char* name, std::vector<float>& v, const char* doc) = 0;
   virtual void operator()(const char* name, std::vector<std::string>& v, const char* doc) = 0;
   virtual void operator()(const char* name, Tensor& v, const char* doc) = 0;
-  // names: the enumerators' texts in order.
+  // names: the texts of the enumerators, in order.
   template <class E>
   void Enum(const char* name, E& v, const std::vector<const char*>& names, const char* doc) {
     int index = static_cast<int>(v);
     VisitEnum(name, index, names, doc);
     if (index != static_cast<int>(v))
-      v = static_cast<E>(index);  // readers on other threads must see no write
+      v = static_cast<E>(index);  // written only on change: readers on other threads must see no write
   }
 
  protected:
@@ -43,7 +43,7 @@ class AttrVisitor {
                          const char* doc) = 0;
 };
 
-// Type-erased attributes of one node. Copies are cheap and independent.
+// Type-erased attributes of one node. Cheap to copy; copies are independent.
 class Attrs {
  public:
   struct Entry {
@@ -64,10 +64,11 @@ class Attrs {
 
   std::vector<Entry> List() const;  // in declaration order
   bool Has(std::string_view name) const;
-  // Coerces where nothing is lost (int to float, text to enum or dtype); otherwise says what was expected.
+  // Converts where nothing is lost (int to float, text to enum or dtype). Otherwise the error names the
+  // expected type.
   Status Set(const std::string& name, const AttrValue& value);
 
-  // By name; CHECKs that the attribute exists (with that type). Enums read as text.
+  // By name; CHECKs that the attribute exists and has that type. Enums are returned as text.
   AttrValue Get(std::string_view name) const;
   bool Bool(std::string_view name) const;
   int64_t Int(std::string_view name) const;
@@ -97,7 +98,7 @@ class Attrs {
 };
 
 bool SameAttr(const AttrValue& a, const AttrValue& b);
-std::string AttrToText(const AttrValue& v);  // as the text form prints it
+std::string AttrToText(const AttrValue& v);  // as printed in the text form
 
 // For ops without attributes: struct Erf : NoAttrs {};
 struct NoAttrs {

@@ -1,4 +1,4 @@
-// Which nodes treat the items of a batch one by one.
+// Decides which nodes process the items of a batch independently.
 #pragma once
 #include <vector>
 
@@ -6,12 +6,12 @@
 
 namespace tern {
 
-// An op's Batch rule says whether the node does with each item of the outermost dim what it would do with
-// that item alone, and marks the inputs that hold such items; the others are the same for all items. All
-// outputs hold items. The functions without arguments are such rules: .Batch(&BatchItems::FirstInput).
+// An op's Batch rule returns true if the node processes each item of the outermost dim as it would process
+// that item alone. It marks the inputs that hold items; other inputs are the same for all items. All outputs
+// hold items. Functions without arguments are such rules: .Batch(&BatchItems::FirstInput).
 class BatchItems {
  public:
-  // Every output has the same outermost dim, which is not 0; input 0 is there.
+  // Requires that every output has the same nonzero outermost dim and that input 0 is present.
   explicit BatchItems(const StaticNode& node)
       : node_(node), holds_(node.inputs.size()), items_(node.outputs[0].dims[0]) {}
 
@@ -23,22 +23,24 @@ class BatchItems {
   const Dims& InDims(size_t i) const { return node_.inputs[i].dims; }
   const Dims& OutDims() const { return node_.outputs[0].dims; }
 
-  // The input's outermost dim is that of the results; it is marked.
+  // True if the input's outermost dim equals that of the results; marks the input.
   bool Items(size_t i);
-  // The input is there before the run, or absent: the same for all items.
+  // True if the input is absent or known before the run: the same for all items.
   bool Fixed(size_t i) const { return !Has(i) || Known(i); }
-  // The input broadcasts over the result; it is marked where it holds items.
+  // True if the input broadcasts to the result; marks it if it holds items.
   bool Broadcasts(size_t i);
-  // The attribute `axis` of input 0, counted from the front.
+  // The attribute `axis` for input 0, made non-negative.
   int64_t Axis() const { return node_.Axis(InDims(0)); }
 
   bool FirstInput() { return Items(0); }
-  bool OneResult() { return node_.outputs.size() == 1 && Items(0); }  // the other results have other items
-  bool AllBroadcast();                                                // element by element
+  bool OneResult() {
+    return node_.outputs.size() == 1 && Items(0);
+  }                     // other results may be shared by all items
+  bool AllBroadcast();  // elementwise
   bool AlongOtherAxis() { return Items(0) && Axis() != 0; }
-  // Along `axis` and those after it, with inputs that broadcast to x and hold no items.
+  // For ops along `axis` and the axes after it, whose other inputs broadcast to x and hold no items.
   bool AlongTrailingAxes();
-  // Input 0, with fixed weights and bias as inputs 1 and 2 and a residual as input 3.
+  // Input 0 holds items; inputs 1 and 2 are fixed weights and bias, input 3 is a residual.
   bool WithEpilogue();
 
  private:

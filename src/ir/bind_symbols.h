@@ -1,13 +1,13 @@
-// What data says about the symbols of declared types.
+// Binds the symbols of declared types to the dims of actual data.
 #pragma once
 #include "core/type.h"
 
 namespace tern {
 
-// Gives a value to each dim of `declared` that is a symbol by itself. One that has a value keeps it.
+// Assigns the size of each dim of `declared` that is a bare symbol. A symbol that has a value keeps it.
 void BindSymbols(const Type& declared, const Dims& dims, SymbolValues& symbols);
 
-// The type with what is known put in.
+// The type with the symbols replaced by their values.
 Type WithSymbols(Type type, const SymbolValues& symbols);
 
 }  // namespace tern

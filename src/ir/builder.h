@@ -1,5 +1,5 @@
-// Puts nodes into a graph one call at a time; types are inferred as it goes, so `value->type` can be asked at
-// once.
+// Adds nodes to a graph one call at a time. Types are inferred at once, so that `value->type` is valid after
+// each call.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ class Builder {
   explicit Builder(Graph& graph) : graph_(graph) {}
 
   Graph& graph() { return graph_; }
-  // Names for the nodes made from here on.
+  // Sets the name and origin of the following nodes.
   void At(std::string node_name, std::string origin);
 
   Value* Const(Tensor tensor, std::string name = "") {
@@ -24,11 +24,12 @@ class Builder {
   Value* Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
   Value* Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
 
-  // One output. The first error stays in status(); after it, calls still return a value (without a type).
+  // A node with one output. The first error is stored in status(); later calls still return a value, without
+  // a type.
   Value* Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs = {});
   std::vector<Value*> Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs,
                           int outputs);
-  // A node whose subgraphs are to be filled by the caller, who then calls Finish to infer its types.
+  // A node whose subgraphs the caller fills; the caller then calls Finish to infer its types.
   Node* Open(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs, int outputs);
   void Finish(Node* node);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "tern.derived:";
 
-// The text up to `end`, which is taken away too.
+// The text up to `end`; removes both from `text`.
 std::optional<std::string_view> Take(std::string_view& text, char end) {
   const size_t at = text.find(end);
   if (at == text.npos) return std::nullopt;
@@ -32,7 +32,8 @@ template <class T> std::optional<T> TakeNumber(std::string_view& text, char end)
 std::string ToText(const DerivedName& name) {
   std::string text = StrCat(kPrefix, name.what, "|");
   for (const auto& [source, checksum] : name.made_from)
-    text += StrCat(checksum, ":", source.size(), ":", source);  // names hold anything
+    text +=
+        StrCat(checksum, ":", source.size(), ":", source);  // with sizes, as names may contain any character
   return text;
 }
 

@@ -1,5 +1,6 @@
-// Constants made from others of the graph, as packed weights are. No node reads them; they travel in files
-// under names that say what they are, from which constants they were made, and which bytes those held.
+// Constants computed from other constants of the graph, such as packed weights. No node reads them. Files
+// store them under names that tell what they are, which constants they were made from, and the checksums of
+// those.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,12 +11,13 @@
 namespace tern {
 
 struct DerivedName {
-  std::string what;                                         // anything without a |
-  std::vector<std::pair<std::string, uint64_t>> made_from;  // names, and the Checksums of their bytes
+  std::string what;  // any text without a |
+  std::vector<std::pair<std::string, uint64_t>>
+      made_from;  // source constants with the checksums of their bytes
 };
 
 std::string ToText(const DerivedName& name);
-// Nothing where the text is no such name.
+// nullopt if the text is not such a name.
 std::optional<DerivedName> ParseDerivedName(const std::string& text);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// What an op's Reference function sees: its inputs as data, and where results go.
+// The argument of an op's Reference function: input data, and the outputs to write.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// 4 GiB, or a quarter of the machine's memory where that is less.
+// 4 GiB, or a quarter of the machine's memory if that is less.
 size_t DefaultCollectLimit();
 
 class EvalContext {
@@ -23,7 +23,7 @@ class EvalContext {
   bool Has(std::string_view port) const { return Has(op_.InputIndex(port)); }
   bool Wants(std::string_view port) const { return op_.OutputIndex(port) < OutputCount(); }
 
-  // Tensors are always contiguous here.
+  // Always contiguous.
   const Tensor& In(int i) const;
   const Tensor& In(std::string_view port) const { return In(op_.InputIndex(port)); }
   const Datum& InDatum(int i) const;
@@ -34,7 +34,8 @@ class EvalContext {
   DType OutType(int i) const { return types_[static_cast<size_t>(i)].dtype; }
   DType OutType(std::string_view port) const { return OutType(op_.OutputIndex(port)); }
   const Type& OutputType(int i) const { return types_[static_cast<size_t>(i)]; }
-  // Makes output i with these dims and its inferred type. A port nobody asked for gets a scratch tensor.
+  // Creates output i with these dims and its inferred type. An output that the node lacks gets a scratch
+  // tensor.
   Tensor& Out(int i, const Dims& dims);
   Tensor& Out(std::string_view port, const Dims& dims) { return Out(op_.OutputIndex(port), dims); }
   void Out(std::string_view port, const Dims& dims, const std::vector<double>& values);
@@ -42,10 +43,10 @@ class EvalContext {
   void SetOut(int i, Datum value);
   void SetOut(std::string_view port, Datum value) { SetOut(op_.OutputIndex(port), std::move(value)); }
 
-  // Runs the node's i-th subgraph; values it captures from outside are bound already.
+  // Runs the node's subgraph i. Captured values of enclosing graphs are already bound.
   virtual Result<DatumList> RunSubgraph(int i, const DatumList& inputs);
 
-  // Bytes that the per-iteration outputs of one node may hold before they are stacked.
+  // Limit in bytes for the per-iteration outputs of one node before they are stacked.
   virtual size_t CollectLimit() const;
 
   DatumList& outputs() { return outputs_; }

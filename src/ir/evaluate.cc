@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Values by identity, with the enclosing graph's values behind.
+// Values by pointer, with a link to the enclosing graph's values.
 struct Environment {
   const Environment* outer = nullptr;
   std::map<const Value*, Datum> values;
@@ -42,7 +42,7 @@ class NodeContext : public EvalContext {
 
 Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const Datum*>& inputs) {
   const int count = static_cast<int>(node.outputs().size());
-  if (!node.subgraphs().empty()) {  // its outputs arrive as data from the subgraphs
+  if (!node.subgraphs().empty()) {  // output types come from the subgraphs' results
     SymbolValues symbols;
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i] && inputs[i]->is_tensor())
@@ -57,7 +57,7 @@ Result<std::vector<Type>> OutputTypes(const Node& node, const std::vector<const 
     infer[i].present = true;
     infer[i].type = TypeOf(*inputs[i]);
     if (inputs[i]->is_tensor()) infer[i].constant = inputs[i]->tensor;
-    // An empty sequence or a missing optional cannot tell its element's type; the graph can.
+    // An empty sequence or missing optional does not know its element type; the graph does.
     const Value* declared = node.inputs()[i];
     if (!inputs[i]->is_tensor() && declared->type.kind != Type::Kind::kUnknown)
       infer[i].type = declared->type;

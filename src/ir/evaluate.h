@@ -1,4 +1,4 @@
-// Runs graphs with the reference evaluators: slow, obvious, the oracle for everything else.
+// Runs graphs with the reference evaluators: slow and simple, the oracle for all tests.
 #pragma once
 #include <functional>
 
@@ -9,10 +9,10 @@
 
 namespace tern {
 
-// One node on given inputs (null: absent). Output types are inferred from the data.
+// Runs one node on the given inputs (null: absent). Output types are inferred from the data.
 Result<DatumList> EvaluateNode(const Node& node, const std::vector<const Datum*>& inputs);
 
-// A whole model. inputs: one per graph input. Called after each node when given: (node, outputs).
+// Called after each node with its outputs.
 using NodeObserver = std::function<void(const Node&, const DatumList&)>;
 struct EvaluateLimits {
   Stop stop;

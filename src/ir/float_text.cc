@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kNanBits = "nan(0x";
 
-// Types narrower than a byte have no NaN.
+// Types of less than 8 bits have no NaN.
 uint64_t BitsAt(const Tensor& t, int64_t i) {
   const auto width = static_cast<size_t>(BitWidth(t.dtype())) / 8;
   uint64_t bits = 0;
@@ -29,7 +29,7 @@ std::string NanText(uint64_t bits, DType dtype) {
   return StrCat(kNanBits, std::string_view(text, static_cast<size_t>(end - text)), ")");
 }
 
-// False for what is no finite number within the range of normal singles, too.
+// Returns false also for values that are not finite or outside the range of normal floats.
 bool ParseSingle(const std::string& text, float& out) {
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, out);
@@ -61,7 +61,7 @@ bool StoreFloatText(Tensor& t, int64_t i, const std::string& text) {
   if (StartsWith(text, kNanBits) && text.back() == ')')
     return StoreNanBits(t, i,
                         std::string_view(text).substr(kNanBits.size(), text.size() - kNanBits.size() - 1));
-  float single = 0;  // read as such: by way of a double it would be rounded twice
+  float single = 0;  // parsed as float: parsing as double would round twice
   if (t.dtype() == DType::kF32 && ParseSingle(text, single)) {
     t.data<float>()[i] = single;
     return true;
@@ -73,7 +73,8 @@ bool StoreFloatText(Tensor& t, int64_t i, const std::string& text) {
     v = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
   else if (!ParseDouble(text, v))
     return false;
-  if (t.dtype() == DType::kF8E5M2 && std::isinf(v))  // the only 8-bit type that has one; storing saturates
+  if (t.dtype() == DType::kF8E5M2 &&
+      std::isinf(v))  // the only 8-bit type with infinity; EncodeFloat would saturate
     t.data<uint8_t>()[i] = static_cast<uint8_t>(EncodeFloat(t.dtype(), v, false));
   else
     StoreDouble(t, i, v);

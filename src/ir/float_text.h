@@ -1,4 +1,4 @@
-// Floats as text that reads back to the same bits.
+// Floats as text that parses back to the same bits.
 #pragma once
 #include <string>
 
@@ -6,12 +6,12 @@
 
 namespace tern {
 
-// Element i of a contiguous tensor of floats: the shortest number; for a NaN `nan`, or `nan(0x7fc00001)` with
-// all its bits when it is not the one that `nan` reads as.
+// Element i of a contiguous float tensor: the shortest decimal number. A NaN is `nan` if it has the default
+// bits, else `nan(0x7fc00001)` with all its bits.
 std::string FloatText(const Tensor& t, int64_t i);
-// Reverses it. False, when the text is no such float, leaves the element alone.
+// The inverse. Returns false and leaves the element unchanged if the text is not such a float.
 bool StoreFloatText(Tensor& t, int64_t i, const std::string& text);
-// Real and imaginary parts in turn, over the bytes of a contiguous complex tensor.
+// A view of a contiguous complex tensor as alternating real and imaginary parts.
 Tensor ComplexParts(const Tensor& t);
 
 }  // namespace tern

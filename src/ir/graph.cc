@@ -8,7 +8,8 @@ namespace {
 
 void DropUse(Value* value, Node* node, int index) {
   if (!value) return;
-  // From the end: nodes are mostly removed last first, and a constant may have thousands of readers.
+  // Searches from the end: nodes are mostly removed in reverse order, and a constant may have thousands of
+  // readers.
   auto it = std::find(value->uses.rbegin(), value->uses.rend(), std::make_pair(node, index));
   TERN_CHECK(it != value->uses.rend(), "use list of '", value->name, "' is wrong");
   value->uses.erase(std::next(it).base());
@@ -41,7 +42,8 @@ Graph::Graph(std::string graph_name, Graph* parent_graph)
     : name(std::move(graph_name)), parent(parent_graph) {}
 
 Graph::~Graph() {
-  // Nested graphs may hold uses of our values; nodes go in reverse so that no dangling use is touched.
+  // Nested graphs may use values of this graph. Nodes are destroyed in reverse order, so that no dangling use
+  // is touched.
   while (!nodes_.empty()) nodes_.pop_back();
 }
 
@@ -111,7 +113,7 @@ Graph* Graph::AddSubgraph(Node* node, std::string graph_name) {
   return node->subgraphs_.back().get();
 }
 
-// Uses that this graph makes of outside values end with it.
+// Removes this graph's entries from the use lists of outside values.
 void Graph::DropAllUses() {
   SetOutputs({});
   for (const auto& node : nodes_) {

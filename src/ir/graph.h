@@ -1,4 +1,4 @@
-// The one IR: SSA values, nodes in topological order, nested graphs for control flow.
+// The IR: SSA values, nodes in topological order, nested graphs for control flow.
 #pragma once
 #include <list>
 #include <memory>
@@ -16,18 +16,18 @@ namespace tern {
 class Graph;
 class Node;
 
-// A value that a node makes, a constant, or a graph input. Owned by its graph; nested graphs may read it.
+// A node's output, a constant, or a graph input. Owned by its graph; nested graphs may read it.
 struct Value {
   std::string name;
   Type type;
   std::optional<Content> content;  // symbolic elements of a small integer tensor, found by inference
-  Tensor constant;                 // defined for constants
+  Tensor constant;                 // defined for constants only
   Node* producer = nullptr;
-  int output = 0;  // which of the producer's outputs
+  int output = 0;  // index among the producer's outputs
   Graph* graph = nullptr;
   bool is_input = false;
-  std::vector<std::pair<Node*, int>> uses;  // reading nodes, nested ones too, with the input's number
-  int output_uses = 0;                      // how often it is an output of its graph or of graphs inside
+  std::vector<std::pair<Node*, int>> uses;  // reading nodes, also nested ones, with the input index
+  int output_uses = 0;                      // how often it is an output of its graph or of nested graphs
 
   bool is_constant() const { return constant.defined(); }
   bool unused() const { return uses.empty() && output_uses == 0; }
@@ -41,18 +41,18 @@ class Node {
  public:
   const OpDef* op = nullptr;
   Attrs attrs;
-  std::string name;    // unique is not promised; may be empty
-  std::string origin;  // where it came from: "MatMul, onnx node #142"
-  std::string rule;    // the rewrite rule that made it, if one did; not kept in files
+  std::string name;    // need not be unique; may be empty
+  std::string origin;  // the source of the node: "MatMul, onnx node #142"
+  std::string rule;    // the rewrite rule that created it, if any; not stored in files
   Graph* graph = nullptr;
 
-  const std::vector<Value*>& inputs() const { return inputs_; }  // null: an optional input that is absent
+  const std::vector<Value*>& inputs() const { return inputs_; }  // null: an absent optional input
   const std::vector<Value*>& outputs() const { return outputs_; }
   Value* input(int i) const {
     return i < static_cast<int>(inputs_.size()) ? inputs_[static_cast<size_t>(i)] : nullptr;
   }
   Value* output(int i) const { return outputs_[static_cast<size_t>(i)]; }
-  void SetInput(int i, Value* value);  // extends with absent inputs as needed
+  void SetInput(int i, Value* value);  // appends absent inputs as needed
   bool unused() const;                 // no output is read
   const std::vector<std::unique_ptr<Graph>>& subgraphs() const { return subgraphs_; }
 
@@ -66,13 +66,13 @@ class Node {
   std::list<std::unique_ptr<Node>>::iterator place_;
 };
 
-// A value that lives between runs: a run reads as `input` what the run before gave as output number `output`,
-// such as the keys and values of attention (past and present) or the hidden state of a recurrent network. See
-// docs/architecture/ir.md; ir/state.h checks the types and finds pairs by their names.
+// A value that lives between runs. Each run reads as `input` what the previous run wrote to output number
+// `output`, such as the keys and values of attention (past and present) or the hidden state of a recurrent
+// network. See docs/architecture/ir.md. ir/state.h checks the types and finds pairs by their names.
 struct GraphState {
   Value* input = nullptr;  // the past: an input of the graph
-  int output = 0;          // the present: the number of one of the graph's outputs
-  int axis = -1;           // along which the present is longer than the past; -1: they have the same dims
+  int output = 0;          // the present: index of a graph output
+  int axis = -1;           // the axis along which the present is longer than the past; -1: same dims
 };
 
 class Graph {
@@ -83,52 +83,52 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
 
   std::string name;
-  Graph* parent;  // the graph around this one, null for a model
+  Graph* parent;  // the enclosing graph; null for a model
   std::vector<std::pair<std::string, std::string>> metadata;
 
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
   const std::list<std::unique_ptr<Value>>& values() const { return values_; }
-  // Constants that a caller may feed in place of the stored value.
+  // Constants that a caller may replace by feeding them as inputs.
   const std::vector<Value*>& overridable() const { return overridable_; }
-  // Of a model's own graph; nested graphs have none.
+  // Only a model's top-level graph has states.
   const std::vector<GraphState>& states() const { return states_; }
 
   Value* AddInput(std::string value_name, Type type);
   Value* AddConstant(Tensor tensor, std::string value_name = "");
   void MarkOverridable(Value* constant) { overridable_.push_back(constant); }
-  void FixOverridable() { overridable_.clear(); }  // from here on plain constants
-  // The verifier checks it. A state stays with its output's number when SetOutputs, ReplaceOutput or
-  // ReplaceUses put another value there.
+  void FixOverridable() { overridable_.clear(); }  // they become plain constants
+  // Checked by the verifier. A state refers to an output index: SetOutputs, ReplaceOutput and ReplaceUses do
+  // not change it.
   void AddState(const GraphState& state) { states_.push_back(state); }
   void ClearStates() { states_.clear(); }
   void SetOutputs(std::vector<Value*> outputs);
   void ReplaceOutput(int i, Value* value);
-  // Appends, or inserts before `before`. Outputs get fresh values without types.
+  // Appends, or inserts before `before`. Outputs get new values without types.
   Node* AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs,
                 Node* before = nullptr);
-  // The node that comes right before this one of the graph; null for the first.
+  // The node right before this one; null for the first.
   const Node* Before(const Node& node) const;
   Graph* AddSubgraph(Node* node, std::string graph_name);
-  // The outputs must be unused; their values go too.
+  // The outputs must be unused; their values are removed too.
   void RemoveNode(Node* node);
-  // Every reader of `from`, in this graph and below, and graph outputs read `to` instead.
+  // Replaces `from` by `to` in all readers, also nested ones, and in graph outputs.
   void ReplaceUses(Value* from, Value* to);
-  // A constant becomes an input (an overridable one that is fed).
+  // Turns a constant into an input (an overridable constant that is fed).
   void ConstantToInput(Value* value);
-  void InputToConstant(Value* value, Tensor tensor);  // ends the state whose past it is
-  // Drops constants and values nobody reads.
+  void InputToConstant(Value* value, Tensor tensor);  // removes the state whose past it is
+  // Removes constants and values without readers.
   void RemoveUnusedConstants();
-  // Nodes whose outputs nobody reads; repeats until none is left. Returns how many went.
+  // Removes nodes whose outputs are unused, until none is left. Returns how many.
   int RemoveDeadNodes();
-  // Kahn's order, stable. Error when the nodes form a cycle; names a node on it.
+  // Stable topological order (Kahn). If the nodes form a cycle, the error names a node on it.
   Status SortNodes();
 
-  // Every value of enclosing graphs that this graph or graphs inside it read, in first-use order.
+  // All values of enclosing graphs that this graph or its nested graphs read, in order of first use.
   std::vector<Value*> Captures() const;
-  std::unique_ptr<Graph> Clone() const;  // of a top-level graph; constants share bytes
-  int NodeCount() const;                 // with nested graphs
+  std::unique_ptr<Graph> Clone() const;  // top-level graphs only; constants share their bytes
+  int NodeCount() const;                 // including nested graphs
 
  private:
   friend class Node;
@@ -141,15 +141,16 @@ class Graph {
   std::list<std::unique_ptr<Node>> nodes_;
 };
 
-// Copies of a nested graph's nodes and constants, put into a graph around it before the node `before`; the
-// graph's inputs stand for `inputs`. Types are copied too, not inferred.
+// Copies the nodes and constants of a nested graph into an enclosing graph, before the node `before`.
+// `inputs` replace the nested graph's inputs. Types are copied, not inferred.
 struct InlinedGraph {
   std::vector<Node*> nodes;
   std::vector<Value*> constants, outputs;
 };
 InlinedGraph InlineGraph(const Graph& body, const std::vector<Value*>& inputs, Node* before);
 
-// Types and contents of every node's outputs, in order. Errors name the node, its origin and input types.
+// Infers types and contents of every node's outputs, in order. Errors name the node, its origin and input
+// types.
 Status InferNode(Node& node);
 Status InferGraph(Graph& graph);
 

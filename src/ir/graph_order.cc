@@ -13,7 +13,7 @@ bool Inside(const Graph* graph, const Graph& boundary) {
   return false;
 }
 
-// Values in the order they were first met.
+// Unique values in order of first use.
 struct ValueList {
   std::vector<Value*> values;
   std::set<Value*> seen;
@@ -23,7 +23,7 @@ void Capture(Value* v, const Graph& boundary, ValueList& out) {
   if (v && !Inside(v->graph, boundary) && out.seen.insert(v).second) out.values.push_back(v);
 }
 
-// Values of graphs outside `boundary` that nodes in `inner`, or deeper, read.
+// Values outside `boundary` that nodes in `inner` and its nested graphs read.
 void CollectCaptures(const Graph& inner, const Graph& boundary, ValueList& out) {
   for (const auto& node : inner.nodes()) {
     for (Value* v : node->inputs()) Capture(v, boundary, out);
@@ -32,7 +32,7 @@ void CollectCaptures(const Graph& inner, const Graph& boundary, ValueList& out) 
   for (Value* v : inner.outputs()) Capture(v, boundary, out);
 }
 
-// Everything a node waits for: its own inputs and what its subgraphs capture.
+// All values a node depends on: its inputs and the captures of its subgraphs.
 std::vector<Value*> Needs(const Node& node) {
   std::vector<Value*> needs(node.inputs().begin(), node.inputs().end());
   for (const auto& sub : node.subgraphs()) {
@@ -112,7 +112,7 @@ std::vector<Value*> Graph::Captures() const {
 }
 
 std::unique_ptr<Graph> Graph::Clone() const {
-  TERN_CHECK(!parent, "only a whole model can be cloned");
+  TERN_CHECK(!parent, "only a top-level graph can be cloned");
   auto copy = std::make_unique<Graph>(name);
   Cloner().Copy(*this, *copy);
   return copy;

@@ -2,7 +2,7 @@
 
 namespace tern {
 namespace {
-constexpr int64_t kMaxContent = 1024;  // longer integer tensors are data, not shapes
+constexpr int64_t kMaxContent = 1024;  // longer integer tensors are treated as data, not as shapes
 
 const InferInput& Absent() {
   static const auto* absent = new InferInput();
@@ -75,7 +75,7 @@ std::string InferContext::DescribeInputs() const {
 
 namespace {
 
-// Input and output counts, and which inputs may be absent.
+// Checks input and output counts and that required inputs are present.
 Status CheckArity(const OpDef& op, const InferContext& c) {
   const int declared = static_cast<int>(op.inputs.size());
   const bool variadic = declared && op.inputs.back().arity == Port::Arity::kVariadic;
@@ -88,7 +88,7 @@ Status CheckArity(const OpDef& op, const InferContext& c) {
   }
   const int results = static_cast<int>(op.outputs.size());
   if (c.OutputCount() > results && (!results || op.outputs.back().arity != Port::Arity::kVariadic))
-    return InvalidModel("gives ", results, " outputs, ", c.OutputCount(), " are wanted");
+    return InvalidModel("has at most ", results, " outputs, got ", c.OutputCount());
   return {};
 }
 
@@ -122,15 +122,15 @@ Result<int> NormalizeAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// limited is max(0, whole), the same for a size; or min(whole, n) for a number n of at least 1: then either
-// they are equal or they do not broadcast.
-static bool IsLimited(const Dim& limited, const Dim& whole) {
-  if (limited == Max(Dim(0), whole) || limited == Max(whole, Dim(0))) return true;
+// True if limited is max(0, full), which equals a size `full`, or min(full, n) with n >= 1: then the two are
+// equal or do not broadcast.
+static bool IsLimited(const Dim& limited, const Dim& full) {
+  if (limited == Max(Dim(0), full) || limited == Max(full, Dim(0))) return true;
   std::vector<std::string> symbols;
-  whole.CollectSymbols(symbols);
-  if (symbols.size() != 1 || whole != Dim::Symbol(symbols[0])) return false;
+  full.CollectSymbols(symbols);
+  if (symbols.size() != 1 || full != Dim::Symbol(symbols[0])) return false;
   const auto limit = limited.Evaluate({{symbols[0], int64_t{1} << 40}});
-  return limit && *limit >= 1 && Min(whole, Dim(*limit)) == limited;
+  return limit && *limit >= 1 && Min(full, Dim(*limit)) == limited;
 }
 
 static Result<Dim> BroadcastDims(const Dim& a, const Dim& b, size_t axis_from_end) {
@@ -139,7 +139,7 @@ static Result<Dim> BroadcastDims(const Dim& a, const Dim& b, size_t axis_from_en
   if (a.known() && b.known())
     return InvalidModel("cannot broadcast: dimension -", axis_from_end, " is ", a.value(), " against ",
                         b.value());
-  // A number beats what is unknown: the unknown can only be 1 or the same.
+  // A known size wins: an unknown dim can only be 1 or the same size.
   if (a.known()) return a;
   if (b.known()) return b;
   if (a.symbolic() && b.symbolic()) {

@@ -1,5 +1,5 @@
-// What an op's Infer function sees: types, constants and symbolic contents of its inputs; and where it
-// answers.
+// The argument of an op's Infer function: types, constants and symbolic contents of the inputs; and the
+// output types to set.
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace tern {
 
-// Small integer tensors (rank 0 or 1) whose elements are known as expressions: shapes on their way to a
-// Reshape.
+// The elements of a small integer tensor (rank 0 or 1) as symbolic expressions, such as a shape that a
+// Reshape reads.
 using Content = std::vector<Dim>;
 
 struct InferInput {
   bool present = false;
   Type type;
-  Tensor constant;                 // defined when the value is known
-  std::optional<Content> content;  // the same for symbolic integers; set for integer constants too when small
+  Tensor constant;                 // defined if the value is constant
+  std::optional<Content> content;  // symbolic elements; also set for small integer constants
 };
 
 struct InferOutput {
@@ -41,7 +41,7 @@ class InferContext {
   bool Has(std::string_view port) const { return Has(op_.InputIndex(port)); }
   bool Wants(std::string_view port) const { return op_.OutputIndex(port) < OutputCount(); }
 
-  // An absent or non-tensor input reads as an unknown type.
+  // An absent input or one that is no tensor has an unknown type.
   const Type& In(int i) const;
   const Type& In(std::string_view port) const { return In(op_.InputIndex(port)); }
   DType TypeOf(std::string_view port) const { return In(port).dtype; }
@@ -49,13 +49,13 @@ class InferContext {
   // Null unless the value is a constant.
   const Tensor* Constant(int i) const;
   const Tensor* Constant(std::string_view port) const { return Constant(op_.InputIndex(port)); }
-  // Elements as expressions, for constants and symbolic integers.
+  // The elements as expressions, for constants and symbolic integers.
   std::optional<Content> ContentOf(int i) const;
   std::optional<Content> ContentOf(std::string_view port) const { return ContentOf(op_.InputIndex(port)); }
-  // All elements as numbers, or nothing.
+  // All elements as numbers; nullopt if one is unknown.
   std::optional<std::vector<int64_t>> LongsOf(std::string_view port) const;
 
-  void Out(int i, Type type);  // ignored for an output nobody asked for
+  void Out(int i, Type type);  // ignored for an output that the node lacks
   void Out(std::string_view port, Type type) { Out(op_.OutputIndex(port), std::move(type)); }
   void Out(std::string_view port, DType dtype, Shape shape) {
     Out(port, Type::TensorOf(dtype, std::move(shape)));
@@ -76,13 +76,14 @@ class InferContext {
   SubgraphInfer subgraphs_;
 };
 
-// Port counts and element types against the declaration, then the op's own Infer; errors name port and type.
+// Checks port counts and element types against the declaration, then calls the op's Infer. Errors name port
+// and type.
 Status RunInfer(const OpDef& op, const Attrs& attrs, InferContext& context);
 
-// Helpers shared by many Infer functions.
-// axis in [-rank, rank) to [0, rank), or an error that names both.
+// Helpers for Infer functions.
+// Maps an axis in [-rank, rank) to [0, rank); the error names both numbers.
 Result<int> NormalizeAxis(int64_t axis, int rank);
-// numpy broadcasting; a symbolic dim against 1 gives the symbol, against another unknown gives unknown.
+// numpy broadcasting. A symbolic dim against 1 gives the symbol, against another unknown dim gives unknown.
 Result<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 
 }  // namespace tern

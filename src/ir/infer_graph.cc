@@ -1,4 +1,4 @@
-// Type inference over whole graphs.
+// Type inference of entire graphs.
 #include "ir/graph.h"
 
 namespace tern {
@@ -14,7 +14,7 @@ InferInput InputOf(const Value* v) {
   return in;
 }
 
-// Nothing of `before` is lost in `now`.
+// True if `now` has all the information of `before`.
 bool Keeps(const Type& before, const Type& now) {
   if (before.kind == Type::Kind::kUnknown) return true;
   if (before.kind != now.kind || (before.dtype != now.dtype && before.dtype != DType::kInvalid)) return false;
@@ -32,7 +32,7 @@ Type WithoutShapes(Type type) {
   return type;
 }
 
-// Shapes found for narrower inputs would otherwise stay as if they were declared.
+// Clears inferred shapes. Those found for more specific inputs would otherwise count as declared.
 void ForgetShapes(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     for (Value* v : node->outputs()) {
@@ -43,8 +43,8 @@ void ForgetShapes(Graph& graph) {
   }
 }
 
-// A subgraph's inputs take the types the op passes; where it passes less than was declared, the declared
-// stay.
+// A subgraph's inputs get the types that the op passes. Where the op passes less information than was
+// declared, the declared types stay.
 Result<std::vector<Type>> InferSubgraph(Node& node, int index, const std::vector<Type>& inputs) {
   if (static_cast<size_t>(index) >= node.subgraphs().size())
     return InvalidModel("has ", node.subgraphs().size(), " graphs, needs ", node.op->subgraphs.size());

@@ -1,4 +1,4 @@
-// Words, numbers, quoted texts and signs of the text form, with their places.
+// Tokens of the text form: words, numbers, quoted texts and punctuation, with their positions.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,9 +18,9 @@ struct Token {
   size_t at = 0;        // offset in the source
 };
 
-// The whole source as tokens; `//` starts a comment.
+// Splits the source into tokens; `//` starts a comment.
 Result<std::vector<Token>> Tokenize(std::string_view source);
-// The source less its white space, quoted texts apart.
+// The source without white space outside quotes.
 std::string WithoutSpace(std::string_view source);
 // "line 3, column 7"
 std::string PlaceOf(std::string_view source, size_t at);

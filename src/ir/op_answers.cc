@@ -1,4 +1,4 @@
-// What an op's traits say about it, so that its file need not.
+// Derives answers from an op's traits.
 #include "ir/op_answers.h"
 
 #include "ir/axis_map.h"
@@ -8,38 +8,38 @@
 namespace tern {
 namespace {
 
-std::optional<double> Nothing(const Node&) { return 0; }
+std::optional<double> NoFlops(const Node&) { return 0; }
 
-// The first that holds is taken; an op without an answer says so in its test (ops/op_answers_test.cc).
-Answer<CountRule> UsualFlops(const OpDef& def) {
+// Traits are checked in order; the first match decides. An op without an answer fails ops/op_answers_test.cc.
+Answer<CountRule> DefaultFlops(const OpDef& def) {
   if (def.Is(kElementwise)) return PerOutput(1);
-  if (def.macs || def.MovesData() || def.Is(kReadsDims)) return Nothing;
+  if (def.macs || def.MovesData() || def.Is(kReadsDims)) return NoFlops;
   return {};
 }
 
-Answer<BatchRule> UsualBatch(const OpDef& def) {
+Answer<BatchRule> DefaultBatch(const OpDef& def) {
   if (def.Is(kElementwise)) return &BatchItems::AllBroadcast;
   if (def.Is(kView)) return &BatchItems::FirstInput;
   if (def.Is(kReadsDims)) return No{"the dims of all items are one value"};
   return {};
 }
 
-Answer<AxisRule> UsualAxes(const OpDef& def) {
+Answer<AxisRule> DefaultAxes(const OpDef& def) {
   if (def.defaults.Has("channels_last")) return FirstOperandLayout;
   if (def.Is(kElementwise)) return def.inputs.size() == 1 ? FirstOperandAxes : BroadcastAxes;
   if (def.Is(kView)) return No{"axes are split and merged"};
-  if (def.Is(kReadsDims)) return No{"the result has no axes of the operand"};
+  if (def.Is(kReadsDims)) return No{"no axis of the result is one of the operand"};
   return {};
 }
 
-HalfRule UsualHalf(const OpDef& def, bool special) {
+HalfRule DefaultHalf(const OpDef& def, bool special) {
   if (special) return HalfRule::kKeep;
   if (def.Is(kReadsDims)) return HalfRule::kAnyType;
   return def.MovesData() ? HalfRule::kMove : HalfRule::kWiden;
 }
 
-template <class F> void Default(Answer<F>& answer, Answer<F> usual) {
-  if (!answer.given()) answer = std::move(usual);
+template <class F> void Default(Answer<F>& answer, Answer<F> value) {
+  if (!answer.given()) answer = std::move(value);
 }
 
 }  // namespace
@@ -52,17 +52,17 @@ void FillAnswers(OpDef& def) {
     Default(def.batch, Answer<BatchRule>(kNo));
     Default(def.axis_map, Answer<AxisRule>(kNo));
   }
-  Default(def.flops, UsualFlops(def));
-  Default(def.batch, UsualBatch(def));
-  Default(def.axis_map, UsualAxes(def));
-  if (!def.MovesData()) Default(def.pieces, Answer<PieceRule>(No{"results are computed"}));
-  if (def.Is(kElementwise)) Default(def.pieces, Answer<PieceRule>(No{"several inputs are read"}));
+  Default(def.flops, DefaultFlops(def));
+  Default(def.batch, DefaultBatch(def));
+  Default(def.axis_map, DefaultAxes(def));
+  if (!def.MovesData()) Default(def.slices, Answer<SliceRule>(No{"results are computed"}));
+  if (def.Is(kElementwise)) Default(def.slices, Answer<SliceRule>(No{"several inputs are read"}));
   if (def.Is(kView))
-    Default(def.pieces,
-            Answer<PieceRule>([](const StaticNode&) { return std::optional(std::vector<int64_t>{0}); }));
+    Default(def.slices,
+            Answer<SliceRule>([](const StaticNode&) { return std::optional(std::vector<int64_t>{0}); }));
   if (def.WeightInput() < 0) Default(def.typical_dim, Answer<TypicalRule>(No{"no weights"}));
   if (def.Is(kView) && !def.movement) def.movement = Movement{};
-  if (!def.half) def.half = UsualHalf(def, special);
+  if (!def.half) def.half = DefaultHalf(def, special);
   const bool keeps =
       def.movement && def.movement->count != 0 && def.movement->border != Movement::Border::kConstant;
   if (!def.keeps_scale) def.keeps_scale = [keeps](const Attrs&) { return keeps; };

@@ -1,5 +1,5 @@
-// The questions that passes, plans and reports ask about an op, and the shapes of the answers. Each op
-// answers in its own file (ir/op_def.h, OpDef::Builder); what follows from its traits is filled in by AddOp.
+// The properties of an op that passes, plans and reports query, and the types of the answers. Each op answers
+// in its own file (ir/op_def.h, OpDef::Builder). AddOp derives further answers from the op's traits.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,10 +19,11 @@ struct StaticNode;  // ir/static_node.h
 struct No {
   const char* reason;
 };
-// For an op that the reference evaluator runs: nobody would gain. A test fails when it has kernels after all.
+// For an op that only the reference evaluator runs, where an answer has no use. A test fails if the op has
+// kernels.
 inline constexpr No kNoKernel{"no kernel"};
 
-// An answer: a function, or no with the reason. An op that gives neither fails ops/op_answers_test.cc.
+// A function, or "no" with a reason. An op that gives neither fails ops/op_answers_test.cc.
 template <class F> class Answer {
  public:
   Answer() = default;
@@ -42,45 +43,50 @@ template <class F> class Answer {
 
 // An op that moves data: its results hold elements of its data inputs, unchanged.
 struct Movement {
-  enum class Amount : uint8_t { kSame, kFewer, kMore, kAny };  // elements of the results against the data's
-  enum class Border : uint8_t { kNone, kConstant, kInput };    // what else the results hold
+  enum class Amount : uint8_t {
+    kSame,
+    kFewer,
+    kMore,
+    kAny
+  };  // element count of the results compared to the data
+  enum class Border : uint8_t { kNone, kConstant, kInput };  // other elements of the results
   Amount amount = Amount::kSame;
   Border border = Border::kNone;
   int first = 0;          // the first data input
-  int count = 1;          // how many data inputs; kAllInputs: the rest
-  int border_input = -1;  // kInput: which input holds the border's element
+  int count = 1;          // number of data inputs; kAllInputs: all from `first`
+  int border_input = -1;  // kInput: the input with the border's element
 
   static constexpr int kAllInputs = -1;
-  // Every element of the results is one of input 0.
+  // True if every element of the results is one of input 0.
   bool FirstInputOnly() const { return first == 0 && count == 1 && border == Border::kNone; }
 };
 
-// How the axes of a node's results follow from those of its operands.
+// How the axes of a node's results map to those of its operands.
 struct AxisMap {
   enum class Operands : uint8_t {
     kFirst,      // results have the axes of input 0
     kBroadcast,  // all inputs broadcast to the result
-    kJoined,     // all inputs have the result's rank and are joined along one axis
+    kJoined,     // all inputs have the result's rank and are concatenated along one axis
   };
   Operands operands = Operands::kFirst;
-  // A Transpose may move through the node whatever its order. Otherwise only the layout pass reorders the
-  // axes, from [batch, channels, spatial] to [batch, spatial, channels].
+  // True: any Transpose may move through the node. False: only the layout pass may reorder the axes, from
+  // [batch, channels, spatial] to [batch, spatial, channels].
   bool any_order = true;
-  std::vector<int64_t> dropped;  // axes of input 0 that the result lacks; negative: from the end
+  std::vector<int64_t> dropped;  // axes of input 0 that the result lacks; negative: counted from the end
 };
 
-// What WidenHalf does with a node that has f16 or bf16 operands.
+// What the WidenHalf pass does with a node that has f16 or bf16 operands.
 enum class HalfRule : uint8_t {
-  kWiden,    // computes in f32 instead
-  kMove,     // stays as it is, and follows its operand where that is f32 already
-  kAnyType,  // reads a widened operand as it is
-  kKeep,     // the bits or the rounding of the operands matter: they stay
+  kWiden,    // compute in f32 instead
+  kMove,     // leave it, but follow the operand if that is already f32
+  kAnyType,  // read a widened operand without a cast
+  kKeep,     // keep the operands' type: their bits or rounding matter
 };
 
-using CountRule = std::optional<double>(const Node&);                      // nothing: a dim is not known
+using CountRule = std::optional<double>(const Node&);                      // nullopt: a dim is unknown
 using BatchRule = bool(BatchItems&);                                       // false: not for these dims
-using PieceRule = std::optional<std::vector<int64_t>>(const StaticNode&);  // nothing: not for these dims
-using AxisRule = std::optional<AxisMap>(const Node&);                      // nothing: not for this node
+using SliceRule = std::optional<std::vector<int64_t>>(const StaticNode&);  // nullopt: not for these dims
+using AxisRule = std::optional<AxisMap>(const Node&);                      // nullopt: not for this node
 using RenameRule = void(const Node&, AxisRenaming&);
 using TypicalRule = int64_t(const StaticNode&, size_t input, size_t axis);
 

@@ -1,4 +1,4 @@
-// What ops count their work with. Everything is nothing where a dim it needs is not known.
+// Helpers for counting an op's work. All return nullopt if a required dim is unknown.
 #pragma once
 #include <functional>
 #include <optional>
@@ -9,19 +9,19 @@ namespace tern {
 
 struct Value;
 
-// FLOPs per element of functions that several ops can apply.
+// FLOPs per element of functions that several ops apply.
 constexpr double kGeluFlops = 5, kActivationFlops = 2;
 
-// Elements of a tensor; 0 for an absent value.
+// Element count of a tensor; 0 for an absent value.
 std::optional<double> ElementsOf(const Value* v);
-std::optional<double> DimOf(const Value* v, int axis);  // negative: from the end
+std::optional<double> DimOf(const Value* v, int axis);  // negative: counted from the end
 std::optional<double> Times(std::optional<double> a, std::optional<double> b);
 
-// Rules: so many FLOPs for each element of output 0, or of input 0.
+// Rules: `flops` for each element of output 0, or of input 0.
 std::function<CountRule> PerOutput(double flops);
 std::function<CountRule> PerInput(double flops);
 
-// Multiply-accumulates of a node; 0 for an op that has none.
+// Multiply-accumulates of a node; 0 for an op without any.
 std::optional<double> MacsOf(const Node& node);
 
 }  // namespace tern

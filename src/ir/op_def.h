@@ -1,4 +1,4 @@
-// The declaration of an op: what it is called, takes, gives, and how it behaves. One per file under src/ops.
+// The declaration of an op: name, inputs, outputs and properties. Each op has one file under src/ops.
 #pragma once
 #include <functional>
 #include <string>
@@ -13,29 +13,28 @@ class InferContext;
 class EvalContext;
 
 enum Trait : uint32_t {
-  kPure = 1,         // same inputs, same outputs; may be folded, shared, dropped
+  kPure = 1,         // equal inputs give equal outputs; may be folded, merged, removed
   kElementwise = 2,  // output element i depends on (broadcast) input element i only
   kInPlace = 4,      // the first output may overwrite the first input of the same type
-  kView = 8,         // the output is the first input's bytes under other dims
+  kView = 8,         // the output is the first input's bytes with other dims
   kCommutative = 16,
   kControlFlow = 32,  // runs subgraphs
-  kRandom = 64,       // another run, another result
-  kHostOnly = 128,    // works on sequences, strings, maps: never on a device
-  kMovesData = 256,   // computes no numbers: elements of the results are those of inputs, or 0 and 1
-  kReadsDims = 512,   // its result are numbers about the dims of input 0, whose data it does not read
-  kEpilogue =
-      1024,  // sums products; inputs 2 and 3 are bias and residual, `activation` is applied at the end
+  kRandom = 64,       // results differ between runs
+  kHostOnly = 128,    // works on sequences, strings or maps; never runs on a device
+  kMovesData = 256,   // computes no numbers: elements of the results are elements of inputs, 0 or 1
+  kReadsDims = 512,   // the results depend on the dims of input 0, not on its data
+  kEpilogue = 1024,   // sums of products; inputs 2 and 3 are bias and residual, `activation` is applied last
 };
 
 struct Port {
   enum class Arity : uint8_t { kRequired, kOptional, kVariadic };
   enum class Role : uint8_t {
     kData,
-    kWeight,   // kernels prepare it once where it is constant; then it is a parameter of the model
-    kSetting,  // says how or where: axes, indices, shapes, bounds; a constant here is no parameter
+    kWeight,   // kernels pack it once if it is constant; it is then a parameter of the model
+    kSetting,  // axes, indices, shapes, bounds; a constant here is not a parameter
   };
   std::string name;
-  DTypeSet types;  // 0: not a tensor (sequence, optional, map) or anything at all
+  DTypeSet types;  // 0: not a tensor (sequence, optional, map), or any type
   Arity arity = Arity::kRequired;
   Role role = Role::kData;
 };
@@ -53,13 +52,13 @@ class OpDef {
   std::function<Status(const Attrs&, EvalContext&)> reference;
   std::optional<std::string> kind_prefix;  // see Builder::KindsAreNames
 
-  // Answers; see the functions of Builder. What follows from the traits is filled in by AddOp.
+  // Answers; see the functions of Builder. AddOp derives further ones from the traits.
   Answer<CountRule> macs, flops;
   Answer<BatchRule> batch;
   Answer<AxisRule> axis_map;
   std::function<RenameRule> rename_axes;
-  Answer<PieceRule> pieces;
-  std::function<PieceRule> joined_pieces;
+  Answer<SliceRule> slices;
+  std::function<SliceRule> joined_slices;
   Answer<TypicalRule> typical_dim;
   std::optional<Movement> movement;
   std::optional<HalfRule> half;
@@ -67,11 +66,11 @@ class OpDef {
 
   bool Is(Trait t) const { return traits & t; }
   bool MovesData() const { return traits & (kMovesData | kView); }
-  int WeightInput() const;                      // the first of role kWeight; -1: none
-  bool HasRole(int input, Port::Role r) const;  // false for an input that no port covers
+  int WeightInput() const;                      // the first input of role kWeight; -1: none
+  bool HasRole(int input, Port::Role r) const;  // false for an input without a port
   int InputIndex(std::string_view port) const;  // CHECKs that it exists
   int OutputIndex(std::string_view port) const;
-  const Port& InputPort(int i) const;  // a trailing variadic port covers the rest
+  const Port& InputPort(int i) const;  // a trailing variadic port covers all further inputs
   const Port& OutputPort(int i) const;
 
   template <class T> class Builder;
@@ -88,7 +87,7 @@ template <class T> class OpDef::Builder {
   Builder& In(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kRequired); }
   Builder& OptIn(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kOptional); }
   Builder& VarIn(const char* name, DTypeSet types) { return AddIn(name, types, Port::Arity::kVariadic); }
-  // Inputs of another role than data (Port::Role).
+  // Inputs whose role is not data (Port::Role).
   Builder& Weight(const char* name, DTypeSet types) { return In(name, types).Role(Port::Role::kWeight); }
   Builder& OptWeight(const char* name, DTypeSet types) {
     return OptIn(name, types).Role(Port::Role::kWeight);
@@ -117,42 +116,43 @@ template <class T> class OpDef::Builder {
     return *this;
   }
 
-  // Answers. Each is a function or No{"reason"}. Traits answer for most ops: an element-wise op needs none of
-  // these, a view and an op on the host neither.
+  // Answers. Each is a function or No{"reason"}. Traits imply them for most ops: elementwise ops, views and
+  // host-only ops need none.
 
   // Multiply-accumulates of a node (ir/op_cost.h).
   Builder& Macs(Answer<CountRule> macs) { return Set(def_.macs, std::move(macs)); }
-  // FLOPs beside those, two per multiply-accumulate. Element by element: one per element of the result.
+  // FLOPs in addition to two per multiply-accumulate. Default of an elementwise op: one per element of the
+  // result.
   Builder& Flops(Answer<CountRule> flops) { return Set(def_.flops, std::move(flops)); }
-  // Whether a node treats each item of the outermost dim alone (ir/batch_items.h).
+  // Whether a node processes each item of the outermost dim independently (ir/batch_items.h).
   Builder& Batch(Answer<BatchRule> batch) { return Set(def_.batch, std::move(batch)); }
-  // How the results' axes follow the operands', and which attributes and inputs name axes (ir/axis_map.h).
+  // How the results' axes map to the operands', and which attributes and inputs name axes (ir/axis_map.h).
   Builder& Axes(Answer<AxisRule> map, std::function<RenameRule> rename = {}) {
     def_.rename_axes = std::move(rename);
     return Set(def_.axis_map, std::move(map));
   }
-  // Moves data. The results may be contiguous pieces of input 0: where they begin in it, in elements
-  // (ir/pieces.h).
-  Builder& Moves(Movement movement, Answer<PieceRule> pieces) {
+  // The op moves data. slices: if the results are contiguous slices of input 0, their offsets in it, in
+  // elements (ir/slices.h).
+  Builder& Moves(Movement movement, Answer<SliceRule> slices) {
     def_.movement = movement;
     def_.traits |= kMovesData;
-    return Set(def_.pieces, std::move(pieces));
+    return Set(def_.slices, std::move(slices));
   }
-  // The inputs may be contiguous pieces of output 0: where they begin in it, in elements.
-  Builder& JoinedPieces(std::function<PieceRule> pieces) {
-    return Set(def_.joined_pieces, std::move(pieces));
+  // If the inputs are contiguous slices of output 0: their offsets in it, in elements.
+  Builder& JoinedSlices(std::function<SliceRule> slices) {
+    return Set(def_.joined_slices, std::move(slices));
   }
-  // For an op with weights: the size that stands for an axis of an input where the graph leaves it open, when
-  // it is decided how the weights are packed. kSizeOfWeights: the weights ask for one size; 0: no size stands
-  // for all.
+  // For an op with weights: the representative size of an input's axis that the graph leaves open, used to
+  // choose the layout of the packed weights. kSizeOfWeights: the weights imply the size. 0: no size is
+  // representative.
   Builder& TypicalDims(Answer<TypicalRule> size) { return Set(def_.typical_dim, std::move(size)); }
   Builder& Half(HalfRule rule) { return Set(def_.half, rule); }
-  // Nodes with these attributes give for quantized elements of one scale what they give for the numbers that
-  // these stand for. So do all that move data and have no border.
+  // True if a node with these attributes computes on quantized elements of one scale what it computes on the
+  // numbers they represent. Ops that move data without a border do so anyway.
   Builder& KeepsScale(std::function<bool(const Attrs&)> rule) {
     return Set(def_.keeps_scale, std::move(rule));
   }
-  // Kinds are op names in the text form: with the prefix "reduce_", ReduceMean is Reduce {kind="mean"}.
+  // Kinds are op names in the text form: with the prefix "reduce_", ReduceMean means Reduce {kind="mean"}.
   Builder& KindsAreNames(const char* prefix = "") {
     def_.kind_prefix = prefix;
     return *this;
@@ -181,17 +181,17 @@ template <class T> class OpDef::Builder {
 
 constexpr int64_t kSizeOfWeights = -1;  // OpDef::typical_dim
 
-// Gives an op the answers that follow from its traits; AddOp calls it.
+// Derives answers from an op's traits; called by AddOp.
 void FillAnswers(OpDef& def);
 
 // The table of all ops, filled by InitOps() in ops/ops.h.
 void AddOp(OpDef def);
-const OpDef* FindOp(std::string_view name);  // null when there is none
-std::vector<const OpDef*> AllOps();          // by name
-// The names of the ops of which `fits` is true; they live as long as the table.
+const OpDef* FindOp(std::string_view name);  // null if there is none
+std::vector<const OpDef*> AllOps();          // sorted by name
+// Names of the ops for which `fits` is true. They live as long as the table.
 std::vector<const char*> OpNames(bool (*fits)(const OpDef&));
 
 }  // namespace tern
 
-// Defines the op. The build finds these lines and makes the table; there is no list to keep.
+// Defines the op. The build collects these definitions into the table; no list has to be maintained.
 #define TERN_OP(Name) OpDef TernOp_##Name()

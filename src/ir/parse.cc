@@ -17,7 +17,7 @@ struct StateText {
   int axis = -1, output = -1;
 };
 
-// Names seen so far, with the enclosing graph's behind.
+// Names defined so far, with a link to the enclosing graph's names.
 struct Scope {
   const Scope* outer = nullptr;
   std::map<std::string, Value*> values;
@@ -32,7 +32,7 @@ struct Scope {
 };
 
 std::string KeyOf(const Token& t) { return StrCat(t.sigil, t.quoted ? "\"" : "", t.text, "~", t.twin); }
-// A bare number is no name.
+// An unquoted number is not a name.
 std::string NameIn(const Token& t) {
   return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text;
 }
@@ -78,14 +78,15 @@ class Parser : private TokenReader {
     for (const Token& t : outputs) {
       Value* v = scope.Find(KeyOf(t));
       if (!v)
-        return InvalidArgument("output ", t.sigil, t.text, " is never made, at ", PlaceOf(source_, t.at));
+        return InvalidArgument("output ", t.sigil, t.text, " is never defined, at ", PlaceOf(source_, t.at));
       values.push_back(v);
     }
     graph.SetOutputs(std::move(values));
     return {};
   }
 
-  // state %past -> %present {axis=2}; the present may be made further down, so it is looked up at the end.
+  // state %past -> %present {axis=2}. The present may be defined later, so it is resolved at the end of the
+  // body.
   Status StateLine(Scope& scope) {
     StateText state;
     TERN_ASSIGN(state.past, ExpectValue());
@@ -137,7 +138,7 @@ class Parser : private TokenReader {
 
   Status Define(Scope& scope, const Token& t, Value* value) {
     if (!scope.values.emplace(KeyOf(t), value).second)
-      return InvalidArgument(t.sigil, t.text, " is made twice, at ", PlaceOf(source_, t.at));
+      return InvalidArgument(t.sigil, t.text, " is defined twice, at ", PlaceOf(source_, t.at));
     return {};
   }
 
@@ -193,7 +194,7 @@ class Parser : private TokenReader {
     return {};
   }
 
-  // Sums and products of calls and values, left to right, products first.
+  // Sums and products of calls and values, left-associative; products bind tighter.
   Result<Value*> Expression(Graph& graph, Scope& scope, int depth, int outputs) {
     if (depth > kMaxDepth)
       return InvalidArgument("expression nests deeper than ", kMaxDepth, " at ", PlaceOf(source_, Now().at));
@@ -229,8 +230,7 @@ class Parser : private TokenReader {
       TERN_ASSIGN(Token t, ExpectValue());
       Value* v = scope.Find(KeyOf(t));
       if (!v)
-        return InvalidArgument(t.sigil, t.text, " is not made before it is read, at ",
-                               PlaceOf(source_, t.at));
+        return InvalidArgument(t.sigil, t.text, " is read before it is defined, at ", PlaceOf(source_, t.at));
       return v;
     }
     if (Eat("(")) {

@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-// Reads back without quotes; `//` would start a comment.
+// True if the name needs no quotes; `//` would start a comment.
 bool PlainName(const std::string& name) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ||
       name.find("//") != std::string::npos)
@@ -18,7 +18,7 @@ bool PlainName(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '/'; });
 }
 
-// The same where no sigil stands in front.
+// The same for a name without a sigil.
 bool PlainWord(const std::string& name) { return PlainName(name) && name[0] != '.' && name[0] != '/'; }
 
 std::string ElementText(const Tensor& t, int64_t i) {
@@ -50,7 +50,7 @@ class Printer {
       const Value* v = graph.inputs()[i];
       out += StrCat(i ? ", " : "", NameOf(v), ": ", v->type.ToString());
     }
-    // Outputs are named before the body, because they are written before it.
+    // Outputs are named before the body, because they are printed before it.
     out += ") -> (";
     for (size_t i = 0; i < graph.outputs().size(); ++i)
       out += StrCat(i ? ", " : "", NameOf(graph.outputs()[i]));
@@ -74,7 +74,7 @@ class Printer {
   std::string out;
 
  private:
-  // The output's number is written only where the value is also an earlier output.
+  // The output's index is printed only if the value is also an earlier output.
   void PrintState(const Graph& graph, const GraphState& state, const std::string& pad) {
     const auto& outputs = graph.outputs();
     const auto present = outputs.begin() + state.output;
@@ -121,8 +121,8 @@ class Printer {
     if (!text.empty()) out += " {" + text + "}";
   }
 
-  // %name for computed values, #name for constants; a number where there is no name, `~k` to tell twins
-  // apart.
+  // %name for computed values, #name for constants. An unnamed value gets a number; equal names get a suffix
+  // `~k`.
   std::string NameOf(const Value* v) {
     auto it = names_.find(v);
     if (it != names_.end()) return it->second;

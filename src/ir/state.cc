@@ -12,7 +12,7 @@ bool ProvablyDifferent(const Dim& a, const Dim& b) {
   return difference.known() && !difference.Is(0);
 }
 
-// Unknown types and ranks may still turn out to agree.
+// Unknown types and ranks count as compatible.
 bool MayAgree(const Type& past, const Type& present, int axis) {
   if (past.kind == Type::Kind::kUnknown || present.kind == Type::Kind::kUnknown) return true;
   if (!past.tensor() || !present.tensor() || past.dtype != present.dtype) return false;

@@ -1,4 +1,4 @@
-// Pairs of past and present by the names that exporters give them.
+// Finds pairs of past and present by the names that exporters give them.
 #include <algorithm>
 
 #include "ir/state.h"
@@ -6,17 +6,17 @@
 namespace tern {
 namespace {
 
-// What a pair is, as far as its name tells.
+// The kind of a pair, as its name implies.
 enum class Kind { kCache, kFixed };
 
-// Part of a name, between '.', '_' and '/', that becomes another one.
-struct Words {
+// Part of an input's name, between '.', '_' and '/', and the part that replaces it in the output's name.
+struct NamePattern {
   const char* past;
   const char* present;
   Kind kind;
-  bool with_noun = false;  // only in a name that says what it is, see NamesAState
+  bool with_noun = false;  // only in names that also contain a noun such as "state" (NamesAState)
 };
-constexpr Words kWords[] = {
+constexpr NamePattern kPatterns[] = {
     {"past_key_values", "present", Kind::kCache},             // optimum
     {"past_key_values", "present_key_values", Kind::kCache},  // transformers' own names
     {"past_key_values", "new_key_values", Kind::kCache},
@@ -33,24 +33,24 @@ constexpr Words kWords[] = {
 
 bool Separates(char c) { return c == '.' || c == '_' || c == '/'; }
 
-// Where `word` stands in `name` as a part of its own; npos: nowhere.
-size_t FindWord(std::string_view name, std::string_view word) {
-  for (size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
-    const size_t end = at + word.size();
+// Position of `part` as a separate part of `name`; npos: not found.
+size_t FindPart(std::string_view name, std::string_view part) {
+  for (size_t at = name.find(part); at != name.npos; at = name.find(part, at + 1)) {
+    const size_t end = at + part.size();
     if ((at == 0 || Separates(name[at - 1])) && (end == name.size() || Separates(name[end]))) return at;
   }
   return name.npos;
 }
 
-// An input "in" and an output "out" of the same type say nothing; "h_in" and "state.0.in" do.
+// The names "in" and "out" alone mean nothing; "h_in" and "state.0.in" name a state.
 bool NamesAState(std::string_view name) {
   constexpr const char* kNouns[] = {"h",      "c",     "hx",     "cx",  "hidden", "cell", "state",
                                     "states", "cache", "memory", "mem", "rnn",    "lstm", "gru"};
   return std::any_of(std::begin(kNouns), std::end(kNouns),
-                     [&](const char* noun) { return FindWord(name, noun) != name.npos; });
+                     [&](const char* noun) { return FindPart(name, noun) != name.npos; });
 }
 
-// The growing axis of a pair (-1: none), or nothing where the types do not agree or do not tell.
+// The growing axis of a pair (-1: none); nullopt if the types do not match or do not determine it.
 std::optional<int> GrowingAxis(const Type& past, const Type& present, Kind kind) {
   if (!past.tensor() || !present.tensor() || past.dtype != present.dtype) return std::nullopt;
   const int rank = past.shape.rank();
@@ -67,7 +67,7 @@ std::optional<int> GrowingAxis(const Type& past, const Type& present, Kind kind)
   if (!growing.empty()) return growing[0];
   if (unclear.empty() || kind == Kind::kFixed) return -1;
   if (unclear.size() == 1) return unclear[0];
-  // The axis that the exporter calls a sequence.
+  // The axis whose symbol names a sequence.
   std::vector<int> sequences;
   for (int i : unclear) {
     const std::string dim = past.shape[i].ToString();
@@ -85,16 +85,16 @@ int OutputNamed(const Graph& graph, std::string_view name) {
 }
 
 std::optional<GraphState> StateOf(const Graph& graph, Value* past) {
-  for (const Words& words : kWords) {
-    const size_t at = FindWord(past->name, words.past);
+  for (const NamePattern& pattern : kPatterns) {
+    const size_t at = FindPart(past->name, pattern.past);
     if (at == past->name.npos) continue;
-    if (words.with_noun && !NamesAState(past->name)) continue;
+    if (pattern.with_noun && !NamesAState(past->name)) continue;
     std::string name = past->name;
-    name.replace(at, std::string_view(words.past).size(), words.present);
+    name.replace(at, std::string_view(pattern.past).size(), pattern.present);
     const int output = OutputNamed(graph, name);
     if (output < 0) continue;
     const Type& present = graph.outputs()[static_cast<size_t>(output)]->type;
-    if (const auto axis = GrowingAxis(past->type, present, words.kind))
+    if (const auto axis = GrowingAxis(past->type, present, pattern.kind))
       return GraphState{past, output, *axis};
   }
   return std::nullopt;

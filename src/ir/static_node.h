@@ -1,4 +1,4 @@
-// A node whose dims are numbers, before it runs: what rules about memory and batches look at.
+// A node with known dims, before it runs: the argument of rules about memory and batches.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace tern {
 struct StaticValue {
   DType dtype = DType::kInvalid;  // kInvalid: an absent input
   Dims dims;
-  const Tensor* known = nullptr;  // the data, where it is known before the run; not owned
+  const Tensor* known = nullptr;  // the data if known before the run; not owned
 };
 
 struct StaticNode {
@@ -18,7 +18,7 @@ struct StaticNode {
 
   bool Has(size_t i) const { return i < inputs.size() && inputs[i].dtype != DType::kInvalid; }
   const Tensor* Known(size_t i) const { return Has(i) ? inputs[i].known : nullptr; }
-  // The attribute `axis` of a tensor with these dims, counted from the front.
+  // The attribute `axis` for a tensor with these dims, made non-negative.
   int64_t Axis(const Dims& dims) const {
     const int64_t axis = attrs->Int("axis");
     return axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis;

@@ -11,7 +11,7 @@ struct OpMeaning {
   const OpDef* op;
   std::string kind;  // empty: the op itself was named
 };
-// An op by name, or the family that has a kind of that name ("ReduceMean" → Reduce mean, "LeakyRelu" →
+// Finds an op by name, or the op that has a kind of that name ("ReduceMean" → Reduce mean, "LeakyRelu" →
 // Activation).
 std::optional<OpMeaning> ResolveOp(const std::string& name);
 

@@ -1,4 +1,4 @@
-// The fixed part at the start of a .tern file: 64 bytes, then the FlatBuffers header, then the data section.
+// The fixed prefix of a .tern file: 64 bytes, followed by the FlatBuffers header and the data section.
 #pragma once
 #include <cstddef>
 #include <cstdint>

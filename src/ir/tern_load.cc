@@ -14,7 +14,7 @@ constexpr int kMaxNesting = 200;
 
 template <class T> std::string TextOf(const T* s) { return s ? s->str() : std::string(); }
 
-// The verifier promises bounds, not the alignment of 8-byte elements, so they are copied as bytes.
+// The FlatBuffers verifier checks bounds, not the alignment of 8-byte elements, so they are copied bytewise.
 template <class T> std::vector<T> ListOf(const flatbuffers::Vector<T>* list) {
   std::vector<T> out(list ? list->size() : 0);
   if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(T));
@@ -68,7 +68,7 @@ class Reader {
     return {};
   }
 
-  // Derived constants whose sources have changed since, in an edited graph, lose their names.
+  // Removes the names of derived constants whose sources have changed, as in an edited graph.
   void ForgetStale() {
     std::map<std::string, std::vector<uint64_t>> checksums;
     for (const auto& [value, checksum] : constants_) checksums[value->name].push_back(checksum);
@@ -83,7 +83,7 @@ class Reader {
   }
 
  private:
-  // The verifier checks what they say.
+  // The graph verifier checks the states' content.
   Status ReadStates(const fb::Graph& from, Graph& to) {
     if (!from.states()) return {};
     for (const fb::State* state : *from.states()) {
@@ -140,17 +140,17 @@ class Reader {
       Value* v =
           i >= 0 && static_cast<size_t>(i) < values_.size() ? values_[static_cast<size_t>(i)] : nullptr;
       if (!v && !(i == -1 && absent_allowed))
-        return InvalidModel("a ", what, " is value number ", i, ", which does not exist or is made later");
+        return InvalidModel("a ", what, " is value number ", i, ", which does not exist or is defined later");
       out.push_back(v);
     }
     return out;
   }
 
-  // Claims a number of the graph's own range that nothing has made yet.
+  // Claims a value number of the graph's own range that is not yet defined.
   Status Claim(int32_t number, size_t first, size_t end) {
     if (number < 0 || static_cast<size_t>(number) < first || static_cast<size_t>(number) >= end ||
         values_[static_cast<size_t>(number)])
-      return InvalidModel("value number ", number, " is made twice or belongs to another graph");
+      return InvalidModel("value number ", number, " is defined twice or belongs to another graph");
     return {};
   }
 
@@ -238,7 +238,7 @@ class Reader {
   std::vector<Tensor> blobs_;
   std::vector<Value*> values_;
   std::vector<const fb::Value*> infos_;
-  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the model's own graph, with their checksums
+  std::vector<std::pair<Value*, uint64_t>> constants_;  // of the top-level graph, with their checksums
 };
 
 struct Opened {

@@ -24,13 +24,13 @@ class Writer {
   }
 
   FlatBufferBuilder builder;
-  // What goes behind the header, in order, each at a multiple of kTernAlign.
+  // The tensors of the data section in order, each aligned to kTernAlign.
   const std::vector<Tensor>& data() const { return data_; }
 
  private:
   struct Stored {
     Tensor tensor;
-    uint64_t checksum = 0, offset = 0;  // not of strings, which lie in the header
+    uint64_t checksum = 0, offset = 0;  // unused for strings, which are stored in the header
   };
 
   Offset<fb::Blob> BlobTable(const Stored& s) {
@@ -42,7 +42,7 @@ class Writer {
     return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, s.offset, t.bytes(), s.checksum);
   }
 
-  // Where the tensor's bytes lie in the data section. Equal bytes are written once, whoever holds them.
+  // Offset of the tensor's bytes in the data section. Equal bytes are written once.
   uint64_t Place(const Tensor& t, uint64_t checksum) {
     const auto [first, last] = placed_.equal_range({checksum, t.bytes()});
     for (auto it = first; it != last; ++it) {
@@ -57,8 +57,8 @@ class Writer {
     return at;
   }
 
-  // Equal tensors share a blob. So they do in a graph that was read from a file: writing it again gives the
-  // same file.
+  // Equal tensors share a blob, also in a graph that was loaded from a file: saving it again gives the same
+  // file.
   int AddTensor(const Tensor& t) {
     const Tensor packed = t.Contiguous();
     const auto seen = std::tuple(packed.raw(), packed.dtype(), packed.dims());
@@ -73,7 +73,8 @@ class Writer {
     }
     const bool added = number == static_cast<int>(blobs_.size());
     if (added) blobs_.push_back(std::move(stored));
-    if (added || packed.raw() == t.raw()) seen_.emplace(seen, number);  // a copy not kept gives its place up
+    if (added || packed.raw() == t.raw())
+      seen_.emplace(seen, number);  // a temporary copy is freed, and its address may be reused
     return number;
   }
 
@@ -123,7 +124,8 @@ class Writer {
                           builder.CreateVector(Numbers(node.outputs())), builder.CreateVector(subgraphs));
   }
 
-  // As the loader makes them, so that a file does not tell how its graph came about.
+  // In the order in which the loader creates them, so that the file does not depend on how the graph was
+  // built.
   static std::vector<const Value*> InOrder(const Graph& graph) {
     std::vector<const Value*> values;
     for (const auto& v : graph.values())
@@ -154,7 +156,7 @@ class Writer {
                            builder.CreateVector(metadata), States(graph));
   }
 
-  // Absent where there are none.
+  // Null if there are none.
   Offset<flatbuffers::Vector<Offset<fb::State>>> States(const Graph& graph) {
     if (graph.states().empty()) return 0;
     std::vector<Offset<fb::State>> states;
@@ -168,15 +170,15 @@ class Writer {
   std::map<std::tuple<const void*, DType, Dims>, int> seen_;
   std::map<std::tuple<uint64_t, size_t, DType, Dims>, int> placed_as_;
   struct Placed {
-    size_t index;  // in data_
+    size_t index;  // index in data_
     uint64_t offset;
   };
-  std::multimap<std::pair<uint64_t, size_t>, Placed> placed_;  // by checksum and size
+  std::multimap<std::pair<uint64_t, size_t>, Placed> placed_;  // keyed by checksum and size
   std::vector<Tensor> data_;
   uint64_t offset_ = 0;
 };
 
-// The loader reads types back from their text, and only so deep.
+// The loader parses types from text and limits their nesting.
 Status CheckTypes(const Graph& graph) {
   for (const auto& v : graph.values())
     if (const int depth = v->type.Depth(); depth > kMaxTypeDepth)
@@ -187,7 +189,7 @@ Status CheckTypes(const Graph& graph) {
   return {};
 }
 
-// Hands the file's bytes, in order, to `sink`.
+// Passes the file's bytes to `sink`, in order.
 template <class Sink> void WriteAll(const Graph& graph, uint64_t source_hash, Sink sink) {
   static const char kZeros[kTernAlign] = {};
   Writer writer;

@@ -25,7 +25,7 @@ Result<Token> TokenReader::ExpectValue() {
   return tokens_[at_++];
 }
 
-// The type's own parser takes the source from here to the end of the bracketed part.
+// Passes the source text up to the closing bracket to the type parser.
 Result<Type> TokenReader::ReadType() {
   const size_t begin = Now().at;
   if (Eat("unknown")) return Type();
@@ -103,10 +103,10 @@ Status TokenReader::StoreElement(Tensor& t, int64_t i, const Token& item) {
     return bad();
   }
   StoreLong(t, i, v);
-  return LoadLong(t, i) == v ? Status() : bad();  // beyond the type's range
+  return LoadLong(t, i) == v ? Status() : bad();  // out of the type's range
 }
 
-// The next token's text; the bits of a NaN, `nan(0x…)`, belong to it.
+// The next token's text. For a NaN this includes its bits, `nan(0x…)`.
 Result<std::string> TokenReader::NumberText(std::string_view wanted) {
   if (Now().kind == Token::Kind::kEnd) return Unexpected(wanted);
   std::string text = tokens_[at_++].text;
@@ -154,7 +154,7 @@ Result<AttrValue> TokenReader::AttrFromText() {
     return Unexpected("an attribute's value");
   const size_t begin = at_;
   TERN_ASSIGN(const std::string text, NumberText("an attribute's value"));
-  Tensor number(DType::kF32, {});  // as attributes are
+  Tensor number(DType::kF32, {});  // attributes are single precision
   if (StoreFloatText(number, 0, text)) return AttrValue(LoadDouble(number, 0));
   at_ = begin;
   return Unexpected("an attribute's value");

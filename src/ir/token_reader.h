@@ -1,5 +1,5 @@
-// Reads the text form token by token: signs, names, types, elements of constants, attributes. Errors give
-// line and column.
+// Reads the text form token by token: punctuation, names, types, elements of constants, attributes. Errors
+// name line and column.
 #pragma once
 #include <string>
 #include <string_view>
@@ -31,7 +31,7 @@ class TokenReader {
   Result<std::string> ExpectText();
   Result<Token> ExpectValue();
   Result<Type> ReadType();
-  // The elements of a constant in parentheses, as many as its type says.
+  // The elements of a constant in parentheses, as many as its type has.
   Result<Tensor> Elements(const Type& type);
   // {name=value, …}, or nothing.
   Status Attributes(AttrList& attrs);

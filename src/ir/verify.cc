@@ -18,21 +18,21 @@ class Verifier {
     }
     for (const Value* v : graph.inputs()) {
       if (!v->is_input || v->producer)
-        return Broken("input '", v->name, "' is not marked as one, or is made by a node");
+        return Broken("input '", v->name, "' is not marked as an input, or is a node's output");
       visible_.insert(v);
     }
     for (const auto& node : graph.nodes()) TERN_TRY(CheckNode(*node, graph));
     for (const Value* v : graph.outputs()) {
       if (!v || !visible_.count(v))
         return Broken("output '", v ? v->name : "", "' of graph '", graph.name,
-                      "' is not made in it or around it");
+                      "' is not defined in it or in an enclosing graph");
       ++outputs_[v];
     }
     if (Status status = CheckStates(graph); !status.ok()) return Broken(status.message());
     return {};
   }
 
-  // When all readers have been seen.
+  // Called when all readers have been visited.
   Status CheckUses(const Graph& graph) {
     for (const auto& v : graph.values()) TERN_TRY(CheckUses(*v));
     for (const auto& node : graph.nodes())
@@ -54,7 +54,7 @@ class Verifier {
     return {};
   }
 
-  // As many different uses as reads, each of them a read.
+  // The use list has one distinct entry per read.
   Status CheckUses(const Value& v) {
     auto uses = v.uses;
     std::sort(uses.begin(), uses.end());
@@ -77,7 +77,7 @@ class Verifier {
       const Value* v = node.inputs()[i];
       if (!v) continue;
       if (!visible_.count(v))
-        return Broken(node.Describe(), " reads '", v->name, "' before it is made, or out of scope");
+        return Broken(node.Describe(), " reads '", v->name, "' before it is defined, or out of scope");
       ++reads_[v];
     }
     TERN_TRY(CheckCounts(node));
@@ -89,8 +89,8 @@ class Verifier {
     for (size_t i = 0; i < node.outputs().size(); ++i) {
       const Value* v = node.outputs()[i];
       if (v->producer != &node || v->output != static_cast<int>(i))
-        return Broken("output ", i, " of ", node.Describe(), " points elsewhere");
-      if (!visible_.insert(v).second) return Broken("'", v->name, "' is made twice");
+        return Broken("output ", i, " of ", node.Describe(), " has another producer");
+      if (!visible_.insert(v).second) return Broken("'", v->name, "' is defined twice");
     }
     return {};
   }

@@ -22,7 +22,7 @@ class OpAnswers : public testing::Test {
     need(op.flops.given(), ".Flops");
     need(op.batch.given(), ".Batch");
     need(op.axis_map.given(), ".Axes");
-    need(op.pieces.given(), ".Moves");
+    need(op.slices.given(), ".Moves");
     need(op.typical_dim.given(), ".TypicalDims");
     return missing;
   }
@@ -41,7 +41,7 @@ TEST_F(OpAnswers, AnOpWithoutAnswersIsFound) {
   FillAnswers(op);
   EXPECT_EQ(Missing(op), (std::vector<std::string>{".Flops", ".Batch", ".Axes", ".TypicalDims"}));
   op.traits = kPure | kMovesData;
-  op.pieces = {};
+  op.slices = {};
   FillAnswers(op);
   EXPECT_EQ(Missing(op), (std::vector<std::string>{".Batch", ".Axes", ".Moves", ".TypicalDims"}));
 }
@@ -66,7 +66,7 @@ TEST_F(OpAnswers, WhatMovesDataSaysWhichElements) {
 TEST_F(OpAnswers, ReasonsAreGiven) {
   const auto said = [](const auto& answer) { return answer || (answer.reason() && *answer.reason()); };
   for (const OpDef* op : AllOps())
-    EXPECT_TRUE(said(op->flops) && said(op->batch) && said(op->axis_map) && said(op->pieces) &&
+    EXPECT_TRUE(said(op->flops) && said(op->batch) && said(op->axis_map) && said(op->slices) &&
                 said(op->typical_dim))
         << op->name;
 }

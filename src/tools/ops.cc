@@ -101,7 +101,7 @@ void PrintAnswers(const OpDef& op) {
   line("counts FLOPs", op.flops);
   line("batches can be cut", op.batch);
   line("axes can be reordered", op.axis_map);
-  line("results can be parts of the input", op.pieces);
+  line("results can be parts of the input", op.slices);
 }
 
 void PrintOne(const OpDef& op) {

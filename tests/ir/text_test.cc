@@ -120,7 +120,7 @@ TEST_F(Text, NamesThePlaceOfAMistake) {
   EXPECT_EQ(ErrorOf("graph @g(%x: f32[2]) -> (%y) {\n  %y = Nonsense(%x)\n}"),
             "no op named 'Nonsense' at line 2, column 8");
   EXPECT_EQ(ErrorOf("graph @g() -> (%y) {\n  %y = Identity(%x)\n}"),
-            "%x is not made before it is read, at line 2, column 17");
+            "%x is read before it is defined, at line 2, column 17");
   EXPECT_EQ(ErrorOf("graph @g() -> () { #c: f32[2] = (1) }"),
             "f32[2] needs 2 elements, has 1 at line 1, column 33");
   EXPECT_EQ(ErrorOf("graph @g() -> () { #c: f32[2] = (1, x) }"), "'x' is not a f32 at line 1, column 37");

@@ -30,7 +30,7 @@ TEST(Verify, NamesAValueReadBeforeItIsMade) {
   first->name = "first";
   first->producer->SetInput(0, second);
   g.SetOutputs({second});
-  EXPECT_NE(VerifyGraph(g).message().find("before it is made"), std::string::npos);
+  EXPECT_NE(VerifyGraph(g).message().find("before it is defined"), std::string::npos);
   EXPECT_NE(g.SortNodes().message().find("cycle"), std::string::npos);
 }
 

@@ -1,6 +1,6 @@
 // Gather: slices of a tensor by their numbers along an axis.
 #include "ir/axis_map.h"
-#include "ir/pieces.h"
+#include "ir/slices.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 

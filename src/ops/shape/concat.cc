@@ -1,7 +1,7 @@
 // Concat: tensors one after the other along an axis.
 #include "ir/axis_map.h"
 #include "ir/batch_items.h"
-#include "ir/pieces.h"
+#include "ir/slices.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -105,7 +105,7 @@ Status Reference(const Concat& op, EvalContext& c) {
 }
 
 std::optional<std::vector<int64_t>> InputPieces(const StaticNode& n) {
-  return PiecesAlongAxis(n, n.outputs[0].dims, n.inputs);
+  return SlicesAlongAxis(n, n.outputs[0].dims, n.inputs);
 }
 
 bool Batch(BatchItems& b) {
@@ -123,7 +123,7 @@ TERN_OP(Concat) {
       .VarIn("inputs", kAnyType)
       .Out("y", kAnyType)
       .Moves({.count = Movement::kAllInputs}, No{"several inputs are read"})
-      .JoinedPieces(InputPieces)
+      .JoinedSlices(InputPieces)
       .Batch(Batch)
       .Axes(Axes, RenameAxisAttr)
       .Infer(Infer)

@@ -1,6 +1,6 @@
 // Slice: x[start:end:step] along some axes.
 #include "ir/axis_map.h"
-#include "ir/pieces.h"
+#include "ir/slices.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 

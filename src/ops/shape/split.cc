@@ -1,7 +1,7 @@
 // Split: a tensor cut along an axis.
 #include "ir/axis_map.h"
 #include "ir/batch_items.h"
-#include "ir/pieces.h"
+#include "ir/slices.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -101,7 +101,7 @@ Status Reference(const Split& op, EvalContext& c) {
 }
 
 std::optional<std::vector<int64_t>> OutputPieces(const StaticNode& n) {
-  return PiecesAlongAxis(n, n.inputs[0].dims, n.outputs);
+  return SlicesAlongAxis(n, n.inputs[0].dims, n.outputs);
 }
 
 }  // namespace

@@ -24,16 +24,16 @@ std::optional<std::vector<size_t>> ToBytes(DType dtype, const std::optional<std:
 std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots& slots) {
   const OpDef& op = *node.node().op;
   if (op.Is(kView)) return std::vector<size_t>(node.outputs.size(), 0);
-  if (!op.pieces || Varies(node, slots)) return std::nullopt;  // offsets may not depend on a length
+  if (!op.slices || Varies(node, slots)) return std::nullopt;  // offsets may not depend on a length
   const StaticNode facts = StaticFacts(node, slots);
-  return ToBytes(facts.inputs[0].dtype, op.pieces(facts));
+  return ToBytes(facts.inputs[0].dtype, op.slices(facts));
 }
 
 std::optional<std::vector<size_t>> ConcatOffsets(const PlanNode& node, const Slots& slots) {
   const OpDef& op = *node.node().op;
-  if (!op.joined_pieces || Varies(node, slots)) return std::nullopt;
+  if (!op.joined_slices || Varies(node, slots)) return std::nullopt;
   const StaticNode facts = StaticFacts(node, slots);
-  return ToBytes(facts.outputs[0].dtype, op.joined_pieces(facts));
+  return ToBytes(facts.outputs[0].dtype, op.joined_slices(facts));
 }
 
 }  // namespace tern
