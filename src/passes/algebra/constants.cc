@@ -91,7 +91,7 @@ bool MergeProducts(Rewrite& r) {
     if (!AllFiniteAndNotZero(inner->constant) || !AllFiniteAndNotZero(outer->constant))
       return r.Skip("a constant is zero or not finite");
   } else if (inner->inverse || outer->inverse) {
-    return r.Skip("integers are divided with a rest");
+    return r.Skip("integer division truncates");
   }
   // One quotient is rounded once, as before.
   Value* c = inner->inverse == outer->inverse ? Do(r, "mul", inner->constant, outer->constant)

@@ -44,7 +44,8 @@ TERN_RULE(ReplaceMulByMinusOne) {
               .when = [](const Match& m) {
                 const auto all = UniformOf(m.At("c"));
                 if (!all || *all != -1) return m.Skip("the constant is not -1 everywhere");
-                return BroadcastsInto(m.At("c"), m.At("x")) || m.Skip("the constant widens the result");
+                return BroadcastsInto(m.At("c"), m.At("x")) ||
+                       m.Skip("the constant broadcasts the result to a larger shape");
               }};
 }
 TERN_RULE(ReplaceSubFromZero) {
@@ -55,7 +56,8 @@ TERN_RULE(ReplaceSubFromZero) {
               .when = [](const Match& m) {
                 const auto all = UniformOf(m.At("c"));
                 if (!all || *all != 0) return m.Skip("the constant is not 0 everywhere");
-                if (!BroadcastsInto(m.At("c"), m.At("x"))) return m.Skip("the constant widens the result");
+                if (!BroadcastsInto(m.At("c"), m.At("x")))
+                  return m.Skip("the constant broadcasts the result to a larger shape");
                 return Signed(m);
               }};
 }

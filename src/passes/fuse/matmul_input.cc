@@ -34,7 +34,7 @@ std::optional<Place> Find(Rewrite& r, std::initializer_list<const char*> kinds) 
   p.constant = p.before->input(p.at);
   p.x = p.before->input(1 - p.at);
   if (!p.constant->is_constant()) return no("no operand is a constant");
-  if (!BroadcastsInto(p.constant, p.x)) return no("the constant widens the result");
+  if (!BroadcastsInto(p.constant, p.x)) return no("the constant broadcasts the result to a larger shape");
   const Tensor& t = p.constant->constant;
   for (int i = 0; i + 1 < t.rank(); ++i)
     if (t.dim(i) != 1) return no("the constant differs from row to row");

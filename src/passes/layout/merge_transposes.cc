@@ -107,11 +107,11 @@ bool Merge(Rewrite& r) {
       MoveOf(*factors, InOrder(*factors, Inverse(*p), &Factor::from), InOrder(*factors, *q, &Factor::to));
   if (!IsIdentity(move.perm)) {
     x = ViewAs(r, x, Shape(move.before));
-    if (!x) return r.Skip("the dims cannot be said with constants");
+    if (!x) return r.Skip("the dims cannot be expressed with constants");
     x = r.Op("Transpose", {x}, {{"perm", move.perm}});
   }
   Value* y = ViewAs(r, x, last.output(0)->type.shape);
-  return y ? r.Replace(y) : r.Skip("the dims cannot be said with constants");
+  return y ? r.Replace(y) : r.Skip("the dims cannot be expressed with constants");
 }
 
 }  // namespace

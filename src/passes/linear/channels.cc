@@ -62,11 +62,11 @@ Value* PerChannel(Rewrite& r, const Channels& c, Value* constant) {
   if (!constant || !constant->is_constant()) return no("no operand is a constant");
   const Tensor& t = constant->constant;
   if (t.dtype() != c.weights->type.dtype) return no("weights and constant have different types");
-  if (t.rank() > c.rank) return no("the constant widens the result");
+  if (t.rank() > c.rank) return no("the constant broadcasts the result to a larger shape");
   for (int i = 0; i < t.rank(); ++i)
     if (t.dim(i) != 1 && i + c.rank - t.rank() != c.axis)
       return no("the constant ", t.Describe(), " differs along more than the channels");
-  if (t.size() != 1 && t.size() != c.count) return no("the constant widens the result");
+  if (t.size() != 1 && t.size() != c.count) return no("the constant broadcasts the result to a larger shape");
   return Reshape(r, constant, {t.size()});
 }
 

@@ -108,7 +108,7 @@ bool MergeMatMul(Rewrite& r) {
   Value *w = product.input(1), *bias = product.input(2);
   if (!w->is_constant() || w->constant.rank() != 2) return r.Skip("the MatMul is not by a constant matrix");
   if (product.attrs.Bool("transpose_a") || !NoEpilogue(product))
-    return r.Skip("the MatMul is not a plain one");
+    return r.Skip("the MatMul transposes its first operand or has an epilogue");
   if (bias && (!bias->is_constant() || bias->constant.rank() != 1))
     return r.Skip("the bias is not a constant row");
   if (c->node->attrs.Int("group") != 1) return r.Skip("the Conv has groups");

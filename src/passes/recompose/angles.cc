@@ -11,9 +11,10 @@ constexpr int kMaxDepth = 12;
 
 bool LastAxis(int64_t axis, const Value* v) { return axis == -1 || axis == v->type.shape.rank() - 1; }
 
-class Thinner {
+// Emits the producers of a value again, on rows without copies. A null result: not provably copies.
+class CopyRemover {
  public:
-  Thinner(Rewrite& r, Twice twice) : r_(r), twice_(twice) {}
+  CopyRemover(Rewrite& r, Copies copies) : r_(r), copies_(copies) {}
 
   Value* Of(Value* v, int depth) {
     const Shape& s = v->type.shape;
@@ -23,7 +24,7 @@ class Thinner {
     if (!v->producer) return nullptr;
     const Node& n = *v->producer;
     if (Value* base = Copied(n)) return base;
-    if (IsOp(n, "Unary") || IsOp(n, "Cast")) return Again(n, {Of(n.input(0), depth + 1)});
+    if (IsOp(n, "Unary") || IsOp(n, "Cast")) return Rebuild(n, {Of(n.input(0), depth + 1)});
     if (IsOp(n, "Binary")) return OfBinary(n, depth);
     if (IsView(n)) return OfView(v, n, depth);
     if (IsOp(n, "Expand")) return OfExpand(n, depth);
@@ -44,21 +45,21 @@ class Thinner {
     auto* to = static_cast<char*>(out.raw());
     for (int64_t row = 0; row < t.size() / std::max<int64_t>(1, n); ++row)
       for (int64_t i = 0; i < half; ++i) {
-        const int64_t a = row * n + (twice_ == Twice::kHalves ? i : 2 * i),
-                      b = a + (twice_ == Twice::kHalves ? half : 1);
+        const int64_t a = row * n + (copies_ == Copies::kHalves ? i : 2 * i),
+                      b = a + (copies_ == Copies::kHalves ? half : 1);
         if (std::memcmp(from + a * size, from + b * size, size)) return nullptr;
         std::memcpy(to + (row * half + i) * size, from + a * size, size);
       }
     return r_.Const(out);
   }
 
-  // The one thing of which this node's result is two copies.
+  // The value that the node repeats twice: Concat(x, x), or for pairs a repeated last axis of 1.
   Value* Copied(const Node& n) {
-    if (twice_ == Twice::kHalves) {
+    if (copies_ == Copies::kHalves) {
       const bool both = IsOp(n, "Concat") && n.inputs().size() == 2 && n.input(0) == n.input(1);
       return both && LastAxis(n.attrs.Int("axis"), n.output(0)) ? n.input(0) : nullptr;
     }
-    // [..., n, 1] to [..., n, 2] to [..., 2n].
+    // Pairs: [..., n, 1] is copied to [..., n, 2] and reshaped to [..., 2n].
     if (!IsOp(n, "Reshape") || !n.input(0)->producer) return nullptr;
     const Node& copy = *n.input(0)->producer;
     const Shape &wide = n.input(0)->type.shape, &y = n.output(0)->type.shape;
@@ -68,10 +69,10 @@ class Thinner {
     for (int i = 0; i + 2 < rank; ++i)
       if (wide[i] != y[i] || narrow[i] != y[i]) return nullptr;
     if (wide[-2] != narrow[-2] || !y[-1].known() || !(wide[-2] * Dim(2) == y[-1])) return nullptr;
-    const bool copies = IsOp(copy, "Expand") || IsOp(copy, "Tile") ||
-                        (IsOp(copy, "Concat") && copy.inputs().size() == 2 &&
-                         copy.input(0) == copy.input(1) && LastAxis(copy.attrs.Int("axis"), copy.output(0)));
-    return copies ? ViewAs(r_, copy.input(0), Halved(y)) : nullptr;
+    const bool repeats = IsOp(copy, "Expand") || IsOp(copy, "Tile") ||
+                         (IsOp(copy, "Concat") && copy.inputs().size() == 2 &&
+                          copy.input(0) == copy.input(1) && LastAxis(copy.attrs.Int("axis"), copy.output(0)));
+    return repeats ? ViewAs(r_, copy.input(0), Halved(y)) : nullptr;
   }
 
   static Shape Halved(Shape s) {
@@ -79,7 +80,7 @@ class Thinner {
     return s;
   }
 
-  Value* Again(const Node& n, const std::vector<Value*>& inputs) {
+  Value* Rebuild(const Node& n, const std::vector<Value*>& inputs) {
     for (const Value* v : inputs)
       if (!v) return nullptr;
     return r_.Op(*n.op, n.attrs, inputs);
@@ -92,7 +93,7 @@ class Thinner {
       if (!s.ranked) return nullptr;
       inputs.push_back(s.rank() == 0 || s[-1].Is(1) ? v : Of(v, depth + 1));
     }
-    return Again(n, inputs);
+    return Rebuild(n, inputs);
   }
 
   Value* OfView(Value* v, const Node& n, int depth) {
@@ -102,25 +103,25 @@ class Thinner {
     return half ? ViewAs(r_, half, Halved(y)) : nullptr;
   }
 
-  // Broadcasting does the rest, as long as the rank stays.
+  // The Expand is dropped: readers broadcast, as long as the rank does not change.
   Value* OfExpand(const Node& n, int depth) {
     const Shape &x = n.input(0)->type.shape, &y = n.output(0)->type.shape;
     return x.rank() == y.rank() && x[-1] == y[-1] ? Of(n.input(0), depth + 1) : nullptr;
   }
 
-  // Rows of a table.
+  // Gathers rows of a table; the table loses the copies.
   Value* OfGather(const Node& n, int depth) {
     const Shape& table = n.input(0)->type.shape;
     if (table.rank() < 2 || LastAxis(n.attrs.Int("axis"), n.input(0))) return nullptr;
-    return Again(n, {Of(n.input(0), depth + 1), n.input(1)});
+    return Rebuild(n, {Of(n.input(0), depth + 1), n.input(1)});
   }
 
   Rewrite& r_;
-  Twice twice_;
+  Copies copies_;
 };
 
 }  // namespace
 
-Value* Once(Rewrite& r, Value* v, Twice twice) { return Thinner(r, twice).Of(v, 0); }
+Value* WithoutCopies(Rewrite& r, Value* v, Copies copies) { return CopyRemover(r, copies).Of(v, 0); }
 
 }  // namespace tern

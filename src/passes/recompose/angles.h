@@ -1,16 +1,17 @@
-// Cosines and sines that stand twice in a row, for rotary embeddings.
+// Cosines and sines that hold each element twice along the last axis, for rotary embeddings.
 #pragma once
 #include "passes/rewrite/rewrite.h"
 
 namespace tern {
 
-enum class Twice {
-  kHalves,  // element i is element i + n/2
-  kPairs,   // element 2i is element 2i + 1
+// Where the two copies of an element are in a row of n.
+enum class Copies {
+  kHalves,  // at i and i + n/2
+  kPairs,   // at 2i and 2i + 1
 };
 
-// v with each element of the last axis once: what v is made of is made again without the copies. Null when
-// they are not seen to be copies.
-Value* Once(Rewrite& r, Value* v, Twice twice);
+// v with each element of the last axis once. Emits the nodes that compute v again, on rows of n/2. Null when
+// the rows are not provably made of copies.
+Value* WithoutCopies(Rewrite& r, Value* v, Copies copies);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Attention, from the product with the values back to queries and keys.
+// Recomposes Attention, from the product with the values back to queries and keys.
 #include <cmath>
 
 #include "passes/recompose/polynomial.h"
@@ -8,10 +8,10 @@
 namespace tern {
 namespace {
 
-// softmax(scores), perhaps with NaN made zero, perhaps cast.
+// softmax(scores), optionally with NaN replaced by 0, optionally cast.
 struct Probabilities {
   Node* softmax = nullptr;
-  bool guarded = false;
+  bool guarded = false;  // NaN is replaced by 0
   std::string problem = "no softmax over the last axis";
 };
 
@@ -20,7 +20,7 @@ Value* ThroughCast(Value* v) {
   return cast && OnlyUse(v) && IsFloatValue(cast->input(0)) && IsFloatValue(v) ? cast->input(0) : v;
 }
 
-// Where(IsNaN(p), 0, p), and nobody else reads p.
+// v = Where(IsNaN(p), 0, p), where p has no other reader: returns p, else v.
 Value* ThroughGuard(Value* v) {
   const Node* where = MadeBy(v, "Where");
   if (!where || !OnlyUse(v) || !IsScalar(where->input(1), 0)) return v;
@@ -49,10 +49,10 @@ Probabilities ReadProbabilities(Value* v) {
   return found;
 }
 
-// Keys as rows: [..., length, size].
+// factor * Transpose(base, perm) has one key per row: [..., length, size].
 struct Keys {
-  Value* base = nullptr;  // rows once it is transposed so; no perm: as it is
-  std::vector<int64_t> perm;
+  Value* base = nullptr;
+  std::vector<int64_t> perm;  // empty: identity
   double factor = 1;
 };
 
@@ -88,25 +88,26 @@ Shape Permuted(const Shape& s, const std::vector<int64_t>& perm) {
   return out;
 }
 
-// [batch, heads, length, size], or [batch*heads, length, size].
+// Inputs must be [batch, heads, length, size] or [batch*heads, length, size]. Returns the problem, or "".
 std::string ShapeProblem(const Shape& q, const Shape& k, const Shape& v) {
   const int rank = q.rank();
   if (rank != 3 && rank != 4) return StrCat("queries have rank ", rank);
   if (k.rank() != rank || v.rank() != rank) return "queries, keys and values have different ranks";
-  if (q[0] != k[0] || k[0] != v[0]) return "batches are not known to be the same";
-  if (q[-1] != k[-1] || k[-2] != v[-2]) return "sizes are not known to be the same";
+  if (q[0] != k[0] || k[0] != v[0]) return "batch sizes are not provably equal";
+  if (q[-1] != k[-1] || k[-2] != v[-2]) return "sizes are not provably equal";
   if (rank == 4 && k[1] != v[1]) return "keys and values have different heads";
-  if (rank == 4 && q[1] != k[1] && !(k[1].Is(1) && q[1].known())) return "heads are not known to fit";
+  if (rank == 4 && q[1] != k[1] && !(k[1].Is(1) && q[1].known()))
+    return "the numbers of heads are not provably equal";
   return "";
 }
 
-// The sum of both has the shape of `whole`, whatever the sizes that are not known.
-bool SpreadsInto(const Value* mask, const Value* whole) {
-  const auto joined = BroadcastShapes(mask->type.shape, whole->type.shape);
-  return joined.ok() && whole->type.shape.ranked && *joined == whole->type.shape;
+// mask + scores provably has the shape of the scores.
+bool BroadcastsIntoScores(const Value* mask, const Value* scores) {
+  const auto joined = BroadcastShapes(mask->type.shape, scores->type.shape);
+  return joined.ok() && scores->type.shape.ranked && *joined == scores->type.shape;
 }
 
-// Made of finite numbers only: a constant, or a choice between two.
+// All elements are provably finite: a constant, or a Where over two constants.
 bool IsFinite(const Value* mask) {
   if (AllFinite(mask)) return true;
   const Node* choice = MadeBy(mask, "Where");
@@ -117,19 +118,19 @@ std::string MaskProblem(const Scores& scores, DType dtype) {
   const Value* product = scores.product->output(0);
   for (const MaskStep& step : scores.masks) {
     const Value* mask = step.addend ? step.addend : step.condition;
-    if (!SpreadsInto(mask, product))
+    if (!BroadcastsIntoScores(mask, product))
       return StrCat("mask ", mask->type.ToString(), " does not broadcast into ", product->type.ToString());
     if (step.addend && mask->type.dtype != dtype) return "the mask has another type";
     if (step.condition && dtype == DType::kF16 && std::isfinite(step.fill))
-      return StrCat("hidden scores are ", step.fill, ", which f16 does not hold");
-    if (scores.floored && (step.condition || !IsFinite(mask))) return "the scores are bounded";
+      return StrCat("masked scores are ", step.fill, ", which f16 does not hold");
+    if (scores.floored && (step.condition || !IsFinite(mask))) return "the scores are clipped";
   }
-  if (scores.head_scale && !SpreadsInto(scores.head_scale, product))
-    return "a factor is larger than the scores";
+  if (scores.head_scale && !BroadcastsIntoScores(scores.head_scale, product))
+    return "a factor does not broadcast into the scores";
   return "";
 }
 
-// A mask over [batch*heads, length, keys] in the op's four axes.
+// A mask [batch*heads, length, keys] as [batch*heads, 1, length, keys].
 Value* WithHeads(Rewrite& r, Value* mask, int rank) {
   if (!mask || rank == 4 || mask->type.shape.rank() < 3) return mask;
   return r.Op("Unsqueeze", {mask, r.Ints({1})});
@@ -140,15 +141,17 @@ bool PlainProduct(const Node& n) {
          !n.attrs.Bool("transpose_a") && !n.attrs.Bool("transpose_b");
 }
 
+// The attribute "scale": 0 stands for the default, 1 / sqrt(size).
 double AttributeScale(double scale, const Dim& size) {
   if (!size.known()) return scale;
-  const double usual = 1 / std::sqrt(static_cast<double>(size.value()));
-  return std::abs(scale - usual) <= 1e-6 * usual ? 0 : scale;
+  const double preset = 1 / std::sqrt(static_cast<double>(size.value()));
+  return std::abs(scale - preset) <= 1e-6 * preset ? 0 : scale;
 }
 
 bool RecomposeAttentionAt(Rewrite& r) {
   const Node& root = r.root();
-  if (!PlainProduct(root)) return r.Skip("the last product has more to it");
+  if (!PlainProduct(root))
+    return r.Skip("the product with the values has a bias, an epilogue or transposed operands");
   const Probabilities p = ReadProbabilities(root.input(0));
   if (!p.softmax) return r.Skip(p.problem);
   const Scores scores = ReadScores(p.softmax->input(0));
@@ -187,7 +190,7 @@ bool RecomposeAttentionAt(Rewrite& r) {
 
 TERN_RULE(RecomposeAttention) {
   return Rule{
-      .summary = "softmax(q * keys * scale + mask) * v is Attention, in its many spellings",
+      .summary = "softmax(q * keys * scale + mask) * v is Attention, in all spellings that exporters write",
       .level = Level::kExtended,
       .roots = {"MatMul"},
       .apply = RecomposeAttentionAt,

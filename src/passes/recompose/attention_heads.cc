@@ -1,4 +1,5 @@
-// Attention reads packed heads and repeated heads itself: what splits, merges and repeats them falls away.
+// Attention reads packed heads and shared key/value heads itself: removes the nodes that split, merge and
+// repeat heads around it.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -11,13 +12,13 @@ const std::vector<int64_t> kSwapped = {0, 2, 1, 3};
 
 bool IsSwap(const Node* n) { return n && n->attrs.Ints("perm") == kSwapped; }
 
-// The Attention of `node` with other inputs and attributes; only y may be read.
-Value* Again(Rewrite& r, const Node& node, std::vector<Value*> inputs, const AttrList& changes) {
+// The Attention of `node` with other inputs and attributes, with one output.
+Value* Rebuild(Rewrite& r, const Node& node, std::vector<Value*> inputs, const AttrList& changes) {
   return r.Op(*node.op, WithAttrs(node.attrs, changes), inputs);
 }
-// The same with all outputs.
-std::vector<Value*> AllAgain(Rewrite& r, const Node& node, const std::vector<Value*>& inputs,
-                             const AttrList& changes) {
+// The same, with all outputs.
+std::vector<Value*> RebuildAllOutputs(Rewrite& r, const Node& node, const std::vector<Value*>& inputs,
+                                      const AttrList& changes) {
   return r.Ops(*node.op, WithAttrs(node.attrs, changes), inputs, static_cast<int>(node.outputs().size()));
 }
 
@@ -26,13 +27,14 @@ bool OnlyFirstOutput(const Node& node) {
                      [](const Value* v) { return v->unused(); });
 }
 
-// Outputs other than y are read by nobody, or are outputs of the graph and nothing else.
-bool OthersOnlyLeave(const Node& node) {
+// No node reads an output other than y; graph outputs are allowed.
+bool OthersHaveNoReaders(const Node& node) {
   return std::all_of(node.outputs().begin() + 1, node.outputs().end(),
                      [](const Value* v) { return v->uses.empty(); });
 }
 
-// v = Transpose(split), split [batch, length, heads, size]: [batch, length, heads*size], or null.
+// x is [batch, length, heads*size], where v = Transpose(split) and split is x as [batch, length, heads,
+// size]. Null when v is not of this form.
 struct Packed {
   Value* x = nullptr;
   int64_t heads = 0;
@@ -66,10 +68,10 @@ bool FuseSplitHeadsAt(Rewrite& r) {
     changes.emplace_back(i == 0 ? "q_heads" : "kv_heads", packed.heads);
   }
   if (changes.empty()) return r.Skip("no input is a transposed split into heads");
-  return r.Replace(AllAgain(r, node, inputs, changes));
+  return r.Replace(RebuildAllOutputs(r, node, inputs, changes));
 }
 
-// Same data as a reshape of the packed result.
+// Reshape(Transpose(Attention)) is a Reshape of the packed result.
 bool FuseMergedHeadsAt(Rewrite& r) {
   const Node& root = r.root();
   Node* transpose = MadeBy(root.input(0), "Transpose");
@@ -77,9 +79,9 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   Node* attention = MadeBy(transpose->input(0), "Attention");
   if (!attention || transpose->input(0)->output != 0 || !OnlyUse(transpose->input(0)))
     return r.Skip("not the result of an Attention, read nowhere else");
-  if (attention->attrs.Bool("merged") || !OthersOnlyLeave(*attention))
+  if (attention->attrs.Bool("merged") || !OthersHaveNoReaders(*attention))
     return r.Skip("the heads are merged already, or other outputs are read");
-  const std::vector<Value*> made = AllAgain(r, *attention, attention->inputs(), {{"merged", true}});
+  const std::vector<Value*> made = RebuildAllOutputs(r, *attention, attention->inputs(), {{"merged", true}});
   std::vector<std::pair<Value*, Value*>> pairs;
   for (size_t i = 1; i < made.size(); ++i) pairs.emplace_back(attention->outputs()[i], made[i]);
   const auto replace = [&](Value* y) {
@@ -88,7 +90,8 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   };
   Value* merged = made[0];
   if (SameShape(merged, root.output(0))) return replace(merged);
-  // Dims 0 and 1 are the same for both; a zero further back would copy another one.
+  // The inputs of both Reshapes agree in dims 0 and 1 only: a target of 0 further back would copy another
+  // dim.
   const auto target = IntsOf(root.input(1));
   if (target && !root.attrs.Bool("allow_zero") && target->size() > 2 &&
       std::find(target->begin() + 2, target->end(), 0) != target->end())
@@ -96,7 +99,7 @@ bool FuseMergedHeadsAt(Rewrite& r) {
   return replace(r.Op(*root.op, root.attrs, {merged, root.input(1)}));
 }
 
-// v = Reshape(Expand(Unsqueeze(x, 2))): each head of x stands `times` in a row.
+// v = Reshape(Expand(Unsqueeze(x, 2))): each head of x is repeated `times` times in a row.
 struct Repeated {
   Value* x = nullptr;
   int64_t times = 1;
@@ -122,15 +125,17 @@ Repeated RepeatedOf(Value* v) {
 
 bool FuseRepeatedHeadsAt(Rewrite& r) {
   const Node& node = r.root();
-  if (!OnlyFirstOutput(node) || node.input(4) || node.input(5)) return r.Skip("there is a past");
+  if (!OnlyFirstOutput(node) || node.input(4) || node.input(5))
+    return r.Skip("there is a KV cache, or other outputs are read");
   const Repeated k = RepeatedOf(node.input(1)), v = RepeatedOf(node.input(2));
-  if (!k.x || !v.x || k.times != v.times) return r.Skip("keys and values are not repeated alike");
+  if (!k.x || !v.x || k.times != v.times)
+    return r.Skip("keys and values are not repeated by the same number");
   std::vector<Value*> inputs = node.inputs();
   inputs[1] = k.x, inputs[2] = v.x;
-  return r.Replace(Again(r, node, inputs, {{"kv_heads", int64_t{0}}}));
+  return r.Replace(Rebuild(r, node, inputs, {{"kv_heads", int64_t{0}}}));
 }
 
-// x [batch*heads, length, size] is a reshape of [batch, heads, length, size].
+// v [batch*heads, length, size] is a reshape of x [batch, heads, length, size]: returns x, or null.
 Value* Unflattened(Value* v) {
   const Node* reshape = MadeBy(v, "Reshape");
   if (!reshape) return nullptr;
@@ -149,26 +154,27 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
   std::vector<Value*> inputs = node.inputs();
   for (size_t i = 0; i < 3; ++i) {
     inputs[i] = Unflattened(inputs[i]);
-    if (!inputs[i]) return r.Skip("input ", i, " is not a batch of heads made flat");
+    if (!inputs[i]) return r.Skip("input ", i, " is not a flattened batch of heads");
     const Shape &s = inputs[i]->type.shape, &first = inputs[0]->type.shape;
-    if (s[0] != first[0] || s[1] != first[1]) return r.Skip("the heads differ");
+    if (s[0] != first[0] || s[1] != first[1])
+      return r.Skip("batch size or number of heads differ between q, k and v");
   }
   if (inputs.size() > 3 && inputs[3]) {
     const Shape& mask = inputs[3]->type.shape;
     const bool shared = mask.rank() >= 0 && (mask.rank() < 4 ? mask.rank() < 3 : mask[0].Is(1));
     const Node* insert = MadeBy(inputs[3], "Unsqueeze");
-    Value* whole = insert ? Unflattened(insert->input(0)) : nullptr;
-    if (!shared && !whole) return r.Skip("the mask is not a batch of heads made flat");
+    Value* unflattened = insert ? Unflattened(insert->input(0)) : nullptr;
+    if (!shared && !unflattened) return r.Skip("the mask is not a flattened batch of heads");
     if (!shared) {
-      const Shape &m = whole->type.shape, &q = inputs[0]->type.shape;
-      if (m[0] != q[0] || m[1] != q[1]) return r.Skip("the heads of the mask differ");
-      inputs[3] = whole;
+      const Shape &m = unflattened->type.shape, &q = inputs[0]->type.shape;
+      if (m[0] != q[0] || m[1] != q[1]) return r.Skip("the mask has another batch size or number of heads");
+      inputs[3] = unflattened;
     }
   }
-  Value* y = Again(r, node, inputs, {{"q_heads", int64_t{0}}, {"kv_heads", int64_t{0}}, {"merged", false}});
+  Value* y = Rebuild(r, node, inputs, {{"q_heads", int64_t{0}}, {"kv_heads", int64_t{0}}, {"merged", false}});
   const Shape& s = y->type.shape;
   if (!s.ranked || !s[3].known()) return r.Skip("the size of a head is not known");
-  // With the length known, or one head, the flat batch is what is left over.
+  // The flattened batch can be -1 when all other dims are known.
   const auto target = ReshapeTarget(node.output(0)->type.shape);
   if (target) return r.Replace(r.Op("Reshape", {y, r.Ints(*target)}));
   Value* shape = MadeBy(node.input(0), "Reshape")->input(1);
@@ -180,7 +186,7 @@ bool FuseFlattenedHeadsAt(Rewrite& r) {
 
 TERN_RULE(FuseSplitHeadsIntoAttention) {
   return Rule{
-      .summary = "Attention reads [batch, length, heads*size] itself: no reshape and transpose before",
+      .summary = "Attention reads [batch, length, heads*size] itself: no Reshape and Transpose before",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = FuseSplitHeadsAt,
@@ -192,7 +198,7 @@ TERN_RULE(FuseSplitHeadsIntoAttention) {
 }
 
 TERN_RULE(FuseMergedHeadsIntoAttention) {
-  return Rule{.summary = "Attention writes [batch, length, heads*size] itself: no transpose behind",
+  return Rule{.summary = "Attention writes [batch, length, heads*size] itself: no Transpose after",
               .level = Level::kExtended,
               .roots = {"Reshape"},
               .apply = FuseMergedHeadsAt,
@@ -204,7 +210,7 @@ TERN_RULE(FuseMergedHeadsIntoAttention) {
 }
 
 TERN_RULE(FuseRepeatedHeadsIntoAttention) {
-  return Rule{.summary = "Attention lets several query heads read one head of keys and values: no copies",
+  return Rule{.summary = "Attention shares one key/value head between several query heads: no copies",
               .level = Level::kExtended,
               .roots = {"Attention"},
               .apply = FuseRepeatedHeadsAt,

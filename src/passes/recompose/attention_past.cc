@@ -1,4 +1,4 @@
-// Attention appends new keys and values to those of earlier tokens itself.
+// Attention appends new keys and values to the KV cache (past_key, past_value) itself.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -6,12 +6,12 @@
 namespace tern {
 namespace {
 
-// v = Concat(past, now) along the axis of positions of [batch, heads, length, size]; null: it is not.
+// v = Concat(past, now) along the length of [batch, heads, length, size]; null when it is not.
 const Node* Appended(Rewrite& r, const Value* v, const char* what) {
   const Node* concat = MadeBy(v, "Concat");
   if (!concat || concat->inputs().size() != 2 || v->type.shape.rank() != 4 ||
       AxisOf(concat->attrs.Int("axis"), v) != 2) {
-    r.Skip(what, " are not a past with new ones behind it");
+    r.Skip(what, " are not a Concat of past and new ones");
     return nullptr;
   }
   if (concat->graph != &r.graph() || v->uses.size() != 1) {
@@ -30,8 +30,8 @@ bool Fuse(Rewrite& r) {
   if (node.input(4) || node.input(5)) return r.Skip("it has a past already");
   if (node.outputs().size() != 1) return r.Skip("other outputs are read");
   if (node.attrs.Bool("joint")) return r.Skip("q, k and v are one value");
-  // The first query would see keys up to the past's end instead of the first key only.
-  if (node.attrs.Bool("causal")) return r.Skip("queries are counted from the first key");
+  // With a past, the first query would attend to all past keys instead of the first key only.
+  if (node.attrs.Bool("causal")) return r.Skip("causal attention counts queries from the first key");
   const Node* k = Appended(r, node.input(1), "keys");
   const Node* v = k ? Appended(r, node.input(2), "values") : nullptr;
   if (!v) return false;

@@ -1,4 +1,4 @@
-// Transposes that are written through a shape with fewer axes.
+// Transposes of the last two axes that are written with the leading axes flattened.
 #include <numeric>
 
 #include "passes/rewrite/rule.h"
@@ -16,14 +16,16 @@ bool RecomposeBatchTransposeAt(Rewrite& r) {
     return r.Skip("not a transpose between reshapes, read nowhere else");
   const Shape &from = flat->output(0)->type.shape, &x = flat->input(0)->type.shape, &to = y->type.shape;
   const int rank = to.rank();
-  if (rank < 4 || from.rank() != 3 || x.rank() < 4) return r.Skip("not a batch made flat and restored");
+  if (rank < 4 || from.rank() != 3 || x.rank() < 4)
+    return r.Skip("the leading axes are not flattened and restored");
   if (transpose->attrs.Ints("perm") != std::vector<int64_t>{0, 2, 1}) return r.Skip("not the last two axes");
-  if (from[1] != x[-2] || from[2] != x[-1]) return r.Skip("the last two axes are not kept");
-  if (to[-2] != x[-1] || to[-1] != x[-2]) return r.Skip("the last two axes are not exchanged");
+  if (from[1] != x[-2] || from[2] != x[-1]) return r.Skip("the first Reshape changes the last two axes");
+  if (to[-2] != x[-1] || to[-1] != x[-2])
+    return r.Skip("the second Reshape does not restore the last two axes");
   Shape before = to;
   std::swap(before.dims[before.dims.size() - 1], before.dims[before.dims.size() - 2]);
   Value* view = ViewAs(r, flat->input(0), before);
-  if (!view) return r.Skip("the shape cannot be said in numbers");
+  if (!view) return r.Skip("the shape cannot be expressed with constants");
   std::vector<int64_t> perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
@@ -33,7 +35,7 @@ bool RecomposeBatchTransposeAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RecomposeBatchTranspose) {
-  return Rule{.summary = "a transpose of the last two axes with the others made one for a while",
+  return Rule{.summary = "a transpose of the last two axes with the others flattened is a Transpose",
               .level = Level::kExtended,
               .roots = {"Reshape"},
               .apply = RecomposeBatchTransposeAt,

@@ -1,4 +1,5 @@
-// Products and softmaxes of batches that were made flat: done on the batch as it was.
+// MatMul and Softmax between a Reshape that flattens the batch and one that restores it: removes the
+// Reshapes.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
 #include "passes/rewrite/views.h"
@@ -6,7 +7,7 @@
 namespace tern {
 namespace {
 
-// x [..., a, b] was made [n, a, b]; the leading axes of x.
+// x [..., a, b] is reshaped to [n, a, b]; batch holds the leading dims of x.
 struct Flat {
   Value* x = nullptr;
   std::vector<Dim> batch;
@@ -34,10 +35,10 @@ bool RecomposeBatchMatMulAt(Rewrite& r) {
   if (!product || !OnlyUse(r.root().input(0))) return r.Skip("not a product, read nowhere else");
   if (product->input(2) || product->input(3)) return r.Skip("the product has more inputs");
   const auto a = FlatOf(product->input(0)), b = FlatOf(product->input(1));
-  if (!a || !b) return r.Skip("the operands are not batches made flat");
+  if (!a || !b) return r.Skip("the operands are not flattened batches");
   const Shape &y = r.root().output(0)->type.shape, &flat = product->output(0)->type.shape;
   if (a->batch.size() != b->batch.size() || !SameDims(a->batch, b->batch.data()))
-    return r.Skip("the operands had different batches");
+    return r.Skip("the operands have different batch dims before the flattening");
   const auto rank = static_cast<int>(a->batch.size()) + 2;
   if (y.rank() != rank || !SameDims(a->batch, y.dims.data()) || y[-1] != flat[-1] || y[-2] != flat[-2])
     return r.Skip("the batch is not restored");
@@ -47,7 +48,7 @@ bool RecomposeBatchMatMulAt(Rewrite& r) {
 bool MoveReshapeBehindSoftmaxAt(Rewrite& r) {
   Node& softmax = r.root();
   const auto flat = FlatOf(softmax.input(0));
-  if (!flat || !OnlyUse(softmax.input(0))) return r.Skip("not a batch made flat, read nowhere else");
+  if (!flat || !OnlyUse(softmax.input(0))) return r.Skip("not a flattened batch, read nowhere else");
   const int64_t axis = softmax.attrs.Int("axis");
   if (axis != -1 && axis != 2) return r.Skip("not over the last axis");
   Attrs attrs = WithAttrs(softmax.attrs, {{"axis", int64_t{-1}}});
@@ -59,7 +60,7 @@ bool MoveReshapeBehindSoftmaxAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RecomposeBatchMatMul) {
-  return Rule{.summary = "a product of batches made flat for it, and restored behind it, needs neither",
+  return Rule{.summary = "a MatMul needs no Reshape that flattens the batch and none that restores it",
               .level = Level::kExtended,
               .roots = {"Reshape"},
               .apply = RecomposeBatchMatMulAt,
@@ -71,7 +72,8 @@ TERN_RULE(RecomposeBatchMatMul) {
 
 TERN_RULE(MoveReshapeBehindSoftmax) {
   return Rule{
-      .summary = "a batch is made flat behind a softmax over the last axis, where it may meet its reverse",
+      .summary =
+          "a Reshape that flattens the batch moves after a Softmax over the last axis, where it may cancel",
       .level = Level::kExtended,
       .roots = {"Softmax"},
       .apply = MoveReshapeBehindSoftmaxAt,
@@ -83,20 +85,19 @@ TERN_RULE(MoveReshapeBehindSoftmax) {
 
 namespace {
 
-// The largest along the axis of the softmax, or any other shift that all elements of a line share.
+// The shift is constant along the softmax axis, such as the maximum.
 bool SharedShift(const Match& m) {
   const auto axis = AxisOf(m.Int("axis"), m.At("x"));
   const Shape &x = m.ShapeOf("x"), &shift = m.ShapeOf("m");
-  if (!axis || !shift.ranked || shift.rank() != x.rank())
-    return m.Skip("the ranks are not known to be equal");
+  if (!axis || !shift.ranked || shift.rank() != x.rank()) return m.Skip("the ranks are not provably equal");
   if (!shift[*axis].Is(1)) return m.Skip("the shift differs along the axis");
-  return BroadcastsInto(m.At("m"), m.At("x")) || m.Skip("the shift is larger than the value");
+  return BroadcastsInto(m.At("m"), m.At("x")) || m.Skip("the shift does not broadcast into the value");
 }
 
 }  // namespace
 
 TERN_RULE(RemoveShiftBeforeSoftmax) {
-  return Rule{.summary = "taking the largest off before a softmax changes nothing",
+  return Rule{.summary = "subtracting the maximum before a Softmax changes nothing",
               .level = Level::kExtended,
               .match = {"%y = Softmax(%x - %m) {@all, axis=@axis}"},
               .emit = "%y = Softmax(%x) {@all}",
@@ -104,7 +105,7 @@ TERN_RULE(RemoveShiftBeforeSoftmax) {
 }
 
 TERN_RULE(RemoveScaledShiftBeforeSoftmax) {
-  return Rule{.summary = "taking the largest off before a scaled softmax changes nothing",
+  return Rule{.summary = "subtracting the maximum before a scaled Softmax changes nothing",
               .level = Level::kExtended,
               .match = {"%y = Softmax((%x - %m) * #c) {@all, axis=@axis}"},
               .emit = "%y = Softmax(%x * #c) {@all}",

@@ -1,4 +1,4 @@
-// Gated activations: x times a function of x.
+// Recomposes gated activations: x times a function of x.
 #include <cmath>
 
 #include "passes/rewrite/rule.h"

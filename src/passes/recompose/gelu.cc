@@ -1,4 +1,4 @@
-// GELU in its spellings.
+// Recomposes GELU, exact or with tanh, from any order of its products.
 #include <cmath>
 #include <numbers>
 
@@ -9,13 +9,13 @@
 namespace tern {
 namespace {
 
-// v = shift + slope * t, where t is made by Erf or Tanh.
-struct Bent {
+// The factor beside x: v = shift + slope * t, where t is made by Erf or Tanh.
+struct Gate {
   double shift = 0, slope = 0;
   Node* function = nullptr;
 };
 
-std::optional<Bent> BentOf(Value* v) {
+std::optional<Gate> GateOf(Value* v) {
   if (!OnlyUse(v)) return std::nullopt;
   const Scaled outer = PeelFactor(v);
   const Node* sum = MadeBy(outer.rest, "Binary", "add");
@@ -26,12 +26,12 @@ std::optional<Bent> BentOf(Value* v) {
     Node* function = MadeBy(inner.rest, "Unary", "erf");
     if (!function) function = MadeBy(inner.rest, "Unary", "tanh");
     if (!shift || !function || !OnlyUse(inner.rest)) continue;
-    return Bent{outer.factor * *shift, outer.factor * inner.factor, function};
+    return Gate{outer.factor * *shift, outer.factor * inner.factor, function};
   }
   return std::nullopt;
 }
 
-// The function's name when the argument is right for a GELU of x.
+// The attribute "approximate" when the argument of Erf or Tanh is that of a GELU of x, else null.
 const char* FormulaOf(const Node& function, const Value* x) {
   const auto argument = PolynomialOf(function.input(0), x);
   if (!argument) return nullptr;
@@ -41,7 +41,7 @@ const char* FormulaOf(const Node& function, const Value* x) {
   return Near(*argument, {{1, slope}, {3, slope * 0.044715}}, dtype) ? "tanh" : nullptr;
 }
 
-// Multiplied by a number next: that product is the better root.
+// The only reader multiplies v by a constant number: that product is the better root.
 bool ScaledNext(const Value* v) {
   if (!OnlyUse(v)) return false;
   const Node& reader = *v->uses[0].first;
@@ -49,44 +49,45 @@ bool ScaledNext(const Value* v) {
          (ScalarOf(reader.input(0)) || ScalarOf(reader.input(1)));
 }
 
-// x with the ones in front that the result has. With as many dims it is as it should be, known or not.
+// x with the leading dims of 1 that the result has. x itself when the ranks are equal.
 Value* WithRank(Rewrite& r, Value* x, const Shape& result) {
   const Shape& own = x->type.shape;
   return own.ranked && result.ranked && own.rank() == result.rank() ? x : ViewAs(r, x, result);
 }
 
-// factor * left * right, in any order; both must be read nowhere else, or be x.
+// root = factor * left * right, where one operand is the gate and has no other reader.
 bool ReplaceByGelu(Rewrite& r, double factor, Value* left, Value* right) {
-  auto bent = BentOf(right);
-  if (!bent) {
+  auto gate = GateOf(right);
+  if (!gate) {
     std::swap(left, right);
-    bent = BentOf(right);
+    gate = GateOf(right);
   }
-  if (!bent) return r.Skip("no factor is a number plus Erf or Tanh, read nowhere else");
+  if (!gate) return r.Skip("no factor is a number plus Erf or Tanh, read nowhere else");
   const Scaled x = PeelFactor(left);
-  // The variable is what the function reads: the factor itself, or what it is a multiple of.
+  // The argument of GELU is the other operand, or the value that it is a multiple of.
   for (const Scaled& candidate : {Scaled{1, left}, x}) {
     const DType dtype = candidate.rest->type.dtype;
-    const char* formula = FormulaOf(*bent->function, candidate.rest);
+    const char* formula = FormulaOf(*gate->function, candidate.rest);
     if (!formula) continue;
-    const double whole = factor * candidate.factor, scale = 2 * whole * bent->shift;
-    if (scale == 0 || !Near(bent->slope, bent->shift, dtype))
-      return r.Skip("the parts are ", whole * bent->shift, " and ", whole * bent->slope, ", needed is 0.5");
+    const double outer = factor * candidate.factor, scale = 2 * outer * gate->shift;
+    if (scale == 0 || !Near(gate->slope, gate->shift, dtype))
+      return r.Skip("the gate is ", outer * gate->shift, " + ", outer * gate->slope,
+                    " * function, expected 0.5");
     Value* in = WithRank(r, candidate.rest, r.root().output(0)->type.shape);
     if (!in) return r.Skip("the dims are not known");
     Value* gelu = r.Op("Gelu", {in}, {{"approximate", std::string(formula)}});
     if (Near(scale, 1, dtype)) return r.Replace(gelu);
-    // A factor went elsewhere, into the weights that follow for one; what is left of it may follow it.
+    // Another rule may have folded a factor into weights that follow; a product with the rest remains.
     if (ScaledNext(r.root().output(0))) return r.Skip("a product with a number comes next");
     return r.Replace(r.Op("Binary", {gelu, r.Scalar(dtype, scale)}, {{"kind", std::string("mul")}}));
   }
-  return r.Skip("the argument of ", KindName(*bent->function), " is not GELU's");
+  return r.Skip("the argument of ", KindName(*gate->function), " is not GELU's");
 }
 
 bool RecomposeGeluAt(Rewrite& r) {
   const Node& root = r.root();
   if (!IsFloatValue(root.output(0))) return r.Skip("not a float");
-  // (x * bent) * 0.5 and (x * bent) / 2: one product deeper.
+  // (x * gate) * 0.5 and (x * gate) / 2: the product is one level deeper.
   for (int side : {0, 1}) {
     const auto number = ScalarOf(root.input(side));
     if (!number || (side == 0 && KindName(root) == "div")) continue;

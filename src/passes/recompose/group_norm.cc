@@ -1,4 +1,4 @@
-// GroupNorm, spelled as an InstanceNorm of groups; scales and biases per channel behind it.
+// Recomposes GroupNorm from an InstanceNorm over groups, and fuses scales and biases per channel that follow.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
 
@@ -22,12 +22,12 @@ bool RecomposeGroupNormAt(Rewrite& r) {
   if (!flat || !OnlyUse(root.input(0)))
     return r.Skip("not an InstanceNorm between reshapes, read nowhere else");
   const Shape &y = root.output(0)->type.shape, &groups = norm->input(0)->type.shape;
-  if (y.rank() < 2 || groups.rank() != 3 || y[0] != groups[0]) return r.Skip("the batch is not kept");
+  if (y.rank() < 2 || groups.rank() != 3 || y[0] != groups[0]) return r.Skip("the Reshapes change the batch");
   if (!y[1].known() || !groups[1].known() || groups[1].value() < 1 || y[1].value() % groups[1].value())
     return r.Skip("the groups do not divide the channels");
   if (!norm->input(1)->is_constant() || !norm->input(2)->is_constant()) return r.Skip("not constant scales");
   Value* x = ViewAs(r, flat->input(0), y);
-  if (!x) return r.Skip("the shape cannot be said in numbers");
+  if (!x) return r.Skip("the shape cannot be expressed with constants");
   const int64_t channels = y[1].value();
   Value* scale = r.Const(PerChannel(norm->input(1)->constant, channels));
   Value* bias = r.Const(PerChannel(norm->input(2)->constant, channels));

@@ -1,4 +1,4 @@
-// LayerNorm and RmsNorm, spelled out.
+// Recomposes LayerNorm and RmsNorm.
 #include "passes/recompose/moments.h"
 #include "passes/rewrite/rule.h"
 
@@ -27,7 +27,7 @@ std::optional<Normalised> NormalisedAt(const Node& root) {
 std::optional<Normalised> Find(Rewrite& r) {
   const auto parts = NormalisedAt(r.root());
   if (!parts || !IsFloatValue(r.root().output(0))) {
-    r.Skip("not a value over the root of another plus a number");
+    r.Skip("not x / sqrt(v + epsilon)");
     return std::nullopt;
   }
   if (!parts->x->type.shape.ranked) {
@@ -38,19 +38,19 @@ std::optional<Normalised> Find(Rewrite& r) {
 }
 
 constexpr const char* kOtherSquares =
-    "what is under the root is not the mean of the squares of what is divided, read nowhere else";
+    "the value under the root is not the mean square of the dividend, read nowhere else";
 
 bool RecomposeLayerNormAt(Rewrite& r) {
   const auto found = Find(r);
   if (!found) return false;
   if (const auto variance = VarianceOf(found->under.variance)) {
     if (CentredOf(found->x, variance->axes) != variance->x)
-      return r.Skip("what is divided is not the value minus its mean over the same axes");
+      return r.Skip("the dividend is not the value minus its mean over the same axes");
     return r.Replace(EmitNorm(r, "LayerNorm", variance->x, variance->axes, found->under.epsilon));
   }
   const auto squares = MeanSquareOf(found->under.variance);
   if (!squares || squares->x != found->x) return r.Skip(kOtherSquares);
-  return r.Skip("the mean over the same axes was not taken off first");
+  return r.Skip("the mean over the same axes is not subtracted first");
 }
 
 bool RecomposeRmsNormAt(Rewrite& r) {
@@ -67,8 +67,7 @@ bool RecomposeRmsNormAt(Rewrite& r) {
 
 TERN_RULE(RecomposeLayerNorm) {
   return Rule{
-      .summary =
-          "(x - mean) / sqrt(variance + epsilon) is LayerNorm; other axes than the last are moved there",
+      .summary = "(x - mean) / sqrt(variance + epsilon) is LayerNorm; other axes are transposed to the end",
       .level = Level::kExtended,
       .roots = {"Binary:div", "Binary:mul"},
       .apply = RecomposeLayerNormAt,

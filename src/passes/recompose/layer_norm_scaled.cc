@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// v = gamma * (variance of x + epsilon)^-1/2; readers of v itself are not looked at.
+// v = gamma * (variance of x + epsilon)^-1/2. Other readers of v are allowed.
 struct ScaledRoot {
   Value* gamma = nullptr;  // null: 1
   Mean of;
@@ -29,17 +29,17 @@ std::optional<ScaledRoot> ScaledRootOf(Value* v) {
   return std::nullopt;
 }
 
-// One of the values that are added or, where negative, subtracted.
+// A term of a sum; negative: it is subtracted.
 struct Term {
   Value* value = nullptr;
   bool negative = false;
 };
 
-constexpr size_t kMostTerms = 3;  // x * root, mean * root, beta
+constexpr size_t kMaxTerms = 3;  // x * root, mean * root, beta
 
-// Takes the value apart at +, - and negations that nobody else reads.
+// Splits v into terms at Add, Sub and Neg nodes that have no other reader.
 void AddTerms(Value* v, bool negative, std::vector<Term>& terms) {
-  const Node* n = OnlyUse(v) && terms.size() <= kMostTerms ? v->producer : nullptr;
+  const Node* n = OnlyUse(v) && terms.size() <= kMaxTerms ? v->producer : nullptr;
   if (n && IsOp(*n, "Unary", "neg")) return AddTerms(n->input(0), !negative, terms);
   const bool add = n && IsOp(*n, "Binary", "add"), sub = n && IsOp(*n, "Binary", "sub");
   if (!add && !sub) return terms.push_back({v, negative});
@@ -93,7 +93,7 @@ bool RecomposeShiftedLayerNormAt(Rewrite& r) {
   std::vector<Term> terms;
   AddTerms(root.input(0), false, terms);
   AddTerms(root.input(1), IsOp(root, "Binary", "sub"), terms);
-  if (terms.size() > kMostTerms) return r.Skip("more than three terms");
+  if (terms.size() > kMaxTerms) return r.Skip("more than three terms");
   for (size_t i = 0; i < terms.size(); ++i)
     for (size_t k = 0; k < terms.size(); ++k) {
       const auto norm = i == k ? std::nullopt : NormOf(terms[i], terms[k]);

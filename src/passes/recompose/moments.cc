@@ -5,14 +5,14 @@
 namespace tern {
 namespace {
 
-// What v is the square of; null where it is not.
+// v = x * x or x^2: returns x, or null.
 Value* SquareRootOf(Value* v) {
   if (const Node* n = MadeBy(v, "Binary", "pow")) return IsScalar(n->input(1), 2) ? n->input(0) : nullptr;
   const Node* n = MadeBy(v, "Binary", "mul");
   return n && n->input(0) == n->input(1) ? n->input(0) : nullptr;
 }
 
-// v = max(inside, 0), as any op spells it; returns inside, or v itself.
+// v = max(inside, 0) or Relu(inside): returns inside, else v.
 Value* WithoutFloorAtZero(Value* v) {
   if (const Node* n = MadeBy(v, "Unary", "relu")) return n->input(0);
   if (const Node* n = MadeBy(v, "Binary", "max"))
@@ -21,10 +21,10 @@ Value* WithoutFloorAtZero(Value* v) {
   return v;
 }
 
-// A mean whose axes are kept, or dropped.
+// A mean with or without its reduced axes.
 struct AnyMean {
   Mean mean;
-  bool kept = true;
+  bool keep_dims = true;
 };
 
 std::optional<AnyMean> AnyMeanOf(Value* v) {
@@ -48,7 +48,7 @@ std::optional<AnyMean> AnyMeanSquareOf(Value* v) {
   return any->mean.x ? any : std::nullopt;
 }
 
-// mean(x * x) - mean(x)^2, which may be kept from falling below zero.
+// mean(x * x) - mean(x)^2, optionally clamped at 0.
 std::optional<AnyMean> DifferenceOfMoments(Value* v) {
   Value* inside = WithoutFloorAtZero(v);
   const Node* difference = MadeBy(inside, "Binary", "sub");
@@ -56,7 +56,7 @@ std::optional<AnyMean> DifferenceOfMoments(Value* v) {
   const auto squares = AnyMeanSquareOf(difference->input(0));
   Value* mean = SquareRootOf(difference->input(1));
   const auto of = mean ? AnyMeanOf(mean) : std::nullopt;
-  const bool same = squares && of && squares->mean == of->mean && squares->kept == of->kept;
+  const bool same = squares && of && squares->mean == of->mean && squares->keep_dims == of->keep_dims;
   return same ? squares : std::nullopt;
 }
 
@@ -71,9 +71,9 @@ bool KeepsAxes(const Value& v, const Mean& mean) {
   return true;
 }
 
-// What `find` says of v; or of what v is a view of, where the view puts dropped axes back.
+// find(v); or find(x), where v is a view of x that restores the dropped axes as dims of 1.
 template <class F> std::optional<Mean> WithAxesKept(Value* v, const F& find) {
-  if (const auto any = find(v)) return any->kept ? std::optional<Mean>(any->mean) : std::nullopt;
+  if (const auto any = find(v)) return any->keep_dims ? std::optional<Mean>(any->mean) : std::nullopt;
   const Node* view = v->producer && v->producer->op->Is(kView) ? v->producer : nullptr;
   const auto any = view ? find(view->input(0)) : std::nullopt;
   return any && KeepsAxes(*v, any->mean) ? std::optional<Mean>(any->mean) : std::nullopt;
@@ -96,7 +96,7 @@ Value* CentredOf(Value* v, const std::vector<int64_t>& axes) {
 
 std::optional<Mean> VarianceOf(Value* v) {
   if (auto squares = MeanSquareOf(v)) {
-    // A square does not tell x - mean from mean - x.
+    // The squares of x - mean and mean - x are equal.
     Value* x = CentredOf(squares->x, squares->axes);
     const Node* sub = MadeBy(squares->x, "Binary", "sub");
     if (!x && sub) {

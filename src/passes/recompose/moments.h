@@ -1,4 +1,4 @@
-// Means, variances and their roots as graphs spell them out; for the rules that recompose normalisations.
+// Matchers for means, variances and their roots, for the rules that recompose normalisations.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// What a value is a mean of, over constant axes that are kept, or dropped and put back by a view.
+// A value is the mean of x over constant axes. The axes stay as dims of 1, by keep_dims or by a view.
 struct Mean {
   Value* x = nullptr;
   std::vector<int64_t> axes;  // counted from the front, ascending
@@ -16,16 +16,16 @@ struct Mean {
 };
 
 std::optional<Mean> MeanOf(Value* v);
-// v is the mean of the squares of x; nobody else reads what is in between.
+// v is the mean of the squares of x; the values between have no other reader.
 std::optional<Mean> MeanSquareOf(Value* v);
 // v is the variance of x: the mean of the squared differences from its mean, or mean(x * x) - mean(x)^2,
-// which may be kept from falling below zero. Nobody else reads the variance.
+// optionally clamped at 0. The variance has no other reader.
 std::optional<Mean> VarianceOf(Value* v);
 // v is x minus its mean over these axes: returns x, or null.
 Value* CentredOf(Value* v, const std::vector<int64_t>& axes);
 
-// What v is the square root of, or one over the square root of; null where it is not. Readers of v itself are
-// not looked at; what lies between has no other reader.
+// v = sqrt(x), or v = 1 / sqrt(x): returns x, or null. v may have any readers; the values between have no
+// other reader.
 Value* UnderRoot(Value* v);
 Value* UnderInverseRoot(Value* v);
 
@@ -36,11 +36,11 @@ struct Stabilised {
 };
 std::optional<Stabilised> StabilisedOf(Value* v);
 
-// The axes are all from the first of them to the end.
+// The axes are the last axes.size() ones.
 bool AreLastAxes(const std::vector<int64_t>& axes, int rank);
 
-// LayerNorm or RmsNorm of x. Axes that are not the last ones are moved to the end, and back after it. The
-// rank of x must be known.
+// Emits a LayerNorm or RmsNorm of x. Other axes than the last ones are transposed to the end, and back after
+// the norm. The rank of x must be known.
 Value* EmitNorm(Rewrite& r, const char* op, Value* x, const std::vector<int64_t>& axes, double epsilon);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Scale and bias that follow a normalisation go into it; casts around it fall away.
+// Fuses a scale and a bias into the normalisation before them, and removes casts around it.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -12,7 +12,7 @@ std::optional<int> Width(const Match& m) {
   return axis ? std::optional<int>(m.Rank("x") - *axis) : std::nullopt;
 }
 
-// The constant has exactly the normalised axes; ones may stand before.
+// The constant has exactly the normalised axes; leading dims of 1 are allowed.
 bool Covers(const Match& m, const char* name) {
   const auto width = Width(m);
   if (!width) return m.Skip("the rank is not known");
@@ -26,7 +26,7 @@ bool Covers(const Match& m, const char* name) {
   return true;
 }
 
-// Without the ones before.
+// The constant without its leading dims of 1.
 Tensor Fitted(const Match& m, const char* name) {
   const Tensor t = m[name].Contiguous();
   return t.Reshaped(Dims(t.dims().end() - *Width(m), t.dims().end()));
@@ -65,14 +65,14 @@ namespace {
 
 bool Widens(const Match& m) {
   if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the result has another type than the input");
-  const bool narrow = m.DTypeOf("x") == DType::kF16 || m.DTypeOf("x") == DType::kBF16;
-  return narrow || m.Skip("the input is not narrow");
+  const bool half = m.DTypeOf("x") == DType::kF16 || m.DTypeOf("x") == DType::kBF16;
+  return half || m.Skip("the input is neither f16 nor bf16");
 }
 
 }  // namespace
 
 TERN_RULE(RemoveCastsAroundLayerNorm) {
-  return Rule{.summary = "LayerNorm computes in f32 by itself: narrow types need no casts around it",
+  return Rule{.summary = "LayerNorm computes f16 and bf16 in f32 itself: no Casts around it",
               .level = Level::kExtended,
               .match = {"%w = Cast(%x) shared  %n = LayerNorm(%w) {@all}  %y = Cast(%n)"},
               .emit = "%y = LayerNorm(%x) {@all}",
@@ -80,18 +80,18 @@ TERN_RULE(RemoveCastsAroundLayerNorm) {
 }
 
 TERN_RULE(RemoveCastsAroundRmsNorm) {
-  return Rule{.summary = "RmsNorm computes in f32 by itself: narrow types need no casts around it",
+  return Rule{.summary = "RmsNorm computes f16 and bf16 in f32 itself: no Casts around it",
               .level = Level::kExtended,
               .match = {"%w = Cast(%x) shared  %n = RmsNorm(%w) {@all}  %y = Cast(%n)"},
               .emit = "%y = RmsNorm(%x) {@all}",
               .when = Widens};
 }
 
-// A scale or bias [C,1,1] behind the transpose that brings the channels back.
+// A scale or bias [C,1,1] after the Transpose that moves the channels back to axis 1.
 namespace {
 
 bool PerChannel(const Match& m) {
-  if (m.Rank("y") < 0 || m.Int("axis") != -1) return m.Skip("not one axis is normalised");
+  if (m.Rank("y") < 0 || m.Int("axis") != -1) return m.Skip("not exactly the last axis is normalised");
   const auto perm = m.Ints("perm");
   const int rank = m.Rank("y");
   const auto channel =
@@ -111,7 +111,7 @@ Tensor Flat(const Tensor& t) { return t.Contiguous().Reshaped({t.size()}); }
 
 TERN_RULE(FuseScaleIntoMovedLayerNorm) {
   return Rule{
-      .summary = "a scale per channel goes through the transpose into LayerNorm",
+      .summary = "a scale per channel moves through a Transpose into LayerNorm",
       .level = Level::kExtended,
       .match = {"%n = LayerNorm(%x) {@all, axis=@axis}  %t = Transpose(%n) {perm=@perm}  %y = %t * #w"},
       .emit = "%y = Transpose(LayerNorm(%x, #scale) {@all}) {perm=@perm}",
@@ -121,7 +121,7 @@ TERN_RULE(FuseScaleIntoMovedLayerNorm) {
 
 TERN_RULE(FuseBiasIntoMovedLayerNorm) {
   return Rule{
-      .summary = "a bias per channel goes through the transpose into LayerNorm",
+      .summary = "a bias per channel moves through a Transpose into LayerNorm",
       .level = Level::kExtended,
       .match = {"%n = LayerNorm(%x, #s?) {@all, axis=@axis}  %t = Transpose(%n) {perm=@perm}  %y = %t + #w"},
       .emit = "%y = Transpose(LayerNorm(%x, #s, #bias) {@all}) {perm=@perm}",

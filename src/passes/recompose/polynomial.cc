@@ -39,7 +39,7 @@ std::optional<double> Number(const Polynomial& p) {
   return std::nullopt;
 }
 
-// The same value without ones in front of its dims: broadcasting does not see them.
+// v without leading dims of 1, which do not matter to broadcasting.
 const Value* Plain(const Value* v) {
   for (const Node* view = MadeByView(v); view && SameButForOnes(v->type.shape, view->input(0)->type.shape);
        view = MadeByView(v))
@@ -127,7 +127,7 @@ Scaled PeelFactor(Value* v) {
   Scaled s{1, v};
   for (int depth = 0; depth < kMaxDepth; ++depth) {
     const auto step = Step(s.rest);
-    // A wider constant would have given the value its rank.
+    // A constant of higher rank would have raised the rank of the product.
     const int rank = s.rest->type.shape.rank();
     if (!step || !IsFloatValue(step->rest) || rank < 0 || step->rest->type.shape.rank() != rank) break;
     s = {s.factor * step->factor, step->rest};

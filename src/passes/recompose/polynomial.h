@@ -1,5 +1,5 @@
-// Arithmetic with numbers, read back as a formula. Exporters write 0.5 * x * (1 + x * x) in every order there
-// is; as polynomials all of them are the same.
+// Reads nodes of arithmetic as a polynomial. Exporters write 0.5 * x * (1 + x * x) in any order of
+// operations; the polynomial is the same for all of them.
 #pragma once
 #include <map>
 #include <optional>
@@ -10,17 +10,17 @@ namespace tern {
 
 using Polynomial = std::map<int, double>;  // coefficients by the power of the variable; none is 0
 
-// v as a polynomial in x (with any number of ones in front of its dims), through sums, products, whole powers
-// and divisions by numbers. Nothing when something else lies between, or when the degree exceeds 4.
+// v as a polynomial in x, through sums, products, integer powers and divisions by numbers. Views that only
+// add or remove leading dims of 1 are ignored. nullopt when another op is between, or the degree exceeds 4.
 std::optional<Polynomial> PolynomialOf(const Value* v, const Value* x);
 
-// The same but for the rounding of constants of that type.
+// Equal up to the rounding of constants of this type.
 bool Near(double found, double expected, DType dtype);
-// Has exactly these terms, nearly.
+// The same powers, with coefficients that are Near.
 bool Near(const Polynomial& found, const Polynomial& expected, DType dtype);
 
-// v = factor * rest, the factor a number, through products and quotients with numbers and negation that
-// nobody else reads. The rest may be v itself.
+// v = factor * rest, with a constant factor that is collected from Mul, Div and Neg nodes without other
+// readers. rest is v when there are none.
 struct Scaled {
   double factor = 1;
   Value* rest = nullptr;

@@ -1,4 +1,4 @@
-// ReLU and its relatives, and bounds.
+// Recomposes ReLU, LeakyReLU, PReLU, ELU and Clip.
 #include "passes/rewrite/rule.h"
 
 namespace tern {

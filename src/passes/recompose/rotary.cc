@@ -1,4 +1,4 @@
-// Rotary position embeddings.
+// Recomposes rotary position embeddings.
 #include "passes/recompose/angles.h"
 #include "passes/redundant/parts.h"
 #include "passes/rewrite/rule.h"
@@ -34,7 +34,7 @@ std::optional<int64_t> EvenWidth(const Value* x) {
   return s[-1].value();
 }
 
-// v has the other one of each pair of x, the second negated: concat(-x2, x1).
+// v = concat(-x2, x1), where x1 and x2 are the halves of x along the last axis.
 bool IsRotatedHalves(const Value* v, const Value* x) {
   const Node* concat = MadeBy(v, "Concat");
   const auto width = EvenWidth(x);
@@ -46,7 +46,7 @@ bool IsRotatedHalves(const Value* v, const Value* x) {
   return true;
 }
 
-// The same where pairs are neighbours.
+// The same for interleaved pairs: v[2i] = -x[2i + 1], v[2i + 1] = x[2i].
 bool IsRotatedPairs(const Value* v, const Value* x) {
   const Node* merge = MadeBy(v, "Reshape");
   const Node* concat = merge ? MadeBy(merge->input(0), "Concat") : nullptr;
@@ -63,10 +63,10 @@ bool IsRotatedPairs(const Value* v, const Value* x) {
   return true;
 }
 
-// x * cos + rotated(x) * sin, read from the sum.
+// sum = x * cos + rotated(x) * sin.
 struct Rotation {
   Value *x = nullptr, *cos = nullptr, *sin = nullptr;
-  Twice pairs = Twice::kHalves;
+  Copies copies = Copies::kHalves;
 };
 
 std::optional<Rotation> RotationAt(const Node& sum) {
@@ -80,14 +80,14 @@ std::optional<Rotation> RotationAt(const Node& sum) {
         const bool halves = IsRotatedHalves(v, x);
         if (halves || IsRotatedPairs(v, x))
           return Rotation{x, straight->input(1 - a), rotated->input(1 - b),
-                          halves ? Twice::kHalves : Twice::kPairs};
+                          halves ? Copies::kHalves : Copies::kPairs};
       }
   }
   return std::nullopt;
 }
 
-// Which axis of x counts positions: 2 of [batch, heads, length, size], or 1 of [batch, length, heads, size];
-// that is where the angles differ.
+// The axis of positions, along which the angles differ: 2 in [batch, heads, length, size], 1 in [batch,
+// length, heads, size], -1 when neither fits.
 int PositionAxis(const Value* factor, const Shape& x) {
   const Shape& f = factor->type.shape;
   const int rank = f.rank();
@@ -96,7 +96,7 @@ int PositionAxis(const Value* factor, const Shape& x) {
   return -1;
 }
 
-// Angles [batch or 1, length, n] from a factor of x; null when they differ along other axes too.
+// The angles as [batch or 1, length, n]; null when they differ along other axes than batch and positions.
 Value* AnglesFor(Rewrite& r, Value* factor, Value* once, const Shape& x, int axis) {
   const Shape& f = factor->type.shape;
   const Dim batch = f.rank() == 4 ? f[0] : Dim(1);
@@ -122,23 +122,25 @@ bool Emit(Rewrite& r, Value* x, const Factors& f, bool interleaved) {
   Value* y =
       r.Op("RotaryEmbedding", {packed, cos, sin}, {{"interleaved", interleaved}, {"heads", s[2].value()}});
   Value* split = ViewAs(r, y, s);
-  return split ? r.Replace(split) : r.Skip("the heads cannot be split again");
+  return split ? r.Replace(split) : r.Skip("the heads cannot be unpacked");
 }
 
 bool RecomposeRotaryAt(Rewrite& r) {
   const auto found = RotationAt(r.root());
   if (!found) return r.Skip("not x * cos + rotated(x) * sin");
-  Value *cos = Once(r, found->cos, found->pairs), *sin = Once(r, found->sin, found->pairs);
-  if (!cos || !sin) return r.Skip("the angles of a pair are not seen to be the same");
-  return Emit(r, found->x, {found->cos, cos, found->sin, sin}, found->pairs == Twice::kPairs);
+  Value* cos = WithoutCopies(r, found->cos, found->copies);
+  Value* sin = WithoutCopies(r, found->sin, found->copies);
+  if (!cos || !sin) return r.Skip("the angles of a pair are not provably equal");
+  return Emit(r, found->x, {found->cos, cos, found->sin, sin}, found->copies == Copies::kPairs);
 }
 
-// concat(x1 * cos - x2 * sin, x2 * cos + x1 * sin): each angle stands once.
+// A product of one half of x and the angles, in concat(x1 * cos - x2 * sin, x2 * cos + x1 * sin).
 struct Product {
   Value *part = nullptr, *angle = nullptr;
 };
 
-std::vector<Product> Readings(Value* v) {
+// Both orders of the operands of a product; empty when v is none or has other readers.
+std::vector<Product> OperandOrders(Value* v) {
   const Node* n = OnlyUse(v) ? MadeBy(v, "Binary", "mul") : nullptr;
   if (!n) return {};
   return {{n->input(0), n->input(1)}, {n->input(1), n->input(0)}};
@@ -151,11 +153,11 @@ bool RecomposeSplitRotaryAt(Rewrite& r) {
              *sum = MadeBy(root.input(1), "Binary", "add");
   if (!difference || !sum || !OnlyUse(root.input(0)) || !OnlyUse(root.input(1)))
     return r.Skip("not a difference and a sum");
-  for (const Product& a : Readings(difference->input(0)))
-    for (const Product& b : Readings(difference->input(1)))
+  for (const Product& a : OperandOrders(difference->input(0)))
+    for (const Product& b : OperandOrders(difference->input(1)))
       for (int side : {0, 1})
-        for (const Product& c : Readings(sum->input(side)))
-          for (const Product& d : Readings(sum->input(1 - side))) {
+        for (const Product& c : OperandOrders(sum->input(side)))
+          for (const Product& d : OperandOrders(sum->input(1 - side))) {
             if (c.part != b.part || d.part != a.part || c.angle != a.angle || d.angle != b.angle) continue;
             const auto first = ReadPart(a.part);
             const auto width = first ? EvenWidth(first->x) : std::nullopt;

@@ -1,4 +1,5 @@
-// RotaryEmbedding takes all features of packed heads: what cuts and rearranges them around it falls away.
+// RotaryEmbedding reads packed heads and rotates only their first features itself: removes the nodes that
+// split and rearrange heads around it.
 #include "passes/redundant/parts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -14,7 +15,8 @@ bool IsPart(const Value* v, const Value* x, int64_t start, int64_t end) {
          part->end == end;
 }
 
-// The embedding that makes v, and what goes in, both as [batch, ?, ?, size]: a view may stand on either side.
+// The RotaryEmbedding that produces v and its input, both as [batch, ?, ?, size]. A view may be on either
+// side.
 struct Inner {
   Node* rotary = nullptr;
   Value* x = nullptr;
@@ -38,7 +40,7 @@ bool FusePartialRotaryAt(Rewrite& r) {
     return r.Skip("not two parts along the last axis");
   const Inner inner = InnerOf(root.input(0));
   if (!inner.rotary || inner.rotary->attrs.Int("size"))
-    return r.Skip("the first part is not an embedding of all features");
+    return r.Skip("the first part is not a RotaryEmbedding of all its features");
   const auto first = ReadPart(inner.x);
   if (!first || first->start != 0 || first->x->type.shape.rank() != 4 || !first->x->type.shape[-1].known())
     return r.Skip("the first part is not a part of a value");
@@ -53,7 +55,7 @@ bool FusePartialRotaryAt(Rewrite& r) {
   if (!inputs[0]) return r.Skip("the heads cannot be packed");
   Value* y = r.Op(*inner.rotary->op, WithAttrs(inner.rotary->attrs, {{"size", first->end}}), inputs);
   if (packed) y = ViewAs(r, y, s);
-  return y ? r.Replace(y) : r.Skip("the heads cannot be split again");
+  return y ? r.Replace(y) : r.Skip("the heads cannot be unpacked");
 }
 
 // rotary(transpose(split(x))) is transpose(split(rotary(x))).
@@ -78,7 +80,7 @@ bool MoveSplitHeadsBehindRotaryAt(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(FusePartialRotaryEmbedding) {
-  return Rule{.summary = "RotaryEmbedding of the first features only needs no parts cut and joined",
+  return Rule{.summary = "RotaryEmbedding of the first features only needs no Split and Concat",
               .level = Level::kExtended,
               .roots = {"Concat"},
               .apply = FusePartialRotaryAt,
@@ -90,11 +92,13 @@ TERN_RULE(FusePartialRotaryEmbedding) {
 }
 
 TERN_RULE(MoveSplitHeadsBehindRotaryEmbedding) {
-  return Rule{.summary = "RotaryEmbedding reads packed heads itself: the split goes behind it, to Attention",
-              .level = Level::kExtended,
-              .roots = {"RotaryEmbedding"},
-              .apply = MoveSplitHeadsBehindRotaryAt,
-              .example = R"(graph @move(%x: f32[2,3,32], %c: f32[1,3,4], %s: f32[1,3,4]) -> (%y) {
+  return Rule{
+      .summary =
+          "RotaryEmbedding reads packed heads itself: the split into heads moves after it, to Attention",
+      .level = Level::kExtended,
+      .roots = {"RotaryEmbedding"},
+      .apply = MoveSplitHeadsBehindRotaryAt,
+      .example = R"(graph @move(%x: f32[2,3,32], %c: f32[1,3,4], %s: f32[1,3,4]) -> (%y) {
   #shape: i64[4] = (2, 3, 4, 8)
   %h = Transpose(Reshape(%x, #shape)) {perm=[0,2,1,3]}
   %y = RotaryEmbedding(%h, %c, %s)

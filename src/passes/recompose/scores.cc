@@ -8,7 +8,7 @@ namespace tern {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Adding a score to a number so large does not change it.
+// Adding a score to a number of this magnitude does not change it.
 constexpr double kHuge = 1e30;
 
 class ScoreReader {
@@ -42,7 +42,7 @@ class ScoreReader {
 
   bool ReadProduct(Node& n, double factor) {
     if (n.input(2) || n.input(3) || n.attrs.Text("activation") != "none")
-      return Problem("the product has more to it");
+      return Problem("the product of queries and keys has a bias or an epilogue");
     scores_.product = &n;
     scores_.scale = factor * n.attrs.Float("alpha");
     return true;
@@ -72,14 +72,14 @@ class ScoreReader {
 
   bool ReadFloor(Node& n, double factor, int depth) {
     const auto least = ScalarOf(n.input(1));
-    if (!least || n.input(2) || *least > -kHuge || factor <= 0) return Problem("the scores are bounded");
+    if (!least || n.input(2) || *least > -kHuge || factor <= 0) return Problem("the scores are clipped");
     scores_.floored = true;
     return Read(n.input(0), factor, depth + 1);
   }
 
   // One side leads to the product; the other is a mask.
   bool ReadSum(Node& n, double factor, int depth) {
-    if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask comes before the cap");
+    if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask is applied before the softcap");
     for (int side : {0, 1}) {
       const size_t before = scores_.masks.size();
       MaskStep step;
@@ -93,11 +93,11 @@ class ScoreReader {
   }
 
   bool ReadChoice(Node& n, double factor, int depth) {
-    if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask comes before the cap");
+    if (scores_.softcap > 0 || scores_.head_scale) return Problem("a mask is applied before the softcap");
     for (int side : {1, 2}) {
       const auto fill = ScalarOf(n.input(3 - side));
       if (!fill) continue;
-      if (!(*fill * factor <= -kHuge)) return Problem(StrCat("hidden scores are ", *fill * factor));
+      if (!(*fill * factor <= -kHuge)) return Problem(StrCat("masked scores are ", *fill * factor));
       MaskStep step;
       step.condition = n.input(0);
       step.open = side == 1;
@@ -105,11 +105,12 @@ class ScoreReader {
       scores_.masks.push_back(step);
       return Read(n.input(side), factor, depth + 1);
     }
-    return Problem("a choice between scores");
+    return Problem("a Where between two scores");
   }
 
   bool ReadCap(Node& n, double factor, int depth) {
-    if (scores_.softcap > 0 || factor <= 0) return Problem("two caps");
+    if (scores_.softcap > 0 || factor <= 0)
+      return Problem("there are two softcaps, or the scale is not positive");
     scores_.softcap = factor;
     return Read(n.input(0), factor, depth + 1);
   }
@@ -140,10 +141,10 @@ Value* JoinMasks(Rewrite& r, const Scores& scores, DType dtype) {
       continue;
     }
     Value* open = joined ? joined : r.Scalar(dtype, 0);
-    // A finite fill drowns every score alike; at the lowest float of all, onnxruntime's Attention takes a row
-    // that is hidden throughout for an empty one.
-    Value* hidden = r.Scalar(dtype, it->fill == -kInfinity ? it->fill : -kHuge);
-    joined = r.Op("Where", {it->condition, it->open ? open : hidden, it->open ? hidden : open});
+    // Any finite fill below -kHuge masks a score. The lowest float would make onnxruntime's Attention treat a
+    // fully masked row as empty.
+    Value* masked = r.Scalar(dtype, it->fill == -kInfinity ? it->fill : -kHuge);
+    joined = r.Op("Where", {it->condition, it->open ? open : masked, it->open ? masked : open});
   }
   return joined;
 }

@@ -1,4 +1,4 @@
-// What a softmax's input is made of: scaled products of queries and keys, capped, masked.
+// Matches the input of an attention softmax: q * keys, scaled, softcapped, masked.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace tern {
 
-// One step between the product and the softmax.
+// A mask between the product and the softmax. Exactly one of addend and condition is set.
 struct MaskStep {
-  Value* addend = nullptr;     // scores + factor * addend, or
-  double factor = 1;           //
-  Value* condition = nullptr;  // scores where the condition is `open`, elsewhere fill
+  Value* addend = nullptr;  // scores + factor * addend
+  double factor = 1;
+  Value* condition = nullptr;  // scores where the condition equals `open`, elsewhere fill
   bool open = true;
   double fill = 0;
 };
@@ -21,16 +21,16 @@ struct Scores {
   double scale = 1;
   Value* head_scale = nullptr;  // a factor for each head, or null
   double softcap = 0;
-  bool floored = false;         // not below the least number, which matters only where scores are infinite
-  std::vector<MaskStep> masks;  // the last one first
-  std::string problem;          // why this is no attention; empty: it is
+  bool floored = false;         // clamped at a huge negative number, which matters only for infinite scores
+  std::vector<MaskStep> masks;  // the one nearest to the softmax first
+  std::string problem;          // why this is no attention; empty when it is
 };
 
-// Every value on the way must be read by the next one only.
+// v is the input of the softmax. Every value up to the product must have one reader.
 Scores ReadScores(Value* v);
 
-// The masks as one: null for none, bool where that says it all. Emits nodes. The shapes must have been
-// checked.
+// Emits nodes that combine the masks into one: null for none, bool for a single condition with a fill of
+// -infinity, else additive. The caller has checked the shapes.
 Value* JoinMasks(Rewrite& r, const Scores& scores, DType dtype);
 
 }  // namespace tern

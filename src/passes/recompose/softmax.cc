@@ -1,4 +1,4 @@
-// Softmax and LogSoftmax, spelled out; reductions of functions that have a kind of their own.
+// Recomposes Softmax, LogSoftmax, and the reductions LogSumExp, L2 and L1.
 #include "passes/rewrite/rule.h"
 
 namespace tern {
@@ -17,7 +17,7 @@ bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("not a fl
 }  // namespace
 
 TERN_RULE(RecomposeSoftmax) {
-  return Rule{.summary = "exp(x) / sum(exp(x)) is Softmax, also when the largest x was taken off first",
+  return Rule{.summary = "exp(x) / sum(exp(x)) is Softmax, also with the maximum subtracted first",
               .level = Level::kExtended,
               .match = {"%m = ReduceMax(%x, #axes) {keep_dims=true}  %e = Exp(%x - %m)"
                         "%s = ReduceSum(%e, #axes) {keep_dims=true}  %y = %e / %s",
@@ -28,7 +28,7 @@ TERN_RULE(RecomposeSoftmax) {
 }
 
 TERN_RULE(RecomposeLogSoftmax) {
-  return Rule{.summary = "x - log(sum(exp(x))) is LogSoftmax, also when the largest x was taken off first",
+  return Rule{.summary = "x - log(sum(exp(x))) is LogSoftmax, also with the maximum subtracted first",
               .level = Level::kExtended,
               .match = {"%m = ReduceMax(%x, #axes) {keep_dims=true}  %d = %x - %m"
                         "%s = ReduceSum(Exp(%d), #axes) {keep_dims=true}  %y = %d - Log(%s)",

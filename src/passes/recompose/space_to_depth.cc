@@ -1,4 +1,4 @@
-// Pixels to channels and back.
+// Recomposes SpaceToDepth and DepthToSpace.
 #include <algorithm>
 
 #include "passes/redundant/parts.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Perm = std::vector<int64_t>;
 
-// Reshape(Transpose(Reshape(x, six axes)), four axes), x and the result [batch, channels, height, width].
+// Reshape(Transpose(Reshape(x, six axes)), four axes); x and the result are [batch, channels, height, width].
 struct SixAxes {
   Value* x = nullptr;
   Shape before, split, after;
@@ -28,7 +28,7 @@ std::optional<SixAxes> SixAxesAt(const Node& root) {
   return s;
 }
 
-// Axes of `split` that are sides of the block, both of the same known size.
+// The side of a square block, from the two axes of `split` that hold its rows and columns.
 std::optional<int64_t> BlockOf(const Shape& split, int rows, int columns) {
   if (!split[rows].known() || split[rows] != split[columns] || split[rows].value() < 2) return std::nullopt;
   return split[rows].value();
@@ -64,7 +64,7 @@ bool RecomposeSpaceToDepthAt(Rewrite& r) {
   return r.Replace(r.Op("SpaceToDepth", {s->x}, {{"block", *block}}));
 }
 
-// Every step-th pixel of x, from a row and a column on; through one Slice or two.
+// x[:, :, start[0]::step[0], start[1]::step[1]], by one Slice or two.
 struct Grid {
   Value* x = nullptr;
   int64_t start[2] = {0, 0}, step[2] = {1, 1};
@@ -88,14 +88,14 @@ std::optional<Grid> GridOf(Value* v) {
   return grid;
 }
 
-// The parts of a Concat that together are all pixels: where each of them lies among the block's pixels.
+// Concat of strided slices that together hold all pixels: SpaceToDepth, and a Gather where the order differs.
 bool RecomposeFocusAt(Rewrite& r) {
   const Node& root = r.root();
   if (root.attrs.Int("axis") != 1 || root.output(0)->type.shape.rank() != 4 || root.inputs().size() < 4)
     return r.Skip("not images joined along the channels");
   const auto first = GridOf(root.input(0));
   if (!first || first->x->type.shape.rank() != 4 || !first->x->type.shape[1].known())
-    return r.Skip("the parts are not every n-th pixel");
+    return r.Skip("the parts are not strided slices");
   const int64_t block = first->step[0], channels = first->x->type.shape[1].value();
   if (block < 2 || static_cast<int64_t>(root.inputs().size()) != block * block)
     return r.Skip("the parts are not all pixels of a block");
@@ -104,10 +104,10 @@ bool RecomposeFocusAt(Rewrite& r) {
     const auto grid = GridOf(v);
     if (!grid || grid->x != first->x || grid->step[0] != block || grid->step[1] != block ||
         grid->start[0] >= block || grid->start[1] >= block)
-      return r.Skip("the parts are not every n-th pixel of one image");
-    const int64_t place = grid->start[0] * block + grid->start[1];
-    if (seen[static_cast<size_t>(place)]++) return r.Skip("a part stands twice");
-    for (int64_t c = 0; c < channels; ++c) order.push_back(place * channels + c);
+      return r.Skip("the parts are not strided slices of one image");
+    const int64_t position = grid->start[0] * block + grid->start[1];
+    if (seen[static_cast<size_t>(position)]++) return r.Skip("a part occurs twice");
+    for (int64_t c = 0; c < channels; ++c) order.push_back(position * channels + c);
   }
   Value* y = r.Op("SpaceToDepth", {first->x}, {{"block", block}});
   if (!std::is_sorted(order.begin(), order.end()))
@@ -115,7 +115,7 @@ bool RecomposeFocusAt(Rewrite& r) {
   return r.Replace(y);
 }
 
-// Channels in another order: the weights' order instead.
+// Conv(Gather(x, order)): reorders the weights instead of the channels of x.
 bool FuseChannelOrderAt(Rewrite& r) {
   const Node& conv = r.root();
   const Node* gather = MadeBy(conv.input(0), "Gather");
@@ -184,7 +184,7 @@ TERN_RULE(RecomposeFocus) {
 
 TERN_RULE(FuseChannelOrderIntoConv) {
   return Rule{
-      .summary = "channels brought into another order before a Conv: its weights are reordered instead",
+      .summary = "channels gathered in another order before a Conv: its weights are reordered instead",
       .level = Level::kExtended,
       .roots = {"Conv"},
       .apply = FuseChannelOrderAt,

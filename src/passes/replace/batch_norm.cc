@@ -1,4 +1,5 @@
-// BatchNorm that no Conv could take is a Scale: two constants per channel instead of four.
+// A BatchNorm that could not be folded into a Conv becomes a Scale: two constants per channel instead of
+// four.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
@@ -38,7 +39,8 @@ TERN_RULE(ReplacePreluByLeakyRelu) {
             if (!slope) return m.Skip("the slopes differ");
             if (m.DTypeOf("x") == DType::kF64 && static_cast<double>(static_cast<float>(*slope)) != *slope)
               return m.Skip("the slope is not exact in f32");
-            return BroadcastsInto(m.At("slope"), m.At("x")) || m.Skip("the slopes widen the result");
+            return BroadcastsInto(m.At("slope"), m.At("x")) ||
+                   m.Skip("the slopes broadcast the result to a larger shape");
           },
       .compute = [](Match& m) { m.SetAttr("slope", *UniformOf(m.At("slope"))); }};
 }

@@ -1,4 +1,4 @@
-// Convolutions as matrix products and back, whichever moves less data.
+// Conv to MatMul and MatMul to Conv, whichever moves less data.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The kernel covers the whole input: one position.
+// The kernel covers the entire input, so that there is one output position.
 bool CoversInput(const Node& conv) {
   const Shape& x = conv.input(0)->type.shape;
   const Shape& w = conv.input(1)->type.shape;
@@ -29,7 +29,7 @@ bool ToMatMul(Rewrite& r) {
   if (conv->graph != &r.graph()) return r.Skip("'", y->name, "' is made outside of this graph");
   const Shape& flat = r.root().output(0)->type.shape;
   if (flat.rank() != 2 || !(flat[0] == y->type.shape[0]) || !(flat[1] == y->type.shape[1]))
-    return r.Skip("the result is not one row of channels for each image");
+    return r.Skip("the result is not [batch, channels]");
   if (!CoversInput(*conv))
     return r.Skip("the kernel does not cover the input, in one group and without pads");
   Value* w = conv->input(1);
@@ -45,7 +45,7 @@ bool ToMatMul(Rewrite& r) {
   return r.Replace(r.Op(*FindOp("MatMul"), attrs, {rows, matrix, conv->input(2)}));
 }
 
-// Channels moved last, multiplied by a matrix, moved back: a 1x1 Conv.
+// Transpose to channels last, MatMul by a constant, Transpose back: a 1x1 Conv.
 bool FromMatMul(Rewrite& r) {
   Value* y = r.root().input(0);
   Node* product = MadeBy(y, "MatMul");
@@ -53,7 +53,7 @@ bool FromMatMul(Rewrite& r) {
   Value* in = product->input(0);
   Node* move = MadeBy(in, "Transpose");
   if (!move) return r.Skip("'", in->name, "' is not made by Transpose");
-  if (!OnlyUse(y) || !OnlyUse(in)) return r.Skip("a value between is also read by another node");
+  if (!OnlyUse(y) || !OnlyUse(in)) return r.Skip("a value between the nodes is also read by another node");
   if (product->graph != &r.graph() || move->graph != &r.graph()) return r.Skip("made outside of this graph");
   const int rank = y->type.shape.rank();
   const auto first = PermutationOf(*move), last = PermutationOf(r.root());
@@ -62,11 +62,12 @@ bool FromMatMul(Rewrite& r) {
   for (int i = 2; i < rank; ++i) to_end.push_back(i);
   to_end.push_back(1);
   if (*first != to_end || *last != Inverse(to_end))
-    return r.Skip("the Transposes do not move the channels last and back");
+    return r.Skip("the Transposes do not move the channels to the last axis and back");
   Value *w = product->input(1), *bias = product->input(2);
   if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w))
-    return r.Skip("not by a constant matrix");
-  if (product->attrs.Bool("transpose_a") || product->input(3)) return r.Skip("the MatMul is not a plain one");
+    return r.Skip("the second operand is not a constant matrix");
+  if (product->attrs.Bool("transpose_a") || product->input(3))
+    return r.Skip("the MatMul transposes its first operand or has a residual");
   if (bias && (bias->type.shape.rank() != 1 || !(bias->type.shape[0] == y->type.shape[-1])))
     return r.Skip("the bias is not one number for each channel");
   if (!product->attrs.Bool("transpose_b")) w = Transpose(r, w, {1, 0});
@@ -93,7 +94,7 @@ TERN_RULE(ReplaceConvByMatMul) {
 })"};
 }
 TERN_RULE(ReplaceMatMulByConv) {
-  return Rule{.summary = "channels moved last, a MatMul, and moved back are a 1x1 Conv",
+  return Rule{.summary = "Transpose to channels last, MatMul and Transpose back are a 1x1 Conv",
               .level = Level::kExtended,
               .roots = {"Transpose"},
               .apply = FromMatMul,

@@ -1,4 +1,4 @@
-// Forms of Conv that some back ends like better. They take more nodes, so they run on request only.
+// Forms of Conv that some back ends run faster. They take more nodes, so these rules run on request only.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kMostGroups = 32;
+constexpr int64_t kMaxGroups = 32;
 
 Value* Part(Rewrite& r, Value* v, int64_t axis, int64_t from, int64_t size) {
   return r.Op("Slice", {v, r.Ints({from}), r.Ints({from + size}), r.Ints({axis})});
@@ -20,17 +20,18 @@ bool SplitGroups(Rewrite& r) {
   if (!w->is_constant()) return r.Skip("the weights are not constant");
   const Dims dims = w->constant.dims();
   if (dims[1] == 1) return r.Skip("depthwise");
-  if (group > kMostGroups) return r.Skip("more than ", kMostGroups, " groups");
+  if (group > kMaxGroups) return r.Skip("more than ", kMaxGroups, " groups");
   if (!NoEpilogue(conv)) return r.Skip("the Conv has a residual or an activation");
   if (conv.input(2) && !conv.input(2)->is_constant()) return r.Skip("the bias is not constant");
   Attrs attrs = conv.attrs;
   SetAttr(attrs, "group", int64_t{1});
-  const int64_t maps = dims[0] / group;
+  const int64_t channels = dims[0] / group;  // output channels of a group
   std::vector<Value*> parts;
   for (int64_t g = 0; g < group; ++g)
-    parts.push_back(r.Op(*conv.op, attrs,
-                         {Part(r, conv.input(0), 1, g * dims[1], dims[1]), Part(r, w, 0, g * maps, maps),
-                          conv.input(2) ? Part(r, conv.input(2), 0, g * maps, maps) : nullptr}));
+    parts.push_back(
+        r.Op(*conv.op, attrs,
+             {Part(r, conv.input(0), 1, g * dims[1], dims[1]), Part(r, w, 0, g * channels, channels),
+              conv.input(2) ? Part(r, conv.input(2), 0, g * channels, channels) : nullptr}));
   return r.Replace(r.Op("Concat", parts, {{"axis", int64_t{1}}}));
 }
 

@@ -1,4 +1,5 @@
-// CeilDivs: a multiplication is cheaper. After recomposition, whose patterns look for quotients.
+// Divisions by constants become multiplications, which are cheaper. Runs after the recompose stage, whose
+// patterns look for divisions.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"
@@ -7,14 +8,14 @@
 namespace tern {
 namespace {
 
-bool Floats(const Match& m) { return IsFloatValue(m.At("y")) || m.Skip("integers are divided with a rest"); }
+bool Floats(const Match& m) { return IsFloatValue(m.At("y")) || m.Skip("integer division truncates"); }
 
 bool Invertible(const Match& m) {
   if (!Floats(m)) return false;
   const Tensor t = m["c"].Contiguous();
   for (int64_t i = 0; i < t.size(); ++i) {
     const auto inverse = static_cast<float>(1 / LoadDouble(t, i));
-    if (!std::isnormal(inverse)) return m.Skip("a divisor has no inverse");
+    if (!std::isnormal(inverse)) return m.Skip("the inverse of a divisor is not a normal f32 number");
     if (t.dtype() == DType::kF16 && (std::abs(inverse) > 65504 || std::abs(inverse) < 0x1p-14f))
       return m.Skip("the inverse of a divisor does not fit into f16");
   }
@@ -46,7 +47,8 @@ TERN_RULE(ReplaceDivOfOne) {
                 if (!Floats(m)) return false;
                 const auto all = UniformOf(m.At("c"));
                 if (!all || *all != 1) return m.Skip("the constant is not 1");
-                return BroadcastsInto(m.At("c"), m.At("x")) || m.Skip("the constant widens the result");
+                return BroadcastsInto(m.At("c"), m.At("x")) ||
+                       m.Skip("the constant broadcasts the result to a larger shape");
               }};
 }
 

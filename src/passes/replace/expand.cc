@@ -1,4 +1,5 @@
-// Expands move down to where broadcasting does without them. After recomposition, which finds attention.
+// Expands move down to consumers that broadcast anyway. Runs after the recompose stage, which matches
+// Attention with its Expands in place.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -22,14 +23,15 @@ bool MoveExpandDown(Rewrite& r) {
       expand = made;
       v = made->input(0);
     }
-  if (!expand || !expand->input(0)->type.shape.ranked) return r.Skip("no operand is expanded for it alone");
+  if (!expand || !expand->input(0)->type.shape.ranked)
+    return r.Skip("no operand is an Expand that only this node reads");
   for (const Value* v : inputs)
     if (v && v != expand->input(0) && !OneElement(v, expand->input(0)))
       return r.Skip("other operands have several elements");
   return r.Replace(r.Op("Expand", {r.Op(*root.op, root.attrs, inputs), expand->input(1)}));
 }
 
-// x and true: nothing but the shape changes.
+// x and true, x or false: only the shape changes.
 bool NeutralToExpand(Rewrite& r) {
   const Node& root = r.root();
   const double neutral = KindName(root) == "and" ? 1 : 0;
@@ -37,10 +39,10 @@ bool NeutralToExpand(Rewrite& r) {
     if (UniformOf(root.input(i)) != neutral) continue;
     Value* x = root.input(1 - i);
     const auto numbers = ExpandNumbers(x->type.shape, root.output(0)->type.shape);
-    if (!numbers || SameShape(x, root.output(0))) return r.Skip("the shape stays, or is not known");
+    if (!numbers || SameShape(x, root.output(0))) return r.Skip("the shape does not change, or is not known");
     return r.Replace(r.Op("Expand", {x, r.Ints(*numbers)}));
   }
-  return r.Skip("no operand leaves the other as it is");
+  return r.Skip("no operand is a neutral constant");
 }
 
 // A mask is broadcast over batch, heads and queries, but not over keys.
@@ -59,7 +61,7 @@ bool RemoveExpandOfMask(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MoveExpandDown) {
-  return Rule{.summary = "elementwise work is done before an Expand, on fewer elements",
+  return Rule{.summary = "elementwise ops run before an Expand, on fewer elements",
               .level = Level::kExtended,
               .roots = {"Unary", "Activation", "Cast", "Clip", "Binary", "Where"},
               .apply = MoveExpandDown,
@@ -71,7 +73,7 @@ TERN_RULE(MoveExpandDown) {
 
 TERN_RULE(ReplaceNeutralByExpand) {
   return Rule{
-      .summary = "an And with constant true, or an Or with constant false, that changes the shape only",
+      .summary = "an And with constant true or an Or with constant false that only broadcasts is an Expand",
       .level = Level::kExtended,
       .roots = {"Binary:and", "Binary:or"},
       .apply = NeutralToExpand,
@@ -80,7 +82,7 @@ TERN_RULE(ReplaceNeutralByExpand) {
 
 TERN_RULE(RemoveExpandOfMask) {
   return Rule{
-      .summary = "an attention mask that is expanded over batch, heads or queries: attention does that",
+      .summary = "Attention broadcasts its mask over batch, heads and queries: no Expand before",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = RemoveExpandOfMask,

@@ -1,11 +1,11 @@
-// Exp and Log undo each other where no NaN or infinity is lost.
+// Exp and Log cancel where that drops no NaN and no infinity.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// Log of a negative number is NaN, which Exp keeps.
+// exp(log(x)) of a negative x is NaN, so x must come from a function with a range of [0, inf).
 bool NeverNegative(const Node* node) {
   if (!node) return false;
   if (IsOp(*node, "Softmax", "softmax")) return true;

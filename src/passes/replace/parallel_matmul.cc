@@ -1,4 +1,4 @@
-// MatMuls of one input by several constant matrices: one MatMul that reads the input once.
+// Merges MatMuls of one input by several constant matrices into one MatMul that reads the input once.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// A plain MatMul of x by a constant [K, N] with a constant row as bias, or none. One that nobody reads is
-// what an earlier merge of this sweep has left.
+// A MatMul of x by a constant [K, N] with a constant [N] bias or none, and without an epilogue. A node
+// without readers was merged earlier in this sweep.
 bool Joins(const Node& node, const Value* x) {
   if (node.unused() || !IsOp(node, "MatMul") || node.input(0) != x || !NoEpilogue(node)) return false;
   const Value *w = node.input(1), *bias = node.input(2);
@@ -18,15 +18,16 @@ bool Joins(const Node& node, const Value* x) {
          (bias->is_constant() && bias->constant.rank() == 1 && bias->constant.size() == w->constant.dim(1));
 }
 
-// Whether no other of them stands between x's maker and this one. Each looks back to the one before it, so
-// that all of them together look at each node of the graph once.
+// Whether no other mergeable MatMul is between the producer of x and this node. Each MatMul scans back to the
+// previous one only, so that all of them together scan each node of the graph once.
 bool ComesFirst(const Node& node, const Value* x) {
   for (const Node* at = node.graph->Before(node); at && at != x->producer; at = at->graph->Before(*at))
     if (at->input(0) == x && Joins(*at, x)) return false;
   return true;
 }
 
-// Reading x less often must save more than splitting the result costs.
+// Merges all MatMuls that read x at the first of them, where the reads of x that are saved outweigh the
+// Split.
 bool Merge(Rewrite& r) {
   Node& root = r.root();
   Value* x = root.input(0);
@@ -34,7 +35,7 @@ bool Merge(Rewrite& r) {
   if (x->type.shape.rank() < 2) return r.Skip("the rank is not known, or 1");
   if (x->uses.size() < 2) return r.Skip("no other MatMul reads '", x->name, "'");
   const bool first = ComesFirst(root, x);
-  if (!first && !r.explains()) return false;  // what follows looks at all of them
+  if (!first && !r.explains()) return false;  // the rest is linear in the readers of x
   std::vector<Node*> nodes;
   for (const auto& [reader, input] : x->uses)
     if (input == 0 && reader->graph == &r.graph() && Joins(*reader, x)) nodes.push_back(reader);
@@ -53,7 +54,7 @@ bool Merge(Rewrite& r) {
                 saved = static_cast<int64_t>(nodes.size() - 1) * depth;
   if (saved <= 2 * width)
     return r.Skip("splitting the result would cost more than reading '", x->name, "' again");
-  if (!first) return r.Skip("another of them comes first");
+  if (!first) return r.Skip("the MatMuls are merged at the first of them");
   for (size_t i = 0; biased && i < nodes.size(); ++i)
     biases.push_back(nodes[i]->input(2) ? nodes[i]->input(2) : r.Const(Tensor(x->type.dtype, {sizes[i]})));
   Value* all = r.Op("MatMul", {x, r.Op("Concat", weights, {{"axis", int64_t{1}}}),
@@ -69,11 +70,13 @@ bool Merge(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MergeParallelMatMuls) {
-  return Rule{.summary = "MatMuls of one wide input by narrow constant matrices are one MatMul and a Split",
-              .level = Level::kExtended,
-              .roots = {"MatMul"},
-              .apply = Merge,
-              .example = R"(graph @g(%x: f32[N,5]) -> (%y, %z) {
+  return Rule{
+      .summary =
+          "MatMuls of one input by several constant matrices are one MatMul and a Split, where K is large against N",
+      .level = Level::kExtended,
+      .roots = {"MatMul"},
+      .apply = Merge,
+      .example = R"(graph @g(%x: f32[N,5]) -> (%y, %z) {
   #v: f32[5,1] = (1, 2, 3, 4, 5)  #w: f32[5,1] = (5, 4, 3, 2, 1)
   %y = MatMul(%x, #v)
   %z = MatMul(%x, #w)

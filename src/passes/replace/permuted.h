@@ -1,4 +1,4 @@
-// Ops that compute the same whatever the order of dims, when their axes follow.
+// Ops that compute the same result for any order of dims, once their axis attributes are permuted too.
 #pragma once
 #include <functional>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace tern {
 
-// The operands whose dims have to be permuted with the result's; empty when the op cannot follow. Operands
-// of size 1 are left out: they need no permuting.
+// The operands whose dims must be permuted along with the result's; empty when the op depends on the order of
+// dims. Operands with one element are left out.
 std::vector<Value*> PermutedOperands(const Node& node);
 
-// The node's results under permuted dims: result i of the new node is Transpose(result i, perm). `read` gives
-// an operand under permuted dims.
+// Emits the node with permuted dims: result i of the new node is Transpose(result i of `node`, perm). `read`
+// returns an operand with permuted dims.
 std::vector<Value*> EmitPermuted(Rewrite& rewrite, const Node& node, const Permutation& perm,
                                  const std::function<Value*(Value*)>& read);
 

@@ -1,4 +1,4 @@
-// Powers that simpler functions compute. After recomposition, whose patterns look for powers.
+// Replaces powers by cheaper functions. Runs after the recompose stage, whose patterns look for powers.
 #include "passes/rewrite/rule.h"
 
 namespace tern {

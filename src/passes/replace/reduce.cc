@@ -1,4 +1,4 @@
-// Reductions under other names.
+// Reductions that other ops compute: global pooling and sums of squares.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -18,7 +18,8 @@ bool ToGlobalPool(Rewrite& r) {
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   for (int64_t a : *axes) reduced[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
   for (int i = 0; i < rank; ++i)
-    if (reduced[static_cast<size_t>(i)] != (i >= 2)) return r.Skip("other axes than the spatial ones");
+    if (reduced[static_cast<size_t>(i)] != (i >= 2))
+      return r.Skip("the axes are not exactly the spatial ones");
   const std::string kind = KindName(reduce) == "mean" ? "average" : "max";
   return r.Replace(r.Op("GlobalPool", {reduce.input(0)}, {{"kind", kind}}));
 }

@@ -1,5 +1,5 @@
-// Transposes around regions of ops that do not care: the region works on the other order of dims where that
-// takes fewer transposes. After recomposition, whose patterns look for transposes.
+// Moves transposes through regions of ops that accept any order of dims, where fewer transposes remain. Runs
+// after the recompose stage, whose patterns look for transposes.
 #include <algorithm>
 #include <map>
 
@@ -15,17 +15,18 @@ bool IsTranspose(const Node& node, const Permutation& perm) {
   return IsOp(node, "Transpose") && PermutationOf(node) == perm;
 }
 
+// A connected set of nodes that can run with permuted dims.
 class Region {
  public:
-  // exit: transposes by it, of values inside, are where the region ends. Empty: there are none.
+  // exit: a Transpose with this permutation that reads a value of the region ends it. Empty: no exits.
   explicit Region(Permutation exit) : exit_(std::move(exit)) {}
 
-  // Takes the node in without asking who reads it, and what can be had around it.
+  // Adds the node without checking its readers, then grows the region upwards.
   void Start(Node* node) {
     nodes_.push_back(node);
     Grow();
   }
-  // The same where all who read it can come too or are exits.
+  // The same, but fails unless every reader of the node can be added or is an exit.
   bool StartClosed(Node* node) {
     if (!Add(node)) return false;
     Grow();
@@ -36,7 +37,7 @@ class Region {
     return std::find(nodes_.begin(), nodes_.end(), node) != nodes_.end();
   }
 
-  // Operands that are made outside.
+  // Non-constant operands that nodes outside the region produce.
   std::vector<Value*> Leaves() const {
     std::vector<Value*> leaves;
     for (const Node* node : nodes_)
@@ -56,7 +57,7 @@ class Region {
     return exits;
   }
 
-  // How many transposes go, less those that come, when the region works under permuted dims.
+  // Transposes removed minus transposes added when the region runs with permuted dims.
   int Gain(const Permutation& perm) const {
     int gain = static_cast<int>(Exits().size());
     for (const Value* v : Leaves()) {
@@ -75,7 +76,8 @@ class Region {
         if (v->producer && v->graph == nodes_[i]->graph && !Inside(v->producer)) Add(v->producer);
   }
 
-  // The node and, going down, everybody who reads it; nothing when somebody cannot come.
+  // Adds the node and, transitively, its readers. Adds nothing and returns false when one of them cannot be
+  // permuted.
   bool Add(Node* node) {
     const size_t before = nodes_.size();
     nodes_.push_back(node);
@@ -97,7 +99,7 @@ class Region {
       for (const auto& [reader, input] : v->uses) {
         if (reader->graph != node.graph) return false;
         if (Inside(reader) || IsExit(*reader, node)) continue;
-        const auto operands = PermutedOperands(*reader);  // it must not be read as bounds or axes
+        const auto operands = PermutedOperands(*reader);  // a reader may use v as bounds or axes
         if (std::find(operands.begin(), operands.end(), v) == operands.end()) return false;
         nodes_.push_back(reader);
       }
@@ -117,7 +119,7 @@ class Region {
   std::vector<Node*> nodes_;
 };
 
-// Writes the region again under permuted dims, from what is asked for upwards.
+// Emits a region with permuted dims, on demand from the values that are read upwards.
 class Permuter {
  public:
   Permuter(Rewrite& r, const Region& region, Permutation perm)
@@ -152,15 +154,15 @@ bool PullTranspose(Rewrite& r) {
   const auto perm = PermutationOf(r.root());
   Node* maker = r.root().input(0)->producer;
   if (!perm || !maker || maker->graph != &r.graph() || PermutedOperands(*maker).empty())
-    return r.Skip("its input is not made by an op that works with any order of dims");
+    return r.Skip("the input is not made by an op that accepts any order of dims");
   Region region(*perm);
-  if (!region.StartClosed(maker)) return r.Skip("others read the order of dims that there is");
-  if (region.Gain(*perm) <= 0) return r.Skip("it would not take fewer transposes");
+  if (!region.StartClosed(maker)) return r.Skip("another reader needs the present order of dims");
+  if (region.Gain(*perm) <= 0) return r.Skip("no fewer transposes would remain");
   Permuter permuter(r, region, *perm);
   std::vector<std::pair<Value*, Value*>> pairs;
   for (Node* exit : region.Exits()) pairs.emplace_back(exit->output(0), permuter.Read(exit->input(0)));
   if (!r.ReplaceValues(pairs)) return false;
-  const Status sorted = r.graph().SortNodes();  // what the other exits' readers need now may come late
+  const Status sorted = r.graph().SortNodes();  // new nodes may come after readers of the other exits
   TERN_CHECK(sorted.ok(), sorted.message());
   return true;
 }
@@ -177,7 +179,7 @@ bool PushTransposes(Rewrite& r) {
     Value* y = Permuter(r, region, Inverse(*perm)).Read(root.output(0));
     return r.Replace(r.Op("Transpose", {y}, {{"perm", *perm}}));
   }
-  return r.Skip("it would not take fewer transposes");
+  return r.Skip("no fewer transposes would remain");
 }
 
 }  // namespace

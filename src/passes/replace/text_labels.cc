@@ -1,4 +1,5 @@
-// Classifiers whose labels are texts give the numbers of classes instead, which kernels can.
+// Classifiers with string labels return class indices, for which there are kernels; a Gather looks the
+// strings up.
 #include <numeric>
 
 #include "passes/rewrite/rule.h"
@@ -7,7 +8,7 @@
 namespace tern {
 namespace {
 
-bool LookUpTexts(Rewrite& r) {
+bool GatherLabels(Rewrite& r) {
   const Node& node = r.root();
   const auto texts = std::get<std::vector<std::string>>(node.attrs.Get("label_texts"));
   if (texts.empty()) return r.Skip("the labels are numbers");
@@ -26,10 +27,10 @@ bool LookUpTexts(Rewrite& r) {
 
 TERN_RULE(ReplaceTextLabels) {
   return Rule{
-      .summary = "a classifier with texts as labels gives numbers of classes, by which texts are looked up",
+      .summary = "a classifier with string labels returns class indices, and a Gather looks the labels up",
       .level = Level::kExtended,
       .roots = {"TreeEnsembleClassifier", "LinearClassifier", "SVMClassifier"},
-      .apply = LookUpTexts,
+      .apply = GatherLabels,
       .example = R"(graph @g(%x: f32[N,2]) -> (%label, %scores) {
   %label, %scores = LinearClassifier(%x) {label_texts=["a", "b"], coefficients=[1, 2, 3, 4], intercepts=[0, 1]}
 })"};

@@ -1,4 +1,5 @@
-// Transposes that move nothing. After recomposition, whose patterns look for transposes.
+// Transposes that move no data become Reshapes. Runs after the recompose stage, whose patterns look for
+// transposes.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
 
@@ -9,9 +10,9 @@ bool TransposeToView(Rewrite& r) {
   const auto perm = PermutationOf(r.root());
   Value* x = r.root().input(0);
   if (!perm || !x->type.shape.ranked) return r.Skip("the rank is not known");
-  if (!OnlyOnesMove(*perm, x->type.shape)) return r.Skip("dims of more than one element change places");
+  if (!OnlyOnesMove(*perm, x->type.shape)) return r.Skip("the order of dims larger than 1 changes");
   Value* view = ViewAs(r, x, r.root().output(0)->type.shape);
-  if (!view) return r.Skip("the dims cannot be said with constants");
+  if (!view) return r.Skip("the dims cannot be expressed with constants");
   return r.Replace(view);
 }
 

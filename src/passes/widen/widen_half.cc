@@ -28,24 +28,24 @@ bool OnlyTensors(const Node& node) {
          std::all_of(node.outputs().begin(), node.outputs().end(), tensor);
 }
 
-// The op says so, or types cross into nested graphs, sequences and optionals.
-bool StaysNarrow(const Node& node) {
+// The op is marked kKeep, or its types also appear in nested graphs, sequences or optionals.
+bool StaysHalf(const Node& node) {
   return *node.op->half == HalfRule::kKeep || !OnlyTensors(node) || !node.subgraphs().empty();
 }
 
 class Widener {
  public:
   Status Visit(Graph& graph) {
-    around_.emplace_back(&graph, nullptr);
+    enclosing_.emplace_back(&graph, nullptr);
     for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
       Node& node = **it++;
-      around_.back().second = &node;
+      enclosing_.back().second = &node;
       for (const auto& sub : node.subgraphs()) TERN_TRY(Visit(*sub));
       TERN_TRY(VisitNode(node));
     }
-    around_.back().second = nullptr;
-    NarrowOutputs(graph);
-    around_.pop_back();
+    enclosing_.back().second = nullptr;
+    CastOutputs(graph);
+    enclosing_.pop_back();
     return {};
   }
 
@@ -54,23 +54,23 @@ class Widener {
  private:
   Status VisitNode(Node& node) {
     if (*node.op->half == HalfRule::kAnyType) return {};
-    if (!StaysNarrow(node) && Wants(node)) return Widen(node);
+    if (!StaysHalf(node) && ShouldWiden(node)) return Widen(node);
     for (size_t i = 0; i < node.inputs().size(); ++i)
-      if (was_.count(node.inputs()[i])) node.SetInput(static_cast<int>(i), Narrow(node.inputs()[i]));
+      if (half_types_.count(node.inputs()[i])) node.SetInput(static_cast<int>(i), ToHalf(node.inputs()[i]));
     return {};
   }
 
-  // It has a narrow operand, does more than move it, and its op can do the same in f32.
-  bool Wants(const Node& node) const {
-    bool narrow = false, wide = false;
+  // It has an f16, bf16 or widened operand, does more than move it, and its op accepts f32.
+  bool ShouldWiden(const Node& node) const {
+    bool half = false, widened = false;
     for (const Value* v : node.inputs()) {
-      narrow |= v && IsHalf(v->type);
-      wide |= was_.count(v) != 0;
+      half |= v && IsHalf(v->type);
+      widened |= half_types_.count(v) != 0;
     }
-    return (wide || (narrow && *node.op->half != HalfRule::kMove)) && FollowsInF32(node);
+    return (widened || (half && *node.op->half != HalfRule::kMove)) && AcceptsF32(node);
   }
 
-  static bool FollowsInF32(const Node& node) {
+  static bool AcceptsF32(const Node& node) {
     std::vector<InferInput> inputs;
     for (const Value* v : node.inputs()) {
       InferInput in;
@@ -90,20 +90,20 @@ class Widener {
 
   Status Widen(Node& node) {
     for (size_t i = 0; i < node.inputs().size(); ++i)
-      if (Value* v = node.inputs()[i]; v && IsHalf(v->type)) node.SetInput(static_cast<int>(i), Wide(v));
+      if (Value* v = node.inputs()[i]; v && IsHalf(v->type)) node.SetInput(static_cast<int>(i), ToF32(v));
     for (Value* v : node.outputs())
-      if (IsHalf(v->type)) was_[v] = v->type.dtype;
+      if (IsHalf(v->type)) half_types_[v] = v->type.dtype;
     ++changed_;
     return InferNode(node);
   }
 
-  // A number that the model rounds only because its next op is narrow need not be rounded.
-  Value* Wide(Value* v) {
+  // v in f32. A Cast from f32 that the model needs only to call a half-precision op is bypassed.
+  Value* ToF32(Value* v) {
     if (Value* exact = BeforeCast(v)) return exact;
-    Value*& wide = wide_[v];
-    if (wide) return wide;
-    wide = v->is_constant() ? v->graph->AddConstant(Widened(v->constant), v->name) : CastOf(v, DType::kF32);
-    return wide;
+    Value*& f32 = f32_[v];
+    if (f32) return f32;
+    f32 = v->is_constant() ? v->graph->AddConstant(Widened(v->constant), v->name) : CastOf(v, DType::kF32);
+    return f32;
   }
 
   static Value* BeforeCast(const Value* v) {
@@ -111,38 +111,41 @@ class Widener {
     return cast && v->producer->input(0)->type.dtype == DType::kF32 ? v->producer->input(0) : nullptr;
   }
 
-  Value* Narrow(Value* v) {
-    Value*& narrow = narrow_[v];
-    if (!narrow) narrow = CastOf(v, was_.at(v));
-    return narrow;
+  // v, which is f32 now, in the type that the model gives it.
+  Value* ToHalf(Value* v) {
+    Value*& half = half_[v];
+    if (!half) half = CastOf(v, half_types_.at(v));
+    return half;
   }
 
-  // Beside the value: before the node at hand, or the one whose nested graph is being visited.
+  // Inserts the Cast into the graph of v: before the node being visited, or before the node whose nested
+  // graph is being visited.
   Value* CastOf(Value* v, DType to) {
-    const auto place = std::find_if(around_.begin(), around_.end(),
-                                    [&](const auto& level) { return level.first == v->graph; });
+    const auto enclosing = std::find_if(enclosing_.begin(), enclosing_.end(),
+                                        [&](const auto& level) { return level.first == v->graph; });
     const OpDef& op = *FindOp("Cast");
-    Node* cast = v->graph->AddNode(op, WithAttrs(op.defaults, {{"to", to}}), {v}, 1, place->second);
+    Node* cast = v->graph->AddNode(op, WithAttrs(op.defaults, {{"to", to}}), {v}, 1, enclosing->second);
     if (v->producer) cast->name = v->producer->name, cast->origin = v->producer->origin;
     cast->rule = "WidenHalf";
     cast->output(0)->type = Type::TensorOf(to, v->type.shape);
     return cast->output(0);
   }
 
-  // The name of an output goes with the type that is promised.
-  void NarrowOutputs(Graph& graph) {
+  // Casts outputs back to their declared types. The Cast takes the output's name.
+  void CastOutputs(Graph& graph) {
     for (size_t i = 0; i < graph.outputs().size(); ++i) {
       Value* v = graph.outputs()[i];
-      if (!v || !was_.count(v)) continue;
-      Value* narrow = Narrow(v);
-      graph.ReplaceOutput(static_cast<int>(i), narrow);
-      if (narrow->graph == &graph && narrow->name.empty()) std::swap(narrow->name, v->name);
+      if (!v || !half_types_.count(v)) continue;
+      Value* half = ToHalf(v);
+      graph.ReplaceOutput(static_cast<int>(i), half);
+      if (half->graph == &graph && half->name.empty()) std::swap(half->name, v->name);
     }
   }
 
-  std::vector<std::pair<Graph*, Node*>> around_;  // the graphs being visited, outermost first, and where
-  std::unordered_map<const Value*, DType> was_;   // values that are f32 now
-  std::unordered_map<const Value*, Value*> wide_, narrow_;
+  // The graphs being visited, outermost first, each with its current node.
+  std::vector<std::pair<Graph*, Node*>> enclosing_;
+  std::unordered_map<const Value*, DType> half_types_;   // values that are f32 now, with their former types
+  std::unordered_map<const Value*, Value*> f32_, half_;  // casts by their input
   int changed_ = 0;
 };
 

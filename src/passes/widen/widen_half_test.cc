@@ -42,13 +42,13 @@ TEST(WidenHalf, RoundsOnceAtTheEnd) {
     %a = %x + #large
     %y = %a - #large
   })");
-  EXPECT_EQ(Evaluate(*g, 0.75), 0) << "f16 holds no 2048.75";
+  EXPECT_EQ(Evaluate(*g, 0.75), 0) << "f16 cannot represent 2048.75";
   EXPECT_EQ(Widen(*g), 2);
   EXPECT_EQ(Evaluate(*g, 0.75), 0.75);
   EXPECT_EQ(Evaluate(*g, 1 + 1.0 / 1024), 1 + 1.0 / 1024);
 }
 
-TEST(WidenHalf, NothingOverflowsOnTheWay) {
+TEST(WidenHalf, IntermediateValuesDoNotOverflow) {
   auto g = Parse(R"(graph @g(%x: f16[1]) -> (%y) { %a = %x * %x  %y = Sqrt(%a) })");
   EXPECT_TRUE(std::isinf(Evaluate(*g, 1000)));
   Widen(*g);
@@ -74,8 +74,8 @@ TEST(WidenHalf, KeepsNamesAndTypesOfInputsAndOutputs) {
   }
 }
 
-// What goes into a sequence or an optional has the type that the model says.
-TEST(WidenHalf, LeavesSequencesNarrow) {
+// Elements of a sequence or an optional keep the type that the model declares.
+TEST(WidenHalf, LeavesSequencesInHalfPrecision) {
   auto graph = Parse(R"(graph @g(%x: f16[4]) -> (%s, %o) {
   %y = Relu(%x)
   %s = SequenceConstruct(%x, %y)
