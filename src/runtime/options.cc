@@ -17,9 +17,9 @@ Status CheckRanges(const SessionOptions& o, OptionText text) {
     return InvalidArgument(text("tune_ms", StrCat(o.tune_ms)), " is not between 0 and ", kMaxTuneMs);
   if (!(o.tune_within >= 1))
     return InvalidArgument(text("tune_within", StrCat(o.tune_within)), " is not 1 or more");
-  // The system's calls end a path at a NUL: they would open another folder.
+  // System calls end a path at a NUL and would open another folder.
   if (const size_t at = o.cache_dir ? o.cache_dir->find('\0') : std::string::npos; at != std::string::npos)
-    return InvalidArgument(text("cache_dir", ""), " has a NUL at byte ", at, ", behind '",
+    return InvalidArgument(text("cache_dir", ""), " has a NUL at byte ", at, ", after '",
                            o.cache_dir->substr(0, at), "'");
   return {};
 }
@@ -33,7 +33,7 @@ Status CheckReference(const SessionOptions& o, OptionText text) {
   if (o.cache_dir && !o.cache_dir->empty())
     return exclude(text("cache_dir", *o.cache_dir), "has no kernels whose measurements could be read");
   if (o.precision == Precision::kBf16)
-    return exclude(text("precision", "bf16"), "computes as the model says");
+    return exclude(text("precision", "bf16"), "computes in the model's types");
   return {};
 }
 

@@ -1,5 +1,5 @@
-// How a model runs: the one set of options. The public Config, the flags of the commands and tests fill it;
-// the model, its sessions, the tuner and the plans read it.
+// SessionOptions: all options of how a model runs. The public Config, command-line flags and tests set them;
+// the model, sessions, the tuner and plans read them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,43 +18,46 @@ class Target;
 constexpr int kMaxThreads = 1024;
 constexpr int64_t kMaxTuneMs = 600'000;
 
-// An option and its value as its user writes them, for messages: "tune_ms 5". An empty value: the name alone.
+// Formats an option and its value for messages the way the user writes them, such as "tune_ms 5". Empty
+// value: the name only.
 using OptionText = std::string (*)(std::string_view option, std::string_view value);
-std::string SettingText(std::string_view option, std::string_view value);  // as in Config
+std::string SettingText(std::string_view option, std::string_view value);  // as Config's users write them
 
 struct SessionOptions {
-  int threads = 0;         // of the process-wide pool at once; 0: one per core
-  int plan_cache = 8;      // plans kept per graph, one per set of input shapes
-  bool reference = false;  // every op by its reference evaluator: the oracle, through the same executor
-  size_t fold_budget = size_t{256} << 20;  // bytes of constants computed ahead of time
-  // Where the values between two steps take more, large batches are done a few items at a time.
+  int threads = 0;         // of the process-wide pool at the same time; 0: one per core
+  int plan_cache = 8;      // cached plans per graph, one per set of input shapes
+  bool reference = false;  // the reference evaluator runs every op: the oracle, with the same executor
+  size_t fold_budget = size_t{256} << 20;  // bytes of constants that constant folding may make
+  // Bytes. If the values between two steps are larger, large batches are split and run slice by slice.
   size_t value_cache = size_t{8} << 20;
-  size_t memory_limit = 0;  // for intermediate values; 0: the machine's memory
-  // For the per-iteration outputs that one Loop or Scan gathers; 0: DefaultCollectLimit(). Such a loop need
-  // not end by itself.
+  size_t memory_limit = 0;  // bytes for intermediate values; 0: the machine's memory
+  // Bytes for the per-iteration outputs that one Loop or Scan collects, since an endless loop would collect
+  // without end; 0: DefaultCollectLimit().
   size_t collect_limit = 0;
   const Target* target = nullptr;  // null: the CPU
-  Level level = Level::kNone;      // of optimization
+  Level level = Level::kNone;      // optimization level
   Precision precision = Precision::kF32;
-  // Milliseconds for measuring which kernels are the fastest, when plans are made; of a session and its
-  // clones together. At most kMaxTuneMs. What is found is kept on disk and read again.
+  // Time budget in milliseconds for measuring kernels while plans are compiled, for a session and its clones
+  // together. At most kMaxTuneMs. Measurements are stored in cache_dir and read again.
   int64_t tune_ms = 0;
-  double tune_within = 3;  // measured are kernels whose estimate is at most so many times the least
-  // Where measurements are kept; none: DefaultCacheDir(), empty: nowhere. A folder that is given is read even
-  // if nothing may be measured.
+  double tune_within = 3;  // measures kernels whose estimated time is at most this multiple of the lowest one
+  // Folder of the measurements; nullopt: DefaultCacheDir(), empty: not stored. A folder given here is read
+  // even if tune_ms is 0.
   std::optional<std::string> cache_dir = std::nullopt;
-  // Which inputs and outputs are states, that live between runs: "auto" (pairs past and present of the usual
-  // exporters, by their names), "none", pairs "past=present,…"; empty: those that the graph declares.
+  // Which inputs and outputs are states, that persist between runs: "auto" (finds past and present by the
+  // names that common exporters use), "none", or pairs "past=present,…"; empty: the states that the graph
+  // declares.
   std::string states = {};
-  bool explain = false;       // Session::Choices() says why each node has its kernel
-  bool keep_weights = false;  // in memory, also when kernels have packed them: training changes them
+  bool explain = false;       // record why each node has its kernel, for Session::Choices()
+  bool keep_weights = false;  // do not release weights that kernels have packed; training changes them
 
-  // kInvalidArgument for a value out of range and for options that exclude each other. Names the option, its
-  // value and what is allowed.
+  // kInvalidArgument if a value is out of range or options exclude each other. The message names the option,
+  // its value and the allowed range.
   Status Validate(OptionText text = SettingText) const;
-  // The target, or the CPU; without kernels where the reference evaluator is asked for.
+  // The target, or the CPU if it is null; a target without kernels if `reference` is set.
   const Target& TargetOrDefault() const;
-  // With defaults in place of zeros, and without what the reference evaluator does not do.
+  // The options with defaults instead of zeros. If `reference` is set: without optimization, bf16 and batch
+  // splitting.
   SessionOptions Resolved() const;
 };
 

@@ -7,43 +7,44 @@
 namespace tern {
 namespace {
 
-std::string Said(const SessionOptions& options, OptionText text = SettingText) {
+std::string MessageOf(const SessionOptions& options, OptionText text = SettingText) {
   const Status status = options.Validate(text);
   EXPECT_TRUE(status.ok() || status.code() == Code::kInvalidArgument) << status.ToString();
   return status.ok() ? "" : status.message();
 }
 
-TEST(Options, DefaultsAreValid) { EXPECT_EQ(Said({}), ""); }
+TEST(Options, DefaultsAreValid) { EXPECT_EQ(MessageOf({}), ""); }
 
 TEST(Options, RangesNameOptionValueAndLimits) {
-  EXPECT_EQ(Said({.threads = -1}), "threads must be 0 (one per core) or up to 1024, got -1");
-  EXPECT_EQ(Said({.threads = 1025}), "threads must be 0 (one per core) or up to 1024, got 1025");
-  EXPECT_EQ(Said({.threads = 1024}), "");
-  EXPECT_EQ(Said({.plan_cache = 0}), "plan_cache must be at least 1, got 0");
-  EXPECT_EQ(Said({.tune_ms = -1}), "tune_ms -1 is not between 0 and 600000");
-  EXPECT_EQ(Said({.tune_ms = 600'001}), "tune_ms 600001 is not between 0 and 600000");
-  EXPECT_EQ(Said({.tune_within = 0.5}), "tune_within 0.5 is not 1 or more");
-  EXPECT_EQ(Said({.tune_within = std::nan("")}), "tune_within nan is not 1 or more");
-  EXPECT_EQ(Said({.cache_dir = std::string("a\0b", 3)}), "cache_dir has a NUL at byte 1, behind 'a'");
+  EXPECT_EQ(MessageOf({.threads = -1}), "threads must be 0 (one per core) or up to 1024, got -1");
+  EXPECT_EQ(MessageOf({.threads = 1025}), "threads must be 0 (one per core) or up to 1024, got 1025");
+  EXPECT_EQ(MessageOf({.threads = 1024}), "");
+  EXPECT_EQ(MessageOf({.plan_cache = 0}), "plan_cache must be at least 1, got 0");
+  EXPECT_EQ(MessageOf({.tune_ms = -1}), "tune_ms -1 is not between 0 and 600000");
+  EXPECT_EQ(MessageOf({.tune_ms = 600'001}), "tune_ms 600001 is not between 0 and 600000");
+  EXPECT_EQ(MessageOf({.tune_within = 0.5}), "tune_within 0.5 is not 1 or more");
+  EXPECT_EQ(MessageOf({.tune_within = std::nan("")}), "tune_within nan is not 1 or more");
+  EXPECT_EQ(MessageOf({.cache_dir = std::string("a\0b", 3)}), "cache_dir has a NUL at byte 1, after 'a'");
 }
 
 TEST(Options, TheReferenceExcludesWhatNeedsKernels) {
   EXPECT_EQ(
-      Said({.reference = true, .tune_ms = 5}),
+      MessageOf({.reference = true, .tune_ms = 5}),
       "tune_ms 5 and reference(true) exclude each other: the reference evaluator has no kernels to measure");
-  EXPECT_NE(Said({.reference = true, .cache_dir = "d"}).find("cache_dir 'd' and reference(true)"),
+  EXPECT_NE(MessageOf({.reference = true, .cache_dir = "d"}).find("cache_dir 'd' and reference(true)"),
             std::string::npos);
-  EXPECT_NE(Said({.reference = true, .precision = Precision::kBf16}).find("precision \"bf16\" and"),
+  EXPECT_NE(MessageOf({.reference = true, .precision = Precision::kBf16}).find("precision \"bf16\" and"),
             std::string::npos);
-  EXPECT_EQ(Said({.reference = true, .precision = Precision::kAuto, .cache_dir = ""}), "");
+  EXPECT_EQ(MessageOf({.reference = true, .precision = Precision::kAuto, .cache_dir = ""}), "");
 }
 
 TEST(Options, MessagesUseTheUsersNames) {
   const auto flag = [](std::string_view option, std::string_view value) {
     return StrCat("--", option, "=", value);
   };
-  EXPECT_EQ(Said({.reference = true, .tune_ms = 5}, flag).find("--tune_ms=5 and --reference=true exclude"),
-            0u);
+  EXPECT_EQ(
+      MessageOf({.reference = true, .tune_ms = 5}, flag).find("--tune_ms=5 and --reference=true exclude"),
+      0u);
 }
 
 TEST(Options, ResolvedHasNoZeros) {

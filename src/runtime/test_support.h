@@ -1,4 +1,4 @@
-// Shared by the tests of this folder.
+// Helpers for the tests of this folder.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace tern {
 
-// The CPU with this table in place of its own. Lives to the end of the test binary, as targets outlive
+// A CPU target with this kernel table. The target lives until the test binary ends, because targets outlive
 // models; the table must outlive the sessions.
 inline const Target* KeepTarget(const KernelTable& table) {
   static auto* targets = new std::vector<std::unique_ptr<CpuTarget>>();
@@ -34,14 +34,14 @@ inline std::unique_ptr<Session> SessionOf(std::shared_ptr<const Graph> graph,
   return session.ok() ? std::move(*session) : nullptr;
 }
 
-// 1, 2, 3, … shifted below zero a little, so that Relu has something to do.
+// from, from + 1, from + 2, … The default starts below zero, so that Relu has an effect.
 inline Tensor Counting(const Dims& dims, double from = -2) {
   std::vector<double> values;
   for (int64_t i = 0; i < CountOf(dims); ++i) values.push_back(from + static_cast<double>(i));
   return Tensor::Of(DType::kF32, dims, values);
 }
 
-// From -1 to 1, in steps whose sums are rounded: the order of adding shows.
+// Multiples of 0.001 from -1 to 1. Their sums are rounded, so that the order of addition changes results.
 inline Tensor Noise(const Dims& dims, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<double> values(static_cast<size_t>(CountOf(dims)));
@@ -49,7 +49,7 @@ inline Tensor Noise(const Dims& dims, uint32_t seed) {
   return Tensor::Of(DType::kF32, dims, values);
 }
 
-// Runs the session twice and compares each output with the reference evaluator's, bit by bit.
+// Runs the session twice and compares each output bit by bit with the reference evaluator's.
 inline void ExpectLikeReference(Session& session, const DatumList& inputs) {
   auto want = EvaluateGraph(session.graph(), inputs);
   ASSERT_TRUE(want.ok()) << want.status().ToString();
@@ -79,7 +79,8 @@ inline std::string KernelChosen(const Dims& x, const Dims& w, const std::string&
   const std::vector<StepInfo> steps = session->Steps();
   return steps.empty() ? "" : steps.back().kernel;
 }
-// Of a convolution of an image with channels last.
+
+// The same for a channels-last convolution.
 inline std::string ConvKernelChosen(const Dims& x, const Dims& w, const std::string& attrs) {
   return KernelChosen(x, w, StrCat("Conv(%x, %w) {channels_last=true, ", attrs, "}"));
 }

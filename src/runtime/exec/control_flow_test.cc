@@ -53,7 +53,7 @@ const char kEndless[] = R"(graph @g(%x: f32[4]) -> (%last, %all) {
   }]
 })";
 
-TEST(ControlFlow, AnEndlessLoopGathersNoMoreThanItMay) {
+TEST(ControlFlow, AnEndlessLoopStopsAtTheCollectLimit) {
   SessionOptions options;
   options.collect_limit = 100000;
   for (const bool reference : {false, true}) {
@@ -67,8 +67,8 @@ TEST(ControlFlow, AnEndlessLoopGathersNoMoreThanItMay) {
   }
 }
 
-// Its inputs are constants, but making the session, its plan and its folded constants must not run it.
-TEST(ControlFlow, AnEndlessLoopIsCancelledAndTheSessionGoesOn) {
+// The loop's inputs are constants, but neither creating the session nor folding nor compiling may run it.
+TEST(ControlFlow, AnEndlessLoopIsCancelledAndTheSessionStaysUsable) {
   auto session = SessionOf(ParseOrDie(R"(graph @g(%go: bool[]) -> (%last) {
     #x: f32[4] = (1, 2, 3, 4)
     %one = If(%go) [then @t() -> (%a) {

@@ -1,4 +1,4 @@
-// A decoder layer as exporters write it, token by token on its own past.
+// A decoder layer as exporters write it, run token by token with its past as a state.
 #include <cmath>
 
 #include "runtime/memory/allocation_counter.h"
@@ -71,7 +71,7 @@ TEST(State, OfADecoderNeedsNoMemoryPerToken) {
         ASSERT_NEAR(got[i], expected[i], 1e-4 * std::max(1.0, std::fabs(expected[i]))) << run << " " << i;
       pk = (*want)[1].tensor, pv = (*want)[2].tensor;
     }
-    // Of about 200 tokens, those at which the memory of the state doubles.
+    // Only tokens at which the memory of a state doubles may allocate.
     EXPECT_LE(allocating, 5);
     EXPECT_LE(session->PlansMade(), 3);
     EXPECT_TRUE(session->Fallbacks().empty()) << session->Fallbacks().size();

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// Which elements are not zero, their values, and more computed from that; then back to a fixed shape.
+// NonZero finds the elements, Gather reads them; further steps have dynamic shapes until %fixed.
 constexpr const char* kSelect = R"(graph @g(%x: f32[8], %m: f32[8]) -> (%values, %count, %sum, %fixed) {
   #flat: i64[1] = (-1)
   #axes: i64[1] = (0)
@@ -61,15 +61,15 @@ TEST(Dynamic, NamesTheOpsWithoutAKernel) {
   EXPECT_TRUE(found);
 }
 
-// What was chosen in the last run, with its candidates' times for the dims it met.
+// Choices has the kernel of the last run, and the candidates' times for the dims of that run.
 TEST(Dynamic, ExplainsWhatIsChosenInRuns) {
   SessionOptions options;
   options.explain = true;
   auto session = SessionOf(ParseOrDie(R"(graph @g(%m: f32[4096], %w: f32[1,64]) -> (%y) {
     %found = NonZero(%m)
     %f = Cast(%found) {to=f32}
-    #turn: i64[2] = (-1, 1)
-    %column = Reshape(%f, #turn)
+    #dims: i64[2] = (-1, 1)
+    %column = Reshape(%f, #dims)
     %y = MatMul(%column, %w) as "the product"
   })"),
                            options);
@@ -110,7 +110,7 @@ TEST(Dynamic, ResultsOutliveTheNextRunWhenCopied) {
   EXPECT_EQ(ToDoubles((*first)[0].tensor), (std::vector<double>{1, 2}));
 }
 
-TEST(DynamicPool, HandsBlocksOutAgain) {
+TEST(DynamicPool, ReusesFreeBlocks) {
   DynamicPool pool(1 << 20);
   const void* first = nullptr;
   {
@@ -124,10 +124,10 @@ TEST(DynamicPool, HandsBlocksOutAgain) {
   EXPECT_NE(c->data(), first);
   const Buffer window = b->Slice(10, 10);
   *b = Buffer();
-  EXPECT_NE(pool.Take(900)->data(), first) << "a window still looks at it";
+  EXPECT_NE(pool.Take(900)->data(), first) << "a slice still refers to it";
 }
 
-TEST(DynamicPool, KeepsToItsLimit) {
+TEST(DynamicPool, EnforcesItsLimit) {
   DynamicPool pool(4096);
   auto a = pool.Take(3000);
   ASSERT_TRUE(a.ok());

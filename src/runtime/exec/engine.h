@@ -1,5 +1,4 @@
-// What one session owns besides its plans: memory, a slice of the threads, an observer. Used by one thread at
-// a time.
+// The run-time resources of one session: memory, workers, observer. Not thread-safe.
 #pragma once
 #include <map>
 #include <memory>
@@ -16,13 +15,14 @@ namespace tern {
 
 class Runner;
 
-// Grows, never shrinks. All plans of one depth share one arena, since they never run at the same time.
+// Memory of intermediate values. Grows, never shrinks. All plans of one nesting depth share an arena, because
+// they never run at the same time.
 class Arena {
  public:
   explicit Arena(MemorySpace* memory) : memory_(memory) {}
   Status Reserve(size_t bytes) {
     if (bytes <= buffer_.size()) return {};
-    buffer_ = Buffer();  // before there is another one
+    buffer_ = Buffer();  // frees the old memory before the new is allocated
     TERN_ASSIGN(buffer_, (memory_ ? *memory_ : HostMemory()).Allocate(bytes));
     return {};
   }
@@ -36,11 +36,11 @@ class Arena {
 };
 
 struct Engine {
-  // resolved: see SessionOptions::Resolved.
+  // resolved: the result of SessionOptions::Resolved.
   Engine(std::shared_ptr<Model> shared_model, const SessionOptions& resolved);
   ~Engine();
 
-  // Plans of a graph below the model, made on first use.
+  // The runner of the main graph or of a subgraph; created on first use.
   Runner& RunnerFor(const Program& program);
   Arena& ArenaAt(int depth, MemorySpace* memory = nullptr);
   size_t arena_bytes() const;
@@ -51,7 +51,7 @@ struct Engine {
   DynamicPool pool;
   RunObserver* observer = nullptr;
   Stop stop;
-  std::set<const Node*> fallbacks;  // nodes that some plan runs by the reference evaluator
+  std::set<const Node*> fallbacks;  // nodes that the reference evaluator runs in at least one plan
 
  private:
   std::map<std::pair<int, MemorySpace*>, std::unique_ptr<Arena>> arenas_;  // by depth and memory

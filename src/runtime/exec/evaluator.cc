@@ -1,5 +1,5 @@
-// Steps that run an op's own reference function: control flow and ops on sequences or strings, where it is
-// the only implementation there is, and the fallback for ops without a fitting kernel.
+// Runs steps by the reference function of their op. Control flow and ops on sequences or strings have no
+// other implementation; other ops use it when no kernel supports the node.
 #include <cstring>
 
 #include "ir/eval_context.h"
@@ -37,7 +37,7 @@ class ExecutionEvalContext : public EvalContext {
   }
 
  protected:
-  // Reference functions count on zeroed memory.
+  // Reference functions expect zeroed memory.
   Tensor Allocate(int output, DType dtype, const Dims& dims) override {
     const int slot = node_.outputs[static_cast<size_t>(output)];
     const Tensor& planned = execution_.At(slot).tensor;
@@ -63,11 +63,11 @@ class ExecutionEvalContext : public EvalContext {
 
 namespace {
 
-// The result goes to the place the plan keeps for it.
+// Copies a result to the memory that the plan assigned to it.
 Status Store(const Datum& from, Tensor& to) {
   if (!from.is_tensor() || from.tensor.dtype() != to.dtype() || from.tensor.dims() != to.dims())
-    return Status(Code::kInternal, StrCat("the reference evaluator gave ", from.Describe(), ", but ",
-                                          to.Describe(), " was inferred"));
+    return Status(Code::kInternal, StrCat("the reference evaluator returned ", from.Describe(),
+                                          ", but shape inference gave ", to.Describe()));
   if (from.tensor.raw() != to.raw() && to.bytes())
     std::memcpy(to.raw(), from.tensor.Contiguous().raw(), to.bytes());
   return {};
@@ -77,7 +77,8 @@ Status Store(const Datum& from, Tensor& to) {
 
 Status Execution::RunEvaluator(StepState& step) {
   const Node& node = step.node().node();
-  if (!node.op->reference) return Unsupported("no kernel fits and there is no reference evaluator");
+  if (!node.op->reference)
+    return Unsupported("no kernel supports the node and its op has no reference evaluator");
   ExecutionEvalContext context(engine_, *this, step);
   TERN_TRY(Guard([&] { return node.op->reference(node.attrs, context); }));
   for (size_t i = 0; i < step.node().outputs.size(); ++i) {

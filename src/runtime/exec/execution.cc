@@ -12,7 +12,7 @@ Execution::Execution(std::shared_ptr<const Plan> plan, Engine& engine)
       bases_(plan_->arenas().size()) {
   steps_.reserve(plan_->steps().size());
   for (const Step& step : plan_->steps()) Connect(step);
-  if (const Varying* varying = plan_->varying())  // each execution refreshes its own
+  if (const Varying* varying = plan_->varying())  // SetLength writes to them: each execution needs its own
     for (const Varying::Values& content : varying->contents)
       At(content.slot) = At(content.slot).tensor.Clone();
   engine_.fallbacks.insert(plan_->fallbacks().begin(), plan_->fallbacks().end());
@@ -94,7 +94,7 @@ bool Execution::Redirect(int i, const Tensor& tensor) {
   if (!tensor.defined()) {
     if (redirected_[s] == i) {
       redirected_[s] = -1;
-      ForgetBases();  // the next run points it into the arena again
+      ForgetBases();  // the next run rebases it to the arena
     }
     return true;
   }
@@ -109,7 +109,7 @@ void Execution::Release() {
   for (size_t s = 0; s < storages.size(); ++s) {
     if (storages[s].external)
       Rebase(static_cast<int>(s), Buffer::Borrow(nullptr, storages[s].bytes, nullptr));
-    if (redirected_[s] >= 0) ForgetBases();  // the next run points it into the arena again
+    if (redirected_[s] >= 0) ForgetBases();  // the next run rebases it to the arena
     redirected_[s] = -1;
   }
   for (int i = 0; i < static_cast<int>(slots_.size()); ++i)
@@ -152,7 +152,8 @@ Status Execution::RunStep(StepState& step) {
                                      : RunEvaluator(step);
   if (status.ok()) return status;
   const std::string where = step.node().node().Describe();
-  if (status.message().rfind(where, 0) == 0) return status;  // inference and choice of kernels say it too
+  if (status.message().rfind(where, 0) == 0)
+    return status;  // inference and kernel selection name the node too
   return Status(status.code(), StrCat(where, ": ", status.message()));
 }
 

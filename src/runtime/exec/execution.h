@@ -1,4 +1,5 @@
-// A plan with a session's memory: values, kernels of its own, and what changes from run to run.
+// Runs a plan in a session's memory. Holds the values, its own copies of the kernels, and all that changes
+// from run to run.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -9,48 +10,48 @@
 
 namespace tern {
 
-// The changing half of a Step.
+// The mutable part of a Step.
 struct StepState {
   const Step* step = nullptr;
   RunContext context;
   std::unique_ptr<Kernel> kernel;  // null: the reference evaluator
   const KernelEntry* entry = nullptr;
   const char* kernel_name = "";
-  std::vector<Type> types;    // of the outputs, for the evaluator
-  std::optional<Choice> why;  // of a dynamic step, where the engine explains
-  std::vector<TensorInfo> why_inputs;
-  std::unique_ptr<KernelQuery> query;  // of a varying step, which is resized in runs
-  Buffer more_scratch;                 // where a length needs more than was planned
+  std::vector<Type> types;             // of the outputs, for the evaluator
+  std::optional<Choice> why;           // of a dynamic step; set only with options.explain
+  std::vector<TensorInfo> why_inputs;  // the inputs that `why` is for
+  std::unique_ptr<KernelQuery> query;  // of a varying step: SetLength updates its dims
+  Buffer more_scratch;                 // replaces the planned scratch when a length needs more
   const PlanNode& node() const { return *step->node; }
 };
 
-// Used by one thread at a time. Its session's engine outlives it.
+// Not thread-safe. The engine outlives the execution.
 class Execution {
  public:
   Execution(std::shared_ptr<const Plan> plan, Engine& engine);
   Execution(const Execution&) = delete;
 
   const Plan& plan() const { return *plan_; }
-  // Resizes what depends on the length of the states, or on how many positions they have room for. Allocates
-  // nothing where kernels do not. Before Run, whenever the plan has states.
+  // Sets the length and the capacity of the states, in positions, and resizes the steps that depend on them.
+  // Call it before Run if the plan has states. Allocates nothing unless a kernel does.
   Status SetLength(int64_t length, int64_t capacity);
-  // Where the present of a state is written from the next run on; only for states that the plan writes there.
+  // Later runs write the present of this state to `present`. Only for states with PlanState::external.
   void BindState(int state, const Buffer& present);
-  // Allocates nothing when all steps are static and have kernels.
+  // Allocates nothing if all steps are static and have kernels.
   Status Run(const std::vector<BoundValue>& bound);
-  // Valid until the next Run of any plan of the same session and depth; shares memory with inputs where a
-  // model hands an input through.
+  // Valid until the next Run of any plan of the same session and depth. An output that is also an input
+  // shares the input's memory.
   const Datum& Output(int i) const { return At(plan_->outputs()[static_cast<size_t>(i)]); }
-  // From the next run on, output i is written to this tensor (undefined: to the session's memory again).
-  // False when the output cannot be redirected; the caller then copies.
+  // Later runs write output i to this tensor; an undefined tensor restores the session's memory. Returns
+  // false if the output cannot be redirected; the caller must then copy.
   bool Redirect(int i, const Tensor& tensor);
-  // Lets go of inputs, bound outputs and values of varying size, so that an execution that waits in a cache
-  // holds no memory.
+  // Drops references to inputs, bound outputs and dynamic values, so that a cached execution holds no memory.
   void Release();
 
   const std::vector<StepState>& steps() const { return steps_; }
   const std::vector<Datum>& slots() const { return slots_; }
-  // Where the engine explains; those that were made in the last run come last.
+  // Empty unless options.explain is set. Choices of static steps, then those of dynamic steps in the last
+  // run.
   std::vector<Choice> Choices() const;
 
  private:
@@ -84,9 +85,9 @@ class Execution {
   Engine& engine_;
   std::vector<Datum> slots_;
   std::vector<StepState> steps_;
-  std::vector<int> redirected_;          // by storage: the output whose bound tensor it is, or -1
-  std::vector<const std::byte*> bases_;  // of the arenas the slots point into, as the plan lists them
-  int64_t length_ = -1, capacity_ = -1;  // that varying steps were resized for
+  std::vector<int> redirected_;          // by storage: the output that is bound to it, or -1
+  std::vector<const std::byte*> bases_;  // by arena of the plan: the base address that the slots use
+  int64_t length_ = -1, capacity_ = -1;  // the last arguments of SetLength
 };
 
 }  // namespace tern

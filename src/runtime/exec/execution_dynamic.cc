@@ -1,4 +1,5 @@
-// Steps whose shapes depend on data: inferred, resized and given memory in every run.
+// Dynamic steps: their shapes depend on data, so each run infers shapes, resizes kernels and allocates
+// outputs.
 #include <algorithm>
 #include <cstring>
 
@@ -27,7 +28,7 @@ Result<std::vector<InferOutput>> InferNow(const Node& node, const RunContext& c)
   return InferOutputs(node, std::move(inputs));
 }
 
-// Shape, Size and arithmetic on shapes: inference has the result already.
+// Whether inference computed all results already: Shape, Size and arithmetic on shapes.
 bool AllContentsKnown(const std::vector<InferOutput>& outputs) {
   for (const InferOutput& out : outputs) {
     if (!out.content || !IsInt(out.type.dtype) || !out.type.shape.fully_known() || out.type.shape.rank() > 1)
@@ -88,17 +89,17 @@ Status Execution::PlaceDynamic(int slot, DType dtype, const Dims& dims) {
   Datum& d = At(slot);
   if (plan_->is_placed(slot)) {
     if (d.tensor.dtype() == dtype && d.tensor.dims() == dims) return {};
-    return Status(Code::kInternal, StrCat("an output is ", Describe(dtype, dims), ", but ",
-                                          d.tensor.Describe(), " was planned"));
+    return Status(Code::kInternal,
+                  StrCat("an output is ", Describe(dtype, dims), ", but the plan has ", d.tensor.Describe()));
   }
   const auto count = CheckedCount(dims, dtype);
-  if (!count) return ResourceExhausted("an output of ", Describe(dtype, dims), " cannot be stored");
+  if (!count) return ResourceExhausted("an output of ", Describe(dtype, dims), " is too large for memory");
   TERN_ASSIGN(Buffer buffer, engine_.pool.Take(BytesOf(dtype, static_cast<size_t>(*count))));
   d = Datum(Tensor::View(std::move(buffer), dtype, dims));
   return {};
 }
 
-// Once for the same dims, so that a run that is timed does not explain.
+// Explains each set of dims once, so that repeated runs can be timed.
 Status Execution::ExplainDynamic(StepState& step, const KernelQuery& query) {
   const bool same = std::equal(
       query.inputs.begin(), query.inputs.end(), step.why_inputs.begin(), step.why_inputs.end(),

@@ -1,4 +1,5 @@
-// Steps that depend on the length of a state: dims are set and kernels resized when it changes.
+// Varying steps: they depend on the length of the states. When it changes, their dims are set and their
+// kernels resized.
 #include "runtime/exec/execution.h"
 
 namespace tern {
@@ -58,7 +59,7 @@ Status Execution::ResizeStep(StepState& step) {
   if (!status.ok())
     return Status(status.code(), StrCat(step.node().node().Describe(), ": ", status.message()));
   if (resize.scratch() <= step.step->scratch) {
-    if (step.more_scratch.defined()) ForgetBases();  // back to the arena with the next run
+    if (step.more_scratch.defined()) ForgetBases();  // the next run uses the arena again
     step.more_scratch = Buffer();
     return {};
   }

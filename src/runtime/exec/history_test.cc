@@ -1,4 +1,4 @@
-// What a session computes for an input never depends on what it or its clones have run before.
+// The result for an input never depends on earlier runs of the session or its clones.
 #include <tuple>
 
 #include "runtime/test_support.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// A graph of one node of %x and %w, which becomes a constant.
+// A graph whose body reads %x and the constant %w.
 std::shared_ptr<const Graph> WithWeights(const std::string& x, const Dims& w, const std::string& node) {
   InitOps();
   auto graph = ParseGraph(
@@ -36,7 +36,7 @@ struct Row {
   std::vector<Dims> sizes;
 };
 
-// Few rows and many, small images and large ones, one image and several: other kernels are the best for each.
+// Sizes for which different kernels are the fastest: 1 and 512 rows, small and large images, batches.
 const Row kRows[] = {
     {"f32[N,512]", {512, 512}, "MatMul(%x, %w)", {{1, 512}, {512, 512}, {33, 512}}},
     {"f32[N,L,128]", {128, 256}, "MatMul(%x, %w)", {{1, 1, 128}, {2, 300, 128}}},
@@ -75,8 +75,8 @@ TEST(History, DoesNotMatter) {
   }
 }
 
-// The last piece of a batch is smaller than the others: its kernels find the weights packed.
-TEST(History, PiecesOfABatchShareTheirWeights) {
+// The last slice of a split batch is smaller than the others; its kernels use the same packed weights.
+TEST(History, SlicesOfABatchShareTheirWeights) {
   for (const auto& [x, w, node, batches] :
        std::vector<std::tuple<const char*, Dims, const char*, std::vector<int64_t>>>{
            {"f32[N,512]", {512, 512}, "Relu(MatMul(Relu(MatMul(%x, %w)), %w))", {257, 4097}},
@@ -104,8 +104,8 @@ TEST(History, PiecesOfABatchShareTheirWeights) {
   }
 }
 
-// What is measured to decide for all dims has dims that fit together, whichever are open.
-TEST(History, OpenDimsAreTuned) {
+// The representative query that tunes a node with unknown dims has consistent dims.
+TEST(History, UnknownDimsAreTuned) {
   for (const auto& [inputs, body, x] : std::vector<std::tuple<std::string, std::string, DatumList>>{
            {"%x: f32[N,D]", "%y = MatMul(%x, %w)", {Noise({3, 4096}, 5)}},
            {"%x: f32[N,A,B]", "%f = Flatten(%x) {axis=1}\n  %y = MatMul(%f, %w)", {Noise({3, 64, 64}, 5)}},
@@ -139,8 +139,8 @@ TEST(History, AWeightOfManyNodesIsPackedOnce) {
   EXPECT_EQ(packed("MatMul(Tanh(MatMul(Tanh(MatMul(%x, %w)), %w)), %w)"), once);
 }
 
-// Whether any of the weights is still in memory after a run.
-bool Kept(const Graph& source, const Dims& size, bool bf16 = false) {
+// Whether any weight is still in memory after a run.
+bool KeepsWeights(const Graph& source, const Dims& size, bool bf16 = false) {
   std::unique_ptr<Graph> graph = source.Clone();
   std::vector<std::weak_ptr<const void>> weights;
   for (const auto& v : graph->values()) {
@@ -157,22 +157,22 @@ bool Kept(const Graph& source, const Dims& size, bool bf16 = false) {
   return std::any_of(weights.begin(), weights.end(), [](const auto& w) { return !w.expired(); });
 }
 
-// Weights leave memory where one way of packing serves all dims, and stay where it does not.
+// Weights are released if one pack layout serves all dims, else they stay.
 TEST(History, DecidesWhichWeightsStay) {
   const auto kept = [](const Row& row, bool bf16) {
-    return Kept(*WithWeights(row.x, row.w, row.node), row.sizes[0], bf16);
+    return KeepsWeights(*WithWeights(row.x, row.w, row.node), row.sizes[0], bf16);
   };
   for (const bool bf16 : {false, true}) {
     SCOPED_TRACE(bf16);
     EXPECT_FALSE(kept(kRows[0], bf16)) << "rows do not matter";
     EXPECT_TRUE(kept(kRows[2], bf16)) << "the size of images does";
     EXPECT_FALSE(kept(kRows[3], bf16)) << "the size of the batch does not";
-    EXPECT_FALSE(kept(kRows[5], bf16)) << "there is but one way to pack for 1x1";
+    EXPECT_FALSE(kept(kRows[5], bf16)) << "1x1 convolutions have only one pack layout";
     EXPECT_FALSE(kept({"f32[64,N]", {64, 128}, "MatMul(%x, %w) {transpose_a=true}", {{64, 5}}}, bf16));
   }
 }
 
-TEST(History, RecurrentWeightsLeaveMemory) {
+TEST(History, RecurrentWeightsAreReleased) {
   InitOps();
   auto graph = ParseGraph(
       "graph @g(%x: f32[L,N,64], %w: f32[1,256,64], %r: f32[1,256,64]) -> (%y) {\n"
@@ -180,7 +180,7 @@ TEST(History, RecurrentWeightsLeaveMemory) {
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
   const std::vector<Value*> inputs = (*graph)->inputs();
   for (size_t i : {1, 2}) (*graph)->InputToConstant(inputs[i], Noise({1, 256, 64}, static_cast<uint32_t>(i)));
-  for (const bool bf16 : {false, true}) EXPECT_FALSE(Kept(**graph, {3, 2, 64}, bf16)) << bf16;
+  for (const bool bf16 : {false, true}) EXPECT_FALSE(KeepsWeights(**graph, {3, 2, 64}, bf16)) << bf16;
 }
 
 }  // namespace

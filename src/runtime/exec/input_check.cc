@@ -9,7 +9,7 @@ struct Binding {
   size_t dim;
 };
 
-// What the symbols stand for, and the first dim that says otherwise.
+// The values of the symbols, and a description of the first dim that contradicts them.
 struct Bindings {
   std::map<std::string, Binding> symbols;
   std::string conflict;
@@ -19,7 +19,7 @@ Status Mismatch(const Value& v, const Datum& d, const std::string& why) {
   return InvalidArgument("input '", v.name, "' must be ", v.type.ToString(), ", got ", d.Describe(), why);
 }
 
-// A dim that is a symbol by itself gives the symbol its value, unless it has one.
+// Sets the symbol to the size of dim i, unless the symbol has a value already.
 void BindDim(const Value& v, const Tensor& t, size_t i, const std::string& name, Bindings& bindings) {
   const auto [it, added] = bindings.symbols.emplace(name, Binding{t.dims()[i], v.name, i});
   if (added || it->second.value == t.dims()[i] || !bindings.conflict.empty()) return;
@@ -28,7 +28,7 @@ void BindDim(const Value& v, const Tensor& t, size_t i, const std::string& name,
                              " in dimension ", it->second.dim, "; ", v.name, " is ", v.type.ToString());
 }
 
-// The symbol that the dim is, empty when it is something else.
+// The dim's name if it is a plain symbol, else empty.
 std::string SymbolOf(const Dim& d) {
   std::vector<std::string> names;
   d.CollectSymbols(names);
@@ -51,7 +51,7 @@ Status CheckTensor(const Value& v, const Type& type, const Datum& d, Bindings& b
   return {};
 }
 
-// Dims that are expressions over symbols which the inputs gave values.
+// Checks dims that are expressions of symbols with known values.
 void CheckExpressions(const Value& v, const Datum& d, const SymbolValues& values, std::string& conflict) {
   if (!d.is_tensor() || !v.type.tensor() || v.type.shape.rank() != d.tensor.rank()) return;
   for (size_t i = 0; i < v.type.shape.dims.size(); ++i) {
@@ -78,7 +78,7 @@ Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
       for (const Datum& item : *d.sequence)
         if (item.is_tensor() && type.element && type.element->tensor() &&
             item.tensor.dtype() != type.element->dtype)
-          return Mismatch(v, d, StrCat(" with an element ", item.Describe()));
+          return Mismatch(v, d, StrCat(" with element ", item.Describe()));
       return {};
     case Type::Kind::kMap:
       if (d.kind != Datum::Kind::kMap) return Mismatch(v, d, "");
@@ -90,7 +90,7 @@ Status CheckOne(const Value& v, const Datum& d, Bindings& bindings) {
   }
 }
 
-bool IsOpen(const Type& type) { return type.tensor() && !type.shape.fully_known(); }
+bool HasUnknownDims(const Type& type) { return type.tensor() && !type.shape.fully_known(); }
 
 }  // namespace
 
@@ -99,7 +99,7 @@ Status BlameInputs(Status status, const Graph& graph, const std::vector<const Da
   std::string given;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& v = *graph.inputs()[i];
-    if (IsOpen(v.type) && inputs[i]->is_tensor())
+    if (HasUnknownDims(v.type) && inputs[i]->is_tensor())
       given += StrCat(given.empty() ? "" : ", ", "input '", v.name, "' got ", inputs[i]->Describe(), " for ",
                       v.type.ToString());
   }

@@ -1,18 +1,19 @@
-// Do the data that a caller feeds fit what the model declares?
+// Checks the inputs that a caller feeds against the types that the model declares.
 #pragma once
 #include "core/datum.h"
 #include "ir/graph.h"
 
 namespace tern {
 
-// The error names the input, what was expected and what came. A plan is made from the dims that came, so dims
-// that share a symbol but not a size, as exporters leave them, are no error: the result tells of the first
-// such pair (empty: none), for the case that some node needs them to agree.
+// Fails if an input has another type, rank or fixed dim than declared; the error names the input, its
+// declared type and the actual one. Two dims with the same symbol but different sizes are no error, since
+// exporters leave such symbols and plans are compiled for the actual dims. The result describes the first
+// such pair (empty: none), for the message in case a node needs them to be equal.
 Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datum*>& inputs);
 
-// A graph that was sound when it was loaded fails with the sizes that the caller chose. Where `status` says
-// that the model is invalid and inputs have open dims, the result is kInvalidArgument and names these inputs,
-// what they were given and what they declare. Other errors stay as they are.
+// Turns kInvalidModel into kInvalidArgument if inputs have unknown dims: the model was valid when it was
+// loaded, so the sizes that the caller chose must be wrong. The message names these inputs, their actual and
+// declared types. Returns other errors unchanged.
 Status BlameInputs(Status status, const Graph& graph, const std::vector<const Datum*>& inputs);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Looking on while a session runs: one call per step.
+// Callback for each step that a session runs: profiles and traces use it.
 #pragma once
 #include <cstdint>
 
@@ -8,17 +8,17 @@
 namespace tern {
 
 struct StepEvent {
-  int step = 0;   // in its plan
-  int depth = 0;  // 0: the model; deeper: bodies of control flow
+  int step = 0;   // index in its plan
+  int depth = 0;  // nesting: 0 for the main graph, more for bodies of control flow
   const Node* node = nullptr;
-  const Node* next = nullptr;  // done in the same step: outputs are this one's then
+  const Node* next = nullptr;  // fused into the step, whose outputs are then those of `next`
   const char* kernel = "";     // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
   int64_t nanoseconds = 0;
-  double share = 1;  // of the node's work that this call did: less where a big batch is done in pieces
+  double share = 1;  // fraction of the node's work in this step: below 1 if the batch is split
   const RunContext* context = nullptr;  // inputs and outputs, valid during the call
 };
 
-// Called on the thread that runs the session. Without an observer a step pays one comparison with null.
+// Called on the thread that runs the session. Without an observer the cost is one null check per run.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;

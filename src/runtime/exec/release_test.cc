@@ -1,4 +1,4 @@
-// Weights leave memory once kernels have packed them.
+// Weights are released once all kernels that read them have packed them.
 #include <cmath>
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// y = relu(x·w)·w, z = q + v: the sum packs nothing.
+// y = relu(x·w)·w packs w; z = q + v does not pack v.
 std::shared_ptr<const Graph> TwoProducts() {
   InitOps();
   auto graph =
@@ -33,7 +33,7 @@ const Value* Named(const Graph& graph, const std::string& name) {
   return nullptr;
 }
 
-TEST(ReleaseWeights, WhatIsPackedGoesAndTheRestStays) {
+TEST(ReleaseWeights, ResultsAndGraphsStayTheSame) {
   const auto graph = TwoProducts();
   SessionOptions options;
   options.level = Level::kExtended;
@@ -52,12 +52,13 @@ TEST(ReleaseWeights, WhatIsPackedGoesAndTheRestStays) {
   for (const char* name : {"w", "v"}) {
     ASSERT_NE(Named(session->graph(), name), nullptr);
     EXPECT_EQ(Named(session->graph(), name)->constant.dims(), Named(*graph, name)->constant.dims());
-    EXPECT_EQ(Named(session->graph(), name)->constant.raw(), nullptr) << "packed or not: it never changes";
-    EXPECT_NE(Named(*graph, name)->constant.raw(), nullptr) << "the caller's graph is not ours to change";
+    EXPECT_EQ(Named(session->graph(), name)->constant.raw(), nullptr)
+        << "the session's graph has no data from the start";
+    EXPECT_NE(Named(*graph, name)->constant.raw(), nullptr) << "the caller's graph is unchanged";
   }
 }
 
-TEST(ReleaseWeights, MemoryIsGivenBack) {
+TEST(ReleaseWeights, MemoryIsFreed) {
   std::unique_ptr<Graph> graph = TwoProducts()->Clone();
   std::map<std::string, std::weak_ptr<const void>> owners;
   for (const auto& v : graph->values()) {
@@ -75,8 +76,9 @@ TEST(ReleaseWeights, MemoryIsGivenBack) {
   EXPECT_FALSE(owners.at("v").expired());
 }
 
-// With few rows the zeros are known when the plan is made, with many they are not.
-TEST(ReleaseWeights, WhatHasGoneIsNotComputedWith) {
+// With n = 2 the plan knows the elements of %x, with n = 5000 it does not. Folding must not read a released
+// w.
+TEST(ReleaseWeights, ReleasedWeightsAreNotFolded) {
   std::unique_ptr<Graph> graph = ParseOrDie(R"(graph @g(%n: f32[N], %w: f32[64,64]) -> (%y) {
     #k: i64[1] = (64)
     %s = Concat(Shape(%n), #k) {axis=0}
@@ -96,8 +98,8 @@ TEST(ReleaseWeights, WhatHasGoneIsNotComputedWith) {
   }
 }
 
-// The kernel that packed the weight has to do whatever comes: batches, ranks.
-TEST(ReleaseWeights, ProductsGoOnWithOtherDims) {
+// After the release, kernels of the same pack layout must serve all other dims and ranks.
+TEST(ReleaseWeights, ProductsRunWithOtherDims) {
   for (const char* attrs : {"{transpose_a=true}", "{transpose_a=true, transpose_b=true, alpha=0.5}", "{}"}) {
     for (const char* w : {"f32[64,64]", "f32[1,64,64]"}) {
       std::unique_ptr<Graph> graph =
@@ -137,8 +139,8 @@ TEST(ReleaseWeights, ClonesCompileAtTheSameTime) {
   for (auto& t : threads) t.join();
 }
 
-// The last pointer to a graph is given away: no second copy of its weights is made.
-TEST(OwnGraph, IsOptimizedItselfWhenNobodyElseHoldsIt) {
+// A session that gets the only pointer to a graph optimizes it in place and copies no weights.
+TEST(OwnGraph, IsOptimizedInPlaceByItsSoleOwner) {
   SessionOptions options;
   options.level = Level::kExtended;
   auto given = TwoProducts();
@@ -173,8 +175,8 @@ TEST(ClonedSessions, HoldOneCopyOfTheWeights) {
   EXPECT_EQ(&session->graph(), &clone->graph());
 }
 
-// Packed weights go through a file and are used from there: nothing is packed again.
-TEST(Packs, TravelWithTheGraph) {
+// Packed weights are saved to a file and used after loading: nothing is packed again.
+TEST(Packs, AreSavedWithTheGraph) {
   const auto graph = TwoProducts();
   SessionOptions options;
   options.level = Level::kLayout;
@@ -197,7 +199,7 @@ TEST(Packs, TravelWithTheGraph) {
   for (size_t i = 0; i < want->size(); ++i) EXPECT_TRUE(SameTensor((*got)[i].tensor, (*want)[i].tensor));
 }
 
-TEST(Packs, EveryConstantGetsANameOfItsOwn) {
+TEST(Packs, EveryConstantGetsAUniqueName) {
   std::unique_ptr<Graph> graph = TwoProducts()->Clone();
   for (const auto& v : graph->values())
     if (v->is_constant()) v->name = v->name == "w" ? "" : "x";  // x is an input
@@ -209,8 +211,8 @@ TEST(Packs, EveryConstantGetsANameOfItsOwn) {
   EXPECT_EQ(names.size(), 2u);
 }
 
-// A pack of other dims than the kernel wants, as from another version, is made anew.
-TEST(Packs, ThoseThatDoNotFitAreIgnored) {
+// A stored pack with other dims than the kernel expects, for example of another version, is packed again.
+TEST(Packs, WithOtherDimsAreIgnored) {
   const auto graph = TwoProducts();
   SessionOptions options;
   options.level = Level::kLayout;

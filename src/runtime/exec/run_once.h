@@ -1,4 +1,4 @@
-// One node on given data, outside any plan: how constants are folded.
+// Runs a single node on given data, without a plan. Constant folding uses it.
 #pragma once
 #include "base/thread_pool.h"
 #include "ir/graph.h"
@@ -6,18 +6,18 @@
 
 namespace tern {
 
-// What the node's outputs are for these inputs; errors name the node. inputs: present ones have type or
-// constant.
+// Shape inference of the node's outputs. Each present input has a type or a constant. Errors name the node.
 Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs);
 
-// The query for a node whose inputs are all data (null: absent) and whose outputs have these types.
+// The kernel query for a node whose input data are all known. inputs: null for absent ones.
 KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
                     const std::vector<Type>& outputs);
 
-// Tensors of numbers whose dims are all known: what a kernel can be asked about.
+// Whether all types are numeric tensors with known dims, as a kernel query needs.
 bool AllConcrete(const std::vector<Type>& types);
 
-// By the best kernel, or by the reference evaluator when there is none. For nodes without subgraphs.
+// Runs the node with the best kernel, or with the reference evaluator if no kernel supports it. The node has
+// no subgraphs.
 Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs, const Target& target,
                           const Workers& workers);
 

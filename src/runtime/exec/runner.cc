@@ -49,7 +49,7 @@ Arena& Engine::ArenaAt(int depth, MemorySpace* memory) {
 
 size_t Engine::arena_bytes() const {
   size_t bytes = 0;
-  for (const auto& [place, arena] : arenas_) bytes += arena->size();
+  for (const auto& [key, arena] : arenas_) bytes += arena->size();
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-// What sessions do while another one of the same model works.
+// Sessions that wait while another session of the same model compiles.
 #include <thread>
 
 #include "base/cores.h"
@@ -11,7 +11,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Kernels wait in their runs until they may go on.
+// Kernels block in Run until `open` is set.
 struct Gate {
   std::atomic<bool> entered{false}, open{false};
 };
@@ -27,7 +27,7 @@ template <int kWhich> class Gated : public KernelOf<Gated<kWhich>> {
   }
 };
 
-// A session that measures, in another thread, until the gate is opened.
+// A session in another thread tunes its plan until the gate is opened.
 class SessionsWait : public testing::Test {
  protected:
   void SetUp() override {
@@ -49,7 +49,7 @@ class SessionsWait : public testing::Test {
     thread_.join();
     EXPECT_TRUE(done_.ok()) << done_.ToString();
     second_->SetStop({});
-    EXPECT_TRUE(second_->Run(DatumList{Counting({8})}).ok()) << "it can go on";
+    EXPECT_TRUE(second_->Run(DatumList{Counting({8})}).ok()) << "the session stays usable";
     EXPECT_EQ(second_->Tuning().measured, 1);
   }
   void ExpectCancelled(const std::string& why) {
@@ -85,7 +85,7 @@ TEST_F(SessionsWait, NotOnceTheyAreCancelled) {
   other.join();
 }
 
-// Packs its weights with two threads at once, or in vain.
+// Prepare sets `together` if two threads run its parallel loop at the same time.
 std::atomic<int> packing{0};
 std::atomic<bool> together{false};
 class PacksTogether : public KernelOf<PacksTogether> {
@@ -103,7 +103,7 @@ class PacksTogether : public KernelOf<PacksTogether> {
   Status Run(RunContext&) override { return {}; }
 };
 
-TEST(SessionsThatWait, LeaveTheirCoresToTheOneThatWorks) {
+TEST(SessionsThatWait, LeaveTheirCoresToTheOneThatCompiles) {
   gate.entered = gate.open = false;
   KernelTable table;
   table.Add<PacksTogether>(

@@ -1,4 +1,5 @@
-// Counts what goes to the heap while it is alive. Test binaries that link allocation_counter_test.cc only.
+// Counts heap allocations during its lifetime. Works only in test binaries that link
+// allocation_counter_test.cc.
 #pragma once
 
 namespace tern {

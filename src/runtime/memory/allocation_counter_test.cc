@@ -1,4 +1,5 @@
-// Every way to the heap, counted. In a file of its own, so that nothing is inlined across new and delete.
+// Replaces all allocation functions by counting ones. A separate file, so that nothing is inlined across new
+// and delete.
 #include "runtime/memory/allocation_counter.h"
 
 #include <atomic>
@@ -35,7 +36,7 @@ void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
-// The C entries too, where no sanitizer has taken them already.
+// Also the C functions, unless a sanitizer replaces them.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" {
 void* __libc_malloc(std::size_t);

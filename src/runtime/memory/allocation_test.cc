@@ -11,7 +11,7 @@ TEST(Allocation, TheCounterCounts) {
   EXPECT_GT(counter.count(), 0);
 }
 
-TEST(Allocation, SteadyStateRunsDoNone) {
+TEST(Allocation, SteadyStateRunsDoNotAllocate) {
   SessionOptions options;
   options.threads = 2;
   auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[N,64], %b: f32[N,64]) -> (%y, %z, %v) {
@@ -39,7 +39,7 @@ TEST(Allocation, SteadyStateRunsDoNone) {
   }
   ASSERT_TRUE(session->BindOutput(1, z).ok());
   {
-    // Other memory of the same shape costs nothing either.
+    // Binding other tensors of the same shape does not allocate either.
     const AllocationCounter counter;
     ok &= session->BindInput(0, other).ok();
     for (int i = 0; i < 100; ++i) ok &= session->Run().ok();

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// A little more than asked, so that a value that grows step by step finds room most of the time.
+// Adds 1/8, so that a value that grows from run to run seldom needs a new block.
 size_t Rounded(size_t bytes) { return (bytes + bytes / 8 + 255) / 256 * 256; }
 
 }  // namespace
@@ -19,12 +19,12 @@ Result<Buffer> DynamicPool::Take(size_t bytes) {
     if (smallest == blocks_.size() || size < blocks_[smallest]->size()) smallest = i;
   }
   if (best == blocks_.size()) {
-    if (smallest != blocks_.size()) {  // free, but too small: it makes room for a bigger one
+    if (smallest != blocks_.size()) {  // free, but too small: replaced by a larger one
       bytes_ -= blocks_[smallest]->size();
       blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(smallest));
     }
     if (bytes > limit_ || bytes_ > limit_ - bytes)
-      return ResourceExhausted("a run needs ", bytes, " more bytes for values of varying size; ", bytes_,
+      return ResourceExhausted("a run needs ", bytes, " more bytes for values of dynamic size; ", bytes_,
                                " are in use, the limit is ", limit_);
     best = blocks_.size();
     blocks_.push_back(std::make_shared<const Buffer>(Buffer::Allocate(Rounded(bytes))));

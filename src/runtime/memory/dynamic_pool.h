@@ -1,5 +1,5 @@
-// Memory for values whose size is known only in the run. Blocks are kept between runs and handed out again
-// once nobody holds them.
+// Memory for values whose size is known only at run time. Blocks stay allocated between runs; a block is
+// reused when no buffer refers to it.
 #pragma once
 #include <memory>
 #include <vector>
@@ -10,8 +10,10 @@ namespace tern {
 
 class DynamicPool {
  public:
+  // limit: bytes of all blocks.
   explicit DynamicPool(size_t limit) : limit_(limit) {}
-  // Contents are arbitrary. The block is in use while the buffer, or a copy of it, lives.
+  // A block with arbitrary contents, in use while the buffer or a copy of it exists. Fails with
+  // kResourceExhausted if the pool would exceed its limit.
   Result<Buffer> Take(size_t bytes);
   size_t bytes() const { return bytes_; }
   size_t peak_bytes() const { return peak_; }

@@ -1,4 +1,4 @@
-// Places blocks of memory with given lifetimes in one arena.
+// Assigns offsets in one arena to blocks of memory with given lifetimes.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -16,9 +16,8 @@ struct Offsets {
   size_t total = 0;
 };
 
-// Greedy by size: big blocks first, each at the lowest place free during its whole life. Offsets are
-// multiples of
-// 64. Two blocks alive at the same step never overlap.
+// Greedy by size: places large blocks first, each at the lowest offset that is free during its lifetime.
+// Offsets are multiples of 64. Two blocks that are alive at the same step never overlap.
 Offsets PlanOffsets(const std::vector<Block>& blocks);
 
 }  // namespace tern

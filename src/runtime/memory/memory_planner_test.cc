@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Alive at the same step and overlapping in memory: what must never be.
+// Expects that blocks which are alive at the same step do not overlap.
 void ExpectDisjoint(const std::vector<Block>& blocks, const Offsets& offsets) {
   for (size_t a = 0; a < blocks.size(); ++a) {
     EXPECT_EQ(offsets.at[a] % 64, 0u);
@@ -33,7 +33,7 @@ size_t PeakOfLive(const std::vector<Block>& blocks) {
   return peak;
 }
 
-TEST(MemoryPlanner, NeverOverlapsWhatIsAlive) {
+TEST(MemoryPlanner, LiveBlocksNeverOverlap) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<Block> blocks(random() % 60);
@@ -49,14 +49,15 @@ TEST(MemoryPlanner, NeverOverlapsWhatIsAlive) {
   }
 }
 
-TEST(MemoryPlanner, UsesAChainsMemoryAgain) {
+TEST(MemoryPlanner, ReusesTheMemoryOfAChain) {
   std::vector<Block> chain;
   for (int i = 0; i < 100; ++i) chain.push_back({1024, i, i + 1});
   EXPECT_EQ(PlanOffsets(chain).total, 2048u);
 }
 
 TEST(MemoryPlanner, FillsAGapBetweenBlocks) {
-  // The two big ones overlap in time; the small one fits beside neither but over a dead one.
+  // The two large blocks are alive together. The small one takes the memory of the first, which is dead by
+  // then.
   const std::vector<Block> blocks = {{4096, 0, 1}, {2048, 1, 3}, {1024, 2, 3}};
   EXPECT_EQ(PlanOffsets(blocks).total, 4096u + 2048u);
 }

@@ -1,10 +1,10 @@
-// Data that outlives the plan it was made in.
+// Copies of data that outlive the plan which computed them.
 #pragma once
 #include "core/datum.h"
 
 namespace tern {
 
-// The same data, contiguous, with copies of all bytes that are only borrowed (from an arena or a caller).
+// The same data, contiguous. Copies borrowed bytes (of an arena or a caller); shares owned ones.
 Datum Owned(Datum datum);
 
 // A copy that shares no bytes with the original.

@@ -45,7 +45,7 @@ void StateMemory::Reset() {
   SetPast();
 }
 
-// The rows before the axis are copied one by one: each has `length` positions.
+// Copies row by row: the dims before the axis are the rows, each with length_ positions.
 void StateMemory::Move(int64_t capacity, bool strided) {
   const auto at = static_cast<size_t>(axis_);
   const auto rows = static_cast<size_t>(CountBetween(dims_, 0, at));
@@ -87,7 +87,7 @@ Status StateMemory::Set(const Tensor& value) {
       return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
   if (!fits)
     return InvalidArgument("a state of ", Describe(dtype_, dims_), " cannot be set to ", value.Describe());
-  const Tensor dense = value.Contiguous();
+  const Tensor contiguous = value.Contiguous();
   length_ = 0;
   if (axis_ >= 0) {
     strided_ = false;
@@ -96,7 +96,7 @@ Status StateMemory::Set(const Tensor& value) {
     length_ = value.dim(axis_);
     dims_[static_cast<size_t>(axis_)] = length_;
   }
-  if (dense.bytes()) std::memcpy(now_.data(), dense.raw(), dense.bytes());
+  if (contiguous.bytes()) std::memcpy(now_.data(), contiguous.raw(), contiguous.bytes());
   SetPast();
   return {};
 }

@@ -1,39 +1,39 @@
-// The memory of a value that lives between runs.
+// The memory of a state: a value that persists between runs.
 #pragma once
 #include "core/tensor.h"
 
 namespace tern {
 
-// A state with its axis of growth, its length along it, and room for more. Used by one thread at a time.
+// A state that grows along one axis up to a capacity, which doubles when it is exceeded. Not thread-safe.
+// "Past" is the value that a run reads, "present" the value that it writes.
 class StateMemory {
  public:
-  // dims: with the length 0 along the axis that grows; axis -1: the size is fixed, and the value begins as
-  // zeros.
+  // axis: the growing one; its length starts at 0. axis -1: the size is fixed and the value starts as zeros.
   StateMemory(DType dtype, Dims dims, int axis);
 
-  int64_t length() const { return length_; }      // along the axis; 0 for a fixed size
-  int64_t capacity() const { return capacity_; }  // positions along the axis that there is room for
+  int64_t length() const { return length_; }      // positions along the axis; 0 for a fixed size
+  int64_t capacity() const { return capacity_; }  // positions along the axis that fit into the memory
   int axis() const { return axis_; }
-  // Appends in place: positions have the stride of the capacity. Else the value is contiguous.
+  // True: rows are strided by the capacity, so that a kernel can append in place. False: contiguous.
   bool strided() const { return strided_; }
 
-  // What a run reads. Its bytes are laid out as strided() says.
+  // The value that a run reads, in the layout of strided().
   const Tensor& past() const { return past_; }
-  // Makes room for a present of this length in the given layout; the past keeps its elements. Capacity grows
-  // by doubling. Allocates nothing while there is room.
+  // Reserves memory for a present of this length in the given layout and keeps the past. Allocates nothing if
+  // the capacity suffices.
   void Reserve(int64_t length, bool strided);
-  // Where a run writes the present: the memory of the past where it is appended in place, else another one.
+  // The memory that a run writes the present to: the memory of the past if strided(), else a second buffer.
   const Buffer& present() const { return strided_ ? now_ : next_; }
-  // The run has written a present of this length.
+  // Call after the run has written a present of this length: it becomes the past.
   void Advance(int64_t length);
-  // Sets the value, contiguous, of any length along the axis.
+  // Copies the value, which may have any length along the axis. Fails if type or other dims differ.
   Status Set(const Tensor& value);
   Tensor Value() const;  // a contiguous copy
   void Reset();          // length 0, or zeros
 
  private:
   size_t BytesFor(int64_t length) const;
-  void Move(int64_t capacity, bool strided);  // to new memory
+  void Move(int64_t capacity, bool strided);  // copies the past to new memory
   void SetPast();
 
   const DType dtype_;
@@ -41,7 +41,7 @@ class StateMemory {
   const int axis_;
   int64_t length_ = 0, capacity_ = 0;
   bool strided_ = false;
-  Buffer now_, next_;  // next_: where the present is not appended in place
+  Buffer now_, next_;  // memory of the past; of the present unless strided
   Tensor past_;
 };
 

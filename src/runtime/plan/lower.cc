@@ -152,7 +152,7 @@ class Lowering {
   static Status CheckSize(const Node& node, const Type& type) {
     if (!type.tensor() || !type.shape.fully_known() || type.dtype == DType::kInvalid) return {};
     if (CheckedCount(type.shape.Concrete(), type.dtype)) return {};
-    return ResourceExhausted(node.Describe(), ": an output of ", type.ToString(), " cannot be stored");
+    return ResourceExhausted(node.Describe(), ": an output of ", type.ToString(), " is too large for memory");
   }
 
   // Shapes on their way to a Reshape: numbers now that the inputs have dims.
