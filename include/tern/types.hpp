@@ -20,14 +20,14 @@ TERN_API_NAMESPACE {
 
   enum class Code : uint8_t {
     kOk,
-    kInvalidArgument,  // the caller's mistake: wrong name, shape, option
+    kInvalidArgument,  // a mistake of the caller: wrong name, shape, option
     kInvalidModel,     // the file is broken or contradicts itself
-    kUnsupported,      // a fair request that Tern cannot serve
+    kUnsupported,      // a valid request that Tern does not support
     kNotFound,
     kIo,
     kResourceExhausted,
     kInternal,   // a bug in Tern
-    kCancelled,  // the caller ended the run, or its time was up
+    kCancelled,  // the caller cancelled the run, or its time limit passed
   };
 
   class [[nodiscard]] Status {
@@ -36,7 +36,7 @@ TERN_API_NAMESPACE {
     Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
     bool ok() const { return code_ == Code::kOk; }
     Code code() const { return code_; }
-    // What went wrong, with names and numbers, and what was being done.
+    // The error with names and numbers, and the operation that failed.
     const std::string& message() const { return message_; }
 
    private:
@@ -44,7 +44,7 @@ TERN_API_NAMESPACE {
     std::string message_;
   };
 
-  // A value, or the reason why there is none. Ask ok() before reaching for the value.
+  // A value or an error. Check ok() before accessing the value.
   template <class T> class [[nodiscard]] Result {
    public:
     Result(T value) : value_(std::make_unique<T>(std::move(value))) {}  // NOLINT: implicit on purpose
@@ -61,7 +61,7 @@ TERN_API_NAMESPACE {
     Status status_;
   };
 
-  // The types of elements. f16, bf16, the fp8s and smaller types are handled by their bits.
+  // Element types. f16, bf16, fp8 and smaller types have no C++ type and are accessed as raw bits.
   enum class DType : uint8_t {
     kInvalid = 0,
     kF32,
@@ -93,7 +93,7 @@ TERN_API_NAMESPACE {
   };
   const char* Name(DType dtype);  // "f32"
 
-  // The C++ type that holds an element; other types have none and are reached through raw().
+  // Maps a C++ type to its element type. Element types without a C++ type are accessed through raw().
   template <class T> inline constexpr DType kTypeOf = DType::kInvalid;
   template <> inline constexpr DType kTypeOf<float> = DType::kF32;
   template <> inline constexpr DType kTypeOf<double> = DType::kF64;

@@ -1,5 +1,5 @@
-// A value of any kind that a model takes or gives: a tensor, a sequence, a map, or nothing where the model
-// says "optional". Included by tern/tern.hpp.
+// A value of any kind that a model takes or returns: a tensor, a sequence, a map, or an optional that holds
+// nothing. Included by tern/tern.hpp.
 //
 //   for (size_t row = 0; row < probabilities.size(); ++row)                  // scikit-learn's ZipMap
 //     for (const auto& [label, p] : probabilities.At(row).ToMap<std::string, float>()) Show(row, label, p);
@@ -11,8 +11,8 @@
 
 namespace tern {
 TERN_API_NAMESPACE {
-  // Immutable, owns its data, and stays valid after the predictor that gave it is gone. Copies are cheap and
-  // share the data. Thread-safe: any number of threads may read one.
+  // Immutable, owns its data, and stays valid after the predictor is destroyed. Copies are cheap and share
+  // the data. Thread-safe: any number of threads may read the same value.
   class Value {
    public:
     enum class Kind : uint8_t {
@@ -25,20 +25,20 @@ TERN_API_NAMESPACE {
 
     Value() = default;
 
-    // A copy of these elements, row by row. Fails when the count is not that of the shape.
+    // Copies elements in row-major order. Fails when the count does not match the shape.
     template <class T> static Result<Value> TensorOf(const std::vector<T>& data, const Shape& shape) {
       return MakeTensor(data.data(), data.size(), kTypeOf<T>, shape);
     }
-    // std::vector<bool> has no array to copy from.
+    // std::vector<bool> has no array of bool.
     static Result<Value> TensorOf(const std::vector<bool>& data, const Shape& shape);
-    // One element, of dims [].
+    // One element, of shape [].
     template <class T> static Result<Value> ScalarOf(const T& element) {
       return MakeTensor(&element, 1, kTypeOf<T>, {});
     }
-    // Fails when an item is empty, or has another kind or element type than the first.
+    // Fails when an item is empty, or differs in kind or element type from the first.
     static Result<Value> SequenceOf(const std::vector<Value>& items);
     // Keys and values in the same order. Fails when their counts differ, a key occurs twice, or a value is
-    // empty or has another kind or element type than the first.
+    // empty or differs in kind or element type from the first.
     static Result<Value> MapOf(const std::vector<int64_t>& keys, const std::vector<Value>& values);
     static Result<Value> MapOf(const std::vector<std::string>& keys, const std::vector<Value>& values);
     // From K (int64_t or std::string) to scalars of type T.
@@ -65,26 +65,27 @@ TERN_API_NAMESPACE {
     DType dtype() const;
     Shape shape() const;
     size_t bytes() const;
-    // The elements, row by row; null when T is not the element type. Valid while this value or a copy lives.
+    // The elements in row-major order; null when T is not the element type. Valid while this value or a copy
+    // lives.
     template <class T> const T* data() const {
       return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
     }
     const void* raw() const;
-    // Copies a tensor's elements, converted as Tensor::CopyTo does it. Fails where T does not hold them
-    // exactly and where this is no tensor; `out` then stays as it is.
+    // Copies a tensor's elements with the conversions of Tensor::CopyTo. Fails if T cannot represent them
+    // exactly or this is not a tensor; `out` is then unchanged.
     template <class T> Status CopyTo(std::vector<T>& out) const {
       if (Status status = CheckRead(kTypeOf<T>); !status.ok()) return status;
       if (const T* from = data<T>()) {
         out.assign(from, from + size());
       } else if constexpr (std::is_same_v<T, bool>) {
-        out.clear();  // of the same type and without an array: there are no elements
+        out.clear();  // same type but no data: there are no elements
       } else {
         out.resize(size());
         Read(out.data(), kTypeOf<T>);
       }
       return {};
     }
-    // The same as a new vector; empty where CopyTo fails.
+    // CopyTo into a new vector; empty if CopyTo fails.
     template <class T> std::vector<T> ToVector() const {
       std::vector<T> out;
       return CopyTo(out).ok() ? out : std::vector<T>();
@@ -93,8 +94,8 @@ TERN_API_NAMESPACE {
     // Item i of a sequence, value i of a map. Empty when there is none. Shares the data, allocates nothing.
     Value At(size_t i) const;
 
-    // Maps. The order of entries is that of the keys from the model; ZipMap gives ascending ones.
-    DType key_type() const;  // kI64 or kString; kInvalid when this is no map
+    // Maps. Entries are in the model's order of keys; ZipMap's keys ascend.
+    DType key_type() const;  // kI64 or kString; kInvalid when this is not a map
     // K must be the type of the keys; empty otherwise.
     template <class K> std::vector<K> Keys() const {
       const K* from = kTypeOf<K> == key_type() ? static_cast<const K*>(raw_keys()) : nullptr;
@@ -122,7 +123,7 @@ TERN_API_NAMESPACE {
     static Result<Value> MapOfKeys(const std::vector<K>& keys, const std::vector<Value>& values);
     static Result<Value> MakeTensor(const void* data, size_t count, DType type, const Shape& shape);
     const void* raw_keys() const;
-    Status CheckRead(DType as) const;  // whether it is a tensor that `as` holds exactly
+    Status CheckRead(DType as) const;  // fails unless this is a tensor that `as` represents exactly
     void Read(void* out, DType as) const;
     std::shared_ptr<const void> datum_;  // null: empty
   };

@@ -1,5 +1,4 @@
-// What stands behind the public API's handles. Includes both worlds: tern::v1 is the API's, tern the
-// library's own.
+// The implementation of the public API's handles. tern::v1 is the API's namespace, tern the library's.
 #pragma once
 #define TERN_BUILDING_API
 #include "tern/tern.hpp"
@@ -15,7 +14,7 @@ inline Status Convert(const tern::Status& status) {
   return Status(static_cast<Code>(status.code()), status.ToString());
 }
 
-// Where nothing may escape: memory can run out anywhere.
+// Converts exceptions such as std::bad_alloc into a Status: none may cross the API.
 template <class F> Status Protect(F&& body) {
   return Convert(tern::Guard([&]() -> tern::Status { return body(); }));
 }
@@ -30,21 +29,21 @@ struct Tensor::Impl {
     kValue,   // Set: immutable
   };
 
-  Predictor::State* state = nullptr;  // null: a name that does not exist
-  // Among the inputs or outputs of the session that runs; -1: a constant that it has by itself.
+  Predictor::State* state = nullptr;  // null if the name does not exist
+  // The index among the active session's inputs or outputs; -1 for a constant that is not fed.
   int index = 0;
   bool is_input = false;
   const tern::Value* declared = nullptr;
   Status status = {};
   Status read_status = {};  // of the last CopyTo or ToVector
-  tern::Datum value = {};   // inputs: what is fed; outputs: the caller's memory, where one is bound
-  bool changed = false;     // since it was bound to the session
+  tern::Datum value = {};   // inputs: the fed value; outputs: the caller's bound memory
+  bool changed = false;     // since the last bind to the session
   Memory memory = Memory::kOwn;
 
   bool fed() const { return value.kind != tern::Datum::Kind::kEmpty; }
-  const tern::Datum* Held() const;  // what is there now, or null
-  const tern::Tensor* Get() const;  // the same where it is a tensor
-  // Under a Hold:
+  const tern::Datum* Held() const;  // the current value, or null
+  const tern::Tensor* Get() const;  // the current value if it is a tensor
+  // Require a Hold:
   tern::Status CheckTensorInput() const;
   tern::Status Resize(const Shape& shape);
   tern::Status Copy(const void* data, size_t count, tern::DType type, const Shape* shape);
@@ -54,8 +53,8 @@ struct Tensor::Impl {
 };
 
 struct Predictor::State {
-  // One call's hold on a predictor. A second thread that calls meanwhile is told so: it would corrupt the
-  // first one's memory.
+  // Exclusive use of a predictor by one call. A concurrent call of a second thread gets an error, because it
+  // would corrupt memory.
   class Hold {
    public:
     explicit Hold(State& state) : state_(state), held_(!state.busy.exchange(true)) {}
@@ -76,7 +75,7 @@ struct Predictor::State {
   tern::Status Run(const RunOptions& options);
 
   std::unique_ptr<tern::Session> session;
-  std::unique_ptr<tern::Session> variant;  // runs in its place while constants are fed
+  std::unique_ptr<tern::Session> variant;  // replaces `session` while constants are fed
   std::vector<std::string> input_names, output_names, overridable_names;
   std::vector<std::string> warnings;  // of the import
   std::vector<Tensor::Impl> inputs, outputs, constants;

@@ -46,16 +46,16 @@ Config& Config::optimize(std::string level) {
   const auto known = tern::ParseLevel(level);
   impl_->level = known ? tern::Status()
                        : tern::InvalidArgument("'", level,
-                                               "' is no level of optimization; there are: none, "
-                                               "basic, extended, layout");
+                                               "' is not an optimization level; choose none, "
+                                               "basic, extended or layout");
   if (known) impl_->options.level = *known;
   return *this;
 }
 Config& Config::precision(std::string name) {
   const auto known = tern::ParsePrecision(name);
-  impl_->precision = known
-                         ? tern::Status()
-                         : tern::InvalidArgument("'", name, "' is no precision; there are: fp32, bf16, auto");
+  impl_->precision =
+      known ? tern::Status()
+            : tern::InvalidArgument("'", name, "' is not a precision; choose fp32, bf16 or auto");
   if (known) impl_->options.precision = *known;
   return *this;
 }
@@ -80,10 +80,10 @@ tern::Status Config::Impl::Check() const {
   TERN_TRY(level);
   TERN_TRY(precision);
   TERN_TRY(options.Validate());
-  if (batch < 0) return tern::InvalidArgument("batch must be 0 (as the model has it) or more, got ", batch);
-  // The system's calls end a path at a NUL: they would open another file.
+  if (batch < 0) return tern::InvalidArgument("batch must be 0 (keep the model's) or more, got ", batch);
+  // System calls end a path at a NUL: they would open another file.
   if (const size_t at = model_path.find('\0'); at != std::string::npos)
-    return tern::InvalidArgument("model_path has a NUL at byte ", at, ", behind '", model_path.substr(0, at),
+    return tern::InvalidArgument("model_path has a NUL at byte ", at, ", after '", model_path.substr(0, at),
                                  "'");
   if (!buffer && buffer_size)
     return tern::InvalidArgument("model_buffer is null, with a size of ", buffer_size, " bytes");

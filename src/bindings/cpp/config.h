@@ -1,4 +1,4 @@
-// What stands behind a Config: the model, and the runtime's options, which its setters fill.
+// The implementation of Config: the model and the runtime's options.
 #pragma once
 #include "bindings/cpp/api.h"
 #include "load/load.h"
@@ -10,13 +10,13 @@ struct Config::Impl {
   std::string model_path;
   const void* buffer = nullptr;
   size_t buffer_size = 0;
-  int64_t batch = 0;  // 0: as the model has it
+  int64_t batch = 0;  // 0: the model's
   tern::SessionOptions options{.level = tern::Level::kLayout};
-  tern::Status level, precision;  // why the last name that was set is none
+  tern::Status level, precision;  // error of the last setter that got an invalid name
 
-  // What the config says by itself, before anything is opened.
+  // Checks the config before any file is opened.
   tern::Status Check() const;
-  tern::Result<tern::load::Loaded> Load() const;  // with the batch size asked for
+  tern::Result<tern::load::Loaded> Load() const;  // with the requested batch size
 };
 
 }  // namespace tern::v1

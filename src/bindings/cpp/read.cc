@@ -1,4 +1,4 @@
-// Reading tensors of the public API as other types that hold their values.
+// Reads tensors of the public API as other types, if the conversion is exact.
 #include <algorithm>
 
 #include "bindings/cpp/api.h"
@@ -6,10 +6,10 @@
 namespace tern::v1 {
 namespace {
 
-// Digits that a float type holds exactly, 0 for other types.
+// Mantissa bits of a float type; 0 for other types.
 int Mantissa(tern::DType t) { return t == tern::DType::kF32 ? 24 : t == tern::DType::kF64 ? 53 : 0; }
 
-// Whether each value of `from` is one of `to`, which is a type of C++.
+// Whether `to`, which has a C++ type, represents each value of `from` exactly.
 bool HoldsAll(tern::DType to, tern::DType from) {
   if (to == from) return true;
   if (tern::IsComplex(from) || from == tern::DType::kString || from == tern::DType::kInvalid) return false;
@@ -21,15 +21,15 @@ bool HoldsAll(tern::DType to, tern::DType from) {
   return tern::IsUnsignedInt(to) && !is_signed && bits <= tern::BitWidth(to);
 }
 
-// t: null where there is none. who: "output 'y'".
+// t: null for none. who: "output 'y'", for messages.
 Status CheckElements(const tern::Tensor* t, const std::string& who, const std::string& without, DType as) {
   const auto fail = [&](const std::string& why) { return Status(Code::kInvalidArgument, StrCat(who, why)); };
   const auto wanted = static_cast<tern::DType>(as);
   if (!t) return fail(without);
   if (wanted == tern::DType::kInvalid)
-    return fail(StrCat(" is ", t->Describe(), ", asked for as a type that Tern has no elements of"));
+    return fail(StrCat(" is ", t->Describe(), ", requested as a C++ type that is not an element type"));
   if (!HoldsAll(wanted, t->dtype()))
-    return fail(StrCat(" is ", t->Describe(), "; ", tern::DTypeName(wanted), " does not hold every ",
+    return fail(StrCat(" is ", t->Describe(), "; ", tern::DTypeName(wanted), " does not represent every ",
                        tern::DTypeName(t->dtype())));
   return {};
 }
@@ -59,7 +59,7 @@ Status Tensor::CheckRead(DType as) const {
   const std::string without = impl_->Held() || !type.tensor()
                                   ? StrCat(" is ", type.ToString(), ", not a tensor")
                               : impl_->is_input ? " has no elements yet: it was not fed"
-                                                : " has no elements yet: no run gave it any";
+                                                : " has no elements yet: no run has computed it";
   impl_->read_status = CheckElements(
       impl_->Get(), StrCat(impl_->is_input ? "input '" : "output '", impl_->declared->name, "'"), without,
       as);

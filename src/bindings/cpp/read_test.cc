@@ -77,7 +77,7 @@ TEST(Read, SaysWhyNot) {
   EXPECT_TRUE(p->Output(0).ToVector<int64_t>().empty());
   const tern::Status& status = p->Output(0).status();
   EXPECT_EQ(status.code(), tern::Code::kInvalidArgument);
-  EXPECT_EQ(status.message(), "output 'y' is f32[2]; i64 does not hold every f32");
+  EXPECT_EQ(status.message(), "output 'y' is f32[2]; i64 does not represent every f32");
   EXPECT_TRUE(p->Output(0).ToVector<std::string>().empty());
   EXPECT_TRUE(p->Output(0).ToVector<bool>().empty());
   EXPECT_EQ(p->Output(0).ToVector<float>().size(), 2u);
@@ -98,7 +98,7 @@ TEST(Read, Values) {
   ASSERT_TRUE(value.ok());
   EXPECT_EQ(value->ToVector<double>(), (std::vector<double>{0.5, 2}));
   std::vector<int32_t> out{1};
-  EXPECT_EQ(value->CopyTo(out).message(), "the value is f32[2]; i32 does not hold every f32");
+  EXPECT_EQ(value->CopyTo(out).message(), "the value is f32[2]; i32 does not represent every f32");
   EXPECT_EQ(out, std::vector<int32_t>{1});
   EXPECT_EQ(tern::Value().CopyTo(out).code(), tern::Code::kInvalidArgument);
   const auto bits = tern::Value::TensorOf(std::vector<bool>{true, false}, {2});

@@ -1,4 +1,4 @@
-// Predictor::Run: which session runs, what it is given, and when it must end.
+// Predictor::Run: selects the session, binds inputs and outputs, applies time limits.
 #include <algorithm>
 
 #include "bindings/cpp/api.h"
@@ -9,7 +9,7 @@ namespace {
 tern::Result<tern::Stop> StopOf(const RunOptions& options) {
   if (options.timeout.count() < 0)
     return tern::InvalidArgument("RunOptions::timeout is ", options.timeout.count(),
-                                 " ns; wanted is 0 (no limit) or more");
+                                 " ns, must be 0 (no limit) or more");
   tern::Stop stop;
   stop.cancel = options.cancel;
   stop.deadline = options.deadline;
@@ -23,8 +23,8 @@ tern::Result<tern::Stop> StopOf(const RunOptions& options) {
 
 tern::Session& Predictor::State::active() { return variant ? *variant : *session; }
 
-// The session whose inputs are the model's and the constants that are fed now. Allocates nothing while the
-// same constants are fed as in the last run.
+// The session whose inputs are the model's and the currently fed constants. Allocates nothing if the same
+// constants were fed in the last run.
 tern::Status Predictor::State::ChooseSession() {
   const auto differs = [](const Tensor::Impl& c) { return c.fed() != (c.index >= 0); };
   if (std::none_of(constants.begin(), constants.end(), differs)) return {};
@@ -43,7 +43,7 @@ tern::Status Predictor::State::ChooseSession() {
   return {};
 }
 
-// Hands on what changed since the last run.
+// Binds the inputs and outputs that changed since the last run.
 tern::Status Predictor::State::BindAll() {
   for (auto* handles : {&inputs, &constants})
     for (Tensor::Impl& input : *handles) {

@@ -8,10 +8,10 @@
 namespace tern::v1 {
 namespace {
 
-// For whoever passes on a declared shape, where -1 stands for a dim that is open.
+// A hint for a caller that passes a declared shape, in which -1 is an open dim.
 const char* NeedsDims(const Shape& shape) {
   const bool open = std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 0; });
-  return open ? "; every dim must be given, none is worked out from the rest" : "";
+  return open ? "; every dim must be given, -1 is not inferred" : "";
 }
 
 const char* Role(bool is_input) { return is_input ? "input" : "output"; }
@@ -101,7 +101,7 @@ tern::Status Tensor::Impl::CheckTensorInput() const {
   if (!is_input) return tern::InvalidArgument("output '", declared->name, "' cannot be fed");
   if (declared->type.tensor() && declared->type.dtype != tern::DType::kInvalid) return {};
   return tern::Unsupported("input '", declared->name, "' is ", declared->type.ToString(),
-                           ", not a tensor; feed it by Set");
+                           ", not a tensor; feed it with Set");
 }
 
 tern::Status Tensor::Impl::Resize(const Shape& shape) {
@@ -115,7 +115,7 @@ tern::Status Tensor::Impl::Resize(const Shape& shape) {
     return {};
   };
   TERN_TRY(tern::Guard(allocate).While(
-      tern::StrCat("giving input '", declared->name, "' memory for ", tern::Describe(dtype, shape))));
+      tern::StrCat("allocating input '", declared->name, "' for ", tern::Describe(dtype, shape))));
   changed = true;
   memory = Memory::kOwn;
   return {};

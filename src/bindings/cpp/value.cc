@@ -58,7 +58,7 @@ tern::Status MakeMap(const std::vector<K>& keys, tern::DatumList items, tern::Da
 
 }  // namespace
 
-// What `body` puts into the Datum it gets, or the reason why it does not.
+// Runs `body` to fill a new Datum; returns the value or the error.
 template <class F> Result<Value> Value::Make(F&& body) {
   std::shared_ptr<tern::Datum> made;
   const Status status = Protect([&]() -> tern::Status {
@@ -72,7 +72,7 @@ template <class F> Result<Value> Value::Make(F&& body) {
 Result<Value> Value::MakeTensor(const void* data, size_t count, DType type, const Shape& shape) {
   return Make([&](tern::Datum& made) -> tern::Status {
     const auto dtype = static_cast<tern::DType>(type);
-    if (dtype == tern::DType::kInvalid) return tern::InvalidArgument("no element type has this C++ type");
+    if (dtype == tern::DType::kInvalid) return tern::InvalidArgument("this C++ type is not an element type");
     const auto wanted = tern::CheckedCount(shape, dtype);
     if (!wanted || static_cast<size_t>(*wanted) != count)
       return tern::InvalidArgument(count, " elements for the shape [", tern::Join(shape, ","), "]");
