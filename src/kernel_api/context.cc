@@ -27,12 +27,12 @@ Result<Tensor> PrepareContext::Packed(const std::vector<int>& inputs, DType dtyp
   if (!packed.defined() || packed.dtype() != dtype || packed.dims() != dims) {
     for (int i : inputs)
       if (const Tensor* t = Weight(i); t && t->bytes() > 0 && !t->raw())
-        return Status(Code::kInternal, StrCat("input ", i, " has left memory before it was packed"));
+        return Status(Code::kInternal, StrCat("weight ", i, " was released before it was packed"));
     packed = AllocateWeights(dtype, dims);
     fill(packed);
   }
   for (int i : inputs) Finished(i);
-  if (store_) store_->Keep(inputs, packed);  // may let go of the weights
+  if (store_) store_->Put(inputs, packed);  // may release the weights
   return packed;
 }
 

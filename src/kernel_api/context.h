@@ -1,5 +1,4 @@
-// What the three calls of a kernel are given: Prepare once per weights, Resize once per shapes, Run many
-// times.
+// The arguments of a kernel's three calls: Prepare (once per model), Resize (once per set of shapes) and Run.
 #pragma once
 #include <functional>
 #include <vector>
@@ -9,17 +8,18 @@
 
 namespace tern {
 
-// Once per node and model. What is packed here is shared by all plans and all clones of a session.
+// Argument of Kernel::Prepare, which runs once per node and model. All plans and clones share the weights
+// that it packs.
 class PrepareContext {
  public:
-  // Where packed weights come from and go to, by the inputs they are made from. Each Find is followed by the
-  // Keep of the same inputs, unless packing them fails.
+  // Cache of packed weights. The key is the list of inputs that they are packed from. Each Find is followed
+  // by a Put of the same inputs, unless packing fails.
   class Store {
    public:
     virtual ~Store() = default;
-    // Undefined: there is none. Where somebody else packs the same, it is waited for.
+    // Undefined if there is none. Waits while another thread packs the same inputs.
     virtual Result<Tensor> Find(const std::vector<int>& inputs) = 0;
-    virtual void Keep(const std::vector<int>& inputs, const Tensor& packed) = 0;
+    virtual void Put(const std::vector<int>& inputs, const Tensor& packed) = 0;
   };
   PrepareContext(const KernelQuery& query, const Workers& workers, size_t& packed_bytes,
                  Store* store = nullptr)
@@ -30,16 +30,16 @@ class PrepareContext {
   bool Has(int i) const { return query_.Has(i); }
   DType InType(int i) const { return query_.InType(i); }
   DType OutType(int i) const { return query_.OutType(i); }
-  // Null unless the input is a weight. May lie in a mapped file: read it no more than needed, never write.
+  // Null unless the input is a weight. The data may be a mapped file: read only what is needed, never write.
   const Tensor* Weight(int i) const { return query_.IsWeight(i) ? query_.Known(i) : nullptr; }
-  // The kernel has its own copy of weight i and never reads it again: the weight may leave memory when all
-  // its readers say so. From then on the node has no kernels but those of the same `pack`, so this one must
-  // be legal whatever the dims of inputs that are no weights become.
+  // Declares that the kernel has its own copy of weight i and never reads the weight again. The model
+  // releases the weight when all its readers have declared this. The node can then use only kernels with the
+  // same `pack`, so the kernel must be legal for all dims of the inputs that are not weights.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
-  // Weights as this kernel wants them: from the model's file where that has them, else what `fill` writes,
-  // which depends on the attributes and on all of `inputs`, and on nothing else. The kernel never reads these
-  // weights again, as with Finished. Fails where they have left memory and nothing was packed from them.
+  // The weights `inputs` packed into one tensor: loaded from the model's file if it has them, else written by
+  // `fill`. The result must depend only on the attributes and `inputs`. Implies Finished for each input.
+  // Fails if an input was released and no packed tensor exists.
   Result<Tensor> Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                         const std::function<void(Tensor& to)>& fill);
   // Memory for packed weights, counted in the session's memory report.
@@ -53,10 +53,11 @@ class PrepareContext {
   std::vector<int> finished_;
 };
 
-// Once per shapes: choose tiles, ask for scratch memory.
+// Argument of Kernel::Resize, which runs once per set of shapes: it chooses tiles and requests scratch
+// memory.
 class ResizeContext {
  public:
-  // What a plan may make of output 0, where the kernel's entry permits it.
+  // How the plan stores the results. Fields differ from their defaults only if KernelAbilities permits it.
   struct Placement {
     bool with_next = false;
     int64_t row_stride = 0;
@@ -67,19 +68,17 @@ class ResizeContext {
       : query_(query), threads_(threads), result_(result) {}
   const KernelQuery* operator->() const { return &query_; }
   const KernelQuery& query() const { return query_; }
-  int threads() const { return threads_; }  // the workers that Run will see
-  // Output 0 in Run is that of the step after this one, whose work is to be done too:
-  // KernelAbilities::fuses_next agreed. The query's outputs have the dims of what lies between them all the
-  // same.
+  int threads() const { return threads_; }  // number of workers in Run
+  // The kernel also computes the next step, and output 0 in Run is the next step's output
+  // (KernelAbilities::fuses_next). The query's outputs still have the dims of this node's own output.
   bool with_next() const { return result_.with_next; }
-  // Elements from one row of output 0, along the last axis, to the next where other values lie between them:
-  // KernelAbilities::row_stride agreed. 0: rows are neighbours.
+  // Row stride of output 0 in elements; a row is the last axis (KernelAbilities::row_stride). 0: contiguous.
   int64_t row_stride() const { return result_.row_stride; }
-  // The plan lets the kernel work in place on a state: past and present share one buffer with room for this
-  // many positions along the axis that grows, of which the first ones are the past.
-  // KernelAbilities::state_in_place agreed. 0: past and present are values of their own.
+  // Capacity of a state that the kernel appends to in place, in positions along the growing axis: past and
+  // present share one buffer, which starts with the past (KernelAbilities::state_in_place). 0: past and
+  // present are separate tensors.
   int64_t state_capacity() const { return result_.state_capacity; }
-  // Bytes that Run finds under scratch(), 64-byte aligned, with arbitrary contents.
+  // Requests scratch memory for Run: 64-byte aligned, uninitialized.
   void SetScratch(size_t bytes) { scratch_ = bytes; }
   size_t scratch() const { return scratch_; }
 
@@ -90,8 +89,8 @@ class ResizeContext {
   size_t scratch_ = 0;
 };
 
-// Tensors here are contiguous, row-major, of the dims that Resize saw. Outputs are not zeroed. Inputs are
-// aligned to their element size, no more (views and callers' memory).
+// Argument of Kernel::Run. Tensors are contiguous and row-major, with the dims of Resize. Outputs are
+// uninitialized. Inputs are aligned only to their element size, because they may be views or callers' memory.
 class RunContext {
  public:
   int InputCount() const { return static_cast<int>(inputs.size()); }

@@ -1,4 +1,4 @@
-// A kernel is one way to compute one op. Whoever makes kernels (binders of hand-written ones, a code
+// A kernel is one implementation of one op. Code that provides kernels (bindings of hand-written ones, a code
 // generator, a plug-in, a second device) derives from Kernel and adds a KernelEntry to a KernelTable
 // (kernel_table.h).
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace tern {
 
-// Made by the table's factory and prepared once; each plan works on a copy, which is resized for its shapes.
-// So packed weights belong into Tensors or shared_ptrs (copies share), and what Resize finds into plain
+// KernelEntry::make creates a kernel, Prepare runs once; each plan clones it and calls Resize on the clone.
+// So hold packed weights in Tensors or shared_ptrs, which clones share, and results of Resize in plain
 // members.
 class Kernel {
  public:

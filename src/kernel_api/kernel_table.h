@@ -1,4 +1,4 @@
-// Tables of kernels: what each one can do, and which one is chosen for a node.
+// Kernel tables: the abilities of each kernel, and the selection of a kernel for a node.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,32 +14,32 @@ namespace tern {
 
 class KernelTable;
 
-// What a kernel offers beyond computing its op. Every member is optional; null means that it does not.
+// What a kernel supports beyond computing its op. Every member is optional; null: not supported.
 struct KernelAbilities {
-  // An operand number that stands for output 0.
+  // Operand index of output 0.
   static constexpr int kResult = -1;
 
   // Estimates, see EstimatedMicroseconds.
   std::function<std::vector<Work>(const KernelQuery&)> work_of;
   std::function<double(const KernelQuery&)> cost_of;  // microseconds
-  // For a query that is not legal: the reason, for people. An empty text: no reason is given.
+  // The reason why a query is not legal, for reports; may be empty.
   std::function<std::string(const KernelQuery&)> why_not;
-  // Output 0 may overwrite an input of the same type and dims. Honoured for ops with the trait kInPlace only.
+  // Output 0 may overwrite an input of the same type and dims. Used only for ops with the trait kInPlace.
   bool in_place = true;
-  // The layout of the weights that the kernel packs. Kernels of an op with the same one pack the same bytes
-  // for the same attributes, once for all of them. Empty: weights are read as they are.
+  // Name of the layout that the kernel packs its weights in. Kernels of an op with the same name share packed
+  // weights: they must pack the same bytes for the same attributes. Empty: does not pack.
   std::string pack;
-  // Whether an operand (an input's number, or kResult) may be stored as bf16 where the query says f32. Its
-  // type in Resize is then bf16. Asked with the graph's types.
+  // Whether an operand (an input's index, or kResult) that is f32 in the query may be stored as bf16. Its
+  // type in Resize is then bf16.
   std::function<bool(const KernelQuery&, int operand)> bf16_storage;
-  // Whether the kernel can compute the only reader of its result as well, and never store that result. See
-  // ResizeContext::with_next.
+  // Whether the kernel can also compute `next`, the only reader of its result, without storing that result.
+  // See ResizeContext::with_next.
   std::function<bool(const KernelQuery& own, const KernelQuery& next)> fuses_next;
-  // Whether output 0 may have a row stride larger than its rows, as a part of a Concat along the last axis.
-  // See ResizeContext::row_stride.
+  // Whether the kernel can write output 0 with a row stride, as an input of a Concat along the last axis. See
+  // ResizeContext::row_stride.
   std::function<bool(const KernelQuery&)> row_stride;
-  // Whether the kernel can append to a state in place instead of copying the past: input number `past`,
-  // output number `present`. See ResizeContext::state_capacity.
+  // Whether the kernel can append to a state in place instead of copying the past. past: index of the input,
+  // present: index of the output. See ResizeContext::state_capacity.
   std::function<bool(const KernelQuery&, int past, int present)> state_in_place;
 };
 
@@ -48,17 +48,17 @@ struct KernelEntry {
   std::string name;                               // "cpu.conv.depthwise.f32": in profiles and reports
   std::function<bool(const KernelQuery&)> legal;  // types, ranks, attributes, which inputs are weights
   std::function<std::unique_ptr<Kernel>()> make;
-  double cost = 1;  // relative to moving all operands once, for kernels without work_of and cost_of
+  double cost = 1;  // estimate without work_of and cost_of: multiple of the time to move all operands once
   KernelAbilities can;
-  const KernelTable* table = nullptr;  // that holds the entry; set by Add
+  const KernelTable* table = nullptr;  // the owner of the entry; set by Add
 };
 
-// How long a legal kernel is estimated to take, on one thread: by can.work_of and the table's rates; else by
-// can.cost_of; else `cost` times what moving all operands once takes. The unit is a microsecond of the
-// processor that the rates were measured on, not of this machine.
+// Estimated time of a legal kernel on one thread: from can.work_of and the table's rates; else from
+// can.cost_of; else `cost` times the time to move all operands once. The unit is a microsecond on the
+// processor that the rates were measured on, not on this machine.
 double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
 
-// The abilities that a kernel class declares by static members: WorkOf, CostOf, WhyNot, kInPlace, kPack,
+// The abilities that a kernel class declares with static members: WorkOf, CostOf, WhyNot, kInPlace, kPack,
 // Bf16Storage, FusesNext, RowStride, StateInPlace.
 template <class T> KernelAbilities AbilitiesOf() {
   KernelAbilities can;
@@ -89,13 +89,13 @@ KernelEntry EntryOf(std::string op, std::string name, std::function<bool(const K
   return entry;
 }
 
-// Kernels of one device. Filled once, then read by any thread. Entries point to their table, so it never
-// moves.
+// Kernels of one device. Fill it on one thread; reading it afterwards is thread-safe. Entries point to their
+// table, so a table in use must not move.
 class KernelTable {
  public:
-  KernelTable();  // with rates that count a nanosecond for each product, byte and element
+  KernelTable();  // with rates of 1 ns per multiply-add, byte and transformed element
   explicit KernelTable(const Rates& rates) : rates_(&rates) {}
-  KernelTable(KernelTable&& other) noexcept;  // before its entries are handed out
+  KernelTable(KernelTable&& other) noexcept;  // only while nothing refers to its entries
   KernelTable& operator=(const KernelTable&) = delete;
 
   void Add(KernelEntry entry);
@@ -104,10 +104,10 @@ class KernelTable {
   void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {
     Add(EntryOf<T>(std::move(op), std::move(name), std::move(legal), cost));
   }
-  // The legal kernel with the least estimate, or null; the first of equal ones. pack: among those with this
-  // one only.
+  // The legal kernel with the lowest estimate, or null; the first one wins ties. pack: only kernels with this
+  // pack layout.
   const KernelEntry* Select(const KernelQuery& query, const std::string* pack = nullptr) const;
-  // All kernels of an op in the order of their registration.
+  // All kernels of an op in the order of Add.
   std::vector<const KernelEntry*> Of(std::string_view op) const;
   const Rates& rates() const { return *rates_; }
 

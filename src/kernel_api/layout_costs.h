@@ -1,12 +1,12 @@
-// What the optimizer weighs when it chooses layouts.
+// Costs by which the optimizer chooses between channels-first and channels-last layouts.
 #pragma once
 
 namespace tern {
 
-// What the choice of a layout for images weighs, in bytes of memory traffic.
+// In bytes of memory traffic.
 struct LayoutCosts {
-  // What a convolution loses for each floating-point operation when channels come first, and what its copies
-  // add, shared among the maps of a group; at most the last.
+  // Penalty of a channels-first convolution per floating-point operation: bytes_per_flop + bytes_per_copy
+  // divided by the output channels of a group, at most most_bytes_per_flop.
   double bytes_per_flop = 0.1, bytes_per_copy = 4, most_bytes_per_flop = 1;
 };
 

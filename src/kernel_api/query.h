@@ -1,4 +1,4 @@
-// What is asked of kernels: one node with concrete shapes.
+// KernelQuery describes one node with concrete shapes. Kernel selection and Resize read it.
 #pragma once
 #include <vector>
 
@@ -7,29 +7,28 @@
 
 namespace tern {
 
-// A tensor before its data: kInvalid for an input that is absent (or not a tensor).
+// Type and dims of a tensor; kInvalid for an input that is absent or not a tensor.
 struct TensorInfo {
   DType dtype = DType::kInvalid;
   Dims dims;
 };
 
-// What a query says about the node's operands and results; see KernelQuery.
+// The operands and results of a query; see KernelQuery.
 struct KernelOperands {
   std::vector<TensorInfo> inputs, outputs;
   std::vector<const Tensor*> known;
   std::vector<bool> weight;
-  // The numbers are whole and their sums must come out exact as far as f32 holds them: nothing for a kernel
-  // that multiplies them by fractions on the way, as fast convolutions (Winograd) do.
-  bool whole = false;
-  // Products with weights may round their operands to bf16.
+  // The f32 values are integers (of a quantized op) and their sums must be exact as far as f32 can represent
+  // them. Kernels that scale by fractions, such as Winograd and FFT convolutions, are not legal then.
+  bool exact_integers = false;
+  // Matrix products and convolutions with weights may round their operands to bf16.
   bool bf16 = false;
 };
 
-// One node with concrete shapes: what selection and Resize look at.
-// Weight: a constant of the model (or computed from constants only), the same in every plan.
-// Known: data that is there before the run: weights, results of shape computations for these input shapes,
-// and, in a step whose shapes depend on data (resized in every run), the data itself. So every input that the
-// output's *shape* depends on is Known in Resize; any other must be read in Run.
+// IsWeight: a constant of the model, or computed only from constants; the same in every plan.
+// Known: data that is available before Run: weights and results of shape computations. Dynamic steps are
+// resized in every run, so all their inputs are Known. Every input that determines an output shape is Known
+// in Resize; other inputs must be read in Run.
 class KernelQuery : public KernelOperands {
  public:
   KernelQuery(const OpDef& op, const Attrs& attrs) : op_(op), attrs_(attrs) {}
@@ -52,7 +51,7 @@ class KernelQuery : public KernelOperands {
   const Dims& OutDims(int i) const { return outputs[static_cast<size_t>(i)].dims; }
   const Tensor* Known(int i) const { return i < InputCount() ? known[static_cast<size_t>(i)] : nullptr; }
   bool IsWeight(int i) const { return i < InputCount() && weight[static_cast<size_t>(i)]; }
-  // All inputs that are there, and all outputs, have this type.
+  // Whether all present inputs and all outputs have this type.
   bool AllTypes(DType t) const;
 
  private:

@@ -1,4 +1,5 @@
-// What a model is compiled for: devices with their kernels and memories, and what they are good at.
+// Target: what a model is compiled for. Devices with their kernels and memories, and preferences of the
+// optimizer.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,34 +11,34 @@
 
 namespace tern {
 
-// A memory and the kernels that work on values in it. The tables compete by their estimates, so their rates
-// must have one unit; an earlier table wins ties.
+// A memory and the kernels whose operands are in it. Selection compares the estimates of all tables, so their
+// rates must use the same unit; an earlier table wins ties.
 struct Device {
   std::string name;               // "cpu", "cuda:0"
   MemorySpace* memory = nullptr;  // null: the host's
   std::vector<const KernelTable*> tables;
 };
 
-// Immutable. Outlives the models that are made for it.
+// Immutable. Must outlive the models that are compiled for it.
 class Target {
  public:
   virtual ~Target() = default;
 
-  // Devices in the order of preference: a node runs on the first that has a legal kernel for it. The last one
-  // is the host, which also runs reference evaluators.
+  // Devices in order of preference: a node runs on the first device with a legal kernel. The last device is
+  // the host, which also runs reference evaluators.
   const std::vector<Device>& devices() const { return devices_; }
   // Kernels of an op on all devices, in order.
   std::vector<const KernelEntry*> KernelsOf(std::string_view op) const;
-  // The legal kernel with the least estimate on the first device that has one, or null. pack: among those
-  // with this layout of weights only.
+  // The legal kernel with the lowest estimate on the first device that has one, or null. pack: only kernels
+  // with this pack layout.
   const KernelEntry* Select(const KernelQuery& query, const std::string* pack = nullptr) const;
-  // Where the kernel's operands and results live; null: in the host's memory.
+  // The memory of the kernel's operands and results; null: the host's.
   MemorySpace* MemoryOf(const KernelEntry& entry) const;
 
-  // Tells machines apart whose kernels pack weights in other ways or take other times, as text: "x86_64
-  // avx512 bf16". It is a part of names in files and of tuning records.
+  // Identifies the instruction set, such as "x86_64 avx512 bf16". Targets with the same text pack weights in
+  // the same layouts. It is part of the names of packed weights in files and of the keys of tuning records.
   virtual std::string isa() const = 0;
-  // Whether the target has instructions for products of bf16.
+  // Whether the target has bf16 multiply instructions.
   virtual bool fast_bf16() const { return false; }
   virtual LayoutCosts layout_costs() const { return {}; }
 

@@ -1,23 +1,23 @@
-// How much a kernel has to do, and how long that takes.
+// The amount of work of a kernel, and the rates that turn it into an estimated time.
 #pragma once
 
 namespace tern {
 
-// Counts of what a run has to do. The rates of the algorithm for each instruction set turn them into time
-// (runtime/cost/cost_rates.inc).
+// Operation counts of one run. The rates of the algorithm on each instruction set
+// (runtime/cost/cost_rates.inc) turn them into time.
 struct Work {
-  const char* algorithm = "move";  // a line of cost_rates.inc; any other fails a check
-  double products = 0;             // multiply-adds, those in the padding of vectors and tiles included
+  const char* algorithm = "move";  // a row of cost_rates.inc; any other name fails a TERN_CHECK
+  double products = 0;             // multiply-adds, including the padding of vectors and tiles
   double weights = 0;              // bytes of weights
   double moved = 0;                // bytes of other operands and of results
-  double transformed = 0;          // elements that are copied, rounded or transformed on the way
+  double transformed = 0;          // elements that the kernel copies, rounds or transforms internally
 };
 
-// Turns counts into time for one processor and instruction set.
+// Rates of one processor and instruction set.
 class Rates {
  public:
   virtual ~Rates() = default;
-  // On one thread. Fails a check where the algorithm has no rates.
+  // Time on one thread. Fails a TERN_CHECK if the algorithm has no rates.
   virtual double Microseconds(const Work& work) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Formats that nothing reads yet, and files that are no models: people hand over what they have.
+// Formats without a reader, and files that are not models: users pass them by mistake, so messages name them.
 #include "load/foreign.h"
 #include "load/format.h"
 
@@ -30,44 +30,42 @@ void AddTensorFlow(FormatTable& t) {
          .title = "a TensorFlow Lite model",
          .extensions = {".tflite"},
          .magic = {{4, "TFL3"sv}},
-         .way_to_onnx = kLite});
+         .advice = kLite});
   t.Add({.name = "SavedModel",
          .title = "a TensorFlow SavedModel",
          .recognise = IsSavedModel,
          .folder_file = "saved_model.pb",
-         .way_to_onnx = kSaved});
+         .advice = kSaved});
   t.Add({.name = "HDF5",
          .title = "an HDF5 file, as Keras writes them (.h5)",
          .extensions = {".h5", ".hdf5"},
          .magic = {{0, "\x89HDF\r\n\x1a\n"sv}},
-         .way_to_onnx = kKeras});
+         .advice = kKeras});
   t.Add({.name = "Keras",
          .title = "a Keras model",
          .extensions = {".keras"},
          .recognise = IsKeras,
-         .way_to_onnx = kKeras});
+         .advice = kKeras});
 }
 
 void AddTorch(FormatTable& t) {
-  t.Add({.name = "TorchScript",
-         .title = "a TorchScript model",
-         .recognise = IsTorchScript,
-         .way_to_onnx = kScript});
+  t.Add(
+      {.name = "TorchScript", .title = "a TorchScript model", .recognise = IsTorchScript, .advice = kScript});
   t.Add({.name = "PyTorch",
          .title = "a PyTorch checkpoint",
          .extensions = {".pt", ".pth"},
          .magic = {{0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv}},
          .recognise = IsTorchCheckpoint,
-         .way_to_onnx = kTorch});
+         .advice = kTorch});
   t.Add({.name = "torch.export",
          .title = "a program of torch.export (.pt2)",
          .extensions = {".pt2"},
          .recognise = IsTorchExport,
-         .way_to_onnx = kTorch});
+         .advice = kTorch});
   t.Add({.name = "pickle",
          .title = "a Python pickle",
          .magic = {{0, "\x80\x02"sv}, {0, "\x80\x03"sv}, {0, "\x80\x04"sv}, {0, "\x80\x05"sv}},
-         .way_to_onnx = kTorch});
+         .advice = kTorch});
 }
 
 void AddOtherModels(FormatTable& t) {
@@ -75,85 +73,76 @@ void AddOtherModels(FormatTable& t) {
          .title = "a model in onnxruntime's own format (.ort)",
          .extensions = {".ort"},
          .magic = {{4, "ORTM"sv}},
-         .way_to_onnx = "take the .onnx that it was made from"});
+         .advice = "take the .onnx that it was made from"});
   t.Add({.name = "GGUF",
          .title = "a GGUF file (llama.cpp)",
          .extensions = {".gguf"},
          .magic = {{0, "GGUF"sv}},
-         .way_to_onnx = kWeights});
+         .advice = kWeights});
   t.Add({.name = "safetensors",
          .title = "a safetensors file",
          .extensions = {".safetensors"},
          .recognise = IsSafetensors,
-         .way_to_onnx = kWeights});
-  t.Add({.name = "ncnn", .title = "an ncnn model", .magic = {{0, "7767517\n"sv}}, .way_to_onnx = kSource});
+         .advice = kWeights});
+  t.Add({.name = "ncnn", .title = "an ncnn model", .magic = {{0, "7767517\n"sv}}, .advice = kSource});
   t.Add({.name = "OpenVINO",
          .title = "an XML file, as OpenVINO writes its models",
          .magic = {{0, "<?xml"sv}, {0, "<net"sv}},
-         .way_to_onnx = kSource});
+         .advice = kSource});
   t.Add({.name = "Caffe",
          .title = "a Caffe model",
          .extensions = {".caffemodel"},
          .recognise = IsCaffe,
-         .way_to_onnx = kSource});
+         .advice = kSource});
   t.Add({.name = "MindSpore",
          .title = "a MindSpore model",
          .extensions = {".mindir"},
          .recognise = IsMindSpore,
-         .way_to_onnx = kSource});
-  t.Add({.name = "GraphDef",
-         .title = "a TensorFlow graph (.pb)",
-         .recognise = IsGraphDef,
-         .way_to_onnx = kFrozen});
+         .advice = kSource});
+  t.Add(
+      {.name = "GraphDef", .title = "a TensorFlow graph (.pb)", .recognise = IsGraphDef, .advice = kFrozen});
   t.Add({.name = "Transformers",
          .title = "a folder of a model's files",
          .folder_file = "config.json",
-         .way_to_onnx = kSource});
+         .advice = kSource});
 }
 
 void AddArchives(FormatTable& t) {
-  t.Add(
-      {.name = "npz", .title = "a numpy archive (.npz)", .recognise = IsNumpyArchive, .way_to_onnx = kInput});
-  t.Add({.name = "zip", .title = "a zip archive", .magic = {{0, "PK\x03\x04"sv}}, .way_to_onnx = kUnpack});
-  t.Add({.name = "gzip", .title = "a gzip archive", .magic = {{0, "\x1f\x8b"sv}}, .way_to_onnx = kUnpack});
-  t.Add({.name = "bzip2", .title = "a bzip2 archive", .magic = {{0, "BZh"sv}}, .way_to_onnx = kUnpack});
-  t.Add({.name = "xz", .title = "an xz archive", .magic = {{0, "\xfd\x37zXZ"sv}}, .way_to_onnx = kUnpack});
-  t.Add({.name = "zstd",
-         .title = "a zstd archive",
-         .magic = {{0, "\x28\xb5\x2f\xfd"sv}},
-         .way_to_onnx = kUnpack});
-  t.Add({.name = "7z",
-         .title = "a 7z archive",
-         .magic = {{0, "7z\xbc\xaf\x27\x1c"sv}},
-         .way_to_onnx = kUnpack});
-  t.Add({.name = "tar", .title = "a tar archive", .magic = {{257, "ustar"sv}}, .way_to_onnx = kUnpack});
+  t.Add({.name = "npz", .title = "a numpy archive (.npz)", .recognise = IsNumpyArchive, .advice = kInput});
+  t.Add({.name = "zip", .title = "a zip archive", .magic = {{0, "PK\x03\x04"sv}}, .advice = kUnpack});
+  t.Add({.name = "gzip", .title = "a gzip archive", .magic = {{0, "\x1f\x8b"sv}}, .advice = kUnpack});
+  t.Add({.name = "bzip2", .title = "a bzip2 archive", .magic = {{0, "BZh"sv}}, .advice = kUnpack});
+  t.Add({.name = "xz", .title = "an xz archive", .magic = {{0, "\xfd\x37zXZ"sv}}, .advice = kUnpack});
+  t.Add({.name = "zstd", .title = "a zstd archive", .magic = {{0, "\x28\xb5\x2f\xfd"sv}}, .advice = kUnpack});
+  t.Add({.name = "7z", .title = "a 7z archive", .magic = {{0, "7z\xbc\xaf\x27\x1c"sv}}, .advice = kUnpack});
+  t.Add({.name = "tar", .title = "a tar archive", .magic = {{257, "ustar"sv}}, .advice = kUnpack});
 }
 
 void AddNoModels(FormatTable& t) {
   t.Add({.name = "Git LFS",
          .title = "a pointer to a file in Git LFS",
          .magic = {{0, "version https://git-lfs"sv}},
-         .way_to_onnx = "fetch the file itself, with git lfs pull"});
+         .advice = "fetch the file itself, with git lfs pull"});
   t.Add({.name = "HTML",
          .title = "a web page",
          .magic = {{0, "<!DOCTYPE"sv}, {0, "<!doctype"sv}, {0, "<html"sv}},
-         .way_to_onnx = "download the file itself"});
-  t.Add({.name = "npy", .title = "a numpy array", .magic = {{0, "\x93NUMPY"sv}}, .way_to_onnx = kInput});
+         .advice = "download the file itself"});
+  t.Add({.name = "npy", .title = "a numpy array", .magic = {{0, "\x93NUMPY"sv}}, .advice = kInput});
   t.Add({.name = "picture",
          .title = "a picture",
          .magic = {{0, "\x89PNG\r\n"sv}, {0, "\xff\xd8\xff"sv}},
-         .way_to_onnx = kInput});
+         .advice = kInput});
   t.Add({.name = "prototxt",
          .title = "a Caffe network as text",
          .extensions = {".prototxt"},
          .recognise = IsCaffeText,
-         .way_to_onnx = kSource});
-  t.Add({.name = "text", .title = "a text file", .recognise = IsPlainText, .way_to_onnx = kSource});
+         .advice = kSource});
+  t.Add({.name = "text", .title = "a text file", .recognise = IsPlainText, .advice = kSource});
 }
 
 }  // namespace
 
-// Rows that know more come first: a PyTorch checkpoint is a zip archive too.
+// Specific rows come first: a PyTorch checkpoint is also a zip archive.
 void AddForeignFormats(FormatTable& table) {
   AddTensorFlow(table);
   AddTorch(table);

@@ -1,18 +1,18 @@
-// Recognises formats that have no magic bytes. Each looks at the beginning and the end of large files only,
-// but for IsSavedModel: at up to 64 MiB.
+// Recognises formats that have no magic bytes. Each function reads at most the first and the last MiB of a
+// file, IsSavedModel the first 64 MiB.
 #pragma once
 #include <string_view>
 
 namespace tern::load {
 
-// Zip archives, by the names of the files in them.
+// Zip archives, recognised by the names of their files.
 bool IsTorchScript(std::string_view bytes);
 bool IsTorchCheckpoint(std::string_view bytes);
 bool IsTorchExport(std::string_view bytes);
 bool IsKeras(std::string_view bytes);
 bool IsNumpyArchive(std::string_view bytes);
 
-// Protobuf messages, by their first fields.
+// Protobuf messages, recognised by their first fields.
 bool IsSavedModel(std::string_view bytes);
 bool IsCaffe(std::string_view bytes);
 bool IsMindSpore(std::string_view bytes);

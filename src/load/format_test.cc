@@ -9,87 +9,88 @@ namespace {
 
 using namespace std::string_literals;
 
-std::string Said(const std::string& bytes) {
+std::string MessageOf(const std::string& bytes) {
   const auto loaded = LoadBytes(Buffer::Borrow(const_cast<char*>(bytes.data()), bytes.size(), nullptr));
   return loaded.ok() ? "" : loaded.status().ToString();
 }
 
-void Says(const std::string& bytes, const char* what, const char* how) {
-  const std::string said = Said(bytes);
-  EXPECT_EQ(said.find("unsupported: not a model that Tern reads but "s + what), 0u) << what << ": " << said;
+void ExpectMessage(const std::string& bytes, const char* what, const char* how) {
+  const std::string said = MessageOf(bytes);
+  EXPECT_EQ(said.find("unsupported: the file is "s + what), 0u) << what << ": " << said;
   EXPECT_NE(said.find("Tern reads ONNX (.onnx) and Tern (.tern) models"), std::string::npos) << said;
   EXPECT_NE(said.find(how), std::string::npos) << said;
 }
 
-// The row for these bytes, as if they lay in a file of this name.
+// The name of the row for these bytes in a file with this path.
 std::string NameOf(const std::string& bytes, const std::string& path = "") {
   const Source source{path, Buffer::Borrow(const_cast<char*>(bytes.data()), bytes.size(), nullptr), false};
   const Format* format = Formats().Find(source);
   return format ? format->name : "";
 }
 
-// A zip's beginning: the header of a file of this name.
+// The start of a zip archive: the local header of a file with this name.
 std::string Zip(const std::string& name) {
   return "PK\x03\x04"s + std::string(22, '\0') + static_cast<char>(name.size()) + "\0\0\0"s + name;
 }
 
 TEST(Foreign, IsNamedByItsFirstBytes) {
-  Says("\x1c\0\0\0TFL3\x14\0\x20\0"s, "a TensorFlow Lite model", "tf2onnx.convert --tflite");
-  Says("\x1c\0\0\0ORTM\x14\0\x20\0"s, "a model in onnxruntime's own format", ".onnx that it was made from");
-  Says("GGUF\3\0\0\0"s, "a GGUF file", "weights without a graph");
-  Says("\x89HDF\r\n\x1a\n\0\0"s, "an HDF5 file", "model.export('model.onnx', format='onnx')");
-  Says("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s, "a PyTorch checkpoint",
-       "torch.onnx.export");
-  Says("\x80\x04\x95\0\0"s, "a Python pickle", "torch.onnx.export");
-  Says("version https://git-lfs.github.com/spec/v1\noid sha256:0", "a pointer to a file in Git LFS",
-       "lfs pull");
-  Says("<!DOCTYPE html><html>", "a web page", "download");
-  Says("\x93NUMPY\x01\0"s, "a numpy array", "--input");
-  Says("\x1f\x8b\x08\0"s, "a gzip archive", "unpack");
-  Says(std::string(257, '\0') + "ustar", "a tar archive", "unpack");
-  EXPECT_EQ(Said(""), "invalid model: an empty file is no model");
+  ExpectMessage("\x1c\0\0\0TFL3\x14\0\x20\0"s, "a TensorFlow Lite model", "tf2onnx.convert --tflite");
+  ExpectMessage("\x1c\0\0\0ORTM\x14\0\x20\0"s, "a model in onnxruntime's own format",
+                ".onnx that it was made from");
+  ExpectMessage("GGUF\3\0\0\0"s, "a GGUF file", "weights without a graph");
+  ExpectMessage("\x89HDF\r\n\x1a\n\0\0"s, "an HDF5 file", "model.export('model.onnx', format='onnx')");
+  ExpectMessage("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s, "a PyTorch checkpoint",
+                "torch.onnx.export");
+  ExpectMessage("\x80\x04\x95\0\0"s, "a Python pickle", "torch.onnx.export");
+  ExpectMessage("version https://git-lfs.github.com/spec/v1\noid sha256:0", "a pointer to a file in Git LFS",
+                "lfs pull");
+  ExpectMessage("<!DOCTYPE html><html>", "a web page", "download");
+  ExpectMessage("\x93NUMPY\x01\0"s, "a numpy array", "--input");
+  ExpectMessage("\x1f\x8b\x08\0"s, "a gzip archive", "unpack");
+  ExpectMessage(std::string(257, '\0') + "ustar", "a tar archive", "unpack");
+  EXPECT_EQ(MessageOf(""), "invalid model: the file is empty");
 }
 
-TEST(Foreign, ArchivesAreToldByTheirFiles) {
-  Says(Zip("archive/data.pkl"), "a PyTorch checkpoint", "torch.onnx.export");
-  Says(Zip("m/data.pkl") + Zip("m/constants.pkl"), "a TorchScript model", "torch.jit.load");
-  Says(Zip("m/code/a.py") + std::string(1 << 21, '\0') + Zip("m/constants.pkl"), "a TorchScript model",
-       "dynamo=False");
-  Says(Zip("model.weights.h5"), "a Keras model", "model.export");
-  Says(Zip("x.npy"), "a numpy archive", "--input");
-  Says(Zip("readme.txt"), "a zip archive", "unpack");
+TEST(Foreign, ArchivesAreRecognisedByTheirFiles) {
+  ExpectMessage(Zip("archive/data.pkl"), "a PyTorch checkpoint", "torch.onnx.export");
+  ExpectMessage(Zip("m/data.pkl") + Zip("m/constants.pkl"), "a TorchScript model", "torch.jit.load");
+  ExpectMessage(Zip("m/code/a.py") + std::string(1 << 21, '\0') + Zip("m/constants.pkl"),
+                "a TorchScript model", "dynamo=False");
+  ExpectMessage(Zip("model.weights.h5"), "a Keras model", "model.export");
+  ExpectMessage(Zip("x.npy"), "a numpy archive", "--input");
+  ExpectMessage(Zip("readme.txt"), "a zip archive", "unpack");
 }
 
-TEST(Foreign, MessagesAndTextsAreToldByHowTheyBegin) {
-  Says("\x10\0\0\0\0\0\0\0{\"a\":0       }data"s, "a safetensors file", "weights without a graph");
-  Says(
+TEST(Foreign, MessagesAndTextsAreRecognisedByTheirStart) {
+  ExpectMessage("\x10\0\0\0\0\0\0\0{\"a\":0       }data"s, "a safetensors file", "weights without a graph");
+  ExpectMessage(
       "\x0a\x0a\x0a\x01x\x12\x05"
       "Const"s,
       "a TensorFlow graph", "tf2onnx.convert --graphdef");
-  Says("\x08\x01\x12\x0b\x0a\x09\x22\x05serve**"s, "a TensorFlow SavedModel",
-       "tf2onnx.convert --saved-model");
-  Says("\x0a\x05LeNet\xa2\x06\x02\x0a\0"s, "a Caffe model", "export ONNX");
-  Says(
+  ExpectMessage("\x08\x01\x12\x0b\x0a\x09\x22\x05serve**"s, "a TensorFlow SavedModel",
+                "tf2onnx.convert --saved-model");
+  ExpectMessage("\x0a\x05LeNet\xa2\x06\x02\x0a\0"s, "a Caffe model", "export ONNX");
+  ExpectMessage(
       "\x0a\x05"
       "0.1.1\x12\x09MindSpore:\x02\x12\0"s,
       "a MindSpore model", "export ONNX");
-  Says("name: \"LeNet\"\nlayer {\n}", "a Caffe network as text", "export ONNX");
-  Says("hello, world", "a text file", "export ONNX");
+  ExpectMessage("name: \"LeNet\"\nlayer {\n}", "a Caffe network as text", "export ONNX");
+  ExpectMessage("hello, world", "a text file", "export ONNX");
 }
 
-TEST(Foreign, TellsNothingOfWhatItDoesNotKnow) {
+TEST(Foreign, OtherBytesAreNotRecognised) {
   for (const std::string& bytes :
        {std::string(100, '\0'), "\x10\0\0\0\0\0\0\0{\"a\""s, "\x0a"s, "\x0a\xff\xff\xff\xff\xff\xff"s,
         "\x0a\x7f\x0a\x7f"s, "\x08\x01\x12"s, "\1\2\3TFL3"s}) {
     EXPECT_EQ(NameOf(bytes), "") << bytes;
-    EXPECT_EQ(Said(bytes).find("invalid model: the format is not known"), 0u) << Said(bytes);
+    EXPECT_EQ(MessageOf(bytes).find("invalid model: the format is unknown"), 0u) << MessageOf(bytes);
   }
 }
 
-TEST(Formats, OnnxIsToldByTheFieldsOfItsMessage) {
+TEST(Formats, OnnxIsRecognisedByItsFields) {
   EXPECT_EQ(NameOf("\x08\x07\x3a\x02\x12\0"s), "ONNX");                       // version, graph
   EXPECT_EQ(NameOf("\x3a\x02\x12\0\x08\x07"s), "ONNX");                       // in any order
-  EXPECT_EQ(NameOf("\x08\x07\x12\x07pytorch\x3a\xff\xff\x7f\x0a"s), "ONNX");  // the graph is cut short
+  EXPECT_EQ(NameOf("\x08\x07\x12\x07pytorch\x3a\xff\xff\x7f\x0a"s), "ONNX");  // the graph is truncated
   EXPECT_EQ(NameOf("\x08\x07\xf8\x07\x01\x3a\0"s), "ONNX");                   // a field of a later version
   EXPECT_EQ(NameOf("\x08\x07\x12\x04TFL3\x3a\0"s), "ONNX");  // another format's magic in a name
   EXPECT_EQ(NameOf("\x08\x07"s), "");                        // no graph
@@ -132,7 +133,7 @@ TEST(Formats, RowsAreComplete) {
     EXPECT_FALSE(f.title.empty()) << f.name;
     EXPECT_TRUE(!f.magic.empty() || f.recognise || !f.folder_file.empty())
         << f.name << " is never recognised";
-    EXPECT_NE(f.readable(), !f.way_to_onnx.empty()) << f.name << " needs a reader or a way to ONNX, not both";
+    EXPECT_NE(f.readable(), !f.advice.empty()) << f.name << " needs a reader or advice, not both";
   }
 }
 

@@ -1,13 +1,14 @@
-// What an importer library (libtern_<format>.so) offers to libtern.
+// The interface between libtern and an importer library (libtern_<format>.so).
 #pragma once
 #include "load/format.h"
 
 namespace tern::load {
 
-// C++ types cross this edge, so both sides must come from the same version of Tern. The number in the entry
-// point's name changes with this struct; `version` is compared before anything else is used.
+// C++ types cross this interface, so both sides must have the same version of Tern. libtern compares
+// `version` before it uses anything else. The number in the entry point's name changes when this struct
+// changes.
 struct Importer {
-  const char* version = nullptr;  // Tern's, at the library's build
+  const char* version = nullptr;  // the version of Tern that the library was built with
   ReadFunction read = nullptr;
 };
 using ImporterEntry = const Importer* (*)();
@@ -15,7 +16,7 @@ inline constexpr const char* kImporterEntry = "tern_importer_1";
 
 }  // namespace tern::load
 
-// In library.cc of a format's folder: the entry point, for a function of type ReadFunction.
+// Defines the entry point, in library.cc of a format's folder. function: a ReadFunction.
 #define TERN_IMPORTER(function)                                              \
   extern "C" const tern::load::Importer* tern_importer_1() {                 \
     static constexpr tern::load::Importer importer{TERN_VERSION, &function}; \

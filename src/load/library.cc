@@ -1,4 +1,4 @@
-// Opens importer libraries, each once.
+// Opens each importer library once.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 namespace tern::load {
 namespace {
 
-// The folder of the library or program that this code is part of, with a slash; empty where it is unknown.
+// The folder of the library or program that contains this code, with a final slash; empty if unknown.
 std::string OwnFolder() {
   Dl_info info{};
   if (!dladdr(reinterpret_cast<const void*>(&OwnFolder), &info) || !info.dli_fname) return {};
@@ -25,8 +25,8 @@ std::string LastError() {
   return text ? text : "no reason given";
 }
 
-// Beside libtern, else on the library path. A library that lies beside libtern and cannot be loaded is an
-// error: another one of its name would hide the fault.
+// Opens the library in the folder of libtern, else on the library path. Fails if the library is in libtern's
+// folder but cannot be loaded, because a library of the same name elsewhere would hide the problem.
 Result<void*> Open(const Format& format, const std::string& file) {
   const std::string folder = OwnFolder();
   const std::string beside = folder + file;
@@ -47,10 +47,10 @@ Result<ReadFunction> OpenReader(const Format& format) {
   if (version == TERN_VERSION) return entry()->read;
   Dl_info info{};
   const bool known = entry && dladdr(reinterpret_cast<const void*>(entry), &info) && info.dli_fname;
-  const std::string place = known ? info.dli_fname : file;
+  const std::string path = known ? info.dli_fname : file;
   dlclose(library);
-  if (entry) return Unsupported("'", place, "' belongs to Tern ", version, ", this is " TERN_VERSION);
-  return Unsupported("'", place, "' has no entry point ", kImporterEntry,
+  if (entry) return Unsupported("'", path, "' belongs to Tern ", version, ", this is " TERN_VERSION);
+  return Unsupported("'", path, "' has no entry point ", kImporterEntry,
                      ": it belongs to another version of Tern than " TERN_VERSION);
 }
 

@@ -5,21 +5,20 @@
 namespace tern::load {
 namespace {
 
-Status NotReadable(const Format& format, const FormatTable& formats) {
-  return Unsupported("not a model that Tern reads but ", format.title, "; Tern reads ", formats.Readable(),
-                     " models: ", format.way_to_onnx);
+Status NotReadable(const Source& source, const Format& format, const FormatTable& formats) {
+  return Unsupported(source.folder ? "the folder is " : "the file is ", format.title, "; Tern reads ",
+                     formats.Readable(), " models: ", format.advice);
 }
 
 Result<Loaded> Read(const Source& source, int threads, const FormatTable& formats) {
-  if (!source.folder && source.bytes.size() == 0) return InvalidModel("an empty file is no model");
+  if (!source.folder && source.bytes.size() == 0) return InvalidModel("the file is empty");
   const Format* format = formats.Find(source);
   if (!format && source.folder)
-    return InvalidModel("not a folder of a format that is known; Tern reads ", formats.Readable(), " models");
+    return InvalidModel("the folder has no known format; Tern reads ", formats.Readable(), " models");
   if (!format)
-    return InvalidModel(
-        "the format is not known, neither by the bytes nor by the file's extension; Tern reads ",
-        formats.Readable(), " models");
-  if (!format->readable()) return NotReadable(*format, formats);
+    return InvalidModel("the format is unknown: neither the contents nor the extension match; Tern reads ",
+                        formats.Readable(), " models");
+  if (!format->readable()) return NotReadable(source, *format, formats);
   TERN_ASSIGN(const ReadFunction read, ReaderOf(*format));
   ReadContext context{threads, {}};
   TERN_ASSIGN(std::unique_ptr<Graph> graph, read(source, context));

@@ -1,4 +1,5 @@
-// The one way into Tern for models: finds the format, finds its reader, reads.
+// Loads a model of any format: recognises the format, opens its importer, reads. All entry points of Tern use
+// it.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,18 +11,19 @@ namespace tern::load {
 
 struct Loaded {
   std::unique_ptr<Graph> graph;
-  const Format* format = nullptr;     // lives as long as the table
-  std::vector<std::string> warnings;  // what the file says and the reader ignores
+  const Format* format = nullptr;     // a row of the FormatTable
+  std::vector<std::string> warnings;  // one sentence for each property of the file that is ignored
 };
 
-// A file or a folder. Ops must be registered (InitOps). The file is mapped once. threads: that may copy
+// Loads a file or a folder. Ops must be registered (InitOps). Files are memory-mapped. threads: for copying
 // weights; 0: one per core.
 Result<Loaded> LoadFile(const std::string& path, int threads = 0, const FormatTable& formats = Formats());
-// A model in memory. A .tern model refers to `bytes`, others copy what they need. External data is refused.
+// Loads a model from memory. A .tern model refers to `bytes`; other formats copy. Fails if the model has
+// external data.
 Result<Loaded> LoadBytes(const Buffer& bytes, int threads = 0, const FormatTable& formats = Formats());
 
-// The reader of a format that has one. Opens its library on first use: beside libtern, else on the library
-// path. Thread-safe. A failed attempt is not remembered.
+// The reader of a format (Format::readable). The first call loads its library from the folder of libtern,
+// else from the library path. A later call retries after a failure. Thread-safe.
 Result<ReadFunction> ReaderOf(const Format& format);
 
 }  // namespace tern::load

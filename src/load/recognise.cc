@@ -8,19 +8,20 @@
 namespace tern::load {
 namespace {
 
-bool Holds(std::string_view bytes, std::string_view part) {
+bool Contains(std::string_view bytes, std::string_view part) {
   return bytes.find(part) != std::string_view::npos;
 }
 
-// The names of a zip's files stand before each of them, and all together at its end.
-bool ZipHolds(std::string_view bytes, std::string_view name) {
+// Looks for the name in the first local header and in the central directory at the end of a zip archive.
+bool ZipContains(std::string_view bytes, std::string_view name) {
   if (!StartsWith(bytes, "PK\x03\x04")) return false;
   constexpr size_t kFirst = 4096, kLast = size_t{1} << 20;
-  return Holds(bytes.substr(0, kFirst), name) ||
-         Holds(bytes.substr(bytes.size() - std::min(bytes.size(), kLast)), name);
+  return Contains(bytes.substr(0, kFirst), name) ||
+         Contains(bytes.substr(bytes.size() - std::min(bytes.size(), kLast)), name);
 }
 
-// Takes a field of bytes off the front of a protobuf message; false where there is none with this tag.
+// Removes a length-delimited field with this tag from the front of a protobuf message; false if there is
+// none.
 bool TakeField(std::string_view& bytes, char tag, std::string_view& field) {
   if (bytes.empty() || bytes[0] != tag) return false;
   size_t length = 0, i = 1;
@@ -43,37 +44,37 @@ bool IsName(std::string_view text) {
 
 }  // namespace
 
-bool IsTorchScript(std::string_view bytes) { return ZipHolds(bytes, "/constants.pkl"); }
-bool IsTorchCheckpoint(std::string_view bytes) { return ZipHolds(bytes, "/data.pkl"); }
-bool IsTorchExport(std::string_view bytes) { return ZipHolds(bytes, "archive_format"); }
-bool IsKeras(std::string_view bytes) { return ZipHolds(bytes, "model.weights.h5"); }
-bool IsNumpyArchive(std::string_view bytes) { return ZipHolds(bytes, ".npy"); }
+bool IsTorchScript(std::string_view bytes) { return ZipContains(bytes, "/constants.pkl"); }
+bool IsTorchCheckpoint(std::string_view bytes) { return ZipContains(bytes, "/data.pkl"); }
+bool IsTorchExport(std::string_view bytes) { return ZipContains(bytes, "archive_format"); }
+bool IsKeras(std::string_view bytes) { return ZipContains(bytes, "model.weights.h5"); }
+bool IsNumpyArchive(std::string_view bytes) { return ZipContains(bytes, ".npy"); }
 
-// Its schema version, then a graph that is tagged for serving.
+// The schema version, then a graph with the tag "serve".
 bool IsSavedModel(std::string_view bytes) {
-  return StartsWith(bytes, "\x08\x01\x12") && Holds(bytes.substr(0, size_t{64} << 20), "\x22\x05serve");
+  return StartsWith(bytes, "\x08\x01\x12") && Contains(bytes.substr(0, size_t{64} << 20), "\x22\x05serve");
 }
 
-// A name, then field 100: the layers.
+// A name, then field 100, the layers.
 bool IsCaffe(std::string_view bytes) {
   std::string_view name;
   return TakeField(bytes, '\x0a', name) && IsName(name) && StartsWith(bytes, "\xa2\x06");
 }
 
-// A version as text, where ONNX has a number, then the producer.
+// A version as a string, where ONNX has a number, then the producer.
 bool IsMindSpore(std::string_view bytes) {
   std::string_view version, producer;
   return TakeField(bytes, '\x0a', version) && TakeField(bytes, '\x12', producer) && producer == "MindSpore";
 }
 
-// A node, which begins with its name and its op.
+// A node that starts with its name and its op.
 bool IsGraphDef(std::string_view bytes) {
   std::string_view node, name, op;
   return TakeField(bytes, '\x0a', node) && TakeField(node, '\x0a', name) && TakeField(node, '\x12', op) &&
          !op.empty() && IsName(name) && IsName(op);
 }
 
-// A length of eight bytes, then so much JSON.
+// A length of eight bytes, little-endian, then JSON of this length.
 bool IsSafetensors(std::string_view bytes) {
   if (bytes.size() < 10 || bytes[8] != '{' || (bytes[9] != '"' && bytes[9] != '}')) return false;
   uint64_t length = 0;
@@ -90,7 +91,7 @@ bool IsPlainText(std::string_view bytes) {
 bool IsCaffeText(std::string_view bytes) {
   const std::string_view start = bytes.substr(0, 4096);
   return IsPlainText(bytes) &&
-         (Holds(start, "layer {") || Holds(start, "layer{") || Holds(start, "layers {"));
+         (Contains(start, "layer {") || Contains(start, "layer{") || Contains(start, "layers {"));
 }
 
 }  // namespace tern::load

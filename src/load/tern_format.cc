@@ -1,4 +1,4 @@
-// Tern's own file, which needs no library.
+// The .tern format. libtern reads it without an importer library.
 #include "ir/tern_file.h"
 #include "load/format.h"
 

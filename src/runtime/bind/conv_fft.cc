@@ -21,7 +21,7 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
  public:
   static bool Legal(const KernelQuery& q) {
     using Base = NhwcKernel<FftConv, Tiles<Conv, kLog>>;
-    if (q.whole || !Base::Legal(q)) return false;
+    if (q.exact_integers || !Base::Legal(q)) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);
     return s.ok() && cpu::FftSize::Fits(*s, kLog) && Large(*s) && Packable(*s);
   }

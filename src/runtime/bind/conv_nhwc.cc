@@ -41,12 +41,12 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   static constexpr bool kPointwise = kWindows == NhwcWindows::kAny;
   static constexpr const char* kPack = kOperands == Operands::kBf16 ? "conv.panels.bf16" : "conv.panels.f32";
   static bool Legal(const KernelQuery& q) {
-    return ((q.bf16 && !q.whole) || kOperands == Operands::kF32) && Base::Legal(q) &&
+    return ((q.bf16 && !q.exact_integers) || kOperands == Operands::kF32) && Base::Legal(q) &&
            IsPointwise(q) == kPointwise && !FarApart(q);
   }
   static std::string WhyNot(const KernelQuery& q) {
     if (kOperands == Operands::kBf16 && !q.bf16) return "precision is fp32";
-    if (kOperands == Operands::kBf16 && q.whole) return "sums of whole numbers must be exact";
+    if (kOperands == Operands::kBf16 && q.exact_integers) return "sums of integers must be exact";
     if (std::string why = Base::WhyNot(q); !why.empty()) return why;
     if (kPointwise) return "needs a 1x1 kernel, strides 1, no pads";
     return IsPointwise(q) ? "for larger windows, strides or pads"

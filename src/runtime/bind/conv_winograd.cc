@@ -34,7 +34,7 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
   static std::string WhyNot(const KernelQuery& q) {
     if (std::string why = Base::WhyNot(q); !why.empty()) return why;
     if (q.InRank(0) != 4) return "needs two spatial axes";
-    if (q.whole) return "sums of whole numbers must be exact";
+    if (q.exact_integers) return "sums of integers must be exact";
     if (kOperands == Operands::kBf16 && !q.bf16) return "precision is fp32";
     const Result<cpu::ConvShape> s = NhwcShape(q);
     if (!s.ok()) return s.status().message();

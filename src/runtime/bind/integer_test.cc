@@ -43,7 +43,7 @@ TEST(WholeNumbers, AreNotForKernelsThatRound) {
     for (const Value* v : node->outputs()) outputs.push_back(v->type.shape.Concrete());
     KernelQuery query = QueryFor(*node, inputs, outputs);
     EXPECT_GT(Rounding(query), 0) << node->op->name;
-    query.whole = true;
+    query.exact_integers = true;
     EXPECT_EQ(Rounding(query), 0) << node->op->name;
   }
 }

@@ -170,7 +170,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     if (!q.IsWeight(1)) return "needs constant weights on the right";
     if (q.InRank(0) < 1 || q.InRank(1) < 2) return "needs a matrix of weights";
     if (kBf16 && !q.bf16) return "precision is fp32";
-    if (kBf16 && q.whole) return "sums of whole numbers must be exact";
+    if (kBf16 && q.exact_integers) return "sums of integers must be exact";
     if (kBf16 && !PaysInBf16(q)) return "rounding would take longer than bf16 saves";
     if (!OneMatrix(q.InDims(1))) return "needs one matrix of weights for all";
     return BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3) ? "" : "cannot add this bias or residual";
@@ -261,7 +261,7 @@ using Bf16 = PackedMatMul<Panels<cpu::Operands::kBf16>>;
 template <class T> KernelEntry Entry(const char* name) { return EntryOf<T>("MatMul", name, T::Legal); }
 
 std::string StrassenWhyNot(const KernelQuery& q) {
-  if (q.whole) return "sums of whole numbers must be exact";
+  if (q.exact_integers) return "sums of integers must be exact";
   if (std::string why = Single::WhyNot(q); !why.empty()) return why;
   if (q.attrs().Bool("transpose_a") && q.InRank(0) > 1) return "needs rows that lie together on the left";
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);

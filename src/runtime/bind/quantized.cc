@@ -216,7 +216,7 @@ class Quantized : public Kernel {
     if (form.has_bias && q.Has(form.bias()) && !Whole(form, q))
       real.inputs.push_back({DType::kF32, q.InDims(form.bias())});
     real.outputs.push_back({DType::kF32, q.OutDims(0)});
-    real.whole = Whole(form, q);
+    real.exact_integers = Whole(form, q);
     real.known.resize(real.inputs.size());
     real.weight.resize(real.inputs.size());
     for (size_t i = 0; i < real.inputs.size() && i < packed.size(); ++i) {

@@ -66,8 +66,8 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
  public:
   static constexpr const char* kPack = kOperands == cpu::Operands::kBf16 ? "rnn.bf16" : "rnn.f32";
   static bool Legal(const KernelQuery& q) {
-    if (kOperands == cpu::Operands::kBf16 &&
-        !(q.bf16 && !q.whole && q.IsWeight(1) && q.IsWeight(2) && q.InDims(2).back() >= kWorthRounding))
+    if (kOperands == cpu::Operands::kBf16 && !(q.bf16 && !q.exact_integers && q.IsWeight(1) &&
+                                               q.IsWeight(2) && q.InDims(2).back() >= kWorthRounding))
       return false;
     for (int i = 0; i < q.InputCount(); ++i)
       if (i != 4 && q.Has(i) && q.InType(i) != DType::kF32) return false;

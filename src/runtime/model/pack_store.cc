@@ -31,7 +31,7 @@ Result<Tensor> PackStore::OfNode::Find(const std::vector<int>& inputs) {
   return found_;
 }
 
-void PackStore::OfNode::Keep(const std::vector<int>& inputs, const Tensor& packed) {
+void PackStore::OfNode::Put(const std::vector<int>& inputs, const Tensor& packed) {
   const std::string key = PackKey(entry_.can.pack, store_.isa_, node_, inputs);
   {
     std::lock_guard<std::mutex> lock(store_.mutex_);

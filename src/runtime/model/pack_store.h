@@ -30,7 +30,7 @@ class PackStore {
            const std::function<void(int input)>& on_packed, const Stop& stop)
         : store_(store), node_(node), entry_(entry), query_(query), on_packed_(on_packed), stop_(stop) {}
     Result<Tensor> Find(const std::vector<int>& inputs) override;
-    void Keep(const std::vector<int>& inputs, const Tensor& packed) override;
+    void Put(const std::vector<int>& inputs, const Tensor& packed) override;
     size_t counted() const { return counted_; }  // bytes that the store counts: they outlive the kernel
 
    private:

@@ -54,7 +54,7 @@ std::string NodeKey(const KernelQuery& q, int threads) {
     key += StrCat(" ", TextOf(q.inputs[static_cast<size_t>(i)]), q.IsWeight(i) ? "!" : q.Known(i) ? "?" : "");
   key += " ->";
   for (const TensorInfo& out : q.outputs) key += " " + TextOf(out);
-  return key + StrCat(" threads=", threads, q.bf16 ? " bf16" : "", q.whole ? " whole" : "");
+  return key + StrCat(" threads=", threads, q.bf16 ? " bf16" : "", q.exact_integers ? " whole" : "");
 }
 
 struct Tuner::Job {
