@@ -13,7 +13,7 @@ bool PassContext::Asks(const Rule& rule, const Node& node) const {
                      [&](const Value* v) { return v->name == why_node; });
 }
 
-// The last answer about a node stands: what held before other rules had fired is of no interest.
+// Keeps the last reason for each node, because earlier ones may no longer hold after other rules fired.
 void PassContext::Answer(const Node& node, const std::string& reason) {
   const std::string where = node.Describe();
   for (WhyNot& answer : answers_)

@@ -1,5 +1,5 @@
-// What the passes of one optimization share: switches, counts, and the budget that makes every set of rules
-// end.
+// State that the passes of one optimization share: switches, counters, and the rewrite budget that guarantees
+// termination.
 #pragma once
 #include <functional>
 #include <map>
@@ -27,7 +27,7 @@ class PassContext {
   size_t fold_limit = size_t{64} << 20;                       // bytes that one folded node may make
   double fold_operations = 5e8;                               // and operations it may take
   LayoutCosts layout_costs;                                   // of the target
-  bool eager = false;                                         // do what can be done, not only what pays
+  bool eager = false;                                         // apply changes even where they do not pay
   std::function<void(const std::string& name)> after_change;  // a rule or pass has changed the graph
 
   bool Enabled(const std::string& name) const {
@@ -39,11 +39,11 @@ class PassContext {
   }
   const std::map<std::string, int>& hits() const { return hits_; }
 
-  // How often a rule was tried at a node: the work that rewriting takes.
+  // Counts how often a rule was tried at a node.
   void Attempt() { ++attempts_; }
   int64_t attempts() const { return attempts_; }
 
-  // Every rewrite costs one. False when none is left.
+  // Every rewrite spends one. False when the budget is spent.
   void SetBudget(int rewrites) { budget_ = rewrites; }
   bool Spend() { return --budget_ > 0; }
   bool exhausted() const { return budget_ <= 0; }

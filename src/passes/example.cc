@@ -20,7 +20,7 @@ Result<RuleExample> RunExample(const Rule& rule) {
     if (hits == 0)
       return InvalidArgument("the rule does not fire: ",
                              context.answers().empty() ? "no root" : context.answers()[0].reason);
-    if (context.exhausted()) return InvalidArgument("the rule does not come to an end");
+    if (context.exhausted()) return InvalidArgument("the rule fires without end");
     example.after->RemoveDeadNodes();
     example.after->RemoveUnusedConstants();
     TERN_TRY(VerifyGraph(*example.after));

@@ -1,4 +1,4 @@
-// A rule at work on the graph that it gives as its example.
+// Runs a rule on its own example graph.
 #pragma once
 #include <memory>
 

@@ -27,7 +27,7 @@ Result<int> RemoveDead(Graph& graph, PassContext& context) {
   return removed;
 }
 
-// Rules that tried and gave up leave the constants they made.
+// Removes constants that failed rewrites left behind.
 void DropConstants(Graph& graph) {
   for (const auto& node : graph.nodes())
     for (const auto& sub : node->subgraphs()) DropConstants(*sub);
@@ -80,7 +80,7 @@ class Optimizer {
     return {};
   }
 
-  // A group stands for its rules.
+  // Adds the rule or pass of this name, or all rules of the group of this name.
   static Status Expand(const std::string& name, std::set<std::string>& into) {
     bool found = false;
     for (const Rule* rule : AllRules()) {
@@ -132,7 +132,7 @@ class Optimizer {
     return applied;
   }
 
-  // What has fired since.
+  // Names of the rules and passes that fired since `before`.
   std::string Fired(const std::map<std::string, int>& before) const {
     std::string names;
     for (const auto& [name, hits] : context_.hits()) {
@@ -142,13 +142,13 @@ class Optimizer {
     return names.empty() ? " none" : names;
   }
 
-  // The graph is sound, only not as small as it could be.
+  // The budget is spent: the graph is valid, but not fully optimized.
   Status GiveUp() {
     if (!report_.warnings.empty()) return {};
     std::vector<std::pair<int, std::string>> busy;
     for (const auto& [name, hits] : context_.hits()) busy.emplace_back(-hits, name);
     std::sort(busy.begin(), busy.end());
-    std::string text = "the rules do not come to an end; stopped. Most busy:";
+    std::string text = "the rules do not converge; stopped. Most rewrites:";
     for (size_t i = 0; i < busy.size() && i < 3; ++i)
       text += StrCat(" ", busy[i].second, " (", -busy[i].first, ")");
     report_.warnings.push_back(text);
@@ -165,15 +165,15 @@ class Optimizer {
 
 const std::vector<Pass>& AllPasses() {
   static const auto* passes = new std::vector<Pass>{
-      {"FoldConstants", "computes what depends on constants only", Level::kBasic, FoldConstants},
-      {"FoldShapes", "turns shapes that inference knows into constants", Level::kBasic, FoldShapes},
-      {"ShareConstants", "keeps one of several equal constants", Level::kBasic, ShareConstants},
+      {"FoldConstants", "folds nodes that depend on constants only", Level::kBasic, FoldConstants},
+      {"FoldShapes", "replaces shapes that inference knows by constants", Level::kBasic, FoldShapes},
+      {"ShareConstants", "merges equal constants", Level::kBasic, ShareConstants},
       {"ShareNodes", "computes common subexpressions once", Level::kBasic, ShareNodes},
-      {"RemoveDead", "removes nodes and constants that nobody reads", Level::kBasic, RemoveDead},
-      {"WidenHalf", "computes in f32 what the model computes in f16 or bf16; inputs, outputs and Casts stay",
+      {"RemoveDead", "removes nodes and constants without readers", Level::kBasic, RemoveDead},
+      {"WidenHalf", "computes f16 and bf16 nodes in f32; inputs, outputs and Casts keep their types",
        Level::kLayout, WidenHalf},
       {"ChannelsLast",
-       "convolutions and what lies between them work on [N, spatial…, C], where that saves more than the "
+       "convolutions and the nodes between them work on [N, spatial…, C], where that saves more than the "
        "Transposes at the borders cost",
        Level::kLayout, ChannelsLastRegions, "layout"},
   };
@@ -183,7 +183,7 @@ const std::vector<Pass>& AllPasses() {
 const std::vector<Stage>& AllStages() {
   static const auto* stages = new std::vector<Stage>{
       {"clean", Level::kBasic, {"control", "redundant", "algebra", "quant"}},
-      {"widen", Level::kLayout, {}},  // early: what is folded into weights is not rounded to f16 then
+      {"widen", Level::kLayout, {}},  // early, so that values folded into weights are not rounded to f16
       {"linear", Level::kBasic, {"linear"}},
       {"recompose", Level::kExtended, {"recompose", "move"}},
       {"replace", Level::kExtended, {"replace"}},

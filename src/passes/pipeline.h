@@ -1,4 +1,4 @@
-// The optimizer: passes in a readable order, each counted, verified, switchable.
+// The optimizer: stages of passes and rules, each counted, verified and switchable.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,19 +13,19 @@ namespace tern {
 
 class Target;
 
-// A pure function on a graph with a name; or the rules of some groups.
+// A named function that changes a graph in place.
 struct Pass {
   std::string name;
   std::string summary;
   Level level = Level::kBasic;
   std::function<Result<int>(Graph&, PassContext&)> run;  // returns how much changed
-  std::string stage = "";                                // runs in this one only; empty: in all of its level
+  std::string stage = "";  // runs in this stage only; empty: in all stages of its level
 };
 // The passes that are not rules, in the order they run.
 const std::vector<Pass>& AllPasses();
 
-// Groups of rules that work side by side until none of them fires. Later stages keep the earlier groups, so
-// what a fusion leaves behind is cleaned up at once.
+// Groups of rules that run together until none fires. A stage also runs the groups of earlier stages, so that
+// nodes left over by a fusion are cleaned up at once.
 struct Stage {
   const char* name;
   Level level;
@@ -34,17 +34,17 @@ struct Stage {
 const std::vector<Stage>& AllStages();
 
 struct OptimizeOptions {
-  const Target* target = nullptr;  // whose costs decide about layouts; null: those of a usual CPU
+  const Target* target = nullptr;  // its costs decide about layouts; null: those of a generic CPU
   Level level = Level::kExtended;
   std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
   std::vector<std::string> enable;         // names of rules that run on request only
   std::string stop_after;                  // the name of a stage
   std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
-  bool eager = false;                   // passes that weigh costs do all that they can: for tests
-  std::vector<Pass> more_passes;        // run behind Tern's own
-  std::vector<const Rule*> more_rules;  // prepared ones, beside those of every stage
-  // After every rewrite and every pass that changed something.
+  bool eager = false;                   // ignore costs and apply all legal changes; for tests
+  std::vector<Pass> more_passes;        // run after the built-in ones
+  std::vector<const Rule*> more_rules;  // from PrepareRule; added to every stage
+  // Called after every rewrite and after every pass that changed the graph.
   std::function<void(const std::string& name, const Graph&)> after_change;
 };
 
@@ -60,8 +60,8 @@ struct OptimizeReport {
 // The stages, in order: "clean", "recompose", "fuse", …
 std::vector<std::string> StageNames();
 
-// Changes the graph in place. The graph is verified after each pass and each round of rules; what broke it is
-// named in the error. Running it again changes nothing. Constants that callers could override become fixed.
+// Optimizes the graph in place. The graph is verified after each pass and each sweep of rules; the error
+// names the pass or rules that broke it. A second call changes nothing. Overridable constants become fixed.
 Result<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& options = {});
 
 }  // namespace tern

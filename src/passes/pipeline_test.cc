@@ -1,4 +1,4 @@
-// The optimizer as a whole: how much work it does, that it ends, and that what breaks a graph is named.
+// The optimizer: its work grows linearly, it terminates, and errors name the pass or rule that broke a graph.
 #include "passes/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kWidth = 8, kHeads = 2;
 
-// Layers of a transformer as an exporter spells them, every constant written anew.
+// Layers of a transformer as an exporter writes them, with a new constant for every use.
 class Transformer {
  public:
   explicit Transformer(int layers) : builder_(graph_) {
@@ -59,17 +59,17 @@ class Transformer {
   Value* Split(Value* x) {
     Value* shape = builder_.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{2}}});
     shape = builder_.Op("Concat", {shape, builder_.Ints({kHeads, kWidth / kHeads})}, {{"axis", int64_t{0}}});
-    return Turn(builder_.Op("Reshape", {x, shape}), {0, 2, 1, 3});
+    return Transpose(builder_.Op("Reshape", {x, shape}), {0, 2, 1, 3});
   }
-  Value* Turn(Value* x, std::vector<int64_t> perm) {
+  Value* Transpose(Value* x, std::vector<int64_t> perm) {
     return builder_.Op("Transpose", {x}, {{"perm", std::move(perm)}});
   }
   Value* Attention(Value* x) {
     Value *q = Split(Linear(x, kWidth, kWidth)), *k = Split(Linear(x, kWidth, kWidth)),
           *v = Split(Linear(x, kWidth, kWidth));
-    Value* scores = Binary("div", builder_.Op("MatMul", {q, Turn(k, {0, 1, 3, 2})}), Number(2));
+    Value* scores = Binary("div", builder_.Op("MatMul", {q, Transpose(k, {0, 1, 3, 2})}), Number(2));
     Value* y = builder_.Op("MatMul", {builder_.Op("Softmax", {scores}, {{"axis", int64_t{-1}}}), v});
-    y = builder_.Op("Reshape", {Turn(y, {0, 2, 1, 3}), builder_.Ints({0, 0, kWidth})});
+    y = builder_.Op("Reshape", {Transpose(y, {0, 2, 1, 3}), builder_.Ints({0, 0, kWidth})});
     return Linear(y, kWidth, kWidth);
   }
   Value* Gelu(Value* x) {
@@ -119,7 +119,7 @@ TEST(Optimize, WorkGrowsWithTheNodesOnly) {
 
 TEST(Optimize, NamesAPassThatBreaksTheGraph) {
   OptimizeOptions options;
-  // The last node moves before the one it reads.
+  // Moves the last node before its producer.
   options.more_passes.push_back({"Shuffle", "", Level::kBasic, [](Graph& graph, PassContext&) -> Result<int> {
                                    Node* last = graph.nodes().back().get();
                                    Node* early = graph.AddNode(*last->op, last->attrs, last->inputs(), 1,

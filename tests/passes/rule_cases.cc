@@ -40,7 +40,7 @@ Result<int> Apply(const RuleCase& c, Graph& graph, PassContext& context) {
   context.requested.insert(rule->name);
   context.SetBudget(1000);
   TERN_ASSIGN(const int hits, ApplyRules(graph, RuleIndex({rule}), context));
-  if (context.exhausted()) return InvalidArgument("the rule does not come to an end");
+  if (context.exhausted()) return InvalidArgument("the rule fires without end");
   return hits;
 }
 

@@ -43,8 +43,7 @@ Result<Value*> Insert(Node& before, const char* op, const std::vector<Value*>& i
   return node->output(0);
 }
 
-// The target with 0 (copy) and -1 (the rest) replaced by what they stood for; none where that is not to be
-// had.
+// The Reshape target with 0 (copy) and -1 (the rest) replaced by sizes; nullopt where a dim is 0.
 std::optional<Dims> Resolved(const std::vector<int64_t>& target, const Dims& x, bool zero_copies) {
   Dims out = target;
   int64_t known = 1, rest = -1;
@@ -60,16 +59,16 @@ std::optional<Dims> Resolved(const std::vector<int64_t>& target, const Dims& x, 
   return out;
 }
 
-// The dim of `target` that takes the batch whose place in memory is `place`. Between two dims it may join
-// either: best is a dim that was the batch alone, then the one behind unless that is the last (features),
-// then the one before.
-std::optional<size_t> DimFor(const Dims& target, int64_t place, int64_t old_size) {
+// The dim of `target` that contains the batch, given the number of elements outer to the batch. At the border
+// of two dims either may contain it: a dim that is the batch alone is preferred, then the inner one unless it
+// is the last (features), then the outer one.
+std::optional<size_t> DimFor(const Dims& target, int64_t outer, int64_t old_size) {
   std::optional<size_t> best;
   int least = 4;
   int64_t before = 1;
-  for (size_t i = 0; i < target.size() && before <= place; before *= target[i++]) {
-    if (place % before || target[i] % (place / before * old_size)) continue;
-    const int64_t outside = place / before, inside = target[i] / outside / old_size;
+  for (size_t i = 0; i < target.size() && before <= outer; before *= target[i++]) {
+    if (outer % before || target[i] % (outer / before * old_size)) continue;
+    const int64_t outside = outer / before, inside = target[i] / outside / old_size;
     const bool last = i + 1 == target.size();
     const int rank = target[i] == old_size && outside == 1 ? 0
                      : outside == 1 && !last               ? 1
@@ -82,8 +81,8 @@ std::optional<size_t> DimFor(const Dims& target, int64_t place, int64_t old_size
   return best;
 }
 
-Status CannotFollow(const Node& node, const std::string& why) {
-  return InvalidArgument(node.Describe(), " cannot follow: ", why);
+Status CannotAdapt(const Node& node, const std::string& why) {
+  return InvalidArgument(node.Describe(), " cannot take another batch size: ", why);
 }
 
 }  // namespace
@@ -119,7 +118,7 @@ std::optional<Dims> BatchFollower::OldDims(const Shape& shape) const {
   return dims;
 }
 
-std::optional<int64_t> BatchFollower::PlaceOf(const Shape& shape) const {
+std::optional<int64_t> BatchFollower::OuterCountOf(const Shape& shape) const {
   const auto axis = AxisOf(shape);
   const auto dims = OldDims(shape);
   if (!axis || !dims) return std::nullopt;
@@ -134,7 +133,7 @@ Status BatchFollower::AdaptReshape(Node& node) {
   auto target = NumbersOf(node.input(1));
   if (!axis || !target || target->empty()) return {};
   const bool zero_copies = !node.attrs.Bool("allow_zero");
-  if (axis->index == 0 && axis->count == 1 && zero_copies) {  // whatever the other dims are
+  if (axis->index == 0 && axis->count == 1 && zero_copies) {  // the other dims do not matter
     const int64_t first = (*target)[0];
     if (first == 0) return {};
     if (first == old_size_) {
@@ -144,10 +143,10 @@ Status BatchFollower::AdaptReshape(Node& node) {
     }
   }
   const auto dims = OldDims(x);
-  const auto place = PlaceOf(x);
+  const auto outer = OuterCountOf(x);
   auto wanted = dims ? Resolved(*target, *dims, zero_copies) : std::nullopt;
-  if (!wanted || !place) return {};  // the check of what is kept has the last word
-  const auto to = DimFor(*wanted, *place, old_size_);
+  if (!wanted || !outer) return {};  // CheckKept decides
+  const auto to = DimFor(*wanted, *outer, old_size_);
   if (!to) return {};
   if ((*target)[*to] == -1) return {};
   (*wanted)[*to] = -1;
@@ -172,8 +171,8 @@ Status BatchFollower::AdaptExpand(Node& node) {
 Status BatchFollower::Repeat(Node& node, int i, int axis, Value* like, int like_axis) {
   const Type type = node.input(i)->type;
   if (old_size_ != 1)
-    return CannotFollow(node,
-                        StrCat("its input ", i, " is ", type.ToString(), ", made for ", old_size_, " items"));
+    return CannotAdapt(node,
+                       StrCat("its input ", i, " is ", type.ToString(), ", made for ", old_size_, " items"));
   TERN_ASSIGN(Value * items, Insert(node, "Shape", {like}, {{"start", like_axis}, {"end", like_axis + 1}}));
   const auto ones = [&](int count) {
     return node.graph->AddConstant(Tensor::Ints(std::vector<int64_t>(static_cast<size_t>(count), 1)));
@@ -228,21 +227,21 @@ Status BatchFollower::Adapt(Node& node) {
   return rule == rules.end() ? Status() : (this->*rule->second)(node);
 }
 
-// What a reshape makes of the batch's place.
-Status BatchFollower::Remember(const Node& node) {
+// Records how many elements are outer to the batch in the output of a Reshape or Flatten.
+Status BatchFollower::RecordOuterCount(const Node& node) {
   if (node.op->name != "Reshape" && node.op->name != "Flatten") return {};
-  const auto place = PlaceOf(node.input(0)->type.shape);
+  const auto outer = OuterCountOf(node.input(0)->type.shape);
   const Shape& y = node.output(0)->type.shape;
   const auto axis = AxisOf(y);
   const auto dims = OldDims(y);
-  if (!place || !axis || !dims) return {};
-  const int64_t before = CountOf(*dims, axis->index), outside = *place / before;
-  const bool fits = *place % before == 0 && axis->count % std::max<int64_t>(outside, 1) == 0;
+  if (!outer || !axis || !dims) return {};
+  const int64_t before = CountOf(*dims, axis->index), outside = *outer / before;
+  const bool fits = *outer % before == 0 && axis->count % std::max<int64_t>(outside, 1) == 0;
   if (fits && outside_.emplace(axis->count, outside).first->second == outside) return {};
-  return CannotFollow(node, StrCat("items would not stay together in ", node.output(0)->type.ToString()));
+  return CannotAdapt(node, StrCat("items would not stay together in ", node.output(0)->type.ToString()));
 }
 
-// A result without the batch, made of values that have it, holds one item of many.
+// Fails for a node with the batch in an input's type but in none of its outputs: items would be lost.
 Status BatchFollower::CheckKept(const Node& node) const {
   const auto holds = [&](const Value* v) { return v && Holds(v->type); };
   const auto open = [&](const Value* v) {
@@ -256,7 +255,7 @@ Status BatchFollower::CheckKept(const Node& node) const {
   std::string types;
   for (const Value* v : node.inputs())
     if (v) types += StrCat(types.empty() ? "" : ", ", v->type.ToString());
-  return CannotFollow(node, StrCat("of ", types, " it makes ", node.output(0)->type.ToString()));
+  return CannotAdapt(node, StrCat("of ", types, " it makes ", node.output(0)->type.ToString()));
 }
 
 Status BatchFollower::Walk(Graph& graph) {
@@ -266,7 +265,7 @@ Status BatchFollower::Walk(Graph& graph) {
     TERN_TRY(InferNode(node));
     for (const auto& body : node.subgraphs()) TERN_TRY(Walk(*body));
     if (!node.subgraphs().empty()) TERN_TRY(InferNode(node));
-    TERN_TRY(Remember(node));
+    TERN_TRY(RecordOuterCount(node));
     TERN_TRY(CheckKept(node));
   }
   return {};

@@ -21,7 +21,7 @@ void AddSymbols(const Graph& graph, std::set<std::string>& names) {
     for (const auto& body : node->subgraphs()) AddSymbols(*body, names);
 }
 
-// A name for the batch that the model does not use for anything else.
+// A symbol for the batch that the model does not use.
 std::string FreshSymbol(const Graph& graph) {
   std::set<std::string> taken;
   AddSymbols(graph, taken);
@@ -30,21 +30,21 @@ std::string FreshSymbol(const Graph& graph) {
   return name;
 }
 
-Type OfRank(Type type) {
+Type WithUnknownDims(Type type) {
   for (Dim& d : type.shape.dims) d = Dim::Unknown();
-  if (type.element) type.element = std::make_shared<const Type>(OfRank(*type.element));
+  if (type.element) type.element = std::make_shared<const Type>(WithUnknownDims(*type.element));
   return type;
 }
 
-// What was inferred or declared for the old size. Ranks stay: they do not depend on it.
+// Clears dims and contents that were inferred or declared for the old size. Ranks do not depend on it.
 void ForgetDims(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     for (Value* v : node->outputs()) {
-      v->type = OfRank(v->type);
+      v->type = WithUnknownDims(v->type);
       v->content.reset();
     }
     for (const auto& body : node->subgraphs()) {
-      for (Value* v : body->inputs()) v->type = OfRank(v->type);
+      for (Value* v : body->inputs()) v->type = WithUnknownDims(v->type);
       ForgetDims(*body);
     }
   }
@@ -57,7 +57,7 @@ void Substitute(Graph& graph, const SymbolValues& symbols) {
     for (const auto& body : node->subgraphs()) Substitute(*body, symbols);
 }
 
-// An output that had the batch in front must have it there still.
+// An output with the batch as dim 0 must still have it there.
 Status CheckOutputs(const Graph& graph, const std::vector<Type>& before, const BatchFollower& follower,
                     int64_t old_size) {
   for (size_t i = 0; i < before.size(); ++i) {
@@ -71,7 +71,8 @@ Status CheckOutputs(const Graph& graph, const std::vector<Type>& before, const B
   return {};
 }
 
-// The batch as a symbol: nodes that hold the old size as a number follow or are named.
+// Makes the batch symbolic and adapts nodes that hold the old size as a constant; the error names a node that
+// cannot be adapted.
 Status FreeBatch(Graph& graph, const std::string& symbol, int64_t old_size) {
   std::vector<Type> outputs;
   for (const Value* v : graph.outputs()) outputs.push_back(v->type);
@@ -83,8 +84,8 @@ Status FreeBatch(Graph& graph, const std::string& symbol, int64_t old_size) {
   return CheckOutputs(graph, outputs, follower, old_size);
 }
 
-// A model that is sound with its own batch has no fault: the size that was asked for has.
-Status Asked(Status status, int64_t batch, const Dim& old) {
+// The model is valid with its own batch, so an invalid model is reported as an invalid argument.
+Status AsArgumentError(Status status, int64_t batch, const Dim& old) {
   if (status.ok()) return status;
   const Code code = status.code() == Code::kInvalidModel ? Code::kInvalidArgument : status.code();
   return {code, StrCat("the model cannot have a batch of ", batch, " in place of ", old.ToString(), ": ",
@@ -118,7 +119,7 @@ Status SetBatch(Graph& graph, int64_t batch) {
     return InvalidArgument("a batch of ", batch, ": no input of the model has a dimension for it");
   const Dim old = (*first)->type.shape[0];
   if (old.Is(batch)) return {};
-  return Asked(Change(graph, batch, old), batch, old);
+  return AsArgumentError(Change(graph, batch, old), batch, old);
 }
 
 }  // namespace tern

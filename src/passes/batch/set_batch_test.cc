@@ -38,7 +38,7 @@ std::vector<double> RunOf(const Graph& graph, const Tensor& x) {
   return out;
 }
 
-// Three items at once give what each gives alone.
+// A batch of three gives the same results as three runs with one item.
 void ExpectItems(const std::string& text) {
   const auto one = Parse(text), three = Parse(text);
   const Status status = SetBatch(*three, 3);
@@ -68,7 +68,7 @@ TEST(SetBatch, ReshapeToAConstantShape) {
     ExpectItems(StrCat("graph @g(%x: f32[1,2,6]) -> (%y) { #s: i64", target, " %y = Reshape(%x, #s) }"));
 }
 
-// The rows of all items in one matrix, and back.
+// Reshapes the rows of all items into one matrix, and back.
 TEST(SetBatch, ReshapeThatJoinsTheBatchWithOtherDims) {
   ExpectItems(R"(graph @g(%x: f32[1,2,3]) -> (%y) {
     #w: f32[3,2] = (1,2,3,4,5,6)
@@ -79,7 +79,7 @@ TEST(SetBatch, ReshapeThatJoinsTheBatchWithOtherDims) {
   })");
 }
 
-// Heads as torch's attention has them: sequence first, heads beside the batch.
+// Heads as in torch's attention: sequence first, heads next to the batch.
 TEST(SetBatch, BatchBehindTheSequence) {
   ExpectItems(R"(graph @g(%x: f32[1,5,4]) -> (%y) {
     #heads: i64[3] = (5, 2, 2)
@@ -101,18 +101,18 @@ TEST(SetBatch, OperandsForOneItemAreRepeated) {
   })");
 }
 
-TEST(SetBatch, NamesTheNodeThatCannotFollow) {
+TEST(SetBatch, NamesTheNodeThatCannotBeAdapted) {
   const std::string first = ErrorOf(
       "graph @g(%x: f32[1,4]) -> (%y) { #i: i64[1] = (0) %y = Gather(%x, #i) {axis=0} as \"pick\" }", 3);
   EXPECT_EQ(first.find("the model cannot have a batch of 3 in place of 1: node 'pick'"), 0u) << first;
-  EXPECT_NE(first.find("cannot follow: of f32[batch,4]"), std::string::npos) << first;
+  EXPECT_NE(first.find("cannot take another batch size: of f32[batch,4]"), std::string::npos) << first;
   const std::string sum = ErrorOf(
       "graph @g(%x: f32[2,4]) -> (%y) { #w: f32[2,4] = (1,2,3,4,5,6,7,8) %y = Binary(%x, #w) {kind=\"add\"} as \"sum\" }",
       3);
   EXPECT_NE(sum.find("node 'sum'"), std::string::npos) << sum;
 }
 
-TEST(SetBatch, WhatNeedsNoProof) {
+TEST(SetBatch, SymbolicAndUnchangedBatches) {
   auto open = Parse("graph @g(%x: f32[N,4], %z: f32[N]) -> (%y) { %y = Relu(%x) }");
   ASSERT_TRUE(SetBatch(*open, 6).ok());
   EXPECT_EQ(open->outputs()[0]->type.ToString(), "f32[6,4]");
@@ -124,7 +124,7 @@ TEST(SetBatch, WhatNeedsNoProof) {
   EXPECT_NE(ErrorOf("graph @g(%x: f32[]) -> (%y) { %y = Relu(%x) }", 2).find("no input"), std::string::npos);
 }
 
-// Inputs whose first dim is something else keep it.
+// Inputs with another first dim keep it.
 TEST(SetBatch, OtherInputsKeepTheirDims) {
   auto g = Parse("graph @g(%x: f32[1,4], %w: f32[4,4], %b: f32[1,4]) -> (%y) { %y = MatMul(%x, %w) + %b }");
   ASSERT_TRUE(SetBatch(*g, 5).ok());

@@ -1,4 +1,4 @@
-// Control flow that is decided before the model runs.
+// Removes If nodes with a constant condition or equal branches.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -15,8 +15,8 @@ bool InlineIf(Rewrite& r) {
   return r.Replace(outputs);
 }
 
-// Whether two graphs compute the same from what is around them: same ops, attributes and wiring.
-class Twins {
+// Compares two nested graphs: same ops, attributes and edges, same captured values.
+class GraphEquality {
  public:
   bool Same(const Graph& a, const Graph& b) {
     if (a.nodes().size() != b.nodes().size() || a.outputs().size() != b.outputs().size()) return false;
@@ -55,7 +55,7 @@ class Twins {
 
 bool InlineEqualBranches(Rewrite& r) {
   const Node& node = r.root();
-  if (!Twins().Same(*node.subgraphs()[0], *node.subgraphs()[1])) return r.Skip("the branches differ");
+  if (!GraphEquality().Same(*node.subgraphs()[0], *node.subgraphs()[1])) return r.Skip("the branches differ");
   std::vector<Value*> outputs = r.Inline(*node.subgraphs()[0], {});
   outputs.resize(node.outputs().size());
   return r.Replace(outputs);
@@ -64,7 +64,7 @@ bool InlineEqualBranches(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(InlineIf) {
-  return Rule{.summary = "an If whose condition is constant is the branch that it takes",
+  return Rule{.summary = "an If with a constant condition is replaced by the branch taken",
               .roots = {"If"},
               .apply = InlineIf,
               .example = R"(graph @g(%x: f32[N]) -> (%y) {
@@ -74,7 +74,7 @@ TERN_RULE(InlineIf) {
 }
 
 TERN_RULE(InlineEqualBranches) {
-  return Rule{.summary = "an If whose branches do the same needs no condition",
+  return Rule{.summary = "an If with equal branches is replaced by one of them",
               .roots = {"If"},
               .apply = InlineEqualBranches,
               .example = R"(graph @g(%c: bool[], %x: f32[N]) -> (%y) {

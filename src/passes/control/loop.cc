@@ -1,4 +1,4 @@
-// Loops whose number of turns is known before the model runs.
+// Unrolls or removes loops with a known number of iterations.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -6,15 +6,15 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kMaxTurns = 8;
-constexpr int64_t kMaxNodes = 32;  // in all turns together: beyond, a loop is better than its copies
+constexpr int64_t kMaxIterations = 8;
+constexpr int64_t kMaxNodes = 32;  // in all iterations together; a longer loop is not unrolled
 constexpr size_t kFirstState =
     2;  // inputs: trip_count, condition, states; body: iteration, condition, states
 
 bool Given(const Value* v) { return v != nullptr; }
 
-// The body lets the loop go on whatever it computed: its condition is constant or the one it was given.
-bool GoesOn(const Graph& body) {
+// The body never ends the loop: its condition output is constant true or its condition input.
+bool NeverStops(const Graph& body) {
   const Value* go = body.outputs()[0];
   while (go->producer && go->graph == &body && IsOp(*go->producer, "Identity")) go = go->producer->input(0);
   if (go == body.inputs()[1]) return true;
@@ -22,19 +22,19 @@ bool GoesOn(const Graph& body) {
   return constant && *constant != 0;
 }
 
-// How often the loop runs; nothing when that is not known.
-std::optional<int64_t> PermutationsOf(const Node& loop) {
+// The number of iterations; nullopt when it is unknown.
+std::optional<int64_t> IterationsOf(const Node& loop) {
   const Value *trips = loop.input(0), *condition = loop.input(1);
   const auto go = ScalarOf(condition), count = ScalarOf(trips);
   if ((go && *go == 0) || (count && *count < 1)) return 0;
   if (Given(condition) && !go) return std::nullopt;
   if (!count) return std::nullopt;
-  const auto turns = static_cast<int64_t>(*count);
-  if (turns > 1 && !GoesOn(*loop.subgraphs()[0])) return std::nullopt;
-  return turns;
+  const auto iterations = static_cast<int64_t>(*count);
+  if (iterations > 1 && !NeverStops(*loop.subgraphs()[0])) return std::nullopt;
+  return iterations;
 }
 
-// The slices of every turn, one after the other along a new first axis.
+// Concatenates the slices of all iterations along a new first axis.
 Value* Stack(Rewrite& r, const std::vector<Value*>& slices) {
   std::vector<Value*> rows;
   for (Value* v : slices) rows.push_back(r.Op("Unsqueeze", {v, r.Ints({0})}));
@@ -44,17 +44,18 @@ Value* Stack(Rewrite& r, const std::vector<Value*>& slices) {
 bool UnrollLoop(Rewrite& r) {
   const Node& loop = r.root();
   const Graph& body = *loop.subgraphs()[0];
-  const auto turns = PermutationsOf(loop);
-  if (!turns || *turns < 1) return r.Skip("the number of turns is not a known number above 0");
-  if (*turns > kMaxTurns || *turns * body.NodeCount() > (*turns == 1 ? INT32_MAX : kMaxNodes))
-    return r.Skip("the loop is too long to write out");
+  const auto iterations = IterationsOf(loop);
+  if (!iterations || *iterations < 1) return r.Skip("the number of iterations is not a known number above 0");
+  if (*iterations > kMaxIterations ||
+      *iterations * body.NodeCount() > (*iterations == 1 ? INT32_MAX : kMaxNodes))
+    return r.Skip("the loop is too long to unroll");
   std::vector<Value*> states(loop.inputs().begin() + kFirstState, loop.inputs().end());
   std::vector<std::vector<Value*>> slices(std::max(loop.outputs().size(), states.size()) - states.size());
-  Value* yes = r.Scalar(DType::kBool, 1);
-  for (int64_t turn = 0; turn < *turns; ++turn) {
+  Value* always = r.Scalar(DType::kBool, 1);
+  for (int64_t iteration = 0; iteration < *iterations; ++iteration) {
     Tensor number(DType::kI64, {});
-    StoreLong(number, 0, turn);
-    std::vector<Value*> inputs = {r.Const(number), yes};
+    StoreLong(number, 0, iteration);
+    std::vector<Value*> inputs = {r.Const(number), always};
     inputs.insert(inputs.end(), states.begin(), states.end());
     const auto made = r.Inline(body, inputs);
     states.assign(made.begin() + 1, made.begin() + 1 + static_cast<long>(states.size()));
@@ -68,8 +69,8 @@ bool UnrollLoop(Rewrite& r) {
 
 bool RemoveEmptyLoop(Rewrite& r) {
   const Node& loop = r.root();
-  const auto turns = PermutationsOf(loop);
-  if (!turns || *turns != 0) return r.Skip("the loop may run");
+  const auto iterations = IterationsOf(loop);
+  if (!iterations || *iterations != 0) return r.Skip("the loop may run");
   std::vector<Value*> outputs(loop.inputs().begin() + kFirstState, loop.inputs().end());
   for (size_t i = outputs.size(); i < loop.outputs().size(); ++i) {
     const Value* stack = loop.outputs()[i];
@@ -120,7 +121,7 @@ bool InlineScan(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(UnrollLoop) {
-  return Rule{.summary = "a Loop that runs once, or a few times through a short body, is written out",
+  return Rule{.summary = "a Loop with one iteration, or with up to 8 of a short body, is unrolled",
               .roots = {"Loop"},
               .apply = UnrollLoop,
               .example = R"(graph @g(%x: f32[N]) -> (%y) {
@@ -130,7 +131,7 @@ TERN_RULE(UnrollLoop) {
 }
 
 TERN_RULE(RemoveEmptyLoop) {
-  return Rule{.summary = "a Loop that never runs hands its states on",
+  return Rule{.summary = "a Loop with 0 iterations returns its initial states",
               .roots = {"Loop"},
               .apply = RemoveEmptyLoop,
               .example = R"(graph @g(%x: f32[N]) -> (%y) {

@@ -11,7 +11,7 @@ namespace {
 
 size_t Mix(size_t seed, size_t v) { return seed ^ (v + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2)); }
 
-// Of large tensors the ends stand for the rest: weights that differ elsewhere only are rare.
+// Hashes the first and last 2 KiB of a large tensor only: weights that differ only between are rare.
 size_t HashOf(const Tensor& t) {
   constexpr size_t kEnd = 2048;
   size_t hash = Mix(static_cast<size_t>(t.dtype()), t.bytes());
@@ -31,20 +31,20 @@ class ConstantSharer {
       if (!v->is_constant() || v->output_uses || v->uses.empty()) continue;
       const Tensor& t = v->constant;
       if (!t.contiguous() || t.dtype() == DType::kString) continue;
-      auto& twins = seen_[HashOf(t)];
-      const auto twin = std::find_if(twins.begin(), twins.end(),
-                                     [&](const Value* o) { return SameTensor(o->constant, t); });
-      if (twin == twins.end()) {
-        twins.push_back(v.get());
+      auto& candidates = seen_[HashOf(t)];
+      const auto equal = std::find_if(candidates.begin(), candidates.end(),
+                                      [&](const Value* o) { return SameTensor(o->constant, t); });
+      if (equal == candidates.end()) {
+        candidates.push_back(v.get());
         added.push_back(HashOf(t));
         continue;
       }
-      graph.ReplaceUses(v.get(), *twin);
+      graph.ReplaceUses(v.get(), *equal);
       ++shared;
     }
     for (const auto& node : graph.nodes())
       for (const auto& sub : node->subgraphs()) shared += Visit(*sub);
-    for (size_t hash : added) seen_[hash].pop_back();  // out of scope from here on
+    for (size_t hash : added) seen_[hash].pop_back();  // not visible outside of this graph
     return shared;
   }
 
@@ -62,13 +62,13 @@ class NodeSharer {
       for (const auto& sub : node.subgraphs()) shared += Visit(*sub);
       if (!node.op->Is(kPure) || node.op->Is(kRandom) || !node.subgraphs().empty()) continue;
       const size_t hash = Hash(node);
-      auto& twins = seen_[hash];
-      const auto twin =
-          std::find_if(twins.begin(), twins.end(), [&](const Node* o) { return Same(*o, node); });
-      if (twin == twins.end()) {
-        twins.push_back(&node);
+      auto& candidates = seen_[hash];
+      const auto equal =
+          std::find_if(candidates.begin(), candidates.end(), [&](const Node* o) { return Same(*o, node); });
+      if (equal == candidates.end()) {
+        candidates.push_back(&node);
         added.push_back(hash);
-      } else if (Merge(**twin, node)) {
+      } else if (Merge(**equal, node)) {
         ++shared;
       }
     }
@@ -84,7 +84,7 @@ class NodeSharer {
     return Mix(hash, node.outputs().size());
   }
 
-  // Equal values have equal hashes; lists and tensors are told apart by Same.
+  // Equal values have equal hashes. Lists and tensors all hash to 0; Same compares them.
   static size_t HashOf(const AttrValue& v) {
     if (const auto* i = std::get_if<int64_t>(&v)) return std::hash<int64_t>()(*i);
     if (const auto* d = std::get_if<double>(&v)) return std::hash<double>()(*d);

@@ -1,13 +1,13 @@
-// Common subexpressions: what is computed or stored twice is computed or stored once.
+// Common subexpression elimination for constants and nodes.
 #pragma once
 #include "passes/context.h"
 
 namespace tern {
 
-// Constants of up to a few kilobytes with the same bytes become one. Returns how many went.
+// Merges constants with equal type, dims and bytes. Returns the number of constants removed.
 Result<int> ShareConstants(Graph& graph, PassContext& context);
-// Pure nodes with the same op, attributes and inputs become one; a nested graph uses what the graph around it
-// has computed already. Returns how many went.
+// Merges pure nodes with the same op, attributes and inputs; nodes of a nested graph are merged into nodes of
+// the enclosing graph too. Returns the number of nodes removed.
 Result<int> ShareNodes(Graph& graph, PassContext& context);
 
 }  // namespace tern

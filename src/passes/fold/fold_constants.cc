@@ -9,15 +9,16 @@
 namespace tern {
 namespace {
 
-constexpr size_t kSmall = size_t{1} << 20;  // a result up to this is kept whatever it was made from
+constexpr size_t kSmall =
+    size_t{1} << 20;  // bytes; a result up to this size is folded even if it is larger than its inputs
 
 bool Eligible(const Node& node) {
   const bool reads =
       std::any_of(node.inputs().begin(), node.inputs().end(), [](const Value* v) { return v; });
-  return reads && IsConstantNode(node) && !IsOp(node, "Dequantize");  // whose short form is worth keeping
+  return reads && IsConstantNode(node) && !IsOp(node, "Dequantize");  // folding it would enlarge the weights
 }
 
-// Read as weights only, at once or through other nodes that read constants beside it.
+// Read as weights only, directly or through views and transposes.
 bool IsWeights(const Value& v) {
   const auto is_read_so = [&](const std::pair<Node*, int>& use) {
     const Node& reader = *use.first;
@@ -45,7 +46,7 @@ bool Affordable(const Node& node, const PassContext& context) {
 
 bool FoldNode(Node& node) {
   auto made = EvaluateConstantNode(node);
-  // An op that fails on these constants fails when it is run, or never is: not our business.
+  // An op that fails on these constants is left for the run to report, which may never reach it.
   if (!made.ok() || !*made) return false;
   Graph& graph = *node.graph;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
@@ -66,7 +67,7 @@ int Visit(Graph& graph, PassContext& context) {
   return folded;
 }
 
-// The content as a tensor of the value's type; nothing when an element is a symbol.
+// The content as a tensor of the value's type; nullopt when an element is symbolic.
 std::optional<Tensor> KnownContent(const Value& v) {
   if (!v.content || v.is_constant() || !v.type.tensor() || !IsInt(v.type.dtype)) return std::nullopt;
   if (!v.type.shape.ranked || v.type.shape.rank() > 1) return std::nullopt;

@@ -1,15 +1,15 @@
-// Computes ahead of time what depends on constants only.
+// Constant folding.
 #pragma once
 #include "passes/context.h"
 
 namespace tern {
 
-// Nodes whose inputs are all constants, as far as the context's limits allow: a result that is large and
-// larger than what it was made from stays computed. Quantization stays as it is: folded, the weights would
-// grow fourfold. Returns how many nodes went.
+// Evaluates nodes with constant inputs only, within the context's limits. A node is not folded when its
+// result is over 1 MiB and over twice its inputs, unless it is read as weights. Dequantize is not folded: it
+// would make weights four times as large. Returns the number of nodes removed.
 Result<int> FoldConstants(Graph& graph, PassContext& context);
 
-// Integer tensors that hold shapes, where inference knows every element.
+// Replaces integer tensors of shape computations by constants, where inference knows every element.
 Result<int> FoldShapes(Graph& graph, PassContext& context);
 
 }  // namespace tern

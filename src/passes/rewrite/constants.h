@@ -1,4 +1,4 @@
-// Computing nodes ahead of time, by their reference evaluators.
+// Evaluates constant nodes at optimization time, with their reference evaluators.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace tern {
 
-// Always gives the same tensors: pure, without a graph inside, and reads constants only.
+// The node is pure, has no nested graph and reads constants only, so its result is always the same.
 bool IsConstantNode(const Node& node);
-// What evaluating such a node takes, in arithmetic steps, as far as its dims are known.
+// The cost of evaluating a constant node in arithmetic operations. Outputs with unknown dims count as 0.
 double WorkOf(const Node& node);
-// More is left to the run, which has kernels: the evaluators do some hundred million steps a second.
-constexpr double kMostWorkAhead = 5e8;
-// The outputs of such a node; nothing when one is not a tensor.
+// Costlier nodes are left to the run, which has kernels: evaluators do about 1e8 operations a second.
+constexpr double kMaxConstantWork = 5e8;
+// The outputs of a constant node; nullopt when one is not a tensor.
 Result<std::optional<std::vector<Tensor>>> EvaluateConstantNode(const Node& node);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// What ops say about the order of their operands' dims (OpDef::axis_map), for rules that change it.
+// How the dims of an op's operands and results correspond (OpDef::axis_map), for rules that permute dims.
 #pragma once
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace tern {
 
-// Nothing for a node whose axes cannot be reordered.
+// nullopt for a node whose axes cannot be permuted.
 std::optional<AxisMap> AxisMapOf(const Node& node);
-// All operands are reordered together, not the first alone: they broadcast or are joined.
+// All operands are permuted together, not only the first: they broadcast or are concatenated.
 bool JoinsOperands(const AxisMap& map);
 
-// A node's attributes and inputs that name dims, for operands that come permuted. `ints`: makes a constant.
+// Permutes the attributes and inputs that name axes, for operands that are permuted. `ints` makes a constant.
 void MoveAxes(const Node& node, const Permutation& perm, const AxisRenaming::MakeInts& ints, Attrs& attrs,
               std::vector<Value*>& inputs);
 

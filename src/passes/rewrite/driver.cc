@@ -8,7 +8,8 @@
 namespace tern {
 
 struct RuleIndex::Impl {
-  // The rules to try, in order: for an op, and for its kinds that have rules of their own.
+  // The rules to try for an op, in order. by_kind has an entry for each kind that a rule names; `any` serves
+  // the other kinds.
   struct Rules {
     std::vector<const Rule*> any;
     std::unordered_map<std::string, std::vector<const Rule*>> by_kind;
@@ -57,7 +58,7 @@ RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
         continue;
       }
       AddOnce(of.any, rule);
-      for (auto& [kind, list] : of.by_kind) AddOnce(list, rule);  // a rule for any kind is one for each
+      for (auto& [kind, list] : of.by_kind) AddOnce(list, rule);  // a rule for any kind applies to each
     }
   }
   impl_ = std::move(impl);
@@ -78,7 +79,7 @@ class Sweep {
  public:
   Sweep(const RuleIndex& rules, PassContext& context) : rules_(rules), context_(context) {}
 
-  // Once over the nodes; a place that changed is looked at again before going on.
+  // One sweep over the nodes. After a rewrite it continues at the first new node.
   Status Run(Graph& graph) {
     const int dead = dead_;
     TERN_TRY(Visit(graph));
@@ -105,13 +106,14 @@ class Sweep {
         continue;
       }
       if (!context_.Spend()) return {};
-      if (made_ >= kWorthDropping) {  // new weights mostly take the place of old ones: drop those now
+      if (made_ >= kDropConstantsAfter) {  // most new constants replace old weights: free those now
         graph.RemoveUnusedConstants();
         made_ = 0;
       }
-      it = next;  // the node is gone; nodes behind it are not touched by a rewrite
+      it = next;  // the node is gone; a rewrite does not touch nodes after it
       while (first_new && it != graph.nodes().begin() && std::prev(it)->get() != first_new) --it;
-      if (first_new && it != graph.nodes().begin()) --it;  // at the front when the nodes were sorted anew
+      if (first_new && it != graph.nodes().begin())
+        --it;  // reaches the front when the rewrite sorted the nodes
     }
     return {};
   }
@@ -130,7 +132,7 @@ class Sweep {
       TERN_TRY(Status(rewrite.status()));
       if (asked) context_.Answer(node, applied ? "the rule was applied" : rewrite.why());
       if (!applied) continue;
-      TERN_CHECK(rewrite.done(), "rule '", rule->name, "' says it fired but replaced nothing");
+      TERN_CHECK(rewrite.done(), "rule '", rule->name, "' returned true but replaced nothing");
       rewrite.DropUnread();
       if (!rewrite.emitted().empty()) first_new = rewrite.emitted().front();
       ++hits_;
@@ -144,7 +146,7 @@ class Sweep {
     return false;
   }
 
-  static constexpr size_t kWorthDropping = size_t{4} << 20;  // bytes
+  static constexpr size_t kDropConstantsAfter = size_t{4} << 20;  // bytes
   const RuleIndex& rules_;
   PassContext& context_;
   int hits_ = 0, dead_ = 0;

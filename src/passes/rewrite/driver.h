@@ -1,4 +1,4 @@
-// Applies rules wherever they fit, node by node in topological order, until nothing changes.
+// Applies rules wherever they match, node by node in topological order, until nothing changes.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// Rules by the op and kind of their root. The order of rules is kept: the first that fits is applied.
+// Rules by the op and kind of their root, in the given order: the first that matches is applied.
 class RuleIndex {
  public:
   explicit RuleIndex(const std::vector<const Rule*>& rules);
@@ -19,8 +19,8 @@ class RuleIndex {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Returns how often a rule was applied. Nested graphs too. Stops when the context's budget is spent, which
-// happens only when rules undo each other's work; the graph is sound then too.
+// Returns the number of rewrites, those in nested graphs included. Stops when the context's budget is spent,
+// which happens only when rules undo each other; the graph is valid then too.
 Result<int> ApplyRules(Graph& graph, const RuleIndex& rules, PassContext& context);
 
 }  // namespace tern

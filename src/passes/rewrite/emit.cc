@@ -1,4 +1,4 @@
-// Applies a rule: finds the spelling that fits, computes its constants, writes its replacement.
+// Applies a rule: finds the pattern that matches, computes its constants, emits the replacement.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -48,7 +48,7 @@ class Emitter {
     return o.kind == Kind::kLiteral || o.kind == Kind::kAttribute;
   }
 
-  // A number takes the type of the operands beside it.
+  // A number takes the dtype of the other operands.
   Value* Number(const PatternOperand& o, const std::vector<Value*>& beside) {
     DType dtype = DType::kF32;
     for (const Value* v : beside)

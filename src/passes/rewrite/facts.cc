@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// Half a unit in the last place of a type, relative, with room for one operation.
+// The relative rounding error of a type, with a margin for one operation.
 double Rounding(DType dtype) {
   if (dtype == DType::kF64) return 1e-12;
   if (dtype == DType::kF16) return 1e-3;
@@ -15,7 +15,7 @@ double Rounding(DType dtype) {
   return 1e-6;
 }
 
-// Nothing for numbers of more digits than a double has.
+// nullopt when the elements differ, or a double cannot represent them exactly.
 std::optional<double> UniformInteger(const Tensor& t) {
   constexpr int64_t kExact = int64_t{1} << 53;
   const int64_t first = LoadLong(t, 0);
@@ -140,9 +140,9 @@ bool SameShape(const Value* a, const Value* b) {
 }
 bool SameType(const Value* a, const Value* b) { return SameShape(a, b) && a->type.dtype == b->type.dtype; }
 
-bool BroadcastsInto(const Value* v, const Value* whole) {
-  if (!v || !whole || !v->type.shape.ranked || !whole->type.shape.ranked) return false;
-  const Shape &s = v->type.shape, &w = whole->type.shape;
+bool BroadcastsInto(const Value* v, const Value* target) {
+  if (!v || !target || !v->type.shape.ranked || !target->type.shape.ranked) return false;
+  const Shape &s = v->type.shape, &w = target->type.shape;
   if (s.rank() > w.rank()) return false;
   for (int i = 1; i <= s.rank(); ++i)
     if (!s[-i].Is(1) && !(s[-i] == w[-i])) return false;
@@ -163,7 +163,7 @@ std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape) {
     if (!d.known() && std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
     target.push_back(d.known() ? d.value() : -1);
   }
-  // Beside an empty dim nobody can tell what -1 stands for.
+  // -1 is ambiguous beside a dim of 0.
   const bool empty = std::find(target.begin(), target.end(), 0) != target.end();
   if (empty && std::find(target.begin(), target.end(), -1) != target.end()) return std::nullopt;
   return target;

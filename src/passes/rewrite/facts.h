@@ -1,4 +1,4 @@
-// Questions that rules ask about values and nodes. Pointers may be null: nothing is true of nothing.
+// Predicates on values and nodes for rules. Pointers may be null: the answer is then false, null or nullopt.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,41 +8,39 @@
 
 namespace tern {
 
-// The value of a constant with one element, where a double holds it.
+// The value of a constant with one element, where a double represents it exactly.
 std::optional<double> ScalarOf(const Value* v);
-// A constant with one element that is `expected` but for the rounding of its type.
+// A constant with one element that equals `expected` up to the rounding of its type.
 bool IsScalar(const Value* v, double expected);
-// The value that all elements of a constant share, where a double holds it.
+// The value that all elements of a constant share, where a double represents it exactly.
 std::optional<double> UniformOf(const Value* v);
-// A constant whose elements are all numbers; and none of them zero, so that it can be divided by.
+// A float constant without NaN and infinity; AllFiniteAndNotZero: and without 0, so that it can be a divisor.
 bool AllFinite(const Value* v);
 bool AllFinite(const Tensor& floats);
 bool AllFiniteAndNotZero(const Value* v);
-// None so small that its type holds fewer digits of it.
+// A finite constant without zeros and subnormal numbers.
 bool AllNormal(const Value* v);
-// Whether x + a + b is another number than x + sum: a large `a` rounds x, which `b` then uncovers, as in
-// (x + 12582912) - 12582912 for the nearest whole number.
+// Whether (x + a) + b may differ from x + sum because adding a large `a` rounds x: (x + 12582912) - 12582912
+// rounds x to the nearest integer.
 bool RoundsByCancelling(double a, double b, double sum, DType dtype);
 // The same for constants; sum may be broadcast.
 bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
-// The elements of an integer constant, as IntsOf gives them, also where an element is known for shapes only
-// symbolically.
+// The elements of an integer constant (IntsOf) or of a shape computation, whose elements may be symbolic.
 std::optional<Content> ContentOf(const Value* v);
 
-// Works on [N, spatial…, C]. Rules speak of [N, C, spatial…] unless they say otherwise: patterns match no
-// other nodes, MadeBy finds none, and such a node is no root.
+// The node works on [N, spatial…, C]. Rules assume [N, C, spatial…]: patterns and MadeBy ignore channels-last
+// nodes, and such a node is never a root.
 bool ChannelsLast(const Node& node);
 
-// Made by this op (and kind); null otherwise.
+// The producer of v if it is this op (and kind), else null.
 Node* MadeBy(const Value* v, std::string_view op);
 Node* MadeBy(const Value* v, std::string_view op, std::string_view kind);
 bool IsOp(const Node& node, std::string_view op);
 bool IsOp(const Node& node, std::string_view op, std::string_view kind);
-// The attribute `kind`, or nothing.
+// The attribute `kind`, or "".
 std::string KindName(const Node& node);
 
-// Of Conv, ConvTranspose, MatMul: neither a residual nor an activation stands between the sums and the
-// result.
+// For Conv, ConvTranspose and MatMul: the node has neither a residual nor an activation.
 bool NoEpilogue(const Node& node);
 
 // One reader, and not an output of any graph.
@@ -52,18 +50,17 @@ Node* OnlyReader(const Value* v);  // null unless OnlyUse
 // Provably the same shape.
 bool SameShape(const Value* a, const Value* b);
 bool SameType(const Value* a, const Value* b);
-// Every dim of v, from the right, is one or the same dim of `whole`: adding or multiplying by v keeps the
-// shape of `whole`.
-bool BroadcastsInto(const Value* v, const Value* whole);
+// v broadcasts to the shape of `target`: every dim of v, from the right, is 1 or provably the same.
+bool BroadcastsInto(const Value* v, const Value* target);
 bool IsFloatValue(const Value* v);
 
-// How many elements, where all dims are known.
+// The number of elements, where all dims are known.
 std::optional<int64_t> CountOf(const Value* v);
 
-// Dims as the content of a shape, for Reshape and the like: a number, or -1 for one dim that is not known.
+// The shape as a target of Reshape: numbers, and -1 for at most one unknown dim; else nullopt.
 std::optional<std::vector<int64_t>> ReshapeTarget(const Shape& shape);
 
-// axis, counted from the front; nothing when the rank is unknown.
+// axis, counted from the front; nullopt when the rank is unknown or the axis is out of range.
 std::optional<int> AxisOf(int64_t axis, const Value* v);
 
 }  // namespace tern

@@ -51,7 +51,8 @@ void Match::SetAttr(std::string name, AttrValue value) {
   made_attrs_.emplace_back(std::move(name), std::move(value));
 }
 
-// Goals still to be met, last first; each way to meet one is tried until all the rest can be met too.
+// Backtracking matcher. Goals are pairs of a pattern operand and a value, last first; each alternative for a
+// goal is tried until all remaining goals match too.
 class Matcher {
  public:
   Matcher(Match& match, const std::function<bool(const Match&)>& accept, MatchFailure* failure)
@@ -73,7 +74,7 @@ class Matcher {
     Value* value;
   };
 
-  // `failure_ && Fail(…)` where the reason takes long to put together.
+  // Callers write `failure_ && Fail(…)` where the arguments are costly to compute.
   template <class... A> bool Fail(const A&... reason) {
     if (!failure_) return false;
     int depth = bonus_;
@@ -94,7 +95,7 @@ class Matcher {
     for (size_t i = p.inputs.size(); i < node.inputs().size(); ++i)
       if (node.inputs()[i])
         return failure_ && Fail(node.Describe(), " has an input ", i, " that the pattern lacks");
-    if (LiteralWidens(p, node))
+    if (LiteralRaisesRank(p, node))
       return failure_ && Fail(node.Describe(), " has a number with more axes than its operands");
     const Match saved = match_;
     match_.nodes_[static_cast<size_t>(index)] = &node;
@@ -103,8 +104,8 @@ class Matcher {
     return fits;
   }
 
-  // A number in the pattern stands for no axes: one of shape [1,1] beside a vector would make a matrix.
-  static bool LiteralWidens(const PatternNode& p, const Node& node) {
+  // A number in the pattern must not raise the rank of the result, as a constant [1,1] beside a vector would.
+  static bool LiteralRaisesRank(const PatternNode& p, const Node& node) {
     const auto is_literal = [](const PatternOperand& o) { return o.kind == Kind::kLiteral; };
     if (std::none_of(p.inputs.begin(), p.inputs.end(), is_literal)) return false;
     int most = 0;
@@ -211,7 +212,7 @@ class Matcher {
   }
 
   bool Finish() {
-    bonus_ = 100;  // every node fits: the reasons from here on are the interesting ones
+    bonus_ = 100;  // every node matches: reasons from here on take precedence
     const bool fits = Exclusive() && Accepted();
     bonus_ = 0;
     return fits;
@@ -222,7 +223,7 @@ class Matcher {
     return accept_(match_) || Fail(reason_.empty() ? "the rule's condition does not hold" : reason_);
   }
 
-  // What the pattern makes and reads inside is seen by nobody else.
+  // Values that the pattern produces and reads have no reader outside of it.
   bool Exclusive() {
     const Node& root = *match_.nodes_.back();
     for (size_t i = 0; i < pattern_.nodes.size(); ++i) {
@@ -252,7 +253,7 @@ class Matcher {
 
 namespace {
 
-// What can be said of an operand without looking further.
+// A necessary condition on an operand that does not look at other nodes.
 bool MayFit(const Pattern& pattern, const PatternOperand& o, const Value* v) {
   using Kind = PatternOperand::Kind;
   if (!v) return o.optional || o.kind == Kind::kAbsent;

@@ -1,4 +1,4 @@
-// One place in a graph where a pattern fits, as a rule's guard and computation see it.
+// One match of a pattern in a graph, as a rule's `when` and `compute` see it.
 #pragma once
 #include <functional>
 #include <string>
@@ -22,7 +22,7 @@ class Match {
   int Rank(std::string_view name) const { return ShapeOf(name).rank(); }  // -1: unknown
   DType DTypeOf(std::string_view name) const { return At(name)->type.dtype; }
   const Tensor& operator[](std::string_view name) const;  // a constant's data
-  // The node that makes the value, which must be one of the pattern's.
+  // The producer of the value, which must be a node of the pattern.
   const Node& NodeOf(std::string_view name) const { return *At(name)->producer; }
 
   const AttrValue& Attr(std::string_view name) const;
@@ -36,7 +36,7 @@ class Match {
   void Set(std::string name, Tensor constant);
   void SetAttr(std::string name, AttrValue value);
 
-  // For `when`: false, with the reason for --why-not.
+  // For `when`: returns false and stores the reason for --why-not.
   template <class... A> bool Skip(const A&... reason) const {
     if (why_) *why_ = StrCat(reason...);
     return false;
@@ -60,12 +60,12 @@ class Match {
   std::string* why_ = nullptr;
 };
 
-// False where a glance at the root and its operands tells that MatchAt would fail.
+// Cheap check: false when the root and its operands already rule out a match.
 bool MayMatch(const Node& root, const Pattern& pattern);
 
-// Fits the pattern with its root at `root`. `accept` is asked for each way to fit, until it says yes.
-// failure, when given: what went wrong in the attempt that came furthest, if it came further than what stands
-// there.
+// Matches the pattern with its root at `root`. Candidates are passed to `accept` until it returns true.
+// failure, when not null, is set to the reason of the attempt that matched the most nodes, if that beats
+// failure->depth.
 struct MatchFailure {
   int depth = -1;
   std::string reason;

@@ -8,10 +8,10 @@
 namespace tern {
 namespace {
 
-// Sums products: a convolution, a matrix product, attention, a recurrent layer.
+// Computes multiply-accumulates: Conv, MatMul, Attention, Rnn.
 bool Multiplies(const OpDef& op) { return static_cast<bool>(op.macs); }
 
-// How much of the work around it an op does, by kind of work. A Cast does as little as an op that moves data.
+// 2: computes multiply-accumulates, 1: other arithmetic, 0: moves data or casts.
 int WorkClass(const OpDef& op) { return Multiplies(op) ? 2 : op.MovesData() || op.name == "Cast" ? 0 : 1; }
 
 void Collect(const Graph& graph, std::vector<Node*>& nodes) {
@@ -58,7 +58,7 @@ void MakeNamesUnique(Graph& graph) {
   }
   std::unordered_set<std::string> used;
   for (const auto& [name, keeper] : keepers) used.insert(name);
-  std::unordered_map<std::string, int> numbers;  // given out so far
+  std::unordered_map<std::string, int> numbers;  // the last suffix used for a base name
   for (Node* node : nodes) {
     if (node->name.empty() || keepers[node->name] == node) continue;
     const std::string base = StrCat(node->name, "/", node->op->name);

@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// What stays of a node that a rewrite removed: enough to name the nodes in its place.
+// What is needed of a removed node to name the nodes that replace it.
 struct ReplacedNode {
   explicit ReplacedNode(const Node& node);
 
@@ -15,7 +15,7 @@ struct ReplacedNode {
   std::string kind, name, origin;
 };
 
-// RemoveUnread (passes/rewrite/rewrite.h) that adds the nodes it removes to a list, the given one first.
+// RemoveUnread (passes/rewrite/rewrite.h) that also appends the removed nodes to a list, `node` first.
 void RemoveUnread(Node& node, std::vector<ReplacedNode>& removed);
 
 // Names the new nodes of a rewrite, with their origins, after the nodes that did the same work: Conv + Add +
@@ -24,9 +24,10 @@ void RemoveUnread(Node& node, std::vector<ReplacedNode>& removed);
 // root keeps that.
 void NameAfterReplaced(const std::vector<Node*>& made, const std::vector<ReplacedNode>& replaced);
 
-// Makes all names in the graph and in the graphs inside of it different. Of nodes with the same name the one
-// that does the most work keeps it, the last of equals; the others get their op's name, and a number where
-// that is not enough: "conv1", "conv1/Transpose", "conv1/Transpose_2". Nodes without a name stay so.
+// Makes all node names in the graph and its nested graphs unique. Of nodes with the same name, the one with
+// the most arithmetic keeps it, the last one among equals. The others get their op's name as a suffix, and a
+// number where that is not unique: "conv1", "conv1/Transpose", "conv1/Transpose_2". Nodes without a name get
+// none.
 void MakeNamesUnique(Graph& graph);
 
 }  // namespace tern

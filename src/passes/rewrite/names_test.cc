@@ -90,7 +90,7 @@ TEST(Names, WhatHasNoCounterpartHasTheNameOfTheRoot) {
 
 TEST(Names, OpsThatChangePlacesKeepTheirNames) {
   auto graph = Parse(R"(graph @g(%x: f32[2,3]) -> (%y) {
-    %t = Transpose(%x) {perm=[1,0]} as "turn"
+    %t = Transpose(%x) {perm=[1,0]} as "transpose"
     %y = Relu(%t) as "relu"
   })");
   ASSERT_TRUE(graph);
@@ -103,10 +103,11 @@ TEST(Names, OpsThatChangePlacesKeepTheirNames) {
     made.push_back(node);
   }
   for (const auto& node : graph->nodes())
-    if (node->name == "turn" || node.get() == &relu) replaced.insert(replaced.begin(), ReplacedNode(*node));
+    if (node->name == "transpose" || node.get() == &relu)
+      replaced.insert(replaced.begin(), ReplacedNode(*node));
   made[1]->attrs = relu.attrs;
   NameAfterReplaced(made, replaced);
-  EXPECT_EQ(made[0]->name, "turn");
+  EXPECT_EQ(made[0]->name, "transpose");
   EXPECT_EQ(made[1]->name, "relu");
 }
 

@@ -1,12 +1,12 @@
-// What rules are written in: the IR's text form with variables.
+// Patterns and replacements of rules: the IR's text form with variables.
 //
 //   %c = Conv(%x, #w, #b?) {@conv}   %y = BatchNorm(%c, #gamma, #beta, #mean, #var) {epsilon=@eps}
 //
-// %x stands for any value, #w for a constant, `?` lets an input be absent, `_` demands that it is absent. A
-// number stands for a constant with one element of that value. {kind="relu"} demands an attribute, {axis=@a}
-// gives it a name, {@conv} gives all of them a name. A value made and read inside the pattern may not be read
-// outside of it, unless its statement ends with `shared`. The last statement is the root. Operands of
-// commutative ops match in either order.
+// %x matches any value, #w a constant, `?` allows an input to be absent, `_` requires that it is absent. A
+// number matches a constant with one element of that value. {kind="relu"} requires an attribute value,
+// {axis=@a} names the value, {@conv} names the set of all attributes. A value that is produced and read
+// inside the pattern may not be read outside of it, unless its statement ends with `shared`. The last
+// statement is the root. Operands of commutative ops match in either order.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ struct PatternOperand {
     kAny,        // %x
     kConstant,   // #w
     kLiteral,    // 0.5
-    kAttribute,  // @eps: the number that an attribute was, in replacements only
+    kAttribute,  // @eps: a matched attribute as a number, in replacements only
     kNode,       // made by another statement
     kAbsent,     // _
   };
@@ -35,7 +35,7 @@ struct PatternOperand {
 
 struct PatternAttr {
   std::string name;
-  std::optional<AttrValue> value;  // a demand, or
+  std::optional<AttrValue> value;  // the required value; nullopt: any value, which is stored in `variable`
   int variable = -1;               // index into Pattern::attributes
 };
 
@@ -56,10 +56,10 @@ struct Pattern {
   const PatternNode& root() const { return nodes.back(); }
 };
 
-// A mistake in a rule's text; the error gives the place.
+// Fails on a syntax error in a rule's text; the error names the position.
 Result<Pattern> ParsePattern(std::string_view text);
 
-// Binary kinds whose operands may change places.
+// Binary kinds whose operands may be swapped.
 bool CommutativeKind(std::string_view kind);
 
 }  // namespace tern

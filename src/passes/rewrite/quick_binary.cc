@@ -8,29 +8,29 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kSmall = 4096;  // elements
+constexpr int64_t kMinElements = 4096;  // elements
 
 int64_t DimAt(const Dims& dims, size_t axis, size_t rank) {
   const size_t lead = rank - dims.size();
   return axis < lead ? 1 : dims[axis - lead];
 }
 
-// The result in rows: along each, an operand goes on element by element, or stays.
+// The result as rows over the inner axes. Along a row, an operand advances by 1 or is broadcast (stride 0).
 struct Rows {
-  size_t outer = 0;    // axes of the result that rows are counted along
-  int64_t length = 1;  // of a row
-  bool a_stays = true, b_stays = true;
+  size_t outer = 0;    // number of outer axes
+  int64_t length = 1;  // elements of a row
+  bool a_broadcast = true, b_broadcast = true;
 };
 
-// As long as possible: the trailing axes along which both operands do as they began.
+// The longest rows: as many trailing axes as keep both operands broadcast or both not.
 Rows RowsOf(const Dims& a, const Dims& b, const Dims& y) {
   Rows rows;
   for (rows.outer = y.size(); rows.outer > 0; --rows.outer) {
     const size_t axis = rows.outer - 1;
     if (y[axis] == 1) continue;
-    const bool a_stays = DimAt(a, axis, y.size()) == 1, b_stays = DimAt(b, axis, y.size()) == 1;
-    if (rows.length > 1 && (a_stays != rows.a_stays || b_stays != rows.b_stays)) break;
-    rows.a_stays = a_stays, rows.b_stays = b_stays;
+    const bool a_broadcast = DimAt(a, axis, y.size()) == 1, b_broadcast = DimAt(b, axis, y.size()) == 1;
+    if (rows.length > 1 && (a_broadcast != rows.a_broadcast || b_broadcast != rows.b_broadcast)) break;
+    rows.a_broadcast = a_broadcast, rows.b_broadcast = b_broadcast;
     rows.length *= y[axis];
   }
   return rows;
@@ -45,14 +45,14 @@ template <class F> void EachRow(const Tensor& a, const Tensor& b, Tensor& y, F f
   const size_t inner = y.dims().size() - rows.outer;
   const Dims outer = Outer(y.dims(), inner);
   BroadcastWalk at_a(Outer(a.dims(), inner), outer), at_b(Outer(b.dims(), inner), outer);
-  const int64_t a_row = rows.a_stays ? 1 : rows.length, b_row = rows.b_stays ? 1 : rows.length;
+  const int64_t a_row = rows.a_broadcast ? 1 : rows.length, b_row = rows.b_broadcast ? 1 : rows.length;
   auto* to = y.data<float>();
   for (int64_t i = 0; i < y.size(); i += rows.length) {
     const float* p = a.data<const float>() + at_a.Next() * a_row;
     const float* q = b.data<const float>() + at_b.Next() * b_row;
-    if (rows.a_stays)
+    if (rows.a_broadcast)
       for (int64_t j = 0; j < rows.length; ++j) to[i + j] = f(*p, q[j]);
-    else if (rows.b_stays)
+    else if (rows.b_broadcast)
       for (int64_t j = 0; j < rows.length; ++j) to[i + j] = f(p[j], *q);
     else
       for (int64_t j = 0; j < rows.length; ++j) to[i + j] = f(p[j], q[j]);
@@ -82,7 +82,7 @@ std::optional<Tensor> QuickBinary(const Node& node) {
   if (!loop) return std::nullopt;
   const Tensor &a = node.input(0)->constant, &b = node.input(1)->constant;
   const auto dims = BroadcastDims(a.dims(), b.dims());
-  if (!dims.ok() || CheckedCount(*dims, DType::kF32).value_or(0) < kSmall) return std::nullopt;
+  if (!dims.ok() || CheckedCount(*dims, DType::kF32).value_or(0) < kMinElements) return std::nullopt;
   Tensor y(DType::kF32, *dims);
   loop(a, b, y);
   return y;

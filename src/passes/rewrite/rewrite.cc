@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Keeps what was known of the old value: its dims, unless the new one is known as a number.
+// Copies rank and symbolic dims of the old type where the new type has unknown ones.
 void KeepKnown(const Type& old, Type& now) {
   if (!now.tensor() || !old.tensor() || !old.shape.ranked) return;
   if (!now.shape.ranked) {
@@ -19,19 +19,19 @@ void KeepKnown(const Type& old, Type& now) {
     if (!now.shape.dims[i].known() && !old.shape.dims[i].unknown()) now.shape.dims[i] = old.shape.dims[i];
 }
 
-// Identity and Cast hand on the shape of their input, though nobody may know it.
+// old = Identity(value) or Cast(value): the shapes are equal, even where they are unknown.
 bool KeepsShape(const Value& old, const Value& value) {
   const Node* maker = old.producer;
   return maker && (IsOp(*maker, "Identity") || IsOp(*maker, "Cast")) && maker->input(0) == &value;
 }
 
-// Callers ask for the outputs of the outermost graph by name; those of nested graphs go by their place.
+// Callers find outputs of the outermost graph by name. Outputs of nested graphs are found by position.
 bool HasPublicName(const Value& v) {
   const auto& outputs = v.graph->outputs();
   return !v.graph->parent && std::find(outputs.begin(), outputs.end(), &v) != outputs.end();
 }
 
-// Finite constants gave one that is not.
+// A result is not finite although all inputs are.
 bool Overflows(const Node& node, const std::vector<Tensor>& made) {
   const auto finite = [](const Tensor& t) { return !IsFloat(t.dtype()) || AllFinite(t); };
   return !std::all_of(made.begin(), made.end(), finite) &&
@@ -42,10 +42,10 @@ bool Overflows(const Node& node, const std::vector<Tensor>& made) {
 }  // namespace
 
 Rewrite::~Rewrite() {
-  if (!done_) TakeBack();
+  if (!done_) Rollback();
 }
 
-void Rewrite::TakeBack() {
+void Rewrite::Rollback() {
   while (!emitted_.empty()) {
     graph().RemoveNode(emitted_.back());
     emitted_.pop_back();
@@ -84,12 +84,12 @@ std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector
   emitted_.push_back(node);
   Status status = InferNode(*node);
   const bool ahead = status.ok() && IsConstantNode(*node);
-  if (ahead && WorkOf(*node) > kMostWorkAhead) {
-    refusal_ = "its constants are too much work to compute ahead";
+  if (ahead && WorkOf(*node) > kMaxConstantWork) {
+    refusal_ = "its constants are too costly to fold";
   } else if (ahead) {
     auto made = EvaluateConstantNode(*node);
     if (made.ok() && *made) {
-      if (Overflows(*node, **made)) refusal_ = "a constant computed ahead is not finite";
+      if (Overflows(*node, **made)) refusal_ = "a folded constant is not finite";
       graph().RemoveNode(node);
       emitted_.pop_back();
       std::vector<Value*> constants;
@@ -99,7 +99,7 @@ std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector
     status = made.TakeStatus();
   }
   if (!status.ok() && status_.ok())
-    status_ = Status(Code::kInternal, StrCat("rule '", rule_, "' makes a wrong node at ", root_.Describe(),
+    status_ = Status(Code::kInternal, StrCat("rule '", rule_, "' emits an invalid node at ", root_.Describe(),
                                              ": ", status.message()));
   for (Value* v : node->outputs()) fresh_.push_back(v);
   return node->outputs();
@@ -159,7 +159,7 @@ bool Rewrite::ReplaceOutputs(Node& node, const std::vector<Value*>& values) {
 }
 
 // A value has one name, so it cannot be two outputs of a graph.
-bool Rewrite::OneNameEach(const std::vector<std::pair<Value*, Value*>>& pairs) {
+bool Rewrite::DistinctOutputs(const std::vector<std::pair<Value*, Value*>>& pairs) {
   for (size_t i = 0; i < pairs.size(); ++i)
     for (size_t k = 0; k < i; ++k)
       if (pairs[i].second && pairs[i].second == pairs[k].second && pairs[i].first->output_uses &&
@@ -171,16 +171,16 @@ bool Rewrite::OneNameEach(const std::vector<std::pair<Value*, Value*>>& pairs) {
 
 bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs) {
   if (refusal_) Skip(refusal_);
-  if (refusal_ || !OneNameEach(pairs)) {
-    TakeBack();
+  if (refusal_ || !DistinctOutputs(pairs)) {
+    Rollback();
     return false;
   }
   for (const auto& [old, now] : pairs) {
     if (!now && !old->unused() && status_.ok())
-      status_ = Status(Code::kInternal, StrCat("rule '", rule_, "' forgets output ", old->output, " of ",
-                                               old->producer->Describe()));
+      status_ = Status(Code::kInternal, StrCat("rule '", rule_, "' does not replace output ", old->output,
+                                               " of ", old->producer->Describe()));
     if (status_.ok() && (!now || old->unused() || Fits(*old, *now))) continue;
-    TakeBack();
+    Rollback();
     return false;
   }
   for (const auto& [old, now] : pairs) {

@@ -1,4 +1,4 @@
-// The engine itself: what patterns match, what they refuse, and that every set of rules comes to an end.
+// The rewrite engine: which patterns match, which are refused, and that every set of rules terminates.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -125,8 +125,8 @@ TEST(Rewrite, ComputesConstantsAtOnce) {
   EXPECT_EQ(LoadDouble(g->nodes().front()->input(1)->constant, 0), 6);
 }
 
-// Constants that are left when the rule was applied to one product, beside which stands a constant that
-// nobody reads.
+// The number of constants left after a rule was applied to one product, in a graph with one more constant
+// that has no readers.
 size_t ConstantsLeft(const char* emit) {
   InitOps();
   Graph g;
@@ -143,7 +143,7 @@ size_t ConstantsLeft(const char* emit) {
 
 TEST(Rewrite, LooksForUnreadConstantsWhenManyBytesAreNew) {
   EXPECT_EQ(ConstantsLeft("%y = %x + Sqrt(#c)"), 1u);
-  EXPECT_EQ(ConstantsLeft("%y = %x + #c"), 2u);  // nothing is new: no look at all values of the graph
+  EXPECT_EQ(ConstantsLeft("%y = %x + #c"), 2u);  // no new constants: unused ones are not searched for
 }
 
 std::string ReasonOf(Graph& g, const char* name) {
@@ -155,7 +155,7 @@ std::string ReasonOf(Graph& g, const char* name) {
   return context.answers().empty() ? "" : context.answers().front().reason;
 }
 
-TEST(Rewrite, LeavesLargeProductsOfWeightsToTheRun) {
+TEST(Rewrite, DoesNotFoldLargeProductsOfWeights) {
   const auto chain = [](int64_t width) {
     InitOps();
     Graph g;
@@ -166,10 +166,10 @@ TEST(Rewrite, LeavesLargeProductsOfWeightsToTheRun) {
     return ReasonOf(g, "MergeMatMuls");
   };
   EXPECT_EQ(chain(8), "the rule was applied");
-  EXPECT_EQ(chain(1024), "its constants are too much work to compute ahead");
+  EXPECT_EQ(chain(1024), "its constants are too costly to fold");
 }
 
-// Products that are not worth merging: when each of them looks at all others, this takes seconds.
+// Products that are not worth merging: takes seconds if each of them visits all others.
 TEST(Rewrite, LooksOnceAtProductsSideBySide) {
   InitOps();
   Graph g;
@@ -187,7 +187,7 @@ TEST(Rewrite, LooksOnceAtProductsSideBySide) {
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1);
 }
 
-// Whatever the order in which readers came to be: the nodes' order decides who stands for all.
+// The order of nodes, not the order of `uses`, decides which product is the first.
 TEST(Rewrite, MergesProductsWhoseReadersAreListedOutOfOrder) {
   const auto g = Parse(R"(graph @g(%x: f32[N,9]) -> (%y, %z) {
     #v: f32[9,1] = (1, 2, 3, 4, 5, 6, 7, 8, 9)  #w: f32[9,1] = (9, 8, 7, 6, 5, 4, 3, 2, 1)
@@ -206,7 +206,7 @@ TEST(Rewrite, MergesProductsWhoseReadersAreListedOutOfOrder) {
   EXPECT_EQ(Ops(*g), "MatMul Split");
 }
 
-TEST(Rewrite, LeavesLargeProductsOfKernelsToTheRun) {
+TEST(Rewrite, DoesNotFoldLargeProductsOfKernels) {
   const auto chain = [](int64_t width) {
     InitOps();
     Graph g;
@@ -217,10 +217,10 @@ TEST(Rewrite, LeavesLargeProductsOfKernelsToTheRun) {
     return ReasonOf(g, "MergePointwiseConvBeforeConv");
   };
   EXPECT_EQ(chain(4), "the rule was applied");
-  EXPECT_EQ(chain(512), "its constants are too much work to compute ahead");
+  EXPECT_EQ(chain(512), "its constants are too costly to fold");
 }
 
-TEST(Rewrite, RulesThatUndoEachOtherComeToAnEnd) {
+TEST(Rewrite, RulesThatUndoEachOtherTerminate) {
   Rule a{.match = {"%y = Relu(%x)"}, .emit = "%y = Abs(%x)"};
   Rule b{.match = {"%y = Abs(%x)"}, .emit = "%y = Relu(%x)"};
   a.name = "A", b.name = "B";

@@ -1,5 +1,5 @@
-// A rewrite rule: a pattern and its replacement in the IR's text form, or a function for what text cannot
-// say. One file per rule or family of rules, under src/passes/<group>; the build finds TERN_RULE lines.
+// A rewrite rule: a pattern and its replacement in the IR's text form, or a function where text is not
+// enough. One file per rule or family of rules, under src/passes/<group>; the build finds TERN_RULE lines.
 #pragma once
 #include <functional>
 #include <string>
@@ -16,14 +16,14 @@ struct Rule {
   Level level = Level::kBasic;
   bool on_request = false;  // runs only when OptimizeOptions::enable or `only` names it
 
-  // In text. The spellings of a pattern share their variables; the first that fits is taken.
+  // A rule in text. Alternative patterns share their variables; the first that matches is used.
   std::vector<const char*> match;
   const char* emit = "";
   std::function<bool(const Match&)> when;  // may not change anything; m.Skip("reason") says no
   std::function<void(Match&)> compute;     // sets the constants and attributes that `emit` names
 
-  // In code: the ops whose nodes are tried, "Binary:add" for one kind; and what is done there.
-  // Answers false without having changed anything, or true after Replace.
+  // A rule in code: the ops whose nodes are tried, "Binary:add" for one kind, and the function to call. It
+  // returns false without having changed anything, or true after Replace.
   std::vector<const char*> roots;
   std::function<bool(Rewrite&)> apply;
   const char* example = "";  // for the documentation: a graph where a rule in code fires
@@ -41,7 +41,7 @@ std::vector<const Rule*> RulesOf(const std::vector<std::string>& groups, Level l
 // Parses the texts; for rules made by tests.
 Status PrepareRule(Rule& rule);
 
-// Where the rule fits at this node it is applied.
+// Applies the rule at the root of `rewrite` if it matches. Returns whether it did.
 bool ApplyRule(const Rule& rule, Rewrite& rewrite);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Changes to attributes that an op is known to have; anything else is a mistake of the rule.
+// Sets attributes that an op is known to have. CHECKs that they exist: a failure is a bug in the rule.
 #pragma once
 #include "ir/builder.h"
 

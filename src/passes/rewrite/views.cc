@@ -9,8 +9,8 @@ bool HasEmptyDim(const Shape& s) {
   return std::any_of(s.dims.begin(), s.dims.end(), [](const Dim& d) { return d.Is(0); });
 }
 
-// Where dims of size 1 have to go into `less` to make it `more`. Dims that are 1 in both are taken as they
-// come, which leaves the elements in order all the same.
+// The axes at which dims of 1 must be inserted into `less` to get `more`. Dims that are 1 in both are paired
+// in order, which does not change the order of elements.
 std::optional<std::vector<int64_t>> OnesBetween(const Shape& less, const Shape& more) {
   std::vector<int64_t> axes;
   int at = 0;
@@ -30,13 +30,13 @@ std::optional<std::vector<int64_t>> OnesBetween(const Shape& less, const Shape& 
 
 std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shape& to) {
   if (!from.ranked || !to.ranked || HasEmptyDim(from) || HasEmptyDim(to)) return std::nullopt;
-  int open = 0;  // dims that are no numbers
+  int open = 0;  // number of unknown or symbolic dims
   for (const Dim& d : to.dims) open += !d.known();
   std::vector<int64_t> numbers;
   int rest = 0;
   for (int i = 0; i < to.rank(); ++i) {
     const bool stays = i < from.rank() && from[i] == to[i];
-    // A single open dim is better said as the rest: that holds for any input.
+    // A single unknown dim is -1 rather than 0, which is right for any input.
     const int64_t n = to[i].known() ? to[i].value() : stays && open > 1 ? 0 : -1;
     rest += n == -1;
     numbers.push_back(n);

@@ -1,4 +1,4 @@
-// The same elements under other dims.
+// Views: the same elements with other dims.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,33 +7,33 @@
 
 namespace tern {
 
-// What Reshape needs to be told to get from one shape to the other: numbers, 0 for a dim that stays in its
-// place, -1 for one other dim. Nothing where two dims cannot be said; the elements must be equally many.
+// The target for a Reshape from one shape to the other: numbers, 0 for a dim that is copied, -1 for at most
+// one other dim. nullopt where that is not enough. Both shapes must have the same number of elements.
 std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shape& to);
 
-// x under the dims of `to`: x itself, or one node that needs constants only (Reshape, Squeeze or Unsqueeze).
-// Null where no such node is seen. The elements must be equally many.
+// x with the dims of `to`: x itself, or a new Reshape, Squeeze or Unsqueeze with constant arguments. Null
+// where constants are not enough. Both shapes must have the same number of elements.
 Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to);
 
-// What Expand needs to be told: 1 for a dim that stays, numbers for those that grow. Nothing where one that
-// grows is not known.
+// The target for an Expand: 1 for a dim that does not change, else its new size. nullopt where a changed dim
+// is unknown.
 std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to);
 
-// The same elements of a tensor under other dims: Reshape, Squeeze, Unsqueeze, Flatten (trait kView).
+// Reshape, Squeeze, Unsqueeze or Flatten of a tensor (trait kView).
 bool IsView(const Node& node);
-// Made by a view op; null otherwise.
+// The producer of v if it is a view, else null.
 Node* MadeByView(const Value* v);
 
-// Equal but for ones in front.
+// Equal up to leading dims of 1.
 bool SameButForOnes(const Shape& a, const Shape& b);
 
-// A Transpose's permutation, counted from the front; nothing when the rank is not known.
+// The permutation of a Transpose, with axes counted from the front; nullopt when the rank is unknown.
 std::optional<Permutation> PermutationOf(const Node& transpose);
 bool IsIdentity(const Permutation& p);
 // First p, then q.
 Permutation Compose(const Permutation& p, const Permutation& q);
 Permutation Inverse(const Permutation& p);
-// The dims that hold more than one element stay in order: nothing moves in memory.
+// The dims larger than 1 stay in order, so that the transpose moves no data.
 bool OnlyOnesMove(const Permutation& p, const Shape& x);
 
 }  // namespace tern
