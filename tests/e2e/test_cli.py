@@ -320,7 +320,7 @@ class Others(CliTest):
         model = self.save(mlp()[0])
         done = run("run", model, "--random", "1", env={**os.environ, "TERN_ISA": "sse9"})
         self.assertEqual(done.returncode, 2)
-        self.assertIn("TERN_ISA='sse9' is no level of instructions; choose one of base", done.stderr)
+        self.assertIn("TERN_ISA='sse9' is not an instruction set level; choose one of base", done.stderr)
         self.assertIn(best, done.stderr)
 
     def test_ops(self):

@@ -146,8 +146,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   // joined.
   void SetSteps(const KernelQuery& query) {
     const auto steps = [](bool packed, int64_t heads, int64_t length, int64_t size) {
-      return packed ? cpu::HeadSteps::Packed(heads, length, size)
-                    : cpu::HeadSteps::Split(heads, length, size);
+      return packed ? cpu::HeadStrides::Packed(heads, length, size)
+                    : cpu::HeadStrides::Split(heads, length, size);
     };
     const int64_t fresh = s_.keys - s_.past;
     k_ = steps(query.InRank(1) == 3, s_.kv_heads, fresh, s_.size);
@@ -158,8 +158,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     const bool k_joined = s_.past || query.OutType(1) != DType::kInvalid;
     const bool v_joined = s_.past || query.OutType(stacked_ ? 1 : 2) != DType::kInvalid;
     const int64_t room = capacity_ ? capacity_ : s_.keys;
-    s_.k = k_joined ? cpu::HeadSteps::Split(s_.kv_heads, room, s_.size) : k_;
-    s_.v = v_joined ? cpu::HeadSteps::Split(s_.kv_heads, room, s_.value_size) : v_;
+    s_.k = k_joined ? cpu::HeadStrides::Split(s_.kv_heads, room, s_.size) : k_;
+    s_.v = v_joined ? cpu::HeadStrides::Split(s_.kv_heads, room, s_.value_size) : v_;
   }
 
   Status SetMask(DType type, const Dims& mask) {
@@ -180,12 +180,12 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to
   // `out` if wanted.
   const float* Joined(RunContext& c, const float* x, const float* past, float* out,
-                      const cpu::HeadSteps& now_steps, int64_t size, const cpu::HeadSteps& to_steps,
+                      const cpu::HeadStrides& now_steps, int64_t size, const cpu::HeadStrides& to_steps,
                       std::byte* room) const {
     if (!s_.past && !out) return x;
     float* to = out ? out : reinterpret_cast<float*>(room);
     if (s_.past) {
-      const auto steps = cpu::HeadSteps::Split(s_.kv_heads, s_.past, size);
+      const auto steps = cpu::HeadStrides::Split(s_.kv_heads, s_.past, size);
       CopyRows(c, past, steps, s_.past, size, to, to_steps);
     }
     Append(c, x, now_steps, size, to, to_steps);
@@ -193,13 +193,13 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   }
 
   // The new rows behind those of the past.
-  void Append(RunContext& c, const float* x, const cpu::HeadSteps& steps, int64_t size, float* to,
-              const cpu::HeadSteps& to_steps) const {
+  void Append(RunContext& c, const float* x, const cpu::HeadStrides& steps, int64_t size, float* to,
+              const cpu::HeadStrides& to_steps) const {
     CopyRows(c, x, steps, s_.keys - s_.past, size, to + s_.past * to_steps.row, to_steps);
   }
 
-  void CopyRows(RunContext& c, const float* from, const cpu::HeadSteps& steps, int64_t rows, int64_t size,
-                float* to, const cpu::HeadSteps& to_steps) const {
+  void CopyRows(RunContext& c, const float* from, const cpu::HeadStrides& steps, int64_t rows, int64_t size,
+                float* to, const cpu::HeadStrides& to_steps) const {
     cpu::StridedCopy plan;
     plan.Add({s_.batch, steps.batch, to_steps.batch});
     plan.Add({s_.kv_heads, steps.head, to_steps.head});
@@ -209,7 +209,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   }
 
   cpu::AttentionShape s_;
-  cpu::HeadSteps k_, v_;
+  cpu::HeadStrides k_, v_;
   bool known_ = false;  // the attributes have been read; they stay as they are
   bool joint_ = false, stacked_ = false, causal_ = false, guarded_ = false, merged_ = false;
   float scale_ = 0, softcap_ = 0;

@@ -77,7 +77,7 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   static bool FarApart(const KernelQuery& q) {
     if (kWindows != NhwcWindows::kInPlace) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    return s.ok() && Windows<kOperands, kWindows>(*s).in_columns();
+    return s.ok() && Windows<kOperands, kWindows>(*s).uses_im2col();
   }
 };
 
@@ -122,7 +122,7 @@ class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTran
 template <Operands kOperands> void AddWindows(KernelTable& table, const std::string& type) {
   AddNhwc<NhwcConv<kOperands, NhwcWindows::kAny>>(table, "cpu.conv.nhwc.pointwise." + type);
   AddNhwc<NhwcConv<kOperands, NhwcWindows::kInPlace>>(table, "cpu.conv.nhwc.direct." + type);
-  AddNhwc<NhwcConv<kOperands, NhwcWindows::kColumns>>(table, "cpu.conv.nhwc.columns." + type);
+  AddNhwc<NhwcConv<kOperands, NhwcWindows::kIm2col>>(table, "cpu.conv.nhwc.columns." + type);
 }
 
 }  // namespace

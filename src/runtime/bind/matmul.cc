@@ -56,8 +56,8 @@ Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands oper
   const cpu::TileTable& table = cpu::TileFor(operands);
   Work work;
   work.algorithm = algorithm;
-  work.products = (tall ? 1 : number(count)) *
-                  cpu::TileProducts(table, tall ? count * a.rows : a.rows, b.columns, table.words(a.columns));
+  work.products = (tall ? 1 : number(count)) * cpu::TileProducts(table, tall ? count * a.rows : a.rows,
+                                                                 b.columns, table.dwords(a.columns));
   const double elements = number(CountOf(q.InDims(1)));
   work.weights = elements * (operands == cpu::Operands::kBf16 ? 2 : 4);
   work.moved = 4 * (number(CountOf(q.InDims(0))) + number(all));
@@ -154,7 +154,7 @@ template <cpu::Operands kOf> struct Panels {
 struct Strassen : Panels<cpu::Operands::kF32> {
   static constexpr auto Scratch = cpu::StrassenScratch;
   static constexpr auto Multiply = cpu::MultiplyStrassen;
-  static constexpr auto Fits = cpu::StrassenEven;  // weights that do not are multiplied as Panels are
+  static constexpr auto Fits = cpu::StrassenBalanced;  // weights that do not are multiplied as Panels are
 };
 
 // A matrix of weights on the right, packed once; any number of rows on the left, of whatever dims.

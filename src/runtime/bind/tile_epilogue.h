@@ -24,7 +24,7 @@ class TileBound {
     const std::string kind = q.attrs().Text("activation");
     const bool clip = kind == "relu" || kind == "clip";
     residual_ = FirstOf(q, inputs);
-    tile_.narrow_residual = residual_ >= 0 && q.InType(residual_) == DType::kBF16;
+    tile_.bf16_residual = residual_ >= 0 && q.InType(residual_) == DType::kBF16;
     tile_.residual_row = q.OutDims(0).empty() ? 0 : q.OutDims(0).back();
     tile_.clip = clip;
     tile_.low = kind == "clip" ? q.attrs().Float("act_alpha") : 0;

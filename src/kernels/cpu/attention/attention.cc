@@ -10,80 +10,83 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kFew = 4;                 // queries that are not worth packing keys for
-constexpr int64_t kRows = 56;               // queries at once, about: their scores stay in the second cache
-constexpr int64_t kOneBlock = 1024;         // keys whose scores are kept at once
-constexpr int64_t kBlockKeys = 512;         // at once, where there are more
-constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
-constexpr int64_t kOwn = 16;  // floats in front of a thread's memory: whose keys are packed there
-constexpr int64_t kPad = 16;  // elements between rows that would fall into the same sets of a cache
+constexpr int64_t kFewQueries = 4;  // fewer queries: keys and values are not packed
+constexpr int64_t kRows = 56;  // about the number of queries per block: their scores stay in the L2 cache
+constexpr int64_t kMostOneBlockKeys = 1024;  // up to this many keys are one block
+constexpr int64_t kBlockKeys = 512;          // keys per block if there are more
+constexpr int64_t kWorthAThread = 1 << 18;   // multiply-adds that pay for another thread
+constexpr int64_t kHeader =
+    16;  // floats in front of a thread's memory, which hold the head whose panels are in it
+constexpr int64_t kPad = 16;  // elements of padding between rows that would collide in the cache
 
-bool Thrash(int64_t row) { return Collide(row, 1024); }
+bool RowsCollide(int64_t row) { return Collide(row, 1024); }
 
-// How the work is cut; by shapes and instruction set only, but for `parts`.
-struct Cut {
+// How the work is split: by shape and instruction set only, except `parts` and `blocks_each`.
+struct Blocking {
   int64_t group;                               // query heads that share keys
-  int64_t rows, row_blocks;                    // queries at once
-  int64_t keys, score_row;                     // keys at once, and elements from row to row of their scores
-  bool few, copy;                              // without packing; with queries copied together, rounded
-  int64_t parts, blocks_each;                  // of a head's blocks of queries
-  int64_t k_panels, v_panels, scores, copied;  // floats of memory each thread has for them
+  int64_t rows, row_blocks;                    // queries per block, blocks of queries
+  int64_t keys, score_row;                     // keys per block, row stride of scores
+  bool few_queries;                            // keys and values are not packed
+  bool copy;                                   // queries are copied, and rounded for bf16
+  int64_t parts, blocks_each;                  // jobs per head of keys, blocks of queries per job
+  int64_t k_panels, v_panels, scores, copied;  // floats of scratch memory per thread
 
-  Cut(const AttentionShape& s, int threads) {
+  Blocking(const AttentionShape& s, int threads) {
     const TileTable& table = TileFor(s.operands);
     group = s.heads / std::max<int64_t>(1, s.kv_heads);
-    few = s.queries < kFew;
+    few_queries = s.queries < kFewQueries;
     row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, kRows));
     rows = CeilDiv(s.queries, row_blocks);
     row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, std::max<int64_t>(1, rows)));
     const int64_t step = table.columns;
-    keys = s.keys <= kOneBlock ? s.keys : kBlockKeys / step * step;
+    keys = s.keys <= kMostOneBlockKeys ? s.keys : kBlockKeys / step * step;
     score_row = Rounded(std::max<int64_t>(1, keys));
-    if (Thrash(score_row)) score_row += kPad;
-    copy = !few && (Thrash(s.q.row) || table.per_lane > 1);
+    if (RowsCollide(score_row)) score_row += kPad;
+    copy = !few_queries && (RowsCollide(s.q.row) || table.per_lane > 1);
     const int64_t heads = std::max<int64_t>(1, s.batch * s.kv_heads), blocks = group * row_blocks;
     parts =
         threads == 1 ? 1 : std::clamp<int64_t>(CeilDiv(threads * 4, heads), 1, std::max<int64_t>(1, blocks));
     blocks_each = CeilDiv(blocks, parts);
     parts = std::max<int64_t>(1, CeilDiv(blocks, std::max<int64_t>(1, blocks_each)));
-    k_panels = few ? 0 : Rounded(PanelsSize(s.size, s.keys, s.operands));
-    v_panels = few ? 0 : Rounded(PanelsSize(s.keys, s.value_size, s.operands));
+    k_panels = few_queries ? 0 : Rounded(PanelsSize(s.size, s.keys, s.operands));
+    v_panels = few_queries ? 0 : Rounded(PanelsSize(s.keys, s.value_size, s.operands));
     scores = rows * score_row;
-    copied = copy ? Rounded(rows * (table.words(s.size) + kPad)) : 0;
+    copied = copy ? Rounded(rows * (table.dwords(s.size) + kPad)) : 0;
   }
   size_t BytesPerThread() const {
-    return static_cast<size_t>(kOwn + k_panels + v_panels + scores + copied + 3 * Rounded(rows)) *
+    return static_cast<size_t>(kHeader + k_panels + v_panels + scores + copied + 3 * Rounded(rows)) *
            sizeof(float);
   }
 };
 
-// One thread's work on the queries of one head and its keys. Panels stay in its memory from one piece of work
-// to the next.
+// Computes attention of one head at a time, for one thread. Packed keys and values stay in the thread's
+// memory from job to job.
 class Head {
  public:
   static void ForgetPanels(void* scratch) { *static_cast<int64_t*>(scratch) = -1; }
 
-  Head(const AttentionShape& s, const AttentionTensors& t, const Cut& cut, float* scratch)
-      : s_(s), t_(t), cut_(cut), tiles_(TileFor(s.operands)), simd_(AttentionSimd()) {
+  Head(const AttentionShape& s, const AttentionTensors& t, const Blocking& blocking, float* scratch)
+      : s_(s), t_(t), blocking_(blocking), tiles_(TileFor(s.operands)), simd_(AttentionSimd()) {
     const auto take = [&](int64_t n) {
       float* mine = scratch;
       scratch += n;
       return mine;
     };
-    packed_ = reinterpret_cast<int64_t*>(take(kOwn));
-    k_panels_ = take(cut.k_panels), v_panels_ = take(cut.v_panels);
-    scores_ = take(cut.scores), copied_ = take(cut.copied);
-    top_ = take(Rounded(cut.rows)), sum_ = take(Rounded(cut.rows)), fade_ = take(Rounded(cut.rows));
+    packed_ = reinterpret_cast<int64_t*>(take(kHeader));
+    k_panels_ = take(blocking.k_panels), v_panels_ = take(blocking.v_panels);
+    scores_ = take(blocking.scores), copied_ = take(blocking.copied);
+    top_ = take(Rounded(blocking.rows)), sum_ = take(Rounded(blocking.rows)),
+    rescale_ = take(Rounded(blocking.rows));
   }
 
   void Start(int64_t b, int64_t kv_head) {
     b_ = b;
     k_ = t_.k + s_.k.At(b, kv_head, 0), v_ = t_.v + s_.v.At(b, kv_head, 0);
     const int64_t which = b * s_.kv_heads + kv_head;
-    if (cut_.few || *packed_ == which) return;
+    if (blocking_.few_queries || *packed_ == which) return;
     *packed_ = which;
-    tiles_.pack_quickly(k_, 1, s_.k.row, s_.size, s_.keys, s_.scale, k_panels_);
-    tiles_.pack_quickly(v_, s_.v.row, 1, s_.keys, s_.value_size, 1, v_panels_);
+    tiles_.pack_nearest(k_, 1, s_.k.row, s_.size, s_.keys, s_.scale, k_panels_);
+    tiles_.pack_nearest(v_, s_.v.row, 1, s_.keys, s_.value_size, 1, v_panels_);
   }
 
   // Queries [first, first + count) of head h.
@@ -91,12 +94,12 @@ class Head {
     h_ = h, first_ = first, count_ = count;
     q_ = t_.q + s_.q.At(b_, h, first), q_row_ = s_.q.row;
     y_ = t_.y + s_.y.At(b_, h, first);
-    if (cut_.copy) CopyQueries();
+    if (blocking_.copy) CopyQueries();
     const int64_t seen = std::min(s_.keys, Seen(count - 1));
     int64_t from = 0;
     do {
-      Block(from, std::clamp<int64_t>(seen - from, 0, cut_.keys));
-      from += cut_.keys;
+      Block(from, std::clamp<int64_t>(seen - from, 0, blocking_.keys));
+      from += blocking_.keys;
     } while (from < seen);
     for (int64_t i = 0; i < count; ++i) sum_[i] = 1 / sum_[i];
     simd_.scale(y_, s_.y.row, count, s_.value_size, sum_, s_.guarded);
@@ -104,12 +107,12 @@ class Head {
 
  private:
   void CopyQueries() {
-    const int64_t row = tiles_.words(s_.size) + kPad;
+    const int64_t row = tiles_.dwords(s_.size) + kPad;
     for (int64_t i = 0; i < count_; ++i) tiles_.copy(q_ + i * q_row_, s_.size, copied_ + i * row);
     q_ = copied_, q_row_ = row;
   }
 
-  // Keys that row i of the block may see at most.
+  // Number of keys that row i of the block attends to; the mask may exclude more.
   int64_t Seen(int64_t i) const {
     int64_t seen = s_.keys;
     if (s_.causal) seen = std::min(seen, first_ + i + s_.past + 1);
@@ -119,7 +122,7 @@ class Head {
     return std::max<int64_t>(0, seen);
   }
 
-  // c [count, n] = a [count, k] · panels, tile by tile. k and what is multiplied: in words.
+  // c [count, n] = a [count, k] · panels, panel by panel. k, a_row and panel_size are in dwords.
   void Multiply(const float* a, int64_t a_row, int64_t k, const float* panels, int64_t panel_size, int64_t n,
                 float* c, int64_t c_row, bool accumulate) const {
     Tile t;
@@ -131,49 +134,51 @@ class Head {
     }
   }
 
-  // Keys [from, from + n).
+  // Scores, probabilities and weighted values of keys [from, from + n).
   void Block(int64_t from, int64_t n) {
-    const int64_t width = tiles_.columns, depth = tiles_.words(s_.size);
-    if (cut_.few)
+    const int64_t width = tiles_.columns, depth = tiles_.dwords(s_.size);
+    if (blocking_.few_queries)
       for (int64_t i = 0; i < count_; ++i)
         simd_.dots(q_ + i * q_row_, k_ + from * s_.k.row, s_.k.row, n, s_.size, s_.scale,
-                   scores_ + i * cut_.score_row);
+                   scores_ + i * blocking_.score_row);
     else
-      Multiply(q_, q_row_, depth, k_panels_ + from * depth, width * depth, n, scores_, cut_.score_row, false);
-    Weigh(from, n);
-    if (cut_.few)
+      Multiply(q_, q_row_, depth, k_panels_ + from * depth, width * depth, n, scores_, blocking_.score_row,
+               false);
+    ToProbabilities(from, n);
+    if (blocking_.few_queries)
       for (int64_t i = 0; i < count_; ++i)
-        simd_.combine(scores_ + i * cut_.score_row, v_ + from * s_.v.row, s_.v.row, n, s_.value_size,
+        simd_.combine(scores_ + i * blocking_.score_row, v_ + from * s_.v.row, s_.v.row, n, s_.value_size,
                       from > 0, y_ + i * s_.y.row);
     else
       Combine(from, n);
   }
 
-  // Values weighed by scores; `from` is at the start of a word.
+  // Adds the values of these keys, weighted by their probabilities, to y. `from` must be at the start of a
+  // dword.
   void Combine(int64_t from, int64_t n) {
     const int64_t width = tiles_.columns;
     if (tiles_.per_lane > 1)
       for (int64_t i = 0; i < count_; ++i)
-        tiles_.copy(scores_ + i * cut_.score_row, n, scores_ + i * cut_.score_row);
-    Multiply(scores_, cut_.score_row, tiles_.words(n), v_panels_ + tiles_.words(from) * width,
-             width * tiles_.words(s_.keys), s_.value_size, y_, s_.y.row, from > 0);
+        tiles_.copy(scores_ + i * blocking_.score_row, n, scores_ + i * blocking_.score_row);
+    Multiply(scores_, blocking_.score_row, tiles_.dwords(n), v_panels_ + tiles_.dwords(from) * width,
+             width * tiles_.dwords(s_.keys), s_.value_size, y_, s_.y.row, from > 0);
   }
 
-  // Scores to probabilities.
-  void Weigh(int64_t from, int64_t n) {
+  // Replaces scores by exponentials (online softmax), and rescales y to the new maximum.
+  void ToProbabilities(int64_t from, int64_t n) {
     ScoreBlock block;
-    block.scores = scores_, block.row = cut_.score_row, block.rows = count_, block.keys = n;
+    block.scores = scores_, block.row = blocking_.score_row, block.rows = count_, block.keys = n;
     block.softcap = s_.softcap;
     block.seen = Seen(0) - from;
-    block.top = top_, block.sum = sum_, block.fade = fade_;
+    block.top = top_, block.sum = sum_, block.rescale = rescale_;
     block.first = from == 0;
     if (t_.mask) SetMask(from, block);
     if (s_.causal) {
-      // Rows see one key more each until all that count are seen; n is cut there.
+      // Each row attends to one key more than the row before; n ends with the keys of the last row.
       block.seen = first_ + s_.past + 1 - from, block.seen_step = 1;
     }
     simd_.probabilities(block);
-    if (!block.first) simd_.scale(y_, s_.y.row, count_, s_.value_size, fade_, false);
+    if (!block.first) simd_.scale(y_, s_.y.row, count_, s_.value_size, rescale_, false);
   }
 
   void SetMask(int64_t from, ScoreBlock& block) const {
@@ -191,18 +196,18 @@ class Head {
 
   const AttentionShape& s_;
   const AttentionTensors& t_;
-  const Cut& cut_;
+  const Blocking& blocking_;
   const TileTable& tiles_;
   const AttentionTable& simd_;
-  int64_t* packed_;  // the head whose panels these are
-  float *k_panels_, *v_panels_, *scores_, *copied_, *top_, *sum_, *fade_;
+  int64_t* packed_;  // the head whose panels are in scratch memory
+  float *k_panels_, *v_panels_, *scores_, *copied_, *top_, *sum_, *rescale_;
   int64_t b_ = 0, h_ = 0, first_ = 0, count_ = 0;
   const float *k_ = nullptr, *v_ = nullptr, *q_ = nullptr;
   int64_t q_row_ = 0;
   float* y_ = nullptr;
 };
 
-// A sum of no values.
+// Without keys y is zero.
 void NoKeys(const AttentionShape& s, const AttentionTensors& t) {
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t h = 0; h < s.heads; ++h)
@@ -215,33 +220,37 @@ void NoKeys(const AttentionShape& s, const AttentionTensors& t) {
 }  // namespace
 
 size_t AttentionScratch(const AttentionShape& s, int threads) {
-  return Cut(s, threads).BytesPerThread() * static_cast<size_t>(threads);
+  return Blocking(s, threads).BytesPerThread() * static_cast<size_t>(threads);
 }
 
 void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* scratch,
                       const Workers& workers) {
   if (s.batch * s.kv_heads * s.queries * s.value_size <= 0) return;
   if (s.keys == 0) return NoKeys(s, t);
-  const Cut cut(s, workers.threads());
-  const size_t per_thread = cut.BytesPerThread();
-  const int64_t work = s.queries * cut.group * s.keys * (s.size + s.value_size) / cut.parts;
+  const Blocking blocking(s, workers.threads());
+  const size_t per_thread = blocking.BytesPerThread();
+  const int64_t work = s.queries * blocking.group * s.keys * (s.size + s.value_size) / blocking.parts;
   const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, work));
   const auto memory_of = [&](int worker) {
     return static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker);
   };
   for (int i = 0; i < workers.threads(); ++i) Head::ForgetPanels(memory_of(i));
-  workers.ParallelFor(s.batch * s.kv_heads * cut.parts, grain, [&](int64_t begin, int64_t end, int worker) {
-    Head head(s, t, cut, reinterpret_cast<float*>(memory_of(worker)));
-    for (int64_t job = begin; job < end; ++job) {
-      const int64_t which = job / cut.parts, kv_head = which % s.kv_heads, part = job % cut.parts;
-      head.Start(which / s.kv_heads, kv_head);
-      const int64_t last = std::min(cut.group * cut.row_blocks, (part + 1) * cut.blocks_each);
-      for (int64_t block = part * cut.blocks_each; block < last; ++block) {
-        const int64_t first = block % cut.row_blocks * cut.rows;
-        head.Run(kv_head * cut.group + block / cut.row_blocks, first, std::min(cut.rows, s.queries - first));
-      }
-    }
-  });
+  workers.ParallelFor(
+      s.batch * s.kv_heads * blocking.parts, grain, [&](int64_t begin, int64_t end, int worker) {
+        Head head(s, t, blocking, reinterpret_cast<float*>(memory_of(worker)));
+        for (int64_t job = begin; job < end; ++job) {
+          const int64_t which = job / blocking.parts, kv_head = which % s.kv_heads,
+                        part = job % blocking.parts;
+          head.Start(which / s.kv_heads, kv_head);
+          const int64_t last =
+              std::min(blocking.group * blocking.row_blocks, (part + 1) * blocking.blocks_each);
+          for (int64_t block = part * blocking.blocks_each; block < last; ++block) {
+            const int64_t first = block % blocking.row_blocks * blocking.rows;
+            head.Run(kv_head * blocking.group + block / blocking.row_blocks, first,
+                     std::min(blocking.rows, s.queries - first));
+          }
+        }
+      });
 }
 
 }  // namespace tern::cpu

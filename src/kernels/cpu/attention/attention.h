@@ -1,4 +1,4 @@
-// Attention per head.
+// Scaled dot-product attention in f32, blocked with an online softmax.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,44 +9,46 @@
 
 namespace tern::cpu {
 
-// Where a head's rows lie, in elements; the features of a row are neighbours.
-struct HeadSteps {
+// Strides of a tensor of heads, in elements; the features of a row are contiguous.
+struct HeadStrides {
   int64_t batch = 0, head = 0, row = 0;
-  static HeadSteps Split(int64_t heads, int64_t length, int64_t size) {  // [batch, heads, length, size]
+  static HeadStrides Split(int64_t heads, int64_t length, int64_t size) {  // [batch, heads, length, size]
     return {heads * length * size, length * size, size};
   }
-  static HeadSteps Packed(int64_t heads, int64_t length, int64_t size) {  // [batch, length, heads*size]
+  static HeadStrides Packed(int64_t heads, int64_t length, int64_t size) {  // [batch, length, heads*size]
     return {heads * length * size, size, heads * size};
   }
   int64_t At(int64_t b, int64_t h, int64_t i) const { return b * batch + h * head + i * row; }
 };
 
+// size: features of queries and keys; value_size: features of values.
 struct AttentionShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, size = 0, value_size = 0;
-  int64_t past = 0;  // keys before the first query, for the causal mask
+  int64_t past = 0;  // for the causal mask: query i attends to keys up to past + i
   float scale = 1, softcap = 0;
   bool causal = false;
-  bool guarded = false;  // a row of probabilities that is NaN becomes zero
+  bool guarded = false;  // a row of probabilities that is NaN becomes zeros
   bool bool_mask = false;
-  // Operands of both products; scores and probabilities are f32 either way. In bf16 an odd number of keys
-  // that are seen meets the value behind them too, with a probability of zero. Few queries are computed in
-  // f32.
+  // Type of the operands of both products; scores and probabilities are f32. In bf16, an odd number of
+  // visible keys is padded by the next key, with probability zero: its value must be finite. Fewer than 4
+  // queries are computed in f32.
   Operands operands = Operands::kF32;
-  HeadSteps q, k, v, y;
-  std::array<int64_t, 4> mask{
-      0, 0, 0, 0};  // dims of the mask; last 0: none. Keys beyond its end are hidden, unless it is 1
+  HeadStrides q, k, v, y;
+  // Dims of the mask; the last is 0 if there is none. Keys beyond the last dim are masked, unless it is 1.
+  std::array<int64_t, 4> mask{0, 0, 0, 0};
 };
 
-// q has heads of queries × size, k and v kv_heads of keys × size and keys × value_size; laid out as the steps
-// say.
+// q holds heads of queries × size; k and v hold kv_heads of keys × size and keys × value_size. The strides of
+// the shape give their layout.
 struct AttentionTensors {
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  const void* mask = nullptr;              // f32 added to scores, or bool: true is seen
-  const int64_t* lengths = nullptr;        // keys that count, per batch; or null
+  const void* mask = nullptr;              // f32, added to scores, or bool: false masks a key
+  const int64_t* lengths = nullptr;        // number of valid keys per batch entry, or null
   const int32_t* short_lengths = nullptr;  // the same as i32
   float* y = nullptr;                      // heads of queries × value_size
 };
 
+// Bytes of scratch memory for ComputeAttention with this number of threads.
 size_t AttentionScratch(const AttentionShape& s, int threads);
 void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* scratch,
                       const Workers& workers);

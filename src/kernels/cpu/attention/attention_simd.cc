@@ -7,6 +7,7 @@ namespace {
 
 constexpr int64_t kWide = kLanes<float>;
 
+// n bytes as floats.
 inline Floats Bytes(const uint8_t* p, int64_t n) {
   typedef uint8_t Small __attribute__((vector_size(kWide)));
   Small bytes{};
@@ -19,19 +20,19 @@ inline Floats Bytes(const uint8_t* p, int64_t n) {
 
 enum class MaskKind { kNone, kAdded, kShown };
 
-// Scores as the softmax sees them; the largest one.
+// Applies softcap and mask to n scores of row i; returns the largest.
 template <MaskKind kMask, bool kCapped>
 inline float Finish(const ScoreBlock& b, float* s, int64_t i, int64_t n) {
   const float* mask = b.mask + (kMask == MaskKind::kAdded ? i * b.mask_row : 0);
   const uint8_t* shown = b.shown + (kMask == MaskKind::kShown ? i * b.mask_row : 0);
-  const bool whole_mask = b.mask_step != 0;
+  const bool per_key = b.mask_step != 0;
   const auto value = [&](int64_t j, int64_t count) {
     Floats v = LoadVector(s + j);
     if constexpr (kCapped) v = b.softcap * Tanh(v / b.softcap);
     if constexpr (kMask == MaskKind::kAdded)
-      v += !whole_mask ? All(*mask) : count == kWide ? LoadVector(mask + j) : LoadPart(mask + j, count);
+      v += !per_key ? All(*mask) : count == kWide ? LoadVector(mask + j) : LoadPart(mask + j, count);
     if constexpr (kMask == MaskKind::kShown)
-      v = (whole_mask ? Bytes(shown + j, count) : All(*shown)) != 0.f ? v : All(-kInfinity);
+      v = (per_key ? Bytes(shown + j, count) : All(*shown)) != 0.f ? v : All(-kInfinity);
     if (count < kWide) v = Keep(v, count, All(-kInfinity));
     if (kCapped || kMask != MaskKind::kNone || count < kWide) StoreVector(s + j, v);
     return v;
@@ -46,7 +47,8 @@ inline float Finish(const ScoreBlock& b, float* s, int64_t i, int64_t n) {
   return MostAcross(Larger(a, c));
 }
 
-// exp(scores - top) up to n, zeros up to `end`; their sum. What lies behind n in its vector is -infinity.
+// Replaces n scores by exp(score - top), and those up to `end` by zeros; returns their sum. Lanes behind n in
+// its vector must be -infinity.
 inline float Exponentials(float* s, float top, int64_t n, int64_t end) {
   Floats sum{};
   int64_t j = 0;
@@ -66,14 +68,15 @@ template <MaskKind kMask, bool kCapped> void Rows(const ScoreBlock& b) {
     const float top = Finish<kMask, kCapped>(b, s, i, n);
     const float before = b.first ? -kInfinity : b.top[i];
     b.top[i] = top > before ? top : before;
-    // Where all is hidden so far, nothing is infinite: the probabilities are zeros, and so is their sum.
+    // If all keys so far are masked, the base is 0, not -infinity: probabilities and their sum are zero, not
+    // NaN.
     const float base = b.top[i] == -kInfinity ? 0.f : b.top[i];
     const float sum = Exponentials(s, base, n, b.keys);
     if (b.first) {
       b.sum[i] = sum;
     } else {
-      b.fade[i] = Exp(All(before - base))[0];
-      b.sum[i] = b.sum[i] * b.fade[i] + sum;
+      b.rescale[i] = Exp(All(before - base))[0];
+      b.sum[i] = b.sum[i] * b.rescale[i] + sum;
     }
   }
 }
@@ -88,7 +91,7 @@ void Probabilities(const ScoreBlock& b) {
 void Scale(float* y, int64_t row, int64_t rows, int64_t n, const float* factors, bool guarded) {
   for (int64_t i = 0; i < rows; ++i, y += row) {
     const float f = factors[i];
-    const bool nothing = guarded && !(f - f == 0.f);  // infinite or NaN
+    const bool nothing = guarded && !(f - f == 0.f);  // f is infinite or NaN
     int64_t j = 0;
     for (; j + kWide <= n; j += kWide) StoreVector(y + j, nothing ? Floats{} : LoadVector(y + j) * f);
     if (j < n) StorePart(y + j, nothing ? Floats{} : LoadPart(y + j, n - j) * f, n - j);
@@ -108,7 +111,7 @@ void Dots(const float* q, const float* k, int64_t k_row, int64_t keys, int64_t s
   for (int64_t j = 0; j < keys; ++j) scores[j] = factor * SumAcross(Product(q, k + j * k_row, size));
 }
 
-// Four vectors of y stay in registers.
+// Weighted sum of values for N vectors of y, which stay in registers. last: elements in the last vector.
 template <int N>
 inline void CombineSome(const float* p, const float* v, int64_t v_row, int64_t keys, int64_t last,
                         bool accumulate, float* y) {

@@ -1,35 +1,35 @@
-// Inner loops of attention: what happens to scores between the two products, and products of few rows.
+// Inner loops of attention: softmax between the two products, and both products for few queries.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
 
-// A block of scores [rows, keys] on its way to probabilities that are not divided by their sum yet: y, which
-// is made with them, is divided at the end. Keys may come in several blocks; what has been seen of a row so
-// far is its largest score and its sum.
+// A block of scores [rows, keys] for an online softmax. Probabilities are not normalized; y is divided by
+// their sum at the end. Keys may come in several blocks: `top` and `sum` of each row are updated from block
+// to block.
 struct ScoreBlock {
   float* scores = nullptr;
-  int64_t row = 0;  // elements from row to row: whole vectors
+  int64_t row = 0;  // row stride in elements: a multiple of the vector length
   int64_t rows = 0, keys = 0;
   float softcap = 0;  // 0: none
-  // Added to scores, or bytes of which 0 hides a key; one of the two, or none. `mask_row` elements from row
-  // to row, `mask_step` 0 or 1 from key to key.
+  // Mask: floats that are added to scores, or bytes where 0 masks a key; at most one of the two. mask_row:
+  // row stride. mask_step: 1, or 0 if all keys of a row share one element.
   const float* mask = nullptr;
   const uint8_t* shown = nullptr;
   int64_t mask_row = 0, mask_step = 1;
-  // Row i sees keys below seen + i * seen_step only.
+  // Row i attends to keys below seen + i * seen_step only.
   int64_t seen = 0, seen_step = 0;
-  // Of each row: the largest score, the sum of probabilities, and what earlier sums and results are to be
-  // multiplied with.
-  float *top = nullptr, *sum = nullptr, *fade = nullptr;
-  bool first = true;
+  // Per row: the largest score so far, the sum of probabilities so far, and the factor that rescales earlier
+  // results to the new largest score.
+  float *top = nullptr, *sum = nullptr, *rescale = nullptr;
+  bool first = true;  // first block of keys
 };
 
 struct AttentionTable {
   void (*probabilities)(const ScoreBlock& block);
-  // Rows of y times factors[row]; a row whose factor is not a number becomes zero if `guarded`.
+  // Multiplies rows of y by factors[row]. guarded: a row whose factor is NaN or infinite becomes zero.
   void (*scale)(float* y, int64_t row, int64_t rows, int64_t n, const float* factors, bool guarded);
-  // scores[j] = factor * (q · k[j]) for rows of k.
+  // scores[j] = factor * (q · k[j]), where k[j] is row j of k.
   void (*dots)(const float* q, const float* k, int64_t k_row, int64_t keys, int64_t size, float factor,
                float* scores);
   // y (+)= sum of p[j] * v[j].

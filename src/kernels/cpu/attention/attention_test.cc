@@ -23,7 +23,7 @@ struct Case {
   int64_t past = 0;
 };
 
-// Few queries, ragged tiles, grouped heads, windows, several blocks of keys.
+// Few queries, partial tiles, grouped heads, masks, several blocks of keys.
 const Case kCases[] = {
     {1, 1, 1, 1, 1, 1, 1},
     {1, 2, 1, 3, 50, 20, 33, Mask::kFloat},
@@ -50,15 +50,16 @@ struct Problem {
   std::vector<float> q, k, v, y, mask;
   std::vector<uint8_t> shown;
   std::vector<int64_t> lengths;
-  std::vector<std::byte> scratch;  // from run to run, as plans keep it
+  std::vector<std::byte> scratch;  // reused from run to run, as plans do
 
   explicit Problem(const Case& c) {
     s.batch = c.batch, s.heads = c.heads, s.kv_heads = c.kv_heads, s.queries = c.queries, s.keys = c.keys;
     s.size = c.size, s.value_size = c.value_size, s.past = c.past, s.scale = 0.7f, s.softcap = c.softcap;
     s.causal = c.causal, s.guarded = c.guarded, s.bool_mask = c.mask == Mask::kBool;
-    s.q = HeadSteps::Packed(c.heads, c.queries, c.size), s.k = HeadSteps::Split(c.kv_heads, c.keys, c.size);
-    s.v = HeadSteps::Packed(c.kv_heads, c.keys, c.value_size);
-    s.y = HeadSteps::Packed(c.heads, c.queries, c.value_size);
+    s.q = HeadStrides::Packed(c.heads, c.queries, c.size),
+    s.k = HeadStrides::Split(c.kv_heads, c.keys, c.size);
+    s.v = HeadStrides::Packed(c.kv_heads, c.keys, c.value_size);
+    s.y = HeadStrides::Packed(c.heads, c.queries, c.value_size);
     q = Random(c.batch * c.heads * c.queries * c.size, 1),
     k = Random(c.batch * c.kv_heads * c.keys * c.size, 2);
     v = Random(c.batch * c.kv_heads * c.keys * c.value_size, 3);
@@ -76,7 +77,7 @@ struct Problem {
       if (i % 5 == 2 && c.mask == Mask::kFloat) mask[i] = -kInf;
       shown.push_back(mask[i] > -0.3f);
     }
-    // One row that sees nothing.
+    // One fully masked row.
     if (c.mask == Mask::kBool)
       for (int64_t j = 0; j < c.keys; ++j) shown[static_cast<size_t>(3 % c.queries * c.keys + j)] = 0;
   }
@@ -112,7 +113,7 @@ struct Problem {
         at(j, s.mask[3]));
     return s.bool_mask ? (shown[m] ? sum : -kInf) : sum + mask[m];
   }
-  // The row of y in f64.
+  // A row of y, computed in f64.
   std::vector<double> Expected(int64_t b, int64_t h, int64_t i) const {
     std::vector<double> p, row(static_cast<size_t>(s.value_size), 0.0);
     double top = -kInf, total = 0;
@@ -128,7 +129,7 @@ struct Problem {
   }
 };
 
-// Every element near what the formula gives. share: sum of squared errors over that of squares.
+// Compares with the formula in f64. share: bound of the sum of squared errors relative to the sum of squares.
 void ExpectNearFormula(const Case& c, const Problem& p, const std::vector<float>& y, double tolerance,
                        double share) {
   double squares = 0, errors = 0;
@@ -181,7 +182,7 @@ TEST_P(AttentionLevels, ForgetsTheKeysOfEarlierRuns) {
 class AttentionBf16 : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, AttentionBf16, testing::ValuesIn(LevelsAndBf16Here()));
 
-// Scores of random rows err by about 2^-8 of their size, which probabilities multiply.
+// Scores of random rows have errors of about 2^-8 of their magnitude, which the exponentials amplify.
 TEST_P(AttentionBf16, StaysNearTheFormula) {
   for (const Case& c : kCases) {
     Problem p(c);

@@ -1,4 +1,4 @@
-// The rotation that marks positions.
+// Rotary position embedding (RoPE).
 #pragma once
 #include <cstdint>
 
@@ -7,16 +7,16 @@
 namespace tern::cpu {
 
 struct RotaryShape {
-  int64_t batch = 1, heads = 1, length = 1, size = 0, rotated = 0;
+  int64_t batch = 1, heads = 1, length = 1, size = 0, rotated = 0;  // the first `rotated` of `size` features
   bool packed = false;       // x is [batch, length, heads*size], not [batch, heads, length, size]
-  bool shared = false;       // positions or angles are the same for the whole batch
-  bool interleaved = false;  // pairs are neighbours, not half a head apart
+  bool shared = false;       // all batch entries have the same positions or angles
+  bool interleaved = false;  // feature 2i is paired with 2i + 1, otherwise i with i + rotated / 2
 };
 
 // Rows of cos and sin hold rotated / 2 angles.
 struct RotaryTensors {
   const float *x = nullptr, *cosines = nullptr, *sines = nullptr;
-  // [batch or 1, length]: which rows of cos and sin to take; both null: one row after the other.
+  // [batch or 1, length]: rows of cos and sin to use; both null: row i for position i of a sequence.
   const int64_t* positions = nullptr;
   const int32_t* short_positions = nullptr;
   float* y = nullptr;  // may be x

@@ -1,4 +1,4 @@
-// One head's features rotated in pairs.
+// Rotates the features of one head in pairs, see rotary.h.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -6,9 +6,9 @@ namespace tern::cpu {
 
 // x and y hold 2 * half features; y may be x.
 struct RotaryTable {
-  // Feature i goes with i + half.
+  // Feature i is paired with i + half.
   void (*halves)(const float* x, const float* cosines, const float* sines, float* y, int64_t half);
-  // Feature 2i goes with 2i + 1.
+  // Feature 2i is paired with 2i + 1.
   void (*neighbours)(const float* x, const float* cosines, const float* sines, float* y, int64_t half);
 };
 TERN_SIMD_TABLE(RotaryTable, RotarySimd)

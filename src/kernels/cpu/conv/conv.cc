@@ -23,7 +23,8 @@ struct BFloatBits {
 template <> float ValueOf<float, HalfBits>(HalfBits v) { return HalfToFloat(v.bits); }
 template <> float ValueOf<float, BFloatBits>(BFloatBits v) { return BFloatToFloat(v.bits); }
 
-// Output columns [from, to) of one row; x is the input row, or null when it lies in the padding.
+// im2col for output columns [from, to) of one output row and one tap. x: the input row, null if it is
+// padding.
 template <class T, class S>
 void Im2colRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t from, int64_t to, T* out) {
   const int64_t first = x ? std::clamp(inside.first, from, to) : to,
@@ -44,7 +45,7 @@ void Im2colRow(const S* x, int64_t shift, int64_t stride, Inside inside, int64_t
   std::fill(out + (last - from), out + (to - from), T(0));
 }
 
-// Row k of the patch matrix: one channel and one tap for all output positions.
+// A RowSource. Row k of the im2col matrix: one channel and one tap for all output positions.
 template <class T, class S>
 void Im2col(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count, void* to) {
   const auto& image = *static_cast<const Image*>(context);
@@ -103,7 +104,7 @@ RowSource Im2colOf(DType x, DType compute) {
 }  // namespace
 
 Inside InsideOf(int64_t shift, int64_t stride, int64_t input, int64_t output) {
-  if (shift >= 0 && shift + (output - 1) * stride < input) return {0, output};  // most of them
+  if (shift >= 0 && shift + (output - 1) * stride < input) return {0, output};  // the common case: no padding
   const int64_t first = std::clamp<int64_t>(-FloorDivInt(shift, stride), 0, output);
   const int64_t last = FloorDivInt(input - 1 - shift, stride) + 1;
   return {first, std::clamp(last, first, output)};

@@ -8,21 +8,22 @@
 
 namespace tern::cpu {
 
-// Fewer spatial axes: size 1 in front.
+// Shapes with fewer spatial axes have leading ones.
 using Spatial = std::array<int64_t, 3>;
 
+// maps: output channels.
 struct ConvShape {
   int64_t batch = 1, channels = 1, maps = 1, group = 1;
   Spatial input{1, 1, 1}, kernel{1, 1, 1}, output{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1},
-      begin{0, 0, 0};  // begin: padding
+      begin{0, 0, 0};  // begin: padding in front, negative: crop
 
   int64_t group_channels() const { return channels / group; }
   int64_t group_maps() const { return maps / group; }
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-  // The most taps of a window that lie inside the image, along an axis.
+  // The most taps of a window that are inside the image, along an axis.
   int64_t inside(size_t axis) const { return kernel[axis] < input[axis] ? kernel[axis] : input[axis]; }
   int64_t taps_inside() const { return inside(0) * inside(1) * inside(2); }
-  // Elements that so many windows reach over, along an axis.
+  // Extent of this number of neighbouring windows along an axis, in elements.
   int64_t span(size_t axis, int64_t windows) const {
     return (windows - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1;
   }
@@ -30,20 +31,21 @@ struct ConvShape {
   int64_t output_size() const { return output[0] * output[1] * output[2]; }
 };
 
-// Along one axis, for a shift of the input against the output times stride, the output positions in [first,
-// last) whose input index lies in [0, input).
+// Along one axis, the output positions [first, last) whose input index, position * stride + shift, is in
+// [0, input).
 struct Inside {
   int64_t first, last;
 };
 Inside InsideOf(int64_t shift, int64_t stride, int64_t input, int64_t output);
 
-// As a matrix product per group: weights times the patches of the image, which are written tile by tile.
+// Convolution as one matrix product per group: weights times the im2col matrix, which is generated block by
+// block while the product packs it.
 class ConvAsGemm {
  public:
   ConvAsGemm() = default;
   ConvAsGemm(const ConvShape& shape, DType x, DType w, DType y);
   size_t Scratch(int threads) const;
-  // bias and epilogue may be null, here and below.
+  // bias and epilogue may be null, here and in the functions below.
   void Run(const void* x, const void* w, const void* bias, const Epilogue* epilogue, void* y, void* scratch,
            const Workers& workers) const;
 
@@ -51,16 +53,17 @@ class ConvAsGemm {
   GemmParams Params() const;
   ConvShape shape_;
   DType x_type_ = DType::kF32, w_type_ = DType::kF32, y_type_ = DType::kF32;
-  bool direct_ = false;  // 1x1: the image is the matrix
+  bool direct_ = false;  // 1x1 kernel, stride 1, no padding: the image is the im2col matrix
   std::vector<int64_t> w_at_, x_at_, y_at_, bias_at_;
 };
 
-// One input channel per group: each plane by itself.
+// Depthwise convolution: one input channel per group, computed plane by plane.
 void DepthwiseF32(const ConvShape& shape, const float* x, const float* w, const float* bias,
                   const Epilogue* epilogue, float* y, const Workers& workers);
 
-// The gradient of a convolution with respect to its input: `input` is what is read, `output` what is written,
-// begin what is cut from the front. w: [C, M / group, kernel…].
+// Transposed convolution: a matrix product, whose result is added to the output (col2im). In the shape,
+// `input` is the size of x, `output` that of y, and `begin` is cropped from the front of y. w: [C, M / group,
+// kernel…].
 class ConvTransposeF32 {
  public:
   ConvTransposeF32() = default;
@@ -70,18 +73,18 @@ class ConvTransposeF32 {
            void* scratch, const Workers& workers) const;
 
  private:
-  // Planes [first, first + maps) of the result, and taps [tap0, tap1) of each.
+  // Planes [first, first + maps) of the result, and kernel taps [tap0, tap1).
   struct Planes {
     int64_t first, maps;
-    const float* bias;  // of the first
+    const float* bias;  // of the first plane
     int64_t tap0, tap1;
   };
-  int64_t Columns() const { return maps_at_once_ * taps_at_once_ * shape_.input_size(); }
+  int64_t ColumnsSize() const { return maps_at_once_ * taps_at_once_ * shape_.input_size(); }
   GemmParams Params(int64_t maps, int64_t taps) const;
-  void Spread(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
-              const Workers& workers) const;
+  void AddToPlanes(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
+                   const Workers& workers) const;
   ConvShape shape_;
-  int64_t maps_at_once_ = 1, taps_at_once_ = 1;  // several maps: all taps
+  int64_t maps_at_once_ = 1, taps_at_once_ = 1;  // if several maps, then all taps
 };
 
 }  // namespace tern::cpu

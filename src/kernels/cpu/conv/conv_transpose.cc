@@ -6,10 +6,10 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kColumns =
-    1 << 20;  // elements of the matrix between product and result, if at all possible
+// Elements of the product before col2im. More only if one tap of one map needs more.
+constexpr int64_t kMostColumns = 1 << 20;
 
-// Adds the products of one map, [some taps, input positions], to its plane.
+// col2im: adds the product of one map, [taps, input positions], to its plane of y.
 void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns, float* y) {
   for (int64_t tap = tap0; tap < tap1; ++tap, columns += s.input_size()) {
     const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
@@ -29,15 +29,16 @@ void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns
 
 }  // namespace
 
-ConvTransposeF32::ConvTransposeF32(const ConvShape& whole) : shape_(whole) {
-  if (whole.group_channels() == 0) shape_.kernel = {1, 1, 1};  // nothing is read
+ConvTransposeF32::ConvTransposeF32(const ConvShape& given) : shape_(given) {
+  if (given.group_channels() == 0)
+    shape_.kernel = {1, 1, 1};  // the sum over channels is empty: taps do not matter
   const ConvShape& shape = shape_;
   const int64_t per_map = std::max<int64_t>(1, shape.taps() * shape.input_size());
-  maps_at_once_ = std::clamp<int64_t>(kColumns / per_map, 1, std::max<int64_t>(1, shape.group_maps()));
+  maps_at_once_ = std::clamp<int64_t>(kMostColumns / per_map, 1, std::max<int64_t>(1, shape.group_maps()));
   taps_at_once_ = std::max<int64_t>(1, shape.taps());
   if (maps_at_once_ == 1)
     taps_at_once_ =
-        std::clamp<int64_t>(kColumns / std::max<int64_t>(1, shape.input_size()), 1, taps_at_once_);
+        std::clamp<int64_t>(kMostColumns / std::max<int64_t>(1, shape.input_size()), 1, taps_at_once_);
 }
 
 GemmParams ConvTransposeF32::Params(int64_t maps, int64_t taps) const {
@@ -55,14 +56,14 @@ size_t ConvTransposeF32::Scratch(int threads) const {
     product = std::max(product, GemmScratch(Params(rest, taps_at_once_), threads));
   if (const int64_t rest = shape_.taps() % taps_at_once_)
     product = std::max(product, GemmScratch(Params(maps_at_once_, rest), threads));
-  return Aligned(static_cast<size_t>(Columns()) * sizeof(float)) + product;
+  return Aligned(static_cast<size_t>(ColumnsSize()) * sizeof(float)) + product;
 }
 
-void ConvTransposeF32::Spread(const float* columns, const Planes& planes, const Epilogue* epilogue, float* y,
-                              const Workers& workers) const {
+void ConvTransposeF32::AddToPlanes(const float* columns, const Planes& planes, const Epilogue* epilogue,
+                                   float* y, const Workers& workers) const {
   const int64_t taps = planes.tap1 - planes.tap0, size = shape_.output_size(),
                 work = std::max<int64_t>(1, taps * shape_.input_size());
-  if (planes.tap1 < shape_.taps()) epilogue = nullptr;  // there are sums to come
+  if (planes.tap1 < shape_.taps()) epilogue = nullptr;  // further taps are still to be added
   workers.ParallelFor(planes.maps, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
     EpilogueRun run(epilogue, y, (planes.first + begin) * size);
     for (int64_t m = begin; m < end; ++m) {
@@ -79,7 +80,7 @@ void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, co
                            float* y, void* scratch, const Workers& workers) const {
   const int64_t maps = shape_.group_maps(), channels = shape_.group_channels(), taps = shape_.taps();
   auto* columns = static_cast<float*>(scratch);
-  void* rest = static_cast<char*>(scratch) + Aligned(static_cast<size_t>(Columns()) * sizeof(float));
+  void* rest = static_cast<char*>(scratch) + Aligned(static_cast<size_t>(ColumnsSize()) * sizeof(float));
   for (int64_t i = 0; i < shape_.batch * shape_.group; ++i)
     for (int64_t m = 0; m < maps; m += maps_at_once_)
       for (int64_t tap = 0; tap < taps; tap += taps_at_once_) {
@@ -90,8 +91,8 @@ void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, co
         p.b.data = x + i * channels * shape_.input_size();
         p.c = columns;
         Gemm(p, rest, workers);
-        Spread(columns, {i * maps + m, count, bias ? bias + group * maps + m : nullptr, tap, tap + some},
-               epilogue, y, workers);
+        AddToPlanes(columns, {i * maps + m, count, bias ? bias + group * maps + m : nullptr, tap, tap + some},
+                    epilogue, y, workers);
       }
 }
 

@@ -12,7 +12,7 @@ struct Row {
   float* y;
 };
 
-// One output row and one kernel row: the middle, where all taps lie inside, at once; the ends tap by tap.
+// Adds one kernel row to one output row: SIMD where all taps are inside the image, scalar at both ends.
 void ConvolveRow(const ConvShape& s, const Row& r, const DepthwiseTable& simd) {
   const int64_t taps = s.kernel[2], stride = s.stride[2], dilation = s.dilation[2], start = -s.begin[2];
   const Inside left = InsideOf(start, stride, s.input[2], s.output[2]);
@@ -31,7 +31,7 @@ void ConvolveRow(const ConvShape& s, const Row& r, const DepthwiseTable& simd) {
   edge(last, s.output[2]);
 }
 
-// Row o of plane z, from all kernel rows.
+// Output row o of plane z: the sum over all kernel rows.
 void ConvolveRows(const ConvShape& s, const float* x, const float* w, int64_t z, int64_t o, float* y) {
   const DepthwiseTable& simd = DepthwiseSimd();
   for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
@@ -44,7 +44,7 @@ void ConvolveRows(const ConvShape& s, const float* x, const float* w, int64_t z,
     }
 }
 
-// The plane that starts at element `first` of y.
+// Computes the plane that starts at element `first` of y, and its epilogue.
 void ConvolvePlane(const ConvShape& s, const float* x, const float* w, float bias, int64_t first, float* y,
                    EpilogueRun& run) {
   const int64_t width = s.output[2];

@@ -8,8 +8,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWeights = 4096;          // floats of weights that stay in the first cache
-constexpr int64_t kWorthAThread = 1 << 16;  // multiplications
+constexpr int64_t kWeights = 4096;          // floats of weights that stay in the L1 cache
+constexpr int64_t kWorthAThread = 1 << 16;  // multiply-adds that pay for another thread
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void NhwcDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Wo
   }
 }
 
-// Which functions for windows do it; -1: those for any.
+// Index of the specialized functions for this kernel and stride; -1: the general functions.
 int NhwcDepthwise::Kind() const {
   const ConvShape& s = shape_;
   const DepthwiseNhwcTable& table = DepthwiseNhwcSimd();
@@ -46,14 +46,14 @@ int64_t NhwcDepthwise::RowsAtOnce() const {
   return kind < 0 || shape_.channels < table.lanes ? 1 : table.kinds[kind].rows;
 }
 
-// That a job may need.
+// Pixel pointers that a job needs at most.
 int64_t NhwcDepthwise::Pointers() const {
   const ConvShape& s = shape_;
   if (Kind() < 0) return kMostAnyPixels * s.taps();
   return ((RowsAtOnce() - 1) * s.stride[1] + s.kernel[1]) * ((s.output[2] - 1) * s.stride[2] + s.kernel[2]);
 }
 
-// Every pixel that the windows of these lines see, row by row.
+// Pointers to every pixel that the windows of these lines read, row by row; padding points to `zeros`.
 void NhwcDepthwise::WindowPixels(const float* x, const Lines& lines, const float* zeros,
                                  const float** to) const {
   const ConvShape& s = shape_;
@@ -76,7 +76,7 @@ void NhwcDepthwise::WindowPixels(const float* x, const Lines& lines, const float
   }
 }
 
-// The pixels of each window, tap by tap, for some windows of a line.
+// Pointers to the pixels of windows [first, first + count) of a line, tap by tap; padding points to `zeros`.
 void NhwcDepthwise::AnyPixels(const float* x, const Lines& lines, int64_t first, int64_t count,
                               const float* zeros, const float** to) const {
   const ConvShape& s = shape_;
@@ -105,7 +105,7 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
   DepthwisePart p;
   p.x = pixels, p.x_row = (s.output[2] - 1) * s.stride[2] + s.kernel[2];
   p.taps = s.taps(), p.w = args.w;
-  p.channels = s.channels, p.y_pixel = args.pixel(s.channels), p.y_row = s.output[2] * p.y_pixel;
+  p.channels = s.channels, p.y_pixel = args.pixel_stride_or(s.channels), p.y_row = s.output[2] * p.y_pixel;
   p.bias = args.tile.bias;
   p.clip = args.tile.clip, p.low = args.tile.low, p.high = args.tile.high;
   if (kind >= 0) WindowPixels(args.x, lines, zeros, pixels);

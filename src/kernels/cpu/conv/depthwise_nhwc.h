@@ -1,4 +1,4 @@
-// Convolutions of each channel by itself over [N, spatial…, C] in f32: vectors along channels.
+// Depthwise convolutions over [N, spatial…, C] in f32, vectorized along channels.
 #pragma once
 #include "kernels/cpu/conv/nhwc_conv.h"
 
@@ -7,7 +7,7 @@ namespace tern::cpu {
 class NhwcDepthwise {
  public:
   static bool Fits(const ConvShape& s) { return s.group == s.channels && s.maps == s.channels; }
-  // Weights [C, 1, kernel…] become [blocks of channels][kernel…][channels of a block].
+  // Packs weights [C, 1, kernel…] as [blocks of channels][kernel…][channels of a block].
   static int64_t PackedSize(const ConvShape& s);  // floats
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers);
 

@@ -6,7 +6,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// What is computed at once must fit into the registers: sums, a row of pixels and a weight.
+// Rows and pixels per call: accumulators, a row of pixels and a weight must fit into the registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 constexpr bool kManyRegisters = true;
 #else
@@ -20,8 +20,8 @@ constexpr int kVector = kLanes<float>;
 
 using Floats = Vector<float>;
 
-// Tells the compiler that v is needed here. Otherwise it puts off sums until they are stored, and keeps
-// pixels of all lines for them, more than there are registers.
+// Forces the compiler to compute v here. Otherwise it delays sums until they are stored and keeps the pixels
+// of all lines for them, more than there are registers.
 inline void Settle(Floats& v) {
 #if defined(__AVX512F__)
   asm volatile("" : "+v"(v));
@@ -36,7 +36,7 @@ inline void Settle(Floats& v) {
 
 inline Floats Bound(const DepthwisePart& p, Floats v) { return AtMost(AtLeast(v, p.low), p.high); }
 
-// One line of each window: sum[t] += x[t * S + kx] * w[kx].
+// Adds one line of each window: sum[t] += x[t * S + kx] * w[kx].
 template <int K, int S, int T, int C>
 inline void AddLine(const Floats (&x)[C], const float* w, Floats (&sum)[T]) {
 #pragma GCC unroll 8
@@ -47,7 +47,7 @@ inline void AddLine(const Floats (&x)[C], const float* w, Floats (&sum)[T]) {
   }
 }
 
-// kPart: fewer channels than a vector has.
+// R rows of T windows with kernel K and stride S. kPart: fewer channels than lanes.
 template <int K, int S, int R, int T, bool kPart> void Windows(const DepthwisePart& p) {
   constexpr int kColumns = (T - 1) * S + K, kLines = (R - 1) * S + K;
   const auto load = [&](const float* from) { return kPart ? LoadPart(from, p.channels) : LoadVector(from); };

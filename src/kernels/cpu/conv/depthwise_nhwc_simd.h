@@ -1,13 +1,15 @@
-// The inner loops of depthwise convolutions over channels-last images: vectors along channels.
+// The inner loops of depthwise convolutions over channels-last images, vectorized along channels.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
 
-// Some output pixels, all taps, some blocks of channels. A block is as many channels as a vector has; the
-// last one begins so that it ends with the channels. (Fewer channels than that: one block, partly filled.)
+// Some output pixels, all taps, blocks [block0, block1) of channels. A block is a vector of channels. The
+// last block ends with the last channel and may overlap the one before. Fewer channels than lanes are one
+// partial block.
 struct DepthwisePart {
-  const float* const* x = nullptr;  // pixels: [input rows][x_row] for windows, [output pixels][taps] for any
+  const float* const* x =
+      nullptr;  // pointers to pixels: [input rows][x_row] for `kinds`, [output pixels][taps] for `any`
   int64_t x_row = 0;
   int64_t taps = 0;
   const float* w = nullptr;  // [blocks][taps][lanes]
@@ -24,15 +26,18 @@ constexpr int kDepthwiseKinds = 5, kMostDepthwiseRows = 2, kMostDepthwisePixels 
 
 struct DepthwiseNhwcTable {
   int lanes;
-  // Square windows that lie side by side on both axes, by kind: which kernel and stride, and how many output
-  // rows and pixels at once there are functions for.
+  // Specializations for square windows with the same stride on both axes and no dilation: kernel, stride, and
+  // the most output rows and pixels per call.
   struct Kind {
     int kernel, stride, rows, pixels;
+    // By the numbers of rows and pixels.
     void (*run[kMostDepthwiseRows + 1][kMostDepthwisePixels + 1])(const DepthwisePart& part);
-    void (*part[kMostDepthwisePixels + 1])(const DepthwisePart& part);  // one row, less than a vector
+    // One row, fewer channels than lanes; by the number of pixels.
+    void (*part[kMostDepthwisePixels + 1])(const DepthwisePart& part);
   };
   Kind kinds[kDepthwiseKinds];
-  void (*any[kMostAnyPixels + 1])(const DepthwisePart& part);  // by the number of pixels
+  void (*any[kMostAnyPixels + 1])(
+      const DepthwisePart& part);  // any kernel, stride and dilation; by the number of pixels
 };
 TERN_SIMD_TABLE(DepthwiseNhwcTable, DepthwiseNhwcSimd)
 

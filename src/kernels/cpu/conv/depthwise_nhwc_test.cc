@@ -7,7 +7,7 @@
 namespace tern::cpu {
 namespace {
 
-// One image of some size and window; channels from less than a vector to some vectors and a part.
+// One image of size x (size + 1), square windows.
 NhwcCase Square(const char* name, int64_t channels, int64_t size, int64_t kernel, int64_t stride,
                 int64_t dilation, int64_t begin) {
   return {name,
@@ -77,7 +77,7 @@ TEST_P(NhwcDepthwiseLevels, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-TEST_P(NhwcDepthwiseLevels, LeavesRoomBetweenRows) {
+TEST_P(NhwcDepthwiseLevels, KeepsGapsBetweenRows) {
   for (const NhwcCase& c : Cases()) CheckRowStride<NhwcDepthwise>(c.name, c.shape, Operands::kF32);
 }
 
@@ -88,7 +88,7 @@ TEST_P(NhwcDepthwiseLevels, NaNPassesTheClip) {
   Convolve(c, d, true, 1);
   int64_t count = 0;
   for (float v : d.y) count += std::isnan(v);
-  EXPECT_EQ(count, 4);  // the windows that see the corner
+  EXPECT_EQ(count, 4);  // the windows that contain the corner
 }
 
 }  // namespace

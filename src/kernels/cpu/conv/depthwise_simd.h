@@ -1,4 +1,4 @@
-// The inner loop of direct convolutions.
+// The inner loop of depthwise convolutions over [N, C, spatial…].
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

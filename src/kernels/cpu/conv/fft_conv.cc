@@ -11,13 +11,13 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kAtOnce = 2 << 20;  // floats of tiles that are transformed at once
+constexpr int64_t kPassFloats = 2 << 20;  // floats of transformed tiles per pass
 constexpr int kMostLanes = 16;
 
-int64_t Pair() { return 2 * FftSimd().lanes; }  // channels that are transformed at once
+int64_t Pair() { return 2 * FftSimd().lanes; }  // channels per transform: two vectors
 
-// `back` of as many channels, see fft_simd.h.
-struct BackFactors {
+// Factors that undo the scaling of Pair() channels: `back` in fft_simd.h.
+struct Unscale {
   float of[2 * kMostLanes];
 };
 
@@ -29,8 +29,8 @@ double Squares(const float* w, int64_t taps) {
 
 int Exponent(double squares) { return std::clamp(std::ilogb(squares) / 2, -126, 126); }
 
-// Of one kernel's way in; writes its way back. Such kernels are near 1 as a whole, and sums with images whose
-// largest number is near 1 are of one size with other channels'.
+// Power of two that scales a kernel to a norm of about 1; `back` is its inverse. Products with images scaled
+// to about 1 then have a similar magnitude in all channels.
 double KernelScale(const float* w, int64_t taps, float& back) {
   const double squares = Squares(w, taps);
   back = std::isfinite(squares) ? 0.f : std::numeric_limits<float>::quiet_NaN();
@@ -39,7 +39,7 @@ double KernelScale(const float* w, int64_t taps, float& back) {
   return std::ldexp(1., -Exponent(squares));
 }
 
-// Of all kernels of a map: large ones are divided by this, so that no spectrum overflows.
+// Power of two by which all kernels of a map are divided, so that no spectrum overflows.
 float MapBack(const float* w, int64_t channels, int64_t taps) {
   int exponent = 0;
   for (int64_t i = 0; i < channels; ++i) {
@@ -49,7 +49,7 @@ float MapBack(const float* w, int64_t channels, int64_t taps) {
   return std::ldexp(1.f, exponent);
 }
 
-// w = exp(-2πi/n): w^j, w^2j, w^3j for all sizes up to the largest.
+// Twiddle factors w^j, w^2j, w^3j with w = exp(-2πi/n), for all sizes n up to the largest.
 std::vector<float> Factors(int64_t largest) {
   std::vector<float> factors;
   for (int64_t n = 4; n <= largest; n *= 2)
@@ -62,13 +62,13 @@ std::vector<float> Factors(int64_t largest) {
   return factors;
 }
 
-// Where a frequency is found behind a transform of n numbers.
-int64_t PlaceOf(int64_t frequency, int64_t n) {
+// Index of a frequency in the output of a transform of n numbers, which is in digit-reversed order.
+int64_t IndexOf(int64_t frequency, int64_t n) {
   if (n <= 2) return frequency;
-  return frequency % 4 * (n / 4) + PlaceOf(frequency / 4, n / 4);
+  return frequency % 4 * (n / 4) + IndexOf(frequency / 4, n / 4);
 }
 
-// The kernels of some maps and one channel, `map` floats apart.
+// Transforms the kernels of `maps` maps and one channel. map: stride from kernel to kernel, in floats.
 void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t map, int64_t maps,
                 float* back) {
   const int64_t rows = int64_t{1} << tile.rows_log;
@@ -83,16 +83,16 @@ void LoadKernel(const ConvShape& s, const FftTile& tile, const float* w, int64_t
   FftSimd().forward(tile, 0, s.span(1, 1));
 }
 
-// Microseconds that transforming so many pairs of vectors there or back takes. Long lines leave the first
-// cache.
+// Microseconds of forward or inverse transforms of this number of pairs of vectors. Long lines do not fit
+// into the L1 cache.
 double TransformCost(const FftSize& tile, double pairs) {
   const auto size = static_cast<double>(tile.rows() * tile.columns());
   const double number = (4.5e-4 * std::log2(size) + 6e-3) * FftSimd().lanes / 16;
   return pairs * size * number * (std::max(tile.rows(), tile.columns()) > 256 ? 2 : 1);
 }
 
-// Bytes in a microsecond.
-constexpr double kRead = 2e4;
+// Memory read rate, bytes per microsecond.
+constexpr double kReadRate = 2e4;
 
 }  // namespace
 
@@ -108,17 +108,18 @@ bool FftSize::Fits(const ConvShape& s, int log) {
 }
 
 FftPlan::FftPlan(const ConvShape& s, int log) : FftSize(s, log) {
-  row_step_ = (columns() + (rows_log_ > 0 ? 1 : 0)) * Pair();  // columns do not collide
+  row_step_ = (columns() + (rows_log_ > 0 ? 1 : 0)) *
+              Pair();  // a row stride at which columns do not collide in the cache
   factors_ = Factors(std::max(rows(), columns()));
-  const auto place = [&](int64_t y, int64_t x) {
-    return static_cast<int32_t>(PlaceOf(y, rows()) * row_step_ + PlaceOf(x, columns()) * Pair());
+  const auto index = [&](int64_t y, int64_t x) {
+    return static_cast<int32_t>(IndexOf(y, rows()) * row_step_ + IndexOf(x, columns()) * Pair());
   };
   for (int64_t y = 0; y < rows(); ++y)
     for (int64_t x = 0; x < columns(); ++x) {
       const int64_t mirror_y = (rows() - y) % rows(), mirror_x = (columns() - x) % columns();
       if (std::pair(y, x) > std::pair(mirror_y, mirror_x)) continue;
-      pairs_.push_back(place(y, x));
-      pairs_.push_back(place(mirror_y, mirror_x));
+      pairs_.push_back(index(y, x));
+      pairs_.push_back(index(mirror_y, mirror_x));
     }
   TERN_CHECK(static_cast<int64_t>(pairs_.size()) == 2 * frequencies(), pairs_.size() / 2, " frequencies");
 }
@@ -143,7 +144,7 @@ FftInput InputOf(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles,
   return in;
 }
 
-// Maps from `map` on.
+// Inverse transform of z, epilogue and store, for a pair of vectors of maps from `map` on.
 void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, const NhwcArgs& args,
                int64_t tile, int64_t map, float* z, const float* back, const float* kernel_back) {
   const int64_t row = tile / tiles.columns % tiles.rows * plan.out_rows(),
@@ -151,7 +152,7 @@ void WriteTile(const ConvShape& s, const FftPlan& plan, const FftTiles& tiles, c
                 image = tile / (tiles.columns * tiles.rows);
   const int64_t first = (image * s.output[1] + row) * s.output[2] + column, at = first * s.maps + map;
   FftOutput out;
-  out.pixel_step = args.pixel(s.maps), out.row_step = s.output[2] * out.pixel_step;
+  out.pixel_step = args.pixel_stride_or(s.maps), out.row_step = s.output[2] * out.pixel_step;
   out.y = args.y + first * out.pixel_step + map;
   out.rows = std::min(plan.out_rows(), s.output[1] - row);
   out.columns = std::min(plan.out_columns(), s.output[2] - column);
@@ -178,7 +179,7 @@ int64_t FftConv::PackedSize(const ConvShape& s, int log) {
   return SpectraSize(s, FftSize(s, log)) + RoundUp(s.maps, Pair());
 }
 
-// [frequency][group][panel][re of all channels, then im][column], then what each map is divided by.
+// Layout: [frequency][group][panel][re of all channels, then im][column], then MapBack of each map.
 void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log) {
   const FftPlan plan(s, log);
   const TileTable& table = TileSimd();
@@ -193,7 +194,7 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
   workers.ParallelFor(s.group * panels * channels, 1, [&](int64_t begin, int64_t end) {
     std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
     const FftTile tile = plan.Tile(z.data());
-    BackFactors back{};
+    Unscale back{};
     for (int64_t job = begin; job < end; ++job) {
       const int64_t channel = job % channels, group = job / channels / panels;
       const int64_t map0 = job / channels % panels * table.columns;
@@ -208,7 +209,7 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
         out.re = to + job / channels * panel + channel * table.columns + (map - map0);
         out.im = out.re + channels * table.columns;
         out.step = s.group * panels * panel;
-        out.im_factor = -1;  // sums of products want the kernel transposed round: the conjugate
+        out.im_factor = -1;  // cross-correlation: the conjugate spectrum
         FftSimd().separate(tile, out);
       }
     }
@@ -216,15 +217,15 @@ void FftConv::Pack(const ConvShape& s, const float* w, float* to, const Workers&
 }
 
 double FftConv::Cost(const ConvShape& s, int log) {
-  constexpr double kFlops = 1e5, kStart = 6;  // as many more channels
+  constexpr double kFlops = 1e5, kStart = 6;  // kStart: overhead of a product, in channels
   const FftSize size(s, log);
   const auto tiles = static_cast<double>(FftTiles(s, size).count);
   const auto frequencies = static_cast<double>(size.frequencies());
   const auto maps = static_cast<double>(s.group * RoundUp(s.group_maps(), 16));
-  const double filled = std::min(1.0, tiles / 6);  // few rows do not keep the multipliers busy
+  const double filled = std::min(1.0, tiles / 6);  // few rows do not hide the latency of multiply-adds
   const double products =
       8 * tiles * frequencies * (static_cast<double>(s.group_channels()) + kStart) * maps / filled / kFlops;
-  const double weights = 8 * frequencies * static_cast<double>(s.group_channels()) * maps / kRead;
+  const double weights = 8 * frequencies * static_cast<double>(s.group_channels()) * maps / kReadRate;
   const double pairs = static_cast<double>(CeilDiv(s.channels, Pair()) + CeilDiv(s.maps, Pair()));
   return std::max(products, weights) + 0.3 * std::min(products, weights) + TransformCost(size, tiles * pairs);
 }
@@ -232,7 +233,7 @@ double FftConv::Cost(const ConvShape& s, int log) {
 FftConv::FftConv(const ConvShape& shape, int log) : shape_(shape), plan_(shape, log), tiles_(shape, plan_) {
   v_step_ = PositionStep(3 * shape.channels), p_step_ = PositionStep(2 * shape.maps);
   v_tile_ = TileStep(v_step_, plan_.frequencies()), p_tile_ = TileStep(p_step_, plan_.frequencies());
-  at_once_ = std::clamp<int64_t>(kAtOnce / (v_tile_ + p_tile_), 1, std::max<int64_t>(1, tiles_.count));
+  at_once_ = std::clamp<int64_t>(kPassFloats / (v_tile_ + p_tile_), 1, std::max<int64_t>(1, tiles_.count));
   at_once_ = CeilDiv(tiles_.count, std::max<int64_t>(1, CeilDiv(tiles_.count, at_once_)));
 }
 
@@ -240,25 +241,27 @@ size_t FftConv::Scratch(int threads) const {
   return static_cast<size_t>(at_once_ * (v_tile_ + p_tile_) + threads * plan_.tile_floats()) * sizeof(float);
 }
 
-// Channels from `channel` on of one tile.
+// Forward transform of a pair of vectors of channels from `channel` on, of one tile.
 void FftConv::Input(const NhwcArgs& args, int64_t tile, int64_t channel, float* v, float* z) const {
   const ConvShape& s = shape_;
   FftInput in = InputOf(s, plan_, tiles_, tile);
   const int64_t image = tile / (tiles_.rows * tiles_.columns);
   in.x = args.x + image * in.height * in.row + channel;
   in.count = std::min(Pair(), s.channels - channel);
-  BackFactors back;
+  Unscale back;
   in.back = back.of;
   FftSimd().input(plan_.Tile(z), in);
   FftSpectra to;
   to.back = back.of;
-  to.re_factor = to.im_factor = plan_.scale();  // spectra are no larger than the image, products than results
+  to.re_factor = to.im_factor =
+      plan_.scale();  // keeps spectra below the magnitude of the image, and products below that of results
   to.im = v + channel, to.re = to.im + s.channels, to.minus = to.re + s.channels;
   to.step = v_step_, to.count = in.count;
   FftSimd().separate(plan_.Tile(z), to);
 }
 
-// Rows of v are [im, re, -im]: the result's real part is (re, -im) times panels, its imaginary part (im, re).
+// Products of one frequency. Rows of v are [im, re, -im]: the real part of the result is (re, -im) times the
+// panels, the imaginary part (im, re) times the panels.
 void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, const float* v,
                        float* p) const {
   const ConvShape& s = shape_;
@@ -268,8 +271,8 @@ void FftConv::Products(const NhwcArgs& args, int64_t frequency, int64_t tiles, c
   const int64_t starts[2] = {0, s.channels};
   Tile t;
   t.a_row = v_tile_, t.c_row = p_tile_;
-  t.k = channels, t.parts = 2, t.starts = starts;
-  t.few = true;  // the height of tiles does not depend on the threads
+  t.k = channels, t.segments = 2, t.starts = starts;
+  t.few_rows = true;  // bit-identical for any number of threads: rows per product do not depend on it
   for (int64_t i = 0; i < s.group * panels; ++i) {
     const int64_t group = i / panels, map = i % panels * table.columns;
     t.b = args.w + (frequency * s.group * panels + i) * panel;
@@ -286,7 +289,7 @@ void FftConv::Output(const NhwcArgs& args, int64_t tile, int64_t map, float* p, 
   FftSpectra from;
   from.re = p + map, from.im = from.re + shape_.maps;
   from.step = p_step_, from.count = std::min(Pair(), shape_.maps - map);
-  BackFactors back;
+  Unscale back;
   from.back = back.of;
   FftSimd().join(plan_.Tile(z), from);
   WriteTile(shape_, plan_, tiles_, args, tile, map, z, back.of, args.w + SpectraSize(shape_, plan_) + map);
@@ -318,7 +321,7 @@ void FftConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) c
 
 namespace {
 
-// Of a pair of vectors' kernels: `back`, then [frequency][re, im of the one, re, im of the other].
+// Packed kernels of a pair of vectors: `back`, then [frequency][re, im of the first, re, im of the second].
 int64_t PairSize(const FftSize& size) { return (1 + 2 * size.frequencies()) * Pair(); }
 
 }  // namespace
@@ -333,7 +336,7 @@ void FftDepthwise::Pack(const ConvShape& s, const float* w, float* to, const Wor
   std::fill(to, to + PackedSize(s, log), 0.f);
   workers.ParallelFor(CeilDiv(s.channels, Pair()), 1, [&](int64_t begin, int64_t end) {
     std::vector<float> z(static_cast<size_t>(plan.tile_floats()));
-    BackFactors ones;
+    Unscale ones;
     std::fill_n(ones.of, Pair(), 1.f);
     for (int64_t i = begin; i < end; ++i)
       for (int64_t half = 0; half < 2; ++half) {
@@ -355,7 +358,7 @@ double FftDepthwise::Cost(const ConvShape& s, int log) {
   const FftSize size(s, log);
   const auto tiles = static_cast<double>(FftTiles(s, size).count);
   const auto pairs = static_cast<double>(CeilDiv(s.channels, Pair()));
-  const double weights = 4 * static_cast<double>(PackedSize(s, log)) / kRead;
+  const double weights = 4 * static_cast<double>(PackedSize(s, log)) / kReadRate;
   return 2 * TransformCost(size, tiles * pairs) + weights;
 }
 
@@ -369,10 +372,10 @@ size_t FftDepthwise::Scratch(int threads) const {
 void FftDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   const ConvShape& s = shape_;
   const int64_t pairs = CeilDiv(s.channels, Pair()), size = PairSize(plan_);
-  // Tiles of the same channels one after the other: their weights stay in cache.
+  // Consecutive jobs are tiles of the same channels: their weights stay in cache.
   workers.ParallelFor(tiles_.count * pairs, 1, [&](int64_t begin, int64_t end, int worker) {
     float* z = static_cast<float*>(scratch) + worker * plan_.tile_floats();
-    BackFactors back;
+    Unscale back;
     for (int64_t i = begin; i < end; ++i) {
       const float* w = args.w + i / tiles_.count * size;
       const int64_t tile = i % tiles_.count, channel = i / tiles_.count * Pair();

@@ -1,12 +1,11 @@
-// Convolutions of large kernels over [N, spatial…, C] in f32 by Fourier transforms: tiles of the image
-// overlap by the kernel's extent, are transformed, multiplied frequency by frequency with transformed
-// weights, and transformed back. Two spatial axes at most, strides 1, any dilation and padding.
+// Convolutions of large kernels over [N, spatial…, C] in f32 by FFT, with the overlap-save method: tiles of
+// the image overlap by the kernel's extent; they are transformed, multiplied frequency by frequency with
+// transformed weights, and transformed back. At most two spatial axes, stride 1, any dilation and padding.
 //
-// Errors are relative to the largest numbers of a tile, in each channel of the group by itself, not to those
-// of a window: with numbers of one size they are smaller than those of direct sums, near much larger ones
-// they are not (docs/reports/accuracy.md). The result is the same for any number of threads. What is not
-// finite in the image makes the tiles that see it NaN (a tile's side wide), in all maps of its group and
-// nowhere else.
+// Errors are relative to the largest number of a tile, per input channel, not of a window: for numbers of
+// similar magnitude they are smaller than those of direct sums, beside much larger numbers they are larger
+// (docs/reports/accuracy.md). The result is bit-identical for any number of threads. A NaN or infinity in the
+// image makes the results of all tiles that contain it NaN, in all maps of its group and nowhere else.
 #pragma once
 #include <vector>
 
@@ -15,28 +14,30 @@
 
 namespace tern::cpu {
 
-// Sizes of the tiles that images are cut into. They depend on the kernel's sizes alone, so that weights are
-// packed without an image: `log` is the tile's side along the axes along which the kernel has an extent.
+// Sizes of the tiles that images are split into. They depend on the kernel only, so that weights can be
+// packed before the image size is known. The side of a tile is 1 << log along axes on which the kernel
+// extends, otherwise 1.
 class FftSize {
  public:
-  static constexpr int kMostLog = 6, kMostLineLog = 10;  // two axes, one
+  static constexpr int kMostLog = 6, kMostLineLog = 10;  // for two axes, for one axis
 
   FftSize() = default;
   FftSize(const ConvShape& s, int log);
-  // The kernel leaves at least a quarter of a tile's side.
+  // Whether the kernel fits: at least a quarter of a tile's side remains for results.
   static bool Fits(const ConvShape& s, int log);
 
   int64_t rows() const { return int64_t{1} << rows_log_; }
   int64_t columns() const { return int64_t{1} << columns_log_; }
-  // Mirror images are counted once.
+  // Frequencies to compute: of two conjugate ones, which a real input has, one.
   int64_t frequencies() const {
-    const int64_t alone = (rows_log_ > 0 ? 2 : 1) * (columns_log_ > 0 ? 2 : 1);  // their own mirror images
+    const int64_t alone =
+        (rows_log_ > 0 ? 2 : 1) * (columns_log_ > 0 ? 2 : 1);  // frequencies that are their own conjugates
     return (rows() * columns() + alone) / 2;
   }
-  // Results of a tile.
+  // Size of the results of a tile.
   int64_t out_rows() const { return rows() - extent_[0] + 1; }
   int64_t out_columns() const { return columns() - extent_[1] + 1; }
-  // Numbers are scaled by this on their way there and back.
+  // Normalization of a forward and an inverse transform.
   float scale() const { return 0.25f / static_cast<float>(rows() * columns()); }
 
  protected:
@@ -46,7 +47,7 @@ class FftSize {
   int64_t extent_[2] = {1, 1};
 };
 
-// What transforms such tiles.
+// Twiddle factors and index tables of the transforms of such tiles.
 class FftPlan : public FftSize {
  public:
   FftPlan() = default;
@@ -67,12 +68,12 @@ struct FftTiles {
   FftTiles(const ConvShape& s, const FftSize& size);
 };
 
-// Any number of groups.
+// FFT convolution with any number of groups. PackedSize is in floats, Scratch in bytes.
 class FftConv {
  public:
   static int64_t PackedSize(const ConvShape& s, int log);  // floats
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers, int log);
-  // Estimated microseconds on one core that does 100 GFLOP/s.
+  // Estimated time in microseconds, on a core with 100 GFLOP/s.
   static double Cost(const ConvShape& s, int log);
 
   FftConv() = default;
@@ -88,12 +89,12 @@ class FftConv {
   ConvShape shape_;
   FftPlan plan_;
   FftTiles tiles_;
-  int64_t at_once_ = 1;              // tiles
-  int64_t v_step_ = 0, v_tile_ = 0;  // from frequency to frequency, from tile to tile
-  int64_t p_step_ = 0, p_tile_ = 0;
+  int64_t at_once_ = 1;              // tiles per pass
+  int64_t v_step_ = 0, v_tile_ = 0;  // strides of spectra: from frequency to frequency, from tile to tile
+  int64_t p_step_ = 0, p_tile_ = 0;  // the same for products
 };
 
-// Each channel by itself.
+// Depthwise FFT convolution.
 class FftDepthwise {
  public:
   static bool Fits(const ConvShape& s) { return s.group == s.channels && s.maps == s.channels; }

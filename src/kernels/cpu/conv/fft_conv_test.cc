@@ -19,8 +19,8 @@ struct SizedCase {
   NhwcCase c;
 };
 
-// Sides of an even and an odd power of two; images smaller and larger than tiles, ragged channels and maps,
-// lines along either axis, dilated kernels, groups.
+// Even and odd powers of two; images smaller and larger than tiles, partial vectors of channels and maps,
+// kernels along one axis, dilated kernels, groups.
 std::vector<SizedCase> Cases() {
   using N = NhwcCase::Numbers;
   const auto same = [](int64_t k) { return Spatial{0, k / 2, k / 2}; };
@@ -46,7 +46,7 @@ std::vector<SizedCase> EachChannel() {
   return cases;
 }
 
-// Each number of a tile is a frequency or the mirror image of one that is listed; some are both.
+// Each element of a tile is exactly once a listed frequency or the conjugate of one; some are both.
 TEST_P(FftLevels, ListsEachFrequencyOnce) {
   for (const auto& [log, c] : Cases()) {
     const FftPlan plan(c.shape, log);
@@ -55,9 +55,9 @@ TEST_P(FftLevels, ListsEachFrequencyOnce) {
     ASSERT_EQ(tile.frequencies, plan.frequencies());
     std::vector<int> seen(z.size());
     for (int64_t i = 0; i < tile.frequencies; ++i) {
-      const int32_t place = tile.pairs[2 * i], mirror = tile.pairs[2 * i + 1];
-      ++seen.at(static_cast<size_t>(place));
-      if (mirror != place) ++seen.at(static_cast<size_t>(mirror));
+      const int32_t index = tile.pairs[2 * i], mirror = tile.pairs[2 * i + 1];
+      ++seen.at(static_cast<size_t>(index));
+      if (mirror != index) ++seen.at(static_cast<size_t>(mirror));
     }
     for (int64_t y = 0; y < plan.rows(); ++y)
       for (int64_t x = 0; x < plan.columns(); ++x)
@@ -98,7 +98,7 @@ template <class Work> void CheckThreads(const SizedCase& s) {
   }
 }
 
-TEST_P(FftLevels, LeavesRoomBetweenRows) {
+TEST_P(FftLevels, KeepsGapsBetweenRows) {
   for (const auto& [log, c] : Cases()) CheckRowStride<FftConv>(c.name, c.shape, Operands::kF32, log);
   for (const auto& [log, c] : EachChannel())
     CheckRowStride<FftDepthwise>(c.name, c.shape, Operands::kF32, log);
@@ -109,16 +109,16 @@ TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
   for (const SizedCase& s : EachChannel()) CheckThreads<FftDepthwise>(s);
 }
 
-// What docs/reports/accuracy.md promises of every result: an error of at most kError times the root of the
-// tile's number of pixels, times the sum over channels of the largest number in the tile times the root of
-// the sum of squares of the kernel.
+// The bound that docs/reports/accuracy.md gives for every result: an error of at most kError times the root
+// of the tile's number of pixels, times the sum over channels of the largest number in the tile times the
+// root of the sum of squares of the kernel.
 constexpr double kError = 1e-7;
-// Smaller numbers count as that.
+// Numbers below this count as this in the bound.
 template <class Work> constexpr double kLeast = std::is_same_v<Work, FftConv> ? 1e-36 : 0;
 
-class Promise {
+class ErrorBound {
  public:
-  Promise(const ConvShape& s, int log, const NhwcData& d, double least = 0)
+  ErrorBound(const ConvShape& s, int log, const NhwcData& d, double least = 0)
       : s_(s), size_(s, log), tiles_(s, size_), least_(least) {
     for (int64_t tile = 0; tile < tiles_.count; ++tile)
       for (int64_t c = 0; c < s.channels; ++c) largest_.push_back(Largest(d, tile, c));
@@ -162,17 +162,17 @@ class Promise {
   std::vector<double> largest_, norms_;
 };
 
-template <class Work> void CheckPromise(const SizedCase& sized, NhwcData& d) {
+template <class Work> void CheckErrorBound(const SizedCase& sized, NhwcData& d) {
   const ConvShape& s = sized.c.shape;
   ConvolveWith<Work>(s, d, false, 3, sized.log);
-  const Promise promise(s, sized.log, d, kLeast<Work>);
+  const ErrorBound bound(s, sized.log, d, kLeast<Work>);
   for (int64_t i = 0; i < s.batch * s.output_size() * s.maps; i += 7)
     ASSERT_NEAR(d.y[static_cast<size_t>(i)], d.Sum(s, i / s.maps, i % s.maps),
-                promise.Of(i / s.maps, i % s.maps))
+                bound.Of(i / s.maps, i % s.maps))
         << sized.c.name << ": pixel " << i / s.maps << ", map " << i % s.maps;
 }
 
-// Numbers of an image, and those of the kernels they meet; of maps, beside that.
+// Magnitudes of the images and kernels of a group; kWeights: further factors of maps.
 constexpr struct {
   float x, w;
 } kSizes[] = {{1, 1},          {1e6f, 1},       {1e-6f, 1},     {0, 1},        {1e20f, 1},
@@ -180,9 +180,9 @@ constexpr struct {
 constexpr int64_t kSizesCount = std::size(kSizes);
 constexpr float kWeights[] = {1, 1e-5f, 1e7f};
 
-// Channels and maps that share a transform, a vector's width apart, are of one size nowhere. Whole groups are
-// of one size, zeros too, the first of size `first`; they go to where normal numbers end. Spectra of images
-// without a sign are as large as any.
+// Channels and maps that share a transform have different magnitudes. All channels of a group have the same
+// magnitude, one of kSizes, starting with `first`, up to the limits of normal numbers. Images are not
+// negative, which gives the largest spectra.
 template <class Work> void CheckSizes(const SizedCase& sized, int64_t first) {
   const ConvShape& s = sized.c.shape;
   NhwcData d(s);
@@ -195,7 +195,7 @@ template <class Work> void CheckSizes(const SizedCase& sized, int64_t first) {
     d.w[i] *= kSizes[(first + map / s.group_maps()) % kSizesCount].w * kWeights[map % 3];
   }
   SCOPED_TRACE(testing::Message() << "first size " << first);
-  CheckPromise<Work>(sized, d);
+  CheckErrorBound<Work>(sized, d);
 }
 
 TEST_P(FftLevels, EachGroupErrsByItsOwnSize) {
@@ -204,22 +204,22 @@ TEST_P(FftLevels, EachGroupErrsByItsOwnSize) {
     for (int64_t first = 0; first < kSizesCount; first += s.c.shape.group) CheckSizes<FftConv>(s, first);
 }
 
-// Far from it too: sums over windows that do not hold it would round less.
+// Also far from the number: direct sums over windows that do not contain it would be more accurate.
 TEST_P(FftLevels, ALargeNumberIsFeltInTheTilesThatSeeIt) {
   for (const SizedCase& sized : Cases()) {
     NhwcData d(sized.c.shape);
     d.x[d.x.size() / 2] = 1e6f;
-    CheckPromise<FftConv>(sized, d);
+    CheckErrorBound<FftConv>(sized, d);
   }
   for (const SizedCase& sized : EachChannel()) {
     NhwcData d(sized.c.shape);
     d.x[d.x.size() / 2] = 1e6f;
-    CheckPromise<FftDepthwise>(sized, d);
+    CheckErrorBound<FftDepthwise>(sized, d);
   }
 }
 
-// Tiles have 10 x 10 results: what is wrong in the last column reaches no other tile than the last, and other
-// groups nowhere.
+// Tiles have 10 x 10 results: a NaN or infinity in the last column affects the last tile of its row only, and
+// no other group.
 template <class Work> void CheckNotFinite(const NhwcCase& c, bool in_weights) {
   const ConvShape& s = c.shape;
   for (const float bad : {kNaN, kInfinity, -kInfinity}) {
@@ -228,9 +228,9 @@ template <class Work> void CheckNotFinite(const NhwcCase& c, bool in_weights) {
     if (in_weights)
       d.w[static_cast<size_t>(group * s.group_maps() * s.group_channels() * s.taps())] = bad;
     else
-      d.x[static_cast<size_t>(25 * s.channels + channel)] = bad;  // the first image's right upper corner
+      d.x[static_cast<size_t>(25 * s.channels + channel)] = bad;  // the upper right corner of the first image
     ConvolveWith<Work>(s, d, false, 3, 4);
-    const Promise promise(s, 4, d);
+    const ErrorBound bound(s, 4, d);
     for (int64_t i = 0; i < s.batch * s.output_size() * s.maps; ++i) {
       const int64_t pixel = i / s.maps, map = i % s.maps;
       const bool seen = in_weights ? map == group * s.group_maps()
@@ -238,7 +238,7 @@ template <class Work> void CheckNotFinite(const NhwcCase& c, bool in_weights) {
       const float got = d.y[static_cast<size_t>(i)];
       ASSERT_EQ(std::isfinite(got), !seen) << bad << ": pixel " << pixel << ", map " << map;
       if (seen || i % 7 != 0) continue;
-      ASSERT_NEAR(got, d.Sum(s, pixel, map), promise.Of(pixel, map)) << "pixel " << pixel << ", map " << map;
+      ASSERT_NEAR(got, d.Sum(s, pixel, map), bound.Of(pixel, map)) << "pixel " << pixel << ", map " << map;
     }
   }
 }
@@ -255,8 +255,8 @@ TEST_P(FftLevels, NanAndInfinityStayInTheirTileAndGroup) {
   }
 }
 
-// The table in docs/reports/accuracy.md: errors against sums in double over the largest result, and root mean
-// squares.
+// Prints the table in docs/reports/accuracy.md: errors against sums in double, relative to the largest
+// result, and root mean squares.
 TEST(Fft, Accuracy) {
   using N = NhwcCase::Numbers;
   std::printf("| kernel, channels | direct | FFT |\n|---|---|---|\n");

@@ -1,7 +1,7 @@
 #include "kernels/cpu/conv/fft_simd.h"
 
+#include "kernels/cpu/simd/magnitude-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
-#include "kernels/cpu/simd/size-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
@@ -23,13 +23,13 @@ inline Complex Times(const Complex& a, float re, float im) {
 }
 inline Complex TimesMinusI(const Complex& a) { return {a.im, -a.re}; }
 
-// In each lane.
+// Largest magnitude in each lane.
 struct Largest {
   Ints re{}, im{};
-  void See(const Complex& v) { re = Larger(re, SizesOf(v.re)), im = Larger(im, SizesOf(v.im)); }
+  void Add(const Complex& v) { re = Larger(re, MagnitudesOf(v.re)), im = Larger(im, MagnitudesOf(v.im)); }
 };
 
-// One vector's way in and back.
+// Scaling of one vector, and `back`, which undoes it.
 struct Scale {
   Floats in, back;
   Ints finite;
@@ -38,7 +38,7 @@ struct Scale {
     constexpr int32_t kOne = 1 << 23, kInfinite = 255 * kOne, kNaN = kInfinite + kOne / 2;  // bits
     const Ints none{}, exponent = most & kInfinite;
     finite = exponent != kInfinite;
-    // Both powers stay normal numbers.
+    // Clamped so that both powers of two are normal numbers.
     const Ints least = exponent > kOne ? exponent : none + kOne,
                power = least < 253 * kOne ? least : none + 253 * kOne;
     in = Floats(254 * kOne - power);
@@ -53,7 +53,8 @@ struct Scales {
   void StoreBack(float* p) const { Store(p, {re.back, im.back}); }
 };
 
-// a * b in two factors neither of which overflows before their product with a number near 1 does.
+// The product of two powers of two, x * y, as factors a and b of similar exponents: v * a * b does not
+// overflow before the result does.
 struct Back {
   Floats a, b;
   Back(Floats x, Floats y) {
@@ -66,8 +67,9 @@ struct Back {
 
 inline const float* FactorsOf(const float* factors, int64_t n) { return factors + 6 * (n / 4 - 1); }
 
-// One size of a transform that ends in digits reversed; of its inverse, which starts with them.
-template <bool kFactors> inline void Part(float* p, int64_t quarter, const float* w) {
+// Radix-4 butterfly of a transform with digit-reversed output, and that of its inverse. kFactors: with
+// twiddle factors.
+template <bool kFactors> inline void Butterfly(float* p, int64_t quarter, const float* w) {
   const Complex a = Load(p), b = Load(p + quarter), c = Load(p + 2 * quarter), d = Load(p + 3 * quarter);
   const Complex s0 = a + c, s1 = a - c, s2 = b + d, s3 = TimesMinusI(b - d);
   const Complex y1 = s1 + s3, y2 = s0 - s2, y3 = s1 - s3;
@@ -76,7 +78,7 @@ template <bool kFactors> inline void Part(float* p, int64_t quarter, const float
   Store(p + 2 * quarter, kFactors ? Times(y2, w[2], w[3]) : y2);
   Store(p + 3 * quarter, kFactors ? Times(y3, w[4], w[5]) : y3);
 }
-template <bool kFactors> inline void PartBack(float* p, int64_t quarter, const float* w) {
+template <bool kFactors> inline void InverseButterfly(float* p, int64_t quarter, const float* w) {
   const Complex y1 = Load(p + quarter), y2 = Load(p + 2 * quarter), y3 = Load(p + 3 * quarter);
   const Complex a = Load(p), b = kFactors ? Times(y1, w[0], -w[1]) : y1,
                 c = kFactors ? Times(y2, w[2], -w[3]) : y2, d = kFactors ? Times(y3, w[4], -w[5]) : y3;
@@ -87,10 +89,11 @@ template <bool kFactors> inline void PartBack(float* p, int64_t quarter, const f
   Store(p + 3 * quarter, s1 - s3);
 }
 
-// part(pointer, quarter's step, factors) of all parts of size n.
+// Calls the butterfly (pointer, stride of quarters, factors) for all transforms of size n; `first` for the
+// element without twiddle factors, `rest` for the others.
 template <class First, class Rest>
-inline void EachPart(float* p, int64_t step, int64_t length, int64_t n, const float* factors,
-                     const First& first, const Rest& rest) {
+inline void EachButterfly(float* p, int64_t step, int64_t length, int64_t n, const float* factors,
+                          const First& first, const Rest& rest) {
   const int64_t quarter = n / 4;
   const float* w = FactorsOf(factors, n);
   for (int64_t base = 0; base < length; base += n) first(p + base * step, quarter * step, w);
@@ -106,18 +109,19 @@ inline void Pairs(float* p, int64_t step, int64_t length) {
   }
 }
 
-// Numbers are `step` floats apart.
+// Transform of one line of numbers with stride `step`, in floats; InverseLine is its inverse.
 void Line(float* p, int64_t step, int log, const float* factors) {
   const int64_t length = int64_t{1} << log;
   int64_t n = length;
-  for (; n >= 4; n /= 4) EachPart(p, step, length, n, factors, Part<false>, Part<true>);
+  for (; n >= 4; n /= 4) EachButterfly(p, step, length, n, factors, Butterfly<false>, Butterfly<true>);
   if (n == 2) Pairs(p, step, length);
 }
-void LineBack(float* p, int64_t step, int log, const float* factors) {
+void InverseLine(float* p, int64_t step, int log, const float* factors) {
   const int64_t length = int64_t{1} << log;
   int64_t n = 4;
   if (log % 2 != 0) Pairs(p, step, length), n = 8;
-  for (; n <= length; n *= 4) EachPart(p, step, length, n, factors, PartBack<false>, PartBack<true>);
+  for (; n <= length; n *= 4)
+    EachButterfly(p, step, length, n, factors, InverseButterfly<false>, InverseButterfly<true>);
 }
 
 void Forward(const FftTile& t, int64_t first, int64_t last) {
@@ -143,16 +147,16 @@ void Input(const FftTile& t, const FftInput& in) {
   const auto part = [a, b](const float* p) {
     return Complex{LoadPart(p, a), b > 0 ? LoadPart(p + lanes, b) : Floats{}};
   };
-  // see(pixel) of what is inside the image, a row's from `left` on.
-  const auto each = [&](int64_t r, const auto& see) {
+  // Calls use(pixel) for the pixels of a row that are inside the image, from `left` on.
+  const auto each = [&](int64_t r, const auto& use) {
     const float* from = in.x + (in.first_row + r) * in.row + (in.first_column + left) * in.pixel;
     if (b == lanes)
-      for (int64_t c = left; c < right; ++c, from += in.pixel) see(Load(from));
+      for (int64_t c = left; c < right; ++c, from += in.pixel) use(Load(from));
     else
-      for (int64_t c = left; c < right; ++c, from += in.pixel) see(part(from));
+      for (int64_t c = left; c < right; ++c, from += in.pixel) use(part(from));
   };
   Largest most;
-  for (int64_t r = top; r < bottom; ++r) each(r, [&](const Complex& v) { most.See(v); });
+  for (int64_t r = top; r < bottom; ++r) each(r, [&](const Complex& v) { most.Add(v); });
   const Scales scales(most);
   scales.StoreBack(in.back);
   for (int64_t r = 0; r < rows; ++r) {
@@ -169,12 +173,13 @@ void Input(const FftTile& t, const FftInput& in) {
   Forward(t, top, Greatest(top, bottom));
 }
 
-// Twice the spectra of the real and the imaginary parts, from those of a frequency and its mirror image.
+// Twice the spectra a and b of the real and the imaginary part, from a frequency and its conjugate. Merge is
+// the inverse.
 inline void Split(const Complex& z, const Complex& mirror, Complex& a, Complex& b) {
   a = {z.re + mirror.re, z.im - mirror.im};
   b = {z.im + mirror.im, mirror.re - z.re};
 }
-inline void Unite(float* z, float* mirror, const Complex& a, const Complex& b) {
+inline void Merge(float* z, float* mirror, const Complex& a, const Complex& b) {
   Store(z, {a.re - b.im, a.im + b.re});
   Store(mirror, {a.re + b.im, b.re - a.im});
 }
@@ -209,14 +214,14 @@ void Join(const FftTile& t, const FftSpectra& from) {
   Largest most;
   for (int64_t i = 0; i < t.frequencies; ++i) {
     load(i, a, b);
-    most.See({a.re, b.re});
-    most.See({a.im, b.im});
+    most.Add({a.re, b.re});
+    most.Add({a.im, b.im});
   }
   const Scales scales(most);
   scales.StoreBack(from.back);
   for (int64_t i = 0; i < t.frequencies; ++i) {
     load(i, a, b);
-    Unite(t.z + t.pairs[2 * i], t.z + t.pairs[2 * i + 1], {scales.re.In(a.re), scales.re.In(a.im)},
+    Merge(t.z + t.pairs[2 * i], t.z + t.pairs[2 * i + 1], {scales.re.In(a.re), scales.re.In(a.im)},
           {scales.im.In(b.re), scales.im.In(b.im)});
   }
 }
@@ -227,7 +232,7 @@ void Multiply(const FftTile& t, const float* w) {
     Complex a, b;
     Split(Load(z), Load(mirror), a, b);
     const Complex u = Load(w), v = Load(w + kNumber);
-    Unite(z, mirror, {a.re * u.re - a.im * u.im, a.im * u.re + a.re * u.im},
+    Merge(z, mirror, {a.re * u.re - a.im * u.im, a.im * u.re + a.re * u.im},
           {b.re * v.re - b.im * v.im, b.im * v.re + b.re * v.im});
   }
 }
@@ -241,13 +246,13 @@ inline Floats Finished(const FftOutput& out, Floats v, int64_t at, int64_t chann
 void Output(const FftTile& t, const FftOutput& out) {
   if (t.rows_log > 0)
     for (int64_t c = 0; c < int64_t{1} << t.columns_log; ++c)
-      LineBack(t.z + c * kNumber, t.row_step, t.rows_log, t.factors);
+      InverseLine(t.z + c * kNumber, t.row_step, t.rows_log, t.factors);
   const int64_t first = Least(out.count, lanes), second = out.count - first;
   const Complex back = Load(out.back), kernel = Load(out.kernel_back);
   const Back re(back.re, kernel.re), im(back.im, kernel.im);
   for (int64_t r = 0; r < out.rows; ++r) {
     float* z = t.z + r * t.row_step;
-    LineBack(z, kNumber, t.columns_log, t.factors);
+    InverseLine(z, kNumber, t.columns_log, t.factors);
     for (int64_t c = 0; c < out.columns; ++c) {
       const int64_t at = r * out.row_step + c * out.pixel_step;
       const Complex v = Load(z + c * kNumber);

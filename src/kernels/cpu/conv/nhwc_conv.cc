@@ -1,4 +1,4 @@
-// Before a run: weights packed, where windows are read from, how the work is cut.
+// Preparation of a convolution: packing of weights, source of windows, splitting into jobs.
 #include "kernels/cpu/conv/nhwc_conv.h"
 
 #include <algorithm>
@@ -9,20 +9,20 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kBlock = 64 << 10;        // words that stay in the second cache, read or written
-constexpr int64_t kWorthAThread = 1 << 16;  // multiplications, those in the padding of columns too
+constexpr int64_t kBlockDwords = 64 << 10;  // dwords, read or written, that stay in the L2 cache
+constexpr int64_t kWorthAThread = 1 << 16;  // multiply-adds, padded columns included, that pay for a thread
 constexpr double kScattered = 4;            // see Scattered
-constexpr int64_t kPieceStart = 12;         // words that are copied while the copy of a pixel starts
-constexpr int64_t kPad = 16;                // words that keep rows from colliding in the first cache
+constexpr int64_t kCopyOverhead = 12;       // overhead of copying a pixel, in dwords
+constexpr int64_t kPad = 16;                // dwords of padding that keep rows from colliding in the L1 cache
 
-bool HangsOver(const ConvShape& s) {
+bool NeedsPadding(const ConvShape& s) {
   for (size_t i = 0; i < 3; ++i)
     if (s.begin[i] > 0 || s.span(i, s.output[i]) - s.begin[i] > s.input[i]) return true;
   return false;
 }
 
-// A shape with the same results for which sizes are those of memory that exists: nothing to compute has no
-// window, and without channels every window is empty.
+// An equivalent shape for empty tensors: an empty output has no windows, and without input channels windows
+// are empty. So sizes that are derived from it stay small.
 ConvShape Sized(const ConvShape& shape) {
   ConvShape s = shape;
   const bool nothing = s.batch == 0 || s.maps == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0;
@@ -34,13 +34,13 @@ ConvShape Sized(const ConvShape& shape) {
   return s;
 }
 
-// Rows of so many pixels make tiles that are too low to keep the multipliers busy.
+// Whether rows of this number of pixels make tiles with too few rows to hide the latency of multiply-adds.
 bool LowTiles(int64_t pixels) {
   const int64_t rows = TileSimd().rows, tiles = CeilDiv(pixels, rows);
   return 10 * pixels < tiles * std::min<int64_t>(45, 8 * rows);
 }
 
-// How many groups are computed as one: as many as fill a vector.
+// Number of groups that are computed as one, so that their maps fill a vector.
 int64_t Joined(const ConvShape& s) {
   const int64_t lanes = TileSimd().columns / 2;
   int64_t joined = std::clamp<int64_t>(lanes / std::max<int64_t>(1, s.group_maps()), 1, s.group);
@@ -48,7 +48,8 @@ int64_t Joined(const ConvShape& s) {
   return joined;
 }
 
-// Weights [M, C / group, kernel…] of groups that are joined, in that order, with zeros between groups.
+// Weights [M, C / group, kernel…] of joined groups, with zeros where maps and channels are of different
+// groups.
 void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
   const int64_t channels = s.group_channels() * s.taps(), wide = channels * joined;
   std::fill(to, to + s.maps * wide, 0.f);
@@ -56,7 +57,7 @@ void Join(const ConvShape& s, int64_t joined, const float* w, float* to) {
     std::copy_n(w + map * channels, channels, to + map * wide + map / s.group_maps() % joined * channels);
 }
 
-// One row of the kernel, [kernel row][C], of some maps.
+// Packs one row of the kernel, [kernel row][C], of some maps.
 void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t maps, float* to) {
   const int64_t taps = s.taps(), size = s.kernel[2] * s.channels;
   std::vector<float> rows(static_cast<size_t>(maps * size));
@@ -67,9 +68,9 @@ void PackRow(const TileTable& table, const float* w, const ConvShape& s, int64_t
   table.pack(rows.data(), 1, size, size, maps, 1.0f, to);
 }
 
-// Whether words of several elements are better filled along rows than pixel by pixel: odd numbers of
-// channels, pictures above all. Windows must start where words do. The last word of a window's row may hold
-// an element beside the window, which meets a weight of zero.
+// Whether dwords of two bf16 are packed along rows instead of per pixel: for odd numbers of channels, such as
+// RGB images. Windows must start at a dword. The last dword of a window's row may contain an element beyond
+// the window, which is multiplied by a zero weight.
 bool AlongRows(const ConvShape& s, const TileTable& table) {
   return s.group == 1 && s.channels % table.per_lane != 0 && s.kernel[2] > 1 && s.dilation[2] == 1 &&
          s.stride[2] * s.channels % table.per_lane == 0;
@@ -82,8 +83,8 @@ int64_t NhwcConv::PackedSize(const ConvShape& s, Operands operands) {
   if (s.channels == 0 || s.maps == 0) return 0;
   const int64_t joined = Joined(s), maps = s.group_maps() * joined;
   if (AlongRows(s, table))
-    return PanelsSize(s.kernel[0] * s.kernel[1] * table.words(s.kernel[2] * s.channels), maps);
-  return s.group / joined * PanelsSize(s.taps() * table.words(s.group_channels() * joined), maps);
+    return PanelsSize(s.kernel[0] * s.kernel[1] * table.dwords(s.kernel[2] * s.channels), maps);
+  return s.group / joined * PanelsSize(s.taps() * table.dwords(s.group_channels() * joined), maps);
 }
 
 void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Workers& workers,
@@ -102,7 +103,7 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
                 panels = CeilDiv(maps, table.columns);
   const bool rows = AlongRows(s, table);
   const int64_t units = rows ? s.kernel[0] * s.kernel[1] : taps, size = k / units,
-                step = table.columns * table.words(size);
+                step = table.columns * table.dwords(size);
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, table.columns * k));
   workers.ParallelFor(s.group * panels, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -126,82 +127,83 @@ NhwcConv::NhwcConv(const ConvShape& shape, Operands operands, NhwcWindows window
   SetSource(false, windows);
 }
 
-NhwcConv::NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands)
+NhwcConv::NhwcConv(const ConvShape& shape, const NhwcStrides& steps, Operands operands)
     : shape_(Sized(shape)), steps_(steps), operands_(operands) {
   shape_.group /= Joined(shape);
   SetSource(true, NhwcWindows::kInPlace);
 }
 
-// Where tiles of neighbouring pixels would be low, or reading them in place is as good as copying them.
-bool NhwcConv::PrefersColumns() const {
+// Whether im2col is faster: rows are too short for full tiles, or pixels are copied in any case.
+bool NhwcConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
-  const bool copied = HangsOver(s) || operands_ != Operands::kF32 || Collide(s.stride[2] * s.group * words_);
+  const bool copied =
+      NeedsPadding(s) || operands_ != Operands::kF32 || Collide(s.stride[2] * s.group * dwords_);
   return LowTiles(s.output[2]) || (s.taps() == 1 && copied) || (s.group > 1 && s.group_channels() < 16);
 }
 
-// Windows that reach far beyond what they read: rows with all that lies between take much more memory than
-// the windows themselves.
+// Whether windows are so widely dilated that padded rows, with all pixels between the taps, take much more
+// memory than the windows themselves.
 bool NhwcConv::Scattered() const {
   const auto number = [](int64_t n) { return static_cast<double>(n); };
   const ConvShape& s = shape_;
-  const double pixel = number(s.group * words_) / (rows_ ? number(s.kernel[2]) : 1),
+  const double pixel = number(s.group * dwords_) / (along_rows_ ? number(s.kernel[2]) : 1),
                row = number(s.kernel[0]) * number(s.span(2, columns_)) * pixel,
                windows = number(columns_) * number(s.group * k());
   const double read = number(s.stride[1] * s.kernel[0]) * number(columns_ * s.stride[2]) * pixel,
                written = number(columns_ * s.maps);
-  const double rows = std::clamp(number(kBlock) / std::max(1.0, std::max(read, written)), 1.0,
+  const double rows = std::clamp(number(kBlockDwords) / std::max(1.0, std::max(read, written)), 1.0,
                                  std::max(1.0, number(s.output[1])));
   const double lines = (rows - 1) * number(s.stride[1]) + number((s.kernel[1] - 1) * s.dilation[1] + 1);
   return lines * row > kScattered * rows * windows;
 }
 
-void NhwcConv::SetColumns() {
-  source_ = Source::kColumns;
-  piece_ = k();
+void NhwcConv::SetIm2col() {
+  source_ = Source::kIm2col;
+  segment_ = k();
   row_ = pixel_ = k() + (Collide(k()) ? kPad : 0);
   starts_ = {0};
 }
 
-// Depends on the shape only, and with it how sums are taken.
-void NhwcConv::SetSource(bool spread, NhwcWindows windows) {
+// Depends on the shape only, and so does the order of additions.
+void NhwcConv::SetSource(bool scattered_output, NhwcWindows windows) {
   const ConvShape& s = shape_;
-  rows_ = !spread && AlongRows(s, table());
-  units_ = rows_ ? s.kernel[0] * s.kernel[1] : s.taps();
-  words_ = table().words(s.group_channels() * (rows_ ? s.kernel[2] : 1));
-  const bool over = HangsOver(s), rounded = operands_ != Operands::kF32;
-  const int64_t words = s.group * words_;
-  const int64_t step = rows_ ? s.stride[2] * s.channels / table().per_lane : s.stride[2] * words;
-  const int64_t rows = table().rows, most = kBlock / std::max<int64_t>(1, std::max(step, s.maps));
+  along_rows_ = !scattered_output && AlongRows(s, table());
+  units_ = along_rows_ ? s.kernel[0] * s.kernel[1] : s.taps();
+  dwords_ = table().dwords(s.group_channels() * (along_rows_ ? s.kernel[2] : 1));
+  const bool over = NeedsPadding(s), rounded = operands_ != Operands::kF32;
+  const int64_t pixel_dwords = s.group * dwords_;
+  const int64_t step = along_rows_ ? s.stride[2] * s.channels / table().per_lane : s.stride[2] * pixel_dwords;
+  const int64_t rows = table().rows, most = kBlockDwords / std::max<int64_t>(1, std::max(step, s.maps));
   columns_ = s.output[2] <= most ? s.output[2] : std::max<int64_t>(rows, most / rows * rows);
-  if (!spread && s.taps() == 1 && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
+  if (!scattered_output && s.taps() == 1 && !over && s.stride == Spatial{1, 1, 1} && s.input == s.output) {
     source_ = Source::kImage;
-  } else if (windows == NhwcWindows::kColumns ||
-             (!spread && (over || rounded || Collide(step)) && Scattered())) {
-    SetColumns();
-  } else if (rows_) {
+  } else if (windows == NhwcWindows::kIm2col ||
+             (!scattered_output && (over || rounded || Collide(step)) && Scattered())) {
+    SetIm2col();
+  } else if (along_rows_) {
     source_ = Source::kPadded;
-    const int64_t row = table().words(s.span(2, columns_) * s.channels);
+    const int64_t row = table().dwords(s.span(2, columns_) * s.channels);
     SetStarts(row, s.kernel[0] * row, 0);
-  } else if (windows == NhwcWindows::kAny && PrefersColumns()) {
-    SetColumns();
+  } else if (windows == NhwcWindows::kAny && PrefersIm2col()) {
+    SetIm2col();
   } else if (!over && !rounded && !Collide(step)) {
     source_ = Source::kWindows;
     const int64_t row = s.input[2] * s.channels;
     SetStarts(s.dilation[0] * s.input[1] * row, row, s.channels);
   } else {
     source_ = Source::kPadded;
-    const int64_t pixel = words + (Collide(step) ? kPad : 0);
+    const int64_t pixel = pixel_dwords + (Collide(step) ? kPad : 0);
     const int64_t row = s.span(2, columns_) * pixel;
     SetStarts(row, s.kernel[0] * row, pixel);
   }
-  step_ = source_ == Source::kColumns ? pixel_ : rows_ ? step : s.stride[2] * pixel_;
+  step_ = source_ == Source::kIm2col ? pixel_ : along_rows_ ? step : s.stride[2] * pixel_;
 }
 
 void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
   const ConvShape& s = shape_;
   plane_ = plane, row_ = row, pixel_ = pixel;
-  const bool together = rows_ || (s.dilation[2] == 1 && pixel == words_);
-  piece_ = words_ * (together && !rows_ ? s.kernel[2] : 1);
+  const bool together = along_rows_ || (s.dilation[2] == 1 && pixel == dwords_);
+  segment_ = dwords_ * (together && !along_rows_ ? s.kernel[2] : 1);
   starts_.clear();
   for (int64_t z = 0; z < s.kernel[0]; ++z)
     for (int64_t line = 0; line < s.kernel[1]; ++line)
@@ -209,51 +211,54 @@ void NhwcConv::SetStarts(int64_t plane, int64_t row, int64_t pixel) {
         starts_.push_back(z * plane + line * s.dilation[1] * row + i * s.dilation[2] * pixel);
 }
 
-// Scratch memory of a job.
-int64_t NhwcConv::BlockLanes(int64_t rows) const {
-  if (source_ == Source::kColumns) return rows * pixel_ + (rows_ ? shape_.kernel[2] * shape_.channels : 0);
+// Scratch memory of a job, in dwords.
+int64_t NhwcConv::BlockDwords(int64_t rows) const {
+  if (source_ == Source::kIm2col)
+    return rows * pixel_ + (along_rows_ ? shape_.kernel[2] * shape_.channels : 0);
   if (source_ == Source::kPadded)
-    return shape_.span(1, rows) * row_ + (rows_ ? shape_.span(2, columns_) * shape_.channels : 0);
+    return shape_.span(1, rows) * row_ + (along_rows_ ? shape_.span(2, columns_) * shape_.channels : 0);
   return 0;
 }
 
-NhwcConv::Cut NhwcConv::CutOf(int threads) const {
+NhwcConv::Blocking NhwcConv::BlockingOf(int threads) const {
   const TileTable& table = this->table();
   const ConvShape& s = shape_;
-  const bool pixels = source_ == Source::kColumns;
-  const int64_t all = pixels ? s.batch * s.output_size() : s.output[1];  // what blocks are parts of
+  const bool pixels = source_ == Source::kIm2col;
+  const int64_t all = pixels ? s.batch * s.output_size() : s.output[1];  // what is split into blocks
   const int64_t width = pixels ? 1 : columns_, parts = pixels ? 1 : CeilDiv(s.output[2], columns_);
   const int64_t read = pixels ? pixel_ : s.stride[1] * s.kernel[0] * width * step_;  // per row
-  Cut cut{};
-  cut.rows = std::clamp<int64_t>(kBlock / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, all);
-  if (pixels) cut.rows = std::max<int64_t>(table.rows, cut.rows / table.rows * table.rows);
+  Blocking blocking{};
+  blocking.rows =
+      std::clamp<int64_t>(kBlockDwords / std::max<int64_t>(1, std::max(read, width * s.maps)), 1, all);
+  if (pixels) blocking.rows = std::max<int64_t>(table.rows, blocking.rows / table.rows * table.rows);
   const int64_t panels = s.group * CeilDiv(s.group_maps(), table.columns);
-  cut.panels = panels, cut.panel_jobs = 1;
-  cut.blocks = CeilDiv(all, cut.rows);
-  if (threads > 1) Share(all, pixels ? 1 : s.batch * s.output[0] * parts, threads, cut);
-  return cut;
+  blocking.panels = panels, blocking.panel_jobs = 1;
+  blocking.blocks = CeilDiv(all, blocking.rows);
+  if (threads > 1) SplitForThreads(all, pixels ? 1 : s.batch * s.output[0] * parts, threads, blocking);
+  return blocking;
 }
 
-// What a job takes, in half vectors of products per word of k: those of its tiles, what every tile and every
-// panel costs by itself, and what is copied, a word for about as much as a half vector.
+// Estimated time of a job, in half vectors of multiply-adds per dword of k: its products, a fixed overhead of
+// each tile and panel, and its copies, where a dword counts as a half vector.
 double NhwcConv::CostOf(int64_t rows, int64_t panels) const {
-  const bool pixels = source_ == Source::kColumns;
+  const bool pixels = source_ == Source::kIm2col;
   const int64_t strips = pixels ? 1 : rows, count = pixels ? rows : columns_;
   const auto high = static_cast<double>(strips * (2 * count + CeilDiv(count, table().rows)));
   return static_cast<double>(panels) * (high + 4) +
-         static_cast<double>(BlockLanes(rows)) / static_cast<double>(k());
+         static_cast<double>(BlockDwords(rows)) / static_cast<double>(k());
 }
 
-// Jobs for several threads: as even as the sizes allow, and so many that a thread which is held up can leave
-// some to others. Neither rows nor panels of a job change how sums are taken.
-void NhwcConv::Share(int64_t all, int64_t planes, int threads, Cut& cut) const {
+// Splits the work for several threads: jobs of even size, and enough of them that other threads can take over
+// the jobs of a delayed thread. The split does not change the order of additions.
+void NhwcConv::SplitForThreads(int64_t all, int64_t planes, int threads, Blocking& blocking) const {
   constexpr double kFewJobs = 1.04;
   const double work = static_cast<double>(shape_.batch * shape_.output_size()) *
                       static_cast<double>(shape_.group * RoundUp(shape_.group_maps(), table().granule)) *
                       static_cast<double>(k());
-  const auto wanted = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
-  if (wanted < 2) return;
-  const int64_t fewest = cut.blocks, panels = cut.panels, most = std::max(2 * wanted, planes * fewest);
+  const auto target = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
+  if (target < 2) return;
+  const int64_t fewest = blocking.blocks, panels = blocking.panels,
+                most = std::max(2 * target, planes * fewest);
   double best = 0;
   for (int64_t panel_jobs = 1; panel_jobs <= panels && planes * fewest * panel_jobs <= most; ++panel_jobs) {
     const int64_t some = CeilDiv(panels, panel_jobs);
@@ -265,26 +270,26 @@ void NhwcConv::Share(int64_t all, int64_t planes, int threads, Cut& cut) const {
                           (jobs < 2 * threads ? kFewJobs : 1);
       if (best > 0 && cost >= best) continue;
       best = cost;
-      cut = {rows, blocks, some, panel_jobs};
+      blocking = {rows, blocks, some, panel_jobs};
     }
   }
 }
 
-NhwcConv::Job NhwcConv::JobOf(const Cut& cut, int64_t job) const {
+NhwcConv::Job NhwcConv::JobOf(const Blocking& blocking, int64_t job) const {
   const ConvShape& s = shape_;
   Job j{};
-  j.panel0 = job % cut.panel_jobs * cut.panels;
-  j.panel1 = std::min(j.panel0 + cut.panels, s.group * CeilDiv(s.group_maps(), table().columns));
-  job /= cut.panel_jobs;
+  j.panel0 = job % blocking.panel_jobs * blocking.panels;
+  j.panel1 = std::min(j.panel0 + blocking.panels, s.group * CeilDiv(s.group_maps(), table().columns));
+  job /= blocking.panel_jobs;
   const int64_t parts = CeilDiv(s.output[2], columns_);
-  if (source_ != Source::kColumns) {
+  if (source_ != Source::kIm2col) {
     j.left = job % parts * columns_, j.right = std::min(j.left + columns_, s.output[2]);
     job /= parts;
   }
-  j.first = job % cut.blocks * cut.rows;
-  job /= cut.blocks;
-  const bool pixels = source_ == Source::kColumns;
-  j.last = std::min(j.first + cut.rows, pixels ? s.batch * s.output_size() : s.output[1]);
+  j.first = job % blocking.blocks * blocking.rows;
+  job /= blocking.blocks;
+  const bool pixels = source_ == Source::kIm2col;
+  j.last = std::min(j.first + blocking.rows, pixels ? s.batch * s.output_size() : s.output[1]);
   j.image = job / s.output[0], j.plane = job % s.output[0];
   return j;
 }
@@ -300,12 +305,12 @@ NhwcCounts NhwcConv::Counts() const {
   const auto groups = static_cast<double>(s.group), all = static_cast<double>(pixels),
              lines = all / static_cast<double>(width);
   counts.products = groups * lines * TileProducts(table(), width, s.group_maps(), k());
-  if (source_ == Source::kColumns)
-    counts.copied = groups * all * static_cast<double>(k() + kPieceStart * s.taps());
+  if (source_ == Source::kIm2col)
+    counts.copied = groups * all * static_cast<double>(k() + kCopyOverhead * s.taps());
   if (source_ == Source::kPadded) {
-    const Cut cut = CutOf(1);
-    const auto blocks = static_cast<double>(cut.blocks) * lines / static_cast<double>(s.output[1]);
-    counts.copied = blocks * static_cast<double>(BlockLanes(cut.rows));
+    const Blocking blocking = BlockingOf(1);
+    const auto blocks = static_cast<double>(blocking.blocks) * lines / static_cast<double>(s.output[1]);
+    counts.copied = blocks * static_cast<double>(BlockDwords(blocking.rows));
   }
   return counts;
 }
@@ -313,7 +318,8 @@ NhwcCounts NhwcConv::Counts() const {
 size_t NhwcConv::Scratch(int threads) const {
   if (Nothing()) return 0;
   if (source_ == Source::kImage) return PanelScratch(Pointwise(0, {}), threads);
-  return static_cast<size_t>(BlockLanes(CutOf(threads).rows)) * sizeof(float) * static_cast<size_t>(threads);
+  return static_cast<size_t>(BlockDwords(BlockingOf(threads).rows)) * sizeof(float) *
+         static_cast<size_t>(threads);
 }
 
 }  // namespace tern::cpu

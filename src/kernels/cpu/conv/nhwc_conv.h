@@ -1,52 +1,50 @@
-// Convolutions over [N, spatial…, C]: products of windows, read where they lie, and panels of weights. Images
-// and results are f32; with operands in bf16 pixels are rounded while they are copied.
+// Convolutions over [N, spatial…, C] as products of windows, read in place or copied, with panels of weights.
+// Images and results are f32; with bf16 operands, pixels are rounded while they are copied.
 #pragma once
 #include "kernels/cpu/conv/conv.h"
 #include "kernels/cpu/gemm/panels.h"
 
 namespace tern::cpu {
 
-// What a convolution over channels-last images works on. y is [N, spatial…, M], w as Pack left it.
+// Arguments of a convolution over channels-last images. y is [N, spatial…, M]; w is what Pack has written.
 struct NhwcArgs {
   const float *x = nullptr, *w = nullptr;
   float* y = nullptr;
-  TileEpilogue tile;                   // in registers; bias and residual are those of all M
-  const Epilogue* epilogue = nullptr;  // then, while results are in cache; may be null
-  // Elements from one pixel of y to the next where other values lie between them: only without a residual
-  // and an epilogue but the tile's. 0: none do.
-  int64_t apart = 0;
-  int64_t pixel(int64_t maps) const { return apart ? apart : maps; }
+  TileEpilogue tile;                   // applied in registers; bias and residual are those of all M maps
+  const Epilogue* epilogue = nullptr;  // applied after `tile`, while results are in cache; may be null
+  // Elements from pixel to pixel of y; 0: y is dense (M). Other strides exclude a residual and `epilogue`.
+  int64_t pixel_stride = 0;
+  int64_t pixel_stride_or(int64_t maps) const { return pixel_stride ? pixel_stride : maps; }
 };
 
-// Which of them are bf16 in memory, for operands of bf16. x: groups must have even numbers of channels; y:
-// no epilogue but the tile's.
+// Which tensors are bf16 in memory; requires bf16 operands. x: groups must have an even number of channels.
+// y: excludes NhwcArgs::epilogue.
 struct NhwcBf16Storage {
   bool x = false, y = false;
 };
 
-// Where results go, in elements of y: from the beginning to the first, and from one to the next.
-struct NhwcSteps {
+// Offset of the first result in y, and strides of y, in elements.
+struct NhwcStrides {
   int64_t first, image, plane, row, pixel;
 };
 
-// How windows are read: as the shape suggests, where they lie (perhaps from a padded copy of some rows; in
-// columns all the same where that copy would be much larger than they are), or copied one by one into the
-// rows of a matrix (im2col).
-enum class NhwcWindows : uint8_t { kAny, kInPlace, kColumns };
+// How windows are read. kInPlace: from the image or from a padded copy of some rows; im2col if that copy
+// would be much larger than the windows. kIm2col: windows are copied one by one into the rows of a matrix.
+// kAny: chosen by the shape.
+enum class NhwcWindows : uint8_t { kAny, kInPlace, kIm2col };
 
-// What the products and copies of a run amount to, for estimates of its time.
+// Amount of work of a run, for estimates of its time.
 struct NhwcCounts {
-  double products = 0;  // words, see TileProducts
-  double copied = 0;    // words
+  double products = 0;  // dwords, see TileProducts
+  double copied = 0;    // dwords
 };
 
-// Any window, any number of groups.
+// Any kernel, stride, dilation and number of groups.
 class NhwcConv {
  public:
-  // Weights [M, C / group, kernel…] become one set of panels per group, with rows in the order [kernel…, C].
-  // Groups of few maps are joined, with zeros between them: vectors of results are better filled then.
-  // Of the shape only channels, maps, group, kernel, stride and dilation matter. PackedSize: in words of 32
-  // bits.
+  // Packs weights [M, C / group, kernel…] into panels per group, with rows in the order [kernel…, C]. Groups
+  // with few maps are joined into one, with zero weights between them, to fill vectors. Depends on channels,
+  // maps, group, kernel, stride and dilation of the shape only. PackedSize is in dwords.
   static int64_t PackedSize(const ConvShape& s, Operands operands = Operands::kF32);
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers,
                    Operands operands = Operands::kF32);
@@ -54,71 +52,71 @@ class NhwcConv {
   NhwcConv() = default;
   explicit NhwcConv(const ConvShape& shape, Operands operands = Operands::kF32,
                     NhwcWindows windows = NhwcWindows::kAny);
-  // Results that are spread over a larger y.
-  NhwcConv(const ConvShape& shape, const NhwcSteps& steps, Operands operands = Operands::kF32);
-  void SetBf16Storage(const NhwcBf16Storage& narrow) { narrow_ = narrow; }
+  // Writes results with strides into a larger y.
+  NhwcConv(const ConvShape& shape, const NhwcStrides& steps, Operands operands = Operands::kF32);
+  void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_ = storage; }
   size_t Scratch(int threads) const;  // bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
   NhwcCounts Counts() const;
-  bool in_columns() const { return source_ == Source::kColumns; }
+  bool uses_im2col() const { return source_ == Source::kIm2col; }
 
  private:
   // Where the rows of the product come from.
   enum class Source : uint8_t {
-    kImage,    // every pixel is a row: kernels of one tap
-    kWindows,  // the image itself: no window hangs over its edge, nothing is rounded
-    kPadded,   // some rows of the image, copied with what is around it
-    kColumns,  // windows copied one by one
+    kImage,    // kernels of one tap: every pixel is a row
+    kWindows,  // the image: no padding, nothing is rounded
+    kPadded,   // a copy of some rows of the image with their padding
+    kIm2col,   // windows are copied one by one
   };
-  // Some rows of one image's output, or a part of each (kColumns: some pixels of all outputs), times some of
-  // all groups' panels.
+  // Output rows [first, last), columns [left, right), of one plane of an image (kIm2col: pixels [first, last)
+  // of all images), times panels [panel0, panel1) of all groups.
   struct Job {
     int64_t image, plane, first, last;
     int64_t left, right;
     int64_t panel0, panel1;
   };
-  struct Cut {
-    int64_t rows, blocks;  // output rows (kColumns: pixels) of a job; blocks of a plane (or of all)
+  struct Blocking {
+    int64_t rows, blocks;  // output rows (kIm2col: pixels) per job; blocks per plane (kIm2col: in all)
     int64_t panels, panel_jobs;
   };
   double CostOf(int64_t rows, int64_t panels) const;
-  void Share(int64_t all, int64_t planes, int threads, Cut& cut) const;
-  void SetSource(bool spread, NhwcWindows windows);
-  void SetColumns();
-  bool Nothing() const;  // to compute
-  bool PrefersColumns() const;
+  void SplitForThreads(int64_t all, int64_t planes, int threads, Blocking& blocking) const;
+  void SetSource(bool scattered_output, NhwcWindows windows);
+  void SetIm2col();
+  bool Nothing() const;  // the output is empty
+  bool PrefersIm2col() const;
   bool Scattered() const;
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
   const TileTable& table() const { return TileFor(operands_); }
-  int64_t k() const { return units_ * words_; }
+  int64_t k() const { return units_ * dwords_; }
   int64_t MapOf(int64_t panel) const;
-  int64_t BlockLanes(int64_t rows) const;
-  Cut CutOf(int threads) const;
-  Job JobOf(const Cut& cut, int64_t job) const;
+  int64_t BlockDwords(int64_t rows) const;
+  Blocking BlockingOf(int threads) const;
+  Job JobOf(const Blocking& blocking, int64_t job) const;
   PanelProduct Pointwise(int64_t group, const NhwcArgs& args) const;
-  void CopyLanes(const float* from, int64_t count, float* to) const;
+  void CopyDwords(const float* from, int64_t count, float* to) const;
   void CopyPixels(const float* from, int64_t count, float* to) const;
   void CopyPadded(const float* x, const Job& job, float* to) const;
   void CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const;
-  void CopyColumns(const float* x, const Job& job, int64_t group, float* to) const;
+  void CopyIm2col(const float* x, const Job& job, int64_t group, float* to) const;
   const float* FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const;
   void Finish(const NhwcArgs& args, const Job& job, int64_t at) const;
   void RunJob(const NhwcArgs& args, const Job& job, float* scratch) const;
 
   ConvShape shape_;
-  NhwcSteps steps_{};
+  NhwcStrides steps_{};
   Operands operands_ = Operands::kF32;
-  NhwcBf16Storage narrow_;
+  NhwcBf16Storage bf16_;
   Source source_ = Source::kImage;
-  bool rows_ = false;            // words hold neighbours of a row, of different pixels too
-  int64_t units_ = 0;            // of a window: its pixels or rows
-  int64_t words_ = 0;            // of a unit's channels in one group
-  int64_t row_ = 0, pixel_ = 0;  // words from row to row and from pixel to pixel of what is read
-  int64_t step_ = 0;             // from window to window
-  int64_t plane_ = 0;            // from one kernel plane to the next
-  int64_t columns_ = 0;          // output pixels of a row that are computed at once
-  int64_t piece_ = 0;            // words of a window that lie together
-  std::vector<int64_t> starts_;  // of these
+  bool along_rows_ = false;      // dwords are packed along rows of x, across pixels; see AlongRows
+  int64_t units_ = 0;            // pixels of a window (along_rows_: rows)
+  int64_t dwords_ = 0;           // dwords per unit and group
+  int64_t row_ = 0, pixel_ = 0;  // strides of the source of windows, in dwords
+  int64_t step_ = 0;             // stride from window to window
+  int64_t plane_ = 0;            // stride from kernel plane to kernel plane
+  int64_t columns_ = 0;          // most output pixels of a row per job
+  int64_t segment_ = 0;          // contiguous dwords of a window, see Tile::segments
+  std::vector<int64_t> starts_;  // offset of each segment
 };
 
 }  // namespace tern::cpu

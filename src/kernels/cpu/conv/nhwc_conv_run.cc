@@ -1,4 +1,4 @@
-// A run: windows copied where they are not read in place, and their products.
+// Execution of a convolution: copies of windows that are not read in place, and products.
 #include "kernels/cpu/conv/nhwc_conv.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ void Copy(const float* from, int64_t count, float* to) {
 
 }  // namespace
 
-// The first map of one of all groups' panels.
+// The first map of a panel; panels of all groups are numbered consecutively.
 int64_t NhwcConv::MapOf(int64_t panel) const {
   const int64_t width = table().columns, panels = CeilDiv(shape_.group_maps(), width);
   return panel / panels * shape_.group_maps() + panel % panels * width;
@@ -28,48 +28,48 @@ PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
   PanelProduct p;
   p.operands = operands_;
   p.m = s.batch * s.output_size(), p.n = s.group_maps(), p.k = s.group_channels();
-  p.narrow_a = narrow_.x, p.narrow_c = narrow_.y;
-  p.a = Further(args.x, group * p.k, narrow_.x), p.a_row = s.channels;
+  p.bf16_a = bf16_.x, p.bf16_c = bf16_.y;
+  p.a = Further(args.x, group * p.k, bf16_.x), p.a_row = s.channels;
   p.panels = args.w + group * PanelsSize(p.k, p.n, operands_);
-  p.c = Further(args.y, n0, narrow_.y), p.c_row = args.pixel(s.maps), p.c_at = n0;
+  p.c = Further(args.y, n0, bf16_.y), p.c_row = args.pixel_stride_or(s.maps), p.c_at = n0;
   p.tile = args.tile, p.epilogue = args.epilogue;
   if (p.tile.bias) p.tile.bias += n0;
-  if (p.tile.residual) p.tile.residual = Further(p.tile.residual, n0, p.tile.narrow_residual);
+  if (p.tile.residual) p.tile.residual = Further(p.tile.residual, n0, p.tile.bf16_residual);
   return p;
 }
 
-// Elements of x that lie side by side become words.
-void NhwcConv::CopyLanes(const float* from, int64_t count, float* to) const {
-  if (narrow_.x)
+// Copies contiguous elements of x as dwords.
+void NhwcConv::CopyDwords(const float* from, int64_t count, float* to) const {
+  if (bf16_.x)
     Copy(from, count / 2, to);
   else
     table().copy(from, count, to);
 }
 
-// Pixels that lie side by side, each group's channels in whole words.
+// Copies contiguous pixels; the channels of each group start at a dword.
 void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
   const ConvShape& s = shape_;
   const TileTable& table = this->table();
   const int64_t channels = s.group_channels();
-  const bool whole = channels == words_ * table.per_lane;  // words do not mix groups
-  if (whole && pixel_ == s.group * words_) return CopyLanes(from, count * s.channels, to);
-  for (int64_t i = 0; i < count; ++i, from = Further(from, s.channels, narrow_.x), to += pixel_) {
-    if (whole)
-      CopyLanes(from, s.channels, to);
+  const bool full = channels == dwords_ * table.per_lane;  // no dword contains channels of two groups
+  if (full && pixel_ == s.group * dwords_) return CopyDwords(from, count * s.channels, to);
+  for (int64_t i = 0; i < count; ++i, from = Further(from, s.channels, bf16_.x), to += pixel_) {
+    if (full)
+      CopyDwords(from, s.channels, to);
     else
-      for (int64_t g = 0; g < s.group; ++g) table.copy(from + g * channels, channels, to + g * words_);
+      for (int64_t g = 0; g < s.group; ++g) table.copy(from + g * channels, channels, to + g * dwords_);
   }
 }
 
-// The rows that the job's windows touch, with zeros around the image: [rows][kernel planes][pixels].
+// Copies the rows that the windows of a job read, with zero padding: [rows][kernel planes][pixels].
 void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
   const ConvShape& s = shape_;
   const int64_t width = s.span(2, job.right - job.left), rows = s.span(1, job.last - job.first);
-  const int64_t begin = s.begin[2] - job.left * s.stride[2];  // pixels in front of the image
+  const int64_t begin = s.begin[2] - job.left * s.stride[2];  // pixels of padding in front of the image
   const int64_t left = std::clamp<int64_t>(begin, 0, width),
                 right = std::clamp<int64_t>(s.input[2] + begin, left, width);
-  float* exact = to + rows * row_;  // a row before it becomes words
-  const int64_t size = rows_ ? table().words(width * s.channels) : width * pixel_;
+  float* exact = to + rows * row_;  // space for a row in f32, before it is packed into dwords
+  const int64_t size = along_rows_ ? table().dwords(width * s.channels) : width * pixel_;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t z = 0; z < s.kernel[0]; ++z, to += plane_) {
       const int64_t plane = job.plane * s.stride[0] + z * s.dilation[0] - s.begin[0],
@@ -80,8 +80,8 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
       }
       const int64_t pixel =
           ((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin;
-      const float* row = Further(x, pixel * s.channels, narrow_.x);
-      if (rows_) {
+      const float* row = Further(x, pixel * s.channels, bf16_.x);
+      if (along_rows_) {
         std::fill(exact, exact + left * s.channels, 0.f);
         Copy(row, (right - left) * s.channels, exact + left * s.channels);
         std::fill(exact + right * s.channels, exact + width * s.channels, 0.f);
@@ -94,29 +94,30 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
     }
 }
 
-// One row of a window, from pixel `left` of the image's row on; null: a row outside. `exact`: room for it.
+// Copies one row of a window, from pixel `left` of the image row on. row: null if it is padding. exact: space
+// for the row in f32.
 void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float* to) const {
   const ConvShape& s = shape_;
   const int64_t channels = s.group_channels();
   if (!row) {
-    std::fill(to, to + (rows_ ? 1 : s.kernel[2]) * words_, 0.f);
+    std::fill(to, to + (along_rows_ ? 1 : s.kernel[2]) * dwords_, 0.f);
     return;
   }
-  float* here = rows_ ? exact : to;
-  for (int64_t i = 0; i < s.kernel[2]; ++i, here += rows_ ? channels : words_) {
+  float* here = along_rows_ ? exact : to;
+  for (int64_t i = 0; i < s.kernel[2]; ++i, here += along_rows_ ? channels : dwords_) {
     const int64_t at = left + i * s.dilation[2];
     if (at < 0 || at >= s.input[2])
-      std::fill(here, here + (rows_ ? channels : words_), 0.f);
-    else if (rows_)
+      std::fill(here, here + (along_rows_ ? channels : dwords_), 0.f);
+    else if (along_rows_)
       Copy(row + at * s.channels, channels, here);
     else
-      CopyLanes(Further(row, at * s.channels, narrow_.x), channels, here);
+      CopyDwords(Further(row, at * s.channels, bf16_.x), channels, here);
   }
-  if (rows_) table().copy(exact, s.kernel[2] * channels, to);
+  if (along_rows_) table().copy(exact, s.kernel[2] * channels, to);
 }
 
-// The windows of one group, one after the other.
-void NhwcConv::CopyColumns(const float* x, const Job& job, int64_t group, float* to) const {
+// im2col: copies the windows of one group, one by one.
+void NhwcConv::CopyIm2col(const float* x, const Job& job, int64_t group, float* to) const {
   const ConvShape& s = shape_;
   float* exact = to + (job.last - job.first) * pixel_;
   for (int64_t pixel = job.first; pixel < job.last; ++pixel, to += pixel_) {
@@ -124,18 +125,18 @@ void NhwcConv::CopyColumns(const float* x, const Job& job, int64_t group, float*
     const int64_t i = pixel % s.output[2], line = pixel / s.output[2] % s.output[1],
                   z = pixel / (s.output[2] * s.output[1]) % s.output[0], image = pixel / s.output_size();
     for (int64_t kz = 0; kz < s.kernel[0]; ++kz)
-      for (int64_t ky = 0; ky < s.kernel[1]; ++ky, here += (rows_ ? 1 : s.kernel[2]) * words_) {
+      for (int64_t ky = 0; ky < s.kernel[1]; ++ky, here += (along_rows_ ? 1 : s.kernel[2]) * dwords_) {
         const int64_t iz = z * s.stride[0] + kz * s.dilation[0] - s.begin[0],
                       iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
         const bool inside = iz >= 0 && iz < s.input[0] && iy >= 0 && iy < s.input[1];
         const int64_t row = inside ? ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] : 0;
-        const float* from = Further(x, row * s.channels + group * s.group_channels(), narrow_.x);
+        const float* from = Further(x, row * s.channels + group * s.group_channels(), bf16_.x);
         CopyWindowRow(inside ? from : nullptr, i * s.stride[2] - s.begin[2], exact, here);
       }
   }
 }
 
-// Where the first window of a job starts; copies what has to be copied for all groups.
+// Start of the first window of a job. Copies the padded rows first, if there are any.
 const float* NhwcConv::FirstWindow(const NhwcArgs& args, const Job& job, float* scratch) const {
   const ConvShape& s = shape_;
   if (source_ == Source::kPadded) CopyPadded(args.x, job, scratch);
@@ -149,7 +150,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
   const ConvShape& s = shape_;
   const TileTable& table = this->table();
   const TileEpilogue& e = args.tile;
-  const bool pixels = source_ == Source::kColumns;
+  const bool pixels = source_ == Source::kIm2col;
   const int64_t strips = pixels ? 1 : job.last - job.first,
                 count = pixels ? job.last - job.first : job.right - job.left;
   const int64_t at = pixels ? job.first * s.maps
@@ -158,33 +159,34 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
   const float* a = FirstWindow(args, job, scratch);
   Tile t;
   t.a_row = step_;
-  t.k = piece_, t.parts = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
-  // The same places in pixels.
-  const int64_t pixel = args.pixel(s.maps), at_pixel = at / s.maps, row_pixels = steps_.row / s.maps;
+  t.k = segment_, t.segments = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
+  // Offsets in pixels; y may have another pixel stride than the residual.
+  const int64_t pixel = args.pixel_stride_or(s.maps), at_pixel = at / s.maps,
+                row_pixels = steps_.row / s.maps;
   t.residual_row = steps_.pixel, t.c_row = steps_.pixel / s.maps * pixel;
   t.clip = e.clip, t.low = e.low, t.high = e.high;
-  t.narrow_c = narrow_.y, t.narrow_residual = e.narrow_residual;
+  t.bf16_c = bf16_.y, t.bf16_residual = e.bf16_residual;
   for (int64_t panel = job.panel0, last = -1; panel < job.panel1; ++panel) {
     const int64_t map = MapOf(panel), group = map / s.group_maps();
-    if (pixels && group != last) CopyColumns(args.x, job, group, scratch);
+    if (pixels && group != last) CopyIm2col(args.x, job, group, scratch);
     last = group;
     t.columns = std::min<int64_t>(table.columns, (group + 1) * s.group_maps() - map);
     t.b = args.w + panel * table.columns * k();
     t.bias = e.bias ? e.bias + map : nullptr;
     for (int64_t i = 0; i < strips; ++i) {
-      t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * words_);
+      t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * dwords_);
       const int64_t first = at + i * steps_.row + map;
-      t.c = Further(args.y, (at_pixel + i * row_pixels) * pixel + map, narrow_.y);
-      if (e.residual) t.residual = Further(e.residual, first, e.narrow_residual);
+      t.c = Further(args.y, (at_pixel + i * row_pixels) * pixel + map, bf16_.y);
+      if (e.residual) t.residual = Further(e.residual, first, e.bf16_residual);
       table.RunRows(t, count);
     }
   }
   if (args.epilogue) Finish(args, job, at);
 }
 
-// The epilogue of what a job wrote from element `at` of y on.
+// Applies the epilogue to the results of a job, which start at element `at` of y.
 void NhwcConv::Finish(const NhwcArgs& args, const Job& job, int64_t at) const {
-  const bool pixels = source_ == Source::kColumns;
+  const bool pixels = source_ == Source::kIm2col;
   const int64_t map = MapOf(job.panel0), width = MapOf(job.panel1) - map;
   const int64_t strips = pixels ? 1 : job.last - job.first,
                 count = pixels ? job.last - job.first : job.right - job.left;
@@ -203,14 +205,15 @@ void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) 
     for (int64_t g = 0; g < s.group; ++g) MultiplyPanels(Pointwise(g, args), scratch, workers);
     return;
   }
-  const Cut cut = CutOf(workers.threads());
+  const Blocking blocking = BlockingOf(workers.threads());
   const int64_t planes =
-      source_ == Source::kColumns ? 1 : s.batch * s.output[0] * CeilDiv(s.output[2], columns_);
-  const int64_t words = BlockLanes(cut.rows);
-  workers.ParallelFor(planes * cut.blocks * cut.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
-    for (int64_t job = begin; job < end; ++job)
-      RunJob(args, JobOf(cut, job), static_cast<float*>(scratch) + worker * words);
-  });
+      source_ == Source::kIm2col ? 1 : s.batch * s.output[0] * CeilDiv(s.output[2], columns_);
+  const int64_t dwords = BlockDwords(blocking.rows);
+  workers.ParallelFor(planes * blocking.blocks * blocking.panel_jobs, 1,
+                      [&](int64_t begin, int64_t end, int worker) {
+                        for (int64_t job = begin; job < end; ++job)
+                          RunJob(args, JobOf(blocking, job), static_cast<float*>(scratch) + worker * dwords);
+                      });
 }
 
 }  // namespace tern::cpu

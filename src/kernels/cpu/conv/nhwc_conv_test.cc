@@ -31,7 +31,7 @@ const std::vector<NhwcCase> kCases = {
     {"few channels, long rows", {1, 3, 70, 1, {1, 5, 3000}, {1, 2, 6}, {1, 2, 2}, {1, 1, 1}, {0, 1, 3}}},
     {"one channel", {2, 1, 8, 1, {1, 20, 20}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}}},
     {"padding beyond the window", {1, 4, 5, 1, {1, 7, 7}, {1, 2, 2}, {1, 2, 3}, {1, 1, 1}, {0, 4, 5}}},
-    {"patches", {1, 3, 48, 1, {1, 32, 32}, {1, 4, 4}, {1, 4, 4}}},
+    {"non-overlapping windows", {1, 3, 48, 1, {1, 32, 32}, {1, 4, 4}, {1, 4, 4}}},
     {"groups of 16", {2, 48, 96, 3, {1, 9, 10}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"groups of 4", {1, 32, 32, 8, {1, 9, 10}, {1, 3, 3}, {1, 2, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"groups of 1, two maps", {1, 9, 18, 9, {1, 9, 10}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
@@ -40,10 +40,11 @@ const std::vector<NhwcCase> kCases = {
     {"wide rows", {1, 64, 20, 1, {1, 4, 1100}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"three axes", {2, 6, 20, 1, {5, 7, 9}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}},
     {"three axes, no padding", {1, 6, 20, 2, {7, 9, 12}, {3, 2, 3}, {2, 1, 1}, {2, 2, 1}}},
-    {"far apart", {1, 6, 20, 1, {1, 5, 40}, {1, 3, 3}, {1, 1, 1}, {1, 40, 50}, {0, 40, 50}}},
-    {"far apart, few channels", {1, 3, 20, 1, {1, 5, 40}, {1, 3, 3}, {1, 1, 2}, {1, 60, 1}, {0, 60, 1}}},
-    {"far apart, three axes", {1, 20, 8, 1, {3, 4, 40}, {2, 3, 2}, {1, 1, 1}, {50, 70, 90}, {25, 70, 45}}},
-    {"far apart, groups", {1, 32, 32, 2, {1, 5, 40}, {1, 3, 3}, {1, 1, 1}, {1, 40, 50}, {0, 40, 50}}},
+    {"wide dilation", {1, 6, 20, 1, {1, 5, 40}, {1, 3, 3}, {1, 1, 1}, {1, 40, 50}, {0, 40, 50}}},
+    {"wide dilation, few channels", {1, 3, 20, 1, {1, 5, 40}, {1, 3, 3}, {1, 1, 2}, {1, 60, 1}, {0, 60, 1}}},
+    {"wide dilation, three axes",
+     {1, 20, 8, 1, {3, 4, 40}, {2, 3, 2}, {1, 1, 1}, {50, 70, 90}, {25, 70, 45}}},
+    {"wide dilation, groups", {1, 32, 32, 2, {1, 5, 40}, {1, 3, 3}, {1, 1, 1}, {1, 40, 50}, {0, 40, 50}}},
     {"no channel", {2, 0, 20, 1, {1, 9, 12}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"no map", {2, 6, 0, 1, {1, 9, 12}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
     {"no image", {0, 6, 20, 1, {1, 9, 12}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
@@ -51,9 +52,9 @@ const std::vector<NhwcCase> kCases = {
      {1, 64, 64, 1, {1, 40, 57}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}},
 };
 
-constexpr NhwcWindows kWindows[] = {NhwcWindows::kAny, NhwcWindows::kInPlace, NhwcWindows::kColumns};
+constexpr NhwcWindows kWindows[] = {NhwcWindows::kAny, NhwcWindows::kInPlace, NhwcWindows::kIm2col};
 
-// Weights are packed in one way for all windows.
+// Packed weights do not depend on how windows are read.
 class Windows : public NhwcConv {
  public:
   using NhwcConv::NhwcConv;
@@ -71,7 +72,9 @@ void Convolve(const NhwcCase& c, NhwcData& d, bool extra, int threads,
   ConvolveWith<Windows>(c.shape, d, extra, threads, d.operands, windows);
 }
 
-std::string Told(NhwcWindows windows) { return "windows " + std::to_string(static_cast<int>(windows)); }
+std::string Description(NhwcWindows windows) {
+  return "windows " + std::to_string(static_cast<int>(windows));
+}
 
 class NhwcConvLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, NhwcConvLevels, testing::ValuesIn(LevelsHere()));
@@ -80,7 +83,7 @@ TEST_P(NhwcConvLevels, MatchesSumsInDouble) {
   for (const NhwcCase& c : kCases)
     for (NhwcWindows windows : kWindows)
       for (bool extra : {false, true}) {
-        SCOPED_TRACE(Told(windows));
+        SCOPED_TRACE(Description(windows));
         NhwcData d(c.shape);
         Convolve(c, d, extra, extra ? 3 : 1, windows);
         d.Check(c, extra);
@@ -94,19 +97,19 @@ TEST_P(NhwcConvLevels, IsTheSameForAnyNumberOfThreads) {
       Convolve(c, one, true, 1, windows);
       for (int threads : {2, 5}) {
         Convolve(c, many, true, threads, windows);
-        ASSERT_EQ(one.y, many.y) << c.name << ", " << threads << " threads, " << Told(windows);
+        ASSERT_EQ(one.y, many.y) << c.name << ", " << threads << " threads, " << Description(windows);
       }
     }
 }
 
-TEST_P(NhwcConvLevels, LeavesRoomBetweenRows) {
+TEST_P(NhwcConvLevels, KeepsGapsBetweenRows) {
   for (const NhwcCase& c : kCases)
     for (NhwcWindows windows : kWindows)
       for (Operands operands : {Operands::kF32, Operands::kBf16})
-        CheckRowStride<Windows>(c.name + ", " + Told(windows), c.shape, operands, operands, windows);
+        CheckRowStride<Windows>(c.name + ", " + Description(windows), c.shape, operands, operands, windows);
 }
 
-// Numbers that a model may give. Scratch memory is in proportion to what is read and written.
+// Extreme attributes that a model may have. Scratch memory is proportional to the sizes of x and y.
 TEST_P(NhwcConvLevels, NeedsLittleMemoryForFarWindows) {
   constexpr int64_t kMost = (int64_t{1} << 31) - 1, kFar = int64_t{1} << 40;
   const std::vector<NhwcCase> cases = {
@@ -119,7 +122,7 @@ TEST_P(NhwcConvLevels, NeedsLittleMemoryForFarWindows) {
   for (const NhwcCase& c : cases)
     for (Operands operands : {Operands::kF32, Operands::kBf16})
       for (NhwcWindows windows : kWindows) {
-        SCOPED_TRACE(Told(windows));
+        SCOPED_TRACE(Description(windows));
         const NhwcConv conv(c.shape, operands, windows);
         ASSERT_LT(conv.Scratch(3), size_t{8} << 20) << c.name;
         NhwcData d(c.shape, operands);
@@ -163,14 +166,14 @@ TEST_P(NhwcConvBf16, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// Images and results that are bf16 in memory: the bits that f32 gives, rounded. Each way to read windows.
+// Images and results that are bf16 in memory give the same bits as rounded f32, however windows are read.
 TEST_P(NhwcConvBf16, ReadsAndWritesBf16) {
   for (const NhwcCase& c : kCases)
     for (NhwcWindows windows : kWindows)
       for (int threads : {1, 3}) {
         NhwcData d(c.shape, Operands::kBf16);
-        const std::vector<uint16_t> x = Narrowed(d.x), residual = Narrowed(d.residual);
-        d.residual = Widened(residual);
+        const std::vector<uint16_t> x = ToBf16(d.x), residual = ToBf16(d.residual);
+        d.residual = FromBf16(residual);
         std::vector<float> packed(static_cast<size_t>(NhwcConv::PackedSize(c.shape, d.operands)) + 1);
         NhwcConv::Pack(c.shape, d.w.data(), packed.data(), Workers(2), d.operands);
         NhwcConv conv(c.shape, d.operands, windows);
@@ -182,13 +185,13 @@ TEST_P(NhwcConvBf16, ReadsAndWritesBf16) {
         };
         run(1);
         std::vector<uint16_t> y(d.y.size());
-        const NhwcBf16Storage narrow{c.shape.group_channels() % 2 == 0, true};
-        conv.SetBf16Storage(narrow);
-        if (narrow.x) args.x = AsFloats(x);
+        const NhwcBf16Storage storage{c.shape.group_channels() % 2 == 0, true};
+        conv.SetBf16Storage(storage);
+        if (storage.x) args.x = AsFloats(x);
         args.y = AsFloats(y);
-        args.tile.residual = AsFloats(residual), args.tile.narrow_residual = true;
+        args.tile.residual = AsFloats(residual), args.tile.bf16_residual = true;
         run(threads);
-        ASSERT_EQ(y, Narrowed(d.y)) << c.name << ", " << threads << " threads, " << Told(windows);
+        ASSERT_EQ(y, ToBf16(d.y)) << c.name << ", " << threads << " threads, " << Description(windows);
       }
 }
 

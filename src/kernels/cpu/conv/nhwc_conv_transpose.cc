@@ -6,9 +6,9 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMostPhases = 64;
-constexpr double kMostReach = 64;  // elements between the corners of a window, of each that it reads
+constexpr double kMostReach = 64;  // most elements of the bounding box of a window per element that it reads
 
-// Along each axis, the taps tap, tap + stride, …
+// Calls f(tap) for each phase: the phase has the taps tap, tap + stride, … along each axis.
 template <class F> void EachPhase(const ConvShape& s, const F& f) {
   Spatial tap;
   for (tap[0] = 0; tap[0] < s.stride[0]; ++tap[0])
@@ -16,7 +16,7 @@ template <class F> void EachPhase(const ConvShape& s, const F& f) {
       for (tap[2] = 0; tap[2] < s.stride[2]; ++tap[2]) f(tap);
 }
 
-// The kernel of a phase; one tap of zeros where there is none.
+// Shape of the kernel of a phase; a phase without taps has one zero tap.
 ConvShape KernelOf(const ConvShape& s, const Spatial& tap) {
   ConvShape phase = s;
   phase.stride = {1, 1, 1};
@@ -25,7 +25,7 @@ ConvShape KernelOf(const ConvShape& s, const Spatial& tap) {
   return phase;
 }
 
-// Its weights as those of a convolution, [M, C / group, kernel…]: the last tap comes first.
+// Weights of a phase as those of a convolution, [M, C / group, kernel…], with taps in reverse order.
 void WeightsOf(const ConvShape& s, const Spatial& tap, const ConvShape& phase, const float* w, float* to) {
   const int64_t maps = s.group_maps(), channels = s.group_channels();
   for (int64_t map = 0; map < s.maps; ++map)
@@ -73,8 +73,8 @@ void NhwcConvTranspose::Pack(const ConvShape& s, const float* w, float* to, cons
   });
 }
 
-// Along an axis, result o is the sum over taps k of x[(o + begin - k * dilation) / stride] * w[k]. With
-// o + begin = q * stride + tap the phase's results are those with q from q0 on, and x[q - j] meets
+// Along an axis, y[o] is the sum over taps k of x[(o + begin - k * dilation) / stride] * w[k]. With
+// o + begin = q * stride + tap, the results of a phase are those with q >= q0, and x[q - j] is multiplied by
 // w[tap + j * stride].
 NhwcConvTranspose::NhwcConvTranspose(const ConvShape& s) {
   const int64_t pixel = s.maps, row = s.output[2] * pixel, plane = s.output[1] * row;
@@ -82,9 +82,9 @@ NhwcConvTranspose::NhwcConvTranspose(const ConvShape& s) {
   int64_t weights = 0;
   EachPhase(s, [&](const Spatial& tap) {
     ConvShape phase = KernelOf(s, tap);
-    NhwcSteps steps{0, s.output[0] * plane, s.stride[0] * plane, s.stride[1] * row, s.stride[2] * pixel};
+    NhwcStrides steps{0, s.output[0] * plane, s.stride[0] * plane, s.stride[1] * row, s.stride[2] * pixel};
     for (size_t i = 0; i < 3; ++i) {
-      const int64_t behind = s.begin[i] - tap[i];  // rounded up: also for numbers below zero
+      const int64_t behind = s.begin[i] - tap[i];  // q0 is behind / stride, rounded up, also if negative
       const int64_t q0 = behind > 0 ? (behind + s.stride[i] - 1) / s.stride[i] : -(-behind / s.stride[i]);
       const int64_t first = q0 * s.stride[i] - behind;
       phase.output[i] = std::max<int64_t>(0, (s.output[i] - first + s.stride[i] - 1) / s.stride[i]);

@@ -1,5 +1,5 @@
-// Transposed convolutions over [N, spatial…, C] in f32. With stride s, every s-th result sees the same taps:
-// each such phase is a convolution with stride 1 whose results are spread over y.
+// Transposed convolutions over [N, spatial…, C] in f32. With stride s, every s-th result uses the same taps
+// of the kernel: each such phase is a convolution with stride 1 that writes y with stride s.
 #pragma once
 #include "kernels/cpu/conv/nhwc_conv.h"
 
@@ -7,12 +7,12 @@ namespace tern::cpu {
 
 class NhwcConvTranspose {
  public:
-  // Shapes are those of ConvTransposeF32: `input` is what is read, `output` what is written, begin what is
-  // cut from the front. Kernel, stride and dilation decide; windows that reach far beyond what they read
-  // do not fit, for lack of memory to copy all that lies between.
+  // Shapes are those of ConvTransposeF32: `input` is the size of x, `output` that of y, `begin` is cropped
+  // from the front. Depends on kernel, stride and dilation. False for widely dilated kernels: padded copies
+  // of all pixels between the taps would take too much memory.
   static bool Fits(const ConvShape& s);
-  // Weights [C, M / group, kernel…] become those of each phase, one after the other. Of the shape channels,
-  // maps, group, kernel and stride matter. PackedSize: in floats.
+  // Packs weights [C, M / group, kernel…] phase by phase. Depends on channels, maps, group, kernel and stride
+  // of the shape. PackedSize is in floats.
   static int64_t PackedSize(const ConvShape& s);
   static void Pack(const ConvShape& s, const float* w, float* to, const Workers& workers);
 
@@ -24,7 +24,7 @@ class NhwcConvTranspose {
  private:
   struct Phase {
     NhwcConv conv;
-    int64_t weights;  // where they start
+    int64_t weights;  // offset of the weights of the phase
   };
   std::vector<Phase> phases_;
 };

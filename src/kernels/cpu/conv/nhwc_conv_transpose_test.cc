@@ -12,7 +12,7 @@ struct Case {
   ConvShape shape;
 };
 
-// extra: what output_padding adds behind.
+// extra: output_padding of axes with a stride.
 Case Make(const char* name, const NhwcCase::Numbers& n, int64_t extra = 0) {
   NhwcCase c(name, n);
   for (size_t i = 0; i < 3; ++i)
@@ -28,7 +28,7 @@ const std::vector<Case> kCases = {
     Make("4x4, stride 2", {1, 40, 32, 1, {1, 9, 10}, {1, 4, 4}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}}),
     Make("kernel below stride", {1, 6, 5, 1, {1, 4, 5}, {1, 1, 2}, {1, 3, 3}}, 2),
     Make("dilated", {1, 6, 5, 1, {1, 8, 9}, {1, 3, 3}, {1, 1, 1}, {1, 2, 3}, {0, 1, 2}}),
-    Make("much cut", {1, 6, 5, 1, {1, 8, 9}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 5, 4}}),
+    Make("large crop", {1, 6, 5, 1, {1, 8, 9}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 5, 4}}),
     Make("groups", {1, 32, 48, 4, {1, 6, 7}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}}),
     Make("one per channel", {1, 20, 20, 20, {1, 6, 7}, {1, 4, 4}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}}),
     Make("one axis", {2, 24, 12, 1, {1, 1, 20}, {1, 1, 16}, {1, 1, 8}, {1, 1, 1}, {0, 0, 4}}),
@@ -38,8 +38,8 @@ const std::vector<Case> kCases = {
     Make("one pixel", {1, 8, 40, 1, {1, 1, 1}, {1, 4, 4}, {1, 1, 1}}),
 };
 
-// y by its definition: every element of x is spread over a window.
-std::vector<double> Spread(const ConvShape& s, const NhwcData& d) {
+// y by definition: every element of x times the kernel is added to a window of y.
+std::vector<double> Reference(const ConvShape& s, const NhwcData& d) {
   std::vector<double> y(d.y.size(), 0);
   const int64_t maps = s.group_maps(), channels = s.group_channels();
   for (int64_t pixel = 0; pixel < s.batch * s.input_size(); ++pixel)
@@ -78,7 +78,7 @@ TEST_P(NhwcConvTransposeLevels, MatchesSumsInDouble) {
       for (int threads : {1, 3}) {
         NhwcData d(c.shape);
         Convolve(c, d, extra, threads);
-        const std::vector<double> sums = Spread(c.shape, d);
+        const std::vector<double> sums = Reference(c.shape, d);
         for (size_t i = 0; i < sums.size(); ++i) {
           double want = sums[i];
           if (extra) want = 0.5 * std::clamp(want + d.bias[i % d.bias.size()] + d.residual[i], -1.5, 2.0) + 3;
@@ -96,7 +96,7 @@ TEST_P(NhwcConvTransposeLevels, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-TEST_P(NhwcConvTransposeLevels, LeavesRoomBetweenRows) {
+TEST_P(NhwcConvTransposeLevels, KeepsGapsBetweenRows) {
   for (const Case& c : kCases) CheckRowStride<NhwcConvTranspose>(c.name, c.shape, Operands::kF32);
 }
 

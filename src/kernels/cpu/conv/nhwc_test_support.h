@@ -22,7 +22,7 @@ struct NhwcCase {
   std::string name;
   ConvShape shape;
 
-  // Padding behind is what is in front; the rest follows.
+  // Padding is the same in front and behind; the output size follows.
   NhwcCase(std::string title, const Numbers& n) : name(std::move(title)) {
     shape.batch = n.batch, shape.channels = n.channels, shape.maps = n.maps, shape.group = n.group;
     shape.input = n.input, shape.kernel = n.kernel, shape.stride = n.stride, shape.dilation = n.dilation,
@@ -33,11 +33,11 @@ struct NhwcCase {
   }
 };
 
-// Random operands of a convolution, and what comes out. In bf16 images are rounded on the way; weights are
-// bf16 already.
+// Random operands of a convolution, and its result. With bf16 operands the convolution rounds images; weights
+// are rounded here.
 struct NhwcData {
   std::vector<float> x, w, bias, residual, y;
-  Operands operands;  // the wanted sums are those of rounded ones
+  Operands operands;  // expected sums are those of operands rounded to this
 
   explicit NhwcData(const ConvShape& s, Operands rounded = Operands::kF32)
       : x(Random(s.batch * s.input_size() * s.channels, 1)),
@@ -52,14 +52,14 @@ struct NhwcData {
   TileEpilogue Tile(const ConvShape& s) const {
     return {bias.data(), residual.data(), s.maps, true, -1.5f, 2.0f};
   }
-  // y / 2 + 3, to see that it is done once to each element.
+  // y / 2 + 3, which shows whether it is applied to each element exactly once.
   static Epilogue Affine(const ConvShape& s) {
     Epilogue e(DType::kF32, {s.batch, s.output[0], s.output[1], s.output[2], s.maps});
     e.SetActivation(UnaryKind::kAffine, 0.5f, 3.0f, nullptr, 0);
     return e;
   }
 
-  // The image's element, zero outside.
+  // Element of the image, zero outside.
   double At(const ConvShape& s, int64_t image, const Spatial& at, int64_t channel) const {
     for (size_t i = 0; i < 3; ++i)
       if (at[i] < 0 || at[i] >= s.input[i]) return 0;
@@ -85,8 +85,9 @@ struct NhwcData {
   void Check(const NhwcCase& c, bool extra) const {
     const ConvShape& s = c.shape;
     const int64_t pixels = s.batch * s.output_size();
-    const int64_t step =
-        pixels * s.maps * s.taps() * s.group_channels() > (1 << 22) ? 7 : 1;  // of all of them
+    const int64_t step = pixels * s.maps * s.taps() * s.group_channels() > (1 << 22)
+                             ? 7
+                             : 1;  // checks every pixel, or every seventh of large results
     for (int64_t pixel = 0; pixel < pixels; pixel += step)
       for (int64_t map = 0; map < s.maps; ++map) {
         const auto at = static_cast<size_t>(pixel * s.maps + map);
@@ -102,18 +103,18 @@ struct NhwcData {
   float Rounded(float v) const { return operands == Operands::kF32 ? v : RoundedToBf16(v); }
 };
 
-// Rows of results that lie apart in a larger value, among numbers that must stay.
+// A buffer for rows of results with gaps between them, which must not be written.
 class RowStride {
  public:
   RowStride(int64_t rows, int64_t row)
-      : row_(static_cast<size_t>(row)), values_(static_cast<size_t>(rows * apart() + kFirst), kOther) {}
+      : row_(static_cast<size_t>(row)), values_(static_cast<size_t>(rows * stride() + kFirst), kOther) {}
   float* first() { return values_.data() + kFirst; }
-  int64_t apart() const { return static_cast<int64_t>(row_) + 5; }
-  // The rows side by side; what is between them has not changed.
+  int64_t stride() const { return static_cast<int64_t>(row_) + 5; }
+  // The rows without gaps; checks that the gaps have not changed.
   std::vector<float> Joined() const {
     std::vector<float> rows;
     for (size_t i = 0; i < values_.size(); ++i) {
-      const size_t at = (i + static_cast<size_t>(apart()) - kFirst) % static_cast<size_t>(apart());
+      const size_t at = (i + static_cast<size_t>(stride()) - kFirst) % static_cast<size_t>(stride());
       if (i >= kFirst && at < row_)
         rows.push_back(values_[i]);
       else
@@ -129,7 +130,7 @@ class RowStride {
   std::vector<float> values_;
 };
 
-// Work: NhwcConv or one of its like; `how`: what it takes beside the shape.
+// Packs, prepares and runs. Work: NhwcConv or a class with the same interface; how: its further arguments.
 template <class Work, class... How>
 void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, How... how) {
   std::vector<float> packed(static_cast<size_t>(Work::PackedSize(shape, how...)) + 1);
@@ -143,7 +144,7 @@ void ConvolveWith(const ConvShape& shape, NhwcData& d, bool extra, int threads, 
   work.Run(args, scratch.data(), Workers(threads));
 }
 
-// With room between the rows of y: the same results.
+// Gaps between the rows of y do not change results.
 template <class Work, class... How>
 void CheckRowStride(const std::string& name, const ConvShape& shape, Operands operands, How... how) {
   NhwcData d(shape, operands);
@@ -156,7 +157,7 @@ void CheckRowStride(const std::string& name, const ConvShape& shape, Operands op
     args.tile.residual = nullptr;
     work.Run(args, scratch.data(), Workers(threads));
     RowStride rows(shape.batch * shape.output_size(), shape.maps);
-    args.y = rows.first(), args.apart = rows.apart();
+    args.y = rows.first(), args.pixel_stride = rows.stride();
     work.Run(args, scratch.data(), Workers(threads));
     ASSERT_EQ(rows.Joined(), d.y) << name << ", " << threads << " threads";
   }

@@ -1,13 +1,14 @@
-// Winograd's transforms from their points, for *_simd.cc files. With p the points (zero, pairs ±a, infinity)
-// and M(x) the product of x - p over the finite ones, each along both axes:
+// Winograd's transforms, derived from their interpolation points, for *_simd.cc files. With p the points
+// (zero, pairs ±a, infinity) and M(x) the product of x - p over the finite points, the rows of the transforms
+// are, along each axis:
 //   input    the coefficients of M(x) / (x - p), and of M(x) for infinity
 //   weights  the powers of p over the product of p - q over the other points q; the last tap for infinity
 //   output   the powers of p; infinity adds to the last result
-// All in terms of x² and a², so that both points of a pair share their work.
+// All are computed in terms of x² and a², so that both points of a pair share work.
 #pragma once
 #include "kernels/cpu/conv/winograd_simd.h"
 #include "kernels/cpu/pool/larger-inl.h"
-#include "kernels/cpu/simd/narrow-inl.h"
+#include "kernels/cpu/simd/bf16-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
 #include "kernels/cpu/simd/vector-inl.h"
 
@@ -17,8 +18,8 @@ namespace {
 using Floats = Vector<float>;
 constexpr int kWide = kLanes<float>;
 
-// The positive half of the pairs, by the side of the transformed tile: those whose rounding errors were the
-// least of all that were tried (docs/reports/accuracy.md).
+// The positive point of each pair, by the side of the transformed tile: the points with the smallest measured
+// rounding errors (docs/reports/accuracy.md).
 template <int kSide> struct Pairs;
 template <> struct Pairs<4> { static constexpr double kAt[] = {1}; };
 template <> struct Pairs<6> {
@@ -30,7 +31,7 @@ template <int kSide> struct Points {
   static constexpr int kPairs = kSide / 2 - 1;
   float at[kPairs] = {};
   double point[kSide - 1] = {};           // 0, a, -a, b, -b …
-  float all[kPairs + 1] = {};             // ∏ (y - a²) by powers of y
+  float all[kPairs + 1] = {};             // coefficients of ∏ (y - a²), y = x²
   float others[kPairs][kPairs + 1] = {};  // the same without one pair
 
   static constexpr void Multiply(double (&poly)[kPairs + 1], double square) {
@@ -53,7 +54,7 @@ template <int kSide> constexpr Points<kSide> kPoints;
 
 constexpr float Power(float x, int n) { return n == 0 ? 1 : x * Power(x, n - 1); }
 
-// One row or column of a tile.
+// Transforms one row or column of a tile.
 template <int kSide> inline void TransformInput(const Floats (&d)[kSide], Floats (&v)[kSide]) {
   constexpr int pairs = kSide / 2 - 1;
   constexpr const Points<kSide>& p = kPoints<kSide>;
@@ -78,12 +79,12 @@ template <int kSide> inline void TransformInput(const Floats (&d)[kSide], Floats
 
 template <int kTile_, int kKernel_> struct Sizes {
   static constexpr int kTile = kTile_, kKernel = kKernel_, kSide = kTile + kKernel - 1;
-  // So many tiles that their transformed columns leave half of the nearest cache to others.
+  // Tiles per strip: transformed columns of a strip take half of the L1 cache.
   static constexpr int kStrip = (16384 / 64 / kSide - (kKernel - 1)) / kTile;
 };
 
-// The columns of a strip, transformed downwards, for one vector of channels. Neighbouring tiles share them.
-template <class S, bool kWhole>
+// Transforms the columns of a strip for one vector of channels. Neighbouring tiles share columns.
+template <class S, bool kFull>
 inline void Columns(const WinogradInput& s, int64_t channel, int64_t lanes, Floats (*to)[S::kSide]) {
   static const float kZeros[kWide] = {};
   const float* row[S::kSide];
@@ -107,7 +108,7 @@ inline void Columns(const WinogradInput& s, int64_t channel, int64_t lanes, Floa
 #pragma GCC unroll 8
     for (int i = 0; i < S::kSide; ++i) {
       const float* at = row[i] + c * step[i];
-      d[i] = kWhole ? LoadVector(at) : LoadPart(at, lanes);
+      d[i] = kFull ? LoadVector(at) : LoadPart(at, lanes);
     }
     TransformInput(d, v);
 #pragma GCC unroll 8
@@ -115,7 +116,7 @@ inline void Columns(const WinogradInput& s, int64_t channel, int64_t lanes, Floa
   }
 }
 
-// Store: how a vector of channels becomes operands of the products.
+// Store: how a vector of channels is stored as operand of the products.
 template <class S, class Store> void Input(const WinogradInput& s) {
   constexpr int side = S::kSide;
   Floats columns[S::kStrip * S::kTile + S::kKernel - 1][side];
@@ -161,9 +162,9 @@ template <int kTile, int kSide> inline void TransformOutput(const Floats (&t)[kS
   }
 }
 
-// One tile, one vector of maps. kNarrow: y and the residual may be bf16; kWhole: all its lanes; kInside: all
-// its results are in the image.
-template <class S, bool kNarrow, bool kWhole, bool kInside>
+// Output transform and epilogue of one tile, one vector of maps. kBf16: y and the residual may be bf16.
+// kFull: all lanes are maps. kInside: all results are inside the image.
+template <class S, bool kBf16, bool kFull, bool kInside>
 inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
   constexpr int side = S::kSide;
   const int64_t lanes = s.maps - map;
@@ -178,15 +179,15 @@ inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
 #pragma GCC unroll 8
     for (int k = 0; k < S::kTile; ++k) half[k][j] = y[k];
   }
-  const auto load = [&](const float* at) { return kWhole ? LoadVector(at) : LoadPart(at, lanes); };
+  const auto load = [&](const float* at) { return kFull ? LoadVector(at) : LoadPart(at, lanes); };
   const auto store = [&](int64_t at, Floats v) {
-    if (kNarrow && s.narrow_y) {
+    if (kBf16 && s.bf16_y) {
       float* to = reinterpret_cast<float*>(reinterpret_cast<char*>(s.y) + 2 * at);
-      if (kWhole)
+      if (kFull)
         StoreBf16(to, v);
       else
         StoreBf16Part(to, v, lanes);
-    } else if (kWhole)
+    } else if (kFull)
       StoreVector(s.y + at, v);
     else
       StorePart(s.y + at, v, lanes);
@@ -206,8 +207,8 @@ inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
       const int64_t at = (tile * S::kTile + j) * s.residual_column_step + k * s.residual_row_step + map;
       Floats& v = y[j];
       v += bias;
-      if (kNarrow && s.residual && s.narrow_residual)
-        v += LoadBf16(reinterpret_cast<const char*>(s.residual) + 2 * at, kWhole ? kWide : lanes);
+      if (kBf16 && s.residual && s.bf16_residual)
+        v += LoadBf16(reinterpret_cast<const char*>(s.residual) + 2 * at, kFull ? kWide : lanes);
       else if (s.residual)
         v += load(s.residual + at);
       if (s.clip) {
@@ -232,19 +233,19 @@ inline void OutputTile(const WinogradOutput& s, int64_t tile, int64_t map) {
   }
 }
 
-template <class S, bool kNarrow, bool kInside>
+template <class S, bool kBf16, bool kInside>
 inline void OutputTileMaps(const WinogradOutput& s, int64_t tile) {
   int64_t map = 0;
-  for (; map + kWide <= s.maps; map += kWide) OutputTile<S, kNarrow, true, kInside>(s, tile, map);
-  if (map < s.maps) OutputTile<S, kNarrow, false, kInside>(s, tile, map);
+  for (; map + kWide <= s.maps; map += kWide) OutputTile<S, kBf16, true, kInside>(s, tile, map);
+  if (map < s.maps) OutputTile<S, kBf16, false, kInside>(s, tile, map);
 }
 
-template <class S, bool kNarrow> void Output(const WinogradOutput& s) {
+template <class S, bool kBf16> void Output(const WinogradOutput& s) {
   for (int64_t t = 0; t < s.tiles; ++t)
     if (s.rows >= S::kTile && s.columns - t * S::kTile >= S::kTile)
-      OutputTileMaps<S, kNarrow, true>(s, t);
+      OutputTileMaps<S, kBf16, true>(s, t);
     else
-      OutputTileMaps<S, kNarrow, false>(s, t);
+      OutputTileMaps<S, kBf16, false>(s, t);
 }
 
 }  // namespace

@@ -12,16 +12,17 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMostDepth = 512;  // channels that are summed at once: tile and panel stay near
-// A block's transformed tiles and products stay in the second cache, and its tiles are a few register tiles
-// high. Where the weights do not fit into any cache, fewer passes over them are worth more than that.
+constexpr int64_t kMostDepth = 512;  // dwords of channels per pass: tile and panel stay in cache
+// Tiles per block: transformed tiles and products of a block stay in the L2 cache, and its tiles are a few
+// register tiles high. If the weights exceed the caches, blocks are larger, for fewer passes over the
+// weights.
 constexpr int64_t kBlockTiles = 28, kManyTiles = 56;
 constexpr int64_t kLargeWeights = 16 << 20;     // bytes
-constexpr int64_t kProducts = (256 << 10) / 4;  // of a block
-constexpr int64_t kFewestMaps = 64;             // of a block
-constexpr int64_t kMostShared = 8 << 20;        // floats of blocks that threads work on together
-constexpr int64_t kWorthSharing = 1 << 21;      // multiplications
-constexpr int64_t kJobChannels = 64;            // of a thread, then
+constexpr int64_t kProducts = (256 << 10) / 4;  // most floats of products per block
+constexpr int64_t kFewestMaps = 64;             // fewest maps per pass
+constexpr int64_t kMostShared = 8 << 20;        // most floats of blocks that all threads share at a time
+constexpr int64_t kWorthSharing = 1 << 21;      // multiply-adds that pay for sharing blocks
+constexpr int64_t kJobChannels = 64;            // channels per job of a shared block
 
 const WinogradTable::Unit& Functions(WinogradUnit unit) {
   return WinogradSimd().units[static_cast<int>(unit)];
@@ -70,7 +71,7 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
                          const Workers& workers, Operands operands) {
   const TileTable& table = TileFor(operands);
   const int64_t width = table.columns, taps = SizeOf(unit).kernel * SizeOf(unit).kernel;
-  const int64_t step = PanelsSize(channels, maps, operands), panel_step = width * table.words(channels);
+  const int64_t step = PanelsSize(channels, maps, operands), panel_step = width * table.dwords(channels);
   const bool rounded = operands != Operands::kF32;
   workers.ParallelFor(CeilDiv(maps, width), 1, [&](int64_t begin, int64_t end) {
     std::vector<float> exact(static_cast<size_t>(rounded ? SizeOf(unit).positions() * width * channels : 0));
@@ -85,13 +86,13 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
   });
 }
 
-// Some neighbouring strips on their way through the three phases.
+// Some neighbouring strips, which pass through input transform, products and output transform together.
 struct Winograd::Block {
   int64_t strip0 = 0, strip1 = 0;
   int64_t tile0 = 0, tiles = 0;
   float *v = nullptr, *p = nullptr;
-  int64_t p_position = 0, p_tile = 0;  // steps
-  int64_t maps = 0;                    // that are finished together
+  int64_t p_position = 0, p_tile = 0;  // strides of products, in floats
+  int64_t maps = 0;                    // maps per pass
 };
 
 Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
@@ -103,7 +104,7 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   strip_ = CeilDiv(tile_columns_, row_strips_);
   row_strips_ = std::max<int64_t>(1, CeilDiv(tile_columns_, std::max<int64_t>(1, strip_)));
   strips_ = shape.batch * tile_rows_ * row_strips_;
-  v_position_ = PositionStep(TileFor(operands).words(shape.channels));
+  v_position_ = PositionStep(TileFor(operands).dwords(shape.channels));
   v_tile_ = TileStep(v_position_, positions);
   const int64_t bytes = WinogradWeightsSize(unit, shape.group_channels(), shape.maps, operands) * 4;
   const int64_t most = bytes > kLargeWeights ? kManyTiles : kBlockTiles;
@@ -112,8 +113,8 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   block_strips_ = CeilDiv(strips_, std::max<int64_t>(1, blocks_));
   blocks_ = block_strips_ > 0 ? CeilDiv(strips_, block_strips_) : 0;
   block_tiles_ = block_strips_ * strip_;
-  // One block reads all weights once, in the order in which they lie; in bf16 the products of all maps would
-  // take more of the cache than that saves.
+  // A single block computes all maps in one pass and reads the weights once, in memory order. Not in bf16:
+  // products of all maps would take more cache than that saves.
   const bool in_order = blocks_ <= 1 && operands == Operands::kF32;
   const int64_t maps = in_order ? shape.maps : std::max(kFewestMaps, kProducts / (positions * most));
   const int64_t width = TileSimd().columns;
@@ -128,7 +129,7 @@ Winograd::Counts Winograd::Count() const {
   const int64_t rows = std::max<int64_t>(1, block_tiles_);
   Counts c;
   c.products = positions * tiles / static_cast<double>(rows) * static_cast<double>(shape_.group) *
-               TileProducts(table, rows, shape_.group_maps(), table.words(shape_.group_channels()));
+               TileProducts(table, rows, shape_.group_maps(), table.dwords(shape_.group_channels()));
   c.transformed = tiles * positions * size_.side() * static_cast<double>(shape_.channels + shape_.maps);
   return c;
 }
@@ -137,8 +138,8 @@ int64_t Winograd::BlockFloats(int64_t maps) const {
   return block_tiles_ * (v_tile_ + TileStep(PositionStep(maps), size_.positions()));
 }
 
-// Blocks from here on are worked on by all threads together: those that are left when each thread has had the
-// same number, or all where there are few. Little work is not worth the three loops that this takes.
+// The first block that all threads share: the rest after each thread has computed the same number of blocks,
+// or all blocks if there are few. Sharing takes three parallel loops, which does not pay for little work.
 int64_t Winograd::FirstShared(int threads) const {
   if (threads == 1) return blocks_;
   const int64_t products = size_.positions() * blocks_ * block_tiles_ * shape_.group_channels() * shape_.maps;
@@ -156,7 +157,7 @@ size_t Winograd::Scratch(int threads) const {
   return static_cast<size_t>(std::max(own, SharedAtOnce(threads) * BlockFloats(shape_.maps))) * sizeof(float);
 }
 
-// Of all images; strips of a row are equally long but the last.
+// Index of the first tile of a strip, over all images. All strips of a row but the last have the same length.
 int64_t Winograd::FirstTile(int64_t strip) const {
   return strip / row_strips_ * tile_columns_ + strip % row_strips_ * strip_;
 }
@@ -171,7 +172,7 @@ Winograd::Block Winograd::BlockOf(int64_t index, int64_t maps, float* scratch) c
   return b;
 }
 
-// Channels [begin, end).
+// Input transform of channels [begin, end) of a strip.
 void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin,
                      int64_t end) const {
   const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
@@ -189,23 +190,24 @@ void Winograd::Input(const NhwcArgs& args, const Block& block, int64_t strip, in
 
 const float* Winograd::PanelOf(const NhwcArgs& args, int64_t position, int64_t panel) const {
   const TileTable& table = TileFor(operands_);
-  const int64_t k = table.words(shape_.group_channels());
+  const int64_t k = table.dwords(shape_.group_channels());
   return args.w + position * PanelsSize(k, shape_.maps) + panel * table.columns * k;
 }
 
-// Panels [begin, end) of maps that are finished together. next: what will be read after them, may be null.
+// Products of one position with panels [begin, end), which are in one pass of maps. next: panel to prefetch,
+// or null.
 void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin,
                         int64_t end, const float* next) const {
   const TileTable& table = TileFor(operands_);
-  const int64_t k = table.words(shape_.group_channels()),
+  const int64_t k = table.dwords(shape_.group_channels()),
                 parts = std::max<int64_t>(1, CeilDiv(k, kMostDepth)),
                 depth = std::max<int64_t>(8, RoundUp(CeilDiv(k, parts), 8));
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
   t.a_row = v_tile_, t.c_row = block.p_tile;
-  t.few = true;  // the height of tiles does not depend on the threads
-  // Each tile brings its share of what is read next nearer.
-  t.ahead_step = CeilDiv(table.columns, CeilDiv(block.tiles, table.rows));
+  t.few_rows = true;  // bit-identical for any number of threads: tile heights do not depend on it
+  // Each tile prefetches its share of the next panel.
+  t.prefetch_step = CeilDiv(table.columns, CeilDiv(block.tiles, table.rows));
   for (int64_t k0 = 0; k0 < std::max<int64_t>(k, 1); k0 += depth) {
     t.k = std::min(depth, k - k0);
     t.accumulate = k0 > 0;
@@ -215,15 +217,15 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
       t.b = PanelOf(args, position, panel) + k0 * table.columns;
       t.a = block.v + position * v_position_ + map / shape_.group_maps() * k + k0;
       t.c = block.p + position * block.p_position + (map - map0);
-      t.ahead = panel + 1 < end  ? t.b + table.columns * k
-                : k0 + depth < k ? PanelOf(args, position, begin) + (k0 + depth) * table.columns
-                                 : next;
+      t.prefetch = panel + 1 < end  ? t.b + table.columns * k
+                   : k0 + depth < k ? PanelOf(args, position, begin) + (k0 + depth) * table.columns
+                                    : next;
       table.RunRows(t, block.tiles);
     }
   }
 }
 
-// Maps [begin, end) of those.
+// Output transform of maps [begin, end) of a strip, and the epilogue.
 void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, int64_t begin,
                       int64_t end) const {
   const int64_t row = strip / row_strips_, image = row / tile_rows_, column = strip % row_strips_ * strip_;
@@ -235,17 +237,17 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
   out.tile_step = block.p_tile, out.position_step = block.p_position;
   out.tiles = std::min(strip_, tile_columns_ - column);
   out.pool = pool_;
-  const int64_t side = pool_ ? 2 : 1;  // of what becomes one pixel of y
+  const int64_t side = pool_ ? 2 : 1;  // results per pixel of y, along each axis
   const int64_t first = (image * (height / side) + y0 / side) * (width / side) + x0 / side;
-  const int64_t pixel = args.pixel(maps);
-  out.y = Further(args.y, first * pixel + begin, narrow_y_);
-  out.narrow_y = narrow_y_, out.narrow_residual = args.tile.narrow_residual;
+  const int64_t pixel = args.pixel_stride_or(maps);
+  out.y = Further(args.y, first * pixel + begin, bf16_y_);
+  out.bf16_y = bf16_y_, out.bf16_residual = args.tile.bf16_residual;
   out.row_step = width / side * pixel, out.column_step = pixel;
   out.residual_row_step = width * maps, out.residual_column_step = maps;
   out.rows = height - y0, out.columns = width - x0;
   out.maps = end - begin;
   out.bias = args.tile.bias ? args.tile.bias + begin : nullptr;
-  out.residual = args.tile.residual ? Further(args.tile.residual, at, args.tile.narrow_residual) : nullptr;
+  out.residual = args.tile.residual ? Further(args.tile.residual, at, args.tile.bf16_residual) : nullptr;
   out.clip = args.tile.clip, out.low = args.tile.low, out.high = args.tile.high;
   OutputOf(unit_, operands_)(out);
   if (!args.epilogue || args.epilogue->empty()) return;
@@ -270,7 +272,7 @@ void Winograd::RunBlock(const NhwcArgs& args, const Block& block) const {
   }
 }
 
-// Blocks [first, last): all that is in scratch at once.
+// Computes blocks [first, last), which are in scratch memory together, with all threads.
 void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, float* scratch,
                            const Workers& workers) const {
   const auto block = [&](int64_t b) {

@@ -1,9 +1,9 @@
-// Winograd's convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, any padding.
+// Winograd convolution over [N, H, W, C] in f32: 3x3 and 5x5 kernels, stride 1, no dilation, any padding.
 // Tiles of the image are transformed, multiplied position by position with transformed weights, and
-// transformed back: fewer multiplications, some more rounding (docs/reports/accuracy.md).
+// transformed back: fewer multiplications, larger rounding errors (docs/reports/accuracy.md).
 //
-// The result is the same for any number of threads. What is not finite in the image spreads over the tiles
-// that see it (m + r - 1 pixels wide), as NaN; elsewhere it changes nothing.
+// The result is bit-identical for any number of threads. A NaN or infinity in the image makes the results of
+// all tiles that contain it (m + r - 1 pixels wide) NaN; other results do not change.
 #pragma once
 #include <cstddef>
 
@@ -19,16 +19,16 @@ struct WinogradSize {
 };
 WinogradSize SizeOf(WinogradUnit unit);
 
-// About the largest error over the largest result, of random data: measured in docs/reports/accuracy.md.
-// Units beyond what is allowed are never chosen; direct sums in f32 reach 3e-6. Channels here and below:
-// those of a group.
+// Approximate largest error relative to the largest result, for random data (measured in
+// docs/reports/accuracy.md). A unit whose error exceeds kWinogradErrorAllowed is never chosen; direct sums in
+// f32 reach 3e-6. channels, here and below: those of a group.
 double WinogradError(WinogradUnit unit, int64_t channels);
 constexpr double kWinogradErrorAllowed = 1e-5;
 
-// Kernel, stride, dilation and group are what the unit computes.
+// Whether the unit supports the kernel, stride, dilation and groups of the shape.
 bool WinogradFits(const ConvShape& shape, WinogradUnit unit);
 
-// Weights [maps, channels, r, r], transformed and packed: words of 32 bits.
+// Size of the transformed and packed weights [maps, channels, r, r], in dwords.
 int64_t WinogradWeightsSize(WinogradUnit unit, int64_t channels, int64_t maps,
                             Operands operands = Operands::kF32);
 void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, int64_t maps, float* to,
@@ -37,23 +37,23 @@ void PackWinogradWeights(WinogradUnit unit, const float* w, int64_t channels, in
 class Winograd {
  public:
   Winograd() = default;
-  // Operands in bf16, F(2,3) only: what is transformed is rounded; groups must have even numbers of channels
-  // then.
+  // bf16 operands: transformed tiles and weights are rounded. F(2,3) only; groups must have an even number of
+  // channels.
   Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands = Operands::kF32);
-  // For operands in bf16; x is f32.
-  void SetBf16Storage(const NhwcBf16Storage& narrow) { narrow_y_ = narrow.y; }
-  // y becomes [N, H / 2, W / 2, C], the largest of every 2 x 2 results, as max pooling has it. Residuals stay
-  // of the results' size; there must be no epilogue beyond the tile's.
+  // Only for bf16 operands; x must be f32.
+  void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_y_ = storage.y; }
+  // Fuses max pooling 2 x 2 with stride 2: y is [N, H / 2, W / 2, C]. The residual has the size before
+  // pooling. Excludes NhwcArgs::epilogue.
   void SetPool(bool pool) { pool_ = pool; }
   size_t Scratch(int threads) const;
-  // What a run amounts to, for estimates of its time.
+  // Amount of work of a run, for estimates of its time.
   struct Counts {
-    double products = 0;     // words, see TileProducts
-    double transformed = 0;  // elements, times the steps that each takes
+    double products = 0;     // dwords, see TileProducts
+    double transformed = 0;  // elements of all transforms, times the side of a tile
   };
   Counts Count() const;
 
-  // w: packed; scratch: 64-byte aligned.
+  // args.w: packed weights. scratch: 64-byte aligned.
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
 
  private:
@@ -75,14 +75,14 @@ class Winograd {
   ConvShape shape_;
   WinogradUnit unit_ = WinogradUnit::kF23;
   Operands operands_ = Operands::kF32;
-  bool narrow_y_ = false, pool_ = false;
+  bool bf16_y_ = false, pool_ = false;
   WinogradSize size_{};
   int64_t tile_rows_ = 0, tile_columns_ = 0;  // of an image
-  int64_t strip_ = 0, row_strips_ = 0;        // tiles of a strip, strips of a row of tiles
-  int64_t strips_ = 0, block_strips_ = 0;     // of all images, of a block
-  int64_t block_tiles_ = 0, blocks_ = 0;      // most tiles of a block
-  int64_t block_maps_ = 0;                    // maps that are finished together
-  int64_t v_position_ = 0, v_tile_ = 0;       // steps
+  int64_t strip_ = 0, row_strips_ = 0;        // tiles per strip, strips per row of tiles
+  int64_t strips_ = 0, block_strips_ = 0;     // strips of all images, strips per block
+  int64_t block_tiles_ = 0, blocks_ = 0;      // most tiles per block, number of blocks
+  int64_t block_maps_ = 0;                    // maps per pass over the positions of a block
+  int64_t v_position_ = 0, v_tile_ = 0;       // strides of transformed tiles, in dwords
 };
 
 }  // namespace tern::cpu

@@ -3,11 +3,11 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-struct Whole {
+struct StoreAsF32 {
   static void At(float* to, int64_t channel, Floats v) { StoreVector(to + channel, v); }
 };
 
-// In double: the rounding of U is then all that the weights add to the error.
+// Weight transform in double: weights contribute only the final rounding to the error.
 template <class S> struct WeightMatrix {
   double at[S::kSide][S::kKernel] = {};
   constexpr WeightMatrix() {
@@ -49,7 +49,7 @@ template <class S> void Weights(const WinogradWeights& s) {
 
 template <int kTile, int kKernel> constexpr WinogradTable::Unit UnitOf() {
   using S = Sizes<kTile, kKernel>;
-  return {kKernel, kTile, S::kStrip, Input<S, Whole>, Output<S, false>, Weights<S>};
+  return {kKernel, kTile, S::kStrip, Input<S, StoreAsF32>, Output<S, false>, Weights<S>};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The transforms of Winograd's convolution; vectors lie along the channels.
+// The transforms of Winograd convolution, vectorized along channels.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -8,40 +8,40 @@ namespace tern::cpu {
 enum class WinogradUnit : int { kF23, kF43, kF63, kF25, kF45 };
 constexpr int kWinogradUnits = 5;
 
-// A row of neighbouring tiles of one image, some of its channels.
+// A strip: a row of neighbouring tiles of one image, channels [begin, end).
 struct WinogradInput {
   const float* x = nullptr;  // the image: [height, width, channels]
   int64_t height = 0, width = 0, channels = 0;
-  int64_t first_row = 0, first_column = 0;   // of the first tile; outside of the image are zeros
+  int64_t first_row = 0, first_column = 0;   // of the first tile; outside the image are zeros
   int64_t tiles = 0;                         // at most table.strip
   int64_t begin = 0, end = 0;                // channels; begin is a multiple of 16
-  float* v = nullptr;                        // [tiles][positions][channels]: floats, or bf16 in pairs
-  int64_t tile_step = 0, position_step = 0;  // in words; position_step: a multiple of 16, holds all channels
+  float* v = nullptr;                        // [tiles][positions][channels], f32 or bf16
+  int64_t tile_step = 0, position_step = 0;  // strides in dwords; position_step is a multiple of 16
 };
 
 struct WinogradOutput {
   const float* p = nullptr;  // [tiles][positions][maps]: the products
   int64_t tile_step = 0, position_step = 0;
   int64_t tiles = 0;
-  float* y = nullptr;  // where the first tile's first result of the first map goes, or its first window's
+  float* y = nullptr;  // first result of the first tile and map; with `pool`, its first pooled result
   int64_t row_step = 0, column_step = 0;
-  int64_t rows = 0, columns = 0;    // of the image, from the first tile's corner on
-  int64_t maps = 0;                 // here
+  int64_t rows = 0, columns = 0;    // rest of the image, from the corner of the first tile on
+  int64_t maps = 0;                 // number of maps
   const float* bias = nullptr;      // one per map
   const float* residual = nullptr;  // one per result
   int64_t residual_row_step = 0, residual_column_step = 0;
   bool clip = false;  // to [low, high]; NaN stays
   float low = 0, high = 0;
-  // y gets the largest of every 2 x 2 results, in the end; an odd last row or column is in no window.
+  // Max pooling 2 x 2, stride 2, after the epilogue; an odd last row or column is dropped.
   bool pool = false;
-  bool narrow_y = false, narrow_residual = false;  // bf16 in memory: WinogradBf16Table's output only
+  bool bf16_y = false, bf16_residual = false;  // bf16 in memory: only in WinogradBf16Table
 };
 
-// The weights of up to 64 maps.
+// The weights of up to 64 maps, to be transformed.
 struct WinogradWeights {
   const float* w = nullptr;  // [maps][channels][r][r]
   int64_t channels = 0, maps = 0;
-  float* u = nullptr;  // a panel per position: [channels][width], zeros behind the last map
+  float* u = nullptr;  // output: a panel per position, [channels][width], zero-padded behind the last map
   int64_t width = 0, position_step = 0;
 };
 
@@ -56,10 +56,9 @@ struct WinogradTable {
 };
 TERN_SIMD_TABLE(WinogradTable, WinogradSimd)
 
-// What differs where products are of bf16.
+// The transforms of F(2,3) that differ for bf16 operands.
 struct WinogradBf16Table {
-  // Of F(2,3).
-  void (*input)(const WinogradInput& strip);  // rounded
+  void (*input)(const WinogradInput& strip);  // rounds to bf16
   void (*output)(const WinogradOutput& strip);
 };
 TERN_SIMD_TABLE(WinogradBf16Table, WinogradBf16Simd)

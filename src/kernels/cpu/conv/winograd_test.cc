@@ -28,8 +28,8 @@ struct Geometry {
   int64_t group = 1;
 };
 
-// Smaller and larger than tiles and vectors, ragged, cut into several strips, blocks and parts of channels.
-// Maps of groups fill panels of 12 (NEON) and 32 columns.
+// Smaller and larger than tiles and vectors, with partial tiles, several strips, blocks and passes over
+// channels. Maps of groups fill panels of 12 (NEON) and 32 columns.
 const Geometry kGeometries[] = {
     {1, 1, 1, 1, 1, 2, 2, 2, 2},        {1, 1, 9, 3, 5, 2, 1, 2, 2},      {2, 5, 5, 16, 16, 0, 0, 0, 0},
     {1, 7, 7, 33, 31, 1, 1, 1, 1},      {1, 13, 6, 17, 70, 2, 0, 1, 3},   {2, 20, 23, 24, 40, 1, 1, 1, 1},
@@ -46,10 +46,10 @@ ConvShape ShapeOf(const Geometry& g, WinogradUnit unit) {
   return s;
 }
 
-// Memory that starts where a line of the cache does.
-class Lines {
+// Memory that is aligned to cache lines.
+class AlignedMemory {
  public:
-  explicit Lines(size_t bytes) : memory_(bytes / sizeof(float) + 32, kNaN) {}
+  explicit AlignedMemory(size_t bytes) : memory_(bytes / sizeof(float) + 32, kNaN) {}
   float* data() {
     return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(memory_.data()) + 63) / 64 * 64);
   }
@@ -62,7 +62,7 @@ struct Case {
   ConvShape s;
   WinogradUnit unit;
   std::vector<float> x, w, bias, residual, y;
-  Lines packed;
+  AlignedMemory packed;
 
   Operands operands;
 
@@ -79,16 +79,16 @@ struct Case {
     PackWinogradWeights(unit, w.data(), s.group_channels(), s.maps, packed.data(), Workers(2), operands);
   }
   NhwcArgs Args() { return {x.data(), packed.data(), y.data(), {}, nullptr}; }
-  void Run(const NhwcArgs& args, int threads, bool narrow_y = false, bool pool = false) {
+  void Run(const NhwcArgs& args, int threads, bool bf16_y = false, bool pool = false) {
     Winograd winograd(s, unit, operands);
-    if (narrow_y) winograd.SetBf16Storage({false, true});
+    if (bf16_y) winograd.SetBf16Storage({false, true});
     winograd.SetPool(pool);
-    Lines scratch(winograd.Scratch(threads));
+    AlignedMemory scratch(winograd.Scratch(threads));
     winograd.Run(args, scratch.data(), Workers(threads));
   }
 };
 
-// The result at y[at], summed one by one.
+// The result at y[at] by direct summation in T.
 template <class T> T Direct(const Case& t, int64_t at) {
   const ConvShape& s = t.s;
   const int64_t map = at % s.maps, pixel = at / s.maps, image = pixel / s.output_size();
@@ -115,7 +115,8 @@ TEST_P(WinogradLevels, MatchesSumsInDouble) {
       NhwcArgs args = t.Args();
       args.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
       t.Run(args, 1);
-      const double largest = std::sqrt(static_cast<double>(s.taps() * s.channels));  // about
+      const double largest =
+          std::sqrt(static_cast<double>(s.taps() * s.channels));  // about the largest result
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double sum = Direct<double>(t, static_cast<int64_t>(i));
         const double want =
@@ -143,7 +144,7 @@ TEST_P(WinogradLevels, IsTheSameForAnyNumberOfThreads) {
     }
 }
 
-// Errors of about 2^-8 of each product, some of which cancel.
+// Each product has an error of about 2^-8; some errors cancel.
 TEST_P(WinogradLevels, RoundedToBf16) {
   for (bool products : {true, false}) {
     LimitBf16Products(products);
@@ -152,7 +153,8 @@ TEST_P(WinogradLevels, RoundedToBf16) {
       if (s.group > 1 && s.group_channels() % 2 != 0) continue;
       Case t(s, WinogradUnit::kF23, Operands::kBf16);
       t.Run(t.Args(), 1);
-      const double size = std::sqrt(static_cast<double>(s.taps() * s.group_channels())) / 3;  // of a result
+      const double size = std::sqrt(static_cast<double>(s.taps() * s.group_channels())) /
+                          3;  // about the magnitude of a result
       double squares = 0;
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double error = t.y[i] - Direct<double>(t, static_cast<int64_t>(i));
@@ -167,7 +169,7 @@ TEST_P(WinogradLevels, RoundedToBf16) {
   }
 }
 
-// Results and residuals that are bf16 in memory: the bits that f32 gives, rounded.
+// Results and residuals that are bf16 in memory give the same bits as rounded f32.
 TEST_P(WinogradLevels, WritesBf16) {
   for (bool products : {true, false})
     for (const Geometry& g : kGeometries)
@@ -177,22 +179,22 @@ TEST_P(WinogradLevels, WritesBf16) {
         if (s.group > 1 && s.group_channels() % 2 != 0) continue;
         Case t(s, WinogradUnit::kF23, Operands::kBf16);
         t.x[0] = kInfinity;
-        const std::vector<uint16_t> residual = Narrowed(t.residual);
-        t.residual = Widened(residual);
+        const std::vector<uint16_t> residual = ToBf16(t.residual);
+        t.residual = FromBf16(residual);
         NhwcArgs args = t.Args();
         args.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
         t.Run(args, 1);
         std::vector<uint16_t> y(t.y.size());
-        args.y = AsFloats(y), args.tile.residual = AsFloats(residual), args.tile.narrow_residual = true;
+        args.y = AsFloats(y), args.tile.residual = AsFloats(residual), args.tile.bf16_residual = true;
         t.Run(args, threads, true);
-        const std::vector<float> got = Widened(y), want = Widened(Narrowed(t.y));
+        const std::vector<float> got = FromBf16(y), want = FromBf16(ToBf16(t.y));
         for (size_t i = 0; i < got.size(); ++i)
           ASSERT_TRUE(got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i])))
               << g.height << "x" << g.width << "x" << g.channels << ", " << threads << " threads: " << i;
       }
 }
 
-// The largest of every 2 x 2 results; NaN where there is one.
+// Max pooling 2 x 2; NaN if one of the four is NaN.
 std::vector<float> Pooled(const ConvShape& s, const std::vector<float>& y) {
   std::vector<float> out;
   for (int64_t n = 0; n < s.batch; ++n)
@@ -216,8 +218,8 @@ bool SameNumbers(const std::vector<float>& a, const std::vector<float>& b) {
                     [](float p, float q) { return p == q || (std::isnan(p) && std::isnan(q)); });
 }
 
-// Windows within tiles, over odd rows and columns, with all that a tile's epilogue has: what is written is
-// what pooling would make of the results, and nothing beyond it.
+// Fused pooling over odd rows and columns, with every part of the tile's epilogue, gives the same as pooling
+// of the results, and writes nothing else.
 TEST_P(WinogradLevels, PoolsItsResults) {
   for (WinogradUnit unit : kUnits)
     for (const Geometry& g : kGeometries)
@@ -242,7 +244,7 @@ TEST_P(WinogradLevels, PoolsItsResults) {
       }
 }
 
-TEST_P(WinogradLevels, LeavesRoomBetweenRows) {
+TEST_P(WinogradLevels, KeepsGapsBetweenRows) {
   for (WinogradUnit unit : kUnits)
     for (const Geometry& g : kGeometries)
       for (bool pool : {false, true}) {
@@ -255,7 +257,7 @@ TEST_P(WinogradLevels, LeavesRoomBetweenRows) {
         const std::vector<float> want = pool ? Pooled(s, t.y) : t.y;
         for (int threads : {1, 3}) {
           RowStride rows(static_cast<int64_t>(want.size()) / s.maps, s.maps);
-          args.y = rows.first(), args.apart = rows.apart();
+          args.y = rows.first(), args.pixel_stride = rows.stride();
           t.Run(args, threads, false, pool);
           ASSERT_EQ(rows.Joined(), want) << "unit " << static_cast<int>(unit) << ", " << g.height << "x"
                                          << g.width << " to " << g.maps << ", " << threads << " threads";
@@ -278,10 +280,10 @@ TEST_P(WinogradLevels, PoolsInBf16) {
       args.y = y.data();
       t.Run(args, 3, false, true);
       ASSERT_EQ(y, want) << g.height << "x" << g.width;
-      std::vector<uint16_t> narrow(want.size());
-      args.y = AsFloats(narrow);
+      std::vector<uint16_t> bf16(want.size());
+      args.y = AsFloats(bf16);
       t.Run(args, 3, true, true);
-      ASSERT_EQ(Widened(narrow), Widened(Narrowed(want))) << g.height << "x" << g.width;
+      ASSERT_EQ(FromBf16(bf16), FromBf16(ToBf16(want))) << g.height << "x" << g.width;
     }
 }
 
@@ -312,7 +314,8 @@ TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {
         for (int64_t x = 0; x < t.s.output[2]; ++x)
           for (int64_t m = 0; m < 18; ++m) {
             const auto at = static_cast<size_t>((y * t.s.output[2] + x) * 18 + m);
-            const int64_t up = row + 1 - y, left = column + 1 - x;  // of the pixel in the kernel's window
+            const int64_t up = row + 1 - y,
+                          left = column + 1 - x;  // position of the pixel in the window of the kernel
             const int64_t tile_up = row + 1 - y / size.tile * size.tile,
                           tile_left = column + 1 - x / size.tile * size.tile;
             if (up >= 0 && up < size.kernel && left >= 0 && left < size.kernel) {
@@ -334,7 +337,7 @@ TEST_P(WinogradLevels, NaNPassesTheClip) {
   EXPECT_TRUE(std::isnan(t.y[0]));
 }
 
-// Any activation is applied exactly once to every element, also where maps are finished in several blocks.
+// The activation is applied exactly once to every element, also if maps take several passes.
 TEST_P(WinogradLevels, AppliesTheEpilogueOnce) {
   for (WinogradUnit unit : {WinogradUnit::kF23, WinogradUnit::kF63}) {
     Case t(ShapeOf({2, 37, 50, 3, 200, 1, 1, 1, 1}, unit), unit);
@@ -359,14 +362,14 @@ TEST(Winograd, FitsItsKernelOnly) {
   s.stride[2] = 2;
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
   s.stride[2] = 1, s.group = 2;
-  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));  // two maps of a group are less than a panel
+  EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));  // two maps per group do not fill a panel
   s.maps = 192;
   EXPECT_TRUE(WinogradFits(s, WinogradUnit::kF43));
   s.group = 1, s.dilation[1] = 2;
   EXPECT_FALSE(WinogradFits(s, WinogradUnit::kF43));
 }
 
-// Of images without batch, rows, columns, channels.
+// Shapes with no images, rows, columns or channels.
 TEST(Winograd, NothingToDo) {
   for (const Geometry& g : {Geometry{0, 8, 8, 4, 4, 1, 1, 1, 1}, Geometry{1, 2, 8, 4, 4, 0, 0, 0, 0},
                             Geometry{1, 8, 8, 4, 0, 1, 1, 1, 1}}) {
@@ -378,7 +381,7 @@ TEST(Winograd, NothingToDo) {
   for (float v : t.y) ASSERT_EQ(v, 0);
 }
 
-// Errors against sums in double, over the largest and over the root mean square result.
+// Errors against sums in double, relative to the largest result and to the root mean square of results.
 struct Errors {
   double largest = 0, error = 0, squares = 0, errors = 0;
   void Add(double got, double want) {
@@ -392,7 +395,7 @@ struct Errors {
   }
 };
 
-// The table of docs/reports/accuracy.md; what WinogradError promises holds.
+// Prints the table in docs/reports/accuracy.md and checks the bounds of WinogradError.
 TEST(Winograd, Accuracy) {
   const char* const kNames[] = {"F(2,3)", "F(4,3)", "F(6,3)", "F(2,5)", "F(4,5)"};
   for (bool positive : {false, true})
@@ -415,7 +418,7 @@ TEST(Winograd, Accuracy) {
       }
 }
 
-// The table of docs/reports/accuracy.md.
+// Prints the table in docs/reports/accuracy.md.
 TEST(Winograd, AccuracyInBf16) {
   for (bool positive : {false, true})
     for (int64_t channels : {16, 64, 256, 1024}) {

@@ -147,10 +147,10 @@ void WidenBFloat(const uint16_t* x, float* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = Widen(BFloat{x[i]});
 }
 void NarrowHalfs(const float* x, uint16_t* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = NarrowHalf(x[i]).bits;
+  for (int64_t i = 0; i < n; ++i) y[i] = ToHalf(x[i]).bits;
 }
 void NarrowBFloats(const float* x, uint16_t* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] = NarrowBFloat(x[i]).bits;
+  for (int64_t i = 0; i < n; ++i) y[i] = ToBFloat(x[i]).bits;
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 namespace tern::cpu {
 namespace {
 
-// The elements lie in this order already.
-bool InOrder(const StridedCopy& plan) {
+// The copy would change nothing: source and target are contiguous and in the same order.
+bool IsIdentity(const StridedCopy& plan) {
   return plan.from == 0 && plan.to == 0 &&
          (plan.rank == 0 || (plan.rank == 1 && plan.axes[0].from == 1 && plan.axes[0].to == 1));
 }
@@ -25,7 +25,8 @@ GemmParams Params(const Contraction& c) {
 }
 
 size_t BytesFor(const Contraction& c, const StridedCopy& plan) {
-  return InOrder(plan) ? 0 : Aligned(static_cast<size_t>(plan.count) * static_cast<size_t>(WidthOf(c.type)));
+  return IsIdentity(plan) ? 0
+                          : Aligned(static_cast<size_t>(plan.count) * static_cast<size_t>(WidthOf(c.type)));
 }
 
 }  // namespace
@@ -38,18 +39,18 @@ void Contract(const Contraction& c, const void* a, const void* b, void* y, void*
               const Workers& workers) {
   const int width = WidthOf(c.type);
   char* at = static_cast<char*>(scratch);
-  const auto ordered = [&](const StridedCopy& plan, const void* from) {
-    if (InOrder(plan)) return from;
+  const auto permuted = [&](const StridedCopy& plan, const void* from) {
+    if (IsIdentity(plan)) return from;
     void* to = at;
     at += BytesFor(c, plan);
     Copy(plan, from, to, width, workers);
     return static_cast<const void*>(to);
   };
   GemmParams p = Params(c);
-  p.a.data = ordered(c.a, a);
-  p.b.data = ordered(c.b, b);
+  p.a.data = permuted(c.a, a);
+  p.b.data = permuted(c.b, b);
   p.c = y;
-  if (!InOrder(c.y)) {
+  if (!IsIdentity(c.y)) {
     p.c = at;
     at += BytesFor(c, c.y);
   }

@@ -1,4 +1,5 @@
-// Sums of products over named axes, as a matrix product between copies that bring the axes in order.
+// Tensor contraction (Einsum of two operands): copies permute the axes of both operands, a batched matrix
+// product follows, and a copy permutes the axes of the result. Copies that would change nothing are left out.
 #pragma once
 #include <vector>
 
@@ -10,11 +11,12 @@ namespace tern::cpu {
 struct Contraction {
   DType type = DType::kF32;
   int64_t batch = 1, m = 1, n = 1, k = 1;
-  StridedCopy a, b;                       // to [batch, m, k] and [batch, k, n]
-  StridedCopy y;                          // from [batch, m, n]
-  std::vector<int64_t> a_at, b_at, y_at;  // where each matrix starts
+  StridedCopy a, b;                       // permute the operands to [batch, m, k] and [batch, k, n]
+  StridedCopy y;                          // permutes the result from [batch, m, n]
+  std::vector<int64_t> a_at, b_at, y_at;  // offset of each matrix of the batch, in elements
 };
 
+// Bytes of scratch memory for Contract with this number of threads.
 size_t ContractionScratch(const Contraction& c, int threads);
 void Contract(const Contraction& c, const void* a, const void* b, void* y, void* scratch,
               const Workers& workers);

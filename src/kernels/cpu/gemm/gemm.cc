@@ -11,8 +11,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWorthAThread = 1 << 19;  // multiplications
-constexpr int64_t kWorthPacking = 5;        // rows of a for which b is packed into panels
+constexpr int64_t kWorthAThread = 1 << 19;  // multiply-adds that pay for another thread
+constexpr int64_t kFewestPackedRows = 5;    // b is packed into panels if a has at least as many rows
 
 std::optional<Stored> StoredOf(DType t) {
   switch (t) {
@@ -43,7 +43,7 @@ std::optional<Stored> StoredOf(DType t) {
   }
 }
 
-bool Narrow(DType t) { return t == DType::kF16 || t == DType::kBF16; }
+bool IsHalf(DType t) { return t == DType::kF16 || t == DType::kBF16; }
 
 const GemmTable& TableOf(DType compute) {
   const GemmTables& tables = GemmSimd();
@@ -59,36 +59,36 @@ const GemmTable& TableOf(DType compute) {
   }
 }
 
-// How a product is cut into blocks that run side by side.
+// How a product is split into blocks of c, which run in parallel.
 struct Grid {
   int64_t m_block, n_block, m_count, n_count;
 };
 
-int64_t Pieces(int64_t size, int64_t unit, int64_t wanted) {
-  return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, size / unit));
+int64_t BlockCount(int64_t size, int64_t unit, int64_t target) {
+  return std::clamp<int64_t>(target, 1, std::max<int64_t>(1, size / unit));
 }
-int64_t BlockOf(int64_t size, int64_t unit, int64_t pieces) {
-  return (((size + pieces - 1) / pieces + unit - 1) / unit) * unit;
+int64_t BlockOf(int64_t size, int64_t unit, int64_t blocks) {
+  return (((size + blocks - 1) / blocks + unit - 1) / unit) * unit;
 }
 
 Grid GridOf(const GemmParams& p, const GemmTable& table, int threads) {
   const double work = static_cast<double>(p.m) * static_cast<double>(p.n) *
                       static_cast<double>(std::max<int64_t>(p.k, 1)) * static_cast<double>(p.count);
-  int64_t wanted =
+  int64_t target =
       threads == 1 ? 1 : static_cast<int64_t>(std::min<double>(work / kWorthAThread, threads * 4.0));
-  wanted = (std::max<int64_t>(wanted, 1) + p.count - 1) / std::max<int64_t>(p.count, 1);
-  int64_t m_pieces = 1, n_pieces = 1;
+  target = (std::max<int64_t>(target, 1) + p.count - 1) / std::max<int64_t>(p.count, 1);
+  int64_t m_blocks = 1, n_blocks = 1;
   if (p.m > p.n) {
-    m_pieces = Pieces(p.m, table.mr * 4, wanted);
-    n_pieces = Pieces(p.n, table.nr * 4, (wanted + m_pieces - 1) / m_pieces);
+    m_blocks = BlockCount(p.m, table.mr * 4, target);
+    n_blocks = BlockCount(p.n, table.nr * 4, (target + m_blocks - 1) / m_blocks);
   } else {
-    n_pieces = Pieces(p.n, table.nr * 4, wanted);
-    m_pieces = Pieces(p.m, table.mr * 4, (wanted + n_pieces - 1) / n_pieces);
+    n_blocks = BlockCount(p.n, table.nr * 4, target);
+    m_blocks = BlockCount(p.m, table.mr * 4, (target + n_blocks - 1) / n_blocks);
   }
-  Grid grid{BlockOf(p.m, table.mr, m_pieces), BlockOf(p.n, table.nr, n_pieces), 0, 0};
-  if (Narrow(p.c_type)) {
-    grid.m_block = std::min(grid.m_block, kNarrowRows);
-    grid.n_block = std::min(grid.n_block, kNarrowColumns);
+  Grid grid{BlockOf(p.m, table.mr, m_blocks), BlockOf(p.n, table.nr, n_blocks), 0, 0};
+  if (IsHalf(p.c_type)) {
+    grid.m_block = std::min(grid.m_block, kHalfResultRows);
+    grid.n_block = std::min(grid.n_block, kHalfResultColumns);
   }
   grid.m_count = (p.m + grid.m_block - 1) / grid.m_block;
   grid.n_count = (p.n + grid.n_block - 1) / grid.n_block;
@@ -97,11 +97,11 @@ Grid GridOf(const GemmParams& p, const GemmTable& table, int threads) {
 
 size_t ScratchPerThread(const GemmParams& p, const GemmTable& table, const Grid& grid) {
   const int64_t bytes =
-      table.scratch(std::min(grid.m_block, p.m), std::min(grid.n_block, p.n), p.k, Narrow(p.c_type));
+      table.scratch(std::min(grid.m_block, p.m), std::min(grid.n_block, p.n), p.k, IsHalf(p.c_type));
   return (static_cast<size_t>(bytes) + 127) / 64 * 64;
 }
 
-const void* Moved(const void* data, DType type, int64_t elements) {
+const void* OffsetBy(const void* data, DType type, int64_t elements) {
   return data ? static_cast<const char*>(data) + elements * (BitWidth(type) / 8) : nullptr;
 }
 
@@ -121,17 +121,17 @@ GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
   block.m0 = m * grid.m_block, block.m1 = std::min(p.m, block.m0 + grid.m_block);
   block.n0 = n * grid.n_block, block.n1 = std::min(p.n, block.n0 + grid.n_block);
   block.k = p.k;
-  block.a = {Moved(p.a.data, p.a.type, At(p.a_at, batch)), *StoredOf(p.a.type), p.a.row, p.a.column};
+  block.a = {OffsetBy(p.a.data, p.a.type, At(p.a_at, batch)), *StoredOf(p.a.type), p.a.row, p.a.column};
   if (!p.b_rows)
-    block.b = {Moved(p.b.data, p.b.type, At(p.b_at, batch)), *StoredOf(p.b.type), p.b.row, p.b.column};
+    block.b = {OffsetBy(p.b.data, p.b.type, At(p.b_at, batch)), *StoredOf(p.b.type), p.b.row, p.b.column};
   block.b_rows = p.b_rows;
   block.b_context = p.b_context;
   block.batch = batch;
-  block.c = const_cast<void*>(Moved(p.c, p.c_type, At(p.c_at, batch)));
+  block.c = const_cast<void*>(OffsetBy(p.c, p.c_type, At(p.c_at, batch)));
   block.c_type = *StoredOf(p.c_type);
   block.c_row = p.c_row;
-  block.row_bias = Moved(p.row_bias, p.c_type, At(p.bias_at, batch));
-  block.column_bias = Moved(p.column_bias, p.c_type, At(p.bias_at, batch));
+  block.row_bias = OffsetBy(p.row_bias, p.c_type, At(p.bias_at, batch));
+  block.column_bias = OffsetBy(p.column_bias, p.c_type, At(p.bias_at, batch));
   block.alpha = p.alpha;
   block.accumulate = p.accumulate;
   if (p.epilogue && !p.epilogue->empty()) block.finish = Finish;
@@ -140,29 +140,29 @@ GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
   return block;
 }
 
-// In f32, b is packed into panels first. Looks at sizes and types only, as GemmScratch does.
-bool InPanels(const GemmParams& p) {
+// Whether b is packed into panels first: in f32 only. Depends on sizes and types only, as GemmScratch does.
+bool UsesPanels(const GemmParams& p) {
   return p.c_type == DType::kF32 && p.a.type == DType::kF32 && !p.b_rows && p.b.type == DType::kF32 &&
-         p.m >= kWorthPacking;
+         p.m >= kFewestPackedRows;
 }
 
 PanelProduct ProductOf(const GemmParams& p, int64_t batch, const float* panels) {
   PanelProduct product;
   product.m = p.m, product.n = p.n, product.k = p.k;
-  product.a = static_cast<const float*>(Moved(p.a.data, p.a.type, At(p.a_at, batch)));
+  product.a = static_cast<const float*>(OffsetBy(p.a.data, p.a.type, At(p.a_at, batch)));
   product.a_row = p.a.row, product.a_column = p.a.column;
   product.panels = panels;
   product.c_at = At(p.c_at, batch);
   if (p.c) product.c = static_cast<float*>(p.c) + product.c_at;
   product.c_row = p.c_row;
   product.accumulate = p.accumulate;
-  product.tile.bias = static_cast<const float*>(Moved(p.column_bias, p.c_type, At(p.bias_at, batch)));
+  product.tile.bias = static_cast<const float*>(OffsetBy(p.column_bias, p.c_type, At(p.bias_at, batch)));
   product.epilogue = p.epilogue;
   return product;
 }
 
-// Whether the threads share each product; otherwise each of them takes products of its own.
-bool Together(const GemmParams& p, int threads) {
+// Whether all threads work on one product at a time; otherwise each thread computes entire products.
+bool ThreadsShareProducts(const GemmParams& p, int threads) {
   return p.count == 1 || (p.count < 2 * threads && p.m * p.n * p.k >= 8 * kWorthAThread);
 }
 
@@ -174,7 +174,7 @@ PanelMemory PanelMemoryOf(const GemmParams& p, int threads) {
           Aligned(PanelScratch(ProductOf(p, 0, nullptr), threads))};
 }
 
-// Panels know a bias per column only.
+// PanelProduct has a bias per column only: the bias per row is written to c first, and the product is added.
 void StartFromRowBias(const GemmParams& p, int64_t batch, PanelProduct& product) {
   const float* bias = static_cast<const float*>(p.row_bias) + At(p.bias_at, batch);
   for (int64_t i = 0; i < p.m; ++i) {
@@ -184,7 +184,7 @@ void StartFromRowBias(const GemmParams& p, int64_t batch, PanelProduct& product)
   product.accumulate = true;
 }
 
-// Products [begin, end) one after the other.
+// Products [begin, end), one at a time.
 void MultiplyInPanels(const GemmParams& p, int64_t begin, int64_t end, void* scratch,
                       const Workers& workers) {
   auto* panels = static_cast<float*>(scratch);
@@ -200,7 +200,7 @@ void MultiplyInPanels(const GemmParams& p, int64_t begin, int64_t end, void* scr
 }
 
 void GemmInPanels(const GemmParams& p, void* scratch, const Workers& workers) {
-  if (Together(p, workers.threads())) return MultiplyInPanels(p, 0, p.count, scratch, workers);
+  if (ThreadsShareProducts(p, workers.threads())) return MultiplyInPanels(p, 0, p.count, scratch, workers);
   const PanelMemory memory = PanelMemoryOf(p, 1);
   const Workers alone(1);
   const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, p.m * p.n * p.k));
@@ -225,9 +225,9 @@ bool GemmTypes(DType a, DType b, DType c_type) {
 
 size_t GemmScratch(const GemmParams& p, int threads) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return 0;
-  if (InPanels(p) && WorthTransposing(p)) return TransposedScratch(p, threads);
-  if (InPanels(p)) {
-    const bool together = Together(p, threads);
+  if (UsesPanels(p) && WorthTransposing(p)) return TransposedScratch(p, threads);
+  if (UsesPanels(p)) {
+    const bool together = ThreadsShareProducts(p, threads);
     const PanelMemory memory = PanelMemoryOf(p, together ? threads : 1);
     return (memory.panels + memory.rest) * static_cast<size_t>(together ? 1 : threads);
   }
@@ -237,8 +237,8 @@ size_t GemmScratch(const GemmParams& p, int threads) {
 
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return;
-  if (InPanels(p) && WorthTransposing(p)) return GemmTransposed(p, scratch, workers);
-  if (InPanels(p)) return GemmInPanels(p, scratch, workers);
+  if (UsesPanels(p) && WorthTransposing(p)) return GemmTransposed(p, scratch, workers);
+  if (UsesPanels(p)) return GemmInPanels(p, scratch, workers);
   const GemmTable& table = TableOf(ComputeType(p.c_type));
   const Grid grid = GridOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(p, table, grid);

@@ -1,5 +1,5 @@
-// Products of matrices: c = epilogue(alpha * a·b + bias), many at once.
-// Computed in f32 for f32, f16, bf16; in f64; in 32 or 64 bits that wrap around for integers.
+// Batched GEMM: c = epilogue(alpha * a·b + bias).
+// f32, f16 and bf16 are computed in f32, f64 in f64, integers in 32 or 64 bits with wrap-around.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace tern::cpu {
 struct MatrixRef {
   const void* data = nullptr;
   DType type = DType::kF32;
-  int64_t row = 0, column = 0;  // steps in elements
+  int64_t row = 0, column = 0;  // strides in elements
 };
 
-// A right-hand matrix that exists only in thought, as the patches of an image do: writes row k, columns
-// [n0, n0 + count), of matrix `batch` in ComputeType(c_type).
+// Generates the right-hand matrix while it is packed, as im2col does: writes row k, columns [n0, n0 + count),
+// of matrix `batch` to `to`, in ComputeType(c_type).
 using RowSource = void (*)(const void* context, int64_t batch, int64_t k, int64_t n0, int64_t count,
                            void* to);
 
@@ -31,11 +31,12 @@ struct GemmParams {
   int64_t c_row = 0;
   const void* row_bias = nullptr;      // m elements of c's type
   const void* column_bias = nullptr;   // n elements of c's type
-  float alpha = 1;                     // other than 1 for floats only
-  bool accumulate = false;             // adds to c; not for 16-bit results
-  const Epilogue* epilogue = nullptr;  // its result is c as one array, counted from `c` on
+  float alpha = 1;                     // must be 1 for integers
+  bool accumulate = false;             // adds to c; not for f16 and bf16 results
+  const Epilogue* epilogue = nullptr;  // sees c as one array that starts at `c`
 
-  // `count` products; where each matrix starts, in elements, from the pointers above. Null: at 0 each.
+  // `count` products, and the offset of each matrix from the pointers above, in elements. Null: all offsets
+  // are 0.
   int64_t count = 1;
   const int64_t *a_at = nullptr, *b_at = nullptr, *c_at = nullptr, *bias_at = nullptr;
 };
@@ -43,7 +44,7 @@ struct GemmParams {
 // Whether matrices of these types can be multiplied into c_type.
 bool GemmTypes(DType a, DType b, DType c_type);
 
-// Bytes of scratch memory for Gemm with so many threads. Looks at sizes and types only.
+// Bytes of scratch memory for Gemm with this number of threads. Depends on sizes and types only.
 size_t GemmScratch(const GemmParams& p, int threads);
 // c must not overlap a and b. m, n, k may be 0.
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers);

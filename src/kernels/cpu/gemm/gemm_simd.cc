@@ -5,8 +5,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The register tile: mr rows by nv vectors. The sums, one row of b and one element of a must fit the
-// registers.
+// The register tile: kMr rows by kNv vectors. Its accumulators, one row of b and one element of a must fit
+// into the registers.
 #if defined(__AVX512F__)
 constexpr int kMr = 12, kNv = 2;
 #elif defined(__AVX2__)
@@ -16,15 +16,16 @@ constexpr int kMr = 8, kNv = 2;
 #else
 constexpr int kMr = 4, kNv = 2;
 #endif
+// Cache blocking: kMc rows of a, kKc of k, kNc columns of b are packed at a time.
 constexpr int64_t kMc = 12 * 12, kKc = 256, kNc = 1024;
-constexpr int64_t kFinish = 2048;  // elements
-constexpr int64_t kSkinny = 4;     // rows up to which packing costs more than it gives
+constexpr int64_t kFinishElements = 2048;  // elements of c that Finish handles at a time
+constexpr int64_t kSkinny = 4;             // up to this many rows, packing b costs more than it saves
 
 template <class T> constexpr int64_t kNr = kNv* kLanes<T>;
 
 int64_t RoundUp(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
-// tile [mr, nr] = a·b over kc steps. a: [kc, mr]. b: kc rows of nr elements, `ldb` apart.
+// sum[kMr][kNv] = a·b over kc steps. a: [kc, kMr]. b: kc rows of kNr elements with row stride `ldb`.
 template <class T>
 inline void Multiply(int64_t kc, const T* __restrict a, const T* __restrict b, int64_t ldb,
                      Vector<T> (&sum)[kMr][kNv]) {
@@ -43,7 +44,7 @@ inline void Multiply(int64_t kc, const T* __restrict a, const T* __restrict b, i
   }
 }
 
-// A full tile of c.
+// Computes a full tile of c.
 template <class T>
 void FullTile(int64_t kc, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc, bool accumulate) {
   Vector<T> sum[kMr][kNv];
@@ -57,7 +58,7 @@ void FullTile(int64_t kc, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc
     }
 }
 
-// The first rows and columns of a tile.
+// Computes a full tile and stores its first `rows` rows and `columns` columns.
 template <class T>
 void PartTile(int64_t kc, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc, bool accumulate,
               int64_t rows, int64_t columns) {
@@ -70,7 +71,7 @@ void PartTile(int64_t kc, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc
     }
 }
 
-// Panels of mr rows: [panel][k][mr], zeros after the last row.
+// Packs a into panels of kMr rows: [panel][k][kMr], zero-padded after the last row.
 template <class T, class S>
 void PackA(const S* a, int64_t row, int64_t column, int64_t m, int64_t kc, T alpha, T* to) {
   for (int64_t i = 0; i < m; i += kMr, to += kMr * kc) {
@@ -87,7 +88,7 @@ void PackA(const S* a, int64_t row, int64_t column, int64_t m, int64_t kc, T alp
   }
 }
 
-// Panels of nr columns: [panel][k][nr], zeros after the last column.
+// Packs b into panels of kNr columns: [panel][k][kNr], zero-padded after the last column.
 template <class T, class S>
 void PackB(const S* b, int64_t row, int64_t column, int64_t kc, int64_t n, T* to) {
   constexpr int64_t nr = kNr<T>;
@@ -106,6 +107,7 @@ void PackB(const S* b, int64_t row, int64_t column, int64_t kc, int64_t n, T* to
   }
 }
 
+// The same for a b that g.b_rows generates.
 template <class T> void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int64_t n0, int64_t n, T* to) {
   constexpr int64_t nr = kNr<T>;
   T row[kNc];
@@ -116,7 +118,7 @@ template <class T> void PackRows(const GemmBlock& g, int64_t k0, int64_t kc, int
   }
 }
 
-// Calls f with a typed pointer. The compute type T limits what can be stored.
+// Calls f with a pointer of the storage type; T, the compute type, limits which types are possible.
 template <class T, class F> inline void Typed(const void* data, Stored type, const F& f) {
   if constexpr (__is_same(T, float)) {
     if (type == Stored::kF16) return f(static_cast<const Half*>(data));
@@ -131,15 +133,15 @@ template <class T, class F> inline void Typed(const void* data, Stored type, con
   f(static_cast<const T*>(data));
 }
 
-// c [m, n] of the block, in T.
+// Where sums of type T are written: c itself, or scratch memory for half precision.
 template <class T> struct Target {
   T* data;
   int64_t row;
 };
 
-// Every tile of an mc x nc piece.
+// All tiles of a cache block [m, n].
 template <class T>
-void MultiplyPiece(const T* a, int64_t m, const T* b, int64_t n, int64_t kc, Target<T> c, bool accumulate) {
+void MultiplyBlock(const T* a, int64_t m, const T* b, int64_t n, int64_t kc, Target<T> c, bool accumulate) {
   constexpr int64_t nr = kNr<T>;
   for (int64_t j = 0; j < n; j += nr)
     for (int64_t i = 0; i < m; i += kMr) {
@@ -169,14 +171,14 @@ template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, 
           PackA(a + m0 * g.a.row + k0 * g.a.column, g.a.row, g.a.column, m, kc, static_cast<T>(g.alpha),
                 packed_a);
         });
-        MultiplyPiece(packed_a, m, packed_b, n, kc, {c.data + (m0 - g.m0) * c.row + n0 - g.n0, c.row},
+        MultiplyBlock(packed_a, m, packed_b, n, kc, {c.data + (m0 - g.m0) * c.row + n0 - g.n0, c.row},
                       k0 > 0 || g.accumulate);
       }
     }
   }
 }
 
-// Few rows, b along memory: rows of b are added to rows of c. a: [m, k], packed.
+// At most kSkinny rows, b row-major: scaled rows of b are added to rows of c. a: [m, k], packed.
 template <class T, class S> void RunRows(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
   const int64_t m = g.m1 - g.m0;
   for (int64_t n0 = g.n0; n0 < g.n1; n0 += kNc) {
@@ -205,7 +207,7 @@ template <class T, class S> void RunRows(const GemmBlock& g, Target<T> c, const 
   }
 }
 
-// Few rows, b's columns along memory: each element is a dot product.
+// At most kSkinny rows, b column-major: each element of c is a dot product. a: [m, k], packed.
 template <class T, class S> void RunColumns(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
   const int64_t m = g.m1 - g.m0;
   for (int64_t j = g.n0; j < g.n1; ++j) {
@@ -241,7 +243,8 @@ template <class T> void RunSkinny(const GemmBlock& g, Target<T> c, T* packed_a) 
   });
 }
 
-// c += bias, in T, for m rows from m0 on and n columns from n0 on (of the whole product); `c` is there.
+// c += bias, in T, for rows [m0, m0 + m) and columns [n0, n0 + n) of the product. `c` points to element [m0,
+// n0].
 template <class T>
 void AddBias(const GemmBlock& g, Target<T> c, int64_t m0, int64_t m, int64_t n0, int64_t n) {
   if (g.row_bias) {
@@ -260,11 +263,13 @@ void AddBias(const GemmBlock& g, Target<T> c, int64_t m0, int64_t m, int64_t n0,
   }
 }
 
-// Bias and whatever else is done to the sums: one pass, in parts that stay in the nearest cache. (Finishing
-// each piece of c right after its last product instead drives the packed matrices out of the cache.)
+// Adds the bias and runs the epilogue, in one pass after all products, in parts of c that fit into the L1
+// cache. Finishing each block of c right after its last product would evict the packed matrices from the
+// cache.
 template <class T> void Finish(const GemmBlock& g, Target<T> c) {
   if (!g.row_bias && !g.column_bias && !g.finish) return;
-  const int64_t columns = Least(kFinish, g.n1 - g.n0), rows = Greatest<int64_t>(1, kFinish / columns);
+  const int64_t columns = Least(kFinishElements, g.n1 - g.n0),
+                rows = Greatest<int64_t>(1, kFinishElements / columns);
   for (int64_t m0 = g.m0; m0 < g.m1; m0 += rows)
     for (int64_t n0 = g.n0; n0 < g.n1; n0 += columns) {
       const int64_t m = Least(rows, g.m1 - m0), n = Least(columns, g.n1 - n0);
@@ -285,7 +290,8 @@ template <class T> void Compute(const GemmBlock& g, Target<T> c, T* scratch) {
   Finish(g, c);
 }
 
-template <class S> void RunNarrow(const GemmBlock& g) {
+// c is f16 or bf16 (S): sums are accumulated in f32 scratch memory and rounded at the end.
+template <class S> void RunRounded(const GemmBlock& g) {
   const int64_t m = g.m1 - g.m0, n = g.n1 - g.n0;
   auto* sums = static_cast<float*>(g.scratch);
   Compute<float>(g, {sums, n}, sums + RoundUp(m * n, 16));
@@ -296,17 +302,16 @@ template <class S> void RunNarrow(const GemmBlock& g) {
 
 template <class T> void Run(const GemmBlock& g) {
   if constexpr (__is_same(T, float)) {
-    if (g.c_type == Stored::kF16) return RunNarrow<Half>(g);
-    if (g.c_type == Stored::kBF16) return RunNarrow<BFloat>(g);
+    if (g.c_type == Stored::kF16) return RunRounded<Half>(g);
+    if (g.c_type == Stored::kBF16) return RunRounded<BFloat>(g);
   }
   Compute<T>(g, {static_cast<T*>(g.c) + g.m0 * g.c_row + g.n0, g.c_row}, static_cast<T*>(g.scratch));
 }
 
-template <class T> int64_t Scratch(int64_t m, int64_t n, int64_t k, bool narrow_result) {
+template <class T> int64_t Scratch(int64_t m, int64_t n, int64_t k, bool half_result) {
   const int64_t kc = Least(kKc, k);
   const int64_t packed = kMc * kc + RoundUp(Least(kNc, n), kNr<T>) * kc, rows = kSkinny * k;
-  return static_cast<int64_t>(sizeof(T)) *
-         (Greatest(packed, rows) + (narrow_result ? RoundUp(m * n, 16) : 0));
+  return static_cast<int64_t>(sizeof(T)) * (Greatest(packed, rows) + (half_result ? RoundUp(m * n, 16) : 0));
 }
 
 template <class T>

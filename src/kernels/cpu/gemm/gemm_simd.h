@@ -1,29 +1,20 @@
-// What the instruction sets offer for matrix products; gemm.cc divides the work.
+// Matrix products of one block, compiled per instruction set; gemm.cc splits the work into blocks.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
 
-enum class Stored : uint8_t {
-  kF32,
-  kF16,
-  kBF16,
-  kF64,
-  kI8,
-  kU8,
-  kI16,
-  kU16,
-  kI32,
-  kI64
-};  // signs matter below 32 bits
+// Storage types. Signedness matters below 32 bits only.
+enum class Stored : uint8_t { kF32, kF16, kBF16, kF64, kI8, kU8, kI16, kU16, kI32, kI64 };
 
 struct GemmMatrix {
   const void* data;
   Stored type;
-  int64_t row, column;
+  int64_t row, column;  // strides in elements
 };
 
-// One block of one product, whole k. Computed in T: float, double, uint32_t, uint64_t.
+// Rows [m0, m1) and columns [n0, n1) of one product, over all of k. Fields are those of GemmParams. The
+// compute type T is float, double, uint32_t or uint64_t.
 struct GemmBlock {
   int64_t m0, m1, n0, n1, k;
   GemmMatrix a, b;
@@ -36,8 +27,9 @@ struct GemmBlock {
   const void *row_bias, *column_bias;
   float alpha;
   bool accumulate;
-  // What is done to finished sums, in T, while they are in cache: rows of them, `step` apart, which become
-  // rows of c from its element `index` (c_at included) on. Null: nothing.
+  // The epilogue, called while finished sums are in cache: `rows` x `columns` elements of T with row stride
+  // `step`. They become rows of c that start at element `index`, counted from `c` minus c_at. Null: no
+  // epilogue.
   void (*finish)(const GemmBlock& block, int64_t index, int64_t rows, int64_t columns, void* sums,
                  int64_t step);
   const void* finish_context;
@@ -46,11 +38,11 @@ struct GemmBlock {
 };
 
 struct GemmTable {
-  int mr, nr;          // of the register tile
-  int64_t mc, kc, nc;  // of the blocks that stay in cache
+  int mr, nr;          // size of the register tile
+  int64_t mc, kc, nc;  // sizes of the cache blocks
   void (*run)(const GemmBlock& block);
-  // Bytes of scratch that run needs for a block of m x n with k.
-  int64_t (*scratch)(int64_t m, int64_t n, int64_t k, bool narrow_result);
+  // Bytes of scratch memory that `run` needs for a block [m, n]. half_result: c is f16 or bf16.
+  int64_t (*scratch)(int64_t m, int64_t n, int64_t k, bool half_result);
 };
 
 struct GemmTables {
@@ -58,7 +50,7 @@ struct GemmTables {
 };
 TERN_SIMD_TABLE(GemmTables, GemmSimd)
 
-// Blocks of narrow results are summed up in scratch memory first and must not be larger than this.
-constexpr int64_t kNarrowRows = 192, kNarrowColumns = 512;
+// Largest block of c in f16 or bf16: its sums are accumulated in f32 scratch memory first.
+constexpr int64_t kHalfResultRows = 192, kHalfResultColumns = 512;
 
 }  // namespace tern::cpu

@@ -1,6 +1,6 @@
-// c = clip(a·b + bias + residual) in f32, with b packed into panels once: matrices of weights above all. a
-// and b are multiplied as they are, or rounded to bf16: b when it is packed, a on the way. Sums are taken in
-// an order that depends on the shape alone: the result is the same for any number of threads.
+// c = clip(a·b + bias + residual) in f32, with b packed into panels once; b usually holds weights. Operands
+// are multiplied as f32, or rounded to bf16: b when it is packed, a when it is copied. The order of additions
+// depends on the shape only, so the result is bit-identical for any number of threads.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,13 +11,14 @@
 
 namespace tern::cpu {
 
-// Words of k that are summed at once: a panel of it stays in the second cache. Longer sums are cut, and their
-// parts added in c.
+// A dword is 32 bits of an operand: one f32, or two bf16 that are neighbours along k.
+// Dwords of k per pass: a panel of this depth stays in the L2 cache. Longer sums take several passes, which
+// accumulate in c.
 constexpr int64_t kMostPanelDepth = 1024;
 
-// Words of 32 bits that the panels of b[k, n] take, for the instruction set that is active now.
+// Dwords that the panels of b[k, n] take, for the active instruction set.
 int64_t PanelsSize(int64_t k, int64_t n, Operands operands = Operands::kF32);
-// factor * b, with b's steps in elements.
+// factor * b, with strides in elements.
 struct PanelSource {
   const float* b = nullptr;
   int64_t row = 0, column = 1;
@@ -26,35 +27,36 @@ struct PanelSource {
 void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, const Workers& workers,
                 Operands operands = Operands::kF32);
 
-// What is done to finished sums in registers, on their way to memory.
+// Epilogue that is applied to finished sums in registers, before they are stored.
 struct TileEpilogue {
   const float* bias = nullptr;      // one per column
   const float* residual = nullptr;  // laid out like c
   int64_t residual_row = 0;
   bool clip = false;
   float low = 0, high = 0;
-  bool narrow_residual = false;  // it is bf16: for operands of bf16
+  bool bf16_residual = false;  // residual is bf16 in memory; requires Operands::kBf16
 };
 
 struct PanelProduct {
   Operands operands = Operands::kF32;
   int64_t m = 0, n = 0, k = 0;
   const float* a = nullptr;
-  int64_t a_row = 0, a_column = 1;  // steps in elements
+  int64_t a_row = 0, a_column = 1;  // strides in elements
   const float* panels = nullptr;
   float* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
-  // What is in memory as bf16 already, for operands of bf16: a, with an even number of columns side by side
-  // and even steps from row to row; c, which is not added to then and has no further epilogue.
-  bool narrow_a = false, narrow_c = false;
+  // Whether a and c are bf16 in memory; requires Operands::kBf16. a must have an even number of contiguous
+  // columns and an even row stride. c excludes `accumulate` and `epilogue`.
+  bool bf16_a = false, bf16_c = false;
   TileEpilogue tile;
-  // Then, while the block is in cache. Its result is c as one array, counted from `c` minus c_at on.
+  // Further epilogue, applied while the block is in cache. It sees c as one array that starts at `c` minus
+  // c_at.
   const Epilogue* epilogue = nullptr;
   int64_t c_at = 0;
 };
 
-size_t PanelScratch(const PanelProduct& p, int threads);  // bytes; looks at sizes and steps only
+size_t PanelScratch(const PanelProduct& p, int threads);  // bytes; depends on sizes and strides only
 void MultiplyPanels(const PanelProduct& p, void* scratch, const Workers& workers);
 
 }  // namespace tern::cpu

@@ -1,10 +1,10 @@
-// What products with packed weights reach of this machine's limits.
+// Throughput of products with packed weights, relative to this machine's peak.
 //
 //   kernels_bench [MxNxK …] [--threads N] [--rounds N]   (ninja -C build/release kernels_bench)
 //
-// Large products are measured against the peak of multiply-adds, which is taken again beside every one of
-// them; few rows, with weights that are in no cache, against how fast one loop reads these weights. Prints
-// the best round of each.
+// Large products are compared with the peak rate of multiply-adds, measured again before each round. Products
+// of up to kFewRows rows, with weights outside all caches, are compared with the rate at which one loop reads
+// the weights. Prints the best round of each shape.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,13 +22,13 @@ namespace {
 struct Shape {
   int64_t m, n, k;
 };
-// Cubes, BERT's and ViT's layers, 1x1 convolutions of ResNet-50, then rows one by one and few at a time.
+// Cubes, layers of BERT and ViT, 1x1 convolutions of ResNet-50, then 1 to 8 rows.
 const std::vector<Shape> kShapes = {{1024, 1024, 1024}, {512, 512, 512},  {256, 256, 256}, {128, 3072, 768},
                                     {128, 768, 3072},   {197, 2304, 768}, {3136, 256, 64}, {784, 128, 512},
                                     {196, 1024, 256},   {49, 2048, 512},  {1, 4096, 4096}, {2, 4096, 4096},
                                     {4, 4096, 4096},    {8, 4096, 4096},  {1, 1000, 2048}};
 constexpr int64_t kFewRows = 8;
-constexpr int64_t kAllWeights = int64_t{192} << 20;  // bytes that no cache holds
+constexpr int64_t kAllWeights = int64_t{192} << 20;  // bytes, more than any cache holds
 constexpr double kRoundSeconds = 0.05;
 
 double Now() {
@@ -52,7 +52,7 @@ class Bench {
     size_ = size, copies_ = copies;
   }
 
-  // The best time of one product in this round.
+  // Runs products for kRoundSeconds and records the best time of one.
   void Round() {
     const double end = Now() + kRoundSeconds;
     for (double from = Now(); from < end;) {
@@ -65,25 +65,25 @@ class Bench {
       from = to;
     }
   }
-  // Bytes per second of reading all weights once.
+  // Bytes per second when all weights are read once.
   double Read() {
-    const auto* words = reinterpret_cast<const uint64_t*>(panels_.data());
+    const auto* values = reinterpret_cast<const uint64_t*>(panels_.data());
     uint64_t sum = 0;
     const double from = Now();
-    for (int64_t i = 0; i < size_ * copies_ / 2; ++i) sum += words[i];
+    for (int64_t i = 0; i < size_ * copies_ / 2; ++i) sum += values[i];
     const double seconds = Now() - from;
-    c_.data()[0] = static_cast<std::byte>(sum);  // so that the loads are not left out
+    c_.data()[0] = static_cast<std::byte>(sum);  // keeps the compiler from removing the loads
     return static_cast<double>(size_ * copies_) * 4 / seconds;
   }
   double flops() const {
     return 2.0 * static_cast<double>(shape_.m * shape_.n) * static_cast<double>(shape_.k) / best_;
   }
-  // By the mean: single weights may be near.
+  // By the mean time: single copies of the weights may be in cache.
   double bytes() const { return static_cast<double>(size_) * 4 * static_cast<double>(runs_) / total_; }
   double ms() const { return best_ * 1e3; }
 
  private:
-  // Where sessions keep theirs: large pages.
+  // Allocated as sessions allocate: on large pages.
   static Buffer Floats(int64_t count) { return Buffer::Allocate(static_cast<size_t>(count) * sizeof(float)); }
   static float* Start(const Buffer& b) { return reinterpret_cast<float*>(b.data()); }
 
@@ -124,20 +124,20 @@ bool ShapeOf(const char* text, Shape& s) {
 }  // namespace
 }  // namespace tern::cpu
 
-int main(int count, char** words) {
+int main(int count, char** args) {
   using namespace tern::cpu;
   std::vector<Shape> shapes;
   int threads = 1, rounds = 5;
   for (int i = 1; i < count; ++i) {
     Shape s{};
-    if (!std::strcmp(words[i], "--threads") && i + 1 < count)
-      threads = std::clamp(std::atoi(words[++i]), 1, 64);
-    else if (!std::strcmp(words[i], "--rounds") && i + 1 < count)
-      rounds = std::clamp(std::atoi(words[++i]), 1, 1000);
-    else if (ShapeOf(words[i], s))
+    if (!std::strcmp(args[i], "--threads") && i + 1 < count)
+      threads = std::clamp(std::atoi(args[++i]), 1, 64);
+    else if (!std::strcmp(args[i], "--rounds") && i + 1 < count)
+      rounds = std::clamp(std::atoi(args[++i]), 1, 1000);
+    else if (ShapeOf(args[i], s))
       shapes.push_back(s);
     else
-      return std::fprintf(stderr, "usage: %s [MxNxK …] [--threads N] [--rounds N]\n", words[0]), 2;
+      return std::fprintf(stderr, "usage: %s [MxNxK …] [--threads N] [--rounds N]\n", args[0]), 2;
   }
   for (const Shape& s : shapes.empty() ? kShapes : shapes)
     for (Operands operands : {Operands::kF32, Operands::kBf16}) Print(s, operands, threads, rounds);

@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Simd, Bf16Levels, testing::ValuesIn(LevelsAndBf16Here()
 struct Shape {
   int64_t m, n, k;
 };
-// Odd and even k, around the tiles of every instruction set; some are cut along k.
+// Odd and even k, sizes around the tiles of every instruction set; some need several passes over k.
 constexpr int64_t kDepth = 2 * kMostPanelDepth;
 const Shape kShapes[] = {{1, 1, 1},
                          {1, 33, 5},
@@ -60,7 +60,7 @@ struct Case {
         panels(static_cast<size_t>(PanelsSize(s.k, s.n, Operands::kBf16)) + 1,
                std::numeric_limits<float>::quiet_NaN()),
         c(Random(s.m * c_row + 1, 5)) {
-    for (float& v : b) v = RoundedToBf16(v);  // what rounding does to weights is tested apart
+    for (float& v : b) v = RoundedToBf16(v);  // rounding of weights has its own tests below
     source = {b.data(), s.n, 1, 0.5f};
     if (o == Order::kRightTransposed) source.row = 1, source.column = s.k;
     if (o == Order::kStrided) source.row = 3 * s.n, source.column = 3;
@@ -75,8 +75,8 @@ struct Case {
     p.c = c.data(), p.c_row = c_row;
     return p;
   }
-  // Products of two bf16 are exact in f32, so that only the order of the sum is left open. size: of the
-  // summands.
+  // Products of two bf16 are exact in f32: results differ by the order of additions only. size: the sum of
+  // the absolute products.
   double Sum(int64_t i, int64_t j, double& size) const {
     double sum = 0;
     size = 0;
@@ -149,8 +149,8 @@ TEST_P(Bf16Levels, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// What lies in memory as bf16 gives the bits that it gives in f32, rounded. Sums of a long k are taken in one
-// part then.
+// Operands and results that are bf16 in memory give the same bits as rounded f32. With c in bf16 a long k
+// takes one pass.
 TEST_P(Bf16Levels, ReadsAndWritesBf16) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<Shape> shapes(std::begin(kShapes), std::end(kShapes));
@@ -163,17 +163,17 @@ TEST_P(Bf16Levels, ReadsAndWritesBf16) {
         Case t(s, Order::kPlain, gap);
         if (s.m > 12 && s.k > 8) t.a[static_cast<size_t>(3 * t.a_row + 1)] = nan;
         if (s.m > 12 && s.k > 8) t.a[static_cast<size_t>(11 * t.a_row + 6)] = inf;
-        const std::vector<uint16_t> a = Narrowed(t.a), residual = Narrowed(t.residual);
-        t.residual = Widened(residual);
+        const std::vector<uint16_t> a = ToBf16(t.a), residual = ToBf16(t.residual);
+        t.residual = FromBf16(residual);
         std::vector<uint16_t> c(t.c.size(), 0x1234);
         PanelProduct p = t.Product();
         p.tile = {t.bias.data(), t.residual.data(), t.c_row, true, -0.5f, 2.0f};
         Multiply(p, 1);
-        p.a = AsFloats(a), p.narrow_a = true, p.c = AsFloats(c), p.narrow_c = true;
-        p.tile.residual = AsFloats(residual), p.tile.narrow_residual = true;
+        p.a = AsFloats(a), p.bf16_a = true, p.c = AsFloats(c), p.bf16_c = true;
+        p.tile.residual = AsFloats(residual), p.tile.bf16_residual = true;
         Multiply(p, threads);
-        const std::vector<uint16_t> rounded = Narrowed(t.c);
-        const std::vector<float> got = Widened(c);
+        const std::vector<uint16_t> rounded = ToBf16(t.c);
+        const std::vector<float> got = FromBf16(c);
         for (int64_t i = 0; i < s.m * t.c_row; ++i) {
           const auto at = static_cast<size_t>(i);
           if (i % t.c_row >= s.n)
@@ -185,7 +185,7 @@ TEST_P(Bf16Levels, ReadsAndWritesBf16) {
           else
             ASSERT_NEAR(got[at], t.c[at], 0.01) << s.m << "x" << s.n << "x" << s.k << " at " << i;
         }
-        p.c = t.c.data(), p.narrow_c = false;  // each for itself
+        p.c = t.c.data(), p.bf16_c = false;  // a in bf16, c in f32
         std::vector<float> before = t.c;
         Multiply(p, threads);
         for (size_t i = 0; i < before.size(); ++i)
@@ -194,7 +194,7 @@ TEST_P(Bf16Levels, ReadsAndWritesBf16) {
       }
 }
 
-// Of one column of weights as they were packed.
+// One column of weights after packing, read back by products with unit vectors.
 std::vector<float> Packed(const std::vector<float>& b) {
   const auto k = static_cast<int64_t>(b.size());
   std::vector<float> panels(static_cast<size_t>(PanelsSize(k, 1, Operands::kBf16))), got(b.size());
@@ -211,7 +211,8 @@ std::vector<float> Packed(const std::vector<float>& b) {
   return got;
 }
 
-// Each weight becomes one of its two neighbours, nearly always the nearer, and their sum hardly moves.
+// Each weight becomes one of its two bf16 neighbours, nearly always the nearest, and the sum of each column
+// changes by less than 1e-3.
 TEST_P(Bf16Levels, KeepsTheSumOfWeights) {
   for (int64_t k : {16, 64, 65, 400}) {
     const std::vector<float> b = Random(k, 9);
@@ -243,10 +244,10 @@ TEST_P(Bf16Levels, WeightsThatAreNotFiniteStay) {
   EXPECT_TRUE(std::isnan(c));  // 0 times infinity
 }
 
-// Halves of the last place go to the even neighbour; NaN and infinity stay what they are, on both sides.
+// Ties round to even; NaN and infinity are preserved, in both operands.
 TEST_P(Bf16Levels, RoundsToNearestEven) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  const float tie = 1.0f / 256;  // half of the last place at 1
+  const float tie = 1.0f / 256;  // half a unit in the last place of 1
   const std::vector<float> from{1 + tie, 1 + 3 * tie, -1 - tie, 1 + 1.01f * tie, inf, -inf, nan, 3e38f};
   const std::vector<float> want{1, 1 + 4 * tie, -1, 1 + 2 * tie, inf, -inf, nan, RoundedToBf16(3e38f)};
   for (size_t i = 0; i < from.size(); ++i)

@@ -17,7 +17,7 @@ struct Shape {
   int64_t m, n, k;
 };
 
-// Sizes around the tiles of every instruction set, and some that are cut along k.
+// Sizes around the tiles of every instruction set; some need several passes over k.
 constexpr int64_t kDepth = kMostPanelDepth;
 const Shape kShapes[] = {
     {1, 1, 1},     {1, 33, 5},       {2, 31, 9},    {3, 64, 17},         {4, 8, 3},
@@ -28,7 +28,7 @@ const Shape kShapes[] = {
 class Levels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, Levels, testing::ValuesIn(LevelsHere()));
 
-// A product, its operands, and the gaps between rows of c, which nobody may touch.
+// A product with its operands. The gaps between rows of c must not be written.
 struct Case {
   Shape s;
   int64_t a_row, a_column, c_row;
@@ -132,7 +132,7 @@ TEST_P(Levels, NaNPassesTheClip) {
   }
 }
 
-// Rows 4096 bytes apart are copied together; neighbours of the matrix must stay out of the result.
+// Rows of a with a stride of 4096 bytes collide in the L1 cache and are copied first.
 TEST_P(Levels, RowsThatCollideInCache) {
   const Shape s{30, 70, 1024};
   Case t(s, false, 0);

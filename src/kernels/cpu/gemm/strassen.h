@@ -1,24 +1,24 @@
-// c = a·b with one level of Strassen's scheme (Winograd's form of it): seven products of half the size
-// instead of eight, and some additions. b is a matrix of weights in panels; sums of its quarters are made for
-// some columns at a time. Rounds more than plain products do (docs/reports/accuracy.md). Sums are taken in an
-// order that depends on the sizes alone. Blocks of rows are computed without the scheme where rows that it
-// would pair are of unlike size or not finite, so that no row spoils another one. Whether b is for it is for
-// StrassenEven to say.
+// c = a·b with one level of Strassen's algorithm, in Winograd's form: seven products of half the size instead
+// of eight, and some additions. b holds weights in panels; sums of its quarters are computed for some columns
+// at a time. Rounding errors are larger than those of a plain product (docs/reports/accuracy.md). The order
+// of additions depends on the sizes only. A block of rows is computed as a plain product if rows that the
+// algorithm would add to each other differ much in magnitude or are not finite: no row affects the accuracy
+// of another. StrassenBalanced checks b.
 #pragma once
 #include "kernels/cpu/gemm/panels.h"
 
 namespace tern::cpu {
 
-// Halves of b are whole panels.
+// Whether k is even and each half of b is an integer number of panels.
 bool StrassenFits(int64_t k, int64_t n);
-// Whether these panels of PackPanels are for it: columns differ in size from each other by a factor of at
-// most about 4, and so do rows. Results round relative to the largest of all: where rows of b are small
-// because columns of a are large, that is more than plain sums do.
-bool StrassenEven(const float* panels, int64_t k, int64_t n);
-// What is expected to be saved of the time of a plain product: 0 … 1/8, negative where it loses.
+// Whether the weights in these panels suit the algorithm: the largest magnitudes of columns differ by a
+// factor of at most about 4, and so do those of rows. Rounding errors are relative to the largest weight: if
+// rows of b are small because columns of a are large, they exceed those of a plain product.
+bool StrassenBalanced(const float* panels, int64_t k, int64_t n);
+// Expected saving relative to the time of a plain product: at most 1/8, negative if it is slower.
 double StrassenGain(int64_t m, int64_t n, int64_t k);
 
-// As PanelScratch and MultiplyPanels, in f32, with a's columns side by side.
+// As PanelScratch and MultiplyPanels, in f32, with contiguous rows of a.
 size_t StrassenScratch(const PanelProduct& p, int threads);
 void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers);
 

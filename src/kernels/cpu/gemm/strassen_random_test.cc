@@ -1,5 +1,5 @@
-// Strassen's scheme against plain products for random shapes, with scratch memory of exactly the size that is
-// asked for: a sanitizer sees what is touched beside it.
+// Strassen's algorithm against plain products for random shapes. Scratch memory has exactly the size that
+// StrassenScratch returns, so that a sanitizer finds accesses beyond it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ class Cases {
     c.m = From(1, OneOf(2) ? 80 : 500), c.n = 2 * TileSimd().columns * From(1, 3);
     c.k = 2 * From(1, OneOf(2) ? 64 : 700);
     const int64_t gap = OneOf(2) ? From(1, 40) : 0;
-    c.a_row = OneOf(4) ? RoundUp(c.k, 512) : c.k + gap;  // such rows collide
+    c.a_row = OneOf(4) ? RoundUp(c.k, 512) : c.k + gap;  // rows with this stride collide in the L1 cache
     c.c_row = c.n + gap;
     c.content = static_cast<Content>(From(0, 2));
     c.accumulate = OneOf(3), c.bias = OneOf(2), c.residual = OneOf(2);

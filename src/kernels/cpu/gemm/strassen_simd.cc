@@ -1,23 +1,23 @@
 #include "kernels/cpu/gemm/strassen_simd.h"
 
+#include "kernels/cpu/simd/magnitude-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
-#include "kernels/cpu/simd/size-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Size of two pieces of a row.
+// Largest magnitude of a row whose two halves are at `left` and `right`, as in magnitude-inl.h.
 int32_t Largest(const float* left, const float* right, int64_t columns) {
   Ints most{};
   EachVector(columns, [&](int64_t i, auto load, auto) {
-    most = Larger(most, Larger(SizesOf(load(left + i)), SizesOf(load(right + i))));
+    most = Larger(most, Larger(MagnitudesOf(load(left + i)), MagnitudesOf(load(right + i))));
   });
   int32_t largest = 0;
   for (int i = 0; i < kLanes<int32_t>; ++i) largest = Greatest(largest, static_cast<int32_t>(most[i]));
   return largest;
 }
 
-bool Alike(const StrassenSums& in) {
+bool SimilarMagnitude(const StrassenSums& in) {
   constexpr int32_t kTooLarge = (127 + 124) << 23, kMost = 5 << 23;
   for (int64_t r = 0; r < in.rows; ++r) {
     const int64_t row = r * in.a_row;
@@ -48,7 +48,7 @@ void Sums(const StrassenSums& in) {
   }
 }
 
-void End(const StrassenEnd& in) {
+void Combine(const StrassenCombine& in) {
   for (int64_t r = 0; r < in.rows; ++r) {
     float* u = in.u + r * in.step;
     const float *v = in.v + r * in.step, *w = in.w + r * in.step;
@@ -83,7 +83,7 @@ void PanelLargest(const float* panel, int64_t k, int64_t width, int32_t* columns
   for (int64_t j = 0; j < width; j += kStep) {
     Ints most{};
     for (int64_t r = 0; r < k; ++r) {
-      const Ints x = SizesOf(LoadVector(panel + r * width + j));
+      const Ints x = MagnitudesOf(LoadVector(panel + r * width + j));
       Ints row;
       __builtin_memcpy(&row, rows + r * kStep, sizeof row);
       row = Larger(row, x);
@@ -96,6 +96,6 @@ void PanelLargest(const float* panel, int64_t k, int64_t width, int32_t* columns
 
 }  // namespace
 
-const StrassenTable kStrassenSimd = {Alike, Sums, End, Weights, PanelLargest, kLanes<int32_t>};
+const StrassenTable kStrassenSimd = {SimilarMagnitude, Sums, Combine, Weights, PanelLargest, kLanes<int32_t>};
 
 }  // namespace tern::cpu::TERN_SIMD

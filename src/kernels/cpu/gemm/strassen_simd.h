@@ -1,11 +1,12 @@
-// The additions of Strassen's scheme.
+// The additions of Strassen's algorithm, see strassen.h.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
 
-// Quarters of a: a11 and a12 have `rows` rows, a21 and a22 `lower` (as many or one less; zeros then). Sums
-// are written `rows` x `columns` each, `step` floats from row to row and `matrix` from one to the next:
+// Quarters of a: a11 and a12 have `rows` rows; a21 and a22 have `lower` rows, the same or one less (the
+// missing row counts as zeros). Each sum is `rows` x `columns` with row stride `step`; sums are `matrix`
+// floats from each other:
 //   s1 = a21 + a22, s2 = s1 - a11, s3 = a11 - a21, s4 = a12 - s2.
 struct StrassenSums {
   const float *a11 = nullptr, *a12 = nullptr, *a21 = nullptr, *a22 = nullptr;
@@ -15,8 +16,8 @@ struct StrassenSums {
   int64_t step = 0, matrix = 0;
 };
 
-// u += w for `rows` rows; c = clip(c? + v + w + bias?) for `lower`.
-struct StrassenEnd {
+// u += w for `rows` rows; c = clip(c? + v + w + bias?) for `lower` rows.
+struct StrassenCombine {
   float* u = nullptr;
   const float *v = nullptr, *w = nullptr;
   int64_t step = 0;
@@ -29,7 +30,7 @@ struct StrassenEnd {
   float low = 0, high = 0;
 };
 
-// -t4, t1, t2, t3 of `count` numbers each, `step` floats from one to the next: t1 = b12 - b11, t2 = b22 - t1,
+// Writes -t4, t1, t2, t3, each `count` floats, `step` floats from each other: t1 = b12 - b11, t2 = b22 - t1,
 // t3 = b22 - b12, t4 = t2 - b21.
 struct StrassenWeights {
   const float *b11 = nullptr, *b12 = nullptr, *b21 = nullptr, *b22 = nullptr;
@@ -39,15 +40,15 @@ struct StrassenWeights {
 };
 
 struct StrassenTable {
-  // Whether rows that are paired are below 2^124, so that their sums are finite, and of like size: the
-  // largest of one at most about 2^5 times that of the other. A row rounds relative to the larger one of its
-  // pair.
-  bool (*alike)(const StrassenSums& in);
+  // Whether rows that are added to each other are below 2^124, so that their sums are finite, and of similar
+  // magnitude: the largest element of one is at most about 2^5 times that of the other. Rounding errors of a
+  // row are relative to the larger row of the pair.
+  bool (*similar_magnitude)(const StrassenSums& in);
   void (*sums)(const StrassenSums& in);
-  void (*end)(const StrassenEnd& in);
+  void (*combine)(const StrassenCombine& in);
   void (*weights)(const StrassenWeights& in);
-  // The largest absolute values, by their bits, of each column of a panel [k][width], and of each row: of
-  // these `lanes` numbers each, which grow from panel to panel.
+  // Largest magnitudes, as the bits of absolute values, of each column and each row of a panel [k][width].
+  // `rows` holds `lanes` partial maxima per row and is updated from panel to panel.
   void (*panel_largest)(const float* panel, int64_t k, int64_t width, int32_t* columns, int32_t* rows);
   int lanes;
 };

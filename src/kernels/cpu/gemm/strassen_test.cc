@@ -20,14 +20,15 @@ class StrassenLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, StrassenLevels, testing::ValuesIn(LevelsHere()));
 
 struct Shape {
-  int64_t m, halves, k;  // n is so many pairs of panels
+  int64_t m, halves, k;  // n is this number of pairs of panels
 };
-// Rows that are paired and not, odd ones, several blocks; k in several parts, rows of a that would collide.
+// Enough rows for Strassen and too few, odd numbers, several blocks; several passes over k, rows of a that
+// collide.
 const Shape kShapes[] = {{1, 1, 2},     {3, 2, 34},    {15, 1, 64}, {16, 1, 30},  {17, 2, 66},
                          {29, 5, 128},  {139, 1, 10},  {141, 2, 8}, {300, 1, 62}, {33, 3, 96},
                          {21, 1, 1026}, {40, 1, 2048}, {0, 1, 4}};
 
-// A product, its operands, and the gaps between rows of c, which nobody may touch.
+// A product with its operands. The gaps between rows of c must not be written.
 struct Case {
   int64_t m, n, k, a_row, c_row;
   std::vector<float> a, b, bias, residual, packed, c;
@@ -141,7 +142,8 @@ TEST_P(StrassenLevels, NanAndInfinityStayInTheirRow) {
   }
 }
 
-// A row rounds relative to its own size, whichever row it would be paired with; k in several parts.
+// The error of a row is relative to its own magnitude, whichever row it would be added to; several passes
+// over k.
 TEST_P(StrassenLevels, LargeRowsSpoilNoOthers) {
   for (const float factor : {1e6f, 1e-6f, 0.0f, 16.0f}) {
     Case t({290, 1, 2048}, 0);
@@ -157,14 +159,14 @@ TEST_P(StrassenLevels, LargeRowsSpoilNoOthers) {
   }
 }
 
-// Columns are paired with others, and so are rows: all have to be of like size, and finite in sums.
+// Columns are added to columns, and rows to rows: all must have similar magnitude, and sums must be finite.
 TEST_P(StrassenLevels, EvenWeights) {
   const int64_t n = 6 * TileSimd().columns, k = 40;
   const auto even = [&](const auto& change) {
     std::vector<float> b = Random(k * n, 2), packed(static_cast<size_t>(PanelsSize(k, n)));
     for (int64_t i = 0; i < k * n; ++i) change(i / n, i % n, b[static_cast<size_t>(i)]);
     PackPanels({b.data(), n, 1, 1.0f}, k, n, packed.data(), Workers(1));
-    return StrassenEven(packed.data(), k, n);
+    return StrassenBalanced(packed.data(), k, n);
   };
   EXPECT_TRUE(even([](int64_t, int64_t, float&) {}));
   EXPECT_TRUE(even([](int64_t, int64_t, float& b) { b *= 1e-30f; }));
@@ -189,7 +191,7 @@ TEST_P(StrassenLevels, SumsOfHugeRowsDoNotOverflow) {
   for (int64_t i = 0; i < t.m * t.n; ++i) ASSERT_TRUE(std::isfinite(t.c[static_cast<size_t>(i)])) << i;
 }
 
-// The table in docs/reports/accuracy.md.
+// Prints the table in docs/reports/accuracy.md.
 TEST(Strassen, Accuracy) {
   std::printf("| m, n, k | plain | Strassen |\n|---|---|---|\n");
   for (const int64_t size : {128, 256, 512, 1024, 2048}) {

@@ -1,14 +1,14 @@
-// The register tile of matrix products, for *_simd.cc files: what a word of a and one of b are, and how their
-// product is added, is the file's (Ops).
+// The register tile of matrix products, for *_simd.cc files. Ops, which the including file defines, says what
+// a dword of a and a vector of b hold and how their product is accumulated.
 #pragma once
 #include "kernels/cpu/gemm/tile.h"
-#include "kernels/cpu/simd/narrow-inl.h"
+#include "kernels/cpu/simd/bf16-inl.h"
 #include "kernels/cpu/simd/part-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The register tile: sums, one row of b and one element of a fill the registers.
+// The register tile: its accumulators, one row of b and one element of a fill the registers.
 #if defined(__AVX512F__)
 constexpr int kRows = 14, kVectors = 2;
 #elif defined(__AVX2__)
@@ -24,14 +24,14 @@ constexpr int kGranule = kLanes<float> / 2;  // see RunHalf
 #else
 constexpr int kGranule = kLanes<float>;
 #endif
-// Rows of b that are asked for before they are needed: weights may come from afar. Low tiles wait for memory
-// anyway, and are slowed down by asking.
-constexpr int kAhead = 16, kAskingRows = 9;
+// Rows of b between prefetch and use. Tiles of fewer than kPrefetchRows rows are bound by memory anyway;
+// prefetching slows them down.
+constexpr int kPrefetchDistance = 16, kPrefetchRows = 9;
 
 using Floats = Vector<float>;
 
-// Tells the compiler that p may be anything here. Otherwise it keeps one pointer per row, more than there are
-// registers, instead of using the addressing mode base + row step.
+// Hides the value of p from the optimizer. Otherwise the compiler keeps one pointer per row, more than there
+// are registers, instead of using the addressing mode base + row stride.
 template <class T> inline void Hide(T& p) {
 #if defined(__x86_64__)
   asm volatile("" : "+r"(p));
@@ -41,8 +41,8 @@ template <class T> inline void Hide(T& p) {
 }
 
 // Rows of a in groups of three: base, base + step, base + 2 * step.
-template <class Word, int R> struct RowPointers {
-  static_assert(sizeof(Word) == sizeof(float));
+template <class Dword, int R> struct RowPointers {
+  static_assert(sizeof(Dword) == sizeof(float));
   static constexpr int kGroups = (R + 2) / 3;
   const char* base[kGroups];
   int64_t step;
@@ -56,8 +56,8 @@ template <class Word, int R> struct RowPointers {
     for (int g = 0; g < kGroups; ++g) Hide(base[g]);
     Hide(step);
   }
-  Word At(int row, int64_t k) const {
-    Word v;
+  Dword At(int row, int64_t k) const {
+    Dword v;
     __builtin_memcpy(&v, base[row / 3] + (row % 3) * step + k * 4, 4);
     return v;
   }
@@ -73,21 +73,21 @@ template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&
 #pragma GCC unroll 4
     for (int j = 0; j < N; ++j) sum[i][j] = Floats{};
   const float* b = t.b;
-  const char* ahead = reinterpret_cast<const char*>(t.ahead ? t.ahead : t.b);
-  for (int64_t part = 0; part < t.parts; ++part) {
-    RowPointers<typename Ops::Word, R> rows(t.starts ? t.a + t.starts[part] : t.a, t.a_row);
+  const char* prefetch = reinterpret_cast<const char*>(t.prefetch ? t.prefetch : t.b);
+  for (int64_t segment = 0; segment < t.segments; ++segment) {
+    RowPointers<typename Ops::Dword, R> rows(t.starts ? t.a + t.starts[segment] : t.a, t.a_row);
     for (int64_t k = t.k; k > 0; --k, b += kWidth) {
       rows.Settle();
-      if constexpr (R > 6) {  // lower ones have no time for it
-        __builtin_prefetch(ahead, 0, 2);
-        ahead += t.ahead_step * 4;
+      if constexpr (R > 6) {  // smaller tiles are slowed down by prefetching
+        __builtin_prefetch(prefetch, 0, 2);
+        prefetch += t.prefetch_step * 4;
       }
       typename Ops::Row row[N];
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) row[j] = Ops::Load(b + j * kLanes<float>);
 #pragma GCC unroll 4
-      for (int j = 0; R >= kAskingRows && j < N; ++j)
-        __builtin_prefetch(b + kAhead * kWidth + j * kLanes<float>);
+      for (int j = 0; R >= kPrefetchRows && j < N; ++j)
+        __builtin_prefetch(b + kPrefetchDistance * kWidth + j * kLanes<float>);
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) {
         const auto x = rows.At(i, 0);
@@ -99,15 +99,16 @@ template <class Ops, int R, int N> inline void Multiply(const Tile& t, Floats (&
   }
 }
 
-template <class Word> inline Word LaneAt(const float* p) {
-  Word v;
+template <class Dword> inline Dword LaneAt(const float* p) {
+  Dword v;
   __builtin_memcpy(&v, p, sizeof v);
   return v;
 }
 
-// Few rows have too few sums to keep the multipliers busy: four steps of k side by side.
-template <class Ops, int R, int N> inline void MultiplyFew(const Tile& t, Floats (&sum)[R][N]) {
-  using Word = typename Ops::Word;
+// Tiles of few rows have too few independent sums to hide the latency of multiply-adds: four steps of k use
+// separate accumulators.
+template <class Ops, int R, int N> inline void MultiplyFewRows(const Tile& t, Floats (&sum)[R][N]) {
+  using Dword = typename Ops::Dword;
   constexpr int kSteps = 4;
   Floats part[kSteps][R][N];
 #pragma GCC unroll 4
@@ -117,8 +118,8 @@ template <class Ops, int R, int N> inline void MultiplyFew(const Tile& t, Floats
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) part[s][i][j] = Floats{};
   const float* b = t.b;
-  for (int64_t piece = 0; piece < t.parts; ++piece) {
-    const float* a = t.starts ? t.a + t.starts[piece] : t.a;
+  for (int64_t segment = 0; segment < t.segments; ++segment) {
+    const float* a = t.starts ? t.a + t.starts[segment] : t.a;
     int64_t k = 0;
     for (; k + kSteps <= t.k; k += kSteps, b += kSteps * kWidth)
 #pragma GCC unroll 4
@@ -127,14 +128,14 @@ template <class Ops, int R, int N> inline void MultiplyFew(const Tile& t, Floats
         for (int j = 0; j < N; ++j) {
           const auto row = Ops::Load(b + s * kWidth + j * kLanes<float>);
 #pragma GCC unroll 4
-          for (int i = 0; i < R; ++i) Ops::Add(part[s][i][j], LaneAt<Word>(a + i * t.a_row + k + s), row);
+          for (int i = 0; i < R; ++i) Ops::Add(part[s][i][j], LaneAt<Dword>(a + i * t.a_row + k + s), row);
         }
     for (; k < t.k; ++k, b += kWidth)
 #pragma GCC unroll 4
       for (int j = 0; j < N; ++j) {
         const auto row = Ops::Load(b + j * kLanes<float>);
 #pragma GCC unroll 4
-        for (int i = 0; i < R; ++i) Ops::Add(part[0][i][j], LaneAt<Word>(a + i * t.a_row + k), row);
+        for (int i = 0; i < R; ++i) Ops::Add(part[0][i][j], LaneAt<Dword>(a + i * t.a_row + k), row);
       }
   }
 #pragma GCC unroll 4
@@ -143,19 +144,19 @@ template <class Ops, int R, int N> inline void MultiplyFew(const Tile& t, Floats
     for (int j = 0; j < N; ++j) sum[i][j] = (part[0][i][j] + part[1][i][j]) + (part[2][i][j] + part[3][i][j]);
 }
 
-// bf16 number `at` of an array.
-inline const void* NarrowAt(const float* p, int64_t at) { return reinterpret_cast<const char*>(p) + 2 * at; }
-inline float* NarrowAt(float* p, int64_t at) {
+// Address of element `at` of a bf16 array.
+inline const void* Bf16At(const float* p, int64_t at) { return reinterpret_cast<const char*>(p) + 2 * at; }
+inline float* Bf16At(float* p, int64_t at) {
   return reinterpret_cast<float*>(reinterpret_cast<char*>(p) + 2 * at);
 }
 
-// What happens to the sums on their way to c. Whole: all vectors are full.
-template <class Ops, bool kWhole, int R, int N> inline void Finish(const Tile& t, Floats (&sum)[R][N]) {
-  constexpr bool kNarrow = Ops::kPerLane == 2;  // there may be bf16 in memory
+// Applies the epilogue of the tile and stores the sums. kFull: the last vector of columns is full.
+template <class Ops, bool kFull, int R, int N> inline void Finish(const Tile& t, Floats (&sum)[R][N]) {
+  constexpr bool kBf16 = Ops::kPerLane == 2;  // c and residual may be bf16 in memory
   constexpr int lanes = kLanes<float>;
-  const int64_t last = kWhole ? lanes : t.columns - (N - 1) * lanes;
+  const int64_t last = kFull ? lanes : t.columns - (N - 1) * lanes;
   auto load = [&](const float* p, int j) {
-    return kWhole || j < N - 1 ? LoadVector(p + j * lanes) : LoadPart(p + j * lanes, last);
+    return kFull || j < N - 1 ? LoadVector(p + j * lanes) : LoadPart(p + j * lanes, last);
   };
 #pragma GCC unroll 4
   for (int j = 0; j < N; ++j) {
@@ -167,12 +168,12 @@ template <class Ops, bool kWhole, int R, int N> inline void Finish(const Tile& t
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) sum[i][j] += bias;
     }
-    const bool whole = kWhole || j < N - 1;
-    if (kNarrow && t.residual && t.narrow_residual) {
+    const bool full = kFull || j < N - 1;
+    if (kBf16 && t.residual && t.bf16_residual) {
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) {
-        const void* from = NarrowAt(t.residual, i * t.residual_row + j * lanes);
-        sum[i][j] += whole ? LoadBf16(from) : LoadBf16(from, last);
+        const void* from = Bf16At(t.residual, i * t.residual_row + j * lanes);
+        sum[i][j] += full ? LoadBf16(from) : LoadBf16(from, last);
       }
     } else if (t.residual) {
 #pragma GCC unroll 16
@@ -181,11 +182,11 @@ template <class Ops, bool kWhole, int R, int N> inline void Finish(const Tile& t
     if (t.clip)
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) sum[i][j] = AtMost(AtLeast(sum[i][j], t.low), t.high);
-    if (kNarrow && t.narrow_c) {
+    if (kBf16 && t.bf16_c) {
 #pragma GCC unroll 16
       for (int i = 0; i < R; ++i) {
-        float* to = NarrowAt(t.c, i * t.c_row + j * lanes);
-        if (whole)
+        float* to = Bf16At(t.c, i * t.c_row + j * lanes);
+        if (full)
           StoreBf16(to, sum[i][j]);
         else
           StoreBf16Part(to, sum[i][j], last);
@@ -195,7 +196,7 @@ template <class Ops, bool kWhole, int R, int N> inline void Finish(const Tile& t
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
       float* to = t.c + i * t.c_row + j * lanes;
-      if (whole)
+      if (full)
         StoreVector(to, sum[i][j]);
       else
         StorePart(to, sum[i][j], last);
@@ -204,16 +205,16 @@ template <class Ops, bool kWhole, int R, int N> inline void Finish(const Tile& t
 }
 
 #if defined(__AVX512F__)
-// Where the last vector is at most half full it is half as wide: machines that do 512 bits in two steps gain
-// the time, others lose nothing.
+// If at most half of the last vector is used, it is computed as a 256-bit vector: faster on processors that
+// execute 512-bit operations in two steps, and not slower on others.
 constexpr int kHalf = kLanes<float> / 2;
 typedef float Halves __attribute__((vector_size(kVectorBytes / 2)));
 
 inline Halves LoadHalf(const float* p, __mmask8 mask) { return Halves(_mm256_maskz_loadu_ps(mask, p)); }
 
-// The half vector's part of Finish.
+// Finish for the 256-bit vector of columns from `at` on.
 template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves (&sum)[R]) {
-  constexpr bool kNarrow = Ops::kPerLane == 2;
+  constexpr bool kBf16 = Ops::kPerLane == 2;
   const auto mask = static_cast<__mmask8>((1u << (t.columns - at)) - 1);
   if (t.accumulate)
 #pragma GCC unroll 16
@@ -223,11 +224,11 @@ template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) sum[i] += bias;
   }
-  if (kNarrow && t.residual && t.narrow_residual) {
+  if (kBf16 && t.residual && t.bf16_residual) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
-      const __m128i narrow = _mm_maskz_loadu_epi16(mask, NarrowAt(t.residual, i * t.residual_row + at));
-      sum[i] += Halves(_mm256_slli_epi32(_mm256_cvtepu16_epi32(narrow), 16));
+      const __m128i bits = _mm_maskz_loadu_epi16(mask, Bf16At(t.residual, i * t.residual_row + at));
+      sum[i] += Halves(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
     }
   } else if (t.residual) {
 #pragma GCC unroll 16
@@ -239,20 +240,20 @@ template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves
       sum[i] = sum[i] < t.low ? Halves{} + t.low : sum[i];
       sum[i] = sum[i] > t.high ? Halves{} + t.high : sum[i];
     }
-  if (kNarrow && t.narrow_c) {
+  if (kBf16 && t.bf16_c) {
 #pragma GCC unroll 16
     for (int i = 0; i < R; ++i) {
-      float* to = NarrowAt(t.c, i * t.c_row + at);
+      float* to = Bf16At(t.c, i * t.c_row + at);
 #if defined(__AVX512BF16__)
-      const auto narrow = __m128i(_mm256_cvtneps_pbh(__m256(sum[i])));
+      const auto bits = __m128i(_mm256_cvtneps_pbh(__m256(sum[i])));
       if (t.columns - at == kHalf)
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), narrow);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bits);
       else
-        _mm_mask_storeu_epi16(to, mask, narrow);
+        _mm_mask_storeu_epi16(to, mask, bits);
 #else
-      Floats whole = {};
-      __builtin_memcpy(&whole, &sum[i], sizeof sum[i]);
-      StoreBf16Part(to, whole, t.columns - at);
+      Floats full = {};
+      __builtin_memcpy(&full, &sum[i], sizeof sum[i]);
+      StoreBf16Part(to, full, t.columns - at);
 #endif
     }
     return;
@@ -265,7 +266,7 @@ template <class Ops, int R> inline void FinishHalf(const Tile& t, int at, Halves
     for (int i = 0; i < R; ++i) _mm256_mask_storeu_ps(t.c + i * t.c_row + at, mask, __m256(sum[i]));
 }
 
-// W whole vectors and a half one.
+// Tiles of W full vectors and one 256-bit vector of columns.
 template <class Ops, int R, int W> void RunHalf(const Tile& t) {
   Floats sum[R][W ? W : 1];
   Halves half[R];
@@ -276,8 +277,8 @@ template <class Ops, int R, int W> void RunHalf(const Tile& t) {
     for (int j = 0; j < W; ++j) sum[i][j] = Floats{};
   }
   const float* b = t.b;
-  for (int64_t part = 0; part < t.parts; ++part) {
-    RowPointers<typename Ops::Word, R> rows(t.starts ? t.a + t.starts[part] : t.a, t.a_row);
+  for (int64_t segment = 0; segment < t.segments; ++segment) {
+    RowPointers<typename Ops::Dword, R> rows(t.starts ? t.a + t.starts[segment] : t.a, t.a_row);
     for (int64_t k = t.k; k > 0; --k, b += kWidth) {
       rows.Settle();
       typename Ops::Row row[W ? W : 1];
@@ -306,8 +307,8 @@ template <class Ops, int R, int N> void RunVectors(const Tile& t) {
 #endif
   Floats sum[R][N];
   if constexpr (R * N <= 4) {
-    if (t.few)
-      MultiplyFew<Ops>(t, sum);
+    if (t.few_rows)
+      MultiplyFewRows<Ops>(t, sum);
     else
       Multiply<Ops>(t, sum);
   } else {
@@ -331,7 +332,7 @@ template <class Ops, int R = kRows> constexpr void Fill(TileTable& table) {
 }
 
 template <class Ops> constexpr TileTable TableOf() {
-  TileTable table{kRows, kWidth, kGranule, Ops::kPerLane, {}, Ops::Pack, Ops::PackQuickly, Ops::Copy};
+  TileTable table{kRows, kWidth, kGranule, Ops::kPerLane, {}, Ops::Pack, Ops::PackNearest, Ops::Copy};
   Fill<Ops>(table);
   return table;
 }

@@ -20,10 +20,9 @@ void TileTable::RunRows(Tile tile, int64_t count) const {
     const int64_t height = tiles.Size(i);
     run[height](tile);
     tile.a += height * tile.a_row;
-    tile.c = Further(tile.c, height * tile.c_row, tile.narrow_c);
-    if (tile.residual)
-      tile.residual = Further(tile.residual, height * tile.residual_row, tile.narrow_residual);
-    if (tile.ahead) tile.ahead += tile.k * tile.ahead_step;
+    tile.c = Further(tile.c, height * tile.c_row, tile.bf16_c);
+    if (tile.residual) tile.residual = Further(tile.residual, height * tile.residual_row, tile.bf16_residual);
+    if (tile.prefetch) tile.prefetch += tile.k * tile.prefetch_step;
   }
 }
 

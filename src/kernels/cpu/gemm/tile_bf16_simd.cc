@@ -1,28 +1,30 @@
 #include "kernels/cpu/gemm/tile_pack-inl.h"
-#include "kernels/cpu/simd/narrow-inl.h"
+#include "kernels/cpu/simd/bf16-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The first in the low half.
+// Two bf16 as one dword; `low` is in the lower 16 bits.
 inline uint32_t Pair(float low, float high) {
-  return NarrowBFloat(low).bits | static_cast<uint32_t>(NarrowBFloat(high).bits) << 16;
+  return ToBFloat(low).bits | static_cast<uint32_t>(ToBFloat(high).bits) << 16;
 }
 
-inline void RoundEach(const float* exact, int64_t rows, float* rounded) {
+inline void RoundToNearest(const float* exact, int64_t rows, float* rounded) {
   for (int64_t i = 0; i < rows * kWidth; i += kLanes<float>)
     StoreVector(rounded + i, Floats(Rounded(BitsOf(LoadVector(exact + i))) & 0xffff0000u));
 }
 
-inline Floats Size(Floats v) { return Floats(BitsOf(v) & 0x7fffffffu); }
+inline Floats Abs(Floats v) { return Floats(BitsOf(v) & 0x7fffffffu); }
 
-// Some rows of weights, [rows][kWidth], rounded to bf16 so that sums down each column stay what they were:
-// first to nearest even; then those that lie near the middle between two numbers go to the other one, where
-// that brings their column's sum nearer, the closest to the middle first. Products with inputs that share a
-// mean, as after a ReLU, err less for it, and any others no more to speak of. off: by how much columns are
-// off, before and after.
-inline void RoundTogether(const float* exact, int64_t rows, float* rounded, float* off) {
-  constexpr float kLeast[] = {0.45f, 0.375f, 0.25f};  // of the distance between the two
+// Rounds rows of weights, [rows][kWidth], to bf16 so that the sum of each column is preserved. Weights are
+// first rounded to nearest even. Then weights near the middle between two bf16 numbers change to the other
+// neighbour where this reduces the error of their column's sum, closest to the middle first. This reduces the
+// error of products with inputs of nonzero mean, as after a ReLU, and hardly changes that of others. off:
+// error of the sum of each column, updated from call to call.
+inline void RoundPreservingSums(const float* exact, int64_t rows, float* rounded, float* off) {
+  constexpr float kLeast[] = {
+      0.45f, 0.375f,
+      0.25f};  // least distance from the nearest number, relative to the distance between the two
   for (int64_t c = 0; c < kWidth; c += kLanes<float>) {
     Floats sum = LoadVector(off + c);
     for (int64_t i = c; i < rows * kWidth; i += kWidth) {
@@ -36,7 +38,7 @@ inline void RoundTogether(const float* exact, int64_t rows, float* rounded, floa
         const Bits away = (BitsOf(error) ^ BitsOf(r)) >> 31;  // 1: w is farther from zero than r
         const Floats other = Floats(BitsOf(r) - 0x10000u + (away << 17)), step = other - r,
                      after = sum + step;
-        const auto better = (Size(error) > least * Size(step)) & (Size(after) < Size(sum));
+        const auto better = (Abs(error) > least * Abs(step)) & (Abs(after) < Abs(sum));
         StoreVector(rounded + i, better ? other : r);
         sum = better ? after : sum;
       }
@@ -44,20 +46,20 @@ inline void RoundTogether(const float* exact, int64_t rows, float* rounded, floa
   }
 }
 
-struct Pairwise {
+struct Bf16Pairs {
   static constexpr int kPerLane = 2;
-  using Word = uint32_t;
+  using Dword = uint32_t;
 
 #if defined(__AVX512BF16__)
   using Row = __m512bh;
   static Row Load(const float* b) { return Row(_mm512_loadu_si512(b)); }
-  static void Add(Floats& sum, Word x, Row row) {
+  static void Add(Floats& sum, Dword x, Row row) {
     sum = Floats(_mm512_dpbf16_ps(__m512(sum), Row(_mm512_set1_epi32(static_cast<int>(x))), row));
   }
   static __m256bh LoadHalf(const float* b) {
     return __m256bh(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
   }
-  static void AddHalf(Halves& sum, Word x, __m256bh row) {
+  static void AddHalf(Halves& sum, Dword x, __m256bh row) {
     sum = Halves(_mm256_dpbf16_ps(__m256(sum), __m256bh(_mm256_set1_epi32(static_cast<int>(x))), row));
   }
 #else
@@ -68,7 +70,7 @@ struct Pairwise {
     const Bits pairs = BitsOf(LoadVector(b));
     return {Floats(pairs << 16), Floats(pairs & 0xffff0000u)};
   }
-  static void Add(Floats& sum, Word x, const Row& row) {
+  static void Add(Floats& sum, Dword x, const Row& row) {
     sum += FloatOf(x << 16) * row.low;
     sum += FloatOf(x & 0xffff0000u) * row.high;
   }
@@ -81,15 +83,15 @@ struct Pairwise {
     return {Halves(_mm256_slli_epi32(pairs, 16)),
             Halves(_mm256_and_si256(pairs, _mm256_set1_epi32(static_cast<int>(0xffff0000u))))};
   }
-  static void AddHalf(Halves& sum, Word x, const HalfRow& row) {
+  static void AddHalf(Halves& sum, Dword x, const HalfRow& row) {
     sum += FloatOf(x << 16) * row.low;
     sum += FloatOf(x & 0xffff0000u) * row.high;
   }
 #endif
 #endif
 
-  // Some steps of k as floats first, then two of them together.
-  template <bool kTogether>
+  // Packs kSteps of k as floats first, then joins each two of them into dwords.
+  template <bool kPreserveSums>
   static void PackSteps(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
                         float* to) {
     constexpr int64_t kSteps = 64;
@@ -99,10 +101,10 @@ struct Pairwise {
       for (int64_t i = 0; i < k; i += kSteps) {
         const int64_t steps = Least(kSteps, k - i);
         PackPanel(b + j * column + i * row, row, column, steps, Least<int64_t>(kWidth, n - j), factor, exact);
-        if (kTogether)
-          RoundTogether(exact, steps, rounded, off);
+        if (kPreserveSums)
+          RoundPreservingSums(exact, steps, rounded, off);
         else
-          RoundEach(exact, steps, rounded);
+          RoundToNearest(exact, steps, rounded);
         if (steps % 2 != 0)
           for (int64_t c = 0; c < kWidth; ++c) rounded[steps * kWidth + c] = 0;
         for (int64_t s = 0; s < steps * kWidth; s += 2 * kWidth)
@@ -113,19 +115,19 @@ struct Pairwise {
     }
   }
 
-  static constexpr auto Pack = PackSteps<true>, PackQuickly = PackSteps<false>;
+  static constexpr auto Pack = PackSteps<true>, PackNearest = PackSteps<false>;
 
-  // Neighbours become pairs; zero beside the last of an odd number.
+  // Each two neighbours become a dword; an odd last element is paired with zero.
   static void Copy(const float* from, int64_t count, float* to) {
 #if defined(__AVX512BF16__)
     for (; count >= 32; count -= 32, from += 32, to += 16)
       _mm512_storeu_si512(to,
                           __m512i(_mm512_cvtne2ps_pbh(_mm512_loadu_ps(from + 16), _mm512_loadu_ps(from))));
     if (count <= 0) return;
-    const uint32_t there = (1u << count) - 1, words = (1u << ((count + 1) / 2)) - 1;
-    const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(there), from),
-                 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(there >> 16), from + 16);
-    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(words), __m512i(_mm512_cvtne2ps_pbh(high, low)));
+    const uint32_t mask = (1u << count) - 1, out_mask = (1u << ((count + 1) / 2)) - 1;
+    const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from),
+                 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), from + 16);
+    _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(out_mask), __m512i(_mm512_cvtne2ps_pbh(high, low)));
 #else
     for (int64_t i = 0; i < count; i += 2, ++to) {
       const uint32_t pair = Pair(from[i], i + 1 < count ? from[i + 1] : 0);
@@ -137,6 +139,6 @@ struct Pairwise {
 
 }  // namespace
 
-const TileTable kTileBf16Simd = TableOf<Pairwise>();
+const TileTable kTileBf16Simd = TableOf<Bf16Pairs>();
 
 }  // namespace tern::cpu::TERN_SIMD

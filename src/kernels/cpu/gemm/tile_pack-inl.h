@@ -1,4 +1,4 @@
-// Panels of floats, for *_simd.cc files.
+// Packs f32 panels, for *_simd.cc files.
 #pragma once
 #include "kernels/cpu/gemm/tile-inl.h"
 #include "kernels/cpu/simd/transpose-inl.h"
@@ -6,8 +6,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Columns lie along memory: rows are read in vectors.
-void PackAlong(const float* b, int64_t row, int64_t k, int64_t columns, float factor, float* to) {
+// b is row-major: rows are read as vectors.
+void PackRowMajor(const float* b, int64_t row, int64_t k, int64_t columns, float factor, float* to) {
   constexpr int lanes = kLanes<float>;
   for (int64_t i = 0; i < k; ++i, b += row, to += kWidth)
 #pragma GCC unroll 4
@@ -20,27 +20,28 @@ void PackAlong(const float* b, int64_t row, int64_t k, int64_t columns, float fa
     }
 }
 
-// Columns lie one behind the other: squares are transposed over in registers.
-void PackTransposed(const float* b, int64_t column, int64_t k, int64_t columns, float factor, float* to) {
+// b is column-major: square blocks are transposed in registers.
+void PackColumnMajor(const float* b, int64_t column, int64_t k, int64_t columns, float factor, float* to) {
   constexpr int64_t lanes = kLanes<float>;
   for (int64_t i = 0; i < k; i += lanes)
     for (int64_t c = 0; c < kWidth; c += lanes) {
-      const int64_t depth = Least(lanes, k - i), there = Greatest<int64_t>(0, Least(lanes, columns - c));
+      const int64_t depth = Least(lanes, k - i),
+                    columns_here = Greatest<int64_t>(0, Least(lanes, columns - c));
       float* block = to + i * kWidth + c;
-      TransposeBlock(b + i + c * column, column, there, depth, block, kWidth,
+      TransposeBlock(b + i + c * column, column, columns_here, depth, block, kWidth,
                      [factor](Floats v) { return factor * v; });
-      if (there == lanes) continue;
+      if (columns_here == lanes) continue;
       for (int64_t r = 0; r < depth; ++r)
-        for (int64_t e = there; e < lanes; ++e) block[r * kWidth + e] = 0;
+        for (int64_t e = columns_here; e < lanes; ++e) block[r * kWidth + e] = 0;
     }
 }
 
-// Any steps; blocks of rows, so that each line of b is read once.
-void PackAcross(const float* b, int64_t row, int64_t column, int64_t k, int64_t columns, float factor,
-                float* to) {
-  constexpr int64_t kAtOnce = 16;
-  for (int64_t i = 0; i < k; i += kAtOnce) {
-    const int64_t rows = Least(kAtOnce, k - i);
+// Any strides; in blocks of rows, so that each cache line of b is read once.
+void PackStrided(const float* b, int64_t row, int64_t column, int64_t k, int64_t columns, float factor,
+                 float* to) {
+  constexpr int64_t kBlockRows = 16;
+  for (int64_t i = 0; i < k; i += kBlockRows) {
+    const int64_t rows = Least(kBlockRows, k - i);
     for (int64_t c = 0; c < kWidth; ++c)
       for (int64_t r = 0; r < rows; ++r)
         to[(i + r) * kWidth + c] = c < columns ? factor * b[(i + r) * row + c * column] : 0.0f;
@@ -51,11 +52,11 @@ void PackAcross(const float* b, int64_t row, int64_t column, int64_t k, int64_t 
 void PackPanel(const float* b, int64_t row, int64_t column, int64_t k, int64_t columns, float factor,
                float* to) {
   if (column == 1)
-    PackAlong(b, row, k, columns, factor, to);
+    PackRowMajor(b, row, k, columns, factor, to);
   else if (row == 1)
-    PackTransposed(b, column, k, columns, factor, to);
+    PackColumnMajor(b, column, k, columns, factor, to);
   else
-    PackAcross(b, row, column, k, columns, factor, to);
+    PackStrided(b, row, column, k, columns, factor, to);
 }
 
 }  // namespace

@@ -6,15 +6,15 @@
 
 namespace tern::cpu {
 
-double TileProducts(const TileTable& table, int64_t m, int64_t n, int64_t words) {
-  constexpr double kStart = 4;   // words that starting a tile takes as long as
-  constexpr double kBusy = 4.5;  // rows that keep the multipliers busy
+double TileProducts(const TileTable& table, int64_t m, int64_t n, int64_t dwords) {
+  constexpr double kTileOverhead = 4;  // overhead of a tile, in dwords of k
+  constexpr double kFullRows = 4.5;    // rows from which a tile runs at full speed
   if (m <= 0 || n <= 0) return 0;
   const int64_t tiles = CeilDiv(m, table.rows);
   const double height = static_cast<double>(m) / static_cast<double>(tiles),
-               busy = std::max(height, std::min(kBusy, 0.8 * table.rows));
+               busy = std::max(height, std::min(kFullRows, 0.8 * table.rows));
   const auto columns = static_cast<double>(RoundUp(n, table.granule));
-  return static_cast<double>(tiles) * busy * columns * (static_cast<double>(words) + kStart);
+  return static_cast<double>(tiles) * busy * columns * (static_cast<double>(dwords) + kTileOverhead);
 }
 
 }  // namespace tern::cpu

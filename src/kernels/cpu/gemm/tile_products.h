@@ -1,13 +1,13 @@
-// Products counted by the time they take, for estimates.
+// Effective multiply-adds of products, for estimates of their time.
 #pragma once
 #include "kernels/cpu/gemm/tile.h"
 
 namespace tern::cpu {
 
-// Multiply-adds of words that take as long as c[m, n] = a[m, words]·b[words, n] does in tiles: vectors are
-// not always full, low tiles do not keep the multipliers busy, and each tile takes some time to start. Two
-// elements of bf16 are a word also where no instruction multiplies pairs: who asks for bf16 wants its
-// results, whatever they take.
-double TileProducts(const TileTable& table, int64_t m, int64_t n, int64_t words);
+// Multiply-adds of dwords at full speed that take as long as c[m, n] = a[m, dwords]·b[dwords, n] does in
+// tiles. Counts partly filled vectors, tiles with too few rows to hide latency, and the overhead of each
+// tile. Two bf16 count as one dword even without bf16 instructions: bf16 is then chosen for its results, not
+// its speed.
+double TileProducts(const TileTable& table, int64_t m, int64_t n, int64_t dwords);
 
 }  // namespace tern::cpu

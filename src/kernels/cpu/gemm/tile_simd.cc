@@ -3,9 +3,9 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-struct Single {
+struct F32 {
   static constexpr int kPerLane = 1;
-  using Word = float;
+  using Dword = float;
   using Row = Floats;
 
   static Row Load(const float* b) { return LoadVector(b); }
@@ -20,7 +20,7 @@ struct Single {
     for (int64_t j = 0; j < n; j += kWidth, to += kWidth * k)
       PackPanel(b + j * column, row, column, k, Least<int64_t>(kWidth, n - j), factor, to);
   }
-  static constexpr auto PackQuickly = Pack;
+  static constexpr auto PackNearest = Pack;
   static void Copy(const float* from, int64_t count, float* to) {
     if (count > 0) __builtin_memcpy(to, from, static_cast<uint64_t>(count) * sizeof(float));
   }
@@ -28,6 +28,6 @@ struct Single {
 
 }  // namespace
 
-const TileTable kTileSimd = TableOf<Single>();
+const TileTable kTileSimd = TableOf<F32>();
 
 }  // namespace tern::cpu::TERN_SIMD

@@ -10,15 +10,16 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kColumns = 168;           // of c at once: whole tiles of every instruction set
-constexpr int64_t kMostRows = 1024;         // of a: they are packed
-constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+constexpr int64_t kColumns =
+    168;  // columns of c per block: a multiple of the tile height of every instruction set
+constexpr int64_t kMostRows = 1024;         // most rows of a, which are packed
+constexpr int64_t kWorthAThread = 1 << 18;  // multiply-adds that pay for another thread
 
 size_t PanelBytes(const GemmParams& p) {
   return Aligned(static_cast<size_t>(PanelsSize(p.k, p.m)) * sizeof(float));
 }
 
-// Columns [first, first + count) of c, as rows.
+// The product whose rows are columns [first, first + count) of c.
 PanelProduct ProductOf(const GemmParams& p, int64_t first, int64_t count) {
   PanelProduct product;
   product.m = count, product.n = p.m, product.k = p.k;
@@ -29,7 +30,7 @@ PanelProduct ProductOf(const GemmParams& p, int64_t first, int64_t count) {
 }
 
 struct Memory {
-  size_t block, rest;  // bytes of each thread
+  size_t block, rest;  // bytes per thread
   explicit Memory(const GemmParams& p)
       : block(Aligned(static_cast<size_t>(kColumns * p.m) * sizeof(float))),
         rest(Aligned(PanelScratch(ProductOf(p, 0, std::min(p.n, kColumns)), 1))) {}

@@ -1,12 +1,13 @@
-// c = a·b where b's columns lie one behind the other, as weights [n, k] do: b is read in place, as the left
-// side of cᵀ = bᵀ·aᵀ, and blocks of the result are transposed over.
+// c = a·b for a column-major b, such as weights [n, k]: b is read in place as the left operand of cᵀ = bᵀ·aᵀ,
+// and blocks of the result are transposed.
 #pragma once
 #include "kernels/cpu/gemm/gemm.h"
 
 namespace tern::cpu {
 
-// Whether that is the better way; looks at sizes, types and steps only.
+// Whether this is faster than packing b. Depends on sizes, types and strides only.
 bool WorthTransposing(const GemmParams& p);
+// As GemmScratch and Gemm.
 size_t TransposedScratch(const GemmParams& p, int threads);
 void GemmTransposed(const GemmParams& p, void* scratch, const Workers& workers);
 

@@ -100,7 +100,7 @@ TEST_P(NhwcPoolLevels, LeavesRoomBetweenRows) {
         const NhwcPool pool(kind, c.shape, DivisorsOf(c.shape));
         std::vector<double> scratch(pool.Scratch(threads) / sizeof(double) + 1);
         RowStride rows(c.shape.batch * c.shape.output_size(), c.shape.channels);
-        pool.Run(x.data(), rows.first(), scratch.data(), Workers(threads), rows.apart());
+        pool.Run(x.data(), rows.first(), scratch.data(), Workers(threads), rows.stride());
         ASSERT_EQ(rows.Joined(), Pool(c, kind, x, threads)) << c.name << ", " << threads << " threads";
       }
 }

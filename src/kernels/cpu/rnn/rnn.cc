@@ -60,7 +60,7 @@ class Direction {
         d_(d),
         width_(s.gates() * s.hidden),
         h_row_(Spaced(s.hidden)),
-        word_row_(Spaced(table_.words(s.hidden))),
+        word_row_(Spaced(table_.dwords(s.hidden))),
         panels_(s),
         cell_(s, FunctionsOf(s, d), PeepholeOf(s, t, d)) {
     from_x_ = Take(scratch, s.length * s.batch * width_);
@@ -77,7 +77,7 @@ class Direction {
     if (t.b) b_ = t.b + d * 2 * width_;
   }
   static size_t Scratch(const RnnShape& s, int threads) {
-    const int64_t width = s.gates() * s.hidden, words = TileFor(s.operands).words(s.hidden);
+    const int64_t width = s.gates() * s.hidden, words = TileFor(s.operands).dwords(s.hidden);
     int64_t states = s.batch * Spaced(s.hidden);
     if (s.operands != Operands::kF32) states += s.batch * Spaced(words);
     const int64_t floats = Rounded(s.length * s.batch * width) + Rounded(s.batch * width) +
@@ -114,7 +114,7 @@ class Direction {
     for (int64_t gate = 0; gate < s_.gates(); ++gate) {
       const int64_t column = gate * s_.hidden + some.begin;
       p.a = t_.x, p.c = from_x_ + column;
-      p.panels = input_ + gate * panels_.input + some.begin * table_.words(s_.features);
+      p.panels = input_ + gate * panels_.input + some.begin * table_.dwords(s_.features);
       p.tile.bias = b_ ? bias_ + column : nullptr;
       MultiplyPanels(p, scratch, workers);
     }
@@ -202,12 +202,12 @@ class Direction {
     }
   }
   void MultiplyPanel(int64_t step, const State& state, int64_t gate, int64_t column, int64_t end) const {
-    const int64_t words = table_.words(s_.hidden);
+    const int64_t words = table_.dwords(s_.hidden);
     const bool candidate = s_.kind == RnnCellKind::kGru && gate == 2;
     Tile t;
     t.a = state.words, t.a_row = table_.per_lane == 1 ? h_row_ : word_row_;
     t.b = state_ + gate * panels_.state + column * words;
-    t.k = words, t.few = s_.batch <= kFew;
+    t.k = words, t.few_rows = s_.batch <= kFew;
     t.columns = std::min<int64_t>(table_.columns, end - column);
     t.accumulate = !candidate && !t_.lengths;
     t.c =

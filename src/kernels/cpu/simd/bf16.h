@@ -1,13 +1,13 @@
-// Sums of products of bf16 pairs in one instruction (AVX512-BF16). Sources named *_bf16_simd.cc are compiled
-// for it too, into the namespace avx512_bf16.
+// Dot products of bf16 pairs in one instruction (AVX512-BF16). Sources named *_bf16_simd.cc are also compiled
+// for it, into the namespace avx512_bf16.
 #pragma once
 
 namespace tern::cpu {
 
-bool HasBf16Products();     // this machine
-bool ActiveBf16Products();  // this machine at the active level, unless switched off
-// Tests run with and without. Not while kernels run.
+bool HasBf16Products();     // the processor has AVX512-BF16
+bool ActiveBf16Products();  // it is in use: at level avx512, unless switched off
+// Switches it on or off, for tests. Must not be called while kernels run.
 void LimitBf16Products(bool on);
-bool Bf16ProductsLimit();  // what was set, at any level; at first whether this machine has them
+bool Bf16ProductsLimit();  // the last setting, at any level; initially HasBf16Products()
 
 }  // namespace tern::cpu

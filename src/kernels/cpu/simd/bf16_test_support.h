@@ -1,4 +1,4 @@
-// bf16 in tests: what rounding to it gives, and arrays of it.
+// bf16 in tests: rounding and conversion of arrays.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,25 +7,25 @@
 
 namespace tern::cpu {
 
-// To nearest even; NaN stays NaN.
+// Rounds to nearest even; NaN stays NaN.
 inline float RoundedToBf16(float v) { return BFloatToFloat(FloatToBFloat(v)); }
 
-inline std::vector<uint16_t> Narrowed(const std::vector<float>& from) {
+inline std::vector<uint16_t> ToBf16(const std::vector<float>& from) {
   std::vector<uint16_t> to;
   for (float v : from) to.push_back(FloatToBFloat(v));
   return to;
 }
 
-inline std::vector<float> Widened(const std::vector<uint16_t>& from) {
+inline std::vector<float> FromBf16(const std::vector<uint16_t>& from) {
   std::vector<float> to;
   for (uint16_t v : from) to.push_back(BFloatToFloat(v));
   return to;
 }
 
-// As kernels take them.
-inline const float* AsFloats(const std::vector<uint16_t>& narrow) {
-  return reinterpret_cast<const float*>(narrow.data());
+// bf16 arrays as kernels take them: through float pointers.
+inline const float* AsFloats(const std::vector<uint16_t>& bf16) {
+  return reinterpret_cast<const float*>(bf16.data());
 }
-inline float* AsFloats(std::vector<uint16_t>& narrow) { return reinterpret_cast<float*>(narrow.data()); }
+inline float* AsFloats(std::vector<uint16_t>& bf16) { return reinterpret_cast<float*>(bf16.data()); }
 
 }  // namespace tern::cpu

@@ -15,7 +15,7 @@ TEST(Levels, EndWithTheOneInUse) {
   }
 }
 
-// A test of one level, as gtest runs it.
+// A test case that runs at level base, as gtest would run it.
 struct AtBase : EachLevel {
   void SetUp() override { LimitSimd(SimdLevel::kBase), LimitBf16Products(false); }
   void TestBody() override {}

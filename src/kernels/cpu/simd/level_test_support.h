@@ -1,4 +1,4 @@
-// Tests that run at every instruction set this machine has and the environment allows.
+// Tests that run at every instruction set that the machine has and TERN_ISA allows.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 
 namespace tern::cpu {
 
-constexpr int kBf16Products = 4;  // beside the SimdLevels 0 to 3: the best with products of bf16 pairs
+constexpr int kBf16Products = 4;  // follows the SimdLevels 0 to 3: the best level with AVX512-BF16
 
-// Puts back what was in use: the level, and the limit of bf16 products, which higher levels heed.
+// Restores the active level and the switch of AVX512-BF16 in its destructor.
 class LevelKeeper {
  public:
   LevelKeeper() = default;
@@ -28,12 +28,13 @@ class LevelKeeper {
   const bool bf16_ = Bf16ProductsLimit();
 };
 
-// One of those below. Under a LevelKeeper.
+// Activates a level of LevelsHere or LevelsAndBf16Here. A LevelKeeper must restore the level afterwards.
 inline void UseLevel(int level) {
   LimitSimd(static_cast<SimdLevel>(std::min(level, static_cast<int>(BestSimd()))));
   LimitBf16Products(level == kBf16Products);
 }
 
+// Base of tests with the level as parameter:
 // class PanelLevels : public EachLevel {};
 // INSTANTIATE_TEST_SUITE_P(Simd, PanelLevels, testing::ValuesIn(LevelsHere()));
 class EachLevel : public testing::TestWithParam<int> {
@@ -44,20 +45,20 @@ class EachLevel : public testing::TestWithParam<int> {
   const LevelKeeper keeper_;
 };
 
-// Up to the one in use: the machine's best, or what TERN_ISA allows.
+// All levels up to the active one: the best of the machine, or the one that TERN_ISA sets.
 inline std::vector<int> LevelsHere() {
   std::vector<int> levels;
   for (int level = 0; level <= static_cast<int>(ActiveSimd()); ++level) levels.push_back(level);
   return levels;
 }
-// For kernels that compute in bf16 too.
+// For kernels that also compute in bf16.
 inline std::vector<int> LevelsAndBf16Here() {
   std::vector<int> levels = LevelsHere();
   if (ActiveBf16Products()) levels.push_back(kBf16Products);
   return levels;
 }
 
-// In [-1, 1).
+// Random numbers in [-1, 1).
 inline std::vector<float> Random(int64_t count, uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> values(-1, 1);

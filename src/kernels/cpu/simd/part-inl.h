@@ -1,4 +1,4 @@
-// Vectors of which only the first elements are there, for *_simd.cc files.
+// Partial vectors (the first n lanes), for *_simd.cc files.
 #pragma once
 #if defined(__SSE4_1__)
 #include <immintrin.h>
@@ -10,11 +10,11 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 using Floats = Vector<float>;
-// v in every lane: compilers see through the product, and -0 stays what it is.
+// Broadcasts v. Compilers turn the product into a broadcast; unlike a sum with zeros it preserves -0.
 inline Floats All(float v) { return (Floats{} + 1.f) * v; }
 
-// Bounds; NaN stays. The instructions give their second operand where one is NaN. Their forms with a mask
-// spare a false warning of gcc 12.
+// min(x, most) and max(x, least); NaN in x stays. The instructions return their second operand if one is NaN.
+// The masked forms avoid a false warning of gcc 12.
 inline Floats AtMost(Floats x, float most) {
 #if defined(__AVX512F__)
   return Floats(_mm512_maskz_min_ps(0xffff, _mm512_set1_ps(most), __m512(x)));
@@ -38,7 +38,7 @@ inline Floats AtLeast(Floats x, float least) {
 #endif
 }
 
-// The first n elements, 0 <= n <= lanes; the others are zero and their memory is not touched.
+// Loads n elements, 0 <= n <= lanes. The other lanes are zero; memory behind the n elements is not read.
 inline Vector<float> LoadPart(const float* p, int64_t n) {
 #if defined(__AVX512F__)
   return Vector<float>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p));
@@ -52,6 +52,7 @@ inline Vector<float> LoadPart(const float* p, int64_t n) {
 #endif
 }
 
+// Stores the first n lanes, 0 <= n <= lanes.
 inline void StorePart(float* p, Vector<float> v, int64_t n) {
 #if defined(__AVX512F__)
   _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), __m512(v));
@@ -66,7 +67,8 @@ inline void StorePart(float* p, Vector<float> v, int64_t n) {
 #endif
 }
 
-// f(i, load, store) for the vectors of n elements, which start at i; the last one may be a part.
+// Calls f(i, load, store) for each vector of n elements; the vector starts at element i. load and store
+// handle a partial last vector.
 template <class F> inline void EachVector(int64_t n, const F& f) {
   int64_t i = 0;
   for (; i + kLanes<float> <= n; i += kLanes<float>)

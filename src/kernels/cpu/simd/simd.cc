@@ -17,8 +17,7 @@ SimdLevel Detect() {
 #if defined(__x86_64__)
   const auto has = [](bool feature) { return feature; };
   unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool f16c =
-      __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);  // clang's builtin does not know its name
+  const bool f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);  // clang's builtin does not know "f16c"
   const bool sse4 = has(__builtin_cpu_supports("sse4.2"));
   const bool avx2 = sse4 && f16c && has(__builtin_cpu_supports("avx2")) &&
                     has(__builtin_cpu_supports("fma")) && has(__builtin_cpu_supports("bmi2"));
@@ -34,7 +33,7 @@ SimdLevel Detect() {
 constexpr const char* kNames[] = {"base", "sse4", "avx2", "avx512"};
 constexpr int kLevels = 4;
 
-// The level that the environment asks for; the best where it asks for nothing.
+// The level that TERN_ISA sets; the best one if it is not set.
 struct Asked {
   SimdLevel level = BestSimd();
   std::string problem;
@@ -47,7 +46,7 @@ struct Asked {
       level = std::min(level, static_cast<SimdLevel>(i));
       return;
     }
-    problem = Problem(name, "is no level of instructions");
+    problem = Problem(name, "is not an instruction set level");
   }
 
   std::string Problem(const char* name, const char* what) const {

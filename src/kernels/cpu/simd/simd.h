@@ -1,28 +1,28 @@
 // One source, several instruction sets. Files named *_simd.cc are compiled once for each level, into the
-// namespace of that level; each defines a table of functions, and the best table is picked while the program
-// runs. Rule for such files: no standard library beyond <cstdint>, no inline function from elsewhere,
-// everything in an anonymous namespace. Otherwise the linker could keep the copy with the newest instructions
-// for old machines too.
+// namespace of that level; each defines a table of functions, and the best table is selected at run time.
+// Rule for such files: no standard library beyond <cstdint>, no inline function from elsewhere, everything in
+// an anonymous namespace. Otherwise the linker could keep one copy of an inline function, compiled for the
+// newest instructions, which older machines cannot run.
 #pragma once
 #include <cstdint>
 
 namespace tern::cpu {
 
-// kBase is portable: vectors in GCC's and clang's own notation, no instruction named, for whatever the
-// compiler builds for by default (SSE2 on x86-64, NEON on 64-bit ARM, where it is the only level).
+// kBase is portable: vector extensions of GCC and clang without intrinsics, compiled for the default target
+// (SSE2 on x86-64, NEON on 64-bit ARM, where it is the only level).
 enum class SimdLevel : int { kBase = 0, kSse4 = 1, kAvx2 = 2, kAvx512 = 3 };
 const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 
-SimdLevel BestSimd();    // that this machine runs
-SimdLevel ActiveSimd();  // the best, unless limited: by LimitSimd, or by TERN_ISA=NAME in the environment
-// What is wrong with TERN_ISA: not a level, or one that this machine lacks. Empty: nothing.
+SimdLevel BestSimd();    // the best level of this machine
+SimdLevel ActiveSimd();  // BestSimd(), unless LimitSimd or TERN_ISA=NAME in the environment sets a lower one
+// What is wrong with TERN_ISA: not a level, or a level that this machine lacks. Empty if nothing is.
 const char* SimdProblem();
-// Tests run every level the machine has. Not while kernels run.
+// Sets the level, at most BestSimd(), for tests. Must not be called while kernels run.
 void LimitSimd(SimdLevel level);
 
 }  // namespace tern::cpu
 
-// Declares Type k<Name> of each level, and <Name>() which gives the active one.
+// Declares the constant k<Name> of each level, and <Name>(), which returns that of the active level.
 #if defined(__x86_64__)
 #define TERN_SIMD_TABLE(Type, Name) \
   namespace base {                  \

@@ -1,17 +1,17 @@
-// Rows folded into one number, for *_simd.cc files. The order of additions depends on the length alone.
+// Reductions of rows to one number, for *_simd.cc files. The order of additions depends on the length only.
 #pragma once
 #include "kernels/cpu/elementwise/math-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The first n lanes of v; the others become `rest`.
+// The first n lanes of v; the other lanes are those of `rest`.
 inline Floats Keep(Floats v, int64_t n, Floats rest = Floats{}) {
   static const int32_t lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   return LoadVector(lane) < static_cast<int32_t>(n) ? v : rest;
 }
 
-// All lanes by pairs.
+// Reduces all lanes pairwise with `join`.
 template <class F> inline float Across(Floats v, const F& join) {
   constexpr int lanes = kLanes<float>;
   float part[lanes];
@@ -32,12 +32,12 @@ template <class F> inline float Across(Floats v, const F& join) {
 inline float SumAcross(Floats v) {
   return Across(v, [](auto a, auto b) { return a + b; });
 }
-// NaN is passed over.
+// The largest lane; NaN is ignored.
 inline float MostAcross(Floats v) {
   return Across(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 
-// The larger one; b where one is NaN.
+// The larger lane; b where one is NaN. Smaller: likewise.
 inline Floats Larger(Floats a, Floats b) {
 #if defined(__AVX512F__)
   return Floats(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
@@ -62,7 +62,7 @@ inline Floats Smaller(Floats a, Floats b) {
 #endif
 }
 
-// Sum of f(vector) over a row; f of what lies behind the row's end does not count.
+// Sum of f(vector) over a row of n elements; lanes behind the end are not counted.
 template <class F> inline float SumRow(const float* x, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   Floats a{}, b{}, c{}, d{};
@@ -78,7 +78,7 @@ template <class F> inline float SumRow(const float* x, int64_t n, const F& f) {
   return SumAcross((a + b) + (c + d));
 }
 
-constexpr int64_t kSumBlock = 4096;  // summed in f32; blocks are summed in f64
+constexpr int64_t kSumBlock = 4096;  // elements summed in f32; sums of blocks are added in f64
 
 template <class F> inline float SumLong(const float* x, int64_t n, const F& f) {
   if (n <= kSumBlock) return SumRow(x, n, f);

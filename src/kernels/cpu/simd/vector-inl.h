@@ -1,4 +1,4 @@
-// Vectors and element conversions for *_simd.cc files: everything here is compiled for the level at hand.
+// Vectors and element conversions for *_simd.cc files, compiled once per instruction set level.
 #pragma once
 #include <cstdint>
 
@@ -41,7 +41,7 @@ inline float FloatOf(uint32_t bits) {
   return v;
 }
 
-// 16-bit floats by their bits; branch-free, so that loops over them become vector code.
+// f16 and bf16 as bits. Conversions are branch-free, so that compilers vectorize loops over them.
 struct Half {
   uint16_t bits;
 };
@@ -60,29 +60,29 @@ inline float Widen(Half h) {
 }
 inline float Widen(BFloat h) { return FloatOf(static_cast<uint32_t>(h.bits) << 16); }
 
-// To nearest even.
-inline Half NarrowHalf(float v) {
+// Rounds to nearest even.
+inline Half ToHalf(float v) {
   const uint32_t bits = BitsOf(v), sign = bits & 0x80000000u, size = bits ^ sign;
   const uint32_t special = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
   const uint32_t tiny = BitsOf(FloatOf(size) + FloatOf(126u << 23)) - (126u << 23);
-  const uint32_t usual = (size + 0xc8000fffu + ((size >> 13) & 1u)) >> 13;
-  const uint32_t out = size >= (143u << 23) ? special : size < (113u << 23) ? tiny : usual;
+  const uint32_t normal = (size + 0xc8000fffu + ((size >> 13) & 1u)) >> 13;
+  const uint32_t out = size >= (143u << 23) ? special : size < (113u << 23) ? tiny : normal;
   return {static_cast<uint16_t>(out | (sign >> 16))};
 }
-inline BFloat NarrowBFloat(float v) {
+inline BFloat ToBFloat(float v) {
   const uint32_t bits = BitsOf(v);
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
   return {static_cast<uint16_t>(nan ? (bits >> 16) | 0x40u : rounded)};
 }
 
-// One element of any storable type as the type it is computed in, and back.
+// Converts an element from its storage type S to the compute type T, and back.
 template <class T, class S> inline T ValueOf(S s) { return static_cast<T>(s); }
 template <> inline float ValueOf<float, Half>(Half s) { return Widen(s); }
 template <> inline float ValueOf<float, BFloat>(BFloat s) { return Widen(s); }
 template <class S, class T> inline S StoredAs(T v) { return static_cast<S>(v); }
-template <> inline Half StoredAs<Half, float>(float v) { return NarrowHalf(v); }
-template <> inline BFloat StoredAs<BFloat, float>(float v) { return NarrowBFloat(v); }
+template <> inline Half StoredAs<Half, float>(float v) { return ToHalf(v); }
+template <> inline BFloat StoredAs<BFloat, float>(float v) { return ToBFloat(v); }
 
 }  // namespace
 }  // namespace tern::cpu::TERN_SIMD
