@@ -45,7 +45,7 @@ def made(report):
 
 def processor(found):
     """Its name, and the instructions that were in use rather than all it has."""
-    pairs = ", products of bf16 pairs" if found.get("bf16_products") else ""
+    pairs = ", bf16 dot products" if found.get("bf16_products") else ""
     return f"{found['cpu']} ({found['simd']}{pairs}), {found['cores']} cores"
 
 

@@ -1,4 +1,4 @@
-// Whether two results agree, and how far apart they are.
+// Compares results within a tolerance and measures their difference.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ namespace tern::data {
 struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-4;
-  double of_largest = 0;  // of the tensor's largest finite |wanted|; adds to what is absolute
+  double of_largest = 0;  // relative to the tensor's largest finite |wanted|; added to `absolute`
 };
 
 struct Comparison {

@@ -12,7 +12,7 @@ constexpr char kBlanks = ' ';  // as separator: any number of blanks
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-// The cells of one row after the other.
+// Reads the cells of a table row by row.
 class Scanner {
  public:
   Scanner(std::string_view text, bool numbers) : text_(text), numbers_(numbers), separator_(Separator()) {}
@@ -32,7 +32,7 @@ class Scanner {
       if (separator_ == kBlanks) SkipBlanks();
       TERN_ASSIGN(std::string cell, Cell());
       const bool more = !AtLineEnd();
-      // Blanks before a line's end separate nothing.
+      // Blanks before a line's end are not separators.
       if (separator_ != kBlanks || !cell.empty() || (cells.empty() && !more))
         cells.push_back(std::move(cell));
       if (!more) break;
@@ -43,7 +43,7 @@ class Scanner {
   }
 
  private:
-  // Of the first line that is no comment.
+  // Detects the separator in the first line that is not a comment.
   char Separator() const {
     size_t start = 0;
     while (numbers_ && start < text_.size() && text_[start] == '#')
@@ -146,7 +146,7 @@ Status StoreCell(const CsvTable& table, size_t row, size_t column, Tensor& t, in
   const std::string cell = Trimmed(table.rows[row][column]);
   if (!cell.empty()) {
     if (StoreNumber(cell, t, i)) return {};
-    return InvalidArgument(table.Place(row, column), " is '", cell, "', which is no ", DTypeName(t.dtype()));
+    return InvalidArgument(table.Place(row, column), " is '", cell, "', not a valid ", DTypeName(t.dtype()));
   }
   if (IsFloat(t.dtype())) {
     StoreDouble(t, i, std::nan(""));
@@ -186,7 +186,7 @@ void TakeHeader(CsvTable& table) {
 }
 
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers) {
-  if (StartsWith(text, "\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark, as spreadsheets write it
+  if (StartsWith(text, "\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark, which spreadsheets write
   return Guard([&]() -> Result<CsvTable> {
     CsvTable table;
     Scanner scanner(text, numbers);

@@ -1,4 +1,4 @@
-// Comma-separated values as RFC 4180 has them: a row is a line; a quoted cell may hold separators, quotes and
+// Comma-separated values after RFC 4180: a row is a line; a quoted cell may contain separators, quotes and
 // line ends.
 #pragma once
 #include <string>
@@ -15,14 +15,14 @@ struct CsvTable {
   std::vector<int64_t> lines;                  // where each row starts in the file, from 1
 
   int64_t columns() const;
-  // "row 2 (line 3), column 4 ('width')", for messages. Both numbers count from 0 here.
+  // "row 2 (line 3), column 4 ('width')", for messages. Both arguments count from 0.
   std::string Place(size_t row, size_t column) const;
 };
 
-// Rows of different lengths are an error that gives both lengths. The separator is the first of comma,
-// semicolon and tab that the first row holds. Empty lines at the end are dropped, but for one column of text.
-// For numbers (`numbers`) there is more:
-// - blanks separate cells where none of these does, and blanks around a cell are dropped;
+// Rows of different lengths are an error that names both lengths. The separator is the first of comma,
+// semicolon and tab that occurs in the first row. Empty lines at the end are dropped, except in a single
+// column of text. With `numbers`, in addition:
+// - blanks separate cells if no other separator occurs, and blanks around a cell are dropped;
 // - lines that start with # are comments;
 // - a first row without any number is the header.
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
@@ -30,8 +30,9 @@ Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 // Makes the first row the header; blanks around its names are dropped.
 void TakeHeader(CsvTable& table);
 
-// The cells as [rows, columns], or one column as [rows, 1]. An empty cell is NaN in a float tensor, an empty
-// text in a string tensor, else an error; so is a cell that the type cannot hold. kInvalid reads as f32.
+// The cells as [rows, columns], or one column as [rows, 1]. An empty cell is NaN in a float tensor and "" in
+// a string tensor; in other types it is an error, as is a cell that the type cannot represent. kInvalid means
+// f32.
 Result<Tensor> CsvTensor(const CsvTable& table, DType wanted);
 Result<Tensor> CsvColumn(const CsvTable& table, size_t column, DType wanted);
 

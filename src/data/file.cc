@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace tern::data {
 namespace {
 
-// Paths to remove when a signal ends the program: fixed memory, because a handler may not allocate.
+// Paths to remove when a signal ends the program. The memory is static, because a handler must not allocate.
 constexpr int kSlots = 16, kMaxPath = 4096;
 struct Slot {
   std::atomic<int> state{0};  // 0 free, 1 being filled or read, 2 a file, 3 a folder
@@ -42,8 +42,8 @@ void Forget(const std::string& path) {
   }
 }
 
-// What the writers of models may leave in a staging folder: the model, its weights, and both while half
-// written.
+// Files that writers of models may leave in a staging folder: the model, its weights, and partial versions of
+// both.
 constexpr const char* kStaged[] = {"", ".data", ".partial", ".data.partial"};
 
 std::string TemporaryName(const fs::path& path) {
@@ -62,9 +62,9 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return {};
 }
 
-// Where `path` leads to, also when there is no file yet.
+// Resolves symbolic links in `path`, also when the file does not exist yet.
 Result<fs::path> FollowLinks(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as in Linux
+  constexpr int kMostLinks = 40;  // the limit of Linux
   fs::path at(path);
   for (int i = 0; i < kMostLinks; ++i) {
     std::error_code error;
@@ -145,7 +145,7 @@ Status MakeFolders(const std::string& path) {
 }
 
 Result<Staging> Staging::Beside(const std::string& path) {
-  if (IsSpecial(path)) return InvalidArgument("'", path, "' is no regular file");
+  if (IsSpecial(path)) return InvalidArgument("'", path, "' is not a regular file");
   TERN_ASSIGN(const fs::path target, FollowLinks(path));
   if (target.filename().empty()) return InvalidArgument("'", path, "' names no file");
   const std::string folder = TemporaryName(target);
@@ -182,7 +182,7 @@ Status Staging::Commit() {
 }
 
 void RemovePendingFiles() {
-  for (const int kind : {2, 3})  // files first, then the folders around them
+  for (const int kind : {2, 3})  // files first, then their folders
     for (Slot& slot : slots) {
       if (slot.state != kind) continue;
       if (kind == 2)

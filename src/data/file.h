@@ -1,4 +1,4 @@
-// Whole files: read into memory, written so that a reader sees the old file or the new one, never half of it.
+// Reads entire files, and writes them atomically: a reader sees the old file or the new one.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,18 +9,18 @@
 namespace tern::data {
 
 Result<std::string> ReadFile(const std::string& path);
-// All of standard input. It can be read once: a second call is an error.
+// Reads all of standard input. A second call is an error.
 Result<std::string> ReadStandardInput();
 
-// Through a temporary file beside `path` that takes its name at the end. Symbolic links are followed: the
-// file that they lead to is replaced, the links stay. Devices and pipes are written to directly.
+// Writes a temporary file beside `path` and renames it at the end. Symbolic links are followed: the target
+// file is replaced, the links stay. Devices and pipes are written directly.
 Status WriteFile(const std::string& path, std::string_view bytes);
 
 Status MakeFolders(const std::string& path);
 
 // A hidden folder beside `path`, for writers that open files themselves. They write to path(); Commit moves
-// every file made there to its place, the one called like `path` last. Without Commit the folder vanishes.
-// Symbolic links are followed: the folder lies beside the file that `path` leads to.
+// each file from the folder to its destination, the one named like `path` last. Without Commit the destructor
+// removes the folder. Symbolic links are followed: the folder is beside the target of `path`.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);
@@ -36,7 +36,7 @@ class Staging {
   std::string target_, folder_, file_;
 };
 
-// Removes what unfinished writers left. Safe to call from a signal handler.
+// Removes the temporary files of unfinished writers. Async-signal-safe.
 void RemovePendingFiles();
 
 }  // namespace tern::data

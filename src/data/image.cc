@@ -6,7 +6,7 @@
 namespace tern::data {
 namespace {
 
-// The source pixels an output pixel is made of, with weights that add up to 1.
+// The source pixels that contribute to an output pixel; their weights sum to 1.
 struct Taps {
   int first = 0;
   std::vector<float> weights;
@@ -78,11 +78,11 @@ Result<Size> ParseSize(const std::string& text, const char* option) {
   for (size_t i = 0; i < parts.size() && i < 2; ++i)
     if (!ParseInt(parts[i], v[i])) v[i] = 0;
   if (parts.size() > 2 || !sane(v[0]) || (parts.size() == 2 && !sane(v[1])))
-    return InvalidArgument(option, " ", text, ": wanted is 224x224 (width x height) or 224");
+    return InvalidArgument(option, " ", text, ": must be like 224x224 (width x height) or 224");
   return Size{static_cast<int>(v[0]), parts.size() == 2 ? static_cast<int>(v[1]) : 0};
 }
 
-// Where the axes lie in an input of rank 2 to 4.
+// The positions of the axes in an input of rank 2 to 4.
 struct Axes {
   bool channels_first = true;
   int64_t channels = -1, height = -1, width = -1;
@@ -92,7 +92,7 @@ bool LooksLikeChannels(int64_t d) { return d == 1 || d == 3; }
 
 Result<Axes> FindAxes(const Dims& dims, const std::string& layout) {
   if (dims.size() < 2 || dims.size() > 4)
-    return InvalidArgument("a picture needs an input of 2, 3 or 4 dims, this one has ", dims.size());
+    return InvalidArgument("a picture needs an input of rank 2, 3 or 4, this one has rank ", dims.size());
   if (dims.size() == 4 && dims[0] > 1)
     return InvalidArgument("one picture for an input with a batch of ", dims[0]);
   Axes a;
@@ -130,7 +130,7 @@ Result<Image> Fit(Image image, const Axes& a, const ImageOptions& o) {
         return std::max<int64_t>(1, static_cast<int64_t>(n) * side / shorter);
       };
       if (std::max(scaled(image.width), scaled(image.height)) > 1 << 15)
-        return InvalidArgument("--resize ", o.resize, " makes too large a picture");
+        return InvalidArgument("--resize ", o.resize, " gives a picture that is too large");
       s = {static_cast<int>(scaled(image.width)), static_cast<int>(scaled(image.height))};
     }
     image = Resize(image, s.width, s.height);
@@ -143,9 +143,9 @@ Result<Image> Fit(Image image, const Axes& a, const ImageOptions& o) {
   if (!fixed || (image.width == a.width && image.height == a.height)) return image;
   if (!o.resize.empty() || !o.crop.empty())
     return InvalidArgument("the picture is ", image.width, "x", image.height,
-                           " after --resize and --crop, the input wants ", a.width, "x", a.height);
+                           " after --resize and --crop, the input needs ", a.width, "x", a.height);
   if (a.width > 1 << 14 || a.height > 1 << 14)
-    return InvalidArgument("an input of ", a.width, "x", a.height, " is no picture");
+    return InvalidArgument("an input of ", a.width, "x", a.height, " cannot hold a picture");
   return Resize(image, static_cast<int>(a.width), static_cast<int>(a.height));
 }
 

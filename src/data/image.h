@@ -1,4 +1,4 @@
-// Pictures: PNG and JPEG to pixels, pixels to a model's input.
+// Decodes PNG and JPEG pictures and converts pixels to a model's input.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,32 +19,33 @@ struct Image {
   const uint8_t* at(int x, int y) const { return const_cast<Image*>(this)->at(x, y); }
 };
 
-// By their first bytes. At most 2^27 pixels; 16-bit samples become 8-bit, transparency is dropped, CMYK is
-// refused.
+// Detects the format by the first bytes. At most 2^27 pixels. 16-bit samples become 8-bit, transparency is
+// dropped, CMYK is an error.
 Result<Image> DecodeImage(std::string_view bytes);
 Result<Image> ReadImage(const std::string& path);
 
 // Rec. 601 luma for 3 to 1, three copies for 1 to 3.
 Image WithChannels(const Image& image, int channels);
 
-// Bilinear with pixel centres at half coordinates; when shrinking, the triangle widens with the ratio (so it
-// averages and does not alias), as Pillow's BILINEAR does. Rounded to 8 bits.
+// Bilinear with pixel centres at half coordinates. When shrinking, the filter support grows with the ratio to
+// avoid aliasing, as in Pillow's BILINEAR. The result is rounded to 8 bits.
 Image Resize(const Image& image, int width, int height);
 
-// The middle; an image smaller than that is an error.
+// Crops the centre; an image smaller than the crop is an error.
 Result<Image> CropCentre(const Image& image, int width, int height);
 
 struct ImageOptions {
   std::string resize;             // "224x224" (width x height), or "256": the shorter side, keeping the ratio
-  std::string crop;               // "224x224" or "224", from the middle, after resizing
+  std::string crop;               // "224x224" or "224", from the centre, after resizing
   std::vector<double> mean, std;  // one for all channels, or one each
   double scale = 0;               // 0: 1/255 for float inputs, 1 for integers
   std::string layout = "auto";    // NCHW, NHWC, or what the input's dims suggest
   std::string channels = "auto";  // rgb, bgr, gray, or what the input's dims suggest
 };
 
-// (pixel * scale - mean) / std, in the layout and type of the input. dims: the input's, -1 where open; rank 2
-// (HW), 3 (CHW, HWC) or 4. Without resize and crop the image takes the input's own height and width.
+// Computes (pixel * scale - mean) / std in the layout and type of the input. dims: the input's, -1 for open
+// ones; rank 2 (HW), 3 (CHW, HWC) or 4. Without resize and crop, the image is resized to the input's height
+// and width.
 Result<Tensor> ImageToTensor(const Image& image, DType dtype, const Dims& dims, const ImageOptions& options);
 
 }  // namespace tern::data

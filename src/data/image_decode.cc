@@ -1,4 +1,4 @@
-// PNG and JPEG decoding. Sizes are checked before memory is taken; the libraries' errors become a Status.
+// PNG and JPEG decoding. Sizes are checked before memory is allocated; the libraries' errors become a Status.
 #include <cstdio>
 
 #include <jerror.h>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint64_t kMaxPixels = uint64_t{1} << 27;
 
-// per_byte: more pixels than a byte of the format can stand for; a file that claims them is cut or a trap,
-// and is refused before memory is taken for it.
+// per_byte: an upper bound of the pixels that one byte of the format can encode. A file that claims more is
+// truncated or malicious; it is refused before memory is allocated.
 Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byte) {
   if (width == 0 || height == 0 || width > 1 << 20 || height > 1 << 20 || width * height > kMaxPixels)
     return InvalidArgument("a picture of ", width, " x ", height, " pixels; at most ", kMaxPixels,
@@ -27,8 +27,8 @@ Status CheckSize(uint64_t width, uint64_t height, size_t bytes, uint64_t per_byt
   return {};
 }
 
-constexpr uint64_t kPngPixels = 8 * 1032;  // one bit a pixel, at deflate's best ratio
-constexpr uint64_t kJpegPixels = 64 * 8;   // a block of a JPEG takes a bit at least,
+constexpr uint64_t kPngPixels = 8 * 1032;  // one bit per pixel, at deflate's best ratio
+constexpr uint64_t kJpegPixels = 64 * 8;   // a JPEG block takes at least one bit,
 constexpr uint64_t kArithmeticGain = 64;   // with arithmetic coding a fraction of one
 
 Result<Image> DecodePng(std::string_view bytes) {
@@ -45,7 +45,7 @@ Result<Image> DecodePng(std::string_view bytes) {
     png_image_free(&png);
     return status;
   }
-  // With its alpha, so that nothing is blended into a background; the alpha is dropped below.
+  // Decodes with alpha, so that libpng blends no background in; the alpha is dropped below.
   png.format = colour ? PNG_FORMAT_RGBA : PNG_FORMAT_GA;
   const size_t stored = colour ? 4 : 2, kept = stored - 1;
   const size_t pixels = size_t{png.width} * png.height;
@@ -70,12 +70,12 @@ extern "C" void JpegFail(j_common_ptr c) {
   std::longjmp(errors->jump, 1);
 }
 
-// Missing data would be filled with grey: that is an error here. Other warnings are harmless.
+// libjpeg would fill missing data with grey: an error here. Other warnings are harmless.
 extern "C" void JpegMessage(j_common_ptr c, int level) {
   if (level < 0 && (c->err->msg_code == JWRN_JPEG_EOF || c->err->msg_code == JWRN_HIT_MARKER)) JpegFail(c);
 }
 
-// Nothing with a destructor lives in these two functions: longjmp skips destructors.
+// These two functions have no objects with destructors, because longjmp skips destructors.
 bool ReadJpegHeader(jpeg_decompress_struct& c, JpegErrors& errors, std::string_view bytes) {
   if (setjmp(errors.jump)) return false;
   jpeg_create_decompress(&c);

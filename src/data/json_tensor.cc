@@ -14,7 +14,7 @@ Status Broken(simdjson::error_code error) {
   return InvalidArgument("not JSON: ", simdjson::error_message(error));
 }
 
-// One leaf: a number as written, a flag, or text.
+// One leaf: the text of a number, a boolean, or a string.
 struct Leaf {
   enum class Kind { kBool, kInt, kUnsigned, kFloat, kText } kind;
   int64_t integer = 0;
@@ -84,7 +84,7 @@ Status Collect(dom::element e, size_t depth, Collected& out) {
   return {};
 }
 
-// The first item at each depth says the dims.
+// The first item at each depth determines the dims.
 Status MeasureDims(dom::element e, Dims& dims) {
   dom::array list;
   while (!e.get(list)) {
@@ -114,7 +114,7 @@ DType Suggest(const std::vector<Leaf>& leaves) {
 
 Status StoreInteger(const Leaf& leaf, Tensor& t, int64_t i) {
   const auto bad = [&](const std::string& what) {
-    return InvalidArgument("element [", i, "] is ", what, ", which is no ", DTypeName(t.dtype()));
+    return InvalidArgument("element [", i, "] is ", what, ", not a valid ", DTypeName(t.dtype()));
   };
   if (leaf.kind == Leaf::Kind::kText) return bad(QuoteText(leaf.text));
   int64_t v = leaf.integer;

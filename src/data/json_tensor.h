@@ -9,16 +9,16 @@
 
 namespace tern::data {
 
-// [[1, 2], [3, 4]], or {"shape": [2, 2], "data": …} where `data` may be flat. "nan", "inf" and "-inf" stand
-// for what JSON numbers cannot say. wanted: the type to read as; kInvalid takes bool, i64, f32 or string as
-// the data suggest.
+// Reads [[1, 2], [3, 4]], or {"shape": [2, 2], "data": …} where `data` may be flat. "nan", "inf" and "-inf"
+// are the values that JSON numbers lack. wanted: the type of the result; kInvalid chooses bool, i64, f32 or
+// string from the data.
 Result<Tensor> ParseJsonTensor(std::string_view text, DType wanted);
 
-// {"name": tensor, …}. type_of: the type wanted for each name.
+// Reads {"name": tensor, …}. type_of: returns the type for a name.
 Result<NamedTensors> ParseJsonTensors(std::string_view text,
                                       const std::function<DType(const std::string&)>& type_of);
 
-// Whether the text is such an object of tensors, and not one tensor.
+// Whether the text is an object of named tensors, not a single tensor.
 bool HoldsNamedTensors(std::string_view text);
 
 }  // namespace tern::data

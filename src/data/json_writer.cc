@@ -8,7 +8,7 @@
 namespace tern::data {
 namespace {
 
-// One character at a time, so that a broken one costs only itself.
+// Converts character by character, so that an invalid byte does not affect its neighbours.
 size_t CharacterLength(std::string_view text) {
   for (size_t n = 1; n <= 4 && n <= text.size(); ++n)
     if (DecodeUtf8(text.substr(0, n))) return n;
@@ -156,7 +156,7 @@ JsonWriter& JsonWriter::Elements(const Tensor& tensor) {
   const Tensor t = tensor.Contiguous();
   int64_t index = 0;
   if (t.size() == 0 && t.rank() > 0)
-    return BeginArray().EndArray();  // [1000000000,0] would be a long way to say nothing
+    return BeginArray().EndArray();  // do not write 10^9 empty lists for [1000000000,0]
   Rows(t, 0, index);
   return *this;
 }

@@ -1,4 +1,4 @@
-// Writes JSON piece by piece into a string. Commas and quoting are its business, nesting is the caller's.
+// Writes JSON incrementally into a string. Adds commas and quotes; the caller balances Begin and End.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,12 +18,13 @@ class JsonWriter {
   JsonWriter& Text(std::string_view value);  // bytes that are not UTF-8 become U+FFFD
   JsonWriter& Int(int64_t value);
   JsonWriter& Unsigned(uint64_t value);
-  JsonWriter& Number(double value);  // the shortest text that reads back; "nan", "inf", "-inf" as strings
+  JsonWriter& Number(
+      double value);  // the shortest text that parses to the same value; "nan", "inf", "-inf" as strings
   JsonWriter& Number(float value);
   JsonWriter& Bool(bool value);
   JsonWriter& Null();
   JsonWriter& Dims(const tern::Dims& dims);
-  // Nested lists, row by row; complex numbers as pairs.
+  // Nested lists in row-major order; complex numbers as pairs.
   JsonWriter& Elements(const Tensor& tensor);
   // {"type", "shape", "data"} for a tensor, a list for a sequence, an object for a map, null for nothing.
   JsonWriter& Value(const Datum& datum);

@@ -20,12 +20,12 @@ constexpr NumpyType kTypes[] = {{DType::kF32, 'f', 4}, {DType::kF64, 'f', 8},   
                                 {DType::kI64, 'i', 8}, {DType::kU8, 'u', 1},    {DType::kU16, 'u', 2},
                                 {DType::kU32, 'u', 4}, {DType::kU64, 'u', 8},   {DType::kBool, 'b', 1},
                                 {DType::kC64, 'c', 8}, {DType::kC128, 'c', 16}, {DType::kU8, 'V', 1},
-                                {DType::kU16, 'V', 2}};  // ml_dtypes' bfloat16 and fp8s call themselves void
+                                {DType::kU16, 'V', 2}};  // ml_dtypes stores bfloat16 and fp8 as void
 
 Result<DType> NumberType(const NpyHeader& h) {
   for (const NumpyType& t : kTypes)
     if (t.kind == h.kind && t.bytes == h.item_bytes) return t.dtype;
-  return Unsupported("numpy type '", h.kind, h.item_bytes, "' has no counterpart");
+  return Unsupported("numpy type '", h.kind, h.item_bytes, "' is not supported");
 }
 
 void SwapBytes(char* data, size_t bytes, size_t width) {
@@ -40,7 +40,7 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
     out.erase(out.find_last_not_of('\0') + 1);
     return out;
   }
-  size_t zeros = 0;  // only those at the end are padding
+  size_t zeros = 0;  // only trailing zeros are padding
   for (size_t i = 0; i < item.size(); i += 4) {
     uint8_t b[4];
     std::memcpy(b, item.data() + i, 4);
@@ -58,7 +58,7 @@ Result<std::string> DecodeText(std::string_view item, const NpyHeader& h) {
 }
 
 Result<Tensor> ReadStrings(std::string_view data, const NpyHeader& h, const Dims& dims, int64_t count) {
-  constexpr int64_t kMaxEmpty = 1 << 20;  // elements of no bytes: the file's size bounds nothing
+  constexpr int64_t kMaxEmpty = 1 << 20;  // elements of 0 bytes: the file's size does not limit their number
   if (h.item_bytes == 0 && count > kMaxEmpty) return InvalidArgument("claims ", count, " empty strings");
   Tensor t(DType::kString, dims);
   const auto width = static_cast<size_t>(h.item_bytes);
@@ -79,7 +79,7 @@ Result<Tensor> ReadNumbers(std::string_view data, const NpyHeader& h, const Dims
   return t;
 }
 
-// Stored column by column: the dims are reversed in memory.
+// Column-major: the dims are reversed in memory.
 Tensor FromFortran(const Tensor& t) {
   Dims dims(t.dims().rbegin(), t.dims().rend()), strides(t.strides().rbegin(), t.strides().rend());
   return Tensor::View(t.buffer(), t.dtype(), std::move(dims), std::move(strides)).Contiguous();
@@ -221,7 +221,7 @@ Tensor ToStorage(const Tensor& tensor) {
 Result<Tensor> AdoptStorage(Tensor stored, DType wanted) {
   if (stored.dtype() == wanted) return stored;
   if (StorageType(wanted) != stored.dtype() || wanted == DType::kInvalid)
-    return InvalidArgument("holds ", stored.Describe(), ", wanted is type ", DTypeName(wanted));
+    return InvalidArgument("holds ", stored.Describe(), ", expected type ", DTypeName(wanted));
   stored = stored.Contiguous();
   if (BitWidth(wanted) >= 8) return Tensor::View(stored.buffer(), wanted, stored.dims());
   TERN_TRY(CheckRange(stored, wanted));

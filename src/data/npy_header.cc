@@ -5,7 +5,7 @@
 namespace tern::data {
 namespace {
 
-// Reads the few Python literals a header may hold.
+// Parses the Python literals that a header may contain.
 class Literal {
  public:
   explicit Literal(std::string_view text) : text_(text) {}
@@ -42,7 +42,7 @@ class Literal {
     while (n < text_.size() && text_[n] >= '0' && text_[n] <= '9') ++n;
     if (n == 0 || !ParseInt(text_.substr(0, n), out)) return false;
     text_.remove_prefix(n);
-    Take('L');  // Python 2 wrote 3L
+    Take('L');  // Python 2 writes 3L
     return true;
   }
   bool TakeTuple(Dims& out) {
@@ -70,7 +70,7 @@ Status ParseDescr(const std::string& descr, NpyHeader& h) {
   const std::string_view rest = std::string_view(descr).substr(has_order ? 1 : 0);
   int64_t width = 0;
   if (rest.size() < 2 || !std::strchr("biufcUSV", rest[0]) || !ParseInt(rest.substr(1), width) || width < 0)
-    return Unsupported("numpy type '", descr, "' has no counterpart; store numbers, booleans or text");
+    return Unsupported("numpy type '", descr, "' is not supported; store numbers, booleans or text");
   h.kind = rest[0];
   if (width > INT32_MAX) return InvalidArgument("elements of ", width, " bytes");
   h.item_bytes = h.kind == 'U' ? width * 4 : width;
@@ -78,7 +78,7 @@ Status ParseDescr(const std::string& descr, NpyHeader& h) {
 }
 
 Status ParseDict(std::string_view text, NpyHeader& h) {
-  const auto broken = [] { return InvalidArgument("the .npy header is not the dict it should be"); };
+  const auto broken = [] { return InvalidArgument("the .npy header is not a valid dict"); };
   Literal literal(text);
   if (!literal.Take('{')) return broken();
   std::string key, descr;

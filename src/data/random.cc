@@ -3,7 +3,7 @@
 namespace tern::data {
 namespace {
 
-// SplitMix64: small, and its arithmetic is the same everywhere.
+// SplitMix64: small, with the same results on every platform.
 class Generator {
  public:
   Generator(uint64_t seed, std::string_view name) : state_(seed) {

@@ -5,7 +5,7 @@ namespace {
 
 struct Words {
   std::vector<std::string> list;
-  int64_t gap_line = 0;  // where a comma follows another one or the start of a line; 0: nowhere
+  int64_t gap_line = 0;  // the first line with a comma at its start or after another comma; 0: none
 };
 
 Words SplitWords(std::string_view text) {
@@ -79,7 +79,7 @@ Result<Tensor> ParseText(std::string_view text, DType wanted) {
       if (strings)
         t.data<std::string>()[i] = items[i];
       else if (!StoreNumber(items[i], t, static_cast<int64_t>(i)))
-        return InvalidArgument("word ", i + 1, " is '", items[i], "', which is no ", DTypeName(t.dtype()));
+        return InvalidArgument("word ", i + 1, " is '", items[i], "', not a valid ", DTypeName(t.dtype()));
     }
     return t;
   });

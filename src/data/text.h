@@ -1,4 +1,4 @@
-// Plain text: numbers between blanks or commas, or one string a line. data/csv.h reads tables.
+// Plain text: numbers separated by blanks or commas, or one string per line. data/csv.h reads tables.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,18 +8,18 @@
 
 namespace tern::data {
 
-// One dimension. Strings: a line each, without its end. `#` starts a comment in a text of numbers. A comma
-// without a number before it is an error.
+// Returns a tensor of rank 1. Strings: one per line, without the line end. In numeric text, `#` starts a
+// comment, and a comma without a number before it is an error.
 Result<Tensor> ParseText(std::string_view text, DType wanted);
 
-// Reads one number (`true` and `false` too, for integers) into element i. False when it is none, or when the
-// tensor's type cannot hold it.
+// Parses one number into element i; for integers also `true` and `false`. False when it is not a number, or
+// the tensor's type cannot represent it.
 bool StoreNumber(const std::string& word, Tensor& t, int64_t i);
 
-// Numbers one a line (the last axis on one line for more dims); strings a line each.
+// One number per line, or the last axis on one line for rank 2 and more; one string per line.
 std::string FormatText(const Tensor& tensor);
 
-// Lines without their ends; a last empty one does not count.
+// The lines without their ends; an empty last line is dropped.
 std::vector<std::string> SplitLines(std::string_view text);
 
 }  // namespace tern::data

@@ -7,7 +7,7 @@ namespace tern::data {
 
 Result<std::vector<std::vector<Ranked>>> TopK(const Tensor& scores, int64_t k) {
   if (!IsFloat(scores.dtype()) && !IsInt(scores.dtype()))
-    return InvalidArgument("no order among ", scores.Describe());
+    return InvalidArgument("cannot rank ", scores.Describe());
   const Tensor t = scores.Contiguous();
   const int64_t rows = t.rank() > 1 ? t.dim(0) : 1, columns = rows ? t.size() / rows : 0;
   std::vector<std::vector<Ranked>> out;

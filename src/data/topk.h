@@ -12,8 +12,8 @@ struct Ranked {
   double score;
 };
 
-// For each row of the first axis (one row for rank 0 and 1) the k largest scores, largest first; equal ones
-// in order of their index, NaN last. A tensor that is not of numbers is an error.
+// The k largest scores of each row of the first axis (one row for rank 0 and 1), largest first. Equal scores
+// are ordered by index; NaN is last. A tensor without numbers is an error.
 Result<std::vector<std::vector<Ranked>>> TopK(const Tensor& scores, int64_t k);
 
 }  // namespace tern::data

@@ -10,9 +10,9 @@ namespace {
 constexpr uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50, kEnd64 = 0x06064b50,
                    kLocator64 = 0x07064b50;
 constexpr uint32_t kIn64 = 0xffffffff;    // "the real number is in the 64-bit field"
-constexpr uint64_t kMaxInflation = 1032;  // deflate cannot do better
+constexpr uint64_t kMaxInflation = 1032;  // the best ratio of deflate
 
-// A window into the file that refuses to read beyond it: ok() turns false, and reads give zeros.
+// A bounds-checked view of the file: after a read beyond it, ok() is false and reads return zeros.
 class Reader {
  public:
   explicit Reader(std::string_view data) : data_(data) {}
@@ -83,7 +83,8 @@ Result<Directory> FindDirectory(std::string_view file) {
   return broken();
 }
 
-// Takes the 64-bit sizes from an entry's extra field, in the fixed order, for the fields that say so.
+// Reads 64-bit sizes from an entry's extra field, in the format's order, for each field that holds the
+// marker.
 void ReadExtra64(Reader extra, ZipEntry& e) {
   while (extra.ok() && extra.left() >= 4) {
     const uint64_t id = extra.Take(2);
@@ -133,7 +134,7 @@ Result<std::string> Inflate(std::string_view packed, uint64_t size, const std::s
   if (inflateInit2(&z, -MAX_WBITS) != Z_OK) return ResourceExhausted("out of memory");
   size_t done = 0;
   int state = Z_OK;
-  while (state == Z_OK) {  // zlib counts in 32 bits: in pieces
+  while (state == Z_OK) {  // zlib counts in 32 bits: inflate in chunks
     constexpr size_t kPiece = size_t{1} << 30;
     if (z.avail_in == 0) {
       const size_t n = std::min(packed.size(), kPiece);
@@ -142,7 +143,7 @@ Result<std::string> Inflate(std::string_view packed, uint64_t size, const std::s
       packed.remove_prefix(n);
     }
     const size_t room = std::min(out.size() - done, kPiece);
-    char spare = 0;  // zlib wants somewhere to write, even when nothing is left to come
+    char spare = 0;  // zlib needs an output buffer even when no output is left
     z.next_out = reinterpret_cast<Bytef*>(room ? out.data() + done : &spare);
     z.avail_out = static_cast<uInt>(room ? room : 1);
     state = inflate(&z, Z_NO_FLUSH);
@@ -182,7 +183,7 @@ Result<std::vector<ZipEntry>> ListZip(std::string_view file) {
   TERN_ASSIGN(const Directory directory, FindDirectory(file));
   Reader r(From(file, directory.offset));
   std::vector<ZipEntry> entries;
-  uint64_t packed = 0;  // entries that overlap could claim the same bytes again and again
+  uint64_t packed = 0;  // overlapping entries could expand the same bytes many times (a zip bomb)
   for (uint64_t i = 0; i < directory.entries; ++i) {
     TERN_ASSIGN(ZipEntry e, ReadCentral(r));
     TERN_TRY(CheckSizes(e, file.size()));
@@ -202,7 +203,7 @@ Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& e) {
     r.Bytes(name);
     r.Bytes(extra);
     const std::string_view packed = r.Bytes(e.packed);
-    if (!local || !r.ok()) return InvalidArgument("zip entry '", e.name, "' is not where the directory says");
+    if (!local || !r.ok()) return InvalidArgument("zip entry '", e.name, "' does not match the directory");
     TERN_ASSIGN(std::string out,
                 e.method == 8 ? Inflate(packed, e.size, e.name) : Result<std::string>(std::string(packed)));
     if (Crc(out) != e.crc)
@@ -217,7 +218,7 @@ Status ZipWriter::Add(const std::string& name, std::string_view bytes) {
     return Unsupported("a zip archive over 4 GB or 65,535 entries, at '", name,
                        "'; write .npy files instead");
   const std::string packed = compress_ ? Deflate(bytes) : std::string(bytes);
-  std::string common;  // what the two headers share
+  std::string common;  // the common fields of both headers
   Put(common, 20, 2);
   Put(common, 0x800, 2);  // the name is UTF-8
   Put(common, compress_ ? 8 : 0, 2);

@@ -1,4 +1,4 @@
-// Zip archives, as far as .npz files need them: stored and deflated entries, sizes over 4 GB on reading.
+// Zip archives for .npz files: stored and deflated entries; reads sizes over 4 GB.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ struct ZipEntry {
 
 // Sizes, offsets and methods are checked against the file before they are used.
 Result<std::vector<ZipEntry>> ListZip(std::string_view file);
-// The entry's bytes, checked against its CRC.
+// Returns the entry's bytes after checking the CRC.
 Result<std::string> ReadZipEntry(std::string_view file, const ZipEntry& entry);
 
 class ZipWriter {

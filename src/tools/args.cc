@@ -17,7 +17,7 @@ void Args::Option(const std::string& name, int64_t& out, const std::string& valu
                   int64_t lowest, int64_t highest) {
   const auto check = [lowest, highest](const std::string& text) -> std::string {
     int64_t v = 0;
-    if (!ParseInt(text, v)) return StrCat("'", text, "' is not a whole number");
+    if (!ParseInt(text, v)) return StrCat("'", text, "' is not an integer");
     if (v >= lowest && v <= highest) return "";
     return StrCat(text, " is not between ", lowest, " and ", highest);
   };

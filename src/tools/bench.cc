@@ -22,7 +22,7 @@ namespace {
 struct Measured {
   std::vector<double> latencies;  // ms, sorted
   double load = 0, first = 0, mean = 0;
-  int64_t before = 0, peak = 0, batch = 1;  // bytes held before loading, and at most
+  int64_t before = 0, peak = 0, batch = 1;  // bytes of resident memory: before loading, and the peak
   size_t reference_nodes = 0;
   MemoryReport memory;
 };
@@ -63,13 +63,13 @@ void BenchTool::Declare(Args& args) {
   args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 10", 0,
               100'000'000);
   args.Option("--seconds", seconds_, "S", "how long to measure (2)");
-  args.Option("--input", inputs_, "NAME=FILE", "an input; the others are made up (repeatable)");
-  args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
+  args.Option("--input", inputs_, "NAME=FILE", "an input; the others are random (repeatable)");
+  args.Option("--random", seed_, "SEED", "seed of the random inputs (0)");
   shapes_.Declare(args);
   engine_.Declare(args);
   args.Option("--output-dir", output_dir_, "DIR", "write each output to DIR/<name>.npy");
   args.Flag("--rounds", rounds_,
-            "measure once for each line 'RUNS SECONDS' of standard input; answers in JSON, a line each");
+            "measure once for each line 'RUNS SECONDS' of standard input; print one line of JSON each");
   args.Flag("--json", json_, "print one JSON object");
 }
 
@@ -163,7 +163,7 @@ Result<int> BenchTool::AnswerRounds(Engine& engine, const Measured& m) const {
   return 0;
 }
 
-// The first input's first dim, when it has more than one: by convention the batch.
+// The first dim of the first input if it has rank 2 or more: by convention the batch size.
 int64_t BatchOf(const DatumList& inputs) {
   return !inputs.empty() && inputs[0].is_tensor() && inputs[0].tensor.rank() > 1 ? inputs[0].tensor.dim(0)
                                                                                  : 1;
@@ -178,7 +178,7 @@ Result<int> BenchTool::Run(const Args& args) {
   if (rounds_)
     for (const std::string& input : inputs_)
       if (input == "-" || EndsWith(input, "=-"))
-        return InvalidArgument("--input ", input, ": --rounds reads standard input itself");
+        return InvalidArgument("--input ", input, ": --rounds reads standard input");
   const Stopwatch load;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   const double load_ms = load.Milliseconds();

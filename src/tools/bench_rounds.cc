@@ -34,8 +34,8 @@ Result<Round> ParseRound(const std::string& line) {
   return round;
 }
 
-// Of each run, in ms: by the clock on the wall, and of processor time spent by all threads. Where other
-// programs compete for the cores, the second says more about one thread.
+// Per run, in ms: wall-clock time, and processor time of all threads. If other programs compete for the
+// cores, the processor time of a single thread is more reliable.
 struct Times {
   std::vector<double> latency, processor;
 };

@@ -1,4 +1,4 @@
-// tern convert: from one model format to another; the output's extension says which.
+// tern convert: converts a model to the format of the output's extension.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -24,7 +24,7 @@ class ConvertTool : public Tool {
   void Declare(Args& args) override {
     args.Positional("IN", in_, "the model, .onnx or .tern");
     out_.Declare(args, "the file to write, .onnx or .tern");
-    shapes_.Declare(args, "fixed in the file that is written");
+    shapes_.Declare(args, "fixed in the output file");
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
@@ -37,7 +37,7 @@ class ConvertTool : public Tool {
 };
 
 Result<int> ConvertTool::Run(const Args&) {
-  if (!out_.wanted()) return InvalidArgument("where to? give -o OUT.tern or -o OUT.onnx");
+  if (!out_.wanted()) return InvalidArgument("no output given; use -o OUT.tern or -o OUT.onnx");
   TERN_TRY(out_.Check(in_));
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(in_));
   TERN_TRY(shapes_.Apply(*graph));

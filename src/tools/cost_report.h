@@ -1,4 +1,4 @@
-// A graph's layers with what each costs, and the totals: what `tern inspect` prints.
+// The cost of each layer of a graph, and the totals, as `tern inspect` prints them.
 #pragma once
 #include <map>
 #include <string>
@@ -20,10 +20,10 @@ struct CostReport {
   std::vector<Layer> layers;
   Cost total;
   int64_t params = 0, param_bytes = 0;
-  int uncounted = 0;  // layers with dims that are not known
+  int uncounted = 0;  // layers with unknown dims
 };
 
-// kernels: by node, where a plan chose one.
+// kernels: the chosen kernel per node.
 CostReport MakeCostReport(const Graph& graph, const std::map<const Node*, std::string>& kernels);
 
 }  // namespace tern::tools

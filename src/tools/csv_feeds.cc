@@ -13,7 +13,7 @@ Status Reading(Status status, const Value& input, const InputFile& file) {
   return std::move(status).While(StrCat("reading input '", input.name, "' from '", file.path, "'"));
 }
 
-// What the rest of the dims hold; none where one of them is open.
+// The product of the remaining dims; nothing if one of them is open.
 std::optional<int64_t> ItemSize(const Shape& shape) {
   int64_t size = 1;
   for (size_t i = 1; i < shape.dims.size(); ++i)
@@ -39,7 +39,7 @@ Tensor FitTable(const Tensor& t, const Shape& shape) {
 
 bool HasInput(const Graph& graph, const std::string& name) { return FindInput(graph, name).ok(); }
 
-// A header of a table that may hold text can only be told by its names.
+// In a table that may contain text, only the names identify a header.
 Result<data::CsvTable> NamedTable(const Graph& graph, const InputFile& file) {
   TERN_ASSIGN(data::CsvTable table, data::ParseCsv(file.text, /*numbers=*/false));
   const auto known = [&](const std::string& name) { return HasInput(graph, name); };
@@ -49,10 +49,10 @@ Result<data::CsvTable> NamedTable(const Graph& graph, const InputFile& file) {
   }
   std::vector<std::string> names;
   for (const Value* v : graph.inputs()) names.push_back(v->name);
-  return InvalidArgument("the first line names none of the model's inputs, which are: ", Join(names, ", "));
+  return InvalidArgument("the header names none of the model's inputs, which are: ", Join(names, ", "));
 }
 
-// The inputs of scikit-learn's data frames are [N,1]; [N] and [] say as much.
+// Inputs of models made from scikit-learn data frames are [N,1]; [N] and [] are accepted too.
 Result<Tensor> ColumnInput(const data::CsvTable& table, size_t column, const Value& input) {
   const Shape& shape = input.type.shape;
   const bool one_column = shape.rank() < 2 || (shape.rank() == 2 && !(shape[1].known() && !shape[1].Is(1)));
@@ -64,7 +64,7 @@ Result<Tensor> ColumnInput(const data::CsvTable& table, size_t column, const Val
 
 void SayIgnored(const std::vector<std::string>& names, const InputFile& file) {
   if (!names.empty())
-    std::fprintf(stderr, "tern: note: columns of '%s' that no input is called like: %s\n",
+    std::fprintf(stderr, "tern: note: ignored columns of '%s' without an input of that name: %s\n",
                  Printable(file.path).c_str(), Printable(Join(names, ", ")).c_str());
 }
 

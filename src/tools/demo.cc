@@ -40,7 +40,7 @@ class DemoTool : public Tool {
   }
   void Declare(Args& args) override {
     args.OptionalPositional("PICTURE", picture_,
-                            "a .png or .jpg of a light digit on a dark ground, in place of the samples");
+                            "a .png or .jpg of a light digit on a dark background, instead of the samples");
     args.Flag("--all", all_, "every built-in picture, not just three");
     args.Option("--save", save_, "DIR",
                 "write the model and the pictures to DIR, to try other commands on them");
@@ -143,15 +143,15 @@ Result<Engine> MakeEngine() {
       TERN_ASSIGN(load::Loaded loaded, load::LoadBytes(bytes));
       return Engine::Make(std::move(loaded.graph), {.level = Level::kLayout});
     }
-  return Status(Code::kInternal, "the build left the demo's model out");
+  return Status(Code::kInternal, "this build does not contain the demo's model");
 }
 
-// Under the name it was started by: the launcher of a checkout says which.
+// The command name as the user started it; the launcher of a checkout sets it.
 void PrintNext() {
   const char* command = std::getenv("TERN_COMMAND");
   const std::pair<const char*, const char*> next[] = {
       {"demo --all", "every built-in picture"},
-      {"demo your_picture.png", "a light digit on a dark ground"},
+      {"demo your_picture.png", "a light digit on a dark background"},
       {"demo --save /tmp/digits", "the model and the pictures as files; then:"},
       {"inspect /tmp/digits/digits.onnx", "its layers and what they cost"},
       {"bench /tmp/digits/digits.onnx", "how fast it is on this machine"},

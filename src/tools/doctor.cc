@@ -29,7 +29,7 @@ namespace tern::tools {
 namespace {
 
 struct Check {
-  std::string name, problem;  // no problem: it works
+  std::string name, problem;  // empty: it works
 };
 
 class DoctorTool : public Tool {
@@ -44,7 +44,8 @@ class DoctorTool : public Tool {
   }
   void Declare(Args& args) override {
     args.Flag("--peak", peak_, "measure how fast the processor multiplies and adds");
-    args.Option("--threads", threads_, "N", "of --peak, beside one; 0: one per core", 0, 1024);
+    args.Option("--threads", threads_, "N",
+                "threads of --peak, which also measures one thread; 0: one per core", 0, 1024);
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
@@ -54,14 +55,14 @@ class DoctorTool : public Tool {
   int64_t threads_ = 0;
 };
 
-// GFLOP/s, by one thread and by several at once.
+// GFLOP/s of one thread, and of several at once.
 struct Peaks {
   cpu::PeakRate one, several;
   double read_one = 0, read_several = 0;  // bytes per second
-  int threads = 1;                        // those several
+  int threads = 1;                        // the number of several threads
 };
 
-// relu(x · w + b), the smallest thing that is a network.
+// relu(x · w + b), a minimal network.
 Result<std::unique_ptr<Graph>> SmallGraph() {
   auto graph = std::make_unique<Graph>("self-test");
   Value* x = graph->AddInput("x", Type::TensorOf(DType::kF32, Shape::Of({3, 16})));
@@ -151,8 +152,7 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
   fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
   fmt::print("cpu       {}\nfeatures  {}\nbest isa  {}\n", cpu.model.empty() ? "unknown" : cpu.model,
              Join(cpu.features, " "), cpu.isa);
-  fmt::print("in use    {}{}\n", cpu::ActiveIsa(),
-             cpu::ActiveBf16Products() ? ", products of bf16 pairs" : "");
+  fmt::print("in use    {}{}\n", cpu::ActiveIsa(), cpu::ActiveBf16Products() ? ", bf16 dot products" : "");
   fmt::print("cores     {}\nmemory    {}B\n", cpu.cores, Thousands(static_cast<double>(cpu.memory_bytes)));
   fmt::print("ops       {}, with {} CPU kernels\nonnx      {} of {} operators imported\n", f.ops, f.kernels,
              f.onnx_imported, f.onnx_all);
@@ -201,7 +201,7 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
 
 Result<int> DoctorTool::Run(const Args& args) {
   if (args.Given("--threads") && !peak_)
-    return InvalidArgument("--threads says how many threads --peak measures, and --peak is not given");
+    return InvalidArgument("--threads sets the threads of --peak, which is not given");
   InitOps();
   const std::vector<Check> checks = SelfTest();
   bool ok = true;

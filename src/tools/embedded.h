@@ -1,4 +1,4 @@
-// Files that the build put into the program: the demo's model and pictures, the parts of pages.
+// Files that the build embeds in the program: the demo's model and pictures, the parts of web pages.
 #pragma once
 #include <cstddef>
 #include <span>

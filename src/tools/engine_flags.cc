@@ -5,7 +5,7 @@
 namespace tern::tools {
 namespace {
 
-// Options by the names of their flags: "--tune 5", "--reference".
+// An option as its flag, for messages: "--tune 5", "--reference".
 std::string FlagText(std::string_view option, std::string_view value) {
   std::string name = StrCat("--", option == "tune_ms" ? "tune" : option);
   std::replace(name.begin(), name.end(), '_', '-');
@@ -22,7 +22,7 @@ void LevelOption::Declare(Args& args) {
 void PrecisionOption::Declare(Args& args) {
   args.Choice(
       "--precision", name, {"fp32", "bf16", "auto"},
-      "of products with constant weights and of attention (fp32); auto: bf16 where the processor is made for it");
+      "of matrix products and convolutions with constant weights and of attention (fp32); auto: bf16 if the processor has instructions for it");
 }
 
 void EngineFlags::Declare(Args& args, unsigned flags) {
@@ -32,12 +32,12 @@ void EngineFlags::Declare(Args& args, unsigned flags) {
   if (flags & kLevel) level_.Declare(args);
   if (flags & kPrecision) precision_.Declare(args);
   if (flags & kTune) {
-    args.Option("--tune", tune_ms_, "MS",
-                "milliseconds for measuring which kernels are the fastest (0); what is found is kept on disk",
-                0, kMaxTuneMs);
     args.Option(
-        "--cache-dir", cache_dir_, "DIR",
-        "where measurements are kept (TERN_CACHE_DIR, XDG_CACHE_HOME/tern, ~/.cache/tern); \"\": nowhere");
+        "--tune", tune_ms_, "MS",
+        "milliseconds for measuring which kernels are the fastest (0); measurements are stored on disk", 0,
+        kMaxTuneMs);
+    args.Option("--cache-dir", cache_dir_, "DIR",
+                "folder for measurements (TERN_CACHE_DIR, XDG_CACHE_HOME/tern, ~/.cache/tern); \"\": none");
   }
   if (flags & kReference) args.Flag("--reference", reference_, "use the slow reference evaluator");
 }

@@ -1,5 +1,5 @@
-// Flags that say how a model runs. Their names, help and ranges are the same in all commands, and all of them
-// end in the one SessionOptions.
+// Flags that control how a model runs. Names, help and ranges are the same in all commands; all flags set
+// fields of SessionOptions.
 #pragma once
 #include <string>
 
@@ -15,7 +15,7 @@ struct LevelOption {
   std::string name = "layout";
 };
 
-// --precision: what may be rounded to make it faster.
+// --precision: whether products may round to bf16.
 struct PrecisionOption {
   void Declare(Args& args);
   Precision precision() const { return *ParsePrecision(name); }
@@ -33,7 +33,7 @@ class EngineFlags {
     kAll = 31,
   };
   void Declare(Args& args, unsigned flags = kAll);
-  // What was given, checked. Commands ask before they load a model.
+  // The given options after a check. Commands call this before they load a model.
   Result<SessionOptions> Options(const Args& args) const;
 
  private:
@@ -45,7 +45,7 @@ class EngineFlags {
   bool reference_ = false;
 };
 
-// "bf16" or "fp32": what these options round to on this machine.
+// "bf16" or "fp32": the precision that these options give on this machine.
 const char* PrecisionInUse(const SessionOptions& options);
 
 }  // namespace tern::tools

@@ -32,13 +32,13 @@ std::string Title(const Choice& choice) {
                                   Printable(OutputOf(*choice.node)));
   if (const std::string graph = GraphOf(*choice.node); !graph.empty())
     title += fmt::format(", in the inner graph '{}'", Printable(graph));
-  return choice.pieces > 1 ? title + fmt::format(", {} pieces of the batch, each:", choice.pieces) : title;
+  return choice.pieces > 1 ? title + fmt::format(", {} slices of the batch, each:", choice.pieces) : title;
 }
 
 }  // namespace
 
 std::string ExplainText(const Explanation& e) {
-  std::string out = "why each node has its kernel (estimates are for one thread):\n";
+  std::string out = "why each node uses its kernel (estimates are for one thread):\n";
   for (const Choice& choice : e.choices) {
     out += Title(choice) + "\n";
     for (const Candidate& c : choice.candidates)

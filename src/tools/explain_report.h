@@ -1,4 +1,4 @@
-// Why each node has the kernel it has.
+// Why each node uses its kernel.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ struct Explanation {
 };
 
 std::string ExplainText(const Explanation& explanation);
-// Writes the keys "explain" and "tuning" into an object that is open.
+// Writes the keys "explain" and "tuning" into an open object.
 void WriteExplanation(const Explanation& explanation, data::JsonWriter& json);
 
 }  // namespace tern::tools

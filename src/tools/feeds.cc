@@ -14,7 +14,7 @@
 namespace tern::tools {
 namespace {
 
-// The type of the tensors that go into this value.
+// The element type of the tensors in this value.
 DType ElementType(const Type& type) {
   return type.element && type.kind != Type::Kind::kMap ? ElementType(*type.element) : type.dtype;
 }
@@ -27,7 +27,7 @@ Result<Tensor> Adopt(Tensor stored, const Value& input, const std::string& path)
   return t;
 }
 
-// An archive for one input: the array of that name, the only array, or all of them as a sequence.
+// Reads an archive for one input: the array of that name, the only array, or all arrays as a sequence.
 Result<Datum> FromArchive(const InputFile& file, const Value& input) {
   TERN_ASSIGN(data::NamedTensors arrays, file.Npz());
   if (input.type.kind == Type::Kind::kSequence) {
@@ -96,13 +96,13 @@ Result<std::vector<double>> ParseNumbers(const std::string& text, const char* op
   for (const std::string& part : SplitText(text, ',')) {
     double v = 0;
     if (!ParseDouble(part, v))
-      return InvalidArgument(option, " ", text, ": wanted are numbers like 0.485,0.456,0.406");
+      return InvalidArgument(option, " ", text, ": must be numbers like 0.485,0.456,0.406");
     out.push_back(v);
   }
   return out;
 }
 
-// Numbers only: what symbols stand for is the session's to judge.
+// Checks only fixed dims: the session checks symbolic ones.
 Status CheckDims(const Value& input, const Tensor& t) {
   const auto wrong = [&](const std::string& why) {
     return InvalidArgument("input '", input.name, "' is ", input.type.ToString(), ", got ", t.Describe(),
@@ -138,7 +138,7 @@ Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
   const auto may_be = [](const std::string& input) { return IsPicture(input) || EndsWith(input, "-"); };
   if (std::none_of(inputs.begin(), inputs.end(), may_be))
     for (const char* option : {"--resize", "--crop", "--scale", "--mean", "--std", "--layout", "--channels"})
-      if (args.Given(option)) return InvalidArgument(option, " is for pictures, and no --input is one");
+      if (args.Given(option)) return InvalidArgument(option, " is for pictures, and no --input is a picture");
   data::ImageOptions out = image;
   TERN_ASSIGN(out.mean, ParseNumbers(mean, "--mean"));
   TERN_ASSIGN(out.std, ParseNumbers(std, "--std"));
@@ -147,7 +147,7 @@ Result<data::ImageOptions> PictureOptions::Parse(const Args& args,
 
 namespace {
 
-// Whether text without a known form is a string a line for this input, and not a table.
+// Whether text of unknown format is one string per line for this input, not a table.
 bool TakesLines(const Value& input) {
   const Shape& shape = input.type.shape;
   return input.type.dtype == DType::kString && !(shape.rank() == 2 && !shape[1].Is(1));
@@ -174,7 +174,8 @@ Result<Datum> DatumFrom(const InputFile& file, const Value& input, const data::I
   return Datum(std::move(t));
 }
 
-// The input that NAME=FILE means; null for a file alone. The longest name that fits: names may hold '='.
+// The input of NAME=FILE, null for a plain file. The longest matching name wins, because names may contain
+// '='.
 Result<const Value*> NamedInput(const Graph& graph, const std::string& argument) {
   const Value* found = nullptr;
   for (const auto* list : {&graph.inputs(), &graph.overridable()})
@@ -204,7 +205,7 @@ Status AddFeed(const Graph& graph, const std::string& argument, const data::Imag
   if (!input && file.kind == ".csv") return AddCsvColumns(graph, file, feeds);
   if (!input)
     return InvalidArgument("--input ", argument, ": the model has ", graph.inputs().size(),
-                           " inputs; say NAME=FILE");
+                           " inputs; use NAME=FILE");
   TERN_ASSIGN(Datum datum, DatumFrom(file, *input, pictures));
   return PutFeed(input->name, std::move(datum), feeds);
 }

@@ -1,4 +1,4 @@
-// tern generate: tokens of a language model, one after the other, on states that live between the runs.
+// tern generate: generates tokens with a language model whose states live between runs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace tern::tools {
 namespace {
 
-// What a decoder is fed besides its states, found by type and name.
+// The inputs of a decoder besides its states, found by type and name.
 struct Ports {
   int ids = -1, mask = -1, positions = -1;  // inputs
   int logits = -1;                          // output
@@ -34,7 +34,9 @@ Result<Ports> FindPorts(const Session& session) {
     int& port = Mentions(v.name, "mask")       ? ports.mask
                 : Mentions(v.name, "position") ? ports.positions
                                                : ports.ids;
-    if (port >= 0) return Unsupported("input '", v.name, "' is one too many for a decoder");
+    if (port >= 0)
+      return Unsupported("input '", v.name,
+                         "': a decoder has one input each for token ids, mask and positions");
     port = i;
   }
   for (int i = 0; i < session.OutputCount() && ports.logits < 0; ++i)
@@ -44,7 +46,7 @@ Result<Ports> FindPorts(const Session& session) {
   return ports;
 }
 
-// Feeds tokens and takes the likeliest next one.
+// Greedy decoding: feeds tokens and takes the most probable next one.
 class Decoder {
  public:
   Decoder(Session& session, const Ports& ports) : session_(session), ports_(ports) {}
@@ -113,7 +115,7 @@ Result<std::vector<int64_t>> GenerateTool::Prompt() const {
   std::vector<int64_t> ids;
   for (const std::string& text : SplitText(prompt_, ',')) {
     int64_t id = 0;
-    if (!ParseInt(text, id) || id < 0) return InvalidArgument("--prompt: '", text, "' is no token id");
+    if (!ParseInt(text, id) || id < 0) return InvalidArgument("--prompt: '", text, "' is not a token id");
     ids.push_back(id);
   }
   if (ids.empty()) return InvalidArgument("--prompt needs at least one token id");
@@ -154,7 +156,7 @@ Status GenerateTool::Print(const Session& session, const std::vector<int64_t>& t
     for (const std::string& warning : session.Warnings()) fmt::print(stderr, "tern: warning: {}\n", warning);
     return {};
   }
-  double decoding = 0;  // without the prompt and the plans
+  double decoding = 0;  // without prompt processing and planning
   const size_t first = std::min<size_t>(ms.size(), 3);
   for (size_t i = first; i < ms.size(); ++i) decoding += ms[i];
   data::JsonWriter json;

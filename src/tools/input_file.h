@@ -1,4 +1,4 @@
-// A file that holds inputs of a model; "-" is standard input.
+// A file with inputs of a model; "-" is standard input.
 #pragma once
 #include <string>
 
@@ -13,8 +13,8 @@ bool IsPicture(const std::string& path);
 bool IsPictureKind(const std::string& extension);
 
 struct InputFile {
-  // Reads text files and standard input; other files are left to the functions below. Of standard input the
-  // first bytes tell the kind; text of no known kind is ".csv", or ".txt" where `lines` (a string each).
+  // Reads text files and standard input; the functions below read other files. The first bytes of standard
+  // input determine its format; unknown text is ".csv", or ".txt" (one string per line) if `lines`.
   static Result<InputFile> Open(const std::string& path, bool lines);
 
   Result<Tensor> Npy() const;
@@ -23,7 +23,7 @@ struct InputFile {
 
   std::string path;  // for messages; "standard input"
   std::string kind;  // ".npy"
-  std::string text;  // what was read
+  std::string text;  // contents
   bool piped = false;
 };
 

@@ -1,4 +1,4 @@
-// tern inspect: what a model is made of and what it costs.
+// tern inspect: the layers of a model and their costs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tern::tools {
 namespace {
 
-// An input or output as the model has it, before open dims are set to anything.
+// An input or output as the model declares it, before open dims are set.
 struct Declared {
   std::string name;
   Type type;
@@ -46,8 +46,8 @@ class InspectTool : public Tool {
     shapes_.Declare(args);
     args.Choice(
         "--level", level_.name, {"none", "basic", "extended", "layout"},
-        "which graph to show, with its kernels: none: as the model has it (the default); layout: as run, "
-        "bench and profile have it");
+        "which graph to show, with its kernels: none: as stored in the model (the default); layout: as run, "
+        "bench and profile use it");
     args.Flag("--summary", summary_, "totals only, no layers");
     args.Flag("--json", json_, "print one JSON object");
   }
@@ -67,7 +67,7 @@ class InspectTool : public Tool {
   std::vector<Declared> inputs_, outputs_;
 };
 
-// Names are cut in the middle: both ends tell.
+// Names are abbreviated in the middle, because both ends are informative.
 std::string Shorten(const std::string& text, size_t width) {
   if (text.size() <= width) return text;
   const size_t head = width / 2 - 1;
@@ -113,7 +113,7 @@ void PrintLayer(const Layer& l) {
              l.cost ? fmt::format("{:.1f}", l.cost->intensity()) : "?", l.kernel);
 }
 
-// Bodies follow their node, each under a line of its own that says what goes in and out.
+// Bodies follow their node; a line above each body shows its inputs and outputs.
 void PrintLayersOf(const Graph& graph, const std::map<const Node*, const Layer*>& layers) {
   for (const auto& node : graph.nodes()) {
     const Layer& layer = *layers.at(node.get());
@@ -138,7 +138,7 @@ void InspectTool::PrintValues(const char* title, const std::vector<Declared>& va
     fmt::print("{:<11}{} {}\n", title, Printable(v.name), Printable(v.type.ToString()));
 }
 
-// Of a tensor also "dtype" and "shape": numbers, symbols as text, null where nothing is known.
+// Tensors also have "dtype" and "shape": numbers, symbols as strings, null for unknown dims.
 void InspectTool::WriteValues(const char* key, const std::vector<Declared>& values, data::JsonWriter& json) {
   json.Key(key).BeginArray();
   for (const Declared& v : values) {
@@ -159,7 +159,7 @@ void InspectTool::Print(const Graph& graph, const CostReport& r) const {
   if (!summary_) PrintLayers(graph, r);
   fmt::print("{}model      {}\n", summary_ ? "" : "\n", model_);
   if (level_.level() == Level::kNone)
-    fmt::print("graph      as the model has it; it is optimized before it runs: see --level layout\n");
+    fmt::print("graph      as stored in the model; it is optimized before it runs: see --level layout\n");
   else
     fmt::print("graph      optimized, level {}{}\n", level_.name,
                level_.level() == Level::kLayout ? ": as it runs by default" : "");
@@ -239,7 +239,7 @@ void InspectTool::PrintJson(const Graph& graph, const CostReport& r) const {
   fmt::print("{}\n", json.text());
 }
 
-// Something for every input, so that a plan can be made; none when an input is not a tensor.
+// Arbitrary values for all inputs, so that a plan can be built; nothing if an input is not a tensor.
 Result<DatumList> SampleInputs(Graph& graph) {
   for (const Value* v : graph.inputs())
     if (!v->type.tensor()) return DatumList();

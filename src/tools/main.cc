@@ -1,4 +1,4 @@
-// The `tern` command: finds the sub-command, runs it, turns errors into one paragraph and an exit code.
+// The `tern` command: runs the sub-command and converts errors to a message and an exit code.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -38,13 +38,13 @@ void Complain(const std::string& text) { std::fprintf(stderr, "tern: %s\n", Prin
 
 int RunTool(Tool& tool, const Args& args) {
   Result<int> code = Guard([&] { return tool.Run(args); });
-  if (std::ferror(stdout)) return kBadUsage;  // Main says so; what it led to is no news
+  if (std::ferror(stdout)) return kBadUsage;  // Main reports that error; later errors follow from it
   if (code.ok()) return *code;
   Complain(code.status().ToString());
   return kBadUsage;
 }
 
-// A list of results on a full disk is no result.
+// A command whose output cannot be written (full disk) has failed.
 int Finish(int code) {
   std::cout.flush();
   errno = 0;
@@ -53,7 +53,7 @@ int Finish(int code) {
   return kBadUsage;
 }
 
-// The parser shows a list of words as MODEL...; the first is the model, the others are NAME=FILE.
+// The parser shows a list of arguments as MODEL...; the first is the model, the others are NAME=FILE.
 class HelpFormat : public CLI::Formatter {
  public:
   std::string make_option_usage(const CLI::Option* option) const override { return option->get_name(true); }
@@ -84,7 +84,7 @@ int Parse(CLI::App& app, int argc, char** argv) {
 
 int Main(int argc, char** argv) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, OnSignal);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is an error, which is told
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit returns an error instead of a signal
   CLI::App app("Tern carries trained models to production: import, inspect, convert, run.", "tern");
   app.formatter(std::make_shared<HelpFormat>());
   app.require_subcommand(1);
@@ -93,7 +93,7 @@ int Main(int argc, char** argv) {
   const auto tools = AllTools();
   app.add_flag_callback(
       "--commands", [&] { throw CLI::CallForVersion(Names(tools, "\n"), 0); },
-      "print the names of the commands, a line each");
+      "print the names of the commands, one per line");
   for (const auto& tool : tools) {
     CLI::App* sub = app.add_subcommand(tool->name(), tool->summary());
     sub->footer(std::string("\nexamples:\n") + tool->examples());

@@ -14,7 +14,7 @@ using onnx::kSourceKey;
 bool IsOpset(const std::string& key) { return StartsWith(key, kOpsetKey); }
 bool IsSource(const std::string& key) { return StartsWith(key, kSourceKey); }
 
-// What the file says that the model comes from, by its field.
+// A header field of the file that the model was imported from.
 std::map<std::string, std::string> SourceOf(const Graph& graph) {
   std::map<std::string, std::string> fields;
   for (const auto& [key, value] : graph.metadata)
@@ -22,14 +22,14 @@ std::map<std::string, std::string> SourceOf(const Graph& graph) {
   return fields;
 }
 
-// One line of at most 160 bytes; what is left out is counted.
+// One line of at most 160 bytes, with the number of omitted bytes.
 std::string OneLine(const std::string& text) {
   constexpr size_t kMost = 160;
   std::string line = text.substr(0, kMost);
   for (char& c : line)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   while (!line.empty() && text.size() > kMost && (line.back() & 0xc0) == 0x80)
-    line.pop_back();  // half a letter
+    line.pop_back();  // part of a UTF-8 character
   return Printable(line) + (text.size() > kMost ? StrCat(" … (", text.size(), " bytes)") : "");
 }
 

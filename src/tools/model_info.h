@@ -1,4 +1,4 @@
-// What a model says about itself, and the graphs inside of its nodes: parts of `tern inspect`.
+// Metadata and nested graphs of a model, for `tern inspect`.
 #pragma once
 #include <map>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace tern::tools {
 
-// Opsets, producer, version, description and metadata, a line each; "" for a model that says nothing.
+// Opsets, producer, version, description and metadata, one line each; "" for a model without them.
 std::string ModelInfoText(const Graph& graph);
 // The members "source", "opsets" and "metadata".
 void WriteModelInfo(const Graph& graph, data::JsonWriter& json);
 
-// A graph inside of a node: the branches of If, the bodies of Loop and Scan.
+// A nested graph: a branch of If, the body of Loop or Scan.
 struct Body {
   const Node* node;
   const Graph* graph;
@@ -23,7 +23,8 @@ struct Body {
 Body BodyOf(const Node& node, size_t index);
 // "then graph (x f32[2]) -> (y f32[2])"
 std::string Describe(const Body& body);
-// The member "bodies": all of them, outer before inner. Gives the index of each in that list.
+// Writes the member "bodies" with all nested graphs, outer before inner. Returns the index of each in that
+// list.
 std::map<const Graph*, int64_t> WriteBodies(const Graph& graph, data::JsonWriter& json);
 
 }  // namespace tern::tools

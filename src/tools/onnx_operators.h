@@ -1,4 +1,4 @@
-// Which of ONNX's operators the importer knows.
+// Which ONNX operators the importer supports.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ struct OnnxOperator {
   bool imported = false;
 };
 
-// All that ONNX defines, then those of other domains that are imported; by domain and name.
+// All operators that ONNX defines, then imported ones of other domains; sorted by domain and name.
 std::vector<OnnxOperator> OnnxCoverage();
 
 }  // namespace tern::tools

@@ -1,4 +1,4 @@
-// tern ops: the op set, from the declarations; and the ONNX operators that can be imported.
+// tern ops: the op set, from its declarations, and the ONNX operators that can be imported.
 #include <fmt/core.h>
 
 #include "data/json_writer.h"
@@ -26,7 +26,7 @@ class OpsTool : public Tool {
   void Declare(Args& args) override {
     args.OptionalPositional("OP", op_, "show one op in full");
     args.Flag("--onnx", onnx_, "the ONNX operators, and which of them are imported");
-    args.Flag("--markdown", markdown_, "the whole reference as Markdown");
+    args.Flag("--markdown", markdown_, "the full reference as Markdown");
     args.Flag("--json", json_, "print one JSON object");
   }
   Result<int> Run(const Args& args) override;
@@ -90,7 +90,7 @@ std::string NamesOf(const OpDef& op, Port::Role role) {
   return Join(names, ", ");
 }
 
-// What passes and plans ask about the op; see ir/op_answers.h.
+// Properties that passes and plans query; see ir/op_answers.h.
 void PrintAnswers(const OpDef& op) {
   const auto line = [](const char* question, const auto& answer) {
     fmt::print("  {}: {}\n", question, answer ? std::string("yes") : StrCat("no, ", answer.reason()));
@@ -99,9 +99,9 @@ void PrintAnswers(const OpDef& op) {
   if (!weights.empty()) fmt::print("  weights: {}\n", weights);
   if (!settings.empty()) fmt::print("  settings: {}\n", settings);
   line("counts FLOPs", op.flops);
-  line("batches can be cut", op.batch);
+  line("batches can be split", op.batch);
   line("axes can be reordered", op.axis_map);
-  line("results can be parts of the input", op.slices);
+  line("results can be slices of the input", op.slices);
 }
 
 void PrintOne(const OpDef& op) {

@@ -18,7 +18,7 @@ namespace {
 class OptimizeTool : public Tool {
  public:
   const char* name() const override { return "optimize"; }
-  const char* summary() const override { return "make a model smaller and faster, and say how"; }
+  const char* summary() const override { return "optimize a model's graph, and report each change"; }
   const char* examples() const override {
     return "  tern optimize model.onnx -o better.onnx\n"
            "  tern optimize model.onnx -o better.tern --level basic --json\n"
@@ -47,17 +47,17 @@ class OptimizeTool : public Tool {
 
 void OptimizeTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
-  out_.Declare(args, "the file to write, .onnx or .tern; without it only the report");
+  out_.Declare(args, "the output file, .onnx or .tern; without it only the report");
   args.Choice("--level", level_, {"none", "basic", "extended", "layout"},
               "how far to go (extended; with --pack layout)");
   args.Option("--disable", disable_, "NAME", "leave out a rule, pass or group (repeatable; see tern passes)");
   args.Option("--enable", enable_, "NAME", "run a rule that runs on request only (repeatable)");
-  args.Option("--only", only_, "NAME", "nothing but this rule, pass or group (repeatable)");
-  args.Option("--stop-after", stop_after_, "STAGE", "end after a stage; see tern passes");
+  args.Option("--only", only_, "NAME", "run only this rule, pass or group (repeatable)");
+  args.Option("--stop-after", stop_after_, "STAGE", "stop after a stage; see tern passes");
   args.Option("--print-after", print_after_, "STAGE",
               "print the graph as text after a stage, or after `all`");
   args.Option("--why-not", why_not_, "RULE@NODE",
-              "say why a rule does not fire at a node (or anywhere: RULE)");
+              "report why a rule does not apply at a node (RULE alone: anywhere)");
   args.Option("--html", html_, "FILE", "write a page with both graphs side by side");
   args.Flag("--measure", measure_,
             "run the model before and after, on one thread; after: as sessions run it, at --level layout "
@@ -65,13 +65,12 @@ void OptimizeTool::Declare(Args& args) {
   args.Option("--seconds", seconds_, "S", "how long to measure (2)");
   args.Flag(
       "--standard", standard_,
-      "write an .onnx model in ONNX's own operators, more of them, without those that onnxruntime adds");
-  args.Flag(
-      "--pack", pack_,
-      "store weights in the form that this machine's kernels want, too: the .tern opens without packing them");
+      "write an .onnx model with standard ONNX operators only, without those of com.microsoft; it has more nodes");
+  args.Flag("--pack", pack_,
+            "also store weights as packed for this machine's kernels: the .tern loads without packing them");
   args.Choice("--precision", precision_.name, {"fp32", "bf16", "auto"},
-              "with --pack: the precision of the sessions that the weights are packed for (fp32)");
-  shapes_.Declare(args, "fixed in the file that is written and in all figures");
+              "with --pack: the precision to pack the weights for (fp32)");
+  shapes_.Declare(args, "fixed in the output file and in all figures");
   args.Flag("--json", json_, "print one JSON object");
 }
 
@@ -94,8 +93,8 @@ Result<OptimizeOptions> OptimizeTool::Options() const {
   return options;
 }
 
-// Times the graph that a session runs: at level layout, unless the command line says which level is wanted.
-// before: with its dims still open; after: as the options made it of that.
+// Times the graph that a session runs: at level layout, unless the command line gives a level. before: the
+// graph with open dims; after: the graph that the options produced from it.
 Status OptimizeTool::Measure(const Graph& before, const Graph& after, OptimizeOptions options,
                              OptimizeFigures& figures) const {
   std::unique_ptr<Graph> own = before.Clone(), ran = after.Clone();
@@ -119,7 +118,7 @@ void OptimizeTool::PrintAnswers(const OptimizeReport& report) const {
   for (const WhyNot& answer : report.why_not)
     fmt::print("{} at {}: {}\n", answer.rule, answer.node, answer.reason);
   if (report.why_not.empty())
-    fmt::print("{}: no node of that name has an op that the rule starts from\n", why_not_);
+    fmt::print("{}: no node of that name has the op of the rule's root\n", why_not_);
 }
 
 Result<int> OptimizeTool::Run(const Args& args) {

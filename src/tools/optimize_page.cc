@@ -11,10 +11,10 @@
 namespace tern::tools {
 namespace {
 
-// The values that shapes and constants determine: no run is needed to know them.
+// The values that follow from shapes and constants, without a run.
 class FixedValues {
  public:
-  // Nodes must be added in the order of the graph.
+  // Nodes must be added in graph order.
   void Add(const Node& node) {
     for (const Value* v : node.outputs())
       if (Known(*v) || OfFixedInputs(node)) values_.insert(v);
@@ -33,13 +33,13 @@ class FixedValues {
   std::unordered_set<const Value*> values_;
 };
 
-// The node's output is its input, type and bytes.
+// Whether the node's output equals its input in type and bytes.
 bool PassesOn(const Node& node) {
   return node.op->Is(kView) && node.input(0) && node.input(0)->type == node.output(0)->type;
 }
 
-// One graph with its nested bodies. Nodes and bodies are referred to by their place in their lists; body -1
-// is the graph itself.
+// One graph with its nested bodies. Nodes and bodies are identified by their index; body -1 is the graph
+// itself.
 class SideWriter {
  public:
   explicit SideWriter(data::JsonWriter& json) : json_(json) {}
@@ -118,7 +118,7 @@ class SideWriter {
     json_.EndArray();
   }
 
-  // from: the node that makes the value; -1 for an input of `body`, a constant and an absent input.
+  // from: the node that produces the value; -1 for an input of `body`, a constant or an absent input.
   void Read(const Value* v) {
     json_.BeginObject().Key("name").Text(v ? v->name : "").Key("type").Text(v ? v->type.ToString() : "");
     const auto it = v && v->producer ? place_.find(v->producer) : place_.end();

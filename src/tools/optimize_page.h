@@ -6,7 +6,7 @@
 
 namespace tern::tools {
 
-// Both graphs without open dims, so that every node's cost is known.
+// Both graphs must have no open dims, so that every node's cost is known.
 std::string OptimizePage(const std::string& model, const Graph& before, const Graph& after,
                          const OptimizeFigures& figures);
 

@@ -29,7 +29,7 @@ void Count(const Graph& graph, std::map<std::string, int>& ops) {
   }
 }
 
-// Charges each change to the rule that made it.
+// Attributes each change to the rule that made it.
 class RuleLedger {
  public:
   explicit RuleLedger(const Graph& graph)
@@ -54,8 +54,9 @@ class RuleLedger {
     if (seen.nodes <= kCounted) seen.cost = MakeCostReport(graph, {}).total;
     return seen;
   }
-  static constexpr int kCounted = 1500;  // beyond, costs by rule would take longer than the optimization
-  const bool nested_;  // no rule makes a nested graph: without any, to count nodes takes no walk
+  static constexpr int kCounted =
+      1500;            // in larger graphs, counting costs per rule would take longer than the optimization
+  const bool nested_;  // no rule creates nested graphs: without them, counting nodes needs no traversal
   Seen last_;
 };
 
@@ -76,7 +77,7 @@ Result<Engine> EngineFor(const Graph& graph) {
   return engine;
 }
 
-// As far as the model can take the size; where it cannot, layers stay uncounted.
+// If the model does not accept the size, some layers are not counted.
 std::unique_ptr<Graph> Closed(const Graph& graph, int64_t size) {
   std::unique_ptr<Graph> copy = graph.Clone();
   return FillOpenDims(*copy, size).ok() ? std::move(copy) : graph.Clone();
@@ -107,7 +108,7 @@ GraphFigures CountGraph(const Graph& closed) {
 
 namespace {
 
-// Of one thread it is the time that it takes, but for what other programs take in between.
+// For one thread, processor time excludes the time of other programs.
 double ProcessMilliseconds() {
   timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

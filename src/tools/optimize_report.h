@@ -1,4 +1,4 @@
-// What an optimization did, in numbers: nodes, FLOPs, bytes and time, before and after, rule by rule.
+// The effect of an optimization: nodes, FLOPs, bytes and time, before and after, per rule.
 #pragma once
 #include <map>
 #include <string>
@@ -11,7 +11,7 @@ namespace tern::tools {
 
 struct GraphFigures {
   int nodes = 0;
-  Cost cost;          // open dims counted as 1 (or as the user said)
+  Cost cost;          // open dims counted as 1, or as given by the user
   int uncounted = 0;  // nodes whose dims depend on data
   double estimated_ms = 0;
   double measured_ms = 0;  // the fastest run; 0: not measured
@@ -19,17 +19,17 @@ struct GraphFigures {
 
 struct RuleFigures {
   int hits = 0;
-  int nodes = 0;  // more or fewer than before
+  int nodes = 0;  // change against before
   double flops = 0, bytes = 0;
 };
 
 struct OptimizeFigures {
   GraphFigures before, after;
   std::map<std::string, RuleFigures> rules;
-  std::map<std::string, int> ops;  // kinds of nodes that are left
+  std::map<std::string, int> ops;  // number of nodes per op after the optimization
   OptimizeReport report;
-  std::string measured_level;  // of the graph that after.measured_ms is about
-  int measured_nodes = 0;      // of the same
+  std::string measured_level;  // level of the graph that after.measured_ms measures
+  int measured_nodes = 0;      // nodes of that graph
   int64_t open_dims = 1;       // the size that open dims are counted with
 };
 
@@ -39,11 +39,11 @@ GraphFigures CountGraph(const Graph& closed);
 double EstimateMs(const Cost& cost, int nodes);
 std::map<std::string, int> CountOps(const Graph& graph);
 
-// Runs both in turns for about `seconds` and fills measured_ms.
+// Runs both alternately for about `seconds` and fills measured_ms.
 Status MeasureBoth(const Graph& before, const Graph& after, double seconds, OptimizeFigures& figures);
 
-// Optimizes in place and counts what each rule changed. Open dims are counted as 1, or as the first larger
-// size that the model can take.
+// Optimizes in place and counts the changes of each rule. Open dims are counted as 1, or as the first larger
+// size that the model accepts.
 Result<OptimizeFigures> OptimizeAndCount(Graph& graph, OptimizeOptions options);
 
 void PrintFigures(const OptimizeFigures& figures);

@@ -15,7 +15,7 @@ Status PackWeights(Graph& graph, Precision precision) {
   TERN_TRY(CloseOpenDims(*closed, feeds));
   TERN_TRY(AddRandomFeeds(*closed, 0, feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*closed, feeds));
-  // The graph with its open dims, and as it is: sessions that open the file decide by these.
+  // Uses the graph with its open dims: sessions that open the file choose kernels by the same dims.
   TERN_ASSIGN(Engine engine, Engine::Make(graph.Clone(), {.precision = precision}));
   TERN_TRY(engine.Bind(inputs));
   TERN_TRY(engine.Prepare().While("packing weights"));

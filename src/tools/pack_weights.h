@@ -1,12 +1,12 @@
-// Stores weights beside a model in the form that this machine's kernels want.
+// Stores weights packed for this machine's kernels in a model.
 #pragma once
 #include "ir/graph.h"
 #include "runtime/model/precision.h"
 
 namespace tern::tools {
 
-// The graph must be optimized for running: level layout. Kernels are those that sessions of that precision
-// choose for the dims it declares; packing itself runs with open ones at 1, which a note on stderr says.
+// The graph must be optimized at level layout. Weights are packed for the kernels that sessions of that
+// precision choose for the declared dims. Packing runs with open dims set to 1, with a note on stderr.
 Status PackWeights(Graph& graph, Precision precision);
 
 }  // namespace tern::tools

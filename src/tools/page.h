@@ -1,4 +1,4 @@
-// Self-contained web pages, put together from the parts in src/tools/pages, which the build embeds.
+// Self-contained web pages, assembled from the parts in src/tools/pages, which the build embeds.
 #pragma once
 #include <map>
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace tern::tools {
 
-// The embedded file `name` with every @@KEY@@ replaced: by slots[KEY] where that is given, otherwise by the
-// embedded file KEY. Text that is put in is not searched again. Fails a CHECK when neither exists.
+// The embedded file `name` with every @@KEY@@ replaced by slots[KEY] or, without such an entry, by the
+// embedded file KEY. Inserted text is not expanded again. Fails a CHECK when neither exists.
 std::string FillPage(std::string_view name, const std::map<std::string, std::string, std::less<>>& slots);
 
-// The JSON text for a script element: no text in it can end the element.
+// Escapes JSON for a script element, so that no text in it ends the element.
 std::string JsonForScript(std::string_view json);
 
-// The text for HTML, also between double quotes. Control characters become visible.
+// Escapes text for HTML, also for double-quoted attributes. Control characters become visible.
 std::string HtmlText(std::string_view text);
 
 }  // namespace tern::tools

@@ -19,7 +19,7 @@ constexpr Capability kCapabilities[] = {
 #undef TERN_CAPABILITY
 };
 
-// What would be a mark of Markdown is a letter.
+// Escapes characters that Markdown would interpret.
 std::string Plain(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -70,9 +70,9 @@ Result<std::string> Links(const Capability& capability) {
 }
 
 Result<std::string> Capabilities() {
-  std::string out = "\n## What does what\n", area;
+  std::string out = "\n## Capabilities\n", area;
   for (const Capability& c : kCapabilities) {
-    if (c.area != area) out += StrCat("\n### ", c.area, "\n\n| what | by |\n|---|---|\n");
+    if (c.area != area) out += StrCat("\n### ", c.area, "\n\n| capability | rules and passes |\n|---|---|\n");
     area = c.area;
     TERN_ASSIGN(const std::string links, Links(c));
     out += StrCat("| ", Plain(c.what), " | ", links, " |\n");

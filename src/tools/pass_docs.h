@@ -1,4 +1,4 @@
-// docs/reference/passes.md, from the rules and passes themselves.
+// Generates docs/reference/passes.md from the rules and passes.
 #pragma once
 #include <string>
 
@@ -6,8 +6,7 @@
 
 namespace tern::tools {
 
-// An error when a rule's example does not work, or when the list of capabilities names a rule that is not
-// there.
+// An error if a rule's example fails, or if the list of capabilities names a rule that does not exist.
 Result<std::string> PassesMarkdown();
 
 }  // namespace tern::tools

@@ -13,7 +13,7 @@
 namespace tern::tools {
 namespace {
 
-// In a quoted label these would end it, or mean something else.
+// Escapes characters that would end a quoted label or have a special meaning in it.
 std::string Escape(const std::string& text) {
   static const std::map<char, const char*> kCodes = {
       {'"', "#quot;"}, {'#', "#35;"}, {'<', "#lt;"}, {'>', "#gt;"}, {'`', "#96;"}};
@@ -25,7 +25,7 @@ std::string Escape(const std::string& text) {
   return out;
 }
 
-// One side: boxes and arrows with ids of its own.
+// One side of the picture: boxes and arrows with unique ids.
 class Sketch {
  public:
   explicit Sketch(const char* title) : id_(title[0]) {
@@ -70,19 +70,19 @@ class Sketch {
   std::string text_;
 };
 
-// "add" for Binary{kind="add"}: the families of elementwise functions go by their kinds.
+// "add" for Binary{kind="add"}: ops with a kind are named after it.
 std::string Title(const std::string& op, const std::string& kind) {
   if (kind.empty() || (op == "Softmax" && kind == "softmax")) return op;
   return op == "Unary" || op == "Binary" || op == "Activation" ? kind : StrCat(op, " ", kind);
 }
 
-// What an arrow into the op is called; nothing where the order does not matter.
+// The label of an arrow into the op; empty if the operand order does not matter.
 std::string PortName(const OpDef& op, const std::string& kind, size_t input, size_t inputs) {
   if (inputs < 2 || (op.name == "Binary" && CommutativeKind(kind)) || input >= op.inputs.size()) return "";
   return op.inputs[input].arity == Port::Arity::kVariadic ? "" : op.inputs[input].name;
 }
 
-// What a replacement computes from constants alone, as a formula; reshaping is left out.
+// Formulas for values that a replacement computes from constants only; reshapes are omitted.
 std::string Formula(const PatternNode& node, const std::string& kind,
                     const std::vector<std::string>& operands) {
   static const std::map<std::string, const char*> kSigns = {
@@ -104,7 +104,7 @@ class PatternSketch {
  public:
   PatternSketch(const char* title, const Pattern& pattern) : sketch_(title), pattern_(pattern) {}
 
-  // results: the values that the rule is about.
+  // results: the values that the rule replaces.
   std::string Draw(const std::vector<std::string>& results) {
     results_ = results;
     for (const PatternNode& node : pattern_.nodes) Draw(node);
@@ -140,7 +140,7 @@ class PatternSketch {
     return std::find(results_.begin(), results_.end(), name) != results_.end();
   }
 
-  // Empty unless all that the node reads is constant.
+  // Empty unless all inputs of the node are constant.
   std::string FormulaOf(const PatternNode& node) const {
     std::vector<std::string> operands;
     for (const PatternOperand& o : node.inputs) {
@@ -201,9 +201,9 @@ class PatternSketch {
   Sketch sketch_;
   const Pattern& pattern_;
   std::vector<std::string> results_;
-  std::vector<std::string> boxes_;        // by statement; empty: a constant that is not drawn yet
-  std::vector<std::string> formulas_;     // of constants, by statement
-  std::map<int, std::string> variables_;  // by Pattern::values
+  std::vector<std::string> boxes_;        // per statement; empty: a constant that is not drawn yet
+  std::vector<std::string> formulas_;     // of constants, per statement
+  std::map<int, std::string> variables_;  // per entry of Pattern::values
 };
 
 class GraphSketch {
@@ -251,7 +251,7 @@ class GraphSketch {
     return box;
   }
 
-  // A few numbers, or the type.
+  // The elements of a small tensor, or the type.
   static std::string Content(const tern::Value& v) {
     constexpr int64_t kFew = 4;
     if (v.constant.size() > kFew || v.constant.dtype() == DType::kString) return v.type.ToString();

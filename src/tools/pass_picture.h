@@ -1,4 +1,4 @@
-// Pictures of rewrites for the documentation, in Mermaid's language, which GitHub draws.
+// Draws rewrites for the documentation as Mermaid diagrams, which GitHub renders.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace tern::tools {
 
-// Before and after side by side: of a rule in text its first spelling and its replacement, of one in code its
-// example. Ends with a newline. An error when the example of a rule in code does not work.
+// Before and after, side by side. A rule with patterns shows its first pattern and its replacement, a rule in
+// code its example. Ends with a newline. An error if the example of a rule in code fails.
 Result<std::string> RulePicture(const Rule& rule);
 
 }  // namespace tern::tools

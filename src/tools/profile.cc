@@ -1,4 +1,4 @@
-// tern profile: where a model's time goes.
+// tern profile: time per node of a model.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace tern::tools {
 namespace {
 
-constexpr double kEverything = 1e30;  // times the least estimate
+constexpr double kEverything = 1e30;  // relative to the lowest estimate
 
 class ProfileTool : public Tool {
  public:
@@ -58,14 +58,15 @@ void ProfileTool::Declare(Args& args) {
   args.Option("--runs", runs_, "N", "measured runs; 0: as many as fit into --seconds, at least 5", 0,
               1'000'000);
   args.Option("--seconds", seconds_, "S", "how long to measure (1)");
-  args.Option("--top", most_, "N", "nodes in the table (40); 0: all", 0, 1'000'000);
-  args.Option("--input", inputs_, "NAME=FILE", "an input; the others are made up (repeatable)");
-  args.Option("--random", seed_, "SEED", "seed of the inputs that are made up (0)");
+  args.Option("--top", most_, "N", "rows of the table (40); 0: all", 0, 1'000'000);
+  args.Option("--input", inputs_, "NAME=FILE", "an input; the others are random (repeatable)");
+  args.Option("--random", seed_, "SEED", "seed of the random inputs (0)");
   shapes_.Declare(args);
   engine_.Declare(args, EngineFlags::kAll & ~EngineFlags::kReference);
-  args.Choice("--isa", isa_, {"best", "base", "sse4", "avx2", "avx512"}, "instruction set to keep to (best)");
-  args.Flag("--tune-all", tune_all_, "measure every kernel, not only those with hopeful estimates");
-  args.Flag("--explain", explain_, "say which kernels each node could have, and why it has this one");
+  args.Choice("--isa", isa_, {"best", "base", "sse4", "avx2", "avx512"},
+              "the highest instruction set to use (best)");
+  args.Flag("--tune-all", tune_all_, "measure every kernel, not only those with good estimates");
+  args.Flag("--explain", explain_, "list the candidate kernels of each node, and why one was chosen");
   args.Option("--html", html_, "FILE", "write a page with the roofline and all nodes");
   args.Option("--trace", trace_, "FILE", "write one run as a Chrome trace");
   args.Flag("--json", json_, "print one JSON object");
@@ -123,7 +124,7 @@ MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
   return {rate.f32 * 1e9, bf16 ? rate.bf16 * 1e9 : 0, cpu::ReadBandwidth(workers)};
 }
 
-// The peak is measured on both sides of the runs: the machine may be busy with something else in between.
+// The peak is measured before and after the runs, because other programs may use the machine at times.
 Result<int> ProfileTool::Run(const Args& args) {
   if (!(seconds_ >= 0 && seconds_ <= 86400))
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");

@@ -12,7 +12,7 @@
 namespace tern::tools {
 namespace {
 
-// Both axes count in powers of ten.
+// Both axes are logarithmic.
 class Roofline {
  public:
   explicit Roofline(const Profile& p) : profile_(p) {
@@ -85,7 +85,7 @@ class Roofline {
              svg);
   }
 
-  // The area of a dot is its share of the time. data-index: the node's place in the profile.
+  // The area of a dot is its share of the time. data-index: the node's index in the profile.
   void Dot(size_t index, std::string& svg) const {
     const ProfiledNode& n = profile_.nodes[index];
     const double share = n.ms / profile_.ms, radius = std::clamp(40 * std::sqrt(share), 2.0, 40.0);
@@ -100,7 +100,7 @@ class Roofline {
   double low_x_ = -1, high_x_ = 2, low_y_ = 8, high_y_ = 11;
 };
 
-// What a reader needs to judge the figures: the machine, the threads, how it was measured.
+// The conditions of the measurement: machine, threads, method.
 std::string Summary(const Profile& p) {
   return fmt::format(
       "{:.3f} ms a run in {} steps on {} thread{}, {}, {}, each step at its best of {} runs. This machine reaches "

@@ -26,15 +26,14 @@ std::string OutputOfBoth(const Node& node, const Node* next) {
   return last.outputs().empty() ? "" : Printable(last.output(0)->type.ToString());
 }
 
-// Of milliseconds, as exact as the clock counts them.
+// Milliseconds, rounded to the resolution of the clock.
 double Nanoseconds(double ms) { return std::round(ms * 1e6) / 1e6; }
 
-// Kernels are named after the type of their products.
+// Kernel names contain the type of their products.
 bool MultipliesBf16(std::string_view kernel) { return EndsWith(kernel, ".bf16"); }
 
-// Costs are counted from the graph's types: values that lie in memory as bf16, and weights packed as that,
-// have two bytes less for each number. A call that does a part of the node's work counts that part of the
-// weights.
+// Costs are counted from the graph's types. Values stored as bf16 and weights packed as bf16 take two bytes
+// less per element. A call that does a part of the node's work counts that part of the weights.
 double SavedBytes(const StepEvent& event) {
   if (!event.context) return 0;
   const Node& node = *event.node;
@@ -137,7 +136,7 @@ Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
     n.ms = static_cast<double>(sum.best) * 1e-6;
     n.cost = n.next ? CostOfBoth(*node, *n.next) : CostOf(*node);
     if (n.cost && n.work > 0) n.cost->bytes = std::max(0.0, n.cost->bytes - sum.best_saved / n.work);
-    if (sum.depth == 0) profile.ms += n.ms;  // bodies of loops are part of their loop's time
+    if (sum.depth == 0) profile.ms += n.ms;  // the time of a loop includes its body
     profile.nodes.push_back(std::move(n));
   }
   std::stable_sort(profile.nodes.begin(), profile.nodes.end(),

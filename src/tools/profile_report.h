@@ -1,4 +1,4 @@
-// Where a model's time goes: one line per node, against what the machine could do.
+// Time per node of a model, compared with the machine's peak.
 #pragma once
 #include <map>
 #include <string>
@@ -10,31 +10,32 @@
 
 namespace tern::tools {
 
-// What the machine reaches, measured, with as many threads as the model used.
+// The measured peak of the machine, with as many threads as the model used.
 struct MachinePeak {
   double flops = 0;       // per second, multiply-adds of f32
   double bf16_flops = 0;  // of bf16 pairs; 0 where no kernel uses them
   double bytes = 0;       // per second, read from memory
 
-  double FlopsOf(const std::string& kernel) const;  // in the type of its products
+  double FlopsOf(const std::string& kernel) const;  // for products of this type
 };
 
 struct ProfiledNode {
   const Node* node = nullptr;
-  const Node* next = nullptr;  // done in the same step, and part of all that is said here
+  const Node* next = nullptr;  // nodes of the same step, included in all figures
   std::string kernel;
   int depth = 0;
   int64_t calls = 0;         // in its best run
-  double work = 0;           // how often those calls did all of the node's work
-  double ms = 0;             // of all calls of its best run: others were disturbed
-  std::optional<Cost> cost;  // of all of its work once
+  double work = 0;           // the work of those calls, in multiples of the node's work
+  double ms = 0;             // of all calls in its best run; other runs were disturbed
+  std::optional<Cost> cost;  // for the node's work done once
 
   std::string Kind() const;    // "Conv", "Conv + Pool.max"
   std::string Output() const;  // its type
   double flops_per_second() const { return cost && ms > 0 ? cost->flops * work / (ms * 1e-3) : 0; }
   double bytes_per_second() const { return cost && ms > 0 ? cost->bytes * work / (ms * 1e-3) : 0; }
   double PercentOfPeak(const MachinePeak& peak) const;
-  // The least time the machine could take, counted by FLOPs and bytes, over the time taken; 0 when unknown.
+  // The lower bound of the time, from FLOPs, bytes and the machine's peak, divided by the measured time; 0
+  // when unknown.
   double PercentOfRoof(const MachinePeak& peak) const;
 };
 
@@ -54,7 +55,7 @@ struct TraceEvent {
   double start_us = 0, duration_us = 0;
 };
 
-// Adds up what it sees; remembers every step of the last run.
+// Accumulates times over runs; stores every step of the last run.
 class ProfileObserver : public RunObserver {
  public:
   void StartRun();
@@ -69,10 +70,10 @@ class ProfileObserver : public RunObserver {
     std::string kernel;
     int depth = 0;
     int64_t run = 0;
-    int64_t calls = 0, nanoseconds = 0;  // of the run that goes on
+    int64_t calls = 0, nanoseconds = 0;  // of the current run
     int64_t best_calls = 0, best = 0;
     double work = 0, best_work = 0;
-    double saved = 0, best_saved = 0;  // bytes that are fewer where values or weights are bf16
+    double saved = 0, best_saved = 0;  // bytes with bf16 values and weights taken into account
     void EndRun();
   };
   std::map<const Node*, Sum> sums_;
@@ -83,7 +84,7 @@ class ProfileObserver : public RunObserver {
 
 std::string RateText(const MachinePeak& peak);
 std::string ProfileTable(const Profile& profile, int64_t most);
-// explanation: null where nobody asked for it.
+// explanation: null for none.
 std::string ProfileJson(const std::string& model, const Profile& profile, const Explanation* explanation);
 // For chrome://tracing and ui.perfetto.dev.
 std::string ChromeTrace(const std::vector<TraceEvent>& events);

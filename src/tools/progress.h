@@ -1,4 +1,4 @@
-// A bar on stderr for anything that takes longer than a second; silent where nobody watches.
+// A progress bar on stderr for operations over one second; silent if stderr is not a terminal.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ namespace tern::tools {
 class Progress {
  public:
   explicit Progress(std::string title);
-  ~Progress();  // wipes the line
+  ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void Show(double share);  // 0 to 1

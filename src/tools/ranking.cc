@@ -10,14 +10,14 @@ namespace tern::tools {
 
 void RankingOptions::Declare(Args& args) {
   args.Option("--topk", count_, "K", "print the K best classes of each output", 1, 1'000'000);
-  args.Option("--labels", file_, "FILE", "names of the classes, one a line");
+  args.Option("--labels", file_, "FILE", "names of the classes, one per line");
 }
 
 Status RankingOptions::Load() {
   if (file_.empty()) return {};
   if (!wanted()) count_ = 5;
   if (EndsWith(file_, ".json"))
-    return InvalidArgument("--labels ", file_, ": wanted is a text file with a name a line, not JSON");
+    return InvalidArgument("--labels ", file_, ": must be a text file with one name per line, not JSON");
   TERN_ASSIGN(const std::string text, data::ReadFile(file_));
   labels_ = data::SplitLines(text);
   if (labels_.empty()) return InvalidArgument("--labels ", file_, ": the file holds no names");
@@ -33,7 +33,7 @@ Result<std::vector<Ranking>> RankingOptions::Rank(const std::vector<Value*>& out
     Result<std::vector<std::vector<data::Ranked>>> rows = InvalidArgument("not a tensor");
     if (data[i].is_tensor()) rows = data::TopK(data[i].tensor, count_);
     if (!rows.ok()) {
-      fmt::print(stderr, "tern: note: --topk leaves out output '{}': no order in {}\n", Printable(name),
+      fmt::print(stderr, "tern: note: --topk skips output '{}': cannot rank {}\n", Printable(name),
                  Printable(data[i].Describe()));
       continue;
     }

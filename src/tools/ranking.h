@@ -22,10 +22,10 @@ class RankingOptions {
  public:
   void Declare(Args& args);
   bool wanted() const { return count_ > 0; }
-  // Reads the labels: a name a line.
+  // Reads the labels, one per line.
   Status Load();
-  // The best classes of each output. Outputs without an order (sequences, texts) are left out, which is said
-  // on stderr. Labels that are too few for every output are an error.
+  // The best classes of each output. Outputs that cannot be ranked (sequences, strings) are skipped, with a
+  // note on stderr. An error if there are too few labels for every output.
   Result<std::vector<Ranking>> Rank(const std::vector<Value*>& outputs, const DatumList& data) const;
   void Print(const Ranking& ranking) const;
   void Write(const Ranking& ranking, data::JsonWriter& json) const;

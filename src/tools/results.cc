@@ -24,7 +24,7 @@ bool IsTensorList(const Datum& d) {
          std::all_of(d.sequence->begin(), d.sequence->end(), [](const Datum& i) { return i.is_tensor(); });
 }
 
-// The extension a datum is stored under when `format` is asked for.
+// The extension for storing a datum when the user requests `format`.
 std::string KindFor(const Datum& datum, const std::string& format) {
   if (datum.is_tensor() || format == "json") return format;
   if (format == "pb" && datum.kind != Datum::Kind::kMap) return format;

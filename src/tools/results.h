@@ -1,4 +1,4 @@
-// Writes a run's data to files and to the terminal.
+// Writes results to files and to the terminal.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace tern::tools {
 
-// A value's name as a file's: / and : become _. Names that a folder would misread become harmless too.
+// Converts a value's name to a file name: / and : become _. Special names such as ".." become harmless too.
 std::string FileName(const std::string& value_name);
 
 // One folder to write values to.
@@ -15,25 +15,25 @@ struct Destination {
   std::string folder;
   const std::vector<Value*>& values;
 };
-// Two values whose files would have one name are an error: the second would overwrite the first.
+// An error if two values would be written to the same file.
 Status CheckFileNames(const std::vector<Destination>& destinations);
 
-// One file per value in the folder, made when missing: <FileName>.<format> for tensors; .npz with arr_0 … for
-// sequences of tensors; .json for everything else. Gives the files' paths.
+// Writes one file per value to the folder, which is created if missing: <FileName>.<format> for tensors; .npz
+// with arr_0 … for sequences of tensors; .json for everything else. Returns the paths.
 Result<std::vector<std::string>> WriteData(const Destination& to, const DatumList& data,
                                            const std::string& format);
 
-// What of a result is no finite number. Sequences and maps count with all that they hold.
+// Counts the elements of a result that are not finite, including those in sequences and maps.
 struct NonFinite {
   int64_t elements = 0, nan = 0, inf = 0;
   bool any() const { return nan || inf; }
   std::string ToString() const;  // "3 of 10 elements are NaN, 2 infinite"
 };
 NonFinite CountNonFinite(const Datum& datum);
-// Says on stderr which outputs hold such values.
+// Prints a note on stderr for each output with such elements.
 void NoteNonFinite(const std::vector<Value*>& outputs, const DatumList& data);
 
-// All outputs in one piece, for standard output: one tensor as .npy, .txt or .pb, any number as .npz or
+// All outputs as one byte string, for standard output: one tensor as .npy, .txt or .pb, several as .npz or
 // .json.
 Result<std::string> FormatData(const std::vector<Value*>& values, const DatumList& data,
                                const std::string& format);

@@ -1,4 +1,4 @@
-// tern run: one inference, inputs from files or made up, outputs to files or the terminal.
+// tern run: one inference, with inputs from files or random ones, and outputs to files or the terminal.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -16,11 +16,11 @@
 namespace tern::tools {
 namespace {
 
-// What a run gave.
+// The results of a run.
 struct Outcome {
   DatumList outputs;
   std::vector<Ranking> rankings;
-  std::vector<std::string> files;  // one per output, when they are written
+  std::vector<std::string> files;  // one per output, if files are written
   double milliseconds = 0;
 };
 
@@ -61,7 +61,7 @@ void RunTool::Declare(Args& args) {
   args.Option("--input", inputs_, "NAME=FILE",
               "an input from .npy .npz .pb .json .txt .csv .png .jpg; -: standard input (repeatable)");
   args.Option("--random", seed_, "SEED",
-              "make up the inputs that are not given: floats in [-1,1), integers 0 or 1");
+              "random values for the inputs that are not given: floats in [-1,1), integers 0 or 1");
   shapes_.Declare(args);
   engine_.Declare(args);
   pictures_.Declare(args);
@@ -69,11 +69,12 @@ void RunTool::Declare(Args& args) {
   args.Option("--output-dir", output_dir_, "DIR",
               "write each output to DIR/<name>.npy; -: to standard output, and nothing else");
   args.Option("--save-inputs", save_inputs_, "DIR", "write each input to DIR/<name>.npy");
-  args.Choice("--format", format_, {"npy", "npz", "json", "txt", "pb"}, "of the files written");
+  args.Choice("--format", format_, {"npy", "npz", "json", "txt", "pb"}, "of the output files");
   args.Flag("--json", json_, "print one JSON object");
 }
 
-// The model is the first word that is a file; other words are more inputs: `--input a=1.npy b=2.npy`.
+// The model is the first positional argument that is a file; the others are inputs: `--input a=1.npy
+// b=2.npy`.
 Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::string>& inputs) {
   size_t model = 0;
   for (size_t i = 0; i < words.size(); ++i)
@@ -112,8 +113,8 @@ void RunTool::Print(const Graph& graph, const Outcome& done) const {
   fmt::print("{:.3f} ms\n", done.milliseconds);
 }
 
-// {"type", "shape", "file"?, "data"?}; only tensors have a shape. With files or a ranking asked for, the
-// elements themselves are left out.
+// {"type", "shape", "file"?, "data"?}; only tensors have a shape. "data" is omitted if files are written or a
+// ranking is printed.
 void RunTool::WriteOutput(const Outcome& done, size_t i, data::JsonWriter& json) const {
   const Datum& d = done.outputs[i];
   json.BeginObject().Key("type").Text(d.is_tensor() ? DTypeName(d.tensor.dtype()) : d.Describe());
@@ -149,7 +150,8 @@ Result<int> RunTool::Run(const Args& args) {
   TERN_ASSIGN(const SessionOptions options, engine_.Options(args));
   const bool piped = output_dir_ == "-";
   if (piped && (json_ || ranking_.wanted()))
-    return InvalidArgument("--output-dir - leaves standard output to the data: not with --json or --topk");
+    return InvalidArgument(
+        "--output-dir - writes the data to standard output: it excludes --json and --topk");
   TERN_TRY(ranking_.Load());
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(path, options.threads));
   TERN_ASSIGN(const DatumList inputs, Inputs(*graph, args));

@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 namespace tern::tools {
 namespace {
 
-// Says later which file a .tern came from, by way of other .tern files too. 0 for one so large that reading
-// it again would cost.
+// A checksum of the source file, which a .tern stores and passes on to .tern files converted from it. 0 for a
+// file that is too large to read again.
 uint64_t SourceHash(const std::string& path) {
   if (auto known = SourceHashOf(path); known.ok()) return *known;
   std::error_code error;
@@ -22,7 +22,7 @@ uint64_t SourceHash(const std::string& path) {
   return bytes.ok() ? Checksum(bytes->data(), bytes->size()) : 0;
 }
 
-// Messages name the file that was asked for, not the one it is staged as.
+// Messages name the requested file, not the temporary one.
 Status Renamed(Status status, const std::string& staged, const std::string& path) {
   std::string text = status.message();
   const size_t at = text.find(staged);
@@ -33,7 +33,7 @@ Status Renamed(Status status, const std::string& staged, const std::string& path
 
 void SaveOptions::Declare(Args& args, const std::string& doc) {
   args.Option("-o,--output", path_, "OUT", doc);
-  args.Flag("--external-data", external_, "put an .onnx model's weights into OUT.data");
+  args.Flag("--external-data", external_, "store an .onnx model's weights in OUT.data");
 }
 
 Status SaveOptions::Check(const std::string& source) const {
@@ -47,7 +47,7 @@ Status SaveOptions::Check(const std::string& source) const {
   if (external_ && fs::is_symlink(path_))
     return InvalidArgument("'", path_,
                            "' is a symbolic link, and --external-data puts a second file beside the ",
-                           "first: give the file that it leads to");
+                           "first: give the link's target");
   return {};
 }
 

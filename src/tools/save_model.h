@@ -1,4 +1,4 @@
-// Writes a model; the extension says in which format. A failure leaves no file.
+// Writes a model in the format of the file's extension. A failure leaves no file.
 #pragma once
 #include <string>
 
@@ -12,13 +12,14 @@ class SaveOptions {
   void Declare(Args& args, const std::string& doc);
   bool wanted() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
-  // Before any work is done: a format that is known, options that fit it, and not the model `source` itself.
+  // Checks before any work that the format is known, that the options fit it, and that the output is not
+  // `source` itself.
   Status Check(const std::string& source) const;
-  // source: the file that the graph came from, which a .tern remembers.
-  // The number of nodes in the file: an op of Tern's may be several of ONNX's, and the other way round.
+  // source: the file of the graph, which a .tern records.
+  // The number of nodes in the file; a Tern op may be several ONNX operators, and the reverse.
   Result<int64_t> Save(const Graph& graph, const std::string& source) const;
 
-  bool contrib = false;  // what onnx::ExportOptions says
+  bool contrib = false;  // see onnx::ExportOptions
 
  private:
   std::string path_;

@@ -17,11 +17,12 @@ struct Assignment {
 Result<Assignment> SplitAssignment(const std::string& text, const char* option) {
   const size_t at = text.rfind('=');
   if (at == std::string::npos || at == 0)
-    return InvalidArgument(option, " wants NAME=VALUE, got '", text, "'");
+    return InvalidArgument(option, " must be NAME=VALUE, got '", text, "'");
   return Assignment{text.substr(0, at), text.substr(at + 1)};
 }
 
-// Binds the symbol a dim consists of; a known dim must already be that number. source: what gives the value.
+// Binds a dim's symbol to a number; a known dim must equal the number. source: the option or input that gives
+// the number.
 Status BindDim(const Value& input, size_t axis, int64_t value, const char* source, SymbolValues& symbols) {
   const Dim& dim = input.type.shape.dims[axis];
   if (dim.known() && dim.value() != value)
@@ -61,7 +62,7 @@ std::set<std::string> OpenSymbols(const Graph& graph) {
   return names;
 }
 
-// In all values: what inference cannot find out may still be declared in terms of the symbols.
+// Replaces symbols in all values, because declared types that inference cannot derive may contain them.
 void Substitute(Graph& graph, const SymbolValues& symbols) {
   for (const auto& v : graph.values())
     for (Dim& d : v->type.shape.dims) d = d.Substitute(symbols);
@@ -79,7 +80,7 @@ Status UnknownDim(const std::string& text, const std::set<std::string>& known) {
                   "input's dims");
 }
 
-// Dims that have no name, as input[axis].
+// Open dims without a name, as input[axis].
 Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) {
   std::vector<std::string> closed;
   for (Value* v : graph.inputs()) {
@@ -96,7 +97,7 @@ Result<std::vector<std::string>> CloseUnnamed(const Graph& graph, int64_t size) 
   return closed;
 }
 
-// The sizes are at fault, not the model.
+// The sizes are wrong, not the model.
 Status Chosen(Status status, const std::string& source) {
   if (status.code() != Code::kInvalidModel) return status;
   return InvalidArgument("the model does not run with the sizes of ", source, ": ", status.message());
@@ -126,7 +127,7 @@ Result<Dims> ParseDims(const std::string& text) {
     if (!ParseInt(part, v) || v < 0) return InvalidArgument("'", text, "' is not dims like 1x3x224x224");
     dims.push_back(v);
   }
-  if (!CheckedCount(dims, DType::kF64)) return InvalidArgument("dims ", text, " are beyond any memory");
+  if (!CheckedCount(dims, DType::kF64)) return InvalidArgument("dims ", text, " exceed any memory");
   return dims;
 }
 

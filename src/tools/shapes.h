@@ -1,4 +1,4 @@
-// --shape NAME=1x3x224x224, --dim N=8 and --batch N: what the user says about a model's dims.
+// --shape NAME=1x3x224x224, --dim N=8 and --batch N: dims that the user sets.
 #pragma once
 #include <map>
 #include <string>
@@ -14,12 +14,12 @@ using Feeds = std::map<std::string, Datum>;  // by the input's name
 
 class ShapeOptions {
  public:
-  // effect: what else becomes of the dims that are set, where that is to be told.
+  // effect: text for the help about what the command does with the dims.
   void Declare(Args& args, const std::string& effect = "");
-  // Sets the inputs' dims, in all inputs that share a symbol, and infers the graph anew. Names that no input
-  // has, and dims that contradict the model, are errors.
+  // Sets the inputs' dims, in all inputs that share a symbol, and repeats shape inference. Unknown input
+  // names and dims that contradict the model are errors.
   Status Apply(Graph& graph) const;
-  // --batch alone, for a model whose other dims follow from what it is fed.
+  // Applies only --batch, for a model whose other dims follow from its inputs.
   Status ApplyBatch(Graph& graph) const;
 
  private:
@@ -27,22 +27,22 @@ class ShapeOptions {
   int64_t batch_ = 0;
 };
 
-// For inputs that are made up beside these: open dims take what the given tensors say, in all inputs that
-// share a symbol; what is still open gets SmallestSize, which is said on stderr. Infers the graph anew. With
-// every input given there is nothing to close.
+// Sets the open dims of inputs that will be random: to the sizes of the given tensors, in all inputs that
+// share a symbol; the rest to SmallestSize, with a note on stderr. Repeats shape inference. Does nothing if
+// every input is given.
 Status CloseOpenDims(Graph& graph, const Feeds& given = {});
 
-// The first of a few sizes that all open dims can have at once: 1, unless the model needs more (windows of
-// pooling, seconds of sound); 1 where none fits.
+// The first of several sizes that all open dims can have at once: 1, unless the model needs more (pooling
+// windows, audio length); 1 if none fits.
 int64_t SmallestSize(const Graph& graph);
 
-// Sets every dim of the inputs that is still open to `size`, in silence; then infers anew.
+// Sets every open dim of the inputs to `size` without a note, and repeats shape inference.
 Status FillOpenDims(Graph& graph, int64_t size);
 
 // "1x3x224" to dims; "" and "scalar" are a scalar.
 Result<Dims> ParseDims(const std::string& text);
 
-// The input of that name, or an error that lists the names there are.
+// The input of that name, or an error that lists the names.
 Result<Value*> FindInput(const Graph& graph, const std::string& name);
 
 }  // namespace tern::tools

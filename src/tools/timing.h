@@ -17,10 +17,10 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// To a ten-thousandth, for JSON: what is beyond that is noise.
+// Rounds to 4 decimals for JSON; further digits are noise.
 inline double Rounded(double v) { return std::round(v * 1e4) / 1e4; }
 
-// p in [0, 1], of sorted samples: the smallest that at least a share p does not exceed.
+// The p-quantile of sorted samples, p in [0, 1], by nearest rank.
 inline double Percentile(const std::vector<double>& sorted, double p) {
   const auto rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted.size())));
   return sorted[std::clamp<size_t>(rank, 1, sorted.size()) - 1];

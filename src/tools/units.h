@@ -1,4 +1,4 @@
-// Numbers and names for people.
+// Formats numbers and names for output.
 #pragma once
 #include <fmt/core.h>
 
@@ -23,8 +23,7 @@ inline std::string Thousands(double v) {
                               kSuffix[i]);
 }
 
-// Text from a file that may hold anything, made safe for a terminal: control characters and bytes that are
-// not UTF-8 become \xNN.
+// Makes untrusted text safe for a terminal: control characters and invalid UTF-8 become \xNN.
 std::string Printable(std::string_view text);
 
 }  // namespace tern::tools

@@ -43,7 +43,7 @@ const Value* FindNamed(const std::vector<const Value*>& values, const std::strin
   return it == values.end() ? nullptr : *it;
 }
 
-// Arrays for neither an input nor an output are left alone: such files often hold more.
+// Arrays that are neither inputs nor outputs are ignored: such files often contain more.
 Status ReadNamed(const std::string& path, const Graph& graph, Vectors& v) {
   TERN_ASSIGN(data::NamedTensors arrays, data::ReadNpz(path));
   const std::vector<const Value*> inputs = InputsOf(graph),
@@ -89,7 +89,7 @@ Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& 
       if (entry.is_directory() && HasVectors(entry.path())) folders.push_back(entry.path());
   if (folders.empty())
     return NotFound("'", folder,
-                    "' holds no vectors: neither input_0.pb, input_0.npy nor io.npz, nor folders with such");
+                    "' has no vectors: neither input_0.pb, input_0.npy nor io.npz, nor folders with them");
   std::sort(folders.begin(), folders.end());
   std::vector<Vectors> out;
   for (const fs::path& f : folders) {

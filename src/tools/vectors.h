@@ -14,8 +14,8 @@ struct Vectors {
   Feeds outputs;  // only those that are stored
 };
 
-// The folder's own vectors, or those of its sub-folders (test_data_set_0 …). None at all is an error; so are
-// inputs without a single output when `with_outputs`.
+// The vectors in the folder, or those in its sub-folders (test_data_set_0 …). An error if there are none, or,
+// with `with_outputs`, if a vector has no outputs.
 Result<std::vector<Vectors>> ReadVectors(const Graph& graph, const std::string& folder, bool with_outputs);
 
 }  // namespace tern::tools

@@ -1,4 +1,4 @@
-// tern verify: whether a model gives the stored results.
+// tern verify: compares a model's results with stored results, another model or the reference evaluator.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace tern::tools {
 namespace {
 
-// Where products round to bf16: errors are relative to the largest results, not to each.
-// docs/reports/accuracy.md has what trained networks show, 0.1 to 1.1 %.
+// Tolerances for bf16 products: relative to the largest result, not to each element.
+// docs/reports/accuracy.md: errors of trained networks are 0.1 to 1.1 %.
 constexpr data::Tolerance kBf16Tolerance{1e-2, 0, 2e-2};
 
 struct Line {
@@ -74,12 +74,13 @@ void VerifyTool::Declare(Args& args) {
   args.Positional("MODEL", model_, "the model, .onnx or .tern");
   args.Option("--data", data_, "DIR",
               "folder with input_K / output_K (.pb, .npy) or io.npz, or of such folders");
-  args.Option("--against", against_, "OTHER", "another model: what it gives is what is wanted");
-  args.Flag("--reference", reference_, "what the slow reference evaluator gives is what is wanted");
+  args.Option("--against", against_, "OTHER", "another model, whose results are expected");
+  args.Flag("--reference", reference_, "expect the results of the slow reference evaluator");
   args.Flag(
       "--layers", layers_,
       "compare each node of the optimized graph with the reference evaluator, both fed with the same inputs");
-  args.Flag("--accumulated", accumulated_, "with --layers: each node reads what the kernels before it gave");
+  args.Flag("--accumulated", accumulated_,
+            "with --layers: each node reads the results of the kernels before it, so that errors accumulate");
   args.Option("--top", most_, "N", "with --layers: nodes in the table, the worst first (20); 0: all", 0,
               1'000'000);
   args.Option("--random", seed_, "SEED", "seed of the inputs when there is no --data (0)");
@@ -93,7 +94,7 @@ void VerifyTool::Declare(Args& args) {
   args.Flag("--json", json_, "print one JSON object");
 }
 
-// What bf16 wants, where that is the precision; what the user says wins, each for itself.
+// The default tolerances depend on the precision; each option overrides its default.
 Status VerifyTool::ChooseTolerance(const Args& args) {
   if (given_.relative < 0 || given_.absolute < 0) return InvalidArgument("a tolerance below 0");
   if (UsesBf16(options_.precision)) tolerance_ = kBf16Tolerance;
@@ -104,7 +105,7 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
   return {};
 }
 
-// What to feed: the stored inputs, or one random set.
+// The inputs: stored ones, or one random set.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options_.threads));
   TERN_TRY(shapes_.ApplyBatch(*graph));
@@ -149,7 +150,7 @@ Status VerifyTool::VerifyLayers(const Vectors& vectors) {
   return {};
 }
 
-// Against what is stored, and against another model or evaluator when one is named; that one in fp32.
+// Compares with stored results, and with another model or evaluator if given, which runs in fp32.
 Status VerifyTool::VerifyCase(const Vectors& vectors) {
   std::vector<std::string> names, other_names;
   TERN_ASSIGN(const DatumList outputs, RunModel(model_, vectors, options_, names));
@@ -220,15 +221,15 @@ void VerifyTool::Print(size_t wrong) const {
   if (layers_) PrintLayers();
   if (wrong && UsesBf16(options_.precision))
     fmt::print(
-        "rounding to bf16 moves the results of some networks further, above all of those that are not "
-        "trained: --precision fp32 tells whether it is that, --rtol and --atol say what is near enough\n");
+        "rounding to bf16 changes the results of some networks more, above all of those that are not "
+        "trained: --precision fp32 shows whether that is the reason, --rtol and --atol set the tolerance\n");
 }
 
 void VerifyTool::PrintLayers() const {
   const size_t count = layer_report_.layers.size(), random = layer_report_.not_compared.size();
   fmt::print("{}{} of {} nodes within {}, {}{}\n", LayerTable(layer_report_, most_),
              count - layer_report_.wrong, count, Bounds(),
-             accumulated_ ? "errors added up" : "each fed with the reference's values",
+             accumulated_ ? "errors accumulated" : "each fed with the reference's values",
              random ? fmt::format("; {} not compared: their results are random", random) : "");
 }
 
@@ -245,11 +246,12 @@ int VerifyTool::Report() const {
 
 Status VerifyTool::CheckRequest() const {
   if (data_.empty() && against_.empty() && !reference_ && !layers_)
-    return InvalidArgument("compare with what? give --data DIR, --against MODEL, --reference or --layers");
+    return InvalidArgument(
+        "nothing to compare with; give --data DIR, --against MODEL, --reference or --layers");
   if (layers_ && !against_.empty())
     return InvalidArgument(
         "--layers and --against exclude each other: nodes are compared with the reference");
-  if (accumulated_ && !layers_) return InvalidArgument("--accumulated is about --layers, which is not given");
+  if (accumulated_ && !layers_) return InvalidArgument("--accumulated needs --layers, which is not given");
   return {};
 }
 

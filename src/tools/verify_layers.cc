@@ -24,7 +24,7 @@ std::vector<Value*> ReadOutputs(const Node& node) {
   return read;
 }
 
-// What the node reads, for itself and for the graphs inside of it.
+// The values that the node and its nested graphs read.
 std::vector<Value*> Operands(const Node& node) {
   std::vector<Value*> values;
   const auto add = [&](Value* v) {
@@ -36,7 +36,7 @@ std::vector<Value*> Operands(const Node& node) {
   return values;
 }
 
-// Of a node without a name: its first output's.
+// The node's name, or its first output's name.
 std::string NameOf(const Node& node) {
   return node.name.empty() ? StrCat("%", node.output(0)->name) : node.name;
 }
@@ -46,14 +46,13 @@ Type TypeOf(const Value& v, const Datum& datum) {
   return Type::TensorOf(datum.tensor.dtype(), Shape::Of(datum.tensor.dims()));
 }
 
-// A plan without steps has no kernels: its results were computed ahead.
+// A plan without steps has no kernels: its results are constants.
 std::string KernelOf(const std::map<const Node*, std::string>& kernels, const Node& node) {
   const auto it = kernels.find(&node);
   return it == kernels.end() ? "folded" : it->second;
 }
 
-// Every value that a node of the graph makes, as the kernels or the reference evaluator give it; and which
-// kernels these were.
+// All node outputs of a graph, computed by kernels or the reference evaluator, and the names of the kernels.
 struct AllValues {
   Data data;
   std::unordered_map<const Node*, std::string> kernels;
@@ -82,13 +81,13 @@ Result<AllValues> RunAll(const Graph& graph, const DatumList& inputs, const Sess
   return all;
 }
 
-// A graph that holds one node of another, and what it is to be fed.
+// A graph with one node of another graph, and its inputs.
 struct OneNode {
   std::unique_ptr<Graph> graph;
   DatumList inputs;
 };
 
-// Constants stay constants. So do values that inference knows, as they are in a plan.
+// Constants stay constants, and so do values that inference knows, as in a plan.
 bool IsFixed(const Value& v) { return v.is_constant() || v.content; }
 
 OneNode Alone(const Node& node, const Data& data) {
@@ -113,7 +112,7 @@ OneNode Alone(const Node& node, const Data& data) {
   return one;
 }
 
-// The same for a node with graphs inside, which are copied with all the graph around it.
+// The same for a node with nested graphs: clones the entire graph.
 OneNode AloneWithBodies(const Graph& graph, const Node& node, const DatumList& inputs, const Data& data) {
   OneNode one{graph.Clone(), inputs};
   auto twin = one.graph->nodes().begin();
@@ -136,7 +135,7 @@ class LayerComparer {
  public:
   LayerComparer(const Graph& graph, const DatumList& inputs, const LayerOptions& options)
       : graph_(graph), inputs_(inputs), options_(options) {
-    options_.engine.level = Level::kNone;  // the graph is optimized already
+    options_.engine.level = Level::kNone;  // the graph is already optimized
   }
 
   Result<LayerReport> Run() {
@@ -172,7 +171,7 @@ class LayerComparer {
     return {};
   }
 
-  // What the kernels give for the outputs that are read.
+  // The kernels' results for the outputs that have readers.
   Result<DatumList> Got(const Node& node, std::string& kernel) {
     if (options_.accumulated) {
       kernel = accumulated_.kernels.at(&node);

@@ -82,7 +82,7 @@ class Report(unittest.TestCase):
 
     def test_instructions_in_use_are_named(self):
         self.assertIn("\nmade up (few), 1 cores. Against", self.told())
-        self.assertIn("\nmade up (few, products of bf16 pairs), 1 cores. Against", self.told(machine={**MEASURED["machine"], "bf16_products": True}))
+        self.assertIn("\nmade up (few, bf16 dot products), 1 cores. Against", self.told(machine={**MEASURED["machine"], "bf16_products": True}))
 
     def test_threads_beyond_the_cores_are_marked(self):
         machine = {**MEASURED["machine"], "cores": 2}

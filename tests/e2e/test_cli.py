@@ -80,7 +80,7 @@ class Inspect(CliTest):
         profiled = self.json("profile", path, "--runs", 1, "--json")["nodes"]
         self.assertEqual([layer["kernel"] for layer in ran["layers"]], [node["kernel"] for node in profiled])
         self.assertEqual((ran["params"], ran["macs"]), (own["params"], own["macs"]))
-        self.assertIn("\ngraph      as the model has it; it is optimized before it runs: see --level layout\n", self.ok("inspect", path).stdout)
+        self.assertIn("\ngraph      as stored in the model; it is optimized before it runs: see --level layout\n", self.ok("inspect", path).stdout)
         self.assertIn("\ngraph      optimized, level layout: as it runs by default\n", self.ok("inspect", path, "--level", "layout", "--summary").stdout)
 
     def test_text(self):

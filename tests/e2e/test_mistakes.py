@@ -154,7 +154,7 @@ class Ranking(CliTest):
         (self.dir / "names.json").write_text('["cat", "dog", "bird"]')
         (self.dir / "empty.txt").write_text("")
         self.refused("run", path, "--random", 1, "--labels", self.dir / "two.txt", "--output-dir", self.dir / "o", says=["2 names", "3 classes", "'y'"])
-        self.refused("run", path, "--random", 1, "--labels", self.dir / "names.json", says="name a line")
+        self.refused("run", path, "--random", 1, "--labels", self.dir / "names.json", says="name per line")
         self.refused("run", path, "--random", 1, "--labels", self.dir / "empty.txt", says="no names")
         self.assertFalse((self.dir / "o").exists())
 
@@ -240,7 +240,7 @@ class Usage(CliTest):
         self.refused(says=["no command", "bench, convert"])
 
     def test_numbers_that_are_none(self):
-        self.refused("bench", "m.onnx", "--threads", "abc", says=["--threads", "'abc' is not a whole number"])
+        self.refused("bench", "m.onnx", "--threads", "abc", says=["--threads", "'abc' is not an integer"])
         self.refused("bench", "m.onnx", "--threads", 1025, says=["--threads", "1025", "0 and 1024"])
         self.refused("bench", "m.onnx", "--seconds", "abc", says=["--seconds", "'abc' is not a number"])
 

@@ -190,7 +190,7 @@ class Optimize(CliTest):
                 found = onnx.load(self.dir / "out.onnx").graph.input[0].type.tensor_type.shape.dim[0]
                 self.assertEqual(found.dim_value or found.dim_param, dim)
             for option in ("--dim", "--shape"):
-                self.assertRegex(" ".join(self.ok(command, "--help").stdout.split()), rf"{option} \S+ [^-]*fixed in the file that is written")
+                self.assertRegex(" ".join(self.ok(command, "--help").stdout.split()), rf"{option} \S+ [^-]*fixed in the output file")
 
     def test_levels(self):
         counts = [self.optimize("out.tern", "--level", level)["nodes_after"] for level in ("none", "basic", "extended", "layout")]

@@ -73,7 +73,7 @@ class Tables(CliTest):
 
     def test_one_input_a_column_needs_names(self):
         path = self.save(data_frame())
-        self.refused("run", path, "--input", self.csv("1,2,3\n"), says=["first line", "age, net income, name", "x.csv"])
+        self.refused("run", path, "--input", self.csv("1,2,3\n"), says=["the header", "age, net income, name", "x.csv"])
         self.refused("run", path, "--input", self.csv("age,name\n1,a\n"), says=["'net income'", "was not given"])
         self.refused("run", path, "--input", self.csv("age,net income,name\nold,2,a\n"),
                      says=["'age'", "row 1", "line 2", "'old'"])

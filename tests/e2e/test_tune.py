@@ -47,7 +47,7 @@ class Tune(CliTest):
 
     def test_the_text_names_kernels_and_reasons(self):
         text = self.ok("profile", self.model, "--dim", "N=8", "--runs", "1", "--explain", "--tune", "5000", "--cache-dir", "").stdout
-        for words in ("why each node has its kernel", "estimated", "measured", " no: ", "<- least measured time", "kinds of nodes measured"):
+        for words in ("why each node uses its kernel", "estimated", "measured", " no: ", "<- least measured time", "kinds of nodes measured"):
             self.assertIn(words, text)
 
     def test_reasons_agree_with_times(self):
