@@ -66,7 +66,7 @@ class Finder : public AttrVisitor {
   AttrValue* value_;
 };
 
-bool IsWhole(double d) { return std::trunc(d) == d && std::fabs(d) < 0x1p63; }
+bool IsInteger(double d) { return std::trunc(d) == d && std::fabs(d) < 0x1p63; }
 
 class Setter : public AttrVisitor {
  public:
@@ -82,7 +82,7 @@ class Setter : public AttrVisitor {
   }
   void operator()(const char* n, int64_t& v, const char*) override {
     if (n != name_) return;
-    if (auto* d = std::get_if<double>(&value_); d && IsWhole(*d))
+    if (auto* d = std::get_if<double>(&value_); d && IsInteger(*d))
       Take(v, static_cast<int64_t>(*d));
     else
       Plain(v, "an integer");
@@ -109,7 +109,8 @@ class Setter : public AttrVisitor {
   }
   void operator()(const char* n, std::vector<int64_t>& v, const char*) override {
     if (n != name_) return;
-    if (auto* d = std::get_if<std::vector<double>>(&value_); d && std::all_of(d->begin(), d->end(), IsWhole))
+    if (auto* d = std::get_if<std::vector<double>>(&value_);
+        d && std::all_of(d->begin(), d->end(), IsInteger))
       Take(v, std::vector<int64_t>(d->begin(), d->end()));
     else
       EmptyOr(v, "a list of integers");

@@ -1,4 +1,4 @@
-// Every op answers what passes, plans and reports ask: with a function, a trait, or No and the reason.
+// Every op answers the queries of passes, plans and reports: by a function, a trait, or No with a reason.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ class OpAnswers : public testing::Test {
  protected:
   void SetUp() override { InitOps(); }
 
-  // What an op leaves open, as it is written in its file.
+  // The builder calls that an op's file lacks.
   static std::vector<std::string> Missing(const OpDef& op) {
     std::vector<std::string> missing;
     const auto need = [&](bool given, const char* call) {
@@ -71,7 +71,7 @@ TEST_F(OpAnswers, ReasonsAreGiven) {
         << op->name;
 }
 
-// Constants of indices, shapes and truth values are no parameters; the first input is the data.
+// Constant indices, shapes and booleans are not parameters; the first input is the data.
 TEST_F(OpAnswers, IntegersBesideTheDataAreSettings) {
   constexpr DTypeSet kNoParameters = kIndices | kBools;
   for (const OpDef* op : AllOps())
@@ -83,7 +83,7 @@ TEST_F(OpAnswers, IntegersBesideTheDataAreSettings) {
     }
 }
 
-// Two families that share the name of a kind would make the text form ambiguous.
+// If two op families shared the name of a kind, the text form would be ambiguous.
 TEST_F(OpAnswers, NamesOfKindsAreUnique) {
   std::map<std::string, std::string> families;
   for (const OpDef* op : AllOps()) {

@@ -28,7 +28,7 @@ TEST(Control, CountsWhatBodiesTakeAndGive) {
   EXPECT_PART(ErrorOf(R"(graph @g(%s: seq(f32[2])) -> (%y) {
     %y, %z = SequenceMap(%s) [body @b(%e: f32[2]) -> (%e) {}]
   })"),
-              "the body gives 1 outputs, 2 are wanted");
+              "the body gives 1 outputs, the node has 2");
   EXPECT_PART(ErrorOf(R"(graph @g(%c: bool[]) -> (%y) {
     #k: f32[1] = (1)
     %y = If(%c) [then @t(%extra: f32[1]) -> (%extra) {} else @e() -> (#k) {}]

@@ -1,4 +1,4 @@
-// Attention: softmax(q·kᵀ·scale + mask)·v per head, with grouped heads, causal masking and a growing cache.
+// Attention: softmax(q·kᵀ·scale + mask)·v per head, with grouped heads, causal masking and a key/value cache.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,25 +21,25 @@ struct Attention {
   int64_t q_heads = 0, kv_heads = 0;
   bool merged = false, guarded = false, joint = false, stacked = false;
   template <class V> void Visit(V& v) {
-    v("scale", scale, "factor of q·kᵀ; 0 stands for 1/sqrt(head size)");
-    v("causal", causal, "query i sees keys up to i plus the length of the past");
-    v("softcap", softcap, "scores become softcap·tanh(scores/softcap) when positive");
+    v("scale", scale, "factor of q·kᵀ; 0 means 1/sqrt(head size)");
+    v("causal", causal, "query i attends to keys up to i plus the length of the past");
+    v("softcap", softcap, "if positive, scores become softcap·tanh(scores/softcap)");
     v.Enum("scores", scores, {"raw", "capped", "masked", "probabilities"},
-           "the stage that the output 'scores' shows");
-    v("q_heads", q_heads, "heads of q where it is [batch, length, heads*size]; 0: q has rank 4");
+           "the stage that the output 'scores' contains");
+    v("q_heads", q_heads, "heads of q if it is [batch, length, heads*size]; 0: q has rank 4");
     v("kv_heads", kv_heads, "the same for k and v");
     v("merged", merged, "y is [batch, length, heads*size] instead of [batch, heads, length, size]");
-    v("guarded", guarded, "a query that no key is open to gets zeros, not NaN");
+    v("guarded", guarded, "a query whose keys are all masked gives zeros, not NaN");
     v("joint", joint,
-      "q, k and v are one value [batch, length, (q_heads + 2*kv_heads)*size]: heads of q, of k, of v");
+      "q, k and v are one value [batch, length, (q_heads + 2*kv_heads)*size]: heads of q, then k, then v");
     v("stacked", stacked,
-      "past_k and past_v are one value [2, batch, heads, length, size], and present_k is one for both");
+      "past_k and past_v are one value [2, batch, heads, length, size], and present_k holds both");
   }
 };
 
 Status CheckHeads(int64_t q_heads, int64_t kv_heads) {
   if (q_heads == kv_heads || (kv_heads > 0 && q_heads % kv_heads == 0)) return {};
-  return InvalidModel(q_heads, " query heads are no multiple of ", kv_heads, " key heads");
+  return InvalidModel(q_heads, " query heads are not a multiple of ", kv_heads, " key heads");
 }
 
 Result<OperandShapes> ShapesOf(const Attention& op, const InferContext& c) {
@@ -75,7 +75,7 @@ Status Infer(const Attention& op, InferContext& c) {
   return {};
 }
 
-// Rows [batch, heads, length, size] with an optional past in front, as doubles.
+// Rows [batch, heads, length, size] as doubles, with an optional past prepended.
 struct Rows {
   Dims dims;
   std::vector<double> data;
@@ -84,10 +84,10 @@ struct Rows {
   }
 };
 
-// The operand that an input is, or that some of its heads are.
+// An operand: all heads of an input, or some of them.
 struct Operand {
   const char* port;
-  int64_t heads;                  // of the input
+  int64_t heads;                  // heads of the entire input
   int64_t first = 0, count = -1;  // -1: all
 };
 
@@ -102,7 +102,7 @@ struct Operands {
   }
 };
 
-// An input in either layout, brought into the order of Rows.
+// Converts an input of either layout to Rows.
 Result<Rows> Split(EvalContext& c, const Operand& o) {
   TERN_ASSIGN(Dims dims, SplitDims(o.port, c.In(o.port).dims(), o.heads));
   Rows rows{dims, c.Doubles(o.port)};
@@ -119,7 +119,7 @@ Result<Rows> Split(EvalContext& c, const Operand& o) {
   return rows;
 }
 
-// The half of a value that holds keys and values, or all of one that does not.
+// Which half of a stacked key/value tensor to take; kAll for one that is not stacked.
 enum class Half { kAll, kKeys, kValues };
 
 Result<Rows> Past(EvalContext& c, const char* port, Half half) {
@@ -143,7 +143,7 @@ Result<Rows> Joined(EvalContext& c, const Operand& now, const char* before, Half
   TERN_ASSIGN(const Rows past, Past(c, before, half));
   if (past.dims.size() != 4 || past.dims[0] != rows.dims[0] || past.dims[1] != rows.dims[1] ||
       past.dims[3] != rows.dims[3])
-    return InvalidArgument("input '", before, "' ", c.In(before).Describe(), " does not go with '", now.port,
+    return InvalidArgument("input '", before, "' ", c.In(before).Describe(), " does not match '", now.port,
                            "' ", c.In(now.port).Describe());
   const int64_t a = past.dims[2], b = rows.dims[2], size = rows.dims[3];
   std::vector<double> all;
@@ -168,7 +168,7 @@ void GivePresent(const Attention& op, EvalContext& c, const Rows& k, const Rows&
   if (c.Wants("present_v")) c.Out("present_v", v.dims, v.data);
 }
 
-// The mask broadcast over batch, heads and queries; keys beyond its end are hidden.
+// The mask, broadcast over batch, heads and queries. Keys beyond its length are masked out.
 class Mask {
  public:
   static Result<Mask> Of(EvalContext& c, const Dims& scores) {
@@ -209,7 +209,7 @@ class Mask {
   std::vector<double> data_;
 };
 
-// The largest score contributes 1 to the sum: either all of a row is NaN or nothing is.
+// The largest score contributes 1 to the sum, so a row is either all NaN or has no NaN.
 void SoftmaxRow(std::vector<double>& row, bool guarded) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (double v : row) top = std::max(top, v);
@@ -220,7 +220,7 @@ void SoftmaxRow(std::vector<double>& row, bool guarded) {
 Status Reference(const Attention& op, EvalContext& c) {
   const Operands operands(op);
   if (op.joint && c.In("q").rank() != 3)
-    return InvalidArgument("q, k and v in one must be [batch, length, width], got ", c.In("q").Describe());
+    return InvalidArgument("joint q, k and v must be [batch, length, width], got ", c.In("q").Describe());
   TERN_ASSIGN(const Rows q, Split(c, operands.q));
   TERN_ASSIGN(const Rows k, Joined(c, operands.k, "past_k", op.stacked ? Half::kKeys : Half::kAll));
   const char* past_v = op.stacked ? "past_k" : "past_v";
@@ -231,7 +231,8 @@ Status Reference(const Attention& op, EvalContext& c) {
   TERN_TRY(CheckHeads(heads, k.dims[1]));
   if (k.dims[0] != batch || v.dims[0] != batch || v.dims[1] != k.dims[1] || v.dims[2] != keys ||
       k.dims[3] != size)
-    return InvalidArgument("k [", Join(k.dims, ","), "] and v [", Join(v.dims, ","), "] do not go together");
+    return InvalidArgument("k [", Join(k.dims, ","), "] and v [", Join(v.dims, ","),
+                           "] have incompatible dims");
   const Dims score_dims = {batch, heads, queries, keys};
   TERN_ASSIGN(Mask mask, Mask::Of(c, score_dims));
   const auto lengths = c.Has("lengths") ? c.Longs("lengths") : std::vector<int64_t>();
@@ -280,7 +281,7 @@ Status Reference(const Attention& op, EvalContext& c) {
   return {};
 }
 
-// Scores: every query element against every key; then every output element over every key.
+// Scores: every query element times every key; then every output element over all keys.
 std::optional<double> Macs(const Node& n) {
   const auto keys = DimOf(n.input(1), -2);
   const auto past = n.input(4) ? DimOf(n.input(4), -2) : std::optional<double>(0);
@@ -306,7 +307,7 @@ TERN_OP(Attention) {
       .OptOut("present_v", kFloats)
       .OptOut("scores", kFloats)
       .Macs(Macs)
-      .Batch(No{"mask and past may be shared between items"})
+      .Batch(No{"mask and past may be shared by all items"})
       .Axes(No{"axes are batch, heads, length and size"})
       .Infer(Infer)
       .Reference(Reference);

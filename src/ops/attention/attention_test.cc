@@ -1,4 +1,4 @@
-// Attention's two layouts say the same: shapes that are not known yet, and numbers.
+// Attention's two layouts give the same shapes and the same results.
 #include "ops/test_graph.h"
 
 namespace tern {

@@ -18,7 +18,7 @@ Result<Shape> SplitShape(const InferContext& c, const char* port, int64_t heads)
                         c.In(port).ToString());
   if (!heads)
     return InvalidModel("input '", port, "' ", c.In(port).ToString(),
-                        " needs its number of heads as an attribute");
+                        " needs its head count as an attribute");
   if (x[2].known() && x[2].value() % heads)
     return InvalidModel("input '", port, "' ", c.In(port).ToString(), " does not divide into ", heads,
                         " heads");
@@ -27,11 +27,11 @@ Result<Shape> SplitShape(const InferContext& c, const char* port, int64_t heads)
 
 Result<OperandShapes> JointShapes(const InferContext& c, const char* port, int64_t q_heads,
                                   int64_t kv_heads) {
-  constexpr int64_t kMostHeads = int64_t{1} << 30;
-  if (q_heads < 1 || kv_heads < 1 || q_heads > kMostHeads || kv_heads > kMostHeads)
-    return InvalidModel("q, k and v in one need their numbers of heads, got ", q_heads, " and ", kv_heads);
+  constexpr int64_t kMaxHeads = int64_t{1} << 30;
+  if (q_heads < 1 || kv_heads < 1 || q_heads > kMaxHeads || kv_heads > kMaxHeads)
+    return InvalidModel("joint q, k and v need their head counts, got ", q_heads, " and ", kv_heads);
   if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 3)
-    return InvalidModel("q, k and v in one must be [batch, length, width], got ", c.In(port).ToString());
+    return InvalidModel("joint q, k and v must be [batch, length, width], got ", c.In(port).ToString());
   TERN_ASSIGN(const Shape all, SplitShape(c, port, q_heads + 2 * kv_heads));
   const Shape q({all[0], Dim(q_heads), all[2], all[3]}), kv({all[0], Dim(kv_heads), all[2], all[3]});
   return OperandShapes{q, kv, kv};

@@ -1,4 +1,4 @@
-// LinearAttention: a matrix state per head, written and read once per token.
+// LinearAttention: a state matrix per head, updated and read once per token.
 #include <cmath>
 
 #include "ir/eval_context.h"
@@ -13,8 +13,8 @@ struct LinearAttention {
   Rule rule = Rule::kGatedDelta;
   float scale = 0;
   template <class V> void Visit(V& v) {
-    v.Enum("rule", rule, {"linear", "gated", "delta", "gated_delta"}, "how the state takes up a token");
-    v("scale", scale, "factor of the output; 0 stands for 1/sqrt(key size)");
+    v.Enum("rule", rule, {"linear", "gated", "delta", "gated_delta"}, "how a token updates the state");
+    v("scale", scale, "factor of the output; 0 means 1/sqrt(key size)");
   }
 };
 
@@ -28,9 +28,9 @@ Status Infer(const LinearAttention& op, InferContext& c) {
       return InvalidModel("input '", port, "' must be [batch, heads, length, size], got ",
                           c.In(port).ToString());
   if (Gated(op.rule) != c.Has("decay"))
-    return InvalidModel("input 'decay' goes with the gated rules, and only with them");
+    return InvalidModel("input 'decay' is required by the gated rules and not allowed for others");
   if (Corrects(op.rule) != c.Has("beta"))
-    return InvalidModel("input 'beta' goes with the delta rules, and only with them");
+    return InvalidModel("input 'beta' is required by the delta rules and not allowed for others");
   const DType state = c.Has("past") ? c.TypeOf("past") : c.TypeOf("q");
   if (!q.ranked || !k.ranked || !v.ranked) {
     c.Out("y", c.TypeOf("q"), Shape(std::vector<Dim>(4)));
@@ -54,7 +54,7 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
   if (kv_heads == 0 || qd[1] % kv_heads || qd[0] != batch || qd[2] != length || qd[3] != dk ||
       vd[0] != batch || vd[1] != kv_heads || vd[2] != length)
     return InvalidArgument("q ", c.In("q").Describe(), ", k ", c.In("k").Describe(), " and v ",
-                           c.In("v").Describe(), " do not go together");
+                           c.In("v").Describe(), " have incompatible dims");
   const Dims state_dims = {batch, kv_heads, dk, dv};
   auto state = c.Has("past") ? c.Doubles("past")
                              : std::vector<double>(static_cast<size_t>(batch * kv_heads * dk * dv));
@@ -66,7 +66,7 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
     const int64_t last = port[0] == 'd' ? dk : 1;
     if (d.size() != 4 || d[0] != batch || (d[1] != 1 && d[1] != kv_heads) || d[2] != length ||
         (d[3] != 1 && d[3] != last))
-      return InvalidArgument("input '", port, "' ", c.In(port).Describe(), " does not go with k ",
+      return InvalidArgument("input '", port, "' ", c.In(port).Describe(), " does not match k ",
                              c.In("k").Describe());
   }
   const auto decay = c.Has("decay") ? c.Doubles("decay") : std::vector<double>();
@@ -115,7 +115,7 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
 
 TERN_OP(LinearAttention) {
   return OpDef::Of<LinearAttention>(
-             "a state per head that each token decays, corrects and adds to, read by the query")
+             "a state per head that each token decays, corrects and adds to; queries read it")
       .In("q", kFloats)
       .In("k", kFloats)
       .In("v", kFloats)

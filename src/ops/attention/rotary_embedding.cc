@@ -1,4 +1,4 @@
-// RotaryEmbedding: pairs of features rotated by angles that depend on the position.
+// RotaryEmbedding: rotates pairs of features by angles that depend on the position.
 #include "ir/eval_context.h"
 #include "ir/op_cost.h"
 #include "ops/attention/heads.h"
@@ -10,9 +10,10 @@ struct RotaryEmbedding {
   bool interleaved = false;
   int64_t size = 0, heads = 0;
   template <class V> void Visit(V& v) {
-    v("interleaved", interleaved, "pairs are neighbours; otherwise feature i goes with i + size/2");
-    v("size", size, "how many of the first features of a head are rotated; 0: all");
-    v("heads", heads, "heads of x where it is [batch, length, heads*size]; 0: x has rank 4");
+    v("interleaved", interleaved,
+      "pairs are adjacent features; otherwise feature i is paired with i + size/2");
+    v("size", size, "number of leading features of a head that are rotated; 0: all");
+    v("heads", heads, "heads of x if it is [batch, length, heads*size]; 0: x has rank 4");
   }
 };
 
@@ -22,7 +23,7 @@ Status CheckRotated(const RotaryEmbedding& op, int64_t width) {
   return InvalidModel("cannot rotate ", rotated, " of ", width, " features");
 }
 
-// With positions, caches [max, half]; without, angles [batch or 1, length, half].
+// With positions: caches [max, half]. Without: angles [batch or 1, length, half].
 Status CheckAngles(const InferContext& c, const char* port, const Shape& x, const Dim& half) {
   const Shape& angles = c.ShapeOf(port);
   if (!angles.ranked) return {};
@@ -32,7 +33,7 @@ Status CheckAngles(const InferContext& c, const char* port, const Shape& x, cons
                         ", got ", c.In(port).ToString());
   const bool fits = cached || ((angles[0].Is(1) || !Differ(angles[0], x[0])) && !Differ(angles[1], x[2]));
   if (fits && !Differ(angles[-1], half)) return {};
-  return InvalidModel("input '", port, "' ", c.In(port).ToString(), " does not go with x ",
+  return InvalidModel("input '", port, "' ", c.In(port).ToString(), " does not match x ",
                       c.In("x").ToString());
 }
 
@@ -54,7 +55,7 @@ Status Infer(const RotaryEmbedding& op, InferContext& c) {
   return {};
 }
 
-// Where the angles of row (b, t) lie in cos and sin, in rows of theirs.
+// Row numbers in cos and sin for each row (b, t) of x.
 class Rows {
  public:
   static Result<Rows> Of(EvalContext& c, const Dims& x, int64_t half) {
@@ -66,7 +67,7 @@ class Rows {
     if (c.In("sin").dims() != angles || angles.size() != rank || angles.back() != half ||
         by_row.size() != rank || (by_row[0] != x[0] && by_row[0] != 1) || by_row[1] != x[2])
       return InvalidArgument("cos ", c.In("cos").Describe(), " and sin ", c.In("sin").Describe(),
-                             " do not go with [", Join(x, ","), "]");
+                             " do not match [", Join(x, ","), "]");
     r.length_ = x[2], r.shared_ = by_row[0] == 1;
     if (!cached) return r;
     r.positions_ = c.Longs("positions");
@@ -115,7 +116,7 @@ Status Reference(const RotaryEmbedding& op, EvalContext& c) {
 
 TERN_OP(RotaryEmbedding) {
   return OpDef::Of<RotaryEmbedding>(
-             "pairs of features of x rotated by the angles whose cosines and sines are given: for each row of x, "
+             "rotates pairs of features of x by angles given as cosines and sines, for each row of x "
              "or for each position")
       .In("x", kFloats)
       .In("cos", kFloats)
@@ -124,7 +125,7 @@ TERN_OP(RotaryEmbedding) {
       .Out("y", kFloats)
       .Traits(kPure | kInPlace)
       .Flops(PerOutput(3))
-      .Batch(No{"angles may be shared between items"})
+      .Batch(No{"angles may be shared by all items"})
       .Axes(No{"axes are batch, heads, length and size"})
       .Infer(Infer)
       .Reference(Reference);

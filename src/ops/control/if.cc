@@ -1,4 +1,4 @@
-// If: one of two graphs, by a condition.
+// If: runs one of two graphs, depending on a condition.
 #include "ops/control/inputs.h"
 
 namespace tern {
@@ -12,7 +12,7 @@ Status Infer(const If&, InferContext& c) {
   if (yes.size() != no.size())
     return InvalidModel("the branches give ", yes.size(), " and ", no.size(), " outputs");
   if (c.OutputCount() > static_cast<int>(yes.size()))
-    return InvalidModel("the branches give ", yes.size(), " outputs, ", c.OutputCount(), " are wanted");
+    return InvalidModel("the branches give ", yes.size(), " outputs, the node has ", c.OutputCount());
   const Tensor* condition = c.Constant("condition");
   for (int i = 0; i < c.OutputCount(); ++i) {
     const auto& a = yes[static_cast<size_t>(i)];
@@ -35,7 +35,7 @@ Status Reference(const If&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(If) {
-  return OpDef::Of<If>("the outputs of one of two graphs")
+  return OpDef::Of<If>("runs one of two graphs, depending on a condition, and returns its outputs")
       .Setting("condition", kBools)
       .VarOut("outputs", 0)
       .Subgraph("then")

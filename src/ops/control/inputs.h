@@ -1,18 +1,18 @@
-// What ops with bodies ask of their inputs.
+// Input checks for ops with subgraphs.
 #pragma once
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 
 namespace tern {
 
-// A body's parameter cannot be absent.
+// A parameter of a body must be present.
 inline Status RequireInputs(const InferContext& c, int from = 0) {
   for (int i = from; i < c.InputCount(); ++i)
     if (!c.Has(i)) return InvalidModel("input ", i, " is missing, the body needs it");
   return {};
 }
 
-// The only element of a counting or deciding input.
+// The only element of a count or condition input.
 inline Result<int64_t> OneElement(const EvalContext& c, int i, const char* what) {
   if (c.In(i).size() != 1) return InvalidArgument(what, " must have one element, got ", c.In(i).Describe());
   return LoadLong(c.In(i), 0);

@@ -1,5 +1,4 @@
-// Loop: a body run until a count or a condition ends it, with state carried along and per-iteration outputs
-// stacked.
+// Loop: runs a body until a count or a condition ends it. Carries state and stacks per-iteration outputs.
 #include "ops/control/inputs.h"
 #include "ops/control/stack.h"
 
@@ -12,8 +11,8 @@ constexpr int kFirstState = 2;  // inputs: trip_count, condition, states; body: 
 constexpr int kMaxRelaxations = 8;
 constexpr int kMaxRelaxedNesting = 3;
 
-// How many loops are being inferred around this one. Each repeats its body's inference, and the repetitions
-// multiply: below kMaxRelaxedNesting, states lose their shapes at once and one pass is enough.
+// How many enclosing loops are being inferred. Each of them repeats the inference of its body, so that the
+// repetitions multiply. From kMaxRelaxedNesting on, states lose their shapes at once and one pass is enough.
 thread_local int nesting = 0;
 struct Nested {
   Nested() { ++nesting; }
@@ -22,7 +21,8 @@ struct Nested {
 
 int StateCount(int inputs) { return inputs > kFirstState ? inputs - kFirstState : 0; }
 
-// A state's shape may change from turn to turn; widen until a turn maps the types onto themselves.
+// A state's shape may change between iterations: relaxes the types until an iteration maps them to
+// themselves.
 Status Infer(const Loop&, InferContext& c) {
   const Nested nested;
   const bool deep = nesting > kMaxRelaxedNesting;
@@ -49,7 +49,7 @@ Status Infer(const Loop&, InferContext& c) {
     if (stable) break;
   }
   if (c.OutputCount() > static_cast<int>(outputs.size()) - 1)
-    return InvalidModel("the body gives ", outputs.size() - 1, " results, ", c.OutputCount(), " are wanted");
+    return InvalidModel("the body gives ", outputs.size() - 1, " results, the node has ", c.OutputCount());
   for (int i = 0; i < c.OutputCount(); ++i) {
     if (i < states) {
       c.Out(i, inputs[static_cast<size_t>(kFirstState + i)]);

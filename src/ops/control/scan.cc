@@ -1,4 +1,4 @@
-// Scan: a body run once per slice of its scan inputs, with state carried along and outputs stacked.
+// Scan: runs a body once per slice of its scan inputs. Carries state and stacks outputs.
 #include "ops/control/inputs.h"
 #include "ops/control/stack.h"
 
@@ -9,11 +9,11 @@ struct Scan {
   int64_t scan_inputs = 0;
   std::vector<int64_t> input_axes, output_axes, input_reverse, output_reverse;
   template <class V> void Visit(V& v) {
-    v("scan_inputs", scan_inputs, "how many of the last inputs are scanned; those before are state");
-    v("input_axes", input_axes, "axis scanned, per scan input; empty: all 0");
-    v("output_axes", output_axes, "axis stacked along, per scan output; empty: all 0");
-    v("input_reverse", input_reverse, "1: scanned from the end, per scan input; empty: none");
-    v("output_reverse", output_reverse, "1: stacked from the end, per scan output; empty: none");
+    v("scan_inputs", scan_inputs, "number of scan inputs, which come last; the inputs before them are state");
+    v("input_axes", input_axes, "axis to scan, per scan input; empty: all 0");
+    v("output_axes", output_axes, "axis to stack along, per scan output; empty: all 0");
+    v("input_reverse", input_reverse, "1: scan from the end, per scan input; empty: none");
+    v("output_reverse", output_reverse, "1: stack from the end, per scan output; empty: none");
   }
 };
 
@@ -44,7 +44,7 @@ Status Infer(const Scan& op, InferContext& c) {
   if (static_cast<int>(outputs.size()) < states)
     return InvalidModel("the body gives ", outputs.size(), " outputs for ", states, " states");
   if (c.OutputCount() > static_cast<int>(outputs.size()))
-    return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
+    return InvalidModel("the body gives ", outputs.size(), " outputs, the node has ", c.OutputCount());
   for (int i = 0; i < c.OutputCount(); ++i) {
     Type type = outputs[static_cast<size_t>(i)];
     if (i < states) {

@@ -22,7 +22,7 @@ void CopyElements(const Tensor& from, int64_t at, Tensor& to, int64_t put, int64
 
 int64_t InnerCount(const Dims& dims, int64_t axis) { return CountOf(Dims(dims.begin() + axis, dims.end())); }
 
-// No iteration: the dims that inference knows, 0 for the rest.
+// The result of zero iterations: dims that inference knows, 0 for the others.
 Tensor EmptyStack(const Type& type, int64_t axis) {
   Dims dims;
   for (const Dim& d : type.shape.dims) dims.push_back(d.known() ? d.value() : 0);
@@ -31,7 +31,7 @@ Tensor EmptyStack(const Type& type, int64_t axis) {
   return Tensor(type.dtype == DType::kInvalid ? DType::kF32 : type.dtype, dims);
 }
 
-// The texts of strings lie outside of the tensor.
+// String data is stored outside of the tensor.
 size_t BytesHeld(const Tensor& t) {
   size_t bytes = sizeof(Datum) + t.bytes();
   if (t.dtype() == DType::kString)
@@ -50,9 +50,8 @@ Status Collector::Add(const DatumList& outputs) {
                           ", which cannot be stacked");
     bytes_ += BytesHeld(slice.tensor);
     if (bytes_ > limit_)
-      return ResourceExhausted("the outputs gathered in ", iterations_, " iterations hold ", bytes_,
-                               " bytes, the limit is ", limit_,
-                               "; a higher one is set by collect_limit, if the loop ends at all");
+      return ResourceExhausted("the outputs collected in ", iterations_, " iterations hold ", bytes_,
+                               " bytes, the limit is ", limit_, "; collect_limit sets another limit");
     lists_[i].push_back(slice);
   }
   return {};

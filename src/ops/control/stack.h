@@ -1,4 +1,4 @@
-// Collecting one slice per iteration into a tensor.
+// Collects one slice per iteration and stacks the slices into a tensor.
 #pragma once
 #include <cstring>
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace tern {
 
-// Tensors of one type and shape, put along a new axis (0 ≤ axis ≤ rank). `empty` gives type and dims when
+// Stacks tensors of one type and shape along a new axis (0 ≤ axis ≤ rank). `empty` gives type and dims if
 // there is no slice.
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty);
-// What a body gives per iteration, until it is stacked. Whoever runs a loop does not know when it ends, so it
-// may hold no more than the context's limit.
+// The outputs of a body per iteration, until they are stacked. The number of iterations is unknown, so the
+// total size is limited by the context.
 class Collector {
  public:
-  // Keeps `count` lists: the body's outputs from `first` on that somebody wants.
+  // Collects `count` outputs of the body, from number `first`, that the node has.
   Collector(const EvalContext& c, int first, int count)
       : first_(static_cast<size_t>(first)), limit_(c.CollectLimit()), lists_(static_cast<size_t>(count)) {}
   Status Add(const DatumList& outputs);
@@ -25,7 +25,7 @@ class Collector {
   std::vector<DatumList> lists_;
 };
 
-// Slice `index` of x along axis, the axis dropped.
+// Slice `index` of x along axis, without that axis.
 Tensor TakeSlice(const Tensor& x, int axis, int64_t index);
 
 }  // namespace tern

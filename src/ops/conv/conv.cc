@@ -21,7 +21,7 @@ struct Conv : ConvAttrs, ChannelOrder {
   }
 };
 
-// Of x as [N, C, spatial…].
+// For x as [N, C, spatial…].
 Result<Shape> OutputShape(const Conv& op, const Shape& x, const Shape& w) {
   TERN_TRY(CheckConvShapes(op.group, x, w, "output"));
   TERN_TRY(CheckGroupChannels(op.group, x, w));

@@ -17,10 +17,10 @@ struct ConvTranspose : ConvAttrs, ChannelOrder {
   std::vector<int64_t> output_padding, output_shape;
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    VisitWindow(v, "cut from the result: all begins, then all ends; empty: 0");
+    VisitWindow(v, "cropped from the result: all begins, then all ends; empty: 0");
     v("output_padding", output_padding, "added at the end of each spatial axis; empty: 0");
     v("output_shape", output_shape,
-      "the result's spatial sizes, from which pads follow; empty: sizes follow from pads");
+      "spatial sizes of the result, which determine the pads; empty: pads determine the sizes");
     VisitGroup(v);
     VisitChannels(v);
     epilogue.Visit(v);
@@ -44,7 +44,7 @@ bool Same(const ConvTranspose& op) {
   return op.auto_pad == AutoPad::kSameUpper || op.auto_pad == AutoPad::kSameLower;
 }
 
-// Sizes before anything is cut.
+// Sizes before cropping.
 Dim FullSize(const ConvTranspose& op, const Window& window, size_t axis, const Dim& input,
              const Dim& kernel) {
   const WindowAxis& a = window.axes[axis];
@@ -59,7 +59,7 @@ Result<Dim> OutputSize(const ConvTranspose& op, const Window& window, size_t axi
   const Dim size = FullSize(op, window, axis, input, kernel) - (a.begin + a.end);
   if (size.known() && size.value() < 0)
     return InvalidModel("spatial axis ", axis, ": pads ", a.begin, " and ", a.end,
-                        " cut more than the whole result, which has ",
+                        " crop more than the entire result, which has ",
                         FullSize(op, window, axis, input, kernel).value(), " elements");
   return size;
 }
@@ -70,7 +70,7 @@ Result<Window> WindowOf(const ConvTranspose& op, int rank) {
   return MakeWindow(rank, op.strides, op.pads, op.dilations, op.auto_pad);
 }
 
-// Of x as [N, C, spatial…].
+// For x as [N, C, spatial…].
 Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& w) {
   TERN_TRY(CheckConvShapes(op.group, x, w, "input"));
   if (x.ranked && w.ranked && Differ(x[1], w[0]))
@@ -104,9 +104,9 @@ Status Infer(const ConvTranspose& op, InferContext& c) {
   return {};
 }
 
-// When the size is given, what is too much is cut on both sides; what is missing is added at the end.
-void ResolveCuts(const ConvTranspose& op, Window& window, const Dims& input, const Dims& kernel,
-                 const Dims& output) {
+// If the size is given: excess is cropped on both sides, missing elements are added at the end.
+void ResolveCrops(const ConvTranspose& op, Window& window, const Dims& input, const Dims& kernel,
+                  const Dims& output) {
   if (op.output_shape.empty() && !Same(op)) return;
   for (size_t i = 0; i < window.axes.size(); ++i) {
     const int64_t total =
@@ -116,8 +116,8 @@ void ResolveCuts(const ConvTranspose& op, Window& window, const Dims& input, con
   }
 }
 
-// Spreads one input channel over one output channel.
-void SpreadChannel(const Plane& p, const Window& window, const double* x, const double* w, double* y) {
+// Accumulates one input channel into one output channel.
+void AccumulateChannel(const Plane& p, const Window& window, const double* x, const double* w, double* y) {
   const int64_t stride = window.axes.back().stride, width = p.input.back();
   ForEachTapRow(window, p.kernel, p.input, p.output, [&](const TapRow& at) {
     const double factor = w[at.tap];
@@ -132,16 +132,16 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   TERN_ASSIGN(Window window, WindowOf(op, static_cast<int>(dx.size()) - 2));
   const Dims dy = shape.Concrete();
   const Plane p(dx, dw, dy);
-  ResolveCuts(op, window, p.input, p.kernel, p.output);
+  ResolveCrops(op, window, p.input, p.kernel, p.output);
   const int64_t channels = dx[1], maps = dw[1], group_channels = channels / op.group;
   const auto x = op.FirstValues(c.Doubles("x"), dx), w = c.Doubles("w");
   std::vector<double> y(static_cast<size_t>(CountOf(dy)), 0);
   for (int64_t n = 0; !x.empty() && !y.empty() && n < dx[0]; ++n)
     for (int64_t k = 0; k < channels; ++k)
       for (int64_t m = 0; m < maps; ++m)
-        SpreadChannel(p, window, x.data() + (n * channels + k) * p.input_size,
-                      w.data() + (k * maps + m) * p.kernel_size,
-                      y.data() + ((n * op.group + k / group_channels) * maps + m) * p.output_size);
+        AccumulateChannel(p, window, x.data() + (n * channels + k) * p.input_size,
+                          w.data() + (k * maps + m) * p.kernel_size,
+                          y.data() + ((n * op.group + k / group_channels) * maps + m) * p.output_size);
   if (c.Has("bias")) AddBias(y, c.Doubles("bias"), p.output_size);
   y = op.OwnValues(std::move(y), dy);
   ApplyEpilogue(op.epilogue, c, op.Own(dy), y);
@@ -149,7 +149,7 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   return {};
 }
 
-// Each input element is spread by one filter: output channels of its group times the kernel.
+// Each input element is multiplied by one filter: the output channels of its group times the kernel.
 std::optional<double> Macs(const Node& n) {
   const auto channels = DimOf(n.input(1), 0), weights = ElementsOf(n.input(1));
   if (!channels || !weights || *channels == 0) return std::nullopt;
@@ -160,7 +160,7 @@ std::optional<double> Macs(const Node& n) {
 
 TERN_OP(ConvTranspose) {
   return OpDef::Of<ConvTranspose>(
-             "each element of x [N, C, spatial…] adds w [C, M/group, kernel…] times itself to the sums; y = activation(sums + bias + residual)")
+             "y = activation(x ⋆ᵀ w + bias + residual): transposed convolution of x [N, C, spatial…] with w [C, M/group, kernel…]")
       .In("x", kRealFloats)
       .Weight("w", kRealFloats)
       .OptIn("bias", kRealFloats)

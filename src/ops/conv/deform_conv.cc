@@ -1,4 +1,4 @@
-// DeformConv: a convolution whose taps are moved by learned offsets, read by linear interpolation.
+// DeformConv: a convolution whose taps are shifted by learned offsets and read by linear interpolation.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +16,8 @@ struct DeformConv {
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "all begins, then all ends; empty: 0");
     v("dilations", dilations, "one per spatial axis; empty: 1");
-    v("group", group, "channels are convolved in this many separate groups");
-    v("offset_group", offset_group, "so many groups of input channels have offsets of their own");
+    v("group", group, "number of channel groups, convolved separately");
+    v("offset_group", offset_group, "number of input channel groups with separate offsets");
   }
 };
 
@@ -68,7 +68,7 @@ Status Infer(const DeformConv& op, InferContext& c) {
   return {};
 }
 
-// The plane at a real position, linear between the 2^rank corners; outside lies 0.
+// Linear interpolation between the 2^rank neighbours of a real position; 0 outside the plane.
 double Interpolate(const double* plane, const Dims& dims, const std::vector<double>& position,
                    size_t axis = 0, int64_t offset = 0) {
   if (axis == dims.size()) return plane[offset];
@@ -86,27 +86,29 @@ double Interpolate(const double* plane, const Dims& dims, const std::vector<doub
 struct Sampler {
   Dims input, kernel, output;
   Window window;
-  int64_t taps, places, planes;  // elements of kernel, output, input
+  int64_t taps, positions, planes;  // elements of kernel, output, input
 
-  // Where tap k of the window at `place` reads, moved by its offsets [taps, rank, places].
-  std::vector<double> Position(const Dims& place, int64_t at, const Dims& tap, int64_t k,
+  // The position that tap k of the window at `output_index` reads, shifted by its offsets [taps, rank,
+  // positions].
+  std::vector<double> Position(const Dims& output_index, int64_t at, const Dims& tap, int64_t k,
                                const double* offset) const {
     std::vector<double> position(input.size());
     for (size_t i = 0; i < position.size(); ++i) {
       const WindowAxis& a = window.axes[i];
       const double moved =
-          offset[(k * static_cast<int64_t>(input.size()) + static_cast<int64_t>(i)) * places + at];
-      position[i] = static_cast<double>(place[i] * a.stride + tap[i] * a.dilation - a.begin) + moved;
+          offset[(k * static_cast<int64_t>(input.size()) + static_cast<int64_t>(i)) * positions + at];
+      position[i] = static_cast<double>(output_index[i] * a.stride + tap[i] * a.dilation - a.begin) + moved;
     }
     return position;
   }
-  // All taps of one input channel at all places: columns [taps, places].
-  void Gather(const double* plane, const double* offset, const double* mask, double* columns) const {
-    Dims tap(kernel.size(), 0), place(output.size(), 0);
+  // im2col of one input channel: [taps, positions].
+  void Gather(const double* plane, const double* offset, const double* mask, double* im2col) const {
+    Dims tap(kernel.size(), 0), output_index(output.size(), 0);
     for (int64_t k = 0; k < taps; ++k, NextIndex(tap, kernel, static_cast<int>(kernel.size())))
-      for (int64_t at = 0; at < places; ++at, NextIndex(place, output, static_cast<int>(output.size()))) {
-        const double v = Interpolate(plane, input, Position(place, at, tap, k, offset));
-        columns[k * places + at] = mask ? v * mask[k * places + at] : v;
+      for (int64_t at = 0; at < positions;
+           ++at, NextIndex(output_index, output, static_cast<int>(output.size()))) {
+        const double v = Interpolate(plane, input, Position(output_index, at, tap, k, offset));
+        im2col[k * positions + at] = mask ? v * mask[k * positions + at] : v;
       }
   }
 };
@@ -124,28 +126,29 @@ Status Reference(const DeformConv& op, EvalContext& c) {
             0,
             0,
             0};
-  s.taps = CountOf(s.kernel), s.places = CountOf(s.output), s.planes = CountOf(s.input);
+  s.taps = CountOf(s.kernel), s.positions = CountOf(s.output), s.planes = CountOf(s.input);
   const auto x = c.Doubles("x"), w = c.Doubles("w"), offset = c.Doubles("offset");
   const auto mask = c.Has("mask") ? c.Doubles("mask") : std::vector<double>();
   const int64_t channels = dx[1], maps = dw[0], group_channels = dw[1], group_maps = maps / op.group;
   const int64_t rank = static_cast<int64_t>(s.input.size()), share = channels / op.offset_group;
-  std::vector<double> y(static_cast<size_t>(CountOf(dy)), 0), columns(static_cast<size_t>(s.taps * s.places));
+  std::vector<double> y(static_cast<size_t>(CountOf(dy)), 0),
+      im2col(static_cast<size_t>(s.taps * s.positions));
   for (int64_t n = 0; !y.empty() && n < dx[0]; ++n)
     for (int64_t k = 0; k < channels; ++k) {
-      const int64_t field = (n * op.offset_group + k / share) * s.taps * s.places;
+      const int64_t field = (n * op.offset_group + k / share) * s.taps * s.positions;
       s.Gather(x.data() + (n * channels + k) * s.planes, offset.data() + field * rank,
-               mask.empty() ? nullptr : mask.data() + field, columns.data());
+               mask.empty() ? nullptr : mask.data() + field, im2col.data());
       const int64_t g = k / group_channels;
       for (int64_t m = g * group_maps; m < (g + 1) * group_maps; ++m)
         for (int64_t t = 0; t < s.taps; ++t) {
           const double factor =
               w[static_cast<size_t>((m * group_channels + k % group_channels) * s.taps + t)];
-          double* row = y.data() + (n * maps + m) * s.places;
-          for (int64_t at = 0; at < s.places; ++at)
-            row[at] += factor * columns[static_cast<size_t>(t * s.places + at)];
+          double* row = y.data() + (n * maps + m) * s.positions;
+          for (int64_t at = 0; at < s.positions; ++at)
+            row[at] += factor * im2col[static_cast<size_t>(t * s.positions + at)];
         }
     }
-  if (c.Has("bias")) AddBias(y, c.Doubles("bias"), s.places);
+  if (c.Has("bias")) AddBias(y, c.Doubles("bias"), s.positions);
   c.Out("y", dy, y);
   return {};
 }
@@ -153,7 +156,8 @@ Status Reference(const DeformConv& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(DeformConv) {
-  return OpDef::Of<DeformConv>("convolution whose taps read x at places moved by offset and weighted by mask")
+  return OpDef::Of<DeformConv>(
+             "convolution whose taps read x at positions shifted by offset and weighted by mask")
       .In("x", kRealFloats)
       .Weight("w", kRealFloats)
       .In("offset", kRealFloats)

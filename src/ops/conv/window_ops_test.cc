@@ -1,4 +1,4 @@
-// Sizes and refusals of convolutions and pools, symbolic ones included.
+// Shapes and errors of convolutions and pools, also with symbolic dims.
 #include <cmath>
 
 #include "ops/test_graph.h"
@@ -51,7 +51,7 @@ TEST_F(WindowTest, PoolSizes) {
   EXPECT_EQ(ShapeOf("GlobalPool", {x}, {}), "f32[N,C,1,1]");
   const AttrList wide = {{"kernel", L{9, 9}}, {"strides", L{9, 9}}, {"ceil_mode", true}};
   EXPECT_EQ(ShapeOf("Pool", {Input({"1", "2", "1", "7"})}, wide),
-            "f32[1,2,1,1]");  // one window that hangs over the end
+            "f32[1,2,1,1]");  // one window, partly beyond the end
 }
 
 TEST_F(WindowTest, UnknownRanksPass) {
@@ -80,7 +80,7 @@ TEST_F(WindowTest, BadConvolutionsAreRefused) {
   Refuses("Conv", {x, w}, with("pads", L{-2, 0, -2, 0}), "does not fit into 5 elements padded by -2 and -2");
   Refuses("Conv", {x, w, Input({"5"})}, two, "'bias' must have 6 elements");
   Refuses("ConvTranspose", {x, Input({"4", "2", "3", "3"})}, {{"pads", L{9, 0, 9, 0}}},
-          "cut more than the whole result");
+          "crop more than the entire result");
   Refuses("ConvTranspose", {x, Input({"4", "2", "3", "3"})}, {{"output_padding", L{-1, 0}}},
           "output_padding");
 }

@@ -1,4 +1,4 @@
-// The functions of Activation and Gelu, for them and for ops that apply them to their own results.
+// The functions of Activation and Gelu, shared with ops that have an `activation` attribute.
 #pragma once
 #include <vector>
 

@@ -16,7 +16,7 @@ struct Binary {
     static const auto* names = new std::vector<const char*>(std::begin(kBinaryNames), std::end(kBinaryNames));
     v.Enum("kind", kind, *names,
            "the function; integer division truncates, mod takes the divisor's sign, fmod the dividend's; "
-           "of two zeros max and min give either");
+           "max and min of +0 and -0 give either");
   }
 };
 
@@ -102,7 +102,7 @@ double Apply(Kind kind, double a, double b) {
     case Kind::kFmod:
       return std::fmod(a, b);
     case Kind::kMin:
-      return std::isnan(a) || a < b ? a : b;  // NaN wins
+      return std::isnan(a) || a < b ? a : b;  // NaN propagates
     case Kind::kMax:
       return std::isnan(a) || a > b ? a : b;
     default:
@@ -110,7 +110,7 @@ double Apply(Kind kind, double a, double b) {
   }
 }
 
-// base^exponent modulo 2^64; a negative exponent leaves only what is a whole number.
+// base^exponent modulo 2^64. With a negative exponent only 1 and -1 have integer powers; others give 0.
 int64_t Power(int64_t base, int64_t exponent, bool exponent_signed) {
   if (exponent_signed && exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
   uint64_t result = 1, square = static_cast<uint64_t>(base);
@@ -119,7 +119,7 @@ int64_t Power(int64_t base, int64_t exponent, bool exponent_signed) {
   return static_cast<int64_t>(result);
 }
 
-// Division by zero has no integer result; 0 keeps it defined, as numpy does.
+// Division by zero gives 0, as in numpy.
 int64_t Divide(int64_t a, int64_t b, bool is_signed) {
   if (b == 0) return 0;
   if (!is_signed) return static_cast<int64_t>(static_cast<uint64_t>(a) / static_cast<uint64_t>(b));
@@ -137,7 +137,7 @@ int64_t ShiftRight(int64_t a, int64_t b, bool is_signed, int bits) {
   return all ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) >> b);
 }
 
-// Integers of any width, and bools. Results wrap when stored. u64 travels as its bits.
+// Integers of any width, and bools. Results wrap when stored; u64 values are passed as their bits.
 struct LongMath {
   Kind kind;
   bool is_signed;
@@ -206,9 +206,9 @@ template <class F> void EachPair(const Tensor& a, const Tensor& b, const Tensor&
 }
 
 void PowReference(const Tensor& a, const Tensor& b, Tensor& y) {
-  const bool whole = !IsFloat(a.dtype()) && !IsFloat(b.dtype()), b_signed = IsSignedInt(b.dtype());
+  const bool integers = !IsFloat(a.dtype()) && !IsFloat(b.dtype()), b_signed = IsSignedInt(b.dtype());
   EachPair(a, b, y, [&](int64_t i, int64_t j, int64_t k) {
-    if (whole)
+    if (integers)
       StoreLong(y, i, Power(LoadLong(a, j), LoadLong(b, k), b_signed));
     else
       StoreDouble(y, i, std::pow(LoadDouble(a, j), LoadDouble(b, k)));
@@ -244,7 +244,7 @@ Status Reference(const Binary& op, EvalContext& c) {
 
 TERN_OP(Binary) {
   return OpDef::Of<Binary>(
-             "y = kind(a, b), broadcasting; pow takes any exponent type, the rest want equal types")
+             "y = kind(a, b), broadcasting; inputs have equal types, except that pow takes any exponent type")
       .In("a", kNumbers | kBools | kStrings)
       .In("b", kNumbers | kBools | kStrings)
       .Out("y", kNumbers | kBools)

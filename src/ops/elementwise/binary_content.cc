@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// Sizes are not negative, so neither is a sum of terms none of which is subtracted.
+// Sizes are not negative, so a sum without subtracted terms is not negative either.
 bool ProvablyNonNegative(const Dim& d) {
   if (d.known()) return d.value() >= 0;
   if (d.unknown()) return false;
@@ -30,18 +30,18 @@ Dim Divide(const Dim& a, const Dim& b, bool integers) {
   if (b.Is(1)) return a;
   if (a.unknown() || b.unknown() || !ProvablyPositive(b)) return {};
   const Dim floor = FloorDiv(a, b);
-  if (floor * b == a) return floor;  // even, whatever the sign
+  if (floor * b == a) return floor;  // divides exactly, so the sign does not matter
   return integers && ProvablyNonNegative(a) ? floor : Dim();
 }
 
 Dim Remainder(const Dim& a, const Dim& b) {
   if (!ProvablyPositive(b)) return {};
-  return ProvablyNonNegative(a) ? Mod(a, b) : Dim();  // C's and Python's agree here
+  return ProvablyNonNegative(a) ? Mod(a, b) : Dim();  // C and Python agree here
 }
 
 Dim Truth(std::optional<bool> v) { return v ? Dim(*v ? 1 : 0) : Dim(); }
 
-// a < b where that can be told.
+// Whether a < b; nullopt if unknown.
 std::optional<bool> Less(const Dim& a, const Dim& b) {
   if (a.known() && b.known()) return a.value() < b.value();
   if (a == b) return false;

@@ -1,4 +1,4 @@
-// BitCast: the same bits read as another element type of the same width.
+// BitCast: reinterprets the bits as another element type of the same width.
 #include <cstring>
 
 #include "ir/eval_context.h"

@@ -1,4 +1,4 @@
-// Walking broadcast operands in step: numpy's rules for reference evaluators.
+// Iterates over broadcast operands (numpy rules), for reference evaluators.
 #pragma once
 #include <cstring>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// For each element of `out`, in row-major order, the row-major index of the element of `in` it reads.
+// For each element of `out` in row-major order: the row-major index of the element of `in` that it reads.
 class BroadcastWalk {
  public:
   BroadcastWalk(const Dims& in, const Dims& out) : dims_(out), strides_(out.size(), 0), at_(out.size(), 0) {
@@ -40,7 +40,7 @@ inline Result<Dims> BroadcastDims(const Dims& a, const Dims& b) {
   return shape.Concrete();
 }
 
-// One element, bit for bit. Both tensors are contiguous and of the same type.
+// Copies the bits of one element. Both tensors are contiguous and of the same type.
 inline void CopyElement(const Tensor& from, int64_t i, Tensor& to, int64_t j) {
   const int bits = BitWidth(from.dtype());
   if (from.dtype() == DType::kString) {

@@ -1,4 +1,4 @@
-// Cast: the same numbers in another element type.
+// Cast: converts elements to another type.
 #include <cmath>
 
 #include "ir/eval_context.h"
@@ -16,16 +16,16 @@ struct Cast {
   RoundMode round_mode = RoundMode::kUp;
   template <class V> void Visit(V& v) {
     v("to", to, "the type of y");
-    v("saturate", saturate, "fp8: what is too large becomes the largest finite value, not infinity or NaN");
+    v("saturate", saturate, "fp8: values out of range become the largest finite value, not infinity or NaN");
     v.Enum("round_mode", round_mode, {"up", "down", "nearest"},
-           "f8e8m0: away from zero, towards it, or nearest");
+           "f8e8m0: round away from zero, towards zero, or to nearest");
   }
 };
 
 Status Infer(const Cast& op, InferContext& c) {
   if (op.to == DType::kInvalid || IsComplex(op.to)) return InvalidModel("cannot cast to ", DTypeName(op.to));
   c.Out("y", op.to, c.ShapeOf("x"));
-  // Integers that pass through a float stay what they are; only narrow types could change them.
+  // Types of 32 bits and more hold shape integers exactly, also floats.
   const bool keeps = IsNumeric(op.to) && BitWidth(op.to) >= 32;
   if (auto x = c.ContentOf("x"); x && keeps) c.OutContent("y", std::move(*x));
   return {};
@@ -46,7 +46,7 @@ uint32_t EncodeE8M0(const Cast& op, double v) {
   return field <= 254 ? static_cast<uint32_t>(field) : op.saturate ? kMax : kNan;
 }
 
-void StoreNarrow(const Cast& op, Tensor& y, int64_t i, double v) {
+void StoreSmallFloat(const Cast& op, Tensor& y, int64_t i, double v) {
   const uint32_t bits = op.to == DType::kF8E8M0 ? EncodeE8M0(op, v) : EncodeFloat(op.to, v, op.saturate);
   y.data<uint8_t>()[i] = static_cast<uint8_t>(bits);
 }
@@ -56,7 +56,7 @@ void CastNumbers(const Cast& op, const Tensor& x, Tensor& y) {
   const bool from_float = IsFloat(x.dtype());
   for (int64_t i = 0; i < x.size(); ++i) {
     if (fp8)
-      StoreNarrow(op, y, i, LoadDouble(x, i));
+      StoreSmallFloat(op, y, i, LoadDouble(x, i));
     else if (from_float)
       StoreDouble(y, i, LoadDouble(x, i));
     else if (op.to == DType::kF32 && x.dtype() == DType::kU64)

@@ -41,7 +41,7 @@ TEST(Cast, AnythingButZeroIsTrue) {
 }
 
 TEST(Cast, LargeIntegersRoundOnce) {
-  // 2^53 + 2^29 + 1 would first tie in f64, then round down in f32.
+  // 2^53 + 2^29 + 1 rounded to f64 is a tie for f32, which would then round down.
   const int64_t v = (int64_t{1} << 53) + (int64_t{1} << 29) + 1;
   EXPECT_EQ(ToDoubles(Cast(Tensor::Ints({v}), DType::kF32))[0], 0x1p53 + 0x1p30);
   Tensor top(DType::kU64, {1});

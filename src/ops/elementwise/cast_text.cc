@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// Digits of the shortest text that reads back the same in the element's own precision.
+// Digits of the shortest text that parses back to the same value in the element's precision.
 template <class T> std::string Scientific(T v) {
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific).ptr;
@@ -19,8 +19,8 @@ template <class T> std::string Plain(T v) {
   return {buffer, end};
 }
 
-// numpy 2.4: plain from 1e-4 to below `limit` with at least one decimal, scientific beyond. `exact` decides
-// which where v is only its shortest decimal.
+// As numpy 2.4: positional from 1e-4 to below `limit` with at least one decimal, else scientific. v is the
+// shortest decimal; `exact` is the value that decides which.
 template <class T> std::string FloatText(T v, double limit, double exact) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
@@ -30,8 +30,8 @@ template <class T> std::string FloatText(T v, double limit, double exact) {
   return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
-// The shortest decimal that rounds to the same narrow float.
-std::string NarrowText(DType t, float v) {
+// The shortest decimal that rounds to the same f16, bf16 or fp8 value.
+std::string SmallFloatText(DType t, float v) {
   constexpr double kLimit = 1e3;
   if (std::isnan(v) || std::isinf(v)) return FloatText(v, kLimit, v);
   for (int digits = 1; digits < 9; ++digits) {
@@ -56,13 +56,13 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// from_chars knows no leading plus. A sign behind it stays, and is refused there.
+// from_chars accepts no leading plus. A second sign stays and is rejected there.
 std::string WithoutPlus(std::string text) {
   const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
   return plus ? text.substr(1) : text;
 }
 
-// Plain, scientific, inf and nan.
+// Positional, scientific, inf and nan.
 std::optional<double> ReadDouble(const std::string& text) {
   std::string lower = Lower(Trimmed(text));
   lower = WithoutPlus(std::move(lower));
@@ -99,7 +99,7 @@ std::string ElementText(const Tensor& t, int64_t i) {
     default:
       break;
   }
-  return IsFloat(t.dtype()) ? NarrowText(t.dtype(), static_cast<float>(LoadDouble(t, i)))
+  return IsFloat(t.dtype()) ? SmallFloatText(t.dtype(), static_cast<float>(LoadDouble(t, i)))
                             : StrCat(LoadLong(t, i));
 }
 
@@ -117,7 +117,7 @@ Status StoreText(const std::string& text, Tensor& t, int64_t i) {
   const auto v = ReadDouble(clean);
   if (!v) return InvalidArgument("element ", i, ", ", QuoteText(text), ", is not a number");
   if (t.dtype() == DType::kF32) {
-    // Straight to float: through double it could round twice.
+    // Parses as float: parsing as double would round twice.
     const std::string digits = WithoutPlus(clean);
     float f = static_cast<float>(*v);
     std::from_chars(digits.data(), digits.data() + digits.size(), f);

@@ -1,4 +1,4 @@
-// Numbers to text and back, as Cast does it.
+// Conversion of numbers to text and back, as Cast defines it.
 #pragma once
 #include <string>
 
@@ -6,10 +6,10 @@
 
 namespace tern {
 
-// As numpy prints it: "1.0", "1e-05", "nan", "True", "-3".
+// As printed by numpy: "1.0", "1e-05", "nan", "True", "-3".
 std::string ElementText(const Tensor& t, int64_t i);
-// Accepts plain and scientific notation, inf and nan in any case with a sign, blanks around. Integers drop a
-// fraction.
+// Accepts positional and scientific notation, inf and nan in any case and with a sign, and surrounding
+// blanks. Integer types drop a fraction.
 Status StoreText(const std::string& text, Tensor& t, int64_t i);
 
 }  // namespace tern

@@ -38,7 +38,7 @@ Status Infer(const Clip&, InferContext& c) {
   return {};
 }
 
-// T is double, int64_t or uint64_t: the order the type compares in. NaN stays; with low > high, high wins.
+// T is double, int64_t or uint64_t, whichever compares as the type does. NaN stays. If low > high, high wins.
 template <class T, class Load, class Store> void Bound(EvalContext& c, Load load, Store store) {
   const Tensor& x = c.In("x");
   Tensor& y = c.Out("y", x.dims());

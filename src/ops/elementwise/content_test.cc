@@ -56,7 +56,7 @@ TEST_F(ContentTest, ExpressionsDoNotGrowWithoutEnd) {
   EXPECT_EQ(Text(larger), "[?]");
 }
 
-// The pattern that torch exports for expand: a -1 stands for the dim as it is.
+// torch exports expand like this: -1 keeps the dim.
 TEST_F(ContentTest, WhereEqual) {
   Value* wanted = Shape({"N", "4"});
   Value* minus = b_.Ints({-1});

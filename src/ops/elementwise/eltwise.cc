@@ -16,7 +16,7 @@ struct Eltwise {
   Kind kind = Kind::kSum;
   std::vector<float> coefficients;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"sum", "prod", "max", "min"}, "the function; NaN wins");
+    v.Enum("kind", kind, {"sum", "prod", "max", "min"}, "the function; NaN propagates");
     v("coefficients", coefficients, "sum of floats: the factor of each input; empty: 1 for all");
   }
 };
@@ -36,7 +36,7 @@ BinaryKind StepOf(Kind kind) {
   return kSteps[static_cast<int>(kind)];
 }
 
-// Shape integers joined as expressions.
+// Combines shape integers as expressions.
 std::optional<Content> ContentOf(Kind kind, const InferContext& c) {
   std::optional<Content> all = c.ContentOf(0);
   for (int i = 1; all && i < c.InputCount(); ++i) {
@@ -82,7 +82,7 @@ double Join(Kind kind, double a, double b) {
   }
 }
 
-// Modulo 2^64; u64 travels as its bits.
+// Modulo 2^64; u64 values are passed as their bits.
 int64_t JoinLongs(Kind kind, int64_t a, int64_t b, bool is_signed) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const bool less = is_signed ? a < b : ua < ub;
@@ -98,24 +98,24 @@ int64_t JoinLongs(Kind kind, int64_t a, int64_t b, bool is_signed) {
   }
 }
 
-// Floats are joined in f64 and rounded once.
+// Floats are combined in f64 and rounded once.
 Status Reference(const Eltwise& op, EvalContext& c) {
   Dims dims = c.In(0).dims();
   for (int i = 1; i < c.InputCount(); ++i) {
     TERN_ASSIGN(dims, BroadcastDims(dims, c.In(i).dims()));
   }
   Tensor& y = c.Out("y", dims);
-  const bool whole = IsInt(y.dtype()), is_signed = IsSignedInt(y.dtype());
+  const bool integers = IsInt(y.dtype()), is_signed = IsSignedInt(y.dtype());
   const auto size = static_cast<size_t>(y.size());
-  std::vector<double> reals(whole ? 0 : size);
-  std::vector<int64_t> longs(whole ? size : 0);
+  std::vector<double> reals(integers ? 0 : size);
+  std::vector<int64_t> longs(integers ? size : 0);
   for (int i = 0; i < c.InputCount(); ++i) {
     const Tensor& x = c.In(i);
     const double factor = op.coefficients.empty() ? 1.0 : op.coefficients[static_cast<size_t>(i)];
     BroadcastWalk at(x.dims(), dims);
     for (size_t k = 0; k < size; ++k) {
       const int64_t from = at.Next();
-      if (whole) {
+      if (integers) {
         const int64_t v = LoadLong(x, from);
         longs[k] = i == 0 ? v : JoinLongs(op.kind, longs[k], v, is_signed);
       } else {
@@ -125,7 +125,7 @@ Status Reference(const Eltwise& op, EvalContext& c) {
     }
   }
   for (size_t k = 0; k < size; ++k) {
-    if (whole)
+    if (integers)
       StoreLong(y, static_cast<int64_t>(k), longs[k]);
     else
       StoreDouble(y, static_cast<int64_t>(k), reals[k]);

@@ -33,7 +33,7 @@ Status Reference(const IsInf& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(IsInf) {
-  return OpDef::Of<IsInf>("y = x is infinite, of the signs asked for")
+  return OpDef::Of<IsInf>("y = x is infinite, with a sign that counts")
       .In("x", kFloats)
       .Out("y", kBools)
       .Traits(kPure | kElementwise)

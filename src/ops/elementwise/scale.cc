@@ -1,9 +1,9 @@
-// Scale: y = x * scale + bias, with one number of each for every index along an axis.
+// Scale: y = x * scale + bias, with vectors scale and bias along an axis.
 #include "ir/axis_map.h"
 #include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/op_cost.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 struct Scale {
   int64_t axis = 1;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the axis of x that scale and bias run along; negative counts from the end");
+    v("axis", axis, "the axis of x that scale and bias apply to; negative counts from the end");
   }
 };
 

@@ -31,7 +31,7 @@ DTypeSet TypesOf(Kind kind) {
   }
 }
 
-// What a function of shape integers makes of their expressions, where it is one too.
+// The function applied to symbolic shape integers; nullopt if the result is no expression.
 std::optional<Content> ContentOf(Kind kind, const Content& x) {
   switch (kind) {
     case Kind::kCeil:
@@ -65,7 +65,7 @@ double HardSwish(double x) {
   return x * (gate < 0 ? 0 : gate > 1 ? 1 : gate);
 }
 
-// Wraps around as the stored type does.
+// Wraps around like the stored type.
 int64_t ApplyLong(Kind kind, int64_t x, bool is_signed) {
   const int64_t minus = static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(x));
   switch (kind) {

@@ -1,4 +1,4 @@
-// The functions of Unary, for it and for ops that apply them to their own results.
+// The functions of Unary, shared with ops that have an `activation` attribute.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 namespace tern {
 
 const std::vector<const char*>& UnaryNames();  // in the order of UnaryKind
-// Of a float; `not` and `bitwise_not` have no value.
+// Value for a float; `not` and `bitwise_not` are undefined.
 double UnaryValue(UnaryKind kind, double x);
 
 }  // namespace tern

@@ -9,7 +9,7 @@ namespace {
 
 struct Where : NoAttrs {};
 
-// Element-wise choice among shape integers; undecided conditions leave the element unknown.
+// Elementwise choice among shape integers; an unknown condition makes the element unknown.
 std::optional<Content> Choose(const InferContext& c) {
   auto condition = c.ContentOf("condition");
   if (const Tensor* t = c.Constant("condition"); t && t->rank() <= 1) {

@@ -1,4 +1,4 @@
-// Compress: the slices whose condition holds.
+// Compress: selects the slices whose condition is true.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -9,7 +9,7 @@ struct Compress {
   bool flatten = true;
   int64_t axis = 0;
   template <class V> void Visit(V& v) {
-    v("flatten", flatten, "take x as one long vector and ignore axis");
+    v("flatten", flatten, "treat x as a flat vector and ignore axis");
     v("axis", axis, "negative counts from the end");
   }
 };
@@ -58,9 +58,9 @@ TERN_OP(Compress) {
       .In("x", kAnyType)
       .Setting("condition", kBools)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kFewer}, No{"elements come from several places"})
-      .Batch(No{"an index may name any item"})
-      .Axes(No{"indices name places along axes"})
+      .Moves({.amount = Movement::Amount::kFewer}, No{"elements come from several positions"})
+      .Batch(No{"an index may refer to any item"})
+      .Axes(No{"indices are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// Gather: slices of a tensor by their numbers along an axis.
+// Gather: selects slices along an axis by index.
 #include "ir/axis_map.h"
 #include "ir/slices.h"
 #include "ops/shape/axes.h"
@@ -12,7 +12,7 @@ struct Gather {
   template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
 };
 
-// Elements of a shape on its way to a Reshape, picked by constant numbers.
+// Propagates symbolic elements of a shape that are selected by constant indices.
 Status PassContent(InferContext& c) {
   const auto x = c.ContentOf("x");
   const auto indices = c.LongsOf("indices");
@@ -63,14 +63,14 @@ Status Reference(const Gather& op, EvalContext& c) {
   return {};
 }
 
-// A list of indices keeps the axis.
+// Indices of rank 1 keep the axis.
 std::optional<AxisMap> Axes(const Node& node) {
   if (node.input(1)->type.shape.rank() != 1) return std::nullopt;
   return FirstOperandLayout(node);
 }
 
-// One index that is known, along the outermost axis.
-std::optional<std::vector<int64_t>> Pieces(const StaticNode& n) {
+// A single known index along the outermost axis.
+std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
   const Tensor* indices = n.Known(1);
   if (!indices || indices->size() != 1) return std::nullopt;
   const Dims& dims = n.inputs[0].dims;
@@ -86,12 +86,12 @@ std::optional<std::vector<int64_t>> Pieces(const StaticNode& n) {
 }  // namespace
 
 TERN_OP(Gather) {
-  return OpDef::Of<Gather>("slices of x along axis, numbered by indices (negative: from the end)")
+  return OpDef::Of<Gather>("slices of x along axis, selected by indices (negative: from the end)")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kAny}, Pieces)
-      .Batch(No{"an index may name any item"})
+      .Moves({.amount = Movement::Amount::kAny}, Slices)
+      .Batch(No{"an index may refer to any item"})
       .Axes(Axes, RenameAxisAttr)
       .Infer(Infer)
       .Reference(Reference);

@@ -1,4 +1,4 @@
-// GatherElements: one element for each index, along an axis.
+// GatherElements: selects one element per index along an axis.
 #include "ops/shape/axes.h"
 #include "ops/shape/each_index.h"
 #include "ops/shape/element_copy.h"
@@ -51,13 +51,14 @@ Status Reference(const GatherElements& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(GatherElements) {
-  return OpDef::Of<GatherElements>("y[i, j, …] = x[i, indices[i, j, …], …], the index standing at axis")
+  return OpDef::Of<GatherElements>(
+             "y[i, j, …] = x[i, indices[i, j, …], …], where the index replaces the coordinate of axis")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kAny}, No{"elements come from several places"})
-      .Batch(No{"an index may name any item"})
-      .Axes(No{"indices name places along axes"})
+      .Moves({.amount = Movement::Amount::kAny}, No{"elements come from several positions"})
+      .Batch(No{"an index may refer to any item"})
+      .Axes(No{"indices are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// GatherND: slices of a tensor by tuples of indices.
+// GatherND: selects slices by index tuples.
 #include "ops/gather/index_tuples.h"
 #include "ops/shape/element_copy.h"
 
@@ -57,13 +57,13 @@ Status Reference(const GatherND& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(GatherND) {
-  return OpDef::Of<GatherND>("slices of x, each at the place a tuple in the last dim of indices names")
+  return OpDef::Of<GatherND>("slices of x at the positions given by index tuples, the last dim of indices")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kAny}, No{"elements come from several places"})
-      .Batch(No{"an index may name any item"})
-      .Axes(No{"indices name places along axes"})
+      .Moves({.amount = Movement::Amount::kAny}, No{"elements come from several positions"})
+      .Batch(No{"an index may refer to any item"})
+      .Axes(No{"indices are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

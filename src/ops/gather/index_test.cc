@@ -1,4 +1,4 @@
-// Indices from data are checked, never followed out of bounds.
+// Indices that come from data are checked: none is read out of bounds.
 #include "ops/test_graph.h"
 
 namespace tern {

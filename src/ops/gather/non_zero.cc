@@ -1,4 +1,4 @@
-// NonZero: where a tensor is not zero.
+// NonZero: indices of the nonzero elements.
 #include "ops/shape/axes.h"
 #include "ops/shape/each_index.h"
 
@@ -16,7 +16,7 @@ Status Infer(const NonZero&, InferContext& c) {
 Status Reference(const NonZero&, EvalContext& c) {
   const Tensor& x = c.In("x");
   Dims dims = x.dims();
-  if (dims.empty()) dims = {1};  // a scalar counts as a vector of one
+  if (dims.empty()) dims = {1};  // a scalar counts as a vector of length 1
   std::vector<std::vector<int64_t>> found(dims.size());
   EachIndex(dims, [&](int64_t flat, const Dims& at) {
     if (LoadDouble(x, flat) == 0) return;
@@ -35,8 +35,8 @@ TERN_OP(NonZero) {
       .In("x", kNumbers | kBools)
       .Out("indices", SetOf(DType::kI64))
       .Flops(No{"a search"})
-      .Batch(No{"how many it finds is known at run time"})
-      .Axes(No{"its result names places along axes"})
+      .Batch(No{"the size of the result is known at run time only"})
+      .Axes(No{"the result contains positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// OneHot: a new dim with one element on and the rest off.
+// OneHot: adds a dim with one element set to `on` and the others to `off`.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 struct OneHot {
   int64_t axis = -1;
-  template <class V> void Visit(V& v) { v("axis", axis, "where the new dim stands in y"); }
+  template <class V> void Visit(V& v) { v("axis", axis, "position of the new dim in y"); }
 };
 
 Result<int64_t> DepthOf(const Tensor& depth) {
@@ -46,7 +46,7 @@ Status Reference(const OneHot& op, EvalContext& c) {
   FillElements(values, 0, y);
   const int64_t inner = CountBetween(indices.dims(), axis, indices.rank());
   for (int64_t i = 0; i < indices.size(); ++i) {
-    // Numbers outside [-depth, depth) switch nothing on.
+    // Indices outside [-depth, depth) set no element.
     const double at = LoadDouble(indices, i);
     if (!(at >= -static_cast<double>(depth) && at < static_cast<double>(depth))) continue;
     const int64_t d = static_cast<int64_t>(at) + (at < 0 ? depth : 0);

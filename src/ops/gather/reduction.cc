@@ -15,7 +15,7 @@ double Join(ScatterReduction reduction, double a, double b) {
 }
 
 int64_t Join(ScatterReduction reduction, int64_t a, int64_t b, bool is_unsigned) {
-  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);  // wraps, as the types do
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);  // wraps, like the types
   if (reduction == ScatterReduction::kAdd) return static_cast<int64_t>(x + y);
   if (reduction == ScatterReduction::kMul) return static_cast<int64_t>(x * y);
   const bool less = is_unsigned ? x < y : a < b;
@@ -41,7 +41,7 @@ Status CheckReducible(ScatterReduction reduction, DType dtype) {
   if (reduction == ScatterReduction::kNone || dtype == DType::kInvalid || IsNumeric(dtype) ||
       dtype == DType::kBool)
     return {};
-  return InvalidModel("only 'none' is possible as reduction of ", DTypeName(dtype));
+  return InvalidModel("the only reduction supported is 'none' for ", DTypeName(dtype));
 }
 
 }  // namespace tern

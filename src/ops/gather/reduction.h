@@ -1,4 +1,4 @@
-// What a scatter does where something stands already.
+// How a scatter combines an update with the existing element.
 #pragma once
 #include "core/tensor.h"
 
@@ -8,15 +8,15 @@ enum class ScatterReduction { kNone, kAdd, kMul, kMin, kMax };
 
 template <class V> void VisitReduction(V& v, ScatterReduction& reduction) {
   v.Enum("reduction", reduction, {"none", "add", "mul", "min", "max"},
-         "how an update joins what is there; none replaces");
+         "how an update is combined with the existing element; none replaces it");
 }
 
-// Elements [at, at + count) of y take in elements [from, from + count) of updates. Strings can only be
+// Combines elements [from, from + count) of updates into elements [at, at + count) of y. Strings can only be
 // replaced.
 void ScatterRun(ScatterReduction reduction, const Tensor& updates, int64_t from, Tensor& y, int64_t at,
                 int64_t count);
 
-// Types a reduction can work on.
+// Fails for types that the reduction does not support.
 Status CheckReducible(ScatterReduction reduction, DType dtype);
 
 }  // namespace tern

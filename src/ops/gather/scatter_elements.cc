@@ -1,4 +1,4 @@
-// ScatterElements: a copy of x with single elements changed, along an axis.
+// ScatterElements: a copy of x with single elements updated along an axis.
 #include "ops/gather/reduction.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/each_index.h"
@@ -67,14 +67,14 @@ Status Reference(const ScatterElements& op, EvalContext& c) {
 
 TERN_OP(ScatterElements) {
   return OpDef::Of<ScatterElements>(
-             "x with y[i, indices[i, j, …], …] = updates[i, j, …], the index standing at axis")
+             "x with y[i, indices[i, j, …], …] = updates[i, j, …], where the index replaces the coordinate of axis")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .In("updates", kAnyType)
       .Out("y", kAnyType)
-      .Flops(No{"what is not copied is reduced"})
-      .Batch(No{"an index may name any item"})
-      .Axes(No{"indices name places along axes"})
+      .Flops(No{"depends on the reduction"})
+      .Batch(No{"an index may refer to any item"})
+      .Axes(No{"indices are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// ScatterND: a copy of x with slices changed, each at the place a tuple of indices names.
+// ScatterND: a copy of x with slices updated at positions given by index tuples.
 #include "ops/gather/index_tuples.h"
 #include "ops/gather/reduction.h"
 
@@ -51,14 +51,14 @@ Status Reference(const ScatterND& op, EvalContext& c) {
 
 TERN_OP(ScatterND) {
   return OpDef::Of<ScatterND>(
-             "x with slices replaced by, or joined with, updates at the places index tuples name")
+             "x with slices replaced by, or combined with, updates at the positions given by index tuples")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .In("updates", kAnyType)
       .Out("y", kAnyType)
-      .Flops(No{"what is not copied is reduced"})
-      .Batch(No{"an index may name any item"})
-      .Axes(No{"indices name places along axes"})
+      .Flops(No{"depends on the reduction"})
+      .Batch(No{"an index may refer to any item"})
+      .Axes(No{"indices are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// TensorScatter: a cache with an update written into it, at its own place for each sample of the batch.
+// TensorScatter: a cache with an update written into it, at a separate position for each sample.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -11,8 +11,8 @@ struct TensorScatter {
   int64_t axis = -2;
   ScatterMode mode = ScatterMode::kLinear;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the sequence; not 0, the batch");
-    v.Enum("mode", mode, {"linear", "circular"}, "circular writes on at the start when the end is reached");
+    v("axis", axis, "the sequence axis; not 0, which is the batch");
+    v.Enum("mode", mode, {"linear", "circular"}, "circular continues at the start when the end is reached");
   }
 };
 
@@ -47,7 +47,7 @@ Status Infer(const TensorScatter& op, InferContext& c) {
 Status Reference(const TensorScatter& op, EvalContext& c) {
   const Tensor &cache = c.In("cache"), &update = c.In("update");
   TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, cache.rank()));
-  const int64_t batch = cache.dim(0), room = cache.dim(axis), length = update.dim(axis);
+  const int64_t batch = cache.dim(0), capacity = cache.dim(axis), length = update.dim(axis);
   const auto starts =
       c.Has("write_indices") ? c.Longs("write_indices") : std::vector<int64_t>(static_cast<size_t>(batch), 0);
   const int64_t middle = CountBetween(cache.dims(), 1, axis),
@@ -55,13 +55,14 @@ Status Reference(const TensorScatter& op, EvalContext& c) {
   Tensor y = cache.Clone();
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t start = starts[static_cast<size_t>(b)];
-    if (start < 0 || start > room || (op.mode == ScatterMode::kLinear && start + length > room))
+    if (start < 0 || start > capacity || (op.mode == ScatterMode::kLinear && start + length > capacity))
       return InvalidArgument("write_indices[", b, "]=", start, " with an update of ", length,
-                             " does not fit ", room, " along axis ", axis);
+                             " does not fit ", capacity, " along axis ", axis);
     for (int64_t m = 0; m < middle; ++m)
       for (int64_t s = 0; s < length; ++s) {
         const int64_t row = b * middle + m;
-        CopyRun(update, (row * length + s) * inner, y, (row * room + (start + s) % room) * inner, inner);
+        CopyRun(update, (row * length + s) * inner, y, (row * capacity + (start + s) % capacity) * inner,
+                inner);
       }
   }
   c.SetOut("present", std::move(y));
@@ -77,9 +78,9 @@ TERN_OP(TensorScatter) {
       .In("update", kAnyType)
       .OptSetting("write_indices", kIndices)
       .Out("present", kAnyType)
-      .Flops(No{"what is not copied is reduced"})
-      .Batch(No{"an index may name any item"})
-      .Axes(No{"indices name places along axes"})
+      .Flops(No{"copies only"})
+      .Batch(No{"an index may refer to any item"})
+      .Axes(No{"indices are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// Unique: the different elements, or slices, of a tensor.
+// Unique: the distinct elements, or slices, of a tensor.
 #include <algorithm>
 #include <cmath>
 
@@ -13,13 +13,13 @@ struct Unique {
   int64_t axis = 0;
   bool sorted = true;
   template <class V> void Visit(V& v) {
-    v("flatten", flatten, "take x as one long vector and ignore axis");
+    v("flatten", flatten, "treat x as a flat vector and ignore axis");
     v("axis", axis, "negative counts from the end");
     v("sorted", sorted, "ascending; otherwise in order of first appearance");
   }
 };
 
-// Less than 0, 0 or more than 0. NaN equals itself and comes last, so that the order is total.
+// Three-way comparison. NaN equals itself and sorts last, so that the order is total.
 int Compare(const Tensor& x, int64_t i, int64_t j) {
   const auto three_way = [](auto a, auto b) { return a < b ? -1 : b < a ? 1 : 0; };
   if (x.dtype() == DType::kString) return three_way(x.data<std::string>()[i], x.data<std::string>()[j]);
@@ -44,7 +44,7 @@ struct Slices {
   }
 };
 
-// Groups of equal slices: members ascending, groups in the wanted order.
+// Groups of equal slices: members ascending, groups in the requested order.
 std::vector<std::vector<int64_t>> Groups(const Slices& s, bool sorted) {
   std::vector<int64_t> order(static_cast<size_t>(s.count));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
@@ -100,7 +100,7 @@ Status Reference(const Unique& op, EvalContext& c) {
 
 TERN_OP(Unique) {
   return OpDef::Of<Unique>(
-             "the different slices of x along axis, where each first stood, which one each is, how often")
+             "the distinct slices of x along axis, the index of each one's first occurrence, the inverse mapping and the counts")
       .In("x", kNumbers | kBools | kStrings)
       .Out("y", kNumbers | kBools | kStrings)
       .OptOut("indices", SetOf(DType::kI64))

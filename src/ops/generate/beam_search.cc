@@ -1,5 +1,5 @@
-// BeamSearch: several sequences per prompt, grown word by word by a decoder, the likeliest kept. Declared
-// here; src/generate executes it.
+// BeamSearch: grows several sequences per prompt token by token with a decoder and keeps the most probable.
+// Declared here; src/generate executes it.
 #include "ops/generate/search_attrs.h"
 
 namespace tern {
@@ -24,8 +24,7 @@ constexpr DTypeSet kF32 = SetOf(DType::kF32);
 }  // namespace
 
 TERN_OP(BeamSearch) {
-  return OpDef::Of<BeamSearchAttrs>(
-             "sequences that a GPT-2 decoder grows from prompts, several at a time, the likeliest kept")
+  return OpDef::Of<BeamSearchAttrs>("sequences that a GPT-2 decoder generates from prompts by beam search")
       .In("input_ids", kIndices)
       .Setting("max_length", kIndices)
       .OptSetting("min_length", kIndices)

@@ -1,5 +1,5 @@
-// GreedySearch: one sequence per prompt, grown by the likeliest word each time. Declared here; src/generate
-// executes it.
+// GreedySearch: grows one sequence per prompt by the most probable token in each step. Declared here;
+// src/generate executes it.
 #include "ops/generate/search_attrs.h"
 
 namespace tern {
@@ -18,7 +18,7 @@ Status Infer(const GreedySearchAttrs& op, InferContext& c) {
 
 TERN_OP(GreedySearch) {
   return OpDef::Of<GreedySearchAttrs>(
-             "sequences that a GPT-2 decoder grows from prompts by the likeliest word each time")
+             "sequences that a GPT-2 decoder generates from prompts by greedy search")
       .In("input_ids", kIndices)
       .Setting("max_length", kIndices)
       .OptSetting("min_length", kIndices)

@@ -1,4 +1,4 @@
-// NGramRepeatBlock: scores of words that would repeat an n-gram become minus infinity.
+// NGramRepeatBlock: sets the scores of tokens that would repeat an n-gram to minus infinity.
 #include <algorithm>
 #include <limits>
 
@@ -10,7 +10,7 @@ namespace {
 
 struct NGramRepeatBlock {
   int64_t size = 1;
-  template <class V> void Visit(V& v) { v("size", size, "how many words must not occur twice in a row"); }
+  template <class V> void Visit(V& v) { v("size", size, "length n of the n-grams"); }
 };
 
 Status Infer(const NGramRepeatBlock& op, InferContext& c) {
@@ -23,19 +23,19 @@ Status Infer(const NGramRepeatBlock& op, InferContext& c) {
 }
 
 Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
-  const auto words = c.Longs("words");
+  const auto tokens = c.Longs("words");
   const Tensor &table = c.In("words"), &scores = c.In("scores");
   if (table.dim(0) != scores.dim(0))
-    return InvalidArgument(table.dim(0), " rows of words, ", scores.dim(0), " of scores");
+    return InvalidArgument(table.dim(0), " rows of tokens, ", scores.dim(0), " of scores");
   const int64_t length = table.dim(1), vocabulary = scores.dim(1), n = op.size;
   auto y = c.Doubles("scores");
   for (int64_t r = 0; r < table.dim(0); ++r) {
-    const auto row = words.begin() + r * length;
+    const auto row = tokens.begin() + r * length;
     for (int64_t j = 0; n <= length && j + n <= length; ++j) {
       if (!std::equal(row + length - (n - 1), row + length, row + j)) continue;
       const int64_t w = row[j + n - 1];
       if (w < 0 || w >= vocabulary)
-        return InvalidArgument("word ", w, " is outside a vocabulary of ", vocabulary);
+        return InvalidArgument("token ", w, " is outside a vocabulary of ", vocabulary);
       y[static_cast<size_t>(r * vocabulary + w)] = -std::numeric_limits<double>::infinity();
     }
   }
@@ -47,13 +47,13 @@ Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
 
 TERN_OP(NGramRepeatBlock) {
   return OpDef::Of<NGramRepeatBlock>(
-             "scores, minus infinity for words that would make an n-gram occur twice in a row of words")
+             "scores, with minus infinity for tokens that would repeat an n-gram of their row of words")
       .Setting("words", kIndices)
       .In("scores", kFloats)
       .Out("y", kFloats)
       .Flops(No{"a search"})
       .Batch(kNoKernel)
-      .Axes(No{"rows are batch, columns words"})
+      .Axes(No{"axes are batch and tokens"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -7,9 +7,9 @@ Status CheckDecoder(const DecoderAttrs& a) {
     return InvalidModel("a decoder of ", a.layers, " layers, ", a.heads, " heads of ", a.head_size);
   if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat);
   if (a.index_type != DType::kI32 && a.index_type != DType::kI64)
-    return InvalidModel("words are ", DTypeName(a.index_type));
+    return InvalidModel("index_type is ", DTypeName(a.index_type));
   if (!IsFloat(a.past_type) || BitWidth(a.past_type) < 8)
-    return InvalidModel("pasts are ", DTypeName(a.past_type));
+    return InvalidModel("past_type is ", DTypeName(a.past_type));
   return {};
 }
 
@@ -18,11 +18,12 @@ Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
   const Shape& ids = c.ShapeOf("input_ids");
   if (ids.ranked && ids.rank() != 2)
     return InvalidModel("input 'input_ids' must be [batch, length], got ", c.In("input_ids").ToString());
-  // They change from step to step, but all inputs of one step agree. No input of a model has such names.
-  const Dim rows = Dim::Symbol("decoder rows"), words = Dim::Symbol("decoder words"),
+  // Symbols for sizes that change between steps but are equal for all inputs of one step. No model uses these
+  // names.
+  const Dim rows = Dim::Symbol("decoder rows"), tokens = Dim::Symbol("decoder tokens"),
             seen = Dim::Symbol("decoder past");
-  const Type ids_type = Type::TensorOf(a.index_type, Shape({rows, words}));
-  const Type mask_type = Type::TensorOf(a.index_type, Shape({rows, seen + words}));
+  const Type ids_type = Type::TensorOf(a.index_type, Shape({rows, tokens}));
+  const Type mask_type = Type::TensorOf(a.index_type, Shape({rows, seen + tokens}));
   std::vector<Type> inputs = {ids_type, ids_type, mask_type};
   for (int64_t i = 0; i < a.layers; ++i)
     inputs.push_back(Type::TensorOf(a.past_type, Shape({2, rows, a.heads, seen, a.head_size})));

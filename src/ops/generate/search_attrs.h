@@ -1,23 +1,23 @@
-// What the searches that run a GPT-2 decoder word by word declare. src/generate executes them.
+// The attributes of searches that run a GPT-2 decoder token by token. src/generate executes them.
 #pragma once
 #include "ir/infer_context.h"
 
 namespace tern {
 
-// The decoder takes input_ids, position_ids and attention_mask [rows, length], then a past per layer
-// [2, rows, heads, length, size]; it gives logits [rows, length, words] and the grown pasts.
+// The decoder's inputs are input_ids, position_ids and attention_mask [rows, length], then a past per layer
+// [2, rows, heads, length, size]. Its outputs are logits [rows, length, vocabulary] and the extended pasts.
 struct DecoderAttrs {
   int64_t eos = -1, pad = 0, no_repeat = 0, words = -1, layers = 0, heads = 0, head_size = 0;
   DType index_type = DType::kI32, past_type = DType::kF32;
   template <class V> void Visit(V& v) {
-    v("eos", eos, "the word that ends a sequence; below 0: none does");
-    v("pad", pad, "the word that fills sequences up, and stands in front of short prompts");
-    v("no_repeat", no_repeat, "no run of so many words may occur twice; 0: it may");
-    v("words", words, "size of the vocabulary; below 0: as many as there are logits");
-    v("layers", layers, "number of pasts");
+    v("eos", eos, "the token that ends a sequence; negative: none");
+    v("pad", pad, "the token that pads finished sequences at the end and short prompts at the start");
+    v("no_repeat", no_repeat, "n-grams of this length may not repeat; 0: no limit");
+    v("words", words, "size of the vocabulary; negative: the number of logits");
+    v("layers", layers, "number of layers, each with a past");
     v("heads", heads, "of a past");
     v("head_size", head_size, "of a past");
-    v("index_type", index_type, "type of the decoder's words, positions and mask");
+    v("index_type", index_type, "type of the decoder's tokens, positions and mask");
     v("past_type", past_type, "type of the pasts");
   }
 };
@@ -26,14 +26,15 @@ struct BeamSearchAttrs : DecoderAttrs {
   bool early_stopping = false;
   template <class V> void Visit(V& v) {
     DecoderAttrs::Visit(v);
-    v("early_stopping", early_stopping, "a prompt is done as soon as it has enough finished sequences");
+    v("early_stopping", early_stopping,
+      "a prompt is finished as soon as it has num_beams finished sequences");
   }
 };
 
 struct GreedySearchAttrs : DecoderAttrs {};
 
 Status CheckDecoder(const DecoderAttrs& attrs);
-// Types through the decoder's graph, with open lengths.
+// Infers types through the decoder's graph, with unknown lengths.
 Status InferDecoder(const DecoderAttrs& attrs, InferContext& c);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// AffineGrid: the grid for GridSample that an affine map makes.
+// AffineGrid: the sampling grid of an affine map, for GridSample.
 #include "ops/shape/axes.h"
 #include "ops/shape/each_index.h"
 
@@ -62,7 +62,7 @@ Status Reference(const AffineGrid& op, EvalContext& c) {
     for (size_t row = 0; row < spatial; ++row) {
       const double* m = &matrix[(static_cast<size_t>(at[0]) * spatial + row) * (spatial + 1)];
       double sum = m[spatial];
-      // Columns name the last axis first.
+      // theta's columns refer to the last axis first.
       for (size_t a = 0; a < spatial; ++a) sum += m[a] * Coordinate(op, at[spatial - a], points[spatial - a]);
       StoreDouble(grid, flat * static_cast<int64_t>(spatial) + static_cast<int64_t>(row), sum);
     }
@@ -79,7 +79,7 @@ TERN_OP(AffineGrid) {
       .Out("grid", kFloats)
       .Flops(kNoKernel)
       .Batch(kNoKernel)
-      .Axes(No{"its result names places along axes"})
+      .Axes(No{"the result contains positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// Col2Im: blocks put back into an image; where they overlap they add up.
+// Col2Im: adds blocks into an image; overlapping blocks are summed.
 #include "ops/shape/axes.h"
 #include "ops/shape/each_index.h"
 
@@ -8,13 +8,13 @@ namespace {
 struct Col2Im {
   std::vector<int64_t> dilations, pads, strides;
   template <class V> void Visit(V& v) {
-    v("dilations", dilations, "steps between elements of a block; empty: 1");
-    v("pads", pads, "border of the image, begins then ends; empty: 0");
-    v("strides", strides, "steps between blocks; empty: 1");
+    v("dilations", dilations, "distance between elements of a block; empty: 1");
+    v("pads", pads, "border of the image, all begins, then all ends; empty: 0");
+    v("strides", strides, "distance between blocks; empty: 1");
   }
 };
 
-// The op's lists with defaults filled in.
+// The attributes with defaults filled in.
 struct Geometry {
   std::vector<int64_t> dilations, pads, strides;
 };
@@ -27,12 +27,12 @@ Result<Geometry> GeometryOf(const Col2Im& op, size_t spatial) {
   if (g.dilations.size() != spatial || g.strides.size() != spatial || g.pads.size() != 2 * spatial)
     return InvalidModel("dilations, strides and pads have ", g.dilations.size(), ", ", g.strides.size(),
                         " and ", g.pads.size(), " entries for ", spatial, " dims");
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kMax = int64_t{1} << 40;
   for (const auto* list : {&g.dilations, &g.strides})
     for (int64_t v : *list)
-      if (v < 1 || v > kMost) return InvalidModel("a dilation or stride is ", v);
+      if (v < 1 || v > kMax) return InvalidModel("a dilation or stride is ", v);
   for (int64_t v : g.pads)
-    if (v < 0 || v > kMost) return InvalidModel("a pad is ", v);
+    if (v < 0 || v > kMax) return InvalidModel("a pad is ", v);
   return g;
 }
 
@@ -56,16 +56,16 @@ Status Infer(const Col2Im& op, InferContext& c) {
   return {};
 }
 
-// How many blocks fit along each dim.
+// Number of blocks along each dim.
 Result<Dims> BlockCounts(const Geometry& g, const Dims& image, const Dims& block) {
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kMax = int64_t{1} << 40;
   Dims counts;
   for (size_t i = 0; i < image.size(); ++i) {
-    if (image[i] < 0 || block[i] < 1 || image[i] > kMost || block[i] > (kMost / g.dilations[i]))
+    if (image[i] < 0 || block[i] < 1 || image[i] > kMax || block[i] > (kMax / g.dilations[i]))
       return InvalidArgument("image_shape[", i, "] is ", image[i], ", block_shape[", i, "] is ", block[i]);
-    const int64_t room =
+    const int64_t span =
         image[i] + g.pads[i] + g.pads[i + image.size()] - g.dilations[i] * (block[i] - 1) - 1;
-    counts.push_back(room < 0 ? 0 : room / g.strides[i] + 1);
+    counts.push_back(span < 0 ? 0 : span / g.strides[i] + 1);
   }
   return counts;
 }
@@ -79,8 +79,8 @@ Status Reference(const Col2Im& op, EvalContext& c) {
   TERN_ASSIGN(const Dims counts, BlockCounts(g, image, block));
   const auto area = CheckedCount(block, DType::kI8), blocks = CheckedCount(counts, DType::kI8);
   if (!area || !blocks || x.dim(1) % *area != 0 || x.dim(2) != *blocks)
-    return InvalidArgument("x is ", x.Describe(), "; blocks of [", Join(block, ","), "] at [",
-                           Join(counts, ","), "] places are wanted");
+    return InvalidArgument("x is ", x.Describe(), ", which does not match blocks of [", Join(block, ","),
+                           "] at [", Join(counts, ","), "] positions");
   Dims dims = {x.dim(0), x.dim(1) / *area};
   dims.insert(dims.end(), image.begin(), image.end());
   Tensor& y = c.Out("y", dims);
@@ -89,14 +89,14 @@ Status Reference(const Col2Im& op, EvalContext& c) {
   std::vector<double> sums(static_cast<size_t>(y.size()));
   for (int64_t channel = 0; channel < dims[0] * dims[1]; ++channel)
     EachIndex(block, [&](int64_t within, const Dims& offset) {
-      EachIndex(counts, [&](int64_t place, const Dims& at) {
+      EachIndex(counts, [&](int64_t position, const Dims& at) {
         int64_t to = channel * plane;
         for (size_t i = 0; i < image.size(); ++i) {
           const int64_t p = at[i] * g.strides[i] - g.pads[i] + offset[i] * g.dilations[i];
           if (p < 0 || p >= image[i]) return;
           to += p * strides[i];
         }
-        sums[static_cast<size_t>(to)] += LoadDouble(x, (channel * *area + within) * *blocks + place);
+        sums[static_cast<size_t>(to)] += LoadDouble(x, (channel * *area + within) * *blocks + position);
       });
     });
   FromDoubles(sums, y);
@@ -106,8 +106,7 @@ Status Reference(const Col2Im& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Col2Im) {
-  return OpDef::Of<Col2Im>(
-             "columns of blocks summed into images: the reverse of taking an image's sliding blocks")
+  return OpDef::Of<Col2Im>("the inverse of im2col: sums blocks, the columns of x, into images")
       .In("x", kNumbers)
       .Setting("image_shape", kIndices)
       .Setting("block_shape", kIndices)

@@ -1,4 +1,4 @@
-// GridSample: an image read at the positions a grid names.
+// GridSample: samples an image at the positions of a grid.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +16,8 @@ struct GridSample {
   SamplePadding padding = SamplePadding::kZeros;
   bool align_corners = false;
   template <class V> void Visit(V& v) {
-    v.Enum("mode", mode, {"linear", "nearest", "cubic"}, "how values between elements are found");
-    v.Enum("padding", padding, {"zeros", "border", "reflection"}, "what stands outside x");
+    v.Enum("mode", mode, {"linear", "nearest", "cubic"}, "how values between elements are interpolated");
+    v.Enum("padding", padding, {"zeros", "border", "reflection"}, "values outside x");
     v("align_corners", align_corners,
       "-1 and 1 are the centres of the outermost elements, not their outer edges");
   }
@@ -45,11 +45,11 @@ Status Infer(const GridSample&, InferContext& c) {
 }
 
 struct Tap {
-  int64_t position;  // -1: nothing there
+  int64_t position;  // -1: outside the image
   double weight;
 };
 
-// Mirrored at both ends until inside.
+// Mirrors x at both bounds until it is inside.
 double Reflect(double x, double low, double high) {
   const double range = high - low;
   if (range <= 0) return low;
@@ -68,7 +68,7 @@ struct Axis {
   double low() const { return op.align_corners ? 0 : -0.5; }
   double high() const { return static_cast<double>(length) - (op.align_corners ? 1 : 0.5); }
 
-  // From [-1, 1] to positions, in single precision like the grid; then inside, as the padding wants.
+  // Maps [-1, 1] to image positions, in single precision like the grid, then applies the padding mode.
   double Position(double normal) const {
     const auto n = static_cast<double>(length);
     double x = static_cast<float>(op.align_corners ? (normal + 1) / 2 * (n - 1) : ((normal + 1) * n - 1) / 2);
@@ -76,7 +76,7 @@ struct Axis {
     constexpr double kFar = 1e9;
     x = std::isnan(x) ? -kFar : std::clamp(x, -kFar, kFar);
     if (x >= low() && x <= high()) return x;
-    // Cubic keeps its place beyond the border, where its neighbours are clamped one by one.
+    // Cubic mode does not clamp the position here; it clamps each neighbour.
     if (op.padding == SamplePadding::kBorder)
       return op.mode == SampleMode::kCubic ? x : std::clamp(x, 0.0, n - 1);
     return op.padding == SamplePadding::kReflection ? Reflect(x, low(), high()) : x;
@@ -103,7 +103,7 @@ struct Axis {
   }
 };
 
-// Sum over the taps of every axis from `axis` on.
+// Weighted sum over the taps of `axis` and all axes after it.
 double Sample(const double* image, const Dims& dims, const std::vector<std::vector<Tap>>& taps, size_t axis,
               int64_t offset) {
   if (axis == taps.size()) return image[offset];
@@ -121,13 +121,13 @@ Status Reference(const GridSample& op, EvalContext& c) {
   dims.insert(dims.end(), grid.dims().begin() + 1, grid.dims().end() - 1);
   Tensor& y = c.Out("y", dims);
   if (y.size() == 0) return {};
-  if (x.size() == 0) return InvalidArgument("nothing to sample in ", x.Describe());
+  if (x.size() == 0) return InvalidArgument("cannot sample an empty image: x is ", x.Describe());
   const auto image = ToDoubles(x);
   const int64_t points = CountBetween(dims, 2, y.rank()), plane = CountBetween(x.dims(), 2, x.rank());
   std::vector<std::vector<Tap>> taps(spatial);
   for (int64_t n = 0; n < dims[0]; ++n)
     for (int64_t p = 0; p < points; ++p) {
-      // The grid names the last axis first.
+      // The grid's coordinates refer to the last axis first.
       for (size_t a = 0; a < spatial; ++a) {
         const double normal = LoadDouble(
             grid, (n * points + p) * static_cast<int64_t>(spatial) + static_cast<int64_t>(spatial - 1 - a));
@@ -145,13 +145,13 @@ Status Reference(const GridSample& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(GridSample) {
-  return OpDef::Of<GridSample>("x read at grid's positions, which run from -1 to 1 along each axis")
+  return OpDef::Of<GridSample>("x sampled at the positions of grid, which range from -1 to 1 along each axis")
       .In("x", kNumbers)
       .In("grid", kFloats)
       .Out("y", kNumbers)
       .Flops(PerOutput(8))
       .Batch(kNoKernel)
-      .Axes(No{"the grid names places along axes"})
+      .Axes(No{"the grid contains positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

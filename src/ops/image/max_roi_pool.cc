@@ -1,4 +1,4 @@
-// MaxRoiPool: regions of a feature map, each bin's greatest element.
+// MaxRoiPool: max pooling of regions of a feature map to a fixed grid of bins.
 #include <algorithm>
 #include <cmath>
 
@@ -11,8 +11,8 @@ struct MaxRoiPool {
   std::vector<int64_t> pooled_shape = {1, 1};
   float spatial_scale = 1;
   template <class V> void Visit(V& v) {
-    v("pooled_shape", pooled_shape, "bins along y and x");
-    v("spatial_scale", spatial_scale, "from the rois' coordinates to the feature map's");
+    v("pooled_shape", pooled_shape, "number of bins along y and x");
+    v("spatial_scale", spatial_scale, "factor from coordinates of rois to those of the feature map");
   }
 };
 
@@ -51,7 +51,7 @@ Status Reference(const MaxRoiPool& op, EvalContext& c) {
                   r = i / (columns * rows * channels);
     const double* roi = &region[static_cast<size_t>(5 * r)];
     if (!(roi[0] >= 0 && roi[0] < static_cast<double>(x.dim(0))))
-      return InvalidArgument("rois[", r, "] names sample ", roi[0], " of a batch of ", x.dim(0));
+      return InvalidArgument("rois[", r, "] refers to sample ", roi[0], " of a batch of ", x.dim(0));
     const auto side = [&](int k) { return std::round(roi[k] * op.spatial_scale); };
     const auto [x0, x1] = Bin(side(1), side(3), column, columns, width);
     const auto [y0, y1] = Bin(side(2), side(4), row, rows, height);
@@ -72,14 +72,13 @@ Status Reference(const MaxRoiPool& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(MaxRoiPool) {
-  return OpDef::Of<MaxRoiPool>(
-             "each region [sample, x1, y1, x2, y2] of x as a grid of bins, the greatest element of each")
+  return OpDef::Of<MaxRoiPool>("max pooling of each region [sample, x1, y1, x2, y2] of x to a grid of bins")
       .In("x", kFloats)
       .In("rois", kFloats)
       .Out("y", kFloats)
       .Flops(kNoKernel)
-      .Batch(No{"a region may lie in any item"})
-      .Axes(No{"regions name places along axes"})
+      .Batch(No{"a region may be in any item"})
+      .Axes(No{"regions are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// NonMaxSuppression: the best boxes of each class that do not overlap much.
+// NonMaxSuppression: selects the best boxes of each class that do not overlap much.
 #include <algorithm>
 #include <cmath>
 
@@ -56,7 +56,7 @@ double ScalarOr(const EvalContext& c, const char* port, double otherwise) {
 Status Reference(const NonMaxSuppression& op, EvalContext& c) {
   const auto boxes = c.Doubles("boxes"), scores = c.Doubles("scores");
   const int64_t batch = c.In("boxes").dim(0), count = c.In("boxes").dim(1), classes = c.In("scores").dim(1);
-  const double most = ScalarOr(c, "max_output", 0), floor = ScalarOr(c, "score_threshold", -INFINITY);
+  const double max_output = ScalarOr(c, "max_output", 0), floor = ScalarOr(c, "score_threshold", -INFINITY);
   const auto threshold = static_cast<float>(ScalarOr(c, "iou_threshold", 0));
   const bool filter = c.Has("score_threshold");
   std::vector<int64_t> selected;
@@ -70,7 +70,7 @@ Status Reference(const NonMaxSuppression& op, EvalContext& c) {
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return key(a) > key(b); });
       std::vector<Box> kept;
       for (int64_t i : order) {
-        if (static_cast<double>(kept.size()) >= most) break;
+        if (static_cast<double>(kept.size()) >= max_output) break;
         const Box box = BoxAt(op, boxes.data() + (n * count + i) * 4);
         if (std::any_of(kept.begin(), kept.end(), [&](const Box& b) { return Overlap(box, b, threshold); }))
           continue;
@@ -86,7 +86,7 @@ Status Reference(const NonMaxSuppression& op, EvalContext& c) {
 
 TERN_OP(NonMaxSuppression) {
   return OpDef::Of<NonMaxSuppression>(
-             "[sample, class, box] of the boxes with the best scores that overlap no better one")
+             "[sample, class, box] of the boxes with the best scores that do not overlap a better one")
       .In("boxes", kFloats)
       .In("scores", kFloats)
       .OptSetting("max_output", kIndices)
@@ -94,8 +94,8 @@ TERN_OP(NonMaxSuppression) {
       .OptSetting("score_threshold", kFloats)
       .Out("selected", SetOf(DType::kI64))
       .Flops(No{"a search"})
-      .Batch(No{"how many it finds is known at run time"})
-      .Axes(No{"its result names places along axes"})
+      .Batch(No{"the size of the result is known at run time only"})
+      .Axes(No{"the result contains positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

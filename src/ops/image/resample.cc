@@ -35,9 +35,9 @@ std::vector<size_t> ShrinkingFirst(const std::vector<ResizeAxis>& axes) {
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t at) {
   const auto x = static_cast<float>(at), scale = static_cast<float>(axis.scale);
   const auto input = static_cast<float>(axis.input), output = static_cast<float>(axis.output);
-  const float wanted = scale * input;  // the output's length before it was cut to a whole number
-  // ONNX's text takes the whole length, as every runtime does; its suite's data, where a scale shrinks, the
-  // wanted one.
+  const float wanted = scale * input;  // the output's length before rounding to an integer
+  // The ONNX text and all runtimes use the rounded length. ONNX's test data uses the unrounded one where a
+  // scale shrinks.
   const float length = axis.sized || scale >= 1 ? output : wanted;
   switch (coordinates) {
     case ResizeCoordinates::kHalfPixel:
@@ -87,13 +87,13 @@ int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double po
 
 Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position) {
   const bool cubic = filter.mode == ResizeMode::kCubic;
-  // When shrinking, the antialiasing filter is stretched over all input it stands for.
+  // When shrinking, the antialiasing filter is stretched over all input elements that contribute.
   const double shrink = filter.antialias ? std::min(axis.scale, 1.0) : 1;
   const double first = std::floor((cubic ? -2 : -1) / shrink) + 1, count = 2 - 2 * first;
   const auto input = static_cast<double>(axis.input);
   if (!(count <= 8 * input + 64) || !(std::abs(position) <= 1e15))
     return InvalidArgument("scale ", axis.scale, " is out of proportion to a dimension of ", axis.input);
-  // The left neighbour is strictly left, so the distance to it is in (0, 1].
+  // The left neighbour is strictly left, so its distance is in (0, 1].
   const double left = std::ceil(position) - 1, distance = position - left;
   std::vector<Tap> taps;
   double sum = 0;

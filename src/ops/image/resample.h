@@ -1,4 +1,4 @@
-// Resampling one axis: which input positions make an output position, and with which weights.
+// Resampling of one axis: the input positions and weights that contribute to an output position.
 #pragma once
 #include <vector>
 
@@ -33,34 +33,34 @@ struct ResizeFilter {
   float cubic_a = -0.75f;
 };
 
-// One axis: its lengths, the scale between them and the part of the input that is shown.
+// One axis: its lengths, the scale between them, and the cropped part of the input.
 struct ResizeAxis {
   int64_t input = 0, output = 0;
   double scale = 1;
   double begin = 0, end = 1;
-  bool sized = false;  // the length was asked for; otherwise it follows from the scale
+  bool sized = false;  // the length is given; otherwise it is computed from the scale
 
   bool identity() const {
     return input == output && scale > 1 - 1e-9 && scale < 1 + 1e-9 && begin == 0 && end == 1;
   }
 };
 
-// Resampled axis by axis in this order, what lies between is no larger than the input or the output.
+// Axes in the order in which intermediate results are no larger than input or output.
 std::vector<size_t> ShrinkingFirst(const std::vector<ResizeAxis>& axes);
 
-// The position in the input that output position x shows. In single precision: where two elements are equally
-// near, models expect the choice that every other runtime's floats make.
+// The input position of output position x. Computed in single precision: for ties, models expect the choice
+// that the floats of other runtimes make.
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t x);
-// tf_crop_and_resize shows the extrapolation value there.
+// tf_crop_and_resize gives the extrapolation value there.
 bool OutsideCrop(ResizeCoordinates coordinates, const ResizeAxis& axis, double position);
-// The nearest input position, inside the input.
+// The nearest input position, clamped to the input.
 int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double position);
 
 struct Tap {
   int64_t position;
   double weight;
 };
-// Error when the filter would be wider than the input can call for.
+// Fails if the filter is much wider than the input.
 Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position);
 
 }  // namespace tern

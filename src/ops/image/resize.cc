@@ -1,4 +1,4 @@
-// Resize: a tensor resampled to other lengths along some axes.
+// Resize: resamples a tensor to other lengths along some axes.
 #include <cmath>
 
 #include "ir/axis_map.h"
@@ -19,20 +19,22 @@ struct Resize {
   float extrapolation = 0;
   std::vector<int64_t> axes;
   template <class V> void Visit(V& v) {
-    v.Enum("mode", filter.mode, {"nearest", "linear", "cubic"}, "how values between elements are found");
+    v.Enum("mode", filter.mode, {"nearest", "linear", "cubic"},
+           "how values between elements are interpolated");
     v.Enum("coordinates", filter.coordinates,
            {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
             "tf_half_pixel_for_nn", "tf_crop_and_resize"},
            "how a position in y maps to one in x");
     v.Enum("nearest", filter.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"},
-           "rounding of nearest; simple: ceil to shrink, floor to grow");
+           "rounding mode of nearest; simple: ceil to shrink, floor to grow");
     v("antialias", filter.antialias, "stretch the filter when shrinking");
-    v("exclude_outside", filter.exclude_outside, "weights outside x count nothing, the rest add up to 1");
+    v("exclude_outside", filter.exclude_outside,
+      "weights outside x are 0 and the others are normalised to sum to 1");
     v("cubic_a", filter.cubic_a, "the coefficient of cubic interpolation");
-    v("extrapolation", extrapolation, "what tf_crop_and_resize shows outside x");
+    v("extrapolation", extrapolation, "the value of tf_crop_and_resize outside x");
     v.Enum("aspect", aspect, {"stretch", "not_larger", "not_smaller"},
-           "what sizes mean: exact, or bounds that keep the aspect");
-    v("axes", axes, "which dims roi, scales and sizes are for; empty: all");
+           "meaning of sizes: exact, or bounds that keep the aspect ratio");
+    v("axes", axes, "the dims that roi, scales and sizes refer to; empty: all");
   }
 };
 
@@ -56,8 +58,8 @@ Status CheckLength(const char* port, int64_t got, size_t wanted) {
   return {};
 }
 
-// Lengths from scales round in single precision and leave roi out, as ONNX's own inference and reference do,
-// though its text multiplies by the part that roi shows.
+// Lengths are computed from scales in single precision and ignore roi, as in ONNX's shape inference and
+// reference. ONNX's text multiplies by the cropped part.
 Result<int64_t> ScaledLength(int64_t input, double scale) {
   const float length = std::floor(static_cast<float>(input) * static_cast<float>(scale));
   if (!(length >= 0 && length < 9e18f))
@@ -65,7 +67,7 @@ Result<int64_t> ScaledLength(int64_t input, double scale) {
   return static_cast<int64_t>(length);
 }
 
-// floor(dim * scale) for a symbol, when the scale is m / 2^k.
+// floor(dim * scale) for a symbolic dim, if the scale is m / 2^k.
 Dim ScaledDim(const Dim& dim, double scale) {
   for (int k = 0; k <= 8; ++k) {
     const double m = scale * (1 << k);
@@ -74,7 +76,7 @@ Dim ScaledDim(const Dim& dim, double scale) {
   return {};
 }
 
-// One axis each, from scales.
+// One scale per listed axis.
 Status ApplyScales(const Tensor& scales, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
   TERN_TRY(CheckLength("scales", scales.size(), axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -125,7 +127,7 @@ Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axe
   return {};
 }
 
-// An input that is absent or empty gives nothing.
+// Null for an absent or empty input.
 const Tensor* Given(const Tensor* t) { return t && t->size() > 0 ? t : nullptr; }
 
 Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tensor* roi, const Tensor* scales,
@@ -144,7 +146,7 @@ Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tens
   return all;
 }
 
-// With symbols or unknown inputs: what can be said of each dim.
+// What is known of each dim if there are symbols or unknown inputs.
 Result<std::vector<Dim>> PartialDims(const Resize& op, const InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   TERN_ASSIGN(const auto axes, AxesOf(op, x.rank()));
@@ -266,13 +268,13 @@ Status Reference(const Resize& op, EvalContext& c) {
   for (const ResizeAxis& axis : plan) dims.push_back(axis.output);
   Tensor& y = c.Out("y", dims);
   if (y.size() == 0) return {};
-  if (x.size() == 0) return InvalidArgument("nothing to resample in ", x.Describe());
+  if (x.size() == 0) return InvalidArgument("cannot resample an empty tensor: x is ", x.Describe());
   if (op.filter.mode != ResizeMode::kNearest) return Interpolate(op, plan, x, y);
   Nearest(op, plan, x, y);
   return {};
 }
 
-// Kernels look at dims only; the reference evaluator would read the sizes, which name all the items.
+// Kernels use the dims only. The reference evaluator would read `sizes`, which include the batch size.
 bool Batch(BatchItems& b) {
   const Resize& op = b.attrs().As<Resize>();
   if (op.filter.coordinates == ResizeCoordinates::kTfCropAndResize || op.aspect != AspectPolicy::kStretch ||

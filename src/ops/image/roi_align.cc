@@ -1,4 +1,4 @@
-// RoiAlign: regions of a feature map pooled to one size, with bilinear sampling.
+// RoiAlign: pools regions of a feature map to a fixed size, with bilinear sampling.
 #include <algorithm>
 #include <cmath>
 
@@ -17,11 +17,11 @@ struct RoiAlign {
   float spatial_scale = 1;
   bool half_pixel = true;
   template <class V> void Visit(V& v) {
-    v.Enum("mode", mode, {"avg", "max"}, "how the samples of a bin become one");
-    v("height", height, "bins along y");
-    v("width", width, "bins along x");
-    v("sampling_ratio", sampling_ratio, "samples of a bin along each side; 0: as many as the bin covers");
-    v("spatial_scale", spatial_scale, "from the rois' coordinates to the feature map's");
+    v.Enum("mode", mode, {"avg", "max"}, "how the samples of a bin are combined");
+    v("height", height, "number of bins along y");
+    v("width", width, "number of bins along x");
+    v("sampling_ratio", sampling_ratio, "samples per bin along each side; 0: computed from the bin's size");
+    v("spatial_scale", spatial_scale, "factor from coordinates of rois to those of the feature map");
     v("half_pixel", half_pixel, "shift coordinates by half a pixel");
   }
 };
@@ -42,7 +42,7 @@ Status Infer(const RoiAlign& op, InferContext& c) {
   return {};
 }
 
-// Where a sample falls along one axis: two neighbours and the weight of the upper one; invalid when outside.
+// A sample's position along one axis: two neighbours and the weight of the upper one; invalid if outside.
 struct Place {
   bool valid = false;
   int64_t low = 0, high = 0;
@@ -60,7 +60,7 @@ Place PlaceAt(double at, int64_t length) {
   return p;
 }
 
-// The region along one axis: where it starts, a bin's length, samples per bin.
+// A region along one axis: start, bin length, samples per bin.
 struct Span {
   double start = 0, bin = 0;
   int64_t samples = 0;
@@ -73,9 +73,9 @@ Result<Span> SpanOf(const RoiAlign& op, double begin, double end, int64_t bins) 
   double length = end * op.spatial_scale - shift - s.start;
   if (!op.half_pixel) length = std::max(length, 1.0);
   s.bin = length / static_cast<double>(bins);
-  constexpr double kMostSamples = 2048;
+  constexpr double kMaxSamples = 2048;
   const double wanted = op.sampling_ratio > 0 ? static_cast<double>(op.sampling_ratio) : std::ceil(s.bin);
-  if (!(wanted <= kMostSamples))
+  if (!(wanted <= kMaxSamples))
     return InvalidArgument("a region from ", begin, " to ", end, " needs ", wanted, " samples a bin");
   s.samples = static_cast<int64_t>(std::max(wanted, 0.0));
   return s;
@@ -116,7 +116,8 @@ Status Reference(const RoiAlign& op, EvalContext& c) {
   const auto batch = c.Longs("batch_indices");
   const int64_t channels = x.dim(1), height = x.dim(2), width = x.dim(3), count = c.In("rois").dim(0);
   Tensor& y = c.Out("y", {count, channels, op.height, op.width});
-  if (y.size() > 0 && height * width == 0) return InvalidArgument("nothing to pool in ", x.Describe());
+  if (y.size() > 0 && height * width == 0)
+    return InvalidArgument("cannot pool an empty feature map: x is ", x.Describe());
   const auto image = ToDoubles(x);
   int64_t to = 0;
   for (int64_t r = 0; r < count; ++r) {
@@ -146,8 +147,8 @@ TERN_OP(RoiAlign) {
       .Setting("batch_indices", kIndices)
       .Out("y", kFloats)
       .Flops(PerOutput(8))
-      .Batch(No{"a region may lie in any item"})
-      .Axes(No{"regions name places along axes"})
+      .Batch(No{"a region may be in any item"})
+      .Axes(No{"regions are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// Det: determinants of square matrices.
+// Det: the determinants of square matrices.
 #include <cmath>
 
 #include "ops/shape/axes.h"
@@ -18,7 +18,7 @@ Status Infer(const Det&, InferContext& c) {
   return {};
 }
 
-// Gaussian elimination with the greatest pivot of each column.
+// Gaussian elimination with partial pivoting.
 double Determinant(std::vector<double> m, size_t n) {
   double det = 1;
   for (size_t k = 0; k < n; ++k) {

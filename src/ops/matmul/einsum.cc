@@ -1,4 +1,4 @@
-// Einsum: sums of products, written as an equation over axes.
+// Einsum: sums of products, given as an equation over axes.
 #include <algorithm>
 #include <map>
 
@@ -7,7 +7,7 @@
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
 #include "ops/matmul/einsum_equation.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 struct Einsum {
   std::string equation;
   template <class V> void Visit(V& v) {
-    v("equation", equation, "letters name axes: \"bij,bjk->bik\"; \"...\" stands for broadcast axes");
+    v("equation", equation, "letters name axes: \"bij,bjk->bik\"; \"...\" means broadcast axes");
   }
 };
 
@@ -70,7 +70,7 @@ Status Infer(const Einsum& op, InferContext& c) {
   return {};
 }
 
-// An operand or intermediate product.
+// An operand or an intermediate product.
 template <class T> struct Term {
   Labels labels;
   Dims dims;
@@ -86,7 +86,7 @@ template <class T> void Measure(const Term<T>& t, Sizes& sizes) {
   }
 }
 
-// How far one step along each label moves in the term: repeated labels walk the diagonal, size-1 axes stay.
+// The term's stride along each label: repeated labels walk the diagonal, axes of size 1 have stride 0.
 template <class T> Dims StepsOf(const Term<T>& t, const Labels& loop) {
   const Dims strides = ContiguousStrides(t.dims);
   Dims steps(loop.size(), 0);
@@ -96,7 +96,7 @@ template <class T> Dims StepsOf(const Term<T>& t, const Labels& loop) {
   return steps;
 }
 
-// Sums a·b over every label that `keep` does not have; the loop over summed labels is innermost.
+// Sums a·b over every label that `keep` lacks; the loop over summed labels is innermost.
 template <class T> Term<T> Contract(const Term<T>& a, const Term<T>& b, const Labels& keep) {
   Sizes sizes;
   Measure(a, sizes);
@@ -132,7 +132,7 @@ template <class T> Term<T> Contract(const Term<T>& a, const Term<T>& b, const La
   return out;
 }
 
-// Labels still needed after operand `done`: the output's first, in order, then those of later operands.
+// Labels needed after operand `done`: the output's labels in order, then those of later operands.
 Labels Needed(const EinsumLabels& labels, size_t done) {
   Labels keep = labels.output;
   for (size_t i = done + 1; i < labels.inputs.size(); ++i)
@@ -153,7 +153,7 @@ template <class T> std::vector<T> Compute(EvalContext& c, const EinsumLabels& la
     const Tensor& t = c.In(static_cast<int>(i));
     total = Contract(total, Term<T>{labels.inputs[i], t.dims(), Load<T>(t)}, Needed(labels, i));
   }
-  return Spread(total.values, total.dims, dims);
+  return BroadcastTo(total.values, total.dims, dims);
 }
 
 Status Reference(const Einsum& op, EvalContext& c) {
@@ -176,7 +176,7 @@ Status Reference(const Einsum& op, EvalContext& c) {
   return {};
 }
 
-// A product over every index that occurs, once per pair of operands.
+// One multiply per combination of all labels of a pair of operands.
 std::optional<double> Macs(const Node& n) {
   const std::string& equation = n.attrs.As<Einsum>().equation;
   std::map<char, double> sizes;
@@ -187,7 +187,7 @@ std::optional<double> Macs(const Node& n) {
       ++operand;
       axis = 0;
     } else if (c == '.') {
-      return std::nullopt;  // an ellipsis: not counted
+      return std::nullopt;  // equations with an ellipsis are not counted
     } else if (c != ' ') {
       const auto d = DimOf(n.input(operand), axis++);
       if (!d) return std::nullopt;

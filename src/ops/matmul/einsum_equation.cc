@@ -9,7 +9,7 @@ namespace {
 
 bool Letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-// "b...ij" to "b*ij", without spaces.
+// Reads "b...ij" as "b*ij"; removes spaces.
 Result<std::string> ReadTerm(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -28,7 +28,7 @@ Result<std::string> ReadTerm(const std::string& text) {
   return out;
 }
 
-// Without "->" the result has the ellipsis, then all letters that occur once, by alphabet.
+// Without "->" the output has the ellipsis, then all letters that occur once, in alphabetical order.
 std::string ImpliedOutput(const std::vector<std::string>& inputs) {
   std::map<char, int> counts;
   for (const auto& term : inputs)

@@ -1,4 +1,4 @@
-// The equation of an Einsum, read.
+// The parsed equation of an Einsum.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// Axes are named by letters; '*' stands for the ellipsis: "b...ij" reads "b*ij".
+// Axes are named by letters; '*' represents the ellipsis: "b...ij" becomes "b*ij".
 struct EinsumEquation {
   std::vector<std::string> inputs;
   std::string output;
@@ -15,8 +15,8 @@ struct EinsumEquation {
 
 Result<EinsumEquation> ParseEinsum(const std::string& equation);
 
-// The equation for operands of given ranks: letters as their character code, ellipsis axes as -1, -2, … from
-// its last axis.
+// The equation for operands of given ranks. Letters are represented by their character code, ellipsis axes by
+// -1, -2, … from the last one.
 struct EinsumLabels {
   std::vector<std::vector<int>> inputs;
   std::vector<int> output;

@@ -1,4 +1,4 @@
-// MatMul: products of matrices, batched and broadcast as numpy does.
+// MatMul: matrix products, batched and broadcast as in numpy.
 #include <algorithm>
 
 #include "ir/batch_items.h"
@@ -6,7 +6,7 @@
 #include "ir/infer_context.h"
 #include "ops/matmul/product_macs.h"
 #include "ops/support/epilogue.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -16,14 +16,14 @@ struct MatMul {
   float alpha = 1;
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    v("transpose_a", transpose_a, "the last two axes of a change places first; a vector stays");
+    v("transpose_a", transpose_a, "swap the last two axes of a first; a vector is unchanged");
     v("transpose_b", transpose_b, "the same for b");
     v("alpha", alpha, "factor of the product, not of the bias");
     epilogue.Visit(v);
   }
 };
 
-// A vector counts as one row (a) or one column (b); that axis is absent from the result.
+// A vector counts as one row (a) or one column (b); the result lacks that axis.
 struct Operand {
   std::vector<Dim> batch;
   Dim rows, columns;
@@ -52,7 +52,7 @@ Status Infer(const MatMul& op, InferContext& c) {
   TERN_ASSIGN(Shape y, ProductShape(op, c.ShapeOf("a"), c.ShapeOf("b")));
   TERN_ASSIGN(DType type, ProductType(c.TypeOf("a"), c.TypeOf("b")));
   if (c.Has("bias")) {
-    TERN_TRY(CheckSpreads("bias", c.ShapeOf("bias"), y));
+    TERN_TRY(CheckBroadcastsTo("bias", c.ShapeOf("bias"), y));
     TERN_TRY(CheckTermType(c, "bias", type));
   }
   TERN_TRY(InferEpilogue(op.epilogue, c, y, type));
@@ -80,7 +80,7 @@ template <class T> std::vector<T> Transposed(const std::vector<T>& v, int64_t ro
   return out;
 }
 
-// y += a·b for one matrix; row by row, so that the inner loop runs along memory.
+// y += a·b for one matrix, row by row, so that the inner loop is contiguous.
 template <class T> void Multiply(const T* a, const T* b, T* y, int64_t m, int64_t k, int64_t n) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t p = 0; p < k; ++p) {
@@ -91,11 +91,11 @@ template <class T> void Multiply(const T* a, const T* b, T* y, int64_t m, int64_
     }
 }
 
-// Which matrix of an operand each matrix of the result takes.
+// For each matrix of the result, the index of the operand's matrix.
 std::vector<int64_t> MatrixNumbers(const Dims& batch, const Dims& result) {
   std::vector<int64_t> numbers(static_cast<size_t>(CountOf(batch)));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
-  return Spread(numbers, batch, result);
+  return BroadcastTo(numbers, batch, result);
 }
 
 double Scaled(double v, float alpha) { return v * alpha; }
@@ -109,8 +109,8 @@ void Store(EvalContext& c, const Dims& dims, const std::vector<uint64_t>& y) {
   c.OutLongs("y", dims, {y.begin(), y.end()});
 }
 
-// T: double, or uint64_t whose arithmetic wraps, so that dropping high bits at the end gives any integer
-// type.
+// T: double, or uint64_t for integers. Unsigned arithmetic wraps, so truncation at the end is exact for any
+// integer type.
 template <class T> void Compute(const MatMul& op, EvalContext& c, const Dims& dims) {
   const Tensor &ta = c.In("a"), &tb = c.In("b");
   const Operand l = Split(Shape::Of(ta.dims()), op.transpose_a, true),
@@ -128,7 +128,7 @@ template <class T> void Compute(const MatMul& op, EvalContext& c, const Dims& di
              y.data() + static_cast<int64_t>(i) * m * n, m, k, n);
   for (T& v : y) v = Scaled(v, op.alpha);
   if (c.Has("bias")) {
-    const auto bias = Spread(Load<T>(c.In("bias")), c.In("bias").dims(), dims);
+    const auto bias = BroadcastTo(Load<T>(c.In("bias")), c.In("bias").dims(), dims);
     for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i];
   }
   ApplyEpilogue(op.epilogue, c, dims, y);
@@ -144,7 +144,7 @@ Status Reference(const MatMul& op, EvalContext& c) {
   return {};
 }
 
-// Rows of x are items where the weights are one matrix.
+// Rows of x are items if the weights are a single matrix.
 bool Batch(BatchItems& b) {
   return !b.attrs().As<MatMul>().transpose_a && b.InDims(0).size() >= 2 && b.InDims(1).size() == 2 &&
          b.WithEpilogue();

@@ -1,4 +1,4 @@
-// What products of matrices cost.
+// The cost of matrix products.
 #pragma once
 #include <optional>
 
@@ -6,8 +6,8 @@ namespace tern {
 
 class Node;
 
-// For OpDef::macs of an op with the matrix `a` as input 0 and perhaps the attribute transpose_a: one for each
-// element of the result and each column of a.
+// For OpDef::macs of an op whose input 0 is the matrix `a`, with an optional attribute transpose_a: one per
+// element of the result and column of a.
 std::optional<double> ProductMacs(const Node& node);
 
 }  // namespace tern

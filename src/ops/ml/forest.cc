@@ -27,7 +27,7 @@ Status CheckSizes(const Forest& f) {
   return {};
 }
 
-// Start offsets: from 0, never falling, up to `total`.
+// Start offsets must begin with 0, not decrease, and end with `total`.
 Status CheckStarts(const char* name, const std::vector<int64_t>& starts, size_t total) {
   if (starts.empty())
     return total
@@ -35,7 +35,7 @@ Status CheckStarts(const char* name, const std::vector<int64_t>& starts, size_t 
                : Status();
   if (starts.front() != 0 || starts.back() != static_cast<int64_t>(total) ||
       !std::is_sorted(starts.begin(), starts.end()))
-    return InvalidModel("attribute '", name, "' must rise from 0 to ", total);
+    return InvalidModel("attribute '", name, "' must not decrease from 0 to ", total);
   return {};
 }
 
@@ -54,7 +54,7 @@ Status CheckValues(const Forest& f, int64_t targets) {
   return {};
 }
 
-// Every node at most once from all roots together: trees, not graphs.
+// Every node is reached at most once from all roots: the nodes form trees.
 Status CheckTrees(const Forest& f) {
   const auto nodes = static_cast<int64_t>(f.feature.size());
   std::vector<char> seen(f.feature.size(), 0);
@@ -63,12 +63,12 @@ Status CheckTrees(const Forest& f) {
     const int64_t at = todo.back();
     todo.pop_back();
     if (at < 0) {
-      if (-1 - at >= f.leaves()) return InvalidModel("leaf ", -1 - at, " of ", f.leaves(), " is referred to");
+      if (-1 - at >= f.leaves()) return InvalidModel("leaf ", -1 - at, " of ", f.leaves(), " does not exist");
       continue;
     }
-    if (at >= nodes) return InvalidModel("node ", at, " of ", nodes, " is referred to");
+    if (at >= nodes) return InvalidModel("node ", at, " of ", nodes, " does not exist");
     if (seen[static_cast<size_t>(at)]++)
-      return InvalidModel("node ", at, " is reached twice: the nodes form no trees");
+      return InvalidModel("node ", at, " is reached twice: the nodes do not form trees");
     todo.push_back(f.true_child[static_cast<size_t>(at)]);
     todo.push_back(f.false_child[static_cast<size_t>(at)]);
   }
@@ -144,11 +144,11 @@ Result<Rows> RowsOf(const Tensor& x) {
   rows.count = x.rank() == 1 ? 1 : x.dim(0);
   rows.width = x.dim(-1);
   rows.data.resize(static_cast<size_t>(x.size()));
-  const bool whole = IsInt(x.dtype());
+  const bool integers = IsInt(x.dtype());
   for (size_t i = 0; i < rows.data.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
-    // Integers are compared and added up as f32 numbers.
-    rows.data[i] = whole ? static_cast<double>(static_cast<float>(LoadLong(x, at))) : LoadDouble(x, at);
+    // Integers are compared and summed as f32.
+    rows.data[i] = integers ? static_cast<double>(static_cast<float>(LoadLong(x, at))) : LoadDouble(x, at);
   }
   return rows;
 }

@@ -1,4 +1,4 @@
-// LabelEncoder: each element looked up among keys and replaced by the value that goes with it.
+// LabelEncoder: replaces each element by the value of the matching key.
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -14,21 +14,21 @@ struct LabelEncoder {
   Tensor keys, values, otherwise;
   bool strict = false;
   template <class V> void Visit(V& v) {
-    v("keys", keys, "what is looked for, a vector of x's type; of equal ones the last counts");
-    v("values", values, "what takes their place, a vector of as many elements");
-    v("otherwise", otherwise, "one element, for what is not found");
-    v("strict", strict, "an element that is not found is an error");
+    v("keys", keys, "a vector of x's type; of equal keys the last counts");
+    v("values", values, "the replacement of each key, a vector of the same length");
+    v("otherwise", otherwise, "one element, for elements of x that match no key");
+    v("strict", strict, "an element that matches no key is an error");
   }
 };
 
 Status Check(const LabelEncoder& op) {
   if (!op.keys.defined() || !op.values.defined() || !op.otherwise.defined())
-    return InvalidModel("keys, values or the value for the rest are missing");
+    return InvalidModel("keys, values or otherwise are missing");
   if (op.keys.rank() != 1 || op.values.rank() != 1 || op.keys.size() != op.values.size())
     return InvalidModel("keys ", op.keys.Describe(), " and values ", op.values.Describe(),
                         " must be vectors of one length");
   if (op.otherwise.size() != 1 || op.otherwise.dtype() != op.values.dtype())
-    return InvalidModel("the value for the rest must be one ", DTypeName(op.values.dtype()), ", got ",
+    return InvalidModel("otherwise must be one ", DTypeName(op.values.dtype()), ", got ",
                         op.otherwise.Describe());
   return {};
 }
@@ -42,8 +42,8 @@ Status Infer(const LabelEncoder& op, InferContext& c) {
   return {};
 }
 
-// An element as a text that is equal exactly when the elements are; all NaNs are equal, and so are the two
-// zeros.
+// An element as text: equal texts if and only if the elements are equal. All NaNs are equal, and so are the
+// two zeros.
 std::string KeyOf(const Tensor& t, int64_t i) {
   if (t.dtype() == DType::kString) return t.data<std::string>()[i];
   char bytes[8];
@@ -68,7 +68,7 @@ Status Reference(const LabelEncoder& op, EvalContext& c) {
   for (int64_t i = 0; i < x.size(); ++i) {
     const auto found = places.find(KeyOf(x, i));
     if (found == places.end() && op.strict)
-      return InvalidArgument("element ", i, " of x is none of the ", keys.size(), " categories");
+      return InvalidArgument("element ", i, " of x matches none of the ", keys.size(), " keys");
     if (found == places.end())
       CopyElement(op.otherwise, 0, y, i);
     else
@@ -80,7 +80,7 @@ Status Reference(const LabelEncoder& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(LabelEncoder) {
-  return OpDef::Of<LabelEncoder>("each element of x, found among the keys, becomes the value beside the key")
+  return OpDef::Of<LabelEncoder>("replaces each element of x by the value of the matching key")
       .In("x", kNumbers | kBools | kStrings)
       .Out("y", kAnyType)
       .Flops(No{"a search"})

@@ -1,17 +1,17 @@
-// Class labels of ai.onnx.ml classifiers: integers or texts.
+// Class labels of ai.onnx.ml classifiers: integers or strings.
 #pragma once
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 
 namespace tern {
 
-// One label per class; text where texts are given.
+// One label per class.
 struct Labels {
   std::vector<int64_t> ints;
   std::vector<std::string> texts;
   template <class V> void Visit(V& v) {
-    v("label_ints", ints, "the classes, when they are numbers");
-    v("label_texts", texts, "the classes, when they are texts");
+    v("label_ints", ints, "the class labels if they are integers");
+    v("label_texts", texts, "the class labels if they are strings");
   }
   bool text() const { return !texts.empty(); }
   int64_t count() const { return static_cast<int64_t>(text() ? texts.size() : ints.size()); }
@@ -20,7 +20,7 @@ struct Labels {
 
 inline Status CheckLabels(const Labels& labels) {
   if (!labels.ints.empty() && !labels.texts.empty())
-    return InvalidModel("labels are given as numbers and as texts");
+    return InvalidModel("labels are given both as integers and as strings");
   if (labels.count() == 0) return InvalidModel("there are no class labels");
   return {};
 }

@@ -44,7 +44,7 @@ Status Reference(const LinearClassifier& op, EvalContext& c) {
 
 TERN_OP(LinearClassifier) {
   return OpDef::Of<LinearClassifier>(
-             "the class of each row of x by a linear function for each, and the scores")
+             "the class of each row of x by one linear function per class, and the scores")
       .In("x", kFloats | kIndices)
       .Out("label", SetOf(DType::kI64) | kStrings)
       .OptOut("scores", SetOf(DType::kF32))

@@ -1,4 +1,4 @@
-// LinearClassifier: one linear function per class, the class with the largest score, and the scores.
+// LinearClassifier: one linear function per class; outputs the class with the largest score, and the scores.
 #pragma once
 #include <algorithm>
 
@@ -13,14 +13,14 @@ struct LinearClassifier {
   PostTransform transform = PostTransform::kNone;
   template <class V> void Visit(V& v) {
     labels.Visit(v);
-    v("coefficients", coefficients, "of each feature, one row after the other");
+    v("coefficients", coefficients, "of the linear functions, in rows of one coefficient per feature");
     v("intercepts", intercepts,
-      "one per row of coefficients; empty: zeros. One row for two classes: the second wins above zero");
-    v.Enum("transform", transform, PostTransformNames(), "what the rows of scores go through");
+      "one per row of coefficients; empty: zeros. One row for two classes: a positive score selects the second");
+    v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }
 };
 
-// What the attributes come to.
+// Sizes derived from the attributes.
 struct LinearLayout {
   int64_t classes = 0, rows = 0, width = 0;
   bool binary() const { return rows == 1 && classes == 2; }
@@ -41,7 +41,8 @@ inline Result<LinearLayout> LayoutOf(const LinearClassifier& op) {
   return l;
 }
 
-// One row of scores, with room for two, as they come out of the linear functions: finished, and the winner.
+// Turns the linear functions' results for one row into scores and returns the class. row: capacity for two
+// scores.
 inline int64_t FinishRow(const LinearClassifier& op, const LinearLayout& l, double* row) {
   const int64_t winner = l.binary() ? row[0] > 0 : std::max_element(row, row + l.rows) - row;
   FinishScores(op.transform, l.binary() ? SecondClass::kComplement : SecondClass::kNone, row,

@@ -1,4 +1,4 @@
-// ZipMap, DictVectorizer, CastMap: between tensors and maps from labels to numbers.
+// ZipMap, DictVectorizer, CastMap: convert between tensors and maps from labels to numbers.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -21,7 +21,7 @@ struct CastMap {
   int64_t size = 1;
   template <class V> void Visit(V& v) {
     v.Enum("to", to, {"f32", "string", "i64"}, "result type");
-    v("sparse", sparse, "a key is the place of its value; otherwise values stand in the order of their keys");
+    v("sparse", sparse, "a key is the index of its value; otherwise values are in the order of their keys");
     v("size", size, "length of a sparse result");
   }
 };
@@ -42,7 +42,7 @@ Status RunZip(const ZipMap& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   if (x.rank() < 1 || x.rank() > 2 || x.dim(-1) != op.count())
     return InvalidArgument("x is ", x.Describe(), " for ", op.count(), " labels");
-  // Keys in ascending order, as sorted maps have them.
+  // Keys in ascending order, as in a sorted map.
   std::vector<size_t> order(static_cast<size_t>(op.count()));
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -75,7 +75,7 @@ DType ValueType(const Type& map) {
   return map.kind == Type::Kind::kMap && map.element ? map.element->dtype : DType::kInvalid;
 }
 
-// Six digits behind the point, as C++'s to_string has it: what the operator's makers print.
+// Six decimals, as std::to_string prints them and as onnxruntime does.
 std::string NumberText(const Tensor& v) {
   return IsInt(v.dtype()) ? StrCat(LoadLong(v, 0)) : std::to_string(static_cast<float>(LoadDouble(v, 0)));
 }
@@ -157,7 +157,7 @@ Status RunCast(const CastMap& op, EvalContext& c) {
   Tensor& y = c.Out("y", {1, op.sparse ? op.size : static_cast<int64_t>(order.size())});
   if (y.dtype() == DType::kString && op.sparse)
     for (int64_t i = 0; i < y.size(); ++i)
-      y.data<std::string>()[i] = "0.f";  // what onnxruntime puts where no key is
+      y.data<std::string>()[i] = "0.f";  // onnxruntime's value for an absent key
   for (size_t i = 0; i < order.size(); ++i) {
     const int64_t key = keys[order[i]];
     if (op.sparse && (key < 0 || key >= op.size))
@@ -190,7 +190,7 @@ TERN_OP(DictVectorizer) {
 
 TERN_OP(CastMap) {
   return OpDef::Of<CastMap>(
-             "a map's values as a row, in the order of their keys or at the places their keys name")
+             "a map's values as a row, in the order of their keys or with their keys as indices")
       .In("map", 0)
       .Out("y", kAnyType)
       .Traits(kPure | kHostOnly)

@@ -1,4 +1,4 @@
-// Normalizer: each row divided by its size.
+// Normalizer: divides each row by its norm.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ struct Normalizer {
   Norm norm = Norm::kMax;
   template <class V> void Visit(V& v) {
     v.Enum("norm", norm, {"max", "l1", "l2"},
-           "the size of a row: its largest number, or the sum or root of squares");
+           "the norm of a row: its maximum, the sum of magnitudes, or the root of the sum of squares");
   }
 };
 
@@ -49,7 +49,7 @@ Status Reference(const Normalizer& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Normalizer) {
-  return OpDef::Of<Normalizer>("each row of x divided by its size; a row of size zero stays")
+  return OpDef::Of<Normalizer>("each row of x divided by its norm; a row of norm 0 is unchanged")
       .In("x", kFloats | kIndices)
       .Out("y", SetOf(DType::kF32))
       .Flops(No{"depends on the model in its attributes"})

@@ -1,4 +1,4 @@
-// What ai.onnx.ml models do to a row of scores at the end.
+// Functions that ai.onnx.ml models apply to a row of scores.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -14,14 +14,14 @@ double LogisticOf(double v);
 double ProbitOf(double v);  // by Winitzki's approximation of the inverse error function
 void ApplyPostTransform(PostTransform kind, double* row, size_t count);
 
-// A two-class model that has one score: how the second column comes about.
+// How a two-class model with one score gets its second column.
 enum class SecondClass {
   kNone,        // there is none
   kComplement,  // [1 - s, s]
   kOpposite     // [-s, s]
 };
-// Rows of one score get their second column (a logistic gives both its sides), longer rows the transform. The
-// row has room for two scores; returns how many there are.
+// Rows of one score get a second column (a logistic gives both probabilities); longer rows get the transform.
+// The row has capacity for two scores; returns their number.
 size_t FinishScores(PostTransform kind, SecondClass second, double* row, size_t count);
 void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row);
 

@@ -13,15 +13,15 @@ struct SvmModel {
   template <class V> void Visit(V& v) {
     v.Enum("kernel", kernel, {"linear", "poly", "rbf", "sigmoid"}, "the kernel function");
     v("gamma", gamma, "factor inside poly, rbf and sigmoid");
-    v("coef0", coef0, "summand inside poly and sigmoid");
+    v("coef0", coef0, "constant term of poly and sigmoid");
     v("degree", degree, "exponent of poly");
-    v("vectors", vectors, "support vectors, one after the other; none: a linear model");
+    v("vectors", vectors, "support vectors, concatenated; empty: a linear model");
     v("coefficients", coefficients, "weights of the support vectors, or of the features of a linear model");
-    v("rho", rho, "summands at the end");
+    v("rho", rho, "constant terms");
   }
 };
 
-// Similarity of two vectors of `size` numbers.
+// The kernel function of two vectors of `size` numbers.
 double SimilarityOf(const SvmModel& m, const double* a, const float* b, int64_t size);
 
 }  // namespace tern

@@ -68,8 +68,8 @@ int64_t WorkSize(const SVMClassifier& op, const SvmLayout& l) {
 
 namespace {
 
-// Class probabilities from those of the pairs, by the second method of Wu, Lin and Weng (2004), as libsvm has
-// it. scores: of pairs, then of classes.
+// Class probabilities from pairwise ones, by the second method of Wu, Lin and Weng (2004), as in libsvm.
+// scores: of pairs, then of classes.
 void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, double* work) {
   constexpr double kClose = 1e-7;
   constexpr int kTurns = 100;
@@ -111,7 +111,8 @@ void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, doub
   std::copy(p, p + n, scores);
 }
 
-// A positive score of a pair i < j is a vote for i, any other one for j. The first of those with most votes.
+// A positive score of a pair i < j is a vote for i, any other a vote for j. Of classes with equal votes the
+// first wins.
 int64_t MostVotes(const SvmLayout& l, const double* scores, double* votes) {
   std::fill(votes, votes + l.classes, 0.0);
   size_t pair = 0;
@@ -120,7 +121,7 @@ int64_t MostVotes(const SvmLayout& l, const double* scores, double* votes) {
   return std::max_element(votes, votes + l.classes) - votes;
 }
 
-// Two classes of a linear model: the second wins once the larger score passes the threshold.
+// Two classes of a linear model: the second wins if the larger score exceeds the threshold.
 int64_t LinearWinner(const SVMClassifier& op, const SvmLayout& l, const double* scores) {
   const int64_t top = std::max_element(scores, scores + l.classes) - scores;
   if (l.classes != 2 || !op.prob_a.empty()) return top;

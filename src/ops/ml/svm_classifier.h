@@ -1,5 +1,5 @@
-// SVMClassifier: support vectors of each class, compared pair by pair; or one linear function per class. What
-// its reference function and its kernel share.
+// SVMClassifier: support vectors of each class, compared pairwise, or one linear function per class. Shared
+// by its reference function and its kernel.
 #pragma once
 #include "ops/ml/labels.h"
 #include "ops/ml/post_transform.h"
@@ -16,26 +16,26 @@ struct SVMClassifier : SvmModel {
     SvmModel::Visit(v);
     labels.Visit(v);
     v("per_class", per_class, "number of support vectors of each class; empty: a linear model");
-    v("prob_a", prob_a, "slopes that turn a pair's score into a probability; empty: scores stay scores");
-    v("prob_b", prob_b, "offsets that go with prob_a");
-    v.Enum("transform", transform, PostTransformNames(), "what the rows of scores go through");
+    v("prob_a", prob_a, "slopes that convert a pair's score to a probability; empty: no probabilities");
+    v("prob_b", prob_b, "offsets that belong to prob_a");
+    v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }
 };
 
 struct SvmLayout {
   int64_t classes = 0, pairs = 0, vectors = 0, width = 0;
   bool pairwise = false;       // else a linear model
-  std::vector<int64_t> start;  // pairwise: the first support vector of each class, and their number
+  std::vector<int64_t> start;  // pairwise: index of the first support vector of each class, then their total
 };
 
-// Checks the attributes too.
+// Also checks the attributes.
 Result<SvmLayout> LayoutOf(const SVMClassifier& op);
 
 // Columns of the output `scores`.
 int64_t ScoreCount(const SVMClassifier& op, const SvmLayout& layout);
 
 // One score per pair of classes i < j. part(r, k): the sum over the support vectors of class k of their
-// coefficients in row r times their similarity to the row of x.
+// coefficients in row r times their kernel value with the row of x.
 template <class F>
 void PairScores(const SVMClassifier& op, const SvmLayout& layout, const F& part, double* scores) {
   size_t pair = 0;
@@ -44,8 +44,8 @@ void PairScores(const SVMClassifier& op, const SvmLayout& layout, const F& part,
       scores[pair] = part(j - 1, i) + part(i, j) + static_cast<double>(op.rho[pair]);
 }
 
-// Turns a row's scores, one per pair or, for a linear model, per class, into the ScoreCount() numbers of the
-// output, and gives the class. scores: room for RowSize(); work: room for WorkSize() numbers.
+// Converts a row's scores, one per pair or, for a linear model, per class, to the ScoreCount() numbers of the
+// output and returns the class. Capacities: scores RowSize(), work WorkSize() numbers.
 int64_t FinishRow(const SVMClassifier& op, const SvmLayout& layout, double* scores, double* work);
 int64_t RowSize(const SvmLayout& layout);
 int64_t WorkSize(const SVMClassifier& op, const SvmLayout& layout);

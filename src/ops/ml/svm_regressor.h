@@ -1,4 +1,4 @@
-// SVMRegressor: a weighted sum of similarities to support vectors.
+// SVMRegressor: a weighted sum of kernel values with support vectors.
 #pragma once
 #include "ops/ml/svm.h"
 
@@ -10,7 +10,7 @@ struct SVMRegressor : SvmModel {
   template <class V> void Visit(V& v) {
     SvmModel::Visit(v);
     v("supports", supports, "number of support vectors; 0: a linear model");
-    v("one_class", one_class, "the result is 1 where the sum is positive, else -1");
+    v("one_class", one_class, "the result is 1 if the sum is positive, else -1");
   }
 };
 

@@ -29,7 +29,7 @@ Status Reference(const TreeEnsemble& op, EvalContext& c) {
   if (x.width < walker.columns())
     return InvalidArgument("feature ", walker.columns() - 1, " is tested, but x has ", x.width, " features");
   const auto weights = op.vote_weight.defined() ? ToDoubles(op.vote_weight) : std::vector<double>();
-  const bool narrow = !op.vote_weight.defined() || op.vote_weight.dtype() == DType::kF32;
+  const bool round_f32 = !op.vote_weight.defined() || op.vote_weight.dtype() == DType::kF32;
   auto base = BaseOf(op);
   base.resize(static_cast<size_t>(op.targets), 0.0);
   std::vector<double> y;
@@ -39,7 +39,7 @@ Status Reference(const TreeEnsemble& op, EvalContext& c) {
       const auto leaf = static_cast<size_t>(walker.LeafOf(root, x.Row(r)));
       for (auto v = static_cast<size_t>(op.leaf_start[leaf]);
            v < static_cast<size_t>(op.leaf_start[leaf + 1]); ++v)
-        AddVote(op.aggregate, scores[static_cast<size_t>(op.vote_target[v])], weights[v], narrow);
+        AddVote(op.aggregate, scores[static_cast<size_t>(op.vote_target[v])], weights[v], round_f32);
     }
     std::vector<double> row;
     const double divisor = op.aggregate == Aggregate::kAverage ? static_cast<double>(op.roots.size()) : 1;
@@ -54,8 +54,7 @@ Status Reference(const TreeEnsemble& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(TreeEnsemble) {
-  return OpDef::Of<TreeEnsemble>(
-             "what the leaves that each row of x ends in say about each target, put together")
+  return OpDef::Of<TreeEnsemble>("the votes of the leaves that each row of x reaches, aggregated per target")
       .In("x", kFloats | kIndices)
       .Out("y", kFloats)
       .Flops(No{"depends on the model in its attributes"})

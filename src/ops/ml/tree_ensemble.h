@@ -1,4 +1,4 @@
-// TreeEnsemble: the votes of many decision trees, put together per target.
+// TreeEnsemble: the votes of decision trees, aggregated per target.
 #pragma once
 #include <algorithm>
 
@@ -20,11 +20,11 @@ struct TreeEnsemble : Forest {
     Forest::Visit(v);
     v("targets", targets, "columns of the result");
     v.Enum("aggregate", aggregate, {"average", "sum", "min", "max"},
-           "how the votes for a target become one number");
-    v("base", base, "added per target at the end; one number goes to a single target; else nothing");
-    v("base_wide", base_wide, "the same as f64, in the place of base");
+           "how the votes for a target are aggregated");
+    v("base", base, "added per target at the end; a single number applies only if there is one target");
+    v("base_wide", base_wide, "the same as f64, instead of base");
     v.Enum("transform", transform, PostTransformNames(),
-           "what the rows go through; a single target knows probit only");
+           "the function applied to each row; a single target supports probit only");
     v("to", to, "result type");
   }
 };
@@ -34,14 +34,14 @@ inline std::vector<double> BaseOf(const TreeEnsemble& op) {
   return {op.base.begin(), op.base.end()};
 }
 
-// narrow: sums are rounded to f32 on the way.
-inline void AddVote(Aggregate how, VoteSum& s, double v, bool narrow) {
+// round_f32: the sum is rounded to f32 after each vote.
+inline void AddVote(Aggregate how, VoteSum& s, double v, bool round_f32) {
   if (how == Aggregate::kMin)
     s.sum = s.given ? std::min(s.sum, v) : v;
   else if (how == Aggregate::kMax)
     s.sum = s.given ? std::max(s.sum, v) : v;
   else
-    s.sum = narrow ? static_cast<double>(static_cast<float>(s.sum + v)) : s.sum + v;
+    s.sum = round_f32 ? static_cast<double>(static_cast<float>(s.sum + v)) : s.sum + v;
   s.given = true;
 }
 

@@ -9,7 +9,7 @@ Status Check(const TreeEnsembleClassifier& op) {
   TERN_TRY(CheckLabels(op.labels));
   const auto classes = static_cast<size_t>(op.labels.count());
   if (classes == 1 && op.labels.text())
-    return InvalidModel("one text label: there is no name for the other class");
+    return InvalidModel("a single string label: the other class has no label");
   if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype()))
     return InvalidModel("base_wide is ", op.base_wide.Describe());
   const size_t base = BaseOf(op).size();
@@ -28,12 +28,12 @@ Status Infer(const TreeEnsembleClassifier& op, InferContext& c) {
 
 Status Reference(const TreeEnsembleClassifier& op, EvalContext& c) {
   const ForestWalker walker(op);
-  const Judge judge(op);
+  const Decider decider(op);
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
   if (x.width < walker.columns())
     return InvalidArgument("feature ", walker.columns() - 1, " is tested, but x has ", x.width, " features");
   const auto weights = op.vote_weight.defined() ? ToDoubles(op.vote_weight) : std::vector<double>();
-  const bool narrow = !op.vote_weight.defined() || op.vote_weight.dtype() == DType::kF32;
+  const bool round_f32 = !op.vote_weight.defined() || op.vote_weight.dtype() == DType::kF32;
   const auto classes = static_cast<size_t>(op.labels.count());
   Tensor& label = c.Out("label", {x.count});
   std::vector<double> all, scores(std::max<size_t>(classes, 2));
@@ -43,9 +43,9 @@ Status Reference(const TreeEnsembleClassifier& op, EvalContext& c) {
       const auto leaf = static_cast<size_t>(walker.LeafOf(root, x.Row(r)));
       for (auto v = static_cast<size_t>(op.leaf_start[leaf]);
            v < static_cast<size_t>(op.leaf_start[leaf + 1]); ++v)
-        AddVote(Aggregate::kSum, votes[static_cast<size_t>(op.vote_target[v])], weights[v], narrow);
+        AddVote(Aggregate::kSum, votes[static_cast<size_t>(op.vote_target[v])], weights[v], round_f32);
     }
-    const Verdict v = judge.Decide(votes.data(), scores.data());
+    const Decision v = decider.Decide(votes.data(), scores.data());
     if (op.labels.text())
       label.data<std::string>()[r] = op.labels.texts[static_cast<size_t>(v.label)];
     else
@@ -60,7 +60,7 @@ Status Reference(const TreeEnsembleClassifier& op, EvalContext& c) {
 
 TERN_OP(TreeEnsembleClassifier) {
   return OpDef::Of<TreeEnsembleClassifier>(
-             "the class that the leaves each row of x ends in vote for, and the scores of all")
+             "the class with the most votes of the leaves that each row of x reaches, and the scores")
       .In("x", kFloats | kIndices)
       .Out("label", SetOf(DType::kI64) | kStrings)
       .OptOut("scores", SetOf(DType::kF32))

@@ -1,5 +1,5 @@
-// TreeEnsembleClassifier: decision trees that vote for classes. Two classes follow rules of their own, which
-// are onnxruntime's: the specification is silent about them and models are made against that.
+// TreeEnsembleClassifier: decision trees that vote for classes. Two classes follow special rules, those of
+// onnxruntime: the ONNX specification does not define them, and models are made for onnxruntime.
 #pragma once
 #include <algorithm>
 
@@ -18,8 +18,8 @@ struct TreeEnsembleClassifier : Forest {
     Forest::Visit(v);
     labels.Visit(v);
     v("base", base, "added per class at the end");
-    v("base_wide", base_wide, "the same as f64, in the place of base");
-    v.Enum("transform", transform, PostTransformNames(), "what the rows of scores go through");
+    v("base_wide", base_wide, "the same as f64, instead of base");
+    v.Enum("transform", transform, PostTransformNames(), "the function applied to each row of scores");
   }
 };
 
@@ -28,15 +28,15 @@ inline std::vector<double> BaseOf(const TreeEnsembleClassifier& op) {
   return {op.base.begin(), op.base.end()};
 }
 
-// What a row's votes come to.
-struct Verdict {
-  int64_t label = 0;  // the class, or for `plain` the label itself
+// The class that a row's votes select.
+struct Decision {
+  int64_t label = 0;  // the class index, or if `plain` the label itself
   bool plain = false;
 };
 
-class Judge {
+class Decider {
  public:
-  explicit Judge(const TreeEnsembleClassifier& op) : op_(op), base_(BaseOf(op)) {
+  explicit Decider(const TreeEnsembleClassifier& op) : op_(op), base_(BaseOf(op)) {
     const auto weights = op.vote_weight.defined() ? ToDoubles(op.vote_weight) : std::vector<double>();
     positive_ = std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0; });
     const auto& t = op.vote_target;
@@ -44,19 +44,19 @@ class Judge {
                  std::all_of(t.begin(), t.end(), [&](int64_t v) { return v == t[0]; });
   }
 
-  // votes: one per class, which change; scores: one per class, with room for two.
-  Verdict Decide(VoteSum* votes, double* scores) const {
+  // votes: one per class, modified; scores: one per class, with capacity for at least two.
+  Decision Decide(VoteSum* votes, double* scores) const {
     const int64_t classes = op_.labels.count();
     return classes > 2 ? Many(votes, scores) : classes == 2 ? Two(votes, scores) : One(votes[0], scores);
   }
 
  private:
-  Verdict Many(VoteSum* votes, double* scores) const {
+  Decision Many(VoteSum* votes, double* scores) const {
     for (size_t k = 0; k < base_.size(); ++k) {
       votes[k].sum += base_[k];
       votes[k].given = true;
     }
-    Verdict v;
+    Decision v;
     const auto classes = static_cast<size_t>(op_.labels.count());
     bool found = false;
     double best = 0;
@@ -71,16 +71,16 @@ class Judge {
     return v;
   }
 
-  // The positive class wins above a threshold. Votes for one class only name it by its label, others by 1 and
-  // 0.
-  Verdict WinnerOf(double weight) const {
-    Verdict v;
+  // The positive class wins above a threshold. If all votes are for one class, the result is a label;
+  // otherwise it is 1 or 0.
+  Decision WinnerOf(double weight) const {
+    Decision v;
     v.plain = !one_sided_ && !op_.labels.text();
     v.label = weight > (one_sided_ && positive_ ? 0.5 : 0.0) ? 1 : 0;
     return v;
   }
 
-  Verdict Two(VoteSum* s, double* scores) const {
+  Decision Two(VoteSum* s, double* scores) const {
     const bool both = s[1].given || base_.size() == 2;
     if (base_.size() == 2 && s[1].given) {
       s[1].sum = base_[1] + s[0].sum;
@@ -96,7 +96,7 @@ class Judge {
     return WinnerOf(s[1].given ? s[1].sum : s[0].given ? s[0].sum : 0);
   }
 
-  Verdict One(const VoteSum& s, double* scores) const {
+  Decision One(const VoteSum& s, double* scores) const {
     scores[0] = s.sum + (base_.empty() ? 0 : base_.back());
     const bool above = scores[0] > 0;
     FinishScores(op_.transform, SecondClass::kNone, scores, 1);

@@ -1,11 +1,11 @@
-// BatchNorm: each channel shifted and scaled by stored statistics.
+// BatchNorm: normalises each channel with stored statistics.
 #include <cmath>
 
 #include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {

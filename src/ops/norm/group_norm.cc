@@ -1,10 +1,10 @@
-// GroupNorm: groups of channels of each sample normalised by their own statistics.
+// GroupNorm: normalises groups of channels of each sample with their own statistics.
 #include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
 #include "ops/support/channels_last.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 #include "ops/support/statistics.h"
 
 namespace tern {
@@ -14,7 +14,7 @@ struct GroupNorm : ChannelOrder {
   int64_t groups = 1;
   float epsilon = 1e-5f;
   template <class V> void Visit(V& v) {
-    v("groups", groups, "how many groups the channels form");
+    v("groups", groups, "number of channel groups");
     v("epsilon", epsilon, "added to the variance");
     VisitChannels(v);
   }

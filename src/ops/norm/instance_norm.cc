@@ -1,10 +1,10 @@
-// InstanceNorm: each channel of each sample normalised by its own statistics.
+// InstanceNorm: normalises each channel of each sample with its own statistics.
 #include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
 #include "ops/support/channels_last.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 #include "ops/support/statistics.h"
 
 namespace tern {

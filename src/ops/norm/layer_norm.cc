@@ -3,7 +3,7 @@
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 #include "ops/support/statistics.h"
 
 namespace tern {
@@ -14,7 +14,7 @@ struct LayerNorm {
   float epsilon = 1e-5f;
   DType stash_type = DType::kF32;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "first axis of those normalised together");
+    v("axis", axis, "the first of the normalised axes");
     v("epsilon", epsilon, "added to the variance");
     v("stash_type", stash_type, "element type of mean and inv_std");
   }
@@ -32,7 +32,7 @@ Status Infer(const LayerNorm& op, InferContext& c) {
   }
   for (const char* port : {"scale", "bias"})
     if (c.Has(port)) {
-      TERN_TRY(CheckSpreads(port, c.ShapeOf(port), x));
+      TERN_TRY(CheckBroadcastsTo(port, c.ShapeOf(port), x));
     }
   c.Out("mean", op.stash_type, reduced);
   c.Out("inv_std", op.stash_type, std::move(reduced));
@@ -53,11 +53,11 @@ Status Reference(const LayerNorm& op, EvalContext& c) {
     inv_std[static_cast<size_t>(r)] = s.inv_std;
   }
   if (c.Has("scale")) {
-    const auto scale = Spread(c.Doubles("scale"), c.In("scale").dims(), d);
+    const auto scale = BroadcastTo(c.Doubles("scale"), c.In("scale").dims(), d);
     for (size_t i = 0; i < y.size(); ++i) y[i] *= scale[i];
   }
   if (c.Has("bias")) {
-    const auto bias = Spread(c.Doubles("bias"), c.In("bias").dims(), d);
+    const auto bias = BroadcastTo(c.Doubles("bias"), c.In("bias").dims(), d);
     for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i];
   }
   c.Out("y", d, y);

@@ -7,7 +7,7 @@
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
 #include "ops/support/channels_last.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -16,7 +16,7 @@ struct Lrn : ChannelOrder {
   int64_t size = 1;
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
   template <class V> void Visit(V& v) {
-    v("size", size, "how many channels are summed");
+    v("size", size, "number of channels to sum");
     v("alpha", alpha, "factor of the mean square");
     v("beta", beta, "the exponent");
     v("bias", bias, "added before the exponent");
@@ -58,7 +58,8 @@ Status Reference(const Lrn& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Lrn) {
-  return OpDef::Of<Lrn>("y = x / (bias + alpha / size * sum of squares over `size` channels around) ^ beta")
+  return OpDef::Of<Lrn>(
+             "y = x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta")
       .In("x", kRealFloats)
       .Out("y", kRealFloats)
       .Flops(PerOutput(5))

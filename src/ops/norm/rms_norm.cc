@@ -1,11 +1,11 @@
-// RmsNorm: divided by the root of the mean square over the last axes.
+// RmsNorm: divides by the root mean square over the last axes.
 #include <cmath>
 
 #include "ir/batch_items.h"
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -14,7 +14,7 @@ struct RmsNorm {
   int64_t axis = -1;
   float epsilon = 1e-5f;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "first axis of those normalised together");
+    v("axis", axis, "the first of the normalised axes");
     v("epsilon", epsilon, "added to the mean square");
   }
 };
@@ -25,7 +25,7 @@ Status Infer(const RmsNorm& op, InferContext& c) {
     TERN_TRY(Status(NormalizeAxis(op.axis, x.rank()).status()));
   }
   if (c.Has("scale")) {
-    TERN_TRY(CheckSpreads("scale", c.ShapeOf("scale"), x));
+    TERN_TRY(CheckBroadcastsTo("scale", c.ShapeOf("scale"), x));
   }
   c.Out("y", c.Has("scale") ? c.TypeOf("scale") : c.TypeOf("x"), x);
   return {};
@@ -45,7 +45,7 @@ Status Reference(const RmsNorm& op, EvalContext& c) {
     for (int64_t i = 0; i < n; ++i) at[i] /= root;
   }
   if (c.Has("scale")) {
-    const auto scale = Spread(c.Doubles("scale"), c.In("scale").dims(), d);
+    const auto scale = BroadcastTo(c.Doubles("scale"), c.In("scale").dims(), d);
     for (size_t i = 0; i < y.size(); ++i) y[i] *= scale[i];
   }
   c.Out("y", d, y);

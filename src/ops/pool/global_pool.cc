@@ -1,4 +1,4 @@
-// GlobalPool: one number per channel of [N, C, spatial…].
+// GlobalPool: reduces each channel of [N, C, spatial…] to one number.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
 #include "ops/support/channels_last.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -19,8 +19,7 @@ struct GlobalPool : ChannelOrder {
   Kind kind = Kind::kAverage;
   float p = 2;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"max", "average", "lp"},
-           "what becomes of a channel: its greatest, its mean, its p-norm");
+    v.Enum("kind", kind, {"max", "average", "lp"}, "the function of each channel: maximum, mean or p-norm");
     v("p", p, "lp: the exponent");
     VisitChannels(v);
   }

@@ -1,7 +1,7 @@
-// MaxUnpool: puts maxima back to where MaxPool found them.
+// MaxUnpool: writes maxima back to the positions where MaxPool found them.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 #include "ops/support/window.h"
 
 namespace tern {
@@ -16,7 +16,7 @@ struct MaxUnpool {
   }
 };
 
-// The shape the pooling took its indices from.
+// The shape of the pooling's input, which the indices refer to.
 Result<Shape> PooledShape(const MaxUnpool& op, const Shape& x) {
   if (op.kernel.empty()) return InvalidModel("kernel is empty");
   TERN_TRY(CheckKernel(std::vector<Dim>(op.kernel.begin(), op.kernel.end())));
@@ -31,7 +31,7 @@ Result<Shape> PooledShape(const MaxUnpool& op, const Shape& x) {
     const WindowAxis& a = window.axes[i];
     const Dim size = (x.dims[i + 2] - 1) * a.stride + op.kernel[i] - (a.begin + a.end);
     if (size.known() && size.value() < 0)
-      return InvalidModel("spatial axis ", i, ": pads ", a.begin, " and ", a.end, " leave no room for ",
+      return InvalidModel("spatial axis ", i, ": pads ", a.begin, " and ", a.end, " leave no space for ",
                           x.dims[i + 2].value(), " windows");
     y.dims[i + 2] = size;
   }
@@ -84,14 +84,14 @@ Status Reference(const MaxUnpool& op, EvalContext& c) {
 
 TERN_OP(MaxUnpool) {
   return OpDef::Of<MaxUnpool>(
-             "zeros, but x at the flat positions `indices` of the unpooled shape, in a corner of output_shape")
+             "zeros, except x at the flat positions `indices` of the unpooled shape, at the origin of output_shape")
       .In("x", kRealFloats)
       .Setting("indices", SetOf(DType::kI64))
       .OptSetting("output_shape", SetOf(DType::kI64))
       .Out("y", kRealFloats)
-      .Flops(No{"moves elements to where they were"})
+      .Flops(No{"copies only"})
       .Batch(kNoKernel)
-      .Axes(No{"indices name places along axes"})
+      .Axes(No{"indices are positions along axes"})
       .Infer(Infer)
       .Reference(Reference);
 }

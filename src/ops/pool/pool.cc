@@ -1,4 +1,4 @@
-// Pool: one number per window of [N, C, spatial…].
+// Pool: reduces each window of [N, C, spatial…] to one number.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,14 +7,14 @@
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/support/channels_last.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 #include "ops/support/window.h"
 
 namespace tern {
 namespace {
 
-// Exact in double.
-constexpr DTypeSet kNarrowInts = kInts & ~SetOf(DType::kI64) & ~SetOf(DType::kU64);
+// Integers that a double holds exactly.
+constexpr DTypeSet kIntsBelow64 = kInts & ~SetOf(DType::kI64) & ~SetOf(DType::kU64);
 
 enum class Kind { kMax, kAverage, kLp };
 
@@ -25,17 +25,16 @@ struct Pool : ChannelOrder {
   bool ceil_mode = false, count_include_pad = false, column_major = false;
   float p = 2;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"max", "average", "lp"},
-           "what becomes of a window: its greatest, its mean, its p-norm");
+    v.Enum("kind", kind, {"max", "average", "lp"}, "the function of each window: maximum, mean or p-norm");
     v("kernel", kernel, "window size, one per spatial axis");
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "all begins, then all ends; empty: 0");
     v("dilations", dilations, "one per spatial axis; empty: 1");
-    v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads follow from sizes; `none`: as given");
-    v("ceil_mode", ceil_mode, "a last window may hang over the end, if it starts inside");
+    v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads are computed from sizes; `none`: pads as given");
+    v("ceil_mode", ceil_mode, "the last window may extend beyond the end if it starts inside");
     v("count_include_pad", count_include_pad, "average: padding counts as zeros");
     v("p", p, "lp: the exponent");
-    v("column_major", column_major, "indices number the spatial positions first axis fastest");
+    v("column_major", column_major, "indices count the spatial positions in column-major order");
     VisitChannels(v);
   }
 };
@@ -61,7 +60,7 @@ Result<Window> WindowOf(const Pool& op) {
   return window;
 }
 
-// Of x as [N, C, spatial…].
+// For x as [N, C, spatial…].
 Result<Shape> OutputShape(const Pool& op, const Shape& x) {
   TERN_ASSIGN(Window window, WindowOf(op));
   const int rank = static_cast<int>(op.kernel.size()) + 2;
@@ -83,7 +82,7 @@ Status Infer(const Pool& op, InferContext& c) {
   if (op.kind != Kind::kMax && IsInt(type))
     return InvalidModel("only max pooling takes integers, got ", DTypeName(type));
   if (op.channels_last && c.Wants("indices"))
-    return InvalidModel("indices count in [N, C, spatial…]: there are none with channels_last");
+    return InvalidModel("indices refer to [N, C, spatial…] and are not available with channels_last");
   TERN_ASSIGN(Shape y, OutputShape(op, op.First(c.ShapeOf("x"))));
   y = op.Own(y);
   c.Out("y", type, y);
@@ -91,7 +90,7 @@ Status Infer(const Pool& op, InferContext& c) {
   return {};
 }
 
-// The taps of one window along one axis that lie inside the input, and how many lie inside the padded input.
+// The taps of one window along one axis that are inside the input, and how many are inside the padded input.
 struct Span {
   int64_t start, first, last, padded;
 };
@@ -146,7 +145,7 @@ class WindowWalker {
   std::vector<Span> spans_;
 };
 
-// NaN wins, as elsewhere; the first of equals gives the index.
+// NaN propagates; the first of equal maxima gives the index.
 Best MaxOf(WindowWalker& walker, const double* x) {
   Best best{-std::numeric_limits<double>::infinity(), -1};
   walker.Each([&](int64_t i) {
@@ -215,9 +214,9 @@ Status Reference(const Pool& op, EvalContext& c) {
 
 TERN_OP(Pool) {
   return OpDef::Of<Pool>(
-             "max, mean or p-norm of each window; indices: where each maximum was in the flat input")
-      .In("x", kRealFloats | kNarrowInts)
-      .Out("y", kRealFloats | kNarrowInts)
+             "max, mean or p-norm of each window; indices: the position of each maximum in the flat input")
+      .In("x", kRealFloats | kIntsBelow64)
+      .Out("y", kRealFloats | kIntsBelow64)
       .OptOut("indices", SetOf(DType::kI64))
       .Flops(WindowFlops)
       .Batch(&BatchItems::OneResult)

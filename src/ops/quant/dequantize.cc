@@ -1,9 +1,9 @@
-// Dequantize: narrow numbers back to real ones by scale and zero point.
+// Dequantize: converts quantized numbers to real ones by scale and zero point.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
 #include "ops/quant/quant_map.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -12,10 +12,10 @@ struct Dequantize {
   int64_t axis = 1, block_size = 0;
   DType to = DType::kInvalid;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the axis along which scales differ");
+    v("axis", axis, "the axis along which scales vary");
     v("block_size", block_size,
-      "how many elements along the axis share a scale; 0: scale is a scalar or one per position");
-    v("to", to, "result type; invalid: scale's, or f32 when that is f8e8m0");
+      "number of consecutive elements along the axis that share a scale; 0: one scale, or one per index of the axis");
+    v("to", to, "result type; invalid: scale's type, or f32 if that is f8e8m0");
   }
 };
 
@@ -57,7 +57,7 @@ TERN_OP(Dequantize) {
       .OptIn("zero_point", kSources)
       .Out("y", kRealFloats)
       .Flops(PerOutput(2))
-      .Batch(No{"pieces of quantized batches are not measured"})
+      .Batch(No{"splitting quantized batches has not been measured"})
       .Axes(ScaledAxes, RenameScaledAxis)
       .Half(HalfRule::kKeep)
       .Infer(Infer)

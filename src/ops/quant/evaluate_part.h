@@ -1,4 +1,4 @@
-// What the quantized ops are made of: other ops, inferred and evaluated by themselves.
+// Evaluates the ops that a quantized op is composed of.
 #pragma once
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
@@ -10,7 +10,7 @@ Result<Type> InferPart(const OpDef& op, const Attrs& attrs, std::vector<InferInp
 Result<Tensor> EvaluatePart(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& tensors);
 
 Attrs DequantizeAttrs(int64_t axis, DType to = DType::kF32);
-// Of Conv and MatMul; those of other ops as they are.
+// Clears the activation of Conv and MatMul; attributes of other ops are unchanged.
 Attrs WithoutActivation(Attrs attrs);
 
 }  // namespace tern

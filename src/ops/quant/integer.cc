@@ -33,7 +33,7 @@ Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const Eval
                       {c.In(at), ones, c.Has(at + 2) ? c.In(at + 2) : Tensor()});
 }
 
-// The op on real numbers, with whole ones and without its activation.
+// The op on real numbers, evaluated on integers and without its activation.
 Result<Tensor> Sums(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c) {
   std::vector<Tensor> operands;
   for (int i = 0; i < form.operands; ++i) {
@@ -82,7 +82,7 @@ Status EvaluateMean(const QuantizedForm& form, const Attrs& attrs, EvalContext& 
   return {};
 }
 
-Result<std::vector<double>> Spread(const Tensor& x, const Dims& dims) {
+Result<std::vector<double>> BroadcastValues(const Tensor& x, const Dims& dims) {
   const OpDef& expand = *FindOp("Expand");
   TERN_ASSIGN(const Tensor y, EvaluatePart(expand, expand.defaults, {x, Tensor::Ints(dims)}));
   return ToDoubles(y);
@@ -90,8 +90,8 @@ Result<std::vector<double>> Spread(const Tensor& x, const Dims& dims) {
 
 Status EvaluateBinary(const QuantizedForm& form, const Attrs& attrs, EvalContext& c) {
   TERN_ASSIGN(const Tensor shaped, Sums(form, attrs, c));
-  TERN_ASSIGN(const auto a, Spread(c.In(0), shaped.dims()));
-  TERN_ASSIGN(const auto b, Spread(c.In(3), shaped.dims()));
+  TERN_ASSIGN(const auto a, BroadcastValues(c.In(0), shaped.dims()));
+  TERN_ASSIGN(const auto b, BroadcastValues(c.In(3), shaped.dims()));
   const bool sum = attrs.Text("kind") == "add";
   const int32_t a_zero = ZeroAt(c, 2), b_zero = ZeroAt(c, 5), zero = ZeroAt(c, 7);
   const SumRatios r = RatiosOf(FloatAt(c, 1), a_zero, FloatAt(c, 4), b_zero, FloatAt(c, 6), zero);
@@ -124,7 +124,7 @@ IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs&
   const bool clip = activation.activation == BoundsAttrs::Kind::kClip;
   const float low = std::nearbyint((clip ? activation.act_alpha : 0.0f) / scale);
   const float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
-  // Saturation comes last: a range beyond the type leaves its nearest end.
+  // Saturates last: a range outside the type's range becomes its nearest bound.
   const auto fit = [&](float v) { return std::min(std::max(v, bounds.low), bounds.high); };
   return {fit(low), fit(high)};
 }

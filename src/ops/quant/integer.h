@@ -1,31 +1,31 @@
-// Arithmetic of the quantized ops on 8 bits: sums of whole numbers, exact, which are scaled and rounded once.
-// The float operations and their order are those of onnxruntime's kernels, so that results agree to the bit.
+// Integer arithmetic of the quantized ops on 8 bits: exact integer sums that are scaled and rounded once. The
+// float operations and their order are those of onnxruntime's kernels, so that results are bit-identical.
 #pragma once
 #include "ops/quant/quantized.h"
 
 namespace tern {
 
-// Whether the op computes so: QConv, QMatMul, QGlobalPool and QBinary where operands and result have 8 bits.
-// The others, and 16 bits, compute in real numbers.
+// True if the op uses integer arithmetic: QConv, QMatMul, QGlobalPool and QBinary with 8-bit operands and
+// result. Other ops, and 16 bits, compute in real numbers.
 bool OnIntegers(const QuantizedForm& form, DType first, DType second, DType result);
 
 // QConv, QMatMul and products: y = saturate(round(sum * (a_scale * b_scale / y_scale)) + zero).
 inline float ProductMultiplier(float a_scale, float b_scale, float y_scale) {
   return a_scale * b_scale / y_scale;
 }
-// QGlobalPool: the same with the sum of `count` elements.
+// QGlobalPool: the same for the sum of `count` elements.
 inline float MeanMultiplier(float x_scale, float y_scale, int64_t count) {
   return x_scale / (y_scale * static_cast<float>(count));
 }
 
-// The results that an activation and the type allow, as distances from the zero point.
+// The range of results that the activation and the type allow, relative to the zero point.
 struct IntegerBounds {
   float low, high;
 };
 IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs& activation = {});
 BoundsAttrs ActivationOf(const Attrs& attrs);  // of QConv and QMatMul
 
-// Of a sum: round(a * a_ratio + b * b_ratio + rest), the zero points within the rest.
+// Ratios of a sum: round(a * a_ratio + b * b_ratio + rest), where `rest` includes the zero points.
 struct SumRatios {
   float a, b, rest;
 };

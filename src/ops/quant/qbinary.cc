@@ -1,4 +1,4 @@
-// QBinary: sums and products of quantized tensors, element by element.
+// QBinary: elementwise sums and products of quantized tensors.
 #include "ir/axis_map.h"
 #include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
@@ -28,7 +28,7 @@ TERN_OP(QBinary) {
       .OptIn("y_zero_point", kQuantized)
       .Out("y", kQuantized)
       .Flops(QuantizedFlops(PerOutput(1)))
-      .Batch(No{"pieces of quantized batches are not measured"})
+      .Batch(No{"splitting quantized batches has not been measured"})
       .Axes(BroadcastAxes)
       .Infer(InferQuantizedOp<QBinary>)
       .Reference(EvaluateQuantizedOp<QBinary>);

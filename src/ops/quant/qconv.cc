@@ -32,7 +32,7 @@ TERN_OP(QConv) {
       .Out("y", kQuantized)
       .Macs(ConvMacs(3))
       .Flops(QuantizedFlops({}))
-      .Batch(No{"pieces of quantized batches are not measured"})
+      .Batch(No{"splitting quantized batches has not been measured"})
       .Axes(No{"channels are axis 1"})
       .TypicalDims(No{"the kernel is chosen for the dims of each plan"})
       .Infer(InferQuantizedOp<QConv>)

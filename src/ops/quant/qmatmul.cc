@@ -9,7 +9,7 @@ struct QMatMul {
   bool transpose_a = false, transpose_b = false;
   BoundsAttrs bounds;
   template <class V> void Visit(V& v) {
-    v("transpose_a", transpose_a, "the last two axes of a change places first; a vector stays");
+    v("transpose_a", transpose_a, "swap the last two axes of a first; a vector is unchanged");
     v("transpose_b", transpose_b, "the same for b");
     bounds.Visit(v);
   }
@@ -32,7 +32,7 @@ TERN_OP(QMatMul) {
       .Out("y", kQuantized)
       .Macs(ProductMacs)
       .Flops(QuantizedFlops({}))
-      .Batch(No{"pieces of quantized batches are not measured"})
+      .Batch(No{"splitting quantized batches has not been measured"})
       .Axes(No{"the last axes are matrices"})
       .TypicalDims(No{"the kernel is chosen for the dims of each plan"})
       .Infer(InferQuantizedOp<QMatMul>)

@@ -1,4 +1,4 @@
-// QPool and QGlobalPool: means of quantized tensors. Greatest elements need no scales: see Pool.
+// QPool and QGlobalPool: means of quantized tensors. Maxima need no scales and use Pool.
 #include "ir/op_cost.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"
@@ -14,13 +14,13 @@ struct QPool {
   AutoPad auto_pad = AutoPad::kNone;
   bool ceil_mode = false, count_include_pad = false;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"average"}, "what becomes of a window: its mean");
+    v.Enum("kind", kind, {"average"}, "the function of each window: mean");
     v("kernel", kernel, "window size, one per spatial axis");
     v("strides", strides, "one per spatial axis; empty: 1");
     v("pads", pads, "all begins, then all ends; empty: 0");
     v("dilations", dilations, "one per spatial axis; empty: 1");
-    v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads follow from sizes; `none`: as given");
-    v("ceil_mode", ceil_mode, "a last window may hang over the end, if it starts inside");
+    v.Enum("auto_pad", auto_pad, kAutoPadNames, "how pads are computed from sizes; `none`: pads as given");
+    v("ceil_mode", ceil_mode, "the last window may extend beyond the end if it starts inside");
     v("count_include_pad", count_include_pad, "padding counts as zeros");
   }
 };
@@ -28,7 +28,7 @@ struct QPool {
 struct QGlobalPool {
   Kind kind = Kind::kAverage;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"average"}, "what becomes of a channel: its mean");
+    v.Enum("kind", kind, {"average"}, "the function of each channel: mean");
   }
 };
 

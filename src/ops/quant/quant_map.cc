@@ -1,7 +1,7 @@
 #include "ops/quant/quant_map.h"
 
 #include "ir/axis_map.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 

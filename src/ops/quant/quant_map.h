@@ -1,4 +1,4 @@
-// Which scale belongs to which element: one for all, one per position of an axis, or one per block along it.
+// Maps elements to scales: one scale for all, one per index of an axis, or one per block along the axis.
 #pragma once
 #include "ir/infer_context.h"
 
@@ -15,10 +15,10 @@ class QuantMap {
   bool single_ = false, blocked_ = false;
 };
 
-// scale (and zero_point, which must have scale's shape) against x.
+// Checks scale against x, and zero_point, which must have scale's shape.
 Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size);
 
-// Axis rules of ops with the attributes axis and block_size: one scale for all elements names no axis.
+// Axis rule of ops with the attributes axis and block_size. A single scale refers to no axis.
 std::optional<AxisMap> ScaledAxes(const Node& node);
 void RenameScaledAxis(const Node& node, AxisRenaming& renaming);
 

@@ -1,4 +1,4 @@
-// Quantize: real numbers to a narrow type by scale and zero point.
+// Quantize: converts real numbers to a quantized type by scale and zero point.
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +6,7 @@
 #include "ir/infer_context.h"
 #include "ir/op_cost.h"
 #include "ops/quant/quant_map.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -16,12 +16,12 @@ struct Quantize {
   DType to = DType::kInvalid, precision = DType::kInvalid;
   bool saturate = true;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "the axis along which scales differ");
+    v("axis", axis, "the axis along which scales vary");
     v("block_size", block_size,
-      "how many elements along the axis share a scale; 0: scale is a scalar or one per position");
-    v("to", to, "result type; invalid: zero_point's, else u8");
-    v("precision", precision, "type in which x / scale is rounded first; invalid: f32, or f64 when x is");
-    v("saturate", saturate, "fp8 results beyond the range become the largest number, else infinity or NaN");
+      "number of consecutive elements along the axis that share a scale; 0: one scale, or one per index of the axis");
+    v("to", to, "result type; invalid: zero_point's type, or u8");
+    v("precision", precision, "type that x / scale is rounded to first; invalid: f32, or f64 if x is f64");
+    v("saturate", saturate, "fp8: results out of range become the largest finite value, not infinity or NaN");
   }
 };
 
@@ -57,7 +57,7 @@ DType DivisionType(const Quantize& op, DType x) {
   return x == DType::kF64 ? DType::kF64 : DType::kF32;
 }
 
-// Rounds through the element type.
+// Rounds to the element type and back.
 double RoundTo(DType type, double v) {
   if (type == DType::kF64) return v;
   return type == DType::kF32 ? static_cast<double>(static_cast<float>(v))
@@ -78,13 +78,13 @@ Status Reference(const Quantize& op, EvalContext& c) {
   const QuantMap map(x.dims(), c.In("scale").dims(), op.axis, op.block_size);
   const DType division = DivisionType(op, x.dtype());
   Tensor& y = c.Out("y", x.dims());
-  const bool whole = IsInt(y.dtype());
+  const bool to_integer = IsInt(y.dtype());
   const Range range = RangeOf(y.dtype());
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t k = map(static_cast<int64_t>(i));
     const double quotient = RoundTo(division, values[i] / scale[k]);
-    const double v = whole ? std::nearbyint(quotient) + zero[k] : quotient + zero[k];
-    if (whole)
+    const double v = to_integer ? std::nearbyint(quotient) + zero[k] : quotient + zero[k];
+    if (to_integer)
       StoreLong(y, static_cast<int64_t>(i),
                 static_cast<int64_t>(std::isnan(v) ? zero[k] : std::clamp(v, range.low, range.high)));
     else
@@ -102,7 +102,7 @@ TERN_OP(Quantize) {
       .OptIn("zero_point", kTargets)
       .Out("y", kTargets)
       .Flops(PerOutput(3))
-      .Batch(No{"pieces of quantized batches are not measured"})
+      .Batch(No{"splitting quantized batches has not been measured"})
       .Axes(ScaledAxes, RenameScaledAxis)
       .Half(HalfRule::kKeep)
       .Infer(Infer)

@@ -53,7 +53,7 @@ TEST(Quantize, MismatchesAreRefused) {
   EXPECT_FALSE(refused(F32({2, 1}, {1, 1}), {}, {{"block_size", int64_t{3}}}));
 }
 
-TEST(Dequantize, TakesEveryNarrowType) {
+TEST(Dequantize, TakesEveryQuantizedType) {
   for (DType t :
        {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kI4, DType::kU4, DType::kI2,
         DType::kU2, DType::kF4E2M1, DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2, DType::kF8E5M2FNUZ})

@@ -6,7 +6,7 @@
 #include "ir/op_cost.h"
 #include "ops/quant/evaluate_part.h"
 #include "ops/quant/integer.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -29,7 +29,7 @@ InferInput Typed(const Type& type) { return {true, type, {}, {}}; }
 
 InferInput Given(const InferContext& c, int i) { return c.Has(i) ? Typed(c.In(i)) : InferInput{}; }
 
-// The real numbers of one operand.
+// The type of one operand as real numbers.
 Result<Type> InferOperand(const QuantizedForm& form, const Attrs& attrs, const InferContext& c, int operand) {
   const int at = 3 * operand;
   const auto axis = ScaleAxis(form, attrs, operand);
@@ -52,13 +52,13 @@ Status CheckResult(const QuantizedForm& form, const InferContext& c, const Type&
       .status();
 }
 
-// One element per last axis of the result, or per channel: as the scales have it.
+// The bias has one element per column of the result, or per channel, like the scales.
 Status CheckBias(const QuantizedForm& form, const InferContext& c, const Shape& y) {
   const Shape& bias = c.In(form.bias()).shape;
   if (bias.ranked && bias.rank() != 1)
     return InvalidModel("input 'bias' must be a vector, got ", bias.ToString());
   if (std::string_view(form.real) != "MatMul" || !bias.ranked) return {};
-  if (c.In(3).shape.rank() == 1) return InvalidModel("a bias needs columns, and b is a vector");
+  if (c.In(3).shape.rank() == 1) return InvalidModel("a bias needs a result with columns, but b is a vector");
   if (y.ranked && Differ(bias[0], y[-1]))
     return InvalidModel("bias has ", bias[0].value(), " elements, the result ", y[-1].value(), " columns");
   return {};

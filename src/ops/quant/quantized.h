@@ -1,7 +1,7 @@
-// Ops on quantized tensors. Each gives what Dequantize of its operands, an op on real numbers and Quantize of
-// the result would give: the real numbers are f32, rounding is half to even, the result saturates. Sums,
-// products and means of 8 bits are made of whole numbers instead (ops/quant/integer.h), exact up to the last
-// step: where a result is about half way between two numbers that may be the other one.
+// Ops on quantized tensors. Each is equivalent to Dequantize of its operands, an op on real numbers, and
+// Quantize of the result: real numbers are f32, rounding is half to even, the result saturates. Sums,
+// products and means of 8 bits use exact integer arithmetic instead (ops/quant/integer.h); a result that is
+// about halfway between two integers may then round to the other one.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -11,23 +11,24 @@
 
 namespace tern {
 
-// Inputs: data, scale and zero point? of each operand; scale and zero point? of the result; bias?.
+// Inputs: data, scale and optional zero point of each operand; scale and optional zero point of the result;
+// optional bias.
 struct QuantizedForm {
   const char* name;
-  const char* real;  // the op on real numbers, which has the same attributes
+  const char* real;  // the op on real numbers; it has the same attributes
   int operands;
   bool has_bias;  // i32, in units of the product of the operands' scales
 
-  int result() const { return 3 * operands; }  // where the result's scale is
+  int result() const { return 3 * operands; }  // input index of the result's scale
   int bias() const { return 3 * operands + 2; }
 };
-const QuantizedForm* QuantizedFormOf(std::string_view op);  // null: none of these
+const QuantizedForm* QuantizedFormOf(std::string_view op);  // null: not a quantized op
 
 constexpr DTypeSet kQuantized =
     SetOf(DType::kI8) | SetOf(DType::kU8) | SetOf(DType::kI16) | SetOf(DType::kU16);
 constexpr DTypeSet kScale = SetOf(DType::kF32);
 
-// The activations whose results can be had by clamping in the quantized range.
+// The activations that are equivalent to clamping in the quantized range.
 struct BoundsAttrs {
   enum class Kind : uint8_t { kNone, kRelu, kClip };
   Kind activation = Kind::kNone;
@@ -40,15 +41,15 @@ struct BoundsAttrs {
 };
 
 Attrs RealAttrs(const QuantizedForm& form, const Attrs& attrs);
-// The axis of an operand along which its scales may differ; nothing: it has one scale.
+// The axis of an operand along which its scales may vary; nullopt: one scale.
 std::optional<int64_t> ScaleAxis(const QuantizedForm& form, const Attrs& attrs, int operand);
-// A scalar, or a vector with one element.
+// True for a scalar or a vector with one element.
 bool IsSingle(const Shape& shape);
 
 Status InferQuantized(const QuantizedForm& form, const Attrs& attrs, InferContext& c);
 Status EvaluateQuantized(const QuantizedForm& form, const Attrs& attrs, EvalContext& c);
 
-// For TERN_OP: the two as functions of the op's own struct.
+// For TERN_OP: the functions above for the op's own struct.
 template <class T> Status InferQuantizedOp(const T& op, InferContext& c) {
   return InferQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
 }
@@ -56,11 +57,11 @@ template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
   return EvaluateQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
 }
 
-// For OpDef::flops: two for each element that is dequantized in the run, three for each that is quantized,
-// and those of the op on real numbers beside its products; {}: none.
+// For OpDef::flops: two per dequantized element, three per quantized element, plus those of the op on real
+// numbers without its multiply-accumulates; {}: none.
 std::function<CountRule> QuantizedFlops(std::function<CountRule> real);
 
-// An op with one operand. `real`: FLOPs of the op on real numbers.
+// An op with one operand. real: FLOPs of the op on real numbers.
 template <class T>
 OpDef QuantizedFunction(const char* summary, std::function<CountRule> real, Answer<AxisRule> axes) {
   return typename OpDef::Builder<T>(summary)
@@ -71,7 +72,7 @@ OpDef QuantizedFunction(const char* summary, std::function<CountRule> real, Answ
       .OptIn("y_zero_point", kQuantized)
       .Out("y", kQuantized)
       .Flops(QuantizedFlops(std::move(real)))
-      .Batch(No{"pieces of quantized batches are not measured"})
+      .Batch(No{"splitting quantized batches has not been measured"})
       .Axes(std::move(axes))
       .Infer(InferQuantizedOp<T>)
       .Reference(EvaluateQuantizedOp<T>);

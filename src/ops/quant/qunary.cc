@@ -1,4 +1,4 @@
-// QUnary and QActivation: functions of quantized numbers. For 8 bits that is a table of 256 results.
+// QUnary and QActivation: functions of quantized numbers; for 8 bits a table of 256 results.
 #include "ir/axis_map.h"
 #include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"

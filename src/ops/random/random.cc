@@ -19,10 +19,10 @@ struct Random {
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"uniform", "normal"}, "the distribution");
     v("dtype", dtype, "the type of y");
-    v("a", a, "uniform: lower end; normal: mean");
-    v("b", b, "uniform: upper end, not reached; normal: standard deviation");
-    v("seeded", seeded, "every run gives the numbers that belong to `seed`");
-    v("seed", seed, "used when `seeded`");
+    v("a", a, "uniform: lower bound; normal: mean");
+    v("b", b, "uniform: upper bound, exclusive; normal: standard deviation");
+    v("seeded", seeded, "every run gives the same numbers, determined by `seed`");
+    v("seed", seed, "used if `seeded` is true");
   }
 };
 
@@ -42,7 +42,7 @@ Status Infer(const Random& op, InferContext& c) {
   return {};
 }
 
-// numpy's RandomState, number for number: the test vectors of seeded operators come from it.
+// Reproduces numpy's RandomState exactly: the test vectors of seeded operators come from it.
 class Source {
  public:
   explicit Source(uint32_t seed) : engine_(seed) {}
@@ -52,7 +52,7 @@ class Source {
     return (high * 67108864.0 + low) / 9007199254740992.0;
   }
 
-  // Marsaglia's polar method gives two at a time.
+  // Marsaglia's polar method produces two numbers at a time.
   double Normal() {
     if (has_spare_) {
       has_spare_ = false;

@@ -1,4 +1,4 @@
-// ArgReduce: where along an axis the largest or smallest element is.
+// ArgReduce: the index of the largest or smallest element along an axis.
 #include <cmath>
 
 #include "ir/axis_map.h"
@@ -17,10 +17,10 @@ struct ArgReduce {
   int64_t axis = 0;
   bool keep_dims = true, last = false;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"max", "min"}, "which element is looked for");
-    v("axis", axis, "along which; negative counts from the end");
-    v("keep_dims", keep_dims, "the axis stays as 1");
-    v("last", last, "of equal elements the last is taken, not the first");
+    v.Enum("kind", kind, {"max", "min"}, "the element to find");
+    v("axis", axis, "the axis to search; negative counts from the end");
+    v("keep_dims", keep_dims, "keep the axis with size 1");
+    v("last", last, "of equal elements the last one counts, not the first");
   }
 };
 
@@ -38,7 +38,7 @@ Status Infer(const ArgReduce& op, InferContext& c) {
   return {};
 }
 
-// a comes before b in the search: NaN before all else.
+// True if a is preferred to b; NaN is preferred to all numbers.
 template <class T> bool Better(Kind kind, T a, T b) {
   if (a != a || b != b) return a != a && b == b;
   return kind == Kind::kMax ? a > b : a < b;

@@ -1,4 +1,4 @@
-// Axes of reductions: which they are, and what is left.
+// Axes of reductions: which are reduced, and the remaining dims.
 #pragma once
 #include <vector>
 
@@ -6,18 +6,19 @@
 
 namespace tern {
 
-// Which of `rank` axes are named; negative ones count from the end. Error when out of range or named twice.
+// Mask of the listed axes; negative ones count from the end. Fails if an axis is out of range or listed
+// twice.
 inline Result<std::vector<bool>> AxisMask(const std::vector<int64_t>& axes, int rank) {
   std::vector<bool> mask(static_cast<size_t>(rank), false);
   for (int64_t axis : axes) {
     TERN_ASSIGN(const int i, NormalizeAxis(axis, rank));
-    if (mask[static_cast<size_t>(i)]) return InvalidModel("axis ", axis, " is named twice");
+    if (mask[static_cast<size_t>(i)]) return InvalidModel("axis ", axis, " is listed twice");
     mask[static_cast<size_t>(i)] = true;
   }
   return mask;
 }
 
-// The dims without (or with 1 for) the masked ones. T: Dim or int64_t.
+// The dims without the masked ones, or with 1 for them. T: Dim or int64_t.
 template <class T>
 std::vector<T> ReducedDims(const std::vector<T>& dims, const std::vector<bool>& mask, bool keep) {
   std::vector<T> out;
@@ -30,7 +31,7 @@ std::vector<T> ReducedDims(const std::vector<T>& dims, const std::vector<bool>& 
   return out;
 }
 
-// A tensor seen along one axis: `outer` x `length` x `inner` elements.
+// A tensor viewed along one axis: `outer` x `length` x `inner` elements.
 struct AxisView {
   int64_t outer = 1, length = 1, inner = 1;
   AxisView(const Dims& dims, int axis) : length(dims[static_cast<size_t>(axis)]) {
@@ -39,7 +40,7 @@ struct AxisView {
       if (static_cast<int>(i) > axis) inner *= dims[i];
     }
   }
-  // Calls f(offset of the first element); the rest follow at steps of `inner`.
+  // Calls f(offset of the first element) for each line; its elements are `inner` apart.
   template <class F> void EachLine(F f) const {
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) f(o * length * inner + i);

@@ -12,9 +12,9 @@ struct Cumulative {
   Kind kind = Kind::kSum;
   bool exclusive = false, reverse = false;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"sum", "prod"}, "what runs");
-    v("exclusive", exclusive, "an element does not count itself");
-    v("reverse", reverse, "from the end");
+    v.Enum("kind", kind, {"sum", "prod"}, "the function");
+    v("exclusive", exclusive, "result i excludes element i");
+    v("reverse", reverse, "accumulate from the end");
   }
 };
 

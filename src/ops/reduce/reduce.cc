@@ -1,4 +1,4 @@
-// Reduce: one number out of many, along some axes.
+// Reduce: sum, mean, maximum and similar functions along some axes.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,25 +21,25 @@ struct Reduce {
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind,
            {"sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"},
-           "what is computed");
-    v("keep_dims", keep_dims, "reduced dimensions stay as 1");
-    v("noop_if_empty", noop_if_empty, "no axes means none, not all");
+           "the function");
+    v("keep_dims", keep_dims, "keep reduced dims with size 1");
+    v("noop_if_empty", noop_if_empty, "an empty list of axes means none, not all");
   }
 };
 
-// Nothing when the axes are not known yet.
+// nullopt if the axes are not known yet.
 Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<std::vector<int64_t>> axes,
                                                 bool absent, int rank) {
   if (!absent && !axes) return std::optional<std::vector<bool>>();
   if (absent || axes->empty())
     return std::optional(std::vector<bool>(static_cast<size_t>(rank), !op.noop_if_empty));
-  // A scalar may be reduced along its "axis" 0, as numpy allows.
+  // numpy allows reducing a scalar along axis 0.
   TERN_ASSIGN(auto mask, AxisMask(*axes, std::max(rank, 1)));
   mask.resize(static_cast<size_t>(rank));
   return std::optional(std::move(mask));
 }
 
-// Shape arithmetic: the product of a shape's elements is a size.
+// Shape arithmetic: the product of a shape's elements is a symbolic size.
 void PassContent(const Reduce& op, const std::vector<bool>& mask, InferContext& c) {
   const auto x = c.ContentOf("x");
   if (!x || x->empty() || mask.size() != 1 || !mask[0] || !IsInt(c.TypeOf("x"))) return;
@@ -90,7 +90,7 @@ double Start(Kind kind) {
 double Step(Kind kind, double sum, double x) {
   switch (kind) {
     case Kind::kMax:
-      return std::isnan(sum) || sum > x ? sum : x;  // NaN wins
+      return std::isnan(sum) || sum > x ? sum : x;  // NaN propagates
     case Kind::kMin:
       return std::isnan(sum) || sum < x ? sum : x;
     case Kind::kProd:
@@ -118,7 +118,7 @@ double Finish(Kind kind, double sum, double count) {
   }
 }
 
-// exp is taken relative to the largest element, so that it cannot overflow.
+// exp is computed relative to the largest element to avoid overflow.
 std::vector<double> LogSumExp(const Tensor& x, const Dims& kept) {
   std::vector<double> top(static_cast<size_t>(CountOf(kept)), Start(Kind::kMax)), sum(top.size(), 0);
   BroadcastWalk first(kept, x.dims()), second(kept, x.dims());
@@ -129,7 +129,7 @@ std::vector<double> LogSumExp(const Tensor& x, const Dims& kept) {
   for (int64_t i = 0; i < x.size(); ++i) {
     const auto at = static_cast<size_t>(second.Next());
     const double v = LoadDouble(x, i);
-    sum[at] += v == top[at] ? 1 : std::exp(v - top[at]);  // inf - inf would be NaN
+    sum[at] += v == top[at] ? 1 : std::exp(v - top[at]);  // avoids inf - inf, which is NaN
   }
   for (size_t i = 0; i < sum.size(); ++i)
     sum[i] = sum[i] == 0 ? Start(Kind::kMax) : top[i] + std::log(sum[i]);
@@ -149,7 +149,7 @@ void ReduceFloats(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
   FromDoubles(sums, y);
 }
 
-// The type's end that loses every comparison: the result over no elements.
+// The neutral element of max or min: the result over no elements.
 int64_t LongStart(Kind kind, DType t) {
   if (kind == Kind::kProd) return 1;
   if (kind != Kind::kMax && kind != Kind::kMin) return 0;
@@ -205,7 +205,7 @@ Status Reference(const Reduce& op, EvalContext& c) {
   return {};
 }
 
-// Without axes all of them go, or none.
+// Without axes all of them are reduced, or none.
 bool Batch(BatchItems& b) {
   const Tensor* axes = b.Known(1);
   if (!axes || axes->size() == 0) return false;

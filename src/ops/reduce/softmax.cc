@@ -1,4 +1,4 @@
-// Softmax: probabilities along an axis, their logarithms, or a one at the largest.
+// Softmax: softmax, log-softmax or hardmax along an axis.
 #include <cmath>
 
 #include "ir/axis_map.h"
@@ -16,8 +16,8 @@ struct Softmax {
   Kind kind = Kind::kSoftmax;
   int64_t axis = -1;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"softmax", "log_softmax", "hardmax"}, "what is computed");
-    v("axis", axis, "the axis that sums to 1; negative counts from the end");
+    v.Enum("kind", kind, {"softmax", "log_softmax", "hardmax"}, "the function");
+    v("axis", axis, "the axis along which results sum to 1; negative counts from the end");
   }
 };
 
@@ -66,7 +66,7 @@ Status Reference(const Softmax& op, EvalContext& c) {
 
 TERN_OP(Softmax) {
   return OpDef::Of<Softmax>(
-             "y = exp(x) / sum(exp(x)) along axis; log_softmax its logarithm; hardmax 1 at the first largest")
+             "y = exp(x) / sum(exp(x)) along axis; log_softmax: its logarithm; hardmax: 1 at the first maximum, else 0")
       .In("x", kFloats)
       .Out("y", kFloats)
       .Traits(kPure | kInPlace)

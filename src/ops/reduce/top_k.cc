@@ -1,4 +1,4 @@
-// TopK: the k largest or smallest elements along an axis, and where they were.
+// TopK: the k largest or smallest elements along an axis, and their indices.
 #include <algorithm>
 #include <numeric>
 
@@ -13,9 +13,9 @@ struct TopK {
   int64_t axis = -1;
   bool largest = true, sorted = true;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "along which; negative counts from the end");
-    v("largest", largest, "the largest, not the smallest");
-    v("sorted", sorted, "best first; otherwise in any order");
+    v("axis", axis, "the axis to search; negative counts from the end");
+    v("largest", largest, "find the largest elements, not the smallest");
+    v("sorted", sorted, "best first; otherwise the order is unspecified");
   }
 };
 
@@ -39,7 +39,7 @@ Status Infer(const TopK& op, InferContext& c) {
   return {};
 }
 
-// Equal elements in order of position; NaN counts as the largest.
+// Equal elements are ordered by position; NaN counts as the largest.
 template <class T> bool Better(bool largest, T a, T b) {
   if (a != a || b != b) return largest ? a != a && b == b : a == a && b != b;
   return largest ? a > b : a < b;

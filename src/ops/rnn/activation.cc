@@ -32,7 +32,7 @@ const Row kRows[] = {
 Result<RnnActivation> FindRnnActivation(const std::string& name) {
   for (const Row& row : kRows)
     if (name == row.name) return row.activation;
-  return InvalidModel("no recurrent activation is called '", name, "'");
+  return InvalidModel("unknown recurrent activation '", name, "'");
 }
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// The activation functions a recurrent layer may name.
+// The activation functions of recurrent layers.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ namespace tern {
 // tanh sigmoid relu affine leaky_relu thresholded_relu scaled_tanh hard_sigmoid elu softsign softplus
 struct RnnActivation {
   double (*function)(double x, double alpha, double beta) = nullptr;
-  double alpha = 0, beta = 0;  // defaults, replaced by the layer's
+  double alpha = 0, beta = 0;  // defaults, which the layer's attributes override
   bool has_alpha = false, has_beta = false;
   double operator()(double x) const { return function(x, alpha, beta); }
 };

@@ -9,8 +9,8 @@ namespace tern {
 
 enum class RnnKind : uint8_t { kRnn, kGru, kLstm };
 
-// Weights of one direction: w [gates*hidden, features], r [gates*hidden, hidden], b [2*gates*hidden] (of w,
-// then of r), p [3*hidden] peepholes i o f.
+// Weights of one direction: w [gates*hidden, features], r [gates*hidden, hidden], b [2*gates*hidden] (first
+// of w, then of r), p [3*hidden] peepholes i o f.
 struct RnnCell {
   RnnKind kind;
   int64_t features, hidden;
@@ -19,12 +19,12 @@ struct RnnCell {
   double clip;  // 0: none
   bool linear_before_reset, input_forget;
 
-  // h and c (lstm) are replaced by the next state.
+  // Replaces h and c (lstm only) by the next state.
   void Step(const double* x, double* h, double* c) const;
 
  private:
-  double FromInput(int64_t row, const double* x) const;  // with w's bias
-  double FromState(int64_t row, const double* h) const;  // with r's bias
+  double FromInput(int64_t row, const double* x) const;  // including w's bias
+  double FromState(int64_t row, const double* h) const;  // including r's bias
   double Gate(int64_t gate, int64_t i, const double* x, const double* h) const;
   double Apply(size_t function, double v) const;
   int64_t GateCount() const;

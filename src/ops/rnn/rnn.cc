@@ -1,4 +1,4 @@
-// Rnn: one recurrent layer (plain, GRU or LSTM) over a sequence [length, batch, features].
+// Rnn: one recurrent layer (simple RNN, GRU or LSTM) over a sequence [length, batch, features].
 #include <algorithm>
 
 #include "ir/eval_context.h"
@@ -7,7 +7,7 @@
 #include "ir/op_cost.h"
 #include "ops/rnn/activation.h"
 #include "ops/rnn/cell.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -24,14 +24,14 @@ struct Rnn {
   bool linear_before_reset = false, input_forget = false;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"rnn", "gru", "lstm"}, "the cell");
-    v.Enum("direction", direction, {"forward", "reverse", "bidirectional"}, "which way the sequence is read");
-    v("hidden_size", hidden_size, "size of the state; 0: as r has it");
+    v.Enum("direction", direction, {"forward", "reverse", "bidirectional"}, "direction of time");
+    v("hidden_size", hidden_size, "size of the state; 0: taken from r");
     v("activations", activations,
-      "per direction: rnn (f), gru (f, g), lstm (f, g, h); empty: the usual sigmoid and tanh");
+      "per direction: rnn (f), gru (f, g), lstm (f, g, h); empty: sigmoid for gates, else tanh");
     v("activation_alpha", activation_alpha, "one per activation; empty: each function's default");
     v("activation_beta", activation_beta, "one per activation; empty: each function's default");
-    v("clip", clip, "inputs of activations are cut to [-clip, clip]; 0: not cut");
-    v("linear_before_reset", linear_before_reset, "gru: the reset gate follows the product with r");
+    v("clip", clip, "inputs of activations are clamped to [-clip, clip]; 0: no clamping");
+    v("linear_before_reset", linear_before_reset, "gru: the reset gate is applied after the product with r");
     v("input_forget", input_forget, "lstm: the forget gate is 1 - the input gate");
   }
 };
@@ -39,12 +39,12 @@ struct Rnn {
 int Directions(const Rnn& op) { return op.direction == Direction::kBidirectional ? 2 : 1; }
 int Gates(const Rnn& op) { return op.kind == RnnKind::kRnn ? 1 : op.kind == RnnKind::kGru ? 3 : 4; }
 
-// One direction's functions, with their parameters.
+// The activation functions of one direction, with their parameters.
 Result<std::vector<RnnActivation>> Activations(const Rnn& op, int direction) {
-  static const std::vector<std::string> kUsual[] = {
+  static const std::vector<std::string> kDefaults[] = {
       {"tanh"}, {"sigmoid", "tanh"}, {"sigmoid", "tanh", "tanh"}};
-  const auto& usual = kUsual[static_cast<int>(op.kind)];
-  const size_t count = usual.size(), wanted = count * static_cast<size_t>(Directions(op));
+  const auto& defaults = kDefaults[static_cast<int>(op.kind)];
+  const size_t count = defaults.size(), wanted = count * static_cast<size_t>(Directions(op));
   if (!op.activations.empty() && op.activations.size() != wanted)
     return InvalidModel("activations has ", op.activations.size(), " names, needs ", wanted);
   for (const auto* list : {&op.activation_alpha, &op.activation_beta})
@@ -54,7 +54,8 @@ Result<std::vector<RnnActivation>> Activations(const Rnn& op, int direction) {
   std::vector<RnnActivation> out;
   for (size_t i = 0; i < count; ++i) {
     const size_t at = i + count * static_cast<size_t>(direction);
-    TERN_ASSIGN(RnnActivation f, FindRnnActivation(op.activations.empty() ? usual[i] : op.activations[at]));
+    TERN_ASSIGN(RnnActivation f,
+                FindRnnActivation(op.activations.empty() ? defaults[i] : op.activations[at]));
     if (!op.activation_alpha.empty()) f.alpha = op.activation_alpha[at];
     if (!op.activation_beta.empty()) f.beta = op.activation_beta[at];
     out.push_back(f);
@@ -151,7 +152,7 @@ Status Reference(const Rnn& op, EvalContext& c) {
   return {};
 }
 
-// At each step and for each sequence, every input and recurrent weight once.
+// One per input weight and recurrent weight, in each step of each sequence.
 std::optional<double> Macs(const Node& n) {
   const auto input = DimOf(n.input(0), -1), elements = ElementsOf(n.input(0)), w = ElementsOf(n.input(1)),
              r = ElementsOf(n.input(2));
@@ -159,7 +160,7 @@ std::optional<double> Macs(const Node& n) {
   return *elements / *input * (*w + *r);
 }
 
-// One sequence of one step.
+// Representative: one sequence of one step.
 int64_t TypicalDim(const StaticNode&, size_t input, size_t axis) {
   const bool length_or_batch = input == 0 ? axis < 2 : input == 4 || axis == 1;
   return length_or_batch ? 1 : kSizeOfWeights;

@@ -1,4 +1,4 @@
-// Optional, OptionalHasElement, OptionalGetElement: values that may be missing.
+// Optional, OptionalHasElement, OptionalGetElement: values that may be absent.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 
@@ -9,8 +9,8 @@ struct Optional {
   DType dtype = DType::kF32;
   bool sequence = false;
   template <class V> void Visit(V& v) {
-    v("dtype", dtype, "element type of what is missing, when no input is given");
-    v("sequence", sequence, "what is missing is a sequence of tensors");
+    v("dtype", dtype, "element type if no input is given");
+    v("sequence", sequence, "without an input: the type is a sequence of tensors");
   }
 };
 struct OptionalHasElement : NoAttrs {};
@@ -53,7 +53,7 @@ Status RunGet(const OptionalGetElement&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Optional) {
-  return OpDef::Of<Optional>("x as an optional; without x, an optional with nothing in it")
+  return OpDef::Of<Optional>("x as an optional; without x, an empty optional")
       .OptIn("x", 0)
       .Out("y", 0)
       .Traits(kPure | kHostOnly)
@@ -62,7 +62,7 @@ TERN_OP(Optional) {
 }
 
 TERN_OP(OptionalHasElement) {
-  return OpDef::Of<OptionalHasElement>("whether there is an element")
+  return OpDef::Of<OptionalHasElement>("whether the optional has an element")
       .OptIn("x", 0)
       .Out("y", kBools)
       .Traits(kPure | kHostOnly)

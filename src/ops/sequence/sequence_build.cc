@@ -7,7 +7,7 @@ namespace {
 
 struct SequenceEmpty {
   DType dtype = DType::kF32;
-  template <class V> void Visit(V& v) { v("dtype", dtype, "element type of the tensors it may hold"); }
+  template <class V> void Visit(V& v) { v("dtype", dtype, "element type of its tensors"); }
 };
 
 Status InferEmpty(const SequenceEmpty& op, InferContext& c) {

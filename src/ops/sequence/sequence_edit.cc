@@ -15,7 +15,7 @@ Result<const DatumList*> ItemsOf(EvalContext& c) {
   return d.sequence.get();
 }
 
-// position in [-limit, limit) as an index; `otherwise` when the input is absent.
+// A position in [-limit, limit) as an index; `otherwise` if the input is absent.
 Result<size_t> Position(EvalContext& c, int64_t limit, int64_t otherwise) {
   int64_t p = otherwise;
   if (c.Has("position")) {
@@ -95,7 +95,7 @@ Status RunLength(const SequenceLength&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(SequenceAt) {
-  return OpDef::Of<SequenceAt>("the element at a position, counted from the end when negative")
+  return OpDef::Of<SequenceAt>("the element at a position; negative counts from the end")
       .In("sequence", 0)
       .Setting("position", kIndices)
       .Out("element", 0)
@@ -106,7 +106,7 @@ TERN_OP(SequenceAt) {
 
 TERN_OP(SequenceInsert) {
   return OpDef::Of<SequenceInsert>(
-             "the sequence with an element put before a position; at the end when none is given")
+             "the sequence with an element inserted before a position; by default at the end")
       .In("sequence", 0)
       .In("element", 0)
       .OptSetting("position", kIndices)
@@ -117,8 +117,7 @@ TERN_OP(SequenceInsert) {
 }
 
 TERN_OP(SequenceErase) {
-  return OpDef::Of<SequenceErase>(
-             "the sequence without the element at a position; the last when none is given")
+  return OpDef::Of<SequenceErase>("the sequence without the element at a position; by default the last")
       .In("sequence", 0)
       .OptSetting("position", kIndices)
       .Out("result", 0)
@@ -128,7 +127,7 @@ TERN_OP(SequenceErase) {
 }
 
 TERN_OP(SequenceLength) {
-  return OpDef::Of<SequenceLength>("how many elements a sequence has")
+  return OpDef::Of<SequenceLength>("the number of elements of a sequence")
       .In("sequence", 0)
       .Out("length", SetOf(DType::kI64))
       .Traits(kPure | kHostOnly)

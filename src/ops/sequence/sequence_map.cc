@@ -1,4 +1,4 @@
-// SequenceMap: a body applied to each element of a sequence.
+// SequenceMap: applies a body to each element of a sequence.
 #include "ops/control/inputs.h"
 
 namespace tern {
@@ -15,7 +15,7 @@ Status Infer(const SequenceMap&, InferContext& c) {
   for (int i = 0; i < c.InputCount(); ++i) inputs.push_back(ElementOf(c.In(i)));
   TERN_ASSIGN(auto outputs, c.InferSubgraph(0, inputs));
   if (c.OutputCount() > static_cast<int>(outputs.size()))
-    return InvalidModel("the body gives ", outputs.size(), " outputs, ", c.OutputCount(), " are wanted");
+    return InvalidModel("the body gives ", outputs.size(), " outputs, the node has ", c.OutputCount());
   for (int i = 0; i < c.OutputCount(); ++i) c.Out(i, Type::SequenceOf(outputs[static_cast<size_t>(i)]));
   return {};
 }
@@ -45,7 +45,7 @@ Status Reference(const SequenceMap&, EvalContext& c) {
 
 TERN_OP(SequenceMap) {
   return OpDef::Of<SequenceMap>(
-             "a body applied to each element of the first input; sequences after it go along, tensors are passed whole")
+             "applies a body to each element of the first input and of further sequences; tensors are passed unchanged")
       .VarIn("inputs", 0)
       .VarOut("outputs", 0)
       .Subgraph("body")

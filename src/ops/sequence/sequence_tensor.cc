@@ -1,4 +1,4 @@
-// ConcatFromSequence and SplitToSequence: between one tensor and a sequence of them.
+// ConcatFromSequence and SplitToSequence: convert between a tensor and a sequence of tensors.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/control/stack.h"
@@ -10,8 +10,8 @@ struct ConcatFromSequence {
   int64_t axis = 0;
   bool new_axis = false;
   template <class V> void Visit(V& v) {
-    v("axis", axis, "axis to join along");
-    v("new_axis", new_axis, "stack along a new axis in place of joining an existing one");
+    v("axis", axis, "axis to concatenate along");
+    v("new_axis", new_axis, "stack along a new axis instead of concatenating along an existing one");
   }
 };
 
@@ -30,7 +30,7 @@ Status InferConcat(const ConcatFromSequence& op, InferContext& c) {
   return {};
 }
 
-// Slices of the joined axis, one element thick, so that joining is stacking.
+// Slices of length 1 along the concatenated axis, so that stacking them concatenates.
 Status CollectSlices(const DatumList& items, int axis, DatumList& slices) {
   const Tensor& first = items.front().tensor;
   for (const Datum& item : items) {
@@ -71,7 +71,7 @@ struct SplitToSequence {
   bool keep_dims = true;
   template <class V> void Visit(V& v) {
     v("axis", axis, "axis to split along");
-    v("keep_dims", keep_dims, "keep the axis, of length 1, when no sizes are given");
+    v("keep_dims", keep_dims, "without sizes: keep the axis with size 1");
   }
 };
 
@@ -91,7 +91,7 @@ Status InferSplit(const SplitToSequence& op, InferContext& c) {
   return {};
 }
 
-// The lengths of the parts: given one by one, or one length repeated, the last part shorter.
+// The lengths of the parts: given one by one, or one length for all, with a shorter last part.
 Result<std::vector<int64_t>> PartSizes(EvalContext& c, int64_t length) {
   if (!c.Has("sizes")) return std::vector<int64_t>(static_cast<size_t>(length), 1);
   const auto given = c.Longs("sizes");
@@ -133,7 +133,7 @@ Status RunSplit(const SplitToSequence& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(ConcatFromSequence) {
-  return OpDef::Of<ConcatFromSequence>("the tensors of a sequence joined along an axis")
+  return OpDef::Of<ConcatFromSequence>("the tensors of a sequence, concatenated along an axis")
       .In("sequence", 0)
       .Out("y", 0)
       .Traits(kPure | kHostOnly)
@@ -142,7 +142,7 @@ TERN_OP(ConcatFromSequence) {
 }
 
 TERN_OP(SplitToSequence) {
-  return OpDef::Of<SplitToSequence>("a tensor cut along an axis into a sequence")
+  return OpDef::Of<SplitToSequence>("a tensor split along an axis into a sequence")
       .In("x", kAnyType)
       .OptSetting("sizes", kIndices)
       .Out("sequence", 0)

@@ -7,7 +7,7 @@ Result<std::vector<int>> NormalizeAxes(const std::vector<int64_t>& axes, int ran
   std::vector<bool> seen(static_cast<size_t>(rank));
   for (int64_t axis : axes) {
     TERN_ASSIGN(const int a, NormalizeAxis(axis, rank));
-    if (seen[static_cast<size_t>(a)]) return InvalidModel("axis ", axis, " is named twice");
+    if (seen[static_cast<size_t>(a)]) return InvalidModel("axis ", axis, " is listed twice");
     seen[static_cast<size_t>(a)] = true;
     out.push_back(a);
   }
@@ -25,7 +25,7 @@ Dim ProductOf(const std::vector<Dim>& dims, int begin, int end) {
 }
 
 int KnownLength(const Shape& shape) {
-  constexpr int64_t kMaxRank = 4096;  // no list of axes is longer; keeps a hostile shape from costing memory
+  constexpr int64_t kMaxRank = 4096;  // limits the memory that a hostile shape can cost
   const bool usable = shape.rank() == 1 && shape[0].known() && shape[0].value() <= kMaxRank;
   return usable ? static_cast<int>(shape[0].value()) : -1;
 }

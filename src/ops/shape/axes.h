@@ -1,4 +1,4 @@
-// Axes and indices as users give them, checked.
+// Checks and normalises axes and indices.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace tern {
 
-// Each axis in [-rank, rank) to [0, rank), in the given order; an axis named twice is an error.
+// Maps each axis in [-rank, rank) to [0, rank), in the given order. Fails if an axis is listed twice.
 Result<std::vector<int>> NormalizeAxes(const std::vector<int64_t>& axes, int rank);
 
-// index in [-dim, dim) to [0, dim), or an error that names index, axis and dim.
+// Maps an index in [-dim, dim) to [0, dim). The error names index, axis and dim.
 inline Result<int64_t> NormalizeIndex(int64_t index, int64_t dim, int64_t axis) {
   if (index < -dim || index >= dim)
     return InvalidArgument("index ", index, " is outside [", -dim, ", ", dim, ") along axis ", axis,
@@ -18,14 +18,14 @@ inline Result<int64_t> NormalizeIndex(int64_t index, int64_t dim, int64_t axis) 
   return index < 0 ? index + dim : index;
 }
 
-// Product of some dims: [begin, end).
+// Product of dims [begin, end).
 int64_t CountBetween(const Dims& dims, int begin, int end);
-// Product as an expression.
+// The product as an expression.
 Dim ProductOf(const std::vector<Dim>& dims, int begin, int end);
 
-// The length of a 1-D input, or -1.
+// The length of a 1-D input; -1 if unknown.
 int KnownLength(const Shape& shape);
-// The rank must be 0 or 1 where it is known: lists of axes, sizes, repeats.
+// Fails if the rank is known and not 0 or 1: for lists of axes, sizes, repeats.
 Status RequireVector(const InferContext& c, std::string_view port);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// CenterCropPad: cut or zero-padded to given dims about the centre.
+// CenterCropPad: crops or zero-pads to given dims around the centre.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 struct CenterCropPad {
   std::vector<int64_t> axes;
-  template <class V> void Visit(V& v) { v("axes", axes, "which dims the shape is for; empty: all"); }
+  template <class V> void Visit(V& v) { v("axes", axes, "the dims that shape refers to; empty: all"); }
 };
 
 Result<std::vector<int>> Axes(const CenterCropPad& op, int rank, size_t count) {

@@ -1,4 +1,4 @@
-// Concat: tensors one after the other along an axis.
+// Concat: concatenates tensors along an axis.
 #include "ir/axis_map.h"
 #include "ir/batch_items.h"
 #include "ir/slices.h"
@@ -13,7 +13,7 @@ struct Concat {
   template <class V> void Visit(V& v) { v("axis", axis, "negative counts from the end"); }
 };
 
-// Dims but the axis agree; what one input does not know another may.
+// Merges dims: all except the axis must agree; an unknown dim is taken from another input.
 Status Merge(std::vector<Dim>& dims, const Shape& next, int axis, int input) {
   if (next.rank() != static_cast<int>(dims.size()))
     return InvalidModel("input ", input, " has rank ", next.rank(), ", those before it ", dims.size());
@@ -31,7 +31,7 @@ Status Merge(std::vector<Dim>& dims, const Shape& next, int axis, int input) {
   return {};
 }
 
-// The dims of all inputs together; unranked when the rank is nowhere known.
+// The dims of the result; unranked if no input's rank is known.
 Result<Shape> Joined(const Concat& op, const InferContext& c) {
   std::vector<Dim> dims;
   bool started = false, all_ranked = true;
@@ -53,7 +53,8 @@ Result<Shape> Joined(const Concat& op, const InferContext& c) {
   return Shape(std::move(dims));
 }
 
-// Elements of the inputs in order. An input whose length alone is known contributes unknowns.
+// The elements of all inputs in order. An input of which only the length is known contributes unknown
+// elements.
 std::optional<Content> JoinedContent(const InferContext& c) {
   Content all;
   bool some = false;
@@ -104,7 +105,7 @@ Status Reference(const Concat& op, EvalContext& c) {
   return {};
 }
 
-std::optional<std::vector<int64_t>> InputPieces(const StaticNode& n) {
+std::optional<std::vector<int64_t>> InputSlices(const StaticNode& n) {
   return SlicesAlongAxis(n, n.outputs[0].dims, n.inputs);
 }
 
@@ -119,11 +120,11 @@ std::optional<AxisMap> Axes(const Node&) { return AxisMap{.operands = AxisMap::O
 }  // namespace
 
 TERN_OP(Concat) {
-  return OpDef::Of<Concat>("the inputs one after the other along axis")
+  return OpDef::Of<Concat>("the inputs, concatenated along axis")
       .VarIn("inputs", kAnyType)
       .Out("y", kAnyType)
       .Moves({.count = Movement::kAllInputs}, No{"several inputs are read"})
-      .JoinedSlices(InputPieces)
+      .JoinedSlices(InputSlices)
       .Batch(Batch)
       .Axes(Axes, RenameAxisAttr)
       .Infer(Infer)

@@ -1,4 +1,4 @@
-// DepthToSpace: channels become blocks of pixels.
+// DepthToSpace: moves channels into blocks of pixels.
 #include "ir/batch_items.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
@@ -13,19 +13,20 @@ struct DepthToSpace : ChannelOrder {
   int64_t block = 1;
   DepthOrder mode = DepthOrder::kDcr;
   template <class V> void Visit(V& v) {
-    v("block", block, "pixels of a block along each side");
-    v.Enum("mode", mode, {"DCR", "CRD"}, "channels count as (row, column, depth) or (depth, row, column)");
+    v("block", block, "side length of a block in pixels");
+    v.Enum("mode", mode, {"DCR", "CRD"},
+           "order of the channel axis: (row, column, depth) or (depth, row, column)");
     VisitChannels(v);
   }
 };
 
-// Of x as [N, C, H, W].
+// For x as [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
   if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   const int64_t area = op.block * op.block;
   if (x[1].known() && x[1].value() % area)
-    return InvalidModel(x[1].value(), " channels cannot make blocks of ", area);
+    return InvalidModel(x[1].value(), " channels cannot be split into blocks of ", area);
   return std::vector<Dim>{x[0], FloorDiv(x[1], area), x[2] * Dim(op.block), x[3] * Dim(op.block)};
 }
 
@@ -47,7 +48,7 @@ Status Reference(const DepthToSpace& op, EvalContext& c) {
   const int64_t b = op.block, depth = dims[1], h = dx[2], w = dx[3];
   Tensor& y = c.Out("y", op.Own(dims));
   const bool dcr = op.mode == DepthOrder::kDcr;
-  const int64_t d = dcr ? 1 : b * b, r = dcr ? b * depth : b, k = dcr ? depth : 1;  // in channels
+  const int64_t d = dcr ? 1 : b * b, r = dcr ? b * depth : b, k = dcr ? depth : 1;  // strides in channels
   if (op.channels_last) {
     // Indices: sample, y, row in block, x, column in block, depth.
     const Dims loop = {dx[0], h, b, w, b, depth};

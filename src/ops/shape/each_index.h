@@ -1,10 +1,10 @@
-// Walking every index of a block of dims in row-major order.
+// Iterates over every index of some dims in row-major order.
 #pragma once
 #include "core/tensor.h"
 
 namespace tern {
 
-// Calls f(flat, index) for each index below dims. f may return void.
+// Calls f(flat, index) for each index below dims.
 template <class F> void EachIndex(const Dims& dims, F f) {
   const int64_t count = CountOf(dims);
   Dims at(dims.size(), 0);

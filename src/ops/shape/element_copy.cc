@@ -6,11 +6,11 @@ namespace tern {
 namespace {
 
 struct Loop {
-  int64_t count, from, to;  // how often, and the step on each side
+  int64_t count, from, to;  // iterations, and the stride on each side
 };
 
-// The nest without loops of one round, neighbours joined where a step of the outer is a full run of the
-// inner.
+// The loop nest without loops of one iteration. Adjacent loops are merged if the outer stride equals the
+// inner extent.
 std::vector<Loop> Nest(const Dims& dims, const ElementView& source, const ElementView& target) {
   std::vector<Loop> loops;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -110,7 +110,7 @@ void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int
   }
 }
 
-// From dim `axis` on; whole neighbouring elements at the last dim.
+// Copies from dim `axis` on; contiguous runs in the last dim.
 static void CopyMappedFrom(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources,
                            size_t axis, int64_t from, int64_t to) {
   if (axis == sources.size()) return CopyRun(x, from, y, to, 1);

@@ -1,29 +1,29 @@
-// Moving elements without looking at them: exact for every type, strings and packed ones too.
+// Copies elements bit by bit: exact for every type, also strings and packed types.
 #pragma once
 #include "core/tensor.h"
 
 namespace tern {
 
-// Elements in a contiguous tensor, by an offset and a stride per dimension (in elements; zero and negative
-// are fine).
+// A strided view of a contiguous tensor: an offset and a stride per dim, in elements. Strides may be zero or
+// negative.
 struct ElementView {
   int64_t offset = 0;
   Dims strides;
 };
 
-// to[i] = from[i] for every index i below dims. Both tensors have one element type; the views stay inside
-// them.
+// to[i] = from[i] for every index i below dims. Both tensors have the same element type; the views must be
+// inside them.
 void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, const ElementView& target,
                   const Dims& dims);
 
-// The same for a run of neighbours.
+// The same for a contiguous run.
 void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int64_t count);
 
-// y[i, j, …] = x[sources[0][i], sources[1][j], …]; where a source is negative y keeps what it has. sources
-// has one list per dim, as long as y's dim.
+// y[i, j, …] = x[sources[0][i], sources[1][j], …]; elements of y with a negative source are unchanged.
+// sources has one list per dim, as long as y's dim.
 void CopyMapped(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources);
 
-// All of `to` becomes element `source` of `from`.
+// Sets all elements of `to` to element `source` of `from`.
 void FillElements(const Tensor& from, int64_t source, Tensor& to);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Expand: repeats dims of size 1, numpy's broadcasting against a shape.
+// Expand: broadcasts a tensor against a shape, as in numpy.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -54,8 +54,8 @@ TERN_OP(Expand) {
       .Setting("shape", kIndices)
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kMore}, No{"elements are repeated"})
-      .Batch(No{"the outermost dim may be the one that grows"})
-      .Axes(No{"the target names all dims"})
+      .Batch(No{"the outermost dim may be expanded"})
+      .Axes(No{"the target shape lists all dims"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -8,7 +8,7 @@ struct EyeLike {
   DType dtype = DType::kInvalid;
   int64_t k = 0;
   template <class V> void Visit(V& v) {
-    v("dtype", dtype, "the output's type; unset: x's");
+    v("dtype", dtype, "the output's type; invalid: x's type");
     v("k", k, "which diagonal: y[i, i + k] = 1");
   }
 };
@@ -18,7 +18,7 @@ Status Infer(const EyeLike& op, InferContext& c) {
   if (x.ranked && x.rank() != 2) return InvalidModel("x must have rank 2, got ", c.In("x").ToString());
   const DType dtype = op.dtype == DType::kInvalid ? c.TypeOf("x") : op.dtype;
   if (dtype != DType::kInvalid && !IsNumeric(dtype) && dtype != DType::kBool)
-    return InvalidModel("no ones in ", DTypeName(dtype));
+    return InvalidModel("cannot create ones of type ", DTypeName(dtype));
   c.Out("y", dtype, x.ranked ? x : Shape({Dim(), Dim()}));
   return {};
 }
@@ -39,7 +39,7 @@ TERN_OP(EyeLike) {
       .In("x", kAnyType)
       .Out("y", kNumbers | kBools)
       .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kConstant, .count = 0},
-             No{"no input has its elements"})
+             No{"the elements come from no input"})
       .Batch(No{"a matrix has no items"})
       .Axes(No{"rows and columns differ in meaning"})
       .Infer(Infer)

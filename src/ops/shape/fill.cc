@@ -1,4 +1,4 @@
-// Fill: a tensor of one value.
+// Fill: a tensor with all elements equal.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 struct Fill {
   Tensor value = Tensor::Scalar(DType::kF32, 0);
-  template <class V> void Visit(V& v) { v("value", value, "one element; its type is the output's"); }
+  template <class V> void Visit(V& v) { v("value", value, "one element; determines the output's type"); }
 };
 
 Status CheckDims(const Content& dims) {
@@ -42,11 +42,11 @@ Status Reference(const Fill& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Fill) {
-  return OpDef::Of<Fill>("a tensor of the given dims, every element the value")
+  return OpDef::Of<Fill>("a tensor of the given dims with all elements set to value")
       .Setting("shape", kIndices)
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kConstant, .count = 0},
-             No{"no input has its elements"})
+             No{"the elements come from no input"})
       .Batch(No{"no input has items"})
       .Axes(No{"no operand has axes"})
       .Infer(Infer)

@@ -1,4 +1,4 @@
-// Flatten: a matrix of the dims before an axis and those from it on.
+// Flatten: merges the dims before an axis, and those from it on, into a matrix.
 #include "ops/shape/axes.h"
 
 namespace tern {
@@ -6,7 +6,9 @@ namespace {
 
 struct Flatten {
   int64_t axis = 1;
-  template <class V> void Visit(V& v) { v("axis", axis, "first dim of the columns, in [-rank, rank]"); }
+  template <class V> void Visit(V& v) {
+    v("axis", axis, "the first dim that becomes part of the columns, in [-rank, rank]");
+  }
 };
 
 Result<int> SplitAt(const Flatten& op, int rank) {
@@ -36,7 +38,7 @@ Status Reference(const Flatten& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Flatten) {
-  return OpDef::Of<Flatten>("x as a matrix: dims before axis by dims from axis on")
+  return OpDef::Of<Flatten>("x as a matrix: the dims before axis are the rows, the others the columns")
       .In("x", kAnyType)
       .Out("y", kAnyType)
       .Traits(kPure | kView)

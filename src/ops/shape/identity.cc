@@ -1,4 +1,4 @@
-// Identity: the input under another name. Carries any kind of value.
+// Identity: the input under another name. Accepts any kind of value.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 

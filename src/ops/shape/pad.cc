@@ -1,4 +1,4 @@
-// Pad: a border around a tensor; negative widths crop.
+// Pad: adds a border to a tensor; negative widths crop.
 #include "ir/axis_map.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
@@ -11,11 +11,11 @@ enum class PadMode { kConstant, kReflect, kEdge, kWrap };
 struct Pad {
   PadMode mode = PadMode::kConstant;
   template <class V> void Visit(V& v) {
-    v.Enum("mode", mode, {"constant", "reflect", "edge", "wrap"}, "what the border holds");
+    v.Enum("mode", mode, {"constant", "reflect", "edge", "wrap"}, "content of the border");
   }
 };
 
-// Widths before and after every dim; dims that `axes` leaves out get none.
+// Widths before and after every dim; dims that `axes` does not list get none.
 Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads,
                                                 const std::optional<std::vector<int64_t>>& axes) {
   std::vector<int> list;
@@ -59,8 +59,8 @@ Status Infer(const Pad&, InferContext& c) {
   return {};
 }
 
-// What padding one dim does: cropping goes first, the border is made from the `kept` elements from `first`
-// on.
+// The padding of one dim. Cropping comes first: the border is computed from the `kept` elements that begin at
+// `first`.
 struct Border {
   int64_t first, kept, lead, total;
 };
@@ -71,12 +71,12 @@ Result<Border> BorderOf(PadMode mode, int axis, int64_t dim, int64_t begin, int6
   const Border out{first, dim - first - std::max<int64_t>(0, -end), std::max<int64_t>(0, begin),
                    dim + begin + end};
   if (mode != PadMode::kConstant && out.kept <= 0 && out.total > 0)
-    return InvalidArgument("nothing to pad from along axis ", axis, " of size ", dim, " with pads ", begin,
-                           " and ", end);
+    return InvalidArgument("no elements to pad from along axis ", axis, " of size ", dim, " with pads ",
+                           begin, " and ", end);
   return out;
 }
 
-// For each output position along one dim, the input position it shows, or -1 for the border.
+// For each output position along one dim, the input position, or -1 for a constant border.
 std::vector<int64_t> Sources(PadMode mode, const Border& border) {
   const auto [first, kept, lead, total] = border;
   const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
@@ -120,7 +120,7 @@ Status Reference(const Pad& op, EvalContext& c) {
       return InvalidArgument("value must have one element, got ", c.In("value").Describe());
     FillElements(c.In("value"), 0, y);
   }
-  if (y.size() == 0) return {};  // whose other dims may be longer than memory
+  if (y.size() == 0) return {};  // the other dims of an empty result may be huge
   std::vector<std::vector<int64_t>> sources;
   for (const Border& border : borders) sources.push_back(Sources(op.mode, border));
   CopyMapped(x, y, sources);

@@ -1,4 +1,4 @@
-// Range: numbers from start, before limit, in steps of delta.
+// Range: start, start + delta, … up to but not including limit.
 #include <cmath>
 
 #include "ops/shape/axes.h"
@@ -23,7 +23,8 @@ Result<int64_t> CountOfDoubles(double start, double limit, double delta) {
   if (delta == 0) return InvalidArgument("delta is 0");
   const double count = std::ceil((limit - start) / delta);
   if (std::isnan(count) || count >= 9e18)
-    return InvalidArgument("no count for start ", start, ", limit ", limit, ", delta ", delta);
+    return InvalidArgument("cannot count the elements for start ", start, ", limit ", limit, ", delta ",
+                           delta);
   return static_cast<int64_t>(std::max(0.0, count));
 }
 
@@ -35,7 +36,7 @@ Result<int64_t> CountFor(const Tensor& start, const Tensor& limit, const Tensor&
   return CountOfDoubles(LoadDouble(start, 0), LoadDouble(limit, 0), LoadDouble(delta, 0));
 }
 
-// Both ends may be expressions when the step is a number.
+// Start and limit may be symbolic if delta is a number.
 Dim SymbolicCount(const std::optional<Content>& start, const std::optional<Content>& limit,
                   const std::optional<Content>& delta) {
   for (const auto* c : {&start, &limit, &delta})

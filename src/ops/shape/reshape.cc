@@ -1,4 +1,4 @@
-// Reshape: the same elements under other dims.
+// Reshape: the same elements with other dims.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 
@@ -18,10 +18,10 @@ Dim Product(const std::vector<Dim>& dims) {
   return p;
 }
 
-// The target with 0 (copy) and -1 (the rest) resolved.
+// The target shape with 0 (copy) and -1 (inferred) resolved.
 Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content& wanted) {
   std::vector<Dim> out;
-  std::vector<Dim> own = x.dims, named;  // without the dims that are copied, which may be empty
+  std::vector<Dim> own = x.dims, named;  // excludes copied dims, which may be 0
   int rest = -1;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim d = wanted[i];
@@ -42,7 +42,7 @@ Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content
     out.push_back(d);
     named.push_back(d);
   }
-  // What -1 stands for follows from the dims that are not copied, so an empty batch keeps its other dims.
+  // -1 is inferred from the dims that are not copied, so that an empty batch keeps its other dims.
   const Dim total = x.ranked ? Product(rest < 0 ? x.dims : own) : Dim::Unknown();
   const Dim given = Product(rest < 0 ? out : named);
   if (total.known() && given.known()) {
@@ -83,7 +83,7 @@ Status Reference(const Reshape& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Reshape) {
-  return OpDef::Of<Reshape>("the elements of x under new dims; 0 copies a dim, -1 takes the rest")
+  return OpDef::Of<Reshape>("the elements of x with new dims; 0 copies a dim, -1 is inferred")
       .In("x", kAnyType)
       .Setting("shape", kIndices)
       .Out("y", kAnyType)

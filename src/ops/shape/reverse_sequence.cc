@@ -1,4 +1,4 @@
-// ReverseSequence: each sequence of a batch reversed up to its own length.
+// ReverseSequence: reverses each sequence of a batch up to its length.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 

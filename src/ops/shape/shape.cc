@@ -1,4 +1,4 @@
-// Shape: dims as a tensor.
+// Shape: the dims as a tensor.
 #include "ops/shape/axes.h"
 
 namespace tern {
@@ -8,8 +8,8 @@ struct ShapeOp {
   int64_t start = 0;
   int64_t end = INT64_MAX;
   template <class V> void Visit(V& v) {
-    v("start", start, "first dim, negative counts from the end");
-    v("end", end, "behind the last dim, negative counts from the end");
+    v("start", start, "the first dim; negative counts from the end");
+    v("end", end, "one past the last dim; negative counts from the end");
   }
 };
 

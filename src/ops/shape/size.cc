@@ -21,7 +21,7 @@ Status Reference(const Size&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Size) {
-  return OpDef::Of<Size>("how many elements x has")
+  return OpDef::Of<Size>("the number of elements of x")
       .In("x", kAnyType)
       .Out("size", SetOf(DType::kI64))
       .Traits(kPure | kReadsDims)

@@ -11,20 +11,20 @@ struct Slice : NoAttrs {};
 
 constexpr int64_t kFar = INT32_MAX;  // "to the end", as exporters write it
 
-// Where a range begins and how many elements it takes from a dim whose size is a number.
+// Start and length of a range along a dim of known size.
 struct Range {
   int64_t start = 0, count = 0, step = 1;
 };
 
 Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
   if (step == 0) return InvalidModel("a step is 0");
-  // Far-out values first, so that adding dim cannot overflow.
+  // Clamps large values first, so that adding dim cannot overflow.
   const int64_t far = dim + 1;
   start = std::max(-far, std::min(start, far));
   end = std::max(-far, std::min(end, far));
   if (start < 0) start += dim;
   if (end < 0) end += dim;
-  // Backwards, a start before the first element is the first, and -1 is the end behind it.
+  // With a negative step, starts are clamped to [-1, dim - 1]; an end of -1 is before the first element.
   const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
   start = std::min(std::max<int64_t>(0, start), high);
   end = std::max(low, std::min(end, high));
@@ -34,7 +34,7 @@ Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
   return r;
 }
 
-// How many elements, as an expression. Unknown where a sign is.
+// The element count as an expression; unknown if a sign is unknown.
 Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   Dim from, to;
   if (start.NonNegative())
@@ -77,7 +77,7 @@ Result<Dim> Sliced(const Dim& start, const Dim& end, const Dim& step, const Dim&
   return step.value() > 0 ? CountForward(start, end, step, dim) : CountBackward(start, end, step, dim);
 }
 
-// An axis list of the given length: the input's, or 0, 1, 2 …
+// The axes 0, 1, 2, … for an absent axes input.
 std::vector<int64_t> FirstAxes(size_t n) {
   std::vector<int64_t> axes(n);
   for (size_t i = 0; i < n; ++i) axes[i] = static_cast<int64_t>(i);
@@ -90,7 +90,7 @@ Status CheckLengths(size_t starts, size_t ends, size_t axes, size_t steps) {
                       " entries");
 }
 
-// A vector's elements as expressions; unknowns when only the count is given.
+// A vector's elements as expressions; unknown elements if only its length is known.
 Content ContentOr(const InferContext& c, std::string_view port, size_t n, const Dim& absent) {
   if (auto content = c.ContentOf(port)) return *content;
   return Content(n, c.Has(port) ? Dim() : absent);
@@ -155,7 +155,7 @@ Status Reference(const Slice&, EvalContext& c) {
   return {};
 }
 
-// Axes that are given, or all of those that a list of known length speaks of.
+// The given axes, or the first ones if only the number of starts is known.
 std::optional<AxisMap> Axes(const Node& node) {
   const Shape& starts = node.input(1)->type.shape;
   const bool known =
@@ -171,7 +171,7 @@ std::vector<int64_t> LongsOr(const StaticNode& n, size_t input, std::vector<int6
   return n.Has(input) ? ToLongs(*n.Known(input)) : std::move(otherwise);
 }
 
-std::optional<std::vector<int64_t>> Pieces(const StaticNode& n) {
+std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
   for (size_t i = 1; i < 5; ++i)
     if (n.Has(i) && !n.Known(i)) return std::nullopt;
   const Dims &dims = n.inputs[0].dims, strides = ContiguousStrides(dims), &piece = n.outputs[0].dims;
@@ -195,15 +195,15 @@ std::optional<std::vector<int64_t>> Pieces(const StaticNode& n) {
 
 TERN_OP(Slice) {
   return OpDef::Of<Slice>(
-             "x[starts:ends:steps] along axes, negative bounds from the end, far-out bounds clamped")
+             "x[starts:ends:steps] along axes, negative bounds count from the end, bounds out of range are clamped")
       .In("x", kAnyType)
       .Setting("starts", kIndices)
       .Setting("ends", kIndices)
       .OptSetting("axes", kIndices)
       .OptSetting("steps", kIndices)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kFewer}, Pieces)
-      .Batch(No{"the outermost dim may be cut"})
+      .Moves({.amount = Movement::Amount::kFewer}, Slices)
+      .Batch(No{"the outermost dim may be sliced"})
       .Axes(Axes, Rename)
       .Infer(Infer)
       .Reference(Reference);

@@ -1,4 +1,4 @@
-// SpaceToDepth: blocks of pixels become channels.
+// SpaceToDepth: moves blocks of pixels into channels.
 #include "ir/batch_items.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
@@ -10,18 +10,18 @@ namespace {
 struct SpaceToDepth : ChannelOrder {
   int64_t block = 1;
   template <class V> void Visit(V& v) {
-    v("block", block, "pixels of a block along each side");
+    v("block", block, "side length of a block in pixels");
     VisitChannels(v);
   }
 };
 
-// Of x as [N, C, H, W].
+// For x as [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const SpaceToDepth& op, const Shape& x) {
   if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   for (int i = 2; i < 4; ++i)
     if (x[i].known() && x[i].value() % op.block)
-      return InvalidModel("x.dim[", i, "]=", x[i].value(), " is no multiple of block ", op.block);
+      return InvalidModel("x.dim[", i, "]=", x[i].value(), " is not a multiple of block ", op.block);
   return std::vector<Dim>{x[0], x[1] * Dim(op.block * op.block), FloorDiv(x[2], op.block),
                           FloorDiv(x[3], op.block)};
 }

@@ -1,4 +1,4 @@
-// Split: a tensor cut along an axis.
+// Split: splits a tensor along an axis.
 #include "ir/axis_map.h"
 #include "ir/batch_items.h"
 #include "ir/slices.h"
@@ -13,27 +13,28 @@ struct Split {
   int64_t num_outputs = 0;
   template <class V> void Visit(V& v) {
     v("axis", axis, "negative counts from the end");
-    v("num_outputs", num_outputs, "without sizes: how many pieces, the last ones shorter; 0: one per output");
+    v("num_outputs", num_outputs,
+      "without sizes: number of equal parts, of which the last may be smaller; 0: one per output");
   }
 };
 
-// Equal pieces of ceil(dim / n), the last ones shorter.
-std::vector<Dim> EqualPieces(const Dim& dim, int64_t n, int wanted) {
-  const Dim piece = CeilDiv(dim, n);
+// Equal parts of ceil(dim / n); the last ones may be smaller.
+std::vector<Dim> EqualParts(const Dim& dim, int64_t n, int wanted) {
+  const Dim part = CeilDiv(dim, n);
   const bool even = Mod(dim, n).Is(0);
   std::vector<Dim> out;
   for (int64_t i = 0; i < wanted; ++i)
-    out.push_back(i == 0 || even ? piece : Min(piece, Max(0, dim - piece * Dim(i))));
+    out.push_back(i == 0 || even ? part : Min(part, Max(0, dim - part * Dim(i))));
   return out;
 }
 
-Result<std::vector<Dim>> Pieces(const Split& op, const Dim& dim, const std::optional<Content>& sizes,
-                                int outputs) {
+Result<std::vector<Dim>> PartSizes(const Split& op, const Dim& dim, const std::optional<Content>& sizes,
+                                   int outputs) {
   if (!sizes) {
     if (op.num_outputs < 0) return InvalidModel("num_outputs is ", op.num_outputs);
     if (op.num_outputs && op.num_outputs < outputs)
       return InvalidModel("num_outputs is ", op.num_outputs, ", the node has ", outputs, " outputs");
-    return EqualPieces(dim, op.num_outputs ? op.num_outputs : outputs, outputs);
+    return EqualParts(dim, op.num_outputs ? op.num_outputs : outputs, outputs);
   }
   if (static_cast<int>(sizes->size()) < outputs)
     return InvalidModel(sizes->size(), " sizes for ", outputs, " outputs");
@@ -48,13 +49,13 @@ Result<std::vector<Dim>> Pieces(const Split& op, const Dim& dim, const std::opti
   return std::vector<Dim>(sizes->begin(), sizes->begin() + outputs);
 }
 
-// Runs of a content vector, when the pieces are numbers.
-void PassContent(InferContext& c, const Content& all, const std::vector<Dim>& pieces) {
+// Splits the symbolic elements if the sizes of the parts are known.
+void PassContent(InferContext& c, const Content& all, const std::vector<Dim>& parts) {
   int64_t at = 0;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (!pieces[i].known() || at + pieces[i].value() > static_cast<int64_t>(all.size())) return;
-    c.outputs()[i].content = Content(all.begin() + at, all.begin() + at + pieces[i].value());
-    at += pieces[i].value();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].known() || at + parts[i].value() > static_cast<int64_t>(all.size())) return;
+    c.outputs()[i].content = Content(all.begin() + at, all.begin() + at + parts[i].value());
+    at += parts[i].value();
   }
 }
 
@@ -65,16 +66,16 @@ Status Infer(const Split& op, InferContext& c) {
   if (x.ranked) {
     TERN_ASSIGN(axis, NormalizeAxis(op.axis, x.rank()));
   }
-  std::vector<Dim> pieces(static_cast<size_t>(c.OutputCount()));
+  std::vector<Dim> parts(static_cast<size_t>(c.OutputCount()));
   if (auto sizes = c.ContentOf("sizes"); sizes || !c.Has("sizes")) {
-    TERN_ASSIGN(pieces, Pieces(op, axis >= 0 ? x[axis] : Dim(), sizes, c.OutputCount()));
+    TERN_ASSIGN(parts, PartSizes(op, axis >= 0 ? x[axis] : Dim(), sizes, c.OutputCount()));
   }
   for (int i = 0; i < c.OutputCount(); ++i) {
     Shape shape = x;
-    if (axis >= 0) shape.dims[static_cast<size_t>(axis)] = pieces[static_cast<size_t>(i)];
+    if (axis >= 0) shape.dims[static_cast<size_t>(axis)] = parts[static_cast<size_t>(i)];
     c.Out(i, Type::TensorOf(c.TypeOf("x"), std::move(shape)));
   }
-  if (auto content = c.ContentOf("x"); content && x.rank() == 1) PassContent(c, *content, pieces);
+  if (auto content = c.ContentOf("x"); content && x.rank() == 1) PassContent(c, *content, parts);
   return {};
 }
 
@@ -86,12 +87,12 @@ Status Reference(const Split& op, EvalContext& c) {
     const auto longs = c.Longs("sizes");
     sizes = Content(longs.begin(), longs.end());
   }
-  TERN_ASSIGN(const auto pieces, Pieces(op, x.dim(axis), sizes, c.OutputCount()));
+  TERN_ASSIGN(const auto parts, PartSizes(op, x.dim(axis), sizes, c.OutputCount()));
   const Dims strides = ContiguousStrides(x.dims());
   int64_t at = 0;
   for (int i = 0; i < c.OutputCount(); ++i) {
     Dims dims = x.dims();
-    dims[static_cast<size_t>(axis)] = pieces[static_cast<size_t>(i)].value();
+    dims[static_cast<size_t>(axis)] = parts[static_cast<size_t>(i)].value();
     Tensor& y = c.Out(i, dims);
     CopyElements(x, {at * strides[static_cast<size_t>(axis)], strides}, y, {0, ContiguousStrides(dims)},
                  dims);
@@ -100,18 +101,18 @@ Status Reference(const Split& op, EvalContext& c) {
   return {};
 }
 
-std::optional<std::vector<int64_t>> OutputPieces(const StaticNode& n) {
+std::optional<std::vector<int64_t>> OutputSlices(const StaticNode& n) {
   return SlicesAlongAxis(n, n.inputs[0].dims, n.outputs);
 }
 
 }  // namespace
 
 TERN_OP(Split) {
-  return OpDef::Of<Split>("pieces of x along axis, of the given sizes or of equal size")
+  return OpDef::Of<Split>("parts of x along axis, of the given sizes or of equal size")
       .In("x", kAnyType)
       .OptSetting("sizes", kIndices)
       .VarOut("outputs", kAnyType)
-      .Moves({}, OutputPieces)
+      .Moves({}, OutputSlices)
       .Batch(&BatchItems::AlongOtherAxis)
       .Axes(FirstOperandAxes, RenameAxisAttr)
       .Infer(Infer)

@@ -1,4 +1,4 @@
-// Squeeze: dims of size 1 go away.
+// Squeeze: removes dims of size 1.
 #include "ops/shape/axes.h"
 
 namespace tern {
@@ -6,14 +6,14 @@ namespace {
 
 struct Squeeze : NoAttrs {};
 
-// Without axes every 1 goes; a dim that might be 1 leaves the rank open.
+// Without axes all dims of 1 are removed; the rank is unknown if a dim may or may not be 1.
 bool Decidable(const Shape& x) {
   for (const Dim& d : x.dims)
     if (!d.known() && d.LowerBound().value_or(0) < 2) return false;
   return true;
 }
 
-// Which dims stay.
+// The remaining dims.
 Result<std::vector<int>> Kept(const Shape& x, const std::optional<std::vector<int64_t>>& axes) {
   std::vector<bool> gone;
   for (const Dim& d : x.dims) gone.push_back(!axes && d.Is(1));
@@ -63,7 +63,7 @@ Status Reference(const Squeeze&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Squeeze) {
-  return OpDef::Of<Squeeze>("x without the named dims of size 1, or without all of them")
+  return OpDef::Of<Squeeze>("x without the listed dims of size 1, or without all such dims")
       .In("x", kAnyType)
       .OptSetting("axes", kIndices)
       .Out("y", kAnyType)

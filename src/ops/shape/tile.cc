@@ -1,4 +1,4 @@
-// Tile: the whole tensor repeated along each dim.
+// Tile: repeats a tensor along each dim.
 #include "ir/axis_map.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
@@ -51,7 +51,7 @@ Status Reference(const Tile&, EvalContext& c) {
   TERN_ASSIGN(const auto shape, Repeated(Shape::Of(x.dims()), Content(repeats.begin(), repeats.end())));
   const Dims dims = Shape(shape).Concrete(), from = ContiguousStrides(x.dims()), to = ContiguousStrides(dims);
   Tensor& y = c.Out("y", dims);
-  // Each dim becomes two: the repeats, which read the same place again, and the dim itself.
+  // Each dim becomes two loops: the repeats, with source stride 0, and the dim itself.
   Dims loop, source, target;
   for (size_t i = 0; i < dims.size(); ++i) {
     loop.insert(loop.end(), {repeats[i], x.dims()[i]});
@@ -76,7 +76,7 @@ TERN_OP(Tile) {
       .Setting("repeats", kIndices)
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kMore}, No{"elements are repeated"})
-      .Batch(No{"the outermost dim may be the one that grows"})
+      .Batch(No{"the outermost dim may be repeated"})
       .Axes(Axes, Rename)
       .Infer(Infer)
       .Reference(Reference);

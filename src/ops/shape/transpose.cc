@@ -1,4 +1,4 @@
-// Transpose: dims in another order.
+// Transpose: permutes dims.
 #include "ir/batch_items.h"
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
@@ -8,7 +8,9 @@ namespace {
 
 struct Transpose {
   std::vector<int64_t> perm;
-  template <class V> void Visit(V& v) { v("perm", perm, "y's dim i is x's dim perm[i]; empty reverses all"); }
+  template <class V> void Visit(V& v) {
+    v("perm", perm, "dim i of y is dim perm[i] of x; empty: reverse all dims");
+  }
 };
 
 Result<std::vector<int>> Permutation(const Transpose& op, int rank) {
@@ -56,8 +58,8 @@ bool Batch(BatchItems& b) {
   return b.FirstInput() && !perm.empty() && perm[0] == 0;
 }
 
-// Nothing but axes of length 1 changes its place.
-std::optional<std::vector<int64_t>> Pieces(const StaticNode& n) {
+// A view if only axes of length 1 move.
+std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
   const Dims& dims = n.inputs[0].dims;
   std::vector<int64_t> perm = n.attrs->As<Transpose>().perm;
   if (perm.empty())
@@ -78,9 +80,9 @@ TERN_OP(Transpose) {
   return OpDef::Of<Transpose>("x with its dims permuted")
       .In("x", kAnyType)
       .Out("y", kAnyType)
-      .Moves({}, Pieces)
+      .Moves({}, Slices)
       .Batch(Batch)
-      .Axes(No{"it permutes axes: passes that move transposes know it"})
+      .Axes(No{"it permutes axes; passes that move transposes handle it"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -1,4 +1,4 @@
-// Unsqueeze: new dims of size 1.
+// Unsqueeze: inserts dims of size 1.
 #include "ops/shape/axes.h"
 
 namespace tern {
@@ -44,7 +44,7 @@ Status Reference(const Unsqueeze&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(Unsqueeze) {
-  return OpDef::Of<Unsqueeze>("x with dims of size 1 put in so that they stand at the named axes of y")
+  return OpDef::Of<Unsqueeze>("x with dims of size 1 inserted at the listed axes of y")
       .In("x", kAnyType)
       .Setting("axes", kIndices)
       .Out("y", kAnyType)

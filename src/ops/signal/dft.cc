@@ -9,8 +9,8 @@ struct DFT {
   bool inverse = false;
   bool onesided = false;
   template <class V> void Visit(V& v) {
-    v("inverse", inverse, "back from frequencies, divided by the length");
-    v("onesided", onesided, "real signals: only the first length/2 + 1 frequencies are given, or taken");
+    v("inverse", inverse, "inverse transform, divided by the length");
+    v("onesided", onesided, "real signals: the spectrum has only the first length/2 + 1 frequencies");
   }
 };
 
@@ -22,7 +22,7 @@ Result<int> AxisOf(int64_t axis, int rank) {
 
 bool Real(const DFT& op) { return op.inverse && op.onesided; }
 
-// The transform's length where none is given.
+// The transform's length if none is given.
 Dim DefaultLength(const DFT& op, const Dim& dim) { return Real(op) ? Dim(2) * (dim - 1) : dim; }
 
 Dim OutLength(const DFT& op, const Dim& length) {
@@ -56,8 +56,8 @@ Status Infer(const DFT& op, InferContext& c) {
 
 using Complex = std::complex<double>;
 
-// A one-sided spectrum's other half is the mirrored conjugate; the first and, for even lengths, middle ones
-// are real.
+// Completes a one-sided spectrum: the other half is the mirrored conjugate. The first and, for even lengths,
+// the middle frequency are real.
 void Complete(std::vector<Complex>& x) {
   const size_t n = x.size();
   x[0] = x[0].real();
@@ -102,7 +102,7 @@ Status Reference(const DFT& op, EvalContext& c) {
 
 TERN_OP(DFT) {
   return OpDef::Of<DFT>(
-             "the Fourier transform along axis, cut or filled with zeros to length; the last dim is [re] or [re, im]")
+             "the Fourier transform along axis, truncated or zero-padded to length; the last dim is [re] or [re, im]")
       .In("x", kFloats)
       .OptSetting("length", kIndices)
       .OptSetting("axis", kIndices)

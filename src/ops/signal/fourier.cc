@@ -7,7 +7,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// Lengths that are powers of two.
+// Requires a length that is a power of two.
 void Radix2(std::vector<Complex>& x, bool inverse) {
   const size_t n = x.size();
   for (size_t i = 1, j = 0; i < n; ++i) {
@@ -29,7 +29,7 @@ void Radix2(std::vector<Complex>& x, bool inverse) {
   }
 }
 
-// Bluestein: kn = (k² + n² - (k-n)²) / 2 makes the transform a convolution, done at a power of two.
+// Bluestein: kn = (k² + n² - (k-n)²) / 2 turns the transform into a convolution, computed at a power of two.
 void Chirp(std::vector<Complex>& x, bool inverse) {
   const size_t n = x.size();
   size_t m = 1;
@@ -37,7 +37,7 @@ void Chirp(std::vector<Complex>& x, bool inverse) {
   std::vector<Complex> chirp(n), a(m), b(m);
   for (size_t k = 0; k < n; ++k) {
     const auto square =
-        static_cast<double>(k * k % (2 * n));  // the angle repeats; small numbers keep it exact
+        static_cast<double>(k * k % (2 * n));  // the angle is periodic; reducing k² keeps it exact
     chirp[k] = std::polar(1.0, (inverse ? 1 : -1) * std::numbers::pi * square / static_cast<double>(n));
     a[k] = x[k] * chirp[k];
     b[k] = std::conj(chirp[k]);

@@ -1,4 +1,4 @@
-// MelWeightMatrix: triangles that turn a spectrum into bands of the mel scale.
+// MelWeightMatrix: triangular filters that map a spectrum to bands of the mel scale.
 #include <cmath>
 
 #include "ops/shape/axes.h"
@@ -17,7 +17,7 @@ Dim ScalarOf(const InferContext& c, std::string_view port) {
 }
 
 Status Infer(const MelWeightMatrix& op, InferContext& c) {
-  if (!IsNumeric(op.dtype)) return InvalidModel("no weights of ", DTypeName(op.dtype));
+  if (!IsNumeric(op.dtype)) return InvalidModel("cannot create weights of type ", DTypeName(op.dtype));
   const Dim bands = ScalarOf(c, "bands"), length = ScalarOf(c, "dft_length"),
             rate = ScalarOf(c, "sample_rate");
   if (bands.known() && bands.value() < 0) return InvalidModel("num_mel_bins is ", bands.value());
@@ -28,7 +28,7 @@ Status Infer(const MelWeightMatrix& op, InferContext& c) {
   return {};
 }
 
-// The spectrum's bins at which triangles start, peak and end.
+// The spectrum bins at which the triangles start, peak and end.
 Result<std::vector<int64_t>> Corners(const EvalContext& c, int64_t bands, int64_t bins) {
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double low = mel(LoadDouble(c.In("lower"), 0)), high = mel(LoadDouble(c.In("upper"), 0));
@@ -64,8 +64,7 @@ Status Reference(const MelWeightMatrix&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(MelWeightMatrix) {
-  return OpDef::Of<MelWeightMatrix>(
-             "[dft_length/2 + 1, bands] weights: one triangle of the mel scale for each band")
+  return OpDef::Of<MelWeightMatrix>("[dft_length/2 + 1, bands] weights: one triangular mel filter per band")
       .Setting("bands", kIndices)
       .Setting("dft_length", kIndices)
       .Setting("sample_rate", kIndices)

@@ -1,4 +1,4 @@
-// STFT: the Fourier transform of a signal's windowed frames.
+// STFT: the Fourier transform of the windowed frames of a signal.
 #include "ops/shape/axes.h"
 #include "ops/signal/fourier.h"
 
@@ -84,7 +84,7 @@ Status Reference(const STFT& op, EvalContext& c) {
 
 TERN_OP(STFT) {
   return OpDef::Of<STFT>(
-             "the Fourier transform of every frame_length samples, frame_step apart, times the window")
+             "the Fourier transform of windowed frames of frame_length samples, with a stride of frame_step")
       .In("signal", kFloats)
       .Setting("frame_step", kIndices)
       .OptIn("window", kFloats)

@@ -1,4 +1,4 @@
-// Window: the weights of a signal frame.
+// Window: the weights of a window function.
 #include <cmath>
 #include <numbers>
 
@@ -14,14 +14,14 @@ struct Window {
   bool periodic = true;
   DType dtype = DType::kF32;
   template <class V> void Visit(V& v) {
-    v.Enum("kind", kind, {"hann", "hamming", "blackman"}, "which curve");
-    v("periodic", periodic, "the curve of one element more, without the last");
+    v.Enum("kind", kind, {"hann", "hamming", "blackman"}, "the window function");
+    v("periodic", periodic, "periodic window: computed for one more element, without the last");
     v("dtype", dtype, "the output's type");
   }
 };
 
 Status Infer(const Window& op, InferContext& c) {
-  if (!IsNumeric(op.dtype)) return InvalidModel("no window of ", DTypeName(op.dtype));
+  if (!IsNumeric(op.dtype)) return InvalidModel("cannot create a window of type ", DTypeName(op.dtype));
   Dim size;
   if (auto content = c.ContentOf("size")) {
     if (content->size() != 1) return InvalidModel("size must have one element, got ", content->size());
@@ -35,7 +35,7 @@ Status Infer(const Window& op, InferContext& c) {
 Status Reference(const Window& op, EvalContext& c) {
   const int64_t size = c.Longs("size").at(0);
   Tensor& y = c.Out("y", {size});
-  // a0 - a1 cos t + a2 cos 2t over one turn.
+  // a0 - a1 cos t + a2 cos 2t over one period.
   struct Curve {
     double a0, a1, a2;
   };
@@ -45,7 +45,7 @@ Status Reference(const Window& op, EvalContext& c) {
   const auto span = static_cast<double>(op.periodic ? size : size - 1);
   for (int64_t i = 0; i < size; ++i) {
     const double t =
-        2 * std::numbers::pi * static_cast<double>(i) / span;  // NaN for a single point, as ONNX has it
+        2 * std::numbers::pi * static_cast<double>(i) / span;  // NaN for a single point, as ONNX defines it
     StoreDouble(y, i, curve.a0 - curve.a1 * std::cos(t) + curve.a2 * std::cos(2 * t));
   }
   return {};

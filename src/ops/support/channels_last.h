@@ -1,5 +1,5 @@
-// Ops on images are defined on [N, C, spatial…]. With the attribute `channels_last` they take and give
-// [N, spatial…, C] instead: the same elements in another order, which suits vector units.
+// Image ops are defined on [N, C, spatial…]. With the attribute `channels_last` they read and write [N,
+// spatial…, C] instead, which suits vector units.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace tern {
 
-// Part of an op's attributes. "First" is [N, C, spatial…]; "own" is the order that the op was told.
+// Part of an op's attributes. "First" is the layout [N, C, spatial…]; "own" is the layout that the op's
+// tensors have.
 struct ChannelOrder {
   bool channels_last = false;
 
@@ -27,7 +28,7 @@ struct ChannelOrder {
   Shape First(const Shape& own) const { return own.ranked ? Shape(First(own.dims)) : own; }
   Shape Own(const Shape& first) const { return first.ranked ? Shape(Own(first.dims)) : first; }
 
-  // The elements of a tensor in the other order; `first` are its dims as [N, C, spatial…].
+  // The elements converted between the two layouts; `first` are the dims as [N, C, spatial…].
   template <class T> std::vector<T> FirstValues(std::vector<T> values, const Dims& first) const {
     return channels_last && first.size() > 2 ? Swapped(values, first[0], Plane(first), first[1]) : values;
   }

@@ -1,4 +1,4 @@
-// Every op that knows channels_last gives what it gives between two Transposes.
+// Every op with channels_last gives the same result as the op between two Transposes.
 #include "ops/support/channels_last.h"
 
 #include "ops/test_graph.h"
@@ -23,7 +23,7 @@ Tensor ToLast(const Tensor& first) {
   return OutputOf("Transpose", {first}, {{"perm", perm}});
 }
 
-// inputs: x and, at 3, a residual of full rank are permuted.
+// Permutes input 0, x, and input 3, a residual of full rank.
 void ExpectSame(const char* op, std::vector<Tensor> inputs, AttrList attrs = {}) {
   SCOPED_TRACE(op);
   const Tensor wanted = ToLast(OutputOf(op, inputs, attrs));

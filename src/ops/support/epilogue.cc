@@ -6,7 +6,7 @@
 #include "ir/op_cost.h"
 #include "ops/elementwise/activation_kind.h"
 #include "ops/elementwise/unary_kind.h"
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 namespace {
@@ -48,7 +48,7 @@ double EpilogueValue(Epilogue activation, double alpha, double beta, double x) {
 
 Status InferEpilogue(const EpilogueAttrs& attrs, InferContext& c, const Shape& y, DType& type) {
   if (c.Has("residual")) {
-    TERN_TRY(CheckSpreads("residual", c.ShapeOf("residual"), y));
+    TERN_TRY(CheckBroadcastsTo("residual", c.ShapeOf("residual"), y));
     TERN_TRY(CheckTermType(c, "residual", type));
   }
   if (attrs.activation != Epilogue::kNone && type != DType::kInvalid && !IsFloat(type))
@@ -59,7 +59,7 @@ Status InferEpilogue(const EpilogueAttrs& attrs, InferContext& c, const Shape& y
 
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<double>& sums) {
   if (c.Has("residual")) {
-    const auto residual = Spread(c.Doubles("residual"), c.In("residual").dims(), dims);
+    const auto residual = BroadcastTo(c.Doubles("residual"), c.In("residual").dims(), dims);
     for (size_t i = 0; i < sums.size(); ++i) sums[i] += residual[i];
   }
   for (double& v : sums) v = attrs(v);
@@ -67,7 +67,7 @@ void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims,
 
 void ApplyEpilogue(const EpilogueAttrs&, EvalContext& c, const Dims& dims, std::vector<uint64_t>& sums) {
   if (!c.Has("residual")) return;
-  const auto residual = Spread(c.Longs("residual"), c.In("residual").dims(), dims);
+  const auto residual = BroadcastTo(c.Longs("residual"), c.In("residual").dims(), dims);
   for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<uint64_t>(residual[i]);
 }
 

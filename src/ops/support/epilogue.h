@@ -1,5 +1,5 @@
-// What ops that sum up products (MatMul, Conv, ConvTranspose) do to their sums before these are rounded:
-// y = activation(sums + residual). One node instead of three, and one pass over memory.
+// The epilogue of ops that accumulate products (MatMul, Conv, ConvTranspose), applied before rounding: y =
+// activation(sums + residual). One node instead of three, and one pass over memory.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace tern {
 
-// The enumerators after these are the functions of Unary from floats to floats, then those of Activation.
+// The enumerators after these are the float functions of Unary, then those of Activation.
 enum class Epilogue : uint8_t { kNone, kClip, kGelu, kGeluTanh };
 
 const std::vector<const char*>& EpilogueNames();
@@ -19,22 +19,23 @@ struct EpilogueAttrs {
   Epilogue activation = Epilogue::kNone;
   float act_alpha = 1, act_beta = 0;
   template <class V> void Visit(V& v) {
-    v.Enum("activation", activation, EpilogueNames(), "function of the sums, with the residual in them");
-    v("act_alpha", act_alpha, "its parameter, as in Activation; clip: the lower bound");
-    v("act_beta", act_beta, "its second parameter; clip: the upper bound");
+    v.Enum("activation", activation, EpilogueNames(), "function applied to the sums, including the residual");
+    v("act_alpha", act_alpha, "parameter of activation, as in Activation; clip: the lower bound");
+    v("act_beta", act_beta, "second parameter of activation; clip: the upper bound");
   }
   double operator()(double x) const { return EpilogueValue(activation, act_alpha, act_beta, x); }
 };
 
-// The residual against the result's shape and type, the activation against the type. A type that only the
-// residual knows is taken from it.
+// Checks the residual against the result's shape and type, and the activation against the type. Sets the type
+// if only the residual knows it.
 Status InferEpilogue(const EpilogueAttrs& attrs, InferContext& c, const Shape& y, DType& type);
 
-// Sums of the result's dims: integers only take a residual.
+// sums have the result's dims. Integers support a residual only.
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<double>& sums);
 void ApplyEpilogue(const EpilogueAttrs& attrs, EvalContext& c, const Dims& dims, std::vector<uint64_t>& sums);
 
-// For OpDef::flops: bias and residual one per element of the result each, an activation as the op of its own.
+// For OpDef::flops: one per element for the bias and one for the residual; an activation counts as the
+// separate op does.
 std::optional<double> EpilogueFlops(const Node& node);
 
 }  // namespace tern

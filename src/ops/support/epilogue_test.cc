@@ -1,4 +1,4 @@
-// An op with an activation gives what the op and the function's own op give one after the other.
+// An op with an activation gives the same result as the op followed by the activation's op.
 #include "ops/support/epilogue.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Mean and variance, as the normalising ops take them.
+// Mean and variance for normalisation ops.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -9,7 +9,7 @@ struct RowStatistics {
   double mean = 0, inv_std = 0;  // inv_std: 1 / sqrt(variance + epsilon)
 };
 
-// Gives n numbers zero mean and unit (population) variance, in place.
+// Normalises n numbers to zero mean and unit (population) variance, in place.
 inline RowStatistics NormalizeRow(double* x, int64_t n, double epsilon) {
   double sum = 0, squares = 0;
   for (int64_t i = 0; i < n; ++i) sum += x[i];

@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kLimit = int64_t{1} << 31;  // products of two such numbers still fit
+constexpr int64_t kLimit = int64_t{1} << 31;  // products of two such numbers fit into 64 bits
 
 Status CheckList(const char* name, const std::vector<int64_t>& list, int wanted, int64_t least) {
   if (list.empty()) return {};
@@ -54,18 +54,18 @@ Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Di
   const WindowAxis& a = window.axes[static_cast<size_t>(axis)];
   if (window.auto_pad == AutoPad::kSameUpper || window.auto_pad == AutoPad::kSameLower)
     return CeilDiv(input, a.stride);
-  const Dim room = input + (a.begin + a.end) - Extent(a, kernel);
-  // A window of one element is as good as none: nothing in, nothing out.
+  const Dim slack = input + (a.begin + a.end) - Extent(a, kernel);
+  // A window of one element on an empty input gives an empty output.
   if (input.Is(0) && Extent(a, kernel).Is(1) && a.begin + a.end == 0) return Dim(0);
-  // With ceil_mode a window may hang over the end, so one that starts on the input is enough.
+  // With ceil_mode a window may extend beyond the end; it is enough that it starts inside.
   const int64_t least = window.ceil_mode ? 1 - a.stride : 0;
-  if (room.known() && room.value() < least)
+  if (slack.known() && slack.value() < least)
     return InvalidModel("spatial axis ", axis, ": a window of ", Extent(a, kernel).ToString(), " (kernel ",
                         kernel.ToString(), ", dilation ", a.dilation, ") does not fit into ",
                         input.ToString(), " elements padded by ", a.begin, " and ", a.end);
-  if (!window.ceil_mode) return FloorDiv(room, a.stride) + 1;
-  // Windows that would start in the padding behind the input are dropped.
-  return Min(CeilDiv(room, a.stride) + 1, CeilDiv(input + a.begin, a.stride));
+  if (!window.ceil_mode) return FloorDiv(slack, a.stride) + 1;
+  // Windows that would start in the padding after the input are dropped.
+  return Min(CeilDiv(slack, a.stride) + 1, CeilDiv(input + a.begin, a.stride));
 }
 
 Window ResolvePads(Window window, const Dims& input, const Dims& kernel) {

@@ -1,4 +1,4 @@
-// A window sliding over the spatial axes of [N, C, spatial…]: what convolution and pooling share.
+// A window that slides over the spatial axes of [N, C, spatial…], for convolution and pooling.
 #pragma once
 #include <optional>
 #include <string>
@@ -23,29 +23,29 @@ struct WindowAxis {
 struct Window {
   std::vector<WindowAxis> axes;
   AutoPad auto_pad = AutoPad::kNone;
-  bool ceil_mode = false;  // a last window may hang over the end
+  bool ceil_mode = false;  // the last window may extend beyond the end
 };
 
 // Empty lists take the defaults (strides and dilations 1, pads 0). Errors name the list and the number.
 Result<Window> MakeWindow(int rank, const std::vector<int64_t>& strides, const std::vector<int64_t>& pads,
                           const std::vector<int64_t>& dilations, AutoPad auto_pad, bool ceil_mode = false);
-// From the first to the last element a window reads, both included.
+// The number of elements from the first to the last one that a window reads.
 Dim Extent(const WindowAxis& axis, const Dim& kernel);
-// How many windows fit along the axis; an error when the padded input is known to be smaller than one window.
+// Number of windows along the axis. Fails if the padded input is known to be smaller than one window.
 Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Dim& kernel);
-// The same window with auto_pad resolved to numbers for these sizes.
+// The window with auto_pad resolved to pads for these sizes.
 Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
-// Every kernel size in [1, 2^31).
+// Fails unless every known kernel size is in [1, 2^31).
 Status CheckKernel(const std::vector<Dim>& kernel);
 
-// Along one axis, for tap k (already times dilation) the output positions whose input index lies inside:
-// [first, last).
+// For one axis and one tap (its index times dilation): the output positions [first, last) whose input index
+// is inside.
 struct TapRange {
   int64_t first, last;
 };
 TapRange ValidOutputs(const WindowAxis& axis, int64_t tap, int64_t input, int64_t output);
 
-// Steps a row-major index through dims; false after the last.
+// Advances a row-major index through dims; false after the last.
 bool NextIndex(std::vector<int64_t>& index, const Dims& dims, int rank);
 
 // For OpDef::flops of an op with the attribute `kernel`: one for each tap of each window.

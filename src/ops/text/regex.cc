@@ -7,11 +7,11 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMaxSteps = 20000;  // bounds memory, and the time a character takes
+constexpr size_t kMaxSteps = 20000;  // bounds the memory and the time per character
 
 }  // namespace
 
-// Every construct appends its steps behind those before it and falls through to what comes next.
+// Every construct appends its steps to the program and continues at the step after them.
 class Regex::Compiler {
  public:
   Result<Regex> Run(const RegexTree& tree) {
@@ -24,7 +24,7 @@ class Regex::Compiler {
  private:
   using TreeKind = RegexTree::Kind;
 
-  // The step's number; nothing is added once the program is too long.
+  // Returns the step's index. Adds nothing once the program is too long.
   size_t Add(Step step) {
     const size_t at = out_.steps_.size();
     if (at >= kMaxSteps) full_ = true;
@@ -73,7 +73,7 @@ class Regex::Compiler {
 
   void EmitRepeat(const RegexTree& t) {
     const RegexTree& part = t.parts[0];
-    Add({Kind::kJump});  // so that repeating nothing counts too
+    Add({Kind::kJump});  // makes a repetition of the empty match count
     for (int64_t i = 0; i < t.low && !full_; ++i) Emit(part);
     if (full_) return;
     if (t.high < 0) {
@@ -97,8 +97,8 @@ class Regex::Compiler {
   bool full_ = false;
 };
 
-// The set of states between two characters, each with where its match begins. Where two attempts reach a
-// state, the earlier one stays: lists are in the order of beginnings.
+// The set of active states between two characters, each with the start of its match. If two attempts reach
+// the same state, the earlier one stays: lists are ordered by start.
 class Regex::Runner {
  public:
   Runner(const Regex& regex, const std::vector<uint32_t>& text)
@@ -151,13 +151,13 @@ class Regex::Runner {
 
   bool Ends(const State& s) const { return regex_.steps_[static_cast<size_t>(s.step)].kind == Kind::kMatch; }
 
-  // Attempts that begin later than a match.
+  // Drops attempts that start after `begin`, where a match starts.
   void Drop(size_t begin) {
     const auto late = [&](const State& s) { return s.begin > begin; };
     now_.erase(std::remove_if(now_.begin(), now_.end(), late), now_.end());
   }
 
-  // Goes on over one character.
+  // Advances over one character.
   void Read(size_t at) {
     before_.swap(now_);
     now_.clear();
@@ -169,7 +169,7 @@ class Regex::Runner {
     }
   }
 
-  // Everything that can be reached from `first` without reading.
+  // Adds all states that can be reached from `first` without reading a character.
   void Follow(int first, size_t at, size_t begin) {
     todo_.assign(1, first);
     while (!todo_.empty()) {

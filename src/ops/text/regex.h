@@ -1,5 +1,4 @@
-// Regular expressions in RE2's syntax, matched in time linear in the text: a program of states, all followed
-// at once.
+// Regular expressions in RE2's syntax, matched in linear time by simulating all states of an NFA at once.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -12,16 +11,17 @@ namespace tern {
 
 class Regex {
  public:
-  // Errors name the place in the pattern. No back references, look-around, \C or Unicode properties.
+  // Errors name the position in the pattern. Back references, look-around, \C and Unicode properties are not
+  // supported.
   static Result<Regex> Parse(std::string_view pattern);
-  // The whole text, as UTF-8; bytes that are none stand for U+FFFD.
+  // Matches the entire text, as UTF-8. Invalid bytes count as U+FFFD.
   bool FullMatch(std::string_view text) const;
 
-  // A part of a text, in code points.
+  // Part of a text, in code points.
   struct Span {
     size_t begin, end;
   };
-  // The leftmost match that begins at `from` or later, and of those the longest.
+  // The longest of the leftmost matches that start at `from` or later.
   std::optional<Span> Find(const std::vector<uint32_t>& text, size_t from) const;
 
  private:
@@ -29,8 +29,8 @@ class Regex {
   struct Step {
     Kind kind;
     RegexAssert condition = RegexAssert::kTextStart;
-    int set = 0;              // number of a set
-    int next = 0, other = 0;  // other: the second way of a split
+    int set = 0;              // index of a set
+    int next = 0, other = 0;  // other: the second branch of a split
   };
   class Compiler;
   class Runner;

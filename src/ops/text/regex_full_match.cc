@@ -1,4 +1,4 @@
-// RegexFullMatch: whether whole texts match a regular expression.
+// RegexFullMatch: whether texts match a regular expression entirely.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/text/regex.h"
@@ -28,7 +28,7 @@ Status Reference(const RegexFullMatch& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(RegexFullMatch) {
-  return OpDef::Of<RegexFullMatch>("whether each text of x as a whole matches the pattern")
+  return OpDef::Of<RegexFullMatch>("whether each text of x matches the pattern entirely")
       .In("x", kStrings)
       .Out("y", kBools)
       .Traits(kPure | kHostOnly)

@@ -95,7 +95,7 @@ class Parser {
       high = 1;
     else if (!Counts(low, high))
       return atom;
-    Take('?');  // lazy or not: the same texts match
+    Take('?');  // greedy and lazy repetitions match the same texts
     if (low > kMaxRepeat || high > kMaxRepeat || (high >= 0 && low > high))
       return Error("bad repetition: from ", low, " to ", high, " times");
     if (Peek('*') || Peek('+') || Peek('?')) return Error("a repetition of a repetition");
@@ -107,7 +107,7 @@ class Parser {
     return t;
   }
 
-  // {2}, {2,} or {2,5}; anything else in braces is plain text.
+  // {2}, {2,} or {2,5}; other text in braces is literal.
   bool Counts(int64_t& low, int64_t& high) {
     const size_t begin = at_;
     if (Take('{') && Number(low)) {
@@ -147,7 +147,7 @@ class Parser {
         if (!Take('>')) return Error("a group's name has no end");
       } else {
         TERN_ASSIGN(bool only_flags, ReadFlags());
-        if (only_flags) return Tree();  // they hold until the group around them ends
+        if (only_flags) return Tree();  // they apply until the enclosing group ends
       }
     }
     TERN_ASSIGN(Tree x, Choice(depth + 1));
@@ -156,8 +156,8 @@ class Parser {
     return x;
   }
 
-  // Behind "(?": i, m, s, U, with '-' before those to switch off, then ':' or ')'. True when it ends with
-  // ')'.
+  // After "(?": i, m, s, U, with '-' before those to switch off, then ':' or ')'. Returns true if it ends
+  // with ')'.
   Result<bool> ReadFlags() {
     bool on = true;
     while (!AtEnd()) {
@@ -203,7 +203,7 @@ class Parser {
 
   bool PeekOctal() const { return !AtEnd() && codes_[at_] >= '0' && codes_[at_] <= '7'; }
 
-  // One character behind a backslash.
+  // One character after a backslash.
   Result<uint32_t> EscapedCode() {
     if (AtEnd()) return Error("a backslash at the end");
     const uint32_t c = codes_[at_++];
@@ -270,7 +270,7 @@ class Parser {
         ++at_;
         TERN_ASSIGN(range.high, BracketCode());
       }
-      if (range.high < range.low) return Error("a range that runs backwards");
+      if (range.high < range.low) return Error("a range whose end is before its start");
       named.push_back(range);
     }
     set.insert(set.end(), named.begin(), named.end());

@@ -12,7 +12,7 @@ namespace tern {
 struct CodeRange {
   uint32_t low, high;
 };
-using RegexSet = std::vector<CodeRange>;  // sorted, apart from one another; may be empty
+using RegexSet = std::vector<CodeRange>;  // sorted and disjoint; may be empty
 
 enum class RegexAssert : uint8_t { kTextStart, kTextEnd, kLineStart, kLineEnd, kWordEdge, kNoWordEdge };
 
@@ -21,11 +21,11 @@ struct RegexTree {
   Kind kind = Kind::kEmpty;
   RegexSet set;
   RegexAssert condition = RegexAssert::kTextStart;
-  int64_t low = 0, high = 0;  // of a repeat; high below 0: no end
+  int64_t low = 0, high = 0;  // of a repeat; negative high: no limit
   std::vector<RegexTree> parts;
 };
 
-// Trees are at most kMaxRegexDepth deep, so that recursion on them is safe.
+// Trees are at most kMaxRegexDepth deep, so that recursion is safe.
 inline constexpr int kMaxRegexDepth = 200;
 Result<RegexTree> ParseRegex(std::string_view pattern);
 

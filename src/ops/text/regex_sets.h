@@ -1,4 +1,4 @@
-// Sets of code points for the parser of regular expressions.
+// Sets of code points for the regular expression parser.
 #pragma once
 #include "ops/text/regex_parse.h"
 
@@ -6,12 +6,12 @@ namespace tern {
 
 inline constexpr uint32_t kMaxCode = 0x10FFFF;
 
-RegexSet SortedSet(RegexSet set);           // overlapping ranges merged
-RegexSet InvertedSet(const RegexSet& set);  // of a sorted set
-RegexSet FoldedSet(const RegexSet& set);    // with the other case of every letter
-// \d \D \s \S \w \W. False: c names none.
+RegexSet SortedSet(RegexSet set);           // merges overlapping ranges
+RegexSet InvertedSet(const RegexSet& set);  // requires a sorted set
+RegexSet FoldedSet(const RegexSet& set);    // adds the other case of every letter
+// \d \D \s \S \w \W. Returns false if c is none of these.
 bool EscapedSet(uint32_t c, RegexSet& set);
-// "alpha" of [:alpha:]; "^alpha" is its inverse. False: there is none of that name.
+// "alpha" for [:alpha:]; "^alpha" is its inverse. Returns false for an unknown name.
 bool PosixSet(std::string_view name, RegexSet& set);
 
 }  // namespace tern

@@ -13,7 +13,7 @@ bool Matches(std::string_view pattern, std::string_view text) {
   return regex.ok() && regex->FullMatch(text);
 }
 
-TEST(Regex, MatchesWholeTextsOnly) {
+TEST(Regex, MatchesEntireTextsOnly) {
   EXPECT_TRUE(Matches("ab|abc", "abc"));
   EXPECT_FALSE(Matches("ab", "abc"));
   EXPECT_FALSE(Matches("b", "ab"));
@@ -31,7 +31,7 @@ TEST(Regex, Repeats) {
   EXPECT_TRUE(Matches("a{0}b", "b"));
   EXPECT_TRUE(Matches("a+?b*?", "aab"));
   EXPECT_TRUE(Matches("(a*)*", "aaa"));
-  EXPECT_TRUE(Matches("x{,3}", "x{,3}"));  // no count: plain text
+  EXPECT_TRUE(Matches("x{,3}", "x{,3}"));  // not a valid count: literal
 }
 
 TEST(Regex, Sets) {
@@ -66,7 +66,7 @@ TEST(Regex, BadPatternsSayWhere) {
   EXPECT_NE(Regex::Parse("ab[c").status().message().find("character 4"), std::string::npos);
 }
 
-// Patterns that grow or backtrack without bound elsewhere: refused or matched at once.
+// Patterns that explode or backtrack in other engines are rejected or matched in linear time.
 TEST(Regex, HostilePatternsAreBounded) {
   EXPECT_FALSE(Regex::Parse("((a{1000}){1000}){1000}").ok());
   EXPECT_FALSE(Regex::Parse("(((){1000}){1000}){1000}").ok());

@@ -1,4 +1,4 @@
-// StringConcat: texts put together, with broadcasting.
+// StringConcat: concatenates texts, with broadcasting.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/elementwise/broadcast.h"
@@ -27,7 +27,7 @@ Status Reference(const StringConcat&, EvalContext& c) {
 }  // namespace
 
 TERN_OP(StringConcat) {
-  return OpDef::Of<StringConcat>("each text of a with the text of b behind it")
+  return OpDef::Of<StringConcat>("each text of a followed by the text of b")
       .In("a", kStrings)
       .In("b", kStrings)
       .Out("y", kStrings)

@@ -1,4 +1,4 @@
-// StringNormalizer: stop words dropped, letters in one case.
+// StringNormalizer: removes stop words and changes the case.
 #include <set>
 
 #include "ir/eval_context.h"
@@ -15,9 +15,9 @@ struct StringNormalizer {
   bool case_sensitive = false;
   std::vector<std::string> stop_words;
   template <class V> void Visit(V& v) {
-    v.Enum("change", change, {"none", "lower", "upper"}, "the case of what is left");
-    v("case_sensitive", case_sensitive, "stop words count only as they are written");
-    v("stop_words", stop_words, "texts that are left out");
+    v.Enum("change", change, {"none", "lower", "upper"}, "the case of the result");
+    v("case_sensitive", case_sensitive, "compare with stop words case-sensitively");
+    v("stop_words", stop_words, "texts to remove");
   }
 };
 
@@ -57,7 +57,7 @@ Status Reference(const StringNormalizer& op, EvalContext& c) {
 
 TERN_OP(StringNormalizer) {
   return OpDef::Of<StringNormalizer>(
-             "the texts of x without stop words, in one case; one empty text when none is left")
+             "the texts of x without stop words, in one case; a single empty text if none is left")
       .In("x", kStrings)
       .Out("y", kStrings)
       .Traits(kPure | kHostOnly)

@@ -1,4 +1,4 @@
-// StringSplit: texts cut at a delimiter.
+// StringSplit: splits texts at a delimiter.
 #include <algorithm>
 
 #include "ir/eval_context.h"
@@ -11,8 +11,8 @@ struct StringSplit {
   std::string delimiter;
   int64_t max_splits = -1;
   template <class V> void Visit(V& v) {
-    v("delimiter", delimiter, "empty: any run of blanks, with none at the ends");
-    v("max_splits", max_splits, "the rest stays whole after so many cuts; below 0: no limit");
+    v("delimiter", delimiter, "empty: any run of blanks; blanks at the ends are ignored");
+    v("max_splits", max_splits, "maximum number of splits; the rest stays in one part; negative: no limit");
   }
 };
 
@@ -56,22 +56,22 @@ Parts SplitAt(const std::string& text, const std::string& delimiter, int64_t lim
 Status Reference(const StringSplit& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   std::vector<Parts> all;
-  size_t most = 0;
+  size_t longest = 0;
   for (int64_t i = 0; i < x.size(); ++i) {
     const std::string& text = x.data<std::string>()[i];
     all.push_back(op.delimiter.empty() ? SplitBlanks(text, op.max_splits)
                                        : SplitAt(text, op.delimiter, op.max_splits));
-    most = std::max(most, all.back().size());
+    longest = std::max(longest, all.back().size());
   }
   constexpr size_t kMaxParts = size_t{1} << 28;
-  if (!all.empty() && most > kMaxParts / all.size())
-    return ResourceExhausted(all.size(), " texts of up to ", most, " parts are more than ", kMaxParts,
+  if (!all.empty() && longest > kMaxParts / all.size())
+    return ResourceExhausted(all.size(), " texts of up to ", longest, " parts are more than ", kMaxParts,
                              " parts");
   Dims dims = x.dims();
-  dims.push_back(static_cast<int64_t>(most));
+  dims.push_back(static_cast<int64_t>(longest));
   Tensor& y = c.Out("y", dims);
   for (size_t i = 0; i < all.size(); ++i)
-    std::copy(all[i].begin(), all[i].end(), y.data<std::string>() + i * most);
+    std::copy(all[i].begin(), all[i].end(), y.data<std::string>() + i * longest);
   std::vector<int64_t> counts;
   for (const Parts& p : all) counts.push_back(static_cast<int64_t>(p.size()));
   c.OutLongs("count", x.dims(), counts);
@@ -82,7 +82,7 @@ Status Reference(const StringSplit& op, EvalContext& c) {
 
 TERN_OP(StringSplit) {
   return OpDef::Of<StringSplit>(
-             "the parts of each text along a new last axis, filled up with empty texts, and their number")
+             "the parts of each text along a new last axis, padded with empty texts, and their number")
       .In("x", kStrings)
       .Out("y", kStrings)
       .OptOut("count", SetOf(DType::kI64))

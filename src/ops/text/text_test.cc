@@ -10,7 +10,7 @@ using Ints = std::vector<int64_t>;
 TEST(Utf8, KeepsWhatIsValidAndReplacesTheRest) {
   EXPECT_EQ(CodePoints("aé€😀"), (std::vector<uint32_t>{'a', 0xE9, 0x20AC, 0x1F600}));
   EXPECT_EQ(CodePoints("\xC0\x80"), (std::vector<uint32_t>{0xFFFD, 0xFFFD}));  // overlong
-  EXPECT_EQ(CodePoints("\xE2\x82"), (std::vector<uint32_t>{0xFFFD, 0xFFFD}));  // cut off
+  EXPECT_EQ(CodePoints("\xE2\x82"), (std::vector<uint32_t>{0xFFFD, 0xFFFD}));  // truncated
   EXPECT_EQ(UpperText("straße, çà, я, ω"), "STRAßE, ÇÀ, Я, Ω");
   EXPECT_EQ(LowerText("ÄŽ Ѐ ĹŁ"), "äž ѐ ĺł");
 }

@@ -1,4 +1,4 @@
-// TfIdfVectorizer: how often known n-grams, with gaps, occur in rows of words or numbers.
+// TfIdfVectorizer: counts how often known n-grams, with gaps, occur in rows of strings or integers.
 #include <algorithm>
 #include <map>
 
@@ -17,14 +17,14 @@ struct TfIdfVectorizer {
   std::vector<std::string> pool_texts;
   std::vector<float> weights;
   template <class V> void Visit(V& v) {
-    v.Enum("mode", mode, {"tf", "idf", "tfidf"}, "counts, weights of what occurs, or their product");
-    v("min_length", min_length, "of the n-grams that count");
-    v("max_length", max_length, "of the n-grams that count");
-    v("max_skip", max_skip, "how many items may lie between two of an n-gram");
-    v("starts", starts, "where the n-grams of length 1, 2, … begin in the pool");
+    v.Enum("mode", mode, {"tf", "idf", "tfidf"}, "counts, weights of n-grams that occur, or their product");
+    v("min_length", min_length, "minimum length of counted n-grams");
+    v("max_length", max_length, "maximum length of counted n-grams");
+    v("max_skip", max_skip, "maximum gap between two items of an n-gram");
+    v("starts", starts, "offsets in the pool of the n-grams of length 1, 2, …");
     v("places", places, "the column of each n-gram");
-    v("pool_ints", pool_ints, "the n-grams of numbers, one after the other");
-    v("pool_texts", pool_texts, "the n-grams of texts");
+    v("pool_ints", pool_ints, "the n-grams of integers, concatenated");
+    v("pool_texts", pool_texts, "the n-grams of strings, concatenated");
     v("weights", weights, "per n-gram; empty: all 1");
   }
   size_t pool_size() const { return pool_texts.empty() ? pool_ints.size() : pool_texts.size(); }
@@ -36,8 +36,9 @@ Status Check(const TfIdfVectorizer& op) {
   if (op.min_length < 1 || op.max_length < op.min_length || op.max_skip < 0)
     return InvalidModel("n-grams of ", op.min_length, " to ", op.max_length, " items with gaps up to ",
                         op.max_skip);
-  if (!op.pool_ints.empty() && !op.pool_texts.empty()) return InvalidModel("the pool has numbers and texts");
-  if (op.places.empty()) return InvalidModel("no n-gram has a place");
+  if (!op.pool_ints.empty() && !op.pool_texts.empty())
+    return InvalidModel("the pool has both integers and strings");
+  if (op.places.empty()) return InvalidModel("places is empty");
   if (op.max_length > static_cast<int64_t>(op.starts.size()))
     return InvalidModel("n-grams of ", op.max_length, " items, but starts for ", op.starts.size(),
                         " lengths");
@@ -47,7 +48,7 @@ Status Check(const TfIdfVectorizer& op) {
     if (op.starts[n] < 0 || op.starts[n] > end || end > static_cast<int64_t>(op.pool_size()))
       return InvalidModel("starts [", Join(op.starts, ","), "] do not divide a pool of ", op.pool_size());
     if ((end - op.starts[n]) % static_cast<int64_t>(n + 1))
-      return InvalidModel(end - op.starts[n], " items are no whole number of ", n + 1, "-grams");
+      return InvalidModel(end - op.starts[n], " items are not a multiple of ", n + 1, "-grams");
     grams += (end - op.starts[n]) / static_cast<int64_t>(n + 1);
   }
   if (grams != static_cast<int64_t>(op.places.size()))
@@ -55,7 +56,7 @@ Status Check(const TfIdfVectorizer& op) {
   if (!op.weights.empty() && op.weights.size() != op.places.size())
     return InvalidModel(op.weights.size(), " weights for ", op.places.size(), " n-grams");
   for (int64_t p : op.places)
-    if (p < 0 || p >= kMaxColumns) return InvalidModel("place ", p, " is outside 0…", kMaxColumns - 1);
+    if (p < 0 || p >= kMaxColumns) return InvalidModel("places: ", p, " is outside 0…", kMaxColumns - 1);
   return {};
 }
 
@@ -76,7 +77,7 @@ Status Infer(const TfIdfVectorizer& op, InferContext& c) {
   return {};
 }
 
-// Items of the pool get numbers; an n-gram is a vector of them. -1: an item that no n-gram has.
+// Items of the pool are numbered; an n-gram is a vector of these numbers. -1: an item in no n-gram.
 struct Vocabulary {
   std::map<int64_t, int64_t> ints;
   std::map<std::string, int64_t> texts;
@@ -107,7 +108,7 @@ struct Vocabulary {
   }
 };
 
-// Adds up how often each n-gram occurs in a row.
+// Counts how often each n-gram occurs in a row.
 void CountRow(const TfIdfVectorizer& op, const Vocabulary& vocabulary, const std::vector<int64_t>& row,
               std::vector<double>& counts) {
   const auto items = static_cast<int64_t>(row.size());

@@ -1,4 +1,4 @@
-// Tokenizer: texts cut into tokens, by what tokens look like or by what lies between them.
+// Tokenizer: splits texts into tokens, by a pattern of tokens or of separators.
 #include <algorithm>
 
 #include "ir/eval_context.h"
@@ -16,20 +16,20 @@ struct Tokenizer {
   bool mark = false;
   int64_t min_length = 1;
   template <class V> void Visit(V& v) {
-    v("token", token, "what a token looks like, in RE2's syntax; counts where there are no separators");
+    v("token", token, "pattern of a token, in RE2's syntax; used if there are no separators");
     v("separators", separators,
-      "what lies between tokens, in RE2's syntax, one applied after the other; one empty text: every character "
+      "patterns of separators, in RE2's syntax, applied one after the other; a single empty pattern: every character "
       "is a token");
-    v("pad", pad, "fills up the rows that have fewer tokens than the longest");
-    v("mark", mark, "U+0002 before the tokens of a text, and U+0003 behind them");
-    v("min_length", min_length, "shorter tokens, in characters, are left out");
+    v("pad", pad, "pads rows that have fewer tokens than the longest");
+    v("mark", mark, "add U+0002 before the tokens of a text and U+0003 after them");
+    v("min_length", min_length, "tokens of fewer characters are dropped");
   }
   bool characters() const { return separators.size() == 1 && separators[0].empty(); }
 };
 
 using Codes = std::vector<uint32_t>;
 
-// What the attributes say, compiled.
+// The compiled attributes.
 struct Rules {
   std::vector<Regex> separators;
   std::optional<Regex> token;
@@ -37,7 +37,7 @@ struct Rules {
 
 Result<Rules> RulesOf(const Tokenizer& op) {
   Rules rules;
-  if (op.min_length < 1) return InvalidModel("min_length is ", op.min_length, "; wanted is 1 or more");
+  if (op.min_length < 1) return InvalidModel("min_length is ", op.min_length, ", must be 1 or more");
   if (op.characters()) {
     if (op.min_length > 1)
       return InvalidModel("min_length is ", op.min_length, " for tokens of one character");
@@ -60,17 +60,17 @@ Codes Part(const Codes& text, size_t begin, size_t end) {
   return {text.begin() + static_cast<int64_t>(begin), text.begin() + static_cast<int64_t>(end)};
 }
 
-// Behind a match; one that is empty takes a character with it.
-size_t Behind(const Regex::Span& match) { return std::max(match.end, match.begin + 1); }
+// The position after a match; an empty match consumes one character.
+size_t EndOf(const Regex::Span& match) { return std::max(match.end, match.begin + 1); }
 
-// What lies between the separators; empty parts are none.
-void Cut(const Regex& separator, const Codes& text, std::vector<Codes>& out) {
+// The non-empty parts between separators.
+void SplitAt(const Regex& separator, const Codes& text, std::vector<Codes>& out) {
   size_t at = 0;
   while (at < text.size()) {
     const auto found = separator.Find(text, at);
     const size_t end = found ? std::min(found->begin, text.size()) : text.size();
     if (end > at) out.push_back(Part(text, at, end));
-    at = found ? Behind(*found) : text.size();
+    at = found ? EndOf(*found) : text.size();
   }
 }
 
@@ -85,13 +85,13 @@ std::vector<Codes> TokensOf(const Tokenizer& op, const Rules& rules, const Codes
       const auto found = rules.token->Find(text, at);
       if (!found) break;
       if (found->end > found->begin) tokens.push_back(Part(text, found->begin, found->end));
-      at = Behind(*found);
+      at = EndOf(*found);
     }
   } else {
     tokens.push_back(text);
     for (const Regex& separator : rules.separators) {
       std::vector<Codes> finer;
-      for (const Codes& part : tokens) Cut(separator, part, finer);
+      for (const Codes& part : tokens) SplitAt(separator, part, finer);
       tokens = std::move(finer);
     }
   }
@@ -123,25 +123,25 @@ std::string Text(const Codes& codes) {
 }
 
 Status Reference(const Tokenizer& op, EvalContext& c) {
-  constexpr size_t kMostTokens = size_t{1} << 28;
+  constexpr size_t kMaxTokens = size_t{1} << 28;
   TERN_ASSIGN(const Rules rules, RulesOf(op));
   const Tensor& x = c.In("x");
   TERN_TRY(CheckRank(x.rank(), x.Describe()));
   std::vector<std::vector<Codes>> all;
-  size_t most = 0;
+  size_t longest = 0;
   for (int64_t i = 0; i < x.size(); ++i) {
     all.push_back(TokensOf(op, rules, CodePoints(x.data<std::string>()[i])));
-    most = std::max(most, all.back().size());
+    longest = std::max(longest, all.back().size());
   }
-  if (most > 0 && op.mark) most += 2;
-  if (most > 0 && all.size() > kMostTokens / most)
-    return ResourceExhausted(all.size(), " texts of up to ", most, " tokens are more than ", kMostTokens);
+  if (longest > 0 && op.mark) longest += 2;
+  if (longest > 0 && all.size() > kMaxTokens / longest)
+    return ResourceExhausted(all.size(), " texts of up to ", longest, " tokens are more than ", kMaxTokens);
   Dims dims = x.dims();
-  dims.push_back(static_cast<int64_t>(most));
+  dims.push_back(static_cast<int64_t>(longest));
   Tensor& y = c.Out("y", dims);
-  for (size_t i = 0; i < all.size() && most > 0; ++i) {
-    std::string* row = y.data<std::string>() + i * most;
-    std::string* const end = row + most;
+  for (size_t i = 0; i < all.size() && longest > 0; ++i) {
+    std::string* row = y.data<std::string>() + i * longest;
+    std::string* const end = row + longest;
     if (op.mark) *row++ = "\x02";
     for (const Codes& token : all[i]) *row++ = Text(token);
     if (op.mark) *row++ = "\x03";

@@ -32,8 +32,8 @@ TEST(Tokenizer, CutsAtSeparatorsOneAfterTheOther) {
   EXPECT_EQ(Between({"[0-9]", "\\."}, "a.b1c"), (Texts{"a", "b", "c"}));
   EXPECT_EQ(Between({"b", "bc"}, "abcbd"), (Texts{"a", "c", "d"}));
   EXPECT_EQ(Between({"bc", "b"}, "abcbd"), (Texts{"a", "d"}));
-  EXPECT_EQ(Between({"b*"}, "abcbd"), Texts{}) << "an empty match takes a character with it";
-  EXPECT_EQ(Between({"b", "^c"}, "abcdbc"), (Texts{"a", "d"})) << "parts are texts of their own";
+  EXPECT_EQ(Between({"b*"}, "abcbd"), Texts{}) << "an empty match consumes one character";
+  EXPECT_EQ(Between({"b", "^c"}, "abcdbc"), (Texts{"a", "d"})) << "anchors match at the ends of each part";
   EXPECT_EQ(Between({"d", "c$"}, "abcdbc"), (Texts{"ab", "b"}));
   EXPECT_EQ(Between({""}, "aé b"), (Texts{"a", "é", " ", "b"}));
 }

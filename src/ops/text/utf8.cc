@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint32_t kReplacement = 0xFFFD;
 
-// Length of the valid sequence at `at`, its code in `code`; 0 when there is none.
+// Length of the valid sequence at `at`, with its code point in `code`; 0 if there is none.
 size_t Decode(std::string_view s, size_t at, uint32_t& code) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(s[i])); };
   const uint32_t first = byte(at);
@@ -26,13 +26,13 @@ size_t Decode(std::string_view s, size_t at, uint32_t& code) {
 }
 
 struct CaseRange {
-  uint32_t low, high, distance;  // upper-case letters low…high; their lower case is `distance` further
+  uint32_t low, high, distance;  // upper-case letters low…high; the lower case is code + distance
 };
 
 constexpr CaseRange kRanges[] = {{'A', 'Z', 32},     {0xC0, 0xD6, 32},   {0xD8, 0xDE, 32},
                                  {0x391, 0x3A1, 32}, {0x3A3, 0x3AB, 32}, {0x400, 0x40F, 80},
                                  {0x410, 0x42F, 32}};
-// Pairs of neighbours: the even (or odd) one of each is upper case.
+// Adjacent pairs: the even (or odd) code of each pair is upper case.
 struct PairRange {
   uint32_t low, high;
 };

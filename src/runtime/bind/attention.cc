@@ -105,7 +105,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
 
   Status SetShapes(const KernelQuery& query) {
     if (joint_ && query.InRank(0) != 3)
-      return InvalidArgument("q, k and v in one must be [batch, length, width], got [",
+      return InvalidArgument("joint q, k and v must be [batch, length, width], got [",
                              Join(query.InDims(0), ","), "]");
     TERN_ASSIGN(HeadDims q, SplitHeads("q", query.InDims(0), joint_ ? q_heads_ + 2 * kv_heads_ : q_heads_));
     HeadDims k = q, v = q;
@@ -118,7 +118,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     s_.batch = q[0], s_.heads = q[1], s_.queries = q[2], s_.size = q[3];
     s_.kv_heads = k[1], s_.keys = k[2], s_.value_size = v[3];
     if (s_.heads != s_.kv_heads && (s_.kv_heads < 1 || s_.heads % s_.kv_heads))
-      return InvalidArgument(s_.heads, " query heads are no multiple of ", s_.kv_heads, " key heads");
+      return InvalidArgument(s_.heads, " query heads are not a multiple of ", s_.kv_heads, " key heads");
     if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
       return InvalidArgument("k [", ListOf(k), "] and v [", ListOf(v),
                              "] do not go together with a batch of ", s_.batch, " and heads of ", s_.size);
@@ -239,7 +239,7 @@ class Rotary : public KernelOf<Rotary> {
     if (c->InDims(2) != angles || angles.size() != rank || angles.back() != s_.rotated / 2 ||
         by_row.size() != rank || (by_row[0] != x[0] && by_row[0] != 1) || by_row[1] != s_.length)
       return InvalidArgument("cos [", Join(angles, ","), "] and sin [", Join(c->InDims(2), ","),
-                             "] do not go with [", ListOf(x), "]");
+                             "] do not match [", ListOf(x), "]");
     s_.shared = by_row[0] == 1;
     return {};
   }

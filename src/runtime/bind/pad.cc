@@ -71,7 +71,7 @@ class Pad : public KernelOf<Pad> {
                     kept = x[i] - first - std::max<int64_t>(0, -end[i]);
       const int64_t lead = std::max<int64_t>(0, begin[i]), total = c->OutDims(0)[i];
       if (kept <= 0 && total > 0)
-        return InvalidArgument("nothing to pad from along axis ", i, " of size ", x[i], " with pads ",
+        return InvalidArgument("no elements to pad from along axis ", i, " of size ", x[i], " with pads ",
                                begin[i], " and ", end[i]);
       auto& list = sources_.emplace_back();
       for (int64_t o = 0; o < total; ++o) list.push_back(SourceOf(o - lead, kept) + first);

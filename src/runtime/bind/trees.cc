@@ -100,14 +100,14 @@ class RegressorEnd {
 class ClassifierEnd {
  public:
   using Op = TreeEnsembleClassifier;
-  explicit ClassifierEnd(const Op& op) : op_(op), judge_(op_) {}
+  explicit ClassifierEnd(const Op& op) : op_(op), decider_(op_) {}
   ClassifierEnd(const ClassifierEnd&) = delete;
   ClassifierEnd& operator=(const ClassifierEnd&) = delete;
   static int64_t Targets(const Op& op) { return op.labels.count(); }
   static Aggregate How(const Op&) { return Aggregate::kSum; }
   static bool Legal(const KernelQuery& q) { return q.OutType(0) == DType::kI64; }
   void Write(int64_t row, VoteSum* votes, double* scores, const RunContext& c) const {
-    const Verdict v = judge_.Decide(votes, scores);
+    const Decision v = decider_.Decide(votes, scores);
     c.Out<int64_t>(0)[row] = v.plain ? v.label : op_.labels.ints[static_cast<size_t>(v.label)];
     const int64_t classes = op_.labels.count();
     if (c.OutputCount() < 2) return;
@@ -116,7 +116,7 @@ class ClassifierEnd {
 
  private:
   const Op op_;
-  const Judge judge_;  // refers to op_
+  const Decider decider_;  // refers to op_
 };
 
 // Blocks of rows go through one tree after the other, which stays in cache meanwhile. Sums are made in the

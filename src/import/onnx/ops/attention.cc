@@ -104,7 +104,7 @@ Status ConvertFlexAttention(OnnxNode& n) {
                     n.In(1)->type.ToString());
   const int64_t heads = k[1].value();
   if (heads <= 0 || q[1].value() % heads)
-    return n.Bad(q[1].value(), " query heads are no multiple of ", heads);
+    return n.Bad(q[1].value(), " query heads are not a multiple of ", heads);
   const int64_t group = q[1].value() / heads;
   const DType type = n.TypeOf(0);
   TERN_ASSIGN(DType precision,

@@ -1,4 +1,4 @@
-#include "ops/support/spread.h"
+#include "ops/support/operands.h"
 
 namespace tern {
 
@@ -10,7 +10,7 @@ Dim Better(const Dim& a, const Dim& b) {
   return a.unknown() ? b : a;
 }
 
-Status CheckSpreads(const char* port, const Shape& from, const Shape& to) {
+Status CheckBroadcastsTo(const char* port, const Shape& from, const Shape& to) {
   if (!from.ranked || !to.ranked) return {};
   bool fits = from.rank() <= to.rank();
   for (int i = 1; fits && i <= from.rank(); ++i) fits = from[-i].Is(1) || !Differ(from[-i], to[-i]);

@@ -1,4 +1,4 @@
-// Small helpers that reference evaluators of matrix and normalisation ops share.
+// Helpers for operands of matrix and normalisation ops.
 #pragma once
 #include <vector>
 
@@ -6,12 +6,13 @@
 
 namespace tern {
 
-// The types a network computes in.
+// The float types that networks compute in.
 constexpr DTypeSet kRealFloats =
     SetOf(DType::kF32) | SetOf(DType::kF64) | SetOf(DType::kF16) | SetOf(DType::kBF16);
 
-// `values` of shape `from`, repeated to `to` by numpy broadcasting. The shapes must fit.
-template <class T> std::vector<T> Spread(const std::vector<T>& values, const Dims& from, const Dims& to) {
+// Broadcasts `values` of shape `from` to shape `to`. The shapes must be compatible.
+template <class T>
+std::vector<T> BroadcastTo(const std::vector<T>& values, const Dims& from, const Dims& to) {
   if (from == to) return values;
   std::vector<T> out(static_cast<size_t>(CountOf(to)));
   const size_t lead = to.size() - from.size();
@@ -31,18 +32,18 @@ template <class T> std::vector<T> Spread(const std::vector<T>& values, const Dim
   return out;
 }
 
-// `from` broadcasts to `to` without changing it; the message names `port`. Unknown sizes pass.
-Status CheckSpreads(const char* port, const Shape& from, const Shape& to);
-// A vector of `size` elements (either may be unknown).
+// Fails unless `from` broadcasts to `to`; the message names `port`. Unknown sizes pass.
+Status CheckBroadcastsTo(const char* port, const Shape& from, const Shape& to);
+// Fails unless the input is a vector of `size` elements; either may be unknown.
 Status CheckVector(InferContext& c, const char* port, const Dim& size);
-// Something added to a result has the result's type, which it makes known where nothing else does.
+// An input that is added to a result must have the result's type. Sets the type if it is unknown.
 Status CheckTermType(InferContext& c, const char* port, DType& type);
-// Known and different.
+// True if both are known and different.
 bool Differ(const Dim& a, const Dim& b);
-// The better known of two sizes that must be equal.
+// Of two sizes that must be equal, the one that is known.
 Dim Better(const Dim& a, const Dim& b);
 
-// The result type of products of these: floats must agree and stay; integers narrower than 32 bits give i32.
+// The result type of products: equal float types stay; integers of less than 32 bits give i32.
 Result<DType> ProductType(DType a, DType b);
 
 }  // namespace tern
