@@ -1,4 +1,4 @@
-// Where, comparisons and conditions.
+// Simplifies comparisons and Where.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -39,7 +39,7 @@ TERN_RULE(ReplaceWhereByCast) {
                     const auto a = UniformOf(m.At("a")), b = UniformOf(m.At("b"));
                     if (!a || !b || *a != 1 || *b != 0) return m.Skip("the branches are not 1 and 0");
                     return (BroadcastsInto(m.At("a"), m.At("c")) && BroadcastsInto(m.At("b"), m.At("c"))) ||
-                           m.Skip("a branch widens the result");
+                           m.Skip("a branch broadcasts the result to a larger shape");
                   },
               .compute = [](Match& m) { m.SetAttr("type", m.DTypeOf("a")); }};
 }

@@ -1,4 +1,4 @@
-// Constants that meet in a chain of sums or products become one.
+// Merges the constants of a chain of sums or products.
 #include <algorithm>
 
 #include "passes/rewrite/facts.h"
@@ -38,7 +38,7 @@ Value* Do(Rewrite& r, const char* kind, Value* a, Value* b) {
   return r.Op("Binary", {a, b}, {{"kind", kind}});
 }
 
-// The constant to add to, or multiply with, what is there already.
+// The constant of the equivalent add or mul.
 Value* Plain(Rewrite& r, const Term& t) {
   if (!t.inverse) return t.constant;
   if (t.adds) return r.Op("Unary", {t.constant}, {{"kind", "neg"}});
@@ -49,7 +49,7 @@ bool Small(const Value* made, const Value* a, const Value* b) {
   return made->constant.size() <= std::max(a->constant.size(), b->constant.size());
 }
 
-// The inner node of a chain whose value only the root reads.
+// The term that produces outer.value, which only the root may read.
 std::optional<Term> InnerTerm(Rewrite& r, const Term& outer) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
@@ -74,7 +74,7 @@ bool MergeSums(Rewrite& r) {
   Value *a = Plain(r, *inner), *b = Plain(r, *outer);
   Value* c = outer->reversed ? Do(r, "sub", b, a) : Do(r, "add", a, b);
   if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
-  if (RoundsByCancelling(a, b, c)) return r.Skip("the constants round x to fewer digits");
+  if (RoundsByCancelling(a, b, c)) return r.Skip("the sum of the constants would round differently");
   const bool minus = outer->reversed != inner->reversed;
   return r.Replace(minus ? Do(r, "sub", c, inner->value) : Do(r, "add", inner->value, c));
 }
@@ -93,7 +93,7 @@ bool MergeProducts(Rewrite& r) {
   } else if (inner->inverse || outer->inverse) {
     return r.Skip("integer division truncates");
   }
-  // One quotient is rounded once, as before.
+  // x * (a / b) instead of x * a * (1 / b): the quotient is rounded once.
   Value* c = inner->inverse == outer->inverse ? Do(r, "mul", inner->constant, outer->constant)
              : inner->inverse                 ? Do(r, "div", outer->constant, inner->constant)
                                               : Do(r, "div", inner->constant, outer->constant);
@@ -140,7 +140,7 @@ bool GatherConstants(Rewrite& r) {
   }
   Value *a = Plain(r, *sides[0]), *b = Plain(r, *sides[1]), *c = Do(r, "add", a, b);
   if (!Small(c, a, b)) return r.Skip("the sum of the constants is larger than each of them");
-  if (RoundsByCancelling(a, b, c)) return r.Skip("the constants round x to fewer digits");
+  if (RoundsByCancelling(a, b, c)) return r.Skip("the sum of the constants would round differently");
   return r.Replace(Do(r, "add", Do(r, "add", sides[0]->value, sides[1]->value), c));
 }
 
@@ -148,14 +148,14 @@ bool GatherConstants(Rewrite& r) {
 
 TERN_RULE(MergeConstantSums) {
   return Rule{
-      .summary = "(x + 1) + 2 is x + 3, in all arrangements of plus and minus",
+      .summary = "(x + 1) + 2 is x + 3, for any combination of add and sub",
       .roots = {"Binary:add", "Binary:sub"},
       .apply = MergeSums,
       .example = R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (1) #b: f32[] = (2) %y = (%x + #a) - #b })"};
 }
 TERN_RULE(MergeConstantProducts) {
   return Rule{
-      .summary = "(x * 6) / 2 is x * 3, in all arrangements of products and quotients",
+      .summary = "(x * 6) / 2 is x * 3, for any combination of mul and div",
       .roots = {"Binary:mul", "Binary:div"},
       .apply = MergeProducts,
       .example = R"(graph @g(%x: f32[N]) -> (%y) { #a: f32[] = (6) #b: f32[] = (2) %y = (%x * #a) / #b })"};

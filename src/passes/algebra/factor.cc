@@ -1,13 +1,13 @@
-// Common factors, and moments.
+// Factors out common operands; rewrites the variance of moments.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-bool Alike(const Match& m) {
+bool SameTerms(const Match& m) {
   if (!IsFloatValue(m.At("y"))) return m.Skip("not of floats");
-  return SameShape(m.At("b"), m.At("c")) || m.Skip("the terms are not known to have the same shape");
+  return SameShape(m.At("b"), m.At("c")) || m.Skip("the terms do not provably have the same shape");
 }
 
 }  // namespace
@@ -17,18 +17,18 @@ TERN_RULE(FactorOutOfSum) {
               .level = Level::kExtended,
               .match = {"%y = %a * %b + %a * %c"},
               .emit = "%y = %a * (%b + %c)",
-              .when = Alike};
+              .when = SameTerms};
 }
 TERN_RULE(FactorOutOfDifference) {
   return Rule{.summary = "a * b - a * c is a * (b - c)",
               .level = Level::kExtended,
               .match = {"%y = %a * %b - %a * %c"},
               .emit = "%y = %a * (%b - %c)",
-              .when = Alike};
+              .when = SameTerms};
 }
 
-// The difference of two large numbers loses digits; the mean of squares does not, and is what LayerNorm is
-// made of.
+// E[x²] - E[x]² loses precision by cancellation. E[(x - E[x])²] does not, and the LayerNorm patterns expect
+// it.
 TERN_RULE(ReplaceVarianceOfMoments) {
   return Rule{.summary = "E[x²] - E[x]² is E[(x - E[x])²]",
               .level = Level::kExtended,

@@ -1,17 +1,17 @@
-// Results that are the same for all inputs. For floats NaN and inf speak against most of them.
+// Results that are the same for all inputs. Most do not hold for floats, because of NaN and inf.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-constexpr int64_t kMostElements = 1 << 16;  // a larger constant is worth less than computing it
+constexpr int64_t kMaxElements = 1 << 16;  // a larger result is cheaper to compute than to store
 
 // All elements of the root's result are v.
 bool ReplaceAll(Rewrite& r, double v) {
   const Value* y = r.root().output(0);
   const auto count = CountOf(y);
-  if (!count || *count > kMostElements) return r.Skip("the shape is not known, or large");
+  if (!count || *count > kMaxElements) return r.Skip("the shape is not known, or large");
   Tensor t(y->type.dtype, y->type.shape.Concrete());
   for (int64_t i = 0; i < t.size(); ++i) StoreDouble(t, i, v);
   return r.Replace(r.Const(std::move(t)));
@@ -61,11 +61,12 @@ TERN_RULE(ReplaceDecidedLogic) {
               .example = R"(graph @g(%x: bool[2]) -> (%y) { #c: bool[] = (true) %y = Not(Or(%x, #c)) })"};
 }
 TERN_RULE(ReplaceResultWithItself) {
-  return Rule{.summary = "x - x, x xor x and comparisons of x with x, where no NaN can speak against it",
-              .roots = {"Binary:sub", "Binary:xor", "Binary:bit_xor", "Binary:equal", "Binary:less",
-                        "Binary:less_equal", "Binary:greater", "Binary:greater_equal"},
-              .apply = WithItself,
-              .example = R"(graph @g(%x: i32[2], %z: i32[2]) -> (%y) { %y = %z + (%x - %x) })"};
+  return Rule{
+      .summary = "x - x, x xor x and comparisons of x with x are constant, except for floats that may be NaN",
+      .roots = {"Binary:sub", "Binary:xor", "Binary:bit_xor", "Binary:equal", "Binary:less",
+                "Binary:less_equal", "Binary:greater", "Binary:greater_equal"},
+      .apply = WithItself,
+      .example = R"(graph @g(%x: i32[2], %z: i32[2]) -> (%y) { %y = %z + (%x - %x) })"};
 }
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Minus signs.
+// Simplifies negations.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -21,7 +21,7 @@ TERN_RULE(ReplaceSubOfNegation) {
       .summary = "a - (-b) is a + b", .match = {"%n = Neg(%b) shared %y = %a - %n"}, .emit = "%y = %a + %b"};
 }
 TERN_RULE(ReplaceNegationOfSub) {
-  return Rule{.summary = "-(a - b) is b - a, but for the sign of a zero",
+  return Rule{.summary = "-(a - b) is b - a, except for the sign of a zero",
               .level = Level::kExtended,
               .match = {"%y = Neg(%a - %b)"},
               .emit = "%y = %b - %a"};
@@ -49,7 +49,7 @@ TERN_RULE(ReplaceMulByMinusOne) {
               }};
 }
 TERN_RULE(ReplaceSubFromZero) {
-  return Rule{.summary = "0 - x is -x, but for the sign of a zero",
+  return Rule{.summary = "0 - x is -x, except for the sign of a zero",
               .level = Level::kExtended,
               .match = {"%y = #c - %x"},
               .emit = "%y = Neg(%x)",

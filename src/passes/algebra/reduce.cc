@@ -1,4 +1,4 @@
-// Reductions in a row.
+// Merges consecutive reductions; turns a scaled sum into a mean.
 #include <algorithm>
 
 #include "passes/rewrite/facts.h"
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// The axes that are reduced, counted from the front, in order; nothing when they are not known.
+// The reduced axes, counted from the front, ascending; nullopt when they are not known.
 std::optional<std::vector<int64_t>> AxesOf(const Node& reduce) {
   const int rank = reduce.input(0)->type.shape.rank();
   if (rank < 0) return std::nullopt;
@@ -24,11 +24,11 @@ std::optional<std::vector<int64_t>> AxesOf(const Node& reduce) {
   return axes;
 }
 
-// Axes of a tensor from which `gone` were dropped, as axes of the whole.
-std::vector<int64_t> BeforeDropping(std::vector<int64_t> axes, const std::vector<int64_t>& gone) {
+// Converts axes of a tensor whose axes `dropped` were removed to axes of the tensor before.
+std::vector<int64_t> BeforeDropping(std::vector<int64_t> axes, const std::vector<int64_t>& dropped) {
   for (int64_t& a : axes)
-    for (int64_t g : gone)
-      if (a >= g) ++a;
+    for (int64_t d : dropped)
+      if (a >= d) ++a;
   return axes;
 }
 
@@ -61,7 +61,7 @@ bool ToMean(Rewrite& r) {
   Node& root = r.root();
   const bool divides = IsOp(root, "Binary", "div");
   const int at = root.input(0)->is_constant() ? 0 : 1;
-  if (divides && at == 0) return r.Skip("the constant is what is divided");
+  if (divides && at == 0) return r.Skip("the constant is the dividend");
   Value* sum = root.input(1 - at);
   Node* reduce = MadeBy(sum, "Reduce", "sum");
   if (!reduce) return r.Skip("'", sum->name, "' is not a sum");
@@ -85,7 +85,7 @@ bool ToMean(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MergeReduces) {
-  return Rule{.summary = "the sum of sums, mean of means, maximum of maxima in one step",
+  return Rule{.summary = "the sum of sums, mean of means or maximum of maxima is one reduction",
               .roots = {"Reduce"},
               .apply = Merge,
               .example = R"(graph @g(%x: f32[N,C,H,W]) -> (%y) {

@@ -1,4 +1,4 @@
-// The same thing twice.
+// Removes signs before even functions, and ops of two equal operands.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -11,15 +11,16 @@ bool IsOneOf(const std::string& kind, std::initializer_list<const char*> list) {
   return false;
 }
 
-// abs and cos do not see a sign.
+// abs, cos and cosh are even.
 bool IgnoreSign(Rewrite& r) {
   const Node* inner = MadeBy(r.root().input(0), "Unary");
-  if (!inner || !IsOneOf(KindName(*inner), {"neg", "abs"})) return r.Skip("no sign is changed before");
+  if (!inner || !IsOneOf(KindName(*inner), {"neg", "abs"}))
+    return r.Skip("the input is not made by Neg or Abs");
   if (!IsFloatValue(inner->input(0))) return r.Skip("integers wrap");
   return r.Replace(r.Op(*r.root().op, r.root().attrs, {inner->input(0)}));
 }
 
-bool RemoveTwin(Rewrite& r) {
+bool RemoveEqualOperand(Rewrite& r) {
   if (r.root().input(0) != r.root().input(1)) return r.Skip("the operands differ");
   return r.Replace(r.root().input(0));
 }
@@ -36,7 +37,7 @@ TERN_RULE(RemoveSameOperands) {
   return Rule{
       .summary = "max(x, x), min(x, x), x and x, x or x are x",
       .roots = {"Binary:max", "Binary:min", "Binary:and", "Binary:or", "Binary:bit_and", "Binary:bit_or"},
-      .apply = RemoveTwin,
+      .apply = RemoveEqualOperand,
       .example = R"(graph @g(%x: f32[N]) -> (%y) { %a = Max(%x, %x) %y = Neg(%a) })"};
 }
 

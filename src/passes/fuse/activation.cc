@@ -1,4 +1,4 @@
-// Activations go into the op that makes their input: one pass over memory instead of two.
+// Fuses activations into the epilogue of the op that produces their input.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"
@@ -9,11 +9,11 @@ namespace tern {
 namespace {
 
 struct Function {
-  std::string name;  // as the attribute `activation` says it
+  std::string name;  // value of the attribute `activation`
   double alpha = 1, beta = 0;
 };
 
-// Bounds that are absent are infinite, which clip takes.
+// Absent bounds become infinite.
 std::optional<Function> ClipFunction(const Node& clip) {
   Function f{"clip", -INFINITY, INFINITY};
   for (int i : {1, 2}) {
@@ -45,7 +45,7 @@ bool FuseInto(Rewrite& r, const char* op) {
   if (maker->graph != &r.graph()) return r.Skip("'", x->name, "' is made outside of this graph");
   if (!maker->attrs.Has("activation")) return r.Skip(op, " takes no activation");
   if (maker->attrs.Text("activation") != "none") return r.Skip(op, " has an activation");
-  if (!IsFloatValue(x)) return r.Skip("the sums are quantized");
+  if (!IsFloatValue(x)) return r.Skip("the accumulators are quantized");
   const auto function = FunctionOf(r.root());
   if (!function) return r.Skip("the bounds are not constant");
   Attrs attrs = maker->attrs;
@@ -58,7 +58,7 @@ bool FuseInto(Rewrite& r, const char* op) {
 }  // namespace
 
 TERN_RULE(FuseActivationIntoMatMul) {
-  return Rule{.summary = "an activation after a MatMul is applied by it",
+  return Rule{.summary = "an activation after a MatMul is fused into it",
               .level = Level::kExtended,
               .roots = {"Unary", "Activation", "Gelu", "Clip"},
               .apply = [](Rewrite& r) { return FuseInto(r, "MatMul"); },
@@ -66,7 +66,7 @@ TERN_RULE(FuseActivationIntoMatMul) {
 }
 TERN_RULE(FuseActivationIntoConv) {
   return Rule{
-      .summary = "an activation after a Conv is applied by it",
+      .summary = "an activation after a Conv is fused into it",
       .level = Level::kExtended,
       .roots = {"Unary", "Activation", "Gelu", "Clip"},
       .apply = [](Rewrite& r) { return FuseInto(r, "Conv"); },
@@ -74,7 +74,7 @@ TERN_RULE(FuseActivationIntoConv) {
 }
 TERN_RULE(FuseActivationIntoConvTranspose) {
   return Rule{
-      .summary = "an activation after a ConvTranspose is applied by it",
+      .summary = "an activation after a ConvTranspose is fused into it",
       .level = Level::kExtended,
       .roots = {"Unary", "Activation", "Gelu", "Clip"},
       .apply = [](Rewrite& r) { return FuseInto(r, "ConvTranspose"); },

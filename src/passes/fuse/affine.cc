@@ -1,4 +1,4 @@
-// Scalar constants become attributes: a chain of x * c, x + c, x - c, x / c is one affine map.
+// Fuses a chain of x * c, x + c, x - c, x / c with scalar constants into one Activation of kind affine.
 #include <cmath>
 
 #include "passes/rewrite/rule.h"
@@ -35,24 +35,25 @@ bool FuseAffine(Rewrite& r) {
   const auto outer = ReadAffine(&r.root());
   if (!outer) return r.Skip("no operand is a constant number");
   const DType t = outer->x->type.dtype;
-  if (t != DType::kF32 && t != DType::kF16 && t != DType::kBF16) return r.Skip("it is not f32 or shorter");
+  if (t != DType::kF32 && t != DType::kF16 && t != DType::kBF16)
+    return r.Skip("the type is not f32, f16 or bf16");
   const auto inner = ReadAffine(outer->x->producer);
-  if (!inner) return r.Skip("its input is no such operation");
-  if (!OnlyUse(outer->x)) return r.Skip("'", outer->x->name, "' is also read by others");
+  if (!inner) return r.Skip("the input is not an affine operation");
+  if (!OnlyUse(outer->x)) return r.Skip("'", outer->x->name, "' is also read by another node");
   const double alpha = outer->alpha * inner->alpha, beta = outer->alpha * inner->beta + outer->beta;
   if (!std::isfinite(static_cast<float>(alpha)) || !std::isfinite(static_cast<float>(beta)))
     return r.Skip("the constants become infinite");
   if (outer->alpha != 0 && inner->alpha != 0 && !std::isnormal(static_cast<float>(alpha)))
     return r.Skip("the factor becomes too small");
   if (RoundsByCancelling(outer->alpha * inner->beta, outer->beta, beta, t))
-    return r.Skip("the constants round x to fewer digits");
+    return r.Skip("the sum of the constants would round differently");
   return r.Replace(r.Op("Activation", {inner->x}, {{"kind", "affine"}, {"alpha", alpha}, {"beta", beta}}));
 }
 
 }  // namespace
 
 TERN_RULE(FuseAffine) {
-  return Rule{.summary = "two or more of x * c, x / c, x + c, x - c in a row are alpha * x + beta",
+  return Rule{.summary = "consecutive x * c, x / c, x + c, x - c are one alpha * x + beta",
               .level = Level::kExtended,
               .roots = {"Binary:add", "Binary:sub", "Binary:mul", "Binary:div"},
               .apply = FuseAffine,

@@ -1,4 +1,4 @@
-// Sums of more than two tensors, and sums with coefficients, in one pass.
+// Fuses sums with coefficients, and sums, products, maxima and minima of more than two tensors, into Eltwise.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"
@@ -18,10 +18,11 @@ struct Terms {
   }
 };
 
-constexpr size_t kMostTerms = 16;
+constexpr size_t kMaxTerms = 16;
 
-// A term that a node makes out of others, read only here, all of the shape of y. False: it stands for itself.
-bool Open(const Value* v, const Value* y, double factor, Terms& out) {
+// Replaces a term by the terms of the node that produces it, which has no other reader; all have the shape of
+// y. False: v remains a term.
+bool ExpandTerm(const Value* v, const Value* y, double factor, Terms& out) {
   const Node* node = v->producer;
   if (!node || !OnlyUse(v) || node->graph != y->producer->graph) return false;
   if (IsOp(*node, "Eltwise", "sum")) {
@@ -55,22 +56,22 @@ bool Open(const Value* v, const Value* y, double factor, Terms& out) {
 bool FuseSum(Rewrite& r) {
   Node& root = r.root();
   const Value* y = root.output(0);
-  if (!IsFloatValue(y) || y->type.dtype == DType::kF64) return r.Skip("not of f32 or narrower floats");
+  if (!IsFloatValue(y) || y->type.dtype == DType::kF64) return r.Skip("the type is not f32, f16 or bf16");
   if (y->type.shape.rank() < 1) return r.Skip("a single number");
   Terms terms;
   for (int i : {0, 1}) {
     Value* v = root.input(i);
     if (v->is_constant()) return r.Skip("an operand is a constant");
-    if (!SameShape(v, y)) return r.Skip("'", v->name, "' is not known to have the shape of the sum");
+    if (!SameShape(v, y)) return r.Skip("'", v->name, "' does not provably have the shape of the sum");
     const double factor = i && IsOp(root, "Binary", "sub") ? -1 : 1;
-    if (Open(v, y, factor, terms)) continue;
+    if (ExpandTerm(v, y, factor, terms)) continue;
     terms.values.push_back(v);
     terms.factors.push_back(factor);
   }
-  const bool opened =
+  const bool expanded =
       terms.values.size() > 2 || terms.values[0] != root.input(0) || terms.values[1] != root.input(1);
-  if (!opened) return r.Skip("only two terms without coefficients");
-  if (terms.values.size() > kMostTerms) return r.Skip("more than ", kMostTerms, " terms");
+  if (!expanded) return r.Skip("only two terms without coefficients");
+  if (terms.values.size() > kMaxTerms) return r.Skip("more than ", kMaxTerms, " terms");
   Attrs attrs = FindOp("Eltwise")->defaults;
   SetAttr(attrs, "kind", "sum");
   if (terms.scaled()) SetAttr(attrs, "coefficients", terms.factors);
@@ -83,11 +84,11 @@ bool FuseChain(Rewrite& r, const char* binary, const char* kind) {
   const Value* y = root.output(0);
   if (!IsFloatValue(y)) return r.Skip("not of floats");
   std::vector<Value*> values;
-  bool opened = false;
+  bool expanded = false;
   for (int i : {0, 1}) {
     Value* v = root.input(i);
     if (v->is_constant()) return r.Skip("an operand is a constant");
-    if (!SameShape(v, y)) return r.Skip("'", v->name, "' is not known to have the shape of the result");
+    if (!SameShape(v, y)) return r.Skip("'", v->name, "' does not provably have the shape of the result");
     const Node* node = OnlyUse(v) && v->graph == &r.graph() ? v->producer : nullptr;
     const bool chain = node && (IsOp(*node, "Eltwise", kind) || IsOp(*node, "Binary", binary));
     bool same = chain;
@@ -95,10 +96,10 @@ bool FuseChain(Rewrite& r, const char* binary, const char* kind) {
       same &= SameShape(node->inputs()[k], y) && !node->inputs()[k]->is_constant();
     if (same) values.insert(values.end(), node->inputs().begin(), node->inputs().end());
     if (!same) values.push_back(v);
-    opened |= same;
+    expanded |= same;
   }
-  if (!opened) return r.Skip("no operand is made by the same function, for this node alone");
-  if (values.size() > kMostTerms) return r.Skip("more than ", kMostTerms, " operands");
+  if (!expanded) return r.Skip("no operand is made by the same function and read only here");
+  if (values.size() > kMaxTerms) return r.Skip("more than ", kMaxTerms, " operands");
   return r.Replace(r.Op("Eltwise", values, {{"kind", kind}}));
 }
 

@@ -1,4 +1,4 @@
-// Attention reads q, k and v where one product has left them, side by side.
+// Attention reads q, k and v from one packed value, the result of one MatMul.
 #include <algorithm>
 
 #include "passes/linear/channels.h"
@@ -8,11 +8,11 @@
 namespace tern {
 namespace {
 
-// The numbers of heads, where q, k and v are packed and each head has the same size in all of them.
+// q, k and v are packed, and the head size is the same in all of them.
 bool EvenHeads(Rewrite& r) {
   const Attrs& a = r.root().attrs;
   const int64_t q_heads = a.Int("q_heads"), kv_heads = a.Int("kv_heads");
-  if (a.Bool("joint")) return r.Skip("it reads one value already");
+  if (a.Bool("joint")) return r.Skip("q, k and v are joined already");
   if (q_heads < 1 || kv_heads < 1) return r.Skip("q, k and v are not packed");
   int64_t sizes[3] = {0, 0, 0};
   for (int i = 0; i < 3; ++i) {
@@ -21,7 +21,7 @@ bool EvenHeads(Rewrite& r) {
     sizes[i] = s[2].value() / (i == 0 ? q_heads : kv_heads);
   }
   return (sizes[0] > 0 && sizes[0] == sizes[1] && sizes[1] == sizes[2]) ||
-         r.Skip("the sizes of heads differ");
+         r.Skip("the head sizes of q, k and v differ");
 }
 
 bool ReplaceByJoint(Rewrite& r, Value* all) {
@@ -38,7 +38,7 @@ bool FuseSplit(Rewrite& r) {
   if (!split) return r.Skip("q is not a part of a Split");
   if (split->graph != &r.graph() || split->outputs().size() != 3 ||
       AxisOf(split->attrs.Int("axis"), split->input(0)) != 2)
-    return r.Skip("the Split is not into three along the last axis");
+    return r.Skip("the Split does not make three parts along the last axis");
   for (int i = 0; i < 3; ++i) {
     if (node.input(i) != split->output(i)) return r.Skip("q, k and v are not the three parts in order");
     if (!OnlyUse(node.input(i))) return r.Skip("'", node.input(i)->name, "' is also read by another node");
@@ -46,22 +46,22 @@ bool FuseSplit(Rewrite& r) {
   return EvenHeads(r) && ReplaceByJoint(r, split->input(0));
 }
 
-// A product of x with a constant matrix and a constant row added, or none.
+// v is a MatMul of the same input as `first` by a constant matrix, with a constant [N] bias or none.
 bool IsProjection(Rewrite& r, const Value* v, const Node* first) {
   const Node* m = MadeBy(v, "MatMul");
   if (!m || m->graph != &r.graph()) return r.Skip("'", v->name, "' is not made by MatMul");
   if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
   if (m->input(0) != first->input(0)) return r.Skip("the MatMuls read different inputs");
   const Value *w = m->input(1), *bias = m->input(2);
-  if (!NoEpilogue(*m)) return r.Skip("an activation or a residual stands between");
+  if (!NoEpilogue(*m)) return r.Skip("the node has an activation or a residual");
   if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w) || w->type.dtype != v->type.dtype)
-    return r.Skip("the weights are no constant float matrix");
+    return r.Skip("the weights are not a constant float matrix");
   if (m->attrs.Bool("transpose_a") || m->attrs.Float("alpha") != 1 ||
       m->attrs.Bool("transpose_b") != first->attrs.Bool("transpose_b"))
     return r.Skip("the MatMuls differ in more than their weights");
   if (bias && (!bias->is_constant() || bias->constant.rank() != 1 || bias->type.dtype != v->type.dtype ||
                bias->constant.size() != v->type.shape[-1].value()))
-    return r.Skip("a bias is no constant row");
+    return r.Skip("a bias is not a constant vector");
   return true;
 }
 
@@ -93,7 +93,7 @@ bool MergeProjections(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(FuseSplitIntoAttention) {
-  return Rule{.summary = "Attention of the three parts of one value reads them where they are",
+  return Rule{.summary = "Attention of the three parts of a Split reads the unsplit value",
               .level = Level::kExtended,
               .roots = {"Attention"},
               .apply = FuseSplit,
@@ -104,7 +104,7 @@ TERN_RULE(FuseSplitIntoAttention) {
 }
 
 TERN_RULE(MergeAttentionProjections) {
-  return Rule{.summary = "three MatMuls that make q, k and v out of one value are one",
+  return Rule{.summary = "three MatMuls that compute q, k and v from one value are one",
               .level = Level::kExtended,
               .roots = {"Attention"},
               .apply = MergeProjections,

@@ -1,5 +1,5 @@
-// Constants per column of what a MatMul by a constant matrix reads. After recomposition: norms want theirs
-// first.
+// Folds a constant per column of a MatMul's input into its weights or bias. Runs after the recompose stage,
+// in which norms fuse their scale and bias.
 #include <algorithm>
 
 #include "passes/linear/channels.h"
@@ -8,27 +8,27 @@
 namespace tern {
 namespace {
 
-// A MatMul by a constant matrix, of `kind(x, #c)` that is read only there.
-struct Place {
+// The input of the MatMul is before = kind(x, constant), without other readers.
+struct ConstantInput {
   Node* before = nullptr;
   Value *x = nullptr, *constant = nullptr;
-  int at = 1;  // where the constant is
+  int at = 1;  // the operand of `before` that is the constant
 };
 
-std::optional<Place> Find(Rewrite& r, std::initializer_list<const char*> kinds) {
+std::optional<ConstantInput> Find(Rewrite& r, std::initializer_list<const char*> kinds) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
     return std::nullopt;
   };
   const Node& root = r.root();
   Value *in = root.input(0), *w = root.input(1);
-  Place p;
+  ConstantInput p;
   for (const char* kind : kinds)
     if (Node* node = MadeBy(in, "Binary", kind)) p.before = node;
-  if (!p.before) return no("'", in->name, "' is not a sum or product of the kind");
+  if (!p.before) return no("'", in->name, "' is not a sum or product with a constant");
   if (!OnlyUse(in)) return no("'", in->name, "' is also read by another node");
   if (!w->is_constant() || w->constant.rank() != 2 || !IsFloatValue(w))
-    return no("not by a constant float matrix");
+    return no("the second operand is not a constant float matrix");
   if (root.attrs.Bool("transpose_a")) return no("the first operand is transposed");
   p.at = p.before->input(0)->is_constant() ? 0 : 1;
   p.constant = p.before->input(p.at);
@@ -41,8 +41,8 @@ std::optional<Place> Find(Rewrite& r, std::initializer_list<const char*> kinds) 
   return p;
 }
 
-// The constant as one number for each row of the weights.
-Value* Column(Rewrite& r, const Place& p, int64_t depth) {
+// The constant as a vector of `depth` elements, one per row of the weights.
+Value* Column(Rewrite& r, const ConstantInput& p, int64_t depth) {
   Value* flat = Reshape(r, p.constant, {-1});
   if (p.constant->constant.size() != depth) flat = Add(r, flat, r.Const(Tensor(flat->type.dtype, {depth})));
   return flat;
@@ -52,7 +52,7 @@ bool FoldMul(Rewrite& r) {
   const auto p = Find(r, {"mul", "div"});
   if (!p) return false;
   const bool divides = IsOp(*p->before, "Binary", "div");
-  if (divides && p->at == 0) return r.Skip("the constant is what is divided");
+  if (divides && p->at == 0) return r.Skip("the constant is the dividend");
   if (!AllFiniteAndNotZero(p->constant)) return r.Skip("a factor is zero or not finite");
   Value* w = r.root().input(1);
   const bool transposed = r.root().attrs.Bool("transpose_b");
@@ -88,7 +88,7 @@ bool FoldAdd(Rewrite& r) {
 
 TERN_RULE(FoldMulBeforeMatMul) {
   return Rule{
-      .summary = "a constant factor per column of what a MatMul reads goes into the rows of its weights",
+      .summary = "a constant factor per column of a MatMul's input is folded into the rows of its weights",
       .level = Level::kExtended,
       .roots = {"MatMul"},
       .apply = FoldMul,
@@ -98,7 +98,7 @@ TERN_RULE(FoldMulBeforeMatMul) {
 })"};
 }
 TERN_RULE(FoldAddBeforeMatMul) {
-  return Rule{.summary = "a constant added to every row of what a MatMul reads goes into its bias",
+  return Rule{.summary = "a constant added to every row of a MatMul's input is folded into its bias",
               .level = Level::kExtended,
               .roots = {"MatMul"},
               .apply = FoldAdd,

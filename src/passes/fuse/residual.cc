@@ -1,19 +1,19 @@
-// A tensor added to the sums of a Conv, ConvTranspose or MatMul becomes its residual.
+// Fuses an Add after a Conv, ConvTranspose or MatMul into its epilogue as the residual.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-bool HoldsSums(const Node& node) { return node.op->Is(kEpilogue); }
+bool HasEpilogue(const Node& node) { return node.op->Is(kEpilogue); }
 
-// How many nodes before the root are looked at.
-constexpr int kFar = 200;
+// The number of nodes before the root that are searched.
+constexpr int kSearchLimit = 200;
 
-// Whether `a` is made after `b`, looking back from the root. Nothing when neither is near.
+// Whether `a` comes after `b` in the order of nodes; nullopt when neither is within the search limit.
 std::optional<bool> LaterThan(const Node& root, const Node* a, const Node* b) {
   const Node* at = &root;
-  for (int i = 0; i < kFar; ++i) {
+  for (int i = 0; i < kSearchLimit; ++i) {
     at = at->graph->Before(*at);
     if (!at) break;
     if (at == a) return true;
@@ -22,8 +22,8 @@ std::optional<bool> LaterThan(const Node& root, const Node* a, const Node* b) {
   return std::nullopt;
 }
 
-// The sums are computed where the addition is. Where the other term is made in between, what the op reads
-// must live on until then in place of its result: that may not be larger.
+// The fused op runs at the position of the Add. If the other term is produced between the two, the op's input
+// must stay alive until then instead of its output, so it may not be larger.
 bool KeepsMemory(Rewrite& r, const Node& maker, const Value* other) {
   if (!other->producer || other->graph != &r.graph()) return true;
   if (LaterThan(r.root(), &maker, other->producer).value_or(false)) return true;
@@ -35,14 +35,15 @@ bool KeepsMemory(Rewrite& r, const Node& maker, const Value* other) {
 
 bool CanTake(Rewrite& r, Value* sums, Value* other) {
   const Node* maker = sums->producer;
-  if (!maker || !HoldsSums(*maker)) return r.Skip("no operand is made by Conv, ConvTranspose or MatMul");
+  if (!maker || !HasEpilogue(*maker)) return r.Skip("no operand is made by Conv, ConvTranspose or MatMul");
   if (!OnlyUse(sums)) return r.Skip("'", sums->name, "' is also read by another node");
   if (maker->graph != &r.graph()) return r.Skip("'", sums->name, "' is made outside of this graph");
   if (!maker->attrs.Has("activation")) return r.Skip(maker->op->name, " takes no residual");
   if (!NoEpilogue(*maker)) return r.Skip(maker->op->name, " has a residual or an activation");
-  if (!IsFloatValue(sums) || other->type.dtype != sums->type.dtype) return r.Skip("the sums are quantized");
+  if (!IsFloatValue(sums) || other->type.dtype != sums->type.dtype)
+    return r.Skip("the accumulators are quantized");
   if (!BroadcastsInto(other, sums))
-    return r.Skip("'", other->name, "' is not known to fit into '", sums->name, "'");
+    return r.Skip("'", other->name, "' does not provably broadcast into '", sums->name, "'");
   return KeepsMemory(r, *maker, other);
 }
 
@@ -51,11 +52,11 @@ bool Fuse(Rewrite& r, const char* op) {
   if (a == b) return r.Skip("a value is added to itself");
   const bool left = CanTake(r, a, b), right = CanTake(r, b, a);
   if (!left && !right) {
-    // The reason that is of interest is the one about a product.
-    if (a->producer && HoldsSums(*a->producer)) CanTake(r, a, b);
+    // Report the reason for the operand that is a Conv or MatMul.
+    if (a->producer && HasEpilogue(*a->producer)) CanTake(r, a, b);
     return false;
   }
-  // Of two, the later: nothing has to wait for the other one then.
+  // If both operands can take the residual, choose the later one: the other is already computed there.
   const bool take_left = left && (!right || LaterThan(r.root(), a->producer, b->producer).value_or(false));
   Value *sums = take_left ? a : b, *other = take_left ? b : a;
   const Node& maker = *sums->producer;
@@ -67,7 +68,7 @@ bool Fuse(Rewrite& r, const char* op) {
 
 TERN_RULE(FuseResidualIntoMatMul) {
   return Rule{
-      .summary = "a tensor added to a MatMul is added by it",
+      .summary = "a tensor added to a MatMul becomes its residual",
       .level = Level::kExtended,
       .roots = {"Binary:add"},
       .apply = [](Rewrite& r) { return Fuse(r, "MatMul"); },
@@ -75,7 +76,7 @@ TERN_RULE(FuseResidualIntoMatMul) {
           R"(graph @g(%x: f32[N,K], %w: f32[K,M], %z: f32[N,M]) -> (%y) { %y = MatMul(%x, %w) + %z })"};
 }
 TERN_RULE(FuseResidualIntoConv) {
-  return Rule{.summary = "a tensor added to a Conv is added by it",
+  return Rule{.summary = "a tensor added to a Conv becomes its residual",
               .level = Level::kExtended,
               .roots = {"Binary:add"},
               .apply = [](Rewrite& r) { return Fuse(r, "Conv"); },
@@ -83,7 +84,7 @@ TERN_RULE(FuseResidualIntoConv) {
 }
 TERN_RULE(FuseResidualIntoConvTranspose) {
   return Rule{
-      .summary = "a tensor added to a ConvTranspose is added by it",
+      .summary = "a tensor added to a ConvTranspose becomes its residual",
       .level = Level::kExtended,
       .roots = {"Binary:add"},
       .apply = [](Rewrite& r) { return Fuse(r, "ConvTranspose"); },

@@ -1,11 +1,11 @@
-// A factor and a shift for each index along an axis, in one step.
+// Fuses x * scale + bias with constant vectors along one axis into Scale.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// The one axis of x along which the constant runs; -1 when there is none.
+// The only axis of x along which the constant has more than one element; -1 when there is no such axis.
 int AxisOfVector(const Value* constant, const Value* x) {
   if (!constant->is_constant() || !BroadcastsInto(constant, x)) return -1;
   const Tensor& t = constant->constant;

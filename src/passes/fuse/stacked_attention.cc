@@ -1,4 +1,4 @@
-// Attention reads and writes a cache that holds keys and values in one.
+// Attention reads and writes a KV cache that stacks keys and values in one tensor [2, ...].
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -7,52 +7,53 @@
 namespace tern {
 namespace {
 
-// What v is one element of along a first axis of two: by a Split and a Squeeze, or by a Gather. Null:
-// neither.
-Value* HalfOf(const Value* v, int which) {
-  Value* whole = nullptr;
+// The tensor [2, ...] of which v is element `which`, by a Gather or by a Split and a Squeeze; null when v is
+// not.
+Value* StackedSource(const Value* v, int which) {
+  Value* stacked = nullptr;
   if (const Node* gather = MadeBy(v, "Gather")) {
     const Value* index = gather->input(1);
     const auto at = index->is_constant() && index->constant.rank() == 0 ? IntsOf(index) : std::nullopt;
     if (!at || ((*at)[0] != which && (*at)[0] != which - 2)) return nullptr;
-    whole = AxisOf(gather->attrs.Int("axis"), gather->input(0)) == 0 ? gather->input(0) : nullptr;
+    stacked = AxisOf(gather->attrs.Int("axis"), gather->input(0)) == 0 ? gather->input(0) : nullptr;
   } else if (const Node* squeeze = MadeBy(v, "Squeeze")) {
     const Node* split = MadeBy(squeeze->input(0), "Split");
     if (!split || squeeze->input(0)->output != which || split->outputs().size() != 2) return nullptr;
-    whole = AxisOf(split->attrs.Int("axis"), split->input(0)) == 0 ? split->input(0) : nullptr;
+    stacked = AxisOf(split->attrs.Int("axis"), split->input(0)) == 0 ? split->input(0) : nullptr;
   }
-  const bool fits = whole && whole->type.shape.rank() == 5 && whole->type.shape[0].Is(2);
-  return fits && v->type.shape.rank() == 4 ? whole : nullptr;
+  const bool fits = stacked && stacked->type.shape.rank() == 5 && stacked->type.shape[0].Is(2);
+  return fits && v->type.shape.rank() == 4 ? stacked : nullptr;
 }
 
-// The Concat that puts this output of Attention at this place of two along a new first axis.
-Node* StackOf(const Value* v, size_t place) {
+// The Concat of two inputs along a new first axis that has v as input `position`; null when there is none.
+Node* StackOf(const Value* v, size_t position) {
   Node* tall = OnlyReader(v);
   if (!tall || !IsOp(*tall, "Unsqueeze")) return nullptr;
   const auto axes = IntsOf(tall->input(1));
   Node* concat = OnlyReader(tall->output(0));
   if (!axes || axes->size() != 1 || AxisOf((*axes)[0], tall->output(0)) != 0) return nullptr;
   if (!concat || !IsOp(*concat, "Concat") || concat->inputs().size() != 2) return nullptr;
-  if (concat->inputs()[place] != tall->output(0) || tall->graph != v->graph || concat->graph != v->graph)
+  if (concat->inputs()[position] != tall->output(0) || tall->graph != v->graph || concat->graph != v->graph)
     return nullptr;
   return AxisOf(concat->attrs.Int("axis"), concat->output(0)) == 0 ? concat : nullptr;
 }
 
 bool Fuse(Rewrite& r) {
   const Node& node = r.root();
-  if (node.attrs.Bool("stacked") || node.attrs.Bool("guarded")) return r.Skip("not a plain Attention");
-  if (node.outputs().size() != 3) return r.Skip("it does not give keys and values only");
+  if (node.attrs.Bool("stacked") || node.attrs.Bool("guarded"))
+    return r.Skip("the Attention is stacked already, or guarded");
+  if (node.outputs().size() != 3) return r.Skip("the present keys and values are not its only other outputs");
   Node* concat = StackOf(node.output(1), 0);
   if (!concat || StackOf(node.output(2), 1) != concat)
     return r.Skip("present keys and values are not stacked, or read elsewhere");
   std::vector<Value*> inputs = node.inputs();
   if (node.input(4) || node.input(5)) {
-    Value *k = HalfOf(node.input(4), 0), *v = HalfOf(node.input(5), 1);
+    Value *k = StackedSource(node.input(4), 0), *v = StackedSource(node.input(5), 1);
     if (!k || k != v) return r.Skip("past keys and values are not halves of one value");
     inputs[4] = inputs[5] = k;
   }
   const auto made = r.Ops(*node.op, WithAttrs(node.attrs, {{"stacked", true}}), inputs, 2);
-  // The Unsqueezes have no reader any more, but until they go they read something.
+  // The Unsqueezes lose their readers, but are removed later; until then they need valid inputs.
   const auto half = [&](int64_t i) {
     return r.Op("Gather", {made[1], r.Const(Tensor::Of(DType::kI64, {}, {static_cast<double>(i)}))});
   };
@@ -66,7 +67,7 @@ bool Fuse(Rewrite& r) {
 
 TERN_RULE(FuseCacheIntoAttention) {
   return Rule{
-      .summary = "Attention that takes its cache apart and stacks it again reads and writes it as it is",
+      .summary = "Attention reads and writes a stacked KV cache itself: no split and no stack around it",
       .level = Level::kExtended,
       .roots = {"Attention"},
       .apply = Fuse,

@@ -1,16 +1,17 @@
-// Every node that can work on either order is on one of two sides. A value that crosses between the sides is
-// transposed once. Costs are bytes of memory traffic:
+// Every node that supports both layouts is assigned to one of two sides, channels first or channels last. A
+// value that crosses between the sides is transposed once. Costs are bytes of memory traffic:
 //
-//   crossing          each element read once and written once; nothing where only dims of size 1 move, and
-//                     nothing where the model has a Transpose that does the same or undoes it
-//   a convolution     some bytes for each of its operations when its channels come first: kernels for
-//                     channels last save about a third of the time, while a core that computes 100 GFLOP/s
-//                     moves 30 GB/s; more where a group has few maps, since what the others copy for it is
-//                     used for few operations only
-//   a pool            half its input when its channels come first: it cannot use vectors along channels
-//   a product that reads its left side transposed: half of that
+//   crossing          each element is read once and written once; 0 where only dims of size 1 move, and 0
+//   where
+//                     the model has a Transpose that does the same or its inverse
+//   a convolution     bytes per FLOP when its channels come first: channels-last kernels save about a third
+//   of
+//                     the time, and a core that computes 100 GFLOP/s moves 30 GB/s; more where a group has
+//                     few output channels, because its im2col copies serve few operations
+//   a pool            half its input when its channels come first: it cannot vectorize along channels
+//   a MatMul with a transposed left operand: half of that operand
 //
-// The sides are the cheapest cut of that graph, which is exact: there is no order in which regions grow.
+// The assignment is a minimum cut, which is optimal: no greedy growth of regions.
 #include "passes/layout/channels_last.h"
 
 #include <algorithm>
@@ -23,31 +24,31 @@
 namespace tern {
 namespace {
 
-// Works on images, with weights that kernels pack for one order of them.
+// A node with the attribute channels_last and with weights.
 bool IsConvolution(const Node& node) {
   return node.attrs.Has("channels_last") && node.op->WeightInput() >= 0;
 }
 
-// Elements, with a guess for dims that are not known: one sample of a middling image.
+// The number of elements, with a guess for unknown dims: batch 1, spatial size 32.
 double Elements(const Shape& s) {
-  constexpr double kSomeLength = 32;
+  constexpr double kGuessedLength = 32;
   double count = 1;
   for (int i = 0; i < s.rank(); ++i)
-    count *= s[i].known() ? static_cast<double>(s[i].value()) : i == 0 ? 1 : kSomeLength;
+    count *= s[i].known() ? static_cast<double>(s[i].value()) : i == 0 ? 1 : kGuessedLength;
   return count;
 }
 
-int64_t Whole(double bytes) { return static_cast<int64_t>(std::min(std::ceil(bytes), 1e15)); }
+int64_t RoundUp(double bytes) { return static_cast<int64_t>(std::min(std::ceil(bytes), 1e15)); }
 
 double Bytes(const Value& v) { return Elements(v.type.shape) * BitWidth(v.type.dtype) / 8.0; }
 
 int64_t CrossingCost(const Value& v, int channel_axes) {
   if (!v.type.tensor() || v.type.shape.rank() < 3) return 0;
   if (OnlyOnesMove(ToLast(v.type.shape.rank(), channel_axes), v.type.shape)) return 0;
-  return Whole(2 * Bytes(v));
+  return RoundUp(2 * Bytes(v));
 }
 
-// What a convolution costs more with its channels first.
+// The extra cost of a convolution with its channels first, in bytes.
 double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
   const Tensor& w = node.input(1)->constant;
   if (w.size() == 0) return 0;
@@ -56,15 +57,16 @@ double ConvCostFirst(const Node& node, const LayoutCosts& costs) {
   const double flops =
       2 * Elements(counted.type.shape) * static_cast<double>(w.size()) / static_cast<double>(w.dim(0));
   const auto group = static_cast<double>(node.attrs.Int("group"));
-  const double group_maps = static_cast<double>(transposed ? w.dim(1) : w.dim(0)) / (transposed ? 1 : group);
+  const double group_channels =
+      static_cast<double>(transposed ? w.dim(1) : w.dim(0)) / (transposed ? 1 : group);
   return flops *
-         std::min(costs.most_bytes_per_flop, costs.bytes_per_flop + costs.bytes_per_copy / group_maps);
+         std::min(costs.most_bytes_per_flop, costs.bytes_per_flop + costs.bytes_per_copy / group_channels);
 }
 
-// What the node costs more with its channels first.
+// The extra cost of the node with its channels first, in bytes.
 int64_t CostFirst(const Node& node, const LayoutCosts& costs) {
-  if (IsConvolution(node)) return Whole(ConvCostFirst(node, costs));
-  if (IsOp(node, "Pool") || IsOp(node, "MatMul")) return Whole(0.5 * Bytes(*node.input(0)));
+  if (IsConvolution(node)) return RoundUp(ConvCostFirst(node, costs));
+  if (IsOp(node, "Pool") || IsOp(node, "MatMul")) return RoundUp(0.5 * Bytes(*node.input(0)));
   return 0;
 }
 class Chooser {
@@ -72,11 +74,11 @@ class Chooser {
   Chooser(Graph& graph, const PassContext& context)
       : graph_(graph), eager_(context.eager), costs_(context.layout_costs) {}
 
-  // The nodes to change, in order, with their forms.
+  // The nodes to convert to channels last, in graph order, with their forms.
   std::vector<std::pair<Node*, LastForm>> Choose() {
     FindForms();
     if (!has_seed_) return {};
-    Weigh();
+    AddCosts();
     const auto last = cut_.Solve();
     std::vector<std::pair<Node*, LastForm>> chosen;
     for (const auto& node : graph_.nodes())
@@ -105,7 +107,7 @@ class Chooser {
     }
   }
 
-  // The model's own Transposes say where channels are.
+  // Transposes of the model show which axes are channels.
   void FindBorderAxes(const Node& node) {
     if (!IsOp(node, "Transpose")) return;
     const auto perm = PermutationOf(node);
@@ -115,20 +117,20 @@ class Chooser {
       if (*perm == Inverse(ToLast(rank, k)) && k != 1) axes_[node.output(0)] = k;
   }
 
-  void Weigh() {
+  void AddCosts() {
     for (const auto& [node, candidate] : forms_) {
-      // On the source's side channels come first.
+      // The source side is channels first, the sink side channels last.
       const bool wanted = eager_ && IsConvolution(*node);
       cut_.AddEdge(candidate.number, MinCut::kSink, wanted ? MinCut::kInfinite : CostFirst(*node, costs_));
     }
     for (const auto& v : graph_.values())
       if (!v->is_constant()) cut_.Join(SidesOf(*v), CrossingCost(*v, AxesOf(axes_, v.get())));
-    // Values of graphs around, read here.
+    // Values of enclosing graphs that this graph reads.
     for (const Value* v : graph_.Captures())
       if (!v->is_constant()) cut_.Join(SidesOf(*v), CrossingCost(*v, AxesOf(axes_, v)));
   }
 
-  // The nodes that a value ties together, where a fixed order stands for one of the ends of the cut.
+  // The cut nodes that produce or read a value. A node with a fixed layout counts as the source or the sink.
   std::vector<int> SidesOf(const Value& v) const {
     std::vector<int> sides;
     AddOnce(sides, MakerSide(v));
@@ -148,8 +150,8 @@ class Chooser {
       return i >= out.size() || out[i].empty() ? MinCut::kSource : it->second.number;
     }
     if (!IsOp(*v.producer, "Transpose")) return MinCut::kSource;
-    const auto perm = PermutationOf(*v.producer);  // a Transpose gives either order for the same price,
-    return perm && *perm == Inverse(Last(v)) ? MinCut::kSink : -1;  // or one of them for nothing
+    const auto perm = PermutationOf(*v.producer);  // a Transpose gives either layout at the same cost,
+    return perm && *perm == Inverse(Last(v)) ? MinCut::kSink : -1;  // or one of them for free
   }
 
   int ReaderSide(const Value& v, const Node& reader, int input) const {
@@ -173,8 +175,8 @@ class Chooser {
   bool has_seed_ = false;
 };
 
-// Writes the chosen nodes again. Every value of theirs has a Transpose for those who want the old order; the
-// ones that nobody reads go at the end.
+// Rewrites the chosen nodes. Each of their results gets a Transpose for readers of the old layout; Transposes
+// without readers are removed at the end.
 class Changer {
  public:
   Status Change(Node& node, const LastForm& form) {

@@ -1,5 +1,5 @@
-// Two Transposes with a Reshape between them move every element twice. Where the Reshape parts and joins dims
-// along their factors, one Transpose of these factors does.
+// Two Transposes with a Reshape between them move every element twice. Where the Reshape splits and merges
+// dims along common factors, one Transpose of these factors is enough.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -8,13 +8,13 @@
 namespace tern {
 namespace {
 
-// A factor of dims on both sides of a view.
+// A common factor of a dim before and a dim after a view.
 struct Factor {
   Dim size;
   int from, to;  // the dims it belongs to
 };
 
-// The factors in order; nothing when the view joins parts of dims that have none. Dims of size 1 have none.
+// The factors in order; nullopt when two dims have no common factor. Dims of size 1 have no factor.
 std::optional<std::vector<Factor>> FactorsOf(const Shape& from, const Shape& to) {
   std::vector<Factor> factors;
   int i = 0, j = 0;
@@ -52,7 +52,7 @@ bool MovesElements(const Permutation& perm, const Shape& x) {
   return false;
 }
 
-// The factors of these dims, dim after dim; `side` says which of a factor's dims is meant.
+// The indices of the factors of these dims, dim by dim; `side` selects Factor::from or Factor::to.
 std::vector<size_t> InOrder(const std::vector<Factor>& factors, const Permutation& dims, int Factor::*side) {
   std::vector<size_t> order;
   for (int64_t d : dims)
@@ -61,23 +61,23 @@ std::vector<size_t> InOrder(const std::vector<Factor>& factors, const Permutatio
   return order;
 }
 
-// The dims before one Transpose that takes factors from the first order to the second; those that
-// stay together are one dim.
+// One Transpose that permutes factors from the first order to the second, with its input dims. Factors that
+// stay adjacent are one dim.
 struct Move {
   std::vector<Dim> before;
   Permutation perm;
 };
 Move MoveOf(const std::vector<Factor>& factors, const std::vector<size_t>& first,
             const std::vector<size_t>& second) {
-  std::vector<size_t> place(factors.size());
-  for (size_t i = 0; i < first.size(); ++i) place[first[i]] = i;
-  std::vector<std::pair<size_t, Dim>> dims;  // of the result: where each begins in the first order
+  std::vector<size_t> position(factors.size());
+  for (size_t i = 0; i < first.size(); ++i) position[first[i]] = i;
+  std::vector<std::pair<size_t, Dim>> dims;  // of the result: position in the first order, and size
   for (size_t i = 0; i < second.size(); ++i) {
-    const bool follows = i > 0 && place[second[i]] == place[second[i - 1]] + 1;
+    const bool follows = i > 0 && position[second[i]] == position[second[i - 1]] + 1;
     if (follows)
       dims.back().second = dims.back().second * factors[second[i]].size;
     else
-      dims.emplace_back(place[second[i]], factors[second[i]].size);
+      dims.emplace_back(position[second[i]], factors[second[i]].size);
   }
   auto sorted = dims;
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -94,15 +94,16 @@ bool Merge(Rewrite& r) {
   const Value* viewed = last.input(0);
   const Node* view = MadeByView(viewed);
   const Node* first = view ? MadeBy(view->input(0), "Transpose") : nullptr;
-  if (!first) return r.Skip("no Transpose and view before it");
-  if (!OnlyUse(viewed) || !OnlyUse(view->input(0))) return r.Skip("what lies between is also read by others");
+  if (!first) return r.Skip("the input is not a view of a Transpose");
+  if (!OnlyUse(viewed) || !OnlyUse(view->input(0)))
+    return r.Skip("a value between them is also read by another node");
   const auto p = PermutationOf(*first), q = PermutationOf(last);
   if (!p || !q) return r.Skip("the rank is not known");
   Value* x = first->input(0);
   const Shape &from = view->input(0)->type.shape, &to = viewed->type.shape;
-  if (!MovesElements(*p, x->type.shape) || !MovesElements(*q, to)) return r.Skip("one of them moves nothing");
+  if (!MovesElements(*p, x->type.shape) || !MovesElements(*q, to)) return r.Skip("one of them moves no data");
   const auto factors = FactorsOf(from, to);
-  if (!factors) return r.Skip("the dims have no factors in common");
+  if (!factors) return r.Skip("the dims have no common factors");
   const Move move =
       MoveOf(*factors, InOrder(*factors, Inverse(*p), &Factor::from), InOrder(*factors, *q, &Factor::to));
   if (!IsIdentity(move.perm)) {

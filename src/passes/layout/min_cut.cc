@@ -11,7 +11,7 @@ void MinCut::AddEdge(int from, int to, int64_t cost) {
   in.push_back({from, static_cast<int>(out.size()) - 1, 0});
 }
 
-// `any` is on the source's side when one of the nodes is, `all` on the sink's side when one of them is.
+// `any` is on the source side when one of the nodes is, `all` on the sink side when one of them is.
 void MinCut::Join(const std::vector<int>& nodes, int64_t cost) {
   if (nodes.size() < 2 || cost <= 0) return;
   const int any = AddNode(), all = AddNode();
@@ -29,14 +29,14 @@ bool MinCut::FindLevels() {
   for (size_t i = 0; i < queue.size(); ++i)
     for (const Edge& e : edges_[static_cast<size_t>(queue[i])]) {
       int& level = level_[static_cast<size_t>(e.to)];
-      if (e.room <= 0 || level >= 0) continue;
+      if (e.capacity <= 0 || level >= 0) continue;
       level = level_[static_cast<size_t>(queue[i])] + 1;
       queue.push_back(e.to);
     }
   return level_[kSink] >= 0;
 }
 
-// One path at a time, without recursion: a model may be thousands of nodes deep.
+// Augments one path, without recursion: a model may be thousands of nodes deep.
 int64_t MinCut::Push() {
   std::vector<std::pair<int, int>> path;  // node, number of the edge taken
   int at = kSource;
@@ -45,7 +45,7 @@ int64_t MinCut::Push() {
     int& next = next_[static_cast<size_t>(at)];
     while (next < static_cast<int>(list.size())) {
       const Edge& e = list[static_cast<size_t>(next)];
-      if (e.room > 0 && level_[static_cast<size_t>(e.to)] == level_[static_cast<size_t>(at)] + 1) break;
+      if (e.capacity > 0 && level_[static_cast<size_t>(e.to)] == level_[static_cast<size_t>(at)] + 1) break;
       ++next;
     }
     if (next < static_cast<int>(list.size())) {
@@ -60,11 +60,11 @@ int64_t MinCut::Push() {
   }
   int64_t flow = kInfinite;
   for (const auto& [node, i] : path)
-    flow = std::min(flow, edges_[static_cast<size_t>(node)][static_cast<size_t>(i)].room);
+    flow = std::min(flow, edges_[static_cast<size_t>(node)][static_cast<size_t>(i)].capacity);
   for (const auto& [node, i] : path) {
     Edge& e = edges_[static_cast<size_t>(node)][static_cast<size_t>(i)];
-    e.room -= flow;
-    edges_[static_cast<size_t>(e.to)][static_cast<size_t>(e.back)].room += flow;
+    e.capacity -= flow;
+    edges_[static_cast<size_t>(e.to)][static_cast<size_t>(e.back)].capacity += flow;
   }
   return flow;
 }
@@ -75,14 +75,14 @@ std::vector<bool> MinCut::Solve() {
     while (Push() > 0) {
     }
   }
-  // What still reaches the sink.
+  // The nodes that still reach the sink in the residual graph.
   std::vector<bool> sink(edges_.size(), false);
   sink[kSink] = true;
   std::vector<int> queue = {kSink};
   for (size_t i = 0; i < queue.size(); ++i)
     for (const Edge& e : edges_[static_cast<size_t>(queue[i])]) {
       const Edge& forward = edges_[static_cast<size_t>(e.to)][static_cast<size_t>(e.back)];
-      if (forward.room <= 0 || sink[static_cast<size_t>(e.to)]) continue;
+      if (forward.capacity <= 0 || sink[static_cast<size_t>(e.to)]) continue;
       sink[static_cast<size_t>(e.to)] = true;
       queue.push_back(e.to);
     }

@@ -1,4 +1,4 @@
-// The cheapest way to part a graph in two: Dinic's algorithm on whole capacities.
+// Minimum s-t cut by Dinic's algorithm, with integer capacities.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,18 +15,19 @@ class MinCut {
     edges_.emplace_back();
     return static_cast<int>(edges_.size()) - 1;
   }
-  // Paid when `from` is on the source's side and `to` on the sink's.
+  // `cost` is paid when `from` is on the source side and `to` on the sink side.
   void AddEdge(int from, int to, int64_t cost);
-  // Paid once unless all of them are on the same side.
+  // `cost` is paid once unless all nodes are on the same side.
   void Join(const std::vector<int>& nodes, int64_t cost);
 
-  // For each node whether it is on the sink's side; of several cheapest ways, the one with fewest such nodes.
+  // For each node, whether it is on the sink side; of several minimum cuts, the one with the fewest such
+  // nodes.
   std::vector<bool> Solve();
 
  private:
   struct Edge {
-    int to, back;  // back: the number of the opposite edge in `to`'s list
-    int64_t room;
+    int to, back;  // back: index of the reverse edge in the list of `to`
+    int64_t capacity;
   };
   bool FindLevels();
   int64_t Push();

@@ -21,7 +21,8 @@ Dim Product(const std::vector<Dim>& dims, size_t from, size_t to) {
   return product;
 }
 
-// How many of y's axes hold what the channel axes of x hold, when its batch and spatial axes hold the rest.
+// The number of channel axes of y, a view of x that keeps batch, channels and pixels separate; nullopt when
+// it mixes them.
 std::optional<int> ChannelAxesAfterView(const Shape& x, int channel_axes, const Shape& y) {
   if (x.rank() < 2 || y.rank() < 2 || !(x[0] == y[0])) return std::nullopt;
   const auto k = static_cast<size_t>(channel_axes) + 1;
@@ -32,9 +33,10 @@ std::optional<int> ChannelAxesAfterView(const Shape& x, int channel_axes, const 
   return std::nullopt;
 }
 
-class Former {
+// Computes the channels-last form of one node.
+class FormBuilder {
  public:
-  Former(const Node& node, const ChannelAxes& axes) : node_(node), axes_(axes) {}
+  FormBuilder(const Node& node, const ChannelAxes& axes) : node_(node), axes_(axes) {}
 
   std::optional<LastForm> Form() {
     const Value* y = node_.output(0);
@@ -58,24 +60,23 @@ class Former {
     return true;
   }
 
-  // Operands of the result's rank, or that broadcast to it.
+  // Ops whose operands broadcast or are concatenated.
   bool Joined(const AxisMap& map, const Value& y) {
     const bool concat = map.operands == AxisMap::Operands::kJoined;
     const int rank = y.type.shape.rank();
-    const Value* whole = nullptr;  // one that says where the channels are
+    const Value* full = nullptr;  // an operand of full rank, which determines the channel axes
     for (const Value* v : node_.inputs())
-      if (v && !v->is_constant() && v->type.shape.rank() == rank &&
-          (!whole || (AllOnes(whole) && !AllOnes(v))))
-        whole = v;
-    if (!whole || !Begin(*whole)) return false;
+      if (v && !v->is_constant() && v->type.shape.rank() == rank && (!full || (AllOnes(full) && !AllOnes(v))))
+        full = v;
+    if (!full || !Begin(*full)) return false;
     for (size_t i = 0; i < node_.inputs().size(); ++i) {
       const Value* v = node_.inputs()[i];
       if (!v) continue;
       if (!v->type.tensor() || !v->type.shape.ranked || v->type.shape.rank() > rank) return false;
-      const bool is_whole = v->type.shape.rank() == rank;
-      if (concat && !is_whole) return false;
+      const bool is_full = v->type.shape.rank() == rank;
+      if (concat && !is_full) return false;
       if (AllOnes(v) && !concat) continue;
-      if (!is_whole || v->is_constant()) {
+      if (!is_full || v->is_constant()) {
         form_.spread[i] = true;
         continue;
       }
@@ -85,7 +86,7 @@ class Former {
     return true;
   }
 
-  // The first operand decides.
+  // Ops whose layout follows from the first operand.
   bool Follows(const std::optional<AxisMap>& map, const Value& x) {
     if (!Begin(x)) return false;
     form_.in[0] = form_.perm;
@@ -96,7 +97,7 @@ class Former {
     return IsView(node_) && View(x);
   }
 
-  // Ops with the attribute.
+  // Ops with the attribute channels_last.
   bool Image() {
     if (ChannelsLast(node_) || form_.channel_axes != 1) return false;
     if (node_.outputs().size() > 1) {  // indices
@@ -105,7 +106,7 @@ class Former {
     }
     const int weights = node_.op->WeightInput();
     if (weights < 0) return true;
-    // Kernels pack the weights once.
+    // Kernels pack constant weights only.
     if (!node_.input(weights)->is_constant() || form_.perm.size() > 5 || !IsFloatValue(node_.output(0)))
       return false;
     if (const Value* residual = node_.input(3)) {
@@ -121,22 +122,22 @@ class Former {
     return true;
   }
 
-  // The result lacks some axes.
+  // Reductions that drop axes.
   bool Reduction(const std::vector<int64_t>& dropped) {
     const auto rank = static_cast<int64_t>(form_.perm.size());
     std::vector<bool> gone(form_.perm.size(), false);
     for (int64_t a : dropped) gone[static_cast<size_t>(a < 0 ? a + rank : a)] = true;
-    // Where the dims that are left stand in the one order and in the other.
-    std::vector<int64_t> place(gone.size(), 0);
+    // The index of each remaining dim after the dropped ones are removed.
+    std::vector<int64_t> index(gone.size(), 0);
     int64_t left = 0;
-    for (size_t i = 0; i < gone.size(); ++i) place[i] = gone[i] ? -1 : left++;
+    for (size_t i = 0; i < gone.size(); ++i) index[i] = gone[i] ? -1 : left++;
     Permutation out;
     for (int64_t p : form_.perm)
-      if (!gone[static_cast<size_t>(p)]) out.push_back(place[static_cast<size_t>(p)]);
+      if (!gone[static_cast<size_t>(p)]) out.push_back(index[static_cast<size_t>(p)]);
     return SetResult(out);
   }
 
-  // A result whose order follows from the operand's: as it was, or with its channels last too.
+  // Accepts a result that keeps its old layout or is channels last too.
   bool SetResult(const Permutation& out) {
     form_.out[0] = {};
     form_.out_axes[0] = 1;
@@ -151,7 +152,7 @@ class Former {
     return false;
   }
 
-  // Channels among themselves and pixels among themselves.
+  // A Transpose that permutes channel axes among themselves and spatial axes among themselves.
   bool Transposition() {
     const auto p = PermutationOf(node_);
     if (!p || (*p)[0] != 0) return false;
@@ -161,7 +162,8 @@ class Former {
     return true;
   }
 
-  // One that reads its left side transposed reads it as it is, and gives what it gave.
+  // A MatMul with a transposed left operand reads the channels-last operand untransposed; its result is the
+  // same.
   bool Product() {
     if (!node_.attrs.Bool("transpose_a") || form_.perm.size() != 3 || form_.channel_axes != 1) return false;
     form_.out[0] = {};
@@ -202,7 +204,7 @@ int AxesOf(const ChannelAxes& axes, const Value* v) {
 }
 
 std::optional<LastForm> FormOf(const Node& node, const ChannelAxes& axes) {
-  return Former(node, axes).Form();
+  return FormBuilder(node, axes).Form();
 }
 
 Result<Node*> LastEmitter::Add(const OpDef& op, Attrs attrs, const std::vector<Value*>& inputs, int outputs) {
@@ -246,7 +248,7 @@ Result<std::vector<Value*>> LastEmitter::Emit(const LastForm& form, std::vector<
     if (attrs.Has("channels_last")) SetAttr(attrs, "channels_last", true);
   }
   TERN_ASSIGN(Node * node, Add(*op, std::move(attrs), inputs, static_cast<int>(form.out.size())));
-  // What the model declares may be more than is inferred.
+  // Declared types may be more specific than inferred ones.
   for (size_t i = 0; i < form.out.size(); ++i) {
     Type known = old_.outputs()[i]->type;
     if (!form.out[i].empty()) known.shape = Permuted(known.shape, form.out[i]);

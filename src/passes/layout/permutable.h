@@ -1,4 +1,4 @@
-// Ops that can work on images with the channels last, and what becomes of them then.
+// Ops that support channels last, and their form in that layout.
 #pragma once
 #include <map>
 #include <vector>
@@ -8,38 +8,38 @@
 
 namespace tern {
 
-// A value's dims are [batch, channel axes, spatial axes]; "last" is [batch, spatial axes, channel axes].
-// There is one channel axis unless a Reshape has parted it, as channel shuffles and attention do.
+// The permutation from [batch, channel axes, spatial axes] to [batch, spatial axes, channel axes]. There is
+// one channel axis unless a Reshape has split it, as in channel shuffles and attention.
 Permutation ToLast(int rank, int channel_axes);
 
-// How a node works with the channels last.
+// The channels-last form of a node.
 struct LastForm {
   int channel_axes = 1;
   Permutation perm;              // of the first operand
-  std::vector<Permutation> in;   // operands that come permuted; empty: as they are
-  std::vector<bool> spread;      // operands that broadcast: given all dims of the result, then permuted
-  std::vector<Permutation> out;  // results that are permuted; empty: they stay as they are
-  std::vector<int> out_axes;     // channel axes of the results
-  Permutation result_perm;       // Transpose: its perm then
-  std::vector<int64_t> view;     // Reshape and its like: what Reshape is told then
+  std::vector<Permutation> in;   // permutation of each operand; empty: unchanged
+  std::vector<bool> spread;      // operands that broadcast: expanded to full rank, then permuted
+  std::vector<Permutation> out;  // permutation of each result; empty: unchanged
+  std::vector<int> out_axes;     // number of channel axes of each result
+  Permutation result_perm;       // Transpose: the new attribute perm
+  std::vector<int64_t> view;     // views: the target of the new Reshape
 };
 
-// The channel axes of values that have not one; filled by FormOf as it goes through a graph in order.
+// The number of channel axes of values for which it is not 1. The caller fills it in graph order.
 using ChannelAxes = std::map<const Value*, int>;
 int AxesOf(const ChannelAxes& axes, const Value* v);
 
-// Nothing when the node has no such form.
+// nullopt when the node does not support channels last.
 std::optional<LastForm> FormOf(const Node& node, const ChannelAxes& axes);
 
-// Adds the node in its form before the old one; `inputs` are in the order that the form asks for. Returns
-// its outputs, which are as many as the old node has, or those that are read.
+// Emits the channels-last form of a node before the old one; `inputs` are permuted as the form requires.
+// Returns the outputs, without unread indices.
 class LastEmitter {
  public:
   explicit LastEmitter(Node& old) : old_(old) {}
   Result<std::vector<Value*>> Emit(const LastForm& form, std::vector<Value*> inputs);
-  // A value under other dims.
+  // Emits a Transpose, unless perm is the identity.
   Result<Value*> Transposed(Value* v, const Permutation& perm);
-  // With ones in front.
+  // Adds leading dims of 1 up to `rank`.
   Result<Value*> FullRank(Value* v, int rank);
 
  private:

@@ -49,7 +49,7 @@ std::optional<Channels> ChannelsOf(Rewrite& r, Value* y, std::string_view op) {
   if (!c.weights->is_constant()) return no("the weights '", c.weights->name, "' are not constant");
   if (!IsFloatValue(c.weights) || c.weights->type.dtype != y->type.dtype)
     return no("the weights are quantized");
-  if (!NoEpilogue(*c.node)) return no("an activation or a residual stands between");
+  if (!NoEpilogue(*c.node)) return no("the node has an activation or a residual");
   if (!FillShape(c)) return no("the shape of '", y->name, "' is not known");
   return c;
 }

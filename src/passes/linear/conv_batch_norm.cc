@@ -20,7 +20,7 @@ TERN_RULE(FoldBatchNormIntoConv) {
       .when =
           [](const Match& m) {
             if (!IsFloat(m.DTypeOf("w"))) return m.Skip("the weights are quantized");
-            if (!NoEpilogue(m.NodeOf("c"))) return m.Skip("an activation or a residual stands between");
+            if (!NoEpilogue(m.NodeOf("c"))) return m.Skip("the node has an activation or a residual");
             return m.DTypeOf("gamma") == m.DTypeOf("w") || m.Skip("weights and scale have different types");
           },
       .compute =

@@ -43,7 +43,7 @@ bool FuseAfter(Rewrite& r) {
   if (!node) return r.Skip("'", y->name, "' is not made by MatMul");
   if (!OnlyUse(y)) return r.Skip("'", y->name, "' is also read by another node");
   if (node->graph != &r.graph()) return r.Skip("'", y->name, "' is made outside of this graph");
-  if (!NoEpilogue(*node)) return r.Skip("an activation or a residual stands between");
+  if (!NoEpilogue(*node)) return r.Skip("the node has an activation or a residual");
   Value* bias = node->input(2);
   if (bias && !bias->is_constant()) return r.Skip("the bias '", bias->name, "' is not constant");
   Attrs attrs = node->attrs;

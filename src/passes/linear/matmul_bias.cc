@@ -16,7 +16,7 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
   if (!node) return no("'", y->name, "' is not made by MatMul");
   if (!OnlyUse(y)) return no("'", y->name, "' is also read by another node");
   if (node->graph != &r.graph()) return no("'", y->name, "' is made outside of this graph");
-  if (!NoEpilogue(*node)) return no("an activation or a residual stands between");
+  if (!NoEpilogue(*node)) return no("the node has an activation or a residual");
   if (!IsFloatValue(y)) return no("the product is quantized");
   return node;
 }
@@ -25,7 +25,7 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
 // mask has a rank of two or more, and its product no constant operand.
 bool IsRow(Rewrite& r, const Node& product, const Value* v, const Value* y) {
   if (!BroadcastsInto(v, y))
-    return r.Skip("'", v->name, "' is not known to fit into the rows of '", y->name, "'");
+    return r.Skip("'", v->name, "' does not provably broadcast into the rows of '", y->name, "'");
   if (y->type.shape.rank() == 0) return r.Skip("the product is a single number, without rows");
   const Shape& s = v->type.shape;
   for (int i = 0; i + 1 < s.rank(); ++i)
@@ -75,7 +75,7 @@ bool MergeBias(Rewrite& r) {
   Attrs attrs = node->attrs;
   if (!adds && at == 0) SetAttr(attrs, "alpha", -static_cast<double>(attrs.Float("alpha")));
   Value* sum = adds ? Add(r, bias, term) : at == 1 ? Sub(r, bias, term) : Sub(r, term, bias);
-  if (RoundsByCancelling(bias, term, sum)) return r.Skip("the constants round the product to fewer digits");
+  if (RoundsByCancelling(bias, term, sum)) return r.Skip("the sum of the constants would round differently");
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), sum}));
 }
 

@@ -1,17 +1,16 @@
-// Data is moved in the narrower of two types.
+// Moves Casts so that data is moved in the smaller of two types.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// Moves elements of its first input and nothing else; how many come out is told by Movement::amount. A view
-// moves nothing.
+// The op only moves elements of its first input. Views do not count: they move no data.
 bool MovesData(const OpDef& op) { return op.movement && op.movement->FirstInputOnly() && !op.Is(kView); }
 
 using Amount = Movement::Amount;
 
-// No element of the result comes from several places.
+// The op has one output, which holds each input element at most once.
 bool MovesWithoutRepeating(const OpDef& op) {
   return MovesData(op) && (op.movement->amount == Amount::kSame || op.movement->amount == Amount::kFewer) &&
          op.outputs[0].arity == Port::Arity::kRequired;
@@ -19,24 +18,26 @@ bool MovesWithoutRepeating(const OpDef& op) {
 
 int Bits(DType t) { return BitWidth(t); }
 
-// narrow(move(x)) to move(narrow(x)).
+// cast(move(x)) to move(cast(x)), for a cast to fewer bits.
 bool MoveUp(Rewrite& r) {
   Node& cast = r.root();
   Value* v = cast.input(0);
   if (!v->producer || !MovesData(*v->producer->op) || v->producer->outputs().size() != 1)
-    return r.Skip("'", v->name, "' is not moved data");
+    return r.Skip("'", v->name, "' is not made by an op that only moves data");
   if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
   Node& move = *v->producer;
   if (move.graph != &r.graph()) return r.Skip("'", v->name, "' is made outside of this graph");
-  if (Bits(cast.output(0)->type.dtype) >= Bits(v->type.dtype)) return r.Skip("the Cast does not narrow");
+  if (Bits(cast.output(0)->type.dtype) >= Bits(v->type.dtype))
+    return r.Skip("the Cast is not to a smaller type");
   const Amount amount = move.op->movement->amount;
-  if (amount == Amount::kFewer || amount == Amount::kAny) return r.Skip("what is cut off would be cast too");
+  if (amount == Amount::kFewer || amount == Amount::kAny)
+    return r.Skip("elements that the op drops would be cast too");
   std::vector<Value*> inputs = move.inputs();
   inputs[0] = r.Op(*cast.op, cast.attrs, {move.input(0)});
   return r.Replace(r.Op(*move.op, move.attrs, inputs));
 }
 
-// move(widen(x)) to widen(move(x)).
+// move(cast(x)) to cast(move(x)), for a cast to more bits.
 bool MoveDown(Rewrite& r) {
   Node& move = r.root();
   Value* v = move.input(0);
@@ -44,8 +45,9 @@ bool MoveDown(Rewrite& r) {
   if (!cast) return r.Skip("'", v->name, "' is not made by Cast");
   if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
   if (cast->graph != &r.graph()) return r.Skip("'", v->name, "' is made outside of this graph");
-  if (Bits(v->type.dtype) <= Bits(cast->input(0)->type.dtype)) return r.Skip("the Cast does not widen");
-  if (cast->input(0)->type.dtype == DType::kString) return r.Skip("texts");
+  if (Bits(v->type.dtype) <= Bits(cast->input(0)->type.dtype))
+    return r.Skip("the Cast is not to a larger type");
+  if (cast->input(0)->type.dtype == DType::kString) return r.Skip("the elements are strings");
   std::vector<Value*> inputs = move.inputs();
   inputs[0] = cast->input(0);
   return r.Replace(r.Op(*cast->op, cast->attrs, {r.Op(*move.op, move.attrs, inputs)}));
@@ -54,14 +56,14 @@ bool MoveDown(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MoveNarrowingCastBeforeData) {
-  return Rule{.summary = "a Cast to a narrower type comes before a Transpose, Expand or Tile",
+  return Rule{.summary = "a Cast to a smaller type moves before a Transpose, Expand or Tile",
               .level = Level::kExtended,
               .roots = {"Cast"},
               .apply = MoveUp,
               .example = R"(graph @g(%x: f32[N,M]) -> (%y) { %y = Cast(Transpose(%x)) {to=f16} })"};
 }
 TERN_RULE(MoveWideningCastBehindData) {
-  return Rule{.summary = "a Cast to a wider type comes after a Transpose or Slice",
+  return Rule{.summary = "a Cast to a larger type moves after a Transpose or Slice",
               .level = Level::kExtended,
               .roots = OpNames(MovesWithoutRepeating),
               .apply = MoveDown,

@@ -1,4 +1,4 @@
-// Tiny element-wise nodes side by side become one behind the Concat that joins them.
+// Merges equal elementwise nodes on tiny inputs of a Concat into one node after it.
 #include <algorithm>
 
 #include "passes/rewrite/dim_order.h"
@@ -7,16 +7,16 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kTiny = 64;  // elements: to start a node costs more than to compute them
+constexpr int64_t kTiny = 64;  // elements; starting a kernel costs more than computing them
 
-// Element by element, of one operand or several that broadcast.
+// An elementwise op with one operand, or with several that broadcast.
 bool IsElementwise(const Node& node) {
   if (!node.op->Is(kElementwise) || node.op->Is(kHostOnly)) return false;
   const auto map = AxisMapOf(node);
   return node.inputs().size() == 1 || (map && JoinsOperands(*map));
 }
 
-// Dims that are not known count as one.
+// Unknown dims count as 1.
 bool IsTiny(const Shape& shape) {
   int64_t count = 1;
   for (const Dim& d : shape.dims)
@@ -29,18 +29,18 @@ bool TakesEpilogue(const Value* v) {
   return node && OnlyUse(v) && node->op->Is(kEpilogue);
 }
 
-// The constant with all its elements along one axis of the piece, as long as the piece is there. Null where
-// it differs along another.
-Value* AlongAxis(Rewrite& r, Value* constant, const Shape& piece, int axis) {
+// The constant expanded to the size of `part` along one axis, with dims of 1 elsewhere. Null where it has
+// more than one element along another axis.
+Value* AlongAxis(Rewrite& r, Value* constant, const Shape& part, int axis) {
   const Tensor& t = constant->constant;
-  const int missing = piece.rank() - t.rank();
-  if (missing < 0 || !piece[axis].known()) return nullptr;
+  const int missing = part.rank() - t.rank();
+  if (missing < 0 || !part[axis].known()) return nullptr;
   for (int i = 0; i < t.rank(); ++i)
     if (t.dim(i) != 1 && i + missing != axis) return nullptr;
-  std::vector<int64_t> dims(static_cast<size_t>(piece.rank()), 1);
+  std::vector<int64_t> dims(static_cast<size_t>(part.rank()), 1);
   dims[static_cast<size_t>(axis)] = t.size();
   Value* column = r.Op("Reshape", {constant, r.Ints(dims)});
-  dims[static_cast<size_t>(axis)] = piece[axis].value();
+  dims[static_cast<size_t>(axis)] = part[axis].value();
   return r.Op("Expand", {column, r.Ints(dims)});
 }
 
@@ -50,25 +50,26 @@ class Joiner {
     for (const Value* v : r.root().inputs()) makers_.push_back(v->producer);
   }
 
-  // The operand of all nodes, joined. Null, with the reason told, when they do not go together.
+  // A Concat of operand k of all nodes. Null, with a Skip reason, when the operands cannot be joined.
   Value* Operand(size_t k) {
     std::vector<Value*> all;
     for (const Node* node : makers_) all.push_back(node->inputs()[k]);
     const bool constant = all[0]->is_constant();
     for (size_t i = 0; i < all.size(); ++i) {
-      const Value* piece = makers_[i]->output(0);
+      const Value* part = makers_[i]->output(0);
       if (all[i]->is_constant() != constant || all[i]->type.dtype != all[0]->type.dtype)
-        return No("operands ", k, " are of different sorts");
-      if (constant) all[i] = AlongAxis(r_, all[i], piece->type.shape, axis_);
+        return No("operands ", k, " differ in type, or are partly constant");
+      if (constant) all[i] = AlongAxis(r_, all[i], part->type.shape, axis_);
       if (!all[i]) return No("a constant differs along other axes");
-      if (!constant && !SameShape(all[i], piece)) return No("'", all[i]->name, "' is spread out");
-      if (!constant && TakesEpilogue(all[i])) return No("'", piece->name, "' goes into the node before it");
+      if (!constant && !SameShape(all[i], part)) return No("'", all[i]->name, "' is broadcast");
+      if (!constant && TakesEpilogue(all[i]))
+        return No("'", part->name, "' can be fused into the node before it");
     }
     values_ += !constant;
     return r_.Op(*FindOp("Concat"), r_.root().attrs, all);
   }
 
-  size_t values() const { return values_; }  // operands so far that are not constants
+  size_t values() const { return values_; }  // number of non-constant operands so far
 
  private:
   template <class... A> Value* No(const A&... reason) {
@@ -82,7 +83,7 @@ class Joiner {
   size_t values_ = 0;
 };
 
-bool Alike(const Node& a, const Node& b) {
+bool SameOp(const Node& a, const Node& b) {
   return a.op == b.op && a.inputs().size() == b.inputs().size() && a.attrs == b.attrs;
 }
 
@@ -94,8 +95,8 @@ bool MoveBehindConcat(Rewrite& r) {
   const Node* first = concat.input(0)->producer;
   for (const Value* v : concat.inputs()) {
     if (!v->producer || v->producer->graph != concat.graph || !IsElementwise(*v->producer))
-      return r.Skip("'", v->name, "' is not made element by element");
-    if (!Alike(*v->producer, *first)) return r.Skip("'", v->name, "' is made in another way than the first");
+      return r.Skip("'", v->name, "' is not made by an elementwise op");
+    if (!SameOp(*v->producer, *first)) return r.Skip("'", v->name, "' is made by another op than the first");
     if (!OnlyUse(v)) return r.Skip("'", v->name, "' is also read by another node");
     if (!v->type.shape.ranked || !IsTiny(v->type.shape)) return r.Skip("'", v->name, "' is not tiny");
   }
@@ -113,12 +114,11 @@ bool MoveBehindConcat(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MoveTinyOpsBehindConcat) {
-  return Rule{
-      .summary = "the same element-wise work on many tiny tensors that a Concat joins is done behind it",
-      .level = Level::kExtended,
-      .roots = {"Concat"},
-      .apply = MoveBehindConcat,
-      .example = R"(graph @g(%a: f32[N,1], %b: f32[N,1], %c: f32[N,1]) -> (%y) {
+  return Rule{.summary = "equal elementwise ops on tiny inputs of a Concat become one op after it",
+              .level = Level::kExtended,
+              .roots = {"Concat"},
+              .apply = MoveBehindConcat,
+              .example = R"(graph @g(%a: f32[N,1], %b: f32[N,1], %c: f32[N,1]) -> (%y) {
   #k: f32[1] = (2)  #l: f32[1] = (3)  #m: f32[1] = (4)
   %y = Concat(%a * #k, %b * #l, %c * #m) {axis=1}
 })"};

@@ -1,4 +1,4 @@
-// Element-wise work goes before the Reshape or Transpose that parts it from the op that could take it.
+// Moves elementwise ops before a Reshape or Transpose, so that a Conv or MatMul before it can fuse them.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
@@ -8,24 +8,24 @@ namespace {
 
 bool Moves(const Node* node) { return node && (IsView(*node) || IsOp(*node, "Transpose")); }
 
-// The Conv, ConvTranspose or MatMul at the far end of a chain of views that are read once each.
-Node* TakerOf(Value* v) {
-  constexpr int kLongest = 4;
-  for (int i = 0; i < kLongest && v && OnlyUse(v) && Moves(v->producer); ++i) v = v->producer->input(0);
+// The Conv, ConvTranspose or MatMul at the start of a chain of views and Transposes with one reader each.
+Node* FusionTarget(Value* v) {
+  constexpr int kMaxChain = 4;
+  for (int i = 0; i < kMaxChain && v && OnlyUse(v) && Moves(v->producer); ++i) v = v->producer->input(0);
   if (!v || !OnlyUse(v) || !v->producer) return nullptr;
   Node& node = *v->producer;
   if (!node.op->Is(kEpilogue) || !IsFloatValue(v) || node.attrs.Text("activation") != "none") return nullptr;
   return &node;
 }
 
-// The root, computed on what was moved before it was moved.
+// op(move(x)) to move(op(x)).
 bool Swap(Rewrite& r, int main) {
   Node& root = r.root();
   Value* v = root.input(main);
   if (!Moves(v->producer)) return r.Skip("'", v->name, "' is not made by a Reshape or Transpose");
   Node& move = *v->producer;
   if (!OnlyUse(v) || move.graph != &r.graph()) return r.Skip("'", v->name, "' is also read by another node");
-  if (!TakerOf(move.input(0))) return r.Skip("no Conv or MatMul before it could take the work");
+  if (!FusionTarget(move.input(0))) return r.Skip("no Conv or MatMul before it can fuse the op");
   std::vector<Value*> inputs = root.inputs();
   inputs[static_cast<size_t>(main)] = move.input(0);
   std::vector<Value*> views = move.inputs();
@@ -42,12 +42,12 @@ bool MoveActivation(Rewrite& r) {
   return Swap(r, 0);
 }
 
-// Factors go into weights or alpha.
+// Moves a scalar factor, which is then folded into weights or alpha.
 bool MoveFactor(Rewrite& r) {
   Node& root = r.root();
   const int at = ScalarOf(root.input(0)) ? 0 : 1;
   if (!ScalarOf(root.input(at))) return r.Skip("no operand is a number");
-  if (at == 0 && IsOp(root, "Binary", "div")) return r.Skip("the number is what is divided");
+  if (at == 0 && IsOp(root, "Binary", "div")) return r.Skip("the number is the dividend");
   Value* v = root.input(1 - at);
   const int rank = root.input(at)->constant.rank();
   if (v->producer && Moves(v->producer) && rank > 0 && rank > v->producer->input(0)->type.shape.rank())
@@ -59,7 +59,7 @@ bool MoveFactor(Rewrite& r) {
 
 TERN_RULE(MoveActivationBeforeReshape) {
   return Rule{
-      .summary = "an activation goes before the Reshape or Transpose that parts it from a Conv or MatMul",
+      .summary = "an activation moves before the Reshape or Transpose between it and a Conv or MatMul",
       .level = Level::kExtended,
       .roots = {"Unary", "Activation", "Gelu", "Clip"},
       .apply = MoveActivation,
@@ -67,7 +67,7 @@ TERN_RULE(MoveActivationBeforeReshape) {
 }
 TERN_RULE(MoveScalarMulBeforeReshape) {
   return Rule{
-      .summary = "a scalar factor goes before the Reshape or Transpose that parts it from a Conv or MatMul",
+      .summary = "a scalar factor moves before the Reshape or Transpose between it and a Conv or MatMul",
       .level = Level::kExtended,
       .roots = {"Binary:mul", "Binary:div"},
       .apply = MoveFactor,

@@ -1,4 +1,4 @@
-// What all elements share is done once, after they are summed up.
+// Moves a scalar factor or shift after a reduction, where it applies to fewer elements.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"
@@ -32,7 +32,7 @@ std::optional<Before> NumberBefore(Rewrite& r, std::initializer_list<const char*
   if (!ScalarOf(b.number)) return no("no operand is a number");
   if (b.number->constant.rank() > 0 && b.number->constant.rank() > r.root().output(0)->type.shape.rank())
     return no("the number may have more axes than the result");
-  if (!SameShape(b.x, v)) return no("'", v->name, "' is wider than '", b.x->name, "'");
+  if (!SameShape(b.x, v)) return no("'", v->name, "' has a larger shape than '", b.x->name, "'");
   return b;
 }
 
@@ -43,7 +43,7 @@ bool Finish(Rewrite& r, const Before& b) {
   return r.Replace(r.Op(*b.node->op, b.node->attrs, {r.Op(*reduce.op, reduce.attrs, inputs), b.number}));
 }
 
-// Left shifts drop bits at the top, as sums do.
+// Both left shifts and integer sums wrap modulo 2^bits, so they commute.
 bool MoveShift(Rewrite& r) {
   const auto b = NumberBefore(r, {"shift_left"});
   return b && Finish(r, *b);
@@ -62,7 +62,7 @@ bool MoveFactor(Rewrite& r) {
       return r.Skip("the sum may be too large for f16 without the factor");
     if (extreme && number < 0) return r.Skip("a negative factor exchanges maximum and minimum");
   } else if (extreme || !IsOp(r.root(), "Reduce", "sum") || !IsOp(*b->node, "Binary", "mul")) {
-    return r.Skip("integers wrap, and are divided with a rest");
+    return r.Skip("integers wrap, and their division truncates");
   }
   return Finish(r, *b);
 }
@@ -70,7 +70,7 @@ bool MoveFactor(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MoveShiftBehindReduceSum) {
-  return Rule{.summary = "integers are summed up before they are shifted left",
+  return Rule{.summary = "integers are summed before they are shifted left",
               .level = Level::kExtended,
               .roots = {"Reduce:sum"},
               .apply = MoveShift,

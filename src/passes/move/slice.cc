@@ -1,4 +1,4 @@
-// Slice and Gather go before element-wise work, so that less is computed.
+// Moves Slice and Gather before elementwise ops, so that less is computed.
 #include <algorithm>
 
 #include "passes/rewrite/facts.h"
@@ -9,7 +9,7 @@ namespace {
 
 bool IsVariable(const Value* v) { return v && !v->is_constant(); }
 
-// One value in, the same shape out, element by element; other operands are constants.
+// An elementwise op with one non-constant operand.
 bool IsPointwise(const Node& node) {
   return node.op->Is(kElementwise) && !node.op->Is(kHostOnly) &&
          std::count_if(node.inputs().begin(), node.inputs().end(), IsVariable) == 1;
@@ -21,7 +21,7 @@ int MainInput(const Node& node) {
                           node.inputs().begin());
 }
 
-// Constants that have one element along every axis that is cut stay as they are.
+// The constant operands have one element along each sliced axis, so that they need not be sliced.
 bool FitsAnyPart(const Node& node, int main, const std::vector<int64_t>& axes) {
   const int rank = node.output(0)->type.shape.rank();
   for (size_t i = 0; i < node.inputs().size(); ++i) {
@@ -34,7 +34,7 @@ bool FitsAnyPart(const Node& node, int main, const std::vector<int64_t>& axes) {
   return true;
 }
 
-// The element-wise node before the root, when it can wait until after it.
+// The elementwise producer of the root's input, if it can move after the root; else null.
 Node* Movable(Rewrite& r) {
   Value* v = r.root().input(0);
   Node* node = v->producer;
@@ -43,17 +43,17 @@ Node* Movable(Rewrite& r) {
     return nullptr;
   };
   if (!node || !IsPointwise(*node))
-    return no("'", v->name, "' is not made element by element out of one value");
+    return no("'", v->name, "' is not made by an elementwise op out of one value");
   if (!OnlyUse(v)) return no("'", v->name, "' is also read by another node");
   if (node->graph != &r.graph()) return no("'", v->name, "' is made outside of this graph");
   Value* x = node->input(MainInput(*node));
-  if (!SameShape(x, v)) return no("'", v->name, "' is wider than '", x->name, "'");
+  if (!SameShape(x, v)) return no("'", v->name, "' has a larger shape than '", x->name, "'");
   if (x->producer && x->producer->op->Is(kEpilogue) && OnlyUse(x))
-    return no("'", v->name, "' goes into ", x->producer->op->name);
+    return no("'", v->name, "' can be fused into ", x->producer->op->name);
   return node;
 }
 
-// The same node with the part of its input in place of the whole.
+// Emits the node with the sliced input.
 bool Finish(Rewrite& r, const Node& node, Value* part) {
   std::vector<Value*> inputs = node.inputs();
   inputs[static_cast<size_t>(MainInput(node))] = part;
@@ -73,7 +73,7 @@ bool MoveSlice(Rewrite& r) {
   } else {
     for (int i = 0; i < rank; ++i) axes.push_back(i);
   }
-  if (!FitsAnyPart(*node, MainInput(*node), axes)) return r.Skip("a constant would have to be cut too");
+  if (!FitsAnyPart(*node, MainInput(*node), axes)) return r.Skip("a constant would have to be sliced too");
   std::vector<Value*> inputs = slice.inputs();
   inputs[0] = node->input(MainInput(*node));
   return Finish(r, *node, r.Op(*slice.op, slice.attrs, inputs));
@@ -89,10 +89,10 @@ bool MoveGather(Rewrite& r) {
   const bool single = indices.rank() == 0 || (indices.rank() == 1 && indices[0].Is(1));
   if (!axis || (!single && !(before && after && *after <= *before)))
     return r.Skip("the result may be larger");
-  // A scalar index drops the axis: constants that reach it would meet other axes.
+  // A scalar index drops the axis: constants of more than one element would align with other axes.
   for (const Value* v : node->inputs())
     if (v && v->is_constant() && v->constant.size() != 1)
-      return r.Skip("a constant would have to be cut too");
+      return r.Skip("a constant would have to be sliced too");
   for (const Value* v : node->inputs())
     if (v && v->is_constant() && v->constant.rank() > gather.output(0)->type.shape.rank())
       return r.Skip("a constant has more axes than the result");
@@ -103,7 +103,7 @@ bool MoveGather(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MoveSliceBeforeElementwise) {
-  return Rule{.summary = "a Slice of an element-wise result is taken before it is computed",
+  return Rule{.summary = "a Slice moves before an elementwise op",
               .level = Level::kExtended,
               .roots = {"Slice"},
               .apply = MoveSlice,
@@ -113,7 +113,7 @@ TERN_RULE(MoveSliceBeforeElementwise) {
 })"};
 }
 TERN_RULE(MoveGatherBeforeElementwise) {
-  return Rule{.summary = "a Gather of an element-wise result is taken before it is computed",
+  return Rule{.summary = "a Gather moves before an elementwise op",
               .level = Level::kExtended,
               .roots = {"Gather"},
               .apply = MoveGather,

@@ -1,4 +1,4 @@
-// Dequantize, an op on real numbers, Quantize: one op on quantized tensors.
+// Fuses Dequantize, a float op and Quantize into one quantized op.
 #include <algorithm>
 #include <cmath>
 
@@ -9,8 +9,7 @@
 namespace tern {
 namespace {
 
-// The bias of a quantized model counts in units of the product of the operands' scales. That product has been
-// rounded once, by whoever made the model.
+// The scale of a quantized bias is the product of the operands' scales, which the exporter has rounded once.
 constexpr double kScaleRounding = 1e-6;
 
 bool IsProductOf(const Value* scale, const Value* a, const Value* b) {
@@ -27,10 +26,10 @@ bool IsProductOf(const Value* scale, const Value* a, const Value* b) {
   return true;
 }
 
-// The inputs of the quantized op, gathered bit by bit; `why` when one does not fit.
-class Gatherer {
+// Collects the inputs of the quantized op; `why` is the reason when one does not match.
+class InputCollector {
  public:
-  Gatherer(const QuantizedForm& form, const Node& real) : form_(form), real_(real) {}
+  InputCollector(const QuantizedForm& form, const Node& real) : form_(form), real_(real) {}
 
   bool Operands() {
     for (int i = 0; i < form_.operands; ++i) {
@@ -38,7 +37,7 @@ class Gatherer {
       if (!d) return No("an operand is not made by Dequantize from 8 or 16 bits to f32");
       const auto axis = ScaleAxis(form_, real_.attrs, i);
       if (!OneScale(*d) && !(axis && Along(*d, *axis)))
-        return No("the scales of an operand go along its data");
+        return No("the scales of an operand are along an axis that the quantized op does not support");
       inputs.insert(inputs.end(), {d->input(0), d->input(1), d->input(2)});
     }
     return true;
@@ -61,7 +60,7 @@ class Gatherer {
       return No("the bias is not made by Dequantize from i32 to f32");
     if (d->input(0)->type.shape.rank() != 1) return No("the bias is not a vector");
     if (IsOp(real_, "MatMul") && !PerColumn(d->input(0)->type.shape[0]))
-      return No("the bias has not one element per column");
+      return No("the bias does not have one element per column");
     if (d->input(2) && !AllZero(d->input(2))) return No("the bias has a zero point");
     if (!IsProductOf(d->input(1), inputs[1], inputs[4]))
       return No("the scale of the bias is not the product of the operands' scales");
@@ -112,14 +111,14 @@ bool Fuse(Rewrite& r, const char* name) {
   const Node& q = r.root();
   const Node* real = MadeBy(q.input(0), form.real);
   if (!real) return r.Skip("its input is not made by ", form.real);
-  if (!IsPlainQuantize(q)) return r.Skip("it does not make 8 or 16 bits of f32 with one scale");
+  if (!IsPlainQuantize(q)) return r.Skip("the Quantize is not from f32 to 8 or 16 bits with one scale");
   if (!OnlyUse(q.input(0)) || real->outputs().size() != 1)
     return r.Skip("the result of ", form.real, " is also read by another node");
   if (form.has_bias && real->input(3)) return r.Skip("it adds a residual");
   const OpDef& op = *FindOp(name);
   Attrs attrs = op.defaults;
   if (!TakeAttrs(*real, attrs)) return r.Skip("an attribute of ", form.real, " has no counterpart");
-  Gatherer g(form, *real);
+  InputCollector g(form, *real);
   if (!g.Operands()) return r.Skip(g.why);
   if (form.has_bias && !g.Bias()) return r.Skip(g.why);
   g.Result(r);
@@ -131,21 +130,21 @@ bool FuseEither(Rewrite& r, const char* first, const char* second) {
   return Fuse(r, other ? second : first);
 }
 
-// Relu that saturation makes superfluous is RemoveBoundsBeforeQuantize's.
-bool IdleRelu(const Node& q) {
+// A Relu that saturation makes redundant; RemoveBoundsBeforeQuantize removes it.
+bool RedundantRelu(const Node& q) {
   return MadeBy(q.input(0), "Unary", "relu") && OrdinaryScale(q.input(1)) &&
          (!q.input(2) || q.input(2)->is_constant()) && Saturates(q, 0, INFINITY);
 }
 
 bool FuseFunction(Rewrite& r) {
-  if (IdleRelu(r.root())) return r.Skip("saturation does what Relu does");
+  if (RedundantRelu(r.root())) return r.Skip("saturation does what Relu does");
   return FuseEither(r, "QUnary", "QActivation");
 }
 
 }  // namespace
 
 TERN_RULE(FuseQuantizedFunction) {
-  return Rule{.summary = "Dequantize, a function of one number, Quantize become one QUnary or QActivation",
+  return Rule{.summary = "Dequantize, a unary function, Quantize become one QUnary or QActivation",
               .level = Level::kExtended,
               .roots = {"Quantize"},
               .apply = FuseFunction,

@@ -1,4 +1,4 @@
-// Ops that only choose or reorder elements do so with quantized ones as well.
+// Ops that only select or reorder elements run on quantized tensors directly.
 #include <algorithm>
 
 #include "passes/quant/parameters.h"
@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The inputs whose elements the node moves: [first, second). Other ops that keep the scale have one.
+// The range [first, second) of inputs whose elements the node moves.
 std::pair<size_t, size_t> DataInputs(const Node& node) {
   const Movement moves = node.op->movement.value_or(Movement{});
   const auto first = static_cast<size_t>(moves.first);
@@ -15,7 +15,7 @@ std::pair<size_t, size_t> DataInputs(const Node& node) {
                                                      : first + static_cast<size_t>(moves.count)};
 }
 
-// What a border holds is quantized as everything else was.
+// Quantizes the border value of a Pad.
 bool QuantizeBorder(Rewrite& r, const Node& op, std::vector<Value*>& inputs) {
   if (!op.op->movement || op.op->movement->border != Movement::Border::kInput) return true;
   const Node& q = r.root();
@@ -23,8 +23,7 @@ bool QuantizeBorder(Rewrite& r, const Node& op, std::vector<Value*>& inputs) {
   inputs.resize(std::max(inputs.size(), at + 1));
   if (op.attrs.Has("mode") && op.attrs.Text("mode") != "constant") return true;
   const auto border = inputs[at] ? ScalarOf(inputs[at]) : 0.0;
-  if (!border || (q.input(2) && !q.input(2)->is_constant()))
-    return r.Skip("what the border holds is not known");
+  if (!border || (q.input(2) && !q.input(2)->is_constant())) return r.Skip("the border value is not known");
   inputs[at] = r.Op("Quantize", {r.Scalar(DType::kF32, *border), q.input(1), q.input(2)},
                     {{"to", q.output(0)->type.dtype}});
   return true;
@@ -34,17 +33,17 @@ bool RemoveAround(Rewrite& r) {
   const Node& q = r.root();
   const Node* op = q.input(0)->producer;
   if (!op || !op->op->keeps_scale(op->attrs))
-    return r.Skip("its input is not made by an op that chooses elements");
+    return r.Skip("its input is not made by an op that only selects or reorders elements");
   if (!OnlyUse(q.input(0)) || op->outputs().size() != 1)
     return r.Skip("its input is also read by another node");
-  if (!IsPlainQuantize(q)) return r.Skip("it does not make 8 or 16 bits of f32 with one scale");
+  if (!IsPlainQuantize(q)) return r.Skip("the Quantize is not from f32 to 8 or 16 bits with one scale");
   if (!OrdinaryScale(q.input(1)))
     return r.Skip("the scale is not constant, or too large or small to be exact");
   std::vector<Value*> inputs = op->inputs();
   const auto [first, end] = DataInputs(*op);
   for (size_t i = first; i < end; ++i) {
     const Node* d = PlainDequantize(inputs[i]);
-    if (!d || !OneScale(*d)) return r.Skip("what is chosen from is not dequantized with one scale");
+    if (!d || !OneScale(*d)) return r.Skip("a data input is not made by Dequantize with one scale");
     if (d->input(0)->type.dtype != q.output(0)->type.dtype) return r.Skip("the types differ");
     if (!SameParameter(d->input(1), q.input(1))) return r.Skip("the scales differ");
     if (!SameZeroPoint(d->input(2), q.input(2))) return r.Skip("the zero points differ");
@@ -59,8 +58,8 @@ bool RemoveAround(Rewrite& r) {
 TERN_RULE(RemoveDequantizeQuantizeAround) {
   return Rule{
       .summary =
-          "Dequantize, an op that chooses or reorders elements, Quantize with the same scale and zero "
-          "point: the op takes the quantized elements",
+          "Dequantize, an op that selects or reorders elements, Quantize with the same scale and zero "
+          "point: the op reads the quantized tensor",
       .level = Level::kExtended,
       .roots = {"Quantize"},
       .apply = RemoveAround,

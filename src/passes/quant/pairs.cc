@@ -1,4 +1,4 @@
-// Quantize and Dequantize that undo each other, and bounds that quantization sets anyway.
+// Removes Dequantize-Quantize pairs that cancel, and bounds that saturation implies.
 #include <algorithm>
 #include <cmath>
 
@@ -8,19 +8,19 @@
 namespace tern {
 namespace {
 
-// Dequantize then Quantize with the same parameters gives every whole number back.
+// Dequantize then Quantize with the same parameters returns every integer unchanged.
 bool UndoneExactly(const Match& m) {
   const Attrs &d = m.AttrsOf("d"), &q = m.AttrsOf("q");
   if (m.DTypeOf("x") != m.DTypeOf("y")) return m.Skip("the types differ");
   if (!IsInt(m.DTypeOf("x")) || BitWidth(m.DTypeOf("x")) > 16)
-    return m.Skip("the type is not a short integer");
+    return m.Skip("the type is not an integer of up to 16 bits");
   if (!SameParameter(m.At("s"), m.At("t"))) return m.Skip("the scales differ");
   if (!SameZeroPoint(m.At("z"), m.At("o"))) return m.Skip("the zero points differ");
   if (!OrdinaryScale(m.At("s")))
     return m.Skip("the scale is not constant, or too large or small to be exact");
   const bool one = m["s"].size() == 1;
   if (!one && (d.Int("axis") != q.Int("axis") || d.Int("block_size") != q.Int("block_size")))
-    return m.Skip("the scales go along different axes");
+    return m.Skip("the scales are along different axes");
   if (m.DTypeOf("a") != DType::kF32 || !InSingle(m.NodeOf("y")))
     return m.Skip("it is computed in another type than f32");
   return true;
@@ -33,7 +33,7 @@ bool RemoveBoundsBeforeQuantize(Rewrite& r) {
   const Node* clip = MadeBy(v, "Clip");
   if (!relu && !clip) return r.Skip("its input is not made by Relu or Clip");
   if (!IsFloatValue(v) || !IsInt(q.output(0)->type.dtype))
-    return r.Skip("it does not make integers of floats");
+    return r.Skip("the Quantize is not from float to integer");
   if (v->type.dtype == DType::kF64 || !InSingle(q)) return r.Skip("it is computed in another type than f32");
   if (!OrdinaryScale(q.input(1)) || (q.input(2) && !q.input(2)->is_constant()))
     return r.Skip("the parameters are not constant f32");
@@ -62,11 +62,10 @@ TERN_RULE(RemoveDequantizeQuantize) {
 }
 
 TERN_RULE(RemoveBoundsBeforeQuantize) {
-  return Rule{
-      .summary = "a Relu or Clip before Quantize whose range is no narrower: saturation does the same",
-      .roots = {"Quantize"},
-      .apply = RemoveBoundsBeforeQuantize,
-      .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
+  return Rule{.summary = "a Relu or Clip before a Quantize is redundant where saturation does the same",
+              .roots = {"Quantize"},
+              .apply = RemoveBoundsBeforeQuantize,
+              .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
   #scale: f32[] = (0.1)  #zero: u8[] = (0)
   %y = Quantize(Relu(%x), #scale, #zero)
 })"};

@@ -57,8 +57,8 @@ bool Saturates(const Node& quantize, double low, double high) {
   if (quantize.input(2)) zeros = ToDoubles(quantize.input(2)->constant);
   for (size_t i = 0; i < scales.size(); ++i) {
     const double zero = zeros[zeros.size() == scales.size() ? i : 0];
-    const auto place = [&](double v) { return std::nearbyint(static_cast<float>(v / scales[i])) + zero; };
-    if (place(low) > range.low || place(high) < range.high) return false;
+    const auto quantized = [&](double v) { return std::nearbyint(static_cast<float>(v / scales[i])) + zero; };
+    if (quantized(low) > range.low || quantized(high) < range.high) return false;
   }
   return true;
 }
