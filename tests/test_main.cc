@@ -1,4 +1,5 @@
-// Runs the tests of one binary as on eight cores: none depends on how many there are.
+// Runs the tests of one binary as if the machine had eight cores, so that results do not depend on the
+// machine.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

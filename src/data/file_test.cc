@@ -62,7 +62,7 @@ TEST_F(FileTest, StagesUntilCommitted) {
 TEST_F(FileTest, WritesThroughLinks) {
   fs::create_directory(folder_ + "/far");
   const std::string link = folder_ + "/link", file = folder_ + "/far/file";
-  fs::create_symlink("far/file", link);  // leads to nothing yet
+  fs::create_symlink("far/file", link);  // the target does not exist yet
   ASSERT_TRUE(WriteFile(link, "one").ok());
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(*ReadFile(file), "one");

@@ -119,11 +119,13 @@ TEST(Npy, RefusesHostileFiles) {
   ASSERT_TRUE(ParseNpy(good).ok());
   for (size_t n = 0; n < good.size(); ++n) EXPECT_FALSE(ParseNpy(good.substr(0, n)).ok()) << n;
   const char* bad[] = {
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000), }",  // bytes overflow
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (600000000,), }",              // 2.4 GB from nothing
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000, 1000000000), }",  // the byte count
+                                                                                        // overflows
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (600000000,), }",  // claims 2.4 GB without data
       "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }",
-      "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,), }",  // empty strings without end
+      "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,), }",  // an unlimited number of empty
+                                                                             // strings
       "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
       "{'descr': '|O8', 'fortran_order': False, 'shape': (1,), }",
       "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }",

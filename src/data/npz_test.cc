@@ -52,7 +52,7 @@ TEST(Npz, SurvivesFlippedBytes) {
     }
 }
 
-// The directory's entry: where the sizes stand in a file with one entry.
+// The offset of the sizes in the directory of a file with one entry.
 TEST(Npz, RefusesClaimsBeyondTheFile) {
   const std::string good = *FormatNpz({{"x", Tensor::Ints({1, 2, 3})}}, true);
   const size_t entry = good.find("PK\x01\x02");

@@ -1,8 +1,8 @@
 // Runs the ONNX backend test data.
 //   tern_onnx_suite DATA_DIR [--only REGEX] [--reference] [--through-onnx] [--optimize] [--expectations FILE]
-// Cases run through a session; with --reference by the reference evaluators; with --through-onnx after an
-// export and a second import. The expectations name cases that are skipped or random, each with a reason; a
-// stale one fails.
+// Cases run in a session; with --reference on the reference evaluators; with --through-onnx after an export
+// and a second import. The expectations name cases that are skipped or random, each with a reason; a stale
+// entry fails.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

@@ -48,8 +48,7 @@ Result<DatumList> LightInputs(const Graph& graph) {
   return data;
 }
 
-// Runs a whole model; null session: by the reference evaluators. The second run of a session finds its plan
-// made.
+// Runs a model; null session: on the reference evaluators. The second run of a session uses the cached plan.
 Result<DatumList> RunModel(const Graph& graph, Session* session, const DatumList& inputs) {
   if (!session) return EvaluateGraph(graph, inputs);
   auto first = session->Run(inputs);
@@ -102,7 +101,7 @@ std::vector<SuiteCase> FindCases(const fs::path& data) {
                 file,
                 {},
                 file.parent_path() / (file.stem().string() + "_output_0.pb")};
-    if (c.name == "light_densenet121") c.tolerance.relative = 2e-3;  // as the suite's own list says
+    if (c.name == "light_densenet121") c.tolerance.relative = 2e-3;  // from the suite's own list
     cases.push_back(std::move(c));
   }
   return cases;

@@ -20,12 +20,12 @@ struct SuiteCase {
 std::vector<SuiteCase> FindCases(const std::filesystem::path& data);
 
 struct RunOptions {
-  bool reference = false;     // by the reference evaluators, node by node, in place of a session
-  bool random = false;        // results cannot be foreseen: only kind, type and dims are compared
+  bool reference = false;     // on the reference evaluators, node by node, instead of a session
+  bool random = false;        // results are random: only kind, type and dims are compared
   bool through_onnx = false;  // exported to ONNX and imported again first
   bool optimize = false;      // as models run by default: at level extended
 };
-// Empty when every data set gives what is stored.
+// Empty when every data set gives the stored results.
 std::string RunCase(const SuiteCase& c, const RunOptions& options);
 
 }  // namespace tern

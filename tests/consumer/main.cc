@@ -1,4 +1,4 @@
-// Classifies like an application would: consumer MODEL prints the first output of the model on ones.
+// A minimal application: `consumer MODEL` runs the model on ones and prints its first output.
 #include <tern/tern.hpp>
 
 #include <cstdio>

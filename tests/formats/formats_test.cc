@@ -1,4 +1,4 @@
-// Importers as libraries of their own: found beside libtern, opened once, refused where they do not fit.
+// Importers as separate libraries: found beside libtern, opened once, refused if their version differs.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

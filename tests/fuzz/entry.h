@@ -1,4 +1,4 @@
-// The entry of a fuzz target: libFuzzer's, or a name of its own in the replay program.
+// The entry point of a fuzz target: libFuzzer's name, or a unique name in the replay program.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// tern_fuzz_replay CORPUS: every stored input through its target, in an ordinary build.
+// tern_fuzz_replay CORPUS: runs every stored input through its target, in an ordinary build.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

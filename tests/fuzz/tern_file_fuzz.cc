@@ -1,4 +1,5 @@
-// .tern files from hostile bytes. The checksum is made right, or nothing behind it would ever be reached.
+// .tern files from hostile bytes. The target corrects the checksum, so that the code after the check is
+// reached.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Records of what was measured.
+// Records of kernel measurements.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Bodies that do not fit their ops.
+// Bodies that do not match their ops.
 #include <gtest/gtest.h>
 
 #include "ir/evaluate.h"

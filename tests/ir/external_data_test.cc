@@ -1,4 +1,4 @@
-// Weights in files beside the model, which change, or turn into links, between and during loads.
+// Weights in files beside the model that change, or are replaced by links, between and during loads.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -90,7 +90,8 @@ TEST_F(ExternalData, LinksMayPointInsideTheFolderOnly) {
   EXPECT_NE(graph.status().message().find("leaves the model's folder"), std::string::npos);
 }
 
-// One thread turns the file into a link and back; whenever a load works, it must have read the file inside.
+// One thread replaces the file by a link and back. A load that succeeds must have read the file inside the
+// folder.
 TEST_F(ExternalData, LinksSwappedDuringALoadDoNotLetItOut) {
   Write(outside_ / "secret.bin", {42, 42});
   Write(folder_ / "good.bin", {1, 2});
@@ -104,7 +105,7 @@ TEST_F(ExternalData, LinksSwappedDuringALoadDoNotLetItOut) {
       else
         fs::create_symlink(outside_ / "secret.bin", next);
       fs::rename(next, folder_ / "w.bin");
-      fs::remove(next);  // renaming a file onto another name of itself leaves both
+      fs::remove(next);  // rename() of a file onto another link to the same file does nothing
     }
   });
   int loaded = 0, stolen = 0;

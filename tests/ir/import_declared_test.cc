@@ -1,4 +1,4 @@
-// What a file declares: names of dims, value_info, kinds of attributes, initializers.
+// Declarations of a file: names of dims, value_info, kinds of attributes, initializers.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +12,7 @@
 namespace tern {
 namespace {
 
-// "5" is a number, "" unknown, all else a dim_param.
+// "5" is a number, "" unknown, anything else a dim_param.
 void SetDims(pb::ValueInfoProto* info, const Names& dims) {
   auto* shape = info->mutable_type()->mutable_tensor_type()->mutable_shape();
   shape->clear_dim();
@@ -37,7 +37,7 @@ struct Declared : Model {
     Describe(info, name);
     SetDims(info, dims);
   }
-  // How often the model is walked; its outcome in `error`.
+  // Returns the number of import attempts; `error` receives the outcome.
   int Attempts(std::string& error) const {
     int attempts = 0;
     auto graph = onnx::ImportModel(std::make_shared<pb::ModelProto>(proto), "", &attempts);
@@ -47,7 +47,7 @@ struct Declared : Model {
 };
 
 TEST(Declared, NamesThatContradictEachOtherAreDropped) {
-  Declared model;  // by its names the convolution has one row, which cannot stand beside four
+  Declared model;  // by the names, the convolution's result has one row, which does not match four
   model.Input("i", {"1", "1", "H", "4"});
   model.Input("k", {"1", "1", "H", "1"});
   model.Input("four", {"1", "1", "4", "1"});
@@ -85,7 +85,7 @@ TEST(Declared, OtherErrorsAreFoundOnce) {
   Declared rank;
   rank.Input("a", {"N"});
   rank.Add("Conv", {"a", "a"}, {"y"});
-  Declared plain;  // a contradiction, but nothing was declared that could be its reason
+  Declared plain;  // a contradiction, but no declaration can be its reason
   plain.Weight("w", {3}, {1, 2, 3});
   plain.Add("Add", {"x", "w"}, {"y"});
   for (const Declared* model : {&attribute, &type, &unmade, &rank, &plain}) {
@@ -153,7 +153,7 @@ TEST(Declared, NamesOfDimsSurviveTextAndExport) {
     }
 }
 
-// Zeros for a zero point that is absent are written for an operator that is written too.
+// Zeros for an absent zero point are only exported for an operator that is exported too.
 TEST(Declared, ExportWritesNoUnusedInitializers) {
   InitOps();
   auto graph = ParseGraph(R"(graph @g(%a: u8[2,3], %b: u8[3,4], %s: f32[S]) -> (%y) {

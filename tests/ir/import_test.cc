@@ -1,4 +1,4 @@
-// The importer's frame against models that are wrong, odd or hostile.
+// The importer on invalid, unusual and hostile models.
 #include <gtest/gtest.h>
 
 #include "onnx_model.h"
@@ -85,7 +85,7 @@ TEST(Import, StopsFunctionsThatMultiply) {
   EXPECT_ERROR(model, "unsupported", "nodes once its functions are inlined");
 }
 
-// A loop whose state grows, around such a loop, and so on.
+// Nested loops whose states grow.
 void AddLoop(google::protobuf::RepeatedPtrField<pb::NodeProto>* nodes, int depth) {
   const std::string d = StrCat(depth);
   auto* body = AddAttr(AddNode(nodes, "Loop", {"n", "", "x"}, {"l" + d}), "body", pb::AttributeProto::GRAPH)
@@ -158,7 +158,7 @@ TEST(Import, RefusesNegativeDimsBesideZeros) {
   EXPECT_ERROR(model, "invalid model", "impossible dims [-3,0]");
 }
 
-// Products of some of its dims would be.
+// Products of some of its dims overflow.
 TEST(Import, RefusesEmptyTensorsBeyondMemory) {
   Model model;
   auto* w = model.proto.mutable_graph()->add_initializer();

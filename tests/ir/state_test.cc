@@ -188,7 +188,7 @@ TEST(FindStates, KnowsStatesOfFixedSize) {
 }
 
 TEST(FindStates, TakesTheAxisFromTheDims) {
-  // past dims, present dims, the axis; "" where there is no pair
+  // past dims, present dims, the axis; "" if they are no pair
   const std::tuple<const char*, const char*, const char*> cases[] = {
       {"f32[2,B,2,P,4]", "f32[2,B,2,P+1,4]", ":3"},
       {"f32[B,P,2,4]", "f32[?,P+S,2,4]", ":1"},       // the batch is not known any more

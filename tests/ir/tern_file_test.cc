@@ -46,7 +46,7 @@ TEST(TernFile, RoundTripIsExact) {
   EXPECT_TRUE(*again == *bytes) << "saving again changes the file";
 }
 
-// Constants made behind nodes, values that went, nodes put in between: none of it shows.
+// Constants created after nodes, removed values and inserted nodes do not affect the file.
 TEST(TernFile, DoesNotTellHowTheGraphCameAbout) {
   InitOps();
   Graph graph("g");
@@ -77,7 +77,7 @@ TEST(TernFile, ConstantsReferToTheFile) {
     }
 }
 
-// One value that many graphs share in memory, and an equal one of its own: three constants, one set of bytes.
+// Views and copies of the same bytes are stored as one blob.
 TEST(TernFile, EqualBytesAreWrittenOnce) {
   InitOps();
   Graph graph("g");
@@ -144,7 +144,7 @@ TEST(TernFile, EveryFlippedBitIsNoticed) {
 
 TEST(TernFile, EveryTruncationIsNoticed) {
   const std::string bytes = *SaveTernBytes(*Model());
-  size_t data_end = bytes.size() - 64;  // the last blob's padding may go missing without loss
+  size_t data_end = bytes.size() - 64;  // the last blob's padding may be missing
   for (size_t n = 0; n < data_end; ++n) EXPECT_FALSE(LoadTernBytes(BufferOf(bytes.substr(0, n))).ok()) << n;
 }
 
@@ -158,7 +158,7 @@ TEST(TernFile, RefusesAnotherMajorVersionAndTakesANewerMinor) {
   EXPECT_NE(loaded.status().message().find("version 2.9"), std::string::npos) << loaded.status().ToString();
 }
 
-// Such a file is well formed, with right checksums: only the graph is wrong.
+// The file is well formed with correct checksums: only the graph is invalid.
 TEST(TernFile, RefusesAnOpWithoutItsGraphs) {
   InitOps();
   Graph g;

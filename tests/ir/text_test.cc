@@ -64,7 +64,7 @@ TEST_F(Text, RoundTripsEveryElementType) {
   })");
 }
 
-// Every bit pattern of the types up to 16 bits; chosen ones of the wider.
+// Every bit pattern of the types up to 16 bits; selected ones of wider types.
 TEST_F(Text, KeepsEveryBitOfAFloat) {
   Graph graph("g");
   for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2,

@@ -27,7 +27,7 @@ std::set<std::string> SymbolsOf(const Graph& graph) {
   return {names.begin(), names.end()};
 }
 
-// The given sizes; others; with ones; with nothing.
+// The given sizes; other sizes; some 1; some 0.
 std::vector<Sizes> SizesToTry(const Graph& graph, const CheckOptions& options) {
   std::vector<Sizes> all = {options.symbols};
   const auto symbols = SymbolsOf(graph);
@@ -54,11 +54,11 @@ DatumList WithoutNumbers(DatumList inputs) {
 
 struct Wanted {
   std::vector<Outcome> plain;
-  std::string broken;        // the graph's own types do not hold
+  std::string broken;        // the graph's declared types are wrong
   std::vector<Outcome> odd;  // inputs that are infinite or not numbers
 };
 
-// A size that is computed and comes out as 0 means "copy" to Reshape, which inference leaves aside.
+// A computed size of 0 means "copy" to Reshape; inference ignores that.
 bool MeansCopy(const Value& v, const Tensor& t) {
   const auto target = [](const auto& use) {
     return use.first->op->name == std::string("Reshape") && use.second == 1;
@@ -70,7 +70,7 @@ bool MeansCopy(const Value& v, const Tensor& t) {
 
 struct Types {
   bool copies = false;
-  std::string broken;  // the first value whose dims are not those that inference promised
+  std::string broken;  // the first value whose dims differ from the inferred ones
 };
 
 Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs) {
@@ -94,7 +94,7 @@ Types CheckTypes(const Graph& graph, const Sizes& sizes, const DatumList& inputs
   return types;
 }
 
-// Sizes that the graph cannot run with do not count.
+// Sizes that the graph cannot run with are skipped.
 void Run(const Graph& graph, const Sizes& sizes, const DatumList& inputs, Wanted& wanted,
          std::vector<Outcome>& into) {
   const Types types = CheckTypes(graph, sizes, inputs);
@@ -151,7 +151,7 @@ std::string SameKernels(const Graph& after, const std::vector<Outcome>& wanted) 
   return "";
 }
 
-// With a name for every node, different or, for some, the same.
+// Gives every node a name; some nodes share one.
 std::unique_ptr<Graph> NamedCopy(const Graph& graph) {
   auto copy = graph.Clone();
   int number = 0;
@@ -176,7 +176,7 @@ std::string UniqueNames(const Graph& graph, std::set<std::string>& names) {
   return "";
 }
 
-// The optimizer's part: what it returns, that it ends, that it can be repeated.
+// Checks of the optimizer: valid result, termination, determinism.
 std::string Optimized(const Graph& graph, const OptimizeOptions& options, std::unique_ptr<Graph>& after,
                       std::vector<std::string>& fired) {
   after = NamedCopy(graph);
@@ -231,7 +231,8 @@ Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs) {
     OptimizeOptions optimize;
     optimize.level = fault.level = level;
     optimize.disable = options.disable;
-    optimize.eager = level == Level::kLayout;  // random graphs are too small for layouts to pay
+    optimize.eager =
+        level == Level::kLayout;  // random graphs are too small for layout changes to be profitable
     fault.what = CheckLevel(graph, wanted, optimize, last, fault.fired);
     if (fault) break;
   }

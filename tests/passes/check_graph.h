@@ -1,4 +1,4 @@
-// Everything the optimizer promises about one graph.
+// Checks all guarantees of the optimizer on one graph.
 #pragma once
 #include <map>
 #include <string>
@@ -12,20 +12,20 @@ namespace tern {
 struct Fault {
   std::string what;  // empty: none
   Level level = Level::kNone;
-  std::vector<std::string> fired;  // rules and passes, also where there is no fault
+  std::vector<std::string> fired;  // rules and passes that changed the graph, also without a fault
   explicit operator bool() const { return !what.empty(); }
 };
 
 struct CheckOptions {
   std::map<std::string, int64_t> symbols;  // sizes; others are 3
-  std::vector<std::string> disable;        // rules left out
+  std::vector<std::string> disable;        // disabled rules
   unsigned seed = 1;                       // of the data
 };
 
-// Optimises at every level: sound, the same outputs by name, type and, run by the reference evaluator on
-// several sizes, value; at basic also where inputs are infinite or not numbers; the same text when done
-// twice; nothing to do in a second run; and the runtime's kernels agree with the evaluator. `runs` counts the
-// data sets that were compared.
+// Optimises at every level and checks: the graph is valid; outputs have the same names, types and, on the
+// reference evaluator with several sizes, values (at level basic also for infinite and NaN inputs); two
+// optimizations give the same text; optimizing the result changes nothing; the runtime's kernels agree with
+// the evaluator. `runs` counts the compared data sets.
 Fault CheckGraph(const Graph& graph, const CheckOptions& options, int* runs = nullptr);
 
 // The rules without which the fault is gone.

@@ -1,4 +1,4 @@
-// Runs two graphs by the reference evaluator on the same random inputs and compares what they give.
+// Runs two graphs on the reference evaluator with the same random inputs and compares the results.
 #pragma once
 #include <map>
 #include <string>

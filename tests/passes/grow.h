@@ -1,5 +1,5 @@
-// Grows a graph by random nodes that are legal and whose numbers stay tame: every node is run on sample data
-// as it is added, and taken back when its results are huge or not numbers.
+// Grows a graph by random valid nodes: each new node runs on sample data and is removed if its results are
+// huge or NaN.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -16,10 +16,10 @@ class Grower {
   Grower(Graph& graph, Random& random, const DatumList& inputs);
 
   void Grow(int steps);
-  // What may become an output: made by nodes, read by nobody.
+  // Candidates for outputs: values of nodes without readers.
   std::vector<Value*> Leaves() const;
 
-  // Null where that is not legal, or an input is null. Variants give more outputs.
+  // Adds a node; null if it is not valid or an input is null. Variants return several outputs.
   Value* Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs = {});
   std::vector<Value*> Ops(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs,
                           int outputs);
@@ -35,9 +35,9 @@ class Grower {
   Node* Open(const char* op, const std::vector<Value*>& inputs, int outputs);
   Value* Close(Node* node);
 
-  // A random f32 value with a rank in the range; null when there is none. Late ones are likelier.
+  // A random f32 value with a rank in the range; null if there is none. Later values are more probable.
   Value* Float(int low = 0, int high = 5);
-  // One whose bits do not depend on rounding, so that steps (comparisons, quantization) may follow.
+  // A value that is exact, so that discontinuous ops (comparisons, quantization) may follow.
   Value* Exact(int low = 0, int high = 5);
   // Something that broadcasts against x: a number, a vector, a value of the same type, x itself.
   Value* Operand(Value* x);

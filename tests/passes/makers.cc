@@ -38,7 +38,7 @@ void Branch(Grower& g) {
 void Repeat(Grower& g) {
   Value* x = g.Float();
   if (!x) return;
-  // What no turn ever stacked has no dims but those that are known beforehand.
+  // Scan outputs of zero iterations have only statically known dims.
   const int least = x->type.shape.fully_known() ? 0 : 1;
   Node* node = g.Open("Loop",
                       {g.Const(Tensor::Scalar(DType::kI64, g.random().Between(least, 3))),

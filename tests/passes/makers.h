@@ -1,5 +1,4 @@
-// The kinds of pieces that random graphs are made of. A maker adds what it can and nothing where its
-// ingredients are not there.
+// The building blocks of random graphs. A maker adds nodes, or nothing if the graph lacks suitable operands.
 #pragma once
 #include <vector>
 
@@ -8,13 +7,13 @@
 namespace tern {
 
 using Maker = void (*)(Grower&);
-// Likelier ones stand there several times.
+// More probable makers are listed several times.
 const std::vector<Maker>& Makers();
 
 std::vector<Maker> ElementwiseMakers();
 std::vector<Maker> ShapeMakers();
 std::vector<Maker> LayerMakers();     // products, convolutions, pools, reductions
-std::vector<Maker> FragmentMakers();  // the spellings that recomposition looks for, and near misses
+std::vector<Maker> FragmentMakers();  // the patterns of the recompose rules, and near misses
 std::vector<Maker> ControlMakers();
 
 }  // namespace tern

@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// A number, now and then a little off.
+// A constant, sometimes slightly wrong.
 Value* Near(Grower& g, double v) { return g.Scalar(g.random().Chance(0.1) ? v * 1.01 : v); }
 
 void GeluErf(Grower& g) {

@@ -76,7 +76,7 @@ void Join(Grower& g) {
   if (joined && g.random().Chance(0.3)) g.Op("Slice", {joined, g.Ints({0}), g.Ints({2}), g.Ints({0})});
 }
 
-// Pieces that go back together, in order or not, all of them or not.
+// A Split and a Concat of all or some of its parts, in order or not.
 void Pieces(Grower& g) {
   Value* x = g.Float(1, 4);
   if (!x) return;
@@ -125,7 +125,7 @@ void Again(Grower& g) {
   g.Op("Tile", {x, g.Ints(repeats)});
 }
 
-// The dims of a value, taken apart and put together again as exporters do.
+// Shape, Gather and Concat of dims, as exporters write them.
 void ByShape(Grower& g) {
   Value* x = g.Float(2, 4);
   if (!x) return;

@@ -31,7 +31,7 @@ void OpenConstant(Graph& graph, Random& random) {
   if (!constants.empty()) graph.ConstantToInput(random.Pick(constants));
 }
 
-// Something that changes nothing, or something that does, before one operand.
+// Inserts an identity or another op before one operand.
 void Between(Graph& graph, Random& random) {
   std::vector<std::pair<Node*, int>> places;
   for (const auto& node : graph.nodes())
@@ -52,7 +52,7 @@ void Between(Graph& graph, Random& random) {
   node->SetInput(input, graph.AddNode(op, attrs, inputs, 1, node)->output(0));
 }
 
-// A number among the dims of the inputs becomes a symbol, wherever it stands.
+// A size in the inputs' dims becomes a symbol, wherever it occurs.
 void OpenDim(Graph& graph, Random& random) {
   std::vector<int64_t> sizes;
   for (const Value* v : graph.inputs())
@@ -70,7 +70,7 @@ Node* AnyNode(const Graph& graph, Random& random) {
   return std::next(graph.nodes().begin(), random.Below(static_cast<int>(graph.nodes().size())))->get();
 }
 
-// Another kind, axis, order of dims, switch or factor.
+// Changes a kind, axis, permutation, flag or factor.
 void OtherAttribute(Graph& graph, Random& random) {
   Node* node = AnyNode(graph, random);
   if (!node) return;
@@ -100,7 +100,7 @@ void OtherOrder(Graph& graph, Random& random) {
   node->SetInput(k, a);
 }
 
-// An operand is something else of its type.
+// Replaces an operand by another value of the same type.
 void OtherOperand(Graph& graph, Random& random) {
   Node* node = AnyNode(graph, random);
   if (!node || node->inputs().empty()) return;

@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// Nodes that round, and whose results are memory of their own.
+// Nodes that round and whose results have their own memory.
 bool Rounds(const Node& node) {
   static const std::set<std::string> kOps = {
       "Binary",    "Unary",   "MatMul",     "Conv",    "ConvTranspose", "Reduce",

@@ -1,5 +1,5 @@
-// What a graph gives, with how far rounding may move it: found by running it again with every intermediate
-// result a little off.
+// The results of a graph and their sensitivity to rounding, measured by running it again with every
+// intermediate result perturbed.
 #pragma once
 #include <map>
 #include <string>
@@ -12,12 +12,12 @@ namespace tern {
 
 struct Outcome {
   DatumList inputs, outputs;
-  std::vector<std::vector<double>> slack;  // by output and element; infinite where anything goes
+  std::vector<std::vector<double>> slack;  // per output and element; infinite where any value is accepted
 };
 
 Result<Outcome> OutcomeOf(const Graph& graph, const DatumList& inputs);
-// Empty when the data are the outcome's, within its slack. Not strict: any infinity or NaN stands for
-// another.
+// Empty when the data match the outcome within its slack. Not strict: any two of infinity and NaN count as
+// equal.
 std::string Differs(const Graph& graph, const Outcome& wanted, const DatumList& got, bool strict);
 
 }  // namespace tern

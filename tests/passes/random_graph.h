@@ -1,5 +1,5 @@
-// Valid graphs that follow from a seed: grown from nothing, or from a graph of the rules' own cases that is
-// changed a little, so that rules meet what they look for and what is only almost that.
+// Valid graphs from a seed: grown from nothing, or a graph of the rules' cases with small changes, so that
+// rules see their patterns and near misses.
 #pragma once
 #include <map>
 #include <memory>
@@ -20,13 +20,13 @@ struct RandomGraph {
   std::unique_ptr<Graph> graph;
   std::map<std::string, int64_t> symbols;
 };
-// Never without a graph.
+// The result always has a graph.
 RandomGraph MakeRandomGraph(uint64_t seed, const std::vector<SeedGraph>& seeds);
 
 // One small change: another number, attribute, operand, a node between two others, an open dim, an input for
 // a constant. The graph may be illegal afterwards.
 void MutateGraph(Graph& graph, Random& random);
-// So that inference starts anew.
+// Clears inferred types, so that inference starts again.
 void ForgetTypes(Graph& graph);
 
 }  // namespace tern

@@ -1,6 +1,6 @@
-// tern_random_graphs FOLDER [--seed S] [--count N] [--print]: optimises random graphs, some of them made from
-// the cases below the folder, and checks everything that is promised. A failing graph is told by its seed,
-// printed whole and as small as it still fails, with the rules that are to blame.
+// tern_random_graphs FOLDER [--seed S] [--count N] [--print]: optimises random graphs, some of them derived
+// from the cases in the folder, and checks the optimizer's guarantees. For a failing graph it prints the
+// seed, the graph, a reduced graph that still fails, and the responsible rules.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

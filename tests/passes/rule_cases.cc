@@ -85,7 +85,7 @@ std::string CheckExample(const Rule& rule) {
   return example.ok() ? CompareGraphs(*example->before, *example->after, {}, 1) : example.status().ToString();
 }
 
-// Names of rules that lack one or the other.
+// Names of rules that lack a firing or a non-firing graph.
 std::vector<std::string> Untested(const std::vector<RuleCase>& cases) {
   std::set<std::pair<std::string, bool>> seen;
   for (const RuleCase& c : cases) seen.insert({c.rule, c.fires});

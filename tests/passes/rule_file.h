@@ -5,10 +5,9 @@
 //   graph @g(%x: f32[3,5]) -> (%y) { … #w: f32[4,4] = rand(7) … }
 //   misses "is also read by"
 //   graph @g(…) …
-//
-// After `->` come the ops that are left, in order; `Op:kind` names a kind. Before it may stand symbols'
-// sizes: `fires N=4 -> Gelu`. rand(SEED) or rand(SEED, LOW, HIGH) fills a constant. `pass NAME` tests a pass
-// that is not a rule.
+// After `->` come the remaining ops, in order; `Op:kind` names a kind. Before it come optional sizes of
+// symbols: `fires N=4 -> Gelu`. rand(SEED) or rand(SEED, LOW, HIGH) fills a constant. `pass NAME` tests a
+// pass that is not a rule.
 #pragma once
 #include <map>
 #include <string>

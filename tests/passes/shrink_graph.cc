@@ -19,7 +19,7 @@ bool DropOutput(Graph& graph, int index) {
   return true;
 }
 
-// The numbers a node made come from outside.
+// Replaces a node by graph inputs with its results.
 bool CutNode(Graph& graph, int index) {
   if (index >= static_cast<int>(graph.nodes().size())) return false;
   Node& node = NodeAt(graph, index);
@@ -32,7 +32,7 @@ bool CutNode(Graph& graph, int index) {
   return any;
 }
 
-// A node's result is its first operand of that type.
+// Replaces a node's result by its first operand of the same type.
 bool SkipNode(Graph& graph, int index) {
   if (index >= static_cast<int>(graph.nodes().size())) return false;
   Node& node = NodeAt(graph, index);

@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// Words separated by spaces; quotes and brackets keep together.
+// Splits at spaces outside quotes and brackets.
 std::vector<std::string> Words(const std::string& line) {
   std::vector<std::string> words;
   std::string word;
@@ -107,7 +107,7 @@ class CaseReader {
     return {};
   }
 
-  // The same line for every type of the loop.
+  // Repeats the line for every type of the loop.
   Status TakeEach(const std::vector<std::string>& words) {
     for (size_t i = 0; i < loop_types_.size(); ++i) {
       auto copy = words;

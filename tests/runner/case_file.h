@@ -1,15 +1,15 @@
 // Test cases as data: reads .case files.
 //
 //   op Activation kind="leaky_relu" alpha=0.1     the op and its attributes, as in the text form of graphs
-//   foreach T f32 f16 bf16                        the cases up to `end` are repeated, T replaced
-//   in x T[5] = -2 -1 0 3 nan                     an input; `= rand(SEED,LOW,HIGH)` for seeded random numbers
-//   const w f32[2] = 1 2                          the same, but a constant of the graph
-//   absent                                        an optional input that is not given
-//   out y T[5] = -0.2 -0.1 0 3 nan                an expected output; `= reference` for what the reference
-//   evaluator gives tolerance 1e-4                                relative and absolute, in place of the
-//   element type's own end sweep f32[1] f32[7] f32[0] rand(1,-4,4)       one input of each type, expected:
-//   what the reference evaluator gives fails "part of the message"                   in place of `out`: the
-//   graph must be refused, or the run must fail
+//   foreach T f32 f16 bf16                        repeats the cases up to `end` with T replaced
+//   in x T[5] = -2 -1 0 3 nan                     an input; `= rand(SEED,LOW,HIGH)`: seeded random numbers
+//   const w f32[2] = 1 2                          an input that is a constant of the graph
+//   absent                                        an optional input that is absent
+//   out y T[5] = -0.2 -0.1 0 3 nan                an expected output; `= reference`: the evaluator's result
+//   tolerance 1e-4                                relative and absolute, instead of the type's default
+//   end
+//   sweep f32[1] f32[7] f32[0] rand(1,-4,4)       a case per type, with the evaluator's result expected
+//   fails "part of the message"                   instead of `out`: the graph is invalid, or the run fails
 #pragma once
 #include <string>
 #include <vector>

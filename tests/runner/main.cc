@@ -1,6 +1,6 @@
-// tern_cases FOLDER [--only TEXT]: runs every .case file below the folder, each case on every engine. With
-// --only, the cases whose path or name (as failures print it, with attributes) holds the text; others count
-// as skipped.
+// tern_cases FOLDER [--only TEXT]: runs every .case file in the folder, each case on every engine. --only
+// selects cases whose path or name (as failures print it, with attributes) contains the text; others count as
+// skipped.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

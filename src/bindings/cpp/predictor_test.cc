@@ -13,7 +13,7 @@
 
 #include "tern/tern.hpp"
 
-// Every allocation of the process comes by here, the library's too.
+// Counts every allocation of the process, including the library's.
 static std::atomic<long> allocations{0};
 [[gnu::noinline]] void* operator new(size_t size) {
   ++allocations;
@@ -90,7 +90,7 @@ TEST(Predictor, RoundsWhenAskedTo) {
                    "invalid argument: 'fp8' is not a precision; choose fp32, bf16 or auto"));
 }
 
-// What lies in the folder's one record, and when it was written.
+// The contents of the folder's only record file, and when it was written.
 struct Record {
   int files = 0;
   std::string text;
@@ -160,7 +160,7 @@ TEST(Predictor, WarnsOfAFolderThatIsNotThere) {
   EXPECT_EQ(p->warnings()[0].find("measurements are not read: there is no folder '" + folder + "'"), 0u)
       << p->warnings()[0];
   EXPECT_FALSE(std::filesystem::exists(folder));
-  std::filesystem::create_directory(folder);  // empty, it is one that may be filled
+  std::filesystem::create_directory(folder);  // an empty folder is valid
   EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).cache_dir(folder))->warnings().empty());
   std::filesystem::remove(folder);
 }
@@ -329,8 +329,8 @@ TEST(Predictor, LoadsFromMemory) {
   EXPECT_FALSE(tern::Predictor::Create(tern::Config().model_buffer(bytes.data(), bytes.size() / 2)).ok());
 }
 
-// An ONNX model y, all = Loop(_, go, x): the body hands its condition on and gathers its state, so that with
-// go it never ends. Node name "spin".
+// An ONNX model y, all = Loop(_, go, x): the body returns its condition unchanged and collects its state, so
+// that with go the loop never ends. Node name "spin".
 const char kEndless[] =
     "\010\010\022\000:\215\002\012\277\001\012\000\012\002go\012\001x\022\001y\022\003all\032\004spin\""
     "\004Loop*\237\001\012\004body2\223\001\012\020\012\001c\022\001d\"\010Identity\012\020\012\001s\022"
@@ -383,7 +383,7 @@ TEST(Predictor, RunsEndWhenTheyAreTold) {
   EXPECT_TRUE(Says(ran, "timeout") && Says(ran, "-1 ns") && Says(ran, "0 (no limit)")) << ran.message();
 }
 
-// A declared shape, handed on with its open dims.
+// A declared shape, passed with its open dims.
 TEST(Predictor, OpenDimsMustBeGiven) {
   auto p = Endless(1, false);
   ASSERT_TRUE(p.ok()) << p.status().message();
@@ -428,7 +428,7 @@ TEST(Predictor, ExplainsMistakes) {
   EXPECT_TRUE(
       Says(p->Input(0).CopyFrom(std::vector<bool>(784), {1, 1, 28, 28}), "invalid argument: input 'image'"));
   EXPECT_TRUE(Says(p->Output(0).CopyFrom(Picture(1)), "invalid argument: output 'probabilities'"));
-  EXPECT_EQ(p->Output(0).raw(), nullptr);  // nothing has run
+  EXPECT_EQ(p->Output(0).raw(), nullptr);  // no run yet
   ASSERT_TRUE(p->Input(0).Reshape({1, 1, 28, 29}).ok());
   EXPECT_TRUE(Says(p->Run(), "29"));
   EXPECT_EQ(p->Output(0).raw(), nullptr);

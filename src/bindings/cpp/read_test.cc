@@ -1,11 +1,11 @@
-// Reading results as other types, and other batch sizes, through the public API alone.
+// Reads results as other types, and overrides batch sizes, through the public API only.
 #include <gtest/gtest.h>
 
 #include "tern/tern.hpp"
 
 namespace {
 
-// Just enough of protobuf's format for models of one node.
+// A minimal protobuf writer for models of one node.
 std::string Varint(uint64_t v) {
   std::string out;
   for (; v >= 128; v >>= 7) out += static_cast<char>(v | 128);
@@ -45,7 +45,7 @@ tern::Result<tern::Predictor> Load(const std::string& bytes, int64_t batch = 0) 
   return tern::Predictor::Create(tern::Config().model_buffer(bytes.data(), bytes.size()).batch(batch));
 }
 
-// What the model of one type gives, read as another.
+// The result of a model of one type, read as another type.
 template <class From, class To> std::vector<To> Through(int type, const std::vector<From>& x) {
   auto p = Load(IdentityOf(type));
   EXPECT_TRUE(p.ok()) << p.status().message();
@@ -107,7 +107,7 @@ TEST(Read, Values) {
   EXPECT_EQ(bits->ToVector<int>(), (std::vector<int>{1, 0}));
 }
 
-// What was fed by Set has no array of the caller's.
+// A value that is fed with Set has no raw() memory.
 TEST(Read, InputsThatWereSet) {
   auto p = Load(IdentityOf(8));
   ASSERT_TRUE(p.ok()) << p.status().message();

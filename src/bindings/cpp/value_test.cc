@@ -231,7 +231,7 @@ TEST(RunOptions, EndARunAndNameIt) {
   EXPECT_EQ(ran.code(), tern::Code::kCancelled);
   EXPECT_TRUE(Says(ran, "deadline") && Says(ran, "while: ") && Says(ran, "run 'request 17'"))
       << ran.message();
-  options.timeout = std::chrono::hours(1);  // the earlier one counts
+  options.timeout = std::chrono::hours(1);  // the earlier limit applies
   EXPECT_EQ(p->Run(options).code(), tern::Code::kCancelled);
   options.deadline = std::chrono::steady_clock::time_point::min();
   EXPECT_EQ(p->Run(options).code(), tern::Code::kCancelled);

@@ -1,5 +1,5 @@
-// Nested graphs may hand on their inputs, values from around them, and one value twice; ONNX lets them hand
-// on only what they make or are given, under different names.
+// In Tern, a nested graph may return its inputs, captures, and a value twice. In ONNX it may return only its
+// inputs and values that it produces, under different names.
 #include <gtest/gtest.h>
 
 #include <set>

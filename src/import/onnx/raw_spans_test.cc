@@ -96,7 +96,7 @@ TEST(RawSpans, AModelIsImportedWithThem) {
   EXPECT_EQ(found, 2);
 }
 
-// A packed float_data has the bytes of raw_data; no other type's has, and two are put together.
+// A packed float_data has the same bytes as raw_data. Other types differ, and two fields are concatenated.
 TEST(RawSpans, FloatDataIsTakenToo) {
   pb::ModelProto model = Sum(2000);
   auto& w = *model.mutable_graph()->mutable_initializer(1);
@@ -136,7 +136,7 @@ TEST(RawSpans, TheSizeIsChecked) {
       << graph.status().message();
 }
 
-// What only protobuf should judge: parts that are merged, and messages that break off.
+// Messages that only protobuf parses: merged fields and truncated messages.
 TEST(RawSpans, IsNotForWhatMustBeMerged) {
   const std::string bytes = Sum(2000).SerializeAsString();
   EXPECT_FALSE(SplitRawData((bytes + bytes).data(), 2 * bytes.size()));
@@ -159,7 +159,7 @@ TEST(RawSpans, IsNotForWhatMustBeMerged) {
   EXPECT_FALSE(SplitRawData(whole.data(), whole.size()));
 }
 
-// Protobuf keeps a known field of another wire type aside; a second data_type wins.
+// Protobuf treats a known field of another wire type as unknown; the last data_type wins.
 TEST(RawSpans, IsNotForFieldsOfAnotherKind) {
   const auto delimited = [](char tag, const std::string& contents) {
     std::string out(1, tag);
@@ -184,7 +184,7 @@ TEST(RawSpans, IsNotForFieldsOfAnotherKind) {
 TEST(RawSpans, ABrokenMessageIsRefusedWhereverItBreaksOff) {
   const std::string bytes = Sum(1100).SerializeAsString();
   for (size_t n = 0; n < bytes.size(); n += n % 7 + 1) {
-    const std::string part = bytes.substr(0, n);  // with its own end, for the sanitizer
+    const std::string part = bytes.substr(0, n);  // a separate buffer, so that the sanitizer finds overruns
     EXPECT_EQ(SplitRawData(part.data(), n).has_value() && pb::ModelProto().ParseFromString(part), false) << n;
     EXPECT_FALSE(ImportBytes(part.data(), n).ok()) << n;
   }

@@ -1,9 +1,9 @@
-// The two graphs as lists of nodes, and which node of one became which of the other.
+// The two graphs as lists of nodes, and the correspondence between their nodes.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// The inputs and outputs of a graph, and what a body reads of the graphs around it, are drawn as nodes too. They stand behind
-// the nodes in the list. After this, a node's inputs come from the same body; `captures` of a node with bodies names the rest.
+// Inputs, outputs and captures of a body are drawn as nodes too ("ports"). They follow the real nodes in the list. After this, all inputs
+// of a node come from the same body; `captures` of a node with bodies lists the values that its bodies read from outside.
 function withPorts(side) {
   const all = side.nodes.map(n => ({ ...n, inputs: n.inputs.map(v => ({ ...v })), captures: [], bodies: [] }));
   const place = new Map(), key = (body, v) => `${body}\n${v.name}`;
@@ -12,7 +12,7 @@ function withPorts(side) {
   side.bodies.forEach((b, k) => all[b.owner].bodies.push(k));
   const graphs = [{ body: -1, ...side }, ...side.bodies.map((b, k) => ({ body: k, ...b }))];
   for (const { body, inputs } of graphs) for (const v of inputs) place.set(key(body, v), port("input", body, v, [], [v]));
-  // The node of `body` that hands on the value; -1 for a constant and an absent input.
+  // The node of `body` that provides the value; -1 for a constant and an absent input.
   const provider = (body, v) => {
     if (v.constant || !v.name && v.from < 0) return -1;
     if (v.from >= 0 && all[v.from].body === body) return v.from;
@@ -30,13 +30,13 @@ function withPorts(side) {
   return all;
 }
 
-// What a node reads, each once: nodes of the same body.
+// The nodes of the same body that a node reads, without duplicates.
 const sources = n => [...new Set([...n.inputs.map(v => v.from), ...n.captures])].filter(i => i >= 0);
 
-// What a node is known by on the other side: the values that it makes. Ports are told from nodes.
+// The key that identifies a node on the other side: its output values. Ports and nodes have different keys.
 const marks = n => n.port && n.op !== "input" ? [`${n.op}\n${n.name}`] : n.outputs.map(v => v.name).filter(name => name);
 
-// The nodes of a body by what they are known by; keys that several nodes have are left out where `unique` is asked for.
+// The nodes of a body by key; with `unique`, keys of several nodes are left out.
 function indexBy(nodes, body, keys, unique) {
   const by = new Map(), twice = new Set();
   nodes.forEach((n, i) => {
@@ -47,9 +47,9 @@ function indexBy(nodes, body, keys, unique) {
   return by;
 }
 
-// Each node's counterpart on the other side, as [of before, of after]; -1: there is none. A node that no rule made is the one of the
-// same name and origin; others make a value of the same name, in the same body or, where the name occurs once, in any. Several
-// nodes can have the same counterpart.
+// Each node's counterpart on the other side, as [of before, of after]; -1: there is none. An unchanged node matches by name and origin;
+// other nodes match by the name of an output, in the same body or, if the name is unique, in any body. Several nodes can have the same
+// counterpart.
 function twins(before, after) {
   const found = [before.map(() => -1), after.map(() => -1)];
   const join = (i, j) => { if (found[0][i] < 0) found[0][i] = j; if (found[1][j] < 0) found[1][j] = i; };
@@ -70,7 +70,7 @@ function twins(before, after) {
   return found;
 }
 
-// For each node, the first one that computes the same from the same; itself where there is none.
+// For each node, the first node with the same op and inputs; possibly the node itself.
 function firstOfSame(nodes, count) {
   const seen = new Map(), first = nodes.map((n, i) => i);
   for (let i = 0; i < count; ++i) {
@@ -84,9 +84,9 @@ function firstOfSame(nodes, count) {
   return first;
 }
 
-// parts: the nodes of `before` that each node of `after` does the work of: all between its result and what it reads. Nodes that
-// shapes and constants replace, that hand their input on, or that repeat another one do no work.
-// helps: where a node of `after` makes a value that `before` does not have, the node that it makes it for; otherwise -1.
+// parts: for each node of `after`, the nodes of `before` that it replaces: all nodes between its inputs and its result. Nodes that are
+// folded to constants, that forward their input or that duplicate another node do not count.
+// helps: for a node of `after` whose value `before` does not have, the node that reads the value; otherwise -1.
 function workOf([before, after], [twin0, twin1], same) {
   const known = new Set(before.flatMap(n => n.outputs.map(v => v.name))), helps = after.map(() => -1);
   const ends = j => before[j].port || twin0[j] >= 0 || before[j].fixed || same[j] !== j && twin0[same[j]] >= 0;
@@ -113,13 +113,13 @@ const lists = data.sides.map(withPorts);
 const twin = twins(...lists);
 const firstSame = firstOfSame(lists[0], data.sides[0].nodes.length);
 const { parts, helps } = workOf(lists, twin, firstSame);
-// The node of `after` that each node of `before` is fused into: it does the work of others too. -1: there is none.
+// For each node of `before`, the node of `after` that it is fused into together with other nodes; -1 for none.
 const fused = lists[0].map(() => -1);
 parts.forEach((list, a) => { if (list.length > 1) list.forEach(j => { if (fused[j] < 0) fused[j] = a; }); });
 
 const kept = new Set(parts.flat());
 
-// "": kept. Of before: "fused" into a node of after, or "gone". Of after: "made" by a rule.
+// The status of a node: "" if unchanged; in `before` also "fused" into a node of `after`, or "gone"; in `after` also "made" by a rule.
 const stateOf = (s, i) => lists[s][i].port ? "" : s === 1 ? (lists[1][i].rule ? "made" : "") : fused[i] >= 0 ? "fused" : kept.has(i) ? "" : "gone";
 
 function fateOf(i) {
@@ -130,7 +130,7 @@ function fateOf(i) {
   return "removed";
 }
 
-// On the other side: what the node became or went into, or the nodes whose work it does.
+// The matching nodes on the other side: the counterpart, the fused node, or the nodes that this node replaces.
 function counterparts(s, i) {
   if (s === 0) return fused[i] >= 0 ? [fused[i]] : twin[0][i] >= 0 && stateOf(0, i) !== "gone" ? [twin[0][i]] : [];
   const own = helps[i] >= 0 ? parts[helps[i]] : parts[i];

@@ -1,11 +1,11 @@
-// Where nodes, wires and frames stand. A node with bodies is a box with a frame for each body below it; a body is laid out like a
-// graph of its own.
+// Positions of nodes, wires and frames. A node with bodies is a box with a frame for each body below it; each body is laid out as a
+// separate graph.
 "use strict";
 const W = 168, H = 36, THIN = 16, GAP_X = 16, GAP_Y = 26, LONGEST_ROUTE = 400;
 const TITLE = 22, PAD = 14;  // of a frame: the height of its title, the space around its nodes
 
-// Rows by the longest way from an input, then as far down as what a node reads allows, so that wires are short. `group` gives the
-// nodes of all lists a number; equal numbers share a row. reads(list, node): places in the list. Null when that is not possible.
+// Assigns rows by the longest path from an input, then moves nodes towards their readers, so that wires are short. `group` numbers the
+// nodes of all lists; nodes with equal numbers share a row. reads(list, node): indices in the list. Null if no assignment exists.
 function rows(group, reads) {
   const count = 1 + group.flat().reduce((most, g) => Math.max(most, g), -1);
   const into = Array.from({ length: count }, () => new Set()), outof = Array.from({ length: count }, () => new Set());
@@ -22,12 +22,12 @@ function rows(group, reads) {
   return group.map(list => list.map(g => row[g]));
 }
 
-// Places in a row, near what a node reads and what reads it. A wire over several rows keeps a lane of its own. Returns the middle of
-// each node and the wires as [reader, source, lanes between], a lane as [middle, row].
+// Positions nodes within a row, near their inputs and readers. A wire over several rows has its own lane. Returns the centre of each
+// node and the wires as [reader, source, lanes between], a lane as [centre, row].
 function place(widths, row, reads) {
   const wide = widths.slice(), lane = widths.map(() => false), level = row.slice(), up = widths.map(() => []), down = widths.map(() => []);
   const link = (a, b) => { down[a].push(b); up[b].push(a); };
-  const lanes = widths.map(() => []), routes = [];  // lanes of the node's value, by how many rows below it
+  const lanes = widths.map(() => []), routes = [];  // lanes of the node's value, by distance in rows
   widths.forEach((w, i) => reads(i).forEach(j => {
     const span = row[i] - row[j];
     if (span > LONGEST_ROUTE) { routes.push([i, j, []]); return; }
@@ -44,7 +44,7 @@ function place(widths, row, reads) {
   const layers = [];
   level.forEach((r, i) => (layers[r] ||= []).push(i));
   const x = wide.map(() => 0);
-  // The nearest places to what the nodes want that keep their order and distances.
+  // The positions nearest to the desired ones that keep order and minimum distances.
   const settle = (layer, want) => {
     let offset = 0;
     const offsets = layer.map((i, k) => offset += k ? (wide[i] + wide[layer[k - 1]]) / 2 + GAP_X : 0), blocks = [];
@@ -64,7 +64,7 @@ function place(widths, row, reads) {
     layer.sort((a, b) => want.get(a) - want.get(b));
     settle(layer, layer.map(i => want.get(i)));
   };
-  // Lanes and chains would rather be straight than short.
+  // Straight lanes and chains have a higher weight than short wires.
   const chain = i => up[i].length < 2 && down[i].length < 2;
   const pull = (i, j) => lane[i] && lane[j] || chain(i) && chain(j) ? 8 : lane[i] || lane[j] ? 3 : 1;
   const straighten = layer => settle(layer, layer.map(i => {
@@ -81,13 +81,13 @@ function place(widths, row, reads) {
   return { x: widths.map((w, i) => x[i]), routes: routes.map(([reader, source, way]) => [reader, source, way.map(i => [x[i], level[i]])]) };
 }
 
-// One body of one side: what stands in it, and how large that is. Coordinates begin at the upper left corner of the content.
+// One body of one side: its contents and size. The origin is the upper left corner of the content.
 class Region {
   constructor(s, body) {
     this.s = s;
     this.nodes = lists[s].map((n, i) => n.body === body ? i : -1).filter(i => i >= 0);
     this.at = new Map(this.nodes.map((i, k) => [i, k]));
-    this.frames = new Map();  // by the place of the node that has them: one region a body
+    this.frames = new Map();  // by index of the owning node: one region per body
     this.reads = k => sources(lists[s][this.nodes[k]]).map(i => this.at.get(i)).filter(j => j !== undefined);
   }
   width(k) {
@@ -98,7 +98,7 @@ class Region {
     const frames = this.frames.get(k) || [];
     return frames.length ? H + GAP_Y / 2 + TITLE + 2 * PAD + Math.max(...frames.map(f => f.h)) : H;
   }
-  // row: of each node; top: of each row, with the end of the last one behind.
+  // row: of each node; top: of each row, followed by the bottom of the last row.
   settle(row, top) {
     const { x, routes } = place(this.nodes.map((i, k) => this.width(k)), row, this.reads);
     let left = x.length ? Infinity : 0, right = x.length ? -Infinity : W;
@@ -122,7 +122,7 @@ class Region {
   }
 }
 
-// Lays out bodies that belong together, one a side: equal values share a row. False when the rows of the two do not agree.
+// Lays out corresponding bodies of both sides: equal values share a row. False if that is not possible.
 function arrange(regions) {
   const [a, b] = regions, partner = regions.map(r => r.nodes.map(() => -1));
   if (b) b.nodes.forEach((j, k) => {
@@ -152,7 +152,7 @@ function arrange(regions) {
   return true;
 }
 
-// What is drawn of a side: `at`, the upper left corner of each node's box; the wires; the frames, outer ones first.
+// The drawing of a side: `at`, the upper left corner of each node's box; the wires; the frames, outer ones first.
 function flatten(region) {
   const out = { at: [], wires: [], frames: [], box: { x: 0, y: 0, w: region.w, h: region.h } };
   const walk = (r, ox, oy) => {
@@ -175,7 +175,7 @@ function flatten(region) {
   return out;
 }
 
-// Both sides; null when they do not agree and `together` is wished.
+// Lays out both sides; null if `together` is set and common rows are not possible.
 function layOutSides(together) {
   const regions = lists.map((n, s) => new Region(s, -1));
   if (together) return arrange(regions) ? regions.map(flatten) : null;

@@ -28,7 +28,7 @@ function paint() {
   }));
 }
 
-// On a narrow screen one pane is to be seen, and the panel below it opens and closes.
+// On a narrow screen only one pane is visible, and the panel below it opens and closes.
 function showPane(s) {
   document.body.dataset.pane = s;
   [0, 1].forEach(k => byId("tab-" + k).setAttribute("aria-pressed", k === s));

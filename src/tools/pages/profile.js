@@ -7,7 +7,7 @@ const steps = data.nodes.map((n, index) => ({ ...n, index, op: kindOf(n), name: 
   share: data.ms ? n.ms / data.ms : 0 }));
 const number = digits => value => value === null ? "?" : value.toFixed(digits);
 const percent = row => number(1)(100 * row.share);
-// Long names may break behind dots, slashes and underscores.
+// Long names may break after dots, slashes and underscores.
 function write(parent, text) {
   String(text).split(/(?<=[./_])/).forEach((part, k) => parent.append(...k ? [document.createElement("wbr"), part] : [part]));
 }
@@ -31,7 +31,7 @@ class SortedTable {
     this.body = table.createTBody();
     this.foot = table.createTFoot();
   }
-  // Unknown values come last, whichever way the rest goes.
+  // Unknown values are last in either sort order.
   compare(p, q) {
     const a = p[this.by.key], b = q[this.by.key];
     if (a === null || b === null) return (a === null) - (b === null);
@@ -83,7 +83,7 @@ const tables = {
     { title: "calls", key: "calls", kind: "n" }, { title: "kernel", key: "kernel" }, { title: "output", key: "output" }]),
 };
 
-// Sums of steps. A rate is unknown where a step's work is unknown. A step's least time is its share of the roof times its own time.
+// Totals of steps. A rate is unknown if a step's work is unknown. The lower bound of a step's time is its fraction of the roofline times its time.
 function sum(rows, title) {
   const add = value => rows.reduce((total, r) => total + value(r), 0), ms = add(r => r.ms), known = rows.every(r => r.gflops !== null);
   return { ...title, steps: rows.length, ms, share: add(r => r.share), gflops: known && ms ? add(r => r.gflops * r.ms) / ms : null,
@@ -95,13 +95,13 @@ function totals(rows, key) {
   return [...groups].map(([value, list]) => sum(list, { [key]: value }));
 }
 
-// Every word of the filter occurs in the step's texts.
+// Whether every word of the filter occurs in the step's texts.
 function matches(step) {
   const text = `${step.name} ${step.op} ${step.kernel} ${step.output}`.toLowerCase();
   return byId("filter").value.toLowerCase().split(/\s+/).every(word => text.includes(word));
 }
 
-// A table of totals shows what the other choices leave, so that another row of it can be picked.
+// A table of totals ignores its own selection, so that another row can be selected.
 function show() {
   const found = steps.filter(matches), fits = (step, keys) => keys.every(key => picked[key] === null || step[key] === picked[key]);
   for (const [key, other] of [["op", "kernel"], ["kernel", "op"]]) {
@@ -119,7 +119,7 @@ function show() {
 
 function clear() { byId("filter").value = ""; Object.assign(picked, { op: null, kernel: null }); show(); }
 
-// A dot leads to its step.
+// A click on a dot shows its step.
 document.querySelectorAll("circle").forEach(dot => dot.addEventListener("click", () => {
   if (dot.classList.contains("out")) clear();
   document.querySelectorAll("tr.at").forEach(tr => tr.classList.remove("at"));

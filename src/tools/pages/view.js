@@ -81,13 +81,13 @@ const sides = data.sides.map((side, s) => new Side(s));
 const aligned = () => byId("align").checked;
 const moved = s => aligned() ? sides : [sides[s]];
 
-// The scale at which all of a side is to be seen.
+// The scale at which an entire side is visible.
 function wholeScale(side) {
   const { w, h } = side.box(), { width, height } = side.area();
   return Math.min(1, (width - 2 * MARGIN) / w, (height - 2 * MARGIN) / h);
 }
 
-// All of both graphs.
+// Fits both graphs into their panes.
 function fit() {
   const scales = sides.map(wholeScale);
   sides.forEach((side, s) => {
@@ -96,7 +96,7 @@ function fit() {
   });
 }
 
-// Of sorted numbers, how many lie in [low, high).
+// The count of sorted numbers in [low, high).
 function within(sorted, low, high) {
   const below = limit => {
     let a = 0, b = sorted.length;
@@ -106,7 +106,7 @@ function within(sorted, low, high) {
   return below(high) - below(low);
 }
 
-// Of windows of this width over sorted numbers, the middle of the first that holds the most of them.
+// The centre of the first window of this width that contains the most of the sorted numbers.
 function densest(sorted, width) {
   let best = 0, from = 0, to = 0, i = 0;
   for (let j = 0; j < sorted.length; ++j) {
@@ -116,8 +116,8 @@ function densest(sorted, width) {
   return (from + to) / 2;
 }
 
-// The beginning of both graphs, large enough to read: the first rows where every pane has something to show, and there the part of
-// the pane's graph with the most nodes. A graph may be far wider than the pane, with nothing in its middle.
+// Shows the beginning of both graphs at a readable scale: the first rows in which every pane has nodes, centred on the part of the
+// graph with the most nodes, because a graph may be far wider than the pane and empty in its centre.
 function showBeginning() {
   const scale = side => Math.min(1, Math.max(READABLE, (side.area().width - 2 * MARGIN) / side.box().w));
   const scales = sides.map(scale), ascending = (a, b) => a - b;
@@ -136,7 +136,7 @@ function showBeginning() {
   });
 }
 
-// Puts a node into the middle of its pane, and its counterpart into the middle of the other.
+// Centres a node in its pane, and its counterpart in the other pane.
 function centre(s, i) {
   const put = (side, j, k) => {
     const { width, height } = side.area(), p = side.at[j];
@@ -148,7 +148,7 @@ function centre(s, i) {
   else if (aligned()) across.show(k, across.view.x, sides[s].view.y);
 }
 
-// Whether the middle of a node is to be seen.
+// Whether the centre of a node is visible.
 function inView(s, i) {
   const { view, at } = sides[s], { width, height } = sides[s].area(), x = view.x + (at[i].x + W / 2) * view.k, y = view.y + (at[i].y + H / 2) * view.k;
   return x >= 0 && x <= width && y >= 0 && y <= height;
@@ -156,14 +156,14 @@ function inView(s, i) {
 
 function pan(s, dx, dy) { moved(s).forEach(side => side.show(side.view.k, side.view.x + dx, side.view.y + dy)); }
 
-// The point (px, py) of the pane stays where it is.
+// Zooms around the point (px, py) of the pane.
 function zoom(s, by, px, py) {
   const least = Math.min(0.01, ...sides.map(wholeScale)), { k } = sides[s].view;
   const factor = Math.min(NEAREST, Math.max(least, k * by)) / k;
   moved(s).forEach(side => side.show(side.view.k * factor, px - (px - side.view.x) * factor, py - (py - side.view.y) * factor));
 }
 
-// One pointer pans, two pinch; a press that does not move chooses a node.
+// One pointer pans, two pinch; a press without movement selects a node.
 function listen({ svg, s }) {
   const down = new Map();
   let travelled = 0, pressed = null;
@@ -202,7 +202,7 @@ function listen({ svg, s }) {
   svg.addEventListener("keydown", e => panelKey(s, e));
 }
 
-// The keys of a pane that has the focus.
+// Keyboard controls of the focused pane.
 function panelKey(s, e) {
   const { width, height } = sides[s].area(), step = 60, last = sides[s].nodes.length - 1;
   const walk = by => { const at = chosen && chosen[0] === s ? chosen[1] : by > 0 ? -1 : last + 1, i = Math.min(last, Math.max(0, at + by)); centre(s, i); choose(s, i); };

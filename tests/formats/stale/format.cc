@@ -1,4 +1,4 @@
-// A format whose library says that it was built with another version of Tern.
+// A format whose library reports that it was built for another version of Tern.
 #include "load/format.h"
 
 namespace tern::load {

@@ -1,5 +1,5 @@
-// A format for tests: the line "toy 1", then a graph in Tern's text form. A folder is a toy model too where
-// it holds model.toy.
+// A format for tests: the line "toy 1", then a graph in Tern's text form. A folder with model.toy is a toy
+// model too.
 #include "load/format.h"
 
 namespace tern::load {

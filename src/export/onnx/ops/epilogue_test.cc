@@ -1,4 +1,4 @@
-// Fused nodes leave as plain operators, and come back with the same results.
+// Fused nodes are exported as plain operators and give the same results after import.
 #include "ops/support/epilogue.h"
 #include "export/onnx/ops/round_trip_test_support.h"
 #include "import/onnx/proto_tensor.h"
@@ -16,7 +16,7 @@ void CheckRoundTrip(const std::string& text) {
   CheckRoundTrip(text, true);
 }
 
-// The operators written with com.microsoft's among them.
+// The operators of an export that may use com.microsoft.
 std::vector<std::string> OperatorsOf(const std::string& text) {
   InitOps();
   auto graph = ParseGraph(text);
@@ -80,7 +80,7 @@ TEST(ExportContrib, OneOperatorForAFusedNode) {
   EXPECT_EQ(OperatorsOf(swish), Names{"QuickGelu"});
 }
 
-// A sum that others read too, and one that only the norm reads.
+// A sum with other readers, and one that only the norm reads.
 TEST(ExportContrib, NormOfASum) {
   for (const char* y : {"%s + %m", "%m * %m"})
     for (const char* norm : {"LayerNorm(%s, #g, #b) {epsilon=0.01}", "LayerNorm(%s) {axis=2}"}) {
@@ -130,14 +130,14 @@ TEST(ExportAttention, Guarded) {
                             "\n  %y = Attention(%q, %k, %k, #m) {q_heads=2, kv_heads=2, guarded=true}\n}"));
 }
 
-// q, k and v in one value are cut apart.
+// A joint value of q, k and v is split.
 TEST(ExportAttention, Joint) {
   for (const char* attrs : {"merged=true", "causal=true", "merged=true, guarded=true", "guarded=true"})
     CheckRoundTrip(Fused("Attention", "%x: f32[2,3,16]", "%x, %x, %x",
                          StrCat("q_heads=4, kv_heads=2, joint=true, ", attrs)));
 }
 
-// A cache that holds keys and values in one.
+// A cache that stacks keys and values.
 TEST(ExportAttention, Stacked) {
   for (const char* merged : {"true", "false"})
     CheckRoundTrip(StrCat(R"(graph @g(%x: f32[2,3,12], %p: f32[2,2,2,4,2]) -> (%c, %y) {
