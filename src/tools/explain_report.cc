@@ -32,7 +32,7 @@ std::string Title(const Choice& choice) {
                                   Printable(OutputOf(*choice.node)));
   if (const std::string graph = GraphOf(*choice.node); !graph.empty())
     title += fmt::format(", in the inner graph '{}'", Printable(graph));
-  return choice.pieces > 1 ? title + fmt::format(", {} slices of the batch, each:", choice.pieces) : title;
+  return choice.slices > 1 ? title + fmt::format(", {} slices of the batch, each:", choice.slices) : title;
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ void WriteExplanation(const Explanation& e, data::JsonWriter& json) {
     json.BeginObject().Key("name").Text(choice.node->name).Key("op").Text(KindOf(*choice.node));
     json.Key("output").Text(OutputOf(*choice.node)).Key("kernel").Text(choice.kernel);
     json.Key("graph").Text(GraphOf(*choice.node)).Key("in_run").Bool(choice.in_run);
-    json.Key("pieces").Int(choice.pieces).Key("reason").Text(TextOf(choice.reason));
+    json.Key("pieces").Int(choice.slices).Key("reason").Text(TextOf(choice.reason));
     json.Key("candidates").BeginArray();
     for (const Candidate& c : choice.candidates) {
       json.BeginObject().Key("kernel").Text(c.kernel).Key("legal").Bool(c.legal);

@@ -46,7 +46,7 @@ Result<std::shared_ptr<const Graph>> WithStates(std::shared_ptr<const Graph> gra
 
 // Appends the kernel choices of `ran`, then those of the last plans of its subgraphs.
 void AddChoices(Engine& engine, const Program& program, const Execution& ran, std::vector<Choice>& out) {
-  for (Choice& choice : MergePieces(ran.Choices())) out.push_back(std::move(choice));
+  for (Choice& choice : MergeSlices(ran.Choices())) out.push_back(std::move(choice));
   for (const NodeProgram& node : program.nodes)
     for (const auto& inner : node.subgraphs)
       if (const Execution* last = engine.RunnerFor(*inner).last()) AddChoices(engine, *inner, *last, out);

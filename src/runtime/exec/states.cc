@@ -89,9 +89,9 @@ const LengthRange* States::RangeFor(const DatumList& inputs) {
       range_.inputs[i].push_back({now[k] - slope * length_, slope});
     }
   }
-  int64_t most = kLeastRange;
-  while (most <= length_) most *= 2;
-  range_.most = 2 * most + kOdd;
+  int64_t bound = kLeastRange;
+  while (bound <= length_) bound *= 2;
+  range_.max_length = 2 * bound + kOdd;
   return &range_;
 }
 

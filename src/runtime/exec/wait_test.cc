@@ -55,7 +55,7 @@ class SessionsWait : public testing::Test {
   void ExpectCancelled(const std::string& why) {
     const Status status = second_->Run(DatumList{Counting({8})}).status();
     EXPECT_EQ(status.code(), Code::kCancelled);
-    EXPECT_EQ(status.message(), why + ": it waited for another session, which makes its plan");
+    EXPECT_EQ(status.message(), why + ": it waited for another session that compiles the plan");
     EXPECT_FALSE(gate.open);
   }
 

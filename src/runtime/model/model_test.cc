@@ -101,7 +101,7 @@ class PacksItself : public KernelOf<PacksItself> {
 };
 
 constexpr size_t kPackBytes = 16;
-constexpr char kWaited[] = ": it waited for another session, which packs the same weights";
+constexpr char kWaited[] = ": it waited for another session that packs the same weights";
 
 Stop Passed() {
   Stop stop;
@@ -327,7 +327,7 @@ TEST(RunsWithBranches, WaitForThePlanNoLongerThanTheyMay) {
     } else @e() -> (%b) { %b = Relu(%x) }]
   })",
                                   {Counting({3, 2}), Tensor::Scalar(DType::kBool, 1)},
-                                  ": it waited for another session, which makes its plan");
+                                  ": it waited for another session that compiles the plan");
 }
 
 // Plans and steps in runs pack one weight, which leaves memory meanwhile.
@@ -409,7 +409,7 @@ TEST(ModelVariants, AreMadeOnceAndKeepNobodyFromOthers) {
   const Status late = model.Variant({"k"}, Workers(1), Passed()).status();
   EXPECT_EQ(late.code(), Code::kCancelled);
   EXPECT_EQ(late.message(),
-            "the run did not end before its deadline: it waited for another session, which makes the model "
+            "the run did not end before its deadline: it waited for another session that creates the model "
             "for the same inputs");
   EXPECT_TRUE(model.Variant({"j"}, Workers(1), Passed()).ok());
   for (int i = 0; i < 2; ++i)

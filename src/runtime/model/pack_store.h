@@ -68,6 +68,6 @@ class PackStore {
 };
 
 // For messages: what a session waits for.
-inline constexpr char kOtherPacks[] = "another session, which packs the same weights";
+inline constexpr char kOtherPacks[] = "another session that packs the same weights";
 
 }  // namespace tern

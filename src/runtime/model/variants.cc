@@ -20,7 +20,7 @@ Result<std::shared_ptr<Model>> Variants::Get(const Names& names, const Stop& sto
                                              const std::function<Result<std::shared_ptr<Model>>()>& make) {
   if (auto model = Find(names)) return model;
   TERN_ASSIGN(const auto making,
-              making_.Acquire(names, stop, "another session, which makes the model for the same inputs"));
+              making_.Acquire(names, stop, "another session that creates the model for the same inputs"));
   if (auto model = Find(names)) return model;
   TERN_ASSIGN(auto model, make());
   std::shared_ptr<Model> oldest;  // leaves memory when the lock is free again

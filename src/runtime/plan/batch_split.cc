@@ -9,22 +9,22 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kMostPieces = 64;     // each has steps of its own
-constexpr double kStepCost = 1. / 128;  // of a step beside its work, as a share of the cache to be filled
+constexpr int64_t kMaxSlices = 64;      // each slice adds steps to the plan
+constexpr double kStepCost = 1. / 128;  // overhead of a step, as a fraction of the cache size
 
-// Nodes [begin, end) done for `size` items at a time.
+// Nodes [begin, end) that run for `size` items at a time.
 struct Run {
   size_t begin = 0, end = 0;
   int64_t size = 0;
-  double saved = 0;  // bytes that do not travel to memory and back
+  double saved = 0;  // bytes of memory traffic
 };
 
 class BatchSplitter {
  public:
-  BatchSplitter(Lowered& lowered, BatchParts& pieces, size_t cache)
-      : lowered_(lowered), slots_(lowered.slots), pieces_(pieces), cache_(static_cast<double>(cache)) {}
+  BatchSplitter(Lowered& lowered, BatchSlices& slices, size_t cache)
+      : lowered_(lowered), slots_(lowered.slots), slices_(slices), cache_(static_cast<double>(cache)) {}
 
-  void Cut() {
+  void Split() {
     Measure();
     std::vector<Run> runs;
     for (size_t i = 0; i < lowered_.nodes.size();) {
@@ -46,9 +46,9 @@ class BatchSplitter {
 
  private:
   struct Measured {
-    int64_t items = 0;        // 0: not to be cut
-    std::vector<bool> holds;  // inputs with items
-    double values = 0, weights = 0;
+    int64_t items = 0;               // of the batch; 0: the node cannot be split
+    std::vector<bool> holds;         // by input: whether its outermost dim is the batch
+    double values = 0, weights = 0;  // bytes of operands with and without items
   };
 
   double Bytes(int slot) const { return static_cast<double>(slots_[static_cast<size_t>(slot)].bytes()); }
@@ -67,8 +67,8 @@ class BatchSplitter {
     }
   }
 
-  // The nodes from `begin` on that may be cut together: same items, and none reads the whole of what an
-  // earlier one makes in pieces.
+  // End of the longest sequence from `begin` on that can be split together: all nodes have the same number of
+  // items, and none reads all items of a value that an earlier one writes in slices.
   size_t EndOfRun(size_t begin) const {
     std::map<int, bool> made;
     size_t i = begin;
@@ -83,20 +83,20 @@ class BatchSplitter {
   }
 
   double Saved(const Measured& m, int64_t size) const {
-    const double pieces = static_cast<double>((m.items + size - 1) / size);
-    const double piece = m.values * static_cast<double>(size) / static_cast<double>(m.items);
-    const double saved = m.values > cache_ && piece <= cache_ ? m.values : 0;
-    return saved - (pieces - 1) * (m.weights + kStepCost * cache_);
+    const double slices = static_cast<double>((m.items + size - 1) / size);
+    const double slice = m.values * static_cast<double>(size) / static_cast<double>(m.items);
+    const double saved = m.values > cache_ && slice <= cache_ ? m.values : 0;
+    return saved - (slices - 1) * (m.weights + kStepCost * cache_);
   }
 
-  // The part of [begin, end) that gains most, at the size of pieces that suits it best; then what is left on
-  // both sides of it.
+  // Chooses the subsequence of [begin, end) and the slice size that save most; then recurses on both sides of
+  // it.
   void Choose(size_t begin, size_t end, std::vector<Run>& runs) const {
     const int64_t items = measured_[begin].items;
     Run best;
     best.saved = cache_;
     for (int64_t size = 1; size <= items / 2; size *= 2) {
-      if ((items + size - 1) / size > kMostPieces) continue;
+      if ((items + size - 1) / size > kMaxSlices) continue;
       double saved = 0;
       size_t first = begin;
       for (size_t i = begin; i < end; ++i) {
@@ -118,60 +118,60 @@ class BatchSplitter {
     return sizes;
   }
 
-  // A slot for each piece of this one.
-  std::vector<int> Pieces(int slot, const std::vector<int64_t>& sizes) {
-    std::vector<int> pieces;
+  // Adds a slot for each slice of this slot's value.
+  std::vector<int> SlicesOf(int slot, const std::vector<int64_t>& sizes) {
+    std::vector<int> slices;
     for (int64_t size : sizes) {
-      const Type& whole = slots_[static_cast<size_t>(slot)].type;
-      Dims dims = whole.shape.Concrete();
+      const Type& full = slots_[static_cast<size_t>(slot)].type;
+      Dims dims = full.shape.Concrete();
       dims[0] = size;
       SlotFacts facts;
-      facts.type = Type::TensorOf(whole.dtype, Shape::Of(dims));
-      pieces.push_back(static_cast<int>(slots_.size()));
+      facts.type = Type::TensorOf(full.dtype, Shape::Of(dims));
+      slices.push_back(static_cast<int>(slots_.size()));
       slots_.push_back(std::move(facts));
     }
-    return pieces;
+    return slices;
   }
 
-  // A node of our own between whole values and their pieces.
-  PlanNode Between(const char* op, const std::vector<int>& inputs, const std::vector<int>& outputs) {
-    auto& graph = pieces_.graphs.emplace_back(std::make_unique<Graph>("pieces of a batch"));
+  // A Split or Concat between a full value and its slices.
+  PlanNode AddNode(const char* op, const std::vector<int>& inputs, const std::vector<int>& outputs) {
+    auto& graph = slices_.graphs.emplace_back(std::make_unique<Graph>("slices of a batch"));
     std::vector<Value*> values;
     for (int slot : inputs) values.push_back(graph->AddInput("", slots_[static_cast<size_t>(slot)].type));
     Builder(*graph).Open(op, values, {{"axis", int64_t{0}}}, static_cast<int>(outputs.size()));
-    auto& program = pieces_.programs.emplace_back(std::make_unique<NodeProgram>());
+    auto& program = slices_.programs.emplace_back(std::make_unique<NodeProgram>());
     program->node = graph->nodes().back().get();
     return {program.get(), inputs, outputs, {}};
   }
 
   void Repeat(const Run& run, std::vector<PlanNode>& nodes) {
     const std::vector<int64_t> sizes = Sizes(run);
-    std::map<int, std::vector<int>> parts;  // by the slot of the whole
+    std::map<int, std::vector<int>> parts;  // slots of the slices, by the slot of the full value
     std::vector<int> made;
     for (size_t i = run.begin; i < run.end; ++i) {
       const PlanNode& node = lowered_.nodes[i];
       for (size_t k = 0; k < node.inputs.size(); ++k) {
         const int slot = node.inputs[k];
         if (!measured_[i].holds[k] || parts.count(slot)) continue;
-        parts[slot] = Pieces(slot, sizes);
-        nodes.push_back(Between("Split", {slot}, parts[slot]));
+        parts[slot] = SlicesOf(slot, sizes);
+        nodes.push_back(AddNode("Split", {slot}, parts[slot]));
       }
       for (int slot : node.outputs) {
-        parts[slot] = Pieces(slot, sizes);
+        parts[slot] = SlicesOf(slot, sizes);
         made.push_back(slot);
       }
     }
-    for (size_t piece = 0; piece < sizes.size(); ++piece)
+    for (size_t slice = 0; slice < sizes.size(); ++slice)
       for (size_t i = run.begin; i < run.end; ++i) {
         PlanNode node = lowered_.nodes[i];
         for (size_t k = 0; k < node.inputs.size(); ++k)
-          if (measured_[i].holds[k]) node.inputs[k] = parts[node.inputs[k]][piece];
-        for (int& slot : node.outputs) slot = parts[slot][piece];
-        node.share = static_cast<double>(sizes[piece]) / static_cast<double>(measured_[run.begin].items);
+          if (measured_[i].holds[k]) node.inputs[k] = parts[node.inputs[k]][slice];
+        for (int& slot : node.outputs) slot = parts[slot][slice];
+        node.share = static_cast<double>(sizes[slice]) / static_cast<double>(measured_[run.begin].items);
         nodes.push_back(std::move(node));
       }
     for (int slot : made)
-      if (ReadOutside(slot, run)) nodes.push_back(Between("Concat", parts[slot], {slot}));
+      if (ReadOutside(slot, run)) nodes.push_back(AddNode("Concat", parts[slot], {slot}));
   }
 
   bool ReadOutside(int slot, const Run& run) const {
@@ -188,15 +188,15 @@ class BatchSplitter {
 
   Lowered& lowered_;
   std::vector<SlotFacts>& slots_;
-  BatchParts& pieces_;
+  BatchSlices& slices_;
   const double cache_;
   std::vector<Measured> measured_;  // by node
 };
 
 }  // namespace
 
-void SplitBatch(Lowered& lowered, BatchParts& pieces, size_t cache) {
-  BatchSplitter(lowered, pieces, cache).Cut();
+void SplitBatch(Lowered& lowered, BatchSlices& slices, size_t cache) {
+  BatchSplitter(lowered, slices, cache).Split();
 }
 
 }  // namespace tern

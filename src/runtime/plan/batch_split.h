@@ -1,7 +1,6 @@
-// Big batches, a few items at a time. The values between the steps of a convolutional network outgrow the
-// caches when the batch is large; a run of steps that treat each item alone is then done for some items after
-// the other, so that what one step writes is still there when the next one reads it. It also needs less
-// memory.
+// Splits large batches. The values between the steps of a network exceed the cache when the batch is large. A
+// sequence of steps that process each item independently then runs slice by slice, so that a step reads from
+// the cache what the step before wrote. It also needs less memory.
 #pragma once
 #include <memory>
 
@@ -9,15 +8,15 @@
 
 namespace tern {
 
-// The nodes that cut values into pieces and join them again. They outlive the plan's steps.
-struct BatchParts {
+// Owns the Split and Concat nodes between full values and slices. Must outlive the plan's steps.
+struct BatchSlices {
   std::vector<std::unique_ptr<Graph>> graphs;
   std::vector<std::unique_ptr<NodeProgram>> programs;
 };
 
-// Replaces runs of nodes by a copy for each piece of the batch, where that saves memory traffic. The pieces
-// are views (Split) of what the run reads, and parts of what it writes (Concat). cache: how many bytes of a
-// step's values the next one finds there.
-void SplitBatch(Lowered& lowered, BatchParts& pieces, size_t cache);
+// Replaces sequences of nodes by one copy per slice of the batch where that saves memory traffic. Slices of
+// inputs are views (Split); slices of outputs are written into the full value (Concat). cache: bytes of a
+// step's values that are still in the cache in the next step.
+void SplitBatch(Lowered& lowered, BatchSlices& slices, size_t cache);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Large batches in pieces: which steps are cut, and that nothing changes.
+// Split batches: which steps are split, and that the results do not change.
 #include "runtime/plan/batch_split.h"
 
 #include <map>
@@ -13,7 +13,7 @@ struct Made {
   DatumList inputs;
 };
 
-// Inputs whose names begin with w become constants.
+// Inputs whose names start with w become constants.
 Made Make(const std::string& signature, const std::string& body) {
   InitOps();
   auto graph = ParseGraph("graph @g(" + signature + ") -> (%y) {\n" + body + "\n}");
@@ -32,17 +32,18 @@ Made Make(const std::string& signature, const std::string& body) {
   return made;
 }
 
-// The most pieces that a node is done in: 1 when nothing is cut. Both ways give the same bits.
-int PiecesOf(const Made& made, size_t cache, int threads = 1) {
+// The largest number of slices of a node; 1 if no batch is split. Expects the same bits with and without
+// splitting.
+int SlicesOf(const Made& made, size_t cache, int threads = 1) {
   SessionOptions options;
   options.threads = threads;
   options.value_cache = SIZE_MAX;
-  auto whole = SessionOf(made.graph, options);
+  auto full = SessionOf(made.graph, options);
   options.value_cache = cache;
-  auto cut = SessionOf(made.graph, options);
-  int most = 0;
+  auto split = SessionOf(made.graph, options);
+  int slices = 0;
   for (int round = 0; round < 2; ++round) {
-    auto want = whole->Run(made.inputs), got = cut->Run(made.inputs);
+    auto want = full->Run(made.inputs), got = split->Run(made.inputs);
     EXPECT_TRUE(want.ok() && got.ok()) << want.status().ToString() << got.status().ToString();
     if (!want.ok() || !got.ok()) return 0;
     EXPECT_TRUE(SameTensor((*got)[0].tensor, (*want)[0].tensor));
@@ -55,12 +56,12 @@ int PiecesOf(const Made& made, size_t cache, int threads = 1) {
       }
   }
   std::map<const Node*, int> calls;
-  for (const StepInfo& step : cut->Steps()) most = std::max(most, ++calls[step.node]);
-  return most;
+  for (const StepInfo& step : split->Steps()) slices = std::max(slices, ++calls[step.node]);
+  return slices;
 }
 
-// Five items, a cache that holds one of them, wherever items are alone.
-TEST(BatchCut, CutsWhatTreatsItemsAlone) {
+// Five items, and a cache for one of them.
+TEST(BatchSplit, SplitsNodesThatProcessItemsIndependently) {
   const std::string image = "%x: f32[5,4,6,7]";
   for (const auto& [more, body] : std::vector<std::pair<std::string, std::string>>{
            {"%w: f32[3,4,1,1]", "%a = Conv(%x, %w)\n%y = Relu(%a)"},
@@ -82,14 +83,14 @@ TEST(BatchCut, CutsWhatTreatsItemsAlone) {
        }) {
     SCOPED_TRACE(body);
     const Made made = Make(image + ", " + more, body);
-    EXPECT_GE(PiecesOf(made, 2400), 3);
-    PiecesOf(made, 2400, 3);
-    EXPECT_EQ(PiecesOf(made, size_t{1} << 30), 1) << "a cache that holds everything";
+    EXPECT_GE(SlicesOf(made, 2400), 3);
+    SlicesOf(made, 2400, 3);
+    EXPECT_EQ(SlicesOf(made, size_t{1} << 30), 1) << "a cache that holds everything";
   }
 }
 
-// Why a node has its kernel is told once for pieces that are alike: seven items, some at a time and a rest.
-TEST(BatchCut, ExplainsAlikePiecesOnce) {
+// Equal slices of a node share one Choice. Seven items: slices of one size, and a smaller last one.
+TEST(BatchSplit, ExplainsEqualSlicesOnce) {
   const Made made = Make("%x: f32[7,4,6,7], %w: f32[4,4,1,1]", "%a = Conv(%x, %w)\n%y = Relu(%a)");
   SessionOptions options;
   options.threads = 1;
@@ -97,20 +98,20 @@ TEST(BatchCut, ExplainsAlikePiecesOnce) {
   options.value_cache = 4000;
   auto session = SessionOf(made.graph, options);
   ASSERT_TRUE(session->Run(made.inputs).ok());
-  std::map<const Node*, int> steps, pieces, told;
+  std::map<const Node*, int> steps, slices, choices;
   for (const StepInfo& step : session->Steps()) ++steps[step.node];
   for (const Choice& choice : session->Choices()) {
-    pieces[choice.node] += static_cast<int>(choice.pieces);
-    ++told[choice.node];
+    slices[choice.node] += static_cast<int>(choice.slices);
+    ++choices[choice.node];
   }
   for (const auto& node : made.graph->nodes()) {
     EXPECT_GE(steps[node.get()], 3) << node->Describe();
-    EXPECT_EQ(pieces[node.get()], steps[node.get()]) << node->Describe();
-    EXPECT_LE(told[node.get()], 2) << "pieces of two sizes at most";
+    EXPECT_EQ(slices[node.get()], steps[node.get()]) << node->Describe();
+    EXPECT_LE(choices[node.get()], 2) << "slices have at most two sizes";
   }
 }
 
-TEST(BatchCut, LeavesWhatMixesItems) {
+TEST(BatchSplit, DoesNotSplitNodesThatMixItems) {
   for (const auto& [signature, body] : std::vector<std::pair<std::string, std::string>>{
            {"%x: f32[5,4]", "%a = Softmax(%x) {axis=0}\n%y = Softmax(%a) {axis=-2}"},
            {"%x: f32[5,4]", "%a = LayerNorm(%x) {axis=0}\n%y = Transpose(%a)"},
@@ -126,25 +127,25 @@ TEST(BatchCut, LeavesWhatMixesItems) {
             "%a = Concat(%x, %x) {axis=0}\n%b = Softmax(%a) {axis=0}\n%y = Concat(%b, %b) {axis=-2}"},
        }) {
     SCOPED_TRACE(body);
-    EXPECT_EQ(PiecesOf(Make(signature, body), 50), 1);
+    EXPECT_EQ(SlicesOf(Make(signature, body), 50), 1);
   }
 }
 
-// What is made in pieces cannot be read as a whole in the same run of steps.
-TEST(BatchCut, WaitsForAWholeValue) {
+// A node that reads all items of a value cannot be in the sequence that writes the value in slices.
+TEST(BatchSplit, EndsBeforeAReaderOfAllItems) {
   const Made made = Make("%x: f32[5,5], %w: f32[5,5]",
                          "%a = Relu(%x)\n%b = Relu(%a)\n%c = MatMul(%x, %b)\n%d = Relu(%c)\n%y = %d + %b");
-  EXPECT_EQ(PiecesOf(made, 50), 5);
+  EXPECT_EQ(SlicesOf(made, 50), 5);
 }
 
-TEST(BatchCut, KeepsHeavyWeightsWhole) {
+TEST(BatchSplit, DoesNotSplitWhereWeightsDominate) {
   const Made made = Make("%x: f32[4,64], %w: f32[64,512], %w2: f32[512,64]",
                          "%a = MatMul(%x, %w)\n%b = Relu(%a)\n%y = MatMul(%b, %w2)");
-  EXPECT_EQ(PiecesOf(made, 64), 1);
+  EXPECT_EQ(SlicesOf(made, 64), 1);
 }
 
-// A value of a large batch that only lives in pieces takes the memory of one.
-TEST(BatchCut, TakesLessMemory) {
+// A value that exists only in slices takes the memory of one slice.
+TEST(BatchSplit, TakesLessMemory) {
   const Made made = Make("%x: f32[64,1,16,16], %w: f32[64,1,3,3], %w2: f32[1,64,1,1]",
                          "%a = Conv(%x, %w) {pads=[1,1,1,1]}\n%b = Relu(%a)\n%y = Conv(%b, %w2)");
   auto arena = [&](size_t cache) {

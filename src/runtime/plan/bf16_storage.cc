@@ -6,7 +6,7 @@ namespace tern {
 
 std::vector<int> FindBf16Storage(const Lowered& lowered, const std::vector<Draft>& drafts,
                                  const std::function<KernelQuery(const PlanNode&)>& query_for) {
-  std::vector<bool> made(lowered.slots.size()), refused(lowered.slots.size());
+  std::vector<bool> rounded(lowered.slots.size()), refused(lowered.slots.size());
   const auto refuse = [&](int slot) {
     if (slot >= 0) refused[static_cast<size_t>(slot)] = true;
   };
@@ -22,12 +22,12 @@ std::vector<int> FindBf16Storage(const Lowered& lowered, const std::vector<Draft
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (!draft.entry->can.bf16_storage(query, static_cast<int>(i))) refuse(node.inputs[i]);
     if (query.OutType(0) == DType::kF32 && draft.entry->can.bf16_storage(query, KernelAbilities::kResult))
-      made[static_cast<size_t>(node.outputs[0])] = true;
+      rounded[static_cast<size_t>(node.outputs[0])] = true;
   }
-  std::vector<int> narrow;
-  for (size_t i = 0; i < made.size(); ++i)
-    if (made[i] && !refused[i]) narrow.push_back(static_cast<int>(i));
-  return narrow;
+  std::vector<int> slots;
+  for (size_t i = 0; i < rounded.size(); ++i)
+    if (rounded[i] && !refused[i]) slots.push_back(static_cast<int>(i));
+  return slots;
 }
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Values that a session in bf16 keeps as bf16 in memory.
+// Values that a bf16 session stores as bf16.
 #include "runtime/plan/bf16_storage.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kSide = 12, kChannels = 64;
 
-// Weights that differ, as %w and `number` of them.
+// Text that defines constant weights with varying values.
 std::string Weights(const std::string& name, int64_t maps, int64_t channels, int64_t kernel) {
   return StrCat("  #", name, "s: i64[4] = (", maps, ", ", channels, ", ", kernel, ", ", kernel, ")\n  #",
                 name, "n: i64[] = (", maps * channels * kernel * kernel, ")\n  #", name,
@@ -72,7 +72,7 @@ void ExpectSame(const Tensor& a, const Tensor& b, const std::string& what) {
 struct Reader {
   const char* name;
   const char* node;  // of %x
-  bool rounds;       // what it reads: also where that is f32
+  bool rounds;       // rounds %x even if it is f32
 };
 constexpr Reader kReaders[] = {
     {"1x1", "  %y = Conv(%x, %w) {channels_last=true}\n", true},
@@ -86,26 +86,26 @@ std::string Renamed(std::string text, const std::string& from, const std::string
   return text;
 }
 
-// As if each node had run for itself, with a rounded value in between. At every instruction set that
-// this machine has and the environment allows.
-TEST(Narrow, RoundsWhatLiesBetween) {
+// The result equals that of separate runs of both nodes with a rounded intermediate value. Runs on every
+// instruction set of this machine that the environment allows.
+TEST(Bf16Storage, RoundsTheIntermediateValue) {
   const Tensor x = Input();
   const cpu::LevelKeeper keeper;
   for (const int level : cpu::LevelsAndBf16Here())
     for (const Reader& reader : kReaders) {
       cpu::UseLevel(level);
       const std::string what = StrCat(reader.name, ", level ", level);
-      const Tensor between = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);
+      const Tensor intermediate = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);
       const auto alone = GraphOf("%y", reader.node),
                  both = GraphOf("%y", StrCat(kFirst, Renamed(reader.node, "%x", "%a")));
-      const Tensor want = RunIn(Precision::kBf16, alone, ToBf16(between)).outputs.at(0);
-      if (reader.rounds) ExpectSame(RunIn(Precision::kBf16, alone, between).outputs.at(0), want, what);
+      const Tensor want = RunIn(Precision::kBf16, alone, ToBf16(intermediate)).outputs.at(0);
+      if (reader.rounds) ExpectSame(RunIn(Precision::kBf16, alone, intermediate).outputs.at(0), want, what);
       for (int threads : {1, 3})
         ExpectSame(RunIn(Precision::kBf16, both, x, threads).outputs.at(0), want, what);
     }
 }
 
-TEST(Narrow, TakesHalfTheMemory) {
+TEST(Bf16Storage, TakesHalfTheMemory) {
   const std::string chain = StrCat(kFirst,
                                    "  %b = Conv(%a, %w, _, %a) {channels_last=true}\n"
                                    "  %c = Conv(%b, %w, _, %b) {channels_last=true}\n"
@@ -115,8 +115,8 @@ TEST(Narrow, TakesHalfTheMemory) {
   EXPECT_LT(RunIn(Precision::kBf16, GraphOf("%y", chain), Input()).arena, 2 * value);
 }
 
-// Outputs of the graph, and values that somebody reads who neither rounds nor widens.
-TEST(Narrow, LeavesTheRestAlone) {
+// Outputs of the graph, and values with a reader that neither rounds nor widens, stay f32.
+TEST(Bf16Storage, OtherValuesStayF32) {
   const Tensor x = Input();
   const Tensor a = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);
   const std::string second = "  %b = Conv(%a, %w) {channels_last=true}\n";

@@ -1,4 +1,4 @@
-// Plan::Compile: infer, choose kernels, share bytes, place memory.
+// Plan::Compile: infers shapes, chooses kernels, shares memory between values, assigns offsets.
 #include <algorithm>
 
 #include "ir/bind_symbols.h"
@@ -27,12 +27,12 @@ class PlanCompiler {
 
   Result<std::shared_ptr<const Plan>> Run(const std::vector<BoundValue>& bound) {
     TERN_ASSIGN(lowered_, Lower(program_, weights_, DescribeInputs(bound), engine_.model->target(),
-                                engine_.workers, range_ ? std::optional(range_->most) : std::nullopt));
-    weights_.clear();  // whatever is released from here on leaves memory
-    auto parts = std::make_shared<BatchParts>();
-    if (!range_) SplitBatch(lowered_, *parts, engine_.model->value_cache());
-    const bool whole = parts->graphs.empty();
-    plan_->parts_ = std::move(parts);
+                                engine_.workers, range_ ? std::optional(range_->max_length) : std::nullopt));
+    weights_.clear();  // so that a release frees the memory of a weight
+    auto slices = std::make_shared<BatchSlices>();
+    if (!range_) SplitBatch(lowered_, *slices, engine_.model->value_cache());
+    const bool split = !slices->graphs.empty();
+    plan_->batch_slices_ = std::move(slices);
     Tune([&](const PlanNode& node) { return MayFuseNext(node); });
     FuseNextNodes();
     Tune([](const PlanNode&) { return true; });
@@ -41,13 +41,13 @@ class PlanCompiler {
       drafts_.push_back(std::move(draft));
     }
     const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
-    if (range_) TERN_TRY(CheckLengths(lowered_, drafts_, range_->most, query_for));
+    if (range_) TERN_TRY(CheckLengths(lowered_, drafts_, range_->max_length, query_for));
     StoreAsBf16();
     TERN_TRY(AddTransfers(engine_.model->target(), lowered_, drafts_, plan_->transfers_));
     if (program_.depth == 0) plan_->states_ = PlanStates(*program_.graph, lowered_, drafts_, query_for);
-    // Pieces of a batch have their order for the caches' sake.
-    if (whole) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
-    LayOut();
+    // The order of the slices of a batch is chosen for cache reuse.
+    if (!split) drafts_ = OrderDrafts(program_.bound_count(), lowered_, drafts_);
+    ChooseLayout();
     MakeSlots();
     TERN_TRY(PackLarge());
     for (Draft& draft : drafts_)
@@ -56,14 +56,14 @@ class PlanCompiler {
     plan_->outputs_ = lowered_.outputs;
     plan_->varying_ = std::move(lowered_.varying);
     FindReleases();
-    plan_->nodes_ = std::move(lowered_.nodes);  // the steps keep pointing to the same elements
-    ForgetReleased();
+    plan_->nodes_ = std::move(lowered_.nodes);  // pointers of the steps to the elements stay valid
+    DropReleasedWeights();
     return std::shared_ptr<const Plan>(std::move(plan_));
   }
 
  private:
-  static constexpr size_t kMaxKnownCapture = 1024;  // bytes: shapes, axes, scalars
-  static constexpr size_t kLargeWeight = size_t{16} << 20;
+  static constexpr size_t kMaxKnownCapture = 1024;          // bytes: shapes, axes, scalars
+  static constexpr size_t kLargeWeight = size_t{16} << 20;  // bytes
 
   const SlotFacts& Facts(int slot) const { return lowered_.slots[static_cast<size_t>(slot)]; }
 
@@ -87,14 +87,14 @@ class PlanCompiler {
         }
         if (bound[i].known && small) inputs[i].known = key.known = d.tensor.Clone();
       } else if (program_.values[i]->type.kind != Type::Kind::kUnknown) {
-        // An empty sequence or a missing optional cannot tell its element's type; the graph can.
+        // An empty sequence or a missing optional has no element type; the declared type has.
         inputs[i].type = program_.values[i]->type;
       }
     }
     return inputs;
   }
 
-  // Shapes depend on data, or it is no kernel's business.
+  // Whether shapes depend on data, or the node has subgraphs, or only the host can run it.
   bool IsDynamic(const PlanNode& node) const {
     bool dynamic =
         node.node().op->Is(kControlFlow) || !node.node().subgraphs().empty() || node.node().op->Is(kHostOnly);
@@ -115,8 +115,9 @@ class PlanCompiler {
     TERN_ASSIGN(const KernelEntry* chosen,
                 engine_.model->Choose(node.node(), QueryFor(node), engine_.workers.threads(),
                                       engine_.options.explain ? &why : nullptr));
-    // Others may have measured since: what was fused stays with the kernel that agreed to it.
-    draft.entry = node.both ? node.both : chosen;
+    // Another session may have measured kernels since FuseNext, so `chosen` can differ from the kernel that
+    // fuses.
+    draft.entry = node.fused_entry ? node.fused_entry : chosen;
     if (engine_.options.explain && draft.entry == chosen && chosen) plan_->choices_.push_back(std::move(why));
     return draft;
   }
@@ -134,8 +135,8 @@ class PlanCompiler {
                        [](const KernelEntry* e) { return bool(e->can.fuses_next); });
   }
 
-  // While all weights are there: kernels that are measured pack their own. Of the nodes that are left, those
-  // that `wanted` names.
+  // Measures the kernels of the nodes for which `wanted` is true. Runs before weights are released, because
+  // measured kernels pack them.
   void Tune(const std::function<bool(const PlanNode&)>& wanted) const {
     Tuner* tuner = engine_.model->tuner();
     if (!tuner) return;
@@ -143,30 +144,32 @@ class PlanCompiler {
     for (const PlanNode& node : lowered_.nodes) {
       if (!wanted(node) || IsDynamic(node) || engine_.model->residency().HasReleased(node.node())) continue;
       queries.push_back(QueryFor(node));
-      if (auto usual = RepresentativeQuery(node.node(), queries.back())) queries.push_back(usual->query);
+      if (auto representative = RepresentativeQuery(node.node(), queries.back()))
+        queries.push_back(representative->query);
     }
     tuner->Tune(queries, engine_.model->target(), engine_.workers,
                 {engine_.options.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
 
-  // Parts of Concats that are written straight into their results make these live longer: not where that
-  // takes more memory.
-  void LayOut() {
-    std::vector<Draft> apart = drafts_;
-    Layout with = MakeLayout(program_.bound_count(), lowered_, apart, [&](const Draft& draft) {
+  // Writing inputs of a Concat directly into its result, with a row stride, extends the lifetime of the
+  // result. Uses it only if that does not need more memory.
+  void ChooseLayout() {
+    std::vector<Draft> strided_drafts = drafts_;
+    Layout strided = MakeLayout(program_.bound_count(), lowered_, strided_drafts, [&](const Draft& draft) {
       return draft.entry && draft.entry->can.row_stride && draft.entry->can.row_stride(QueryFor(*draft.node));
     });
     plan_->layout_ = MakeLayout(program_.bound_count(), lowered_, drafts_);
-    if (ArenaBytes(with) > ArenaBytes(plan_->layout_)) return;
-    plan_->layout_ = std::move(with);
-    drafts_ = std::move(apart);
+    if (ArenaBytes(strided) > ArenaBytes(plan_->layout_)) return;
+    plan_->layout_ = std::move(strided);
+    drafts_ = std::move(strided_drafts);
   }
 
-  // A choice that fails here fails again, and is told, where drafts are made.
+  // Ignores failures of Choose: MakeDraft fails in the same way and reports them.
   void FuseNextNodes() {
     const auto query_for = [&](const PlanNode& node) { return QueryFor(node); };
     const auto entry_for = [&](const PlanNode& node) -> const KernelEntry* {
-      if (!MayFuseNext(node)) return nullptr;  // it is not measured yet
+      if (!MayFuseNext(node))
+        return nullptr;  // not measured yet: Choose would decide its pack layout too early
       const auto entry = engine_.model->Choose(node.node(), query_for(node), engine_.workers.threads());
       return entry.ok() ? *entry : nullptr;
     };
@@ -183,8 +186,8 @@ class PlanCompiler {
       query.weight.push_back(slot >= 0 && Facts(slot).weight);
     }
     for (int slot : node.outputs) {
-      const Shape& own = Facts(node.next ? node.between : slot).type.shape;
-      query.outputs.push_back({Facts(slot).type.dtype, own.Concrete()});
+      const Shape& shape = Facts(node.next ? node.intermediate : slot).type.shape;
+      query.outputs.push_back({Facts(slot).type.dtype, shape.Concrete()});
     }
     return query;
   }
@@ -202,10 +205,11 @@ class PlanCompiler {
       if (place.storage >= 0) {
         plan_->placed_[i] = true;
         plan_->residents_[static_cast<size_t>(place.storage)].push_back(static_cast<int>(i));
-        const Buffer later = Buffer::Borrow(nullptr, facts.bytes(), nullptr);
-        plan_->slots_[i] = Datum(Tensor::View(later, facts.type.dtype, facts.type.shape.Concrete()));
+        const Buffer unset =
+            Buffer::Borrow(nullptr, facts.bytes(), nullptr);  // an Execution sets the address
+        plan_->slots_[i] = Datum(Tensor::View(unset, facts.type.dtype, facts.type.shape.Concrete()));
       } else if (facts.is_known()) {
-        plan_->slots_[i] = Datum(facts.elsewhere.defined() ? facts.elsewhere : facts.known);
+        plan_->slots_[i] = Datum(facts.device_copy.defined() ? facts.device_copy : facts.known);
       }
     }
   }
@@ -220,8 +224,8 @@ class PlanCompiler {
     step.varying = draft.on_state || (!draft.dynamic && Varies(*draft.node, lowered_.slots));
     const Node& node = draft.node->node();
     for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
-      // What subgraphs give is not inferred again; an empty stack of slices takes its dims from the
-      // declaration.
+      // Outputs of subgraphs have their declared types; a Loop without iterations needs the declared dims for
+      // its empty stacks.
       step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type
                                                     : WithSymbols(node.outputs()[i]->type, symbols_));
     }
@@ -249,19 +253,20 @@ class PlanCompiler {
 
   std::unique_ptr<Kernel> MakeCopy(const Draft& draft) const {
     auto kernel = std::make_unique<CopyKernel>();
-    const Type& whole = Facts(draft.node->outputs[0]).type;
+    const Type& output = Facts(draft.node->outputs[0]).type;
     const bool rows = !ConcatOffsets(*draft.node, lowered_.slots);
     for (const auto& [slot, offset] : draft.copies) {
       kernel->parts.push_back({offset, Facts(slot).bytes()});
       if (!rows) continue;
       kernel->parts.back().row = Facts(slot).type.shape.Concrete().back();
-      kernel->parts.back().whole = whole.shape.Concrete().back();
-      kernel->width = BitWidth(whole.dtype) / 8;
+      kernel->parts.back().output_row = output.shape.Concrete().back();
+      kernel->width = BitWidth(output.dtype) / 8;
     }
     return kernel;
   }
 
-  // Each weight is there twice while it is packed: the largest first, before the others have grown.
+  // Packs large weights first, largest first. While a weight is packed, both copies are in memory, so this
+  // order has the lowest peak.
   Status PackLarge() {
     if (program_.depth != 0) return {};
     std::vector<std::pair<size_t, const Draft*>> large;
@@ -283,9 +288,9 @@ class PlanCompiler {
 
   Status PrepareKernel(Step& step, const ResizeContext::Placement& result) {
     TERN_CHECK(!result.with_next || step.entry->can.fuses_next, step.entry->name,
-               " cannot do the next step too");
+               " cannot fuse the next step");
     TERN_CHECK(!result.row_stride || step.entry->can.row_stride, step.entry->name,
-               " cannot leave room between rows");
+               " cannot write with a row stride");
     const KernelQuery query = QueryFor(*step.node);
     const Node& node = step.node->node();
     TERN_ASSIGN(step.kernel, Prepared(*step.node, *step.entry, query));
@@ -300,37 +305,39 @@ class PlanCompiler {
     return {};
   }
 
-  // Weights leave memory one by one, while others are packed: at no time are all of them there twice.
+  // Releases each weight as soon as it is packed, so that never all weights are in memory twice.
   Result<std::unique_ptr<Kernel>> Prepared(const PlanNode& node, const KernelEntry& entry,
                                            const KernelQuery& query) {
     const auto packed = [&](int input) {
       const int slot = node.inputs[static_cast<size_t>(input)];
-      if (Ours(slot) && engine_.model->residency().Release(slot)) Forget(slot);
+      if (IsOwnSlot(slot) && engine_.model->residency().Release(slot)) DropWeight(slot);
     };
     return engine_.model->kernel_store().Prepared(node.node(), entry, query, packed, engine_.stop);
   }
 
   void ReleasePacked(const PlanNode& node) {
     for (int slot : node.inputs)
-      if (Ours(slot) && engine_.model->residency().Release(slot)) Forget(slot);
+      if (IsOwnSlot(slot) && engine_.model->residency().Release(slot)) DropWeight(slot);
   }
 
-  bool Ours(int slot) const { return program_.depth == 0 && slot >= 0 && slot < program_.slot_count(); }
+  // Whether the slot is one of the main graph's program. Only its weights can be released.
+  bool IsOwnSlot(int slot) const { return program_.depth == 0 && slot >= 0 && slot < program_.slot_count(); }
 
-  void Forget(int slot) {
+  // Replaces the data of a released weight by the tensor without data.
+  void DropWeight(int slot) {
     const auto at = static_cast<size_t>(slot);
     const Tensor weight = engine_.model->residency().Weight(slot);
     lowered_.slots[at].known = weight;
     plan_->slots_[at] = Datum(weight);
   }
 
-  // Another session may have released a weight while this plan was made.
-  void ForgetReleased() {
+  // Another session may have released weights during this compilation.
+  void DropReleasedWeights() {
     if (program_.depth != 0) return;
     for (int slot = program_.bound_count(); slot < program_.slot_count(); ++slot) {
       const Datum& d = plan_->slots_[static_cast<size_t>(slot)];
       if (!d.is_tensor() || !d.tensor.defined() || !d.tensor.raw() || !Facts(slot).weight) continue;
-      if (!engine_.model->residency().Weight(slot).raw()) Forget(slot);
+      if (!engine_.model->residency().Weight(slot).raw()) DropWeight(slot);
     }
   }
 
@@ -342,8 +349,8 @@ class PlanCompiler {
     step.outputs = draft.node->outputs;
   }
 
-  // Storages and scratch memory get their offsets, memory by memory; times are indices of drafts, as the
-  // layout counts them.
+  // Assigns offsets to storages and scratch memory, for each memory. Lifetimes are indices of drafts, as in
+  // the layout.
   Status PlaceMemory() {
     const auto& storages = plan_->layout_.storages;
     plan_->offsets_.assign(storages.size(), 0);
@@ -360,7 +367,7 @@ class PlanCompiler {
     return {};
   }
 
-  // The bytes that the plan needs there.
+  // Assigns offsets in one memory. Returns the bytes that the plan needs there.
   size_t PlaceIn(MemorySpace* memory) {
     const auto& storages = plan_->layout_.storages;
     std::vector<Block> blocks(storages.size());
@@ -382,7 +389,7 @@ class PlanCompiler {
     return offsets.total;
   }
 
-  // Where each dynamic value is read for the last time: its memory can be used again after that.
+  // Finds the last reader of each dynamic value; its memory is free after that step.
   void FindReleases() {
     std::vector<bool> seen(plan_->slots_.size());
     for (size_t i = 0; i < seen.size(); ++i)
@@ -407,7 +414,7 @@ class PlanCompiler {
   Engine& engine_;
   const Program& program_;
   std::unique_ptr<Plan> plan_;
-  std::vector<Tensor> weights_;  // by slot, as they were when compiling began
+  std::vector<Tensor> weights_;  // by slot, at the start of the compilation
   Lowered lowered_;
   std::vector<Draft> drafts_;
 };

@@ -1,4 +1,5 @@
-// Puts its inputs into given places of the output: what is left of a Concat.
+// Copies its inputs to given offsets of the output. Implements a Concat whose other inputs are already
+// written into the output.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -12,11 +13,12 @@ class CopyKernel : public KernelOf<CopyKernel> {
  public:
   struct Part {
     size_t offset, bytes;
-    // Of parts of rows, in elements: the part's and the output's. 0: the part is one piece.
-    int64_t row = 0, whole = 0;
+    // Row length of the input and of the output in elements, for a Concat along the last axis. 0: the input
+    // is contiguous in the output.
+    int64_t row = 0, output_row = 0;
   };
   std::vector<Part> parts;
-  int width = 0;  // bytes of an element, for parts of rows
+  int width = 0;  // bytes of an element; used only with rows
 
   Status Run(RunContext& c) override {
     constexpr int64_t kGrain = 256 << 10;
@@ -37,7 +39,7 @@ class CopyKernel : public KernelOf<CopyKernel> {
  private:
   void CopyRows(const std::byte* from, std::byte* to, const Part& part, const Workers& workers) const {
     cpu::StridedCopy plan;
-    plan.Add({static_cast<int64_t>(part.bytes) / (part.row * width), part.row, part.whole});
+    plan.Add({static_cast<int64_t>(part.bytes) / (part.row * width), part.row, part.output_row});
     plan.Add({part.row, 1, 1});
     cpu::Copy(plan, from, to, width, workers);
   }

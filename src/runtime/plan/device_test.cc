@@ -1,5 +1,5 @@
-// A network on two devices. The second one lives on the host, in memory that nobody may touch but its own
-// kernels.
+// A network on two devices. The second device is simulated on the host: only its kernels may access its
+// memory.
 #include <sys/mman.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@
 namespace tern {
 namespace {
 
-// Pages that are out of reach except while the memory is open: a touch from outside ends the process.
+// Protected pages that can be accessed only between Open and Close; any other access ends the process.
 class GuardedMemory : public MemorySpace {
  public:
   const char* name() const override { return "guarded"; }
@@ -64,7 +64,7 @@ class GuardedMemory : public MemorySpace {
   int open_ = 0;
 };
 
-// A kernel of the CPU that runs on the other device.
+// A CPU kernel that runs on the second device.
 class Guarded : public Kernel {
  public:
   Guarded(std::unique_ptr<Kernel> inner, GuardedMemory& memory) : inner_(std::move(inner)), memory_(memory) {}
@@ -85,7 +85,7 @@ class Guarded : public Kernel {
   GuardedMemory& memory_;
 };
 
-// Takes the ops it is given, whatever their kernels on the CPU are.
+// The second device has the CPU kernels of the given ops.
 class TwoDevices : public testing::Test {
  protected:
   const Target* TargetWith(const std::vector<std::string>& ops) {
@@ -104,7 +104,8 @@ class TwoDevices : public testing::Test {
     return target_.get();
   }
 
-  // Compares with the reference. Copies in one run: those of constants are made with the plan.
+  // Compares with the reference. in, out: expected copies per run, without those of constants, which are
+  // copied when the plan is compiled.
   void Expect(const std::string& text, const std::vector<std::string>& ops, const DatumList& inputs, int in,
               int out) {
     const std::shared_ptr<const Graph> graph = ParseOrDie(text);
@@ -134,14 +135,14 @@ class TwoDevices : public testing::Test {
     EXPECT_TRUE(host);
   }
 
-  // They outlive the sessions.
+  // Must outlive the sessions.
   std::unique_ptr<GuardedMemory> memory_;
   std::unique_ptr<KernelTable> table_;
   std::unique_ptr<CpuTarget> target_;
 };
 
-// Two products on the device with an activation on the CPU between them: one edge out, one in; x comes in, y
-// goes out.
+// Two products on the device with an activation on the CPU between them: copies in for x and the activation's
+// result, copies out for the activation's input and y.
 TEST_F(TwoDevices, RunHalfOfANetworkEach) {
   Expect(R"(graph @g(%x: f32[3,4]) -> (%y) {
     #a: f32[4,4] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7)
@@ -153,7 +154,7 @@ TEST_F(TwoDevices, RunHalfOfANetworkEach) {
          {"MatMul"}, {Counting({3, 4})}, 2, 2);
 }
 
-// A value that several steps of the other device read is copied once.
+// A value with several readers on the other device is copied once.
 TEST_F(TwoDevices, CopyAValueOnceForAllItsReaders) {
   Expect(R"(graph @g(%x: f32[8]) -> (%y) {
     %a = Relu(%x)
@@ -165,7 +166,7 @@ TEST_F(TwoDevices, CopyAValueOnceForAllItsReaders) {
          {"Binary"}, {Counting({8})}, 1, 1);
 }
 
-// Views take no step and no copy on either side.
+// Views need neither a step nor a copy on either device.
 TEST_F(TwoDevices, KeepViewsWhereTheirInputIs) {
   Expect(R"(graph @g(%x: f32[2,6]) -> (%y) {
     #s: i64[2] = (3, 4)
@@ -177,8 +178,8 @@ TEST_F(TwoDevices, KeepViewsWhereTheirInputIs) {
          {"Binary"}, {Counting({2, 6})}, 1, 1);
 }
 
-// What a nested graph reads comes to the host.
-TEST_F(TwoDevices, BringCapturesToTheHost) {
+// Captures of a subgraph are copied to the host.
+TEST_F(TwoDevices, CopyCapturesToTheHost) {
   Expect(R"(graph @g(%x: f32[4], %c: bool[]) -> (%y) {
     %a = %x + %x
     %y = If(%c) [then @t() -> (%r) { %r = Relu(%a) } else @e() -> (%n) { %n = Neg(%a) }]
@@ -186,7 +187,7 @@ TEST_F(TwoDevices, BringCapturesToTheHost) {
          {"Binary"}, {Counting({4}), Tensor::Scalar(DType::kBool, 1)}, 1, 1);
 }
 
-// A constant that a kernel reads as it is lies on the device from the start.
+// A constant that a kernel reads unpacked is copied to the device when the plan is compiled.
 TEST_F(TwoDevices, CopyConstantsWithThePlan) {
   Expect(R"(graph @g(%x: f32[4]) -> (%y) {
     #k: f32[4] = (1, 2, 3, 4)

@@ -13,23 +13,23 @@ void AddOnce(std::vector<int>& list, int v) {
   if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
 }
 
-// Blocks are slots; views count as the slot they lie in.
+// Builds the ordering problem. Blocks are slots; a view counts as the slot that it refers to.
 class ProblemMaker {
  public:
   ProblemMaker(int bound, const Lowered& lowered, const std::vector<Draft>& drafts)
       : bound_(bound),
         lowered_(lowered),
         drafts_(drafts),
-        root_(lowered.slots.size()),
-        maker_(lowered.slots.size(), -1) {
-    for (size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<int>(i);
+        base_(lowered.slots.size()),
+        producer_(lowered.slots.size(), -1) {
+    for (size_t i = 0; i < base_.size(); ++i) base_[i] = static_cast<int>(i);
   }
 
   OrderProblem Make() {
-    problem_.bytes.assign(root_.size(), 0);
-    problem_.kept.assign(root_.size(), false);
+    problem_.bytes.assign(base_.size(), 0);
+    problem_.live_out.assign(base_.size(), false);
     for (size_t i = 0; i < drafts_.size(); ++i) Add(static_cast<int>(i));
-    for (int slot : lowered_.outputs) problem_.kept[At(root_[At(slot)])] = true;
+    for (int slot : lowered_.outputs) problem_.live_out[At(base_[At(slot)])] = true;
     return std::move(problem_);
   }
 
@@ -41,8 +41,8 @@ class ProblemMaker {
     OrderStep step;
     const auto read = [&](int slot) {
       if (slot < 0 || lowered_.slots[At(slot)].is_known()) return;
-      if (maker_[At(slot)] >= 0) AddOnce(step.after, maker_[At(slot)]);
-      AddOnce(step.reads, root_[At(slot)]);
+      if (producer_[At(slot)] >= 0) AddOnce(step.after, producer_[At(slot)]);
+      AddOnce(step.reads, base_[At(slot)]);
     };
     for (int slot : draft.node->inputs) read(slot);
     for (const auto& captures : draft.node->captures)
@@ -51,11 +51,11 @@ class ProblemMaker {
       if (last_fixed_ >= 0) AddOnce(step.after, last_fixed_);
       last_fixed_ = index;
     }
-    for (int slot : draft.node->outputs) maker_[At(slot)] = index;
+    for (int slot : draft.node->outputs) producer_[At(slot)] = index;
     if (IsView(draft)) {
-      for (int slot : draft.node->outputs) root_[At(slot)] = root_[At(draft.node->inputs[0])];
+      for (int slot : draft.node->outputs) base_[At(slot)] = base_[At(draft.node->inputs[0])];
     } else {
-      step.over = Overwrites(draft);
+      step.overwrites = Overwrites(draft);
       for (int slot : draft.node->outputs) Make(slot, step);
     }
     problem_.steps.push_back(std::move(step));
@@ -65,7 +65,7 @@ class ProblemMaker {
     const SlotFacts& facts = lowered_.slots[At(slot)];
     if (facts.is_known()) return;
     if (facts.is_static()) problem_.bytes[At(slot)] = (facts.bytes() + 63) / 64 * 64;
-    step.makes.push_back(slot);
+    step.writes.push_back(slot);
   }
 
   bool IsView(const Draft& draft) const {
@@ -74,7 +74,7 @@ class ProblemMaker {
     return x.is_static() && !x.is_known() && ViewOffsets(*draft.node, lowered_.slots).has_value();
   }
 
-  // One of its inputs, or a Concat's inputs together, can become the output.
+  // Whether the output can take the memory of an input, or of all inputs of a Concat.
   bool Overwrites(const Draft& draft) const {
     if (draft.dynamic) return false;
     if (ConcatOffsets(*draft.node, lowered_.slots)) return true;
@@ -90,7 +90,8 @@ class ProblemMaker {
   const int bound_;
   const Lowered& lowered_;
   const std::vector<Draft>& drafts_;
-  std::vector<int> root_, maker_;  // per slot: where it lies, the draft that makes it
+  std::vector<int> base_,
+      producer_;  // by slot: the slot whose memory it uses; the draft that writes it, or -1
   int last_fixed_ = -1;
   OrderProblem problem_;
 };

@@ -1,15 +1,15 @@
-// The order in which a plan's steps run, chosen for little memory.
+// Orders the steps of a plan so that they need less memory.
 #pragma once
 #include "runtime/plan/layout.h"
 
 namespace tern {
 
-// The drafts in an order for which the layout needs less memory than for the one given; the same drafts where
-// there is none. Steps that draw random numbers or whose shapes depend on data keep their order among
-// themselves.
+// The drafts in an order whose layout needs less memory; in the given order if no better one is found.
+// Dynamic steps and steps that draw random numbers keep their relative order. bound: number of inputs and
+// captures, the first slots.
 std::vector<Draft> OrderDrafts(int bound, const Lowered& lowered, const std::vector<Draft>& drafts);
 
-// Bytes of the arena that a layout asks for, without scratch memory.
+// Bytes of the arena that a layout needs, without scratch memory.
 size_t ArenaBytes(const Layout& layout);
 
 }  // namespace tern

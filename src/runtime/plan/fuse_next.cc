@@ -5,24 +5,24 @@
 namespace tern {
 namespace {
 
-constexpr int kSeveral = -2;  // readers, or one that is no node with a single input and output
+constexpr int kNotFusable = -2;  // several readers, or one that is not a node with one input and one output
 
-// By slot: the one node that reads it, -1 for none.
+// By slot: the node that alone reads it, -1 if none does, or kNotFusable.
 std::vector<int> OnlyReaders(const Lowered& lowered) {
   std::vector<int> readers(lowered.slots.size(), -1);
   const auto read = [&](int slot, int by) {
     if (slot < 0) return;
     int& reader = readers[static_cast<size_t>(slot)];
-    reader = reader == -1 ? by : kSeveral;
+    reader = reader == -1 ? by : kNotFusable;
   };
   for (size_t i = 0; i < lowered.nodes.size(); ++i) {
     const PlanNode& node = lowered.nodes[i];
     const bool simple = node.inputs.size() == 1 && node.outputs.size() == 1 && node.captures.empty();
-    for (int slot : node.inputs) read(slot, simple ? static_cast<int>(i) : kSeveral);
+    for (int slot : node.inputs) read(slot, simple ? static_cast<int>(i) : kNotFusable);
     for (const auto& captures : node.captures)
-      for (int slot : captures) read(slot, kSeveral);
+      for (int slot : captures) read(slot, kNotFusable);
   }
-  for (int slot : lowered.outputs) read(slot, kSeveral);
+  for (int slot : lowered.outputs) read(slot, kNotFusable);
   return readers;
 }
 
@@ -37,11 +37,11 @@ bool IsStatic(const PlanNode& node, const std::vector<SlotFacts>& slots) {
 void FuseNext(Lowered& lowered, const std::function<const KernelEntry*(const PlanNode&)>& entry_for,
               const std::function<KernelQuery(const PlanNode&)>& query_for) {
   const std::vector<int> readers = OnlyReaders(lowered);
-  std::vector<bool> gone(lowered.nodes.size());
+  std::vector<bool> fused(lowered.nodes.size());
   for (size_t i = 0; i < lowered.nodes.size(); ++i) {
     PlanNode& node = lowered.nodes[i];
-    if (gone[i] || node.outputs.size() != 1) continue;
-    const int between = node.outputs[0], reader = readers[static_cast<size_t>(between)];
+    if (fused[i] || node.outputs.size() != 1) continue;
+    const int intermediate = node.outputs[0], reader = readers[static_cast<size_t>(intermediate)];
     if (reader < 0) continue;
     const PlanNode& next = lowered.nodes[static_cast<size_t>(reader)];
     if (!IsStatic(node, lowered.slots) || !IsStatic(next, lowered.slots)) continue;
@@ -49,18 +49,18 @@ void FuseNext(Lowered& lowered, const std::function<const KernelEntry*(const Pla
     if (!entry || !entry->can.fuses_next || !entry->can.fuses_next(query_for(node), query_for(next)))
       continue;
     node.next = next.program;
-    node.between = between;
-    node.both = entry;
+    node.intermediate = intermediate;
+    node.fused_entry = entry;
     node.outputs = next.outputs;
-    gone[static_cast<size_t>(reader)] = true;
+    fused[static_cast<size_t>(reader)] = true;
   }
-  size_t kept = 0;
+  size_t count = 0;
   for (size_t i = 0; i < lowered.nodes.size(); ++i) {
-    if (gone[i]) continue;
-    if (kept != i) lowered.nodes[kept] = std::move(lowered.nodes[i]);
-    ++kept;
+    if (fused[i]) continue;
+    if (count != i) lowered.nodes[count] = std::move(lowered.nodes[i]);
+    ++count;
   }
-  lowered.nodes.resize(kept);
+  lowered.nodes.resize(count);
 }
 
 }  // namespace tern

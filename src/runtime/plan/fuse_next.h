@@ -1,5 +1,5 @@
-// Steps that do the next one's work as well: a convolution that pools its results before it writes them. What
-// lies between the two is never in memory.
+// Fuses a node with the next one, such as a convolution with the pooling of its result. The intermediate
+// value is never stored.
 #pragma once
 #include <functional>
 
@@ -7,8 +7,8 @@
 
 namespace tern {
 
-// Joins nodes to the ones whose results they alone read, where the kernel chosen there can go on with them
-// (KernelAbilities::fuses_next). entry_for: that kernel, or null.
+// Fuses a node into the node whose result only it reads, if the kernel of that node supports it
+// (KernelAbilities::fuses_next). entry_for: the kernel of a node, or null.
 void FuseNext(Lowered& lowered, const std::function<const KernelEntry*(const PlanNode&)>& entry_for,
               const std::function<KernelQuery(const PlanNode&)>& query_for);
 

@@ -1,4 +1,4 @@
-// Pooling that is done in the step of its convolution: where, and that nothing changes.
+// Pooling that is fused into its convolution: where it is fused, and that the results do not change.
 #include "runtime/plan/fuse_next.h"
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kChannels = 64;
 
-// A convolution of %x with channels last that Winograd's kernels win, then `rest`, which gives %y.
+// A channels-last convolution of %x for which a Winograd kernel is selected, then `rest`, which writes %y.
 struct Net {
   std::string dims = "1,40,40,64";
   std::string conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1],activation=\"relu\"}";
@@ -31,8 +31,8 @@ struct Net {
   }
 };
 
-// How many nodes were done in another's step. The outputs are those of the reference, as near as Winograd's
-// are, and the same for any number of threads.
+// The number of nodes that are fused into another step. Expects outputs within Winograd's tolerance of the
+// reference, and equal for any number of threads.
 int FusedSteps(const Net& net, SessionOptions options = {}) {
   const auto graph = net.Make();
   const DatumList inputs{Noise(graph->inputs()[0]->type.shape.Concrete(), 3)};
@@ -74,7 +74,7 @@ TEST(FuseNext, PoolingOfTwoByTwo) {
   EXPECT_EQ(FusedSteps(net), 1);
   net.dims = "2,40,40,64";
   EXPECT_EQ(FusedSteps(net), 1);
-  net.dims = "1,41,39,64";  // a last row and a last column that no window holds
+  net.dims = "1,41,39,64";  // the last row and column are in no window
   EXPECT_EQ(FusedSteps(net), 1);
   net.rest = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],auto_pad=\"valid\"}";
   EXPECT_EQ(FusedSteps(net), 1);
@@ -84,7 +84,7 @@ TEST(FuseNext, PoolingOfTwoByTwo) {
       "act_beta=6.0}";
   EXPECT_EQ(FusedSteps(net), 1);
   net.rest = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],ceil_mode=true}";
-  EXPECT_EQ(FusedSteps(net), 1) << "nothing is left over";
+  EXPECT_EQ(FusedSteps(net), 1) << "all windows are complete";
 }
 
 TEST(FuseNext, NotOtherPooling) {
@@ -103,10 +103,10 @@ TEST(FuseNext, NotOtherPooling) {
   Net odd;
   odd.dims = "1,41,41,64";
   odd.rest = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],ceil_mode=true}";
-  EXPECT_EQ(FusedSteps(odd), 0) << "windows over the edge";
+  EXPECT_EQ(FusedSteps(odd), 0) << "windows extend past the edge";
 }
 
-TEST(FuseNext, NotWhatOthersReadOrOtherKernelsMake) {
+TEST(FuseNext, NotWithOtherReadersOrOtherKernels) {
   Net net;
   net.outputs = "%y, %a";
   EXPECT_EQ(FusedSteps(net), 0);
@@ -115,15 +115,15 @@ TEST(FuseNext, NotWhatOthersReadOrOtherKernelsMake) {
   EXPECT_EQ(FusedSteps(net), 0);
   net = {};
   net.conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1],activation=\"gelu\"}";
-  EXPECT_EQ(FusedSteps(net), 0) << "applied in memory";
+  EXPECT_EQ(FusedSteps(net), 0) << "gelu is applied after the result is stored";
   net.conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1],strides=[2,2]}";
-  EXPECT_EQ(FusedSteps(net), 0) << "no Winograd";
+  EXPECT_EQ(FusedSteps(net), 0) << "Winograd needs stride 1";
   net.conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1]}\n  %c = Unary(%a) {kind=\"neg\"}";
   net.rest = "%y = Pool(%c) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2]}";
-  EXPECT_EQ(FusedSteps(net), 0) << "something lies between";
+  EXPECT_EQ(FusedSteps(net), 0) << "another node is in between";
 }
 
-TEST(FuseNext, WithPiecesOfABatch) {
+TEST(FuseNext, InSlicesOfABatch) {
   Net net;
   net.dims = "5,40,40,64";
   SessionOptions options;
@@ -139,10 +139,11 @@ TEST(FuseNext, InBf16) {
   net.rest =
       "%p = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2]}\n  "
       "%y = Conv(%p, %w) {channels_last=true,strides=[2,2]}";
-  EXPECT_EQ(FusedSteps(net, options), 1) << "what is pooled lies in memory as bf16";
+  EXPECT_EQ(FusedSteps(net, options), 1) << "the pooled value is stored as bf16";
 }
 
-// Kernels are chosen twice, and others may have measured meanwhile: the one that agreed is the one that runs.
+// Compilation chooses kernels twice, and another session may have measured in between. The kernel that
+// accepted the fusion must run.
 class WritesZeros : public KernelOf<WritesZeros> {
  public:
   Status Run(RunContext& c) override {
@@ -150,7 +151,7 @@ class WritesZeros : public KernelOf<WritesZeros> {
     return {};
   }
 };
-TEST(FuseNext, TheKernelThatAgreedRuns) {
+TEST(FuseNext, TheKernelThatFusesRuns) {
   bool agreed = false;
   KernelTable table;
   KernelEntry first;
@@ -169,7 +170,7 @@ TEST(FuseNext, TheKernelThatAgreedRuns) {
   EXPECT_EQ(session->Steps()[0].kernel, "test.both");
 }
 
-// Whether a node could fuse the next is asked before all is measured: it must not decide about others.
+// FuseNext runs before all nodes are measured. It must not decide the kernels of nodes that cannot fuse.
 template <int kSlow> class Product : public KernelOf<Product<kSlow>> {
  public:
   static constexpr const char* kPack = kSlow ? "test.slow" : "test.quick";
@@ -188,7 +189,7 @@ template <int kSlow> class Product : public KernelOf<Product<kSlow>> {
  private:
   Tensor packed_;
 };
-TEST(FuseNext, LeavesOthersToTheirMeasurements) {
+TEST(FuseNext, OtherNodesAreMeasured) {
   KernelTable table(CpuRates());
   const auto legal = [](const KernelQuery& q) { return q.IsWeight(1); };
   table.Add<Product<1>>("MatMul", "test.slow", legal, 1);
@@ -205,19 +206,19 @@ TEST(FuseNext, LeavesOthersToTheirMeasurements) {
   EXPECT_EQ(session->Steps()[0].kernel, "test.quick");
 }
 
-// What lies between takes no memory.
-TEST(FuseNext, SavesTheMemoryBetween) {
-  Net net, both;
-  both.outputs = "%y, %a";
+// The intermediate value takes no memory.
+TEST(FuseNext, SavesTheMemoryOfTheIntermediateValue) {
+  Net net, unfused;
+  unfused.outputs = "%y, %a";
   size_t arena[2];
   for (int i = 0; i < 2; ++i) {
-    auto session = SessionOf((i ? both : net).Make());
+    auto session = SessionOf((i ? unfused : net).Make());
     ASSERT_TRUE(session->Run(DatumList{Noise({1, 40, 40, kChannels}, 3)}).ok());
     arena[i] = session->Memory().arena;
   }
-  // Pooled results may lie where the convolution had its scratch memory once that is done.
-  const size_t between = 40 * 40 * kChannels * sizeof(float);
-  EXPECT_GE(arena[1], arena[0] + between - between / 4);
+  // Without fusion, the pooled value may reuse the scratch memory of the convolution.
+  const size_t intermediate = 40 * 40 * kChannels * sizeof(float);
+  EXPECT_GE(arena[1], arena[0] + intermediate - intermediate / 4);
 }
 
 }  // namespace

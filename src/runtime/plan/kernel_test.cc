@@ -1,4 +1,4 @@
-// The life of kernels: selection, one Prepare per model, one Resize per shapes.
+// Life cycle of kernels: selection, one Prepare per model, one Resize per set of shapes.
 #include "kernel_api/kernel_table.h"
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace {
 
 std::atomic<int> prepared{0}, resized{0}, ran{0}, preparers{0};
 
-// y = x + sum of the weight, if there is one. Counts its calls.
+// y = x + sum of the elements of the weight, if there is one. Counts its calls.
 class Counted : public KernelOf<Counted> {
  public:
   Status Prepare(PrepareContext& c) override {
@@ -64,7 +64,7 @@ TEST(Kernel, IsPreparedOncePerModelAndResizedOncePerShapes) {
   auto clone = session->Clone();
   ExpectLikeReference(*clone, {Counting({2, 5})});
   EXPECT_EQ(prepared, 1);
-  EXPECT_EQ(resized, 4) << "the clone has the plan of the session";
+  EXPECT_EQ(resized, 4) << "the clone uses the plan of the session";
   EXPECT_EQ(ran, 18);
   EXPECT_EQ(session->Memory().packed, 4u);
   EXPECT_EQ(session->Steps()[0].kernel, "test.fast");

@@ -16,7 +16,7 @@ class LayoutMaker {
         slots_(lowered.slots),
         drafts_(drafts),
         row_stride_(row_stride),
-        maker_(slots_.size(), -1),
+        producer_(slots_.size(), -1),
         uses_(slots_.size()) {
     out_.places.resize(slots_.size());
   }
@@ -54,7 +54,7 @@ class LayoutMaker {
         if (slot >= 0) ++uses_[static_cast<size_t>(slot)];
       };
       for (int slot : drafts_[t].node->inputs) read(slot);
-      for (int slot : drafts_[t].node->outputs) use(slot);  // one that nobody reads lives in its own step
+      for (int slot : drafts_[t].node->outputs) use(slot);  // an unread output is alive in its own step
       for (const auto& captures : drafts_[t].node->captures)
         for (int slot : captures) read(slot);
     }
@@ -71,7 +71,7 @@ class LayoutMaker {
     out_.storages.push_back(storage);
   }
 
-  // Puts the slot into bytes that are there already.
+  // Places the slot in existing memory.
   void Share(int slot, Place place) {
     At(slot) = place;
     Storage& root = StorageOf(Resolve(place).storage);
@@ -83,18 +83,18 @@ class LayoutMaker {
     if (!draft.dynamic && !draft.is_transfer && !WritesState(node)) {
       if (TryView(draft)) return;
       if (TryConcat(draft, t)) return;
-      if (TryRows(draft, t)) return;
+      if (TryConcatRows(draft, t)) return;
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const int slot = node.outputs[i];
       if (!Facts(slot).is_static()) continue;
       const bool state = lowered_.IsStateOutput(slot);
-      const int over = i == 0 && !state ? InPlaceInput(draft, t) : -1;
-      if (over >= 0)
-        Share(slot, At(over));
+      const int input = i == 0 && !state ? InPlaceInput(draft, t) : -1;
+      if (input >= 0)
+        Share(slot, At(input));
       else
         NewStorage(slot, t, state);
-      if (over < 0 && i == 0 && !draft.dynamic) maker_[static_cast<size_t>(slot)] = t;
+      if (input < 0 && i == 0 && !draft.dynamic) producer_[static_cast<size_t>(slot)] = t;
     }
   }
 
@@ -115,8 +115,8 @@ class LayoutMaker {
     return true;
   }
 
-  // The input whose bytes output 0 may take: it dies here, nobody else in this step reads those bytes
-  // otherwise.
+  // The input that output 0 may overwrite, or -1: this step is its last reader and reads its memory only
+  // once.
   int InPlaceInput(const Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (draft.dynamic || !draft.entry || !draft.entry->can.in_place || !node.node().op->Is(kInPlace))
@@ -150,16 +150,16 @@ class LayoutMaker {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int slot = node.inputs[i];
       if (Facts(slot).bytes() == 0) continue;
-      if (!Adopt(slot, At(y).storage, (*offsets)[i])) draft.copies.emplace_back(slot, (*offsets)[i]);
+      if (!PlaceInside(slot, At(y).storage, (*offsets)[i])) draft.copies.emplace_back(slot, (*offsets)[i]);
     }
     draft.is_copy = true;
     draft.skip = draft.copies.empty();
     return true;
   }
 
-  // A Concat along the last axis: parts that nobody else reads are written straight into the result where
-  // their kernels can leave room for the others between their rows.
-  bool TryRows(Draft& draft, int t) {
+  // A Concat along the last axis: inputs that have no other reader are written directly into the result if
+  // their kernels can write with its row stride.
+  bool TryConcatRows(Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (!row_stride_ || node.node().op->name != "Concat" || Varies(node, slots_)) return false;
     const int y = node.outputs[0];
@@ -168,14 +168,14 @@ class LayoutMaker {
     const auto rank = static_cast<int64_t>(dims.size());
     const int64_t axis = node.node().attrs.Int("axis");
     if ((axis < 0 ? axis + rank : axis) != rank - 1 || CountOf(dims) == 0) return false;
-    const auto leaves_room = [&](int slot) { return LeavesRoom(slot, type.dtype); };
-    if (std::none_of(node.inputs.begin(), node.inputs.end(), leaves_room)) return false;
+    const auto can_stride = [&](int slot) { return CanStride(slot, type.dtype); };
+    if (std::none_of(node.inputs.begin(), node.inputs.end(), can_stride)) return false;
     NewStorage(y, t);
     size_t at = 0;
     for (int slot : node.inputs) {
       const auto row = static_cast<size_t>(Facts(slot).type.shape.Concrete().back());
-      if (leaves_room(slot) && Adopt(slot, At(y).storage, at))
-        drafts_[static_cast<size_t>(maker_[static_cast<size_t>(slot)])].row_stride = dims.back();
+      if (can_stride(slot) && PlaceInside(slot, At(y).storage, at))
+        drafts_[static_cast<size_t>(producer_[static_cast<size_t>(slot)])].row_stride = dims.back();
       else if (row > 0)
         draft.copies.emplace_back(slot, at);
       at += BytesOf(type.dtype, row);
@@ -185,14 +185,14 @@ class LayoutMaker {
     return true;
   }
 
-  bool LeavesRoom(int slot, DType dtype) const {
+  bool CanStride(int slot, DType dtype) const {
     const auto at = static_cast<size_t>(slot);
-    return slot >= 0 && maker_[at] >= 0 && uses_[at] == 1 && Facts(slot).type.dtype == dtype &&
-           Facts(slot).bytes() > 0 && row_stride_(drafts_[static_cast<size_t>(maker_[at])]);
+    return slot >= 0 && producer_[at] >= 0 && uses_[at] == 1 && Facts(slot).type.dtype == dtype &&
+           Facts(slot).bytes() > 0 && row_stride_(drafts_[static_cast<size_t>(producer_[at])]);
   }
 
-  // The part's storage becomes a window of the result's, when it is whole and ours.
-  bool Adopt(int slot, int parent, size_t offset) {
+  // Makes the slot's storage a part of `parent`. Fails if the slot does not fill a storage that can be moved.
+  bool PlaceInside(int slot, int parent, size_t offset) {
     const Place place = At(slot);
     if (place.storage < 0 || place.offset != 0 || place.storage == parent) return false;
     Storage& part = StorageOf(place.storage);
@@ -201,9 +201,9 @@ class LayoutMaker {
       return false;
     part.parent = parent;
     part.parent_offset = offset;
-    Storage& whole = StorageOf(parent);
-    whole.first = std::min(whole.first, part.first);
-    whole.last = std::max(whole.last, part.last);
+    Storage& full = StorageOf(parent);
+    full.first = std::min(full.first, part.first);
+    full.last = std::max(full.last, part.last);
     return true;
   }
 
@@ -212,9 +212,9 @@ class LayoutMaker {
   const std::vector<SlotFacts>& slots_;
   std::vector<Draft>& drafts_;
   const std::function<bool(const Draft&)>& row_stride_;
-  std::vector<int> maker_;  // by slot: the draft that writes it first, as output 0, into memory of its own
-  std::vector<int> uses_;   // by slot: how often it is read, as an output of the graph too
-  std::vector<int> last_;
+  std::vector<int> producer_;  // by slot: the draft that writes it as output 0 to a new storage, or -1
+  std::vector<int> uses_;      // by slot: number of reads, including outputs of the graph
+  std::vector<int> last_;      // by slot: the last draft that uses it
   Layout out_;
 };
 

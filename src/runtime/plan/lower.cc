@@ -30,12 +30,14 @@ bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots) {
 
 namespace {
 
-constexpr size_t kMaxFolded = size_t{1} << 20;  // of one value; bigger ones are computed in the run
+constexpr size_t kMaxFolded = size_t{1}
+                              << 20;  // bytes of a node's outputs; larger ones are computed in the run
 
 class Lowering {
  public:
-  Lowering(const Program& program, const Target& target, const Workers& workers, std::optional<int64_t> most)
-      : program_(program), target_(target), workers_(workers), most_(most) {
+  Lowering(const Program& program, const Target& target, const Workers& workers,
+           std::optional<int64_t> max_length)
+      : program_(program), target_(target), workers_(workers), max_length_(max_length) {
     out_.slots.resize(static_cast<size_t>(program.slot_count()));
   }
 
@@ -49,8 +51,8 @@ class Lowering {
     BindWeights(program_, weights, slots);
     TERN_TRY(Visit(program_, slots));
     for (int slot : program_.outputs) out_.outputs.push_back(slots[static_cast<size_t>(slot)]);
-    if (most_) {
-      TERN_ASSIGN(out_.varying, FixLength(out_, *most_));
+    if (max_length_) {
+      TERN_ASSIGN(out_.varying, FixLength(out_, *max_length_));
     }
     DropDead();
     return std::move(out_);
@@ -71,7 +73,8 @@ class Lowering {
     }
   }
 
-  // slots: the plan's slot for each of the program's; an inlined branch changes those of its If's outputs.
+  // slots: maps slots of the program to slots of the plan. Inlining a branch changes those of the If's
+  // outputs.
   Status Visit(const Program& program, std::vector<int>& slots) {
     auto mapped = [&](const std::vector<int>& list) {
       std::vector<int> out;
@@ -93,19 +96,19 @@ class Lowering {
     return {};
   }
 
-  // Which branch of an If will run, when the condition follows from constants and shapes; else -1.
+  // The branch of an If whose condition is known from constants and shapes; else -1.
   int KnownBranch(const PlanNode& node) {
     if (node.node().op->name != "If") return -1;
     const Tensor& condition = At(node.inputs[0]).known;
     return condition.defined() && condition.size() == 1 ? (LoadLong(condition, 0) ? 0 : 1) : -1;
   }
 
-  // The branch's nodes join the plan. Returns the slots of its outputs, as many as the node has.
+  // Adds the nodes of the branch to the plan. Returns the slots of the node's outputs.
   Result<std::vector<int>> Inline(const PlanNode& node, size_t branch) {
     const Program& body = *node.program->subgraphs[branch];
     if (body.input_count != 0 || body.outputs.size() < node.outputs.size())
-      return InvalidModel(node.node().Describe(), ": a branch takes ", body.input_count, " inputs and gives ",
-                          body.outputs.size(), " outputs; none and ", node.outputs.size(), " are needed");
+      return InvalidModel(node.node().Describe(), ": a branch has ", body.input_count, " inputs and ",
+                          body.outputs.size(), " outputs, must have 0 and ", node.outputs.size());
     std::vector<int> slots = node.captures[branch];
     for (int i = body.bound_count(); i < body.slot_count(); ++i) {
       slots.push_back(static_cast<int>(out_.slots.size()));
@@ -140,7 +143,7 @@ class Lowering {
     return {};
   }
 
-  // What a subgraph gives arrives as data; only its kind is taken from the declaration.
+  // The dims of a subgraph's outputs are known only at run time; kind and dtype are those declared.
   Status Declare(const PlanNode& node) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Type& declared = node.node().outputs()[i]->type;
@@ -155,7 +158,7 @@ class Lowering {
     return ResourceExhausted(node.Describe(), ": an output of ", type.ToString(), " is too large for memory");
   }
 
-  // Shapes on their way to a Reshape: numbers now that the inputs have dims.
+  // Stores contents that inference computed, such as the shape for a Reshape: all dims are known now.
   void FoldContent(const PlanNode& node) {
     for (int slot : node.outputs) {
       SlotFacts& facts = At(slot);
@@ -194,7 +197,7 @@ class Lowering {
     }
   }
 
-  // A failure here is not reported: the run does it, if the node is reached.
+  // Ignores failures: the run reports them if it reaches the node.
   void Evaluate(const PlanNode& node) {
     DatumList data(node.inputs.size());
     std::vector<const Datum*> pointers(node.inputs.size(), nullptr);
@@ -212,7 +215,7 @@ class Lowering {
     }
   }
 
-  // Backwards from the outputs: keeps the nodes that somebody needs the results of.
+  // Dead-code elimination: walks backwards from the outputs and drops nodes whose results are not needed.
   void DropDead() {
     std::vector<bool> needed(out_.slots.size());
     auto need = [&](int slot) {
@@ -237,7 +240,7 @@ class Lowering {
   const Program& program_;
   const Target& target_;
   const Workers& workers_;
-  const std::optional<int64_t> most_;
+  const std::optional<int64_t> max_length_;
   Lowered out_;
 };
 
@@ -245,8 +248,8 @@ class Lowering {
 
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,
-                      std::optional<int64_t> most) {
-  return Lowering(program, target, workers, most).Run(weights, inputs);
+                      std::optional<int64_t> max_length) {
+  return Lowering(program, target, workers, max_length).Run(weights, inputs);
 }
 
 }  // namespace tern

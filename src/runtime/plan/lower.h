@@ -1,4 +1,5 @@
-// First half of compiling: what every value is for given input shapes, and which nodes are left to run.
+// First half of compilation: infers the type of every value for given input shapes, folds what is known, and
+// lists the nodes that remain to run.
 #pragma once
 #include <algorithm>
 
@@ -8,76 +9,75 @@
 
 namespace tern {
 
-// What is known about a slot before the run.
+// Facts about a slot that are known before the run.
 struct SlotFacts {
   Type type;
   std::optional<Content> content;
-  Tensor known;            // defined: the data itself, see has_data
+  Tensor known;            // the value, if it is known; see has_data
   bool weight = false;     // known, and the same in all plans
-  LinearDims varying;      // dims, where the plan serves several lengths and they depend on the length
-  Tensor elsewhere;        // known, as its reader finds it: in the memory of a device
-  bool refreshed = false;  // known, but in each run anew: it depends on the length
+  LinearDims varying;      // the dims, if they depend on the length of the states; else empty
+  Tensor device_copy;      // copy of `known` in a device's memory
+  bool refreshed = false;  // known, but depends on the length of the states: SetLength writes it
 
   bool is_known() const { return known.defined(); }
-  // Not so for a weight that has left memory in favour of a packed one.
+  // False for a weight that was released after packing.
   bool has_data() const { return known.defined() && (known.raw() || !known.bytes()); }
-  // A tensor of numbers with fixed dims: it gets its place in memory before the run.
+  // A numeric tensor with known dims, which can be placed in memory before the run.
   bool is_static() const {
     return type.tensor() && type.dtype != DType::kInvalid && type.dtype != DType::kString &&
            type.shape.fully_known();
   }
-  // May hold something other than a tensor of numbers: lives outside the arena, never seen by kernels.
+  // A string, sequence, map or optional: not in the arena, never passed to kernels.
   bool is_host() const {
     return (!type.tensor() && type.kind != Type::Kind::kUnknown) || type.dtype == DType::kString;
   }
   size_t bytes() const;  // of a static tensor
 };
 
-// Whether what the node reads or writes depends on the length that a plan serves.
 struct PlanNode;
+// Whether an input or output of the node depends on the length of the states.
 bool Varies(const PlanNode& node, const std::vector<SlotFacts>& slots);
-// Whether an input is a string, sequence or map. Those never reach kernels: the evaluator is the only
-// implementation.
+// Whether an input is a string, sequence or map. Only the reference evaluator can run such a node.
 bool ReadsHostValue(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
-// One bound value: a graph input or a capture.
+// A graph input or a capture.
 struct PlanInput {
   Type type;
-  Tensor known;  // defined for a small capture that the enclosing plan knows
+  Tensor known;  // the data of a small capture that the enclosing plan knows; else undefined
 };
 
-// A node with the plan's slots. They are the program's, but for nodes of a branch that was put in place of
-// its If.
+// A node with the slots of the plan. Slots equal those of the program, except for nodes of an inlined If
+// branch.
 struct PlanNode {
   const NodeProgram* program = nullptr;
   std::vector<int> inputs, outputs;        // -1: an absent input
   std::vector<std::vector<int>> captures;  // per subgraph
-  double share = 1;                        // of the node's work, where its batch is cut
-  // The node after it that is done with it, whose outputs the ones above then are, the slot of what lies
-  // between them, and the kernel that does both (FuseNext).
+  double share = 1;  // fraction of the node's work; below 1 for a slice of a split batch
+  // Set by FuseNext: the next node, which this step also computes (`outputs` are then its outputs), the slot
+  // of the intermediate value, and the kernel for both.
   const NodeProgram* next = nullptr;
-  int between = -1;
-  const KernelEntry* both = nullptr;
+  int intermediate = -1;
+  const KernelEntry* fused_entry = nullptr;
   const Node& node() const { return *program->node; }
 };
 
 struct Lowered {
   Varying varying;
   std::vector<SlotFacts> slots;    // the program's, then those of inlined branches
-  std::vector<PlanNode> nodes;     // what is left to run, in order
+  std::vector<PlanNode> nodes;     // to run, in order
   std::vector<int> outputs;        // slots of the graph's outputs
-  std::vector<int> state_outputs;  // slots that lie in the memory of a session's state
+  std::vector<int> state_outputs;  // slots in the memory of a session's state
 
   bool IsStateOutput(int slot) const {
     return std::find(state_outputs.begin(), state_outputs.end(), slot) != state_outputs.end();
   }
 };
 
-// weights: of the program, by slot; undefined where a value is no weight. most: where the inputs' types
-// contain LengthSymbol(), the largest length; facts are those for it then, and `varying` tells what depends
-// on the length.
+// weights: of the program, by slot; undefined for values that are not weights. max_length: set if the inputs'
+// types contain LengthSymbol(); the facts are then those for this length, and `varying` lists what depends on
+// the length.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,
-                      std::optional<int64_t> most = {});
+                      std::optional<int64_t> max_length = {});
 
 }  // namespace tern

@@ -13,7 +13,7 @@ bool Fits(const LinearDims& want, const Dims& dims, int64_t length) {
 }  // namespace
 
 bool Plan::Matches(const std::vector<BoundValue>& bound, int64_t length) const {
-  if (varying_.most > 0 && length > varying_.most) return false;
+  if (varying_.max_length > 0 && length > varying_.max_length) return false;
   for (size_t i = 0; i < keys_.size(); ++i) {
     const BoundKey& key = keys_[i];
     const Datum& d = *bound[i].datum;

@@ -9,7 +9,7 @@ bool Has(const std::vector<int>& slots, int slot) {
   return std::find(slots.begin(), slots.end(), slot) != slots.end();
 }
 
-int NumberOf(const std::vector<int>& slots, int slot) {
+int IndexOf(const std::vector<int>& slots, int slot) {
   return static_cast<int>(std::find(slots.begin(), slots.end(), slot) - slots.begin());
 }
 
@@ -25,10 +25,10 @@ int Reads(const std::vector<Draft>& drafts, int slot) {
 
 void SetLength(const PlanNode& node, const std::vector<SlotFacts>& slots, int64_t length,
                KernelQuery& query) {
-  const auto set = [&](const std::vector<int>& numbers, std::vector<TensorInfo>& infos) {
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      if (numbers[i] < 0) continue;
-      const LinearDims& dims = slots[static_cast<size_t>(numbers[i])].varying;
+  const auto set = [&](const std::vector<int>& indices, std::vector<TensorInfo>& infos) {
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (indices[i] < 0) continue;
+      const LinearDims& dims = slots[static_cast<size_t>(indices[i])].varying;
       for (size_t k = 0; k < dims.size(); ++k) infos[i].dims[k] = dims[k].At(length);
     }
   };
@@ -36,7 +36,7 @@ void SetLength(const PlanNode& node, const std::vector<SlotFacts>& slots, int64_
   set(node.outputs, query.outputs);
 }
 
-// The state's past and present in terms of slots, and the draft that makes the present, or null.
+// The slots of the state's past and present.
 PlanState SlotsOf(const Graph& graph, const GraphState& state, const Lowered& lowered) {
   PlanState s;
   const auto& inputs = graph.inputs();
@@ -45,28 +45,28 @@ PlanState SlotsOf(const Graph& graph, const GraphState& state, const Lowered& lo
   return s;
 }
 
-// The kernel agrees, and nobody else reads past or present.
-bool CanAppend(const PlanState& s, const Draft& maker, const std::vector<Draft>& drafts,
+// Whether the kernel can append in place: it supports it, and no other step reads past or present.
+bool CanAppend(const PlanState& s, const Draft& producer, const std::vector<Draft>& drafts,
                const QueryFor& query_for) {
-  const PlanNode& node = *maker.node;
-  if (!maker.entry || !maker.entry->can.state_in_place || !Has(node.inputs, s.past)) return false;
+  const PlanNode& node = *producer.node;
+  if (!producer.entry || !producer.entry->can.state_in_place || !Has(node.inputs, s.past)) return false;
   if (Reads(drafts, s.past) != 1 || Reads(drafts, s.present) != 0) return false;
-  return maker.entry->can.state_in_place(query_for(node), NumberOf(node.inputs, s.past),
-                                         NumberOf(node.outputs, s.present));
+  return producer.entry->can.state_in_place(query_for(node), IndexOf(node.inputs, s.past),
+                                            IndexOf(node.outputs, s.present));
 }
 
 }  // namespace
 
-Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t most,
+Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
                     const QueryFor& query_for) {
   for (const Draft& draft : drafts) {
     if (!draft.entry || !Varies(*draft.node, lowered.slots)) continue;
-    for (int64_t length : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{17}, most / 2}) {
+    for (int64_t length : {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{17}, max_length / 2}) {
       KernelQuery query = query_for(*draft.node);
       SetLength(*draft.node, lowered.slots, length, query);
       if (!draft.entry->legal(query))
         return Unsupported(draft.node->node().Describe(), ": kernel ", draft.entry->name,
-                           " does not take the length ", length);
+                           " does not support length ", length);
     }
   }
   return {};
@@ -75,28 +75,28 @@ Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, in
 std::vector<PlanState> PlanStates(const Graph& graph, Lowered& lowered, std::vector<Draft>& drafts,
                                   const QueryFor& query_for) {
   std::vector<PlanState> states;
-  std::vector<Draft*> makers;
+  std::vector<Draft*> producers;
   for (const GraphState& state : graph.states()) {
     PlanState s = SlotsOf(graph, state, lowered);
-    Draft* maker = nullptr;
+    Draft* producer = nullptr;
     for (Draft& draft : drafts)
-      if (Has(draft.node->outputs, s.present)) maker = &draft;
+      if (Has(draft.node->outputs, s.present)) producer = &draft;
     const bool once = std::count(lowered.outputs.begin(), lowered.outputs.end(), s.present) == 1;
     const SlotFacts& present = lowered.slots[static_cast<size_t>(s.present)];
-    if (maker && !maker->dynamic && once && present.is_static()) {
+    if (producer && !producer->dynamic && once && present.is_static()) {
       s.external = true;
       lowered.state_outputs.push_back(s.present);
-      s.in_place = state.axis >= 0 && CanAppend(s, *maker, drafts, query_for);
+      s.in_place = state.axis >= 0 && CanAppend(s, *producer, drafts, query_for);
     }
     states.push_back(s);
-    makers.push_back(maker);
+    producers.push_back(producer);
   }
   // A kernel appends to all its states or to none.
   for (size_t i = 0; i < states.size(); ++i)
     for (size_t k = 0; k < states.size(); ++k)
-      if (makers[i] == makers[k] && !states[k].in_place) states[i].in_place = false;
+      if (producers[i] == producers[k] && !states[k].in_place) states[i].in_place = false;
   for (size_t i = 0; i < states.size(); ++i)
-    if (states[i].in_place) makers[i]->on_state = true;
+    if (states[i].in_place) producers[i]->on_state = true;
   return states;
 }
 

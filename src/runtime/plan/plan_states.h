@@ -1,4 +1,4 @@
-// How a plan works on the states of a model, and whether its kernels take every length of them.
+// Decides how a plan updates the states of a model, and checks that its kernels support every length.
 #pragma once
 #include <functional>
 #include <vector>
@@ -10,13 +10,12 @@ namespace tern {
 
 using QueryFor = std::function<KernelQuery(const PlanNode&)>;
 
-// Fails with kUnsupported where a kernel that was chosen for the largest length does not take all others too.
-Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t most,
+// Fails with kUnsupported if a kernel that was chosen for max_length is not legal for other lengths.
+Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
                     const QueryFor& query_for);
 
-// Where the present of each state of the graph is written: into the state's memory where a step makes it, in
-// place where the kernel can append and nobody else reads past or present. Marks slots and drafts
-// accordingly.
+// For each state of the graph: a step writes the present directly into the state's memory if possible, in
+// place if the kernel can append and no other step reads past or present. Marks slots and drafts accordingly.
 std::vector<PlanState> PlanStates(const Graph& graph, Lowered& lowered, std::vector<Draft>& drafts,
                                   const QueryFor& query_for);
 

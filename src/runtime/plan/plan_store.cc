@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// Values with the same text may share a plan; Plan::Matches decides.
+// Cache key. Values with different keys have different plans; for equal keys Plan::Matches decides.
 std::string ShapesOf(const std::vector<BoundValue>& bound) {
   std::string text;
   for (const BoundValue& value : bound) {
@@ -20,36 +20,36 @@ std::string ShapesOf(const std::vector<BoundValue>& bound) {
 
 }  // namespace
 
-std::shared_ptr<const Plan> PlanStore::Find(const Key& key, const Wanted& wanted) {
+std::shared_ptr<const Plan> PlanStore::Find(const Key& key, const Request& request) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = plans_.find(key);
   std::shared_ptr<const Plan> plan = it == plans_.end() ? nullptr : it->second.lock();
-  if (!plan || !plan->Matches(wanted.bound, wanted.length)) return nullptr;
-  auto& kept = kept_[key.first];
-  const auto place = std::find(kept.begin(), kept.end(), plan);
-  if (place != kept.end()) kept.splice(kept.begin(), kept, place);
+  if (!plan || !plan->Matches(request.bound, request.length)) return nullptr;
+  auto& recent = recent_[key.first];
+  const auto it_recent = std::find(recent.begin(), recent.end(), plan);
+  if (it_recent != recent.end()) recent.splice(recent.begin(), recent, it_recent);
   return plan;
 }
 
 void PlanStore::Insert(const Key& key, const std::shared_ptr<const Plan>& plan, int capacity) {
-  std::shared_ptr<const Plan> oldest;  // leaves memory when the lock is free again
+  std::shared_ptr<const Plan> oldest;  // freed after the lock is released
   std::lock_guard<std::mutex> lock(mutex_);
   ++made_;
   std::erase_if(plans_, [](const auto& row) { return row.second.expired(); });
   plans_[key] = plan;
-  auto& kept = kept_[key.first];
-  kept.push_front(plan);
-  if (static_cast<int>(kept.size()) <= capacity) return;
-  oldest = std::move(kept.back());
-  kept.pop_back();
+  auto& recent = recent_[key.first];
+  recent.push_front(plan);
+  if (static_cast<int>(recent.size()) <= capacity) return;
+  oldest = std::move(recent.back());
+  recent.pop_back();
 }
 
-Result<std::shared_ptr<const Plan>> PlanStore::Get(const Wanted& wanted, int capacity, const Stop& stop,
+Result<std::shared_ptr<const Plan>> PlanStore::Get(const Request& request, int capacity, const Stop& stop,
                                                    const Make& make) {
-  const Key key(&wanted.program, wanted.range ? wanted.range->ToString() : ShapesOf(wanted.bound));
-  if (auto plan = Find(key, wanted)) return plan;
-  TERN_ASSIGN(const auto making, making_.Acquire(key, stop, "another session, which makes its plan"));
-  if (auto plan = Find(key, wanted)) return plan;
+  const Key key(&request.program, request.range ? request.range->ToString() : ShapesOf(request.bound));
+  if (auto plan = Find(key, request)) return plan;
+  TERN_ASSIGN(const auto making, making_.Acquire(key, stop, "another session that compiles the plan"));
+  if (auto plan = Find(key, request)) return plan;
   TERN_ASSIGN(auto plan, make());
   Insert(key, plan, capacity);
   return plan;

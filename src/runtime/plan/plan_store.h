@@ -1,4 +1,4 @@
-// Plans of a model and of the graphs inside of it, shared by all its sessions.
+// Cache of the plans of a model and its subgraphs. All sessions of the model share it.
 #pragma once
 #include <functional>
 #include <list>
@@ -13,32 +13,33 @@
 
 namespace tern {
 
-// Thread-safe. Plans for different shapes are made at the same time; a plan that somebody makes is waited
-// for.
+// Thread-safe. Plans for different shapes compile concurrently; a request for a plan that another thread
+// compiles waits for it.
 class PlanStore {
  public:
   using Make = std::function<Result<std::shared_ptr<const Plan>>()>;
-  // What a plan is wanted for: these values, or, with a range, all its lengths.
-  struct Wanted {
+  // The requested plan: for these values, or for all lengths of `range` if it is not null.
+  struct Request {
     const Program& program;
     const std::vector<BoundValue>& bound;
     const LengthRange* range = nullptr;
-    int64_t length = 0;  // of the growing states, with a range
+    int64_t length = 0;  // of the growing states
   };
-  // The plan, made by `make` where there is none. capacity: how many plans of the graph are kept for later;
-  // others live as long as a session uses them. stop: ends the wait for another session, with kCancelled.
-  Result<std::shared_ptr<const Plan>> Get(const Wanted& wanted, int capacity, const Stop& stop,
+  // Returns the cached plan or calls `make`. capacity: number of recently used plans of the graph that stay
+  // cached; others live as long as a session uses them. stop: ends the wait for another session with
+  // kCancelled.
+  Result<std::shared_ptr<const Plan>> Get(const Request& request, int capacity, const Stop& stop,
                                           const Make& make);
-  int made() const;  // ever
+  int made() const;  // number of plans compiled so far
 
  private:
   using Key = std::pair<const Program*, std::string>;
-  std::shared_ptr<const Plan> Find(const Key& key, const Wanted& wanted);
+  std::shared_ptr<const Plan> Find(const Key& key, const Request& request);
   void Insert(const Key& key, const std::shared_ptr<const Plan>& plan, int capacity);
 
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<const Plan>> plans_;
-  std::map<const Program*, std::list<std::shared_ptr<const Plan>>> kept_;  // last used first
+  std::map<const Program*, std::list<std::shared_ptr<const Plan>>> recent_;  // most recently used first
   int made_ = 0;
   KeyedMutex<Key> making_;
 };

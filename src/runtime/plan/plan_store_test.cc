@@ -1,4 +1,4 @@
-// Plans belong to the model: clones never make the same one twice, and make different ones at the same time.
+// The model owns the plans: clones never compile the same one twice, and compile different ones concurrently.
 #include "runtime/plan/plan_store.h"
 
 #include <thread>
@@ -53,12 +53,12 @@ TEST(PlanStore, KeepsThePlansThatSessionsUseAndTheLastFew) {
   for (int64_t batch : {1, 2, 3, 4}) ASSERT_TRUE(sessions[0]->Run(DatumList{Counting({batch, 8})}).ok());
   EXPECT_EQ(sessions[0]->PlansMade(), 4);
   for (int64_t batch : {3, 4}) ASSERT_TRUE(sessions[1]->Run(DatumList{Counting({batch, 8})}).ok());
-  EXPECT_EQ(sessions[0]->PlansMade(), 4) << "both were kept";
+  EXPECT_EQ(sessions[0]->PlansMade(), 4) << "both were cached";
   ASSERT_TRUE(sessions[1]->Run(DatumList{Counting({1, 8})}).ok());
-  EXPECT_EQ(sessions[0]->PlansMade(), 5) << "nobody had it any more";
+  EXPECT_EQ(sessions[0]->PlansMade(), 5) << "it was no longer cached";
 }
 
-// A kernel whose Resize, for one size, waits until it may go on.
+// A kernel whose Resize blocks for one size until the gate is opened.
 struct Gate {
   std::atomic<bool> entered{false}, open{false};
 };
@@ -79,7 +79,7 @@ class Gated : public KernelOf<Gated> {
   }
 };
 
-// Would hang if plans were made one at a time.
+// Would hang if only one plan could be compiled at a time.
 TEST(PlanStore, ClonesRunWhileAnotherShapeCompiles) {
   gate.entered = gate.open = false;
   KernelTable table;
@@ -94,13 +94,13 @@ TEST(PlanStore, ClonesRunWhileAnotherShapeCompiles) {
     ASSERT_TRUE(got.ok()) << got.status().ToString();
     EXPECT_EQ((*got)[0].tensor.data<float>()[1], -Counting({n}).data<float>()[1]);
   }
-  // The shape that is being made is waited for, no longer than a run may take.
+  // A session waits for a plan that is being compiled, but not beyond its deadline.
   Stop stop;
   stop.deadline = std::chrono::steady_clock::now() + milliseconds(20);
   sessions[2]->SetStop(stop);
   const Status late = sessions[2]->Run(DatumList{Counting({kHeld})}).status();
   EXPECT_EQ(late.code(), Code::kCancelled);
-  EXPECT_NE(late.message().find("it waited for another session, which makes its plan"), std::string::npos)
+  EXPECT_NE(late.message().find("it waited for another session that compiles the plan"), std::string::npos)
       << late.message();
   gate.open = true;
   compiling.join();

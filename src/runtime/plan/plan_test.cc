@@ -1,4 +1,4 @@
-// What plans share, fold and leave out.
+// Memory sharing, constant folding and dead-code elimination of plans.
 #include "runtime/plan/plan.h"
 
 #include <cmath>
@@ -53,8 +53,8 @@ TEST(Plan, WritesInPlaceWhereTheInputDies) {
   ExpectOutput(c, 0);
 }
 
-// Written breadth first: all wide values before the first is reduced. Depth first holds one of them at a
-// time.
+// The graph is written breadth first: all wide values come before the first is reduced. Depth first has only
+// one of them alive at a time.
 TEST(Plan, RunsStepsInAnOrderThatHoldsLessMemory) {
   const auto c = Compile(R"(graph @g(%x: f32[1,64]) -> (%y) {
     #wide: i64[2] = (256, 64)
@@ -92,7 +92,7 @@ TEST(Plan, TransposesThatMoveNothingAreViews) {
   ExpectOutput(c, 0);
 }
 
-TEST(Plan, KeepsTheGivenOrderWhereNoneIsBetter) {
+TEST(Plan, KeepsTheOriginalOrderIfNoneIsBetter) {
   for (const auto& [first, second] : {std::pair("a", "b"), std::pair("b", "a")}) {
     const auto c = Compile(StrCat("graph @g(%x: f32[64]) -> (%y) {\n%", first, " = Relu(%x)\n%", second,
                                   " = Sigmoid(%x)\n%y = %a + %b\n}"),
@@ -116,7 +116,7 @@ TEST(Plan, KeepsAnInputThatIsReadLater) {
 }
 
 TEST(Plan, DoesNotOverwriteWhatAnotherInputStillReads) {
-  // %r looks at the first row of %a: writing the sum over %a would change it halfway.
+  // %r is a view of the first row of %a: writing the sum over %a would change %r while it is read.
   const auto c = Compile(R"(graph @g(%x: f32[4,64]) -> (%y) {
     #s: i64[1] = (0)
     #e: i64[1] = (1)
@@ -147,7 +147,7 @@ TEST(Plan, ViewsTakeNoStepAndNoMemory) {
   ExpectOutput(c, 0);
 }
 
-TEST(Plan, PartsOfAConcatAreWrittenIntoIt) {
+TEST(Plan, InputsOfAConcatAreWrittenIntoItsResult) {
   const auto c = Compile(R"(graph @g(%x: f32[16,4]) -> (%y, %n) {
     #k: f32[1,4] = (9, 8, 7, 6)
     %a = Relu(%x)
@@ -176,7 +176,7 @@ TEST(Plan, ConcatOfConcatsIsOneBlock) {
   ExpectOutput(c, 0);
 }
 
-TEST(Plan, ShapeComputationsVanish) {
+TEST(Plan, ShapeComputationsAreFolded) {
   const auto c = Compile(R"(graph @g(%x: f32[N,3,4]) -> (%y) {
     #zero: i64[1] = (0)
     #rest: i64[1] = (-1)
@@ -217,8 +217,7 @@ TEST(Plan, OutputsMayBeInputsAndConstants) {
   for (int i = 0; i < 3; ++i) ExpectOutput(c, i);
 }
 
-// Random graphs of views, in-place ops, concats and splits: whatever shares memory, the numbers are the
-// reference's.
+// Random graphs of views, in-place ops, Concats and Splits: shared memory must not change the results.
 class RandomGraph {
  public:
   explicit RandomGraph(unsigned seed) : random_(seed) {

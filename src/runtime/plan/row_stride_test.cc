@@ -1,4 +1,4 @@
-// Parts of a Concat along the last axis that are written straight into its result.
+// Inputs of a Concat along the last axis that are written directly into its result.
 #include <map>
 #include <regex>
 #include <set>
@@ -11,12 +11,12 @@ namespace tern {
 namespace {
 
 struct Ran {
-  std::map<std::string, int> kernels;  // how many steps have each
+  std::map<std::string, int> kernels;  // number of steps, by kernel
 };
 
-// Convolutions of %x with channels last give %a (24 maps) and %b (40), pooling gives %c; then `rest`. Outputs
-// are those of the reference, and the same for any number of threads. Inputs whose names begin with w become
-// constants.
+// Channels-last convolutions of %x write %a (24 channels) and %b (40), pooling writes %c; then `rest`.
+// Expects the outputs of the reference, equal for any number of threads. Inputs whose names start with w
+// become constants.
 Ran RunNet(const std::string& rest, const std::string& outputs = "%y", const std::string& dims = "2,9,10,16",
            SessionOptions options = {}) {
   InitOps();
@@ -60,9 +60,9 @@ Ran RunNet(const std::string& rest, const std::string& outputs = "%y", const std
   return ran;
 }
 
-constexpr const char* kConcat = "cpu.concat";  // all parts are copied; "copy": some of them
+constexpr const char* kConcat = "cpu.concat";  // copies all inputs; the kernel "copy" copies some of them
 
-TEST(RowStride, NothingIsLeftOfTheConcat) {
+TEST(RowStride, TheConcatNeedsNoStep) {
   for (const char* rest :
        {"  %y = Concat(%a, %b, %c) {axis=3}", "  %y = Concat(%c, %b) {axis=-1}", "  %y = Concat(%a) {axis=3}",
         "  %d = Conv(%x, %wd) {channels_last=true,group=16,pads=[1,1,1,1]}\n"
@@ -77,7 +77,7 @@ TEST(RowStride, NothingIsLeftOfTheConcat) {
   }
 }
 
-// Every kernel that says it can leave room does: forced one by one, where it is legal.
+// Forces each kernel with KernelAbilities::row_stride where it is legal, and checks its result.
 TEST(RowStride, EveryKernelThatCan) {
   struct Layer {
     const char *op, *attrs;
@@ -93,7 +93,7 @@ TEST(RowStride, EveryKernelThatCan) {
                           {"Pool", "kind=\"max\",kernel=[2,2],strides=[2,2]", {1, 20, 22, 16}, {}},
                           {"Pool", "kind=\"average\",kernel=[3,3],pads=[1,1,1,1]", {1, 20, 22, 16}, {}}};
   std::set<std::string> tried, able;
-  // One of the sizes of tiles will do.
+  // One tile size per kernel is enough.
   const auto family = [](const std::string& name) {
     return std::regex_replace(name, std::regex("\\.fft\\.\\d+"), ".fft");
   };
@@ -154,35 +154,35 @@ TEST(RowStride, OthersAreCopied) {
     EXPECT_EQ(ran.kernels.count(kConcat), 0u);
   }
   const Ran ran = RunNet("  %y = Concat(%x, %x) {axis=3}");
-  EXPECT_EQ(ran.kernels.count(kConcat), 1u) << "no part can leave room";
+  EXPECT_EQ(ran.kernels.count(kConcat), 1u) << "no kernel can write with a row stride";
 }
 
-TEST(RowStride, NotWhatSomebodyElseReads) {
+TEST(RowStride, NotForValuesWithOtherReaders) {
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}", "%y, %a").kernels.count("copy"), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}\n  %z = Relu(%b)", "%y, %z").kernels.count("copy"), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}", "%y, %a, %b").kernels.count(kConcat), 1u);
   const Ran twice = RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %a) {axis=3}");
-  EXPECT_EQ(twice.kernels.count("copy"), 1u) << "%p: %b has left room";
+  EXPECT_EQ(twice.kernels.count("copy"), 1u) << "only %p is copied, %b is written directly";
   EXPECT_EQ(twice.kernels.count(kConcat), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %a) {axis=2}").kernels.count(kConcat), 1u) << "another axis";
 }
 
-TEST(RowStride, PartsOfPartsAndOfABatch) {
-  // The inner Concat is copied into the outer one; its own parts are not.
+TEST(RowStride, NestedConcatsAndBatches) {
+  // The inner Concat is copied into the outer one; the inputs of the inner one are written directly.
   EXPECT_EQ(RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %c) {axis=3}").kernels.count("copy"),
             1u);
-  // Along the outermost axis parts are adopted whole.
+  // Along the outermost axis inputs are contiguous in the result.
   const Ran ran = RunNet(
       "  %p = Concat(%a, %b) {axis=3}\n  %q = Concat(%c, %x) {axis=3}\n"
       "  %r = Concat(%q, %q) {axis=3}\n  %y = Concat(%p, %r) {axis=0}");
-  EXPECT_EQ(ran.kernels.count(kConcat), 1u) << "%r alone";
+  EXPECT_EQ(ran.kernels.count(kConcat), 1u) << "only for %r";
   SessionOptions options;
   options.value_cache = 40000;
   RunNet("  %p = Concat(%a, %b, %c) {axis=3}\n  %y = Relu(%p)", "%y", "7,9,10,16", options);
 }
 
-// The result of a Concat lives from its earliest part on: a part that is made long before the others would
-// keep room for them while large values come and go.
+// The result of a Concat is alive from its earliest input on. If that input is written long before the
+// others, the result occupies memory that large values in between need.
 TEST(RowStride, NotWhereItTakesMoreMemory) {
   std::string rest = "  %b1 = Conv(%x, %w3) {channels_last=true,pads=[1,1,1,1]}\n";
   std::string last = "%b1";

@@ -1,4 +1,4 @@
-// Which nodes treat the items of a batch one by one (OpDef::batch).
+// Finds nodes that process the items of a batch independently (OpDef::batch).
 #pragma once
 #include <optional>
 
@@ -6,11 +6,11 @@
 
 namespace tern {
 
-// For a node that does with each item of the outermost dim what it would do with that item alone: which
-// inputs hold such items; the others are the same for all of them. All its outputs hold items.
+// For a node that processes each item of the outermost dim independently: by input, whether it has the items;
+// other inputs are shared by all items. All outputs have the items. nullopt for other nodes.
 std::optional<std::vector<bool>> ItemInputs(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
-// The outermost dim of the node's first output, 0 where that has none or is not known.
+// The outermost dim of the node's first output; 0 if it has none or the dim is unknown.
 int64_t ItemsOf(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 }  // namespace tern

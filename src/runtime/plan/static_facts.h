@@ -1,11 +1,11 @@
-// A plan's node as the rules of its op see it (ir/static_node.h).
+// Converts a plan's node to the form that the rules of its op take (ir/static_node.h).
 #pragma once
 #include "ir/static_node.h"
 #include "runtime/plan/lower.h"
 
 namespace tern {
 
-// All slots of the node are static. Points into `slots` and the node: valid as long as they are.
+// All slots of the node must be static. The result refers to `slots` and the node, which must outlive it.
 StaticNode StaticFacts(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 }  // namespace tern

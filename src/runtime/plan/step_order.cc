@@ -10,25 +10,25 @@
 namespace tern {
 namespace {
 
-// Of the exact search: states, and states times steps, which is what they take to make and to keep.
-constexpr size_t kMostStates = 1000, kMostWork = 100'000;
+// Limits of the exact search: number of states, and states times steps, which bounds its time and memory.
+constexpr size_t kMaxStates = 1000, kMaxWork = 100'000;
 
-// Who reads and who waits, once for a problem.
+// Reverse links of a problem.
 struct Links {
   explicit Links(const OrderProblem& p)
-      : readers(p.bytes.size()), made(p.bytes.size()), waiting(p.steps.size()) {
+      : readers(p.bytes.size()), produced(p.bytes.size()), waiting(p.steps.size()) {
     for (size_t s = 0; s < p.steps.size(); ++s) {
       for (int b : p.steps[s].reads) ++readers[static_cast<size_t>(b)];
-      for (int b : p.steps[s].makes) made[static_cast<size_t>(b)] = true;
+      for (int b : p.steps[s].writes) produced[static_cast<size_t>(b)] = true;
       for (int before : p.steps[s].after) waiting[static_cast<size_t>(before)].push_back(static_cast<int>(s));
     }
   }
-  std::vector<int> readers;               // per block
-  std::vector<bool> made;                 // per block
-  std::vector<std::vector<int>> waiting;  // per step
+  std::vector<int> readers;               // per block: number of steps that read it
+  std::vector<bool> produced;             // per block: whether a step writes it
+  std::vector<std::vector<int>> waiting;  // per step: steps that must run after it
 };
 
-// Some steps have run.
+// A state of the search: the steps that have run, and the memory that is alive.
 class State {
  public:
   State(const OrderProblem& p, const Links& links) : p_(&p), links_(&links), unread_(links.readers) {
@@ -42,30 +42,30 @@ class State {
   size_t peak() const { return peak_; }
   bool done() const { return ready_.empty(); }
 
-  size_t Freed(int step) const {
+  size_t BytesFreed(int step) const {
     size_t bytes = 0;
     for (int b : p_->steps[At(step)].reads)
-      if (unread_[At(b)] == 1 && Ends(b)) bytes += p_->bytes[At(b)];
-    for (int b : p_->steps[At(step)].makes)
-      if (unread_[At(b)] == 0 && Ends(b)) bytes += p_->bytes[At(b)];
+      if (unread_[At(b)] == 1 && IsFreed(b)) bytes += p_->bytes[At(b)];
+    for (int b : p_->steps[At(step)].writes)
+      if (unread_[At(b)] == 0 && IsFreed(b)) bytes += p_->bytes[At(b)];
     return bytes;
   }
-  size_t Made(int step) const {
+  size_t BytesWritten(int step) const {
     size_t bytes = 0;
-    for (int b : p_->steps[At(step)].makes) bytes += p_->bytes[At(b)];
+    for (int b : p_->steps[At(step)].writes) bytes += p_->bytes[At(b)];
     return bytes;
   }
-  // Held while the step runs.
-  size_t During(int step) const {
-    const size_t made = Made(step);
-    return held_ + made - (p_->steps[At(step)].over ? std::min(made, Freed(step)) : 0);
+  // Live bytes while the step runs.
+  size_t BytesDuring(int step) const {
+    const size_t written = BytesWritten(step);
+    return held_ + written - (p_->steps[At(step)].overwrites ? std::min(written, BytesFreed(step)) : 0);
   }
-  bool Shrinks(int step) const { return Made(step) <= Freed(step); }
+  bool Shrinks(int step) const { return BytesWritten(step) <= BytesFreed(step); }
 
   void Run(int step) {
-    peak_ = std::max(peak_, During(step));
-    held_ += Made(step);
-    held_ -= Freed(step);
+    peak_ = std::max(peak_, BytesDuring(step));
+    held_ += BytesWritten(step);
+    held_ -= BytesFreed(step);
     for (int b : p_->steps[At(step)].reads) --unread_[At(b)];
     ready_.erase(std::find(ready_.begin(), ready_.end(), step));
     for (int next : links_->waiting[At(step)])
@@ -74,12 +74,12 @@ class State {
     order_.push_back(step);
   }
 
-  // Steps that leave no more than they find, and never hold more than `enough`, may as well run at once: no
-  // order is worse for it.
+  // Runs all ready steps that do not increase the live bytes and need at most `enough` while they run.
+  // Running them first never makes the peak worse.
   void RunFree(size_t enough) {
     for (size_t i = 0; i < ready_.size();) {
       const int step = ready_[i];
-      if (Shrinks(step) && During(step) <= std::max(enough, peak_)) {
+      if (Shrinks(step) && BytesDuring(step) <= std::max(enough, peak_)) {
         Run(step);
         i = 0;
       } else {
@@ -88,7 +88,7 @@ class State {
     }
   }
 
-  // Which steps have run.
+  // The set of steps that have run, as a bit set.
   std::vector<uint64_t> Key() const {
     std::vector<uint64_t> bits(p_->steps.size() / 64 + 1);
     for (int s : order_) bits[At(s) / 64] |= uint64_t{1} << (At(s) % 64);
@@ -97,30 +97,30 @@ class State {
 
  private:
   static size_t At(int i) { return static_cast<size_t>(i); }
-  bool Ends(int block) const { return links_->made[At(block)] && !p_->kept[At(block)]; }
+  bool IsFreed(int block) const { return links_->produced[At(block)] && !p_->live_out[At(block)]; }
 
   const OrderProblem* p_;
   const Links* links_;
-  std::vector<int> unread_, missing_;  // readers of a block, steps that a step waits for
+  std::vector<int> unread_, missing_;  // per block: readers that have not run; per step: steps it waits for
   std::vector<int> ready_, order_;
   size_t held_ = 0, peak_ = 0;
 };
 
-// No order holds less: every step holds what it reads and makes.
+// Lower bound of the peak of all orders: the largest sum of what a step reads and writes.
 size_t LowerBound(const OrderProblem& p, const Links& links) {
   size_t bound = 0;
   for (const OrderStep& step : p.steps) {
-    size_t reads = 0, makes = 0;
+    size_t reads = 0, writes = 0;
     for (int b : step.reads)
-      if (links.made[static_cast<size_t>(b)]) reads += p.bytes[static_cast<size_t>(b)];
-    for (int b : step.makes) makes += p.bytes[static_cast<size_t>(b)];
-    bound = std::max(bound, step.over ? std::max(reads, makes) : reads + makes);
+      if (links.produced[static_cast<size_t>(b)]) reads += p.bytes[static_cast<size_t>(b)];
+    for (int b : step.writes) writes += p.bytes[static_cast<size_t>(b)];
+    bound = std::max(bound, step.overwrites ? std::max(reads, writes) : reads + writes);
   }
   return bound;
 }
 
-// States by their peak, least first: the first that is complete has the least of all. Of equals the one with
-// more steps done, then the one found first.
+// Best-first search by peak, so the first complete state is optimal. Ties: more steps done, then found first.
+// Returns nothing if no order has a peak below `below`, or if a limit is reached.
 std::optional<State> Search(const OrderProblem& p, const Links& links, size_t bound, size_t below) {
   using Entry = std::pair<std::pair<size_t, size_t>, size_t>;  // peak, steps left, number
   std::vector<State> states;
@@ -137,8 +137,8 @@ std::optional<State> Search(const OrderProblem& p, const Links& links, size_t bo
     states.push_back(std::move(state));
   };
   add(State(p, links));
-  const size_t most = std::min(kMostStates, kMostWork / p.steps.size());
-  while (!open.empty() && states.size() < most) {
+  const size_t max_states = std::min(kMaxStates, kMaxWork / p.steps.size());
+  while (!open.empty() && states.size() < max_states) {
     const State state = states[open.top().second];
     open.pop();
     if (state.done()) return state;
@@ -151,13 +151,14 @@ std::optional<State> Search(const OrderProblem& p, const Links& links, size_t bo
   return std::nullopt;
 }
 
-// Always the step that holds least while it runs, then the one that leaves least, then the first.
+// Always runs the step with the fewest live bytes during it, then the one that leaves fewest, then the first.
 State Greedy(const OrderProblem& p, const Links& links, size_t bound) {
   State state(p, links);
   for (state.RunFree(bound); !state.done(); state.RunFree(bound)) {
     const auto cost = [&](int step) {
-      return std::make_pair(std::max({state.During(step), state.peak(), bound}),
-                            static_cast<int64_t>(state.Made(step)) - static_cast<int64_t>(state.Freed(step)));
+      return std::make_pair(
+          std::max({state.BytesDuring(step), state.peak(), bound}),
+          static_cast<int64_t>(state.BytesWritten(step)) - static_cast<int64_t>(state.BytesFreed(step)));
     };
     state.Run(*std::min_element(state.ready().begin(), state.ready().end(),
                                 [&](int a, int b) { return cost(a) < cost(b); }));
@@ -165,7 +166,7 @@ State Greedy(const OrderProblem& p, const Links& links, size_t bound) {
   return state;
 }
 
-std::vector<int> Given(const OrderProblem& p) {
+std::vector<int> OriginalOrder(const OrderProblem& p) {
   std::vector<int> order(p.steps.size());
   std::iota(order.begin(), order.end(), 0);
   return order;
@@ -185,11 +186,11 @@ size_t PeakOf(const OrderProblem& problem, const std::vector<int>& order) {
 
 std::vector<int> FindOrder(const OrderProblem& problem) {
   const Links links(problem);
-  const std::vector<int> given = Given(problem);
+  const std::vector<int> original = OriginalOrder(problem);
   const size_t bound = LowerBound(problem, links);
-  size_t best = PeakOf(problem, links, given);
-  if (best <= bound) return given;
-  std::vector<int> order = given;
+  size_t best = PeakOf(problem, links, original);
+  if (best <= bound) return original;
+  std::vector<int> order = original;
   const State greedy = Greedy(problem, links, bound);
   if (greedy.peak() < best) best = greedy.peak(), order = greedy.order();
   if (best > bound)

@@ -1,31 +1,31 @@
-// In which order steps run: among all that respect what each needs, one that holds little memory at once.
+// Finds an order of steps with a low peak of memory, among all orders that respect the dependencies.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 namespace tern {
 
-// Steps and the blocks of memory they read and make. A block is there from the step that makes it to the last
-// one that reads it; blocks without a maker are somebody else's.
+// A step with the blocks of memory that it reads and writes. A block is alive from the step that writes it to
+// its last reader. A block that no step writes is external and not counted.
 struct OrderStep {
-  std::vector<int> after;  // steps that must come before, with smaller indices
+  std::vector<int> after;  // steps that must run before; they have smaller indices
   std::vector<int> reads;  // blocks, each once
-  std::vector<int> makes;
-  bool over = false;  // what it makes takes the place of what dies in it
+  std::vector<int> writes;
+  bool overwrites = false;  // written blocks reuse the memory of blocks that this step reads last
 };
 
 struct OrderProblem {
   std::vector<OrderStep> steps;
-  std::vector<size_t> bytes;  // per block
-  std::vector<bool> kept;     // per block: stays to the end
+  std::vector<size_t> bytes;   // per block
+  std::vector<bool> live_out;  // per block: alive to the end
 };
 
-// The most bytes held at once; a step holds what it reads beside what it makes.
+// Peak of live bytes. During a step both the blocks that it reads and those that it writes are alive.
 size_t PeakOf(const OrderProblem& problem, const std::vector<int>& order);
 
-// The given order (0, 1, …) where none was found that is better. The least of all orders unless the search,
-// which visits a limited number of states, had to stop; then a greedy one. The same for the same problem,
-// always.
+// The order with the lowest peak, by a search over a limited number of states; if the limit is reached, the
+// better of a greedy order and the original one (0, 1, …). Returns the original order if no other is better.
+// Deterministic.
 std::vector<int> FindOrder(const OrderProblem& problem);
 
 }  // namespace tern

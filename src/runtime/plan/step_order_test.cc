@@ -19,15 +19,15 @@ void ExpectValid(const OrderProblem& p, const std::vector<int>& order) {
   }
 }
 
-std::vector<int> GivenOrder(const OrderProblem& p) {
+std::vector<int> OriginalOrder(const OrderProblem& p) {
   std::vector<int> order(p.steps.size());
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
 
-// By trying every order.
-size_t LeastPeak(const OrderProblem& p) {
-  std::vector<int> order = GivenOrder(p);
+// The lowest peak of all orders, by exhaustive search.
+size_t LowestPeak(const OrderProblem& p) {
+  std::vector<int> order = OriginalOrder(p);
   size_t least = SIZE_MAX;
   do {
     std::vector<bool> done(order.size());
@@ -41,7 +41,7 @@ size_t LeastPeak(const OrderProblem& p) {
   return least;
 }
 
-// Block i is made by step i; each step reads the blocks of the steps it comes after.
+// Step i writes block i; each step reads the blocks of the steps that it depends on.
 OrderProblem Random(std::mt19937& random, int count) {
   OrderProblem p;
   for (int i = 0; i < count; ++i) {
@@ -49,25 +49,25 @@ OrderProblem Random(std::mt19937& random, int count) {
     for (int j = 0; j < i; ++j)
       if (random() % 3 == 0) step.after.push_back(j);
     step.reads = step.after;
-    step.makes = {i};
-    step.over = random() % 4 == 0;
+    step.writes = {i};
+    step.overwrites = random() % 4 == 0;
     p.steps.push_back(step);
     p.bytes.push_back(random() % 100);
-    p.kept.push_back(random() % 8 == 0);
+    p.live_out.push_back(random() % 8 == 0);
   }
   return p;
 }
 
-TEST(StepOrder, IsTheLeastOfAllForSmallGraphs) {
+TEST(StepOrder, IsOptimalForSmallGraphs) {
   std::mt19937 random(3);
   int better = 0;
   for (int round = 0; round < 150; ++round) {
     const OrderProblem p = Random(random, 3 + static_cast<int>(random() % 5));
     const auto order = FindOrder(p);
     ExpectValid(p, order);
-    EXPECT_EQ(PeakOf(p, order), LeastPeak(p)) << "round " << round;
+    EXPECT_EQ(PeakOf(p, order), LowestPeak(p)) << "round " << round;
     EXPECT_EQ(order, FindOrder(p));
-    better += PeakOf(p, order) < PeakOf(p, GivenOrder(p));
+    better += PeakOf(p, order) < PeakOf(p, OriginalOrder(p));
   }
   EXPECT_GT(better, 20);
 }
@@ -78,13 +78,13 @@ TEST(StepOrder, IsNeverWorseForLargeGraphs) {
     const OrderProblem p = Random(random, 300);
     const auto order = FindOrder(p);
     ExpectValid(p, order);
-    EXPECT_LE(PeakOf(p, order), PeakOf(p, GivenOrder(p)));
+    EXPECT_LE(PeakOf(p, order), PeakOf(p, OriginalOrder(p)));
     EXPECT_EQ(order, FindOrder(p));
   }
 }
 
-// Eight long branches of one input, written breadth first: one after the other holds a large value of one
-// only.
+// Branches that each write a large block and reduce it, listed breadth first. Running one branch after the
+// other has only one large block alive.
 OrderProblem Branches(int branches) {
   OrderProblem p;
   for (int b = 0; b < branches; ++b) p.steps.push_back({{}, {}, {b}, false}), p.bytes.push_back(1000);
@@ -92,24 +92,24 @@ OrderProblem Branches(int branches) {
     p.steps.push_back({{b}, {b}, {branches + b}, false}), p.bytes.push_back(10);
   OrderStep last;
   for (int b = 0; b < branches; ++b) last.after.push_back(branches + b), last.reads.push_back(branches + b);
-  last.makes = {2 * branches};
+  last.writes = {2 * branches};
   p.steps.push_back(last), p.bytes.push_back(10);
-  p.kept.assign(p.bytes.size(), false);
-  p.kept.back() = true;
+  p.live_out.assign(p.bytes.size(), false);
+  p.live_out.back() = true;
   return p;
 }
 
-TEST(StepOrder, GoesThroughOneBranchAfterTheOther) {
+TEST(StepOrder, RunsOneBranchAfterTheOther) {
   for (int branches : {2, 8, 40}) {
     const OrderProblem p = Branches(branches);
-    EXPECT_EQ(PeakOf(p, GivenOrder(p)), static_cast<size_t>(branches) * 1000 + 10);
+    EXPECT_EQ(PeakOf(p, OriginalOrder(p)), static_cast<size_t>(branches) * 1000 + 10);
     const auto order = FindOrder(p);
     ExpectValid(p, order);
     EXPECT_EQ(PeakOf(p, order), 1000 + static_cast<size_t>(branches) * 10);
   }
 }
 
-TEST(StepOrder, KeepsTheGivenOneWhereNoneIsBetter) {
+TEST(StepOrder, KeepsTheOriginalOrderIfNoneIsBetter) {
   OrderProblem chain;
   for (int i = 0; i < 50; ++i) {
     chain.steps.push_back({i ? std::vector<int>{i - 1} : std::vector<int>{},
@@ -117,9 +117,9 @@ TEST(StepOrder, KeepsTheGivenOneWhereNoneIsBetter) {
                            {i},
                            false});
     chain.bytes.push_back(10);
-    chain.kept.push_back(i == 49);
+    chain.live_out.push_back(i == 49);
   }
-  EXPECT_EQ(FindOrder(chain), GivenOrder(chain));
+  EXPECT_EQ(FindOrder(chain), OriginalOrder(chain));
   EXPECT_TRUE(FindOrder({}).empty());
 }
 

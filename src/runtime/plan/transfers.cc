@@ -30,13 +30,13 @@ class TransferMaker {
       Draft draft = drafts_[i];
       MemorySpace* memory = MemoryOf(draft);
       for (int& slot : node.inputs)
-        if (slot >= 0) TERN_TRY(Bring(slot, memory));
+        if (slot >= 0) TERN_TRY(CopyTo(slot, memory));
       for (auto& captures : node.captures)
-        for (int& slot : captures) TERN_TRY(Bring(slot, nullptr));
+        for (int& slot : captures) TERN_TRY(CopyTo(slot, nullptr));
       for (int slot : node.outputs) At(slot).type.memory = memory;
       out_.push_back(std::move(draft));
     }
-    for (int& slot : lowered_.outputs) TERN_TRY(Bring(slot, nullptr));
+    for (int& slot : lowered_.outputs) TERN_TRY(CopyTo(slot, nullptr));
     drafts_ = std::move(out_);
     return {};
   }
@@ -44,7 +44,8 @@ class TransferMaker {
  private:
   SlotFacts& At(int slot) { return lowered_.slots[static_cast<size_t>(slot)]; }
 
-  // A view stays where its input is; what no kernel does is done on the host.
+  // The memory of the draft's operands. A view stays in its input's memory; reference evaluators run on the
+  // host.
   MemorySpace* MemoryOf(const Draft& draft) {
     if (draft.dynamic) return nullptr;
     const PlanNode& node = *draft.node;
@@ -54,8 +55,8 @@ class TransferMaker {
     return draft.entry ? target_.MemoryOf(*draft.entry) : nullptr;
   }
 
-  // Replaces the slot by one that holds its value in this memory.
-  Status Bring(int& slot, MemorySpace* memory) {
+  // Replaces the slot by one with the same value in this memory.
+  Status CopyTo(int& slot, MemorySpace* memory) {
     if (At(slot).type.memory == memory) return {};
     const auto key = std::make_pair(slot, memory);
     if (const auto it = copies_.find(key); it != copies_.end()) {
@@ -77,13 +78,13 @@ class TransferMaker {
     return {};
   }
 
-  // The data on the host stays what kernels are prepared with.
+  // `known` stays in host memory, because Kernel::Prepare reads it there.
   static Status CopyConstant(SlotFacts& facts) {
-    if (!facts.has_data()) return {};  // packed by the kernel that wants it
+    if (!facts.has_data()) return {};  // the kernel has packed it already
     const Tensor from = facts.known.Contiguous();
     TERN_ASSIGN(Buffer buffer, facts.type.memory->Allocate(from.bytes()));
     TERN_TRY(CopyBytes(facts.type.memory, buffer.data(), nullptr, from.raw(), from.bytes()));
-    facts.elsewhere = Tensor::View(std::move(buffer), from.dtype(), from.dims());
+    facts.device_copy = Tensor::View(std::move(buffer), from.dtype(), from.dims());
     return {};
   }
 
@@ -105,7 +106,7 @@ class TransferMaker {
   std::vector<Draft>& drafts_;
   Transfers& transfers_;
   std::vector<Draft> out_;
-  std::map<std::pair<int, MemorySpace*>, int> copies_;  // slots, by what they are copies of
+  std::map<std::pair<int, MemorySpace*>, int> copies_;  // slot of the copy, by original slot and memory
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Copies between memories: steps that bring values to where kernels read them.
+// Adds steps that copy values between the memories of devices.
 #pragma once
 #include <deque>
 #include <memory>
@@ -10,20 +10,19 @@ namespace tern {
 
 class Target;
 
-// The nodes of copies. They outlive the plan's steps.
+// Owns the nodes of the copies. Must outlive the plan's steps.
 struct Transfers {
   std::deque<PlanNode> nodes;
   std::vector<std::unique_ptr<Graph>> graphs;
   std::vector<std::unique_ptr<NodeProgram>> programs;
 };
 
-// Decides in which memory each value lives: where the kernel that makes it works. Inserts a copy where a step
-// reads a value that lives elsewhere, one for each value and memory, and for outputs of the graph, which
-// callers find in the host's memory. Constants are copied at once. drafts: one for each node of `lowered`, in
-// order.
+// Assigns each value to the memory of the kernel that writes it. Inserts a copy, one per value and memory,
+// where a step reads a value of another memory, and for outputs of the graph, which must be in host memory.
+// Copies constants immediately. drafts: one for each node of `lowered`, in order.
 Status AddTransfers(const Target& target, Lowered& lowered, std::vector<Draft>& drafts, Transfers& transfers);
 
-// The kernel of such a copy.
+// The kernel that copies between two memories.
 std::unique_ptr<Kernel> MakeTransfer(MemorySpace* to, MemorySpace* from);
 
 }  // namespace tern

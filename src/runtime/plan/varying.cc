@@ -9,14 +9,14 @@ namespace {
 
 constexpr char kSymbol[] = "$length";
 
-// The linear function that a dim is; nothing where it is none, or depends on anything else.
-std::optional<LinearDim> Linear(const Dim& dim, int64_t most) {
+// The dim as a linear function of the length; nullopt if it is not linear or depends on other symbols.
+std::optional<LinearDim> Linear(const Dim& dim, int64_t max_length) {
   if (dim.known()) return LinearDim{dim.value(), 0};
   const auto at = [&](int64_t length) { return dim.Evaluate({{kSymbol, length}}); };
   const auto zero = at(0), one = at(1);
   if (!zero || !one) return std::nullopt;
   const LinearDim linear{*zero, *one - *zero};
-  for (int64_t length : {int64_t{2}, int64_t{3}, int64_t{17}, most / 2, most})
+  for (int64_t length : {int64_t{2}, int64_t{3}, int64_t{17}, max_length / 2, max_length})
     if (at(length) != linear.At(length)) return std::nullopt;
   return linear;
 }
@@ -27,10 +27,10 @@ bool DependsOnLength(const Dim& dim) {
   return std::find(symbols.begin(), symbols.end(), kSymbol) != symbols.end();
 }
 
-Result<LinearDims> LinearOf(const std::vector<Dim>& dims, int64_t most, const char* what, size_t slot) {
+Result<LinearDims> LinearOf(const std::vector<Dim>& dims, int64_t max_length, const char* what, size_t slot) {
   LinearDims out;
   for (const Dim& dim : dims) {
-    const auto linear = Linear(dim, most);
+    const auto linear = Linear(dim, max_length);
     if (!linear)
       return Unsupported(what, " ", dim.ToString(), " of value ", slot, " is not linear in the length");
     out.push_back(*linear);
@@ -51,7 +51,7 @@ Dims At(const LinearDims& dims, int64_t length) {
 }  // namespace
 
 std::string LengthRange::ToString() const {
-  std::string text = StrCat("lengths to ", most);
+  std::string text = StrCat("lengths to ", max_length);
   for (const LinearDims& dims : inputs) {
     text += " [";
     for (const LinearDim& d : dims) text += StrCat(d.base, "+", d.slope, "*L,");
@@ -66,16 +66,16 @@ Dim SymbolicDim(const LinearDim& dim) {
   return dim.slope == 0 ? Dim(dim.base) : Dim(dim.slope) * LengthSymbol() + Dim(dim.base);
 }
 
-Result<Varying> FixLength(Lowered& lowered, int64_t most) {
+Result<Varying> FixLength(Lowered& lowered, int64_t max_length) {
   Varying varying;
-  varying.most = most;
+  varying.max_length = max_length;
   for (size_t i = 0; i < lowered.slots.size(); ++i) {
     SlotFacts& facts = lowered.slots[i];
     if (!facts.type.tensor() || !facts.type.shape.ranked) continue;
     std::vector<Dim>& shape = facts.type.shape.dims;
     if (std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d.unknown(); })) continue;
-    TERN_ASSIGN(const LinearDims dims, LinearOf(shape, most, "dim", i));
-    facts.type.shape = Shape::Of(At(dims, most));
+    TERN_ASSIGN(const LinearDims dims, LinearOf(shape, max_length, "dim", i));
+    facts.type.shape = Shape::Of(At(dims, max_length));
     if (Varies(dims)) {
       facts.varying = dims;
       varying.dims.push_back({static_cast<int>(i), dims});
@@ -86,12 +86,12 @@ Result<Varying> FixLength(Lowered& lowered, int64_t most) {
       continue;
     const std::vector<Dim> elements = *facts.content;
     facts.content.reset();
-    if (!IsInt(facts.type.dtype) || static_cast<int64_t>(elements.size()) != CountOf(At(dims, most)))
+    if (!IsInt(facts.type.dtype) || static_cast<int64_t>(elements.size()) != CountOf(At(dims, max_length)))
       continue;
-    const auto values = LinearOf(elements, most, "element", i);
-    if (!values.ok()) continue;  // computed in the run
-    facts.known = Tensor(facts.type.dtype, At(dims, most));
-    FromLongs(At(*values, most), facts.known);
+    const auto values = LinearOf(elements, max_length, "element", i);
+    if (!values.ok()) continue;  // not linear: computed in the run
+    facts.known = Tensor(facts.type.dtype, At(dims, max_length));
+    FromLongs(At(*values, max_length), facts.known);
     facts.refreshed = true;
     varying.contents.push_back({static_cast<int>(i), *values});
   }

@@ -1,5 +1,5 @@
-// Plans that serve every length of a growing state up to a capacity: dims and shape contents that depend on
-// the length are linear functions of it, evaluated in each run.
+// Plans that serve all lengths of the growing states up to a maximum. Dims and shape values that depend on
+// the length are linear functions of it; each run evaluates them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,17 +21,17 @@ struct LinearDim {
 };
 using LinearDims = std::vector<LinearDim>;
 
-// What is known of a plan's inputs before it is made for all lengths.
+// The inputs of a plan for all lengths.
 struct LengthRange {
   std::vector<LinearDims> inputs;  // dims of each bound value; empty for one that is not a tensor
-  int64_t most = 0;                // the largest length that the plan serves
+  int64_t max_length = 0;          // the largest length that the plan serves
 
-  std::string ToString() const;  // of equal ranges the same
+  std::string ToString() const;  // equal for equal ranges: a cache key
 };
 
-// The symbol that stands for the length while a plan is made.
+// The symbol of the length during compilation.
 Dim LengthSymbol();
-// The dim of a value with these linear dims, in terms of the symbol.
+// The linear dim as an expression of LengthSymbol().
 Dim SymbolicDim(const LinearDim& dim);
 
 // How a plan's values depend on the length.
@@ -40,14 +40,13 @@ struct Varying {
     int slot = 0;
     LinearDims dims;
   };
-  int64_t most = 0;
+  int64_t max_length = 0;
   std::vector<Values> dims;      // of slots whose dims vary
-  std::vector<Values> contents;  // elements of slots that hold shapes; their dims are fixed
+  std::vector<Values> contents;  // of integer slots with fixed dims whose elements vary, such as shapes
 };
 
-// Turns what Lower found for a symbolic length into a plan's facts: types get their dims for the length
-// `most`, and what depends on the length is listed. Fails with kUnsupported where something does not depend
-// on it linearly.
-Result<Varying> FixLength(Lowered& lowered, int64_t most);
+// Replaces the symbolic length by `max_length` in all facts, and lists the slots that depend on the length.
+// Fails with kUnsupported if a dim is not linear in the length.
+Result<Varying> FixLength(Lowered& lowered, int64_t max_length);
 
 }  // namespace tern

@@ -7,7 +7,7 @@ namespace {
 
 using Slots = std::vector<SlotFacts>;
 
-// Counts of elements as bytes; nothing when one of them ends inside a byte.
+// Converts offsets from elements to bytes; nullopt if one is not a multiple of a byte.
 std::optional<std::vector<size_t>> ToBytes(DType dtype, const std::optional<std::vector<int64_t>>& elements) {
   if (!elements) return std::nullopt;
   std::vector<size_t> bytes;
@@ -24,7 +24,8 @@ std::optional<std::vector<size_t>> ToBytes(DType dtype, const std::optional<std:
 std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const Slots& slots) {
   const OpDef& op = *node.node().op;
   if (op.Is(kView)) return std::vector<size_t>(node.outputs.size(), 0);
-  if (!op.slices || Varies(node, slots)) return std::nullopt;  // offsets may not depend on a length
+  if (!op.slices || Varies(node, slots))
+    return std::nullopt;  // offsets must not depend on the length of a state
   const StaticNode facts = StaticFacts(node, slots);
   return ToBytes(facts.inputs[0].dtype, op.slices(facts));
 }

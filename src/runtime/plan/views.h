@@ -1,4 +1,4 @@
-// Which nodes only look at their input's bytes under other dims, for given shapes (OpDef::slices).
+// Finds nodes whose outputs are views: contiguous slices of their input, with other dims (OpDef::slices).
 #pragma once
 #include <optional>
 
@@ -6,13 +6,13 @@
 
 namespace tern {
 
-// Byte offsets into input 0 of each output, when all outputs are contiguous slices of it: reshapes,
-// Transposes that move axes of length 1 only, and Split, Slice and single Gathers along the outermost axis.
-// All slots involved are static.
+// Byte offset of each output in input 0 if all outputs are contiguous slices of it: reshapes, Transposes that
+// move only axes of length 1, and Split, Slice and Gathers of one index along the outermost axis. All slots
+// of the node must be static.
 std::optional<std::vector<size_t>> ViewOffsets(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
-// Byte offsets in the output of each input, when all inputs are contiguous slices of it: Concat along the
-// outermost axis. All slots involved are static.
+// Byte offset of each input in the output if all inputs are contiguous slices of it: Concat along the
+// outermost axis. All slots of the node must be static.
 std::optional<std::vector<size_t>> ConcatOffsets(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 }  // namespace tern

@@ -32,7 +32,7 @@ struct Choice {
   std::string kernel;
   Reason reason = Reason::kOnly;
   std::vector<Candidate> candidates;  // legal ones first, by estimated time
-  int64_t pieces = 1;                 // of a batch, each of which has this choice; times are those of one
+  int64_t slices = 1;                 // slices of a split batch with this choice; times are of one slice
   bool in_run = false;  // chosen in each run, where shapes depend on data; this is the last choice
 };
 

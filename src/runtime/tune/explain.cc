@@ -32,7 +32,7 @@ bool Alike(const Choice& a, const Choice& b) {
 
 }  // namespace
 
-std::vector<Choice> MergePieces(const std::vector<Choice>& choices) {
+std::vector<Choice> MergeSlices(const std::vector<Choice>& choices) {
   std::vector<Choice> merged;
   std::map<const Node*, std::vector<size_t>> places;
   for (const Choice& choice : choices) {
@@ -40,7 +40,7 @@ std::vector<Choice> MergePieces(const std::vector<Choice>& choices) {
     const auto same =
         std::find_if(of_node.begin(), of_node.end(), [&](size_t i) { return Alike(merged[i], choice); });
     if (same != of_node.end()) {
-      ++merged[*same].pieces;
+      ++merged[*same].slices;
       continue;
     }
     of_node.push_back(merged.size());

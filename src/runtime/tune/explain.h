@@ -12,6 +12,6 @@ Choice Explain(const Node& node, const KernelQuery& query, const Target& target,
                Reason reason, const std::vector<Measured>& times, bool released);
 
 // One for all pieces of a batch that are alike, in place of one for each; in the order of the first ones.
-std::vector<Choice> MergePieces(const std::vector<Choice>& choices);
+std::vector<Choice> MergeSlices(const std::vector<Choice>& choices);
 
 }  // namespace tern

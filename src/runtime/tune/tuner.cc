@@ -226,7 +226,7 @@ bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Target
   const std::vector<Job> jobs = JobsFor(queries, target, workers.threads());
   if (jobs.empty()) return false;
   // Two that measure at once would measure each other. Who may not wait for that has what is known by then.
-  const auto lock = measuring_.Acquire(limits.stop, "another session, which measures kernels");
+  const auto lock = measuring_.Acquire(limits.stop, "another session that measures kernels");
   if (!lock.ok()) return false;
   bool measured = false;
   for (const Job& job : jobs) {
