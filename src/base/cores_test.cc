@@ -60,8 +60,8 @@ TEST_F(Groups, V1) {
   Write("cpu,cpuacct/x/cpu.cfs_quota_us", "300000");
   EXPECT_EQ(Cores(groups), 3);
   EXPECT_EQ(Cores("5:cpuset:/x\n"), 0);
-  Write("cpu/cpu.cfs_quota_us",
-        "100000");  // inside a container the same controller is mounted under another name
+  // Inside a container the same controller is mounted under another name.
+  Write("cpu/cpu.cfs_quota_us", "100000");
   Write("cpu/cpu.cfs_period_us", "100000");
   EXPECT_EQ(Cores("3:cpu:/docker/1234\n"), 1);
 }

@@ -99,6 +99,6 @@ int64_t StatusOf(const char* field) {
 }  // namespace
 
 int64_t PeakMemory() { return StatusOf("VmHWM"); }
-int64_t HeldMemory() { return StatusOf("VmRSS"); }
+int64_t ResidentMemory() { return StatusOf("VmRSS"); }
 
 }  // namespace tern

@@ -22,6 +22,6 @@ size_t MachineMemory();
 
 // The peak resident memory of this process in bytes; 0 if unknown.
 int64_t PeakMemory();
-int64_t HeldMemory();  // the current resident memory
+int64_t ResidentMemory();  // at present
 
 }  // namespace tern

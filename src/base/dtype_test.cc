@@ -10,15 +10,15 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr DType kNarrow[] = {DType::kF16,    DType::kBF16,       DType::kF8E4M3FN, DType::kF8E4M3FNUZ,
-                             DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kF8E8M0,   DType::kF4E2M1};
+constexpr DType kSmallFloats[] = {DType::kF16,    DType::kBF16,       DType::kF8E4M3FN, DType::kF8E4M3FNUZ,
+                                  DType::kF8E5M2, DType::kF8E5M2FNUZ, DType::kF8E8M0,   DType::kF4E2M1};
 
 double RoundTrip(DType t, double v, bool saturate = true) {
   return DecodeFloat(t, EncodeFloat(t, v, saturate));
 }
 
 TEST(DType, EveryBitPatternComesBack) {
-  for (DType t : kNarrow) {
+  for (DType t : kSmallFloats) {
     for (uint32_t bits = 0; bits < 1u << BitWidth(t); ++bits) {
       const float v = DecodeFloat(t, bits);
       if (std::isnan(v)) {

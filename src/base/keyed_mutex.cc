@@ -9,8 +9,7 @@
 namespace tern {
 namespace {
 
-constexpr std::chrono::milliseconds kPollInterval{
-    5};  // poll interval for the cancel flag, which notifies nobody
+constexpr std::chrono::milliseconds kPollInterval{5};  // of the cancel flag, which notifies no waiter
 
 }  // namespace
 

@@ -77,8 +77,8 @@ class ActiveThreads {
   }
 
  private:
-  static constexpr uint64_t kHelper =
-      (uint64_t{1} << 32) + 1;  // adds 1 to the helpers (high half) and 1 to the total (low half)
+  // One helper: adds 1 to the number of helpers, the high half, and 1 to the total, the low half.
+  static constexpr uint64_t kHelper = (uint64_t{1} << 32) + 1;
   static int Total(uint64_t count) { return static_cast<int>(static_cast<uint32_t>(count)); }
   uint64_t Load() const { return count_.load(std::memory_order_relaxed); }
 

@@ -33,10 +33,8 @@ class BatchItems {
   int64_t Axis() const { return node_.Axis(InDims(0)); }
 
   bool FirstInput() { return Items(0); }
-  bool OneResult() {
-    return node_.outputs.size() == 1 && Items(0);
-  }                     // other results may be shared by all items
-  bool AllBroadcast();  // elementwise
+  bool OneResult() { return node_.outputs.size() == 1 && Items(0); }  // further results hold no items
+  bool AllBroadcast();                                                // elementwise
   bool AlongOtherAxis() { return Items(0) && Axis() != 0; }
   // For ops along `axis` and the axes after it, whose other inputs broadcast to x and hold no items.
   bool AlongTrailingAxes();

@@ -11,9 +11,8 @@
 namespace tern {
 
 struct DerivedName {
-  std::string what;  // any text without a |
-  std::vector<std::pair<std::string, uint64_t>>
-      made_from;  // source constants with the checksums of their bytes
+  std::string what;                                         // any text without a |
+  std::vector<std::pair<std::string, uint64_t>> made_from;  // source constants and their checksums
 };
 
 std::string ToText(const DerivedName& name);

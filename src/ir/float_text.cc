@@ -73,8 +73,8 @@ bool StoreFloatText(Tensor& t, int64_t i, const std::string& text) {
     v = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
   else if (!ParseDouble(text, v))
     return false;
-  if (t.dtype() == DType::kF8E5M2 &&
-      std::isinf(v))  // the only 8-bit type with infinity; EncodeFloat would saturate
+  // The only 8-bit type with infinity; StoreDouble would saturate.
+  if (t.dtype() == DType::kF8E5M2 && std::isinf(v))
     t.data<uint8_t>()[i] = static_cast<uint8_t>(EncodeFloat(t.dtype(), v, false));
   else
     StoreDouble(t, i, v);

@@ -77,11 +77,12 @@ class Lexer {
     } else {
       while (WordChar(Peek()) && !(Peek() == '/' && Peek(1) == '/')) t.text += s_[at_++];
       if (t.text.empty())
-        return InvalidArgument("a name must follow ", std::string(1, t.sigil), " at ", PlaceOf(s_, at_));
+        return InvalidArgument("a name must follow ", std::string(1, t.sigil), " at ",
+                               LineAndColumn(s_, at_));
     }
     if (Peek() != '~') return {};
     ++at_;
-    while (Digit(Peek())) t.twin += s_[at_++];
+    while (Digit(Peek())) t.suffix += s_[at_++];
     return {};
   }
 
@@ -113,10 +114,11 @@ class Lexer {
         out += static_cast<char>(HexValue(Peek()) * 16 + HexValue(Peek(1)));
         at_ += 2;
       } else {
-        return InvalidArgument("unknown escape at ", PlaceOf(s_, at_ - 2));
+        return InvalidArgument("unknown escape at ", LineAndColumn(s_, at_ - 2));
       }
     }
-    if (at_ >= s_.size()) return InvalidArgument("a text that starts at ", PlaceOf(s_, start), " never ends");
+    if (at_ >= s_.size())
+      return InvalidArgument("a text that starts at ", LineAndColumn(s_, start), " never ends");
     ++at_;
     return {};
   }
@@ -141,7 +143,7 @@ std::string WithoutSpace(std::string_view source) {
   return text;
 }
 
-std::string PlaceOf(std::string_view source, size_t at) {
+std::string LineAndColumn(std::string_view source, size_t at) {
   size_t line = 1, column = 1;
   for (size_t i = 0; i < at && i < source.size(); ++i) {
     ++column;

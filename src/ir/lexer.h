@@ -14,7 +14,7 @@ struct Token {
   std::string text;     // unquoted; a value's name without its sigil
   char sigil = 0;       // of a value: % or #
   bool quoted = false;  // a value's name was in quotes
-  std::string twin;     // the digits after ~
+  std::string suffix;   // the digits after ~
   size_t at = 0;        // offset in the source
 };
 
@@ -23,6 +23,6 @@ Result<std::vector<Token>> Tokenize(std::string_view source);
 // The source without white space outside quotes.
 std::string WithoutSpace(std::string_view source);
 // "line 3, column 7"
-std::string PlaceOf(std::string_view source, size_t at);
+std::string LineAndColumn(std::string_view source, size_t at);
 
 }  // namespace tern

@@ -43,12 +43,8 @@ template <class F> class Answer {
 
 // An op that moves data: its results hold elements of its data inputs, unchanged.
 struct Movement {
-  enum class Amount : uint8_t {
-    kSame,
-    kFewer,
-    kMore,
-    kAny
-  };  // element count of the results compared to the data
+  // Element count of the results compared to the data inputs.
+  enum class Amount : uint8_t { kSame, kFewer, kMore, kAny };
   enum class Border : uint8_t { kNone, kConstant, kInput };  // other elements of the results
   Amount amount = Amount::kSame;
   Border border = Border::kNone;

@@ -31,7 +31,7 @@ struct Scope {
   }
 };
 
-std::string KeyOf(const Token& t) { return StrCat(t.sigil, t.quoted ? "\"" : "", t.text, "~", t.twin); }
+std::string KeyOf(const Token& t) { return StrCat(t.sigil, t.quoted ? "\"" : "", t.text, "~", t.suffix); }
 // An unquoted number is not a name.
 std::string NameIn(const Token& t) {
   return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text;
@@ -78,7 +78,8 @@ class Parser : private TokenReader {
     for (const Token& t : outputs) {
       Value* v = scope.Find(KeyOf(t));
       if (!v)
-        return InvalidArgument("output ", t.sigil, t.text, " is never defined, at ", PlaceOf(source_, t.at));
+        return InvalidArgument("output ", t.sigil, t.text, " is never defined, at ",
+                               LineAndColumn(source_, t.at));
       values.push_back(v);
     }
     graph.SetOutputs(std::move(values));
@@ -99,7 +100,7 @@ class Parser : private TokenReader {
       const auto* number = std::get_if<int64_t>(&value);
       if (!to || !number || *number < 0 || *number > INT32_MAX)
         return InvalidArgument("a state has axis and output, numbers from 0, at ",
-                               PlaceOf(source_, state.past.at));
+                               LineAndColumn(source_, state.past.at));
       *to = static_cast<int>(*number);
     }
     scope.states.push_back(std::move(state));
@@ -114,11 +115,11 @@ class Parser : private TokenReader {
       const auto first = std::find(outputs.begin(), outputs.end(), present);
       if (!past || first == outputs.end())
         return InvalidArgument("a state leads from an input to an output, at ",
-                               PlaceOf(source_, state.past.at));
+                               LineAndColumn(source_, state.past.at));
       const int output = state.output < 0 ? static_cast<int>(first - outputs.begin()) : state.output;
       if (output >= static_cast<int>(outputs.size()) || outputs[static_cast<size_t>(output)] != present)
         return InvalidArgument("output number ", output, " is not ", state.present.sigil, state.present.text,
-                               " at ", PlaceOf(source_, state.past.at));
+                               " at ", LineAndColumn(source_, state.past.at));
       graph.AddState({past, output, state.axis});
     }
     return CheckStates(graph);
@@ -138,7 +139,7 @@ class Parser : private TokenReader {
 
   Status Define(Scope& scope, const Token& t, Value* value) {
     if (!scope.values.emplace(KeyOf(t), value).second)
-      return InvalidArgument(t.sigil, t.text, " is defined twice, at ", PlaceOf(source_, t.at));
+      return InvalidArgument(t.sigil, t.text, " is defined twice, at ", LineAndColumn(source_, t.at));
     return {};
   }
 
@@ -183,7 +184,8 @@ class Parser : private TokenReader {
     TERN_ASSIGN(Value * result, Expression(graph, scope, depth, static_cast<int>(outputs.size())));
     Node* node = result->producer;
     if (!node || node->graph != &graph || node->outputs().size() != outputs.size()) {
-      return InvalidArgument("the right side makes no new value at ", PlaceOf(source_, outputs[0].first.at));
+      return InvalidArgument("the right side defines no new value at ",
+                             LineAndColumn(source_, outputs[0].first.at));
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
       Value* v = node->outputs()[i];
@@ -197,7 +199,8 @@ class Parser : private TokenReader {
   // Sums and products of calls and values, left-associative; products bind tighter.
   Result<Value*> Expression(Graph& graph, Scope& scope, int depth, int outputs) {
     if (depth > kMaxDepth)
-      return InvalidArgument("expression nests deeper than ", kMaxDepth, " at ", PlaceOf(source_, Now().at));
+      return InvalidArgument("expression nests deeper than ", kMaxDepth, " at ",
+                             LineAndColumn(source_, Now().at));
     TERN_ASSIGN(Value * left, Product(graph, scope, depth, outputs));
     while (Is("+") || Is("-")) {
       const char* kind = Eat("+") ? "add" : (++at_, "sub");
@@ -230,7 +233,8 @@ class Parser : private TokenReader {
       TERN_ASSIGN(Token t, ExpectValue());
       Value* v = scope.Find(KeyOf(t));
       if (!v)
-        return InvalidArgument(t.sigil, t.text, " is read before it is defined, at ", PlaceOf(source_, t.at));
+        return InvalidArgument(t.sigil, t.text, " is read before it is defined, at ",
+                               LineAndColumn(source_, t.at));
       return v;
     }
     if (Eat("(")) {
@@ -246,7 +250,8 @@ class Parser : private TokenReader {
     if (head.kind != Token::Kind::kWord) return Unexpected("an op");
     ++at_;
     const auto meaning = ResolveOp(head.text);
-    if (!meaning) return InvalidArgument("no op named '", head.text, "' at ", PlaceOf(source_, head.at));
+    if (!meaning)
+      return InvalidArgument("no op named '", head.text, "' at ", LineAndColumn(source_, head.at));
     TERN_TRY(Expect("("));
     std::vector<Value*> inputs;
     for (bool first = true; !Is(")"); first = false) {
@@ -272,12 +277,12 @@ class Parser : private TokenReader {
     if (Eat("[")) TERN_TRY(Subgraphs(graph, *node, scope, depth));
     if (node->subgraphs().size() < node->op->subgraphs.size())
       return InvalidArgument(head.text, " needs ", node->op->subgraphs.size(), " subgraphs at ",
-                             PlaceOf(source_, head.at));
+                             LineAndColumn(source_, head.at));
     builder.Finish(node);
     if (!builder.status().ok())
-      return InvalidArgument(builder.status().message(), "\n  at ", PlaceOf(source_, head.at));
+      return InvalidArgument(builder.status().message(), "\n  at ", LineAndColumn(source_, head.at));
     if (node->outputs().empty())
-      return InvalidArgument(head.text, " gives no output at ", PlaceOf(source_, head.at));
+      return InvalidArgument(head.text, " has no output at ", LineAndColumn(source_, head.at));
     return node->output(0);
   }
 

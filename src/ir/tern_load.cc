@@ -58,7 +58,7 @@ class Reader {
     TERN_ASSIGN(auto overridable, Values(from.overridable(), "overridable constant", false));
     for (Value* v : overridable) {
       if (!v->is_constant() || v->graph != &to)
-        return InvalidModel("value '", v->name, "' is marked overridable but is no constant of its graph");
+        return InvalidModel("value '", v->name, "' is marked overridable but is not a constant of its graph");
       to.MarkOverridable(v);
     }
     TERN_TRY(ReadStates(from, to));
@@ -109,7 +109,7 @@ class Reader {
     if (blob.offset() > data_.size() || blob.size() > data_.size() - blob.offset() ||
         blob.offset() % kTernAlign)
       return InvalidModel("blob ", number, " (bytes ", blob.offset(), "+", blob.size(),
-                          ") lies outside the data section of ", data_.size(), " bytes: truncated file?");
+                          ") is outside the data section of ", data_.size(), " bytes: truncated file?");
     Buffer bytes = data_.Slice(blob.offset(), blob.size());
     if (verify && Checksum(bytes.data(), bytes.size()) != blob.checksum())
       return InvalidModel("blob ", number, " ", Describe(dtype, dims), " at byte ", blob.offset(),

@@ -43,7 +43,7 @@ class Writer {
   }
 
   // Offset of the tensor's bytes in the data section. Equal bytes are written once.
-  uint64_t Place(const Tensor& t, uint64_t checksum) {
+  uint64_t AddBytes(const Tensor& t, uint64_t checksum) {
     const auto [first, last] = placed_.equal_range({checksum, t.bytes()});
     for (auto it = first; it != last; ++it) {
       const Tensor& other = data_[it->second.index];
@@ -67,7 +67,7 @@ class Writer {
     int number = static_cast<int>(blobs_.size());
     if (packed.dtype() != DType::kString) {
       stored.checksum = Checksum(packed.raw(), packed.bytes());
-      stored.offset = Place(packed, stored.checksum);
+      stored.offset = AddBytes(packed, stored.checksum);
       const auto at = std::tuple(stored.offset, packed.bytes(), packed.dtype(), packed.dims());
       number = placed_as_.emplace(at, number).first->second;
     }

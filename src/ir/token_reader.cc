@@ -10,7 +10,7 @@ Status TokenReader::Unexpected(std::string_view wanted) const {
   const std::string got = Now().kind == Token::Kind::kEnd
                               ? "the end"
                               : StrCat("'", Now().sigil ? std::string(1, Now().sigil) : "", Now().text, "'");
-  return InvalidArgument("expected ", wanted, ", got ", got, " at ", PlaceOf(source_, Now().at));
+  return InvalidArgument("expected ", wanted, ", got ", got, " at ", LineAndColumn(source_, Now().at));
 }
 Status TokenReader::Expect(std::string_view text) {
   return Eat(text) ? Status() : Unexpected(StrCat("'", text, "'"));
@@ -39,21 +39,21 @@ Result<Type> TokenReader::ReadType() {
     ++at_;
   } while (depth > 0);
   auto type = Type::Parse(WithoutSpace(source_.substr(begin, tokens_[at_ - 1].at + 1 - begin)));
-  if (!type.ok()) return InvalidArgument(type.status().message(), " at ", PlaceOf(source_, begin));
+  if (!type.ok()) return InvalidArgument(type.status().message(), " at ", LineAndColumn(source_, begin));
   return type;
 }
 
 Result<Tensor> TokenReader::Elements(const Type& type) {
   const size_t begin = Now().at;
   if (!type.tensor() || !type.shape.fully_known())
-    return InvalidArgument("a constant needs a known shape at ", PlaceOf(source_, begin));
+    return InvalidArgument("a constant needs a known shape at ", LineAndColumn(source_, begin));
   const Dims dims = type.shape.Concrete();
   const auto count = CheckedCount(dims, type.dtype);
-  if (!count) return InvalidArgument("impossible dims at ", PlaceOf(source_, begin));
+  if (!count) return InvalidArgument("impossible dims at ", LineAndColumn(source_, begin));
   TERN_TRY(Expect("("));
   if (Is("..."))
     return InvalidArgument("the elements of this constant were left out when the graph was printed, at ",
-                           PlaceOf(source_, Now().at));
+                           LineAndColumn(source_, Now().at));
   std::vector<Token> items;
   while (!Is(")")) {
     if (!items.empty()) TERN_TRY(Expect(","));
@@ -66,7 +66,7 @@ Result<Tensor> TokenReader::Elements(const Type& type) {
   TERN_TRY(Expect(")"));
   if (static_cast<int64_t>(items.size()) != *count)
     return InvalidArgument(type.ToString(), " needs ", *count, " elements, has ", items.size(), " at ",
-                           PlaceOf(source_, begin));
+                           LineAndColumn(source_, begin));
   Tensor t(type.dtype, dims);
   for (size_t i = 0; i < items.size(); ++i) TERN_TRY(StoreElement(t, static_cast<int64_t>(i), items[i]));
   return t;
@@ -75,7 +75,7 @@ Result<Tensor> TokenReader::Elements(const Type& type) {
 Status TokenReader::StoreElement(Tensor& t, int64_t i, const Token& item) {
   const auto bad = [&] {
     return InvalidArgument("'", item.text, "' is not a ", DTypeName(t.dtype()), " at ",
-                           PlaceOf(source_, item.at));
+                           LineAndColumn(source_, item.at));
   };
   if (t.dtype() == DType::kString) {
     if (item.kind != Token::Kind::kText) return bad();
@@ -180,8 +180,9 @@ Result<AttrValue> TokenReader::AttrListFromText() {
   }
   TERN_TRY(Expect("]"));
   if (!texts.empty())
-    return floats.empty() ? Result<AttrValue>(AttrValue(texts))
-                          : InvalidArgument("a list mixes numbers and texts at ", PlaceOf(source_, Now().at));
+    return floats.empty()
+               ? Result<AttrValue>(AttrValue(texts))
+               : InvalidArgument("a list mixes numbers and texts at ", LineAndColumn(source_, Now().at));
   if (ints.size() == floats.size()) return AttrValue(ints);
   return AttrValue(floats);
 }

@@ -174,7 +174,7 @@ Result<int> BenchTool::Run(const Args& args) {
     return InvalidArgument("--seconds ", seconds_, " is not between 0 and 86400");
   TERN_ASSIGN(options_, engine_.Options(args));
   Measured m;
-  m.before = HeldMemory();
+  m.before = ResidentMemory();
   if (rounds_)
     for (const std::string& input : inputs_)
       if (input == "-" || EndsWith(input, "=-"))

@@ -157,7 +157,7 @@ Result<Rows> Joined(EvalContext& c, const Operand& now, const char* before, Half
   return rows;
 }
 
-void GivePresent(const Attention& op, EvalContext& c, const Rows& k, const Rows& v) {
+void WritePresent(const Attention& op, EvalContext& c, const Rows& k, const Rows& v) {
   if (c.Wants("present_k") && op.stacked) {
     std::vector<double> both = k.data;
     both.insert(both.end(), v.data.begin(), v.data.end());
@@ -276,7 +276,7 @@ Status Reference(const Attention& op, EvalContext& c) {
             out[d] += row[static_cast<size_t>(j)] * v.At(b, h / group, j)[d];
       }
   c.Out("y", op.merged ? Dims{batch, queries, heads * width} : Dims{batch, heads, queries, width}, y);
-  GivePresent(op, c, k, v);
+  WritePresent(op, c, k, v);
   if (c.Wants("scores")) c.Out("scores", score_dims, shown);
   return {};
 }

@@ -11,8 +11,9 @@ constexpr int kFirstState = 2;  // inputs: trip_count, condition, states; body: 
 constexpr int kMaxRelaxations = 8;
 constexpr int kMaxRelaxedNesting = 3;
 
-// How many enclosing loops are being inferred. Each of them repeats the inference of its body, so that the
-// repetitions multiply. From kMaxRelaxedNesting on, states lose their shapes at once and one pass is enough.
+// How many nested loops are being inferred. Each of them repeats the inference of its body, so that the
+// repetitions multiply. Deeper than kMaxRelaxedNesting, states lose their shapes at once and one pass is
+// enough.
 thread_local int nesting = 0;
 struct Nested {
   Nested() { ++nesting; }
@@ -35,7 +36,7 @@ Status Infer(const Loop&, InferContext& c) {
     if (deep) inputs.back().shape = Shape();
   }
   std::vector<Type> outputs;
-  for (int turn = 0; turn < (deep ? 1 : kMaxRelaxations); ++turn) {
+  for (int iteration = 0; iteration < (deep ? 1 : kMaxRelaxations); ++iteration) {
     TERN_ASSIGN(outputs, c.InferSubgraph(0, inputs));
     if (static_cast<int>(outputs.size()) < 1 + states)
       return InvalidModel("the body gives ", outputs.size(), " outputs, needs at least ", 1 + states);
@@ -74,9 +75,9 @@ Status Reference(const Loop&, EvalContext& c) {
   DatumList state;
   for (int i = 0; i < states; ++i) state.push_back(c.InDatum(kFirstState + i));
   Collector collected(c, 1 + states, std::max(0, c.OutputCount() - states));
-  for (int64_t turn = 0; turn < trips && go; ++turn) {
+  for (int64_t iteration = 0; iteration < trips && go; ++iteration) {
     Tensor number(DType::kI64, {});
-    number.data<int64_t>()[0] = turn;
+    number.data<int64_t>()[0] = iteration;
     DatumList inputs = {Datum(number), Datum(Tensor::Scalar(DType::kBool, go != 0))};
     inputs.insert(inputs.end(), state.begin(), state.end());
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));

@@ -74,10 +74,10 @@ Status Reference(const Scan& op, EvalContext& c) {
     axes.push_back(axis);
   }
   Collector collected(c, states, std::max(0, c.OutputCount() - states));
-  for (int64_t turn = 0; turn < length; ++turn) {
+  for (int64_t iteration = 0; iteration < length; ++iteration) {
     DatumList inputs = state;
     for (int i = 0; i < scanned; ++i) {
-      const int64_t index = At(op.input_reverse, i) ? length - 1 - turn : turn;
+      const int64_t index = At(op.input_reverse, i) ? length - 1 - iteration : iteration;
       inputs.emplace_back(TakeSlice(c.In(states + i), axes[static_cast<size_t>(i)], index));
     }
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));

@@ -112,7 +112,7 @@ Status Reference(const Conv& op, EvalContext& c) {
 
 TERN_OP(Conv) {
   return OpDef::Of<Conv>(
-             "y = activation(x ⋆ w + bias + residual): convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers narrower than 32 bits give i32")
+             "y = activation(x ⋆ w + bias + residual): convolution of x [N, C, spatial…] with w [M, C/group, kernel…]; integers of less than 32 bits give i32")
       .In("x", kNumbers)
       .Weight("w", kNumbers)
       .OptIn("bias", kNumbers)

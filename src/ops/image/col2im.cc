@@ -113,7 +113,7 @@ TERN_OP(Col2Im) {
       .Out("y", kNumbers)
       .Flops(kNoKernel)
       .Batch(kNoKernel)
-      .Axes(No{"axis 1 holds channels and places"})
+      .Axes(No{"axis 1 holds channels and positions"})
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -54,9 +54,9 @@ double Reflect(double x, double low, double high) {
   const double range = high - low;
   if (range <= 0) return low;
   if (x >= low && x <= high) return x;
-  const double beyond = x < low ? low - x : x - high, turns = std::floor(beyond / range),
-               rest = beyond - turns * range;
-  const bool even = std::fmod(turns, 2) == 0;
+  const double beyond = x < low ? low - x : x - high, reflections = std::floor(beyond / range),
+               rest = beyond - reflections * range;
+  const bool even = std::fmod(reflections, 2) == 0;
   return (x < low) == even ? low + rest : high - rest;
 }
 

@@ -43,14 +43,14 @@ Status Infer(const RoiAlign& op, InferContext& c) {
 }
 
 // A sample's position along one axis: two neighbours and the weight of the upper one; invalid if outside.
-struct Place {
+struct SamplePosition {
   bool valid = false;
   int64_t low = 0, high = 0;
   double weight = 0;
 };
 
-Place PlaceAt(double at, int64_t length) {
-  Place p;
+SamplePosition PositionAt(double at, int64_t length) {
+  SamplePosition p;
   if (!(at >= -1 && at <= static_cast<double>(length))) return p;
   p.valid = true;
   at = std::max(at, 0.0);
@@ -76,17 +76,18 @@ Result<Span> SpanOf(const RoiAlign& op, double begin, double end, int64_t bins) 
   constexpr double kMaxSamples = 2048;
   const double wanted = op.sampling_ratio > 0 ? static_cast<double>(op.sampling_ratio) : std::ceil(s.bin);
   if (!(wanted <= kMaxSamples))
-    return InvalidArgument("a region from ", begin, " to ", end, " needs ", wanted, " samples a bin");
+    return InvalidArgument("a region from ", begin, " to ", end, " needs ", wanted,
+                           " samples per bin, the limit is ", kMaxSamples);
   s.samples = static_cast<int64_t>(std::max(wanted, 0.0));
   return s;
 }
 
-double PoolBin(const RoiAlign& op, const double* image, int64_t width, const std::vector<Place>& ys,
-               const std::vector<Place>& xs) {
+double PoolBin(const RoiAlign& op, const double* image, int64_t width, const std::vector<SamplePosition>& ys,
+               const std::vector<SamplePosition>& xs) {
   double sum = 0, best = 0;
   bool first = true;
-  for (const Place& y : ys)
-    for (const Place& x : xs) {
+  for (const SamplePosition& y : ys)
+    for (const SamplePosition& x : xs) {
       const bool valid = y.valid && x.valid;
       const auto at = [&](int64_t r, int64_t k, double w) { return valid ? w * image[r * width + k] : 0; };
       const double corners[4] = {
@@ -101,13 +102,13 @@ double PoolBin(const RoiAlign& op, const double* image, int64_t width, const std
   return sum / static_cast<double>(std::max<size_t>(1, ys.size() * xs.size()));
 }
 
-std::vector<Place> BinPlaces(const Span& span, int64_t bin, int64_t length) {
-  std::vector<Place> places;
+std::vector<SamplePosition> BinPositions(const Span& span, int64_t bin, int64_t length) {
+  std::vector<SamplePosition> positions;
   for (int64_t i = 0; i < span.samples; ++i) {
     const double within = (static_cast<double>(i) + 0.5) * span.bin / static_cast<double>(span.samples);
-    places.push_back(PlaceAt(span.start + static_cast<double>(bin) * span.bin + within, length));
+    positions.push_back(PositionAt(span.start + static_cast<double>(bin) * span.bin + within, length));
   }
-  return places;
+  return positions;
 }
 
 Status Reference(const RoiAlign& op, EvalContext& c) {
@@ -127,11 +128,11 @@ Status Reference(const RoiAlign& op, EvalContext& c) {
     TERN_ASSIGN(const Span down, SpanOf(op, roi[1], roi[3], op.height));
     for (int64_t ch = 0; ch < channels; ++ch)
       for (int64_t i = 0; i < op.height; ++i) {
-        const auto ys = BinPlaces(down, i, height);
+        const auto ys = BinPositions(down, i, height);
         for (int64_t j = 0; j < op.width; ++j)
           StoreDouble(y, to++,
                       PoolBin(op, &image[static_cast<size_t>((n * channels + ch) * height * width)], width,
-                              ys, BinPlaces(across, j, width)));
+                              ys, BinPositions(across, j, width)));
       }
   }
   return {};

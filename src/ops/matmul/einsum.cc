@@ -119,11 +119,11 @@ template <class T> Term<T> Contract(const Term<T>& a, const Term<T>& b, const La
     out.values[io] += a.values[ia] * b.values[ib];
     more = false;
     for (size_t l = loop.size(); l-- > 0 && !more;) {
-      const int64_t turn = ++index[l] < extents[l] ? 1 : 1 - extents[l];
-      ia = static_cast<size_t>(static_cast<int64_t>(ia) + turn * sa[l]);
-      ib = static_cast<size_t>(static_cast<int64_t>(ib) + turn * sb[l]);
-      io = static_cast<size_t>(static_cast<int64_t>(io) + turn * so[l]);
-      if (turn == 1)
+      const int64_t steps = ++index[l] < extents[l] ? 1 : 1 - extents[l];
+      ia = static_cast<size_t>(static_cast<int64_t>(ia) + steps * sa[l]);
+      ib = static_cast<size_t>(static_cast<int64_t>(ib) + steps * sb[l]);
+      io = static_cast<size_t>(static_cast<int64_t>(io) + steps * so[l]);
+      if (steps == 1)
         more = true;
       else
         index[l] = 0;

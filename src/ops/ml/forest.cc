@@ -35,7 +35,7 @@ Status CheckStarts(const char* name, const std::vector<int64_t>& starts, size_t 
                : Status();
   if (starts.front() != 0 || starts.back() != static_cast<int64_t>(total) ||
       !std::is_sorted(starts.begin(), starts.end()))
-    return InvalidModel("attribute '", name, "' must not decrease from 0 to ", total);
+    return InvalidModel("attribute '", name, "' must be non-decreasing from 0 to ", total);
   return {};
 }
 

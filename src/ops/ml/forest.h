@@ -17,8 +17,7 @@ struct Forest {
   std::vector<int64_t> leaf_start;  // leaf i has votes [leaf_start[i], leaf_start[i+1])
   std::vector<int64_t> vote_target;
   Tensor vote_weight;                 // f32 or f64 [votes]
-  std::vector<int64_t> member_start;  // the set of the k-th membership node is member[member_start[k]] to
-                                      // member[member_start[k+1] - 1]
+  std::vector<int64_t> member_start;  // set k is [member_start[k], member_start[k+1]) of member
   Tensor member;
 
   template <class V> void Visit(V& v) {

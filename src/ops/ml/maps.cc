@@ -88,7 +88,7 @@ Status Put(const Tensor& v, Tensor& y, int64_t at) {
   } else if (v.dtype() == DType::kString) {
     double number = 0;
     if (!ParseDouble(v.data<std::string>()[0], number))
-      return InvalidArgument("'", v.data<std::string>()[0], "' is no number");
+      return InvalidArgument("'", v.data<std::string>()[0], "' is not a number");
     if (y.dtype() == DType::kI64)
       StoreLong(y, at, static_cast<int64_t>(number));
     else

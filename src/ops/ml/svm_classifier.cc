@@ -50,7 +50,7 @@ Result<SvmLayout> LayoutOf(const SVMClassifier& op) {
     return l;
   }
   if (l.vectors > static_cast<int64_t>(op.vectors.size()))
-    return InvalidModel(op.vectors.size(), " numbers are no ", l.vectors, " support vectors");
+    return InvalidModel(op.vectors.size(), " numbers do not form ", l.vectors, " support vectors");
   l.width = static_cast<int64_t>(op.vectors.size()) / l.vectors;
   TERN_TRY(CheckPairwise(op, l));
   return l;
@@ -72,7 +72,7 @@ namespace {
 // scores: of pairs, then of classes.
 void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, double* work) {
   constexpr double kClose = 1e-7;
-  constexpr int kTurns = 100;
+  constexpr int kMaxIterations = 100;
   double *r = work, *q = r + n * n, *p = q + n * n, *qp = p + n;
   std::fill(work, p, 0.0);
   std::fill(p, p + n, 1.0 / static_cast<double>(n));
@@ -90,7 +90,7 @@ void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, doub
       q[i * n + i] += r[j * n + i] * r[j * n + i];
       q[i * n + j] = -r[j * n + i] * r[i * n + j];
     }
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
     double pqp = 0, worst = 0;
     for (size_t i = 0; i < n; ++i) {
       qp[i] = std::inner_product(p, p + n, q + i * n, 0.0);

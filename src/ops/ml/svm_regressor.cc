@@ -11,7 +11,7 @@ Status Check(const SVMRegressor& op) {
   if (n && op.coefficients.size() < n)
     return InvalidModel(op.coefficients.size(), " coefficients for ", n, " support vectors");
   if (n && op.vectors.size() % n)
-    return InvalidModel(op.vectors.size(), " numbers are no ", n, " support vectors");
+    return InvalidModel(op.vectors.size(), " numbers do not form ", n, " support vectors");
   return {};
 }
 

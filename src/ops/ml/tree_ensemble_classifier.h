@@ -71,8 +71,8 @@ class Decider {
     return v;
   }
 
-  // The positive class wins above a threshold. If all votes are for one class, the result is a label;
-  // otherwise it is 1 or 0.
+  // The positive class wins above a threshold. If all leaves vote for the same class, or if labels are
+  // strings, the result is a class index; otherwise it is the label 0 or 1 itself.
   Decision WinnerOf(double weight) const {
     Decision v;
     v.plain = !one_sided_ && !op_.labels.text();

@@ -29,10 +29,10 @@ Status Reference(const SequenceMap&, EvalContext& c) {
       return InvalidArgument("sequences of different lengths: ", length, " and ",
                              c.InDatum(i).sequence->size());
   std::vector<DatumList> results(static_cast<size_t>(c.OutputCount()));
-  for (size_t turn = 0; turn < length; ++turn) {
+  for (size_t iteration = 0; iteration < length; ++iteration) {
     DatumList inputs;
     for (int i = 0; i < c.InputCount(); ++i)
-      inputs.push_back(c.InDatum(i).is_sequence() ? (*c.InDatum(i).sequence)[turn] : c.InDatum(i));
+      inputs.push_back(c.InDatum(i).is_sequence() ? (*c.InDatum(i).sequence)[iteration] : c.InDatum(i));
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
     for (size_t i = 0; i < results.size(); ++i) results[i].push_back(out[i]);
   }

@@ -69,7 +69,7 @@ TERN_OP(DepthToSpace) {
   return OpDef::Of<DepthToSpace>("[N, C·b·b, H, W] as [N, C, H·b, W·b]")
       .In("x", kAnyType)
       .Out("y", kAnyType)
-      .Moves({}, No{"channels and pixels change places"})
+      .Moves({}, No{"channels and pixels are interleaved"})
       .Batch(&BatchItems::FirstInput)
       .Infer(Infer)
       .Reference(Reference);

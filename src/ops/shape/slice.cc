@@ -9,7 +9,7 @@ namespace {
 
 struct Slice : NoAttrs {};
 
-constexpr int64_t kFar = INT32_MAX;  // "to the end", as exporters write it
+constexpr int64_t kToEnd = INT32_MAX;  // "to the end", as exporters write it
 
 // Start and length of a range along a dim of known size.
 struct Range {
@@ -41,7 +41,7 @@ Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& d
     from = start;
   else if (start.known())
     from = Max(0, dim + start);
-  if (end.known() && end.value() >= kFar)
+  if (end.known() && end.value() >= kToEnd)
     to = dim;
   else if (end.NonNegative())
     to = Min(end, dim);
@@ -52,7 +52,7 @@ Dim CountForward(const Dim& start, const Dim& end, const Dim& step, const Dim& d
 
 Dim CountBackward(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   Dim from, to;
-  if (start.Is(-1) || (start.known() && start.value() >= kFar))
+  if (start.Is(-1) || (start.known() && start.value() >= kToEnd))
     from = dim - 1;
   else if (start.NonNegative())
     from = Min(start, dim - 1);
@@ -60,7 +60,7 @@ Dim CountBackward(const Dim& start, const Dim& end, const Dim& step, const Dim& 
     from = Min(Max(0, dim + start), dim - 1);
   if (end.NonNegative())
     to = end;
-  else if (end.known() && end.value() <= -kFar)
+  else if (end.known() && end.value() <= -kToEnd)
     to = -1;
   else if (end.known())
     to = Max(-1, dim + end);
@@ -73,7 +73,7 @@ Result<Dim> Sliced(const Dim& start, const Dim& end, const Dim& step, const Dim&
     TERN_ASSIGN(const Range r, Clamp(start.value(), end.value(), step.value(), dim.value()));
     return Dim(r.count);
   }
-  if (!step.known() || step.value() < -kFar) return Dim();
+  if (!step.known() || step.value() < -kToEnd) return Dim();
   return step.value() > 0 ? CountForward(start, end, step, dim) : CountBackward(start, end, step, dim);
 }
 

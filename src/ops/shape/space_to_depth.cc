@@ -62,7 +62,7 @@ TERN_OP(SpaceToDepth) {
   return OpDef::Of<SpaceToDepth>("[N, C, H·b, W·b] as [N, b·b·C, H, W]")
       .In("x", kAnyType)
       .Out("y", kAnyType)
-      .Moves({}, No{"channels and pixels change places"})
+      .Moves({}, No{"channels and pixels are interleaved"})
       .Batch(&BatchItems::FirstInput)
       .Infer(Infer)
       .Reference(Reference);

@@ -18,11 +18,11 @@ void Radix2(std::vector<Complex>& x, bool inverse) {
   }
   for (size_t half = 1; half < n; half *= 2) {
     const double angle = (inverse ? 1 : -1) * std::numbers::pi / static_cast<double>(half);
-    std::vector<Complex> turn(half);
-    for (size_t k = 0; k < half; ++k) turn[k] = std::polar(1.0, angle * static_cast<double>(k));
+    std::vector<Complex> twiddle(half);
+    for (size_t k = 0; k < half; ++k) twiddle[k] = std::polar(1.0, angle * static_cast<double>(k));
     for (size_t block = 0; block < n; block += 2 * half)
       for (size_t k = 0; k < half; ++k) {
-        const Complex even = x[block + k], odd = x[block + k + half] * turn[k];
+        const Complex even = x[block + k], odd = x[block + k + half] * twiddle[k];
         x[block + k] = even + odd;
         x[block + k + half] = even - odd;
       }

@@ -72,7 +72,8 @@ Status Infer(const TfIdfVectorizer& op, InferContext& c) {
   if (y.ranked) y.dims.back() = Columns(op);
   const DType x = c.TypeOf("x");
   if (x != DType::kInvalid && (x == DType::kString) != op.pool_ints.empty() && op.pool_size())
-    return InvalidModel("x is ", DTypeName(x), ", the pool has ", op.pool_ints.empty() ? "texts" : "numbers");
+    return InvalidModel("x is ", DTypeName(x), ", the pool has ",
+                        op.pool_ints.empty() ? "strings" : "integers");
   c.Out("y", DType::kF32, std::move(y));
   return {};
 }

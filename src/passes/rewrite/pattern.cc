@@ -35,7 +35,7 @@ class PatternParser {
     return Wrong(StrCat("expected '", sign, "'"));
   }
   Status Wrong(const std::string& what) const {
-    return InvalidArgument(what, " before '", Now().text, "' at ", PlaceOf(source_, Now().at));
+    return InvalidArgument(what, " before '", Now().text, "' at ", LineAndColumn(source_, Now().at));
   }
 
   static int Index(std::vector<std::string>& names, const std::string& name) {
