@@ -52,7 +52,7 @@ Value* Graph::NewValue(std::string value_name) {
   Value* v = values_.back().get();
   v->name = std::move(value_name);
   v->graph = this;
-  v->place_ = std::prev(values_.end());
+  v->position_ = std::prev(values_.end());
   return v;
 }
 
@@ -100,12 +100,12 @@ Node* Graph::AddNode(const OpDef& op, Attrs attrs, const std::vector<Value*>& in
     v->output = i;
     n->outputs_.push_back(v);
   }
-  n->place_ = nodes_.insert(before ? before->place_ : nodes_.end(), std::move(node));
+  n->position_ = nodes_.insert(before ? before->position_ : nodes_.end(), std::move(node));
   return n;
 }
 
 const Node* Graph::Before(const Node& node) const {
-  return node.place_ == nodes_.begin() ? nullptr : std::prev(node.place_)->get();
+  return node.position_ == nodes_.begin() ? nullptr : std::prev(node.position_)->get();
 }
 
 Graph* Graph::AddSubgraph(Node* node, std::string graph_name) {
@@ -128,8 +128,8 @@ void Graph::RemoveNode(Node* node) {
   for (const auto& sub : node->subgraphs_) sub->DropAllUses();
   for (size_t i = 0; i < node->inputs_.size(); ++i) node->SetInput(static_cast<int>(i), nullptr);
   const std::vector<Value*> outputs = node->outputs_;
-  nodes_.erase(node->place_);
-  for (Value* v : outputs) values_.erase(v->place_);
+  nodes_.erase(node->position_);
+  for (Value* v : outputs) values_.erase(v->position_);
 }
 
 void Graph::ReplaceOutputsBelow(Value* from, Value* to) {

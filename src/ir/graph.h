@@ -34,7 +34,7 @@ struct Value {
 
  private:
   friend class Graph;
-  std::list<std::unique_ptr<Value>>::iterator place_;
+  std::list<std::unique_ptr<Value>>::iterator position_;
 };
 
 class Node {
@@ -63,7 +63,7 @@ class Node {
   friend class Graph;
   std::vector<Value*> inputs_, outputs_;
   std::vector<std::unique_ptr<Graph>> subgraphs_;
-  std::list<std::unique_ptr<Node>>::iterator place_;
+  std::list<std::unique_ptr<Node>>::iterator position_;
 };
 
 // A value that lives between runs. Each run reads as `input` what the previous run wrote to output number
@@ -141,16 +141,16 @@ class Graph {
   std::list<std::unique_ptr<Node>> nodes_;
 };
 
-// Copies the nodes and constants of a nested graph into an enclosing graph, before the node `before`.
-// `inputs` replace the nested graph's inputs. Types are copied, not inferred.
+// The copied nodes, constants and outputs of InlineGraph, which copies a nested graph into an enclosing one,
+// before the node `before`. `inputs` replace the nested graph's inputs. Types are copied, not inferred.
 struct InlinedGraph {
   std::vector<Node*> nodes;
   std::vector<Value*> constants, outputs;
 };
 InlinedGraph InlineGraph(const Graph& body, const std::vector<Value*>& inputs, Node* before);
 
-// Infers types and contents of every node's outputs, in order. Errors name the node, its origin and input
-// types.
+// Infers the types and contents of the outputs of one node, or of all nodes in order. Errors name the node,
+// its origin and input types.
 Status InferNode(Node& node);
 Status InferGraph(Graph& graph);
 

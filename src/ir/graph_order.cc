@@ -145,7 +145,7 @@ Status Graph::SortNodes() {
   while (!ready.empty()) {
     Node* node = *ready.begin();
     ready.erase(ready.begin());
-    nodes_.splice(nodes_.end(), nodes_, node->place_);
+    nodes_.splice(nodes_.end(), nodes_, node->position_);
     ++placed;
     for (Node* reader : readers[node])
       if (--waiting[reader] == 0) ready.insert(reader);
