@@ -1,4 +1,4 @@
-// Constants added to each channel go into the bias.
+// Folds a constant that is added per channel into the bias.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
@@ -8,7 +8,7 @@ namespace {
 // sums + c, sums - c, c - sums.
 bool FoldAdd(Rewrite& r, const char* op) {
   Node& root = r.root();
-  const int at = root.input(0)->is_constant() ? 0 : 1;  // where the constant is
+  const int at = root.input(0)->is_constant() ? 0 : 1;  // the operand that is the constant
   if (!root.input(at)->is_constant()) return r.Skip("no operand is a constant");
   const auto c = ChannelsOf(r, root.input(1 - at), op);
   if (!c) return false;

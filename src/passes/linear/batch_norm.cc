@@ -1,4 +1,4 @@
-// BatchNorm goes into the ConvTranspose or MatMul before it, or into the Conv after it.
+// Folds BatchNorm into the ConvTranspose or MatMul before it, or into the Conv after it.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
@@ -22,7 +22,7 @@ bool IsZero(const Value* v) {
   return all && *all == 0;
 }
 
-// w·(k x + t) = (w k)·x + Σ w t. The border of a padded x would miss its t.
+// w·(k x + t) = (w k)·x + Σ w t. Not for a padded Conv: t is not added to the padding.
 bool FoldBefore(Rewrite& r) {
   Node& conv = r.root();
   Node* norm = MadeBy(conv.input(0), "BatchNorm");
@@ -37,7 +37,7 @@ bool FoldBefore(Rewrite& r) {
   Affine affine;
   if (!AffineOf(r, *norm, w->type.dtype, affine)) return false;
   if (!Unpadded(conv.attrs) && !IsZero(affine.shift))
-    return r.Skip("the Conv has pads, which BatchNorm does not shift");
+    return r.Skip("the Conv has pads, to which BatchNorm does not apply");
   const int64_t group = conv.attrs.Int("group");
   Value* grouped = Reshape(r, w, {group, dims[0] / group, dims[1], -1});
   const Dims row = {group, 1, dims[1], 1};

@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// ConvTranspose: [C, M/group, kernel…], where group g of C gives group g of M.
+// ConvTranspose weights are [C, M/group, kernel…]: input channels of group g give output channels of group g.
 Value* ScaleTransposed(Rewrite& r, const Channels& c, Value* factor) {
   const Dims dims = c.weights->constant.dims();
   const int64_t group = c.node->attrs.Int("group");

@@ -1,5 +1,5 @@
-// Ops that sum up products with constant weights: Conv, ConvTranspose, MatMul. Whatever follows and treats
-// each channel of the result on its own can go into the weights and the bias.
+// Conv, ConvTranspose and MatMul with constant weights. An op after them that applies a constant per channel
+// can be folded into the weights and the bias.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -13,20 +13,21 @@ struct Channels {
   Node* node = nullptr;
   Value *x = nullptr, *weights = nullptr;
   Value* bias = nullptr;     // null: none
-  int64_t count = 0;         // channels of the result
-  int rank = -1, axis = -1;  // of the result; where its channels are
+  int64_t count = 0;         // output channels
+  int rank = -1, axis = -1;  // rank of the result, and its channel axis
 };
 
-// y's maker, when it is this op with constant float weights, plain sums, and y is read only here.
+// The producer of y, if it is this op with constant float weights and without an epilogue, and y has no other
+// reader. nullopt, with a Skip reason, otherwise.
 std::optional<Channels> ChannelsOf(Rewrite& r, Value* y, std::string_view op);
 
-// The constant as a vector of one or `count` elements, when it differs along the channels only and does not
-// widen the result.
+// The constant as a vector of 1 or `count` elements. Null, with a Skip reason, when it differs along other
+// axes or broadcasts the result to a larger shape.
 Value* PerChannel(Rewrite& r, const Channels& c, Value* constant);
 
 // The weights times a factor (a vector of one or `count` elements) per channel of the result.
 Value* ScaledWeights(Rewrite& r, const Channels& c, Value* factor);
-// The constant bias, or zeroes. Null, with the reason told, when it is not constant.
+// The constant bias, or zeros. Null, with a Skip reason, when it is not constant.
 Value* BiasOf(Rewrite& r, const Channels& c);
 
 // The node with other weights and bias.
@@ -34,9 +35,9 @@ Value* WithWeights(Rewrite& r, const Channels& c, Value* weights, Value* bias);
 
 // Every number of the list is v.
 bool AllAre(const std::vector<int64_t>& list, int64_t v);
-// Of Conv: it adds no border.
+// The Conv has no padding.
 bool Unpadded(const Attrs& conv);
-// The activation of one Conv or MatMul for another.
+// Copies the activation attributes of one Conv or MatMul to another.
 void CopyEpilogue(const Attrs& from, Attrs& to);
 
 // Short forms for arithmetic on constants (and values).
@@ -53,7 +54,7 @@ inline Value* SumOver(Rewrite& r, Value* a, const Dims& axes) {
   return r.Op("Reduce", {a, r.Ints(axes)}, {{"kind", "sum"}, {"keep_dims", false}});
 }
 
-// BatchNorm with constant statistics as x * factor + shift. False, with the reason told, otherwise.
+// BatchNorm with constant statistics as x * factor + shift. False, with a Skip reason, otherwise.
 struct Affine {
   Value *factor = nullptr, *shift = nullptr;
 };

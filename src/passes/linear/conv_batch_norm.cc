@@ -1,4 +1,4 @@
-// BatchNorm goes into the convolution before it.
+// Folds BatchNorm into the Conv before it.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 

@@ -1,4 +1,5 @@
-// Linear maps in a row become one where that saves work.
+// Merges consecutive linear ops (Conv, 1x1 Conv, MatMul) into one Conv where that takes fewer
+// multiplications.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -16,7 +17,7 @@ bool Pointwise(const Node& conv) {
   return AllAre({w.begin() + 2, w.end()}, 1) && conv.attrs.Int("group") == 1 && Unpadded(conv.attrs);
 }
 
-// Both Convs have constant float weights; the first has plain sums, read only by the second.
+// Both Convs have constant float weights and one group; the first has no epilogue and no other reader.
 std::optional<Channels> FirstOf(Rewrite& r) {
   Node& second = r.root();
   auto first = ChannelsOf(r, second.input(0), "Conv");
@@ -37,7 +38,7 @@ std::optional<Channels> FirstOf(Rewrite& r) {
   return first;
 }
 
-// The second looks at single positions: w = w2 · w1, and its strides skip what the first need not compute.
+// The second Conv is 1x1: w = w2 · w1, and the strides multiply.
 bool MergeAfter(Rewrite& r) {
   Node& second = r.root();
   const auto first = FirstOf(r);
@@ -67,14 +68,15 @@ bool MergeAfter(Rewrite& r) {
   return r.Replace(r.Op(*second.op, attrs, {first->x, weights, bias, second.input(3)}));
 }
 
-// The first looks at single positions. A border of zeroes between the two would miss its bias.
+// The first Conv is 1x1. Not if it has a bias and the second one pads: the bias is not added to the padding.
 bool MergeBefore(Rewrite& r) {
   Node& second = r.root();
   const auto first = FirstOf(r);
   if (!first) return false;
   if (!Pointwise(*first->node) || !AllAre(first->node->attrs.Ints("strides"), 1))
     return r.Skip("the first Conv is not 1x1 without pads and strides");
-  if (first->bias && !Unpadded(second.attrs)) return r.Skip("the second Conv pads what the first one shifts");
+  if (first->bias && !Unpadded(second.attrs))
+    return r.Skip("the second Conv has pads and the first one has a bias");
   const Dims d1 = first->weights->constant.dims(), d2 = second.input(1)->constant.dims();
   if (CountOf(d2) == 0) return r.Skip("the weights are empty");
   const int64_t kernel = CountOf(d2) / (d2[0] * d2[1]);
@@ -94,11 +96,12 @@ bool MergeBefore(Rewrite& r) {
   return r.Replace(r.Op(*second.op, second.attrs, {first->x, weights, bias, second.input(3)}));
 }
 
-// Conv, channels moved last, then a MatMul over them: the MatMul goes into the Conv.
+// Conv, Transpose to channels last, MatMul over the channels: folds the MatMul into the weights of the Conv.
 bool MergeMatMul(Rewrite& r) {
   Node& product = r.root();
   Node* move = MadeBy(product.input(0), "Transpose");
-  if (!move || !OnlyUse(product.input(0))) return r.Skip("no Transpose that is read only here comes before");
+  if (!move || !OnlyUse(product.input(0)))
+    return r.Skip("the input is not a Transpose that is read only here");
   auto c = ChannelsOf(r, move->input(0), "Conv");
   if (!c) return false;
   std::vector<int64_t> last = {0};
@@ -106,24 +109,26 @@ bool MergeMatMul(Rewrite& r) {
   last.push_back(1);
   if (move->attrs.Ints("perm") != last) return r.Skip("the Transpose does not move the channels to the end");
   Value *w = product.input(1), *bias = product.input(2);
-  if (!w->is_constant() || w->constant.rank() != 2) return r.Skip("the MatMul is not by a constant matrix");
+  if (!w->is_constant() || w->constant.rank() != 2)
+    return r.Skip("the second operand of the MatMul is not a constant matrix");
   if (product.attrs.Bool("transpose_a") || !NoEpilogue(product))
     return r.Skip("the MatMul transposes its first operand or has an epilogue");
   if (bias && (!bias->is_constant() || bias->constant.rank() != 1))
-    return r.Skip("the bias is not a constant row");
+    return r.Skip("the bias is not a constant vector");
   if (c->node->attrs.Int("group") != 1) return r.Skip("the Conv has groups");
   if (!product.attrs.Bool("transpose_b")) w = Transpose(r, w, {1, 0});
   const Dims d1 = c->weights->constant.dims();
-  const int64_t taps = CountOf(d1) / d1[0], maps = w->constant.dim(0);
-  if (maps * taps >= d1[0] * taps + maps * d1[0]) return r.Skip("one Conv would be more work than both");
+  const int64_t taps = CountOf(d1) / d1[0], channels = w->constant.dim(0);
+  if (channels * taps >= d1[0] * taps + channels * d1[0])
+    return r.Skip("one Conv would be more work than both");
   w = Mul(r, w, r.Scalar(w->type.dtype, static_cast<double>(product.attrs.Float("alpha"))));
   Value* moved = c->bias ? BiasOf(r, *c) : nullptr;
   if (c->bias && !moved) return false;
-  Value* shift = r.Const(Tensor(w->type.dtype, {maps}));
+  Value* shift = r.Const(Tensor(w->type.dtype, {channels}));
   if (bias) shift = Add(r, shift, bias);
   if (moved) shift = Add(r, shift, r.Op("MatMul", {w, moved}));
   Dims dims = d1;
-  dims[0] = maps;
+  dims[0] = channels;
   Value* weights = Reshape(r, r.Op("MatMul", {w, Reshape(r, c->weights, {d1[0], taps})}), dims);
   return r.Replace(Transpose(r, WithWeights(r, *c, weights, shift), last));
 }
@@ -154,7 +159,7 @@ TERN_RULE(MergePointwiseConvBeforeConv) {
 
 TERN_RULE(MergeMatMulIntoConv) {
   return Rule{
-      .summary = "Conv, Transpose that moves channels last, MatMul: the MatMul goes into the Conv's weights",
+      .summary = "Conv, Transpose to channels last, MatMul: the MatMul is folded into the Conv's weights",
       .level = Level::kExtended,  // inf - inf may come out otherwise
       .roots = {"MatMul"},
       .apply = MergeMatMul,

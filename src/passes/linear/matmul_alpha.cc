@@ -1,4 +1,4 @@
-// Scalar factors before and after a MatMul become its alpha.
+// Fuses scalar factors before and after a MatMul into its alpha.
 #include <cmath>
 
 #include "passes/linear/channels.h"
@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-// The constant factor of `node`, a multiplication or division of `value` by a scalar.
+// node = factor * value, by a Mul or Div with a constant scalar.
 struct Scaling {
   Value* value = nullptr;
   double factor = 1;
@@ -26,7 +26,7 @@ std::optional<Scaling> ScalingOf(const Node* node) {
   return std::nullopt;
 }
 
-// Another alpha that means the same in the type of y; false when no float does.
+// Multiplies alpha by the factor. False when the result is not a normal f32, or not exact for f64 data.
 bool Scale(Attrs& attrs, double factor, DType dtype) {
   const double alpha = static_cast<double>(attrs.Float("alpha")) * factor;
   const auto rounded = static_cast<float>(alpha);
@@ -92,7 +92,7 @@ TERN_RULE(FuseScalarMulIntoMatMul) {
 }
 
 TERN_RULE(FuseScalarMulBeforeMatMul) {
-  return Rule{.summary = "an operand of a MatMul multiplied or divided by a scalar constant gives its alpha",
+  return Rule{.summary = "a scalar factor or divisor of a MatMul's operand becomes its alpha",
               .roots = {"MatMul"},
               .apply = FuseBefore,
               .example = R"(graph @g(%a: f32[N,4], %b: f32[4,M]) -> (%y) {

@@ -1,4 +1,4 @@
-// What is added to every row of a MatMul becomes its bias.
+// Fuses a vector that is added to every row of a MatMul into its bias.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The MatMul that makes y, read only here.
+// The MatMul that produces y, if y has no other reader; else null, with a Skip reason.
 Node* MatMulBefore(Rewrite& r, Value* y) {
   Node* node = MadeBy(y, "MatMul");
   const auto no = [&](const auto&... reason) {
@@ -21,12 +21,12 @@ Node* MatMulBefore(Rewrite& r, Value* y) {
   return node;
 }
 
-// One row, as wide as y or a single number. Scores plus a mask look the same when the mask has one row; a
-// mask has a rank of two or more, and its product no constant operand.
+// v is a vector as long as the rows of y, or a scalar. An attention mask with one row looks the same: it has
+// rank 2 or more, and its MatMul has no constant operand.
 bool IsRow(Rewrite& r, const Node& product, const Value* v, const Value* y) {
   if (!BroadcastsInto(v, y))
     return r.Skip("'", v->name, "' does not provably broadcast into the rows of '", y->name, "'");
-  if (y->type.shape.rank() == 0) return r.Skip("the product is a single number, without rows");
+  if (y->type.shape.rank() == 0) return r.Skip("the product is a scalar");
   const Shape& s = v->type.shape;
   for (int i = 0; i + 1 < s.rank(); ++i)
     if (!s[i].Is(1)) return r.Skip("'", v->name, "' differs from row to row");
@@ -49,7 +49,7 @@ bool FuseAdd(Rewrite& r) {
   Node* node = MatMulBefore(r, y);
   if (!node) return false;
   if (node->input(2)) return r.Skip("the MatMul has a bias");
-  if (!adds && !term->is_constant()) return r.Skip("what is subtracted is not a constant");
+  if (!adds && !term->is_constant()) return r.Skip("the subtrahend is not a constant");
   if (!IsRow(r, *node, term, y)) return false;
   Value* bias = AsVector(r, term);
   Attrs attrs = node->attrs;
@@ -91,7 +91,7 @@ TERN_RULE(FuseAddIntoMatMul) {
 }
 
 TERN_RULE(MergeAddIntoMatMulBias) {
-  return Rule{.summary = "a constant added to a MatMul that has a constant bias",
+  return Rule{.summary = "a constant added to a MatMul with a constant bias is added to the bias",
               .roots = {"Binary:add", "Binary:sub"},
               .apply = MergeBias,
               .example = R"(graph @g(%x: f32[N,K], %w: f32[K,2]) -> (%y) {

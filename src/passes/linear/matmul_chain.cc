@@ -1,4 +1,4 @@
-// Products in a row: constants multiplied beforehand, and the cheapest order for the rest.
+// Chains of MatMuls: multiplies constant matrices ahead of time, and chooses the cheapest order for the rest.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The last dims of an operand as the product sees them.
+// Rows and columns of an operand after its transpose flag.
 Dim Rows(const Value* v, bool transposed) { return v->type.shape[transposed ? -1 : -2]; }
 Dim Columns(const Value* v, bool transposed) { return v->type.shape[transposed ? -2 : -1]; }
 
@@ -31,7 +31,7 @@ bool MergeConstants(Rewrite& r) {
   if (p && p->constant.size() != m) p = Add(r, p, r.Const(Tensor(p->type.dtype, {m})));
   Value* moved = p ? r.Op("MatMul", {p, b}, {{"transpose_b", tb}, {"alpha", alpha}}) : nullptr;
   Value* bias = !moved ? q : q ? Add(r, moved, q) : moved;
-  // The factors go in here, so that alpha needs no rounding.
+  // The first alpha is folded into the weights, so that the product of both alphas is not rounded.
   const double factor = static_cast<double>(first->node->attrs.Float("alpha"));
   Value* weights = r.Op("MatMul", {a, b}, {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", factor}});
   Attrs attrs = second.attrs;
@@ -48,11 +48,11 @@ bool SameBatch(const Value* a, const Value* b) {
   return true;
 }
 
-// Sizes are seldom below these where it matters how long a product takes.
+// Assumed values of symbolic dims: a small and a large one.
 constexpr int64_t kTypicalSizes[] = {32, 1024};
 
-// For known dims, and for symbols of typical sizes.
-bool Dearer(const Dim& first, const Dim& second) {
+// first > second for all typical sizes of the symbols.
+bool MoreWork(const Dim& first, const Dim& second) {
   if (first.unknown() || second.unknown()) return false;
   std::vector<std::string> symbols;
   first.CollectSymbols(symbols);
@@ -66,7 +66,8 @@ bool Dearer(const Dim& first, const Dim& second) {
   return true;
 }
 
-// A product read only by the root, nothing added to it, that is as batched as `beside`.
+// The MatMul that produces v, without bias, epilogue and other readers, and with the batch dims of `beside`;
+// else null, with a Skip reason.
 Node* InnerProduct(Rewrite& r, Value* v, const Value* beside) {
   Node* inner = MadeBy(v, "MatMul");
   const auto no = [&](const auto&... reason) {
@@ -74,9 +75,9 @@ Node* InnerProduct(Rewrite& r, Value* v, const Value* beside) {
     return nullptr;
   };
   if (!OnlyUse(v) || inner->graph != &r.graph()) return no("'", v->name, "' is also read by another node");
-  if (!NoEpilogue(*inner) || inner->input(2)) return no("the inner product has a bias or more");
+  if (!NoEpilogue(*inner) || inner->input(2)) return no("the inner product has a bias or an epilogue");
   if (!SameBatch(inner->input(0), inner->input(1)) || !SameBatch(inner->input(0), beside))
-    return no("the operands are not known to be batched alike");
+    return no("the batch dims of the operands are not provably equal");
   return inner;
 }
 
@@ -91,8 +92,8 @@ bool ToTheRight(Rewrite& r) {
   const bool ta = inner->attrs.Bool("transpose_a"), tb = inner->attrs.Bool("transpose_b"),
              tc = root.attrs.Bool("transpose_b");
   const Dim m = Rows(a, ta), k = Columns(a, ta), n = Columns(b, tb), p = Columns(c, tc);
-  if (!Dearer(m * k * n + m * n * p, k * n * p + m * k * p))
-    return r.Skip("the other order is not known to be cheaper");
+  if (!MoreWork(m * k * n + m * n * p, k * n * p + m * k * p))
+    return r.Skip("the other order is not provably cheaper");
   Value* right = r.Op("MatMul", {b, c},
                       {{"transpose_a", tb}, {"transpose_b", tc}, {"alpha", inner->attrs.Get("alpha")}});
   Attrs attrs = root.attrs;
@@ -112,8 +113,8 @@ bool ToTheLeft(Rewrite& r) {
   const bool ta = root.attrs.Bool("transpose_a"), tb = inner->attrs.Bool("transpose_a"),
              tc = inner->attrs.Bool("transpose_b");
   const Dim m = Rows(a, ta), k = Columns(a, ta), n = Columns(b, tb), p = Columns(c, tc);
-  if (!Dearer(k * n * p + m * k * p, m * k * n + m * n * p))
-    return r.Skip("the other order is not known to be cheaper");
+  if (!MoreWork(k * n * p + m * k * p, m * k * n + m * n * p))
+    return r.Skip("the other order is not provably cheaper");
   Value* left = r.Op("MatMul", {a, b},
                      {{"transpose_a", ta}, {"transpose_b", tb}, {"alpha", inner->attrs.Get("alpha")}});
   Attrs attrs = root.attrs;
@@ -132,18 +133,19 @@ bool Reorder(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MergeMatMuls) {
-  return Rule{.summary = "two MatMuls by constant matrices are one by their product, where that is less work",
-              .level = Level::kExtended,  // inf - inf may come out otherwise
-              .roots = {"MatMul"},
-              .apply = MergeConstants,
-              .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
+  return Rule{
+      .summary = "two MatMuls by constant matrices are one MatMul by their product, where that is less work",
+      .level = Level::kExtended,  // inf - inf may come out otherwise
+      .roots = {"MatMul"},
+      .apply = MergeConstants,
+      .example = R"(graph @g(%x: f32[N,1]) -> (%y) {
   #a: f32[1,2] = (1, 2)  #b: f32[2,1] = (3, 4)
   %y = MatMul(MatMul(%x, #a), #b)
 })"};
 }
 
 TERN_RULE(ReorderMatMulChain) {
-  return Rule{.summary = "three matrices are multiplied in the order that is less work",
+  return Rule{.summary = "a product of three matrices is computed in the cheaper order",
               .level = Level::kExtended,  // inf - inf may come out otherwise
               .roots = {"MatMul"},
               .apply = Reorder,

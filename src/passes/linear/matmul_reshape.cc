@@ -1,4 +1,4 @@
-// Tensors made flat for a MatMul and unfolded after it: MatMul takes them as they are.
+// Removes Reshapes that flatten the batch before a MatMul and restore it after: MatMul accepts any rank.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
@@ -26,9 +26,10 @@ bool Unwrap(Rewrite& r) {
     return r.Skip("the product is not of two matrices");
   if (product->attrs.Bool("transpose_a")) return r.Skip("the flat matrix is transposed");
   const Value *bias = product->input(2), *x = fold->input(0);
-  if (product->input(3) || (bias && bias->type.shape.rank() > 1)) return r.Skip("what is added is not a row");
+  if (product->input(3) || (bias && bias->type.shape.rank() > 1))
+    return r.Skip("the bias is not a vector, or there is a residual");
   const Shape &inside = x->type.shape, &outside = r.root().output(0)->type.shape;
-  if (!SameButLast(inside, outside)) return r.Skip("the shapes before and after are not known to agree");
+  if (!SameButLast(inside, outside)) return r.Skip("the shapes before and after are not provably equal");
   if (!(inside[-1] == flat->type.shape[-1]) || !(outside[-1] == y->type.shape[-1]))
     return r.Skip("the last dim is reshaped too");
   std::vector<Value*> inputs = product->inputs();

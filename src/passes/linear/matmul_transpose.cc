@@ -1,4 +1,4 @@
-// Transposes around a MatMul become its flags.
+// Fuses Transposes around a MatMul into its transpose flags.
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/set_attrs.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// Exchanges the last two axes and nothing else.
+// Swaps the last two axes and nothing else.
 bool SwapsLastTwo(const Node& transpose) {
   const int rank = transpose.output(0)->type.shape.rank();
   if (rank < 2) return false;
@@ -30,7 +30,7 @@ bool FuseOperands(Rewrite& r) {
     const char* flag = i ? "transpose_b" : "transpose_a";
     if (!move) continue;
     if (!SwapsLastTwo(*move)) {
-      r.Skip("'", inputs[i]->name, "' is transposed in another way");
+      r.Skip("'", inputs[i]->name, "' is not a transpose of the last two axes");
     } else if (!OnlyUse(inputs[i])) {
       r.Skip("'", inputs[i]->name, "' is also read by another node");
     } else {
@@ -42,9 +42,9 @@ bool FuseOperands(Rewrite& r) {
   return found && r.Replace(r.Op(*root.op, attrs, inputs));
 }
 
-// (a b)ᵀ = bᵀ aᵀ. Alpha and the activation see single elements.
+// (a b)ᵀ = bᵀ aᵀ. Alpha and the activation are elementwise.
 bool FuseResult(Rewrite& r) {
-  if (!SwapsLastTwo(r.root())) return r.Skip("another order than the last two axes exchanged");
+  if (!SwapsLastTwo(r.root())) return r.Skip("the Transpose does not swap the last two axes");
   Value* y = r.root().input(0);
   Node* product = MadeBy(y, "MatMul");
   if (!product) return r.Skip("'", y->name, "' is not made by MatMul");
@@ -63,7 +63,7 @@ bool FuseResult(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(FuseTransposeIntoMatMul) {
-  return Rule{.summary = "a MatMul of a transposed matrix transposes it itself",
+  return Rule{.summary = "a Transpose of a MatMul's operand becomes its transpose flag",
               .roots = {"MatMul"},
               .apply = FuseOperands,
               .example = R"(graph @g(%a: f32[B,N,4], %b: f32[B,M,4]) -> (%y) {
@@ -72,7 +72,7 @@ TERN_RULE(FuseTransposeIntoMatMul) {
 }
 
 TERN_RULE(FuseTransposeOfMatMul) {
-  return Rule{.summary = "the transposed product is the product of the transposed, the other way round",
+  return Rule{.summary = "transpose(a b) is a MatMul of transposed b and transposed a",
               .roots = {"Transpose"},
               .apply = FuseResult,
               .example = R"(graph @g(%a: f32[B,N,4], %b: f32[B,4,M]) -> (%y) {

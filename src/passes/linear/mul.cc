@@ -1,4 +1,4 @@
-// Constant factors of each channel go into the weights and the bias.
+// Folds a constant factor per channel into the weights and the bias.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
@@ -9,7 +9,7 @@ namespace {
 bool FoldMul(Rewrite& r, const char* op) {
   Node& root = r.root();
   const bool divides = IsOp(root, "Binary", "div");
-  const int at = root.input(0)->is_constant() ? 0 : 1;  // where the constant is
+  const int at = root.input(0)->is_constant() ? 0 : 1;  // the operand that is the constant
   if (divides && at == 0) return r.Skip("the constant is the dividend");
   if (!root.input(at)->is_constant()) return r.Skip("no operand is a constant");
   const auto c = ChannelsOf(r, root.input(1 - at), op);
@@ -30,7 +30,8 @@ bool FoldMul(Rewrite& r, const char* op) {
 
 TERN_RULE(FoldMulIntoConv) {
   return Rule{
-      .summary = "a constant factor (or divisor) per channel goes into the weights of the Conv before it",
+      .summary =
+          "a constant factor (or divisor) per channel is folded into the weights of the Conv before it",
       .roots = {"Binary:mul", "Binary:div"},
       .apply = [](Rewrite& r) { return FoldMul(r, "Conv"); },
       .example = R"(graph @g(%x: f32[N,1,H,W]) -> (%y) {
@@ -42,7 +43,7 @@ TERN_RULE(FoldMulIntoConv) {
 TERN_RULE(FoldMulIntoConvTranspose) {
   return Rule{
       .summary =
-          "a constant factor (or divisor) per channel goes into the weights of the ConvTranspose before it",
+          "a constant factor (or divisor) per channel is folded into the weights of the ConvTranspose before it",
       .roots = {"Binary:mul", "Binary:div"},
       .apply = [](Rewrite& r) { return FoldMul(r, "ConvTranspose"); },
       .example = R"(graph @g(%x: f32[N,1,H,W]) -> (%y) {
@@ -53,7 +54,8 @@ TERN_RULE(FoldMulIntoConvTranspose) {
 
 TERN_RULE(FoldMulIntoMatMul) {
   return Rule{
-      .summary = "a constant factor (or divisor) per column goes into the weights of the MatMul before it",
+      .summary =
+          "a constant factor (or divisor) per column is folded into the weights of the MatMul before it",
       .roots = {"Binary:mul", "Binary:div"},
       .apply = [](Rewrite& r) { return FoldMul(r, "MatMul"); },
       .example = R"(graph @g(%x: f32[N,1]) -> (%y) {

@@ -1,11 +1,12 @@
-// What follows a BatchNorm and treats each channel on its own goes into its scale and bias.
+// Folds a constant per channel after a BatchNorm into its scale and bias.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// The BatchNorm that makes y, read only here, with a constant scale and bias.
+// The BatchNorm that produces y, with constant scale and bias and without other readers of y; else null, with
+// a Skip reason.
 Node* NormBefore(Rewrite& r, Value* y) {
   Node* norm = MadeBy(y, "BatchNorm");
   const auto no = [&](const auto&... reason) {
@@ -72,8 +73,7 @@ TERN_RULE(MergeBatchNorms) {
 
 TERN_RULE(FoldAffineIntoBatchNorm) {
   return Rule{
-      .summary =
-          "a constant per channel that a BatchNorm's result is multiplied by, divided by or shifted by",
+      .summary = "a constant per channel that scales or shifts the result of a BatchNorm is folded into it",
       .roots = {"Binary:add", "Binary:sub", "Binary:mul", "Binary:div"},
       .apply = MergeBinary,
       .example = R"(graph @g(%x: f32[N,1,H]) -> (%y) {

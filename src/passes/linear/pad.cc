@@ -1,4 +1,4 @@
-// A border of zeroes goes into the pads of the Conv or Pool that reads it.
+// Folds a constant Pad into the pads of the Conv or Pool that reads it.
 #include <cmath>
 
 #include "passes/rewrite/facts.h"
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Widths of a Pad's border over the spatial axes: all begins, then all ends.
+// The pads of a Pad over the spatial axes: all begins, then all ends.
 std::optional<std::vector<int64_t>> SpatialPads(Rewrite& r, const Node& pad) {
   const auto no = [&](const auto&... reason) {
     r.Skip(reason...);
@@ -36,7 +36,7 @@ std::optional<std::vector<int64_t>> SpatialPads(Rewrite& r, const Node& pad) {
   return pads;
 }
 
-// The reader's pads and the border's, put together in its attributes.
+// Adds the pads of `pad` to the pads in the reader's attributes.
 bool AddPads(Rewrite& r, const Node& pad, Attrs& attrs) {
   const std::string automatic = attrs.Text("auto_pad");
   if (automatic != "none" && automatic != "valid") return r.Skip("the pads follow from auto_pad");
@@ -61,7 +61,7 @@ const Node* ConstantPad(Rewrite& r) {
   return pad;
 }
 
-// What the border holds.
+// The border value of a Pad.
 std::optional<double> BorderOf(const Node& pad) { return pad.input(2) ? ScalarOf(pad.input(2)) : 0.0; }
 
 bool FoldIntoConv(Rewrite& r) {
@@ -71,7 +71,7 @@ bool FoldIntoConv(Rewrite& r) {
   const bool quantized = IsOp(conv, "QConv");
   const auto zero = quantized && conv.input(2) ? ScalarOf(conv.input(2)) : 0.0;
   if (!zero || BorderOf(*pad) != zero) return r.Skip("the border is not zero");
-  // Zero times infinity is not a number; pads are never multiplied.
+  // 0 * inf is NaN, but a Conv never multiplies its padding.
   const Value* w = conv.input(1);
   if (quantized ? !AllFinite(w) || !AllFinite(conv.input(4))
                 : IsFloatValue(w) && !AllFinite(w) && !MadeBy(w, "Dequantize"))
@@ -89,7 +89,7 @@ bool AnyPads(const Attrs& attrs) {
   return false;
 }
 
-// Pool wants pads smaller than its window.
+// The pads are smaller than the window, as Pool requires.
 bool FitWindow(const Attrs& attrs) {
   const auto pads = attrs.Ints("pads"), kernel = attrs.Ints("kernel"), dilations = attrs.Ints("dilations");
   for (size_t i = 0; i < pads.size(); ++i) {
@@ -104,15 +104,15 @@ bool FoldIntoPool(Rewrite& r) {
   const Node* pad = ConstantPad(r);
   if (!pad) return false;
   if (pool.outputs().size() > 1 && !pool.output(1)->unused()) return r.Skip("the indices are read");
-  if (pool.attrs.Bool("ceil_mode")) return r.Skip("the last window may hang over the end");
+  if (pool.attrs.Bool("ceil_mode")) return r.Skip("the last window may extend beyond the end");
   const auto border = BorderOf(*pad);
   const std::string kind = KindName(pool);
   const bool lowest = border && IsFloatValue(pool.input(0)) && *border == -INFINITY;
-  if (kind == "max" && !lowest) return r.Skip("the border is not below every number");
+  if (kind == "max" && !lowest) return r.Skip("the border is not -inf");
   if (kind != "max" && border != 0.0) return r.Skip("the border is not zero");
   Attrs attrs = pool.attrs;
   if (kind == "average" && AnyPads(attrs) && !attrs.Bool("count_include_pad"))
-    return r.Skip("the pads are not counted, the border is");
+    return r.Skip("the average counts the border but not its pads");
   if (!AddPads(r, *pad, attrs)) return false;
   if (!FitWindow(attrs)) return r.Skip("the border is as wide as the window");
   if (kind == "average") SetAttr(attrs, "count_include_pad", true);

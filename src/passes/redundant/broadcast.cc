@@ -1,4 +1,4 @@
-// Work that broadcasting does by itself.
+// Removes Expands and views before ops that broadcast.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -17,8 +17,8 @@ bool GivesShape(const std::vector<Value*>& inputs, const Shape& wanted) {
   return all.ranked && all == wanted;
 }
 
-// The root reads `source(operand)` in place of an operand where that gives the same shape; first those that
-// nobody else reads.
+// Replaces an operand of the root by source(operand) where the result has the same shape. Operands without
+// other readers are tried first.
 template <class F> bool ReadOperand(Rewrite& r, const F& source) {
   for (bool own : {true, false})
     for (size_t i = 0; i < r.root().inputs().size(); ++i) {
@@ -28,7 +28,7 @@ template <class F> bool ReadOperand(Rewrite& r, const F& source) {
       if (inputs[i] && GivesShape(inputs, r.root().output(0)->type.shape))
         return r.Replace(r.Op(*r.root().op, r.root().attrs, inputs));
     }
-  return r.Skip("no operand is made so, or the result would have another shape");
+  return r.Skip("no operand can be replaced, or the result would have another shape");
 }
 
 bool RemoveExpandBeforeBroadcast(Rewrite& r) {
@@ -64,7 +64,7 @@ bool MergeExpands(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RemoveExpandBeforeBroadcast) {
-  return Rule{.summary = "an Expand of an operand that broadcasting would stretch as well",
+  return Rule{.summary = "an Expand of an operand that broadcasting expands anyway is removed",
               .roots = {"Binary", "Where"},
               .apply = RemoveExpandBeforeBroadcast,
               .example = R"(graph @g(%x: f32[N,4], %b: f32[4]) -> (%y) { %y = %x + Expand(%b, Shape(%x)) })"};
@@ -72,8 +72,8 @@ TERN_RULE(RemoveExpandBeforeBroadcast) {
 
 TERN_RULE(RemoveViewBeforeBroadcast) {
   return Rule{.summary =
-                  "a Reshape, Unsqueeze or Squeeze of an operand that only puts ones in front or takes "
-                  "them away: broadcasting does without",
+                  "a Reshape, Unsqueeze or Squeeze of an operand that only adds or removes leading dims of "
+                  "1 is removed: broadcasting ignores them",
               .roots = {"Binary", "Where"},
               .apply = RemoveViewBeforeBroadcast,
               .example = R"(graph @g(%x: f32[N,4], %b: f32[4]) -> (%y) {

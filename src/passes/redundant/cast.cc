@@ -1,11 +1,11 @@
-// Casts in a row.
+// Merges consecutive Casts.
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-// Bits of a whole number that the float type holds exactly.
-int WholeBits(DType t) {
+// The number of bits of an integer that the float type represents exactly.
+int ExactIntBits(DType t) {
   return t == DType::kF64 ? 53 : t == DType::kF32 ? 24 : t == DType::kF16 ? 11 : t == DType::kBF16 ? 8 : 0;
 }
 
@@ -23,15 +23,15 @@ bool WidensFloat(DType from, DType to) {
 // Every value of `from` is a value of `to`.
 bool Lossless(DType from, DType to) {
   if (from == to) return true;
-  if (from == DType::kBool) return IsInt(to) || WholeBits(to) > 0;
-  if (IsInt(from)) return IsInt(to) ? WidensInt(from, to) : BitWidth(from) <= WholeBits(to);
+  if (from == DType::kBool) return IsInt(to) || ExactIntBits(to) > 0;
+  if (IsInt(from)) return IsInt(to) ? WidensInt(from, to) : BitWidth(from) <= ExactIntBits(to);
   return IsFloat(from) && IsFloat(to) && WidensFloat(from, to);
 }
 
 // a to b to c gives the same as a to c.
-bool MiddleIsIdle(DType a, DType b, DType c) {
+bool MiddleIsRedundant(DType a, DType b, DType c) {
   if (c == DType::kString || a == DType::kString || IsComplex(a)) return false;
-  // Whole numbers lose their high bits one way or the other; a float in between would saturate.
+  // Integer casts drop high bits, in one step or two. A float in between would saturate instead.
   if (IsInt(a) && IsInt(b) && IsInt(c) && BitWidth(c) <= BitWidth(b)) return true;
   if (!Lossless(a, b)) return false;
   return !(IsInt(a) && IsFloat(b) && IsInt(c)) || Lossless(a, c);
@@ -41,13 +41,13 @@ bool MiddleIsIdle(DType a, DType b, DType c) {
 
 TERN_RULE(MergeCasts) {
   return Rule{.summary =
-                  "of two Casts in a row the first is idle when it loses nothing (widens), or when both "
-                  "drop bits of whole numbers; Casts there and back vanish",
+                  "the first of two Casts is redundant when it loses no information, or when both "
+                  "drop bits of integers; a lossless Cast and its inverse cancel",
               .match = {"%a = Cast(%x) shared  %y = Cast(%a) {@cast}"},
               .emit = "%y = Cast(%x) {@cast}",
               .when = [](const Match& m) {
-                return MiddleIsIdle(m.DTypeOf("x"), m.DTypeOf("a"), m.DTypeOf("y")) ||
-                       m.Skip("the cast to ", DTypeName(m.DTypeOf("a")), " may lose something");
+                return MiddleIsRedundant(m.DTypeOf("x"), m.DTypeOf("a"), m.DTypeOf("y")) ||
+                       m.Skip("the cast to ", DTypeName(m.DTypeOf("a")), " may lose information");
               }};
 }
 

@@ -1,4 +1,4 @@
-// Bounds: Clip, Relu, Min and Max with constants.
+// Merges and simplifies Clip, Relu, and Min or Max with constants.
 #include <algorithm>
 #include <limits>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Numbers that a double holds.
+// A double represents all values of the type exactly.
 bool Bounded(const Value* v) {
   return IsFloatValue(v) || (v->type.tensor() && IsInt(v->type.dtype) && BitWidth(v->type.dtype) <= 32);
 }
@@ -47,13 +47,14 @@ Value* EmitBounds(Rewrite& r, Value* x, const Bounds& b) {
 bool MergeClips(Rewrite& r) {
   Value* v = r.root().input(0);
   const auto outer = BoundsOf(r.root()), inner = v->producer ? BoundsOf(*v->producer) : std::nullopt;
-  if (!outer || !inner) return r.Skip("its input is no Clip or Relu, or bounds are not constant");
-  if (!Bounded(v)) return r.Skip("the numbers are too long");
-  // Both are monotone, and so is what they are together: it is known by where it puts the ends.
+  if (!outer || !inner)
+    return r.Skip("its input is not made by Clip or Relu, or the bounds are not constant");
+  if (!Bounded(v)) return r.Skip("a double cannot represent all values of the type");
+  // Both are clamps, and so is their composition; its bounds are the images of the inner bounds.
   const Bounds both{outer->Apply(inner->low > inner->high ? inner->high : inner->low),
                     outer->Apply(inner->high)};
   if (both == *inner) return r.Replace(v);
-  if (!OnlyUse(v)) return r.Skip("the inner one is also read by others");
+  if (!OnlyUse(v)) return r.Skip("the inner one is also read by another node");
   return r.Replace(EmitBounds(r, v->producer->input(0), both));
 }
 
@@ -63,7 +64,7 @@ bool SimplifyClip(Rewrite& r) {
   Value* x = r.root().input(0);
   if (b->low == -kInf && b->high == kInf) return r.Replace(x);
   if (b->low == 0 && b->high == kInf && Bounded(x)) return r.Replace(EmitBounds(r, x, *b));
-  return r.Skip("it has other bounds than 0 from below");
+  return r.Skip("the bounds are not 0 and infinity");
 }
 
 bool MinMaxToClip(Rewrite& r) {
@@ -72,7 +73,7 @@ bool MinMaxToClip(Rewrite& r) {
   const auto bound = ScalarOf(node.input(second ? 1 : 0));
   Value* x = node.input(second ? 0 : 1);
   if (!bound || *bound != *bound) return r.Skip("no operand is a constant number");
-  if (!Bounded(x)) return r.Skip("the numbers are too long");
+  if (!Bounded(x)) return r.Skip("a double cannot represent all values of the type");
   if (!SameShape(x, node.output(0))) return r.Skip("the constant changes the shape");
   Bounds b;
   (KindName(node) == "max" ? b.low : b.high) = *bound;
@@ -83,7 +84,7 @@ bool MinMaxToClip(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(MergeClips) {
-  return Rule{.summary = "Clip and Relu in a row are one of them",
+  return Rule{.summary = "consecutive Clip and Relu are one Clip or Relu",
               .roots = {"Clip", "Unary:relu"},
               .apply = MergeClips,
               .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
@@ -93,7 +94,7 @@ TERN_RULE(MergeClips) {
 }
 
 TERN_RULE(SimplifyClip) {
-  return Rule{.summary = "a Clip without bounds is nothing, one at 0 from below is Relu",
+  return Rule{.summary = "a Clip without bounds is removed, a Clip with only a lower bound of 0 is Relu",
               .roots = {"Clip"},
               .apply = SimplifyClip,
               .example = R"(graph @g(%x: f32[N,4]) -> (%y) { #low: f32[] = (0) %y = Clip(%x, #low) })"};

@@ -1,4 +1,4 @@
-// Concat together with what cuts tensors apart.
+// Simplifies Concat before or after Slice and Split.
 #include <algorithm>
 
 #include "passes/redundant/parts.h"
@@ -25,7 +25,7 @@ bool FlattenConcat(Rewrite& r) {
       inputs.push_back(v);
     }
   }
-  if (!changed) return r.Skip("no input is a Concat along the same axis that nobody else reads");
+  if (!changed) return r.Skip("no input is a Concat along the same axis that only this node reads");
   return r.Replace(EmitConcat(r, inputs));
 }
 
@@ -41,8 +41,8 @@ bool RemoveEmptyFromConcat(Rewrite& r) {
   return r.Replace(EmitConcat(r, inputs));
 }
 
-// How many inputs from `first` on are all pieces of a Split along the axis, in order; 0: none.
-size_t WholeSplit(const std::vector<Value*>& inputs, size_t first, int axis) {
+// If the inputs from `first` on are all outputs of one Split along the axis, in order: their number, else 0.
+size_t AllSplitOutputs(const std::vector<Value*>& inputs, size_t first, int axis) {
   const Node* split = MadeBy(inputs[first], "Split");
   if (!split || AxisOf(split->attrs.Int("axis"), split->input(0)) != axis) return 0;
   const auto& outputs = split->outputs();
@@ -56,13 +56,14 @@ size_t WholeSplit(const std::vector<Value*>& inputs, size_t first, int axis) {
              : 0;
 }
 
+// Consecutive inputs of a Concat that are consecutive parts of one tensor.
 struct Run {
   Part part;
   size_t count = 0;
-  bool own = true;  // all of its values are read here only
+  bool own = true;  // all of its values are Slices without other readers
 };
 
-// Neighbours from `first` on that are neighbours in what they were cut from.
+// The longest run that starts at input `first`; count 0 when it is not a part of a tensor along the axis.
 Run ReadRun(const std::vector<Value*>& inputs, size_t first, int axis) {
   const auto head = ReadPart(inputs[first]);
   if (!head || head->axis != axis) return {};
@@ -83,16 +84,16 @@ bool MergeConcatParts(Rewrite& r) {
   if (!axis) return r.Skip("the rank is not known");
   std::vector<Value*> merged;
   for (size_t i = 0; i < inputs.size();) {
-    if (const size_t whole = WholeSplit(inputs, i, *axis)) {
+    if (const size_t outputs = AllSplitOutputs(inputs, i, *axis)) {
       merged.push_back(inputs[i]->producer->input(0));
-      i += whole;
+      i += outputs;
       continue;
     }
     const Run run = ReadRun(inputs, i, *axis);
-    // One new node has to replace one or more.
-    const bool pays = run.part.x && (run.part.Whole() || run.own || run.count == inputs.size());
+    // The new Slice must replace at least one node.
+    const bool pays = run.part.x && (run.part.CoversAll() || run.own || run.count == inputs.size());
     if (run.count > 1 && pays) {
-      merged.push_back(run.part.Whole()
+      merged.push_back(run.part.CoversAll()
                            ? run.part.x
                            : EmitSlice(r, run.part.x, {{*axis, run.part.start, run.part.end, 1}}));
       i += run.count;
@@ -100,12 +101,11 @@ bool MergeConcatParts(Rewrite& r) {
       merged.push_back(inputs[i++]);
     }
   }
-  if (merged.size() == inputs.size())
-    return r.Skip("no inputs that stand side by side were cut side by side");
+  if (merged.size() == inputs.size()) return r.Skip("no adjacent inputs are adjacent parts of one tensor");
   return r.Replace(EmitConcat(r, merged));
 }
 
-// The inputs of the Concat that hold [start, end), with where they begin.
+// The inputs of a Concat that overlap a range, and the range [start, end) that they cover.
 struct Cover {
   std::vector<Value*> inputs;
   int64_t start = 0, end = 0;
@@ -135,7 +135,7 @@ bool SliceOfConcat(Rewrite& r) {
   const Cover cover = CoverOf(*concat, *sizes, *part);
   const bool exact = cover.start == part->start && cover.end == part->end;
   if (cover.inputs.size() != 1 && !(exact && OnlyUse(part->x)))
-    return r.Skip("the range covers parts of several inputs");
+    return r.Skip("the range overlaps several inputs");
   Value* x = cover.inputs.size() == 1 ? cover.inputs[0] : r.Op(*concat->op, concat->attrs, cover.inputs);
   if (!exact) x = EmitSlice(r, x, {{part->axis, part->start - cover.start, part->end - cover.start, 1}});
   return r.Replace(x);
@@ -148,17 +148,17 @@ bool SplitOfConcat(Rewrite& r) {
   const auto axis = AxisOf(split.attrs.Int("axis"), split.input(0));
   if (!axis || AxisOf(concat->attrs.Int("axis"), split.input(0)) != axis) return r.Skip("the axes differ");
   if (concat->inputs().size() != split.outputs().size())
-    return r.Skip("the pieces are not those of the Concat");
+    return r.Skip("the numbers of outputs and of Concat inputs differ");
   for (size_t i = 0; i < split.outputs().size(); ++i)
     if (!SameShape(split.outputs()[i], concat->inputs()[i]))
-      return r.Skip("piece ", i, " may have another size");
+      return r.Skip("output ", i, " may have another size");
   return r.Replace(concat->inputs());
 }
 
 }  // namespace
 
 TERN_RULE(FlattenConcat) {
-  return Rule{.summary = "a Concat in a Concat along the same axis",
+  return Rule{.summary = "a Concat of a Concat along the same axis is one Concat",
               .roots = {"Concat"},
               .apply = FlattenConcat,
               .example = R"(graph @g(%a: f32[N,2], %b: f32[N,3]) -> (%y) {
@@ -167,7 +167,7 @@ TERN_RULE(FlattenConcat) {
 }
 
 TERN_RULE(RemoveEmptyFromConcat) {
-  return Rule{.summary = "Concat's inputs without elements along its axis",
+  return Rule{.summary = "empty inputs of a Concat are removed",
               .roots = {"Concat"},
               .apply = RemoveEmptyFromConcat,
               .example = R"(graph @g(%a: f32[N,2], %b: f32[N,0]) -> (%y) {
@@ -177,8 +177,8 @@ TERN_RULE(RemoveEmptyFromConcat) {
 
 TERN_RULE(MergeConcatParts) {
   return Rule{.summary =
-                  "pieces of a tensor put together again: all pieces of a Split in order are its input, "
-                  "neighbouring Slices one Slice",
+                  "a Concat of parts of one tensor: all outputs of a Split in order are its input, "
+                  "adjacent Slices are one Slice",
               .roots = {"Concat"},
               .apply = MergeConcatParts,
               .example = R"(graph @g(%x: f32[N,6]) -> (%y) {
@@ -188,7 +188,7 @@ TERN_RULE(MergeConcatParts) {
 }
 
 TERN_RULE(ReadSliceBeforeConcat) {
-  return Rule{.summary = "a Slice of a Concat that needs one of its inputs only, or all of several",
+  return Rule{.summary = "a Slice of a Concat reads the input that it needs, or several entire inputs",
               .roots = {"Slice"},
               .apply = SliceOfConcat,
               .example = R"(graph @g(%a: f32[N,2], %b: f32[N,3]) -> (%y) {
@@ -198,7 +198,7 @@ TERN_RULE(ReadSliceBeforeConcat) {
 }
 
 TERN_RULE(RemoveSplitOfConcat) {
-  return Rule{.summary = "a Split into the pieces that were just put together",
+  return Rule{.summary = "a Split of a Concat into the same parts is removed",
               .roots = {"Split"},
               .apply = SplitOfConcat,
               .example = R"(graph @g(%a: f32[N,2], %b: f32[N,3]) -> (%p, %q) {

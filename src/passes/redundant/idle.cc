@@ -1,4 +1,4 @@
-// Ops that do nothing with the parameters they have.
+// Removes ops that do nothing with their parameters.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -17,7 +17,7 @@ bool AllKnownAs(const Value* v, int64_t number) {
 
 bool SameShapes(const Match& m) { return SameType(m.At("x"), m.At("y")) || m.Skip("the shapes may differ"); }
 
-bool IdlePool(const Match& m) {
+bool UnitPool(const Match& m) {
   const Attrs& a = m.AttrsOf("pool");
   if (a.Text("kind") == "lp") return m.Skip("a p-norm drops the sign");
   if (!AllAre(a.Ints("kernel"), 1)) return m.Skip("the window is larger than 1");
@@ -25,7 +25,7 @@ bool IdlePool(const Match& m) {
   return AllAre(a.Ints("pads"), 0) || m.Skip("there are pads");
 }
 
-// Over dims of size 1, sums and the like are the elements themselves.
+// A sum, mean, max, min or product over dims of size 1 is the element itself.
 bool RemoveUnitReduce(Rewrite& r) {
   const Node& node = r.root();
   const std::string kind = KindName(node);
@@ -50,25 +50,25 @@ bool RemoveUnitReduce(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RemoveSingleConcat) {
-  return Rule{.summary = "a Concat of one input", .match = {"%y = Concat(%x)"}, .emit = "%y = %x"};
+  return Rule{.summary = "a Concat of one input is removed", .match = {"%y = Concat(%x)"}, .emit = "%y = %x"};
 }
 
 TERN_RULE(RemoveSingleSplit) {
-  return Rule{.summary = "a Split into one piece",
+  return Rule{.summary = "a Split into one output is removed",
               .match = {"%y = Split(%x, %sizes?)"},
               .emit = "%y = %x",
               .when = SameShapes};
 }
 
 TERN_RULE(RemoveSameExpand) {
-  return Rule{.summary = "an Expand to the dims that its input has",
+  return Rule{.summary = "an Expand to the dims of its input is removed",
               .match = {"%y = Expand(%x, %shape)"},
               .emit = "%y = %x",
               .when = SameShapes};
 }
 
 TERN_RULE(RemoveTileOnce) {
-  return Rule{.summary = "a Tile that repeats once",
+  return Rule{.summary = "a Tile with all repeats 1 is removed",
               .match = {"%y = Tile(%x, %repeats)"},
               .emit = "%y = %x",
               .when = [](const Match& m) {
@@ -77,7 +77,7 @@ TERN_RULE(RemoveTileOnce) {
 }
 
 TERN_RULE(RemoveEmptyPad) {
-  return Rule{.summary = "a Pad of width 0",
+  return Rule{.summary = "a Pad of width 0 is removed",
               .match = {"%y = Pad(%x, %pads, %value?, %axes?)"},
               .emit = "%y = %x",
               .when = [](const Match& m) {
@@ -86,14 +86,14 @@ TERN_RULE(RemoveEmptyPad) {
 }
 
 TERN_RULE(RemoveUnitPool) {
-  return Rule{.summary = "pooling with a window of 1 and strides of 1",
+  return Rule{.summary = "pooling with a window of 1 and strides of 1 is removed",
               .match = {"%y = Pool(%x) {@pool}"},
               .emit = "%y = %x",
-              .when = IdlePool};
+              .when = UnitPool};
 }
 
 TERN_RULE(RemoveUnitReduce) {
-  return Rule{.summary = "a sum, mean, product, max or min over dims of size 1",
+  return Rule{.summary = "a sum, mean, product, max or min over dims of size 1 is removed, or a Squeeze",
               .roots = {"Reduce"},
               .apply = RemoveUnitReduce,
               .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {

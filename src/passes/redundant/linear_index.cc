@@ -14,7 +14,8 @@ constexpr int64_t kMaxElements = 1 << 20;
 
 std::optional<Strides> Read(const Value* v, int depth);
 
-// Whether elements given by position follow strides, which are read off the first steps.
+// The strides of elements that are given by linear position, derived from the first element along each dim
+// and checked against all; nullopt when they are not linear.
 std::optional<Strides> ReadElements(const Dims& dims, const std::function<int64_t(int64_t)>& at) {
   const int64_t count = CountOf(dims);
   if (count == 0 || count > kMaxElements || at(0) != 0) return std::nullopt;
@@ -37,7 +38,7 @@ std::optional<Strides> ReadRange(const Node& range) {
   return Strides{Dim(1)};
 }
 
-// Through a view that only puts in or takes away dims of size 1.
+// Through a view that only adds or removes dims of size 1.
 std::optional<Strides> ThroughView(const Value* v, int depth) {
   const Value* x = v->producer->input(0);
   const auto inner = Read(x, depth);
@@ -62,7 +63,7 @@ std::optional<Strides> ThroughView(const Value* v, int depth) {
   return at == from.dims.size() ? std::optional(out) : std::nullopt;
 }
 
-// An operand's strides for the dims it is broadcast to.
+// The strides of an operand after broadcasting to `to`.
 std::optional<Strides> Broadcast(const Value* x, const Shape& to, int depth) {
   const auto inner = Read(x, depth);
   if (!inner) return std::nullopt;

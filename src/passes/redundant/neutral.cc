@@ -1,4 +1,4 @@
-// Constants that change nothing: x * 1, x - 0, x ^ 1.
+// Removes operations with a neutral constant: x * 1, x - 0, x ^ 1.
 #include <cmath>
 
 #include "passes/rewrite/rule.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// The constant that leaves x as it is; `left`: it may stand on the left too.
+// The neutral constant of an operation; left: it may also be the left operand.
 struct Neutral {
   const char* kind;
   double value;
@@ -17,8 +17,8 @@ constexpr Neutral kNeutral[] = {{"add", 0, true},     {"sub", 0, false},        
                                 {"or", 0, true},      {"xor", 0, true},         {"bit_or", 0, true},
                                 {"bit_xor", 0, true}, {"shift_left", 0, false}, {"shift_right", 0, false}};
 
-// The operand that is the result, when the other is neutral.
-Value* Kept(const Node& node, double* constant) {
+// The operand that equals the result because the other one is neutral; null when neither is.
+Value* OtherOperand(const Node& node, double* constant) {
   const std::string kind = KindName(node);
   for (const Neutral& n : kNeutral) {
     if (kind != n.kind) continue;
@@ -33,8 +33,8 @@ Value* Kept(const Node& node, double* constant) {
   return nullptr;
 }
 
-// -0 + 0 is 0, and -0 - -0 too.
-bool LosesSign(const Node& node, double constant) {
+// x + 0 and x - -0 turn -0 into 0, so that removing them changes the sign of a zero.
+bool ChangesZeroSign(const Node& node, double constant) {
   const std::string kind = KindName(node);
   if (!IsFloatValue(node.output(0)) || constant != 0) return false;
   return kind == "add" ? !std::signbit(constant) : std::signbit(constant);
@@ -42,16 +42,16 @@ bool LosesSign(const Node& node, double constant) {
 
 bool RemoveNeutral(Rewrite& r) {
   double constant = 0;
-  Value* x = Kept(r.root(), &constant);
-  if (!x) return r.Skip("no operand is a constant that leaves the other as it is");
-  if (LosesSign(r.root(), constant)) return r.Skip("a negative zero would keep its sign");
+  Value* x = OtherOperand(r.root(), &constant);
+  if (!x) return r.Skip("no operand is a neutral constant");
+  if (ChangesZeroSign(r.root(), constant)) return r.Skip("a negative zero would keep its sign");
   return r.Replace(x);
 }
 
 bool RemoveAddZero(Rewrite& r) {
   double constant = 0;
-  Value* x = Kept(r.root(), &constant);
-  if (!x) return r.Skip("no operand is a constant that leaves the other as it is");
+  Value* x = OtherOperand(r.root(), &constant);
+  if (!x) return r.Skip("no operand is a neutral constant");
   return r.Replace(x);
 }
 
@@ -60,7 +60,7 @@ bool RemoveAddZero(Rewrite& r) {
 TERN_RULE(RemoveNeutral) {
   return Rule{
       .summary =
-          "an operation with a constant that leaves the other operand as it is: x * 1, x / 1, "
+          "an operation with a neutral constant is removed: x * 1, x / 1, "
           "x - 0, x ^ 1, x and true",
       .roots = {"Binary"},
       .apply = RemoveNeutral,
@@ -68,7 +68,7 @@ TERN_RULE(RemoveNeutral) {
 }
 
 TERN_RULE(RemoveAddZero) {
-  return Rule{.summary = "x + 0 for floats, which would turn a negative zero into a positive one",
+  return Rule{.summary = "x + 0 for floats is removed, although it changes -0 to 0",
               .level = Level::kExtended,
               .roots = {"Binary:add", "Binary:sub"},
               .apply = RemoveAddZero,

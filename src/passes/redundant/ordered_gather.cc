@@ -1,4 +1,4 @@
-// Gathers that take everything, in order: attention masks are exported so.
+// Replaces Gathers that read all elements in order, as exporters write them for attention masks.
 #include "passes/redundant/linear_index.h"
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
@@ -6,8 +6,8 @@
 namespace tern {
 namespace {
 
-// Positions counted through in row-major order.
-bool CountsThrough(const Strides& strides, const Shape& shape) {
+// The index is the row-major position.
+bool IsRowMajor(const Strides& strides, const Shape& shape) {
   Dim step = 1;
   for (size_t i = strides.size(); i-- > 0;) {
     if (shape.dims[i].Is(1)) continue;
@@ -23,12 +23,12 @@ Dim Count(const Shape& shape) {
   return count;
 }
 
-// The elements of x as they are, maybe before a view that hides the dims.
+// Replaces the root by a view of x, or of the input of x if x is a view itself.
 bool ReplaceByView(Rewrite& r, Value* x) {
   const Shape& to = r.root().output(0)->type.shape;
   Value* y = ViewAs(r, x, to);
   if (const Node* view = y ? nullptr : MadeByView(x)) y = ViewAs(r, view->input(0), to);
-  if (!y) return r.Skip("no single view goes from ", x->type.shape.ToString(), " to ", to.ToString());
+  if (!y) return r.Skip("no single view leads from ", x->type.shape.ToString(), " to ", to.ToString());
   return r.Replace(y);
 }
 
@@ -36,15 +36,16 @@ bool OrderedGather(Rewrite& r) {
   Value *x = r.root().input(0), *indices = r.root().input(1);
   const auto axis = AxisOf(r.root().attrs.Int("axis"), x);
   const auto strides = LinearIndex(indices);
-  if (!axis || !strides || !CountsThrough(*strides, indices->type.shape))
-    return r.Skip("the indices are not known to count through");
+  if (!axis || !strides || !IsRowMajor(*strides, indices->type.shape))
+    return r.Skip("the indices are not provably 0, 1, 2, ...");
   if (Count(indices->type.shape) != x->type.shape[*axis])
-    return r.Skip("the indices may stop before the end");
+    return r.Skip("the indices may not reach the end of the axis");
   return ReplaceByView(r, x);
 }
 
-// Tuple part k runs through dim k of x along one dim of the indices, the parts one after the other.
-bool TuplesCountThrough(const std::vector<Strides>& parts, const Shape& indices, const Shape& x) {
+// Component k of the index tuples counts up dim k of x along one dim of the indices, in the order of the
+// dims.
+bool TuplesAreRowMajor(const std::vector<Strides>& parts, const Shape& indices, const Shape& x) {
   size_t at = 0;
   const auto skip_ones = [&] {
     while (at + 1 < indices.dims.size() && indices.dims[at].Is(1)) ++at;
@@ -68,15 +69,15 @@ bool OrderedGatherND(Rewrite& r) {
     return r.Skip("there are batch dims, or ranks are not known");
   const auto parts = LinearTuples(indices);
   if (!parts || static_cast<int>(parts->size()) > x->type.shape.rank() ||
-      !TuplesCountThrough(*parts, indices->type.shape, x->type.shape))
-    return r.Skip("the indices are not known to count through");
+      !TuplesAreRowMajor(*parts, indices->type.shape, x->type.shape))
+    return r.Skip("the indices are not provably 0, 1, 2, ...");
   return ReplaceByView(r, x);
 }
 
 }  // namespace
 
 TERN_RULE(ReplaceOrderedGather) {
-  return Rule{.summary = "a Gather of all there is, in order, is a Reshape",
+  return Rule{.summary = "a Gather of all elements in order is a Reshape",
               .roots = {"Gather"},
               .apply = OrderedGather,
               .example = R"(graph @g(%x: f32[6]) -> (%y) {
@@ -86,7 +87,7 @@ TERN_RULE(ReplaceOrderedGather) {
 }
 
 TERN_RULE(ReplaceOrderedGatherND) {
-  return Rule{.summary = "a GatherND of all there is, in order, is a Reshape",
+  return Rule{.summary = "a GatherND of all elements in order is a Reshape",
               .roots = {"GatherND"},
               .apply = OrderedGatherND,
               .example = R"(graph @g(%x: f32[2,2]) -> (%y) {

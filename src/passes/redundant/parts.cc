@@ -12,10 +12,10 @@ std::optional<Part> ReadSlicePart(const Node& slice) {
   const SliceAxis& s = axes->front();
   const Dim& dim = x->type.shape[s.axis];
   if (!dim.known()) return std::nullopt;
-  const auto place = [&](int64_t v) {
+  const auto clamp = [&](int64_t v) {
     return v < 0 ? std::max<int64_t>(0, v < -dim.value() ? 0 : v + dim.value()) : std::min(v, dim.value());
   };
-  const Part part{x, s.axis, place(s.start), place(s.end)};
+  const Part part{x, s.axis, clamp(s.start), clamp(s.end)};
   return part.start < part.end ? std::optional(part) : std::nullopt;
 }
 
@@ -60,7 +60,7 @@ Value* EmitSlice(Rewrite& rewrite, Value* x, const std::vector<SliceAxis>& list)
   return rewrite.Op("Slice", inputs);
 }
 
-bool Part::Whole() const { return start == 0 && x->type.shape[axis].Is(end); }
+bool Part::CoversAll() const { return start == 0 && x->type.shape[axis].Is(end); }
 
 std::optional<Part> ReadPart(const Value* v) {
   if (const Node* slice = MadeBy(v, "Slice")) return ReadSlicePart(*slice);

@@ -1,4 +1,4 @@
-// Pieces of a tensor along one axis, whichever op cuts them.
+// Parts of a tensor along one axis, made by Slice or Split.
 #pragma once
 #include <optional>
 #include <vector>
@@ -23,12 +23,13 @@ struct Part {
   Value* x = nullptr;
   int axis = 0;
   int64_t start = 0, end = 0;
-  bool Whole() const;  // all of x
+  bool CoversAll() const;  // all of x
 };
-// v as a part of something: made by a Slice with one axis and step 1, or by a Split. Sizes must be known.
+// v as a part of the input of a Slice with one axis and step 1, or of a Split. nullopt when sizes are not
+// known.
 std::optional<Part> ReadPart(const Value* v);
 
-// Sizes of values along an axis; nothing unless all are known.
+// Sizes of values along an axis; nullopt unless all are known.
 std::optional<std::vector<int64_t>> SizesAlong(const std::vector<Value*>& values, int axis);
 
 }  // namespace tern

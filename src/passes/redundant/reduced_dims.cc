@@ -1,4 +1,4 @@
-// Dims of size 1 that a reduction leaves behind only to have them taken away, or the other way round.
+// Merges a reduction with a view that drops or restores its reduced dims.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-// Which dims of its input a node reduces; nothing when that is not known.
+// For each dim of the input, whether the node reduces it; nullopt when that is not known.
 std::optional<std::vector<bool>> ReducedAxes(const Node& node) {
   const Value* x = node.input(0);
   if (!x->type.shape.ranked) return std::nullopt;
@@ -45,7 +45,7 @@ Shape Reduced(const Shape& x, const std::vector<bool>& mask, bool keep) {
   return Shape(std::move(dims));
 }
 
-// The reduction that a GlobalPool is.
+// The Reduce kind that a GlobalPool is equal to; "" when there is none.
 std::string ReduceKind(const Node& pool) {
   if (KindName(pool) == "max") return "max";
   if (KindName(pool) == "average") return "mean";
@@ -63,14 +63,15 @@ Value* EmitReduce(Rewrite& r, const Node& node, const std::vector<bool>& mask, b
   return r.Op(*node.op, WithAttrs(node.attrs, {{"keep_dims", keep}}), node.inputs());
 }
 
-// A reduction that could hand on the dims of `to`, by keeping or dropping those it reduces.
-struct Turnable {
+// A reduction whose keep_dims can be toggled.
+struct Toggled {
   const Node* node;
-  std::vector<bool> mask;
-  bool kept;  // as it is now
+  std::vector<bool> mask;  // the reduced dims
+  bool kept;               // keep_dims before the toggle
 };
+// The reduction that produces v, if its result has the shape `to` after toggling keep_dims.
 
-std::optional<Turnable> TurnableInto(Rewrite& r, const Value* v, const Shape& to) {
+std::optional<Toggled> ToggleInto(Rewrite& r, const Value* v, const Shape& to) {
   const auto no = [&](const char* reason) {
     r.Skip(reason);
     return std::nullopt;
@@ -78,25 +79,24 @@ std::optional<Turnable> TurnableInto(Rewrite& r, const Value* v, const Shape& to
   const Node* node = v->producer;
   if (!node || !(IsOp(*node, "Reduce") || IsOp(*node, "ArgReduce") || IsOp(*node, "GlobalPool")))
     return no("its input is not made by a reduction");
-  if (!OnlyUse(v)) return no("the reduction is also read by others");
+  if (!OnlyUse(v)) return no("the reduction is also read by another node");
   const auto mask = ReducedAxes(*node);
   if (!mask) return no("the axes are not known");
   const bool pool = IsOp(*node, "GlobalPool");
-  if (pool && (ReduceKind(*node).empty() || mask->size() < 3)) return no("the pooling is no reduction");
+  if (pool && (ReduceKind(*node).empty() || mask->size() < 3)) return no("the pooling is not a Reduce kind");
   const bool kept = pool || node->attrs.Bool("keep_dims");
   if (!(Reduced(node->input(0)->type.shape, *mask, !kept) == to))
     return no("other dims than the reduced ones change");
-  return Turnable{node, *mask, kept};
+  return Toggled{node, *mask, kept};
 }
 
 bool MergeReduceView(Rewrite& r) {
-  const auto found = TurnableInto(r, r.root().input(0), r.root().output(0)->type.shape);
+  const auto found = ToggleInto(r, r.root().input(0), r.root().output(0)->type.shape);
   return found && r.Replace(EmitReduce(r, *found->node, found->mask, !found->kept));
 }
 
-// Where an axis of the reduction's result is when the reduced dims are dropped or kept instead; nothing for
-// an axis that is dropped.
-std::optional<int64_t> TransposedAxis(const Turnable& reduction, int axis) {
+// The index of an axis of the result after toggling keep_dims; nullopt for a reduced axis.
+std::optional<int64_t> ToggledAxis(const Toggled& reduction, int axis) {
   int with = 0, without = 0;
   for (const bool reduced : reduction.mask) {
     if ((reduction.kept ? with : without) == axis && !(reduced && !reduction.kept))
@@ -111,13 +111,13 @@ bool MoveViewBeforeSoftmax(Rewrite& r) {
   const Value* y = r.root().input(0);
   const Node* softmax = MadeBy(y, "Softmax");
   if (!softmax) return r.Skip("its input is not made by Softmax");
-  if (!OnlyUse(y)) return r.Skip("the result of Softmax is also read by others");
-  const auto found = TurnableInto(r, softmax->input(0), r.root().output(0)->type.shape);
+  if (!OnlyUse(y)) return r.Skip("the result of Softmax is also read by another node");
+  const auto found = ToggleInto(r, softmax->input(0), r.root().output(0)->type.shape);
   if (!found) return false;
   const auto axis = AxisOf(softmax->attrs.Int("axis"), y);
-  const auto transposed = axis ? TransposedAxis(*found, *axis) : std::nullopt;
-  if (!transposed) return r.Skip("the axis of Softmax is a reduced one");
-  Attrs attrs = WithAttrs(softmax->attrs, {{"axis", *transposed}});
+  const auto new_axis = axis ? ToggledAxis(*found, *axis) : std::nullopt;
+  if (!new_axis) return r.Skip("the axis of Softmax is a reduced one");
+  Attrs attrs = WithAttrs(softmax->attrs, {{"axis", *new_axis}});
   return r.Replace(
       r.Op(*softmax->op, std::move(attrs), {EmitReduce(r, *found->node, found->mask, !found->kept)}));
 }
@@ -127,7 +127,7 @@ bool MoveViewBeforeSoftmax(Rewrite& r) {
 TERN_RULE(MergeReduceView) {
   return Rule{
       .summary =
-          "a Reshape, Flatten, Squeeze or Unsqueeze that takes away or puts back the dims that a "
+          "a Reshape, Flatten, Squeeze or Unsqueeze that drops or restores the dims that a "
           "reduction or global pooling before it has reduced: the reduction does that itself",
       .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
       .apply = MergeReduceView,
@@ -136,7 +136,7 @@ TERN_RULE(MergeReduceView) {
 
 TERN_RULE(MoveViewBeforeSoftmax) {
   return Rule{.summary =
-                  "a view that takes away or puts back the dims that a reduction has reduced, with a Softmax "
+                  "a view that drops or restores the dims that a reduction has reduced, with a Softmax "
                   "between them: the reduction does that itself",
               .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
               .apply = MoveViewBeforeSoftmax,

@@ -1,4 +1,4 @@
-// Shapes are read where they are first known, so that nothing is computed only to be measured.
+// Reads dims from the earliest tensor that has them, so that nothing is computed only for its shape.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// Where in the dims of v the wanted ones stand side by side.
+// The position in the dims of v at which the wanted dims occur consecutively.
 std::optional<int64_t> Find(const Content& wanted, const Value& v) {
   if (!v.type.tensor() || !v.type.shape.ranked) return std::nullopt;
   const auto& dims = v.type.shape.dims;
@@ -14,7 +14,7 @@ std::optional<int64_t> Find(const Content& wanted, const Value& v) {
   return it == dims.end() ? std::nullopt : std::optional<int64_t>(it - dims.begin());
 }
 
-// The tensor whose Shape the value is cut from.
+// The tensor whose Shape node v depends on, through first inputs.
 Value* Measured(const Value* v) {
   for (int steps = 0; v->producer && steps < 8; ++steps) {
     if (IsOp(*v->producer, "Shape")) return v->producer->input(0);
@@ -24,7 +24,7 @@ Value* Measured(const Value* v) {
   return nullptr;
 }
 
-// An operand with the dims of v that is there before it.
+// A non-constant operand of the elementwise producer of v, with the same dims; null when there is none.
 Value* SameSizedOperand(const Value* v) {
   if (!v->producer || !v->producer->op->Is(kElementwise)) return nullptr;
   for (Value* x : v->producer->inputs())
@@ -32,7 +32,7 @@ Value* SameSizedOperand(const Value* v) {
   return nullptr;
 }
 
-// A tensor with these dims that needs no computing, or less of it.
+// The earliest tensor with these dims: a graph input, or an operand upstream of the measured tensor.
 Value* SourceOf(const Content& wanted, const Node& root) {
   for (const Graph* graph = root.graph; graph; graph = graph->parent)
     for (Value* v : graph->inputs())
@@ -46,10 +46,10 @@ Value* SourceOf(const Content& wanted, const Node& root) {
   return x && Find(wanted, *x) ? x : nullptr;
 }
 
-// One dim as a number: taken out of the whole shape, which others of its dims can share.
+// A scalar dim: a Gather from the full Shape, which Gathers of other dims can share.
 bool ReadDim(Rewrite& r, const Content& wanted) {
   const Node& root = r.root();
-  if (!IsOp(root, "Gather")) return r.Skip("it is no list of dims that are known");
+  if (!IsOp(root, "Gather")) return r.Skip("it is not a list of known dims");
   Value* x = SourceOf(wanted, root);
   const Node* shape = MadeBy(root.input(0), "Shape");
   if (!x || (shape && shape->input(0) == x)) return r.Skip("it is read at the source already");
@@ -62,12 +62,12 @@ bool ReadShapeAtSource(Rewrite& r) {
   const Value* y = root.output(0);
   const auto wanted = ContentOf(y);
   if (y->type.dtype != DType::kI64 || !y->type.shape.ranked || !wanted || wanted->empty())
-    return r.Skip("it is no list of dims that are known");
+    return r.Skip("it is not a list of known dims");
   if (std::all_of(wanted->begin(), wanted->end(), [](const Dim& d) { return d.known(); }))
     return r.Skip("it is a constant");
   if (y->type.shape.rank() == 0) return ReadDim(r, *wanted);
   Value* x = SourceOf(*wanted, root);
-  if (!x) return r.Skip("no tensor has these dims side by side");
+  if (!x) return r.Skip("no tensor has these dims consecutively");
   const int64_t start = *Find(*wanted, *x), end = start + static_cast<int64_t>(wanted->size());
   if (IsOp(root, "Shape") && root.input(0) == x) return r.Skip("it is read at the source already");
   return r.Replace(r.Op("Shape", {x}, {{"start", start}, {"end", end}}));
@@ -77,7 +77,7 @@ bool ReadShapeAtSource(Rewrite& r) {
 
 TERN_RULE(ReadShapeAtSource) {
   return Rule{.summary =
-                  "dims are read from an input of the graph that has them, or from the first tensor "
+                  "dims are read from a graph input that has them, or from the first tensor "
                   "that does, in one Shape",
               .roots = {"Shape", "Concat", "Unsqueeze", "Reshape", "Gather", "Slice", "Cast", "Squeeze",
                         "Binary", "Where"},

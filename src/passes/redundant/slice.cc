@@ -1,4 +1,4 @@
-// Slices: none that takes all, one instead of two, constant bounds where they are known.
+// Removes full Slices, merges two into one, and makes known bounds constant.
 #include <algorithm>
 
 #include "passes/redundant/parts.h"
@@ -13,15 +13,15 @@ bool StepsAreOne(const Value* steps) {
   return content && std::all_of(content->begin(), content->end(), [](const Dim& d) { return d.Is(1); });
 }
 
-// As many elements in steps of one are all elements.
+// A Slice with step 1 and a result of the input's shape takes all elements.
 bool TakesAll(const Match& m) {
   if (!StepsAreOne(m.At("steps"))) return m.Skip("the steps are not known to be 1");
-  return SameType(m.At("x"), m.At("y")) || m.Skip("it may take less than all");
+  return SameType(m.At("x"), m.At("y")) || m.Skip("it may not take all elements");
 }
 
 bool Small(int64_t v) { return v > -kFarBound && v < kFarBound; }
 
-// x[a.start:a.end][b.start:b.end] where the size of x is not known, or nothing.
+// x[a.start:a.end][b.start:b.end] as one range for any size of x; nullopt when there is none.
 std::optional<SliceAxis> MergeOpen(const SliceAxis& a, const SliceAxis& b) {
   if (a.step != 1 || b.step != 1 || a.start < 0 || b.start < 0 || !Small(a.start) || !Small(b.start))
     return std::nullopt;
@@ -37,10 +37,10 @@ std::optional<SliceAxis> MergeOpen(const SliceAxis& a, const SliceAxis& b) {
   return both;
 }
 
-// Where a range begins and how many it takes, of n elements.
+// The first index and the number of elements of a range in a dim of n.
 std::pair<int64_t, int64_t> RangeOf(const SliceAxis& s, int64_t n) {
-  const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? std::max(v, -n) + n : v, 0, n); };
-  const int64_t start = place(s.start), end = place(s.end);
+  const auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? std::max(v, -n) + n : v, 0, n); };
+  const int64_t start = clamp(s.start), end = clamp(s.end);
   return {start, end > start ? (end - start - 1) / s.step + 1 : 0};
 }
 
@@ -58,7 +58,7 @@ std::optional<SliceAxis> MergeAxis(const SliceAxis& a, const SliceAxis& b, const
 bool MergeSlices(Rewrite& r) {
   const Node* first = MadeBy(r.root().input(0), "Slice");
   if (!first) return r.Skip("its input is not made by a Slice");
-  if (!OnlyUse(first->output(0))) return r.Skip("the first Slice is also read by others");
+  if (!OnlyUse(first->output(0))) return r.Skip("the first Slice is also read by another node");
   const auto a = ReadSlice(*first), b = ReadSlice(r.root());
   if (!a || !b) return r.Skip("the bounds are not constant");
   std::vector<SliceAxis> both = *a;
@@ -69,13 +69,13 @@ bool MergeSlices(Rewrite& r) {
       continue;
     }
     const auto merged = MergeAxis(*same, s, first->input(0)->type.shape[s.axis]);
-    if (!merged) return r.Skip("the ranges along axis ", s.axis, " are no single range for every size");
+    if (!merged) return r.Skip("the ranges along axis ", s.axis, " cannot be merged for every size");
     *same = *merged;
   }
   return r.Replace(EmitSlice(r, first->input(0), both));
 }
 
-// The bound as a number; the size of the dim itself is the end of it.
+// The bound as a number; a bound equal to the dim's size is kToTheEnd.
 std::optional<int64_t> FixedEnd(const Dim& end, const Dim& dim) {
   if (end.known()) return end.value();
   return end == dim ? std::optional(kToTheEnd) : std::nullopt;
@@ -102,7 +102,7 @@ bool FixSliceBounds(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RemoveFullSlice) {
-  return Rule{.summary = "a Slice that takes all of its input",
+  return Rule{.summary = "a Slice that takes all of its input is removed",
               .match = {"%y = Slice(%x, %starts, %ends, %axes?, %steps?)"},
               .emit = "%y = %x",
               .when = TakesAll};
@@ -120,7 +120,7 @@ TERN_RULE(MergeSlices) {
 
 TERN_RULE(FixSliceBounds) {
   return Rule{.summary =
-                  "a Slice whose bounds are computed but known gets constant ones; the size of the dim "
+                  "a Slice with computed but known bounds gets constant ones; the size of the dim "
                   "means its end",
               .roots = {"Slice"},
               .apply = FixSliceBounds,

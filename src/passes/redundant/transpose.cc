@@ -1,4 +1,4 @@
-// Transposes: at most one in a row.
+// Removes identity Transposes and merges consecutive ones.
 #include "passes/rewrite/rule.h"
 #include "passes/rewrite/views.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 bool RemoveIdentityTranspose(Rewrite& r) {
   const auto perm = PermutationOf(r.root());
-  if (!perm || !IsIdentity(*perm)) return r.Skip("the dims change places");
+  if (!perm || !IsIdentity(*perm)) return r.Skip("the permutation is not the identity");
   return r.Replace(r.root().input(0));
 }
 
@@ -24,14 +24,14 @@ bool MergeTransposes(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RemoveIdentityTranspose) {
-  return Rule{.summary = "a Transpose that leaves every dim in its place",
+  return Rule{.summary = "a Transpose by the identity permutation is removed",
               .roots = {"Transpose"},
               .apply = RemoveIdentityTranspose,
               .example = R"(graph @g(%x: f32[N,4]) -> (%y) { %y = Relu(Transpose(%x) {perm=[0,1]}) })"};
 }
 
 TERN_RULE(MergeTransposes) {
-  return Rule{.summary = "two Transposes in a row are one, or none when they undo each other",
+  return Rule{.summary = "two consecutive Transposes are one, or none when they cancel",
               .roots = {"Transpose"},
               .apply = MergeTransposes,
               .example = R"(graph @g(%x: f32[N,3,4]) -> (%y) {

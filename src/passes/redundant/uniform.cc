@@ -1,4 +1,4 @@
-// Tensors that hold one number everywhere, whatever was done to their dims.
+// Simplifies ops on tensors with all elements equal.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -7,7 +7,8 @@
 namespace tern {
 namespace {
 
-// The element that v repeats, as a constant of one element; looks through ops that move or repeat elements.
+// The value of all elements of v, as a scalar; looks through ops that move or repeat elements. nullopt when
+// the elements are not provably equal.
 std::optional<Tensor> Repeated(const Value* v) {
   for (int steps = 0; v && steps < 16; ++steps) {
     if (v->is_constant()) {
@@ -33,14 +34,14 @@ bool ExpandUniform(Rewrite& r) {
   Value* x = node.input(0);
   if (x->is_constant() && x->constant.size() == 1) return r.Skip("it expands a single constant already");
   const auto one = Repeated(x);
-  if (!one) return r.Skip("its input is not one number everywhere");
+  if (!one) return r.Skip("the elements of its input are not provably equal");
   const auto target = ContentOf(node.input(1));
   if (!target || !node.output(0)->type.shape.ranked || !(Shape(*target) == node.output(0)->type.shape))
-    return r.Skip("the target may not be the whole shape");
+    return r.Skip("the target may differ from the result's shape");
   return r.Replace(r.Op("Expand", {r.Const(*one), node.input(1)}));
 }
 
-// Which operand of the root a row of the table can stand for.
+// Replaces an operand that gathers the same row everywhere by that row.
 bool GatherUniform(Rewrite& r) {
   for (size_t i = 0; i < r.root().inputs().size(); ++i) {
     const Node* gather = MadeBy(r.root().inputs()[i], "Gather");
@@ -55,13 +56,13 @@ bool GatherUniform(Rewrite& r) {
     Value* y = r.Op(*r.root().op, r.root().attrs, inputs);
     if (SameShape(y, r.root().output(0))) return r.Replace(y);
   }
-  return r.Skip("no operand gathers one row everywhere, or the result would have another shape");
+  return r.Skip("no operand gathers one row only, or the result would have another shape");
 }
 
 bool ConcatUniform(Rewrite& r) {
   const Node& node = r.root();
   const auto axis = AxisOf(node.attrs.Int("axis"), node.output(0));
-  if (!axis || node.inputs().size() != 2) return r.Skip("it is no Concat of two");
+  if (!axis || node.inputs().size() != 2) return r.Skip("it is not a Concat of two inputs");
   for (size_t i : {size_t{1}, size_t{0}}) {
     const Value *border = node.inputs()[i], *x = node.inputs()[1 - i];
     if (border->is_constant() || !x->type.shape.ranked || !border->type.shape.ranked) continue;
@@ -72,13 +73,13 @@ bool ConcatUniform(Rewrite& r) {
     pads[static_cast<size_t>(*axis) + (i == 1 ? rank : 0)] = border->type.shape[*axis].value();
     return r.Replace(r.Op("Pad", {node.inputs()[1 - i], r.Ints(pads), r.Const(*one)}));
   }
-  return r.Skip("no input is made to be one number everywhere");
+  return r.Skip("no computed input has all elements equal");
 }
 
 }  // namespace
 
 TERN_RULE(ExpandUniform) {
-  return Rule{.summary = "an Expand of what is one number everywhere expands the number",
+  return Rule{.summary = "an Expand of a tensor with all elements equal expands a scalar",
               .roots = {"Expand"},
               .apply = ExpandUniform,
               .example = R"(graph @g(%x: i64[N,S]) -> (%y) {
@@ -88,7 +89,7 @@ TERN_RULE(ExpandUniform) {
 }
 
 TERN_RULE(ReadGatheredRow) {
-  return Rule{.summary = "an operand gathered by one index everywhere is one row of the table, broadcast",
+  return Rule{.summary = "an operand gathered by equal indices is one row of the table, broadcast",
               .roots = {"Binary", "Where"},
               .apply = GatherUniform,
               .example = R"(graph @g(%ids: i64[N,S], %x: f32[N,S,2]) -> (%y) {
@@ -98,7 +99,7 @@ TERN_RULE(ReadGatheredRow) {
 }
 
 TERN_RULE(ReplaceConcatByPad) {
-  return Rule{.summary = "a Concat with what is made to be one number everywhere is a Pad",
+  return Rule{.summary = "a Concat with a computed tensor with all elements equal is a Pad",
               .roots = {"Concat"},
               .apply = ConcatUniform,
               .example = R"(graph @g(%x: f32[N,S,1]) -> (%y) {

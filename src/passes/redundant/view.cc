@@ -1,4 +1,4 @@
-// Reshape, Squeeze, Unsqueeze and Flatten: at most one of them in a row, and none that does nothing.
+// Removes redundant views (Reshape, Squeeze, Unsqueeze, Flatten) and merges consecutive ones.
 #include <algorithm>
 
 #include "passes/rewrite/rule.h"
@@ -13,14 +13,14 @@ bool RemoveView(Rewrite& r) {
   return r.Replace(x);
 }
 
-// Where d is 0, so is how many elements there are: no data can be lost over it.
+// d is a dim of the shape: if d is 0, the tensor is empty.
 bool CountsIn(const Dim& d, const Shape& shape) {
   return std::any_of(shape.dims.begin(), shape.dims.end(), [&](const Dim& each) { return each == d; });
 }
 
-// The second Reshape's computed target for the first one's input. A size that comes out as 0 would be taken
-// for "copy", first from the value between and then from x: harmless where both dims are that size, else
-// zeros must mean zeros.
+// Applies the second Reshape's computed target to the first one's input x. A computed size of 0 means "copy
+// the input's dim", which now is a dim of x. That is right where the dims of both inputs equal the size;
+// otherwise allow_zero must be set.
 Value* ReshapeByInput(Rewrite& r, Value* x) {
   const Node& root = r.root();
   const auto target = IsOp(root, "Reshape") ? ContentOf(root.input(1)) : std::nullopt;
@@ -50,7 +50,7 @@ bool MergeViews(Rewrite& r) {
   Value* now = ViewAs(r, x, y->type.shape);
   if (!now) now = ReshapeByInput(r, x);
   if (!now)
-    return r.Skip("no single view goes from ", x->type.shape.ToString(), " to ", y->type.shape.ToString());
+    return r.Skip("no single view leads from ", x->type.shape.ToString(), " to ", y->type.shape.ToString());
   return r.Replace(now);
 }
 
@@ -60,26 +60,28 @@ bool FixViewTarget(Rewrite& r) {
   if (root.input(1)->is_constant()) return r.Skip("the target is constant already");
   Value* now = ViewAs(r, root.input(0), root.output(0)->type.shape);
   if (!now || now == root.input(0))
-    return r.Skip("the target ", root.output(0)->type.shape.ToString(), " cannot be said with constants");
+    return r.Skip("the target ", root.output(0)->type.shape.ToString(),
+                  " cannot be expressed with constants");
   return r.Replace(now);
 }
 
 }  // namespace
 
 TERN_RULE(RemoveView) {
-  return Rule{.summary = "a Reshape, Squeeze, Unsqueeze or Flatten to the dims that are there already",
+  return Rule{.summary = "a Reshape, Squeeze, Unsqueeze or Flatten that does not change the dims is removed",
               .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
               .apply = RemoveView,
               .example = R"(graph @g(%x: f32[N,4]) -> (%y) { %f = Flatten(%x) {axis=1} %y = Relu(%f) })"};
 }
 
 TERN_RULE(MergeViews) {
-  return Rule{.summary =
-                  "two views in a row (Reshape, Squeeze, Unsqueeze, Flatten) are one, or none when the dims "
-                  "are the first ones again",
-              .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
-              .apply = MergeViews,
-              .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
+  return Rule{
+      .summary =
+          "two consecutive views (Reshape, Squeeze, Unsqueeze, Flatten) are one, or none when the dims "
+          "are those before the first",
+      .roots = {"Reshape", "Squeeze", "Unsqueeze", "Flatten"},
+      .apply = MergeViews,
+      .example = R"(graph @g(%x: f32[N,4,1,1]) -> (%y) {
   #a: i64[2] = (-1, 4)  #b: i64[1] = (0)
   %y = Unsqueeze(Reshape(%x, #a), #b)
 })"};
@@ -87,8 +89,8 @@ TERN_RULE(MergeViews) {
 
 TERN_RULE(FixViewTarget) {
   return Rule{.summary =
-                  "a view whose target is computed gets a constant one, where inference knows the dims "
-                  "(one of them may be open, and those that stay in place)",
+                  "a view with a computed target gets a constant one, where inference knows the dims "
+                  "(all but one, and those that are copied)",
               .roots = {"Reshape", "Squeeze", "Unsqueeze"},
               .apply = FixViewTarget,
               .example = R"(graph @g(%x: f32[N,S,12]) -> (%y) {

@@ -1,4 +1,5 @@
-// The cheapest op that cuts a tensor: Slice for one piece, Split for all, Gather only for loose indices.
+// Chooses the cheapest op that takes parts of a tensor: Slice for one part, Split for all parts, Gather only
+// for irregular indices.
 #include <algorithm>
 
 #include "passes/redundant/parts.h"
@@ -13,12 +14,12 @@ bool SplitToSlice(Rewrite& r) {
   const Value* used = nullptr;
   for (const Value* v : split.outputs()) {
     if (v->unused()) continue;
-    if (used) return r.Skip("several pieces are read");
+    if (used) return r.Skip("several outputs are read");
     used = v;
   }
   const auto part = ReadPart(used);
-  if (!part || part->Whole() || part->start == part->end)
-    return r.Skip("the sizes are not known, or it takes all");
+  if (!part || part->CoversAll() || part->start == part->end)
+    return r.Skip("the sizes are not known, or the part covers all");
   std::vector<Value*> values(split.outputs().size());
   values[static_cast<size_t>(used->output)] =
       EmitSlice(r, part->x, {{part->axis, part->start, part->end, 1}});
@@ -48,29 +49,29 @@ std::vector<std::pair<Part, Value*>> SlicesOf(const Part& root, const Graph& gra
   return slices;
 }
 
-// Each Slice looks at all others of its input.
-constexpr size_t kMostSlices = 256;
+// Each Slice visits all other readers of its input.
+constexpr size_t kMaxReaders = 256;
 
 bool SlicesToSplit(Rewrite& r) {
   const auto root = ReadPart(r.root().output(0));
   if (!root) return r.Skip("the range is not constant along one axis");
-  if (root->x->uses.size() > kMostSlices) return r.Skip("'", root->x->name, "' has too many readers");
+  if (root->x->uses.size() > kMaxReaders) return r.Skip("'", root->x->name, "' has too many readers");
   const auto slices = SlicesOf(*root, r.graph());
   int64_t at = 0;
   std::vector<int64_t> sizes;
   for (const auto& [part, v] : slices) {
-    if (part.start != at) return r.Skip("the Slices of its input overlap or leave something out");
+    if (part.start != at) return r.Skip("the Slices of its input overlap or leave gaps");
     sizes.push_back(part.end - part.start);
     at = part.end;
   }
   if (slices.size() < 2 || !root->x->type.shape[root->axis].Is(at))
-    return r.Skip("the Slices of its input overlap or leave something out");
+    return r.Skip("the Slices of its input overlap or leave gaps");
   if (!FirstInGraph(r.root(), slices)) return r.Skip("another Slice of the same input comes first");
   const Attrs attrs = WithAttrs(FindOp("Split")->defaults, {{"axis", int64_t{root->axis}}});
-  const auto pieces =
+  const auto parts =
       r.Ops(*FindOp("Split"), attrs, {root->x, r.Ints(sizes)}, static_cast<int>(slices.size()));
   std::vector<std::pair<Value*, Value*>> pairs;
-  for (size_t i = 0; i < slices.size(); ++i) pairs.emplace_back(slices[i].second, pieces[i]);
+  for (size_t i = 0; i < slices.size(); ++i) pairs.emplace_back(slices[i].second, parts[i]);
   return r.ReplaceValues(pairs);
 }
 
@@ -79,23 +80,23 @@ bool GatherToSlice(Rewrite& r) {
   Value *x = node.input(0), *indices = node.input(1);
   const auto list = IntsOf(indices);
   if (!list || indices->constant.rank() != 1 || list->empty())
-    return r.Skip("the indices are no constant list");
+    return r.Skip("the indices are not a constant vector");
   const auto axis = AxisOf(node.attrs.Int("axis"), x);
   if (!axis || !x->type.shape[*axis].known()) return r.Skip("the size of the axis is not known");
   const int64_t dim = x->type.shape[*axis].value();
-  const auto place = [&](size_t i) { return (*list)[i] < 0 ? (*list)[i] + dim : (*list)[i]; };
-  const int64_t step = list->size() > 1 ? place(1) - place(0) : 1;
-  if (step < 1) return r.Skip("the indices do not rise");
+  const auto index = [&](size_t i) { return (*list)[i] < 0 ? (*list)[i] + dim : (*list)[i]; };
+  const int64_t step = list->size() > 1 ? index(1) - index(0) : 1;
+  if (step < 1) return r.Skip("the indices are not ascending");
   for (size_t i = 0; i < list->size(); ++i)
-    if (place(i) != place(0) + static_cast<int64_t>(i) * step || place(i) < 0 || place(i) >= dim)
+    if (index(i) != index(0) + static_cast<int64_t>(i) * step || index(i) < 0 || index(i) >= dim)
       return r.Skip("the indices are not evenly spaced");
-  return r.Replace(EmitSlice(r, x, {{*axis, place(0), place(list->size() - 1) + 1, step}}));
+  return r.Replace(EmitSlice(r, x, {{*axis, index(0), index(list->size() - 1) + 1, step}}));
 }
 
 }  // namespace
 
 TERN_RULE(ReplaceSplitBySlice) {
-  return Rule{.summary = "a Split of which one piece is read cuts only that one",
+  return Rule{.summary = "a Split with one output that is read is a Slice",
               .roots = {"Split"},
               .apply = SplitToSlice,
               .example = R"(graph @g(%x: f32[N,6]) -> (%y) {
@@ -105,7 +106,7 @@ TERN_RULE(ReplaceSplitBySlice) {
 }
 
 TERN_RULE(ReplaceSlicesBySplit) {
-  return Rule{.summary = "Slices that together cut all of a tensor are one Split",
+  return Rule{.summary = "Slices that together cover a tensor are one Split",
               .roots = {"Slice"},
               .apply = SlicesToSplit,
               .example = R"(graph @g(%x: f32[N,6]) -> (%a, %b) {
