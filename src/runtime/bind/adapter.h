@@ -1,5 +1,5 @@
-// Kernels that work through another one: tensors in scratch memory stand in for operands and results that the
-// other kernel cannot take as they are.
+// Adapters: kernels that run another kernel on converted copies (other element type or layout) of operands
+// and results. The copies are in scratch memory.
 #pragma once
 #include "kernel_api/kernel_table.h"
 #include "kernels/cpu/support/cut.h"
@@ -7,8 +7,8 @@
 namespace tern {
 
 struct AdaptedTensor {
-  int index = 0;      // of the input or output
-  size_t offset = 0;  // in scratch memory
+  int index = 0;      // index of the input or output
+  size_t offset = 0;  // in scratch memory, bytes
   Datum datum;
 };
 
@@ -17,7 +17,7 @@ class AdapterKernel : public Kernel {
   explicit AdapterKernel(std::unique_ptr<Kernel> inner) : inner_(std::move(inner)) {}
   AdapterKernel(const AdapterKernel& other) : inner_(other.inner_->Clone()), context_(other.context_) {}
 
-  // Behind the first `bytes` of scratch memory, which grow by it.
+  // A tensor at offset `bytes` of scratch memory; adds its size to `bytes`.
   static AdaptedTensor MakeAdapted(int index, const TensorInfo& info, size_t& bytes) {
     const size_t size = BytesOf(info.dtype, static_cast<size_t>(CountOf(info.dims)));
     AdaptedTensor s{index, bytes,
@@ -26,6 +26,7 @@ class AdapterKernel : public Kernel {
     return s;
   }
 
+  // Resizes the inner kernel; sets `bytes` to its scratch memory.
   Status ResizeInner(const KernelQuery& query, const ResizeContext& c, size_t& bytes) {
     ResizeContext inner(query, c.threads());
     TERN_TRY(inner_->Resize(inner));
@@ -35,7 +36,7 @@ class AdapterKernel : public Kernel {
     return {};
   }
 
-  // What the other kernel sees at first: the same operands and results.
+  // Passes all operands and results to the inner kernel unchanged; UseAsInput and UseAsOutput replace some.
   void Begin(const RunContext& c) {
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;

@@ -1,4 +1,4 @@
-// Ties attention and rotary embeddings to their CPU kernels.
+// Binds Attention and RotaryEmbedding to their CPU kernels.
 #include "kernels/cpu/attention/attention.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string ListOf(const HeadDims& dims) { return Join(Dims(dims.begin(), dims.e
 template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<kOperands>> {
  public:
   static bool Legal(const KernelQuery& q) {
-    // What lies behind the keys that count may be anything.
+    // With lengths, values behind the valid keys may be NaN, and bf16 pairs would read one of them.
     if (kOperands == cpu::Operands::kBf16 && (!q.bf16 || q.Has(6))) return false;
     for (int i : {0, 1, 2, 4, 5})
       if (q.Has(i) && q.InType(i) != DType::kF32) return false;
@@ -29,7 +29,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return q.OutType(0) == DType::kF32 && q.OutType(3) == DType::kInvalid && q.Has(4) == q.Has(5);
   }
 
-  // Keys and values that are in memory with room behind them stay there; new ones are written behind them.
+  // The past keys and values may be a state with spare capacity: new ones are appended in place.
   static bool StateInPlace(const KernelQuery& q, int past, int present) {
     if (q.attrs().Bool("stacked")) return past == 4 && present == 1;
     return (past == 4 && present == 1) || (past == 5 && present == 2);
@@ -37,7 +37,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
 
   Status Resize(ResizeContext& c) override {
     s_ = {};
-    if (!std::exchange(known_, true)) ReadAttrs(c->attrs());
+    if (!std::exchange(attrs_read_, true)) ReadAttrs(c->attrs());
     TERN_TRY(SetShapes(c.query()));
     if (c->Has(4)) s_.past = *(c->InDims(4).rbegin() + 1);
     s_.keys += s_.past;
@@ -52,13 +52,14 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     const bool all = s_.mask[3] <= 1 || s_.mask[3] == s_.keys;
     s_.operands = all ? kOperands : cpu::Operands::kF32;
     k_out_ = c->OutType(1) != DType::kInvalid, v_out_ = c->OutType(stacked_ ? 1 : 2) != DType::kInvalid;
-    if (capacity_ && !(k_out_ && v_out_)) return InvalidArgument("a state in place has both outputs");
-    SetSteps(c.query());
+    if (capacity_ && !(k_out_ && v_out_))
+      return InvalidArgument("an in-place state needs both outputs, present_k and present_v");
+    SetStrides(c.query());
     const size_t heads = static_cast<size_t>(s_.batch * s_.kv_heads);
-    const auto room = [&](bool out, int64_t size) {
+    const auto scratch_bytes = [&](bool out, int64_t size) {
       return s_.past && !out ? cpu::Aligned(heads * static_cast<size_t>(s_.keys * size) * sizeof(float)) : 0;
     };
-    k_bytes_ = room(k_out_, s_.size), v_bytes_ = room(v_out_, s_.value_size);
+    k_bytes_ = scratch_bytes(k_out_, s_.size), v_bytes_ = scratch_bytes(v_out_, s_.value_size);
     c.SetScratch(k_bytes_ + v_bytes_ + cpu::AttentionScratch(s_, c.threads()));
     return {};
   }
@@ -73,8 +74,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     const float* past_k = s_.past ? c.In<float>(4) : nullptr;
     const float* past_v = !s_.past ? nullptr : stacked_ ? past_k + rows * s_.past * s_.size : c.In<float>(5);
     float* k_out = k_out_ ? c.Out<float>(1) : nullptr;
-    const int64_t room = capacity_ ? capacity_ : s_.keys;
-    float* v_out = !v_out_ ? nullptr : stacked_ ? k_out + rows * room * s_.size : c.Out<float>(2);
+    const int64_t capacity = capacity_ ? capacity_ : s_.keys;
+    float* v_out = !v_out_ ? nullptr : stacked_ ? k_out + rows * capacity * s_.size : c.Out<float>(2);
     if (capacity_) {
       Append(c, k, k_, s_.size, k_out, s_.k), Append(c, v, v_, s_.value_size, v_out, s_.v);
       t.k = k_out, t.v = v_out;
@@ -120,8 +121,8 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     if (s_.heads != s_.kv_heads && (s_.kv_heads < 1 || s_.heads % s_.kv_heads))
       return InvalidArgument(s_.heads, " query heads are not a multiple of ", s_.kv_heads, " key heads");
     if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
-      return InvalidArgument("k [", ListOf(k), "] and v [", ListOf(v),
-                             "] do not go together with a batch of ", s_.batch, " and heads of ", s_.size);
+      return InvalidArgument("k [", ListOf(k), "] and v [", ListOf(v), "] do not match a batch of ", s_.batch,
+                             " and heads of ", s_.size);
     if (stacked_ && k[3] != v[3])
       return InvalidArgument("keys of ", k[3], " and values of ", v[3], " cannot be stacked");
     TERN_TRY(CheckPast(query, 4, k));
@@ -133,7 +134,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     const Dims& dims = q.InDims(past);
     const size_t lead = stacked_ ? 1 : 0;
     const auto no = [&] {
-      return InvalidArgument("a past of [", Join(q.InDims(past), ","), "] does not go with [", ListOf(now),
+      return InvalidArgument("a past of [", Join(q.InDims(past), ","), "] does not match [", ListOf(now),
                              "]");
     };
     if (dims.size() != 4 + lead || (stacked_ && dims[0] != 2)) return no();
@@ -142,9 +143,9 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return stacked_ || dims[2] == q.InDims(4)[2] ? Status() : no();
   }
 
-  // k_ and v_ are of the inputs as they come, s_.k and s_.v of what is computed on: that, or past and present
-  // joined.
-  void SetSteps(const KernelQuery& query) {
+  // k_ and v_ are the strides of the inputs; s_.k and s_.v those of what attention reads: the inputs, or past
+  // and new keys joined.
+  void SetStrides(const KernelQuery& query) {
     const auto steps = [](bool packed, int64_t heads, int64_t length, int64_t size) {
       return packed ? cpu::HeadStrides::Packed(heads, length, size)
                     : cpu::HeadStrides::Split(heads, length, size);
@@ -157,9 +158,9 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     s_.y = steps(merged_, s_.heads, s_.queries, s_.value_size);
     const bool k_joined = s_.past || query.OutType(1) != DType::kInvalid;
     const bool v_joined = s_.past || query.OutType(stacked_ ? 1 : 2) != DType::kInvalid;
-    const int64_t room = capacity_ ? capacity_ : s_.keys;
-    s_.k = k_joined ? cpu::HeadStrides::Split(s_.kv_heads, room, s_.size) : k_;
-    s_.v = v_joined ? cpu::HeadStrides::Split(s_.kv_heads, room, s_.value_size) : v_;
+    const int64_t capacity = capacity_ ? capacity_ : s_.keys;
+    s_.k = k_joined ? cpu::HeadStrides::Split(s_.kv_heads, capacity, s_.size) : k_;
+    s_.v = v_joined ? cpu::HeadStrides::Split(s_.kv_heads, capacity, s_.value_size) : v_;
   }
 
   Status SetMask(DType type, const Dims& mask) {
@@ -177,13 +178,12 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return {};
   }
 
-  // Past and present one after the other, in `out` or else in `room`; without a past what is there, copied to
-  // `out` if wanted.
+  // Past and new rows joined, in `out` or, if null, in `scratch`. Without a past and `out`, x itself.
   const float* Joined(RunContext& c, const float* x, const float* past, float* out,
                       const cpu::HeadStrides& now_steps, int64_t size, const cpu::HeadStrides& to_steps,
-                      std::byte* room) const {
+                      std::byte* scratch) const {
     if (!s_.past && !out) return x;
-    float* to = out ? out : reinterpret_cast<float*>(room);
+    float* to = out ? out : reinterpret_cast<float*>(scratch);
     if (s_.past) {
       const auto steps = cpu::HeadStrides::Split(s_.kv_heads, s_.past, size);
       CopyRows(c, past, steps, s_.past, size, to, to_steps);
@@ -192,7 +192,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     return to;
   }
 
-  // The new rows behind those of the past.
+  // Copies the new rows behind those of the past.
   void Append(RunContext& c, const float* x, const cpu::HeadStrides& steps, int64_t size, float* to,
               const cpu::HeadStrides& to_steps) const {
     CopyRows(c, x, steps, s_.keys - s_.past, size, to + s_.past * to_steps.row, to_steps);
@@ -210,12 +210,12 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
 
   cpu::AttentionShape s_;
   cpu::HeadStrides k_, v_;
-  bool known_ = false;  // the attributes have been read; they stay as they are
+  bool attrs_read_ = false;  // attributes have been read; they never change
   bool joint_ = false, stacked_ = false, causal_ = false, guarded_ = false, merged_ = false;
   float scale_ = 0, softcap_ = 0;
   int64_t q_heads_ = 0, kv_heads_ = 0;
   bool k_out_ = false, v_out_ = false;
-  int64_t capacity_ = 0;  // keys that the state has room for; 0: past and present lie apart
+  int64_t capacity_ = 0;  // most keys of the in-place state; 0: past and present are separate tensors
   size_t k_bytes_ = 0, v_bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which products a session in bf16 rounds, and that their results are those of rounded operands.
+// Which products a bf16 session computes in bf16, and that their results are those of rounded operands.
 #include <cmath>
 #include <cstring>
 
@@ -23,13 +23,13 @@ std::string LastKernel(Session& session, const Tensor& x) {
   return steps.empty() ? "" : steps.back().kernel;
 }
 
-// x[N, k] times k by n weights of a third, which bf16 does not hold.
+// x[N, k] times weights [k, n] of 1/3, which bf16 cannot represent.
 std::shared_ptr<const Graph> Product(int64_t k, int64_t n) {
   return ParseOrDie(StrCat("graph @g(%x: f32[N,", k, "]) -> (%y) {\n  #s: i64[2] = (", k, ", ", n,
                            ")\n  %w = Fill(#s) {value=f32[] (0.33333333)}\n  %y = MatMul(%x, %w)\n}"));
 }
 
-// Inputs to nearest even, weights so that their sum stays.
+// Inputs are rounded to nearest even, weights so that the sum of each column is preserved.
 TEST(Bf16, RoundsProductsWithWeights) {
   auto session = SessionOf(Product(64, 48), In(Precision::kBf16));
   const Tensor ones =
@@ -39,10 +39,10 @@ TEST(Bf16, RoundsProductsWithWeights) {
   ASSERT_TRUE(got.ok()) << got.status().ToString();
   for (int64_t i = 0; i < 3 * 48; ++i)
     ASSERT_NEAR((*got)[0].tensor.data<const float>()[i], 64 / 3.0,
-                0.001);  // to nearest, 64 of them are 0.04 off
+                0.001);  // rounding each weight to nearest would give an error of 0.04
 }
 
-TEST(Bf16, KeepsHalfTheBytes) {
+TEST(Bf16, PacksHalfTheBytes) {
   size_t packed[2];
   for (int i = 0; i < 2; ++i) {
     auto session = SessionOf(Product(256, 128), In(i ? Precision::kBf16 : Precision::kF32));
@@ -76,7 +76,7 @@ TEST(Bf16, AutoAsksTheProcessor) {
   cpu::LimitBf16Products(true);
 }
 
-// Of random-looking weights, so that gates differ.
+// Weights are pseudo-random, so that gates differ.
 TEST(Bf16, RecurrentLayers) {
   for (const char* kind : {"rnn", "gru", "lstm"}) {
     const int gates = *kind == 'r' ? 1 : *kind == 'g' ? 3 : 4;
@@ -124,7 +124,7 @@ TEST(Bf16, Convolutions) {
   EXPECT_EQ(ConvKernel({1, 14, 14, 256}, "1024, 256, 1, 1", "group=1"), "cpu.conv.nhwc.pointwise.bf16");
   EXPECT_EQ(ConvKernel({1, 28, 28, 128}, "128, 128, 3, 3", "pads=[1,1,1,1],strides=[2,2]"),
             cpu::ActiveSimd() == cpu::SimdLevel::kAvx512 ? "cpu.conv.nhwc.direct.bf16"
-                                                         : "cpu.conv.nhwc.columns.bf16");
+                                                         : "cpu.conv.nhwc.im2col.bf16");
   EXPECT_EQ(ConvKernel({1, 14, 14, 256}, "256, 256, 3, 3", "pads=[1,1,1,1]"), "cpu.conv.winograd.f2x3.bf16");
   EXPECT_EQ(ConvKernel({1, 28, 28, 128}, "128, 1, 3, 3", "pads=[1,1,1,1],group=128"),
             "cpu.conv.nhwc.depthwise.f32");

@@ -1,4 +1,4 @@
-// Ties the convolutions to their CPU kernels.
+// Binds convolutions over [N, C, spatial…] to their CPU kernels.
 #include <algorithm>
 
 #include "runtime/bind/conv_work.h"
@@ -19,7 +19,7 @@ Result<cpu::ConvShape> ShapeOf(const KernelQuery& q) {
 
 class Conv : public KernelOf<Conv> {
  public:
-  // 16-bit images are read as they are by 1x1 kernels only; others would convert each element once per tap.
+  // f16 and bf16 with 1x1 kernels only: im2col would convert each element once per tap.
   static bool Legal(const KernelQuery& q) {
     const Dims& w = q.InDims(1);
     if (BitWidth(q.OutType(0)) == 16 && CountOf(Dims(w.begin() + 2, w.end())) != 1) return false;
@@ -28,7 +28,7 @@ class Conv : public KernelOf<Conv> {
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = ShapeOf(q);
-    return s.ok() ? std::vector<Work>{Im2colWork("patches", *s)} : std::vector<Work>();
+    return s.ok() ? std::vector<Work>{Im2colWork("im2col_nchw", *s)} : std::vector<Work>();
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(const cpu::ConvShape shape, ShapeOf(c.query()));
@@ -81,12 +81,11 @@ class ConvTranspose : public KernelOf<ConvTranspose> {
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = ShapeOf(q);
-    return s.ok() ? std::vector<Work>{ConvTransposeWork("transposed_columns", *s, true)}
-                  : std::vector<Work>();
+    return s.ok() ? std::vector<Work>{ConvTransposeWork("transposed_col2im", *s, true)} : std::vector<Work>();
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(cpu::ConvShape s, ShapeOf(c.query()));
-    s.begin = CutsOf(c->attrs(), s, c->InRank(0) - 2);
+    s.begin = CropOf(c->attrs(), s, c->InRank(0) - 2);
     conv_ = cpu::ConvTransposeF32(s);
     epilogue_ = BoundEpilogue(c.query(), {3});
     c.SetScratch(conv_.Scratch(c.threads()));

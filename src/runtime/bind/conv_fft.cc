@@ -1,5 +1,5 @@
-// Ties convolutions of large kernels over channels-last images to those by Fourier transforms, one kernel per
-// side of the tiles: each packs weights for itself only, and sizes of images decide between them.
+// Binds channels-last convolutions with large kernels to FFT convolution: one kernel per tile size. Each has
+// its own packed weights; the image size decides which one is chosen.
 #include "kernels/cpu/conv/fft_conv.h"
 #include "runtime/bind/conv_nhwc.h"
 #include "runtime/cost/cost_model.h"
@@ -26,19 +26,20 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
     return s.ok() && cpu::FftSize::Fits(*s, kLog) && Large(*s) && Packable(*s);
   }
   static double CostOf(const KernelQuery& q) {
-    return Conv::Cost(*NhwcShape(q), kLog) * CpuProductNanoseconds() / kProductThere;
+    return Conv::Cost(*NhwcShape(q), kLog) * CpuProductNanoseconds() / kCalibratedProduct;
   }
 
  private:
-  static constexpr double kProductThere = 0.0173;  // nanoseconds, where the estimate is right
-  static constexpr bool kEach = std::is_same_v<Conv, cpu::FftDepthwise>;
-  // Smaller kernels are never faster this way.
+  static constexpr double kCalibratedProduct =
+      0.0173;  // nanoseconds per product on the machine that Cost is calibrated for
+  static constexpr bool kDepthwise = std::is_same_v<Conv, cpu::FftDepthwise>;
+  // Whether the kernel is large enough: FFT is never faster for smaller ones.
   static bool Large(const cpu::ConvShape& s) {
     const bool line = s.kernel[1] == 1 || s.kernel[2] == 1;
-    if (cpu::FftDepthwise::Fits(s) != kEach) return false;
-    return s.taps() >= (kEach ? (line ? 24 : 81) : (line ? 7 : 36));
+    if (cpu::FftDepthwise::Fits(s) != kDepthwise) return false;
+    return s.taps() >= (kDepthwise ? (line ? 24 : 81) : (line ? 7 : 36));
   }
-  // Transformed weights may take so many floats for one, and in all.
+  // Limits the size of transformed weights, per weight and in total.
   static bool Packable(const cpu::ConvShape& s) {
     constexpr int64_t kMostEach = 16, kMost = int64_t{16} << 20, kFew = int64_t{1} << 20;
     const int64_t size = Conv::PackedSize(s, kLog), weights = s.maps * s.group_channels() * s.taps();

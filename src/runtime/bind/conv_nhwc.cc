@@ -1,4 +1,4 @@
-// Ties convolutions over channels-last images to their CPU kernels.
+// Binds convolutions over channels-last images to their CPU kernels.
 #include "runtime/bind/conv_nhwc.h"
 #include "kernels/cpu/conv/depthwise_nhwc.h"
 #include "kernels/cpu/conv/nhwc_conv.h"
@@ -11,7 +11,7 @@ namespace {
 using cpu::NhwcWindows;
 using cpu::Operands;
 
-// 1x1, every pixel once: the image is the matrix. Told from attributes and weights alone.
+// 1x1 kernel, stride 1, no padding: the image is the left matrix. Depends on attributes and weights only.
 bool IsPointwise(const KernelQuery& q) {
   const auto ones = [](const Dims& list) {
     return std::all_of(list.begin(), list.end(), [](int64_t n) { return n == 1; });
@@ -32,8 +32,8 @@ template <Operands kOperands, NhwcWindows kWindows> class Windows : public cpu::
   }
 };
 
-// kAny: pointwise. Operands in bf16 are rounded where the processor cannot multiply them, to give the same
-// results.
+// kAny: pointwise. bf16 gives the same results on processors without bf16 instructions: operands are rounded
+// and multiplied in f32.
 template <Operands kOperands, NhwcWindows kWindows>
 class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOperands, kWindows>> {
  public:
@@ -42,15 +42,15 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   static constexpr const char* kPack = kOperands == Operands::kBf16 ? "conv.panels.bf16" : "conv.panels.f32";
   static bool Legal(const KernelQuery& q) {
     return ((q.bf16 && !q.exact_integers) || kOperands == Operands::kF32) && Base::Legal(q) &&
-           IsPointwise(q) == kPointwise && !FarApart(q);
+           IsPointwise(q) == kPointwise && !FallsBackToIm2col(q);
   }
   static std::string WhyNot(const KernelQuery& q) {
     if (kOperands == Operands::kBf16 && !q.bf16) return "precision is fp32";
     if (kOperands == Operands::kBf16 && q.exact_integers) return "sums of integers must be exact";
     if (std::string why = Base::WhyNot(q); !why.empty()) return why;
     if (kPointwise) return "needs a 1x1 kernel, strides 1, no pads";
-    return IsPointwise(q) ? "for larger windows, strides or pads"
-                          : "windows are too far apart to be read in place";
+    return IsPointwise(q) ? "only for larger kernels, strides or pads"
+                          : "the dilation is too wide to read windows in place";
   }
   static bool Bf16Storage(const KernelQuery& q, int operand) {
     if (kOperands != Operands::kBf16) return false;
@@ -59,12 +59,12 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
-    if (!s.ok()) return {};  // Resize will tell
+    if (!s.ok()) return {};  // Resize returns the error
     if (kPointwise) return {PointwiseWork(*s, kOperands)};
     constexpr bool kBf16 = kOperands == Operands::kBf16;
     Work work = ConvOperands(*s);
     work.algorithm = kWindows == NhwcWindows::kInPlace ? (kBf16 ? "direct_bf16" : "direct")
-                                                       : (kBf16 ? "columns_bf16" : "columns");
+                                                       : (kBf16 ? "im2col_bf16" : "im2col");
     const cpu::NhwcCounts counts = Windows<kOperands, kWindows>(*s).Counts();
     work.products = counts.products;
     work.transformed = counts.copied;
@@ -73,21 +73,21 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
   }
 
  private:
-  // Windows that would be copied all the same, as in `columns`.
-  static bool FarApart(const KernelQuery& q) {
+  // Whether the in-place kernel would use im2col; then the im2col kernel is the only candidate.
+  static bool FallsBackToIm2col(const KernelQuery& q) {
     if (kWindows != NhwcWindows::kInPlace) return false;
     const Result<cpu::ConvShape> s = NhwcShape(q);
     return s.ok() && Windows<kOperands, kWindows>(*s).uses_im2col();
   }
 };
 
-// One map per channel, each from its own channel.
+// Depthwise with one map per channel.
 class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
  public:
   static bool Legal(const KernelQuery& q) { return NhwcKernel::Legal(q) && OneEach(q); }
   static std::string WhyNot(const KernelQuery& q) {
     const std::string why = NhwcKernel::WhyNot(q);
-    return !why.empty() ? why : "needs as many groups and maps as channels";
+    return !why.empty() ? why : "needs groups = maps = channels";
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
@@ -111,7 +111,8 @@ class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTran
   }
   static std::string WhyNot(const KernelQuery& q) {
     const std::string why = NhwcKernel::WhyNot(q);
-    return !why.empty() ? why : "strides and dilations both above 1, or a step of strides above 64";
+    return !why.empty() ? why
+                        : "strides and dilations are both above 1, or the product of strides is above 64";
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = NhwcShape(q);
@@ -122,7 +123,7 @@ class NhwcConvTranspose : public NhwcKernel<NhwcConvTranspose, cpu::NhwcConvTran
 template <Operands kOperands> void AddWindows(KernelTable& table, const std::string& type) {
   AddNhwc<NhwcConv<kOperands, NhwcWindows::kAny>>(table, "cpu.conv.nhwc.pointwise." + type);
   AddNhwc<NhwcConv<kOperands, NhwcWindows::kInPlace>>(table, "cpu.conv.nhwc.direct." + type);
-  AddNhwc<NhwcConv<kOperands, NhwcWindows::kIm2col>>(table, "cpu.conv.nhwc.columns." + type);
+  AddNhwc<NhwcConv<kOperands, NhwcWindows::kIm2col>>(table, "cpu.conv.nhwc.im2col." + type);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What ties convolutions over channels-last images to their CPU kernels.
+// Base of the bindings of channels-last convolutions to their CPU kernels.
 #pragma once
 #include "runtime/bind/tile_epilogue.h"
 #include "runtime/bind/window_shape.h"
@@ -13,7 +13,7 @@ inline Result<cpu::ConvShape> NhwcShape(const KernelQuery& q) {
   return s;
 }
 
-// The weights' part of it, all that packing needs.
+// The part of the shape that weights and attributes give: all that packing needs.
 inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transposed) {
   cpu::ConvShape s;
   s.group = attrs.Int("group");
@@ -24,20 +24,20 @@ inline cpu::ConvShape WeightShape(const Dims& w, const Attrs& attrs, bool transp
   return s;
 }
 
-// Results, and what is added to them, may be bf16 in memory: they are widened and rounded in registers.
+// Whether this operand may be bf16 in memory: the result and the residual, which are converted in registers.
 inline bool Bf16Result(const KernelQuery& q, int operand) {
   return (operand == KernelAbilities::kResult || operand == 3) && TileBound::InRegisters(q, {3});
 }
 
-// What the kernels of such convolutions have in common: weights are packed once, the rest is done in
-// registers or in cache. Work: a class of src/kernels/cpu/conv. kTransposed: for ConvTranspose.
+// Weights are packed once; the epilogue runs in registers or in cache. Work: a class of src/kernels/cpu/conv,
+// such as NhwcConv. kTransposed: for ConvTranspose.
 template <class T, class Work, bool kTransposed = false> class NhwcKernel : public KernelOf<T> {
  public:
   static bool Legal(const KernelQuery& q) {
     return FewSpatialAxes(q) && OrderedLast(q) && q.AllTypes(DType::kF32) && q.IsWeight(1) &&
            BoundEpilogue::Fits(q, 3);
   }
-  // Empty: nothing of what all of these need is missing.
+  // Which requirement of all these kernels is not met; empty: none.
   static std::string WhyNot(const KernelQuery& q) {
     if (!FewSpatialAxes(q)) return "needs one to three spatial axes";
     if (!OrderedLast(q)) return "needs channels last";
@@ -55,7 +55,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   }
   Status Resize(ResizeContext& c) override {
     TERN_ASSIGN(cpu::ConvShape shape, NhwcShape(c.query()));
-    if (kTransposed) shape.begin = CutsOf(c->attrs(), shape, c->InRank(0) - 2);
+    if (kTransposed) shape.begin = CropOf(c->attrs(), shape, c->InRank(0) - 2);
     work_ = Work(shape);
     if constexpr (requires { work_.SetBf16Storage({}); })
       work_.SetBf16Storage({c->InType(0) == DType::kBF16, c->OutType(0) == DType::kBF16});
@@ -81,7 +81,7 @@ template <class T, class Work, bool kTransposed = false> class NhwcKernel : publ
   TileBound tile_;
 };
 
-// T's static members say what it can do, see AbilitiesOf.
+// Registers T; its static members declare its abilities, see AbilitiesOf.
 template <class T> void AddNhwc(KernelTable& table, const std::string& name, const char* op = "Conv") {
   KernelEntry entry = EntryOf<T>(op, name, T::Legal);
   entry.can.row_stride = [](const KernelQuery& q) { return !q.Has(3) && TileBound::InRegisters(q, {3}); };

@@ -1,5 +1,5 @@
-// Ties convolutions over channels-last images to Winograd's, one kernel per unit: each packs weights for
-// itself only, and sizes of images decide between them.
+// Binds channels-last convolutions to Winograd convolution: one kernel per unit F(m, r). Each has its own
+// packed weights; the image size decides which one is chosen.
 #include "kernels/cpu/conv/winograd.h"
 #include "runtime/bind/conv_nhwc.h"
 #include "runtime/bind/conv_work.h"
@@ -28,7 +28,7 @@ template <cpu::WinogradUnit kUnit, Operands kOperands = Operands::kF32>
 class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transforms<kUnit, kOperands>> {
  public:
   using Base = NhwcKernel<WinogradConv, Transforms<kUnit, kOperands>>;
-  static constexpr int64_t kMostPacked = int64_t{32} << 20;  // words: up to 16 for each weight
+  static constexpr int64_t kMostPacked = int64_t{32} << 20;  // dwords
   static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
 
   static std::string WhyNot(const KernelQuery& q) {
@@ -42,7 +42,7 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
     if (!cpu::WinogradFits(*s, kUnit))
       return StrCat("needs a ", kernel, "x", kernel, " kernel, strides and dilations 1, panels of one group");
     if (kOperands == Operands::kBf16 && s->group != 1 && s->group_channels() % 2 != 0)
-      return "needs groups of an even number of channels";
+      return "needs an even number of channels per group";
     if (const int64_t size = Transforms<kUnit, kOperands>::PackedSize(*s); size > kMostPacked)
       return StrCat("transformed weights would take ", 4 * size, " bytes, more than ", 4 * kMostPacked);
     if (const double error = cpu::WinogradError(kUnit, s->group_channels());
@@ -51,12 +51,12 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
     return "";
   }
 
-  // Its transforms see all of x's digits.
+  // x must be f32: rounding before the transform would add to the error.
   static bool Bf16Storage(const KernelQuery& q, int operand) {
     return kOperands == Operands::kBf16 && operand != 0 && Bf16Result(q, operand);
   }
 
-  // Max pooling of 2 x 2 results side by side: each window lies in one tile.
+  // Max pooling 2 x 2 with stride 2: each pooling window is inside one tile.
   static bool FusesNext(const KernelQuery& q, const KernelQuery& next) {
     if (next.op().name != "Pool" || next.attrs().Text("kind") != "max" || !OrderedLast(next) ||
         !TileBound::InRegisters(q, {3}) || next.InRank(0) != 4 || next.InType(0) != DType::kF32)

@@ -1,5 +1,4 @@
-// Which convolutions Winograd's kernels are chosen for; their results are checked by
-// tests/cases/op/conv_winograd.case.
+// Which convolutions Winograd kernels are chosen for. tests/cases/op/conv_winograd.case checks their results.
 #include "kernels/cpu/simd/simd.h"
 #include "runtime/test_support.h"
 
@@ -9,12 +8,12 @@ namespace {
 TEST(ConvWinograd, UnitsByShape) {
   const std::string same = "pads=[1,1,1,1]", wide = "pads=[2,2,2,2]";
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, same), "cpu.conv.winograd.f6x3.f32");
-  // More channels round more.
+  // Rounding errors grow with the number of channels: a smaller unit.
   EXPECT_EQ(ConvKernelChosen({1, 56, 56, 128}, {128, 128, 3, 3}, same), "cpu.conv.winograd.f4x3.f32");
-  // Few tiles, many weights to read: what saves products loses where they are quick.
-  const bool quick = cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2;
+  // Few tiles: where products are fast, reading the larger weights of F(4,3) costs more than it saves.
+  const bool fast = cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2;
   EXPECT_EQ(ConvKernelChosen({1, 7, 7, 512}, {512, 512, 3, 3}, same),
-            quick ? "cpu.conv.winograd.f2x3.f32" : "cpu.conv.winograd.f4x3.f32");
+            fast ? "cpu.conv.winograd.f2x3.f32" : "cpu.conv.winograd.f4x3.f32");
   EXPECT_EQ(
       ConvKernelChosen({1, 14, 14, 512}, {768, 64, 3, 3}, same + ",group=8").rfind("cpu.conv.winograd.f", 0),
       0u);
@@ -26,12 +25,12 @@ TEST(ConvWinograd, NotForOthers) {
   for (const std::string& kernel :
        {ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],strides=[2,2]"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 3}, "pads=[1,1,1,1],dilations=[2,2]"),
-        // Groups of fewer maps than a panel has.
+        // Groups have fewer maps than a panel.
         ConvKernelChosen({1, 56, 56, 64}, {64, 1, 3, 3}, "pads=[1,1,1,1],group=64"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 1, 1}, "group=1"),
         ConvKernelChosen({1, 56, 56, 64}, {64, 64, 3, 5}, "group=1")})
     EXPECT_EQ(kernel.find("winograd"), std::string::npos) << kernel;
-  // The first layer: too few channels to win anything where products are quick.
+  // A first layer: too few channels to gain where products are fast.
   const std::string first = ConvKernelChosen({1, 56, 56, 3}, {16, 3, 3, 3}, "pads=[1,1,1,1]");
   EXPECT_EQ(first.find("winograd") == std::string::npos, cpu::ActiveSimd() >= cpu::SimdLevel::kAvx2) << first;
 }

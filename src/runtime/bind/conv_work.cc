@@ -7,12 +7,12 @@ namespace {
 
 int64_t RoundUp(int64_t n, int64_t to) { return n > INT64_MAX - to ? n : (n + to - 1) / to * to; }
 
-// Products of so many equal matrices, with a's rows counted as a number that may be beyond all memory.
-double Products(double count, double rows, int64_t columns, int64_t words) {
+// Effective multiply-adds of `count` products. rows is a double: it may exceed int64_t.
+double Products(double count, double rows, int64_t columns, int64_t dwords) {
   constexpr double kMostRows = 1e9;
   const double parts = rows > kMostRows ? rows / kMostRows : 1;
   return count * parts *
-         cpu::TileProducts(cpu::TileSimd(), static_cast<int64_t>(rows / parts), columns, words);
+         cpu::TileProducts(cpu::TileSimd(), static_cast<int64_t>(rows / parts), columns, dwords);
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands) {
 
 Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s) {
   Work work = ConvOperands(s);
-  const double each = s.kernel[2] <= 7 ? 1 : 2.3;  // larger windows are read tap by tap
+  const double each = s.kernel[2] <= 7 ? 1 : 2.3;  // wider kernels have no specialized functions
   const double results =
       ProductOf({s.batch, RoundUp(s.maps, cpu::TileSimd().columns / 2)}) * ProductOf(s.output);
   work.algorithm = algorithm;
@@ -46,14 +46,14 @@ Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s) {
   return work;
 }
 
-Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool columns) {
+Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2im) {
   Work work = ConvOperands(s);
   const double pixels = static_cast<double>(s.batch) * ProductOf(s.input);
   work.algorithm = algorithm;
   work.products = ProductOf(s.kernel) *
                   Products(static_cast<double>(s.group), pixels, s.group_maps(), s.group_channels());
-  work.transformed = columns ? pixels * static_cast<double>(s.maps) * ProductOf(s.kernel)
-                             : pixels * static_cast<double>(s.channels);
+  work.transformed = col2im ? pixels * static_cast<double>(s.maps) * ProductOf(s.kernel)
+                            : pixels * static_cast<double>(s.channels);
   return work;
 }
 
@@ -62,7 +62,7 @@ Work Im2colWork(const char* algorithm, const cpu::ConvShape& s) {
   const int64_t columns = cpu::TileSimd().columns;
   const double count = ProductOf({s.batch, s.group}), taps = ProductOf(s.kernel),
                pixels = ProductOf(s.output),
-               panels = pixels > 0 ? 1 + pixels / static_cast<double>(columns) : 0;  // whole ones
+               panels = pixels > 0 ? 1 + pixels / static_cast<double>(columns) : 0;  // rounded up
   work.algorithm = algorithm;
   work.products =
       taps * Products(count * panels, static_cast<double>(s.group_maps()), columns, s.group_channels());

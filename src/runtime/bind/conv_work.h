@@ -1,4 +1,4 @@
-// What convolutions have to do, for estimates of their kernels' time.
+// Work of convolution kernels, for estimates of their time.
 #pragma once
 #include <initializer_list>
 
@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// Of sizes that memory need not hold: of an empty batch of huge images.
+// Product of sizes, in double: it may exceed int64_t for an empty batch of huge images.
 inline double ProductOf(std::initializer_list<int64_t> sizes) {
   double product = 1;
   for (int64_t size : sizes) product *= static_cast<double>(size);
@@ -17,12 +17,12 @@ inline double ProductOf(const cpu::Spatial& s) { return ProductOf({s[0], s[1], s
 
 // Bytes of x, w and y in f32, no products yet.
 Work ConvOperands(const cpu::ConvShape& s);
-// Of a 1x1 kernel over channels-last images.
+// A 1x1 kernel over channels-last images.
 Work PointwiseWork(const cpu::ConvShape& s, cpu::Operands operands = cpu::Operands::kF32);
 Work DepthwiseWork(const char* algorithm, const cpu::ConvShape& s);
-// s.input is what is read; columns: products are written to memory before they are added up.
-Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool columns = false);
-// As a product of weights and the image's patches, which are written tile by tile.
+// s.input is the size of x. col2im: products are written to memory before they are added to y.
+Work ConvTransposeWork(const char* algorithm, const cpu::ConvShape& s, bool col2im = false);
+// A product of weights and the im2col matrix, which is generated block by block.
 Work Im2colWork(const char* algorithm, const cpu::ConvShape& s);
 
 }  // namespace tern

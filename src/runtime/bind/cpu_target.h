@@ -4,22 +4,23 @@
 
 namespace tern {
 
-// For the instruction set that is active when it is asked. `kernels`: in place of the hand-written ones.
+// isa() and fast_bf16() are those of the active instruction set. `kernels` and `tables` replace the
+// hand-written kernels.
 class CpuTarget : public Target {
  public:
   CpuTarget();
   explicit CpuTarget(const KernelTable& kernels) : CpuTarget(std::vector<const KernelTable*>{&kernels}) {}
   explicit CpuTarget(std::vector<const KernelTable*> tables);
-  // With other devices before the CPU.
+  // With other devices in front of the CPU.
   explicit CpuTarget(std::vector<Device> others, std::vector<const KernelTable*> tables);
 
   std::string isa() const override;
   bool fast_bf16() const override;
 };
 
-// With the hand-written kernels.
+// The CPU with the hand-written kernels.
 const Target& DefaultTarget();
-// With no kernels at all: every node runs by its reference evaluator.
+// The CPU without kernels: every node runs by its reference evaluator.
 const Target& ReferenceTarget();
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Ties Einsum to matrix products and copies.
+// Binds Einsum to matrix products and copies.
 #include <algorithm>
 #include <map>
 
@@ -28,17 +28,17 @@ Result<EinsumLabels> LabelsOf(const KernelQuery& q) {
   return LabelAxes(equation, ranks);
 }
 
-// One operand's axes by label.
+// The axes of an operand by label.
 struct Operand {
   const Labels& labels;
   const Dims& dims;
-  Dims steps = ContiguousStrides(dims);
-  // 0 where the operand repeats.
-  int64_t StepOf(int label) const {
+  Dims strides = ContiguousStrides(dims);
+  // Stride of the axis with this label; 0 if the operand is broadcast along it.
+  int64_t StrideOf(int label) const {
     const auto at = std::find(labels.begin(), labels.end(), label);
     if (at == labels.end()) return 0;
     const auto i = static_cast<size_t>(at - labels.begin());
-    return dims[i] == 1 ? 0 : steps[i];
+    return dims[i] == 1 ? 0 : strides[i];
   }
 };
 
@@ -69,7 +69,7 @@ class Einsum : public KernelOf<Einsum> {
       const Dims to = ContiguousStrides(c->OutDims(0));
       move_ = {};
       for (size_t i = 0; i < labels.output.size(); ++i)
-        move_.Add({sizes[labels.output[i]], a.StepOf(labels.output[i]), to[i]});
+        move_.Add({sizes[labels.output[i]], a.StrideOf(labels.output[i]), to[i]});
       return {};
     }
     const Operand b{labels.inputs[1], c->InDims(1)};
@@ -93,7 +93,8 @@ class Einsum : public KernelOf<Einsum> {
     for (int l : labels) n *= sizes.at(l);
     return n;
   }
-  // A copy between an operand's layout and packed groups of labels in the given order.
+  // A copy between the layout of `side` and a contiguous tensor whose axes are `groups` of labels. pack: to
+  // the contiguous tensor, otherwise from it.
   static cpu::StridedCopy Packing(const std::vector<const Labels*>& groups,
                                   const std::map<int, int64_t>& sizes, const Operand& side, bool pack) {
     Labels order;
@@ -103,12 +104,12 @@ class Einsum : public KernelOf<Einsum> {
     const Dims packed = ContiguousStrides(dims);
     cpu::StridedCopy plan;
     if (pack) {
-      for (size_t i = 0; i < order.size(); ++i) plan.Add({dims[i], side.StepOf(order[i]), packed[i]});
-    } else {  // in the order of y, which is written
+      for (size_t i = 0; i < order.size(); ++i) plan.Add({dims[i], side.StrideOf(order[i]), packed[i]});
+    } else {  // axes in the order of y, so that writes are sequential
       for (size_t i = 0; i < side.labels.size(); ++i) {
         const auto at =
             static_cast<size_t>(std::find(order.begin(), order.end(), side.labels[i]) - order.begin());
-        plan.Add({dims[at], packed[at], side.steps[i]});
+        plan.Add({dims[at], packed[at], side.strides[i]});
       }
     }
     return plan;

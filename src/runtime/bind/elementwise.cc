@@ -1,4 +1,4 @@
-// Ties elementwise ops to their CPU kernels.
+// Binds elementwise ops to their CPU kernels.
 #include "kernels/cpu/elementwise/elementwise.h"
 
 #include <utility>
@@ -21,7 +21,7 @@ class Unary : public KernelOf<Unary> {
   static bool Legal(const KernelQuery& q) { return cpu::HasUnary(UnaryKindOf(q), q.InType(0)); }
   static bool LegalActivation(const KernelQuery& q) { return IsFloat(q.InType(0)) && Legal(q); }
   Status Resize(ResizeContext& c) override {
-    if (std::exchange(known_, true)) return {};
+    if (std::exchange(attrs_read_, true)) return {};
     kind_ = UnaryKindOf(c.query());
     if (c->op().name != "Activation") return {};
     alpha_ = c->attrs().Float("alpha"), beta_ = c->attrs().Float("beta");
@@ -36,7 +36,7 @@ class Unary : public KernelOf<Unary> {
  private:
   cpu::UnaryKind kind_ = cpu::UnaryKind::kAbs;
   float alpha_ = 0, beta_ = 0;
-  bool known_ = false;  // the attributes have been read; they stay as they are
+  bool attrs_read_ = false;  // attributes have been read; they never change
 };
 
 BinaryKind BinaryKindOf(const KernelQuery& q) {
@@ -71,7 +71,7 @@ class Eltwise : public KernelOf<Eltwise> {
     static constexpr BinaryKind kSteps[] = {BinaryKind::kAdd, BinaryKind::kMul, BinaryKind::kMax,
                                             BinaryKind::kMin};
     static constexpr const char* kKinds[] = {"sum", "prod", "max", "min"};
-    if (!std::exchange(known_, true)) {
+    if (!std::exchange(attrs_read_, true)) {
       plan_.step = kSteps[IndexOf(kKinds, c->attrs().Text("kind"))];
       plan_.factors = c->attrs().Floats("coefficients");
     }
@@ -91,7 +91,7 @@ class Eltwise : public KernelOf<Eltwise> {
 
  private:
   cpu::EltwisePlan plan_;
-  bool known_ = false;  // the attributes have been read
+  bool attrs_read_ = false;  // attributes have been read; they never change
   std::vector<const void*> operands_;
 };
 

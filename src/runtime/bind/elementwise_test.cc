@@ -105,10 +105,10 @@ TEST(Kernels, WhereClipCast) {
        {"f32", "f64", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})
     for (const char* from :
          {"f32", "f64", "f16", "bf16", "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}) {
-      const bool to_narrow = std::string(to) == "f16" || std::string(to) == "bf16";
+      const bool to_half = std::string(to) == "f16" || std::string(to) == "bf16";
       const std::string f = from;
       if (f != to &&
-          (to_narrow &&
+          (to_half &&
            (f == "f64" || f.find("32", 1) != std::string::npos || f.find("64", 1) != std::string::npos) &&
            f != "f32"))
         continue;

@@ -1,4 +1,4 @@
-// The epilogue of an op's attributes as the kernels take it: activation and operands that are added.
+// Epilogue of a kernel from the attributes and inputs of a node: added operands and activation.
 #pragma once
 #include "kernels/cpu/elementwise/epilogue.h"
 #include "ops/support/epilogue.h"
@@ -6,10 +6,10 @@
 
 namespace tern {
 
-// The inputs that are added one by one, and the activation.
+// Adds inputs one by one, then applies the activation.
 class BoundEpilogue {
  public:
-  // Whether input i, if it is there, can be added.
+  // Whether input i is absent or can be added.
   static bool Fits(const KernelQuery& q, int i) {
     return !q.Has(i) || (q.InType(i) == q.OutType(0) && RankFits(q.OutDims(0)));
   }
@@ -17,7 +17,7 @@ class BoundEpilogue {
   BoundEpilogue() = default;
   BoundEpilogue(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
 
-  // For other dims; keeps its memory.
+  // Resets for other dims; does not allocate.
   void Set(const KernelQuery& q, std::initializer_list<int> inputs) {
     epilogue_.Reset(q.OutType(0), q.OutDims(0));
     for (int i : inputs)
@@ -29,7 +29,7 @@ class BoundEpilogue {
                               IndexOf(EpilogueNames(), kind));
   }
 
-  // For one run; null when there is nothing to do.
+  // The epilogue with the operands of this run; null if it is empty.
   const cpu::Epilogue* For(const RunContext& c) {
     for (int i = 0; i < epilogue_.terms(); ++i)
       epilogue_.SetTerm(i, c.In(inputs_[static_cast<size_t>(i)]).raw());

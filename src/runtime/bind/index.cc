@@ -1,4 +1,4 @@
-// Ties gathers and scatters to their CPU kernels.
+// Binds gathers and scatters to their CPU kernels.
 #include "kernels/cpu/index/index.h"
 
 #include <cstring>
@@ -40,7 +40,7 @@ class Gather : public KernelOf<Gather> {
   cpu::AxisShape shape_;
 };
 
-// What GatherND and ScatterND share.
+// Index tuples of GatherND and ScatterND.
 Status TuplesOf(const Dims& x, const Dims& indices, int64_t batch_dims, cpu::Tuples& t) {
   t = {};
   t.size = indices.back();

@@ -1,4 +1,4 @@
-// Kernels that may not be given whole numbers, and costs of sizes beyond memory.
+// Kernels that must not run where sums of integers are exact, and costs of sizes beyond memory.
 #include <cmath>
 
 #include "kernels/cpu/conv/winograd.h"
@@ -20,8 +20,8 @@ KernelQuery QueryFor(const Node& node, const std::vector<Dims>& inputs, const st
   return q;
 }
 
-// How many kernels of the op that round on the way take the query.
-int Rounding(const KernelQuery& q) {
+// Number of legal kernels of the op that round intermediate values.
+int RoundingKernels(const KernelQuery& q) {
   int count = 0;
   for (const KernelEntry* entry : CpuKernels().Of(q.op().name))
     for (const char* part : {"winograd", "bf16", "strassen", "fft"})
@@ -29,7 +29,7 @@ int Rounding(const KernelQuery& q) {
   return count;
 }
 
-TEST(WholeNumbers, AreNotForKernelsThatRound) {
+TEST(ExactIntegers, ExcludeKernelsThatRound) {
   const auto graph = ParseOrDie(R"(graph @g(%x: f32[1,56,56,64], %w: f32[64,64,3,3], %a: f32[9,1024],
                                             %b: f32[1024,1024], %s: f32[7,1,32], %p: f32[1,64,32],
                                             %r: f32[1,64,64]) -> (%y, %c, %h) {
@@ -42,9 +42,9 @@ TEST(WholeNumbers, AreNotForKernelsThatRound) {
     for (const Value* v : node->inputs()) inputs.push_back(v->type.shape.Concrete());
     for (const Value* v : node->outputs()) outputs.push_back(v->type.shape.Concrete());
     KernelQuery query = QueryFor(*node, inputs, outputs);
-    EXPECT_GT(Rounding(query), 0) << node->op->name;
+    EXPECT_GT(RoundingKernels(query), 0) << node->op->name;
     query.exact_integers = true;
-    EXPECT_EQ(Rounding(query), 0) << node->op->name;
+    EXPECT_EQ(RoundingKernels(query), 0) << node->op->name;
   }
 }
 
@@ -55,14 +55,14 @@ TEST(Costs, OfSizesThatOverflowIntegers) {
   s.kernel = {1, 3, 3};
   const double image = std::pow(2.0, 62 + 22) * 3;
   EXPECT_NEAR(ConvOperands(s).moved, 4 * 2 * image, 1e-9 * image);
-  for (const Work& work : {Im2colWork("patches", s), ConvTransposeWork("transposed", s)}) {
+  for (const Work& work : {Im2colWork("im2col_nchw", s), ConvTransposeWork("transposed", s)}) {
     EXPECT_GE(work.products, 9 * image * std::pow(2.0, 22)) << work.algorithm;
     EXPECT_TRUE(std::isfinite(work.products) && std::isfinite(work.transformed));
   }
   EXPECT_GE(DepthwiseWork("depthwise", s).products, 9 * image);
   s.batch = 0;
   EXPECT_EQ(ConvOperands(s).moved, 0);
-  EXPECT_EQ(Im2colWork("patches", s).products, 0);
+  EXPECT_EQ(Im2colWork("im2col_nchw", s).products, 0);
   EXPECT_EQ(cpu::Winograd(s, cpu::WinogradUnit::kF23).Count().products, 0);
 }
 

@@ -35,7 +35,7 @@ Case ParseCase(const std::string& text) {
 struct Input {
   DType dtype = DType::kInvalid;
   Dims dims;
-  std::string values;  // "(1,2)" of a constant
+  std::string values;  // "(1,2)" if it is a constant
   bool special = false, positive = false, constant = false;
   int64_t below = 0;
 };
@@ -76,14 +76,14 @@ std::vector<double> Numbers(const Input& in, std::mt19937& random) {
   return out;
 }
 
-// In sixteenths, so that the text says all of it.
+// Rounded to sixteenths, which the text represents exactly.
 std::string Constants(const std::vector<double>& numbers) {
   std::string text;
   for (double v : numbers) text += StrCat(text.empty() ? "(" : ",", std::floor(v * 16) / 16);
   return text.empty() ? "()" : text + ")";
 }
 
-// The graph's text and what to feed.
+// Returns the text of the graph and adds the inputs to `feeds`.
 std::string GraphOf(const Case& c, DatumList& feeds) {
   std::mt19937 random(7);
   std::string params, constants, arguments, results;
@@ -151,8 +151,8 @@ std::string Differences(const Case& c, const DatumList& got, const DatumList& wa
   return "";
 }
 
-// The first run writes to the plan's memory, the second to tensors of exactly the right size, which
-// sanitizers guard. What went wrong; empty: nothing.
+// Runs twice: with outputs in the arena, then with bound outputs of exactly the right size, which sanitizers
+// guard. Returns what is wrong; empty if nothing is.
 std::string Failure(const Case& c, Session& session, const DatumList& feeds, const DatumList& want) {
   auto got = session.Run(feeds);
   if (!got.ok()) return got.status().ToString();

@@ -1,4 +1,4 @@
-// Ties MatMul to the matrix product.
+// Binds MatMul to the matrix product kernels.
 #include <algorithm>
 #include <span>
 
@@ -17,12 +17,12 @@ namespace {
 
 using BatchDims = std::span<const int64_t>;
 
-// Where each matrix of a batch starts in an operand that is broadcast.
-void SetStarts(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<int64_t>& at) {
+// Offset of each matrix of a batch in an operand that may be broadcast.
+void SetOffsets(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<int64_t>& at) {
   const size_t lead = batch.size() - operand.size();
   at.assign(1, 0);
   int64_t step = matrix;
-  // From the innermost axis: those before it repeat what is there.
+  // From the innermost axis outwards: each axis repeats the offsets so far.
   for (size_t i = batch.size(); i-- > 0;) {
     const int64_t size = i >= lead ? operand[i - lead] : 1, n = static_cast<int64_t>(at.size());
     for (int64_t j = 1; j < batch[i]; ++j)
@@ -32,7 +32,8 @@ void SetStarts(BatchDims operand, BatchDims batch, int64_t matrix, std::vector<i
   }
 }
 
-// One operand as a stack of matrices; a vector is one row (a) or one column (b). Refers to the dims.
+// An operand as a batch of matrices; a vector is one row (a) or one column (b). Refers to dims that it does
+// not own.
 struct Operand {
   BatchDims batch;
   int64_t rows = 1, columns = 1;
@@ -45,7 +46,7 @@ Operand OperandOf(const Dims& dims, bool transpose, bool left) {
   return {BatchDims(dims.data(), dims.size() - 2), transpose ? c : r, transpose ? r : c, false};
 }
 
-// Of all products of a batch. Where b is the same for all, they are one tall product.
+// Work of all products of a batch. If b is shared by the batch, they are one tall product.
 Work ProductWork(const char* algorithm, const KernelQuery& q, cpu::Operands operands) {
   const auto number = [](int64_t n) { return static_cast<double>(n); };
   const Operand a = OperandOf(q.InDims(0), q.attrs().Bool("transpose_a"), true),
@@ -75,7 +76,7 @@ class MatMul : public KernelOf<MatMul> {
 
   static std::string WhyNot(const KernelQuery& q) {
     if (!cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0))) return "does not multiply these types";
-    if (!IsFloat(q.OutType(0)) && q.attrs().Float("alpha") != 1) return "whole numbers need alpha 1";
+    if (!IsFloat(q.OutType(0)) && q.attrs().Float("alpha") != 1) return "integers need alpha 1";
     return "cannot add this bias or residual";
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
@@ -85,11 +86,11 @@ class MatMul : public KernelOf<MatMul> {
   Status Resize(ResizeContext& c) override {
     const bool ta = c->attrs().Bool("transpose_a"), tb = c->attrs().Bool("transpose_b");
     Operand a = OperandOf(c->InDims(0), ta, true), b = OperandOf(c->InDims(1), tb, false);
-    const bool flip_a = ta && !a.vector, flip_b = tb && !b.vector;
+    const bool transposed_a = ta && !a.vector, transposed_b = tb && !b.vector;
     p_ = {};
     p_.m = a.rows, p_.n = b.columns, p_.k = a.columns;
-    p_.a = {nullptr, c->InType(0), flip_a ? 1 : p_.k, flip_a ? p_.m : 1};
-    p_.b = {nullptr, c->InType(1), flip_b ? 1 : p_.n, flip_b ? p_.k : 1};
+    p_.a = {nullptr, c->InType(0), transposed_a ? 1 : p_.k, transposed_a ? p_.m : 1};
+    p_.b = {nullptr, c->InType(1), transposed_b ? 1 : p_.n, transposed_b ? p_.k : 1};
     p_.c_type = c->OutType(0);
     p_.c_row = p_.n;
     p_.alpha = c->attrs().Float("alpha");
@@ -98,8 +99,8 @@ class MatMul : public KernelOf<MatMul> {
     column_bias_ = c->Has(2) && ColumnBias(c.query());
     epilogue_.Set(c.query(), column_bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
     a_at_.clear();
-    if (CountIn(b.batch) == 1 && std::ranges::equal(a.batch, batch) && !flip_a) {
-      p_.m *= CountIn(batch);  // the same b for all: one tall product
+    if (CountIn(b.batch) == 1 && std::ranges::equal(a.batch, batch) && !transposed_a) {
+      p_.m *= CountIn(batch);  // b is shared by the batch: one tall product
     } else {
       SetBatch(a, b, batch);
     }
@@ -126,8 +127,8 @@ class MatMul : public KernelOf<MatMul> {
 
   void SetBatch(const Operand& a, const Operand& b, BatchDims batch) {
     p_.count = CountIn(batch);
-    SetStarts(a.batch, batch, p_.m * p_.k, a_at_);
-    SetStarts(b.batch, batch, p_.k * p_.n, b_at_);
+    SetOffsets(a.batch, batch, p_.m * p_.k, a_at_);
+    SetOffsets(b.batch, batch, p_.k * p_.n, b_at_);
     c_at_.clear();
     for (int64_t i = 0; i < p_.count; ++i) c_at_.push_back(i * p_.m * p_.n);
   }
@@ -138,10 +139,10 @@ class MatMul : public KernelOf<MatMul> {
   std::vector<int64_t> a_at_, b_at_, c_at_;
 };
 
-// Nothing but ones before the last two.
+// All dims but the last two are 1.
 bool OneMatrix(const Dims& dims) { return CountFrom(dims, 0, dims.size() - 2) == 1; }
 
-// How weights are packed and multiplied with.
+// Strategies of PackedMatMul: how weights are packed and multiplied.
 template <cpu::Operands kOf> struct Panels {
   static constexpr cpu::Operands kOperands = kOf;
   static int64_t Size(int64_t k, int64_t n) { return cpu::PanelsSize(k, n, kOf); }
@@ -154,13 +155,13 @@ template <cpu::Operands kOf> struct Panels {
 struct Strassen : Panels<cpu::Operands::kF32> {
   static constexpr auto Scratch = cpu::StrassenScratch;
   static constexpr auto Multiply = cpu::MultiplyStrassen;
-  static constexpr auto Fits = cpu::StrassenBalanced;  // weights that do not are multiplied as Panels are
+  static constexpr auto Fits = cpu::StrassenBalanced;  // other weights are multiplied by plain panels
 };
 
-// A matrix of weights on the right, packed once; any number of rows on the left, of whatever dims.
-template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
+// The right operand is one matrix of weights, packed once; the left operand has any number of rows.
+template <class Strategy> class PackedMatMul : public KernelOf<PackedMatMul<Strategy>> {
  public:
-  static constexpr cpu::Operands kOperands = Way::kOperands;
+  static constexpr cpu::Operands kOperands = Strategy::kOperands;
   static constexpr const char* kPack =
       kOperands == cpu::Operands::kBf16 ? "matmul.panels.bf16" : "matmul.panels.f32";
   static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
@@ -172,7 +173,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     if (kBf16 && !q.bf16) return "precision is fp32";
     if (kBf16 && q.exact_integers) return "sums of integers must be exact";
     if (kBf16 && !PaysInBf16(q)) return "rounding would take longer than bf16 saves";
-    if (!OneMatrix(q.InDims(1))) return "needs one matrix of weights for all";
+    if (!OneMatrix(q.InDims(1))) return "needs one matrix of weights for the entire batch";
     return BoundEpilogue::Fits(q, 2) && BoundEpilogue::Fits(q, 3) ? "" : "cannot add this bias or residual";
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
@@ -183,30 +184,30 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
 
   Status Prepare(PrepareContext& c) override {
     const Tensor& w = *c.Weight(1);
-    const bool flip = c.attrs().Bool("transpose_b");
-    const Operand b = OperandOf(w.dims(), flip, false);
+    const bool transposed = c.attrs().Bool("transpose_b");
+    const Operand b = OperandOf(w.dims(), transposed, false);
     k_ = b.rows, n_ = b.columns;
-    const cpu::PanelSource source{w.data<const float>(), flip ? 1 : n_, flip ? k_ : 1,
+    const cpu::PanelSource source{w.data<const float>(), transposed ? 1 : n_, transposed ? k_ : 1,
                                   c.attrs().Float("alpha")};
-    TERN_ASSIGN(panels_, c.Packed({1}, DType::kF32, {Way::Size(k_, n_)}, [&](Tensor& to) {
-      Way::Pack(source, k_, n_, to.data<float>(), c.workers());
+    TERN_ASSIGN(panels_, c.Packed({1}, DType::kF32, {Strategy::Size(k_, n_)}, [&](Tensor& to) {
+      Strategy::Pack(source, k_, n_, to.data<float>(), c.workers());
     }));
-    if constexpr (requires { Way::Fits; }) plainly_ = !Way::Fits(panels_.data<const float>(), k_, n_);
+    if constexpr (requires { Strategy::Fits; }) plain_ = !Strategy::Fits(panels_.data<const float>(), k_, n_);
     return {};
   }
 
   Status Resize(ResizeContext& c) override {
     const Dims& a = c->InDims(0);
-    const bool flip = c->attrs().Bool("transpose_a") && a.size() > 1;
+    const bool transposed = c->attrs().Bool("transpose_a") && a.size() > 1;
     p_ = {};
     p_.operands = kOperands;
     p_.k = k_, p_.n = n_;
-    p_.m = flip ? CountFrom(a, 0, a.size() - 2) * a.back() : CountFrom(a, 0, a.size() - 1);
+    p_.m = transposed ? CountFrom(a, 0, a.size() - 2) * a.back() : CountFrom(a, 0, a.size() - 1);
     p_.a_row = k_, p_.a_column = 1;
     transposed_ = {};
-    if (flip && OneMatrix(a)) {
+    if (transposed && OneMatrix(a)) {
       p_.a_row = 1, p_.a_column = p_.m;
-    } else if (flip) {
+    } else if (transposed) {
       transposed_.Add({CountFrom(a, 0, a.size() - 2), k_ * a.back(), k_ * a.back()});
       transposed_.Add({a.back(), 1, k_});
       transposed_.Add({k_, a.back(), 1});
@@ -216,7 +217,7 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     bias_ = c->Has(2) && c->InDims(2).size() <= y.size() && !c->InDims(2).empty() &&
             c->InDims(2).back() == n_ && CountOf(c->InDims(2)) == n_;
     tile_.Set(c.query(), bias_ ? std::initializer_list<int>{3} : std::initializer_list<int>{2, 3});
-    transposed_at_ = ((plainly_ ? cpu::PanelScratch : Way::Scratch)(p_, c.threads()) + 63) / 64 * 64;
+    transposed_at_ = ((plain_ ? cpu::PanelScratch : Strategy::Scratch)(p_, c.threads()) + 63) / 64 * 64;
     c.SetScratch(transposed_at_ + (transposed_.rank ? static_cast<size_t>(p_.m * k_) * sizeof(float) : 0));
     return {};
   }
@@ -232,49 +233,51 @@ template <class Way> class PackedMatMul : public KernelOf<PackedMatMul<Way>> {
     p.panels = panels_.data<const float>(), p.c = c.Out<float>(0);
     tile_.Fill(c, p);
     if (bias_) p.tile.bias = c.In<float>(2);
-    (plainly_ ? cpu::MultiplyPanels : Way::Multiply)(p, c.scratch<void>(), c.workers());
+    (plain_ ? cpu::MultiplyPanels : Strategy::Multiply)(p, c.scratch<void>(), c.workers());
     return {};
   }
 
  private:
-  // Rows of a are rounded first: too much for few columns or short rows.
+  // Rounding the rows of a must not take longer than bf16 saves: not for few columns or short rows.
   static bool PaysInBf16(const KernelQuery& q) {
     const Dims& b = q.InDims(1);
     const int64_t rows = b[b.size() - 2], columns = b.back();
-    const bool flip = q.attrs().Bool("transpose_b");
-    return (flip ? columns : rows) >= 32 && (flip ? rows : columns) >= 16;
+    const bool transposed = q.attrs().Bool("transpose_b");
+    return (transposed ? columns : rows) >= 32 && (transposed ? rows : columns) >= 16;
   }
 
-  Tensor panels_;  // words: floats, or pairs of bf16
+  Tensor panels_;  // dwords: f32, or pairs of bf16
   int64_t k_ = 0, n_ = 0;
-  bool plainly_ = false;  // Way does not fit these weights
+  bool plain_ = false;  // Strategy::Fits is false for these weights
   cpu::PanelProduct p_;
-  cpu::StridedCopy transposed_;  // of several matrices that are to be read by columns: their rows one by one
+  cpu::StridedCopy transposed_;  // transposes the left operand, a batch of matrices with transpose_a
   size_t transposed_at_ = 0;
   bool bias_ = false;
   TileBound tile_;
 };
 
-using Single = PackedMatMul<Panels<cpu::Operands::kF32>>;
+using F32 = PackedMatMul<Panels<cpu::Operands::kF32>>;
 using Bf16 = PackedMatMul<Panels<cpu::Operands::kBf16>>;
 
 template <class T> KernelEntry Entry(const char* name) { return EntryOf<T>("MatMul", name, T::Legal); }
 
 std::string StrassenWhyNot(const KernelQuery& q) {
   if (q.exact_integers) return "sums of integers must be exact";
-  if (std::string why = Single::WhyNot(q); !why.empty()) return why;
-  if (q.attrs().Bool("transpose_a") && q.InRank(0) > 1) return "needs rows that lie together on the left";
+  if (std::string why = F32::WhyNot(q); !why.empty()) return why;
+  if (q.attrs().Bool("transpose_a") && q.InRank(0) > 1) return "needs contiguous rows of the left operand";
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
-  return cpu::StrassenFits(b.rows, b.columns) ? "" : "needs halves of whole panels";
+  return cpu::StrassenFits(b.rows, b.columns)
+             ? ""
+             : "needs an even k and halves of b that are integer numbers of panels";
 }
 bool StrassenLegal(const KernelQuery& q) { return StrassenWhyNot(q).empty(); }
 
-// Beside the plain product.
+// Estimated time: that of the plain product, less the expected saving.
 double StrassenMicroseconds(const KernelQuery& q) {
   const Operand b = OperandOf(q.InDims(1), q.attrs().Bool("transpose_b"), false);
   const int64_t rows = CountFrom(q.InDims(0), 0, q.InDims(0).size() - 1);
   double plain = 0;
-  for (const Work& work : Single::WorkOf(q)) plain += CpuRates().Microseconds(work);
+  for (const Work& work : F32::WorkOf(q)) plain += CpuRates().Microseconds(work);
   return plain * StrassenCost(rows, b.columns, b.rows);
 }
 
@@ -291,7 +294,7 @@ KernelEntry StrassenEntry() {
 
 TERN_KERNELS(MatMul) {
   table.Add(Entry<Bf16>("cpu.gemm.packed.bf16"));
-  table.Add(Entry<Single>("cpu.gemm.packed.f32"));
+  table.Add(Entry<F32>("cpu.gemm.packed.f32"));
   table.Add(StrassenEntry());
   table.Add(Entry<MatMul>("cpu.gemm"));
 }

@@ -50,8 +50,7 @@ TEST(Kernels, MatMul) {
 TEST(Kernels, MatMulEpilogue) {
   const std::string every = "MatMul {activation=\"KIND\",act_alpha=0.75,act_beta=1.5} : ";
   for (const std::string kind : EpilogueNames()) {
-    // Values for functions that are not defined, or steep, elsewhere: between 0.1 and 3, at least 1 for
-    // acosh.
+    // Operands between 0.1 and 3 (acosh: at least 1), where all functions are defined and not steep.
     const std::string head = std::regex_replace(every, std::regex("KIND"), kind);
     CheckKernels({"f32", "f16", "bf16", "f64"},
                  {(head + "T[5,1]+ T[1,7]=(0.25,0.3,0.5,0.75,0.8,0.9,1)").c_str()});
@@ -73,7 +72,7 @@ TEST(Kernels, MatMulEpilogue) {
                    "MatMul {activation=\"elu\"} : T[3,4,5] T[5,6] _ T[3,1,6]",
                });
   CheckKernels({
-      // Several pieces of k, rows and columns; few rows either way; rows that are one array.
+      // Several blocks of k, rows and columns; few rows with b in either order; contiguous rows.
       "MatMul {activation=\"relu\"} : f32[301,300] f32[300,1100] f32[1100] f32[301,1100] @2e-4",
       "MatMul {activation=\"relu\"} : f32[301,300] f32[300,1100] _ f32[301,1] @2e-4",
       "MatMul {activation=\"swish\"} : f32[3,700] f32[700,1100] f32[1100] f32[1100] @2e-4",
@@ -167,7 +166,7 @@ TEST(Kernels, DepthwiseConvEpilogue) {
           "Conv {group=3,pads=[2,2,2,2],activation=\"swish\"} : T[1,3,20,21] T[6,1,5,5] _ T[6,1,1]",
       });
   CheckKernels({
-      // More than is finished at once, and rows that do not divide it.
+      // More elements than one part of the epilogue, and rows that do not divide it.
       "Conv {group=2,pads=[1,1,1,1],activation=\"softplus\"} : f32[1,2,99,101] f32[2,1,3,3] f32[2] f32[1,2,99,101]",
       "Conv {group=2,pads=[1,2],activation=\"abs\"} : f32[1,2,9] f32[2,1,4] _ f32[9]",
       "Conv {group=2,pads=[1,0,1,1,0,1],activation=\"relu\"} : f32[1,2,3,4,5] f32[2,1,2,3,3] f32[2] f32[4,2,5]",

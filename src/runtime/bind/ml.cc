@@ -1,4 +1,4 @@
-// Ties LinearClassifier to the matrix product, and Normalizer to its kernel.
+// Binds LinearClassifier to the matrix product, and Normalizer to its kernel.
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/ml/normalize.h"
 #include "kernels/cpu/support/cut.h"
@@ -10,8 +10,8 @@ namespace {
 
 int64_t RowsIn(const Dims& x) { return x.size() == 1 ? 1 : x[0]; }
 
-// Scores of all rows at once, then row by row what makes of them a label and probabilities. Labels that are
-// texts are not for kernels.
+// Computes the scores of all rows by one product, then label and probabilities row by row. Integer labels
+// only.
 class LinearClasses : public KernelOf<LinearClasses> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -46,7 +46,7 @@ class LinearClasses : public KernelOf<LinearClasses> {
     auto* scratch = c.scratch<std::byte>();
     auto* scores = reinterpret_cast<float*>(scratch + scores_at_);
     cpu::PanelProduct p = p_;
-    p.a = as_is_ ? c.In<float>(0) : Narrowed(c, reinterpret_cast<float*>(scratch + x_at_));
+    p.a = as_is_ ? c.In<float>(0) : AsF32(c, reinterpret_cast<float*>(scratch + x_at_));
     p.panels = panels_.data<const float>(), p.c = scores;
     if (!op_->intercepts.empty()) p.tile.bias = op_->intercepts.data();
     cpu::MultiplyPanels(p, scratch, c.workers());
@@ -60,12 +60,12 @@ class LinearClasses : public KernelOf<LinearClasses> {
  private:
   size_t RowBytes() const { return cpu::Aligned(static_cast<size_t>(l_.classes + 2) * sizeof(double)); }
 
-  static const float* Narrowed(const RunContext& c, float* to) {
+  static const float* AsF32(const RunContext& c, float* to) {
     const Tensor& x = c.In(0);
-    const bool whole = IsInt(x.dtype());
+    const bool integer = IsInt(x.dtype());
     c.workers().ParallelFor(x.size(), 4096, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        to[i] = whole ? static_cast<float>(LoadLong(x, i)) : static_cast<float>(LoadDouble(x, i));
+        to[i] = integer ? static_cast<float>(LoadLong(x, i)) : static_cast<float>(LoadDouble(x, i));
     });
     return to;
   }
@@ -99,15 +99,15 @@ class Normalizer : public KernelOf<Normalizer> {
   }
   Status Run(RunContext& c) override {
     const DType type = c.In(0).dtype();
-    type == DType::kF32   ? Go<float>(c)
-    : type == DType::kF64 ? Go<double>(c)
-    : type == DType::kI32 ? Go<int32_t>(c)
-                          : Go<int64_t>(c);
+    type == DType::kF32   ? Normalize<float>(c)
+    : type == DType::kF64 ? Normalize<double>(c)
+    : type == DType::kI32 ? Normalize<int32_t>(c)
+                          : Normalize<int64_t>(c);
     return {};
   }
 
  private:
-  template <class T> void Go(const RunContext& c) const {
+  template <class T> void Normalize(const RunContext& c) const {
     cpu::NormalizeRows(size_, rows_, width_, c.In<T>(0), c.Out<float>(0), c.workers());
   }
   cpu::RowSize size_ = cpu::RowSize::kMax;

@@ -1,4 +1,4 @@
-// The kernels of ai.onnx.ml's models against their reference functions.
+// Kernels of ai.onnx.ml ops against their reference functions.
 #include <cmath>
 #include <random>
 
@@ -20,7 +20,8 @@ std::vector<double> Random(int64_t count, unsigned seed, bool halves = false) {
   return out;
 }
 
-// Runs the op in a session with 1 and 3 threads: a kernel does it, and results are the reference function's.
+// Runs the op with 1 and 3 threads: a kernel must run it, and results must equal those of the reference
+// function.
 void Check(const char* op, const Tensor& x, const AttrList& attrs, int outputs, double tolerance = 0) {
   InitOps();
   auto graph = std::make_shared<Graph>();
@@ -59,7 +60,7 @@ Tensor Rows(DType type, const Dims& dims, unsigned seed) {
   return Tensor::Of(type, dims, values);
 }
 
-// Trees of seven nodes and eight leaves, of which the first tree is a single leaf.
+// Trees of seven nodes and eight leaves; the first tree is a single leaf.
 AttrList Forest(int trees, DType work, int64_t mode, int64_t targets, unsigned seed) {
   Ints roots{-1}, feature, modes, on_true, on_false, missing, starts{0, 1}, target{0};
   std::mt19937 engine(seed);

@@ -1,4 +1,4 @@
-// Ties ops that only move elements to their CPU kernels.
+// Binds ops that only move elements to their CPU kernels.
 #include "kernels/cpu/move/copy.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 bool Movable(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && RankFits(q.InDims(0)); }
 
-// One tensor to another by a copy that Resize lays out.
+// Base of kernels that are one strided copy, which Resize plans.
 template <class T> class StridedMove : public KernelOf<T> {
  public:
   Status Run(RunContext& c) override {
@@ -43,18 +43,18 @@ class Transpose : public StridedMove<Transpose> {
   std::vector<int64_t> perm_;
 };
 
-// Blocks of pixels to channels and back: the indices of both sides as one list of axes.
+// SpaceToDepth and DepthToSpace as one strided copy over six axes.
 class Blocks : public StridedMove<Blocks> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && q.InRank(0) == 4; }
   Status Resize(ResizeContext& c) override {
-    // What one step takes: a channel, a pixel, a row, a sample.
+    // Strides of a channel, a pixel, a row and a sample.
     const ChannelOrder order{c->attrs().Bool("channels_last")};
     const Dims x = order.First(c->InDims(0));
     const int64_t b = c->attrs().Int("block"), channels = x[1], h = x[2], w = x[3];
     const int64_t channel = order.channels_last ? 1 : h * w, pixel = order.channels_last ? channels : 1;
     const int64_t row = w * pixel, sample = channels * h * w;
-    Dims loop, from;  // sample, y, x, then the parts of a block, then channels; or channels before y
+    Dims loop, from;  // sizes of the loops in the order of the output, and strides of the input
     if (c->op().name == "SpaceToDepth") {
       loop = {x[0], b, b, channels, h / b, w / b};
       from = {sample, row, pixel, channel, b * row, b * pixel};
@@ -74,29 +74,29 @@ class Blocks : public StridedMove<Blocks> {
   }
 
  private:
-  // Both lists alike, as std::rotate.
+  // std::rotate of both lists.
   static void Rotate(Dims& loop, Dims& from, int first, int middle, int last) {
     for (Dims* d : {&loop, &from}) std::rotate(d->begin() + first, d->begin() + middle, d->begin() + last);
   }
 };
 
-// Pieces of one tensor side by side along an axis; Concat writes them, Split reads them.
-class Pieces : public KernelOf<Pieces> {
+// Concat and Split: parts of one tensor along an axis, which Concat writes and Split reads.
+class ConcatSplit : public KernelOf<ConcatSplit> {
  public:
   Status Resize(ResizeContext& c) override {
     concat_ = c->op().name == "Concat";
-    const Dims& whole = concat_ ? c->OutDims(0) : c->InDims(0);
-    const size_t axis = AxisOf(c->attrs().Int("axis"), whole.size());
-    const int64_t outer = CountFrom(whole, 0, axis), inner = CountFrom(whole, axis + 1, whole.size()),
-                  row = whole[axis] * inner;
+    const Dims& full = concat_ ? c->OutDims(0) : c->InDims(0);
+    const size_t axis = AxisOf(c->attrs().Int("axis"), full.size());
+    const int64_t outer = CountFrom(full, 0, axis), inner = CountFrom(full, axis + 1, full.size()),
+                  row = full[axis] * inner;
     int64_t at = 0;
     plans_.clear();
     for (const TensorInfo& part : concat_ ? c->inputs : c->outputs) {
       cpu::StridedCopy plan;
-      if (part.dtype == DType::kInvalid) return InvalidArgument("a piece of ", c->op().name, " is missing");
+      if (part.dtype == DType::kInvalid) return InvalidArgument("a part of ", c->op().name, " is missing");
       const int64_t n = part.dims[axis] * inner;
       if (at + n > row)
-        return InvalidArgument("pieces along axis ", axis, " are longer than its ", whole[axis], " elements");
+        return InvalidArgument("parts along axis ", axis, " are longer than its ", full[axis], " elements");
       plan.Add({outer, concat_ ? n : row, concat_ ? row : n});
       plan.Add({n, 1, 1});
       (concat_ ? plan.to : plan.from) = at;
@@ -121,7 +121,7 @@ class Pieces : public KernelOf<Pieces> {
 
 class Slice : public KernelOf<Slice> {
  public:
-  // The bounds are read in each run: they need not be known before it.
+  // Bounds are read in each run: they need not be constant.
   Status Run(RunContext& c) override {
     const Tensor &x = c.In(0), &y = c.Out(0);
     const int64_t rank = x.rank();
@@ -220,8 +220,7 @@ class Trilu : public KernelOf<Trilu> {
   bool upper_ = true;
 };
 
-// The input's bytes under other dims, where the result cannot lie in the input's memory: where that is known
-// ahead of the run, as shapes are.
+// Copies the bytes of a reshaped input, where the result cannot share the memory of the input.
 class ViewCopy : public KernelOf<ViewCopy> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -244,8 +243,8 @@ TERN_KERNELS(Move) {
   table.Add<Transpose>("Transpose", "cpu.transpose", Movable);
   table.Add<Blocks>("SpaceToDepth", "cpu.space_to_depth", Blocks::Legal);
   table.Add<Blocks>("DepthToSpace", "cpu.depth_to_space", Blocks::Legal);
-  table.Add<Pieces>("Concat", "cpu.concat", Movable);
-  table.Add<Pieces>("Split", "cpu.split", Movable);
+  table.Add<ConcatSplit>("Concat", "cpu.concat", Movable);
+  table.Add<ConcatSplit>("Split", "cpu.split", Movable);
   table.Add<Slice>("Slice", "cpu.slice", Movable);
   table.Add<Expand>("Expand", "cpu.expand", Expand::Legal);
   table.Add<Tile>("Tile", "cpu.tile", Tile::Legal);

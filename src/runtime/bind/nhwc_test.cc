@@ -7,9 +7,9 @@
 namespace tern {
 namespace {
 
-// Where F(6,3) is chosen: it errs by up to 1.1e-6 sqrt(channels + 16) of the largest result (WinogradError,
-// docs/reports/accuracy.md). Largest results are 61 with 16 channels and 51 with 8, so that 3.8e-4 and 2.7e-4
-// are promised; 2.7e-4 and 1.6e-4 are seen. Hence 3e-4 there; direct sums stay below 1e-4.
+// Tolerance 3e-4 where F(6,3) is chosen. Its error is up to 1.1e-6 sqrt(channels + 16) of the largest result
+// (WinogradError, docs/reports/accuracy.md). Largest results are 61 with 16 channels and 51 with 8: the
+// bounds are 3.8e-4 and 2.7e-4, the observed errors 2.7e-4 and 1.6e-4. Direct sums stay below 1e-4.
 TEST(NhwcKernels, Conv) {
   CheckKernels(
       {"Conv {channels_last=true} : f32[2,5,6,20] f32[17,20,1,1]! f32[17]! @1e-4",
@@ -23,12 +23,12 @@ TEST(NhwcKernels, Conv) {
        "Conv {channels_last=true,group=4,pads=[1,1,1,1]} : f32[1,7,8,32] f32[24,8,3,3]! @1e-4",
        "Conv {channels_last=true,group=3,pads=[1,1,1,1]} : f32[1,7,8,3] f32[6,1,3,3]! @1e-4",
        "Conv {channels_last=true,pads=[1,1,1,1]} : f32[0,9,10,16] f32[33,16,3,3]!",
-       // weights that are no constants
+       // weights that are not constant
        "Conv {channels_last=true,pads=[1,1,1,1]} : f32[1,5,6,4] f32[8,4,3,3] f32[8] @1e-4"});
 }
 
-// Nothing is estimated or measured twice: what cannot be read in place is for `columns` alone.
-TEST(NhwcKernels, WindowsFarApartAreCopied) {
+// Windows that cannot be read in place are left to the im2col kernel, so that nothing is measured twice.
+TEST(NhwcKernels, WideDilationsUseIm2col) {
   const auto direct = [](const std::string& attrs) {
     const auto graph = ParseOrDie(StrCat(
         "graph @g(%x: f32[1,20,40,8]) -> (%y) {\n  #s: i64[4] = (16, 8, 3, 3)\n",
@@ -45,7 +45,7 @@ TEST(NhwcKernels, WindowsFarApartAreCopied) {
   EXPECT_TRUE(direct("dilations=[2,2], pads=[2,2,2,2]").legal);
   const Candidate far = direct("dilations=[1000,1000], pads=[1000,1000,1000,1000]");
   EXPECT_FALSE(far.legal);
-  EXPECT_EQ(far.why_not, "windows are too far apart to be read in place");
+  EXPECT_EQ(far.why_not, "the dilation is too wide to read windows in place");
 }
 
 TEST(NhwcKernels, ConvWithEpilogue) {
@@ -101,7 +101,7 @@ TEST(NhwcKernels, Pool) {
        "GlobalPool {channels_last=true,kind=\"max\"} : f32[2,7,7,40]"});
 }
 
-// Sums over the pixels, of so many that they are taken in parts, and of few.
+// Reductions over pixels: enough of them to be split into parts, and few.
 TEST(NhwcKernels, Reduce) {
   for (const char* kind : {"mean", "sum", "max", "min", "l1", "l2", "log_sum_exp"})
     for (const char* rest :

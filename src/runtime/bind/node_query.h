@@ -1,11 +1,11 @@
-// One node of a graph in text form as kernels are asked about it; for the tests of this folder.
+// The KernelQuery of a node from a graph in text form, for the tests of this folder.
 #pragma once
 #include "kernel_api/kernel_table.h"
 #include "runtime/test_support.h"
 
 namespace tern {
 
-// Inputs whose names begin with w become constants, and so weights.
+// Parses a graph; inputs whose names begin with w become constants, and so weights.
 inline std::unique_ptr<Graph> ParseNode(const std::string& text) {
   InitOps();
   auto parsed = ParseGraph(text);
@@ -18,7 +18,7 @@ inline std::unique_ptr<Graph> ParseNode(const std::string& text) {
   return std::move(*parsed);
 }
 
-// The query of the graph's last node, whose dims must be known. The graph must outlive it.
+// The query of the last node of the graph; its dims must be concrete. The graph must outlive it.
 inline KernelQuery QueryOf(const Graph& graph) {
   const Node& node = *graph.nodes().back();
   KernelQuery query(*node.op, node.attrs);

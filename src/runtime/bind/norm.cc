@@ -1,4 +1,4 @@
-// Ties normalisation ops to their CPU kernels.
+// Binds normalization ops to their CPU kernels.
 #include "kernels/cpu/norm/norm.h"
 
 #include "kernels/cpu/norm/group_norm_last.h"
@@ -134,7 +134,7 @@ class Lrn : public KernelOf<Lrn> {
 
 size_t FirstAxis(const KernelQuery& q) { return AxisOf(q.attrs().Int("axis"), q.InDims(0).size()); }
 
-// scale or bias has exactly the elements that are normalised together.
+// Whether input i (scale or bias) is absent or has exactly one value per normalized element.
 bool Covers(const KernelQuery& q, int i) {
   if (!q.Has(i)) return true;
   const Dims &x = q.InDims(0), &s = q.InDims(i);

@@ -1,4 +1,4 @@
-// Answers of ops (ir/op_answers.h) against the kernels that there are.
+// Answers of ops (ir/op_answers.h) against the registered kernels.
 #include <string_view>
 
 #include "runtime/bind/cpu_kernels.h"
@@ -9,7 +9,7 @@ namespace {
 
 bool SaysNoKernel(const char* reason) { return reason && std::string_view(reason) == kNoKernel.reason; }
 
-// An op that gets a kernel has to answer anew: what did not matter to the reference evaluator does now.
+// An op that gets a kernel must no longer answer kNoKernel: plans then use the answer.
 TEST(OpAnswers, OpsWithKernelsDoNotSayThatTheyHaveNone) {
   InitOps();
   for (const OpDef* op : AllOps()) {

@@ -1,4 +1,4 @@
-// Ties Pad and Fill to their CPU kernels.
+// Binds Pad and Fill to their CPU kernels.
 #include <algorithm>
 
 #include "kernels/cpu/move/copy.h"
@@ -48,7 +48,7 @@ class Pad : public KernelOf<Pad> {
   }
 
  private:
-  // The part of x that stays, moved into the border.
+  // Copy of the part of x that remains after cropping into y, which Run fills with the constant first.
   Status PlanConstant(ResizeContext& c, const Dims& begin, const Dims& end) {
     const Dims &x = c->InDims(0), from = ContiguousStrides(x), to = ContiguousStrides(c->OutDims(0));
     plan_ = {};
@@ -60,7 +60,7 @@ class Pad : public KernelOf<Pad> {
     }
     return {};
   }
-  // Where each position of y comes from.
+  // Source index of each position of y, per axis.
   Status PlanMapped(ResizeContext& c, const Dims& begin, const Dims& end) {
     const Dims &x = c->InDims(0), steps = ContiguousStrides(x);
     sources_.clear();
@@ -79,14 +79,15 @@ class Pad : public KernelOf<Pad> {
     }
     return {};
   }
+  // Index, among the `kept` elements of an axis, that position i of the padded axis copies.
   int64_t SourceOf(int64_t i, int64_t kept) const {
     const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
     if (i >= 0 && i < kept) return i;
     if (mode_ == "edge") return i < 0 ? 0 : kept - 1;
     if (mode_ == "wrap") return modulo(i, kept);
     if (kept == 1) return 0;
-    const int64_t turn = modulo(i, 2 * kept - 2);
-    return std::min(turn, 2 * kept - 2 - turn);
+    const int64_t phase = modulo(i, 2 * kept - 2);
+    return std::min(phase, 2 * kept - 2 - phase);
   }
 
   std::string mode_;

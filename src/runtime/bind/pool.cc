@@ -1,4 +1,4 @@
-// Ties pooling to its CPU kernels.
+// Binds pooling to its CPU kernels.
 #include "kernels/cpu/pool/pool.h"
 
 #include "kernels/cpu/reduce/reduce.h"

@@ -1,11 +1,12 @@
-// What averages over windows are divided by.
+// Divisors of average pooling.
 #pragma once
 #include "kernels/cpu/pool/pool.h"
 #include "ops/support/window.h"
 
 namespace tern {
 
-// Taps of each window that lie inside the input, or inside the padded input. None of an empty result.
+// Number of taps of each window inside the input, or inside the padded input (with_padding), per axis. Empty
+// if the result is empty.
 inline cpu::PoolDivisors PoolDivisorsOf(const cpu::ConvShape& s, const Window& window, bool with_padding) {
   cpu::PoolDivisors divisors;
   if (s.batch == 0 || s.channels == 0 || std::count(s.output.begin(), s.output.end(), 0) > 0) return divisors;

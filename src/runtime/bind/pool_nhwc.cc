@@ -1,4 +1,4 @@
-// Ties pooling over channels-last images to its CPU kernel.
+// Binds pooling over channels-last images to its CPU kernel.
 #include "kernels/cpu/pool/pool_nhwc.h"
 #include "runtime/bind/pool_divisors.h"
 #include "runtime/bind/window_shape.h"

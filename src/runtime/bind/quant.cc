@@ -1,4 +1,4 @@
-// Ties quantization to its CPU kernels.
+// Binds Quantize and Dequantize to their CPU kernels.
 #include "kernels/cpu/quant/quant.h"
 
 #include "runtime/bind/support.h"

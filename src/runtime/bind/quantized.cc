@@ -1,6 +1,6 @@
-// Ties ops on quantized tensors to the kernels of the ops on real numbers: operands are dequantized into
-// scratch memory, weights once for all, and the result is quantized from there. Convolutions and matrix
-// products of 8 bits work on the whole numbers themselves: a float holds their sums exactly up to 2^24.
+// Binds quantized ops to the f32 kernels of the real ops: operands are dequantized into scratch memory
+// (weights once, in Prepare) and the result is quantized. 8-bit convolutions and matrix products run on the
+// integers, converted to f32, which represents their sums exactly up to 2^24; scales are applied to the sums.
 #include "ops/quant/quantized.h"
 
 #include "kernels/cpu/quant/integer.h"
@@ -33,10 +33,11 @@ void ScaleBias(const Tensor& bias, const Tensor& first, const Tensor& second, fl
            (first.data<const float>()[0] * second.data<const float>()[single ? 0 : i]);
 }
 
-// Sums of whole numbers to the result, channel by channel.
+// Requantizes sums of integers to the result, channel by channel.
 class Rescaler {
  public:
-  // Where the numbers per channel go in scratch memory; returns the bytes with them.
+  // Reserves scratch memory behind `bytes` for multipliers and biases per channel; returns the new number of
+  // bytes.
   size_t Resize(const QuantizedForm& form, const KernelQuery& q, size_t bytes) {
     const Dims& y = q.OutDims(0);
     const bool conv = std::string_view(form.real) == "Conv";
@@ -76,7 +77,7 @@ class Rescaler {
 
 class Quantized : public Kernel {
  public:
-  // real: the table that the kernel of the op on real numbers comes from.
+  // real: the table that has the kernels of the real op.
   Quantized(const QuantizedForm& form, const KernelTable& real) : form_(form), real_(real) {}
   Quantized(const Quantized& other)
       : form_(other.form_),
@@ -87,7 +88,7 @@ class Quantized : public Kernel {
         operands_(other.operands_),
         result_(other.result_),
         scales_(other.scales_),
-        whole_(other.whole_),
+        integers_(other.integers_),
         ones_(other.ones_),
         rescaler_(other.rescaler_) {}
 
@@ -97,7 +98,7 @@ class Quantized : public Kernel {
   }
 
   Status Prepare(PrepareContext& c) override {
-    const bool whole = form_.has_bias && OnIntegers(form_, c.InType(0), c.InType(3), c.OutType(0));
+    const bool integers = form_.has_bias && OnIntegers(form_, c.InType(0), c.InType(3), c.OutType(0));
     packed_.assign(static_cast<size_t>(form_.operands + form_.has_bias), Tensor());
     for (int i = 0; i < form_.operands; ++i) {
       const int at = 3 * i;
@@ -105,37 +106,37 @@ class Quantized : public Kernel {
       if (!x || !scale || (c.Has(at + 2) && !zero)) continue;
       Tensor& real = packed_[static_cast<size_t>(i)];
       real = c.AllocateWeights(DType::kF32, x->dims());
-      const std::vector<float> ones(whole ? static_cast<size_t>(scale->size()) : 0, 1.0f);
+      const std::vector<float> ones(integers ? static_cast<size_t>(scale->size()) : 0, 1.0f);
       cpu::DequantizeF32(ScalesOf(x->dims(), scale->dims(), ScaleAxis(form_, c.attrs(), i)), x->dtype(),
-                         x->raw(), whole ? ones.data() : scale->data<const float>(),
+                         x->raw(), integers ? ones.data() : scale->data<const float>(),
                          zero ? zero->raw() : nullptr, real.data<float>(), c.workers());
     }
-    if (whole || !form_.has_bias || !c.Weight(form_.bias()) || !c.Weight(1) || !c.Weight(4)) return {};
+    if (integers || !form_.has_bias || !c.Weight(form_.bias()) || !c.Weight(1) || !c.Weight(4)) return {};
     packed_.back() = c.AllocateWeights(DType::kF32, c.Weight(form_.bias())->dims());
     ScaleBias(*c.Weight(form_.bias()), *c.Weight(1), *c.Weight(4), packed_.back().data<float>());
     return {};
   }
 
   Status Resize(ResizeContext& c) override {
-    whole_ = Whole(form_, c.query());
+    integers_ = RunsOnIntegers(form_, c.query());
     attrs_ = AttrsFor(form_, c.query());
     const KernelQuery real = RealQuery(form_, c.query(), attrs_, packed_);
     const KernelEntry* entry = real_.Select(real);
-    if (!entry) return Unsupported("no kernel for ", form_.real, " on real numbers");
+    if (!entry) return Unsupported("no f32 kernel for ", form_.real);
     inner_ = entry->make();
     ResizeContext inner(real, c.threads());
     TERN_TRY(inner_->Resize(inner));
     size_t bytes = cpu::Aligned(inner.scratch());
     operands_.clear();
-    for (size_t i = 0; i < real.inputs.size(); ++i) operands_.push_back(StandFor(real.inputs[i], i, bytes));
-    result_ = StandFor(real.outputs[0], real.inputs.size(), bytes);
+    for (size_t i = 0; i < real.inputs.size(); ++i) operands_.push_back(MakeReal(real.inputs[i], i, bytes));
+    result_ = MakeReal(real.outputs[0], real.inputs.size(), bytes);
     scales_.clear();
     for (int i = 0; i < form_.operands; ++i) {
       scales_.push_back(ScalesOf(c->InDims(3 * i), c->InDims(3 * i + 1), ScaleAxis(form_, c->attrs(), i)));
       const auto count = static_cast<size_t>(CountOf(c->InDims(3 * i + 1)));
-      if (whole_ && ones_.size() < count) ones_.assign(count, 1.0f);
+      if (integers_ && ones_.size() < count) ones_.assign(count, 1.0f);
     }
-    if (whole_) bytes = rescaler_.Resize(form_, c.query(), bytes);
+    if (integers_) bytes = rescaler_.Resize(form_, c.query(), bytes);
     c.SetScratch(bytes);
     return {};
   }
@@ -150,7 +151,7 @@ class Quantized : public Kernel {
     context_.pool = c.pool;
     context_.scratch_memory = c.scratch_memory;
     TERN_TRY(inner_->Run(context_));
-    if (whole_) {
+    if (integers_) {
       rescaler_.Run(form_, c, result_.datum.tensor.data<const float>());
       return {};
     }
@@ -165,8 +166,8 @@ class Quantized : public Kernel {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<Quantized>(*this); }
 
  private:
-  // Real numbers in scratch memory, or packed.
-  struct Stand {
+  // A dequantized operand or result, in scratch memory or packed in Prepare.
+  struct RealTensor {
     size_t offset = 0;
     bool packed = false;
     Datum datum;
@@ -174,54 +175,54 @@ class Quantized : public Kernel {
 
   bool Packed(size_t i) const { return i < packed_.size() && packed_[i].defined(); }
 
-  Stand StandFor(const TensorInfo& info, size_t i, size_t& bytes) const {
+  RealTensor MakeReal(const TensorInfo& info, size_t i, size_t& bytes) const {
     if (Packed(i)) return {0, true, packed_[i]};
     const size_t size = static_cast<size_t>(CountOf(info.dims)) * sizeof(float), at = bytes;
     bytes += cpu::Aligned(size);
     return {at, false, Tensor::View(Buffer::Borrow(nullptr, size, nullptr), DType::kF32, info.dims)};
   }
 
-  static void Place(const RunContext& c, Stand& s) {
+  static void Place(const RunContext& c, RealTensor& s) {
     Tensor& t = s.datum.tensor;
     t.SetBuffer(Buffer::Borrow(c.scratch<std::byte>() + s.offset, t.bytes(), nullptr));
   }
 
   void Fill(const RunContext& c, size_t i) {
-    Stand& s = operands_[i];
+    RealTensor& s = operands_[i];
     if (s.packed) return;
     Place(c, s);
     float* real = s.datum.tensor.data<float>();
     if (i >= scales_.size()) return ScaleBias(c.In(form_.bias()), c.In(1), c.In(4), real);
     const int at = 3 * static_cast<int>(i);
     cpu::DequantizeF32(scales_[i], c.In(at).dtype(), c.In(at).raw(),
-                       whole_ ? ones_.data() : c.In<float>(at + 1),
+                       integers_ ? ones_.data() : c.In<float>(at + 1),
                        c.Has(at + 2) ? c.In(at + 2).raw() : nullptr, real, c.workers());
   }
 
-  static bool Whole(const QuantizedForm& form, const KernelQuery& q) {
+  static bool RunsOnIntegers(const QuantizedForm& form, const KernelQuery& q) {
     return form.has_bias && OnIntegers(form, q.InType(0), q.InType(3), q.OutType(0));
   }
 
-  // In whole numbers bias and activation come with the scales, behind the sums.
+  // Attributes of the real op. On integers the Rescaler applies bias and activation, not the inner kernel.
   static Attrs AttrsFor(const QuantizedForm& form, const KernelQuery& q) {
     Attrs attrs = RealAttrs(form, q.attrs());
-    return Whole(form, q) ? WithoutActivation(std::move(attrs)) : attrs;
+    return RunsOnIntegers(form, q) ? WithoutActivation(std::move(attrs)) : attrs;
   }
 
-  // What the kernel on real numbers is asked for.
+  // The query for the kernel of the real op.
   static KernelQuery RealQuery(const QuantizedForm& form, const KernelQuery& q, const Attrs& attrs,
                                const std::vector<Tensor>& packed) {
     KernelQuery real(*FindOp(form.real), attrs);
     for (int i = 0; i < form.operands; ++i) real.inputs.push_back({DType::kF32, q.InDims(3 * i)});
-    if (form.has_bias && q.Has(form.bias()) && !Whole(form, q))
+    if (form.has_bias && q.Has(form.bias()) && !RunsOnIntegers(form, q))
       real.inputs.push_back({DType::kF32, q.InDims(form.bias())});
     real.outputs.push_back({DType::kF32, q.OutDims(0)});
-    real.exact_integers = Whole(form, q);
+    real.exact_integers = RunsOnIntegers(form, q);
     real.known.resize(real.inputs.size());
     real.weight.resize(real.inputs.size());
     for (size_t i = 0; i < real.inputs.size() && i < packed.size(); ++i) {
       if (packed[i].defined())
-        real.known[i] = &packed[i];  // but no weight: the inner kernel is never prepared
+        real.known[i] = &packed[i];  // not a weight: the inner kernel is never prepared
     }
     return real;
   }
@@ -231,16 +232,16 @@ class Quantized : public Kernel {
   std::vector<Tensor> packed_;  // by input of the real op; undefined where it is not a weight
   Attrs attrs_;
   std::unique_ptr<Kernel> inner_;
-  std::vector<Stand> operands_;
-  Stand result_;
+  std::vector<RealTensor> operands_;
+  RealTensor result_;
   std::vector<cpu::QuantShape> scales_;
-  bool whole_ = false;
+  bool integers_ = false;
   std::vector<float> ones_;
   Rescaler rescaler_;
   RunContext context_;
 };
 
-// Where quantized_bytes.cc does not know better.
+// For types that quantized_bytes.cc has no kernels for.
 class NotOnIntegers : public Quantized {
  public:
   using Quantized::Quantized;
@@ -250,7 +251,7 @@ class NotOnIntegers : public Quantized {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<NotOnIntegers>(*this); }
 };
 
-// A function of 8 bits: its 256 results first, then each element by looking up.
+// A function of 8-bit codes: computes a table of 256 results, then looks up each element.
 class ByTable : public Kernel {
  public:
   ByTable(const QuantizedForm& form, const KernelTable& real) : results_(form, real) {}

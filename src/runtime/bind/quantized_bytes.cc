@@ -1,4 +1,4 @@
-// Ties sums, products and means of 8-bit tensors to their own kernels.
+// Binds sums, products and means of 8-bit tensors to integer kernels.
 #include "kernels/cpu/quant/integer.h"
 #include "ops/quant/integer.h"
 #include "runtime/bind/support.h"
@@ -9,12 +9,12 @@ namespace {
 float Scale(const RunContext& c, int i) { return c.In<float>(i)[0]; }
 int32_t Zero(const RunContext& c, int i) { return c.Has(i) ? static_cast<int32_t>(LoadLong(c.In(i), 0)) : 0; }
 
-// Operand at input i, with its scale and zero point behind it.
+// Operand at input i; its scale is input i + 1, its zero point input i + 2.
 cpu::ByteOperand Operand(const RunContext& c, int i) {
   return {c.In(i).dtype(), c.In(i).raw(), static_cast<float>(Zero(c, i + 2)), 1};
 }
 
-// The result, whose scale is at input i.
+// Range of the result; its scale is input i, its zero point input i + 1.
 cpu::ByteRange Range(const RunContext& c, int i) {
   const DType to = c.Out(0).dtype();
   const int32_t zero = Zero(c, i + 1);

@@ -1,10 +1,10 @@
-// Ties Range to a loop.
+// Binds Range to a loop.
 #include "runtime/bind/support.h"
 
 namespace tern {
 namespace {
 
-// Inputs: start limit delta. Inference has counted the elements.
+// Inputs: start limit delta. Shape inference has computed the number of elements.
 class Range : public KernelOf<Range> {
  public:
   static bool Legal(const KernelQuery& q) {
@@ -18,7 +18,8 @@ class Range : public KernelOf<Range> {
   }
 
  private:
-  // Sums: the type of the sums, which wraps for integers and is exact for floats.
+  // Sums: the type that sums are computed in. Unsigned wraps around without overflow; double is exact for
+  // f32.
   template <class T, class Sums> static Status Fill(const RunContext& c) {
     const auto first = static_cast<Sums>(*c.In<T>(0)), step = static_cast<Sums>(*c.In<T>(2));
     T* y = c.Out<T>(0);

@@ -1,4 +1,4 @@
-// Ties reductions and softmax to their CPU kernels.
+// Binds reductions and softmax to their CPU kernels.
 #include "kernels/cpu/reduce/reduce.h"
 
 #include <utility>
@@ -15,7 +15,7 @@ class Softmax : public KernelOf<Softmax> {
     return q.AllTypes(DType::kF32) && q.attrs().Text("kind") != "hardmax";
   }
   Status Resize(ResizeContext& c) override {
-    if (!std::exchange(known_, true))
+    if (!std::exchange(attrs_read_, true))
       log_ = c->attrs().Text("kind") == "log_softmax", axis_ = c->attrs().Int("axis");
     shape_ = AxisShapeOf(c->InDims(0), AxisOf(axis_, c->InDims(0).size()));
     return {};
@@ -26,7 +26,7 @@ class Softmax : public KernelOf<Softmax> {
   }
 
  private:
-  bool known_ = false;  // the attributes have been read; they stay as they are
+  bool attrs_read_ = false;  // attributes have been read; they never change
   bool log_ = false;
   int64_t axis_ = -1;
   cpu::AxisShape shape_;
@@ -39,13 +39,14 @@ class Reduce : public KernelOf<Reduce> {
            (!q.Has(1) || q.Known(1));
   }
   Status Resize(ResizeContext& c) override {
-    if (!std::exchange(known_, true)) kind_ = KindOf(c.query()), noop_ = c->attrs().Bool("noop_if_empty");
+    if (!std::exchange(attrs_read_, true))
+      kind_ = KindOf(c.query()), noop_ = c->attrs().Bool("noop_if_empty");
     const size_t rank = c->InDims(0).size();
     const Tensor* axes = c->Has(1) ? c->Known(1) : nullptr;
     const int64_t count = axes ? axes->size() : 0;
     mask_.assign(rank, count == 0 && !noop_);
     for (int64_t k = 0; k < count; ++k) {
-      if (rank == 0) continue;  // a scalar along its axis 0
+      if (rank == 0) continue;  // axis 0 of a scalar
       const int64_t axis = LoadLong(*axes, k);
       const size_t i = AxisOf(axis, rank);
       if (i >= rank) return InvalidArgument("axis ", axis, " of a rank-", rank, " tensor");
@@ -63,7 +64,7 @@ class Reduce : public KernelOf<Reduce> {
   static cpu::ReduceKind KindOf(const KernelQuery& q) {
     return static_cast<cpu::ReduceKind>(IndexOf(cpu::kReduceNames, q.attrs().Text("kind")));
   }
-  bool known_ = false, noop_ = false;
+  bool attrs_read_ = false, noop_ = false;
   cpu::ReduceKind kind_ = cpu::ReduceKind::kSum;
   std::vector<bool> mask_;  // axes that are reduced
   cpu::ReducePlan plan_;
@@ -73,7 +74,7 @@ class ArgReduce : public KernelOf<ArgReduce> {
  public:
   static bool Legal(const KernelQuery& q) { return cpu::HasArgReduce(q.InType(0)); }
   Status Resize(ResizeContext& c) override {
-    if (!std::exchange(known_, true)) {
+    if (!std::exchange(attrs_read_, true)) {
       axis_ = c->attrs().Int("axis");
       largest_ = c->attrs().Text("kind") == "max", last_ = c->attrs().Bool("last");
     }
@@ -91,7 +92,7 @@ class ArgReduce : public KernelOf<ArgReduce> {
  private:
   cpu::AxisShape shape_;
   int64_t axis_ = 0;
-  bool known_ = false, largest_ = true, last_ = false;
+  bool attrs_read_ = false, largest_ = true, last_ = false;
 };
 
 }  // namespace

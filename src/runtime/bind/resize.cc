@@ -1,4 +1,4 @@
-// Ties Resize to its CPU kernels.
+// Binds Resize to its CPU kernels.
 #include "kernels/cpu/resize/resize.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ ResizeFilter FilterOf(const Attrs& a) {
 
 bool HasScales(const KernelQuery& q) { return q.Has(2) && CountOf(q.InDims(2)) > 0; }
 
-// Crops and sizes that keep the aspect are left to the reference.
-bool Plain(const KernelQuery& q) {
+// Crops and aspect-preserving sizes are left to the reference evaluator.
+bool Supported(const KernelQuery& q) {
   if (q.attrs().Text("coordinates") == "tf_crop_and_resize" || q.attrs().Text("aspect") != "stretch" ||
       !RankFits(q.InDims(0)))
     return false;
@@ -59,7 +59,7 @@ std::vector<ResizeAxis> AxesOf(const KernelQuery& q) {
 class Nearest : public KernelOf<Nearest> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return Plain(q) && q.attrs().Text("mode") == "nearest" && cpu::WidthOf(q.InType(0)) > 0;
+    return Supported(q) && q.attrs().Text("mode") == "nearest" && cpu::WidthOf(q.InType(0)) > 0;
   }
   Status Resize(ResizeContext& c) override {
     const ResizeFilter filter = FilterOf(c->attrs());
@@ -92,7 +92,7 @@ class Nearest : public KernelOf<Nearest> {
 class Interpolate : public KernelOf<Interpolate> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return Plain(q) && q.attrs().Text("mode") != "nearest" && q.InType(0) == DType::kF32;
+    return Supported(q) && q.attrs().Text("mode") != "nearest" && q.InType(0) == DType::kF32;
   }
   Status Resize(ResizeContext& c) override {
     const ResizeFilter filter = FilterOf(c->attrs());
@@ -108,8 +108,8 @@ class Interpolate : public KernelOf<Interpolate> {
       largest = std::max(largest, static_cast<size_t>(CountOf(dims)));
       passes_.push_back(std::move(pass));
     }
-    half_ = passes_.size() > 1 ? static_cast<size_t>(cpu::Rounded(static_cast<int64_t>(largest))) : 0;
-    c.SetScratch(2 * half_ * sizeof(float));
+    buffer_ = passes_.size() > 1 ? static_cast<size_t>(cpu::Rounded(static_cast<int64_t>(largest))) : 0;
+    c.SetScratch(2 * buffer_ * sizeof(float));
     return {};
   }
   Status Run(RunContext& c) override {
@@ -117,7 +117,7 @@ class Interpolate : public KernelOf<Interpolate> {
     const float* from = c.In<float>(0);
     if (passes_.empty()) std::copy(from, from + c.In(0).size(), c.Out<float>(0));
     for (size_t i = 0; i < passes_.size(); ++i) {
-      float* to = i + 1 == passes_.size() ? c.Out<float>(0) : c.scratch<float>() + (i % 2) * half_;
+      float* to = i + 1 == passes_.size() ? c.Out<float>(0) : c.scratch<float>() + (i % 2) * buffer_;
       cpu::ResampleF32(passes_[i].taps, passes_[i].outer, passes_[i].inner, from, to, c.workers());
       from = to;
     }
@@ -145,7 +145,7 @@ class Interpolate : public KernelOf<Interpolate> {
     return {};
   }
   std::vector<Pass> passes_;
-  size_t half_ = 0;
+  size_t buffer_ = 0;  // floats of each of the two buffers between passes
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Kernels of a decoder's step are resized for every token, and do not go to the heap for it.
+// Kernels of a decoder are resized for every token; Resize must not allocate.
 #include "runtime/bind/cpu_kernels.h"
 #include "runtime/bind/node_query.h"
 #include "runtime/memory/allocation_counter.h"
@@ -50,7 +50,7 @@ const Layer kLayers[] = {
     {"%x: f32[1,4,N,16], %c: f32[1,N,8], %s: f32[1,N,8]", "RotaryEmbedding(%x, %c, %s)"},
 };
 
-// With the lengths in place of N and M where they stand alone.
+// Replaces N by n and M by n + 1, where they are single letters between delimiters.
 std::string WithLength(const std::string& text, int64_t n) {
   const auto edge = [](char c) { return c == '[' || c == ']' || c == ',' || c == '(' || c == ')'; };
   std::string out;
@@ -68,7 +68,7 @@ std::unique_ptr<Graph> GraphOf(const Layer& layer, int64_t n) {
                               n));
 }
 
-// How often Resize goes to the heap when it is called again for each of these.
+// Number of heap allocations when Resize is called for each query.
 int AllocationsOf(Kernel& kernel, const std::vector<KernelQuery>& queries) {
   bool ok = true;
   int count = 0;

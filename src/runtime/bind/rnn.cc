@@ -1,4 +1,4 @@
-// Ties recurrent layers to their CPU kernel.
+// Binds Rnn (RNN, GRU, LSTM) to its CPU kernel.
 #include "kernels/cpu/rnn/rnn.h"
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// Functions with the meaning that a recurrent layer gives them, and their default parameters.
+// Activation of a recurrent layer by name, with its default parameters.
 std::optional<cpu::RnnFunction> FunctionOf(const std::string& name) {
   struct Row {
     const char* name;
@@ -36,15 +36,16 @@ std::vector<std::string> Texts(const Attrs& attrs, const char* name) {
   return {};
 }
 
-// Nothing when a function is not known here.
+// All activations of the layer; nullopt if one has no kernel.
 std::optional<std::vector<cpu::RnnFunction>> FunctionsOf(const Attrs& a, cpu::RnnCellKind kind,
                                                          int64_t directions) {
-  static const std::vector<std::string> usual[] = {
+  static const std::vector<std::string> defaults[] = {
       {"tanh"}, {"sigmoid", "tanh"}, {"sigmoid", "tanh", "tanh"}};
   auto names = Texts(a, "activations");
   if (names.empty())
     for (int64_t d = 0; d < directions; ++d)
-      names.insert(names.end(), usual[static_cast<int>(kind)].begin(), usual[static_cast<int>(kind)].end());
+      names.insert(names.end(), defaults[static_cast<int>(kind)].begin(),
+                   defaults[static_cast<int>(kind)].end());
   const auto alpha = a.Floats("activation_alpha"), beta = a.Floats("activation_beta");
   std::vector<cpu::RnnFunction> out;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -74,7 +75,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     return q.OutType(0) == DType::kF32 &&
            FunctionsOf(q.attrs(), KindOf(q.attrs()), DirectionsOf(q)).has_value();
   }
-  // Weights that are known now are packed now, others in each run.
+  // Packs constant weights; others are packed in each run.
   Status Prepare(PrepareContext& c) override {
     const Tensor *w = c.Weight(1), *r = c.Weight(2);
     if (!w || !r) return {};
@@ -94,7 +95,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
     SetWeights(KindOf(a), c->InDims(1), c->InDims(2));
     s_.length = x[0], s_.batch = x[1];
     if (x[2] != s_.features || s_.directions != DirectionsOf(c.query()))
-      return InvalidArgument("weights [", Join(c->InDims(1), ","), "] do not go with [", Join(x, ","), "]");
+      return InvalidArgument("weights [", Join(c->InDims(1), ","), "] do not match x [", Join(x, ","), "]");
     s_.reverse = a.Text("direction") == "reverse";
     s_.clip = a.Float("clip");
     s_.linear_before_reset = a.Bool("linear_before_reset"), s_.input_forget = a.Bool("input_forget");
@@ -139,7 +140,7 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
   }
 
  private:
-  static constexpr int64_t kWorthRounding = 32;  // hidden
+  static constexpr int64_t kWorthRounding = 32;  // smallest hidden size for which bf16 pays
   void SetWeights(cpu::RnnCellKind kind, const Dims& w, const Dims& r) {
     s_.kind = kind;
     s_.operands = kOperands;
@@ -147,8 +148,8 @@ template <cpu::Operands kOperands> class Rnn : public KernelOf<Rnn<kOperands>> {
   }
 
   cpu::RnnShape s_;
-  Tensor w_, r_;                               // packed; undefined: made in each run
-  size_t input_bytes_ = 0, panels_bytes_ = 0;  // of those made in each run
+  Tensor w_, r_;                               // packed weights; undefined if they are packed in each run
+  size_t input_bytes_ = 0, panels_bytes_ = 0;  // of weights that are packed in each run
   bool has_h_ = false, has_c_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Ties TopK, Cumulative and Range to their CPU kernels.
+// Binds TopK, Cumulative and Range to their CPU kernels.
 #include "kernels/cpu/sort/sort.h"
 
 #include "runtime/bind/support.h"
@@ -66,24 +66,24 @@ class Range : public KernelOf<Range> {
     if (y.size() == 0) return {};
     switch (y.dtype()) {
       case DType::kF32:
-        return Reals<float>(c);
+        return FillReals<float>(c);
       case DType::kF64:
-        return Reals<double>(c);
+        return FillReals<double>(c);
       case DType::kI32:
-        return Wholes<int32_t>(c);
+        return FillIntegers<int32_t>(c);
       default:
-        return Wholes<int64_t>(c);
+        return FillIntegers<int64_t>(c);
     }
   }
 
  private:
-  template <class T> static Status Reals(RunContext& c) {
+  template <class T> static Status FillReals(RunContext& c) {
     const double first = LoadDouble(c.In(0), 0), step = LoadDouble(c.In(2), 0);
     for (int64_t i = 0; i < c.Out(0).size(); ++i)
       c.Out<T>(0)[i] = static_cast<T>(first + static_cast<double>(i) * step);
     return {};
   }
-  template <class T> static Status Wholes(RunContext& c) {
+  template <class T> static Status FillIntegers(RunContext& c) {
     const auto first = static_cast<uint64_t>(LoadLong(c.In(0), 0)),
                step = static_cast<uint64_t>(LoadLong(c.In(2), 0));
     for (int64_t i = 0; i < c.Out(0).size(); ++i)

@@ -1,4 +1,4 @@
-// Attention that appends to keys and values where they lie, against the reference evaluator.
+// Attention that appends keys and values to a state in place, against the reference evaluator.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,8 +14,8 @@ namespace {
 struct Case {
   int64_t batch, heads, kv_heads, fresh, size, value_size;
   const char* attrs = "";
-  const char* mask = "";  // its type, where K stands for the number of all keys
-  bool stacked = false;   // past and present of keys and values in one
+  const char* mask = "";  // its type; K is the number of all keys
+  bool stacked = false;   // keys and values are one stacked tensor
   bool packed = false;    // q, k and v are [batch, length, heads*size]
 };
 
@@ -57,7 +57,7 @@ std::string TextOf(const Case& c, int64_t past) {
                 c.stacked ? ", %pk" : ", %pv", ") {", attrs, "}\n}");
 }
 
-// A state of one or two tensors [rows, length, size] in memory for [rows, capacity, size]; NaN elsewhere.
+// A state [rows, length, size] in memory of [rows, capacity, size]; the rest is NaN.
 class Cache {
  public:
   Cache(const Tensor& past, int64_t capacity) : capacity_(capacity), size_(past.dim(-1)) {
@@ -73,7 +73,7 @@ class Cache {
     return Tensor::View(Buffer::Borrow(data_.data(), data_.size() * sizeof(float), nullptr), DType::kF32,
                         dims);
   }
-  // The same elements as `present`, and nothing behind them.
+  // Expects the elements of `present`, and NaN behind them.
   void ExpectHolds(const Tensor& present) const {
     const int64_t length = present.dim(-2);
     for (int64_t r = 0; r < rows_; ++r)
@@ -100,7 +100,7 @@ void ExpectNear(const Tensor& got, const Tensor& want, double tolerance) {
   }
 }
 
-// One kernel object for all lengths, as a plan that serves them has it.
+// The same kernel object runs all lengths, as in a plan.
 void RunInPlace(Kernel& kernel, const Graph& graph, const DatumList& feeds, const DatumList& want,
                 int64_t capacity, int threads, double tolerance) {
   const KernelQuery query = QueryOf(graph);
@@ -120,7 +120,7 @@ void RunInPlace(Kernel& kernel, const Graph& graph, const DatumList& feeds, cons
     const auto at = std::find(graph.inputs().begin(), graph.inputs().end(), v) - graph.inputs().begin();
     inputs.push_back(v ? feeds[static_cast<size_t>(at)] : Datum());
     if (i < 4 || !v) continue;
-    if (i == 4 || v != node.input(4)) {  // else keys and values are one
+    if (i == 4 || v != node.input(4)) {  // otherwise keys and values are one tensor
       caches.emplace_back(inputs.back().tensor, capacity);
       outputs.push_back(caches.back().View(query.OutDims(i - 3)));
     }
@@ -186,7 +186,7 @@ TEST_P(StateInPlace, AttentionAppendsToKeysAndValues) {
   EXPECT_EQ(kernels, 2 * static_cast<int>(std::size(kCases)));
 }
 
-TEST(StateInPlaceRefuses, MoreThanThereIsRoomFor) {
+TEST(StateInPlaceRefuses, MoreThanItsCapacity) {
   const auto graph = ParseNode(TextOf(kCases[0], 7));
   const KernelQuery query = QueryOf(*graph);
   const KernelEntry* entry = CpuKernels().Select(query);

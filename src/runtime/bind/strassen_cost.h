@@ -1,10 +1,11 @@
-// When products take Strassen's scheme.
+// Cost of Strassen's algorithm.
 #pragma once
 #include "kernels/cpu/gemm/strassen.h"
 
 namespace tern {
 
-// What it costs beside a plain product. Little to gain is nothing: results round more.
+// Cost relative to a plain product. A gain below kLeastGain counts as a loss, because rounding errors are
+// larger.
 inline double StrassenCost(int64_t m, int64_t n, int64_t k) {
   constexpr double kLeastGain = 0.03;
   const double gain = cpu::StrassenGain(m, n, k);

@@ -1,4 +1,4 @@
-// Which products take Strassen's scheme, and that they are right when bound.
+// Which products Strassen's algorithm is chosen for, and that their results match the reference.
 #include <cmath>
 
 #include "runtime/bind/kernel_cases.h"
@@ -11,11 +11,11 @@ namespace {
 TEST(StrassenKernels, ChosenWhereTheyPay) {
   const std::string product = "MatMul(%x, %w)";
   EXPECT_EQ(KernelChosen({512, 512}, {512, 512}, product), "cpu.gemm.strassen.f32");
-  // Too small to gain anything.
+  // Too small to gain.
   EXPECT_EQ(KernelChosen({512, 128}, {128, 512}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({64, 1024}, {1024, 1024}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({197, 768}, {768, 1536}, product), "cpu.gemm.strassen.f32");
-  // Halves that are no whole panels, at any instruction set.
+  // Halves of b are not integer numbers of panels, at any instruction set.
   EXPECT_EQ(KernelChosen({512, 512}, {512, 516}, product), "cpu.gemm.packed.f32");
   EXPECT_EQ(KernelChosen({512, 511}, {511, 512}, product), "cpu.gemm.packed.f32");
 }
@@ -30,7 +30,8 @@ TEST(StrassenKernels, MatchTheReference) {
   });
 }
 
-// Halves of very different size, as when two products of one x are merged: each rounds by its own size.
+// Halves of very different magnitude, as when two products of one x are merged: the error of each half is
+// relative to its own magnitude.
 TEST(StrassenKernels, UnevenWeightsAreMultipliedPlainly) {
   auto graph = ParseOrDie(
                    "graph @g(%x: f32[256,512], %a: f32[512,512], %b: f32[512,512]) -> (%y) {\n"

@@ -1,4 +1,4 @@
-// Small helpers of the binders.
+// Helpers of the bindings.
 #pragma once
 #include <iterator>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace tern {
 
-// Where a text stands in a list of names; -1: nowhere.
+// Index of a text in a list of names; -1 if it is not there.
 template <class Names> int IndexOf(const Names& names, const std::string& text) {
   for (size_t i = 0; i < std::size(names); ++i)
     if (text == names[i]) return static_cast<int>(i);
@@ -19,12 +19,12 @@ template <class Names> int IndexOf(const Names& names, const std::string& text) 
 
 inline bool RankFits(const Dims& dims) { return dims.size() <= static_cast<size_t>(cpu::kMaxRank); }
 
-// An axis that inference has checked; negative counts from the end.
+// Index of an axis that shape inference has checked; negative axes count from the end.
 inline size_t AxisOf(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
-// Their product; dims whose product is beyond any tensor fail a check.
+// Product of dims; aborts on overflow, which shape inference excludes.
 inline int64_t CountIn(std::span<const int64_t> dims) {
   int64_t count = 1;
   bool beyond = false;

@@ -1,4 +1,4 @@
-// Ties support vector machines to the kernel that compares rows with support vectors.
+// Binds support vector machines to the kernel that compares rows with support vectors.
 #include "kernels/cpu/ml/svm.h"
 
 #include "kernel_api/kernel_table.h"
@@ -18,8 +18,8 @@ cpu::SupportVectors::Form FormOf(const SvmModel& m) {
   return {kFunctions[static_cast<size_t>(m.kernel)], m.gamma, m.coef0, m.degree};
 }
 
-// Blocks of rows against all support vectors; T::Write then makes results of a row's similarities. Rows are
-// f32.
+// Compares blocks of rows, in f32, with all support vectors; T::Write computes the results of a row from its
+// similarities.
 template <class T> class SvmRows : public KernelOf<T> {
  public:
   Status Resize(ResizeContext& c) override {
@@ -54,7 +54,7 @@ template <class T> class SvmRows : public KernelOf<T> {
   }
 
  private:
-  static constexpr int64_t kWork = 100000;  // products that are worth another thread
+  static constexpr int64_t kWork = 100000;  // multiply-adds that pay for another thread
 
   void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
     auto* row = reinterpret_cast<double*>(scratch);
@@ -62,13 +62,13 @@ template <class T> class SvmRows : public KernelOf<T> {
     const int64_t width = vectors_.width();
     const float* x =
         as_is_ ? c.In<float>(0) + first * width
-               : Narrowed(c.In(0), first * width, rows * width, reinterpret_cast<float*>(scratch + x_at_));
+               : AsF32(c.In(0), first * width, rows * width, reinterpret_cast<float*>(scratch + x_at_));
     vectors_.Compare(x, rows, similar);
     for (int64_t r = 0; r < rows; ++r)
       static_cast<const T&>(*this).Write(first + r, similar + r * vectors_.row(), row, c);
   }
 
-  static const float* Narrowed(const Tensor& x, int64_t begin, int64_t count, float* to) {
+  static const float* AsF32(const Tensor& x, int64_t begin, int64_t count, float* to) {
     const bool integer = IsInt(x.dtype());
     for (int64_t i = 0; i < count; ++i)
       to[i] = static_cast<float>(integer ? static_cast<double>(LoadLong(x, begin + i))
@@ -80,7 +80,7 @@ template <class T> class SvmRows : public KernelOf<T> {
   cpu::SupportVectors vectors_;  // in packed_
   int64_t rows_ = 0, block_ = 1;
   bool as_is_ = true;
-  size_t similar_at_ = 0, x_at_ = 0, each_ = 0;  // parts of a thread's scratch memory
+  size_t similar_at_ = 0, x_at_ = 0, each_ = 0;  // offsets in a thread's scratch memory, and its size
 };
 
 class SvmClasses : public SvmRows<SvmClasses> {

@@ -1,4 +1,4 @@
-// Support vector machines by their kernel against the reference functions, at every instruction set.
+// Kernels of support vector machines against the reference functions, at every instruction set.
 #include <cmath>
 #include <random>
 
@@ -20,8 +20,8 @@ std::vector<double> Random(int64_t count, unsigned seed) {
 
 class SvmLevels : public cpu::EachLevel {
  protected:
-  // With 1 and 3 threads: a kernel runs it, and results are the reference function's. Scores within
-  // `tolerance`; labels must be equal.
+  // Runs with 1 and 3 threads. A kernel must run the op; labels must equal those of the reference function,
+  // scores must be within `tolerance`.
   void Check(const char* op, const Tensor& x, const AttrList& attrs, int outputs, double tolerance = 2e-5) {
     InitOps();
     auto graph = std::make_shared<Graph>();

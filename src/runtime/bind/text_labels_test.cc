@@ -1,4 +1,4 @@
-// Classifiers whose labels are texts: kernels give the classes, and only the look-up of texts is the host's.
+// Classifiers with string labels: kernels compute class indices; only the lookup of strings runs on the host.
 #include "ir/builder.h"
 #include "runtime/test_support.h"
 

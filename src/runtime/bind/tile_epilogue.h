@@ -1,4 +1,4 @@
-// The epilogue of an op's attributes, as far as possible in registers, the rest block by block.
+// Epilogue of a node, applied in registers if possible, otherwise to blocks in cache.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -8,14 +8,14 @@
 
 namespace tern {
 
-// For results of shape [rows…, columns] that PanelProducts write as one matrix.
+// For results [rows…, columns] that a PanelProduct writes as one matrix.
 class TileBound {
  public:
   TileBound() = default;
-  // inputs: those that are added.
+  // inputs: the indices of inputs that are added.
   TileBound(const KernelQuery& q, std::initializer_list<int> inputs) { Set(q, inputs); }
 
-  // For other dims; keeps its memory.
+  // Resets for other dims; does not allocate.
   void Set(const KernelQuery& q, std::initializer_list<int> inputs) {
     tile_ = {};
     residual_ = -1;
@@ -31,7 +31,7 @@ class TileBound {
     tile_.high = kind == "clip" ? q.attrs().Float("act_beta") : std::numeric_limits<float>::infinity();
   }
 
-  // Nothing is left to do when results are in memory.
+  // Whether the entire epilogue can be applied in registers.
   static bool InRegisters(const KernelQuery& q, std::initializer_list<int> inputs) {
     const int first = FirstOf(q, inputs);
     const auto count = std::count_if(inputs.begin(), inputs.end(), [&](int i) { return q.Has(i); });
@@ -40,7 +40,7 @@ class TileBound {
            (first < 0 || q.InDims(first) == q.OutDims(0));
   }
 
-  // The product's bias stays as it is.
+  // Sets the epilogue of p for this run; keeps its bias.
   void Fill(const RunContext& c, cpu::PanelProduct& p) {
     const float* bias = p.tile.bias;
     p.tile = tile_;
@@ -50,7 +50,7 @@ class TileBound {
   }
 
  private:
-  // The first of these inputs that is there; -1: none is.
+  // The first of these inputs that is present; -1 if none is.
   static int FirstOf(const KernelQuery& q, std::initializer_list<int> inputs) {
     for (int i : inputs)
       if (q.Has(i)) return i;

@@ -1,4 +1,4 @@
-// Ties ensembles of decision trees to the kernel that walks them.
+// Binds ensembles of decision trees to the kernel that traverses them.
 #include "kernels/cpu/ml/trees.h"
 
 #include <limits>
@@ -15,20 +15,21 @@ using cpu::Aligned;
 
 template <class T> constexpr DType kTypeOf = sizeof(T) == sizeof(float) ? DType::kF32 : DType::kF64;
 
-// A row as the reference function sees it: whole numbers count as floats.
-template <class T> void Widen(const Tensor& x, int64_t begin, int64_t count, T* to) {
-  const bool whole = IsInt(x.dtype());
+// Converts elements as the reference function does: integers are converted to f32 first.
+template <class T> void Convert(const Tensor& x, int64_t begin, int64_t count, T* to) {
+  const bool integer = IsInt(x.dtype());
   for (int64_t i = 0; i < count; ++i)
-    to[i] = whole ? static_cast<T>(static_cast<float>(LoadLong(x, begin + i)))
-                  : static_cast<T>(LoadDouble(x, begin + i));
+    to[i] = integer ? static_cast<T>(static_cast<float>(LoadLong(x, begin + i)))
+                    : static_cast<T>(LoadDouble(x, begin + i));
 }
 
-// A forest as the kernel takes it, and its votes. The forest's attributes have been checked by inference.
-template <class T> struct Ballot {
-  explicit Ballot(const Forest& f) : leaf_start(f.leaf_start), target(f.vote_target) {
+// A forest in the form of the kernel, and the votes of its leaves. Shape inference has checked the
+// attributes.
+template <class T> struct VotingForest {
+  explicit VotingForest(const Forest& f) : leaf_start(f.leaf_start), target(f.vote_target) {
     const auto values = f.value.defined() ? ToDoubles(f.value) : std::vector<double>();
     if (f.vote_weight.defined()) weight = ToDoubles(f.vote_weight);
-    narrow = !f.vote_weight.defined() || f.vote_weight.dtype() == DType::kF32;
+    f32 = !f.vote_weight.defined() || f.vote_weight.dtype() == DType::kF32;
     trees.roots.assign(f.roots.begin(), f.roots.end());
     for (size_t i = 0; i < f.feature.size(); ++i) {
       trees.nodes.push_back(
@@ -61,15 +62,15 @@ template <class T> struct Ballot {
   cpu::Trees<T> trees;
   std::vector<int64_t> leaf_start, target;
   std::vector<double> weight;
-  bool narrow = true;
+  bool f32 = true;
   int64_t columns = 0;
 };
 
-// Rows of one number per target, made from votes.
-class RegressorEnd {
+// Results of regression: one number per target and row.
+class RegressorOutput {
  public:
   using Op = TreeEnsemble;
-  explicit RegressorEnd(const Op& op) : op_(op), base_(BaseOf(op)) {
+  explicit RegressorOutput(const Op& op) : op_(op), base_(BaseOf(op)) {
     base_.resize(static_cast<size_t>(op.targets), 0.0);
   }
   static int64_t Targets(const Op& op) { return op.targets; }
@@ -82,9 +83,9 @@ class RegressorEnd {
     const auto targets = static_cast<size_t>(op_.targets);
     for (size_t t = 0; t < targets; ++t) scores[t] = votes[t].sum / divisor + base_[t];
     FinishScores(op_.transform, SecondClass::kNone, scores, targets);
-    const bool narrow = c.Out(0).dtype() == DType::kF32;
+    const bool f32 = c.Out(0).dtype() == DType::kF32;
     for (int64_t t = 0, at = row * op_.targets; t < op_.targets; ++t, ++at) {
-      if (narrow)
+      if (f32)
         c.Out<float>(0)[at] = static_cast<float>(scores[t]);
       else
         c.Out<double>(0)[at] = scores[t];
@@ -96,13 +97,13 @@ class RegressorEnd {
   std::vector<double> base_;
 };
 
-// Labels and scores. Labels that are texts are not for kernels.
-class ClassifierEnd {
+// Results of classification: labels and scores. Integer labels only.
+class ClassifierOutput {
  public:
   using Op = TreeEnsembleClassifier;
-  explicit ClassifierEnd(const Op& op) : op_(op), decider_(op_) {}
-  ClassifierEnd(const ClassifierEnd&) = delete;
-  ClassifierEnd& operator=(const ClassifierEnd&) = delete;
+  explicit ClassifierOutput(const Op& op) : op_(op), decider_(op_) {}
+  ClassifierOutput(const ClassifierOutput&) = delete;
+  ClassifierOutput& operator=(const ClassifierOutput&) = delete;
   static int64_t Targets(const Op& op) { return op.labels.count(); }
   static Aggregate How(const Op&) { return Aggregate::kSum; }
   static bool Legal(const KernelQuery& q) { return q.OutType(0) == DType::kI64; }
@@ -119,12 +120,12 @@ class ClassifierEnd {
   const Decider decider_;  // refers to op_
 };
 
-// Blocks of rows go through one tree after the other, which stays in cache meanwhile. Sums are made in the
-// order of the trees, whatever the number of threads.
-template <class T, class End> class TreeKernel : public KernelOf<TreeKernel<T, End>> {
+// Blocks of rows traverse one tree after the other, so that the tree stays in cache. Votes are added in the
+// order of the trees, for any number of threads.
+template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T, Output>> {
  public:
   static bool Legal(const KernelQuery& q) {
-    const Forest& f = q.attrs().As<typename End::Op>();
+    const Forest& f = q.attrs().As<typename Output::Op>();
     const DType x = q.InType(0);
     constexpr size_t kMost = std::numeric_limits<int32_t>::max();
     const DType work = f.value.defined() ? f.value.dtype() : DType::kF32;
@@ -134,22 +135,22 @@ template <class T, class End> class TreeKernel : public KernelOf<TreeKernel<T, E
       return false;
     for (int64_t feature : f.feature)
       if (feature > static_cast<int64_t>(kMost)) return false;
-    return End::Legal(q);
+    return Output::Legal(q);
   }
 
   Status Prepare(PrepareContext& c) override {
-    const auto& op = c.attrs().As<typename End::Op>();
-    ballot_ = std::make_shared<const Ballot<T>>(op);
-    end_ = std::make_shared<const End>(op);
-    targets_ = End::Targets(op), how_ = End::How(op);
+    const auto& op = c.attrs().As<typename Output::Op>();
+    forest_ = std::make_shared<const VotingForest<T>>(op);
+    output_ = std::make_shared<const Output>(op);
+    targets_ = Output::Targets(op), how_ = Output::How(op);
     return {};
   }
 
   Status Resize(ResizeContext& c) override {
     const Dims& x = c->InDims(0);
     rows_ = x.size() == 1 ? 1 : x[0], width_ = x.back();
-    if (width_ < ballot_->columns)
-      return InvalidArgument("feature ", ballot_->columns - 1, " is tested, but x has ", width_, " features");
+    if (width_ < forest_->columns)
+      return InvalidArgument("feature ", forest_->columns - 1, " is tested, but x has ", width_, " features");
     as_is_ = c->InType(0) == kTypeOf<T>;
     block_ = std::clamp<int64_t>(4096 / std::max<int64_t>(targets_, as_is_ ? 1 : width_ / 4), 1, kMostRows);
     votes_at_ = Aligned(static_cast<size_t>(std::max<int64_t>(targets_, 2)) * sizeof(double));
@@ -161,7 +162,7 @@ template <class T, class End> class TreeKernel : public KernelOf<TreeKernel<T, E
 
   Status Run(RunContext& c) override {
     const int64_t grain =
-        std::max<int64_t>(1, kWork / (static_cast<int64_t>(ballot_->trees.roots.size()) + 1));
+        std::max<int64_t>(1, kWork / (static_cast<int64_t>(forest_->trees.roots.size()) + 1));
     c.workers().ParallelFor(rows_, grain, [&](int64_t begin, int64_t end, int worker) {
       std::byte* scratch = c.scratch<std::byte>() + each_ * static_cast<size_t>(worker);
       for (int64_t r = begin; r < end; r += block_) RunBlock(c, r, std::min(block_, end - r), scratch);
@@ -171,7 +172,7 @@ template <class T, class End> class TreeKernel : public KernelOf<TreeKernel<T, E
 
  private:
   static constexpr int64_t kMostRows = 64;
-  static constexpr int64_t kWork = 1000;  // walks that are worth another thread
+  static constexpr int64_t kWork = 1000;  // traversals that pay for another thread
 
   void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
     auto* scores = reinterpret_cast<double*>(scratch);
@@ -181,45 +182,45 @@ template <class T, class End> class TreeKernel : public KernelOf<TreeKernel<T, E
     if (as_is_) {
       x = c.In<T>(0) + first * width_;
     } else {
-      auto* wide = reinterpret_cast<T*>(scratch + x_at_);
-      Widen(c.In(0), first * width_, rows * width_, wide);
-      x = wide;
+      auto* converted = reinterpret_cast<T*>(scratch + x_at_);
+      Convert(c.In(0), first * width_, rows * width_, converted);
+      x = converted;
     }
     int32_t leaf[kMostRows];
-    for (const int32_t root : ballot_->trees.roots) {
-      cpu::WalkTree(ballot_->trees, root, x, width_, rows, leaf);
+    for (const int32_t root : forest_->trees.roots) {
+      cpu::WalkTree(forest_->trees, root, x, width_, rows, leaf);
       for (int64_t r = 0; r < rows; ++r) Vote(leaf[r], votes + r * targets_);
     }
-    for (int64_t r = 0; r < rows; ++r) end_->Write(first + r, votes + r * targets_, scores, c);
+    for (int64_t r = 0; r < rows; ++r) output_->Write(first + r, votes + r * targets_, scores, c);
   }
 
   void Vote(int32_t leaf, VoteSum* votes) const {
-    const Ballot<T>& b = *ballot_;
+    const VotingForest<T>& b = *forest_;
     const auto at = static_cast<size_t>(leaf);
     for (auto v = static_cast<size_t>(b.leaf_start[at]); v < static_cast<size_t>(b.leaf_start[at + 1]); ++v)
-      AddVote(how_, votes[b.target[v]], b.weight[v], b.narrow);
+      AddVote(how_, votes[b.target[v]], b.weight[v], b.f32);
   }
 
-  std::shared_ptr<const Ballot<T>> ballot_;
-  std::shared_ptr<const End> end_;
+  std::shared_ptr<const VotingForest<T>> forest_;
+  std::shared_ptr<const Output> output_;
   int64_t targets_ = 1, rows_ = 0, width_ = 0, block_ = 1;
   Aggregate how_ = Aggregate::kSum;
   bool as_is_ = true;
-  size_t votes_at_ = 0, x_at_ = 0, each_ = 0;  // parts of a thread's scratch memory
+  size_t votes_at_ = 0, x_at_ = 0, each_ = 0;  // offsets in a thread's scratch memory, and its size
 };
 
-template <class T, class End> void AddTrees(KernelTable& table, const char* op, const char* name) {
-  using Kernel = TreeKernel<T, End>;
+template <class T, class Output> void AddTrees(KernelTable& table, const char* op, const char* name) {
+  using Kernel = TreeKernel<T, Output>;
   table.Add<Kernel>(op, name, Kernel::Legal);
 }
 
 }  // namespace
 
 TERN_KERNELS(Trees) {
-  AddTrees<float, RegressorEnd>(table, "TreeEnsemble", "cpu.trees.f32");
-  AddTrees<double, RegressorEnd>(table, "TreeEnsemble", "cpu.trees.f64");
-  AddTrees<float, ClassifierEnd>(table, "TreeEnsembleClassifier", "cpu.trees.classes.f32");
-  AddTrees<double, ClassifierEnd>(table, "TreeEnsembleClassifier", "cpu.trees.classes.f64");
+  AddTrees<float, RegressorOutput>(table, "TreeEnsemble", "cpu.trees.f32");
+  AddTrees<double, RegressorOutput>(table, "TreeEnsemble", "cpu.trees.f64");
+  AddTrees<float, ClassifierOutput>(table, "TreeEnsembleClassifier", "cpu.trees.classes.f32");
+  AddTrees<double, ClassifierOutput>(table, "TreeEnsembleClassifier", "cpu.trees.classes.f64");
 }
 
 }  // namespace tern

@@ -7,24 +7,24 @@
 namespace tern {
 namespace {
 
-bool Narrow(const TensorInfo& info) { return info.dtype == DType::kF16 || info.dtype == DType::kBF16; }
+bool IsHalf(const TensorInfo& info) { return info.dtype == DType::kF16 || info.dtype == DType::kBF16; }
 
 }  // namespace
 
 bool HasHalf(const KernelQuery& q) {
-  return std::any_of(q.inputs.begin(), q.inputs.end(), Narrow) ||
-         std::any_of(q.outputs.begin(), q.outputs.end(), Narrow);
+  return std::any_of(q.inputs.begin(), q.inputs.end(), IsHalf) ||
+         std::any_of(q.outputs.begin(), q.outputs.end(), IsHalf);
 }
 
 KernelQuery WidenQuery(const KernelQuery& query) {
   KernelQuery wide(query.op(), query.attrs(), query);
   for (size_t i = 0; i < wide.inputs.size(); ++i) {
-    if (!Narrow(wide.inputs[i])) continue;
+    if (!IsHalf(wide.inputs[i])) continue;
     wide.inputs[i].dtype = DType::kF32;
     if (i < wide.known.size()) wide.known[i] = nullptr;
   }
   for (TensorInfo& out : wide.outputs)
-    if (Narrow(out)) out.dtype = DType::kF32;
+    if (IsHalf(out)) out.dtype = DType::kF32;
   return wide;
 }
 
@@ -32,7 +32,7 @@ std::vector<Work> WithWidening(const KernelQuery& q, std::vector<Work> work) {
   Work move;
   for (const auto* list : {&q.inputs, &q.outputs})
     for (const TensorInfo& t : *list)
-      if (Narrow(t)) move.moved += 6 * static_cast<double>(CountOf(t.dims));
+      if (IsHalf(t)) move.moved += 6 * static_cast<double>(CountOf(t.dims));
   work.push_back(move);
   return work;
 }
@@ -41,11 +41,11 @@ Status ViaF32Kernel::Resize(ResizeContext& c) {
   const KernelQuery wide = WidenQuery(c.query());
   size_t bytes = 0;
   TERN_TRY(ResizeInner(wide, c, bytes));
-  const auto adapted = [&](const std::vector<TensorInfo>& narrow, const std::vector<TensorInfo>& wider,
+  const auto adapted = [&](const std::vector<TensorInfo>& infos, const std::vector<TensorInfo>& wider,
                            std::vector<AdaptedTensor>& list) {
     list.clear();
-    for (size_t i = 0; i < narrow.size(); ++i)
-      if (Narrow(narrow[i])) list.push_back(MakeAdapted(static_cast<int>(i), wider[i], bytes));
+    for (size_t i = 0; i < infos.size(); ++i)
+      if (IsHalf(infos[i])) list.push_back(MakeAdapted(static_cast<int>(i), wider[i], bytes));
   };
   adapted(c->inputs, wide.inputs, inputs_);
   adapted(c->outputs, wide.outputs, outputs_);

@@ -1,4 +1,5 @@
-// A kernel for 16-bit floats made from one for f32: inputs are widened into scratch memory, results narrowed.
+// Adapter that runs f16 and bf16 by an f32 kernel: converts inputs to f32 in scratch memory, and results
+// back.
 #pragma once
 #include "runtime/bind/adapter.h"
 
@@ -6,8 +7,9 @@ namespace tern {
 
 // The same query with f32 in place of f16 and bf16.
 KernelQuery WidenQuery(const KernelQuery& query);
+// Whether an input or output is f16 or bf16.
 bool HasHalf(const KernelQuery& query);
-// Work and what widening and narrowing adds to it.
+// Adds the work of the conversions.
 std::vector<Work> WithWidening(const KernelQuery& query, std::vector<Work> work);
 
 class ViaF32Kernel : public AdapterKernel {
@@ -21,12 +23,11 @@ class ViaF32Kernel : public AdapterKernel {
   std::vector<AdaptedTensor> inputs_, outputs_;
 };
 
-// The entry for f16 and bf16 that runs an f32 kernel. It has the f32 kernel's abilities as far as they hold
-// for a kernel that works on copies: estimates, reasons, working in place.
+// Entry for f16 and bf16 that runs an f32 kernel. It inherits the abilities that also hold on converted
+// copies: work estimates, why_not, in_place.
 KernelEntry ViaF32Entry(const KernelEntry& f32);
 
-// Registers T for f32 (as its Legal says) and, through it, for f16 and bf16. T::Legal must not be in terms of
-// data.
+// Registers T, and T through ViaF32Entry for f16 and bf16. T::Legal must not depend on constant data.
 template <class T>
 void AddWithHalf(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
   KernelEntry plain = EntryOf<T>(op, name, T::Legal, cost);

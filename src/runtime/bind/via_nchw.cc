@@ -14,7 +14,7 @@ Attrs WithoutOrder(Attrs attrs) {
   return attrs;
 }
 
-// The inputs that follow the order of dims: x, and a residual that may have fewer dims.
+// The inputs that are transposed: x, and the residual, which may have fewer dims.
 std::vector<size_t> Ordered(const KernelQuery& q) {
   std::vector<size_t> list = {0};
   const auto residual = static_cast<size_t>(3);
@@ -25,8 +25,7 @@ std::vector<size_t> Ordered(const KernelQuery& q) {
 
 }  // namespace
 
-FirstQuery::FirstQuery(const KernelQuery& own)
-    : attrs(WithoutOrder(own.attrs())), query(own.op(), attrs, own) {
+NchwQuery::NchwQuery(const KernelQuery& own) : attrs(WithoutOrder(own.attrs())), query(own.op(), attrs, own) {
   query.outputs[0].dims = kLast.First(own.OutDims(0));
   for (size_t i : Ordered(own)) {
     Dims& dims = query.inputs[i].dims;
@@ -42,11 +41,11 @@ std::vector<Work> WithTransposing(const KernelQuery& q, std::vector<Work> work) 
   const auto bytes = [](const TensorInfo& t) {
     return 2 * static_cast<double>(BytesOf(t.dtype, static_cast<size_t>(CountOf(t.dims))));
   };
-  Work turn;
-  turn.algorithm = "transpose";
-  turn.moved = bytes(q.outputs[0]);
-  for (size_t i : Ordered(q)) turn.moved += bytes(q.inputs[i]);
-  work.push_back(turn);
+  Work transpose;
+  transpose.algorithm = "transpose";
+  transpose.moved = bytes(q.outputs[0]);
+  for (size_t i : Ordered(q)) transpose.moved += bytes(q.inputs[i]);
+  work.push_back(transpose);
   return work;
 }
 
@@ -67,7 +66,7 @@ ViaNchwKernel::Transposed ViaNchwKernel::MakeTransposed(int index, const TensorI
 }
 
 Status ViaNchwKernel::Resize(ResizeContext& c) {
-  const FirstQuery first(c.query());
+  const NchwQuery first(c.query());
   size_t bytes = 0;
   TERN_TRY(ResizeInner(first.query, c, bytes));
   inputs_.clear();

@@ -1,5 +1,5 @@
-// A kernel for channels_last made from one for [N, C, spatial…]: operands are transposed into scratch memory,
-// and the result back. The way for what has no kernel of its own in that order.
+// Adapter that runs channels_last by a kernel for [N, C, spatial…]: transposes operands into scratch memory,
+// and the result back. For ops without a channels-last kernel.
 #pragma once
 #include "kernel_api/kernel_table.h"
 #include "kernels/cpu/move/copy.h"
@@ -8,15 +8,15 @@
 
 namespace tern {
 
-// The same query in [N, C, spatial…]: x, y, and the residual where the op has one.
-struct FirstQuery {
-  explicit FirstQuery(const KernelQuery& own);
-  FirstQuery(const FirstQuery&) = delete;
+// The same query with x, y and the residual in [N, C, spatial…].
+struct NchwQuery {
+  explicit NchwQuery(const KernelQuery& own);
+  NchwQuery(const NchwQuery&) = delete;
   Attrs attrs;
   KernelQuery query;
 };
 
-// Work and what transposing adds to it.
+// Adds the work of the transpositions.
 std::vector<Work> WithTransposing(const KernelQuery& query, std::vector<Work> work);
 
 class ViaNchwKernel : public AdapterKernel {
@@ -27,10 +27,10 @@ class ViaNchwKernel : public AdapterKernel {
   std::unique_ptr<Kernel> Clone() const override { return std::make_unique<ViaNchwKernel>(*this); }
 
  private:
-  // A tensor in the other order.
+  // A transposed copy.
   struct Transposed {
     AdaptedTensor adapted;
-    cpu::StridedCopy copy;  // between it and what it stands for
+    cpu::StridedCopy copy;  // between the copy and the original
   };
   static Transposed MakeTransposed(int index, const TensorInfo& first, bool is_input, size_t& bytes);
 
@@ -41,17 +41,17 @@ class ViaNchwKernel : public AdapterKernel {
 template <class T> class ViaNchw : public ViaNchwKernel {
  public:
   ViaNchw() : ViaNchwKernel(std::make_unique<T>()) {}
-  static bool Legal(const KernelQuery& q) { return OrderedLast(q) && T::Legal(FirstQuery(q).query); }
+  static bool Legal(const KernelQuery& q) { return OrderedLast(q) && T::Legal(NchwQuery(q).query); }
   static std::vector<Work> WorkOf(const KernelQuery& q) requires requires { &T::WorkOf; }
-  { return WithTransposing(q, T::WorkOf(FirstQuery(q).query)); }
+  { return WithTransposing(q, T::WorkOf(NchwQuery(q).query)); }
   static std::string WhyNot(const KernelQuery& q) requires requires { &T::WhyNot; }
-  { return OrderedLast(q) ? T::WhyNot(FirstQuery(q).query) : "needs channels last"; }
+  { return OrderedLast(q) ? T::WhyNot(NchwQuery(q).query) : "needs channels last"; }
 };
 
-// T, which must refuse channels_last, with 16-bit floats and with channels_last.
+// Registers T, which must not accept channels_last, and T through adapters for f16, bf16 and channels_last.
 template <class T>
 void AddWithLayouts(KernelTable& table, const std::string& op, const std::string& name, double cost = 1) {
-  constexpr double kTransposing = 20;  // without T::WorkOf: any kernel for the order itself is better
+  constexpr double kTransposing = 20;  // without T::WorkOf: any native channels-last kernel is preferred
   AddWithHalf<T>(table, op, name, cost);
   AddWithHalf<ViaNchw<T>>(table, op, name + ".via_nchw", kTransposing * cost);
 }

@@ -1,4 +1,4 @@
-// Attributes of a sliding window as numbers for the kernels.
+// Shapes of sliding windows (Conv, ConvTranspose, Pool) from attributes.
 #pragma once
 #include <algorithm>
 
@@ -17,19 +17,19 @@ inline AutoPad AutoPadOf(const Attrs& attrs) {
   return static_cast<AutoPad>(at - kAutoPadNames.begin());
 }
 
-// Numbers of the spatial axes, right-aligned among three.
+// Values of one to three spatial axes, right-aligned, with leading ones.
 inline cpu::Spatial SpatialOf(const Dims& list) {
   cpu::Spatial out{1, 1, 1};
   for (size_t i = 0; i < list.size(); ++i) out[3 - list.size() + i] = list[i];
   return out;
 }
 
-// The order of x, y and a residual: [N, spatial…, C] instead of [N, C, spatial…].
+// Whether x, y and the residual are [N, spatial…, C] instead of [N, C, spatial…].
 inline bool OrderedLast(const KernelQuery& q) {
   return q.attrs().Has("channels_last") && q.attrs().Bool("channels_last");
 }
 
-// Window and sizes; batch, channels, maps and group are the caller's.
+// Window and spatial sizes; the caller sets batch, channels, maps and group.
 inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kernel, Window& window) {
   const Dims &x = q.InDims(0), &y = q.OutDims(0);
   const int last = OrderedLast(q);
@@ -49,24 +49,25 @@ inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kern
   return s;
 }
 
-// Of a transposed convolution, what is cut from the front: given, or half of what is too much.
-inline cpu::Spatial CutsOf(const Attrs& a, const cpu::ConvShape& s, int rank) {
+// Crop at the front of the output of a transposed convolution: the pads attribute, or half of the excess over
+// the required output size.
+inline cpu::Spatial CropOf(const Attrs& a, const cpu::ConvShape& s, int rank) {
   const AutoPad mode = AutoPadOf(a);
   const bool same = mode == AutoPad::kSameUpper || mode == AutoPad::kSameLower;
   const auto pads = a.Ints("pads"), padding = a.Ints("output_padding");
-  cpu::Spatial cuts{0, 0, 0};
+  cpu::Spatial crop{0, 0, 0};
   for (int i = 0; i < rank; ++i) {
     const auto from = static_cast<size_t>(i), to = static_cast<size_t>(3 - rank + i);
     if (!same && a.Ints("output_shape").empty()) {
-      cuts[to] = pads.empty() || mode != AutoPad::kNone ? 0 : pads[from];
+      crop[to] = pads.empty() || mode != AutoPad::kNone ? 0 : pads[from];
       continue;
     }
     const int64_t full = (s.input[to] - 1) * s.stride[to] + (padding.empty() ? 0 : padding[from]) +
                          s.dilation[to] * (s.kernel[to] - 1) + 1;
     const int64_t total = std::max<int64_t>(0, full - s.output[to]);
-    cuts[to] = mode == AutoPad::kSameUpper ? total / 2 : total - total / 2;
+    crop[to] = mode == AutoPad::kSameUpper ? total / 2 : total - total / 2;
   }
-  return cuts;
+  return crop;
 }
 
 }  // namespace tern

@@ -440,7 +440,7 @@ TEST_F(TunerTest, TunesConvolutions) {
     measured += c.measured_us > 0;
     for (const Work& w : c.work) EXPECT_TRUE(Rated(w.algorithm)) << w.algorithm;
   }
-  EXPECT_GE(measured, 5) << "direct, columns, three of Winograd's, patches";
+  EXPECT_GE(measured, 5) << "direct, im2col, three of Winograd's, im2col_nchw";
 }
 
 }  // namespace
