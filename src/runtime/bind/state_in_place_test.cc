@@ -174,9 +174,9 @@ TEST_P(StateInPlace, AttentionAppendsToKeysAndValues) {
         const auto want = EvaluateGraph(*graph, feeds);
         ASSERT_TRUE(want.ok()) << want.status().ToString();
         for (int threads : {1, 2, 3})
-          for (int64_t room : {0, 1, 100}) {
-            SCOPED_TRACE(StrCat(entry->name, ", ", threads, " threads, room for ", room, " more: ", text));
-            RunInPlace(*kernel, *graph, feeds, *want, past + c.fresh + room, threads, tolerance);
+          for (int64_t spare : {0, 1, 100}) {
+            SCOPED_TRACE(StrCat(entry->name, ", ", threads, " threads, spare capacity ", spare, ": ", text));
+            RunInPlace(*kernel, *graph, feeds, *want, past + c.fresh + spare, threads, tolerance);
             if (testing::Test::HasFatalFailure()) return;
           }
       }
