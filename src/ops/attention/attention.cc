@@ -59,7 +59,7 @@ Status Infer(const Attention& op, InferContext& c) {
     return InvalidModel("head sizes of q and k differ: ", q[3].value(), " and ", k[3].value());
   if (op.stacked && Differ(k[3], v[3]))
     return InvalidModel("keys of ", k[3].value(), " and values of ", v[3].value(), " cannot be stacked");
-  Dim length = Better(k[2], v[2]);
+  Dim length = MoreSpecific(k[2], v[2]);
   if (c.Has("past_k")) {
     const Shape& past = c.ShapeOf("past_k");
     if (past.ranked && past.rank() != (op.stacked ? 5 : 4))
@@ -69,7 +69,8 @@ Status Infer(const Attention& op, InferContext& c) {
   }
   c.Out("y", c.TypeOf("q"), op.merged ? Shape({q[0], q[2], q[1] * v[3]}) : Shape({q[0], q[1], q[2], v[3]}));
   const Shape keys({k[0], k[1], length, k[3]}), values({v[0], v[1], length, v[3]});
-  c.Out("present_k", c.TypeOf("k"), op.stacked ? Shape({2, k[0], k[1], length, Better(k[3], v[3])}) : keys);
+  c.Out("present_k", c.TypeOf("k"),
+        op.stacked ? Shape({2, k[0], k[1], length, MoreSpecific(k[3], v[3])}) : keys);
   c.Out("present_v", c.TypeOf("v"), values);
   c.Out("scores", c.TypeOf("q"), Shape({q[0], q[1], q[2], length}));
   return {};

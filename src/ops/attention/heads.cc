@@ -10,7 +10,7 @@ Result<Shape> SplitShape(const InferContext& c, const char* port, int64_t heads)
   if (x.rank() == 4) {
     if (Differ(x[1], count))
       return InvalidModel("input '", port, "' ", c.In(port).ToString(), " should have ", heads, " heads");
-    return Shape({x[0], Better(x[1], count), x[2], x[3]});
+    return Shape({x[0], MoreSpecific(x[1], count), x[2], x[3]});
   }
   if (x.rank() != 3)
     return InvalidModel("input '", port,

@@ -42,11 +42,11 @@ Result<Shape> OutputShape(const Conv& op, const Shape& x, const Shape& w) {
 }
 
 Status Infer(const Conv& op, InferContext& c) {
-  TERN_ASSIGN(Shape y, OutputShape(op, op.First(c.ShapeOf("x")), c.ShapeOf("w")));
+  TERN_ASSIGN(Shape y, OutputShape(op, op.ToChannelsFirst(c.ShapeOf("x")), c.ShapeOf("w")));
   TERN_ASSIGN(DType type, ProductType(c.TypeOf("x"), c.TypeOf("w")));
   TERN_TRY(CheckVector(c, "bias", y.ranked ? y[1] : Dim()));
   if (c.Has("bias")) TERN_TRY(CheckTermType(c, "bias", type));
-  y = op.Own(y);
+  y = op.ToOwnLayout(y);
   TERN_TRY(InferEpilogue(op.epilogue, c, y, type));
   c.Out("y", type, std::move(y));
   return {};
@@ -85,23 +85,24 @@ std::vector<uint64_t> Wrapping(const Tensor& t) {
 }
 
 Status Reference(const Conv& op, EvalContext& c) {
-  const Dims dx = op.First(c.In("x").dims()), &dw = c.In("w").dims();
+  const Dims dx = op.ToChannelsFirst(c.In("x").dims()), &dw = c.In("w").dims();
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx), Shape::Of(dw)));
-  const Dims dy = shape.Concrete(), own = op.Own(dy);
+  const Dims dy = shape.Concrete(), own = op.ToOwnLayout(dy);
   TERN_ASSIGN(Window window,
               MakeWindow(static_cast<int>(dx.size()) - 2, op.strides, op.pads, op.dilations, op.auto_pad));
   const Plane p(dx, dw, dy);
   window = ResolvePads(std::move(window), p.input, p.kernel);
   if (IsFloat(c.OutType("y"))) {
-    auto y = Convolve(op, p, window, dx, dw, op.FirstValues(c.Doubles("x"), dx), c.Doubles("w"));
+    auto y = Convolve(op, p, window, dx, dw, op.ValuesToChannelsFirst(c.Doubles("x"), dx), c.Doubles("w"));
     if (c.Has("bias")) AddBias(y, c.Doubles("bias"), p.output_size);
-    y = op.OwnValues(std::move(y), dy);
+    y = op.ValuesToOwnLayout(std::move(y), dy);
     ApplyEpilogue(op.epilogue, c, own, y);
     c.Out("y", own, y);
   } else {
-    auto y = Convolve(op, p, window, dx, dw, op.FirstValues(Wrapping(c.In("x")), dx), Wrapping(c.In("w")));
+    auto y = Convolve(op, p, window, dx, dw, op.ValuesToChannelsFirst(Wrapping(c.In("x")), dx),
+                      Wrapping(c.In("w")));
     if (c.Has("bias")) AddBias(y, Wrapping(c.In("bias")), p.output_size);
-    y = op.OwnValues(std::move(y), dy);
+    y = op.ValuesToOwnLayout(std::move(y), dy);
     ApplyEpilogue(op.epilogue, c, own, y);
     c.OutLongs("y", own, {y.begin(), y.end()});
   }

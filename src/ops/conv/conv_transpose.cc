@@ -93,12 +93,12 @@ Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& 
 }
 
 Status Infer(const ConvTranspose& op, InferContext& c) {
-  TERN_ASSIGN(Shape y, OutputShape(op, op.First(c.ShapeOf("x")), c.ShapeOf("w")));
+  TERN_ASSIGN(Shape y, OutputShape(op, op.ToChannelsFirst(c.ShapeOf("x")), c.ShapeOf("w")));
   TERN_TRY(CheckVector(c, "bias", y.ranked ? y[1] : Dim()));
   DType type = c.TypeOf("x");
   for (const char* port : {"w", "bias"})
     if (c.Has(port)) TERN_TRY(CheckTermType(c, port, type));
-  y = op.Own(y);
+  y = op.ToOwnLayout(y);
   TERN_TRY(InferEpilogue(op.epilogue, c, y, type));
   c.Out("y", type, std::move(y));
   return {};
@@ -127,14 +127,14 @@ void AccumulateChannel(const Plane& p, const Window& window, const double* x, co
 }
 
 Status Reference(const ConvTranspose& op, EvalContext& c) {
-  const Dims dx = op.First(c.In("x").dims()), &dw = c.In("w").dims();
+  const Dims dx = op.ToChannelsFirst(c.In("x").dims()), &dw = c.In("w").dims();
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx), Shape::Of(dw)));
   TERN_ASSIGN(Window window, WindowOf(op, static_cast<int>(dx.size()) - 2));
   const Dims dy = shape.Concrete();
   const Plane p(dx, dw, dy);
   ResolveCrops(op, window, p.input, p.kernel, p.output);
   const int64_t channels = dx[1], maps = dw[1], group_channels = channels / op.group;
-  const auto x = op.FirstValues(c.Doubles("x"), dx), w = c.Doubles("w");
+  const auto x = op.ValuesToChannelsFirst(c.Doubles("x"), dx), w = c.Doubles("w");
   std::vector<double> y(static_cast<size_t>(CountOf(dy)), 0);
   for (int64_t n = 0; !x.empty() && !y.empty() && n < dx[0]; ++n)
     for (int64_t k = 0; k < channels; ++k)
@@ -143,9 +143,9 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
                           w.data() + (k * maps + m) * p.kernel_size,
                           y.data() + ((n * op.group + k / group_channels) * maps + m) * p.output_size);
   if (c.Has("bias")) AddBias(y, c.Doubles("bias"), p.output_size);
-  y = op.OwnValues(std::move(y), dy);
-  ApplyEpilogue(op.epilogue, c, op.Own(dy), y);
-  c.Out("y", op.Own(dy), y);
+  y = op.ValuesToOwnLayout(std::move(y), dy);
+  ApplyEpilogue(op.epilogue, c, op.ToOwnLayout(dy), y);
+  c.Out("y", op.ToOwnLayout(dy), y);
   return {};
 }
 

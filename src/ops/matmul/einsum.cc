@@ -36,7 +36,7 @@ Result<Shape> OutputShape(const EinsumLabels& labels, const std::vector<Shape>& 
                             label > 0 ? std::string(1, static_cast<char>(label)) : std::string("..."),
                             "' is ", it->second.value(), " and ", d.value());
       else
-        it->second = Better(it->second, d);
+        it->second = MoreSpecific(it->second, d);
     }
   std::vector<Dim> out;
   for (int label : labels.output) out.push_back(sizes[label]);

@@ -24,7 +24,7 @@ Status Infer(const GroupNorm& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
   if (op.groups < 1) return InvalidModel("groups is ", op.groups, ", needs at least 1");
-  const Dim channels = x.ranked ? op.First(x)[1] : Dim();
+  const Dim channels = x.ranked ? op.ToChannelsFirst(x)[1] : Dim();
   if (channels.known() && channels.value() % op.groups)
     return InvalidModel(op.groups, " groups do not divide the ", channels.value(), " channels");
   for (const char* port : {"scale", "bias"}) TERN_TRY(CheckVector(c, port, channels));
@@ -33,16 +33,16 @@ Status Infer(const GroupNorm& op, InferContext& c) {
 }
 
 Status Reference(const GroupNorm& op, EvalContext& c) {
-  const Dims d = op.First(c.In("x").dims());
+  const Dims d = op.ToChannelsFirst(c.In("x").dims());
   const auto scale = c.Doubles("scale"), bias = c.Doubles("bias");
   const int64_t plane = CountOf(Dims(d.begin() + 2, d.end())), run = d[1] / op.groups * plane;
-  auto y = op.FirstValues(c.Doubles("x"), d);
+  auto y = op.ValuesToChannelsFirst(c.Doubles("x"), d);
   for (int64_t row = 0; row < d[0] * op.groups; ++row) NormalizeRow(y.data() + row * run, run, op.epsilon);
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t k = i / static_cast<size_t>(plane) % scale.size();
     y[i] = y[i] * scale[k] + bias[k];
   }
-  c.Out("y", op.Own(d), op.OwnValues(std::move(y), d));
+  c.Out("y", op.ToOwnLayout(d), op.ValuesToOwnLayout(std::move(y), d));
   return {};
 }
 

@@ -22,23 +22,23 @@ Status Infer(const InstanceNorm& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 3) return InvalidModel("input 'x' must have rank 3 or more, got ", x.ToString());
   for (const char* port : {"scale", "bias"})
-    TERN_TRY(CheckVector(c, port, x.ranked ? op.First(x)[1] : Dim()));
+    TERN_TRY(CheckVector(c, port, x.ranked ? op.ToChannelsFirst(x)[1] : Dim()));
   c.Out("y", c.TypeOf("x"), x);
   return {};
 }
 
 Status Reference(const InstanceNorm& op, EvalContext& c) {
-  const Dims d = op.First(c.In("x").dims());
+  const Dims d = op.ToChannelsFirst(c.In("x").dims());
   const auto scale = c.Doubles("scale"), bias = c.Doubles("bias");
   const int64_t plane = CountOf(Dims(d.begin() + 2, d.end()));
-  auto y = op.FirstValues(c.Doubles("x"), d);
+  auto y = op.ValuesToChannelsFirst(c.Doubles("x"), d);
   for (int64_t row = 0; row < d[0] * d[1]; ++row) {
     double* at = y.data() + row * plane;
     NormalizeRow(at, plane, op.epsilon);
     const size_t k = static_cast<size_t>(row % d[1]);
     for (int64_t i = 0; i < plane; ++i) at[i] = at[i] * scale[k] + bias[k];
   }
-  c.Out("y", op.Own(d), op.OwnValues(std::move(y), d));
+  c.Out("y", op.ToOwnLayout(d), op.ValuesToOwnLayout(std::move(y), d));
   return {};
 }
 

@@ -33,8 +33,8 @@ Status Infer(const Lrn& op, InferContext& c) {
 }
 
 Status Reference(const Lrn& op, EvalContext& c) {
-  const Dims d = op.First(c.In("x").dims());
-  const auto x = op.FirstValues(c.Doubles("x"), d);
+  const Dims d = op.ToChannelsFirst(c.In("x").dims());
+  const auto x = op.ValuesToChannelsFirst(c.Doubles("x"), d);
   std::vector<double> y(x.size());
   const int64_t channels = d[1], plane = CountOf(Dims(d.begin() + 2, d.end()));
   const int64_t before = (op.size - 1) / 2, after = op.size - 1 - before;
@@ -51,7 +51,7 @@ Status Reference(const Lrn& op, EvalContext& c) {
         y[at] = x[at] / std::pow(op.bias + op.alpha / static_cast<double>(op.size) * squares,
                                  static_cast<double>(op.beta));
       }
-  c.Out("y", op.Own(d), op.OwnValues(std::move(y), d));
+  c.Out("y", op.ToOwnLayout(d), op.ValuesToOwnLayout(std::move(y), d));
   return {};
 }
 

@@ -29,9 +29,9 @@ Status Infer(const GlobalPool& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
   if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", must be positive");
-  Shape y = op.First(x);
+  Shape y = op.ToChannelsFirst(x);
   for (size_t i = 2; i < y.dims.size(); ++i) y.dims[i] = 1;
-  c.Out("y", c.TypeOf("x"), op.Own(y));
+  c.Out("y", c.TypeOf("x"), op.ToOwnLayout(y));
   return {};
 }
 
@@ -48,14 +48,14 @@ double Combine(const GlobalPool& op, const double* x, int64_t n) {
 }
 
 Status Reference(const GlobalPool& op, EvalContext& c) {
-  const Dims dx = op.First(c.In("x").dims());
+  const Dims dx = op.ToChannelsFirst(c.In("x").dims());
   Dims dy(dx.size(), 1);
   dy[0] = dx[0], dy[1] = dx[1];
-  const auto x = op.FirstValues(c.Doubles("x"), dx);
+  const auto x = op.ValuesToChannelsFirst(c.Doubles("x"), dx);
   std::vector<double> y(static_cast<size_t>(CountOf(dy)));
   const int64_t plane = CountOf(Dims(dx.begin() + 2, dx.end()));
   for (size_t i = 0; i < y.size(); ++i) y[i] = Combine(op, x.data() + static_cast<int64_t>(i) * plane, plane);
-  c.Out("y", op.Own(dy), y);
+  c.Out("y", op.ToOwnLayout(dy), y);
   return {};
 }
 

@@ -83,8 +83,8 @@ Status Infer(const Pool& op, InferContext& c) {
     return InvalidModel("only max pooling takes integers, got ", DTypeName(type));
   if (op.channels_last && c.Wants("indices"))
     return InvalidModel("indices refer to [N, C, spatial…] and are not available with channels_last");
-  TERN_ASSIGN(Shape y, OutputShape(op, op.First(c.ShapeOf("x"))));
-  y = op.Own(y);
+  TERN_ASSIGN(Shape y, OutputShape(op, op.ToChannelsFirst(c.ShapeOf("x"))));
+  y = op.ToOwnLayout(y);
   c.Out("y", type, y);
   c.Out("indices", DType::kI64, std::move(y));
   return {};
@@ -177,12 +177,12 @@ int64_t ColumnMajor(int64_t offset, const Dims& spatial) {
 }
 
 Status Reference(const Pool& op, EvalContext& c) {
-  const Dims dx = op.First(c.In("x").dims());
+  const Dims dx = op.ToChannelsFirst(c.In("x").dims());
   TERN_ASSIGN(Shape shape, OutputShape(op, Shape::Of(dx)));
   TERN_ASSIGN(Window window, WindowOf(op));
   const Dims dy = shape.Concrete(), input(dx.begin() + 2, dx.end()), output(dy.begin() + 2, dy.end());
   window = ResolvePads(std::move(window), input, op.kernel);
-  const auto x = op.FirstValues(c.Doubles("x"), dx);
+  const auto x = op.ValuesToChannelsFirst(c.Doubles("x"), dx);
   std::vector<double> y(static_cast<size_t>(CountOf(dy)));
   std::vector<int64_t> indices(y.size(), 0);
   WindowWalker walker(window, op.kernel, input);
@@ -205,7 +205,7 @@ Status Reference(const Pool& op, EvalContext& c) {
       ++at;
     } while (NextIndex(place, output, static_cast<int>(output.size())));
   }
-  c.Out("y", op.Own(dy), op.OwnValues(std::move(y), dy));
+  c.Out("y", op.ToOwnLayout(dy), op.ValuesToOwnLayout(std::move(y), dy));
   c.OutLongs("indices", dy, indices);
   return {};
 }

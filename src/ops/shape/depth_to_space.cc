@@ -33,8 +33,8 @@ Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
 Status Infer(const DepthToSpace& op, InferContext& c) {
   std::vector<Dim> dims(4);
   if (c.ShapeOf("x").ranked) {
-    TERN_ASSIGN(dims, OutDims(op, op.First(c.ShapeOf("x"))));
-    dims = op.Own(dims);
+    TERN_ASSIGN(dims, OutDims(op, op.ToChannelsFirst(c.ShapeOf("x"))));
+    dims = op.ToOwnLayout(dims);
   }
   c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
   return {};
@@ -42,11 +42,11 @@ Status Infer(const DepthToSpace& op, InferContext& c) {
 
 Status Reference(const DepthToSpace& op, EvalContext& c) {
   const Tensor& x = c.In("x");
-  const Dims dx = op.First(x.dims());
+  const Dims dx = op.ToChannelsFirst(x.dims());
   TERN_ASSIGN(const auto shape, OutDims(op, Shape::Of(dx)));
   const Dims dims = Shape(shape).Concrete();
   const int64_t b = op.block, depth = dims[1], h = dx[2], w = dx[3];
-  Tensor& y = c.Out("y", op.Own(dims));
+  Tensor& y = c.Out("y", op.ToOwnLayout(dims));
   const bool dcr = op.mode == DepthOrder::kDcr;
   const int64_t d = dcr ? 1 : b * b, r = dcr ? b * depth : b, k = dcr ? depth : 1;  // strides in channels
   if (op.channels_last) {

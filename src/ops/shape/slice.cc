@@ -9,7 +9,7 @@ namespace {
 
 struct Slice : NoAttrs {};
 
-constexpr int64_t kToEnd = INT32_MAX;  // "to the end", as exporters write it
+constexpr int64_t kToEnd = INT32_MAX;  // exporters write this or more for "to the end"
 
 // Start and length of a range along a dim of known size.
 struct Range {
@@ -24,7 +24,7 @@ Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
   end = std::max(-far, std::min(end, far));
   if (start < 0) start += dim;
   if (end < 0) end += dim;
-  // With a negative step, starts are clamped to [-1, dim - 1]; an end of -1 is before the first element.
+  // With a negative step, the start is clamped to [0, dim - 1]; an end of -1 is before the first element.
   const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
   start = std::min(std::max<int64_t>(0, start), high);
   end = std::max(low, std::min(end, high));

@@ -29,8 +29,8 @@ Result<std::vector<Dim>> OutDims(const SpaceToDepth& op, const Shape& x) {
 Status Infer(const SpaceToDepth& op, InferContext& c) {
   std::vector<Dim> dims(4);
   if (c.ShapeOf("x").ranked) {
-    TERN_ASSIGN(dims, OutDims(op, op.First(c.ShapeOf("x"))));
-    dims = op.Own(dims);
+    TERN_ASSIGN(dims, OutDims(op, op.ToChannelsFirst(c.ShapeOf("x"))));
+    dims = op.ToOwnLayout(dims);
   }
   c.Out("y", c.TypeOf("x"), Shape(std::move(dims)));
   return {};
@@ -38,11 +38,11 @@ Status Infer(const SpaceToDepth& op, InferContext& c) {
 
 Status Reference(const SpaceToDepth& op, EvalContext& c) {
   const Tensor& x = c.In("x");
-  const Dims dx = op.First(x.dims());
+  const Dims dx = op.ToChannelsFirst(x.dims());
   TERN_ASSIGN(const auto shape, OutDims(op, Shape::Of(dx)));
   const Dims dims = Shape(shape).Concrete();
   const int64_t b = op.block, channels = dx[1], w = dx[3], plane = dx[2] * w;
-  Tensor& y = c.Out("y", op.Own(dims));
+  Tensor& y = c.Out("y", op.ToOwnLayout(dims));
   if (op.channels_last) {
     // Indices: sample, y, x, row in block, column in block, channel.
     const Dims loop = {dx[0], dims[2], dims[3], b, b, channels};

@@ -8,8 +8,8 @@
 
 namespace tern {
 
-// Part of an op's attributes. "First" is the layout [N, C, spatial…]; "own" is the layout that the op's
-// tensors have.
+// Part of an op's attributes. Converts dims and elements between [N, C, spatial…], channels first, and the
+// layout of the op's own tensors.
 struct ChannelOrder {
   bool channels_last = false;
 
@@ -17,22 +17,26 @@ struct ChannelOrder {
     v("channels_last", channels_last, "x and y are [N, spatial…, C] instead of [N, C, spatial…]");
   }
 
-  template <class T> std::vector<T> First(std::vector<T> own) const {
+  template <class T> std::vector<T> ToChannelsFirst(std::vector<T> own) const {
     if (channels_last && own.size() > 2) std::rotate(own.begin() + 1, own.end() - 1, own.end());
     return own;
   }
-  template <class T> std::vector<T> Own(std::vector<T> first) const {
+  template <class T> std::vector<T> ToOwnLayout(std::vector<T> first) const {
     if (channels_last && first.size() > 2) std::rotate(first.begin() + 1, first.begin() + 2, first.end());
     return first;
   }
-  Shape First(const Shape& own) const { return own.ranked ? Shape(First(own.dims)) : own; }
-  Shape Own(const Shape& first) const { return first.ranked ? Shape(Own(first.dims)) : first; }
+  Shape ToChannelsFirst(const Shape& own) const {
+    return own.ranked ? Shape(ToChannelsFirst(own.dims)) : own;
+  }
+  Shape ToOwnLayout(const Shape& first) const {
+    return first.ranked ? Shape(ToOwnLayout(first.dims)) : first;
+  }
 
-  // The elements converted between the two layouts; `first` are the dims as [N, C, spatial…].
-  template <class T> std::vector<T> FirstValues(std::vector<T> values, const Dims& first) const {
+  // first: the dims as [N, C, spatial…].
+  template <class T> std::vector<T> ValuesToChannelsFirst(std::vector<T> values, const Dims& first) const {
     return channels_last && first.size() > 2 ? Swapped(values, first[0], Plane(first), first[1]) : values;
   }
-  template <class T> std::vector<T> OwnValues(std::vector<T> values, const Dims& first) const {
+  template <class T> std::vector<T> ValuesToOwnLayout(std::vector<T> values, const Dims& first) const {
     return channels_last && first.size() > 2 ? Swapped(values, first[0], first[1], Plane(first)) : values;
   }
 

@@ -4,7 +4,7 @@ namespace tern {
 
 bool Differ(const Dim& a, const Dim& b) { return a.known() && b.known() && a.value() != b.value(); }
 
-Dim Better(const Dim& a, const Dim& b) {
+Dim MoreSpecific(const Dim& a, const Dim& b) {
   if (a.known()) return a;
   if (b.known()) return b;
   return a.unknown() ? b : a;

@@ -41,7 +41,7 @@ Status CheckTermType(InferContext& c, const char* port, DType& type);
 // True if both are known and different.
 bool Differ(const Dim& a, const Dim& b);
 // Of two sizes that must be equal, the one that is known.
-Dim Better(const Dim& a, const Dim& b);
+Dim MoreSpecific(const Dim& a, const Dim& b);
 
 // The result type of products: equal float types stay; integers of less than 32 bits give i32.
 Result<DType> ProductType(DType a, DType b);

@@ -73,7 +73,7 @@ class Regex::Compiler {
 
   void EmitRepeat(const RegexTree& t) {
     const RegexTree& part = t.parts[0];
-    Add({Kind::kJump});  // makes a repetition of the empty match count
+    Add({Kind::kJump});  // counts towards kMaxSteps even if `part` adds no step
     for (int64_t i = 0; i < t.low && !full_; ++i) Emit(part);
     if (full_) return;
     if (t.high < 0) {
@@ -141,9 +141,9 @@ class Regex::Runner {
         return first || text_[at - 1] == '\n';
       case RegexAssert::kLineEnd:
         return last || text_[at] == '\n';
-      case RegexAssert::kWordEdge:
+      case RegexAssert::kWordBoundary:
         return before != after;
-      case RegexAssert::kNoWordEdge:
+      case RegexAssert::kNotWordBoundary:
         return before == after;
     }
     return false;
@@ -161,7 +161,7 @@ class Regex::Runner {
   void Read(size_t at) {
     before_.swap(now_);
     now_.clear();
-    ++turn_;
+    ++generation_;
     for (const State& s : before_) {
       const Step& step = regex_.steps_[static_cast<size_t>(s.step)];
       if (step.kind == Kind::kSet && Contains(regex_.sets_[static_cast<size_t>(step.set)], text_[at]))
@@ -175,8 +175,8 @@ class Regex::Runner {
     while (!todo_.empty()) {
       const int s = todo_.back();
       todo_.pop_back();
-      if (seen_[static_cast<size_t>(s)] == turn_) continue;
-      seen_[static_cast<size_t>(s)] = turn_;
+      if (seen_[static_cast<size_t>(s)] == generation_) continue;
+      seen_[static_cast<size_t>(s)] = generation_;
       const Step& step = regex_.steps_[static_cast<size_t>(s)];
       if (step.kind == Kind::kSet || step.kind == Kind::kMatch) now_.push_back({s, begin});
       if (step.kind == Kind::kJump || step.kind == Kind::kSplit) todo_.push_back(step.next);
@@ -190,7 +190,7 @@ class Regex::Runner {
   std::vector<State> now_, before_;
   std::vector<size_t> seen_;
   std::vector<int> todo_;
-  size_t turn_ = 1;
+  size_t generation_ = 1;
 };
 
 Result<Regex> Regex::Parse(std::string_view pattern) {

@@ -181,8 +181,8 @@ class Parser {
   Result<Tree> Escape() {
     if (Take('A')) return Assertion(RegexAssert::kTextStart);
     if (Take('z')) return Assertion(RegexAssert::kTextEnd);
-    if (Take('b')) return Assertion(RegexAssert::kWordEdge);
-    if (Take('B')) return Assertion(RegexAssert::kNoWordEdge);
+    if (Take('b')) return Assertion(RegexAssert::kWordBoundary);
+    if (Take('B')) return Assertion(RegexAssert::kNotWordBoundary);
     if (Take('Q')) return Quoted();
     RegexSet set;
     if (!AtEnd() && EscapedSet(codes_[at_], set)) {

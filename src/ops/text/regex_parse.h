@@ -14,7 +14,14 @@ struct CodeRange {
 };
 using RegexSet = std::vector<CodeRange>;  // sorted and disjoint; may be empty
 
-enum class RegexAssert : uint8_t { kTextStart, kTextEnd, kLineStart, kLineEnd, kWordEdge, kNoWordEdge };
+enum class RegexAssert : uint8_t {
+  kTextStart,
+  kTextEnd,
+  kLineStart,
+  kLineEnd,
+  kWordBoundary,
+  kNotWordBoundary
+};
 
 struct RegexTree {
   enum class Kind : uint8_t { kEmpty, kSet, kAssert, kSequence, kChoice, kRepeat };

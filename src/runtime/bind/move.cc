@@ -50,7 +50,7 @@ class Blocks : public StridedMove<Blocks> {
   Status Resize(ResizeContext& c) override {
     // Strides of a channel, a pixel, a row and a sample.
     const ChannelOrder order{c->attrs().Bool("channels_last")};
-    const Dims x = order.First(c->InDims(0));
+    const Dims x = order.ToChannelsFirst(c->InDims(0));
     const int64_t b = c->attrs().Int("block"), channels = x[1], h = x[2], w = x[3];
     const int64_t channel = order.channels_last ? 1 : h * w, pixel = order.channels_last ? channels : 1;
     const int64_t row = w * pixel, sample = channels * h * w;

@@ -92,7 +92,7 @@ class GroupNormLast : public KernelOf<GroupNormLast> {
  public:
   static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && OrderedLast(q); }
   Status Resize(ResizeContext& c) override {
-    const Planes planes = PlanesOf(ChannelOrder{true}.First(c->InDims(0)));
+    const Planes planes = PlanesOf(ChannelOrder{true}.ToChannelsFirst(c->InDims(0)));
     norm_ = {planes.batch, planes.plane, planes.channels, planes.channels, c->attrs().Float("epsilon")};
     if (c->op().name == "GroupNorm") norm_.groups = c->attrs().Int("groups");
     c.SetScratch(norm_.Scratch());
@@ -113,7 +113,7 @@ class Lrn : public KernelOf<Lrn> {
  public:
   static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
   Status Resize(ResizeContext& c) override {
-    const Planes planes = PlanesOf(ChannelOrder{OrderedLast(c.query())}.First(c->InDims(0)));
+    const Planes planes = PlanesOf(ChannelOrder{OrderedLast(c.query())}.ToChannelsFirst(c->InDims(0)));
     const Attrs& a = c->attrs();
     const int64_t size = a.Int("size");
     norm_ = {planes.batch, planes.channels, planes.plane};

@@ -26,12 +26,12 @@ std::vector<size_t> Ordered(const KernelQuery& q) {
 }  // namespace
 
 NchwQuery::NchwQuery(const KernelQuery& own) : attrs(WithoutOrder(own.attrs())), query(own.op(), attrs, own) {
-  query.outputs[0].dims = kLast.First(own.OutDims(0));
+  query.outputs[0].dims = kLast.ToChannelsFirst(own.OutDims(0));
   for (size_t i : Ordered(own)) {
     Dims& dims = query.inputs[i].dims;
     if (dims.size() < own.OutDims(0).size())
       dims.insert(dims.begin(), own.OutDims(0).size() - dims.size(), 1);
-    dims = kLast.First(dims);
+    dims = kLast.ToChannelsFirst(dims);
     query.known[i] = nullptr;
     query.weight[i] = false;
   }
@@ -53,9 +53,10 @@ ViaNchwKernel::Transposed ViaNchwKernel::MakeTransposed(int index, const TensorI
                                                         size_t& bytes) {
   Transposed t;
   t.adapted = MakeAdapted(index, first, bytes);
-  const Dims other = ContiguousStrides(kLast.Own(first.dims)), strides = ContiguousStrides(first.dims);
-  const Dims in_first = kLast.First(other), in_own = kLast.Own(strides);
-  const Dims own = kLast.Own(first.dims);
+  const Dims other = ContiguousStrides(kLast.ToOwnLayout(first.dims)),
+             strides = ContiguousStrides(first.dims);
+  const Dims in_first = kLast.ToChannelsFirst(other), in_own = kLast.ToOwnLayout(strides);
+  const Dims own = kLast.ToOwnLayout(first.dims);
   for (size_t i = 0; i < first.dims.size(); ++i) {
     if (is_input)
       t.copy.Add({first.dims[i], in_first[i], strides[i]});
