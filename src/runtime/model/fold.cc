@@ -13,8 +13,9 @@ bool Foldable(const Node& node) {
 
 namespace {
 
-constexpr size_t kSmall = size_t{16} << 20;  // results up to this are worth keeping whatever they came from
-constexpr size_t kGrowth = 8;                // i4 to f32
+constexpr size_t kSmall =
+    size_t{16} << 20;          // bytes; smaller results are folded whatever the size of the inputs
+constexpr size_t kGrowth = 8;  // largest ratio of results to inputs: that of i4 to f32
 
 class Folder {
  public:
@@ -29,7 +30,7 @@ class Folder {
   }
 
   FoldedValues Finish(const Graph& graph) {
-    KeepRead(graph);
+    FindRead(graph);
     for (auto it = folded_.begin(); it != folded_.end();)
       it = read_.count(it->first) ? std::next(it) : folded_.erase(it);
     return std::move(folded_);
@@ -93,12 +94,12 @@ class Folder {
     for (size_t i = 0; i < result->size(); ++i) folded_[node.outputs()[i]] = (*result)[i].tensor;
   }
 
-  void KeepRead(const Graph& graph) {
+  void FindRead(const Graph& graph) {
     read_.insert(graph.outputs().begin(), graph.outputs().end());
     for (const auto& node : graph.nodes()) {
       if (!node->outputs().empty() && folded_.count(node->output(0))) continue;
       read_.insert(node->inputs().begin(), node->inputs().end());
-      for (const auto& sub : node->subgraphs()) KeepRead(*sub);
+      for (const auto& sub : node->subgraphs()) FindRead(*sub);
     }
   }
 

@@ -1,4 +1,4 @@
-// Values that are known before any input is: computed once per model, shared by all its plans.
+// Constant folding, once per model. All plans of the model share the results.
 #pragma once
 #include "base/thread_pool.h"
 #include "kernel_api/target.h"
@@ -6,12 +6,13 @@
 
 namespace tern {
 
-// May this node be evaluated ahead of time at all, given its inputs?
+// Whether the node can be folded if its inputs are constant: it is deterministic and has no side effects or
+// subgraphs.
 bool Foldable(const Node& node);
 
-// Evaluates what depends on constants only, in nested graphs too. Results may grow little beyond what they
-// are made of, and all of them together keep to `budget` bytes. Only those that an unfolded node, or an
-// output, still reads are returned. A node that fails is left for the run to report, if it is reached at all.
+// Evaluates nodes whose inputs are all constant, also in subgraphs. Does not fold a node whose results are
+// much larger than its inputs, or if all results would exceed `budget` bytes. Returns only values that an
+// unfolded node or an output reads. Ignores nodes that fail: the run reports the failure if it reaches them.
 FoldedValues FoldConstants(const Graph& graph, size_t budget, const Target& target, const Workers& workers);
 
 }  // namespace tern

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Kernel>> KernelStore::Prepared(const Node& node, const Ke
   Status status = made->Prepare(context);
   if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
   if (!context.finished().empty() && entry.can.pack.empty())
-    return Status(Code::kInternal, StrCat("kernel ", entry.name, " packs weights, but does not say how"));
+    return Status(Code::kInternal, StrCat("kernel ", entry.name, " packs weights but names no pack layout"));
   auto copy = made->Clone();
   packs_.Count(bytes - packs.counted());
   for (int i : context.finished()) residency_.SetPacked(node, i, entry.can.pack);

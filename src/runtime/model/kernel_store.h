@@ -1,4 +1,4 @@
-// Kernels of a model with their weights packed, prepared once per node and entry.
+// Prepared kernels of a model: Kernel::Prepare runs once per node and entry.
 #pragma once
 #include <functional>
 #include <map>
@@ -10,28 +10,28 @@
 
 namespace tern {
 
-// Thread-safe; kernels are prepared without the lock, each by the first that wants it.
+// Thread-safe. The first thread that requests a kernel prepares it, without holding the lock.
 class KernelStore {
  public:
-  // graph: the model's own; only its nodes share packs.
+  // graph: the main graph; only its nodes share packed weights.
   KernelStore(const Graph& graph, PackStore& packs, Residency& residency, const Workers& workers)
       : graph_(graph), packs_(packs), residency_(residency), workers_(workers) {}
 
-  // A copy of the node's prepared kernel. on_packed: see PackStore::OfNode. stop: ends the wait for another
-  // session that prepares the same kernel or packs the same weights, with kCancelled; packing itself is not
-  // stopped.
+  // A clone of the node's prepared kernel. on_packed: see PackStore::OfNode. stop: ends the wait for another
+  // session that prepares the same kernel or packs the same weights, with kCancelled; it does not stop
+  // packing itself.
   Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
                                            const KernelQuery& query,
                                            const std::function<void(int input)>& on_packed, const Stop& stop);
 
  private:
   using Key = std::pair<const Node*, const KernelEntry*>;
-  std::unique_ptr<Kernel> Find(const Key& key) const;  // a copy; null: there is none
+  std::unique_ptr<Kernel> Find(const Key& key) const;  // a clone; null: not prepared yet
 
   const Graph& graph_;
   PackStore& packs_;
   Residency& residency_;
-  const Workers workers_;  // that pack weights
+  const Workers workers_;  // for packing weights
   mutable std::mutex mutex_;
   std::map<Key, std::unique_ptr<Kernel>> prepared_;
   KeyedMutex<Key> preparing_;

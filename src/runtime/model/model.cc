@@ -20,13 +20,13 @@ size_t ConstantBytes(const Graph& graph) {
   return bytes;
 }
 
-// A graph that nobody else holds is changed itself: weights that are folded into others leave memory one by
-// one, while a copy would leave them all in the graph it was made from. Constants that can be fed are needed
-// as they were.
+// Optimizes the graph in place if this is the only pointer to it: weights that are folded into others are
+// then freed one by one, while a copy would keep all original weights in memory. Copies a graph with
+// overridable constants, because variants need the original.
 Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Level level,
                                          const Target& target) {
-  const bool ours = graph.use_count() == 1 && graph->overridable().empty();
-  std::shared_ptr<Graph> out = ours ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
+  const bool in_place = graph.use_count() == 1 && graph->overridable().empty();
+  std::shared_ptr<Graph> out = in_place ? std::const_pointer_cast<Graph>(graph) : graph->Clone();
   graph.reset();
   OptimizeOptions options;
   options.level = level;
@@ -55,7 +55,7 @@ Result<std::shared_ptr<Model>> Model::CreateWith(std::shared_ptr<Tuner> tuner,
   model->bf16_ = UsesBf16(options.precision, *model->target_);
   model->tuner_ = std::move(tuner);
   Packs loaded = PacksOf(*graph);
-  // What the optimizer folds away need not stay in memory for constants that nobody can override.
+  // Without overridable constants the original graph is not needed, and its folded weights can be freed.
   if (!graph->overridable().empty()) model->source_ = graph;
   if (options.level == Level::kNone) {
     model->graph_ = std::move(graph);
@@ -69,7 +69,7 @@ Result<std::shared_ptr<Model>> Model::CreateWith(std::shared_ptr<Tuner> tuner,
   model->weight_bytes_ = ConstantBytes(*model->graph_);
   TERN_ASSIGN(model->program_, BuildProgram(*model->graph_, model->folded_));
   const bool may_release = model->own_graph_ && !options.keep_weights;
-  if (may_release) model->LeaveDataToProgram();
+  if (may_release) model->DropGraphData();
   model->residency_ = std::make_unique<Residency>(*model->program_, may_release);
   model->pack_store_ =
       std::make_unique<PackStore>(std::move(loaded), model->target_->isa(), *model->residency_);
@@ -78,8 +78,9 @@ Result<std::shared_ptr<Model>> Model::CreateWith(std::shared_ptr<Tuner> tuner,
   return model;
 }
 
-// From here on the graph never changes, and the program alone decides how long weights stay in memory.
-void Model::LeaveDataToProgram() {
+// Removes the data of large constants from the graph, so that the program holds the only reference to each
+// weight.
+void Model::DropGraphData() {
   folded_.clear();
   for (const auto& v : own_graph_->values())
     if (v->is_constant() && v->constant.bytes() >= kWorthReleasing && v->constant.dtype() != DType::kString)
@@ -92,7 +93,7 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   if (tuner_) {
     Tuner::Found found = tuner_->Find(query, threads);
     times = std::move(found.times);
-    for (const Measured& time : times)  // the quickest first
+    for (const Measured& time : times)  // fastest first
       for (const KernelEntry* entry : target_->KernelsOf(query.op().name))
         if (entry->name == time.kernel && (!pack || entry->can.pack == *pack) && entry->legal(query)) {
           reason = found.recorded ? Reason::kRecorded : Reason::kMeasured;
@@ -102,21 +103,24 @@ const KernelEntry* Model::Select(const KernelQuery& query, int threads, const st
   return target_->Select(query, pack);
 }
 
-// Kernels may refuse types, ranks, attributes and weights, and sizes of the rest only where another one that
-// packs alike does not, so that the ways they know are the same for all.
+// Legality of a pack layout must not depend on the sizes of inputs that are not weights: if a kernel is not
+// legal for a size, another kernel with the same pack layout must be. So the layouts that are legal here are
+// legal for all dims.
 std::optional<std::string> Model::BestPack(const Node& node, const KernelQuery& query, int threads) const {
   std::set<std::string> packs;
-  if (const std::optional<Representative> usual = RepresentativeQuery(node, query)) {
+  if (const std::optional<Representative> representative = RepresentativeQuery(node, query)) {
     Reason reason;
     std::vector<Measured> times;
-    const KernelEntry* entry = Select(usual->query, threads, nullptr, reason, times);
-    if (!entry || !entry->can.pack.empty() || !usual->open) return entry ? entry->can.pack : std::string();
-    // One that packs nothing may be the best for these dims and fall behind for others.
+    const KernelEntry* entry = Select(representative->query, threads, nullptr, reason, times);
+    if (!entry || !entry->can.pack.empty() || !representative->has_unknown_dims)
+      return entry ? entry->can.pack : std::string();
+    // The best kernel for these dims does not pack, but other dims may need packed weights: take the best
+    // layout.
     const KernelEntry* packing = nullptr;
     for (const KernelEntry* other : target_->KernelsOf(query.op().name))
-      if (!other->can.pack.empty() && other->legal(usual->query) &&
-          (!packing ||
-           EstimatedMicroseconds(*other, usual->query) < EstimatedMicroseconds(*packing, usual->query)))
+      if (!other->can.pack.empty() && other->legal(representative->query) &&
+          (!packing || EstimatedMicroseconds(*other, representative->query) <
+                           EstimatedMicroseconds(*packing, representative->query)))
         packing = other;
     return packing ? packing->can.pack : std::string();
   }
@@ -139,13 +143,14 @@ Result<const KernelEntry*> Model::Choose(const Node& node, const KernelQuery& qu
   std::vector<Measured> times;
   const KernelEntry* entry = Select(query, threads, pack ? &*pack : nullptr, reason, times);
   if (!entry && released)
-    return Status(Code::kInternal, StrCat(node.Describe(), ": weights are packed as ", *pack,
-                                          ", for which no kernel takes these dims"));
+    return Status(Code::kInternal, StrCat(node.Describe(), ": the weights were released after packing as ",
+                                          *pack, ", but no kernel with this layout supports these dims"));
   if (!entry && pack) entry = Select(query, threads, nullptr, reason, times);
   if (!entry || !why) return entry;
-  Reason free;
-  std::vector<Measured> same;
-  if (released || (pack && entry->can.pack == *pack && entry != Select(query, threads, nullptr, free, same)))
+  Reason unused;
+  std::vector<Measured> unused_times;
+  if (released ||
+      (pack && entry->can.pack == *pack && entry != Select(query, threads, nullptr, unused, unused_times)))
     reason = Reason::kPacked;
   *why = Explain(node, query, *target_, *entry, reason, times, released);
   return entry;

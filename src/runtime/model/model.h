@@ -1,5 +1,5 @@
-// What all sessions of a model share: the graph, folded constants, programs, kernels with packed weights, and
-// plans.
+// Model: everything that all sessions of a model share. The graph, folded constants, programs, prepared
+// kernels with packed weights, and plans.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,39 +18,43 @@ namespace tern {
 
 class PlanStore;
 
-// Thread-safe. graph() and program() never change; which weights are in memory does (Residency).
+// Thread-safe. graph() and program() never change, but weights are released when they are packed (Residency).
 class Model {
  public:
-  // resolved: see SessionOptions::Resolved.
+  // resolved: the result of SessionOptions::Resolved.
   static Result<std::shared_ptr<Model>> Create(std::shared_ptr<const Graph> graph,
                                                const SessionOptions& resolved, const Workers& workers);
   ~Model();
 
-  // As it runs. Where it was optimized, its own large constants have type and dims, but no data.
+  // The graph that runs. If it was optimized and keep_weights is off, its constants of 16 KiB and more have
+  // type and dims but no data.
   const Graph& graph() const { return *graph_; }
-  const Graph& source() const { return *source_; }  // as it was given; its overridable constants can be fed
+  // The graph as given to Create if it has overridable constants, else graph().
+  const Graph& source() const { return *source_; }
   const Program& program() const { return *program_; }
   const Target& target() const { return *target_; }
   bool bf16() const { return bf16_; }
   size_t value_cache() const { return options_.value_cache; }
 
-  // The kernel for a node: the best legal one among those whose pack layout is the best for the node's
-  // representative dims; any legal one where no layout serves all dims, and weights stay in memory then.
-  // Null: there is no kernel. why: receives the reason. The result does not depend on what ran before.
+  // Selects the kernel for a node. Among kernels with the pack layout that is best for the node's
+  // representative dims, returns the best legal one. If no pack layout serves all dims, returns the best
+  // legal kernel; the weights then stay in memory. Null: no kernel supports the node. why: receives the
+  // reason. The result does not depend on earlier runs.
   Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
                                     Choice* why = nullptr);
-  Tuner* tuner() const { return tuner_.get(); }  // null: kernels are chosen by their estimates
+  Tuner* tuner() const { return tuner_.get(); }  // null: estimates alone choose the kernels
 
   Residency& residency() { return *residency_; }
   KernelStore& kernel_store() { return *kernel_store_; }
   PlanStore& plans() { return *plans_; }
 
-  // The model with some of its overridable constants as further inputs, in the given order. Kept for the next
-  // time. stop: ends the wait for another session that makes the same one, with kCancelled.
+  // The model with these overridable constants as additional inputs, in the given order. Cached. stop: ends
+  // the wait for another session that creates the same variant, with kCancelled.
   Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers,
                                          const Stop& stop = {});
 
-  // Weights of the model's own graph as the kernels chosen so far have them, packed here or loaded.
+  // Packed weights of the main graph, for all kernels prepared so far; packed by this model or loaded from a
+  // file.
   Packs packs() const { return pack_store_->packs(); }
   size_t weight_bytes() const { return weight_bytes_; }
   size_t folded_bytes() const { return folded_bytes_; }
@@ -61,15 +65,15 @@ class Model {
   static Result<std::shared_ptr<Model>> CreateWith(std::shared_ptr<Tuner> tuner,
                                                    std::shared_ptr<const Graph> graph,
                                                    const SessionOptions& options, const Workers& workers);
-  void LeaveDataToProgram();
+  void DropGraphData();
   const KernelEntry* Select(const KernelQuery& query, int threads, const std::string* pack, Reason& reason,
                             std::vector<Measured>& times) const;
-  // The pack layout that serves all dims; nothing where none does, or nothing is packed.
+  // The pack layout for all dims of the node; nullopt if none serves all dims or the node has no weights.
   std::optional<std::string> PackFor(const Node& node, const KernelQuery& query, int threads);
   std::optional<std::string> BestPack(const Node& node, const KernelQuery& query, int threads) const;
 
   std::shared_ptr<const Graph> source_, graph_;
-  std::shared_ptr<Graph> own_graph_;  // graph_ where nobody else has it
+  std::shared_ptr<Graph> own_graph_;  // graph_ if the model is its sole owner, else null
   SessionOptions options_;
   bool bf16_ = false;
   std::shared_ptr<Tuner> tuner_;  // variants share it

@@ -1,5 +1,5 @@
-// What a model makes once for all its sessions, outside of its lock: packed weights and variants. Others wait
-// for it no longer than they may, and make it themselves where the first one failed.
+// Packed weights and variants are made once per model, without holding its lock. Other sessions wait for them
+// until their deadline, and make them if the first session fails.
 #include "runtime/model/model.h"
 
 #include <condition_variable>
@@ -14,8 +14,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// What the kernels below do. The first that comes is held until it may go on, or for a minute: a test that
-// waits for what cannot come fails.
+// Controls the kernels below. The first call of Pass after HoldFirst blocks until Open; it fails after a
+// minute.
 class Script {
  public:
   void HoldFirst() {
@@ -40,7 +40,7 @@ class Script {
     open_ = true;
     changed_.notify_all();
   }
-  // How many more of a kind fail.
+  // Whether this call fails; decrements the number of failures left.
   static bool Fails(std::atomic<int>& left) { return left.load() > 0 && left.fetch_sub(1) > 0; }
 
   std::atomic<int> made{0}, throws{0}, errors{0};
@@ -52,7 +52,7 @@ class Script {
 };
 std::unique_ptr<Script> script;
 
-// Copies weights: counts, waits, and fails as the script says.
+// Copies weights. Counts, blocks and fails as the script specifies.
 void Fill(const Tensor& weight, Tensor& to) {
   ++script->made;
   script->Pass();
@@ -69,7 +69,7 @@ Status Multiply(RunContext& c, const Tensor& w) {
   return {};
 }
 
-// Two kernels that pack alike.
+// Two kernels with the same pack layout.
 template <int kWhich> class PacksAlike : public KernelOf<PacksAlike<kWhich>> {
  public:
   static constexpr char kPack[] = "test.alike";
@@ -84,7 +84,7 @@ template <int kWhich> class PacksAlike : public KernelOf<PacksAlike<kWhich>> {
   Tensor packed_;
 };
 
-// One that keeps what it packs to itself.
+// A kernel that packs without the store.
 class PacksItself : public KernelOf<PacksItself> {
  public:
   static constexpr char kPack[] = "test.itself";
@@ -120,7 +120,7 @@ KernelTable PackingKernels() {
 
 class ModelPacks : public testing::Test {
  protected:
-  enum Product { kFirst, kSame, kOther };  // the second has the weights of the first
+  enum Product { kFirst, kSame, kOther };  // kSame has the weights of kFirst
   enum Entry { kOne, kTwo, kItself };
   using Wanted = std::vector<std::pair<Product, Entry>>;
 
@@ -154,7 +154,8 @@ class ModelPacks : public testing::Test {
     });
   }
 
-  // Packs for the first product in another thread, which is held until `meanwhile` returns. What it got.
+  // Packs for the first product in another thread, which blocks until `meanwhile` returns. Returns its
+  // status.
   Status WhilePacking(Entry entry, const std::function<void()>& meanwhile) {
     script->HoldFirst();
     Status got;
@@ -165,14 +166,14 @@ class ModelPacks : public testing::Test {
     thread.join();
     return got;
   }
-  // The first of these packs, while the others come to wait. What each got.
+  // The first of these packs while the others wait. Returns the status of each.
   std::vector<Status> AtOnce(const Wanted& wanted) {
     std::vector<Status> got(wanted.size());
     std::vector<std::thread> threads;
     got[0] = WhilePacking(wanted[0].second, [&] {
       for (size_t i = 1; i < wanted.size(); ++i)
         threads.emplace_back([&, i] { got[i] = Prepare(wanted[i].first, wanted[i].second); });
-      std::this_thread::sleep_for(milliseconds(30));  // by now they wait, most likely
+      std::this_thread::sleep_for(milliseconds(30));  // they most likely wait by now
     });
     for (std::thread& thread : threads) thread.join();
     return got;
@@ -202,7 +203,7 @@ TEST_F(ModelPacks, AreNotWaitedForBeyondADeadlineOrAFlag) {
   EXPECT_EQ(script->made, 1);
 }
 
-TEST_F(ModelPacks, KeepNobodyFromOthersAndFromReports) {
+TEST_F(ModelPacks, DoNotBlockOtherPacksOrReports) {
   const Status first = WhilePacking(kOne, [&] {
     EXPECT_TRUE(Prepare(kOther, kOne, Passed()).ok());
     EXPECT_TRUE(Prepare(kFirst, kItself, Passed()).ok());
@@ -216,7 +217,7 @@ TEST_F(ModelPacks, KeepNobodyFromOthersAndFromReports) {
   EXPECT_EQ(model_->packed_bytes(), 3 * kPackBytes);
 }
 
-TEST_F(ModelPacks, AreMadeOnceForAllThatWantThemAtOnce) {
+TEST_F(ModelPacks, AreMadeOnceForConcurrentRequests) {
   for (const Status& got :
        AtOnce({{kFirst, kOne}, {kFirst, kOne}, {kFirst, kTwo}, {kSame, kOne}, {kSame, kTwo}, {kFirst, kOne}}))
     EXPECT_TRUE(got.ok()) << got.ToString();
@@ -232,7 +233,7 @@ TEST_F(ModelPacks, OfOneKernelAreMadeOnceToo) {
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);
 }
 
-TEST_F(ModelPacks, AreMadeByTheNextWhereMemoryDoesNotSuffice) {
+TEST_F(ModelPacks, AreMadeByTheNextIfMemoryRunsOut) {
   script->throws = 1;
   const auto got = AtOnce({{kFirst, kOne}, {kFirst, kOne}, {kFirst, kTwo}, {kSame, kOne}});
   EXPECT_EQ(got[0].code(), Code::kResourceExhausted);
@@ -242,7 +243,7 @@ TEST_F(ModelPacks, AreMadeByTheNextWhereMemoryDoesNotSuffice) {
   EXPECT_EQ(model_->packs().size(), 1u);
 }
 
-TEST_F(ModelPacks, ThatAreWholeStayWhereTheKernelFails) {
+TEST_F(ModelPacks, ThatAreCompleteStayIfTheKernelFails) {
   script->errors = 1;
   const auto got = AtOnce({{kFirst, kOne}, {kFirst, kOne}});
   EXPECT_NE(got[0].message().find("as it should"), std::string::npos) << got[0].ToString();
@@ -260,7 +261,7 @@ TEST_F(ModelPacks, OfAKernelThatFailedAreNotCounted) {
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);
 }
 
-TEST_F(ModelPacks, FailForEachWhereTheyFailAlways) {
+TEST_F(ModelPacks, FailForEachRequestIfPackingAlwaysFails) {
   script->throws = 100;
   for (const Status& got : AtOnce({{kFirst, kOne}, {kFirst, kOne}, {kSame, kTwo}}))
     EXPECT_EQ(got.code(), Code::kResourceExhausted);
@@ -269,9 +270,9 @@ TEST_F(ModelPacks, FailForEachWhereTheyFailAlways) {
   EXPECT_TRUE(model_->packs().empty());
 }
 
-// A run of the graph, whose product packs in the run, and runs of a clone meanwhile.
-void ExpectToWaitNoLongerThanARunMay(const std::string& text, const DatumList& inputs,
-                                     const std::string& waited) {
+// A session packs weights in its run and blocks; a clone that needs the same weights waits until its
+// deadline.
+void ExpectWaitEndsAtDeadline(const std::string& text, const DatumList& inputs, const std::string& waited) {
   script = std::make_unique<Script>();
   const KernelTable table = PackingKernels();
   SessionOptions options;
@@ -282,7 +283,7 @@ void ExpectToWaitNoLongerThanARunMay(const std::string& text, const DatumList& i
   Status done;
   std::thread thread([&] { done = first->Run(inputs).status(); });
   script->AwaitHeld();
-  // Where the machine is busy, a deadline can pass before the run has come to the product.
+  // On a busy machine the deadline can pass before the run reaches the product.
   Status got;
   for (int64_t ms = 1; ms < 20'000 && got.message().find(waited) == std::string::npos; ms *= 2) {
     Stop stop;
@@ -308,30 +309,30 @@ void ExpectToWaitNoLongerThanARunMay(const std::string& text, const DatumList& i
   EXPECT_EQ(second->Memory().packed, kPackBytes);
 }
 
-// Rows are chosen by data, so the product's kernel is prepared in the run.
-TEST(RunsWithShapesFromData, WaitForPackingNoLongerThanTheyMay) {
-  ExpectToWaitNoLongerThanARunMay(R"(graph @g(%x: f32[3,2], %c: bool[3]) -> (%y) {
+// The number of rows depends on data, so the run prepares the product's kernel.
+TEST(DynamicSteps, WaitForPackingUntilTheirDeadline) {
+  ExpectWaitEndsAtDeadline(R"(graph @g(%x: f32[3,2], %c: bool[3]) -> (%y) {
     #w: f32[2,2] = (1, 2, 3, 4)
     %rows = Compress(%x, %c) {flatten=false}
     %y = MatMul(%rows, #w)
   })",
-                                  {Counting({3, 2}), Tensor::Of(DType::kBool, {3}, {1, 0, 1})}, kWaited);
+                           {Counting({3, 2}), Tensor::Of(DType::kBool, {3}, {1, 0, 1})}, kWaited);
 }
 
-// The branch's plan is made in the run, once for all clones.
-TEST(RunsWithBranches, WaitForThePlanNoLongerThanTheyMay) {
-  ExpectToWaitNoLongerThanARunMay(R"(graph @g(%x: f32[3,2], %c: bool[]) -> (%y) {
+// The run compiles the plan of the branch, once for all clones.
+TEST(Branches, WaitForThePlanUntilTheirDeadline) {
+  ExpectWaitEndsAtDeadline(R"(graph @g(%x: f32[3,2], %c: bool[]) -> (%y) {
     %y = If(%c) [then @t() -> (%a) {
       #w: f32[2,2] = (1, 2, 3, 4)
       %a = MatMul(%x, #w)
     } else @e() -> (%b) { %b = Relu(%x) }]
   })",
-                                  {Counting({3, 2}), Tensor::Scalar(DType::kBool, 1)},
-                                  ": it waited for another session that compiles the plan");
+                           {Counting({3, 2}), Tensor::Scalar(DType::kBool, 1)},
+                           ": it waited for another session that compiles the plan");
 }
 
-// Plans and steps in runs pack one weight, which leaves memory meanwhile.
-TEST(ClonedSessions, PackAtTheSameTimeWhatOneWouldAlone) {
+// Plans and dynamic steps of several clones pack the same weight, which is released meanwhile.
+TEST(ClonedSessions, PackConcurrentlyWithTheSameResult) {
   std::unique_ptr<Graph> graph =
       ParseOrDie(R"(graph @g(%x: f32[N,64], %c: bool[N], %w: f32[64,64]) -> (%y, %z) {
     %rows = Compress(%x, %c) {flatten=false}
@@ -379,8 +380,8 @@ class Negates : public KernelOf<Negates> {
   }
 };
 
-// A constant is computed when a model is made.
-TEST(ModelVariants, AreMadeOnceAndKeepNobodyFromOthers) {
+// The kernel runs once per model, because it computes a constant.
+TEST(ModelVariants, AreMadeOnceAndDoNotBlockOthers) {
   script = std::make_unique<Script>();
   KernelTable table;
   table.Add<Negates>("Unary", "test.neg", [](const KernelQuery&) { return true; });

@@ -14,16 +14,16 @@ std::vector<const void*> PackStore::OfNode::SourcesOf(const std::vector<int>& in
   return sources;
 }
 
-// A loaded pack counts only if it was made from these bytes: the optimizer may have changed a weight since
-// the graph was read.
+// A loaded pack is valid only if it was packed from these bytes: the optimizer may have changed the weight
+// after the file was read.
 Result<Tensor> PackStore::OfNode::Find(const std::vector<int>& inputs) {
   const Key key = KeyOf(inputs);
-  lock_ = {};  // of packing that failed
+  lock_ = {};  // still held if the last packing failed
   TERN_ASSIGN(lock_, store_.packing_.Acquire(key, stop_, kOtherPacks));
   found_ = Tensor();
   {
     std::lock_guard<std::mutex> lock(store_.mutex_);
-    if (const auto it = store_.made_.find(key); it != store_.made_.end()) found_ = it->second;
+    if (const auto it = store_.packed_.find(key); it != store_.packed_.end()) found_ = it->second;
   }
   if (found_.defined()) return found_;
   const auto it = store_.loaded_.find(PackKey(entry_.can.pack, store_.isa_, node_, inputs));
@@ -35,7 +35,7 @@ void PackStore::OfNode::Put(const std::vector<int>& inputs, const Tensor& packed
   const std::string key = PackKey(entry_.can.pack, store_.isa_, node_, inputs);
   {
     std::lock_guard<std::mutex> lock(store_.mutex_);
-    const bool first = store_.made_.emplace(KeyOf(inputs), packed).second;
+    const bool first = store_.packed_.emplace(KeyOf(inputs), packed).second;
     if (first && !key.empty()) store_.packs_[key] = {packed, SourcesOf(inputs), {}};
     if (first && packed.raw() != found_.raw()) {
       store_.bytes_ += packed.bytes();

@@ -1,4 +1,4 @@
-// Packed weights of a model, made once and shared by all its kernels, plans and sessions.
+// Cache of the packed weights of a model. Its kernels, plans and sessions share them.
 #pragma once
 #include <functional>
 #include <map>
@@ -14,16 +14,16 @@
 
 namespace tern {
 
-// Thread-safe. The lock is held for look-ups only. Weights are packed without it, by the first kernel that
-// wants them; others that want the same wait for it, and the next of them packs where the first fails.
+// Thread-safe. The first kernel that requests weights packs them, without holding the lock; others that
+// request the same wait. If packing fails, the next one that waits packs.
 class PackStore {
  public:
-  // loaded: packs that came with the graph. isa: of the target, see PackKey.
+  // loaded: packs that the graph's file contains. isa: Target::isa(), see PackKey.
   PackStore(Packs loaded, std::string isa, Residency& residency)
       : loaded_(std::move(loaded)), isa_(std::move(isa)), residency_(residency) {}
 
-  // The packs of one node while a kernel is prepared for it. on_packed: called for each input that was
-  // packed, before the kernel goes on with others.
+  // The store as seen by Kernel::Prepare of one node. on_packed: called for each packed input, before the
+  // kernel packs the next.
   class OfNode : public PrepareContext::Store {
    public:
     OfNode(PackStore& store, const Node& node, const KernelEntry& entry, const KernelQuery& query,
@@ -31,11 +31,11 @@ class PackStore {
         : store_(store), node_(node), entry_(entry), query_(query), on_packed_(on_packed), stop_(stop) {}
     Result<Tensor> Find(const std::vector<int>& inputs) override;
     void Put(const std::vector<int>& inputs, const Tensor& packed) override;
-    size_t counted() const { return counted_; }  // bytes that the store counts: they outlive the kernel
+    size_t counted() const { return counted_; }  // packed bytes that the store counts already
 
    private:
     friend class PackStore;
-    // Layout, weights, their numbers among the node's inputs, and the node's attributes.
+    // Pack layout, weights, indices of the inputs, and hash of the node's attributes.
     using Key = std::tuple<std::string, std::vector<const Value*>, std::vector<int>, uint64_t>;
     Key KeyOf(const std::vector<int>& inputs) const;
     std::vector<const void*> SourcesOf(const std::vector<int>& inputs) const;
@@ -46,28 +46,28 @@ class PackStore {
     const KernelQuery& query_;
     const std::function<void(int input)>& on_packed_;
     const Stop& stop_;
-    KeyedMutex<Key>::Lock lock_;  // from Find to Keep
-    Tensor found_;                // by the last Find
+    KeyedMutex<Key>::Lock lock_;  // held from Find to Put
+    Tensor found_;                // result of the last Find
     size_t counted_ = 0;
   };
 
-  // Weights as the kernels prepared so far have them, packed here or loaded.
+  // Packed weights of all kernels prepared so far, packed here or loaded.
   Packs packs() const;
   size_t bytes() const;
-  void Count(size_t bytes);  // packed outside of the store
+  void Count(size_t bytes);  // adds bytes that a kernel packed without the store
 
  private:
   const Packs loaded_;
   const std::string isa_;
   Residency& residency_;
   mutable std::mutex mutex_;
-  std::map<OfNode::Key, Tensor> made_;
-  Packs packs_;  // of prepared kernels, whether loaded or packed here
+  std::map<OfNode::Key, Tensor> packed_;
+  Packs packs_;  // of prepared kernels, loaded or packed here
   size_t bytes_ = 0;
   KeyedMutex<OfNode::Key> packing_;
 };
 
-// For messages: what a session waits for.
+// What a session waits for, for messages.
 inline constexpr char kOtherPacks[] = "another session that packs the same weights";
 
 }  // namespace tern

@@ -21,7 +21,7 @@ uint64_t ChecksumOf(const Tensor& t) {
 
 using Constants = std::map<std::string, const Value*>;
 
-// By name; none at all where two share one.
+// Constants by name; empty if two share a name.
 Constants NamedConstants(const Graph& graph) {
   Constants named;
   for (const auto& v : graph.values())
@@ -29,7 +29,8 @@ Constants NamedConstants(const Graph& graph) {
   return named;
 }
 
-// Whether the pack was made from what these constants hold.
+// Whether the pack was made from these constants, by buffer or checksum. Fills pack.made_from and
+// pack.keep_alive.
 bool FindSources(const DerivedName& name, const Constants& constants, Pack& pack) {
   for (const auto& [source, checksum] : name.made_from) {
     const auto it = constants.find(source);
@@ -37,7 +38,7 @@ bool FindSources(const DerivedName& name, const Constants& constants, Pack& pack
     const Tensor& weight = it->second->constant;
     if (!weight.buffer().SharesWith(pack.data.buffer()) && ChecksumOf(weight) != checksum) return false;
     pack.made_from.push_back(weight.raw());
-    pack.kept.push_back(weight.buffer());
+    pack.keep_alive.push_back(weight.buffer());
   }
   return true;
 }
@@ -91,13 +92,13 @@ int SetPacks(Graph& graph, const Packs& packs) {
   int count = 0;
   for (const auto& [key, pack] : packs) {
     DerivedName name = *ParseDerivedName(key);
-    bool ours = true;
-    for (size_t i = 0; i < name.made_from.size() && ours; ++i) {
+    bool matches = true;
+    for (size_t i = 0; i < name.made_from.size() && matches; ++i) {
       const auto it = constants.find(name.made_from[i].first);
-      ours = it != constants.end() && it->second->constant.raw() == pack.made_from[i];
-      if (ours) name.made_from[i].second = ChecksumOf(it->second->constant);
+      matches = it != constants.end() && it->second->constant.raw() == pack.made_from[i];
+      if (matches) name.made_from[i].second = ChecksumOf(it->second->constant);
     }
-    if (!ours) continue;
+    if (!matches) continue;
     graph.AddConstant(pack.data, ToText(name));
     ++count;
   }

@@ -1,6 +1,6 @@
-// Weights in the form that kernels want, kept in a model's file: they are mapped instead of made again.
-// In a graph they travel as derived constants (ir/derived.h). Only nodes of a model's own graph have them:
-// names of nested graphs' weights tell nothing.
+// Packed weights in a model's file: loading maps them instead of packing again. In a graph they are derived
+// constants (ir/derived.h). Only weights of the main graph are stored, because names in subgraphs are not
+// unique.
 #pragma once
 #include <map>
 #include <string>
@@ -10,36 +10,37 @@
 
 namespace tern {
 
-// Of everything that is packed: raised when any kernel lays its weights out in another way, or when keys tell
-// something else. What files hold in other formats is packed anew.
+// Version of all pack layouts. Increase it when a kernel changes its layout or PackKey changes. Packs of
+// other versions in files are ignored.
 inline constexpr int kPackFormat = 3;
 
 struct Pack {
   Tensor data;
-  std::vector<const void*> made_from;  // where the bytes of the weights lie, or lay
-  std::vector<Buffer> kept;            // of loaded ones: no other bytes come to lie there
+  std::vector<const void*> made_from;  // addresses of the weights that it was packed from
+  std::vector<Buffer> keep_alive;      // of a loaded pack: keeps these addresses from being reused
 };
 using Packs = std::map<std::string, Pack>;  // by PackKey
 
-// isa: of the target. layout: the kernel's KernelEntry::pack. The key tells it, the format, architecture and
-// instruction set by name, the node's attributes, and the numbers and names of the inputs that were packed
-// together. Empty where one of these has no name.
+// isa: Target::isa(). layout: KernelAbilities::pack. The key contains both, kPackFormat, a hash of the node's
+// attributes, and the indices and names of the inputs that are packed together. Empty if an input has no
+// name.
 std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
                     const std::vector<int>& inputs);
 
-// Of names and values: two nodes may read one weight with different strides or factors. What is done to
-// results (activation, act_alpha, act_beta) does not matter to weights.
+// Hash of the attributes' names and values, because two nodes may pack the same weight with different strides
+// or factors. Leaves out the activation (activation, act_alpha, act_beta), which does not affect weights.
 uint64_t HashOf(const Attrs& attrs);
 
-// Names tell weights apart: gives one of its own to every constant that has none or shares it.
+// Gives a unique name to every constant that has none or shares one. PackKey identifies weights by their
+// names.
 void NameConstants(Graph& graph);
 
-// Those that a graph carries and that were made from its constants as they are now. None where two constants
-// share a name: whose they are cannot be told. What came with the weights from one file was compared when
-// that was read, so a mapped file is not read for this; anything else is.
+// The packs in a graph that were packed from its current constants. Empty if two constants share a name. A
+// pack from the same file as its weights was verified when the file was read; others are verified here by
+// checksum.
 Packs PacksOf(const Graph& graph);
-// Replaces what the graph carries by those packs that were made from its constants, whose names NameConstants
-// has given. Returns how many these are.
+// Replaces the packs in the graph by those of `packs` that were packed from its constants. Call NameConstants
+// before. Returns the number of packs added.
 int SetPacks(Graph& graph, const Packs& packs);
 
 }  // namespace tern

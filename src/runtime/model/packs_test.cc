@@ -1,4 +1,4 @@
-// Packed weights: which are kept, found again in files, and never taken for another's.
+// Packed weights: which are stored in files, found again, and never confused with those of other weights.
 #include "runtime/model/packs.h"
 
 #include <set>
@@ -24,7 +24,7 @@ Value* Named(Graph& graph, const std::string& name) {
   return nullptr;
 }
 
-// The graph with what a session packed for these inputs.
+// The graph with the weights that a session packed for these inputs.
 std::unique_ptr<Graph> WithPacks(const Graph& graph, const DatumList& inputs) {
   auto session = SessionOf(std::shared_ptr<const Graph>(graph.Clone()), Layout());
   auto run = session->Run(inputs);
@@ -50,7 +50,7 @@ constexpr char kProduct[] = R"(graph @g(%x: f32[N,2]) -> (%y) {
   %y = MatMul(%h, #v)
 })";
 
-TEST(Packs, BranchesWithWeightsOfOneNameKeepTheirOwn) {
+TEST(Packs, BranchesWithWeightsOfTheSameNameUseTheirOwn) {
   for (const Level level : {Level::kNone, Level::kLayout}) {
     SessionOptions options;
     options.level = level;
@@ -66,12 +66,12 @@ TEST(Packs, BranchesWithWeightsOfOneNameKeepTheirOwn) {
                              options);
     for (double c : {1, 0})
       ExpectLikeReference(*session, {Tensor::Scalar(DType::kBool, c), Counting({3, 2})});
-    EXPECT_TRUE(session->PackedWeights().empty()) << "names in nested graphs tell nothing";
+    EXPECT_TRUE(session->PackedWeights().empty()) << "names in subgraphs are not unique";
   }
 }
 
-// A branch whose weight has the name of one in the model's graph, for which the file holds a pack.
-TEST(Packs, ThoseOfTheModelAreNotForItsBranches) {
+// A branch's weight has the name of a weight of the main graph, whose pack is in the file.
+TEST(Packs, OfTheMainGraphAreNotUsedInBranches) {
   const auto graph = ParseOrDie(R"(graph @g(%c: bool[], %x: f32[3,2]) -> (%y, %z) {
     #w: f32[2,2] = (1, 2, 3, 4)
     %z = MatMul(%x, #w)
@@ -89,7 +89,7 @@ TEST(Packs, ThoseOfTheModelAreNotForItsBranches) {
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(SameTensor((*got)[i].tensor, (*want)[i].tensor)) << i;
 }
 
-// Each matrix of a recurrent layer has a pack of its own.
+// Each matrix of a recurrent layer has its own pack.
 TEST(Packs, LayersThatShareOneOfTwoWeightsShareItsPackOnly) {
   const auto graph = ParseOrDie(R"(graph @g(%x: f32[2,1,1]) -> (%y, %z) {
     #w: f32[1,1,1] = (0.5)
@@ -113,7 +113,7 @@ TEST(Packs, LayersThatShareOneOfTwoWeightsShareItsPackOnly) {
 }
 
 // The layouts of the two weights differ.
-TEST(Packs, OneConstantForBothWeightsIsPackedForEach) {
+TEST(Packs, OneConstantForBothWeightsIsPackedTwice) {
   std::string weights;
   for (int i = 0; i < 9; ++i) weights += StrCat(i ? ", " : "", (i * 5) % 7 - 3, ".0");
   const auto graph = ParseOrDie(StrCat("graph @g(%x: f32[4,1,3]) -> (%y) {\n  #w: f32[1,3,3] = (", weights,
@@ -150,7 +150,7 @@ TEST(Packs, OfWeightsThatWereEditedAreNotUsed) {
   }
 }
 
-TEST(Packs, WeightsThatChangedPlacesInTheFileAreToldApart) {
+TEST(Packs, WeightsThatWereSwappedInTheFileAreDetected) {
   const auto graph = ParseOrDie(kProduct);
   std::unique_ptr<Graph> packed = WithPacks(*graph, {Counting({3, 2})});
   std::swap(Named(*packed, "w")->constant, Named(*packed, "v")->constant);
@@ -158,15 +158,15 @@ TEST(Packs, WeightsThatChangedPlacesInTheFileAreToldApart) {
   EXPECT_TRUE(PacksOf(*ThroughFile(*packed, bytes)).empty());
 }
 
-// As when a session's optimizer folds a factor into a weight that keeps its name.
-TEST(Packs, ThoseMadeFromOtherBytesAreNotStored) {
+// For example the optimizer folds a factor into a weight that keeps its name.
+TEST(Packs, OfOtherBytesAreNotStored) {
   std::unique_ptr<Graph> packed = WithPacks(*ParseOrDie(kProduct), {Counting({3, 2})});
   Packs packs = PacksOf(*packed);
   for (auto& [key, pack] : packs) pack.made_from[0] = nullptr;
   EXPECT_EQ(SetPacks(*packed, packs), 0) << "not made from these weights";
 }
 
-// Keys say in words what a pack was made for.
+// Keys contain the instruction set as text.
 TEST(Packs, AreForOneInstructionSet) {
   const auto graph = ParseOrDie(kProduct);
   const Node& node = *graph->nodes().front();
@@ -185,8 +185,8 @@ TEST(Packs, AreForOneInstructionSet) {
   EXPECT_EQ(keys.size(), levels.size());
 }
 
-// A file of an earlier version, which named instruction sets by numbers: its packs could be anybody's.
-TEST(Packs, OfAnOlderFormatAreMadeAnew) {
+// Files of an older format identify instruction sets by numbers, which are ambiguous.
+TEST(Packs, OfAnOlderFormatAreIgnored) {
   const auto graph = ParseOrDie(kProduct);
   const DatumList inputs{Counting({3, 2})};
   auto want = EvaluateGraph(*graph, inputs);
@@ -206,7 +206,7 @@ TEST(Packs, OfAnOlderFormatAreMadeAnew) {
   ASSERT_EQ(changed, 2);
   std::string bytes;
   std::shared_ptr<const Graph> loaded = ThroughFile(*packed, bytes);
-  EXPECT_EQ(PacksOf(*loaded).size(), 2u) << "they fit their weights, and nobody asks for them";
+  EXPECT_EQ(PacksOf(*loaded).size(), 2u) << "they match their weights, but no kernel uses them";
   auto session = SessionOf(loaded, Layout());
   auto got = session->Run(inputs);
   ASSERT_TRUE(got.ok()) << got.status().ToString();

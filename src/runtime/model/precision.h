@@ -1,4 +1,4 @@
-// What a session may round to make products faster.
+// Precision of matrix products and convolutions.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,14 +11,14 @@ class Target;
 
 enum class Precision : uint8_t {
   kF32,
-  kBf16,  // operands of products with weights, and of attention's, are rounded to bf16, sums are f32; values
-          // between convolutions may lie in memory as bf16
-  kAuto,  // bf16 where the processor has instructions for it
+  kBf16,  // rounds operands of products with weights and of attention to bf16 and accumulates in f32; values
+          // between convolutions may be stored as bf16
+  kAuto,  // bf16 if the target has instructions for it, else f32
 };
 
 // "fp32", "bf16", "auto"
 std::optional<Precision> ParsePrecision(std::string_view name);
-// Whether products round to bf16, on this target; by default the CPU.
+// Whether products round to bf16 on this target; without a target, on the CPU.
 bool UsesBf16(Precision precision);
 bool UsesBf16(Precision precision, const Target& target);
 

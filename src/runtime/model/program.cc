@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-constexpr int kMaxDepth = 200;  // of nested graphs: each level takes a few kilobytes of stack
+constexpr int kMaxDepth = 200;  // of subgraphs: each level takes a few kilobytes of stack
 
 class ProgramBuilder {
  public:
@@ -45,7 +45,7 @@ class ProgramBuilder {
     return it->second;
   }
 
-  // Backwards from the outputs: a node lives when somebody reads a value of it that is no weight.
+  // Walks backwards from the outputs: a node is live if one of its outputs is needed and not folded.
   void FindLive() {
     auto need = [&](const Value* v) {
       if (v && !WeightOf(v)) needed_.insert(v);
@@ -53,9 +53,9 @@ class ProgramBuilder {
     for (const Value* v : graph_.outputs()) need(v);
     for (auto it = graph_.nodes().rbegin(); it != graph_.nodes().rend(); ++it) {
       const Node& node = **it;
-      bool lives = false;
-      for (const Value* v : node.outputs()) lives |= needed_.count(v) > 0;
-      if (!lives) continue;
+      bool live = false;
+      for (const Value* v : node.outputs()) live |= needed_.count(v) > 0;
+      if (!live) continue;
       live_.insert(&node);
       for (const Value* v : node.inputs()) need(v);
       for (const auto& sub : node.subgraphs())

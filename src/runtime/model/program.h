@@ -1,5 +1,5 @@
-// A graph made ready for planning: values numbered as slots, dead and folded nodes left out. Immutable and
-// shared by all plans of the graph.
+// A graph prepared for compilation: values are numbered as slots; dead and folded nodes are removed.
+// Immutable. All plans of the graph share it.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -11,24 +11,25 @@ namespace tern {
 
 struct Program;
 
-// Values that are no constants of the graph, but computed from constants only.
+// Results of constant folding, by value.
 using FoldedValues = std::unordered_map<const Value*, Tensor>;
 
 struct NodeProgram {
   const Node* node = nullptr;
   std::vector<int> inputs;   // slots; -1 where absent
-  std::vector<int> outputs;  // slots, also of outputs nobody reads
+  std::vector<int> outputs;  // slots, including those of unread outputs
   std::vector<std::unique_ptr<Program>> subgraphs;
-  std::vector<std::vector<int>> captures;  // per subgraph: our slots of what it captures, in its order
+  std::vector<std::vector<int>>
+      captures;  // per subgraph: slots in this program of the values that it captures
 };
 
 struct Program {
   const Graph* graph = nullptr;
-  int depth = 0;                     // 0 for a model, 1 for a loop's body in it, …
+  int depth = 0;                     // nesting: 0 for the main graph, 1 for the body of a loop in it, …
   int input_count = 0;               // slots [0, input_count): the graph's inputs
-  int capture_count = 0;             // the next ones: values of enclosing graphs that are no weights
+  int capture_count = 0;             // the next slots: values of enclosing graphs, except weights
   std::vector<const Value*> values;  // by slot
-  std::vector<Tensor> weights;       // by slot; undefined where the value is no weight
+  std::vector<Tensor> weights;       // by slot; undefined if the value is not a weight
   std::vector<int> outputs;          // slots of the graph's outputs
   std::vector<NodeProgram> nodes;    // in order
 

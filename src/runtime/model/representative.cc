@@ -12,22 +12,24 @@ StaticNode StaticOf(const KernelQuery& query) {
   return node;
 }
 
-// Open dims take the sizes that stand for all. False: none does.
-bool SetUsual(const Shape& declared, const StaticNode& node, size_t input, Representative& usual) {
-  Dims& dims = usual.query.inputs[input].dims;
+// Sets the dims of an input: declared ones, typical ones where unknown. Returns false if a dim has no typical
+// size.
+bool SetRepresentativeDims(const Shape& declared, const StaticNode& node, size_t input,
+                           Representative& representative) {
+  Dims& dims = representative.query.inputs[input].dims;
   const bool ranked = declared.rank() == static_cast<int>(dims.size());
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (ranked && declared.dims[axis].known()) {
       dims[axis] = declared.dims[axis].value();
       continue;
     }
-    const int64_t size = usual.query.op().typical_dim(node, input, axis);
+    const int64_t size = representative.query.op().typical_dim(node, input, axis);
     if (size == 0) return false;
     if (size == kSizeOfWeights) continue;
     dims[axis] = size;
-    usual.open = true;
+    representative.has_unknown_dims = true;
   }
-  usual.query.known[input] = nullptr;  // data of other dims
+  representative.query.known[input] = nullptr;  // the known data has other dims
   return true;
 }
 
@@ -36,24 +38,25 @@ bool SetUsual(const Shape& declared, const StaticNode& node, size_t input, Repre
 std::optional<Representative> RepresentativeQuery(const Node& node, KernelQuery query) {
   if (!query.op().typical_dim || !query.IsWeight(query.op().WeightInput())) return std::nullopt;
   const StaticNode given = StaticOf(query);
-  Representative usual{std::move(query)};
-  std::vector<InferInput> inputs(usual.query.inputs.size());
+  Representative representative{std::move(query)};
+  std::vector<InferInput> inputs(representative.query.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const TensorInfo& info = usual.query.inputs[i];
+    const TensorInfo& info = representative.query.inputs[i];
     if (info.dtype == DType::kInvalid) continue;
-    if (!usual.query.weight[i] && !SetUsual(node.inputs()[i]->type.shape, given, i, usual))
+    if (!representative.query.weight[i] &&
+        !SetRepresentativeDims(node.inputs()[i]->type.shape, given, i, representative))
       return std::nullopt;
     inputs[i].present = true;
     inputs[i].type = Type::TensorOf(info.dtype, Shape::Of(info.dims));
   }
   const auto outputs = InferOutputs(node, std::move(inputs));
   if (!outputs.ok()) return std::nullopt;
-  for (size_t i = 0; i < usual.query.outputs.size(); ++i) {
-    if (usual.query.outputs[i].dtype == DType::kInvalid) continue;
+  for (size_t i = 0; i < representative.query.outputs.size(); ++i) {
+    if (representative.query.outputs[i].dtype == DType::kInvalid) continue;
     if (!(*outputs)[i].type.shape.fully_known()) return std::nullopt;
-    usual.query.outputs[i].dims = (*outputs)[i].type.shape.Concrete();
+    representative.query.outputs[i].dims = (*outputs)[i].type.shape.Concrete();
   }
-  return usual;
+  return representative;
 }
 
 }  // namespace tern

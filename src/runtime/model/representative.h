@@ -1,4 +1,4 @@
-// The dims that decide how a node's weights are packed.
+// Representative dims of a node. They decide the pack layout of its weights.
 #pragma once
 #include <optional>
 
@@ -9,13 +9,12 @@ namespace tern {
 
 struct Representative {
   KernelQuery query;
-  bool open = false;  // the node may have other dims than these
+  bool has_unknown_dims = false;  // some dims are chosen: the node can also run with others
 };
 
-// A node whose weights may be packed, with dims that stand for all it may have: those that the graph
-// declares, and where they are open those that its op calls typical (OpDef::typical_dim). Nothing where no
-// size stands for all. The dims of `query` itself do not matter: pieces of a batch are decided like the
-// whole.
+// The query of a node with weights, with representative dims: the declared ones, and for unknown dims the
+// typical ones of its op (OpDef::typical_dim). nullopt if a dim has no typical size. Ignores the dims of the
+// inputs of `query` that are not weights, so that all slices of a split batch get the same layout.
 std::optional<Representative> RepresentativeQuery(const Node& node, KernelQuery query);
 
 }  // namespace tern

@@ -1,5 +1,5 @@
-// Which weights of a model's own graph are in memory. A weight leaves it when all its readers have packed it
-// for good.
+// Tracks which weights of the main graph are in memory. A weight is released when all its readers have packed
+// it in their final layout.
 #pragma once
 #include <map>
 #include <mutex>
@@ -13,27 +13,28 @@
 
 namespace tern {
 
-// Thread-safe. Type and dims of a released weight stay known. Whoever read a weight before its release keeps
-// its bytes alive as long as needed.
+// Thread-safe. A released weight keeps its type and dims. A Tensor that was read before the release keeps the
+// bytes alive.
 class Residency {
  public:
-  // may_release: false where somebody else holds the graph, or wants its weights kept.
+  // may_release: false if the graph has other owners or options.keep_weights is set.
   Residency(Program& program, bool may_release) : program_(program), may_release_(may_release) {}
 
   Tensor Weight(int slot) const;
-  std::vector<Tensor> Weights() const;  // by slot; undefined where the value is no weight
+  std::vector<Tensor> Weights() const;  // by slot; undefined if the value is not a weight
 
-  // The pack layout that serves all dims of a node, once it is decided; an empty optional in it: none does.
+  // The pack layout for all dims of a node. Outer nullopt: not decided yet; inner nullopt: no layout serves
+  // all dims.
   std::optional<std::optional<std::string>> DecidedPack(const Node& node) const;
-  // Returns the layout that was decided first.
+  // Decides the layout unless it is decided already. Returns the decided layout.
   std::optional<std::string> DecidePack(const Node& node, const std::optional<std::string>& pack);
 
-  // A kernel has packed this input in this layout and never reads it again.
+  // Records that a kernel has packed this input in this layout and never reads the weight again.
   void SetPacked(const Node& node, int input, const std::string& pack);
-  // Releases the slot's weight if all its readers have packed it in their decided layouts. Returns whether it
-  // did.
+  // Releases the weight of the slot if all its readers have packed it in their decided layouts. Returns
+  // whether it did.
   bool Release(int slot);
-  // A weight of the node was released: only kernels of its decided layout can run it.
+  // Whether a weight of the node was released: only kernels with the decided layout can then run the node.
   bool HasReleased(const Node& node) const;
 
  private:
@@ -45,10 +46,10 @@ class Residency {
   std::set<const Node*> released_;
 };
 
-// Same type and dims, no bytes.
+// A tensor of the same type and dims without data.
 Tensor WithoutData(const Tensor& t);
 
-// Weights below this many bytes stay in memory.
+// Smaller weights are never released; in bytes.
 inline constexpr size_t kWorthReleasing = size_t{16} << 10;
 
 }  // namespace tern

@@ -23,7 +23,7 @@ Result<std::shared_ptr<Model>> Variants::Get(const Names& names, const Stop& sto
               making_.Acquire(names, stop, "another session that creates the model for the same inputs"));
   if (auto model = Find(names)) return model;
   TERN_ASSIGN(auto model, make());
-  std::shared_ptr<Model> oldest;  // leaves memory when the lock is free again
+  std::shared_ptr<Model> oldest;  // freed after the lock is released
   std::lock_guard<std::mutex> lock(mutex_);
   if (models_.size() == kMaxVariants) {
     oldest = std::move(models_.front().second);

@@ -1,4 +1,4 @@
-// Models made from another one by turning some of its overridable constants into inputs.
+// Variants of a model in which some overridable constants are inputs.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,11 +13,12 @@ namespace tern {
 
 class Model;
 
-// Thread-safe. Keeps the last few.
+// Thread-safe cache of up to 4 variants; drops the oldest.
 class Variants {
  public:
   using Names = std::vector<std::string>;  // of the constants that are inputs
-  // The variant for these names, made by `make` where there is none. Others that want the same wait for it.
+  // The cached variant for these names, or the result of `make`. Waits while another thread makes the same
+  // variant; stop ends the wait with kCancelled.
   Result<std::shared_ptr<Model>> Get(const Names& names, const Stop& stop,
                                      const std::function<Result<std::shared_ptr<Model>>()>& make);
 
