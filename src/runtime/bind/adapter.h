@@ -2,7 +2,7 @@
 // and results. The copies are in scratch memory.
 #pragma once
 #include "kernel_api/kernel_table.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern {
 

@@ -7,7 +7,7 @@
 
 #include "kernels/cpu/attention/rotary.h"
 #include "kernels/cpu/move/copy.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 #include "ops/attention/heads.h"
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_f32.h"

@@ -41,9 +41,9 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
   }
   // Limits the size of transformed weights, per weight and in total.
   static bool Packable(const cpu::ConvShape& s) {
-    constexpr int64_t kMostEach = 16, kMost = int64_t{16} << 20, kFew = int64_t{1} << 20;
+    constexpr int64_t kMaxEach = 16, kMax = int64_t{16} << 20, kFew = int64_t{1} << 20;
     const int64_t size = Conv::PackedSize(s, kLog), weights = s.maps * s.group_channels() * s.taps();
-    return size <= std::max(kFew, std::min(kMost, kMostEach * weights));
+    return size <= std::max(kFew, std::min(kMax, kMaxEach * weights));
   }
 };
 

@@ -28,7 +28,7 @@ template <cpu::WinogradUnit kUnit, Operands kOperands = Operands::kF32>
 class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transforms<kUnit, kOperands>> {
  public:
   using Base = NhwcKernel<WinogradConv, Transforms<kUnit, kOperands>>;
-  static constexpr int64_t kMostPacked = int64_t{32} << 20;  // dwords
+  static constexpr int64_t kMaxPacked = int64_t{32} << 20;  // dwords
   static bool Legal(const KernelQuery& q) { return WhyNot(q).empty(); }
 
   static std::string WhyNot(const KernelQuery& q) {
@@ -43,8 +43,8 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
       return StrCat("needs a ", kernel, "x", kernel, " kernel, strides and dilations 1, panels of one group");
     if (kOperands == Operands::kBf16 && s->group != 1 && s->group_channels() % 2 != 0)
       return "needs an even number of channels per group";
-    if (const int64_t size = Transforms<kUnit, kOperands>::PackedSize(*s); size > kMostPacked)
-      return StrCat("transformed weights would take ", 4 * size, " bytes, more than ", 4 * kMostPacked);
+    if (const int64_t size = Transforms<kUnit, kOperands>::PackedSize(*s); size > kMaxPacked)
+      return StrCat("transformed weights would take ", 4 * size, " bytes, more than ", 4 * kMaxPacked);
     if (const double error = cpu::WinogradError(kUnit, s->group_channels());
         error > cpu::kWinogradErrorAllowed)
       return StrCat("its error would be about ", error, ", more than ", cpu::kWinogradErrorAllowed);

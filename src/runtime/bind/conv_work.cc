@@ -9,8 +9,8 @@ int64_t RoundUp(int64_t n, int64_t to) { return n > INT64_MAX - to ? n : (n + to
 
 // Effective multiply-adds of `count` products. rows is a double: it may exceed int64_t.
 double Products(double count, double rows, int64_t columns, int64_t dwords) {
-  constexpr double kMostRows = 1e9;
-  const double parts = rows > kMostRows ? rows / kMostRows : 1;
+  constexpr double kMaxRows = 1e9;
+  const double parts = rows > kMaxRows ? rows / kMaxRows : 1;
   return count * parts *
          cpu::TileProducts(cpu::TileSimd(), static_cast<int64_t>(rows / parts), columns, dwords);
 }

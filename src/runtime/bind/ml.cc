@@ -1,7 +1,7 @@
 // Binds LinearClassifier to the matrix product, and Normalizer to its kernel.
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/ml/normalize.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 #include "ops/ml/linear_classifier.h"
 #include "runtime/bind/support.h"
 

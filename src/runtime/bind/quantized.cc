@@ -5,7 +5,7 @@
 
 #include "kernels/cpu/quant/integer.h"
 #include "kernels/cpu/quant/quant.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 #include "ops/quant/evaluate_part.h"
 #include "ops/quant/integer.h"
 #include "runtime/bind/support.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/move/copy.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/width.h"
 #include "ops/image/resample.h"
 #include "runtime/bind/support.h"
@@ -108,7 +108,7 @@ class Interpolate : public KernelOf<Interpolate> {
       largest = std::max(largest, static_cast<size_t>(CountOf(dims)));
       passes_.push_back(std::move(pass));
     }
-    buffer_ = passes_.size() > 1 ? static_cast<size_t>(cpu::Rounded(static_cast<int64_t>(largest))) : 0;
+    buffer_ = passes_.size() > 1 ? static_cast<size_t>(cpu::LineAligned(static_cast<int64_t>(largest))) : 0;
     c.SetScratch(2 * buffer_ * sizeof(float));
     return {};
   }

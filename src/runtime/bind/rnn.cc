@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 #include "runtime/bind/support.h"
 #include "runtime/bind/via_f32.h"
 

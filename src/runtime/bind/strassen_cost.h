@@ -4,12 +4,12 @@
 
 namespace tern {
 
-// Cost relative to a plain product. A gain below kLeastGain counts as a loss, because rounding errors are
+// Cost relative to a plain product. A gain below kMinGain counts as a loss, because rounding errors are
 // larger.
 inline double StrassenCost(int64_t m, int64_t n, int64_t k) {
-  constexpr double kLeastGain = 0.03;
+  constexpr double kMinGain = 0.03;
   const double gain = cpu::StrassenGain(m, n, k);
-  return gain >= kLeastGain ? 1 - gain : 1.01;
+  return gain >= kMinGain ? 1 - gain : 1.01;
 }
 
 }  // namespace tern

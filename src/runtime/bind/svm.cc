@@ -2,7 +2,7 @@
 #include "kernels/cpu/ml/svm.h"
 
 #include "kernel_api/kernel_table.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 #include "ops/ml/svm_classifier.h"
 #include "ops/ml/svm_regressor.h"
 

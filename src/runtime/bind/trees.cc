@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "kernel_api/kernel_table.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 #include "ops/ml/tree_ensemble.h"
 #include "ops/ml/tree_ensemble_classifier.h"
 
@@ -127,14 +127,14 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
   static bool Legal(const KernelQuery& q) {
     const Forest& f = q.attrs().As<typename Output::Op>();
     const DType x = q.InType(0);
-    constexpr size_t kMost = std::numeric_limits<int32_t>::max();
+    constexpr size_t kMax = std::numeric_limits<int32_t>::max();
     const DType work = f.value.defined() ? f.value.dtype() : DType::kF32;
     if (work != kTypeOf<T> || (!IsInt(x) && BitWidth(x) > static_cast<int>(8 * sizeof(T)))) return false;
-    if (f.feature.size() > kMost || f.leaf_start.size() > kMost ||
+    if (f.feature.size() > kMax || f.leaf_start.size() > kMax ||
         (f.member.defined() && f.member.dtype() != work))
       return false;
     for (int64_t feature : f.feature)
-      if (feature > static_cast<int64_t>(kMost)) return false;
+      if (feature > static_cast<int64_t>(kMax)) return false;
     return Output::Legal(q);
   }
 
@@ -152,7 +152,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
     if (width_ < forest_->columns)
       return InvalidArgument("feature ", forest_->columns - 1, " is tested, but x has ", width_, " features");
     as_is_ = c->InType(0) == kTypeOf<T>;
-    block_ = std::clamp<int64_t>(4096 / std::max<int64_t>(targets_, as_is_ ? 1 : width_ / 4), 1, kMostRows);
+    block_ = std::clamp<int64_t>(4096 / std::max<int64_t>(targets_, as_is_ ? 1 : width_ / 4), 1, kMaxRows);
     votes_at_ = Aligned(static_cast<size_t>(std::max<int64_t>(targets_, 2)) * sizeof(double));
     x_at_ = votes_at_ + Aligned(static_cast<size_t>(block_ * targets_) * sizeof(VoteSum));
     each_ = x_at_ + (as_is_ ? 0 : Aligned(static_cast<size_t>(block_ * width_) * sizeof(T)));
@@ -171,7 +171,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
   }
 
  private:
-  static constexpr int64_t kMostRows = 64;
+  static constexpr int64_t kMaxRows = 64;
   static constexpr int64_t kWork = 1000;  // traversals that pay for another thread
 
   void RunBlock(const RunContext& c, int64_t first, int64_t rows, std::byte* scratch) const {
@@ -186,7 +186,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
       Convert(c.In(0), first * width_, rows * width_, converted);
       x = converted;
     }
-    int32_t leaf[kMostRows];
+    int32_t leaf[kMaxRows];
     for (const int32_t root : forest_->trees.roots) {
       cpu::WalkTree(forest_->trees, root, x, width_, rows, leaf);
       for (int64_t r = 0; r < rows; ++r) Vote(leaf[r], votes + r * targets_);

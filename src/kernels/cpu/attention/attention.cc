@@ -5,16 +5,16 @@
 #include "kernels/cpu/attention/attention_simd.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/gemm/tile.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kFewQueries = 4;  // fewer queries: keys and values are not packed
 constexpr int64_t kRows = 56;  // about the number of queries per block: their scores stay in the L2 cache
-constexpr int64_t kMostOneBlockKeys = 1024;  // up to this many keys are one block
-constexpr int64_t kBlockKeys = 512;          // keys per block if there are more
-constexpr int64_t kWorthAThread = 1 << 18;   // multiply-adds that pay for another thread
+constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys are one block
+constexpr int64_t kBlockKeys = 512;             // keys per block if there are more
+constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 constexpr int64_t kHeader =
     16;  // floats in front of a thread's memory, which hold the head whose panels are in it
 constexpr int64_t kPad = 16;  // elements of padding between rows that would collide in the cache
@@ -39,8 +39,8 @@ struct Blocking {
     rows = CeilDiv(s.queries, row_blocks);
     row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, std::max<int64_t>(1, rows)));
     const int64_t step = table.columns;
-    keys = s.keys <= kMostOneBlockKeys ? s.keys : kBlockKeys / step * step;
-    score_row = Rounded(std::max<int64_t>(1, keys));
+    keys = s.keys <= kMaxOneBlockKeys ? s.keys : kBlockKeys / step * step;
+    score_row = LineAligned(std::max<int64_t>(1, keys));
     if (RowsCollide(score_row)) score_row += kPad;
     copy = !few_queries && (RowsCollide(s.q.row) || table.per_lane > 1);
     const int64_t heads = std::max<int64_t>(1, s.batch * s.kv_heads), blocks = group * row_blocks;
@@ -48,13 +48,13 @@ struct Blocking {
         threads == 1 ? 1 : std::clamp<int64_t>(CeilDiv(threads * 4, heads), 1, std::max<int64_t>(1, blocks));
     blocks_each = CeilDiv(blocks, parts);
     parts = std::max<int64_t>(1, CeilDiv(blocks, std::max<int64_t>(1, blocks_each)));
-    k_panels = few_queries ? 0 : Rounded(PanelsSize(s.size, s.keys, s.operands));
-    v_panels = few_queries ? 0 : Rounded(PanelsSize(s.keys, s.value_size, s.operands));
+    k_panels = few_queries ? 0 : LineAligned(PanelsSize(s.size, s.keys, s.operands));
+    v_panels = few_queries ? 0 : LineAligned(PanelsSize(s.keys, s.value_size, s.operands));
     scores = rows * score_row;
-    copied = copy ? Rounded(rows * (table.dwords(s.size) + kPad)) : 0;
+    copied = copy ? LineAligned(rows * (table.dwords(s.size) + kPad)) : 0;
   }
   size_t BytesPerThread() const {
-    return static_cast<size_t>(kHeader + k_panels + v_panels + scores + copied + 3 * Rounded(rows)) *
+    return static_cast<size_t>(kHeader + k_panels + v_panels + scores + copied + 3 * LineAligned(rows)) *
            sizeof(float);
   }
 };
@@ -75,8 +75,8 @@ class Head {
     packed_ = reinterpret_cast<int64_t*>(take(kHeader));
     k_panels_ = take(blocking.k_panels), v_panels_ = take(blocking.v_panels);
     scores_ = take(blocking.scores), copied_ = take(blocking.copied);
-    top_ = take(Rounded(blocking.rows)), sum_ = take(Rounded(blocking.rows)),
-    rescale_ = take(Rounded(blocking.rows));
+    top_ = take(LineAligned(blocking.rows)), sum_ = take(LineAligned(blocking.rows)),
+    rescale_ = take(LineAligned(blocking.rows));
   }
 
   void Start(int64_t b, int64_t kv_head) {
@@ -230,7 +230,7 @@ void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* 
   const Blocking blocking(s, workers.threads());
   const size_t per_thread = blocking.BytesPerThread();
   const int64_t work = s.queries * blocking.group * s.keys * (s.size + s.value_size) / blocking.parts;
-  const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, work));
+  const int64_t grain = std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(1, work));
   const auto memory_of = [&](int worker) {
     return static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker);
   };

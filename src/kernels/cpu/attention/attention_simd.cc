@@ -43,8 +43,8 @@ inline float Finish(const ScoreBlock& b, float* s, int64_t i, int64_t n) {
     a = Larger(value(j, kWide), a);
     c = Larger(value(j + kWide, kWide), c);
   }
-  for (; j < n; j += kWide) a = Larger(value(j, Least(kWide, n - j)), a);
-  return MostAcross(Larger(a, c));
+  for (; j < n; j += kWide) a = Larger(value(j, MinOf(kWide, n - j)), a);
+  return MaxAcross(Larger(a, c));
 }
 
 // Replaces n scores by exp(score - top), and those up to `end` by zeros; returns their sum. Lanes behind n in
@@ -64,7 +64,7 @@ inline float Exponentials(float* s, float top, int64_t n, int64_t end) {
 template <MaskKind kMask, bool kCapped> void Rows(const ScoreBlock& b) {
   for (int64_t i = 0; i < b.rows; ++i) {
     float* s = b.scores + i * b.row;
-    const int64_t n = Greatest<int64_t>(0, Least(b.keys, b.seen + i * b.seen_step));
+    const int64_t n = MaxOf<int64_t>(0, MinOf(b.keys, b.seen + i * b.seen_step));
     const float top = Finish<kMask, kCapped>(b, s, i, n);
     const float before = b.first ? -kInfinity : b.top[i];
     b.top[i] = top > before ? top : before;
@@ -134,7 +134,7 @@ void Combine(const float* p, const float* v, int64_t v_row, int64_t keys, int64_
   for (; i + 4 * kWide <= size; i += 4 * kWide)
     CombineSome<4>(p, v + i, v_row, keys, kWide, accumulate, y + i);
   for (; i < size; i += kWide)
-    CombineSome<1>(p, v + i, v_row, keys, Least(kWide, size - i), accumulate, y + i);
+    CombineSome<1>(p, v + i, v_row, keys, MinOf(kWide, size - i), accumulate, y + i);
 }
 
 }  // namespace

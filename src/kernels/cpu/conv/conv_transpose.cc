@@ -1,13 +1,13 @@
 #include <algorithm>
 
 #include "kernels/cpu/conv/conv.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
 // Elements of the product before col2im. More only if one tap of one map needs more.
-constexpr int64_t kMostColumns = 1 << 20;
+constexpr int64_t kMaxColumns = 1 << 20;
 
 // col2im: adds the product of one map, [taps, input positions], to its plane of y.
 void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns, float* y) {
@@ -34,11 +34,11 @@ ConvTransposeF32::ConvTransposeF32(const ConvShape& given) : shape_(given) {
     shape_.kernel = {1, 1, 1};  // the sum over channels is empty: taps do not matter
   const ConvShape& shape = shape_;
   const int64_t per_map = std::max<int64_t>(1, shape.taps() * shape.input_size());
-  maps_at_once_ = std::clamp<int64_t>(kMostColumns / per_map, 1, std::max<int64_t>(1, shape.group_maps()));
+  maps_at_once_ = std::clamp<int64_t>(kMaxColumns / per_map, 1, std::max<int64_t>(1, shape.group_maps()));
   taps_at_once_ = std::max<int64_t>(1, shape.taps());
   if (maps_at_once_ == 1)
     taps_at_once_ =
-        std::clamp<int64_t>(kMostColumns / std::max<int64_t>(1, shape.input_size()), 1, taps_at_once_);
+        std::clamp<int64_t>(kMaxColumns / std::max<int64_t>(1, shape.input_size()), 1, taps_at_once_);
 }
 
 GemmParams ConvTransposeF32::Params(int64_t maps, int64_t taps) const {

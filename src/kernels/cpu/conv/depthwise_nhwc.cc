@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "kernels/cpu/conv/depthwise_nhwc_simd.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWeights = 4096;          // floats of weights that stay in the L1 cache
-constexpr int64_t kWorthAThread = 1 << 16;  // multiply-adds that pay for another thread
+constexpr int64_t kWeights = 4096;              // floats of weights that stay in the L1 cache
+constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiply-adds that pay for another thread
 
 }  // namespace
 
@@ -49,7 +49,7 @@ int64_t NhwcDepthwise::RowsAtOnce() const {
 // Pixel pointers that a job needs at most.
 int64_t NhwcDepthwise::Pointers() const {
   const ConvShape& s = shape_;
-  if (Kind() < 0) return kMostAnyPixels * s.taps();
+  if (Kind() < 0) return kMaxAnyPixels * s.taps();
   return ((RowsAtOnce() - 1) * s.stride[1] + s.kernel[1]) * ((s.output[2] - 1) * s.stride[2] + s.kernel[2]);
 }
 
@@ -111,11 +111,11 @@ void NhwcDepthwise::RunLines(const NhwcArgs& args, const Lines& lines, const flo
   if (kind >= 0) WindowPixels(args.x, lines, zeros, pixels);
   const int64_t blocks = CeilDiv(s.channels, table.lanes),
                 some = std::max<int64_t>(1, kWeights / (s.taps() * table.lanes));
-  const int64_t most = kind >= 0 ? table.kinds[kind].pixels : kMostAnyPixels;
-  const EvenCut tiles(s.output[2], most);
+  const int64_t most = kind >= 0 ? table.kinds[kind].pixels : kMaxAnyPixels;
+  const EvenSplit tiles(s.output[2], most);
   for (p.block0 = 0; p.block0 < blocks; p.block0 = p.block1) {
     p.block1 = std::min(blocks, p.block0 + some);
-    for (int64_t i = 0; i < tiles.pieces(); ++i) {
+    for (int64_t i = 0; i < tiles.parts(); ++i) {
       const int64_t at = tiles.Start(i), count = tiles.Size(i);
       p.y = args.y + (pixel0 + at) * p.y_pixel;
       if (args.tile.residual) p.residual = args.tile.residual + (pixel0 + at) * p.y_pixel;
@@ -146,7 +146,8 @@ void NhwcDepthwise::Run(const NhwcArgs& args, void* scratch, const Workers& work
   std::fill(zeros, zeros + padded, 0.f);
   auto** pixels = reinterpret_cast<const float**>(zeros + padded);
   const int64_t rows = RowsAtOnce(), groups = CeilDiv(s.output[1], rows), pointers = Pointers();
-  const int64_t grain = std::max<int64_t>(1, kWorthAThread / (rows * s.output[2] * s.channels * s.taps()));
+  const int64_t grain =
+      std::max<int64_t>(1, kMinWorkPerThread / (rows * s.output[2] * s.channels * s.taps()));
   workers.ParallelFor(s.batch * s.output[0] * groups, grain, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % groups * rows, plane = i / groups;

@@ -53,7 +53,7 @@ template <int K, int S, int R, int T, bool kPart> void Windows(const DepthwisePa
   const auto load = [&](const float* from) { return kPart ? LoadPart(from, p.channels) : LoadVector(from); };
   const float* w = p.w + p.block0 * K * K * kVector;
   for (int64_t block = p.block0; block < p.block1; ++block, w += K * K * kVector) {
-    const int64_t c = kPart ? 0 : Least<int64_t>(block * kVector, p.channels - kVector);
+    const int64_t c = kPart ? 0 : MinOf<int64_t>(block * kVector, p.channels - kVector);
     Floats sum[R][T];
     const Floats bias = p.bias ? load(p.bias + c) : Floats{};
 #pragma GCC unroll 4
@@ -91,7 +91,7 @@ template <int K, int S, int R, int T, bool kPart> void Windows(const DepthwisePa
 }
 
 template <int T, bool kPart> void AnyBlock(const DepthwisePart& p, int64_t block) {
-  const int64_t c = kPart ? 0 : Least<int64_t>(block * kVector, p.channels - kVector);
+  const int64_t c = kPart ? 0 : MinOf<int64_t>(block * kVector, p.channels - kVector);
   const auto load = [&](const float* from) {
     return kPart ? LoadPart(from, p.channels) : LoadVector(from + c);
   };

@@ -22,7 +22,7 @@ struct DepthwisePart {
   float low = 0, high = 0;
 };
 
-constexpr int kDepthwiseKinds = 5, kMostDepthwiseRows = 2, kMostDepthwisePixels = 7, kMostAnyPixels = 4;
+constexpr int kDepthwiseKinds = 5, kMaxDepthwiseRows = 2, kMaxDepthwisePixels = 7, kMaxAnyPixels = 4;
 
 struct DepthwiseNhwcTable {
   int lanes;
@@ -31,12 +31,12 @@ struct DepthwiseNhwcTable {
   struct Kind {
     int kernel, stride, rows, pixels;
     // By the numbers of rows and pixels.
-    void (*run[kMostDepthwiseRows + 1][kMostDepthwisePixels + 1])(const DepthwisePart& part);
+    void (*run[kMaxDepthwiseRows + 1][kMaxDepthwisePixels + 1])(const DepthwisePart& part);
     // One row, fewer channels than lanes; by the number of pixels.
-    void (*part[kMostDepthwisePixels + 1])(const DepthwisePart& part);
+    void (*part[kMaxDepthwisePixels + 1])(const DepthwisePart& part);
   };
   Kind kinds[kDepthwiseKinds];
-  void (*any[kMostAnyPixels + 1])(
+  void (*any[kMaxAnyPixels + 1])(
       const DepthwisePart& part);  // any kernel, stride and dilation; by the number of pixels
 };
 TERN_SIMD_TABLE(DepthwiseNhwcTable, DepthwiseNhwcSimd)

@@ -6,19 +6,19 @@
 #include <numbers>
 
 #include "base/status.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kPassFloats = 2 << 20;  // floats of transformed tiles per pass
-constexpr int kMostLanes = 16;
+constexpr int kMaxLanes = 16;
 
 int64_t Pair() { return 2 * FftSimd().lanes; }  // channels per transform: two vectors
 
 // Factors that undo the scaling of Pair() channels: `back` in fft_simd.h.
 struct Unscale {
-  float of[2 * kMostLanes];
+  float of[2 * kMaxLanes];
 };
 
 double Squares(const float* w, int64_t taps) {
@@ -104,7 +104,7 @@ bool FftSize::Fits(const ConvShape& s, int log) {
   const int64_t y = s.span(1, 1), x = s.span(2, 1), side = int64_t{1} << log;
   const bool line = y == 1 || x == 1;
   return s.kernel[0] == 1 && s.stride == Spatial{1, 1, 1} && std::max(y, x) > 1 &&
-         4 * (std::max(y, x) - 1) <= 3 * side && log <= (line ? kMostLineLog : kMostLog);
+         4 * (std::max(y, x) - 1) <= 3 * side && log <= (line ? kMaxLineLog : kMaxLog);
 }
 
 FftPlan::FftPlan(const ConvShape& s, int log) : FftSize(s, log) {

@@ -19,7 +19,7 @@ namespace tern::cpu {
 // extends, otherwise 1.
 class FftSize {
  public:
-  static constexpr int kMostLog = 6, kMostLineLog = 10;  // for two axes, for one axis
+  static constexpr int kMaxLog = 6, kMaxLineLog = 10;  // for two axes, for one axis
 
   FftSize() = default;
   FftSize(const ConvShape& s, int log);

@@ -114,7 +114,7 @@ TEST_P(FftLevels, IsTheSameForAnyNumberOfThreads) {
 // root of the sum of squares of the kernel.
 constexpr double kError = 1e-7;
 // Numbers below this count as this in the bound.
-template <class Work> constexpr double kLeast = std::is_same_v<Work, FftConv> ? 1e-36 : 0;
+template <class Work> constexpr double kMinMagnitude = std::is_same_v<Work, FftConv> ? 1e-36 : 0;
 
 class ErrorBound {
  public:
@@ -165,7 +165,7 @@ class ErrorBound {
 template <class Work> void CheckErrorBound(const SizedCase& sized, NhwcData& d) {
   const ConvShape& s = sized.c.shape;
   ConvolveWith<Work>(s, d, false, 3, sized.log);
-  const ErrorBound bound(s, sized.log, d, kLeast<Work>);
+  const ErrorBound bound(s, sized.log, d, kMinMagnitude<Work>);
   for (int64_t i = 0; i < s.batch * s.output_size() * s.maps; i += 7)
     ASSERT_NEAR(d.y[static_cast<size_t>(i)], d.Sum(s, i / s.maps, i % s.maps),
                 bound.Of(i / s.maps, i % s.maps))

@@ -138,12 +138,12 @@ inline void Zeros(float* p, int64_t numbers) {
 void Input(const FftTile& t, const FftInput& in) {
   const int64_t rows = int64_t{1} << t.rows_log, columns = int64_t{1} << t.columns_log;
   const auto inside = [](int64_t at, int64_t size, int64_t most) {
-    return Greatest<int64_t>(0, Least(size - at, most));
+    return MaxOf<int64_t>(0, MinOf(size - at, most));
   };
   const int64_t top = inside(in.first_row, 0, rows), bottom = inside(in.first_row, in.height, rows);
   const int64_t left = inside(in.first_column, 0, columns),
                 right = inside(in.first_column, in.width, columns);
-  const int64_t a = Least(in.count, lanes), b = in.count - a;
+  const int64_t a = MinOf(in.count, lanes), b = in.count - a;
   const auto part = [a, b](const float* p) {
     return Complex{LoadPart(p, a), b > 0 ? LoadPart(p + lanes, b) : Floats{}};
   };
@@ -170,7 +170,7 @@ void Input(const FftTile& t, const FftInput& in) {
     each(r, [&](const Complex& v) { Store(to, scales.In(v)), to += kNumber; });
     Zeros(to, columns - right);
   }
-  Forward(t, top, Greatest(top, bottom));
+  Forward(t, top, MaxOf(top, bottom));
 }
 
 // Twice the spectra a and b of the real and the imaginary part, from a frequency and its conjugate. Merge is
@@ -185,7 +185,7 @@ inline void Merge(float* z, float* mirror, const Complex& a, const Complex& b) {
 }
 
 void Separate(const FftTile& t, const FftSpectra& to) {
-  const int64_t first = Least(to.count, lanes), second = to.count - first;
+  const int64_t first = MinOf(to.count, lanes), second = to.count - first;
   const Complex back = Load(to.back);
   for (int64_t i = 0; i < t.frequencies; ++i) {
     Complex a, b;
@@ -204,7 +204,7 @@ void Separate(const FftTile& t, const FftSpectra& to) {
 }
 
 void Join(const FftTile& t, const FftSpectra& from) {
-  const int64_t first = Least(from.count, lanes), second = from.count - first;
+  const int64_t first = MinOf(from.count, lanes), second = from.count - first;
   const auto load = [&](int64_t i, Complex& a, Complex& b) {
     const int64_t at = i * from.step;
     a = {LoadPart(from.re + at, first), LoadPart(from.im + at, first)};
@@ -247,7 +247,7 @@ void Output(const FftTile& t, const FftOutput& out) {
   if (t.rows_log > 0)
     for (int64_t c = 0; c < int64_t{1} << t.columns_log; ++c)
       InverseLine(t.z + c * kNumber, t.row_step, t.rows_log, t.factors);
-  const int64_t first = Least(out.count, lanes), second = out.count - first;
+  const int64_t first = MinOf(out.count, lanes), second = out.count - first;
   const Complex back = Load(out.back), kernel = Load(out.kernel_back);
   const Back re(back.re, kernel.re), im(back.im, kernel.im);
   for (int64_t r = 0; r < out.rows; ++r) {

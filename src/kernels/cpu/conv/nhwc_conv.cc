@@ -4,16 +4,17 @@
 #include <algorithm>
 
 #include "kernels/cpu/gemm/tile_products.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kBlockDwords = 64 << 10;  // dwords, read or written, that stay in the L2 cache
-constexpr int64_t kWorthAThread = 1 << 16;  // multiply-adds, padded columns included, that pay for a thread
-constexpr double kScattered = 4;            // see Scattered
-constexpr int64_t kCopyOverhead = 12;       // overhead of copying a pixel, in dwords
-constexpr int64_t kPad = 16;                // dwords of padding that keep rows from colliding in the L1 cache
+constexpr int64_t kMinWorkPerThread = 1
+                                      << 16;  // multiply-adds, padded columns included, that pay for a thread
+constexpr double kScattered = 4;              // see Scattered
+constexpr int64_t kCopyOverhead = 12;         // overhead of copying a pixel, in dwords
+constexpr int64_t kPad = 16;  // dwords of padding that keep rows from colliding in the L1 cache
 
 bool NeedsPadding(const ConvShape& s) {
   for (size_t i = 0; i < 3; ++i)
@@ -255,7 +256,7 @@ void NhwcConv::SplitForThreads(int64_t all, int64_t planes, int threads, Blockin
   const double work = static_cast<double>(shape_.batch * shape_.output_size()) *
                       static_cast<double>(shape_.group * RoundUp(shape_.group_maps(), table().granule)) *
                       static_cast<double>(k());
-  const auto target = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
+  const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
   if (target < 2) return;
   const int64_t fewest = blocking.blocks, panels = blocking.panels,
                 most = std::max(2 * target, planes * fewest);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/support/cut.h"
-#include "kernels/cpu/support/further.h"
+#include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/element_at.h"
 
 namespace tern::cpu {
 namespace {
@@ -29,12 +29,12 @@ PanelProduct NhwcConv::Pointwise(int64_t group, const NhwcArgs& args) const {
   p.operands = operands_;
   p.m = s.batch * s.output_size(), p.n = s.group_maps(), p.k = s.group_channels();
   p.bf16_a = bf16_.x, p.bf16_c = bf16_.y;
-  p.a = Further(args.x, group * p.k, bf16_.x), p.a_row = s.channels;
+  p.a = ElementAt(args.x, group * p.k, bf16_.x), p.a_row = s.channels;
   p.panels = args.w + group * PanelsSize(p.k, p.n, operands_);
-  p.c = Further(args.y, n0, bf16_.y), p.c_row = args.pixel_stride_or(s.maps), p.c_at = n0;
+  p.c = ElementAt(args.y, n0, bf16_.y), p.c_row = args.pixel_stride_or(s.maps), p.c_at = n0;
   p.tile = args.tile, p.epilogue = args.epilogue;
   if (p.tile.bias) p.tile.bias += n0;
-  if (p.tile.residual) p.tile.residual = Further(p.tile.residual, n0, p.tile.bf16_residual);
+  if (p.tile.residual) p.tile.residual = ElementAt(p.tile.residual, n0, p.tile.bf16_residual);
   return p;
 }
 
@@ -53,7 +53,7 @@ void NhwcConv::CopyPixels(const float* from, int64_t count, float* to) const {
   const int64_t channels = s.group_channels();
   const bool full = channels == dwords_ * table.per_lane;  // no dword contains channels of two groups
   if (full && pixel_ == s.group * dwords_) return CopyDwords(from, count * s.channels, to);
-  for (int64_t i = 0; i < count; ++i, from = Further(from, s.channels, bf16_.x), to += pixel_) {
+  for (int64_t i = 0; i < count; ++i, from = ElementAt(from, s.channels, bf16_.x), to += pixel_) {
     if (full)
       CopyDwords(from, s.channels, to);
     else
@@ -80,7 +80,7 @@ void NhwcConv::CopyPadded(const float* x, const Job& job, float* to) const {
       }
       const int64_t pixel =
           ((job.image * s.input[0] + plane) * s.input[1] + line) * s.input[2] + left - begin;
-      const float* row = Further(x, pixel * s.channels, bf16_.x);
+      const float* row = ElementAt(x, pixel * s.channels, bf16_.x);
       if (along_rows_) {
         std::fill(exact, exact + left * s.channels, 0.f);
         Copy(row, (right - left) * s.channels, exact + left * s.channels);
@@ -111,7 +111,7 @@ void NhwcConv::CopyWindowRow(const float* row, int64_t left, float* exact, float
     else if (along_rows_)
       Copy(row + at * s.channels, channels, here);
     else
-      CopyDwords(Further(row, at * s.channels, bf16_.x), channels, here);
+      CopyDwords(ElementAt(row, at * s.channels, bf16_.x), channels, here);
   }
   if (along_rows_) table().copy(exact, s.kernel[2] * channels, to);
 }
@@ -130,7 +130,7 @@ void NhwcConv::CopyIm2col(const float* x, const Job& job, int64_t group, float* 
                       iy = line * s.stride[1] + ky * s.dilation[1] - s.begin[1];
         const bool inside = iz >= 0 && iz < s.input[0] && iy >= 0 && iy < s.input[1];
         const int64_t row = inside ? ((image * s.input[0] + iz) * s.input[1] + iy) * s.input[2] : 0;
-        const float* from = Further(x, row * s.channels + group * s.group_channels(), bf16_.x);
+        const float* from = ElementAt(x, row * s.channels + group * s.group_channels(), bf16_.x);
         CopyWindowRow(inside ? from : nullptr, i * s.stride[2] - s.begin[2], exact, here);
       }
   }
@@ -176,8 +176,8 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
     for (int64_t i = 0; i < strips; ++i) {
       t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * dwords_);
       const int64_t first = at + i * steps_.row + map;
-      t.c = Further(args.y, (at_pixel + i * row_pixels) * pixel + map, bf16_.y);
-      if (e.residual) t.residual = Further(e.residual, first, e.bf16_residual);
+      t.c = ElementAt(args.y, (at_pixel + i * row_pixels) * pixel + map, bf16_.y);
+      if (e.residual) t.residual = ElementAt(e.residual, first, e.bf16_residual);
       table.RunRows(t, count);
     }
   }

@@ -111,13 +111,13 @@ TEST_P(NhwcConvLevels, KeepsGapsBetweenRows) {
 
 // Extreme attributes that a model may have. Scratch memory is proportional to the sizes of x and y.
 TEST_P(NhwcConvLevels, NeedsLittleMemoryForFarWindows) {
-  constexpr int64_t kMost = (int64_t{1} << 31) - 1, kFar = int64_t{1} << 40;
+  constexpr int64_t kMax = (int64_t{1} << 31) - 1, kFar = int64_t{1} << 40;
   const std::vector<NhwcCase> cases = {
-      {"dilation", {1, 4, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 1}, {1, kMost, kMost}, {0, kMost, kMost}}},
+      {"dilation", {1, 4, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 1}, {1, kMax, kMax}, {0, kMax, kMax}}},
       {"beyond 2^31", {1, 4, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 1}, {1, kFar, kFar}, {0, kFar, kFar}}},
-      {"first layer", {1, 3, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 2}, {1, kMost, 1}, {0, kMost, 1}}},
-      {"stride", {1, 4, 8, 1, {1, 1, 1}, {1, 2, 2}, {1, kMost, 1 << 26}, {1, 1, 1}, {0, kMost, kMost}}},
-      {"planes", {1, 4, 8, 1, {2, 20, 40}, {3, 1, 3}, {1, 1, 1}, {kMost, 1, kMost}, {kMost, 0, kMost}}},
+      {"first layer", {1, 3, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 2}, {1, kMax, 1}, {0, kMax, 1}}},
+      {"stride", {1, 4, 8, 1, {1, 1, 1}, {1, 2, 2}, {1, kMax, 1 << 26}, {1, 1, 1}, {0, kMax, kMax}}},
+      {"planes", {1, 4, 8, 1, {2, 20, 40}, {3, 1, 3}, {1, 1, 1}, {kMax, 1, kMax}, {kMax, 0, kMax}}},
   };
   for (const NhwcCase& c : cases)
     for (Operands operands : {Operands::kF32, Operands::kBf16})

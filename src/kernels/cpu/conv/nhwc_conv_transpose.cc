@@ -5,8 +5,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMostPhases = 64;
-constexpr double kMostReach = 64;  // most elements of the bounding box of a window per element that it reads
+constexpr int64_t kMaxPhases = 64;
+constexpr double kMaxReach = 64;  // most elements of the bounding box of a window per element that it reads
 
 // Calls f(tap) for each phase: the phase has the taps tap, tap + stride, … along each axis.
 template <class F> void EachPhase(const ConvShape& s, const F& f) {
@@ -52,8 +52,8 @@ bool NhwcConvTranspose::Fits(const ConvShape& s) {
     const int64_t span = (s.kernel[i] - 1) * s.dilation[i] + 1;
     reach *= static_cast<double>(span) / static_cast<double>(std::max<int64_t>(1, s.kernel[i]));
   }
-  return reach <= kMostReach && s.stride[0] <= kMostPhases && s.stride[1] <= kMostPhases &&
-         s.stride[2] <= kMostPhases && s.stride[0] * s.stride[1] * s.stride[2] <= kMostPhases;
+  return reach <= kMaxReach && s.stride[0] <= kMaxPhases && s.stride[1] <= kMaxPhases &&
+         s.stride[2] <= kMaxPhases && s.stride[0] * s.stride[1] * s.stride[2] <= kMaxPhases;
 }
 
 int64_t NhwcConvTranspose::PackedSize(const ConvShape& s) {

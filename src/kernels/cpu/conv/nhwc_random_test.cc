@@ -22,7 +22,7 @@ class Shapes {
       const ConvShape& s = c.shape;
       bool fits = true;
       for (size_t i = 0; i < 3; ++i) fits = fits && n.input[i] + 2 * n.begin[i] >= s.span(i, 1);
-      if (!fits || s.batch * s.output_size() * s.maps * s.taps() * s.group_channels() > kMostProducts)
+      if (!fits || s.batch * s.output_size() * s.maps * s.taps() * s.group_channels() > kMaxProducts)
         continue;
       c.name = Description(s);
       return c;
@@ -30,7 +30,7 @@ class Shapes {
   }
 
  private:
-  static constexpr int64_t kMostProducts = 400'000;
+  static constexpr int64_t kMaxProducts = 400'000;
 
   int64_t From(int64_t least, int64_t most) {
     return least + static_cast<int64_t>(random_() % static_cast<uint64_t>(most - least + 1));

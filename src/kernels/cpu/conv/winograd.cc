@@ -6,21 +6,21 @@
 
 #include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/simd/bf16.h"
-#include "kernels/cpu/support/cut.h"
-#include "kernels/cpu/support/further.h"
+#include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/element_at.h"
 
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kMostDepth = 512;  // dwords of channels per pass: tile and panel stay in cache
+constexpr int64_t kMaxDepth = 512;  // dwords of channels per pass: tile and panel stay in cache
 // Tiles per block: transformed tiles and products of a block stay in the L2 cache, and its tiles are a few
 // register tiles high. If the weights exceed the caches, blocks are larger, for fewer passes over the
 // weights.
 constexpr int64_t kBlockTiles = 28, kManyTiles = 56;
 constexpr int64_t kLargeWeights = 16 << 20;     // bytes
 constexpr int64_t kProducts = (256 << 10) / 4;  // most floats of products per block
-constexpr int64_t kFewestMaps = 64;             // fewest maps per pass
-constexpr int64_t kMostShared = 8 << 20;        // most floats of blocks that all threads share at a time
+constexpr int64_t kMinMaps = 64;                // fewest maps per pass
+constexpr int64_t kMaxShared = 8 << 20;         // most floats of blocks that all threads share at a time
 constexpr int64_t kWorthSharing = 1 << 21;      // multiply-adds that pay for sharing blocks
 constexpr int64_t kJobChannels = 64;            // channels per job of a shared block
 
@@ -116,7 +116,7 @@ Winograd::Winograd(const ConvShape& shape, WinogradUnit unit, Operands operands)
   // A single block computes all maps in one pass and reads the weights once, in memory order. Not in bf16:
   // products of all maps would take more cache than that saves.
   const bool in_order = blocks_ <= 1 && operands == Operands::kF32;
-  const int64_t maps = in_order ? shape.maps : std::max(kFewestMaps, kProducts / (positions * most));
+  const int64_t maps = in_order ? shape.maps : std::max(kMinMaps, kProducts / (positions * most));
   const int64_t width = TileSimd().columns;
   block_maps_ = std::min(shape.maps, maps < width ? width : maps / width * width);
 }
@@ -148,7 +148,7 @@ int64_t Winograd::FirstShared(int threads) const {
 }
 
 int64_t Winograd::SharedAtOnce(int threads) const {
-  const int64_t most = std::max<int64_t>(1, kMostShared / std::max<int64_t>(1, BlockFloats(shape_.maps)));
+  const int64_t most = std::max<int64_t>(1, kMaxShared / std::max<int64_t>(1, BlockFloats(shape_.maps)));
   return std::min(most, blocks_ - FirstShared(threads));
 }
 
@@ -200,7 +200,7 @@ void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t positi
                         int64_t end, const float* next) const {
   const TileTable& table = TileFor(operands_);
   const int64_t k = table.dwords(shape_.group_channels()),
-                parts = std::max<int64_t>(1, CeilDiv(k, kMostDepth)),
+                parts = std::max<int64_t>(1, CeilDiv(k, kMaxDepth)),
                 depth = std::max<int64_t>(8, RoundUp(CeilDiv(k, parts), 8));
   const int64_t map0 = begin * table.columns / block.maps * block.maps;
   Tile t;
@@ -240,14 +240,14 @@ void Winograd::Output(const NhwcArgs& args, const Block& block, int64_t strip, i
   const int64_t side = pool_ ? 2 : 1;  // results per pixel of y, along each axis
   const int64_t first = (image * (height / side) + y0 / side) * (width / side) + x0 / side;
   const int64_t pixel = args.pixel_stride_or(maps);
-  out.y = Further(args.y, first * pixel + begin, bf16_y_);
+  out.y = ElementAt(args.y, first * pixel + begin, bf16_y_);
   out.bf16_y = bf16_y_, out.bf16_residual = args.tile.bf16_residual;
   out.row_step = width / side * pixel, out.column_step = pixel;
   out.residual_row_step = width * maps, out.residual_column_step = maps;
   out.rows = height - y0, out.columns = width - x0;
   out.maps = end - begin;
   out.bias = args.tile.bias ? args.tile.bias + begin : nullptr;
-  out.residual = args.tile.residual ? Further(args.tile.residual, at, args.tile.bf16_residual) : nullptr;
+  out.residual = args.tile.residual ? ElementAt(args.tile.residual, at, args.tile.bf16_residual) : nullptr;
   out.clip = args.tile.clip, out.low = args.tile.low, out.high = args.tile.high;
   OutputOf(unit_, operands_)(out);
   if (!args.epilogue || args.epilogue->empty()) return;

@@ -28,7 +28,7 @@ template <class S> void Weights(const WinogradWeights& s) {
   static constexpr WeightMatrix<S> g;
   for (int64_t first = 0; first < s.width; first += kMaps)
     for (int64_t c = 0; c < s.channels; ++c) {
-      const int64_t here = Least<int64_t>(kMaps, s.width - first);
+      const int64_t here = MinOf<int64_t>(kMaps, s.width - first);
       double w[r][r][kMaps] = {}, half[side][r][kMaps] = {};
       for (int64_t m = 0; m < here && first + m < s.maps; ++m)
         for (int i = 0; i < r * r; ++i) w[i / r][i % r][m] = s.w[((first + m) * s.channels + c) * r * r + i];

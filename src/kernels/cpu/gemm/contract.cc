@@ -1,6 +1,6 @@
 #include "kernels/cpu/gemm/contract.h"
 
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/width.h"
 
 namespace tern::cpu {

@@ -6,13 +6,13 @@
 #include "kernels/cpu/gemm/gemm_simd.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/gemm/transposed.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWorthAThread = 1 << 19;  // multiply-adds that pay for another thread
-constexpr int64_t kFewestPackedRows = 5;    // b is packed into panels if a has at least as many rows
+constexpr int64_t kMinWorkPerThread = 1 << 19;  // multiply-adds that pay for another thread
+constexpr int64_t kMinPackedRows = 5;           // b is packed into panels if a has at least as many rows
 
 std::optional<Stored> StoredOf(DType t) {
   switch (t) {
@@ -75,7 +75,7 @@ Grid GridOf(const GemmParams& p, const GemmTable& table, int threads) {
   const double work = static_cast<double>(p.m) * static_cast<double>(p.n) *
                       static_cast<double>(std::max<int64_t>(p.k, 1)) * static_cast<double>(p.count);
   int64_t target =
-      threads == 1 ? 1 : static_cast<int64_t>(std::min<double>(work / kWorthAThread, threads * 4.0));
+      threads == 1 ? 1 : static_cast<int64_t>(std::min<double>(work / kMinWorkPerThread, threads * 4.0));
   target = (std::max<int64_t>(target, 1) + p.count - 1) / std::max<int64_t>(p.count, 1);
   int64_t m_blocks = 1, n_blocks = 1;
   if (p.m > p.n) {
@@ -143,7 +143,7 @@ GemmBlock BlockFor(const GemmParams& p, const Grid& grid, int64_t job) {
 // Whether b is packed into panels first: in f32 only. Depends on sizes and types only, as GemmScratch does.
 bool UsesPanels(const GemmParams& p) {
   return p.c_type == DType::kF32 && p.a.type == DType::kF32 && !p.b_rows && p.b.type == DType::kF32 &&
-         p.m >= kFewestPackedRows;
+         p.m >= kMinPackedRows;
 }
 
 PanelProduct ProductOf(const GemmParams& p, int64_t batch, const float* panels) {
@@ -163,7 +163,7 @@ PanelProduct ProductOf(const GemmParams& p, int64_t batch, const float* panels) 
 
 // Whether all threads work on one product at a time; otherwise each thread computes entire products.
 bool ThreadsShareProducts(const GemmParams& p, int threads) {
-  return p.count == 1 || (p.count < 2 * threads && p.m * p.n * p.k >= 8 * kWorthAThread);
+  return p.count == 1 || (p.count < 2 * threads && p.m * p.n * p.k >= 8 * kMinWorkPerThread);
 }
 
 struct PanelMemory {
@@ -203,7 +203,7 @@ void GemmInPanels(const GemmParams& p, void* scratch, const Workers& workers) {
   if (ThreadsShareProducts(p, workers.threads())) return MultiplyInPanels(p, 0, p.count, scratch, workers);
   const PanelMemory memory = PanelMemoryOf(p, 1);
   const Workers alone(1);
-  const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, p.m * p.n * p.k));
+  const int64_t grain = std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(1, p.m * p.n * p.k));
   workers.ParallelFor(p.count, grain, [&](int64_t begin, int64_t end, int worker) {
     const auto offset = (memory.panels + memory.rest) * static_cast<size_t>(worker);
     MultiplyInPanels(p, begin, end, static_cast<char*>(scratch) + offset, alone);
@@ -243,8 +243,9 @@ void Gemm(const GemmParams& p, void* scratch, const Workers& workers) {
   const Grid grid = GridOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(p, table, grid);
   const int64_t small = p.m * p.n * std::max<int64_t>(p.k, 1);
-  const int64_t grain =
-      grid.m_count * grid.n_count > 1 ? 1 : std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(small, 1));
+  const int64_t grain = grid.m_count * grid.n_count > 1
+                            ? 1
+                            : std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(small, 1));
   workers.ParallelFor(
       p.count * grid.m_count * grid.n_count, grain, [&](int64_t begin, int64_t end, int worker) {
         for (int64_t job = begin; job < end; ++job) {

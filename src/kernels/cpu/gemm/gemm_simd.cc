@@ -75,7 +75,7 @@ void PartTile(int64_t kc, const T* a, const T* b, int64_t ldb, T* c, int64_t ldc
 template <class T, class S>
 void PackA(const S* a, int64_t row, int64_t column, int64_t m, int64_t kc, T alpha, T* to) {
   for (int64_t i = 0; i < m; i += kMr, to += kMr * kc) {
-    const int64_t rows = Least<int64_t>(kMr, m - i);
+    const int64_t rows = MinOf<int64_t>(kMr, m - i);
     const S* from = a + i * row;
     if (rows == kMr) {
       for (int64_t k = 0; k < kc; ++k)
@@ -93,7 +93,7 @@ template <class T, class S>
 void PackB(const S* b, int64_t row, int64_t column, int64_t kc, int64_t n, T* to) {
   constexpr int64_t nr = kNr<T>;
   for (int64_t j = 0; j < n; j += nr, to += nr * kc) {
-    const int64_t columns = Least(nr, n - j);
+    const int64_t columns = MinOf(nr, n - j);
     const S* from = b + j * column;
     if (columns == nr && column == 1) {
       for (int64_t k = 0; k < kc; ++k)
@@ -150,15 +150,15 @@ void MultiplyBlock(const T* a, int64_t m, const T* b, int64_t n, int64_t kc, Tar
       if (i + kMr <= m && j + nr <= n)
         FullTile(kc, pa, pb, nr, to, c.row, accumulate);
       else
-        PartTile(kc, pa, pb, nr, to, c.row, accumulate, Least<int64_t>(kMr, m - i), Least(nr, n - j));
+        PartTile(kc, pa, pb, nr, to, c.row, accumulate, MinOf<int64_t>(kMr, m - i), MinOf(nr, n - j));
     }
 }
 
 template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, T* packed_b) {
   for (int64_t n0 = g.n0; n0 < g.n1; n0 += kNc) {
-    const int64_t n = Least(kNc, g.n1 - n0);
+    const int64_t n = MinOf(kNc, g.n1 - n0);
     for (int64_t k0 = 0; k0 < g.k; k0 += kKc) {
-      const int64_t kc = Least(kKc, g.k - k0);
+      const int64_t kc = MinOf(kKc, g.k - k0);
       if (g.b_rows)
         PackRows(g, k0, kc, n0, n, packed_b);
       else
@@ -166,7 +166,7 @@ template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, 
           PackB(b + k0 * g.b.row + n0 * g.b.column, g.b.row, g.b.column, kc, n, packed_b);
         });
       for (int64_t m0 = g.m0; m0 < g.m1; m0 += kMc) {
-        const int64_t m = Least(kMc, g.m1 - m0);
+        const int64_t m = MinOf(kMc, g.m1 - m0);
         Typed<T>(g.a.data, g.a.type, [&](auto* a) {
           PackA(a + m0 * g.a.row + k0 * g.a.column, g.a.row, g.a.column, m, kc, static_cast<T>(g.alpha),
                 packed_a);
@@ -182,14 +182,14 @@ template <class T> void RunPacked(const GemmBlock& g, Target<T> c, T* packed_a, 
 template <class T, class S> void RunRows(const GemmBlock& g, Target<T> c, const T* a, const S* b) {
   const int64_t m = g.m1 - g.m0;
   for (int64_t n0 = g.n0; n0 < g.n1; n0 += kNc) {
-    const int64_t n = Least(kNc, g.n1 - n0);
+    const int64_t n = MinOf(kNc, g.n1 - n0);
     T* base = c.data + n0 - g.n0;
     for (int64_t i = 0; !g.accumulate && i < m; ++i)
       for (int64_t j = 0; j < n; ++j) base[i * c.row + j] = 0;
     for (int64_t k = 0; k < g.k; k += 4) {
       const int64_t last = g.k - 1 - k;
       const S* rows[4];
-      for (int64_t r = 0; r < 4; ++r) rows[r] = b + (k + Least(r, last)) * g.b.row + n0;
+      for (int64_t r = 0; r < 4; ++r) rows[r] = b + (k + MinOf(r, last)) * g.b.row + n0;
       for (int64_t i = 0; i < m; ++i) {
         T f[4];
         for (int64_t r = 0; r < 4; ++r) f[r] = r <= last ? a[i * g.k + k + r] : T(0);
@@ -268,11 +268,11 @@ void AddBias(const GemmBlock& g, Target<T> c, int64_t m0, int64_t m, int64_t n0,
 // cache.
 template <class T> void Finish(const GemmBlock& g, Target<T> c) {
   if (!g.row_bias && !g.column_bias && !g.finish) return;
-  const int64_t columns = Least(kFinishElements, g.n1 - g.n0),
-                rows = Greatest<int64_t>(1, kFinishElements / columns);
+  const int64_t columns = MinOf(kFinishElements, g.n1 - g.n0),
+                rows = MaxOf<int64_t>(1, kFinishElements / columns);
   for (int64_t m0 = g.m0; m0 < g.m1; m0 += rows)
     for (int64_t n0 = g.n0; n0 < g.n1; n0 += columns) {
-      const int64_t m = Least(rows, g.m1 - m0), n = Least(columns, g.n1 - n0);
+      const int64_t m = MinOf(rows, g.m1 - m0), n = MinOf(columns, g.n1 - n0);
       const Target<T> part{c.data + (m0 - g.m0) * c.row + n0 - g.n0, c.row};
       AddBias(g, part, m0, m, n0, n);
       if (g.finish) g.finish(g, g.c_at + m0 * g.c_row + n0, m, n, part.data, part.row);
@@ -283,7 +283,7 @@ template <class T> void Compute(const GemmBlock& g, Target<T> c, T* scratch) {
   if (Skinny<T>(g))
     RunSkinny(g, c, scratch);
   else if (g.k > 0)
-    RunPacked(g, c, scratch, scratch + kMc * Least(kKc, g.k));
+    RunPacked(g, c, scratch, scratch + kMc * MinOf(kKc, g.k));
   else
     for (int64_t i = 0; !g.accumulate && i < g.m1 - g.m0; ++i)
       for (int64_t j = 0; j < g.n1 - g.n0; ++j) c.data[i * c.row + j] = 0;
@@ -309,9 +309,9 @@ template <class T> void Run(const GemmBlock& g) {
 }
 
 template <class T> int64_t Scratch(int64_t m, int64_t n, int64_t k, bool half_result) {
-  const int64_t kc = Least(kKc, k);
-  const int64_t packed = kMc * kc + RoundUp(Least(kNc, n), kNr<T>) * kc, rows = kSkinny * k;
-  return static_cast<int64_t>(sizeof(T)) * (Greatest(packed, rows) + (half_result ? RoundUp(m * n, 16) : 0));
+  const int64_t kc = MinOf(kKc, k);
+  const int64_t packed = kMc * kc + RoundUp(MinOf(kNc, n), kNr<T>) * kc, rows = kSkinny * k;
+  return static_cast<int64_t>(sizeof(T)) * (MaxOf(packed, rows) + (half_result ? RoundUp(m * n, 16) : 0));
 }
 
 template <class T>

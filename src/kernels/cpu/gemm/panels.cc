@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "kernels/cpu/move/transpose_simd.h"
-#include "kernels/cpu/support/cut.h"
-#include "kernels/cpu/support/further.h"
+#include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/element_at.h"
 
 namespace tern::cpu {
 namespace {
@@ -13,9 +13,10 @@ namespace {
 constexpr int64_t kBlockDwords = 80 << 10;   // dwords of a in the L2 cache, beside a panel and rows of c
 constexpr int64_t kPanelDwords = 128 << 10;  // dwords of b that stay in the L2 cache
 constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 cache
-constexpr int64_t kWorthAThread = 1 << 16;   // multiply-adds, padded columns included, that pay for a thread
-constexpr int64_t kWorthCopying = 64;        // fewest columns of b for which copying colliding rows of a pays
-constexpr int64_t kFewRows = 4;              // at most so many rows are always one block
+constexpr int64_t kMinWorkPerThread = 1
+                                      << 16;  // multiply-adds, padded columns included, that pay for a thread
+constexpr int64_t kWorthCopying = 64;  // fewest columns of b for which copying colliding rows of a pays
+constexpr int64_t kFewRows = 4;        // at most so many rows are always one block
 constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not collide in the L1 cache
 
 // How a product is split into jobs. A job is a block of rows of a times some panels of b.
@@ -42,7 +43,7 @@ void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads,
   // Up to kFewRows rows are bound by memory bandwidth and take the same time.
   const double work = static_cast<double>(std::max(p.m, kFewRows)) *
                       static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
-  const auto target = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 4.0));
+  const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
   if (target < 2) return;
   const int64_t panels = blocking.panels, fewest = CeilDiv(p.m, blocking.rows);
   double best = 0;
@@ -67,7 +68,7 @@ void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads,
 Blocking BlockingOf(const PanelProduct& p, const TileTable& table, int threads) {
   Blocking blocking{};
   const int64_t dwords = table.dwords(p.k);
-  blocking.depth = PartOf(dwords, p.bf16_c ? std::max(dwords, kMostPanelDepth) : kMostPanelDepth, 8);
+  blocking.depth = EvenPartSize(dwords, p.bf16_c ? std::max(dwords, kMaxPanelDepth) : kMaxPanelDepth, 8);
   const bool in_place = p.a_column == 1 && (table.per_lane == 1 || p.bf16_a);
   const int64_t a_row = p.bf16_a ? p.a_row / 2 : p.a_row;
   blocking.copy = !in_place || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);
@@ -77,7 +78,7 @@ Blocking BlockingOf(const PanelProduct& p, const TileTable& table, int threads) 
   if (dwords * p.n <= kBlockDwords / 4)
     most_rows =
         std::min(most_rows, std::max<int64_t>(8 * table.rows, kBlockDwords / 2 / std::max<int64_t>(1, p.n)));
-  blocking.rows = PartOf(p.m, most_rows, 1);
+  blocking.rows = EvenPartSize(p.m, most_rows, 1);
   blocking.panels = panels;
   if (threads > 1) SplitForThreads(p, table, threads, blocking);
   blocking.row_jobs = CeilDiv(p.m, blocking.rows);
@@ -99,7 +100,7 @@ struct Part {
 // Copies rows of a, as dwords, to `to`. depth: elements of k.
 void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, int64_t depth, float* to) {
   if (p.bf16_a) {
-    const float* rows = Further(p.a, part.m0 * p.a_row, true) + part.k0;
+    const float* rows = ElementAt(p.a, part.m0 * p.a_row, true) + part.k0;
     for (int64_t i = 0; i < part.rows; ++i)
       std::memcpy(to + i * part.a_row, rows + i * p.a_row / 2,
                   static_cast<size_t>(part.depth) * sizeof(float));
@@ -111,7 +112,7 @@ void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, i
     return;
   }
   if (p.a_row == 1 && table.per_lane == 1)
-    return TransposeSimd().words(from, p.a_column, depth, part.rows, to, part.a_row);
+    return TransposeSimd().x32(from, p.a_column, depth, part.rows, to, part.a_row);
   constexpr int64_t kSide = 16;  // source and target of the transposition stay in cache
   float line[kSide];
   for (int64_t k = 0; k < depth; k += kSide)
@@ -125,7 +126,7 @@ void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, i
 void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   const int64_t dwords = table.dwords(p.k);
   const bool first = part.k0 == 0, last = part.k0 + part.depth == dwords;
-  const EvenCut tiles(part.rows, table.rows);
+  const EvenSplit tiles(part.rows, table.rows);
   Tile t;
   t.a_row = part.a_row, t.k = part.depth, t.c_row = p.c_row, t.residual_row = p.tile.residual_row;
   t.accumulate = !first || p.accumulate;
@@ -139,21 +140,21 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
     t.a = part.a + row * part.a_row;
     t.b = p.panels + (n0 * dwords + part.k0 * table.columns);
     t.bias = last && p.tile.bias ? p.tile.bias + n0 : nullptr;
-    t.c = Further(p.c, (part.m0 + row) * p.c_row + n0, p.bf16_c);
+    t.c = ElementAt(p.c, (part.m0 + row) * p.c_row + n0, p.bf16_c);
     t.residual = last && p.tile.residual
-                     ? Further(p.tile.residual, (part.m0 + row) * t.residual_row + n0, p.tile.bf16_residual)
+                     ? ElementAt(p.tile.residual, (part.m0 + row) * t.residual_row + n0, p.tile.bf16_residual)
                      : nullptr;
     table.run[tiles.Size(i)](t);
   };
   // Row by row of c, as long as the panels stay in the L2 cache.
   if (part.depth * (part.panel1 - part.panel0) * table.columns <= kPanelDwords) {
-    for (int64_t i = 0; i < tiles.pieces(); ++i)
+    for (int64_t i = 0; i < tiles.parts(); ++i)
       for (int64_t panel = part.panel0; panel < part.panel1; ++panel) run(panel, i);
   } else {
     // Panel by panel; each tile prefetches its share of the next panel.
-    t.prefetch_step = CeilDiv(table.columns, tiles.pieces());
+    t.prefetch_step = CeilDiv(table.columns, tiles.parts());
     for (int64_t panel = part.panel0; panel < part.panel1; ++panel)
-      for (int64_t i = 0; i < tiles.pieces(); ++i) {
+      for (int64_t i = 0; i < tiles.parts(); ++i) {
         const float* next = p.panels + ((panel + 1) * dwords + part.k0) * table.columns;
         t.prefetch = panel + 1 < part.panel1 ? next + i * part.depth * t.prefetch_step : nullptr;
         run(panel, i);
@@ -168,7 +169,7 @@ void RunBlock(const PanelProduct& p, const TileTable& table, const Blocking& blo
   for (int64_t k0 = 0; k0 < std::max<int64_t>(dwords, 1); k0 += blocking.depth) {
     part.k0 = k0;
     part.depth = std::min(blocking.depth, dwords - k0);
-    part.a = p.a ? Further(p.a, part.m0 * p.a_row, p.bf16_a) + k0 : nullptr;
+    part.a = p.a ? ElementAt(p.a, part.m0 * p.a_row, p.bf16_a) + k0 : nullptr;
     part.a_row = p.bf16_a ? p.a_row / 2 : p.a_row;
     if (blocking.copy) {
       part.a = scratch;
@@ -196,7 +197,7 @@ void RunJob(const PanelProduct& p, const TileTable& table, const Blocking& block
   // stay in the L2 cache.
   const bool again = table.dwords(p.k) > blocking.depth || (p.epilogue && !p.epilogue->empty());
   const int64_t group =
-      again ? PartOf(last - first, std::max<int64_t>(1, kSumDwords / (part.rows * table.columns)), 1)
+      again ? EvenPartSize(last - first, std::max<int64_t>(1, kSumDwords / (part.rows * table.columns)), 1)
             : last - first;
   for (part.panel0 = first; part.panel0 < last; part.panel0 = part.panel1) {
     part.panel1 = std::min(part.panel0 + group, last);

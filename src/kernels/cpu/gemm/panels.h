@@ -14,7 +14,7 @@ namespace tern::cpu {
 // A dword is 32 bits of an operand: one f32, or two bf16 that are neighbours along k.
 // Dwords of k per pass: a panel of this depth stays in the L2 cache. Longer sums take several passes, which
 // accumulate in c.
-constexpr int64_t kMostPanelDepth = 1024;
+constexpr int64_t kMaxPanelDepth = 1024;
 
 // Dwords that the panels of b[k, n] take, for the active instruction set.
 int64_t PanelsSize(int64_t k, int64_t n, Operands operands = Operands::kF32);

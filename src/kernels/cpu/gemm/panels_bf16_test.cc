@@ -19,7 +19,7 @@ struct Shape {
   int64_t m, n, k;
 };
 // Odd and even k, sizes around the tiles of every instruction set; some need several passes over k.
-constexpr int64_t kDepth = 2 * kMostPanelDepth;
+constexpr int64_t kDepth = 2 * kMaxPanelDepth;
 const Shape kShapes[] = {{1, 1, 1},
                          {1, 33, 5},
                          {2, 31, 9},

@@ -18,7 +18,7 @@ struct Shape {
 };
 
 // Sizes around the tiles of every instruction set; some need several passes over k.
-constexpr int64_t kDepth = kMostPanelDepth;
+constexpr int64_t kDepth = kMaxPanelDepth;
 const Shape kShapes[] = {
     {1, 1, 1},     {1, 33, 5},       {2, 31, 9},    {3, 64, 17},         {4, 8, 3},
     {6, 16, 32},   {7, 17, 40},      {13, 15, 64},  {14, 32, 8},         {15, 33, 129},

@@ -4,19 +4,19 @@
 #include <vector>
 
 #include "kernels/cpu/gemm/strassen_simd.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
-// kMostDepth: elements of k per pass; panels of half this depth stay in the L1 cache. kMostRows: rows per
+// kMaxDepth: elements of k per pass; panels of half this depth stay in the L1 cache. kMaxRows: rows per
 // block; sums of a's quarters stay in the L2 cache. Each block computes the sums of b again, so blocks should
 // be large.
-constexpr int64_t kMostDepth = 768, kMostRows = 256;
-constexpr int64_t kFewestColumns = 192;  // columns of half of c that pay for another thread
-constexpr int64_t kFewestRows = 16;      // fewest rows of a block that Strassen pays for
+constexpr int64_t kMaxDepth = 768, kMaxRows = 256;
+constexpr int64_t kMinColumns = 192;    // columns of half of c that pay for another thread
+constexpr int64_t kMinRows = 16;        // fewest rows of a block that Strassen pays for
 constexpr int64_t kThreadMultiple = 4;  // more than 2 blocks are a multiple of this: even for 2 and 4 threads
-constexpr int64_t kWorthAThread = 1 << 18;  // multiply-adds that pay for another thread
+constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 constexpr int64_t kPad = 16;  // floats between rows, so that they do not collide in the L1 cache
 
 // How a product is split. Blocks of rows depend on the sizes only, not on the threads: they decide which rows
@@ -31,20 +31,19 @@ struct Blocking {
 Blocking BlockingOf(const PanelProduct& p, int threads) {
   const int64_t width = TileSimd().columns, half = p.n / 2;
   Blocking blocking{};
-  blocking.depth = PartOf(p.k, kMostDepth, 2);
-  blocking.blocks = CeilDiv(p.m, kMostRows);
+  blocking.depth = EvenPartSize(p.k, kMaxDepth, 2);
+  blocking.blocks = CeilDiv(p.m, kMaxRows);
   if (blocking.blocks > 2) blocking.blocks = CeilDiv(blocking.blocks, kThreadMultiple) * kThreadMultiple;
-  blocking.rows = PartOf(p.m, CeilDiv(p.m, blocking.blocks), 2);
+  blocking.rows = EvenPartSize(p.m, CeilDiv(p.m, blocking.blocks), 2);
   blocking.blocks = CeilDiv(p.m, blocking.rows);
   blocking.columns = half;
   if (threads > 1) {
     const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-    const auto target = static_cast<int64_t>(std::min(work / kWorthAThread, threads * 2.0));
+    const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 2.0));
     // Each job computes the sums of its block again, so there are few jobs per block.
-    int64_t jobs =
-        std::min(CeilDiv(target, blocking.blocks), std::max<int64_t>(threads, half / kFewestColumns));
+    int64_t jobs = std::min(CeilDiv(target, blocking.blocks), std::max<int64_t>(threads, half / kMinColumns));
     if (jobs > threads) jobs = jobs / threads * threads;
-    if (blocking.blocks < target) blocking.columns = PartOf(half, CeilDiv(half, jobs), width);
+    if (blocking.blocks < target) blocking.columns = EvenPartSize(half, CeilDiv(half, jobs), width);
   }
   blocking.jobs = CeilDiv(half, blocking.columns);
   blocking.step = blocking.depth / 2 + kPad;
@@ -112,7 +111,7 @@ class Block {
     in.a_row = p_.a_row;
     in.rows = upper_, in.lower = lower_, in.columns = half_;
     in.s = scratch_, in.step = blocking_.step, in.matrix = sums_;
-    if (rows_ < kFewestRows || !StrassenSimd().similar_magnitude(in)) {
+    if (rows_ < kMinRows || !StrassenSimd().similar_magnitude(in)) {
       quarter_[0] = CopyIfColliding(a, rows_, 2 * half_, scratch_);
       return false;
     }
@@ -213,7 +212,7 @@ bool StrassenFits(int64_t k, int64_t n) {
 }
 
 bool StrassenBalanced(const float* panels, int64_t k, int64_t n) {
-  constexpr int32_t kTooLarge = (127 + 124) << 23, kMost = 2 << 23;
+  constexpr int32_t kTooLarge = (127 + 124) << 23, kMax = 2 << 23;
   const int64_t width = TileSimd().columns, lanes = StrassenSimd().lanes;
   std::vector<int32_t> columns(static_cast<size_t>(n)), parts(static_cast<size_t>(k * lanes)), rows;
   for (int64_t j = 0; j < n; j += width)
@@ -222,7 +221,7 @@ bool StrassenBalanced(const float* panels, int64_t k, int64_t n) {
     rows.push_back(*std::max_element(row, row + lanes));
   const auto balanced = [](const std::vector<int32_t>& sizes) {
     const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
-    return *most < kTooLarge && *most - *least <= kMost;
+    return *most < kTooLarge && *most - *least <= kMax;
   };
   return balanced(columns) && balanced(rows);
 }
@@ -231,20 +230,20 @@ double StrassenGain(int64_t m, int64_t n, int64_t k) {
   const auto lost = [](double each, int64_t size) {
     return each / static_cast<double>(std::max<int64_t>(1, size));
   };
-  return 0.115 - lost(2, m) - lost(4, std::min(m, kMostRows)) - lost(8, n) - lost(14, k) -
-         (k > kMostDepth ? 0.02 : 0) - (Collide(k, 4096) ? 0.035 : 0);  // fitted to measured products
+  return 0.115 - lost(2, m) - lost(4, std::min(m, kMaxRows)) - lost(8, n) - lost(14, k) -
+         (k > kMaxDepth ? 0.02 : 0) - (Collide(k, 4096) ? 0.035 : 0);  // fitted to measured products
 }
 
 size_t StrassenScratch(const PanelProduct& p, int threads) {
   if (p.m <= 0) return 0;
-  if (p.m < 2 * kFewestRows) return PanelScratch(p, threads);
+  if (p.m < 2 * kMinRows) return PanelScratch(p, threads);
   return static_cast<size_t>(FloatsPerThread(BlockingOf(p, threads))) * sizeof(float) *
          static_cast<size_t>(threads);
 }
 
 void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers) {
   if (p.m <= 0) return;
-  if (p.m < 2 * kFewestRows) return MultiplyPanels(p, scratch, workers);
+  if (p.m < 2 * kMinRows) return MultiplyPanels(p, scratch, workers);
   const Blocking blocking = BlockingOf(p, workers.threads());
   workers.ParallelFor(blocking.blocks * blocking.jobs, 1, [&](int64_t begin, int64_t end, int worker) {
     float* mine = static_cast<float*>(scratch) + FloatsPerThread(blocking) * worker;

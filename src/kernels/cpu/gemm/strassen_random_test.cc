@@ -9,7 +9,7 @@
 
 #include "kernels/cpu/gemm/strassen.h"
 #include "kernels/cpu/simd/level_test_support.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {

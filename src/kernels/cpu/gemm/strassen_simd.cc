@@ -13,19 +13,19 @@ int32_t Largest(const float* left, const float* right, int64_t columns) {
     most = Larger(most, Larger(MagnitudesOf(load(left + i)), MagnitudesOf(load(right + i))));
   });
   int32_t largest = 0;
-  for (int i = 0; i < kLanes<int32_t>; ++i) largest = Greatest(largest, static_cast<int32_t>(most[i]));
+  for (int i = 0; i < kLanes<int32_t>; ++i) largest = MaxOf(largest, static_cast<int32_t>(most[i]));
   return largest;
 }
 
 bool SimilarMagnitude(const StrassenSums& in) {
-  constexpr int32_t kTooLarge = (127 + 124) << 23, kMost = 5 << 23;
+  constexpr int32_t kTooLarge = (127 + 124) << 23, kMax = 5 << 23;
   for (int64_t r = 0; r < in.rows; ++r) {
     const int64_t row = r * in.a_row;
     const int32_t upper = Largest(in.a11 + row, in.a12 + row, in.columns);
     if (upper >= kTooLarge) return false;
     if (r >= in.lower) continue;
     const int32_t lower = Largest(in.a21 + row, in.a22 + row, in.columns);
-    if (lower >= kTooLarge || upper - lower > kMost || lower - upper > kMost) return false;
+    if (lower >= kTooLarge || upper - lower > kMax || lower - upper > kMax) return false;
   }
   return true;
 }

@@ -1,8 +1,8 @@
 #include "kernels/cpu/gemm/tile.h"
 
 #include "kernels/cpu/simd/bf16.h"
-#include "kernels/cpu/support/cut.h"
-#include "kernels/cpu/support/further.h"
+#include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/element_at.h"
 
 namespace tern::cpu {
 
@@ -15,13 +15,14 @@ const TileTable& TileFor(Operands operands) {
 }
 
 void TileTable::RunRows(Tile tile, int64_t count) const {
-  const EvenCut tiles(count, rows);
-  for (int64_t i = 0; i < tiles.pieces(); ++i) {
+  const EvenSplit tiles(count, rows);
+  for (int64_t i = 0; i < tiles.parts(); ++i) {
     const int64_t height = tiles.Size(i);
     run[height](tile);
     tile.a += height * tile.a_row;
-    tile.c = Further(tile.c, height * tile.c_row, tile.bf16_c);
-    if (tile.residual) tile.residual = Further(tile.residual, height * tile.residual_row, tile.bf16_residual);
+    tile.c = ElementAt(tile.c, height * tile.c_row, tile.bf16_c);
+    if (tile.residual)
+      tile.residual = ElementAt(tile.residual, height * tile.residual_row, tile.bf16_residual);
     if (tile.prefetch) tile.prefetch += tile.k * tile.prefetch_step;
   }
 }

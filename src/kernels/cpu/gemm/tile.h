@@ -6,7 +6,7 @@
 
 namespace tern::cpu {
 
-constexpr int kMostTileRows = 14;  // the most rows of a tile in any instruction set
+constexpr int kMaxTileRows = 14;  // the most rows of a tile in any instruction set
 
 // c[rows, columns] = clip(a·b + c? + bias? + residual?).
 struct Tile {
@@ -41,7 +41,7 @@ struct TileTable {
   int granule;        // computed columns are a multiple of this, whatever Tile::columns is
   int per_lane;       // elements of k per 32-bit lane: 1 f32 or 2 bf16
   // Indexed by the number of rows, 1 … rows.
-  void (*run[kMostTileRows + 1])(const Tile& tile);
+  void (*run[kMaxTileRows + 1])(const Tile& tile);
   // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. For weights:
   // bf16 is rounded so that the sum of each column is preserved (docs/reports/accuracy.md).
   void (*pack)(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor, float* to);

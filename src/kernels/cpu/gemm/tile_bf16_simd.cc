@@ -22,7 +22,7 @@ inline Floats Abs(Floats v) { return Floats(BitsOf(v) & 0x7fffffffu); }
 // error of products with inputs of nonzero mean, as after a ReLU, and hardly changes that of others. off:
 // error of the sum of each column, updated from call to call.
 inline void RoundPreservingSums(const float* exact, int64_t rows, float* rounded, float* off) {
-  constexpr float kLeast[] = {
+  constexpr float kMinDistance[] = {
       0.45f, 0.375f,
       0.25f};  // least distance from the nearest number, relative to the distance between the two
   for (int64_t c = 0; c < kWidth; c += kLanes<float>) {
@@ -32,7 +32,7 @@ inline void RoundPreservingSums(const float* exact, int64_t rows, float* rounded
       StoreVector(rounded + i, r);
       sum += r - w;
     }
-    for (const float least : kLeast)
+    for (const float least : kMinDistance)
       for (int64_t i = c; i < rows * kWidth; i += kWidth) {
         const Floats w = LoadVector(exact + i), r = LoadVector(rounded + i), error = r - w;
         const Bits away = (BitsOf(error) ^ BitsOf(r)) >> 31;  // 1: w is farther from zero than r
@@ -99,8 +99,8 @@ struct Bf16Pairs {
     for (int64_t j = 0; j < n; j += kWidth) {
       float off[kWidth] = {};
       for (int64_t i = 0; i < k; i += kSteps) {
-        const int64_t steps = Least(kSteps, k - i);
-        PackPanel(b + j * column + i * row, row, column, steps, Least<int64_t>(kWidth, n - j), factor, exact);
+        const int64_t steps = MinOf(kSteps, k - i);
+        PackPanel(b + j * column + i * row, row, column, steps, MinOf<int64_t>(kWidth, n - j), factor, exact);
         if (kPreserveSums)
           RoundPreservingSums(exact, steps, rounded, off);
         else

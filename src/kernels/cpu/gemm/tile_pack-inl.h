@@ -25,8 +25,7 @@ void PackColumnMajor(const float* b, int64_t column, int64_t k, int64_t columns,
   constexpr int64_t lanes = kLanes<float>;
   for (int64_t i = 0; i < k; i += lanes)
     for (int64_t c = 0; c < kWidth; c += lanes) {
-      const int64_t depth = Least(lanes, k - i),
-                    columns_here = Greatest<int64_t>(0, Least(lanes, columns - c));
+      const int64_t depth = MinOf(lanes, k - i), columns_here = MaxOf<int64_t>(0, MinOf(lanes, columns - c));
       float* block = to + i * kWidth + c;
       TransposeBlock(b + i + c * column, column, columns_here, depth, block, kWidth,
                      [factor](Floats v) { return factor * v; });
@@ -41,7 +40,7 @@ void PackStrided(const float* b, int64_t row, int64_t column, int64_t k, int64_t
                  float* to) {
   constexpr int64_t kBlockRows = 16;
   for (int64_t i = 0; i < k; i += kBlockRows) {
-    const int64_t rows = Least(kBlockRows, k - i);
+    const int64_t rows = MinOf(kBlockRows, k - i);
     for (int64_t c = 0; c < kWidth; ++c)
       for (int64_t r = 0; r < rows; ++r)
         to[(i + r) * kWidth + c] = c < columns ? factor * b[(i + r) * row + c * column] : 0.0f;

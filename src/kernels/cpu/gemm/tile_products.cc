@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 

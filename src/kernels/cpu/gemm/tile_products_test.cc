@@ -1,7 +1,7 @@
 #include "kernels/cpu/gemm/tile_products.h"
 
 #include "kernels/cpu/simd/level_test_support.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {

@@ -18,7 +18,7 @@ struct F32 {
   static void Pack(const float* b, int64_t row, int64_t column, int64_t k, int64_t n, float factor,
                    float* to) {
     for (int64_t j = 0; j < n; j += kWidth, to += kWidth * k)
-      PackPanel(b + j * column, row, column, k, Least<int64_t>(kWidth, n - j), factor, to);
+      PackPanel(b + j * column, row, column, k, MinOf<int64_t>(kWidth, n - j), factor, to);
   }
   static constexpr auto PackNearest = Pack;
   static void Copy(const float* from, int64_t count, float* to) {

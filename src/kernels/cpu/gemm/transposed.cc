@@ -5,15 +5,15 @@
 #include "kernels/cpu/elementwise/elementwise_simd.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/move/transpose_simd.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kColumns =
     168;  // columns of c per block: a multiple of the tile height of every instruction set
-constexpr int64_t kMostRows = 1024;         // most rows of a, which are packed
-constexpr int64_t kWorthAThread = 1 << 18;  // multiply-adds that pay for another thread
+constexpr int64_t kMaxRows = 1024;              // most rows of a, which are packed
+constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 
 size_t PanelBytes(const GemmParams& p) {
   return Aligned(static_cast<size_t>(PanelsSize(p.k, p.m)) * sizeof(float));
@@ -42,7 +42,7 @@ void RunBlock(const GemmParams& p, PanelProduct product, int64_t first, char* sc
   product.c = reinterpret_cast<float*>(scratch);
   MultiplyPanels(product, scratch + memory.block, alone);
   float* c = static_cast<float*>(p.c) + first;
-  TransposeSimd().words(product.c, p.m, count, p.m, c, p.c_row);
+  TransposeSimd().x32(product.c, p.m, count, p.m, c, p.c_row);
   if (p.column_bias)
     for (int64_t i = 0; i < p.m; ++i)
       BinarySimd().run(BinaryKind::kAdd, DType::kF32, c + i * p.c_row,
@@ -53,7 +53,7 @@ void RunBlock(const GemmParams& p, PanelProduct product, int64_t first, char* sc
 }  // namespace
 
 bool WorthTransposing(const GemmParams& p) {
-  return p.count == 1 && p.b.row == 1 && p.b.column > 1 && p.n >= 2 * p.m && p.m <= kMostRows &&
+  return p.count == 1 && p.b.row == 1 && p.b.column > 1 && p.n >= 2 * p.m && p.m <= kMaxRows &&
          p.n >= kColumns && !p.accumulate && !p.row_bias;
 }
 
@@ -68,7 +68,7 @@ void GemmTransposed(const GemmParams& p, void* scratch, const Workers& workers) 
   PackPanels({static_cast<const float*>(p.a.data), p.a.column, p.a.row, p.alpha}, p.k, p.m, panels, workers);
   char* blocks = static_cast<char*>(scratch) + PanelBytes(p);
   const int64_t count = (p.n + kColumns - 1) / kColumns;
-  const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, kColumns * p.m * p.k));
+  const int64_t grain = std::max<int64_t>(1, kMinWorkPerThread / std::max<int64_t>(1, kColumns * p.m * p.k));
   workers.ParallelFor(count, grain, [&](int64_t begin, int64_t end, int worker) {
     char* mine = blocks + (memory.block + memory.rest) * static_cast<size_t>(worker);
     for (int64_t i = begin; i < end; ++i) {

@@ -34,12 +34,12 @@ template <class T> void CopyRows(const Plane& p, const T* x, T* y, int64_t begin
 }
 
 // The kernel that turns elements of so many bytes over, if there is one.
-TransposeTable::Turn* PermutationOf(size_t width) {
+TransposeTable::Transpose* PermutationOf(size_t width) {
   const TransposeTable& table = TransposeSimd();
-  return width == 1   ? table.bytes
-         : width == 2 ? table.halves
-         : width == 4 ? table.words
-         : width == 8 ? table.longs
+  return width == 1   ? table.x8
+         : width == 2 ? table.x16
+         : width == 4 ? table.x32
+         : width == 8 ? table.x64
                       : nullptr;
 }
 

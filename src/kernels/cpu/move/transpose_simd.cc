@@ -11,12 +11,12 @@ template <class T>
 void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
   constexpr int64_t side = kSide<T>;
   for (int64_t j = 0; j < columns; j += side, x += side, y += side * to_row) {
-    const int64_t wide = Least(side, columns - j);
+    const int64_t wide = MinOf(side, columns - j);
     int64_t i = 0;
     if (wide == side)
       for (; i + side <= rows; i += side) TransposeSquare(x + i * from_row, from_row, y + i, to_row);
     for (; i < rows; i += side)
-      TransposePart(x + i * from_row, from_row, Least(side, rows - i), wide, y + i, to_row);
+      TransposePart(x + i * from_row, from_row, MinOf(side, rows - i), wide, y + i, to_row);
   }
 }
 
@@ -24,14 +24,15 @@ void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, 
 // squares are narrower than those lines, no more are read at once than a square has.
 template <class T>
 void SquaresOfLines(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
-  const int64_t some = kVectorBytes < 64 && from_row > to_row ? kSide<T> : Greatest<int64_t>(rows, 1);
+  const int64_t some = kVectorBytes < 64 && from_row > to_row ? kSide<T> : MaxOf<int64_t>(rows, 1);
   for (int64_t i = 0; i < rows; i += some)
-    Squares(x + i * from_row, from_row, Least(some, rows - i), columns, y + i, to_row);
+    Squares(x + i * from_row, from_row, MinOf(some, rows - i), columns, y + i, to_row);
 }
 
 // Few rows or columns that lie close together have ways of their own.
 template <class T>
-void Turn(const void* from, int64_t from_row, int64_t rows, int64_t columns, void* to, int64_t to_row) {
+void TransposeAll(const void* from, int64_t from_row, int64_t rows, int64_t columns, void* to,
+                  int64_t to_row) {
   const auto* x = static_cast<const T*>(from);
   auto* y = static_cast<T*>(to);
   if (to_row == rows) {
@@ -49,6 +50,7 @@ void Turn(const void* from, int64_t from_row, int64_t rows, int64_t columns, voi
 
 }  // namespace
 
-const TransposeTable kTransposeSimd = {Turn<uint8_t>, Turn<uint16_t>, Turn<float>, Turn<double>};
+const TransposeTable kTransposeSimd = {TransposeAll<uint8_t>, TransposeAll<uint16_t>, TransposeAll<float>,
+                                       TransposeAll<double>};
 
 }  // namespace tern::cpu::TERN_SIMD

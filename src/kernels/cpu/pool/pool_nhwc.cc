@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "kernels/cpu/pool/pool_nhwc_simd.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWorthAThread = 1 << 15;  // elements read
+constexpr int64_t kMinWorkPerThread = 1 << 15;  // elements read
 
 }  // namespace
 
@@ -21,9 +21,11 @@ NhwcPool::NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors)
 
 // Rows of an output row and pixels of a window.
 int64_t NhwcPool::PointerFloats() const {
-  return Rounded(2 * (shape_.taps_inside() + shape_.inside(0) * shape_.inside(1) + 1));
+  return LineAligned(2 * (shape_.taps_inside() + shape_.inside(0) * shape_.inside(1) + 1));
 }
-int64_t NhwcPool::LineFloats() const { return by_lines_ ? Rounded(shape_.input[2] * shape_.channels) : 0; }
+int64_t NhwcPool::LineFloats() const {
+  return by_lines_ ? LineAligned(shape_.input[2] * shape_.channels) : 0;
+}
 
 size_t NhwcPool::Scratch(int threads) const {
   static_assert(sizeof(const float*) == 2 * sizeof(float));
@@ -86,7 +88,7 @@ void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& worke
   if (s.batch == 0 || s.output[2] == 0 || s.channels == 0) return;
   const int64_t work = std::max<int64_t>(1, s.output[2] * s.channels * s.taps_inside());
   const int64_t floats = PointerFloats() + LineFloats();
-  workers.ParallelFor(s.batch * s.output[0] * s.output[1], std::max<int64_t>(1, kWorthAThread / work),
+  workers.ParallelFor(s.batch * s.output[0] * s.output[1], std::max<int64_t>(1, kMinWorkPerThread / work),
                       [&](int64_t begin, int64_t end, int worker) {
                         float* mine = static_cast<float*>(scratch) + worker * floats;
                         const Place place{reinterpret_cast<const float**>(mine),

@@ -84,10 +84,10 @@ inline void SumColumns(const float* x, int64_t rows, int64_t step, float* y, con
 #pragma GCC unroll 4
   for (int j = 0; j < N; ++j) total[j] = LoadVector(y + j * lanes);
   for (int64_t r = 0; r < rows;) {
-    const int64_t end = Least(rows, r + kBlock * kBlock);
+    const int64_t end = MinOf(rows, r + kBlock * kBlock);
     Floats group[N] = {};
     while (r < end) {
-      const int64_t last = Least(end, r + kBlock);
+      const int64_t last = MinOf(end, r + kBlock);
       Floats block[N] = {};
       for (; r < last; ++r, x += step)
 #pragma GCC unroll 4
@@ -106,10 +106,10 @@ inline void SumColumns(const float* x, int64_t rows, int64_t step, float* y, con
 template <class F>
 inline Floats SumPart(Floats total, const float* x, int64_t rows, int64_t step, int64_t n, const F& f) {
   for (int64_t r = 0; r < rows;) {
-    const int64_t end = Least(rows, r + kBlock * kBlock);
+    const int64_t end = MinOf(rows, r + kBlock * kBlock);
     Floats group{};
     while (r < end) {
-      const int64_t last = Least(end, r + kBlock);
+      const int64_t last = MinOf(end, r + kBlock);
       Floats block{};
       for (; r < last; ++r) block = f(block, LoadPart(x + r * step, n));
       group += block;

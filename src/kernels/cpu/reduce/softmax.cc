@@ -17,9 +17,9 @@ void ShortRows(const float* x, float* y, int64_t rows, int64_t length, bool log)
   float transposed[kShort * kColumns];
   for (int64_t i = 0; i < rows; i += kColumns) {
     const int64_t some = std::min(kColumns, rows - i);
-    TransposeSimd().words(x + i * length, length, some, length, transposed, some);
+    TransposeSimd().x32(x + i * length, length, some, length, transposed, some);
     SoftmaxSimd().columns(transposed, transposed, length, some, some, log);
-    TransposeSimd().words(transposed, some, length, some, y + i * length, length);
+    TransposeSimd().x32(transposed, some, length, some, y + i * length, length);
   }
 }
 

@@ -26,7 +26,7 @@ float Most(const float* x, int64_t n) {
     i += kWide;
   }
   if (i < n) b = Larger(Keep(LoadPart(x + i, n - i), n - i, All(-kInfinity)), b);
-  return MostAcross(Larger(a, b));
+  return MaxAcross(Larger(a, b));
 }
 
 // A largest element that is infinite, or a NaN anywhere, makes the sum NaN, and with it the row.
@@ -84,7 +84,7 @@ inline void Column(const float* x, float* y, int64_t length, int64_t step, int64
 
 void Columns(const float* x, float* y, int64_t length, int64_t step, int64_t columns, bool log) {
   for (int64_t i = 0; i < columns; i += kWide)
-    Column(x + i, y + i, length, step, Least(kWide, columns - i), log);
+    Column(x + i, y + i, length, step, MinOf(kWide, columns - i), log);
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include "base/steps.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/rnn/cell.h"
-#include "kernels/cpu/support/cut.h"
+#include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kWorthAThread = 1 << 16;  // multiplications of a step
+constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiplications of a step
 constexpr int64_t kFew = 4;  // samples whose sums are taken in the order that is faster for few
 
 // The weights of one direction: panels of each gate by itself, so that a part of the state's elements has
@@ -20,8 +20,8 @@ struct Panels {
   int64_t input, state;  // of a gate
 
   explicit Panels(const RnnShape& s)
-      : input(Rounded(PanelsSize(s.features, s.hidden, s.operands))),
-        state(Rounded(PanelsSize(s.hidden, s.hidden, s.operands))) {}
+      : input(LineAligned(PanelsSize(s.features, s.hidden, s.operands))),
+        state(LineAligned(PanelsSize(s.hidden, s.hidden, s.operands))) {}
 };
 
 // inner: elements of a row; step: words of a packed gate.
@@ -42,7 +42,7 @@ int SlicesOf(const RnnShape& s, int threads) {
   const int64_t panels = CeilDiv(s.hidden, TileFor(s.operands).columns);
   const int64_t work = s.batch * s.gates() * s.hidden * (s.hidden + s.features);
   const int64_t most = std::min<int64_t>({threads / s.directions, panels, kMaxStepChunks / s.directions});
-  return static_cast<int>(std::clamp<int64_t>(work / kWorthAThread, 1, std::max<int64_t>(1, most)));
+  return static_cast<int>(std::clamp<int64_t>(work / kMinWorkPerThread, 1, std::max<int64_t>(1, most)));
 }
 
 Slice SliceOf(const RnnShape& s, int slice, int slices) {
@@ -59,8 +59,8 @@ class Direction {
         table_(TileFor(s.operands)),
         d_(d),
         width_(s.gates() * s.hidden),
-        h_row_(Spaced(s.hidden)),
-        word_row_(Spaced(table_.dwords(s.hidden))),
+        h_row_(PaddedRow(s.hidden)),
+        word_row_(PaddedRow(table_.dwords(s.hidden))),
         panels_(s),
         cell_(s, FunctionsOf(s, d), PeepholeOf(s, t, d)) {
     from_x_ = Take(scratch, s.length * s.batch * width_);
@@ -78,10 +78,10 @@ class Direction {
   }
   static size_t Scratch(const RnnShape& s, int threads) {
     const int64_t width = s.gates() * s.hidden, words = TileFor(s.operands).dwords(s.hidden);
-    int64_t states = s.batch * Spaced(s.hidden);
-    if (s.operands != Operands::kF32) states += s.batch * Spaced(words);
-    const int64_t floats = Rounded(s.length * s.batch * width) + Rounded(s.batch * width) +
-                           Rounded(s.batch * s.hidden) + Rounded(width) + 3 * states;
+    int64_t states = s.batch * PaddedRow(s.hidden);
+    if (s.operands != Operands::kF32) states += s.batch * PaddedRow(words);
+    const int64_t floats = LineAligned(s.length * s.batch * width) + LineAligned(s.batch * width) +
+                           LineAligned(s.batch * s.hidden) + LineAligned(width) + 3 * states;
     return static_cast<size_t>(floats) * sizeof(float) + ProductScratch(s, threads);
   }
 
@@ -154,7 +154,7 @@ class Direction {
   }
   static float* Take(float*& at, int64_t n) {
     float* mine = at;
-    at += Rounded(n);
+    at += LineAligned(n);
     return mine;
   }
   static PanelProduct InputProduct(const RnnShape& s, int64_t columns) {

@@ -33,7 +33,7 @@ inline float SumAcross(Floats v) {
   return Across(v, [](auto a, auto b) { return a + b; });
 }
 // The largest lane; NaN is ignored.
-inline float MostAcross(Floats v) {
+inline float MaxAcross(Floats v) {
   return Across(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 
@@ -84,7 +84,7 @@ template <class F> inline float SumLong(const float* x, int64_t n, const F& f) {
   if (n <= kSumBlock) return SumRow(x, n, f);
   double total = 0;
   for (int64_t from = 0; from < n; from += kSumBlock)
-    total += double{SumRow(x + from, Least(kSumBlock, n - from), f)};
+    total += double{SumRow(x + from, MinOf(kSumBlock, n - from), f)};
   return static_cast<float>(total);
 }
 

@@ -27,8 +27,8 @@ template <class T> inline Vector<T> LoadVector(const T* p) {
 
 template <class T> inline void StoreVector(T* p, Vector<T> v) { __builtin_memcpy(p, &v, sizeof v); }
 
-template <class T> inline T Least(T a, T b) { return b < a ? b : a; }
-template <class T> inline T Greatest(T a, T b) { return a < b ? b : a; }
+template <class T> inline T MinOf(T a, T b) { return b < a ? b : a; }
+template <class T> inline T MaxOf(T a, T b) { return a < b ? b : a; }
 
 inline uint32_t BitsOf(float v) {
   uint32_t bits;
