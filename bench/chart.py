@@ -1,4 +1,4 @@
-"""Charts as SVG, drawn by hand: no library, no script in them."""
+"""Charts as SVG, without a library and without scripts."""
 
 import math
 from xml.sax.saxutils import escape

@@ -1,4 +1,4 @@
-"""What calling an engine costs, beside the model: peers are called from Python, Tern from C++."""
+"""The overhead of calling an engine: peers are called from Python, Tern from C++."""
 
 import dataclasses
 import pathlib
@@ -23,7 +23,7 @@ def save(path):
 
 
 def calls(plan):
-    """Engine -> ms of one call of a model that does nothing, of those that run it."""
+    """Engine -> ms of one call of a trivial model, for engines that run it."""
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         save(pathlib.Path(folder) / ENTRY["file"])
         short = dataclasses.replace(plan, cache=pathlib.Path(folder), rounds=ROUNDS, seconds=SECONDS, single=False)

@@ -6,12 +6,12 @@ import numpy as np
 
 
 def dims_of(spec, sizes):
-    """The dims of an input where the symbols in `sizes` have other sizes."""
+    """The dims of an input, with the sizes of symbols replaced by `sizes`."""
     return [sizes.get(spec["symbols"].get(str(axis)), size) for axis, size in enumerate(spec["dims"])]
 
 
 def make(spec, sizes=None):
-    """One input out of its description in the zoo's index; depends on nothing but name and dims."""
+    """Generates one input from its description in the zoo's index; depends only on name and dims."""
     dims = dims_of(spec, sizes or {})
     generator = np.random.default_rng(zlib.crc32(spec["name"].encode()))
     if spec["kind"] == "ids":

@@ -1,24 +1,24 @@
-"""The arithmetic of the comparison; knows no engine."""
+"""The arithmetic of the comparison, independent of engines."""
 
 import math
 import statistics
 
 import numpy as np
 
-METHOD = 2  # raised with what docs/reports/performance.md says of how figures come about: older ones do not belong there any more
-QUICK = (3, 0.15)  # rounds, and seconds of an engine's turn
+METHOD = 2  # version of the method that docs/reports/performance.md describes: figures of older versions are not comparable
+QUICK = (3, 0.15)  # rounds, and seconds per engine and round
 NOISE = 0.05  # spread beyond which more rounds are run
-LASTING = 0.5  # ms of the best peer, from which on a call itself weighs little
-COMPUTE_BOUND = 80  # per cent of the multiply-add peak that a model reaches on one thread
-EXACT = 5e-3  # error in fp32, of an output's largest magnitude
-# In bf16: what rounding weights and inputs does in fp32, three times, for the values between layers are rounded on their way out and in
-# as well; and 2^-8 for each of the last few steps, say four, whose rounding no sum evens out. Beyond a half nothing is told.
+LASTING = 0.5  # ms of the best peer above which call overhead is negligible
+COMPUTE_BOUND = 80  # percent of the multiply-add peak on one thread above which a model is compute-bound
+EXACT = 5e-3  # error in fp32, relative to an output's largest magnitude
+# In bf16: three times the effect of rounding weights and inputs in fp32, because values between layers are rounded too, plus 2^-8
+# for each of the last four steps, whose rounding no sum averages out. Errors above 0.5 are inconclusive.
 ROUNDED = (3, 2**-6)
 TELLING = 0.5
 
 
 def worst_error(got, wanted):
-    """The largest difference, as a share of the largest wanted magnitude; inf where shapes or NaNs differ."""
+    """The largest difference relative to the largest expected magnitude; inf if shapes or NaNs differ."""
     worst = 0.0
     for a, b in zip(got, wanted, strict=True):
         if a.shape != b.shape:
@@ -33,12 +33,12 @@ def worst_error(got, wanted):
 
 
 def bound(rounding):
-    """The error up to which results count as right; rounding: what rounding alone does, None in fp32."""
+    """The tolerance of results; rounding: the effect of rounding alone, None in fp32."""
     return EXACT if rounding is None else ROUNDED[0] * rounding + ROUNDED[1]
 
 
 def judged(error, rounding):
-    """Status and reason of results with that error."""
+    """Status and reason for results with that error."""
     if rounding is not None and bound(rounding) > TELLING and math.isfinite(error):
         return "untold", f"rounding weights and inputs alone changes the outputs by {rounding:.2g} of the largest: right cannot be told from wrong"
     if error <= bound(rounding):
@@ -48,7 +48,7 @@ def judged(error, rounding):
 
 
 def timing(rounds):
-    """Of latencies per round: the best, the median, and how far the rounds' bests lie above the best of all."""
+    """Of latencies per round: the best, the median, and the spread of the rounds' bests above the overall best."""
     bests = [min(latencies) for latencies in rounds]
     best = min(bests)
     return {"ms": best, "median_ms": statistics.median(x for latencies in rounds for x in latencies),
@@ -65,25 +65,25 @@ def ok(result):
 
 
 def start_ms(result):
-    """From the file to the first result: engines differ in what they leave to the first run. None without times."""
+    """Time from the file to the first result, because engines defer different work to the first run. None without times."""
     return result["load_ms"] + result["first_run_ms"] if "load_ms" in result else None
 
 
 def ratio(results, peer):
-    """Peer's time over Tern's: above 1, Tern is faster. None where either has no time."""
+    """Peer's time over Tern's: above 1, Tern is faster. None if either has no time."""
     if not ok(results.get("tern")) or not ok(results.get(peer)):
         return None
     return results[peer]["ms"] / results["tern"]["ms"]
 
 
 def best_peer(results):
-    """The fastest peer that is right; None without any."""
+    """The fastest peer with correct results; None without any."""
     peers = {name: r["ms"] for name, r in results.items() if name not in ("tern", "base", "single") and ok(r)}
     return min(peers, key=peers.get) if peers else None
 
 
 def spread(results):
-    """The larger of Tern's (on one thread too, beside several) and the best peer's: how far a ratio may be off. None without Tern."""
+    """The larger spread of Tern (also on one thread) and the best peer: the uncertainty of a ratio. None without Tern."""
     counted = [results.get(name) for name in ("tern", "single", best_peer(results))]
     return max(r["spread"] for r in counted if ok(r)) if ok(results.get("tern")) else None
 
@@ -97,7 +97,7 @@ def summary(rows, peers):
 
 
 def lasting(rows):
-    """Those whose best peer takes long enough that what its call from Python costs does not decide."""
+    """The rows whose best peer takes long enough for its call overhead from Python to be negligible."""
     return [row for row in rows if (best := best_peer(row["engines"])) and row["engines"][best]["ms"] >= LASTING]
 
 
@@ -106,8 +106,7 @@ def percent_of_peak(flops, ms, peak_gflops, threads):
 
 
 def over_single(row):
-    """How many times as fast several threads of Tern are as one, in the same rounds, and what a loop of multiply-adds
-    gains from them; None where it was not measured."""
+    """Tern's speedup of several threads over one, in the same rounds, and that of a loop of multiply-adds; None if not measured."""
     several, single = row["engines"].get("tern"), row.get("single")
     gain = single["ms"] / several["ms"] if ok(several) and ok(single) else None
     one, many = row.get("peak_gflops"), row.get("peak_gflops_threads")
@@ -115,32 +114,32 @@ def over_single(row):
 
 
 def reads_over_single(row):
-    """What a loop that only reads memory gains from these threads; None where it was not measured."""
+    """The speedup of a loop that only reads memory; None if not measured."""
     one, many = row.get("read_gb_per_s"), row.get("read_gb_per_s_threads")
     return many / one if one and many and row["threads"] > 1 else None
 
 
 def permitted(row):
-    """What the machine permits: the steps of one thread that wait for memory gain what reading gains, all others what
-    multiply-adds do. None where these were not measured."""
+    """The speedup that the machine permits: memory-bound steps scale like reading, all others like multiply-adds. None if these
+    were not measured."""
     (_, loop), reads, waits = over_single(row), reads_over_single(row), row.get("waiting")
     return 1 / (waits / reads + (1 - waits) / loop) if loop and reads and waits is not None else None
 
 
 def compute_bound(row, alone=None):
-    """Whether one thread comes near the multiply-add peak, beside several (of rows with a single) or in a row of its own, `alone`."""
+    """Whether one thread comes near the multiply-add peak: measured beside several threads, or in the separate row `alone`."""
     tries = [(row, row.get("single")), *([(alone, alone["engines"].get("tern"))] if alone else [])]
     return any(ok(one) and r.get("flops") and r.get("peak_gflops") and
                percent_of_peak(r["flops"], one["ms"], r["peak_gflops"], 1) >= COMPUTE_BOUND for r, one in tries)
 
 
 def beyond_cores(axis, size, cores):
-    """Whether a point of a series asks for more threads than there are cores (0: unknown), which is how many Tern then uses."""
+    """Whether a point of a series has more threads than there are cores (0: unknown); Tern then uses one per core."""
     return axis == "threads" and 0 < cores < size
 
 
 def step(point, before, engine, axis):
-    """How much longer one item takes than at the size before; for threads, time itself. None without both times."""
+    """The time per item relative to the previous size; for threads, relative time. None without both times."""
     if before is None or not ok(point["engines"].get(engine)) or not ok(before["engines"].get(engine)):
         return None
     growth = point["engines"][engine]["ms"] / before["engines"][engine]["ms"]
@@ -148,7 +147,7 @@ def step(point, before, engine, axis):
 
 
 def cliffs(points, peers, axis, limit=1.25):
-    """Sizes where an item's time grows by more than any peer's does, and by more than noise explains."""
+    """Sizes where the time per item grows more than any peer's, and more than noise."""
     found = []
     for before, point in zip(points, points[1:]):
         ours = step(point, before, "tern", axis)

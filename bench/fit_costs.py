@@ -2,10 +2,10 @@
 """Fits the rates of src/runtime/cost/cost_rates.inc to this machine.
 
     fit_costs.py measure --tern BIN --isa avx512 --samples FILE MODEL…    adds measurements of every kernel of every layer
-    fit_costs.py fit FILE…                                              prints the table, and how far its estimates are off
+    fit_costs.py fit FILE…                                              prints the table, and the errors of its estimates
 
 A kernel's time is a sum of counts (products or bytes of weights, whichever takes longer; bytes moved, elements transformed, one run) times
-the rates of its algorithm: the rates which explain the measurements best are a least-squares problem with rates that are not negative.
+the rates of its algorithm. The rates are the solution of a non-negative least-squares problem.
 Measure on a quiet machine, one thread, one instruction set at a time. Needs numpy."""
 
 import argparse
@@ -19,7 +19,7 @@ import sys
 
 import numpy as np
 
-FIXED = {"move", "transpose"}  # part of other kernels' work, too much like the rest of it to be told apart
+FIXED = {"move", "transpose"}  # part of other kernels' work and too correlated with the rest of it to be fitted separately
 UNDISTURBED = "direct"
 COUNTS = ("products", "weights", "moved", "transformed")
 WIDTH = len(COUNTS) + 1
@@ -29,7 +29,7 @@ TABLE = RUNTIME / "cost_rates.inc"
 
 @functools.cache
 def far_weights():
-    """Beyond how many bytes a kernel's weights take how many times as long, as src/runtime/cost/cost_model.cc has it."""
+    """Size thresholds of a kernel's weights in bytes and their slowdown factors, as in src/runtime/cost/cost_model.cc."""
     match = re.search(r"kNear = (\d+) << (\d+), kFar = (\d+);", (RUNTIME / "cost_model.cc").read_text())
     if not match:
         sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not say what kNear and kFar are")
@@ -61,7 +61,7 @@ def measure(args):
 
 
 def not_negative_least_squares(a, b):
-    """Coordinate descent: slow and sure."""
+    """Coordinate descent: slow but robust."""
     x = np.zeros(a.shape[1])
     squares = (a * a).sum(0)
     rest = b - a @ x
@@ -81,7 +81,7 @@ def not_negative_least_squares(a, b):
 
 
 def parts(sample, table):
-    """What a sample's algorithms are, and their counts: either products or weights, whichever takes longer."""
+    """The algorithms of a sample and their counts: products or weights, whichever takes longer."""
     near, times = far_weights()
     for w in sample["work"]:
         rates = table[w["algorithm"], sample["isa"]]
@@ -92,15 +92,15 @@ def parts(sample, table):
 
 
 def fit_once(samples, table, near, bounded=True):
-    """Rates in nanoseconds by algorithm. What no sample tells stays as it is."""
+    """Rates in nanoseconds by algorithm. Rates without samples stay unchanged."""
     seen = collections.Counter(w["algorithm"] for s in samples for w in s["work"])
-    algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # fewer tell too little
+    algorithms = sorted(name for name, count in seen.items() if count >= 8 and name not in FIXED)  # too few samples to fit
     at = {name: i * WIDTH for i, name in enumerate(algorithms)}
     rows = np.zeros((len(samples), len(at) * WIDTH))
     times = np.array([s["us"] * 1e3 for s in samples])
     known, estimates = np.zeros(len(samples)), np.zeros(len(samples))
     isa = samples[0]["isa"]
-    floor = 0.95 * table[UNDISTURBED, isa][0] if bounded else 0  # nothing multiplies faster
+    floor = 0.95 * table[UNDISTURBED, isa][0] if bounded else 0  # the peak is a lower bound
     for i, s in enumerate(samples):
         for name, counts, rates in parts(s, table):
             estimates[i] += counts @ rates
@@ -108,9 +108,9 @@ def fit_once(samples, table, near, bounded=True):
                 known[i] += min(counts @ rates, 0.9 * times[i])
                 continue
             known[i] += counts[0] * floor + counts[1] * rates[1]
-            counts[1] = 0  # the speed of memory is none of the kernel's
+            counts[1] = 0  # memory bandwidth does not depend on the kernel
             rows[i, at[name]:at[name] + WIDTH] += counts
-    weight = near / np.sqrt(times * np.clip(estimates, times / 5, times * 5))  # errors count by their ratio, both ways
+    weight = near / np.sqrt(times * np.clip(estimates, times / 5, times * 5))  # symmetric in the ratio of estimate and measurement
     scale = np.maximum(1e-30, np.abs(rows).max(0))
     found = not_negative_least_squares(rows / scale * weight[:, None], (times - known) * weight) / scale
     for name, i in at.items():
@@ -125,7 +125,7 @@ def fit_isa(samples, table):
     for s in samples:
         key = s["model"], s["node"]
         best[key] = min(best[key], s["us"])
-    near = np.array([(best[s["model"], s["node"]] / s["us"]) ** 0.5 for s in samples])  # what is far from being chosen counts less
+    near = np.array([(best[s["model"], s["node"]] / s["us"]) ** 0.5 for s in samples])  # kernels far from being chosen have less weight
     for i in range(8):
         fit_once(samples, table, near, bounded=i > 1)
     ratios = collections.defaultdict(list)
@@ -153,7 +153,7 @@ def fit(args):
         for kernel, list_ in sorted(ratios.items()):
             low, middle, high = np.quantile(list_, [0.1, 0.5, 0.9])
             print(f"{isa} {kernel}: {len(list_)} layers, estimate over measurement {low:.2f} … {middle:.2f} … {high:.2f}", file=sys.stderr)
-    print(text[:text.index("TERN_RATES")], end="")  # what is said above the first line
+    print(text[:text.index("TERN_RATES")], end="")  # the header comment
     for (algorithm, isa), r in table.items():
         product, weight, moved, transformed, start = (f"{x:.4g}" for x in r)
         print(f"TERN_RATES({algorithm + ',':<19} {isa + ',':<7} {product + ',':<9} {weight + ',':<9} {moved + ',':<9} "

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""GPT-2 token by token on its own past, Tern beside onnxruntime: the same tokens, how many a second, and how time grows.
+"""GPT-2 decoding with a KV cache, Tern and onnxruntime: compares tokens, tokens per second, and time over the length of the past.
 
     python -m venv .venv-generate && .venv-generate/bin/pip install -r scripts/requirements-bench.txt onnx onnxruntime numpy
     .venv-generate/bin/python bench/generate.py
 
-GPT-2 small with random weights is exported from torch with inputs and outputs for the past. onnxruntime keeps the past in OrtValues
-(I/O binding: what a run gives as present, the next one reads as past). Tern keeps it as states (`tern generate`). Both take the likeliest
-token each time. Exit status 1: the tokens differ.
+GPT-2 small with random weights is exported from torch with inputs and outputs for the past. onnxruntime stores the past in OrtValues
+(I/O binding: the present of one run is the past of the next). Tern stores it as states (`tern generate`). Both use greedy decoding.
+Exit status 1: the tokens differ.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import machine  # noqa: E402
 
 ROOT = HERE.parent
 PASTS = (100, 500, 1000)
-NEAR = 10  # tokens on either side of a past whose median counts
+NEAR = 10  # the median is over so many tokens on either side of a past length
 
 
 def parse():
@@ -58,7 +58,7 @@ def export(path, layers, seed, exporter):
     model = GPT2LMHeadModel(config).eval()
 
     class Step(torch.nn.Module):
-        """A decoder with its cache as plain inputs and outputs."""
+        """A decoder with its KV cache as inputs and outputs."""
 
         def __init__(self):
             super().__init__()
@@ -92,7 +92,7 @@ def export(path, layers, seed, exporter):
 
 
 def weight_bytes(model):
-    """Bytes of weights that every token multiplies with: of MatMul and Gemm, each once."""
+    """Bytes of weights that each token reads: those of MatMul and Gemm, each once."""
     import onnx
 
     graph = onnx.load(str(model)).graph
@@ -103,7 +103,7 @@ def weight_bytes(model):
 
 
 def run_onnxruntime(model, prompt, tokens, threads):
-    """The tokens, and the milliseconds that each took."""
+    """The tokens, and the milliseconds of each."""
     import numpy
     import onnxruntime
 
@@ -142,17 +142,17 @@ def run_tern(tern, model, prompt, tokens, threads):
 
 
 def agreement(ours, theirs):
-    """How many tokens are the same before the first that differs."""
+    """The number of equal tokens before the first difference."""
     return next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
 
 
 def rate(spent, skip=3):
-    """Tokens a second, without the first ones: they make plans."""
+    """Tokens per second, without the first ones, which include planning."""
     return 1e3 * len(spent[skip:]) / sum(spent[skip:]) if spent[skip:] else 0.0
 
 
 def at_past(spent, prompt, past):
-    """The usual time of a token with so many before it, in ms; None where there was none."""
+    """The median time of a token at this past length, in ms; None without samples."""
     index = past - prompt
     near = spent[max(0, index - NEAR):index + NEAR + 1]
     return statistics.median(near) if 0 <= index < len(spent) + NEAR and near else None

@@ -1,4 +1,4 @@
-"""What the comparison ran on."""
+"""The machine of the comparison."""
 
 import importlib.metadata
 import json
@@ -25,18 +25,18 @@ def versions(peers):
 
 
 def name_of(engine, tern):
-    """An engine with its version; of Tern, what was built."""
+    """An engine with its version; for Tern, its build."""
     return f"{engine} {versions([engine])[engine] if engine in PACKAGES else pathlib.Path(tern).stat().st_mtime_ns}"
 
 
 def peaks(tern, precision, threads):
-    """What one thread, and so many at once, reach right now: GFLOP/s in a loop of nothing but multiply-adds, GB/s in one that only reads;
-    and how many threads those were: Tern uses no more than there are cores. None where it cannot be measured."""
+    """The current peak of one thread and of several: GFLOP/s of a loop of multiply-adds, GB/s of a loop that only reads, and the
+    number of threads, which is at most the number of cores. None if it cannot be measured."""
     found = _doctor(tern, "--peak", "--threads", str(threads))
     rates = {key: found.get(key, {}).get(precision) for key in ("peak_gflops", "peak_gflops_threads")}
     return {**rates, **{key: found.get(key) for key in ("read_gb_per_s", "read_gb_per_s_threads", "peak_threads")}}
 
 
 def best(measured):
-    """The most of each that was reached at any time."""
+    """The maximum of each figure over all measurements."""
     return {key: max((found[key] for found in measured if found[key]), default=None) for key in measured[0]}

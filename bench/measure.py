@@ -1,4 +1,4 @@
-"""Several engines on one model, turn by turn, so that a noisy moment hits them all."""
+"""Measures several engines on one model in interleaved rounds, so that noise affects all of them."""
 
 import contextlib
 import dataclasses
@@ -15,24 +15,24 @@ import rounding
 from process import Engine, Failure
 
 SINGLE = "single"  # Tern on one thread, beside Tern on several
-MORE_GOES = 2  # at most, of all rounds again
-REST = 0.05  # seconds after an engine's turn with several threads: its threads stop spinning
+MORE_GOES = 2  # maximum number of repetitions of all rounds
+REST = 0.05  # seconds to wait after an engine with several threads, until its threads stop spinning
 
 
 @dataclasses.dataclass
 class Plan:
-    """What to measure with."""
+    """The settings of a measurement."""
     tern: pathlib.Path
     cache: pathlib.Path
     peers: tuple
     threads: int
     precision: str = "fp32"
     rounds: int = 7
-    seconds: float = 0.4  # of one engine's turn
-    runs: int = 2000  # in one turn at most
+    seconds: float = 0.4  # per engine and round
+    runs: int = 2000  # maximum per round
     base: pathlib.Path | None = None  # another tern, measured as the peer "base"
-    clock: str = "latency_ms"  # or processor_ms, which other programs on the machine disturb less
-    single: bool = False  # takes its turns too, as the engine of that name
+    clock: str = "latency_ms"  # or processor_ms, which other programs affect less
+    single: bool = False  # also measures Tern on one thread, as a separate engine
 
 
 def outputs_of(folder, entry):
@@ -46,8 +46,8 @@ def start(name, job, place, plan):
 
 
 def admit(name, job, folder, plan, entry, reference, rounded=None):
-    """Starts an engine and compares its outputs with the reference (None: it becomes that), from which rounding alone leads as far
-    away as `rounded` says (None: fp32): engine or None, what was found."""
+    """Starts an engine and compares its outputs with the reference (None: its outputs become the reference). `rounded`: the error of
+    rounding alone (None: fp32). Returns the engine or None, and the findings."""
     try:
         engine = start(name, job, folder / name, plan)
     except Failure as failure:
@@ -64,13 +64,13 @@ def admit(name, job, folder, plan, entry, reference, rounded=None):
 
 
 def exact(job, name, folder, plan, entry):
-    """What the first engine that can gives in fp32, for engines that round: two of them differ more from each other. And how far that
-    engine comes from it when only weights and inputs are rounded. None, None where no engine runs the model."""
+    """The fp32 outputs of the first engine that runs the model, as the reference for engines that round, because two rounding engines
+    differ more from each other; and that engine's error when only weights and inputs are rounded. None, None if no engine runs it."""
     def outputs(engine, job, place):
         start(engine, {**job, "precision": "fp32"}, folder / place, plan).close()
         return outputs_of(folder / place, entry)
 
-    for engine in (*(peer for peer in plan.peers if peer != "torch"), "tern"):  # torch reads no file whose weights could be rounded
+    for engine in (*(peer for peer in plan.peers if peer != "torch"), "tern"):  # torch does not read the ONNX file, so its weights cannot be rounded
         try:
             wanted = outputs(engine, job, f"exact-{engine}")
             return wanted, rounding.error_of(job, name, machine.name_of(engine, plan.tern), plan.cache,
@@ -81,7 +81,7 @@ def exact(job, name, folder, plan, entry):
 
 
 def take_turns(engines, plan, results, between):
-    """Rounds for all; as many again, up to twice, while those that count are too far from each other."""
+    """Runs the rounds of all engines; repeats them up to twice while the spread is too large."""
     times = {name: [] for name in engines}
     play_round(engines, plan, results)  # warms up
     between()
@@ -97,7 +97,7 @@ def take_turns(engines, plan, results, between):
 
 
 def play_round(engines, plan, results):
-    """Latencies of each engine; one that fails is closed and leaves."""
+    """Latencies of each engine; an engine that fails is closed and removed."""
     times = {}
     for name in list(engines):
         try:
@@ -114,12 +114,12 @@ def play_round(engines, plan, results):
 
 
 def start_again(engines, job, folder, plan, results):
-    """The better of two starts: the first ones were in the other order, beside engines that hold memory."""
+    """The better of two starts: the first starts ran in the opposite order, beside engines that hold memory."""
     for name in reversed([n for n in engines if n != SINGLE]):
         try:
             again = start(name, job, folder / f"again-{name}", plan)
         except Failure as failure:
-            results[name]["second_start"] = f"failed: {failure}"  # what the first one measured stands
+            results[name]["second_start"] = f"failed: {failure}"  # keep the first measurement
             continue
         again.close()
         for key in ("load_ms", "first_run_ms"):
@@ -127,7 +127,7 @@ def start_again(engines, job, folder, plan, results):
 
 
 def measure(entry, plan, name="", sizes=None, between=lambda: None):
-    """Engine -> what was found; 'status' is ok, wrong, untold or failed."""
+    """Engine -> findings; 'status' is ok, wrong, untold or failed."""
     results = {}
     with tempfile.TemporaryDirectory(prefix="bench") as folder, contextlib.ExitStack() as stack:
         folder = pathlib.Path(folder)

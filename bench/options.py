@@ -1,4 +1,4 @@
-"""What compare and growth are told on the command line."""
+"""The common command-line options of compare and growth."""
 
 import argparse
 import datetime
@@ -48,7 +48,7 @@ def parser(summary):
 
 
 def finish(chosen):
-    """What one option says about others."""
+    """Derives options from other options."""
     if chosen.peers is None:
         chosen.peers = DEFAULT_PEERS[chosen.precision]
     if chosen.quick:
@@ -62,7 +62,7 @@ def finish(chosen):
 
 
 def plan(chosen, threads):
-    """Processor time adds up what all threads spend, waiting too: it is for one."""
+    """Processor time sums the time of all threads, including waiting: it is valid for one thread only."""
     clock = CLOCKS[chosen.clock if threads == 1 else "wall"]
     return Plan(chosen.tern, chosen.cache, chosen.peers, threads, chosen.precision, chosen.rounds, chosen.seconds,
                 base=chosen.base, clock=clock)

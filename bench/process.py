@@ -1,4 +1,4 @@
-"""An engine in a child process, asked for one round of runs at a time."""
+"""An engine in a child process that runs one round per request."""
 
 import json
 import pathlib
@@ -11,11 +11,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Failure(Exception):
-    """Why an engine gives no result, in one line."""
+    """An engine failed; the message is one line."""
 
 
 def command_of(engine, job, job_file, terns):
-    """`terns`: engine -> binary, of Tern and of what it was before."""
+    """`terns`: engine -> binary, for Tern and for the baseline build."""
     if engine not in terns:
         return [sys.executable, str(HERE / "engines" / "child.py"), engine, str(job_file)]
     precision = [] if job["precision"] == "fp32" else ["--precision", job["precision"]]

@@ -1,4 +1,4 @@
-"""Published models that the benchmark takes from a folder: name -> file, sizes of open dims, kinds of inputs."""
+"""Published models from a folder: name -> file, sizes of open dims, kinds of inputs."""
 
 import pathlib
 
@@ -26,7 +26,7 @@ def _describe(value, sizes):
 
 
 def entry(folder, name):
-    """The index entry of a model in `folder`; None when it is not there."""
+    """The index entry of a model in `folder`; None if the file does not exist."""
     file, sizes = MODELS[name]
     path = pathlib.Path(folder) / file
     if not path.exists():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Puts what was measured into docs/reports/performance.md, so that no figure there is typed by hand.
+"""Writes the measurements into docs/reports/performance.md, so that no figure there is typed by hand.
 
-Between the lines <!-- NAME --> and <!-- end --> of that file stands what this program writes; the rest is text. The
-figures live in docs/reports/performance.json; --fp32, --bf16, --threads and --growth replace parts of it by what
-bench/compare --json (--threads: of Tern alone on several threads) and bench/growth --json wrote. --check only says whether the document is up to date.
+This program writes the sections between the lines <!-- NAME --> and <!-- end --> of that file; the rest is text. The figures are stored in
+docs/reports/performance.json. --fp32, --bf16, --threads and --growth replace parts of it by the output of bench/compare --json (--threads:
+of Tern alone on several threads) and bench/growth --json. --check only reports whether the document is up to date.
 """
 
 import argparse
@@ -25,7 +25,7 @@ NAMES = {"tern": "Tern", "ort": "onnxruntime", "openvino": "openvino", "mnn": "M
 
 
 def rounded(value):
-    """Numbers to five digits: the rest is noise, and would make every change of the file a large one."""
+    """Rounds numbers to five digits: the rest is noise and would enlarge every diff of the file."""
     if isinstance(value, float):
         return float(f"{value:.5g}")
     if isinstance(value, dict):
@@ -34,7 +34,7 @@ def rounded(value):
 
 
 def made(report):
-    """How it was measured, from what the run wrote down."""
+    """The method of measurement, as recorded by the run."""
     quick = (report["rounds"], report["seconds"]) == figures.QUICK
     kind = "A quick run (`--quick`): " if quick else ""
     on = f", on {report['date']}" if "date" in report else ""
@@ -44,7 +44,7 @@ def made(report):
 
 
 def processor(found):
-    """Its name, and the instructions that were in use rather than all it has."""
+    """The processor's name and the instruction set in use."""
     pairs = ", bf16 dot products" if found.get("bf16_products") else ""
     return f"{found['cpu']} ({found['simd']}{pairs}), {found['cores']} cores"
 
@@ -70,7 +70,7 @@ def summary(report):
 
 
 def left_out(report):
-    """Who counts nowhere above, on which model and why; Tern too."""
+    """Engines that are excluded on a model, Tern included, and why."""
     found = {}
     for row in report["rows"]:
         for name, result in row["engines"].items():
@@ -86,7 +86,7 @@ def ratios(name, found, peers):
 
 
 def calls(report):
-    """What a time holds beside the model; nothing where that was not measured."""
+    """The call overhead in the times; nothing if it was not measured."""
     words = [f"{', '.join(f'{NAMES.get(name, name)} {1e3 * ms:.1f}' for name, ms in found['call_ms'].items())} "
              f"({table.threads(int(threads), report['machine']['cores'])})"
              for threads, found in report["summaries"].items() if found.get("call_ms")]
@@ -119,7 +119,7 @@ def models(report):
 
 
 def threads(report):
-    """Tern on several threads against one; nothing where that was not measured."""
+    """Tern on several threads against one; nothing if it was not measured."""
     text, alone = "", {row["model"]: row for row in report["rows"] if row["threads"] == 1}
     for count in report["summaries"]:
         rows = [row for row in report["rows"] if row["threads"] == int(count) and figures.over_single(row)[0]]
@@ -142,7 +142,7 @@ def waiting(row):
 
 
 def threads_words(count, rows):
-    """Of compute-bound models."""
+    """The table of compute-bound models."""
     gains, loops = zip(*map(figures.over_single, rows)) if rows else ((), ())
     if not any(loops):
         return ""
@@ -154,7 +154,7 @@ def threads_words(count, rows):
 
 
 def time_spent(report):
-    """Which kernels take one thread's time, the model nearest to its best peer first; nothing where that was not measured."""
+    """The kernels with most of the time on one thread, the model nearest to its best peer first; nothing if it was not measured."""
     rows = [(figures.ratio(row["engines"], figures.best_peer(row["engines"])), row) for row in report["rows"] if row.get("spent")]
     cells = [[row["model"], table.cell(best, "{:.2f}"), spent.words(row["spent"])] for best, row in sorted(rows, key=lambda pair: pair[0] or 0)]
     return table.markdown(["model", "/best", "% of the time, at % of the roofline"], cells, last="---") if cells else ""
@@ -170,7 +170,7 @@ def growth(report):
 
 
 def sections(stored):
-    """Name -> text, of what has been measured."""
+    """Section name -> text, for measured sections."""
     found = {}
     for part in ("fp32", "bf16"):
         if part in stored:
@@ -181,13 +181,13 @@ def sections(stored):
             found[f"{part} spent"] = time_spent(stored[part])
     if "growth" in stored:
         found["growth"] = growth(stored["growth"])
-    if "threads" in stored:  # by itself, in place of what the comparison found
+    if "threads" in stored:  # the separate measurement replaces the comparison's
         found["fp32 threads"] = f"Tern alone. {made(stored['threads'])}\n\n{threads(stored['threads'])}"
     return found
 
 
 def fill(text, made):
-    """The document with its sections replaced; a section that was never measured says so."""
+    """The document with its sections replaced; a section without measurements states that."""
     def replace(match):
         name = match.group(1)
         return f"<!-- {name} -->\n{made.get(name) or 'Not measured yet.' + chr(10)}<!-- end -->"
@@ -201,7 +201,7 @@ def charts(stored):
 
 
 def render(stored, docs):
-    """File name -> text of all that is generated."""
+    """File name -> text of all generated files."""
     return {"performance.md": fill((docs / "performance.md").read_text(), sections(stored)), **charts(stored)}
 
 

@@ -1,4 +1,4 @@
-"""What rounding to bf16 does to a network by itself: the measure of what an engine may differ by that computes in it."""
+"""The effect of rounding to bf16 on a network: the scale of the tolerance for engines that compute in bf16."""
 
 import hashlib
 import json
@@ -11,12 +11,12 @@ from onnx import TensorProto, numpy_helper
 
 import feeds
 
-KEPT = "rounding.json"  # in the zoo's folder: name -> [digest of what it was found with, error]
-METHOD = 1  # raised when anything here is done in another way
+KEPT = "rounding.json"  # in the zoo's folder: name -> [digest of network, inputs and engine, error]
+METHOD = 1  # version of this method
 
 
 def to_bf16(values):
-    """f32 values rounded to the nearest bf16, ties to even; NaN and infinities as they are."""
+    """Rounds f32 values to the nearest bf16, ties to even; NaN and infinities are unchanged."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
     return np.where(np.isfinite(values), rounded, values)
@@ -33,7 +33,7 @@ def round_weights(source, target):
 
 
 def rounded_job(job, folder):
-    """The same job with weights and inputs rounded; what an engine keeps for later goes to the folder too."""
+    """The job with rounded weights and inputs; the engine's cache is in the folder too."""
     model, inputs = folder / "rounded.onnx", folder / "rounded.npz"
     round_weights(job["model"], model)
     given = feeds.load(job["inputs_file"])
@@ -42,7 +42,7 @@ def rounded_job(job, folder):
 
 
 def digest(job, engine):
-    """Of the network, its inputs and the engine, with its version."""
+    """Digest of the network, its inputs, the engine and its version."""
     made = hashlib.sha256(f"{METHOD} {engine}".encode())
     for path in (job["model"], job["inputs_file"]):
         with open(path, "rb") as file:
@@ -51,8 +51,8 @@ def digest(job, engine):
 
 
 def error_of(job, name, engine, cache, compare):
-    """The network's error with an engine of that name and version, found once and kept. compare(job): how far the job's results are from
-    the exact ones."""
+    """The network's rounding error with an engine of that name and version, computed once and cached. compare(job): the error of the
+    job's results against the exact ones."""
     path, now = pathlib.Path(cache) / KEPT, digest(job, engine)
     kept = json.loads(path.read_text()) if path.exists() else {}
     if kept.get(name, [None])[0] != now:

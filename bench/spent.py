@@ -1,15 +1,14 @@
-"""Where a model's time goes, by kernel, out of `tern profile`."""
+"""A model's time by kernel, from `tern profile`."""
 
 import json
 import subprocess
 
-MOST, LEAST_SHARE = 4, 0.03  # kernels named, and what the least of them takes
-BEYOND_CACHES = 64e6  # bytes of one step: more than the caches of a processor keep for it from run to run
+MOST, LEAST_SHARE = 4, 0.03  # maximum number of kernels listed, and the minimum share of time
+BEYOND_CACHES = 64e6  # bytes of one step above which caches do not keep its data from run to run
 
 
 def by_kernel(nodes):
-    """Share of the time and percent of what the machine could do (the roofline) of each kernel, the longest first.
-    Bodies of loops are part of their loop."""
+    """Share of the time and percent of the roofline of each kernel, the longest first. Loop bodies are part of their loop."""
     nodes = [node for node in nodes if node["depth"] == 0]
     total = sum(node["ms"] for node in nodes)
     groups = {}
@@ -25,7 +24,7 @@ def by_kernel(nodes):
 
 
 def waiting(profile):
-    """Share of the time in steps that wait for memory: their bytes, more than caches keep, take longer than their multiply-adds would."""
+    """Share of the time in memory-bound steps: their bytes exceed the caches and take longer than their multiply-adds."""
     def waits(node):
         peak = profile.get("peak_gflops_bf16", profile["peak_gflops"]) if node["kernel"].endswith(".bf16") else profile["peak_gflops"]
         by_bytes, by_flops = (node["bytes"] or 0) / profile["read_gb_per_s"], (node["flops"] or 0) / peak
@@ -37,14 +36,14 @@ def waiting(profile):
 
 
 def of(tern, path, precision, threads):
-    """What `tern profile` finds; None where the model cannot be profiled."""
+    """The output of `tern profile`; None if the model cannot be profiled."""
     command = [tern, "profile", str(path), "--threads", str(threads), "--precision", precision, "--seconds", "0.3", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def longest(profile):
-    """The kernels that take most of it."""
+    """The kernels with most of the time."""
     return [group for group in by_kernel(profile["nodes"])[:MOST] if group["share"] >= LEAST_SHARE]
 
 

@@ -14,7 +14,7 @@ def cell(value, form):
 
 
 def threads(count, cores):
-    """How many an engine is told to use; Tern uses no more than there are cores (0: unknown)."""
+    """The number of threads an engine is given; Tern uses at most one per core (0: unknown)."""
     words = f"{count} thread{'s' if count > 1 else ''}"
     return f"{words} (on {cores} core{'s' if cores > 1 else ''}, where Tern uses {cores})" if 0 < cores < count else words
 
@@ -39,7 +39,7 @@ def row(found, peers):
 
 
 def widths(peers, names):
-    """Of each column, known before the first row, so that rows can be printed as they come."""
+    """The width of each column, known before the first row, so that rows can be printed immediately."""
     return [max([len("geomean"), *map(len, names)]), *(max(len(h), 7) for h in header(peers)[1:])]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the networks of the benchmark as ONNX files in a cache folder, with an index.json that names their inputs.
+"""Exports the networks of the benchmark as ONNX files to a cache folder, with an index.json that describes their inputs.
 
-Weights are random with a fixed seed. What the index lists already is kept; --again makes it anew.
+Weights are random with a fixed seed. Networks in the index are kept; --again exports them again.
 """
 
 import argparse
@@ -75,7 +75,7 @@ def _export(network, path, dynamic):
 
 
 def make(network, cache, dynamic=False):
-    """Exports one network; its index entry. `dynamic`: batch and length stay open."""
+    """Exports one network and returns its index entry. `dynamic`: batch and length stay open."""
     path = cache / f"{network.name}{'.dynamic' if dynamic else ''}.onnx"
     fresh = path.with_suffix(".new")
     _export(network, fresh, dynamic)

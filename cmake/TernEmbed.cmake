@@ -1,5 +1,5 @@
-# tern_embed(TARGET FILES…): puts the files into the program. The generated source defines EmbeddedFiles(), which
-# tools/embedded.h declares. Changed files are embedded anew by the next build.
+# tern_embed(TARGET FILES…): embeds the files in the program. The generated source defines EmbeddedFiles(), which
+# tools/embedded.h declares. The next build embeds changed files again.
 function(tern_embed target)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_embedded.generated.cc)
   string(REPLACE ";" "|" list "${ARGN}")

@@ -1,4 +1,4 @@
-# GTest::gtest: the installed library or, for another machine, Debian's sources of it.
+# GTest::gtest: the installed library or, when cross-compiling, Debian's sources of it.
 if(NOT CMAKE_CROSSCOMPILING)
   find_package(GTest REQUIRED)
 elseif(NOT TARGET tern_gtest)

@@ -1,6 +1,6 @@
 include(GNUInstallDirs)
 
-# tern_bundle(TARGET MODULES…): puts all objects of the modules into a library or program, whether anything refers to them or not.
+# tern_bundle(TARGET MODULES…): links all objects of the modules into a library or program, also those that nothing refers to.
 function(tern_bundle target)
   list(TRANSFORM ARGN PREPEND "$<TARGET_FILE:" OUTPUT_VARIABLE archives)
   list(TRANSFORM archives APPEND ">")
@@ -10,8 +10,8 @@ function(tern_bundle target)
 endfunction()
 
 # tern_importer(FORMAT [TEST_ONLY] LIBRARIES…), called in the folder of a format: the module tern_import_FORMAT from its sources, and
-# libtern_FORMAT.so, which Tern loads when it meets such a model. library.cc holds the entry point (TERN_IMPORTER), format.cc the row of the
-# table of formats (TERN_FORMAT), which src/load compiles. A library that is TEST_ONLY is not installed.
+# libtern_FORMAT.so, which Tern loads for a model of that format. library.cc defines the entry point (TERN_IMPORTER), format.cc the row of
+# the format table (TERN_FORMAT), which src/load compiles. A TEST_ONLY library is not installed.
 function(tern_importer format)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST_ONLY" "" "")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -19,7 +19,7 @@ function(tern_importer format)
   if(sources)
     tern_module(import_${format} tern_ops tern_load ${arg_UNPARSED_ARGUMENTS})
   endif()
-  if(TERN_FUZZ)  # no shared libraries there
+  if(TERN_FUZZ)  # fuzz builds have no shared libraries
     return()
   endif()
   set(library libtern_${format})

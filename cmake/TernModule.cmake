@@ -1,6 +1,6 @@
 # tern_module(NAME DEPS…): a static library tern_NAME from every .cc below this folder but tests, and a test binary
-# NAME_test from the *_test.cc files beside the code; NAME_bench from *_bench.cc, built when asked for. A module links only what the
-# map of modules allows (scripts/check_layering.py).
+# NAME_test from the *_test.cc files beside the code; NAME_bench from *_bench.cc, not part of `all`. A module links only what the
+# module map allows (scripts/check_layering.py).
 function(tern_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})

@@ -6,7 +6,7 @@ import sys
 
 from testlib.tree import read_text, source_files
 
-# Written in pieces, so that this file passes its own check.
+# Split strings, so that this file passes its own check.
 PLACES = re.compile(r"(?<![\w.~-])/(?:" + "work" + "|" + "home" + r"/[\w.-]+)/")
 
 

@@ -1,8 +1,8 @@
-"""The engines that Tern is compared with: a module each, with `load(job)`.
+"""The engines that Tern is compared with: one module each, with `load(job)`.
 
 `job`: model (path), threads, precision, cache (a folder), inputs (name -> array), outputs (names), network (its name
-in the zoo). `load` returns a pair of functions: `run()` infers once, `results()` gives the outputs as arrays
-afterwards. An engine that cannot take the model raises.
+in the zoo). `load` returns two functions: `run()` infers once, `results()` returns the
+outputs as arrays. An engine that does not support the model raises.
 """
 
 PEERS = {"ort": "ort", "openvino": "ov", "mnn": "mnn", "torch": "torch_eager"}  # name -> module

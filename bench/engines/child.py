@@ -1,7 +1,9 @@
-"""One engine with one model in a process of its own; it works only when told to.
+"""One engine with one model in a separate process; it runs only on request.
 
-usage: child.py ENGINE JOB.json    Speaks as `tern bench --rounds` does: a JSON line when ready, then for each line
-'RUNS SECONDS' of standard input a JSON line with the latencies. A failure is a JSON line with "error".
+usage: child.py ENGINE JOB.json
+
+Uses the protocol of `tern bench --rounds`: a JSON line when ready, then a JSON line with latencies for each line
+'RUNS SECONDS' of standard input. A failure is a JSON line with "error".
 """
 
 import importlib
@@ -28,7 +30,7 @@ def memory(field):
 
 
 def forget_peak():
-    """Lets the peak start at what is held now; not every system allows it."""
+    """Resets the peak to the current value; not every system allows it."""
     try:
         pathlib.Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -42,7 +44,7 @@ def read_job(path):
 
 
 def measure(run, runs, seconds):
-    """Of each run, in ms: by the clock on the wall, and processor time."""
+    """Wall-clock and processor time of each run, in ms."""
     latency, processor, start = [], [], time.perf_counter()
     while len(latency) < runs and (not latency or time.perf_counter() - start < seconds):
         spent, begin = time.process_time(), time.perf_counter()
@@ -72,7 +74,7 @@ def serve(answer, engine, job):
 
 def main():
     pipe = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what an engine prints is not an answer
+    os.dup2(2, 1)  # keep the engine's own output off the protocol's stream
 
     def answer(**values):
         pipe.write(json.dumps(values) + "\n")

@@ -1,4 +1,4 @@
-"""MNN, high precision (low: bf16), from a model converted once and kept in the cache."""
+"""MNN, high precision (low: bf16), from a model that is converted once and cached."""
 
 import os
 import pathlib
@@ -9,8 +9,8 @@ import tempfile
 import MNN
 import numpy as np
 
-# MNN's converter itself: its command would install a package that reports usage. In a process of its own, so that
-# what it takes is not counted, and a crash is a refusal.
+# Calls MNN's converter directly: its command would install a package that reports usage. In a separate process, so that
+# its memory is not counted and a crash counts as a refusal.
 CONVERT = "import _tools, sys; sys.exit(not _tools.mnnconvert(sys.argv))"
 
 
@@ -22,7 +22,7 @@ def converted(job):
     target.parent.mkdir(exist_ok=True)
     fresh = f"{target}.{os.getpid()}"
     command = [sys.executable, "-c", CONVERT, "-f", "ONNX", "--modelFile", str(source), "--MNNModel", fresh, "--bizCode", "bench"]
-    with tempfile.TemporaryDirectory() as folder:  # it keeps a file of a fixed name in the working folder
+    with tempfile.TemporaryDirectory() as folder:  # it writes a file of a fixed name to the working folder
         done = subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False)
     if done.returncode != 0 or not os.path.exists(fresh):
         raise RuntimeError("MNN's converter refuses the model")
@@ -31,7 +31,7 @@ def converted(job):
 
 
 def prepare(job):
-    """What is done once per model and counts towards no time."""
+    """Preparation once per model, not part of any measured time."""
     converted(job)
 
 
@@ -52,6 +52,6 @@ def load(job):
 
     def run():
         last[:] = module.forward(inputs)
-        last[0].read()  # makes sure it has been computed
+        last[0].read()  # forces the computation
 
     return run, lambda: [np.array(output.read()) for output in last]

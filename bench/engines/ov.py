@@ -1,4 +1,4 @@
-"""openvino for latency, in the precision that was asked for."""
+"""openvino with the latency hint, in the requested precision."""
 
 import openvino
 
@@ -13,5 +13,5 @@ def load(job):
     for name, value in job.inputs.items():
         request.set_tensor(name, openvino.Tensor(value))
 
-    # A synchronous call on tensors that are set already, whose results are not copied: the quickest there is from Python.
+    # A synchronous call with preset tensors and without copies of results: the fastest call from Python.
     return lambda: request.infer(share_outputs=True), lambda: [request.get_tensor(name).data.copy() for name in job.outputs]

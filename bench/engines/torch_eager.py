@@ -1,4 +1,4 @@
-"""torch as it is, on the network that the ONNX file was exported from."""
+"""torch in eager mode, on the network that the ONNX file was exported from."""
 
 import torch
 

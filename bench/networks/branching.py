@@ -8,7 +8,7 @@ from .network import Network, image
 
 
 class Dense(nn.Module):
-    """DenseNet's layer: norm first, and its input stays part of its output."""
+    """DenseNet's layer: norm first; the output is concatenated with the input."""
 
     def __init__(self, inputs, growth=32):
         super().__init__()

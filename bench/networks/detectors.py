@@ -34,7 +34,7 @@ class C3(nn.Module):
 
 
 class PoolPyramid(nn.Module):
-    """SPPF: one pooling three times over, all stages joined."""
+    """SPPF: one pooling applied three times, all stages concatenated."""
 
     def __init__(self, width):
         super().__init__()

@@ -11,7 +11,7 @@ def conv_norm(inputs, outputs, kernel=3, stride=1, groups=1, activation=nn.ReLU,
 
 
 class SqueezeExcite(nn.Module):
-    """Channels weighted by what their means say."""
+    """Squeeze-and-excitation: channels weighted by a function of their means."""
 
     def __init__(self, channels, middle):
         super().__init__()

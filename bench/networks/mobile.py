@@ -8,7 +8,7 @@ from .network import PIXELS, Network, image, transformers_network
 
 
 class InvertedResidual(nn.Module):
-    """MobileNetV3's block: widen, depthwise, weigh channels, narrow."""
+    """MobileNetV3's block: expand, depthwise, squeeze-and-excitation, project."""
 
     def __init__(self, inputs, kernel, middle, outputs, squeeze, activation, stride):
         super().__init__()
@@ -41,7 +41,7 @@ def mobilenet_v3_large():
 
 
 class Shuffle(nn.Module):
-    """ShuffleNetV2's unit: half of the channels pass, then the halves are interleaved."""
+    """ShuffleNetV2's unit: half of the channels pass unchanged, then the halves are interleaved."""
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()
@@ -66,7 +66,7 @@ def shufflenet_v2():
 
 
 class Ghost(nn.Module):
-    """Half of the channels by convolution, the other half cheaply out of those."""
+    """GhostNet's module: half of the channels by convolution, the other half from those by a cheap depthwise convolution."""
 
     def __init__(self, inputs, outputs, activation):
         super().__init__()
@@ -113,7 +113,7 @@ def ghostnet():
 
 
 def plain_pool(model):
-    """Its own pooling has a kernel far larger than the image, which openvino refuses."""
+    """Replaces the pooling, whose kernel is far larger than the image: openvino refuses it."""
     model.efficientnet.pooler = nn.AdaptiveAvgPool2d(1)
     return model
 

@@ -1,4 +1,4 @@
-"""What the zoo knows about a network: how to make it and what to feed it."""
+"""The description of a network: how to build it and its inputs."""
 
 import dataclasses
 from collections.abc import Callable
@@ -11,10 +11,10 @@ class Input:
     name: str
     dims: tuple  # a dim that growth may change is a (symbol, size) pair
     kind: str = "normal"  # normal | ids | ones
-    high: int = 0  # ids lie below it
+    high: int = 0  # upper bound of ids, exclusive
 
     def describe(self):
-        """As the zoo's index has it."""
+        """The entry in the zoo's index."""
         sizes = [d[1] if isinstance(d, tuple) else d for d in self.dims]
         symbols = {str(axis): d[0] for axis, d in enumerate(self.dims) if isinstance(d, tuple)}
         dtype = "float32" if self.kind == "normal" else "int64"
@@ -28,7 +28,7 @@ class Network:
     inputs: tuple
     outputs: tuple = ("output",)
     gain: float = 2.0  # variance of a weight times its fan-in: 2 before ReLU, 1 where a norm follows
-    dynamo: bool = False  # the exporter that torch needs for it
+    dynamo: bool = False  # the torch exporter to use
     for_growth: bool = False  # not part of the comparison
 
 
@@ -36,12 +36,12 @@ def image(size=224, name="image"):
     return (Input(name, (("batch", 1), 3, size, size)),)
 
 
-PIXELS = image(name="pixel_values")  # as transformers calls them
+PIXELS = image(name="pixel_values")  # names in transformers
 
 
 def additive(mask):
-    """A mask of ones and zeros as what is added to attention's scores: the way of old that every engine reads. What
-    transformers itself exports for it MNN converts wrongly."""
+    """Converts a mask of ones and zeros to an additive mask for attention scores: the older form, which every engine supports. MNN
+    converts the form that transformers exports wrongly."""
     return (1.0 - mask[:, None, None, :].float()) * -10000.0
 
 
@@ -62,7 +62,7 @@ class Wrapped(torch.nn.Module):
 
 def transformers_network(name, cls, inputs, outputs=("logits",), dynamo=False, fixed=None, part=None, attention="sdpa",
                          **config):
-    """A Network out of a configuration of transformers; `part` changes it or picks a submodule."""
+    """A Network from a configuration of transformers; `part` modifies it or selects a submodule."""
 
     def build():
         import transformers
@@ -71,7 +71,7 @@ def transformers_network(name, cls, inputs, outputs=("logits",), dynamo=False, f
         config_object = model_class.config_class(**config)
         try:
             model = model_class._from_config(config_object, attn_implementation=attention)
-        except ValueError:  # it has no attention, or none through this function
+        except ValueError:  # no attention, or not through this function
             model = model_class._from_config(config_object, attn_implementation="eager")
         return Wrapped(part(model) if part else model, [i.name for i in inputs], outputs, **(fixed or {}))
 

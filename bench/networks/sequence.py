@@ -1,4 +1,4 @@
-"""Sound and other sequences."""
+"""Audio and other sequences."""
 
 from torch import nn
 

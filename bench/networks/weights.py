@@ -1,4 +1,4 @@
-"""Random weights that behave: every layer's values stay finite and of ordinary size."""
+"""Random weights for which every layer's values stay finite and of moderate size."""
 
 import torch
 
@@ -15,13 +15,13 @@ def _randomize_parameters(model, gain, noise):
 
 
 def _set_statistics(model, inputs):
-    """BatchNorm's statistics are those of a real batch, so that no layer's values grow or vanish."""
+    """Sets BatchNorm's statistics from a real batch, so that values neither explode nor vanish."""
     norms = [m for m in model.modules() if isinstance(m, NORMS[0])]
     if not norms:
         return
     for module in norms:
         module.train()
-        module.momentum = None  # the plain average
+        module.momentum = None  # cumulative average
         module.reset_running_stats()
     model(*inputs)
     model.eval()

@@ -1,1 +1,1 @@
-"""The pieces of scripts/run_tests: running children, counting results, the table of suites."""
+"""The parts of scripts/run_tests: child processes, counts of results, the table of suites."""

@@ -1,4 +1,4 @@
-"""libFuzzer targets: replay what is stored under tests/fuzz/corpus/TARGET, then fuzz for a few seconds."""
+"""libFuzzer targets: replay the inputs in tests/fuzz/corpus/TARGET, then fuzz for a few seconds."""
 
 import os
 import tempfile
@@ -25,7 +25,7 @@ def report(name, code, lines):
 
 
 def replay(target, files, env, artifacts):
-    """Runs each stored input once: all in one process, and one by one to name the culprits of a failure."""
+    """Runs each stored input once: all in one process and, after a failure, one by one to find the failing inputs."""
     command = [target, *LIMITS, f"-artifact_prefix={artifacts}/"]
     if not files or quiet_run([*command, *files], env)[0] == 0:
         return Counts(passed=len(files))
@@ -42,7 +42,7 @@ def replay(target, files, env, artifacts):
 
 
 def fuzz(target, corpus, env, artifacts):
-    with tempfile.TemporaryDirectory() as fresh:  # libFuzzer adds what it finds to the first folder
+    with tempfile.TemporaryDirectory() as fresh:  # libFuzzer writes new inputs to the first folder
         folders = [fresh, corpus] if corpus.is_dir() else [fresh]
         code, lines = quiet_run([target, *LIMITS, "-seed=1", f"-max_total_time={SECONDS}",
                                  f"-artifact_prefix={artifacts}/", *folders], env)

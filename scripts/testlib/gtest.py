@@ -1,4 +1,4 @@
-"""GoogleTest binaries: run each, read its JSON report, print what failed."""
+"""GoogleTest binaries: runs each, reads its JSON report, prints the failures."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ def count_report(report, verbose):
 
 
 def run_binary(binary, env, verbose, launcher=(), options=()):
-    """Runs one binary, `launcher` being the command that runs it where the machine itself cannot."""
+    """Runs one binary; `launcher` is a command such as qemu that runs it on this machine."""
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "report.json"

@@ -1,4 +1,4 @@
-"""Running a child that tests something: its output streamed, its time limited, its summary parsed."""
+"""Runs a test program as a child process: streams its output, limits its time, parses its summary."""
 
 import os
 import signal

@@ -15,7 +15,7 @@ from .results import Counts, SuiteError
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-    """Where a run finds things."""
+    """The paths and options of a run."""
     root: pathlib.Path
     preset: str
     verbose: bool
@@ -37,7 +37,7 @@ class Context:
 
     @property
     def env(self):
-        """The environment of every child: which checkout, which binary; sanitizers that stop and explain."""
+        """The environment of every child: the checkout, the binary, and sanitizer options (stop at errors, print stacks)."""
         env = dict(os.environ, TERN_ROOT=str(self.root), TERN_BIN=str(self.tern), PYTHONUNBUFFERED="1")
         env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
         return env
@@ -62,7 +62,7 @@ class Context:
         return self.run(self.python, self.path(relative), *args)
 
     def prepare(self, *command):
-        """Runs one of the scripts that bring the checkout up to date."""
+        """Runs a script that updates the checkout (dependencies, build)."""
         code = subprocess.run([str(self.root / part) if i == 0 else part for i, part in enumerate(command)],
                               check=False).returncode
         if code != 0:
@@ -121,7 +121,7 @@ def e2e(context):
 
 def bench(context):
     verbose = ["--verbose"] if context.verbose else []
-    context.prepare("scripts/build", context.preset, "kernels_bench")  # which no plain build has
+    context.prepare("scripts/build", context.preset, "kernels_bench")  # not in a plain build
     return context.run_script("scripts/testlib/unittest_main.py", context.path("tests/bench"), *verbose)
 
 
@@ -133,12 +133,12 @@ def fuzz_full(context):
 
 
 def fuzz_sample(context):
-    """The stored inputs through the ordinary build: no second compiler, no second build."""
+    """Replays the stored inputs with the ordinary build: needs no second compiler and no second build."""
     return context.run(context.binary("tern_fuzz_replay"), context.path("tests/fuzz/corpus"))
 
 
 def differential_full(context):
-    """With the fuzzer's own tests: a minute, too long for a plain run."""
+    """Includes the fuzzer's own tests, which take a minute: too long for a plain run."""
     verbose = ["--verbose"] if context.verbose else []
     return (context.run_script("scripts/testlib/unittest_main.py", context.path("tests/differential"), *verbose) +
             context.run_script("tests/differential/run.py", "--tern", context.binary("tern"), "--cases", "5000", "--jobs", "2"))
@@ -149,7 +149,7 @@ def differential_sample(context):
                               "--sample", context.path("tests/differential/sample.txt"))
 
 
-HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6  # ops, cases of each; tests/hostile checks the first and the last
+HOSTILE_OPS, HOSTILE_FULL, HOSTILE_SAMPLE = 20, 150, 6  # ops, cases per op; tests/hostile checks the first and the last
 
 
 def hostile(context, *options):
@@ -180,7 +180,7 @@ def architectures_sample(context):
                               "--models", context.path("tests/data/architectures"))
 
 
-ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16  # cases that onnxruntime runs at least; tests/estimators checks both
+ESTIMATORS, ESTIMATORS_SAMPLE = 390, 16  # minimum of cases that onnxruntime runs; tests/estimators checks both
 
 
 def estimators_full(context):
@@ -225,7 +225,7 @@ def run_browser(context):
 
 
 QEMU = ("qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
-SLOW_IN_QEMU = "Winograd.Accuracy*"  # most of the time, and about rounding rather than instructions
+SLOW_IN_QEMU = "Winograd.Accuracy*"  # these take most of the time and test rounding, not instructions
 
 
 def aarch64_full(context):
@@ -252,7 +252,7 @@ class Suite:
     summary: str
     run: Callable[[Context], Counts]
     any_preset: bool = False  # part of a plain run with --preset
-    sample: Callable[[Context], Counts] | None = None  # what a plain run does in place of a slow suite
+    sample: Callable[[Context], Counts] | None = None  # a plain run's substitute for a slow suite
 
 
 SUITES = [

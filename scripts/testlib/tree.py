@@ -10,7 +10,7 @@ CXX = HEADERS | {".cc", ".cu"}
 
 
 def source_files():
-    """Paths relative to the root: what git tracks or would add; outside git, all but the build products."""
+    """Paths relative to the root: files that git tracks or would add; outside git, all but build products."""
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "-co", "--exclude-standard"],
                             capture_output=True, check=False)
     if listed.returncode == 0:

@@ -12,7 +12,7 @@ from testlib.results import Counts  # noqa: E402
 
 
 def say(*words):
-    print(*words, file=sys.__stdout__, flush=True)  # sys.stdout belongs to the test that runs
+    print(*words, file=sys.__stdout__, flush=True)  # sys.stdout belongs to the running test
 
 
 class Result(unittest.TestResult):
@@ -32,7 +32,7 @@ class Result(unittest.TestResult):
     def fail(self, test, error):
         self.failed.add(getattr(test, "test_case", test).id())
         say("FAIL", test.id())
-        say(self._exc_info_to_string(error, test))  # with what the test printed
+        say(self._exc_info_to_string(error, test))  # with the test's output
 
     def addSuccess(self, test):
         self.passed += 1

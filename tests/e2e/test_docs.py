@@ -107,7 +107,7 @@ class Pages(CliTest):
         shutil.copy(ROOT / "scripts/check", self.dir / "scripts/check")
         done = subprocess.run([self.dir / "scripts/check"], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("no git checkout", done.stderr)
+        self.assertIn("not a git checkout", done.stderr)
 
     def test_the_list_of_ops_is_up_to_date(self):
         self.assertEqual(self.ok("ops", "--markdown").stdout, (ROOT / "docs/reference/ops.md").read_text(), "run: ./tern ops --markdown > docs/reference/ops.md")
