@@ -8,23 +8,23 @@ namespace {
 constexpr int64_t kGrain = 16384;
 
 void Row(BinaryKind kind, DType type, Source& a, Source& b, char* y, int64_t n, int64_t chunk) {
-  const bool narrow = IsNarrowFloat(type), test = IsComparison(kind);
-  const DType compute = narrow ? DType::kF32 : type;
+  const bool half = IsHalfPrecision(type), test = IsComparison(kind);
+  const DType compute = half ? DType::kF32 : type;
   const int width = test ? 1 : WidthOf(type);
   float tile[kTile];
   for (int64_t i = 0; i < n; i += chunk) {
     const int64_t count = std::min(chunk, n - i);
     char* to = y + i * width;
-    if (!narrow || test) {
+    if (!half || test) {
       BinarySimd().run(kind, compute, a.At(i, count), b.At(i, count), to, count);
     } else {
       BinarySimd().run(kind, compute, a.At(i, count), b.At(i, count), tile, count);
-      Narrow(type, tile, reinterpret_cast<uint16_t*>(to), count);
+      RoundToHalf(type, tile, reinterpret_cast<uint16_t*>(to), count);
     }
   }
 }
 
-// Arithmetic in f32, whole planes of rows at once.
+// f32 arithmetic; a call computes several rows that differ in one outer index.
 void Planes(BinaryKind kind, const Broadcast<2>& plan, const float* a, const float* b, float* y,
             const Workers& workers) {
   const auto last = static_cast<size_t>(plan.rank - 1);
@@ -57,7 +57,7 @@ void Planes(BinaryKind kind, const Broadcast<2>& plan, const float* a, const flo
 }  // namespace
 
 bool HasBinary(BinaryKind kind, DType type) {
-  if (IsNarrowFloat(type) || type == DType::kF32 || type == DType::kF64)
+  if (IsHalfPrecision(type) || type == DType::kF32 || type == DType::kF64)
     return kind <= BinaryKind::kMax || kind >= BinaryKind::kEqual;
   if (type == DType::kBool) return kind >= BinaryKind::kAnd && kind <= BinaryKind::kEqual;
   return IsInt(type) && BitWidth(type) >= 8;
@@ -70,7 +70,7 @@ void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a
                   static_cast<float*>(y), workers);
   const int width = IsComparison(kind) ? 1 : WidthOf(type);
   const auto& step = plan.steps[static_cast<size_t>(plan.rank - 1)];
-  const bool tiled = !step[0] || !step[1] || IsNarrowFloat(type);
+  const bool tiled = !step[0] || !step[1] || IsHalfPrecision(type);
   workers.ParallelFor(plan.count, kGrain, [&](int64_t begin, int64_t end) {
     EachRow<2>(plan, begin, end, [&](const std::array<int64_t, 2>& at, int64_t to, int64_t n) {
       Source p(type, a, at[0], step[0] != 0, n), q(type, b, at[1], step[1] != 0, n);

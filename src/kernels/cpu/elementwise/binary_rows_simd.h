@@ -1,19 +1,19 @@
-// Sums, differences, products and quotients of f32 rows, many rows a call.
+// add, sub, mul and div of f32 rows; a call computes many rows.
 #pragma once
 #include "core/elementwise_kind.h"
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
 
-// One operand of a plane: elements from row to row, and 0 or 1 from column to column.
+// One operand of a plane.
 struct PlaneOperand {
   const float* data = nullptr;
-  int64_t row = 0;
-  bool along = true;
+  int64_t row = 0;    // row stride in elements
+  bool along = true;  // column stride 1; false: 0, one element for each row
 };
 
 struct BinaryRowsTable {
-  // y[rows, n], one row behind the other. kind is add, sub, mul or div.
+  // y is [rows, n], contiguous. kind is add, sub, mul or div.
   void (*run)(BinaryKind kind, const PlaneOperand& a, const PlaneOperand& b, float* y, int64_t rows,
               int64_t n);
 };

@@ -6,7 +6,7 @@ namespace {
 
 using K = BinaryKind;
 
-// Arithmetic that wraps around.
+// The unsigned type of the same size, for arithmetic that wraps around.
 template <class T> struct Unsigned { using Type = T; };
 template <> struct Unsigned<int8_t> { using Type = uint8_t; };
 template <> struct Unsigned<int16_t> { using Type = uint16_t; };
@@ -53,7 +53,7 @@ template <class T> inline T FloorMod(T a, T b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-// Exponents are mostly one and the same small number.
+// Fast paths for a tile whose exponents are all 2, 3, -1 or 0.5.
 template <class T> void Powers(const void* a, const void* b, void* y, int64_t n) {
   const T* q = static_cast<const T*>(b);
   bool same = n > 0;
@@ -95,7 +95,7 @@ template <class T> void Floats(K kind, const void* a, const void* b, void* y, in
   }
 }
 
-// Division by zero gives 0; the least number divided by -1 wraps around.
+// Division by zero gives 0; the lowest integer divided by -1 wraps around.
 template <class T> inline T Divide(T a, T b) {
   if (b == 0) return 0;
   if (kSigned<T> && b == T(-1))
@@ -113,8 +113,8 @@ template <class T> inline T Modulo(T a, T b) {
   return kSigned<T> && r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
 }
 
-// Modulo 2^bits; a negative exponent leaves only what is a whole number.
-template <class T> inline T WholePower(T base, T exponent) {
+// Modulo 2^bits. A negative exponent gives 0 unless the result is an integer (base 1 or -1).
+template <class T> inline T IntegerPower(T base, T exponent) {
   using U = typename Unsigned<T>::Type;
   if (kSigned<T> && exponent < 0) return base == 1 ? 1 : base == T(-1) ? (exponent % 2 ? T(-1) : T(1)) : T(0);
   uint64_t result = 1, square = static_cast<U>(base);
@@ -143,7 +143,7 @@ template <class T> void Integers(K kind, const void* a, const void* b, void* y, 
     case K::kDiv:
       return Each<T>(a, b, y, n, [](T p, T q) { return Divide(p, q); });
     case K::kPow:
-      return Each<T>(a, b, y, n, [](T p, T q) { return WholePower(p, q); });
+      return Each<T>(a, b, y, n, [](T p, T q) { return IntegerPower(p, q); });
     case K::kMod:
       return Each<T>(a, b, y, n, [](T p, T q) { return Modulo(p, q); });
     case K::kFmod:

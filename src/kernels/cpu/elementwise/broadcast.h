@@ -1,4 +1,4 @@
-// Walking broadcast operands in step: axes merged where all operands allow it, then row by row.
+// Iteration over broadcast operands: axes are merged where all operands allow it, then visited row by row.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ template <int N> struct Broadcast {
   int64_t count = 0;  // elements of the result
   std::array<int64_t, kMaxRank> dims{1};
   std::array<std::array<int64_t, N>, kMaxRank> steps{};
-  bool plain() const {  // every operand is like the result, or one number
+  bool plain() const {  // every operand has the result's dims or one element
     return rank == 1;
   }
 };
@@ -46,7 +46,7 @@ template <int N> void AddAxis(Broadcast<N>& b, int& rank, int64_t size, const st
 
 }  // namespace internal
 
-// What ContiguousStrides gives, without a trip to the heap; dims has at most kMaxRank axes.
+// The same as ContiguousStrides, without a heap allocation; dims has at most kMaxRank axes.
 inline std::array<int64_t, kMaxRank> PackedSteps(const Dims& dims) {
   std::array<int64_t, kMaxRank> steps{};
   uint64_t step = 1;
@@ -57,7 +57,7 @@ inline std::array<int64_t, kMaxRank> PackedSteps(const Dims& dims) {
   return steps;
 }
 
-// Shapes must fit, and have at most kMaxRank axes.
+// The operands must broadcast to `out`; all shapes have at most kMaxRank axes.
 template <int N>
 Broadcast<N> MakeBroadcast(const Dims& out,
                            const std::array<std::reference_wrapper<const Dims>, N>& operand_dims) {
@@ -107,9 +107,9 @@ template <int N, class F> void EachRow(const Broadcast<N>& b, int64_t begin, int
   }
 }
 
-// y = x spread out; `width` bytes an element (1, 2, 4, 8 or 16).
+// y = x broadcast; `width` is the bytes of an element (1, 2, 4, 8 or 16).
 void BroadcastCopy(const Broadcast<1>& b, const void* x, void* y, int width, const Workers& workers);
-// y = condition ? a : b. Operands in this order.
+// y = condition ? a : b. The plan has the operands in this order.
 void Select(const Broadcast<3>& plan, const uint8_t* condition, const void* a, const void* b, void* y,
             int width, const Workers& workers);
 

@@ -12,8 +12,8 @@ struct Boolean {
   uint8_t value;
 };
 
-// NaN becomes 0; beyond 64 bits the nearest end; then the high bits drop.
-template <class To, class From> To Whole(From v) {
+// NaN becomes 0; values beyond 64 bits saturate; then the high bits are dropped.
+template <class To, class From> To ToInteger(From v) {
   constexpr From kTop = static_cast<From>(9223372036854775807.0);
   if constexpr (std::is_same_v<To, uint64_t>) {
     if (v >= kTop) return v >= kTop * 2 ? ~uint64_t{0} : static_cast<uint64_t>(v);
@@ -22,14 +22,14 @@ template <class To, class From> To Whole(From v) {
   return static_cast<To>(c >= kTop ? INT64_MAX : c <= -kTop ? INT64_MIN : static_cast<int64_t>(c));
 }
 
-// Most floats fit 32 bits, and those are converted many at once.
-template <class To, class From> void FloatsToWhole(const From* x, To* y, int64_t n) {
+// If all floats fit into 32 bits, the conversion is vectorized.
+template <class To, class From> void FloatsToIntegers(const From* x, To* y, int64_t n) {
   bool fits = true;
   for (int64_t i = 0; i < n; ++i) fits &= x[i] > From(-2147483000) && x[i] < From(2147483000);
   if (fits)
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<To>(static_cast<int32_t>(x[i]));
   else
-    for (int64_t i = 0; i < n; ++i) y[i] = Whole<To>(x[i]);
+    for (int64_t i = 0; i < n; ++i) y[i] = ToInteger<To>(x[i]);
 }
 
 template <class From, class To> void Convert(const From* x, To* y, int64_t n) {
@@ -41,7 +41,7 @@ template <class From, class To> void Convert(const From* x, To* y, int64_t n) {
   } else if constexpr (std::is_same_v<From, Boolean>) {
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<To>(x[i].value != 0);
   } else if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
-    for (int64_t i = 0; i < n; i += kTile) FloatsToWhole(x + i, y + i, std::min(kTile, n - i));
+    for (int64_t i = 0; i < n; i += kTile) FloatsToIntegers(x + i, y + i, std::min(kTile, n - i));
   } else {
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<To>(x[i]);
   }
@@ -88,15 +88,15 @@ void Part(DType from, DType to, const char* x, char* y, int64_t n) {
     const char* p = x + i * BitWidth(from) / 8;
     char* q = y + i * BitWidth(to) / 8;
     const void* source = p;
-    if (IsNarrowFloat(from)) {
+    if (IsHalfPrecision(from)) {
       Widen(from, reinterpret_cast<const uint16_t*>(p), tile, count);
       source = tile;
-    } else if (IsNarrowFloat(to) && from != DType::kF32) {
+    } else if (IsHalfPrecision(to) && from != DType::kF32) {
       ConvertAny(from, DType::kF32, p, tile, count);
       source = tile;
     }
-    if (IsNarrowFloat(to))
-      Narrow(to, static_cast<const float*>(source), reinterpret_cast<uint16_t*>(q), count);
+    if (IsHalfPrecision(to))
+      RoundToHalf(to, static_cast<const float*>(source), reinterpret_cast<uint16_t*>(q), count);
     else
       ConvertAny(source == p ? from : DType::kF32, to, source, q, count);
   }
@@ -117,10 +117,10 @@ bool Known(DType t) {
 
 }  // namespace
 
-// From types whose numbers f32 cannot hold, 16-bit floats would be rounded twice.
+// Casts to f16 and bf16 go through f32. Types that f32 cannot represent exactly would be rounded twice.
 bool HasCast(DType from, DType to) {
   const bool wide = from == DType::kF64 || (IsInt(from) && BitWidth(from) > 16);
-  return Known(from) && Known(to) && !(wide && IsNarrowFloat(to));
+  return Known(from) && Known(to) && !(wide && IsHalfPrecision(to));
 }
 
 void Cast(DType from, DType to, const void* x, void* y, int64_t n, const Workers& workers) {

@@ -1,4 +1,4 @@
-// Functions of one and two tensors, element by element.
+// Elementwise functions of one and two tensors.
 #pragma once
 #include "kernels/cpu/elementwise/broadcast.h"
 #include "kernels/cpu/elementwise/kinds.h"
@@ -16,11 +16,11 @@ void Unary(UnaryKind kind, DType type, const void* x, void* y, int64_t n, float 
 void Binary(BinaryKind kind, DType type, const Broadcast<2>& plan, const void* a, const void* b, void* y,
             const Workers& workers);
 
-// y[i] = min(max(x[i], low), high); a null bound is none.
+// y[i] = min(max(x[i], low), high); a null pointer means no bound.
 void Clip(DType type, const void* x, const void* low, const void* high, void* y, int64_t n,
           const Workers& workers);
 
-// Whether Cast knows the pair.
+// Whether Cast supports the pair of types.
 bool HasCast(DType from, DType to);
 void Cast(DType from, DType to, const void* x, void* y, int64_t n, const Workers& workers);
 

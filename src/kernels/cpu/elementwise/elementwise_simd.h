@@ -1,4 +1,4 @@
-// Inner loops of elementwise functions. Operands do not repeat: callers spread single numbers over a tile.
+// Inner loops of elementwise functions. Operands have stride 1: callers fill a tile with a scalar operand.
 #pragma once
 #include "base/dtype.h"
 #include "kernels/cpu/elementwise/kinds.h"
@@ -10,8 +10,8 @@ struct UnaryTable {
   void (*f32)(UnaryKind kind, const float* x, float* y, int64_t n, float alpha, float beta);
   void (*widen_half)(const uint16_t* x, float* y, int64_t n);
   void (*widen_bfloat)(const uint16_t* x, float* y, int64_t n);
-  void (*narrow_half)(const float* x, uint16_t* y, int64_t n);
-  void (*narrow_bfloat)(const float* x, uint16_t* y, int64_t n);
+  void (*round_to_half)(const float* x, uint16_t* y, int64_t n);
+  void (*round_to_bfloat)(const float* x, uint16_t* y, int64_t n);
 };
 TERN_SIMD_TABLE(UnaryTable, UnarySimd)
 

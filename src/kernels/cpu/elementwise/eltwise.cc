@@ -12,30 +12,30 @@ namespace {
 
 constexpr int64_t kGrain = 16384;
 
-// A few thousand elements at a time: all operands are joined while the result is in the nearest cache. It is
-// written when everything has been read, since y may be an operand.
+// Computes one tile of kTile elements: all operands are combined while the result is in L1. The tile is
+// written after all operands have been read, since y may be an operand.
 class Tile {
  public:
   Tile(const EltwisePlan& plan, const void* const* x, void* y)
       : plan_(plan),
         x_(x),
         y_(static_cast<char*>(y)),
-        narrow_(IsNarrowFloat(plan.type)),
+        half_(IsHalfPrecision(plan.type)),
         width_(WidthOf(plan.type)) {}
 
   void Run(int64_t begin, int64_t n) {
-    const void* so_far = Operand(0, begin, n, sum_);
+    const void* result = Operand(0, begin, n, sum_);
     char* to = y_ + begin * width_;
     const size_t operands = plan_.operands.size();
-    if (Factor(0) != 1) so_far = Scaled(nullptr, so_far, Factor(0), sum_, n);
+    if (Factor(0) != 1) result = Scaled(nullptr, result, Factor(0), sum_, n);
     for (size_t i = 1; i < operands; ++i) {
-      void* out = i + 1 < operands || narrow_ ? static_cast<void*>(sum_) : to;
-      so_far = Joined(so_far, Operand(i, begin, n, next_), Factor(i), out, n);
+      void* out = i + 1 < operands || half_ ? static_cast<void*>(sum_) : to;
+      result = Joined(result, Operand(i, begin, n, next_), Factor(i), out, n);
     }
-    if (narrow_)
-      Narrow(plan_.type, static_cast<const float*>(so_far), reinterpret_cast<uint16_t*>(to), n);
-    else if (so_far != to)
-      std::memcpy(to, so_far, static_cast<size_t>(n * width_));
+    if (half_)
+      RoundToHalf(plan_.type, static_cast<const float*>(result), reinterpret_cast<uint16_t*>(to), n);
+    else if (result != to)
+      std::memcpy(to, result, static_cast<size_t>(n * width_));
   }
 
  private:
@@ -49,29 +49,29 @@ class Tile {
 
   const void* Joined(const void* sum, const void* x, float factor, void* out, int64_t n) const {
     if (factor != 1) return Scaled(sum, x, factor, out, n);
-    BinarySimd().run(plan_.step, narrow_ ? DType::kF32 : plan_.type, sum, x, out, n);
+    BinarySimd().run(plan_.step, half_ ? DType::kF32 : plan_.type, sum, x, out, n);
     return out;
   }
 
-  // Elements [begin, begin + n) of an operand spread to y's dims, in the type that is computed in: where they
-  // are, or in `room`.
-  const void* Operand(size_t i, int64_t begin, int64_t n, char* room) {
+  // Elements [begin, begin + n) of an operand broadcast to y's dims, in the compute type: a pointer to the
+  // operand itself, or to a copy in `buffer`.
+  const void* Operand(size_t i, int64_t begin, int64_t n, char* buffer) {
     const Broadcast<1>& b = plan_.operands[i];
     const char* from = static_cast<const char*>(x_[i]);
     const bool along = b.plain() && b.steps[0][0] == 1;
-    if (along && !narrow_) return from + begin * width_;
-    const void* stored = along ? from + begin * width_ : Spread(b, from, begin, n, narrow_ ? raw_ : room);
-    if (!narrow_) return stored;
-    Widen(plan_.type, static_cast<const uint16_t*>(stored), reinterpret_cast<float*>(room), n);
-    return room;
+    if (along && !half_) return from + begin * width_;
+    const void* stored = along ? from + begin * width_ : Spread(b, from, begin, n, half_ ? raw_ : buffer);
+    if (!half_) return stored;
+    Widen(plan_.type, static_cast<const uint16_t*>(stored), reinterpret_cast<float*>(buffer), n);
+    return buffer;
   }
 
-  const void* Spread(const Broadcast<1>& b, const char* from, int64_t begin, int64_t n, char* room) const {
+  const void* Spread(const Broadcast<1>& b, const char* from, int64_t begin, int64_t n, char* buffer) const {
     const bool repeats = b.steps[static_cast<size_t>(b.rank - 1)][0] == 0;
     WithWidth(width_, [&](auto v) {
       using T = decltype(v);
       EachRow<1>(b, begin, begin + n, [&](const std::array<int64_t, 1>& at, int64_t to, int64_t count) {
-        T* out = reinterpret_cast<T*>(room) + (to - begin);
+        T* out = reinterpret_cast<T*>(buffer) + (to - begin);
         const char* source = from + at[0] * width_;
         if (!repeats) {
           std::memcpy(out, source, static_cast<size_t>(count) * sizeof(T));
@@ -82,13 +82,13 @@ class Tile {
         std::fill_n(out, count, one);
       });
     });
-    return room;
+    return buffer;
   }
 
   const EltwisePlan& plan_;
   const void* const* x_;
   char* y_;
-  bool narrow_;
+  bool half_;
   int width_;
   alignas(64) char sum_[kTile * 8];
   alignas(64) char next_[kTile * 8];

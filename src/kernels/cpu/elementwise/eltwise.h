@@ -1,4 +1,4 @@
-// Any number of tensors joined element by element, in one pass over memory.
+// The sum, product, maximum or minimum of any number of tensors, in one pass over memory.
 #pragma once
 #include <vector>
 
@@ -12,11 +12,11 @@ struct EltwisePlan {
   DType type = DType::kF32;
   int64_t count = 0;                   // elements of y
   std::vector<Broadcast<1>> operands;  // one or more
-  std::vector<float> factors;          // one for each operand, or none; for sums of floats
+  std::vector<float> factors;          // one per operand, or empty; only for sums of floats
 };
 
 bool HasEltwise(DType type);
-// y may be an operand that has y's dims. Types of 16 bits are joined in f32 and rounded once.
+// y may be an operand that has y's dims. f16 and bf16 are computed in f32 and rounded once.
 void Eltwise(const EltwisePlan& plan, const void* const* x, void* y, const Workers& workers);
 
 }  // namespace tern::cpu

@@ -1,4 +1,4 @@
-// Inner loops of Eltwise that Binary does not have.
+// Inner loops of Eltwise that BinaryTable does not have.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 

@@ -55,11 +55,11 @@ void Epilogue::Add(const Term& term, int64_t index, int64_t count, char* sums) c
   const auto add = BinarySimd().run;
   const int64_t width = WidthOf(compute_);
   const bool steps = term.plan.steps[static_cast<size_t>(term.plan.rank - 1)][0] != 0,
-             narrow = IsNarrowFloat(type_);
-  if (term.plan.plain() && steps && !narrow)
+             half = IsHalfPrecision(type_);
+  if (term.plan.plain() && steps && !half)
     return add(BinaryKind::kAdd, compute_, sums, static_cast<const char*>(term.data) + index * width, sums,
                count);
-  const int64_t chunk = steps && !narrow ? count : kTile;
+  const int64_t chunk = steps && !half ? count : kTile;
   EachRow<1>(term.plan, index, index + count, [&](const std::array<int64_t, 1>& at, int64_t to, int64_t n) {
     Source source(type_, term.data, at[0], steps, n);
     for (int64_t i = 0; i < n; i += chunk) {

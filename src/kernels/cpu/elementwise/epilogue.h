@@ -1,31 +1,31 @@
-// What is done to the sums of a product or convolution while they are in cache:
-// y = activation(sums + terms), in the type that is computed in.
+// The epilogue of a MatMul or Conv, applied to its accumulators while they are in cache:
+// y = activation(sums + terms), in the compute type.
 #pragma once
 #include "kernels/cpu/elementwise/broadcast.h"
 #include "kernels/cpu/elementwise/kinds.h"
 
 namespace tern::cpu {
 
-// The type that products and sums of a result type are computed in: kF32, kF64, kU32 or kU64; kInvalid: none.
+// The compute type of a result type: kF32, kF64, kU32 or kU64; kInvalid when there is none.
 DType ComputeType(DType result);
 
 class Epilogue {
  public:
-  // Of a double, where there is no vector loop: kind is the activation's.
+  // An activation of a double, for which there is no vector loop.
   using Scalar = double (*)(int kind, double alpha, double beta, double x);
 
   Epilogue() = default;
-  // Results of these dims (at most kMaxRank axes) and type.
+  // For results of this type and these dims (at most kMaxRank axes).
   Epilogue(DType type, const Dims& dims) { Reset(type, dims); }
-  // Starts anew for other results; keeps its memory.
+  // Reinitializes for other results; reuses its memory.
   void Reset(DType type, const Dims& dims);
 
-  // An operand of the result's type that broadcasts to it; its data comes with SetTerm. At most kMaxTerms.
+  // Adds an operand of the result's type that broadcasts to it; SetTerm sets its data. At most kMaxTerms.
   static constexpr int kMaxTerms = 2;
   int AddTerm(const Dims& dims);
   int terms() const { return term_count_; }
   void SetTerm(int i, const void* data) { terms_[static_cast<size_t>(i)].data = data; }
-  // For float types; clip takes its bounds from alpha and beta. f64 goes through `scalar(scalar_kind, …)`.
+  // For float types; clip takes its bounds from alpha and beta. f64 is computed by `scalar(scalar_kind, …)`.
   void SetActivation(UnaryKind kind, float alpha, float beta, Scalar scalar, int scalar_kind);
 
   bool empty() const { return term_count_ == 0 && !active_; }
@@ -34,9 +34,9 @@ class Epilogue {
   // The same for several rows of sums.
   struct Rows {
     int64_t count, width;
-    int64_t index, index_step;  // where in the result the first row starts, and from row to row
+    int64_t index, index_step;  // element of the result at which the first row starts, and row stride there
     void* sums;
-    int64_t sums_step;  // elements from row to row
+    int64_t sums_step;  // row stride of sums, in elements
   };
   void Apply(const Rows& rows) const;
 
@@ -59,14 +59,14 @@ class Epilogue {
   int scalar_kind_ = 0;
 };
 
-// Applies an epilogue (null: none) to f32 results that are written one after the other, some thousand at a
-// time: few enough to be in cache, and many enough for the call not to matter.
+// Applies an epilogue (null: none) to f32 results that are written in order, in chunks of 2048 or more: small
+// enough to be in cache, large enough to amortize the call.
 class EpilogueRun {
  public:
-  // y: the whole result; what is written starts at element `first`.
+  // y: the entire result; writing starts at element `first`.
   EpilogueRun(const Epilogue* epilogue, float* y, int64_t first)
       : epilogue_(epilogue), y_(y), finished_(first) {}
-  // Elements up to `end` are written.
+  // To be called when the elements up to `end` are written.
   void Reach(int64_t end) {
     if (end - finished_ >= kAtOnce) Finish(end);
   }

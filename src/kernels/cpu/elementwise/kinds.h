@@ -1,4 +1,4 @@
-// What the elementwise kernels compute: the functions of the ops, those with parameters too, in one list.
+// The functions of the elementwise kernels: those of Unary, Activation, Gelu and Clip in one enum.
 #pragma once
 #include "core/elementwise_kind.h"
 

@@ -1,5 +1,5 @@
-// Functions of a vector of f32, without branches. Each says how far it may be from the true value, in units
-// in the last place of the result; elementwise/math_test.cc holds them to it. NaN stays NaN throughout.
+// Functions of a vector of f32, without branches. Each comment states the maximum error in ulp of the result,
+// which elementwise/math_test.cc checks. NaN in gives NaN out.
 #pragma once
 #include "kernels/cpu/simd/part-inl.h"
 
@@ -7,26 +7,25 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 using Ints = Vector<int32_t>;
-using Words = Vector<uint32_t>;
+using Uints = Vector<uint32_t>;
 
 constexpr float kInfinity = __builtin_inff();
 
-inline Words WordsOf(Floats x) { return Words(x); }
-inline Floats Absolute(Floats x) { return Floats(WordsOf(x) & 0x7fffffffu); }
+inline Uints UintsOf(Floats x) { return Uints(x); }
+inline Floats Absolute(Floats x) { return Floats(UintsOf(x) & 0x7fffffffu); }
 inline Floats WithSignOf(Floats size, Floats sign) {
-  return Floats((WordsOf(size) & 0x7fffffffu) | (WordsOf(sign) & 0x80000000u));
+  return Floats((UintsOf(size) & 0x7fffffffu) | (UintsOf(sign) & 0x80000000u));
 }
 
-// p * 2^n for n = shifted - shifter, which holds n in its low bits. n itself may be beyond the exponents
-// there are.
-constexpr float kShifter = 12582912.f;  // 1.5 * 2^23: adding it rounds to whole numbers
+// p * 2^n, where shifted = n + kShifter holds n in its low bits. n may exceed the range of exponents.
+constexpr float kShifter = 12582912.f;  // 1.5 * 2^23: adding it rounds to integers
 inline Floats TimesPowerOfTwo(Floats p, Floats shifted, [[maybe_unused]] Floats n) {
 #if defined(__AVX512F__)
   (void)shifted;
   return Floats(_mm512_maskz_scalef_ps(0xffff, __m512(p), __m512(n)));
 #else
-  const Ints whole = Ints(shifted) - static_cast<int32_t>(BitsOf(kShifter)), half = whole >> 1;
-  return p * Floats((half + 127) << 23) * Floats((whole - half + 127) << 23);
+  const Ints exponent = Ints(shifted) - static_cast<int32_t>(BitsOf(kShifter)), half = exponent >> 1;
+  return p * Floats((half + 127) << 23) * Floats((exponent - half + 127) << 23);
 #endif
 }
 
@@ -48,9 +47,9 @@ inline Floats Exp(Floats x) {
 // 1 ulp.
 inline Floats Log(Floats x) {
   const Ints tiny = x < 1.17549435e-38f;
-  const Words bits = WordsOf(tiny ? x * 8388608.f : x);
+  const Uints bits = UintsOf(tiny ? x * 8388608.f : x);
   // m in [sqrt(1/2), sqrt(2))
-  const Words offset = bits - 0x3f3504f3u;
+  const Uints offset = bits - 0x3f3504f3u;
   const Floats m = Floats((offset & 0x007fffffu) + 0x3f3504f3u) - 1.f;
   const Floats e = __builtin_convertvector(Ints(offset) >> 23, Floats) - (tiny ? All(23.f) : All(0.f));
   const Floats z = m * m;
@@ -71,7 +70,7 @@ inline Floats Log(Floats x) {
   return x != x ? x : y;
 }
 
-// log(1 + u) for u in [0, 1]: what rounding of 1 + u lost is added again. 2 ulp.
+// log(1 + u) for u in [0, 1], corrected for the rounding of 1 + u. 2 ulp.
 inline Floats LogOnePlus(Floats u) {
   const Floats w = 1.f + u;
   return Log(w) + (u - (w - 1.f)) / w;
@@ -90,7 +89,7 @@ inline Floats ExpMinusOne(Floats x) {
   return Absolute(x) < 0.4f ? p : Exp(x) - 1.f;
 }
 
-// A quotient of polynomials; where it ends, the function is 1 in f32. 7 ulp.
+// A rational approximation; beyond its range the function is 1 in f32. 7 ulp.
 inline Floats Tanh(Floats x) {
   const Floats t = AtMost(AtLeast(x, -7.99881172f), 7.99881172f), z = t * t;
   Floats p = All(-2.76076847742355e-16f);
@@ -105,7 +104,7 @@ inline Floats Tanh(Floats x) {
   q = q * z + 2.26843463243900e-03f;
   q = q * z + 4.89352518554385e-03f;
   const Floats y = t * (p / q);
-  // Where the quotient ends it is 1 but for rounding.
+  // At the end of its range the quotient is 1 up to rounding.
   const Floats size = Absolute(x);
   return size < 4e-4f ? x : (size > 7.99f ? WithSignOf(All(1.f), x) : y);
 }
@@ -113,7 +112,7 @@ inline Floats Tanh(Floats x) {
 // 3 ulp.
 inline Floats Sigmoid(Floats x) { return 1.f / (1.f + Exp(-x)); }
 
-// A quotient of polynomials; where it ends, the function is 1 in f32. 8 ulp.
+// A rational approximation; beyond its range the function is 1 in f32. 8 ulp.
 inline Floats Erf(Floats x) {
   const Floats t = AtMost(AtLeast(x, -4.f), 4.f), z = t * t;
   Floats p = All(-2.72614225801306e-10f);
@@ -154,7 +153,7 @@ alignas(64) constexpr float kHalfErf[6][16] = {
 };
 #endif
 
-// x > 0: 4 ulp, with AVX-512 1. x < 0: a difference from 1, within 1.1e-6.
+// x > 0: 4 ulp, 1 ulp with AVX-512. x < 0: absolute error up to 1.1e-6, by cancellation.
 inline Floats Gelu(Floats x) {
 #if defined(__AVX512F__)
   const Floats size = Absolute(x), a = AtMost(size, 5.6f);

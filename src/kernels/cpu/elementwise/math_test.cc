@@ -40,7 +40,7 @@ const Bound kBounds[] = {
     {UnaryKind::kSwish, [](double x) { return x / (1 + std::exp(-x)); }, -80, 80, 3},
     {UnaryKind::kMish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, -80, 80, 5},
     {UnaryKind::kElu, [](double x) { return x < 0 ? std::expm1(x) : x; }, -80, 1, 2.5},
-    // What is near zero for negative x is a difference from 1.
+    // For negative x the result is a difference from 1, which cancels.
     {UnaryKind::kGelu, Gelu, -20, 20, 4.5, 1.1e-6},
     {UnaryKind::kGeluTanh, GeluTanh, -20, 20, 4, 1.1e-6},
 };
@@ -51,7 +51,7 @@ double UlpOf(double v) {
   return double{std::nextafter(size, std::numeric_limits<float>::infinity())} - double{size};
 }
 
-// Evenly over the range, and evenly over the bit patterns in it.
+// Samples that are uniform in value, and samples that are uniform in bit pattern.
 std::vector<float> Inputs(const Bound& b) {
   constexpr int count = 1 << 18;
   std::vector<float> x;
@@ -86,7 +86,7 @@ TEST_P(MathLevels, StaysWithinItsBounds) {
   }
 }
 
-TEST_P(MathLevels, KnowsTheEnds) {
+TEST_P(MathLevels, HandlesInfinityAndNaN) {
   constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   struct Row {
     UnaryKind kind;
@@ -110,16 +110,16 @@ TEST_P(MathLevels, KnowsTheEnds) {
   }
 }
 
-// Threads cut tensors anywhere.
-TEST_P(MathLevels, GivesTheSameWhereverARowIsCut) {
+// Threads split tensors at any element.
+TEST_P(MathLevels, ResultDoesNotDependOnTheSplit) {
   for (const Bound& b : kBounds) {
-    std::vector<float> x(67), whole(67), cut(67);
+    std::vector<float> x(67), full(67), split(67);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) * 0.11f - 3.5f;
-    UnarySimd().f32(b.kind, x.data(), whole.data(), 67, 1, 0);
+    UnarySimd().f32(b.kind, x.data(), full.data(), 67, 1, 0);
     for (int64_t at : {1, 3, 18, 31}) {
-      UnarySimd().f32(b.kind, x.data(), cut.data(), at, 1, 0);
-      UnarySimd().f32(b.kind, x.data() + at, cut.data() + at, 67 - at, 1, 0);
-      EXPECT_EQ(std::memcmp(whole.data(), cut.data(), sizeof(float) * 67), 0)
+      UnarySimd().f32(b.kind, x.data(), split.data(), at, 1, 0);
+      UnarySimd().f32(b.kind, x.data() + at, split.data() + at, 67 - at, 1, 0);
+      EXPECT_EQ(std::memcmp(full.data(), split.data(), sizeof(float) * 67), 0)
           << kUnaryNames[static_cast<int>(b.kind)];
     }
   }

@@ -1,4 +1,4 @@
-// One operand of an elementwise loop, as the inner loops want it.
+// One operand of an elementwise loop, converted to stride 1 and to the compute type.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -8,26 +8,26 @@
 
 namespace tern::cpu {
 
-// One operand of a row: along memory, or one number which is spread over a tile first.
+// One operand of a row: contiguous, or a scalar that fills a tile.
 class Source {
  public:
   Source(DType type, const void* data, int64_t at, bool steps, int64_t n) : type_(type), steps_(steps) {
     from_ = static_cast<const char*>(data) + at * WidthOf(type);
-    if (steps && !IsNarrowFloat(type)) return;
+    if (steps && !IsHalfPrecision(type)) return;
     if (!steps) Spread(std::min(n, kTile));
   }
-  // Elements from i on: at least `count`, at most kTile of them, in the type that is computed in.
+  // `count` elements from index i on (at most kTile), in the compute type. Valid until the next call.
   const void* At(int64_t i, int64_t count) {
     if (!steps_) return tile_;
     const char* p = from_ + i * WidthOf(type_);
-    if (!IsNarrowFloat(type_)) return p;
+    if (!IsHalfPrecision(type_)) return p;
     Widen(type_, reinterpret_cast<const uint16_t*>(p), reinterpret_cast<float*>(tile_), count);
     return tile_;
   }
 
  private:
   void Spread(int64_t n) {
-    if (IsNarrowFloat(type_)) {
+    if (IsHalfPrecision(type_)) {
       float v;
       Widen(type_, reinterpret_cast<const uint16_t*>(from_), &v, 1);
       std::fill_n(reinterpret_cast<float*>(tile_), n, v);

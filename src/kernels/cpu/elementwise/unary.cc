@@ -35,7 +35,7 @@ void Bools(const uint8_t* x, uint8_t* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = !x[i];
 }
 
-// NaN by its bits: all of the exponent and something of the fraction.
+// NaN by its bits: all exponent bits set and a nonzero fraction.
 void Nans(DType type, const void* x, uint8_t* y, int64_t n) {
   if (type == DType::kF32) {
     const auto* p = static_cast<const uint32_t*>(x);
@@ -57,7 +57,7 @@ void NarrowFloats(UnaryKind kind, DType type, const uint16_t* x, uint16_t* y, in
     const int64_t count = std::min(kTile, n - i);
     Widen(type, x + i, tile, count);
     UnarySimd().f32(kind, tile, tile, count, alpha, beta);
-    Narrow(type, tile, y + i, count);
+    RoundToHalf(type, tile, y + i, count);
   }
 }
 
@@ -99,7 +99,7 @@ void Part(UnaryKind kind, DType type, const void* x, void* y, int64_t at, int64_
   }
 }
 
-bool WholeInt(DType t) { return IsInt(t) && BitWidth(t) >= 8; }
+bool IsUnpackedInt(DType t) { return IsInt(t) && BitWidth(t) >= 8; }
 
 template <class T>
 void Bound(const void* x, const void* low, const void* high, void* y, int64_t begin, int64_t end) {
@@ -129,21 +129,21 @@ void ClipFloats(DType type, const void* x, const void* low, const void* high, vo
 }  // namespace
 
 bool HasUnary(UnaryKind kind, DType type) {
-  const bool narrow = IsNarrowFloat(type), f32 = type == DType::kF32;
+  const bool half = IsHalfPrecision(type), f32 = type == DType::kF32;
   switch (kind) {
     case UnaryKind::kNot:
       return type == DType::kBool;
     case UnaryKind::kBitwiseNot:
-      return WholeInt(type);
+      return IsUnpackedInt(type);
     case UnaryKind::kIsNan:
-      return narrow || f32 || type == DType::kF64;
+      return half || f32 || type == DType::kF64;
     case UnaryKind::kAbs:
     case UnaryKind::kNeg:
     case UnaryKind::kSign:
     case UnaryKind::kRelu:
-      return narrow || f32 || WholeInt(type);
+      return half || f32 || IsUnpackedInt(type);
     default:
-      return narrow || f32;
+      return half || f32;
   }
 }
 
@@ -156,7 +156,7 @@ void Unary(UnaryKind kind, DType type, const void* x, void* y, int64_t n, float 
 
 void Clip(DType type, const void* x, const void* low, const void* high, void* y, int64_t n,
           const Workers& workers) {
-  if (type == DType::kF32 || IsNarrowFloat(type)) return ClipFloats(type, x, low, high, y, n, workers);
+  if (type == DType::kF32 || IsHalfPrecision(type)) return ClipFloats(type, x, low, high, y, n, workers);
   workers.ParallelFor(n, kGrain, [&](int64_t begin, int64_t end) {
     switch (type) {
       case DType::kF64:

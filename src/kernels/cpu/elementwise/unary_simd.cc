@@ -4,8 +4,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// f of vectors. The last elements go through the same instructions as the others: where a tensor is cut for
-// threads does not show in the result.
+// Applies f to vectors. The tail uses the same instructions, so that the result does not depend on how a
+// tensor is split between threads.
 template <class F> inline void Each(const float* x, float* y, int64_t n, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   int64_t i = 0;
@@ -57,7 +57,7 @@ void WithParameters(UnaryKind kind, const float* x, float* y, int64_t n, float a
   }
 }
 
-// Functions that are rare enough to leave to the C library.
+// Rare functions, computed by the C library.
 void Trigonometric(UnaryKind kind, const float* x, float* y, int64_t n) {
   using K = UnaryKind;
   switch (kind) {
@@ -146,15 +146,15 @@ void WidenHalf(const uint16_t* x, float* y, int64_t n) {
 void WidenBFloat(const uint16_t* x, float* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = Widen(BFloat{x[i]});
 }
-void NarrowHalfs(const float* x, uint16_t* y, int64_t n) {
+void RoundToHalf(const float* x, uint16_t* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = ToHalf(x[i]).bits;
 }
-void NarrowBFloats(const float* x, uint16_t* y, int64_t n) {
+void RoundToBFloat(const float* x, uint16_t* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = ToBFloat(x[i]).bits;
 }
 
 }  // namespace
 
-const UnaryTable kUnarySimd = {Run, WidenHalf, WidenBFloat, NarrowHalfs, NarrowBFloats};
+const UnaryTable kUnarySimd = {Run, WidenHalf, WidenBFloat, RoundToHalf, RoundToBFloat};
 
 }  // namespace tern::cpu::TERN_SIMD

@@ -34,7 +34,7 @@ template <class T> void JoinRun(ScatterKind kind, const T* updates, T* y, int64_
   for (int64_t i = 0; i < n; ++i) y[i] = Joined(kind, y[i], updates[i]);
 }
 
-// Elements [from, from + n) of updates join those of y from `to` on.
+// Combines elements [from, from + n) of updates with those of y from `to` on.
 void JoinTyped(ScatterKind kind, DType type, const void* updates, int64_t from, void* y, int64_t to,
                int64_t n) {
   const auto run = [&](auto zero) {

@@ -12,7 +12,7 @@ template <class T> double NumberOf(T v) {
   return static_cast<double>(v);
 }
 
-// Four sums, so that they do not wait for each other.
+// Four accumulators, to hide the latency of additions.
 template <class T, class F> double SumOf(const T* row, int64_t width, const F& f) {
   double sums[4] = {};
   int64_t i = 0;
@@ -22,7 +22,7 @@ template <class T, class F> double SumOf(const T* row, int64_t width, const F& f
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// NaN where there is one.
+// NaN if an element is NaN.
 template <class T> double LargestOf(const T* row, int64_t width) {
   double largest = NumberOf(row[0]);
   for (int64_t i = 1; i < width; ++i) {

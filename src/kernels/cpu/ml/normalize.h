@@ -1,4 +1,4 @@
-// Rows divided by their size.
+// Normalizes rows by their maximum, L1 or L2 norm.
 #pragma once
 #include "base/thread_pool.h"
 
@@ -6,8 +6,8 @@ namespace tern::cpu {
 
 enum class RowSize { kMax, kL1, kL2 };
 
-// y = x / size of the row, in double; rows of size zero stay as they are. T: float, double, int32_t, int64_t;
-// whole numbers count as floats.
+// y = x / norm of the row, computed in double; rows with a norm of 0 are copied. T is float, double, int32_t
+// or int64_t; integers are converted to float first.
 template <class T>
 void NormalizeRows(RowSize size, int64_t rows, int64_t width, const T* x, float* y, const Workers& workers);
 

@@ -6,11 +6,11 @@
 namespace tern::cpu {
 namespace {
 
-constexpr float kMostPower = 16;
+constexpr float kMaxPower = 16;
 
-// For these the power is a few products; x^0 and the rest follow std::pow.
+// Powers by repeated multiplication; degree 0 and other degrees use std::pow.
 bool IsSmallInteger(float degree) {
-  return degree >= 1 && degree <= kMostPower && degree == std::floor(degree);
+  return degree >= 1 && degree <= kMaxPower && degree == std::floor(degree);
 }
 
 int64_t PanelCount(int64_t vectors) { return (vectors + kSvmPanel - 1) / kSvmPanel; }
@@ -49,7 +49,7 @@ void SupportVectors::Compare(const float* x, int64_t rows, float* y) const {
 }
 
 int64_t SvmBlock(const SupportVectors& vectors) {
-  constexpr int64_t kCached = 32768;  // numbers: half of a usual second cache
+  constexpr int64_t kCached = 32768;  // floats: half of an L2 cache of 256 KiB
   return std::clamp<int64_t>(kCached / std::max<int64_t>(1, vectors.row()), 4, 64);
 }
 

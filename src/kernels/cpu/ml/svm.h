@@ -12,25 +12,27 @@ class SupportVectors {
     float gamma = 0, coef0 = 0, degree = 0;
   };
   SupportVectors() = default;
-  // vectors: count rows of `width` numbers, not read again. packed: room for PackedSize().
+  // vectors: [count, width], not read after the constructor. packed: PackedSize() floats.
   SupportVectors(const float* vectors, int64_t count, int64_t width, const Form& form, float* packed);
   static int64_t PackedSize(int64_t count, int64_t width);
 
   int64_t count() const { return count_; }
   int64_t width() const { return panels_.width; }
-  int64_t row() const { return panels_.count * kSvmPanel; }  // numbers of a result's row, count() and more
-  // y[r][v]: the similarity of row r of x to vector v. Numbers behind count() are arbitrary. Each result
-  // depends on its row and vector alone.
+  int64_t row() const {
+    return panels_.count * kSvmPanel;
+  }  // row stride of results in floats, at least count()
+  // y[r][v]: the similarity of row r of x to vector v. Elements from count() on are arbitrary. Each result
+  // depends only on its row and vector.
   void Compare(const float* x, int64_t rows, float* y) const;
 
  private:
   int64_t count_ = 0;
   float degree_ = 0;
-  bool general_power_ = false;  // no small integer: the power is taken element by element
+  bool general_power_ = false;  // the degree is not a small integer: std::pow per element
   SvmPanels panels_;
 };
 
-// Rows that are compared at once, so that their results stay in cache.
+// The number of rows to compare per call, so that their results stay in cache.
 int64_t SvmBlock(const SupportVectors& vectors);
 
 }  // namespace tern::cpu

@@ -4,7 +4,7 @@
 
 namespace tern::cpu {
 
-// What is made of the product of two vectors, or of the square of their distance.
+// The kernel function of two vectors.
 enum class SvmFunction : int {
   kLinear,   // a·b
   kPoly,     // (gamma a·b + coef0)^power
@@ -13,7 +13,7 @@ enum class SvmFunction : int {
   kAffine,   // gamma a·b + coef0
 };
 
-// Vectors stand in panels of so many, feature by feature: [panel][feature][kSvmPanel].
+// Support vectors are packed in panels of kSvmPanel vectors: [panel][feature][kSvmPanel].
 constexpr int64_t kSvmPanel = 32;
 
 struct SvmPanels {
@@ -25,7 +25,7 @@ struct SvmPanels {
 };
 
 struct SvmTable {
-  // y[r][v] for rows of x against all vectors; rows of x are `width` apart, those of y count * kSvmPanel.
+  // y[r][v] for rows of x against all vectors; row strides are `width` for x and count * kSvmPanel for y.
   void (*similarity)(const SvmPanels& p, const float* x, int64_t rows, float* y);
   // The sum of a[i] * b[i].
   float (*dot)(const float* a, const float* b, int64_t n);

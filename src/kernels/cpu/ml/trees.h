@@ -11,13 +11,13 @@ enum class TreeTest : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember };
 template <class T> struct TreeNode {
   T value;
   int32_t feature;
-  int32_t next[2];  // where the test fails, where it holds; below 0: leaf -1 - next
+  int32_t next[2];  // the node if the test fails, and if it holds; below 0: leaf -1 - next
 };
 
 template <class T> struct Trees {
   struct Test {
     TreeTest kind;
-    bool missing_holds;  // for NaN
+    bool missing_holds;  // the test holds for NaN
     int32_t set_begin, set_end;
   };
   std::vector<TreeNode<T>> nodes;
@@ -26,8 +26,7 @@ template <class T> struct Trees {
   std::vector<T> members;      // of the sets
 };
 
-// The leaf that each of `rows` rows of `width` numbers ends in. Nodes must form trees, and features be below
-// width.
+// The leaf of each row of x [rows, width]. Nodes must form trees, and features must be below width.
 template <class T>
 void WalkTree(const Trees<T>& trees, int32_t root, const T* x, int64_t width, int64_t rows, int32_t* leaf);
 

@@ -1,4 +1,4 @@
-// Moving elements whose meaning does not matter: only their width does.
+// Dispatch by the width of elements, for kernels that only move them.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +10,7 @@ struct Wide {
   uint64_t low, high;
 };
 
-// Calls f with a value of an unsigned type of so many bytes: 1, 2, 4, 8 or 16.
+// Calls f with a value of a type of `width` bytes: 1, 2, 4, 8 or 16.
 template <class F> void WithWidth(int width, const F& f) {
   switch (width) {
     case 1:
@@ -26,7 +26,7 @@ template <class F> void WithWidth(int width, const F& f) {
   }
 }
 
-// Bytes of an element; 0 for strings and types that are packed into bytes.
+// Bytes of an element; 0 for strings and for types below 8 bits.
 inline int WidthOf(DType t) { return BitWidth(t) / 8; }
 
 }  // namespace tern::cpu
