@@ -43,7 +43,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     s_.keys += s_.past;
     capacity_ = c.state_capacity();
     if (capacity_ && s_.keys > capacity_)
-      return InvalidArgument(s_.keys, " keys in a state of at most ", capacity_);
+      return InvalidArgument(s_.keys, " keys exceed the capacity of the state, ", capacity_);
     s_.scale = scale_ != 0
                    ? scale_
                    : static_cast<float>(1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, s_.size))));
@@ -164,7 +164,7 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   }
 
   Status SetMask(DType type, const Dims& mask) {
-    if (mask.size() > 4) return InvalidArgument("mask has rank ", mask.size());
+    if (mask.size() > 4) return InvalidArgument("mask has rank ", mask.size(), ", at most 4 is supported");
     HeadDims m{1, 1, 1, 1};
     std::copy(mask.begin(), mask.end(), m.end() - static_cast<int64_t>(mask.size()));
     const int64_t scores[] = {s_.batch, s_.heads, s_.queries};

@@ -30,8 +30,8 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
   }
 
  private:
-  static constexpr double kCalibratedProduct =
-      0.0173;  // nanoseconds per product on the machine that Cost is calibrated for
+  // Nanoseconds per product on the machine that Cost is calibrated for.
+  static constexpr double kCalibratedProduct = 0.0173;
   static constexpr bool kDepthwise = std::is_same_v<Conv, cpu::FftDepthwise>;
   // Whether the kernel is large enough: FFT is never faster for smaller ones.
   static bool Large(const cpu::ConvShape& s) {

@@ -120,7 +120,7 @@ class Clip : public KernelOf<Clip> {
   Status Resize(ResizeContext& c) override {
     for (int i : {1, 2})
       if (c->Has(i) && CountOf(c->InDims(i)) != 1)
-        return InvalidArgument("input ", i == 1 ? "'min'" : "'max'", " holds ",
+        return InvalidArgument("input ", i == 1 ? "'min'" : "'max'", " must hold one element, got ",
                                Describe(c->InType(i), c->InDims(i)));
     return {};
   }

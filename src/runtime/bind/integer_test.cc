@@ -1,4 +1,4 @@
-// Kernels that must not run where sums of integers are exact, and costs of sizes beyond memory.
+// Kernels that must not run where sums of integers must be exact, and costs of sizes beyond memory.
 #include <cmath>
 
 #include "kernels/cpu/conv/winograd.h"

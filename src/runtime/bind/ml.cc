@@ -30,7 +30,8 @@ class LinearClasses : public KernelOf<LinearClasses> {
 
   Status Resize(ResizeContext& c) override {
     const Dims& x = c->InDims(0);
-    if (x.back() != l_.width) return InvalidArgument("x has ", x.back(), " features, the model ", l_.width);
+    if (x.back() != l_.width)
+      return InvalidArgument("x has ", x.back(), " features, the model has ", l_.width);
     as_is_ = c->InType(0) == DType::kF32;
     p_ = {};
     p_.m = RowsIn(x), p_.k = l_.width, p_.n = l_.rows;

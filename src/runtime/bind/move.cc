@@ -129,7 +129,8 @@ class Slice : public KernelOf<Slice> {
     step.fill(1);
     for (int64_t i = 0; i < c.In(1).size(); ++i) {
       const int64_t given = c.Has(3) ? LoadLong(c.In(3), i) : i, axis = given < 0 ? given + rank : given;
-      if (axis < 0 || axis >= rank) return InvalidArgument("axis ", given, " of a rank-", rank, " tensor");
+      if (axis < 0 || axis >= rank)
+        return InvalidArgument("axis ", given, " is outside [", -rank, ", ", rank, ")");
       const auto k = static_cast<size_t>(axis);
       step[k] = c.Has(4) ? LoadLong(c.In(4), i) : 1;
       start[k] = First(LoadLong(c.In(1), i), step[k], x.dims()[k]);

@@ -49,7 +49,7 @@ class Reduce : public KernelOf<Reduce> {
       if (rank == 0) continue;  // axis 0 of a scalar
       const int64_t axis = LoadLong(*axes, k);
       const size_t i = AxisOf(axis, rank);
-      if (i >= rank) return InvalidArgument("axis ", axis, " of a rank-", rank, " tensor");
+      if (i >= rank) return InvalidArgument("axis ", axis, " is outside [-", rank, ", ", rank, ")");
       mask_[i] = true;
     }
     plan_ = cpu::MakeReduce(c->InDims(0), mask_);

@@ -46,7 +46,7 @@ class Cumulative : public KernelOf<Cumulative> {
       return InvalidArgument("input 'axis' must hold one number, got ", c.In(1).Describe());
     const int64_t given = LoadLong(c.In(1), 0), axis = given < 0 ? given + x.rank() : given;
     if (axis < 0 || axis >= x.rank())
-      return InvalidArgument("axis ", given, " of a rank-", x.rank(), " tensor");
+      return InvalidArgument("axis ", given, " is outside [", -x.rank(), ", ", x.rank(), ")");
     cpu::AxisShape shape;
     for (int i = 0; i < x.rank(); ++i)
       (i < axis ? shape.outer : i == axis ? shape.length : shape.inner) *= x.dim(i);

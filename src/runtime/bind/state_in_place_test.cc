@@ -193,7 +193,7 @@ TEST(StateInPlaceRefuses, MoreThanItsCapacity) {
   ASSERT_TRUE(entry && entry->can.state_in_place);
   auto kernel = entry->make();
   ResizeContext resize(query, 1, {false, 0, 7});
-  EXPECT_EQ(kernel->Resize(resize).message(), "8 keys in a state of at most 7");
+  EXPECT_EQ(kernel->Resize(resize).message(), "8 keys exceed the capacity of the state, 7");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ inline size_t AxisOf(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
-// Product of dims; aborts on overflow, which shape inference excludes.
+// Product of dims; overflow fails a check.
 inline int64_t CountIn(std::span<const int64_t> dims) {
   int64_t count = 1;
   bool beyond = false;

@@ -25,7 +25,7 @@ template <class T> class SvmRows : public KernelOf<T> {
   Status Resize(ResizeContext& c) override {
     const Dims& x = c->InDims(0);
     if (x.back() != vectors_.width())
-      return InvalidArgument("x has ", x.back(), " features, the model ", vectors_.width());
+      return InvalidArgument("x has ", x.back(), " features, the model has ", vectors_.width());
     rows_ = x.size() == 1 ? 1 : x[0];
     as_is_ = c->InType(0) == DType::kF32;
     block_ = cpu::SvmBlock(vectors_);

@@ -15,8 +15,8 @@ constexpr int64_t kRows = 56;  // about the number of queries per block: their s
 constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys are one block
 constexpr int64_t kBlockKeys = 512;             // keys per block if there are more
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
-constexpr int64_t kHeader =
-    16;  // floats in front of a thread's memory, which hold the head whose panels are in it
+// Floats in front of a thread's scratch memory. They store the head whose panels are in it.
+constexpr int64_t kHeader = 16;
 constexpr int64_t kPad = 16;  // elements of padding between rows that would collide in the cache
 
 bool RowsCollide(int64_t row) { return Collide(row, 1024); }

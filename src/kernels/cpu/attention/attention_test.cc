@@ -150,14 +150,14 @@ void ExpectNearFormula(const Case& c, const Problem& p, const std::vector<float>
   EXPECT_LE(errors, share * squares) << c.queries << " queries, " << c.keys << " keys";
 }
 
-TEST_P(AttentionLevels, GivesWhatTheFormulaGives) {
+TEST_P(AttentionLevels, MatchesTheFormula) {
   for (const Case& c : kCases) {
     Problem p(c);
     ExpectNearFormula(c, p, p.Run(1), 2e-5, 1e-9);
   }
 }
 
-TEST_P(AttentionLevels, GivesTheSameForAnyNumberOfThreads) {
+TEST_P(AttentionLevels, IsTheSameForAnyNumberOfThreads) {
   for (const Case& c : kCases) {
     Problem p(c);
     const auto alone = p.Run(1);
@@ -195,7 +195,7 @@ TEST_P(AttentionBf16, StaysNearTheFormula) {
   }
 }
 
-TEST_P(AttentionLevels, LetsNanThrough) {
+TEST_P(AttentionLevels, PropagatesNan) {
   Problem p({1, 1, 1, 20, 40, 16, 16});
   p.k[5 * 16] = std::numeric_limits<float>::quiet_NaN();
   for (float y : p.Run(1)) EXPECT_TRUE(std::isnan(y));

@@ -198,14 +198,14 @@ template <class Work> void CheckSizes(const SizedCase& sized, int64_t first) {
   CheckErrorBound<Work>(sized, d);
 }
 
-TEST_P(FftLevels, EachGroupErrsByItsOwnSize) {
+TEST_P(FftLevels, ErrorsAreRelativeToTheGroup) {
   for (const SizedCase& s : EachChannel()) CheckSizes<FftDepthwise>(s, 0);
   for (const SizedCase& s : Cases())
     for (int64_t first = 0; first < kSizesCount; first += s.c.shape.group) CheckSizes<FftConv>(s, first);
 }
 
 // Also far from the number: direct sums over windows that do not contain it would be more accurate.
-TEST_P(FftLevels, ALargeNumberIsFeltInTheTilesThatSeeIt) {
+TEST_P(FftLevels, ALargeNumberAffectsItsTilesOnly) {
   for (const SizedCase& sized : Cases()) {
     NhwcData d(sized.c.shape);
     d.x[d.x.size() / 2] = 1e6f;

@@ -10,11 +10,11 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kBlockDwords = 64 << 10;  // dwords, read or written, that stay in the L2 cache
-constexpr int64_t kMinWorkPerThread = 1
-                                      << 16;  // multiply-adds, padded columns included, that pay for a thread
-constexpr double kScattered = 4;              // see Scattered
-constexpr int64_t kCopyOverhead = 12;         // overhead of copying a pixel, in dwords
-constexpr int64_t kPad = 16;  // dwords of padding that keep rows from colliding in the L1 cache
+// Multiply-adds, padded columns included, that pay for another thread.
+constexpr int64_t kMinWorkPerThread = 1 << 16;
+constexpr double kScattered = 4;       // see Scattered
+constexpr int64_t kCopyOverhead = 12;  // overhead of copying a pixel, in dwords
+constexpr int64_t kPad = 16;           // dwords of padding that keep rows from colliding in the L1 cache
 
 bool NeedsPadding(const ConvShape& s) {
   for (size_t i = 0; i < 3; ++i)

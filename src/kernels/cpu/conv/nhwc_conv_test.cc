@@ -110,7 +110,7 @@ TEST_P(NhwcConvLevels, KeepsGapsBetweenRows) {
 }
 
 // Extreme attributes that a model may have. Scratch memory is proportional to the sizes of x and y.
-TEST_P(NhwcConvLevels, NeedsLittleMemoryForFarWindows) {
+TEST_P(NhwcConvLevels, NeedsLittleMemoryForWideDilations) {
   constexpr int64_t kMax = (int64_t{1} << 31) - 1, kFar = int64_t{1} << 40;
   const std::vector<NhwcCase> cases = {
       {"dilation", {1, 4, 8, 1, {1, 20, 40}, {1, 3, 3}, {1, 1, 1}, {1, kMax, kMax}, {0, kMax, kMax}}},

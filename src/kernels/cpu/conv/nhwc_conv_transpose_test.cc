@@ -110,7 +110,7 @@ TEST(NhwcConvTranspose, RefusesStrideWithDilation) {
   EXPECT_FALSE(NhwcConvTranspose::Fits(s));
 }
 
-TEST(NhwcConvTranspose, RefusesFarWindows) {
+TEST(NhwcConvTranspose, RefusesWideDilations) {
   ConvShape s;
   s.kernel = {1, 3, 3}, s.dilation = {1, 8, 8};
   EXPECT_TRUE(NhwcConvTranspose::Fits(s));

@@ -115,8 +115,7 @@ TEST_P(WinogradLevels, MatchesSumsInDouble) {
       NhwcArgs args = t.Args();
       args.tile = {t.bias.data(), t.residual.data(), s.maps, true, -2.0f, 3.0f};
       t.Run(args, 1);
-      const double largest =
-          std::sqrt(static_cast<double>(s.taps() * s.channels));  // about the largest result
+      const double largest = std::sqrt(static_cast<double>(s.taps() * s.channels));  // roughly
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double sum = Direct<double>(t, static_cast<int64_t>(i));
         const double want =
@@ -153,8 +152,7 @@ TEST_P(WinogradLevels, RoundedToBf16) {
       if (s.group > 1 && s.group_channels() % 2 != 0) continue;
       Case t(s, WinogradUnit::kF23, Operands::kBf16);
       t.Run(t.Args(), 1);
-      const double size = std::sqrt(static_cast<double>(s.taps() * s.group_channels())) /
-                          3;  // about the magnitude of a result
+      const double size = std::sqrt(static_cast<double>(s.taps() * s.group_channels())) / 3;  // of a result
       double squares = 0;
       for (size_t i = 0; i < t.y.size(); ++i) {
         const double error = t.y[i] - Direct<double>(t, static_cast<int64_t>(i));
@@ -299,7 +297,7 @@ TEST_P(WinogradLevels, EmptyImagesHaveNoResults) {
       }
 }
 
-TEST_P(WinogradLevels, WhatIsNotFiniteStaysInItsTiles) {
+TEST_P(WinogradLevels, NanAndInfinityStayInTheirTiles) {
   for (WinogradUnit unit : kUnits)
     for (float bad : {kNaN, kInfinity}) {
       const WinogradSize size = SizeOf(unit);

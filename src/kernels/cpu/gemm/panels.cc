@@ -13,10 +13,10 @@ namespace {
 constexpr int64_t kBlockDwords = 80 << 10;   // dwords of a in the L2 cache, beside a panel and rows of c
 constexpr int64_t kPanelDwords = 128 << 10;  // dwords of b that stay in the L2 cache
 constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 cache
-constexpr int64_t kMinWorkPerThread = 1
-                                      << 16;  // multiply-adds, padded columns included, that pay for a thread
+// Multiply-adds, padded columns included, that pay for another thread.
+constexpr int64_t kMinWorkPerThread = 1 << 16;
 constexpr int64_t kWorthCopying = 64;  // fewest columns of b for which copying colliding rows of a pays
-constexpr int64_t kFewRows = 4;        // at most so many rows are always one block
+constexpr int64_t kFewRows = 4;        // up to this many rows are always one block
 constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not collide in the L1 cache
 
 // How a product is split into jobs. A job is a block of rows of a times some panels of b.

@@ -121,7 +121,7 @@ TEST_P(Bf16Levels, MatchesSumsOfRoundedOperands) {
       }
 }
 
-TEST_P(Bf16Levels, AddsToWhatIsThere) {
+TEST_P(Bf16Levels, Accumulates) {
   for (const int64_t k : {int64_t{61}, 2 * kDepth + 9}) {
     Case t({20, 40, k}, Order::kPlain, 0);
     const std::vector<float> before = t.c;

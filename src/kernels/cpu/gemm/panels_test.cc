@@ -92,7 +92,7 @@ TEST_P(Levels, MatchesSumsInDouble) {
       }
 }
 
-TEST_P(Levels, AddsToWhatIsThere) {
+TEST_P(Levels, Accumulates) {
   for (const int64_t k : {int64_t{60}, 2 * kDepth + 9})
     for (const bool residual : {false, true}) {
       Case t({20, 40, k}, false, 0);

@@ -92,7 +92,7 @@ TEST_P(StrassenLevels, MatchesSumsInDouble) {
       }
 }
 
-TEST_P(StrassenLevels, AddsToWhatIsThere) {
+TEST_P(StrassenLevels, Accumulates) {
   for (bool residual : {false, true}) {
     Case t({37, 1, 1100}, 0);
     const std::vector<float> before = t.c;
@@ -144,7 +144,7 @@ TEST_P(StrassenLevels, NanAndInfinityStayInTheirRow) {
 
 // The error of a row is relative to its own magnitude, whichever row it would be added to; several passes
 // over k.
-TEST_P(StrassenLevels, LargeRowsSpoilNoOthers) {
+TEST_P(StrassenLevels, LargeRowsDoNotAffectOthers) {
   for (const float factor : {1e6f, 1e-6f, 0.0f, 16.0f}) {
     Case t({290, 1, 2048}, 0);
     const auto large = [](int64_t row) { return row % 19 == 4; };
@@ -160,7 +160,7 @@ TEST_P(StrassenLevels, LargeRowsSpoilNoOthers) {
 }
 
 // Columns are added to columns, and rows to rows: all must have similar magnitude, and sums must be finite.
-TEST_P(StrassenLevels, EvenWeights) {
+TEST_P(StrassenLevels, BalancedWeights) {
   const int64_t n = 6 * TileSimd().columns, k = 40;
   const auto even = [&](const auto& change) {
     std::vector<float> b = Random(k * n, 2), packed(static_cast<size_t>(PanelsSize(k, n)));

@@ -30,9 +30,9 @@ struct Tile {
   const float* residual = nullptr;  // laid out like c
   int64_t residual_row = 0;
   bool accumulate = false;  // adds to c
-  bool few_rows = false;  // uses more accumulators per sum in tiles that have registers to spare; changes the
-                          // order of additions
-  bool clip = false;      // to [low, high]; NaN stays
+  // More accumulators per sum, for tiles that have registers to spare. Changes the order of additions.
+  bool few_rows = false;
+  bool clip = false;  // to [low, high]; NaN stays
   float low = 0, high = 0;
 };
 
@@ -56,8 +56,8 @@ struct TileTable {
   void RunRows(Tile tile, int64_t count) const;
 };
 TERN_SIMD_TABLE(TileTable, TileSimd)
-TERN_SIMD_TABLE(TileTable,
-                TileBf16Simd)  // without bf16 instructions: operands are rounded, then multiplied as f32
+// Without bf16 instructions: operands are rounded, then multiplied as f32.
+TERN_SIMD_TABLE(TileTable, TileBf16Simd)
 namespace avx512_bf16 {
 extern const TileTable kTileBf16Simd;  // x86-64 only
 }

@@ -22,9 +22,8 @@ inline Floats Abs(Floats v) { return Floats(BitsOf(v) & 0x7fffffffu); }
 // error of products with inputs of nonzero mean, as after a ReLU, and hardly changes that of others. off:
 // error of the sum of each column, updated from call to call.
 inline void RoundPreservingSums(const float* exact, int64_t rows, float* rounded, float* off) {
-  constexpr float kMinDistance[] = {
-      0.45f, 0.375f,
-      0.25f};  // least distance from the nearest number, relative to the distance between the two
+  // Least distance from the rounded number, relative to the distance between the two neighbours.
+  constexpr float kMinDistance[] = {0.45f, 0.375f, 0.25f};
   for (int64_t c = 0; c < kWidth; c += kLanes<float>) {
     Floats sum = LoadVector(off + c);
     for (int64_t i = c; i < rows * kWidth; i += kWidth) {

@@ -10,8 +10,8 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kColumns =
-    168;  // columns of c per block: a multiple of the tile height of every instruction set
+// Columns of c per block: a multiple of the tile height of every instruction set.
+constexpr int64_t kColumns = 168;
 constexpr int64_t kMaxRows = 1024;              // most rows of a, which are packed
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // multiply-adds that pay for another thread
 

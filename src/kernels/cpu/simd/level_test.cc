@@ -3,7 +3,7 @@
 namespace tern::cpu {
 namespace {
 
-TEST(Levels, EndWithTheOneInUse) {
+TEST(Levels, EndWithTheActiveOne) {
   const LevelKeeper keeper;
   for (int most = 0; most <= static_cast<int>(BestSimd()); ++most) {
     LimitSimd(static_cast<SimdLevel>(most));
@@ -21,7 +21,7 @@ struct AtBase : EachLevel {
   void TestBody() override {}
 };
 
-TEST(Levels, ComeBackAfterATest) {
+TEST(Levels, AreRestoredAfterATest) {
   const LevelKeeper keeper;
   for (int level = 0; level <= static_cast<int>(BestSimd()); ++level)
     for (bool products : {false, HasBf16Products()}) {
@@ -38,7 +38,7 @@ TEST(Levels, ComeBackAfterATest) {
     }
 }
 
-TEST(Levels, OfAKeeperBelowLeaveBf16AsItWas) {
+TEST(Levels, KeeperAtALowerLevelPreservesBf16) {
   const LevelKeeper keeper;
   LimitSimd(BestSimd());
   LimitBf16Products(true);
