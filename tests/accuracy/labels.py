@@ -2,9 +2,8 @@
 
     TERN_ZOO=… tests/accuracy/labels.py [--precision bf16] [--tern build/release/bin/tern] [--pictures 500]
 
-Pictures are $TERN_ZOO/data/imagenet/NNNN.jpg, NNNN the right label. Prints for each model how many labels are
-those of fp32, how many are right in both precisions, and how far scores move at most. Fails below 99 % of equal
-labels.
+Pictures are $TERN_ZOO/data/imagenet/NNNN.jpg, NNNN the right label. Prints for each model how many labels equal those of fp32, how many are right in each precision, and the largest change of
+a score. Fails below 99 % of equal labels.
 """
 
 import argparse

@@ -9,10 +9,10 @@ import numpy
 import onnx
 
 # Two float32 executions of a deep graph differ by reordered sums: about 1e-5 in these tiny networks.
-# The tolerance leaves room for that and is far below what a wrong operator causes.
+# The tolerance permits that and is far below the error of a wrong operator.
 RTOL, ATOL = 1e-3, 1e-4
 
-# tern lists the operators it lacks one a line: "  GridSample x2 at 'node', ..."
+# tern lists unsupported operators, one per line: "  GridSample x2 at 'node', ..."
 _MISSING = re.compile(r"^\s+([\w.]+) x\d+ at |unsupported: operator ([\w.]+)", re.MULTILINE)
 
 
@@ -44,7 +44,7 @@ def _errors(wanted, got):
 
 
 def compare(name, wanted, got):
-    """None, or what differs."""
+    """None, or a description of the difference."""
     if wanted.shape != got.shape or wanted.dtype != got.dtype:
         return {"message": f"{name}: expected {wanted.dtype}{list(wanted.shape)}, got {got.dtype}{list(got.shape)}"}
     if numpy.allclose(got, wanted, rtol=RTOL, atol=ATOL, equal_nan=True):
@@ -61,7 +61,7 @@ def _command(tern, model, data, names, out):
 
 
 def _refusal(process):
-    """Unsupported when tern says so; anything else it refuses is a failure."""
+    """Unsupported when tern reports it; any other refusal is a failure."""
     text = process.stderr
     ops = sorted({listed or single for listed, single in _MISSING.findall(text)})
     message = f"lacks {', '.join(ops)}" if ops else re.sub(r"\s+", " ", text).strip()[:400]

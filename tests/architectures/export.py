@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Exports the architecture table with both exporters of torch, static and dynamic, into a cache folder.
 
-Each export runs in a child process with a time limit, so a crash or a hang costs one export only.
-What the index already lists is skipped.
+Each export runs in a child process with a time limit, so that a crash or a hang affects one export only.
+Exports in the index are skipped.
 """
 
 import argparse
@@ -22,7 +22,7 @@ DEFAULT_OUT = Path(__file__).resolve().parents[2] / ".cache" / "architectures"
 
 
 class Index:
-    """index.json: export name -> outcome; rewritten whole after each export so a stop loses nothing."""
+    """index.json: export name -> outcome; rewritten after each export, so that an interruption loses nothing."""
 
     def __init__(self, out):
         self.path = out / "index.json"
@@ -40,7 +40,7 @@ class Index:
 
 
 def child(job, out, pipe):
-    import worker  # imported by the parent already; here only bound
+    import worker  # already imported by the parent process
 
     os.dup2(os.open(out / "export.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 1)
     os.dup2(1, 2)
@@ -48,7 +48,7 @@ def child(job, out, pipe):
 
 
 def run(job, out, limit):
-    """One export in a forked child: the parent has paid for the imports once."""
+    """One export in a forked child, so that only the parent imports the packages."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=child, args=(job, out, sender))
@@ -88,7 +88,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     import worker
 
-    os.chdir(options.out)  # a checkout that replaces this folder meanwhile must not fail the exports
+    os.chdir(options.out)  # a checkout that replaces this folder meanwhile must not break the exports
     index = Index(options.out)
     for job in jobs(worker.FAMILIES, options):
         name = ".".join(job)

@@ -10,7 +10,7 @@ import onnx
 
 
 def graphs(graph):
-    """A graph and the graphs inside its nodes' attributes."""
+    """A graph and its nested graphs."""
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -20,7 +20,7 @@ def graphs(graph):
 
 
 def ops(model):
-    """(op, domain, opset) of each node, those inside local functions included."""
+    """(op, domain, opset) of each node, including those in local functions."""
     versions = {o.domain: o.version for o in model.opset_import}
     for body in [*graphs(model.graph), *model.functions]:
         for node in body.node:

@@ -24,7 +24,7 @@ class Network(torch.nn.Module):
 
 
 def _randomize(model):
-    """Wider than the default initialisation, whose tiny weights make attention uniform and hide errors."""
+    """Larger weights than the default initialisation, whose tiny weights make attention uniform and hide errors."""
     generator = torch.Generator().manual_seed(1)
     noise = lambda t: torch.randn(t.shape, generator=generator)
     for parameter in model.parameters():
@@ -50,7 +50,7 @@ def build(family, attention="sdpa"):
     model = model.float().eval()
     _randomize(model)
     network = Network(family, model).eval()
-    network(*inputs(family, 0))  # learns the output names
+    network(*inputs(family, 0))  # determines the output names
     return network
 
 

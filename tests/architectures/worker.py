@@ -16,12 +16,12 @@ torch.set_num_threads(1)
 transformers.logging.set_verbosity_error()
 warnings.filterwarnings("ignore")
 
-# Preferred first: some optimisations of onnxruntime are wrong (BatchNormalization in training mode before Conv).
+# In order of preference: some optimisations of onnxruntime are wrong (BatchNormalization in training mode before Conv).
 OPTIMISATION = {
     "default": onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
     "none": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
 }
-LARGE_DIFFERENCE = 1e-3  # between torch and onnxruntime, absolute: worth a note in the index
+LARGE_DIFFERENCE = 1e-3  # absolute difference between torch and onnxruntime above which the index has a note
 
 
 class OnnxruntimeError(Exception):
@@ -36,7 +36,7 @@ def _axes(family, dynamic):
 def _export_torchscript(net, path, dynamic):
     names = [i.name for i in net.family.inputs]
     axes = {name: found for name, found in zip(names, _axes(net.family, dynamic)) if found}
-    # Not asked to name the dynamic axes of outputs: the exporter infers them.
+    # Dynamic axes of outputs are not named: the exporter infers them.
     torch.onnx.export(net, network.inputs(net.family, 0), path, dynamo=False, input_names=names,
                       output_names=net.output_names, dynamic_axes=axes or None)
 
@@ -63,7 +63,7 @@ def _session(path, level):
 
 
 def _run(session, tensors, family):
-    """Arrays that the graph kept as inputs, in its order, and its results."""
+    """The arrays of the graph's remaining inputs, in order, and the results."""
     arrays = {i.name: t.numpy() for i, t in zip(family.inputs, tensors)}
     feeds = {i.name: arrays[i.name] for i in session.get_inputs()}
     try:
@@ -129,7 +129,7 @@ def _describe(differences, level):
 
 
 def _attempts(family, shape):
-    """Preferred first. Fewer dynamic dimensions, then eager attention, where an exporter cannot do better."""
+    """Attempts in order of preference: fewer dynamic dimensions, then eager attention, if an exporter fails."""
     everything = tuple(family.symbols())
     wishes = [()] if shape == "static" else list(dict.fromkeys([everything, ("batch",)]))
     return [(dynamic, attention) for attention in network.ATTENTION for dynamic in wishes]
@@ -146,7 +146,7 @@ def _class(error):
 
 
 def export(name, exporter, shape, out):
-    """The first attempt that onnxruntime runs and that agrees with torch; else the best there was."""
+    """The first attempt that onnxruntime runs and that agrees with torch; otherwise the best attempt."""
     family, folder = FAMILIES[name], out / f"{name}.{exporter}.{shape}"
     failure, noted = None, None
     for dynamic, attention in _attempts(family, shape):
@@ -164,7 +164,7 @@ def export(name, exporter, shape, out):
 
 
 def _reason(error):
-    """One line; the innermost cause says more than the exporter's wrapping."""
+    """One line with the innermost cause, which is more specific than the exporter's exception."""
     root = error
     while root.__cause__ is not None and not isinstance(error, OnnxruntimeError):
         root = root.__cause__

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""Stands in for tern: answers rounds with the latencies that FAKE_MS names, for one round after the other between
-semicolons, the last again and again (on one thread FAKE_SINGLE_MS, if given), and
-doubles its input; with FAKE_ROUGH, triples it in bf16, with FAKE_CHAOS, where the model
-is a rounded one. FAKE_STARTS names a file with a line for each start: its load_ms, or a word
-to die of."""
+"""A fake tern: answers each round with the latencies in FAKE_MS (FAKE_SINGLE_MS on one thread, if set), which lists rounds separated by
+semicolons; the last one repeats. The output is twice the input. With FAKE_ROUGH it is three times the input in bf16, with FAKE_CHAOS
+three times the input of a model with rounded weights. FAKE_STARTS names a file with one line per start: its load_ms, or an error message to fail with."""
 
 import json
 import os
@@ -26,7 +24,7 @@ if sys.argv[1] == "inspect":
     print(json.dumps({"flops": 1_000_000}))
     sys.exit(0)
 
-import numpy as np  # noqa: E402  what is above does without, and is asked often
+import numpy as np  # noqa: E402  imported late: the code above runs often and does not need it
 
 if os.environ.get("FAKE_DIES"):
     sys.exit("tern: made up to fail")

@@ -1,4 +1,4 @@
-"""What the benchmark computes and prints out of what it measured."""
+"""The benchmark's arithmetic and output for given measurements."""
 
 import math
 import pathlib

@@ -1,4 +1,4 @@
-"""Fitting the rates of kernels: what no measurement tells stays as it is, what measurements tell is found again."""
+"""Fitting the rates of kernels: known rates are recovered from samples; rates without samples stay unchanged."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ def work(algorithm, products=0.0, weights=0.0, moved=0.0, transformed=0.0):
 
 
 def measured(works, rates):
-    """Samples as `fit_costs.py measure` writes them, of kernels that take what `rates` (by algorithm) say."""
+    """Samples as `fit_costs.py measure` writes them, for kernels with the given `rates` (by algorithm)."""
     samples = []
     for i, w in enumerate(works):
         product, weight, moved, transformed, start = rates[w["algorithm"]]
@@ -34,7 +34,7 @@ def measured(works, rates):
 
 class Fit(unittest.TestCase):
     def fit(self, samples):
-        """The table that is printed, as text."""
+        """The printed table."""
         with tempfile.TemporaryDirectory(prefix="tern_fit_") as folder:
             file = pathlib.Path(folder) / "samples"
             file.write_text("".join(json.dumps(sample) + "\n" for sample in samples))

@@ -1,4 +1,4 @@
-"""The program that times products of matrices builds, runs and says what is wrong with its options."""
+"""The kernel benchmark builds, runs and reports invalid options."""
 
 import os
 import pathlib

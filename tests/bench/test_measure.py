@@ -1,4 +1,4 @@
-"""The benchmark's processes, with a program that stands in for tern and no peer."""
+"""The benchmark's processes, with a fake tern and no peer."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Compare(unittest.TestCase):
         self.dir = pathlib.Path(holder.name)
         empty.save(self.dir / ENTRY["file"])
         (self.dir / "index.json").write_text(json.dumps({"small": ENTRY, "small.dynamic": ENTRY}))
-        # The stand-in needs this interpreter's numpy, whatever python3 is.
+        # The fake tern needs this interpreter's numpy, whatever python3 is.
         self.tern = self.dir / "tern"
         self.tern.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HERE / "fake_tern.py"}" "$@"\n')
         self.tern.chmod(0o755)
@@ -105,7 +105,7 @@ class Compare(unittest.TestCase):
         self.assertIn("TERN IS WRONG: small, fp32, 1 threads: tern failed: tern: made up to fail\n", done.stdout)
 
     def rounds(self, times):
-        """Best time, spread and number of rounds, of which two are asked for; the first of the times warms up."""
+        """Best time, spread and number of rounds, of which two are requested; the first time is the warm-up."""
         out = self.dir / "out.json"
         done = self.compare("--threads", "1", "--json", out, FAKE_MS=times)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -118,7 +118,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.rounds("9; 3; 2; 6; 4; 5; 7; 1"), (2, 1.25, 6, 6))
 
     def started(self, *starts):
-        """Tern's results where each start loads in so many ms, or fails; and what was printed."""
+        """Tern's results when each start loads in so many ms, or fails; and the output."""
         out, file = self.dir / "out.json", self.dir / "starts"
         file.write_text("\n".join(starts))
         done = self.compare("--threads", "1", "--json", out, FAKE_MS="3", FAKE_STARTS=str(file))
@@ -135,7 +135,7 @@ class Compare(unittest.TestCase):
         self.assertIn("tern's second start failed: tern: lost", printed)
 
     def in_bf16(self, **env):
-        """Tern's result, the exit status, and what was printed."""
+        """Tern's result, the exit status, and the output."""
         out = self.dir / "out.json"
         done = self.compare("--threads", "1", "--precision", "bf16", "--json", out, FAKE_MS="1", **env)
         return json.loads(out.read_text())["rows"][0]["engines"]["tern"], done.returncode, done.stdout + done.stderr
@@ -165,7 +165,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "ok")
         os.utime(self.tern, (1, 1))  # another build
         self.assertEqual(self.in_bf16(FAKE_CHAOS="1")[0]["status"], "untold")
-        self.assertEqual(self.in_bf16()[0]["status"], "untold")  # kept again
+        self.assertEqual(self.in_bf16()[0]["status"], "untold")  # cached again
         model = onnx.load(self.dir / ENTRY["file"])
         model.doc_string = "another"
         onnx.save(model, self.dir / ENTRY["file"])

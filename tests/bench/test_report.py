@@ -1,4 +1,4 @@
-"""The document of figures: what it says comes from the measurements, and the one in this checkout is up to date."""
+"""The performance report: its text follows from the measurements, and the one in this checkout is up to date."""
 
 import json
 import pathlib

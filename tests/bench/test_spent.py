@@ -1,4 +1,4 @@
-"""Where a model's time goes."""
+"""A model's time by kernel."""
 
 import pathlib
 import sys

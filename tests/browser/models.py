@@ -1,4 +1,4 @@
-"""Models for the page: a deep one, and one whose names try to break out of it."""
+"""Models for the page: a deep one, one with hostile names, and others."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -19,7 +19,7 @@ def model(nodes, inputs, outputs, constants=()):
 
 
 def deep(count):
-    """`count` nodes: blocks of a residual connection around three steps, that no rule makes disappear altogether."""
+    """`count` nodes: residual blocks of three ops, which no rule removes entirely."""
     nodes, last = [], "x"
     for i in range(count // 4):
         nodes.append(helper.make_node("MatMul", [last, "w"], [f"p{i}"], name=f"block{i}/project"))
@@ -49,7 +49,7 @@ def nested():
 
 
 def loop_in_branch():
-    """An If with a Loop in one branch and a captured value in the other; both read x of the graph around them."""
+    """An If with a Loop in one branch and a captured value in the other; both read x of the enclosing graph."""
     bool_type, int_type = TensorProto.BOOL, TensorProto.INT64
     scalar = helper.make_tensor_value_info
     steps = [helper.make_node("Add", ["state", "x"], ["added"], name="loop/add"), helper.make_node("Sin", ["added"], ["next"], name="loop/sin"),
@@ -63,7 +63,7 @@ def loop_in_branch():
 
 
 def clipped():
-    """Conv and Clip, which are fused; before them a node that hands its input on, behind them two equal ones and a shape."""
+    """Conv and Clip, which are fused; an Identity before them, two equal nodes and a Shape after them."""
     nodes = [helper.make_node("Identity", ["x"], ["same"], name="idle"),
              helper.make_node("Conv", ["same", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
              helper.make_node("Clip", ["c", "low", "high"], ["y"], name="clip"),
@@ -83,7 +83,7 @@ def slices():
 
 
 def leaning(count):
-    """A chain whose every value is read again at the end: the wires push it far away from the middle of the picture."""
+    """A chain in which every value is read again at the end: the wires push it far from the centre of the drawing."""
     names = [f"y{i}" for i in range(count)]
     nodes = [helper.make_node("Sin", [before], [after], name=f"step{i}") for i, (before, after) in enumerate(zip(["x", *names], names))]
     nodes.append(helper.make_node("Concat", ["x", *names], ["all"], name="all", axis=0))

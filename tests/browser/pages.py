@@ -1,4 +1,4 @@
-"""What the tests of pages share: a browser, a page that fails on errors, pictures of it."""
+"""Common code of the page tests: a browser, a page that fails on errors, screenshots."""
 
 import atexit
 import functools
@@ -21,7 +21,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 
 @functools.cache
 def browser():
-    """One for all tests: starting it takes longer than most of them."""
+    """One browser for all tests, because starting it takes longer than most tests."""
     driver = sync_playwright().start()
     atexit.register(driver.stop)
     started = driver.chromium.launch(executable_path=shutil.which("chromium"), headless=True, timeout=PATIENCE,
@@ -31,14 +31,14 @@ def browser():
 
 
 class PageTest(CliTest):
-    """A page for each test, whose errors and requests fail the test."""
+    """A page per test; script errors and network requests fail the test."""
 
     @classmethod
     def setUpClass(cls):
         SHOTS.mkdir(parents=True, exist_ok=True)
 
     def show(self, html, screen):
-        """Opens the file on a screen; the page when it is ready."""
+        """Opens the file on a screen of this size; returns the page when it is ready."""
         context = browser().new_context(**screen)
         self.addCleanup(context.close)
         self.page = context.new_page()
@@ -54,7 +54,7 @@ class PageTest(CliTest):
         return self.page
 
     def open(self, model, screen=DESKTOP):
-        """The page of `tern optimize`, ready; and what `--json` says of the model."""
+        """The page of `tern optimize`, ready, and its `--json` report."""
         html = self.dir / "page.html"
         self.report = self.json("optimize", model, "--html", html, "--json")
         return self.show(html, screen)
@@ -83,7 +83,7 @@ class PageTest(CliTest):
         return self.page.text_content("#found"), self.page.locator("#results li button")
 
     def boxes(self, selector):
-        """Places on the screen, as [left, top, right, bottom]."""
+        """Bounding boxes on the screen, as [left, top, right, bottom]."""
         return self.page.eval_on_selector_all(
             selector, "all => all.map(e => { const b = e.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })")
 

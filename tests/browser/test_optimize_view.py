@@ -1,4 +1,4 @@
-"""What the page of `tern optimize --html` shows: all of a graph, its nested bodies, what became of a node; on phones and at night too."""
+"""What the page of `tern optimize --html` shows: entire graphs, nested bodies, counterparts of nodes; also on phones and in dark mode."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ ZOO_BERT = pathlib.Path(os.environ.get("TERN_ZOO", "")) / "models/onnx/tiny_rand
 
 class Views(PageTest):
     def readable(self, side):
-        """How many nodes are to be seen whole, with their text."""
+        """The number of fully visible nodes with their text."""
         pane, = self.boxes(f"#side-{side}")
         self.assertFalse(self.page.eval_on_selector(f"#side-{side}", "e => e.classList.contains('far')"))
         return sum(inside(box, pane) for box in self.boxes(f"#side-{side} [data-index]"))
@@ -87,7 +87,7 @@ class Views(PageTest):
     def test_a_captured_value_leads_to_its_node(self):
         self.open(self.save(models.loop_in_branch()))
         _, results = self.search("captured x")
-        self.assertEqual(results.count(), 0)  # name and op are apart
+        self.assertEqual(results.count(), 0)  # name and op do not overlap
         _, results = self.search("captured")
         results.filter(has_text="before: captured x").first.click()
         self.page.click("#detail tr:has(td:text-is('captured')) .link")

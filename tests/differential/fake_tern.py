@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tern's command line on top of onnxruntime, to test the fuzzer's own plumbing.
 
-FAKE_TERN_FAULT=value|shape|type|refuse|crash spoils every answer in that way."""
+FAKE_TERN_FAULT=value|shape|type|refuse|crash injects that fault into every answer."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ FAULT = os.environ.get("FAKE_TERN_FAULT", "")
 
 
 def spoil(outputs):
-    """Only plain tensors are spoilt, and only where a fault can show."""
+    """Faults are injected only into plain tensors, and only where they are visible."""
     def change(a):
         if not isinstance(a, np.ndarray) or a.dtype.kind not in "biuf" or not a.size:
             return a
@@ -51,7 +51,7 @@ def run(options):
 
 
 def read_value(path, kind):
-    """A data file does not say which message it holds; the model's types do."""
+    """A data file does not name its message type; the model's types determine it."""
     data = path.read_bytes()
     if kind == "sequence_type":
         return numpy_helper.to_list(onnx.SequenceProto.FromString(data))

@@ -1,8 +1,8 @@
-"""Where onnxruntime 1.31 departs from the ONNX specification, or where that leaves the answer open.
+"""Cases in which onnxruntime 1.31 deviates from the ONNX specification, or the specification leaves the result open.
 
 Each entry was decided by a plain numpy model of the specification or by its wording; the reason says
 which side is right. An engine that follows the specification differs from onnxruntime here, and one
-that copies onnxruntime does not: then the entry is stale and goes, or moves to reference_faults.py."""
+that copies onnxruntime does not: then the entry is stale and is removed or moved to reference_faults.py."""
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def resize_noop_10(case):
 def resize_axis_ignored(case):
     if case.attrs.get("coordinate_transformation_mode") not in ("tf_crop_and_resize", "tf_half_pixel_for_nn"):
         return False
-    # A policy other than stretch picks its own scale, which may turn out to be 1 too.
+    # A policy other than stretch computes its own scale, which may be 1 too.
     return case.attrs.get("keep_aspect_ratio_policy", "stretch") != "stretch" or any(
         s == 1 or t == n for n, s, t in resize_scales(case).values())
 
@@ -86,7 +86,7 @@ def resize_fraction(case):
 
 
 def resize_on_edge(case):
-    """A nearest sample within rounding of the place where it turns to its neighbour."""
+    """A nearest sample within rounding of the boundary between two pixels."""
     if case.attrs.get("mode", "nearest") != "nearest" or case.opset == 10:
         return False
     form = case.attrs.get("coordinate_transformation_mode", "half_pixel")

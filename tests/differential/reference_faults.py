@@ -1,4 +1,4 @@
-"""Faults of onnx.reference 1.22 that `--engine reference` meets where there is no numpy model.
+"""Faults of onnx.reference 1.22 that `--engine reference` shows for operators without a numpy model.
 
 onnxruntime is right in all of them, so they never excuse Tern. What the reference cannot run at all
 counts as unsupported and is not listed."""

@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE))
 from fuzz import pool, registry  # noqa: E402
 from fuzz.report import Report  # noqa: E402
 
-CHUNK = 25            # cases per task, so that no worker is left with one long operator
+CHUNK = 25            # maximum number of cases per task, so that slow operators are spread over workers
 SEED_STRIDE = 10_000  # seeds one chunk may use up
 
 
@@ -74,7 +74,7 @@ def fixed_tasks(idents):
 
 
 def known_entries(engine):
-    """Called in each worker too: an entry's predicate cannot travel between processes."""
+    """Called in each worker too: an entry's predicate cannot be pickled."""
     import known
     import reference_faults
     return known.ENTRIES + (reference_faults.ENTRIES if engine == "reference" else [])

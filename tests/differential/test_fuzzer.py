@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the fuzzer itself; needs no tern. Run it as it is or under pytest."""
+"""Tests of the fuzzer itself; needs no tern. Run it directly or with pytest."""
 
 import json
 import os

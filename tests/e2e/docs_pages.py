@@ -10,14 +10,14 @@ GENERATED = (ROOT / "docs/reference/ops.md", ROOT / "docs/reference/passes.md")
 
 
 def pages():
-    """Everything written for readers, but the change log: that may name what was."""
+    """All pages for readers except the change log, which may name removed things."""
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "bench/README.md", *sorted(ROOT.glob("examples/*/README.md")),
              *sorted(ROOT.glob("tests/*/README.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     return [page for page in found if page.is_file()]
 
 
 def written_pages():
-    """Pages that people write; the generated ones follow from the code."""
+    """Pages that are written by hand, not generated."""
     return [page for page in pages() if page not in GENERATED]
 
 
@@ -35,7 +35,7 @@ class Block:
 
     @property
     def file(self):
-        """The path that the text before it gives the block as a new file, or None."""
+        """The path of the new file that the text before the block names, or None."""
         found = re.search(r"^New file `([^`]+)`:$", self.intro)
         return found.group(1) if found else None
 

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: the command, small models, a scratch folder."""
+"""Common code of the end-to-end tests: the command, small models, a scratch folder."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def run(*args, timeout=120, **kwargs):
 
 
 class CliTest(unittest.TestCase):
-    """A test with a scratch folder of its own, and checks that know the exit codes."""
+    """A test with its own scratch folder, and checks for the exit codes."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="tern_e2e_")
@@ -33,11 +33,11 @@ class CliTest(unittest.TestCase):
         return done
 
     def json(self, *args, code=0, **kwargs):
-        """The one JSON object on stdout; anything else there is a failure."""
+        """The JSON object on stdout; any other output is a failure."""
         return json.loads(self.ok(*args, code=code, **kwargs).stdout)
 
     def refused(self, *args, says=(), **kwargs):
-        """Exit code 2, nothing on stdout, one paragraph on stderr that holds the words given."""
+        """Checks for exit code 2, an empty stdout, and one paragraph on stderr that contains the given texts."""
         done = run(*args, **kwargs)
         self.assertEqual(done.returncode, 2, f"tern {args}\n{done.stdout}\n{done.stderr}")
         self.assertEqual(done.stdout, "")
@@ -50,7 +50,7 @@ class CliTest(unittest.TestCase):
         return done
 
     def commands(self):
-        """The names of all commands, as the binary has them."""
+        """The names of all commands, from the binary."""
         return self.ok("--commands").stdout.split()
 
     def files(self):

@@ -1,4 +1,4 @@
-"""Whatever is wrong with models or inputs: one paragraph, exit code 2, nothing written."""
+"""Invalid models and inputs: one paragraph, exit code 2, no files written."""
 
 import os
 import resource
@@ -36,7 +36,7 @@ class BadInputs(CliTest):
         self.refuse("--input", f"a={self.good}", "--input", f"b={self.npy('b.npy', np.ones((1, 3), np.float32))}", says=["'b'", "3"])
 
     def test_one_symbol_two_sizes(self):
-        """Refused where a node needs them equal, as it is in onnxruntime; one row does broadcast."""
+        """Refused if a node needs them equal, as in onnxruntime; one row broadcasts."""
         two, three = (self.npy(f"{n}.npy", np.ones((n, 2), np.float32)) for n in (2, 3))
         self.refuse("--input", f"a={two}", "--input", f"b={three}", says=["'b'", "is 3", "has 2"])
         self.ok("run", self.model, "--input", f"a={self.good}", "--input", f"b={two}")

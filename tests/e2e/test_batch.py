@@ -1,4 +1,4 @@
-"""Another batch size for models with a fixed one: where the graph permits it the items stay the items, else a node is named."""
+"""Overriding a fixed batch size: results per item do not change, or an error names the node that does not permit it."""
 
 import numpy as np
 import onnx
@@ -57,7 +57,7 @@ class Batch(CliTest):
 
 
 class Sizes(CliTest):
-    """Sizes that the caller chose are the caller's mistake, not the model's."""
+    """Wrong sizes from the caller are reported as the caller's mistake, not as an invalid model."""
 
     def test_a_batch_that_differs(self):
         path = self.save(head([1, 6]))

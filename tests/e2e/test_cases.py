@@ -1,4 +1,4 @@
-"""The runner of text cases: what --only picks, and what it says about the rest."""
+"""The runner of .case files: what --only selects, and how the rest is reported."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The pages' examples, as they are written: shell blocks are run, C++ programs are compiled against an installed Tern and run."""
+"""The examples of the documentation: shell blocks are run, C++ programs are compiled against an installed Tern and run."""
 
 import os
 import pathlib
@@ -48,7 +48,7 @@ class Examples(CliTest):
         return folder
 
     def run_page(self, page):
-        """Its shell blocks, one after the other; its C++ program is app.cc."""
+        """Runs a page's shell blocks in order; its C++ program is app.cc."""
         folder = self.checkout(page.stem)
         for block in blocks(page, "cpp")[:1]:
             (folder / "app.cc").write_text(block.text)

@@ -1,7 +1,7 @@
 """The examples of docs/extending, built into Tern as a contributor would and run.
 
-The sources of the checkout are linked into a scratch folder and the examples are added to them. Only the new files and the tables of
-what there is (cmake/collect.cmake) are compiled; the rest comes from the build that is tested.
+The sources of the checkout are linked into a scratch folder, and the examples are added to them. Only the new files and the generated
+tables (cmake/collect.cmake) are compiled; the rest comes from the tested build.
 """
 
 import functools
@@ -23,7 +23,7 @@ from support import FLOAT, TERN, CliTest, make_model
 
 BUILD = pathlib.Path(TERN).resolve().parents[1]
 PAGES = sorted((ROOT / "docs/extending").glob("*.md"))
-# A module of the examples -> where its list of sources is, what is collected, and a file whose flags the new files take.
+# A module of the examples -> its list of sources, the macro that is collected, and a file whose compiler flags the new files use.
 TABLES = {"src/ops": ("tern_ops", "TERN_OP", "ops", "src/ops/elementwise/gelu.cc"),
           "src/passes": ("tern_passes", "TERN_RULE", "rules", "src/passes/algebra/negation.cc"),
           "src/runtime": ("tern_runtime", "TERN_KERNELS", "kernels", "src/runtime/bind/elementwise.cc"),
@@ -53,7 +53,7 @@ def compile_commands():
 
 
 def module_of(name):
-    """Where a new file is compiled: the row of a format is part of libtern."""
+    """The module that compiles a new file: format.cc is part of libtern."""
     parts = name.split("/")
     if parts[1] != "import":
         return "/".join(parts[:2])
@@ -87,7 +87,7 @@ class Extending(CliTest):
             (self.dir / name).write_text(block.text)
 
     def compile(self, module, source, command):
-        """With another file's command, but this folder's sources."""
+        """Compiles with another file's command, but this folder's sources."""
         made = self.objects.setdefault(module, [])
         target = self.dir / f"{module.replace('/', '_')}_{len(made)}.o"
         words = [word.replace(f"-I{ROOT}/src", f"-I{self.dir}/src") for word in flags_of(command)]
@@ -106,7 +106,7 @@ class Extending(CliTest):
                 self.compile(module, self.dir / name, command)
 
     def compile_tables(self):
-        """What the build makes of the sources, and of the new ones."""
+        """Generates the tables of the sources, with the new ones."""
         for module, (target, macro, kind, like) in TABLES.items():
             listed = (BUILD / module / f"{target}_{kind}.sources").read_text().split()
             listed = [line.replace(f"{ROOT}/", f"{self.dir}/") for line in listed]
@@ -118,7 +118,7 @@ class Extending(CliTest):
             self.compile(module, output, compile_commands()[like][0])
 
     def link(self, name):
-        """A program of the build with the new objects, which the linker takes before those of the libraries."""
+        """Links a program of the build with the new objects, which take precedence over those of the libraries."""
         made = os.path.relpath((BUILD / name).resolve(), BUILD)
         commands = [line for line in self.call("ninja", "-C", BUILD, "-t", "commands", name).splitlines() if f" -o {made} " in line]
         words = shlex.split(commands[-1])
@@ -132,13 +132,13 @@ class Extending(CliTest):
         return program
 
     def in_place_of(self, word):
-        """A word of a linker's command, with the libraries of this folder where it names the build's."""
+        """An argument of a linker command, with libraries of the build replaced by those of this folder."""
         if word.startswith("-Wl,-rpath,"):
             return word.replace(str(BUILD), str(self.dir))
         return str(self.dir / word) if re.fullmatch(r"lib/libtern\w*\.so[.0-9]*", word) else word
 
     def link_tern(self):
-        """The command with the libraries that it loads."""
+        """Links the command and the libraries that it loads."""
         library = self.link("lib/libtern.so")
         (library.parent / "libtern.so.0").symlink_to(library)
         for name in importers():
@@ -162,7 +162,7 @@ class Extending(CliTest):
         return folder
 
     def check_model(self, tern):
-        """Models with the new operators give what their definitions say, the op by its kernel."""
+        """Models with the new operators give correct results, and the new op runs on its kernel."""
         nodes = [helper.make_node("Snake", ["x"], ["s"], name="snake", domain="com.example", alpha=2.0),
                  helper.make_node("LogCosh", ["s"], ["y"], domain="com.example")]
         model = make_model(nodes, {"x": (FLOAT, [5])}, {"y": (FLOAT, [5])})
@@ -176,7 +176,7 @@ class Extending(CliTest):
         self.assertEqual([layer["kernel"] for layer in layers if layer["op"] == "Snake"], ["cpu.snake.f32"])
 
     def check_python(self, tern):
-        """The tests that the pages show, run as they are."""
+        """Runs the tests that the pages show."""
         for i, block in enumerate(block for page in PAGES for block in blocks(page, "python")):
             (self.dir / f"test_docs_{i}.py").write_text(block.text)
             env = dict(os.environ, TERN_BIN=str(tern), PYTHONPATH=str(ROOT / "tests/e2e"))
@@ -196,7 +196,7 @@ class Extending(CliTest):
         self.assertEqual(json.loads(self.call(tern, "symbols", digits, "--json")), {"symbols": ["N"]})
 
     def test_every_source_is_a_new_file(self):
-        """No C++ on these pages that nothing compiles."""
+        """All C++ on these pages is compiled by a test."""
         wrong = [block.place for page in PAGES for block in blocks(page, "cpp") if not block.file]
         self.assertEqual(wrong, [])
 

@@ -1,4 +1,4 @@
-"""What the pages name is there: links, files, names in the code, commands, options, test suites."""
+"""Everything that the pages name exists: links, files, identifiers, commands, options, test suites."""
 
 import functools
 import re
@@ -96,7 +96,7 @@ class Names(unittest.TestCase):
         self.check(wrong)
 
     def test_named_commands_are_there(self):
-        """`tern WORD` is a command, everywhere but in the roadmap; there it is none."""
+        """`tern WORD` is an existing command, except in the roadmap, where it must not exist yet."""
         wrong = []
         for page in pages():
             for word in re.findall(r"(?:`|\./|^\$ |bin/)tern ([a-z][\w-]*)", page.read_text(), re.M):

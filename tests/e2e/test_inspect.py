@@ -1,4 +1,4 @@
-"""tern inspect: what a model says about itself, and the graphs inside of its nodes."""
+"""tern inspect: a model's metadata and nested graphs."""
 
 import numpy as np
 import onnx
@@ -17,7 +17,7 @@ def described():
 
 
 def nested():
-    """If whose then branch holds a Loop."""
+    """If whose then branch contains a Loop."""
     info = helper.make_tensor_value_info
     body = helper.make_graph([helper.make_node("Add", ["v", "x"], ["next"], name="step"), helper.make_node("Identity", ["on"], ["go"])], "body",
                              [info("i", TensorProto.INT64, []), info("on", TensorProto.BOOL, []), info("v", FLOAT, [2])],

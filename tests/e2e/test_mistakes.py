@@ -1,4 +1,4 @@
-"""What a user may get wrong or misread: nothing is lost, guessed or passed over in silence."""
+"""Mistakes of a user: nothing is lost, guessed or silently ignored."""
 
 import json
 import os
@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def identities(names, dims=(2,)):
-    """One input x, and an output of each of these names that is x."""
+    """One input x, and an output with each of these names, equal to x."""
     nodes = [helper.make_node("Identity", ["x"], [name]) for name in names]
     return make_model(nodes, {"x": (FLOAT, list(dims))}, {name: (FLOAT, list(dims)) for name in names})
 
@@ -31,7 +31,7 @@ def with_sequence():
 
 
 class GivenDims(CliTest):
-    """What is given says what open dims are, for the inputs that are made up as well."""
+    """Given inputs set open dims, also those of random inputs."""
 
     def test_bench_takes_the_batch_of_its_input(self):
         x = self.npy("x.npy", np.ones((7, 4), np.float32))
@@ -192,7 +192,7 @@ class VerifyBoth(CliTest):
 
 
 class Import(CliTest):
-    """What a file says is either used or spoken of."""
+    """A declaration of a file is used, or a warning names it."""
 
     def softmax(self, **attributes):
         nodes = [helper.make_node("Softmax", ["x"], [f"y{i}"], name=f"sm{i}", **attributes) for i in range(5)]

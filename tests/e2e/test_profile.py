@@ -75,7 +75,7 @@ class Profile(CliTest):
         self.assertIn("bf16", page.read_text())
         product, soft = sorted(found["nodes"], key=lambda node: node["name"])
         self.assertTrue(product["kernel"].endswith(".bf16"), product)
-        # The weights are packed in two bytes each; what flows between the nodes has four.
+        # Packed weights have two bytes per element; values between the nodes have four.
         self.assertEqual(product["bytes"], 2 * 256 * 256 + 2 * 4 * 64 * 256)
         self.assertEqual(soft["bytes"], 2 * 4 * 64 * 256)
         for node, peak in ((soft, found["peak_gflops"]), (product, found.get("peak_gflops_bf16", found["peak_gflops"]))):
@@ -89,7 +89,7 @@ class Profile(CliTest):
         nodes = [helper.make_node("Conv", ["x", "v"], ["g"], "first", **shape), helper.make_node("Relu", ["g"], ["h"], "relu"),
                  helper.make_node("Conv", ["h", "w"], ["y"], "second", **shape)]
         weights = {name: np.ones((64, 64, 1, 1), np.float32) for name in "vw"}
-        for batch, cut in ((1, False), (64, True)):  # a large batch is done in pieces, each of which reads the weights
+        for batch, cut in ((1, False), (64, True)):  # a large batch is split; each slice reads the weights
             dims = [batch, 64, 28, 28]
             model = self.save(make_model(nodes, {"x": (FLOAT, dims)}, {"y": (FLOAT, dims)}, weights))
             found = self.json("profile", model, "--runs", "2", "--threads", "1", "--precision", "bf16", "--json")

@@ -53,7 +53,7 @@ class Run(CliTest):
         self.assertEqual(done["outputs"]["y"]["shape"], [6, 2])
 
     def test_one_name_for_sizes_that_differ(self):
-        """By its names the convolution has one row, which cannot stand beside four; by its sizes it has four."""
+        """By the names, the convolution's result has one row, which does not match four; by its sizes it has four."""
         nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Concat", ["c", "four"], ["y"], axis=3)]
         path = self.save(make_model(nodes, {"x": (FLOAT, [1, 1, "H", 4]), "w": (FLOAT, [1, 1, "H", 1])}, {"y": (FLOAT, None)},
                                     {"four": np.zeros((1, 1, 4, 1), np.float32)}))
@@ -62,7 +62,7 @@ class Run(CliTest):
         self.assertEqual(done["outputs"]["y"]["data"], [[[[2, 2, 2, 2, 0]] * 4]])
 
     def test_dims_with_odd_names(self):
-        """Each text is a name of its own; two inputs must agree on it; it survives each format."""
+        """Each dim_param is a distinct symbol; two inputs must agree on it; it survives each format."""
         model = make_model([helper.make_node("Add", ["a", "b"], ["y"])], {n: (FLOAT, ["batch-size", "a b"]) for n in "ab"},
                            {"y": (FLOAT, ["batch-size", "a b"])})
         path = self.save(model)

@@ -1,4 +1,4 @@
-"""Standard input and output as files, results that are no numbers, disks that are full, links."""
+"""Standard input and output as files, NaN results, full disks, symbolic links."""
 
 import io
 import json

@@ -13,7 +13,7 @@ def identity(dtype, dims):
 
 
 def data_frame():
-    """One input a column, as scikit-learn's data frames become: y = age + income, z = name."""
+    """One input per column, as models made from scikit-learn data frames have: y = age + income, z = name."""
     nodes = [helper.make_node("Add", ["age", "net income"], ["y"]), helper.make_node("Identity", ["name"], ["z"])]
     return make_model(nodes, {"age": (FLOAT, [None, 1]), "net income": (FLOAT, [None, 1]), "name": (STRING, [None, 1])},
                       {"y": (FLOAT, [None, 1]), "z": (STRING, [None, 1])})
@@ -26,7 +26,7 @@ class Tables(CliTest):
         return path
 
     def given(self, dtype, dims, text):
-        """What arrives at an input of this type."""
+        """The values that an input of this type receives."""
         done = self.json("run", self.save(identity(dtype, dims)), "--input", f"x={self.csv(text)}", "--json")
         return done["outputs"]["y"]["data"]
 

@@ -1,4 +1,4 @@
-"""How many threads a process has, and what happens where the system grants none."""
+"""The number of threads of a process, and what happens if the system refuses to create threads."""
 
 import os
 import pathlib
@@ -40,7 +40,7 @@ class Threads(CliTest):
         self.model = self.save(model())
 
     def most_threads(self, *args, cores=None, under=(), env=None, tern=TERN, **kwargs):
-        """Those of a run of the benchmark; threads of the pool stay to its end."""
+        """The threads of a benchmark run; threads of the pool live until its end."""
         env = env or {**os.environ, "TERN_CORES": str(cores)}
         with subprocess.Popen([*under, tern, "bench", self.model, "--seconds", "0.5", *args], stdout=subprocess.DEVNULL,
                               env=env, **kwargs) as process:
@@ -75,7 +75,7 @@ class Threads(CliTest):
         def none():
             resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 
-        # No such limit holds for root, and others may be unable to reach the build: it may lie in root's home.
+        # The limit does not apply to root, and other users may have no access to the build (in root's home).
         nobody = {"user": 65534, "extra_groups": [], "cwd": self.dir} if os.getuid() == 0 else {}
         tern = shutil.copy(TERN, self.dir / "tern")
         self.assertEqual(self.most_threads("--threads", "3", cores=4, tern=tern, **nobody), 3)

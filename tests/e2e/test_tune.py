@@ -1,4 +1,4 @@
-"""--tune: kernels chosen by measuring them, remembered on disk; profile --explain says why."""
+"""--tune: kernels are chosen by measurement, measurements are stored on disk; profile --explain shows why."""
 
 import json
 import os
@@ -59,7 +59,7 @@ class Tune(CliTest):
                                   "--precision", precision, "--json")
                 (node,) = found["explain"]
                 times = {c["kernel"]: c["measured_us"] for c in node["candidates"] if c.get("measured_us")}
-                if len(times) < 2:  # bf16 by rounding is not a matter of time
+                if len(times) < 2:  # tuning never chooses bf16 to save time
                     continue
                 least = "least measured time" if times[node["kernel"]] == min(times.values()) else "least estimated time, within 5 % of the least measured"
                 expected = (least,) if rows != "N" else (least, "best of those that pack weights for its representative dims")
@@ -94,7 +94,7 @@ class Tune(CliTest):
         noted = self.ok(*command, "--tune", "300", env=bare).stderr
         for words in ("measurements are not stored", "TERN_CACHE_DIR", "HOME"):
             self.assertIn(words, noted)
-        for quiet in (["--tune", "300", "--cache-dir", ""], []):  # as asked for
+        for quiet in (["--tune", "300", "--cache-dir", ""], []):  # as requested
             self.assertNotIn("measurements", self.ok(*command, *quiet, env=bare).stderr)
 
     def test_refuses_what_is_no_budget(self):

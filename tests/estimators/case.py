@@ -1,4 +1,4 @@
-"""One estimator to convert: how it is made, what it is fitted on, how it is converted."""
+"""One estimator to convert: its constructor, training data and converter."""
 
 import dataclasses
 from collections.abc import Callable
@@ -15,11 +15,11 @@ class Case:
     data: str                     # a key of datasets.DATA
     converter: str = "sklearn"    # a key of convert.CONVERTERS
     zipmap: bool | None = None    # None: no classifier, or the converter's default
-    options: dict = dataclasses.field(default_factory=dict)  # further ones of the converter
+    options: dict = dataclasses.field(default_factory=dict)  # further options of the converter
     f64: bool = False             # inputs, and so the converted model, in double precision
     rtol: float = RTOL
-    atol: float = ATOL            # relative to the largest number of a result that is above 1
-    why: str = ""                 # the reason for other tolerances
+    atol: float = ATOL            # relative to the largest magnitude of a result, if above 1
+    why: str = ""                 # the reason for a larger tolerance
 
     def __post_init__(self):
         assert (self.rtol, self.atol) == (RTOL, ATOL) or self.why, f"{self.name}: say why the tolerance differs"
@@ -36,7 +36,7 @@ def one(name, make, data, **rest):
 
 
 def compare(case, wanted, got, where=""):
-    """None, or what differs first. Lists are sequences, dicts are maps, arrays are tensors."""
+    """None, or the first difference. Lists are sequences, dicts are maps, arrays are tensors."""
     if isinstance(wanted, list):
         if not isinstance(got, list) or len(got) != len(wanted):
             return f"{where}: {len(wanted)} items wanted, got {len(got) if isinstance(got, list) else type(got).__name__}"

@@ -1,4 +1,4 @@
-"""Fitted estimators to ONNX, by the converters that users take."""
+"""Converts fitted estimators to ONNX with skl2onnx and onnxmltools."""
 
 import warnings
 
@@ -24,7 +24,7 @@ def sklearn(case, model, data):
 
 
 def boosted(which):
-    """Estimators of another library, alone or inside of a pipeline of scikit-learn."""
+    """Estimators of another library, alone or in a scikit-learn pipeline."""
     def convert(case, model, data):
         import onnxmltools
         from onnxmltools.convert.common.data_types import FloatTensorType
@@ -35,7 +35,7 @@ def boosted(which):
 
 
 def registered(case, model, data):
-    """scikit-learn pipelines around LightGBM and XGBoost: their converters are made known to skl2onnx."""
+    """For scikit-learn pipelines with LightGBM and XGBoost: registers their converters with skl2onnx."""
     import lightgbm
     import xgboost
     from onnxmltools.convert.lightgbm.operator_converters.LightGbm import convert_lightgbm
@@ -57,7 +57,7 @@ CONVERTERS = {"sklearn": sklearn, "lightgbm": boosted("lightgbm"), "xgboost": bo
 
 
 def accept_booleans():
-    """skl2onnx 1.20 gives HistGradientBoosting's nodes booleans among integers, which protobuf 7 refuses."""
+    """Works around skl2onnx 1.20, which writes booleans among the integers of HistGradientBoosting's nodes: protobuf 7 refuses them."""
     from onnx import helper
     make = helper.make_attribute
     if make.__name__ == "with_integers":
@@ -72,7 +72,7 @@ def accept_booleans():
 
 
 def use_plain_locale(model):
-    """onnxruntime asks for en_US.UTF-8, which few machines have, where a model names no locale."""
+    """Sets a locale, because onnxruntime otherwise needs en_US.UTF-8, which few machines have."""
     for node in model.graph.node:
         if node.op_type == "StringNormalizer" and not any(a.name == "locale" for a in node.attribute):
             attribute = node.attribute.add()
@@ -94,7 +94,7 @@ def to_onnx(case, data):
 
 
 def feeds(case, data):
-    """The test rows as the model's inputs want them."""
+    """The test rows in the form of the model's inputs."""
     out = {}
     for name, x in data.test.items():
         out[name] = x.astype(np.float64) if case.f64 and x.dtype.kind == "f" else x

@@ -1,4 +1,4 @@
-"""What estimators are fitted on and asked about. Fixed seeds: the same on every machine."""
+"""Training and test data of the estimators. Fixed seeds: the same on every machine."""
 
 import dataclasses
 import functools
@@ -14,7 +14,7 @@ WORDS = ("tern gull wave harbour north wind storm sand shell island ferry rope a
 @dataclasses.dataclass(frozen=True)
 class Data:
     train: object               # as fit takes it
-    target: object              # None: nothing to learn from
+    target: object              # None: unsupervised
     test: dict                  # name of the model's input -> array
     frame: bool = False         # several named inputs
 
@@ -109,7 +109,7 @@ def categories(whole=False):
 
 
 def frame():
-    """Columns of several kinds, each an input of its own."""
+    """Columns of several kinds, each a separate input."""
     import pandas
     rng = np.random.default_rng(23)
     rows = TRAIN + TEST

@@ -1,4 +1,4 @@
-"""One model by onnxruntime and by tern, on the same inputs. Results: arrays, lists for sequences, dicts for maps."""
+"""Runs a model in onnxruntime and in tern on the same inputs. Results: arrays, lists for sequences, dicts for maps."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ def write_input(path, x):
 
 
 def read(value):
-    """What tern writes as JSON for a value."""
+    """Parses tern's JSON of a value."""
     if isinstance(value, list):
         return [read(item) for item in value]
     if "type" not in value:
@@ -40,7 +40,7 @@ def read(value):
 
 
 def by_tern(tern, path, feeds, folder, limit, options=()):
-    """Raises RuntimeError with what tern says."""
+    """Raises RuntimeError with tern's message."""
     command = [str(tern), "run", str(path), "--threads", "1", "--format", "json", "--output-dir", str(folder / "out"), *options]
     for name, x in feeds.items():
         command += ["--input", f"{name}={write_input(folder / name, x)}"]

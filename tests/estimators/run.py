@@ -17,7 +17,7 @@ LIMIT = 120  # seconds for one run of tern
 
 
 def run_case(case, tern, folder):
-    """(outcome, message): passed, failed, or unavailable, where there is nothing to compare with."""
+    """(outcome, message): passed, failed, or unavailable if there is nothing to compare with."""
     data = datasets.load(case.data)
     try:
         model = convert.to_onnx(case, data)

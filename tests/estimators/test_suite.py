@@ -1,4 +1,4 @@
-"""The suite itself: comparison finds what differs, the catalogue is as large as promised."""
+"""Tests of the suite: the comparison finds differences, the catalogue is large enough."""
 
 import pathlib
 import sys

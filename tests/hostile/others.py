@@ -1,4 +1,4 @@
-"""Ops that choose, move or weigh elements by numbers that a model gives."""
+"""Ops that select, move or scale elements by attributes and index inputs."""
 
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Models with extreme attributes: nothing may crash, hang or take more memory than the model's own tensors do,
-what is refused is refused with a reason, enough is computed, and that is what the reference evaluator computes.
+"""Models with extreme attributes: tern must not crash, hang or use more memory than the model's tensors take. A refusal needs a
+reason, enough models must be computed, and results must equal the reference evaluator's.
 
     run.py --tern build/release/bin/tern --cases 60            # of each op, from seed 0 on
     run.py --tern build/release/bin/tern --case Conv:12        # one, in full; --keep FOLDER saves the model
     run.py --tern build/release/bin/tern --sample tests/hostile/sample.txt     # as many as that has; --update writes it anew
 
-The sample says of each model whether it is computed: one that is refused instead, or the other way round, fails.
+The sample lists for each model whether it is computed or refused; a change fails.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from verdict import Answer
 
 OPS = windows.OPS | others.OPS
 CPU_S, WALL_S = 20, 300
-MEMORY = 1 << 30  # more than any result here needs; whoever asks for more must be told that it is too much
+MEMORY = 1 << 30  # more than any result here needs; a model that needs more must be refused
 
 
 def one_run(command, folder, *options):
@@ -56,7 +56,7 @@ def set_limits():
 
 
 def judge(command, name, keep=None):
-    """The name, what is wrong or None, all answers."""
+    """The name, the error or None, all answers."""
     op, seed = name.split(":")
     with np.errstate(all="ignore"):
         model = OPS[op](Draw(op, int(seed)))
@@ -82,7 +82,7 @@ def judge_one(args):
 
 
 def read_sample(path):
-    """By op, a + or - for each seed from 0 on: whether it is computed. The lines of text above are kept."""
+    """Per op, + (computed) or - (refused) for each seed from 0 on. Keeps the leading lines of text."""
     lines = path.read_text().splitlines()
     return dict(line.split() for line in lines if line[0] != "#"), [line for line in lines if line[0] == "#"]
 

@@ -1,4 +1,4 @@
-"""What the runner says of commands that only pretend to be tern."""
+"""The runner's verdicts on fake tern commands."""
 
 import os
 import pathlib
@@ -46,7 +46,7 @@ class Pretenders(unittest.TestCase):
         self.assertIn("FAIL Tile: 0 of 10 computed, needs 1", lines)
 
     def test_one_op_refused_in_a_plain_run_fails(self):
-        """Of a command that computes all else as tern does."""
+        """The result for a fake command that otherwise behaves like tern."""
         refuse_lstm = f"if grep -q LSTM \"$2\"; then {REFUSE}; fi\nexec \"{os.environ['TERN_BIN']}\" \"$@\""
         for op, code in (("GRU", 0), ("LSTM", 1)):
             with self.subTest(op):

@@ -1,4 +1,4 @@
-"""Whether what tern answered to a hostile model is right, and whether a run of many models has shown anything."""
+"""Checks tern's answer to a hostile model, and whether a run of many models computed enough of them."""
 
 import dataclasses
 import math
@@ -7,10 +7,10 @@ import re
 import numpy as np
 
 COMPUTED, REFUSED = 0, 2  # exit codes
-LEAST_COMPUTED = 0.6  # of all cases, when every op is drawn; about 0.7 are
-LEAST_OF_AN_OP = 0.1  # of one op's, rounded down; MaxUnpool has the fewest, about 0.2
+LEAST_COMPUTED = 0.6  # minimum share of computed cases over all ops; about 0.7 in practice
+LEAST_OF_AN_OP = 0.1  # minimum share per op, rounded down; MaxUnpool has the fewest, about 0.2
 
-# Lack of memory may be met anywhere. Every other refusal is about one node.
+# Lack of memory can occur anywhere. Every other refusal must name a node.
 KINDS = "invalid model|invalid argument|unsupported|resource exhausted"
 NODE = r"node '(?P<node>[^']*)' \([^)]*\)(?:, kernel [\w.]+)?: "
 REFUSAL = re.compile(rf"tern: (?P<kind>{KINDS}): (?:{NODE})?(?P<why>.+) while: .*'(?P<model>[^']*)'")
@@ -25,7 +25,7 @@ class Answer:
 
 
 def bad_refusal(said, model, path):
-    """What is wrong with the words of a refusal, or None: they say what is wrong, with which node of which model."""
+    """The error in a refusal's message, or None: it must state the reason, the node and the model."""
     match = REFUSAL.fullmatch(said)
     if not match:
         return f"refused without a well-formed error: '{said}'"
@@ -58,7 +58,7 @@ def differs(a, b, exact):
 
 
 def fault(answers, model, path):
-    """What is wrong with the answers of the reference, one thread and two, or None."""
+    """The error in the answers of the reference, one thread and two threads, or None."""
     for who, answer in answers.items():
         if words := bad_answer(answer, model, path):
             return f"{who}: {words}"
@@ -73,7 +73,7 @@ def fault(answers, model, path):
 
 
 def unexpected(name, marks, expected):
-    """What is wrong with the last of an op's marks, or None. expected: marks by op, None where nothing is known."""
+    """The error in the last of an op's marks, or None. expected: marks by op, None if unknown."""
     if expected is None:
         return None
     op = name.split(":")[0]
@@ -83,7 +83,7 @@ def unexpected(name, marks, expected):
 
 
 def too_few(computed, cases, every_op):
-    """What share was not reached. computed: how many by op; cases: of each op."""
+    """The minimum share that was not reached. computed: count by op; cases: number per op."""
     found = [f"{op}: {n} of {cases} computed, needs {least}" for op, n in computed.items()
              if n < (least := math.floor(LEAST_OF_AN_OP * cases))]
     if every_op and (n := sum(computed.values())) < (least := math.ceil(LEAST_COMPUTED * cases * len(computed))):

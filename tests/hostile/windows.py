@@ -4,7 +4,7 @@ import numpy as np
 
 
 def fitting_pads(d, sizes, kernel, dilations, strides, below):
-    """Pads that make room for a few windows along each axis; below: those of pools are smaller than a window."""
+    """Pads that permit a few windows along each axis; below: pads of pools must be smaller than a window."""
     begins, ends = [], []
     for n, k, q, s in zip(sizes, kernel, dilations, strides):
         extent = (k - 1) * q + 1
@@ -33,7 +33,7 @@ def window(d, kernel, below=False):
 
 
 def grouped(d):
-    """Group, channels of a group, maps of a group."""
+    """Number of groups, input channels per group, output channels per group."""
     group = d.pick([1, 1, 1, 2, 8])
     return group, d.pick([0, 1, 1, 3, 4, 16]), d.pick([0, 1, 1, 4, 16, 33])
 

@@ -28,7 +28,7 @@ def number(value, form=""):
 
 
 def peer_cell(result, model):
-    """The count; `!` behind it where the peer's model is wrong."""
+    """The count, followed by `!` if the peer's model is wrong."""
     return str(result["nodes"]) + "!" * peers.is_wrong(result, model) if "nodes" in result else "-"
 
 
@@ -43,7 +43,7 @@ def line(row, model):
 
 
 def against(peer, rows, models):
-    """How Tern stands against one peer, over the models that both took."""
+    """Tern against one peer, over the models that both optimised."""
     both = [(r["tern"]["nodes_after"], r["exported"], r["peers"][peer]["nodes"]) for r in rows
             if "tern" in r and "nodes" in r["peers"][peer]]
     sign = Counter("fewer" if tern < other else "equal" if tern == other else "more" for tern, _, other in both)

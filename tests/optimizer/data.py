@@ -1,4 +1,4 @@
-"""The models to compare on, and what to feed them."""
+"""The models to compare on, and their inputs."""
 
 import hashlib
 import importlib.util
@@ -17,11 +17,11 @@ TOLERANCE = 1e-5
 # Every layer rounds to 8 or 11 bits: an activation on a rounding boundary falls either way with the order of a sum.
 # onnxruntime differs from itself by as much with and without its optimizer.
 LOOSER = {"mobilenet_v2_int8_qdq": 0.06, "mobilenetv2-7_fp16": 2e-3}
-OPEN_DIM = 2  # of a dimension that nothing fixes
+OPEN_DIM = 2  # size of an unconstrained dimension
 
 
 def _zoo_tables():
-    """tests/zoo/run.py knows what the published models need: dims, inputs with a meaning, room for rounding."""
+    """tests/zoo/run.py has the settings of the published models: dims, meaningful inputs, tolerances."""
     spec = importlib.util.spec_from_file_location("zoo_run", TESTS / "zoo" / "run.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -35,7 +35,7 @@ ZOO = _zoo_tables()
 class Model:
     name: str
     path: Path
-    published: bool  # from the zoo: random inputs where no stored ones are known
+    published: bool  # from the zoo: random inputs if there are no stored ones
 
     @property
     def sha(self):
@@ -47,7 +47,7 @@ class Model:
 
     @property
     def invalid(self):
-        """The file asks for what ONNX forbids; everybody has to refuse it."""
+        """The file violates ONNX; every engine must refuse it."""
         return self.published and self.name in ZOO.INVALID
 
 
@@ -60,7 +60,7 @@ def models(folder, zoo):
 
 
 def declare(parser):
-    """The options that say which tern works on which models."""
+    """The options for the tern binary and the models."""
     parser.add_argument("--tern", default=os.environ.get("TERN_BIN", "build/release/bin/tern"))
     parser.add_argument("--models", type=Path, help="folder that tests/architectures/export.py filled")
     parser.add_argument("--no-zoo", action="store_true", help="leave out $TERN_ZOO/models")
@@ -89,7 +89,7 @@ def _numbered(folder):
 
 
 def _stored(model, names):
-    """Feeds from files beside the model: one dict a data set."""
+    """Inputs from files beside the model: one dict per data set."""
     if not model.published:
         return [dict(zip(names, map(numpy.load, _numbered(folder)), strict=True))
                 for folder in [model.path.parent, *sorted(model.path.parent.glob("data_*"))]]
@@ -114,7 +114,7 @@ def _random(value, dims, generator):
 
 
 def feeds(model):
-    """Input name -> array, one dict a data set; never empty."""
+    """Input name -> array, one dict per data set; never empty."""
     if model.published and model.name in ZOO.FIXED_INPUTS:
         return [ZOO.FIXED_INPUTS[model.name]]
     values = inputs(model)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the ops that Tern recognises in exports of known architectures, against what the architectures hold.
+"""Compares the fused ops that Tern finds in exports of known architectures with the number in the architectures.
 
     fused_counts.py --tern build/release/bin/tern --models .cache/architectures
 
@@ -24,7 +24,7 @@ SHAPES = ("static", "dynamic")
 
 @dataclass(frozen=True)
 class Expected:
-    config: str  # what of tests/architectures/families the numbers follow from
+    config: str  # the configuration in tests/architectures/families that the numbers follow from
     counts: dict = field(default_factory=dict)
 
 
@@ -39,13 +39,13 @@ def rotary_decoder(layers, config):
 
 
 def t5(encoder_layers, decoder_layers, config):
-    """Decoder layers also look at the encoder. A norm before each part and one behind each stack."""
+    """Decoder layers also have cross-attention. A norm before each part and one after each stack."""
     return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
                              "RmsNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1})
 
 
 def whisper(encoder_layers, decoder_layers, config):
-    """As T5, with GELU in each layer and behind the two convolutions."""
+    """As T5, with GELU in each layer and after the two convolutions."""
     return Expected(config, {"Attention": encoder_layers + 2 * decoder_layers,
                              "LayerNorm": 2 * encoder_layers + 1 + 3 * decoder_layers + 1,
                              "Gelu": encoder_layers + decoder_layers + 2})
@@ -86,7 +86,7 @@ def counted(tern, model):
 
 
 def check(tern, folder, expected):
-    """The line to print, and whether it is as it should be."""
+    """The line to print, and whether the counts are as expected."""
     model = folder / "model.onnx"
     if not model.is_file():
         return "no such export", False

@@ -1,4 +1,4 @@
-"""Counting the nodes of an ONNX model the same way for everybody."""
+"""Counts the nodes of an ONNX model, in the same way for all optimizers."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ def load(path):
 
 
 def bodies(graph):
-    """A graph and the graphs inside its nodes' attributes."""
+    """A graph and its nested graphs."""
     yield graph
     for node in graph.node:
         for attribute in node.attribute:

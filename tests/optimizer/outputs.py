@@ -1,4 +1,4 @@
-"""Runs a model in onnxruntime and measures how far two sets of outputs are apart."""
+"""Runs a model in onnxruntime and measures the difference between two sets of outputs."""
 
 import numpy
 import onnxruntime
@@ -17,7 +17,7 @@ def session(path, level=LEVELS.ORT_DISABLE_ALL, save_to=None):
 
 
 def load(path):
-    """A session that computes what the file says: without onnxruntime's own optimizer where it can do without."""
+    """A session without onnxruntime's optimizer, if the model runs without it."""
     try:
         return session(path)
     except Exception:  # some operators have a kernel only after it ran
@@ -32,7 +32,7 @@ def results(loaded, feeds):
 
 
 def _arrays(value):
-    """A tensor as it is; the tensors of a sequence in order; a map from classes to numbers as one tensor."""
+    """Flattens a value to tensors: a tensor itself, the tensors of a sequence in order, a map from classes to numbers as one tensor."""
     if isinstance(value, dict):
         return [numpy.asarray([value[key] for key in sorted(value)])]
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""What other optimizers make of a model, kept in a file so that they need not run again."""
+"""Results of other optimizers, cached in a file so that they need not run again."""
 
 import importlib
 import importlib.metadata
@@ -16,11 +16,11 @@ import outputs
 from data import TESTS
 
 PINS = [TESTS.parent / "scripts" / f"requirements-{group}.txt" for group in ("test", "optimizer")]
-WRONG = 1e-2  # an optimizer whose outputs are further off has not optimised this model but another one
+WRONG = 1e-2  # an optimised model with a larger error counts as wrong
 
 
 def _onnxruntime(model, folder):
-    """Its extended level: fusions, but no layout and no kernel of one machine."""
+    """onnxruntime's extended level: fusions, but no layout changes and no machine-specific operators."""
     given, out = folder / "given.onnx", folder / "optimised.onnx"
     onnx.save(model, given)
     outputs.session(given, outputs.LEVELS.ORT_ENABLE_EXTENDED, save_to=out)
@@ -56,7 +56,7 @@ def _require(peer, version):
     if found != version:
         raise SystemExit(f"{peer} {version} is needed for what the cache lacks, {found} is installed; "
                          "run scripts/deps optimizer")
-    importlib.import_module(peer)  # here once, so that the children need not
+    importlib.import_module(peer)  # imported here once, so that the children need not
 
 
 def _optimise(peer, path):
@@ -70,8 +70,8 @@ def _originals(path, all_feeds):
 
 
 def _runnable(peer, model, optimised, folder):
-    """A session of what the peer made. onnxruntime counts as right when it runs its own graph; some of those that it
-    writes it cannot read."""
+    """A session of the peer's model. onnxruntime's own model counts as right if onnxruntime optimises and runs it in memory, because it
+    cannot read some of the files that it writes."""
     if peer == "onnxruntime":
         return outputs.session(model.path, outputs.LEVELS.ORT_ENABLE_EXTENDED)
     path = Path(folder) / "optimised.onnx"
@@ -88,7 +88,7 @@ def _distance(peer, model, optimised, all_feeds):
 
 
 def _judge(peer, model, optimised, all_feeds, limit):
-    """Keys that say how good the peer's model is; none where the original cannot tell."""
+    """Quality figures of the peer's model; none if the original does not run."""
     if graphs.is_random(graphs.load(model.path)):
         return {}
     try:
@@ -115,7 +115,7 @@ def _measure(peer, model, all_feeds, limit):
 
 
 class Cache:
-    """File hash -> "peer version" -> result; rewritten whole after each model, so a stop loses nothing."""
+    """File hash -> "peer version" -> result; rewritten after each model, so that an interruption loses nothing."""
 
     def __init__(self, path, limit):
         self.path, self.limit = path, limit
@@ -141,5 +141,5 @@ class Cache:
 
 
 def is_wrong(result, model):
-    """Whether a peer's model does not run, or computes something else."""
+    """Whether a peer's model does not run, or its results are wrong."""
     return "broken" in result or result.get("error", 0.0) > max(WRONG, model.tolerance)

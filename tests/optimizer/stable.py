@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks on real models what the optimizer promises.
+"""Checks guarantees of the optimizer on real models.
 
 On every model of --models and of $TERN_ZOO/models: `tern optimize` twice writes the same bytes, as .tern and as .onnx;
 optimising the result again fires no rule and changes no byte; the result gives the stored outputs, or, where none are
@@ -68,7 +68,7 @@ class Check:
 
 
 def check(tern, model, level):
-    """What is wrong; empty: nothing."""
+    """The errors; empty: none."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             Check(tern, model, Path(folder), level).run()

@@ -12,7 +12,7 @@ from child import Failure, one_line
 
 @dataclass(frozen=True)
 class Times:
-    """Milliseconds a run, the best round of each, and how far the rounds of one model were apart."""
+    """Milliseconds per run in the best round of each, and the spread between the rounds of a model."""
 
     original: float
     optimised: float
@@ -63,11 +63,11 @@ class Tern:
         return {file.name: numpy.load(file) for file in sorted(out.glob("*.npy"))}
 
     def verify(self, model, stored):
-        """Raises where the model, as it is, does not give the outputs in the folder."""
+        """Raises if the unoptimised model does not give the outputs in the folder."""
         self._call("verify", model, "--data", stored, "--level", "none", "--threads", 1)
 
     def times(self, original, optimised, inputs, rounds, seconds):
-        """Alternates between the two, so that a busy machine disturbs both alike."""
+        """Alternates between the two, so that noise affects both equally."""
         def bench(model):
             report = self._object("bench", model, *inputs, "--threads", 1, "--level", "none", "--seconds", seconds)
             return report["latency_ms"]["p50"]
@@ -77,7 +77,7 @@ class Tern:
 
 
 def shape_options(feeds):
-    """The options that fix what a model leaves open, to the shapes of the arrays."""
+    """The options that set a model's open dims to the shapes of the arrays."""
     return [word for name, value in feeds.items() if value.shape
             for word in ("--shape", f"{name}={'x'.join(map(str, value.shape))}")]
 

@@ -1,4 +1,4 @@
-"""The comparison itself: what it counts, how it measures differences, and that it notices a worse optimizer."""
+"""Tests of the comparison: node counts, differences of outputs, and detection of a worse optimizer."""
 
 import json
 import os
@@ -23,7 +23,7 @@ import outputs  # noqa: E402
 import peers  # noqa: E402
 from data import Model  # noqa: E402
 
-# Stands in for tern: optimises by copying, and reports as many nodes as the test wants.
+# A fake tern: copies the model, and reports the number of nodes that the test sets.
 FAKE = """#!{python}
 import json, shutil, sys
 assert sys.argv[1] == "optimize" and sys.argv[5:7] == ["--level", "extended"], sys.argv

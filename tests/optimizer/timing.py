@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Times every model in Tern before and after the optimizer: no model may be slower, nor all of them together.
 
-One process a model, one thread, both forms in turn (`tern optimize --measure`), the best run of each. A model
-that looks slower is measured again and longer, up to --rounds times: what else runs on the machine only ever
-adds time. Exit status 1 when a model is slower by more than --noise, or the sum. Ends with
+One process per model, one thread, both forms alternately (`tern optimize --measure`), the best run of each. A model
+that seems slower is measured again and longer, up to --rounds times, because other programs only ever add time. Exit status 1 when a model is slower by more than --noise, or the sum. Ends with
 `N passed, N failed, N skipped`.
 """
 
@@ -18,7 +17,7 @@ from child import Failure, one_line
 from tern import Tern, save_inputs, shape_options
 
 
-GRAIN = 0.001  # milliseconds: what a look at the clock and the caches around it may cost
+GRAIN = 0.001  # milliseconds: overhead of reading the clock and of cache effects
 
 
 def is_slower(before, after, noise):
@@ -31,7 +30,7 @@ def in_one_process(tern, model, feeds, seconds, level):
 
 
 def with_inputs(tern, model, feeds, seconds, level):
-    """For models that random numbers do not suit."""
+    """Inputs for models that do not accept random ones."""
     with tempfile.TemporaryDirectory() as folder:
         optimised = Path(folder) / "optimised.tern"
         tern.optimise(model.path, optimised, level)

@@ -1,4 +1,4 @@
-"""One model: what Tern made of it, against the peers and against the original."""
+"""One model: Tern's result compared with the peers and with the original."""
 
 import tempfile
 from pathlib import Path
@@ -19,7 +19,7 @@ def node_problems(nodes, found, model):
 
 
 def _onnx_error(model, optimised, all_feeds):
-    """Distance of the optimised file from the original, both run by onnxruntime; None where that cannot tell."""
+    """The difference between the optimised file and the original, both run by onnxruntime; None if it cannot run them."""
     if graphs.is_random(graphs.load(model.path)):
         return None
     try:
@@ -33,13 +33,13 @@ def _onnx_error(model, optimised, all_feeds):
 
 
 def _usual(row):
-    """How far onnxruntime's optimizer moves them: what reordered sums cost in this network."""
+    """The change of outputs by onnxruntime's optimizer: the effect of reordered sums in this network."""
     error = row["peers"]["onnxruntime"].get("error")
     return "" if error is None else f" (onnxruntime's optimizer: {error:.2g})"
 
 
 class Judge:
-    """Holds the options; `row` gives everything known about one model as plain values."""
+    """Stores the options; `row` returns all results of one model as plain values."""
 
     def __init__(self, tern, options):
         self.tern, self.options = tern, options

@@ -29,7 +29,7 @@ def make_model(folder, layers):
     with open(folder / "weights.bin", "wb") as data:
         for i in range(layers):
             block = rng.standard_normal((64, WIDTH), dtype=np.float32) / WIDTH**0.5
-            for _ in range(WIDTH // 64):  # the same rows again and again: quick to make, not empty
+            for _ in range(WIDTH // 64):  # repeated rows: fast to generate, not sparse
                 data.write(block.tobytes())
             w = TensorProto(name=f"w{i}", data_type=TensorProto.FLOAT, dims=[WIDTH, WIDTH], data_location=TensorProto.EXTERNAL)
             for key, value in (("location", "weights.bin"), ("offset", str(i * LAYER_BYTES)), ("length", str(LAYER_BYTES))):

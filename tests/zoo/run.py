@@ -19,7 +19,7 @@ import numpy as np
 import onnxruntime
 
 RTOL, ATOL = 1e-3, 1e-4
-# Inputs that random numbers cannot stand in for: symbolic dims, and integers with a meaning.
+# Inputs that cannot be random: symbolic dims, and meaningful integers.
 SHAPES = {
     "nsnet2": {"dims": {"batch": 2, "frames": 7}},
     "translit_encoder": {"dims": {"batch": 2, "src": 5}},
@@ -36,14 +36,14 @@ FIXED_INPUTS = {
     "30_nested_loops": {
         "iter": np.array(1, np.int64), "cond_in": np.array(True), "x_in": np.array([1.5], np.float32),
     },
-    # Bytes of a file, the last of them padding; any other number is no token.
+    # Bytes of a file, the last of them padding; other values are invalid.
     "magika_v3_3": {
         "bytes": np.append(np.random.default_rng(1).integers(0, 256, (2, 2000)), np.full((2, 48), 256), 1).astype(np.int32),
     },
 }
 @dataclass
 class Looser:
-    """A model that needs more room than RTOL and ATOL, and why; `share` of its largest output is the absolute part."""
+    """A model that needs larger tolerances than RTOL and ATOL, and why; the absolute tolerance is `share` of its largest output."""
 
     share: float
     why: str
@@ -61,9 +61,9 @@ FIRES = {
     "magika_v3_3": {"RecomposeScaledLayerNorm": 2},
     "tiny_random_bert_qa_tf": {"RecomposeShiftedLayerNorm": 49},
 }
-# Files that ask for what ONNX forbids. Tern must say so, and onnxruntime must refuse them too.
+# Files that violate ONNX. Tern must refuse them with this message, and onnxruntime must refuse them too.
 INVALID = {
-    "style_starry_night_fp16": "cannot broadcast",  # opset 7, but its Adds still count on broadcast=1 axis=1 of opset 6
+    "style_starry_night_fp16": "cannot broadcast",  # opset 7, but its Adds still use broadcast=1 axis=1 of opset 6
 }
 # Exported files that onnxruntime's own optimiser breaks: checked without its extended optimisations.
 UNOPTIMISED = {
@@ -103,7 +103,7 @@ def numbers_differ(got, wanted):
 
 
 def difference(got, wanted):
-    """Of tensors, sequences and maps, as onnxruntime gives them; "" when they agree."""
+    """The difference of tensors, sequences and maps as onnxruntime returns them; "" when they agree."""
     if isinstance(wanted, (list, dict)):
         if type(got) is not type(wanted) or len(got) != len(wanted):
             return f"got {got}, wanted {wanted}"
@@ -114,7 +114,7 @@ def difference(got, wanted):
         if missing:
             return f"keys {missing} are missing"
         return next((f"at {k}: {d}" for k in keys if (d := difference(got[k], wanted[k]))), "")
-    plain = not isinstance(wanted, np.ndarray)  # a number in a map, whose type onnxruntime does not tell
+    plain = not isinstance(wanted, np.ndarray)  # a number in a map, whose type onnxruntime does not return
     got, wanted = np.asarray(got), np.asarray(wanted)
     if wanted.dtype == object:
         got, wanted = got.astype(str), wanted.astype(str)
@@ -126,7 +126,7 @@ def difference(got, wanted):
 
 
 def from_json(value):
-    """What Tern writes of sequences and maps."""
+    """Reads sequences and maps as Tern writes them."""
     if isinstance(value, list):
         return [from_json(v) for v in value]
     if isinstance(value, dict) and value.keys() == {"type", "shape", "data"}:

@@ -1,4 +1,4 @@
-"""Detectors and segmenters that carry a backbone of their own."""
+"""Detectors and segmenters with their own backbone."""
 
 from .family import Family, image
 

@@ -1,4 +1,4 @@
-"""What one entry of the architecture table is made of."""
+"""The type of an entry of the architecture table."""
 
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ class Family:
     model: str  # class in transformers; its config_class builds the configuration
     inputs: tuple
     config: dict
-    sizes: dict = field(default_factory=dict)  # overrides SIZES where a network needs special lengths
+    sizes: dict = field(default_factory=dict)  # overrides SIZES for networks that need special lengths
     outputs: tuple = ()  # names of the results to keep; all float tensors when empty
     call: dict = field(default_factory=dict)  # constant keyword arguments of forward
     method: str = "forward"
@@ -55,7 +55,7 @@ def image(size=32, channels=3, name="pixel_values"):
 TOKENS = (ids(), mask())
 SEQ2SEQ = (ids(), mask(), ids("decoder_input_ids", "target"))
 
-# Names that the attribute maps of nearly all text configurations understand.
+# Names that nearly all text configurations accept.
 TINY = dict(
     vocab_size=99,
     hidden_size=32,

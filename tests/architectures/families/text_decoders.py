@@ -5,7 +5,7 @@ from .family import Family, TOKENS, ids, tiny
 NO_CACHE = dict(use_cache=False)
 LOGITS = ("logits",)
 GROUPED = dict(num_key_value_heads=2)
-# The grouped product that is the default has no ONNX translation.
+# The default grouped matrix product cannot be exported to ONNX.
 EXPERTS = dict(num_experts_per_tok=2, num_key_value_heads=2, experts_implementation="batched_mm")
 
 

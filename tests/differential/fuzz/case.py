@@ -1,4 +1,4 @@
-"""One drawn test: a small graph, the values it is fed, and how closely answers must agree."""
+"""One random test case: a small graph, its inputs, and the tolerance of results."""
 
 from dataclasses import dataclass, field
 
@@ -51,9 +51,9 @@ class Case:
     check: Check
     args: list = field(default_factory=list)   # the main node's inputs in order, None where omitted
     attrs: dict = field(default_factory=dict)
-    dims: dict = field(default_factory=dict)   # declared input shapes, where not the true ones
+    dims: dict = field(default_factory=dict)   # declared input shapes that differ from the true ones
     domain_version: int = 1
-    output_types: list | None = None           # learnt from onnxruntime
+    output_types: list | None = None           # set from onnxruntime's results
     functions: list = field(default_factory=list)
 
     @property
@@ -88,7 +88,7 @@ def _output_info(case, index):
 
 
 def make_model(case):
-    """The ONNX model of a case. Outputs carry types once onnxruntime has told them."""
+    """The ONNX model of a case. Outputs have types after onnxruntime has run it."""
     inputs = [helper.make_value_info(n, values.type_of(v, case.dims.get(n))) for n, v in case.fed.items()]
     outputs = [_output_info(case, i) for i in range(len(case.outputs))]
     constants = [values.tensor_proto(v, n) for n, v in case.constants.items()]

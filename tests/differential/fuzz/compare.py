@@ -1,17 +1,17 @@
-"""Whether two engines' answers agree, and in words if they do not."""
+"""Compares two engines' results and describes the first difference."""
 
 import numpy as np
 
 from . import values
 
-# (rtol, atol). The float16 and bfloat16 figures leave room for rounding at every step of a
-# computation that another engine carries out in float.
+# (rtol, atol). The float16 and bfloat16 tolerances permit rounding at every step of a computation that another
+# engine does in float.
 TOLERANCE = {
     "float": (1e-3, 1e-5), "double": (1e-6, 1e-9), "float16": (5e-3, 2e-3), "bfloat16": (2e-2, 2e-2),
     "float8e4m3fn": (0.13, 2e-2), "float8e4m3fnuz": (0.13, 2e-2), "float8e5m2": (0.26, 2e-2),
     "float8e5m2fnuz": (0.26, 2e-2), "float8e8m0": (0, 0), "float4e2m1": (0, 0),
 }
-A_FEW = 0.05  # the share of elements that may round the other way when a spec does not say how many
+A_FEW = 0.05  # the default share of elements that may round the other way
 
 
 def tolerance(dtype, check):
@@ -68,7 +68,7 @@ def _dicts_differ(want, got, check):
     if not isinstance(got, dict) or set(want) != set(got):
         return f"map keys {list(got) if isinstance(got, dict) else got}, expected {list(want)}"
     for key, a in want.items():
-        # Maps carry Python numbers, which have lost their element type.
+        # Maps contain Python numbers without an element type.
         message = differ(np.asarray(a), np.asarray(got[key]).astype(np.asarray(a).dtype), check)
         if message:
             return f"key {key!r}: {message}"
@@ -115,7 +115,7 @@ def _floats_differ(want, got, rtol, atol):
 
 
 def _worst(want, got, bad):
-    """Names the first few bad elements; their number says whether it is an edge or the whole."""
+    """Names the first wrong elements and their count."""
     places = np.argwhere(bad)
     shown = "; ".join(f"[{','.join(map(str, p))}] got {got[tuple(p)]!s}, expected {want[tuple(p)]!s}"
                       for p in places[:3])

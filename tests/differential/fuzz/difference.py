@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Known:
-    """`when(case)` says whether a case is covered. An entry that no case hits is reported as stale."""
+    """`when(case)`: whether a case is covered. An entry that no case hits is reported as stale."""
 
     ops: list
     reason: str

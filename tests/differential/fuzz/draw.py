@@ -8,7 +8,7 @@ from .case import Case, Check, Const, Fed
 from .registry import ML
 
 
-BIG_EVERY = 8  # one case in so many has an axis long enough for an engine's vectors and tiles
+BIG_EVERY = 8  # one case in so many has an axis long enough for vectorized and tiled kernels
 
 
 class Draw:
@@ -24,7 +24,7 @@ class Draw:
         in_onnx = self.op.domain == ""
         last = self.op.last if in_onnx else 99
         starts = [v for v in self.op.since if v <= last]
-        if in_onnx:  # definitions that no opset onnxruntime promises to run can still reach
+        if in_onnx:  # definitions that no opset supported by onnxruntime uses
             starts = [v for v, after in zip(starts, [*starts[1:], 99]) if after > kernels.MIN_OPSET]
         index = len(starts) - 1 if self.chance(0.4) else self.int(0, len(starts) - 1)
         self.since = starts[index]
@@ -121,7 +121,7 @@ class Draw:
         return prefer if prefer in found and self.chance(0.35) else self.choice(found)
 
     def combo(self):
-        """One kernel's own mix of types, for operators that have only some of the combinations."""
+        """The combination of types of one kernel, for operators that support only some combinations."""
         return self.choice(kernels.combos(self.op.domain, self.op.name, self._type_opset()))
 
     def _type_opset(self):
@@ -163,7 +163,7 @@ class Draw:
     def _place(self, inputs, const):
         """Names the inputs and decides which are fed and which are initializers."""
         names, fed, constants = [], {}, {}
-        odd = self.chance(0.05)  # importers must not trip over the names frameworks give
+        odd = self.chance(0.05)  # names as frameworks write them
         for i, value in enumerate(inputs):
             name = "" if value is None else (f"in/{i}:0" if odd else f"x{i}")
             names.append(name)

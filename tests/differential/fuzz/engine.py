@@ -1,12 +1,12 @@
-"""What every engine under test answers."""
+"""The result type of every engine under test."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class Answer:
-    """status: 'ran' with outputs to compare, 'matched' or 'mismatched' where the engine compared
-    them itself, 'unsupported' when it said so in good order, 'failed' when it did not."""
+    """status: 'ran' with outputs to compare, 'matched' or 'mismatched' if the engine compared them itself,
+    'unsupported' for a regular refusal, 'failed' for anything else."""
 
     outputs: list | None = None
     status: str = "ran"

@@ -53,7 +53,7 @@ class Judge:
         return verdict
 
     def _look_into(self, case, expected, answer, verdict):
-        if verdict.status == "mismatched":  # there is never an excuse for failing
+        if verdict.status == "mismatched":  # a failure is never an explained difference
             verdict.known = next((i for i, entry in enumerate(self.known) if entry.explains(case)), None)
         if verdict.known is not None:
             verdict.status = "explained"
@@ -64,7 +64,7 @@ class Judge:
             verdict.folder = str(self._store(case, expected, verdict))
 
     def _store(self, case, expected, verdict):
-        """A folder `tern verify` can take as it is, with a note on what went wrong."""
+        """A folder that `tern verify` accepts, with a note about the difference."""
         folder = self.save / case.ident.replace(":", "_")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -75,7 +75,7 @@ class Judge:
 
 
 def _second_opinion(case, expected, answer):
-    """Whose side the numpy model or onnx.reference takes; the latter has faults, so it is only a hint."""
+    """Which engine the numpy model or onnx.reference agrees with; the latter has faults, so it is only a hint."""
     third = reference_engine.run(case)
     if third.status != "ran":
         return "no second opinion"

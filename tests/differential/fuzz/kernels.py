@@ -1,4 +1,4 @@
-"""What onnxruntime's CPU provider and the ONNX schemas say about an operator: versions and types."""
+"""Versions and types of an operator, from onnxruntime's CPU provider and the ONNX schemas."""
 
 from collections import defaultdict
 from functools import cache
@@ -7,7 +7,7 @@ import onnx.defs
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 MAX_OPSET = 26  # the newest onnxruntime 1.31 accepts
-MIN_OPSET = 7   # the oldest it promises to run
+MIN_OPSET = 7   # the oldest it supports
 
 
 @cache
@@ -86,7 +86,7 @@ def schema_types(domain, name, opset, param):
 
 @cache
 def types(domain, name, opset, param):
-    """Types worth drawing: the kernels' own, and float16 where onnxruntime would cast around a float kernel."""
+    """Types to draw: those of the kernels, and float16 if onnxruntime inserts casts around a float kernel."""
     own = kernel_types(domain, name, opset, param)
     allowed = schema_types(domain, name, opset, param)
     if not own:  # no kernel: onnxruntime inlines the function body

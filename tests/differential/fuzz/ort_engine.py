@@ -1,4 +1,4 @@
-"""onnxruntime as the oracle: runs a case and learns the types of its outputs."""
+"""onnxruntime as the oracle: runs a case and records the types of its outputs."""
 
 import numpy as np
 import onnx
@@ -13,7 +13,7 @@ ort.set_default_logger_severity(4)
 
 
 class Refused(Exception):
-    """onnxruntime will not run the case, so it says nothing about any engine."""
+    """onnxruntime does not run the case, so there is nothing to compare with."""
 
 
 def _options():
@@ -47,7 +47,7 @@ def _exotic_name(text):
 
 
 def _cast_exotic_outputs(model, types):
-    """Every exotic type fits in a float exactly, which the binding can return."""
+    """Casts types that the binding cannot return to float, which represents them exactly."""
     for i, text in enumerate(types):
         if _exotic_name(text):
             name = model.graph.output[i].name

@@ -1,7 +1,7 @@
-"""Worker processes that survive an engine bringing its process down.
+"""Worker processes; the pool survives an engine that crashes its process.
 
 onnxruntime runs inside the worker and aborts on some inputs, so a worker announces each case
-before it tries it; when it dies, that case is recorded and a new worker goes on with the next."""
+before it runs it; when it dies, that case is recorded and a new worker continues with the next."""
 
 import multiprocessing as mp
 import shutil
@@ -13,7 +13,7 @@ from multiprocessing.connection import wait
 from . import registry
 from .judge import Judge, Verdict
 
-SILENCE_S = 180     # a worker quieter than this is stuck
+SILENCE_S = 180     # seconds without a message after which a worker counts as stuck
 ATTEMPTS_PER_CASE = 12
 
 
@@ -70,7 +70,7 @@ class Worker:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def remainder(self, counted):
-        """What is left of the task after the case that killed the worker."""
+        """The rest of the task after the case that crashed the worker."""
         task = self.task
         seed = self.next_seed + 1
         if task.fixed:
@@ -80,7 +80,7 @@ class Worker:
 
 
 def run(tasks, jobs, engine, known_list, save, on_verdict):
-    """Runs the tasks; `known_list` is a function, since predicates do not travel between processes."""
+    """Runs the tasks; `known_list` is a function, because predicates cannot be pickled."""
     context = mp.get_context("spawn")
     queue = list(reversed(tasks))
     workers = [Worker(context, engine, known_list, save) for _ in range(max(1, min(jobs, len(tasks))))]
@@ -122,7 +122,7 @@ def _listen(worker, queue, counted, on_verdict):
 
 
 def _bury(worker, queue, counted, on_verdict, why):
-    """The engines that run in the worker are onnxruntime and, perhaps, onnx.reference; Tern runs apart."""
+    """onnxruntime and onnx.reference run in the worker; Tern runs in its own process."""
     on_verdict(Verdict(f"{worker.task.op}:{worker.next_seed}", worker.task.op, "refused", f"onnxruntime crashed: {why}"))
     rest = worker.remainder(counted[worker])
     worker.stop()

@@ -36,7 +36,7 @@ OPS = {}
 
 def op(name, since=None, domain="", weight=1.0, last=None):
     """Registers `generate(draw) -> Case`. `since` defaults to every version the ONNX schemas list;
-    `weight` is the operator's share of the cases, for operators with many corners."""
+    `weight` is the operator's share of the cases, for operators with many variants."""
 
     def register(generate):
         versions = tuple(since) if since else kernels.since_versions(domain, name)

@@ -4,7 +4,7 @@ import json
 from collections import Counter, defaultdict
 
 STATUSES = ("matched", "explained", "mismatched", "unsupported", "failed", "refused")
-STALE_AFTER = 50  # cases an entry covers, on all of which the engines agree, before it is called stale
+STALE_AFTER = 50  # an entry is stale if it covers at least so many cases and the engines agree on all of them
 
 
 class Report:
@@ -33,14 +33,14 @@ class Report:
             self.unsupported[verdict.op][verdict.message] += 1
 
     def cases(self, op):
-        """Cases onnxruntime ran."""
+        """Cases that onnxruntime ran."""
         return sum(n for status, n in self.ops[op].items() if status != "refused")
 
     def totals(self):
         return {s: sum(c[s] for c in self.ops.values()) for s in STATUSES}
 
     def stale(self):
-        """Known differences that the cases they cover no longer show."""
+        """Known differences that no covered case shows any more."""
         return [e for i, e in enumerate(self.known) if not self.hits[i] and self.agreed[i] >= STALE_AFTER]
 
     def as_json(self):

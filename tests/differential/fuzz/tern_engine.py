@@ -1,4 +1,4 @@
-"""Tern's command line: `run` with .npy files where they can carry the values, else `verify` with .pb."""
+"""Tern's command line: `run` with .npy files if they can represent the values, otherwise `verify` with .pb."""
 
 import pathlib
 import re
@@ -28,7 +28,7 @@ class Tern:
         model = self.folder / "model.onnx"
         model.write_bytes(make_model(case).SerializeToString())
         npy = all(_npy_carries(v) for v in [*case.fed.values(), *expected])
-        # A canonical form or a random output can only be judged on the outputs themselves.
+        # A canonical form or a random output needs the outputs themselves.
         if npy:
             return self._run(case, model)
         if case.check.canon or case.check.shape_only:
@@ -103,7 +103,7 @@ def write_data(folder, case, expected):
 
 
 def verify_tolerance(case, expected):
-    """One pair of tolerances for the whole model: the loosest that any float output is due."""
+    """One pair of tolerances for the model: the largest of all float outputs."""
     def leaves(value):
         if isinstance(value, list):
             return [leaf for item in value for leaf in leaves(item)]
@@ -112,5 +112,5 @@ def verify_tolerance(case, expected):
     pairs = [tolerance(values.name_of(a), case.check) for v in expected for a in leaves(v)]
     rtol = max((p[0] for p in pairs), default=0.0)
     atol = max((p[1] for p in pairs), default=0.0)
-    # verify has no notion of off-by-one, so integers that may round either way get it as a tolerance.
+    # verify has no off-by-one check, so integers that may round either way get a tolerance of 1.
     return rtol, max(atol, 1.0) if case.check.off_by_one else atol

@@ -1,4 +1,4 @@
-"""Values a model takes and gives, their ONNX types, and their protobuf form."""
+"""Inputs and outputs of a model, their ONNX types, and their protobuf form."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 INTS = SIGNED + UNSIGNED
 FLOAT8 = ("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz")
 TINY_INTS = ("int4", "uint4", "int2", "uint2")
-# What neither .npy nor onnxruntime's Python binding carries; these travel as protobuf or constants.
+# Types that neither .npy nor onnxruntime's Python binding supports; they are passed as protobuf or constants.
 EXOTIC = ("bfloat16", *FLOAT8, "float8e8m0", *TINY_INTS, "float4e2m1")
 
 
@@ -128,7 +128,7 @@ def map_proto(items, dtype, name=""):
     else:
         proto.key_type = TensorProto.INT64
         proto.keys.extend(keys)
-    # Maps carry Python numbers, which have lost their element type.
+    # Maps contain Python numbers without an element type.
     proto.values.CopyFrom(sequence_proto([np.asarray(v, NUMPY[dtype]) for v in values]))
     return proto
 
@@ -156,7 +156,7 @@ def map_value_type(proto):
 
 
 def to_proto(value, name="", type_proto=None):
-    """Any value as the message a test data file holds. A bare None is an empty optional output. Maps that an engine
+    """Any value as the message of a test data file. None is an empty optional output. Maps that an engine
     returned need the output's type."""
     if value is None:
         return OptionalProto(name=name, elem_type=OptionalProto.UNDEFINED)
@@ -180,7 +180,7 @@ def as_optional(value):
 
 
 def plain(value):
-    """The bare Python value onnxruntime's and the reference evaluator's run() want."""
+    """The plain Python value for run() of onnxruntime and of the reference evaluator."""
     if isinstance(value, (Seq, Map)):
         return value.items
     if isinstance(value, Opt):

@@ -1,8 +1,8 @@
 """Plain numpy models of operators, in double precision: the judge where onnxruntime and another engine differ.
 
-A model follows the specification, not onnxruntime; where that is silent (com.microsoft above all) it
-says what onnxruntime does. It returns the outputs of the case's node in order, or None for a form it
-leaves to onnx.reference."""
+A model follows the specification, not onnxruntime; where there is no specification (mostly com.microsoft) it
+follows onnxruntime. It returns the outputs of the case's node in order, or None for a form that it leaves to
+onnx.reference."""
 
 import importlib
 import pathlib
@@ -29,7 +29,7 @@ def load():
 
 
 def wanted(case, outputs):
-    """The outputs the node names, of all it could give."""
+    """The requested outputs of all possible ones."""
     return [value for name, value in zip(case.nodes[0].output, outputs) if name]
 
 

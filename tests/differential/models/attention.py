@@ -8,7 +8,7 @@ DOUBLE = np.float64
 
 
 def softmax(x, sink=False):
-    """Along the last axis; `sink` adds one more score of 0 that takes its share and gives nothing."""
+    """Softmax along the last axis; `sink` adds a score of 0 to the denominator."""
     top = x.max(axis=-1, keepdims=True)
     top = np.maximum(top, 0) if sink else top
     e = np.exp(x - top)
@@ -69,7 +69,7 @@ def attention_bias(attrs, mask, used, queries, keys, past):
 
 
 def masked_attention(case, q, k, v, allowed, bias, past):
-    """onnxruntime's older operators: a filter value stands for minus infinity."""
+    """onnxruntime's older operators: a filter value replaces minus infinity."""
     low = case.attrs.get("mask_filter_value", -10000.0)
     scores = q @ k.swapaxes(2, 3) * case.attrs.get("scale", 1 / np.sqrt(q.shape[-1]))
     if allowed is not None:
@@ -110,7 +110,7 @@ def multi_head_attention(case):
 
 
 def rotate(x, cos, sin, interleaved):
-    """x [..., length, size]; cos and sin [..., length, half]; what lies beyond 2 * half stays."""
+    """x [..., length, size]; cos and sin [..., length, half]; elements beyond 2 * half are unchanged."""
     width = 2 * cos.shape[-1]
     turned, rest = x[..., :width], x[..., width:]
     if interleaved:

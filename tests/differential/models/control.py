@@ -8,7 +8,7 @@ from . import model
 
 
 def evaluator(case, body, outer):
-    """The body as a model of its own: what it takes from the graph around it becomes an input."""
+    """The body as a separate model: its captures become inputs."""
     extra = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), None) for n, v in outer.items()]
     graph = helper.make_graph(body.node, "body", [*body.input, *extra], body.output)
     run = ReferenceEvaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)])).run
@@ -38,7 +38,7 @@ def loop(case):
         for scan, row in zip(scans, rows):
             scan.append(np.asarray(row))
     if step == 0 and scans:
-        return None  # the shape of what was never made depends on inference
+        return None  # the shape of an output of zero iterations depends on inference
     return [np.asarray(state), *[np.stack(s) for s in scans]]
 
 
@@ -60,7 +60,7 @@ def scan(case):
 
 
 def scan_batches(case, attrs, body, lengths, states, xs):
-    """Opset 8: a batch axis in front, and lengths that leave zeros behind."""
+    """Opset 8: a leading batch axis, and sequence lengths; results beyond a length are zeros."""
     finals, out = [], np.zeros_like(xs)
     for b in range(len(xs)):
         length = xs.shape[1] if lengths is None else int(lengths[b])

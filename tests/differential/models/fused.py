@@ -1,4 +1,4 @@
-"""com.microsoft: activations and products with something folded in."""
+"""com.microsoft: activations and products with fused operations."""
 
 import math
 
@@ -55,7 +55,7 @@ def fused_gemm(case):
 
 
 def turned(case, x, side):
-    """transBatch brings the first axis next to the last before trans swaps the last two."""
+    """transBatch moves the first axis to the last but one position before trans swaps the last two."""
     if x.ndim < 2:
         return x.astype(np.float64)
     if case.attrs.get(f"transBatch{side}"):
@@ -96,7 +96,7 @@ def gated_add(case):
 
 @model("com.microsoft.MoE")
 def mixture(case):
-    """Each row goes through its k likeliest experts, weighted by their share of the softmax."""
+    """Each row uses its top k experts, weighted by their softmax."""
     x, router, w1, b1, w2, b2 = arguments(case, 6)
     k = case.attrs.get("k", 4)
     odds = np.exp(router.astype(np.float64) - router.max(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Resize and its ancestor Upsample, one axis at a time."""
+"""Resize and its predecessor Upsample, one axis at a time."""
 
 import math
 
@@ -11,7 +11,7 @@ NEAREST = {"round_prefer_floor": lambda v: math.ceil(v - 0.5), "round_prefer_cei
 
 
 def plan(case):
-    """{axis: (scale, whole output size, length as the coordinates see it, roi start, roi end)}."""
+    """{axis: (scale, integer output size, length for the coordinate transform, roi start, roi end)}."""
     x, roi, scales, sizes = arguments(case, 4)
     axes = [a % x.ndim for a in case.attrs.get("axes") or range(x.ndim)]
     crop = roi if roi is not None and roi.size else np.array([0.0] * len(axes) + [1.0] * len(axes))
@@ -35,7 +35,7 @@ def fitted(case, sizes, targets):
 
 
 def coordinate(form, o, n, scale, out, length, start, end):
-    """Where output o lies on the input axis."""
+    """The input coordinate of output o."""
     if form == "align_corners":
         return 0.0 if length == 1 else o * (n - 1) / (length - 1)
     if form == "asymmetric":

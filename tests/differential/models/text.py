@@ -16,7 +16,7 @@ def regex_full_match(case):
 
 @model("StringNormalizer")
 def string_normalizer(case):
-    """Stopwords are compared as they are, or in one case; what is left changes case; nothing left is one ''."""
+    """Removes stopwords, optionally ignoring case; changes the case of the rest; an empty result is one ''."""
     x, a = case.args[0], case.attrs
     fold = (lambda s: s) if a.get("is_case_sensitive") else str.lower
     change = {"LOWER": str.lower, "UPPER": str.upper, "NONE": lambda s: s}[a.get("case_change_action", "NONE")]

@@ -14,7 +14,7 @@ AGGREGATES = ["AVERAGE", "SUM", "MIN", "MAX"]
 
 
 def numbers(attrs, name):
-    """A list of floats, or the tensor that stands in for it."""
+    """A list of floats, or the *_as_tensor attribute that replaces it."""
     value = attrs.get(f"{name}_as_tensor", attrs.get(name))
     return numpy_helper.to_array(value) if isinstance(value, TensorProto) else value
 

@@ -1,4 +1,4 @@
-"""Convolutions and pools: everything that slides a window."""
+"""Convolutions and pools: all sliding windows."""
 
 import itertools
 import math
@@ -128,13 +128,13 @@ def transpose_geometry(case, sizes, kernel):
     if not shape and not auto.startswith("SAME"):
         return strides, dilations, pads, [f - pads[i] - pads[i + rank] for i, f in enumerate(full)]
     shape = list(shape) if shape else [n * s for n, s in zip(sizes, strides)]
-    totals = [max(0, f - o) for f, o in zip(full, shape)]  # what a wider output adds follows at the end, as in TensorFlow
+    totals = [max(0, f - o) for f, o in zip(full, shape)]  # extra output elements are added at the end, as in TensorFlow
     low = [t // 2 if auto == "SAME_UPPER" else t - t // 2 for t in totals]
     return strides, dilations, low, shape
 
 
 def cells(at, kernel, strides, dilations, pads, sizes):
-    """The window's places within the image, and how many lie in image or padding."""
+    """The window's positions within the image, and the number of positions in image or padding."""
     inside, counted, rank = [], 0, len(kernel)
     for tap in positions(kernel):
         place = [a * s + t * q - pads[i] for i, (a, s, t, q) in enumerate(zip(at, strides, tap, dilations))]

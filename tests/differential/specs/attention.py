@@ -35,7 +35,7 @@ def attention(d):
 
 
 def attention_outputs(d, attrs, past):
-    """Caches come out when they go in, and the scores on request."""
+    """Output caches if there are input caches, and optional scores."""
     scores = d.chance(0.3)
     if scores:
         attrs["qk_matmul_output_mode"] = d.maybe(d.int(0, 3))
@@ -58,7 +58,7 @@ def attention_mask(d, dtype, batch, q_heads, q_len, total):
     if d.chance(0.5):
         return d.tensor(dtype, shape)
     mask = d.tensor("bool", shape, p=0.7)
-    mask[..., 0] = True  # a row with nothing to attend to has no answer
+    mask[..., 0] = True  # the result of a fully masked row is undefined
     return mask
 
 

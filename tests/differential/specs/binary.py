@@ -21,7 +21,7 @@ def arithmetic(d):
 def div(d):
     dtype = d.dtype("T")
     a, b = pair(d, dtype, special=0.05 if d.chance(0.3) else 0)
-    if dtype in INTS:  # division by zero has no answer in integers
+    if dtype in INTS:  # integer division by zero is undefined
         b = np.where(b == 0, 2, b).astype(b.dtype)
     return d.case([a, b])
 
@@ -46,7 +46,7 @@ def pow_(d):
     y = d.tensor(exponent, right, low=-3 if base in FLOATS else 0, high=4)
     if base in INTS and exponent in FLOATS:
         y = np.floor(y).astype(y.dtype)
-    if d.chance(0.3):  # the exponents kernels treat apart
+    if d.chance(0.3):  # exponents with special code paths
         y = np.full(right, d.choice([0, 1, 2, 3])).astype(y.dtype)
     return d.case([x, y])
 

@@ -6,7 +6,7 @@ from fuzz import values
 from fuzz.registry import op
 from fuzz.values import EXOTIC, FLOAT8, FLOATS, INTS, TINY_INTS, enum
 
-# Decimal text only: how a float prints is compared apart, since digits beyond the ninth are a choice.
+# Decimal text only: float-to-string is tested separately, because digits beyond the ninth are implementation-defined.
 NUMBERS = ("0", "1", "-1", "2.5", "-3.25", "100", "1e3", "-7")
 INTEGERS = ("0", "1", "-1", "17", "-100", "64")
 
@@ -26,7 +26,7 @@ def source(d, dtype, to, shape):
 
 def into_integer(d, dtype, to, shape):
     if dtype in INTS and to in INTS:
-        return d.tensor(dtype, shape, wide=True)  # wraps round, by everyone's reading
+        return d.tensor(dtype, shape, wide=True)  # wraps around in every engine
     tiny = to in TINY_INTS or dtype in TINY_INTS
     low, high = {"int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3)}.get(to, (0 if to[0] == "u" else -9, 9))
     return d.tensor(dtype, shape, low=low, high=high) if not tiny or dtype != "bool" else d.tensor(dtype, shape)

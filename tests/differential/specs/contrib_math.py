@@ -95,7 +95,7 @@ def fused_matmul(d):
 
 
 def batch_transposed(d, dtype, a, b, attrs):
-    """transBatch moves the matrix's first dimension in front of the stack."""
+    """transBatch moves the matrix's first dimension before the batch dimensions."""
     shapes = []
     for shape, key, flip in ((a, "transBatchA", attrs["transA"]), (b, "transBatchB", attrs["transB"])):
         shape = transposed(d, shape, flip)

@@ -15,7 +15,7 @@ ms = partial(op, domain=CONTRIB)
 
 @ms("GatherBlockQuantized", weight=2)
 def gather_block_quantized(d):
-    d.opset = max(d.opset, 21)  # four-bit constants need an IR that knows them
+    d.opset = max(d.opset, 21)  # four-bit constants need a recent IR version
     dtype = d.choice(["float", "float16"])
     rows, width, block = d.int(2, 6), d.choice([16, 32, 64]), d.choice([16, 32])
     blocks = -(-width // block)

@@ -29,7 +29,7 @@ def if_(d):
     dtype = d.choice(["float", "int32", "int64", "double"])
     outputs = d.int(1, 2)
     then_graph, else_graph = branch(d, "then", dtype, outputs), branch(d, "else", dtype, outputs)
-    if d.chance(0.3):  # an If within an If sees the outermost values too
+    if d.chance(0.3):  # a nested If sees the outermost values too
         inner = node("If", ["x0"], [f"else_n{i}" for i in range(outputs)], then_branch=branch(d, "in_then", dtype, outputs),
                      else_branch=branch(d, "in_else", dtype, outputs))
         else_graph = helper.make_graph([inner], "else", [], [info(f"else_n{i}", dtype) for i in range(outputs)])
@@ -98,7 +98,7 @@ def scan_body(d, dtype, step):
 
 
 def scan_8(d, dtype, step, length, body):
-    """The first definition: a batch axis in front, and directions under another name."""
+    """Version 8: a leading batch axis, and another name for directions."""
     batch = d.int(1, 3)
     values = {"state0": d.tensor(dtype, [batch, *step], low=-2, high=2),
               "xs": d.tensor(dtype, [batch, length, *step], low=-2, high=2)}

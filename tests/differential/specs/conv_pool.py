@@ -26,7 +26,7 @@ def padding(d, kernel, dilations):
 
 
 def stated(d, name, numbers):
-    """An attribute of ones may as well be left out."""
+    """Sometimes omits an attribute of ones, which is the default."""
     return {name: None if all(n == 1 for n in numbers) and d.chance(0.5) else numbers}
 
 

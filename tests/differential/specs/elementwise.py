@@ -22,7 +22,7 @@ def unary(d):
     low, high, special = UNARY[d.op.name]
     dtype = d.dtype("T")
     special = special if d.chance(0.4) else 0
-    # A large |x| has no correct digits left once its argument is reduced in float.
+    # For large |x|, argument reduction in float loses all digits.
     big = d.op.name in ("Sin", "Cos", "Tan")
     x = d.tensor(dtype, d.shape(), low=low, high=high, special=special, wide=True)
     if big and x.dtype.kind == "f":
@@ -46,7 +46,7 @@ def sign(d):
 
 @op("Round")
 def round_(d):
-    """Halves are the point: they go to the even neighbour."""
+    """Includes halves, which round to even."""
     dtype = d.dtype("T")
     x = d.tensor(dtype, d.shape(), low=-9, high=9, special=0.1)
     halves = (d.tensor("int32", x.shape) * 0.5).astype(x.dtype)
@@ -112,7 +112,7 @@ def hard_sigmoid(d):
 def shrink(d):
     attrs = {"lambd": d.maybe(d.uniform(0, 2)), "bias": d.maybe(d.uniform(-2, 2))}
     dtype = d.dtype("T")
-    if dtype not in FLOATS:  # how a fractional bias meets an integer is nobody's business
+    if dtype not in FLOATS:  # a fractional bias with integers is not defined
         attrs = {k: v and float(round(v)) for k, v in attrs.items()}
     low = 0 if dtype.startswith("u") else -9
     return d.case([d.tensor(dtype, d.shape(), low=low, high=9)], attrs, atol=2e-6)  # double is computed in float

@@ -33,7 +33,7 @@ def gather_elements(d):
 
 
 def nd_indices(d, shape, batch, lead):
-    """Index tuples into shape[batch:], as many as `lead` says."""
+    """Index tuples into shape[batch:], with leading dims `lead`."""
     depth = d.int(1, len(shape) - batch)
     low = [-n if d.chance(0.3) else 0 for n in shape[batch:batch + depth]]
     columns = [d.rng.integers(a, n, lead) for a, n in zip(low, shape[batch:])]
@@ -50,7 +50,7 @@ def gather_nd(d):
 
 
 def reduction(d, dtype, first, second):
-    """The reductions a version knows; strings and booleans only overwrite."""
+    """The reductions of a version; strings and booleans only overwrite."""
     options = ["none"]
     if dtype not in ("string", "bool"):
         options += ["add", "mul"] if d.since >= first else []
@@ -66,7 +66,7 @@ def scatter_elements(d):
     how = reduction(d, dtype, 16, 18)
     picked = [d.int(1, n) for n in shape]
     kind = index_kind(d)
-    if how in (None, "none"):  # which of two writes to one place wins is undefined
+    if how in (None, "none"):  # the order of two writes to the same element is undefined
         picks = distinct_along(d, picked, axis, shape[axis])
     else:
         picks = indices(d, kind, picked, shape[axis])

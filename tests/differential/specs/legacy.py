@@ -1,4 +1,4 @@
-"""Operators that ONNX dropped but onnxruntime still carries in the default domain."""
+"""Operators that ONNX removed but onnxruntime still supports in the default domain."""
 
 from fuzz.registry import op
 

@@ -116,7 +116,7 @@ def leaf_weights(d, leaves, prefix, outputs):
 
 
 def tree_input(d, features, dtype):
-    """Values on the thresholds' own grid, so that equality matters, and now and then a missing one."""
+    """Values on the grid of the thresholds, so that equality occurs, and sometimes a missing value."""
     x = np.round(d.tensor("float", [d.int(1, 6), features]) * 4) / 4
     if d.chance(0.3):
         x[d.tensor("bool", x.shape, p=0.2)] = np.nan
@@ -124,7 +124,7 @@ def tree_input(d, features, dtype):
 
 
 def as_tensors(d, attrs, dtype, base=None):
-    """Version 3 may hold its floats as tensors, and for double it should."""
+    """Version 3 may store floats as tensors, and should for double."""
     for name in ("nodes_values", "class_weights", "target_weights", "base_values"):
         if name in attrs:
             attrs[f"{name}_as_tensor"] = tensor_proto(np.array(attrs.pop(name), dtype=np.float64))
@@ -165,7 +165,7 @@ def tree_ensemble_classifier(d):
 
 @ml("TreeEnsemble", weight=3, since=(5,))
 def tree_ensemble(d):
-    """Version 5's table: interior nodes apart from leaves, and each leaf writes one target."""
+    """Version 5: interior nodes and leaves are separate, and each leaf has one target."""
     features, targets = d.int(1, 4), d.int(1, 3)
     dtype = d.choice(["float", "double"])
     kind = np.float32 if dtype == "float" else np.float64

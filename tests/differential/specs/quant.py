@@ -54,7 +54,7 @@ def quantize_linear(d):
     at, attrs = granularity(d, shape)
     x = d.tensor(kind, shape, spread=4, special=0.02 if d.chance(0.2) else 0)
     if x.dtype.kind == "f":
-        x[np.isnan(x)] = 0  # no integer stands for it
+        x[np.isnan(x)] = 0  # no integer represents it
     scale = scale_of(d, at, dtype=kind)
     zero = d.maybe(zero_point(d, target, at), 0.8)
     if zero is None and d.since >= 21 and target != "uint8":
@@ -63,8 +63,8 @@ def quantize_linear(d):
         zero = zero_point(d, target, at)
     if target in FLOAT8:
         attrs["saturate"] = d.maybe(d.int(0, 1))
-    # x/scale lands on a half seldom but does, and then x*(1/scale) rounds the other way.
-    # In float16 the quotient itself is rounded, by engines that compute in it.
+    # x/scale is sometimes exactly half, and then x*(1/scale) may round the other way.
+    # Engines that compute in float16 round the quotient, too.
     return d.case([x, scale, zero], attrs, off_by_one=0.3 if kind == "float16" else True)
 
 

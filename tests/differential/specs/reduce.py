@@ -25,7 +25,7 @@ def reduced_values(d, dtype, shape):
 
 @op_each(REDUCTIONS, weight=1.5)
 def reduce(d):
-    # Integer means, roots and logarithms are rounded to nobody's rule, so they stay in floats.
+    # Rounding of integer means, roots and logarithms is undefined, so these use floats.
     dtype = d.dtype("T", without=INTS if d.op.name in ROOTED else ())
     shape = d.shape(0 if d.chance(0.1) else 1, 5, zero=0.04)
     x = reduced_values(d, dtype, shape)
@@ -47,7 +47,7 @@ def arg(d):
     attrs = {"axis": d.maybe(d.axis(len(shape)), 0.8), "keepdims": d.maybe(d.int(0, 1))}
     if d.since >= 12:
         attrs["select_last_index"] = d.maybe(d.int(0, 1))
-    shape[attrs["axis"] or 0] = max(1, shape[attrs["axis"] or 0])  # none of no elements is the largest
+    shape[attrs["axis"] or 0] = max(1, shape[attrs["axis"] or 0])  # the maximum of no elements is undefined
     x = d.tensor(dtype, shape, low=-3, high=3)
     return d.case([np.round(x) if d.chance(0.5) else x], attrs)  # rounding makes ties
 

@@ -36,7 +36,7 @@ def common(d, gates, dtype):
 
 
 def some_outputs(d, count):
-    """Which outputs are asked for: any non-empty set."""
+    """The requested outputs: any non-empty set."""
     wanted = [i if d.chance(0.6) else None for i in range(count)]
     return wanted if any(w is not None for w in wanted) else list(range(count))
 

@@ -148,7 +148,7 @@ def slice_(d):
 
 
 def pad_amounts(d, shape, mode):
-    """Pads a mode can honour: reflect and wrap cannot reach past the data they repeat."""
+    """Valid pads of a mode: reflect and wrap are limited by the size of the data."""
     limit = {"reflect": lambda n: max(n - 1, 0), "wrap": lambda n: n}.get(mode, lambda n: 4)
     low = [0 if d.chance(0.4) else d.int(0, min(4, limit(n))) for n in shape]
     high = [0 if d.chance(0.4) else d.int(0, min(4, limit(n))) for n in shape]
@@ -289,7 +289,7 @@ def compress(d):
     shape = d.shape(1, 4, zero=0)
     axis = d.maybe(d.axis(len(shape)) if d.since >= 11 else d.int(0, len(shape) - 1), 0.7)
     length = int(np.prod(shape)) if axis is None else shape[axis]
-    condition = d.tensor("bool", [d.int(1, length)])  # a short condition leaves the rest out
+    condition = d.tensor("bool", [d.int(1, length)])  # elements beyond a short condition are dropped
     return d.case([any_tensor(d, shape), condition], {"axis": axis})
 
 

@@ -21,7 +21,7 @@ def resize_modes(d):
     if mode == "cubic":
         attrs |= {"cubic_coeff_a": d.maybe(d.choice([-0.5, -0.75])), "exclude_outside": d.maybe(d.int(0, 1))}
     if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize":
-        attrs["extrapolation_value"] = d.maybe(float(d.int(-2, 2)))  # whole, so that integers can hold it
+        attrs["extrapolation_value"] = d.maybe(float(d.int(-2, 2)))  # an integer, so that integer types can represent it
     if mode != "nearest" and d.since >= 18:
         attrs["antialias"] = d.maybe(d.int(0, 1), 0.4)
     return mode, attrs
@@ -80,12 +80,12 @@ def resize(d):
     if d.since < 13 and not by_scale:
         scales = np.zeros(0, np.float32)
     inputs = [x, roi, scales if by_scale or d.since < 13 else None, None if by_scale else sizes]
-    # Interpolated integers are truncated, and exact ones turn up often enough to fall either way.
+    # Interpolated integers are truncated; results near an integer may fall on either side.
     return d.case(inputs, attrs, const=0.5, off_by_one=1.0 if mode != "nearest" else 0)
 
 
 def resize_roi(d, axes, moved):
-    """Starts then ends; an axis that keeps its size is taken whole."""
+    """Starts, then ends; the full range for an axis that keeps its size."""
     starts = [d.uniform(-0.1, 0.4) if a in moved else 0.0 for a in axes]
     ends = [d.uniform(0.6, 1.1) if a in moved else 1.0 for a in axes]
     return np.array(starts + ends, np.float32)
@@ -175,7 +175,7 @@ def non_max_suppression(d):
     if center:
         low, high = corners[..., :2], corners[..., 2:]
         corners = np.concatenate([(low + high) / 2, high - low], axis=-1).astype(np.float32)
-    elif d.chance(0.3):  # any diagonal may name a box
+    elif d.chance(0.3):  # any two opposite corners define a box
         corners = corners[..., [2, 3, 0, 1]]
     # Distinct scores: the order of equal ones is not defined.
     total = batch * classes * count

@@ -1,4 +1,4 @@
-"""Every estimator that is converted. A module per family; each has CASES."""
+"""All tested estimators. One module per family; each has CASES."""
 
 from . import boosting, linear, neighbours, pipelines, preprocessing, several, svm, text, trees, unsupervised
 

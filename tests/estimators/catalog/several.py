@@ -1,4 +1,4 @@
-"""Estimators of estimators: one per class or output, calibrated, voting, stacked."""
+"""Meta-estimators: one per class or output, calibrated, voting, stacked."""
 
 from sklearn import calibration, ensemble, linear_model, multiclass, multioutput, naive_bayes, svm, tree
 
