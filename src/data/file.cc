@@ -140,7 +140,8 @@ Status WriteFile(const std::string& path, std::string_view bytes) {
 Status MakeFolders(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error && !fs::is_directory(path)) return IoError("cannot make folder '", path, "': ", error.message());
+  if (error && !fs::is_directory(path))
+    return IoError("cannot create folder '", path, "': ", error.message());
   return {};
 }
 

@@ -134,7 +134,7 @@ Profile ProfileObserver::Take(const MachinePeak& peak, int threads) {
     n.calls = sum.best_calls;
     n.work = sum.best_work;
     n.ms = static_cast<double>(sum.best) * 1e-6;
-    n.cost = n.next ? CostOfBoth(*node, *n.next) : CostOf(*node);
+    n.cost = n.next ? CostOfFused(*node, *n.next) : CostOf(*node);
     if (n.cost && n.work > 0) n.cost->bytes = std::max(0.0, n.cost->bytes - sum.best_saved / n.work);
     if (sum.depth == 0) profile.ms += n.ms;  // the time of a loop includes its body
     profile.nodes.push_back(std::move(n));

@@ -137,7 +137,7 @@ TEST(Predictor, WarnsOfMeasurementsThatAreNotKept) {
   ASSERT_TRUE(p->Run().ok());
   const std::vector<std::string> warnings = p->warnings();
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(warnings[0].find("measurements are not stored: cannot make folder '/proc/nope'"), 0u)
+  EXPECT_EQ(warnings[0].find("measurements are not stored: cannot create folder '/proc/nope'"), 0u)
       << warnings[0];
   auto clone = p->Clone();
   ASSERT_TRUE(clone.ok());

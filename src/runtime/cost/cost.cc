@@ -13,7 +13,7 @@ std::optional<double> BytesOfValue(const Value* v) {
   return v ? Times(count, BitWidth(v->type.dtype) / 8.0) : count;
 }
 
-// Reads no more of its input than it gives.
+// Whether the op reads only as many elements of its input as it returns.
 bool Picks(const OpDef& op) {
   return op.movement && op.movement->FirstInputOnly() &&
          (op.movement->amount == Movement::Amount::kFewer || op.movement->amount == Movement::Amount::kAny);
@@ -36,10 +36,10 @@ std::optional<double> Bytes(const Node& n) {
   return total;
 }
 
-// Real numbers, also as quantized ones; not indices, shapes, truth values and texts.
+// Floating-point, complex and quantized types; not types of indices, shapes, booleans and strings.
 bool IsReal(DType t) { return IsFloat(t) || IsComplex(t) || (IsInt(t) && BitWidth(t) <= 16); }
 
-// The operand of this number as it computes real numbers, or weights.
+// Whether the node reads this input as a parameter; see IsParameter.
 bool ReadsParameter(const Node& node, int input) {
   if (node.op->HasRole(input, Port::Role::kWeight)) return true;
   return node.op->HasRole(input, Port::Role::kData) && !node.op->Is(kReadsDims) && !node.outputs().empty() &&
@@ -61,13 +61,13 @@ std::optional<Cost> CostOf(const Node& node) {
   return Cost{*macs, 2 * *macs + *flops, *bytes};
 }
 
-std::optional<Cost> CostOfBoth(const Node& first, const Node& next) {
+std::optional<Cost> CostOfFused(const Node& first, const Node& next) {
   std::optional<Cost> cost = CostOf(first);
-  const std::optional<Cost> then = CostOf(next);
-  const std::optional<double> between = BytesOfValue(first.output(0));
-  if (!cost || !then || !between) return std::nullopt;
-  *cost += *then;
-  cost->bytes -= 2 * *between;
+  const std::optional<Cost> next_cost = CostOf(next);
+  const std::optional<double> intermediate = BytesOfValue(first.output(0));
+  if (!cost || !next_cost || !intermediate) return std::nullopt;
+  *cost += *next_cost;
+  cost->bytes -= 2 * *intermediate;
   return cost;
 }
 

@@ -1,4 +1,4 @@
-// What a node costs: arithmetic and memory traffic, counted from its types. Feeds reports and rooflines.
+// Arithmetic and memory traffic of a node, counted from its types, for reports and rooflines.
 #pragma once
 #include <optional>
 
@@ -6,10 +6,9 @@
 
 namespace tern {
 
-// A multiply-accumulate counts as one MAC and two FLOPs. Everything else counts one FLOP per arithmetic step
-// and element, transcendental functions too; moving data counts none. Bytes are what must be read and written
-// at least once: inputs, weights, outputs; ops that only reinterpret bytes have none, ops that pick from an
-// input (Gather, Slice) read what they pick.
+// A multiply-accumulate is one MAC and two FLOPs. Any other arithmetic operation, including transcendental
+// functions, is one FLOP per element; moving data is none. Bytes: inputs, weights and outputs, each counted
+// once. Views have none; ops that read a part of an input (Gather, Slice) count only that part.
 struct Cost {
   double macs = 0;
   double flops = 0;
@@ -19,16 +18,17 @@ struct Cost {
   Cost& operator+=(const Cost& other);
 };
 
-// Nothing when a dim it depends on is not known. Bodies of control flow are not included.
+// Nullopt if a dim that it depends on is unknown. Does not include the bodies of control flow.
 std::optional<Cost> CostOf(const Node& node);
-// Of two that are done in one step: what lies between them is neither written nor read.
-std::optional<Cost> CostOfBoth(const Node& first, const Node& next);
+// Cost of two nodes in one step: the intermediate value is neither written nor read.
+std::optional<Cost> CostOfFused(const Node& first, const Node& next);
 
-// The node's kind where its op is a family: "Binary.add", "Pool.max", else the op's name.
+// The op's name, with the attribute `kind` if it has one: "Binary.add", "Pool.max".
 std::string KindOf(const Node& node);
 
-// A constant that a node reads as weights, or as data from which it computes real numbers. Not those that ops
-// declare as settings (axes, shapes, indices, bounds), nor arithmetic with indices and shapes.
+// Whether a constant is a parameter of the model: a node reads it as weights, or as data for a floating-point
+// or quantized result. Settings of ops (axes, shapes, indices, bounds) and operands of integer shape
+// arithmetic are not.
 bool IsParameter(const Value& value);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Estimates of how long kernels take.
+// Estimated times of kernels.
 #include "runtime/cost/cost_model.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-// Nanoseconds per product, byte of weights, byte moved, element transformed; and per run.
+// Nanoseconds per multiply-add, byte of weights, byte moved and element transformed; start: per run.
 struct RatesRow {
   const char* algorithm;
   const char* isa;
@@ -27,7 +27,7 @@ constexpr RatesRow kRates[] = {
 
 const RatesRow& RatesOf(std::string_view algorithm) {
   std::string_view isa = cpu::ActiveIsa();
-  if (isa == "sse4") isa = "base";  // the same vectors
+  if (isa == "sse4") isa = "base";  // same vector width
   for (const RatesRow& r : kRates)
     if (r.algorithm == algorithm && r.isa == isa) return r;
   TERN_CHECK(false, "no rates for algorithm '", algorithm, "' with ", isa);
@@ -36,10 +36,10 @@ const RatesRow& RatesOf(std::string_view algorithm) {
 class CpuRatesOfIsa : public Rates {
  public:
   double Microseconds(const Work& w) const override {
-    constexpr double kNear = 16 << 20, kFar = 2;  // bytes that stay in a cache; times as long beyond
+    constexpr double kCache = 16 << 20, kMiss = 2;  // bytes of weights that stay in a cache; factor beyond
     const RatesRow& r = RatesOf(w.algorithm);
-    const double weights = w.weights * r.weight * (w.weights > kNear ? kFar : 1);
-    // Weights arrive while products are computed: what takes longer decides.
+    const double weights = w.weights * r.weight * (w.weights > kCache ? kMiss : 1);
+    // Loading weights overlaps with multiply-adds: the longer of the two counts.
     return 1e-3 * (std::max(w.products * r.product, weights) + w.moved * r.moved +
                    w.transformed * r.transformed + r.start);
   }

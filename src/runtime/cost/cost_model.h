@@ -1,4 +1,4 @@
-// The CPU's rates, which estimates of its kernels are made with.
+// Rates of the CPU, for the estimated times of its kernels.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,13 +9,13 @@
 
 namespace tern {
 
-// For the instruction set that is active when they are asked.
+// Microseconds() uses the instruction set that is active at the call.
 const Rates& CpuRates();
 
-// Algorithm and instruction set of each line of runtime/cost/cost_rates.inc.
+// Algorithm and instruction set of each row of runtime/cost/cost_rates.inc.
 std::vector<std::pair<std::string, std::string>> RatedAlgorithms();
 
-// What the inner loop of products takes for one, with the instruction set that is active.
+// Time of one multiply-add in the inner loop of direct convolution, with the active instruction set.
 double CpuProductNanoseconds();
 
 }  // namespace tern

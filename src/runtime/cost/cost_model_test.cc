@@ -56,7 +56,7 @@ TEST(CostModel, RefusesAlgorithmsWithoutRates) {
   EXPECT_THROW(CpuRates().Microseconds(work), InternalError);
 }
 
-// Choices of a graph that reads %x and the constants %w.
+// The kernel choices for a graph that reads %x and the constants %w.
 std::vector<Choice> ChoicesOf(DType dtype, Precision precision, const Dims& x, const Dims& w,
                               const std::string& node) {
   const char* type = DTypeName(dtype);
@@ -102,8 +102,8 @@ std::vector<Choice> ManyChoices(DType dtype, Precision precision) {
   return all;
 }
 
-// Every kernel that counts its work names algorithms that have rates, with every instruction set. A kernel
-// that this test does not reach is a fault of the test.
+// Every kernel with work_of uses algorithms that have rates on every instruction set. The test fails if it
+// does not reach a kernel.
 TEST(CostModel, EveryKernelsWorkHasRates) {
   InitOps();
   std::set<std::string> rated, seen, counting;

@@ -1,4 +1,4 @@
-// Which kernel a node got, and why.
+// The kernel that was chosen for a node, and the reason.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,21 +10,21 @@ namespace tern {
 
 enum class Reason : uint8_t {
   kOnly,       // no other kernel is legal
-  kEstimated,  // the least estimated time
-  kMeasured,   // the least time measured by this session
-  kRecorded,   // the least time measured once, read from the record
-  kPacked,     // the best of those that pack weights for the node's representative dims
-  kClose,      // the least estimated time, and nearly the least of those measured
+  kEstimated,  // lowest estimated time
+  kMeasured,   // lowest time, measured by this session
+  kRecorded,   // lowest time, measured earlier and read from the record
+  kPacked,     // best of the kernels with the pack layout that was decided for the node's representative dims
+  kClose,      // lowest estimated time, and within 5 % of the lowest measured time
 };
 const char* TextOf(Reason reason);
 
 struct Candidate {
   std::string kernel;
   bool legal = false;
-  std::string why_not;      // of one that is not legal, where it is known
+  std::string why_not;      // why it is not legal; may be empty
   double estimated_us = 0;  // on one thread
   double measured_us = 0;   // 0: not measured
-  std::vector<Work> work;   // what the estimate was made of, where the kernel tells
+  std::vector<Work> work;   // basis of the estimate; empty if the kernel has no work_of
 };
 
 struct Choice {
@@ -33,7 +33,7 @@ struct Choice {
   Reason reason = Reason::kOnly;
   std::vector<Candidate> candidates;  // legal ones first, by estimated time
   int64_t slices = 1;                 // slices of a split batch with this choice; times are of one slice
-  bool in_run = false;  // chosen in each run, where shapes depend on data; this is the last choice
+  bool in_run = false;                // of a dynamic step, chosen in each run; this is the last choice
 };
 
 }  // namespace tern

@@ -22,7 +22,7 @@ Candidate CandidateOf(const KernelEntry& entry, const KernelQuery& query,
   return c;
 }
 
-bool Alike(const Choice& a, const Choice& b) {
+bool Equal(const Choice& a, const Choice& b) {
   return a.kernel == b.kernel && a.reason == b.reason &&
          std::equal(a.candidates.begin(), a.candidates.end(), b.candidates.begin(), b.candidates.end(),
                     [](const Candidate& x, const Candidate& y) {
@@ -34,11 +34,11 @@ bool Alike(const Choice& a, const Choice& b) {
 
 std::vector<Choice> MergeSlices(const std::vector<Choice>& choices) {
   std::vector<Choice> merged;
-  std::map<const Node*, std::vector<size_t>> places;
+  std::map<const Node*, std::vector<size_t>> indices;  // into merged, by node
   for (const Choice& choice : choices) {
-    std::vector<size_t>& of_node = places[choice.node];
+    std::vector<size_t>& of_node = indices[choice.node];
     const auto same =
-        std::find_if(of_node.begin(), of_node.end(), [&](size_t i) { return Alike(merged[i], choice); });
+        std::find_if(of_node.begin(), of_node.end(), [&](size_t i) { return Equal(merged[i], choice); });
     if (same != of_node.end()) {
       ++merged[*same].slices;
       continue;
@@ -60,7 +60,7 @@ Choice Explain(const Node& node, const KernelQuery& query, const Target& target,
   });
   const bool only = choice.candidates.size() < 2 || !choice.candidates[1].legal;
   if (reason == Reason::kEstimated && only) choice.reason = Reason::kOnly;
-  double least = 0, own = 0;  // measured
+  double least = 0, own = 0;  // measured times: the lowest, and that of `chosen`
   for (const Candidate& c : choice.candidates) {
     if (c.measured_us > 0 && (least == 0 || c.measured_us < least)) least = c.measured_us;
     if (c.kernel == chosen.name) own = c.measured_us;

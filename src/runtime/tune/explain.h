@@ -1,4 +1,4 @@
-// The candidates of a node, for reports.
+// Lists the candidate kernels of a node, for reports.
 #pragma once
 #include "kernel_api/target.h"
 #include "runtime/tune/choice.h"
@@ -6,12 +6,12 @@
 
 namespace tern {
 
-// chosen: what runs. times: what was measured, where something was. released: weights that were packed may
-// have left memory, so that kernels that pack them in another way cannot be asked.
+// chosen: the kernel that runs. times: measurements; may be empty. released: weights were released after
+// packing, so only kernels with the pack layout of `chosen` are listed.
 Choice Explain(const Node& node, const KernelQuery& query, const Target& target, const KernelEntry& chosen,
                Reason reason, const std::vector<Measured>& times, bool released);
 
-// One for all pieces of a batch that are alike, in place of one for each; in the order of the first ones.
+// Merges the equal choices of a split batch's slices into one, at the position of the first.
 std::vector<Choice> MergeSlices(const std::vector<Choice>& choices);
 
 }  // namespace tern

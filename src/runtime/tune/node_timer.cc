@@ -7,9 +7,9 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kLeastPassing = size_t{256} << 10, kMostPassing = size_t{32} << 20;  // what caches hold
-constexpr int kLeastRuns = 3, kMostRuns = 15;
-constexpr double kEnough = 5000;  // microseconds of runs
+constexpr size_t kMinFlush = size_t{256} << 10, kMaxFlush = size_t{32} << 20;  // bytes: typical cache sizes
+constexpr int kMinRuns = 3, kMaxRuns = 15;
+constexpr double kEnoughTime = 5000;  // microseconds of all runs of a kernel
 
 double Since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -17,8 +17,8 @@ double Since(Clock::time_point start) {
 
 size_t BytesOf(const TensorInfo& t) { return BytesOf(t.dtype, static_cast<size_t>(CountOf(t.dims))); }
 
-// Numbers in [-1, 1) for f32; zeros for other types, which as indices are always inside.
-void MakeUp(Tensor& t) {
+// Numbers in [-1, 1) for f32. Other types stay zero, which is a valid index.
+void FillRandom(Tensor& t) {
   if (t.dtype() != DType::kF32) return;
   uint32_t state = 1;
   for (int64_t i = 0; i < t.size(); ++i) {
@@ -27,7 +27,7 @@ void MakeUp(Tensor& t) {
   }
 }
 
-// Brings bytes near.
+// Loads the bytes into the cache.
 std::atomic<unsigned> sink;
 void Read(const std::byte* data, size_t bytes) {
   unsigned sum = 0;
@@ -46,49 +46,50 @@ NodeTimer::NodeTimer(const KernelQuery& query, const Workers& workers, const Tim
 
 bool NodeTimer::Allocate() {
   if (bytes_ > limits_.memory) return false;
-  if (passing_.size() > 0) return true;
-  inputs_.clear();  // memory may have run out half way
+  if (flush_.size() > 0) return true;
+  inputs_.clear();  // an earlier call may have run out of memory before the end
   outputs_.clear();
-  made_.clear();
+  generated_.clear();
   for (int i = 0; i < query_.InputCount(); ++i) {
-    const bool made = query_.Has(i) && !query_.Known(i);
+    const bool generated = query_.Has(i) && !query_.Known(i);
     Tensor t;
-    if (made) {
+    if (generated) {
       if (OutOfTime()) return false;
       t = Tensor(query_.InType(i), query_.InDims(i));
-      MakeUp(t);
+      FillRandom(t);
     } else if (query_.Has(i)) {
       t = *query_.Known(i);
     }
     inputs_.emplace_back(t);
-    made_.push_back(made);
+    generated_.push_back(generated);
   }
   for (const TensorInfo& out : query_.outputs) outputs_.emplace_back(Tensor(out.dtype, out.dims));
-  passing_ = Buffer::Allocate(std::clamp(limits_.passing, kLeastPassing, kMostPassing));
+  flush_ = Buffer::Allocate(std::clamp(limits_.flush, kMinFlush, kMaxFlush));
   return true;
 }
 
-// As between two runs in a model: weights are as far away as what else the model reads makes them, while
-// operands were just written.
-void NodeTimer::PassOtherData() {
-  // By all threads, which are awake then, as they are in a run.
-  constexpr int64_t kPiece = 4096;
-  const auto pieces = static_cast<int64_t>(passing_.size()) / kPiece;
-  workers_.ParallelFor(pieces, 4, [&](int64_t begin, int64_t end) {
-    Read(passing_.data() + begin * kPiece, static_cast<size_t>((end - begin) * kPiece));
+// Brings the caches into the state between two runs of a node in a model: reading other data has evicted the
+// weights, while the operands were just written.
+void NodeTimer::FlushCaches() {
+  // Uses all threads, so that they are awake as in a run.
+  constexpr int64_t kChunk = 4096;
+  const auto chunks = static_cast<int64_t>(flush_.size()) / kChunk;
+  workers_.ParallelFor(chunks, 4, [&](int64_t begin, int64_t end) {
+    Read(flush_.data() + begin * kChunk, static_cast<size_t>((end - begin) * kChunk));
   });
   for (size_t i = 0; i < inputs_.size(); ++i)
-    if (made_[i]) Read(static_cast<const std::byte*>(inputs_[i].tensor.raw()), inputs_[i].tensor.bytes());
+    if (generated_[i])
+      Read(static_cast<const std::byte*>(inputs_[i].tensor.raw()), inputs_[i].tensor.bytes());
 }
 
-// A run may have been disturbed: no kernel is judged by one or two.
-std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, double hopeless) {
+// Other processes may disturb a run, so one or two runs are not enough.
+std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, double cutoff) {
   if (OutOfTime() || !kernel.Run(context).ok()) return std::nullopt;
   double best = 0, sum = 0;
-  for (int run = 0; run < kMostRuns; ++run) {
-    if (run >= kLeastRuns && (OutOfTime() || sum > kEnough || best > hopeless)) break;
+  for (int run = 0; run < kMaxRuns; ++run) {
+    if (run >= kMinRuns && (OutOfTime() || sum > kEnoughTime || best > cutoff)) break;
     if (OutOfTime()) return std::nullopt;
-    PassOtherData();
+    FlushCaches();
     const Clock::time_point start = Clock::now();
     if (!kernel.Run(context).ok()) return std::nullopt;
     const double taken = std::max(Since(start), 1e-3);
@@ -98,15 +99,15 @@ std::optional<double> NodeTimer::Repeat(Kernel& kernel, RunContext& context, dou
   return best;
 }
 
-// Packing, operands and scratch memory may take more than there is, which is no reason to give up the run:
-// the kernel that is chosen in its place has done without.
-std::optional<double> NodeTimer::Measure(const KernelEntry& entry, double hopeless) {
+// Packing, operands and scratch memory may exceed the available memory. That must not fail the run: another
+// kernel is chosen instead.
+std::optional<double> NodeTimer::Measure(const KernelEntry& entry, double cutoff) {
   const Result<std::optional<double>> taken =
-      Guard([&]() -> Result<std::optional<double>> { return MeasureOrThrow(entry, hopeless); });
+      Guard([&]() -> Result<std::optional<double>> { return MeasureOrThrow(entry, cutoff); });
   return taken.ok() ? *taken : std::nullopt;
 }
 
-std::optional<double> NodeTimer::MeasureOrThrow(const KernelEntry& entry, double hopeless) {
+std::optional<double> NodeTimer::MeasureOrThrow(const KernelEntry& entry, double cutoff) {
   if (OutOfTime() || !Allocate()) return std::nullopt;
   std::unique_ptr<Kernel> kernel = entry.make();
   size_t packed = 0;
@@ -121,7 +122,7 @@ std::optional<double> NodeTimer::MeasureOrThrow(const KernelEntry& entry, double
   for (Datum& out : outputs_) context.outputs.push_back(&out);
   context.scratch_memory = scratch.data();
   context.pool = &workers_;
-  return Repeat(*kernel, context, hopeless);
+  return Repeat(*kernel, context, cutoff);
 }
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Runs kernels of one node on made-up data of its shapes.
+// Measures the kernels of one node on random data of its shapes.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -10,37 +10,37 @@ namespace tern {
 
 struct TimerLimits {
   std::chrono::steady_clock::time_point deadline;
-  size_t memory = 0;   // bytes for operands, results and scratch memory
-  size_t passing = 0;  // bytes that a run of the model reads between two runs of the node: its weights
-  Stop stop = {};      // asked before each packing and each run: one of them, once begun, is finished
+  size_t memory = 0;  // bytes for operands, results and scratch memory
+  size_t flush = 0;   // bytes to read between two runs, as the model does: the size of its weights
+  Stop stop = {};     // checked before each Prepare and each Run of a kernel; does not interrupt them
 };
 
 class NodeTimer {
  public:
-  // Nothing that is known before a run is made up; the query must outlive this.
+  // Inputs that are not Known get random data. The query must outlive the timer.
   NodeTimer(const KernelQuery& query, const Workers& workers, const TimerLimits& limits);
 
-  // The best microseconds of some runs, at least three, no more when all three are slower than `hopeless`.
-  // None when the kernel refuses, or memory or time do not allow as many. What it packs is gone when this
-  // returns.
-  std::optional<double> Measure(const KernelEntry& entry, double hopeless);
+  // The lowest time of at least three runs, in microseconds. Stops after three if all are slower than
+  // `cutoff`. Nullopt if the kernel fails, or memory or time do not suffice for three runs. Frees what the
+  // kernel packed.
+  std::optional<double> Measure(const KernelEntry& entry, double cutoff);
 
  private:
-  std::optional<double> MeasureOrThrow(const KernelEntry& entry, double hopeless);
+  std::optional<double> MeasureOrThrow(const KernelEntry& entry, double cutoff);
   bool Allocate();
   bool OutOfTime() const {
     return std::chrono::steady_clock::now() >= limits_.deadline || !limits_.stop.Check().ok();
   }
-  void PassOtherData();
-  std::optional<double> Repeat(Kernel& kernel, RunContext& context, double hopeless);
+  void FlushCaches();
+  std::optional<double> Repeat(Kernel& kernel, RunContext& context, double cutoff);
 
   const KernelQuery& query_;
   const Workers& workers_;
   TimerLimits limits_;
   size_t bytes_ = 0;
   DatumList inputs_, outputs_;
-  std::vector<bool> made_;  // inputs that are ours
-  Buffer passing_;
+  std::vector<bool> generated_;  // by input: whether it has random data
+  Buffer flush_;                 // read between runs to displace the caches
 };
 
 }  // namespace tern

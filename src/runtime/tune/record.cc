@@ -10,8 +10,8 @@ namespace tern {
 namespace {
 
 constexpr std::string_view kFirstLine = "tern tuning record 1";
-constexpr size_t kMostNodes = 20'000, kMostText = 4096, kMostCandidates = 64;
-constexpr double kMostMicroseconds = 1e12;
+constexpr size_t kMaxNodes = 20'000, kMaxText = 4096, kMaxCandidates = 64;
+constexpr double kMaxMicroseconds = 1e12;
 
 bool IsKernelName(std::string_view text) {
   return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -32,7 +32,7 @@ bool ParseMeasured(std::string_view text, Measured& out) {
   if (at == std::string_view::npos || !IsKernelName(text.substr(0, at))) return false;
   out.kernel = std::string(text.substr(0, at));
   return ParseDouble(text.substr(at + 1), out.microseconds) && std::isfinite(out.microseconds) &&
-         out.microseconds > 0 && out.microseconds < kMostMicroseconds;
+         out.microseconds > 0 && out.microseconds < kMaxMicroseconds;
 }
 
 // "node<tab>name=microseconds name=microseconds …"
@@ -40,11 +40,11 @@ bool ParseNode(std::string_view line, std::string& node, std::vector<Measured>& 
   const size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return false;
   node = std::string(line.substr(0, tab));
-  if (!Recordable(node) || line.size() - tab > kMostText) return false;
+  if (!Recordable(node) || line.size() - tab > kMaxText) return false;
   times.clear();
-  for (const std::string& word : SplitText(line.substr(tab + 1), ' ')) {
+  for (const std::string& item : SplitText(line.substr(tab + 1), ' ')) {
     Measured m;
-    if (times.size() == kMostCandidates || !ParseMeasured(word, m)) return false;
+    if (times.size() == kMaxCandidates || !ParseMeasured(item, m)) return false;
     times.push_back(std::move(m));
   }
   return times.size() >= 2;
@@ -65,7 +65,7 @@ std::string LineOf(const std::string& node, const std::vector<Measured>& times) 
 }  // namespace
 
 bool Recordable(const std::string& node) {
-  return !node.empty() && node.size() <= kMostText && node[0] != '#' &&
+  return !node.empty() && node.size() <= kMaxText && node[0] != '#' &&
          std::all_of(node.begin(), node.end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
 }
 
@@ -75,7 +75,7 @@ RecordLines ParseRecord(std::string_view text, const RecordKey& key) {
   text.remove_prefix(header.size());
   RecordLines out;
   std::set<std::string> seen;
-  while (!text.empty() && out.size() < kMostNodes) {
+  while (!text.empty() && out.size() < kMaxNodes) {
     std::string node;
     std::vector<Measured> times;
     if (ParseNode(TakeLine(text), node, times) && seen.insert(node).second)
@@ -89,11 +89,11 @@ std::string FormatRecord(const Measurements& fresh, const RecordLines& old, cons
       Header(key) + "# a node, then microseconds of each kernel that was tried, the best first\n";
   size_t count = 0;
   const auto add = [&](const std::string& node, const std::vector<Measured>& times) {
-    if (!Recordable(node) || times.size() < 2 || count == kMostNodes) return;
+    if (!Recordable(node) || times.size() < 2 || count == kMaxNodes) return;
     const std::string line = LineOf(node, times);
     std::string name;
-    std::vector<Measured> read;  // rounded times may be 0, or longer than they were
-    if (!ParseNode(line, name, read) || out.size() + line.size() + 1 > kMostRecordBytes) return;
+    std::vector<Measured> read;  // parses the line again: a rounded time can be 0, or its text too long
+    if (!ParseNode(line, name, read) || out.size() + line.size() + 1 > kMaxRecordBytes) return;
     out += line + "\n";
     ++count;
   };

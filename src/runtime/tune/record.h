@@ -1,5 +1,5 @@
-// What was measured once, kept as text on disk: a file for each processor, instruction set and version of the
-// kernels. Anybody may have written it: what cannot be read is left out, line by line.
+// Tuning record: measurements as text on disk, one file per processor, instruction set and version of the
+// kernels. The file is untrusted: lines that cannot be parsed are ignored.
 #pragma once
 #include <chrono>
 #include <map>
@@ -11,46 +11,47 @@
 
 namespace tern {
 
-// Raise it when kernels change their speed: what was measured before is then measured again.
+// Increase it when kernels change their speed: older measurements are then ignored.
 constexpr int kKernelsVersion = 1;
 
 struct Measured {
   std::string kernel;
   double microseconds = 0;
 };
-using Measurements = std::map<std::string, std::vector<Measured>>;  // by node; the one to use comes first
+using Measurements =
+    std::map<std::string, std::vector<Measured>>;  // by NodeKey; the kernel to use comes first
 
 struct RecordKey {
   std::string cpu;  // the processor's name
   std::string isa;  // "avx512 bf16"
   int kernels = kKernelsVersion;
 };
-RecordKey RecordKeyFor(const std::string& isa);  // on this processor; isa: of the target
+RecordKey RecordKeyFor(const std::string& isa);  // for this processor; isa: Target::isa()
 
-// The lines of a text, in its order, the first where a node has several. Nothing where it was written for
-// something else.
+// Parses the text of a record. Lines are in their order; of several lines for a node, the first counts. Empty
+// if the text has another key.
 using RecordLines = std::vector<std::pair<std::string, std::vector<Measured>>>;
 RecordLines ParseRecord(std::string_view text, const RecordKey& key);
-// What is fresh, then the lines of other nodes in their order, so that those leave a full record first which
-// were measured longest ago.
+// The text of a record: fresh measurements, then the old lines of other nodes in their order. If the record
+// is full, the last lines are dropped, which are the oldest.
 std::string FormatRecord(const Measurements& fresh, const RecordLines& old, const RecordKey& key);
-// What lines of a record can hold.
+// Whether the record can store a node with this key.
 bool Recordable(const std::string& node);
 
-// Where records lie unless somebody says otherwise: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern, ~/.cache/tern.
-// Empty: nowhere.
+// Default folder of records: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. Empty if none of
+// TERN_CACHE_DIR, XDG_CACHE_HOME and HOME is set.
 std::string DefaultCacheDir();
 std::string RecordPath(const std::string& folder, const RecordKey& key);
 
-constexpr size_t kMostRecordBytes = size_t{64} << 20;
+constexpr size_t kMaxRecordBytes = size_t{64} << 20;
 
-// A file that is not there holds nothing. One that cannot be read, is no file, or is larger than
-// kMostRecordBytes is an error.
+// Empty if the file does not exist. Fails if it cannot be read, is not a regular file, or is larger than
+// kMaxRecordBytes.
 Result<Measurements> ReadRecord(const std::string& path, const RecordKey& key);
-// Adds to what the file holds by now, unless that is an error. Others may write it at the same time: their
-// lock is waited for no longer than this. The file appears whole or not at all.
-constexpr std::chrono::milliseconds kLockPatience{100};
+// Adds the measurements to the file and replaces it atomically. Fails if the existing file cannot be read, or
+// if another process holds its lock longer than `timeout`.
+constexpr std::chrono::milliseconds kLockTimeout{100};
 Status AddToRecord(const std::string& path, const Measurements& measurements, const RecordKey& key,
-                   std::chrono::milliseconds patience = kLockPatience);
+                   std::chrono::milliseconds timeout = kLockTimeout);
 
 }  // namespace tern

@@ -1,4 +1,4 @@
-// Records on disk.
+// Tuning records on disk.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ namespace {
 
 class File {
  public:
-  // Without O_NONBLOCK a pipe in a file's place would wait for somebody at its other end.
+  // O_NONBLOCK: if the path is a pipe, open must not wait for its other end.
   File(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666)) {}
   File(const File&) = delete;
   ~File() {
@@ -45,7 +45,7 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return {};
 }
 
-// Beside it under a name of its own, then in its place.
+// Replaces the file atomically: writes a temporary file in the same folder, then renames it.
 Status Replace(const std::string& path, std::string_view bytes) {
   const std::string temporary = StrCat(path, ".", getpid());
   Status status;
@@ -59,7 +59,7 @@ Status Replace(const std::string& path, std::string_view bytes) {
   return status;
 }
 
-// Empty where there is no file, or no folder for it yet.
+// Empty if the file or its folder does not exist.
 Result<std::string> ReadText(const std::string& path) {
   const File file(path, O_RDONLY);
   if (file.fd() < 0 && errno == ENOENT) return std::string();
@@ -68,9 +68,9 @@ Result<std::string> ReadText(const std::string& path) {
     return IoError("cannot read '", path, "': ", std::strerror(errno));
   if (!S_ISREG(info.st_mode)) return IoError("cannot read '", path, "': not a regular file");
   const auto size = static_cast<size_t>(info.st_size);
-  if (size > kMostRecordBytes)
-    return IoError("'", path, "' has ", size, " bytes, more than the ", kMostRecordBytes,
-                   " of a record of measurements; delete it");
+  if (size > kMaxRecordBytes)
+    return IoError("'", path, "' has ", size, " bytes, but a tuning record has at most ", kMaxRecordBytes,
+                   "; delete it");
   std::string text(size, '\0');
   size_t got = 0;
   while (got < size) {
@@ -84,16 +84,16 @@ Result<std::string> ReadText(const std::string& path) {
   return text;
 }
 
-// Who holds the lock may have been stopped: nobody waits for it without end.
-Status Lock(int fd, const std::string& path, std::chrono::milliseconds patience) {
+// Waits at most `timeout`, because the process that holds the lock may be suspended.
+Status Lock(int fd, const std::string& path, std::chrono::milliseconds timeout) {
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + patience;
+  const Clock::time_point deadline = Clock::now() + timeout;
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EINTR && errno != EWOULDBLOCK)
       return IoError("cannot lock '", path, "': ", std::strerror(errno));
     if (Clock::now() >= deadline)
       return IoError("cannot lock '", path, "': another process holds it",
-                     patience.count() > 0 ? StrCat(", for more than ", patience.count(), " ms") : "");
+                     timeout.count() > 0 ? StrCat(", for more than ", timeout.count(), " ms") : "");
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return {};
@@ -104,7 +104,7 @@ std::string Variable(const char* name) {
   return value ? value : "";
 }
 
-// Letters and digits, everything else as single dashes.
+// Lower-case letters and digits; every run of other characters becomes one dash.
 std::string Slug(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -155,16 +155,16 @@ Result<Measurements> ReadRecord(const std::string& path, const RecordKey& key) {
 }
 
 Status AddToRecord(const std::string& path, const Measurements& measurements, const RecordKey& key,
-                   std::chrono::milliseconds patience) {
+                   std::chrono::milliseconds timeout) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::filesystem::create_directories(folder, error);
   if (error && !std::filesystem::is_directory(folder))
-    return IoError("cannot make folder '", folder.string(), "': ", error.message());
-  const std::string lock_path = path + ".lock";  // stays: who waits for it must find the same file
+    return IoError("cannot create folder '", folder.string(), "': ", error.message());
+  const std::string lock_path = path + ".lock";  // never deleted, so that all processes lock the same file
   const File lock(lock_path, O_RDWR | O_CREAT);
   if (lock.fd() < 0) return CannotWrite(lock_path);
-  TERN_TRY(Lock(lock.fd(), lock_path, patience));
+  TERN_TRY(Lock(lock.fd(), lock_path, timeout));
   TERN_ASSIGN(const std::string text, ReadText(path));
   return Replace(path, FormatRecord(measurements, ParseRecord(text, key), key));
 }

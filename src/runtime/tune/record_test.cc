@@ -41,7 +41,7 @@ class RecordFile : public testing::Test {
   std::string root_, folder_, path_;
 };
 
-TEST(Record, ComesBackAsItWasWritten) {
+TEST(Record, IsParsedAsItWasWritten) {
   const Measurements some = {{"Conv{} f32[1,2] -> f32[3] threads=1", {{"cpu.a", 1.5}, {"cpu.b", 2.25}}},
                              {"MatMul{}", {{"cpu.c", 0.001}, {"cpu.d", 3e6}}}};
   const RecordLines back = ParseRecord(FormatRecord(some, {}, kKey), kKey);
@@ -52,7 +52,7 @@ TEST(Record, ComesBackAsItWasWritten) {
   EXPECT_EQ(FormatRecord({}, back, kKey), FormatRecord(some, {}, kKey));
 }
 
-TEST(Record, OfAnotherMachineHoldsNothing) {
+TEST(Record, OfAnotherMachineIsIgnored) {
   const std::string text = Head() + "n\ta=1 b=2\n";
   EXPECT_EQ(ParseRecord(text, kKey).size(), 1u);
   RecordKey other = kKey;
@@ -64,7 +64,7 @@ TEST(Record, OfAnotherMachineHoldsNothing) {
   EXPECT_TRUE(ParseRecord(text, other).empty());
 }
 
-TEST(Record, LeavesOutLinesThatMakeNoSense) {
+TEST(Record, IgnoresInvalidLines) {
   const std::string wrong[] = {"n",
                                "n\t",
                                "\ta=1 b=2",
@@ -93,8 +93,8 @@ TEST(Record, LeavesOutLinesThatMakeNoSense) {
     EXPECT_TRUE(ParseRecord(text, kKey).empty());
 }
 
-// Times are rounded: to nothing, or to more digits than the line has room for.
-TEST(Record, HoldsOnlyWhatItWillBeReadFrom) {
+// Rounded times can become 0, or their text can exceed the line.
+TEST(Record, WritesOnlyLinesThatCanBeParsed) {
   std::vector<Measured> many;
   for (int i = 0; i < 45; ++i) many.push_back({std::string(90, 'k'), 1e9});
   const RecordLines lines = {
@@ -106,53 +106,53 @@ TEST(Record, HoldsOnlyWhatItWillBeReadFrom) {
   EXPECT_EQ(FormatRecord({}, back, kKey), text);
 }
 
-TEST(Record, LosesWhatIsOldestWhenItIsFull) {
+TEST(Record, DropsTheOldestLinesIfFull) {
   std::string many = Head();
   for (int i = 0; i < 20'000; ++i) many += StrCat("n", i, "\ta=1 b=2\n");
   const Measurements fresh = {{"zz fresh", {{"a", 5}, {"b", 6}}}, {"n19998", {{"b", 7}, {"a", 8}}}};
-  const RecordLines kept = ParseRecord(FormatRecord(fresh, ParseRecord(many, kKey), kKey), kKey);
-  ASSERT_EQ(kept.size(), 20'000u);
-  EXPECT_EQ(kept[0].first, "n19998");
-  EXPECT_EQ(kept[0].second[0].kernel, "b") << "the fresh one";
-  EXPECT_EQ(kept[1].first, "zz fresh");
-  EXPECT_EQ(kept[2].first, "n0");
-  EXPECT_EQ(kept.back().first, "n19997") << "n19999 has left";
+  const RecordLines lines = ParseRecord(FormatRecord(fresh, ParseRecord(many, kKey), kKey), kKey);
+  ASSERT_EQ(lines.size(), 20'000u);
+  EXPECT_EQ(lines[0].first, "n19998");
+  EXPECT_EQ(lines[0].second[0].kernel, "b") << "the fresh one";
+  EXPECT_EQ(lines[1].first, "zz fresh");
+  EXPECT_EQ(lines[2].first, "n0");
+  EXPECT_EQ(lines.back().first, "n19997") << "n19999 was dropped";
 }
 
-TEST(Record, NeverGrowsBeyondWhatIsRead) {
+TEST(Record, NeverExceedsTheSizeLimit) {
   const std::string node(4000, 'n');
   Measurements fresh;
   for (int i = 0; i < 18'000; ++i) fresh[StrCat(node, i)] = {{"a", 1}, {"b", 2}};
   const std::string text = FormatRecord(fresh, {}, kKey);
-  EXPECT_LE(text.size(), kMostRecordBytes);
-  EXPECT_GT(text.size(), kMostRecordBytes - 5000);
+  EXPECT_LE(text.size(), kMaxRecordBytes);
+  EXPECT_GT(text.size(), kMaxRecordBytes - 5000);
 }
 
-TEST_F(RecordFile, HasANameThatTellsTheMachine) {
+TEST_F(RecordFile, HasTheMachineInItsName) {
   EXPECT_EQ(path_, folder_ + "/tuning-some-cpu-2-ghz-avx2-7.txt");
   EXPECT_EQ(RecordPath("", kKey), "");
   EXPECT_TRUE(MustRead(path_).empty());
 }
 
-// Left as it is: somebody may want to know what filled it.
+// The file stays unchanged, so that the user can examine it.
 TEST_F(RecordFile, ThatIsTooLargeIsNeitherReadNorWritten) {
   ASSERT_TRUE(AddToRecord(path_, {{"one", {{"a", 1}, {"b", 2}}}}, kKey).ok());
-  std::filesystem::resize_file(path_, kMostRecordBytes + 1);
+  std::filesystem::resize_file(path_, kMaxRecordBytes + 1);
   for (const Status& status :
        {ReadRecord(path_, kKey).status(), AddToRecord(path_, {{"two", {{"a", 1}, {"b", 2}}}}, kKey)})
     EXPECT_NE(status.ToString().find(StrCat("'", path_, "' has 67108865 bytes")), std::string::npos)
         << status.ToString();
-  EXPECT_EQ(std::filesystem::file_size(path_), kMostRecordBytes + 1);
+  EXPECT_EQ(std::filesystem::file_size(path_), kMaxRecordBytes + 1);
 }
 
-TEST_F(RecordFile, InWhosePlaceIsSomethingElseIsNotWaitedFor) {
+TEST_F(RecordFile, ThatIsAPipeDoesNotBlock) {
   std::filesystem::create_directories(folder_);
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_NE(ReadRecord(path_, kKey).status().ToString().find("not a regular file"), std::string::npos);
   EXPECT_FALSE(AddToRecord(path_, {{"one", {{"a", 1}, {"b", 2}}}}, kKey).ok());
 }
 
-TEST_F(RecordFile, ThatStaysLockedIsGivenUp) {
+TEST_F(RecordFile, ThatStaysLockedIsAnError) {
   ASSERT_TRUE(AddToRecord(path_, {{"one", {{"a", 1}, {"b", 2}}}}, kKey).ok());
   const int other = open((path_ + ".lock").c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_GE(other, 0);
@@ -170,7 +170,7 @@ TEST_F(RecordFile, ThatStaysLockedIsGivenUp) {
   EXPECT_EQ(MustRead(path_).size(), 2u);
 }
 
-TEST(Record, TellsInstructionSetsApart) {
+TEST(Record, DependsOnTheInstructionSet) {
   std::set<std::string> names;
   const cpu::LevelKeeper keeper;
   const std::vector<int> levels = cpu::LevelsHere();
@@ -185,7 +185,7 @@ TEST(Record, TellsInstructionSetsApart) {
   EXPECT_EQ(best, levels.back() == static_cast<int>(cpu::SimdLevel::kAvx512));
 }
 
-TEST_F(RecordFile, AddsToWhatIsThere) {
+TEST_F(RecordFile, KeepsExistingLines) {
   ASSERT_TRUE(AddToRecord(path_, {{"one", {{"a", 1}, {"b", 2}}}}, kKey).ok());
   ASSERT_TRUE(AddToRecord(path_, {{"two", {{"a", 3}, {"b", 4}}}, {"one", {{"b", 1}, {"a", 2}}}}, kKey).ok());
   const Measurements all = MustRead(path_);
@@ -197,7 +197,7 @@ TEST_F(RecordFile, AddsToWhatIsThere) {
   EXPECT_EQ(MustRead(path_).size(), 1u);
 }
 
-TEST_F(RecordFile, KeepsWhatManyWriteAtOnce) {
+TEST_F(RecordFile, KeepsTheLinesOfConcurrentWriters) {
   std::vector<std::thread> writers;
   for (int i = 0; i < 4; ++i)
     writers.emplace_back([&, i] {
@@ -213,7 +213,7 @@ TEST_F(RecordFile, KeepsWhatManyWriteAtOnce) {
   EXPECT_EQ(files, 2) << "the record and its lock";
 }
 
-TEST_F(RecordFile, SaysWhatCannotBeWritten) {
+TEST_F(RecordFile, NamesThePathThatCannotBeWritten) {
   std::filesystem::create_directories(root_);
   std::ofstream(root_ + "/file") << "x";
   const Status status = AddToRecord(root_ + "/file/r.txt", {}, kKey);

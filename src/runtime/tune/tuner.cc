@@ -10,26 +10,27 @@ namespace tern {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kMargin = 0.95;           // of the estimated best's time: what another must undercut
-constexpr double kHopeless = 1.5;          // times the best so far
-constexpr double kRuns = 4;                // of a candidate, at least
-constexpr std::chrono::seconds kRetry{1};  // after what could not be written, with nothing new to add
+constexpr double kMargin = 0.95;  // a kernel must be faster than this fraction of the estimated best's time
+constexpr double kCutoff = 1.5;   // multiple of the best time so far, see NodeTimer::Measure
+constexpr double kRuns = 4;       // minimum runs of a candidate, including the warm-up
+constexpr std::chrono::seconds kRetry{1};  // delay before a failed write is retried
 
 std::string TextOf(const TensorInfo& t) {
   return t.dtype == DType::kInvalid ? "_" : StrCat(DTypeName(t.dtype), "[", Join(t.dims, ","), "]");
 }
 
-// Where bf16 is computed by rounding f32, it is asked for to get its results, not its speed.
-bool MayExchange(const KernelQuery& q, bool fast_bf16) { return !q.bf16 || fast_bf16; }
+// Without bf16 instructions, bf16 is requested for its results and not for speed, so it is not tuned.
+bool MayTune(const KernelQuery& q, bool fast_bf16) { return !q.bf16 || fast_bf16; }
 
-// The one that is estimated to be the quickest comes first, and stays there unless another is by far quicker.
+// Sorts by time. times[0], which has the lowest estimate, stays first unless another kernel is faster by
+// kMargin.
 void PutBestFirst(std::vector<Measured>& times) {
-  const Measured likely = times[0];
+  const Measured estimated_best = times[0];
   std::stable_sort(times.begin(), times.end(),
                    [](const Measured& a, const Measured& b) { return a.microseconds < b.microseconds; });
-  if (times[0].microseconds <= kMargin * likely.microseconds) return;
-  const auto at =
-      std::find_if(times.begin(), times.end(), [&](const Measured& m) { return m.kernel == likely.kernel; });
+  if (times[0].microseconds <= kMargin * estimated_best.microseconds) return;
+  const auto at = std::find_if(times.begin(), times.end(),
+                               [&](const Measured& m) { return m.kernel == estimated_best.kernel; });
   std::rotate(times.begin(), at, at + 1);
 }
 
@@ -60,12 +61,12 @@ std::string NodeKey(const KernelQuery& q, int threads) {
 struct Tuner::Job {
   std::string key;
   const KernelQuery* query = nullptr;
-  Candidates candidates, legal;  // by estimated time
-  int64_t count = 1;             // nodes that are alike
+  Candidates candidates, legal;  // sorted by estimated time
+  int64_t count = 1;             // nodes with this key
   double estimated_us() const { return candidates[0].first; }
 };
 
-// Adds the time that it lives, however its scope ends.
+// Adds the time of its scope to spent_us_.
 class Tuner::Spending {
  public:
   explicit Spending(Tuner& tuner) : tuner_(tuner) {}
@@ -90,7 +91,7 @@ std::shared_ptr<Tuner> Tuner::For(const SessionOptions& options) {
 Tuner::Tuner(const SessionOptions& options)
     : budget_ms_(options.tune_ms),
       within_(options.tune_within),
-      keep_(!options.cache_dir || !options.cache_dir->empty()),
+      store_(!options.cache_dir || !options.cache_dir->empty()),
       fast_bf16_(options.TargetOrDefault().fast_bf16()),
       key_(RecordKeyFor(options.TargetOrDefault().isa())) {
   const std::string folder = options.cache_dir.value_or(DefaultCacheDir());
@@ -98,8 +99,8 @@ Tuner::Tuner(const SessionOptions& options)
   if (path_.empty()) return;
   std::error_code ignored;
   if (budget_ms_ == 0 && !std::filesystem::exists(folder, ignored)) {
-    read_ = NotFound("there is no folder '", folder,
-                     "', and one is made only where there is a budget for measuring");
+    read_ =
+        NotFound("there is no folder '", folder, "'; it is created only if there is a budget for measuring");
     return;
   }
   auto record = ReadRecord(path_, key_);
@@ -111,7 +112,7 @@ Tuner::Tuner(const SessionOptions& options)
 
 Tuner::~Tuner() {
   const Status ignored = Guard([&]() -> Status {
-    Write(kLockPatience);
+    Write(kLockTimeout);
     return {};
   });
   static_cast<void>(ignored);
@@ -122,10 +123,10 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
   std::vector<Job> jobs;
   std::map<std::string, size_t> index;
   for (const KernelQuery& query : queries) {
-    if (!MayExchange(query, fast_bf16_)) continue;
+    if (!MayTune(query, fast_bf16_)) continue;
     Job job;
     job.query = &query;
-    for (const KernelEntry* entry : target.KernelsOf(query.op().name))  // of the host: its threads measure
+    for (const KernelEntry* entry : target.KernelsOf(query.op().name))  // only host kernels can be measured
       if (!target.MemoryOf(*entry) && entry->legal(query))
         job.candidates.emplace_back(EstimatedMicroseconds(*entry, query), entry);
     std::stable_sort(job.candidates.begin(), job.candidates.end(),
@@ -148,7 +149,7 @@ std::vector<Tuner::Job> Tuner::JobsFor(const std::vector<KernelQuery>& queries, 
   return jobs;
 }
 
-// A record may lack kernels that are candidates now, and its best may be a kernel that is no longer there.
+// A record may lack kernels that are now candidates, and its best kernel may no longer exist.
 bool Tuner::Knows(const Job& job) const {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = known_.find(job.key);
@@ -168,14 +169,14 @@ double Tuner::LeftMicroseconds() const {
   return static_cast<double>(budget_ms_) * 1e3 - spent_us_;
 }
 
-// The microseconds of all candidates, in their order; fewer where one of them could not be measured.
+// The times of the candidates in their order. Stops at the first candidate that cannot be measured.
 std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, const Limits& limits,
                                      Clock::time_point deadline) {
   NodeTimer timer(*job.query, workers, {deadline, limits.memory, limits.weights, limits.stop});
   std::vector<Measured> times;
   double best = 0;
   for (const auto& [estimate, entry] : job.candidates) {
-    const std::optional<double> taken = timer.Measure(*entry, best > 0 ? best * kHopeless : 1e18);
+    const std::optional<double> taken = timer.Measure(*entry, best > 0 ? best * kCutoff : 1e18);
     if (!taken) break;
     best = best > 0 ? std::min(best, *taken) : *taken;
     times.push_back({entry->name, *taken});
@@ -183,7 +184,7 @@ std::vector<Measured> Tuner::TimesOf(const Job& job, const Workers& workers, con
   return times;
 }
 
-// All candidates, or nothing is known: a record is about a choice that was made.
+// Stores the times only if all candidates were measured: a record must allow a choice between them.
 bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits) {
   double least = 0;
   for (const auto& [estimate, entry] : job.candidates) least += estimate * kRuns / workers.threads();
@@ -207,14 +208,14 @@ bool Tuner::Measure(const Job& job, const Workers& workers, const Limits& limits
 void Tuner::Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
                  const Limits& limits) {
   const bool measured = MeasureMissing(queries, target, workers, limits);
-  if (!limits.stop.Check().ok()) return;  // a disk may be slow: with a later plan, or at the end
+  if (!limits.stop.Check().ok()) return;  // a disk may be slow: a later call or the destructor writes
   if (measured)
-    Write(kLockPatience);
+    Write(kLockTimeout);
   else if (MayRetry())
     Write(std::chrono::milliseconds(0));
 }
 
-// A model whose shapes change in every run makes a plan in every run.
+// Limits the retries, because a model whose shapes change in every run compiles a plan in every run.
 bool Tuner::MayRetry() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return !unwritten_.empty() && Clock::now() >= retry_;
@@ -225,7 +226,7 @@ bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Target
   if (LeftMicroseconds() <= 0) return false;
   const std::vector<Job> jobs = JobsFor(queries, target, workers.threads());
   if (jobs.empty()) return false;
-  // Two that measure at once would measure each other. Who may not wait for that has what is known by then.
+  // Sessions that measure at the same time would disturb each other. After a stop, use what is known already.
   const auto lock = measuring_.Acquire(limits.stop, "another session that measures kernels");
   if (!lock.ok()) return false;
   bool measured = false;
@@ -236,28 +237,28 @@ bool Tuner::MeasureMissing(const std::vector<KernelQuery>& queries, const Target
   return measured;
 }
 
-// Nobody waits for the disk who asks what is known.
-void Tuner::Write(std::chrono::milliseconds patience) {
+// Does not hold mutex_ while it writes, so that Find does not wait for the disk.
+void Tuner::Write(std::chrono::milliseconds timeout) {
   Measurements taken;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (unwritten_.empty()) return;
     if (path_.empty()) {
-      if (keep_) written_ = NotFound("none of TERN_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder");
+      if (store_) written_ = NotFound("none of TERN_CACHE_DIR, XDG_CACHE_HOME and HOME is set");
       return;
     }
     taken.swap(unwritten_);
   }
-  Status written = Guard([&] { return AddToRecord(path_, taken, key_, patience); });
+  Status written = Guard([&] { return AddToRecord(path_, taken, key_, timeout); });
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!written.ok()) unwritten_.merge(taken);  // unless it was measured again
+  if (!written.ok()) unwritten_.merge(taken);  // keeps newer measurements of the same key
   written_ = std::move(written);
   retry_ = Clock::now() + kRetry;
 }
 
 Tuner::Found Tuner::Find(const KernelQuery& query, int threads) const {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (known_.empty() || !MayExchange(query, fast_bf16_)) return {};
+  if (known_.empty() || !MayTune(query, fast_bf16_)) return {};
   const std::string key = NodeKey(query, threads);
   const auto it = known_.find(key);
   if (it == known_.end()) return {};

@@ -1,4 +1,4 @@
-// Chooses kernels by measuring them, within a budget of time, and remembers what it found.
+// Chooses kernels by measuring them within a time budget, and records the measurements.
 #pragma once
 #include <map>
 #include <mutex>
@@ -13,41 +13,43 @@
 namespace tern {
 
 struct TuneReport {
-  int64_t measured = 0, recorded = 0;  // kinds of nodes: by this session, or found in the record
-  double milliseconds = 0;             // spent
-  std::string record;                  // the file; empty: none
-  Status read, written;                // why it could not be read, or written
+  int64_t measured = 0,
+          recorded = 0;     // distinct NodeKeys: measured by the model's sessions; used from the record
+  double milliseconds = 0;  // spent on measuring
+  std::string record;       // path of the record; empty: none
+  Status read, written;     // errors of reading and writing the record
 };
 
-// What has to be told apart: op, attributes, types, dims, which operands are weights, threads, precision.
+// Key of a measurement: op, attributes, types, dims, which operands are weights, threads, precision.
 std::string NodeKey(const KernelQuery& query, int threads);
 
-// One per model, for all its sessions: one of them measures at a time, while others may ask what is known.
+// One per model, shared by its sessions. Thread-safe. One session measures at a time; Find and Report do not
+// wait for it.
 class Tuner {
  public:
-  // Null where nothing may be measured and no record was asked for.
+  // Null if the options have neither a time budget nor a cache folder.
   static std::shared_ptr<Tuner> For(const SessionOptions& options);
   explicit Tuner(const SessionOptions& options);
   Tuner(const Tuner&) = delete;
-  ~Tuner();  // writes what could not be written so far, if it can be now
+  ~Tuner();  // tries to write measurements that could not be written before
 
   struct Limits {
-    size_t memory = 0;   // for one node's operands and scratch memory
-    size_t weights = 0;  // bytes of the model's
+    size_t memory = 0;   // bytes for the operands and scratch memory of one node
+    size_t weights = 0;  // bytes of the model's weights
     Stop stop;
   };
-  // Measures what is not known yet: those first that are estimated to take the most time, nodes that are
-  // alike once. Ends when the budget is spent, or the stop says so: as soon as the one packing or run of one
-  // kernel ends that is under way, and without waiting for others that measure. Then writes what the record
-  // lacks, also of earlier calls; with nothing new, tries that once a second, and waits for nobody; after a
-  // stop, leaves it for later.
+  // Measures the queries that are not known yet, those with the largest estimated time first, equal keys
+  // once. Ends when the budget is spent or limits.stop fires, at the latest after the current Prepare or Run
+  // of a kernel; a stop also ends the wait for another session that measures. Then writes all unwritten
+  // measurements to the record. Without new measurements it retries a failed write at most once a second and
+  // does not wait for the file's lock. After a stop it does not write; a later call does.
   void Tune(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
             const Limits& limits);
 
-  // What was measured, best first, and whether it was read from the record; empty where nothing was.
+  // The measurements of a query, the kernel to use first; empty if there are none.
   struct Found {
     std::vector<Measured> times;
-    bool recorded = false;
+    bool recorded = false;  // read from the record
   };
   Found Find(const KernelQuery& query, int threads) const;
   TuneReport Report() const;
@@ -59,29 +61,29 @@ class Tuner {
   std::vector<Job> JobsFor(const std::vector<KernelQuery>& queries, const Target& target, int threads) const;
   static std::vector<Measured> TimesOf(const Job& job, const Workers& workers, const Limits& limits,
                                        std::chrono::steady_clock::time_point deadline);
-  // Whether anything was measured, or this job.
+  // Both return whether something was measured.
   bool MeasureMissing(const std::vector<KernelQuery>& queries, const Target& target, const Workers& workers,
                       const Limits& limits);
   bool Measure(const Job& job, const Workers& workers, const Limits& limits);
   bool Knows(const Job& job) const;
   double LeftMicroseconds() const;
   bool MayRetry() const;
-  void Write(std::chrono::milliseconds patience);
+  void Write(std::chrono::milliseconds timeout);
 
-  const int64_t budget_ms_;  // for all measurements of a session and its clones; 0: only what is recorded
-  const double within_;      // candidates are kernels whose estimate is at most so many times the least
-  const bool keep_;          // measurements are to be kept on disk
+  const int64_t budget_ms_;  // for all measurements of a session and its clones; 0: use the record only
+  const double within_;      // candidates are kernels whose estimate is at most this multiple of the lowest
+  const bool store_;         // store measurements on disk
   const bool fast_bf16_;     // the target's
   const RecordKey key_;
   std::string path_;
   CancellableMutex measuring_;
 
-  mutable std::mutex mutex_;  // for what follows; never held for long
+  mutable std::mutex mutex_;  // guards the members below; never held while measuring or writing
   Measurements known_;
-  std::set<std::string> own_;           // of known_: measured here
-  mutable std::set<std::string> used_;  // of known_: read from the record and asked for
+  std::set<std::string> own_;           // keys of known_ that were measured here
+  mutable std::set<std::string> used_;  // keys of known_ that were read from the record and found by Find
   double spent_us_ = 0;
-  Measurements unwritten_;  // measured here, and not in the record yet
+  Measurements unwritten_;  // measured here and not in the record yet
   std::chrono::steady_clock::time_point retry_{};
   Status read_, written_;
 };

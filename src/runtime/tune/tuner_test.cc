@@ -15,11 +15,11 @@
 namespace tern {
 namespace {
 
-// Two kernels for Unary; what is estimated to take longer is the faster one.
+// Calls of two kernels for Unary. The faster one has the higher estimate.
 struct Calls {
-  int slow = 0, quick = 0, alive = 0, most_alive = 0;
-  int disturbed = 0;  // so many of the quick one's first calls, after one that warms up
-  int stop_at = 0;    // this call of the slow one sets `stopped`; -1: its packing does
+  int slow = 0, quick = 0, alive = 0, max_alive = 0;
+  int disturbed = 0;  // number of slow calls of the quick kernel, after its first call
+  int stop_at = 0;    // the call of the slow kernel that sets `stopped`; -1: its Prepare does
 };
 Calls calls;
 std::atomic<bool> stopped{false};
@@ -32,7 +32,7 @@ template <bool kSlow> class Negate : public KernelOf<Negate<kSlow>> {
       --calls.alive;
       delete p;
     });
-    calls.most_alive = std::max(calls.most_alive, ++calls.alive);
+    calls.max_alive = std::max(calls.max_alive, ++calls.alive);
     if (calls.stop_at < 0) stopped = true;
     return {};
   }
@@ -100,7 +100,7 @@ class TunerTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(TunerTest, EstimatesDecideUnlessAsked) {
+TEST_F(TunerTest, EstimatesDecideWithoutABudget) {
   SessionOptions options = Options(0);
   options.cache_dir.reset();
   const auto session = Ran(options);
@@ -116,8 +116,8 @@ TEST_F(TunerTest, EstimatesDecideUnlessAsked) {
   EXPECT_EQ(choices[0].candidates[2].why_not, "for integers");
 }
 
-// What a run's deadline or its caller's flag says is heard between single runs of single kernels.
-TEST_F(TunerTest, AStopEndsAMeasurementAtOnce) {
+// The timer checks the deadline and the cancel flag before each run of a kernel.
+TEST_F(TunerTest, AStopEndsAMeasurementBeforeTheNextRun) {
   for (const int at : {-1, 1, 2, 3}) {
     calls = {};
     calls.stop_at = at;
@@ -148,7 +148,7 @@ TEST_F(TunerTest, MeasuresOnceAndRemembers) {
       EXPECT_GT(choice.candidates[0].measured_us, 1000) << choice.candidates[0].kernel;
     }
     const TuneReport report = session->Tuning();
-    EXPECT_EQ(report.measured, 1) << "both nodes are alike";
+    EXPECT_EQ(report.measured, 1) << "both nodes have the same key";
     EXPECT_TRUE(report.written.ok());
     EXPECT_TRUE(std::filesystem::exists(report.record));
   }
@@ -156,7 +156,7 @@ TEST_F(TunerTest, MeasuresOnceAndRemembers) {
     calls = {};
     const auto again = Ran(Options(ms));
     EXPECT_EQ(calls.slow, 0);
-    EXPECT_EQ(calls.quick, 2) << "the run itself";
+    EXPECT_EQ(calls.quick, 2) << "the run itself, no measurement";
     EXPECT_EQ(again->Choices()[0].kernel, "test.quick");
     EXPECT_EQ(again->Choices()[0].reason, Reason::kRecorded);
     EXPECT_EQ(again->Tuning().measured, 0);
@@ -166,14 +166,14 @@ TEST_F(TunerTest, MeasuresOnceAndRemembers) {
   EXPECT_EQ(other->Tuning().measured, 1) << "other dims";
 }
 
-TEST_F(TunerTest, FreesALosersWeightsBeforeTheNextIsTried) {
+TEST_F(TunerTest, FreesTheWeightsOfACandidateBeforeTheNext) {
   const auto session = SessionOf(ParseOrDie("graph @g(%x: f32[8]) -> (%y) { %y = Neg(%x) }"), Options(1000));
   ASSERT_TRUE(session->Run(DatumList{Counting({8})}).ok());
   EXPECT_EQ(session->Tuning().measured, 1);
-  EXPECT_EQ(calls.most_alive, 1);
+  EXPECT_EQ(calls.max_alive, 1);
 }
 
-TEST_F(TunerTest, JudgesNoKernelByARunOrTwo) {
+TEST_F(TunerTest, MeasuresAtLeastThreeRuns) {
   for (const int disturbed : {1, 2}) {
     calls.disturbed = disturbed;
     calls.quick = 0;
@@ -183,22 +183,22 @@ TEST_F(TunerTest, JudgesNoKernelByARunOrTwo) {
   }
 }
 
-// Three runs, or none that count.
-TEST_F(TunerTest, RepeatsNoMoreWhatIsHopeless) {
+// One warm-up run and three measured ones.
+TEST_F(TunerTest, StopsAfterThreeRunsOfASlowKernel) {
   calls.disturbed = 1000;
   EXPECT_EQ(Ran(Options(1000))->Choices()[0].kernel, "test.slow");
   EXPECT_EQ(calls.quick, 4);
 }
 
-TEST_F(TunerTest, KeepsToItsBudget) {
+TEST_F(TunerTest, StaysWithinItsBudget) {
   const auto session = Ran(Options(1));
-  EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "no time to try both";
+  EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "the budget does not suffice for both";
   EXPECT_EQ(session->Choices()[0].reason, Reason::kEstimated);
   EXPECT_LT(session->Tuning().milliseconds, 100);
   EXPECT_FALSE(std::filesystem::exists(session->Tuning().record));
 }
 
-TEST_F(TunerTest, MeasuresAndExplainsInnerGraphs) {
+TEST_F(TunerTest, MeasuresAndExplainsSubgraphs) {
   const auto session = SessionOf(ParseOrDie(R"(graph @g(%n: i64[], %x: f32[8]) -> (%last, %y) {
     #go: bool[] = (true)
     %last = Loop(%n, #go, %x) [body @b(%i: i64[], %cond: bool[], %s: f32[8]) -> (%cond, %t) {
@@ -207,9 +207,9 @@ TEST_F(TunerTest, MeasuresAndExplainsInnerGraphs) {
     %y = Neg(%x) as "outer"
   })"),
                                  Options(1000));
-  const auto names_after = [&](int64_t turns) {
+  const auto names_after = [&](int64_t iterations) {
     const auto out =
-        session->Run(DatumList{Tensor::Scalar(DType::kI64, static_cast<double>(turns)), Counting({8})});
+        session->Run(DatumList{Tensor::Scalar(DType::kI64, static_cast<double>(iterations)), Counting({8})});
     EXPECT_TRUE(out.ok()) << out.status().ToString();
     std::vector<std::string> names;
     for (const Choice& choice : session->Choices()) {
@@ -224,7 +224,7 @@ TEST_F(TunerTest, MeasuresAndExplainsInnerGraphs) {
   EXPECT_EQ(names_after(2), (std::vector<std::string>{"outer", "inner"}));
 }
 
-TEST_F(TunerTest, TriesOnlyWhatIsWorthIt) {
+TEST_F(TunerTest, MeasuresOnlyWithinTheEstimateLimit) {
   table_.emplace(Table(4));
   EXPECT_EQ(Ran(Options(1000))->Choices()[0].kernel, "test.slow");
   SessionOptions all = Options(1000);
@@ -232,7 +232,7 @@ TEST_F(TunerTest, TriesOnlyWhatIsWorthIt) {
   EXPECT_EQ(Ran(all)->Choices()[0].kernel, "test.quick");
 }
 
-TEST_F(TunerTest, WritesNothingWhereNothingIsKept) {
+TEST_F(TunerTest, WritesNothingWithoutACacheFolder) {
   SessionOptions options = Options(1000);
   options.cache_dir = "";
   EXPECT_EQ(Ran(options)->Choices()[0].kernel, "test.quick");
@@ -240,7 +240,7 @@ TEST_F(TunerTest, WritesNothingWhereNothingIsKept) {
   EXPECT_FALSE(std::filesystem::exists(folder_));
 }
 
-TEST_F(TunerTest, ForgetsKernelsThatAreGone) {
+TEST_F(TunerTest, IgnoresRecordedKernelsThatNoLongerExist) {
   const auto first = Ran(Options(1000));
   const RecordKey key = RecordKeyFor(DefaultTarget().isa());
   Measurements all = *ReadRecord(first->Tuning().record, key);
@@ -252,7 +252,7 @@ TEST_F(TunerTest, ForgetsKernelsThatAreGone) {
   EXPECT_EQ(Ran(Options(1000))->Tuning().measured, 1);
 }
 
-TEST_F(TunerTest, RefusesWhatIsNoBudget) {
+TEST_F(TunerTest, RefusesInvalidBudgets) {
   const auto graph = ParseOrDie("graph @g(%x: f32[N]) -> (%y) { %y = Neg(%x) }");
   for (const int64_t ms : {int64_t{-5}, int64_t{600'001}}) {
     const auto session = Session::Create(graph, Options(ms));
@@ -266,7 +266,7 @@ TEST_F(TunerTest, RefusesWhatIsNoBudget) {
   EXPECT_FALSE(Session::Create(graph, options).ok());
 }
 
-// What a record lacks is measured: by itself a kernel's time says nothing about another's.
+// If the record lacks a candidate, all candidates are measured again.
 TEST_F(TunerTest, MeasuresCandidatesThatTheRecordLacks) {
   table_.emplace(Table(2));
   table_->Add<Negate<false>>(
@@ -285,20 +285,20 @@ TEST_F(TunerTest, MeasuresCandidatesThatTheRecordLacks) {
   EXPECT_GT(measured_of(*again, "test.far"), 0);
   EXPECT_EQ(Ran(all)->Tuning().measured, 0);
   const auto plain = Ran(Options(1000));
-  EXPECT_EQ(plain->Tuning().measured, 0) << "all that it would try is recorded";
+  EXPECT_EQ(plain->Tuning().measured, 0) << "all candidates are recorded";
   EXPECT_GT(measured_of(*plain, "test.far"), 0);
 }
 
-TEST_F(TunerTest, SaysWhatIsNotKept) {
+TEST_F(TunerTest, ReportsARecordThatCannotBeReadOrWritten) {
   const auto first = Ran(Options(1000));
-  std::filesystem::resize_file(first->Tuning().record, kMostRecordBytes + 1);
+  std::filesystem::resize_file(first->Tuning().record, kMaxRecordBytes + 1);
   const TuneReport report = Ran(Options(1000))->Tuning();
   EXPECT_EQ(report.measured, 1);
   for (const Status& status : {report.read, report.written})
     EXPECT_NE(status.ToString().find(report.record), std::string::npos) << status.ToString();
 }
 
-// Another process that keeps the record's lock.
+// Holds the record's lock, like another process.
 class Holder {
  public:
   explicit Holder(const std::string& record)
@@ -340,8 +340,8 @@ TEST_F(LockedRecord, IsWrittenWithALaterPlan) {
   EXPECT_EQ(Lines(), 2u);
 }
 
-// Plans that find all measured: a try in each second.
-TEST_F(LockedRecord, IsWaitedForByNoPlan) {
+// Compilations without new measurements retry the write once a second and do not wait for the lock.
+TEST_F(LockedRecord, DoesNotDelayPlans) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(session_->Clone()->Run(DatumList{Counting({8})}).ok());
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
@@ -359,47 +359,48 @@ TEST_F(LockedRecord, IsWrittenWhenTheLastSessionEnds) {
   EXPECT_EQ(Lines(), 1u);
 }
 
-TEST_F(LockedRecord, KeepsNoSessionFromEnding) {
+TEST_F(LockedRecord, DoesNotDelayTheEndOfASession) {
   const auto start = std::chrono::steady_clock::now();
   session_.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   EXPECT_EQ(Lines(), 0u);
 }
 
-// A kernel for which there is not enough memory, at one place or another.
-enum class Place { kPrepare, kResize, kRun };
-template <Place kPlace> class Hungry : public KernelOf<Hungry<kPlace>> {
+// A kernel that runs out of memory in one of its calls.
+enum class Call { kPrepare, kResize, kRun };
+template <Call kCall> class OutOfMemory : public KernelOf<OutOfMemory<kCall>> {
  public:
-  Status Prepare(PrepareContext&) override { return Eat(Place::kPrepare); }
-  Status Resize(ResizeContext&) override { return Eat(Place::kResize); }
-  Status Run(RunContext&) override { return Eat(Place::kRun); }
+  Status Prepare(PrepareContext&) override { return Allocate(Call::kPrepare); }
+  Status Resize(ResizeContext&) override { return Allocate(Call::kResize); }
+  Status Run(RunContext&) override { return Allocate(Call::kRun); }
 
  private:
-  static Status Eat(Place place) {
-    if (place == kPlace) throw std::bad_alloc();
+  static Status Allocate(Call call) {
+    if (call == kCall) throw std::bad_alloc();
     return {};
   }
 };
 
-template <Place kPlace> KernelTable WithHungry() {
+template <Call kCall> KernelTable WithOutOfMemory() {
   KernelTable table = Table();
-  table.Add<Hungry<kPlace>>(
-      "Unary", "test.hungry", [](const KernelQuery& q) { return q.AllTypes(DType::kF32); }, 2.5);
+  table.Add<OutOfMemory<kCall>>(
+      "Unary", "test.out_of_memory", [](const KernelQuery& q) { return q.AllTypes(DType::kF32); }, 2.5);
   return table;
 }
 
-TEST_F(TunerTest, AKernelWithoutMemoryIsNotChosenAndStopsNoRun) {
-  for (const auto make : {WithHungry<Place::kPrepare>, WithHungry<Place::kResize>, WithHungry<Place::kRun>}) {
+TEST_F(TunerTest, AKernelThatRunsOutOfMemoryIsNotChosenAndDoesNotFailTheRun) {
+  for (const auto make :
+       {WithOutOfMemory<Call::kPrepare>, WithOutOfMemory<Call::kResize>, WithOutOfMemory<Call::kRun>}) {
     table_.emplace(make());
     const auto session = Ran(Options(1000));
     ASSERT_EQ(session->Choices().size(), 2u);
-    EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "not all could be measured";
+    EXPECT_EQ(session->Choices()[0].kernel, "test.slow") << "not all candidates could be measured";
     EXPECT_EQ(session->Tuning().measured, 0);
-    EXPECT_GE(session->Tuning().milliseconds, 5) << "the others took their time";
+    EXPECT_GE(session->Tuning().milliseconds, 5) << "measuring the others counts";
   }
 }
 
-// Weights that are all unlike, so that no two of them can change places unseen.
+// Weights that are all different, so that swapped weights change the result.
 std::string RandomWeights(int64_t count) {
   std::string text;
   uint32_t state = 7;
@@ -410,7 +411,7 @@ std::string RandomWeights(int64_t count) {
   return text;
 }
 
-// The machine's own kernels: each that is legal is measured, and results stay the same to rounding.
+// CPU kernels: each legal one is measured, and the result equals the reference up to rounding.
 TEST_F(TunerTest, TunesConvolutions) {
   const auto graph = ParseOrDie(StrCat("graph @g(%x: f32[1,20,20,16]) -> (%y) {\n  #w: f32[32,16,3,3] = (",
                                        RandomWeights(32 * 16 * 9),
@@ -434,9 +435,9 @@ TEST_F(TunerTest, TunesConvolutions) {
   const Choice choice = tuned->Choices().back();
   for (const Candidate& c : choice.candidates) {
     EXPECT_EQ(c.measured_us > 0, c.legal) << c.kernel;
-    const bool tells =
+    const bool has_why_not =
         c.kernel.find("nhwc") != std::string::npos || c.kernel.find("winograd") != std::string::npos;
-    EXPECT_TRUE(c.legal || !tells || !c.why_not.empty()) << c.kernel;
+    EXPECT_TRUE(c.legal || !has_why_not || !c.why_not.empty()) << c.kernel;
     measured += c.measured_us > 0;
     for (const Work& w : c.work) EXPECT_TRUE(Rated(w.algorithm)) << w.algorithm;
   }
