@@ -146,16 +146,16 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
   // k_ and v_ are the strides of the inputs; s_.k and s_.v those of what attention reads: the inputs, or past
   // and new keys joined.
   void SetStrides(const KernelQuery& query) {
-    const auto steps = [](bool packed, int64_t heads, int64_t length, int64_t size) {
+    const auto strides = [](bool packed, int64_t heads, int64_t length, int64_t size) {
       return packed ? cpu::HeadStrides::Packed(heads, length, size)
                     : cpu::HeadStrides::Split(heads, length, size);
     };
     const int64_t fresh = s_.keys - s_.past;
-    k_ = steps(query.InRank(1) == 3, s_.kv_heads, fresh, s_.size);
-    v_ = steps(query.InRank(2) == 3, s_.kv_heads, fresh, s_.value_size);
-    s_.q = steps(query.InRank(0) == 3, s_.heads, s_.queries, s_.size);
-    if (joint_) s_.q = k_ = v_ = steps(true, s_.heads + 2 * s_.kv_heads, s_.queries, s_.size);
-    s_.y = steps(merged_, s_.heads, s_.queries, s_.value_size);
+    k_ = strides(query.InRank(1) == 3, s_.kv_heads, fresh, s_.size);
+    v_ = strides(query.InRank(2) == 3, s_.kv_heads, fresh, s_.value_size);
+    s_.q = strides(query.InRank(0) == 3, s_.heads, s_.queries, s_.size);
+    if (joint_) s_.q = k_ = v_ = strides(true, s_.heads + 2 * s_.kv_heads, s_.queries, s_.size);
+    s_.y = strides(merged_, s_.heads, s_.queries, s_.value_size);
     const bool k_joined = s_.past || query.OutType(1) != DType::kInvalid;
     const bool v_joined = s_.past || query.OutType(stacked_ ? 1 : 2) != DType::kInvalid;
     const int64_t capacity = capacity_ ? capacity_ : s_.keys;
@@ -180,30 +180,30 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
 
   // Past and new rows joined, in `out` or, if null, in `scratch`. Without a past and `out`, x itself.
   const float* Joined(RunContext& c, const float* x, const float* past, float* out,
-                      const cpu::HeadStrides& now_steps, int64_t size, const cpu::HeadStrides& to_steps,
+                      const cpu::HeadStrides& strides, int64_t size, const cpu::HeadStrides& to_strides,
                       std::byte* scratch) const {
     if (!s_.past && !out) return x;
     float* to = out ? out : reinterpret_cast<float*>(scratch);
     if (s_.past) {
-      const auto steps = cpu::HeadStrides::Split(s_.kv_heads, s_.past, size);
-      CopyRows(c, past, steps, s_.past, size, to, to_steps);
+      const auto past_strides = cpu::HeadStrides::Split(s_.kv_heads, s_.past, size);
+      CopyRows(c, past, past_strides, s_.past, size, to, to_strides);
     }
-    Append(c, x, now_steps, size, to, to_steps);
+    Append(c, x, strides, size, to, to_strides);
     return to;
   }
 
   // Copies the new rows behind those of the past.
-  void Append(RunContext& c, const float* x, const cpu::HeadStrides& steps, int64_t size, float* to,
-              const cpu::HeadStrides& to_steps) const {
-    CopyRows(c, x, steps, s_.keys - s_.past, size, to + s_.past * to_steps.row, to_steps);
+  void Append(RunContext& c, const float* x, const cpu::HeadStrides& strides, int64_t size, float* to,
+              const cpu::HeadStrides& to_strides) const {
+    CopyRows(c, x, strides, s_.keys - s_.past, size, to + s_.past * to_strides.row, to_strides);
   }
 
-  void CopyRows(RunContext& c, const float* from, const cpu::HeadStrides& steps, int64_t rows, int64_t size,
-                float* to, const cpu::HeadStrides& to_steps) const {
+  void CopyRows(RunContext& c, const float* from, const cpu::HeadStrides& strides, int64_t rows, int64_t size,
+                float* to, const cpu::HeadStrides& to_strides) const {
     cpu::StridedCopy plan;
-    plan.Add({s_.batch, steps.batch, to_steps.batch});
-    plan.Add({s_.kv_heads, steps.head, to_steps.head});
-    plan.Add({rows, steps.row, to_steps.row});
+    plan.Add({s_.batch, strides.batch, to_strides.batch});
+    plan.Add({s_.kv_heads, strides.head, to_strides.head});
+    plan.Add({rows, strides.row, to_strides.row});
     plan.Add({size, 1, 1});
     cpu::Copy(plan, from, to, sizeof(float), c.workers());
   }

@@ -23,7 +23,8 @@ class Conv : public KernelOf<Conv> {
   static bool Legal(const KernelQuery& q) {
     const Dims& w = q.InDims(1);
     if (BitWidth(q.OutType(0)) == 16 && CountOf(Dims(w.begin() + 2, w.end())) != 1) return false;
-    return FewSpatialAxes(q) && !OrderedLast(q) && cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) &&
+    return HasSupportedSpatialAxes(q) && !IsChannelsLast(q) &&
+           cpu::GemmTypes(q.InType(0), q.InType(1), q.OutType(0)) &&
            (!q.Has(2) || q.InType(2) == q.OutType(0)) && BoundEpilogue::Fits(q, 3);
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
@@ -51,8 +52,8 @@ class Conv : public KernelOf<Conv> {
 class Depthwise : public KernelOf<Depthwise> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return FewSpatialAxes(q) && !OrderedLast(q) && q.AllTypes(DType::kF32) && q.InDims(1)[1] == 1 &&
-           q.attrs().Int("group") > 1;
+    return HasSupportedSpatialAxes(q) && !IsChannelsLast(q) && q.AllTypes(DType::kF32) &&
+           q.InDims(1)[1] == 1 && q.attrs().Int("group") > 1;
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = ShapeOf(q);
@@ -77,7 +78,7 @@ class Depthwise : public KernelOf<Depthwise> {
 class ConvTranspose : public KernelOf<ConvTranspose> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return FewSpatialAxes(q) && !OrderedLast(q) && q.AllTypes(DType::kF32);
+    return HasSupportedSpatialAxes(q) && !IsChannelsLast(q) && q.AllTypes(DType::kF32);
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const Result<cpu::ConvShape> s = ShapeOf(q);

@@ -84,7 +84,7 @@ class NhwcConv : public NhwcKernel<NhwcConv<kOperands, kWindows>, Windows<kOpera
 // Depthwise with one map per channel.
 class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
  public:
-  static bool Legal(const KernelQuery& q) { return NhwcKernel::Legal(q) && OneEach(q); }
+  static bool Legal(const KernelQuery& q) { return NhwcKernel::Legal(q) && IsDepthwise(q); }
   static std::string WhyNot(const KernelQuery& q) {
     const std::string why = NhwcKernel::WhyNot(q);
     return !why.empty() ? why : "needs groups = maps = channels";
@@ -95,7 +95,7 @@ class NhwcDepthwise : public NhwcKernel<NhwcDepthwise, cpu::NhwcDepthwise> {
   }
 
  private:
-  static bool OneEach(const KernelQuery& q) {
+  static bool IsDepthwise(const KernelQuery& q) {
     const int64_t channels = q.InDims(0).back();
     return q.attrs().Int("group") == channels && q.OutDims(0).back() == channels;
   }

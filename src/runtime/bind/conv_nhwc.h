@@ -34,13 +34,13 @@ inline bool Bf16Result(const KernelQuery& q, int operand) {
 template <class T, class Work, bool kTransposed = false> class NhwcKernel : public KernelOf<T> {
  public:
   static bool Legal(const KernelQuery& q) {
-    return FewSpatialAxes(q) && OrderedLast(q) && q.AllTypes(DType::kF32) && q.IsWeight(1) &&
+    return HasSupportedSpatialAxes(q) && IsChannelsLast(q) && q.AllTypes(DType::kF32) && q.IsWeight(1) &&
            BoundEpilogue::Fits(q, 3);
   }
   // Which requirement of all these kernels is not met; empty: none.
   static std::string WhyNot(const KernelQuery& q) {
-    if (!FewSpatialAxes(q)) return "needs one to three spatial axes";
-    if (!OrderedLast(q)) return "needs channels last";
+    if (!HasSupportedSpatialAxes(q)) return "needs one to three spatial axes";
+    if (!IsChannelsLast(q)) return "needs channels last";
     if (!q.AllTypes(DType::kF32)) return "needs f32 throughout";
     if (!q.IsWeight(1)) return "needs constant weights";
     return BoundEpilogue::Fits(q, 3) ? "" : "cannot add this residual";

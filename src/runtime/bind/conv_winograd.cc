@@ -58,7 +58,7 @@ class WinogradConv : public NhwcKernel<WinogradConv<kUnit, kOperands>, Transform
 
   // Max pooling 2 x 2 with stride 2: each pooling window is inside one tile.
   static bool FusesNext(const KernelQuery& q, const KernelQuery& next) {
-    if (next.op().name != "Pool" || next.attrs().Text("kind") != "max" || !OrderedLast(next) ||
+    if (next.op().name != "Pool" || next.attrs().Text("kind") != "max" || !IsChannelsLast(next) ||
         !TileBound::InRegisters(q, {3}) || next.InRank(0) != 4 || next.InType(0) != DType::kF32)
       return false;
     Window window;

@@ -68,7 +68,7 @@ class Scale : public KernelOf<Scale> {
 
 class GroupNorm : public KernelOf<GroupNorm> {
  public:
-  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && !OrderedLast(q); }
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && !IsChannelsLast(q); }
   Status Resize(ResizeContext& c) override {
     planes_ = PlanesOf(c->InDims(0));
     epsilon_ = c->attrs().Float("epsilon");
@@ -90,7 +90,7 @@ class GroupNorm : public KernelOf<GroupNorm> {
 
 class GroupNormLast : public KernelOf<GroupNormLast> {
  public:
-  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && OrderedLast(q); }
+  static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32) && IsChannelsLast(q); }
   Status Resize(ResizeContext& c) override {
     const Planes planes = PlanesOf(ChannelOrder{true}.ToChannelsFirst(c->InDims(0)));
     norm_ = {planes.batch, planes.plane, planes.channels, planes.channels, c->attrs().Float("epsilon")};
@@ -113,11 +113,11 @@ class Lrn : public KernelOf<Lrn> {
  public:
   static bool Legal(const KernelQuery& q) { return q.AllTypes(DType::kF32); }
   Status Resize(ResizeContext& c) override {
-    const Planes planes = PlanesOf(ChannelOrder{OrderedLast(c.query())}.ToChannelsFirst(c->InDims(0)));
+    const Planes planes = PlanesOf(ChannelOrder{IsChannelsLast(c.query())}.ToChannelsFirst(c->InDims(0)));
     const Attrs& a = c->attrs();
     const int64_t size = a.Int("size");
     norm_ = {planes.batch, planes.channels, planes.plane};
-    if (OrderedLast(c.query())) norm_.outer *= planes.plane, norm_.inner = 1;
+    if (IsChannelsLast(c.query())) norm_.outer *= planes.plane, norm_.inner = 1;
     norm_.before = (size - 1) / 2, norm_.after = size - 1 - norm_.before;
     norm_.factor = a.Float("alpha") / static_cast<float>(size);
     norm_.beta = a.Float("beta"), norm_.bias = a.Float("bias");

@@ -14,7 +14,7 @@ class Pool : public KernelOf<Pool> {
  public:
   static bool Legal(const KernelQuery& q) {
     const std::string kind = q.attrs().Text("kind");
-    if (!FewSpatialAxes(q) || OrderedLast(q) || q.OutType(1) != DType::kInvalid) return false;
+    if (!HasSupportedSpatialAxes(q) || IsChannelsLast(q) || q.OutType(1) != DType::kInvalid) return false;
     return kind == "max" ? cpu::HasMaxPool(q.InType(0)) : kind == "average" && q.InType(0) == DType::kF32;
   }
   Status Resize(ResizeContext& c) override {
@@ -47,7 +47,7 @@ class GlobalPool : public KernelOf<GlobalPool> {
   }
   Status Resize(ResizeContext& c) override {
     std::vector<bool> mask(c->InDims(0).size(), true);
-    mask[0] = mask[OrderedLast(c.query()) ? mask.size() - 1 : 1] = false;
+    mask[0] = mask[IsChannelsLast(c.query()) ? mask.size() - 1 : 1] = false;
     plan_ = cpu::MakeReduce(c->InDims(0), mask);
     kind_ = c->attrs().Text("kind") == "max" ? cpu::ReduceKind::kMax : cpu::ReduceKind::kMean;
     return {};

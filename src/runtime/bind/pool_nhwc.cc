@@ -10,7 +10,7 @@ class NhwcPool : public KernelOf<NhwcPool> {
  public:
   static bool Legal(const KernelQuery& q) {
     const std::string kind = q.attrs().Text("kind");
-    return FewSpatialAxes(q) && OrderedLast(q) && q.OutType(1) == DType::kInvalid &&
+    return HasSupportedSpatialAxes(q) && IsChannelsLast(q) && q.OutType(1) == DType::kInvalid &&
            q.AllTypes(DType::kF32) && (kind == "max" || kind == "average");
   }
   Status Resize(ResizeContext& c) override {

@@ -74,7 +74,7 @@ class RegressorOutput {
     base_.resize(static_cast<size_t>(op.targets), 0.0);
   }
   static int64_t Targets(const Op& op) { return op.targets; }
-  static Aggregate How(const Op& op) { return op.aggregate; }
+  static Aggregate AggregateOf(const Op& op) { return op.aggregate; }
   static bool Legal(const KernelQuery& q) {
     return q.OutType(0) == DType::kF32 || q.OutType(0) == DType::kF64;
   }
@@ -105,7 +105,7 @@ class ClassifierOutput {
   ClassifierOutput(const ClassifierOutput&) = delete;
   ClassifierOutput& operator=(const ClassifierOutput&) = delete;
   static int64_t Targets(const Op& op) { return op.labels.count(); }
-  static Aggregate How(const Op&) { return Aggregate::kSum; }
+  static Aggregate AggregateOf(const Op&) { return Aggregate::kSum; }
   static bool Legal(const KernelQuery& q) { return q.OutType(0) == DType::kI64; }
   void Write(int64_t row, VoteSum* votes, double* scores, const RunContext& c) const {
     const Decision v = decider_.Decide(votes, scores);
@@ -142,7 +142,7 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
     const auto& op = c.attrs().As<typename Output::Op>();
     forest_ = std::make_shared<const VotingForest<T>>(op);
     output_ = std::make_shared<const Output>(op);
-    targets_ = Output::Targets(op), how_ = Output::How(op);
+    targets_ = Output::Targets(op), aggregate_ = Output::AggregateOf(op);
     return {};
   }
 
@@ -198,13 +198,13 @@ template <class T, class Output> class TreeKernel : public KernelOf<TreeKernel<T
     const VotingForest<T>& b = *forest_;
     const auto at = static_cast<size_t>(leaf);
     for (auto v = static_cast<size_t>(b.leaf_start[at]); v < static_cast<size_t>(b.leaf_start[at + 1]); ++v)
-      AddVote(how_, votes[b.target[v]], b.weight[v], b.f32);
+      AddVote(aggregate_, votes[b.target[v]], b.weight[v], b.f32);
   }
 
   std::shared_ptr<const VotingForest<T>> forest_;
   std::shared_ptr<const Output> output_;
   int64_t targets_ = 1, rows_ = 0, width_ = 0, block_ = 1;
-  Aggregate how_ = Aggregate::kSum;
+  Aggregate aggregate_ = Aggregate::kSum;
   bool as_is_ = true;
   size_t votes_at_ = 0, x_at_ = 0, each_ = 0;  // offsets in a thread's scratch memory, and its size
 };

@@ -15,7 +15,7 @@ Attrs WithoutOrder(Attrs attrs) {
 }
 
 // The inputs that are transposed: x, and the residual, which may have fewer dims.
-std::vector<size_t> Ordered(const KernelQuery& q) {
+std::vector<size_t> TransposedInputs(const KernelQuery& q) {
   std::vector<size_t> list = {0};
   const auto residual = static_cast<size_t>(3);
   if (residual < q.op().inputs.size() && q.op().inputs[residual].name == "residual" && q.Has(3))
@@ -27,7 +27,7 @@ std::vector<size_t> Ordered(const KernelQuery& q) {
 
 NchwQuery::NchwQuery(const KernelQuery& own) : attrs(WithoutOrder(own.attrs())), query(own.op(), attrs, own) {
   query.outputs[0].dims = kLast.ToChannelsFirst(own.OutDims(0));
-  for (size_t i : Ordered(own)) {
+  for (size_t i : TransposedInputs(own)) {
     Dims& dims = query.inputs[i].dims;
     if (dims.size() < own.OutDims(0).size())
       dims.insert(dims.begin(), own.OutDims(0).size() - dims.size(), 1);
@@ -44,7 +44,7 @@ std::vector<Work> WithTransposing(const KernelQuery& q, std::vector<Work> work) 
   Work transpose;
   transpose.algorithm = "transpose";
   transpose.moved = bytes(q.outputs[0]);
-  for (size_t i : Ordered(q)) transpose.moved += bytes(q.inputs[i]);
+  for (size_t i : TransposedInputs(q)) transpose.moved += bytes(q.inputs[i]);
   work.push_back(transpose);
   return work;
 }
@@ -71,7 +71,7 @@ Status ViaNchwKernel::Resize(ResizeContext& c) {
   size_t bytes = 0;
   TERN_TRY(ResizeInner(first.query, c, bytes));
   inputs_.clear();
-  for (size_t i : Ordered(c.query()))
+  for (size_t i : TransposedInputs(c.query()))
     inputs_.push_back(MakeTransposed(static_cast<int>(i), first.query.inputs[i], true, bytes));
   output_ = MakeTransposed(0, first.query.outputs[0], false, bytes);
   c.SetScratch(bytes);

@@ -41,11 +41,11 @@ class ViaNchwKernel : public AdapterKernel {
 template <class T> class ViaNchw : public ViaNchwKernel {
  public:
   ViaNchw() : ViaNchwKernel(std::make_unique<T>()) {}
-  static bool Legal(const KernelQuery& q) { return OrderedLast(q) && T::Legal(NchwQuery(q).query); }
+  static bool Legal(const KernelQuery& q) { return IsChannelsLast(q) && T::Legal(NchwQuery(q).query); }
   static std::vector<Work> WorkOf(const KernelQuery& q) requires requires { &T::WorkOf; }
   { return WithTransposing(q, T::WorkOf(NchwQuery(q).query)); }
   static std::string WhyNot(const KernelQuery& q) requires requires { &T::WhyNot; }
-  { return OrderedLast(q) ? T::WhyNot(NchwQuery(q).query) : "needs channels last"; }
+  { return IsChannelsLast(q) ? T::WhyNot(NchwQuery(q).query) : "needs channels last"; }
 };
 
 // Registers T, which must not accept channels_last, and T through adapters for f16, bf16 and channels_last.

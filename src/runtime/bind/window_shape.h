@@ -9,7 +9,7 @@
 namespace tern {
 
 // One to three spatial axes.
-inline bool FewSpatialAxes(const KernelQuery& q) { return q.InRank(0) >= 3 && q.InRank(0) <= 5; }
+inline bool HasSupportedSpatialAxes(const KernelQuery& q) { return q.InRank(0) >= 3 && q.InRank(0) <= 5; }
 
 inline AutoPad AutoPadOf(const Attrs& attrs) {
   const std::string text = attrs.Text("auto_pad");
@@ -25,14 +25,14 @@ inline cpu::Spatial SpatialOf(const Dims& list) {
 }
 
 // Whether x, y and the residual are [N, spatial…, C] instead of [N, C, spatial…].
-inline bool OrderedLast(const KernelQuery& q) {
+inline bool IsChannelsLast(const KernelQuery& q) {
   return q.attrs().Has("channels_last") && q.attrs().Bool("channels_last");
 }
 
 // Window and spatial sizes; the caller sets batch, channels, maps and group.
 inline Result<cpu::ConvShape> WindowShape(const KernelQuery& q, const Dims& kernel, Window& window) {
   const Dims &x = q.InDims(0), &y = q.OutDims(0);
-  const int last = OrderedLast(q);
+  const int last = IsChannelsLast(q);
   const Dims input(x.begin() + 2 - last, x.end() - last), output(y.begin() + 2 - last, y.end() - last);
   const Attrs& a = q.attrs();
   const bool ceil = a.Has("ceil_mode") && a.Bool("ceil_mode");

@@ -123,13 +123,13 @@ void NhwcConv::Pack(const ConvShape& shape, const float* w, float* to, const Wor
 NhwcConv::NhwcConv(const ConvShape& shape, Operands operands, NhwcWindows windows)
     : shape_(Sized(shape)), operands_(operands) {
   const int64_t row = shape_.output[2] * shape_.maps;
-  steps_ = {0, shape_.output_size() * shape_.maps, shape_.output[1] * row, row, shape_.maps};
+  strides_ = {0, shape_.output_size() * shape_.maps, shape_.output[1] * row, row, shape_.maps};
   shape_.group /= Joined(shape);
   SetSource(false, windows);
 }
 
-NhwcConv::NhwcConv(const ConvShape& shape, const NhwcStrides& steps, Operands operands)
-    : shape_(Sized(shape)), steps_(steps), operands_(operands) {
+NhwcConv::NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands operands)
+    : shape_(Sized(shape)), strides_(strides), operands_(operands) {
   shape_.group /= Joined(shape);
   SetSource(true, NhwcWindows::kInPlace);
 }
@@ -295,11 +295,11 @@ NhwcConv::Job NhwcConv::JobOf(const Blocking& blocking, int64_t job) const {
   return j;
 }
 
-bool NhwcConv::Nothing() const { return shape_.batch * shape_.output_size() == 0 || shape_.maps == 0; }
+bool NhwcConv::IsEmpty() const { return shape_.batch * shape_.output_size() == 0 || shape_.maps == 0; }
 
 NhwcCounts NhwcConv::Counts() const {
   const ConvShape& s = shape_;
-  if (Nothing()) return {};
+  if (IsEmpty()) return {};
   const bool strips = source_ == Source::kWindows || source_ == Source::kPadded;
   const int64_t pixels = s.batch * s.output_size(), width = strips ? std::min(columns_, s.output[2]) : pixels;
   NhwcCounts counts;
@@ -317,7 +317,7 @@ NhwcCounts NhwcConv::Counts() const {
 }
 
 size_t NhwcConv::Scratch(int threads) const {
-  if (Nothing()) return 0;
+  if (IsEmpty()) return 0;
   if (source_ == Source::kImage) return PanelScratch(Pointwise(0, {}), threads);
   return static_cast<size_t>(BlockDwords(BlockingOf(threads).rows)) * sizeof(float) *
          static_cast<size_t>(threads);

@@ -53,7 +53,7 @@ class NhwcConv {
   explicit NhwcConv(const ConvShape& shape, Operands operands = Operands::kF32,
                     NhwcWindows windows = NhwcWindows::kAny);
   // Writes results with strides into a larger y.
-  NhwcConv(const ConvShape& shape, const NhwcStrides& steps, Operands operands = Operands::kF32);
+  NhwcConv(const ConvShape& shape, const NhwcStrides& strides, Operands operands = Operands::kF32);
   void SetBf16Storage(const NhwcBf16Storage& storage) { bf16_ = storage; }
   size_t Scratch(int threads) const;  // bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
@@ -83,7 +83,7 @@ class NhwcConv {
   void SplitForThreads(int64_t all, int64_t planes, int threads, Blocking& blocking) const;
   void SetSource(bool scattered_output, NhwcWindows windows);
   void SetIm2col();
-  bool Nothing() const;  // the output is empty
+  bool IsEmpty() const;  // the output is empty
   bool PrefersIm2col() const;
   bool Scattered() const;
   void SetStarts(int64_t plane, int64_t row, int64_t pixel);
@@ -104,7 +104,7 @@ class NhwcConv {
   void RunJob(const NhwcArgs& args, const Job& job, float* scratch) const;
 
   ConvShape shape_;
-  NhwcStrides steps_{};
+  NhwcStrides strides_{};
   Operands operands_ = Operands::kF32;
   NhwcBf16Storage bf16_;
   Source source_ = Source::kImage;

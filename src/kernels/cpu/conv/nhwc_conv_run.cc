@@ -154,16 +154,16 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
   const int64_t strips = pixels ? 1 : job.last - job.first,
                 count = pixels ? job.last - job.first : job.right - job.left;
   const int64_t at = pixels ? job.first * s.maps
-                            : steps_.first + job.image * steps_.image + job.plane * steps_.plane +
-                                  job.first * steps_.row + job.left * steps_.pixel;
+                            : strides_.first + job.image * strides_.image + job.plane * strides_.plane +
+                                  job.first * strides_.row + job.left * strides_.pixel;
   const float* a = FirstWindow(args, job, scratch);
   Tile t;
   t.a_row = step_;
   t.k = segment_, t.segments = static_cast<int64_t>(starts_.size()), t.starts = starts_.data();
   // Offsets in pixels; y may have another pixel stride than the residual.
   const int64_t pixel = args.pixel_stride_or(s.maps), at_pixel = at / s.maps,
-                row_pixels = steps_.row / s.maps;
-  t.residual_row = steps_.pixel, t.c_row = steps_.pixel / s.maps * pixel;
+                row_pixels = strides_.row / s.maps;
+  t.residual_row = strides_.pixel, t.c_row = strides_.pixel / s.maps * pixel;
   t.clip = e.clip, t.low = e.low, t.high = e.high;
   t.bf16_c = bf16_.y, t.bf16_residual = e.bf16_residual;
   for (int64_t panel = job.panel0, last = -1; panel < job.panel1; ++panel) {
@@ -175,7 +175,7 @@ void NhwcConv::RunJob(const NhwcArgs& args, const Job& job, float* scratch) cons
     t.bias = e.bias ? e.bias + map : nullptr;
     for (int64_t i = 0; i < strips; ++i) {
       t.a = a + i * s.stride[1] * row_ + (pixels ? 0 : group * dwords_);
-      const int64_t first = at + i * steps_.row + map;
+      const int64_t first = at + i * strides_.row + map;
       t.c = ElementAt(args.y, (at_pixel + i * row_pixels) * pixel + map, bf16_.y);
       if (e.residual) t.residual = ElementAt(e.residual, first, e.bf16_residual);
       table.RunRows(t, count);
@@ -191,16 +191,16 @@ void NhwcConv::Finish(const NhwcArgs& args, const Job& job, int64_t at) const {
   const int64_t strips = pixels ? 1 : job.last - job.first,
                 count = pixels ? job.last - job.first : job.right - job.left;
   for (int64_t i = 0; i < strips; ++i) {
-    const int64_t from = at + i * steps_.row + map;
-    args.epilogue->Apply(width == steps_.pixel
-                             ? Epilogue::Rows{1, count * width, from, 0, args.y + from, 0}
-                             : Epilogue::Rows{count, width, from, steps_.pixel, args.y + from, steps_.pixel});
+    const int64_t from = at + i * strides_.row + map;
+    args.epilogue->Apply(width == strides_.pixel ? Epilogue::Rows{1, count * width, from, 0, args.y + from, 0}
+                                                 : Epilogue::Rows{count, width, from, strides_.pixel,
+                                                                  args.y + from, strides_.pixel});
   }
 }
 
 void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) const {
   const ConvShape& s = shape_;
-  if (Nothing()) return;
+  if (IsEmpty()) return;
   if (source_ == Source::kImage) {
     for (int64_t g = 0; g < s.group; ++g) MultiplyPanels(Pointwise(g, args), scratch, workers);
     return;

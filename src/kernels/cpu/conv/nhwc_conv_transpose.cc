@@ -82,16 +82,16 @@ NhwcConvTranspose::NhwcConvTranspose(const ConvShape& s) {
   int64_t weights = 0;
   EachPhase(s, [&](const Spatial& tap) {
     ConvShape phase = KernelOf(s, tap);
-    NhwcStrides steps{0, s.output[0] * plane, s.stride[0] * plane, s.stride[1] * row, s.stride[2] * pixel};
+    NhwcStrides strides{0, s.output[0] * plane, s.stride[0] * plane, s.stride[1] * row, s.stride[2] * pixel};
     for (size_t i = 0; i < 3; ++i) {
       const int64_t behind = s.begin[i] - tap[i];  // q0 is behind / stride, rounded up, also if negative
       const int64_t q0 = behind > 0 ? (behind + s.stride[i] - 1) / s.stride[i] : -(-behind / s.stride[i]);
       const int64_t first = q0 * s.stride[i] - behind;
       phase.output[i] = std::max<int64_t>(0, (s.output[i] - first + s.stride[i] - 1) / s.stride[i]);
       phase.begin[i] = (phase.kernel[i] - 1) * s.dilation[i] - q0;
-      steps.first += first * step[i];
+      strides.first += first * step[i];
     }
-    if (phase.output_size() > 0) phases_.push_back({NhwcConv(phase, steps), weights});
+    if (phase.output_size() > 0) phases_.push_back({NhwcConv(phase, strides), weights});
     weights += NhwcConv::PackedSize(phase);
   });
 }
