@@ -75,8 +75,8 @@ class ResizeContext {
   // Row stride of output 0 in elements; a row is the last axis (KernelAbilities::row_stride). 0: contiguous.
   int64_t row_stride() const { return result_.row_stride; }
   // Capacity of a state that the kernel appends to in place, in positions along the growing axis: past and
-  // present share one buffer, which starts with the past (KernelAbilities::state_in_place). 0: past and
-  // present are separate tensors.
+  // present share one buffer, whose first positions are the past (KernelAbilities::state_in_place). 0: past
+  // and present are separate tensors.
   int64_t state_capacity() const { return result_.state_capacity; }
   // Requests scratch memory for Run: 64-byte aligned, uninitialized.
   void SetScratch(size_t bytes) { scratch_ = bytes; }

@@ -21,15 +21,15 @@ TEST(Cost, AFusedNodeCountsAsItsParts) {
   const auto fused = [&](const std::string& kind) {
     return FlopsOf(StrCat(head, "  %y = MatMul(%a, %b, %c, %r) {activation=\"", kind, "\"}\n}"));
   };
-  const auto apart = [&](const std::string& last) {
+  const auto separate = [&](const std::string& last) {
     return FlopsOf(StrCat(
         head, "  %p = MatMul(%a, %b, %c)\n  %q = Binary(%p, %r) {kind=\"add\"}\n  %y = ", last, "\n}"));
   };
   EXPECT_EQ(fused("none"), 2 * 2 * 3 * 4 + 2 * 8);
-  EXPECT_EQ(fused("relu"), apart("Unary(%q) {kind=\"relu\"}"));
-  EXPECT_EQ(fused("elu"), apart("Activation(%q) {kind=\"elu\"}"));
-  EXPECT_EQ(fused("gelu_tanh"), apart("Gelu(%q) {approximate=\"tanh\"}"));
-  EXPECT_EQ(fused("clip"), apart("Clip(%q)"));
+  EXPECT_EQ(fused("relu"), separate("Unary(%q) {kind=\"relu\"}"));
+  EXPECT_EQ(fused("elu"), separate("Activation(%q) {kind=\"elu\"}"));
+  EXPECT_EQ(fused("gelu_tanh"), separate("Gelu(%q) {approximate=\"tanh\"}"));
+  EXPECT_EQ(fused("clip"), separate("Clip(%q)"));
 }
 
 TEST(Cost, ResidualsAreRead) {

@@ -159,16 +159,16 @@ bool KeepsWeights(const Graph& source, const Dims& size, bool bf16 = false) {
 
 // Weights are released if one pack layout serves all dims, else they stay.
 TEST(History, DecidesWhichWeightsStay) {
-  const auto kept = [](const Row& row, bool bf16) {
+  const auto keeps = [](const Row& row, bool bf16) {
     return KeepsWeights(*WithWeights(row.x, row.w, row.node), row.sizes[0], bf16);
   };
   for (const bool bf16 : {false, true}) {
     SCOPED_TRACE(bf16);
-    EXPECT_FALSE(kept(kRows[0], bf16)) << "rows do not matter";
-    EXPECT_TRUE(kept(kRows[2], bf16)) << "the size of images does";
-    EXPECT_FALSE(kept(kRows[3], bf16)) << "the size of the batch does not";
-    EXPECT_FALSE(kept(kRows[5], bf16)) << "1x1 convolutions have only one pack layout";
-    EXPECT_FALSE(kept({"f32[64,N]", {64, 128}, "MatMul(%x, %w) {transpose_a=true}", {{64, 5}}}, bf16));
+    EXPECT_FALSE(keeps(kRows[0], bf16)) << "rows do not matter";
+    EXPECT_TRUE(keeps(kRows[2], bf16)) << "the size of images does";
+    EXPECT_FALSE(keeps(kRows[3], bf16)) << "the size of the batch does not";
+    EXPECT_FALSE(keeps(kRows[5], bf16)) << "1x1 convolutions have only one pack layout";
+    EXPECT_FALSE(keeps({"f32[64,N]", {64, 128}, "MatMul(%x, %w) {transpose_a=true}", {{64, 5}}}, bf16));
   }
 }
 

@@ -148,12 +148,12 @@ TEST(OwnGraph, IsOptimizedInPlaceByItsSoleOwner) {
   auto session = Session::Create(std::move(given), options);
   ASSERT_TRUE(session.ok());
   EXPECT_EQ(&(*session)->graph(), address);
-  const auto kept = TwoProducts();
-  const auto nodes = kept->NodeCount();
-  auto other = Session::Create(kept, options);
+  const auto shared = TwoProducts();
+  const auto nodes = shared->NodeCount();
+  auto other = Session::Create(shared, options);
   ASSERT_TRUE(other.ok());
-  EXPECT_NE(&(*other)->graph(), kept.get());
-  EXPECT_EQ(kept->NodeCount(), nodes);
+  EXPECT_NE(&(*other)->graph(), shared.get());
+  EXPECT_EQ(shared->NodeCount(), nodes);
 }
 
 TEST(ClonedSessions, HoldOneCopyOfTheWeights) {

@@ -25,7 +25,7 @@ struct Draft {
 
 // Memory of one or more slots.
 struct Storage {
-  bool external = false;  // a bound input's memory
+  bool external = false;  // memory of a bound input or of a state
   size_t bytes = 0;
   int first = 0, last = 0;  // lifetime: indices of drafts, inclusive
   int parent = -1;          // the storage that contains this one, at parent_offset; -1: none
