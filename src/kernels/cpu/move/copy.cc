@@ -12,8 +12,8 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWork = 16384;  // elements worth a thread
-constexpr int64_t kBlock = 16;    // side of the squares that are transposed at once
-constexpr int64_t kShort = 2048;  // bytes of a row that is not worth a call of memcpy
+constexpr int64_t kBlock = 16;    // side of the squares that are transposed in one step
+constexpr int64_t kShort = 2048;  // bytes; a shorter row is not worth a call of memcpy
 
 template <class T> void CopyRun(const T* x, T* y, int64_t n) {
   if (n * sizeof(T) >= 64)
@@ -22,7 +22,7 @@ template <class T> void CopyRun(const T* x, T* y, int64_t n) {
     for (int64_t i = 0; i < n; ++i) y[i] = x[i];
 }
 
-// Rows [begin, end) of a plane whose columns lie side by side.
+// Rows [begin, end) of a plane with column stride 1 on both sides.
 template <class T> void CopyRows(const Plane& p, const T* x, T* y, int64_t begin, int64_t end) {
   constexpr auto kWidth = static_cast<int64_t>(sizeof(T));
   x += begin * p.rows.from, y += begin * p.rows.to;
@@ -33,8 +33,8 @@ template <class T> void CopyRows(const Plane& p, const T* x, T* y, int64_t begin
   for (int64_t r = begin; r < end; ++r, x += p.rows.from, y += p.rows.to) CopyRun(x, y, p.columns.size);
 }
 
-// The kernel that turns elements of so many bytes over, if there is one.
-TransposeTable::Transpose* PermutationOf(size_t width) {
+// The kernel that transposes elements of `width` bytes; null when there is none.
+TransposeTable::Transpose* KernelFor(size_t width) {
   const TransposeTable& table = TransposeSimd();
   return width == 1   ? table.x8
          : width == 2 ? table.x16
@@ -43,16 +43,16 @@ TransposeTable::Transpose* PermutationOf(size_t width) {
                       : nullptr;
 }
 
-// Square by square, so that both sides stay in cache.
-template <class T> void Transpose(const Plane& p, const T* x, T* y, const Piece& piece) {
-  if (auto* turn = p.Transposed() ? PermutationOf(sizeof(T)) : nullptr)
-    return turn(x + piece.row + piece.column * p.columns.from, p.columns.from,
-                piece.column_end - piece.column, piece.row_end - piece.row,
-                y + piece.row * p.rows.to + piece.column, p.rows.to);
-  for (int64_t r0 = piece.row; r0 < piece.row_end; r0 += kBlock) {
-    const int64_t r1 = std::min(piece.row_end, r0 + kBlock);
-    for (int64_t c0 = piece.column; c0 < piece.column_end; c0 += kBlock) {
-      const int64_t c1 = std::min(piece.column_end, c0 + kBlock);
+// Transposes block by block, so that both sides stay in cache.
+template <class T> void Transpose(const Plane& p, const T* x, T* y, const PlaneBlock& block) {
+  if (auto* transpose = p.Transposed() ? KernelFor(sizeof(T)) : nullptr)
+    return transpose(x + block.row + block.column * p.columns.from, p.columns.from,
+                     block.column_end - block.column, block.row_end - block.row,
+                     y + block.row * p.rows.to + block.column, p.rows.to);
+  for (int64_t r0 = block.row; r0 < block.row_end; r0 += kBlock) {
+    const int64_t r1 = std::min(block.row_end, r0 + kBlock);
+    for (int64_t c0 = block.column; c0 < block.column_end; c0 += kBlock) {
+      const int64_t c1 = std::min(block.column_end, c0 + kBlock);
       for (int64_t r = r0; r < r1; ++r) {
         const T* from = x + r * p.rows.from;
         T* to = y + r * p.rows.to;
@@ -62,18 +62,19 @@ template <class T> void Transpose(const Plane& p, const T* x, T* y, const Piece&
   }
 }
 
-template <class T> void CopyPiece(const Plane& p, const T* x, T* y, const Piece& piece) {
+template <class T> void CopyBlock(const Plane& p, const T* x, T* y, const PlaneBlock& block) {
   if (p.columns.to == 1 && p.columns.from == 1) {
-    CopyRows(p, x, y, piece.row, piece.row_end);
+    CopyRows(p, x, y, block.row, block.row_end);
   } else if (p.columns.to == 1 && p.columns.from == 0) {
-    for (int64_t r = piece.row; r < piece.row_end; ++r)
+    for (int64_t r = block.row; r < block.row_end; ++r)
       std::fill_n(y + r * p.rows.to, p.columns.size, x[r * p.rows.from]);
   } else {
-    Transpose(p, x, y, piece);
+    Transpose(p, x, y, block);
   }
 }
 
-// The innermost axis of y, and the one next to it that reads along memory, if any.
+// The axis that is paired with the innermost axis of y: the one that reads with stride 1, if any, else the
+// next inner one; -1 when there is one axis only.
 int RowsAxis(const StridedCopy& plan) {
   const auto at = [&](int i) { return plan.axes[static_cast<size_t>(i)]; };
   if (plan.rank < 2) return -1;
@@ -88,24 +89,24 @@ template <class T> void Run(const StridedCopy& plan, const T* x, T* y, const Wor
   Plane plane;
   if (plan.rank > 0) plane.columns = plan.axes[static_cast<size_t>(plan.rank - 1)];
   if (rows >= 0) plane.rows = plan.axes[static_cast<size_t>(rows)];
-  // A lone row is cut into pieces that count as rows.
+  // A single long row is split into rows of 64 elements.
   if (rows < 0 && plane.columns.size > kWork && plane.columns.size % 64 == 0) {
     plane.rows = {plane.columns.size / 64, plane.columns.from * 64, plane.columns.to * 64};
     plane.columns.size = 64;
   }
   const int64_t cells = plane.rows.size * plane.columns.size, outer = cells ? plan.count / cells : 0;
-  const Pieces pieces(plane, sizeof(T), plan.count * static_cast<int64_t>(sizeof(T)));
-  const int64_t grain = std::max<int64_t>(1, kWork / pieces.work());
-  workers.ParallelFor(outer * pieces.count(), grain, [&](int64_t begin, int64_t end) {
+  const PlaneBlocks blocks(plane, sizeof(T), plan.count * static_cast<int64_t>(sizeof(T)));
+  const int64_t grain = std::max<int64_t>(1, kWork / blocks.work());
+  workers.ParallelFor(outer * blocks.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t job = begin; job < end; ++job) {
-      int64_t rest = job / pieces.count(), from = plan.from, to = plan.to;
+      int64_t rest = job / blocks.count(), from = plan.from, to = plan.to;
       for (int i = plan.rank - 1; i-- > 0;) {
         if (i == rows) continue;
         const StridedCopy::Axis& a = plan.axes[static_cast<size_t>(i)];
         from += rest % a.size * a.from, to += rest % a.size * a.to;
         rest /= a.size;
       }
-      CopyPiece(plane, x + from, y + to, pieces[job % pieces.count()]);
+      CopyBlock(plane, x + from, y + to, blocks[job % blocks.count()]);
     }
   });
 }
@@ -115,7 +116,7 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
   int64_t outer = 1;
   for (size_t i = 0; i < last; ++i) outer *= plan.dims[i];
   const int64_t n = plan.dims[last];
-  int64_t same = 0;  // of the last axis, copied as they are
+  int64_t same = 0;  // length of the prefix of the last axis that maps to itself
   while (same < n && plan.sources[last][same] == same) ++same;
   workers.ParallelFor(outer, std::max<int64_t>(1, kWork / std::max<int64_t>(1, n)),
                       [&](int64_t begin, int64_t end) {
@@ -143,7 +144,7 @@ template <class T> void RunMapped(const MappedCopy& plan, const T* x, T* y, cons
 // Elements that always move together.
 template <int Bytes> struct Group { char bytes[Bytes]; };
 
-// The same copy of groups, where the innermost axis is one.
+// The same copy with the innermost axis as one element.
 StridedCopy Grouped(const StridedCopy& plan) {
   StridedCopy groups = plan;
   const int64_t n = plan.axes[static_cast<size_t>(plan.rank - 1)].size;
@@ -156,17 +157,17 @@ StridedCopy Grouped(const StridedCopy& plan) {
   return groups;
 }
 
-// The bytes of the group, or 0.
+// The bytes of the innermost axis if it can be copied as one element, else 0.
 int64_t GroupOf(const StridedCopy& plan, int width) {
   if (plan.rank < 3) return 0;
   const StridedCopy::Axis& last = plan.axes[static_cast<size_t>(plan.rank - 1)];
   const int64_t bytes = last.size * width;
   if (last.from != 1 || last.to != 1 || (bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16)) return 0;
-  const auto whole = [&](int64_t step) { return step % last.size == 0; };
-  bool fits = whole(plan.from) && whole(plan.to);
+  const auto divides = [&](int64_t step) { return step % last.size == 0; };
+  bool fits = divides(plan.from) && divides(plan.to);
   for (int i = 0; i < plan.rank - 1; ++i) {
     const StridedCopy::Axis& axis = plan.axes[static_cast<size_t>(i)];
-    fits = fits && whole(axis.from) && whole(axis.to);
+    fits = fits && divides(axis.from) && divides(axis.to);
   }
   return fits ? bytes : 0;
 }

@@ -1,4 +1,4 @@
-// Moving elements from one place to another, whatever they mean. Widths are bytes: 1, 2, 4, 8 or 16.
+// Copies of elements by strides or by index maps. Widths are bytes of an element: 1, 2, 4, 8 or 16.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace tern::cpu {
 
-// y[to + sum of i * to_step] = x[from + sum of i * from_step] for every index i below the dims. No memory of
-// its own.
+// y[to + sum of i * axis.to] = x[from + sum of i * axis.from] for every index i below the sizes. Does not
+// allocate.
 struct StridedCopy {
   struct Axis {
-    int64_t size = 1, from = 0, to = 0;  // steps in elements; those of x may be zero or negative
+    int64_t size = 1, from = 0, to = 0;  // strides in elements; those of x may be 0 or negative
   };
   int rank = 0;
   int64_t count = 1;
   int64_t from = 0, to = 0;
   std::array<Axis, kMaxRank> axes;
 
-  // Axes from the outermost of y to its innermost; at most kMaxRank that are longer than 1. Merges what it
-  // can.
+  // Adds axes from the outermost of y to its innermost; at most kMaxRank longer than 1. Merges adjacent axes
+  // where the strides allow it.
   void Add(const Axis& axis);
 };
 void Copy(const StridedCopy& plan, const void* x, void* y, int width, const Workers& workers);
@@ -28,7 +28,7 @@ void Copy(const StridedCopy& plan, const void* x, void* y, int width, const Work
 // n elements of y become *value.
 void Fill(const void* value, void* y, int64_t n, int width, const Workers& workers);
 
-// y[i, j, …] = x[sources[0][i], sources[1][j], …]; a negative source leaves y as it is.
+// y[i, j, …] = x[sources[0][i], sources[1][j], …]; elements with a negative source are not written.
 struct MappedCopy {
   int rank = 0;
   std::array<int64_t, kMaxRank> dims{};   // of y

@@ -16,7 +16,7 @@ struct Case {
   Dims dims;
   std::vector<size_t> perm;
 };
-// Matrices around the squares, few rows, few columns, pairs and fours that stay together, more axes.
+// Sizes around the squares, few rows, few columns, groups of 2 and 4 elements, more axes.
 const Case kCases[] = {{{16, 16}, {1, 0}},
                        {{17, 33}, {1, 0}},
                        {{2, 58}, {1, 0}},
@@ -83,8 +83,7 @@ TEST_P(CopyLevels, Transposes) {
     }
 }
 
-// So large that they are cut as what comes from memory, not from caches; lines at distances that fall on the
-// same sets of the caches, and others.
+// Copies that are too large for the caches, with row strides that do and do not conflict in the cache.
 template <class T> void CheckLarge() {
   const auto width = static_cast<int64_t>(sizeof(T)), cells = (int64_t{9} << 19) / width;
   for (int64_t rows : {int64_t{21}, 4096 / width})
@@ -100,7 +99,7 @@ TEST_P(CopyLevels, TransposesLargeOnes) {
   CheckLarge<uint64_t>();
 }
 
-// Rows further apart than they are long, at any place, backwards too; nothing else is written.
+// Row strides larger than the rows, any offset, also negative strides; nothing else is written.
 template <class T> void CheckSteps(int64_t rows, int64_t columns, bool back) {
   const int64_t from_row = columns + 3, to_row = rows + 5;
   StridedCopy plan;
@@ -130,8 +129,8 @@ TEST_P(CopyLevels, TransposesPartsOfMatrices) {
       }
 }
 
-// Bytes that stay together move as one element, wherever they begin: a sanitizer sees loads that are aligned
-// for less.
+// Groups of bytes are copied as one element at any address. A sanitizer finds loads with too strict an
+// alignment.
 TEST(Copy, GroupsOfBytesAtAnyAddress) {
   for (int64_t group : {2, 4, 8, 16})
     for (int64_t rows : {3, 5})

@@ -1,11 +1,12 @@
-// Two to four rows or columns of elements of any size, for *_simd.cc files.
+// Interleaves and deinterleaves two to four rows of elements of any size, for *_simd.cc files.
 #pragma once
 #include "kernels/cpu/simd/transpose-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Vectors that instructions permute freely; of bytes, and of halves before AVX-512, only the shortest.
+// Vectors with a full permute instruction: 16 bytes for 8-bit elements, and for 16-bit elements before
+// AVX-512.
 #if defined(__AVX512F__)
 template <class T> constexpr int kPickBytes = sizeof(T) == 1 ? 16 : kVectorBytes;
 #else
@@ -22,16 +23,16 @@ template <class T> inline PickVector<T> LoadPick(const T* p) {
 }
 template <class T> inline void StorePick(T* p, PickVector<T> v) { __builtin_memcpy(p, &v, sizeof v); }
 
-// Element K * Lanes + I of R rows that are read in turns: which row, and where in it.
-template <int Lanes, int R, int K, int I> struct Turns {
+// The source of element I of output vector K when R rows are interleaved: its row, and its index there.
+template <int Lanes, int R, int K, int I> struct Interleaved {
   static constexpr int row = (K * Lanes + I) % R, at = (K * Lanes + I) / R;
 };
-// Element I of the rows C apart that start at the K-th element: which vector, and where in it.
-template <int Lanes, int C, int K, int I> struct Apart {
+// The source of element I of output row K when C rows are deinterleaved: its vector, and its lane there.
+template <int Lanes, int C, int K, int I> struct Deinterleaved {
   static constexpr int row = (I * C + K) / Lanes, at = (I * C + K) % Lanes;
 };
 
-// Lane I comes from vector From::row, lane From::at; vectors are brought in one after the other.
+// Lane I comes from vector From::row, lane From::at; each shuffle adds one more input vector.
 template <template <int, int, int, int> class From, int K, class V, int N, int... I>
 inline V Pick(const V (&v)[N], Indices<I...>) {
   constexpr int lanes = sizeof...(I);
@@ -54,14 +55,14 @@ inline void PickEach(const PickVector<T> (&v)[N], PickVector<T> (&out)[N]) {
   if constexpr (K + 1 < N) PickEach<From, T, K + 1>(v, out);
 }
 
-// R rows of n to n groups of R. An element may be a group of narrower ones, and aligned as these are.
+// R rows of n to n groups of R. T may stand for a group of smaller elements, with their alignment.
 template <int R, class T> void Interleave(const T* x, int64_t row, int64_t n, T* y) {
   constexpr int lanes = kPickLanes<T>;
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     PickVector<T> v[R], out[R];
     for (int r = 0; r < R; ++r) v[r] = LoadPick(x + r * row + i);
-    PickEach<Turns, T>(v, out);
+    PickEach<Interleaved, T>(v, out);
     for (int r = 0; r < R; ++r) StorePick(y + i * R + r * lanes, out[r]);
   }
   for (; i < n; ++i)
@@ -75,7 +76,7 @@ template <int C, class T> void Separate(const T* x, int64_t n, T* y, int64_t row
   for (; i + lanes <= n; i += lanes) {
     PickVector<T> v[C], out[C];
     for (int c = 0; c < C; ++c) v[c] = LoadPick(x + i * C + c * lanes);
-    PickEach<Apart, T>(v, out);
+    PickEach<Deinterleaved, T>(v, out);
     for (int c = 0; c < C; ++c) StorePick(y + c * row + i, out[c]);
   }
   for (; i < n; ++i)

@@ -1,4 +1,4 @@
-// The two innermost loops of a copy, and the pieces of them that threads take one by one.
+// The two innermost loops of a copy, and their blocks, which are the unit of work of a thread.
 #pragma once
 #include "kernels/cpu/move/copy.h"
 
@@ -6,35 +6,35 @@ namespace tern::cpu {
 
 struct Plane {
   StridedCopy::Axis rows, columns;
-  // Read along one axis and written along the other: a matrix transposed over.
+  // Read along one axis and written along the other: a matrix transpose.
   bool Transposed() const {
     return rows.from == 1 && columns.to == 1 && columns.from != 1 && columns.from != 0;
   }
 };
 
 // Rows [row, row_end) and columns [column, column_end) of a plane.
-struct Piece {
+struct PlaneBlock {
   int64_t row, row_end, column, column_end;
 };
 
-// Pieces are whole rows, but those of a plane that is transposed over: there they are blocks, long on the
-// side whose lines lie further apart, so that the processor sees a few streams of it and fetches them ahead,
-// and narrow enough on the other for what is touched to stay in cache. They come in the order of the other
-// side.
-class Pieces {
+// Splits a plane into blocks. A block is a number of full rows, except in a transpose. There it is long on
+// the side with the larger stride, so that the hardware prefetcher sees few streams, and short on the other
+// side, so that the touched lines stay in cache. Blocks are ordered along the short side.
+class PlaneBlocks {
  public:
-  Pieces(const Plane& plane, int64_t width, int64_t bytes);  // of an element, of the whole copy
+  // width: bytes of an element; bytes: of the entire copy.
+  PlaneBlocks(const Plane& plane, int64_t width, int64_t bytes);
   int64_t count() const { return count_; }
-  int64_t cells() const { return rows_ * columns_; }  // of a piece, at most
-  int64_t work() const;  // that it takes, as a number of elements that are side by side
-  Piece operator[](int64_t i) const;
+  int64_t cells() const { return rows_ * columns_; }  // elements of a block, at most
+  int64_t work() const;                               // cost of a block, as a number of contiguous elements
+  PlaneBlock operator[](int64_t i) const;
 
  private:
   int64_t all_rows_, all_columns_;
-  int64_t rows_, columns_;  // of a piece
+  int64_t rows_, columns_;  // of a block
   int64_t count_;
-  bool down_ = false;    // pieces below each other come one after the other
-  int64_t in_line_ = 1;  // how many do
+  bool down_ = false;    // consecutive blocks are below each other
+  int64_t in_line_ = 1;  // number of blocks along that direction
 };
 
 }  // namespace tern::cpu

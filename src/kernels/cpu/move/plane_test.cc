@@ -8,15 +8,15 @@
 namespace tern::cpu {
 namespace {
 
-// A matrix transposed over: rows x columns of y.
+// A matrix transpose with rows x columns in y.
 Plane Transposed(int64_t rows, int64_t columns) { return {{rows, 1, columns}, {columns, rows, 1}}; }
 
 void CheckOnce(const Plane& plane, int64_t width, int64_t bytes) {
-  const Pieces pieces(plane, width, bytes);
+  const PlaneBlocks blocks(plane, width, bytes);
   std::vector<char> seen(static_cast<size_t>(plane.rows.size * plane.columns.size));
-  for (int64_t i = 0; i < pieces.count(); ++i) {
-    const Piece p = pieces[i];
-    ASSERT_LE((p.row_end - p.row) * (p.column_end - p.column), pieces.cells());
+  for (int64_t i = 0; i < blocks.count(); ++i) {
+    const PlaneBlock p = blocks[i];
+    ASSERT_LE((p.row_end - p.row) * (p.column_end - p.column), blocks.cells());
     for (int64_t r = p.row; r < p.row_end; ++r)
       for (int64_t c = p.column; c < p.column_end; ++c)
         ++seen[static_cast<size_t>(r * plane.columns.size + c)];
@@ -25,7 +25,7 @@ void CheckOnce(const Plane& plane, int64_t width, int64_t bytes) {
       << plane.rows.size << " x " << plane.columns.size << " of " << width;
 }
 
-TEST(Pieces, CoverThePlaneOnce) {
+TEST(PlaneBlocks, CoverThePlaneOnce) {
   const int64_t sizes[] = {0, 1, 3, 16, 21, 64, 100, 1030};
   for (int64_t rows : sizes)
     for (int64_t columns : sizes)
@@ -36,12 +36,11 @@ TEST(Pieces, CoverThePlaneOnce) {
         }
 }
 
-// Whole cache lines are read and written, however long the lines are, in long stretches of the side whose
-// lines lie far apart.
-TEST(Pieces, HoldWholeLinesOfBothSides) {
+// Full cache lines are read and written, with at least 1 KiB contiguous on the side with the larger stride.
+TEST(PlaneBlocks, HoldFullCacheLinesOfBothSides) {
   for (int64_t width : {1, 2, 4, 8})
     for (const Plane& plane : {Transposed(50176, 64), Transposed(64, 50176), Transposed(4096, 4096)}) {
-      const Piece p = Pieces(plane, width, 1 << 30)[0];
+      const PlaneBlock p = PlaneBlocks(plane, width, 1 << 30)[0];
       const int64_t read = (p.row_end - p.row) * width, written = (p.column_end - p.column) * width;
       EXPECT_GE(std::min(read, written), 64) << width;
       EXPECT_GE(plane.rows.size >= plane.columns.size ? read : written, 1024) << width;

@@ -5,8 +5,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// In pieces of N bytes, the last of which may overlap the one before; at least N bytes.
-template <int N> inline void CopyPieces(const char* from, char* to, int64_t bytes) {
+// Copies in chunks of N bytes; the last one may overlap the one before. bytes is at least N.
+template <int N> inline void CopyChunks(const char* from, char* to, int64_t bytes) {
   int64_t i = 0;
   for (; i + N <= bytes; i += N) __builtin_memcpy(to + i, from + i, N);
   if (i < bytes) __builtin_memcpy(to + bytes - N, from + bytes - N, N);
@@ -15,7 +15,7 @@ template <int N> inline void CopyPieces(const char* from, char* to, int64_t byte
 template <int N>
 inline void Rows(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t bytes,
                  int64_t count) {
-  for (; count > 0; --count, from += from_step, to += to_step) CopyPieces<N>(from, to, bytes);
+  for (; count > 0; --count, from += from_step, to += to_step) CopyChunks<N>(from, to, bytes);
 }
 
 void CopyRows(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t bytes, int64_t count) {

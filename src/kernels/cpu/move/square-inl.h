@@ -1,4 +1,4 @@
-// Squares of elements of 1, 2, 4 or 8 bytes transposed over in registers, for *_simd.cc files.
+// Transposes squares of elements of 1, 2, 4 or 8 bytes in registers, for *_simd.cc files.
 #pragma once
 #include "kernels/cpu/simd/transpose-inl.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 template <class T> constexpr int64_t kSide = kLanes<T>;
 
-// The lower or upper halves of each 16 bytes of a and b, in turns.
+// Interleaves the lower or upper halves of each 16 bytes of a and b.
 template <int Half, class V, int... I> inline V Zip(V a, V b, Indices<I...>) {
   constexpr int lanes = sizeof...(I), part = 16 / static_cast<int>(sizeof(a[0]));
   return __builtin_shufflevector(a, b,
@@ -17,28 +17,28 @@ template <int Half, class T> inline Vector<T> Zip(Vector<T> a, Vector<T> b) {
   return Zip<Half>(a, b, typename MakeIndices<kLanes<T>>::Type{});
 }
 
-// Elements of as many rows as fit in a word side by side: words[k][w] holds column LaneColumn(k, w).
-inline void Pack(const Vector<uint16_t> (&row)[2], Vector<float> (&words)[2]) {
-  words[0] = Vector<float>(Zip<0, uint16_t>(row[0], row[1]));
-  words[1] = Vector<float>(Zip<1, uint16_t>(row[0], row[1]));
+// Packs elements of 2 or 4 rows into dwords: dwords[k][w] holds column LaneColumn(k, w).
+inline void Pack(const Vector<uint16_t> (&row)[2], Vector<float> (&dwords)[2]) {
+  dwords[0] = Vector<float>(Zip<0, uint16_t>(row[0], row[1]));
+  dwords[1] = Vector<float>(Zip<1, uint16_t>(row[0], row[1]));
 }
-inline void Pack(const Vector<uint8_t> (&row)[4], Vector<float> (&words)[4]) {
+inline void Pack(const Vector<uint8_t> (&row)[4], Vector<float> (&dwords)[4]) {
   using Pairs = Vector<uint16_t>;
   const Pairs lower[2] = {Pairs(Zip<0, uint8_t>(row[0], row[1])), Pairs(Zip<0, uint8_t>(row[2], row[3]))};
   const Pairs upper[2] = {Pairs(Zip<1, uint8_t>(row[0], row[1])), Pairs(Zip<1, uint8_t>(row[2], row[3]))};
   Vector<float> w[2];
   Pack(lower, w);
-  words[0] = w[0], words[1] = w[1];
+  dwords[0] = w[0], dwords[1] = w[1];
   Pack(upper, w);
-  words[2] = w[0], words[3] = w[1];
+  dwords[2] = w[0], dwords[3] = w[1];
 }
 template <class T> inline int64_t LaneColumn(int64_t k, int64_t w) {
   constexpr int64_t part = 16 / sizeof(T);
   return w / 4 * part + 4 * k + w % 4;
 }
 
-// to[j * to_row + i] = from[i * from_row + j] for i, j < kSide. A function of its own: where a loop is around
-// it, compilers keep every multiple of the steps at hand, for which there are too few registers.
+// to[j * to_row + i] = from[i * from_row + j] for i, j < kSide. Not inlined: inside a loop, compilers hoist
+// every multiple of the strides and run out of registers.
 template <class T>
 __attribute__((noinline)) void TransposeSquare(const T* from, int64_t from_row, T* to, int64_t to_row) {
   if constexpr (sizeof(T) >= 4) {
@@ -49,10 +49,10 @@ __attribute__((noinline)) void TransposeSquare(const T* from, int64_t from_row, 
 #pragma GCC unroll 16
     for (int j = 0; j < kSide<T>; ++j) StoreVector(to + j * to_row, s[j]);
   } else {
-    constexpr int group = 4 / sizeof(T), words = kLanes<float>;
+    constexpr int group = 4 / sizeof(T), dwords = kLanes<float>;
     Square s[group];
 #pragma GCC unroll 16
-    for (int g = 0; g < words; ++g) {
+    for (int g = 0; g < dwords; ++g) {
       Vector<T> rows[group];
       Vector<float> packed[group];
 #pragma GCC unroll 4
@@ -65,12 +65,12 @@ __attribute__((noinline)) void TransposeSquare(const T* from, int64_t from_row, 
     for (int k = 0; k < group; ++k) {
       Transpose(s[k]);
 #pragma GCC unroll 16
-      for (int w = 0; w < words; ++w) StoreVector(to + LaneColumn<T>(k, w) * to_row, Vector<T>(s[k][w]));
+      for (int w = 0; w < dwords; ++w) StoreVector(to + LaneColumn<T>(k, w) * to_row, Vector<T>(s[k][w]));
     }
   }
 }
 
-// The first n elements, 0 <= n <= kSide; the others are zero and their memory is not touched.
+// Loads the first n elements, 0 <= n <= kSide; the others are 0 and their memory is not accessed.
 template <class T> inline Vector<T> LoadSome(const T* p, int64_t n) {
   Vector<T> v{};
   __builtin_memcpy(&v, p, static_cast<uint64_t>(n) * sizeof(T));
@@ -103,7 +103,7 @@ inline void StoreSome(double* p, Vector<double> v, int64_t n) {
 }
 #endif
 
-// The same for i < rows, j < columns, at most a square each.
+// TransposeSquare for i < rows, j < columns, both at most kSide.
 template <class T>
 __attribute__((noinline)) void TransposePart(const T* from, int64_t from_row, int64_t rows, int64_t columns,
                                              T* to, int64_t to_row) {

@@ -6,7 +6,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// Squares in registers; those that lie behind each other in y come one after the other.
+// Transposes squares in registers, in the order in which they are contiguous in y.
 template <class T>
 void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
   constexpr int64_t side = kSide<T>;
@@ -20,8 +20,9 @@ void Squares(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, 
   }
 }
 
-// Lines of x that lie far apart may fall on the same sets of the cache, which holds but few of them: where
-// squares are narrower than those lines, no more are read at once than a square has.
+// Rows of x with a large stride may map to the same sets of the cache. Where a square is narrower than a
+// cache line, only the rows of one square are read at a time, so that their lines are not evicted before
+// reuse.
 template <class T>
 void SquaresOfLines(const T* x, int64_t from_row, int64_t rows, int64_t columns, T* y, int64_t to_row) {
   const int64_t some = kVectorBytes < 64 && from_row > to_row ? kSide<T> : MaxOf<int64_t>(rows, 1);
@@ -29,7 +30,8 @@ void SquaresOfLines(const T* x, int64_t from_row, int64_t rows, int64_t columns,
     Squares(x + i * from_row, from_row, MinOf(some, rows - i), columns, y + i, to_row);
 }
 
-// Few rows or columns that lie close together have ways of their own.
+// 2 to 4 contiguous rows or columns are interleaved or deinterleaved; other matrices are transposed by
+// squares.
 template <class T>
 void TransposeAll(const void* from, int64_t from_row, int64_t rows, int64_t columns, void* to,
                   int64_t to_row) {

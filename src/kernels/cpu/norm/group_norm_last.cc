@@ -6,15 +6,15 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kBlock = 64;  // pixels that are summed up in single precision
+constexpr int64_t kBlock = 64;  // pixels that are accumulated in f32
 
-// Some neighbouring channels of one sample; rows of `stride` elements.
+// `width` consecutive channels of one sample; stride is the row stride.
 struct Columns {
   const float* x;
   int64_t pixels, stride, width;
 };
 
-// sums[c] = sum over pixels of term(x, c); `part` has room for as many.
+// sums[c] = sum over pixels of term(x, c); `part` is scratch for `width` floats.
 template <class F> void SumColumns(const Columns& in, double* sums, float* part, const F& term) {
   std::fill_n(sums, in.width, 0.0);
   for (int64_t begin = 0; begin < in.pixels; begin += kBlock) {
@@ -28,7 +28,7 @@ template <class F> void SumColumns(const Columns& in, double* sums, float* part,
   }
 }
 
-// The mean of each group's sums, once per channel.
+// The mean of each group, repeated for each of its channels.
 void SpreadMeans(const double* sums, int64_t width, int64_t members, int64_t pixels, float* means) {
   for (int64_t c = 0; c < width; c += members) {
     double sum = 0;

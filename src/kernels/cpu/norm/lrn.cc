@@ -6,10 +6,10 @@
 namespace tern::cpu {
 namespace {
 
-// Elements that are worked on at once.
+// Elements per tile.
 constexpr int64_t kTile = 256;
 
-// v ^ -beta. Three quarters is what networks have.
+// v ^ -beta, with a fast path for beta = 0.75, the value that networks use.
 void Powers(float* v, int64_t n, float beta) {
   if (beta == 0.75f) {
     for (int64_t i = 0; i < n; ++i) {
@@ -21,7 +21,7 @@ void Powers(float* v, int64_t n, float beta) {
   for (int64_t i = 0; i < n; ++i) v[i] = std::pow(v[i], -beta);
 }
 
-// y from `begin` on, n elements of one channel; the sample's channels are `step` apart, elements 1.
+// n elements of one channel from `begin` on, for inner > 1: elements are contiguous.
 void Along(const Lrn& op, const float* sample, int64_t channel, int64_t begin, int64_t n, float* y) {
   float sums[kTile] = {};
   const int64_t first = std::max<int64_t>(0, channel - op.before);
@@ -36,7 +36,7 @@ void Along(const Lrn& op, const float* sample, int64_t channel, int64_t begin, i
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * sums[i];
 }
 
-// Channels from `begin` on, n of them, of one pixel.
+// n channels of one pixel from `begin` on, for inner == 1: channels are contiguous.
 void Across(const Lrn& op, const float* pixel, int64_t begin, int64_t n, float* y) {
   float sums[kTile] = {};
   const int64_t low = std::max(-op.before, -(begin + n - 1)),

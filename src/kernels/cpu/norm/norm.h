@@ -1,4 +1,4 @@
-// Normalisation by given or own statistics.
+// Normalisation by stored or computed statistics.
 #pragma once
 #include <cstdint>
 
@@ -13,7 +13,7 @@ void ChannelAffineF32(const float* x, const float* factor, const float* shift, f
 // [outer, channels, inner]: the same, without shift where that is null. y may be any operand.
 void ScaleF32(const float* x, const float* factor, const float* shift, float* y, int64_t outer,
               int64_t channels, int64_t inner, const Workers& workers);
-// factor and shift that make an affine map of stored statistics.
+// Converts stored statistics to y = x * factor + shift.
 void FoldStatisticsF32(const float* scale, const float* bias, const float* mean, const float* variance,
                        float epsilon, float* factor, float* shift, int64_t channels);
 
@@ -23,7 +23,7 @@ void GroupNormF32(const float* x, const float* scale, const float* bias, float* 
                   int64_t channels, int64_t plane, int64_t groups, float epsilon, const Workers& workers);
 
 void LayerNormF32(const LayerNormParams& p, const float* x, float* y, const Workers& workers);
-// By the root of the mean square; bias, mean and inv_std are not looked at.
+// Divides by the root mean square; bias, mean and inv_std are ignored.
 void RmsNormF32(const LayerNormParams& p, const float* x, float* y, const Workers& workers);
 
 }  // namespace tern::cpu

@@ -7,11 +7,11 @@ namespace {
 
 constexpr int64_t kWide = kLanes<float>;
 
-// y[i] = f(x[i], i); f reads what lies beside x through load(p).
+// y[i] = f(x[i], i, load); f reads other arrays at index i by load(p), which handles the tail.
 template <class F> inline void Map(const float* x, float* y, int64_t n, const F& f) {
-  const auto whole = [](const float* p) { return LoadVector(p); };
+  const auto full = [](const float* p) { return LoadVector(p); };
   int64_t i = 0;
-  for (; i + kWide <= n; i += kWide) StoreVector(y + i, f(LoadVector(x + i), i, whole));
+  for (; i + kWide <= n; i += kWide) StoreVector(y + i, f(LoadVector(x + i), i, full));
   if (i == n) return;
   const auto part = [left = n - i](const float* p) { return LoadPart(p, left); };
   StorePart(y + i, f(LoadPart(x + i, n - i), i, part), n - i);
@@ -21,8 +21,8 @@ inline float RootInverse(float v) { return 1.f / __builtin_sqrtf(v); }
 
 Moments MomentsOf(const float* x, int64_t n) {
   const float count = static_cast<float>(n), mean = SumLong(x, n, [](Floats v) { return v; }) / count;
-  const float spread = SumLong(x, n, [mean](Floats v) { return (v - mean) * (v - mean); });
-  return {mean, spread / count};
+  const float squares = SumLong(x, n, [mean](Floats v) { return (v - mean) * (v - mean); });
+  return {mean, squares / count};
 }
 
 void Affine(const float* x, float mean, float factor, float shift, float* y, int64_t n) {

@@ -1,16 +1,16 @@
-// How fast this machine multiplies and adds: the limit that kernels are measured against.
+// Measures the peak FLOP rate of this machine, against which kernels are compared.
 #pragma once
 #include "base/thread_pool.h"
 
 namespace tern::cpu {
 
 struct PeakRate {
-  double f32 = 0;   // GFLOP/s of all of the workers' threads together, a multiply-add counting as two
+  double f32 = 0;   // GFLOP/s of all threads of the workers together; a multiply-add counts as two
   double bf16 = 0;  // of pair products accumulated in f32; 0 where no such instruction is in use
 };
 
-// Runs short loops of independent multiply-adds in registers, for some hundredths of a second, and takes the
-// best.
+// Runs short loops of independent multiply-adds in registers for up to 0.2 s per type and returns the best
+// rates.
 PeakRate MeasurePeak(const Workers& workers);
 
 }  // namespace tern::cpu

@@ -5,7 +5,7 @@
 
 namespace tern::cpu {
 
-// The same with bf16 pair products. Only where HasBf16Products().
+// Chains of bf16 pair products, `rounds` long. Only where HasBf16Products().
 float Bf16Chains(int64_t rounds, float factor);
 constexpr int64_t kBf16RoundFlops = 2 * 2 * 16 * 12;
 

@@ -6,7 +6,7 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 using F = Vector<float>;
-// More than latency times ports of any core, and with factor and term still within sixteen registers.
+// More than latency x ports of any core, and few enough to stay in 16 registers with factor and term.
 constexpr int kChains = 12;
 
 float Chains(int64_t rounds, float factor, float term) {

@@ -4,7 +4,7 @@
 namespace tern::cpu {
 
 struct PeakTable {
-  // Chains of multiply-adds, `rounds` long. Gives something that depends on all of them.
+  // Runs independent chains of `rounds` multiply-adds. Returns a value that depends on all of them.
   float (*chains)(int64_t rounds, float factor, float term);
   int64_t flops;  // of one round
 };

@@ -8,7 +8,7 @@ namespace {
 class PeakLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, PeakLevels, testing::ValuesIn(LevelsAndBf16Here()));
 
-// The limit of kernels as they run now, not that of the machine.
+// The rates are those of the active instruction set, not those of the machine.
 TEST_P(PeakLevels, CountsInstructionsInUse) {
   const PeakRate rate = MeasurePeak(Workers(1));
   EXPECT_GT(rate.f32, 0);

@@ -1,11 +1,11 @@
-// Which of two numbers max pooling keeps: one rule for numbers and vectors of them. Files of every
-// instruction set include it, so that all of it is local to them.
+// The maximum of max pooling, for scalars and vectors. Included by the files of every instruction set, so
+// that everything in it is local to them.
 #pragma once
 
 namespace tern::cpu {
 namespace {
 
-// NaN where there is one.
+// The larger of both; NaN if either is NaN.
 template <class T> inline T Larger(T a, T b) { return (a > b) | (a != a) ? a : b; }
 
 }  // namespace

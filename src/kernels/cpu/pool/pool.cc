@@ -10,9 +10,9 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kLine = 2048;  // elements of an input row that are joined on the stack, piece by piece
+constexpr int64_t kLine = 2048;  // elements of the longest input row for which rows are combined on the stack
 
-// What pooling does with numbers.
+// The initial value and the combination step of a pooling kind.
 template <class Number> struct MaxMath {
   using T = Number;
   static T Start() {
@@ -36,8 +36,8 @@ struct SumMath {
   }
 };
 
-// Joins the taps along the last axis of one input row (or of several, joined) to an output row: tap by tap
-// as that runs along memory, or window by window where most taps lie outside.
+// Combines the taps along the last axis of one input row (or of several combined rows) into an output row:
+// tap by tap with contiguous access, or window by window where most taps are outside.
 template <class Math> void JoinTaps(const ConvShape& s, const typename Math::T* x, typename Math::T* y) {
   if (s.kernel[2] > s.input[2]) {
     for (int64_t o = 0; o < s.output[2]; ++o) {
@@ -55,7 +55,7 @@ template <class Math> void JoinTaps(const ConvShape& s, const typename Math::T* 
   }
 }
 
-// One output row: the input rows of its windows are joined first, as that runs along memory.
+// One output row. The input rows of its windows are combined first, with contiguous access.
 template <class Math>
 void PoolRow(const ConvShape& s, const typename Math::T* x, int64_t z, int64_t line, typename Math::T* y) {
   typename Math::T joined[kLine];

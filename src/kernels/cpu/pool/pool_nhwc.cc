@@ -14,12 +14,12 @@ constexpr int64_t kMinWorkPerThread = 1 << 15;  // elements read
 
 NhwcPool::NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors)
     : kind_(kind), shape_(shape), divisors_(std::move(divisors)) {
-  // Elements read and written per output pixel, both ways.
+  // Compares the elements read and written per output pixel with and without combining rows first.
   const int64_t rows = shape.inside(0) * shape.inside(1), columns = shape.inside(2);
   by_lines_ = rows * columns > (rows + 1) * shape.stride[2] + columns;
 }
 
-// Rows of an output row and pixels of a window.
+// Pointers to the input rows of an output row and to the pixels of a window, counted in floats.
 int64_t NhwcPool::PointerFloats() const {
   return LineAligned(2 * (shape_.taps_inside() + shape_.inside(0) * shape_.inside(1) + 1));
 }
@@ -39,7 +39,7 @@ void NhwcPool::Join(const float* const* x, int64_t count, int64_t channels, floa
     PoolNhwcSimd().sum(x, count, channels, divisor, y);
 }
 
-// The input rows that the windows of an output row see; how many.
+// Stores pointers to the input rows that the windows of an output row read; returns their number.
 int64_t NhwcPool::Rows(const float* x, int64_t index, const float** rows) const {
   const ConvShape& s = shape_;
   const int64_t line = index % s.output[1], plane = index / s.output[1] % s.output[0],
@@ -56,16 +56,17 @@ int64_t NhwcPool::Rows(const float* x, int64_t index, const float** rows) const 
   return count;
 }
 
-void NhwcPool::RunLine(const float* x, int64_t index, const Place& place, float* y, int64_t pixel) const {
+void NhwcPool::RunLine(const float* x, int64_t index, const WorkerScratch& scratch, float* y,
+                       int64_t pixel) const {
   const ConvShape& s = shape_;
-  int64_t rows = Rows(x, index, place.pixels);
-  const float** pixels = place.pixels + rows;
-  if (place.line) {
-    Join(place.pixels, rows, s.input[2] * s.channels, 1, place.line);
-    place.pixels[0] = place.line;
-    rows = 1, pixels = place.pixels + 1;
+  int64_t rows = Rows(x, index, scratch.pixels);
+  const float** pixels = scratch.pixels + rows;
+  if (scratch.line) {
+    Join(scratch.pixels, rows, s.input[2] * s.channels, 1, scratch.line);
+    scratch.pixels[0] = scratch.line;
+    rows = 1, pixels = scratch.pixels + 1;
   }
-  float lines = 1;  // of a window that count
+  float lines = 1;  // number of rows of a window that count
   if (kind_ == Kind::kAverage)
     lines = divisors_[0][static_cast<size_t>(index / s.output[1] % s.output[0])] *
             divisors_[1][static_cast<size_t>(index % s.output[1])];
@@ -76,14 +77,15 @@ void NhwcPool::RunLine(const float* x, int64_t index, const Place& place, float*
     const Inside taps = InsideOf(left, s.dilation[2], s.input[2], s.kernel[2]);
     for (int64_t kx = taps.first; kx < taps.last; ++kx)
       for (int64_t r = 0; r < rows; ++r)
-        pixels[count++] = place.pixels[r] + (left + kx * s.dilation[2]) * s.channels;
+        pixels[count++] = scratch.pixels[r] + (left + kx * s.dilation[2]) * s.channels;
     float divisor = 1;
     if (kind_ == Kind::kAverage) divisor = lines * divisors_[2][static_cast<size_t>(i)];
     Join(pixels, divisor > 0 ? count : 0, s.channels, divisor > 0 ? divisor : 1, y);
   }
 }
 
-void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& workers, int64_t apart) const {
+void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& workers,
+                   int64_t pixel_stride) const {
   const ConvShape& s = shape_;
   if (s.batch == 0 || s.output[2] == 0 || s.channels == 0) return;
   const int64_t work = std::max<int64_t>(1, s.output[2] * s.channels * s.taps_inside());
@@ -91,10 +93,10 @@ void NhwcPool::Run(const float* x, float* y, void* scratch, const Workers& worke
   workers.ParallelFor(s.batch * s.output[0] * s.output[1], std::max<int64_t>(1, kMinWorkPerThread / work),
                       [&](int64_t begin, int64_t end, int worker) {
                         float* mine = static_cast<float*>(scratch) + worker * floats;
-                        const Place place{reinterpret_cast<const float**>(mine),
-                                          by_lines_ ? mine + PointerFloats() : nullptr};
+                        const WorkerScratch own{reinterpret_cast<const float**>(mine),
+                                                by_lines_ ? mine + PointerFloats() : nullptr};
                         for (int64_t i = begin; i < end; ++i)
-                          RunLine(x, i, place, y, apart ? apart : s.channels);
+                          RunLine(x, i, own, y, pixel_stride ? pixel_stride : s.channels);
                       });
 }
 

@@ -5,7 +5,7 @@
 namespace tern::cpu {
 
 struct PoolNhwcTable {
-  // y[c] = the largest x[i][c] of `count` places, NaN if there is one, minus infinity if there is no place.
+  // y[c] = the maximum of x[i][c] for i < count; NaN if one is NaN, -infinity if count is 0.
   void (*max)(const float* const* x, int64_t count, int64_t channels, float* y);
   // y[c] = (the sum of x[i][c]) / divisor.
   void (*sum)(const float* const* x, int64_t count, int64_t channels, float divisor, float* y);

@@ -59,9 +59,9 @@ template <class F> void EachTap(const NhwcCase& c, int64_t pixel, const F& f) {
     bool inside = true;
     int64_t at = pixel / s.output_size();
     for (size_t i = 0; i < 3; ++i) {
-      const int64_t place = o[i] * s.stride[i] + t[i] * s.dilation[i] - s.begin[i];
-      inside = inside && place >= 0 && place < s.input[i];
-      at = at * s.input[i] + place;
+      const int64_t position = o[i] * s.stride[i] + t[i] * s.dilation[i] - s.begin[i];
+      inside = inside && position >= 0 && position < s.input[i];
+      at = at * s.input[i] + position;
     }
     if (inside) f(at);
   }
@@ -70,7 +70,7 @@ template <class F> void EachTap(const NhwcCase& c, int64_t pixel, const F& f) {
 class NhwcPoolLevels : public EachLevel {};
 INSTANTIATE_TEST_SUITE_P(Simd, NhwcPoolLevels, testing::ValuesIn(LevelsHere()));
 
-TEST_P(NhwcPoolLevels, MatchesOneByOne) {
+TEST_P(NhwcPoolLevels, MatchesTheScalarLoop) {
   for (const NhwcCase& c : kCases)
     for (int threads : {1, 3}) {
       const ConvShape& s = c.shape;
@@ -92,7 +92,7 @@ TEST_P(NhwcPoolLevels, MatchesOneByOne) {
     }
 }
 
-TEST_P(NhwcPoolLevels, LeavesRoomBetweenRows) {
+TEST_P(NhwcPoolLevels, WritesWithAPixelStride) {
   for (const NhwcCase& c : kCases)
     for (NhwcPool::Kind kind : {NhwcPool::Kind::kMax, NhwcPool::Kind::kAverage})
       for (int threads : {1, 3}) {
@@ -105,7 +105,7 @@ TEST_P(NhwcPoolLevels, LeavesRoomBetweenRows) {
       }
 }
 
-// Numbers that a model may give: what lies outside the image takes neither memory nor time.
+// Extreme attributes of a model: taps outside the image take neither memory nor time.
 TEST_P(NhwcPoolLevels, NeedsLittleMemoryForAnyKernel) {
   constexpr int64_t kMost = int64_t{1} << 30;
   NhwcCase c("large", {1, 2, 2, 2, {2, 3, 4}, {1, 1, 1}});
@@ -136,7 +136,7 @@ TEST_P(NhwcPoolLevels, NaNWins) {
   }
 }
 
-// Which of two zeros and of two NaNs, too. A channel for each pair.
+// Also for pairs of zeros and of NaNs. One channel per pair.
 TEST_P(NhwcPoolLevels, KeepsTheBitsOfTheLarger) {
   const uint32_t bits[] = {0x7fc00001, 0xffc00002, 0,          0x80000000,
                            0x3f800000, 0xbf800000, 0x7f800000, 0xff800000};

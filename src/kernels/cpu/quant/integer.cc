@@ -5,18 +5,18 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kGrain = 16384, kTile = 512, kMostAtOnce = int64_t{1} << 23;
+constexpr int64_t kGrain = 16384, kTile = 512, kMaxChunk = int64_t{1} << 23;
 
 const char* At(const void* bytes, int64_t i) { return static_cast<const char*>(bytes) + i; }
 char* At(void* bytes, int64_t i) { return static_cast<char*>(bytes) + i; }
 
-// Elements as floats; one that is repeated fills the tile.
+// Converts elements to float; a broadcast element (step 0) fills the tile.
 void Widen(const ByteOperand& x, int64_t at, int64_t step, float zero, float* y, int64_t n) {
   QuantSimd().dequantize(x.type, At(x.data, at), zero, 1, y, step ? n : 1);
   if (!step) std::fill(y + 1, y + n, y[0]);
 }
 
-// Calls f(tile of a, tile of b, to, n) for every part of the result.
+// Calls f(tile of a, tile of b, to, n) for every tile of the result.
 template <class F>
 void EachTile(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float a_zero,
               float b_zero, const Workers& workers, const F& f) {
@@ -77,8 +77,8 @@ void ByteMeans(const ByteOperand& x, int64_t rows, int64_t n, float multiplier, 
       rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
           int64_t total = -static_cast<int64_t>(x.zero) * n;
-          for (int64_t i = 0; i < n; i += kMostAtOnce)
-            total += IntegerSimd().total(x.type, At(x.data, row * n + i), std::min(kMostAtOnce, n - i));
+          for (int64_t i = 0; i < n; i += kMaxChunk)
+            total += IntegerSimd().total(x.type, At(x.data, row * n + i), std::min(kMaxChunk, n - i));
           const auto sum = static_cast<float>(total);
           IntegerSimd().rescale(to, &sum, 0, multiplier, At(y, row), 1);
         }

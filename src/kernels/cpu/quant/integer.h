@@ -1,12 +1,12 @@
-// Whole numbers to 8 bits, and sums, products and means of 8 bits.
+// Requantization to 8 bits, and sums, products and means of 8-bit tensors.
 #pragma once
 #include "kernels/cpu/elementwise/broadcast.h"
 #include "kernels/cpu/quant/integer_simd.h"
 
 namespace tern::cpu {
 
-// y = round((sums + bias) * multiplier) + zero, saturated. sums: outer x channels x inner; bias and
-// multipliers: one per channel.
+// y = round((sums + bias) * multiplier) + zero, saturated. sums is [outer, channels, inner]; bias and
+// multipliers have one element per channel.
 struct ChannelShape {
   int64_t outer = 1, channels = 1, inner = 1;
 };
@@ -17,15 +17,15 @@ struct ByteOperand {
   DType type = DType::kU8;
   const void* data = nullptr;
   float zero = 0;
-  float ratio = 1;  // of a sum: its scale by the result's
+  float ratio = 1;  // for sums: its scale divided by the result's
 };
-// rest: what the zero points contribute.
+// y = round(a * a.ratio + b * b.ratio + rest), saturated; rest is the contribution of the zero points.
 void ByteSum(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float rest,
              const ByteRange& to, void* y, const Workers& workers);
 void ByteProduct(const Broadcast<2>& plan, const ByteOperand& a, const ByteOperand& b, float multiplier,
                  const ByteRange& to, void* y, const Workers& workers);
 
-// For each of `rows` rows of n: y = round(multiplier * sum of (x - zero)) + to.zero.
+// For each row of x [rows, n]: y = round(multiplier * sum of (x - zero)) + to.zero.
 void ByteMeans(const ByteOperand& x, int64_t rows, int64_t n, float multiplier, const ByteRange& to, void* y,
                const Workers& workers);
 

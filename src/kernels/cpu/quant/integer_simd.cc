@@ -1,4 +1,4 @@
-// Compiled without contraction: a product that is added to is rounded first unless it is an fma here.
+// Compiled with -ffp-contract=off: only explicit calls of fma are fused.
 #include "kernels/cpu/quant/integer_simd.h"
 
 namespace tern::cpu::TERN_SIMD {
@@ -9,7 +9,7 @@ float Within(float v, float low, float high) {
   return v > high ? high : v;
 }
 
-// Rounded once, whatever the bias.
+// The sum in double, rounded once to float.
 float WithBias(float sum, int32_t bias) {
   return static_cast<float>(static_cast<double>(sum) + static_cast<double>(bias));
 }
@@ -39,7 +39,7 @@ void RescaleEach(const ByteRange& to, const float* sums, const int32_t* bias, co
   Each(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias[i]) * multiplier[i]; });
 }
 
-// The zero point is part of the number that is rounded, here and below.
+// The range for values that already include the zero point, which is added before rounding.
 ByteRange FromZero(ByteRange to) {
   to.low += to.zero, to.high += to.zero, to.zero = 0;
   return to;

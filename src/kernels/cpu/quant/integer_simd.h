@@ -1,28 +1,28 @@
-// Rows of whole numbers, held in floats, to 8 bits.
+// Requantizes rows of integers, stored as floats, to 8 bits.
 #pragma once
 #include "base/dtype.h"
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
 
-// Results of type i8 or u8. The bounds are distances from zero.
+// The range of an i8 or u8 result. low and high are relative to the zero point.
 struct ByteRange {
   DType type = DType::kU8;
   float zero = 0, low = 0, high = 255;
 };
 
 struct IntegerTable {
-  // y = round(within bounds: (sums + bias) * multiplier) + zero; NaN gives zero.
+  // y = round(clamp((sums + bias) * multiplier)) + zero; NaN gives zero.
   void (*rescale)(const ByteRange& to, const float* sums, int32_t bias, float multiplier, void* y, int64_t n);
   // The same with one bias and multiplier per element.
   void (*rescale_each)(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
                        void* y, int64_t n);
-  // y = round(within bounds: a * a_ratio + (b * b_ratio + rest)), each step rounded once.
+  // y = round(clamp(a * a_ratio + (b * b_ratio + rest))), by two fma.
   void (*sum)(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float rest,
               void* y, int64_t n);
-  // y = round(within bounds: a * b * multiplier + zero).
+  // y = round(clamp(a * b * multiplier + zero)).
   void (*product)(const ByteRange& to, const float* a, const float* b, float multiplier, void* y, int64_t n);
-  // Of i8 or u8.
+  // The sum of i8 or u8 elements.
   int32_t (*total)(DType type, const void* x, int64_t n);  // n up to 2^23
 };
 TERN_SIMD_TABLE(IntegerTable, IntegerSimd)

@@ -36,12 +36,12 @@ template <class F> void EachRun(const QuantShape& s, const Workers& workers, con
   workers.ParallelFor(s.outer * s.length, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, s.inner)),
                       [&](int64_t begin, int64_t end) {
                         for (int64_t row = begin; row < end; ++row) {
-                          const int64_t place = row % s.length;
+                          const int64_t position = row % s.length;
                           if (!s.block) {
-                            f(row * s.inner, s.inner, place);
+                            f(row * s.inner, s.inner, position);
                             continue;
                           }
-                          const int64_t scale = (row / s.length * groups + place / s.block) * s.inner;
+                          const int64_t scale = (row / s.length * groups + position / s.block) * s.inner;
                           for (int64_t i = 0; i < s.inner; ++i) f(row * s.inner + i, 1, scale + i);
                         }
                       });

@@ -1,23 +1,23 @@
-// Real numbers to narrow integers and back.
+// Quantization of f32 to 8- or 16-bit integers, and dequantization.
 #pragma once
 #include "base/dtype.h"
 #include "base/thread_pool.h"
 
 namespace tern::cpu {
 
-// x seen as outer x length x inner. One scale for all (single), one per position of `length`, or one for
-// every `block` positions and each of inner.
+// x is [outer, length, inner]. There is one scale for all (single), one per position of `length`, or one for
+// every `block` positions and each element of inner.
 struct QuantShape {
   int64_t outer = 1, length = 1, inner = 1;
   int64_t block = 0;  // 0: not blocked
   bool single = true;
 };
 
-bool HasQuant(DType whole);  // i8, u8, i16, u16
-// zero: of type `to` as the scales are, or null.
+bool HasQuant(DType type);  // i8, u8, i16, u16
+// zero: zero points of type `to`, as many as scales, or null for 0.
 void QuantizeF32(const QuantShape& s, DType to, const float* x, const float* scale, const void* zero, void* y,
                  const Workers& workers);
-// From i32 too.
+// From i8, u8, i16, u16 or i32.
 void DequantizeF32(const QuantShape& s, DType from, const void* x, const float* scale, const void* zero,
                    float* y, const Workers& workers);
 

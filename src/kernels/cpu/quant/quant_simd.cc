@@ -6,7 +6,7 @@ namespace tern::cpu::TERN_SIMD {
 namespace {
 
 template <class T>
-void ToWhole(const float* x, float scale, float zero, float low, float high, void* y, int64_t n) {
+void ToInteger(const float* x, float scale, float zero, float low, float high, void* y, int64_t n) {
   T* out = static_cast<T*>(y);
   for (int64_t i = 0; i < n; ++i) {
     float v = __builtin_nearbyintf(x[i] / scale) + zero;
@@ -17,7 +17,7 @@ void ToWhole(const float* x, float scale, float zero, float low, float high, voi
   }
 }
 
-template <class T> void FromWhole(const void* x, float zero, float scale, float* y, int64_t n) {
+template <class T> void FromInteger(const void* x, float zero, float scale, float* y, int64_t n) {
   const T* from = static_cast<const T*>(x);
   for (int64_t i = 0; i < n; ++i) y[i] = (static_cast<float>(from[i]) - zero) * scale;
 }
@@ -25,28 +25,28 @@ template <class T> void FromWhole(const void* x, float zero, float scale, float*
 void Quantize(DType to, const float* x, float scale, float zero, void* y, int64_t n) {
   switch (to) {
     case DType::kI8:
-      return ToWhole<int8_t>(x, scale, zero, -128.f, 127.f, y, n);
+      return ToInteger<int8_t>(x, scale, zero, -128.f, 127.f, y, n);
     case DType::kU8:
-      return ToWhole<uint8_t>(x, scale, zero, 0.f, 255.f, y, n);
+      return ToInteger<uint8_t>(x, scale, zero, 0.f, 255.f, y, n);
     case DType::kI16:
-      return ToWhole<int16_t>(x, scale, zero, -32768.f, 32767.f, y, n);
+      return ToInteger<int16_t>(x, scale, zero, -32768.f, 32767.f, y, n);
     default:
-      return ToWhole<uint16_t>(x, scale, zero, 0.f, 65535.f, y, n);
+      return ToInteger<uint16_t>(x, scale, zero, 0.f, 65535.f, y, n);
   }
 }
 
 void Dequantize(DType from, const void* x, float zero, float scale, float* y, int64_t n) {
   switch (from) {
     case DType::kI8:
-      return FromWhole<int8_t>(x, zero, scale, y, n);
+      return FromInteger<int8_t>(x, zero, scale, y, n);
     case DType::kU8:
-      return FromWhole<uint8_t>(x, zero, scale, y, n);
+      return FromInteger<uint8_t>(x, zero, scale, y, n);
     case DType::kI16:
-      return FromWhole<int16_t>(x, zero, scale, y, n);
+      return FromInteger<int16_t>(x, zero, scale, y, n);
     case DType::kU16:
-      return FromWhole<uint16_t>(x, zero, scale, y, n);
+      return FromInteger<uint16_t>(x, zero, scale, y, n);
     default:
-      return FromWhole<int32_t>(x, zero, scale, y, n);
+      return FromInteger<int32_t>(x, zero, scale, y, n);
   }
 }
 

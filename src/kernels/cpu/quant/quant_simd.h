@@ -1,4 +1,4 @@
-// Rows of numbers to and from narrow integers.
+// Quantizes and dequantizes rows.
 #pragma once
 #include "base/dtype.h"
 #include "kernels/cpu/simd/simd.h"

@@ -10,9 +10,9 @@ namespace {
 
 constexpr int64_t kWork = 16384;
 constexpr int64_t kColumns = 512;
-constexpr int64_t kRows = 256;   // rows at equal distances that one call joins
-constexpr int64_t kFewRows = 8;  // rows that are joined one by one
-constexpr int64_t kParts = 8;    // of many rows, for several threads
+constexpr int64_t kRows = 256;   // rows with a constant stride that one call combines
+constexpr int64_t kFewRows = 8;  // rows that are combined one by one
+constexpr int64_t kParts = 8;    // parts of many rows, for several threads
 
 RowSum RowKind(ReduceKind kind) {
   switch (kind) {
@@ -33,7 +33,7 @@ RowSum RowKind(ReduceKind kind) {
   }
 }
 
-// How results of parts are joined.
+// The operation that combines partial results.
 RowSum OfParts(RowSum kind) { return kind == RowSum::kL1 || kind == RowSum::kSquare ? RowSum::kSum : kind; }
 
 // The arithmetic of one element type.
@@ -118,8 +118,8 @@ void LogSumExpColumns(const ReducePlan& p, const float* x, float* top, int64_t n
   for (int64_t j = 0; j < n; ++j) top[j] = sum[j] == 0 ? -HUGE_VALF : top[j] + std::log(sum[j]);
 }
 
-// One number from reduced rows [begin, end) along the innermost axis. Many rows are halved and the halves
-// joined, so that the rounding error of sums grows with the logarithm of their number.
+// Reduces rows [begin, end) along the innermost axis to one number. Splits many rows in half recursively
+// (pairwise summation), so that the rounding error grows with the logarithm of their number.
 template <class Math>
 typename Math::T JoinedRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin,
                             int64_t end) {
@@ -135,7 +135,7 @@ typename Math::T JoinedRows(RowSum kind, const ReducePlan& p, const typename Mat
   return sum;
 }
 
-// The innermost axis is reduced: each result comes from whole rows.
+// The innermost axis is reduced: each result is a reduction of entire rows.
 template <class Math>
 void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
                 int64_t begin, int64_t end) {
@@ -153,12 +153,12 @@ void ReduceRows(ReduceKind kind, const ReducePlan& p, const typename Math::T* x,
   }
 }
 
-// y = n columns of reduced rows [begin, end) joined. More rows than one call joins are halved and the halves
-// joined, so that the rounding error of sums grows with the logarithm of their number.
+// Reduces n columns of rows [begin, end) to y. Splits more rows than one call combines in half recursively
+// (pairwise summation), so that the rounding error grows with the logarithm of their number.
 template <class Math>
 void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64_t begin, int64_t end,
               typename Math::T* y, int64_t n) {
-  const bool even = p.reduced.rank <= 1;  // all rows at equal distances
+  const bool even = p.reduced.rank <= 1;  // the rows have a constant stride
   const int64_t leaf = even ? kRows : kFewRows, leaves = (end - begin + leaf - 1) / leaf;
   if (leaves > 1) {
     const int64_t middle = begin + leaves / 2 * leaf;
@@ -173,7 +173,8 @@ void JoinRows(RowSum kind, const ReducePlan& p, const typename Math::T* x, int64
   for (int64_t i = begin; i < end; ++i) Math::Join(kind, x + p.reduced.OffsetOf(i), 1, 0, y, n);
 }
 
-// Few columns of many rows: parts of the rows, then these together. How, depends on the plan only.
+// Few columns of many rows are reduced in kParts parts, then the parts are combined. The split depends only
+// on the plan, so that results do not depend on the number of threads.
 bool ByParts(const ReducePlan& p) {
   return p.kept.count == 1 && p.inner <= kColumns && p.reduced.count * p.inner >= kParts * kWork / 2;
 }
@@ -193,7 +194,7 @@ void ReduceParts(ReduceKind kind, const ReducePlan& p, const typename Math::T* x
   for (int64_t k = 0; k < p.inner; ++k) y[k] = Finish(kind, y[k], p.count);
 }
 
-// The innermost axis stays: many results side by side.
+// The innermost axis is kept: contiguous results.
 template <class Math>
 void ReduceColumns(ReduceKind kind, const ReducePlan& p, const typename Math::T* x, typename Math::T* y,
                    int64_t begin, int64_t end) {

@@ -1,4 +1,4 @@
-// One number out of many, along any axes; and where the extreme ones are.
+// Reductions along any axes, and arg max and arg min along one axis.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,19 +16,19 @@ enum class ReduceKind : int { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum,
 inline constexpr const char* kReduceNames[] = {"sum", "mean", "max",     "min",         "prod",
                                                "l1",  "l2",   "log_sum", "log_sum_exp", "sum_square"};
 
-// Neighbouring axes of the same fate merged: kept ones and reduced ones, outermost first, without the
+// Adjacent axes that are all kept or all reduced are merged. Both lists are outermost first and exclude the
 // innermost axis.
 struct ReducePlan {
   struct Axes {
     int rank = 0;
     int64_t count = 1;
     std::array<int64_t, kMaxRank> dims{}, steps{};
-    int64_t OffsetOf(int64_t index) const;  // in the input
+    int64_t OffsetOf(int64_t index) const;  // in the input, in elements
   };
   Axes kept, reduced;
   int64_t inner = 1;  // the innermost axis
   bool inner_reduced = false;
-  int64_t count = 0;  // elements behind each result
+  int64_t count = 0;  // input elements per result
 };
 ReducePlan MakeReduce(const Dims& dims, const std::vector<bool>& mask);
 
@@ -36,8 +36,8 @@ bool HasReduce(ReduceKind kind, DType type);
 void Reduce(ReduceKind kind, DType type, const ReducePlan& plan, const void* x, void* y,
             const Workers& workers);
 
-// Index of the largest (or smallest) element along an axis; the first of equals, or the last. NaN counts as
-// it.
+// Index of the largest (or smallest) element along an axis; the first of equal ones, or the last. NaN counts
+// as largest and as smallest.
 bool HasArgReduce(DType type);
 void ArgReduce(DType type, const AxisShape& shape, bool largest, bool last, const void* x, int64_t* y,
                const Workers& workers);

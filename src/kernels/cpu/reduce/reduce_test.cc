@@ -1,4 +1,4 @@
-// Sums stay accurate however many numbers there are and whichever axes they lie along.
+// Sums stay accurate for any number of elements and any axes.
 #include "kernels/cpu/reduce/reduce.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@ namespace {
 inline float Higher(float a, float b) { return a != a || a > b ? a : b; }
 inline float Lower(float a, float b) { return a != a || a < b ? a : b; }
 
-// The extreme of a row; NaN if there is one. f takes vectors and gives its second operand where one is NaN.
+// The maximum or minimum of a row; NaN if an element is NaN. f returns its second operand where one is NaN.
 template <class F> inline float Extreme(const float* x, int64_t n, float start, const F& f) {
   constexpr int64_t lanes = kLanes<float>;
   Floats a = All(start), b = a;
@@ -59,7 +59,7 @@ float Reduce(RowSum kind, const float* x, int64_t n) {
   }
 }
 
-// N vectors of columns, kept in registers from row to row.
+// N vectors of columns, with accumulators in registers.
 template <int N, class F>
 inline void Columns(const float* x, int64_t rows, int64_t step, float* y, const F& f) {
   constexpr int64_t lanes = kLanes<float>;

@@ -1,4 +1,4 @@
-// Loops over rows of f32 that give one number each, or join rows.
+// Inner loops that reduce rows of f32 to one number each, or combine rows elementwise.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -7,12 +7,12 @@ namespace tern::cpu {
 enum class RowSum : int { kSum, kL1, kSquare, kMax, kMin, kProduct };
 
 struct RowTable {
-  // One number from n. Extremes of none are infinite; NaN wins.
+  // Reduces n elements. The maximum of 0 elements is -infinity, the minimum infinity; NaN propagates.
   float (*reduce)(RowSum kind, const float* x, int64_t n);
-  // y[i] = y[i] joined with x[i], x[i + step], … of so many rows. Sums are cascaded: rounding errors stay
-  // small for up to some hundred rows.
+  // Combines y[i] with x[i], x[i + step], … of `rows` rows. Sums are cascaded, so that rounding errors stay
+  // small for up to a few hundred rows.
   void (*join)(RowSum kind, const float* x, int64_t rows, int64_t step, float* y, int64_t n);
-  // Sum of exp(x[i] - top)
+  // The sum of exp(x[i] - top).
   float (*exp_sum)(const float* x, float top, int64_t n);
   // y[i] += exp(x[i] - top[i])
   void (*join_exp)(const float* x, const float* top, float* y, int64_t n);

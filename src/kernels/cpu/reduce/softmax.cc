@@ -9,10 +9,10 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kWork = 8192;   // elements that are worth a thread
-constexpr int64_t kColumns = 64;  // of a job, where the axis is not the last one
-constexpr int64_t kShort = 8;     // rows that leave most of a vector empty
+constexpr int64_t kColumns = 64;  // columns of a job, where the axis is not the last one
+constexpr int64_t kShort = 8;     // elements; a row up to this length would leave most of a vector empty
 
-// Rows of few elements are transposed over, so that each has a lane of its own.
+// Short rows are transposed, so that each row uses one lane.
 void ShortRows(const float* x, float* y, int64_t rows, int64_t length, bool log) {
   float transposed[kShort * kColumns];
   for (int64_t i = 0; i < rows; i += kColumns) {

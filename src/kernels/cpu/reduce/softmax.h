@@ -1,4 +1,4 @@
-// Probabilities along an axis.
+// Softmax and log-softmax along an axis.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace tern::cpu {
 
-// A tensor seen along one axis: outer x length x inner elements.
+// A tensor viewed along one axis: [outer, length, inner].
 struct AxisShape {
   int64_t outer = 1, length = 1, inner = 1;
 };

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kWide = kLanes<float>;
 
-// y[i] = f(x[i]), vector by vector; f sees how many elements of a vector count.
+// y[i] = f(x[i], count) by vectors; count is the number of valid lanes.
 template <class F> inline void Map(const float* x, float* y, int64_t n, const F& f) {
   int64_t i = 0;
   for (; i + kWide <= n; i += kWide) StoreVector(y + i, f(LoadVector(x + i), kWide));
@@ -29,7 +29,7 @@ float Most(const float* x, int64_t n) {
   return MaxAcross(Larger(a, b));
 }
 
-// A largest element that is infinite, or a NaN anywhere, makes the sum NaN, and with it the row.
+// If the maximum is infinite or an element is NaN, the sum is NaN and so is the row.
 inline void SoftmaxRow(const float* x, float* y, int64_t n) {
   const float top = Most(x, n);
   Floats sum{};

@@ -8,16 +8,16 @@
 namespace tern::cpu {
 namespace {
 
-constexpr int64_t kFewTaps = 16;  // that are blended at once
+constexpr int64_t kFewTaps = 16;  // taps that one call blends
 
-// One output position of a last axis.
+// One output position, for the last axis.
 float BlendOne(const float* x, const int64_t* positions, const float* weights, int64_t taps) {
   float sum = 0;
   for (int64_t t = 0; t < taps; ++t) sum += weights[t] == 0 ? 0.f : weights[t] * x[positions[t]];
   return sum;
 }
 
-// One output position of another axis: a row of n elements out of some. Taps without weight are not read.
+// One output position, for another axis: blends rows of n elements. Taps with weight 0 are not read.
 void BlendRows(const float* x, const int64_t* positions, const float* weights, int64_t taps, float* y,
                int64_t n) {
   const float* rows[kFewTaps];
@@ -38,10 +38,10 @@ void ResampleF32(const AxisTaps& axis, int64_t outer, int64_t inner, const float
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, inner * axis.taps));
   workers.ParallelFor(outer * axis.output, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t place = i % axis.output * axis.taps;
+      const int64_t position = i % axis.output * axis.taps;
       const float* from = x + i / axis.output * axis.input * inner;
-      const int64_t* positions = axis.positions.data() + place;
-      const float* weights = axis.weights.data() + place;
+      const int64_t* positions = axis.positions.data() + position;
+      const float* weights = axis.weights.data() + position;
       if (inner == 1)
         y[i] = BlendOne(from, positions, weights, axis.taps);
       else

@@ -11,17 +11,17 @@ namespace tern::cpu {
 Cell::Cell(const RnnShape& s, const RnnFunction* functions, const float* peephole)
     : s_(s), functions_(functions), peephole_(peephole), clip_(s.clip > 0 ? s.clip : HUGE_VALF) {
   const auto is = [&](size_t i, UnaryKind kind) { return functions[i].kind == kind; };
-  usual_ = s.kind != RnnCellKind::kRnn && is(0, UnaryKind::kSigmoid) && is(1, UnaryKind::kTanh);
-  if (s.kind == RnnCellKind::kLstm) usual_ = usual_ && is(2, UnaryKind::kTanh) && !s.input_forget;
+  fused_ = s.kind != RnnCellKind::kRnn && is(0, UnaryKind::kSigmoid) && is(1, UnaryKind::kTanh);
+  if (s.kind == RnnCellKind::kLstm) fused_ = fused_ && is(2, UnaryKind::kTanh) && !s.input_forget;
 }
 
 void Cell::Apply(size_t function, float* v, int64_t n) const {
   if (s_.clip > 0)
     for (int64_t i = 0; i < n; ++i) v[i] = std::clamp(v[i], -s_.clip, s_.clip);
-  ApplyFreely(function, v, v, n);
+  ApplyUnclipped(function, v, v, n);
 }
 
-void Cell::ApplyFreely(size_t function, const float* x, float* y, int64_t n) const {
+void Cell::ApplyUnclipped(size_t function, const float* x, float* y, int64_t n) const {
   const RnnFunction& f = functions_[function];
   UnarySimd().f32(f.kind, x, y, n, f.alpha, f.beta);
 }
@@ -29,7 +29,7 @@ void Cell::ApplyFreely(size_t function, const float* x, float* y, int64_t n) con
 void Cell::Reset(const Row& row) const {
   const int64_t n = row.n;
   float* reset = row.x + s_.hidden;
-  if (usual_) {
+  if (fused_) {
     GruRow gru;
     gru.reset = reset, gru.before = row.before, gru.gated = row.gated, gru.n = n, gru.clip = clip_;
     return CellSimd().gru_reset(gru);
@@ -51,7 +51,7 @@ void Cell::Gru(const Row& row) const {
   const int64_t n = row.n;
   const bool late = !s_.linear_before_reset;
   float *z = row.x, *r = row.x + s_.hidden, *fresh = row.x + 2 * s_.hidden, *h = row.h;
-  if (usual_) {
+  if (fused_) {
     GruRow gru;
     gru.update = z, gru.reset = r, gru.fresh = fresh;
     gru.candidate = row.candidate, gru.late = late;
@@ -72,7 +72,7 @@ void Cell::Lstm(const Row& row) const {
   float *input = row.x, *output = row.x + hidden, *forget = row.x + 2 * hidden, *fresh = row.x + 3 * hidden;
   float *c = row.c, *h = row.h;
   const float* p = peephole_ ? peephole_ + row.first : nullptr;
-  if (usual_) return CellSimd().lstm({input, output, forget, fresh, p, hidden, c, h, row.y, n, clip_});
+  if (fused_) return CellSimd().lstm({input, output, forget, fresh, p, hidden, c, h, row.y, n, clip_});
   if (p)
     for (int64_t i = 0; i < n; ++i) input[i] += p[i] * c[i], forget[i] += p[2 * hidden + i] * c[i];
   Apply(0, input, n);
@@ -85,7 +85,7 @@ void Cell::Lstm(const Row& row) const {
   if (p)
     for (int64_t i = 0; i < n; ++i) output[i] += p[hidden + i] * c[i];
   Apply(0, output, n);
-  ApplyFreely(2, c, h, n);
+  ApplyUnclipped(2, c, h, n);
   for (int64_t i = 0; i < n; ++i) h[i] *= output[i];
   if (row.y) std::copy(h, h + n, row.y);
 }

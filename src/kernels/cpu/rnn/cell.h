@@ -1,4 +1,4 @@
-// One step of a recurrent layer for one sample, or some elements of its state, once the products are there.
+// One step of a recurrent layer for one sample, or for a slice of its state, after the matrix products.
 #pragma once
 #include "kernels/cpu/rnn/rnn.h"
 
@@ -6,29 +6,29 @@ namespace tern::cpu {
 
 class Cell {
  public:
-  // functions: those of this direction; peephole: its weights or null.
+  // functions: of this direction; peephole: its weights, or null.
   Cell(const RnnShape& s, const RnnFunction* functions, const float* peephole);
 
-  // What a sample works on: elements [first, first + n) of its state, where everything points to the first of
-  // them. x: sums of the gates, the shape's `hidden` apart; from the state too, but for a GRU's candidate,
-  // which comes in `candidate`.
+  // Elements [first, first + n) of the state of one sample; all pointers point to element `first`. x holds
+  // the pre-activations of the gates with a stride of `hidden`: input and state products, except for a GRU's
+  // candidate, whose state product is in `candidate`.
   struct Row {
     int64_t first = 0, n = 0;
     float* x = nullptr;
-    const float* before = nullptr;  // h of the step before
-    float* h = nullptr;             // that of this one
-    float* c = nullptr;             // which it brings up to date
-    float* y = nullptr;             // where h goes as well; or null
+    const float* before = nullptr;  // h of the previous step
+    float* h = nullptr;             // h of this step
+    float* c = nullptr;             // cell state, updated in place
+    float* y = nullptr;             // a second destination of h, or null
     const float* candidate = nullptr;
     float* gated = nullptr;
   };
-  // A GRU whose candidate is a product with reset * h: gated = that.
+  // For a GRU whose candidate multiplies reset * h: gated = reset * before.
   void Reset(const Row& row) const;
   void Finish(const Row& row) const;
 
  private:
   void Apply(size_t function, float* v, int64_t n) const;
-  void ApplyFreely(size_t function, const float* x, float* y, int64_t n) const;
+  void ApplyUnclipped(size_t function, const float* x, float* y, int64_t n) const;
   void Gru(const Row& row) const;
   void Lstm(const Row& row) const;
 
@@ -36,7 +36,7 @@ class Cell {
   const RnnFunction* functions_;
   const float* peephole_;
   float clip_;
-  bool usual_;  // the functions are those that the vector code has
+  bool fused_;  // the activation functions are those of CellSimd()
 };
 
 }  // namespace tern::cpu

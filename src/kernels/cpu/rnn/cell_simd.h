@@ -1,31 +1,31 @@
-// The gates of one step of a recurrent layer in one pass, for the usual functions: sigmoid for gates, tanh
-// for the rest.
+// The gates of one step of a recurrent layer in one pass, for the default activation functions: sigmoid for
+// gates, tanh otherwise.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
 namespace tern::cpu {
 
-// One sample. Sums of input and state come in, each of n elements.
+// One sample. The gates are pre-activations (sums of input and state products) of n elements each.
 struct LstmRow {
   const float *input = nullptr, *output = nullptr, *forget = nullptr, *fresh = nullptr;
-  const float* peephole = nullptr;  // of input, output, forget, so many elements apart; or null
+  const float* peephole = nullptr;  // weights of input, output and forget, with stride peephole_step; or null
   int64_t peephole_step = 0;
   float* c = nullptr;
   float* h = nullptr;
-  float* y = nullptr;  // a second place for h, or null
+  float* y = nullptr;  // a second destination of h, or null
   int64_t n = 0;
-  float clip = 0;  // of sums; infinite: none
+  float clip = 0;  // of pre-activations; infinity: none
 };
 
 struct GruRow {
-  const float *update = nullptr, *reset = nullptr;  // sums
+  const float *update = nullptr, *reset = nullptr;  // pre-activations
   const float* fresh = nullptr;                     // from the input
   const float* candidate = nullptr;                 // from the state
-  bool late = false;                                // the candidate is multiplied with the reset gate already
+  bool late = false;                                // the reset gate is already applied to the candidate
   const float* before = nullptr;                    // the old h
   float* h = nullptr;
-  float* y = nullptr;      // a second place for h, or null
-  float* gated = nullptr;  // where reset * before goes
+  float* y = nullptr;      // a second destination of h, or null
+  float* gated = nullptr;  // output of gru_reset: reset * before
   int64_t n = 0;
   float clip = 0;
 };

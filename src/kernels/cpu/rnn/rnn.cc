@@ -12,10 +12,10 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMinWorkPerThread = 1 << 16;  // multiplications of a step
-constexpr int64_t kFew = 4;  // samples whose sums are taken in the order that is faster for few
+constexpr int64_t kFew = 4;                     // samples up to which Tile::few_rows is set
 
-// The weights of one direction: panels of each gate by itself, so that a part of the state's elements has
-// whole panels in every gate. In words.
+// Sizes in dwords of the packed weights of one direction. Each gate is packed separately, so that a slice of
+// the state consists of full panels in every gate.
 struct Panels {
   int64_t input, state;  // of a gate
 
@@ -24,7 +24,7 @@ struct Panels {
         state(LineAligned(PanelsSize(s.hidden, s.hidden, s.operands))) {}
 };
 
-// inner: elements of a row; step: words of a packed gate.
+// inner: elements of a row; step: dwords of a packed gate.
 void PackGates(const RnnShape& s, const float* from, int64_t inner, int64_t step, float* to,
                const Workers& workers) {
   for (int64_t gate = 0; gate < s.directions * s.gates(); ++gate)
@@ -32,8 +32,8 @@ void PackGates(const RnnShape& s, const float* from, int64_t inner, int64_t step
                s.operands);
 }
 
-// Some elements of the state, and with them their gates. A thread computes them in every step: their weights
-// stay in its caches as far as they fit.
+// A slice of the state and its gates. One thread computes it in every step, so that its weights stay in that
+// core's caches as far as they fit.
 struct Slice {
   int64_t begin, end;
 };
@@ -60,7 +60,7 @@ class Direction {
         d_(d),
         width_(s.gates() * s.hidden),
         h_row_(PaddedRow(s.hidden)),
-        word_row_(PaddedRow(table_.dwords(s.hidden))),
+        packed_row_(PaddedRow(table_.dwords(s.hidden))),
         panels_(s),
         cell_(s, FunctionsOf(s, d), PeepholeOf(s, t, d)) {
     from_x_ = Take(scratch, s.length * s.batch * width_);
@@ -68,8 +68,8 @@ class Direction {
     c_ = Take(scratch, s.batch * s.hidden);
     bias_ = Take(scratch, width_);
     for (State* state : {&h_[0], &h_[1], &gated_}) {
-      state->exact = state->words = Take(scratch, s.batch * h_row_);
-      if (table_.per_lane > 1) state->words = Take(scratch, s.batch * word_row_);
+      state->exact = state->packed = Take(scratch, s.batch * h_row_);
+      if (table_.per_lane > 1) state->packed = Take(scratch, s.batch * packed_row_);
     }
     product_ = scratch;
     input_ = t.w + d * s.gates() * panels_.input;
@@ -77,15 +77,15 @@ class Direction {
     if (t.b) b_ = t.b + d * 2 * width_;
   }
   static size_t Scratch(const RnnShape& s, int threads) {
-    const int64_t width = s.gates() * s.hidden, words = TileFor(s.operands).dwords(s.hidden);
+    const int64_t width = s.gates() * s.hidden, dwords = TileFor(s.operands).dwords(s.hidden);
     int64_t states = s.batch * PaddedRow(s.hidden);
-    if (s.operands != Operands::kF32) states += s.batch * PaddedRow(words);
+    if (s.operands != Operands::kF32) states += s.batch * PaddedRow(dwords);
     const int64_t floats = LineAligned(s.length * s.batch * width) + LineAligned(s.batch * width) +
                            LineAligned(s.batch * s.hidden) + LineAligned(width) + 3 * states;
     return static_cast<size_t>(floats) * sizeof(float) + ProductScratch(s, threads);
   }
 
-  // Phases of a step: a GRU that multiplies the gated state has to know all of it first.
+  // Phases of a step: 2 for a GRU that multiplies the gated state, which must be complete first.
   static int Phases(const RnnShape& s) {
     return s.kind == RnnCellKind::kGru && !s.linear_before_reset ? 2 : 1;
   }
@@ -107,7 +107,7 @@ class Direction {
     AddBiases();
   }
 
-  // What the whole sequence adds to a slice's gates. slice: its number.
+  // Input products of the entire sequence for the gates of a slice. slice: its index.
   void Input(const Slice& some, int slice, const Workers& workers) const {
     PanelProduct p = InputProduct(s_, some.end - some.begin);
     void* scratch = static_cast<char*>(product_) + static_cast<size_t>(slice) * PanelScratch(p, 1);
@@ -140,9 +140,10 @@ class Direction {
   }
 
  private:
-  // A row for each sample, and the same as products read it.
+  // One row per sample in f32, and the same packed as operand of the products (bf16 pairs, or the f32 row
+  // itself).
   struct State {
-    float *exact = nullptr, *words = nullptr;
+    float *exact = nullptr, *packed = nullptr;
   };
 
   static const RnnFunction* FunctionsOf(const RnnShape& s, int64_t d) {
@@ -175,7 +176,8 @@ class Direction {
     return Aligned(most);
   }
 
-  // Those of input and state together, but for a GRU's candidate: the state's part is added by itself.
+  // Adds the biases of input and state, except for a GRU's candidate, whose state bias is added to its state
+  // product.
   void AddBiases() {
     if (!b_) return;
     const int64_t together = s_.kind == RnnCellKind::kGru ? 2 * s_.hidden : width_;
@@ -184,7 +186,7 @@ class Direction {
   void Round(const State& state, int64_t n, const Slice& some) const {
     if (table_.per_lane == 1) return;
     table_.copy(state.exact + n * h_row_ + some.begin, some.end - some.begin,
-                state.words + n * word_row_ + some.begin / table_.per_lane);
+                state.packed + n * packed_row_ + some.begin / table_.per_lane);
   }
   int64_t LengthOf(int64_t n) const {
     if (!t_.lengths) return s_.length;
@@ -192,8 +194,8 @@ class Direction {
                            : static_cast<const int32_t*>(t_.lengths)[n];
   }
 
-  // The products of a state with gates [first, last). Every other step goes through the panels backwards: it
-  // finds in cache what the step before it read last.
+  // The products of a state with gates [first, last). Every other step visits the panels in reverse order,
+  // because the panels that the previous step read last are still in cache.
   void MultiplyState(int64_t step, const State& state, int64_t first, int64_t last, const Slice& some) const {
     const int64_t panels = CeilDiv(some.end - some.begin, table_.columns), count = (last - first) * panels;
     for (int64_t i = 0; i < count; ++i) {
@@ -202,12 +204,12 @@ class Direction {
     }
   }
   void MultiplyPanel(int64_t step, const State& state, int64_t gate, int64_t column, int64_t end) const {
-    const int64_t words = table_.dwords(s_.hidden);
+    const int64_t dwords = table_.dwords(s_.hidden);
     const bool candidate = s_.kind == RnnCellKind::kGru && gate == 2;
     Tile t;
-    t.a = state.words, t.a_row = table_.per_lane == 1 ? h_row_ : word_row_;
-    t.b = state_ + gate * panels_.state + column * words;
-    t.k = words, t.few_rows = s_.batch <= kFew;
+    t.a = state.packed, t.a_row = table_.per_lane == 1 ? h_row_ : packed_row_;
+    t.b = state_ + gate * panels_.state + column * dwords;
+    t.k = dwords, t.few_rows = s_.batch <= kFew;
     t.columns = std::min<int64_t>(table_.columns, end - column);
     t.accumulate = !candidate && !t_.lengths;
     t.c =
@@ -216,7 +218,8 @@ class Direction {
     t.bias = candidate && b_ ? b_ + width_ + gate * s_.hidden + column : nullptr;
     table_.RunRows(t, s_.batch);
   }
-  // Samples that are at different times have their products by themselves.
+  // With sequence lengths, samples are at different times: their state products are computed separately and
+  // added here.
   void AddSums(int64_t step, int64_t gates, const Slice& some) const {
     if (!t_.lengths) return;
     for (int64_t n = 0; n < s_.batch; ++n) {
@@ -241,7 +244,7 @@ class Direction {
       const int64_t at = n * h_row_ + some.begin;
       if (step < LengthOf(n)) {
         cell_.Finish(RowOf(step, n, some));
-      } else {  // Steps beyond a sample's end show zeros; with every step one row, `step` is among them.
+      } else {  // Beyond the end of a sample the state is kept and y is 0.
         std::copy_n(h_[step % 2].exact + at, count, h_[(step + 1) % 2].exact + at);
         if (t_.y)
           std::fill_n(t_.y + ((step * s_.directions + d_) * s_.batch + n) * s_.hidden + some.begin, count,
@@ -251,7 +254,7 @@ class Direction {
     }
   }
 
-  // Which element of the sequence sample n reads in this step.
+  // The index in the sequence that sample n reads in this step.
   int64_t TimeOf(int64_t step, int64_t n) const {
     const bool backward = d_ == 1 || s_.reverse;
     return backward ? LengthOf(n) - 1 - step : step;
@@ -271,12 +274,12 @@ class Direction {
   const RnnShape& s_;
   const RnnTensors& t_;
   const TileTable& table_;
-  int64_t d_, width_;         // which one; elements of all gates
-  int64_t h_row_, word_row_;  // from row to row of states
+  int64_t d_, width_;           // index of the direction; elements of all gates
+  int64_t h_row_, packed_row_;  // row strides of states: f32, and packed
   Panels panels_;
   Cell cell_;
   float *from_x_, *from_h_, *c_, *bias_;
-  State h_[2], gated_;  // before and after a step, in turns
+  State h_[2], gated_;  // h_: before and after a step, swapped in every step
   void* product_;
   const float *input_, *state_;  // panels
   const float* b_ = nullptr;
@@ -325,10 +328,10 @@ void RnnF32(const RnnShape& s, const RnnTensors& t, void* scratch, const Workers
   const int phases = Direction::Phases(s);
   for (int64_t d = 0; d < s.directions; ++d) directions[d]->Begin();
   ParallelSteps(workers, s.length * phases, static_cast<int>(s.directions) * slices,
-                [&](int64_t step, int piece) {
-                  const Slice some = SliceOf(s, piece % slices, slices);
-                  const Direction& direction = *directions[piece / slices];
-                  if (step == 0) direction.Input(some, piece % slices, alone);
+                [&](int64_t step, int chunk) {
+                  const Slice some = SliceOf(s, chunk % slices, slices);
+                  const Direction& direction = *directions[chunk / slices];
+                  if (step == 0) direction.Input(some, chunk % slices, alone);
                   direction.Phase(step / phases, static_cast<int>(step % phases), some);
                 });
   for (int64_t d = 0; d < s.directions; ++d) directions[d]->End();

@@ -23,7 +23,7 @@ struct RnnShape {
   Operands operands = Operands::kF32;
   int64_t length = 0, batch = 0, features = 0, hidden = 0;
   int64_t directions = 1;
-  bool reverse = false;  // the first direction; the second always is
+  bool reverse = false;  // the first direction is reversed; the second always is
   float clip = 0;        // 0: none
   bool linear_before_reset = false, input_forget = false;
   std::vector<RnnFunction> functions;  // per direction: rnn 1, gru 2, lstm 3
@@ -31,20 +31,20 @@ struct RnnShape {
   int64_t gates() const { return kind == RnnCellKind::kRnn ? 1 : kind == RnnCellKind::kGru ? 3 : 4; }
 };
 
-// w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] in the form that products read; looks at
-// kind, operands, features, hidden and directions. Sizes are words of 32 bits.
+// Packs w [dir, gates*hidden, features] and r [dir, gates*hidden, hidden] for the products. Depends on kind,
+// operands, features, hidden and directions of the shape. Sizes are in dwords (4 bytes).
 int64_t RnnInputSize(const RnnShape& s);
 int64_t RnnStateSize(const RnnShape& s);
 void PackRnnInput(const RnnShape& s, const float* w, float* to, const Workers& workers);
 void PackRnnState(const RnnShape& s, const float* r, float* to, const Workers& workers);
 
-// Optional ones may be null. b [dir, 2*gates*hidden], p [dir, 3*hidden]; y [length, dir, batch, hidden];
+// Optional tensors may be null. b [dir, 2*gates*hidden], p [dir, 3*hidden]; y [length, dir, batch, hidden];
 // states [dir, batch, hidden].
 struct RnnTensors {
   const float* x = nullptr;
   const float *w = nullptr, *r = nullptr;  // packed
   const float *b = nullptr, *h0 = nullptr, *c0 = nullptr, *p = nullptr;
-  const void* lengths = nullptr;  // batch numbers in [0, length], or null
+  const void* lengths = nullptr;  // `batch` integers in [0, length], or null
   bool wide_lengths = false;      // i64, not i32
   float *y = nullptr, *y_h = nullptr, *y_c = nullptr;
 };

@@ -59,7 +59,7 @@ struct Layer {
     return out;
   }
 
-  // Sums of gate g, element i: from the input or from a state.
+  // The pre-activation of gate g, element i, from the input or from a state.
   double From(const std::vector<float>& weights, int64_t inner, int64_t d, int64_t g, int64_t i,
               const auto& state, int64_t bias) const {
     const int64_t row = (d * s.gates() + g) * s.hidden + i;
@@ -68,7 +68,7 @@ struct Layer {
       sum += weights[static_cast<size_t>(row * inner + k)] * double{state[static_cast<size_t>(k)]};
     return sum;
   }
-  // The state of sample n in direction d, one step on.
+  // Advances the state of sample n in direction d by one step.
   void Step(int64_t d, int64_t n, int64_t time, std::vector<double>& h, std::vector<double>& c) const {
     const auto size = static_cast<size_t>(s.hidden);
     const std::vector<float> in(x.begin() + (time * s.batch + n) * s.features,

@@ -65,7 +65,7 @@ void RunCumulate(const AxisShape& s, bool product, bool exclusive, bool reverse,
                       });
 }
 
-// Calls f with a number of the type.
+// Calls f with a value of the element type.
 template <class F> void WithOrdered(DType type, const F& f) {
   switch (type) {
     case DType::kF32:
