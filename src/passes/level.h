@@ -1,4 +1,4 @@
-// How far the optimizer goes.
+// The optimization level.
 #pragma once
 #include <cstdint>
 #include <optional>

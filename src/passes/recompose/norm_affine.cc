@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-// How many axes are normalised together; nothing when the rank is unknown.
+// The number of normalised axes; nullopt when the rank is unknown.
 std::optional<int> Width(const Match& m) {
   const auto axis = AxisOf(m.Int("axis"), m.At("x"));
   return axis ? std::optional<int>(m.Rank("x") - *axis) : std::nullopt;
