@@ -29,10 +29,10 @@ TABLE = RUNTIME / "cost_rates.inc"
 
 @functools.cache
 def far_weights():
-    """Size thresholds of a kernel's weights in bytes and their slowdown factors, as in src/runtime/cost/cost_model.cc."""
-    match = re.search(r"kNear = (\d+) << (\d+), kFar = (\d+);", (RUNTIME / "cost_model.cc").read_text())
+    """The bytes of weights that stay in a cache and the slowdown beyond, from src/runtime/cost/cost_model.cc."""
+    match = re.search(r"kCache = (\d+) << (\d+), kMiss = (\d+);", (RUNTIME / "cost_model.cc").read_text())
     if not match:
-        sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not say what kNear and kFar are")
+        sys.exit("fit_costs.py: src/runtime/cost/cost_model.cc does not define kCache and kMiss")
     size, shift, times = map(int, match.groups())
     return size << shift, times
 
