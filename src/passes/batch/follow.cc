@@ -255,7 +255,7 @@ Status BatchFollower::CheckKept(const Node& node) const {
   std::string types;
   for (const Value* v : node.inputs())
     if (v) types += StrCat(types.empty() ? "" : ", ", v->type.ToString());
-  return CannotAdapt(node, StrCat("of ", types, " it makes ", node.output(0)->type.ToString()));
+  return CannotAdapt(node, StrCat("from ", types, " it makes ", node.output(0)->type.ToString()));
 }
 
 Status BatchFollower::Walk(Graph& graph) {

@@ -105,7 +105,7 @@ TEST(SetBatch, NamesTheNodeThatCannotBeAdapted) {
   const std::string first = ErrorOf(
       "graph @g(%x: f32[1,4]) -> (%y) { #i: i64[1] = (0) %y = Gather(%x, #i) {axis=0} as \"pick\" }", 3);
   EXPECT_EQ(first.find("the model cannot have a batch of 3 in place of 1: node 'pick'"), 0u) << first;
-  EXPECT_NE(first.find("cannot take another batch size: of f32[batch,4]"), std::string::npos) << first;
+  EXPECT_NE(first.find("cannot take another batch size: from f32[batch,4]"), std::string::npos) << first;
   const std::string sum = ErrorOf(
       "graph @g(%x: f32[2,4]) -> (%y) { #w: f32[2,4] = (1,2,3,4,5,6,7,8) %y = Binary(%x, #w) {kind=\"add\"} as \"sum\" }",
       3);

@@ -69,8 +69,9 @@ struct Toggled {
   std::vector<bool> mask;  // the reduced dims
   bool kept;               // keep_dims before the toggle
 };
-// The reduction that produces v, if its result has the shape `to` after toggling keep_dims.
 
+// The reduction that produces v, if its result has the shape `to` after toggling keep_dims. nullopt, with a
+// Skip reason, otherwise.
 std::optional<Toggled> ToggleInto(Rewrite& r, const Value* v, const Shape& to) {
   const auto no = [&](const char* reason) {
     r.Skip(reason);

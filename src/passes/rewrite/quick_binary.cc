@@ -22,7 +22,7 @@ struct Rows {
   bool a_broadcast = true, b_broadcast = true;
 };
 
-// The longest rows: as many trailing axes as keep both operands broadcast or both not.
+// The longest rows: the trailing axes along which each operand is always broadcast or never.
 Rows RowsOf(const Dims& a, const Dims& b, const Dims& y) {
   Rows rows;
   for (rows.outer = y.size(); rows.outer > 0; --rows.outer) {
