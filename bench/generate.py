@@ -31,14 +31,14 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "tern")
     parser.add_argument("--model", type=pathlib.Path, default=ROOT / ".cache" / "generate" / "gpt2.onnx",
-                        help="made where it is missing")
+                        help="created if missing")
     parser.add_argument("--exporter", choices=("legacy", "dynamo"), default="legacy", help="of torch.onnx")
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0, help="of the weights")
     parser.add_argument("--tokens", type=int, default=1000)
     parser.add_argument("--prompt", default="464", help="token ids, separated by commas")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=3, help="turns of each engine; the best one counts")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds per engine; the best one counts")
     parser.add_argument("--json", type=pathlib.Path, help="file for everything measured")
     return parser.parse_args()
 
@@ -176,10 +176,10 @@ def show(found):
     print(f"the same tokens: {found['same']} of {found['tokens']}")
     for name, value in found["tokens_per_second"].items():
         past = ", ".join(f"{number(ms, '{:.2f}')} at {length}" for length, ms in found["ms_at_past"][name].items())
-        print(f"{name:12} {value:6.1f} tokens/s; ms a token with a past of: {past}")
+        print(f"{name:12} {value:6.1f} tokens/s; ms per token with a past of: {past}")
     print(f"ratio {found['ratio']:.2f}; {number(found['percent_of_permitted'])} % of the "
-          f"{number(found['permitted_tokens_per_second'])} tokens/s that reading {found['weight_bytes'] / 1e6:.0f} MB of weights a token permits")
-    print(f"plans made: {number(found['plans'], '{}')}; allocations a token: {number(found['allocations_per_token'], '{}')}")
+          f"{number(found['permitted_tokens_per_second'])} tokens/s that reading {found['weight_bytes'] / 1e6:.0f} MB of weights per token permits")
+    print(f"plans made: {number(found['plans'], '{}')}; allocations per token: {number(found['allocations_per_token'], '{}')}")
 
 
 def better(best, run):

@@ -34,9 +34,9 @@ def parser(summary):
     made = argparse.ArgumentParser(description=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--peers", type=peers_in, help=f"of {', '.join(PEERS)}; none: Tern alone")
     made.add_argument("--rounds", type=positive, default=7)
-    made.add_argument("--seconds", type=float, default=0.4, help="of one engine's turn in a round")
+    made.add_argument("--seconds", type=float, default=0.4, help="per engine and round")
     made.add_argument("--clock", default="wall", choices=tuple(CLOCKS),
-                      help="processor: time spent on a core, for one thread on a machine that others use too")
+                      help="processor: processor time, for one thread on a shared machine")
     made.add_argument("--quick", action="store_true", help="{} rounds of {} seconds".format(*figures.QUICK))
     made.add_argument("--tern", type=pathlib.Path, default=TERN, help="the command to measure")
     made.add_argument("--base", type=pathlib.Path, help="another tern, as a further peer that never counts as the best")

@@ -88,9 +88,9 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cache", type=pathlib.Path, default=default_cache(), help="folder for the models (TERN_BENCH_CACHE)")
     parser.add_argument("--models", default="", help="regular expression on names")
-    parser.add_argument("--dynamic", action="store_true", help="with open batch and length, as bench/growth wants them")
+    parser.add_argument("--dynamic", action="store_true", help="with open batch and length, for bench/growth")
     parser.add_argument("--published", type=pathlib.Path, help="folder of published models (TERN_ZOO/models/onnx)")
-    parser.add_argument("--again", action="store_true", help="make those that exist, too")
+    parser.add_argument("--again", action="store_true", help="export existing ones again")
     return parser.parse_args()
 
 
