@@ -135,19 +135,19 @@ Result<std::string> Inflate(std::string_view packed, uint64_t size, const std::s
   size_t done = 0;
   int state = Z_OK;
   while (state == Z_OK) {  // zlib counts in 32 bits: inflate in chunks
-    constexpr size_t kPiece = size_t{1} << 30;
+    constexpr size_t kChunk = size_t{1} << 30;
     if (z.avail_in == 0) {
-      const size_t n = std::min(packed.size(), kPiece);
+      const size_t n = std::min(packed.size(), kChunk);
       z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
       z.avail_in = static_cast<uInt>(n);
       packed.remove_prefix(n);
     }
-    const size_t room = std::min(out.size() - done, kPiece);
+    const size_t space = std::min(out.size() - done, kChunk);
     char spare = 0;  // zlib needs an output buffer even when no output is left
-    z.next_out = reinterpret_cast<Bytef*>(room ? out.data() + done : &spare);
-    z.avail_out = static_cast<uInt>(room ? room : 1);
+    z.next_out = reinterpret_cast<Bytef*>(space ? out.data() + done : &spare);
+    z.avail_out = static_cast<uInt>(space ? space : 1);
     state = inflate(&z, Z_NO_FLUSH);
-    done += (room ? room : 1) - z.avail_out;
+    done += (space ? space : 1) - z.avail_out;
     if (done > out.size()) break;
   }
   inflateEnd(&z);

@@ -37,21 +37,21 @@ bool MultipliesBf16(std::string_view kernel) { return EndsWith(kernel, ".bf16");
 double SavedBytes(const StepEvent& event) {
   if (!event.context) return 0;
   const Node& node = *event.node;
-  double narrow = 0;
+  double bf16_elements = 0;
   const auto add = [&](const auto& data, const std::vector<Value*>& values, bool packed) {
     for (size_t i = 0; i < std::min(data.size(), values.size()); ++i) {
       if (!values[i] || !data[i] || !data[i]->is_tensor()) continue;
       const Tensor& t = data[i]->tensor;
       if (values[i]->type.dtype != DType::kF32) continue;
       if (values[i]->is_constant())
-        narrow += packed && t.dims().size() > 1 ? event.share * static_cast<double>(t.size()) : 0;
+        bf16_elements += packed && t.dims().size() > 1 ? event.share * static_cast<double>(t.size()) : 0;
       else if (t.dtype() == DType::kBF16)
-        narrow += static_cast<double>(t.size());
+        bf16_elements += static_cast<double>(t.size());
     }
   };
   add(event.context->inputs, node.inputs(), MultipliesBf16(event.kernel));
   add(event.context->outputs, node.outputs(), false);
-  return 2 * narrow;
+  return 2 * bf16_elements;
 }
 
 struct Group {

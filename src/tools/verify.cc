@@ -206,10 +206,11 @@ std::string VerifyTool::Bounds() const {
 void VerifyTool::Print(size_t wrong) const {
   for (const Line& line : lines_) {
     const data::Comparison& c = line.comparison;
-    const std::string apart = fmt::format("max abs {:.3g}, max rel {:.3g}", c.max_abs, c.max_rel);
+    const std::string max_errors = fmt::format("max abs {:.3g}, max rel {:.3g}", c.max_abs, c.max_rel);
     fmt::print("{} {} '{}': {}\n", c.difference.empty() ? "ok   " : "WRONG", Printable(line.where),
                Printable(line.output),
-               c.difference.empty() ? apart : Printable(c.difference) + (c.max_abs > 0 ? "; " + apart : ""));
+               c.difference.empty() ? max_errors
+                                    : Printable(c.difference) + (c.max_abs > 0 ? "; " + max_errors : ""));
   }
   for (const auto& [where, output] : unstored_)
     fmt::print("-     {} '{}': not compared, nothing is stored for it\n", Printable(where),

@@ -59,7 +59,7 @@ def read_value(path, kind):
         return numpy_helper.to_optional(onnx.OptionalProto.FromString(data))
     array = numpy_helper.to_array(onnx.TensorProto.FromString(data))
     if array.dtype.kind not in "biufOUS":
-        sys.exit("this stand-in cannot feed the types onnxruntime's binding lacks")
+        sys.exit("this fake cannot feed the types onnxruntime's binding lacks")
     return array.astype(object) if array.dtype.kind in "OUS" else array
 
 

@@ -196,7 +196,7 @@ ENTRIES = [
           lambda c: resize_noop(c) or resize_noop_10(c)),
     Known(["Resize"], "onnxruntime shortcut: copies an axis whose scale is 1, though tf_crop_and_resize has a roi there and "
           "tf_half_pixel_for_nn a shift", resize_axis_ignored),
-    Known(["Resize"], "onnxruntime rounds n * scale down to a whole size before it maps coordinates; ONNX's tests and "
+    Known(["Resize"], "onnxruntime rounds n * scale down to an integer size before it maps coordinates; ONNX's tests and "
           "reference keep the fraction", resize_fraction),
     Known(["Resize"], "a nearest sample on the edge between two: which one depends on the precision of the coordinates",
           resize_on_edge),
@@ -227,7 +227,7 @@ ENTRIES = [
           "specification does not say", cast_rounds),
     Known(["Cast"], "onnxruntime shortcut: a cast to the same float8 type does not saturate infinities", cast_to_itself),
     Known(["Cast"], "onnxruntime bug: a float8 of -0 casts to true", cast_minus_zero),
-    Known(["Cast", "CastLike"], "a whole float prints as 2 in onnxruntime and as 2.0 in ONNX's reference, NaN as NaN and "
+    Known(["Cast", "CastLike"], "an integral float prints as 2 in onnxruntime and as 2.0 in ONNX's reference, NaN as NaN and "
           "as nan, true as 1 and as True; the specification is silent", prints_value),
     Known(["RNN", "GRU", "LSTM"], "onnxruntime bug: Softplus inside a recurrent layer overflows",
           lambda c: "Softplus" in (c.attrs.get("activations") or [])),

@@ -95,11 +95,12 @@ static bool ReadsAs(const tern_onnx::AttributeProto& a, int kind) {
   using A = tern_onnx::AttributeProto;
   const int stored = KindOf(a);
   if (stored == kind || HoldsNothing(a)) return true;
-  const auto whole = [](float f) { return std::trunc(f) == f && std::fabs(f) < 0x1p63f; };
+  const auto integral = [](float f) { return std::trunc(f) == f && std::fabs(f) < 0x1p63f; };
   const auto exact = [](int64_t i) { return i >= -(1 << 24) && i <= 1 << 24; };
-  if (kind == A::INT) return stored == A::FLOAT && whole(a.f());
+  if (kind == A::INT) return stored == A::FLOAT && integral(a.f());
   if (kind == A::FLOAT) return stored == A::INT && exact(a.i());
-  if (kind == A::INTS) return stored == A::FLOATS && std::all_of(a.floats().begin(), a.floats().end(), whole);
+  if (kind == A::INTS)
+    return stored == A::FLOATS && std::all_of(a.floats().begin(), a.floats().end(), integral);
   if (kind == A::FLOATS) return stored == A::INTS && std::all_of(a.ints().begin(), a.ints().end(), exact);
   return false;
 }

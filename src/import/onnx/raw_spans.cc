@@ -34,7 +34,7 @@ struct Field {
   uint64_t number = 0;
   uint64_t value = 0;         // of a varint
   bool bytes = false;         // length-delimited: a message, a text, bytes
-  std::string_view whole;     // with tag and length
+  std::string_view encoded;   // with tag and length
   std::string_view contents;  // of a length-delimited field
 };
 
@@ -51,7 +51,7 @@ class Reader {
     field.number = tag >> 3;
     field.bytes = (tag & 7) == 2;
     if ((tag & 7) == 0 ? !Varint(field.value) : !Fixed(tag & 7, field.contents)) return false;
-    field.whole = start.substr(0, start.size() - rest_.size());
+    field.encoded = start.substr(0, start.size() - rest_.size());
     return true;
   }
 
@@ -119,7 +119,7 @@ class Splitter {
         WriteVarint(stripped.size(), out);
         out += stripped;
       } else {
-        out += field.whole;
+        out += field.encoded;
       }
     }
     return true;

@@ -152,11 +152,11 @@ TEST(RawSpans, IsNotForWhatMustBeMerged) {
   graph += '\x2a';  // an initializer
   for (size_t n = twice.size(); n; n >>= 7) graph += static_cast<char>(n >= 128 ? n | 128 : n);
   graph += twice;
-  std::string whole = "\x3a";  // the graph
-  for (size_t n = graph.size(); n; n >>= 7) whole += static_cast<char>(n >= 128 ? n | 128 : n);
-  whole += graph;
-  EXPECT_TRUE(pb::ModelProto().ParseFromString(whole));
-  EXPECT_FALSE(SplitRawData(whole.data(), whole.size()));
+  std::string message = "\x3a";  // the graph
+  for (size_t n = graph.size(); n; n >>= 7) message += static_cast<char>(n >= 128 ? n | 128 : n);
+  message += graph;
+  EXPECT_TRUE(pb::ModelProto().ParseFromString(message));
+  EXPECT_FALSE(SplitRawData(message.data(), message.size()));
 }
 
 // Protobuf treats a known field of another wire type as unknown; the last data_type wins.
@@ -171,9 +171,9 @@ TEST(RawSpans, IsNotForFieldsOfAnotherKind) {
   const std::string initializer = model.graph().initializer(1).SerializeAsString();
   for (const std::string& odd :
        {std::string("\x28\x01"), std::string("\x08\x01")}) {  // initializer, node: numbers
-    const std::string whole = delimited('\x3a', odd + model.graph().SerializeAsString());
-    ASSERT_TRUE(pb::ModelProto().ParseFromString(whole));
-    EXPECT_FALSE(SplitRawData(whole.data(), whole.size()));
+    const std::string message = delimited('\x3a', odd + model.graph().SerializeAsString());
+    ASSERT_TRUE(pb::ModelProto().ParseFromString(message));
+    EXPECT_FALSE(SplitRawData(message.data(), message.size()));
   }
   const std::string retyped =
       delimited('\x3a', delimited('\x2a', initializer + "\x10\x07") + model.graph().SerializeAsString());

@@ -55,7 +55,7 @@ EQUATIONS = [
 def einsum(d):
     equation = d.choice(EQUATIONS)
     sizes = {c: d.int(1, 5) for c in "abcdefghijklmnopqrstuvwxyz"}
-    shared = d.shape(0, 2, zero=0)  # what the ellipsis stands for
+    shared = d.shape(0, 2, zero=0)  # the dims of the ellipsis
     shapes = [term_shape(term.strip(), sizes, shared) for term in equation.split("->")[0].split(",")]
     dtype = d.dtype("T", without=("float16",))
     return d.case([d.tensor(dtype, s, low=-3, high=3) for s in shapes], {"equation": equation}, scale=100)

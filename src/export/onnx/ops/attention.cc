@@ -22,7 +22,7 @@ std::string DimText(const TernNode& n, int input, int axis) {
 
 // Expands a mask with one row or one column to all queries and keys: runtimes do not broadcast it, although
 // the specification allows it. Layers share the result.
-std::string WholeMask(TernNode& n) {
+std::string ExpandedMask(TernNode& n) {
   const Shape& mask = n.TypeOf(3).shape;
   const bool one_row = mask.rank() == 1 || (mask.rank() > 1 && mask[-2].Is(1));
   const bool one_column = mask.rank() == 0 || (mask.rank() > 0 && mask[-1].Is(1));
@@ -134,7 +134,7 @@ Status ExportAttention(TernNode& n) {
   const std::string result = guarded ? outputs[0] = n.Temp() : outputs[0];
   TERN_ASSIGN(const auto operands, Operands(n));
   std::copy(operands.begin(), operands.end(), inputs.begin());
-  if (n.Has(3)) inputs[3] = WholeMask(n);
+  if (n.Has(3)) inputs[3] = ExpandedMask(n);
   Present present(n, inputs, outputs);
   if (layouts.packed) {
     attrs.emplace_back("q_num_heads", q_heads);

@@ -104,8 +104,8 @@ Status Gelu(TernNode& n) {
 
 // ONNX's Mod of floats is fmod. Tern's floored modulo is a - floor(a / b) * b.
 void FloatMod(TernNode& n) {
-  const std::string whole = n.Op("Floor", {n.Op("Div", {n.In(0), n.In(1)})});
-  n.Emit("Sub", {n.In(0), n.Op("Mul", {whole, n.In(1)})}, n.Outs());
+  const std::string quotient = n.Op("Floor", {n.Op("Div", {n.In(0), n.In(1)})});
+  n.Emit("Sub", {n.In(0), n.Op("Mul", {quotient, n.In(1)})}, n.Outs());
 }
 
 // PRelu requires a slope that broadcasts to x, not the other way round.

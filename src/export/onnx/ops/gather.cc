@@ -40,8 +40,8 @@ Status TensorScatter(TernNode& n) {
   std::string places = n.Op("Reshape", {steps, n.Ints(along)});
   if (n.Has(2)) places = n.Op("Add", {places, n.Op("Reshape", {Longs(n, 2), n.Ints(per_sample)})});
   if (n.attrs().Text("mode") == "circular") {
-    const std::string room = n.Op("Shape", {n.In(0)}, {{"start", axis}, {"end", axis + 1}});
-    places = n.Op("Mod", {places, room});
+    const std::string capacity = n.Op("Shape", {n.In(0)}, {{"start", axis}, {"end", axis + 1}});
+    places = n.Op("Mod", {places, capacity});
   }
   n.Emit("ScatterElements", {n.In(0), n.Op("Expand", {places, dims}), n.In(1)}, n.Outs(), {{"axis", axis}});
   return {};

@@ -22,7 +22,7 @@ Status MaxPool(TernNode& n, AttrList attrs) {
   return {};
 }
 
-Result<int64_t> WholeExponent(const TernNode& n) {
+Result<int64_t> IntegerExponent(const TernNode& n) {
   const float p = n.attrs().Float("p");
   if (p != std::floor(p)) return n.NotExportable("the exponent ", p, " is not an integer");
   return static_cast<int64_t>(p);
@@ -68,7 +68,7 @@ Status Pool(TernNode& n) {
     EmitIn(n, work, "AveragePool", n.Ins(), attrs);
     return {};
   }
-  TERN_ASSIGN(const int64_t p, WholeExponent(n));
+  TERN_ASSIGN(const int64_t p, IntegerExponent(n));
   attrs.emplace_back("p", p);
   EmitIn(n, work, "LpPool", n.Ins(), attrs);
   return {};
@@ -78,7 +78,7 @@ Status GlobalPool(TernNode& n) {
   const std::string kind = n.attrs().Text("kind");
   AttrList attrs;
   if (kind == "lp") {
-    TERN_ASSIGN(const int64_t p, WholeExponent(n));
+    TERN_ASSIGN(const int64_t p, IntegerExponent(n));
     attrs.emplace_back("p", p);
   }
   const char* op = kind == "max" ? "GlobalMaxPool" : kind == "average" ? "GlobalAveragePool" : "GlobalLpPool";

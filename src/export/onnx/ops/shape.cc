@@ -24,7 +24,7 @@ Exporter WithLists(const char* onnx_op, int lists) {
 }
 
 // The sizes of the outputs along the axis, where shape inference knows all of them.
-std::optional<std::vector<int64_t>> PieceLengths(const TernNode& n) {
+std::optional<std::vector<int64_t>> OutputSizes(const TernNode& n) {
   std::vector<int64_t> lengths;
   for (const Value* out : n.node.outputs()) {
     const Shape& shape = out->type.shape;
@@ -41,11 +41,11 @@ std::optional<std::vector<int64_t>> PieceLengths(const TernNode& n) {
 Status Split(TernNode& n) {
   AttrList attrs = {{"axis", n.attrs().Int("axis")}};
   const auto outputs = static_cast<int64_t>(n.Outs().size());
-  const int64_t pieces = n.attrs().Int("num_outputs");
-  if (!n.Has(1) && pieces > outputs)
-    return n.NotExportable("it splits into ", pieces, " parts for ", outputs, " outputs");
+  const int64_t split_count = n.attrs().Int("num_outputs");
+  if (!n.Has(1) && split_count > outputs)
+    return n.NotExportable("it splits into ", split_count, " parts for ", outputs, " outputs");
   std::string sizes = List(n, 1);
-  if (const auto lengths = n.Has(1) ? std::nullopt : PieceLengths(n))
+  if (const auto lengths = n.Has(1) ? std::nullopt : OutputSizes(n))
     sizes = n.Ints(*lengths);
   else if (!n.Has(1))
     attrs.emplace_back("num_outputs", outputs);

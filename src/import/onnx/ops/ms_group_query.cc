@@ -144,8 +144,8 @@ class GroupQuery {
     const int64_t heads = n_.Int("num_heads");
     Value* sink =
         n_.Has(11) ? e_.Reshape(n_.In(11), {1, heads, 1, 1}) : e_.Reshape(e_.Like(q_, 0), {1, 1, 1, 1});
-    Value* whole = e_.Concat({e_.SizeOf(bias, 0), b_.Ints({heads}), e_.SizeOf(bias, 2)}, 0);
-    const auto with_columns = [&](Value* columns) { return e_.Concat({whole, columns}, 0); };
+    Value* leading = e_.Concat({e_.SizeOf(bias, 0), b_.Ints({heads}), e_.SizeOf(bias, 2)}, 0);
+    const auto with_columns = [&](Value* columns) { return e_.Concat({leading, columns}, 0); };
     Value* wide = b_.Op("Expand", {bias, with_columns(e_.SizeOf(bias, 3))});
     return e_.Concat({wide, b_.Op("Expand", {sink, with_columns(b_.Ints({1}))})}, 3);
   }

@@ -132,9 +132,9 @@ Status Irfft(OnnxNode& n) {
   Value* x = n.In(0);
   Value* middle = n.b.Op("Slice", {x, n.b.Ints({-2}), n.b.Ints({0}), n.b.Ints({-2}), n.b.Ints({-1})});
   Value* signs = n.b.Const(Tensor::Of(x->type.dtype, {2}, {1, -1}));
-  Value* whole =
+  Value* inverse =
       n.b.Op("DFT", {e.Concat({x, e.Mul(middle, signs)}, -2), nullptr, n.b.Ints({-2})}, {{"inverse", true}});
-  n.Out(0, e.Squeeze(n.b.Op("Slice", {whole, n.b.Ints({0}), n.b.Ints({1}), n.b.Ints({-1})}), {-1}));
+  n.Out(0, e.Squeeze(n.b.Op("Slice", {inverse, n.b.Ints({0}), n.b.Ints({1}), n.b.Ints({-1})}), {-1}));
   return {};
 }
 
