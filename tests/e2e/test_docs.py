@@ -99,7 +99,7 @@ class Pages(CliTest):
     def test_the_overview_says_what_happens_to_the_digits(self):
         page = (ROOT / "docs/architecture/overview.md").read_text()
         report = self.json("optimize", ROOT / "examples/digits/digits.onnx", "--level", "layout", "-o", self.dir / "digits.tern", "--json")
-        self.assertIn(f"Of the {report['nodes_before']} nodes {report['nodes_after']} are left", page)
+        self.assertIn(f"{report['nodes_after']} of the {report['nodes_before']} nodes remain", page)
         self.assertEqual([rule for rule in report["rules"] if f"`{rule}`" not in page], [])
 
     def test_the_checks_need_git_and_say_so(self):

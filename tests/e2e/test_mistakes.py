@@ -145,7 +145,7 @@ class Ranking(CliTest):
         path = self.save(with_sequence())
         done = self.ok("run", path, "--random", 1, "--topk", 1)
         self.assertIn("y: f32[1,3]", done.stdout)
-        self.assertIn("leaves out output 's'", done.stderr)
+        self.assertIn("skips output 's'", done.stderr)
         self.assertEqual(list(self.json("run", path, "--random", 1, "--topk", 1, "--json")["topk"]), ["y"])
 
     def test_labels_that_do_not_fit(self):
