@@ -37,7 +37,7 @@ def gelu_mlp():
 
 
 def mapped(pid, path):
-    """What /proc/PID/smaps says of a mapped file: field -> kB."""
+    """The fields of /proc/PID/smaps for a mapped file: field -> kB."""
     held, here = collections.Counter(), False
     for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
         first, *rest = line.split()

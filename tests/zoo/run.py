@@ -230,7 +230,7 @@ def check_invalid(model, report):
     try:
         model.session(model.path)
         error = error or "onnxruntime takes it"
-    except Exception:  # noqa: S110 (what it says is its own affair)
+    except Exception:  # noqa: S110 (its message does not matter)
         pass
     report.check(f"{model.name} is refused", error)
 

@@ -14,7 +14,7 @@ ms_each = partial(op_each, domain=CONTRIB)
 
 
 def half(d):
-    """float16 goes through casts around the float kernel."""
+    """float16 is computed by the float kernel between casts."""
     return d.dtype("T", only=("float", "float16"))
 
 

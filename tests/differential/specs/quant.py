@@ -29,7 +29,7 @@ def full(d, dtype, shape):
 
 
 def granularity(d, shape):
-    """Per tensor, per axis or per block: the shape of the scale and the attributes that say so."""
+    """Per tensor, per axis or per block: the shape of the scale and the matching attributes."""
     kinds = ["tensor"] + (["axis"] * 2 if d.since >= 13 and shape else [])
     if d.since >= 21 and shape and 0 not in shape:  # onnxruntime divides by zero on blocks of an empty tensor
         kinds.append("block")
