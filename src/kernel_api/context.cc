@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/mapped_files.h"
+#include "core/page_heap.h"
 
 namespace tern {
 
@@ -37,7 +38,10 @@ Result<Tensor> PrepareContext::Packed(const std::vector<int>& inputs, DType dtyp
 }
 
 Tensor PrepareContext::AllocateWeights(DType dtype, const Dims& dims) {
-  Tensor t(dtype, dims);
+  const auto count = CheckedCount(dims, dtype);
+  TERN_CHECK(count, "impossible size of packed weights ", Describe(dtype, dims));
+  const size_t bytes = BytesOf(dtype, static_cast<size_t>(*count));
+  const Tensor t = Tensor::View(AllocatePackedWeights(bytes), dtype, dims);
   packed_bytes_ += t.bytes();
   return t;
 }

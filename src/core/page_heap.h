@@ -1,0 +1,59 @@
+// Large blocks of memory, side by side, so that they share huge pages.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+#include "core/buffer.h"
+
+namespace tern {
+
+// Weights are streamed: with pages of 4 KiB, TLB misses cost half of the memory bandwidth. The system gives a
+// huge page only where all of it is mapped when it is first touched. Blocks that are mapped one by one
+// therefore have small pages at both ends. This heap maps memory ahead of its blocks instead. Thread-safe.
+class PageHeap {
+ public:
+  static constexpr size_t kPage = size_t{64} << 10;  // a multiple of what any system has
+  static constexpr size_t kHugePage = size_t{2} << 20;
+  // Mapped ahead only from so many bytes on: up to kHugePage bytes of the last huge page may be unused, which
+  // is much for a small model.
+  static constexpr size_t kMinMappedBytes = size_t{32} << 20;
+
+  static constexpr size_t kMinBlock = size_t{1} << 20;  // smaller buffers are not worth huge pages
+
+  // reserved: addresses that a region of the heap has. Takes no memory by itself.
+  explicit PageHeap(size_t reserved = size_t{64} << 30) : reserved_(reserved) {}
+  ~PageHeap();
+  PageHeap(const PageHeap&) = delete;
+  PageHeap& operator=(const PageHeap&) = delete;
+
+  // The heaps of the process; never destroyed. Packed weights have their own heap: they stay, while the
+  // weights that they are packed from are freed one by one, which splits the huge pages beside them.
+  static PageHeap& Get();
+  static PageHeap& ForPackedWeights();
+
+  // Zeroed, at a multiple of kPage. Null where the system grants no addresses or no memory.
+  void* Allocate(size_t bytes);
+  // What Allocate returned, with the same size. The memory goes back to the system.
+  void Free(void* block, size_t bytes);
+
+ private:
+  using Address = char*;
+  Address TakeFree(size_t bytes);   // from blocks that were freed; null: none is large enough
+  Address TakeFresh(size_t bytes);  // from the region's end
+  bool Map(Address end);            // makes the region usable up to here
+  bool Reserve(size_t bytes);       // a region of its own for what comes
+  void AddFree(Address begin, size_t bytes);
+
+  const size_t reserved_;
+  std::mutex mutex_;
+  Address next_ = nullptr, mapped_ = nullptr, end_ = nullptr;  // of the current region
+  size_t mapped_bytes_ = 0;                                    // of all regions
+  std::map<Address, size_t> free_;                             // by address; neighbours are joined
+  std::map<Address, size_t> regions_;
+};
+
+// Zeroed, 64-byte aligned memory for packed weights.
+Buffer AllocatePackedWeights(size_t bytes);
+
+}  // namespace tern

@@ -1,0 +1,124 @@
+#include "core/page_heap.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tern {
+namespace {
+
+constexpr size_t kMB = size_t{1} << 20;
+
+bool AllZero(const void* data, size_t bytes) {
+  const auto* p = static_cast<const char*>(data);
+  return bytes == 0 || (p[0] == 0 && std::memcmp(p, p + 1, bytes - 1) == 0);
+}
+
+TEST(PageHeap, BlocksLieSideBySideAndAreZeroed) {
+  PageHeap heap(64 * kMB);
+  auto* a = static_cast<char*>(heap.Allocate(3 * kMB + 1));
+  auto* b = static_cast<char*>(heap.Allocate(kMB));
+  ASSERT_NE(a, nullptr);
+  EXPECT_EQ(b, a + 3 * kMB + PageHeap::kPage);
+  EXPECT_TRUE(AllZero(a, 3 * kMB + 1));
+  EXPECT_TRUE(AllZero(b, kMB));
+}
+
+TEST(PageHeap, FreedBlocksAreJoinedAndZeroAgain) {
+  PageHeap heap(64 * kMB);
+  void* blocks[4];
+  for (void*& block : blocks) std::memset(block = heap.Allocate(2 * kMB), 0xff, 2 * kMB);
+  heap.Free(blocks[2], 2 * kMB);
+  heap.Free(blocks[0], 2 * kMB);
+  heap.Free(blocks[1], 2 * kMB);  // joins both neighbours
+  void* again = heap.Allocate(6 * kMB);
+  EXPECT_EQ(again, blocks[0]);
+  EXPECT_TRUE(AllZero(again, 6 * kMB));
+  EXPECT_FALSE(AllZero(blocks[3], 2 * kMB));
+}
+
+TEST(PageHeap, RestOfAFreedBlockIsUsed) {
+  PageHeap heap(64 * kMB);
+  void* first = heap.Allocate(4 * kMB);
+  heap.Allocate(kMB);
+  heap.Free(first, 4 * kMB);
+  EXPECT_EQ(heap.Allocate(kMB), first);
+  EXPECT_EQ(heap.Allocate(3 * kMB), static_cast<char*>(first) + kMB);
+}
+
+TEST(PageHeap, GoesOnInAnotherRegion) {
+  PageHeap heap(4 * kMB);
+  std::vector<char*> blocks;
+  for (int i = 0; i < 20; ++i) {
+    blocks.push_back(static_cast<char*>(heap.Allocate(3 * kMB)));
+    ASSERT_NE(blocks.back(), nullptr) << i;
+    std::memset(blocks.back(), i, 3 * kMB);
+  }
+  auto* large = static_cast<char*>(heap.Allocate(40 * kMB));  // more than a region usually has
+  ASSERT_NE(large, nullptr);
+  EXPECT_TRUE(AllZero(large, 40 * kMB));
+  for (int i = 0; i < 20; ++i)
+    for (size_t at : {size_t{0}, 3 * kMB - 1}) EXPECT_EQ(blocks[static_cast<size_t>(i)][at], i);
+}
+
+TEST(PageHeap, RefusesWhatTheSystemDoesNotGrant) {
+  PageHeap heap(kMB);
+  EXPECT_EQ(heap.Allocate(size_t{1} << 50), nullptr);
+  EXPECT_NE(heap.Allocate(kMB), nullptr);
+}
+
+TEST(PageHeap, ThreadsGetBlocksOfTheirOwn) {
+  PageHeap heap(256 * kMB);
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4);
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const size_t bytes = kMB + static_cast<size_t>(i * 4096 + t);
+        auto* block = static_cast<char*>(heap.Allocate(bytes));
+        if (!block || !AllZero(block, 4096) || block[bytes - 1] != 0) ++wrong[static_cast<size_t>(t)];
+        std::memset(block, t + 1, 4096);
+        block[bytes - 1] = static_cast<char>(t + 1);
+        std::this_thread::yield();
+        if (block[0] != t + 1 || block[bytes - 1] != t + 1) ++wrong[static_cast<size_t>(t)];
+        heap.Free(block, bytes);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(4));
+}
+
+// Kilobytes of the mapping that begins here which are in huge pages; -1: not told.
+long HugeKilobytes(const void* begin) {
+  char start[32];
+  std::snprintf(start, sizeof start, "%lx-", reinterpret_cast<unsigned long>(begin));
+  std::ifstream maps("/proc/self/smaps");
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(start) == 0) inside = true;
+    if (inside && line.rfind("AnonHugePages:", 0) == 0) return std::stol(line.substr(14));
+  }
+  return -1;
+}
+
+TEST(PageHeap, BlocksOfOddSizesShareHugePages) {
+  std::string enabled;
+  std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), enabled);
+  if (enabled.empty() || enabled.find("[never]") != std::string::npos) GTEST_SKIP() << "no huge pages here";
+  PageHeap heap(256 * kMB);
+  void* first = heap.Allocate(PageHeap::kMinMappedBytes);
+  std::memset(first, 1, PageHeap::kMinMappedBytes);
+  size_t total = PageHeap::kMinMappedBytes;
+  for (int i = 0; i < 10; ++i, total += 7 * kMB + 5 * PageHeap::kPage)
+    std::memset(heap.Allocate(7 * kMB + 5 * PageHeap::kPage), 1, 7 * kMB + 5 * PageHeap::kPage);
+  const long huge = HugeKilobytes(first);
+  if (huge == 0) GTEST_SKIP() << "the system has no huge page left";
+  EXPECT_GE(huge, static_cast<long>(total >> 10) * 9 / 10);
+}
+
+}  // namespace
+}  // namespace tern
