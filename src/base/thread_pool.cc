@@ -14,8 +14,9 @@
 namespace tern {
 namespace {
 
-constexpr int kSpins = 2000;   // before a waiting thread yields its core
-constexpr int kMaxParts = 16;  // of a loop; each is the first choice of one thread
+constexpr int kSpins = 2000;    // before a waiting thread yields its core
+constexpr int kMinChunks = 32;  // of a thread's part: the smallest chunk is such a share
+constexpr int kMaxParts = 16;   // of a loop; each is the first choice of one thread
 
 // The thread runs its own loop, helps in another thread's loop, or has left that loop early.
 enum class Role { kOwn, kHelps, kLeft };
@@ -137,7 +138,7 @@ struct Job {
 
   void (*body)(const void*, int64_t, int64_t, int);
   const void* f;
-  int64_t chunk;
+  int64_t chunk;  // the smallest one
   int helpers_wanted, parts;
   int joined = 0;  // guarded by the pool's lock
   Job* next = nullptr;
@@ -162,11 +163,17 @@ struct Job {
     for (int i = 0; i < parts; ++i) Work(part[(worker + i) % parts], worker);
     self.inside_loop = false;
   }
+  // Chunks shrink as the end comes near: a quarter of the rest, at least `chunk`. So few chunks suffice, and
+  // still no thread waits long for the last one of another.
+  int64_t ChunkOf(int64_t rest) const { return std::max(CeilDiv(rest, 4 * chunk) * chunk, chunk); }
   // Worker 0 is the caller; it never leaves early.
   void Work(Part& p, int worker) {
-    while (p.at.load(std::memory_order_relaxed) < p.end && (worker == 0 || Workers::Stay())) {
-      const int64_t begin = p.at.fetch_add(chunk, std::memory_order_relaxed);
-      if (begin < p.end) body(f, begin, std::min(begin + chunk, p.end), worker);
+    int64_t begin = p.at.load(std::memory_order_relaxed);
+    while (begin < p.end && (worker == 0 || Workers::Stay())) {
+      const int64_t end = std::min(begin + ChunkOf(p.end - begin), p.end);
+      if (!p.at.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
+      body(f, begin, end, worker);
+      begin = p.at.load(std::memory_order_relaxed);
     }
   }
 };
@@ -311,8 +318,7 @@ void Workers::RunParallel(int64_t n, int64_t grain, Body body, const void* f) co
     Pool::Get().EnsureThreads(threads_ - 1);
     ensured = threads_;
   }
-  // Four chunks per thread, so that a late thread does not delay the others.
-  const int64_t grains = CeilDiv(n, grain), chunk = CeilDiv(grains, int64_t{threads_} * 4) * grain;
+  const int64_t grains = CeilDiv(n, grain), chunk = CeilDiv(grains, int64_t{threads_} * kMinChunks) * grain;
   const int helpers = static_cast<int>(std::min<int64_t>(threads_, grains)) - 1;
   Job job{body, f, chunk, helpers, std::min(helpers + 1, kMaxParts)};
   job.Divide(n, grain);

@@ -1,5 +1,6 @@
 #include "runtime/exec/execution.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace tern {
@@ -10,6 +11,8 @@ Execution::Execution(std::shared_ptr<const Plan> plan, Engine& engine)
       slots_(plan_->slots()),
       redirected_(plan_->layout().storages.size(), -1),
       bases_(plan_->arenas().size()) {
+  for (const auto& [memory, bytes] : plan_->arenas())
+    arenas_.push_back(&engine_.ArenaAt(plan_->program().depth, memory));
   steps_.reserve(plan_->steps().size());
   for (const Step& step : plan_->steps()) Connect(step);
   if (const Varying* varying = plan_->varying())  // SetLength writes to them: each execution needs its own
@@ -75,10 +78,8 @@ void Execution::BindInput(int slot, const Datum& datum) {
 
 Status Execution::Bind(const std::vector<BoundValue>& bound) {
   for (size_t i = 0; i < bases_.size(); ++i) {
-    const auto& [memory, bytes] = plan_->arenas()[i];
-    Arena& arena = engine_.ArenaAt(plan_->program().depth, memory);
-    TERN_TRY(arena.Reserve(bytes ? bytes : 1));
-    if (arena.data() != bases_[i]) RebaseArena(i, arena);
+    TERN_TRY(arenas_[i]->Reserve(std::max<size_t>(1, plan_->arenas()[i].second)));
+    if (arenas_[i]->data() != bases_[i]) RebaseArena(i, *arenas_[i]);
   }
   for (int i = 0; i < plan_->program().bound_count(); ++i) BindInput(i, *bound[static_cast<size_t>(i)].datum);
   return {};

@@ -86,6 +86,7 @@ class Execution {
   std::vector<Datum> slots_;
   std::vector<StepState> steps_;
   std::vector<int> redirected_;          // by storage: the output that is bound to it, or -1
+  std::vector<Arena*> arenas_;           // of the plan
   std::vector<const std::byte*> bases_;  // by arena of the plan: the base address that the slots use
   int64_t length_ = -1, capacity_ = -1;  // the last arguments of SetLength
 };

@@ -17,6 +17,7 @@ constexpr int64_t kSumDwords = 64 << 10;     // dwords of c that stay in the L2 
 constexpr int64_t kMinWorkPerThread = 1 << 16;
 constexpr int64_t kWorthCopying = 64;  // fewest columns of b for which copying colliding rows of a pays
 constexpr int64_t kFewRows = 4;        // up to this many rows are always one block
+constexpr int64_t kFewRowsJobBytes = 64 << 10;  // of b that a job with few rows reads
 constexpr int64_t kPad = 16;  // dwords between copied rows, so that they do not collide in the L1 cache
 
 // How a product is split into jobs. A job is a block of rows of a times some panels of b.
@@ -45,6 +46,12 @@ void SplitForThreads(const PanelProduct& p, const TileTable& table, int threads,
                       static_cast<double>(RoundUp(p.n, table.granule)) * static_cast<double>(p.k);
   const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
   if (target < 2) return;
+  if (p.m <= kFewRows) {  // memory bound: jobs so small that all threads end at the same time
+    const int64_t panel_bytes = std::max<int64_t>(1, table.dwords(p.k)) * table.columns * 4;
+    blocking.panels =
+        std::clamp<int64_t>(kFewRowsJobBytes / panel_bytes, 1, CeilDiv(blocking.panels, threads));
+    return;
+  }
   const int64_t panels = blocking.panels, fewest = CeilDiv(p.m, blocking.rows);
   double best = 0;
   for (int64_t group = panels + 1; group > 1;) {
