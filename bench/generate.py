@@ -11,19 +11,18 @@ Exit status 1: the tokens differ.
 
 import argparse
 import json
+import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-import machine  # noqa: E402
-
 ROOT = HERE.parent
 PASTS = (100, 500, 1000)
+SKIP = 3  # first tokens, which include the making of plans
 NEAR = 10  # the median is over so many tokens on either side of a past length
 
 
@@ -132,13 +131,32 @@ def run_onnxruntime(model, prompt, tokens, threads):
     return {"tokens": made, "milliseconds": spent}
 
 
-def run_tern(tern, model, prompt, tokens, threads):
+def command_of(tern, model, prompt, tokens, threads, bytes_read=0):
     command = [str(tern), "generate", str(model), "--prompt", ",".join(map(str, prompt)), "--tokens", str(tokens),
                "--threads", str(threads), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return command + (["--read-peak", str(bytes_read)] if bytes_read else [])
+
+
+def run_tern(command, env=None):
+    """What `tern generate --json` prints, and its messages."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     if done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
-    return json.loads(done.stdout)
+    return json.loads(done.stdout), done.stderr
+
+
+def allocations(command, library):
+    """How often the process requests memory from its start to its end."""
+    _, messages = run_tern(command, {**os.environ, "LD_PRELOAD": str(library)})
+    return int(re.search(r"allocations: (\d+)", messages)[1])
+
+
+def allocations_per_token(tern, model, prompt, threads, folder):
+    """Heap allocations of a token whose past has 600 to 1,000 positions; the states' memory does not grow there."""
+    library = folder / "count_allocations.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", str(HERE / "count_allocations.c"), "-o", str(library)], check=True)
+    few, many = (allocations(command_of(tern, model, prompt, n, threads), library) for n in (600, 1000))
+    return (many - few) / 400
 
 
 def agreement(ours, theirs):
@@ -146,7 +164,7 @@ def agreement(ours, theirs):
     return next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
 
 
-def rate(spent, skip=3):
+def rate(spent, skip=SKIP):
     """Tokens per second, without the first ones, which include planning."""
     return 1e3 * len(spent[skip:]) / sum(spent[skip:]) if spent[skip:] else 0.0
 
@@ -158,14 +176,18 @@ def at_past(spent, prompt, past):
     return statistics.median(near) if 0 <= index < len(spent) + NEAR and near else None
 
 
-def summary(ours, theirs, prompt, bytes_read, gb_per_s):
-    permitted = 1e9 * gb_per_s / bytes_read if gb_per_s and bytes_read else None
+def summary(ours, theirs, prompt, bytes_read):
+    """The share of what memory permits: the median time to read as many bytes as the weights have, measured between
+    the tokens of the same process, over the median time of a token."""
+    reads = ours.get("read_milliseconds")
+    permitted = 1e3 / statistics.median(reads) if reads else None
+    usual = 1e3 / statistics.median(ours["milliseconds"][SKIP:]) if ours["milliseconds"][SKIP:] else None
     rates = {"tern": rate(ours["milliseconds"]), "onnxruntime": rate(theirs["milliseconds"])}
     return {
         "tokens": len(ours["tokens"]), "same": agreement(ours["tokens"], theirs["tokens"]),
         "tokens_per_second": rates, "ratio": rates["tern"] / rates["onnxruntime"],
-        "weight_bytes": bytes_read, "read_gb_per_s": gb_per_s, "permitted_tokens_per_second": permitted,
-        "percent_of_permitted": 100 * rates["tern"] / permitted if permitted else None,
+        "weight_bytes": bytes_read, "permitted_tokens_per_second": permitted,
+        "percent_of_permitted": 100 * usual / permitted if permitted and usual else None,
         "plans": ours.get("plans"), "allocations_per_token": ours.get("allocations_per_token"),
         "ms_at_past": {name: {past: at_past(run["milliseconds"], prompt, past) for past in PASTS}
                        for name, run in (("tern", ours), ("onnxruntime", theirs))}}
@@ -193,13 +215,15 @@ def main():
     if not chosen.model.exists():
         export(chosen.model, chosen.layers, chosen.seed, chosen.exporter)
     prompt = [int(word) for word in chosen.prompt.split(",")]
+    bytes_read = weight_bytes(chosen.model)
+    command = command_of(chosen.tern, chosen.model, prompt, chosen.tokens, chosen.threads, bytes_read)
     ours = theirs = None
-    peaks = []
     for _ in range(chosen.rounds):
-        ours = better(ours, run_tern(chosen.tern, chosen.model, prompt, chosen.tokens, chosen.threads))
+        ours = better(ours, run_tern(command)[0])
         theirs = better(theirs, run_onnxruntime(chosen.model, prompt, chosen.tokens, chosen.threads))
-        peaks.append(machine.peaks(chosen.tern, "fp32", chosen.threads))
-    found = summary(ours, theirs, len(prompt), weight_bytes(chosen.model), machine.best(peaks)["read_gb_per_s_threads"])
+    ours["allocations_per_token"] = allocations_per_token(chosen.tern, chosen.model, prompt, chosen.threads,
+                                                          chosen.model.parent)
+    found = summary(ours, theirs, len(prompt), bytes_read)
     show(found)
     if chosen.json:
         chosen.json.write_text(json.dumps({**found, "runs": {"tern": ours, "onnxruntime": theirs}}, indent=1))

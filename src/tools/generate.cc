@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/strings.h"
 #include "data/json_writer.h"
+#include "kernels/cpu/peak/bandwidth.h"
 #include "tools/engine.h"
 #include "tools/timing.h"
 #include "tools/tool.h"
@@ -96,17 +98,23 @@ class GenerateTool : public Tool {
     args.Option("--state", state_, "PAIRS",
                 "inputs and outputs that live between runs: auto, or PAST=PRESENT,… (auto)");
     engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kPrecision);
+    args.Option("--read-peak", read_bytes_, "BYTES",
+                "between tokens, read as many bytes of memory and report the times, with --json", 1,
+                int64_t{1} << 40);
     args.Flag("--json", json_, "print one JSON object, with times");
   }
   Result<int> Run(const Args& args) override;
 
  private:
   Result<std::vector<int64_t>> Prompt() const;
-  Status Print(const Session& session, const std::vector<int64_t>& tokens,
-               const std::vector<double>& ms) const;
+  // Generates tokens_ tokens after the prompt.
+  Status Generate(Decoder& decoder, std::vector<int64_t> prompt, int threads);
+  Status Print(const Session& session) const;
 
   std::string model_, prompt_ = "0", state_ = "auto";
-  int64_t tokens_ = 16;
+  int64_t tokens_ = 16, read_bytes_ = 0;
+  std::vector<int64_t> made_;               // tokens
+  std::vector<double> token_ms_, read_ms_;  // milliseconds per token, and per pass over read_bytes_
   bool json_ = false;
   EngineFlags engine_;
 };
@@ -123,7 +131,7 @@ Result<std::vector<int64_t>> GenerateTool::Prompt() const {
 }
 
 Result<int> GenerateTool::Run(const Args& args) {
-  TERN_ASSIGN(std::vector<int64_t> next, Prompt());
+  TERN_ASSIGN(std::vector<int64_t> prompt, Prompt());
   TERN_ASSIGN(SessionOptions options, engine_.Options(args));
   options.states = state_;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options.threads));
@@ -134,40 +142,53 @@ Result<int> GenerateTool::Run(const Args& args) {
         " finds: pairs of inputs and outputs such as past_key_values.0.key and present.0.key");
   TERN_ASSIGN(const Ports ports, FindPorts(*session));
   Decoder decoder(*session, ports);
-  std::vector<int64_t> tokens;
-  std::vector<double> ms;
-  for (int64_t i = 0; i < tokens_; ++i) {
-    const Stopwatch watch;
-    TERN_ASSIGN(const int64_t token, decoder.Next(next));
-    ms.push_back(watch.Milliseconds());
-    tokens.push_back(token);
-    next.assign(1, token);
-  }
-  TERN_TRY(Print(*session, tokens, ms));
+  TERN_TRY(Generate(decoder, std::move(prompt), static_cast<int>(options.threads)));
+  TERN_TRY(Print(*session));
   return 0;
 }
 
-Status GenerateTool::Print(const Session& session, const std::vector<int64_t>& tokens,
-                           const std::vector<double>& ms) const {
+Status GenerateTool::Generate(Decoder& decoder, std::vector<int64_t> prompt, int threads) {
+  constexpr int64_t kTokensPerRead = 8;
+  const Workers workers(threads);
+  std::optional<cpu::ReadProbe> probe;
+  if (read_bytes_ > 0) probe.emplace(static_cast<size_t>(read_bytes_), workers);
+  made_.reserve(static_cast<size_t>(tokens_));
+  token_ms_.reserve(static_cast<size_t>(tokens_));
+  std::vector<int64_t> next = std::move(prompt);
+  for (int64_t i = 0; i < tokens_; ++i) {
+    if (probe && i % kTokensPerRead == 0) read_ms_.push_back(1e3 * probe->Seconds());
+    const Stopwatch watch;
+    TERN_ASSIGN(const int64_t token, decoder.Next(next));
+    token_ms_.push_back(watch.Milliseconds());
+    made_.push_back(token);
+    next.assign(1, token);
+  }
+  return {};
+}
+
+Status GenerateTool::Print(const Session& session) const {
   if (!json_) {
     std::vector<std::string> texts;
-    for (int64_t token : tokens) texts.push_back(StrCat(token));
+    for (int64_t token : made_) texts.push_back(StrCat(token));
     fmt::print("{}\n", Join(texts, ","));
     for (const std::string& warning : session.Warnings()) fmt::print(stderr, "tern: warning: {}\n", warning);
     return {};
   }
   double decoding = 0;  // without prompt processing and planning
-  const size_t first = std::min<size_t>(ms.size(), 3);
-  for (size_t i = first; i < ms.size(); ++i) decoding += ms[i];
+  const size_t first = std::min<size_t>(token_ms_.size(), 3);
+  for (size_t i = first; i < token_ms_.size(); ++i) decoding += token_ms_[i];
   data::JsonWriter json;
   json.BeginObject();
   json.Key("tokens").BeginArray();
-  for (int64_t token : tokens) json.Int(token);
+  for (int64_t token : made_) json.Int(token);
   json.EndArray();
   json.Key("tokens_per_second")
-      .Number(decoding > 0 ? 1e3 * static_cast<double>(ms.size() - first) / decoding : 0);
+      .Number(decoding > 0 ? 1e3 * static_cast<double>(token_ms_.size() - first) / decoding : 0);
   json.Key("milliseconds").BeginArray();
-  for (double t : ms) json.Number(t);
+  for (double t : token_ms_) json.Number(t);
+  json.EndArray();
+  json.Key("read_milliseconds").BeginArray();
+  for (double t : read_ms_) json.Number(t);
   json.EndArray();
   json.Key("plans").Int(session.PlansMade());
   json.Key("warnings").BeginArray();

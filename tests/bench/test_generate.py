@@ -25,9 +25,10 @@ class Generate(unittest.TestCase):
         self.assertIsNone(generate.at_past(spent, 1, 1000))
 
     def test_summary(self):
-        ours = {"tokens": [1, 2, 3, 4, 5], "milliseconds": [90, 90, 90, 10, 10], "plans": 3}
+        ours = {"tokens": [1, 2, 3, 4, 5], "milliseconds": [90, 90, 90, 10, 10], "plans": 3,
+                "read_milliseconds": [8, 8, 20]}
         theirs = {"tokens": [1, 2, 3, 4, 6], "milliseconds": [90, 90, 90, 20, 20]}
-        found = generate.summary(ours, theirs, 1, bytes_read=1_000_000, gb_per_s=0.125)
+        found = generate.summary(ours, theirs, 1, bytes_read=1_000_000)
         self.assertEqual(found["same"], 4)
         self.assertAlmostEqual(found["ratio"], 2)
         self.assertAlmostEqual(found["permitted_tokens_per_second"], 125)

@@ -4,32 +4,44 @@
 #include <atomic>
 #include <chrono>
 
-#include "core/buffer.h"
-
 namespace tern::cpu {
+namespace {
+
+constexpr int64_t kGrain = 1 << 16;  // numbers of 8 bytes that are worth a thread
+
+std::atomic<uint64_t> read_sum{0};  // uses what is read, so that the compiler keeps the loads
+
+}  // namespace
+
+ReadProbe::ReadProbe(size_t bytes, const Workers& workers)
+    : buffer_(Buffer::Allocate(bytes)), workers_(workers) {
+  auto* numbers = reinterpret_cast<uint64_t*>(buffer_.data());
+  workers_.ParallelFor(static_cast<int64_t>(bytes / sizeof(uint64_t)), kGrain,
+                       [&](int64_t begin, int64_t end) {
+                         for (int64_t i = begin; i < end; ++i) numbers[i] = static_cast<uint64_t>(i);
+                       });
+}
+
+double ReadProbe::Seconds() const {
+  const auto* numbers = reinterpret_cast<const uint64_t*>(buffer_.data());
+  const auto start = std::chrono::steady_clock::now();
+  workers_.ParallelFor(static_cast<int64_t>(buffer_.size() / sizeof(uint64_t)), kGrain,
+                       [&](int64_t begin, int64_t end) {
+                         uint64_t sum = 0;
+                         for (int64_t i = begin; i < end; ++i) sum += numbers[i];
+                         read_sum.fetch_add(sum, std::memory_order_relaxed);
+                       });
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 double ReadBandwidth(const Workers& workers) {
   constexpr size_t kBytes = size_t{64} << 20;
   constexpr int kRounds = 8;
-  const Buffer buffer = Buffer::Allocate(kBytes);
-  auto* data = reinterpret_cast<uint64_t*>(buffer.data());
-  constexpr auto kElements = static_cast<int64_t>(kBytes / sizeof(uint64_t));
-  workers.ParallelFor(kElements, 1 << 16, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) data[i] = static_cast<uint64_t>(i);
-  });
-  std::atomic<uint64_t> sum{0};  // keeps the compiler from removing the loads
+  const ReadProbe probe(kBytes, workers);
   double best = 0;
-  for (int round = 0; round < kRounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    workers.ParallelFor(kElements, 1 << 16, [&](int64_t begin, int64_t end) {
-      uint64_t part = 0;
-      for (int64_t i = begin; i < end; ++i) part += data[i];
-      sum.fetch_add(part, std::memory_order_relaxed);
-    });
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    best = std::max(best, static_cast<double>(kBytes) / seconds);
-  }
-  return sum.load() == 1 ? 0 : best;
+  for (int round = 0; round < kRounds; ++round)
+    best = std::max(best, static_cast<double>(kBytes) / probe.Seconds());
+  return best;
 }
 
 }  // namespace tern::cpu
