@@ -42,7 +42,7 @@ bool EndsWith(std::string_view text, std::string_view suffix);
 bool ParseInt(std::string_view text, int64_t& out);
 bool ParseDouble(std::string_view text, double& out);
 
-// Text in double quotes with \n, \", \\ and \xNN escapes; UnquoteText reverses it.
+// Text in double quotes with \n, \", \\ and \xNN escapes.
 std::string QuoteText(std::string_view text);
 
 }  // namespace tern

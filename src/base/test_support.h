@@ -9,13 +9,14 @@
 
 namespace tern {
 
-// Threads outside the pool that occupy cores from Start until destruction.
+// Threads outside the pool that are marked as running, so that the pool leaves a core to each. They only
+// sleep, and end when this is destroyed.
 class BusyThreads {
  public:
   void Start(int count) {
     for (int i = 0; i < count; ++i)
       threads_.emplace_back([this] {
-        const ActiveScope active_scope, again;
+        const ActiveScope active_scope, nested;  // nested scopes count once
         present_.fetch_add(1);
         while (!done_.load()) std::this_thread::sleep_for(std::chrono::microseconds(200));
       });

@@ -199,7 +199,7 @@ struct DimAlgebra {
   }
 };
 
-// True if the text form reads the name back as a symbol without quotes.
+// True if the name needs no quotes in the text form.
 static bool PlainSymbol(const std::string& name) {
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
          std::all_of(name.begin(), name.end(),

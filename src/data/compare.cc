@@ -24,8 +24,8 @@ void Note(Comparison& c, const Dims& dims, int64_t worst, const std::string& got
 double LargestOf(const Tensor& t) {
   double largest = 0;
   for (int64_t i = 0; i < t.size(); ++i)
-    if (const double size = std::fabs(LoadDouble(t, i)); std::isfinite(size))
-      largest = std::max(largest, size);
+    if (const double magnitude = std::fabs(LoadDouble(t, i)); std::isfinite(magnitude))
+      largest = std::max(largest, magnitude);
   return largest;
 }
 
@@ -37,12 +37,12 @@ void CompareFloats(const Tensor& got, const Tensor& wanted, const Tolerance& tol
   for (int64_t i = 0; i < got.size(); ++i) {
     const double a = LoadDouble(got, i), b = LoadDouble(wanted, i);
     if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-    const double error = std::fabs(a - b), size = std::fabs(b);
+    const double error = std::fabs(a - b), magnitude = std::fabs(b);
     const bool finite = std::isfinite(error);
     if (finite) {
       c.max_abs = std::max(c.max_abs, error);
-      if (size > 0) c.max_rel = std::max(c.max_rel, error / size);
-      if (error <= absolute + tolerance.relative * size) continue;
+      if (magnitude > 0) c.max_rel = std::max(c.max_rel, error / magnitude);
+      if (error <= absolute + tolerance.relative * magnitude) continue;
     }
     ++c.wrong;
     const double excess = finite ? error : HUGE_VAL;

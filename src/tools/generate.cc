@@ -15,7 +15,7 @@
 namespace tern::tools {
 namespace {
 
-// The inputs of a decoder besides its states, found by type and name.
+// The inputs of a decoder and its logits, by index; states are not among them.
 struct Ports {
   int ids = -1, mask = -1, positions = -1;  // inputs
   int logits = -1;                          // output
@@ -95,11 +95,12 @@ class GenerateTool : public Tool {
     args.Positional("MODEL", model_, "a decoder with inputs and outputs for the past");
     args.Option("--prompt", prompt_, "IDS", "token ids to begin with, separated by commas (0)");
     args.Option("--tokens", tokens_, "N", "how many tokens to generate (16)", 1, 1'000'000);
-    args.Option("--state", state_, "PAIRS",
-                "inputs and outputs that live between runs: auto, or PAST=PRESENT,… (auto)");
+    args.Option(
+        "--state", state_, "PAIRS",
+        "states to keep between runs: auto, or pairs of an input and an output, PAST=PRESENT,… (auto)");
     engine_.Declare(args, EngineFlags::kThreads | EngineFlags::kPrecision);
     args.Option("--read-peak", read_bytes_, "BYTES",
-                "between tokens, read as many bytes of memory and report the times, with --json", 1,
+                "every 8 tokens, measure the time to read BYTES bytes of memory; --json prints it", 1,
                 int64_t{1} << 40);
     args.Flag("--json", json_, "print one JSON object, with times");
   }
@@ -113,7 +114,7 @@ class GenerateTool : public Tool {
 
   std::string model_, prompt_ = "0", state_ = "auto";
   int64_t tokens_ = 16, read_bytes_ = 0;
-  std::vector<int64_t> made_;               // tokens
+  std::vector<int64_t> generated_;          // tokens
   std::vector<double> token_ms_, read_ms_;  // milliseconds per token, and per pass over read_bytes_
   bool json_ = false;
   EngineFlags engine_;
@@ -138,8 +139,8 @@ Result<int> GenerateTool::Run(const Args& args) {
   TERN_ASSIGN(const std::unique_ptr<Session> session, Session::Create(std::move(graph), options));
   if (session->graph().states().empty())
     return InvalidArgument(
-        "'", model_, "' has no states that --state ", state_,
-        " finds: pairs of inputs and outputs such as past_key_values.0.key and present.0.key");
+        "--state ", state_, " finds no states in '", model_,
+        "': a state is a pair of an input and an output, such as past_key_values.0.key and present.0.key");
   TERN_ASSIGN(const Ports ports, FindPorts(*session));
   Decoder decoder(*session, ports);
   TERN_TRY(Generate(decoder, std::move(prompt), static_cast<int>(options.threads)));
@@ -152,7 +153,7 @@ Status GenerateTool::Generate(Decoder& decoder, std::vector<int64_t> prompt, int
   const Workers workers(threads);
   std::optional<cpu::ReadProbe> probe;
   if (read_bytes_ > 0) probe.emplace(static_cast<size_t>(read_bytes_), workers);
-  made_.reserve(static_cast<size_t>(tokens_));
+  generated_.reserve(static_cast<size_t>(tokens_));
   token_ms_.reserve(static_cast<size_t>(tokens_));
   std::vector<int64_t> next = std::move(prompt);
   for (int64_t i = 0; i < tokens_; ++i) {
@@ -160,7 +161,7 @@ Status GenerateTool::Generate(Decoder& decoder, std::vector<int64_t> prompt, int
     const Stopwatch watch;
     TERN_ASSIGN(const int64_t token, decoder.Next(next));
     token_ms_.push_back(watch.Milliseconds());
-    made_.push_back(token);
+    generated_.push_back(token);
     next.assign(1, token);
   }
   return {};
@@ -169,7 +170,7 @@ Status GenerateTool::Generate(Decoder& decoder, std::vector<int64_t> prompt, int
 Status GenerateTool::Print(const Session& session) const {
   if (!json_) {
     std::vector<std::string> texts;
-    for (int64_t token : made_) texts.push_back(StrCat(token));
+    for (int64_t token : generated_) texts.push_back(StrCat(token));
     fmt::print("{}\n", Join(texts, ","));
     for (const std::string& warning : session.Warnings()) fmt::print(stderr, "tern: warning: {}\n", warning);
     return {};
@@ -180,7 +181,7 @@ Status GenerateTool::Print(const Session& session) const {
   data::JsonWriter json;
   json.BeginObject();
   json.Key("tokens").BeginArray();
-  for (int64_t token : made_) json.Int(token);
+  for (int64_t token : generated_) json.Int(token);
   json.EndArray();
   json.Key("tokens_per_second")
       .Number(decoding > 0 ? 1e3 * static_cast<double>(token_ms_.size() - first) / decoding : 0);

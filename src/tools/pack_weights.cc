@@ -15,7 +15,7 @@ Status PackWeights(Graph& graph, Precision precision) {
   TERN_TRY(CloseOpenDims(*closed, feeds));
   TERN_TRY(AddRandomFeeds(*closed, 0, feeds));
   TERN_ASSIGN(const DatumList inputs, OrderFeeds(*closed, feeds));
-  // Uses the graph with its open dims: sessions that open the file choose kernels by the same dims.
+  // The engine gets the graph with open dims: a session that loads the file chooses its kernels for these.
   TERN_ASSIGN(Engine engine, Engine::Make(graph.Clone(), {.precision = precision}));
   TERN_TRY(engine.Bind(inputs));
   TERN_TRY(engine.Prepare().While("packing weights"));

@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 namespace tern::tools {
 namespace {
 
-// A checksum of the source file, which a .tern stores and passes on to .tern files converted from it. 0 for a
-// file that is too large to read again.
+// The checksum of the source file, which a .tern file stores. If the source is a .tern file itself, this is
+// the checksum that it stores. 0 for a file that is too large to read again.
 uint64_t SourceHash(const std::string& path) {
   if (auto known = SourceHashOf(path); known.ok()) return *known;
   std::error_code error;

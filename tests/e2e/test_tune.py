@@ -80,7 +80,7 @@ class Tune(CliTest):
         self.assertEqual([found["data decides"][key] for key in ("in_run", "graph")], [True, ""])
         self.assertEqual([found["inner"][key] for key in ("in_run", "graph")], [False, "body"])
         text = self.ok(*command).stdout
-        for words in (", for the last run", "since shapes depend on data", "in the inner graph 'body'"):
+        for words in (", for the last run", "because shapes depend on data", "in the inner graph 'body'"):
             self.assertIn(words, text)
 
     def test_every_command_takes_a_budget(self):

@@ -9,7 +9,7 @@ namespace {
 // Mantissa bits of a float type; 0 for other types.
 int Mantissa(tern::DType t) { return t == tern::DType::kF32 ? 24 : t == tern::DType::kF64 ? 53 : 0; }
 
-// Whether `to`, which has a C++ type, represents each value of `from` exactly.
+// Whether type `to` represents every value of type `from` exactly. `to` is a type that C++ has.
 bool HoldsAll(tern::DType to, tern::DType from) {
   if (to == from) return true;
   if (tern::IsComplex(from) || from == tern::DType::kString || from == tern::DType::kInvalid) return false;
@@ -21,11 +21,11 @@ bool HoldsAll(tern::DType to, tern::DType from) {
   return tern::IsUnsignedInt(to) && !is_signed && bits <= tern::BitWidth(to);
 }
 
-// t: null for none. who: "output 'y'", for messages.
-Status CheckElements(const tern::Tensor* t, const std::string& who, const std::string& without, DType as) {
+// t: null if there is no tensor; then the error is `who` and `no_tensor`. who: "output 'y'".
+Status CheckElements(const tern::Tensor* t, const std::string& who, const std::string& no_tensor, DType as) {
   const auto fail = [&](const std::string& why) { return Status(Code::kInvalidArgument, StrCat(who, why)); };
   const auto wanted = static_cast<tern::DType>(as);
-  if (!t) return fail(without);
+  if (!t) return fail(no_tensor);
   if (wanted == tern::DType::kInvalid)
     return fail(StrCat(" is ", t->Describe(), ", requested as a C++ type that is not an element type"));
   if (!HoldsAll(wanted, t->dtype()))
@@ -56,12 +56,12 @@ void ReadElements(const tern::Tensor& tensor, void* out, DType as) {
 Status Tensor::CheckRead(DType as) const {
   if (!impl_->status.ok()) return impl_->status;
   const tern::Type& type = impl_->declared->type;
-  const std::string without = impl_->Held() || !type.tensor()
-                                  ? StrCat(" is ", type.ToString(), ", not a tensor")
-                              : impl_->is_input ? " has no elements yet: it was not fed"
-                                                : " has no elements yet: no run has computed it";
+  const std::string no_tensor = impl_->Held() || !type.tensor()
+                                    ? StrCat(" is ", type.ToString(), ", not a tensor")
+                                : impl_->is_input ? " has no elements yet: it was not fed"
+                                                  : " has no elements yet: no run has computed it";
   impl_->read_status = CheckElements(
-      impl_->Get(), StrCat(impl_->is_input ? "input '" : "output '", impl_->declared->name, "'"), without,
+      impl_->Get(), StrCat(impl_->is_input ? "input '" : "output '", impl_->declared->name, "'"), no_tensor,
       as);
   return impl_->read_status;
 }

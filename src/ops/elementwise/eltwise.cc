@@ -56,8 +56,8 @@ Status Infer(const Eltwise& op, InferContext& c) {
     const Type& x = c.In(i);
     if (type == DType::kInvalid) type = x.dtype;
     if (x.dtype != type && x.dtype != DType::kInvalid)
-      return InvalidModel("inputs differ in type: input ", i, " is ", x.ToString(), ", those before it ",
-                          DTypeName(type));
+      return InvalidModel("inputs differ in type: input ", i, " is ", x.ToString(),
+                          ", but the inputs before it are ", DTypeName(type));
     if (i > 0) {
       TERN_ASSIGN(shape, BroadcastShapes(shape, x.shape));
     }

@@ -26,8 +26,8 @@ Result<Shape> OutShape(const GatherND& op, const Shape& x, const Shape& indices)
   if (!indices[-1].known()) return Shape();
   const int64_t width = indices[-1].value();
   if (width < 1 || batch + width > x.rank())
-    return InvalidModel("index tuples of ", width, " after ", batch, " batch dims do not fit rank ",
-                        x.rank());
+    return InvalidModel("index tuples have length ", width, ", x has rank ", x.rank(), " and batch_dims is ",
+                        batch);
   std::vector<Dim> dims(indices.dims.begin(), indices.dims.end() - 1);
   dims.insert(dims.end(), x.dims.begin() + batch + width, x.dims.end());
   return Shape(std::move(dims));
@@ -57,7 +57,8 @@ Status Reference(const GatherND& op, EvalContext& c) {
 }  // namespace
 
 TERN_OP(GatherND) {
-  return OpDef::Of<GatherND>("slices of x at the positions given by index tuples, the last dim of indices")
+  return OpDef::Of<GatherND>(
+             "slices of x at the positions given by index tuples; the last dim of indices holds one tuple")
       .In("x", kAnyType)
       .Setting("indices", kIndices)
       .Out("y", kAnyType)

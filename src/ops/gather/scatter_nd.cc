@@ -15,7 +15,7 @@ Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates) {
   if (x.rank() < 1 || indices.rank() < 1) return InvalidModel("x and indices must have rank 1 or more");
   if (!indices[-1].known()) return {};
   const int64_t width = indices[-1].value();
-  if (width > x.rank()) return InvalidModel("index tuples of ", width, " do not fit rank ", x.rank());
+  if (width > x.rank()) return InvalidModel("index tuples have length ", width, ", x has rank ", x.rank());
   std::vector<Dim> wanted(indices.dims.begin(), indices.dims.end() - 1);
   wanted.insert(wanted.end(), x.dims.begin() + width, x.dims.end());
   bool fits = !updates.ranked || updates.dims.size() == wanted.size();

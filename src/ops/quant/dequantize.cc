@@ -29,7 +29,7 @@ Status Infer(const Dequantize& op, InferContext& c) {
   TERN_TRY(CheckQuantShapes(c, op.axis, op.block_size));
   if (c.Has("zero_point") && c.TypeOf("zero_point") != c.TypeOf("x") && c.TypeOf("x") != DType::kInvalid &&
       c.TypeOf("zero_point") != DType::kInvalid)
-    return InvalidModel("zero_point is ", DTypeName(c.TypeOf("zero_point")), ", x ",
+    return InvalidModel("zero_point is ", DTypeName(c.TypeOf("zero_point")), ", but x is ",
                         DTypeName(c.TypeOf("x")));
   c.Out("y", to, c.ShapeOf("x"));
   return {};

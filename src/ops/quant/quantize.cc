@@ -34,7 +34,7 @@ Status Infer(const Quantize& op, InferContext& c) {
   if (to != DType::kInvalid && !(kTargets & SetOf(to)))
     return InvalidModel("cannot quantize to ", DTypeName(to));
   if (zero != DType::kInvalid && zero != to)
-    return InvalidModel("zero_point is ", DTypeName(zero), ", the result ", DTypeName(to));
+    return InvalidModel("zero_point is ", DTypeName(zero), ", but the result is ", DTypeName(to));
   if (op.precision != DType::kInvalid && !IsFloat(op.precision))
     return InvalidModel("precision must be a float type, got ", DTypeName(op.precision));
   TERN_TRY(CheckQuantShapes(c, op.axis, op.block_size));

@@ -16,14 +16,15 @@ struct Concat {
 // Merges dims: all except the axis must agree; an unknown dim is taken from another input.
 Status Merge(std::vector<Dim>& dims, const Shape& next, int axis, int input) {
   if (next.rank() != static_cast<int>(dims.size()))
-    return InvalidModel("input ", input, " has rank ", next.rank(), ", those before it ", dims.size());
+    return InvalidModel("input ", input, " has rank ", next.rank(), ", but the inputs before it have rank ",
+                        dims.size());
   for (int i = 0; i < next.rank(); ++i) {
     Dim& d = dims[static_cast<size_t>(i)];
     if (i == axis) {
       d = d + next[i];
     } else if (d.known() && next[i].known() && d != next[i]) {
-      return InvalidModel("input ", input, " has ", next[i].value(), " along axis ", i, ", those before it ",
-                          d.value());
+      return InvalidModel("input ", input, " has ", next[i].value(), " along axis ", i,
+                          ", but the inputs before it have ", d.value());
     } else if (!d.known() && (next[i].known() || d.unknown())) {
       d = next[i];
     }
@@ -57,10 +58,10 @@ Result<Shape> Joined(const Concat& op, const InferContext& c) {
 // elements.
 std::optional<Content> JoinedContent(const InferContext& c) {
   Content all;
-  bool some = false;
+  bool any_known = false;
   for (int i = 0; i < c.InputCount(); ++i) {
     auto part = c.ContentOf(i);
-    some = some || part;
+    any_known = any_known || part;
     if (!part) {
       const int n = KnownLength(c.In(i).shape);
       if (n < 0 || !IsInt(c.In(i).dtype)) return std::nullopt;
@@ -68,7 +69,7 @@ std::optional<Content> JoinedContent(const InferContext& c) {
     }
     all.insert(all.end(), part->begin(), part->end());
   }
-  return some ? std::optional<Content>(all) : std::nullopt;
+  return any_known ? std::optional<Content>(all) : std::nullopt;
 }
 
 Status Infer(const Concat& op, InferContext& c) {
@@ -79,7 +80,8 @@ Status Infer(const Concat& op, InferContext& c) {
     const DType d = c.In(i).dtype;
     if (d == DType::kInvalid) continue;
     if (dtype != DType::kInvalid && d != dtype)
-      return InvalidModel("input ", i, " is ", DTypeName(d), ", those before it ", DTypeName(dtype));
+      return InvalidModel("input ", i, " is ", DTypeName(d), ", but the inputs before it are ",
+                          DTypeName(dtype));
     dtype = d;
   }
   TERN_ASSIGN(Shape shape, Joined(op, c));

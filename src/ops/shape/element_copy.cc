@@ -110,7 +110,7 @@ void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int
   }
 }
 
-// Copies from dim `axis` on; contiguous runs in the last dim.
+// Copies the dims from `axis` on. In the last dim, contiguous elements are copied at once.
 static void CopyMappedFrom(const Tensor& x, Tensor& y, const std::vector<std::vector<int64_t>>& sources,
                            size_t axis, int64_t from, int64_t to) {
   if (axis == sources.size()) return CopyRun(x, from, y, to, 1);

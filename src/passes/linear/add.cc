@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-// sums + c, sums - c, c - sums.
+// Folds y + k, y - k and k - y, where `op` computes y and k is a constant.
 bool FoldAdd(Rewrite& r, const char* op) {
   Node& root = r.root();
   const int at = root.input(0)->is_constant() ? 0 : 1;  // the operand that is the constant

@@ -6,7 +6,8 @@
 
 namespace tern {
 
-// Shape inference of the node's outputs. Each present input has a type or a constant. Errors name the node.
+// Shape inference of the node's outputs. Every present input must have its type or its constant set. Errors
+// name the node.
 Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs);
 
 // The kernel query for a node whose input data are all known. inputs: null for absent ones.

@@ -6,10 +6,10 @@
 namespace tern::cpu {
 namespace {
 
-// Elements of the product before col2im. More only if one tap of one map needs more.
+// The most elements of the product before col2im; exceeded only if one tap of one map needs more.
 constexpr int64_t kMaxColumns = 1 << 20;
 
-// col2im: adds the product of one map, [taps, input positions], to its plane of y.
+// col2im of one map (output channel): adds its product, [taps, input positions], to its plane of y.
 void AddMap(const ConvShape& s, int64_t tap0, int64_t tap1, const float* columns, float* y) {
   for (int64_t tap = tap0; tap < tap1; ++tap, columns += s.input_size()) {
     const Spatial t{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
@@ -84,14 +84,15 @@ void ConvTransposeF32::Run(const float* x, const float* w, const float* bias, co
   for (int64_t i = 0; i < shape_.batch * shape_.group; ++i)
     for (int64_t m = 0; m < maps; m += maps_at_once_)
       for (int64_t tap = 0; tap < taps; tap += taps_at_once_) {
-        const int64_t count = std::min(maps_at_once_, maps - m), some = std::min(taps_at_once_, taps - tap),
-                      group = i % shape_.group;
-        GemmParams p = Params(count, some);
+        const int64_t map_count = std::min(maps_at_once_, maps - m),
+                      tap_count = std::min(taps_at_once_, taps - tap), group = i % shape_.group;
+        GemmParams p = Params(map_count, tap_count);
         p.a.data = w + (group * channels * maps + m) * taps + tap;
         p.b.data = x + i * channels * shape_.input_size();
         p.c = columns;
         Gemm(p, rest, workers);
-        AddToPlanes(columns, {i * maps + m, count, bias ? bias + group * maps + m : nullptr, tap, tap + some},
+        AddToPlanes(columns,
+                    {i * maps + m, map_count, bias ? bias + group * maps + m : nullptr, tap, tap + tap_count},
                     epilogue, y, workers);
       }
 }

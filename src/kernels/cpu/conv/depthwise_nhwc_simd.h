@@ -4,9 +4,9 @@
 
 namespace tern::cpu {
 
-// Some output pixels, all taps, blocks [block0, block1) of channels. A block is a vector of channels. The
-// last block ends with the last channel and may overlap the one before. Fewer channels than lanes are one
-// partial block.
+// The work of one call: some output pixels, all taps, and blocks [block0, block1) of channels. A block is a
+// vector of channels. The last block ends with the last channel and may overlap the one before. Fewer
+// channels than lanes are one partial block.
 struct DepthwisePart {
   const float* const* x =
       nullptr;  // pointers to pixels: [input rows][x_row] for `kinds`, [output pixels][taps] for `any`
@@ -26,18 +26,17 @@ constexpr int kDepthwiseKinds = 5, kMaxDepthwiseRows = 2, kMaxDepthwisePixels = 
 
 struct DepthwiseNhwcTable {
   int lanes;
-  // Specializations for square windows with the same stride on both axes and no dilation: kernel, stride, and
-  // the most output rows and pixels per call.
+  // A specialization for a square kernel without dilation, with the same stride on both axes.
   struct Kind {
-    int kernel, stride, rows, pixels;
-    // By the numbers of rows and pixels.
+    int kernel, stride, rows, pixels;  // rows and pixels: the most outputs of one call
+    // Indexed by the numbers of rows and pixels.
     void (*run[kMaxDepthwiseRows + 1][kMaxDepthwisePixels + 1])(const DepthwisePart& part);
-    // One row, fewer channels than lanes; by the number of pixels.
+    // For one row and fewer channels than lanes. Indexed by the number of pixels.
     void (*part[kMaxDepthwisePixels + 1])(const DepthwisePart& part);
   };
   Kind kinds[kDepthwiseKinds];
   void (*any[kMaxAnyPixels + 1])(
-      const DepthwisePart& part);  // any kernel, stride and dilation; by the number of pixels
+      const DepthwisePart& part);  // any kernel, stride and dilation; indexed by the number of pixels
 };
 TERN_SIMD_TABLE(DepthwiseNhwcTable, DepthwiseNhwcSimd)
 

@@ -6,7 +6,7 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-constexpr int64_t lanes = kLanes<float>, kNumber = 2 * lanes;
+constexpr int64_t lanes = kLanes<float>, kComplexSize = 2 * lanes;  // in floats
 
 struct Complex {
   Floats re, im;
@@ -29,7 +29,7 @@ struct Largest {
   void Add(const Complex& v) { re = Larger(re, MagnitudesOf(v.re)), im = Larger(im, MagnitudesOf(v.im)); }
 };
 
-// Scaling of one vector, and `back`, which undoes it.
+// `in` scales each lane so that its largest number is 1 to 4; `back` undoes it.
 struct Scale {
   Floats in, back;
   Ints finite;
@@ -53,8 +53,8 @@ struct Scales {
   void StoreBack(float* p) const { Store(p, {re.back, im.back}); }
 };
 
-// The product of two powers of two, x * y, as factors a and b of similar exponents: v * a * b does not
-// overflow before the result does.
+// Multiplies by x * y, both powers of two. a and b have the same product and similar exponents, so that
+// v * a * b overflows only if the result does.
 struct Back {
   Floats a, b;
   Back(Floats x, Floats y) {
@@ -101,7 +101,7 @@ inline void EachButterfly(float* p, int64_t step, int64_t length, int64_t n, con
     for (int64_t base = 0; base < length; base += n) rest(p + (base + j) * step, quarter * step, w + 6 * j);
 }
 
-inline void Pairs(float* p, int64_t step, int64_t length) {
+inline void Radix2(float* p, int64_t step, int64_t length) {
   for (int64_t i = 0; i < length; i += 2) {
     const Complex a = Load(p + i * step), b = Load(p + (i + 1) * step);
     Store(p + i * step, a + b);
@@ -114,35 +114,36 @@ void Line(float* p, int64_t step, int log, const float* factors) {
   const int64_t length = int64_t{1} << log;
   int64_t n = length;
   for (; n >= 4; n /= 4) EachButterfly(p, step, length, n, factors, Butterfly<false>, Butterfly<true>);
-  if (n == 2) Pairs(p, step, length);
+  if (n == 2) Radix2(p, step, length);
 }
 void InverseLine(float* p, int64_t step, int log, const float* factors) {
   const int64_t length = int64_t{1} << log;
   int64_t n = 4;
-  if (log % 2 != 0) Pairs(p, step, length), n = 8;
+  if (log % 2 != 0) Radix2(p, step, length), n = 8;
   for (; n <= length; n *= 4)
     EachButterfly(p, step, length, n, factors, InverseButterfly<false>, InverseButterfly<true>);
 }
 
 void Forward(const FftTile& t, int64_t first, int64_t last) {
-  for (int64_t r = first; r < last; ++r) Line(t.z + r * t.row_step, kNumber, t.columns_log, t.factors);
+  for (int64_t r = first; r < last; ++r) Line(t.z + r * t.row_step, kComplexSize, t.columns_log, t.factors);
   if (t.rows_log == 0) return;
   for (int64_t c = 0; c < int64_t{1} << t.columns_log; ++c)
-    Line(t.z + c * kNumber, t.row_step, t.rows_log, t.factors);
+    Line(t.z + c * kComplexSize, t.row_step, t.rows_log, t.factors);
 }
 
 inline void Zeros(float* p, int64_t numbers) {
-  for (int64_t i = 0; i < numbers; ++i) Store(p + i * kNumber, Complex{});
+  for (int64_t i = 0; i < numbers; ++i) Store(p + i * kComplexSize, Complex{});
 }
 
 void Input(const FftTile& t, const FftInput& in) {
   const int64_t rows = int64_t{1} << t.rows_log, columns = int64_t{1} << t.columns_log;
-  const auto inside = [](int64_t at, int64_t size, int64_t most) {
-    return MaxOf<int64_t>(0, MinOf(size - at, most));
+  // The position in the tile of row or column `index` of the image, clamped to the tile.
+  const auto in_tile = [](int64_t first, int64_t index, int64_t size) {
+    return MaxOf<int64_t>(0, MinOf(index - first, size));
   };
-  const int64_t top = inside(in.first_row, 0, rows), bottom = inside(in.first_row, in.height, rows);
-  const int64_t left = inside(in.first_column, 0, columns),
-                right = inside(in.first_column, in.width, columns);
+  const int64_t top = in_tile(in.first_row, 0, rows), bottom = in_tile(in.first_row, in.height, rows);
+  const int64_t left = in_tile(in.first_column, 0, columns),
+                right = in_tile(in.first_column, in.width, columns);
   const int64_t a = MinOf(in.count, lanes), b = in.count - a;
   const auto part = [a, b](const float* p) {
     return Complex{LoadPart(p, a), b > 0 ? LoadPart(p + lanes, b) : Floats{}};
@@ -166,15 +167,15 @@ void Input(const FftTile& t, const FftInput& in) {
       continue;
     }
     Zeros(to, left);
-    to += left * kNumber;
-    each(r, [&](const Complex& v) { Store(to, scales.In(v)), to += kNumber; });
+    to += left * kComplexSize;
+    each(r, [&](const Complex& v) { Store(to, scales.In(v)), to += kComplexSize; });
     Zeros(to, columns - right);
   }
   Forward(t, top, MaxOf(top, bottom));
 }
 
-// Twice the spectra a and b of the real and the imaginary part, from a frequency and its conjugate. Merge is
-// the inverse.
+// z and mirror are the transform at a frequency and at its conjugate. a and b become twice the spectra of the
+// real and of the imaginary part. Merge computes z and mirror from the spectra.
 inline void Split(const Complex& z, const Complex& mirror, Complex& a, Complex& b) {
   a = {z.re + mirror.re, z.im - mirror.im};
   b = {z.im + mirror.im, mirror.re - z.re};
@@ -227,11 +228,11 @@ void Join(const FftTile& t, const FftSpectra& from) {
 }
 
 void Multiply(const FftTile& t, const float* w) {
-  for (int64_t i = 0; i < t.frequencies; ++i, w += 2 * kNumber) {
+  for (int64_t i = 0; i < t.frequencies; ++i, w += 2 * kComplexSize) {
     float *z = t.z + t.pairs[2 * i], *mirror = t.z + t.pairs[2 * i + 1];
     Complex a, b;
     Split(Load(z), Load(mirror), a, b);
-    const Complex u = Load(w), v = Load(w + kNumber);
+    const Complex u = Load(w), v = Load(w + kComplexSize);
     Merge(z, mirror, {a.re * u.re - a.im * u.im, a.im * u.re + a.re * u.im},
           {b.re * v.re - b.im * v.im, b.im * v.re + b.re * v.im});
   }
@@ -246,16 +247,16 @@ inline Floats Finished(const FftOutput& out, Floats v, int64_t at, int64_t chann
 void Output(const FftTile& t, const FftOutput& out) {
   if (t.rows_log > 0)
     for (int64_t c = 0; c < int64_t{1} << t.columns_log; ++c)
-      InverseLine(t.z + c * kNumber, t.row_step, t.rows_log, t.factors);
+      InverseLine(t.z + c * kComplexSize, t.row_step, t.rows_log, t.factors);
   const int64_t first = MinOf(out.count, lanes), second = out.count - first;
   const Complex back = Load(out.back), kernel = Load(out.kernel_back);
   const Back re(back.re, kernel.re), im(back.im, kernel.im);
   for (int64_t r = 0; r < out.rows; ++r) {
     float* z = t.z + r * t.row_step;
-    InverseLine(z, kNumber, t.columns_log, t.factors);
+    InverseLine(z, kComplexSize, t.columns_log, t.factors);
     for (int64_t c = 0; c < out.columns; ++c) {
       const int64_t at = r * out.row_step + c * out.pixel_step;
-      const Complex v = Load(z + c * kNumber);
+      const Complex v = Load(z + c * kComplexSize);
       StorePart(out.y + at, Finished(out, re.Of(v.re), at, 0, first), first);
       if (second > 0) StorePart(out.y + at + lanes, Finished(out, im.Of(v.im), at, lanes, second), second);
     }

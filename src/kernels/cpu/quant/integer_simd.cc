@@ -19,8 +19,8 @@ template <class T> T Rounded(float v, const ByteRange& to) {
   return static_cast<T>(static_cast<int32_t>(__builtin_nearbyintf(Within(v, to.low, to.high)) + to.zero));
 }
 
-template <class F> void Each(const ByteRange& given, void* y, int64_t n, const F& f) {
-  const ByteRange to = given;
+template <class F> void Quantize(const ByteRange& given, void* y, int64_t n, const F& f) {
+  const ByteRange to = given;  // a copy, which stores to y cannot change
   if (to.type == DType::kI8) {
     auto* out = static_cast<int8_t*>(y);
     for (int64_t i = 0; i < n; ++i) out[i] = Rounded<int8_t>(f(i), to);
@@ -31,32 +31,32 @@ template <class F> void Each(const ByteRange& given, void* y, int64_t n, const F
 }
 
 void Rescale(const ByteRange& to, const float* sums, int32_t bias, float multiplier, void* y, int64_t n) {
-  Each(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias) * multiplier; });
+  Quantize(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias) * multiplier; });
 }
 
 void RescaleEach(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
                  void* y, int64_t n) {
-  Each(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias[i]) * multiplier[i]; });
+  Quantize(to, y, n, [=](int64_t i) { return WithBias(sums[i], bias[i]) * multiplier[i]; });
 }
 
-// The range for values that already include the zero point, which is added before rounding.
-ByteRange FromZero(ByteRange to) {
+// The range for values to which the zero point is already added.
+ByteRange WithZeroPoint(ByteRange to) {
   to.low += to.zero, to.high += to.zero, to.zero = 0;
   return to;
 }
 
-void Sum(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float rest,
+void Sum(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float offset,
          void* y, int64_t n) {
   const float zero = to.zero;
-  Each(FromZero(to), y, n, [=](int64_t i) {
-    const float v = __builtin_fmaf(a[i], a_ratio, __builtin_fmaf(b[i], b_ratio, rest));
+  Quantize(WithZeroPoint(to), y, n, [=](int64_t i) {
+    const float v = __builtin_fmaf(a[i], a_ratio, __builtin_fmaf(b[i], b_ratio, offset));
     return v != v ? zero : v;
   });
 }
 
 void Product(const ByteRange& to, const float* a, const float* b, float multiplier, void* y, int64_t n) {
   const float zero = to.zero;
-  Each(FromZero(to), y, n, [=](int64_t i) {
+  Quantize(WithZeroPoint(to), y, n, [=](int64_t i) {
     const float v = a[i] * b[i] * multiplier + zero;
     return v != v ? zero : v;
   });

@@ -17,8 +17,8 @@ struct IntegerTable {
   // The same with one bias and multiplier per element.
   void (*rescale_each)(const ByteRange& to, const float* sums, const int32_t* bias, const float* multiplier,
                        void* y, int64_t n);
-  // y = round(clamp(a * a_ratio + (b * b_ratio + rest))), by two fma.
-  void (*sum)(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float rest,
+  // y = round(clamp(a * a_ratio + (b * b_ratio + offset))), by two fma.
+  void (*sum)(const ByteRange& to, const float* a, float a_ratio, const float* b, float b_ratio, float offset,
               void* y, int64_t n);
   // y = round(clamp(a * b * multiplier + zero)).
   void (*product)(const ByteRange& to, const float* a, const float* b, float multiplier, void* y, int64_t n);

@@ -32,12 +32,12 @@ template <class F> inline float Across(Floats v, const F& join) {
 inline float SumAcross(Floats v) {
   return Across(v, [](auto a, auto b) { return a + b; });
 }
-// The largest lane; NaN is ignored.
+// The largest lane. No lane may be NaN.
 inline float MaxAcross(Floats v) {
   return Across(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 
-// The larger lane; b where one is NaN. Smaller: likewise.
+// Lane-wise maximum; b where a or b is NaN. Smaller: the minimum, with the same rule.
 inline Floats Larger(Floats a, Floats b) {
 #if defined(__AVX512F__)
   return Floats(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
