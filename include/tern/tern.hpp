@@ -177,6 +177,12 @@ TERN_API_NAMESPACE {
     // created if tune_ms is set; otherwise Predictor::warnings() reports it. An error with reference(true).
     Config& cache_dir(std::string folder);
     Config& reference(bool on);  // runs the slow reference evaluator
+    // Selects the states: pairs of an input and an output whose values the predictor keeps between runs, such
+    // as the past keys and values of a decoder. "auto": pairs found by the names that common exporters use,
+    // such as past_key_values.0.key and present.0.key. "past=present,past=present": these pairs. "none": no
+    // states. Not called: the states that the model declares; ONNX models declare none. Create fails if a
+    // name does not exist or if the types of a pair differ in more than one growing axis.
+    Config& states(std::string pairs);
 
     const std::string& model_path() const;
     int threads() const;
@@ -202,6 +208,14 @@ TERN_API_NAMESPACE {
     std::string tag;  // included in error messages of this run, for example a request's id
   };
 
+  // A pair of an input and an output whose value the predictor keeps between runs; see Config::states.
+  struct StateInfo {
+    std::string name;           // of the input; also names the state
+    std::string output;         // name of the output
+    std::string declared_type;  // of the input: "f32[batch,12,past,64]"
+    int axis = -1;              // the growing axis; -1: fixed size
+  };
+
   class Predictor {
    public:
     static Result<Predictor> Create(const Config& config);
@@ -210,7 +224,8 @@ TERN_API_NAMESPACE {
     Predictor(Predictor&&) noexcept;
     Predictor& operator=(Predictor&&) noexcept;
     ~Predictor();
-    // A new predictor that shares the weights, for use by another thread. Its inputs are not fed yet.
+    // A new predictor that shares the weights, for use by another thread. Its inputs are not fed yet, and its
+    // states are at their start.
     Result<Predictor> Clone() const;
 
     const std::vector<std::string>& InputNames() const;
@@ -229,6 +244,20 @@ TERN_API_NAMESPACE {
     Status Run();
     Status Run(const RunOptions& options);
 
+    // States are not in InputNames and OutputNames: each run reads the value that the previous run wrote. A
+    // growing state starts empty, one of fixed size as zeros. A run that fails leaves the states unchanged.
+    // The memory of a growing state doubles when it is full; other runs do not allocate.
+    std::vector<StateInfo> States() const;
+    // The current length of the growing states, such as the number of tokens so far; 0 if none grows.
+    int64_t StateLength() const;
+    // Resets all states to their start. The next run may have another batch size.
+    Status ResetStates();
+    // A copy of the state's current value. kNotFound if there is no such state, or before the first run.
+    Result<Value> GetState(const std::string& name) const;
+    // Sets the value that the next run reads; it is copied. A growing state accepts any length, but Run fails
+    // if the lengths of growing states differ. To fork a conversation, set all states of a clone.
+    Status SetState(const std::string& name, const Value& value);
+
     // Warnings, one sentence each: declarations that the import ignores, measurements that could not be
     // stored or read, ops without a kernel that run on the slow evaluator. Kernels are chosen when Run sees
     // new shapes: call this after the first Run, and not while another thread runs this predictor.
@@ -237,7 +266,8 @@ TERN_API_NAMESPACE {
    private:
     struct State;
     explicit Predictor(std::shared_ptr<State> state);
-    Tensor Missing(const std::string& what, const std::vector<std::string>& names) const;
+    Tensor Missing(const std::string& role, const std::string& name,
+                   const std::vector<std::string>& names) const;
     std::shared_ptr<State> state_;
     friend class Tensor;
   };

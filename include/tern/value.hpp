@@ -116,6 +116,7 @@ TERN_API_NAMESPACE {
     }
 
    private:
+    friend class Predictor;
     friend class Tensor;
     explicit Value(std::shared_ptr<const void> datum) : datum_(std::move(datum)) {}
     template <class F> static Result<Value> Make(F&& body);

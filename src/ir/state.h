@@ -18,6 +18,9 @@ Status CheckStates(const Graph& graph);
 // follows from the dims, such as past_sequence and past_sequence+sequence.
 std::vector<GraphState> FindStates(const Graph& graph);
 
+// Checks the syntax of a text for StatesFromText.
+Status CheckStatesText(std::string_view text);
+
 // States as specified by a user: "auto" (FindStates), "none", or pairs "past=present,past=present". Fails if
 // a name is not an input or output, or if the types do not determine the growing axis.
 Result<std::vector<GraphState>> StatesFromText(const Graph& graph, std::string_view text);

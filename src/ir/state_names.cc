@@ -100,14 +100,21 @@ std::optional<GraphState> StateOf(const Graph& graph, Value* past) {
   return std::nullopt;
 }
 
-Result<GraphState> NamedState(const Graph& graph, std::string_view pair) {
+using Names = std::pair<std::string_view, std::string_view>;
+
+Result<Names> NamesOf(std::string_view pair) {
   const size_t middle = pair.find('=');
-  if (middle == pair.npos)
+  if (middle == pair.npos || middle == 0 || middle + 1 == pair.size())
     return InvalidArgument("a state is written PAST=PRESENT, or all of them auto or none; got '", pair, "'");
-  const std::string_view past = pair.substr(0, middle), present = pair.substr(middle + 1);
+  return Names(pair.substr(0, middle), pair.substr(middle + 1));
+}
+
+Result<GraphState> NamedState(const Graph& graph, std::string_view pair) {
+  TERN_ASSIGN(const Names names, NamesOf(pair));
+  const auto [past, present] = names;
   const auto& inputs = graph.inputs();
-  const auto input =
-      std::find_if(inputs.begin(), inputs.end(), [&](const Value* v) { return v->name == past; });
+  const auto input = std::find_if(inputs.begin(), inputs.end(),
+                                  [&name = names.first](const Value* v) { return v->name == name; });
   if (input == inputs.end()) return InvalidArgument("state '", pair, "': no input is named '", past, "'");
   const int output = OutputNamed(graph, present);
   if (output < 0) return InvalidArgument("state '", pair, "': no output is named '", present, "'");
@@ -129,6 +136,12 @@ std::vector<GraphState> FindStates(const Graph& graph) {
     if (state && std::none_of(states.begin(), states.end(), same)) states.push_back(*state);
   }
   return states;
+}
+
+Status CheckStatesText(std::string_view text) {
+  if (text == "none" || text == "auto") return {};
+  for (const std::string& pair : SplitText(text, ',')) TERN_TRY(NamesOf(pair).status());
+  return {};
 }
 
 Result<std::vector<GraphState>> StatesFromText(const Graph& graph, std::string_view text) {

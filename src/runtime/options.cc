@@ -2,6 +2,7 @@
 
 #include "base/cpu_info.h"
 #include "ir/eval_context.h"
+#include "ir/state.h"
 #include "runtime/bind/cpu_target.h"
 
 namespace tern {
@@ -21,6 +22,8 @@ Status CheckRanges(const SessionOptions& o, OptionText text) {
   if (const size_t at = o.cache_dir ? o.cache_dir->find('\0') : std::string::npos; at != std::string::npos)
     return InvalidArgument(text("cache_dir", ""), " has a NUL at byte ", at, ", after '",
                            o.cache_dir->substr(0, at), "'");
+  if (const Status states = o.states.empty() ? Status() : CheckStatesText(o.states); !states.ok())
+    return InvalidArgument(text("states", o.states), ": ", states.message());
   return {};
 }
 
@@ -43,7 +46,7 @@ std::string SettingText(std::string_view option, std::string_view value) {
   if (value.empty()) return std::string(option);
   if (option == "reference") return StrCat(option, "(", value, ")");
   if (option == "cache_dir") return StrCat(option, " '", value, "'");
-  if (option == "precision") return StrCat(option, " \"", value, "\"");
+  if (option == "precision" || option == "states") return StrCat(option, " \"", value, "\"");
   return StrCat(option, " ", value);
 }
 

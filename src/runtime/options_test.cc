@@ -27,6 +27,15 @@ TEST(Options, RangesNameOptionValueAndLimits) {
   EXPECT_EQ(MessageOf({.cache_dir = std::string("a\0b", 3)}), "cache_dir has a NUL at byte 1, after 'a'");
 }
 
+TEST(Options, StatesAreWordsOrPairs) {
+  for (const char* fine : {"", "auto", "none", "a=b", "a=b,c=d"})
+    EXPECT_EQ(MessageOf({.states = fine}), "") << fine;
+  EXPECT_EQ(MessageOf({.states = "past"}),
+            "states \"past\": a state is written PAST=PRESENT, or all of them auto or none; got 'past'");
+  EXPECT_NE(MessageOf({.states = "a=b,"}).find("got ''"), std::string::npos);
+  EXPECT_NE(MessageOf({.states = "=b"}).find("got '=b'"), std::string::npos);
+}
+
 TEST(Options, TheReferenceExcludesWhatNeedsKernels) {
   EXPECT_EQ(
       MessageOf({.reference = true, .tune_ms = 5}),

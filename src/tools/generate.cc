@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "data/json_writer.h"
+#include "ir/state.h"
 #include "kernels/cpu/peak/bandwidth.h"
 #include "tools/engine.h"
 #include "tools/timing.h"
@@ -134,6 +135,8 @@ Result<std::vector<int64_t>> GenerateTool::Prompt() const {
 Result<int> GenerateTool::Run(const Args& args) {
   TERN_ASSIGN(std::vector<int64_t> prompt, Prompt());
   TERN_ASSIGN(SessionOptions options, engine_.Options(args));
+  if (const Status states = CheckStatesText(state_); !states.ok())
+    return InvalidArgument("--state ", state_, ": ", states.message());
   options.states = state_;
   TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, options.threads));
   TERN_ASSIGN(const std::unique_ptr<Session> session, Session::Create(std::move(graph), options));

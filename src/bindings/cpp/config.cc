@@ -71,6 +71,10 @@ Config& Config::reference(bool on) {
   impl_->options.reference = on;
   return *this;
 }
+Config& Config::states(std::string pairs) {
+  impl_->options.states = std::move(pairs);
+  return *this;
+}
 
 const std::string& Config::model_path() const { return impl_->model_path; }
 int Config::threads() const { return impl_->options.threads; }

@@ -12,9 +12,9 @@ const std::vector<std::string>& NoNames() {
   return *none;
 }
 
-std::vector<std::string> NamesOf(const std::vector<tern::Value*>& values) {
+template <class Handles> std::vector<std::string> NamesOf(const Handles& handles) {
   std::vector<std::string> names;
-  for (const tern::Value* v : values) names.push_back(v->name);
+  for (const auto& handle : handles) names.push_back(handle.declared->name);
   return names;
 }
 
@@ -33,14 +33,16 @@ const char* Name(DType dtype) { return tern::DTypeName(static_cast<tern::DType>(
 
 Predictor::State::State(std::unique_ptr<tern::Session> s, std::vector<std::string> import_warnings)
     : session(std::move(s)), warnings(std::move(import_warnings)) {
-  input_names = NamesOf(session->graph().inputs());
-  output_names = NamesOf(session->graph().outputs());
-  overridable_names = NamesOf(session->Overridable());
-  for (size_t i = 0; i < input_names.size(); ++i)
-    inputs.push_back({this, static_cast<int>(i), true, session->graph().inputs()[i]});
-  for (size_t i = 0; i < output_names.size(); ++i)
-    outputs.push_back({this, static_cast<int>(i), false, session->graph().outputs()[i]});
+  for (int i = 0; i < session->InputCount(); ++i)
+    if (!session->IsStateInput(i))
+      inputs.push_back({this, i, true, session->graph().inputs()[static_cast<size_t>(i)]});
+  for (int i = 0; i < session->OutputCount(); ++i)
+    if (!session->IsStateOutput(i))
+      outputs.push_back({this, i, false, session->graph().outputs()[static_cast<size_t>(i)]});
+  input_names = NamesOf(inputs);
+  output_names = NamesOf(outputs);
   for (const tern::Value* constant : session->Overridable()) constants.push_back({this, -1, true, constant});
+  overridable_names = NamesOf(constants);
 }
 
 Predictor::Predictor(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -98,13 +100,13 @@ std::vector<std::string> Predictor::warnings() const {
 Tensor Predictor::Input(size_t index) {
   if (state_ && index < state_->inputs.size())
     return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->inputs[index]));
-  return Missing(StrCat("input ", index), InputNames());
+  return Missing("input", StrCat(index), InputNames());
 }
 
 Tensor Predictor::Output(size_t index) {
   if (state_ && index < state_->outputs.size())
     return Tensor(std::shared_ptr<Tensor::Impl>(state_, &state_->outputs[index]));
-  return Missing(StrCat("output ", index), OutputNames());
+  return Missing("output", StrCat(index), OutputNames());
 }
 
 Tensor Predictor::Input(const std::string& name) {
@@ -115,21 +117,27 @@ Tensor Predictor::Input(const std::string& name) {
   if (const auto it = std::find(constants.begin(), constants.end(), name); it != constants.end())
     return Tensor(std::shared_ptr<Tensor::Impl>(
         state_, &state_->constants[static_cast<size_t>(it - constants.begin())]));
-  return Missing(StrCat("input '", name, "'"), names);
+  return Missing("input", StrCat("'", name, "'"), names);
 }
 
 Tensor Predictor::Output(const std::string& name) {
   const auto& names = OutputNames();
   const auto it = std::find(names.begin(), names.end(), name);
-  return it == names.end() ? Missing(StrCat("output '", name, "'"), names)
+  return it == names.end() ? Missing("output", StrCat("'", name, "'"), names)
                            : Output(static_cast<size_t>(it - names.begin()));
 }
 
-Tensor Predictor::Missing(const std::string& what, const std::vector<std::string>& names) const {
+Tensor Predictor::Missing(const std::string& role, const std::string& name,
+                          const std::vector<std::string>& names) const {
   auto impl = std::make_shared<Tensor::Impl>();
-  impl->status =
-      Convert(state_ ? tern::NotFound("the model has no ", what, "; it has: ", tern::Join(names, ", "))
-                     : MovedFrom());
+  tern::Status status =
+      state_ ? tern::NotFound("the model has no ", role, " ", name, "; it has: ", tern::Join(names, ", "))
+             : MovedFrom();
+  for (const StateInfo& state : States())
+    if (name == StrCat("'", role == "input" ? state.name : state.output, "'"))
+      status = tern::InvalidArgument(role, " ", name, " belongs to state '", state.name,
+                                     "', which the predictor keeps; GetState and SetState read and write it");
+  impl->status = Convert(status);
   return Tensor(std::move(impl));
 }
 

@@ -23,8 +23,8 @@ tern::Result<tern::Stop> StopOf(const RunOptions& options) {
 
 tern::Session& Predictor::State::active() { return variant ? *variant : *session; }
 
-// The session whose inputs are the model's and the currently fed constants. Allocates nothing if the same
-// constants were fed in the last run.
+// The session whose inputs are the model's and the currently fed constants. It takes over the states of the
+// previous one. Allocates nothing if the same constants were fed in the last run.
 tern::Status Predictor::State::ChooseSession() {
   const auto differs = [](const Tensor::Impl& c) { return c.fed() != (c.index >= 0); };
   if (std::none_of(constants.begin(), constants.end(), differs)) return {};
@@ -35,6 +35,8 @@ tern::Status Predictor::State::ChooseSession() {
   if (!names.empty()) {
     TERN_ASSIGN(next, session->Overriding(names));
   }
+  tern::Session& other = next ? *next : *session;
+  if (&other != &active()) TERN_TRY(other.CopyStates(active()));
   variant = std::move(next);
   int index = session->InputCount();
   for (Tensor::Impl& c : constants) c.index = c.fed() ? index++ : -1;

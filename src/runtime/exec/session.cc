@@ -74,7 +74,6 @@ struct Session::State {
   std::vector<BoundValue> bound;  // points to `inputs`
   std::vector<Tensor> outputs;    // bound by the caller; undefined: not bound
   std::vector<bool> copies;       // outputs that the plan cannot write in place: copied after the run
-  std::string one_length;         // why each plan serves only one length of the states; empty: it serves all
   Execution* current = nullptr;   // of the last run or Prepare
 
   const Program& program() { return engine.model->program(); }
@@ -89,21 +88,12 @@ struct Session::State {
     if (current) current->Release();
     current = nullptr;
     TERN_ASSIGN(const std::string conflict, CheckInputs(engine.model->graph(), data));
-    auto made = PreparePlan(runner);
+    auto made = states.Prepare(runner, bound);
     if (!made.ok() && !conflict.empty())
       return InvalidArgument(conflict, "; therefore: ", made.status().message());
     if (!made.ok()) return Blamed(made.TakeStatus());
     TERN_ASSIGN(current, std::move(made));
     return current;
-  }
-
-  // A plan for a range of state lengths if the graph permits it, else for the current length only.
-  Result<Execution*> PreparePlan(Runner& runner) {
-    const LengthRange* range = states.empty() || !one_length.empty() ? nullptr : states.RangeFor(inputs);
-    auto made = runner.Prepare(bound, states.length(), range);
-    if (made.ok() || !range || made.status().code() != Code::kUnsupported) return made;
-    one_length = made.status().message();
-    return runner.Prepare(bound, states.length());
   }
 
   Status BindOutputs() {
@@ -148,16 +138,12 @@ struct Session::State {
   Status Run() {
     const ActiveScope active_scope;  // this thread holds its core between parallel loops too
     TERN_TRY(Prepare().status());
-    if (!states.empty()) {
-      TERN_TRY(states.Begin(*current));
-      TERN_TRY(states.Feed(inputs));  // memory may have moved to grow
-    }
+    if (!states.empty()) TERN_TRY(states.Begin(*current, inputs));
     TERN_TRY(CheckBoundOutputs());
     TERN_TRY(BindOutputs());
     TERN_TRY(Blamed(current->Run(bound)));
     TERN_TRY(CopyOutputs());
-    if (!states.empty()) states.End(*current, inputs);
-    return {};
+    return states.empty() ? Status() : states.End(*current, bound);
   }
 
   Status Blamed(Status status) const {
@@ -243,12 +229,20 @@ const Datum& Session::Output(int i) const {
 
 bool Session::IsStateInput(int i) const { return state_->states.IsInput(i); }
 bool Session::IsStateOutput(int i) const { return state_->states.IsOutput(i); }
-int64_t Session::StateLength() const { return state_->states.length(); }
+int64_t Session::StateLength() const { return state_->states.current_length(); }
 void Session::ResetState() { state_->states.Reset(); }
-Status Session::SetState(const std::string& input, const Tensor& value) {
-  return state_->states.Set(input, value);
+Status Session::CopyStates(const Session& other) {
+  return Guard([&]() -> Status {
+    state_->states.CopyFrom(other.state_->states);
+    return {};
+  });
 }
-Result<Tensor> Session::GetState(const std::string& input) const { return state_->states.Get(input); }
+Status Session::SetState(const std::string& input, const Tensor& value) {
+  return Guard([&] { return state_->states.Set(input, value); });
+}
+Result<Tensor> Session::GetState(const std::string& input) const {
+  return Guard([&] { return state_->states.Get(input); });
+}
 
 Result<DatumList> Session::Run(const DatumList& inputs) {
   if (static_cast<int>(inputs.size()) != InputCount())
@@ -301,7 +295,11 @@ Result<DatumList> Session::Run(const NamedData& inputs) {
   }
   state_->variant->SetObserver(state_->engine.observer);
   state_->variant->SetStop(state_->engine.stop);
-  return state_->variant->Run(data);
+  if (state_->states.empty()) return state_->variant->Run(data);
+  TERN_TRY(state_->variant->CopyStates(*this));
+  TERN_ASSIGN(DatumList out, state_->variant->Run(data));
+  TERN_TRY(CopyStates(*state_->variant));
+  return out;
 }
 
 void Session::SetObserver(RunObserver* observer) { state_->engine.observer = observer; }
@@ -346,8 +344,8 @@ std::vector<std::string> Session::Warnings() const {
     out.push_back(StrCat("measurements are not stored: ", tuning.written.message()));
   else if (!tuning.read.ok())
     out.push_back(StrCat("measurements are not read: ", tuning.read.message()));
-  if (!state_->one_length.empty())
-    out.push_back(StrCat("each length of the states needs its own plan: ", state_->one_length));
+  if (const std::string& why = state_->states.one_length(); !why.empty())
+    out.push_back(StrCat("each length of the states needs its own plan: ", why));
   std::map<std::string, int> ops;
   if (!state_->engine.options.reference)
     for (const Fallback& f : Fallbacks()) ++ops[f.op];

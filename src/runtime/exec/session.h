@@ -85,10 +85,14 @@ class Session {
   // Each clone has its own states.
   bool IsStateInput(int i) const;
   bool IsStateOutput(int i) const;
-  int64_t StateLength() const;  // along the growing axis, at the start of the last run
-  void ResetState();
-  Status SetState(const std::string& input, const Tensor& value);  // contiguous, of any length
-  Result<Tensor> GetState(const std::string& input) const;         // a copy
+  int64_t StateLength() const;  // current length of the growing states; 0 if none grows
+  void ResetState();            // the next run may have another batch size
+  // Copies the value. A growing state accepts any length, but Run fails if the lengths of growing states
+  // differ.
+  Status SetState(const std::string& input, const Tensor& value);
+  Result<Tensor> GetState(const std::string& input) const;  // a copy; fails before the first run
+  // Copies all values from another session with the same states.
+  Status CopyStates(const Session& other);
 
   // Compiles the plan for the bound inputs without running it.
   Status Prepare();

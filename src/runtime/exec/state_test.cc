@@ -57,6 +57,56 @@ TEST(State, IsNeitherFedNorBound) {
   EXPECT_EQ((*got)[1].kind, Datum::Kind::kEmpty);
 }
 
+TEST(State, AcceptsAnotherBatchSizeAfterAReset) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[B,2], %h: f32[B,2]) -> (%y, %next) {
+    state %h -> %next
+    %next = %h + %x
+    %y = Relu(%next)
+  })"));
+  for (int64_t batch : {1, 3, 3, 2}) {
+    session->ResetState();
+    for (int run = 1; run <= 2; ++run) {
+      ASSERT_TRUE(RunWith(*session, {Tensor::Of(DType::kF32, {batch, 2},
+                                                std::vector<double>(static_cast<size_t>(2 * batch), 1))})
+                      .ok());
+      EXPECT_EQ(ToDoubles(First(*session)), std::vector<double>(static_cast<size_t>(2 * batch), run));
+    }
+    EXPECT_EQ(session->GetState("h")->dims(), Dims({batch, 2}));
+    EXPECT_FALSE(session->SetState("h", Tensor(DType::kF32, {batch + 1, 2})).ok());
+  }
+  const Tensor three = Tensor::Of(DType::kF32, {3, 2}, {1, 1, 1, 1, 1, 1});
+  const Status status = RunWith(*session, {three});
+  EXPECT_FALSE(status.ok()) << "the state has a batch of 2";
+  session->ResetState();
+  EXPECT_TRUE(RunWith(*session, {three}).ok());
+}
+
+TEST(State, WhosePresentHasOtherDimsIsRefused) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[N], %h: f32[K]) -> (%y, %next) {
+    state %h -> %next
+    %next = Concat(%h, %h) {axis=0}
+    %y = Relu(%x)
+  })"));
+  const Status status = RunWith(*session, {Tensor::Of(DType::kF32, {1}, {1})});
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_NE(status.message().find("state 'h' is f32[1] and becomes f32[2]"), std::string::npos)
+      << status.ToString();
+}
+
+TEST(State, GrowsByALengthThatDependsOnData) {
+  auto session = SessionOf(ParseOrDie(R"(graph @g(%x: f32[N], %past: i64[P]) -> (%y, %present) {
+    state %past -> %present {axis=0}
+    #flat: i64[1] = (-1)
+    %present = Concat(%past, Reshape(NonZero(%x), #flat)) {axis=0}
+    %y = Relu(%x)
+  })"));
+  ASSERT_TRUE(RunWith(*session, {Tensor::Of(DType::kF32, {4}, {0, 1, 0, 1})}).ok());
+  ASSERT_TRUE(RunWith(*session, {Tensor::Of(DType::kF32, {3}, {0, 0, 1})}).ok());
+  ASSERT_TRUE(RunWith(*session, {Tensor::Of(DType::kF32, {3}, {0, 0, 0})}).ok());
+  EXPECT_EQ(ToLongs(*session->GetState("past")), (std::vector<int64_t>{1, 3, 2}));
+  EXPECT_EQ(session->StateLength(), 3);
+}
+
 // Returns the sum of all rows so far and, through Shape, their number.
 constexpr char kGrowing[] = R"(graph @g(%x: f32[N,3], %past: f32[P,3]) -> (%sum, %count, %present) {
   state %past -> %present {axis=0}

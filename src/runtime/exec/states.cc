@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ir/bind_symbols.h"
+#include "runtime/exec/runner.h"
 
 namespace tern {
 namespace {
@@ -12,17 +13,31 @@ namespace {
 // does not equal another dim of the model by chance.
 constexpr int64_t kLeastRange = 1024, kOdd = 7;
 
-LinearDim PresentLength(const Plan& plan, int slot, int axis) {
+// The dims of a slot as functions of the length; nothing if they are known only during the run.
+std::optional<LinearDims> DimsOf(const Plan& plan, int slot) {
   if (const Varying* varying = plan.varying())
     for (const Varying::Values& values : varying->dims)
-      if (values.slot == slot) return values.dims[static_cast<size_t>(axis)];
-  return {plan.slots()[static_cast<size_t>(slot)].tensor.dim(axis), 0};
+      if (values.slot == slot) return values.dims;
+  const Datum& d = plan.slots()[static_cast<size_t>(slot)];
+  if (!d.is_tensor()) return std::nullopt;
+  LinearDims dims;
+  for (int64_t dim : d.tensor.dims()) dims.push_back({dim, 0});
+  return dims;
+}
+
+Dims At(const LinearDims& dims, int64_t length) {
+  Dims out;
+  for (const LinearDim& dim : dims) out.push_back(dim.At(length));
+  return out;
 }
 
 }  // namespace
 
 States::States(const Graph& graph)
-    : graph_(graph), is_input_(graph.inputs().size()), is_output_(graph.outputs().size()) {
+    : graph_(graph),
+      is_input_(graph.inputs().size()),
+      is_output_(graph.outputs().size()),
+      pending_(graph.states().size()) {
   for (const GraphState& state : graph.states()) {
     const auto& inputs = graph.inputs();
     inputs_.push_back(
@@ -33,55 +48,86 @@ States::States(const Graph& graph)
 }
 
 // A symbol that occurs in no other input is 1, such as the batch of a model whose inputs are all states.
-Status States::MakeMemory(const DatumList& inputs) {
+Result<Dims> States::FirstDims(size_t s, const SymbolValues& symbols) const {
+  const Type& type = Past(s).type;
+  if (!type.tensor() || !type.shape.ranked || BitWidth(type.dtype) < 8)
+    return Unsupported("state '", Past(s).name, "' is ", type.ToString(),
+                       ", not a tensor of known rank with elements of whole bytes");
+  Dims dims;
+  for (int i = 0; i < type.shape.rank(); ++i)
+    dims.push_back(i == graph_.states()[s].axis ? 0 : type.shape[i].Evaluate(symbols).value_or(1));
+  return dims;
+}
+
+Status States::MakeMemory(DatumList& inputs) {
   SymbolValues symbols;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!is_input_[i] && inputs[i].is_tensor() && inputs[i].tensor.defined())
       BindSymbols(graph_.inputs()[i]->type, inputs[i].tensor.dims(), symbols);
-  for (const GraphState& state : graph_.states()) {
-    const Type& type = state.input->type;
-    if (!type.tensor() || !type.shape.ranked)
-      return Unsupported("state '", state.input->name, "' is ", type.ToString(),
-                         ", not a tensor of known rank");
-    Dims dims;
-    for (int i = 0; i < type.shape.rank(); ++i)
-      dims.push_back(i == state.axis ? 0 : type.shape[i].Evaluate(symbols).value_or(1));
-    memory_.emplace_back(type.dtype, dims, state.axis);
+  for (size_t s = 0; s < pending_.size(); ++s)
+    if (pending_[s].defined()) BindSymbols(Past(s).type, pending_[s].dims(), symbols);
+  std::vector<StateMemory> before = std::move(memory_), made;
+  memory_.clear();
+  for (size_t s = 0; s < pending_.size(); ++s) {
+    TERN_ASSIGN(Dims dims, FirstDims(s, symbols));
+    if (s < before.size() && before[s].past().dims() == dims)
+      made.push_back(std::move(before[s]));
+    else
+      made.emplace_back(Past(s).type.dtype, dims, graph_.states()[s].axis);
+    const Status set = pending_[s].defined() ? made[s].Set(pending_[s]) : Status();
+    if (!set.ok()) return InvalidArgument("state '", Past(s).name, "': ", set.message());
   }
-  for (const auto& [state, value] : pending_) TERN_TRY(memory_[static_cast<size_t>(state)].Set(value));
-  pending_.clear();
+  memory_ = std::move(made);
+  for (size_t s = 0; s < memory_.size(); ++s)
+    inputs[static_cast<size_t>(inputs_[s])] = Datum(memory_[s].past());
   return {};
 }
 
+void States::PointToPasts(DatumList& inputs) const {
+  for (size_t s = 0; s < memory_.size(); ++s) {
+    const StateMemory& memory = memory_[s];
+    Tensor& t = inputs[static_cast<size_t>(inputs_[s])].tensor;
+    if (memory.axis() >= 0) t.SetDim(memory.axis(), memory.length());
+    t.SetBuffer(memory.past().buffer());
+  }
+}
+
 Status States::Feed(DatumList& inputs) {
-  if (memory_.empty()) TERN_TRY(MakeMemory(inputs));
+  if (!begun_) TERN_TRY(MakeMemory(inputs));
   length_ = -1;
   for (size_t s = 0; s < memory_.size(); ++s) {
     const StateMemory& memory = memory_[s];
     if (memory.axis() >= 0 && length_ >= 0 && memory.length() != length_)
-      return Unsupported("state '", graph_.states()[s].input->name, "' has length ", memory.length(),
-                         ", the states before it have ", length_, ": all states must have the same length");
+      return InvalidArgument("state '", Past(s).name, "' has length ", memory.length(),
+                             ", the states before it have ", length_,
+                             ": all states must have the same length");
     if (memory.axis() >= 0) length_ = memory.length();
-    Tensor& t = inputs[static_cast<size_t>(inputs_[s])].tensor;
-    if (!t.defined()) {
-      inputs[static_cast<size_t>(inputs_[s])] = Datum(memory.past());
-      continue;
-    }
-    if (memory.axis() >= 0) t.SetDim(memory.axis(), memory.length());
-    t.SetBuffer(memory.past().buffer());
   }
   length_ = std::max<int64_t>(length_, 0);
+  PointToPasts(inputs);
   return {};
 }
 
-const LengthRange* States::RangeFor(const DatumList& inputs) {
-  if (!has_last_ || last_length_ == 0 || length_ <= last_length_ || last_dims_.size() != inputs.size())
+int64_t States::current_length() const {
+  for (size_t s = 0; s < pending_.size(); ++s) {
+    const int axis = graph_.states()[s].axis;
+    if (axis < 0) continue;
+    if (begun_) return memory_[s].length();
+    if (pending_[s].defined()) return pending_[s].dim(axis);
+  }
+  return 0;
+}
+
+// How the dims of the values depend on the length, derived from this run and the previous one. Null if the
+// two runs do not determine it.
+const LengthRange* States::RangeFor(const std::vector<BoundValue>& bound) {
+  if (!has_last_ || last_length_ == 0 || length_ <= last_length_ || last_dims_.size() != bound.size())
     return nullptr;
   const int64_t grown = length_ - last_length_;
-  range_.inputs.assign(inputs.size(), {});
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].is_tensor()) continue;
-    const Dims &now = inputs[i].tensor.dims(), &before = last_dims_[i];
+  range_.inputs.assign(bound.size(), {});
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (!bound[i].datum->is_tensor()) continue;
+    const Dims &now = bound[i].datum->tensor.dims(), &before = last_dims_[i];
     if (now.size() != before.size()) return nullptr;
     for (size_t k = 0; k < now.size(); ++k) {
       if ((now[k] - before[k]) % grown) return nullptr;
@@ -89,80 +135,157 @@ const LengthRange* States::RangeFor(const DatumList& inputs) {
       range_.inputs[i].push_back({now[k] - slope * length_, slope});
     }
   }
-  int64_t bound = kLeastRange;
-  while (bound <= length_) bound *= 2;
-  range_.max_length = 2 * bound + kOdd;
+  int64_t max_length = kLeastRange;
+  while (max_length <= length_) max_length *= 2;
+  range_.max_length = 2 * max_length + kOdd;
   return &range_;
 }
 
-Status States::Reserve(Execution& execution) {
-  if (planned_ != &execution) {
-    planned_ = &execution;
-    presents_.clear();
-    for (size_t s = 0; s < memory_.size(); ++s)
-      presents_.push_back(
-          memory_[s].axis() < 0
-              ? LinearDim()
-              : PresentLength(execution.plan(), execution.plan().states()[s].present, memory_[s].axis()));
+Result<Execution*> States::Prepare(Runner& runner, const std::vector<BoundValue>& bound) {
+  planned_ = nullptr;  // a new execution may have the address of an old one
+  const LengthRange* range = empty() || !one_length_.empty() ? nullptr : RangeFor(bound);
+  auto made = runner.Prepare(bound, length_, range);
+  if (made.ok() || !range || made.status().code() != Code::kUnsupported) return made;
+  one_length_ = made.status().message();
+  return runner.Prepare(bound, length_);
+}
+
+Status States::CheckPresent(size_t s, DType dtype, const Dims& present) const {
+  const Tensor& past = memory_[s].past();
+  bool same = dtype == past.dtype() && present.size() == past.dims().size();
+  for (int i = 0; same && i < past.rank(); ++i)
+    same = i == memory_[s].axis() || present[static_cast<size_t>(i)] == past.dim(i);
+  if (same) return {};
+  return InvalidArgument("state '", Past(s).name, "' is ", past.Describe(), " and becomes ",
+                         Describe(dtype, present), ", which differs",
+                         memory_[s].axis() < 0 ? "" : StrCat(" not only along axis ", memory_[s].axis()));
+}
+
+Status States::FindPresents(const Execution& execution) {
+  presents_.clear();
+  for (size_t s = 0; s < memory_.size(); ++s) {
+    const int slot = execution.plan().states()[s].present, axis = memory_[s].axis();
+    const std::optional<LinearDims> dims = DimsOf(execution.plan(), slot);
+    if (!dims) {
+      presents_.emplace_back();
+      continue;
+    }
+    const DType dtype = execution.plan().slots()[static_cast<size_t>(slot)].tensor.dtype();
+    for (int64_t length : {length_, length_ + 1})  // only the growing axis may depend on the length
+      TERN_TRY(CheckPresent(s, dtype, At(*dims, length)));
+    presents_.emplace_back(axis < 0 ? LinearDim() : (*dims)[static_cast<size_t>(axis)]);
   }
-  for (size_t s = 0; s < memory_.size(); ++s)
-    memory_[s].Reserve(presents_[s].At(length_), execution.plan().states()[s].in_place);
+  planned_ = &execution;
   return {};
 }
 
-Status States::Begin(Execution& execution) {
-  TERN_TRY(Reserve(execution));
+Status States::Begin(Execution& execution, DatumList& inputs) {
+  if (planned_ != &execution) TERN_TRY(FindPresents(execution));
   int64_t capacity = 0;
-  for (size_t s = 0; s < memory_.size(); ++s)
-    if (execution.plan().states()[s].in_place) capacity = memory_[s].capacity();
+  for (size_t s = 0; s < memory_.size(); ++s) {
+    const PlanState& state = execution.plan().states()[s];
+    if (presents_[s]) memory_[s].Reserve(presents_[s]->At(length_), state.in_place);
+    if (state.in_place) capacity = memory_[s].capacity();
+  }
+  PointToPasts(inputs);  // memory may have moved to grow
   TERN_TRY(execution.SetLength(length_, capacity));
   for (size_t s = 0; s < memory_.size(); ++s)
     if (execution.plan().states()[s].external) execution.BindState(static_cast<int>(s), memory_[s].present());
   return {};
 }
 
-void States::End(Execution& execution, const DatumList& inputs) {
+Status States::End(Execution& execution, const std::vector<BoundValue>& bound) {
+  const auto present_of = [&](size_t s) -> const Datum& {
+    return execution.slots()[static_cast<size_t>(execution.plan().states()[s].present)];
+  };
   for (size_t s = 0; s < memory_.size(); ++s) {
-    const PlanState& state = execution.plan().states()[s];
-    const Tensor& present = execution.slots()[static_cast<size_t>(state.present)].tensor;
-    if (!state.external && present.bytes())  // no step writes it, for example an input that is also an output
-      std::memcpy(memory_[s].present().data(), present.Contiguous().raw(), present.bytes());
-    memory_[s].Advance(presents_[s].At(length_));
+    if (presents_[s]) continue;
+    if (!present_of(s).is_tensor())
+      return InvalidArgument("state '", Past(s).name, "' becomes ", present_of(s).Describe());
+    TERN_TRY(CheckPresent(s, present_of(s).tensor.dtype(), present_of(s).tensor.dims()));
   }
-  last_dims_.resize(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].is_tensor()) last_dims_[i] = inputs[i].tensor.dims();
+  for (size_t s = 0; s < memory_.size(); ++s) {
+    StateMemory& memory = memory_[s];
+    const Tensor& present = present_of(s).tensor;
+    const int64_t length = presents_[s]         ? presents_[s]->At(length_)
+                           : memory.axis() >= 0 ? present.dim(memory.axis())
+                                                : 0;
+    if (!execution.plan().states()[s].external) {  // no step writes it to the state's memory
+      const Tensor dense = present.Contiguous();
+      memory.Reserve(length, false);
+      if (dense.bytes()) std::memcpy(memory.present().data(), dense.raw(), dense.bytes());
+    }
+    memory.Advance(length);
+  }
+  begun_ = true;
+  std::fill(pending_.begin(), pending_.end(), Tensor());
+  last_dims_.resize(bound.size());
+  for (size_t i = 0; i < bound.size(); ++i)
+    if (bound[i].datum->is_tensor()) last_dims_[i] = bound[i].datum->tensor.dims();
   last_length_ = length_;
   has_last_ = true;
+  return {};
 }
 
 void States::Reset() {
   for (StateMemory& memory : memory_) memory.Reset();
-  pending_.clear();
+  std::fill(pending_.begin(), pending_.end(), Tensor());
+  begun_ = false;
   length_ = 0;
   has_last_ = false;
 }
 
-int States::Find(const std::string& input) const {
-  for (size_t s = 0; s < graph_.states().size(); ++s)
-    if (graph_.states()[s].input->name == input) return static_cast<int>(s);
-  return -1;
+Result<size_t> States::Find(const std::string& input) const {
+  std::vector<std::string> names;
+  for (size_t s = 0; s < graph_.states().size(); ++s) {
+    if (Past(s).name == input) return s;
+    names.push_back(StrCat("'", Past(s).name, "'"));
+  }
+  if (names.empty()) return NotFound("the model has no state '", input, "'; it keeps none");
+  return NotFound("the model has no state '", input, "'; it has ", Join(names, ", "));
 }
 
-Status States::Set(const std::string& input, const Tensor& value) {
-  const int state = Find(input);
-  if (state < 0) return NotFound("the model has no state '", input, "'");
-  has_last_ = false;
-  if (!memory_.empty()) return memory_[static_cast<size_t>(state)].Set(value);
-  pending_.emplace_back(state, value);
+Status States::CheckDeclared(size_t s, const Tensor& value) const {
+  const Type& type = Past(s).type;
+  const auto wrong = [&](const std::string& why) {
+    return InvalidArgument("state '", Past(s).name, "' is ", type.ToString(), ", got ", value.Describe(),
+                           why);
+  };
+  if (!type.tensor() || value.dtype() != type.dtype) return wrong("");
+  if (!type.shape.ranked) return {};
+  if (value.rank() != type.shape.rank())
+    return wrong(StrCat(": rank ", value.rank(), " instead of ", type.shape.rank()));
+  for (int i = 0; i < value.rank(); ++i)
+    if (i != graph_.states()[s].axis && type.shape[i].known() && type.shape[i].value() != value.dim(i))
+      return wrong(StrCat(": dimension ", i, " is ", value.dim(i), " instead of ", type.shape[i].value()));
   return {};
 }
 
+Status States::Set(const std::string& input, const Tensor& value) {
+  TERN_ASSIGN(const size_t s, Find(input));
+  TERN_TRY(CheckDeclared(s, value));
+  has_last_ = false;
+  if (!begun_) {
+    pending_[s] = value.Clone();
+    return {};
+  }
+  const Status set = memory_[s].Set(value);
+  if (set.ok()) return {};
+  return InvalidArgument("state '", input, "': ", set.message(), " without a reset of all states");
+}
+
 Result<Tensor> States::Get(const std::string& input) const {
-  const int state = Find(input);
-  if (state < 0) return NotFound("the model has no state '", input, "'");
-  if (memory_.empty()) return NotFound("state '", input, "' has no value before the first run");
-  return memory_[static_cast<size_t>(state)].Value();
+  TERN_ASSIGN(const size_t s, Find(input));
+  if (begun_) return memory_[s].Value();
+  if (pending_[s].defined()) return pending_[s].Clone();
+  return NotFound("state '", input, "' (", Past(s).type.ToString(), ") has no value before the first run");
+}
+
+void States::CopyFrom(const States& other) {
+  TERN_CHECK(other.pending_.size() == pending_.size(), "other states: ", other.pending_.size());
+  Reset();
+  for (size_t s = 0; s < pending_.size(); ++s)
+    pending_[s] = other.begun_ ? other.memory_[s].Value() : other.pending_[s];
 }
 
 }  // namespace tern

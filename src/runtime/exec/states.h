@@ -1,5 +1,6 @@
 // The states of a session: values that persist between its runs.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,11 @@
 
 namespace tern {
 
+class Runner;
+
 // One StateMemory per GraphState. Plans read it as an input and write its next value. Not thread-safe.
-// "Past" is the value that a run reads, "present" the value that it writes.
+// "Past" is the value that a run reads, "present" the value that it writes. A run calls Feed, then Prepare if
+// the previous execution does not match, Begin, Execution::Run and End.
 class States {
  public:
   explicit States(const Graph& graph);
@@ -17,41 +21,58 @@ class States {
   bool IsInput(int i) const { return is_input_[static_cast<size_t>(i)]; }
   bool IsOutput(int i) const { return is_output_[static_cast<size_t>(i)]; }
 
-  // Sets the inputs that are states to their pasts. The first call allocates the memory, because the other
-  // inputs then give the symbols of the declared dims their values.
+  // Sets the inputs that are states to their pasts. Until a run has succeeded, each call allocates the
+  // memory, because the other inputs give the symbols of the declared dims their values.
   Status Feed(DatumList& inputs);
-  // Length of the growing states along their axis; 0 if there are none.
+  // Length of the growing states along their axis in the last Feed; 0 if there are none.
   int64_t length() const { return length_; }
-  // How the dims of the inputs depend on the length, derived from this run and the previous one. Null if the
-  // two runs do not determine it.
-  const LengthRange* RangeFor(const DatumList& inputs);
+  // The same as of now, after the last run or Set.
+  int64_t current_length() const;
 
-  // Call before a run: reserves memory for the presents and tells the plan where to write them.
-  Status Begin(Execution& execution);
-  // Call after a run that succeeded: the presents become the pasts.
-  void End(Execution& execution, const DatumList& inputs);
+  // An execution for a range of lengths if the graph permits it, else for the current length only.
+  Result<Execution*> Prepare(Runner& runner, const std::vector<BoundValue>& bound);
+  // Why each plan serves only one length of the states; empty: it serves all.
+  const std::string& one_length() const { return one_length_; }
 
+  // Call before a run: reserves memory for the presents, tells the plan where to write them, and updates the
+  // pasts among the inputs. Fails if a present differs from its past in a dim other than the growing one.
+  Status Begin(Execution& execution, DatumList& inputs);
+  // Call after a run that succeeded: the presents become the pasts. If it fails, no state has changed.
+  Status End(Execution& execution, const std::vector<BoundValue>& bound);
+
+  // Growing states become empty, others zero. The next run may have another batch size.
   void Reset();
   Status Set(const std::string& input, const Tensor& value);
   Result<Tensor> Get(const std::string& input) const;
+  // Copies the values of `other`, which has the same states.
+  void CopyFrom(const States& other);
 
  private:
-  int Find(const std::string& input) const;
-  Status MakeMemory(const DatumList& inputs);
-  Status Reserve(Execution& execution);
+  const Value& Past(size_t state) const { return *graph_.states()[state].input; }
+  Result<size_t> Find(const std::string& input) const;
+  Status CheckDeclared(size_t state, const Tensor& value) const;
+  Result<Dims> FirstDims(size_t state, const SymbolValues& symbols) const;
+  Status MakeMemory(DatumList& inputs);
+  void PointToPasts(DatumList& inputs) const;
+  const LengthRange* RangeFor(const std::vector<BoundValue>& bound);
+  Status FindPresents(const Execution& execution);
+  Status CheckPresent(size_t state, DType dtype, const Dims& present) const;
 
   const Graph& graph_;
   std::vector<int> inputs_;  // index of the graph's input, by state
   std::vector<bool> is_input_, is_output_;
-  std::vector<StateMemory> memory_;
-  std::vector<std::pair<int, Tensor>> pending_;  // (state, value) of Set calls before memory_ exists
+  bool begun_ = false;               // a run has succeeded since the last Reset
+  std::vector<StateMemory> memory_;  // by state; kept by Reset
+  std::vector<Tensor> pending_;      // by state: values of Set calls before begun_
   int64_t length_ = 0;
+  std::string one_length_;
 
   const Execution* planned_ = nullptr;  // the execution that presents_ describes
-  std::vector<LinearDim> presents_;     // length of the present, by state
+  std::vector<std::optional<LinearDim>>
+      presents_;  // length of the present, by state; none: known after a run
 
   bool has_last_ = false;
-  std::vector<Dims> last_dims_;  // of the inputs in the previous run
+  std::vector<Dims> last_dims_;  // of the bound values in the previous run
   int64_t last_length_ = 0;
   LengthRange range_;
 };
