@@ -48,11 +48,13 @@ def judged(error, rounding):
 
 
 def timing(rounds):
-    """Of latencies per round: the best, the median, and the spread of the rounds' bests above the overall best."""
+    """Of latencies per round: the best, the median, and the spread of the rounds' bests above the overall best.
+
+    The processor's clock may count nothing for a run of a microsecond; then the spread is 0 too."""
     bests = [min(latencies) for latencies in rounds]
     best = min(bests)
     return {"ms": best, "median_ms": statistics.median(x for latencies in rounds for x in latencies),
-            "spread": statistics.median(bests) / best - 1, "runs": sum(map(len, rounds))}
+            "spread": statistics.median(bests) / best - 1 if best else 0.0, "runs": sum(map(len, rounds))}
 
 
 def geomean(values):

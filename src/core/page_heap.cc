@@ -15,12 +15,12 @@ char* RoundUp(char* address, size_t to) {
 }  // namespace
 
 PageHeap& PageHeap::Get() {
-  static PageHeap* heap = new PageHeap();
+  static PageHeap* heap = new PageHeap(size_t{256} << 20);
   return *heap;
 }
 
 PageHeap& PageHeap::ForPackedWeights() {
-  static PageHeap* heap = new PageHeap();
+  static PageHeap* heap = new PageHeap(size_t{32} << 20);
   return *heap;
 }
 
@@ -63,7 +63,7 @@ PageHeap::Address PageHeap::TakeFresh(size_t bytes) {
 
 bool PageHeap::Map(Address end) {
   if (end <= mapped_) return true;
-  const bool ahead = mapped_bytes_ + static_cast<size_t>(end - mapped_) >= kMinMappedBytes;
+  const bool ahead = mapped_bytes_ + static_cast<size_t>(end - mapped_) >= ahead_from_;
   if (ahead) end = std::min(RoundUp(end, kHugePage), end_);
   const auto bytes = static_cast<size_t>(end - mapped_);
   if (mprotect(mapped_, bytes, PROT_READ | PROT_WRITE) != 0) return false;

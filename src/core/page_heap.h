@@ -15,14 +15,13 @@ class PageHeap {
  public:
   static constexpr size_t kPage = size_t{64} << 10;  // a multiple of what any system has
   static constexpr size_t kHugePage = size_t{2} << 20;
-  // Mapped ahead only from so many bytes on: up to kHugePage bytes of the last huge page may be unused, which
-  // is much for a small model.
-  static constexpr size_t kMinMappedBytes = size_t{32} << 20;
-
   static constexpr size_t kMinBlock = size_t{1} << 20;  // smaller buffers are not worth huge pages
 
-  // reserved: addresses that a region of the heap has. Takes no memory by itself.
-  explicit PageHeap(size_t reserved = size_t{64} << 30) : reserved_(reserved) {}
+  // ahead_from: the heap maps ahead once its blocks have this many bytes. Up to kHugePage bytes of the last
+  // huge page may then be unused, which is much for a small model. reserved: addresses that a region of the
+  // heap has; they take no memory.
+  explicit PageHeap(size_t ahead_from, size_t reserved = size_t{64} << 30)
+      : ahead_from_(ahead_from), reserved_(reserved) {}
   ~PageHeap();
   PageHeap(const PageHeap&) = delete;
   PageHeap& operator=(const PageHeap&) = delete;
@@ -45,7 +44,7 @@ class PageHeap {
   bool Reserve(size_t bytes);       // a region of its own for what comes
   void AddFree(Address begin, size_t bytes);
 
-  const size_t reserved_;
+  const size_t ahead_from_, reserved_;
   std::mutex mutex_;
   Address next_ = nullptr, mapped_ = nullptr, end_ = nullptr;  // of the current region
   size_t mapped_bytes_ = 0;                                    // of all regions

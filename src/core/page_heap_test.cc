@@ -11,7 +11,7 @@
 namespace tern {
 namespace {
 
-constexpr size_t kMB = size_t{1} << 20;
+constexpr size_t kMB = size_t{1} << 20, kAheadFrom = 32 * kMB;
 
 bool AllZero(const void* data, size_t bytes) {
   const auto* p = static_cast<const char*>(data);
@@ -19,7 +19,7 @@ bool AllZero(const void* data, size_t bytes) {
 }
 
 TEST(PageHeap, BlocksLieSideBySideAndAreZeroed) {
-  PageHeap heap(64 * kMB);
+  PageHeap heap(kAheadFrom, 64 * kMB);
   auto* a = static_cast<char*>(heap.Allocate(3 * kMB + 1));
   auto* b = static_cast<char*>(heap.Allocate(kMB));
   ASSERT_NE(a, nullptr);
@@ -29,7 +29,7 @@ TEST(PageHeap, BlocksLieSideBySideAndAreZeroed) {
 }
 
 TEST(PageHeap, FreedBlocksAreJoinedAndZeroAgain) {
-  PageHeap heap(64 * kMB);
+  PageHeap heap(kAheadFrom, 64 * kMB);
   void* blocks[4];
   for (void*& block : blocks) std::memset(block = heap.Allocate(2 * kMB), 0xff, 2 * kMB);
   heap.Free(blocks[2], 2 * kMB);
@@ -42,7 +42,7 @@ TEST(PageHeap, FreedBlocksAreJoinedAndZeroAgain) {
 }
 
 TEST(PageHeap, RestOfAFreedBlockIsUsed) {
-  PageHeap heap(64 * kMB);
+  PageHeap heap(kAheadFrom, 64 * kMB);
   void* first = heap.Allocate(4 * kMB);
   heap.Allocate(kMB);
   heap.Free(first, 4 * kMB);
@@ -51,7 +51,7 @@ TEST(PageHeap, RestOfAFreedBlockIsUsed) {
 }
 
 TEST(PageHeap, GoesOnInAnotherRegion) {
-  PageHeap heap(4 * kMB);
+  PageHeap heap(kAheadFrom, 4 * kMB);
   std::vector<char*> blocks;
   for (int i = 0; i < 20; ++i) {
     blocks.push_back(static_cast<char*>(heap.Allocate(3 * kMB)));
@@ -66,13 +66,13 @@ TEST(PageHeap, GoesOnInAnotherRegion) {
 }
 
 TEST(PageHeap, RefusesWhatTheSystemDoesNotGrant) {
-  PageHeap heap(kMB);
+  PageHeap heap(kAheadFrom, kMB);
   EXPECT_EQ(heap.Allocate(size_t{1} << 50), nullptr);
   EXPECT_NE(heap.Allocate(kMB), nullptr);
 }
 
 TEST(PageHeap, ThreadsGetBlocksOfTheirOwn) {
-  PageHeap heap(256 * kMB);
+  PageHeap heap(kAheadFrom, 256 * kMB);
   std::vector<std::thread> threads;
   std::vector<int> wrong(4);
   for (int t = 0; t < 4; ++t)
@@ -109,10 +109,10 @@ TEST(PageHeap, BlocksOfOddSizesShareHugePages) {
   std::string enabled;
   std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), enabled);
   if (enabled.empty() || enabled.find("[never]") != std::string::npos) GTEST_SKIP() << "no huge pages here";
-  PageHeap heap(256 * kMB);
-  void* first = heap.Allocate(PageHeap::kMinMappedBytes);
-  std::memset(first, 1, PageHeap::kMinMappedBytes);
-  size_t total = PageHeap::kMinMappedBytes;
+  PageHeap heap(kAheadFrom, 256 * kMB);
+  void* first = heap.Allocate(kAheadFrom);
+  std::memset(first, 1, kAheadFrom);
+  size_t total = kAheadFrom;
   for (int i = 0; i < 10; ++i, total += 7 * kMB + 5 * PageHeap::kPage)
     std::memset(heap.Allocate(7 * kMB + 5 * PageHeap::kPage), 1, 7 * kMB + 5 * PageHeap::kPage);
   const long huge = HugeKilobytes(first);

@@ -129,6 +129,9 @@ class Timing(unittest.TestCase):
         self.assertEqual((found["ms"], found["median_ms"], found["runs"]), (2, 5, 9))
         self.assertAlmostEqual(found["spread"], 0.25)  # the middle round's best is 2.5
 
+    def test_a_run_that_the_clock_does_not_see_has_no_spread(self):
+        self.assertEqual(figures.timing([[0, 0], [0, 1]])["spread"], 0)
+
 
 class Errors(unittest.TestCase):
     def worst(self, got, wanted):
