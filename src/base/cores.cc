@@ -25,7 +25,8 @@ std::string TextOf(const std::string& path) {
   return text.str();
 }
 
-// Cores allowed by the text "QUOTA PERIOD". A quota of "max" or -1 means no limit, which is 0.
+// Returns how many cores the text "QUOTA PERIOD" allows. A quota of "max" or -1 is no limit; the result is
+// then 0.
 int Limit(const std::string& quota_and_period) {
   double quota = 0, period = 0;
   std::istringstream text(quota_and_period);
@@ -58,8 +59,8 @@ bool NamesCpu(const std::string& controllers) {
   return false;
 }
 
-// Cores in the affinity mask of the main thread. The calling thread is not asked, because a server may have
-// pinned it.
+// Counts the cores in the affinity mask of the main thread. The mask of the calling thread is not used,
+// because a server may have pinned that thread.
 int AllowedCores() {
   for (size_t sets = 1; sets <= 64; sets *= 2) {  // the kernel's mask may need more than one cpu_set_t
     std::vector<cpu_set_t> set(sets);

@@ -4,9 +4,9 @@
 
 namespace tern {
 
-// The value of the environment variable TERN_CORES. If it is unset or invalid: the number of cores in the
-// affinity mask of the main thread (taskset, cpusets), limited by the CPU quota of the control group. At
-// least 1. Computed once.
+// Returns the value of the environment variable TERN_CORES. If it is unset or invalid, returns the number of
+// cores in the affinity mask of the main thread (taskset, cpusets), limited by the CPU quota of the control
+// group. The result is at least 1 and is computed once.
 int UsableCores();
 
 // The error in TERN_CORES as text; empty if there is none.
@@ -20,8 +20,8 @@ struct CoreCount {
 };
 CoreCount CountCores();  // computed at each call
 
-// Cores that a CPU quota pays for, rounded down but at least 1: a process that exceeds its quota is stopped
-// for the rest of the period. 0: no limit.
+// Returns how many cores a CPU quota allows; 0 if there is no limit. The number is rounded down, because a
+// process that exceeds its quota is stopped for the rest of the period. It is at least 1.
 int CoresOfQuota(double quota, double period);
 
 // The smallest CPU quota of the given control groups and their parents, in cores; 0: no limit. groups: the

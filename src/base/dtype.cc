@@ -72,17 +72,18 @@ double DecodeMagnitude(const FloatFormat& f, uint32_t bits) {
   return std::ldexp((1u << f.mantissa_bits) + mantissa, exponent - f.bias - f.mantissa_bits);
 }
 
-// The nearest representable magnitude, ties to even. May be one step above the largest finite value.
+// Returns the bits of the nearest representable magnitude; ties go to even. The result may be one above the
+// bits of the largest finite value.
 uint32_t RoundMagnitude(const FloatFormat& f, double magnitude) {
   int exponent;
   std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent, m in [0.5, 1)
   int field = exponent - 1 + f.bias;
   if (field < 1) field = 1;  // subnormal range shares the smallest exponent
   const double unit = std::ldexp(1.0, field - f.bias - f.mantissa_bits);
-  const double steps = std::nearbyint(magnitude / unit);  // the default rounding mode is ties to even
-  if (steps == 0) return 0;
-  const auto whole = static_cast<uint64_t>(steps);
-  const uint64_t bits = (static_cast<uint64_t>(field - 1) << f.mantissa_bits) + whole;
+  const double units = std::nearbyint(magnitude / unit);  // the default rounding mode is ties to even
+  if (units == 0) return 0;
+  const auto unit_count = static_cast<uint64_t>(units);
+  const uint64_t bits = (static_cast<uint64_t>(field - 1) << f.mantissa_bits) + unit_count;
   return bits > 0x7fffffff ? 0x7fffffff : static_cast<uint32_t>(bits);
 }
 

@@ -55,7 +55,7 @@ TEST(DType, TiesGoToEven) {
   EXPECT_EQ(RoundTrip(DType::kF4E2M1, 0.75), 1);
 }
 
-// Converted to float first, this value would round up to the tie and then away from the right result.
+// If this value were converted to float first, it would round up to the tie, and then to the wrong result.
 TEST(DType, DoublesRoundOnce) { EXPECT_EQ(RoundTrip(DType::kF16, 2049 - 0x1p-40), 2048); }
 
 TEST(DType, SubnormalsAreKept) {
@@ -91,9 +91,9 @@ TEST(DType, EightBitFloatsSaturateOrNot) {
     for (double v : {1e6, kInf}) {
       EXPECT_EQ(RoundTrip(row.type, v), row.largest) << DTypeName(row.type);
       EXPECT_EQ(RoundTrip(row.type, -v), -row.largest) << DTypeName(row.type);
-      const double open = RoundTrip(row.type, v, false);
-      EXPECT_TRUE(open == row.beyond || (std::isnan(open) && std::isnan(row.beyond)))
-          << DTypeName(row.type) << " " << open;
+      const double unsaturated = RoundTrip(row.type, v, false);
+      EXPECT_TRUE(unsaturated == row.beyond || (std::isnan(unsaturated) && std::isnan(row.beyond)))
+          << DTypeName(row.type) << " " << unsaturated;
     }
     EXPECT_TRUE(std::isnan(RoundTrip(row.type, kNan)));
     EXPECT_EQ(RoundTrip(row.type, row.largest, false), row.largest);

@@ -9,7 +9,8 @@
 namespace tern {
 namespace {
 
-constexpr std::chrono::milliseconds kPollInterval{5};  // of the cancel flag, which notifies no waiter
+// How often a waiter reads the cancel flag. Setting the flag does not wake it.
+constexpr std::chrono::milliseconds kPollInterval{5};
 
 }  // namespace
 
@@ -20,8 +21,8 @@ Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>
     if (!idle_scope) idle_scope.emplace();
     if (const Status status = stop.Check(); !status.ok())
       return Status(status.code(), StrCat(status.message(), ": it waited for ", what));
-    const auto look = stop.cancel ? Stop::Clock::now() + kPollInterval : Stop::Clock::time_point::max();
-    const auto until = std::min(stop.deadline, look);
+    const auto next_poll = stop.cancel ? Stop::Clock::now() + kPollInterval : Stop::Clock::time_point::max();
+    const auto until = std::min(stop.deadline, next_poll);
     if (until == Stop::Clock::time_point::max())
       changed.wait(lock);
     else

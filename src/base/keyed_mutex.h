@@ -12,8 +12,8 @@
 
 namespace tern {
 
-// Waits until `free` returns true. Returns kCancelled if `stop` triggers first; the message names `what` is
-// waited for.
+// Waits until `free` returns true. Returns kCancelled if `stop` triggers first; the message says that the
+// run waited for `what`.
 Status WaitUntil(const std::function<bool()>& free, std::unique_lock<std::mutex>& lock,
                  std::condition_variable& changed, const Stop& stop, const std::string& what);
 
@@ -62,7 +62,7 @@ template <class Key> class KeyedMutex {
   std::set<Key> owned_;
 };
 
-// The same with a single key.
+// A KeyedMutex with a single key.
 class CancellableMutex : public KeyedMutex<std::monostate> {
  public:
   Result<Lock> Acquire(const Stop& stop, const std::string& what) {

@@ -18,11 +18,11 @@ class StepLoop {
       : steps_(steps), chunks_(chunks), members_(members), body_(body), f_(f) {}
 
   void Join(int member) {
-    // A thread that must leave the surrounding loop still finishes the steps that it started itself.
-    const bool mine = std::this_thread::get_id() == owner_;
+    // The owner finishes its steps even if it must leave a surrounding loop.
+    const bool is_owner = std::this_thread::get_id() == owner_;
     present_[member].store(true, std::memory_order_relaxed);
     for (int64_t step = done_.load(std::memory_order_acquire) / chunks_; step < steps_; ++step) {
-      if (!mine && !Workers::Stay()) return present_[member].store(false, std::memory_order_relaxed);
+      if (!is_owner && !Workers::Stay()) return present_[member].store(false, std::memory_order_relaxed);
       for (int chunk = 0; chunk < chunks_; ++chunk)
         if (OwnerOf(chunk) == member) Take(step, chunk);
       for (int chunk = 0; chunk < chunks_; ++chunk)
@@ -34,12 +34,12 @@ class StepLoop {
  private:
   int OwnerOf(int chunk) const { return chunk * members_ / chunks_; }
 
-  // Runs the chunk unless another thread has claimed it. All earlier steps are finished.
+  // Runs the chunk unless another thread has claimed it. All earlier steps must be finished.
   void Take(int64_t step, int chunk) {
     std::atomic<int64_t>& next = slots_[chunk].next;
-    int64_t mine = step;
+    int64_t expected = step;
     if (next.load(std::memory_order_relaxed) != step ||
-        !next.compare_exchange_strong(mine, step + 1, std::memory_order_relaxed))
+        !next.compare_exchange_strong(expected, step + 1, std::memory_order_relaxed))
       return;
     body_(f_, step, chunk);
     done_.fetch_add(1, std::memory_order_acq_rel);

@@ -13,7 +13,7 @@
 namespace tern {
 namespace {
 
-// Non-atomic variables: every step must see the writes of the step before it.
+// The variables are not atomic: every step must see the writes of the step before it.
 TEST(Steps, EachSeesTheOneBefore) {
   for (int threads : {1, 2, 3, 7})
     for (int chunks : {1, 2, 3, 5, kMaxStepChunks}) {
@@ -30,7 +30,7 @@ TEST(Steps, EachSeesTheOneBefore) {
     }
 }
 
-TEST(Steps, NoneOfEither) {
+TEST(Steps, NoStepsOrNoChunks) {
   const auto never = [](int64_t, int) { ADD_FAILURE(); };
   ParallelSteps(Workers(3), 0, 4, never);
   ParallelSteps(Workers(3), 4, 0, never);

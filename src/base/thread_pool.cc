@@ -14,9 +14,9 @@
 namespace tern {
 namespace {
 
-constexpr int kSpins = 2000;    // before a waiting thread yields its core
-constexpr int kMinChunks = 32;  // of a thread's part: the smallest chunk is such a share
-constexpr int kMaxParts = 16;   // of a loop; each is the first choice of one thread
+constexpr int kSpins = 2000;    // pauses before a waiting thread yields its core
+constexpr int kMinChunks = 32;  // the smallest chunk is 1/32 of a thread's share of the loop
+constexpr int kMaxParts = 16;   // the most parts of a loop; a thread starts with its own part
 
 // The thread runs its own loop, helps in another thread's loop, or has left that loop early.
 enum class Role { kOwn, kHelps, kLeft };
@@ -49,8 +49,8 @@ class SpinLock {
   std::atomic<bool> held_{false};
 };
 
-// Counts running threads: callers, which run models or loops, and helpers, as many as the remaining cores
-// allow. The counters publish no data, so relaxed memory order is enough.
+// Counts running threads: callers, which run models or loops, and helpers. A helper enters only while a core
+// is free. The counters publish no data, so relaxed memory order is enough.
 class ActiveThreads {
  public:
   void Enter() { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -62,7 +62,7 @@ class ActiveThreads {
     return false;
   }
   void HelperLeaves() { count_.fetch_sub(kHelper, std::memory_order_relaxed); }
-  // Takes one helper off the count if more threads run than there are cores; that helper then leaves.
+  // Subtracts one helper if more threads run than there are cores. The calling helper must then leave.
   bool HelperMustLeave() {
     uint64_t count = Load();
     while (Total(count) > cores_)
@@ -70,7 +70,7 @@ class ActiveThreads {
     return false;
   }
   bool Full() const { return Total(Load()) >= cores_; }
-  // How many more helpers to wake for a loop that wants `wanted`, given that `awake` are awake.
+  // Returns how many threads to wake for a loop that wants `wanted` helpers, if `awake` threads are awake.
   int HelpersToWake(int wanted, int awake) const {
     const uint64_t count = Load();
     const int idle = std::max(0, awake - static_cast<int>(count >> 32));
@@ -78,7 +78,7 @@ class ActiveThreads {
   }
 
  private:
-  // One helper: adds 1 to the number of helpers, the high half, and 1 to the total, the low half.
+  // The increment for one helper. The high half counts helpers; the low half counts all threads.
   static constexpr uint64_t kHelper = (uint64_t{1} << 32) + 1;
   static int Total(uint64_t count) { return static_cast<int>(static_cast<uint32_t>(count)); }
   uint64_t Load() const { return count_.load(std::memory_order_relaxed); }
@@ -87,15 +87,14 @@ class ActiveThreads {
   alignas(64) std::atomic<uint64_t> count_{0};
 };
 
-// Never destroyed, like the pool: its threads may still read it when the process exits.
+// Never destroyed: threads of the pool may still read it when the process exits.
 ActiveThreads& TheActiveThreads() {
   static ActiveThreads* active_threads = new ActiveThreads();
   return *active_threads;
 }
 
-// How long an idle thread spins before it sleeps. Waking a thread takes as long as a small step, so the time
-// exceeds the gap between two steps while gaps are short, and drops towards the minimum when the last gaps
-// were long.
+// How long an idle thread spins before it sleeps. Waking a thread takes as long as a small step. So the time
+// grows beyond the gap between two steps while gaps are short. After long gaps it drops towards the minimum.
 class SpinTime {
  public:
   void Begin() { start_ = Clock::now(); }
@@ -126,8 +125,8 @@ class SpinTime {
 
 int64_t CeilDiv(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-// One ParallelFor, on the caller's stack. The caller removes it from the list and waits until every helper
-// has left before it returns.
+// One ParallelFor, on the caller's stack. Before the caller returns, it removes the job from the list and
+// waits until every helper has left.
 struct Job {
   // Each thread first takes the chunks of its own part: consecutive loops then read the same rows, which are
   // still in its cache.
@@ -138,14 +137,14 @@ struct Job {
 
   void (*body)(const void*, int64_t, int64_t, int);
   const void* f;
-  int64_t chunk;  // the smallest one
+  int64_t chunk;  // the smallest size of a chunk
   int helpers_wanted, parts;
   int joined = 0;  // guarded by the pool's lock
   Job* next = nullptr;
   std::atomic<int> active{0};
   Part part[kMaxParts];
 
-  // All parts have the same number of grains, or one more; they need not be multiples of a chunk.
+  // Parts differ by at most one grain. A part need not be a multiple of `chunk`.
   void Divide(int64_t n, int64_t grain) {
     const int64_t grains = CeilDiv(n, grain);
     for (int i = 0; i < parts; ++i) {
@@ -163,9 +162,9 @@ struct Job {
     for (int i = 0; i < parts; ++i) Work(part[(worker + i) % parts], worker);
     self.inside_loop = false;
   }
-  // Chunks shrink as the end comes near: a quarter of the rest, at least `chunk`. So few chunks suffice, and
-  // still no thread waits long for the last one of another.
-  int64_t ChunkOf(int64_t rest) const { return std::max(CeilDiv(rest, 4 * chunk) * chunk, chunk); }
+  // The size of the next chunk: a quarter of what remains, but at least `chunk`. Large chunks come first, so
+  // that there are few. Small chunks come last, so that no thread waits long for another one.
+  int64_t ChunkOf(int64_t remaining) const { return std::max(CeilDiv(remaining, 4 * chunk) * chunk, chunk); }
   // Worker 0 is the caller; it never leaves early.
   void Work(Part& p, int worker) {
     int64_t begin = p.at.load(std::memory_order_relaxed);
@@ -186,7 +185,7 @@ class Pool {
     return *pool;
   }
 
-  // Starts as many threads as the system allows. None are required: the caller completes a loop alone.
+  // Starts up to `count` threads. The system may refuse some or all of them: then loops have fewer helpers.
   void EnsureThreads(int count) {
     std::lock_guard<std::mutex> lock(mutex_);
     try {
@@ -255,7 +254,7 @@ class Pool {
   }
 
   void Loop() {
-    self.active_depth = 1;  // so that nested ActiveScopes do not count it; HelperEnters does
+    self.active_depth = 1;  // ActiveScopes must not count this thread: HelperEnters counts it
     SpinTime spin_time;
     for (;;) {
       const uint64_t seen = epoch_.load(std::memory_order_acquire);

@@ -145,19 +145,19 @@ TEST(ThreadPool, HelpersLeave) {
   const Workers workers(2);
   const auto me = std::this_thread::get_id();
   BusyThreads busy_threads;
-  std::atomic<int> came{0}, late{0};
+  std::atomic<int> joined{0}, late{0};
   std::atomic<bool> full{false};
   for (int i = 0; i < 100 && !full.load(); ++i)
     workers.ParallelFor(400, 1, [&](int64_t, int64_t) {
       if (std::this_thread::get_id() != me) {
-        came.fetch_add(1);
+        joined.fetch_add(1);
         if (full.load()) late.fetch_add(1);
         std::this_thread::sleep_for(std::chrono::microseconds(300));
         return;
       }
-      for (int wait = 0; wait < 100 && came.load() == 0; ++wait)
+      for (int wait = 0; wait < 100 && joined.load() == 0; ++wait)
         std::this_thread::sleep_for(std::chrono::microseconds(100));
-      if (came.load() == 0 || full.load()) return std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      if (joined.load() == 0 || full.load()) return std::this_thread::sleep_for(std::chrono::milliseconds(2));
       busy_threads.Start(UsableCores());
       full.store(true);
     });
@@ -168,25 +168,25 @@ TEST(ThreadPool, HelpersLeave) {
 // Holds for nested ActiveScopes too.
 TEST(ThreadPool, CallersThatWaitTakeNoCores) {
   const Workers workers(2);
-  std::atomic<int> resting{0};
+  std::atomic<int> idle{0};
   std::atomic<bool> wake{false}, end{false};
   std::vector<std::thread> callers;
   for (int t = 0; t < UsableCores(); ++t)
     callers.emplace_back([&] {
-      const ActiveScope once, again;
+      const ActiveScope active_scope, nested;
       {
         const IdleScope idle_scope;
-        resting.fetch_add(1);
+        idle.fetch_add(1);
         while (!wake.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
-      resting.fetch_sub(1);
+      idle.fetch_sub(1);
       while (!end.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
-  while (resting.load() < UsableCores()) std::this_thread::yield();
+  while (idle.load() < UsableCores()) std::this_thread::yield();
   int most = 0;
   for (int i = 0; i < 100 && most < 2; ++i) most = std::max(most, ThreadsOf(workers));
   wake.store(true);
-  while (resting.load() > 0) std::this_thread::yield();
+  while (idle.load() > 0) std::this_thread::yield();
   const int with_all_active = ThreadsOf(workers);
   end.store(true);
   for (std::thread& caller : callers) caller.join();

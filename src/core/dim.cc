@@ -6,7 +6,7 @@
 
 namespace tern {
 
-// A monomial is a product of atoms, identified by their sorted text keys.
+// A symbol or a function call. A monomial is a product of atoms, and is identified by their sorted keys.
 struct Dim::Atom {
   std::string key;       // canonical text; a symbol's name, quoted unless it is a plain identifier
   std::string name;      // of a symbol, unquoted
@@ -128,13 +128,14 @@ struct DimAlgebra {
     for (const auto& [key, term] : ToPoly(a).terms) {
       if (divisor.factor == 0 || term.factor == INT64_MIN || term.factor % divisor.factor != 0)
         return std::nullopt;
-      auto rest = term.atoms;
+      auto remaining = term.atoms;
       for (const auto& atom : divisor.atoms) {
-        auto it = std::find_if(rest.begin(), rest.end(), [&](const auto& x) { return x->key == atom->key; });
-        if (it == rest.end()) return std::nullopt;
-        rest.erase(it);
+        auto it = std::find_if(remaining.begin(), remaining.end(),
+                               [&](const auto& x) { return x->key == atom->key; });
+        if (it == remaining.end()) return std::nullopt;
+        remaining.erase(it);
       }
-      quotient.terms[KeyOf(rest)] = {rest, term.factor / divisor.factor};
+      quotient.terms[KeyOf(remaining)] = {remaining, term.factor / divisor.factor};
     }
     return FromPoly(std::move(quotient));
   }
@@ -222,13 +223,13 @@ std::string Dim::ToString() const {
   DimAlgebra::EachTerm(*this, [&](const std::string& key, const auto& term) {
     const int64_t f = term.factor;
     const std::string sign = f < 0 ? "-" : "+";
-    const uint64_t size = f < 0 ? uint64_t{0} - static_cast<uint64_t>(f) : static_cast<uint64_t>(f);
+    const uint64_t magnitude = f < 0 ? uint64_t{0} - static_cast<uint64_t>(f) : static_cast<uint64_t>(f);
     if (key.empty())
-      constant = StrCat(sign, size);
-    else if (size == 1)
+      constant = StrCat(sign, magnitude);
+    else if (magnitude == 1)
       out += sign + key;
     else
-      out += StrCat(sign, size, "*", key);
+      out += StrCat(sign, magnitude, "*", key);
   });
   out += constant;
   return out[0] == '+' ? out.substr(1) : out;

@@ -21,12 +21,12 @@ size_t Resident(const Buffer& buffer) {
   // mincore reports the page cache; smaps reports what this process maps.
   std::FILE* smaps = std::fopen("/proc/self/smaps", "r");
   char line[512];
-  bool mine = false;
+  bool inside = false;
   while (smaps && std::fgets(line, sizeof line, smaps)) {
     unsigned long begin = 0, end = 0;
     if (std::sscanf(line, "%lx-%lx ", &begin, &end) == 2 && std::string(line).find(':') > 8)
-      mine = begin == reinterpret_cast<unsigned long>(buffer.data());
-    if (mine) std::sscanf(line, "Rss: %zu kB", &kilobytes);
+      inside = begin == reinterpret_cast<unsigned long>(buffer.data());
+    if (inside) std::sscanf(line, "Rss: %zu kB", &kilobytes);
   }
   if (smaps) std::fclose(smaps);
   return kilobytes * 1024 / page;

@@ -38,9 +38,9 @@ Status CopyBytes(MemorySpace* to_space, void* to, MemorySpace* from_space, const
   if (IsHost(from_space))
     return IsHost(to_space) ? HostMemory().CopyIn(to, from, bytes) : to_space->CopyIn(to, from, bytes);
   if (IsHost(to_space)) return from_space->CopyOut(to, from, bytes);
-  std::vector<std::byte> between(bytes);
-  TERN_TRY(from_space->CopyOut(between.data(), from, bytes));
-  return to_space->CopyIn(to, between.data(), bytes);
+  std::vector<std::byte> staging(bytes);
+  TERN_TRY(from_space->CopyOut(staging.data(), from, bytes));
+  return to_space->CopyIn(to, staging.data(), bytes);
 }
 
 }  // namespace tern

@@ -23,7 +23,7 @@ class MemorySpace {
 // The memory that the CPU reads and writes. A null MemorySpace pointer means the same.
 MemorySpace& HostMemory();
 
-// Copies between any two memories; between two devices through host memory.
+// Copies between any two memories. A copy between two devices goes through host memory.
 Status CopyBytes(MemorySpace* to_space, void* to, MemorySpace* from_space, const void* from, size_t bytes);
 
 }  // namespace tern

@@ -67,7 +67,7 @@ bool PageHeap::Map(Address end) {
   if (ahead) end = std::min(RoundUp(end, kHugePage), end_);
   const auto bytes = static_cast<size_t>(end - mapped_);
   if (mprotect(mapped_, bytes, PROT_READ | PROT_WRITE) != 0) return false;
-  madvise(mapped_, bytes, MADV_HUGEPAGE);  // fails where there are none, which costs speed only
+  madvise(mapped_, bytes, MADV_HUGEPAGE);  // a failure costs speed only
   mapped_ = end;
   mapped_bytes_ += bytes;
   return true;

@@ -35,13 +35,13 @@ TEST(PageHeap, FreedBlocksAreJoinedAndZeroAgain) {
   heap.Free(blocks[2], 2 * kMB);
   heap.Free(blocks[0], 2 * kMB);
   heap.Free(blocks[1], 2 * kMB);  // joins both neighbours
-  void* again = heap.Allocate(6 * kMB);
-  EXPECT_EQ(again, blocks[0]);
-  EXPECT_TRUE(AllZero(again, 6 * kMB));
+  void* joined = heap.Allocate(6 * kMB);
+  EXPECT_EQ(joined, blocks[0]);
+  EXPECT_TRUE(AllZero(joined, 6 * kMB));
   EXPECT_FALSE(AllZero(blocks[3], 2 * kMB));
 }
 
-TEST(PageHeap, RestOfAFreedBlockIsUsed) {
+TEST(PageHeap, RemainderOfAFreedBlockIsUsed) {
   PageHeap heap(kAheadFrom, 64 * kMB);
   void* first = heap.Allocate(4 * kMB);
   heap.Allocate(kMB);
@@ -92,7 +92,7 @@ TEST(PageHeap, ThreadsGetBlocksOfTheirOwn) {
   EXPECT_EQ(wrong, std::vector<int>(4));
 }
 
-// Kilobytes of the mapping that begins here which are in huge pages; -1: not told.
+// How many kilobytes of the mapping at `begin` are in huge pages; -1 if the system does not report it.
 long HugeKilobytes(const void* begin) {
   char start[32];
   std::snprintf(start, sizeof start, "%lx-", reinterpret_cast<unsigned long>(begin));

@@ -6,7 +6,7 @@ namespace tern {
 
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype) {
   constexpr int64_t kMaxBytes = int64_t{1} << 46;
-  // Zero dims are left out of the product: strides of an empty tensor and products of some of its dims must
+  // Dims of 0 are left out of the product: strides of an empty tensor, and products of some of its dims, must
   // not overflow either.
   int64_t count = 1;
   bool empty = false;
@@ -62,7 +62,7 @@ Tensor Tensor::View(Buffer buffer, DType dtype, Dims dims, Dims strides) {
   t.strides_ = std::move(strides);
   t.buffer_ = std::move(buffer);
   TERN_CHECK(!t.contiguous_ || t.bytes() <= t.buffer_.size(), "tensor ", t.Describe(), " needs ", t.bytes(),
-             " bytes, buffer has ", t.buffer_.size());
+             " bytes, but the buffer has ", t.buffer_.size());
   TERN_CHECK(t.contiguous_ || BitWidth(dtype) >= 8 || dtype == DType::kString,
              "packed types cannot be strided");
   return t;
@@ -70,7 +70,7 @@ Tensor Tensor::View(Buffer buffer, DType dtype, Dims dims, Dims strides) {
 
 void Tensor::SetBuffer(Buffer buffer) {
   TERN_CHECK(contiguous_ && bytes() <= buffer.size(), "tensor ", Describe(), " needs ", bytes(),
-             " contiguous bytes, buffer has ", buffer.size());
+             " contiguous bytes, but the buffer has ", buffer.size());
   buffer_ = std::move(buffer);
 }
 

@@ -79,10 +79,10 @@ bool operator==(const Type& a, const Type& b) {
 }
 
 void RefineType(Type& type, const Type& declared) {
-  const bool vague = type.kind == Type::Kind::kUnknown;
+  const bool is_unknown = type.kind == Type::Kind::kUnknown;
   // Merged branches may be optional where the declared type guarantees a value.
-  const bool maybe = type.kind == Type::Kind::kOptional && declared.kind != Type::Kind::kOptional;
-  if (vague || (maybe && declared.kind != Type::Kind::kUnknown)) type = declared;
+  const bool is_optional = type.kind == Type::Kind::kOptional && declared.kind != Type::Kind::kOptional;
+  if (is_unknown || (is_optional && declared.kind != Type::Kind::kUnknown)) type = declared;
   if (!type.tensor() || !declared.tensor()) return;
   if (type.dtype == DType::kInvalid) type.dtype = declared.dtype;
   if (!type.shape.ranked) type.shape = declared.shape;
