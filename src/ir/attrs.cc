@@ -151,7 +151,7 @@ class Setter : public AttrVisitor {
     else
       Wrong(wanted);
   }
-  // `[]` parses as an empty list of any element type.
+  // `[]` parses as an empty list of integers; here it stands for an empty list of any type.
   template <class T> void EmptyOr(T& slot, const char* wanted) {
     auto* ints = std::get_if<std::vector<int64_t>>(&value_);
     if (ints && ints->empty())
@@ -173,7 +173,7 @@ template <class T> const T& Expect(const AttrValue& v, std::string_view name) {
   return *p;
 }
 
-// Compares in single precision, which attributes have. A NaN equals itself; +0 and -0 differ.
+// Compares in single precision, the precision of attributes. A NaN equals any NaN; +0 and -0 differ.
 bool SameNumber(double a, double b) {
   const auto x = static_cast<float>(a), y = static_cast<float>(b);
   return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));
@@ -189,12 +189,12 @@ template <class T> std::string ListText(const std::vector<T>& items) {
 
 std::vector<Attrs::Entry> Attrs::List() const {
   if (!rep_) return {};
-  Lister now, fresh;
-  rep_->Visit(now);
-  rep_->Fresh()->Visit(fresh);
-  for (size_t i = 0; i < now.entries.size(); ++i)
-    now.entries[i].is_default = SameAttr(now.entries[i].value, fresh.entries[i].value);
-  return std::move(now.entries);
+  Lister current, defaults;
+  rep_->Visit(current);
+  rep_->Fresh()->Visit(defaults);
+  for (size_t i = 0; i < current.entries.size(); ++i)
+    current.entries[i].is_default = SameAttr(current.entries[i].value, defaults.entries[i].value);
+  return std::move(current.entries);
 }
 
 bool Attrs::Has(std::string_view name) const {

@@ -18,8 +18,8 @@ bool AllOnes(const Value* v);
 // Maps an axis of the input of a Transpose by perm to the axis of its result.
 int64_t MovedAxis(int64_t axis, const Permutation& perm);
 
-// The attributes and inputs of a node whose operands are permuted. An op's RenameAxes rule changes those that
-// name axes. Owns nothing.
+// The attributes and inputs of a node whose operands are permuted. An op's rename rule (OpDef::rename_axes)
+// changes those that name axes. Owns nothing.
 class AxisRenaming {
  public:
   using MakeInts = std::function<Value*(const std::vector<int64_t>&)>;  // makes a constant in the graph
@@ -32,7 +32,7 @@ class AxisRenaming {
   void SetAttr(const char* name, const AttrValue& value);
 
   std::vector<int64_t> Moved(std::vector<int64_t> axes) const;
-  // Concatenated lists with one element per axis each, permuted to the new order.
+  // Permutes lists to the new order of axes. Each list has one element per axis; the lists are concatenated.
   std::vector<int64_t> Reordered(const std::vector<int64_t>& lists) const;
   // For ops whose attribute `axis` names one axis of the operands.
   void MoveAxisAttr();
@@ -49,7 +49,8 @@ class AxisRenaming {
 // 0, 1, 2, …
 std::vector<int64_t> FirstAxes(size_t count);
 
-// Axis rules. Results have the axes of input 0; in the second rule only the layout pass may reorder them.
+// Axis rules. FirstOperandAxes: results have the axes of input 0. FirstOperandLayout: the same, but only the
+// layout pass may reorder them. BroadcastAxes: all inputs broadcast to the result.
 std::optional<AxisMap> FirstOperandAxes(const Node& node);
 std::optional<AxisMap> FirstOperandLayout(const Node& node);
 std::optional<AxisMap> BroadcastAxes(const Node& node);

@@ -9,20 +9,20 @@ bool BatchItems::Items(size_t i) {
 }
 
 bool BatchItems::Broadcasts(size_t i) {
-  const Dims &dims = InDims(i), &whole = OutDims();
-  if (dims.size() > whole.size()) return false;
-  holds_[i] = dims.size() == whole.size() && dims[0] == items_ && items_ > 1;
-  return holds_[i] || dims.size() < whole.size() || dims[0] == 1;
+  const Dims &dims = InDims(i), &result = OutDims();
+  if (dims.size() > result.size()) return false;
+  holds_[i] = dims.size() == result.size() && dims[0] == items_ && items_ > 1;
+  return holds_[i] || dims.size() < result.size() || dims[0] == 1;
 }
 
 bool BatchItems::AllBroadcast() {
-  bool some = false;
+  bool any_holds = false;
   for (size_t i = 0; i < holds_.size(); ++i) {
     if (!Has(i)) continue;
     if (!Broadcasts(i)) return false;
-    some |= holds_[i];
+    any_holds |= holds_[i];
   }
-  return some;
+  return any_holds;
 }
 
 bool BatchItems::AlongTrailingAxes() {

@@ -8,7 +8,7 @@ namespace tern {
 
 // An op's Batch rule returns true if the node processes each item of the outermost dim as it would process
 // that item alone. It marks the inputs that hold items; other inputs are the same for all items. All outputs
-// hold items. Functions without arguments are such rules: .Batch(&BatchItems::FirstInput).
+// hold items. Member functions without arguments can be used as rules: .Batch(&BatchItems::FirstInput).
 class BatchItems {
  public:
   // Requires that every output has the same nonzero outermost dim and that input 0 is present.
@@ -33,8 +33,10 @@ class BatchItems {
   int64_t Axis() const { return node_.Axis(InDims(0)); }
 
   bool FirstInput() { return Items(0); }
-  bool OneResult() { return node_.outputs.size() == 1 && Items(0); }  // further results hold no items
-  bool AllBroadcast();                                                // elementwise
+  bool OneResult() {
+    return node_.outputs.size() == 1 && Items(0);
+  }                     // false if there are further results: they hold no items
+  bool AllBroadcast();  // elementwise
   bool AlongOtherAxis() { return Items(0) && Axis() != 0; }
   // For ops along `axis` and the axes after it, whose other inputs broadcast to x and hold no items.
   bool AlongTrailingAxes();

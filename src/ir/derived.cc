@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "tern.derived:";
 
-// The text up to `end`; removes both from `text`.
+// Returns the text before the first `end`. Removes that text and `end` from `text`.
 std::optional<std::string_view> Take(std::string_view& text, char end) {
   const size_t at = text.find(end);
   if (at == text.npos) return std::nullopt;
@@ -37,18 +37,18 @@ std::string ToText(const DerivedName& name) {
 }
 
 std::optional<DerivedName> ParseDerivedName(const std::string& text) {
-  std::string_view rest = text;
-  if (rest.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
-  rest.remove_prefix(kPrefix.size());
-  const auto what = Take(rest, '|');
+  std::string_view remaining = text;
+  if (remaining.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
+  remaining.remove_prefix(kPrefix.size());
+  const auto what = Take(remaining, '|');
   if (!what) return std::nullopt;
   DerivedName name{std::string(*what), {}};
-  while (!rest.empty()) {
-    const auto checksum = TakeNumber<uint64_t>(rest, ':');
-    const auto size = checksum ? TakeNumber<size_t>(rest, ':') : std::nullopt;
-    if (!size || *size > rest.size()) return std::nullopt;
-    name.made_from.emplace_back(rest.substr(0, *size), *checksum);
-    rest.remove_prefix(*size);
+  while (!remaining.empty()) {
+    const auto checksum = TakeNumber<uint64_t>(remaining, ':');
+    const auto size = checksum ? TakeNumber<size_t>(remaining, ':') : std::nullopt;
+    if (!size || *size > remaining.size()) return std::nullopt;
+    name.made_from.emplace_back(remaining.substr(0, *size), *checksum);
+    remaining.remove_prefix(*size);
   }
   return name;
 }

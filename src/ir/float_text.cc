@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kNanBits = "nan(0x";
 
-// Types of less than 8 bits have no NaN.
+// The bits of element i. The type must have at least 8 bits; smaller types have no NaN.
 uint64_t BitsAt(const Tensor& t, int64_t i) {
   const auto width = static_cast<size_t>(BitWidth(t.dtype())) / 8;
   uint64_t bits = 0;
@@ -29,7 +29,7 @@ std::string NanText(uint64_t bits, DType dtype) {
   return StrCat(kNanBits, std::string_view(text, static_cast<size_t>(end - text)), ")");
 }
 
-// Returns false also for values that are not finite or outside the range of normal floats.
+// Returns false if the text is not a finite number in the range of float.
 bool ParseSingle(const std::string& text, float& out) {
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, out);
@@ -42,9 +42,9 @@ bool StoreNanBits(Tensor& t, int64_t i, std::string_view digits) {
   const char* end = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data(), end, bits, 16);
   if (read.ec != std::errc() || read.ptr != end || width < 8 || (width < 64 && bits >> width)) return false;
-  Tensor one(t.dtype(), {});
-  std::memcpy(one.raw(), &bits, static_cast<size_t>(width) / 8);
-  if (!std::isnan(LoadDouble(one, 0))) return false;
+  Tensor element(t.dtype(), {});
+  std::memcpy(element.raw(), &bits, static_cast<size_t>(width) / 8);
+  if (!std::isnan(LoadDouble(element, 0))) return false;
   std::memcpy(t.data<char>() + i * (width / 8), &bits, static_cast<size_t>(width) / 8);
   return true;
 }
@@ -73,7 +73,7 @@ bool StoreFloatText(Tensor& t, int64_t i, const std::string& text) {
     v = text[0] == '-' ? -HUGE_VAL : HUGE_VAL;
   else if (!ParseDouble(text, v))
     return false;
-  // The only 8-bit type with infinity; StoreDouble would saturate.
+  // f8e5m2 is the only 8-bit type with infinity. StoreDouble would saturate it.
   if (t.dtype() == DType::kF8E5M2 && std::isinf(v))
     t.data<uint8_t>()[i] = static_cast<uint8_t>(EncodeFloat(t.dtype(), v, false));
   else

@@ -58,13 +58,13 @@ class Cloner {
   }
 
   InlinedGraph Inline(const Graph& body, const std::vector<Value*>& inputs, Node* before) {
-    InlinedGraph made;
+    InlinedGraph copies;
     for (size_t i = 0; i < body.inputs().size(); ++i) map_[body.inputs()[i]] = inputs[i];
     for (const auto& v : body.values())
-      if (!v->is_input && !v->producer) made.constants.push_back(CopyConstant(*v, *before->graph));
-    for (const auto& node : body.nodes()) made.nodes.push_back(CopyNode(*node, *before->graph, before));
-    for (Value* v : body.outputs()) made.outputs.push_back(Find(v));
-    return made;
+      if (!v->is_input && !v->producer) copies.constants.push_back(CopyConstant(*v, *before->graph));
+    for (const auto& node : body.nodes()) copies.nodes.push_back(CopyNode(*node, *before->graph, before));
+    for (Value* v : body.outputs()) copies.outputs.push_back(Find(v));
+    return copies;
   }
 
  private:

@@ -122,8 +122,8 @@ Result<int> NormalizeAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// True if limited is max(0, full), which equals a size `full`, or min(full, n) with n >= 1: then the two are
-// equal or do not broadcast.
+// True if `limited` is max(0, full) or min(full, n) with n >= 1. The first equals `full`, which is a size.
+// The second equals `full` or does not broadcast with it.
 static bool IsLimited(const Dim& limited, const Dim& full) {
   if (limited == Max(Dim(0), full) || limited == Max(full, Dim(0))) return true;
   std::vector<std::string> symbols;

@@ -1,4 +1,4 @@
-// Type inference of entire graphs.
+// Infers the types of entire graphs.
 #include "ir/graph.h"
 
 namespace tern {
@@ -32,7 +32,8 @@ Type WithoutShapes(Type type) {
   return type;
 }
 
-// Clears inferred shapes. Those found for more specific inputs would otherwise count as declared.
+// Clears inferred shapes. Shapes that were inferred for more specific inputs would otherwise count as
+// declared.
 void ForgetShapes(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     for (Value* v : node->outputs()) {
@@ -47,10 +48,10 @@ void ForgetShapes(Graph& graph) {
 // declared, the declared types stay.
 Result<std::vector<Type>> InferSubgraph(Node& node, int index, const std::vector<Type>& inputs) {
   if (static_cast<size_t>(index) >= node.subgraphs().size())
-    return InvalidModel("has ", node.subgraphs().size(), " graphs, needs ", node.op->subgraphs.size());
+    return InvalidModel("has ", node.subgraphs().size(), " graphs, but needs ", node.op->subgraphs.size());
   Graph& sub = *node.subgraphs()[static_cast<size_t>(index)];
   if (inputs.size() != sub.inputs().size())
-    return InvalidModel("its graph '", sub.name, "' takes ", sub.inputs().size(), " inputs, is given ",
+    return InvalidModel("its graph '", sub.name, "' takes ", sub.inputs().size(), " inputs, but is given ",
                         inputs.size());
   bool wider = false;
   for (size_t i = 0; i < inputs.size(); ++i) {

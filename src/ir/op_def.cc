@@ -61,7 +61,7 @@ void AddOp(OpDef def) {
 void SetExecution(std::string_view op, std::function<Status(const Attrs&, EvalContext&)> reference) {
   const auto it = Table().find(op);
   TERN_CHECK(it != Table().end() && !it->second->reference, "op ", op,
-             " is not declared, or has a reference");
+             " is not declared, or already has a reference");
   it->second->reference = std::move(reference);
 }
 

@@ -32,7 +32,7 @@ struct Scope {
 };
 
 std::string KeyOf(const Token& t) { return StrCat(t.sigil, t.quoted ? "\"" : "", t.text, "~", t.suffix); }
-// An unquoted number is not a name.
+// The name in a token; empty for an unquoted number, which denotes an unnamed value.
 std::string NameIn(const Token& t) {
   return !t.quoted && std::isdigit(static_cast<unsigned char>(t.text[0])) ? "" : t.text;
 }
@@ -99,8 +99,9 @@ class Parser : private TokenReader {
       int* to = name == "axis" ? &state.axis : name == "output" ? &state.output : nullptr;
       const auto* number = std::get_if<int64_t>(&value);
       if (!to || !number || *number < 0 || *number > INT32_MAX)
-        return InvalidArgument("a state has axis and output, numbers from 0, at ",
-                               LineAndColumn(source_, state.past.at));
+        return InvalidArgument(
+            "a state has the attributes axis and output, which must be integers from 0, at ",
+            LineAndColumn(source_, state.past.at));
       *to = static_cast<int>(*number);
     }
     scope.states.push_back(std::move(state));
@@ -114,7 +115,7 @@ class Parser : private TokenReader {
       const Value* present = scope.Find(KeyOf(state.present));
       const auto first = std::find(outputs.begin(), outputs.end(), present);
       if (!past || first == outputs.end())
-        return InvalidArgument("a state leads from an input to an output, at ",
+        return InvalidArgument("a state must lead from an input to an output, at ",
                                LineAndColumn(source_, state.past.at));
       const int output = state.output < 0 ? static_cast<int>(first - outputs.begin()) : state.output;
       if (output >= static_cast<int>(outputs.size()) || outputs[static_cast<size_t>(output)] != present)

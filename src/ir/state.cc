@@ -29,13 +29,13 @@ Status CheckState(const Graph& graph, const GraphState& state) {
   if (std::find(inputs.begin(), inputs.end(), state.input) == inputs.end())
     return InvalidModel("the past of a state is not an input of graph '", graph.name, "'");
   if (state.output < 0 || state.output >= static_cast<int>(graph.outputs().size()))
-    return InvalidModel("state '", state.input->name, "' leads to output number ", state.output, " of ",
-                        graph.outputs().size());
+    return InvalidModel("state '", state.input->name, "' leads to output number ", state.output,
+                        ", but the graph has ", graph.outputs().size(), " outputs");
   const Value* present = graph.outputs()[static_cast<size_t>(state.output)];
   if (state.axis < -1 || !MayAgree(state.input->type, present->type, state.axis))
-    return InvalidModel("state '", state.input->name, "' is ", state.input->type.ToString(), " and becomes '",
-                        present->name, "' ", present->type.ToString(), ", which differs",
-                        state.axis < 0 ? "" : StrCat(" not only along axis ", state.axis));
+    return InvalidModel("state '", state.input->name, "' is ", state.input->type.ToString(),
+                        ", but its present '", present->name, "' is ", present->type.ToString(),
+                        state.axis < 0 ? "" : StrCat(": they may differ only along axis ", state.axis));
   return {};
 }
 

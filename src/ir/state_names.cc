@@ -9,7 +9,8 @@ namespace {
 // The kind of a pair, as its name implies.
 enum class Kind { kCache, kFixed };
 
-// Part of an input's name, between '.', '_' and '/', and the part that replaces it in the output's name.
+// A part of an input's name, and the part that replaces it in the output's name. Parts are separated by '.',
+// '_' and '/'.
 struct NamePattern {
   const char* past;
   const char* present;
@@ -33,7 +34,7 @@ constexpr NamePattern kPatterns[] = {
 
 bool Separates(char c) { return c == '.' || c == '_' || c == '/'; }
 
-// Position of `part` as a separate part of `name`; npos: not found.
+// The position of `part` in `name`, where separators or the ends of the name enclose it; npos: not found.
 size_t FindPart(std::string_view name, std::string_view part) {
   for (size_t at = name.find(part); at != name.npos; at = name.find(part, at + 1)) {
     const size_t end = at + part.size();
@@ -67,7 +68,7 @@ std::optional<int> GrowingAxis(const Type& past, const Type& present, Kind kind)
   if (!growing.empty()) return growing[0];
   if (unclear.empty() || kind == Kind::kFixed) return -1;
   if (unclear.size() == 1) return unclear[0];
-  // The axis whose symbol names a sequence.
+  // Chooses the axis whose symbol names a sequence.
   std::vector<int> sequences;
   for (int i : unclear) {
     const std::string dim = past.shape[i].ToString();
@@ -105,7 +106,7 @@ using Names = std::pair<std::string_view, std::string_view>;
 Result<Names> NamesOf(std::string_view pair) {
   const size_t middle = pair.find('=');
   if (middle == pair.npos || middle == 0 || middle + 1 == pair.size())
-    return InvalidArgument("a state is written PAST=PRESENT, or all of them auto or none; got '", pair, "'");
+    return InvalidArgument("states must be auto, none or a list of PAST=PRESENT; got '", pair, "'");
   return Names(pair.substr(0, middle), pair.substr(middle + 1));
 }
 
@@ -121,7 +122,7 @@ Result<GraphState> NamedState(const Graph& graph, std::string_view pair) {
   const Type& type = graph.outputs()[static_cast<size_t>(output)]->type;
   const auto axis = GrowingAxis((*input)->type, type, Kind::kCache);
   if (!axis)
-    return InvalidArgument("state '", pair, "': the types must be the same but for one axis that grows: ",
+    return InvalidArgument("state '", pair, "': the types may differ only along one axis that grows: ",
                            (*input)->type.ToString(), " and ", type.ToString());
   return GraphState{*input, output, *axis};
 }

@@ -14,7 +14,8 @@ constexpr int kMaxNesting = 200;
 
 template <class T> std::string TextOf(const T* s) { return s ? s->str() : std::string(); }
 
-// The FlatBuffers verifier checks bounds, not the alignment of 8-byte elements, so they are copied bytewise.
+// Copies the elements bytewise: the FlatBuffers verifier checks bounds, but not the alignment of 8-byte
+// elements.
 template <class T> std::vector<T> ListOf(const flatbuffers::Vector<T>* list) {
   std::vector<T> out(list ? list->size() : 0);
   if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(T));
@@ -105,7 +106,7 @@ class Reader {
     if (dtype == DType::kString) return ReadStrings(blob, dims, *n, number);
     if (BytesOf(dtype, static_cast<size_t>(*n)) != blob.size())
       return InvalidModel("blob ", number, " ", Describe(dtype, dims), " needs ",
-                          BytesOf(dtype, static_cast<size_t>(*n)), " bytes, has ", blob.size());
+                          BytesOf(dtype, static_cast<size_t>(*n)), " bytes, but has ", blob.size());
     if (blob.offset() > data_.size() || blob.size() > data_.size() - blob.offset() ||
         blob.offset() % kTernAlign)
       return InvalidModel("blob ", number, " (bytes ", blob.offset(), "+", blob.size(),
@@ -118,8 +119,8 @@ class Reader {
   }
 
   static Result<Tensor> ReadStrings(const fb::Blob& blob, const Dims& dims, int64_t n, int number) {
-    const int64_t held = blob.strings() ? blob.strings()->size() : 0;
-    if (held != n) return InvalidModel("blob ", number, " needs ", n, " strings, has ", held);
+    const int64_t count = blob.strings() ? blob.strings()->size() : 0;
+    if (count != n) return InvalidModel("blob ", number, " needs ", n, " strings, but has ", count);
     Tensor t(DType::kString, dims);
     for (int64_t i = 0; i < n; ++i)
       t.data<std::string>()[i] = blob.strings()->Get(static_cast<unsigned>(i))->str();
@@ -128,7 +129,7 @@ class Reader {
 
   Result<Tensor> BlobAt(int i) {
     if (i < 0 || static_cast<size_t>(i) >= blobs_.size())
-      return InvalidModel("blob number ", i, " of ", blobs_.size());
+      return InvalidModel("blob number ", i, " does not exist: the file has ", blobs_.size(), " blobs");
     return blobs_[static_cast<size_t>(i)];
   }
 
@@ -146,8 +147,8 @@ class Reader {
     return out;
   }
 
-  // Claims a value number of the graph's own range that is not yet defined.
-  Status Claim(int32_t number, size_t first, size_t end) {
+  // Fails unless the value number is in the graph's own range and not yet defined.
+  Status CheckUndefined(int32_t number, size_t first, size_t end) {
     if (number < 0 || static_cast<size_t>(number) < first || static_cast<size_t>(number) >= end ||
         values_[static_cast<size_t>(number)])
       return InvalidModel("value number ", number, " is defined twice or belongs to another graph");
@@ -157,7 +158,7 @@ class Reader {
   Status ReadInputs(const fb::Graph& from, Graph& to, size_t first, size_t end) {
     if (!from.inputs()) return {};
     for (int32_t i : *from.inputs()) {
-      TERN_TRY(Claim(i, first, end));
+      TERN_TRY(CheckUndefined(i, first, end));
       TERN_ASSIGN(Type type, Type::Parse(TextOf(infos_[static_cast<size_t>(i)]->type())));
       values_[static_cast<size_t>(i)] =
           to.AddInput(TextOf(infos_[static_cast<size_t>(i)]->name()), std::move(type));
@@ -221,7 +222,7 @@ class Reader {
     node->origin = TextOf(from.origin());
     for (int i = 0; i < outputs; ++i) {
       const int32_t number = from.outputs()->Get(static_cast<unsigned>(i));
-      TERN_TRY(Claim(number, first, end));
+      TERN_TRY(CheckUndefined(number, first, end));
       Value* v = node->output(i);
       v->name = TextOf(infos_[static_cast<size_t>(number)]->name());
       TERN_ASSIGN(v->type, Type::Parse(TextOf(infos_[static_cast<size_t>(number)]->type())));
@@ -254,9 +255,9 @@ Result<Opened> OpenHeader(const Buffer& bytes) {
   if (prefix.major != kTernMajor)
     return Unsupported(".tern format version ", prefix.major, ".", prefix.minor, ": this Tern reads version ",
                        kTernMajor, ".x");
-  const size_t rest = bytes.size() - sizeof prefix;
-  if (prefix.header_size > rest)
-    return InvalidModel("the header claims ", prefix.header_size, " bytes, the file has ", rest,
+  const size_t remaining = bytes.size() - sizeof prefix;
+  if (prefix.header_size > remaining)
+    return InvalidModel("the header claims ", prefix.header_size, " bytes, but the file has only ", remaining,
                         " left: truncated file?");
   const auto* start = reinterpret_cast<const uint8_t*>(bytes.data()) + sizeof prefix;
   if (Checksum(start, prefix.header_size) != prefix.header_checksum)

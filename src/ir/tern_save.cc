@@ -42,7 +42,7 @@ class Writer {
     return fb::CreateBlob(builder, static_cast<uint8_t>(t.dtype()), dims, s.offset, t.bytes(), s.checksum);
   }
 
-  // Offset of the tensor's bytes in the data section. Equal bytes are written once.
+  // Returns the offset of the tensor's bytes in the data section. Equal bytes are written once.
   uint64_t AddBytes(const Tensor& t, uint64_t checksum) {
     const auto [first, last] = placed_.equal_range({checksum, t.bytes()});
     for (auto it = first; it != last; ++it) {
@@ -57,8 +57,8 @@ class Writer {
     return at;
   }
 
-  // Equal tensors share a blob, also in a graph that was loaded from a file: saving it again gives the same
-  // file.
+  // Returns the number of the tensor's blob. Equal tensors share a blob, also in a graph that was loaded from
+  // a file: saving it again gives the same file.
   int AddTensor(const Tensor& t) {
     const Tensor packed = t.Contiguous();
     const auto seen = std::tuple(packed.raw(), packed.dtype(), packed.dims());
@@ -124,8 +124,8 @@ class Writer {
                           builder.CreateVector(Numbers(node.outputs())), builder.CreateVector(subgraphs));
   }
 
-  // In the order in which the loader creates them, so that the file does not depend on how the graph was
-  // built.
+  // The values in the order in which the loader creates them. So the file does not depend on how the graph
+  // was built.
   static std::vector<const Value*> InOrder(const Graph& graph) {
     std::vector<const Value*> values;
     for (const auto& v : graph.values())
@@ -156,7 +156,7 @@ class Writer {
                            builder.CreateVector(metadata), States(graph));
   }
 
-  // Null if there are none.
+  // The states of the graph; null if there are none.
   Offset<flatbuffers::Vector<Offset<fb::State>>> States(const Graph& graph) {
     if (graph.states().empty()) return 0;
     std::vector<Offset<fb::State>> states;

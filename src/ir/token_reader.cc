@@ -65,7 +65,7 @@ Result<Tensor> TokenReader::Elements(const Type& type) {
   }
   TERN_TRY(Expect(")"));
   if (static_cast<int64_t>(items.size()) != *count)
-    return InvalidArgument(type.ToString(), " needs ", *count, " elements, has ", items.size(), " at ",
+    return InvalidArgument(type.ToString(), " needs ", *count, " elements, but has ", items.size(), " at ",
                            LineAndColumn(source_, begin));
   Tensor t(type.dtype, dims);
   for (size_t i = 0; i < items.size(); ++i) TERN_TRY(StoreElement(t, static_cast<int64_t>(i), items[i]));

@@ -54,20 +54,20 @@ class Verifier {
     return {};
   }
 
-  // The use list has one distinct entry per read.
+  // Checks that the use list has one distinct entry per read.
   Status CheckUses(const Value& v) {
     auto uses = v.uses;
     std::sort(uses.begin(), uses.end());
-    const bool once = std::adjacent_find(uses.begin(), uses.end()) == uses.end();
-    const bool true_ones = std::all_of(uses.begin(), uses.end(),
-                                       [&](const auto& use) { return use.first->input(use.second) == &v; });
+    const bool distinct = std::adjacent_find(uses.begin(), uses.end()) == uses.end();
+    const bool all_read = std::all_of(uses.begin(), uses.end(),
+                                      [&](const auto& use) { return use.first->input(use.second) == &v; });
     const auto it = reads_.find(&v);
     const size_t reads = it == reads_.end() ? 0 : it->second;
-    if (!once || !true_ones || uses.size() != reads)
-      return Broken("the uses of '", v.name, "' are not its ", reads, " readers");
+    if (!distinct || !all_read || uses.size() != reads)
+      return Broken("the use list of '", v.name, "' does not match its ", reads, " reads");
     const auto listed = outputs_.find(&v);
     if (v.output_uses != (listed == outputs_.end() ? 0 : listed->second))
-      return Broken("'", v.name, "' does not count how often it is an output");
+      return Broken("'", v.name, "' has a wrong count of its uses as a graph output");
     return {};
   }
 
@@ -102,11 +102,11 @@ class Verifier {
       return variadic || count <= ports.size();
     };
     if (!fits(op.inputs, node.inputs().size()))
-      return Broken(node.Describe(), " has ", node.inputs().size(), " inputs, at most ", op.inputs.size(),
+      return Broken(node.Describe(), " has ", node.inputs().size(), " inputs, but at most ", op.inputs.size(),
                     " are declared");
     if (!fits(op.outputs, node.outputs().size()))
-      return Broken(node.Describe(), " has ", node.outputs().size(), " outputs, at most ", op.outputs.size(),
-                    " are declared");
+      return Broken(node.Describe(), " has ", node.outputs().size(), " outputs, but at most ",
+                    op.outputs.size(), " are declared");
     if (node.subgraphs().size() < op.subgraphs.size()) return Broken(node.Describe(), " lacks subgraphs");
     return {};
   }

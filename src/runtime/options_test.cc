@@ -31,7 +31,7 @@ TEST(Options, StatesAreWordsOrPairs) {
   for (const char* fine : {"", "auto", "none", "a=b", "a=b,c=d"})
     EXPECT_EQ(MessageOf({.states = fine}), "") << fine;
   EXPECT_EQ(MessageOf({.states = "past"}),
-            "states \"past\": a state is written PAST=PRESENT, or all of them auto or none; got 'past'");
+            "states \"past\": states must be auto, none or a list of PAST=PRESENT; got 'past'");
   EXPECT_NE(MessageOf({.states = "a=b,"}).find("got ''"), std::string::npos);
   EXPECT_NE(MessageOf({.states = "=b"}).find("got '=b'"), std::string::npos);
 }

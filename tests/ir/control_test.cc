@@ -28,12 +28,12 @@ TEST(Control, CountsWhatBodiesTakeAndGive) {
   EXPECT_PART(ErrorOf(R"(graph @g(%s: seq(f32[2])) -> (%y) {
     %y, %z = SequenceMap(%s) [body @b(%e: f32[2]) -> (%e) {}]
   })"),
-              "the body gives 1 outputs, the node has 2");
+              "the body gives 1 outputs, but the node has 2");
   EXPECT_PART(ErrorOf(R"(graph @g(%c: bool[]) -> (%y) {
     #k: f32[1] = (1)
     %y = If(%c) [then @t(%extra: f32[1]) -> (%extra) {} else @e() -> (#k) {}]
   })"),
-              "takes 1 inputs, is given 0");
+              "takes 1 inputs, but is given 0");
   EXPECT_PART(ErrorOf(R"(graph @g(%n: i64[]) -> (%y) {
     %y = Loop(%n, _, _) [body @b(%i: i64[], %c: bool[], %s: f32[2]) -> (%c, %s) {}]
   })"),

@@ -127,7 +127,7 @@ TEST(State, RefusesWhatIsNoState) {
     graph->AddState(state);
     return VerifyGraph(*graph).message();
   };
-  EXPECT_NE(broken({nullptr, 2, 1}).find("differs not only along axis 1"), std::string::npos);
+  EXPECT_NE(broken({nullptr, 2, 1}).find("they may differ only along axis 1"), std::string::npos);
   EXPECT_NE(broken({nullptr, 2, -1}).find("f32[B,2,P,4] and becomes 'h_next' f32[B,3]"), std::string::npos);
   EXPECT_NE(broken({nullptr, 3, 2}).find("output number 3 of 3"), std::string::npos);
   EXPECT_NE(broken({nullptr, 1, 4}).find("differs"), std::string::npos);
@@ -230,10 +230,9 @@ TEST(StatesFromText, ReadsPairs) {
   EXPECT_EQ(states("a=b,past_0=present_0"), "a->b:1 past_0->present_0:-1");
   EXPECT_EQ(states("c=b"), "state 'c=b': no input is named 'c'");
   EXPECT_EQ(states("a=c"), "state 'a=c': no output is named 'c'");
-  EXPECT_EQ(states("a"), "a state is written PAST=PRESENT, or all of them auto or none; got 'a'");
-  EXPECT_EQ(
-      states("a=present_0"),
-      "state 'a=present_0': the types must be the same but for one axis that grows: f32[B,P] and f32[2]");
+  EXPECT_EQ(states("a"), "states must be auto, none or a list of PAST=PRESENT; got 'a'");
+  EXPECT_EQ(states("a=present_0"),
+            "state 'a=present_0': the types may differ only along one axis that grows: f32[B,P] and f32[2]");
   EXPECT_EQ(states("a=b,a=b"), "state 'a=b': its input or output is part of another state");
 }
 

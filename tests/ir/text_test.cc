@@ -122,7 +122,7 @@ TEST_F(Text, NamesThePlaceOfAMistake) {
   EXPECT_EQ(ErrorOf("graph @g() -> (%y) {\n  %y = Identity(%x)\n}"),
             "%x is read before it is defined, at line 2, column 17");
   EXPECT_EQ(ErrorOf("graph @g() -> () { #c: f32[2] = (1) }"),
-            "f32[2] needs 2 elements, has 1 at line 1, column 33");
+            "f32[2] needs 2 elements, but has 1 at line 1, column 33");
   EXPECT_EQ(ErrorOf("graph @g() -> () { #c: f32[2] = (1, x) }"), "'x' is not a f32 at line 1, column 37");
   EXPECT_NE(ErrorOf("graph @g(%x: f99[2]) -> () {}").find("unknown element type 'f99'"), std::string::npos);
   EXPECT_NE(ErrorOf("graph @g(%x: f32[2]) -> (%x").find("expected"), std::string::npos);

@@ -60,9 +60,9 @@ TEST(Verify, NoticesAUseThatIsNoRead) {
   Value* y = b.Op("Identity", {x});
   g.SetOutputs({y});
   x->uses.emplace_back(y->producer, 0);
-  EXPECT_NE(VerifyGraph(g).message().find("the uses of 'x'"), std::string::npos);
+  EXPECT_NE(VerifyGraph(g).message().find("the use list of 'x'"), std::string::npos);
   x->uses.clear();
-  EXPECT_NE(VerifyGraph(g).message().find("the uses of 'x'"), std::string::npos);
+  EXPECT_NE(VerifyGraph(g).message().find("the use list of 'x'"), std::string::npos);
 }
 
 // Finishes at once; a search through all values or uses for each node would take minutes.

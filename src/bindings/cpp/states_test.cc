@@ -244,7 +244,8 @@ TEST(States, ExplainMistakesInTheConfig) {
     EXPECT_FALSE(p.ok()) << states;
     return p.ok() ? tern::Status() : p.status();
   };
-  EXPECT_TRUE(Says(said("ids"), "states \"ids\": a state is written PAST=PRESENT")) << said("ids").message();
+  EXPECT_TRUE(Says(said("ids"), "states \"ids\": states must be auto, none or a list of PAST=PRESENT"))
+      << said("ids").message();
   EXPECT_TRUE(Says(said("a=b,"), "got ''"));
   EXPECT_EQ(said("all").code(), tern::Code::kInvalidArgument);
   EXPECT_TRUE(Says(said("past=present.0.key"), "no input is named 'past'"));
