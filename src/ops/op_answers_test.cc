@@ -56,7 +56,7 @@ TEST_F(OpAnswers, AnElementwiseOpNeedsNoAnswers) {
   EXPECT_TRUE(op.flops && op.batch && op.axis_map);
 }
 
-TEST_F(OpAnswers, WhatMovesDataSaysWhichElements) {
+TEST_F(OpAnswers, OpsThatMoveDataSayWhichElements) {
   for (const OpDef* op : AllOps())
     if (op->MovesData() && !op->Is(kElementwise)) {
       EXPECT_TRUE(op->movement) << "op " << op->name << " has the trait kMovesData: add .Moves";
@@ -64,10 +64,10 @@ TEST_F(OpAnswers, WhatMovesDataSaysWhichElements) {
 }
 
 TEST_F(OpAnswers, ReasonsAreGiven) {
-  const auto said = [](const auto& answer) { return answer || (answer.reason() && *answer.reason()); };
+  const auto answered = [](const auto& answer) { return answer || (answer.reason() && *answer.reason()); };
   for (const OpDef* op : AllOps())
-    EXPECT_TRUE(said(op->flops) && said(op->batch) && said(op->axis_map) && said(op->slices) &&
-                said(op->typical_dim))
+    EXPECT_TRUE(answered(op->flops) && answered(op->batch) && answered(op->axis_map) &&
+                answered(op->slices) && answered(op->typical_dim))
         << op->name;
 }
 

@@ -76,7 +76,7 @@ Status Infer(const Attention& op, InferContext& c) {
   return {};
 }
 
-// Rows [batch, heads, length, size] as doubles, with an optional past prepended.
+// The rows of an operand as doubles: [batch, heads, length, size]. A past may be prepended.
 struct Rows {
   Dims dims;
   std::vector<double> data;
@@ -85,7 +85,7 @@ struct Rows {
   }
 };
 
-// An operand: all heads of an input, or some of them.
+// An operand: all heads of an input, or a range of them.
 struct Operand {
   const char* port;
   int64_t heads;                  // heads of the entire input
@@ -138,14 +138,14 @@ Result<Rows> Past(EvalContext& c, const char* port, Half half) {
   return past;
 }
 
-Result<Rows> Joined(EvalContext& c, const Operand& now, const char* before, Half half) {
-  TERN_ASSIGN(Rows rows, Split(c, now));
-  if (!c.Has(before)) return rows;
-  TERN_ASSIGN(const Rows past, Past(c, before, half));
+Result<Rows> Joined(EvalContext& c, const Operand& current, const char* past_port, Half half) {
+  TERN_ASSIGN(Rows rows, Split(c, current));
+  if (!c.Has(past_port)) return rows;
+  TERN_ASSIGN(const Rows past, Past(c, past_port, half));
   if (past.dims.size() != 4 || past.dims[0] != rows.dims[0] || past.dims[1] != rows.dims[1] ||
       past.dims[3] != rows.dims[3])
-    return InvalidArgument("input '", before, "' ", c.In(before).Describe(), " does not match '", now.port,
-                           "' ", c.In(now.port).Describe());
+    return InvalidArgument("input '", past_port, "' ", c.In(past_port).Describe(), " does not match '",
+                           current.port, "' ", c.In(current.port).Describe());
   const int64_t a = past.dims[2], b = rows.dims[2], size = rows.dims[3];
   std::vector<double> all;
   all.reserve(past.data.size() + rows.data.size());
@@ -160,16 +160,16 @@ Result<Rows> Joined(EvalContext& c, const Operand& now, const char* before, Half
 
 void WritePresent(const Attention& op, EvalContext& c, const Rows& k, const Rows& v) {
   if (c.Wants("present_k") && op.stacked) {
-    std::vector<double> both = k.data;
-    both.insert(both.end(), v.data.begin(), v.data.end());
-    c.Out("present_k", Dims{2, k.dims[0], k.dims[1], k.dims[2], k.dims[3]}, both);
+    std::vector<double> stacked = k.data;
+    stacked.insert(stacked.end(), v.data.begin(), v.data.end());
+    c.Out("present_k", Dims{2, k.dims[0], k.dims[1], k.dims[2], k.dims[3]}, stacked);
   } else if (c.Wants("present_k")) {
     c.Out("present_k", k.dims, k.data);
   }
   if (c.Wants("present_v")) c.Out("present_v", v.dims, v.data);
 }
 
-// The mask, broadcast over batch, heads and queries. Keys beyond its length are masked out.
+// The mask, which broadcasts over batch, heads and queries. Keys beyond its length are masked out.
 class Mask {
  public:
   static Result<Mask> Of(EvalContext& c, const Dims& scores) {
@@ -182,7 +182,8 @@ class Mask {
     if (m.bool_)
       for (int64_t v : c.Longs("mask")) m.data_.push_back(static_cast<double>(v));
     m.dims_ = t.dims();
-    if (m.dims_.size() > 4) return InvalidArgument("mask has rank ", m.dims_.size());
+    if (m.dims_.size() > 4)
+      return InvalidArgument("mask has rank ", m.dims_.size(), ", but must have at most 4");
     m.dims_.insert(m.dims_.begin(), 4 - m.dims_.size(), 1);
     for (size_t i = 0; i < 3; ++i)
       if (m.dims_[i] != 1 && m.dims_[i] != scores[i])
@@ -210,7 +211,7 @@ class Mask {
   std::vector<double> data_;
 };
 
-// The largest score contributes 1 to the sum, so a row is either all NaN or has no NaN.
+// Softmax in place. The largest score contributes 1 to the sum, so a row is either all NaN or has no NaN.
 void SoftmaxRow(std::vector<double>& row, bool guarded) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (double v : row) top = std::max(top, v);
@@ -244,33 +245,33 @@ Status Reference(const Attention& op, EvalContext& c) {
       op.scale != 0 ? op.scale : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, size)));
   const int64_t group = heads / std::max<int64_t>(1, k.dims[1]);
   const int64_t width = v.dims[3], head_step = op.merged ? 1 : queries, row_step = op.merged ? heads : 1;
-  std::vector<double> y(static_cast<size_t>(batch * heads * queries * width)), shown;
+  std::vector<double> y(static_cast<size_t>(batch * heads * queries * width)), recorded;
   std::vector<double> row(static_cast<size_t>(keys));
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t i = 0; i < queries; ++i) {
-        const auto show = [&](Scores stage) {
-          if (op.scores == stage) shown.insert(shown.end(), row.begin(), row.end());
+        const auto record = [&](Scores stage) {
+          if (op.scores == stage) recorded.insert(recorded.end(), row.begin(), row.end());
         };
         for (int64_t j = 0; j < keys; ++j) {
           double dot = 0;
           for (int64_t d = 0; d < size; ++d) dot += q.At(b, h, i)[d] * k.At(b, h / group, j)[d];
           row[static_cast<size_t>(j)] = dot * scale;
         }
-        show(Scores::kNone);
+        record(Scores::kNone);
         if (op.softcap > 0)
           for (double& s : row) s = op.softcap * std::tanh(s / op.softcap);
-        show(Scores::kCapped);
+        record(Scores::kCapped);
         for (int64_t j = 0; j < keys; ++j) {
           double& s = row[static_cast<size_t>(j)];
           s += mask.At(b, h, i, j);
-          const bool beyond =
+          const bool hidden =
               (op.causal && j > i + past) || (!lengths.empty() && j >= lengths[static_cast<size_t>(b)]);
-          if (beyond) s = -std::numeric_limits<double>::infinity();
+          if (hidden) s = -std::numeric_limits<double>::infinity();
         }
-        show(Scores::kMasked);
+        record(Scores::kMasked);
         SoftmaxRow(row, op.guarded);
-        show(Scores::kProbabilities);
+        record(Scores::kProbabilities);
         double* out = y.data() + (b * heads * queries + h * head_step + i * row_step) * width;
         for (int64_t j = 0; j < keys; ++j)
           for (int64_t d = 0; d < width; ++d)
@@ -278,11 +279,11 @@ Status Reference(const Attention& op, EvalContext& c) {
       }
   c.Out("y", op.merged ? Dims{batch, queries, heads * width} : Dims{batch, heads, queries, width}, y);
   WritePresent(op, c, k, v);
-  if (c.Wants("scores")) c.Out("scores", score_dims, shown);
+  if (c.Wants("scores")) c.Out("scores", score_dims, recorded);
   return {};
 }
 
-// Scores: every query element times every key; then every output element over all keys.
+// Scores multiply every query element by every key. Outputs sum every element over all keys.
 std::optional<double> Macs(const Node& n) {
   const auto keys = DimOf(n.input(1), -2);
   const auto past = n.input(4) ? DimOf(n.input(4), -2) : std::optional<double>(0);

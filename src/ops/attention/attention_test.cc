@@ -26,7 +26,7 @@ TEST_F(AttentionShapes, Packed) {
   EXPECT_EQ(out[3]->type.ToString(), Type::Parse("f32[N,4,L,P+S]")->ToString());
 }
 
-TEST_F(AttentionShapes, WhatIsNotKnownStaysOpen) {
+TEST_F(AttentionShapes, UnknownDimsStayOpen) {
   Value* any = Input("any", "f32[*]");
   EXPECT_EQ(b.Op("Attention", {any, any, any})->type.ToString(), "f32[?,?,?,?]");
   EXPECT_EQ(b.Op("Attention", {any, any, any}, kPacked)->type.shape.rank(), 3);

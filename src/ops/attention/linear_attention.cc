@@ -42,7 +42,7 @@ Status Infer(const LinearAttention& op, InferContext& c) {
   return {};
 }
 
-// Index into [batch, heads or 1, length, size or 1].
+// The index of an element in [batch, heads or 1, length, size or 1].
 size_t Broadcast(const Dims& d, int64_t b, int64_t h, int64_t t, int64_t i) {
   return static_cast<size_t>(((b * d[1] + (d[1] == 1 ? 0 : h)) * d[2] + t) * d[3] + (d[3] == 1 ? 0 : i));
 }
@@ -89,9 +89,9 @@ Status Reference(const LinearAttention& op, EvalContext& c) {
         if (Corrects(op.rule)) {
           const double rate = beta[Broadcast(c.In("beta").dims(), b, h, t, 0)];
           for (int64_t j = 0; j < dv; ++j) {
-            double held = 0;
-            for (int64_t i = 0; i < dk; ++i) held += s[i * dv + j] * key[i];
-            token[static_cast<size_t>(j)] = rate * (token[static_cast<size_t>(j)] - held);
+            double predicted = 0;
+            for (int64_t i = 0; i < dk; ++i) predicted += s[i * dv + j] * key[i];
+            token[static_cast<size_t>(j)] = rate * (token[static_cast<size_t>(j)] - predicted);
           }
         }
         for (int64_t i = 0; i < dk; ++i)

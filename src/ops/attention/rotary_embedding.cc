@@ -23,7 +23,7 @@ Status CheckRotated(const RotaryEmbedding& op, int64_t width) {
   return InvalidModel("cannot rotate ", rotated, " of ", width, " features");
 }
 
-// With positions: caches [max, half]. Without: angles [batch or 1, length, half].
+// Checks cos or sin. With positions it must be [max, half], else [batch or 1, length, half].
 Status CheckAngles(const InferContext& c, const char* port, const Shape& x, const Dim& half) {
   const Shape& angles = c.ShapeOf(port);
   if (!angles.ranked) return {};
@@ -55,7 +55,7 @@ Status Infer(const RotaryEmbedding& op, InferContext& c) {
   return {};
 }
 
-// Row numbers in cos and sin for each row (b, t) of x.
+// Maps each row (b, t) of x to a row of cos and sin.
 class Rows {
  public:
   static Result<Rows> Of(EvalContext& c, const Dims& x, int64_t half) {

@@ -12,7 +12,7 @@ Status Infer(const If&, InferContext& c) {
   if (yes.size() != no.size())
     return InvalidModel("the branches give ", yes.size(), " and ", no.size(), " outputs");
   if (c.OutputCount() > static_cast<int>(yes.size()))
-    return InvalidModel("the branches give ", yes.size(), " outputs, the node has ", c.OutputCount());
+    return InvalidModel("the branches give ", yes.size(), " outputs, but the node has ", c.OutputCount());
   const Tensor* condition = c.Constant("condition");
   for (int i = 0; i < c.OutputCount(); ++i) {
     const auto& a = yes[static_cast<size_t>(i)];

@@ -5,10 +5,10 @@
 
 namespace tern {
 
-// A parameter of a body must be present.
+// Fails if an input is absent: the body needs all of them.
 inline Status RequireInputs(const InferContext& c, int from = 0) {
   for (int i = from; i < c.InputCount(); ++i)
-    if (!c.Has(i)) return InvalidModel("input ", i, " is missing, the body needs it");
+    if (!c.Has(i)) return InvalidModel("input ", i, " is missing, but the body needs it");
   return {};
 }
 

@@ -11,8 +11,8 @@ constexpr int kFirstState = 2;  // inputs: trip_count, condition, states; body: 
 constexpr int kMaxRelaxations = 8;
 constexpr int kMaxRelaxedNesting = 3;
 
-// How many nested loops are being inferred. Each of them repeats the inference of its body, so that the
-// repetitions multiply. Deeper than kMaxRelaxedNesting, states lose their shapes at once and one pass is
+// How many nested loops are being inferred. Each of them repeats the inference of its body, so the
+// repetitions multiply. Beyond kMaxRelaxedNesting, states lose their shapes at once, so that one pass is
 // enough.
 thread_local int nesting = 0;
 struct Nested {
@@ -22,24 +22,24 @@ struct Nested {
 
 int StateCount(int inputs) { return inputs > kFirstState ? inputs - kFirstState : 0; }
 
-// A state's shape may change between iterations: relaxes the types until an iteration maps them to
+// A state's shape may change between iterations. Relaxes the types until an iteration maps them to
 // themselves.
 Status Infer(const Loop&, InferContext& c) {
   const Nested nested;
-  const bool deep = nesting > kMaxRelaxedNesting;
+  const bool skip_shapes = nesting > kMaxRelaxedNesting;
   const int states = StateCount(c.InputCount());
   TERN_TRY(RequireInputs(c, kFirstState));
   std::vector<Type> inputs = {Type::TensorOf(DType::kI64, Shape(std::vector<Dim>{})),
                               Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{}))};
   for (int i = 0; i < states; ++i) {
     inputs.push_back(c.In(kFirstState + i));
-    if (deep) inputs.back().shape = Shape();
+    if (skip_shapes) inputs.back().shape = Shape();
   }
   std::vector<Type> outputs;
-  for (int iteration = 0; iteration < (deep ? 1 : kMaxRelaxations); ++iteration) {
+  for (int iteration = 0; iteration < (skip_shapes ? 1 : kMaxRelaxations); ++iteration) {
     TERN_ASSIGN(outputs, c.InferSubgraph(0, inputs));
     if (static_cast<int>(outputs.size()) < 1 + states)
-      return InvalidModel("the body gives ", outputs.size(), " outputs, needs at least ", 1 + states);
+      return InvalidModel("the body gives ", outputs.size(), " outputs, but needs at least ", 1 + states);
     bool stable = true;
     for (int i = 0; i < states; ++i) {
       Type& in = inputs[static_cast<size_t>(kFirstState + i)];
@@ -50,7 +50,8 @@ Status Infer(const Loop&, InferContext& c) {
     if (stable) break;
   }
   if (c.OutputCount() > static_cast<int>(outputs.size()) - 1)
-    return InvalidModel("the body gives ", outputs.size() - 1, " results, the node has ", c.OutputCount());
+    return InvalidModel("the body gives ", outputs.size() - 1, " results, but the node has ",
+                        c.OutputCount());
   for (int i = 0; i < c.OutputCount(); ++i) {
     if (i < states) {
       c.Out(i, inputs[static_cast<size_t>(kFirstState + i)]);
@@ -65,25 +66,25 @@ Status Infer(const Loop&, InferContext& c) {
 
 Status Reference(const Loop&, EvalContext& c) {
   const int states = StateCount(c.InputCount());
-  int64_t trips = INT64_MAX, go = 1;
+  int64_t trips = INT64_MAX, condition = 1;
   if (c.Has(0)) {
     TERN_ASSIGN(trips, OneElement(c, 0, "trip_count"));
   }
   if (c.Has(1)) {
-    TERN_ASSIGN(go, OneElement(c, 1, "condition"));
+    TERN_ASSIGN(condition, OneElement(c, 1, "condition"));
   }
   DatumList state;
   for (int i = 0; i < states; ++i) state.push_back(c.InDatum(kFirstState + i));
   Collector collected(c, 1 + states, std::max(0, c.OutputCount() - states));
-  for (int64_t iteration = 0; iteration < trips && go; ++iteration) {
+  for (int64_t iteration = 0; iteration < trips && condition; ++iteration) {
     Tensor number(DType::kI64, {});
     number.data<int64_t>()[0] = iteration;
-    DatumList inputs = {Datum(number), Datum(Tensor::Scalar(DType::kBool, go != 0))};
+    DatumList inputs = {Datum(number), Datum(Tensor::Scalar(DType::kBool, condition != 0))};
     inputs.insert(inputs.end(), state.begin(), state.end());
     TERN_ASSIGN(DatumList out, c.RunSubgraph(0, inputs));
     if (!out[0].is_tensor() || out[0].tensor.size() != 1)
       return InvalidModel("the body's condition is ", out[0].Describe());
-    go = LoadLong(out[0].tensor, 0);
+    condition = LoadLong(out[0].tensor, 0);
     for (int i = 0; i < states; ++i) state[static_cast<size_t>(i)] = out[static_cast<size_t>(1 + i)];
     TERN_TRY(collected.Add(out));
   }

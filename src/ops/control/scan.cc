@@ -44,7 +44,7 @@ Status Infer(const Scan& op, InferContext& c) {
   if (static_cast<int>(outputs.size()) < states)
     return InvalidModel("the body gives ", outputs.size(), " outputs for ", states, " states");
   if (c.OutputCount() > static_cast<int>(outputs.size()))
-    return InvalidModel("the body gives ", outputs.size(), " outputs, the node has ", c.OutputCount());
+    return InvalidModel("the body gives ", outputs.size(), " outputs, but the node has ", c.OutputCount());
   for (int i = 0; i < c.OutputCount(); ++i) {
     Type type = outputs[static_cast<size_t>(i)];
     if (i < states) {

@@ -22,7 +22,7 @@ void CopyElements(const Tensor& from, int64_t at, Tensor& to, int64_t put, int64
 
 int64_t InnerCount(const Dims& dims, int64_t axis) { return CountOf(Dims(dims.begin() + axis, dims.end())); }
 
-// The result of zero iterations: dims that inference knows, 0 for the others.
+// The result of zero iterations. Dims that inference does not know are 0.
 Tensor EmptyStack(const Type& type, int64_t axis) {
   Dims dims;
   for (const Dim& d : type.shape.dims) dims.push_back(d.known() ? d.value() : 0);
@@ -31,7 +31,7 @@ Tensor EmptyStack(const Type& type, int64_t axis) {
   return Tensor(type.dtype == DType::kInvalid ? DType::kF32 : type.dtype, dims);
 }
 
-// String data is stored outside of the tensor.
+// The bytes of a tensor, including those of its strings.
 size_t BytesHeld(const Tensor& t) {
   size_t bytes = sizeof(Datum) + t.bytes();
   if (t.dtype() == DType::kString)
@@ -71,7 +71,7 @@ Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& em
   for (int64_t s = 0; s < n; ++s) {
     const Tensor slice = slices[static_cast<size_t>(s)].tensor.Contiguous();
     if (slice.dims() != first.dims() || slice.dtype() != first.dtype())
-      return InvalidModel("iteration ", s, " gives ", slice.Describe(), ", the first gave ",
+      return InvalidModel("iteration ", s, " gives ", slice.Describe(), ", but the first gave ",
                           first.Describe());
     for (int64_t o = 0; o < outer; ++o) CopyElements(slice, o * inner, out, (o * n + s) * inner, inner);
   }

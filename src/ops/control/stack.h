@@ -7,14 +7,14 @@
 
 namespace tern {
 
-// Stacks tensors of one type and shape along a new axis (0 ≤ axis ≤ rank). `empty` gives type and dims if
-// there is no slice.
+// Stacks tensors of one type and shape along a new axis (0 ≤ axis ≤ rank). empty: the type and dims of the
+// result if there is no slice.
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty);
-// The outputs of a body per iteration, until they are stacked. The number of iterations is unknown, so the
-// total size is limited by the context.
+// Holds the outputs of a body of all iterations until they are stacked. The number of iterations is unknown,
+// so the context limits the total size.
 class Collector {
  public:
-  // Collects `count` outputs of the body, from number `first`, that the node has.
+  // Collects `count` outputs of the body, from number `first` on.
   Collector(const EvalContext& c, int first, int count)
       : first_(static_cast<size_t>(first)), limit_(c.CollectLimit()), lists_(static_cast<size_t>(count)) {}
   Status Add(const DatumList& outputs);

@@ -21,7 +21,7 @@ struct Conv : ConvAttrs, ChannelOrder {
   }
 };
 
-// For x as [N, C, spatial…].
+// The shape of y for an x in the order [N, C, spatial…].
 Result<Shape> OutputShape(const Conv& op, const Shape& x, const Shape& w) {
   TERN_TRY(CheckConvShapes(op.group, x, w, "output"));
   TERN_TRY(CheckGroupChannels(op.group, x, w));
@@ -65,20 +65,22 @@ template <class T> void ConvolveChannel(const Plane& p, const Window& window, co
 template <class T>
 std::vector<T> Convolve(const Conv& op, const Plane& p, const Window& window, const Dims& dx, const Dims& dw,
                         const std::vector<T>& x, const std::vector<T>& w) {
-  const int64_t channels = dx[1], maps = dw[0], group_channels = dw[1], group_maps = maps / op.group;
-  std::vector<T> y(static_cast<size_t>(dx[0] * maps * p.output_size), T{0});
+  const int64_t channels = dx[1], output_channels = dw[0], group_channels = dw[1],
+                group_outputs = output_channels / op.group;
+  std::vector<T> y(static_cast<size_t>(dx[0] * output_channels * p.output_size), T{0});
   if (y.empty() || x.empty()) return y;
   for (int64_t n = 0; n < dx[0]; ++n)
-    for (int64_t m = 0; m < maps; ++m)
+    for (int64_t m = 0; m < output_channels; ++m)
       for (int64_t k = 0; k < group_channels; ++k) {
-        const int64_t channel = m / group_maps * group_channels + k;
+        const int64_t channel = m / group_outputs * group_channels + k;
         ConvolveChannel(p, window, x.data() + (n * channels + channel) * p.input_size,
                         w.data() + (m * group_channels + k) * p.kernel_size,
-                        y.data() + (n * maps + m) * p.output_size);
+                        y.data() + (n * output_channels + m) * p.output_size);
       }
   return y;
 }
 
+// The elements as unsigned integers, whose sums and products wrap.
 std::vector<uint64_t> Wrapping(const Tensor& t) {
   const auto longs = ToLongs(t);
   return {longs.begin(), longs.end()};

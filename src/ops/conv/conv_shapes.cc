@@ -7,7 +7,7 @@
 namespace tern {
 
 Status CheckConvShapes(int64_t group, const Shape& x, const Shape& w, const char* channels) {
-  if (group < 1) return InvalidModel("group is ", group, ", needs at least 1");
+  if (group < 1) return InvalidModel("group is ", group, ", but must be at least 1");
   for (const auto& [name, s] : {std::pair("x", &x), std::pair("w", &w)})
     if (s->ranked && s->rank() < 3)
       return InvalidModel("input '", name, "' must have rank 3 or more, got ", s->ToString());
@@ -20,8 +20,8 @@ Status CheckConvShapes(int64_t group, const Shape& x, const Shape& w, const char
 
 Status CheckGroupChannels(int64_t group, const Shape& x, const Shape& w) {
   if (x.ranked && w.ranked && Differ(x[1], w[1] * group))
-    return InvalidModel("x has ", x[1].value(), " channels, w expects ", w[1].value(), " in each of ", group,
-                        " group(s)");
+    return InvalidModel("x has ", x[1].value(), " channels, but w expects ", w[1].value(), " in each of ",
+                        group, " group(s)");
   return {};
 }
 

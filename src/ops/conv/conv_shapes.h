@@ -26,7 +26,8 @@ struct ConvAttrs {
   }
 };
 
-// Checks ranks and that `group` divides w's first dim, the output or input channels.
+// Checks the ranks, and that `group` divides the first dim of w. channels: what that dim counts, "output" or
+// "input".
 Status CheckConvShapes(int64_t group, const Shape& x, const Shape& w, const char* channels);
 // Checks x's channels against w [M, C/group, kernel…].
 Status CheckGroupChannels(int64_t group, const Shape& x, const Shape& w);
@@ -38,17 +39,16 @@ struct Plane {
   int64_t input_size, kernel_size, output_size;
 };
 
-// One row of window positions for one tap. Along the last axis, position i of row `row` reads element `start`
-// + i * stride of the other tensor, for i in `range`; other positions read padding.
+// One row of window positions along the last axis, for one tap. Position i of row `row` reads element
+// start + i * stride of the other tensor if i is in `range`. Other positions read padding.
 struct TapRow {
   int64_t tap, row, start;
   TapRange range;
 };
 // Calls f for every TapRow of every tap. `positions`: the window positions; `over`: the dims that the window
-// slides over. No dim is 0.
+// slides over. No dim may be 0.
 template <class F>
-void ForEachTapRow(const Window& window, const Dims& kernel, const Dims& positions, const Dims& over,
-                   F&& each) {
+void ForEachTapRow(const Window& window, const Dims& kernel, const Dims& positions, const Dims& over, F&& f) {
   const int outer = static_cast<int>(over.size()) - 1;
   const auto last = static_cast<size_t>(outer);
   const WindowAxis& along = window.axes[last];
@@ -69,14 +69,14 @@ void ForEachTapRow(const Window& window, const Dims& kernel, const Dims& positio
         start = start * over[i] + index;
       }
       at.start = start * over[last] + reach - along.begin;
-      if (inside) each(at);
+      if (inside) f(at);
       ++at.row;
     } while (NextIndex(position, positions, outer));
     ++at.tap;
   } while (NextIndex(tap, kernel, outer + 1));
 }
 
-// y [N, M, plane]: adds each channel's element of `bias` to all its elements.
+// Adds to each channel of y [N, M, plane] its element of `bias`.
 template <class T> void AddBias(std::vector<T>& y, const std::vector<T>& bias, int64_t plane) {
   for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i / static_cast<size_t>(plane) % bias.size()];
 }

@@ -29,7 +29,7 @@ struct ConvTranspose : ConvAttrs, ChannelOrder {
 
 Status CheckSizes(const char* name, const std::vector<int64_t>& list, int rank, int64_t least) {
   if (!list.empty() && static_cast<int>(list.size()) != rank)
-    return InvalidModel(name, " has ", list.size(), " numbers, needs ", rank);
+    return InvalidModel(name, " has ", list.size(), " numbers, but needs ", rank);
   for (int64_t v : list)
     if (v < least || v >= int64_t{1} << 31)
       return InvalidModel(name, " [", Join(list, ", "), "]: ", v, " is outside [", least, ", 2^31)");
@@ -44,7 +44,7 @@ bool Same(const ConvTranspose& op) {
   return op.auto_pad == AutoPad::kSameUpper || op.auto_pad == AutoPad::kSameLower;
 }
 
-// Sizes before cropping.
+// The size of a spatial axis before cropping.
 Dim FullSize(const ConvTranspose& op, const Window& window, size_t axis, const Dim& input,
              const Dim& kernel) {
   const WindowAxis& a = window.axes[axis];
@@ -70,11 +70,11 @@ Result<Window> WindowOf(const ConvTranspose& op, int rank) {
   return MakeWindow(rank, op.strides, op.pads, op.dilations, op.auto_pad);
 }
 
-// For x as [N, C, spatial…].
+// The shape of y for an x in the order [N, C, spatial…].
 Result<Shape> OutputShape(const ConvTranspose& op, const Shape& x, const Shape& w) {
   TERN_TRY(CheckConvShapes(op.group, x, w, "input"));
   if (x.ranked && w.ranked && Differ(x[1], w[0]))
-    return InvalidModel("x has ", x[1].value(), " channels, w ", w[0].value());
+    return InvalidModel("x has ", x[1].value(), " channels, but w has ", w[0].value());
   if (!x.ranked && !w.ranked) return Shape();
   const int rank = std::max(x.rank(), w.rank());
   TERN_ASSIGN(Window window, WindowOf(op, rank - 2));
@@ -104,7 +104,8 @@ Status Infer(const ConvTranspose& op, InferContext& c) {
   return {};
 }
 
-// If the size is given: excess is cropped on both sides, missing elements are added at the end.
+// If the size of the result is given, excess elements are cropped on both sides, and missing ones are added
+// at the end.
 void ResolveCrops(const ConvTranspose& op, Window& window, const Dims& input, const Dims& kernel,
                   const Dims& output) {
   if (op.output_shape.empty() && !Same(op)) return;
@@ -133,15 +134,16 @@ Status Reference(const ConvTranspose& op, EvalContext& c) {
   const Dims dy = shape.Concrete();
   const Plane p(dx, dw, dy);
   ResolveCrops(op, window, p.input, p.kernel, p.output);
-  const int64_t channels = dx[1], maps = dw[1], group_channels = channels / op.group;
+  const int64_t channels = dx[1], group_outputs = dw[1], group_channels = channels / op.group;
   const auto x = op.ValuesToChannelsFirst(c.Doubles("x"), dx), w = c.Doubles("w");
   std::vector<double> y(static_cast<size_t>(CountOf(dy)), 0);
   for (int64_t n = 0; !x.empty() && !y.empty() && n < dx[0]; ++n)
     for (int64_t k = 0; k < channels; ++k)
-      for (int64_t m = 0; m < maps; ++m)
-        AccumulateChannel(p, window, x.data() + (n * channels + k) * p.input_size,
-                          w.data() + (k * maps + m) * p.kernel_size,
-                          y.data() + ((n * op.group + k / group_channels) * maps + m) * p.output_size);
+      for (int64_t m = 0; m < group_outputs; ++m)
+        AccumulateChannel(
+            p, window, x.data() + (n * channels + k) * p.input_size,
+            w.data() + (k * group_outputs + m) * p.kernel_size,
+            y.data() + ((n * op.group + k / group_channels) * group_outputs + m) * p.output_size);
   if (c.Has("bias")) AddBias(y, c.Doubles("bias"), p.output_size);
   y = op.ValuesToOwnLayout(std::move(y), dy);
   ApplyEpilogue(op.epilogue, c, op.ToOwnLayout(dy), y);

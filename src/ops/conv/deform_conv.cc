@@ -46,7 +46,7 @@ Result<Shape> OutputShape(const DeformConv& op, const Shape& x, const Shape& w) 
   return Shape(std::move(out));
 }
 
-// offset and mask: [N, offset_group * taps * per_tap, output…].
+// Checks offset or mask, which must be [N, offset_group * taps * per_tap, output…].
 Status CheckPerTap(const DeformConv& op, InferContext& c, const char* port, int64_t per_tap, const Shape& y) {
   const Shape &s = c.ShapeOf(port), &w = c.ShapeOf("w");
   if (!c.Has(port) || !s.ranked || !w.ranked || !y.ranked) return {};
@@ -68,7 +68,7 @@ Status Infer(const DeformConv& op, InferContext& c) {
   return {};
 }
 
-// Linear interpolation between the 2^rank neighbours of a real position; 0 outside the plane.
+// Interpolates linearly between the 2^rank neighbours of a real position. Elements outside the plane are 0.
 double Interpolate(const double* plane, const Dims& dims, const std::vector<double>& position,
                    size_t axis = 0, int64_t offset = 0) {
   if (axis == dims.size()) return plane[offset];
@@ -95,13 +95,13 @@ struct Sampler {
     std::vector<double> position(input.size());
     for (size_t i = 0; i < position.size(); ++i) {
       const WindowAxis& a = window.axes[i];
-      const double moved =
+      const double shift =
           offset[(k * static_cast<int64_t>(input.size()) + static_cast<int64_t>(i)) * positions + at];
-      position[i] = static_cast<double>(output_index[i] * a.stride + tap[i] * a.dilation - a.begin) + moved;
+      position[i] = static_cast<double>(output_index[i] * a.stride + tap[i] * a.dilation - a.begin) + shift;
     }
     return position;
   }
-  // im2col of one input channel: [taps, positions].
+  // Computes im2col of one input channel: [taps, positions].
   void Gather(const double* plane, const double* offset, const double* mask, double* im2col) const {
     Dims tap(kernel.size(), 0), output_index(output.size(), 0);
     for (int64_t k = 0; k < taps; ++k, NextIndex(tap, kernel, static_cast<int>(kernel.size())))
@@ -129,21 +129,22 @@ Status Reference(const DeformConv& op, EvalContext& c) {
   s.taps = CountOf(s.kernel), s.positions = CountOf(s.output), s.planes = CountOf(s.input);
   const auto x = c.Doubles("x"), w = c.Doubles("w"), offset = c.Doubles("offset");
   const auto mask = c.Has("mask") ? c.Doubles("mask") : std::vector<double>();
-  const int64_t channels = dx[1], maps = dw[0], group_channels = dw[1], group_maps = maps / op.group;
-  const int64_t rank = static_cast<int64_t>(s.input.size()), share = channels / op.offset_group;
+  const int64_t channels = dx[1], output_channels = dw[0], group_channels = dw[1],
+                group_outputs = output_channels / op.group;
+  const int64_t rank = static_cast<int64_t>(s.input.size()), offset_channels = channels / op.offset_group;
   std::vector<double> y(static_cast<size_t>(CountOf(dy)), 0),
       im2col(static_cast<size_t>(s.taps * s.positions));
   for (int64_t n = 0; !y.empty() && n < dx[0]; ++n)
     for (int64_t k = 0; k < channels; ++k) {
-      const int64_t field = (n * op.offset_group + k / share) * s.taps * s.positions;
+      const int64_t field = (n * op.offset_group + k / offset_channels) * s.taps * s.positions;
       s.Gather(x.data() + (n * channels + k) * s.planes, offset.data() + field * rank,
                mask.empty() ? nullptr : mask.data() + field, im2col.data());
       const int64_t g = k / group_channels;
-      for (int64_t m = g * group_maps; m < (g + 1) * group_maps; ++m)
+      for (int64_t m = g * group_outputs; m < (g + 1) * group_outputs; ++m)
         for (int64_t t = 0; t < s.taps; ++t) {
           const double factor =
               w[static_cast<size_t>((m * group_channels + k % group_channels) * s.taps + t)];
-          double* row = y.data() + (n * maps + m) * s.positions;
+          double* row = y.data() + (n * output_channels + m) * s.positions;
           for (int64_t at = 0; at < s.positions; ++at)
             row[at] += factor * im2col[static_cast<size_t>(t * s.positions + at)];
         }

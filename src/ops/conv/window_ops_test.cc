@@ -64,7 +64,7 @@ TEST_F(WindowTest, UnknownRanksPass) {
 
 TEST_F(WindowTest, BadConvolutionsAreRefused) {
   Value *x = Input({"1", "4", "5", "5"}), *w = Input({"6", "2", "3", "3"});
-  Refuses("Conv", {x, w}, {}, "x has 4 channels, w expects 2 in each of 1 group(s)");
+  Refuses("Conv", {x, w}, {}, "x has 4 channels, but w expects 2 in each of 1 group(s)");
   Refuses("Conv", {x, w}, {{"group", int64_t{0}}}, "group is 0");
   Refuses("Conv", {x, w}, {{"group", int64_t{4}}}, "group 4 does not divide the 6 output channels");
   Refuses("Conv", {x, Input({"6", "4", "3"})}, {}, "ranks differ");
@@ -75,7 +75,7 @@ TEST_F(WindowTest, BadConvolutionsAreRefused) {
   };
   EXPECT_EQ(ShapeOf("Conv", {x, w}, two), "f32[1,6,3,3]");
   Refuses("Conv", {x, w}, with("strides", L{0, 1}), "strides [0, 1]: 0 is outside");
-  Refuses("Conv", {x, w}, with("strides", L{1}), "strides has 1 numbers, needs 2");
+  Refuses("Conv", {x, w}, with("strides", L{1}), "strides has 1 numbers, but needs 2");
   Refuses("Conv", {x, w}, with("dilations", L{1, int64_t{1} << 40}), "dilations");
   Refuses("Conv", {x, w}, with("pads", L{-2, 0, -2, 0}), "does not fit into 5 elements padded by -2 and -2");
   Refuses("Conv", {x, w, Input({"5"})}, two, "'bias' must have 6 elements");

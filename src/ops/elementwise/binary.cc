@@ -14,9 +14,10 @@ struct Binary {
   Kind kind = Kind::kAdd;
   template <class V> void Visit(V& v) {
     static const auto* names = new std::vector<const char*>(std::begin(kBinaryNames), std::end(kBinaryNames));
-    v.Enum("kind", kind, *names,
-           "the function; integer division truncates, mod takes the divisor's sign, fmod the dividend's; "
-           "max and min of +0 and -0 give either");
+    v.Enum(
+        "kind", kind, *names,
+        "the function; integer division truncates; mod has the sign of the divisor, fmod that of the dividend; "
+        "max and min of +0 and -0 give either");
   }
 };
 
@@ -132,12 +133,13 @@ int64_t Remainder(int64_t a, int64_t b, bool is_signed) {
 }
 
 int64_t ShiftRight(int64_t a, int64_t b, bool is_signed, int bits) {
-  const bool all = b < 0 || b >= bits;
-  if (is_signed) return all ? (a < 0 ? -1 : 0) : a >> b;
-  return all ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) >> b);
+  const bool shifts_all = b < 0 || b >= bits;
+  if (is_signed) return shifts_all ? (a < 0 ? -1 : 0) : a >> b;
+  return shifts_all ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) >> b);
 }
 
-// Integers of any width, and bools. Results wrap when stored; u64 values are passed as their bits.
+// The functions of integers of any width and of bools. Results wrap when stored. u64 values are passed as
+// their bits.
 struct LongMath {
   Kind kind;
   bool is_signed;

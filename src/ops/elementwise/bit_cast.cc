@@ -15,9 +15,9 @@ struct BitCast {
 Status Infer(const BitCast& op, InferContext& c) {
   const DType from = c.TypeOf("x");
   if (op.to == DType::kInvalid || op.to == DType::kString)
-    return InvalidModel("no bits to read as ", DTypeName(op.to));
+    return InvalidModel("cannot read bits as ", DTypeName(op.to));
   if (from != DType::kInvalid && BitWidth(from) != BitWidth(op.to))
-    return InvalidModel("widths differ: ", DTypeName(from), " has ", BitWidth(from), " bits, ",
+    return InvalidModel("widths differ: ", DTypeName(from), " has ", BitWidth(from), " bits, but ",
                         DTypeName(op.to), " has ", BitWidth(op.to));
   c.Out("y", op.to, c.ShapeOf("x"));
   return {};

@@ -8,7 +8,8 @@
 
 namespace tern {
 
-// For each element of `out` in row-major order: the row-major index of the element of `in` that it reads.
+// Visits the elements of `out` in row-major order. Next returns the row-major index of the element of `in`
+// that the current one reads.
 class BroadcastWalk {
  public:
   BroadcastWalk(const Dims& in, const Dims& out) : dims_(out), strides_(out.size(), 0), at_(out.size(), 0) {
@@ -40,7 +41,7 @@ inline Result<Dims> BroadcastDims(const Dims& a, const Dims& b) {
   return shape.Concrete();
 }
 
-// Copies the bits of one element. Both tensors are contiguous and of the same type.
+// Copies the bits of one element. Both tensors must be contiguous and of the same type.
 inline void CopyElement(const Tensor& from, int64_t i, Tensor& to, int64_t j) {
   const int bits = BitWidth(from.dtype());
   if (from.dtype() == DType::kString) {

@@ -25,21 +25,21 @@ struct Cast {
 Status Infer(const Cast& op, InferContext& c) {
   if (op.to == DType::kInvalid || IsComplex(op.to)) return InvalidModel("cannot cast to ", DTypeName(op.to));
   c.Out("y", op.to, c.ShapeOf("x"));
-  // Types of 32 bits and more hold shape integers exactly, also floats.
+  // Numeric types of 32 bits or more represent the integers of shapes exactly.
   const bool keeps = IsNumeric(op.to) && BitWidth(op.to) >= 32;
   if (auto x = c.ContentOf("x"); x && keeps) c.OutContent("y", std::move(*x));
   return {};
 }
 
-// A power of two from 2^-127 (bits 0) to 2^127 (bits 254). The sign is dropped.
+// Encodes a power of two from 2^-127 (bits 0) to 2^127 (bits 254). The sign is dropped.
 uint32_t EncodeE8M0(const Cast& op, double v) {
   constexpr uint32_t kNan = 0xff, kMax = 0xfe;
   if (std::isnan(v)) return kNan;
-  const double size = std::fabs(v);
-  if (size < 0x1p-127) return op.saturate ? 0 : kNan;
+  const double magnitude = std::fabs(v);
+  if (magnitude < 0x1p-127) return op.saturate ? 0 : kNan;
   if (std::isinf(v)) return op.saturate ? kMax : kNan;
   int exponent;
-  const double fraction = std::frexp(size, &exponent);  // in [0.5, 1)
+  const double fraction = std::frexp(magnitude, &exponent);  // in [0.5, 1)
   const bool up = (op.round_mode == RoundMode::kUp && fraction > 0.5) ||
                   (op.round_mode == RoundMode::kNearest && fraction >= 0.75);
   const int field = exponent - 1 + 127 + up;

@@ -54,8 +54,8 @@ TEST(Cast, LargeIntegersRoundOnce) {
 TEST(Cast, EightBitFloatsFollowSaturate) {
   const Tensor x = Floats({1e6, -kInf, 0.1});
   EXPECT_EQ(ToDoubles(Cast(x, DType::kF8E4M3FN)), (std::vector<double>{448, -448, 0.1015625}));
-  const auto open = ToDoubles(Cast(x, DType::kF8E4M3FN, {{"saturate", false}}));
-  EXPECT_TRUE(std::isnan(open[0]) && std::isnan(open[1]));
+  const auto unsaturated = ToDoubles(Cast(x, DType::kF8E4M3FN, {{"saturate", false}}));
+  EXPECT_TRUE(std::isnan(unsaturated[0]) && std::isnan(unsaturated[1]));
   EXPECT_EQ(ToDoubles(Cast(x, DType::kF8E5M2, {{"saturate", false}}))[0], kInf);
 }
 

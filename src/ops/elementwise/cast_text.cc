@@ -6,27 +6,27 @@
 namespace tern {
 namespace {
 
-// Digits of the shortest text that parses back to the same value in the element's precision.
+// The shortest text that parses back to the same value of type T, in scientific notation.
 template <class T> std::string Scientific(T v) {
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::scientific).ptr;
   return {buffer, end};
 }
 
-template <class T> std::string Plain(T v) {
+template <class T> std::string Positional(T v) {
   char buffer[512];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::fixed).ptr;
   return {buffer, end};
 }
 
-// As numpy 2.4: positional from 1e-4 to below `limit` with at least one decimal, else scientific. v is the
-// shortest decimal; `exact` is the value that decides which.
+// Formats like numpy 2.4: positional with at least one decimal from 1e-4 to below `limit`, else scientific.
+// v: the shortest decimal. exact: the value that is compared with `limit`.
 template <class T> std::string FloatText(T v, double limit, double exact) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-  const double size = std::fabs(exact);
-  if (size != 0 && (size < 1e-4 || size >= limit)) return Scientific(v);
-  std::string text = Plain(v);
+  const double magnitude = std::fabs(exact);
+  if (magnitude != 0 && (magnitude < 1e-4 || magnitude >= limit)) return Scientific(v);
+  std::string text = Positional(v);
   return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
@@ -56,13 +56,13 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// from_chars accepts no leading plus. A second sign stays and is rejected there.
+// Removes a leading plus, which from_chars rejects. A second sign stays, so that from_chars rejects it.
 std::string WithoutPlus(std::string text) {
   const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
   return plus ? text.substr(1) : text;
 }
 
-// Positional, scientific, inf and nan.
+// Parses positional and scientific notation, inf and nan.
 std::optional<double> ReadDouble(const std::string& text) {
   std::string lower = Lower(Trimmed(text));
   lower = WithoutPlus(std::move(lower));

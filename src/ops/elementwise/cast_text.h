@@ -1,4 +1,4 @@
-// Conversion of numbers to text and back, as Cast defines it.
+// Converts numbers to text and back, as Cast defines it.
 #pragma once
 #include <string>
 
@@ -6,10 +6,10 @@
 
 namespace tern {
 
-// As printed by numpy: "1.0", "1e-05", "nan", "True", "-3".
+// The element as numpy prints it: "1.0", "1e-05", "nan", "True", "-3".
 std::string ElementText(const Tensor& t, int64_t i);
-// Accepts positional and scientific notation, inf and nan in any case and with a sign, and surrounding
-// blanks. Integer types drop a fraction.
+// Parses the text and stores the number. Accepts positional and scientific notation; inf and nan in any case,
+// also with a sign; and surrounding blanks. Integer types drop a fraction.
 Status StoreText(const std::string& text, Tensor& t, int64_t i);
 
 }  // namespace tern

@@ -13,7 +13,7 @@ Status CheckBound(const InferContext& c, const char* port) {
   if (!c.Has(port)) return {};
   const Type& bound = c.In(port);
   if (bound.dtype != DType::kInvalid && c.TypeOf("x") != DType::kInvalid && bound.dtype != c.TypeOf("x"))
-    return InvalidModel("input '", port, "' must be ", DTypeName(c.TypeOf("x")), " as x is, got ",
+    return InvalidModel("input '", port, "' must be ", DTypeName(c.TypeOf("x")), ", as x is, got ",
                         bound.ToString());
   for (const Dim& d : bound.shape.dims)
     if (d.known() && d.value() != 1)
@@ -38,7 +38,7 @@ Status Infer(const Clip&, InferContext& c) {
   return {};
 }
 
-// T is double, int64_t or uint64_t, whichever compares as the type does. NaN stays. If low > high, high wins.
+// T: double, int64_t or uint64_t; it must compare like the element type. NaN stays. If low > high, high wins.
 template <class T, class Load, class Store> void Bound(EvalContext& c, Load load, Store store) {
   const Tensor& x = c.In("x");
   Tensor& y = c.Out("y", x.dims());

@@ -36,7 +36,7 @@ BinaryKind StepOf(Kind kind) {
   return kSteps[static_cast<int>(kind)];
 }
 
-// Combines shape integers as expressions.
+// Combines shape integers as expressions; nullopt if an input has none.
 std::optional<Content> ContentOf(Kind kind, const InferContext& c) {
   std::optional<Content> all = c.ContentOf(0);
   for (int i = 1; all && i < c.InputCount(); ++i) {
@@ -47,7 +47,7 @@ std::optional<Content> ContentOf(Kind kind, const InferContext& c) {
 }
 
 Status Infer(const Eltwise& op, InferContext& c) {
-  if (c.InputCount() == 0) return InvalidModel("needs an input or more");
+  if (c.InputCount() == 0) return InvalidModel("needs at least one input");
   TERN_TRY(CheckCoefficients(op, c));
   DType type = c.In(0).dtype;
   Shape shape = c.In(0).shape;
@@ -82,7 +82,7 @@ double Join(Kind kind, double a, double b) {
   }
 }
 
-// Modulo 2^64; u64 values are passed as their bits.
+// Results are modulo 2^64. u64 values are passed as their bits.
 int64_t JoinLongs(Kind kind, int64_t a, int64_t b, bool is_signed) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const bool less = is_signed ? a < b : ua < ub;

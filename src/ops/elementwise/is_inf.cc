@@ -1,4 +1,4 @@
-// IsInf: which elements are infinite.
+// IsInf: tells which elements are infinite.
 #include <cmath>
 
 #include "ir/eval_context.h"

@@ -39,7 +39,7 @@ Status Reference(const Scale& op, EvalContext& c) {
   const auto scale = c.Doubles("scale");
   const auto bias = c.Has("bias") ? c.Doubles("bias") : std::vector<double>(scale.size(), 0.0);
   if (static_cast<int64_t>(scale.size()) != x.dim(axis) || bias.size() != scale.size())
-    return InvalidArgument("scale has ", scale.size(), " elements and bias ", bias.size(), " for ",
+    return InvalidArgument("scale has ", scale.size(), " elements and bias has ", bias.size(), " for ",
                            x.Describe(), " along axis ", axis);
   const auto inner = static_cast<size_t>(CountOf(Dims(x.dims().begin() + axis + 1, x.dims().end())));
   auto y = ToDoubles(x);

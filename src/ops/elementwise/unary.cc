@@ -65,7 +65,7 @@ double HardSwish(double x) {
   return x * (gate < 0 ? 0 : gate > 1 ? 1 : gate);
 }
 
-// Wraps around like the stored type.
+// The function of an integer. Results wrap when stored.
 int64_t ApplyLong(Kind kind, int64_t x, bool is_signed) {
   const int64_t minus = static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(x));
   switch (kind) {

@@ -7,7 +7,7 @@
 namespace tern {
 
 const std::vector<const char*>& UnaryNames();  // in the order of UnaryKind
-// Value for a float; `not` and `bitwise_not` are undefined.
+// The function of a float. `not` and `bitwise_not` have none.
 double UnaryValue(UnaryKind kind, double x);
 
 }  // namespace tern

@@ -9,7 +9,7 @@ namespace {
 
 struct Where : NoAttrs {};
 
-// Elementwise choice among shape integers; an unknown condition makes the element unknown.
+// Chooses among shape integers elementwise. With an unknown condition, elements that differ become unknown.
 std::optional<Content> Choose(const InferContext& c) {
   auto condition = c.ContentOf("condition");
   if (const Tensor* t = c.Constant("condition"); t && t->rank() <= 1) {

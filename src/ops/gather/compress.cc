@@ -35,7 +35,7 @@ Status Reference(const Compress& op, EvalContext& c) {
   for (int64_t i = 0; i < condition.size(); ++i) {
     if (!LoadLong(condition, i)) continue;
     if (i >= x.dim(axis))
-      return InvalidArgument("condition[", i, "] is true, axis ", axis, " has size ", x.dim(axis));
+      return InvalidArgument("condition[", i, "] is true, but axis ", axis, " has size ", x.dim(axis));
     kept.push_back(i);
   }
   Dims dims = x.dims();

@@ -63,13 +63,13 @@ Status Reference(const Gather& op, EvalContext& c) {
   return {};
 }
 
-// Indices of rank 1 keep the axis.
+// Only indices of rank 1 keep the number of axes.
 std::optional<AxisMap> Axes(const Node& node) {
   if (node.input(1)->type.shape.rank() != 1) return std::nullopt;
   return FirstOperandLayout(node);
 }
 
-// A single known index along the outermost axis.
+// The result is a contiguous slice if a single known index selects it along the outermost axis.
 std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
   const Tensor* indices = n.Known(1);
   if (!indices || indices->size() != 1) return std::nullopt;

@@ -13,7 +13,7 @@ struct GatherElements {
 
 Status CheckDims(const Shape& x, const Shape& indices, int axis) {
   if (x.rank() != indices.rank())
-    return InvalidModel("indices has rank ", indices.rank(), ", x has rank ", x.rank());
+    return InvalidModel("indices has rank ", indices.rank(), ", but x has rank ", x.rank());
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis && x[i].known() && indices[i].known() && indices[i].value() > x[i].value())
       return InvalidModel("indices.dim[", i, "]=", indices[i].value(), " is beyond x.dim[", i,

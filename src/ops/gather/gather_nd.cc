@@ -12,12 +12,12 @@ struct GatherND {
   }
 };
 
-// indices.dims[:-1] + x.dims[batch_dims + width:]
+// The dims of y: indices.dims[:-1] + x.dims[batch_dims + width:].
 Result<Shape> OutShape(const GatherND& op, const Shape& x, const Shape& indices) {
   if (x.rank() < 1 || indices.rank() < 1) return InvalidModel("x and indices must have rank 1 or more");
   const int64_t batch = op.batch_dims;
   if (batch < 0 || batch >= std::min(x.rank(), indices.rank()))
-    return InvalidModel("batch_dims is ", batch, ", x has rank ", x.rank(), " and indices rank ",
+    return InvalidModel("batch_dims is ", batch, ", but x has rank ", x.rank(), " and indices has rank ",
                         indices.rank());
   for (int i = 0; i < batch; ++i)
     if (x[i].known() && indices[i].known() && x[i] != indices[i])
@@ -26,8 +26,8 @@ Result<Shape> OutShape(const GatherND& op, const Shape& x, const Shape& indices)
   if (!indices[-1].known()) return Shape();
   const int64_t width = indices[-1].value();
   if (width < 1 || batch + width > x.rank())
-    return InvalidModel("index tuples have length ", width, ", x has rank ", x.rank(), " and batch_dims is ",
-                        batch);
+    return InvalidModel("index tuples have length ", width, ", but x has rank ", x.rank(),
+                        " and batch_dims is ", batch);
   std::vector<Dim> dims(indices.dims.begin(), indices.dims.end() - 1);
   dims.insert(dims.end(), x.dims.begin() + batch + width, x.dims.end());
   return Shape(std::move(dims));

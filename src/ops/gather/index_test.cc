@@ -25,7 +25,7 @@ TEST(Index, OutOfRangeNamesIndexAxisAndSize) {
   ExpectError("ScatterElements", {kX, Tensor::Of(DType::kI64, {1, 1}, {7}), Tensor(DType::kF32, {1, 1})}, {},
               "index 7 is outside");
   ExpectError("Compress", {kX, Tensor::Of(DType::kBool, {3}, {0, 0, 1})}, {{"flatten", false}},
-              "condition[2] is true, axis 0 has size 2");
+              "condition[2] is true, but axis 0 has size 2");
   ExpectError("TensorScatter", {kX, Tensor(DType::kF32, {2, 2}), Tensor::Ints({0, 2})},
               {{"axis", int64_t{1}}}, "write_indices[1]=2");
   ExpectError("ReverseSequence", {kX, Tensor::Ints({1, 3, 1})}, {}, "lengths[1]=3 is outside [0, 2]");
@@ -41,7 +41,7 @@ TEST(Index, BadShapesAreErrors) {
   ExpectError("Pad", {kX, Tensor::Ints({0, -2, 0, -2})}, {}, "pads -2 and -2 along axis 1 of size 3");
   ExpectError("Pad", {kX, Tensor::Ints({INT64_MAX, 0, INT64_MAX, 0})}, {}, "along axis 0");
   ExpectError("Split", {kX, Tensor::Ints({1})}, {{"axis", int64_t{1}}},
-              "sizes add up to 1, the split dimension is 3");
+              "sizes add up to 1, but the split dimension is 3");
   ExpectError("Slice", {kX, Tensor::Ints({0}), Tensor::Ints({1}), Tensor::Ints({0}), Tensor::Ints({0})}, {},
               "step is 0");
   ExpectError("Squeeze", {kX, Tensor::Ints({1})}, {}, "cannot squeeze axis 1 of size 3");

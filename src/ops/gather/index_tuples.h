@@ -1,4 +1,4 @@
-// The indices of GatherND and ScatterND: the last dim holds tuples, each the position of a slice of x.
+// The indices of GatherND and ScatterND. The last dim holds tuples; a tuple is the position of a slice of x.
 #pragma once
 #include "ops/shape/axes.h"
 

@@ -21,7 +21,7 @@ Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates, int
                         updates.rank());
   for (int i = 0; i < x.rank(); ++i) {
     if (indices[i].known() && updates[i].known() && indices[i] != updates[i])
-      return InvalidModel("indices.dim[", i, "]=", indices[i].value(), ", updates.dim[", i,
+      return InvalidModel("indices.dim[", i, "]=", indices[i].value(), ", but updates.dim[", i,
                           "]=", updates[i].value());
     if (i != axis && x[i].known() && indices[i].known() && indices[i].value() > x[i].value())
       return InvalidModel("indices.dim[", i, "]=", indices[i].value(), " is beyond x.dim[", i,
@@ -35,7 +35,8 @@ Status Infer(const ScatterElements& op, InferContext& c) {
   TERN_TRY(CheckReducible(op.reduction, c.TypeOf("x")));
   if (c.TypeOf("x") != c.TypeOf("updates") && c.TypeOf("updates") != DType::kInvalid &&
       c.TypeOf("x") != DType::kInvalid)
-    return InvalidModel("x is ", DTypeName(c.TypeOf("x")), ", updates is ", DTypeName(c.TypeOf("updates")));
+    return InvalidModel("x is ", DTypeName(c.TypeOf("x")), ", but updates is ",
+                        DTypeName(c.TypeOf("updates")));
   if (x.ranked && indices.ranked && updates.ranked) {
     TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, x.rank()));
     TERN_TRY(CheckDims(x, indices, updates, axis));

@@ -15,7 +15,8 @@ Status CheckDims(const Shape& x, const Shape& indices, const Shape& updates) {
   if (x.rank() < 1 || indices.rank() < 1) return InvalidModel("x and indices must have rank 1 or more");
   if (!indices[-1].known()) return {};
   const int64_t width = indices[-1].value();
-  if (width > x.rank()) return InvalidModel("index tuples have length ", width, ", x has rank ", x.rank());
+  if (width > x.rank())
+    return InvalidModel("index tuples have length ", width, ", but x has rank ", x.rank());
   std::vector<Dim> wanted(indices.dims.begin(), indices.dims.end() - 1);
   wanted.insert(wanted.end(), x.dims.begin() + width, x.dims.end());
   bool fits = !updates.ranked || updates.dims.size() == wanted.size();
@@ -30,7 +31,8 @@ Status Infer(const ScatterND& op, InferContext& c) {
   TERN_TRY(CheckReducible(op.reduction, c.TypeOf("x")));
   if (c.TypeOf("x") != c.TypeOf("updates") && c.TypeOf("updates") != DType::kInvalid &&
       c.TypeOf("x") != DType::kInvalid)
-    return InvalidModel("x is ", DTypeName(c.TypeOf("x")), ", updates is ", DTypeName(c.TypeOf("updates")));
+    return InvalidModel("x is ", DTypeName(c.TypeOf("x")), ", but updates is ",
+                        DTypeName(c.TypeOf("updates")));
   if (x.ranked && indices.ranked) TERN_TRY(CheckDims(x, indices, c.ShapeOf("updates")));
   c.Out("y", c.In("x"));
   return {};

@@ -1,4 +1,4 @@
-// TensorScatter: a cache with an update written into it, at a separate position for each sample.
+// TensorScatter: writes an update into a cache, at a separate position for each sample.
 #include "ops/shape/axes.h"
 #include "ops/shape/element_copy.h"
 
@@ -19,12 +19,12 @@ struct TensorScatter {
 Status CheckDims(const Shape& cache, const Shape& update, int axis) {
   if (axis == 0) return InvalidModel("axis 0 is the batch");
   if (cache.rank() != update.rank())
-    return InvalidModel("cache has rank ", cache.rank(), ", update rank ", update.rank());
+    return InvalidModel("cache has rank ", cache.rank(), ", but update has rank ", update.rank());
   for (int i = 0; i < cache.rank(); ++i) {
     if (!cache[i].known() || !update[i].known()) continue;
     const int64_t c = cache[i].value(), u = update[i].value();
     if (i == axis ? u > c : u != c)
-      return InvalidModel("cache.dim[", i, "]=", c, ", update.dim[", i, "]=", u);
+      return InvalidModel("cache.dim[", i, "]=", c, ", but update.dim[", i, "]=", u);
   }
   return {};
 }

@@ -44,7 +44,7 @@ struct Slices {
   }
 };
 
-// Groups of equal slices: members ascending, groups in the requested order.
+// Groups of equal slices. Members are ascending; groups are in the requested order.
 std::vector<std::vector<int64_t>> Groups(const Slices& s, bool sorted) {
   std::vector<int64_t> order(static_cast<size_t>(s.count));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);

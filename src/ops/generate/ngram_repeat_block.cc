@@ -26,7 +26,7 @@ Status Reference(const NGramRepeatBlock& op, EvalContext& c) {
   const auto tokens = c.Longs("words");
   const Tensor &table = c.In("words"), &scores = c.In("scores");
   if (table.dim(0) != scores.dim(0))
-    return InvalidArgument(table.dim(0), " rows of tokens, ", scores.dim(0), " of scores");
+    return InvalidArgument("words has ", table.dim(0), " rows, but scores has ", scores.dim(0));
   const int64_t length = table.dim(1), vocabulary = scores.dim(1), n = op.size;
   auto y = c.Doubles("scores");
   for (int64_t r = 0; r < table.dim(0); ++r) {

@@ -4,7 +4,8 @@ namespace tern {
 
 Status CheckDecoder(const DecoderAttrs& a) {
   if (a.layers < 0 || a.heads < 1 || a.head_size < 1)
-    return InvalidModel("a decoder of ", a.layers, " layers, ", a.heads, " heads of ", a.head_size);
+    return InvalidModel("a decoder cannot have ", a.layers, " layers and ", a.heads, " heads of size ",
+                        a.head_size);
   if (a.no_repeat < 0) return InvalidModel("no_repeat is ", a.no_repeat);
   if (a.index_type != DType::kI32 && a.index_type != DType::kI64)
     return InvalidModel("index_type is ", DTypeName(a.index_type));
@@ -21,15 +22,15 @@ Status InferDecoder(const DecoderAttrs& a, InferContext& c) {
   // Symbols for sizes that change between steps but are equal for all inputs of one step. No model uses these
   // names.
   const Dim rows = Dim::Symbol("decoder rows"), tokens = Dim::Symbol("decoder tokens"),
-            seen = Dim::Symbol("decoder past");
+            past = Dim::Symbol("decoder past");
   const Type ids_type = Type::TensorOf(a.index_type, Shape({rows, tokens}));
-  const Type mask_type = Type::TensorOf(a.index_type, Shape({rows, seen + tokens}));
+  const Type mask_type = Type::TensorOf(a.index_type, Shape({rows, past + tokens}));
   std::vector<Type> inputs = {ids_type, ids_type, mask_type};
   for (int64_t i = 0; i < a.layers; ++i)
-    inputs.push_back(Type::TensorOf(a.past_type, Shape({2, rows, a.heads, seen, a.head_size})));
+    inputs.push_back(Type::TensorOf(a.past_type, Shape({2, rows, a.heads, past, a.head_size})));
   TERN_ASSIGN(const auto outputs, c.InferSubgraph(0, inputs));
   if (static_cast<int64_t>(outputs.size()) < 1 + a.layers)
-    return InvalidModel("the decoder gives ", outputs.size(), " outputs, needs ", 1 + a.layers);
+    return InvalidModel("the decoder gives ", outputs.size(), " outputs, but needs ", 1 + a.layers);
   return {};
 }
 

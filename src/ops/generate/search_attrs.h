@@ -15,8 +15,8 @@ struct DecoderAttrs {
     v("no_repeat", no_repeat, "n-grams of this length may not repeat; 0: no limit");
     v("words", words, "size of the vocabulary; negative: the number of logits");
     v("layers", layers, "number of layers, each with a past");
-    v("heads", heads, "of a past");
-    v("head_size", head_size, "of a past");
+    v("heads", heads, "number of heads of a past");
+    v("head_size", head_size, "size of a head of a past");
     v("index_type", index_type, "type of the decoder's tokens, positions and mask");
     v("past_type", past_type, "type of the pasts");
   }

@@ -12,7 +12,7 @@ struct AffineGrid {
   }
 };
 
-// [N, D?, H, W, 2 or 3] from size = [N, C, D?, H, W].
+// The shape of the grid, [N, D?, H, W, 2 or 3], for size = [N, C, D?, H, W].
 Result<Shape> OutShape(const Shape& theta, const Content& size) {
   if (size.size() != 4 && size.size() != 5)
     return InvalidModel("size must have 4 or 5 entries, got ", size.size());

@@ -74,7 +74,7 @@ Status Reference(const Col2Im& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   const Dims image = c.Longs("image_shape"), block = c.Longs("block_shape");
   if (image.size() != block.size())
-    return InvalidArgument(image.size(), " image dims and ", block.size(), " block dims");
+    return InvalidArgument("image_shape has ", image.size(), " entries, but block_shape has ", block.size());
   TERN_ASSIGN(const Geometry g, GeometryOf(op, image.size()));
   TERN_ASSIGN(const Dims counts, BlockCounts(g, image, block));
   const auto area = CheckedCount(block, DType::kI8), blocks = CheckedCount(counts, DType::kI8);

@@ -27,12 +27,12 @@ Status Infer(const GridSample&, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &grid = c.ShapeOf("grid");
   if (x.ranked && x.rank() < 3) return InvalidModel("x must be [N,C,…], got ", x.ToString());
   if (x.ranked && grid.ranked && x.rank() != grid.rank())
-    return InvalidModel("x has rank ", x.rank(), ", grid rank ", grid.rank());
+    return InvalidModel("x has rank ", x.rank(), ", but grid has rank ", grid.rank());
   const int rank = x.ranked ? x.rank() : grid.rank();
   if (grid.ranked && grid[-1].known() && !grid[-1].Is(rank - 2))
     return InvalidModel("grid's last dimension must be ", rank - 2, ", got ", grid[-1].value());
   if (x.ranked && grid.ranked && x[0].known() && grid[0].known() && x[0] != grid[0])
-    return InvalidModel("x.dim[0]=", x[0].value(), ", grid.dim[0]=", grid[0].value());
+    return InvalidModel("x.dim[0]=", x[0].value(), ", but grid.dim[0]=", grid[0].value());
   if (rank < 0) {
     c.Out("y", c.TypeOf("x"), Shape());
     return {};
@@ -55,9 +55,9 @@ double Reflect(double x, double low, double high) {
   if (range <= 0) return low;
   if (x >= low && x <= high) return x;
   const double beyond = x < low ? low - x : x - high, reflections = std::floor(beyond / range),
-               rest = beyond - reflections * range;
+               remainder = beyond - reflections * range;
   const bool even = std::fmod(reflections, 2) == 0;
-  return (x < low) == even ? low + rest : high - rest;
+  return (x < low) == even ? low + remainder : high - remainder;
 }
 
 // One axis of the image.

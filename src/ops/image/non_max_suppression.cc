@@ -24,7 +24,7 @@ Status Infer(const NonMaxSuppression&, InferContext& c) {
   if (boxes.ranked && scores.ranked) {
     const bool same = (!boxes[0].known() || !scores[0].known() || boxes[0] == scores[0]) &&
                       (!boxes[1].known() || !scores[2].known() || boxes[1] == scores[2]);
-    if (!same) return InvalidModel("boxes are ", boxes.ToString(), ", scores ", scores.ToString());
+    if (!same) return InvalidModel("boxes are ", boxes.ToString(), ", but scores are ", scores.ToString());
   }
   c.Out("selected", DType::kI64, Shape({Dim(), Dim(3)}));
   return {};
@@ -45,8 +45,8 @@ bool Overlap(const Box& a, const Box& b, float threshold) {
   const float w = std::min(a.x1, b.x1) - std::max(a.x0, b.x0),
               h = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
   if (!(w > 0 && h > 0) || a.Area() <= 0 || b.Area() <= 0) return false;
-  const float both = w * h, either = a.Area() + b.Area() - both;
-  return either > 0 && both / either > threshold;
+  const float intersection = w * h, union_area = a.Area() + b.Area() - intersection;
+  return union_area > 0 && intersection / union_area > threshold;
 }
 
 double ScalarOr(const EvalContext& c, const char* port, double otherwise) {
@@ -56,7 +56,8 @@ double ScalarOr(const EvalContext& c, const char* port, double otherwise) {
 Status Reference(const NonMaxSuppression& op, EvalContext& c) {
   const auto boxes = c.Doubles("boxes"), scores = c.Doubles("scores");
   const int64_t batch = c.In("boxes").dim(0), count = c.In("boxes").dim(1), classes = c.In("scores").dim(1);
-  const double max_output = ScalarOr(c, "max_output", 0), floor = ScalarOr(c, "score_threshold", -INFINITY);
+  const double max_output = ScalarOr(c, "max_output", 0),
+               min_score = ScalarOr(c, "score_threshold", -INFINITY);
   const auto threshold = static_cast<float>(ScalarOr(c, "iou_threshold", 0));
   const bool filter = c.Has("score_threshold");
   std::vector<int64_t> selected;
@@ -65,7 +66,7 @@ Status Reference(const NonMaxSuppression& op, EvalContext& c) {
       const double* score = scores.data() + (n * classes + k) * count;
       std::vector<int64_t> order;
       for (int64_t i = 0; i < count; ++i)
-        if (!filter || score[i] > floor) order.push_back(i);
+        if (!filter || score[i] > min_score) order.push_back(i);
       const auto key = [&](int64_t i) { return std::isnan(score[i]) ? -INFINITY : score[i]; };
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return key(a) > key(b); });
       std::vector<Box> kept;

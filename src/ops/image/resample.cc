@@ -36,8 +36,9 @@ double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int
   const auto x = static_cast<float>(at), scale = static_cast<float>(axis.scale);
   const auto input = static_cast<float>(axis.input), output = static_cast<float>(axis.output);
   const float wanted = scale * input;  // the output's length before rounding to an integer
-  // The ONNX text and all runtimes use the rounded length. ONNX's test data uses the unrounded one where a
-  // scale shrinks.
+  // The ONNX text and all runtimes use the rounded length. ONNX's test data uses the unrounded one if the
+  // scale
+  // is below 1.
   const float length = axis.sized || scale >= 1 ? output : wanted;
   switch (coordinates) {
     case ResizeCoordinates::kHalfPixel:

@@ -1,4 +1,4 @@
-// Resampling of one axis: the input positions and weights that contribute to an output position.
+// Resamples one axis: finds the input positions and weights that contribute to an output position.
 #pragma once
 #include <vector>
 
@@ -45,13 +45,13 @@ struct ResizeAxis {
   }
 };
 
-// Axes in the order in which intermediate results are no larger than input or output.
+// The order of axes for which no intermediate result is larger than both input and output.
 std::vector<size_t> ShrinkingFirst(const std::vector<ResizeAxis>& axes);
 
-// The input position of output position x. Computed in single precision: for ties, models expect the choice
-// that the floats of other runtimes make.
+// The input position of output position x. Computed in single precision, so that ties are decided as in other
+// runtimes.
 double SourcePosition(ResizeCoordinates coordinates, const ResizeAxis& axis, int64_t x);
-// tf_crop_and_resize gives the extrapolation value there.
+// True if tf_crop_and_resize gives the extrapolation value at this position.
 bool OutsideCrop(ResizeCoordinates coordinates, const ResizeAxis& axis, double position);
 // The nearest input position, clamped to the input.
 int64_t NearestPosition(ResizeNearest nearest, const ResizeAxis& axis, double position);
@@ -60,7 +60,7 @@ struct Tap {
   int64_t position;
   double weight;
 };
-// Fails if the filter is much wider than the input.
+// The taps that contribute to a position. Fails if the filter is much wider than the input.
 Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position);
 
 }  // namespace tern

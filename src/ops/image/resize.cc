@@ -58,12 +58,12 @@ Status CheckLength(const char* port, int64_t got, size_t wanted) {
   return {};
 }
 
-// Lengths are computed from scales in single precision and ignore roi, as in ONNX's shape inference and
-// reference. ONNX's text multiplies by the cropped part.
+// The length that a scale gives. It is computed in single precision and ignores roi, as in ONNX's shape
+// inference and reference. ONNX's text multiplies by the cropped part.
 Result<int64_t> ScaledLength(int64_t input, double scale) {
   const float length = std::floor(static_cast<float>(input) * static_cast<float>(scale));
   if (!(length >= 0 && length < 9e18f))
-    return InvalidArgument("a dimension of ", input, " scaled by ", scale);
+    return InvalidArgument("cannot scale a dimension of ", input, " by ", scale);
   return static_cast<int64_t>(length);
 }
 
@@ -76,7 +76,7 @@ Dim ScaledDim(const Dim& dim, double scale) {
   return {};
 }
 
-// One scale per listed axis.
+// Sets the scale and the length of each listed axis.
 Status ApplyScales(const Tensor& scales, const std::vector<int>& axes, std::vector<ResizeAxis>& all) {
   TERN_TRY(CheckLength("scales", scales.size(), axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -91,7 +91,7 @@ Status ApplyScales(const Tensor& scales, const std::vector<int>& axes, std::vect
 Status ApplySizes(const Resize& op, const std::vector<int64_t>& sizes, const std::vector<int>& axes,
                   std::vector<ResizeAxis>& all) {
   TERN_TRY(CheckLength("sizes", static_cast<int64_t>(sizes.size()), axes.size()));
-  double common = 0;
+  double common_scale = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     ResizeAxis& axis = all[static_cast<size_t>(axes[i])];
     if (sizes[i] < 0 || (axis.input == 0 && sizes[i] != 0))
@@ -99,14 +99,15 @@ Status ApplySizes(const Resize& op, const std::vector<int64_t>& sizes, const std
     axis.output = sizes[i];
     axis.sized = true;
     axis.scale = axis.input ? static_cast<double>(sizes[i]) / static_cast<double>(axis.input) : 1;
-    const bool closer = op.aspect == AspectPolicy::kNotLarger ? axis.scale < common : axis.scale > common;
-    if (i == 0 || closer) common = axis.scale;
+    const bool closer =
+        op.aspect == AspectPolicy::kNotLarger ? axis.scale < common_scale : axis.scale > common_scale;
+    if (i == 0 || closer) common_scale = axis.scale;
   }
   if (op.aspect == AspectPolicy::kStretch) return {};
   for (int a : axes) {
     ResizeAxis& axis = all[static_cast<size_t>(a)];
-    axis.scale = common;
-    axis.output = static_cast<int64_t>(common * static_cast<double>(axis.input) + 0.5);
+    axis.scale = common_scale;
+    axis.output = static_cast<int64_t>(common_scale * static_cast<double>(axis.input) + 0.5);
   }
   return {};
 }
@@ -122,7 +123,7 @@ Status ApplyRoi(const Resize& op, const Tensor* roi, const std::vector<int>& axe
     axis.begin = LoadDouble(*roi, static_cast<int64_t>(i));
     axis.end = LoadDouble(*roi, static_cast<int64_t>(axes.size() + i));
     if (!std::isfinite(axis.begin) || !std::isfinite(axis.end))
-      return InvalidArgument("roi of ", axis.begin, " to ", axis.end);
+      return InvalidArgument("roi is from ", axis.begin, " to ", axis.end, ", but must be finite");
   }
   return {};
 }
@@ -146,7 +147,7 @@ Result<std::vector<ResizeAxis>> Plan(const Resize& op, const Dims& x, const Tens
   return all;
 }
 
-// What is known of each dim if there are symbols or unknown inputs.
+// The dims that can be inferred if some dims or inputs are unknown.
 Result<std::vector<Dim>> PartialDims(const Resize& op, const InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   TERN_ASSIGN(const auto axes, AxesOf(op, x.rank()));
@@ -219,7 +220,7 @@ void Nearest(const Resize& op, const std::vector<ResizeAxis>& plan, const Tensor
   CopyMapped(x, y, sources);
 }
 
-// data is outer x axis.input x inner; the result outer x axis.output x inner.
+// Resamples one axis. data is [outer, axis.input, inner]; the result is [outer, axis.output, inner].
 Result<std::vector<double>> Along(const Resize& op, const ResizeAxis& axis, const std::vector<double>& data,
                                   int64_t inner) {
   const int64_t outer = inner && axis.input ? static_cast<int64_t>(data.size()) / (axis.input * inner) : 0;
@@ -274,7 +275,8 @@ Status Reference(const Resize& op, EvalContext& c) {
   return {};
 }
 
-// Kernels use the dims only. The reference evaluator would read `sizes`, which include the batch size.
+// Only f32 has kernels. They use the dims only; the reference evaluator would read `sizes`, which include the
+// batch size.
 bool Batch(BatchItems& b) {
   const Resize& op = b.attrs().As<Resize>();
   if (op.filter.coordinates == ResizeCoordinates::kTfCropAndResize || op.aspect != AspectPolicy::kStretch ||

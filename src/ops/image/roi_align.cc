@@ -28,7 +28,8 @@ struct RoiAlign {
 
 Status Infer(const RoiAlign& op, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &rois = c.ShapeOf("rois"), &batch = c.ShapeOf("batch_indices");
-  if (op.height < 1 || op.width < 1) return InvalidModel("output of ", op.height, " by ", op.width);
+  if (op.height < 1 || op.width < 1)
+    return InvalidModel("the output cannot be ", op.height, " by ", op.width, " bins");
   if (op.sampling_ratio < 0) return InvalidModel("sampling_ratio is ", op.sampling_ratio);
   if (x.ranked && x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());
   if (rois.ranked && (rois.rank() != 2 || (rois[1].known() && !rois[1].Is(4))))
@@ -42,7 +43,8 @@ Status Infer(const RoiAlign& op, InferContext& c) {
   return {};
 }
 
-// A sample's position along one axis: two neighbours and the weight of the upper one; invalid if outside.
+// A sample's position along one axis: its two neighbours, and the weight of the upper one. A position outside
+// the feature map is not valid.
 struct SamplePosition {
   bool valid = false;
   int64_t low = 0, high = 0;
@@ -77,7 +79,7 @@ Result<Span> SpanOf(const RoiAlign& op, double begin, double end, int64_t bins) 
   const double wanted = op.sampling_ratio > 0 ? static_cast<double>(op.sampling_ratio) : std::ceil(s.bin);
   if (!(wanted <= kMaxSamples))
     return InvalidArgument("a region from ", begin, " to ", end, " needs ", wanted,
-                           " samples per bin, the limit is ", kMaxSamples);
+                           " samples per bin, but the limit is ", kMaxSamples);
   s.samples = static_cast<int64_t>(std::max(wanted, 0.0));
   return s;
 }

@@ -27,8 +27,8 @@ Result<Shape> OutputShape(const EinsumLabels& labels, const std::vector<Shape>& 
     for (size_t k = 0; k < labels.inputs[i].size(); ++k) {
       const int label = labels.inputs[i][k];
       const Dim d = shapes[i].dims[k];
-      auto [it, fresh] = sizes.emplace(label, d);
-      if (fresh || d.Is(1)) continue;
+      auto [it, is_new] = sizes.emplace(label, d);
+      if (is_new || d.Is(1)) continue;
       if (it->second.Is(1))
         it->second = d;
       else if (Differ(it->second, d))
@@ -89,11 +89,11 @@ template <class T> void Measure(const Term<T>& t, Sizes& sizes) {
 // The term's stride along each label: repeated labels walk the diagonal, axes of size 1 have stride 0.
 template <class T> Dims StepsOf(const Term<T>& t, const Labels& loop) {
   const Dims strides = ContiguousStrides(t.dims);
-  Dims steps(loop.size(), 0);
+  Dims label_strides(loop.size(), 0);
   for (size_t l = 0; l < loop.size(); ++l)
     for (size_t i = 0; i < t.labels.size(); ++i)
-      if (t.labels[i] == loop[l] && t.dims[i] != 1) steps[l] += strides[i];
-  return steps;
+      if (t.labels[i] == loop[l] && t.dims[i] != 1) label_strides[l] += strides[i];
+  return label_strides;
 }
 
 // Sums a·b over every label that `keep` lacks; the loop over summed labels is innermost.
@@ -115,16 +115,16 @@ template <class T> Term<T> Contract(const Term<T>& a, const Term<T>& b, const La
   const Dims sa = StepsOf(a, loop), sb = StepsOf(b, loop), so = StepsOf(out, loop);
   Dims index(loop.size(), 0);
   size_t ia = 0, ib = 0, io = 0;
-  for (bool more = true; more;) {
+  for (bool has_next = true; has_next;) {
     out.values[io] += a.values[ia] * b.values[ib];
-    more = false;
-    for (size_t l = loop.size(); l-- > 0 && !more;) {
-      const int64_t steps = ++index[l] < extents[l] ? 1 : 1 - extents[l];
-      ia = static_cast<size_t>(static_cast<int64_t>(ia) + steps * sa[l]);
-      ib = static_cast<size_t>(static_cast<int64_t>(ib) + steps * sb[l]);
-      io = static_cast<size_t>(static_cast<int64_t>(io) + steps * so[l]);
-      if (steps == 1)
-        more = true;
+    has_next = false;
+    for (size_t l = loop.size(); l-- > 0 && !has_next;) {
+      const int64_t step_count = ++index[l] < extents[l] ? 1 : 1 - extents[l];
+      ia = static_cast<size_t>(static_cast<int64_t>(ia) + step_count * sa[l]);
+      ib = static_cast<size_t>(static_cast<int64_t>(ib) + step_count * sb[l]);
+      io = static_cast<size_t>(static_cast<int64_t>(io) + step_count * so[l]);
+      if (step_count == 1)
+        has_next = true;
       else
         index[l] = 0;
     }
@@ -176,7 +176,7 @@ Status Reference(const Einsum& op, EvalContext& c) {
   return {};
 }
 
-// One multiply per combination of all labels of a pair of operands.
+// For each operand after the first, counts one multiply per combination of all labels.
 std::optional<double> Macs(const Node& n) {
   const std::string& equation = n.attrs.As<Einsum>().equation;
   std::map<char, double> sizes;

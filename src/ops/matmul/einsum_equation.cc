@@ -28,7 +28,8 @@ Result<std::string> ReadTerm(const std::string& text) {
   return out;
 }
 
-// Without "->" the output has the ellipsis, then all letters that occur once, in alphabetical order.
+// The output of an equation without "->": the ellipsis, then all letters that occur once, in alphabetical
+// order.
 std::string ImpliedOutput(const std::vector<std::string>& inputs) {
   std::map<char, int> counts;
   for (const auto& term : inputs)
@@ -90,10 +91,10 @@ Result<EinsumLabels> LabelAxes(const EinsumEquation& e, const std::vector<int>& 
   EinsumLabels out;
   int widest = 0;
   for (size_t i = 0; i < ranks.size(); ++i) {
-    const bool open = e.inputs[i].find('*') != std::string::npos;
-    const int letters = static_cast<int>(e.inputs[i].size()) - (open ? 1 : 0);
-    if (open ? ranks[i] < letters : ranks[i] != letters)
-      return InvalidModel("einsum term ", i, " names ", letters, " axes, the input has rank ", ranks[i]);
+    const bool has_ellipsis = e.inputs[i].find('*') != std::string::npos;
+    const int letters = static_cast<int>(e.inputs[i].size()) - (has_ellipsis ? 1 : 0);
+    if (has_ellipsis ? ranks[i] < letters : ranks[i] != letters)
+      return InvalidModel("einsum term ", i, " names ", letters, " axes, but the input has rank ", ranks[i]);
     widest = std::max(widest, ranks[i] - letters);
     out.inputs.push_back(Expand(e.inputs[i], ranks[i] - letters));
   }

@@ -16,7 +16,7 @@ struct MatMul {
   float alpha = 1;
   EpilogueAttrs epilogue;
   template <class V> void Visit(V& v) {
-    v("transpose_a", transpose_a, "swap the last two axes of a first; a vector is unchanged");
+    v("transpose_a", transpose_a, "swap the last two axes of a before the product; a vector is unchanged");
     v("transpose_b", transpose_b, "the same for b");
     v("alpha", alpha, "factor of the product, not of the bias");
     epilogue.Visit(v);
@@ -144,7 +144,7 @@ Status Reference(const MatMul& op, EvalContext& c) {
   return {};
 }
 
-// Rows of x are items if the weights are a single matrix.
+// Rows of a are items if b is a single matrix.
 bool Batch(BatchItems& b) {
   return !b.attrs().As<MatMul>().transpose_a && b.InDims(0).size() >= 2 && b.InDims(1).size() == 2 &&
          b.WithEpilogue();

@@ -50,7 +50,8 @@ Status CheckValues(const Forest& f, int64_t targets) {
   const size_t given = f.member_start.empty() ? 0 : f.member_start.size() - 1;
   if (sets != given) return InvalidModel(given, " sets for ", sets, " nodes that test membership");
   for (int64_t t : f.vote_target)
-    if (t < 0 || t >= targets) return InvalidModel("a leaf votes for target ", t, " of ", targets);
+    if (t < 0 || t >= targets)
+      return InvalidModel("a leaf votes for target ", t, ", but there are ", targets, " targets");
   return {};
 }
 

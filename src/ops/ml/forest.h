@@ -55,7 +55,7 @@ class ForestWalker {
   explicit ForestWalker(const Forest& forest);
   // Number of features needed: the largest tested one plus 1.
   int64_t columns() const { return columns_; }
-  // The leaf that a row reaches. Rows have the type of the thresholds.
+  // The leaf that a row reaches.
   int64_t LeafOf(int64_t root, const double* row) const;
 
  private:
@@ -72,7 +72,7 @@ class ForestWalker {
   int64_t columns_ = 0;
 };
 
-// x as rows: [N, F], or [F] for one row. Rounded to f32 if thresholds are f32.
+// x as rows: [N, F], or [F] for one row. Integers are rounded to f32.
 struct Rows {
   int64_t count = 0, width = 0;
   std::vector<double> data;

@@ -37,13 +37,13 @@ Status Infer(const LabelEncoder& op, InferContext& c) {
   TERN_TRY(Check(op));
   const DType x = c.TypeOf("x");
   if (x != DType::kInvalid && x != op.keys.dtype())
-    return InvalidModel("x is ", DTypeName(x), ", the keys are ", DTypeName(op.keys.dtype()));
+    return InvalidModel("x is ", DTypeName(x), ", but the keys are ", DTypeName(op.keys.dtype()));
   c.Out("y", op.values.dtype(), c.ShapeOf("x"));
   return {};
 }
 
-// An element as text: equal texts if and only if the elements are equal. All NaNs are equal, and so are the
-// two zeros.
+// An element as text. Texts are equal if and only if the elements are equal. All NaNs count as equal, and so
+// do the two zeros.
 std::string KeyOf(const Tensor& t, int64_t i) {
   if (t.dtype() == DType::kString) return t.data<std::string>()[i];
   char bytes[8];

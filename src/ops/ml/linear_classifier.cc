@@ -26,7 +26,7 @@ std::vector<double> ScoresOf(const LinearClassifier& op, const LinearLayout& l, 
 Status Reference(const LinearClassifier& op, EvalContext& c) {
   TERN_ASSIGN(const LinearLayout l, LayoutOf(op));
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
-  if (x.width != l.width) return InvalidArgument("x has ", x.width, " features, the model ", l.width);
+  if (x.width != l.width) return InvalidArgument("x has ", x.width, " features, but the model has ", l.width);
   std::vector<int64_t> winners;
   std::vector<double> all;
   for (int64_t r = 0; r < x.count; ++r) {

@@ -41,8 +41,8 @@ inline Result<LinearLayout> LayoutOf(const LinearClassifier& op) {
   return l;
 }
 
-// Turns the linear functions' results for one row into scores and returns the class. row: capacity for two
-// scores.
+// Converts the linear functions' results for one row to scores, and returns the class. row must have capacity
+// for two scores.
 inline int64_t FinishRow(const LinearClassifier& op, const LinearLayout& l, double* row) {
   const int64_t winner = l.binary() ? row[0] > 0 : std::max_element(row, row + l.rows) - row;
   FinishScores(op.transform, l.binary() ? SecondClass::kComplement : SecondClass::kNone, row,

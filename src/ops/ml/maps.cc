@@ -42,7 +42,7 @@ Status RunZip(const ZipMap& op, EvalContext& c) {
   const Tensor& x = c.In("x");
   if (x.rank() < 1 || x.rank() > 2 || x.dim(-1) != op.count())
     return InvalidArgument("x is ", x.Describe(), " for ", op.count(), " labels");
-  // Keys in ascending order, as in a sorted map.
+  // Keys are in ascending order, as in a sorted map.
   std::vector<size_t> order(static_cast<size_t>(op.count()));
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -75,7 +75,7 @@ DType ValueType(const Type& map) {
   return map.kind == Type::Kind::kMap && map.element ? map.element->dtype : DType::kInvalid;
 }
 
-// Six decimals, as std::to_string prints them and as onnxruntime does.
+// Prints a float with six decimals, as std::to_string and onnxruntime do.
 std::string NumberText(const Tensor& v) {
   return IsInt(v.dtype()) ? StrCat(LoadLong(v, 0)) : std::to_string(static_cast<float>(LoadDouble(v, 0)));
 }
@@ -105,7 +105,7 @@ Status InferDict(const DictVectorizer& op, InferContext& c) {
   TERN_TRY(CheckLabels(op));
   const Type& map = c.In("map");
   if (map.kind == Type::Kind::kMap && map.dtype != op.type())
-    return InvalidModel("keys are ", DTypeName(map.dtype), ", the vocabulary is ", DTypeName(op.type()));
+    return InvalidModel("keys are ", DTypeName(map.dtype), ", but the vocabulary is ", DTypeName(op.type()));
   c.Out("y", ValueType(map), Shape({1, op.count()}));
   return {};
 }
@@ -113,7 +113,7 @@ Status InferDict(const DictVectorizer& op, InferContext& c) {
 Status RunDict(const DictVectorizer& op, EvalContext& c) {
   TERN_ASSIGN(const MapData* map, MapOf(c));
   if (map->keys.dtype() != op.type())
-    return InvalidArgument("keys are ", DTypeName(map->keys.dtype()), ", the vocabulary is ",
+    return InvalidArgument("keys are ", DTypeName(map->keys.dtype()), ", but the vocabulary is ",
                            DTypeName(op.type()));
   std::map<std::string, size_t> texts;
   std::map<int64_t, size_t> ints;
@@ -139,7 +139,7 @@ constexpr int64_t kMaxSparse = int64_t{1} << 24;
 
 Status InferCast(const CastMap& op, InferContext& c) {
   if (op.sparse && (op.size < 1 || op.size > kMaxSparse))
-    return InvalidModel("size is ", op.size, ", must be from 1 to ", kMaxSparse);
+    return InvalidModel("size is ", op.size, ", but must be from 1 to ", kMaxSparse);
   static const DType kTypes[] = {DType::kF32, DType::kString, DType::kI64};
   c.Out("y", kTypes[static_cast<int>(op.to)], Shape({1, op.sparse ? Dim(op.size) : Dim::Unknown()}));
   return {};

@@ -130,17 +130,17 @@ TEST(LinearClassifier, OneRowServesTwoClasses) {
   Graph graph;
   Builder b(graph);
   graph.SetOutputs(b.Ops("LinearClassifier", {b.Const(F32({2, 2}, {1, 1, 0, 1}))}, attrs, 2));
-  const auto made = EvaluateGraph(graph, {});
-  ASSERT_TRUE(made.ok()) << made.status().ToString();
-  EXPECT_EQ(ToStrings((*made)[0].tensor), (Texts{"yes", "no"})) << "zero is not above zero";
-  const auto scores = ToDoubles((*made)[1].tensor);
+  const auto result = EvaluateGraph(graph, {});
+  ASSERT_TRUE(result.ok()) << result.status().ToString();
+  EXPECT_EQ(ToStrings((*result)[0].tensor), (Texts{"yes", "no"})) << "zero is not above zero";
+  const auto scores = ToDoubles((*result)[1].tensor);
   EXPECT_NEAR(scores[1], 1 / (1 + std::exp(-1.0)), 1e-6);
   EXPECT_NEAR(scores[0] + scores[1], 1, 1e-6);
   EXPECT_FALSE(
       EvaluateOp("LinearClassifier", {F32({1, 2}, {1, 1})}, With(attrs, "transform", "probit")).ok());
 }
 
-TEST(Normalizer, DividesRowsByTheirSize) {
+TEST(Normalizer, DividesRowsByTheirNorm) {
   const Tensor x = F32({3, 2}, {3, -4, 0, 0, -1, -2});
   const auto of = [&](const char* norm) {
     return ToDoubles(OutputOf("Normalizer", {x}, {{"norm", std::string(norm)}}));

@@ -27,20 +27,21 @@ Status Infer(const Normalizer&, InferContext& c) {
   return {};
 }
 
-double SizeOf(Norm norm, const double* row, int64_t width) {
-  double size = norm == Norm::kMax ? row[0] : 0;
+double NormOf(Norm norm, const double* row, int64_t width) {
+  double magnitude = norm == Norm::kMax ? row[0] : 0;
   for (int64_t i = 0; i < width; ++i)
-    size = norm == Norm::kMax  ? (std::isnan(row[i]) ? row[i] : std::max(size, row[i]))
-           : norm == Norm::kL1 ? size + std::fabs(row[i])
-                               : size + row[i] * row[i];
-  return norm == Norm::kL2 ? std::sqrt(size) : size;
+    magnitude = norm == Norm::kMax  ? (std::isnan(row[i]) ? row[i] : std::max(magnitude, row[i]))
+                : norm == Norm::kL1 ? magnitude + std::fabs(row[i])
+                                    : magnitude + row[i] * row[i];
+  return norm == Norm::kL2 ? std::sqrt(magnitude) : magnitude;
 }
 
 Status Reference(const Normalizer& op, EvalContext& c) {
   TERN_ASSIGN(Rows x, RowsOf(c.In("x")));
   for (int64_t r = 0; r < x.count && x.width > 0; ++r) {
-    const double size = SizeOf(op.norm, x.Row(r), x.width);
-    for (int64_t i = 0; i < x.width && size != 0; ++i) x.data[static_cast<size_t>(r * x.width + i)] /= size;
+    const double magnitude = NormOf(op.norm, x.Row(r), x.width);
+    for (int64_t i = 0; i < x.width && magnitude != 0; ++i)
+      x.data[static_cast<size_t>(r * x.width + i)] /= magnitude;
   }
   c.Out("y", c.In("x").dims(), x.data);
   return {};

@@ -13,7 +13,7 @@ void Softmax(double* row, size_t count) {
   for (size_t i = 0; i < count; ++i) row[i] /= sum;
 }
 
-// Zero scores stay zero and do not take part in the softmax.
+// Scores near zero are only scaled; they are not part of the sum.
 void SoftmaxZero(double* row, size_t count) {
   constexpr double kZero = 1e-7;
   const double top = *std::max_element(row, row + count), shrink = std::exp(-top);

@@ -20,8 +20,8 @@ enum class SecondClass {
   kComplement,  // [1 - s, s]
   kOpposite     // [-s, s]
 };
-// Rows of one score get a second column (a logistic gives both probabilities); longer rows get the transform.
-// The row has capacity for two scores; returns their number.
+// Applies the transform to a row of scores. A row of one score may get a second column; with kLogistic both
+// columns are probabilities. The row must have capacity for two scores. Returns the number of scores.
 size_t FinishScores(PostTransform kind, SecondClass second, double* row, size_t count);
 void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row);
 

@@ -42,7 +42,7 @@ Result<SvmLayout> LayoutOf(const SVMClassifier& op) {
   l.pairwise = l.vectors > 0;
   if (op.rho.empty()) return InvalidModel("rho is missing");
   if (op.prob_a.size() != op.prob_b.size())
-    return InvalidModel("prob_a has ", op.prob_a.size(), " entries, prob_b ", op.prob_b.size());
+    return InvalidModel("prob_a has ", op.prob_a.size(), " entries, but prob_b has ", op.prob_b.size());
   if (!l.pairwise) {
     l.width = static_cast<int64_t>(op.coefficients.size()) / l.classes;
     if (l.width == 0)
@@ -68,8 +68,8 @@ int64_t WorkSize(const SVMClassifier& op, const SvmLayout& l) {
 
 namespace {
 
-// Class probabilities from pairwise ones, by the second method of Wu, Lin and Weng (2004), as in libsvm.
-// scores: of pairs, then of classes.
+// Computes class probabilities from pairwise ones, by the second method of Wu, Lin and Weng (2004), as in
+// libsvm. scores holds one score per pair; it receives one probability per class.
 void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, double* work) {
   constexpr double kClose = 1e-7;
   constexpr int kMaxIterations = 100;
@@ -111,8 +111,8 @@ void CoupleProbabilities(const SVMClassifier& op, size_t n, double* scores, doub
   std::copy(p, p + n, scores);
 }
 
-// A positive score of a pair i < j is a vote for i, any other a vote for j. Of classes with equal votes the
-// first wins.
+// Returns the class with the most votes; of several such classes, the first. A positive score of a pair i < j
+// is a vote for i. Any other score is a vote for j.
 int64_t MostVotes(const SvmLayout& l, const double* scores, double* votes) {
   std::fill(votes, votes + l.classes, 0.0);
   size_t pair = 0;
@@ -121,7 +121,8 @@ int64_t MostVotes(const SvmLayout& l, const double* scores, double* votes) {
   return std::max_element(votes, votes + l.classes) - votes;
 }
 
-// Two classes of a linear model: the second wins if the larger score exceeds the threshold.
+// The class that a linear model selects. Of two classes, the second wins if the larger score exceeds a
+// threshold.
 int64_t LinearWinner(const SVMClassifier& op, const SvmLayout& l, const double* scores) {
   const int64_t top = std::max_element(scores, scores + l.classes) - scores;
   if (l.classes != 2 || !op.prob_a.empty()) return top;
@@ -150,9 +151,9 @@ void RowScores(const SVMClassifier& op, const SvmLayout& l, const double* x, dou
   std::vector<double> similarity;
   for (int64_t s = 0; s < l.vectors; ++s)
     similarity.push_back(SimilarityOf(op, x, op.vectors.data() + s * l.width, l.width));
-  const auto part = [&](int64_t row, int64_t of) {
+  const auto part = [&](int64_t row, int64_t k) {
     double sum = 0;
-    for (int64_t s = l.start[static_cast<size_t>(of)]; s < l.start[static_cast<size_t>(of) + 1]; ++s)
+    for (int64_t s = l.start[static_cast<size_t>(k)]; s < l.start[static_cast<size_t>(k) + 1]; ++s)
       sum += op.coefficients[static_cast<size_t>(row * l.vectors + s)] * similarity[static_cast<size_t>(s)];
     return sum;
   };
@@ -162,7 +163,7 @@ void RowScores(const SVMClassifier& op, const SvmLayout& l, const double* x, dou
 Status Reference(const SVMClassifier& op, EvalContext& c) {
   TERN_ASSIGN(const SvmLayout l, LayoutOf(op));
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
-  if (x.width != l.width) return InvalidArgument("x has ", x.width, " features, the model ", l.width);
+  if (x.width != l.width) return InvalidArgument("x has ", x.width, " features, but the model has ", l.width);
   const int64_t count = ScoreCount(op, l);
   std::vector<int64_t> winners;
   std::vector<double> all, scores(static_cast<size_t>(RowSize(l))),

@@ -1,4 +1,4 @@
-// SVMClassifier: support vectors of each class, compared pairwise, or one linear function per class. Shared
+// SVMClassifier: compares classes pairwise by support vectors, or has one linear function per class. Shared
 // by its reference function and its kernel.
 #pragma once
 #include "ops/ml/labels.h"
@@ -28,14 +28,14 @@ struct SvmLayout {
   std::vector<int64_t> start;  // pairwise: index of the first support vector of each class, then their total
 };
 
-// Also checks the attributes.
+// Derives the layout from the attributes, and checks them.
 Result<SvmLayout> LayoutOf(const SVMClassifier& op);
 
 // Columns of the output `scores`.
 int64_t ScoreCount(const SVMClassifier& op, const SvmLayout& layout);
 
-// One score per pair of classes i < j. part(r, k): the sum over the support vectors of class k of their
-// coefficients in row r times their kernel value with the row of x.
+// Computes one score per pair of classes i < j. part(r, k) must return a sum over the support vectors of
+// class k: the coefficient in row r times the kernel value with the row of x.
 template <class F>
 void PairScores(const SVMClassifier& op, const SvmLayout& layout, const F& part, double* scores) {
   size_t pair = 0;
@@ -44,8 +44,9 @@ void PairScores(const SVMClassifier& op, const SvmLayout& layout, const F& part,
       scores[pair] = part(j - 1, i) + part(i, j) + static_cast<double>(op.rho[pair]);
 }
 
-// Converts a row's scores, one per pair or, for a linear model, per class, to the ScoreCount() numbers of the
-// output and returns the class. Capacities: scores RowSize(), work WorkSize() numbers.
+// Converts a row's scores to the ScoreCount() numbers of the output, and returns the class. There is one
+// score per pair of classes, or per class of a linear model. scores must have capacity for RowSize() numbers,
+// work for WorkSize() numbers.
 int64_t FinishRow(const SVMClassifier& op, const SvmLayout& layout, double* scores, double* work);
 int64_t RowSize(const SvmLayout& layout);
 int64_t WorkSize(const SVMClassifier& op, const SvmLayout& layout);

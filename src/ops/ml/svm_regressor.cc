@@ -25,7 +25,7 @@ Status Infer(const SVMRegressor& op, InferContext& c) {
 Status Reference(const SVMRegressor& op, EvalContext& c) {
   TERN_ASSIGN(const Rows x, RowsOf(c.In("x")));
   const int64_t width = WidthOf(op);
-  if (x.width != width) return InvalidArgument("x has ", x.width, " features, the model ", width);
+  if (x.width != width) return InvalidArgument("x has ", x.width, " features, but the model has ", width);
   std::vector<double> y;
   for (int64_t r = 0; r < x.count; ++r) {
     double sum = op.rho[0];

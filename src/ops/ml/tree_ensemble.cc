@@ -7,7 +7,7 @@ constexpr int64_t kMaxTargets = int64_t{1} << 24;
 
 Status Check(const TreeEnsemble& op) {
   if (op.targets < 1 || op.targets > kMaxTargets)
-    return InvalidModel("targets is ", op.targets, ", must be from 1 to ", kMaxTargets);
+    return InvalidModel("targets is ", op.targets, ", but must be from 1 to ", kMaxTargets);
   if (op.base_wide.defined() && !IsFloat(op.base_wide.dtype()))
     return InvalidModel("base_wide is ", op.base_wide.Describe());
   const size_t base = BaseOf(op).size();

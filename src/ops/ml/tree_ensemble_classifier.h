@@ -1,5 +1,5 @@
-// TreeEnsembleClassifier: decision trees that vote for classes. Two classes follow special rules, those of
-// onnxruntime: the ONNX specification does not define them, and models are made for onnxruntime.
+// TreeEnsembleClassifier: decision trees that vote for classes. Two classes follow the rules of onnxruntime:
+// the ONNX specification defines none, and models are made for onnxruntime.
 #pragma once
 #include <algorithm>
 
@@ -44,7 +44,7 @@ class Decider {
                  std::all_of(t.begin(), t.end(), [&](int64_t v) { return v == t[0]; });
   }
 
-  // votes: one per class, modified; scores: one per class, with capacity for at least two.
+  // votes: one per class; they are modified. scores: one per class, with capacity for at least two.
   Decision Decide(VoteSum* votes, double* scores) const {
     const int64_t classes = op_.labels.count();
     return classes > 2 ? Many(votes, scores) : classes == 2 ? Two(votes, scores) : One(votes[0], scores);
@@ -81,7 +81,7 @@ class Decider {
   }
 
   Decision Two(VoteSum* s, double* scores) const {
-    const bool both = s[1].given || base_.size() == 2;
+    const bool has_two = s[1].given || base_.size() == 2;
     if (base_.size() == 2 && s[1].given) {
       s[1].sum = base_[1] + s[0].sum;
       s[0].sum = -s[1].sum;
@@ -92,7 +92,7 @@ class Decider {
     const SecondClass second = one_sided_ && positive_       ? SecondClass::kComplement
                                : one_sided_ || base_.empty() ? SecondClass::kOpposite
                                                              : SecondClass::kNone;
-    if (FinishScores(op_.transform, second, scores, both ? 2 : 1) == 1) scores[1] = 0;
+    if (FinishScores(op_.transform, second, scores, has_two ? 2 : 1) == 1) scores[1] = 0;
     return WinnerOf(s[1].given ? s[1].sum : s[0].given ? s[0].sum : 0);
   }
 

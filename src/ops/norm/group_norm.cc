@@ -23,7 +23,7 @@ struct GroupNorm : ChannelOrder {
 Status Infer(const GroupNorm& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
-  if (op.groups < 1) return InvalidModel("groups is ", op.groups, ", needs at least 1");
+  if (op.groups < 1) return InvalidModel("groups is ", op.groups, ", but must be at least 1");
   const Dim channels = x.ranked ? op.ToChannelsFirst(x)[1] : Dim();
   if (channels.known() && channels.value() % op.groups)
     return InvalidModel(op.groups, " groups do not divide the ", channels.value(), " channels");

@@ -70,7 +70,7 @@ Status Reference(const LayerNorm& op, EvalContext& c) {
 
 TERN_OP(LayerNorm) {
   return OpDef::Of<LayerNorm>(
-             "y = (x - mean) * inv_std * scale + bias, statistics over the axes from `axis` on")
+             "y = (x - mean) * inv_std * scale + bias, with statistics over the axes from `axis` on")
       .In("x", kRealFloats)
       .OptIn("scale", kRealFloats)
       .OptIn("bias", kRealFloats)

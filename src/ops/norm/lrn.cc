@@ -26,7 +26,7 @@ struct Lrn : ChannelOrder {
 
 Status Infer(const Lrn& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
-  if (op.size < 1) return InvalidModel("size is ", op.size, ", needs at least 1");
+  if (op.size < 1) return InvalidModel("size is ", op.size, ", but must be at least 1");
   if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
   c.Out("y", c.TypeOf("x"), x);
   return {};

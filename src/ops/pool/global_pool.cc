@@ -28,7 +28,7 @@ struct GlobalPool : ChannelOrder {
 Status Infer(const GlobalPool& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
-  if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", must be positive");
+  if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", but must be positive");
   Shape y = op.ToChannelsFirst(x);
   for (size_t i = 2; i < y.dims.size(); ++i) y.dims[i] = 1;
   c.Out("y", c.TypeOf("x"), op.ToOwnLayout(y));

@@ -11,8 +11,8 @@ struct MaxUnpool {
   std::vector<int64_t> kernel, strides, pads;
   template <class V> void Visit(V& v) {
     v("kernel", kernel, "window size of the pooling, one per spatial axis");
-    v("strides", strides, "of the pooling; empty: 1");
-    v("pads", pads, "of the pooling: all begins, then all ends; empty: 0");
+    v("strides", strides, "strides of the pooling; empty: 1");
+    v("pads", pads, "pads of the pooling: all begins, then all ends; empty: 0");
   }
 };
 
@@ -48,12 +48,12 @@ Status Infer(const MaxUnpool& op, InferContext& c) {
   if (c.Has("output_shape")) {
     const auto wanted = c.ContentOf("output_shape");
     if (wanted && wanted->size() != y.dims.size())
-      return InvalidModel("output_shape has ", wanted->size(), " numbers, needs ", y.dims.size());
+      return InvalidModel("output_shape has ", wanted->size(), " numbers, but needs ", y.dims.size());
     for (size_t i = 0; i < y.dims.size(); ++i) {
       const Dim given = wanted ? (*wanted)[i] : Dim();
       if (given.known() && (given.value() < 0 || (y.dims[i].known() && given.value() < y.dims[i].value())))
-        return InvalidModel("output_shape[", i, "] is ", given.value(), ", less than the unpooled size ",
-                            y.dims[i].ToString());
+        return InvalidModel("output_shape[", i, "] is ", given.value(),
+                            ", which is less than the unpooled size ", y.dims[i].ToString());
       y.dims[i] = given;
     }
   }
@@ -70,10 +70,11 @@ Status Reference(const MaxUnpool& op, EvalContext& c) {
   const int64_t count = CountOf(inner);
   std::vector<double> y(static_cast<size_t>(CountOf(dims)), 0);
   for (size_t i = 0; i < x.size(); ++i) {
-    int64_t rest = indices[i], at = 0, step = 1;
-    if (rest < 0 || rest >= count)
-      return InvalidArgument("indices[", i, "] is ", rest, ", outside [0, ", count, ")");
-    for (size_t k = dims.size(); k-- > 0; rest /= inner[k], step *= dims[k]) at += rest % inner[k] * step;
+    int64_t remaining = indices[i], at = 0, step = 1;
+    if (remaining < 0 || remaining >= count)
+      return InvalidArgument("indices[", i, "] is ", remaining, ", which is outside [0, ", count, ")");
+    for (size_t k = dims.size(); k-- > 0; remaining /= inner[k], step *= dims[k])
+      at += remaining % inner[k] * step;
     y[static_cast<size_t>(at)] = x[i];
   }
   c.Out("y", dims, y);

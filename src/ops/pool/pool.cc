@@ -56,11 +56,11 @@ Result<Window> WindowOf(const Pool& op) {
   TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(op.kernel.size()), op.strides, op.pads, op.dilations,
                                         op.auto_pad, op.ceil_mode));
   TERN_TRY(CheckPads(window, op.kernel));
-  if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", must be positive");
+  if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", but must be positive");
   return window;
 }
 
-// For x as [N, C, spatial…].
+// The shape of y for an x in the order [N, C, spatial…].
 Result<Shape> OutputShape(const Pool& op, const Shape& x) {
   TERN_ASSIGN(Window window, WindowOf(op));
   const int rank = static_cast<int>(op.kernel.size()) + 2;
@@ -90,7 +90,8 @@ Status Infer(const Pool& op, InferContext& c) {
   return {};
 }
 
-// The taps of one window along one axis that are inside the input, and how many are inside the padded input.
+// One window along one axis: the taps [first, last) that are inside the input, and how many taps are inside
+// the padded input.
 struct Span {
   int64_t start, first, last, padded;
 };
@@ -145,7 +146,7 @@ class WindowWalker {
   std::vector<Span> spans_;
 };
 
-// NaN propagates; the first of equal maxima gives the index.
+// The maximum of a window and its index. NaN propagates. Of equal maxima, the first one counts.
 Best MaxOf(WindowWalker& walker, const double* x) {
   Best best{-std::numeric_limits<double>::infinity(), -1};
   walker.Each([&](int64_t i) {

@@ -6,7 +6,7 @@
 namespace tern {
 
 Result<Type> InferPart(const OpDef& op, const Attrs& attrs, std::vector<InferInput> inputs);
-// Undefined tensors are absent inputs.
+// Returns the first output. Undefined tensors are absent inputs.
 Result<Tensor> EvaluatePart(const OpDef& op, const Attrs& attrs, const std::vector<Tensor>& tensors);
 
 Attrs DequantizeAttrs(int64_t axis, DType to = DType::kF32);

@@ -23,7 +23,7 @@ double Scaled(float sum, float multiplier, const IntegerBounds& bounds, int32_t 
   return std::nearbyint(std::min(std::max(v, bounds.low), bounds.high)) + zero;
 }
 
-// x - zero point, in f64.
+// Computes x - zero point in f64.
 Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c, int operand) {
   const int at = 3 * operand;
   const Tensor ones = Tensor::Of(DType::kF32, c.In(at + 1).dims(),
@@ -33,7 +33,7 @@ Result<Tensor> Centred(const QuantizedForm& form, const Attrs& attrs, const Eval
                       {c.In(at), ones, c.Has(at + 2) ? c.In(at + 2) : Tensor()});
 }
 
-// The op on real numbers, evaluated on integers and without its activation.
+// Evaluates the op on real numbers with integers as operands, without its activation.
 Result<Tensor> Sums(const QuantizedForm& form, const Attrs& attrs, const EvalContext& c) {
   std::vector<Tensor> operands;
   for (int i = 0; i < form.operands; ++i) {
@@ -124,7 +124,7 @@ IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs&
   const bool clip = activation.activation == BoundsAttrs::Kind::kClip;
   const float low = std::nearbyint((clip ? activation.act_alpha : 0.0f) / scale);
   const float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
-  // Saturates last: a range outside the type's range becomes its nearest bound.
+  // Saturates last: a range outside the type's range becomes the nearest bound of the type.
   const auto fit = [&](float v) { return std::min(std::max(v, bounds.low), bounds.high); };
   return {fit(low), fit(high)};
 }

@@ -9,7 +9,7 @@ struct QMatMul {
   bool transpose_a = false, transpose_b = false;
   BoundsAttrs bounds;
   template <class V> void Visit(V& v) {
-    v("transpose_a", transpose_a, "swap the last two axes of a first; a vector is unchanged");
+    v("transpose_a", transpose_a, "swap the last two axes of a before the product; a vector is unchanged");
     v("transpose_b", transpose_b, "the same for b");
     bounds.Visit(v);
   }

@@ -44,9 +44,10 @@ Status CheckScale(const Shape& x, const Shape& scale, int64_t axis, int64_t bloc
   TERN_ASSIGN(const int at, NormalizeAxis(axis, x.rank()));
   if (block_size > 0) return CheckBlocks(x, scale, at, block_size);
   if (scale.rank() != 1)
-    return InvalidModel("scale ", scale.ToString(), " must be a scalar or a vector, or block_size be given");
+    return InvalidModel("scale ", scale.ToString(),
+                        " must be a scalar or a vector unless block_size is given");
   if (Differ(scale[0], x[at]))
-    return InvalidModel("scale has ", scale[0].value(), " elements, axis ", at, " of x ", x.ToString(),
+    return InvalidModel("scale has ", scale[0].value(), " elements, but axis ", at, " of x ", x.ToString(),
                         " has ", x[at].value());
   return {};
 }
@@ -55,16 +56,16 @@ Status CheckScale(const Shape& x, const Shape& scale, int64_t axis, int64_t bloc
 
 Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size) {
   const Shape &x = c.ShapeOf("x"), &scale = c.ShapeOf("scale");
-  if (block_size < 0) return InvalidModel("block_size is ", block_size, ", must not be negative");
+  if (block_size < 0) return InvalidModel("block_size is ", block_size, ", but must not be negative");
   if (block_size > 0 && scale.rank() == 0)
-    return InvalidModel("block_size is ", block_size, " but scale is a scalar");
+    return InvalidModel("block_size is ", block_size, ", but scale is a scalar");
   if (x.ranked && scale.ranked) {
     TERN_TRY(CheckScale(x, scale, axis, block_size));
   }
   if (!c.Has("zero_point") || !scale.ranked || !c.ShapeOf("zero_point").ranked) return {};
   const Shape& zero = c.ShapeOf("zero_point");
-  const auto one = [](const Shape& s) { return s.rank() == 0 || (s.rank() == 1 && s[0].Is(1)); };
-  if (one(zero) && one(scale)) return {};
+  const auto is_single = [](const Shape& s) { return s.rank() == 0 || (s.rank() == 1 && s[0].Is(1)); };
+  if (is_single(zero) && is_single(scale)) return {};
   bool same = zero.rank() == scale.rank();
   for (int i = 0; same && i < zero.rank(); ++i) same = !Differ(zero[i], scale[i]);
   return same ? Status()

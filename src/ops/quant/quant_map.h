@@ -15,7 +15,7 @@ class QuantMap {
   bool single_ = false, blocked_ = false;
 };
 
-// Checks scale against x, and zero_point, which must have scale's shape.
+// Checks that scale matches x, and that zero_point has the shape of scale.
 Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size);
 
 // Axis rule of ops with the attributes axis and block_size. A single scale refers to no axis.

@@ -22,7 +22,7 @@ TEST(Quantize, RoundsTiesToEvenAndSaturates) {
   EXPECT_EQ(Quantized({1, 0}, 0, {}), (std::vector<int64_t>{255, 0}));
 }
 
-TEST(Quantize, BlocksWithARest) {
+TEST(Quantize, BlocksWithARemainder) {
   const Tensor x = F32({1, 5}, {2, 4, 6, 8, 10}), scale = F32({1, 3}, {1, 2, 5});
   const Tensor y = OutputOf("Quantize", {x, scale}, {{"axis", int64_t{1}}, {"block_size", int64_t{2}}});
   EXPECT_EQ(ToLongs(y), (std::vector<int64_t>{2, 4, 3, 4, 2}));

@@ -52,7 +52,7 @@ Status CheckResult(const QuantizedForm& form, const InferContext& c, const Type&
       .status();
 }
 
-// The bias has one element per column of the result, or per channel, like the scales.
+// The bias must have one element per column of the result, or per channel, like the scales.
 Status CheckBias(const QuantizedForm& form, const InferContext& c, const Shape& y) {
   const Shape& bias = c.In(form.bias()).shape;
   if (bias.ranked && bias.rank() != 1)
@@ -60,7 +60,8 @@ Status CheckBias(const QuantizedForm& form, const InferContext& c, const Shape& 
   if (std::string_view(form.real) != "MatMul" || !bias.ranked) return {};
   if (c.In(3).shape.rank() == 1) return InvalidModel("a bias needs a result with columns, but b is a vector");
   if (y.ranked && Differ(bias[0], y[-1]))
-    return InvalidModel("bias has ", bias[0].value(), " elements, the result ", y[-1].value(), " columns");
+    return InvalidModel("bias has ", bias[0].value(), " elements, but the result has ", y[-1].value(),
+                        " columns");
   return {};
 }
 

@@ -57,11 +57,11 @@ template <class T> Status EvaluateQuantizedOp(const T& op, EvalContext& c) {
   return EvaluateQuantized(*QuantizedFormOf(c.op().name), Attrs::Of(op), c);
 }
 
-// For OpDef::flops: two per dequantized element, three per quantized element, plus those of the op on real
-// numbers without its multiply-accumulates; {}: none.
+// For OpDef::flops: two per dequantized element, three per quantized element, plus `real`. real: FLOPs of the
+// op on real numbers without its multiply-accumulates; {}: none.
 std::function<CountRule> QuantizedFlops(std::function<CountRule> real);
 
-// An op with one operand. real: FLOPs of the op on real numbers.
+// Declares an op with one operand. real: FLOPs of the op on real numbers.
 template <class T>
 OpDef QuantizedFunction(const char* summary, std::function<CountRule> real, Answer<AxisRule> axes) {
   return typename OpDef::Builder<T>(summary)

@@ -27,7 +27,7 @@ struct Reduce {
   }
 };
 
-// nullopt if the axes are not known yet.
+// Which axes are reduced; nullopt if the axes are not known yet.
 Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<std::vector<int64_t>> axes,
                                                 bool absent, int rank) {
   if (!absent && !axes) return std::optional<std::vector<bool>>();
@@ -118,7 +118,7 @@ double Finish(Kind kind, double sum, double count) {
   }
 }
 
-// exp is computed relative to the largest element to avoid overflow.
+// Computes exp relative to the largest element to avoid overflow.
 std::vector<double> LogSumExp(const Tensor& x, const Dims& kept) {
   std::vector<double> top(static_cast<size_t>(CountOf(kept)), Start(Kind::kMax)), sum(top.size(), 0);
   BroadcastWalk first(kept, x.dims()), second(kept, x.dims());
@@ -149,7 +149,7 @@ void ReduceFloats(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
   FromDoubles(sums, y);
 }
 
-// The neutral element of max or min: the result over no elements.
+// The value that a reduction of integers starts from, which is its result over no elements.
 int64_t LongStart(Kind kind, DType t) {
   if (kind == Kind::kProd) return 1;
   if (kind != Kind::kMax && kind != Kind::kMin) return 0;
@@ -205,7 +205,7 @@ Status Reference(const Reduce& op, EvalContext& c) {
   return {};
 }
 
-// Without axes all of them are reduced, or none.
+// Without axes, all axes are reduced or none. Both answer false.
 bool Batch(BatchItems& b) {
   const Tensor* axes = b.Known(1);
   if (!axes || axes->size() == 0) return false;

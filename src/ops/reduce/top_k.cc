@@ -31,7 +31,7 @@ Status Infer(const TopK& op, InferContext& c) {
     }
     Dim& length = y.dims[static_cast<size_t>(axis)];
     if (k.known() && (k.value() < 0 || (length.known() && k.value() > length.value())))
-      return InvalidModel("k is ", k.value(), ", the axis has ", length.ToString(), " elements");
+      return InvalidModel("k is ", k.value(), ", but the axis has ", length.ToString(), " elements");
     length = k;
   }
   c.Out("values", c.TypeOf("x"), y);

@@ -58,8 +58,8 @@ void RnnCell::StepLstm(const double* x, double* h, double* c) const {
   for (int64_t i = 0; i < hidden; ++i) {
     const double input = Apply(0, Gate(0, i, x, h) + p[i] * c[i]);
     const double forget = input_forget ? 1 - input : Apply(0, Gate(2, i, x, h) + p[2 * hidden + i] * c[i]);
-    const double fresh = Apply(1, Gate(3, i, x, h));
-    c[i] = forget * c[i] + input * fresh;
+    const double candidate = Apply(1, Gate(3, i, x, h));
+    c[i] = forget * c[i] + input * candidate;
     const double output = Apply(0, Gate(1, i, x, h) + p[hidden + i] * c[i]);
     next[static_cast<size_t>(i)] = output * functions[2](c[i]);
   }

@@ -9,8 +9,8 @@ namespace tern {
 
 enum class RnnKind : uint8_t { kRnn, kGru, kLstm };
 
-// Weights of one direction: w [gates*hidden, features], r [gates*hidden, hidden], b [2*gates*hidden] (first
-// of w, then of r), p [3*hidden] peepholes i o f.
+// Weights of one direction: w [gates*hidden, features]; r [gates*hidden, hidden]; the biases b of w, then of
+// r [2*gates*hidden]; the peepholes p in the order i o f [3*hidden].
 struct RnnCell {
   RnnKind kind;
   int64_t features, hidden;

@@ -46,7 +46,7 @@ Result<std::vector<RnnActivation>> Activations(const Rnn& op, int direction) {
   const auto& defaults = kDefaults[static_cast<int>(op.kind)];
   const size_t count = defaults.size(), wanted = count * static_cast<size_t>(Directions(op));
   if (!op.activations.empty() && op.activations.size() != wanted)
-    return InvalidModel("activations has ", op.activations.size(), " names, needs ", wanted);
+    return InvalidModel("activations has ", op.activations.size(), " names, but needs ", wanted);
   for (const auto* list : {&op.activation_alpha, &op.activation_beta})
     if (!list->empty() && list->size() != wanted)
       return InvalidModel("activation_alpha and activation_beta must have ", wanted, " numbers or none, got ",
@@ -107,7 +107,8 @@ Result<std::vector<int64_t>> Lengths(EvalContext& c, int64_t length, int64_t bat
   auto lengths = c.Longs("sequence_lens");
   for (size_t i = 0; i < lengths.size(); ++i)
     if (lengths[i] < 0 || lengths[i] > length)
-      return InvalidArgument("sequence_lens[", i, "] is ", lengths[i], ", outside [0, ", length, "]");
+      return InvalidArgument("sequence_lens[", i, "] is ", lengths[i], ", which is outside [0, ", length,
+                             "]");
   return lengths;
 }
 
@@ -152,7 +153,7 @@ Status Reference(const Rnn& op, EvalContext& c) {
   return {};
 }
 
-// One per input weight and recurrent weight, in each step of each sequence.
+// One multiply-accumulate per input weight and recurrent weight, in each step of each sequence.
 std::optional<double> Macs(const Node& n) {
   const auto input = DimOf(n.input(0), -1), elements = ElementsOf(n.input(0)), w = ElementsOf(n.input(1)),
              r = ElementsOf(n.input(2));
@@ -160,7 +161,7 @@ std::optional<double> Macs(const Node& n) {
   return *elements / *input * (*w + *r);
 }
 
-// Representative: one sequence of one step.
+// The representative size is one sequence of one step.
 int64_t TypicalDim(const StaticNode&, size_t input, size_t axis) {
   const bool length_or_batch = input == 0 ? axis < 2 : input == 4 || axis == 1;
   return length_or_batch ? 1 : kSizeOfWeights;

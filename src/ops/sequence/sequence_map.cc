@@ -15,7 +15,7 @@ Status Infer(const SequenceMap&, InferContext& c) {
   for (int i = 0; i < c.InputCount(); ++i) inputs.push_back(ElementOf(c.In(i)));
   TERN_ASSIGN(auto outputs, c.InferSubgraph(0, inputs));
   if (c.OutputCount() > static_cast<int>(outputs.size()))
-    return InvalidModel("the body gives ", outputs.size(), " outputs, the node has ", c.OutputCount());
+    return InvalidModel("the body gives ", outputs.size(), " outputs, but the node has ", c.OutputCount());
   for (int i = 0; i < c.OutputCount(); ++i) c.Out(i, Type::SequenceOf(outputs[static_cast<size_t>(i)]));
   return {};
 }
@@ -26,7 +26,7 @@ Status Reference(const SequenceMap&, EvalContext& c) {
   const size_t length = c.InDatum(0).sequence->size();
   for (int i = 1; i < c.InputCount(); ++i)
     if (c.InDatum(i).is_sequence() && c.InDatum(i).sequence->size() != length)
-      return InvalidArgument("sequences of different lengths: ", length, " and ",
+      return InvalidArgument("the sequences have different lengths: ", length, " and ",
                              c.InDatum(i).sequence->size());
   std::vector<DatumList> results(static_cast<size_t>(c.OutputCount()));
   for (size_t iteration = 0; iteration < length; ++iteration) {

@@ -30,7 +30,7 @@ Status InferConcat(const ConcatFromSequence& op, InferContext& c) {
   return {};
 }
 
-// Slices of length 1 along the concatenated axis, so that stacking them concatenates.
+// Splits the tensors into slices of length 1 along the axis. Stacking the slices concatenates the tensors.
 Status CollectSlices(const DatumList& items, int axis, DatumList& slices) {
   const Tensor& first = items.front().tensor;
   for (const Datum& item : items) {
@@ -91,7 +91,8 @@ Status InferSplit(const SplitToSequence& op, InferContext& c) {
   return {};
 }
 
-// The lengths of the parts: given one by one, or one length for all, with a shorter last part.
+// The lengths of the parts. They are given one by one, or one length serves all, and the last part may be
+// shorter.
 Result<std::vector<int64_t>> PartSizes(EvalContext& c, int64_t length) {
   if (!c.Has("sizes")) return std::vector<int64_t>(static_cast<size_t>(length), 1);
   const auto given = c.Longs("sizes");

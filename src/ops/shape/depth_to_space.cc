@@ -20,7 +20,7 @@ struct DepthToSpace : ChannelOrder {
   }
 };
 
-// For x as [N, C, H, W].
+// The dims of y for an x in the order [N, C, H, W].
 Result<std::vector<Dim>> OutDims(const DepthToSpace& op, const Shape& x) {
   if (op.block < 1 || op.block > INT32_MAX) return InvalidModel("block is ", op.block);
   if (x.rank() != 4) return InvalidModel("x must be [N,C,H,W], got ", x.ToString());

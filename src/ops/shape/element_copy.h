@@ -1,4 +1,4 @@
-// Copies elements bit by bit: exact for every type, also strings and packed types.
+// Copies elements without conversion, of every type, including strings and packed types.
 #pragma once
 #include "core/tensor.h"
 
@@ -11,12 +11,12 @@ struct ElementView {
   Dims strides;
 };
 
-// to[i] = from[i] for every index i below dims. Both tensors have the same element type; the views must be
-// inside them.
+// to[i] = from[i] for every index i below dims. Both tensors must have the same element type. The views must
+// be inside them.
 void CopyElements(const Tensor& from, const ElementView& source, Tensor& to, const ElementView& target,
                   const Dims& dims);
 
-// The same for a contiguous run.
+// Copies `count` consecutive elements.
 void CopyRun(const Tensor& from, int64_t source, Tensor& to, int64_t target, int64_t count);
 
 // y[i, j, …] = x[sources[0][i], sources[1][j], …]; elements of y with a negative source are unchanged.

@@ -1,4 +1,4 @@
-// Flatten: merges the dims before an axis, and those from it on, into a matrix.
+// Flatten: reshapes to a matrix. The dims before an axis are merged into rows, the others into columns.
 #include "ops/shape/axes.h"
 
 namespace tern {

@@ -15,7 +15,7 @@ struct Pad {
   }
 };
 
-// Widths before and after every dim; dims that `axes` does not list get none.
+// The widths before and after every dim. They are 0 for dims that `axes` does not list.
 Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads,
                                                 const std::optional<std::vector<int64_t>>& axes) {
   std::vector<int> list;
@@ -36,7 +36,7 @@ Result<std::vector<std::pair<Dim, Dim>>> Widths(int rank, const Content& pads,
 Status CheckWidth(int axis, int64_t dim, int64_t begin, int64_t end) {
   constexpr int64_t kHuge = int64_t{1} << 46;
   if (begin > kHuge || end > kHuge || begin < -kHuge || end < -kHuge || dim + begin + end < 0)
-    return InvalidModel("pads ", begin, " and ", end, " along axis ", axis, " of size ", dim);
+    return InvalidModel("cannot apply pads ", begin, " and ", end, " along axis ", axis, " of size ", dim);
   return {};
 }
 

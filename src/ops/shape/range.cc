@@ -15,7 +15,7 @@ Result<int64_t> CountOfLongs(int64_t start, int64_t limit, int64_t delta) {
                                   : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
   const uint64_t step = delta > 0 ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
   const uint64_t count = (span - 1) / step + 1;
-  if (count > uint64_t{INT64_MAX}) return ResourceExhausted("a range of ", count, " elements");
+  if (count > uint64_t{INT64_MAX}) return ResourceExhausted("a range of ", count, " elements is too long");
   return static_cast<int64_t>(count);
 }
 

@@ -21,8 +21,8 @@ Dim Product(const std::vector<Dim>& dims) {
 // The target shape with 0 (copy) and -1 (inferred) resolved.
 Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content& wanted) {
   std::vector<Dim> out;
-  std::vector<Dim> own = x.dims, named;  // excludes copied dims, which may be 0
-  int rest = -1;
+  std::vector<Dim> own = x.dims, given_dims;  // without copied dims, which may be 0
+  int inferred = -1;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Dim d = wanted[i];
     if (d.Is(0) && !op.allow_zero) {
@@ -33,25 +33,27 @@ Result<std::vector<Dim>> Target(const Reshape& op, const Shape& x, const Content
       out.push_back(d);
       continue;
     } else if (d.Is(-1)) {
-      if (rest >= 0) return InvalidModel("shape has more than one -1");
-      rest = static_cast<int>(i);
+      if (inferred >= 0) return InvalidModel("shape has more than one -1");
+      inferred = static_cast<int>(i);
       d = 1;
     } else if (d.known() && d.value() < 0) {
       return InvalidModel("shape[", i, "] is ", d.value());
     }
     out.push_back(d);
-    named.push_back(d);
+    given_dims.push_back(d);
   }
   // -1 is inferred from the dims that are not copied, so that an empty batch keeps its other dims.
-  const Dim total = x.ranked ? Product(rest < 0 ? x.dims : own) : Dim::Unknown();
-  const Dim given = Product(rest < 0 ? out : named);
+  const Dim total = x.ranked ? Product(inferred < 0 ? x.dims : own) : Dim::Unknown();
+  const Dim given = Product(inferred < 0 ? out : given_dims);
   if (total.known() && given.known()) {
-    const bool fits = rest < 0 ? total == given : given.value() != 0 && total.value() % given.value() == 0;
+    const bool fits =
+        inferred < 0 ? total == given : given.value() != 0 && total.value() % given.value() == 0;
     if (!fits)
       return InvalidModel("cannot reshape ", total.value(), " elements ", x.ToString(), " into ",
                           Shape(wanted).ToString());
   }
-  if (rest >= 0) out[static_cast<size_t>(rest)] = given.Is(0) ? Dim::Unknown() : FloorDiv(total, given);
+  if (inferred >= 0)
+    out[static_cast<size_t>(inferred)] = given.Is(0) ? Dim::Unknown() : FloorDiv(total, given);
   return out;
 }
 

@@ -90,7 +90,8 @@ Status CheckLengths(size_t starts, size_t ends, size_t axes, size_t steps) {
                       " entries");
 }
 
-// A vector's elements as expressions; unknown elements if only its length is known.
+// The elements of an input as expressions: unknown ones if only their number is known, `absent` if there is
+// no input.
 Content ContentOr(const InferContext& c, std::string_view port, size_t n, const Dim& absent) {
   if (auto content = c.ContentOf(port)) return *content;
   return Content(n, c.Has(port) ? Dim() : absent);
@@ -155,7 +156,7 @@ Status Reference(const Slice&, EvalContext& c) {
   return {};
 }
 
-// The given axes, or the first ones if only the number of starts is known.
+// The axes must be constant. Without axes, the number of starts must be known.
 std::optional<AxisMap> Axes(const Node& node) {
   const Shape& starts = node.input(1)->type.shape;
   const bool known =

@@ -33,7 +33,7 @@ Result<std::vector<Dim>> PartSizes(const Split& op, const Dim& dim, const std::o
   if (!sizes) {
     if (op.num_outputs < 0) return InvalidModel("num_outputs is ", op.num_outputs);
     if (op.num_outputs && op.num_outputs < outputs)
-      return InvalidModel("num_outputs is ", op.num_outputs, ", the node has ", outputs, " outputs");
+      return InvalidModel("num_outputs is ", op.num_outputs, ", but the node has ", outputs, " outputs");
     return EqualParts(dim, op.num_outputs ? op.num_outputs : outputs, outputs);
   }
   if (static_cast<int>(sizes->size()) < outputs)
@@ -45,7 +45,7 @@ Result<std::vector<Dim>> PartSizes(const Split& op, const Dim& dim, const std::o
     sum = sum + s;
   }
   if (sum.known() && dim.known() && sum != dim)
-    return InvalidModel("sizes add up to ", sum.value(), ", the split dimension is ", dim.value());
+    return InvalidModel("sizes add up to ", sum.value(), ", but the split dimension is ", dim.value());
   return std::vector<Dim>(sizes->begin(), sizes->begin() + outputs);
 }
 

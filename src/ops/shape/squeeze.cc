@@ -6,28 +6,29 @@ namespace {
 
 struct Squeeze : NoAttrs {};
 
-// Without axes all dims of 1 are removed; the rank is unknown if a dim may or may not be 1.
+// True if the rank of the result without axes is known. All dims of 1 are removed then, so each dim must be
+// known to be 1 or not.
 bool Decidable(const Shape& x) {
   for (const Dim& d : x.dims)
     if (!d.known() && d.LowerBound().value_or(0) < 2) return false;
   return true;
 }
 
-// The remaining dims.
+// The indices of the remaining dims.
 Result<std::vector<int>> Kept(const Shape& x, const std::optional<std::vector<int64_t>>& axes) {
-  std::vector<bool> gone;
-  for (const Dim& d : x.dims) gone.push_back(!axes && d.Is(1));
+  std::vector<bool> removed;
+  for (const Dim& d : x.dims) removed.push_back(!axes && d.Is(1));
   if (axes) {
     TERN_ASSIGN(const auto list, NormalizeAxes(*axes, x.rank()));
     for (int a : list) {
       if (x[a].known() && !x[a].Is(1))
         return InvalidModel("cannot squeeze axis ", a, " of size ", x[a].value());
-      gone[static_cast<size_t>(a)] = true;
+      removed[static_cast<size_t>(a)] = true;
     }
   }
   std::vector<int> kept;
   for (int i = 0; i < x.rank(); ++i)
-    if (!gone[static_cast<size_t>(i)]) kept.push_back(i);
+    if (!removed[static_cast<size_t>(i)]) kept.push_back(i);
   return kept;
 }
 

@@ -52,7 +52,7 @@ TEST_F(Symbolic, ShapeSlicesAndSplits) {
   EXPECT_EQ(ContentText(b.Op("Size", {x})), "[3*H*N*W]");
 }
 
-TEST_F(Symbolic, AnUnknownPartDoesNotHideTheRest) {
+TEST_F(Symbolic, AnUnknownPartDoesNotHideTheOthers) {
   Value* unknown = graph.AddInput("n", Type::TensorOf(DType::kI64, Shape({1})));
   Value* target = b.Op("Concat", {DimOf(x, 0), unknown}, {{"axis", int64_t{0}}});
   EXPECT_EQ(Text(b.Op("Expand", {b.Scalar(DType::kF32, 1), target})), "f32[N,?]");
@@ -74,13 +74,13 @@ TEST_F(Symbolic, SliceExpressionsAgreeWithEvaluation) {
   for (int64_t start : {-9, -2, 0, 1, 9})
     for (int64_t end : {-9, -2, 0, 1, 9})
       for (int64_t step : {-3, -1, 1, 3}) {
-        const Dim said = Slice(x, start, end, 2, step)->type.shape[2];
+        const Dim inferred = Slice(x, start, end, 2, step)->type.shape[2];
         for (int64_t size : {0, 1, 2, 5, 20}) {
           const Tensor got =
               OutputOf("Slice", {Tensor(DType::kI8, {size}), Tensor::Ints({start}), Tensor::Ints({end}),
                                  Tensor::Ints({0}), Tensor::Ints({step})});
-          EXPECT_EQ(said.Evaluate({{"H", size}}), got.dim(0))
-              << start << ":" << end << ":" << step << " of " << size << " by " << said.ToString();
+          EXPECT_EQ(inferred.Evaluate({{"H", size}}), got.dim(0))
+              << start << ":" << end << ":" << step << " of " << size << " by " << inferred.ToString();
         }
       }
 }

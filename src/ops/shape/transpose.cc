@@ -58,7 +58,7 @@ bool Batch(BatchItems& b) {
   return b.FirstInput() && !perm.empty() && perm[0] == 0;
 }
 
-// A view if only axes of length 1 move.
+// The result is a view of x if only axes of length 1 move.
 std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
   const Dims& dims = n.inputs[0].dims;
   std::vector<int64_t> perm = n.attrs->As<Transpose>().perm;

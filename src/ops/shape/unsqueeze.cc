@@ -11,11 +11,11 @@ Result<std::vector<Dim>> Grown(const Shape& x, const std::vector<int64_t>& axes)
   TERN_ASSIGN(const auto list, NormalizeAxes(axes, rank));
   std::vector<Dim> dims(static_cast<size_t>(rank));
   for (int a : list) dims[static_cast<size_t>(a)] = 1;
-  std::vector<bool> fresh(static_cast<size_t>(rank));
-  for (int a : list) fresh[static_cast<size_t>(a)] = true;
+  std::vector<bool> is_new(static_cast<size_t>(rank));
+  for (int a : list) is_new[static_cast<size_t>(a)] = true;
   int next = 0;
   for (size_t i = 0; i < dims.size(); ++i)
-    if (!fresh[i]) dims[i] = x[next++];
+    if (!is_new[i]) dims[i] = x[next++];
   return dims;
 }
 

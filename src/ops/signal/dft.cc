@@ -46,7 +46,8 @@ Status Infer(const DFT& op, InferContext& c) {
       const auto given = c.ContentOf("length");
       length = given && given->size() == 1 ? (*given)[0] : Dim();
     }
-    if (length.known() && length.value() < 1) return InvalidModel("a transform of length ", length.value());
+    if (length.known() && length.value() < 1)
+      return InvalidModel("a transform cannot have length ", length.value());
     dims[static_cast<size_t>(a)] = OutLength(op, length);
   }
   dims.back() = Real(op) ? 1 : 2;
@@ -75,14 +76,14 @@ Status Reference(const DFT& op, EvalContext& c) {
   dims.back() = Real(op) ? 1 : 2;
   Tensor& y = c.Out("y", dims);
   const int64_t out = dims[static_cast<size_t>(axis)];
-  const int64_t used = std::min(given, Real(op) ? length / 2 + 1 : length);
+  const int64_t input_count = std::min(given, Real(op) ? length / 2 + 1 : length);
   const int64_t inner = CountBetween(x.dims(), axis + 1, x.rank() - 1),
                 outer = CountBetween(x.dims(), 0, axis);
   const double scale = op.inverse ? 1 / static_cast<double>(length) : 1;
   for (int64_t row = 0; row < outer * inner; ++row) {
     const int64_t o = row / inner, i = row % inner;
     std::vector<Complex> signal(static_cast<size_t>(length));
-    for (int64_t k = 0; k < used; ++k) {
+    for (int64_t k = 0; k < input_count; ++k) {
       const int64_t at = ((o * given + k) * inner + i) * parts;
       signal[static_cast<size_t>(k)] = {LoadDouble(x, at), parts == 2 ? LoadDouble(x, at + 1) : 0};
     }

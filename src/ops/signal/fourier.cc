@@ -29,7 +29,8 @@ void Radix2(std::vector<Complex>& x, bool inverse) {
   }
 }
 
-// Bluestein: kn = (k² + n² - (k-n)²) / 2 turns the transform into a convolution, computed at a power of two.
+// Bluestein's algorithm. kn = (k² + n² - (k-n)²) / 2 turns the transform into a convolution, which is
+// computed for a length that is a power of two.
 void Chirp(std::vector<Complex>& x, bool inverse) {
   const size_t n = x.size();
   size_t m = 1;

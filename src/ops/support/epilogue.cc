@@ -11,8 +11,8 @@
 namespace tern {
 namespace {
 
-constexpr int kOwn = static_cast<int>(Epilogue::kGeluTanh) + 1,
-              kUnaries = static_cast<int>(UnaryKind::kMish) + 1;
+constexpr int kOwnCount = static_cast<int>(Epilogue::kGeluTanh) + 1,
+              kUnaryCount = static_cast<int>(UnaryKind::kMish) + 1;
 
 double Clipped(double low, double high, double x) {
   const double v = x < low ? low : x;
@@ -24,7 +24,7 @@ double Clipped(double low, double high, double x) {
 const std::vector<const char*>& EpilogueNames() {
   static const auto* names = [] {
     auto* list = new std::vector<const char*>{"none", "clip", "gelu", "gelu_tanh"};
-    list->insert(list->end(), UnaryNames().begin(), UnaryNames().begin() + kUnaries);
+    list->insert(list->end(), UnaryNames().begin(), UnaryNames().begin() + kUnaryCount);
     list->insert(list->end(), ActivationNames().begin(), ActivationNames().end());
     return list;
   }();
@@ -41,9 +41,9 @@ double EpilogueValue(Epilogue activation, double alpha, double beta, double x) {
     case Epilogue::kGeluTanh:
       return GeluValue(activation == Epilogue::kGeluTanh, x);
   }
-  const int other = static_cast<int>(activation) - kOwn;
-  if (other < kUnaries) return UnaryValue(static_cast<UnaryKind>(other), x);
-  return ActivationValue(static_cast<ActivationKind>(other - kUnaries), alpha, beta, x);
+  const int other = static_cast<int>(activation) - kOwnCount;
+  if (other < kUnaryCount) return UnaryValue(static_cast<UnaryKind>(other), x);
+  return ActivationValue(static_cast<ActivationKind>(other - kUnaryCount), alpha, beta, x);
 }
 
 Status InferEpilogue(const EpilogueAttrs& attrs, InferContext& c, const Shape& y, DType& type) {

@@ -1,5 +1,5 @@
 // The epilogue of ops that accumulate products (MatMul, Conv, ConvTranspose), applied before rounding: y =
-// activation(sums + residual). One node instead of three, and one pass over memory.
+// activation(sums + residual). It replaces three nodes by one, with one pass over memory.
 #pragma once
 #include <cstdint>
 

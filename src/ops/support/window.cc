@@ -13,7 +13,7 @@ constexpr int64_t kLimit = int64_t{1} << 31;  // products of two such numbers fi
 Status CheckList(const char* name, const std::vector<int64_t>& list, int wanted, int64_t least) {
   if (list.empty()) return {};
   if (static_cast<int>(list.size()) != wanted)
-    return InvalidModel(name, " has ", list.size(), " numbers, needs ", wanted);
+    return InvalidModel(name, " has ", list.size(), " numbers, but needs ", wanted);
   for (int64_t v : list)
     if (v < least || v >= kLimit)
       return InvalidModel(name, " [", Join(list, ", "), "]: ", v, " is outside [", least, ", 2^31)");

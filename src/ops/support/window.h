@@ -38,8 +38,8 @@ Window ResolvePads(Window window, const Dims& input, const Dims& kernel);
 // Fails unless every known kernel size is in [1, 2^31).
 Status CheckKernel(const std::vector<Dim>& kernel);
 
-// For one axis and one tap (its index times dilation): the output positions [first, last) whose input index
-// is inside.
+// The output positions [first, last) along one axis for which a tap reads an element inside the input. tap:
+// its index times the dilation.
 struct TapRange {
   int64_t first, last;
 };

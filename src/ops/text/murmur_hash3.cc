@@ -18,7 +18,7 @@ struct MurmurHash3 {
 
 Status Infer(const MurmurHash3& op, InferContext& c) {
   if (op.seed < 0 || op.seed > UINT32_MAX)
-    return InvalidModel("seed is ", op.seed, ", must be an unsigned 32-bit number");
+    return InvalidModel("seed is ", op.seed, ", but must be an unsigned 32-bit number");
   c.Out("y", op.positive ? DType::kU32 : DType::kI32, c.ShapeOf("x"));
   return {};
 }

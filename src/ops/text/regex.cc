@@ -97,8 +97,8 @@ class Regex::Compiler {
   bool full_ = false;
 };
 
-// The set of active states between two characters, each with the start of its match. If two attempts reach
-// the same state, the earlier one stays: lists are ordered by start.
+// Simulates the NFA. Between two characters there is a list of active states, each with the start of its
+// match. The list is ordered by start: if two attempts reach the same state, the earlier one stays.
 class Regex::Runner {
  public:
   Runner(const Regex& regex, const std::vector<uint32_t>& text)

@@ -1,4 +1,4 @@
-// RegexFullMatch: whether texts match a regular expression entirely.
+// RegexFullMatch: tells whether texts match a regular expression entirely.
 #include "ir/eval_context.h"
 #include "ir/infer_context.h"
 #include "ops/text/regex.h"

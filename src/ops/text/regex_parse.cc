@@ -19,8 +19,8 @@ class Parser {
 
   Result<RegexTree> Run() {
     if (codes_.size() > kMaxPattern)
-      return InvalidModel("a regular expression of ", codes_.size(), " characters; ", kMaxPattern,
-                          " are allowed");
+      return InvalidModel("a regular expression has ", codes_.size(), " characters, but at most ",
+                          kMaxPattern, " are allowed");
     TERN_ASSIGN(RegexTree tree, Choice(0));
     if (!AtEnd()) return Error("')' without '('");
     return tree;
@@ -65,14 +65,14 @@ class Parser {
 
   Result<Tree> Choice(int depth) {
     if (depth > kMaxRegexDepth) return Error("groups nest deeper than ", kMaxRegexDepth);
-    const Flags outside = flags_;
-    std::vector<Tree> ways;
+    const Flags saved_flags = flags_;
+    std::vector<Tree> alternatives;
     do {
-      TERN_ASSIGN(Tree way, Sequence(depth));
-      ways.push_back(std::move(way));
+      TERN_ASSIGN(Tree alternative, Sequence(depth));
+      alternatives.push_back(std::move(alternative));
     } while (Take('|'));
-    flags_ = outside;
-    return Many(Kind::kChoice, std::move(ways));
+    flags_ = saved_flags;
+    return Many(Kind::kChoice, std::move(alternatives));
   }
 
   Result<Tree> Sequence(int depth) {
@@ -98,7 +98,7 @@ class Parser {
     Take('?');  // greedy and lazy repetitions match the same texts
     if (low > kMaxRepeat || high > kMaxRepeat || (high >= 0 && low > high))
       return Error("bad repetition: from ", low, " to ", high, " times");
-    if (Peek('*') || Peek('+') || Peek('?')) return Error("a repetition of a repetition");
+    if (Peek('*') || Peek('+') || Peek('?')) return Error("a repetition cannot be repeated");
     Tree t;
     t.kind = Kind::kRepeat;
     t.low = low;
@@ -139,7 +139,7 @@ class Parser {
   }
 
   Result<Tree> Group(int depth) {
-    const Flags outside = flags_;
+    const Flags saved_flags = flags_;
     if (Take('?')) {
       const bool named = (Peek('P') && Peek('<', 1)) || (Peek('<') && !Peek('=', 1) && !Peek('!', 1));
       if (named) {
@@ -152,12 +152,12 @@ class Parser {
     }
     TERN_ASSIGN(Tree x, Choice(depth + 1));
     if (!Take(')')) return Error("'(' without ')'");
-    flags_ = outside;
+    flags_ = saved_flags;
     return x;
   }
 
-  // After "(?": i, m, s, U, with '-' before those to switch off, then ':' or ')'. Returns true if it ends
-  // with ')'.
+  // Reads the flags i, m, s and U after "(?", up to ':' or ')'. A '-' precedes those to switch off. Returns
+  // true if ')' ends them.
   Result<bool> ReadFlags() {
     bool on = true;
     while (!AtEnd()) {

@@ -31,8 +31,8 @@ Parts SplitBlanks(const std::string& text, int64_t limit) {
   Parts parts;
   size_t at = text.find_first_not_of(kBlanks);
   while (at != std::string::npos) {
-    const bool rest = limit >= 0 && static_cast<int64_t>(parts.size()) >= limit;
-    const size_t end = rest ? std::string::npos : text.find_first_of(kBlanks, at);
+    const bool is_last = limit >= 0 && static_cast<int64_t>(parts.size()) >= limit;
+    const size_t end = is_last ? std::string::npos : text.find_first_of(kBlanks, at);
     parts.push_back(text.substr(at, end == std::string::npos ? end : end - at));
     at = end == std::string::npos ? end : text.find_first_not_of(kBlanks, end);
   }

@@ -34,14 +34,14 @@ constexpr int64_t kMaxColumns = int64_t{1} << 24;
 
 Status Check(const TfIdfVectorizer& op) {
   if (op.min_length < 1 || op.max_length < op.min_length || op.max_skip < 0)
-    return InvalidModel("n-grams of ", op.min_length, " to ", op.max_length, " items with gaps up to ",
-                        op.max_skip);
+    return InvalidModel("cannot count n-grams of ", op.min_length, " to ", op.max_length,
+                        " items with gaps up to ", op.max_skip);
   if (!op.pool_ints.empty() && !op.pool_texts.empty())
     return InvalidModel("the pool has both integers and strings");
   if (op.places.empty()) return InvalidModel("places is empty");
   if (op.max_length > static_cast<int64_t>(op.starts.size()))
-    return InvalidModel("n-grams of ", op.max_length, " items, but starts for ", op.starts.size(),
-                        " lengths");
+    return InvalidModel("n-grams have up to ", op.max_length, " items, but starts has only ",
+                        op.starts.size(), " entries");
   int64_t grams = 0;
   for (size_t n = 0; n < op.starts.size(); ++n) {
     const int64_t end = n + 1 < op.starts.size() ? op.starts[n + 1] : static_cast<int64_t>(op.pool_size());
@@ -72,7 +72,7 @@ Status Infer(const TfIdfVectorizer& op, InferContext& c) {
   if (y.ranked) y.dims.back() = Columns(op);
   const DType x = c.TypeOf("x");
   if (x != DType::kInvalid && (x == DType::kString) != op.pool_ints.empty() && op.pool_size())
-    return InvalidModel("x is ", DTypeName(x), ", the pool has ",
+    return InvalidModel("x is ", DTypeName(x), ", but the pool has ",
                         op.pool_ints.empty() ? "strings" : "integers");
   c.Out("y", DType::kF32, std::move(y));
   return {};

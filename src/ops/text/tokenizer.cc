@@ -37,7 +37,7 @@ struct Rules {
 
 Result<Rules> RulesOf(const Tokenizer& op) {
   Rules rules;
-  if (op.min_length < 1) return InvalidModel("min_length is ", op.min_length, ", must be 1 or more");
+  if (op.min_length < 1) return InvalidModel("min_length is ", op.min_length, ", but must be 1 or more");
   if (op.characters()) {
     if (op.min_length > 1)
       return InvalidModel("min_length is ", op.min_length, " for tokens of one character");

@@ -5,7 +5,8 @@ namespace {
 
 constexpr uint32_t kReplacement = 0xFFFD;
 
-// Length of the valid sequence at `at`, with its code point in `code`; 0 if there is none.
+// Returns the length of the valid sequence at `at`, and stores its code point in `code`. Returns 0 if there
+// is none.
 size_t Decode(std::string_view s, size_t at, uint32_t& code) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(s[i])); };
   const uint32_t first = byte(at);
@@ -32,7 +33,7 @@ struct CaseRange {
 constexpr CaseRange kRanges[] = {{'A', 'Z', 32},     {0xC0, 0xD6, 32},   {0xD8, 0xDE, 32},
                                  {0x391, 0x3A1, 32}, {0x3A3, 0x3AB, 32}, {0x400, 0x40F, 80},
                                  {0x410, 0x42F, 32}};
-// Adjacent pairs: the even (or odd) code of each pair is upper case.
+// Ranges of adjacent pairs. The first code of each pair is upper case, the second lower case.
 struct PairRange {
   uint32_t low, high;
 };

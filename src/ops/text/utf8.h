@@ -7,7 +7,7 @@
 
 namespace tern {
 
-// A byte that starts no valid sequence becomes U+FFFD.
+// Decodes UTF-8. A byte that starts no valid sequence becomes U+FFFD.
 std::vector<uint32_t> CodePoints(std::string_view text);
 void AppendUtf8(uint32_t code, std::string& out);
 
