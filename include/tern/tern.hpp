@@ -44,7 +44,8 @@ TERN_API_NAMESPACE {
     const Status& status() const;
     const std::string& name() const;
     DType dtype() const;
-    // The current shape. For an input that was not fed yet: the declared dims, -1 for open ones.
+    // Returns the current shape. For an input that was not fed yet, returns the declared dims, with -1 for
+    // open ones.
     Shape shape() const;
     size_t size() const;   // elements; 0 while a dim is open
     size_t bytes() const;  // sub-byte types are packed, low bits first
@@ -54,8 +55,9 @@ TERN_API_NAMESPACE {
     int declared_rank() const;                       // -1: unknown, or not a tensor
     std::vector<DeclaredDim> declared_dims() const;  // as many as declared_rank()
 
-    // A copy of the current value, of any kind: use it to read sequences, maps and optionals. Empty if there
-    // is no value yet. For an overridable constant that is not fed: its stored value.
+    // Returns a copy of the current value, of any kind. Use it to read sequences, maps and optionals. The
+    // copy is empty if there is no value yet. For an overridable constant that is not fed, returns its stored
+    // value.
     Value value() const;
     // Inputs: feeds a value of any kind, without a copy. raw() of the input is then null; value() reads it.
     // Run checks the value against the model.
@@ -90,8 +92,9 @@ TERN_API_NAMESPACE {
     // Run that reads it. Not for strings.
     Status Share(void* data, size_t bytes, const Shape& shape);
 
-    // The elements in row-major order; null when T is not the element type, or when there are none yet. The
-    // pointer to an output is valid until the next Run. Only inputs that own their memory are writable.
+    // Returns the elements in row-major order, or null if T is not the element type or there are no elements
+    // yet. The pointer to an output is valid until the next Run. Only inputs that own their memory are
+    // writable.
     template <class T> T* data() { return kTypeOf<T> == dtype() ? static_cast<T*>(raw()) : nullptr; }
     template <class T> const T* data() const {
       return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
@@ -99,8 +102,9 @@ TERN_API_NAMESPACE {
     void* raw();
     const void* raw() const;
     // Copies the elements in row-major order. T is the element type, or a type that represents each of its
-    // values exactly (f32 as double, f16 as float, i8 as int32_t): then elements are converted. Any other T
-    // is kInvalidArgument, as is a tensor without elements yet (not fed, not run); `out` is then unchanged.
+    // values exactly (f32 as double, f16 as float, i8 as int32_t): then elements are converted. Fails with
+    // kInvalidArgument for any other T, and for a tensor without elements yet (not fed, not run); `out` is
+    // then unchanged.
     template <class T> Status CopyTo(std::vector<T>& out) const {
       if (Status status = CheckRead(kTypeOf<T>); !status.ok()) return status;
       if (const T* from = data<T>()) {
@@ -139,7 +143,7 @@ TERN_API_NAMESPACE {
     // A model file or folder; its format is detected from the contents. Weights of a .tern file and external
     // data of an ONNX model are memory-mapped as long as a predictor or a clone of it lives. To replace a
     // model, write another file and rename it, as `tern convert` does: writing into a mapped file may change
-    // results, truncating it ends the process (SIGBUS).
+    // results, and truncating it ends the process (SIGBUS).
     explicit Config(std::string model_path);
     Config(const Config&);  // a move copies
     Config& operator=(const Config&);
@@ -164,7 +168,7 @@ TERN_API_NAMESPACE {
     // "fp32" (the default): as the model specifies. "bf16": matrix products and convolutions with constant
     // weights, and attention, round their operands to bf16 and accumulate in f32; about twice as fast where
     // the processor has bf16 instructions. "auto": bf16 on such processors, fp32 elsewhere. With
-    // reference(true), "bf16" is an error and "auto" means fp32.
+    // reference(true), Create fails for "bf16", and "auto" means fp32.
     Config& precision(std::string name);
     // The time budget in milliseconds for measuring, during planning, which kernels are the fastest on this
     // machine. 0 (the default): kernels are chosen by estimates. At most 600000; shared by all clones.
@@ -174,7 +178,8 @@ TERN_API_NAMESPACE {
     Config& tune_ms(int64_t milliseconds);
     // The folder for measurements. Default: $TERN_CACHE_DIR, $XDG_CACHE_HOME/tern or ~/.cache/tern. "":
     // measurements are not stored. An explicit folder is read even when tune_ms is 0. A missing folder is
-    // created if tune_ms is set; otherwise Predictor::warnings() reports it. An error with reference(true).
+    // created if tune_ms is set; otherwise Predictor::warnings() reports it. With a folder and
+    // reference(true), Create fails.
     Config& cache_dir(std::string folder);
     Config& reference(bool on);  // runs the slow reference evaluator
     // Selects the states: pairs of an input and an output whose values the predictor keeps between runs, such
@@ -224,8 +229,8 @@ TERN_API_NAMESPACE {
     Predictor(Predictor&&) noexcept;
     Predictor& operator=(Predictor&&) noexcept;
     ~Predictor();
-    // A new predictor that shares the weights, for use by another thread. Its inputs are not fed yet, and its
-    // states are at their start.
+    // Returns a new predictor that shares the weights, for use by another thread. Its inputs are not fed yet,
+    // and its states are at their start.
     Result<Predictor> Clone() const;
 
     const std::vector<std::string>& InputNames() const;
@@ -245,22 +250,24 @@ TERN_API_NAMESPACE {
     Status Run(const RunOptions& options);
 
     // States are not in InputNames and OutputNames: each run reads the value that the previous run wrote. A
-    // growing state starts empty, one of fixed size as zeros. A run that fails leaves the states unchanged.
-    // The memory of a growing state doubles when it is full; other runs do not allocate.
+    // growing state starts empty; a state of fixed size starts as zeros. A run that fails leaves the states
+    // unchanged. The memory of a growing state doubles when it is full; other runs do not allocate.
     std::vector<StateInfo> States() const;
-    // The current length of the growing states, such as the number of tokens so far; 0 if none grows.
+    // Returns the current length of the growing states, such as the number of tokens so far, or 0 if no state
+    // grows.
     int64_t StateLength() const;
     // Resets all states to their start. The next run may have another batch size.
     Status ResetStates();
-    // A copy of the state's current value. kNotFound if there is no such state, or before the first run.
+    // Returns a copy of the state's current value. Fails with kNotFound if there is no such state, or before
+    // the first run.
     Result<Value> GetState(const std::string& name) const;
     // Sets the value that the next run reads; it is copied. A growing state accepts any length, but Run fails
     // if the lengths of growing states differ. To fork a conversation, set all states of a clone.
     Status SetState(const std::string& name, const Value& value);
 
-    // Warnings, one sentence each: declarations that the import ignores, measurements that could not be
-    // stored or read, ops without a kernel that run on the slow evaluator. Kernels are chosen when Run sees
-    // new shapes: call this after the first Run, and not while another thread runs this predictor.
+    // Returns warnings, one sentence each: declarations that the import ignores, measurements that could not
+    // be stored or read, ops without a kernel that run on the slow evaluator. Kernels are chosen when Run
+    // sees new shapes: call this after the first Run, and not while another thread runs this predictor.
     std::vector<std::string> warnings() const;
 
    private:

@@ -37,8 +37,8 @@ TERN_API_NAMESPACE {
     }
     // Fails when an item is empty, or differs in kind or element type from the first.
     static Result<Value> SequenceOf(const std::vector<Value>& items);
-    // Keys and values in the same order. Fails when their counts differ, a key occurs twice, or a value is
-    // empty or differs in kind or element type from the first.
+    // Keys and values must be in the same order. Fails when their counts differ, a key occurs twice, or a
+    // value is empty or differs in kind or element type from the first.
     static Result<Value> MapOf(const std::vector<int64_t>& keys, const std::vector<Value>& values);
     static Result<Value> MapOf(const std::vector<std::string>& keys, const std::vector<Value>& values);
     // From K (int64_t or std::string) to scalars of type T.
@@ -58,15 +58,15 @@ TERN_API_NAMESPACE {
     Kind kind() const;
     bool empty() const { return kind() == Kind::kEmpty; }
     std::string type() const;  // "f32[2,3]", "seq(map(string,f32[]))"; "unknown" where there is no value
-    // Elements of a tensor, items of a sequence, entries of a map; else 0.
+    // Returns the number of elements of a tensor, items of a sequence or entries of a map, else 0.
     size_t size() const;
 
-    // Tensors; of other kinds kInvalid, no dims, 0, null.
+    // For tensors. Other kinds return kInvalid, no dims, 0 and null.
     DType dtype() const;
     Shape shape() const;
     size_t bytes() const;
-    // The elements in row-major order; null when T is not the element type. Valid while this value or a copy
-    // lives.
+    // Returns the elements in row-major order, or null if T is not the element type. They are valid while
+    // this value or a copy lives.
     template <class T> const T* data() const {
       return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
     }
@@ -91,20 +91,21 @@ TERN_API_NAMESPACE {
       return CopyTo(out).ok() ? out : std::vector<T>();
     }
 
-    // Item i of a sequence, value i of a map. Empty when there is none. Shares the data, allocates nothing.
+    // Returns item i of a sequence or value i of a map. It is empty if there is none. Shares the data and
+    // allocates nothing.
     Value At(size_t i) const;
 
-    // Maps. Entries are in the model's order of keys; ZipMap's keys ascend.
+    // The functions below are for maps. Entries are in the model's order of keys; ZipMap's keys ascend.
     DType key_type() const;  // kI64 or kString; kInvalid when this is not a map
-    // K must be the type of the keys; empty otherwise.
+    // Returns the keys, or nothing if K is not their type.
     template <class K> std::vector<K> Keys() const {
       const K* from = kTypeOf<K> == key_type() ? static_cast<const K*>(raw_keys()) : nullptr;
       return from ? std::vector<K>(from, from + size()) : std::vector<K>();
     }
-    // The value of a key; empty when there is none.
+    // Returns the value of a key. It is empty if there is none.
     Value Find(int64_t key) const;
     Value Find(const std::string& key) const;
-    // A map whose values are single elements of type T; entries of other types are left out.
+    // Returns the entries whose values are single elements of type T. Leaves out other entries.
     template <class K, class T> std::map<K, T> ToMap() const {
       std::map<K, T> out;
       const std::vector<K> keys = Keys<K>();

@@ -17,7 +17,7 @@ class PrepareContext {
   class Store {
    public:
     virtual ~Store() = default;
-    // Undefined if there is none. Waits while another thread packs the same inputs.
+    // Returns an undefined tensor if there is none. Waits while another thread packs the same inputs.
     virtual Result<Tensor> Find(const std::vector<int>& inputs) = 0;
     virtual void Put(const std::vector<int>& inputs, const Tensor& packed) = 0;
   };
@@ -37,12 +37,12 @@ class PrepareContext {
   // same `pack`, so the kernel must be legal for all dims of the inputs that are not weights.
   void Finished(int i);
   const std::vector<int>& finished() const { return finished_; }
-  // The weights `inputs` packed into one tensor: loaded from the model's file if it has them, else written by
-  // `fill`. The result must depend only on the attributes and `inputs`. Implies Finished for each input.
-  // Fails if an input was released and no packed tensor exists.
+  // Returns the weights `inputs` packed into one tensor. It comes from the model's file or the cache if they
+  // have it; otherwise `fill` writes it. The result must depend only on the attributes and `inputs`. Implies
+  // Finished for each input. Fails if an input was released and no packed tensor exists.
   Result<Tensor> Packed(const std::vector<int>& inputs, DType dtype, const Dims& dims,
                         const std::function<void(Tensor& to)>& fill);
-  // Memory for packed weights, counted in the session's memory report.
+  // Allocates memory for packed weights. The session's memory report counts it.
   Tensor AllocateWeights(DType dtype, const Dims& dims);
 
  private:
@@ -74,9 +74,9 @@ class ResizeContext {
   bool with_next() const { return result_.with_next; }
   // Row stride of output 0 in elements; a row is the last axis (KernelAbilities::row_stride). 0: contiguous.
   int64_t row_stride() const { return result_.row_stride; }
-  // Capacity of a state that the kernel appends to in place, in positions along the growing axis: past and
-  // present share one buffer, whose first positions are the past (KernelAbilities::state_in_place). 0: past
-  // and present are separate tensors.
+  // Capacity of a state that the kernel appends to in place, in positions along the growing axis. Past and
+  // present then share one buffer, whose first positions are the past (KernelAbilities::state_in_place). 0:
+  // past and present are separate tensors.
   int64_t state_capacity() const { return result_.state_capacity; }
   // Requests scratch memory for Run: 64-byte aligned, uninitialized.
   void SetScratch(size_t bytes) { scratch_ = bytes; }

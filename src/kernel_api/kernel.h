@@ -8,9 +8,9 @@
 
 namespace tern {
 
-// KernelEntry::make creates a kernel, Prepare runs once; each plan clones it and calls Resize on the clone.
-// So hold packed weights in Tensors or shared_ptrs, which clones share, and results of Resize in plain
-// members.
+// KernelEntry::make creates a kernel and Prepare runs once. Each plan clones the kernel and calls Resize on
+// the clone. So a kernel must hold packed weights in Tensors or shared_ptrs, which clones share, and results
+// of Resize in plain members.
 class Kernel {
  public:
   virtual ~Kernel() = default;

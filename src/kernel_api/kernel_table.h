@@ -27,7 +27,7 @@ struct KernelAbilities {
   // Output 0 may overwrite an input of the same type and dims. Used only for ops with the trait kInPlace.
   bool in_place = true;
   // Name of the layout that the kernel packs its weights in. Kernels of an op with the same name share packed
-  // weights: they must pack the same bytes for the same attributes. Empty: does not pack.
+  // weights: they must pack the same bytes for the same attributes. Empty: the kernel does not pack.
   std::string pack;
   // Whether an operand (an input's index, or kResult) that is f32 in the query may be stored as bf16. Its
   // type in Resize is then bf16.
@@ -53,9 +53,9 @@ struct KernelEntry {
   const KernelTable* table = nullptr;  // the owner of the entry; set by Add
 };
 
-// Estimated time of a legal kernel on one thread: from can.work_of and the table's rates; else from
-// can.cost_of; else `cost` times the time to move all operands once. The unit is a microsecond on the
-// processor that the rates were measured on, not on this machine.
+// Returns the estimated time of a legal kernel on one thread. Uses can.work_of and the table's rates if it is
+// set, else can.cost_of, else `cost` times the time to move all operands once. The unit is a microsecond on
+// the processor that the rates were measured on, not on this machine.
 double EstimatedMicroseconds(const KernelEntry& entry, const KernelQuery& query);
 
 // The abilities that a kernel class declares with static members: WorkOf, CostOf, WhyNot, kInPlace, kPack,
@@ -104,8 +104,8 @@ class KernelTable {
   void Add(std::string op, std::string name, std::function<bool(const KernelQuery&)> legal, double cost = 1) {
     Add(EntryOf<T>(std::move(op), std::move(name), std::move(legal), cost));
   }
-  // The legal kernel with the lowest estimate, or null; the first one wins ties. pack: only kernels with this
-  // pack layout.
+  // Returns the legal kernel with the lowest estimate, or null. The first one wins ties. pack: considers only
+  // kernels with this pack layout.
   const KernelEntry* Select(const KernelQuery& query, const std::string* pack = nullptr) const;
   // All kernels of an op in the order of Add.
   std::vector<const KernelEntry*> Of(std::string_view op) const;

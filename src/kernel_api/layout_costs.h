@@ -5,8 +5,8 @@ namespace tern {
 
 // In bytes of memory traffic.
 struct LayoutCosts {
-  // Penalty of a channels-first convolution per floating-point operation: bytes_per_flop + bytes_per_copy
-  // divided by the output channels of a group, at most most_bytes_per_flop.
+  // The penalty of a channels-first convolution per floating-point operation is bytes_per_flop +
+  // bytes_per_copy / (output channels of a group), but at most most_bytes_per_flop.
   double bytes_per_flop = 0.1, bytes_per_copy = 4, most_bytes_per_flop = 1;
 };
 

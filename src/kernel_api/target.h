@@ -1,5 +1,5 @@
-// Target: what a model is compiled for. Devices with their kernels and memories, and preferences of the
-// optimizer.
+// A Target describes what a model is compiled for: devices with their kernels and memories, and preferences
+// of the optimizer.
 #pragma once
 #include <string>
 #include <string_view>
@@ -29,8 +29,8 @@ class Target {
   const std::vector<Device>& devices() const { return devices_; }
   // Kernels of an op on all devices, in order.
   std::vector<const KernelEntry*> KernelsOf(std::string_view op) const;
-  // The legal kernel with the lowest estimate on the first device that has one, or null. pack: only kernels
-  // with this pack layout.
+  // Returns the legal kernel with the lowest estimate on the first device that has one, or null. pack:
+  // considers only kernels with this pack layout.
   const KernelEntry* Select(const KernelQuery& query, const std::string* pack = nullptr) const;
   // The memory of the kernel's operands and results; null: the host's.
   MemorySpace* MemoryOf(const KernelEntry& entry) const;

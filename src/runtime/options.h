@@ -18,21 +18,22 @@ class Target;
 constexpr int kMaxThreads = 1024;
 constexpr int64_t kMaxTuneMs = 600'000;
 
-// Formats an option and its value for messages the way the user writes them, such as "tune_ms 5". Empty
-// value: the name only.
+// Formats an option and its value for messages the way the user writes them, such as "tune_ms 5". If the
+// value is empty, returns only the name.
 using OptionText = std::string (*)(std::string_view option, std::string_view value);
 std::string SettingText(std::string_view option, std::string_view value);  // as Config's users write them
 
 struct SessionOptions {
-  int threads = 0;         // of the process-wide pool at the same time; 0: one per core
+  int threads = 0;         // threads of the process-wide pool that one run uses; 0: one per core
   int plan_cache = 8;      // cached plans per graph, one per set of input shapes
-  bool reference = false;  // the reference evaluator runs every op: the oracle, with the same executor
-  size_t fold_budget = size_t{256} << 20;  // bytes of constants that constant folding may make
-  // Bytes. If the values between two steps are larger, large batches are split and run slice by slice.
+  bool reference = false;  // the reference evaluator runs every op
+  size_t fold_budget = size_t{256} << 20;  // bytes of constants that constant folding may create
+  // Cache size in bytes. If the values between two steps exceed it, a large batch is split and runs slice by
+  // slice.
   size_t value_cache = size_t{8} << 20;
   size_t memory_limit = 0;  // bytes for intermediate values; 0: the machine's memory
-  // Bytes for the per-iteration outputs that one Loop or Scan collects, since an endless loop would collect
-  // without end; 0: DefaultCollectLimit().
+  // Limit in bytes for the outputs that one Loop or Scan collects over its iterations. It stops an endless
+  // loop before the memory is full. 0: DefaultCollectLimit().
   size_t collect_limit = 0;
   const Target* target = nullptr;  // null: the CPU
   Level level = Level::kNone;      // optimization level
@@ -44,20 +45,20 @@ struct SessionOptions {
   // Folder of the measurements; nullopt: DefaultCacheDir(), empty: not stored. A folder given here is read
   // even if tune_ms is 0.
   std::optional<std::string> cache_dir = std::nullopt;
-  // Which inputs and outputs are states, that persist between runs: "auto" (finds past and present by the
-  // names that common exporters use), "none", or pairs "past=present,…"; empty: the states that the graph
-  // declares.
+  // Says which inputs and outputs are states, which persist between runs. "auto" finds past and present by
+  // the names that common exporters use. "none" means no states. "past=present,…" lists the pairs. Empty: the
+  // states that the graph declares.
   std::string states = {};
   bool explain = false;       // record why each node has its kernel, for Session::Choices()
   bool keep_weights = false;  // do not release weights that kernels have packed; training changes them
 
-  // kInvalidArgument if a value is out of range or options exclude each other. The message names the option,
-  // its value and the allowed range.
+  // Returns kInvalidArgument if a value is out of range or two options exclude each other. The message names
+  // the option, its value and the allowed range.
   Status Validate(OptionText text = SettingText) const;
-  // The target, or the CPU if it is null; a target without kernels if `reference` is set.
+  // Returns the target, or the CPU if it is null. Returns a target without kernels if `reference` is set.
   const Target& TargetOrDefault() const;
-  // The options with defaults instead of zeros. If `reference` is set: without optimization, bf16 and batch
-  // splitting.
+  // Returns the options with zeros replaced by defaults. If `reference` is set, turns off optimization, bf16
+  // and batch splitting.
   SessionOptions Resolved() const;
 };
 

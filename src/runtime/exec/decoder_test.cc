@@ -1,4 +1,4 @@
-// A decoder layer as exporters write it, run token by token with its past as a state.
+// Tests a decoder layer as exporters write it. It runs token by token, with its past as a state.
 #include <cmath>
 
 #include "runtime/memory/allocation_counter.h"

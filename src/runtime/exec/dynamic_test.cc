@@ -1,11 +1,12 @@
-// Shapes that depend on data.
+// Tests steps whose shapes depend on data.
 #include "runtime/memory/dynamic_pool.h"
 #include "runtime/test_support.h"
 
 namespace tern {
 namespace {
 
-// NonZero finds the elements, Gather reads them; further steps have dynamic shapes until %fixed.
+// NonZero finds the elements and Gather reads them. The steps after it have dynamic shapes, except for
+// %fixed.
 constexpr const char* kSelect = R"(graph @g(%x: f32[8], %m: f32[8]) -> (%values, %count, %sum, %fixed) {
   #flat: i64[1] = (-1)
   #axes: i64[1] = (0)
@@ -61,7 +62,7 @@ TEST(Dynamic, NamesTheOpsWithoutAKernel) {
   EXPECT_TRUE(found);
 }
 
-// Choices has the kernel of the last run, and the candidates' times for the dims of that run.
+// Choices returns the kernel of the last run, and the candidates' times for the dims of that run.
 TEST(Dynamic, ExplainsWhatIsChosenInRuns) {
   SessionOptions options;
   options.explain = true;
@@ -81,13 +82,13 @@ TEST(Dynamic, ExplainsWhatIsChosenInRuns) {
       if (choice.node->name == "the product") return choice;
     return Choice();
   };
-  const Choice few = product(2), many = product(4000), again = product(4000);
-  ASSERT_TRUE(few.node && many.node && again.node);
-  EXPECT_TRUE(few.in_run);
-  EXPECT_EQ(many.kernel, session->Steps().back().kernel);
-  ASSERT_FALSE(few.candidates.empty());
-  EXPECT_LT(few.candidates[0].estimated_us, many.candidates[0].estimated_us);
-  EXPECT_EQ(again.candidates[0].estimated_us, many.candidates[0].estimated_us);
+  const Choice small = product(2), large = product(4000), repeated = product(4000);
+  ASSERT_TRUE(small.node && large.node && repeated.node);
+  EXPECT_TRUE(small.in_run);
+  EXPECT_EQ(large.kernel, session->Steps().back().kernel);
+  ASSERT_FALSE(small.candidates.empty());
+  EXPECT_LT(small.candidates[0].estimated_us, large.candidates[0].estimated_us);
+  EXPECT_EQ(repeated.candidates[0].estimated_us, large.candidates[0].estimated_us);
 }
 
 TEST(Dynamic, KeepsItsBlocksBetweenRuns) {

@@ -58,8 +58,8 @@ void Execution::RebaseArena(size_t index, const Arena& arena) {
   }
   for (StepState& step : steps_)
     if (step.step->memory == arena.memory())
-      step.context.scratch_memory =
-          step.more_scratch.defined() ? step.more_scratch.data() : arena.data() + step.step->scratch_offset;
+      step.context.scratch_memory = step.larger_scratch.defined() ? step.larger_scratch.data()
+                                                                  : arena.data() + step.step->scratch_offset;
 }
 
 void Execution::BindInput(int slot, const Datum& datum) {

@@ -1,5 +1,5 @@
-// Runs a plan in a session's memory. Holds the values, its own copies of the kernels, and all that changes
-// from run to run.
+// Runs a plan in a session's memory. Holds the values, its own copies of the kernels, and everything else
+// that changes from run to run.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -21,7 +21,7 @@ struct StepState {
   std::optional<Choice> why;           // of a dynamic step; set only with options.explain
   std::vector<TensorInfo> why_inputs;  // the inputs that `why` is for
   std::unique_ptr<KernelQuery> query;  // of a varying step: SetLength updates its dims
-  Buffer more_scratch;                 // replaces the planned scratch when a length needs more
+  Buffer larger_scratch;               // replaces the planned scratch when a length needs more
   const PlanNode& node() const { return *step->node; }
 };
 
@@ -50,8 +50,8 @@ class Execution {
 
   const std::vector<StepState>& steps() const { return steps_; }
   const std::vector<Datum>& slots() const { return slots_; }
-  // Empty unless options.explain is set. Choices of static steps, then those of dynamic steps in the last
-  // run.
+  // Returns the choices of static steps, then those of dynamic steps in the last run. Empty unless
+  // options.explain is set.
   std::vector<Choice> Choices() const;
 
  private:
@@ -72,7 +72,7 @@ class Execution {
   Status RunObserved(StepState& step, int index);
   Status RunEvaluator(StepState& step);
 
-  // Steps whose shapes depend on data (execution_dynamic.cc).
+  // These functions run steps whose shapes depend on data (execution_dynamic.cc).
   Status RunDynamic(StepState& step);
   Status RunDynamicBody(StepState& step);
   Status RunFallback(StepState& step);

@@ -59,12 +59,13 @@ Status Execution::ResizeStep(StepState& step) {
   if (!status.ok())
     return Status(status.code(), StrCat(step.node().node().Describe(), ": ", status.message()));
   if (resize.scratch() <= step.step->scratch) {
-    if (step.more_scratch.defined()) ForgetBases();  // the next run uses the arena again
-    step.more_scratch = Buffer();
+    if (step.larger_scratch.defined()) ForgetBases();  // the next run uses the arena again
+    step.larger_scratch = Buffer();
     return {};
   }
-  if (resize.scratch() > step.more_scratch.size()) step.more_scratch = Buffer::Allocate(2 * resize.scratch());
-  step.context.scratch_memory = step.more_scratch.data();
+  if (resize.scratch() > step.larger_scratch.size())
+    step.larger_scratch = Buffer::Allocate(2 * resize.scratch());
+  step.context.scratch_memory = step.larger_scratch.data();
   return {};
 }
 

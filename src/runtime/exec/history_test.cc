@@ -1,4 +1,4 @@
-// The result for an input never depends on earlier runs of the session or its clones.
+// Tests that the result for an input never depends on earlier runs of the session or its clones.
 #include <tuple>
 
 #include "runtime/test_support.h"
@@ -164,9 +164,9 @@ TEST(History, DecidesWhichWeightsStay) {
   };
   for (const bool bf16 : {false, true}) {
     SCOPED_TRACE(bf16);
-    EXPECT_FALSE(keeps(kRows[0], bf16)) << "rows do not matter";
-    EXPECT_TRUE(keeps(kRows[2], bf16)) << "the size of images does";
-    EXPECT_FALSE(keeps(kRows[3], bf16)) << "the size of the batch does not";
+    EXPECT_FALSE(keeps(kRows[0], bf16)) << "the number of rows does not matter";
+    EXPECT_TRUE(keeps(kRows[2], bf16)) << "the size of the images matters";
+    EXPECT_FALSE(keeps(kRows[3], bf16)) << "the size of the batch does not matter";
     EXPECT_FALSE(keeps(kRows[5], bf16)) << "1x1 convolutions have only one pack layout";
     EXPECT_FALSE(keeps({"f32[64,N]", {64, 128}, "MatMul(%x, %w) {transpose_a=true}", {{64, 5}}}, bf16));
   }

@@ -1,4 +1,4 @@
-// Weights are released once all kernels that read them have packed them.
+// Tests that weights are released once all kernels that read them have packed them.
 #include <cmath>
 #include <map>
 #include <set>
@@ -186,7 +186,7 @@ TEST(Packs, AreSavedWithTheGraph) {
   ASSERT_TRUE(want.ok());
   ASSERT_GT(first->Memory().packed, 0u);
   std::unique_ptr<Graph> copy = graph->Clone();
-  EXPECT_EQ(SetPacks(*copy, first->PackedWeights()), 1) << "for both products";
+  EXPECT_EQ(SetPacks(*copy, first->PackedWeights()), 1) << "one pack serves both products";
   auto bytes = SaveTernBytes(*copy);
   ASSERT_TRUE(bytes.ok());
   auto loaded = LoadTernBytes(Buffer::Borrow(bytes->data(), bytes->size(), nullptr));

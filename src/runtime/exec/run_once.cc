@@ -67,7 +67,7 @@ Result<DatumList> RunKernel(const KernelEntry& entry, const KernelQuery& query,
 Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inputs, const Target& target,
                           const Workers& workers) {
   std::vector<InferInput> known(inputs.size());
-  DatumList packed(inputs.size());
+  DatumList copies(inputs.size());
   std::vector<const Datum*> data = inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
@@ -76,8 +76,8 @@ Result<DatumList> RunOnce(const Node& node, const std::vector<const Datum*>& inp
     if (!inputs[i]->is_tensor()) continue;
     known[i].constant = inputs[i]->tensor;
     if (inputs[i]->tensor.contiguous()) continue;
-    packed[i] = inputs[i]->tensor.Contiguous();
-    data[i] = &packed[i];
+    copies[i] = inputs[i]->tensor.Contiguous();
+    data[i] = &copies[i];
   }
   TERN_ASSIGN(auto outputs, InferOutputs(node, std::move(known)));
   std::vector<Type> types;

@@ -6,11 +6,11 @@
 
 namespace tern {
 
-// Shape inference of the node's outputs. Every present input must have its type or its constant set. Errors
+// Infers the types of the node's outputs. Every present input must have its type or its constant set. Errors
 // name the node.
 Result<std::vector<InferOutput>> InferOutputs(const Node& node, std::vector<InferInput> inputs);
 
-// The kernel query for a node whose input data are all known. inputs: null for absent ones.
+// Returns the kernel query for a node whose input data are all known. inputs: null for absent ones.
 KernelQuery QueryOf(const Node& node, const std::vector<const Datum*>& inputs,
                     const std::vector<Type>& outputs);
 

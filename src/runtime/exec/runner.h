@@ -12,13 +12,14 @@ class Runner {
  public:
   Runner(Engine& engine, const Program& program) : engine_(engine), program_(program) {}
 
-  // The execution of the plan for these values. Compiles the plan if none matches; does not run it.
-  // length: of the growing states. range: compile for all lengths of this range; null: for these dims only.
+  // Returns the execution of the plan for these values. Compiles the plan if none matches; does not run it.
+  // length: the length of the growing states. range: the plan must serve all lengths of this range; null:
+  // only these dims.
   Result<Execution*> Prepare(const std::vector<BoundValue>& bound, int64_t length = 0,
                              const LengthRange* range = nullptr);
   // Prepares and runs. The outputs of the result are valid until the next run.
   Result<Execution*> Run(const std::vector<BoundValue>& bound);
-  // The execution used last; null: none so far.
+  // Returns the execution that ran or was prepared last, or null.
   const Execution* last() const { return executions_.empty() ? nullptr : executions_.front().get(); }
   int plan_count() const { return static_cast<int>(executions_.size()); }
 

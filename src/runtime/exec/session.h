@@ -65,8 +65,8 @@ class Session {
 
   // Constants that can be fed by name.
   const std::vector<Value*>& Overridable() const;
-  // A session on the same weights that takes these overridable constants as additional inputs, after the
-  // model's inputs. Returns kCancelled if this session's Stop (SetStop) fires.
+  // Returns a session on the same weights that takes these overridable constants as additional inputs, after
+  // the model's inputs. Returns kCancelled if this session's Stop (SetStop) fires.
   Result<std::unique_ptr<Session>> Overriding(const std::vector<std::string>& names) const;
 
   // Runs without allocation: bind once, then call Run() any number of times. The session stores the views;
@@ -77,12 +77,13 @@ class Session {
   // buffer. An undefined tensor removes the binding.
   Status BindOutput(int i, const Tensor& tensor);
   Status Run();
-  // A view, valid until the next Run. It may share memory with a bound input and then needs that memory too.
+  // Returns a view that is valid until the next Run. It may share memory with a bound input; that memory must
+  // then stay valid too.
   const Datum& Output(int i) const;
 
   // States (GraphState) are pairs of an input and an output that callers neither feed nor read: each run
-  // reads the value that the previous run wrote. A growing state starts empty, one of fixed size as zeros.
-  // Each clone has its own states.
+  // reads the value that the previous run wrote. A growing state starts empty; a state of fixed size starts
+  // as zeros. Each clone has its own states.
   bool IsStateInput(int i) const;
   bool IsStateOutput(int i) const;
   int64_t StateLength() const;  // current length of the growing states; 0 if none grows
@@ -106,11 +107,11 @@ class Session {
   // share one entry. Empty unless options.explain is set.
   std::vector<Choice> Choices() const;
   TuneReport Tuning() const;
-  // Problems that are no errors, of all plans so far: the tuning record cannot be read or written, the
-  // reference evaluator runs ops that no kernel supports, states need one plan per length.
+  // Returns warnings about all plans so far: the tuning record cannot be read or written, the reference
+  // evaluator runs ops that no kernel supports, or the states need one plan per length.
   std::vector<std::string> Warnings() const;
   MemoryReport Memory() const;
-  // Weights as packed for the kernels of all plans so far; see runtime/model/packs.h.
+  // Returns the weights that were packed for the kernels of all plans so far; see runtime/model/packs.h.
   Packs PackedWeights() const;
   int PlanCount() const;  // plans of the main graph for which this session holds memory
   int PlansMade() const;  // compiled so far by this session and its clones, including plans of subgraphs

@@ -1,4 +1,4 @@
-// States: values that persist between the runs of a session.
+// Tests states, which persist between the runs of a session.
 #include <cmath>
 
 #include "runtime/memory/allocation_counter.h"
@@ -146,7 +146,7 @@ TEST(State, BeyondALengthRangeGetsAnotherPlan) {
   EXPECT_LE(session->PlansMade(), 3);
 }
 
-// One decoder layer: keys and values of all tokens so far.
+// One decoder layer. Its states are the keys and values of all tokens so far.
 constexpr char kAttention[] =
     R"(graph @g(%q: f32[B,4,N,8], %k: f32[B,2,N,8], %v: f32[B,2,N,8], %pk: f32[B,2,P,8], %pv: f32[B,2,P,8]) -> (%y, %nk, %nv) {
   state %pk -> %nk {axis=2}
@@ -176,7 +176,8 @@ void ExpectAttentionLikeReference(int64_t batch, int threads, bool allocations) 
       count = counter.count();
       ASSERT_TRUE(status.ok()) << status.ToString();
     }
-    const bool grows = ((run + 4) & (run + 3)) == 0;  // the past is a power of two: its memory is full
+    const bool grows =
+        ((run + 4) & (run + 3)) == 0;  // the past's length is a power of two: its memory is full
     if (allocations && run > 4 && !grows) {
       EXPECT_EQ(count, 0) << "run " << run;
     }

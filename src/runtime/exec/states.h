@@ -24,14 +24,14 @@ class States {
   // Sets the inputs that are states to their pasts. Until a run has succeeded, each call allocates the
   // memory, because the other inputs give the symbols of the declared dims their values.
   Status Feed(DatumList& inputs);
-  // Length of the growing states along their axis in the last Feed; 0 if there are none.
+  // Returns the length of the growing states along their axis in the last Feed; 0 if there are none.
   int64_t length() const { return length_; }
-  // The same as of now, after the last run or Set.
+  // Returns their current length, after the last run or Set.
   int64_t current_length() const;
 
-  // An execution for a range of lengths if the graph permits it, else for the current length only.
+  // Returns an execution for a range of lengths if the graph permits it, else for the current length only.
   Result<Execution*> Prepare(Runner& runner, const std::vector<BoundValue>& bound);
-  // Why each plan serves only one length of the states; empty: it serves all.
+  // Returns why each plan serves only one length of the states; empty if a plan serves several lengths.
   const std::string& one_length() const { return one_length_; }
 
   // Call before a run: reserves memory for the presents, tells the plan where to write them, and updates the

@@ -1,4 +1,4 @@
-// Sessions that wait while another session of the same model compiles.
+// Tests sessions that wait while another session of the same model compiles.
 #include <thread>
 
 #include "base/cores.h"

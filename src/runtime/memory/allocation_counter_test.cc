@@ -1,5 +1,5 @@
-// Replaces all allocation functions by counting ones. A separate file, so that nothing is inlined across new
-// and delete.
+// Replaces all allocation functions by functions that count. This is a separate file, so that nothing is
+// inlined across new and delete.
 #include "runtime/memory/allocation_counter.h"
 
 #include <atomic>
@@ -36,7 +36,7 @@ void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
-// Also the C functions, unless a sanitizer replaces them.
+// Replaces the C functions too, unless a sanitizer replaces them.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" {
 void* __libc_malloc(std::size_t);

@@ -1,4 +1,4 @@
-// Steady-state runs do not allocate.
+// Tests that steady-state runs do not allocate.
 #include "runtime/memory/allocation_counter.h"
 #include "runtime/test_support.h"
 

@@ -19,13 +19,13 @@ Result<Buffer> DynamicPool::Take(size_t bytes) {
     if (smallest == blocks_.size() || size < blocks_[smallest]->size()) smallest = i;
   }
   if (best == blocks_.size()) {
-    if (smallest != blocks_.size()) {  // free, but too small: replaced by a larger one
+    if (smallest != blocks_.size()) {  // this block is free but too small: a larger one replaces it
       bytes_ -= blocks_[smallest]->size();
       blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(smallest));
     }
     if (bytes > limit_ || bytes_ > limit_ - bytes)
       return ResourceExhausted("a run needs ", bytes, " more bytes for values of dynamic size; ", bytes_,
-                               " are in use, the limit is ", limit_);
+                               " are allocated, but the limit is ", limit_);
     best = blocks_.size();
     blocks_.push_back(std::make_shared<const Buffer>(Buffer::Allocate(Rounded(bytes))));
     bytes_ += blocks_.back()->size();

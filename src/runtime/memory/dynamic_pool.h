@@ -10,10 +10,10 @@ namespace tern {
 
 class DynamicPool {
  public:
-  // limit: bytes of all blocks.
+  // limit: the most bytes that all blocks may have together.
   explicit DynamicPool(size_t limit) : limit_(limit) {}
-  // A block with arbitrary contents, in use while the buffer or a copy of it exists. Fails with
-  // kResourceExhausted if the pool would exceed its limit.
+  // Returns a block with arbitrary contents. The block is in use while the buffer or a copy of it exists.
+  // Fails with kResourceExhausted if the pool would exceed its limit.
   Result<Buffer> Take(size_t bytes);
   size_t bytes() const { return bytes_; }
   size_t peak_bytes() const { return peak_; }

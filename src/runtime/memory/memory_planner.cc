@@ -13,7 +13,7 @@ struct Placed {
   int first, last;
 };
 
-// `placed` is sorted by begin.
+// Returns the lowest offset at which the block fits. `placed` must be sorted by begin.
 size_t LowestGap(const std::vector<Placed>& placed, const Block& block, size_t bytes) {
   size_t at = 0;
   for (const Placed& p : placed) {

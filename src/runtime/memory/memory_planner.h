@@ -5,7 +5,7 @@
 
 namespace tern {
 
-// Alive from step `first` to step `last`, both included.
+// A block of memory that is alive from step `first` to step `last`, both included.
 struct Block {
   size_t bytes = 0;
   int first = 0, last = 0;
@@ -16,8 +16,8 @@ struct Offsets {
   size_t total = 0;
 };
 
-// Greedy by size: places large blocks first, each at the lowest offset that is free during its lifetime.
-// Offsets are multiples of 64. Two blocks that are alive at the same step never overlap.
+// Assigns offsets greedily: places large blocks first, each at the lowest offset that is free during its
+// lifetime. Offsets are multiples of 64. Two blocks that are alive at the same step never overlap.
 Offsets PlanOffsets(const std::vector<Block>& blocks);
 
 }  // namespace tern

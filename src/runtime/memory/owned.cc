@@ -20,19 +20,19 @@ bool IsOwned(const Datum& d) {
   }
 }
 
-template <class F> Datum Rebuild(const Datum& d, F each) {
-  auto all = [&](const DatumList& list) {
+template <class F> Datum Rebuild(const Datum& d, F copy_item) {
+  auto copy_all = [&](const DatumList& list) {
     DatumList out;
-    for (const Datum& item : list) out.push_back(each(item));
+    for (const Datum& item : list) out.push_back(copy_item(item));
     return out;
   };
   switch (d.kind) {
     case Datum::Kind::kTensor:
       return d.tensor.Clone();
     case Datum::Kind::kSequence:
-      return Datum::SequenceOf(all(*d.sequence));
+      return Datum::SequenceOf(copy_all(*d.sequence));
     case Datum::Kind::kMap:
-      return Datum::MapOf(d.map->keys.Clone(), all(d.map->values));
+      return Datum::MapOf(d.map->keys.Clone(), copy_all(d.map->values));
     default:
       return d;
   }

@@ -1,13 +1,13 @@
-// Copies of data that outlive the plan which computed them.
+// Copies data so that it outlives the plan that computed it.
 #pragma once
 #include "core/datum.h"
 
 namespace tern {
 
-// The same data, contiguous. Copies borrowed bytes (of an arena or a caller); shares owned ones.
+// Returns the same data, contiguous. Copies borrowed bytes (of an arena or a caller) and shares owned bytes.
 Datum Owned(Datum datum);
 
-// A copy that shares no bytes with the original.
+// Returns a copy that shares no bytes with the original.
 Datum Copied(const Datum& datum);
 
 }  // namespace tern

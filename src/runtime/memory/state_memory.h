@@ -1,4 +1,4 @@
-// The memory of a state: a value that persists between runs.
+// Holds the memory of a state, which is a value that persists between runs.
 #pragma once
 #include "core/tensor.h"
 
@@ -8,13 +8,14 @@ namespace tern {
 // "Past" is the value that a run reads, "present" the value that it writes.
 class StateMemory {
  public:
-  // axis: the growing one; its length starts at 0. axis -1: the size is fixed and the value starts as zeros.
+  // axis: the axis that grows; its length starts at 0. -1: the size is fixed and the value starts as zeros.
   StateMemory(DType dtype, Dims dims, int axis);
 
   int64_t length() const { return length_; }      // positions along the axis; 0 for a fixed size
   int64_t capacity() const { return capacity_; }  // positions along the axis that fit into the memory
   int axis() const { return axis_; }
-  // True: rows are strided by the capacity, so that a kernel can append in place. False: contiguous.
+  // Whether rows are strided by the capacity, so that a kernel can append in place. Otherwise the value is
+  // contiguous.
   bool strided() const { return strided_; }
 
   // The value that a run reads, in the layout of strided().
@@ -41,7 +42,7 @@ class StateMemory {
   const int axis_;
   int64_t length_ = 0, capacity_ = 0;
   bool strided_ = false;
-  Buffer now_, next_;  // memory of the past; of the present unless strided
+  Buffer now_, next_;  // memory of the past, and of the present unless strided
   Tensor past_;
 };
 

@@ -15,22 +15,22 @@ namespace {
 
 constexpr size_t kSmall =
     size_t{16} << 20;          // bytes; smaller results are folded whatever the size of the inputs
-constexpr size_t kGrowth = 8;  // largest ratio of results to inputs: that of i4 to f32
+constexpr size_t kGrowth = 8;  // largest allowed ratio of result bytes to input bytes; i4 to f32 has it
 
 class Folder {
  public:
   Folder(size_t budget, const Target& target, const Workers& workers)
-      : left_(budget), target_(target), workers_(workers) {}
+      : remaining_(budget), target_(target), workers_(workers) {}
 
   void Visit(const Graph& graph) {
     for (const auto& node : graph.nodes()) {
-      if (Foldable(*node)) Try(*node);
+      if (Foldable(*node)) TryFold(*node);
       for (const auto& sub : node->subgraphs()) Visit(*sub);
     }
   }
 
   FoldedValues Finish(const Graph& graph) {
-    FindRead(graph);
+    FindReadValues(graph);
     for (auto it = folded_.begin(); it != folded_.end();)
       it = read_.count(it->first) ? std::next(it) : folded_.erase(it);
     return std::move(folded_);
@@ -43,7 +43,7 @@ class Folder {
     return it == folded_.end() ? nullptr : &it->second;
   }
 
-  void Try(const Node& node) {
+  void TryFold(const Node& node) {
     std::vector<InferInput> inputs;
     size_t bytes = 0;
     for (const Value* v : node.inputs()) {
@@ -70,7 +70,7 @@ class Folder {
       if (!count) return false;
       bytes += BytesOf(out.type.dtype, static_cast<size_t>(*count));
     }
-    return bytes <= left_ && (bytes <= kSmall || bytes <= input_bytes * kGrowth);
+    return bytes <= remaining_ && (bytes <= kSmall || bytes <= input_bytes * kGrowth);
   }
 
   void Reshape(const Node& node, const Tensor& x, const Type& type) {
@@ -89,21 +89,21 @@ class Folder {
     if (!result.ok()) return;
     for (size_t i = 0; i < result->size(); ++i) {
       if (!(*result)[i].is_tensor()) return;
-      left_ -= std::min(left_, (*result)[i].tensor.bytes());
+      remaining_ -= std::min(remaining_, (*result)[i].tensor.bytes());
     }
     for (size_t i = 0; i < result->size(); ++i) folded_[node.outputs()[i]] = (*result)[i].tensor;
   }
 
-  void FindRead(const Graph& graph) {
+  void FindReadValues(const Graph& graph) {
     read_.insert(graph.outputs().begin(), graph.outputs().end());
     for (const auto& node : graph.nodes()) {
       if (!node->outputs().empty() && folded_.count(node->output(0))) continue;
       read_.insert(node->inputs().begin(), node->inputs().end());
-      for (const auto& sub : node->subgraphs()) FindRead(*sub);
+      for (const auto& sub : node->subgraphs()) FindReadValues(*sub);
     }
   }
 
-  size_t left_;
+  size_t remaining_;
   const Target& target_;
   const Workers& workers_;
   FoldedValues folded_;

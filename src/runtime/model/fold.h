@@ -10,8 +10,8 @@ namespace tern {
 // subgraphs.
 bool Foldable(const Node& node);
 
-// Evaluates nodes whose inputs are all constant, also in subgraphs. Does not fold a node whose results are
-// much larger than its inputs, or if all results would exceed `budget` bytes. Returns only values that an
+// Evaluates nodes whose inputs are all constant, also in subgraphs. Skips a node whose results are much
+// larger than its inputs, or whose results exceed what remains of `budget` bytes. Returns only values that an
 // unfolded node or an output reads. Ignores nodes that fail: the run reports the failure if it reaches them.
 FoldedValues FoldConstants(const Graph& graph, size_t budget, const Target& target, const Workers& workers);
 

@@ -16,19 +16,19 @@ Result<std::unique_ptr<Kernel>> KernelStore::Prepared(const Node& node, const Ke
   if (auto kernel = Find(key)) return kernel;
   TERN_ASSIGN(const auto preparing, preparing_.Acquire(key, stop, kOtherPacks));
   if (auto kernel = Find(key)) return kernel;
-  auto made = entry.make();
+  auto prepared = entry.make();
   size_t bytes = 0;
   PackStore::OfNode packs(packs_, node, entry, query, on_packed, stop);
   PrepareContext context(query, workers_, bytes, node.graph == &graph_ ? &packs : nullptr);
-  Status status = made->Prepare(context);
+  Status status = prepared->Prepare(context);
   if (!status.ok()) return Status(status.code(), StrCat(node.Describe(), ": ", status.message()));
   if (!context.finished().empty() && entry.can.pack.empty())
     return Status(Code::kInternal, StrCat("kernel ", entry.name, " packs weights but names no pack layout"));
-  auto copy = made->Clone();
+  auto copy = prepared->Clone();
   packs_.Count(bytes - packs.counted());
   for (int i : context.finished()) residency_.SetPacked(node, i, entry.can.pack);
   std::lock_guard<std::mutex> lock(mutex_);
-  prepared_.emplace(key, std::move(made));
+  prepared_.emplace(key, std::move(prepared));
   return copy;
 }
 

@@ -17,9 +17,9 @@ class KernelStore {
   KernelStore(const Graph& graph, PackStore& packs, Residency& residency, const Workers& workers)
       : graph_(graph), packs_(packs), residency_(residency), workers_(workers) {}
 
-  // A clone of the node's prepared kernel. on_packed: see PackStore::OfNode. stop: ends the wait for another
-  // session that prepares the same kernel or packs the same weights, with kCancelled; it does not stop
-  // packing itself.
+  // Returns a clone of the node's prepared kernel. on_packed: see PackStore::OfNode. stop: ends the wait for
+  // another session that prepares the same kernel or packs the same weights; the call then fails with
+  // kCancelled. It does not interrupt packing.
   Result<std::unique_ptr<Kernel>> Prepared(const Node& node, const KernelEntry& entry,
                                            const KernelQuery& query,
                                            const std::function<void(int input)>& on_packed, const Stop& stop);

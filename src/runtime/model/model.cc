@@ -20,9 +20,9 @@ size_t ConstantBytes(const Graph& graph) {
   return bytes;
 }
 
-// Optimizes the graph in place if this is the only pointer to it: weights that are folded into others are
-// then freed one by one, while a copy would keep all original weights in memory. Copies a graph with
-// overridable constants, because variants need the original.
+// Optimizes the graph in place if this is the only pointer to it. Weights that are folded into others are
+// then freed one by one; a copy would keep all original weights in memory. Copies a graph with overridable
+// constants, because variants need the original.
 Result<std::shared_ptr<Graph>> Optimized(std::shared_ptr<const Graph> graph, Level level,
                                          const Target& target) {
   const bool in_place = graph.use_count() == 1 && graph->overridable().empty();

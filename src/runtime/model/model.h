@@ -1,4 +1,4 @@
-// Model: everything that all sessions of a model share. The graph, folded constants, programs, prepared
+// Model holds everything that all sessions of a model share: the graph, folded constants, programs, prepared
 // kernels with packed weights, and plans.
 #pragma once
 #include <functional>
@@ -36,9 +36,9 @@ class Model {
   bool bf16() const { return bf16_; }
   size_t value_cache() const { return options_.value_cache; }
 
-  // Selects the kernel for a node. Among kernels with the pack layout that is best for the node's
-  // representative dims, returns the best legal one. If no pack layout serves all dims, returns the best
-  // legal kernel; the weights then stay in memory. Null: no kernel supports the node. why: receives the
+  // Selects the kernel for a node. Finds the pack layout that is best for the node's representative dims, and
+  // returns the best legal kernel with this layout. If no pack layout serves all dims, returns the best legal
+  // kernel; the weights then stay in memory. Returns null if no kernel supports the node. why: receives the
   // reason. The result does not depend on earlier runs.
   Result<const KernelEntry*> Choose(const Node& node, const KernelQuery& query, int threads,
                                     Choice* why = nullptr);
@@ -48,13 +48,14 @@ class Model {
   KernelStore& kernel_store() { return *kernel_store_; }
   PlanStore& plans() { return *plans_; }
 
-  // The model with these overridable constants as additional inputs, in the given order. Cached. stop: ends
-  // the wait for another session that creates the same variant, with kCancelled.
+  // Returns the model with these overridable constants as additional inputs, in the given order. Variants are
+  // cached. stop: ends the wait for another session that creates the same variant; the call then fails with
+  // kCancelled.
   Result<std::shared_ptr<Model>> Variant(const std::vector<std::string>& names, const Workers& workers,
                                          const Stop& stop = {});
 
-  // Packed weights of the main graph, for all kernels prepared so far; packed by this model or loaded from a
-  // file.
+  // Returns the packed weights of the main graph for all kernels prepared so far. This model packed them, or
+  // they were loaded from a file.
   Packs packs() const { return pack_store_->packs(); }
   size_t weight_bytes() const { return weight_bytes_; }
   size_t folded_bytes() const { return folded_bytes_; }
@@ -68,7 +69,8 @@ class Model {
   void DropGraphData();
   const KernelEntry* Select(const KernelQuery& query, int threads, const std::string* pack, Reason& reason,
                             std::vector<Measured>& times) const;
-  // The pack layout for all dims of the node; nullopt if none serves all dims or the node has no weights.
+  // Returns the pack layout for all dims of the node, or nullopt if no layout serves all dims or the node has
+  // no weights.
   std::optional<std::string> PackFor(const Node& node, const KernelQuery& query, int threads);
   std::optional<std::string> BestPack(const Node& node, const KernelQuery& query, int threads) const;
 

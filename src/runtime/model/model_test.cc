@@ -1,5 +1,5 @@
-// Packed weights and variants are made once per model, without holding its lock. Other sessions wait for them
-// until their deadline, and make them if the first session fails.
+// Tests that packed weights and variants are created once per model, without holding its lock. Other sessions
+// wait for them until their deadline. If the first session fails, another one creates them.
 #include "runtime/model/model.h"
 
 #include <condition_variable>
@@ -40,10 +40,12 @@ class Script {
     open_ = true;
     changed_.notify_all();
   }
-  // Whether this call fails; decrements the number of failures left.
-  static bool Fails(std::atomic<int>& left) { return left.load() > 0 && left.fetch_sub(1) > 0; }
+  // Whether this call must fail. Decrements the number of remaining failures.
+  static bool Fails(std::atomic<int>& remaining) {
+    return remaining.load() > 0 && remaining.fetch_sub(1) > 0;
+  }
 
-  std::atomic<int> made{0}, throws{0}, errors{0};
+  std::atomic<int> call_count{0}, throws{0}, errors{0};
 
  private:
   std::mutex mutex_;
@@ -54,7 +56,7 @@ std::unique_ptr<Script> script;
 
 // Copies weights. Counts, blocks and fails as the script specifies.
 void Fill(const Tensor& weight, Tensor& to) {
-  ++script->made;
+  ++script->call_count;
   script->Pass();
   if (Script::Fails(script->throws)) throw std::bad_alloc();
   std::memcpy(to.raw(), weight.raw(), to.bytes());
@@ -200,7 +202,7 @@ TEST_F(ModelPacks, AreNotWaitedForBeyondADeadlineOrAFlag) {
   EXPECT_TRUE(first.ok()) << first.ToString();
   for (const Product product : {kFirst, kSame})
     for (const Entry entry : {kOne, kTwo}) EXPECT_TRUE(Prepare(product, entry, Passed()).ok());
-  EXPECT_EQ(script->made, 1);
+  EXPECT_EQ(script->call_count, 1);
 }
 
 TEST_F(ModelPacks, DoNotBlockOtherPacksOrReports) {
@@ -221,7 +223,7 @@ TEST_F(ModelPacks, AreMadeOnceForConcurrentRequests) {
   for (const Status& got :
        AtOnce({{kFirst, kOne}, {kFirst, kOne}, {kFirst, kTwo}, {kSame, kOne}, {kSame, kTwo}, {kFirst, kOne}}))
     EXPECT_TRUE(got.ok()) << got.ToString();
-  EXPECT_EQ(script->made, 1);
+  EXPECT_EQ(script->call_count, 1);
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);
   EXPECT_EQ(model_->packs().size(), 1u);
 }
@@ -229,7 +231,7 @@ TEST_F(ModelPacks, AreMadeOnceForConcurrentRequests) {
 TEST_F(ModelPacks, OfOneKernelAreMadeOnceToo) {
   for (const Status& got : AtOnce({{kFirst, kItself}, {kFirst, kItself}, {kFirst, kItself}}))
     EXPECT_TRUE(got.ok()) << got.ToString();
-  EXPECT_EQ(script->made, 1);
+  EXPECT_EQ(script->call_count, 1);
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);
 }
 
@@ -238,7 +240,7 @@ TEST_F(ModelPacks, AreMadeByTheNextIfMemoryRunsOut) {
   const auto got = AtOnce({{kFirst, kOne}, {kFirst, kOne}, {kFirst, kTwo}, {kSame, kOne}});
   EXPECT_EQ(got[0].code(), Code::kResourceExhausted);
   for (size_t i = 1; i < got.size(); ++i) EXPECT_TRUE(got[i].ok()) << got[i].ToString();
-  EXPECT_EQ(script->made, 2);
+  EXPECT_EQ(script->call_count, 2);
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);
   EXPECT_EQ(model_->packs().size(), 1u);
 }
@@ -248,7 +250,7 @@ TEST_F(ModelPacks, ThatAreCompleteStayIfTheKernelFails) {
   const auto got = AtOnce({{kFirst, kOne}, {kFirst, kOne}});
   EXPECT_NE(got[0].message().find("as it should"), std::string::npos) << got[0].ToString();
   EXPECT_TRUE(got[1].ok()) << got[1].ToString();
-  EXPECT_EQ(script->made, 1);
+  EXPECT_EQ(script->call_count, 1);
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);
 }
 
@@ -257,7 +259,7 @@ TEST_F(ModelPacks, OfAKernelThatFailedAreNotCounted) {
   const auto got = AtOnce({{kFirst, kItself}, {kFirst, kItself}});
   EXPECT_FALSE(got[0].ok());
   EXPECT_TRUE(got[1].ok()) << got[1].ToString();
-  EXPECT_EQ(script->made, 2);
+  EXPECT_EQ(script->call_count, 2);
   EXPECT_EQ(model_->packed_bytes(), kPackBytes);
 }
 
@@ -265,7 +267,7 @@ TEST_F(ModelPacks, FailForEachRequestIfPackingAlwaysFails) {
   script->throws = 100;
   for (const Status& got : AtOnce({{kFirst, kOne}, {kFirst, kOne}, {kSame, kTwo}}))
     EXPECT_EQ(got.code(), Code::kResourceExhausted);
-  EXPECT_EQ(script->made, 3);
+  EXPECT_EQ(script->call_count, 3);
   EXPECT_EQ(model_->packed_bytes(), 0u);
   EXPECT_TRUE(model_->packs().empty());
 }
@@ -305,7 +307,7 @@ void ExpectWaitEndsAtDeadline(const std::string& text, const DatumList& inputs, 
   EXPECT_TRUE(done.ok()) << done.ToString();
   second->SetStop({});
   ExpectLikeReference(*second, inputs);
-  EXPECT_EQ(script->made, 1);
+  EXPECT_EQ(script->call_count, 1);
   EXPECT_EQ(second->Memory().packed, kPackBytes);
 }
 
@@ -373,7 +375,7 @@ TEST(ClonedSessions, PackConcurrentlyWithTheSameResult) {
 class Negates : public KernelOf<Negates> {
  public:
   Status Run(RunContext& c) override {
-    ++script->made;
+    ++script->call_count;
     script->Pass();
     for (int64_t i = 0; i < c.Out(0).size(); ++i) c.Out<float>(0)[i] = -c.In<float>(0)[i];
     return {};
@@ -387,16 +389,16 @@ TEST(ModelVariants, AreMadeOnceAndDoNotBlockOthers) {
   table.Add<Negates>("Unary", "test.neg", [](const KernelQuery&) { return true; });
   SessionOptions options;
   options.target = KeepTarget(table);
-  auto made = Model::Create(ParseOrDie(R"(graph @g(%x: f32[2]) -> (%y) {
+  auto created = Model::Create(ParseOrDie(R"(graph @g(%x: f32[2]) -> (%y) {
     overridable #j: f32[2] = (10, 20)
     overridable #k: f32[2] = (30, 40)
     #m: f32[2] = (1, 2)
     %y = %x + #j + #k + Neg(#m)
   })"),
-                            options, Workers(1));
-  ASSERT_TRUE(made.ok()) << made.status().ToString();
-  ASSERT_EQ(script->made, 1);
-  Model& model = **made;
+                               options, Workers(1));
+  ASSERT_TRUE(created.ok()) << created.status().ToString();
+  ASSERT_EQ(script->call_count, 1);
+  Model& model = **created;
   std::shared_ptr<Model> got[2];
   const auto make = [&](int i) {
     auto variant = model.Variant({"k"}, Workers(1));
@@ -421,7 +423,7 @@ TEST(ModelVariants, AreMadeOnceAndDoNotBlockOthers) {
   second.join();
   EXPECT_TRUE(got[0]);
   EXPECT_EQ(got[0], got[1]);
-  EXPECT_EQ(script->made, 3) << "the model itself, and each variant";
+  EXPECT_EQ(script->call_count, 3) << "the model itself, and each variant";
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 
 namespace tern {
 
-// Thread-safe. The first kernel that requests weights packs them, without holding the lock; others that
-// request the same wait. If packing fails, the next one that waits packs.
+// Thread-safe. The first kernel that requests weights packs them, without holding the lock; other kernels
+// that request the same weights wait. If packing fails, the next waiting kernel packs them.
 class PackStore {
  public:
   // loaded: packs that the graph's file contains. isa: Target::isa(), see PackKey.
@@ -31,7 +31,7 @@ class PackStore {
         : store_(store), node_(node), entry_(entry), query_(query), on_packed_(on_packed), stop_(stop) {}
     Result<Tensor> Find(const std::vector<int>& inputs) override;
     void Put(const std::vector<int>& inputs, const Tensor& packed) override;
-    size_t counted() const { return counted_; }  // packed bytes that the store counts already
+    size_t counted() const { return counted_; }  // packed bytes that are already in bytes()
 
    private:
     friend class PackStore;
@@ -51,7 +51,7 @@ class PackStore {
     size_t counted_ = 0;
   };
 
-  // Packed weights of all kernels prepared so far, packed here or loaded.
+  // Returns the packed weights of all kernels prepared so far, packed here or loaded.
   Packs packs() const;
   size_t bytes() const;
   void Count(size_t bytes);  // adds bytes that a kernel packed without the store
@@ -67,7 +67,7 @@ class PackStore {
   KeyedMutex<OfNode::Key> packing_;
 };
 
-// What a session waits for, for messages.
+// Names in messages what a session waits for.
 inline constexpr char kOtherPacks[] = "another session that packs the same weights";
 
 }  // namespace tern

@@ -21,7 +21,7 @@ uint64_t ChecksumOf(const Tensor& t) {
 
 using Constants = std::map<std::string, const Value*>;
 
-// Constants by name; empty if two share a name.
+// Returns the constants by name. The result is empty if two constants share a name.
 Constants NamedConstants(const Graph& graph) {
   Constants named;
   for (const auto& v : graph.values())

@@ -1,6 +1,6 @@
-// Packed weights in a model's file: loading maps them instead of packing again. In a graph they are derived
-// constants (ir/derived.h). Only weights of the main graph are stored, because names in subgraphs are not
-// unique.
+// Stores packed weights in a model's file. Loading maps them into memory, so they are not packed again. In a
+// graph they are derived constants (ir/derived.h). Only weights of the main graph are stored, because names
+// in subgraphs are not unique.
 #pragma once
 #include <map>
 #include <string>
@@ -21,23 +21,24 @@ struct Pack {
 };
 using Packs = std::map<std::string, Pack>;  // by PackKey
 
-// isa: Target::isa(). layout: KernelAbilities::pack. The key contains both, kPackFormat, a hash of the node's
-// attributes, and the indices and names of the inputs that are packed together. Empty if an input has no
-// name.
+// Returns the key of a pack. isa: Target::isa(). layout: KernelAbilities::pack. The key contains both,
+// kPackFormat, a hash of the node's attributes, and the indices and names of the inputs that are packed
+// together. The key is empty if an input has no name.
 std::string PackKey(const std::string& layout, const std::string& isa, const Node& node,
                     const std::vector<int>& inputs);
 
-// Hash of the attributes' names and values, because two nodes may pack the same weight with different strides
-// or factors. Leaves out the activation (activation, act_alpha, act_beta), which does not affect weights.
+// Returns a hash of the attributes' names and values, because two nodes may pack the same weight with
+// different strides or factors. Leaves out the activation (activation, act_alpha, act_beta), which does not
+// affect weights.
 uint64_t HashOf(const Attrs& attrs);
 
-// Gives a unique name to every constant that has none or shares one. PackKey identifies weights by their
-// names.
+// Gives a unique name to every constant that has no name or shares its name with another constant. PackKey
+// identifies weights by their names.
 void NameConstants(Graph& graph);
 
-// The packs in a graph that were packed from its current constants. Empty if two constants share a name. A
-// pack from the same file as its weights was verified when the file was read; others are verified here by
-// checksum.
+// Returns the packs in a graph that were packed from its current constants. The result is empty if two
+// constants share a name. A pack from the same file as its weights was verified when the file was read;
+// others are verified here by checksum.
 Packs PacksOf(const Graph& graph);
 // Replaces the packs in the graph by those of `packs` that were packed from its constants. Call NameConstants
 // before. Returns the number of packs added.

@@ -1,4 +1,5 @@
-// Packed weights: which are stored in files, found again, and never confused with those of other weights.
+// Tests which packed weights are stored in files and found again, and that packs of different weights are
+// never confused.
 #include "runtime/model/packs.h"
 
 #include <set>
@@ -24,7 +25,7 @@ Value* Named(Graph& graph, const std::string& name) {
   return nullptr;
 }
 
-// The graph with the weights that a session packed for these inputs.
+// Returns the graph with the weights that a session packed for these inputs.
 std::unique_ptr<Graph> WithPacks(const Graph& graph, const DatumList& inputs) {
   auto session = SessionOf(std::shared_ptr<const Graph>(graph.Clone()), Layout());
   auto run = session->Run(inputs);
@@ -138,10 +139,10 @@ TEST(Packs, OfWeightsThatWereEditedAreNotUsed) {
   Named(*packed, "w")->constant = Counting({2, 2}, 10);
   auto want = EvaluateGraph(*packed, inputs);
   ASSERT_TRUE(want.ok());
-  EXPECT_EQ(PacksOf(*packed).size(), 1u) << "v's";
+  EXPECT_EQ(PacksOf(*packed).size(), 1u) << "only the pack of v is left";
   std::string bytes;
   std::shared_ptr<const Graph> loaded = ThroughFile(*packed, bytes);
-  EXPECT_EQ(PacksOf(*loaded).size(), 1u) << "v's";
+  EXPECT_EQ(PacksOf(*loaded).size(), 1u) << "only the pack of v is left";
   for (const std::shared_ptr<const Graph>& g : {std::shared_ptr<const Graph>(std::move(packed)), loaded}) {
     auto session = SessionOf(g, Layout());
     auto got = session->Run(inputs);

@@ -18,7 +18,7 @@ enum class Precision : uint8_t {
 
 // "fp32", "bf16", "auto"
 std::optional<Precision> ParsePrecision(std::string_view name);
-// Whether products round to bf16 on this target; without a target, on the CPU.
+// Whether products round to bf16 on this target. The first overload answers for the CPU.
 bool UsesBf16(Precision precision);
 bool UsesBf16(Precision precision, const Target& target);
 

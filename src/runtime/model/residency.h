@@ -23,8 +23,8 @@ class Residency {
   Tensor Weight(int slot) const;
   std::vector<Tensor> Weights() const;  // by slot; undefined if the value is not a weight
 
-  // The pack layout for all dims of a node. Outer nullopt: not decided yet; inner nullopt: no layout serves
-  // all dims.
+  // Returns the pack layout for all dims of a node. The outer nullopt means that it is not decided yet, the
+  // inner one that no layout serves all dims.
   std::optional<std::optional<std::string>> DecidedPack(const Node& node) const;
   // Decides the layout unless it is decided already. Returns the decided layout.
   std::optional<std::string> DecidePack(const Node& node, const std::optional<std::string>& pack);
@@ -49,7 +49,7 @@ class Residency {
 // A tensor of the same type and dims without data.
 Tensor WithoutData(const Tensor& t);
 
-// Smaller weights are never released; in bytes.
+// Size in bytes below which a weight is never released.
 inline constexpr size_t kWorthReleasing = size_t{16} << 10;
 
 }  // namespace tern

@@ -17,8 +17,8 @@ class Model;
 class Variants {
  public:
   using Names = std::vector<std::string>;  // of the constants that are inputs
-  // The cached variant for these names, or the result of `make`. Waits while another thread makes the same
-  // variant; stop ends the wait with kCancelled.
+  // Returns the cached variant for these names, or creates it with `make`. Waits while another thread creates
+  // the same variant; stop ends the wait with kCancelled.
   Result<std::shared_ptr<Model>> Get(const Names& names, const Stop& stop,
                                      const std::function<Result<std::shared_ptr<Model>>()>& make);
 

@@ -12,11 +12,11 @@ namespace {
 constexpr int64_t kMaxSlices = 64;      // each slice adds steps to the plan
 constexpr double kStepCost = 1. / 128;  // overhead of a step, as a fraction of the cache size
 
-// Nodes [begin, end) that run for `size` items at a time.
+// A sequence of nodes, [begin, end), that processes `slice_items` items at a time.
 struct Run {
   size_t begin = 0, end = 0;
-  int64_t size = 0;
-  double saved = 0;  // bytes of memory traffic
+  int64_t slice_items = 0;
+  double saved = 0;  // bytes of memory traffic that splitting saves
 };
 
 class BatchSplitter {
@@ -46,9 +46,9 @@ class BatchSplitter {
 
  private:
   struct Measured {
-    int64_t items = 0;               // of the batch; 0: the node cannot be split
-    std::vector<bool> holds;         // by input: whether its outermost dim is the batch
-    double values = 0, weights = 0;  // bytes of operands with and without items
+    int64_t items = 0;               // number of items of the batch; 0: the node cannot be split
+    std::vector<bool> has_items;     // by input: whether its outermost dim is the batch
+    double values = 0, weights = 0;  // bytes of operands with items, and of operands without
   };
 
   double Bytes(int slot) const { return static_cast<double>(slots_[static_cast<size_t>(slot)].bytes()); }
@@ -56,28 +56,28 @@ class BatchSplitter {
   void Measure() {
     for (const PlanNode& node : lowered_.nodes) {
       Measured& m = measured_.emplace_back();
-      auto holds = ItemInputs(node, slots_);
-      if (!holds || ItemsOf(node, slots_) < 2) continue;
+      auto has_items = ItemInputs(node, slots_);
+      if (!has_items || ItemsOf(node, slots_) < 2) continue;
       m.items = ItemsOf(node, slots_);
-      m.holds = std::move(*holds);
+      m.has_items = std::move(*has_items);
       if (node.node().op->Is(kView)) continue;
       for (size_t i = 0; i < node.inputs.size(); ++i)
-        if (node.inputs[i] >= 0) (m.holds[i] ? m.values : m.weights) += Bytes(node.inputs[i]);
+        if (node.inputs[i] >= 0) (m.has_items[i] ? m.values : m.weights) += Bytes(node.inputs[i]);
       for (int slot : node.outputs) m.values += Bytes(slot);
     }
   }
 
-  // End of the longest sequence from `begin` on that can be split together: all nodes have the same number of
-  // items, and none reads all items of a value that an earlier one writes in slices.
+  // Returns the end of the longest sequence from `begin` on that can be split together. All its nodes have
+  // the same number of items. None of them reads all items of a value that an earlier one writes in slices.
   size_t EndOfRun(size_t begin) const {
-    std::map<int, bool> made;
+    std::map<int, bool> written;
     size_t i = begin;
     for (; i < measured_.size() && measured_[i].items > 0 && measured_[i].items == measured_[begin].items;
          ++i) {
       const PlanNode& node = lowered_.nodes[i];
       for (size_t k = 0; k < node.inputs.size(); ++k)
-        if (!measured_[i].holds[k] && made.count(node.inputs[k])) return i;
-      for (int slot : node.outputs) made[slot] = true;
+        if (!measured_[i].has_items[k] && written.count(node.inputs[k])) return i;
+      for (int slot : node.outputs) written[slot] = true;
     }
     return i;
   }
@@ -105,7 +105,7 @@ class BatchSplitter {
         if (saved > best.saved && i > first) best = {first, i + 1, size, saved};
       }
     }
-    if (best.size == 0) return;
+    if (best.slice_items == 0) return;
     if (best.begin > begin + 1) Choose(begin, best.begin, runs);
     runs.push_back(best);
     if (best.end + 1 < end) Choose(best.end, end, runs);
@@ -114,7 +114,8 @@ class BatchSplitter {
   std::vector<int64_t> Sizes(const Run& run) const {
     const int64_t items = measured_[run.begin].items;
     std::vector<int64_t> sizes;
-    for (int64_t at = 0; at < items; at += run.size) sizes.push_back(std::min(run.size, items - at));
+    for (int64_t at = 0; at < items; at += run.slice_items)
+      sizes.push_back(std::min(run.slice_items, items - at));
     return sizes;
   }
 
@@ -133,7 +134,7 @@ class BatchSplitter {
     return slices;
   }
 
-  // A Split or Concat between a full value and its slices.
+  // Creates a Split or Concat between a full value and its slices.
   PlanNode AddNode(const char* op, const std::vector<int>& inputs, const std::vector<int>& outputs) {
     auto& graph = slices_.graphs.emplace_back(std::make_unique<Graph>("slices of a batch"));
     std::vector<Value*> values;
@@ -147,30 +148,30 @@ class BatchSplitter {
   void Repeat(const Run& run, std::vector<PlanNode>& nodes) {
     const std::vector<int64_t> sizes = Sizes(run);
     std::map<int, std::vector<int>> parts;  // slots of the slices, by the slot of the full value
-    std::vector<int> made;
+    std::vector<int> written;
     for (size_t i = run.begin; i < run.end; ++i) {
       const PlanNode& node = lowered_.nodes[i];
       for (size_t k = 0; k < node.inputs.size(); ++k) {
         const int slot = node.inputs[k];
-        if (!measured_[i].holds[k] || parts.count(slot)) continue;
+        if (!measured_[i].has_items[k] || parts.count(slot)) continue;
         parts[slot] = SlicesOf(slot, sizes);
         nodes.push_back(AddNode("Split", {slot}, parts[slot]));
       }
       for (int slot : node.outputs) {
         parts[slot] = SlicesOf(slot, sizes);
-        made.push_back(slot);
+        written.push_back(slot);
       }
     }
     for (size_t slice = 0; slice < sizes.size(); ++slice)
       for (size_t i = run.begin; i < run.end; ++i) {
         PlanNode node = lowered_.nodes[i];
         for (size_t k = 0; k < node.inputs.size(); ++k)
-          if (measured_[i].holds[k]) node.inputs[k] = parts[node.inputs[k]][slice];
+          if (measured_[i].has_items[k]) node.inputs[k] = parts[node.inputs[k]][slice];
         for (int& slot : node.outputs) slot = parts[slot][slice];
         node.share = static_cast<double>(sizes[slice]) / static_cast<double>(measured_[run.begin].items);
         nodes.push_back(std::move(node));
       }
-    for (int slot : made)
+    for (int slot : written)
       if (ReadOutside(slot, run)) nodes.push_back(AddNode("Concat", parts[slot], {slot}));
   }
 

@@ -4,9 +4,9 @@
 
 namespace tern {
 
-// Slots of f32 values that can be stored as bf16, in half the bytes: the kernel that writes them can round,
-// and all kernels that read them can widen or would round anyway (KernelAbilities::bf16_storage). Never
-// outputs of the graph.
+// Returns the slots of f32 values that can be stored as bf16, in half the bytes. The kernel that writes such
+// a value can round it. All kernels that read it can widen it, or would round it anyway
+// (KernelAbilities::bf16_storage). Outputs of the graph are never stored as bf16.
 std::vector<int> FindBf16Storage(const Lowered& lowered, const std::vector<Draft>& drafts,
                                  const std::function<KernelQuery(const PlanNode&)>& query_for);
 

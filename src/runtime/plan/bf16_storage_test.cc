@@ -1,4 +1,4 @@
-// Values that a bf16 session stores as bf16.
+// Tests which values a bf16 session stores as bf16.
 #include "runtime/plan/bf16_storage.h"
 
 #include <cmath>
@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t kSide = 12, kChannels = 64;
 
-// Text that defines constant weights with varying values.
-std::string Weights(const std::string& name, int64_t maps, int64_t channels, int64_t kernel) {
-  return StrCat("  #", name, "s: i64[4] = (", maps, ", ", channels, ", ", kernel, ", ", kernel, ")\n  #",
-                name, "n: i64[] = (", maps * channels * kernel * kernel, ")\n  #", name,
+// Returns text that defines constant weights with varying values.
+std::string Weights(const std::string& name, int64_t out_channels, int64_t channels, int64_t kernel) {
+  return StrCat("  #", name, "s: i64[4] = (", out_channels, ", ", channels, ", ", kernel, ", ", kernel,
+                ")\n  #", name, "n: i64[] = (", out_channels * channels * kernel * kernel, ")\n  #", name,
                 "o: i64[] = (0)\n  #", name, "e: i64[] = (1)\n  %", name, "i = Range(#", name, "o, #", name,
                 "n, #", name, "e)\n  %", name, "f = Cast(%", name, "i) {to=f32}\n  %", name, "u = Unary(%",
                 name, "f) {kind=\"sin\"}\n  %", name, " = Reshape(%", name, "u, #", name, "s)\n");
@@ -31,23 +31,24 @@ std::shared_ptr<const Graph> GraphOf(const std::string& outputs, const std::stri
                            nodes, "}"));
 }
 
-struct Ran {
+struct RunResult {
   std::vector<Tensor> outputs;
   size_t arena = 0;
 };
 
-Ran RunIn(Precision precision, const std::shared_ptr<const Graph>& graph, const Tensor& x, int threads = 1) {
+RunResult RunIn(Precision precision, const std::shared_ptr<const Graph>& graph, const Tensor& x,
+                int threads = 1) {
   SessionOptions options;
   options.precision = precision;
   options.threads = threads;
   auto session = SessionOf(graph, options);
-  Ran ran;
+  RunResult result;
   const auto got = session->Run(DatumList{x});
   EXPECT_TRUE(got.ok()) << got.status().ToString();
   if (got.ok())
-    for (const Datum& d : *got) ran.outputs.push_back(d.tensor.Clone());
-  ran.arena = session->Memory().arena;
-  return ran;
+    for (const Datum& d : *got) result.outputs.push_back(d.tensor.Clone());
+  result.arena = session->Memory().arena;
+  return result;
 }
 
 Tensor Input() {
@@ -71,7 +72,7 @@ void ExpectSame(const Tensor& a, const Tensor& b, const std::string& what) {
 
 struct Reader {
   const char* name;
-  const char* node;  // of %x
+  const char* node;  // text of the node that reads %x
   bool rounds;       // rounds %x even if it is f32
 };
 constexpr Reader kReaders[] = {
@@ -97,11 +98,11 @@ TEST(Bf16Storage, RoundsTheIntermediateValue) {
       const std::string what = StrCat(reader.name, ", level ", level);
       const Tensor intermediate = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);
       const auto alone = GraphOf("%y", reader.node),
-                 both = GraphOf("%y", StrCat(kFirst, Renamed(reader.node, "%x", "%a")));
+                 chained = GraphOf("%y", StrCat(kFirst, Renamed(reader.node, "%x", "%a")));
       const Tensor want = RunIn(Precision::kBf16, alone, ToBf16(intermediate)).outputs.at(0);
       if (reader.rounds) ExpectSame(RunIn(Precision::kBf16, alone, intermediate).outputs.at(0), want, what);
       for (int threads : {1, 3})
-        ExpectSame(RunIn(Precision::kBf16, both, x, threads).outputs.at(0), want, what);
+        ExpectSame(RunIn(Precision::kBf16, chained, x, threads).outputs.at(0), want, what);
     }
 }
 
@@ -120,15 +121,15 @@ TEST(Bf16Storage, OtherValuesStayF32) {
   const Tensor x = Input();
   const Tensor a = RunIn(Precision::kBf16, GraphOf("%a", kFirst), x).outputs.at(0);
   const std::string second = "  %b = Conv(%a, %w) {channels_last=true}\n";
-  const Ran output = RunIn(Precision::kBf16, GraphOf("%a, %b", StrCat(kFirst, second)), x);
+  const RunResult output = RunIn(Precision::kBf16, GraphOf("%a, %b", StrCat(kFirst, second)), x);
   ExpectSame(output.outputs.at(0), a, "an output");
-  const Ran read = RunIn(Precision::kBf16,
-                         GraphOf("%s, %b", StrCat(kFirst, second, "  %s = Unary(%a) {kind=\"neg\"}\n")), x);
+  const RunResult read = RunIn(
+      Precision::kBf16, GraphOf("%s, %b", StrCat(kFirst, second, "  %s = Unary(%a) {kind=\"neg\"}\n")), x);
   for (int64_t i = 0; i < a.size(); ++i)
     ASSERT_EQ(read.outputs.at(0).data<const float>()[i], -a.data<const float>()[i]);
   const Tensor exact = RunIn(Precision::kF32, GraphOf("%a", kFirst), x).outputs.at(0);
-  const Ran plain = RunIn(Precision::kF32, GraphOf("%b", StrCat(kFirst, second)), x),
-            alone = RunIn(Precision::kF32, GraphOf("%b", Renamed(second, "%a", "%x")), exact);
+  const RunResult plain = RunIn(Precision::kF32, GraphOf("%b", StrCat(kFirst, second)), x),
+                  alone = RunIn(Precision::kF32, GraphOf("%b", Renamed(second, "%a", "%x")), exact);
   ExpectSame(plain.outputs.at(0), alone.outputs.at(0), "fp32");
 }
 

@@ -94,7 +94,7 @@ class PlanCompiler {
     return inputs;
   }
 
-  // Whether shapes depend on data, or the node has subgraphs, or only the host can run it.
+  // Whether the node's shapes depend on data, the node has subgraphs, or only the host can run it.
   bool IsDynamic(const PlanNode& node) const {
     bool dynamic =
         node.node().op->Is(kControlFlow) || !node.node().subgraphs().empty() || node.node().op->Is(kHostOnly);
@@ -151,8 +151,9 @@ class PlanCompiler {
                 {engine_.options.memory_limit, engine_.model->weight_bytes(), engine_.stop});
   }
 
-  // Writing inputs of a Concat directly into its result, with a row stride, extends the lifetime of the
-  // result. Uses it only if that does not need more memory.
+  // Chooses between two layouts. In one of them, inputs of a Concat are written directly into its result with
+  // a row stride. This extends the lifetime of the result, so the layout is used only if it does not need
+  // more memory.
   void ChooseLayout() {
     std::vector<Draft> strided_drafts = drafts_;
     Layout strided = MakeLayout(program_.bound_count(), lowered_, strided_drafts, [&](const Draft& draft) {
@@ -224,8 +225,8 @@ class PlanCompiler {
     step.varying = draft.on_state || (!draft.dynamic && Varies(*draft.node, lowered_.slots));
     const Node& node = draft.node->node();
     for (size_t i = 0; i < draft.node->outputs.size(); ++i) {
-      // Outputs of subgraphs have their declared types; a Loop without iterations needs the declared dims for
-      // its empty stacks.
+      // Outputs of a node with subgraphs have their declared types. A Loop without iterations needs the
+      // declared dims for its empty stacked outputs.
       step.types.push_back(node.subgraphs().empty() ? Facts(draft.node->outputs[i]).type
                                                     : WithSymbols(node.outputs()[i]->type, symbols_));
     }
@@ -305,7 +306,8 @@ class PlanCompiler {
     return {};
   }
 
-  // Releases each weight as soon as it is packed, so that never all weights are in memory twice.
+  // Releases each weight as soon as it is packed. Otherwise all weights and all their packs would be in
+  // memory at the same time.
   Result<std::unique_ptr<Kernel>> Prepared(const PlanNode& node, const KernelEntry& entry,
                                            const KernelQuery& query) {
     const auto packed = [&](int input) {
@@ -362,7 +364,7 @@ class PlanCompiler {
     }
     if (total > engine_.options.memory_limit)
       return ResourceExhausted("graph '", program_.graph->name, "' needs ", total,
-                               " bytes for its intermediate values, the limit is ",
+                               " bytes for its intermediate values, but the limit is ",
                                engine_.options.memory_limit);
     return {};
   }

@@ -1,4 +1,4 @@
-// A network on two devices. The second device is simulated on the host: only its kernels may access its
+// Tests a network on two devices. The second device is simulated on the host: only its kernels may access its
 // memory.
 #include <sys/mman.h>
 
@@ -104,8 +104,8 @@ class TwoDevices : public testing::Test {
     return target_.get();
   }
 
-  // Compares with the reference. in, out: expected copies per run, without those of constants, which are
-  // copied when the plan is compiled.
+  // Compares with the reference. in, out: expected copies per run. Copies of constants do not count: they are
+  // made when the plan is compiled.
   void Expect(const std::string& text, const std::vector<std::string>& ops, const DatumList& inputs, int in,
               int out) {
     const std::shared_ptr<const Graph> graph = ParseOrDie(text);
@@ -141,8 +141,8 @@ class TwoDevices : public testing::Test {
   std::unique_ptr<CpuTarget> target_;
 };
 
-// Two products on the device with an activation on the CPU between them: copies in for x and the activation's
-// result, copies out for the activation's input and y.
+// Two products run on the device, and the activation between them runs on the CPU. x and the activation's
+// result are copied to the device; the activation's input and y are copied to the host.
 TEST_F(TwoDevices, RunHalfOfANetworkEach) {
   Expect(R"(graph @g(%x: f32[3,4]) -> (%y) {
     #a: f32[4,4] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7)

@@ -4,12 +4,12 @@
 
 namespace tern {
 
-// The drafts in an order whose layout needs less memory; in the given order if no better one is found.
-// Dynamic steps and steps that draw random numbers keep their relative order. bound: number of inputs and
-// captures, the first slots.
+// Returns the drafts in an order whose layout needs less memory, or in the given order if no better one is
+// found. Dynamic steps and steps that draw random numbers keep their relative order. bound: number of inputs
+// and captures, the first slots.
 std::vector<Draft> OrderDrafts(int bound, const Lowered& lowered, const std::vector<Draft>& drafts);
 
-// Bytes of the arena that a layout needs, without scratch memory.
+// Returns the bytes of the arena that a layout needs, without scratch memory.
 size_t ArenaBytes(const Layout& layout);
 
 }  // namespace tern

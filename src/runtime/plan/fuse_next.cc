@@ -5,9 +5,10 @@
 namespace tern {
 namespace {
 
-constexpr int kNotFusable = -2;  // several readers, or one that is not a node with one input and one output
+// The slot has several readers, or a reader that is not a node with one input and one output.
+constexpr int kNotFusable = -2;
 
-// By slot: the node that alone reads it, -1 if none does, or kNotFusable.
+// Returns for each slot the index of its only reader, -1 if it has no reader, or kNotFusable.
 std::vector<int> OnlyReaders(const Lowered& lowered) {
   std::vector<int> readers(lowered.slots.size(), -1);
   const auto read = [&](int slot, int by) {

@@ -1,4 +1,4 @@
-// Pooling that is fused into its convolution: where it is fused, and that the results do not change.
+// Tests where pooling is fused into its convolution, and that fusion does not change the results.
 #include "runtime/plan/fuse_next.h"
 
 #include <chrono>
@@ -14,25 +14,26 @@ namespace {
 
 constexpr int64_t kChannels = 64;
 
-// A channels-last convolution of %x for which a Winograd kernel is selected, then `rest`, which writes %y.
+// A graph with a channels-last convolution of %x, for which a Winograd kernel is selected. The nodes of
+// `tail` follow and write %y.
 struct Net {
   std::string dims = "1,40,40,64";
   std::string conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1],activation=\"relu\"}";
-  std::string rest = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2]}";
+  std::string tail = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2]}";
   std::string outputs = "%y";
 
   std::shared_ptr<const Graph> Make() const {
     InitOps();
     auto graph = ParseGraph(StrCat("graph @g(%x: f32[", dims, "], %w: f32[64,64,3,3]) -> (", outputs,
-                                   ") {\n  ", conv, "\n  ", rest, "\n}"));
+                                   ") {\n  ", conv, "\n  ", tail, "\n}"));
     EXPECT_TRUE(graph.ok()) << graph.status().ToString();
     (*graph)->InputToConstant((*graph)->inputs()[1], Noise({kChannels, kChannels, 3, 3}, 7));
     return std::move(*graph);
   }
 };
 
-// The number of nodes that are fused into another step. Expects outputs within Winograd's tolerance of the
-// reference, and equal for any number of threads.
+// Returns the number of nodes that are fused into another step. Expects outputs within Winograd's tolerance
+// of the reference, and equal for any number of threads.
 int FusedSteps(const Net& net, SessionOptions options = {}) {
   const auto graph = net.Make();
   const DatumList inputs{Noise(graph->inputs()[0]->type.shape.Concrete(), 3)};
@@ -76,14 +77,14 @@ TEST(FuseNext, PoolingOfTwoByTwo) {
   EXPECT_EQ(FusedSteps(net), 1);
   net.dims = "1,41,39,64";  // the last row and column are in no window
   EXPECT_EQ(FusedSteps(net), 1);
-  net.rest = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],auto_pad=\"valid\"}";
+  net.tail = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],auto_pad=\"valid\"}";
   EXPECT_EQ(FusedSteps(net), 1);
   net.dims = "1,40,40,64";
   net.conv =
       "%a = Conv(%x, %w, _, %x) {channels_last=true,pads=[1,1,1,1],activation=\"clip\",act_alpha=-1.0,"
       "act_beta=6.0}";
   EXPECT_EQ(FusedSteps(net), 1);
-  net.rest = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],ceil_mode=true}";
+  net.tail = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],ceil_mode=true}";
   EXPECT_EQ(FusedSteps(net), 1) << "all windows are complete";
 }
 
@@ -97,12 +98,12 @@ TEST(FuseNext, NotOtherPooling) {
     SCOPED_TRACE(attrs);
     Net net;
     net.dims = "1,41,41,64";
-    net.rest = StrCat("%y = Pool(%a) {channels_last=true,", attrs, "}");
+    net.tail = StrCat("%y = Pool(%a) {channels_last=true,", attrs, "}");
     EXPECT_EQ(FusedSteps(net), 0);
   }
   Net odd;
   odd.dims = "1,41,41,64";
-  odd.rest = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],ceil_mode=true}";
+  odd.tail = "%y = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2],ceil_mode=true}";
   EXPECT_EQ(FusedSteps(odd), 0) << "windows extend past the edge";
 }
 
@@ -111,7 +112,7 @@ TEST(FuseNext, NotWithOtherReadersOrOtherKernels) {
   net.outputs = "%y, %a";
   EXPECT_EQ(FusedSteps(net), 0);
   net.outputs = "%y, %b";
-  net.rest += "\n  %b = Unary(%a) {kind=\"neg\"}";
+  net.tail += "\n  %b = Unary(%a) {kind=\"neg\"}";
   EXPECT_EQ(FusedSteps(net), 0);
   net = {};
   net.conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1],activation=\"gelu\"}";
@@ -119,7 +120,7 @@ TEST(FuseNext, NotWithOtherReadersOrOtherKernels) {
   net.conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1],strides=[2,2]}";
   EXPECT_EQ(FusedSteps(net), 0) << "Winograd needs stride 1";
   net.conv = "%a = Conv(%x, %w) {channels_last=true,pads=[1,1,1,1]}\n  %c = Unary(%a) {kind=\"neg\"}";
-  net.rest = "%y = Pool(%c) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2]}";
+  net.tail = "%y = Pool(%c) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2]}";
   EXPECT_EQ(FusedSteps(net), 0) << "another node is in between";
 }
 
@@ -136,7 +137,7 @@ TEST(FuseNext, InBf16) {
   SessionOptions options;
   options.precision = Precision::kBf16;
   EXPECT_EQ(FusedSteps(net, options), 1);
-  net.rest =
+  net.tail =
       "%p = Pool(%a) {channels_last=true,kind=\"max\",kernel=[2,2],strides=[2,2]}\n  "
       "%y = Conv(%p, %w) {channels_last=true,strides=[2,2]}";
   EXPECT_EQ(FusedSteps(net, options), 1) << "the pooled value is stored as bf16";

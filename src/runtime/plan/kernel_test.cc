@@ -1,4 +1,4 @@
-// Life cycle of kernels: selection, one Prepare per model, one Resize per set of shapes.
+// Tests the life cycle of kernels: selection, one Prepare per model, one Resize per set of shapes.
 #include "kernel_api/kernel_table.h"
 
 #include <atomic>

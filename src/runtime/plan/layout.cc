@@ -115,8 +115,8 @@ class LayoutMaker {
     return true;
   }
 
-  // The input that output 0 may overwrite, or -1: this step is its last reader and reads its memory only
-  // once.
+  // Returns the input that output 0 may overwrite, or -1. This step must be the input's last reader and must
+  // read its memory only once.
   int InPlaceInput(const Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (draft.dynamic || !draft.entry || !draft.entry->can.in_place || !node.node().op->Is(kInPlace))
@@ -135,9 +135,9 @@ class LayoutMaker {
   }
 
   bool SharedWithin(const PlanNode& node, int slot) {
-    const int mine = Resolve(At(slot)).storage;
+    const int storage = Resolve(At(slot)).storage;
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](int other) {
-      return other >= 0 && other != slot && Resolve(At(other)).storage == mine;
+      return other >= 0 && other != slot && Resolve(At(other)).storage == storage;
     });
   }
 
@@ -157,8 +157,8 @@ class LayoutMaker {
     return true;
   }
 
-  // A Concat along the last axis: inputs that have no other reader are written directly into the result if
-  // their kernels can write with its row stride.
+  // Handles a Concat along the last axis. Inputs that have no other reader are written directly into the
+  // result if their kernels can write with its row stride.
   bool TryConcatRows(Draft& draft, int t) {
     const PlanNode& node = *draft.node;
     if (!row_stride_ || node.node().op->name != "Concat" || Varies(node, slots_)) return false;

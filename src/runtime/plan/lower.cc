@@ -73,7 +73,7 @@ class Lowering {
     }
   }
 
-  // slots: maps slots of the program to slots of the plan. Inlining a branch changes those of the If's
+  // slots: maps slots of the program to slots of the plan. Inlining a branch changes the slots of the If's
   // outputs.
   Status Visit(const Program& program, std::vector<int>& slots) {
     auto mapped = [&](const std::vector<int>& list) {
@@ -108,7 +108,7 @@ class Lowering {
     const Program& body = *node.program->subgraphs[branch];
     if (body.input_count != 0 || body.outputs.size() < node.outputs.size())
       return InvalidModel(node.node().Describe(), ": a branch has ", body.input_count, " inputs and ",
-                          body.outputs.size(), " outputs, must have 0 and ", node.outputs.size());
+                          body.outputs.size(), " outputs, but must have 0 and ", node.outputs.size());
     std::vector<int> slots = node.captures[branch];
     for (int i = body.bound_count(); i < body.slot_count(); ++i) {
       slots.push_back(static_cast<int>(out_.slots.size()));

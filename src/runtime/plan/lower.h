@@ -53,8 +53,8 @@ struct PlanNode {
   std::vector<int> inputs, outputs;        // -1: an absent input
   std::vector<std::vector<int>> captures;  // per subgraph
   double share = 1;  // fraction of the node's work; below 1 for a slice of a split batch
-  // Set by FuseNext: the next node, which this step also computes (`outputs` are then its outputs), the slot
-  // of the intermediate value, and the kernel for both.
+  // FuseNext sets these: the next node, the slot of the intermediate value, and the kernel for both nodes.
+  // The step then also computes the next node, and `outputs` are the outputs of the next node.
   const NodeProgram* next = nullptr;
   int intermediate = -1;
   const KernelEntry* fused_entry = nullptr;
@@ -73,9 +73,9 @@ struct Lowered {
   }
 };
 
-// weights: of the program, by slot; undefined for values that are not weights. max_length: set if the inputs'
-// types contain LengthSymbol(); the facts are then those for this length, and `varying` lists what depends on
-// the length.
+// weights: the weights of the program, by slot; undefined for values that are not weights. max_length: set if
+// the inputs' types contain LengthSymbol(); the facts are then those for this length, and `varying` lists
+// what depends on the length.
 Result<Lowered> Lower(const Program& program, const std::vector<Tensor>& weights,
                       const std::vector<PlanInput>& inputs, const Target& target, const Workers& workers,
                       std::optional<int64_t> max_length = {});

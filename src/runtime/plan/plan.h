@@ -64,7 +64,7 @@ class Plan {
                                                      const std::vector<BoundValue>& bound,
                                                      const LengthRange* range = nullptr);
 
-  // Whether the plan serves these values. length: of the growing states.
+  // Whether the plan serves these values. length: the length of the growing states.
   bool Matches(const std::vector<BoundValue>& bound, int64_t length = 0) const;
   const Varying* varying() const { return varying_.max_length > 0 ? &varying_ : nullptr; }
   const std::vector<PlanState>& states() const { return states_; }  // in the graph's order

@@ -14,8 +14,9 @@ using QueryFor = std::function<KernelQuery(const PlanNode&)>;
 Status CheckLengths(const Lowered& lowered, const std::vector<Draft>& drafts, int64_t max_length,
                     const QueryFor& query_for);
 
-// For each state of the graph: a step writes the present directly into the state's memory if possible, in
-// place if the kernel can append and no other step reads past or present. Marks slots and drafts accordingly.
+// Decides for each state of the graph how its present is written. A step writes it directly into the state's
+// memory if possible. It appends in place if the kernel can append and no other step reads past or present.
+// Marks slots and drafts accordingly.
 std::vector<PlanState> PlanStates(const Graph& graph, Lowered& lowered, std::vector<Draft>& drafts,
                                   const QueryFor& query_for);
 

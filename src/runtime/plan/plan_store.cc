@@ -5,7 +5,8 @@
 namespace tern {
 namespace {
 
-// Cache key. Values with different keys have different plans; for equal keys Plan::Matches decides.
+// Returns the cache key of these values. Values with different keys have different plans. For equal keys
+// Plan::Matches decides.
 std::string ShapesOf(const std::vector<BoundValue>& bound) {
   std::string text;
   for (const BoundValue& value : bound) {

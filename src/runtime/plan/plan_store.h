@@ -18,12 +18,12 @@ namespace tern {
 class PlanStore {
  public:
   using Make = std::function<Result<std::shared_ptr<const Plan>>()>;
-  // The requested plan: for these values, or for all lengths of `range` if it is not null.
+  // Requests the plan for these values, or for all lengths of `range` if it is not null.
   struct Request {
     const Program& program;
     const std::vector<BoundValue>& bound;
     const LengthRange* range = nullptr;
-    int64_t length = 0;  // of the growing states
+    int64_t length = 0;  // length of the growing states
   };
   // Returns the cached plan or calls `make`. capacity: number of recently used plans of the graph that stay
   // cached; others live as long as a session uses them. stop: ends the wait for another session with

@@ -1,4 +1,5 @@
-// The model owns the plans: clones never compile the same one twice, and compile different ones concurrently.
+// Tests that clones share the plans of their model. They never compile a plan twice, and they compile
+// different plans concurrently.
 #include "runtime/plan/plan_store.h"
 
 #include <thread>
@@ -79,7 +80,7 @@ class Gated : public KernelOf<Gated> {
   }
 };
 
-// Would hang if only one plan could be compiled at a time.
+// This test would hang if only one plan could be compiled at a time.
 TEST(PlanStore, ClonesRunWhileAnotherShapeCompiles) {
   gate.entered = gate.open = false;
   KernelTable table;

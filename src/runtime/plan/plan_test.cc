@@ -1,4 +1,4 @@
-// Memory sharing, constant folding and dead-code elimination of plans.
+// Tests memory sharing, constant folding and dead-code elimination of plans.
 #include "runtime/plan/plan.h"
 
 #include <cmath>
@@ -53,8 +53,8 @@ TEST(Plan, WritesInPlaceWhereTheInputDies) {
   ExpectOutput(c, 0);
 }
 
-// The graph is written breadth first: all wide values come before the first is reduced. Depth first has only
-// one of them alive at a time.
+// The graph is written breadth first: all wide values come before the first is reduced. In depth-first order
+// only one of them is alive at a time.
 TEST(Plan, RunsStepsInAnOrderThatHoldsLessMemory) {
   const auto c = Compile(R"(graph @g(%x: f32[1,64]) -> (%y) {
     #wide: i64[2] = (256, 64)
@@ -156,7 +156,8 @@ TEST(Plan, InputsOfAConcatAreWrittenIntoItsResult) {
     %n = %y + %y
   })",
                          {Counting({16, 4})});
-  // Relu, add, one copy step for the constant, the input and the second %a; then the last add.
+  // The steps are Relu, the first add, one copy of the constant, the input and the second %a, and the last
+  // add.
   EXPECT_EQ(c.plan->steps().size(), 4u);
   ExpectOutput(c, 0);
   ExpectOutput(c, 1);
@@ -233,15 +234,15 @@ class RandomGraph {
   const std::string& text() const { return text_; }
 
  private:
-  struct Made {
+  struct GraphValue {
     int id;
     Dims dims;
   };
-  const Made& Pick() { return values_[random_() % values_.size()]; }
-  const Made* PickLike(const Dims& dims) {
+  const GraphValue& Pick() { return values_[random_() % values_.size()]; }
+  const GraphValue* PickLike(const Dims& dims) {
     const size_t start = random_() % values_.size();
     for (size_t i = 0; i < values_.size(); ++i)
-      if (const Made& m = values_[(start + i) % values_.size()]; m.dims == dims) return &m;
+      if (const GraphValue& m = values_[(start + i) % values_.size()]; m.dims == dims) return &m;
     return nullptr;
   }
   std::string Ints(const std::vector<int64_t>& v) {
@@ -255,7 +256,7 @@ class RandomGraph {
   }
 
   void AddNode() {
-    const Made m = Pick();
+    const GraphValue m = Pick();
     const int64_t count = CountOf(m.dims);
     const std::string x = StrCat("%v", m.id);
     switch (random_() % 6) {
@@ -270,7 +271,7 @@ class RandomGraph {
       }
       case 3: {
         const int64_t axis = static_cast<int64_t>(random_() % 2);
-        const Made* other = PickLike(m.dims);
+        const GraphValue* other = PickLike(m.dims);
         Dims dims = m.dims;
         dims[static_cast<size_t>(axis)] *= 2;
         if (CountOf(dims) > 64) return Add(m.dims, StrCat("Relu(", x, ")"));
@@ -301,7 +302,7 @@ class RandomGraph {
 
   std::mt19937 random_;
   std::string text_, body_;
-  std::vector<Made> values_;
+  std::vector<GraphValue> values_;
   int next_ = 2, constants_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Inputs of a Concat along the last axis that are written directly into its result.
+// Tests that inputs of a Concat along the last axis are written directly into its result.
 #include <map>
 #include <regex>
 #include <set>
@@ -10,22 +10,22 @@
 namespace tern {
 namespace {
 
-struct Ran {
+struct RunResult {
   std::map<std::string, int> kernels;  // number of steps, by kernel
 };
 
-// Channels-last convolutions of %x write %a (24 channels) and %b (40), pooling writes %c; then `rest`.
-// Expects the outputs of the reference, equal for any number of threads. Inputs whose names start with w
-// become constants.
-Ran RunNet(const std::string& rest, const std::string& outputs = "%y", const std::string& dims = "2,9,10,16",
-           SessionOptions options = {}) {
+// Runs a graph in which channels-last convolutions of %x write %a (24 channels) and %b (40 channels), and
+// pooling writes %c. The nodes of `tail` follow. Expects the outputs of the reference, with one thread and
+// with three. Inputs whose names start with w become constants.
+RunResult RunNet(const std::string& tail, const std::string& outputs = "%y",
+                 const std::string& dims = "2,9,10,16", SessionOptions options = {}) {
   InitOps();
   auto parsed = ParseGraph(
       StrCat("graph @g(%x: f32[", dims, "], %w1: f32[24,16,1,1], %w3: f32[40,16,3,3], %wd: f32[16,1,3,3], ",
              "%wt: f32[16,8,2,2]) -> (", outputs, ") {\n",
              "  %a = Conv(%x, %w1) {channels_last=true,activation=\"relu\"}\n",
              "  %b = Conv(%x, %w3) {channels_last=true,pads=[1,1,1,1]}\n",
-             "  %c = Pool(%x) {channels_last=true,kind=\"max\",kernel=[3,3],pads=[1,1,1,1]}\n", rest, "\n}"));
+             "  %c = Pool(%x) {channels_last=true,kind=\"max\",kernel=[3,3],pads=[1,1,1,1]}\n", tail, "\n}"));
   EXPECT_TRUE(parsed.ok()) << parsed.status().ToString();
   uint32_t seed = 5;
   const std::vector<Value*> inputs = (*parsed)->inputs();
@@ -35,7 +35,7 @@ Ran RunNet(const std::string& rest, const std::string& outputs = "%y", const std
   const DatumList x{Noise(graph->inputs()[0]->type.shape.Concrete(), 3)};
   const auto want = EvaluateGraph(*graph, x);
   EXPECT_TRUE(want.ok()) << want.status().ToString();
-  Ran ran;
+  RunResult result;
   for (int threads : {1, 3}) {
     options.threads = threads;
     auto session = SessionOf(graph, options);
@@ -54,16 +54,16 @@ Ran RunNet(const std::string& rest, const std::string& outputs = "%y", const std
           }
       }
     }
-    ran = {};
-    for (const StepInfo& step : session->Steps()) ++ran.kernels[step.kernel];
+    result = {};
+    for (const StepInfo& step : session->Steps()) ++result.kernels[step.kernel];
   }
-  return ran;
+  return result;
 }
 
 constexpr const char* kConcat = "cpu.concat";  // copies all inputs; the kernel "copy" copies some of them
 
 TEST(RowStride, TheConcatNeedsNoStep) {
-  for (const char* rest :
+  for (const char* tail :
        {"  %y = Concat(%a, %b, %c) {axis=3}", "  %y = Concat(%c, %b) {axis=-1}", "  %y = Concat(%a) {axis=3}",
         "  %d = Conv(%x, %wd) {channels_last=true,group=16,pads=[1,1,1,1]}\n"
         "  %y = Concat(%d, %a, %c) {axis=3}",
@@ -71,9 +71,9 @@ TEST(RowStride, TheConcatNeedsNoStep) {
         "  %t = ConvTranspose(%x, %wt) {channels_last=true,strides=[2,2]}\n"
         "  %u = ConvTranspose(%x, %wt) {channels_last=true,strides=[2,2],activation=\"relu\"}\n"
         "  %y = Concat(%t, %u) {axis=3}"}) {
-    SCOPED_TRACE(rest);
-    const Ran ran = RunNet(rest);
-    EXPECT_EQ(ran.kernels.count(kConcat) + ran.kernels.count("copy"), 0u);
+    SCOPED_TRACE(tail);
+    const RunResult result = RunNet(tail);
+    EXPECT_EQ(result.kernels.count(kConcat) + result.kernels.count("copy"), 0u);
   }
 }
 
@@ -81,7 +81,7 @@ TEST(RowStride, TheConcatNeedsNoStep) {
 TEST(RowStride, EveryKernelThatCan) {
   struct Layer {
     const char *op, *attrs;
-    Dims x, w;  // no w: none
+    Dims x, w;  // w is empty if the op has no weights
   };
   const Layer layers[] = {{"Conv", "pads=[1,1,1,1]", {1, 10, 11, 8}, {48, 8, 3, 3}},
                           {"Conv", "pads=[2,2,2,2]", {1, 10, 11, 8}, {48, 8, 5, 5}},
@@ -124,7 +124,8 @@ TEST(RowStride, EveryKernelThatCan) {
         const auto got = session->Run(x);
         ASSERT_TRUE(got.ok()) << entry->name << ": " << got.status().ToString();
         const std::vector<StepInfo> steps = session->Steps();
-        if (steps.size() != 2 || steps[0].kernel != entry->name) continue;  // not legal: the reference
+        if (steps.size() != 2 || steps[0].kernel != entry->name)
+          continue;  // the kernel is not legal, so the reference ran
         tried.insert(family(entry->name));
         const auto p = ToDoubles((*got)[0].tensor), q = ToDoubles((*want)[0].tensor);
         double largest = 0;
@@ -139,7 +140,7 @@ TEST(RowStride, EveryKernelThatCan) {
 }
 
 TEST(RowStride, OthersAreCopied) {
-  for (const char* rest :
+  for (const char* tail :
        {"  %y = Concat(%a, %x, %b) {axis=3}",
         "  %d = Unary(%c) {kind=\"sin\"}\n  %y = Concat(%d, %a) {axis=3}",
         "  %d = %c + %x\n  %y = Concat(%b, %d) {axis=3}",
@@ -148,21 +149,21 @@ TEST(RowStride, OthersAreCopied) {
         "  %d = Conv(%x, %wd) {channels_last=true,group=16,pads=[1,1,1,1],activation=\"gelu\"}\n"
         "  %y = Concat(%a, %d) {axis=3}",
         "  %y = Concat(%a, %a, %b) {axis=3}"}) {
-    SCOPED_TRACE(rest);
-    const Ran ran = RunNet(rest);
-    EXPECT_EQ(ran.kernels.count("copy"), 1u);
-    EXPECT_EQ(ran.kernels.count(kConcat), 0u);
+    SCOPED_TRACE(tail);
+    const RunResult result = RunNet(tail);
+    EXPECT_EQ(result.kernels.count("copy"), 1u);
+    EXPECT_EQ(result.kernels.count(kConcat), 0u);
   }
-  const Ran ran = RunNet("  %y = Concat(%x, %x) {axis=3}");
-  EXPECT_EQ(ran.kernels.count(kConcat), 1u) << "no kernel can write with a row stride";
+  const RunResult result = RunNet("  %y = Concat(%x, %x) {axis=3}");
+  EXPECT_EQ(result.kernels.count(kConcat), 1u) << "no kernel can write with a row stride";
 }
 
 TEST(RowStride, NotForValuesWithOtherReaders) {
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}", "%y, %a").kernels.count("copy"), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}\n  %z = Relu(%b)", "%y, %z").kernels.count("copy"), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}", "%y, %a, %b").kernels.count(kConcat), 1u);
-  const Ran twice = RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %a) {axis=3}");
-  EXPECT_EQ(twice.kernels.count("copy"), 1u) << "only %p is copied, %b is written directly";
+  const RunResult twice = RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %a) {axis=3}");
+  EXPECT_EQ(twice.kernels.count("copy"), 1u) << "only %p is copied; %b is written directly";
   EXPECT_EQ(twice.kernels.count(kConcat), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %a) {axis=2}").kernels.count(kConcat), 1u) << "another axis";
 }
@@ -172,10 +173,10 @@ TEST(RowStride, NestedConcatsAndBatches) {
   EXPECT_EQ(RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %c) {axis=3}").kernels.count("copy"),
             1u);
   // Along the outermost axis inputs are contiguous in the result.
-  const Ran ran = RunNet(
+  const RunResult result = RunNet(
       "  %p = Concat(%a, %b) {axis=3}\n  %q = Concat(%c, %x) {axis=3}\n"
       "  %r = Concat(%q, %q) {axis=3}\n  %y = Concat(%p, %r) {axis=0}");
-  EXPECT_EQ(ran.kernels.count(kConcat), 1u) << "only for %r";
+  EXPECT_EQ(result.kernels.count(kConcat), 1u) << "only for %r";
   SessionOptions options;
   options.value_cache = 40000;
   RunNet("  %p = Concat(%a, %b, %c) {axis=3}\n  %y = Relu(%p)", "%y", "7,9,10,16", options);
@@ -184,16 +185,16 @@ TEST(RowStride, NestedConcatsAndBatches) {
 // The result of a Concat is alive from its earliest input on. If that input is written long before the
 // others, the result occupies memory that large values in between need.
 TEST(RowStride, NotWhereItTakesMoreMemory) {
-  std::string rest = "  %b1 = Conv(%x, %w3) {channels_last=true,pads=[1,1,1,1]}\n";
+  std::string tail = "  %b1 = Conv(%x, %w3) {channels_last=true,pads=[1,1,1,1]}\n";
   std::string last = "%b1";
   for (int i = 0; i < 6; ++i) {
-    rest += StrCat("  %s", i, " = Concat(", last, ", ", last, ", ", last, ", ", last, ") {axis=2}\n", "  %t",
+    tail += StrCat("  %s", i, " = Concat(", last, ", ", last, ", ", last, ", ", last, ") {axis=2}\n", "  %t",
                    i, " = Pool(%s", i, ") {channels_last=true,kind=\"max\",kernel=[1,4],strides=[1,4]}\n");
     last = StrCat("%t", i);
   }
-  rest += StrCat("  %y = Concat(%a, ", last, ") {axis=3}");
-  const Ran ran = RunNet(rest, "%y", "1,30,30,16");
-  EXPECT_EQ(ran.kernels.count(kConcat), 1u);
+  tail += StrCat("  %y = Concat(%a, ", last, ") {axis=3}");
+  const RunResult result = RunNet(tail, "%y", "1,30,30,16");
+  EXPECT_EQ(result.kernels.count(kConcat), 1u);
 }
 
 TEST(RowStride, EmptyAndSingleRows) {
@@ -205,8 +206,8 @@ TEST(RowStride, EmptyAndSingleRows) {
 TEST(RowStride, InBf16) {
   SessionOptions options;
   options.precision = Precision::kBf16;
-  const Ran ran = RunNet("  %y = Concat(%a, %b, %c) {axis=3}", "%y", "2,9,10,16", options);
-  EXPECT_EQ(ran.kernels.count(kConcat) + ran.kernels.count("copy"), 0u);
+  const RunResult result = RunNet("  %y = Concat(%a, %b, %c) {axis=3}", "%y", "2,9,10,16", options);
+  EXPECT_EQ(result.kernels.count(kConcat) + result.kernels.count("copy"), 0u);
 }
 
 }  // namespace

@@ -6,11 +6,12 @@
 
 namespace tern {
 
-// For a node that processes each item of the outermost dim independently: by input, whether it has the items;
-// other inputs are shared by all items. All outputs have the items. nullopt for other nodes.
+// Returns for each input of the node whether its outermost dim is the batch. All items share the other
+// inputs. The outermost dim of every output is the batch. Returns nullopt if the node does not process the
+// items independently.
 std::optional<std::vector<bool>> ItemInputs(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
-// The outermost dim of the node's first output; 0 if it has none or the dim is unknown.
+// Returns the outermost dim of the node's first output, or 0 if it has none or the dim is unknown.
 int64_t ItemsOf(const PlanNode& node, const std::vector<SlotFacts>& slots);
 
 }  // namespace tern

@@ -74,12 +74,12 @@ class State {
     order_.push_back(step);
   }
 
-  // Runs all ready steps that do not increase the live bytes and need at most `enough` while they run.
+  // Runs all ready steps that do not increase the live bytes and need at most `allowed` bytes while they run.
   // Running them first never makes the peak worse.
-  void RunFree(size_t enough) {
+  void RunFree(size_t allowed) {
     for (size_t i = 0; i < ready_.size();) {
       const int step = ready_[i];
-      if (Shrinks(step) && BytesDuring(step) <= std::max(enough, peak_)) {
+      if (Shrinks(step) && BytesDuring(step) <= std::max(allowed, peak_)) {
         Run(step);
         i = 0;
       } else {
@@ -88,7 +88,7 @@ class State {
     }
   }
 
-  // The set of steps that have run, as a bit set.
+  // Returns the set of steps that have run, as a bit set.
   std::vector<uint64_t> Key() const {
     std::vector<uint64_t> bits(p_->steps.size() / 64 + 1);
     for (int s : order_) bits[At(s) / 64] |= uint64_t{1} << (At(s) % 64);
@@ -106,7 +106,7 @@ class State {
   size_t held_ = 0, peak_ = 0;
 };
 
-// Lower bound of the peak of all orders: the largest sum of what a step reads and writes.
+// Returns a lower bound of the peak of all orders: the most bytes that one step reads and writes.
 size_t LowerBound(const OrderProblem& p, const Links& links) {
   size_t bound = 0;
   for (const OrderStep& step : p.steps) {
@@ -119,10 +119,11 @@ size_t LowerBound(const OrderProblem& p, const Links& links) {
   return bound;
 }
 
-// Best-first search by peak, so the first complete state is optimal. Ties: more steps done, then found first.
-// Returns nothing if no order has a peak below `below`, or if a limit is reached.
+// Searches best-first by peak, so the first complete state is optimal. Among states with the same peak,
+// prefers the one with more steps done, then the one that was found first. Returns nothing if no order has a
+// peak below `below`, or if a limit is reached.
 std::optional<State> Search(const OrderProblem& p, const Links& links, size_t bound, size_t below) {
-  using Entry = std::pair<std::pair<size_t, size_t>, size_t>;  // peak, steps left, number
+  using Entry = std::pair<std::pair<size_t, size_t>, size_t>;  // peak, remaining steps, index of the state
   std::vector<State> states;
   std::map<std::vector<uint64_t>, size_t> least;  // peak by the set of steps done
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
@@ -151,7 +152,8 @@ std::optional<State> Search(const OrderProblem& p, const Links& links, size_t bo
   return std::nullopt;
 }
 
-// Always runs the step with the fewest live bytes during it, then the one that leaves fewest, then the first.
+// Always runs the step that increases the peak least. Among equal steps, prefers the one that leaves the
+// fewest live bytes, then the first.
 State Greedy(const OrderProblem& p, const Links& links, size_t bound) {
   State state(p, links);
   for (state.RunFree(bound); !state.done(); state.RunFree(bound)) {

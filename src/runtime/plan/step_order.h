@@ -20,12 +20,13 @@ struct OrderProblem {
   std::vector<bool> live_out;  // per block: alive to the end
 };
 
-// Peak of live bytes. During a step both the blocks that it reads and those that it writes are alive.
+// Returns the peak of live bytes. During a step both the blocks that it reads and those that it writes are
+// alive.
 size_t PeakOf(const OrderProblem& problem, const std::vector<int>& order);
 
-// The order with the lowest peak, by a search over a limited number of states; if the limit is reached, the
-// better of a greedy order and the original one (0, 1, …). Returns the original order if no other is better.
-// Deterministic.
+// Returns the order with the lowest peak, found by a search over a limited number of states. If the limit is
+// reached, returns the better of a greedy order and the original one (0, 1, …). Returns the original order if
+// no other is better. The result is deterministic.
 std::vector<int> FindOrder(const OrderProblem& problem);
 
 }  // namespace tern

@@ -25,7 +25,7 @@ std::vector<int> OriginalOrder(const OrderProblem& p) {
   return order;
 }
 
-// The lowest peak of all orders, by exhaustive search.
+// Returns the lowest peak of all orders, by exhaustive search.
 size_t LowestPeak(const OrderProblem& p) {
   std::vector<int> order = OriginalOrder(p);
   size_t least = SIZE_MAX;
@@ -83,8 +83,8 @@ TEST(StepOrder, IsNeverWorseForLargeGraphs) {
   }
 }
 
-// Branches that each write a large block and reduce it, listed breadth first. Running one branch after the
-// other has only one large block alive.
+// Returns branches that each write a large block and reduce it, listed breadth first. If one branch runs
+// after the other, only one large block is alive.
 OrderProblem Branches(int branches) {
   OrderProblem p;
   for (int b = 0; b < branches; ++b) p.steps.push_back({{}, {}, {b}, false}), p.bytes.push_back(1000);

@@ -17,12 +17,12 @@ struct Transfers {
   std::vector<std::unique_ptr<NodeProgram>> programs;
 };
 
-// Assigns each value to the memory of the kernel that writes it. Inserts a copy, one per value and memory,
-// where a step reads a value of another memory, and for outputs of the graph, which must be in host memory.
-// Copies constants immediately. drafts: one for each node of `lowered`, in order.
+// Assigns each value to the memory of the kernel that writes it. Inserts a copy where a step reads a value of
+// another memory, at most one per value and memory. Copies outputs of the graph to host memory. Copies
+// constants immediately. drafts: one for each node of `lowered`, in order.
 Status AddTransfers(const Target& target, Lowered& lowered, std::vector<Draft>& drafts, Transfers& transfers);
 
-// The kernel that copies between two memories.
+// Returns the kernel that copies between two memories.
 std::unique_ptr<Kernel> MakeTransfer(MemorySpace* to, MemorySpace* from);
 
 }  // namespace tern

@@ -9,7 +9,8 @@ namespace {
 
 constexpr char kSymbol[] = "$length";
 
-// The dim as a linear function of the length; nullopt if it is not linear or depends on other symbols.
+// Returns the dim as a linear function of the length, or nullopt if it is not linear or depends on other
+// symbols.
 std::optional<LinearDim> Linear(const Dim& dim, int64_t max_length) {
   if (dim.known()) return LinearDim{dim.value(), 0};
   const auto at = [&](int64_t length) { return dim.Evaluate({{kSymbol, length}}); };

@@ -1,5 +1,5 @@
-// Plans that serve all lengths of the growing states up to a maximum. Dims and shape values that depend on
-// the length are linear functions of it; each run evaluates them.
+// Describes plans that serve all lengths of the growing states up to a maximum. Dims and shape values that
+// depend on the length are linear functions of it; each run evaluates them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace tern {
 
 struct Lowered;
 
-// base + slope * length.
+// A dim that equals base + slope * length.
 struct LinearDim {
   int64_t base = 0, slope = 0;
   int64_t At(int64_t length) const { return base + slope * length; }
