@@ -1,4 +1,5 @@
-// Formats without a reader, and files that are not models: users pass them by mistake, so messages name them.
+// Describes formats without a reader, and files that are not models. Users pass them by mistake, so messages
+// name them.
 #include "load/foreign.h"
 #include "load/format.h"
 

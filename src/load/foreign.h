@@ -1,5 +1,5 @@
 // Recognises formats that have no magic bytes. Each function reads at most the first and the last MiB of a
-// file, IsSavedModel the first 64 MiB.
+// file; IsSavedModel reads the first 64 MiB.
 #pragma once
 #include <string_view>
 

@@ -34,8 +34,8 @@ struct Magic {
   std::string_view bytes;
 };
 
-// One row of the table. A file has this format if one of `magic` matches or `recognise` returns true, a
-// folder if it contains `folder_file`. A file that no row recognises is matched by its extension.
+// One row of the table. A file has this format if one of `magic` matches or `recognise` returns true. A
+// folder has it if it contains `folder_file`. A file that no row recognises is matched by its extension.
 struct Format {
   std::string name;                               // "ONNX": unique in the table
   std::string title;                              // "an ONNX model", for messages
@@ -56,10 +56,11 @@ class FormatTable {
  public:
   // A row with a reader replaces a row of the same name without one.
   void Add(Format format);
-  // The row for a source, or null. Rows that match the contents win over those that match the extension, then
-  // rows with a reader over those without. The extension decides between several rows with a reader.
+  // Returns the row for a source, or null. Rows that match the contents win over rows that match the
+  // extension. Among these, rows with a reader win over rows without one. The extension decides between
+  // several rows with a reader.
   const Format* Find(const Source& source) const;
-  // The formats with a reader, as text: "ONNX (.onnx) and Tern (.tern)".
+  // Returns the formats with a reader as text: "ONNX (.onnx) and Tern (.tern)".
   std::string Readable() const;
   const std::vector<Format>& rows() const { return rows_; }
 

@@ -11,7 +11,8 @@
 namespace tern::load {
 namespace {
 
-// The folder of the library or program that contains this code, with a final slash; empty if unknown.
+// Returns the folder of the library or program that contains this code, with a final slash. Empty if it is
+// unknown.
 std::string OwnFolder() {
   Dl_info info{};
   if (!dladdr(reinterpret_cast<const void*>(&OwnFolder), &info) || !info.dli_fname) return {};
@@ -49,7 +50,7 @@ Result<ReadFunction> OpenReader(const Format& format) {
   const bool known = entry && dladdr(reinterpret_cast<const void*>(entry), &info) && info.dli_fname;
   const std::string path = known ? info.dli_fname : file;
   dlclose(library);
-  if (entry) return Unsupported("'", path, "' belongs to Tern ", version, ", this is " TERN_VERSION);
+  if (entry) return Unsupported("'", path, "' belongs to Tern ", version, ", but this is " TERN_VERSION);
   return Unsupported("'", path, "' has no entry point ", kImporterEntry,
                      ": it belongs to another version of Tern than " TERN_VERSION);
 }

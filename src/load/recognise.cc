@@ -20,8 +20,8 @@ bool ZipContains(std::string_view bytes, std::string_view name) {
          Contains(bytes.substr(bytes.size() - std::min(bytes.size(), kLast)), name);
 }
 
-// Removes a length-delimited field with this tag from the front of a protobuf message; false if there is
-// none.
+// Removes a length-delimited field with this tag from the front of a protobuf message. Returns false if there
+// is none.
 bool TakeField(std::string_view& bytes, char tag, std::string_view& field) {
   if (bytes.empty() || bytes[0] != tag) return false;
   size_t length = 0, i = 1;
@@ -50,31 +50,31 @@ bool IsTorchExport(std::string_view bytes) { return ZipContains(bytes, "archive_
 bool IsKeras(std::string_view bytes) { return ZipContains(bytes, "model.weights.h5"); }
 bool IsNumpyArchive(std::string_view bytes) { return ZipContains(bytes, ".npy"); }
 
-// The schema version, then a graph with the tag "serve".
+// A SavedModel starts with the schema version, and has a graph with the tag "serve".
 bool IsSavedModel(std::string_view bytes) {
   return StartsWith(bytes, "\x08\x01\x12") && Contains(bytes.substr(0, size_t{64} << 20), "\x22\x05serve");
 }
 
-// A name, then field 100, the layers.
+// A Caffe model starts with a name. Field 100, the layers, follows.
 bool IsCaffe(std::string_view bytes) {
   std::string_view name;
   return TakeField(bytes, '\x0a', name) && IsName(name) && StartsWith(bytes, "\xa2\x06");
 }
 
-// A version as a string, where ONNX has a number, then the producer.
+// A MindSpore model starts with a version as a string (ONNX has a number there), then names the producer.
 bool IsMindSpore(std::string_view bytes) {
   std::string_view version, producer;
   return TakeField(bytes, '\x0a', version) && TakeField(bytes, '\x12', producer) && producer == "MindSpore";
 }
 
-// A node that starts with its name and its op.
+// A GraphDef starts with a node, which starts with its name and its op.
 bool IsGraphDef(std::string_view bytes) {
   std::string_view node, name, op;
   return TakeField(bytes, '\x0a', node) && TakeField(node, '\x0a', name) && TakeField(node, '\x12', op) &&
          !op.empty() && IsName(name) && IsName(op);
 }
 
-// A length of eight bytes, little-endian, then JSON of this length.
+// A safetensors file starts with a length in eight bytes, little-endian. JSON of this length follows.
 bool IsSafetensors(std::string_view bytes) {
   if (bytes.size() < 10 || bytes[8] != '{' || (bytes[9] != '"' && bytes[9] != '}')) return false;
   uint64_t length = 0;

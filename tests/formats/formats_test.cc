@@ -95,7 +95,7 @@ TEST(Importers, OfAnotherVersionAreRefused) {
   const auto loaded = Load("stale");
   ASSERT_FALSE(loaded.ok());
   const std::string said = loaded.status().ToString();
-  EXPECT_NE(said.find("/libtern_stale.so' belongs to Tern 0.0.7, this is "), std::string::npos) << said;
+  EXPECT_NE(said.find("/libtern_stale.so' belongs to Tern 0.0.7, but this is "), std::string::npos) << said;
 }
 
 TEST(Importers, OnnxIsOne) {
