@@ -9,7 +9,8 @@ namespace {
 TEST(Import, NamesAnAttributeOfTheWrongKind) {
   Model model;
   AddAttr(model.Add("Softmax", {"x"}, {"y"}), "axis", pb::AttributeProto::FLOAT)->set_f(0.5);
-  EXPECT_ERROR(model, "invalid model", "node 'y' (Softmax): attribute 'axis' is a float, must be an integer");
+  EXPECT_ERROR(model, "invalid model",
+               "node 'y' (Softmax): attribute 'axis' is a float, but must be an integer");
   Model direct;
   AddAttr(direct.Add("Flatten", {"x"}, {"y"}), "axis", pb::AttributeProto::STRING)->set_s("1");
   EXPECT_ERROR(direct, "invalid model", "attribute 'axis'");

@@ -1,4 +1,4 @@
-// How ONNX operators become Tern ops: a table of small functions, each seeing one node.
+// Defines how ONNX operators become Tern ops: a table of small functions, one per operator.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,7 +17,7 @@ namespace tern::onnx {
 
 class GraphImporter;
 
-// One ONNX node during import: reads inputs and attributes, emits Tern ops through `b`, names the outputs.
+// An ONNX node during import. Reads inputs and attributes, emits Tern ops through `b`, and names the outputs.
 class OnnxNode {
  public:
   OnnxNode(GraphImporter& importer, const tern_onnx::NodeProto& proto, Builder& builder, int opset_version);
@@ -57,7 +57,7 @@ class OnnxNode {
   Status Subgraph(Node* node, std::string_view attr, std::string role, const std::vector<Type>& types = {});
   // Inlines a graph attribute's nodes with its inputs bound to these values; returns its outputs.
   Result<std::vector<Value*>> Inline(std::string_view attr, const std::vector<Value*>& inputs);
-  // How many inputs / outputs the graph attribute has.
+  // Return the number of inputs and outputs of the graph attribute.
   int SubgraphInputs(std::string_view attr) const;
   int SubgraphOutputs(std::string_view attr) const;
 
@@ -69,11 +69,13 @@ class OnnxNode {
     return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...));
   }
   std::string Describe() const;
-  // The attribute as stored, references to a function call's attributes resolved; null when absent.
+  // Returns the attribute as stored, or null if it is absent. Resolves references to attributes of a function
+  // call.
   const tern_onnx::AttributeProto* Raw(std::string_view name) const;
 
  private:
-  // Null, with an error in `b`, when the attribute's kind is not `kind`, a number of ONNX's AttributeType.
+  // Returns the attribute, or null if it is absent. If its kind is not `kind` (a number of ONNX's
+  // AttributeType), returns null and reports an error to `b`.
   const tern_onnx::AttributeProto* Typed(std::string_view name, int kind) const;
   GraphImporter& importer_;
   const tern_onnx::NodeProto& proto_;
@@ -96,7 +98,7 @@ inline constexpr const char* kMl = "ai.onnx.ml";
 inline constexpr const char* kMicrosoft = "com.microsoft";
 inline constexpr const char* kTraining = "ai.onnx.preview.training";
 
-// A converter for an operator that is a Tern op with the same inputs and outputs. Copies these ONNX
+// Returns a converter for an operator that is a Tern op with the same inputs and outputs. Copies these ONNX
 // attributes unchanged; absent ones keep Tern's default. {"alpha", "axis=dim"} renames ONNX's `axis` to
 // Tern's `dim`.
 Converter Direct(const char* tern_op, std::vector<std::string> attrs = {}, AttrList fixed = {});

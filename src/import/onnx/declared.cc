@@ -1,4 +1,4 @@
-// Shapes that a file declares: how far the import trusts them, and whether they caused a failure.
+// Decides how far the import trusts the shapes that a file declares, and whether they caused a failure.
 #include "import/onnx/graph_importer.h"
 
 namespace tern::onnx {
@@ -29,11 +29,11 @@ void ForgetDims(Graph& graph) {
 
 }  // namespace
 
-Type GraphImporter::Declared(const pb::TypeProto& proto, bool surely) {
+Type GraphImporter::Declared(const pb::TypeProto& proto, bool is_input) {
   Type type = TypeFromOnnx(proto, model_.dim_names);
   if (HasNames(type)) model_.claims.names = true;
   if (outer_ && type.tensor() && !type.shape.dims.empty()) model_.claims.numbers = true;
-  if (model_.trust != Trust::kAll) ForgetDims(type, !surely && model_.trust == Trust::kInputsOnly);
+  if (model_.trust != Trust::kAll) ForgetDims(type, !is_input && model_.trust == Trust::kInputsOnly);
   return type;
 }
 

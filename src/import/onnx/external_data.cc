@@ -24,7 +24,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   int fd() const { return fd_; }
-  // A path of the open file that stays valid when the original path is replaced.
+  // Returns a path of the open file that stays valid when the original path is replaced.
   std::string proc_path() const { return StrCat("/proc/self/fd/", fd_); }
 
  private:
@@ -96,7 +96,7 @@ Result<Tensor> ReadExternal(const pb::TensorProto& p, DType dtype, Dims dims, co
   const size_t wanted = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
   if (length >= 0 && static_cast<size_t>(length) != wanted)
     return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted,
-                        " bytes, external data length is ", length);
+                        " bytes, but the length of its external data is ", length);
   if (offset < 0 || static_cast<size_t>(offset) > file.size() ||
       wanted > file.size() - static_cast<size_t>(offset))
     return InvalidModel("tensor '", p.name(), "' needs ", wanted, " bytes at ", offset, " of '", location,

@@ -1,4 +1,4 @@
-// How an ONNX model is recognised: it is a protobuf message and has no magic bytes.
+// Recognises ONNX models, which are protobuf messages without magic bytes.
 #include <cstdint>
 
 #include "load/format.h"
@@ -6,7 +6,7 @@
 namespace tern::load {
 namespace {
 
-// False where the bytes end first.
+// Returns false if the bytes end before the varint does.
 bool TakeVarint(std::string_view& bytes, uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -29,7 +29,7 @@ bool Fits(uint64_t field, uint64_t wire) {
   return wire == kVarint || wire == kFixed64 || wire == kBytes || wire == kFixed32;
 }
 
-// False where the bytes end first.
+// Returns false if the bytes end before the value does.
 bool SkipValue(std::string_view& bytes, uint64_t wire) {
   uint64_t size = wire == kFixed64 ? 8 : wire == kFixed32 ? 4 : 0;
   if (wire == kVarint) return TakeVarint(bytes, size);

@@ -136,14 +136,14 @@ Status GraphImporter::RefineOutputs(const pb::NodeProto& node) {
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string& name = node.output(i);
     if (name.empty()) continue;
-    auto made = names_.find(name);
-    if (made == names_.end())
+    auto output = names_.find(name);
+    if (output == names_.end())
       return InvalidModel("node '", NodeLabel(node), "' (", node.op_type(), ") has output ", i, " '", name,
                           "', which the operator does not give");
     auto declared = declared_.find(name);
     if (declared == declared_.end()) continue;
-    model_.claims.numbers |= GivesNumbers(made->second->type.shape, declared->second.shape);
-    RefineType(made->second->type, declared->second);
+    model_.claims.numbers |= GivesNumbers(output->second->type.shape, declared->second.shape);
+    RefineType(output->second->type, declared->second);
   }
   return {};
 }
@@ -187,7 +187,7 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
                                      int index) {
   if (call.input_size() > function.input_size())
     return InvalidModel("call of function '", function.name(), "' (onnx node #", index, ") gives ",
-                        call.input_size(), " inputs, it takes ", function.input_size());
+                        call.input_size(), " inputs, but it takes ", function.input_size());
   std::map<std::string, const pb::AttributeProto*> attributes;
   for (const auto& a : function.attribute_proto()) attributes[a.name()] = &a;
   // An attribute of a call may refer to an attribute of the enclosing call.
@@ -227,7 +227,7 @@ Status GraphImporter::InlineFunction(const pb::NodeProto& call, const pb::Functi
 Result<std::vector<Value*>> GraphImporter::InlineGraph(const pb::GraphProto& proto,
                                                        const std::vector<Value*>& inputs) {
   if (static_cast<size_t>(proto.input_size()) != inputs.size())
-    return InvalidModel("graph '", proto.name(), "' takes ", proto.input_size(), " inputs, gets ",
+    return InvalidModel("graph '", proto.name(), "' takes ", proto.input_size(), " inputs, but gets ",
                         inputs.size());
   GraphImporter body(model_, graph_, this);
   for (size_t i = 0; i < inputs.size(); ++i) body.names_[proto.input(static_cast<int>(i)).name()] = inputs[i];
@@ -250,7 +250,8 @@ Status GraphImporter::SetOutputs(const pb::GraphProto& proto) {
     Value* v = Find(out.name());
     if (!v)
       return InvalidModel("graph '", proto.name(), "': output '", out.name(), "' is not made by any node");
-    // Each output is a distinct value with its own name: an input, a constant or a repeated output is copied.
+    // Each output must be a distinct value with its own name, so an input, a constant or a repeated output is
+    // copied.
     const bool own = v->graph == &graph_ && v->producer && taken.insert(v).second;
     if (!outer_ && (!own || v->name != out.name())) {
       Builder b(graph_);

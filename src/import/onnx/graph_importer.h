@@ -22,7 +22,7 @@ inline constexpr int kMaxDepth = 140;  // of nested graphs and function calls
 enum class Trust {
   kAll,
   kNoNames,     // named dims count as unknown
-  kInputsOnly,  // in addition, value_info, outputs and bodies declare only ranks
+  kInputsOnly,  // also, value_info, outputs and bodies count only for their ranks
 };
 
 // Which declarations a failed import used, and whether they can be the reason.
@@ -30,10 +30,10 @@ struct Claims {
   bool names = false;          // dims with names
   bool numbers = false;        // sizes that only a declaration gave
   bool failed = false;         // a node could not be converted
-  bool contradiction = false;  // that node converts when all dims are unknown
+  bool contradiction = false;  // the failed node converts when all dims are unknown
 };
 
-// What all graphs of a model share.
+// The data that all graphs of a model share.
 struct ModelContext {
   std::shared_ptr<pb::ModelProto> model;
   TensorSource source;
@@ -49,7 +49,7 @@ std::string CleanDomain(const std::string& domain);  // maps "ai.onnx" to ""
 std::string NodeLabel(const pb::NodeProto& node);    // its name, or its first output when it has none
 std::string FunctionKey(const std::string& domain, const std::string& name, const std::string& overload);
 
-// Sorts nodes so that each name is produced before it is read. Names from outside need no producer. Error on
+// Sorts nodes so that each name is produced before it is read. Names from outside need no producer. Fails on
 // a cycle.
 Result<std::vector<const pb::NodeProto*>> OrderNodes(
     const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
@@ -77,9 +77,9 @@ class GraphImporter {
   bool Knows(const std::string& name) const;  // true for an omitted parameter, too
   void Bind(const std::string& name, Value* value);
   ModelContext& model() { return model_; }
-  // A declared type, reduced to what the import trusts. surely: the type defines a graph input, rather than
-  // describing a value that nodes produce.
-  Type Declared(const pb::TypeProto& proto, bool surely = false);
+  // Returns a declared type, reduced to what the import trusts. is_input: the type defines a graph input,
+  // rather than describing a value that nodes produce.
+  Type Declared(const pb::TypeProto& proto, bool is_input = false);
   // Attributes of the function call being inlined, for ref_attr_name.
   const pb::AttributeProto* CallAttribute(const std::string& name) const;
 

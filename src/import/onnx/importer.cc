@@ -61,7 +61,7 @@ class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
  private:
   static constexpr size_t kBlock = size_t{4} << 20;
   const char* data_;
-  size_t size_, begin_ = 0, end_ = 0;  // of the last returned block
+  size_t size_, begin_ = 0, end_ = 0;  // limits of the last returned block
 };
 
 template <class Message> bool Parse(const void* data, size_t size, Message& message) {
@@ -141,8 +141,8 @@ Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model
     if (first.ok() || !claims.contradiction) return first;
     if (trust == Trust::kNoNames ? !claims.names : !claims.numbers) continue;
     if (attempts) ++*attempts;
-    auto again = ImportOnce(context, trust, claims);
-    if (again.ok()) return again;
+    auto retried = ImportOnce(context, trust, claims);
+    if (retried.ok()) return retried;
   }
   return first;
 }
@@ -160,7 +160,7 @@ Status TooLarge(size_t size) {
 bool ParseModel(const void* data, size_t size, pb::ModelProto& model, RawBytes& raw) {
   const auto split = SplitRawData(data, size);
   if (!split) return Parse(data, size, model);
-  if (!Parse(split->rest.data(), split->rest.size(), model)) return false;
+  if (!Parse(split->stripped.data(), split->stripped.size(), model)) return false;
   AddSpans(split->spans, model, raw);
   return true;
 }

@@ -10,7 +10,8 @@
 
 namespace tern::onnx {
 
-// warnings: receives one text per declaration that the import ignores. workers: copy the weights.
+// warnings: receives one text per declaration that the import ignores. workers: the threads that copy the
+// weights.
 Result<std::unique_ptr<Graph>> ImportFile(const std::string& path,
                                           std::vector<std::string>* warnings = nullptr,
                                           const Workers& workers = Workers());
@@ -22,7 +23,8 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
 // Names of all ONNX operators that have a converter.
 std::vector<std::string> SupportedOperators();
 
-// Parses one stored test vector: a TensorProto, SequenceProto or OptionalProto, depending on `type`.
+// Parses one stored test vector. It is a TensorProto, SequenceProto, OptionalProto or MapProto, depending on
+// `type`.
 Result<Datum> ReadTestDatum(const std::string& path, const Type& type);
 
 }  // namespace tern::onnx

@@ -9,7 +9,8 @@ class Counter {
  public:
   explicit Counter(const ModelContext& context) : context_(context) {}
 
-  // At most kMaxNodes + 1. Graphs below kMaxDepth count as 0: the import refuses them.
+  // Returns the number of nodes, but at most kMaxNodes + 1. Graphs that are nested deeper than kMaxDepth
+  // count as 0: the import refuses them.
   int64_t Count(const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes, int depth) {
     int64_t sum = 0;
     if (depth > kMaxDepth) return sum;

@@ -108,7 +108,7 @@ static bool ReadsAs(const tern_onnx::AttributeProto& a, int kind) {
 const tern_onnx::AttributeProto* OnnxNode::Typed(std::string_view name, int kind) const {
   const auto* a = Raw(name);
   if (!a || ReadsAs(*a, kind)) return a;
-  b.Fail(Bad("attribute '", name, "' is ", KindName(KindOf(*a)), ", must be ", KindName(kind)));
+  b.Fail(Bad("attribute '", name, "' is ", KindName(KindOf(*a)), ", but must be ", KindName(kind)));
   return nullptr;
 }
 
@@ -155,7 +155,7 @@ Result<Tensor> OnnxNode::TensorAttr(std::string_view name) const {
   if (!a) return Bad("attribute '", name, "' is missing");
   const TensorSource& source = importer_.model().source;
   if (a->has_sparse_tensor()) return SparseFromOnnx(a->sparse_tensor(), source);
-  if (!a->has_t()) return Bad("attribute '", name, "' is ", KindName(a->type()), ", must be a tensor");
+  if (!a->has_t()) return Bad("attribute '", name, "' is ", KindName(a->type()), ", but must be a tensor");
   auto tensor = TensorFromOnnx(a->t(), source);
   if (!tensor.ok()) return Bad("attribute '", name, "': ", tensor.status().message());
   return tensor;
@@ -244,7 +244,7 @@ static Result<AttrValue> ToAttrValue(const tern_onnx::AttributeProto& a) {
       return AttrValue(std::vector<std::string>(a.strings().begin(), a.strings().end()));
     default:
       return InvalidModel("attribute '", a.name(), "' is ", KindName(a.type()),
-                          ", must be a number, a string or a list of them");
+                          ", but must be a number, a string or a list of them");
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads);
 
-// Names that a graph reads but does not define: captures of the enclosing graphs.
+// Collects the names that a graph reads but does not define. They are captures of the enclosing graphs.
 void CollectFree(const pb::GraphProto& graph, std::set<std::string>& reads) {
   std::set<std::string> names;
   for (const auto& node : graph.node()) CollectReads(node, names);
@@ -21,7 +21,7 @@ void CollectFree(const pb::GraphProto& graph, std::set<std::string>& reads) {
   reads.insert(names.begin(), names.end());
 }
 
-// Captures of a node's subgraphs are inputs of the node itself.
+// Collects the names that a node reads. Captures of its subgraphs count as its inputs.
 void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads) {
   reads.insert(node.input().begin(), node.input().end());
   for (const auto& a : node.attribute()) {
@@ -34,12 +34,12 @@ void CollectReads(const pb::NodeProto& node, std::set<std::string>& reads) {
 
 Result<std::vector<const pb::NodeProto*>> OrderNodes(
     const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
-  std::map<std::string, int> makers;
+  std::map<std::string, int> producers;
   for (int i = 0; i < nodes.size(); ++i)
     for (const std::string& out : nodes[i].output()) {
       if (out.empty()) continue;
-      if (!makers.emplace(out, i).second)
-        return InvalidModel("value '", out, "' is produced twice: by nodes #", makers[out], " and #", i,
+      if (!producers.emplace(out, i).second)
+        return InvalidModel("value '", out, "' is produced twice: by nodes #", producers[out], " and #", i,
                             " ('", nodes[i].name(), "')");
     }
   std::vector<int> waiting(static_cast<size_t>(nodes.size()), 0);
@@ -48,8 +48,8 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(
     std::set<std::string> reads;
     CollectReads(nodes[i], reads);
     for (const std::string& name : reads) {
-      auto it = makers.find(name);
-      if (it == makers.end()) continue;
+      auto it = producers.find(name);
+      if (it == producers.end()) continue;
       ++waiting[static_cast<size_t>(i)];
       readers[static_cast<size_t>(it->second)].push_back(i);
     }

@@ -22,7 +22,7 @@ constexpr int kOnnxTypeCount = sizeof kOnnxTypes / sizeof kOnnxTypes[0];
 constexpr size_t kWorthTaking = 1024;  // bytes
 
 Status WrongCount(const pb::TensorProto& p, int64_t wanted, int64_t got, const char* field) {
-  return InvalidModel("tensor '", p.name(), "' needs ", wanted, " elements in ", field, ", has ", got);
+  return InvalidModel("tensor '", p.name(), "' needs ", wanted, " elements in ", field, ", but has ", got);
 }
 
 Status FillStrings(const pb::TensorProto& p, Tensor& t) {
@@ -86,8 +86,8 @@ Result<Tensor> FromRaw(const pb::TensorProto& p, DType dtype, Dims dims, const T
   const size_t wanted = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));
   const size_t held = source.raw ? source.raw->SizeOf(p) : p.raw_data().size();
   if (held != wanted)
-    return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted, " bytes, has ",
-                        held);
+    return InvalidModel("tensor '", p.name(), "' ", Describe(dtype, dims), " needs ", wanted,
+                        " bytes, but has ", held);
   if (source.raw && wanted >= kWorthTaking) return Tensor::View(source.raw->Take(p), dtype, std::move(dims));
   Tensor t(dtype, std::move(dims));
   if (wanted) std::memcpy(t.raw(), p.raw_data().data(), wanted);
@@ -169,7 +169,7 @@ Result<Tensor> TensorFromOnnx(const pb::TensorProto& p, const TensorSource& sour
   return t;
 }
 
-// The row-major position of one value, from a linear index or from one index per axis.
+// Returns the row-major position of one value, from a linear index or from one index per axis.
 Result<int64_t> SparsePosition(const int64_t* at, size_t width, const Dims& dims, int64_t count) {
   int64_t position = 0;
   for (size_t d = 0; d < width; ++d) {
@@ -187,8 +187,8 @@ Result<Tensor> SparseFromOnnx(const pb::SparseTensorProto& p, const TensorSource
   Dims dims(p.dims().begin(), p.dims().end());
   const auto count = CheckedCount(dims, values.dtype());
   // Limits the dense size to a multiple of the stored size: a small file cannot claim much memory.
-  const int64_t most = std::max<int64_t>(int64_t{1} << 22, values.size() * 4096);
-  if (!count || *count > most)
+  const int64_t max_count = std::max<int64_t>(int64_t{1} << 22, values.size() * 4096);
+  if (!count || *count > max_count)
     return InvalidModel("sparse tensor '", p.values().name(), "' is too large when dense: dims [",
                         Join(dims, ","), "] for ", values.size(), " values");
   if (BitWidth(values.dtype()) < 8 || values.dtype() == DType::kString)

@@ -1,4 +1,4 @@
-// Conversion between ONNX messages and Tern's tensors, types and data.
+// Converts between ONNX messages and Tern's tensors, types and data.
 #pragma once
 #include <map>
 #include <memory>
@@ -43,7 +43,7 @@ class RawBytes {
 
 // The source of external data and of embedded bytes.
 struct TensorSource {
-  std::shared_ptr<ExternalFiles> files;  // of the model's folder; null: external data is refused
+  std::shared_ptr<ExternalFiles> files;  // files of the model's folder; null: external data is refused
   std::shared_ptr<RawBytes> raw;         // null: bytes are copied
 };
 Result<Tensor> TensorFromOnnx(const pb::TensorProto& proto, const TensorSource& source);
@@ -53,7 +53,7 @@ Result<Datum> MapFromOnnx(const pb::MapProto& proto);
 Result<Datum> OptionalFromOnnx(const pb::OptionalProto& proto);
 void TensorToOnnx(const Tensor& tensor, pb::TensorProto& proto);
 
-// Each text that is by itself the dim_param of a graph input: the symbols that expressions may use.
+// The texts that are the entire dim_param of a graph input. Expressions may use them as symbols.
 using DimNames = std::set<std::string>;
 Type TypeFromOnnx(const pb::TypeProto& proto, const DimNames& names);
 void TypeToOnnx(const Type& type, pb::TypeProto& proto);

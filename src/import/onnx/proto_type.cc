@@ -3,10 +3,10 @@
 namespace tern::onnx {
 namespace {
 
-// A dim_param is free text: "batch", "batch-size", "s0//2". It is read as an expression when it parses as one
-// and each symbol in it is also, by itself, the dim_param of some graph input: so "s0//2" beside an input
-// [s0] is a division, and "batch-size" without inputs that have a "batch" and a "size" is a name. Any other
-// text is a symbol with exactly that name. "?" is an unknown size.
+// A dim_param is free text: "batch", "batch-size", "s0//2". It is an expression if it parses as one and each
+// of its symbols is the entire dim_param of a graph input. So "s0//2" is a division if an input has the dim
+// "s0". "batch-size" is a name unless inputs have the dims "batch" and "size". Any other text is a symbol
+// with exactly that name. "?" is an unknown size.
 Dim DimFromOnnx(const pb::TensorShapeProto::Dimension& d, const DimNames& names) {
   if (d.has_dim_value()) return d.dim_value() < 0 ? Dim::Unknown() : Dim(d.dim_value());
   const std::string& text = d.dim_param();

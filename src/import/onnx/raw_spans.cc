@@ -10,7 +10,7 @@ constexpr size_t kLarge = size_t{4} << 10;  // bytes: smaller data stays in the 
 
 enum class Kind { kModel, kGraph, kNode, kAttribute, kTensor, kNone };
 
-// The kind of a message's field; kNone for fields that hold no tensors or are not searched.
+// Returns the kind of a message's field, or kNone for fields that hold no tensors or are not searched.
 Kind ChildOf(Kind kind, uint64_t field) {
   if (kind == Kind::kModel && field == 7) return Kind::kGraph;
   if (kind == Kind::kGraph && field == 1) return Kind::kNode;
@@ -23,8 +23,8 @@ Kind ChildOf(Kind kind, uint64_t field) {
 constexpr uint64_t kDataType = 2, kFloatData = 4, kRawData = 9;  // of a tensor
 constexpr uint64_t kFloat = 1;                                   // a data_type
 
-// Fields that must occur at most once here: protobuf would merge a second one with the first. Tensor data
-// must be packed, in a single field.
+// Whether the field must occur at most once here, because protobuf would merge a second one with the first.
+// Tensor data must be packed, in a single field.
 bool Singular(Kind kind, uint64_t field) {
   return (kind == Kind::kModel && field == 7) || (kind == Kind::kAttribute && field == 5) ||
          (kind == Kind::kTensor && (field == kFloatData || field == kRawData));
@@ -40,18 +40,18 @@ struct Field {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
-  bool done() const { return rest_.empty(); }
+  explicit Reader(std::string_view text) : remaining_(text) {}
+  bool done() const { return remaining_.empty(); }
 
-  // False when the message is broken, or has groups.
+  // Reads the next field. Returns false if the message is broken or has groups.
   bool Next(Field& field) {
-    const std::string_view start = rest_;
+    const std::string_view start = remaining_;
     uint64_t tag = 0;
     if (!Varint(tag)) return false;
     field.number = tag >> 3;
     field.bytes = (tag & 7) == 2;
     if ((tag & 7) == 0 ? !Varint(field.value) : !Fixed(tag & 7, field.contents)) return false;
-    field.encoded = start.substr(0, start.size() - rest_.size());
+    field.encoded = start.substr(0, start.size() - remaining_.size());
     return true;
   }
 
@@ -59,25 +59,25 @@ class Reader {
   bool Fixed(uint64_t wire, std::string_view& contents) {
     uint64_t size = wire == 1 ? 8 : 4;
     if (wire == 2 ? !Varint(size) : wire != 1 && wire != 5) return false;
-    if (size > rest_.size()) return false;
-    contents = rest_.substr(0, size);
-    rest_.remove_prefix(size);
+    if (size > remaining_.size()) return false;
+    contents = remaining_.substr(0, size);
+    remaining_.remove_prefix(size);
     return true;
   }
 
   bool Varint(uint64_t& value) {
     value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
-      if (rest_.empty()) return false;
-      const auto byte = static_cast<uint8_t>(rest_[0]);
-      rest_.remove_prefix(1);
+      if (remaining_.empty()) return false;
+      const auto byte = static_cast<uint8_t>(remaining_[0]);
+      remaining_.remove_prefix(1);
       value |= static_cast<uint64_t>(byte & 127) << shift;
       if (byte < 128) return true;
     }
     return false;
   }
 
-  std::string_view rest_;
+  std::string_view remaining_;
 };
 
 void WriteVarint(uint64_t value, std::string& out) {
@@ -131,16 +131,16 @@ class Splitter {
 std::optional<SplitModel> SplitRawData(const void* data, size_t size) {
   Splitter splitter;
   SplitModel split;
-  if (!splitter.Strip(Kind::kModel, {static_cast<const char*>(data), size}, {}, split.rest) ||
+  if (!splitter.Strip(Kind::kModel, {static_cast<const char*>(data), size}, {}, split.stripped) ||
       splitter.spans.empty())
     return std::nullopt;
   split.spans = std::move(splitter.spans);
   return split;
 }
 
-void AddSpans(const std::vector<RawSpan>& spans, const pb::ModelProto& rest, RawBytes& raw) {
+void AddSpans(const std::vector<RawSpan>& spans, const pb::ModelProto& stripped, RawBytes& raw) {
   for (const RawSpan& span : spans) {
-    const auto& graph = rest.graph();
+    const auto& graph = stripped.graph();
     raw.Add(span.node < 0 ? graph.initializer(span.initializer)
                           : graph.node(span.node).attribute(span.attribute).t(),
             span.data, span.size);

@@ -19,15 +19,15 @@ struct RawSpan {
 };
 
 struct SplitModel {
-  std::string rest;  // a ModelProto without that data
+  std::string stripped;  // a ModelProto without that data
   std::vector<RawSpan> spans;
 };
 
-// Empty if there is no large data, if the message is broken, or if its fields need protobuf's merge rules (a
-// graph in two parts). Then protobuf parses the entire message.
+// Returns nullopt if there is no large data, if the message is broken, or if its fields need protobuf's merge
+// rules (a graph in two parts). Protobuf then parses the entire message.
 std::optional<SplitModel> SplitRawData(const void* data, size_t size);
 
 // Registers each span for its tensor in the parsed message.
-void AddSpans(const std::vector<RawSpan>& spans, const pb::ModelProto& rest, RawBytes& raw);
+void AddSpans(const std::vector<RawSpan>& spans, const pb::ModelProto& stripped, RawBytes& raw);
 
 }  // namespace tern::onnx

@@ -26,7 +26,8 @@ void Fill(pb::TensorProto& t, const std::string& name, int count, float first) {
   t.set_raw_data(Floats(count, first));
 }
 
-// y = x + w + c + s: w an initializer, c in a Constant node, s a small one.
+// Returns the model y = x + w + c + s. w is an initializer, c is the value of a Constant node, and s is a
+// small initializer.
 pb::ModelProto Sum(int count) {
   pb::ModelProto model;
   model.set_ir_version(8);
@@ -61,23 +62,24 @@ TEST(RawSpans, LargeBytesStayWhereTheyAre) {
   const std::string bytes = Sum(2000).SerializeAsString();
   const auto split = SplitRawData(bytes.data(), bytes.size());
   ASSERT_TRUE(split);
-  EXPECT_LT(split->rest.size(), 1000u);
+  EXPECT_LT(split->stripped.size(), 1000u);
   ASSERT_EQ(split->spans.size(), 2u);
   for (const RawSpan& span : split->spans) {
     EXPECT_EQ(span.size, 8000u);
     EXPECT_GE(reinterpret_cast<const char*>(span.data), bytes.data());
     EXPECT_LE(reinterpret_cast<const char*>(span.data) + span.size, bytes.data() + bytes.size());
   }
-  pb::ModelProto rest;
-  ASSERT_TRUE(rest.ParseFromString(split->rest));
-  EXPECT_FALSE(rest.graph().initializer(1).has_raw_data());
-  EXPECT_EQ(rest.graph().initializer(0).raw_data(), Floats(1, 0.5f));
+  pb::ModelProto stripped;
+  ASSERT_TRUE(stripped.ParseFromString(split->stripped));
+  EXPECT_FALSE(stripped.graph().initializer(1).has_raw_data());
+  EXPECT_EQ(stripped.graph().initializer(0).raw_data(), Floats(1, 0.5f));
   RawBytes raw;
-  AddSpans(split->spans, rest, raw);
-  const Buffer w = raw.Take(rest.graph().initializer(1)), c = raw.Take(rest.graph().node(0).attribute(0).t());
+  AddSpans(split->spans, stripped, raw);
+  const Buffer w = raw.Take(stripped.graph().initializer(1)),
+               c = raw.Take(stripped.graph().node(0).attribute(0).t());
   EXPECT_EQ(std::string(reinterpret_cast<char*>(w.data()), w.size()), Floats(2000, 1));
   EXPECT_EQ(std::string(reinterpret_cast<char*>(c.data()), c.size()), Floats(2000, 100));
-  EXPECT_EQ(raw.Take(rest.graph().initializer(1)).data(), w.data()) << "copied once";
+  EXPECT_EQ(raw.Take(stripped.graph().initializer(1)).data(), w.data()) << "copied once";
   EXPECT_EQ(reinterpret_cast<uintptr_t>(w.data()) % 64, 0u);
 }
 
@@ -106,7 +108,7 @@ TEST(RawSpans, FloatDataIsTakenToo) {
   const auto split = SplitRawData(bytes.data(), bytes.size());
   ASSERT_TRUE(split);
   ASSERT_EQ(split->spans.size(), 2u);
-  EXPECT_LT(split->rest.size(), 1000u);
+  EXPECT_LT(split->stripped.size(), 1000u);
   auto graph = ImportBytes(bytes.data(), bytes.size());
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
   int found = 0;
@@ -118,12 +120,12 @@ TEST(RawSpans, FloatDataIsTakenToo) {
   bytes = model.SerializeAsString();
   const auto complex = SplitRawData(bytes.data(), bytes.size());
   ASSERT_TRUE(complex);
-  EXPECT_EQ(complex->spans.size(), 1u) << "that of the Constant node";
+  EXPECT_EQ(complex->spans.size(), 1u) << "only the data of the Constant node";
 
   w.set_data_type(1);
   w.set_raw_data(Floats(2000, 1));
   bytes = model.SerializeAsString();
-  EXPECT_FALSE(SplitRawData(bytes.data(), bytes.size())) << "both kinds";
+  EXPECT_FALSE(SplitRawData(bytes.data(), bytes.size())) << "the tensor has float_data and raw_data";
 }
 
 TEST(RawSpans, TheSizeIsChecked) {
@@ -132,17 +134,17 @@ TEST(RawSpans, TheSizeIsChecked) {
   const std::string bytes = model.SerializeAsString();
   auto graph = ImportBytes(bytes.data(), bytes.size());
   ASSERT_FALSE(graph.ok());
-  EXPECT_NE(graph.status().message().find("needs 8000 bytes, has 7999"), std::string::npos)
+  EXPECT_NE(graph.status().message().find("needs 8000 bytes, but has 7999"), std::string::npos)
       << graph.status().message();
 }
 
-// Messages that only protobuf parses: merged fields and truncated messages.
+// Only protobuf parses messages with merged fields, and truncated messages.
 TEST(RawSpans, IsNotForWhatMustBeMerged) {
   const std::string bytes = Sum(2000).SerializeAsString();
   EXPECT_FALSE(SplitRawData((bytes + bytes).data(), 2 * bytes.size()));
   pb::ModelProto small = Sum(3);
-  const std::string few = small.SerializeAsString();
-  EXPECT_FALSE(SplitRawData(few.data(), few.size())) << "nothing is large";
+  const std::string small_bytes = small.SerializeAsString();
+  EXPECT_FALSE(SplitRawData(small_bytes.data(), small_bytes.size())) << "nothing is large";
   pb::TensorProto one;
   Fill(one, "w", 2000, 1);
   const std::string twice = one.SerializeAsString() + one.SerializeAsString();

@@ -1,10 +1,10 @@
-// Checks of a node's inputs, which converters make before they build constants of the inputs' types.
+// Checks a node's inputs. Converters call it before they build constants of the inputs' types.
 #pragma once
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {
 
-// Input i must be present, with a known element type in `types`.
+// Fails unless input i is present and has a known element type in `types`.
 inline Status Require(const OnnxNode& n, int i, DTypeSet types = kNumbers) {
   if (!n.Has(i)) return n.Bad("input ", i, " is missing");
   const DType t = n.TypeOf(i);

@@ -20,7 +20,7 @@ std::string OperatorName(const std::string& domain, const std::string& op) {
   return domain.empty() ? op : StrCat(domain, ".", op);
 }
 
-// The attributes of an operator; null if the table lacks it.
+// Returns the attributes of an operator, or null if the table lacks it.
 const std::vector<std::string>* AttributesOf(const std::string& name) {
   static const auto* table = [] {
     auto* t = new std::map<std::string, std::vector<std::string>>();
@@ -93,13 +93,13 @@ std::vector<std::string> UnknownAttributes(const pb::ModelProto& model) {
 
 Status CheckOutputTypes(const pb::GraphProto& proto, const Graph& graph) {
   for (int i = 0; i < proto.output_size(); ++i) {
-    const Value& made = *graph.outputs()[static_cast<size_t>(i)];
+    const Value& output = *graph.outputs()[static_cast<size_t>(i)];
     const Type declared = TypeFromOnnx(proto.output(i).type(), {});
-    if (!declared.tensor() || !made.type.tensor() || declared.dtype == made.type.dtype) continue;
-    if (declared.dtype == DType::kInvalid || made.type.dtype == DType::kInvalid) continue;
-    return InvalidModel("output '", made.name, "' is declared as ", DTypeName(declared.dtype), ", but ",
-                        made.producer ? made.producer->Describe() : "the graph", " gives ",
-                        made.type.ToString());
+    if (!declared.tensor() || !output.type.tensor() || declared.dtype == output.type.dtype) continue;
+    if (declared.dtype == DType::kInvalid || output.type.dtype == DType::kInvalid) continue;
+    return InvalidModel("output '", output.name, "' is declared as ", DTypeName(declared.dtype), ", but ",
+                        output.producer ? output.producer->Describe() : "the graph", " gives ",
+                        output.type.ToString());
   }
   return {};
 }

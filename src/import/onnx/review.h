@@ -7,12 +7,12 @@
 
 namespace tern::onnx {
 
-// One text per attribute that no version of its operator has, with the nodes that carry it. The import
-// ignores such attributes; the warning reveals a misspelt one.
+// Returns one text per attribute that no version of its operator has, with the nodes that carry it. The
+// import ignores such attributes; the warning reveals a misspelt one.
 std::vector<std::string> UnknownAttributes(const pb::ModelProto& model);
 
-// An error if an output's declared element type differs from what its node produces: a caller that trusts the
-// declaration would misread the result.
+// Fails if an output's declared element type differs from the type that its node produces: a caller that
+// trusts the declaration would misread the result.
 Status CheckOutputTypes(const pb::GraphProto& proto, const Graph& graph);
 
 }  // namespace tern::onnx

@@ -1,5 +1,5 @@
-// Header fields of an ONNX file, beside the author's metadata_props. They are stored in Graph::metadata under
-// keys that start with kSourceKey, so that .tern files have them too.
+// Reads and writes the header fields of an ONNX file, beside the author's metadata_props. They are stored in
+// Graph::metadata under keys that start with kSourceKey, so that .tern files have them too.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,13 +12,14 @@ class ModelProto;
 
 namespace tern::onnx {
 
-// "onnx:ir_version", "onnx:opset DOMAIN" for each domain, "onnx:producer_name", "onnx:producer_version",
-// "onnx:domain", "onnx:model_version", "onnx:doc_string"; those that are set.
+// The keys are "onnx:ir_version", "onnx:opset DOMAIN" for each domain, "onnx:producer_name",
+// "onnx:producer_version", "onnx:domain", "onnx:model_version" and "onnx:doc_string", for the fields that are
+// set.
 inline constexpr std::string_view kSourceKey = "onnx:";
 inline constexpr std::string_view kOpsetKey = "onnx:opset ";
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
-// The author's metadata and the header fields.
+// Returns the author's metadata and the header fields.
 Metadata MetadataOf(const tern_onnx::ModelProto& model);
 // Writes the metadata back. Producer, opsets and ir_version are those of the new file.
 void SetMetadata(const Metadata& metadata, tern_onnx::ModelProto& model);

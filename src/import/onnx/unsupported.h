@@ -4,7 +4,7 @@
 
 namespace tern::onnx {
 
-// Ok, or one error that lists every operator without a converter, its number of uses and node names.
+// Returns ok, or one error that lists every operator without a converter, its number of uses and node names.
 Status ListUnsupported(const ModelContext& context);
 
 }  // namespace tern::onnx

@@ -54,7 +54,7 @@ Status ConvertRotary(OnnxNode& n) {
   return {};
 }
 
-// [batch, length, heads] or [batch, length, heads*size] to [batch, heads, length, 1 or size].
+// Converts [batch, length, heads] or [batch, length, heads*size] to [batch, heads, length, 1 or size].
 Value* SplitOptional(OnnxNode& n, int input, int64_t heads) {
   if (!n.Has(input)) return nullptr;
   const Shape& shape = n.In(input)->type.shape;

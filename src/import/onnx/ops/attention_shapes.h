@@ -1,4 +1,4 @@
-// Between packed [batch, length, heads*size] and split [batch, heads, length, size].
+// Converts between packed [batch, length, heads*size] and split [batch, heads, length, size].
 #pragma once
 #include "ir/builder.h"
 

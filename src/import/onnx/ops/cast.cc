@@ -5,7 +5,7 @@
 namespace tern::onnx {
 namespace {
 
-// Before opset 6 the type is a string. Files of such an opset that store a number are about as common.
+// Before opset 6 the type is a string, but many files of such an opset store a number.
 Result<DType> NamedType(const OnnxNode& n, const std::string& name) {
   static constexpr std::pair<const char*, DType> kNames[] = {
       {"FLOAT", DType::kF32}, {"UINT8", DType::kU8},    {"INT8", DType::kI8},    {"UINT16", DType::kU16},

@@ -12,7 +12,7 @@ std::vector<Value*> AllInputs(OnnxNode& n, int from = 0) {
   return inputs;
 }
 
-// The type with unknown dims: a state may change its size between iterations.
+// Returns the type with unknown dims, because a state may change its size between iterations.
 Type AnySize(Type type) {
   for (Dim& d : type.shape.dims) d = Dim::Unknown();
   return type;
@@ -32,7 +32,7 @@ Status ConvertIf(OnnxNode& n) {
 Status ConvertLoop(OnnxNode& n) {
   const int states = std::max(0, n.InputCount() - 2);
   if (n.SubgraphInputs("body") != states + 2)
-    return n.Bad("the body takes ", n.SubgraphInputs("body"), " inputs, the loop gives it ", states + 2);
+    return n.Bad("the body takes ", n.SubgraphInputs("body"), " inputs, but the loop gives it ", states + 2);
   Node* node = n.b.Open("Loop", AllInputs(n), {}, n.OutputCount());
   std::vector<Type> types = {Scalar(DType::kI64), Scalar(DType::kBool)};
   for (int i = 2; i < n.InputCount(); ++i) types.push_back(n.Has(i) ? AnySize(n.In(i)->type) : Type());
@@ -50,7 +50,7 @@ AttrList ScanAttrs(OnnxNode& n) {
           {"output_reverse", n.Ints("scan_output_directions")}};
 }
 
-// The length of axis 0, as a vector of one.
+// Returns the length of axis 0 as a vector with one element.
 Value* LengthOf(Builder& b, Value* x) {
   return b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
 }
@@ -69,7 +69,7 @@ Value* FillSequence(Builder& b, Value* y, Value* full) {
   return b.Op("Pad", {y, pads, nullptr, b.Ints({0})});
 }
 
-// Scans one batch entry. lengths: the first slice is the entry's length.
+// Scans one batch entry. lengths: whether the first slice is the entry's length.
 Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengths) {
   Value* length = lengths ? slices.front() : nullptr;
   Value* full = lengths ? LengthOf(b, slices.back()) : nullptr;
@@ -85,7 +85,7 @@ Status ScanEntry(OnnxNode& n, Builder& b, std::vector<Value*> slices, bool lengt
   return b.status();
 }
 
-// In opset 8 all operands have a leading batch axis: emits a Scan over the batch whose body is the actual
+// In opset 8 all operands have a leading batch axis. Emits a Scan over the batch; its body is the actual
 // Scan.
 Status ConvertScan8(OnnxNode& n) {
   const std::vector<Value*> inputs = AllInputs(n, n.Has(0) ? 0 : 1);

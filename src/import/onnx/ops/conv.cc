@@ -36,7 +36,7 @@ Status DeformConv(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, n.In(0)->type.shape, kernel));
-  attrs.pop_back();  // it has no auto_pad
+  attrs.pop_back();  // DeformConv has no auto_pad
   attrs.emplace_back("group", n.Int("group", 1));
   attrs.emplace_back("offset_group", n.Int("offset_group", 1));
   n.Out(0, n.b.Op("DeformConv", {n.In(0), n.In(1), n.In(2), n.In(3), n.In(4)}, attrs));
@@ -57,13 +57,14 @@ Value* LengthOf(Builder& b, Value* x, int64_t axis) {
               {{"axis", int64_t{0}}});
 }
 
-// 0, 1 … length - 1, along the first of two axes or the last.
-Value* Counting(Builder& b, Value* length, bool first) {
+// Returns 0, 1 … length - 1 as a column or as a row.
+Value* Counting(Builder& b, Value* length, bool column) {
   Value* range = b.Op("Range", {b.Scalar(DType::kI64, 0), length, b.Scalar(DType::kI64, 1)});
-  return first ? b.Op("Unsqueeze", {range, b.Ints({1})}) : range;
+  return column ? b.Op("Unsqueeze", {range, b.Ints({1})}) : range;
 }
 
-// A depthwise convolution of x [N, C, T] by w [C, 1, K] with unknown C: the sum of windows times weights.
+// Emits a depthwise convolution of x [N, C, T] by w [C, 1, K] for unknown C, as a sum of windows times
+// weights.
 Value* SumWindows(OnnxNode& n, Value* x, Value* w, Value* length, Value* bias) {
   Builder& b = n.b;
   Value* at =

@@ -24,9 +24,9 @@ Result<Value*> AlignAt(OnnxNode& n, Value* b, int64_t axis) {
 // Before opset 7, b broadcasts only if attribute `broadcast` is set; its dims align with a's last dims, or
 // from `axis` on.
 Result<Value*> SecondOperand(OnnxNode& n) {
-  const bool old = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
+  const bool has_axis = n.opset < 7 && n.Int("broadcast") != 0 && n.HasAttr("axis");
   if (!n.Has(1)) return n.Bad("input 1 is missing");
-  if (!old || n.Int("axis") == -1) return n.In(1);
+  if (!has_axis || n.Int("axis") == -1) return n.In(1);
   return AlignAt(n, n.In(1), n.Int("axis"));
 }
 

@@ -37,9 +37,9 @@ class Emit {
   Value* Gather(Value* x, Value* indices, int64_t axis = 0) {
     return b.Op("Gather", {x, indices}, {{"axis", axis}});
   }
-  // i64[1]: the size of an axis.
+  // Returns the size of an axis as i64[1].
   Value* SizeOf(Value* x, int64_t axis) { return b.Op("Shape", {x}, {{"start", axis}, {"end", axis + 1}}); }
-  // x from start (inclusive) to end (exclusive) along an axis; both are i64[1].
+  // Returns x from start (inclusive) to end (exclusive) along an axis. Both are i64[1].
   Value* Slice(Value* x, Value* start, Value* end, int64_t axis) {
     return b.Op("Slice", {x, start, end, b.Ints({axis})});
   }
@@ -50,7 +50,7 @@ class Emit {
   Value* CountTo(Value* count) { return b.Op("Range", {Long(0), Squeeze(count, {0}), Long(1)}); }
 };
 
-// [N, spatial…, C] to [N, C, spatial…] and back. x must have a known rank of at least 2.
+// These transpose [N, spatial…, C] to [N, C, spatial…] and back. x must have a known rank of at least 2.
 inline Value* ChannelsFirst(Emit& e, Value* x) {
   const int64_t rank = x->type.shape.rank();
   std::vector<int64_t> perm = {0, rank - 1};

@@ -4,7 +4,7 @@
 namespace tern::onnx {
 namespace {
 
-// Operators that flatten x unless an axis is given.
+// Returns the attributes of an operator that flattens x unless an axis is given.
 AttrList FlattenOrAxis(OnnxNode& n) { return {{"flatten", !n.HasAttr("axis")}, {"axis", n.Int("axis")}}; }
 
 Status Compress(OnnxNode& n) {

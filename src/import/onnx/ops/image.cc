@@ -4,24 +4,24 @@
 namespace tern::onnx {
 namespace {
 
-// Null for an input that is known to be empty: old models mark an absent input this way.
+// Returns input i, or null if it is known to be empty: old models mark an absent input this way.
 Value* Filled(OnnxNode& n, int i) {
   Value* v = n.In(i);
   if (!v || v->type.shape.rank() != 1) return v;
   return v->type.shape[0].Is(0) ? nullptr : v;
 }
 
-// The semantics of Upsample and of Resize version 10. They differ for scales below 1, which Upsample does not
-// allow.
-AttrList FirstMeaning(std::string mode, std::string nearest) {
+// Returns attributes with the semantics of Upsample and of Resize version 10. The two differ only for scales
+// below 1, which Upsample does not allow.
+AttrList AsymmetricAttrs(std::string mode, std::string nearest) {
   return {
       {"mode", std::move(mode)}, {"coordinates", std::string("asymmetric")}, {"nearest", std::move(nearest)}};
 }
 
 Status Resize(OnnxNode& n) {
   if (n.opset < 11) {
-    n.Out(0,
-          n.b.Op("Resize", {n.In(0), nullptr, n.In(1)}, FirstMeaning(n.Text("mode", "nearest"), "simple")));
+    n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, n.In(1)},
+                    AsymmetricAttrs(n.Text("mode", "nearest"), "simple")));
     return {};
   }
   const std::string coordinates = n.Text("coordinate_transformation_mode", "half_pixel");
@@ -50,7 +50,7 @@ Status Upsample(OnnxNode& n) {
     scales =
         n.b.Const(Tensor::Of(DType::kF32, {static_cast<int64_t>(list.size())}, {list.begin(), list.end()}));
   }
-  n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, scales}, FirstMeaning(mode, "floor")));
+  n.Out(0, n.b.Op("Resize", {n.In(0), nullptr, scales}, AsymmetricAttrs(mode, "floor")));
   return {};
 }
 

@@ -4,7 +4,7 @@
 namespace tern::onnx {
 namespace {
 
-// The negative log probability of each target class. log_probability: [N, C, d1 …]; target: [N, d1 …].
+// Emits the negative log probability of each target class. log_probability: [N, C, d1 …]; target: [N, d1 …].
 class LikelihoodLoss {
  public:
   LikelihoodLoss(OnnxNode& n, Value* log_probability)
@@ -37,7 +37,7 @@ class LikelihoodLoss {
     target_ = b_.Op("Where", {ignored_, b_.Scalar(n_.TypeOf(1), 0), target_});
   }
 
-  // One weight per target; null when all are 1.
+  // Returns one weight per target, or null if all are 1.
   Value* Weights() {
     Value* weight = n_.Has(2) ? b_.Op("Gather", {n_.In(2), target_}, {{"axis", int64_t{0}}}) : nullptr;
     if (!ignored_) return weight;

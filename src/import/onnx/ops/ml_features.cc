@@ -19,7 +19,7 @@ Status Scaler(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
   const auto offset = n.Floats("offset"), scale = n.Floats("scale");
   if (offset.empty() || offset.size() != scale.size())
-    return n.Bad("offset has ", offset.size(), " entries, scale ", scale.size());
+    return n.Bad("offset has ", offset.size(), " entries, but scale has ", scale.size());
   Value* x = ToF32(n, n.In(0));
   n.Out(0, Binary(n, "mul", Binary(n, "sub", x, Row(n, DType::kF32, offset)), Row(n, DType::kF32, scale)));
   return {};
@@ -134,7 +134,7 @@ Status CategoryMapper(OnnxNode& n) {
   return Encode(n, ints, texts, Texts({n.Text("default_string", "_Unused")}));
 }
 
-// keys or values: reads whichever of the four attributes is present.
+// Reads the keys or the values from whichever of the four attributes is present.
 Result<Tensor> Column(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_tensor")) {
     TERN_ASSIGN(Tensor t, n.TensorAttr(name + "_tensor"));
@@ -219,7 +219,7 @@ Status CastMap(OnnxNode& n) {
                      : to == "TO_INT64"  ? "i64"
                                          : nullptr;
   if (!type || (form != "DENSE" && form != "SPARSE"))
-    return n.Bad("cast_to is '", to, "', map_form '", form, "'");
+    return n.Bad("cast_to is '", to, "' and map_form is '", form, "'");
   n.Out(0, n.b.Op("CastMap", {n.In(0)},
                   {{"to", std::string(type)}, {"sparse", form == "SPARSE"}, {"size", n.Int("max_map", 1)}}));
   return {};

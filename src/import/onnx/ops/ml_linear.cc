@@ -14,7 +14,7 @@ Value* Unary(OnnxNode& n, const char* kind, Value* x) {
 }
 Value* F32(OnnxNode& n, double v) { return n.b.Scalar(DType::kF32, v); }
 
-// Winitzki's approximation of the inverse error function; Tern's classifiers use it too.
+// Emits Winitzki's approximation of the inverse error function. Tern's classifiers use it too.
 Value* Probit(OnnxNode& n, Value* p) {
   constexpr double kA = 0.147, kPi = 3.14159;
   Value* x = Binary(n, "sub", Binary(n, "mul", p, F32(n, 2)), F32(n, 1));
@@ -27,16 +27,16 @@ Value* Probit(OnnxNode& n, Value* p) {
   return n.b.Op("Where", {Binary(n, "less", x, F32(n, 0)), Unary(n, "neg", root), root});
 }
 
-// A softmax over the nonzero scores; scores of zero stay zero.
+// Emits a softmax over the nonzero scores. Scores of zero stay zero.
 Value* SoftmaxZero(OnnxNode& n, Value* x) {
   Value* axis = n.b.Ints({-1});
-  Value* counts = Binary(n, "greater", Unary(n, "abs", x), F32(n, 1e-7));
+  Value* nonzero = Binary(n, "greater", Unary(n, "abs", x), F32(n, 1e-7));
   Value* top = n.b.Op("Reduce", {x, axis}, {{"kind", std::string("max")}, {"keep_dims", true}});
   Value* powers = Unary(n, "exp", Binary(n, "sub", x, top));
-  Value* shares = n.b.Op("Where", {counts, powers, F32(n, 0)});
+  Value* shares = n.b.Op("Where", {nonzero, powers, F32(n, 0)});
   Value* sum = n.b.Op("Reduce", {shares, axis}, {{"kind", std::string("sum")}, {"keep_dims", true}});
-  Value* rest = Binary(n, "mul", x, Unary(n, "exp", Unary(n, "neg", top)));
-  return Binary(n, "div", n.b.Op("Where", {counts, powers, rest}), sum);
+  Value* zero_scores = Binary(n, "mul", x, Unary(n, "exp", Unary(n, "neg", top)));
+  return Binary(n, "div", n.b.Op("Where", {nonzero, powers, zero_scores}), sum);
 }
 
 // Applies a post_transform. Rows of a single score support only probit; other kinds leave them unchanged.
@@ -47,7 +47,7 @@ Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores
   return kind == "softmax" ? n.b.Op("Softmax", {x}, {{"axis", int64_t{-1}}}) : SoftmaxZero(n, x);
 }
 
-// x [rows, features] or [features] times coefficients [targets, features], plus intercepts.
+// Emits x [rows, features] or [features] times coefficients [targets, features], plus intercepts.
 Result<Value*> Scores(OnnxNode& n, size_t targets, const std::vector<float>& intercepts) {
   TERN_TRY(Require(n, 0, kMlInputs));
   const auto coefficients = n.Floats("coefficients");
@@ -99,7 +99,7 @@ Result<AttrList> SvmAttrs(const OnnxNode& n) {
   for (char& c : kernel) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto params = n.Floats("kernel_params", {0, 0, 0});
   if (params.size() < 3 && kernel != "linear")
-    return n.Bad("kernel_params has ", params.size(), " entries, needs 3");
+    return n.Bad("kernel_params has ", params.size(), " entries, but needs 3");
   const auto param = [&](size_t i) { return i < params.size() ? static_cast<double>(params[i]) : 0.0; };
   return AttrList{{"kernel", kernel},
                   {"gamma", param(0)},

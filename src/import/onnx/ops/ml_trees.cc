@@ -31,7 +31,7 @@ Tensor Numbers(const std::vector<double>& v, DType type) {
   return Tensor::Of(type, {static_cast<int64_t>(v.size())}, v);
 }
 
-// A list of floats, or the *_as_tensor attribute that replaces it.
+// Reads a list of floats, or the *_as_tensor attribute that replaces it.
 Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name) {
   if (n.HasAttr(name + "_as_tensor")) {
     TERN_ASSIGN(const Tensor t, n.TensorAttr(name + "_as_tensor"));
@@ -45,7 +45,7 @@ Result<std::vector<double>> FloatList(const OnnxNode& n, const std::string& name
 // The type in which thresholds are compared and weights are accumulated.
 DType WorkType(const OnnxNode& n) { return n.TypeOf(0) == DType::kF64 ? DType::kF64 : DType::kF32; }
 
-// The attributes before version 5: nodes and leaves in one list.
+// Reads the attributes before version 5, which list nodes and leaves together.
 class OldTable {
  public:
   // one_vote: only the first vote of a leaf counts. onnxruntime does so for a single target, where converters
@@ -90,7 +90,7 @@ class OldTable {
 
   bool Leaf(size_t i) const { return modes_[i] == "LEAF"; }
 
-  // The number of each entry: interior nodes count up from 0, leaves count down from -1.
+  // Numbers the entries: interior nodes count up from 0, leaves count down from -1.
   void Number() {
     int64_t nodes = 0, leaves = 0;
     for (size_t i = 0; i < trees_.size(); ++i) place_.push_back(Leaf(i) ? -1 - leaves++ : nodes++);
@@ -114,7 +114,7 @@ class OldTable {
     return {};
   }
 
-  // The root of a tree: the first node that is not a child of another node.
+  // Finds the root of each tree: the first node that is not a child of another node.
   Status FindRoots() {
     std::vector<char> child(trees_.size(), 0);
     for (size_t i = 0; i < trees_.size(); ++i) {
@@ -173,7 +173,7 @@ class OldTable {
   Table out_;
 };
 
-// Base values as an attribute of the Tern op: f32, or f64 where the model stores f64.
+// Adds base values as an attribute of the Tern op: f32, or f64 where the model stores f64.
 Status AddBase(const OnnxNode& n, AttrList& attrs) {
   TERN_ASSIGN(auto base, FloatList(n, "base_values"));
   if (base.empty()) return {};
@@ -216,8 +216,8 @@ Status Classifier(OnnxNode& n) {
   return {};
 }
 
-// Version 5: leaves are stored separately from nodes, with one vote per leaf. Member sets are concatenated
-// with NaN as separator.
+// Reads the attributes of version 5. Leaves are stored separately from nodes, with one vote per leaf. Member
+// sets are concatenated with NaN as separator.
 Result<Table> NewTable(OnnxNode& n) {
   Table t;
   t.roots = n.Ints("tree_roots");
@@ -239,7 +239,7 @@ Result<Table> NewTable(OnnxNode& n) {
     out = n.Ints("nodes_" + side + "nodeids");
     const auto leaf = n.Ints("nodes_" + side + "leafs");
     if (leaf.size() != out.size())
-      return n.Bad("nodes_", side, "leafs has ", leaf.size(), " entries, nodes_", side, "nodeids ",
+      return n.Bad("nodes_", side, "leafs has ", leaf.size(), " entries, but nodes_", side, "nodeids has ",
                    out.size());
     for (size_t i = 0; i < out.size(); ++i) {
       if (out[i] < 0) return n.Bad("nodes_", side, "nodeids has ", out[i]);
@@ -273,7 +273,7 @@ Status Ensemble(OnnxNode& n) {
   static const char* const kTransforms[] = {"none", "softmax", "logistic", "softmax_zero", "probit"};
   const int64_t aggregate = n.Int("aggregate_function", 1), transform = n.Int("post_transform");
   if (aggregate < 0 || aggregate > 3 || transform < 0 || transform > 4)
-    return n.Bad("aggregate_function is ", aggregate, ", post_transform ", transform);
+    return n.Bad("aggregate_function is ", aggregate, " and post_transform is ", transform);
   AttrList attrs = table.Attrs();
   attrs.insert(attrs.end(), {{"targets", n.Int("n_targets", 1)},
                              {"aggregate", std::string(kAggregates[aggregate])},

@@ -14,13 +14,14 @@ struct Parts {
 
 Value* LengthOf(Emit& e, Value* x) { return e.SizeOf(x, x->type.shape.rank() == 4 ? 2 : 1); }
 
-// i64[1]: the number of keys, past ones included.
+// Returns the number of keys as i64[1], past ones included.
 Value* KeyCount(Emit& e, const Parts& p) {
   Value* now = LengthOf(e, p.k);
   return p.past_k ? e.Add(now, e.SizeOf(p.past_k, 2)) : now;
 }
 
-// Lengths, or ends and then starts, per sample: 1 where a key is in use.
+// Returns true where a key is in use. mask: the length of each sample; with `starts`, the end of each sample
+// and then the start of each.
 Value* RangeMask(Emit& e, Value* mask, Value* keys, bool starts) {
   Value* places = e.Reshape(e.CountTo(keys), {1, 1, 1, -1});
   const auto column = [&](Value* v) { return e.Reshape(e.Cast(v, DType::kI64), {-1, 1, 1, 1}); };
@@ -30,10 +31,10 @@ Value* RangeMask(Emit& e, Value* mask, Value* keys, bool starts) {
                   e.Binary("greater_equal", places, column(halves[1])));
 }
 
-// True where a key may be seen; broadcasts to [batch, heads, queries, keys].
+// Returns true where a query may see a key. The result broadcasts to [batch, heads, queries, keys].
 Result<Value*> Visible(Emit& e, const Parts& p) {
   const Shape& shape = p.mask->type.shape;
-  const auto used = [&](Value* m) { return e.Binary("greater", e.Cast(m, DType::kI64), e.Long(0)); };
+  const auto is_nonzero = [&](Value* m) { return e.Binary("greater", e.Cast(m, DType::kI64), e.Long(0)); };
   switch (shape.rank()) {
     case 1: {
       const Dim batch = p.q->type.shape.ranked ? p.q->type.shape[0] : Dim();
@@ -44,20 +45,20 @@ Result<Value*> Visible(Emit& e, const Parts& p) {
       return RangeMask(e, p.mask, KeyCount(e, p), twice);
     }
     case 2:
-      return used(e.Unsqueeze(p.mask, {1, 2}));
+      return is_nonzero(e.Unsqueeze(p.mask, {1, 2}));
     case 3:
-      return used(e.Unsqueeze(p.mask, {1}));
+      return is_nonzero(e.Unsqueeze(p.mask, {1}));
     case 4: {
       Value* keys = KeyCount(e, p);
       Value* rows = e.Slice(p.mask, e.Sub(keys, LengthOf(e, p.q)), keys, 2);
-      return used(e.Slice(rows, e.b.Ints({0}), keys, 3));
+      return is_nonzero(e.Slice(rows, e.b.Ints({0}), keys, 3));
     }
     default:
       return e.n.NotYet("a mask of type ", p.mask->type.ToString());
   }
 }
 
-// The bias to add to the scores; null for none.
+// Returns the bias to add to the scores, or null if there is none.
 Result<Value*> ScoreBias(Emit& e, const Parts& p) {
   if (!p.mask) return p.bias;
   TERN_ASSIGN(Value * seen, Visible(e, p));
@@ -90,7 +91,7 @@ Status SelfAttention(OnnxNode& n, Value* projected, Value* mask, Value* past, Va
   Emit e(n);
   const auto sizes = n.Ints("qkv_hidden_sizes");
   if (!sizes.empty() && sizes.size() != 3)
-    return n.Bad("qkv_hidden_sizes has ", sizes.size(), " entries, needs 3");
+    return n.Bad("qkv_hidden_sizes has ", sizes.size(), " entries, but needs 3");
   Value* given = sizes.empty() ? nullptr : n.b.Ints(sizes);
   const auto qkv = n.b.Ops("Split", {projected, given},
                            {{"axis", int64_t{2}}, {"num_outputs", int64_t{given ? 0 : 3}}}, 3);
@@ -130,7 +131,7 @@ Status QAttention(OnnxNode& n) {
   return SelfAttention(n, e.Add(real, n.In(2)), n.In(5), n.In(8), nullptr);
 }
 
-// [batch, length, heads, count, size] to `count` values [batch, length, heads*size].
+// Splits [batch, length, heads, count, size] into `count` values [batch, length, heads*size].
 std::vector<Value*> Unpacked(Emit& e, Value* packed, int64_t count) {
   std::vector<Value*> out =
       e.b.Ops("Split", {packed}, {{"axis", int64_t{3}}, {"num_outputs", count}}, static_cast<int>(count));
@@ -138,12 +139,12 @@ std::vector<Value*> Unpacked(Emit& e, Value* packed, int64_t count) {
   return out;
 }
 
-// Adds its part of the bias to a value [batch, length, width]. A rank-4 value has no bias.
+// Adds the bias to a value [batch, length, width]. A rank-4 value has no bias.
 Value* WithBias(Emit& e, Value* x, Value* bias) {
   return bias && x->type.shape.rank() != 4 ? e.Add(x, bias) : x;
 }
 
-// Splits the bias by the widths of q, k and v; nulls without a bias.
+// Splits the bias by the widths of q, k and v. Returns nulls if there is no bias.
 Result<std::vector<Value*>> BiasParts(OnnxNode& n, int input, Value* q, Value* k, Value* v, int64_t heads) {
   if (!n.Has(input)) return std::vector<Value*>(3, nullptr);
   Emit e(n);

@@ -50,7 +50,7 @@ Result<NBits> Layout(const OnnxNode& n) {
   l.block = n.Int("block_size");
   TERN_ASSIGN(l.type, UnsignedOf(n, l.bits));
   if (l.k < 1 || l.n < 1 || l.block < 1 || std::max({l.k, l.n, l.block}) > INT32_MAX)
-    return n.Bad("K is ", l.k, ", N ", l.n, ", block_size ", l.block);
+    return n.Bad("K is ", l.k, ", N is ", l.n, " and block_size is ", l.block);
   if (l.block * l.bits % 8)
     return n.Bad("a block of ", l.block, " numbers of ", l.bits, " bits does not fill its bytes");
   l.blocks = (l.k - 1) / l.block + 1;
@@ -63,7 +63,8 @@ Result<NBits> Layout(const OnnxNode& n) {
   return l;
 }
 
-// Zero points [N, blocks] of the weight's type: the packed input, or the middle of the range.
+// Returns zero points [N, blocks] of the weight's type: the packed input, or the middle of the range if it is
+// absent.
 Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
   if (!n.Has(3)) return n.b.Const(Filled(l.type, {l.n, l.blocks}, int64_t{1} << (l.bits - 1)));
   const Tensor* z = n.Constant(3);
@@ -76,13 +77,14 @@ Result<Value*> ZeroPoints(OnnxNode& n, const NBits& l) {
 }
 
 // Float zero points are subtracted after scaling: (w - z)·s = w·s - z·s.
-Value* TakeOffRealZeros(Emit& e, Value* w, Value* scale, Value* zeros, const NBits& l) {
+Value* SubtractFloatZeros(Emit& e, Value* w, Value* scale, Value* zeros, const NBits& l) {
   Value* shift = e.Mul(e.Reshape(e.Cast(zeros, scale->type.dtype), {l.n, l.blocks}), scale);
   Value* blocked = e.Sub(e.Reshape(w, {l.n, l.blocks, l.block}), e.Unsqueeze(shift, {2}));
   return e.Reshape(blocked, {l.n, l.blocks * l.block});
 }
 
-// Each column names the index of its block (g_idx) instead of deriving it from its position.
+// Dequantizes weights whose columns give the index of their block (g_idx) instead of deriving it from their
+// position.
 Value* ByGroup(Emit& e, Value* w, Value* scale, Value* zeros, Value* groups, const NBits& l) {
   Value* picks = e.Slice(groups, e.b.Ints({0}), e.b.Ints({l.k}), 0);
   Value* real = e.Cast(w, scale->type.dtype);
@@ -112,7 +114,7 @@ Status MatMulNBits(OnnxNode& n) {
   } else {
     w = n.b.Op("Dequantize", {packed, scale, real_zeros ? nullptr : zeros},
                {{"axis", int64_t{1}}, {"block_size", l.block}});
-    if (real_zeros) w = TakeOffRealZeros(e, w, scale, zeros, l);
+    if (real_zeros) w = SubtractFloatZeros(e, w, scale, zeros, l);
     if (l.blocks * l.block != l.k) w = e.Slice(w, n.b.Ints({0}), n.b.Ints({l.k}), 1);
   }
   Value* y = n.b.Op("MatMul", {n.In(0), w, n.In(5)}, {{"transpose_b", true}});
@@ -185,7 +187,7 @@ constexpr double kNf4[] = {-1.0,
                            0.7229568362236023,
                            1.0};
 
-// 4-bit codes, high nibble first, index a table of values. Blocks continue across rows.
+// The weights are 4-bit codes, high nibble first, that index a table of values. Blocks continue across rows.
 Status MatMulBnb4(OnnxNode& n) {
   for (int i : {0, 2}) TERN_TRY(Require(n, i, kFloats));
   const int64_t k = n.Int("K"), columns = n.Int("N"), kind = n.Int("quant_type");
@@ -193,7 +195,7 @@ Status MatMulBnb4(OnnxNode& n) {
   const Tensor* packed = n.Constant(1);
   if (!packed) return n.NotYet("a weight that is no constant");
   if (k < 1 || columns < 1 || block < 1 || (kind != 0 && kind != 1) || std::max(k, columns) > INT32_MAX)
-    return n.Bad("K is ", k, ", N ", columns, ", block_size ", block, ", quant_type ", kind);
+    return n.Bad("K is ", k, ", N is ", columns, ", block_size is ", block, " and quant_type is ", kind);
   if (packed->dtype() != DType::kU8 || packed->size() / columns < k / 2 ||
       packed->size() < (k * columns + 1) / 2)
     return n.Bad("the weight ", packed->Describe(), " is too small for ", columns, " by ", k);

@@ -5,8 +5,8 @@
 namespace tern::onnx {
 namespace {
 
-// Emits the activation that a fused operator names. Its parameters are in the operator's order, followed by
-// their defaults.
+// Emits the activation that a fused operator names. params: in the operator's order; missing ones get their
+// defaults.
 Result<Value*> Activated(OnnxNode& n, Value* x, std::vector<float> params) {
   const std::string name = n.Text("activation");
   const auto param = [&](size_t i, float otherwise) {

@@ -12,7 +12,7 @@ Status CheckSupported(const OnnxNode& n) {
   constexpr int64_t kMaxHeads = 1 << 20;
   if (n.Int("num_heads") < 1 || n.Int("kv_num_heads") < 1 ||
       std::max(n.Int("num_heads"), n.Int("kv_num_heads")) > kMaxHeads)
-    return n.Bad("num_heads is ", n.Int("num_heads"), ", kv_num_heads ", n.Int("kv_num_heads"));
+    return n.Bad("num_heads is ", n.Int("num_heads"), " and kv_num_heads is ", n.Int("kv_num_heads"));
   if (n.Text("k_quant_type", "NONE") != "NONE" || n.Text("v_quant_type", "NONE") != "NONE")
     return n.NotYet("a quantized cache");
   if (n.Int("sliding_window_cache")) return n.NotYet("a cache as long as the window");
@@ -74,12 +74,12 @@ class GroupQuery {
     return {};
   }
 
-  // The position of each sample's first new key: after its past, or 0 when there is no past.
+  // Computes the position of each sample's first new key. It follows the past; without a past it is 0.
   void FindPlaces() {
     Value* length = e_.SizeOf(q_, 1);
     total_ = e_.Reshape(e_.Cast(n_.In(6), DType::kI64), {1});
-    Value* used = e_.Add(e_.Reshape(e_.Cast(n_.In(5), DType::kI64), {-1}), e_.Long(1));
-    starts_ = b_.Op("Where", {e_.Binary("equal", length, total_), e_.Long(0), e_.Sub(used, length)});
+    Value* key_count = e_.Add(e_.Reshape(e_.Cast(n_.In(5), DType::kI64), {-1}), e_.Long(1));
+    starts_ = b_.Op("Where", {e_.Binary("equal", length, total_), e_.Long(0), e_.Sub(key_count, length)});
     // [batch, 1, length, 1]: the absolute position of each query.
     positions_ = e_.Add(e_.Reshape(starts_, {-1, 1, 1, 1}), e_.Reshape(e_.CountTo(length), {1, 1, -1, 1}));
   }
@@ -115,7 +115,8 @@ class GroupQuery {
     return b_.Op("TensorScatter", {b_.Op("Pad", {past, pads}), now, starts_}, {{"axis", int64_t{2}}});
   }
 
-  // 0 where a query may see a key, minus infinity elsewhere; plus the optional bias.
+  // Returns the mask of the scores. Without a bias and a sink it is a bool: whether a query may see a key.
+  // Otherwise it is the bias (0 if absent) where a query may see a key, and minus infinity elsewhere.
   Value* ScoreBias(Value* keys) {
     Value* places = e_.Reshape(e_.CountTo(keys), {1, 1, 1, -1});
     const bool causal = n_.Int("causal", 1) != 0;
@@ -158,7 +159,8 @@ class GroupQuery {
   Value *total_ = nullptr, *starts_ = nullptr, *positions_ = nullptr;
 };
 
-// The heads of a packed input: the attribute, or derived from the width of the caches.
+// Returns the number of heads of a packed input: the attribute, or a number derived from the width of the
+// caches.
 Result<int64_t> HeadCount(const OnnxNode& n, int64_t half) {
   if (n.Int("num_heads") > 0) return n.Int("num_heads");
   const Shape& x = n.In(0)->type.shape;

@@ -67,7 +67,7 @@ Status UnfoldTensor(OnnxNode& n) {
   if (rank < 1) return n.NotYet("an input of type ", n.In(0)->type.ToString());
   TERN_ASSIGN(const int axis, NormalizeAxis(n.Int("dim", -1), rank));
   const int64_t size = n.Int("size"), step = n.Int("step", 1);
-  if (size < 1 || step < 1) return n.Bad("size is ", size, ", step ", step);
+  if (size < 1 || step < 1) return n.Bad("size is ", size, " and step is ", step);
   Emit e(n);
   Value* end = e.Sub(e.SizeOf(n.In(0), axis), n.b.Ints({size - 1}));
   Value* starts = n.b.Op("Range", {e.Long(0), e.Squeeze(end, {0}), e.Long(step)});
@@ -88,7 +88,7 @@ Status ScaledSilu(OnnxNode& n) {
   return {};
 }
 
-// Pads that are known only at run time: crops them from the result of an unpadded convolution.
+// Crops pads that are known only at run time from the result of an unpadded convolution.
 Value* CutPads(Emit& e, Value* y, Value* pads, int64_t spatial) {
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < spatial; ++i) axes.push_back(i + 2);
@@ -156,13 +156,13 @@ Status MixtureOfExperts(OnnxNode& n) {
   const Shape& router = n.In(1)->type.shape;
   if (router.rank() != 2) return n.NotYet("router_probs of type ", n.In(1)->type.ToString());
   Emit e(n);
-  Value* odds = n.b.Op("Softmax", {n.In(1)}, {{"axis", int64_t{-1}}});
-  const auto top = n.b.Ops("TopK", {odds, n.b.Ints({n.Int("k", 1)})}, {{"axis", int64_t{-1}}}, 2);
+  Value* probabilities = n.b.Op("Softmax", {n.In(1)}, {{"axis", int64_t{-1}}});
+  const auto top = n.b.Ops("TopK", {probabilities, n.b.Ints({n.Int("k", 1)})}, {{"axis", int64_t{-1}}}, 2);
   Value* share = n.Int("normalize_routing_weights")
                      ? e.Binary("div", top[0], e.Reduce("sum", top[0], {1}, true))
                      : top[0];
-  Value* none = e.Mul(odds, e.Like(odds, 0));
-  Value* weights = n.b.Op("ScatterElements", {none, top[1], share}, {{"axis", int64_t{1}}});
+  Value* zeros = e.Mul(probabilities, e.Like(probabilities, 0));
+  Value* weights = n.b.Op("ScatterElements", {zeros, top[1], share}, {{"axis", int64_t{1}}});
   Value* x = n.RankOf(0) == 3
                  ? e.b.Op("Reshape", {n.In(0), e.Concat({n.b.Ints({-1}), e.SizeOf(n.In(0), 2)}, 0)})
                  : n.In(0);

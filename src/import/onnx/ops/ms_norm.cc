@@ -7,7 +7,7 @@ namespace {
 
 double Epsilon(const OnnxNode& n, float otherwise) { return n.Float("epsilon", otherwise); }
 
-// 1 / sqrt(mean(x²) + epsilon) over the axes from `axis` on, in f32.
+// Emits 1 / sqrt(mean(x²) + epsilon) over the axes from `axis` on, in f32.
 Result<Value*> InverseRoot(OnnxNode& n, Value* x, int64_t axis, double epsilon) {
   const int rank = x->type.shape.rank();
   if (rank < 0) return n.NotYet("statistics of an input of unknown rank");
@@ -46,7 +46,7 @@ Status SkipLayerNorm(OnnxNode& n) {
 
 Status SkipSimplified(OnnxNode& n) {
   for (int i : {0, 1, 2}) TERN_TRY(Require(n, i, kFloats));
-  if (n.Wants(1)) return n.NotYet("the mean, which this norm does not take");
+  if (n.Wants(1)) return n.NotYet("the mean, which this norm does not compute");
   Emit e(n);
   Value* sum = e.Add(n.In(0), n.In(1));
   if (n.Has(3)) sum = e.Add(sum, n.In(3));
@@ -60,7 +60,7 @@ Status SkipSimplified(OnnxNode& n) {
   return {};
 }
 
-// Rows 0 to length - 1 of the table.
+// Returns the first rows of the table, one per position of the sequence.
 Value* FirstRows(Emit& e, Value* table, Value* ids) {
   return e.Slice(table, e.b.Ints({0}), e.SizeOf(ids, 1), 0);
 }
@@ -99,30 +99,31 @@ Status GatedRmsNorm(OnnxNode& n) {
   return {};
 }
 
-// x is channels-last or channels-first; `activation` 1 is SiLU. The Skip form first adds the input, a
-// residual and a bias.
+// x is channels-last or channels-first. `activation` 1 is SiLU. The Skip form first adds a residual and a
+// bias to the input.
 Status GroupNorm(OnnxNode& n, bool skip) {
   for (int i : {0, 1, 2}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);
   if (n.RankOf(0) < 3) return n.NotYet("an input of unknown rank");
   Value* x = n.In(0);
-  const bool last = n.Int("channels_last", 1) != 0;
+  const bool channels_last = n.Int("channels_last", 1) != 0;
   if (skip) {
     TERN_TRY(Require(n, 3, kFloats));
     Value* residual = n.In(3);
     if (n.RankOf(3) == 2)
-      residual = e.Unsqueeze(residual, last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3});
+      residual =
+          e.Unsqueeze(residual, channels_last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3});
     x = e.Add(x, residual);
-    if (n.Has(4)) x = e.Add(x, last ? n.In(4) : e.Unsqueeze(n.In(4), {1, 2}));
+    if (n.Has(4)) x = e.Add(x, channels_last ? n.In(4) : e.Unsqueeze(n.In(4), {1, 2}));
     n.Out(1, x);
   }
-  Value* first = last ? ChannelsFirst(e, x) : x;
+  Value* first = channels_last ? ChannelsFirst(e, x) : x;
   Value* scale = e.Cast(n.In(1), x->type.dtype);
   Value* bias = e.Cast(n.In(2), x->type.dtype);
   Value* y = n.b.Op("GroupNorm", {first, scale, bias},
                     {{"groups", n.Int("groups")}, {"epsilon", Epsilon(n, 1e-5f)}});
   if (n.Int("activation") == 1) y = n.b.Op("Activation", {y}, {{"kind", "swish"}, {"alpha", 1.0}});
-  n.Out(0, last ? ChannelsLast(e, y) : y);
+  n.Out(0, channels_last ? ChannelsLast(e, y) : y);
   return {};
 }
 

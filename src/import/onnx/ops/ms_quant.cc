@@ -37,7 +37,8 @@ Status QLinearBinary(OnnxNode& n, const char* kind) {
   return {};
 }
 
-// For operators with inputs x, its scale and zero point, the result's scale and zero point.
+// Returns a converter for operators whose inputs are x, its scale and zero point, and the result's scale and
+// zero point.
 template <class F> Converter QLinearUnary(F compute) {
   return [=](OnnxNode& n) -> Status {
     for (int i : {0, 1, 3}) TERN_TRY(Require(n, i));
@@ -104,7 +105,8 @@ Status NhwcMaxPool(OnnxNode& n) {
   return {};
 }
 
-// Inputs: the result's scale and zero point, then tensor, scale and zero point for each part.
+// The inputs are the result's scale and zero point, then a tensor, its scale and its zero point for each
+// part.
 Status QLinearConcat(OnnxNode& n) {
   if (n.InputCount() < 5 || (n.InputCount() - 2) % 3) return n.Bad(n.InputCount(), " inputs");
   Emit e(n);
@@ -126,7 +128,7 @@ Status QLinearWhere(OnnxNode& n) {
   return {};
 }
 
-// x - zero in i32; x itself without a zero point.
+// Returns x - zero in i32, or x itself without a zero point.
 Value* Shifted(Emit& e, Value* x, Value* zero) {
   return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
 }
@@ -165,7 +167,8 @@ Status QGemm(OnnxNode& n) {
   return {};
 }
 
-// Per-column operands of a stack of matrices may have a batch axis; a vector broadcasts along the columns.
+// Multiplies a by b, scales the product and adds the bias. Per-column operands of a stack of matrices may
+// have a batch axis. A vector broadcasts along the columns.
 Value* Product(Emit& e, Value* a, Value* a_zero, Value* b, Value* b_zero, Value* scale, Value* bias) {
   Value* sum = e.b.Op("MatMul", {Shifted(e, a, a_zero), Shifted(e, b, b_zero)});
   Value* y = e.Mul(e.Cast(sum, scale->type.dtype), scale);
@@ -183,7 +186,7 @@ struct Dynamic {
   Value *x, *scale, *zero;
 };
 
-// One scale and zero point for all of x, which cover its range and zero.
+// Quantizes x with one scale and one zero point, which cover the range of x and zero.
 Dynamic Quantized(Emit& e, Value* x) {
   const auto end = [&](const char* kind) {
     return e.Binary(kind, e.b.Op("Reduce", {x}, {{"kind", kind}, {"keep_dims", false}}), e.Like(x, 0));
@@ -243,7 +246,7 @@ Status DynamicQuantizeLstm(OnnxNode& n) {
   return {};
 }
 
-// The ONNX operator of the same name; its data may be channels-last.
+// Converts the ONNX operator of the same name, except that its data may be channels-last.
 Status QLinearConv(OnnxNode& n) {
   for (int i = 0; i < 7; ++i)
     if (i != 2 && i != 5) TERN_TRY(Require(n, i));
@@ -254,7 +257,7 @@ Status QLinearConv(OnnxNode& n) {
   Value* x = last ? ChannelsFirst(e, n.In(0)) : n.In(0);
   std::vector<int64_t> inner;
   for (int64_t i = 1; i < n.RankOf(3); ++i) inner.push_back(i);
-  const auto per_map = [&](Value* v, size_t axes) {
+  const auto per_channel = [&](Value* v, size_t axes) {
     return v && v->type.shape.rank() == 1 && !v->type.shape[0].Is(1)
                ? e.Unsqueeze(v, {inner.begin(), inner.begin() + static_cast<int64_t>(axes)})
                : v;
@@ -263,8 +266,9 @@ Status QLinearConv(OnnxNode& n) {
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
   attrs.emplace_back("group", n.Int("group", 1));
   Value* sum = n.b.Op(
-      "Conv", {Shifted(e, x, n.In(2)), Shifted(e, n.In(3), per_map(n.In(5), inner.size())), n.In(8)}, attrs);
-  Value* y = e.Mul(e.Cast(sum, DType::kF32), e.Mul(n.In(1), per_map(n.In(4), inner.size() - 1)));
+      "Conv", {Shifted(e, x, n.In(2)), Shifted(e, n.In(3), per_channel(n.In(5), inner.size())), n.In(8)},
+      attrs);
+  Value* y = e.Mul(e.Cast(sum, DType::kF32), e.Mul(n.In(1), per_channel(n.In(4), inner.size() - 1)));
   y = Stored(e, y, n.In(6), n.In(7), n.TypeOf(0));
   n.Out(0, last ? ChannelsLast(e, y) : y);
   return {};

@@ -12,7 +12,8 @@ Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// The axes to average over: all but the channel's, or only the batch for statistics per element of [C, D…].
+// Returns the axes to average over: all but the channels, or only the batch for statistics per element of [C,
+// D…].
 std::vector<int64_t> BatchAxes(int rank, bool spatial) {
   std::vector<int64_t> axes = {0};
   for (int i = 2; spatial && i < rank; ++i) axes.push_back(i);
@@ -41,7 +42,8 @@ Value* Running(OnnxNode& n, Value* old, Value* now, float momentum) {
   return Binary(n, "add", kept, Binary(n, "mul", CastTo(n, now, type), n.b.Scalar(type, 1.0 - momentum)));
 }
 
-// Statistics per element of [C, D…] instead of per channel: elementwise ops with broadcasting.
+// Normalizes with statistics per element of [C, D…] instead of per channel. Emits elementwise ops with
+// broadcasting.
 Value* PerElement(OnnxNode& n, Value* mean, Value* var, float epsilon) {
   const DType type = n.TypeOf(0);
   Value* deviation = n.b.Op("Unary", {Binary(n, "add", var, n.b.Scalar(type, epsilon))}, {{"kind", "sqrt"}});
@@ -88,19 +90,20 @@ Status LayerNormalization(OnnxNode& n) {
   return {};
 }
 
-// Version 18 has one scale per group, later ones one per channel.
+// Repeats a scale per group for each channel of the group. Version 18 has one scale per group; later versions
+// have one per channel.
 Value* PerChannel(OnnxNode& n, Value* per_group, int64_t groups) {
   Builder& b = n.b;
   Value* channels = b.Op("Shape", {n.In(0)}, {{"start", int64_t{1}}, {"end", int64_t{2}}});
-  Value* each = b.Op("Binary", {channels, b.Ints({groups})}, {{"kind", "div"}});
+  Value* group_size = b.Op("Binary", {channels, b.Ints({groups})}, {{"kind", "div"}});
   Value* column = b.Op("Unsqueeze", {per_group, b.Ints({1})});
-  Value* wanted = b.Op("Concat", {b.Ints({groups}), each}, {{"axis", int64_t{0}}});
+  Value* wanted = b.Op("Concat", {b.Ints({groups}), group_size}, {{"axis", int64_t{0}}});
   return b.Op("Reshape", {b.Op("Expand", {column, wanted}), b.Ints({-1})});
 }
 
 Status GroupNormalization(OnnxNode& n) {
   const int64_t groups = n.Int("num_groups");
-  if (groups < 1) return n.Bad("num_groups is ", groups, ", needs at least 1");
+  if (groups < 1) return n.Bad("num_groups is ", groups, ", but must be at least 1");
   const bool per_group = n.opset < 21;
   Value* scale = per_group ? PerChannel(n, n.In(1), groups) : n.In(1);
   Value* bias = per_group ? PerChannel(n, n.In(2), groups) : n.In(2);
@@ -109,7 +112,8 @@ Status GroupNormalization(OnnxNode& n) {
   return {};
 }
 
-// onnxruntime's name for RMS normalisation, in the default domain; its second output is 1 / root.
+// Converts RMS normalisation under onnxruntime's name in the default domain. Its second output is 1 /
+// sqrt(mean(x²) + epsilon).
 Status SimplifiedLayerNormalization(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   const int64_t axis = n.Int("axis", -1);

@@ -16,7 +16,7 @@ Value* CastTo(OnnxNode& n, Value* x, DType type) {
   return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
 }
 
-// 0 means "not given".
+// Reads a type attribute. The number 0 means that it is not given.
 Result<DType> OptionalType(const OnnxNode& n, const char* name) {
   if (n.Int(name) == 0) return DType::kInvalid;
   return n.DTypeAttr(name, DType::kInvalid);
@@ -69,7 +69,7 @@ Value* WithAxes(OnnxNode& n, Value* v, std::vector<int64_t> axes) {
   return n.b.Op("Unsqueeze", {v, n.b.Ints(axes)});
 }
 
-// x - zero in i32 (fp8: in f32); x itself where zero is known to be 0.
+// Returns x - zero in i32, or in f32 for fp8. Skips the subtraction if zero is known to be 0.
 Value* Shifted(OnnxNode& n, Value* x, Value* zero) {
   const DType wide = IsFloat(x->type.dtype) ? DType::kF32 : DType::kI32;
   if (AllZero(zero)) return IsFloat(x->type.dtype) ? CastTo(n, x, wide) : x;
@@ -91,8 +91,9 @@ Status MatMulInteger(OnnxNode& n) {
 
 bool Single(const Value* v) { return !v || IsSingle(v->type.shape); }
 
-// Whether Tern's quantized op takes these operands: 8-bit data with f32 scales; one scale for x and for the
-// result, one or a vector for w, with as many zero points.
+// Whether Tern's quantized op takes these operands. The data must have 8 bits, and the scales must be f32. x
+// and the result must have one scale each. w may have one scale or a vector of scales, with as many zero
+// points.
 bool TakenByQuantizedOp(const OnnxNode& n) {
   const DTypeSet bytes = SetOf(DType::kI8) | SetOf(DType::kU8);
   for (int i : {0, 2, 3, 5, 7})
@@ -129,7 +130,7 @@ Status QLinearMatMul(OnnxNode& n) {
 
 // Reshapes a vector with one element per output channel to [M, 1, …] of this rank. A single element stays as
 // it is.
-Result<Value*> PerMap(OnnxNode& n, Value* v, int rank) {
+Result<Value*> PerOutputChannel(OnnxNode& n, Value* v, int rank) {
   if (!v || v->type.shape.rank() == 0 || (v->type.shape.rank() == 1 && v->type.shape[0].Is(1))) return v;
   if (rank < 1) return n.NotYet("scales or zero points per channel need an input or a weight of known rank");
   std::vector<int64_t> dims(static_cast<size_t>(rank), 1);
@@ -137,7 +138,7 @@ Result<Value*> PerMap(OnnxNode& n, Value* v, int rank) {
   return n.b.Op("Reshape", {v, n.b.Ints(dims)});
 }
 
-// The rank of x and the weight, from any of them that is known; -1 for unknown.
+// Returns the rank of x and the weight from whichever is known, or -1.
 int ConvRank(const OnnxNode& n, int x, int w) {
   return std::max({n.RankOf(x), n.RankOf(w),
                    n.HasAttr("kernel_shape") ? static_cast<int>(n.Ints("kernel_shape").size()) + 2 : -1});
@@ -145,7 +146,7 @@ int ConvRank(const OnnxNode& n, int x, int w) {
 
 Result<Value*> IntegerConv(OnnxNode& n, Value* x, Value* x_zero, Value* w, Value* w_zero, Value* bias,
                            int rank) {
-  TERN_ASSIGN(Value * zero, PerMap(n, w_zero, rank));
+  TERN_ASSIGN(Value * zero, PerOutputChannel(n, w_zero, rank));
   TERN_ASSIGN(auto kernel, KernelOf(n, w->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
   attrs.emplace_back("group", n.Int("group", 1));
@@ -170,7 +171,8 @@ Status QLinearConv(OnnxNode& n) {
   }
   const int rank = ConvRank(n, 0, 3);
   TERN_ASSIGN(Value * sum, IntegerConv(n, n.In(0), n.In(2), n.In(3), n.In(5), n.In(8), rank));
-  TERN_ASSIGN(Value * w_scale, PerMap(n, n.In(4), rank - 1));  // against [M, spatial…] of the result
+  TERN_ASSIGN(Value * w_scale,
+              PerOutputChannel(n, n.In(4), rank - 1));  // against [M, spatial…] of the result
   Value* real = Binary(n, "mul", CastTo(n, sum, DType::kF32), Binary(n, "mul", n.In(1), w_scale));
   n.Out(0, n.b.Op("Quantize", {real, n.In(6), n.In(7)}));
   return {};

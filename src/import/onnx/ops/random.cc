@@ -7,7 +7,7 @@ namespace {
 
 Value* RandomOf(OnnxNode& n, Value* shape, const char* kind, DType dtype, double a, double b) {
   AttrList attrs = {{"kind", kind}, {"dtype", dtype}, {"a", a}, {"b", b}};
-  // Dropout's seed is an integer, the others' a float.
+  // The seed of Dropout is an integer. The seeds of the other operators are floats.
   if (n.HasAttr("seed")) {
     const double seed = n.op() == "Dropout" ? static_cast<double>(n.Int("seed")) : n.Float("seed");
     attrs.insert(attrs.end(), {{"seeded", true}, {"seed", seed}});
@@ -24,7 +24,7 @@ Converter RandomOp(const char* kind, const char* first, const char* second, bool
   };
 }
 
-// Drawn in f64: a sample rounded to 1.0 would fail the test u < p for p = 1.
+// Draws in f64, because a sample rounded to 1.0 would fail the test u < p for p = 1.
 Status Bernoulli(OnnxNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype", n.TypeOf(0)));
   Value* draw = RandomOf(n, n.b.Op("Shape", {n.In(0)}), "uniform", DType::kF64, 0, 1);
@@ -59,7 +59,7 @@ bool TrainingOff(const OnnxNode& n) {
   return t && t->size() == 1 && LoadLong(*t, 0) == 0;
 }
 
-// Inference: y = x, and the mask is all true.
+// Emits the inference form: y = x, and the mask is all true.
 Status InferenceDropout(OnnxNode& n) {
   n.Out(0, n.b.Op("Identity", {n.In(0)}));
   if (!n.Wants(1)) return {};

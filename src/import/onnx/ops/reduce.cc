@@ -20,7 +20,8 @@ Converter ReduceOf(const char* kind) {
   };
 }
 
-// Before opset 13 the input is flattened to a matrix: dims before `axis` are rows, the rest columns.
+// Before opset 13 the input is flattened to a matrix: the dims before `axis` are rows, the other dims are
+// columns.
 Converter SoftmaxOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     const int rank = n.RankOf(0);

@@ -13,7 +13,7 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// "LeakyRelu" in any case to "leaky_relu".
+// Converts "LeakyRelu" in any case to "leaky_relu".
 std::string ActivationName(const std::string& onnx) {
   static const char* const kNames[] = {"leaky_relu", "thresholded_relu", "scaled_tanh", "hard_sigmoid"};
   const std::string lower = Lower(onnx);

@@ -10,7 +10,7 @@ Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
 Value* Number(OnnxNode& n, double v) { return n.b.Scalar(n.TypeOf(0), v); }
 Value* Times(OnnxNode& n, Value* x, double v) { return v == 1 ? x : Binary(n, "mul", x, Number(n, v)); }
 
-// x / norm(x) along an axis; a zero vector stays zero.
+// Emits x / norm(x) along an axis. A zero vector stays zero.
 Status LpNormalization(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const int64_t p = n.Int("p", 2);
@@ -53,7 +53,7 @@ Status Scale(OnnxNode& n) {
   return {};
 }
 
-// y = x * scale + bias[channel], x: [N, C, H, W]
+// Emits y = x * scale + bias[channel]. x is [N, C, H, W].
 Status ImageScaler(OnnxNode& n) {
   TERN_TRY(Require(n, 0));
   const auto bias = n.Floats("bias");
@@ -64,7 +64,7 @@ Status ImageScaler(OnnxNode& n) {
   return {};
 }
 
-// alpha * f(beta * x)
+// Emits alpha * f(beta * x).
 Converter AroundOf(const char* kind) {
   return [kind](OnnxNode& n) -> Status {
     TERN_TRY(Require(n, 0));
@@ -74,8 +74,8 @@ Converter AroundOf(const char* kind) {
   };
 }
 
-// border: left, top, right, bottom; scale: the height and width to keep, which then overrides right and
-// bottom.
+// border: the sizes to crop at left, top, right and bottom. scale: the height and width to keep; if it is
+// given, right and bottom are ignored.
 Status Crop(OnnxNode& n) {
   const auto border = n.Ints("border", {0, 0, 0, 0}), scale = n.Ints("scale");
   if (border.size() != 4) return n.Bad("border must hold 4 numbers, got ", border.size());
@@ -91,7 +91,7 @@ Status Crop(OnnxNode& n) {
   return {};
 }
 
-// `values` in the shape of an attribute, or of a constant input.
+// Emits `values` in a shape that an attribute or input 0 gives.
 Status GivenTensorFill(OnnxNode& n) {
   const auto values = n.Floats("values");
   std::vector<int64_t> shape = n.Ints("shape");

@@ -4,7 +4,8 @@
 namespace tern::onnx {
 namespace {
 
-// A list that was an attribute before `since` and is an input from then on. Null when absent.
+// Reads a list that was an attribute before opset `since` and is an input since then. Returns null if it is
+// absent.
 Value* ListInput(OnnxNode& n, int input, const char* attr, int since) {
   if (n.opset >= since) return n.In(input);
   return n.HasAttr(attr) ? n.b.Ints(n.Ints(attr)) : nullptr;

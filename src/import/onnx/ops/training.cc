@@ -1,4 +1,5 @@
-// One step of an optimizer: inputs R (rate), T (step count), then X…, G…, and the optimizer's state…
+// Converts one step of an optimizer. The inputs are R (rate), T (step count), then X…, G…, and the
+// optimizer's state…
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -10,11 +11,11 @@ class Optimizer {
   Optimizer(OnnxNode& node, int states)
       : n(node), states_(states), count_((node.InputCount() - 2) / (2 + states)) {}
 
-  // step: given (x, regularized gradient, states) returns (new x, new states).
+  // step: takes (x, regularized gradient, states) and returns (new x, new states).
   template <class F> Status Run(F step) {
     if (count_ < 1 || n.InputCount() != 2 + count_ * (2 + states_))
-      return n.Bad("takes R, T and ", 2 + states_, " tensors for each one optimized, got ", n.InputCount(),
-                   " inputs");
+      return n.Bad("takes R, T and ", 2 + states_, " tensors for each optimized tensor, but got ",
+                   n.InputCount(), " inputs");
     for (int i = 0; i < n.InputCount(); ++i) TERN_TRY(Require(n, i));
     for (int i = 0; i < count_; ++i) {
       Value* x = n.In(2 + i);
@@ -40,7 +41,7 @@ class Optimizer {
   Value* As(Value* v) { return n.b.Op("Cast", {v}, {{"to", type}}); }
   Value* Rate() { return As(n.In(0)); }
   Value* Count() { return As(n.In(1)); }
-  // T > 0 ? a : b
+  // Returns a if T > 0, else b.
   Value* LaterElse(Value* a, Value* b) {
     return n.b.Op("Where", {Binary("greater", Count(), Number(0)), a, b});
   }
@@ -68,10 +69,10 @@ Status Adam(OnnxNode& n) {
   return o.Run([&](Value* x, Value* g, const std::vector<Value*>& state) -> std::vector<Value*> {
     Value* v = o.Add(o.Times(state[0], alpha), o.Times(g, 1 - alpha));
     Value* h = o.Add(o.Times(state[1], beta), o.Times(o.Mul(g, g), 1 - beta));
-    const auto rest = [&](double base) {
+    const auto bias_correction = [&](double base) {
       return o.Sub(o.Number(1), o.Binary("pow", o.Number(base), o.Count()));
     };
-    Value* corrected = o.Div(o.Mul(o.Rate(), o.Sqrt(rest(beta))), rest(alpha));
+    Value* corrected = o.Div(o.Mul(o.Rate(), o.Sqrt(bias_correction(beta))), bias_correction(alpha));
     Value* rate = o.LaterElse(corrected, o.Rate());
     Value* next = o.Sub(x, o.Div(o.Mul(rate, v), o.Plus(o.Sqrt(h), n.Float("epsilon", 1e-6f))));
     return {o.Times(next, 1 - n.Float("norm_coefficient_post")), v, h};
