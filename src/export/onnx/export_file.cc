@@ -20,9 +20,9 @@ const ExporterTable& Exporters() {
 
 namespace {
 
-constexpr size_t kMaxMessage = size_t{3} << 29;  // 1.5 GiB; protobuf stops at 2
+constexpr size_t kMaxMessage = size_t{3} << 29;  // 1.5 GiB; the limit of protobuf is 2 GiB
 
-// The ir_version that introduced an opset.
+// Returns the ir_version that introduced an opset.
 int64_t IrVersionOf(int opset) { return opset <= 22 ? 10 : opset <= 25 ? opset - 12 : 13; }
 
 size_t WeightBytes(const Graph& graph) {
@@ -66,7 +66,7 @@ void FillHeader(const Graph& graph, const GraphExporter& exporter, pb::ModelProt
   }
 }
 
-void PointOutside(pb::TensorProto& p, const std::string& file, size_t offset, size_t length) {
+void SetExternal(pb::TensorProto& p, const std::string& file, size_t offset, size_t length) {
   p.set_data_location(pb::TensorProto::EXTERNAL);
   const std::pair<const char*, std::string> entries[] = {
       {"location", file}, {"offset", StrCat(offset)}, {"length", StrCat(length)}};
@@ -77,7 +77,7 @@ void PointOutside(pb::TensorProto& p, const std::string& file, size_t offset, si
   }
 }
 
-void WriteOutside(const GraphExporter& exporter, FileWriter& out, const std::string& file) {
+void WriteExternal(const GraphExporter& exporter, FileWriter& out, const std::string& file) {
   constexpr size_t kAlign = 4096;
   static const char kZeros[kAlign] = {};
   size_t offset = 0;
@@ -87,7 +87,7 @@ void WriteOutside(const GraphExporter& exporter, FileWriter& out, const std::str
     out.Write(kZeros, padding);
     out.Write(t.raw(), t.bytes());
     offset += padding;
-    PointOutside(*proto, file, offset, t.bytes());
+    SetExternal(*proto, file, offset, t.bytes());
     offset += t.bytes();
   }
 }
@@ -121,7 +121,7 @@ Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const Ex
     const std::string data_path = path + ".data";
     if (!exporter.initializers().empty()) {
       FileWriter data(data_path);
-      WriteOutside(exporter, data, std::filesystem::path(data_path).filename().string());
+      WriteExternal(exporter, data, std::filesystem::path(data_path).filename().string());
       TERN_TRY(data.Commit());
     }
     FileWriter out(path);

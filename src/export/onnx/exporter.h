@@ -1,4 +1,4 @@
-// How Tern ops become ONNX operators: a table of small functions, each seeing one node.
+// Defines how Tern ops become ONNX operators: a table of small functions, one per op.
 #pragma once
 #include <functional>
 #include <map>
@@ -24,7 +24,7 @@ inline constexpr int kExportOpset = 21;
 inline constexpr int kExportMlOpset = 3;
 inline constexpr const char* kContrib = "com.microsoft";
 
-// One Tern node during export: names its values, emits ONNX nodes.
+// A Tern node during export. Names its values and emits ONNX nodes.
 class TernNode {
  public:
   TernNode(GraphExporter& exporter, const Node& tern_node) : node(tern_node), exporter_(exporter) {}
@@ -55,13 +55,13 @@ class TernNode {
                  const char* domain = "") {
     return Emit(op, inputs, {Temp()}, attrs, domain);
   }
-  // A value that several nodes share. The first call with `key` runs `make`, which emits it and returns its
-  // name.
+  // Returns the name of a value that several nodes share. The first call with `key` runs `make`, which emits
+  // the value and returns its name.
   std::string Once(const std::string& key, const std::function<std::string()>& make);
   // Whether com.microsoft operators may be emitted for floats of this type.
   bool Contrib(DType type) const;
 
-  // For an emitted operator that also covers a later node: NameOf names that node's values, TakeOver marks it
+  // An emitted operator may also cover a later node. NameOf names the values of that node; TakeOver marks it
   // as exported.
   std::string NameOf(const Value* value) const;
   void TakeOver(const Node& later);
@@ -70,7 +70,7 @@ class TernNode {
   Status EmitSubgraphs(const std::vector<const char*>& attrs);
   // Adds a type attribute to the last emitted ONNX node.
   void EmitTypeAttr(const char* attr, const Type& type);
-  // Raises the model's opset to at least `version`; the second is for ai.onnx.ml.
+  // Raise the model's opset to at least `version`. NeedMlOpset raises the opset of ai.onnx.ml.
   void NeedOpset(int version);
   void NeedMlOpset(int version);
   // Renames the inputs and outputs of the last emitted node's subgraph. The names may shadow those of
@@ -99,8 +99,8 @@ class ExporterTable {
   std::map<std::string, Exporter, std::less<>> table_;
 };
 
-// An exporter that keeps inputs and outputs and copies the listed attributes: "axis", or "dim=axis" to write
-// Tern's `dim` as ONNX's `axis`.
+// Returns an exporter that keeps inputs and outputs and copies the listed attributes: "axis", or "dim=axis"
+// to write Tern's `dim` as ONNX's `axis`.
 Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, AttrList fixed = {},
                   const char* domain = "");
 
@@ -110,7 +110,7 @@ struct ExportOptions {
   // Writes fused ops as com.microsoft operators, as onnxruntime's own optimizer does.
   bool contrib = false;
 };
-// Returns one message that contains the weights; an error above 1.5 GiB.
+// Returns one message that contains the weights. Fails if they have more than 1.5 GiB.
 Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options = {});
 // Returns the number of nodes written, nested graphs included.
 Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options = {});

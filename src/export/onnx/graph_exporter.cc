@@ -40,7 +40,7 @@ void SetAttr(const std::string& name, const AttrValue& value, pb::AttributeProto
   }
 }
 
-// The opset that introduced the element type.
+// Returns the opset that introduced the element type.
 int OpsetOf(DType t) {
   switch (t) {
     case DType::kI2:
@@ -70,7 +70,7 @@ void Rename(const std::map<std::string, std::string>& names, pb::GraphProto& gra
   }
 }
 
-// To [N, C, spatial…] and back.
+// Return the permutations from [N, spatial…, C] to [N, C, spatial…] and back.
 std::vector<int64_t> ToFirst(int rank) {
   std::vector<int64_t> perm = {0, rank - 1};
   for (int64_t i = 1; i < rank - 1; ++i) perm.push_back(i);

@@ -1,5 +1,5 @@
-// In Tern, a nested graph may return its inputs, captures, and a value twice. In ONNX it may return only its
-// inputs and values that it produces, under different names.
+// Tests the outputs of nested graphs. In Tern, a nested graph may return its inputs, captures, and a value
+// twice. In ONNX it may return only its inputs and values that it produces, under different names.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -28,14 +28,14 @@ TEST(ExportNested, OutputsAreMadeInsideAndNamedOnce) {
   ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
   pb::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(*bytes));
-  std::set<std::string> made, names;
+  std::set<std::string> produced, names;
   for (const auto& node : model.graph().node())
     for (const auto& attribute : node.attribute()) {
-      for (const auto& v : attribute.g().input()) made.insert(v.name());
+      for (const auto& v : attribute.g().input()) produced.insert(v.name());
       for (const auto& inner : attribute.g().node())
-        made.insert(inner.output().begin(), inner.output().end());
+        produced.insert(inner.output().begin(), inner.output().end());
       for (const auto& v : attribute.g().output()) {
-        EXPECT_TRUE(made.count(v.name())) << v.name();
+        EXPECT_TRUE(produced.count(v.name())) << v.name();
         EXPECT_TRUE(names.insert(v.name()).second) << v.name();
       }
     }

@@ -17,7 +17,7 @@ Status FillSequence(const DatumList& items, pb::SequenceProto& proto) {
       proto.set_elem_type(kSequenceItems);
       TERN_TRY(FillSequence(*item.sequence, *proto.add_sequence_values()));
     } else {
-      return Unsupported("a sequence of ", item.Describe(), " in a .pb file; write .json");
+      return Unsupported("a .pb file cannot hold a sequence of ", item.Describe(), "; write .json");
     }
   }
   return {};
@@ -39,7 +39,7 @@ Result<std::string> TestDatumBytes(const Datum& datum) {
     return proto.SerializeAsString();
   }
   if (datum.is_none()) return pb::OptionalProto().SerializeAsString();
-  return Unsupported(datum.Describe(), " in a .pb file; write .json");
+  return Unsupported("a .pb file cannot hold ", datum.Describe(), "; write .json");
 }
 
 }  // namespace tern::onnx

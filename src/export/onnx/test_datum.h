@@ -6,8 +6,8 @@
 
 namespace tern::onnx {
 
-// Serializes a TensorProto, a SequenceProto or, for an optional without a value, an OptionalProto. An error
-// for maps.
+// Serializes a TensorProto, a SequenceProto or, for an optional without a value, an OptionalProto. Fails for
+// maps.
 Result<std::string> TestDatumBytes(const Datum& datum);
 
 }  // namespace tern::onnx

@@ -7,14 +7,15 @@
 namespace tern::onnx {
 namespace {
 
-// i64[1]: a dim of an input.
+// Returns a dim of an input as i64[1].
 std::string DimOf(TernNode& n, int input, int axis) {
   const Shape& shape = n.TypeOf(input).shape;
   const int64_t at = axis < 0 ? axis + shape.rank() : axis;
   if (shape[axis].known()) return n.Ints({shape[axis].value()});
   return n.Op("Shape", {n.In(input)}, {{"start", at}, {"end", at + 1}});
 }
-// A key for the same dim: inputs with equal keys share the values that are emitted for them.
+// Returns a text that is equal for equal dims. Inputs with equal texts share the values that are emitted for
+// them.
 std::string DimText(const TernNode& n, int input, int axis) {
   const Dim& d = n.TypeOf(input).shape[axis];
   return d.unknown() ? n.In(input) : d.ToString();
@@ -50,7 +51,7 @@ std::string Split(TernNode& n, const std::string& packed, int64_t heads) {
   return n.Op("Transpose", {n.Op("Reshape", {packed, n.Ints({0, 0, heads, -1})})}, {{"perm", Swapped()}});
 }
 
-// The names of q, k and v. A joint value is split.
+// Returns the names of q, k and v. Splits a joint value.
 Result<std::array<std::string, 3>> Operands(TernNode& n) {
   if (!n.attrs().Bool("joint")) return std::array<std::string, 3>{n.In(0), n.In(1), n.In(2)};
   const int64_t q_heads = n.attrs().Int("q_heads"), kv_heads = n.attrs().Int("kv_heads");
@@ -63,7 +64,7 @@ Result<std::array<std::string, 3>> Operands(TernNode& n) {
   } else if (q_heads == kv_heads) {
     attrs.emplace_back("num_outputs", int64_t{3});
   } else {
-    return n.NotExportable("the width of q, k and v in one is not known");
+    return n.NotExportable("the width of the joint q, k and v is not known");
   }
   std::array<std::string, 3> names = {n.Temp(), n.Temp(), n.Temp()};
   n.Emit("Split", inputs, {names[0], names[1], names[2]}, attrs);
@@ -112,8 +113,8 @@ class Present {
   std::string k_, v_;
 };
 
-// The result of a query without keys: zeros. The specification leaves it open, and runtimes return zeros or
-// NaN. This also replaces a NaN that comes from v, which `guarded` would keep.
+// Emits zeros instead of NaN. A query without keys must give zeros; the specification leaves its result open,
+// and runtimes return zeros or NaN. This also replaces a NaN that comes from v, which `guarded` would keep.
 void EmitGuard(TernNode& n, const std::string& y) {
   n.Emit("Where", {n.Op("IsNaN", {y}), n.Scalar(n.node.output(0)->type.dtype, 0), y}, {n.Out(0)});
 }

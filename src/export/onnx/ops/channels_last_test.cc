@@ -1,5 +1,5 @@
-// Nodes on [N, spatial…, C] are exported as ONNX operators between Transposes and give the same results after
-// import.
+// Tests that nodes on [N, spatial…, C] are exported as ONNX operators between Transposes and give the same
+// results after import.
 #include "export/onnx/ops/round_trip_test_support.h"
 
 namespace tern::onnx {

@@ -39,9 +39,10 @@ inline bool Wanted(const TernNode& n, size_t output) {
 // Older operators of the exported opset do not take bf16.
 inline DType WithoutBFloat(DType t) { return t == DType::kBF16 ? DType::kF32 : t; }
 
-// strides, dilations, pads and auto_pad as ONNX attributes, without empty lists.
+// Returns strides, dilations, pads and auto_pad as ONNX attributes, without empty lists.
 AttrList WindowToOnnx(const Attrs& attrs);
-// The attributes of WindowToOnnx, and a pool's kernel_shape and ceil_mode. Raises the opset as they require.
+// Returns the attributes of WindowToOnnx, and a pool's kernel_shape and ceil_mode. Raises the opset as they
+// require.
 AttrList PoolToOnnx(TernNode& n);
 
 // A kind of Unary, Activation or Gelu, or "clip" with bounds alpha and beta, on floats of `type`.
@@ -52,7 +53,8 @@ struct Function {
 };
 void EmitFunction(TernNode& n, const Function& f, const std::string& x, const std::string& out);
 
-// The name for the accumulated result of a product or convolution: the output's where there is no epilogue.
+// Returns the name for the accumulated result of a product or convolution. It is the output's name if there
+// is no epilogue.
 std::string SumsOf(TernNode& n);
 // Emits the epilogue: residual (input 3) and activation.
 void EmitEpilogue(TernNode& n, std::string sums);

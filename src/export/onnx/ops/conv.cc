@@ -24,7 +24,8 @@ std::string BiasAlongChannels(TernNode& n, int rank) {
   return axes.empty() ? n.In(2) : n.Op("Unsqueeze", {n.In(2), n.Ints(axes)});
 }
 
-// ConvInteger takes x u8 and w u8 or i8; other integers are computed in f32, exact below 2^24.
+// Emits an integer convolution. ConvInteger takes u8 data with u8 or i8 weights. Other integers are computed
+// in f32, which is exact below 2^24.
 Status IntegerConv(TernNode& n, const AttrList& attrs, const std::string& out) {
   const DType x = n.TypeOf(0).dtype, w = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
   if (x == DType::kU8 && (w == DType::kU8 || w == DType::kI8)) {
@@ -41,7 +42,7 @@ Status IntegerConv(TernNode& n, const AttrList& attrs, const std::string& out) {
   return {};
 }
 
-// The convolution with bias, then the epilogue.
+// Emits the convolution with bias, then the epilogue.
 Status Convolution(TernNode& n, const char* op, const AttrList& attrs) {
   const DType type = n.node.output(0)->type.dtype;
   const std::string sums = SumsOf(n);
@@ -53,7 +54,8 @@ Status Convolution(TernNode& n, const char* op, const AttrList& attrs) {
   return {};
 }
 
-// FusedConv's name for an activation and its parameters; "" for one that FusedConv lacks.
+// Returns FusedConv's name for the activation and sets its parameters. Returns "" if FusedConv lacks the
+// activation.
 std::string ActivationOf(const Attrs& a, std::vector<double>& parameters) {
   const std::string kind = a.Text("activation");
   const double alpha = a.Float("act_alpha"), beta = a.Float("act_beta");
@@ -68,8 +70,8 @@ std::string ActivationOf(const Attrs& a, std::vector<double>& parameters) {
                                   : "";
 }
 
-// Emits FusedConv with the residual, which must have the result's shape, and the activation, where FusedConv
-// has it.
+// Emits FusedConv with the residual and, if FusedConv has it, the activation. Returns false if it emits
+// nothing, for example because the residual does not have the result's shape.
 bool FusedConv(TernNode& n, AttrList attrs) {
   constexpr int kResidual = 3;
   const Type& y = n.node.output(0)->type;
@@ -81,10 +83,10 @@ bool FusedConv(TernNode& n, AttrList attrs) {
   if (activation.empty() && !n.Has(kResidual)) return false;
   if (!activation.empty()) attrs.emplace_back("activation", activation);
   if (!parameters.empty()) attrs.emplace_back("activation_params", parameters);
-  const bool rest = active && activation.empty();
-  const std::string sums = rest ? n.Temp() : n.Out(0);
+  const bool activation_after = active && activation.empty();
+  const std::string sums = activation_after ? n.Temp() : n.Out(0);
   n.Emit("FusedConv", {n.In(0), n.In(1), n.In(2), n.In(kResidual)}, {sums}, attrs, kContrib);
-  if (rest) EmitActivation(n, sums);
+  if (activation_after) EmitActivation(n, sums);
   return true;
 }
 

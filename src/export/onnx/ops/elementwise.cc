@@ -57,7 +57,7 @@ void Swish(TernNode& n, const Function& f, const std::string& x, const std::stri
   n.Emit("Mul", {x, n.Op("Sigmoid", {scaled})}, {out});
 }
 
-// alpha * x + beta without the steps that change nothing.
+// Emits alpha * x + beta without the steps that change nothing.
 void Affine(TernNode& n, const Function& f, const std::string& x, const std::string& out) {
   if (f.alpha == 1 && f.beta == 0) {
     n.Emit("Identity", {x}, {out});
@@ -180,7 +180,7 @@ Status Scale(TernNode& n) {
   return {};
 }
 
-// One variadic operator where ONNX has it for the type; otherwise a chain of binary operators.
+// Emits one variadic operator where ONNX has it for the type, otherwise a chain of binary operators.
 Status Eltwise(TernNode& n) {
   const std::string kind = n.attrs().Text("kind");
   const DType type = n.node.output(0)->type.dtype;

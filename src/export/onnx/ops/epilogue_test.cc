@@ -1,4 +1,4 @@
-// Fused nodes are exported as plain operators and give the same results after import.
+// Tests that fused nodes are exported as plain operators and give the same results after import.
 #include "ops/support/epilogue.h"
 #include "export/onnx/ops/round_trip_test_support.h"
 #include "import/onnx/proto_tensor.h"
@@ -16,7 +16,7 @@ void CheckRoundTrip(const std::string& text) {
   CheckRoundTrip(text, true);
 }
 
-// The operators of an export that may use com.microsoft.
+// Returns the operators of an export that may use com.microsoft.
 std::vector<std::string> OperatorsOf(const std::string& text) {
   InitOps();
   auto graph = ParseGraph(text);
@@ -80,7 +80,7 @@ TEST(ExportContrib, OneOperatorForAFusedNode) {
   EXPECT_EQ(OperatorsOf(swish), Names{"QuickGelu"});
 }
 
-// A sum with other readers, and one that only the norm reads.
+// Tests a sum with other readers, and a sum that only the norm reads.
 TEST(ExportContrib, NormOfASum) {
   for (const char* y : {"%s + %m", "%m * %m"})
     for (const char* norm : {"LayerNorm(%s, #g, #b) {epsilon=0.01}", "LayerNorm(%s) {axis=2}"}) {
@@ -137,7 +137,7 @@ TEST(ExportAttention, Joint) {
                          StrCat("q_heads=4, kv_heads=2, joint=true, ", attrs)));
 }
 
-// A cache that stacks keys and values.
+// The cache stacks keys and values.
 TEST(ExportAttention, Stacked) {
   for (const char* merged : {"true", "false"})
     CheckRoundTrip(StrCat(R"(graph @g(%x: f32[2,3,12], %p: f32[2,2,2,4,2]) -> (%c, %y) {

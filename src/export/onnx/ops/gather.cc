@@ -4,7 +4,7 @@
 namespace tern::onnx {
 namespace {
 
-// The input cast to i64, where ONNX does not take i32.
+// Returns the input, cast from i32 to i64: ONNX does not take i32 here.
 std::string Longs(TernNode& n, int i) {
   if (!n.Has(i) || n.TypeOf(i).dtype != DType::kI32) return n.In(i);
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});

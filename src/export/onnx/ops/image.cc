@@ -14,8 +14,8 @@ std::string Single(TernNode& n, int i) {
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kF32}});
 }
 
-// The rounding of Resize version 10: up where the scale is below 1, down elsewhere. Two nodes, one for each
-// rounding.
+// Emits the rounding of Resize version 10: up where the scale is below 1, down elsewhere. Emits two nodes,
+// one for each rounding.
 Status SimpleResize(TernNode& n) {
   const Value* scales = n.node.input(2);
   if (!scales || !scales->is_constant()) return n.NotExportable("nearest 'simple' needs constant scales");

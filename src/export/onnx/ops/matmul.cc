@@ -22,12 +22,13 @@ Result<std::string> Operand(TernNode& n, int i, bool transpose) {
   return n.Op("Transpose", {n.In(i)}, {{"perm", perm}});
 }
 
-bool Byte(DType t) { return t == DType::kI8 || t == DType::kU8; }
+bool IsByte(DType t) { return t == DType::kI8 || t == DType::kU8; }
 
-// The product without bias, in the output's type. Integer types that ONNX's MatMul lacks are cast first.
+// Emits the product without bias, in the output's type. Integer types that ONNX's MatMul lacks are cast
+// first.
 std::string Product(TernNode& n, const std::string& a, const std::string& b, const std::string& out) {
   const DType ta = n.TypeOf(0).dtype, tb = n.TypeOf(1).dtype, y = n.node.output(0)->type.dtype;
-  if (Byte(ta) && Byte(tb)) return n.Emit("MatMulInteger", {a, b}, {out});
+  if (IsByte(ta) && IsByte(tb)) return n.Emit("MatMulInteger", {a, b}, {out});
   return n.Emit("MatMul", {CastName(n, a, ta, y), CastName(n, b, tb, y)}, {out});
 }
 
@@ -74,7 +75,7 @@ Status Sums(TernNode& n, const std::string& out) {
   return {};
 }
 
-// Emits FusedGemm with the activation; false where FusedGemm lacks it.
+// Emits FusedGemm with the activation. Returns false if FusedGemm lacks it.
 bool FusedGemm(TernNode& n) {
   static constexpr std::pair<const char*, const char*> kNames[] = {
       {"relu", "Relu"},         {"tanh", "Tanh"},         {"sigmoid", "Sigmoid"},
@@ -95,7 +96,7 @@ bool FusedGemm(TernNode& n) {
   return false;
 }
 
-// Emits BiasGelu.
+// Emits BiasGelu or FastGelu with a bias. Returns false if it emits nothing.
 Result<bool> BiasGelu(TernNode& n) {
   const std::string kind = n.attrs().Text("activation");
   if (Flat(n) || !n.Has(2) || n.Has(3) || n.TypeOf(2).shape.rank() != 1) return false;
@@ -111,7 +112,7 @@ bool RowOf(const Value* v, const Dim& width) {
   return v->is_constant() && v->constant.rank() == 1 && width.Is(v->constant.dim(0));
 }
 
-// The LayerNorm over the last axis that reads a sum, with constants only.
+// Returns the LayerNorm over the last axis that reads the sum and whose weights are constants, or null.
 const Node* NormOf(const Value* sum) {
   const Dim& width = sum->type.shape[-1];
   for (const auto& [reader, input] : sum->uses) {
@@ -125,7 +126,7 @@ const Node* NormOf(const Value* sum) {
   return nullptr;
 }
 
-// A product, its bias, a residual and the LayerNorm of their sum.
+// Emits a product, its bias, a residual and the LayerNorm of their sum. Returns false if it emits nothing.
 Result<bool> SkipNorm(TernNode& n) {
   const Value* y = n.node.output(0);
   if (!n.Has(3) || n.attrs().Text("activation") != "none" || y->type.shape.rank() != 3) return false;

@@ -71,7 +71,8 @@ void AddColumn(const std::string& name, const Tensor& t, bool as_tensor, AttrLis
 
 bool HasList(DType t) { return t == DType::kString || t == DType::kI64 || t == DType::kF32; }
 
-// Where keys are equal, Tern uses the last entry and ONNX runtimes differ; so only the last one is written.
+// Returns the index of the last entry of each key. Where keys are equal, Tern uses the last entry and ONNX
+// runtimes differ, so only the last one is written.
 std::vector<int64_t> LastOfEach(const Tensor& keys) {
   std::map<std::string, int64_t> last;
   for (int64_t i = 0; i < keys.size(); ++i) {

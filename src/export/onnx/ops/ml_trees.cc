@@ -1,5 +1,5 @@
-// ai.onnx.ml: tree ensembles. Written as TreeEnsembleRegressor or -Classifier, or as TreeEnsemble (version 5)
-// where those lack a feature.
+// Exports tree ensembles of ai.onnx.ml as TreeEnsembleRegressor or TreeEnsembleClassifier, or as TreeEnsemble
+// (version 5) where those lack a feature.
 #include <limits>
 
 #include "export/onnx/ops/attr_values.h"
@@ -40,7 +40,8 @@ void AddFloats(const std::string& name, const std::vector<double>& v, bool wide,
     attrs.emplace_back(name, v);
 }
 
-// The nodes_* lists of the operators before version 5. Nodes are numbered in the order they are visited.
+// Builds the nodes_* lists of the operators before version 5. Nodes are numbered in the order they are
+// visited.
 class OldLists {
  public:
   OldLists(const Forest& f, std::string votes) : f_(f), votes_(std::move(votes)) {
@@ -147,7 +148,7 @@ int64_t PlaceOf(const TernNode& n, const char* attr, std::initializer_list<const
   return 0;
 }
 
-// The members of all sets, with NaN as separator.
+// Returns the members of all sets, with NaN as separator.
 std::vector<double> JoinedSets(const Forest& f) {
   std::vector<double> all;
   for (size_t s = 0; s + 1 < f.member_start.size(); ++s) {

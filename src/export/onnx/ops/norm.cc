@@ -11,7 +11,7 @@ Status InstanceNorm(TernNode& n) {
   return {};
 }
 
-// scale has exactly the shape of the axes normalised together.
+// Whether the input has exactly the shape of the axes that are normalised together.
 bool CoversRow(const TernNode& n, int input) {
   const Shape &x = n.TypeOf(0).shape, &s = n.TypeOf(input).shape;
   const int64_t axis = n.attrs().Int("axis");
@@ -24,7 +24,7 @@ bool CoversRow(const TernNode& n, int input) {
   return true;
 }
 
-// Ones in the shape of the axes normalised together.
+// Returns ones in the shape of the axes that are normalised together.
 std::string Ones(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   int64_t axis = n.attrs().Int("axis");
@@ -69,8 +69,9 @@ Result<std::vector<int64_t>> RowAxes(TernNode& n) {
   return axes;
 }
 
-// Half types are computed in f32: runtimes implement the operator of opset 23 for f32 and f64 only.
-Status SpeltRmsNorm(TernNode& n) {
+// Emits RmsNorm as elementary operators. Half types are computed in f32: runtimes implement the operator of
+// opset 23 for f32 and f64 only.
+Status DecomposedRmsNorm(TernNode& n) {
   TERN_ASSIGN(const auto axes, RowAxes(n));
   const DType own = n.TypeOf(0).dtype, work = own == DType::kF64 ? own : DType::kF32,
               out = n.node.output(0)->type.dtype;
@@ -87,7 +88,7 @@ Status RmsNorm(TernNode& n) {
   const DType own = n.TypeOf(0).dtype;
   const bool known = own == DType::kF32 || own == DType::kF64;
   const bool fits = !n.Has(1) || (n.TypeOf(1).dtype == own && CoversRow(n, 1));
-  if (!known || !fits) return SpeltRmsNorm(n);
+  if (!known || !fits) return DecomposedRmsNorm(n);
   n.NeedOpset(23);
   n.Emit("RMSNormalization", {n.In(0), n.Has(1) ? n.In(1) : Ones(n)}, n.Outs(),
          {{"axis", n.attrs().Int("axis")}, {"epsilon", Epsilon(n)}, {"stash_type", own}});
@@ -104,7 +105,7 @@ std::string AlongChannels(TernNode& n, int input, int rank) {
   return n.Const(v->constant.Contiguous().Reshaped(column));
 }
 
-// The dims of input 0, for a Reshape of a value with the same batch size.
+// Returns the dims of input 0, for a Reshape of a value with the same batch size.
 std::string DimsOfInput(TernNode& n) {
   const Shape& x = n.TypeOf(0).shape;
   std::vector<int64_t> dims = {0};
@@ -128,11 +129,11 @@ Status GroupNorm(TernNode& n) {
   const int64_t groups = n.attrs().Int("groups");
   const std::vector<double> ones(static_cast<size_t>(groups), 1), zeros(ones.size(), 0);
   const std::string flat = n.Op("Reshape", {n.In(0), n.Ints({0, groups, -1})});
-  const std::string even =
+  const std::string normalized =
       n.Op("InstanceNormalization",
            {flat, n.Const(Tensor::Of(type, {groups}, ones)), n.Const(Tensor::Of(type, {groups}, zeros))},
            {{"epsilon", Epsilon(n)}});
-  const std::string back = n.Op("Reshape", {even, DimsOfInput(n)});
+  const std::string back = n.Op("Reshape", {normalized, DimsOfInput(n)});
   const std::string scaled = n.Op("Mul", {back, AlongChannels(n, 1, x.rank())});
   n.Emit("Add", {scaled, AlongChannels(n, 2, x.rank())}, {n.Out(0)});
   return {};

@@ -28,7 +28,7 @@ Result<int64_t> IntegerExponent(const TernNode& n) {
   return static_cast<int64_t>(p);
 }
 
-// Whether a last window that would start beyond the input is dropped. Shape inference of earlier opsets keeps
+// Whether a last window that would start beyond the input is dropped. Before opset 22, shape inference keeps
 // it.
 bool DropsWindow(const TernNode& n) {
   const Shape &x = n.TypeOf(0).shape, &y = n.node.output(0)->type.shape;
@@ -94,9 +94,9 @@ Status MaxUnpool(TernNode& n) {
   const DType own = n.TypeOf(0).dtype, work = WithoutBFloat(own);
   if (!n.Has(2)) return EmitIn(n, work, "MaxUnpool", n.Ins(), attrs, 0b110), Status();
   const std::string y = n.Op("MaxUnpool", {CastName(n, n.In(0), own, work), n.In(1)}, attrs);
-  const std::string rim = n.Op("Sub", {n.In(2), n.Op("Shape", {y})});
+  const std::string missing = n.Op("Sub", {n.In(2), n.Op("Shape", {y})});
   const std::string pads =
-      n.Op("Concat", {n.Ints(std::vector<int64_t>(n.attrs().Ints("kernel").size() + 2, 0)), rim},
+      n.Op("Concat", {n.Ints(std::vector<int64_t>(n.attrs().Ints("kernel").size() + 2, 0)), missing},
            {{"axis", int64_t{0}}});
   const std::string padded = n.Emit("Pad", {y, pads}, {own == work ? n.Out(0) : n.Temp()});
   if (own != work) n.Emit("Cast", {padded}, {n.Out(0)}, {{"to", own}});

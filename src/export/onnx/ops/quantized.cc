@@ -1,4 +1,5 @@
-// Ops on quantized tensors: one operator where ONNX has it, otherwise dequantize, compute in f32, quantize.
+// Exports ops on quantized tensors as one operator where ONNX has it. Otherwise the exported operators
+// dequantize, compute in f32 and quantize.
 #include "ops/quant/quantized.h"
 
 #include "export/onnx/ops/common.h"
@@ -14,8 +15,8 @@ bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; 
 bool HasZeroPoint(const TernNode& n, int scale) {
   return n.Has(scale + 1) || n.TypeOf(scale).shape.fully_known();
 }
-// The zero point of the scale at this input. Zeros where it is absent; "" where the shape of the zeros is not
-// known.
+// Returns the zero point of the scale at this input, or zeros if it is absent. Returns "" if the shape of the
+// zeros is not known.
 std::string ZeroPoint(TernNode& n, int scale, DType type) {
   if (n.Has(scale + 1)) return n.In(scale + 1);
   const Shape& shape = n.TypeOf(scale).shape;
@@ -93,7 +94,7 @@ Result<std::string> Matrix(TernNode& n, int operand, bool transpose) {
   return n.Op("Transpose", {real}, {{"perm", perm}});
 }
 
-// Emits onnxruntime's quantized product with bias; false where that operator lacks a feature.
+// Emits onnxruntime's quantized product with bias. Returns false if that operator lacks a feature.
 bool EmitQGemm(TernNode& n) {
   const auto byte = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
   const bool bytes = byte(n.TypeOf(0).dtype) && byte(n.TypeOf(3).dtype) && ResultType(n) == n.TypeOf(0).dtype;
@@ -138,7 +139,7 @@ bool ContribBytes(const TernNode& n, int operands) {
   return fits;
 }
 
-// Each operand with its scale and zero point, then those of the result.
+// Emits an operator whose inputs are each operand with its scale and zero point, then those of the result.
 void EmitContrib(TernNode& n, const char* op, int operands, const AttrList& attrs = {}) {
   std::vector<std::string> inputs;
   for (int i = 0; i < operands; ++i)

@@ -35,8 +35,8 @@ Status ArgReduce(TernNode& n) {
   return {};
 }
 
-// CumProd needs opset 26. Instead: y[i] is the product of x[j] over all j that a triangular mask selects.
-// Quadratic in the axis, but exact.
+// Emits a cumulative product without CumProd, which needs opset 26. y[i] is the product of x[j] over all j
+// that a triangular mask selects. The cost is quadratic in the length of the axis, but the result is exact.
 void CumulativeProduct(TernNode& n, int axis) {
   const int rank = n.TypeOf(0).shape.rank();
   const DType t = n.TypeOf(0).dtype;

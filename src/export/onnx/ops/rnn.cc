@@ -7,7 +7,7 @@
 namespace tern::onnx {
 namespace {
 
-// "leaky_relu" to "LeakyRelu".
+// Converts "leaky_relu" to "LeakyRelu".
 std::string OnnxName(const std::string& name) {
   std::string out;
   bool upper = true;
@@ -18,7 +18,8 @@ std::string OnnxName(const std::string& name) {
   return out;
 }
 
-// Only functions that take a parameter have an entry.
+// Adds the activations and their parameters. A parameter list has entries only for functions that take the
+// parameter.
 Status AddActivations(const Attrs& a, AttrList& attrs) {
   std::vector<std::string> names;
   std::vector<double> alpha, beta;

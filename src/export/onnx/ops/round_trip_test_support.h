@@ -26,7 +26,7 @@ inline DatumList FeedsOf(const Graph& graph) {
 
 inline double ToleranceOf(DType t) { return t == DType::kBF16 ? 2e-2 : t == DType::kF16 ? 4e-3 : 1e-5; }
 
-// The first output, by the reference evaluator.
+// Expects the same first output before and after the round trip. The reference evaluator runs both graphs.
 inline void ExpectRoundTrip(const std::string& text, const ExportOptions& options = {}) {
   InitOps();
   auto graph = ParseGraph(text);
@@ -41,9 +41,9 @@ inline void ExpectRoundTrip(const std::string& text, const ExportOptions& option
   const Tensor &a = (*got)[0].tensor, &b = (*want)[0].tensor;
   ASSERT_EQ(a.Describe(), b.Describe());
   for (int64_t i = 0; i < b.size(); ++i) {
-    const bool numbers = IsFloat(b.dtype());
-    const double x = numbers ? LoadDouble(a, i) : static_cast<double>(LoadLong(a, i)),
-                 y = numbers ? LoadDouble(b, i) : static_cast<double>(LoadLong(b, i));
+    const bool is_float = IsFloat(b.dtype());
+    const double x = is_float ? LoadDouble(a, i) : static_cast<double>(LoadLong(a, i)),
+                 y = is_float ? LoadDouble(b, i) : static_cast<double>(LoadLong(b, i));
     EXPECT_TRUE((std::isnan(x) && std::isnan(y)) ||
                 std::fabs(x - y) <= ToleranceOf(b.dtype()) * (1 + std::fabs(y)))
         << "element " << i << ": " << x << " instead of " << y;

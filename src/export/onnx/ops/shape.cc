@@ -6,14 +6,14 @@
 namespace tern::onnx {
 namespace {
 
-// Axes, dims and repeats: Tern takes i32 and i64, ONNX mostly only i64.
+// Returns an input that lists axes, dims or repeats. Casts i32 to i64, because ONNX mostly takes only i64.
 std::string List(TernNode& n, int i) {
   if (!n.Has(i)) return "";
   if (n.TypeOf(i).dtype != DType::kI32) return n.In(i);
   return n.Op("Cast", {n.In(i)}, {{"to", DType::kI64}});
 }
 
-// Copies input 0 and casts the other inputs to i64.
+// Returns an exporter that copies input 0 and casts the other inputs to i64.
 Exporter WithLists(const char* onnx_op, int lists) {
   return [=](TernNode& n) -> Status {
     std::vector<std::string> inputs = {n.In(0)};
@@ -23,7 +23,7 @@ Exporter WithLists(const char* onnx_op, int lists) {
   };
 }
 
-// The sizes of the outputs along the axis, where shape inference knows all of them.
+// Returns the sizes of the outputs along the axis, if shape inference knows all of them.
 std::optional<std::vector<int64_t>> OutputSizes(const TernNode& n) {
   std::vector<int64_t> lengths;
   for (const Value* out : n.node.outputs()) {

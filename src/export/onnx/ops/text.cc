@@ -8,7 +8,7 @@ Status StringSplit(TernNode& n) {
   AttrList attrs = {{"delimiter", n.attrs().Text("delimiter")}};
   if (n.attrs().Int("max_splits") >= 0) attrs.emplace_back("maxsplit", n.attrs().Int("max_splits"));
   std::vector<std::string> outputs = n.Outs();
-  if (outputs.size() < 2) outputs.push_back(n.Temp());  // ONNX has both
+  if (outputs.size() < 2) outputs.push_back(n.Temp());  // ONNX requires both outputs
   n.Emit("StringSplit", n.Ins(), outputs, attrs);
   return {};
 }
